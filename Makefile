@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# Short names for the commands in tools/ and for the CMake presets; `make help` lists them. No logic of its own.
+PREFIX ?= /usr/local
+
+.PHONY: demo check build install test asan tsan lint format format-check clean help
+
+demo:         ## install what is missing, build, simulate 2 000 VELO events, reconstruct them, write demo/report.html
+	@tools/install-deps.sh build
+	@tools/build.sh release
+	@tools/demo.sh build/release demo
+
+check:        ## install what is missing, build and run every test: GCC, then Clang with sanitizers; formatting too
+	@tools/install-deps.sh check
+	@tools/format.sh --check
+	@tools/check.sh dev
+	@tools/check.sh asan
+
+build:        ## the optimised build, in build/release
+	@tools/install-deps.sh build
+	@tools/build.sh release
+
+install:      ## library, headers, command, man page, CMake package and pkg-config file: make install PREFIX=/usr/local
+	@tools/build.sh release
+	@cmake --install build/release --prefix "$(PREFIX)"
+
+test:         ## the tests of the development build alone (GCC)
+	@tools/check.sh dev
+
+asan:         ## the tests under Clang's address and undefined-behaviour sanitizers, with the fuzz targets
+	@tools/check.sh asan
+
+tsan:         ## the tests under GCC's thread sanitizer
+	@tools/check.sh tsan
+
+lint:         ## formatting and clang-tidy
+	@tools/install-deps.sh check
+	@tools/format.sh --check
+	@tools/lint.sh
+
+format:       ## format all C sources
+	@tools/format.sh
+
+clean:        ## remove build/ and demo/
+	@rm -rf build demo
+
+help:         ## this list
+	@sed -n 's/^\([a-z-]*\): *## \(.*\)/\1\t\2/p' Makefile | expand -t 12

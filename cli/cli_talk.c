@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Complaints, progress, signals, the end of standard output. */
+#include "cli_talk.h"
+
+#include <sluice/sluice.h>
+
+#include <errno.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool line_is_shown;
+static volatile sig_atomic_t caught;
+
+static void wipe_line(void)
+{
+    if (line_is_shown) {
+        (void)fputs("\r\033[K", stderr);
+        line_is_shown = false;
+    }
+}
+
+void slc_cli_say(const char *command, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    wipe_line();
+    (void)fprintf(stderr, command[0] != '\0' ? "sluice %s: " : "sluice%s: ", command);
+    (void)vfprintf(stderr, format, arguments);
+    (void)fputc('\n', stderr);
+    va_end(arguments);
+}
+
+void slc_cli_progress_begin(slc_cli_progress *progress, const char *command, bool quiet)
+{
+    const double now = slc_clock_seconds();
+    *progress = (slc_cli_progress){
+        .command = command, .wanted = !quiet && isatty(STDERR_FILENO) == 1, .began = now, .shown = now};
+}
+
+void slc_cli_progress_show(slc_cli_progress *progress, uint64_t events, uint64_t of)
+{
+    if (!progress->wanted) {
+        return;
+    }
+    const double now = slc_clock_seconds();
+    const double wait = line_is_shown ? 0.2 : 1.0;
+    if (now - progress->shown < wait) {
+        return;
+    }
+    progress->shown = now;
+    line_is_shown = true;
+    const double rate = (double)events / (now - progress->began);
+    (void)fprintf(stderr, "\r\033[Ksluice %s: %llu", progress->command, (unsigned long long)events);
+    if (of > 0) {
+        (void)fprintf(stderr, " of %llu", (unsigned long long)of);
+    }
+    (void)fprintf(stderr, " events, %.0f events/s", rate);
+    (void)fflush(stderr);
+}
+
+void slc_cli_progress_end(slc_cli_progress *progress)
+{
+    progress->wanted = false;
+    wipe_line();
+}
+
+static void on_signal(int number)
+{
+    caught = number;
+}
+
+void slc_cli_catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    (void)sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct sigaction now;
+        /* A signal that the parent made us ignore (nohup) stays ignored. */
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) {
+            (void)sigaction(numbers[i], &action, NULL);
+        }
+    }
+}
+
+bool slc_cli_interrupted(void)
+{
+    return caught != 0;
+}
+
+void slc_cli_end_as_signalled(void)
+{
+    if (caught != 0) {
+        (void)signal(caught, SIG_DFL);
+        (void)raise(caught);
+    }
+}
+
+bool slc_cli_finish_output(void)
+{
+    int wrong = ferror(stdout) != 0 ? EIO : 0;
+    if (fflush(stdout) != 0) {
+        wrong = errno;
+    }
+    if (wrong != 0) {
+        slc_cli_say("", "standard output: cannot write: %s", strerror(wrong));
+        return false;
+    }
+    return true;
+}
+
+bool slc_cli_print_json(const char *command, json_t *object)
+{
+    const bool made = object != NULL;
+    if (!made) {
+        slc_cli_say(command, "no memory for the JSON output");
+    } else {
+        /* A failed write shows in the stream and is told by slc_cli_finish_output. */
+        (void)json_dumpf(object, stdout, JSON_INDENT(2));
+        (void)fputc('\n', stdout);
+    }
+    json_decref(object);
+    return made;
+}
+
+/* Appends a word, in single quotes where a shell would not take it as it is. Returns the new end. */
+static char *append_word(char *to, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:+,@%";
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        const size_t size = strlen(word);
+        memcpy(to, word, size);
+        return to + size;
+    }
+    *to++ = '\'';
+    for (; *word != '\0'; word++) {
+        if (*word == '\'') {
+            memcpy(to, "'\\''", 4);
+            to += 4;
+        } else {
+            *to++ = *word;
+        }
+    }
+    *to++ = '\'';
+    return to;
+}
+
+char *slc_cli_command_line(const char *command, int argc, char **argv)
+{
+    size_t size = sizeof "sluice " + strlen(command);
+    for (int i = 1; i < argc; i++) {
+        size += 4 * strlen(argv[i]) + 3;
+    }
+    char *line = malloc(size);
+    if (line == NULL) {
+        return NULL;
+    }
+    char *end = line + snprintf(line, size, "sluice %s", command);
+    for (int i = 1; i < argc; i++) {
+        *end++ = ' ';
+        end = append_word(end, argv[i]);
+    }
+    *end = '\0';
+    return line;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the command says beside its data: complaints and notes on standard error, a progress line where a
+ * person is watching, and the end of standard output. Also the one place that deals with signals.
+ */
+#ifndef SLUICE_CLI_TALK_H
+#define SLUICE_CLI_TALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json_t;
+
+/* One line on standard error, "sluice COMMAND: text"; "sluice: text" where the command is empty. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void slc_cli_say(const char *command, const char *format, ...);
+
+/* A line that is rewritten in place. It appears only where standard error is a terminal, not under --quiet,
+ * and not before a second has passed; slc_cli_say wipes it. */
+typedef struct slc_cli_progress {
+    const char *command;
+    bool wanted;
+    double began, shown;
+} slc_cli_progress;
+void slc_cli_progress_begin(slc_cli_progress *progress, const char *command, bool quiet);
+/* `of` is the number of events to come, 0 where it is not known. */
+void slc_cli_progress_show(slc_cli_progress *progress, uint64_t events, uint64_t of);
+void slc_cli_progress_end(slc_cli_progress *progress);
+
+/* From here on the first interrupt or termination signal only sets a flag, so that half-written outputs can
+ * be removed; a second one kills. */
+void slc_cli_catch_signals(void);
+bool slc_cli_interrupted(void);
+/* Ends the process as the caught signal would have done, or returns where there was none. */
+void slc_cli_end_as_signalled(void);
+
+/* Writes what is left of standard output. False, after one line, where it could not all be written. */
+bool slc_cli_finish_output(void);
+
+/* Prints one JSON object on standard output and gives it back. False where it could not be made. */
+bool slc_cli_print_json(const char *command, struct json_t *object);
+
+/* The command line as a shell would take it again; the caller frees it. NULL where there is no memory. */
+char *slc_cli_command_line(const char *command, int argc, char **argv);
+
+#endif

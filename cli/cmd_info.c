@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `sluice info`: what is inside an input, without reconstructing it.
+ */
+#include "cli_options.h"
+#include "cli_talk.h"
+
+#include <sluice/sluice.h>
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BANK_TYPES = 256, BATCH_EVENTS = 64, BATCH_BYTES = 16 << 20 };
+
+typedef struct info_options {
+    bool json;
+} info_options;
+
+static const slc_cli_option options_table[] = {
+    {.name = "json",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(info_options, json),
+     .help = "print one JSON object"},
+};
+
+static void set_defaults(void *at)
+{
+    *(info_options *)at = (info_options){.json = false};
+}
+
+typedef struct bank_counts {
+    uint64_t count, bytes; /* bytes of payload */
+    uint8_t version_low, version_high;
+} bank_counts;
+
+typedef struct contents {
+    const char *format;
+    bool raw;
+    slc_io_totals read;
+    slc_faults faults;
+    bank_counts banks[BANK_TYPES];
+    uint64_t hits, particles;
+    uint32_t run_low, run_high; /* of the ODIN banks */
+    bool has_run;
+} contents;
+
+static void count_bank(contents *found, const slc_bank *bank)
+{
+    bank_counts *counts = &found->banks[bank->type];
+    if (counts->count == 0 || bank->version < counts->version_low) {
+        counts->version_low = bank->version;
+    }
+    if (counts->count == 0 || bank->version > counts->version_high) {
+        counts->version_high = bank->version;
+    }
+    counts->count++;
+    counts->bytes += bank->size;
+    if (bank->type == SLC_BANK_ODIN && bank->size >= 4) {
+        const uint8_t *at = bank->payload; /* the first word is the run number */
+        const uint32_t run = (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
+                             (uint32_t)at[3] << 24;
+        found->run_low = found->has_run && found->run_low < run ? found->run_low : run;
+        found->run_high = found->has_run && found->run_high > run ? found->run_high : run;
+        found->has_run = true;
+    }
+}
+
+static void count_banks(contents *found, const slc_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->n_events; i++) {
+        slc_bank_cursor cursor = {.bytes = batch->bytes + batch->offset[i], .size = batch->length[i]};
+        slc_bank bank;
+        slc_fault_code code = SLC_FAULT_BANK_MAGIC;
+        slc_status status;
+        while ((status = slc_bank_next(&cursor, &bank, &code)) == SLC_OK) {
+            count_bank(found, &bank);
+        }
+        if (status != SLC_END) {
+            slc_faults_add(&found->faults, code, batch->first_event + i, -1, cursor.at);
+        }
+    }
+}
+
+static slc_status read_raw(slc_io_source *source, contents *found, slc_error *error)
+{
+    slc_batch batch = {.n_events = 0};
+    slc_status status;
+    while ((status = slc_io_read_batch(source, BATCH_EVENTS, BATCH_BYTES, &batch, &found->faults, error)) ==
+           SLC_OK) {
+        count_banks(found, &batch);
+    }
+    slc_batch_clear(&batch);
+    return status;
+}
+
+static slc_status read_hits(slc_io_source *source, contents *found, slc_error *error)
+{
+    slc_velo_hits hits = {.x_mm = NULL};
+    slc_velo_truth truth = {.ids.id = NULL};
+    slc_status status;
+    while ((status = slc_io_read_velo_hits(source, BATCH_EVENTS, &hits, &truth, &found->faults, error)) ==
+           SLC_OK) {
+        found->hits += hits.head.size;
+        found->particles += truth.particles.head.size;
+    }
+    slc_columns_clear(&slc_velo_hits_schema, &hits);
+    slc_velo_truth_clear(&truth);
+    return status;
+}
+
+static void print_text(const char *path, const contents *found)
+{
+    (void)printf("%s\n", path);
+    (void)printf("  %-12s %s\n", "format", found->format);
+    (void)printf("  %-12s %" PRIu64 "\n", "bytes", found->read.bytes);
+    (void)printf("  %-12s %" PRIu64 "\n", "events", found->read.events);
+    (void)printf("  %-12s %" PRIu64 "\n", "lost", found->read.lost_events);
+    if (!found->raw) {
+        (void)printf("  %-12s %" PRIu64 "\n", "hits", found->hits);
+        (void)printf("  %-12s %" PRIu64 "\n", "particles", found->particles);
+        return;
+    }
+    (void)printf("  %-12s %" PRIu64 "\n", "compressed", found->read.compressed);
+    (void)printf("  %-12s %" PRIu64 " verified\n", "checksums", found->read.checksums);
+    if (found->has_run && found->run_low == found->run_high) {
+        (void)printf("  %-12s %" PRIu32 "\n", "run", found->run_low);
+    } else if (found->has_run) {
+        (void)printf("  %-12s %" PRIu32 " to %" PRIu32 "\n", "runs", found->run_low, found->run_high);
+    }
+    (void)printf("  %-12s %-20s %4s %9s %9s %12s\n", "banks", "name", "type", "version", "count", "bytes");
+    for (unsigned i = 0; i < BANK_TYPES; i++) {
+        const bank_counts *counts = &found->banks[i];
+        if (counts->count == 0) {
+            continue;
+        }
+        const char *name = slc_bank_type_name((uint8_t)i);
+        char version[16];
+        (void)snprintf(version, sizeof version, counts->version_low == counts->version_high ? "%u" : "%u-%u",
+                       counts->version_low, counts->version_high);
+        (void)printf("  %-12s %-20s %4u %9s %9" PRIu64 " %12" PRIu64 "\n", "", name != NULL ? name : "-", i,
+                     version, counts->count, counts->bytes);
+    }
+}
+
+static json_t *banks_array(const contents *found)
+{
+    json_t *array = json_array();
+    for (unsigned i = 0; i < BANK_TYPES; i++) {
+        const bank_counts *counts = &found->banks[i];
+        if (counts->count > 0) {
+            const char *name = slc_bank_type_name((uint8_t)i);
+            (void)json_array_append_new(
+                array,
+                json_pack("{s:i, s:s?, s:i, s:i, s:I, s:I}", "type", (int)i, "name", name, "version_min",
+                          (int)counts->version_low, "version_max", (int)counts->version_high, "count",
+                          (json_int_t)counts->count, "bytes", (json_int_t)counts->bytes));
+        }
+    }
+    return array;
+}
+
+static json_t *file_object(const char *path, const contents *found)
+{
+    json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:I}", "file", path, "format", found->format, "bytes",
+                               (json_int_t)found->read.bytes, "events", (json_int_t)found->read.events,
+                               "lost_events", (json_int_t)found->read.lost_events);
+    json_t *more;
+    if (found->raw) {
+        more = json_pack("{s:I, s:I, s:o, s:o, s:o}", "compressed", (json_int_t)found->read.compressed,
+                         "checksums_verified", (json_int_t)found->read.checksums, "run_number_min",
+                         found->has_run ? json_integer(found->run_low) : json_null(), "run_number_max",
+                         found->has_run ? json_integer(found->run_high) : json_null(), "banks",
+                         banks_array(found));
+    } else {
+        more = json_pack("{s:I, s:I}", "hits", (json_int_t)found->hits, "particles",
+                         (json_int_t)found->particles);
+    }
+    json_t *faults = json_object();
+    for (size_t i = 0; i < SLC_FAULT_CODES; i++) {
+        if (found->faults.count[i] > 0) {
+            (void)json_object_set_new(faults, slc_fault_name((slc_fault_code)i),
+                                      json_integer((json_int_t)found->faults.count[i]));
+        }
+    }
+    (void)json_object_update(object, more);
+    json_decref(more);
+    (void)json_object_set_new(object, "faults", faults);
+    return object;
+}
+
+static void tell_trouble(const char *path, const slc_io_source *source, const contents *found)
+{
+    if (slc_io_damage(source) != NULL) {
+        slc_cli_say("info", "%s", slc_io_damage(source));
+    }
+    for (int code = SLC_FAULT_BANK_MAGIC; code < SLC_FAULT_EVENT_SHAPE; code++) {
+        if (found->faults.count[code] > 0) {
+            slc_cli_say("info", "%s: %" PRIu64 " × %s (%s)", path, found->faults.count[code],
+                        slc_fault_name((slc_fault_code)code), slc_fault_text((slc_fault_code)code));
+        }
+    }
+}
+
+/* Adds to `files` where that is not NULL, prints otherwise. False where the input is damaged or unreadable.
+ */
+static bool look_into(const char *path, contents *found, json_t *files)
+{
+    slc_error error = {.status = SLC_OK};
+    slc_io_source *source = NULL;
+    memset(found, 0, sizeof *found);
+    if (slc_io_open(path, NULL, &source, &error) != SLC_OK) {
+        slc_cli_say("info", "%s", error.text);
+        return false;
+    }
+    found->format = slc_io_format(source);
+    found->raw = slc_io_content_of(source) == SLC_IO_RAW_EVENTS;
+    const slc_status status = found->raw ? read_raw(source, found, &error) : read_hits(source, found, &error);
+    slc_io_totals_of(source, &found->read);
+    tell_trouble(path, source, found);
+    if (status < 0) {
+        slc_cli_say("info", "%s", error.text);
+    }
+    if (files != NULL) {
+        (void)json_array_append_new(files, file_object(path, found));
+    } else {
+        print_text(path, found);
+    }
+    slc_io_close(source);
+    return status >= 0 && found->read.lost_events == 0;
+}
+
+static int run(int argc, char **argv)
+{
+    info_options options;
+    int first = 0;
+    int status = slc_cli_parse(&slc_cmd_info, argc, argv, &options, &first);
+    if (status != SLC_CLI_GO_ON) {
+        return status;
+    }
+    status = SLC_CLI_DONE;
+    json_t *files = options.json ? json_array() : NULL;
+    contents *found = malloc(sizeof *found);
+    if (found == NULL) {
+        slc_cli_say("info", "no memory to begin with");
+        json_decref(files);
+        return SLC_CLI_FAILED;
+    }
+    for (int i = first; i < argc; i++) {
+        if (!look_into(argv[i], found, files)) {
+            status = SLC_CLI_FAILED;
+        }
+    }
+    free(found);
+    if (options.json && !slc_cli_print_json("info", json_pack("{s:o}", "files", files))) {
+        status = SLC_CLI_FAILED;
+    }
+    return status;
+}
+
+const slc_cli_command slc_cmd_info = {
+    .name = "info",
+    .operands = "FILE...",
+    .summary = "tell what is in a file: format, events, banks",
+    .description =
+        "Reads files of events to the end and tells format, events, damage and raw banks by type and size.\n"
+        "'-' is standard input.\n",
+    .options = options_table,
+    .n_options = sizeof options_table / sizeof options_table[0],
+    .min_operands = 1,
+    .max_operands = SIZE_MAX,
+    .defaults = set_defaults,
+    .run = run,
+};

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` puts in place: library, headers, command, pkg-config file, CMake package, man page. Everything
+# is found relative to where it lies, so that `cmake --install --prefix` may choose the folder at the last moment.
+include(CMakePackageConfigHelpers)
+install(TARGETS sluice EXPORT sluice-targets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+install(EXPORT sluice-targets NAMESPACE sluice:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/sluice-config.cmake.in
+    ${PROJECT_BINARY_DIR}/sluice-config.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/sluice-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/sluice-config.cmake ${PROJECT_BINARY_DIR}/sluice-config-version.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
+
+# pkg-config. Who links a static library alone must name its dependencies; who links the shared one must not, except for
+# `pkg-config --static`. HDF5 has no pkg-config name that all distributions share, so its files are named.
+file(RELATIVE_PATH sluice_pc_to_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" sluice_pc_to_prefix "${sluice_pc_to_prefix}")
+foreach(dir IN ITEMS libdir includedir)
+    string(TOUPPER ${dir} upper)
+    if(IS_ABSOLUTE "${CMAKE_INSTALL_${upper}}")
+        set(sluice_pc_${dir} "${CMAKE_INSTALL_${upper}}")
+    else()
+        set(sluice_pc_${dir} "\${prefix}/${CMAKE_INSTALL_${upper}}")
+    endif()
+endforeach()
+list(JOIN HDF5_C_LIBRARIES " " sluice_pc_dependencies)
+string(APPEND sluice_pc_dependencies " -lm")
+if(BUILD_SHARED_LIBS)
+    set(sluice_pc_private ".private")
+    set(sluice_pc_libs "")
+    set(sluice_pc_libs_private "${sluice_pc_dependencies}")
+else()
+    set(sluice_pc_private "")
+    set(sluice_pc_libs "${sluice_pc_dependencies}")
+    set(sluice_pc_libs_private "")
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/sluice.pc.in ${PROJECT_BINARY_DIR}/sluice.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/sluice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES ${PROJECT_SOURCE_DIR}/docs/sluice.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What every module shares: status codes and error texts, the record of faults in detector data, columns of
+ * memory (structure of arrays) with a schema, and the batch of raw events that flows through a chain.
+ *
+ * Three kinds of trouble, three mechanisms. Bad detector data is normal life: a stage records a fault, drops
+ * the smallest unit that is damaged and goes on. A call that failed returns a negative slc_status and leaves
+ * one line of text in the caller's slc_error. A bug in the caller is an assertion.
+ *
+ * The caller owns all memory, the library borrows it. `_bound` gives sizes, `_reserve` allocates, `_run`
+ * never does. Nothing here keeps global state: different threads may work on different objects at the same
+ * time.
+ */
+#ifndef SLUICE_BASE_H
+#define SLUICE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- status
+ * ------------------------------------------------------------------------------------------------ */
+
+/* Zero is success; SLC_END is the normal end of a stream; negatives are failures. */
+typedef enum slc_status {
+    SLC_OK = 0,
+    SLC_END = 1,
+    SLC_ERR_USAGE = -1,       /* an argument that the contract of the call excludes */
+    SLC_ERR_MEMORY = -2,      /* no memory could be had */
+    SLC_ERR_IO = -3,          /* the operating system failed to open, read or write */
+    SLC_ERR_FORMAT = -4,      /* the bytes are not what the format says */
+    SLC_ERR_UNSUPPORTED = -5, /* a legal input that this build cannot read */
+    SLC_ERR_CAPACITY = -6,    /* an output is too small: reserve more */
+    SLC_ERR_STRICT = -7       /* a fault in the data, under a strict configuration */
+} slc_status;
+
+/* A short constant word for a status, for messages and logs. */
+const char *slc_status_name(slc_status status);
+
+/* The text of the last failure: one line, no newline, naming file, place and reason where there are such. The
+ * caller holds it; functions that take an slc_error accept NULL. It is written on failure only. */
+typedef struct slc_error {
+    slc_status status;
+    char text[508];
+} slc_error;
+
+/* Formats a failure into `error` (may be NULL) and returns `status`, so that `return slc_fail(...)` reads
+ * well. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+slc_status
+slc_fail(slc_error *error, slc_status status, const char *format, ...);
+
+/* Version of the library, "major.minor.patch", and the compiler that built it. */
+const char *slc_version(void);
+const char *slc_compiler(void);
+
+/* ---- faults
+ * ------------------------------------------------------------------------------------------------ */
+
+/* What can be wrong with detector data. `module` in a fault is the source that sent it (for a raw bank its
+ * source id, -1 where there is none), `offset` the byte offset inside the input stream where that is known,
+ * otherwise inside the event. */
+typedef enum slc_fault_code {
+    SLC_FAULT_RECORD_HEADER =
+        0,                      /* a record's header is damaged: bytes were skipped up to the next good one */
+    SLC_FAULT_RECORD_SIZE,      /* one of the three copies of the size differs; the majority was used */
+    SLC_FAULT_RECORD_TRUNCATED, /* the stream ends inside a record */
+    SLC_FAULT_RECORD_CHECKSUM,  /* the checksum does not match: the event was dropped */
+    SLC_FAULT_RECORD_COMPRESSION, /* unknown compression id, or a compressed payload that does not expand */
+    SLC_FAULT_RECORD_TYPE,        /* a record that is not a sequence of raw banks */
+    SLC_FAULT_BANK_MAGIC,         /* no 0xCBCB where a bank must begin: the rest of the event was dropped */
+    SLC_FAULT_BANK_SIZE,          /* a bank that overruns its event: the rest of the event was dropped */
+    SLC_FAULT_BANK_VERSION,       /* a version that cannot be decoded: the bank was dropped */
+    SLC_FAULT_BANK_SOURCE,        /* a source id outside the detector: the bank was dropped */
+    SLC_FAULT_BANK_LENGTH,    /* the payload's length does not agree with its count: the bank was dropped */
+    SLC_FAULT_BANK_DUPLICATE, /* a second bank of the same source: dropped */
+    SLC_FAULT_SUPERPIXEL_ADDRESS,   /* a super-pixel outside the sensor: dropped */
+    SLC_FAULT_SUPERPIXEL_EMPTY,     /* a super-pixel word without a pixel: dropped */
+    SLC_FAULT_SUPERPIXEL_DUPLICATE, /* an address sent twice: the patterns were united */
+    SLC_FAULT_SUPERPIXEL_HINT,      /* "isolated" is set, and a neighbour is hit: the hint was not used */
+    SLC_FAULT_TRUTH,                /* a truth bank that cannot be read: the event has no truth */
+    SLC_FAULT_EVENT_SHAPE,          /* a text event that is not what its format says: the event was dropped */
+    SLC_FAULT_CODES                 /* how many codes there are */
+} slc_fault_code;
+
+/* The word used in JSON output ("bank_magic") and a sentence for people. */
+const char *slc_fault_name(slc_fault_code code);
+const char *slc_fault_text(slc_fault_code code);
+
+typedef struct slc_fault {
+    uint64_t event;  /* index of the event in the run, from 0 */
+    uint64_t offset; /* byte offset */
+    int32_t module;
+    slc_fault_code code;
+} slc_fault;
+
+enum { SLC_FAULTS_KEPT = 64 };
+
+/* Counts of every code, and the first few faults in full. Zero-initialise. Never allocates; never fails. */
+typedef struct slc_faults {
+    uint64_t count[SLC_FAULT_CODES];
+    uint32_t n_kept;
+    slc_fault kept[SLC_FAULTS_KEPT];
+} slc_faults;
+
+void slc_faults_reset(slc_faults *faults);
+void slc_faults_add(slc_faults *faults, slc_fault_code code, uint64_t event, int32_t module, uint64_t offset);
+void slc_faults_merge(slc_faults *into, const slc_faults *from);
+uint64_t slc_faults_total(const slc_faults *faults);
+
+/* ---- columns
+ * ----------------------------------------------------------------------------------------------- */
+
+typedef enum slc_type {
+    SLC_TYPE_U8 = 0,
+    SLC_TYPE_I8,
+    SLC_TYPE_U16,
+    SLC_TYPE_I16,
+    SLC_TYPE_U32,
+    SLC_TYPE_I32,
+    SLC_TYPE_U64,
+    SLC_TYPE_I64,
+    SLC_TYPE_F32,
+    SLC_TYPE_F64
+} slc_type;
+
+size_t slc_type_size(slc_type type);
+const char *slc_type_name(slc_type type);
+
+/* The head of every collection. A collection is a readable struct whose first member is `slc_columns head`
+ * and whose other members are pointers to the columns. Rows of event e are event_offset[e] .. event_offset[e
+ * + 1]. */
+typedef struct slc_columns {
+    size_t size;       /* rows in use */
+    size_t capacity;   /* rows that fit */
+    uint32_t n_events; /* events in use */
+    uint32_t event_capacity;
+    uint32_t *event_offset; /* n_events + 1 entries, event_offset[0] = 0 */
+    void *block;            /* the one allocation behind all columns */
+    size_t block_size;      /* bytes */
+} slc_columns;
+
+typedef struct slc_column {
+    const char *name;
+    const char *unit; /* "mm", "1" for a pure number, "index" … */
+    size_t member;    /* offset of the column's pointer inside the collection */
+    slc_type type;
+} slc_column;
+
+typedef struct slc_schema {
+    const char *name;
+    const slc_column *columns;
+    size_t n_columns;
+} slc_schema;
+
+/* Columns begin on multiples of this many bytes (a GPU's memory transaction), and a spare vector follows
+ * each. */
+enum { SLC_COLUMN_ALIGN = 128 };
+
+/* Bytes of one allocation for so many rows and events. */
+size_t slc_columns_bound(const slc_schema *schema, size_t rows, uint32_t events);
+
+/* Makes room for `rows` rows and `events` events, keeping what is there; never shrinks. A zero-initialised
+ * collection is empty. Fails with SLC_ERR_MEMORY (the collection is then as before) or SLC_ERR_USAGE beyond
+ * 2^32 - 1 rows. */
+slc_status slc_columns_reserve(const slc_schema *schema, void *collection, size_t rows, uint32_t events);
+
+/* Forgets rows and events, keeps the memory. */
+void slc_columns_reset(void *collection);
+
+/* Gives the memory back; the collection is empty afterwards. */
+void slc_columns_clear(const slc_schema *schema, void *collection);
+
+/* Ends the current event: its rows are those appended since the last call. There must be room for the event.
+ */
+void slc_columns_end_event(void *collection);
+
+/* Contract: offsets start at 0, never fall, end at size; all within capacity. On false, *why says what is
+ * wrong. */
+bool slc_columns_check(const slc_schema *schema, const void *collection, const char **why);
+
+/* Order-dependent 64-bit checksum (FNV-1a) over one event's rows of every column, chained from `seed`.
+ * Chained over events in order it does not depend on how they were cut into batches. */
+uint64_t slc_columns_checksum(const slc_schema *schema, const void *collection, uint32_t event,
+                              uint64_t seed);
+#define SLC_CHECKSUM_START 1469598103934665603ULL
+
+/* ---- batch
+ * ------------------------------------------------------------------------------------------------- */
+
+/* Many events' raw bytes. Bytes of event e are bytes[offset[e]] .. + length[e]; each event begins on a
+ * multiple of 8 bytes. `file_offset` is where the event's record began in its stream. */
+typedef struct slc_batch {
+    uint8_t *bytes;
+    size_t size, capacity;
+    uint32_t n_events, event_capacity;
+    size_t *offset;
+    size_t *length;
+    uint64_t *file_offset;
+    uint64_t first_event; /* index in the run of the batch's event 0 */
+    uint64_t sequence;    /* number of the batch in its stream, from 0 */
+} slc_batch;
+
+/* Makes room for so many bytes and events in all, keeping what is there. Zero-initialise before first use. */
+slc_status slc_batch_reserve(slc_batch *batch, size_t bytes, uint32_t events);
+/* Appends one event (copied); grows the batch as needed. */
+slc_status slc_batch_append(slc_batch *batch, const void *bytes, size_t size, uint64_t file_offset);
+void slc_batch_reset(slc_batch *batch);
+void slc_batch_clear(slc_batch *batch);
+
+/* ---- histogram
+ * --------------------------------------------------------------------------------------------- */
+
+enum { SLC_HISTOGRAM_BINS = 120 };
+
+/* Equal bins over [low, high); values outside count as under or over. Moments are of the values inside. NaN
+ * is ignored. */
+typedef struct slc_histogram {
+    double low, high;
+    uint32_t n_bins; /* at most SLC_HISTOGRAM_BINS */
+    uint64_t under, over, inside;
+    double sum, sum_squares;
+    uint64_t bin[SLC_HISTOGRAM_BINS];
+} slc_histogram;
+void slc_histogram_init(slc_histogram *histogram, double low, double high, uint32_t n_bins);
+void slc_histogram_add(slc_histogram *histogram, double value);
+double slc_histogram_mean(const slc_histogram *histogram);
+double slc_histogram_rms(const slc_histogram *histogram); /* standard deviation about the mean */
+/* The value below which the fraction q of all entries lies (under and over included), linear inside a bin. */
+double slc_histogram_quantile(const slc_histogram *histogram, double q);
+
+/* ---- clock
+ * ------------------------------------------------------------------------------------------------- */
+
+/* Seconds of a monotonic clock; differences are meaningful, values are not. */
+double slc_clock_seconds(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

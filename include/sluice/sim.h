@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Seeded generators of events with truth. sim_velo: proton-proton collisions in LHCb's upgraded VELO, as raw banks.
+ * What is modelled, and how it compares with LHCb's own simulation: docs/howto/simulate-velo.md.
+ */
+#ifndef SLUICE_SIM_H
+#define SLUICE_SIM_H
+
+#include <sluice/velo_geometry.h>
+#include <sluice/velo_types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct slc_sim_velo_config {
+    uint64_t seed;
+    float visible_vertices; /* mean number of visible collisions in an event (Poisson) */
+    bool scattering;        /* multiple scattering in sensors and RF foil */
+    float noise_pixels;     /* mean number of noise pixels in an event */
+    float dead_fraction;    /* of all pixels, chosen once per seed */
+    float inefficiency;     /* probability that a crossing of a sensor leaves no signal */
+    float b_fraction, d_fraction, s_fraction; /* collisions with such a hadron pair / strange decays per collision */
+} slc_sim_velo_config;
+void slc_sim_velo_config_default(slc_sim_velo_config *config);
+
+typedef struct slc_sim_velo slc_sim_velo;
+
+/* `geometry` is copied; NULL means the ideal one. */
+slc_status slc_sim_velo_open(const slc_sim_velo_config *config, const slc_velo_geometry *geometry, slc_sim_velo **sim,
+                             slc_error *error);
+void slc_sim_velo_close(slc_sim_velo *sim);
+
+/* Appends event number `index` to `batch`: 208 VP banks (version 2), one ODIN bank and the truth banks, as one sequence
+ * of raw banks. The event depends on the configuration and `index` alone, not on what was generated before. `truth` (may
+ * be NULL) receives the same truth as columns, appended as one event. */
+slc_status slc_sim_velo_event(slc_sim_velo *sim, uint64_t index, slc_batch *batch, slc_velo_truth *truth,
+                              slc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sluice: the raw bytes of detectors to physics objects. This header includes all of the library's.
+ */
+#ifndef SLUICE_SLUICE_H
+#define SLUICE_SLUICE_H
+
+#include <sluice/base.h>
+#include <sluice/io.h>
+#include <sluice/run.h>
+#include <sluice/sim.h>
+#include <sluice/velo.h>
+
+#endif

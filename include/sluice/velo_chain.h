@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The VELO from raw bytes to fitted tracks: the stages in order. Open once, reserve before each batch (which
+ * allocates only while batches grow), run, read the result, repeat, close.
+ */
+#ifndef SLUICE_VELO_CHAIN_H
+#define SLUICE_VELO_CHAIN_H
+
+#include <sluice/velo_cluster.h>
+#include <sluice/velo_decode.h>
+#include <sluice/velo_fit.h>
+#include <sluice/velo_geometry.h>
+#include <sluice/velo_track.h>
+#include <sluice/velo_types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct slc_velo_config {
+    slc_velo_track_config track;
+    slc_velo_fit_config fit;
+    bool strict; /* the first fault is an error (SLC_ERR_STRICT) */
+} slc_velo_config;
+void slc_velo_config_default(slc_velo_config *config);
+
+/* What a batch becomes. Zero-initialise; the chain fills it, the caller clears it. Indices inside it are per
+ * event, so that they do not depend on how events were cut into batches. */
+typedef struct slc_velo_result {
+    slc_velo_superpixels superpixels;
+    slc_velo_hits hits;
+    slc_velo_tracks tracks;
+    slc_velo_track_hits track_hits;
+    slc_velo_states beam;
+    slc_velo_states end;
+    uint64_t n_pixels;
+    uint64_t n_isolated; /* super-pixels that came with the "isolated" hint */
+    slc_faults faults;   /* of this batch */
+} slc_velo_result;
+void slc_velo_result_clear(slc_velo_result *result);
+/* One number for super-pixels, hits, tracks and states, chained from `seed` (SLC_CHECKSUM_START for the first
+ * batch). */
+uint64_t slc_velo_result_checksum(const slc_velo_result *result, uint64_t seed);
+
+typedef struct slc_velo_chain slc_velo_chain;
+
+/* `geometry` is copied; NULL means the ideal one. SLC_ERR_USAGE for a configuration out of range, named in
+ * *error. */
+slc_status slc_velo_chain_open(const slc_velo_config *config, const slc_velo_geometry *geometry,
+                               slc_velo_chain **chain, slc_error *error);
+void slc_velo_chain_close(slc_velo_chain *chain);
+
+/* Makes room in the chain and the result for this batch. */
+slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result);
+/* Decodes, clusters, tracks and fits. Does not allocate. One chain serves one thread at a time. */
+slc_status slc_velo_chain_run(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result,
+                              slc_error *error);
+
+/* The same for events that come as hits: result->hits has been filled by the caller (sorted by module). */
+slc_status slc_velo_chain_reserve_hits(slc_velo_chain *chain, slc_velo_result *result);
+slc_status slc_velo_chain_run_hits(slc_velo_chain *chain, slc_velo_result *result, slc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tracks against simulation truth, with the definitions of LHCb's checkers (Allen's track checker): matching,
+ * ghosts, clones, efficiencies by category, residuals of hits and pulls of states.
+ * docs/howto/velo-physics.md.
+ */
+#ifndef SLUICE_VELO_CHECK_H
+#define SLUICE_VELO_CHECK_H
+
+#include <sluice/velo_chain.h>
+#include <sluice/velo_types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a particle must be to count: velo = has VELO, no electron; long = is long, no electron; the next four
+ * are long and no electron: p > 5 GeV, from beauty, from charm, from strange decays; electrons = long
+ * electrons. */
+typedef enum slc_velo_category {
+    SLC_VELO_CATEGORY_VELO = 0,
+    SLC_VELO_CATEGORY_LONG,
+    SLC_VELO_CATEGORY_LONG_P5,
+    SLC_VELO_CATEGORY_FROM_B,
+    SLC_VELO_CATEGORY_FROM_D,
+    SLC_VELO_CATEGORY_STRANGE,
+    SLC_VELO_CATEGORY_ELECTRONS,
+    SLC_VELO_CATEGORIES
+} slc_velo_category;
+
+/* "velo", "long", "long_p5", "from_b", "from_d", "strange", "electrons"; with "_eta25" behind it for 2 < eta
+ * < 5. */
+const char *slc_velo_category_name(slc_velo_category category, bool eta25);
+
+typedef struct slc_velo_category_counts {
+    uint64_t reconstructible;  /* particles of the category */
+    uint64_t found;            /* of these, matched by one track at least */
+    uint64_t matched;          /* tracks matched to them: found + clones */
+    uint64_t clones;           /* every matched track beyond the first of its particle */
+    double purity_sum;         /* over matched tracks: the particle's share of the track's hits */
+    double hit_efficiency_sum; /* over matched tracks: the track's share of the particle's hits */
+} slc_velo_category_counts;
+
+/* A fraction and its uncertainty by the normal approximation, sqrt(f (1 - f) / n); both 0 where n = 0. */
+typedef struct slc_fraction {
+    double value, sigma;
+} slc_fraction;
+slc_fraction slc_fraction_of(uint64_t part, uint64_t whole);
+
+typedef struct slc_velo_check_config {
+    float match_fraction;       /* 0.70 */
+    float eta_low, eta_high;    /* 2, 5 */
+    float residual_min_p_mev;   /* straight-line residuals: particles above this momentum … */
+    uint32_t residual_min_hits; /* … with at least this many hits on the track */
+} slc_velo_check_config;
+void slc_velo_check_config_default(slc_velo_check_config *config);
+
+/* An efficiency against a variable: the same bins twice. */
+typedef struct slc_velo_efficiency_plot {
+    slc_histogram reconstructible, found;
+} slc_velo_efficiency_plot;
+
+/* Totals over all batches given to slc_velo_check_run since _init. Read the members directly. */
+typedef struct slc_velo_check {
+    slc_velo_check_config config;
+    uint64_t events; /* with truth */
+    uint64_t tracks, ghosts;
+    uint64_t mc_hits;                                        /* pairs of a particle and one of its hits */
+    uint64_t mc_hits_found;                                  /* those whose channel id is a hit's */
+    slc_velo_category_counts counts[SLC_VELO_CATEGORIES][2]; /* [1]: eta_low < eta < eta_high */
+    slc_velo_efficiency_plot against_eta, against_log_p, against_phi, against_docaz; /* velo, no electrons */
+    slc_histogram residual_x_um, residual_y_um;     /* of matched hits from a straight-line fit to them */
+    slc_histogram pull_x, pull_y, pull_tx, pull_ty; /* beam state of matched tracks whose origin is known */
+    slc_histogram hits_per_track, cluster_pixels, tracks_per_event, hits_per_event, superpixels_per_event;
+    void *scratch;
+    size_t scratch_bytes;
+} slc_velo_check;
+void slc_velo_check_init(slc_velo_check *check, const slc_velo_check_config *config);
+void slc_velo_check_clear(slc_velo_check *check);
+
+/* Compares one batch with its truth and adds to the totals. `matches` (one row per track) is reset and
+ * filled. Events without particles add tracks to no rate. Allocates; not part of the hot chain. */
+slc_status slc_velo_check_run(slc_velo_check *check, const slc_velo_result *result,
+                              const slc_velo_truth *truth, slc_velo_matches *matches);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the VELO's pixels are. docs/formats/velo-geometry.md.
+ */
+#ifndef SLUICE_VELO_GEOMETRY_H
+#define SLUICE_VELO_GEOMETRY_H
+
+#include <sluice/velo_types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bytes of LHCb's velo_geometry.bin: u64 count before each table, little-endian floats. */
+enum { SLC_VELO_GEOMETRY_BYTES = 16376 };
+
+/* local_x[c] is the centre of pixel column c in the sensor's frame (mm), x_pitch[c] the distance to the next
+ * centre. to_global[s]: 3 × 3 rotation, row-major, then the translation (mm): X = g0 x + g1 y + g9, Y = g3 x
+ * + g4 y + g10, Z = g6 x + g7 y + g11 for a point of the sensor's plane. */
+typedef struct slc_velo_geometry {
+    float module_z_mm[SLC_VELO_MODULES];
+    float local_x_mm[SLC_VELO_COLUMNS];
+    float x_pitch_mm[SLC_VELO_COLUMNS];
+    float to_global[SLC_VELO_SENSORS][12];
+} slc_velo_geometry;
+
+/* Side of a pixel, mm; rows are all of this height. */
+#define SLC_VELO_PITCH_MM 0.055f
+
+/* The design geometry (no misalignment), as in LHCb's simulation of the upgrade. */
+void slc_velo_geometry_ideal(slc_velo_geometry *geometry);
+
+/* Reads the image of a velo_geometry.bin. SLC_ERR_FORMAT if counts, size or values (finite) are wrong. */
+slc_status slc_velo_geometry_parse(const void *bytes, size_t size, slc_velo_geometry *geometry,
+                                   slc_error *error);
+/* The inverse: writes SLC_VELO_GEOMETRY_BYTES bytes. */
+void slc_velo_geometry_store(const slc_velo_geometry *geometry, void *bytes);
+
+/* Global position (mm) of a centroid: pixel (column, row) and fractions in [0, 1) towards the next one. */
+static inline void slc_velo_geometry_position(const slc_velo_geometry *geometry, uint32_t sensor,
+                                              uint32_t column, float column_fraction, uint32_t row,
+                                              float row_fraction, float *x_mm, float *y_mm, float *z_mm)
+{
+    const float *g = geometry->to_global[sensor];
+    const float x = geometry->local_x_mm[column] + column_fraction * geometry->x_pitch_mm[column];
+    const float y = ((float)row + 0.5f + row_fraction) * SLC_VELO_PITCH_MM;
+    *x_mm = g[0] * x + g[1] * y + g[9];
+    *y_mm = g[3] * x + g[4] * y + g[10];
+    *z_mm = g[6] * x + g[7] * y + g[11];
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The VELO's collections (structures of arrays) and constants. The schema beside each collection drives
+ * everything generic: memory, the HDF5 writer, checksums, dumps.
+ */
+#ifndef SLUICE_VELO_TYPES_H
+#define SLUICE_VELO_TYPES_H
+
+#include <sluice/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    SLC_VELO_SENSORS = 208,
+    SLC_VELO_MODULES = 52,
+    SLC_VELO_LAYERS = 26,
+    SLC_VELO_COLUMNS = 768, /* pixels of a sensor */
+    SLC_VELO_ROWS = 256,
+    SLC_VELO_SUPERPIXEL_COLUMNS = 384, /* super-pixels (2 × 4 pixels) of a sensor */
+    SLC_VELO_SUPERPIXEL_ROWS = 64,
+    SLC_VELO_MAX_TRACK_HITS = SLC_VELO_LAYERS
+};
+
+/* Super-pixels, sorted by sensor, then by address (column, then row); an address occurs once. `word` is the
+ * raw word: bits 0-7 pattern (bit k: column 2c + k/4, row 4r + k%4), 8-13 row r, 14-22 column c, 31 "no
+ * neighbour is hit". The other bits are zero. */
+typedef struct slc_velo_superpixels {
+    slc_columns head;
+    uint32_t *word;
+    uint8_t *sensor;
+} slc_velo_superpixels;
+extern const slc_schema slc_velo_superpixels_schema;
+
+/* Hits, one per cluster, sorted by module. `channel` is LHCb's channel id of the pixel that holds the
+ * centroid: bits 28-31 detector (2), 18-25 sensor, 16-17 chip, 8-15 column in the chip, 0-7 row. Events that
+ * came as hits (JSON) have the index of the hit in its event as channel and n_pixels = 0. */
+typedef struct slc_velo_hits {
+    slc_columns head;
+    float *x_mm;
+    float *y_mm;
+    float *z_mm;
+    uint32_t *channel;
+    uint32_t *n_pixels;
+    uint8_t *module;
+} slc_velo_hits;
+extern const slc_schema slc_velo_hits_schema;
+
+/* Tracks. Hits of track t of event e: rows track_hits.event_offset[e] + hit_begin[t] … + n_hits[t].
+ * `scatter_mm2` is the sum of the squared distances between each hit and the extrapolation of the two before
+ * it. */
+typedef struct slc_velo_tracks {
+    slc_columns head;
+    uint32_t *hit_begin;
+    uint32_t *n_hits;
+    float *scatter_mm2;
+} slc_velo_tracks;
+extern const slc_schema slc_velo_tracks_schema;
+
+/* The hits of the tracks, ordered from downstream (large z) to upstream; `hit` counts from 0 in its event. */
+typedef struct slc_velo_track_hits {
+    slc_columns head;
+    uint32_t *hit;
+} slc_velo_track_hits;
+extern const slc_schema slc_velo_track_hits_schema;
+
+/* Fitted straight-line states (x, y, tx = dx/dz, ty = dy/dz at z), one row per track. x and y are
+ * uncorrelated. */
+typedef struct slc_velo_states {
+    slc_columns head;
+    float *x_mm;
+    float *y_mm;
+    float *z_mm;
+    float *tx;
+    float *ty;
+    float *cov_xx_mm2;
+    float *cov_xtx_mm;
+    float *cov_txtx;
+    float *cov_yy_mm2;
+    float *cov_yty_mm;
+    float *cov_tyty;
+    float *chi2;
+    uint32_t *n_dof;
+    uint8_t *backward; /* 1 where the track flies towards negative z */
+} slc_velo_states;
+extern const slc_schema slc_velo_states_schema;
+
+/* Flags of a simulated particle. */
+enum {
+    SLC_VELO_IS_LONG = 1 << 0,  /* reconstructible in VELO and SciFi */
+    SLC_VELO_IS_DOWN = 1 << 1,  /* reconstructible in UT and SciFi */
+    SLC_VELO_HAS_VELO = 1 << 2, /* hits in at least three VELO modules */
+    SLC_VELO_HAS_UT = 1 << 3,
+    SLC_VELO_HAS_SCIFI = 1 << 4,
+    SLC_VELO_FROM_BEAUTY = 1 << 5,
+    SLC_VELO_FROM_CHARM = 1 << 6,
+    SLC_VELO_FROM_STRANGE = 1 << 7,
+    SLC_VELO_FROM_SIGNAL = 1 << 8
+};
+
+/* Simulated particles. Momenta in MeV. Origin is NaN where the input does not tell it. Hits of particle p of
+ * event e: rows ids.event_offset[e] + id_begin[p] … + n_ids[p]. */
+typedef struct slc_velo_particles {
+    slc_columns head;
+    uint32_t *key;
+    int32_t *pid;
+    float *p_mev;
+    float *pt_mev;
+    float *eta;
+    float *phi_rad;
+    float *origin_x_mm;
+    float *origin_y_mm;
+    float *origin_z_mm;
+    uint32_t *flags;
+    float *charge;
+    int32_t *mother_key;
+    int32_t *mother_pid;
+    uint32_t *id_begin;
+    uint32_t *n_ids;
+} slc_velo_particles;
+extern const slc_schema slc_velo_particles_schema;
+
+/* Channel ids of the particles' hits. Only the bits of SLC_VELO_CHANNEL_MASK identify a pixel: files differ
+ * in the detector bits, and the ids of FPGA clusters carry two rounding bits. */
+#define SLC_VELO_CHANNEL_MASK 0x03ffffffU
+typedef struct slc_velo_particle_ids {
+    slc_columns head;
+    uint32_t *id;
+} slc_velo_particle_ids;
+extern const slc_schema slc_velo_particle_ids_schema;
+
+/* Simulated proton-proton collisions; n_tracks charged products that are reconstructible in the VELO. */
+typedef struct slc_velo_vertices {
+    slc_columns head;
+    int32_t *n_tracks;
+    double *x_mm;
+    double *y_mm;
+    double *z_mm;
+} slc_velo_vertices;
+extern const slc_schema slc_velo_vertices_schema;
+
+/* Truth of a batch. An event without truth has no particles. Zero-initialise. */
+typedef struct slc_velo_truth {
+    slc_velo_particles particles;
+    slc_velo_particle_ids ids;
+    slc_velo_vertices vertices;
+} slc_velo_truth;
+void slc_velo_truth_reset(slc_velo_truth *truth);
+void slc_velo_truth_clear(slc_velo_truth *truth);
+/* Ends the current event in all three collections. */
+void slc_velo_truth_end_event(slc_velo_truth *truth);
+
+/* Truth matches, one row per track: the particle (index in its event) that owns most of the track's hits if
+ * it owns at least the matched fraction, otherwise -1 (a ghost); `purity` is that fraction. */
+typedef struct slc_velo_matches {
+    slc_columns head;
+    int32_t *particle;
+    float *purity;
+} slc_velo_matches;
+extern const slc_schema slc_velo_matches_schema;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Counting what is wrong with detector data, and remembering the first few places. */
+#include <sluice/base.h>
+
+#include <string.h>
+
+static const struct {
+    const char *name, *text;
+} codes[SLC_FAULT_CODES] = {
+    [SLC_FAULT_RECORD_HEADER] = {"record_header", "no record header here; bytes skipped up to the next one"},
+    [SLC_FAULT_RECORD_SIZE] = {"record_size",
+                               "one of the three copies of the record size differs; majority used"},
+    [SLC_FAULT_RECORD_TRUNCATED] = {"record_truncated", "the stream ends inside a record"},
+    [SLC_FAULT_RECORD_CHECKSUM] = {"record_checksum", "the record's checksum does not match; event dropped"},
+    [SLC_FAULT_RECORD_COMPRESSION] = {"record_compression",
+                                      "the record cannot be decompressed; event dropped"},
+    [SLC_FAULT_RECORD_TYPE] = {"record_type", "the record does not hold raw banks; event dropped"},
+    [SLC_FAULT_BANK_MAGIC] = {"bank_magic", "no bank magic 0xCBCB; rest of the event dropped"},
+    [SLC_FAULT_BANK_SIZE] = {"bank_size", "a bank overruns its event; rest of the event dropped"},
+    [SLC_FAULT_BANK_VERSION] = {"bank_version", "unknown bank version; bank dropped"},
+    [SLC_FAULT_BANK_SOURCE] = {"bank_source", "source id outside the detector; bank dropped"},
+    [SLC_FAULT_BANK_LENGTH] = {"bank_length", "the bank's length disagrees with its count; bank dropped"},
+    [SLC_FAULT_BANK_DUPLICATE] = {"bank_duplicate", "a second bank of the same source; dropped"},
+    [SLC_FAULT_SUPERPIXEL_ADDRESS] = {"superpixel_address", "super-pixel outside its sensor; dropped"},
+    [SLC_FAULT_SUPERPIXEL_EMPTY] = {"superpixel_empty", "super-pixel without a pixel; dropped"},
+    [SLC_FAULT_SUPERPIXEL_DUPLICATE] = {"superpixel_duplicate",
+                                        "super-pixel address sent twice; patterns united"},
+    [SLC_FAULT_SUPERPIXEL_HINT] = {"superpixel_hint",
+                                   "isolated hint set though a neighbour is hit; hint ignored"},
+    [SLC_FAULT_TRUTH] = {"truth", "truth bank cannot be read; event has no truth"},
+    [SLC_FAULT_EVENT_SHAPE] = {"event_shape", "not an event of this format; event dropped"},
+};
+
+const char *slc_fault_name(slc_fault_code code)
+{
+    return (unsigned)code < SLC_FAULT_CODES ? codes[code].name : "unknown";
+}
+
+const char *slc_fault_text(slc_fault_code code)
+{
+    return (unsigned)code < SLC_FAULT_CODES ? codes[code].text : "unknown fault";
+}
+
+void slc_faults_reset(slc_faults *faults)
+{
+    memset(faults->count, 0, sizeof faults->count);
+    faults->n_kept = 0;
+}
+
+void slc_faults_add(slc_faults *faults, slc_fault_code code, uint64_t event, int32_t module, uint64_t offset)
+{
+    faults->count[code]++;
+    if (faults->n_kept < SLC_FAULTS_KEPT) {
+        faults->kept[faults->n_kept++] = (slc_fault){
+            .event = event, .offset = offset, .module = module, .code = code};
+    }
+}
+
+void slc_faults_merge(slc_faults *into, const slc_faults *from)
+{
+    for (size_t i = 0; i < SLC_FAULT_CODES; i++) {
+        into->count[i] += from->count[i];
+    }
+    for (uint32_t i = 0; i < from->n_kept && into->n_kept < SLC_FAULTS_KEPT; i++) {
+        into->kept[into->n_kept++] = from->kept[i];
+    }
+}
+
+uint64_t slc_faults_total(const slc_faults *faults)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < SLC_FAULT_CODES; i++) {
+        total += faults->count[i];
+    }
+    return total;
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Opening inputs. The format is found by looking at the first bytes, because names lie and pipes have none. Reading
+ * itself is the format's; this file does what is common to all: totals, event numbers, the first damage.
+ */
+#include "io/io_source.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const slc_io_format_table *const formats[] = {&slc_io_mdf_format, &slc_io_velojson_format};
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+/* What people hand over by mistake, so that the message can say what to do. */
+static const struct {
+    size_t offset;
+    const char *magic;
+    size_t size;
+    const char *advice;
+} strangers[] = {
+    {0, "\x1f\x8b", 2, "a gzip file: unpack it first"},
+    {0, "\xfd" "7zXZ", 5, "an xz file: unpack it first"},
+    {0, "\x28\xb5\x2f\xfd", 4, "a zstd file: unpack it first"},
+    {0, "BZh", 3, "a bzip2 file: unpack it first"},
+    {0, "PK\x03\x04", 4, "a zip archive: unpack it first"},
+    {257, "ustar", 5, "a tar archive: unpack it first"},
+    {0, "\x89HDF\r\n\x1a\n", 8, "an HDF5 file: it holds results, not raw events"},
+    {0, "root", 4, "a ROOT file: not supported"},
+};
+enum { N_STRANGERS = sizeof strangers / sizeof *strangers };
+
+void slc_io_config_default(slc_io_config *config)
+{
+    *config = (slc_io_config){.verify_checksum = true, .max_event_bytes = (size_t)64 << 20};
+}
+
+const char *slc_io_format_name(size_t i, const char **description)
+{
+    if (i >= N_FORMATS) {
+        return NULL;
+    }
+    if (description != NULL) {
+        *description = formats[i]->description;
+    }
+    return formats[i]->name;
+}
+
+/* ---- faults ------------------------------------------------------------------------------------------------ */
+
+static void record(slc_io_source *source, slc_faults *faults, slc_fault_code code, uint64_t offset,
+                   const char *format, va_list arguments)
+{
+    if (faults != NULL) {
+        slc_faults_add(faults, code, source->totals.events, -1, offset);
+    }
+    if (source->damaged) {
+        return;
+    }
+    source->damaged = true;
+    const int n = snprintf(source->damage, sizeof source->damage, "%s: ", source->stream.name);
+    const size_t used = n > 0 ? (size_t)n : 0;
+    if (used < sizeof source->damage) {
+        (void)vsnprintf(source->damage + used, sizeof source->damage - used, format, arguments);
+    }
+    /* Texts may quote the input: keep them one printable line. */
+    for (char *at = source->damage; *at != '\0'; at++) {
+        *at = (unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at;
+    }
+}
+
+void slc_io_note(slc_io_source *source, slc_faults *faults, slc_fault_code code, uint64_t offset,
+                 const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    record(source, faults, code, offset, format, arguments);
+    va_end(arguments);
+}
+
+void slc_io_lose(slc_io_source *source, slc_faults *faults, slc_fault_code code, uint64_t offset,
+                 const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    record(source, faults, code, offset, format, arguments);
+    va_end(arguments);
+    source->totals.lost_events++;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------------- */
+
+static const char *stranger_advice(const uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < N_STRANGERS; i++) {
+        const size_t end = strangers[i].offset + strangers[i].size;
+        if (size >= end && memcmp(bytes + strangers[i].offset, strangers[i].magic, strangers[i].size) == 0) {
+            return strangers[i].advice;
+        }
+    }
+    return NULL;
+}
+
+static slc_status unknown_format(const slc_io_stream *stream, const uint8_t *bytes, size_t size, slc_error *error)
+{
+    if (size == 0) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: byte 0: the input is empty", stream->name);
+    }
+    char hex[3 * 12 + 1] = "", text[12 + 1] = "", known[128] = "";
+    for (size_t i = 0; i < 12 && i < size; i++) {
+        (void)snprintf(hex + 3 * i, sizeof hex - 3 * i, " %02x", bytes[i]);
+        text[i] = (char)(bytes[i] < 0x80 && isprint(bytes[i]) ? bytes[i] : '.');
+    }
+    for (size_t i = 0, used = 0; i < N_FORMATS && used < sizeof known; i++) {
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", formats[i]->name);
+    }
+    return slc_fail(error, SLC_ERR_FORMAT, "%s: byte 0: no known format: begins with%s \"%s\"; known are %s",
+                    stream->name, hex, text, known);
+}
+
+static slc_status find_format(slc_io_source *source, slc_error *error)
+{
+    const uint8_t *bytes;
+    size_t size;
+    /* First on little, so that a live pipe is not held up; then on more, for an input that begins with damage. */
+    static const size_t wanted[] = {512, SLC_IO_PROBE_BYTES};
+    for (size_t step = 0; step < sizeof wanted / sizeof *wanted; step++) {
+        const slc_status status = slc_io_stream_peek(&source->stream, wanted[step], &bytes, &size, error);
+        if (status != SLC_OK) {
+            return status;
+        }
+        for (size_t i = 0; size > 0 && i < N_FORMATS; i++) {
+            if (formats[i]->probe(bytes, size, &source->config)) {
+                source->format = formats[i];
+                return formats[i]->open(source, error);
+            }
+        }
+        const char *advice = stranger_advice(bytes, size);
+        if (advice != NULL) {
+            return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: byte 0: this is %s", source->stream.name, advice);
+        }
+    }
+    return unknown_format(&source->stream, bytes, size, error);
+}
+
+static slc_status open_source(const slc_io_stream *stream, const slc_io_config *config, slc_io_source **source,
+                              slc_error *error)
+{
+    slc_io_source *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) {
+        slc_io_stream away = *stream;
+        slc_io_stream_close(&away);
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for an input");
+    }
+    opened->stream = *stream;
+    slc_io_config_default(&opened->config);
+    if (config != NULL) {
+        opened->config = *config;
+    }
+    const slc_status status = find_format(opened, error);
+    if (status != SLC_OK) {
+        slc_io_close(opened);
+        return status;
+    }
+    *source = opened;
+    return SLC_OK;
+}
+
+slc_status slc_io_open(const char *path, const slc_io_config *config, slc_io_source **source, slc_error *error)
+{
+    *source = NULL;
+    slc_io_stream stream;
+    const slc_status status = slc_io_stream_open(&stream, path, error);
+    return status == SLC_OK ? open_source(&stream, config, source, error) : status;
+}
+
+slc_status slc_io_open_memory(const void *bytes, size_t size, const char *name, const slc_io_config *config,
+                              slc_io_source **source, slc_error *error)
+{
+    *source = NULL;
+    slc_io_stream stream;
+    const slc_status status = slc_io_stream_open_memory(&stream, bytes, size, name, error);
+    return status == SLC_OK ? open_source(&stream, config, source, error) : status;
+}
+
+void slc_io_close(slc_io_source *source)
+{
+    if (source == NULL) {
+        return;
+    }
+    if (source->format != NULL) {
+        source->format->close(source);
+    }
+    slc_io_stream_close(&source->stream);
+    free(source);
+}
+
+const char *slc_io_format(const slc_io_source *source)
+{
+    return source->format->name;
+}
+
+slc_io_content slc_io_content_of(const slc_io_source *source)
+{
+    return source->format->content;
+}
+
+void slc_io_totals_of(const slc_io_source *source, slc_io_totals *totals)
+{
+    *totals = source->totals;
+    totals->bytes = source->stream.offset;
+}
+
+const char *slc_io_damage(const slc_io_source *source)
+{
+    return source->damaged ? source->damage : NULL;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------- */
+
+static slc_status wrong_content(const slc_io_source *source, slc_error *error)
+{
+    return slc_fail(error, SLC_ERR_USAGE, "%s: %s events cannot be read this way", source->stream.name,
+                    source->format->name);
+}
+
+/* An error behind some good events waits: the good ones are handed out first, the next call meets it again. */
+static slc_status batch_status(slc_status last, uint32_t n_events, const slc_error *reason, slc_error *error)
+{
+    if (n_events > 0) {
+        return SLC_OK;
+    }
+    return last < 0 ? slc_fail(error, last, "%s", reason->text) : last;
+}
+
+slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t max_bytes, slc_batch *batch,
+                             slc_faults *faults, slc_error *error)
+{
+    if (source->format->read_raw == NULL) {
+        return wrong_content(source, error);
+    }
+    slc_batch_reset(batch);
+    batch->first_event = source->totals.events;
+    slc_error reason = {0};
+    /* Events may be empty; their bytes still have an address. */
+    slc_status status = slc_batch_reserve(batch, 64, 1);
+    if (status != SLC_OK) {
+        return slc_fail(error, status, "%s: no memory for a batch", source->stream.name);
+    }
+    while (status == SLC_OK && (batch->n_events == 0 || (batch->n_events < max_events && batch->size < max_bytes))) {
+        status = source->format->read_raw(source, batch, faults, &reason);
+        source->totals.events += status == SLC_OK ? 1 : 0;
+    }
+    status = batch_status(status, batch->n_events, &reason, error);
+    if (status == SLC_OK) {
+        batch->sequence = source->batches++;
+    }
+    return status;
+}
+
+static slc_status reserve_event(slc_velo_hits *hits, slc_velo_truth *truth)
+{
+    const uint32_t now = hits->head.n_events;
+    if (now == UINT32_MAX) {
+        return SLC_ERR_CAPACITY;
+    }
+    /* Doubling keeps the cost of many small events linear. */
+    const uint32_t events = now < hits->head.event_capacity ? now + 1 : now < UINT32_MAX / 2 ? 2 * now + 1 : UINT32_MAX;
+    slc_status status = slc_columns_reserve(&slc_velo_hits_schema, hits, hits->head.size, events);
+    if (status == SLC_OK) {
+        status = slc_columns_reserve(&slc_velo_particles_schema, &truth->particles, truth->particles.head.size, events);
+    }
+    if (status == SLC_OK) {
+        status = slc_columns_reserve(&slc_velo_particle_ids_schema, &truth->ids, truth->ids.head.size, events);
+    }
+    if (status == SLC_OK) {
+        status = slc_columns_reserve(&slc_velo_vertices_schema, &truth->vertices, truth->vertices.head.size, events);
+    }
+    return status;
+}
+
+slc_status slc_io_read_velo_hits(slc_io_source *source, uint32_t max_events, slc_velo_hits *hits,
+                                 slc_velo_truth *truth, slc_faults *faults, slc_error *error)
+{
+    if (source->format->read_hits == NULL) {
+        return wrong_content(source, error);
+    }
+    slc_velo_truth unwanted = {0};
+    slc_velo_truth *kept = truth != NULL ? truth : &unwanted;
+    slc_columns_reset(hits);
+    slc_velo_truth_reset(kept);
+    slc_error reason = {0};
+    slc_status status = SLC_OK;
+    while (status == SLC_OK && (hits->head.n_events == 0 || hits->head.n_events < max_events)) {
+        status = reserve_event(hits, kept);
+        if (status != SLC_OK) {
+            slc_fail(&reason, status, "%s: byte %llu: no memory for one event more", source->stream.name,
+                     (unsigned long long)source->stream.offset);
+            break;
+        }
+        status = source->format->read_hits(source, hits, kept, faults, &reason);
+        source->totals.events += status == SLC_OK ? 1 : 0;
+    }
+    slc_velo_truth_clear(&unwanted);
+    return batch_status(status, hits->head.n_events, &reason, error);
+}
+
+/* ---- small files ------------------------------------------------------------------------------------------- */
+
+slc_status slc_io_read_file(const char *path, size_t limit, void **bytes, size_t *size, slc_error *error)
+{
+    *bytes = NULL;
+    *size = 0;
+    slc_io_stream stream;
+    slc_status status = slc_io_stream_open(&stream, path, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    const uint8_t *seen = NULL;
+    size_t n = 0;
+    status = slc_io_stream_peek(&stream, limit < SIZE_MAX ? limit + 1 : limit, &seen, &n, error);
+    if (status == SLC_OK && n > limit) {
+        status = slc_fail(error, SLC_ERR_FORMAT, "%s: byte %zu: larger than the %zu bytes allowed here", stream.name,
+                          limit, limit);
+    }
+    if (status == SLC_OK) {
+        *bytes = malloc(n > 0 ? n : 1);
+        if (*bytes == NULL) {
+            status = slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for %zu bytes", stream.name, n);
+        } else if (n > 0) {
+            memcpy(*bytes, seen, n);
+            *size = n;
+        }
+    }
+    slc_io_stream_close(&stream);
+    return status;
+}
+
+slc_status slc_io_read_velo_geometry(const char *path, slc_velo_geometry *geometry, slc_error *error)
+{
+    void *bytes = NULL;
+    size_t size = 0;
+    slc_status status = slc_io_read_file(path, SLC_VELO_GEOMETRY_BYTES, &bytes, &size, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_error reason = {0};
+    status = slc_velo_geometry_parse(bytes, size, geometry, &reason);
+    if (status != SLC_OK) {
+        slc_fail(error, status, "%s: %.400s", path, reason.text);
+    }
+    free(bytes);
+    return status;
+}

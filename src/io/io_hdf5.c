@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Results as HDF5: a group per collection, a chunked and compressed dataset per column, everything driven by
+ * the schema. docs/formats/results-hdf5.md.
+ *
+ * HDF5 prints its errors and keeps a stack of them. Here printing is off while one of our calls runs, and the
+ * reason of a failure is the operating system's where a write failed (io_hdf5_file.h), else the deepest entry
+ * of the stack.
+ */
+#include "base/columns.h"
+#include "io/io_hdf5_file.h"
+#include "io/io_output.h"
+
+#include <sluice/io.h>
+
+#include <hdf5.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHUNK_ROWS =
+        16384, /* 64 KiB of floats: a column's chunk stays in HDF5's cache while small batches are appended */
+    DEFLATE_LEVEL = 1,
+    MAX_COLUMNS = 32,
+    MAX_GROUPS = 64,
+    MAX_REASON = 256
+};
+
+/* One collection in the file. */
+typedef struct group {
+    char *name;
+    hid_t column[MAX_COLUMNS];
+    size_t n_columns;
+    hid_t event_offset;
+    uint64_t rows, events;
+} group;
+
+struct slc_io_hdf5_writer {
+    slc_io_output output;
+    hid_t file;
+    int wrong; /* errno of the first write that failed */
+    group groups[MAX_GROUPS];
+    size_t n_groups;
+    bool broken; /* a write failed: the file can only be abandoned */
+};
+
+/* ---- errors
+ * -------------------------------------------------------------------------------------------------- */
+
+typedef struct silence {
+    H5E_auto2_t function;
+    void *data;
+} silence;
+
+static silence silence_begin(void)
+{
+    silence before = {NULL, NULL};
+    (void)H5Eget_auto2(H5E_DEFAULT, &before.function, &before.data);
+    (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    return before;
+}
+
+static void silence_end(silence before)
+{
+    (void)H5Eclear2(H5E_DEFAULT);
+    (void)H5Eset_auto2(H5E_DEFAULT, before.function, before.data);
+}
+
+/* H5Ewalk2 from the deepest entry upward; the first one that has a description is kept. */
+static herr_t keep_first(unsigned n, const H5E_error2_t *entry, void *data)
+{
+    char *reason = data;
+    (void)n;
+    if (reason[0] == '\0' && entry->desc != NULL) {
+        (void)snprintf(reason, MAX_REASON, "%s", entry->desc);
+    }
+    return 0;
+}
+
+static slc_status fail(slc_io_hdf5_writer *writer, slc_error *error)
+{
+    char reason[MAX_REASON] = "";
+    writer->broken = true;
+    if (writer->wrong != 0) {
+        return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", writer->output.path,
+                        strerror(writer->wrong));
+    }
+    (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, reason);
+    return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", writer->output.path,
+                    reason[0] != '\0' ? reason : "HDF5 gives no reason");
+}
+
+/* What a public call returns: HDF5 may be content although a write below it failed. */
+static slc_status judge(slc_io_hdf5_writer *writer, bool good, slc_error *error)
+{
+    return good && writer->wrong == 0 ? SLC_OK : fail(writer, error);
+}
+
+/* ---- types and attributes
+ * ------------------------------------------------------------------------------------ */
+
+static hid_t memory_type(slc_type type)
+{
+    switch (type) {
+    case SLC_TYPE_U8:
+        return H5T_NATIVE_UINT8;
+    case SLC_TYPE_I8:
+        return H5T_NATIVE_INT8;
+    case SLC_TYPE_U16:
+        return H5T_NATIVE_UINT16;
+    case SLC_TYPE_I16:
+        return H5T_NATIVE_INT16;
+    case SLC_TYPE_U32:
+        return H5T_NATIVE_UINT32;
+    case SLC_TYPE_I32:
+        return H5T_NATIVE_INT32;
+    case SLC_TYPE_U64:
+        return H5T_NATIVE_UINT64;
+    case SLC_TYPE_I64:
+        return H5T_NATIVE_INT64;
+    case SLC_TYPE_F32:
+        return H5T_NATIVE_FLOAT;
+    case SLC_TYPE_F64:
+        return H5T_NATIVE_DOUBLE;
+    }
+    return H5I_INVALID_HID;
+}
+
+static hid_t file_type(slc_type type)
+{
+    switch (type) {
+    case SLC_TYPE_U8:
+        return H5T_STD_U8LE;
+    case SLC_TYPE_I8:
+        return H5T_STD_I8LE;
+    case SLC_TYPE_U16:
+        return H5T_STD_U16LE;
+    case SLC_TYPE_I16:
+        return H5T_STD_I16LE;
+    case SLC_TYPE_U32:
+        return H5T_STD_U32LE;
+    case SLC_TYPE_I32:
+        return H5T_STD_I32LE;
+    case SLC_TYPE_U64:
+        return H5T_STD_U64LE;
+    case SLC_TYPE_I64:
+        return H5T_STD_I64LE;
+    case SLC_TYPE_F32:
+        return H5T_IEEE_F32LE;
+    case SLC_TYPE_F64:
+        return H5T_IEEE_F64LE;
+    }
+    return H5I_INVALID_HID;
+}
+
+/* Writes one attribute of an object; `type` is that of the value in memory and in the file. */
+static bool put_attribute(hid_t object, const char *name, hid_t type_in_file, hid_t type, const void *value)
+{
+    const hid_t space = H5Screate(H5S_SCALAR);
+    const hid_t attribute = space >= 0
+                                ? H5Acreate2(object, name, type_in_file, space, H5P_DEFAULT, H5P_DEFAULT)
+                                : -1;
+    bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
+    if (attribute >= 0) {
+        good = H5Aclose(attribute) >= 0 && good;
+    }
+    if (space >= 0) {
+        (void)H5Sclose(space);
+    }
+    return good;
+}
+
+static bool put_text(hid_t object, const char *name, const char *value)
+{
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    bool good = type >= 0 && H5Tset_size(type, strlen(value) + 1) >= 0 &&
+                H5Tset_cset(type, H5T_CSET_UTF8) >= 0 && put_attribute(object, name, type, type, value);
+    if (type >= 0) {
+        (void)H5Tclose(type);
+    }
+    return good;
+}
+
+/* ---- datasets
+ * ------------------------------------------------------------------------------------------------ */
+
+/* An empty dataset that can grow; H5I_INVALID_HID on failure. */
+static hid_t make_dataset(hid_t parent, const char *name, slc_type type, const char *unit)
+{
+    const hsize_t none = 0, unlimited = H5S_UNLIMITED, chunk = CHUNK_ROWS;
+    const hid_t space = H5Screate_simple(1, &none, &unlimited);
+    const hid_t how = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t dataset = H5I_INVALID_HID;
+    if (space >= 0 && how >= 0 && H5Pset_chunk(how, 1, &chunk) >= 0 && H5Pset_shuffle(how) >= 0 &&
+        H5Pset_deflate(how, DEFLATE_LEVEL) >= 0) {
+        dataset = H5Dcreate2(parent, name, file_type(type), space, H5P_DEFAULT, how, H5P_DEFAULT);
+    }
+    if (dataset >= 0 && !put_text(dataset, "unit", unit)) {
+        (void)H5Dclose(dataset);
+        dataset = H5I_INVALID_HID;
+    }
+    if (how >= 0) {
+        (void)H5Pclose(how);
+    }
+    if (space >= 0) {
+        (void)H5Sclose(space);
+    }
+    return dataset;
+}
+
+static bool append_rows(hid_t dataset, slc_type type, uint64_t before, size_t n, const void *rows)
+{
+    const hsize_t start = before, count = n, size = before + n;
+    if (n == 0) {
+        return true;
+    }
+    if (H5Dset_extent(dataset, &size) < 0) {
+        return false;
+    }
+    const hid_t in_file = H5Dget_space(dataset);
+    const hid_t in_memory = H5Screate_simple(1, &count, NULL);
+    const bool good = in_file >= 0 && in_memory >= 0 &&
+                      H5Sselect_hyperslab(in_file, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0 &&
+                      H5Dwrite(dataset, memory_type(type), in_memory, in_file, H5P_DEFAULT, rows) >= 0;
+    if (in_memory >= 0) {
+        (void)H5Sclose(in_memory);
+    }
+    if (in_file >= 0) {
+        (void)H5Sclose(in_file);
+    }
+    return good;
+}
+
+/* ---- groups
+ * -------------------------------------------------------------------------------------------------- */
+
+static bool close_group(group *g)
+{
+    bool good = true;
+    for (size_t i = 0; i < g->n_columns; i++) {
+        good = H5Dclose(g->column[i]) >= 0 && good;
+    }
+    if (g->event_offset >= 0) {
+        good = H5Dclose(g->event_offset) >= 0 && good;
+    }
+    free(g->name);
+    *g = (group){.event_offset = H5I_INVALID_HID};
+    return good;
+}
+
+static group *find_group(slc_io_hdf5_writer *writer, const char *name)
+{
+    for (size_t i = 0; i < writer->n_groups; i++) {
+        if (strcmp(writer->groups[i].name, name) == 0) {
+            return &writer->groups[i];
+        }
+    }
+    return NULL;
+}
+
+static bool make_datasets(slc_io_hdf5_writer *writer, group *g, const slc_schema *schema)
+{
+    const uint64_t zero = 0;
+    const hid_t parent = H5Gcreate2(writer->file, g->name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (parent < 0) {
+        return false;
+    }
+    bool good = true;
+    for (size_t i = 0; i < schema->n_columns && good; i++) {
+        const slc_column *column = &schema->columns[i];
+        const hid_t dataset = make_dataset(parent, column->name, column->type, column->unit);
+        good = dataset >= 0;
+        if (good) {
+            g->column[g->n_columns++] = dataset;
+        }
+    }
+    if (good) {
+        g->event_offset = make_dataset(parent, "event_offset", SLC_TYPE_U64, "index");
+        good = g->event_offset >= 0 && append_rows(g->event_offset, SLC_TYPE_U64, 0, 1, &zero);
+    }
+    return H5Gclose(parent) >= 0 && good;
+}
+
+static slc_status make_group(slc_io_hdf5_writer *writer, const char *name, const slc_schema *schema,
+                             group **made, slc_error *error)
+{
+    if (writer->n_groups == MAX_GROUPS || schema->n_columns > MAX_COLUMNS) {
+        return slc_fail(error, SLC_ERR_CAPACITY, "%s: too many groups or columns at '%s'",
+                        writer->output.path, name);
+    }
+    group *g = &writer->groups[writer->n_groups];
+    *g = (group){.name = strdup(name), .event_offset = H5I_INVALID_HID};
+    if (g->name == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for group '%s'", writer->output.path, name);
+    }
+    writer->n_groups++;
+    *made = g;
+    return judge(writer, make_datasets(writer, g, schema), error);
+}
+
+/* Offsets of the batch continue those in the file. */
+static slc_status append_offsets(slc_io_hdf5_writer *writer, group *g, const slc_columns *head,
+                                 slc_error *error)
+{
+    if (head->n_events == 0) {
+        return SLC_OK;
+    }
+    uint64_t *offsets = malloc(head->n_events * sizeof *offsets);
+    if (offsets == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for event offsets", writer->output.path);
+    }
+    for (uint32_t i = 0; i < head->n_events; i++) {
+        offsets[i] = g->rows + head->event_offset[i + 1];
+    }
+    const bool good = append_rows(g->event_offset, SLC_TYPE_U64, g->events + 1, head->n_events, offsets);
+    free(offsets);
+    return judge(writer, good, error);
+}
+
+static slc_status append(slc_io_hdf5_writer *writer, const char *name, const slc_schema *schema,
+                         const void *collection, slc_error *error)
+{
+    const slc_columns *head = collection;
+    group *g = find_group(writer, name);
+    slc_status status = g != NULL ? SLC_OK : make_group(writer, name, schema, &g, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    if (g->n_columns != schema->n_columns) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s: group '%s' has other columns", writer->output.path, name);
+    }
+    for (size_t i = 0; i < schema->n_columns; i++) {
+        const slc_column *column = &schema->columns[i];
+        if (!append_rows(g->column[i], column->type, g->rows, head->size,
+                         slc_column_data(collection, column))) {
+            return fail(writer, error);
+        }
+    }
+    status = append_offsets(writer, g, head, error);
+    if (status == SLC_OK) {
+        g->rows += head->size;
+        g->events += head->n_events;
+    }
+    return status;
+}
+
+/* ---- the file
+ * ------------------------------------------------------------------------------------------------ */
+
+static bool close_all(slc_io_hdf5_writer *writer)
+{
+    bool good = true;
+    for (size_t i = 0; i < writer->n_groups; i++) {
+        good = close_group(&writer->groups[i]) && good;
+    }
+    writer->n_groups = 0;
+    if (writer->file >= 0) {
+        good = H5Fclose(writer->file) >= 0 && good;
+        writer->file = H5I_INVALID_HID;
+    }
+    return good;
+}
+
+static hid_t create_file(slc_io_hdf5_writer *writer)
+{
+    const hid_t access = slc_io_hdf5_file_access(&writer->wrong);
+    if (access < 0) {
+        return H5I_INVALID_HID;
+    }
+    const hid_t file = H5Fcreate(writer->output.temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    (void)H5Pclose(access);
+    return file;
+}
+
+slc_status slc_io_hdf5_create(const char *path, slc_io_hdf5_writer **writer, slc_error *error)
+{
+    *writer = NULL;
+    if (strcmp(path, "-") == 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "HDF5 cannot be written to standard output");
+    }
+    slc_io_hdf5_writer *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its writer", path);
+    }
+    slc_status status = slc_io_output_reserve_name(&made->output, path, error);
+    if (status != SLC_OK) {
+        free(made);
+        return status;
+    }
+    const silence before = silence_begin();
+    made->file = create_file(made);
+    status = judge(made, made->file >= 0, error);
+    silence_end(before);
+    if (status == SLC_OK) {
+        *writer = made;
+    } else {
+        slc_io_hdf5_abandon(made);
+    }
+    return status;
+}
+
+slc_status slc_io_hdf5_append(slc_io_hdf5_writer *writer, const char *name, const slc_schema *schema,
+                              const void *collection, slc_error *error)
+{
+    const silence before = silence_begin();
+    slc_status status = append(writer, name, schema, collection, error);
+    if (status == SLC_OK) {
+        status = judge(writer, true, error);
+    }
+    silence_end(before);
+    return status;
+}
+
+slc_status slc_io_hdf5_text(slc_io_hdf5_writer *writer, const char *name, const char *value, slc_error *error)
+{
+    const silence before = silence_begin();
+    const slc_status status = judge(writer, put_text(writer->file, name, value), error);
+    silence_end(before);
+    return status;
+}
+
+slc_status slc_io_hdf5_number(slc_io_hdf5_writer *writer, const char *name, double value, slc_error *error)
+{
+    const silence before = silence_begin();
+    const bool good = put_attribute(writer->file, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);
+    const slc_status status = judge(writer, good, error);
+    silence_end(before);
+    return status;
+}
+
+slc_status slc_io_hdf5_finish(slc_io_hdf5_writer *writer, slc_error *error)
+{
+    const silence before = silence_begin();
+    const bool was_broken = writer->broken;
+    const bool good = close_all(writer);
+    slc_status status = judge(writer, good && !was_broken, error);
+    silence_end(before);
+    if (status == SLC_OK) {
+        status = slc_io_output_commit(&writer->output, error);
+    } else {
+        slc_io_output_abandon(&writer->output);
+    }
+    free(writer);
+    return status;
+}
+
+void slc_io_hdf5_abandon(slc_io_hdf5_writer *writer)
+{
+    if (writer != NULL) {
+        const silence before = silence_begin();
+        (void)close_all(writer);
+        silence_end(before);
+        slc_io_output_abandon(&writer->output);
+        free(writer);
+    }
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the library: an output file that appears under its final name only when it is complete. It is
+ * written under
+ * "<path>.tmp-<pid>" in the same folder, synced, and renamed.
+ */
+#ifndef SLUICE_IO_OUTPUT_H
+#define SLUICE_IO_OUTPUT_H
+
+#include <sluice/base.h>
+
+#include <stdio.h>
+
+typedef struct slc_io_output {
+    char *path;      /* the final name; NULL while closed */
+    char *temporary; /* the name it is written under; NULL for standard output */
+    FILE *stream;    /* NULL after _reserve_name */
+} slc_io_output;
+
+/* Creates the temporary file and opens it for writing; "-" is standard output. */
+slc_status slc_io_output_open(slc_io_output *output, const char *path, slc_error *error);
+/* The same for a library that opens files by name: checks that the file can be created, leaves stream NULL.
+ */
+slc_status slc_io_output_reserve_name(slc_io_output *output, const char *path, slc_error *error);
+/* Flushes, syncs, closes and renames. On failure (a full disk) the temporary file is removed. */
+slc_status slc_io_output_commit(slc_io_output *output, slc_error *error);
+/* Closes and removes the temporary file. Harmless on a closed output. */
+void slc_io_output_abandon(slc_io_output *output);
+
+#endif

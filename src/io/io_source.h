@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the library: what an open input is, and what a format must provide to be one. A new format is a file
+ * io_<format>.c with such a table and one row in io.c.
+ */
+#ifndef SLUICE_IO_SOURCE_H
+#define SLUICE_IO_SOURCE_H
+
+#include "io/io_stream.h"
+#include <sluice/io.h>
+
+typedef struct slc_io_format_table {
+    const char *name;
+    const char *description;
+    slc_io_content content;
+    /* Whether the stream's first bytes are this format's. Looks, does not consume. */
+    bool (*probe)(const uint8_t *bytes, size_t size, const slc_io_config *config);
+    /* Sets source->state; close frees it. */
+    slc_status (*open)(slc_io_source *source, slc_error *error);
+    void (*close)(slc_io_source *source);
+    /* The one that `content` names; the other is NULL. Appends one event, or returns SLC_END. The outputs are ready
+     * for one event more; `event` is its number. */
+    slc_status (*read_raw)(slc_io_source *source, slc_batch *batch, slc_faults *faults, slc_error *error);
+    slc_status (*read_hits)(slc_io_source *source, slc_velo_hits *hits, slc_velo_truth *truth, slc_faults *faults,
+                            slc_error *error);
+} slc_io_format_table;
+
+extern const slc_io_format_table slc_io_mdf_format;
+extern const slc_io_format_table slc_io_velojson_format;
+
+/* The first bytes on which formats are probed: enough to find an MDF record behind a damaged one. */
+enum { SLC_IO_PROBE_BYTES = 1 << 20 };
+
+struct slc_io_source {
+    slc_io_stream stream;
+    slc_io_config config;
+    const slc_io_format_table *format;
+    void *state;
+    slc_io_totals totals;
+    uint64_t batches;
+    bool damaged;
+    char damage[508];
+};
+
+/* Records a fault that costs no event, and keeps its text ("byte 5: what is wrong") if it is the first of the input. */
+__attribute__((format(printf, 5, 6))) void slc_io_note(slc_io_source *source, slc_faults *faults,
+                                                       slc_fault_code code, uint64_t offset, const char *format,
+                                                       ...);
+/* The same for one that costs an event. */
+__attribute__((format(printf, 5, 6))) void slc_io_lose(slc_io_source *source, slc_faults *faults,
+                                                       slc_fault_code code, uint64_t offset, const char *format,
+                                                       ...);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Looking ahead in files, pipes and memory. */
+#include "io/io_stream.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A few events' worth: large enough that moving the unread tail to the front costs little. */
+enum { FIRST_CAPACITY = 1 << 20 };
+
+static slc_status open_failed(slc_io_stream *stream, const char *path, const char *reason, slc_error *error)
+{
+    slc_io_stream_close(stream);
+    return slc_fail(error, SLC_ERR_IO, "%s: %s", path, reason);
+}
+
+slc_status slc_io_stream_open(slc_io_stream *stream, const char *path, slc_error *error)
+{
+    const bool standard_input = strcmp(path, "-") == 0;
+    *stream = (slc_io_stream){.file = -1, .name = strdup(standard_input ? "standard input" : path)};
+    if (stream->name == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its name", path);
+    }
+    stream->file = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (stream->file < 0) {
+        return open_failed(stream, path, strerror(errno), error);
+    }
+    struct stat about;
+    if (fstat(stream->file, &about) != 0) {
+        return open_failed(stream, path, strerror(errno), error);
+    }
+    if (S_ISDIR(about.st_mode)) {
+        return open_failed(stream, path, "is a directory, not a file of events", error);
+    }
+    return SLC_OK;
+}
+
+slc_status slc_io_stream_open_memory(slc_io_stream *stream, const void *bytes, size_t size, const char *name,
+                                     slc_error *error)
+{
+    *stream = (slc_io_stream){.file = -1, .name = strdup(name), .bytes = bytes, .end = size, .at_end = true};
+    if (stream->name == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its name", name);
+    }
+    return SLC_OK;
+}
+
+void slc_io_stream_close(slc_io_stream *stream)
+{
+    if (stream->file >= 0 && stream->file != STDIN_FILENO) {
+        (void)close(stream->file);
+    }
+    free(stream->buffer);
+    free(stream->name);
+    *stream = (slc_io_stream){.file = -1};
+}
+
+/* Makes room behind `end`: by moving the unread bytes to the front, or by doubling. */
+static bool make_room(slc_io_stream *stream)
+{
+    if (stream->end < stream->capacity) {
+        return true;
+    }
+    if (stream->begin > 0) {
+        memmove(stream->buffer, stream->buffer + stream->begin, stream->end - stream->begin);
+        stream->end -= stream->begin;
+        stream->begin = 0;
+        return true;
+    }
+    const size_t capacity = stream->capacity > 0 ? 2 * stream->capacity : FIRST_CAPACITY;
+    uint8_t *larger = realloc(stream->buffer, capacity);
+    if (larger == NULL) {
+        return false;
+    }
+    stream->buffer = larger;
+    stream->bytes = larger;
+    stream->capacity = capacity;
+    return true;
+}
+
+slc_status slc_io_stream_peek(slc_io_stream *stream, size_t want, const uint8_t **bytes, size_t *visible,
+                              slc_error *error)
+{
+    while (stream->end - stream->begin < want && !stream->at_end && stream->wrong == 0) {
+        if (!make_room(stream)) {
+            return slc_fail(error, SLC_ERR_MEMORY, "%s: byte %llu: no memory for %zu bytes", stream->name,
+                            (unsigned long long)stream->offset, 2 * stream->capacity);
+        }
+        const ssize_t n = read(stream->file, stream->buffer + stream->end, stream->capacity - stream->end);
+        if (n > 0) {
+            stream->end += (size_t)n;
+        } else if (n == 0) {
+            stream->at_end = true;
+        } else if (errno != EINTR) {
+            stream->wrong = errno;
+        }
+    }
+    if (stream->wrong != 0 && stream->end - stream->begin < want) {
+        return slc_fail(error, SLC_ERR_IO, "%s: byte %llu: cannot read: %s", stream->name,
+                        (unsigned long long)(stream->offset + (stream->end - stream->begin)),
+                        strerror(stream->wrong));
+    }
+    *visible = stream->end - stream->begin;
+    *bytes = *visible > 0 ? stream->bytes + stream->begin : NULL;
+    return SLC_OK;
+}
+
+void slc_io_stream_skip(slc_io_stream *stream, size_t size)
+{
+    assert(size <= stream->end - stream->begin);
+    stream->begin += size;
+    stream->offset += size;
+    if (stream->begin == stream->end && stream->buffer != NULL) {
+        stream->begin = 0;
+        stream->end = 0;
+    }
+}

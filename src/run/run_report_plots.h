@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the library: the figures of a run's report, each a section of HTML. Figures without entries are left
+ * out.
+ */
+#ifndef SLUICE_RUN_REPORT_PLOTS_H
+#define SLUICE_RUN_REPORT_PLOTS_H
+
+#include <sluice/velo_check.h>
+
+#include <stdio.h>
+
+/* Efficiencies, residuals, pulls. */
+void slc_run_report_truth_plots(FILE *out, const slc_velo_check *check);
+/* Clusters, hits and tracks: these need no truth. */
+void slc_run_report_spectra(FILE *out, const slc_velo_check *check);
+
+#endif

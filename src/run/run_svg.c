@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Plotting primitives: axes with round tick values, steps, points with error bars, curves, notes. */
+#include "run/run_svg.h"
+
+#include <math.h>
+
+/* The picture's coordinates, in the units of its viewBox. */
+enum { WIDTH = 460, HEIGHT = 290, LEFT = 54, RIGHT = 12, TOP = 12, BOTTOM = 44 };
+static const double plot_width = WIDTH - LEFT - RIGHT, plot_height = HEIGHT - TOP - BOTTOM;
+
+void slc_html_text(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        switch (*text) {
+        case '&':
+            (void)fputs("&amp;", out);
+            break;
+        case '<':
+            (void)fputs("&lt;", out);
+            break;
+        case '>':
+            (void)fputs("&gt;", out);
+            break;
+        case '"':
+            (void)fputs("&quot;", out);
+            break;
+        case '\'':
+            (void)fputs("&#39;", out);
+            break;
+        default:
+            /* Control characters are not allowed in HTML; a file's name may hold them. */
+            (void)fputc((unsigned char)*text < 0x20 && *text != '\n' && *text != '\t' ? '?' : *text, out);
+        }
+    }
+}
+
+/* ---- axes
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* Where a value lies on an axis: 0 at its low end, 1 at its high end; far outside is pulled in, as it is
+ * clipped. */
+static double fraction_of(const slc_svg_axis *axis, double value)
+{
+    double fraction;
+    if (axis->logarithmic) {
+        fraction = value > 0 ? log(value / axis->low) / log(axis->high / axis->low) : -1;
+    } else {
+        fraction = (value - axis->low) / (axis->high - axis->low);
+    }
+    return fmin(fmax(fraction, -1), 2);
+}
+
+/* Inside the clipped frame, whose origin is its upper left corner. */
+static double at_x(const slc_svg *svg, double value)
+{
+    return plot_width * fraction_of(&svg->x, value);
+}
+
+static double at_y(const slc_svg *svg, double value)
+{
+    return plot_height * (1 - fraction_of(&svg->y, value));
+}
+
+/* 1, 2 or 5 times a power of ten, for about `wanted` steps. */
+static double round_step(double range, double wanted)
+{
+    const double rough = range / wanted;
+    const double power = pow(10, floor(log10(rough)));
+    const double mantissa = rough / power;
+    return power * (mantissa < 1.5 ? 1 : mantissa < 3.5 ? 2 : mantissa < 7.5 ? 5 : 10);
+}
+
+/* All values of an axis get the same suffix, chosen by its largest: 0, 5k, 10k. On a logarithmic axis each
+ * decade has its own. */
+static void print_tick_value(const slc_svg *svg, const slc_svg_axis *axis, double value, double step)
+{
+    const double size = fabs(value);
+    const double largest = axis->logarithmic ? size : fmax(fabs(axis->low), fabs(axis->high));
+    const char *sign = value < 0 ? "−" : "";
+    if (size < step * 1e-6) {
+        (void)fputs("0", svg->out);
+    } else if (largest >= 1e6) {
+        (void)fprintf(svg->out, "%s%gM", sign, size / 1e6);
+    } else if (largest >= 1e4) {
+        (void)fprintf(svg->out, "%s%gk", sign, size / 1e3);
+    } else {
+        (void)fprintf(svg->out, "%s%.6g", sign, size);
+    }
+}
+
+/* A tick at `value`: its grid line, and its label unless it is a minor one. */
+static void tick(slc_svg *svg, bool along_x, double value, double step, bool major)
+{
+    const slc_svg_axis *axis = along_x ? &svg->x : &svg->y;
+    const double fraction = fraction_of(axis, value);
+    const char *line = major ? "grid" : "grid minor";
+    if (fraction < -1e-9 || fraction > 1 + 1e-9) {
+        return;
+    }
+    if (along_x) {
+        const double x = LEFT + plot_width * fraction;
+        (void)fprintf(svg->out, "<path class=\"%s\" d=\"M%.1f %d v%.0f\"/>", line, x, TOP, plot_height);
+        if (major) {
+            (void)fprintf(svg->out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">", x,
+                          HEIGHT - BOTTOM + 15);
+        }
+    } else {
+        const double y = TOP + plot_height * (1 - fraction);
+        (void)fprintf(svg->out, "<path class=\"%s\" d=\"M%d %.1f h%.0f\"/>", line, LEFT, y, plot_width);
+        if (major) {
+            (void)fprintf(svg->out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT - 6, y + 3.5);
+        }
+    }
+    if (major) {
+        print_tick_value(svg, axis, value, step);
+        (void)fputs("</text>", svg->out);
+    }
+}
+
+static void logarithmic_ticks(slc_svg *svg, bool along_x)
+{
+    const slc_svg_axis *axis = along_x ? &svg->x : &svg->y;
+    const int first = (int)floor(log10(axis->low) + 1e-9), last = (int)ceil(log10(axis->high) - 1e-9);
+    for (int decade = first; decade <= last; decade++) {
+        const double power = pow(10, decade);
+        for (int i = 1; i < 10; i++) {
+            tick(svg, along_x, i * power, power, i == 1);
+        }
+    }
+}
+
+static void ticks(slc_svg *svg, bool along_x)
+{
+    const slc_svg_axis *axis = along_x ? &svg->x : &svg->y;
+    if (axis->logarithmic) {
+        logarithmic_ticks(svg, along_x);
+        return;
+    }
+    const double step = round_step(axis->high - axis->low, along_x ? 6 : 5);
+    const double first = ceil(axis->low / step - 1e-9);
+    for (int i = 0; (first + i) * step <= axis->high + 1e-9 * step; i++) {
+        tick(svg, along_x, (first + i) * step, step, true);
+    }
+}
+
+static void axis_labels(slc_svg *svg)
+{
+    (void)fprintf(svg->out, "<text class=\"label\" x=\"%d\" y=\"%d\" text-anchor=\"end\">", WIDTH - RIGHT,
+                  HEIGHT - 8);
+    slc_html_text(svg->out, svg->x.label);
+    (void)fprintf(
+        svg->out,
+        "</text><text class=\"label\" transform=\"translate(13 %d) rotate(-90)\" text-anchor=\"end\">", TOP);
+    slc_html_text(svg->out, svg->y.label);
+    (void)fputs("</text>\n", svg->out);
+}
+
+/* ---- the plot
+ * ------------------------------------------------------------------------------------------------ */
+
+void slc_svg_begin(slc_svg *svg, FILE *out, slc_svg_axis x, slc_svg_axis y, const char *description)
+{
+    *svg = (slc_svg){.out = out, .x = x, .y = y};
+    (void)fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", WIDTH, HEIGHT);
+    slc_html_text(out, description);
+    (void)fputs("\">", out);
+    ticks(svg, true);
+    ticks(svg, false);
+    axis_labels(svg);
+    (void)fprintf(out, "<svg x=\"%d\" y=\"%d\" width=\"%.0f\" height=\"%.0f\" overflow=\"hidden\">\n", LEFT,
+                  TOP, plot_width, plot_height);
+}
+
+void slc_svg_end(slc_svg *svg)
+{
+    (void)fprintf(svg->out,
+                  "</svg><rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%.0f\" height=\"%.0f\"/></svg>\n",
+                  LEFT, TOP, plot_width, plot_height);
+}
+
+void slc_svg_steps(slc_svg *svg, const double *edges, const double *values, size_t n, const char *class_name)
+{
+    if (n == 0) {
+        return;
+    }
+    const double bottom = plot_height + 2; /* just below the frame, so that the base line is clipped away */
+    (void)fprintf(svg->out, "<path class=\"%s\" d=\"M%.2f %.2f", class_name, at_x(svg, edges[0]), bottom);
+    for (size_t i = 0; i < n; i++) {
+        (void)fprintf(svg->out, "V%.2fH%.2f", fmin(at_y(svg, values[i]), bottom), at_x(svg, edges[i + 1]));
+    }
+    (void)fprintf(svg->out, "V%.2fZ\"/>\n", bottom);
+}
+
+void slc_svg_point(slc_svg *svg, double x, double x_low, double x_high, double y, double y_low, double y_high)
+{
+    (void)fprintf(svg->out, "<path class=\"bar\" d=\"M%.2f %.2fH%.2fM%.2f %.2fV%.2f\"/>", at_x(svg, x_low),
+                  at_y(svg, y), at_x(svg, x_high), at_x(svg, x), at_y(svg, y_low), at_y(svg, y_high));
+    (void)fprintf(svg->out, "<circle class=\"point\" cx=\"%.2f\" cy=\"%.2f\" r=\"2.4\"/>\n", at_x(svg, x),
+                  at_y(svg, y));
+}
+
+void slc_svg_gaussian(slc_svg *svg, double mean, double sigma, double amplitude)
+{
+    enum { STEPS = 160 };
+    (void)fputs("<path class=\"curve\" d=\"", svg->out);
+    for (int i = 0; i <= STEPS; i++) {
+        const double x = svg->x.low + (svg->x.high - svg->x.low) * i / STEPS;
+        const double pull = (x - mean) / sigma;
+        (void)fprintf(svg->out, "%c%.2f %.2f", i == 0 ? 'M' : 'L', at_x(svg, x),
+                      at_y(svg, amplitude * exp(-0.5 * pull * pull)));
+    }
+    (void)fputs("\"/>\n", svg->out);
+}
+
+void slc_svg_note(slc_svg *svg, int row, const char *text)
+{
+    (void)fprintf(svg->out, "<text class=\"note\" x=\"%.0f\" y=\"%d\" text-anchor=\"end\">", plot_width - 8,
+                  18 + 14 * row);
+    slc_html_text(svg->out, text);
+    (void)fputs("</text>\n", svg->out);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the library: small plots as inline SVG. A plot has two axes in natural units, linear or logarithmic;
+ * what is drawn is clipped to the frame. Colours and fonts come from the page's style sheet through classes.
+ */
+#ifndef SLUICE_RUN_SVG_H
+#define SLUICE_RUN_SVG_H
+
+#include <sluice/base.h>
+
+#include <stdio.h>
+
+typedef struct slc_svg_axis {
+    double low, high;
+    bool logarithmic; /* low > 0 */
+    const char *label;
+} slc_svg_axis;
+
+typedef struct slc_svg {
+    FILE *out;
+    slc_svg_axis x, y;
+} slc_svg;
+
+/* Starts a plot with its grid and tick labels; `description` is for readers who cannot see it. */
+void slc_svg_begin(slc_svg *svg, FILE *out, slc_svg_axis x, slc_svg_axis y, const char *description);
+void slc_svg_end(slc_svg *svg);
+
+/* Area under steps: value i over [edge i, edge i + 1]. */
+void slc_svg_steps(slc_svg *svg, const double *edges, const double *values, size_t n, const char *class_name);
+/* A point with error bars in both directions. */
+void slc_svg_point(slc_svg *svg, double x, double x_low, double x_high, double y, double y_low,
+                   double y_high);
+/* amplitude · exp(−(x − mean)² / 2 sigma²) */
+void slc_svg_gaussian(slc_svg *svg, double mean, double sigma, double amplitude);
+/* A line of text in the upper right corner; row 0 is the first. */
+void slc_svg_note(slc_svg *svg, int row, const char *text);
+
+/* Text with the characters that HTML reserves escaped. */
+void slc_html_text(FILE *out, const char *text);
+
+#endif

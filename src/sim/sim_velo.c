@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The VELO generator: one event in order (collide, transport, sensors), and its raw banks and truth. The physics is in
+ * the files beside this one; README.md tells what is modelled.
+ */
+#include "base/bytes.h"
+#include "sim/sim_velo_event.h"
+#include <sluice/velo_bank.h>
+#include <sluice/velo_truth.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUN_NUMBER = 1, ODIN_BYTES = 40, ODIN_VERSION = 6, VP_VERSION = 2 };
+
+void slc_sim_velo_config_default(slc_sim_velo_config *config)
+{
+    *config = (slc_sim_velo_config){.seed = 1,
+                                    .visible_vertices = 7.6f,
+                                    .scattering = true,
+                                    .noise_pixels = 2.0f,
+                                    .dead_fraction = 1e-4f,
+                                    .inefficiency = 0.005f,
+                                    .b_fraction = 0.01f,
+                                    .d_fraction = 0.18f,
+                                    .s_fraction = 6.5f};
+}
+
+void *slc_sim_append(slc_sim_velo *sim, sim_list *list, size_t count, size_t size)
+{
+    if (sim->failed) {
+        return NULL;
+    }
+    if (list->capacity - list->size < count) {
+        const size_t capacity = 2 * (list->size + count) + 64;
+        void *rows = capacity > SIZE_MAX / size ? NULL : realloc(list->rows, capacity * size);
+        if (rows == NULL) {
+            sim->failed = true;
+            return NULL;
+        }
+        list->rows = rows;
+        list->capacity = capacity;
+    }
+    uint8_t *first = (uint8_t *)list->rows + list->size * size;
+    memset(first, 0, count * size);
+    list->size += count;
+    return first;
+}
+
+/* ---- open and close ---------------------------------------------------------------------------------------------- */
+
+static bool within(float value, double low, double high)
+{
+    return (double)value >= low && (double)value <= high; /* false for NaN */
+}
+
+static slc_status check(const slc_sim_velo_config *config, slc_error *error)
+{
+    const struct {
+        const char *name;
+        float value;
+        double low, high;
+    } limits[] = {{"visible_vertices", config->visible_vertices, 0, 200},
+                  {"noise_pixels", config->noise_pixels, 0, 100000},
+                  {"dead_fraction", config->dead_fraction, 0, 1},
+                  {"inefficiency", config->inefficiency, 0, 1},
+                  {"b_fraction", config->b_fraction, 0, 1},
+                  {"d_fraction", config->d_fraction, 0, 1},
+                  {"s_fraction", config->s_fraction, 0, 100}};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        if (!within(limits[i].value, limits[i].low, limits[i].high)) {
+            return slc_fail(error, SLC_ERR_USAGE, "simulation of the VELO: %s is %g, allowed are %g to %g",
+                            limits[i].name, (double)limits[i].value, limits[i].low, limits[i].high);
+        }
+    }
+    return SLC_OK;
+}
+
+slc_status slc_sim_velo_open(const slc_sim_velo_config *config, const slc_velo_geometry *geometry,
+                             slc_sim_velo **sim, slc_error *error)
+{
+    *sim = NULL;
+    const slc_status status = check(config, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_sim_velo *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "simulation of the VELO: no memory");
+    }
+    opened->config = *config;
+    opened->charge = calloc(SIM_PIXELS, sizeof *opened->charge);
+    opened->cluster = calloc(SIM_PIXELS, sizeof *opened->cluster);
+    opened->pattern = calloc(SIM_SUPERPIXELS, sizeof *opened->pattern);
+    if (opened->charge == NULL || opened->cluster == NULL || opened->pattern == NULL) {
+        slc_sim_velo_close(opened);
+        return slc_fail(error, SLC_ERR_MEMORY, "simulation of the VELO: no memory");
+    }
+    if (geometry != NULL) {
+        opened->geometry = *geometry;
+    } else {
+        slc_velo_geometry_ideal(&opened->geometry);
+    }
+    if (!slc_sim_sensor_init(opened)) {
+        slc_sim_velo_close(opened);
+        return slc_fail(error, SLC_ERR_USAGE, "simulation of the VELO: the geometry's columns do not touch");
+    }
+    slc_sim_transport_init(opened);
+    *sim = opened;
+    return SLC_OK;
+}
+
+void slc_sim_velo_close(slc_sim_velo *sim)
+{
+    if (sim == NULL) {
+        return;
+    }
+    sim_list *lists[] = {&sim->particles, &sim->collisions, &sim->crossings, &sim->links, &sim->bytes,
+                         &sim->deposits,  &sim->touches,    &sim->pixels,    &sim->words, &sim->order};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        free(lists[i]->rows);
+    }
+    free(sim->charge);
+    free(sim->cluster);
+    free(sim->pattern);
+    slc_velo_truth_clear(&sim->truth);
+    free(sim);
+}
+
+/* ---- raw banks --------------------------------------------------------------------------------------------------- */
+
+static void write_bank(slc_sim_velo *sim, uint8_t type, uint8_t version, int16_t source, const void *payload,
+                       size_t size)
+{
+    const size_t bytes = slc_bank_bound(size);
+    uint8_t *out = slc_sim_append(sim, &sim->bytes, bytes, 1);
+    if (out != NULL && slc_bank_write(out, bytes, type, version, source, payload, size) != bytes) {
+        sim->failed = true;
+    }
+}
+
+static void write_odin(slc_sim_velo *sim, uint64_t index)
+{
+    uint8_t payload[ODIN_BYTES] = {0};
+    slc_store_u32(payload, RUN_NUMBER);
+    slc_store_u32(payload + 12, (uint32_t)(index >> 32));
+    slc_store_u32(payload + 16, (uint32_t)index);
+    write_bank(sim, SLC_BANK_ODIN, ODIN_VERSION, 0, payload, sizeof payload);
+}
+
+static void write_superpixels(slc_sim_velo *sim, uint32_t sensor)
+{
+    const size_t n = sim->words.size;
+    /* The words become the payload in place: bytes in the file's order, behind their count. */
+    uint32_t *word = slc_sim_append(sim, &sim->words, 1, sizeof *word);
+    if (word == NULL) {
+        return;
+    }
+    uint32_t *words = sim->words.rows;
+    memmove(words + 1, words, n * sizeof *words);
+    words[0] = (uint32_t)n;
+    uint8_t *payload = (uint8_t *)words;
+    for (size_t i = 0; i <= n; i++) {
+        slc_store_u32(payload + 4 * i, words[i]);
+    }
+    write_bank(sim, SLC_BANK_VP, VP_VERSION, (int16_t)sensor, payload, 4 * (n + 1));
+}
+
+/* ---- sensors ----------------------------------------------------------------------------------------------------- */
+
+/* Orders the crossings by sensor, keeping their order in each. */
+static void order_crossings(slc_sim_velo *sim)
+{
+    const sim_crossing *crossings = sim->crossings.rows;
+    const size_t n = sim->crossings.size;
+    uint32_t *order, at[SLC_VELO_SENSORS] = {0};
+    memset(sim->sensor_begin, 0, sizeof sim->sensor_begin);
+    for (size_t i = 0; i < n; i++) {
+        sim->sensor_begin[crossings[i].sensor + 1]++;
+    }
+    for (uint32_t s = 0; s < SLC_VELO_SENSORS; s++) {
+        at[s] = sim->sensor_begin[s];
+        sim->sensor_begin[s + 1] += sim->sensor_begin[s];
+    }
+    sim->order.size = 0;
+    order = slc_sim_append(sim, &sim->order, n, sizeof *order);
+    for (size_t i = 0; i < n && order != NULL; i++) {
+        order[at[crossings[i].sensor]++] = (uint32_t)i;
+    }
+}
+
+static void read_out(slc_sim_velo *sim)
+{
+    uint32_t noise[SLC_VELO_SENSORS] = {0};
+    const uint32_t n = random_poisson(&sim->random, (double)sim->config.noise_pixels);
+    for (uint32_t i = 0; i < n; i++) {
+        noise[(uint32_t)(random_uniform(&sim->random) * SLC_VELO_SENSORS)]++;
+    }
+    order_crossings(sim);
+    for (uint32_t s = 0; s < SLC_VELO_SENSORS && !sim->failed; s++) {
+        slc_sim_sensor(sim, s, noise[s]);
+        write_superpixels(sim, s);
+    }
+}
+
+/* ---- truth ------------------------------------------------------------------------------------------------------- */
+
+static int by_particle(const void *a, const void *b)
+{
+    const sim_link *x = a, *y = b;
+    if (x->particle != y->particle) {
+        return x->particle < y->particle ? -1 : 1;
+    }
+    return (x->channel > y->channel) - (x->channel < y->channel);
+}
+
+/* Three different modules make a particle reconstructible. */
+static bool has_three(uint64_t modules)
+{
+    int n = 0;
+    for (; modules != 0 && n < 3; n++) {
+        modules &= modules - 1;
+    }
+    return n == 3;
+}
+
+/* Hands every particle its hits, each once, and works out what follows from them. */
+static void link_particles(slc_sim_velo *sim)
+{
+    sim_link *links = sim->links.rows;
+    sim_particle *particles = sim->particles.rows;
+    sim_collision *collisions = sim->collisions.rows;
+    size_t kept = 0;
+    if (sim->links.size > 1) {
+        qsort(links, sim->links.size, sizeof *links, by_particle);
+    }
+    for (size_t i = 0; i < sim->links.size; i++) {
+        if (kept > 0 && by_particle(&links[kept - 1], &links[i]) == 0) {
+            continue;
+        }
+        sim_particle *particle = &particles[links[i].particle];
+        if (particle->n_links++ == 0) {
+            particle->first_link = (uint32_t)kept;
+        }
+        links[kept++] = links[i];
+    }
+    sim->links.size = kept;
+    for (size_t i = 0; i < sim->particles.size; i++) {
+        sim_particle *particle = &particles[i];
+        if (has_three(particle->modules)) {
+            particle->flags |= SLC_VELO_HAS_VELO;
+            particle->flags |= particle->flags & SLC_VELO_HAS_SCIFI ? SLC_VELO_IS_LONG : 0;
+            if (particle->collision >= 0 && vector_length(particle->momentum) > 100) {
+                collisions[particle->collision].n_tracks++;
+            }
+        }
+        const uint32_t down = SLC_VELO_HAS_UT | SLC_VELO_HAS_SCIFI;
+        particle->flags |= (particle->flags & down) == down ? SLC_VELO_IS_DOWN : 0;
+    }
+}
+
+static void fill_particle(const slc_sim_velo *sim, uint32_t index, uint32_t id_begin, slc_velo_particles *out)
+{
+    const sim_particle *particle = (const sim_particle *)sim->particles.rows + index;
+    const sim_vector m = particle->momentum;
+    const double pt = sqrt(m.x * m.x + m.y * m.y);
+    const size_t row = out->head.size++;
+    out->key[row] = index;
+    out->pid[row] = particle->pid;
+    out->p_mev[row] = (float)vector_length(m);
+    out->pt_mev[row] = (float)pt;
+    out->eta[row] = (float)asinh(m.z / fmax(pt, 1e-9));
+    out->phi_rad[row] = (float)atan2(m.y, m.x);
+    out->origin_x_mm[row] = (float)particle->origin.x;
+    out->origin_y_mm[row] = (float)particle->origin.y;
+    out->origin_z_mm[row] = (float)particle->origin.z;
+    out->flags[row] = particle->flags;
+    out->charge[row] = (float)particle->charge;
+    out->mother_key[row] = particle->mother;
+    out->mother_pid[row] =
+        particle->mother < 0 ? 0 : ((const sim_particle *)sim->particles.rows)[particle->mother].pid;
+    out->id_begin[row] = id_begin;
+    out->n_ids[row] = particle->n_links;
+}
+
+/* Appends this event's truth: the particles that left a hit, and all collisions. */
+static slc_status fill_truth(const slc_sim_velo *sim, slc_velo_truth *truth)
+{
+    const sim_particle *particles = sim->particles.rows;
+    const sim_link *links = sim->links.rows;
+    const sim_collision *collisions = sim->collisions.rows;
+    slc_velo_particle_ids *ids = &truth->ids;
+    slc_velo_vertices *vertices = &truth->vertices;
+    slc_status status = slc_columns_reserve(&slc_velo_particles_schema, &truth->particles,
+                                            truth->particles.head.size + sim->particles.size,
+                                            truth->particles.head.n_events + 1);
+    if (status == SLC_OK) {
+        status = slc_columns_reserve(&slc_velo_particle_ids_schema, ids, ids->head.size + sim->links.size,
+                                     ids->head.n_events + 1);
+    }
+    if (status == SLC_OK) {
+        status = slc_columns_reserve(&slc_velo_vertices_schema, vertices,
+                                     vertices->head.size + sim->collisions.size, vertices->head.n_events + 1);
+    }
+    if (status != SLC_OK) {
+        return status;
+    }
+    uint32_t begin = 0;
+    for (size_t i = 0; i < sim->particles.size; i++) {
+        if (particles[i].n_links == 0) {
+            continue;
+        }
+        fill_particle(sim, (uint32_t)i, begin, &truth->particles);
+        for (uint32_t k = 0; k < particles[i].n_links; k++) {
+            ids->id[ids->head.size++] = links[particles[i].first_link + k].channel;
+        }
+        begin += particles[i].n_links;
+    }
+    for (size_t i = 0; i < sim->collisions.size; i++) {
+        const size_t row = vertices->head.size++;
+        vertices->n_tracks[row] = collisions[i].n_tracks;
+        vertices->x_mm[row] = collisions[i].at.x;
+        vertices->y_mm[row] = collisions[i].at.y;
+        vertices->z_mm[row] = collisions[i].at.z;
+    }
+    slc_velo_truth_end_event(truth);
+    return SLC_OK;
+}
+
+static slc_status write_truth(slc_sim_velo *sim)
+{
+    slc_velo_truth_reset(&sim->truth);
+    const slc_status status = fill_truth(sim, &sim->truth);
+    if (status != SLC_OK) {
+        return status;
+    }
+    const size_t bytes = slc_velo_truth_bound(&sim->truth, 0);
+    uint8_t *out = slc_sim_append(sim, &sim->bytes, bytes, 1);
+    if (out == NULL) {
+        return SLC_ERR_MEMORY;
+    }
+    const size_t written = slc_velo_truth_write(&sim->truth, 0, out, bytes);
+    sim->bytes.size -= bytes - written;
+    return written > 0 ? SLC_OK : SLC_ERR_CAPACITY;
+}
+
+/* ---- an event ---------------------------------------------------------------------------------------------------- */
+
+static void begin(slc_sim_velo *sim, uint64_t index)
+{
+    sim->particles.size = sim->collisions.size = sim->crossings.size = sim->links.size = sim->bytes.size = 0;
+    if (sim->failed) { /* the last event stopped half-way: its marks may still be on the maps */
+        memset(sim->charge, 0, SIM_PIXELS * sizeof *sim->charge);
+        memset(sim->cluster, 0, SIM_PIXELS * sizeof *sim->cluster);
+        memset(sim->pattern, 0, SIM_SUPERPIXELS * sizeof *sim->pattern);
+        sim->failed = false;
+    }
+    random_seed(&sim->random, sim->config.seed, index);
+}
+
+slc_status slc_sim_velo_event(slc_sim_velo *sim, uint64_t index, slc_batch *batch, slc_velo_truth *truth,
+                              slc_error *error)
+{
+    begin(sim, index);
+    slc_sim_collide(sim);
+    slc_sim_transport(sim);
+    write_odin(sim, index);
+    read_out(sim);
+    slc_status status = SLC_ERR_MEMORY;
+    if (!sim->failed) {
+        link_particles(sim);
+        status = write_truth(sim);
+    }
+    if (status == SLC_OK) {
+        status = slc_batch_append(batch, sim->bytes.rows, sim->bytes.size, 0);
+    }
+    if (status == SLC_OK && truth != NULL) {
+        status = fill_truth(sim, truth);
+    }
+    if (status != SLC_OK) {
+        return slc_fail(error, status, "simulation of the VELO: event %llu: %s", (unsigned long long)index,
+                        slc_status_name(status));
+    }
+    return SLC_OK;
+}

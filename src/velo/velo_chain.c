@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The VELO's stages in order: decode, cluster, track, fit. */
+#include "base/columns.h"
+#include "velo/velo_superpixel.h"
+#include <sluice/velo_chain.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct slc_velo_chain {
+    slc_velo_config config;
+    slc_velo_geometry geometry;
+    slc_velo_cluster_scratch cluster;
+    slc_velo_track_scratch track;
+};
+
+void slc_velo_config_default(slc_velo_config *config)
+{
+    memset(config, 0, sizeof *config);
+    slc_velo_track_config_default(&config->track);
+    slc_velo_fit_config_default(&config->fit);
+}
+
+static slc_status check_config(const slc_velo_config *config, slc_error *error)
+{
+    const struct {
+        const char *name;
+        float value;
+    } positive[] = {
+        {"max_scatter_seeding", config->track.max_scatter_seeding_mm2},
+        {"max_scatter_extending", config->track.max_scatter_extending_mm2},
+        {"max_scatter_3hits", config->track.max_scatter_3hits_mm2},
+        {"hit_sigma", config->fit.hit_sigma_mm},
+    };
+    if (config->track.candidates < 1 || config->track.candidates > 32) {
+        return slc_fail(error, SLC_ERR_USAGE, "candidates is %u, must be from 1 to 32",
+                        config->track.candidates);
+    }
+    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++) {
+        if (!(positive[i].value > 0) || !isfinite(positive[i].value)) {
+            return slc_fail(error, SLC_ERR_USAGE, "%s is %g, must be a positive number", positive[i].name,
+                            (double)positive[i].value);
+        }
+    }
+    if (!(config->fit.noise_constant >= 0) || !(config->fit.noise_slope >= 0)) {
+        return slc_fail(error, SLC_ERR_USAGE, "the fit's noise must not be negative");
+    }
+    return SLC_OK;
+}
+
+slc_status slc_velo_chain_open(const slc_velo_config *config, const slc_velo_geometry *geometry,
+                               slc_velo_chain **chain, slc_error *error)
+{
+    *chain = NULL;
+    const slc_status status = check_config(config, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_velo_chain *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a VELO chain");
+    }
+    opened->config = *config;
+    if (geometry != NULL) {
+        opened->geometry = *geometry;
+    } else {
+        slc_velo_geometry_ideal(&opened->geometry);
+    }
+    *chain = opened;
+    return SLC_OK;
+}
+
+void slc_velo_chain_close(slc_velo_chain *chain)
+{
+    if (chain != NULL) {
+        slc_velo_cluster_clear(&chain->cluster);
+        slc_velo_track_clear(&chain->track);
+        free(chain);
+    }
+}
+
+static size_t largest_event(const slc_columns *head)
+{
+    size_t largest = 0;
+    for (uint32_t e = 0; e < head->n_events; e++) {
+        const size_t rows = head->event_offset[e + 1] - head->event_offset[e];
+        largest = rows > largest ? rows : largest;
+    }
+    return largest;
+}
+
+/* Room for what comes after the hits. */
+static slc_status reserve_tracks(slc_velo_chain *chain, size_t hits, size_t hits_of_event, uint32_t events,
+                                 slc_velo_result *result)
+{
+    const size_t tracks = slc_velo_track_bound(hits);
+    slc_status status = slc_velo_track_reserve(&chain->track, hits_of_event);
+    if (status == SLC_OK) {
+        status = slc_columns_reserve(&slc_velo_tracks_schema, &result->tracks, tracks, events);
+    }
+    if (status == SLC_OK) {
+        status = slc_columns_reserve(&slc_velo_track_hits_schema, &result->track_hits, hits, events);
+    }
+    if (status == SLC_OK) {
+        status = slc_columns_reserve(&slc_velo_states_schema, &result->beam, tracks, events);
+    }
+    if (status == SLC_OK) {
+        status = slc_columns_reserve(&slc_velo_states_schema, &result->end, tracks, events);
+    }
+    return status;
+}
+
+slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result)
+{
+    const size_t superpixels = slc_velo_decode_bound(batch);
+    const size_t hits = slc_velo_cluster_bound(superpixels);
+    slc_status status = slc_columns_reserve(&slc_velo_superpixels_schema, &result->superpixels, superpixels,
+                                            batch->n_events);
+    if (status == SLC_OK) {
+        status = slc_columns_reserve(&slc_velo_hits_schema, &result->hits, hits, batch->n_events);
+    }
+    if (status == SLC_OK) {
+        status = slc_velo_cluster_reserve(&chain->cluster);
+    }
+    if (status == SLC_OK) {
+        /* One event may hold all of the batch's hits. */
+        status = reserve_tracks(chain, hits, hits, batch->n_events, result);
+    }
+    return status;
+}
+
+slc_status slc_velo_chain_reserve_hits(slc_velo_chain *chain, slc_velo_result *result)
+{
+    const slc_columns *head = &result->hits.head;
+    const slc_status status = slc_columns_reserve(&slc_velo_superpixels_schema, &result->superpixels, 0,
+                                                  head->n_events);
+    return status == SLC_OK ? reserve_tracks(chain, head->size, largest_event(head), head->n_events, result)
+                            : status;
+}
+
+static uint64_t count_isolated(const slc_velo_superpixels *superpixels)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < superpixels->head.size; i++) {
+        n += (superpixels->word[i] & SLC_SUPERPIXEL_ISOLATED) != 0;
+    }
+    return n;
+}
+
+/* Under `strict`, turns the first fault of the batch into an error. */
+static slc_status check_strict(const slc_velo_chain *chain, const slc_faults *faults, slc_error *error)
+{
+    if (!chain->config.strict || slc_faults_total(faults) == 0) {
+        return SLC_OK;
+    }
+    const slc_fault *first = &faults->kept[0];
+    return slc_fail(error, SLC_ERR_STRICT, "event %llu, source %d, offset %llu: %s",
+                    (unsigned long long)first->event, (int)first->module, (unsigned long long)first->offset,
+                    slc_fault_text(first->code));
+}
+
+static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, slc_error *error)
+{
+    slc_status status = slc_velo_track_run(&chain->config.track, &result->hits, &chain->track,
+                                           &result->tracks, &result->track_hits);
+    if (status == SLC_OK) {
+        status = slc_velo_fit_run(&chain->config.fit, &result->hits, &result->tracks, &result->track_hits,
+                                  &result->beam, &result->end);
+    }
+    return status == SLC_OK ? status : slc_fail(error, status, "VELO tracking: %s", slc_status_name(status));
+}
+
+slc_status slc_velo_chain_run(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result,
+                              slc_error *error)
+{
+    slc_faults_reset(&result->faults);
+    slc_status status = slc_velo_decode_run(batch, &result->superpixels, &result->faults);
+    if (status == SLC_OK) {
+        status = slc_velo_cluster_run(&chain->geometry, &result->superpixels, batch->first_event,
+                                      &chain->cluster, &result->hits, &result->n_pixels, &result->faults);
+    }
+    if (status != SLC_OK) {
+        return slc_fail(error, status, "VELO clustering: %s", slc_status_name(status));
+    }
+    result->n_isolated = count_isolated(&result->superpixels);
+    status = check_strict(chain, &result->faults, error);
+    return status == SLC_OK ? track_and_fit(chain, result, error) : status;
+}
+
+slc_status slc_velo_chain_run_hits(slc_velo_chain *chain, slc_velo_result *result, slc_error *error)
+{
+    slc_faults_reset(&result->faults);
+    slc_columns_reset(&result->superpixels);
+    for (uint32_t e = 0; e < result->hits.head.n_events; e++) {
+        slc_columns_end_event(&result->superpixels);
+    }
+    result->n_pixels = result->n_isolated = 0;
+    return track_and_fit(chain, result, error);
+}
+
+typedef struct result_part {
+    const slc_schema *schema;
+    size_t member; /* offset of the collection in slc_velo_result */
+} result_part;
+
+static const result_part parts[] = {
+    {&slc_velo_superpixels_schema, offsetof(slc_velo_result, superpixels)},
+    {&slc_velo_hits_schema, offsetof(slc_velo_result, hits)},
+    {&slc_velo_tracks_schema, offsetof(slc_velo_result, tracks)},
+    {&slc_velo_track_hits_schema, offsetof(slc_velo_result, track_hits)},
+    {&slc_velo_states_schema, offsetof(slc_velo_result, beam)},
+    {&slc_velo_states_schema, offsetof(slc_velo_result, end)},
+};
+enum { N_PARTS = sizeof parts / sizeof *parts };
+
+void slc_velo_result_clear(slc_velo_result *result)
+{
+    for (size_t i = 0; i < N_PARTS; i++) {
+        slc_columns_clear(parts[i].schema, (char *)result + parts[i].member);
+    }
+    memset(result, 0, sizeof *result);
+}
+
+uint64_t slc_velo_result_checksum(const slc_velo_result *result, uint64_t seed)
+{
+    uint64_t sum = seed;
+    for (uint32_t e = 0; e < result->hits.head.n_events; e++) {
+        for (size_t i = 0; i < N_PARTS; i++) {
+            sum = slc_columns_checksum(parts[i].schema, (const char *)result + parts[i].member, e, sum);
+        }
+    }
+    return sum;
+}

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of src/base, of the raw banks, and of output files.
+
+# sluice_core_test(NAME LABELS MODULES file.c ...): linked from the objects of these modules instead of with libsluice, so
+# that the linker sees every call of theirs to the allocator and sends it to tests/support/failing_allocator.h.
+function(sluice_core_test name labels modules)
+    add_executable(${name} ${ARGN})
+    foreach(module IN LISTS modules)
+        target_sources(${name} PRIVATE $<TARGET_OBJECTS:sluice_${module}>)
+    endforeach()
+    target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
+                                               ${PROJECT_SOURCE_DIR}/include)
+    target_link_libraries(${name} PRIVATE PkgConfig::CMOCKA m sluice_flags)
+    foreach(function IN ITEMS malloc calloc realloc aligned_alloc posix_memalign free)
+        target_link_options(${name} PRIVATE LINKER:--wrap=${function})
+    endforeach()
+    add_test(NAME ${name} COMMAND ${name})
+    sluice_test_properties(${name} "${labels}")
+endfunction()
+
+sluice_core_test(test_base_columns stages base test_base_columns.c)
+sluice_core_test(test_base_batch stages base test_base_batch.c)
+sluice_test(test_base_bytes stages test_base_bytes.c)
+sluice_test(test_base_faults stages test_base_faults.c)
+sluice_test(test_base_histogram stages test_base_histogram.c)
+sluice_test(test_base_status stages test_base_status.c)
+sluice_test(test_velo_bank formats test_velo_bank.c)
+sluice_test(test_io_output formats test_io_output.c)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of the tree itself: include order, sizes, names, documents, symbols, allocation, installation.
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+set(hygiene "${CMAKE_CURRENT_SOURCE_DIR}/hygiene")
+
+# sluice_hygiene(NAME COMMAND ...)
+function(sluice_hygiene name)
+    add_test(NAME hygiene_${name} COMMAND ${ARGN})
+    sluice_test_properties(hygiene_${name} hygiene)
+    set_property(TEST hygiene_${name} APPEND PROPERTY ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
+endfunction()
+
+foreach(check IN ITEMS includes sizes docs tests)
+    sluice_hygiene(${check}_self_test ${Python3_EXECUTABLE} ${hygiene}/check_${check}.py --self-test)
+endforeach()
+foreach(check IN ITEMS includes sizes docs)
+    sluice_hygiene(${check} ${Python3_EXECUTABLE} ${hygiene}/check_${check}.py ${PROJECT_SOURCE_DIR})
+endforeach()
+sluice_hygiene(tests ${Python3_EXECUTABLE} ${hygiene}/check_tests.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
+               ${CMAKE_CTEST_COMMAND})
+sluice_hygiene(public_headers ${hygiene}/public_headers.sh ${PROJECT_SOURCE_DIR})
+sluice_hygiene(library_symbols ${hygiene}/library_symbols.sh $<TARGET_FILE:sluice>)
+
+sluice_core_test(test_velo_allocation hygiene "base;velo;sim" test_velo_allocation.c)
+
+add_executable(core_only hygiene/core_only.c $<TARGET_OBJECTS:sluice_base> $<TARGET_OBJECTS:sluice_velo>)
+target_include_directories(core_only PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_link_libraries(core_only PRIVATE sluice_flags m)
+if(SLUICE_SANITIZE)
+    sluice_hygiene(core_needs core_only) # sanitizers need libraries of their own
+else()
+    sluice_hygiene(core_needs ${hygiene}/core_needs.sh $<TARGET_FILE:core_only>)
+    # A sanitized library cannot be linked into an ordinary program, so packages are tested without.
+    foreach(kind IN ITEMS shared static)
+        sluice_hygiene(consume_${kind} ${hygiene}/consume.sh ${kind} ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
+                       ${CMAKE_COMMAND} ${CMAKE_C_COMPILER})
+    endforeach()
+endif()

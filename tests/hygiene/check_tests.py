@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests that cannot be overlooked and cannot pass by doing nothing.
+
+Every test known to ctest has exactly one label of the list; a test whose source reads SLUICE_TEST_DATA has the label
+data, and the other way round; every cmocka test function asserts, itself or in a function of its file; every test file
+is run. `--self-test` proves that breaches are found.
+
+    check_tests.py ROOT BUILD-FOLDER CTEST
+    check_tests.py --self-test
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import c_source
+
+KINDS = {"kernels", "stages", "cli", "formats", "hygiene"}
+EXTRA = {"data", "cuda", "mpi"}
+
+
+def label_problems(tests):
+    """tests: name -> set of labels."""
+    for name, labels in sorted(tests.items()):
+        if len(labels & KINDS) != 1:
+            yield f"{name}: labels {sorted(labels)}; one of {sorted(KINDS)} is needed"
+        if labels - KINDS - EXTRA:
+            yield f"{name}: unknown labels {sorted(labels - KINDS - EXTRA)}"
+
+
+def data_problems(tests, sources):
+    """sources: stem -> text. A test bears the stem of its source."""
+    for stem, text in sorted(sources.items()):
+        uses = "SLUICE_TEST_DATA" in text or "test_data" in text
+        if stem not in tests:
+            yield f"{stem}: no test of this name is run"
+        elif uses and "data" not in tests[stem]:
+            yield f"{stem}: uses the reference data without the label data"
+        elif not uses and "data" in tests[stem]:
+            yield f"{stem}: has the label data and uses none"
+
+
+def assert_problems(stem, text):
+    """Functions taking (void **state) that reach no assertion."""
+    functions = {f.name: f for f in c_source.functions(c_source.without_comments(text))}
+    asserting = {name for name, f in functions.items() if re.search(r"\b(assert_\w+|fail|fail_msg)\s*\(", f.body)}
+    # Macros of the file that assert count like functions that do.
+    asserting |= set(re.findall(r"#define (\w+)\([^)]*\)(?:[^\n]*\\\n)*[^\n]*assert_", text))
+    while True:
+        more = {name for name, f in functions.items() if name not in asserting
+                and any(re.search(rf"\b{called}\s*\(", f.body) for called in asserting)}
+        if not more:
+            break
+        asserting |= more
+    run = set(re.findall(r"cmocka_unit_test\w*\(\s*(\w+)", text))
+    if not run:
+        yield f"{stem}: runs no cmocka test"
+    for name in sorted(run - asserting):
+        if name in functions:
+            yield f"{stem}: {name} asserts nothing"
+    tests = {name for name, f in functions.items() if re.match(r"test_", name) and f.static}
+    for name in sorted(tests - run):
+        if not re.search(rf"\b{name}\b", "".join(f.body for f in functions.values() if f.name != name) + text.split("int main")[-1]):
+            yield f"{stem}: {name} is never run"
+
+
+def ctest_tests(build, ctest):
+    listing = subprocess.run([ctest, "--test-dir", build, "--show-only=json-v1"], check=True, capture_output=True,
+                             text=True).stdout
+    tests = {}
+    for test in json.loads(listing)["tests"]:
+        labels = next((p["value"] for p in test.get("properties", []) if p["name"] == "LABELS"), [])
+        tests[test["name"]] = set(labels)
+    return tests
+
+
+def self_test():
+    good = "static void test_a(void **state)\n{\n    assert_true(1);\n}\n\n" \
+           "int main(void)\n{\n    run(cmocka_unit_test(test_a));\n}\n"
+    helper = good.replace("assert_true(1)", "check(1)") + "static void check(int a)\n{\n    assert_true(a);\n}\n"
+    cases = [
+        (label_problems({"a": {"stages", "data"}}), None),
+        (label_problems({"a": {"data"}}), "is needed"),
+        (label_problems({"a": set()}), "is needed"),
+        (label_problems({"a": {"stages", "cli"}}), "is needed"),
+        (label_problems({"a": {"stages", "slow"}}), "unknown labels"),
+        (data_problems({"test_a": {"stages"}}, {"test_a": "SLUICE_TEST_DATA"}), "without the label"),
+        (data_problems({"test_a": {"stages", "data"}}, {"test_a": ""}), "uses none"),
+        (data_problems({}, {"test_a": ""}), "no test of this name"),
+        (assert_problems("a", good), None),
+        (assert_problems("a", helper), None),
+        (assert_problems("a", good.replace("assert_true", "/* assert_true */ (void)")), "asserts nothing"),
+        (assert_problems("a", "int main(void)\n{\n}\n"), "runs no cmocka test"),
+        (assert_problems("a", good.replace("cmocka_unit_test(test_a)", "cmocka_unit_test(other)")), "is never run"),
+    ]
+    for i, (problems, words) in enumerate(cases):
+        problems = list(problems)
+        if problems if words is None else not any(words in problem for problem in problems):
+            sys.exit(f"self-test: case {i}: expected {words}, got {problems}")
+    print(f"{len(cases)} cases judged as they should be")
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    root, build, ctest = sys.argv[1:]
+    tests = ctest_tests(build, ctest)
+    sources = {path.stem: path.read_text() for pattern in ("test_*.c", "check_*.c")
+               for path in sorted(pathlib.Path(root, "tests").glob(pattern))}
+    if len(sources) < 5 or len(tests) < 10:
+        sys.exit(f"only {len(sources)} test sources and {len(tests)} tests found: this is not the tree")
+    wrong = list(label_problems(tests)) + list(data_problems(tests, sources))
+    for stem, text in sources.items():
+        wrong += assert_problems(stem, text)
+    if wrong:
+        sys.exit("\n".join(wrong))
+    print(f"{len(tests)} tests with labels, {len(sources)} sources that assert")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Output files appear complete under their final name or not at all: committed, abandoned, over an older file, in a
+ * folder that is not there, on a full disk (/dev/full stands in), and after a failed rename.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "io/io_output.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64], path[96];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/sluice-output-XXXXXX");
+    if (mkdtemp(folder) == NULL) {
+        return -1;
+    }
+    (void)snprintf(path, sizeof path, "%s/result.bin", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    (void)remove(path);
+    return rmdir(folder); /* fails where a test left a file behind */
+}
+
+/* Files in the folder, whatever their names. */
+static int count_files(void)
+{
+    DIR *open_folder = opendir(folder);
+    assert_non_null(open_folder);
+    int n = 0;
+    for (const struct dirent *entry = readdir(open_folder); entry != NULL; entry = readdir(open_folder)) {
+        n += entry->d_name[0] != '.';
+    }
+    (void)closedir(open_folder);
+    return n;
+}
+
+static void assert_contents(const char *expected)
+{
+    char text[64] = "";
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    const size_t n = fread(text, 1, sizeof text - 1, file);
+    (void)fclose(file);
+    assert_int_equal(n, strlen(expected));
+    assert_string_equal(text, expected);
+}
+
+static void test_commit_makes_the_file_appear(void **state)
+{
+    (void)state;
+    slc_io_output output;
+    assert_int_equal(slc_io_output_open(&output, path, NULL), SLC_OK);
+    assert_true(fputs("whole", output.stream) >= 0);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(count_files(), 1);
+    assert_int_equal(slc_io_output_commit(&output, NULL), SLC_OK);
+    assert_contents("whole");
+    assert_int_equal(count_files(), 1);
+    slc_io_output_abandon(&output); /* harmless on a closed output */
+    assert_contents("whole");
+}
+
+static void test_abandon_keeps_the_older_file(void **state)
+{
+    (void)state;
+    slc_io_output output;
+    assert_int_equal(slc_io_output_open(&output, path, NULL), SLC_OK);
+    assert_true(fputs("older", output.stream) >= 0);
+    assert_int_equal(slc_io_output_commit(&output, NULL), SLC_OK);
+    assert_int_equal(slc_io_output_open(&output, path, NULL), SLC_OK);
+    assert_true(fputs("newer", output.stream) >= 0);
+    assert_contents("older");
+    slc_io_output_abandon(&output);
+    assert_contents("older");
+    assert_int_equal(count_files(), 1);
+    assert_int_equal(slc_io_output_open(&output, path, NULL), SLC_OK);
+    assert_true(fputs("newest", output.stream) >= 0);
+    assert_int_equal(slc_io_output_commit(&output, NULL), SLC_OK);
+    assert_contents("newest");
+}
+
+static void test_reserved_names(void **state)
+{
+    (void)state;
+    slc_io_output output;
+    assert_int_equal(slc_io_output_reserve_name(&output, path, NULL), SLC_OK);
+    assert_null(output.stream);
+    assert_int_equal(access(output.temporary, W_OK), 0);
+    assert_int_equal(access(path, F_OK), -1);
+    FILE *file = fopen(output.temporary, "wb");
+    assert_non_null(file);
+    assert_true(fputs("by name", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(slc_io_output_commit(&output, NULL), SLC_OK);
+    assert_contents("by name");
+    assert_int_equal(slc_io_output_reserve_name(&output, path, NULL), SLC_OK);
+    slc_io_output_abandon(&output);
+    assert_contents("by name");
+    assert_int_equal(count_files(), 1);
+}
+
+static void test_folder_that_is_not_there(void **state)
+{
+    (void)state;
+    slc_io_output output;
+    slc_error error = {SLC_OK, ""};
+    assert_int_equal(slc_io_output_open(&output, "/nonexistent-folder/a.h5", &error), SLC_ERR_IO);
+    assert_non_null(strstr(error.text, "/nonexistent-folder/a.h5"));
+    assert_null(output.path);
+    slc_io_output_abandon(&output);
+    assert_int_equal(slc_io_output_reserve_name(&output, "/nonexistent-folder/a.h5", &error), SLC_ERR_IO);
+    assert_null(output.path);
+}
+
+/* The temporary name is made to lead to /dev/full, where every flush fails. */
+static void test_full_disk(void **state)
+{
+    (void)state;
+    if (access("/dev/full", W_OK) != 0) {
+        print_message("[  SKIPPED ] no /dev/full here\n");
+        skip();
+    }
+    slc_io_output output;
+    slc_error error = {SLC_OK, ""};
+    assert_int_equal(slc_io_output_open(&output, path, NULL), SLC_OK);
+    assert_non_null(freopen("/dev/full", "wb", output.stream));
+    assert_true(fputs("nowhere to go", output.stream) >= 0);
+    assert_int_equal(slc_io_output_commit(&output, &error), SLC_ERR_IO);
+    assert_non_null(strstr(error.text, path));
+    assert_non_null(strstr(error.text, "No space left"));
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(count_files(), 0);
+}
+
+/* The final name has become a folder in the meantime. */
+static void test_failed_rename(void **state)
+{
+    (void)state;
+    slc_io_output output;
+    slc_error error = {SLC_OK, ""};
+    assert_int_equal(slc_io_output_open(&output, path, NULL), SLC_OK);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(slc_io_output_commit(&output, &error), SLC_ERR_IO);
+    assert_non_null(strstr(error.text, path));
+    assert_int_equal(count_files(), 1);
+    assert_int_equal(rmdir(path), 0);
+}
+
+static void test_standard_output_stays_open(void **state)
+{
+    (void)state;
+    slc_io_output output;
+    assert_int_equal(slc_io_output_open(&output, "-", NULL), SLC_OK);
+    assert_ptr_equal(output.stream, stdout);
+    assert_null(output.temporary);
+    assert_int_equal(slc_io_output_commit(&output, NULL), SLC_OK);
+    assert_true(puts("still open") >= 0);
+    assert_int_equal(slc_io_output_open(&output, "-", NULL), SLC_OK);
+    slc_io_output_abandon(&output);
+    assert_true(puts("still open") >= 0);
+    assert_int_equal(fflush(stdout), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_commit_makes_the_file_appear, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_abandon_keeps_the_older_file, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_reserved_names, make_folder, remove_folder),
+        cmocka_unit_test(test_folder_that_is_not_there),
+        cmocka_unit_test_setup_teardown(test_full_disk, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_failed_rename, make_folder, remove_folder),
+        cmocka_unit_test(test_standard_output_stays_open),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs what building (`build`) or also testing (`check`) needs from Debian's packages, if anything is missing. Asks
+# dpkg first: with nothing missing it is silent and touches no network.
+set -eu
+
+build="cmake gcc libc6-dev ninja-build pkg-config libjansson-dev libhdf5-dev zlib1g-dev"
+# g++: C++ headers' test and libFuzzer's runtime; llvm: readable sanitizer reports; binutils: symbol tests;
+# xz-utils: the packed reference events; hdf5-tools: reading results back with a tool that is not ours.
+check="$build g++ clang clang-format clang-tidy libclang-rt-14-dev llvm libcmocka-dev python3 binutils xz-utils
+       hdf5-tools"
+
+case "${1:-}" in
+build) wanted=$build ;;
+check) wanted=$check ;;
+*) echo "usage: $0 build|check" >&2 && exit 2 ;;
+esac
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+    echo "This is not a Debian system, so nothing was installed. Needed, under Debian's names: $wanted" >&2
+    exit 0
+fi
+
+# A virtual name (pkg-config is one on newer systems) counts through the package that provides it.
+installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}, ${Provides}\n' 2>/dev/null |
+    awk '/^ii/ { gsub(/[,]|\([^)]*\)/, " "); for (i = 2; i <= NF; i++) print $i }')
+missing=
+for package in $wanted; do
+    printf '%s\n' "$installed" | grep -Fxq "$package" || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" = 0 ]; then
+    as_root=
+elif command -v sudo >/dev/null 2>&1; then
+    as_root="sudo"
+else
+    echo "Missing packages, and neither root nor sudo to install them. As root: apt-get install$missing" >&2
+    exit 1
+fi
+
+echo "Installing from Debian's packages:$missing"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+for step in update "install -y --no-install-recommends $missing"; do
+    # shellcheck disable=SC2086 # the steps and the names are words
+    if ! $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q $step >"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        echo "apt-get ${step%% *} failed; needed:$missing" >&2
+        exit 1
+    fi
+done
