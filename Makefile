@@ -9,10 +9,11 @@ demo:         ## install what is missing, build, simulate 2 000 VELO events, rec
 	@tools/build.sh release
 	@tools/demo.sh build/release demo
 
-check:        ## install what is missing, build and run every test: GCC, then Clang with sanitizers; formatting too
+check:        ## install what is missing, build and run every test: GCC, then Clang with sanitizers; format and lint
 	@tools/install-deps.sh check
 	@tools/format.sh --check
 	@tools/check.sh dev
+	@tools/lint.sh
 	@tools/check.sh asan
 
 build:        ## the optimised build, in build/release
@@ -35,6 +36,7 @@ tsan:         ## the tests under GCC's thread sanitizer
 lint:         ## formatting and clang-tidy
 	@tools/install-deps.sh check
 	@tools/format.sh --check
+	@tools/build.sh dev
 	@tools/lint.sh
 
 format:       ## format all C sources

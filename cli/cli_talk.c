@@ -5,6 +5,7 @@
 #include <sluice/sluice.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 
 static bool line_is_shown;
 static volatile sig_atomic_t caught;
+static int no_input = -1; /* /dev/null */
 
 static void wipe_line(void)
 {
@@ -26,8 +28,8 @@ static void wipe_line(void)
 void slc_cli_say(const char *command, const char *format, ...)
 {
     va_list arguments;
-    va_start(arguments, format);
     wipe_line();
+    va_start(arguments, format);
     (void)fprintf(stderr, command[0] != '\0' ? "sluice %s: " : "sluice%s: ", command);
     (void)vfprintf(stderr, format, arguments);
     (void)fputc('\n', stderr);
@@ -68,9 +70,15 @@ void slc_cli_progress_end(slc_cli_progress *progress)
     wipe_line();
 }
 
+/* A read that was interrupted is begun again, and standard input may stay silent for ever: it ends here. */
 static void on_signal(int number)
 {
+    const int saved = errno;
     caught = number;
+    if (no_input >= 0) {
+        (void)dup2(no_input, STDIN_FILENO);
+    }
+    errno = saved;
 }
 
 void slc_cli_catch_signals(void)
@@ -78,6 +86,7 @@ void slc_cli_catch_signals(void)
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     (void)sigemptyset(&action.sa_mask);
+    no_input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         struct sigaction now;
         /* A signal that the parent made us ignore (nohup) stays ignored. */

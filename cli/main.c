@@ -13,12 +13,8 @@
 #include <string.h>
 
 static const slc_cli_command *const commands[] = {
-    &slc_cmd_velo,
-    &slc_cmd_simulate_velo,
-    &slc_cmd_info,
-    &slc_cmd_version,
+    &slc_cmd_velo, &slc_cmd_simulate_velo, &slc_cmd_info, &slc_cmd_version, NULL,
 };
-enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* How many words at the front of argv are the command's name: 0, 1 or 2. */
 static int words_that_match(const slc_cli_command *command, int argc, char **argv)
@@ -36,10 +32,10 @@ static int words_that_match(const slc_cli_command *command, int argc, char **arg
 
 static const slc_cli_command *find_command(int argc, char **argv, int *words)
 {
-    for (size_t i = 0; i < N_COMMANDS; i++) {
-        *words = words_that_match(commands[i], argc, argv);
+    for (const slc_cli_command *const *row = commands; *row != NULL; row++) {
+        *words = words_that_match(*row, argc, argv);
         if (*words > 0) {
-            return commands[i];
+            return *row;
         }
     }
     return NULL;
@@ -50,8 +46,8 @@ static int print_help(void)
     (void)printf("usage: sluice COMMAND [options] ...\n\n"
                  "Turns the raw bytes of detectors into physics objects.\n\n"
                  "commands:\n");
-    for (size_t i = 0; i < N_COMMANDS; i++) {
-        (void)printf("  %-16s%s\n", commands[i]->name, commands[i]->summary);
+    for (const slc_cli_command *const *row = commands; *row != NULL; row++) {
+        (void)printf("  %-16s%s\n", (*row)->name, (*row)->summary);
     }
     (void)printf("  %-16s%s\n", "help COMMAND", "the help of a command, as with COMMAND --help");
     (void)printf("\n`sluice COMMAND --help` tells a command's options; `man sluice` tells all.\n");
@@ -62,11 +58,11 @@ static int print_help(void)
 static int unknown_command(int argc, char **argv)
 {
     const size_t size = strlen(argv[0]);
-    for (size_t i = 0; i < N_COMMANDS; i++) {
-        const char *name = commands[i]->name;
+    for (const slc_cli_command *const *row = commands; *row != NULL; row++) {
+        const char *name = (*row)->name;
         if (strncmp(name, argv[0], size) == 0 && name[size] == ' ') {
             if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-                slc_cli_help(commands[i]);
+                slc_cli_help(*row);
                 return SLC_CLI_DONE;
             }
             (void)fprintf(stderr, "sluice: '%s' needs a second word, as in 'sluice %s'; see sluice --help\n",

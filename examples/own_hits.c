@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Hits from anywhere: fills the collection of hits by hand with the points of two straight lines, and lets the stages
- * behind the clustering find and fit them. An acquisition system that clusters in its electronics starts here.
+ * Hits from anywhere: fills the collection of hits by hand with the points of two straight lines, and lets
+ * the stages behind the clustering find and fit them. An acquisition system that clusters in its electronics
+ * starts here.
  */
 #include <sluice/velo.h>
 

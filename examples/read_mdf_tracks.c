@@ -12,7 +12,8 @@ static void print_tracks(const slc_velo_result *result)
 {
     const slc_velo_tracks *tracks = &result->tracks;
     const slc_velo_states *beam = &result->beam;
-    printf("%6s %5s %9s %9s %9s %9s %9s %9s\n", "track", "hits", "x/mm", "y/mm", "z/mm", "tx", "ty", "chi2/dof");
+    printf("%6s %5s %9s %9s %9s %9s %9s %9s\n", "track", "hits", "x/mm", "y/mm", "z/mm", "tx", "ty",
+           "chi2/dof");
     for (uint32_t t = 0; t < tracks->head.event_offset[1]; t++) {
         printf("%6u %5u %9.3f %9.3f %9.2f %9.5f %9.5f %9.2f\n", (unsigned)t, (unsigned)tracks->n_hits[t],
                (double)beam->x_mm[t], (double)beam->y_mm[t], (double)beam->z_mm[t], (double)beam->tx[t],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Simulates events, reconstructs them and compares with the truth: efficiency, ghosts and clones in a few lines, without
- * a file in between.
+ * Simulates events, reconstructs them and compares with the truth: efficiency, ghosts and clones in a few
+ * lines, without a file in between.
  *
  *     simulate_and_check [EVENTS]
  */
@@ -78,7 +78,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", slc_status_name(status), error.text);
     }
     const slc_velo_category_counts velo = p.check.counts[SLC_VELO_CATEGORY_VELO][1];
-    printf("%llu events, %llu tracks\n", (unsigned long long)p.check.events, (unsigned long long)p.check.tracks);
+    printf("%llu events, %llu tracks\n", (unsigned long long)p.check.events,
+           (unsigned long long)p.check.tracks);
     print_percent("efficiency, 2 < eta < 5", velo.found, velo.reconstructible);
     print_percent("clones of these", velo.clones, velo.matched);
     print_percent("ghosts", p.check.ghosts, p.check.tracks);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Batches of raw events: appending keeps what is there and aligns each event, and running out of memory leaves a batch
- * as it was.
+ * Batches of raw events: appending keeps what is there and aligns each event, and running out of memory
+ * leaves a batch as it was.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +88,8 @@ static void test_reserve_is_enough(void **state)
     slc_batch_clear(&batch);
 }
 
-/* Fails at each of the four allocations in turn; the events already there stay, and work goes on afterwards. */
+/* Fails at each of the four allocations in turn; the events already there stay, and work goes on afterwards.
+ */
 static void test_out_of_memory_keeps_events(void **state)
 {
     (void)state;

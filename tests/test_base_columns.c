@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Collections: growth keeps what is there, memory that runs out leaves everything as it was, contracts are found broken,
- * and checksums see contents and order but not how events were cut into batches.
+ * Collections: growth keeps what is there, memory that runs out leaves everything as it was, contracts are
+ * found broken, and checksums see contents and order but not how events were cut into batches.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ static void test_schema_tells_types(void **state)
     static const struct {
         const char *name;
         size_t size;
-    } types[] = {{"u8", 1}, {"i8", 1}, {"u16", 2}, {"i16", 2}, {"u32", 4},
+    } types[] = {{"u8", 1},  {"i8", 1},  {"u16", 2}, {"i16", 2}, {"u32", 4},
                  {"i32", 4}, {"u64", 8}, {"i64", 8}, {"f32", 4}, {"f64", 8}};
     for (int type = SLC_TYPE_U8; type <= SLC_TYPE_F64; type++) {
         assert_string_equal(slc_type_name((slc_type)type), types[type].name);
@@ -99,7 +99,8 @@ static void test_growth_keeps_contents(void **state)
     slc_columns_clear(&sample_schema, &s);
 }
 
-/* Aligned, apart from each other by a spare vector at least, inside the block, and as large as _bound says. */
+/* Aligned, apart from each other by a spare vector at least, inside the block, and as large as _bound says.
+ */
 static void test_layout(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Faults: every one is counted, the first ones are kept, and merging is as if they had been added in that order.
+ * Faults: every one is counted, the first ones are kept, and merging is as if they had been added in that
+ * order.
  */
 #include <setjmp.h>
 #include <stdarg.h>

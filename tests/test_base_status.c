@@ -32,7 +32,8 @@ static void test_fail_formats_and_returns(void **state)
 {
     (void)state;
     slc_error error = {SLC_OK, "old"};
-    assert_int_equal(slc_fail(&error, SLC_ERR_FORMAT, "%s: byte %d: %s", "run.mdf", 48, "no header"), SLC_ERR_FORMAT);
+    assert_int_equal(slc_fail(&error, SLC_ERR_FORMAT, "%s: byte %d: %s", "run.mdf", 48, "no header"),
+                     SLC_ERR_FORMAT);
     assert_int_equal(error.status, SLC_ERR_FORMAT);
     assert_string_equal(error.text, "run.mdf: byte 48: no header");
     assert_int_equal(slc_fail(NULL, SLC_ERR_IO, "nobody %s", "listens"), SLC_ERR_IO);

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "io/io_mdf_record.h"
+#include "io/io_source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@ static void checksum_is_one_at_a_time(void **state)
     (void)state;
     /* Published values of Jenkins' hash; the last one tells signed from unsigned characters. */
     assert_int_equal(slc_mdf_checksum((const uint8_t *)"a", 1), 0xca2e9442U);
-    assert_int_equal(slc_mdf_checksum((const uint8_t *)"The quick brown fox jumps over the lazy dog", 43), 0x519e91f5U);
+    assert_int_equal(slc_mdf_checksum((const uint8_t *)"The quick brown fox jumps over the lazy dog", 43),
+                     0x519e91f5U);
     uint32_t h = 0xffffff80U;
     h += h << 10;
     h ^= h >> 6;
@@ -229,44 +231,115 @@ static void noise_is_stored_plain(void **state)
     support_clear(&file);
 }
 
+/* Lets a child write `bytes` again and again, in parts, into a pipe; returns the end to read from. */
+static int start_pipe(const support_bytes *bytes, unsigned times, size_t part, pid_t *child)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    *child = fork();
+    assert_true(*child >= 0);
+    if (*child > 0) {
+        (void)close(ends[1]);
+        return ends[0];
+    }
+    (void)close(ends[0]);
+    for (unsigned i = 0; i < times; i++) {
+        for (size_t at = 0; at < bytes->size;) {
+            const ssize_t n = write(ends[1], bytes->at + at,
+                                    bytes->size - at < part ? bytes->size - at : part);
+            if (n <= 0) {
+                _exit(1);
+            }
+            at += (size_t)n;
+        }
+    }
+    _exit(0);
+}
+
+static void end_pipe(int end, pid_t child)
+{
+    int status = 1;
+    (void)close(end);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 /* A pipe that delivers a few bytes at a time. */
 static void pipe_is_read(void **state)
 {
     (void)state;
     support_bytes file = support_file(9, true);
     const support_outcome expected = support_run(file.at, file.size, "m", NULL);
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        (void)close(ends[0]);
-        for (size_t at = 0; at < file.size;) {
-            const size_t part = file.size - at < 101 ? file.size - at : 101;
-            const ssize_t n = write(ends[1], file.at + at, part);
-            if (n <= 0) {
-                _exit(1);
-            }
-            at += (size_t)n;
-        }
-        _exit(0);
-    }
-    (void)close(ends[1]);
-    const int standard_input = dup(STDIN_FILENO);
-    assert_true(dup2(ends[0], STDIN_FILENO) >= 0);
+    pid_t child;
+    const int end = start_pipe(&file, 1, 101, &child), standard_input = dup(STDIN_FILENO);
+    assert_true(dup2(end, STDIN_FILENO) >= 0);
     const support_outcome outcome = support_run_file("-", NULL);
     if (standard_input >= 0) {
         assert_true(dup2(standard_input, STDIN_FILENO) >= 0);
         (void)close(standard_input);
     }
-    (void)close(ends[0]);
-    int status = 1;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    end_pipe(end, child);
     assert_int_equal(outcome.open_status, SLC_OK);
     assert_int_equal(outcome.totals.events, 9);
     assert_int_equal(outcome.totals.bytes, file.size);
     support_assert_same_events(&expected, &outcome, 9);
+    support_clear(&file);
+}
+
+/* Reads all of a file in batches; returns the largest memory that stream and batch took. */
+static size_t memory_to_read(const char *path, slc_io_totals *totals)
+{
+    slc_io_source *source = NULL;
+    slc_batch batch = {0};
+    size_t most = 0;
+    assert_int_equal(slc_io_open(path, NULL, &source, NULL), SLC_OK);
+    slc_status status;
+    while ((status = slc_io_read_batch(source, 1000, 100000, &batch, NULL, NULL)) == SLC_OK) {
+        const size_t now = batch.capacity + source->stream.capacity;
+        most = now > most ? now : most;
+    }
+    assert_int_equal(status, SLC_END);
+    slc_io_totals_of(source, totals);
+    slc_io_close(source);
+    slc_batch_clear(&batch);
+    return most;
+}
+
+static void memory_does_not_grow(void **state)
+{
+    (void)state;
+    support_bytes file = support_file(100, false);
+    char path[32];
+    pid_t child;
+    slc_io_totals totals;
+    const unsigned times = 1200;
+    const int end = start_pipe(&file, times, SIZE_MAX, &child);
+    (void)snprintf(path, sizeof path, "/dev/fd/%d", end);
+    const size_t most = memory_to_read(path, &totals);
+    end_pipe(end, child);
+    assert_int_equal(totals.events, 100 * times);
+    assert_int_equal(totals.bytes, times * file.size);
+    assert_true(totals.bytes > (size_t)32 << 20);
+    assert_true(most < (size_t)2 << 20);
+    support_clear(&file);
+}
+
+static void a_claim_takes_no_memory(void **state)
+{
+    (void)state;
+    support_bytes file = support_file(3, false);
+    const size_t last = 2 * (file.size / 3);
+    const uint32_t claim = 60U << 20;
+    for (size_t i = 0; i < 3; i++) {
+        slc_store_u32(file.at + last + 4 * i, claim);
+    }
+    slc_io_totals totals;
+    const char *path = support_temporary(file.at, file.size);
+    const size_t most = memory_to_read(path, &totals);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(totals.events, 2);
+    assert_int_equal(totals.lost_events, 1);
+    assert_true(most < (size_t)2 << 20);
     support_clear(&file);
 }
 
@@ -319,6 +392,8 @@ int main(void)
         cmocka_unit_test(large_event_takes_several_blocks),
         cmocka_unit_test(noise_is_stored_plain),
         cmocka_unit_test(pipe_is_read),
+        cmocka_unit_test(memory_does_not_grow),
+        cmocka_unit_test(a_claim_takes_no_memory),
         cmocka_unit_test(limit_on_events_holds),
         cmocka_unit_test(abandoned_file_is_gone),
     };

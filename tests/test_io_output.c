@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Output files appear complete under their final name or not at all: committed, abandoned, over an older file, in a
- * folder that is not there, on a full disk (/dev/full stands in), and after a failed rename.
+ * Output files appear complete under their final name or not at all: committed, abandoned, over an older
+ * file, in a folder that is not there, on a full disk (/dev/full stands in), and after a failed rename.
  */
 #include <setjmp.h>
 #include <stdarg.h>

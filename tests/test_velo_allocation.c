@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `run` never allocates: the allocator's calls are counted while the chain works on simulated events, whole and damaged.
- * And `reserve` that runs out of memory says so, and works when there is memory again.
+ * `run` never allocates: the allocator's calls are counted while the chain works on simulated events, whole
+ * and damaged. And `reserve` that runs out of memory says so, and works when there is memory again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,7 +120,8 @@ static void test_hits_as_input_allocate_nothing(void **state)
     assert_int_equal(f->result.tracks.head.size, tracks);
 }
 
-/* Fails at the first allocation, then at the second, … until all succeed: each time an answer, never a crash. */
+/* Fails at the first allocation, then at the second, … until all succeed: each time an answer, never a crash.
+ */
 static void test_reserve_out_of_memory(void **state)
 {
     fixture *f = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Raw banks: written and walked again for every payload size, and damaged ones walked with a guard page behind the last
- * byte: truncated everywhere, and with every kind of wrong header.
+ * Raw banks: written and walked again for every payload size, and damaged ones walked with a guard page
+ * behind the last byte: truncated everywhere, and with every kind of wrong header.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,7 +69,8 @@ static void test_writer_refuses_what_does_not_fit(void **state)
     for (int i = 0; i < 32; i++) {
         assert_int_equal(out[i], 0xee);
     }
-    const size_t written = slc_bank_write(out, SLC_BANK_MAX_PAYLOAD + 16, 1, 1, 1, payload, SLC_BANK_MAX_PAYLOAD);
+    const size_t written = slc_bank_write(out, SLC_BANK_MAX_PAYLOAD + 16, 1, 1, 1, payload,
+                                          SLC_BANK_MAX_PAYLOAD);
     assert_int_equal(written, 65536);
     slc_bank_cursor cursor = {.bytes = out, .size = written};
     slc_bank bank;
@@ -88,7 +89,8 @@ static size_t three_banks(uint8_t *out, size_t capacity)
 }
 
 /* Touches every byte of every bank, so that a wrong size meets the guard. */
-static slc_status walk(const uint8_t *bytes, size_t size, uint32_t *n_banks, slc_fault_code *fault, size_t *at)
+static slc_status walk(const uint8_t *bytes, size_t size, uint32_t *n_banks, slc_fault_code *fault,
+                       size_t *at)
 {
     slc_bank_cursor cursor = {.bytes = bytes, .size = size};
     slc_bank bank;

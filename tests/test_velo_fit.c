@@ -22,10 +22,17 @@ static slc_velo_track_hits track_hits;
 static slc_velo_states beam, end;
 static slc_velo_fit_config config;
 
+/* The filter of the textbook: the same noise for every track. */
+static void fix_noise(void)
+{
+    slc_velo_fit_config_default(&config);
+    config.scatter_prior = 0;
+}
+
 static int set_up(void **state)
 {
     (void)state;
-    slc_velo_fit_config_default(&config);
+    fix_noise();
     return slc_columns_reserve(&slc_velo_hits_schema, &hits, MAX_ROWS, 1) != SLC_OK ||
            slc_columns_reserve(&slc_velo_tracks_schema, &tracks, MAX_TRACKS, 1) != SLC_OK ||
            slc_columns_reserve(&slc_velo_track_hits_schema, &track_hits, MAX_ROWS, 1) != SLC_OK ||
@@ -194,11 +201,11 @@ static void expect_unit_pulls(double kick, int direction)
 static void pulls_without_scattering(void **state)
 {
     (void)state;
-    slc_velo_fit_config_default(&config);
+    fix_noise();
     config.noise_constant = config.noise_slope = 0;
     expect_unit_pulls(0, 1);
     expect_unit_pulls(0, -1);
-    slc_velo_fit_config_default(&config);
+    fix_noise();
 }
 
 static void pulls_with_scattering(void **state)
@@ -209,12 +216,45 @@ static void pulls_with_scattering(void **state)
     expect_unit_pulls(kick, -1);
 }
 
+/* A mixture of soft and hard particles, as in nature: the adapted noise has to bring both nearer to unit
+ * pulls than the fixed one does. Returns the standard deviation of the pull of tx. */
+static double pull_width(double scale, float prior)
+{
+    uint64_t seed = 21;
+    fix_noise();
+    config.scatter_prior = prior;
+    const double tx = 0.15, noise = (double)config.noise_constant + (double)config.noise_slope * tx * tx;
+    begin();
+    for (int t = 0; t < 5000; t++) {
+        const line truth = {0, 0, 0, tx, 0};
+        add_track(truth, 50, 25, 9, (double)config.hit_sigma_mm, sqrt(scale * noise), &seed);
+    }
+    run();
+    moments pull = {0};
+    for (size_t t = 0; t < tracks.head.size; t++) {
+        add_moment(&pull, ((double)beam.tx[t] - tx) / sqrt((double)beam.cov_txtx[t]));
+    }
+    fix_noise();
+    return sqrt(pull.squares / pull.n);
+}
+
+static void adapts_to_the_scattering(void **state)
+{
+    (void)state;
+    const double soft = pull_width(9, 0), hard = pull_width(0.1, 0);
+    assert_true(soft > 2 && hard < 0.5); /* the fixed noise is wrong for both */
+    const double soft_adapted = pull_width(9, 2), hard_adapted = pull_width(0.1, 2);
+    assert_near(soft_adapted, 1, 0.25);
+    assert_near(hard_adapted, 1, 0.35);
+    assert_near(pull_width(1, 2), 1, 0.15);
+}
+
 /* The downstream state: at its plane, and unbiased there for straight lines. */
 static void end_state_is_at_its_plane(void **state)
 {
     (void)state;
     uint64_t seed = 12;
-    slc_velo_fit_config_default(&config);
+    fix_noise();
     config.noise_constant = config.noise_slope = 0;
     begin();
     const line truth = {0.02, -0.01, 5, 0.03, -0.05};
@@ -231,7 +271,7 @@ static void end_state_is_at_its_plane(void **state)
     }
     expect_unit(&x);
     expect_unit(&ty);
-    slc_velo_fit_config_default(&config);
+    fix_noise();
 }
 
 static void says_when_there_is_no_room(void **state)
@@ -249,9 +289,9 @@ static void says_when_there_is_no_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_the_textbook),        cmocka_unit_test(pulls_without_scattering),
-        cmocka_unit_test(pulls_with_scattering),      cmocka_unit_test(end_state_is_at_its_plane),
-        cmocka_unit_test(says_when_there_is_no_room),
+        cmocka_unit_test(equals_the_textbook),       cmocka_unit_test(pulls_without_scattering),
+        cmocka_unit_test(pulls_with_scattering),     cmocka_unit_test(adapts_to_the_scattering),
+        cmocka_unit_test(end_state_is_at_its_plane), cmocka_unit_test(says_when_there_is_no_room),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

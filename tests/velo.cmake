@@ -6,3 +6,11 @@ sluice_test(test_velo_track stages test_velo_track.c oracle/velo_track_oracle.c)
 sluice_test(test_velo_fit stages test_velo_fit.c oracle/velo_fit_oracle.c)
 sluice_test(test_velo_check stages test_velo_check.c)
 sluice_test(test_velo_real "stages;data" test_velo_real.c oracle/velo_cluster_oracle.c)
+
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+add_test(NAME physics_velo_json
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/physics/velo_physics.py $<TARGET_FILE:sluice-command> json)
+sluice_test_properties(physics_velo_json "stages;data")
+add_test(NAME physics_velo_simulated
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/physics/velo_physics.py $<TARGET_FILE:sluice-command> simulated)
+sluice_test_properties(physics_velo_simulated stages)

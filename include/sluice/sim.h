@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Seeded generators of events with truth. sim_velo: proton-proton collisions in LHCb's upgraded VELO, as raw banks.
- * What is modelled, and how it compares with LHCb's own simulation: docs/howto/simulate-velo.md.
+ * Seeded generators of events with truth. sim_velo: proton-proton collisions in LHCb's upgraded VELO, as raw
+ * banks. What is modelled, and how it compares with LHCb's own simulation: docs/howto/simulate-velo.md.
  */
 #ifndef SLUICE_SIM_H
 #define SLUICE_SIM_H
@@ -15,25 +15,28 @@ extern "C" {
 
 typedef struct slc_sim_velo_config {
     uint64_t seed;
-    float visible_vertices; /* mean number of visible collisions in an event (Poisson) */
+    float visible_vertices; /* mean number of visible collisions (four tracks and more), Poisson */
     bool scattering;        /* multiple scattering in sensors and RF foil */
     float noise_pixels;     /* mean number of noise pixels in an event */
     float dead_fraction;    /* of all pixels, chosen once per seed */
     float inefficiency;     /* probability that a crossing of a sensor leaves no signal */
-    float b_fraction, d_fraction, s_fraction; /* collisions with such a hadron pair / strange decays per collision */
+    float b_fraction;       /* of visible collisions, with a pair of beauty hadrons */
+    float d_fraction;       /* the same with a pair of charm hadrons */
+    float s_fraction;       /* mean number of strange hadrons (K0s, hyperons) in a visible collision */
 } slc_sim_velo_config;
 void slc_sim_velo_config_default(slc_sim_velo_config *config);
 
 typedef struct slc_sim_velo slc_sim_velo;
 
-/* `geometry` is copied; NULL means the ideal one. */
-slc_status slc_sim_velo_open(const slc_sim_velo_config *config, const slc_velo_geometry *geometry, slc_sim_velo **sim,
-                             slc_error *error);
+/* `geometry` is copied; NULL means the ideal one. SLC_ERR_USAGE for a configuration out of range, named in
+ * *error, or a geometry whose pixels do not touch. One generator serves one thread at a time. */
+slc_status slc_sim_velo_open(const slc_sim_velo_config *config, const slc_velo_geometry *geometry,
+                             slc_sim_velo **sim, slc_error *error);
 void slc_sim_velo_close(slc_sim_velo *sim);
 
-/* Appends event number `index` to `batch`: 208 VP banks (version 2), one ODIN bank and the truth banks, as one sequence
- * of raw banks. The event depends on the configuration and `index` alone, not on what was generated before. `truth` (may
- * be NULL) receives the same truth as columns, appended as one event. */
+/* Appends event number `index` to `batch`: 208 VP banks (version 2), one ODIN bank and the truth banks, as
+ * one sequence of raw banks. The event depends on the configuration and `index` alone, not on what was
+ * generated before. `truth` (may be NULL) receives the same truth as columns, appended as one event. */
 slc_status slc_sim_velo_event(slc_sim_velo *sim, uint64_t index, slc_batch *batch, slc_velo_truth *truth,
                               slc_error *error);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening inputs. The format is found by looking at the first bytes, because names lie and pipes have none. Reading
- * itself is the format's; this file does what is common to all: totals, event numbers, the first damage.
+ * Opening inputs. The format is found by looking at the first bytes, because names lie and pipes have none.
+ * Reading itself is the format's; this file does what is common to all: totals, event numbers, the first
+ * damage.
  */
 #include "io/io_source.h"
 
@@ -22,13 +23,16 @@ static const struct {
     const char *advice;
 } strangers[] = {
     {0, "\x1f\x8b", 2, "a gzip file: unpack it first"},
-    {0, "\xfd" "7zXZ", 5, "an xz file: unpack it first"},
+    {0,
+     "\xfd"
+     "7zXZ",
+     5, "an xz file: unpack it first"},
     {0, "\x28\xb5\x2f\xfd", 4, "a zstd file: unpack it first"},
     {0, "BZh", 3, "a bzip2 file: unpack it first"},
     {0, "PK\x03\x04", 4, "a zip archive: unpack it first"},
     {257, "ustar", 5, "a tar archive: unpack it first"},
     {0, "\x89HDF\r\n\x1a\n", 8, "an HDF5 file: it holds results, not raw events"},
-    {0, "root", 4, "a ROOT file: not supported"},
+    {0, "root\0\0", 6, "a ROOT file: not supported"},
 };
 enum { N_STRANGERS = sizeof strangers / sizeof *strangers };
 
@@ -48,7 +52,8 @@ const char *slc_io_format_name(size_t i, const char **description)
     return formats[i]->name;
 }
 
-/* ---- faults ------------------------------------------------------------------------------------------------ */
+/* ---- faults
+ * ------------------------------------------------------------------------------------------------ */
 
 static void record(slc_io_source *source, slc_faults *faults, slc_fault_code code, uint64_t offset,
                    const char *format, va_list arguments)
@@ -90,7 +95,8 @@ void slc_io_lose(slc_io_source *source, slc_faults *faults, slc_fault_code code,
     source->totals.lost_events++;
 }
 
-/* ---- opening ----------------------------------------------------------------------------------------------- */
+/* ---- opening
+ * ----------------------------------------------------------------------------------------------- */
 
 static const char *stranger_advice(const uint8_t *bytes, size_t size)
 {
@@ -103,7 +109,8 @@ static const char *stranger_advice(const uint8_t *bytes, size_t size)
     return NULL;
 }
 
-static slc_status unknown_format(const slc_io_stream *stream, const uint8_t *bytes, size_t size, slc_error *error)
+static slc_status unknown_format(const slc_io_stream *stream, const uint8_t *bytes, size_t size,
+                                 slc_error *error)
 {
     if (size == 0) {
         return slc_fail(error, SLC_ERR_FORMAT, "%s: byte 0: the input is empty", stream->name);
@@ -114,7 +121,8 @@ static slc_status unknown_format(const slc_io_stream *stream, const uint8_t *byt
         text[i] = (char)(bytes[i] < 0x80 && isprint(bytes[i]) ? bytes[i] : '.');
     }
     for (size_t i = 0, used = 0; i < N_FORMATS && used < sizeof known; i++) {
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", formats[i]->name);
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "",
+                                 formats[i]->name);
     }
     return slc_fail(error, SLC_ERR_FORMAT, "%s: byte 0: no known format: begins with%s \"%s\"; known are %s",
                     stream->name, hex, text, known);
@@ -124,7 +132,8 @@ static slc_status find_format(slc_io_source *source, slc_error *error)
 {
     const uint8_t *bytes;
     size_t size;
-    /* First on little, so that a live pipe is not held up; then on more, for an input that begins with damage. */
+    /* First on little, so that a live pipe is not held up; then on more, for an input that begins with
+     * damage. */
     static const size_t wanted[] = {512, SLC_IO_PROBE_BYTES};
     for (size_t step = 0; step < sizeof wanted / sizeof *wanted; step++) {
         const slc_status status = slc_io_stream_peek(&source->stream, wanted[step], &bytes, &size, error);
@@ -139,14 +148,15 @@ static slc_status find_format(slc_io_source *source, slc_error *error)
         }
         const char *advice = stranger_advice(bytes, size);
         if (advice != NULL) {
-            return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: byte 0: this is %s", source->stream.name, advice);
+            return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: byte 0: this is %s", source->stream.name,
+                            advice);
         }
     }
     return unknown_format(&source->stream, bytes, size, error);
 }
 
-static slc_status open_source(const slc_io_stream *stream, const slc_io_config *config, slc_io_source **source,
-                              slc_error *error)
+static slc_status open_source(const slc_io_stream *stream, const slc_io_config *config,
+                              slc_io_source **source, slc_error *error)
 {
     slc_io_source *opened = calloc(1, sizeof *opened);
     if (opened == NULL) {
@@ -168,7 +178,8 @@ static slc_status open_source(const slc_io_stream *stream, const slc_io_config *
     return SLC_OK;
 }
 
-slc_status slc_io_open(const char *path, const slc_io_config *config, slc_io_source **source, slc_error *error)
+slc_status slc_io_open(const char *path, const slc_io_config *config, slc_io_source **source,
+                       slc_error *error)
 {
     *source = NULL;
     slc_io_stream stream;
@@ -218,7 +229,8 @@ const char *slc_io_damage(const slc_io_source *source)
     return source->damaged ? source->damage : NULL;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * ----------------------------------------------------------------------------------------------- */
 
 static slc_status wrong_content(const slc_io_source *source, slc_error *error)
 {
@@ -226,7 +238,8 @@ static slc_status wrong_content(const slc_io_source *source, slc_error *error)
                     source->format->name);
 }
 
-/* An error behind some good events waits: the good ones are handed out first, the next call meets it again. */
+/* An error behind some good events waits: the good ones are handed out first, the next call meets it again.
+ */
 static slc_status batch_status(slc_status last, uint32_t n_events, const slc_error *reason, slc_error *error)
 {
     if (n_events > 0) {
@@ -249,7 +262,8 @@ slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t 
     if (status != SLC_OK) {
         return slc_fail(error, status, "%s: no memory for a batch", source->stream.name);
     }
-    while (status == SLC_OK && (batch->n_events == 0 || (batch->n_events < max_events && batch->size < max_bytes))) {
+    while (status == SLC_OK &&
+           (batch->n_events == 0 || (batch->n_events < max_events && batch->size < max_bytes))) {
         status = source->format->read_raw(source, batch, faults, &reason);
         source->totals.events += status == SLC_OK ? 1 : 0;
     }
@@ -267,16 +281,21 @@ static slc_status reserve_event(slc_velo_hits *hits, slc_velo_truth *truth)
         return SLC_ERR_CAPACITY;
     }
     /* Doubling keeps the cost of many small events linear. */
-    const uint32_t events = now < hits->head.event_capacity ? now + 1 : now < UINT32_MAX / 2 ? 2 * now + 1 : UINT32_MAX;
+    const uint32_t events = now < hits->head.event_capacity ? now + 1
+                            : now < UINT32_MAX / 2          ? 2 * now + 1
+                                                            : UINT32_MAX;
     slc_status status = slc_columns_reserve(&slc_velo_hits_schema, hits, hits->head.size, events);
     if (status == SLC_OK) {
-        status = slc_columns_reserve(&slc_velo_particles_schema, &truth->particles, truth->particles.head.size, events);
+        status = slc_columns_reserve(&slc_velo_particles_schema, &truth->particles,
+                                     truth->particles.head.size, events);
     }
     if (status == SLC_OK) {
-        status = slc_columns_reserve(&slc_velo_particle_ids_schema, &truth->ids, truth->ids.head.size, events);
+        status = slc_columns_reserve(&slc_velo_particle_ids_schema, &truth->ids, truth->ids.head.size,
+                                     events);
     }
     if (status == SLC_OK) {
-        status = slc_columns_reserve(&slc_velo_vertices_schema, &truth->vertices, truth->vertices.head.size, events);
+        status = slc_columns_reserve(&slc_velo_vertices_schema, &truth->vertices, truth->vertices.head.size,
+                                     events);
     }
     return status;
 }
@@ -307,7 +326,8 @@ slc_status slc_io_read_velo_hits(slc_io_source *source, uint32_t max_events, slc
     return batch_status(status, hits->head.n_events, &reason, error);
 }
 
-/* ---- small files ------------------------------------------------------------------------------------------- */
+/* ---- small files
+ * ------------------------------------------------------------------------------------------- */
 
 slc_status slc_io_read_file(const char *path, size_t limit, void **bytes, size_t *size, slc_error *error)
 {
@@ -322,8 +342,8 @@ slc_status slc_io_read_file(const char *path, size_t limit, void **bytes, size_t
     size_t n = 0;
     status = slc_io_stream_peek(&stream, limit < SIZE_MAX ? limit + 1 : limit, &seen, &n, error);
     if (status == SLC_OK && n > limit) {
-        status = slc_fail(error, SLC_ERR_FORMAT, "%s: byte %zu: larger than the %zu bytes allowed here", stream.name,
-                          limit, limit);
+        status = slc_fail(error, SLC_ERR_FORMAT, "%s: byte %zu: larger than the %zu bytes allowed here",
+                          stream.name, limit, limit);
     }
     if (status == SLC_OK) {
         *bytes = malloc(n > 0 ? n : 1);

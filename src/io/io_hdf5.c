@@ -282,21 +282,24 @@ static bool make_datasets(slc_io_hdf5_writer *writer, group *g, const slc_schema
     return H5Gclose(parent) >= 0 && good;
 }
 
-static slc_status make_group(slc_io_hdf5_writer *writer, const char *name, const slc_schema *schema,
-                             group **made, slc_error *error)
+/* NULL, with *status and the error set, on failure. */
+static group *make_group(slc_io_hdf5_writer *writer, const char *name, const slc_schema *schema,
+                         slc_status *status, slc_error *error)
 {
     if (writer->n_groups == MAX_GROUPS || schema->n_columns > MAX_COLUMNS) {
-        return slc_fail(error, SLC_ERR_CAPACITY, "%s: too many groups or columns at '%s'",
-                        writer->output.path, name);
+        *status = slc_fail(error, SLC_ERR_CAPACITY, "%s: too many groups or columns at '%s'",
+                           writer->output.path, name);
+        return NULL;
     }
     group *g = &writer->groups[writer->n_groups];
     *g = (group){.name = strdup(name), .event_offset = H5I_INVALID_HID};
     if (g->name == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for group '%s'", writer->output.path, name);
+        *status = slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for group '%s'", writer->output.path, name);
+        return NULL;
     }
     writer->n_groups++;
-    *made = g;
-    return judge(writer, make_datasets(writer, g, schema), error);
+    *status = judge(writer, make_datasets(writer, g, schema), error);
+    return *status == SLC_OK ? g : NULL;
 }
 
 /* Offsets of the batch continue those in the file. */
@@ -323,8 +326,11 @@ static slc_status append(slc_io_hdf5_writer *writer, const char *name, const slc
 {
     const slc_columns *head = collection;
     group *g = find_group(writer, name);
-    slc_status status = g != NULL ? SLC_OK : make_group(writer, name, schema, &g, error);
-    if (status != SLC_OK) {
+    slc_status status = SLC_OK;
+    if (g == NULL) {
+        g = make_group(writer, name, schema, &status, error);
+    }
+    if (g == NULL) {
         return status;
     }
     if (g->n_columns != schema->n_columns) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading MDF, the files in which LHCb keeps events of raw banks. Records follow each other without an index, so
- * a damaged header loses the way: the reader then looks for the next header and goes on from there. Sizes are kept
- * three times, and two that agree are believed.
+ * Reading MDF, the files in which LHCb keeps events of raw banks. Records follow each other without an index,
+ * so a damaged header loses the way: the reader then looks for the next header and goes on from there. Sizes
+ * are kept three times, and two that agree are believed.
  */
 #include "base/bytes.h"
 #include "io/io_mdf_record.h"
@@ -15,7 +15,8 @@ typedef struct mdf_state {
     bool zip_ready;
 } mdf_state;
 
-/* ---- probing ----------------------------------------------------------------------------------------------- */
+/* ---- probing
+ * ----------------------------------------------------------------------------------------------- */
 
 static bool is_mep(const uint8_t *bytes, size_t size)
 {
@@ -42,7 +43,8 @@ static bool probe(const uint8_t *bytes, size_t size, const slc_io_config *config
     slc_mdf_header header;
     const size_t limit = config->max_event_bytes;
     const slc_mdf_verdict verdict = slc_mdf_header_read(bytes, size, limit, &header);
-    if (is_mep(bytes, size) || is_stump(bytes, size, limit) || (verdict == SLC_MDF_GOOD && header.sizes_agree)) {
+    if (is_mep(bytes, size) || is_stump(bytes, size, limit) ||
+        (verdict == SLC_MDF_GOOD && header.sizes_agree)) {
         return true;
     }
     /* The legacy version cannot be read, but it can be told from a file that is something else. */
@@ -66,9 +68,10 @@ static slc_status open_mdf(slc_io_source *source, slc_error *error)
         return status;
     }
     if (is_mep(bytes, size)) {
-        return slc_fail(error, SLC_ERR_UNSUPPORTED,
-                        "%s: byte 18: data type 2: multi-event packets (MEP) are not supported, convert them to MDF",
-                        source->stream.name);
+        return slc_fail(
+            error, SLC_ERR_UNSUPPORTED,
+            "%s: byte 18: data type 2: multi-event packets (MEP) are not supported, convert them to MDF",
+            source->stream.name);
     }
     mdf_state *state = calloc(1, sizeof *state);
     if (state == NULL) {
@@ -87,7 +90,8 @@ static void close_mdf(slc_io_source *source)
     free(state);
 }
 
-/* ---- damage ------------------------------------------------------------------------------------------------ */
+/* ---- damage
+ * ------------------------------------------------------------------------------------------------ */
 
 /* Consumes bytes up to the next record that can be recognised behind the first byte, or all of them. */
 static slc_status resynchronise(slc_io_source *source, slc_error *error)
@@ -127,8 +131,8 @@ static slc_status lose_header(slc_io_source *source, slc_mdf_verdict verdict, co
     switch (verdict) {
     case SLC_MDF_SHORT:
         slc_io_lose(source, faults, SLC_FAULT_RECORD_TRUNCATED, offset,
-                    "byte %llu: the header of a record needs %u bytes, %zu are left", where, header->header_size,
-                    visible);
+                    "byte %llu: the header of a record needs %u bytes, %zu are left", where,
+                    header->header_size, visible);
         break;
     case SLC_MDF_SIZES:
         slc_io_lose(source, faults, SLC_FAULT_RECORD_HEADER, offset,
@@ -137,7 +141,8 @@ static slc_status lose_header(slc_io_source *source, slc_mdf_verdict verdict, co
         break;
     case SLC_MDF_VERSION:
         slc_io_lose(source, faults, SLC_FAULT_RECORD_HEADER, offset,
-                    "byte %llu: header version %u is not supported (versions 1, 2 and 3 are)", where, version);
+                    "byte %llu: header version %u is not supported (versions 1, 2 and 3 are)", where,
+                    version);
         if (header->sizes_agree && header->record_size <= visible) {
             slc_io_stream_skip(&source->stream, header->record_size);
             return SLC_OK;
@@ -145,18 +150,19 @@ static slc_status lose_header(slc_io_source *source, slc_mdf_verdict verdict, co
         break;
     default:
         slc_io_lose(source, faults, SLC_FAULT_RECORD_HEADER, offset,
-                    "byte %llu: a record of %u bytes: the header alone takes %u, and at most %zu are allowed", where,
-                    header->record_size, header->header_size, source->config.max_event_bytes);
+                    "byte %llu: a record of %u bytes: the header alone takes %u, and at most %zu are allowed",
+                    where, header->record_size, header->header_size, source->config.max_event_bytes);
     }
     return resynchronise(source, error);
 }
 
-/* ---- records ----------------------------------------------------------------------------------------------- */
+/* ---- records
+ * ----------------------------------------------------------------------------------------------- */
 
 static slc_status no_memory(const slc_io_source *source, size_t size, slc_error *error)
 {
-    return slc_fail(error, SLC_ERR_MEMORY, "%s: byte %llu: no memory for an event of %zu bytes", source->stream.name,
-                    (unsigned long long)source->stream.offset, size);
+    return slc_fail(error, SLC_ERR_MEMORY, "%s: byte %llu: no memory for an event of %zu bytes",
+                    source->stream.name, (unsigned long long)source->stream.offset, size);
 }
 
 /* Appends an event of `size` bytes that the caller fills at *room. */
@@ -206,7 +212,8 @@ static slc_status expand_event(slc_io_source *source, const uint8_t *payload, si
 }
 
 /* Whether a complete record is one that can be handed out; a fault otherwise. */
-static bool acceptable(slc_io_source *source, const slc_mdf_header *header, const uint8_t *bytes, slc_faults *faults)
+static bool acceptable(slc_io_source *source, const slc_mdf_header *header, const uint8_t *bytes,
+                       slc_faults *faults)
 {
     const uint64_t offset = source->stream.offset;
     const unsigned long long where = offset;
@@ -218,15 +225,17 @@ static bool acceptable(slc_io_source *source, const slc_mdf_header *header, cons
     }
     if (header->compression > SLC_MDF_LAST_ZIP) {
         slc_io_lose(source, faults, SLC_FAULT_RECORD_COMPRESSION, offset,
-                    "byte %llu: unknown compression id %u (0 and 1 to %u are known)", where, header->compression,
-                    (unsigned)SLC_MDF_LAST_ZIP);
+                    "byte %llu: unknown compression id %u (0 and 1 to %u are known)", where,
+                    header->compression, (unsigned)SLC_MDF_LAST_ZIP);
         return false;
     }
     if (header->checksum != 0 && source->config.verify_checksum) {
-        const uint32_t found = slc_mdf_checksum(bytes + SLC_MDF_HASHED_FROM, header->record_size - SLC_MDF_HASHED_FROM);
+        const uint32_t found = slc_mdf_checksum(bytes + SLC_MDF_HASHED_FROM,
+                                                header->record_size - SLC_MDF_HASHED_FROM);
         if (found != header->checksum) {
             slc_io_lose(source, faults, SLC_FAULT_RECORD_CHECKSUM, offset,
-                        "byte %llu: the record's checksum is %08x, its bytes give %08x", where, header->checksum, found);
+                        "byte %llu: the record's checksum is %08x, its bytes give %08x", where,
+                        header->checksum, found);
             return false;
         }
         source->totals.checksums++;
@@ -273,7 +282,8 @@ static slc_status read_raw(slc_io_source *source, slc_batch *batch, slc_faults *
             return status != SLC_OK ? status : SLC_END;
         }
         slc_mdf_header header;
-        const slc_mdf_verdict verdict = slc_mdf_header_read(bytes, visible, source->config.max_event_bytes, &header);
+        const slc_mdf_verdict verdict = slc_mdf_header_read(bytes, visible, source->config.max_event_bytes,
+                                                            &header);
         if (verdict == SLC_MDF_GOOD || (verdict == SLC_MDF_VERSION && header.sizes_agree)) {
             status = slc_io_stream_peek(stream, header.record_size, &bytes, &visible, error);
         }
@@ -281,8 +291,8 @@ static slc_status read_raw(slc_io_source *source, slc_batch *batch, slc_faults *
             status = lose_header(source, verdict, &header, visible, faults, error);
         } else if (status == SLC_OK && visible < header.record_size) {
             slc_io_lose(source, faults, SLC_FAULT_RECORD_TRUNCATED, stream->offset,
-                        "byte %llu: a record needs %u bytes, %zu are left", (unsigned long long)stream->offset,
-                        header.record_size, visible);
+                        "byte %llu: a record needs %u bytes, %zu are left",
+                        (unsigned long long)stream->offset, header.record_size, visible);
             status = resynchronise(source, error);
         } else if (status == SLC_OK) {
             status = take_record(source, &header, bytes, batch, faults, &lost, error);

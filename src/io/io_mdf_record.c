@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* Deflate cannot expand by more than this, so a block that claims more is damaged: it bounds what is allocated. */
+/* Deflate cannot expand by more than this, so a block that claims more is damaged: it bounds what is
+ * allocated. */
 enum { DEFLATE_RATIO_MAX = 1032, DEFLATE_SLACK = 64 };
 
 static bool majority(slc_mdf_header *header)
@@ -57,7 +58,11 @@ static bool is_letter(uint8_t c)
 bool slc_mdf_header_plausible(const uint8_t *bytes, size_t size, size_t limit)
 {
     slc_mdf_header header;
-    if (slc_mdf_header_read(bytes, size, limit, &header) != SLC_MDF_GOOD || bytes[19] != 0 ||
+    /* A cheap look first: this is asked of every byte behind damage. */
+    if (size < SLC_MDF_FIXED || bytes[19] != 0 || (bytes[17] >> 4) - 1U > 2) {
+        return false;
+    }
+    if (slc_mdf_header_read(bytes, size, limit, &header) != SLC_MDF_GOOD ||
         header.compression > SLC_MDF_LAST_ZIP || header.data_type != SLC_MDF_BANKS) {
         return false;
     }
@@ -94,7 +99,8 @@ static uint32_t load_u24(const uint8_t *at)
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16;
 }
 
-slc_status slc_mdf_blocks_size(const uint8_t *bytes, size_t size, size_t limit, size_t *expanded, const char **why)
+slc_status slc_mdf_blocks_size(const uint8_t *bytes, size_t size, size_t limit, size_t *expanded,
+                               const char **why)
 {
     *expanded = 0;
     for (size_t at = 0; at < size;) {
@@ -105,8 +111,9 @@ slc_status slc_mdf_blocks_size(const uint8_t *bytes, size_t size, size_t limit, 
         const uint8_t *header = bytes + at;
         const size_t packed = load_u24(header + 3), unpacked = load_u24(header + 6);
         if (header[0] != 'Z' || header[1] != 'L' || header[2] != Z_DEFLATED) {
-            *why = is_letter(header[0]) ? "a compressed block is not of the kind 'ZL', the one that can be read"
-                                        : "no compressed block where one must begin";
+            *why = is_letter(header[0])
+                       ? "a compressed block is not of the kind 'ZL', the one that can be read"
+                       : "no compressed block where one must begin";
             return SLC_ERR_FORMAT;
         }
         at += SLC_MDF_BLOCK_HEADER;
@@ -148,7 +155,8 @@ static bool expand_block(z_stream *zip, const uint8_t *packed, size_t n_packed, 
     return false;
 }
 
-slc_status slc_mdf_blocks_expand(z_stream *zip, const uint8_t *bytes, size_t size, uint8_t *out, const char **why)
+slc_status slc_mdf_blocks_expand(z_stream *zip, const uint8_t *bytes, size_t size, uint8_t *out,
+                                 const char **why)
 {
     for (size_t at = 0, to = 0; at < size;) {
         const size_t packed = load_u24(bytes + at + 3), unpacked = load_u24(bytes + at + 6);

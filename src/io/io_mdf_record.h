@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the library: the envelope of LHCb's Master Data Format, shared by reader and writer: record headers, the
- * checksum, and ROOT's compressed blocks. docs/formats/mdf.md.
+ * Inside the library: the envelope of LHCb's Master Data Format, shared by reader and writer: record headers,
+ * the checksum, and ROOT's compressed blocks. docs/formats/mdf.md.
  */
 #ifndef SLUICE_IO_MDF_RECORD_H
 #define SLUICE_IO_MDF_RECORD_H
@@ -45,8 +45,8 @@ typedef enum slc_mdf_verdict {
 
 /* Reads a header from the `size` bytes at hand. */
 slc_mdf_verdict slc_mdf_header_read(const uint8_t *bytes, size_t size, size_t limit, slc_mdf_header *header);
-/* Strict: a good header that is followed by what must follow. For finding a record in the middle of bytes; the payload
- * of a record is hardly ever taken for one except by malice. */
+/* Strict: a good header that is followed by what must follow. For finding a record in the middle of bytes;
+ * the payload of a record is hardly ever taken for one except by malice. */
 bool slc_mdf_header_plausible(const uint8_t *bytes, size_t size, size_t limit);
 /* Bytes that slc_mdf_header_plausible wants to see. */
 enum { SLC_MDF_PLAUSIBLE = SLC_MDF_HEADER + 4 };
@@ -54,10 +54,13 @@ enum { SLC_MDF_PLAUSIBLE = SLC_MDF_HEADER + 4 };
 /* Jenkins' one-at-a-time hash over `size` bytes taken as signed characters. */
 uint32_t slc_mdf_checksum(const uint8_t *bytes, size_t size);
 
-/* The size that a sequence of compressed blocks says it expands to. SLC_ERR_FORMAT with *why where the blocks do not
- * fill `size`, claim more than their bytes can hold or more than `limit`, or are of an unknown kind. */
-slc_status slc_mdf_blocks_size(const uint8_t *bytes, size_t size, size_t limit, size_t *expanded, const char **why);
+/* The size that a sequence of compressed blocks says it expands to. SLC_ERR_FORMAT with *why where the blocks
+ * do not fill `size`, claim more than their bytes can hold or more than `limit`, or are of an unknown kind.
+ */
+slc_status slc_mdf_blocks_size(const uint8_t *bytes, size_t size, size_t limit, size_t *expanded,
+                               const char **why);
 /* Expands them into `out`, which has that size. `zip` has been through inflateInit. */
-slc_status slc_mdf_blocks_expand(z_stream *zip, const uint8_t *bytes, size_t size, uint8_t *out, const char **why);
+slc_status slc_mdf_blocks_expand(z_stream *zip, const uint8_t *bytes, size_t size, uint8_t *out,
+                                 const char **why);
 
 #endif

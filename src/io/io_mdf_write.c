@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writing MDF: version-3 records of raw banks with a checksum, plain or in ROOT's 'ZL' blocks. What a record does not
- * say by itself (event number, orbit) is in the caller's ODIN bank.
+ * Writing MDF: version-3 records of raw banks with a checksum, plain or in ROOT's 'ZL' blocks. What a record
+ * does not say by itself (event number, orbit) is in the caller's ODIN bank.
  */
 #include "base/bytes.h"
 #include "io/io_mdf_record.h"
@@ -101,7 +101,8 @@ static void fill_header(uint8_t *record, uint32_t record_size, uint8_t compressi
         slc_store_u32(record + 20 + 4 * i, 0xffffffffU); /* passed every trigger line */
     }
     slc_store_u32(record + 36, run_number);
-    slc_store_u32(record + 12, slc_mdf_checksum(record + SLC_MDF_HASHED_FROM, record_size - SLC_MDF_HASHED_FROM));
+    slc_store_u32(record + 12,
+                  slc_mdf_checksum(record + SLC_MDF_HASHED_FROM, record_size - SLC_MDF_HASHED_FROM));
 }
 
 slc_status slc_io_mdf_write(slc_io_mdf_writer *writer, const void *banks, size_t size, slc_error *error)

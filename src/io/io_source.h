@@ -18,11 +18,11 @@ typedef struct slc_io_format_table {
     /* Sets source->state; close frees it. */
     slc_status (*open)(slc_io_source *source, slc_error *error);
     void (*close)(slc_io_source *source);
-    /* The one that `content` names; the other is NULL. Appends one event, or returns SLC_END. The outputs are ready
-     * for one event more; `event` is its number. */
+    /* The one that `content` names; the other is NULL. Appends one event, or returns SLC_END. The outputs are
+     * ready for one event more; `event` is its number. */
     slc_status (*read_raw)(slc_io_source *source, slc_batch *batch, slc_faults *faults, slc_error *error);
-    slc_status (*read_hits)(slc_io_source *source, slc_velo_hits *hits, slc_velo_truth *truth, slc_faults *faults,
-                            slc_error *error);
+    slc_status (*read_hits)(slc_io_source *source, slc_velo_hits *hits, slc_velo_truth *truth,
+                            slc_faults *faults, slc_error *error);
 } slc_io_format_table;
 
 extern const slc_io_format_table slc_io_mdf_format;
@@ -42,13 +42,14 @@ struct slc_io_source {
     char damage[508];
 };
 
-/* Records a fault that costs no event, and keeps its text ("byte 5: what is wrong") if it is the first of the input. */
+/* Records a fault that costs no event, and keeps its text ("byte 5: what is wrong") if it is the first of the
+ * input. */
 __attribute__((format(printf, 5, 6))) void slc_io_note(slc_io_source *source, slc_faults *faults,
-                                                       slc_fault_code code, uint64_t offset, const char *format,
-                                                       ...);
+                                                       slc_fault_code code, uint64_t offset,
+                                                       const char *format, ...);
 /* The same for one that costs an event. */
 __attribute__((format(printf, 5, 6))) void slc_io_lose(slc_io_source *source, slc_faults *faults,
-                                                       slc_fault_code code, uint64_t offset, const char *format,
-                                                       ...);
+                                                       slc_fault_code code, uint64_t offset,
+                                                       const char *format, ...);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the library: a stream of bytes that can be looked at before it is consumed. Files, pipes and memory look the
- * same to a reader, so formats are probed on standard input as well as on files. Memory is bounded by what a reader
- * asks to see at once, and grows only as bytes arrive: a damaged length field alone allocates nothing.
+ * Inside the library: a stream of bytes that can be looked at before it is consumed. Files, pipes and memory
+ * look the same to a reader, so formats are probed on standard input as well as on files. Memory is bounded
+ * by what a reader asks to see at once, and grows only as bytes arrive: a damaged length field alone
+ * allocates nothing.
  */
 #ifndef SLUICE_IO_STREAM_H
 #define SLUICE_IO_STREAM_H
@@ -10,15 +11,15 @@
 #include <sluice/base.h>
 
 typedef struct slc_io_stream {
-    char *name;           /* for messages */
-    int file;             /* descriptor, -1 over memory */
-    uint8_t *buffer;      /* owned; NULL over memory */
+    char *name;      /* for messages */
+    int file;        /* descriptor, -1 over memory */
+    uint8_t *buffer; /* owned; NULL over memory */
     size_t capacity;
     const uint8_t *bytes; /* the buffer, or the caller's memory */
     size_t begin, end;    /* the part of `bytes` that is read and not consumed */
     uint64_t offset;      /* of `begin` in the stream */
     bool at_end;
-    int wrong;            /* errno of a read that failed, 0 before */
+    int wrong; /* errno of a read that failed, 0 before */
 } slc_io_stream;
 
 /* "-" is standard input. SLC_ERR_IO where the path is missing, a directory or not readable. */
@@ -28,8 +29,8 @@ slc_status slc_io_stream_open_memory(slc_io_stream *stream, const void *bytes, s
                                      slc_error *error);
 void slc_io_stream_close(slc_io_stream *stream);
 
-/* Shows the next bytes without consuming them: `want` of them, or more where they are at hand, fewer only where the
- * stream ends. *bytes is valid until the next call. */
+/* Shows the next bytes without consuming them: `want` of them, or more where they are at hand, fewer only
+ * where the stream ends. *bytes is valid until the next call. */
 slc_status slc_io_stream_peek(slc_io_stream *stream, size_t want, const uint8_t **bytes, size_t *visible,
                               slc_error *error);
 /* Consumes bytes that have been seen. */

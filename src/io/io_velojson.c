@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading VELO events in JSON: one object an event, several one after another in a stream. Where an event begins and
- * ends is found by counting brackets before it is parsed: that keeps memory bounded, and lets the reader go on behind
- * an event that is damaged. docs/formats/velo-json.md.
+ * Reading VELO events in JSON: one object an event, several one after another in a stream. Where an event
+ * begins and ends is found by counting brackets before it is parsed: that keeps memory bounded, and lets the
+ * reader go on behind an event that is damaged. docs/formats/velo-json.md.
  */
 #include "io/io_velojson.h"
 #include "io/io_source.h"
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parsed JSON takes some thirty times the room of its text, so events may have only a part of the general limit. */
+/* Parsed JSON takes some thirty times the room of its text, so events may have only a part of the general
+ * limit. */
 enum { LIMIT_PART = 4 };
 
 typedef struct json_state {
@@ -62,7 +63,8 @@ static void close_json(slc_io_source *source)
     free(source->state);
 }
 
-/* ---- where events begin and end ---------------------------------------------------------------------------- */
+/* ---- where events begin and end
+ * ---------------------------------------------------------------------------- */
 
 typedef enum scan_result {
     SCAN_MORE = 0,
@@ -87,7 +89,8 @@ static scan_result scan_byte(json_scan *scan, uint8_t c)
     if (is_space(c)) {
         return SCAN_MORE;
     }
-    /* An object inside a value follows one of these: any other begins a new event, and this one is incomplete. */
+    /* An object inside a value follows one of these: any other begins a new event, and this one is
+     * incomplete. */
     if (c == '{' && scan->depth > 0 && scan->before != ':' && scan->before != '[' && scan->before != ',') {
         return SCAN_NEXT;
     }
@@ -148,8 +151,8 @@ static slc_status skip_to(slc_io_source *source, bool (*wanted)(uint8_t c), slc_
     }
 }
 
-/* Shows the next event's bytes. *complete is false where it is cut short: by the end of the stream, by another event, or
- * by the limit on its size. */
+/* Shows the next event's bytes. *complete is false where it is cut short: by the end of the stream, by
+ * another event, or by the limit on its size. */
 static slc_status find_event(slc_io_source *source, json_scan *scan, const uint8_t **bytes, size_t *size,
                              bool *complete, slc_error *error)
 {
@@ -197,14 +200,15 @@ static slc_status discard_event(slc_io_source *source, json_scan *scan, slc_erro
     return SLC_OK;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * ----------------------------------------------------------------------------------------------- */
 
 static void lose(slc_io_source *source, slc_faults *faults, const char *reason)
 {
     const json_state *state = source->state;
     const uint64_t offset = source->stream.offset;
-    slc_io_lose(source, faults, SLC_FAULT_EVENT_SHAPE, offset, "byte %llu: line %llu: %s", (unsigned long long)offset,
-                (unsigned long long)state->line, reason);
+    slc_io_lose(source, faults, SLC_FAULT_EVENT_SHAPE, offset, "byte %llu: line %llu: %s",
+                (unsigned long long)offset, (unsigned long long)state->line, reason);
 }
 
 /* The parser's words, with the line counted from the beginning of the stream. */
@@ -252,7 +256,8 @@ static slc_status lose_part(slc_io_source *source, json_scan *scan, const uint8_
     } else if (source->stream.at_end && source->stream.begin + size == source->stream.end) {
         (void)snprintf(reason, sizeof reason, "the input ends inside an event, after %zu of its bytes", size);
     } else {
-        (void)snprintf(reason, sizeof reason, "an event is cut short after %zu bytes: another begins there", size);
+        (void)snprintf(reason, sizeof reason, "an event is cut short after %zu bytes: another begins there",
+                       size);
     }
     lose(source, faults, reason);
     consume(source, bytes, size);
@@ -260,8 +265,8 @@ static slc_status lose_part(slc_io_source *source, json_scan *scan, const uint8_
 }
 
 /* Consumes one event, or one stretch that is none. SLC_END at the end of the stream. */
-static slc_status take_event(slc_io_source *source, slc_velo_hits *hits, slc_velo_truth *truth, slc_faults *faults,
-                             bool *lost, slc_error *error)
+static slc_status take_event(slc_io_source *source, slc_velo_hits *hits, slc_velo_truth *truth,
+                             slc_faults *faults, bool *lost, slc_error *error)
 {
     const uint8_t *bytes;
     size_t size;
@@ -291,8 +296,8 @@ static slc_status take_event(slc_io_source *source, slc_velo_hits *hits, slc_vel
     return status;
 }
 
-static slc_status read_hits(slc_io_source *source, slc_velo_hits *hits, slc_velo_truth *truth, slc_faults *faults,
-                            slc_error *error)
+static slc_status read_hits(slc_io_source *source, slc_velo_hits *hits, slc_velo_truth *truth,
+                            slc_faults *faults, slc_error *error)
 {
     for (bool lost = true; lost;) {
         const slc_status status = take_event(source, hits, truth, faults, &lost, error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One JSON event to columns. Nothing in it is believed: lengths, ranges and indices are checked, and an event that fails
- * anywhere leaves no trace. Columns of the particles are found by the names that the event itself gives them.
+ * One JSON event to columns. Nothing in it is believed: lengths, ranges and indices are checked, and an event
+ * that fails anywhere leaves no trace. Columns of the particles are found by the names that the event itself
+ * gives them.
  */
 #include "io/io_velojson.h"
 
@@ -13,7 +14,8 @@
 /* No VELO event comes near; it keeps indices far from the end of 32 bits. */
 enum { MAX_ROWS = 1 << 24 };
 
-__attribute__((format(printf, 2, 3))) static slc_status wrong(slc_velojson_reason *reason, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static slc_status wrong(slc_velojson_reason *reason, const char *format,
+                                                              ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -22,7 +24,8 @@ __attribute__((format(printf, 2, 3))) static slc_status wrong(slc_velojson_reaso
     return SLC_ERR_FORMAT;
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------------------- */
+/* ---- numbers
+ * ----------------------------------------------------------------------------------------------- */
 
 static bool get_float(const json_t *value, float *out)
 {
@@ -63,23 +66,26 @@ static slc_status fill_floats(const json_t *array, const char *name, float *out,
     return SLC_OK;
 }
 
-/* ---- hits -------------------------------------------------------------------------------------------------- */
+/* ---- hits
+ * -------------------------------------------------------------------------------------------------- */
 
-static slc_status read_modules(const json_t *event, size_t n_hits, uint8_t *module, slc_velojson_reason *reason)
+static slc_status read_modules(const json_t *event, size_t n_hits, uint8_t *module,
+                               slc_velojson_reason *reason)
 {
     const json_t *sums = json_object_get(event, "module_prefix_sum");
     if (!json_is_array(sums)) {
         return wrong(reason, "no array module_prefix_sum");
     }
     if (json_array_size(sums) != SLC_VELO_MODULES + 1) {
-        return wrong(reason, "module_prefix_sum has %zu entries, not %d", json_array_size(sums), SLC_VELO_MODULES + 1);
+        return wrong(reason, "module_prefix_sum has %zu entries, not %d", json_array_size(sums),
+                     SLC_VELO_MODULES + 1);
     }
     int64_t from = 0;
     for (size_t m = 0; m <= SLC_VELO_MODULES; m++) {
         int64_t to;
         if (!get_integer(json_array_get(sums, m), from, (int64_t)n_hits, &to) || (m == 0 && to != 0)) {
-            return wrong(reason, "module_prefix_sum[%zu] is not an integer from %lld to %lld", m, (long long)from,
-                         m == 0 ? 0LL : (long long)n_hits);
+            return wrong(reason, "module_prefix_sum[%zu] is not an integer from %lld to %lld", m,
+                         (long long)from, m == 0 ? 0LL : (long long)n_hits);
         }
         if (m > 0 && to > from) {
             memset(module + from, (int)(m - 1), (size_t)(to - from));
@@ -131,7 +137,8 @@ static slc_status read_hits(const json_t *event, slc_velo_hits *hits, slc_velojs
     return status;
 }
 
-/* ---- particles --------------------------------------------------------------------------------------------- */
+/* ---- particles
+ * --------------------------------------------------------------------------------------------- */
 
 typedef enum field {
     FIELD_KEY = 0,
@@ -182,7 +189,8 @@ static slc_status read_layout(const json_t *description, layout *columns, slc_ve
     }
     columns->width = json_array_size(description);
     if (columns->width > 1024) {
-        return wrong(reason, "montecarlo.description names %zu columns, at most 1024 are allowed", columns->width);
+        return wrong(reason, "montecarlo.description names %zu columns, at most 1024 are allowed",
+                     columns->width);
     }
     for (size_t f = 0; f < N_FIELDS; f++) {
         columns->at[f] = -1;
@@ -194,7 +202,8 @@ static slc_status read_layout(const json_t *description, layout *columns, slc_ve
             columns->at[f] = strcmp(name, fields[f].name) == 0 ? (int)i : -1;
         }
     }
-    return columns->at[FIELD_HITS] >= 0 ? SLC_OK : wrong(reason, "montecarlo.description names no column hits");
+    return columns->at[FIELD_HITS] >= 0 ? SLC_OK
+                                        : wrong(reason, "montecarlo.description names no column hits");
 }
 
 static const json_t *cell(const json_t *row, const layout *columns, size_t f)
@@ -202,8 +211,8 @@ static const json_t *cell(const json_t *row, const layout *columns, size_t f)
     return columns->at[f] >= 0 ? json_array_get(row, (size_t)columns->at[f]) : NULL;
 }
 
-static slc_status read_numbers(const json_t *row, const layout *columns, size_t index, slc_velo_particles *particles,
-                               size_t at, slc_velojson_reason *reason)
+static slc_status read_numbers(const json_t *row, const layout *columns, size_t index,
+                               slc_velo_particles *particles, size_t at, slc_velojson_reason *reason)
 {
     float *const floats[] = {&particles->p_mev[at], &particles->pt_mev[at], &particles->eta[at],
                              &particles->phi_rad[at], &particles->charge[at]};
@@ -252,8 +261,9 @@ static slc_status read_ids(const json_t *list, size_t index, size_t n_hits, slc_
     for (size_t i = 0; i < n; i++) {
         int64_t hit;
         if (!get_integer(json_array_get(list, i), 0, (int64_t)n_hits - 1, &hit)) {
-            return wrong(reason, "montecarlo.particles[%zu]: hits[%zu] is not the index of one of the %zu hits", index,
-                         i, n_hits);
+            return wrong(reason,
+                         "montecarlo.particles[%zu]: hits[%zu] is not the index of one of the %zu hits",
+                         index, i, n_hits);
         }
         ids->id[at + i] = (uint32_t)hit;
     }
@@ -267,8 +277,8 @@ static slc_status read_particle(const json_t *row, const layout *columns, size_t
     slc_velo_particles *particles = &truth->particles;
     const size_t at = particles->head.size, id_begin = truth->ids.head.size;
     if (json_array_size(row) != columns->width) {
-        return wrong(reason, "montecarlo.particles[%zu] has %zu entries, montecarlo.description has %zu", index,
-                     json_array_size(row), columns->width);
+        return wrong(reason, "montecarlo.particles[%zu] has %zu entries, montecarlo.description has %zu",
+                     index, json_array_size(row), columns->width);
     }
     slc_status status = read_numbers(row, columns, index, particles, at, reason);
     if (status == SLC_OK) {
@@ -285,7 +295,8 @@ static slc_status read_particle(const json_t *row, const layout *columns, size_t
     return status;
 }
 
-static slc_status read_truth(const json_t *event, size_t n_hits, slc_velo_truth *truth, slc_velojson_reason *reason)
+static slc_status read_truth(const json_t *event, size_t n_hits, slc_velo_truth *truth,
+                             slc_velojson_reason *reason)
 {
     const json_t *montecarlo = json_object_get(event, "montecarlo");
     if (montecarlo == NULL) {
@@ -295,7 +306,7 @@ static slc_status read_truth(const json_t *event, size_t n_hits, slc_velo_truth 
     if (!json_is_array(rows)) {
         return wrong(reason, "montecarlo has no array particles");
     }
-    layout columns;
+    layout columns = {.width = 0};
     slc_status status = read_layout(json_object_get(montecarlo, "description"), &columns, reason);
     if (status != SLC_OK) {
         return status;

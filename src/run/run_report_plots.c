@@ -125,7 +125,7 @@ static void efficiency_figure(FILE *out, const slc_velo_efficiency_plot *plot, c
     }
     filled_range(all, &first, &last);
     const double low = 100 * lowest_efficiency(plot), high = 100 + 0.04 * (100 - low);
-    double edges[SLC_HISTOGRAM_BINS + 1], behind[SLC_HISTOGRAM_BINS];
+    double edges[SLC_HISTOGRAM_BINS + 1] = {0}, behind[SLC_HISTOGRAM_BINS] = {0};
     for (uint32_t i = first; i <= last; i++) {
         edges[i - first] = axis_value(view, edge_of(all, i));
     }
@@ -181,7 +181,7 @@ static void draw_histogram(slc_svg *svg, FILE *out, const slc_histogram *histogr
     if (view->trimmed) {
         filled_range(histogram, &first, &last);
     }
-    double edges[SLC_HISTOGRAM_BINS + 1], values[SLC_HISTOGRAM_BINS];
+    double edges[SLC_HISTOGRAM_BINS + 1] = {0}, values[SLC_HISTOGRAM_BINS] = {0};
     for (uint32_t i = first; i <= last; i++) {
         edges[i - first] = edge_of(histogram, i) + view->offset;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The VELO generator: one event in order (collide, transport, sensors), and its raw banks and truth. The physics is in
- * the files beside this one; README.md tells what is modelled.
+ * The VELO generator: one event in order (collide, transport, sensors), and its raw banks and truth. The
+ * physics is in the files beside this one; README.md tells what is modelled.
  */
 #include "base/bytes.h"
 #include "sim/sim_velo_event.h"
@@ -31,7 +31,7 @@ void *slc_sim_append(slc_sim_velo *sim, sim_list *list, size_t count, size_t siz
     if (sim->failed) {
         return NULL;
     }
-    if (list->capacity - list->size < count) {
+    if (list->rows == NULL || list->capacity - list->size < count) {
         const size_t capacity = 2 * (list->size + count) + 64;
         void *rows = capacity > SIZE_MAX / size ? NULL : realloc(list->rows, capacity * size);
         if (rows == NULL) {
@@ -47,7 +47,8 @@ void *slc_sim_append(slc_sim_velo *sim, sim_list *list, size_t count, size_t siz
     return first;
 }
 
-/* ---- open and close ---------------------------------------------------------------------------------------------- */
+/* ---- open and close
+ * ---------------------------------------------------------------------------------------------- */
 
 static bool within(float value, double low, double high)
 {
@@ -127,7 +128,8 @@ void slc_sim_velo_close(slc_sim_velo *sim)
     free(sim);
 }
 
-/* ---- raw banks --------------------------------------------------------------------------------------------------- */
+/* ---- raw banks
+ * --------------------------------------------------------------------------------------------------- */
 
 static void write_bank(slc_sim_velo *sim, uint8_t type, uint8_t version, int16_t source, const void *payload,
                        size_t size)
@@ -166,7 +168,8 @@ static void write_superpixels(slc_sim_velo *sim, uint32_t sensor)
     write_bank(sim, SLC_BANK_VP, VP_VERSION, (int16_t)sensor, payload, 4 * (n + 1));
 }
 
-/* ---- sensors ----------------------------------------------------------------------------------------------------- */
+/* ---- sensors
+ * ----------------------------------------------------------------------------------------------------- */
 
 /* Orders the crossings by sensor, keeping their order in each. */
 static void order_crossings(slc_sim_velo *sim)
@@ -203,7 +206,8 @@ static void read_out(slc_sim_velo *sim)
     }
 }
 
-/* ---- truth ------------------------------------------------------------------------------------------------------- */
+/* ---- truth
+ * ------------------------------------------------------------------------------------------------------- */
 
 static int by_particle(const void *a, const void *b)
 {
@@ -277,34 +281,44 @@ static void fill_particle(const slc_sim_velo *sim, uint32_t index, uint32_t id_b
     out->flags[row] = particle->flags;
     out->charge[row] = (float)particle->charge;
     out->mother_key[row] = particle->mother;
-    out->mother_pid[row] =
-        particle->mother < 0 ? 0 : ((const sim_particle *)sim->particles.rows)[particle->mother].pid;
+    out->mother_pid[row] = particle->mother < 0
+                               ? 0
+                               : ((const sim_particle *)sim->particles.rows)[particle->mother].pid;
     out->id_begin[row] = id_begin;
     out->n_ids[row] = particle->n_links;
 }
 
-/* Appends this event's truth: the particles that left a hit, and all collisions. */
-static slc_status fill_truth(const slc_sim_velo *sim, slc_velo_truth *truth)
+/* Room for one more event of so many rows. Events grow by half, as rows do, so that appending stays linear.
+ */
+static slc_status make_room(const slc_schema *schema, void *collection, size_t rows)
+{
+    const slc_columns *head = collection;
+    const bool full = head->n_events >= head->event_capacity;
+    const uint32_t events = full ? head->n_events + head->n_events / 2 + 1 : head->event_capacity;
+    return slc_columns_reserve(schema, collection, head->size + rows, events);
+}
+
+/* Room in the caller's or our own columns for this event's truth. */
+static slc_status reserve_truth(const slc_sim_velo *sim, slc_velo_truth *truth)
+{
+    slc_status status = make_room(&slc_velo_particles_schema, &truth->particles, sim->particles.size);
+    if (status == SLC_OK) {
+        status = make_room(&slc_velo_particle_ids_schema, &truth->ids, sim->links.size);
+    }
+    if (status == SLC_OK) {
+        status = make_room(&slc_velo_vertices_schema, &truth->vertices, sim->collisions.size);
+    }
+    return status;
+}
+
+/* Appends this event's truth, for which there is room: the particles that left a hit, and all collisions. */
+static void fill_truth(const slc_sim_velo *sim, slc_velo_truth *truth)
 {
     const sim_particle *particles = sim->particles.rows;
     const sim_link *links = sim->links.rows;
     const sim_collision *collisions = sim->collisions.rows;
     slc_velo_particle_ids *ids = &truth->ids;
     slc_velo_vertices *vertices = &truth->vertices;
-    slc_status status = slc_columns_reserve(&slc_velo_particles_schema, &truth->particles,
-                                            truth->particles.head.size + sim->particles.size,
-                                            truth->particles.head.n_events + 1);
-    if (status == SLC_OK) {
-        status = slc_columns_reserve(&slc_velo_particle_ids_schema, ids, ids->head.size + sim->links.size,
-                                     ids->head.n_events + 1);
-    }
-    if (status == SLC_OK) {
-        status = slc_columns_reserve(&slc_velo_vertices_schema, vertices,
-                                     vertices->head.size + sim->collisions.size, vertices->head.n_events + 1);
-    }
-    if (status != SLC_OK) {
-        return status;
-    }
     uint32_t begin = 0;
     for (size_t i = 0; i < sim->particles.size; i++) {
         if (particles[i].n_links == 0) {
@@ -324,16 +338,16 @@ static slc_status fill_truth(const slc_sim_velo *sim, slc_velo_truth *truth)
         vertices->z_mm[row] = collisions[i].at.z;
     }
     slc_velo_truth_end_event(truth);
-    return SLC_OK;
 }
 
 static slc_status write_truth(slc_sim_velo *sim)
 {
     slc_velo_truth_reset(&sim->truth);
-    const slc_status status = fill_truth(sim, &sim->truth);
+    const slc_status status = reserve_truth(sim, &sim->truth);
     if (status != SLC_OK) {
         return status;
     }
+    fill_truth(sim, &sim->truth);
     const size_t bytes = slc_velo_truth_bound(&sim->truth, 0);
     uint8_t *out = slc_sim_append(sim, &sim->bytes, bytes, 1);
     if (out == NULL) {
@@ -344,7 +358,8 @@ static slc_status write_truth(slc_sim_velo *sim)
     return written > 0 ? SLC_OK : SLC_ERR_CAPACITY;
 }
 
-/* ---- an event ---------------------------------------------------------------------------------------------------- */
+/* ---- an event
+ * ---------------------------------------------------------------------------------------------------- */
 
 static void begin(slc_sim_velo *sim, uint64_t index)
 {
@@ -371,11 +386,15 @@ slc_status slc_sim_velo_event(slc_sim_velo *sim, uint64_t index, slc_batch *batc
         link_particles(sim);
         status = write_truth(sim);
     }
+    /* All or nothing: the last step that may fail is the batch's. */
+    if (status == SLC_OK && truth != NULL) {
+        status = reserve_truth(sim, truth);
+    }
     if (status == SLC_OK) {
         status = slc_batch_append(batch, sim->bytes.rows, sim->bytes.size, 0);
     }
     if (status == SLC_OK && truth != NULL) {
-        status = fill_truth(sim, truth);
+        fill_truth(sim, truth);
     }
     if (status != SLC_OK) {
         return slc_fail(error, status, "simulation of the VELO: event %llu: %s", (unsigned long long)index,

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Proton-proton collisions for the VELO generator: where they happen, how many particles come out, and their spectra.
- * A collision is a rapidity plateau of particles whose density varies from collision to collision by a gamma
- * distribution (so that multiplicities are negative-binomial) and whose transverse momenta follow the Lévy-Tsallis form
- * that the LHC experiments fit to theirs. Figures were chosen so that generated events resemble LHCb's own simulation:
- * docs/howto/simulate-velo.md shows how well.
+ * Proton-proton collisions for the VELO generator: where they happen, how many particles come out, and their
+ * spectra. A collision is a rapidity plateau of particles whose density varies from collision to collision by
+ * a gamma distribution (so that multiplicities are negative-binomial) and whose transverse momenta follow the
+ * Lévy-Tsallis form that the LHC experiments fit to theirs. Figures were chosen so that generated events
+ * resemble LHCb's own simulation: docs/howto/simulate-velo.md shows how well.
  */
 #include "sim/sim_velo_event.h"
 
 /* The luminous region, mm. */
 static const double spot_xy = 0.0265, spot_z = 60.0;
-/* Collisions that leave fewer than four tracks (elastic, diffractive), per visible one. */
-static const double invisible_share = 0.24;
+/* Elastic and diffractive collisions, per visible one; and the part of all others that shows four tracks or
+ * more, which is what makes a collision visible. */
+static const double invisible_share = 0.28, seen_share = 0.985;
 /* Primary pions, kaons and protons of a visible collision: mean, and shape of the fluctuation of the mean. */
 static const double mean_charged = 76.0, density_shape = 1.1;
 static const int least_charged = 9;
@@ -27,7 +28,8 @@ static const spectrum pion_spectrum = {128, 6.7}, kaon_spectrum = {180, 7.2}, pr
 
 static double draw_pt(sim_random *random, spectrum shape, double mass)
 {
-    /* With x = (mT − m) / (n T) the density is (x n T + m) (1 + x)^−n: propose (1 + x)^(1 − n), then accept. */
+    /* With x = (mT − m) / (n T) the density is (x n T + m) (1 + x)^−n: propose (1 + x)^(1 − n), then accept.
+     */
     const double scale = shape.power * shape.temperature;
     for (;;) {
         const double grown = pow(random_uniform(random), -1 / (shape.power - 2)), x = grown - 1;
@@ -40,7 +42,8 @@ static double draw_pt(sim_random *random, spectrum shape, double mass)
 }
 
 /* A particle of the collision, at a rapidity about `middle`. */
-static int32_t primary(slc_sim_velo *sim, int32_t collision, int32_t pid, spectrum shape, double middle, double width)
+static int32_t primary(slc_sim_velo *sim, int32_t collision, int32_t pid, spectrum shape, double middle,
+                       double width)
 {
     const double beam = 7e6; /* MeV: nothing is faster than the protons that collide */
     double mass, ctau;
@@ -81,7 +84,7 @@ static void light(slc_sim_velo *sim, int32_t collision, uint32_t n)
         } else {
             primary(sim, collision, either_sign(random, 2212), proton_spectrum, 0, rapidity_sigma);
         }
-        if (random_uniform(random) < 0.47) {
+        if (random_uniform(random) < 0.53) {
             primary(sim, collision, 111, pion_spectrum, 0, rapidity_sigma);
         }
     }
@@ -95,7 +98,11 @@ static void strange(slc_sim_velo *sim, int32_t collision, uint32_t n)
         if (kind < 0.60) {
             primary(sim, collision, 310, kaon_spectrum, 0, rapidity_sigma);
         } else {
-            const int32_t pid = kind < 0.85 ? 3122 : kind < 0.90 ? 3112 : kind < 0.95 ? 3222 : kind < 0.995 ? 3312 : 3334;
+            const int32_t pid = kind < 0.85    ? 3122
+                                : kind < 0.90  ? 3112
+                                : kind < 0.95  ? 3222
+                                : kind < 0.995 ? 3312
+                                               : 3334;
             primary(sim, collision, either_sign(random, pid), proton_spectrum, 0, rapidity_sigma);
         }
     }
@@ -174,7 +181,7 @@ static void invisible_collision(slc_sim_velo *sim)
 void slc_sim_collide(slc_sim_velo *sim)
 {
     const double visible = (double)sim->config.visible_vertices;
-    const uint32_t n_visible = random_poisson(&sim->random, visible);
+    const uint32_t n_visible = random_poisson(&sim->random, visible / seen_share);
     const uint32_t n_invisible = random_poisson(&sim->random, visible * invisible_share);
     for (uint32_t i = 0; i < n_visible; i++) {
         visible_collision(sim);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside sim_velo: what an event is made of while it is generated, and the steps that make it, in their order:
+ * Inside sim_velo: what an event is made of while it is generated, and the steps that make it, in their
+ * order:
  *
- *     collide -> transport (scatter, convert, interact, decay) -> crossings of sensors -> pixels -> clusters, links
+ *     collide -> transport (scatter, convert, interact, decay) -> crossings of sensors -> pixels -> clusters,
+ * links
  *
  * Lengths are in mm, momenta and energies in MeV, charges of pixels in electrons.
  */
@@ -19,7 +21,8 @@ enum {
     SIM_MAX_CHILDREN = 6
 };
 
-/* A list that grows; after a failure to grow, `failed` of the simulation is set and appending does nothing. */
+/* A list that grows; after a failure to grow, `failed` of the simulation is set and appending does nothing.
+ */
 typedef struct sim_list {
     void *rows;
     size_t size, capacity;
@@ -44,11 +47,12 @@ typedef struct sim_collision {
     int32_t n_tracks;
 } sim_collision;
 
-/* A charged particle's way through a sensor, in the sensor's frame; w is along the normal, 0 in the middle. */
+/* A charged particle's way through a sensor, in the sensor's frame; w is along the normal, 0 in the middle.
+ */
 typedef struct sim_crossing {
-    double u, v;           /* at w = 0 */
-    double du_dw, dv_dw;   /* slopes */
-    double ionisation;     /* relative to a minimum-ionising particle */
+    double u, v;         /* at w = 0 */
+    double du_dw, dv_dw; /* slopes */
+    double ionisation;   /* relative to a minimum-ionising particle */
     uint32_t particle, sensor;
 } sim_crossing;
 
@@ -74,18 +78,19 @@ struct slc_sim_velo {
     slc_velo_geometry geometry;
     sim_plane planes[SLC_VELO_SENSORS];
     double column_edge[SLC_VELO_COLUMNS + 1];
-    double face_z[2 * SLC_VELO_MODULES]; /* of a module's two faces, ascending … */
+    double face_z[2 * SLC_VELO_MODULES];          /* of a module's two faces, ascending … */
     uint8_t face_sensor[2 * SLC_VELO_MODULES][4]; /* … with the sensors on them, n of them */
     uint8_t face_sensors[2 * SLC_VELO_MODULES];
     uint32_t n_faces;
-    float gauss[1024]; /* cumulative normal distribution, see sim_velo_sensor.c */
+    bool apart[SLC_VELO_MODULES]; /* a neighbouring station is far away */
+    float gauss[1024];            /* cumulative normal distribution, see sim_velo_sensor.c */
     sim_random random;
     bool failed;
     sim_list particles, collisions, crossings, links, bytes;
-    sim_list deposits; /* of the crossing at hand */
-    sim_list touches;  /* of the sensor at hand: pixel and particle */
-    sim_list pixels;   /* of the sensor at hand: touched, then hit */
-    sim_list words;    /* of the sensor at hand: super-pixels */
+    sim_list deposits;                           /* of the crossing at hand */
+    sim_list touches;                            /* of the sensor at hand: pixel and particle */
+    sim_list pixels;                             /* of the sensor at hand: touched, then hit */
+    sim_list words;                              /* of the sensor at hand: super-pixels */
     uint32_t sensor_begin[SLC_VELO_SENSORS + 1]; /* crossings by sensor, through order */
     sim_list order;
     float *charge;     /* maps over a sensor's pixels and super-pixels, clean between sensors */
@@ -97,19 +102,21 @@ struct slc_sim_velo {
 /* Appends `count` zeroed rows of `size` bytes; returns the first, NULL (and sets failed) without memory. */
 void *slc_sim_append(slc_sim_velo *sim, sim_list *list, size_t count, size_t size);
 
-/* ---- particles: sim_velo_decay.c ---------------------------------------------------------------------------- */
+/* ---- particles: sim_velo_decay.c
+ * ---------------------------------------------------------------------------- */
 
 /* Mass, charge and mean proper decay length of a PDG id; false for one that is not in the table. */
 bool slc_sim_species(int32_t pid, double *mass, int32_t *charge, double *ctau);
-/* Adds a particle, with a drawn decay length; returns its index, -1 where the list is full. A child carries on the
- * flags of its mother and those that its mother's species means. */
+/* Adds a particle, with a drawn decay length; returns its index, -1 where the list is full. A child carries
+ * on the flags of its mother and those that its mother's species means. */
 int32_t slc_sim_add(slc_sim_velo *sim, int32_t pid, sim_vector origin, sim_vector momentum, int32_t mother);
 /* Adds the products of the decay of particle `index` at `at`, moving with `momentum`. */
 void slc_sim_decay(slc_sim_velo *sim, int32_t index, sim_vector at, sim_vector momentum);
 /* A pair of electron and positron out of a photon. */
 void slc_sim_convert(slc_sim_velo *sim, int32_t index, sim_vector at, sim_vector momentum);
 
-/* ---- sim_velo_collide.c, sim_velo_transport.c, sim_velo_sensor.c ---------------------------------------------- */
+/* ---- sim_velo_collide.c, sim_velo_transport.c, sim_velo_sensor.c
+ * ---------------------------------------------- */
 
 /* The collisions of an event and the particles that come out of them. */
 void slc_sim_collide(slc_sim_velo *sim);
@@ -121,7 +128,8 @@ void slc_sim_sensor(slc_sim_velo *sim, uint32_t sensor, uint32_t n_noise);
 void slc_sim_transport_init(slc_sim_velo *sim);
 bool slc_sim_sensor_init(slc_sim_velo *sim);
 
-/* ---- vectors ------------------------------------------------------------------------------------------------- */
+/* ---- vectors
+ * ------------------------------------------------------------------------------------------------- */
 
 static inline double vector_dot(sim_vector a, sim_vector b)
 {
@@ -151,8 +159,8 @@ static inline sim_vector vector_cross(sim_vector a, sim_vector b)
 /* The unit vector at the angles (theta, phi) about a unit vector. */
 static inline sim_vector vector_turn(sim_vector axis, double sine, double cosine, double phi)
 {
-    const sim_vector helper = fabs(axis.z) < 0.9 ? (sim_vector){0, 0, 1} : (sim_vector){1, 0, 0};
-    sim_vector e = vector_cross(helper, axis);
+    const sim_vector aside = fabs(axis.z) < 0.9 ? (sim_vector){0, 0, 1} : (sim_vector){1, 0, 0};
+    sim_vector e = vector_cross(aside, axis);
     e = vector_scale(e, 1 / vector_length(e));
     const sim_vector f = vector_cross(axis, e);
     const double a = sine * cos(phi), b = sine * sin(phi);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside sim_velo: random numbers. xoshiro256** (D. Blackman, S. Vigna, 2018), whose state is made from the seed and
- * the number of the event by splitmix64, so that an event never depends on the ones before it.
+ * Inside sim_velo: random numbers. xoshiro256** (D. Blackman, S. Vigna, 2018), whose state is made from the
+ * seed and the number of the event by splitmix64, so that an event never depends on the ones before it.
  */
 #ifndef SLUICE_SIM_VELO_RANDOM_H
 #define SLUICE_SIM_VELO_RANDOM_H
@@ -63,7 +63,8 @@ static inline double random_exponential(sim_random *random)
     return -log(random_uniform(random));
 }
 
-/* Marsaglia's polar method; the second number of a pair is dropped to keep the generator without hidden state. */
+/* Marsaglia's polar method; the second number of a pair is dropped to keep the generator without hidden
+ * state. */
 static inline double random_normal(sim_random *random)
 {
     double u, v, s;
@@ -91,12 +92,21 @@ static inline double random_gamma(sim_random *random, double shape)
     }
 }
 
+/* The same over its shape (mean 1) for a shape of some units and more, by one normal number: a third power,
+ * after E. Wilson and M. Hilferty (1931). */
+static inline double random_gamma_near_one(sim_random *random, double shape)
+{
+    const double root = 1 - 1 / (9 * shape) + random_normal(random) / sqrt(9 * shape);
+    return root > 0 ? root * root * root : 0;
+}
+
 /* Poisson numbers by multiplication; a large mean is cut into halves, whose sum is Poisson again. */
 static inline uint32_t random_poisson(sim_random *random, double mean)
 {
     uint32_t n = 0;
     while (mean > 500) {
-        /* The shape-k gamma is the time of the k-th event: either all k fell inside, or the rest is binomial. */
+        /* The shape-k gamma is the time of the k-th event: either all k fell inside, or the rest is binomial.
+         */
         const uint32_t k = (uint32_t)(mean * 0.875);
         const double time = random_gamma(random, k);
         if (time > mean) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One sensor of the VELO generator: from the crossings of particles to super-pixels, and back to which particle made
- * which cluster. Charge is released along the path through 200 µm of silicon, with delta rays; it diffuses on its way
- * to the pixels; a pixel fires above a threshold. The clusters are found here by a plain flood fill: truth then needs
- * nothing of the reconstruction, and tests can compare the two.
+ * One sensor of the VELO generator: from the crossings of particles to super-pixels, and back to which
+ * particle made which cluster. Charge is released along the path through 200 µm of silicon, with delta rays;
+ * it diffuses on its way to the pixels; a pixel fires above a threshold. The clusters are found here by a
+ * plain flood fill: truth then needs nothing of the reconstruction, and tests can compare the two.
  */
 #include "base/bytes.h"
 #include "sim/sim_velo_event.h"
@@ -11,14 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Silicon: thickness and step of the path (mm), electrons per mm at minimum ionisation without delta rays, how many
- * independent energy transfers make them up, energy per electron (MeV). */
+/* Silicon: thickness and step of the path (mm), electrons per mm at minimum ionisation without delta rays,
+ * how many independent energy transfers make them up, energy per electron (MeV). */
 static const double thickness = 0.200, path_step = 0.020;
 static const double electrons_per_mm = 76e3, transfers_per_mm = 420, energy_per_electron = 3.62e-6;
 /* Diffusion of charge that drifts through the whole sensor, mm. */
-static const double diffusion = 0.0039;
-/* A pixel's threshold and its noise; less charge than `least_charge` of one crossing in one pixel is not followed. */
-static const double threshold = 1000, threshold_noise = 90;
+static const double diffusion = 0.0042;
+/* A pixel's threshold and its noise; less charge than `least_charge` of one crossing in one pixel is not
+ * followed. */
+static const double threshold = 1300, threshold_noise = 90;
 static const float least_charge = 50;
 /* Delta rays that are followed in the sensor: energies in MeV. */
 static const double delta_least = 0.030, delta_most = 1.5, delta_density = 0.0178;
@@ -76,7 +77,8 @@ static int column_of(const slc_sim_velo *sim, double u)
     return c;
 }
 
-/* ---- charge ------------------------------------------------------------------------------------------------------ */
+/* ---- charge
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void add_deposit(slc_sim_velo *sim, int column, int row, double electrons)
 {
@@ -132,12 +134,14 @@ static void delta_ray(slc_sim_velo *sim, const sim_crossing *c, double w)
     const double cosine = sqrt(kinetic / (kinetic + 2 * mass));
     sim_vector at = {c->u + c->du_dw * w, c->v + c->dv_dw * w, w}, direction = {c->du_dw, c->dv_dw, 1};
     direction = vector_scale(direction, 1 / vector_length(direction));
-    direction = vector_turn(direction, sqrt(1 - cosine * cosine), cosine, random_between(random, 0, 2 * SIM_PI));
+    direction = vector_turn(direction, sqrt(1 - cosine * cosine), cosine,
+                            random_between(random, 0, 2 * SIM_PI));
     const double steps = fmax(1, ceil(range / step)), per_step = kinetic / energy_per_electron / steps;
     for (double i = 0; i < steps && fabs(at.z) < thickness / 2; i++) {
         const double left = kinetic * (1 - i / steps);
         const double beta_p = left * (left + 2 * mass) / (left + mass);
-        const double sigma = 13.6 / beta_p * sqrt(step / 93.7) * 0.65; /* Highland's logarithm at this thickness */
+        const double sigma = 13.6 / beta_p * sqrt(step / 93.7) *
+                             0.65; /* Highland's logarithm at this thickness */
         const double angle = fmin(sigma * sqrt(2 * random_exponential(random)), 2.5);
         collect(sim, at.x, at.y, at.z, per_step);
         at = vector_along(at, direction, fmin(step, range));
@@ -157,7 +161,8 @@ static void ionise(slc_sim_velo *sim, const sim_crossing *c)
     sim->deposits.size = 0;
     for (int i = 0; i < steps; i++) {
         const double w = thickness * ((i + 0.5) / steps - 0.5);
-        collect(sim, c->u + c->du_dw * w, c->v + c->dv_dw * w, w, electrons * random_gamma(random, shape) / shape);
+        collect(sim, c->u + c->du_dw * w, c->v + c->dv_dw * w, w,
+                electrons * random_gamma_near_one(random, shape));
     }
     const double mean = delta_density * length * c->ionisation * (1 / delta_least - 1 / delta_most);
     for (uint32_t n = random_poisson(random, fmin(mean, 5)); n > 0; n--) {
@@ -165,7 +170,8 @@ static void ionise(slc_sim_velo *sim, const sim_crossing *c)
     }
 }
 
-/* ---- pixels ------------------------------------------------------------------------------------------------------ */
+/* ---- pixels
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void touch(slc_sim_velo *sim, uint32_t pixel)
 {
@@ -227,7 +233,8 @@ static void fire(slc_sim_velo *sim, uint32_t sensor, uint32_t n_noise)
     }
 }
 
-/* ---- clusters ---------------------------------------------------------------------------------------------------- */
+/* ---- clusters
+ * ---------------------------------------------------------------------------------------------------- */
 
 static uint32_t channel_of(uint32_t sensor, uint64_t columns, uint64_t rows, uint64_t n)
 {
@@ -296,7 +303,8 @@ static void find_clusters(slc_sim_velo *sim, uint32_t sensor)
     }
 }
 
-/* ---- super-pixels ------------------------------------------------------------------------------------------------ */
+/* ---- super-pixels
+ * ------------------------------------------------------------------------------------------------ */
 
 static int by_word(const void *a, const void *b)
 {
@@ -306,7 +314,8 @@ static int by_word(const void *a, const void *b)
 
 static bool is_isolated(const uint8_t *pattern, uint32_t address)
 {
-    const int column = (int)(address / SLC_VELO_SUPERPIXEL_ROWS), row = (int)(address % SLC_VELO_SUPERPIXEL_ROWS);
+    const int column = (int)(address / SLC_VELO_SUPERPIXEL_ROWS),
+              row = (int)(address % SLC_VELO_SUPERPIXEL_ROWS);
     for (int i = 0; i < 9; i++) {
         const int c = column + i / 3 - 1, r = row + i % 3 - 1;
         if (i != 4 && c >= 0 && c < SLC_VELO_SUPERPIXEL_COLUMNS && r >= 0 && r < SLC_VELO_SUPERPIXEL_ROWS &&

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Transport for the VELO generator: straight lines between the faces of the modules (the magnetic field in the VELO is
- * negligible), and at each of them what the material does: multiple scattering (V. Highland's formula), ionisation
- * loss, photon conversion, hadronic interaction, knock-on electrons. Decays happen on the way.
+ * Transport for the VELO generator: straight lines between the faces of the modules (the magnetic field in
+ * the VELO is negligible), and at each of them what the material does: multiple scattering (V. Highland's
+ * formula), ionisation loss, photon conversion, hadronic interaction, knock-on electrons. Decays happen on
+ * the way.
  *
- * Each half of the detector sits in its RF box, whose corrugated foil follows the sensors at a small distance. The
- * foil is crossed once per half, just before the first sensor there.
+ * Each half of the detector sits in its RF box, whose corrugated foil follows the sensors at a small
+ * distance. The foil is crossed once per half, just before the first sensor there.
  */
 #include "sim/sim_velo_event.h"
 
 #include <string.h>
 
-/* Material in radiation lengths and in mm of silicon, at normal incidence: a module (sensor, readout chip, cooling
- * substrate, glue, hybrid), a further sensor with its chips in the same module, the foil. */
-static const double module_x0 = 0.0130, module_si = 1.2, extra_x0 = 0.0050, extra_si = 0.45;
-static const double foil_x0 = 0.0040, foil_si = 0.38;
-/* The corrugations turn the foil towards the particles: no path in it is longer than its thickness over this sine. */
+/* Material in radiation lengths and in mm of silicon, at normal incidence: a module (sensor, readout chip,
+ * cooling substrate, glue, hybrid), a further sensor with its chips in the same module, the foil. */
+static const double module_x0 = 0.0105, module_si = 1.05, extra_x0 = 0.0050, extra_si = 0.45;
+static const double foil_x0 = 0.0023, foil_si = 0.22;
+/* Where stations stand far apart the foil folds into slots around them, whose walls are crossed as well. */
+static const double slot_x0 = 0.014, slot_si = 1.3, slot_gap = 30;
+/* The corrugations turn the foil towards the particles: no path in it is longer than its thickness over this
+ * sine. */
 static const double foil_least_sine = 0.16;
 /* Distance between foil and sensors: across and along the beam. */
 static const double foil_across = 1.6, foil_along = 5.0;
@@ -50,19 +54,32 @@ static bool is_hadron(const flyer *f)
 static void invert(const float *g, sim_plane *plane)
 {
     /* The frame's axes need not be exactly orthogonal: solve with the normal as third axis. */
-    const sim_vector u = {(double)g[0], (double)g[3], (double)g[6]}, v = {(double)g[1], (double)g[4], (double)g[7]};
+    const sim_vector u = {(double)g[0], (double)g[3], (double)g[6]},
+                     v = {(double)g[1], (double)g[4], (double)g[7]};
     sim_vector n = vector_cross(u, v);
     const double area = vector_length(n);
     n = vector_scale(n, 1 / area);
-    const sim_vector a = vector_scale(vector_cross(v, n), 1 / area), b = vector_scale(vector_cross(n, u), 1 / area);
+    const sim_vector a = vector_scale(vector_cross(v, n), 1 / area),
+                     b = vector_scale(vector_cross(n, u), 1 / area);
     *plane = (sim_plane){.corner = {(double)g[9], (double)g[10], (double)g[11]},
                          .normal = n,
                          .inverse = {{a.x, a.y, a.z}, {b.x, b.y, b.z}}};
 }
 
+/* Marks modules of which a neighbour in the same half is far away. */
+static void find_slots(slc_sim_velo *sim)
+{
+    for (int m = 0; m < SLC_VELO_MODULES; m++) {
+        const double z = (double)sim->geometry.module_z_mm[m];
+        sim->apart[m] = (m >= 2 && z - (double)sim->geometry.module_z_mm[m - 2] > slot_gap) ||
+                        (m + 2 < SLC_VELO_MODULES && (double)sim->geometry.module_z_mm[m + 2] - z > slot_gap);
+    }
+}
+
 void slc_sim_transport_init(slc_sim_velo *sim)
 {
     sim->n_faces = 0;
+    find_slots(sim);
     for (uint32_t s = 0; s < SLC_VELO_SENSORS; s++) {
         invert(sim->geometry.to_global[s], &sim->planes[s]);
     }
@@ -70,7 +87,8 @@ void slc_sim_transport_init(slc_sim_velo *sim)
     for (uint32_t s = 0; s < SLC_VELO_SENSORS; s++) {
         const double z = sim->planes[s].corner.z;
         uint32_t face = 0;
-        while (face < sim->n_faces && (sim->face_sensor[face][0] / 4 != s / 4 || fabs(sim->face_z[face] - z) > 0.1)) {
+        while (face < sim->n_faces &&
+               (sim->face_sensor[face][0] / 4 != s / 4 || fabs(sim->face_z[face] - z) > 0.1)) {
             face++;
         }
         if (face == sim->n_faces) {
@@ -87,7 +105,8 @@ void slc_sim_transport_init(slc_sim_velo *sim)
     }
 }
 
-/* ---- what material does ---------------------------------------------------------------------------------------- */
+/* ---- what material does
+ * ---------------------------------------------------------------------------------------- */
 
 static void scatter(slc_sim_velo *sim, flyer *f, double x0)
 {
@@ -113,8 +132,8 @@ static void lose_energy(flyer *f, double si)
     f->momentum = sqrt(kinetic * (kinetic + 2 * f->mass));
 }
 
-/* Electrons hit hard enough to leave the material (more than `least` MeV): a spectrum that falls with the square of
- * their energy. */
+/* Electrons hit hard enough to leave the material (more than `least` MeV): a spectrum that falls with the
+ * square of their energy. */
 static void knock_on(slc_sim_velo *sim, const flyer *f, double si)
 {
     const double least = 1.5, density = 0.0178; /* MeV per mm of silicon */
@@ -122,7 +141,8 @@ static void knock_on(slc_sim_velo *sim, const flyer *f, double si)
     /* An electron cannot be told from the one that it hits: the slower one counts. */
     const bool electron = f->pid == 11 || f->pid == -11;
     const double most = electron ? (energy - f->mass) / 2 : 2 * electron_mass * (gamma * gamma - 1);
-    if (most <= least || random_uniform(&sim->random) > density * si / (beta * beta) * (1 / least - 1 / most)) {
+    if (most <= least ||
+        random_uniform(&sim->random) > density * si / (beta * beta) * (1 / least - 1 / most)) {
         return;
     }
     const double u = random_uniform(&sim->random);
@@ -134,12 +154,32 @@ static void knock_on(slc_sim_velo *sim, const flyer *f, double si)
     slc_sim_add(sim, 11, f->at, vector_scale(direction, p), f->index);
 }
 
+/* Bremsstrahlung: photons above `least` MeV along the electron's direction, dN/dk = x0 / k (4/3 (1 − y) + y²)
+ * with y = k / E. */
+static void radiate(slc_sim_velo *sim, flyer *f, double x0)
+{
+    const double least = 2, energy = energy_of(f);
+    if (energy <= 2 * least) {
+        return;
+    }
+    const double range = log(energy / least);
+    for (uint32_t n = random_poisson(&sim->random, 4.0 / 3 * x0 * range); n > 0; n--) {
+        const double k = least * exp(range * random_uniform(&sim->random)), y = k / energy;
+        const double left = energy_of(f) - k;
+        if (random_uniform(&sim->random) > 1 - y + 0.75 * y * y || left < 2 * f->mass) {
+            continue;
+        }
+        slc_sim_add(sim, 22, f->at, vector_scale(f->direction, k), f->index);
+        f->momentum = sqrt(left * left - f->mass * f->mass);
+    }
+}
+
 /* A collision with a nucleus: hadrons forward, which share the energy, and protons that the nucleus loses. */
 static void interact(slc_sim_velo *sim, flyer *f)
 {
     sim_random *random = &sim->random;
     const double energy = energy_of(f) - (f->mass > 500 ? f->mass : 0);
-    const uint32_t n = random_poisson(random, 2.0 + 1.5 * log(1 + energy / 1000));
+    const uint32_t n = random_poisson(random, 2.4 + 1.7 * log(1 + energy / 1000));
     double left = energy;
     for (uint32_t i = 0; i < n; i++) {
         const double share = left * (1 - pow(random_uniform(random), 0.7));
@@ -156,7 +196,7 @@ static void interact(slc_sim_velo *sim, flyer *f)
         const int32_t pid = code < 300 && code != 111 && random_uniform(random) < 0.5 ? -code : code;
         slc_sim_add(sim, pid, f->at, vector_scale(direction, share), f->index);
     }
-    const uint32_t n_slow = random_poisson(random, 2.5);
+    const uint32_t n_slow = random_poisson(random, 3.0);
     for (uint32_t i = 0; i < n_slow; i++) {
         const double p = 150 + (random_uniform(random) < 0.25 ? 1100 : 320) * random_exponential(random);
         const double cosine = 1 - 2 * pow(random_uniform(random), 1.6);
@@ -188,6 +228,9 @@ static void act(slc_sim_velo *sim, flyer *f, double x0, double si)
         return;
     }
     if (f->charge != 0) {
+        if (f->pid == 11 || f->pid == -11) {
+            radiate(sim, f, x0);
+        }
         knock_on(sim, f, si);
         lose_energy(f, si);
         if (f->alive) {
@@ -196,18 +239,20 @@ static void act(slc_sim_velo *sim, flyer *f, double x0, double si)
     }
 }
 
-/* Passes through material; the particle may end here. What it makes starts at a random depth of up to `depth` mm: the
- * sensor's front is the beginning of a module, so that some of it crosses the same sensor. */
+/* Passes through material; the particle may end here. What it makes starts at a random depth of up to `depth`
+ * mm: the sensor's front is the beginning of a module, so that some of it crosses the same sensor. */
 static void pass(slc_sim_velo *sim, flyer *f, double x0, double si, double depth)
 {
     const sim_vector here = f->at;
     if (depth > 0) {
-        f->at = vector_along(here, f->direction, random_between(&sim->random, -sensor_half, depth - sensor_half));
+        f->at = vector_along(here, f->direction,
+                             random_between(&sim->random, -sensor_half, depth - sensor_half));
     }
     act(sim, f, x0, si);
     f->at = here;
 }
-/* ---- the way ----------------------------------------------------------------------------------------------------- */
+/* ---- the way
+ * ----------------------------------------------------------------------------------------------------- */
 
 /* Path to a sensor's plane, negative where it lies behind. */
 static double path_to(const sim_plane *plane, const flyer *f)
@@ -268,7 +313,8 @@ static bool meet(slc_sim_velo *sim, flyer *f, uint32_t sensor, bool again)
     const sim_plane *plane = &sim->planes[sensor];
     const uint32_t half = sensor / 4 % 2;
     double u, v, path = path_to(plane, f);
-    if (path <= 1e-7 || path > f->left || !inside(sim, plane, vector_along(f->at, f->direction, path), &u, &v)) {
+    if (path <= 1e-7 || path > f->left ||
+        !inside(sim, plane, vector_along(f->at, f->direction, path), &u, &v)) {
         return false;
     }
     if (!f->foil[half]) {
@@ -284,8 +330,13 @@ static bool meet(slc_sim_velo *sim, flyer *f, uint32_t sensor, bool again)
     f->left -= path;
     record(sim, f, sensor, u, v);
     const double length = fmin(1 / fabs(vector_dot(plane->normal, f->direction)), 10.0);
-    pass(sim, f, (again ? extra_x0 : module_x0) * length, (again ? extra_si : module_si) * length,
-         (again ? extra_depth : module_depth) * length);
+    if (again) {
+        pass(sim, f, extra_x0 * length, extra_si * length, extra_depth * length);
+    } else {
+        const double slot = sim->apart[sensor / 4] ? length : 0;
+        pass(sim, f, module_x0 * length + slot_x0 * slot, module_si * length + slot_si * slot,
+             module_depth * length);
+    }
     return true;
 }
 
@@ -320,9 +371,11 @@ static void fly(slc_sim_velo *sim, flyer *f)
     }
 }
 
-/* ---- other detectors --------------------------------------------------------------------------------------------- */
+/* ---- other detectors
+ * --------------------------------------------------------------------------------------------- */
 
-/* Whether UT and SciFi would see the particle: acceptance in η and momentum as in LHCb's simulation; no transport. */
+/* Whether UT and SciFi would see the particle: acceptance in η and momentum as in LHCb's simulation; no
+ * transport. */
 static uint32_t downstream_flags(slc_sim_velo *sim, const sim_particle *particle, const flyer *end)
 {
     const double p = vector_length(particle->momentum), pz = particle->momentum.z;
@@ -333,7 +386,11 @@ static uint32_t downstream_flags(slc_sim_velo *sim, const sim_particle *particle
     }
     const double eta = atanh(fmin(pz / p, 1 - 1e-15));
     const double ut = eta < 1.5 || eta > 5 ? 0.03 : eta < 1.75 ? 0.15 : eta < 2 ? 0.52 : 0.88;
-    const double scifi = eta < 1.5 || eta > 5.4 ? 0.02 : eta < 1.75 ? 0.15 : eta < 2 ? 0.30 : eta > 5 ? 0.30 : 0.82;
+    const double scifi = eta < 1.5 || eta > 5.4 ? 0.02
+                         : eta < 1.75           ? 0.15
+                         : eta < 2              ? 0.30
+                         : eta > 5              ? 0.30
+                                                : 0.82;
     const double slow = eta < 3 ? 2200 : 1900; /* MeV: half of them are swept out by the magnet */
     uint32_t flags = 0;
     if (u_ut < ut * (p > 200 ? 1.0 : p / 200)) {
@@ -352,7 +409,8 @@ static void transport_one(slc_sim_velo *sim, int32_t index)
     if (!(p > 0) || particle.pid == 14 || particle.pid == -14) {
         return;
     }
-    const double origin_radius = sqrt(particle.origin.x * particle.origin.x + particle.origin.y * particle.origin.y);
+    const double origin_radius = sqrt(particle.origin.x * particle.origin.x +
+                                      particle.origin.y * particle.origin.y);
     const bool beyond_foil = origin_radius > inner_radius - foil_across;
     flyer f = {.index = index,
                .pid = particle.pid,

@@ -159,6 +159,16 @@ static void sort_words(uint32_t *words, size_t n)
     }
 }
 
+/* How many words of its bank belong to the sensor. */
+static size_t count_words(const sensor_words *source)
+{
+    size_t n = source->n;
+    for (uint32_t i = 0; source->select_mask != 0 && i < source->n; i++) {
+        n -= (slc_load_u32(source->words + 4 * (size_t)i) & source->select_mask) != source->select;
+    }
+    return n;
+}
+
 /* Copies the sensor's sound words to `out` and sorts them; returns how many are left. */
 static size_t decode_sensor(event_context *context, uint32_t sensor, uint32_t *out)
 {
@@ -204,7 +214,7 @@ slc_status slc_velo_decode_run(const slc_batch *batch, slc_velo_superpixels *sup
         collect_banks(&context, batch->bytes + batch->offset[e], batch->length[e]);
         for (uint32_t sensor = 0; sensor < SLC_VELO_SENSORS; sensor++) {
             const size_t begin = superpixels->head.size;
-            if (context.sensors[sensor].n > superpixels->head.capacity - begin) {
+            if (count_words(&context.sensors[sensor]) > superpixels->head.capacity - begin) {
                 return SLC_ERR_CAPACITY;
             }
             const size_t n = decode_sensor(&context, sensor, superpixels->word + begin);

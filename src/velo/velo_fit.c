@@ -11,14 +11,16 @@ typedef struct filter {
     float pp, ps, ss;
 } filter;
 
-/* The slope noise is that of a layer of 1 % of a radiation length at a transverse momentum of about 230 MeV:
- * with it the pulls at the beam line have a 68 % half-width of one over all reconstructible particles. 7e-6,
- * used by LHCb's Allen, stands for about 500 MeV and gives 1.4 to 1.6 on the same particles
- * (docs/howto/velo-physics.md). */
+/* Chosen so that pulls at the beam line have unit width over all reconstructible particles
+ * (docs/howto/velo-physics.md). A fixed variance of 7e-6, used by LHCb's Allen, is that of a transverse
+ * momentum of about 500 MeV and makes them 1.4 to 1.6 wide, because most particles are softer. */
 void slc_velo_fit_config_default(slc_velo_fit_config *config)
 {
-    *config = (slc_velo_fit_config){
-        .hit_sigma_mm = 0.0125f, .noise_constant = 1e-8f, .noise_slope = 3.5e-5f, .end_z_mm = 770.0f};
+    *config = (slc_velo_fit_config){.hit_sigma_mm = 0.0125f,
+                                    .noise_constant = 1e-8f,
+                                    .noise_slope = 5.5e-5f,
+                                    .scatter_prior = 2,
+                                    .end_z_mm = 770.0f};
 }
 
 static void start(filter *state, float position, float slope, float hit_variance)
@@ -74,12 +76,10 @@ typedef struct fitted {
     float z, chi2;
 } fitted;
 
-/* Filters from the first hit to the last (`upstream`) or back, starting with the slopes tx, ty. */
-static fitted run_filter(const slc_velo_fit_config *config, const path *way, bool upstream, float tx,
-                         float ty)
+/* Filters from the first hit to the last (`upstream`) or back, starting with the slopes tx, ty. `noise` is
+ * the variance that each layer adds to a slope. */
+static fitted run_filter(const path *way, bool upstream, float tx, float ty, float variance, float noise)
 {
-    const float variance = config->hit_sigma_mm * config->hit_sigma_mm;
-    const float noise = config->noise_constant + config->noise_slope * (tx * tx + ty * ty);
     uint32_t i = upstream ? 0 : way->n - 1;
     fitted state = {.z = way->z[i], .chi2 = 0};
     start(&state.x, way->x[i], tx, variance);
@@ -98,6 +98,20 @@ static fitted run_filter(const slc_velo_fit_config *config, const path *way, boo
     return state;
 }
 
+static uint32_t degrees_of_freedom(uint32_t n_hits)
+{
+    return 2 * n_hits - 4;
+}
+
+/* How much more than typical a track scatters. The power 3/2, because chi2 grows slower than the scattering
+ * does (the hits' own errors are in it too) where a track scatters little, and as fast where it scatters
+ * much. */
+static float scatter_scale(float prior, float chi2, float n_dof)
+{
+    const float ratio = (prior + chi2) / (prior + n_dof);
+    return fminf(fmaxf(ratio * sqrtf(ratio), 0.1f), 100.0f);
+}
+
 static void move_to(fitted *state, float z)
 {
     propagate(&state->x, z - state->z);
@@ -112,7 +126,7 @@ static float closest_z(const slc_velo_fit_config *config, float x, float y, floa
     return slope2 > 0 ? z + (tx * (config->beam_x_mm - x) + ty * (config->beam_y_mm - y)) / slope2 : z;
 }
 
-static void store(slc_velo_states *states, const fitted *state, uint32_t n_hits, bool backward)
+static void store(slc_velo_states *states, const fitted *state, float chi2, uint32_t n_hits, bool backward)
 {
     const size_t i = states->head.size++;
     states->x_mm[i] = state->x.position;
@@ -126,8 +140,8 @@ static void store(slc_velo_states *states, const fitted *state, uint32_t n_hits,
     states->cov_yy_mm2[i] = state->y.pp;
     states->cov_yty_mm[i] = state->y.ps;
     states->cov_tyty[i] = state->y.ss;
-    states->chi2[i] = state->chi2;
-    states->n_dof[i] = 2 * n_hits - 4;
+    states->chi2[i] = chi2;
+    states->n_dof[i] = degrees_of_freedom(n_hits);
     states->backward[i] = backward;
 }
 
@@ -142,13 +156,20 @@ static void fit_track(const slc_velo_fit_config *config, const path *way, slc_ve
     const float ty = dz != 0 ? (way->y[last] - way->y[0]) / dz : 0;
     const bool backward = closest_z(config, way->x[0], way->y[0], way->z[0], tx, ty) > way->z[0];
 
-    fitted at_beam = run_filter(config, way, !backward, tx, ty);
-    fitted at_end = run_filter(config, way, false, at_beam.x.slope, at_beam.y.slope);
+    const float variance = config->hit_sigma_mm * config->hit_sigma_mm;
+    float noise = config->noise_constant + config->noise_slope * (tx * tx + ty * ty);
+    fitted at_beam = run_filter(way, !backward, tx, ty, variance, noise);
+    const float chi2 = at_beam.chi2;
+    if (config->scatter_prior > 0) {
+        noise *= scatter_scale(config->scatter_prior, chi2, (float)degrees_of_freedom(way->n));
+        at_beam = run_filter(way, !backward, tx, ty, variance, noise);
+    }
+    fitted at_end = run_filter(way, false, at_beam.x.slope, at_beam.y.slope, variance, noise);
     move_to(&at_beam, closest_z(config, at_beam.x.position, at_beam.y.position, at_beam.z, at_beam.x.slope,
                                 at_beam.y.slope));
     move_to(&at_end, config->end_z_mm);
-    store(beam, &at_beam, way->n, backward);
-    store(end, &at_end, way->n, backward);
+    store(beam, &at_beam, chi2, way->n, backward);
+    store(end, &at_end, chi2, way->n, backward);
 }
 
 static bool has_room(const slc_velo_states *states, const slc_velo_tracks *tracks)

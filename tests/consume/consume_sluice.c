@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A user's program: simulates an event and finds its tracks, and calls into io, so that a dependency which the package
- * does not name shows when this is linked.
+ * A user's program: simulates an event and finds its tracks, and calls into io, so that a dependency which
+ * the package does not name shows when this is linked.
  */
 #include <sluice/sluice.h>
 

@@ -59,7 +59,8 @@ def check_reached(documents, root):
         for target in LINK.findall(path.read_text()):
             linked.add((path.parent / target.partition("#")[0]).resolve())
     for path in documents:
-        if path.relative_to(root).as_posix() != "README.md" and path.resolve() not in linked:
+        # A link to a folder shows what is in it.
+        if path.relative_to(root).as_posix() != "README.md" and not {path.resolve(), path.parent.resolve()} & linked:
             yield f"{path.relative_to(root)}: no document links to it"
 
 
@@ -86,6 +87,7 @@ def self_test():
         ({"README.md": "see `docs/<name>.md` and `src/velo/velo_*.c`", "src/velo/velo_a.c": ""}, None),
         ({"README.md": "", "src/a.c": "/* docs/gone.md */"}, "docs/gone.md does not exist"),
         ({"README.md": "", "docs/a.md": ""}, "no document links to it"),
+        ({"README.md": "[all](docs/formats)", "docs/formats/a.md": ""}, None),
     ]
     for contents, words in cases:
         with tempfile.TemporaryDirectory() as root:

@@ -30,10 +30,22 @@ def label_problems(tests):
             yield f"{name}: unknown labels {sorted(labels - KINDS - EXTRA)}"
 
 
-def data_problems(tests, sources):
-    """sources: stem -> text. A test bears the stem of its source."""
+def calling(functions, words):
+    """The words, and the names of the functions that use one of them, directly or through another one."""
+    words = set(words)
+    while True:
+        more = {f.name for f in functions if f.name not in words
+                and any(re.search(rf"\b{word}\b", f.body) for word in words)}
+        if not more:
+            return words
+        words |= more
+
+
+def data_problems(tests, sources, support=""):
+    """sources: stem -> text; support: what they share. A test bears the stem of its source."""
+    readers = calling(c_source.functions(support), {"SLUICE_TEST_DATA"})
     for stem, text in sorted(sources.items()):
-        uses = "SLUICE_TEST_DATA" in text or "test_data" in text
+        uses = any(re.search(rf"\b{reader}\b", c_source.without_comments(text)) for reader in readers)
         if stem not in tests:
             yield f"{stem}: no test of this name is run"
         elif uses and "data" not in tests[stem]:
@@ -42,18 +54,14 @@ def data_problems(tests, sources):
             yield f"{stem}: has the label data and uses none"
 
 
-def assert_problems(stem, text):
+def assert_problems(stem, text, support=""):
     """Functions taking (void **state) that reach no assertion."""
     functions = {f.name: f for f in c_source.functions(c_source.without_comments(text))}
     asserting = {name for name, f in functions.items() if re.search(r"\b(assert_\w+|fail|fail_msg)\s*\(", f.body)}
+    asserting |= {f.name for f in c_source.functions(support) if re.search(r"\bassert_\w+\s*\(|\bfail_msg\s*\(", f.body)}
     # Macros of the file that assert count like functions that do.
     asserting |= set(re.findall(r"#define (\w+)\([^)]*\)(?:[^\n]*\\\n)*[^\n]*assert_", text))
-    while True:
-        more = {name for name, f in functions.items() if name not in asserting
-                and any(re.search(rf"\b{called}\s*\(", f.body) for called in asserting)}
-        if not more:
-            break
-        asserting |= more
+    asserting = calling(list(functions.values()), asserting)
     run = set(re.findall(r"cmocka_unit_test\w*\(\s*(\w+)", text))
     if not run:
         yield f"{stem}: runs no cmocka test"
@@ -80,6 +88,7 @@ def self_test():
     good = "static void test_a(void **state)\n{\n    assert_true(1);\n}\n\n" \
            "int main(void)\n{\n    run(cmocka_unit_test(test_a));\n}\n"
     helper = good.replace("assert_true(1)", "check(1)") + "static void check(int a)\n{\n    assert_true(a);\n}\n"
+    opener = "static int folder(void)\n{\n    getenv(SLUICE_TEST_DATA);\n}\n\nint open_event(void)\n{\n    folder();\n}\n"
     cases = [
         (label_problems({"a": {"stages", "data"}}), None),
         (label_problems({"a": {"data"}}), "is needed"),
@@ -88,6 +97,8 @@ def self_test():
         (label_problems({"a": {"stages", "slow"}}), "unknown labels"),
         (data_problems({"test_a": {"stages"}}, {"test_a": "SLUICE_TEST_DATA"}), "without the label"),
         (data_problems({"test_a": {"stages", "data"}}, {"test_a": ""}), "uses none"),
+        (data_problems({"test_a": {"stages"}}, {"test_a": "open_event()"}, opener), "without the label"),
+        (data_problems({"test_a": {"stages", "data"}}, {"test_a": "open_event()"}, opener), None),
         (data_problems({}, {"test_a": ""}), "no test of this name"),
         (assert_problems("a", good), None),
         (assert_problems("a", helper), None),
@@ -111,9 +122,10 @@ def main():
                for path in sorted(pathlib.Path(root, "tests").glob(pattern))}
     if len(sources) < 5 or len(tests) < 10:
         sys.exit(f"only {len(sources)} test sources and {len(tests)} tests found: this is not the tree")
-    wrong = list(label_problems(tests)) + list(data_problems(tests, sources))
+    support = "\n".join(path.read_text() for path in c_source.files(pathlib.Path(root, "tests/support"), ".c", ".h"))
+    wrong = list(label_problems(tests)) + list(data_problems(tests, sources, support))
     for stem, text in sources.items():
-        wrong += assert_problems(stem, text)
+        wrong += assert_problems(stem, text, support)
     if wrong:
         sys.exit("\n".join(wrong))
     print(f"{len(tests)} tests with labels, {len(sources)} sources that assert")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The core in an embedded system: linked from the objects of base and velo with libm and nothing else. That it links is
- * half of the test; that it finds three straight lines again is the other half.
+ * The core in an embedded system: linked from the objects of base and velo with libm and nothing else. That
+ * it links is half of the test; that it finds three straight lines again is the other half.
  */
 #include "support/straight_event.h"
 #include <sluice/velo_chain.h>
@@ -29,8 +29,8 @@ int main(void)
     if (status == SLC_OK) {
         status = slc_velo_chain_run(chain, &batch, &result, &error);
     }
-    printf("%s %s: %zu of %u hits, %zu of %u tracks\n", slc_status_name(status), error.text, result.hits.head.size,
-           n_hits, result.tracks.head.size, n_lines);
+    printf("%s %s: %zu of %u hits, %zu of %u tracks\n", slc_status_name(status), error.text,
+           result.hits.head.size, n_hits, result.tracks.head.size, n_lines);
     const bool right = status == SLC_OK && n_hits > 3 * n_lines && result.hits.head.size == n_hits &&
                        result.tracks.head.size == n_lines;
     slc_velo_result_clear(&result);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An allocator that runs dry on command, for programs linked with ld's --wrap (sluice_core_test in tests/base.cmake).
- * Include it in one file of the program.
+ * An allocator that runs dry on command, for programs linked with ld's --wrap (sluice_core_test in
+ * tests/base.cmake). Include it in one file of the program.
  */
 #ifndef TESTS_SUPPORT_FAILING_ALLOCATOR_H
 #define TESTS_SUPPORT_FAILING_ALLOCATOR_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Test events with a known answer, made without the generator: straight lines from the origin downstream through
- * the ideal geometry, one pixel per crossed sensor, as VP banks of version 2. Needs the public headers of base and velo alone.
+ * Test events with a known answer, made without the generator: straight lines from the origin downstream
+ * through the ideal geometry, one pixel per crossed sensor, as VP banks of version 2. Needs the public
+ * headers of base and velo alone.
  */
 #ifndef TESTS_SUPPORT_STRAIGHT_EVENT_H
 #define TESTS_SUPPORT_STRAIGHT_EVENT_H
@@ -24,7 +25,8 @@ static inline bool straight_crossing(const slc_velo_geometry *geometry, uint32_t
     const float determinant = g[0] * g[4] - g[1] * g[3];
     const float u = (g[4] * dx - g[1] * dy) / determinant, v = (g[0] * dy - g[3] * dx) / determinant;
     const float row = v / SLC_VELO_PITCH_MM;
-    if (g[11] <= 0 || row < 0 || row >= SLC_VELO_ROWS || u < 0 || u > geometry->local_x_mm[SLC_VELO_COLUMNS - 1]) {
+    if (g[11] <= 0 || row < 0 || row >= SLC_VELO_ROWS || u < 0 ||
+        u > geometry->local_x_mm[SLC_VELO_COLUMNS - 1]) {
         return false;
     }
     uint32_t column = 0;
@@ -36,8 +38,8 @@ static inline bool straight_crossing(const slc_velo_geometry *geometry, uint32_t
     return true;
 }
 
-/* Appends one event with these lines (at most STRAIGHT_MAX_LINES). Two lines through one super-pixel are the caller's
- * mistake. *n_hits (may be NULL) counts the crossings. */
+/* Appends one event with these lines (at most STRAIGHT_MAX_LINES). Two lines through one super-pixel are the
+ * caller's mistake. *n_hits (may be NULL) counts the crossings. */
 static inline slc_status straight_event(const straight_line *lines, uint32_t n_lines, slc_batch *batch,
                                         uint32_t *n_hits)
 {

@@ -99,7 +99,8 @@ void support_assert_message(const char *text, const char *name, uint64_t offset,
 {
     char begin[256];
     (void)snprintf(begin, sizeof begin, "%s: byte %llu: ", name, (unsigned long long)offset);
-    if (strncmp(text, begin, strlen(begin)) != 0 || strstr(text, reason) == NULL || strchr(text, '\n') != NULL) {
+    if (strncmp(text, begin, strlen(begin)) != 0 || strstr(text, reason) == NULL ||
+        strchr(text, '\n') != NULL) {
         fail_msg("\"%s\" should begin with \"%s\" and contain \"%s\"", text, begin, reason);
     }
 }

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the tests of inputs share: finding the reference data, tiny events made here byte by byte, and one function
- * that sends an input through the whole pipeline and says what came of it.
+ * What the tests of inputs share: finding the reference data, tiny events made here byte by byte, and one
+ * function that sends an input through the whole pipeline and says what came of it.
  */
 #ifndef SUPPORT_H
 #define SUPPORT_H
 
 #include <sluice/sluice.h>
 
-/* ---- data -------------------------------------------------------------------------------------------------- */
+/* ---- data
+ * -------------------------------------------------------------------------------------------------- */
 
 /* Path of a file below SLUICE_TEST_DATA, in a static buffer. */
 const char *support_data(const char *relative);
 /* 0, or 77 with a printed line where the file is absent: what main() returns then. */
 int support_skip_without(const char *relative);
 
-/* ---- random numbers ---------------------------------------------------------------------------------------- */
+/* ---- random numbers
+ * ---------------------------------------------------------------------------------------- */
 
 /* splitmix64: a seeded sequence that is the same everywhere. */
 uint64_t support_random(uint64_t *state);
 
-/* ---- bytes ------------------------------------------------------------------------------------------------- */
+/* ---- bytes
+ * ------------------------------------------------------------------------------------------------- */
 
 typedef struct support_bytes {
     uint8_t *at;
@@ -34,15 +37,18 @@ support_bytes support_read(const char *path);
 const char *support_temporary(const void *bytes, size_t size);
 uint64_t support_hash(const void *bytes, size_t size);
 
-/* ---- tiny events ------------------------------------------------------------------------------------------- */
+/* ---- tiny events
+ * ------------------------------------------------------------------------------------------- */
 
 enum { SUPPORT_TRACK_HITS = 6 };
 
-/* Raw banks of tiny event number `index`: ODIN, six VP banks with one super-pixel each (a track along z), truth banks
- * with the particle that made it and one vertex. */
+/* Raw banks of tiny event number `index`: ODIN, six VP banks with one super-pixel each (a track along z),
+ * truth banks with the particle that made it and one vertex. */
 support_bytes support_event(uint32_t index);
-/* An MDF record around a payload, header by hand: versions 1 to 3, `compression` as in the header, with checksum. */
-void support_record(support_bytes *to, unsigned version, uint8_t compression, const void *payload, size_t size);
+/* An MDF record around a payload, header by hand: versions 1 to 3, `compression` as in the header, with
+ * checksum. */
+void support_record(support_bytes *to, unsigned version, uint8_t compression, const void *payload,
+                    size_t size);
 /* A whole file of tiny events, plain or in 'ZL' blocks. */
 support_bytes support_file(uint32_t n_events, bool compressed);
 /* 'ZL' blocks of at most `block` bytes each. */
@@ -50,7 +56,8 @@ support_bytes support_blocks(const void *bytes, size_t size, size_t block);
 /* A JSON event of three hits a module in the first n modules, with one particle for each of the three. */
 support_bytes support_json(uint32_t index, unsigned n_modules);
 
-/* ---- pipeline ---------------------------------------------------------------------------------------------- */
+/* ---- pipeline
+ * ---------------------------------------------------------------------------------------------- */
 
 enum { SUPPORT_EVENTS = 64 };
 
@@ -69,7 +76,8 @@ support_outcome support_run(const void *bytes, size_t size, const char *name, co
 /* The same through a file or "-". */
 support_outcome support_run_file(const char *path, const slc_io_config *config);
 /* Reads events alone. */
-support_outcome support_read_only(const void *bytes, size_t size, const char *name, const slc_io_config *config);
+support_outcome support_read_only(const void *bytes, size_t size, const char *name,
+                                  const slc_io_config *config);
 
 /* Asserts that the first n events of both are the same. */
 void support_assert_same_events(const support_outcome *a, const support_outcome *b, uint64_t n);

@@ -30,7 +30,8 @@ static void append_f64(support_bytes *to, double value)
     support_append(to, bytes, sizeof bytes);
 }
 
-static void append_bank(support_bytes *to, uint8_t type, uint8_t version, int16_t source, const support_bytes *payload)
+static void append_bank(support_bytes *to, uint8_t type, uint8_t version, int16_t source,
+                        const support_bytes *payload)
 {
     uint8_t header[8];
     slc_store_u16(header, 0xCBCB);
@@ -70,7 +71,8 @@ static void append_truth(support_bytes *event, uint32_t column, uint32_t row)
     append_u32(&payload, 1);
     append_u32(&payload, SUPPORT_TRACK_HITS);
     for (uint32_t h = 0; h < SUPPORT_TRACK_HITS; h++) {
-        append_u32(&payload, 2U << 28 | track_sensor(h) << 18 | (column / 256) << 16 | (column % 256) << 8 | row);
+        append_u32(&payload,
+                   2U << 28 | track_sensor(h) << 18 | (column / 256) << 16 | (column % 256) << 8 | row);
     }
     append_u32(&payload, 1);
     append_u32(&payload, 0x3abcdef0U);
@@ -121,7 +123,8 @@ static uint32_t one_at_a_time(const uint8_t *bytes, size_t size)
     return h;
 }
 
-void support_record(support_bytes *to, unsigned version, uint8_t compression, const void *payload, size_t size)
+void support_record(support_bytes *to, unsigned version, uint8_t compression, const void *payload,
+                    size_t size)
 {
     uint8_t header[48] = {0};
     const size_t header_size = version == 2 ? 20 : 48;
@@ -147,10 +150,14 @@ support_bytes support_blocks(const void *bytes, size_t size, size_t block)
         const size_t part = size - at < block ? size - at : block;
         uLongf n = compressBound((uLong)block);
         assert_int_equal(compress(packed, &n, (const uint8_t *)bytes + at, (uLong)part), Z_OK);
-        const uint8_t header[9] = {'Z',           'L',
-                                   8,             (uint8_t)n,
-                                   (uint8_t)(n >> 8), (uint8_t)(n >> 16),
-                                   (uint8_t)part, (uint8_t)(part >> 8),
+        const uint8_t header[9] = {'Z',
+                                   'L',
+                                   8,
+                                   (uint8_t)n,
+                                   (uint8_t)(n >> 8),
+                                   (uint8_t)(n >> 16),
+                                   (uint8_t)part,
+                                   (uint8_t)(part >> 8),
                                    (uint8_t)(part >> 16)};
         support_append(&blocks, header, sizeof header);
         support_append(&blocks, packed, n);
@@ -204,13 +211,14 @@ support_bytes support_json(uint32_t index, unsigned n_modules)
     append_axis(&event, "x", n_modules, 5.0 + index, 2.0, 0.5);
     append_axis(&event, "y", n_modules, 3.0, 0.25, 0.5);
     append_axis(&event, "z", n_modules, -200.0, 0.0, 25.0);
-    const char *names = "\"montecarlo\":{\"description\":[\"key\",\"pid\",\"p\",\"eta\",\"isLong\",\"hasVelo\",\"hits\"],"
-                        "\"particles\":[";
+    const char *names =
+        "\"montecarlo\":{\"description\":[\"key\",\"pid\",\"p\",\"eta\",\"isLong\",\"hasVelo\",\"hits\"],"
+        "\"particles\":[";
     support_append(&event, names, strlen(names));
     for (unsigned h = 0; h < 3; h++) {
         support_append(&event, text,
-                       (size_t)snprintf(text, sizeof text, "%s[%u,-211,%u.5,3.25,%u,1,[", h > 0 ? ",\n" : "", h + 40,
-                                        1000 * (h + 1), h % 2));
+                       (size_t)snprintf(text, sizeof text, "%s[%u,-211,%u.5,3.25,%u,1,[", h > 0 ? ",\n" : "",
+                                        h + 40, 1000 * (h + 1), h % 2));
         for (unsigned m = 0; m < n_modules; m++) {
             support_append(&event, text,
                            (size_t)snprintf(text, sizeof text, "%s%u", m > 0 ? "," : "", 3 * m + h));

@@ -46,8 +46,10 @@ static void assert_contracts(void)
     const struct {
         const slc_schema *schema;
         const void *collection;
-    } all[] = {{&slc_velo_particles_schema, &kept.truth.particles}, {&slc_velo_particle_ids_schema, &kept.truth.ids},
-               {&slc_velo_vertices_schema, &kept.truth.vertices},   {&slc_velo_hits_schema, &kept.result.hits},
+    } all[] = {{&slc_velo_particles_schema, &kept.truth.particles},
+               {&slc_velo_particle_ids_schema, &kept.truth.ids},
+               {&slc_velo_vertices_schema, &kept.truth.vertices},
+               {&slc_velo_hits_schema, &kept.result.hits},
                {&slc_velo_tracks_schema, &kept.result.tracks}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (!slc_columns_check(all[i].schema, all[i].collection, &why)) {
@@ -77,16 +79,16 @@ static void process_raw(support_outcome *outcome)
 static slc_status read_raw(slc_io_source *source, bool process, support_outcome *outcome)
 {
     enum { BATCH_EVENTS = 3 };
-    const slc_status status =
-        slc_io_read_batch(source, BATCH_EVENTS, SIZE_MAX, &kept.batch, &outcome->faults, &outcome->error);
+    const slc_status status = slc_io_read_batch(source, BATCH_EVENTS, SIZE_MAX, &kept.batch, &outcome->faults,
+                                                &outcome->error);
     if (status != SLC_OK) {
         return status;
     }
     for (uint32_t e = 0; e < kept.batch.n_events; e++) {
         const uint64_t number = kept.batch.first_event + e;
         if (number < SUPPORT_EVENTS) {
-            outcome->event_hash[number] =
-                support_hash(kept.batch.bytes + kept.batch.offset[e], kept.batch.length[e]);
+            outcome->event_hash[number] = support_hash(kept.batch.bytes + kept.batch.offset[e],
+                                                       kept.batch.length[e]);
         }
     }
     if (process) {
@@ -141,8 +143,8 @@ static void drain(slc_io_source *source, bool process, support_outcome *outcome)
     slc_io_close(source);
 }
 
-static support_outcome from_memory(const void *bytes, size_t size, const char *name, const slc_io_config *config,
-                                   bool process)
+static support_outcome from_memory(const void *bytes, size_t size, const char *name,
+                                   const slc_io_config *config, bool process)
 {
     support_outcome outcome = {.read_status = SLC_END};
     slc_io_source *source = NULL;
@@ -166,7 +168,8 @@ support_outcome support_run(const void *bytes, size_t size, const char *name, co
     return from_memory(bytes, size, name, config, true);
 }
 
-support_outcome support_read_only(const void *bytes, size_t size, const char *name, const slc_io_config *config)
+support_outcome support_read_only(const void *bytes, size_t size, const char *name,
+                                  const slc_io_config *config)
 {
     return from_memory(bytes, size, name, config, false);
 }

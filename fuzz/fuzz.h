@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the fuzz targets share. Each defines LLVMFuzzerTestOneInput, which libFuzzer or replay.c calls; a
+ * broken contract aborts, so that a wrong result is found as surely as a wrong read.
+ */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <sluice/sluice.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+/* Aborts with the text where the condition does not hold. */
+void fuzz_require(bool holds, const char *text);
+/* Aborts where the collection breaks its contract. */
+void fuzz_require_columns(const slc_schema *schema, const void *collection);
+
+/* Truth and the chain on a batch of raw events, and the check against each other. */
+void fuzz_chain_raw(const slc_batch *batch);
+/* The chain on hits with their truth; takes the rows out of `hits`. */
+void fuzz_chain_hits(slc_velo_hits *hits, const slc_velo_truth *truth);
+
+#endif

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the scripts here: NAME.sh SLUICE SOURCE_FOLDER. Each runs in an empty folder of its own, compares exit
+# status, standard output and standard error exactly, and prints how many comparisons it made.
+set -u
+sluice=$1
+source=$2
+data=${SLUICE_TEST_DATA:-$source/../shared/data}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+compared=0
+export LC_ALL=C.UTF-8
+
+fail() {
+    echo "$0: $*" >&2
+    exit 1
+}
+
+# run ARGS...: runs sluice; leaves out, err and $status.
+run() {
+    last="sluice $*"
+    "$sluice" "$@" >out 2>err </dev/null
+    status=$?
+}
+
+# want STATUS: the exit status of the last run.
+want() {
+    compared=$((compared + 1))
+    [ "$status" -eq "$1" ] || fail "'$last': exit status $status, not $1; it said: $(cat err)"
+}
+
+same() { # NAME: compares the file NAME with standard input
+    compared=$((compared + 1))
+    diff -u --label wanted --label "$1" - "$1" || fail "'$last': $1 is not as wanted"
+}
+
+want_out() { same out; }
+want_err() { same err; }
+want_silent() { # nothing on standard error
+    compared=$((compared + 1))
+    [ ! -s err ] || fail "'$last' said: $(cat err)"
+}
+want_no_out() {
+    compared=$((compared + 1))
+    [ ! -s out ] || fail "'$last' printed: $(head -n 3 out)"
+}
+
+want_no_file() { # PATTERN...: none of them may exist
+    local name
+    for name in "$@"; do
+        compared=$((compared + 1))
+        [ ! -e "$name" ] || fail "'$last' left $name"
+    done
+}
+
+# key FILE EXPRESSION: a Python expression over the JSON object o.
+key() {
+    python3 -c 'import json,sys; o=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2" ||
+        fail "'$last': $1 is no JSON object with $2"
+}
+
+equal() { # WHAT GOT WANTED
+    compared=$((compared + 1))
+    [ "$2" = "$3" ] || fail "$1: '$2', not '$3'"
+}
+
+# make_events FILE N SEED: generated events.
+make_events() {
+    "$sluice" simulate velo --quiet --events "$2" --seed "$3" -o "$1" || fail "cannot generate events"
+}
+
+need_data() {
+    [ -r "$data/$1" ] || { echo "skipped: no $data/$1"; exit 77; }
+}
+
+passed() {
+    [ "$compared" -gt 0 ] || fail "nothing was compared"
+    echo "$compared comparisons"
+}

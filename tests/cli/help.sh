@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Help texts: exact for the command itself; for each command, the man page and --help name the same options.
+. "$(dirname "$0")/common.sh" "$@"
+
+run --help
+want 0
+want_silent
+want_out <<'TEXT'
+usage: sluice COMMAND [options] ...
+
+Turns the raw bytes of detectors into physics objects.
+
+commands:
+  velo            reconstruct tracks in LHCb's pixel vertex detector
+  simulate velo   generate proton-proton events with truth
+  info            tell what is in a file: format, events, banks
+  version         version, compiler, instruction sets, formats
+  help COMMAND    the help of a command, as with COMMAND --help
+
+`sluice COMMAND --help` tells a command's options; `man sluice` tells all.
+TEXT
+mv out help
+for words in -h help; do
+    run $words
+    want 0
+    want_out <help
+done
+
+run info --help
+want 0
+want_out <<'TEXT'
+usage: sluice info [options] FILE...
+
+Reads files of events to the end and tells format, events, damage and raw banks by type and size.
+'-' is standard input.
+
+options:
+      --json                    print one JSON object
+  -h, --help                    print this and exit
+TEXT
+
+# Options in the man page's section of a command: lines ".It Fl Fl name" and "Fl Fl name" inside them.
+man_options() {
+    awk -v section=".Ss sluice $1" '$0 == section { on = 1; next } /^\.S[sh] / { on = 0 } on && /^\.It /' \
+        "$source/docs/sluice.1" | grep -o 'Fl Fl [a-z0-9-]*' | sed 's/Fl Fl //' | sort
+}
+
+for command in velo "simulate velo" info version; do
+    run $command --help
+    want 0
+    want_silent
+    mv out direct
+    run help $command
+    want 0
+    want_out <direct
+    run $command -h
+    want 0
+    want_out <direct
+    sed -n '/^options:/,$p' direct | grep -o -- '^ .* --[a-z0-9-]*' | sed 's/.*--//' | grep -v '^help$' | sort >out
+    [ -s out ] || fail "no options in the help of $command"
+    man_options "$command" | want_out
+    grep -q "^usage: sluice $command " direct || fail "no usage line in the help of $command"
+    [ "$(awk '{ if (length($0) > 110) n++ } END { print n + 0 }' direct)" -eq 0 ] || fail "wide lines in $command --help"
+done
+
+# `--opt=value`, an unambiguous beginning, and options behind operands are all taken.
+make_events a.mdf 1 1
+run velo a.mdf --candid=2 --json
+want 0
+want_silent
+run simulate --help
+want 0
+passed

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Inputs that are missing, empty, of no known format, truncated or damaged: one exact line, the right exit status, and
+# the results of all good events.
+. "$(dirname "$0")/common.sh" "$@"
+make_events good.mdf 4 5
+size_at() { od -An -tu4 -j "$1" -N 4 good.mdf | tr -d ' '; }
+first=$(size_at 0)
+second=$(size_at "$first")
+
+# Nothing to read: the line, exit status 1, and the other inputs are still processed.
+mkdir folder
+: >empty
+printf 'hello world' >text
+refused() { # LINE INPUT
+    run velo "$2" --json
+    want 1
+    echo "sluice velo: $1" | want_err
+    equal "events of $2" "$(key out "o['events']")" 0
+    run velo good.mdf "$2" --json
+    want 1
+    echo "sluice velo: $1" | want_err
+    equal "events beside $2" "$(key out "o['events']")" 4
+    run velo --strict "$2" good.mdf --json
+    want 1
+    want_no_out
+    echo "sluice velo: $1" | want_err
+    run info "$2"
+    want 1
+    want_no_out
+    echo "sluice info: $1" | want_err
+}
+refused "missing: No such file or directory" missing
+refused "folder: is a directory, not a file of events" folder
+refused "empty: byte 0: the input is empty" empty
+refused 'text: byte 0: no known format: begins with 68 65 6c 6c 6f 20 77 6f 72 6c 64 "hello world"; known are mdf, velo-json' text
+
+# Truncated in the second event: the first one counts.
+head -c $((first + 1000)) good.mdf >cut.mdf
+line="cut.mdf: byte $first: a record needs $second bytes, 1000 are left"
+run velo cut.mdf --json
+want 1
+echo "sluice velo: $line; 1 event lost, 1 read" | want_err
+equal events "$(key out "o['events'], o['lost_events'], o['faults']")" "(1, 1, {'record_truncated': 1})"
+run velo --strict cut.mdf
+want 1
+want_no_out
+echo "sluice velo: $line" | want_err
+run velo --quiet cut.mdf -o cut.h5
+want 1
+echo "sluice velo: $line; 1 event lost, 1 read" | want_err
+[ -s cut.h5 ] || fail "no results of the good event"
+
+# A bit flipped inside the first record: its checksum tells, the other events count.
+python3 - "$first" <<'PYTHON'
+import sys
+b = bytearray(open("good.mdf", "rb").read())
+b[int(sys.argv[1]) // 2] ^= 4
+open("flip.mdf", "wb").write(b)
+PYTHON
+run velo flip.mdf --json
+want 1
+grep -Eq "^sluice velo: flip.mdf: byte 0: the record's checksum is [0-9a-f]{8}, its bytes give [0-9a-f]{8}; 1 event lost, 3 read$" err ||
+    fail "'$last' said: $(cat err)"
+equal events "$(key out "o['events'], o['lost_events'], o['faults']")" "(3, 1, {'record_checksum': 1})"
+run info --json flip.mdf
+want 1
+equal info "$(key out "o['files'][0]['events'], o['files'][0]['lost_events']")" "(3, 1)"
+
+# A bank of an unknown version in event 1, in a record without checksum: told, counted, and no failure …
+python3 - "$first" <<'PYTHON'
+import struct, sys
+b = bytearray(open("good.mdf", "rb").read())
+start = int(sys.argv[1])
+size = struct.unpack_from("<I", b, start)[0]
+struct.pack_into("<I", b, start + 12, 0)
+at = start + 48
+while at < start + size:
+    magic, length, kind, version, source = struct.unpack_from("<HHBBh", b, at)
+    if kind == 63 and source == 20:
+        b[at + 5] = 9
+    at += (length + 3) & ~3
+open("version.mdf", "wb").write(b)
+PYTHON
+run velo version.mdf --json
+want 0
+place=$(sed -n 's/.*event 1, source 20, byte \([0-9]*\)$/\1/p' err)
+echo "sluice velo: version.mdf: 1 × bank_version (unknown bank version; bank dropped), first at event 1, source 20, byte $place" |
+    want_err
+equal faults "$(key out "o['faults'], o['events'], o['lost_events']")" "({'bank_version': 1}, 4, 0)"
+run velo --quiet version.mdf
+want 0
+want_silent
+# … except under --strict, which also leaves no result.
+run velo --strict version.mdf -o strict.h5 --table strict.csv --report strict.html
+want 1
+want_no_out
+echo "sluice velo: version.mdf: event 1, source 20, byte $place: bank_version (unknown bank version; bank dropped)" | want_err
+want_no_file strict.h5* strict.csv* strict.html*
+
+# Standard input.
+run velo good.mdf --json
+want 0
+want_silent
+checksum=$(key out "o['checksum']")
+"$sluice" velo --json - <good.mdf >out || fail "standard input is not read"
+equal "checksum from standard input" "$(key out "o['checksum']")" "$checksum"
+cat good.mdf | "$sluice" velo --json - >out || fail "a pipe is not read"
+equal "checksum from a pipe" "$(key out "o['checksum']")" "$checksum"
+run velo good.mdf --geometry missing.bin
+want 1
+want_no_out
+echo "sluice velo: missing.bin: No such file or directory" | want_err
+run velo good.mdf --geometry text
+want 1
+[ "$(wc -l <err)" -eq 1 ] && grep -q "^sluice velo: text: " err || fail "'$last' said: $(cat err)"
+passed

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Wrong usage: exit status 2, one exact line on standard error, nothing on standard output, no file.
+. "$(dirname "$0")/common.sh" "$@"
+
+wrong() { # LINE ARGS...
+    local line=$1
+    shift
+    run "$@"
+    want 2
+    want_no_out
+    echo "$line" | want_err
+}
+
+wrong "sluice: no command given; see sluice --help"
+wrong "sluice: unknown command 'velox'; see sluice --help" velox a.mdf
+wrong "sluice: unknown command 'vel'; see sluice --help" vel
+wrong "sluice: unknown option '--json'; see sluice --help" --json
+wrong "sluice: 'simulate' needs a second word, as in 'sluice simulate velo'; see sluice --help" simulate
+wrong "sluice: 'simulate' needs a second word, as in 'sluice simulate velo'; see sluice --help" simulate pet
+wrong "sluice: unknown command 'nothing'; see sluice --help" help nothing
+wrong "sluice velo: INPUT... is missing; see sluice velo --help" velo
+wrong "sluice velo: INPUT... is missing; see sluice velo --help" velo --truth
+wrong "sluice velo: unknown option '--threads'; see sluice velo --help" velo --threads 4 a.mdf
+wrong "sluice velo: unknown option '-x'; see sluice velo --help" velo -x a.mdf
+wrong "sluice velo: unknown option '-x'; see sluice velo --help" velo -qx a.mdf
+wrong "sluice velo: --output needs a value; see sluice velo --help" velo a.mdf --output
+wrong "sluice velo: -o needs a value; see sluice velo --help" velo a.mdf -o
+wrong "sluice velo: --truth takes no value; see sluice velo --help" velo --truth=yes a.mdf
+wrong "sluice velo: --help takes no value; see sluice velo --help" velo --help=all
+wrong "sluice velo: --output takes a name, not an empty word; see sluice velo --help" velo -o '' a.mdf
+wrong "sluice velo: --candidates takes 1 to 32, not '0'; see sluice velo --help" velo --candidates 0 a.mdf
+wrong "sluice velo: --candidates takes 1 to 32, not '33'; see sluice velo --help" velo --candidates 33 a.mdf
+for word in -1 3x '' 1.5 99999999999999999999; do
+    wrong "sluice velo: --candidates takes a whole number, not '$word'; see sluice velo --help" velo --candidates "$word" a
+done
+for word in x nan inf '' 1e; do
+    wrong "sluice velo: --max-scatter-seeding takes a number, not '$word'; see sluice velo --help" \
+        velo --max-scatter-seeding "$word" a.mdf
+done
+wrong "sluice velo: --max-scatter-3hits takes 0 to 1e+06, not '-1'; see sluice velo --help" \
+    velo --max-scatter-3hits -1 a.mdf
+wrong "sluice velo: --batch takes 1 to 1048576, not '0'; see sluice velo --help" velo --batch 0 a.mdf
+wrong "sluice velo: -o writes HDF5, not CSV: use --table x.csv; see sluice velo --help" velo a.mdf -o x.csv
+wrong "sluice velo: --output needs the name of a file, not '-'; see sluice velo --help" velo a.mdf -o -
+wrong "sluice velo: --output and --report name the same file; see sluice velo --help" velo a.mdf -o x --report x
+wrong "sluice simulate velo: --events is required; see sluice simulate velo --help" simulate velo -o a.mdf
+wrong "sluice simulate velo: --output is required; see sluice simulate velo --help" simulate velo --events 1
+wrong "sluice simulate velo: takes no operands; see sluice simulate velo --help" simulate velo --events 1 -o a.mdf b
+wrong "sluice simulate velo: --dead takes 0 to 1, not '1.5'; see sluice simulate velo --help" \
+    simulate velo --events 1 -o a.mdf --dead 1.5
+wrong "sluice info: FILE... is missing; see sluice info --help" info
+wrong "sluice version: takes no operands; see sluice version --help" version now
+want_no_file a.mdf x x.csv
+passed
