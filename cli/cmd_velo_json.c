@@ -50,29 +50,19 @@ static json_t *categories_object(const slc_velo_check *check)
     return object;
 }
 
-/* Half the width of the interval that holds the central 68.3 % of all entries. */
-static double half_width_68(const slc_histogram *histogram)
-{
-    const uint64_t entries = histogram->under + histogram->inside + histogram->over;
-    if (entries == 0) {
-        return 0;
-    }
-    return (slc_histogram_quantile(histogram, 0.8415) - slc_histogram_quantile(histogram, 0.1585)) / 2;
-}
-
 static json_t *residuals_object(const slc_velo_check *check)
 {
     const slc_histogram *x = &check->residual_x_um, *y = &check->residual_y_um;
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "x_mean_um", slc_histogram_mean(x), "x_rms_um",
-                     slc_histogram_rms(x), "x_half_width_68_um", half_width_68(x), "y_mean_um",
+                     slc_histogram_rms(x), "x_half_width_68_um", slc_histogram_half_width(x), "y_mean_um",
                      slc_histogram_mean(y), "y_rms_um", slc_histogram_rms(y), "y_half_width_68_um",
-                     half_width_68(y), "n", number_u64(x->under + x->inside + x->over));
+                     slc_histogram_half_width(y), "n", number_u64(x->under + x->inside + x->over));
 }
 
 static json_t *pull_object(const slc_histogram *pull)
 {
     return json_pack("{s:f, s:f, s:f, s:o}", "mean", slc_histogram_mean(pull), "width",
-                     slc_histogram_rms(pull), "half_width_68", half_width_68(pull), "n",
+                     slc_histogram_rms(pull), "half_width_68", slc_histogram_half_width(pull), "n",
                      number_u64(pull->under + pull->inside + pull->over));
 }
 

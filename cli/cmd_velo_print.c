@@ -62,8 +62,9 @@ static void print_category(const char *name, const slc_velo_category_counts *cou
 static void print_pull(const char *name, const slc_histogram *pull)
 {
     if (pull->inside > 0) {
-        (void)printf("%-14s mean %+.3f, width %.3f (%" PRIu64 " tracks)\n", name, slc_histogram_mean(pull),
-                     slc_histogram_rms(pull), pull->inside);
+        (void)printf("%-14s mean %+.3f, 68 %% half-width %.3f, rms %.3f (%" PRIu64 " tracks)\n", name,
+                     slc_histogram_mean(pull), slc_histogram_half_width(pull), slc_histogram_rms(pull),
+                     pull->inside);
     }
 }
 

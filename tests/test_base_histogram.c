@@ -130,6 +130,29 @@ static void test_edges_and_emptiness(void **state)
     assert_int_equal(h.n_bins, SLC_HISTOGRAM_BINS);
 }
 
+/* A Gaussian's half-width is its sigma, and far entries hardly move it. */
+static void test_half_width(void **state)
+{
+    (void)state;
+    slc_histogram h;
+    slc_histogram_init(&h, -6, 6, 120);
+    assert_true(slc_histogram_half_width(&h) == 0);
+    const double sigma = 1.3;
+    for (int i = 0; i < 120; i++) {
+        const double low = (-6 + 0.1 * i) / (sigma * sqrt(2)),
+                     high = (-6 + 0.1 * (i + 1)) / (sigma * sqrt(2));
+        const int n = (int)lround(50000 * (erf(high) - erf(low)));
+        for (int k = 0; k < n; k++) {
+            slc_histogram_add(&h, -5.95 + 0.1 * i);
+        }
+    }
+    assert_true(fabs(slc_histogram_half_width(&h) - sigma) < 0.005);
+    for (int k = 0; k < 500; k++) {
+        slc_histogram_add(&h, 1e9);
+    }
+    assert_true(fabs(slc_histogram_half_width(&h) - sigma) < 0.03);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +160,7 @@ int main(void)
         cmocka_unit_test(test_quantiles),
         cmocka_unit_test(test_quantiles_with_overflow),
         cmocka_unit_test(test_edges_and_emptiness),
+        cmocka_unit_test(test_half_width),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -208,7 +208,7 @@ static void test_full_run(void **state)
     assert_has("(1.00 ± 0.05 %)");              /* ghosts 400 of 40000 */
     assert_has("2468 <small>events/s");         /* 1234 events in 0.5 s */
     assert_has("rms 28.87 µm");                 /* uniform over 100 µm: 100 / sqrt(12) */
-    assert_has("width 1.15");                   /* uniform over 4: 4 / sqrt(12) */
+    assert_has("rms 1.15");                     /* uniform over 4: 4 / sqrt(12) */
     assert_has("p [GeV]");
     assert_has("[µm]");
     assert_has("sluice velo run.mdf");

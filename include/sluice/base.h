@@ -234,6 +234,9 @@ double slc_histogram_mean(const slc_histogram *histogram);
 double slc_histogram_rms(const slc_histogram *histogram); /* standard deviation about the mean */
 /* The value below which the fraction q of all entries lies (under and over included), linear inside a bin. */
 double slc_histogram_quantile(const slc_histogram *histogram, double q);
+/* Half the interval that holds the central 68.27 % of all entries: the width of a Gaussian, little moved by
+ * tails. 0 when empty. */
+double slc_histogram_half_width(const slc_histogram *histogram);
 
 /* ---- clock
  * ------------------------------------------------------------------------------------------------- */

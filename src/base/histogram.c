@@ -70,3 +70,14 @@ double slc_histogram_quantile(const slc_histogram *histogram, double q)
     }
     return histogram->high;
 }
+
+double slc_histogram_half_width(const slc_histogram *histogram)
+{
+    const double one_sigma = 0.682689492137086;
+    if (histogram->under + histogram->inside + histogram->over == 0) {
+        return 0;
+    }
+    return (slc_histogram_quantile(histogram, 0.5 + one_sigma / 2) -
+            slc_histogram_quantile(histogram, 0.5 - one_sigma / 2)) /
+           2;
+}

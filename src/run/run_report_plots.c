@@ -204,8 +204,7 @@ static void draw_histogram(slc_svg *svg, FILE *out, const slc_histogram *histogr
 static void spread_notes(slc_svg *svg, const slc_histogram *histogram, const char *unit, const char *spread)
 {
     char text[96];
-    const double half =
-        (slc_histogram_quantile(histogram, 0.8415) - slc_histogram_quantile(histogram, 0.1585)) / 2;
+    const double half = slc_histogram_half_width(histogram);
     (void)snprintf(text, sizeof text, "mean %+.2f%s", slc_histogram_mean(histogram), unit);
     slc_svg_note(svg, 0, text);
     (void)snprintf(text, sizeof text, "%s %.2f%s", spread, slc_histogram_rms(histogram), unit);
@@ -295,7 +294,7 @@ static void pulls(FILE *out, const slc_velo_check *check)
                                      .x_label = all[i].x_label,
                                      .y_label = "tracks per 0.1",
                                      .unit_gaussian = true};
-        spread_figure(out, all[i].histogram, &view, "", "width");
+        spread_figure(out, all[i].histogram, &view, "", "rms");
     }
     section_end(out);
 }
