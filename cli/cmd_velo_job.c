@@ -10,8 +10,7 @@
 
 /* Functions that return bool return true to go on; on false the reason has been told. */
 
-/* ---- what is told about an input
- * ---------------------------------------------------------------------------- */
+/* ---- what is told about an input ------------------------------------------------------------- */
 
 static void print_place(char *to, size_t size, const slc_fault *fault)
 {
@@ -89,8 +88,7 @@ static void tell_input(slc_velo_job *job, const char *path, slc_io_source *sourc
     }
 }
 
-/* ---- one batch
- * ---------------------------------------------------------------------------------------------- */
+/* ---- one batch ------------------------------------------------------------------------------- */
 
 /* Under --strict: tells the first fault of `faults` and stops. */
 static bool judge(const slc_velo_job *job, const char *path, const slc_io_source *source,
@@ -254,8 +252,7 @@ static bool use_batch(slc_velo_job *job, const char *path, slc_io_source *source
     return (job->hdf5 == NULL || append_all(job)) && add_to_totals(job);
 }
 
-/* ---- one input
- * ---------------------------------------------------------------------------------------------- */
+/* ---- one input ------------------------------------------------------------------------------- */
 
 static slc_status read_batch(slc_velo_job *job, slc_io_source *source, bool raw, slc_faults *faults)
 {

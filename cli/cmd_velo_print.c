@@ -9,8 +9,7 @@ static double ratio(double part, double whole)
     return whole > 0 ? part / whole : 0;
 }
 
-/* ---- for people
- * --------------------------------------------------------------------------------------------- */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 static void print_faults(const slc_faults *faults)
 {
@@ -103,8 +102,7 @@ void slc_velo_print_text(const slc_velo_job *job)
     }
 }
 
-/* ---- CSV
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- CSV ------------------------------------------------------------------------------------- */
 
 static void csv_count(FILE *out, const char *name, uint64_t value)
 {

@@ -78,8 +78,7 @@ static void *zeroed(size_t n, size_t size)
     return rows;
 }
 
-/* ---- determinism
- * ------------------------------------------------------------------------------------------------- */
+/* ---- determinism ----------------------------------------------------------------------------- */
 
 static void an_event_depends_on_seed_and_index_alone(void **state)
 {
@@ -117,8 +116,7 @@ static void seeds_and_indices_make_different_events(void **state)
     forget(&second);
 }
 
-/* ---- banks
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- banks ----------------------------------------------------------------------------------- */
 
 static void check_words(const slc_bank *bank, uint8_t *patterns)
 {
@@ -185,8 +183,7 @@ static void banks_are_well_formed_and_hints_true(void **state)
     free(patterns);
 }
 
-/* ---- truth
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- truth ----------------------------------------------------------------------------------- */
 
 /* Counts truth ids that are no cluster, and clusters that no particle claims. */
 static void compare_ids(const sample *s, size_t *lost, size_t *unclaimed)
@@ -323,8 +320,7 @@ static void flags_follow_from_hits(void **state)
     forget(&s);
 }
 
-/* ---- what the configuration says
- * --------------------------------------------------------------------------------- */
+/* ---- what the configuration says ------------------------------------------------------------- */
 
 static void inefficiency_removes_hits(void **state)
 {

@@ -22,8 +22,7 @@
 extern "C" {
 #endif
 
-/* ---- status
- * ------------------------------------------------------------------------------------------------ */
+/* ---- status ---------------------------------------------------------------------------------- */
 
 /* Zero is success; SLC_END is the normal end of a stream; negatives are failures. */
 typedef enum slc_status {
@@ -60,8 +59,7 @@ slc_fail(slc_error *error, slc_status status, const char *format, ...);
 const char *slc_version(void);
 const char *slc_compiler(void);
 
-/* ---- faults
- * ------------------------------------------------------------------------------------------------ */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 /* What can be wrong with detector data. `module` in a fault is the source that sent it (for a raw bank its
  * source id, -1 where there is none), `offset` the byte offset inside the input stream where that is known,
@@ -114,8 +112,7 @@ void slc_faults_add(slc_faults *faults, slc_fault_code code, uint64_t event, int
 void slc_faults_merge(slc_faults *into, const slc_faults *from);
 uint64_t slc_faults_total(const slc_faults *faults);
 
-/* ---- columns
- * ----------------------------------------------------------------------------------------------- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 typedef enum slc_type {
     SLC_TYPE_U8 = 0,
@@ -191,8 +188,7 @@ uint64_t slc_columns_checksum(const slc_schema *schema, const void *collection, 
                               uint64_t seed);
 #define SLC_CHECKSUM_START 1469598103934665603ULL
 
-/* ---- batch
- * ------------------------------------------------------------------------------------------------- */
+/* ---- batch ----------------------------------------------------------------------------------- */
 
 /* Many events' raw bytes. Bytes of event e are bytes[offset[e]] .. + length[e]; each event begins on a
  * multiple of 8 bytes. `file_offset` is where the event's record began in its stream. */
@@ -214,8 +210,7 @@ slc_status slc_batch_append(slc_batch *batch, const void *bytes, size_t size, ui
 void slc_batch_reset(slc_batch *batch);
 void slc_batch_clear(slc_batch *batch);
 
-/* ---- histogram
- * --------------------------------------------------------------------------------------------- */
+/* ---- histogram ------------------------------------------------------------------------------- */
 
 enum { SLC_HISTOGRAM_BINS = 120 };
 
@@ -238,8 +233,7 @@ double slc_histogram_quantile(const slc_histogram *histogram, double q);
  * tails. 0 when empty. */
 double slc_histogram_half_width(const slc_histogram *histogram);
 
-/* ---- clock
- * ------------------------------------------------------------------------------------------------- */
+/* ---- clock ----------------------------------------------------------------------------------- */
 
 /* Seconds of a monotonic clock; differences are meaningful, values are not. */
 double slc_clock_seconds(void);

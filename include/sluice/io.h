@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files and streams: opening an input of any known format, reading it in batches with bounded memory, and writing
- * events (MDF) and results (HDF5, CSV). The format of an input is found by looking at its bytes, not at its name.
+ * Files and streams: opening an input of any known format, reading it in batches with bounded memory, and
+ * writing events (MDF) and results (HDF5, CSV). The format of an input is found by looking at its bytes, not
+ * at its name.
  *
- * Damage inside an input does not stop the reading: it is recorded (slc_faults, slc_io_lost_events, slc_io_damage) and
- * reading goes on at the next event that can be found. Outputs are written under a temporary name beside the final one
- * and renamed when they are complete, so a full disk or a kill leaves no half file under the final name.
+ * Damage inside an input does not stop the reading: it is recorded (slc_faults, slc_io_lost_events,
+ * slc_io_damage) and reading goes on at the next event that can be found. Outputs are written under a
+ * temporary name beside the final one and renamed when they are complete, so a full disk or a kill leaves no
+ * half file under the final name.
  */
 #ifndef SLUICE_IO_H
 #define SLUICE_IO_H
@@ -17,7 +19,7 @@
 extern "C" {
 #endif
 
-/* ---- inputs ------------------------------------------------------------------------------------------------ */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 typedef enum slc_io_content {
     SLC_IO_RAW_EVENTS = 0, /* slc_io_read_batch: events of raw banks */
@@ -26,15 +28,17 @@ typedef enum slc_io_content {
 
 typedef struct slc_io_config {
     bool verify_checksum;   /* of MDF records that carry one */
-    size_t max_event_bytes; /* a record that claims more is damage; also bounds what a compressed record may become */
+    size_t max_event_bytes; /* a record that claims more is damage; also bounds what a compressed record may
+                               become */
 } slc_io_config;
 void slc_io_config_default(slc_io_config *config);
 
 typedef struct slc_io_source slc_io_source;
 
-/* Opens `path` ("-" is standard input) and finds its format. `config` may be NULL. On failure *source is NULL and
- * *error names the path and the reason (missing, a directory, empty, no known format). */
-slc_status slc_io_open(const char *path, const slc_io_config *config, slc_io_source **source, slc_error *error);
+/* Opens `path` ("-" is standard input) and finds its format. `config` may be NULL. On failure *source is NULL
+ * and *error names the path and the reason (missing, a directory, empty, no known format). */
+slc_status slc_io_open(const char *path, const slc_io_config *config, slc_io_source **source,
+                       slc_error *error);
 /* The same over memory that the caller keeps; `name` stands in messages. */
 slc_status slc_io_open_memory(const void *bytes, size_t size, const char *name, const slc_io_config *config,
                               slc_io_source **source, slc_error *error);
@@ -43,24 +47,25 @@ void slc_io_close(slc_io_source *source);
 const char *slc_io_format(const slc_io_source *source); /* "mdf", "velo-json" */
 slc_io_content slc_io_content_of(const slc_io_source *source);
 
-/* Fills `batch` (reset first) with up to max_events events, stopping early once it holds max_bytes bytes (one event is
- * always taken). Event numbers in the faults are batch->first_event + index, which the source counts from 0 in this
- * input; lost events have no number of their own. SLC_OK with at least one event, SLC_END with none; an SLC_ERR_…
- * only where nothing further can be read (I/O error, memory). */
+/* Fills `batch` (reset first) with up to max_events events, stopping early once it holds max_bytes bytes (one
+ * event is always taken). Event numbers in the faults are batch->first_event + index, which the source counts
+ * from 0 in this input; lost events have no number of their own. SLC_OK with at least one event, SLC_END with
+ * none; an SLC_ERR_… only where nothing further can be read (I/O error, memory). */
 slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t max_bytes, slc_batch *batch,
                              slc_faults *faults, slc_error *error);
 
-/* The same for events of hits: `hits` and `truth` (may be NULL) are reset and filled; hits are sorted by module. */
+/* The same for events of hits: `hits` and `truth` (may be NULL) are reset and filled; hits are sorted by
+ * module. */
 slc_status slc_io_read_velo_hits(slc_io_source *source, uint32_t max_events, slc_velo_hits *hits,
                                  slc_velo_truth *truth, slc_faults *faults, slc_error *error);
 
 /* What reading has come to so far. */
 typedef struct slc_io_totals {
-    uint64_t events;       /* handed out */
-    uint64_t lost_events;  /* damaged stretches that yielded no event: at least so many events are lost */
-    uint64_t bytes;        /* consumed */
-    uint64_t compressed;   /* events that came compressed */
-    uint64_t checksums;    /* events whose checksum was verified */
+    uint64_t events;      /* handed out */
+    uint64_t lost_events; /* damaged stretches that yielded no event: at least so many events are lost */
+    uint64_t bytes;       /* consumed */
+    uint64_t compressed;  /* events that came compressed */
+    uint64_t checksums;   /* events whose checksum was verified */
 } slc_io_totals;
 void slc_io_totals_of(const slc_io_source *source, slc_io_totals *totals);
 /* One line on the first damage: "name: byte 123: reason"; NULL where there was none. Valid until close. */
@@ -74,7 +79,7 @@ slc_status slc_io_read_file(const char *path, size_t limit, void **bytes, size_t
 /* LHCb's velo_geometry.bin. */
 slc_status slc_io_read_velo_geometry(const char *path, slc_velo_geometry *geometry, slc_error *error);
 
-/* ---- MDF output -------------------------------------------------------------------------------------------- */
+/* ---- MDF output ------------------------------------------------------------------------------ */
 
 typedef struct slc_io_mdf_config {
     bool compress; /* ROOT 'ZL' blocks */
@@ -93,17 +98,18 @@ slc_status slc_io_mdf_finish(slc_io_mdf_writer *writer, slc_error *error);
 /* Gives up: removes the temporary file and frees. NULL is allowed. */
 void slc_io_mdf_abandon(slc_io_mdf_writer *writer);
 
-/* ---- results ----------------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
-/* An HDF5 file with one group per collection: a dataset per column (attribute "unit"), and "event_offset" with one
- * entry more than there are events. Batches are appended. docs/formats/results-hdf5.md. */
+/* An HDF5 file with one group per collection: a dataset per column (attribute "unit"), and "event_offset"
+ * with one entry more than there are events. Batches are appended. docs/formats/results-hdf5.md. */
 typedef struct slc_io_hdf5_writer slc_io_hdf5_writer;
 slc_status slc_io_hdf5_create(const char *path, slc_io_hdf5_writer **writer, slc_error *error);
 /* Appends all events of a collection to the group `name`, creating it on first use. */
 slc_status slc_io_hdf5_append(slc_io_hdf5_writer *writer, const char *name, const slc_schema *schema,
                               const void *collection, slc_error *error);
 /* Attributes of the file's root. */
-slc_status slc_io_hdf5_text(slc_io_hdf5_writer *writer, const char *name, const char *value, slc_error *error);
+slc_status slc_io_hdf5_text(slc_io_hdf5_writer *writer, const char *name, const char *value,
+                            slc_error *error);
 slc_status slc_io_hdf5_number(slc_io_hdf5_writer *writer, const char *name, double value, slc_error *error);
 slc_status slc_io_hdf5_finish(slc_io_hdf5_writer *writer, slc_error *error);
 void slc_io_hdf5_abandon(slc_io_hdf5_writer *writer);

@@ -52,8 +52,7 @@ const char *slc_io_format_name(size_t i, const char **description)
     return formats[i]->name;
 }
 
-/* ---- faults
- * ------------------------------------------------------------------------------------------------ */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 static void record(slc_io_source *source, slc_faults *faults, slc_fault_code code, uint64_t offset,
                    const char *format, va_list arguments)
@@ -95,8 +94,7 @@ void slc_io_lose(slc_io_source *source, slc_faults *faults, slc_fault_code code,
     source->totals.lost_events++;
 }
 
-/* ---- opening
- * ----------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static const char *stranger_advice(const uint8_t *bytes, size_t size)
 {
@@ -229,8 +227,7 @@ const char *slc_io_damage(const slc_io_source *source)
     return source->damaged ? source->damage : NULL;
 }
 
-/* ---- reading
- * ----------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static slc_status wrong_content(const slc_io_source *source, slc_error *error)
 {
@@ -326,8 +323,7 @@ slc_status slc_io_read_velo_hits(slc_io_source *source, uint32_t max_events, slc
     return batch_status(status, hits->head.n_events, &reason, error);
 }
 
-/* ---- small files
- * ------------------------------------------------------------------------------------------- */
+/* ---- small files ----------------------------------------------------------------------------- */
 
 slc_status slc_io_read_file(const char *path, size_t limit, void **bytes, size_t *size, slc_error *error)
 {

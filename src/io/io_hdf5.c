@@ -45,8 +45,7 @@ struct slc_io_hdf5_writer {
     bool broken; /* a write failed: the file can only be abandoned */
 };
 
-/* ---- errors
- * -------------------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 typedef struct silence {
     H5E_auto2_t function;
@@ -97,8 +96,7 @@ static slc_status judge(slc_io_hdf5_writer *writer, bool good, slc_error *error)
     return good && writer->wrong == 0 ? SLC_OK : fail(writer, error);
 }
 
-/* ---- types and attributes
- * ------------------------------------------------------------------------------------ */
+/* ---- types and attributes -------------------------------------------------------------------- */
 
 static hid_t memory_type(slc_type type)
 {
@@ -182,8 +180,7 @@ static bool put_text(hid_t object, const char *name, const char *value)
     return good;
 }
 
-/* ---- datasets
- * ------------------------------------------------------------------------------------------------ */
+/* ---- datasets -------------------------------------------------------------------------------- */
 
 /* An empty dataset that can grow; H5I_INVALID_HID on failure. */
 static hid_t make_dataset(hid_t parent, const char *name, slc_type type, const char *unit)
@@ -232,8 +229,7 @@ static bool append_rows(hid_t dataset, slc_type type, uint64_t before, size_t n,
     return good;
 }
 
-/* ---- groups
- * -------------------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static bool close_group(group *g)
 {
@@ -351,8 +347,7 @@ static slc_status append(slc_io_hdf5_writer *writer, const char *name, const slc
     return status;
 }
 
-/* ---- the file
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static bool close_all(slc_io_hdf5_writer *writer)
 {

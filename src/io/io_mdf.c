@@ -15,8 +15,7 @@ typedef struct mdf_state {
     bool zip_ready;
 } mdf_state;
 
-/* ---- probing
- * ----------------------------------------------------------------------------------------------- */
+/* ---- probing --------------------------------------------------------------------------------- */
 
 static bool is_mep(const uint8_t *bytes, size_t size)
 {
@@ -90,8 +89,7 @@ static void close_mdf(slc_io_source *source)
     free(state);
 }
 
-/* ---- damage
- * ------------------------------------------------------------------------------------------------ */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 /* Consumes bytes up to the next record that can be recognised behind the first byte, or all of them. */
 static slc_status resynchronise(slc_io_source *source, slc_error *error)
@@ -156,8 +154,7 @@ static slc_status lose_header(slc_io_source *source, slc_mdf_verdict verdict, co
     return resynchronise(source, error);
 }
 
-/* ---- records
- * ----------------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static slc_status no_memory(const slc_io_source *source, size_t size, slc_error *error)
 {

@@ -63,8 +63,7 @@ static void close_json(slc_io_source *source)
     free(source->state);
 }
 
-/* ---- where events begin and end
- * ---------------------------------------------------------------------------- */
+/* ---- where events begin and end -------------------------------------------------------------- */
 
 typedef enum scan_result {
     SCAN_MORE = 0,
@@ -200,8 +199,7 @@ static slc_status discard_event(slc_io_source *source, json_scan *scan, slc_erro
     return SLC_OK;
 }
 
-/* ---- reading
- * ----------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static void lose(slc_io_source *source, slc_faults *faults, const char *reason)
 {

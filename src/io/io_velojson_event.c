@@ -24,8 +24,7 @@ __attribute__((format(printf, 2, 3))) static slc_status wrong(slc_velojson_reaso
     return SLC_ERR_FORMAT;
 }
 
-/* ---- numbers
- * ----------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static bool get_float(const json_t *value, float *out)
 {
@@ -66,8 +65,7 @@ static slc_status fill_floats(const json_t *array, const char *name, float *out,
     return SLC_OK;
 }
 
-/* ---- hits
- * -------------------------------------------------------------------------------------------------- */
+/* ---- hits ------------------------------------------------------------------------------------ */
 
 static slc_status read_modules(const json_t *event, size_t n_hits, uint8_t *module,
                                slc_velojson_reason *reason)
@@ -137,8 +135,7 @@ static slc_status read_hits(const json_t *event, slc_velo_hits *hits, slc_velojs
     return status;
 }
 
-/* ---- particles
- * --------------------------------------------------------------------------------------------- */
+/* ---- particles ------------------------------------------------------------------------------- */
 
 typedef enum field {
     FIELD_KEY = 0,

@@ -55,8 +55,7 @@ static double ratio(double part, double whole)
     return whole > 0 ? part / whole : 0;
 }
 
-/* ---- the page's parts
- * ---------------------------------------------------------------------------------------- */
+/* ---- the page's parts ------------------------------------------------------------------------ */
 
 static void head(FILE *out, const slc_run_summary *summary)
 {

@@ -62,8 +62,7 @@ static void filled_range(const slc_histogram *histogram, uint32_t *first, uint32
     *last = high < histogram->n_bins ? high + 1 : histogram->n_bins;
 }
 
-/* ---- efficiencies
- * -------------------------------------------------------------------------------------------- */
+/* ---- efficiencies ---------------------------------------------------------------------------- */
 
 /* Wilson's score interval for one standard deviation: unlike the normal approximation it stays inside 0 … 1
  * and does not vanish where all or none were found. */
@@ -165,8 +164,7 @@ static void efficiencies(FILE *out, const slc_velo_check *check)
         out);
 }
 
-/* ---- histograms
- * ---------------------------------------------------------------------------------------------- */
+/* ---- histograms ------------------------------------------------------------------------------ */
 
 typedef struct histogram_view {
     const char *title, *remark, *x_label, *y_label;

@@ -34,8 +34,7 @@ void slc_html_text(FILE *out, const char *text)
     }
 }
 
-/* ---- axes
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- axes ------------------------------------------------------------------------------------ */
 
 /* Where a value lies on an axis: 0 at its low end, 1 at its high end; far outside is pulled in, as it is
  * clipped. */
@@ -155,8 +154,7 @@ static void axis_labels(slc_svg *svg)
     (void)fputs("</text>\n", svg->out);
 }
 
-/* ---- the plot
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the plot -------------------------------------------------------------------------------- */
 
 void slc_svg_begin(slc_svg *svg, FILE *out, slc_svg_axis x, slc_svg_axis y, const char *description)
 {

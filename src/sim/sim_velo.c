@@ -47,8 +47,7 @@ void *slc_sim_append(slc_sim_velo *sim, sim_list *list, size_t count, size_t siz
     return first;
 }
 
-/* ---- open and close
- * ---------------------------------------------------------------------------------------------- */
+/* ---- open and close -------------------------------------------------------------------------- */
 
 static bool within(float value, double low, double high)
 {
@@ -128,8 +127,7 @@ void slc_sim_velo_close(slc_sim_velo *sim)
     free(sim);
 }
 
-/* ---- raw banks
- * --------------------------------------------------------------------------------------------------- */
+/* ---- raw banks ------------------------------------------------------------------------------- */
 
 static void write_bank(slc_sim_velo *sim, uint8_t type, uint8_t version, int16_t source, const void *payload,
                        size_t size)
@@ -168,8 +166,7 @@ static void write_superpixels(slc_sim_velo *sim, uint32_t sensor)
     write_bank(sim, SLC_BANK_VP, VP_VERSION, (int16_t)sensor, payload, 4 * (n + 1));
 }
 
-/* ---- sensors
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- sensors --------------------------------------------------------------------------------- */
 
 /* Orders the crossings by sensor, keeping their order in each. */
 static void order_crossings(slc_sim_velo *sim)
@@ -206,8 +203,7 @@ static void read_out(slc_sim_velo *sim)
     }
 }
 
-/* ---- truth
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- truth ----------------------------------------------------------------------------------- */
 
 static int by_particle(const void *a, const void *b)
 {
@@ -358,8 +354,7 @@ static slc_status write_truth(slc_sim_velo *sim)
     return written > 0 ? SLC_OK : SLC_ERR_CAPACITY;
 }
 
-/* ---- an event
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- an event -------------------------------------------------------------------------------- */
 
 static void begin(slc_sim_velo *sim, uint64_t index)
 {

@@ -102,8 +102,7 @@ struct slc_sim_velo {
 /* Appends `count` zeroed rows of `size` bytes; returns the first, NULL (and sets failed) without memory. */
 void *slc_sim_append(slc_sim_velo *sim, sim_list *list, size_t count, size_t size);
 
-/* ---- particles: sim_velo_decay.c
- * ---------------------------------------------------------------------------- */
+/* ---- particles: sim_velo_decay.c ------------------------------------------------------------- */
 
 /* Mass, charge and mean proper decay length of a PDG id; false for one that is not in the table. */
 bool slc_sim_species(int32_t pid, double *mass, int32_t *charge, double *ctau);
@@ -115,8 +114,7 @@ void slc_sim_decay(slc_sim_velo *sim, int32_t index, sim_vector at, sim_vector m
 /* A pair of electron and positron out of a photon. */
 void slc_sim_convert(slc_sim_velo *sim, int32_t index, sim_vector at, sim_vector momentum);
 
-/* ---- sim_velo_collide.c, sim_velo_transport.c, sim_velo_sensor.c
- * ---------------------------------------------- */
+/* ---- sim_velo_collide.c, sim_velo_transport.c, sim_velo_sensor.c ----------------------------- */
 
 /* The collisions of an event and the particles that come out of them. */
 void slc_sim_collide(slc_sim_velo *sim);
@@ -128,8 +126,7 @@ void slc_sim_sensor(slc_sim_velo *sim, uint32_t sensor, uint32_t n_noise);
 void slc_sim_transport_init(slc_sim_velo *sim);
 bool slc_sim_sensor_init(slc_sim_velo *sim);
 
-/* ---- vectors
- * ------------------------------------------------------------------------------------------------- */
+/* ---- vectors --------------------------------------------------------------------------------- */
 
 static inline double vector_dot(sim_vector a, sim_vector b)
 {

@@ -77,8 +77,7 @@ static int column_of(const slc_sim_velo *sim, double u)
     return c;
 }
 
-/* ---- charge
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- charge ---------------------------------------------------------------------------------- */
 
 static void add_deposit(slc_sim_velo *sim, int column, int row, double electrons)
 {
@@ -170,8 +169,7 @@ static void ionise(slc_sim_velo *sim, const sim_crossing *c)
     }
 }
 
-/* ---- pixels
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- pixels ---------------------------------------------------------------------------------- */
 
 static void touch(slc_sim_velo *sim, uint32_t pixel)
 {
@@ -233,8 +231,7 @@ static void fire(slc_sim_velo *sim, uint32_t sensor, uint32_t n_noise)
     }
 }
 
-/* ---- clusters
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- clusters -------------------------------------------------------------------------------- */
 
 static uint32_t channel_of(uint32_t sensor, uint64_t columns, uint64_t rows, uint64_t n)
 {
@@ -303,8 +300,7 @@ static void find_clusters(slc_sim_velo *sim, uint32_t sensor)
     }
 }
 
-/* ---- super-pixels
- * ------------------------------------------------------------------------------------------------ */
+/* ---- super-pixels ---------------------------------------------------------------------------- */
 
 static int by_word(const void *a, const void *b)
 {

@@ -105,8 +105,7 @@ void slc_sim_transport_init(slc_sim_velo *sim)
     }
 }
 
-/* ---- what material does
- * ---------------------------------------------------------------------------------------- */
+/* ---- what material does ---------------------------------------------------------------------- */
 
 static void scatter(slc_sim_velo *sim, flyer *f, double x0)
 {
@@ -251,8 +250,7 @@ static void pass(slc_sim_velo *sim, flyer *f, double x0, double si, double depth
     act(sim, f, x0, si);
     f->at = here;
 }
-/* ---- the way
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- the way --------------------------------------------------------------------------------- */
 
 /* Path to a sensor's plane, negative where it lies behind. */
 static double path_to(const sim_plane *plane, const flyer *f)
@@ -371,8 +369,7 @@ static void fly(slc_sim_velo *sim, flyer *f)
     }
 }
 
-/* ---- other detectors
- * --------------------------------------------------------------------------------------------- */
+/* ---- other detectors ------------------------------------------------------------------------- */
 
 /* Whether UT and SciFi would see the particle: acceptance in η and momentum as in LHCb's simulation; no
  * transport. */

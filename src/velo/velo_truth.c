@@ -18,8 +18,7 @@ enum {
     LISTS = 3         /* ids of VELO, UT and SciFi; the first is kept */
 };
 
-/* ---- reading bytes
- * ----------------------------------------------------------------------------------------- */
+/* ---- reading bytes --------------------------------------------------------------------------- */
 
 typedef struct reader {
     const uint8_t *bytes;
@@ -35,8 +34,7 @@ static const uint8_t *take(reader *from, size_t n)
     return from->bytes + from->at - n;
 }
 
-/* ---- the pieces of an event
- * -------------------------------------------------------------------------------- */
+/* ---- the pieces of an event ------------------------------------------------------------------ */
 
 /* All truth banks of an event, joined. Memory is kept from event to event. */
 typedef struct pieces {
@@ -118,8 +116,7 @@ static slc_status join_pieces(pieces *found, reader *joined)
     return SLC_OK;
 }
 
-/* ---- particles
- * --------------------------------------------------------------------------------------------- */
+/* ---- particles ------------------------------------------------------------------------------- */
 
 /* In the order of the bytes. */
 static const uint32_t flag_bits[] = {
@@ -225,8 +222,7 @@ static slc_status read_particles(pieces *found, slc_velo_truth *truth)
     return status;
 }
 
-/* ---- vertices
- * ---------------------------------------------------------------------------------------------- */
+/* ---- vertices -------------------------------------------------------------------------------- */
 
 static slc_status read_vertices(const pieces *found, slc_velo_vertices *vertices)
 {
@@ -254,8 +250,7 @@ static slc_status read_vertices(const pieces *found, slc_velo_vertices *vertices
     return SLC_OK;
 }
 
-/* ---- a batch
- * ----------------------------------------------------------------------------------------------- */
+/* ---- a batch --------------------------------------------------------------------------------- */
 
 static slc_status reserve_events(slc_velo_truth *truth, uint32_t events)
 {
@@ -313,8 +308,7 @@ slc_status slc_velo_truth_read(const slc_batch *batch, slc_velo_truth *truth, sl
     return SLC_OK;
 }
 
-/* ---- writing
- * ----------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* Puts bytes into a row of banks of PIECE_BYTES each, whose headers are filled in at the end. */
 typedef struct writer {

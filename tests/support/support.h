@@ -8,22 +8,19 @@
 
 #include <sluice/sluice.h>
 
-/* ---- data
- * -------------------------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 /* Path of a file below SLUICE_TEST_DATA, in a static buffer. */
 const char *support_data(const char *relative);
 /* 0, or 77 with a printed line where the file is absent: what main() returns then. */
 int support_skip_without(const char *relative);
 
-/* ---- random numbers
- * ---------------------------------------------------------------------------------------- */
+/* ---- random numbers -------------------------------------------------------------------------- */
 
 /* splitmix64: a seeded sequence that is the same everywhere. */
 uint64_t support_random(uint64_t *state);
 
-/* ---- bytes
- * ------------------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 typedef struct support_bytes {
     uint8_t *at;
@@ -37,8 +34,7 @@ support_bytes support_read(const char *path);
 const char *support_temporary(const void *bytes, size_t size);
 uint64_t support_hash(const void *bytes, size_t size);
 
-/* ---- tiny events
- * ------------------------------------------------------------------------------------------- */
+/* ---- tiny events ----------------------------------------------------------------------------- */
 
 enum { SUPPORT_TRACK_HITS = 6 };
 
@@ -56,8 +52,7 @@ support_bytes support_blocks(const void *bytes, size_t size, size_t block);
 /* A JSON event of three hits a module in the first n modules, with one particle for each of the three. */
 support_bytes support_json(uint32_t index, unsigned n_modules);
 
-/* ---- pipeline
- * ---------------------------------------------------------------------------------------------- */
+/* ---- pipeline -------------------------------------------------------------------------------- */
 
 enum { SUPPORT_EVENTS = 64 };
 
