@@ -9,4 +9,4 @@ case "${1:-}" in
 *) echo "usage: tools/format.sh [--check]" >&2 && exit 2 ;;
 esac
 # shellcheck disable=SC2086 # the mode is one or two words
-find include src cli tests fuzz examples bench -name '*.[ch]' -print0 | xargs -0 -r clang-format $mode
+find . \( -path ./.git -o -path ./build -o -path ./demo \) -prune -o -name '*.[ch]' -print0 | xargs -0 -r clang-format $mode
