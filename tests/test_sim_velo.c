@@ -339,7 +339,7 @@ static void inefficiency_removes_hits(void **state)
     }
     assert_true(hits[0] > 10000);
     /* The particles are the same; half of some 30 000 crossings, a little more where two share a cluster. */
-    assert_true(hits[1] > 0.48 * (double)hits[0] && hits[1] < 0.54 * (double)hits[0]);
+    assert_true((double)hits[1] > 0.48 * (double)hits[0] && (double)hits[1] < 0.54 * (double)hits[0]);
     assert_int_equal(hits[2], 0);
 }
 

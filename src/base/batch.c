@@ -47,7 +47,9 @@ slc_status slc_batch_append(slc_batch *batch, const void *bytes, size_t size, ui
     if (status != SLC_OK) {
         return status;
     }
-    memset(batch->bytes + batch->size, 0, begin - batch->size);
+    if (begin > batch->size) {
+        memset(batch->bytes + batch->size, 0, begin - batch->size);
+    }
     if (size > 0) {
         memcpy(batch->bytes + begin, bytes, size);
     }

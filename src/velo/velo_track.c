@@ -5,6 +5,7 @@
 
 #include "base/block.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +143,7 @@ static size_t find_nearest(const layer_hits *layer, float ux, float uy, size_t w
 {
     float distance[MAX_CANDIDATES];
     size_t n = 0;
+    assert(wanted > 0 && wanted <= MAX_CANDIDATES);
     for (size_t i = 0; i < layer->n; i++) {
         if (layer->used[i]) {
             continue;

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include <sluice/velo_truth.h>
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum {
@@ -109,6 +110,7 @@ static slc_status join_pieces(pieces *found, reader *joined)
     *joined = (reader){.bytes = found->joined, .size = size};
     for (size_t i = 0, at = 0; i < found->n; i++) {
         if (found->banks[i].size > 0) {
+            assert(found->joined != NULL); /* size > 0 made room */
             memcpy(found->joined + at, found->banks[i].payload, found->banks[i].size);
         }
         at += found->banks[i].size;
