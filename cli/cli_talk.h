@@ -43,6 +43,9 @@ bool slc_cli_finish_output(void);
 /* Prints one JSON object on standard output and gives it back. False where it could not be made. */
 bool slc_cli_print_json(const char *command, struct json_t *object);
 
+/* Do two names mean one regular file ("-" is standard input), or will they once both are written? */
+bool slc_cli_same_file(const char *a, const char *b);
+
 /* The command line as a shell would take it again; the caller frees it. NULL where there is no memory. */
 char *slc_cli_command_line(const char *command, int argc, char **argv);
 

@@ -43,6 +43,13 @@ static const slc_cli_option options_table[] = {
      .low = 0,
      .high = 1e6,
      .help = "scatter of a track of three hits, mm²"},
+    {.name = "max-layer-hits",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(slc_velo_options, max_layer_hits),
+     .low = 1,
+     .high = UINT32_MAX,
+     .help = "no track search in an event with more hits in a layer"},
     {.name = "truth",
      .kind = SLC_CLI_FLAG,
      .member = offsetof(slc_velo_options, truth),
@@ -91,6 +98,7 @@ static void set_defaults(void *at)
     slc_velo_track_config_default(&track);
     slc_velo_options *options = at;
     *options = (slc_velo_options){.candidates = track.candidates,
+                                  .max_layer_hits = track.max_layer_hits,
                                   .batch = 256,
                                   .max_scatter_seeding = (double)track.max_scatter_seeding_mm2,
                                   .max_scatter_extending = (double)track.max_scatter_extending_mm2,
@@ -103,6 +111,32 @@ static bool ends_with(const char *text, const char *end)
     return size >= end_size && strcmp(text + size - end_size, end) == 0;
 }
 
+/* Outputs that would destroy an input or each other. */
+static int check_same_files(const slc_velo_options *options, int n_inputs, char **inputs)
+{
+    const char *const names[] = {options->output, options->table, options->report};
+    static const char *const flags[] = {"--output", "--table", "--report"};
+    size_t n_stdin = 0;
+    for (int k = 0; k < n_inputs; k++) {
+        n_stdin += strcmp(inputs[k], "-") == 0;
+        for (size_t i = 0; i < 3; i++) {
+            if (names[i] != NULL && slc_cli_same_file(names[i], inputs[k])) {
+                return slc_cli_wrong(&slc_cmd_velo, "%s %s would overwrite the input %s", flags[i], names[i],
+                                     inputs[k]);
+            }
+        }
+    }
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (names[i] != NULL && names[j] != NULL && slc_cli_same_file(names[i], names[j])) {
+                return slc_cli_wrong(&slc_cmd_velo, "%s and %s name the same file", flags[j], flags[i]);
+            }
+        }
+    }
+    return n_stdin > 1 ? slc_cli_wrong(&slc_cmd_velo, "standard input ('-') can be read once only")
+                       : SLC_CLI_GO_ON;
+}
+
 static int check_outputs(const slc_velo_options *options)
 {
     const char *const names[] = {options->output, options->table, options->report};
@@ -110,11 +144,6 @@ static int check_outputs(const slc_velo_options *options)
     for (size_t i = 0; i < 3; i++) {
         if (names[i] != NULL && strcmp(names[i], "-") == 0) {
             return slc_cli_wrong(&slc_cmd_velo, "%s needs the name of a file, not '-'", flags[i]);
-        }
-        for (size_t j = 0; j < i; j++) {
-            if (names[i] != NULL && names[j] != NULL && strcmp(names[i], names[j]) == 0) {
-                return slc_cli_wrong(&slc_cmd_velo, "%s and %s name the same file", flags[j], flags[i]);
-            }
         }
     }
     if (options->output != NULL &&
@@ -131,6 +160,7 @@ static int open_chain(slc_velo_job *job)
     slc_velo_geometry *geometry = NULL;
     slc_velo_config_default(&config);
     config.track.candidates = (uint32_t)options->candidates;
+    config.track.max_layer_hits = (uint32_t)options->max_layer_hits;
     config.track.max_scatter_seeding_mm2 = (float)options->max_scatter_seeding;
     config.track.max_scatter_extending_mm2 = (float)options->max_scatter_extending;
     config.track.max_scatter_3hits_mm2 = (float)options->max_scatter_3hits;
@@ -210,7 +240,11 @@ static bool write_report(slc_velo_job *job, const char *title, const char *comma
 static void write_outputs(slc_velo_job *job, const char *title, const char *command_line)
 {
     const slc_velo_options *options = job->options;
-    if (job->hdf5 != NULL) {
+    const bool keep = job->totals.events > 0; /* a run that read nothing replaces no earlier result */
+    if (!keep && (options->output != NULL || options->table != NULL || options->report != NULL)) {
+        slc_cli_say("velo", "no events were read: no file was written");
+    }
+    if (job->hdf5 != NULL && keep) {
         const slc_status status = slc_io_hdf5_finish(job->hdf5, &job->error);
         job->hdf5 = NULL;
         if (status != SLC_OK) {
@@ -218,11 +252,11 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
             job->failed = true;
         }
     }
-    if (options->table != NULL && slc_velo_print_csv(job, options->table, &job->error) != SLC_OK) {
+    if (options->table != NULL && keep && slc_velo_print_csv(job, options->table, &job->error) != SLC_OK) {
         slc_cli_say("velo", "%s", job->error.text);
         job->failed = true;
     }
-    if (options->report != NULL && !write_report(job, title, command_line)) {
+    if (options->report != NULL && keep && !write_report(job, title, command_line)) {
         slc_cli_say("velo", "%s", job->error.text);
         job->failed = true;
     }
@@ -293,6 +327,9 @@ static int run(int argc, char **argv)
     status = slc_cli_parse(&slc_cmd_velo, argc, argv, &options, &first);
     if (status == SLC_CLI_GO_ON) {
         status = check_outputs(&options);
+    }
+    if (status == SLC_CLI_GO_ON) {
+        status = check_same_files(&options, argc - first, argv + first);
     }
     if (status == SLC_CLI_GO_ON) {
         status = process(job, argc - first, argv + first, command_line);

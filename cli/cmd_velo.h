@@ -16,7 +16,7 @@
 
 typedef struct slc_velo_options {
     const char *geometry, *table, *report, *output;
-    uint64_t candidates, batch;
+    uint64_t candidates, max_layer_hits, batch;
     double max_scatter_seeding, max_scatter_extending, max_scatter_3hits;
     bool truth, strict, json, quiet;
 } slc_velo_options;

@@ -14,12 +14,22 @@
 
 static void print_place(char *to, size_t size, const slc_fault *fault)
 {
-    if (fault->module < 0) {
-        (void)snprintf(to, size, "event %" PRIu64 ", byte %" PRIu64, fault->event, fault->offset);
-        return;
+    const int n = fault->module < 0
+                      ? snprintf(to, size, "event %" PRIu64, fault->event)
+                      : snprintf(to, size, "event %" PRIu64 ", source %" PRId32, fault->event, fault->module);
+    char *rest = to + n;
+    const size_t left = size - (size_t)n;
+    switch (fault->code) {
+    case SLC_FAULT_SUPERPIXEL_HINT:
+        (void)snprintf(rest, left, ", super-pixel column %" PRIu64 ", row %" PRIu64,
+                       fault->offset / SLC_VELO_SUPERPIXEL_ROWS, fault->offset % SLC_VELO_SUPERPIXEL_ROWS);
+        break;
+    case SLC_FAULT_EVENT_NO_VP:
+    case SLC_FAULT_EVENT_CROWDED:
+        break; /* the whole event */
+    default:
+        (void)snprintf(rest, left, ", byte %" PRIu64 " of the event", fault->offset);
     }
-    (void)snprintf(to, size, "event %" PRIu64 ", source %" PRId32 ", byte %" PRIu64, fault->event,
-                   fault->module, fault->offset);
 }
 
 /* A fault of this kind means an event that is lost, and the reader has a line of its own on it. */
@@ -33,6 +43,8 @@ static bool loses_event(slc_fault_code code)
     case SLC_FAULT_RECORD_TYPE:
     case SLC_FAULT_EVENT_SHAPE:
         return true;
+    case SLC_FAULT_EVENT_CROSSINGS: /* found by the chain, which has no line of its own: told with the others
+                                     */
     default:
         return false;
     }
@@ -70,7 +82,7 @@ static void tell_input(slc_velo_job *job, const char *path, slc_io_source *sourc
 {
     slc_io_totals read;
     slc_io_totals_of(source, &read);
-    job->totals.lost_events += read.lost_events;
+    job->totals.lost_events += read.lost_events + faults->count[SLC_FAULT_EVENT_CROSSINGS];
     const char *damage = slc_io_damage(source);
     if (read.lost_events > 0) {
         /* Bytes that make no event may have held several: the reader counts stretches. */
@@ -256,10 +268,14 @@ static bool use_batch(slc_velo_job *job, const char *path, slc_io_source *source
 
 static slc_status read_batch(slc_velo_job *job, slc_io_source *source, bool raw, slc_faults *faults)
 {
-    const uint32_t most = (uint32_t)job->options->batch;
+    /* Under --strict event by event: the first fault is then the first in the input, whatever the batch. */
+    const uint32_t most = job->options->strict ? 1 : (uint32_t)job->options->batch;
     if (raw) {
         return slc_io_read_batch(source, most, SLC_VELO_BATCH_BYTES, &job->batch, faults, &job->error);
     }
+    slc_io_totals before;
+    slc_io_totals_of(source, &before);
+    job->result.first_event = before.events;
     return slc_io_read_velo_hits(source, most, &job->result.hits, job->options->truth ? &job->truth : NULL,
                                  faults, &job->error);
 }

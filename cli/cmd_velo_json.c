@@ -53,10 +53,12 @@ static json_t *categories_object(const slc_velo_check *check)
 static json_t *residuals_object(const slc_velo_check *check)
 {
     const slc_histogram *x = &check->residual_x_um, *y = &check->residual_y_um;
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "x_mean_um", slc_histogram_mean(x), "x_rms_um",
-                     slc_histogram_rms(x), "x_half_width_68_um", slc_histogram_half_width(x), "y_mean_um",
-                     slc_histogram_mean(y), "y_rms_um", slc_histogram_rms(y), "y_half_width_68_um",
-                     slc_histogram_half_width(y), "n", number_u64(x->under + x->inside + x->over));
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o}", "x_mean_um", slc_histogram_mean(x),
+                     "x_rms_um", slc_histogram_rms(x), "x_half_width_68_um", slc_histogram_half_width(x),
+                     "y_mean_um", slc_histogram_mean(y), "y_rms_um", slc_histogram_rms(y),
+                     "y_half_width_68_um", slc_histogram_half_width(y), "n",
+                     number_u64(x->under + x->inside + x->over), "x_outside", number_u64(x->under + x->over),
+                     "y_outside", number_u64(y->under + y->over));
 }
 
 static json_t *pull_object(const slc_histogram *pull)

@@ -84,9 +84,13 @@ static void print_truth(const slc_velo_check *check)
     (void)printf("%-14s %" PRIu64 " of %" PRIu64 " are clusters\n", "truth hits", check->mc_hits_found,
                  check->mc_hits);
     if (check->residual_x_um.inside > 0) {
-        (void)printf("%-14s x rms %.2f µm, y rms %.2f µm (%" PRIu64 " hits)\n", "residuals",
-                     slc_histogram_rms(&check->residual_x_um), slc_histogram_rms(&check->residual_y_um),
-                     check->residual_x_um.inside);
+        const slc_histogram *x = &check->residual_x_um, *y = &check->residual_y_um;
+        const uint64_t all = x->under + x->inside + x->over;
+        (void)printf("%-14s x rms %.2f µm, y rms %.2f µm inside ±%.0f µm (%" PRIu64
+                     " hits, %.2f and %.2f %% outside)\n",
+                     "residuals", slc_histogram_rms(x), slc_histogram_rms(y), x->high, all,
+                     100 * ratio((double)(all - x->inside), (double)all),
+                     100 * ratio((double)(all - y->inside), (double)all));
     }
     print_pull("pull x", &check->pull_x);
     print_pull("pull y", &check->pull_y);

@@ -17,7 +17,7 @@ if(SLUICE_SANITIZE)
                                                   -fno-omit-frame-pointer)
     target_link_options(sluice_flags INTERFACE -fsanitize=${SLUICE_SANITIZE})
 endif()
-target_compile_definitions(sluice_flags INTERFACE _POSIX_C_SOURCE=200809L _FILE_OFFSET_BITS=64)
+target_compile_definitions(sluice_flags INTERFACE _POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700 _FILE_OFFSET_BITS=64)
 
 # sluice_module(NAME file.c ...): compiles src/NAME and adds its objects to libsluice. A module that needs more than
 # libc links it with target_link_libraries(sluice_NAME PRIVATE ...) and the library gets it too.

@@ -116,6 +116,36 @@ static void test_reserved_names(void **state)
     assert_int_equal(count_files(), 1);
 }
 
+/* A link goes on naming its file, a device is written to and stays one, a folder is refused at once. */
+static void test_links_devices_and_folders(void **state)
+{
+    (void)state;
+    slc_io_output output;
+    slc_error error = {SLC_OK, ""};
+    char link[sizeof path + 8];
+    struct stat there;
+    (void)snprintf(link, sizeof link, "%s.link", path);
+    assert_int_equal(symlink(path, link), 0);
+    assert_int_equal(slc_io_output_open(&output, path, NULL), SLC_OK);
+    assert_int_equal(slc_io_output_commit(&output, NULL), SLC_OK);
+    assert_int_equal(slc_io_output_open(&output, link, NULL), SLC_OK);
+    assert_true(fputs("through the link", output.stream) >= 0);
+    assert_int_equal(slc_io_output_commit(&output, NULL), SLC_OK);
+    assert_contents("through the link");
+    assert_true(lstat(link, &there) == 0 && S_ISLNK(there.st_mode));
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(slc_io_output_open(&output, "/dev/null", NULL), SLC_OK);
+    assert_null(output.temporary);
+    assert_true(fputs("into the void", output.stream) >= 0);
+    assert_int_equal(slc_io_output_commit(&output, NULL), SLC_OK);
+    assert_true(lstat("/dev/null", &there) == 0 && S_ISCHR(there.st_mode));
+    assert_int_equal(slc_io_output_reserve_name(&output, "/dev/null", &error), SLC_ERR_IO);
+    assert_non_null(strstr(error.text, "/dev/null"));
+    assert_int_equal(slc_io_output_open(&output, "/", &error), SLC_ERR_IO);
+    assert_non_null(strstr(error.text, "directory"));
+    assert_null(output.path);
+}
+
 static void test_folder_that_is_not_there(void **state)
 {
     (void)state;
@@ -184,6 +214,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_commit_makes_the_file_appear, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_abandon_keeps_the_older_file, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_reserved_names, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_links_devices_and_folders, make_folder, remove_folder),
         cmocka_unit_test(test_folder_that_is_not_there),
         cmocka_unit_test_setup_teardown(test_full_disk, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_failed_rename, make_folder, remove_folder),

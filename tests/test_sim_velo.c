@@ -50,7 +50,7 @@ static void reconstruct(sample *s)
     slc_velo_cluster_scratch scratch = {0};
     slc_faults faults = {0};
     const uint32_t n = s->batch.n_events;
-    const size_t bound = slc_velo_decode_bound(&s->batch);
+    const size_t bound = slc_velo_decode_bound(&s->batch, NULL);
     slc_velo_geometry_ideal(&geometry);
     assert_int_equal(slc_columns_reserve(&slc_velo_superpixels_schema, &s->superpixels, bound, n), SLC_OK);
     assert_int_equal(slc_velo_decode_run(&s->batch, &s->superpixels, &faults), SLC_OK);

@@ -52,7 +52,7 @@ static void decode(void)
     slc_faults_reset(&faults);
     slc_columns_reset(&out);
     assert_int_equal(slc_batch_append(&batch, event, event_size, 0), SLC_OK);
-    const size_t bound = slc_velo_decode_bound(&batch);
+    const size_t bound = slc_velo_decode_bound(&batch, NULL);
     /* Exactly the bound: a stage that asks for more than it says is wrong. */
     slc_columns_clear(&slc_velo_superpixels_schema, &out);
     assert_int_equal(slc_columns_reserve(&slc_velo_superpixels_schema, &out, bound, 1), SLC_OK);
@@ -218,6 +218,59 @@ static void keeps_what_came_before_damage(void **state)
     }
 }
 
+/* Behind a damaged bank the next one is found. */
+static void goes_on_behind_damage(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) {
+        begin();
+        add_bank(50, (const uint32_t[]){word(4, 4, 4)}, 1);
+        const size_t second = event_size;
+        add_bank(60, (const uint32_t[]){word(6, 6, 6)}, 1);
+        add_bank(70, (const uint32_t[]){word(7, 7, 7)}, 1);
+        add_bank(80, (const uint32_t[]){word(8, 8, 8)}, 1);
+        event[second] ^= kind == 0 ? 1 : 0;
+        event[second + 3] ^= kind == 1 ? 64 : 0;
+        decode();
+        expect_one_fault(kind == 0 ? SLC_FAULT_BANK_MAGIC : SLC_FAULT_BANK_SIZE, -1);
+        assert_int_equal(out.head.size, 3);
+        assert_int_equal(out.sensor[1], 70);
+        assert_int_equal(out.sensor[2], 80);
+    }
+}
+
+/* An event of other detectors is told from one in which the VELO saw nothing. */
+static void misses_the_velo(void **state)
+{
+    (void)state;
+    begin();
+    add_raw(SLC_BANK_ODIN, 6, 0, "abcd", 4);
+    add_raw(SLC_BANK_VP_RETINA, 3, 0, "abcd", 4);
+    decode();
+    expect_one_fault(SLC_FAULT_EVENT_NO_VP, -1);
+    begin();
+    add_bank(5, NULL, 0);
+    decode();
+    assert_int_equal(slc_faults_total(&faults), 0);
+}
+
+/* Banks that will be dropped take no room: memory cannot be blown up by repeating them. */
+static void bound_follows_what_is_kept(void **state)
+{
+    (void)state;
+    begin();
+    for (int i = 0; i < 100; i++) {
+        add_bank(50, (const uint32_t[]){word(4, 4, 4), word(5, 5, 5)}, 2);
+    }
+    slc_batch batch = {0};
+    size_t largest = 0;
+    assert_int_equal(slc_batch_append(&batch, event, event_size, 0), SLC_OK);
+    assert_int_equal(slc_batch_append(&batch, event, event_size / 100, 0), SLC_OK);
+    assert_int_equal(slc_velo_decode_bound(&batch, &largest), 4);
+    assert_int_equal(largest, 2);
+    slc_batch_clear(&batch);
+}
+
 static void refuses_several_crossings(void **state)
 {
     (void)state;
@@ -225,7 +278,7 @@ static void refuses_several_crossings(void **state)
     add_raw(SLC_BANK_TAE, 1, 0, "abcd", 4);
     add_bank(50, (const uint32_t[]){word(4, 4, 4)}, 1);
     decode();
-    expect_one_fault(SLC_FAULT_RECORD_TYPE, 0);
+    expect_one_fault(SLC_FAULT_EVENT_CROSSINGS, 0);
     assert_int_equal(out.head.size, 0);
 }
 
@@ -262,6 +315,9 @@ int main(void)
         cmocka_unit_test(drops_bad_banks_alone),
         cmocka_unit_test(keeps_what_came_before_damage),
         cmocka_unit_test(refuses_several_crossings),
+        cmocka_unit_test(goes_on_behind_damage),
+        cmocka_unit_test(misses_the_velo),
+        cmocka_unit_test(bound_follows_what_is_kept),
         cmocka_unit_test(says_when_there_is_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, tear_down);

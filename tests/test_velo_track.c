@@ -20,6 +20,7 @@ static slc_velo_tracks tracks;
 static slc_velo_track_hits track_hits;
 static slc_velo_track_scratch scratch;
 static slc_velo_track_config config;
+static slc_faults faults;
 
 static int set_up(void **state)
 {
@@ -60,7 +61,7 @@ static float layer_z(uint32_t layer)
 static void run(void)
 {
     slc_columns_end_event(&hits);
-    assert_int_equal(slc_velo_track_run(&config, &hits, &scratch, &tracks, &track_hits), SLC_OK);
+    assert_int_equal(slc_velo_track_run(&config, &hits, 0, &scratch, &tracks, &track_hits, &faults), SLC_OK);
     assert_int_equal(tracks.head.n_events, hits.head.n_events);
     assert_true(slc_columns_check(&slc_velo_tracks_schema, &tracks, NULL));
     assert_true(slc_columns_check(&slc_velo_track_hits_schema, &track_hits, NULL));
@@ -257,6 +258,34 @@ static void degenerate_hits(void **state)
     assert_int_equal(tracks.head.size, 0);
 }
 
+/* A layer over the limit costs its event the search, and no other event. */
+static void crowded_events_are_left_alone(void **state)
+{
+    (void)state;
+    config.max_layer_hits = 5;
+    slc_columns_reset(&hits);
+    for (uint32_t e = 0; e < 3; e++) {
+        for (uint32_t layer = 3; layer < 7; layer++) {
+            const uint32_t n = e == 1 && layer == 5 ? 6 : 5;
+            for (uint32_t i = 0; i < n; i++) {
+                add_hit(2 * layer, 10 + 5 * (float)i, 3, layer_z(layer));
+            }
+        }
+        if (e < 2) {
+            slc_columns_end_event(&hits);
+        }
+    }
+    slc_faults_reset(&faults);
+    run();
+    assert_int_equal(tracks.head.event_offset[1], 5);
+    assert_int_equal(tracks.head.event_offset[2], 5);
+    assert_int_equal(tracks.head.event_offset[3], 10);
+    assert_int_equal(slc_faults_total(&faults), 1);
+    assert_int_equal(faults.count[SLC_FAULT_EVENT_CROWDED], 1);
+    assert_int_equal(faults.kept[0].event, 1);
+    slc_velo_track_config_default(&config);
+}
+
 static void refuses_misuse(void **state)
 {
     (void)state;
@@ -264,14 +293,18 @@ static void refuses_misuse(void **state)
     add_hit(5, 1, 1, 1);
     add_hit(2, 1, 1, 1); /* not sorted */
     slc_columns_end_event(&hits);
-    assert_int_equal(slc_velo_track_run(&config, &hits, &scratch, &tracks, &track_hits), SLC_ERR_USAGE);
+    assert_int_equal(slc_velo_track_run(&config, &hits, 0, &scratch, &tracks, &track_hits, &faults),
+                     SLC_ERR_USAGE);
     slc_velo_track_config wrong = config;
     wrong.candidates = 33;
-    assert_int_equal(slc_velo_track_run(&wrong, &hits, &scratch, &tracks, &track_hits), SLC_ERR_USAGE);
+    assert_int_equal(slc_velo_track_run(&wrong, &hits, 0, &scratch, &tracks, &track_hits, &faults),
+                     SLC_ERR_USAGE);
     slc_velo_tracks none = {0};
-    assert_int_equal(slc_velo_track_run(&config, &hits, &scratch, &none, &track_hits), SLC_ERR_CAPACITY);
+    assert_int_equal(slc_velo_track_run(&config, &hits, 0, &scratch, &none, &track_hits, &faults),
+                     SLC_ERR_CAPACITY);
     slc_velo_track_scratch small = {0};
-    assert_int_equal(slc_velo_track_run(&config, &hits, &small, &tracks, &track_hits), SLC_ERR_CAPACITY);
+    assert_int_equal(slc_velo_track_run(&config, &hits, 0, &small, &tracks, &track_hits, &faults),
+                     SLC_ERR_CAPACITY);
 }
 
 int main(void)
@@ -284,6 +317,7 @@ int main(void)
         cmocka_unit_test(takes_the_nearest_in_phi_and_the_smallest_scatter),
         cmocka_unit_test(equals_the_oracle),
         cmocka_unit_test(degenerate_hits),
+        cmocka_unit_test(crowded_events_are_left_alone),
         cmocka_unit_test(refuses_misuse),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -62,8 +62,9 @@ const char *slc_compiler(void);
 /* ---- faults ---------------------------------------------------------------------------------- */
 
 /* What can be wrong with detector data. `module` in a fault is the source that sent it (for a raw bank its
- * source id, -1 where there is none), `offset` the byte offset inside the input stream where that is known,
- * otherwise inside the event. */
+ * source id, -1 where there is none), `offset` the byte offset: of record faults inside the input stream,
+ * of bank and super-pixel faults inside the event; of SLC_FAULT_SUPERPIXEL_HINT, found after the bytes were
+ * left behind, it is the super-pixel's address (64 · column + row). */
 typedef enum slc_fault_code {
     SLC_FAULT_RECORD_HEADER =
         0,                      /* a record's header is damaged: bytes were skipped up to the next good one */
@@ -72,8 +73,8 @@ typedef enum slc_fault_code {
     SLC_FAULT_RECORD_CHECKSUM,  /* the checksum does not match: the event was dropped */
     SLC_FAULT_RECORD_COMPRESSION, /* unknown compression id, or a compressed payload that does not expand */
     SLC_FAULT_RECORD_TYPE,        /* a record that is not a sequence of raw banks */
-    SLC_FAULT_BANK_MAGIC,         /* no 0xCBCB where a bank must begin: the rest of the event was dropped */
-    SLC_FAULT_BANK_SIZE,          /* a bank that overruns its event: the rest of the event was dropped */
+    SLC_FAULT_BANK_MAGIC,         /* no 0xCBCB where a bank must begin: bytes skipped up to the next bank */
+    SLC_FAULT_BANK_SIZE,          /* a bank that overruns its event: bytes skipped up to the next bank */
     SLC_FAULT_BANK_VERSION,       /* a version that cannot be decoded: the bank was dropped */
     SLC_FAULT_BANK_SOURCE,        /* a source id outside the detector: the bank was dropped */
     SLC_FAULT_BANK_LENGTH,    /* the payload's length does not agree with its count: the bank was dropped */
@@ -83,6 +84,9 @@ typedef enum slc_fault_code {
     SLC_FAULT_SUPERPIXEL_DUPLICATE, /* an address sent twice: the patterns were united */
     SLC_FAULT_SUPERPIXEL_HINT,      /* "isolated" is set, and a neighbour is hit: the hint was not used */
     SLC_FAULT_TRUTH,                /* a truth bank that cannot be read: the event has no truth */
+    SLC_FAULT_EVENT_CROSSINGS,      /* several bunch crossings in one record: the event was dropped */
+    SLC_FAULT_EVENT_NO_VP,          /* no VELO super-pixel bank: the event has no hits */
+    SLC_FAULT_EVENT_CROWDED,        /* too many hits in a layer: the event's tracks were not searched */
     SLC_FAULT_EVENT_SHAPE,          /* a text event that is not what its format says: the event was dropped */
     SLC_FAULT_CODES                 /* how many codes there are */
 } slc_fault_code;
@@ -92,7 +96,7 @@ const char *slc_fault_name(slc_fault_code code);
 const char *slc_fault_text(slc_fault_code code);
 
 typedef struct slc_fault {
-    uint64_t event;  /* index of the event in the run, from 0 */
+    uint64_t event;  /* index of the event in its input, from 0 */
     uint64_t offset; /* byte offset */
     int32_t module;
     slc_fault_code code;

@@ -47,6 +47,10 @@ typedef struct slc_bank_cursor {
 } slc_bank_cursor;
 slc_status slc_bank_next(slc_bank_cursor *cursor, slc_bank *bank, slc_fault_code *fault);
 
+/* After damage: moves the cursor behind its place to the next offset (a multiple of 4) where a bank can begin
+ * that fits and is followed by another one or by the end of the event; to the end where there is none. */
+void slc_bank_resume(slc_bank_cursor *cursor);
+
 /* Writes one bank with its padding at `out`, which has `capacity` bytes. Returns the bytes written, or 0 if
  * it does not fit or the payload is larger than SLC_BANK_MAX_PAYLOAD. */
 size_t slc_bank_write(uint8_t *out, size_t capacity, uint8_t type, uint8_t version, int16_t source,

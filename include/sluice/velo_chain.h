@@ -33,6 +33,8 @@ typedef struct slc_velo_result {
     slc_velo_track_hits track_hits;
     slc_velo_states beam;
     slc_velo_states end;
+    uint64_t first_event; /* number of the first event, for faults; for events that come as hits the caller
+                             sets it */
     uint64_t n_pixels;
     uint64_t n_isolated; /* super-pixels that came with the "isolated" hint */
     slc_faults faults;   /* of this batch */

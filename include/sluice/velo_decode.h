@@ -13,8 +13,9 @@
 extern "C" {
 #endif
 
-/* An upper bound of the super-pixels in a batch. */
-size_t slc_velo_decode_bound(const slc_batch *batch);
+/* An upper bound of the super-pixels in a batch; *largest_event (may be NULL) gets that of the largest event.
+ */
+size_t slc_velo_decode_bound(const slc_batch *batch, size_t *largest_event);
 
 /* Decodes all events of a batch. Super-pixels may come in any order; the output is sorted by sensor, then
  * address, and an address sent twice is united. Damage is recorded in `faults` and costs the smallest unit: a

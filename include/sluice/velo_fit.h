@@ -15,7 +15,7 @@ extern "C" {
 /* Variance of a slope from scattering in one layer: noise_constant + noise_slope · (tx² + ty²), for a
  * particle of typical momentum. The VELO has no field and cannot tell the momentum, but the track's own chi2
  * tells how much it scatters: with scatter_prior > 0 a second pass takes that variance times ((prior + chi2)
- * / (prior + n_dof))^(3/2), within 0.1 … 100. The prior counts as so many degrees of freedom; 0 keeps the
+ * / (prior + n_dof))², within 0.1 … 100. The prior counts as so many degrees of freedom; 0 keeps the
  * fixed variance, which is the filter of the thesis. */
 typedef struct slc_velo_fit_config {
     float hit_sigma_mm; /* resolution of a hit in x and in y */

@@ -15,8 +15,8 @@ static const struct {
     [SLC_FAULT_RECORD_COMPRESSION] = {"record_compression",
                                       "the record cannot be decompressed; event dropped"},
     [SLC_FAULT_RECORD_TYPE] = {"record_type", "the record does not hold raw banks; event dropped"},
-    [SLC_FAULT_BANK_MAGIC] = {"bank_magic", "no bank magic 0xCBCB; rest of the event dropped"},
-    [SLC_FAULT_BANK_SIZE] = {"bank_size", "a bank overruns its event; rest of the event dropped"},
+    [SLC_FAULT_BANK_MAGIC] = {"bank_magic", "no bank magic 0xCBCB; bytes skipped up to the next bank"},
+    [SLC_FAULT_BANK_SIZE] = {"bank_size", "a bank overruns its event; bytes skipped up to the next bank"},
     [SLC_FAULT_BANK_VERSION] = {"bank_version", "unknown bank version; bank dropped"},
     [SLC_FAULT_BANK_SOURCE] = {"bank_source", "source id outside the detector; bank dropped"},
     [SLC_FAULT_BANK_LENGTH] = {"bank_length", "the bank's length disagrees with its count; bank dropped"},
@@ -28,6 +28,9 @@ static const struct {
     [SLC_FAULT_SUPERPIXEL_HINT] = {"superpixel_hint",
                                    "isolated hint set though a neighbour is hit; hint ignored"},
     [SLC_FAULT_TRUTH] = {"truth", "truth bank cannot be read; event has no truth"},
+    [SLC_FAULT_EVENT_CROSSINGS] = {"event_crossings", "several bunch crossings in one record; event dropped"},
+    [SLC_FAULT_EVENT_NO_VP] = {"event_no_vp", "no VELO super-pixel bank (type 63) in the event"},
+    [SLC_FAULT_EVENT_CROWDED] = {"event_crowded", "too many hits in a layer; tracks not searched"},
     [SLC_FAULT_EVENT_SHAPE] = {"event_shape", "not an event of this format; event dropped"},
 };
 

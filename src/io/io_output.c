@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void forget(slc_io_output *output)
@@ -25,10 +26,48 @@ static char *temporary_name(const char *path)
     return name;
 }
 
+/* Creates the temporary file; one that is there already (a killed run with our number) may be replaced, but
+ * what a link of that name points to may not. */
+static FILE *create(const char *name)
+{
+    (void)unlink(name);
+    const int file = open(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    FILE *stream = file >= 0 ? fdopen(file, "wb") : NULL;
+    if (stream == NULL && file >= 0) {
+        (void)close(file);
+    }
+    return stream;
+}
+
+/* What stands under the name now: a device or a pipe is written to, not replaced; a link keeps pointing to
+ * the file that is replaced. */
+static slc_status look_at(slc_io_output *output, const char *path, bool *direct, slc_error *error)
+{
+    struct stat there;
+    *direct = false;
+    if (stat(path, &there) != 0) {
+        return SLC_OK;
+    }
+    if (S_ISDIR(there.st_mode)) {
+        return slc_fail(error, SLC_ERR_IO, "%s: cannot create: it is a directory", path);
+    }
+    *direct = !S_ISREG(there.st_mode);
+    char *target = !*direct && lstat(path, &there) == 0 && S_ISLNK(there.st_mode) ? realpath(path, NULL)
+                                                                                  : NULL;
+    if (target != NULL) {
+        free(output->path);
+        output->path = target;
+    }
+    return SLC_OK;
+}
+
 slc_status slc_io_output_reserve_name(slc_io_output *output, const char *path, slc_error *error)
 {
-    const slc_status status = slc_io_output_open(output, path, error);
-    if (status == SLC_OK && output->temporary != NULL) {
+    slc_status status = slc_io_output_open(output, path, error);
+    if (status == SLC_OK && output->temporary == NULL) {
+        status = slc_fail(error, SLC_ERR_IO, "%s: cannot create: not a regular file", path);
+        slc_io_output_abandon(output);
+    } else if (status == SLC_OK) {
         (void)fclose(output->stream);
         output->stream = NULL;
     }
@@ -45,14 +84,21 @@ slc_status slc_io_output_open(slc_io_output *output, const char *path, slc_error
         output->stream = stdout;
         return SLC_OK;
     }
-    output->temporary = temporary_name(path);
-    output->stream = output->temporary != NULL ? fopen(output->temporary, "wb") : NULL;
-    if (output->stream == NULL) {
-        const slc_status status = slc_fail(error, SLC_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
-        forget(output);
-        return status;
+    bool direct;
+    slc_status status = look_at(output, path, &direct, error);
+    if (status == SLC_OK) {
+        output->temporary = direct ? NULL : temporary_name(output->path);
+        output->stream = direct                      ? fopen(path, "wb")
+                         : output->temporary != NULL ? create(output->temporary)
+                                                     : NULL;
+        if (output->stream == NULL) {
+            status = slc_fail(error, SLC_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
+        }
     }
-    return SLC_OK;
+    if (status != SLC_OK) {
+        forget(output);
+    }
+    return status;
 }
 
 /* Pushes the bytes to the disk, so that a full one is noticed before the rename. */

@@ -2,7 +2,8 @@
  *
  * Inside the library: an output file that appears under its final name only when it is complete. It is
  * written under
- * "<path>.tmp-<pid>" in the same folder, synced, and renamed.
+ * "<path>.tmp-<pid>" in the same folder, synced, and renamed. Devices and pipes are written to as they are,
+ * and a symbolic link keeps pointing to the file that it names.
  */
 #ifndef SLUICE_IO_OUTPUT_H
 #define SLUICE_IO_OUTPUT_H
@@ -13,7 +14,7 @@
 
 typedef struct slc_io_output {
     char *path;      /* the final name; NULL while closed */
-    char *temporary; /* the name it is written under; NULL for standard output */
+    char *temporary; /* the name it is written under; NULL where nothing is renamed */
     FILE *stream;    /* NULL after _reserve_name */
 } slc_io_output;
 

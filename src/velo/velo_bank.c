@@ -42,6 +42,27 @@ slc_status slc_bank_next(slc_bank_cursor *cursor, slc_bank *bank, slc_fault_code
     return SLC_OK;
 }
 
+/* A bank whose end is the event's, or the beginning of another one. */
+static bool is_plausible(const slc_bank_cursor *cursor, size_t at)
+{
+    slc_bank_cursor trial = {.bytes = cursor->bytes, .size = cursor->size, .at = at};
+    slc_bank bank;
+    if (slc_bank_next(&trial, &bank, NULL) != SLC_OK) {
+        return false;
+    }
+    return trial.at == trial.size ||
+           (trial.size - trial.at >= 2 && slc_load_u16(trial.bytes + trial.at) == SLC_BANK_MAGIC);
+}
+
+void slc_bank_resume(slc_bank_cursor *cursor)
+{
+    size_t at = (cursor->at & ~(size_t)3) + 4;
+    while (at < cursor->size && !is_plausible(cursor, at)) {
+        at += 4;
+    }
+    cursor->at = at < cursor->size ? at : cursor->size;
+}
+
 size_t slc_bank_bound(size_t size)
 {
     return (SLC_BANK_HEADER + size + 3) & ~(size_t)3;

@@ -4,7 +4,6 @@
 #include "velo/velo_superpixel.h"
 #include <sluice/velo_chain.h>
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,29 +21,33 @@ void slc_velo_config_default(slc_velo_config *config)
     slc_velo_fit_config_default(&config->fit);
 }
 
+/* Every number of the configuration, with what it may be. */
 static slc_status check_config(const slc_velo_config *config, slc_error *error)
 {
+    const slc_velo_track_config *track = &config->track;
+    const slc_velo_fit_config *fit = &config->fit;
     const struct {
         const char *name;
-        float value;
-    } positive[] = {
-        {"max_scatter_seeding", config->track.max_scatter_seeding_mm2},
-        {"max_scatter_extending", config->track.max_scatter_extending_mm2},
-        {"max_scatter_3hits", config->track.max_scatter_3hits_mm2},
-        {"hit_sigma", config->fit.hit_sigma_mm},
+        double value, low, high;
+    } ranges[] = {
+        {"candidates", track->candidates, 1, 32},
+        {"max-layer-hits", track->max_layer_hits, 1, UINT32_MAX},
+        {"max-scatter-seeding", (double)track->max_scatter_seeding_mm2, 0, 1e6},
+        {"max-scatter-extending", (double)track->max_scatter_extending_mm2, 0, 1e6},
+        {"max-scatter-3hits", (double)track->max_scatter_3hits_mm2, 0, 1e6},
+        {"hit-sigma", (double)fit->hit_sigma_mm, 1e-6, 1e3},
+        {"noise-constant", (double)fit->noise_constant, 0, 1e3},
+        {"noise-slope", (double)fit->noise_slope, 0, 1e3},
+        {"scatter-prior", (double)fit->scatter_prior, 0, 1e9},
+        {"beam-x", (double)fit->beam_x_mm, -1e3, 1e3},
+        {"beam-y", (double)fit->beam_y_mm, -1e3, 1e3},
+        {"end-z", (double)fit->end_z_mm, -1e6, 1e6},
     };
-    if (config->track.candidates < 1 || config->track.candidates > 32) {
-        return slc_fail(error, SLC_ERR_USAGE, "candidates is %u, must be from 1 to 32",
-                        config->track.candidates);
-    }
-    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++) {
-        if (!(positive[i].value > 0) || !isfinite(positive[i].value)) {
-            return slc_fail(error, SLC_ERR_USAGE, "%s is %g, must be a positive number", positive[i].name,
-                            (double)positive[i].value);
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        if (!(ranges[i].value >= ranges[i].low && ranges[i].value <= ranges[i].high)) {
+            return slc_fail(error, SLC_ERR_USAGE, "%s is %g, must be from %g to %g", ranges[i].name,
+                            ranges[i].value, ranges[i].low, ranges[i].high);
         }
-    }
-    if (!(config->fit.noise_constant >= 0) || !(config->fit.noise_slope >= 0)) {
-        return slc_fail(error, SLC_ERR_USAGE, "the fit's noise must not be negative");
     }
     return SLC_OK;
 }
@@ -113,7 +116,8 @@ static slc_status reserve_tracks(slc_velo_chain *chain, size_t hits, size_t hits
 
 slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result)
 {
-    const size_t superpixels = slc_velo_decode_bound(batch);
+    size_t largest;
+    const size_t superpixels = slc_velo_decode_bound(batch, &largest);
     const size_t hits = slc_velo_cluster_bound(superpixels);
     slc_status status = slc_columns_reserve(&slc_velo_superpixels_schema, &result->superpixels, superpixels,
                                             batch->n_events);
@@ -124,8 +128,7 @@ slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,
         status = slc_velo_cluster_reserve(&chain->cluster);
     }
     if (status == SLC_OK) {
-        /* One event may hold all of the batch's hits. */
-        status = reserve_tracks(chain, hits, hits, batch->n_events, result);
+        status = reserve_tracks(chain, hits, slc_velo_cluster_bound(largest), batch->n_events, result);
     }
     return status;
 }
@@ -162,19 +165,24 @@ static slc_status check_strict(const slc_velo_chain *chain, const slc_faults *fa
 
 static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, slc_error *error)
 {
-    slc_status status = slc_velo_track_run(&chain->config.track, &result->hits, &chain->track,
-                                           &result->tracks, &result->track_hits);
+    slc_status status = slc_velo_track_run(&chain->config.track, &result->hits, result->first_event,
+                                           &chain->track, &result->tracks, &result->track_hits,
+                                           &result->faults);
     if (status == SLC_OK) {
         status = slc_velo_fit_run(&chain->config.fit, &result->hits, &result->tracks, &result->track_hits,
                                   &result->beam, &result->end);
     }
-    return status == SLC_OK ? status : slc_fail(error, status, "VELO tracking: %s", slc_status_name(status));
+    if (status != SLC_OK) {
+        return slc_fail(error, status, "VELO tracking: %s", slc_status_name(status));
+    }
+    return check_strict(chain, &result->faults, error);
 }
 
 slc_status slc_velo_chain_run(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result,
                               slc_error *error)
 {
     slc_faults_reset(&result->faults);
+    result->first_event = batch->first_event;
     slc_status status = slc_velo_decode_run(batch, &result->superpixels, &result->faults);
     if (status == SLC_OK) {
         status = slc_velo_cluster_run(&chain->geometry, &result->superpixels, batch->first_event,

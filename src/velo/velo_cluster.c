@@ -202,7 +202,8 @@ static uint64_t cluster_sensor(const slc_velo_geometry *geometry, const sensor_i
     for (size_t s = 0; s < input->n; s++) {
         bool hinted = (input->words[s] & SLC_SUPERPIXEL_ISOLATED) != 0;
         if (hinted && !is_alone(work, work->nodes[i].cell)) {
-            slc_faults_add(faults, SLC_FAULT_SUPERPIXEL_HINT, input->event, (int32_t)input->sensor, s);
+            slc_faults_add(faults, SLC_FAULT_SUPERPIXEL_HINT, input->event, (int32_t)input->sensor,
+                           slc_superpixel_address(input->words[s]));
             hinted = false;
         }
         do {

@@ -29,19 +29,6 @@ static bool is_vp(const slc_bank *bank)
     return bank->type == SLC_BANK_VP || bank->type == SLC_BANK_VELO;
 }
 
-size_t slc_velo_decode_bound(const slc_batch *batch)
-{
-    size_t words = 0;
-    for (uint32_t e = 0; e < batch->n_events; e++) {
-        slc_bank_cursor cursor = {.bytes = batch->bytes + batch->offset[e], .size = batch->length[e]};
-        slc_bank bank;
-        while (slc_bank_next(&cursor, &bank, NULL) == SLC_OK) {
-            words += is_vp(&bank) ? bank.size / 4 : 0;
-        }
-    }
-    return words;
-}
-
 static void note(event_context *context, slc_fault_code code, int32_t source, size_t offset)
 {
     slc_faults_add(context->faults, code, context->event, source, offset);
@@ -99,15 +86,24 @@ static void collect_banks(event_context *context, const uint8_t *bytes, size_t s
     slc_bank bank;
     slc_fault_code fault = SLC_FAULT_BANK_MAGIC;
     slc_status status;
-    while ((status = slc_bank_next(&cursor, &bank, &fault)) == SLC_OK) {
+    bool any_vp = false;
+    while ((status = slc_bank_next(&cursor, &bank, &fault)) != SLC_END) {
+        if (status != SLC_OK) {
+            note(context, fault, -1, cursor.at);
+            any_vp = true; /* the event's fault is told already */
+            slc_bank_resume(&cursor);
+            continue;
+        }
         if (bank.type == SLC_BANK_TAE) {
             /* Several bunch crossings in one record: their banks would mix. */
-            note(context, SLC_FAULT_RECORD_TYPE, bank.source, bank.offset);
+            memset(context->sensors, 0, sizeof context->sensors);
+            note(context, SLC_FAULT_EVENT_CROSSINGS, bank.source, bank.offset);
             return;
         }
         if (!is_vp(&bank)) {
             continue;
         }
+        any_vp = true;
         if (bank.type == SLC_BANK_VP && (bank.version == 2 || bank.version == 3)) {
             take_counted(context, &bank);
         } else if (bank.version == 4) {
@@ -116,8 +112,8 @@ static void collect_banks(event_context *context, const uint8_t *bytes, size_t s
             note(context, SLC_FAULT_BANK_VERSION, bank.source, bank.offset);
         }
     }
-    if (status != SLC_END) {
-        note(context, fault, -1, cursor.at);
+    if (!any_vp) {
+        note(context, SLC_FAULT_EVENT_NO_VP, -1, 0);
     }
 }
 
@@ -199,6 +195,29 @@ static size_t decode_sensor(event_context *context, uint32_t sensor, uint32_t *o
         }
     }
     return kept;
+}
+
+size_t slc_velo_decode_bound(const slc_batch *batch, size_t *largest_event)
+{
+    size_t total = 0, largest = 0;
+    slc_faults ignored;
+    event_context context = {.faults = &ignored};
+    slc_faults_reset(&ignored);
+    for (uint32_t e = 0; e < batch->n_events; e++) {
+        /* The same choice of banks as when decoding: banks that will be dropped take no room. */
+        memset(context.sensors, 0, sizeof context.sensors);
+        collect_banks(&context, batch->bytes + batch->offset[e], batch->length[e]);
+        size_t words = 0;
+        for (uint32_t sensor = 0; sensor < SLC_VELO_SENSORS; sensor++) {
+            words += count_words(&context.sensors[sensor]);
+        }
+        total += words;
+        largest = words > largest ? words : largest;
+    }
+    if (largest_event != NULL) {
+        *largest_event = largest;
+    }
+    return total;
 }
 
 slc_status slc_velo_decode_run(const slc_batch *batch, slc_velo_superpixels *superpixels, slc_faults *faults)

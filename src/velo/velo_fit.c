@@ -18,7 +18,7 @@ void slc_velo_fit_config_default(slc_velo_fit_config *config)
 {
     *config = (slc_velo_fit_config){.hit_sigma_mm = 0.0125f,
                                     .noise_constant = 1e-8f,
-                                    .noise_slope = 5.5e-5f,
+                                    .noise_slope = 7e-5f,
                                     .scatter_prior = 2,
                                     .end_z_mm = 770.0f};
 }
@@ -103,13 +103,12 @@ static uint32_t degrees_of_freedom(uint32_t n_hits)
     return 2 * n_hits - 4;
 }
 
-/* How much more than typical a track scatters. The power 3/2, because chi2 grows slower than the scattering
- * does (the hits' own errors are in it too) where a track scatters little, and as fast where it scatters
- * much. */
+/* How much more than typical a track scatters. The square, because chi2 grows slower than the scattering
+ * does: the hits' own errors are in it too. */
 static float scatter_scale(float prior, float chi2, float n_dof)
 {
     const float ratio = (prior + chi2) / (prior + n_dof);
-    return fminf(fmaxf(ratio * sqrtf(ratio), 0.1f), 100.0f);
+    return fminf(fmaxf(ratio * ratio, 0.1f), 100.0f);
 }
 
 static void move_to(fitted *state, float z)

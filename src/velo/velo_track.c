@@ -45,7 +45,8 @@ void slc_velo_track_config_default(slc_velo_track_config *config)
     *config = (slc_velo_track_config){.candidates = 3,
                                       .max_scatter_seeding_mm2 = 0.05f,
                                       .max_scatter_extending_mm2 = 0.1f,
-                                      .max_scatter_3hits_mm2 = 0.0095f};
+                                      .max_scatter_3hits_mm2 = 0.0095f,
+                                      .max_layer_hits = 2000};
 }
 
 size_t slc_velo_track_bound(size_t n_hits)
@@ -284,14 +285,24 @@ static void find_tracks(event_context *context)
     }
 }
 
+static bool is_crowded(const event_context *context)
+{
+    for (uint32_t l = 0; l < SLC_VELO_LAYERS; l++) {
+        if (context->layers[l].n > context->config->max_layer_hits) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool has_room(const slc_columns *head, uint32_t events, size_t rows)
 {
     return head->block != NULL && head->event_capacity >= events && head->capacity >= rows;
 }
 
 slc_status slc_velo_track_run(const slc_velo_track_config *config, const slc_velo_hits *hits,
-                              slc_velo_track_scratch *scratch, slc_velo_tracks *tracks,
-                              slc_velo_track_hits *track_hits)
+                              uint64_t first_event, slc_velo_track_scratch *scratch, slc_velo_tracks *tracks,
+                              slc_velo_track_hits *track_hits, slc_faults *faults)
 {
     slc_columns_reset(tracks);
     slc_columns_reset(track_hits);
@@ -313,7 +324,11 @@ slc_status slc_velo_track_run(const slc_velo_track_config *config, const slc_vel
         if (!fill_layers(&context, hits, begin, end, scratch)) {
             return SLC_ERR_USAGE;
         }
-        find_tracks(&context);
+        if (is_crowded(&context)) {
+            slc_faults_add(faults, SLC_FAULT_EVENT_CROWDED, first_event + e, -1, 0);
+        } else {
+            find_tracks(&context);
+        }
         slc_columns_end_event(tracks);
         slc_columns_end_event(track_hits);
     }

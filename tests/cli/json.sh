@@ -18,7 +18,7 @@ equal categories "$(key all.json "' '.join(o['truth']['categories'])")" \
 equal "keys of a category" "$(key all.json "{' '.join(c) for c in o['truth']['categories'].values()}")" \
     "{'reconstructible found efficiency efficiency_sigma clones clone_rate purity hit_efficiency'}"
 equal "keys of residuals" "$(key all.json "' '.join(o['truth']['residuals'])")" \
-    "x_mean_um x_rms_um x_half_width_68_um y_mean_um y_rms_um y_half_width_68_um n"
+    "x_mean_um x_rms_um x_half_width_68_um y_mean_um y_rms_um y_half_width_68_um n x_outside y_outside"
 equal "keys of pulls" "$(key all.json "{k: ' '.join(v) for k, v in o['truth']['pulls'].items()}")" \
     "{'x': 'mean width half_width_68 n', 'y': 'mean width half_width_68 n', 'tx': 'mean width half_width_68 n', 'ty': 'mean width half_width_68 n'}"
 equal sums "$(key all.json "o['events'], len(o['clusters_per_event']), sum(o['clusters_per_event']) == o['clusters'], o['truth']['events']")" \

@@ -63,6 +63,34 @@ for arguments in "version" "velo a.mdf --json" "velo a.mdf" "info a.mdf" "--help
     echo "sluice: standard output: cannot write: No space left on device" | want_err
 done
 
+# An output never destroys an input or another output; a run that read nothing replaces no earlier result; a link and a
+# device stay what they are.
+cp a.mdf same.mdf
+ln -s same.mdf link.mdf
+for clash in "-o same.mdf same.mdf" "-o ./same.mdf same.mdf" "--report link.mdf same.mdf" "-o x.h5 --table ./x.h5 same.mdf"; do
+    # shellcheck disable=SC2086 # words on purpose
+    run velo $clash
+    want 2
+    want_no_out
+    cmp -s a.mdf same.mdf || fail "$last: the input is gone"
+done
+run velo - - <a.mdf
+want 2
+echo "sluice velo: standard input ('-') can be read once only; see sluice velo --help" | want_err
+echo good >keep.h5
+run velo missing.mdf -o keep.h5
+want 1
+printf '%s\n' "sluice velo: missing.mdf: cannot open: No such file or directory" \
+    "sluice velo: no events were read: no file was written" | want_err
+[ "$(cat keep.h5)" = good ] || fail "$last: an earlier result is gone"
+rm -f same.mdf link.mdf keep.h5
+run velo a.mdf --report /dev/null
+want 0
+[ -c /dev/null ] || fail "$last: /dev/null is gone"
+run simulate velo --events 1 -o /
+want 1
+echo "sluice simulate velo: /: cannot create: it is a directory" | want_err
+
 # A kill in the middle. The input is a pipe that stays open, so that the run cannot end by itself.
 interrupted() { # SIGNAL FILE COMMAND...
     local signal=$1 file=$2 pid

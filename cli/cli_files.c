@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Whether two names mean one file, so that an output does not destroy an input. */
+#include "cli_talk.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool look(const char *name, struct stat *file)
+{
+    return strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, file) == 0 : stat(name, file) == 0;
+}
+
+/* The folder that a name lies in, as it really is; the caller frees it. NULL where there is none. */
+static char *folder_of(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    if (slash == NULL) {
+        return realpath(".", NULL);
+    }
+    char *folder = strdup(name);
+    char *real = NULL;
+    if (folder != NULL) {
+        folder[slash - name + 1] = '\0';
+        real = realpath(folder, NULL);
+        free(folder);
+    }
+    return real;
+}
+
+static const char *last_part(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash == NULL ? name : slash + 1;
+}
+
+bool slc_cli_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    if (look(a, &first) && look(b, &second)) {
+        return S_ISREG(first.st_mode) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+    }
+    /* At most one of them is there yet. */
+    char *folder_a = folder_of(a), *folder_b = folder_of(b);
+    const bool same = folder_a != NULL && folder_b != NULL && strcmp(folder_a, folder_b) == 0 &&
+                      strcmp(last_part(a), last_part(b)) == 0;
+    free(folder_a);
+    free(folder_b);
+    return same;
+}
