@@ -67,5 +67,6 @@ extern const slc_cli_command slc_cmd_velo;
 extern const slc_cli_command slc_cmd_simulate_velo;
 extern const slc_cli_command slc_cmd_info;
 extern const slc_cli_command slc_cmd_version;
+extern const slc_cli_command slc_cmd_bench;
 
 #endif

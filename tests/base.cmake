@@ -8,6 +8,11 @@ function(sluice_core_test name labels modules)
     foreach(module IN LISTS modules)
         target_sources(${name} PRIVATE $<TARGET_OBJECTS:sluice_${module}>)
     endforeach()
+    if("simd" IN_LIST modules) # and the kernels with it
+        foreach(target IN LISTS SLUICE_SIMD_TARGETS)
+            target_sources(${name} PRIVATE $<TARGET_OBJECTS:simd_${target}>)
+        endforeach()
+    endif()
     target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
                                                ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(${name} PRIVATE PkgConfig::CMOCKA m sluice_flags)

@@ -18,12 +18,18 @@ foreach(check IN ITEMS includes sizes docs)
 endforeach()
 sluice_hygiene(tests ${Python3_EXECUTABLE} ${hygiene}/check_tests.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
                ${CMAKE_CTEST_COMMAND})
+sluice_hygiene(simd_table_self_test ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/simd-table.py --self-test)
+sluice_hygiene(simd_table ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/simd-table.py --check)
 sluice_hygiene(public_headers ${hygiene}/public_headers.sh ${PROJECT_SOURCE_DIR})
 sluice_hygiene(library_symbols ${hygiene}/library_symbols.sh $<TARGET_FILE:sluice>)
 
-sluice_core_test(test_velo_allocation hygiene "base;velo;sim" test_velo_allocation.c)
+sluice_core_test(test_velo_allocation hygiene "base;simd;velo;sim" test_velo_allocation.c)
 
-add_executable(core_only hygiene/core_only.c $<TARGET_OBJECTS:sluice_base> $<TARGET_OBJECTS:sluice_velo>)
+add_executable(core_only hygiene/core_only.c $<TARGET_OBJECTS:sluice_base> $<TARGET_OBJECTS:sluice_simd>
+                         $<TARGET_OBJECTS:sluice_velo>)
+foreach(target IN LISTS SLUICE_SIMD_TARGETS)
+    target_sources(core_only PRIVATE $<TARGET_OBJECTS:simd_${target}>)
+endforeach()
 target_include_directories(core_only PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(core_only PRIVATE sluice_flags m)
 if(SLUICE_SANITIZE)

@@ -7,8 +7,9 @@ set -eu
 build="cmake gcc libc6-dev ninja-build pkg-config libjansson-dev libhdf5-dev zlib1g-dev"
 # g++: C++ headers' test and libFuzzer's runtime; llvm: readable sanitizer reports; binutils: symbol tests;
 # xz-utils: the packed reference events; hdf5-tools: reading results back with a tool that is not ours.
+# gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, qemu-user: the check programs on AArch64 and on older x86 processors.
 check="$build g++ clang clang-format clang-tidy libclang-rt-14-dev llvm libcmocka-dev python3 binutils xz-utils
-       hdf5-tools"
+       hdf5-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 
 case "${1:-}" in
 build) wanted=$build ;;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a run comes to: its report.
+ * What a run comes to: its report; and the kernels that do the work, which target each of them takes and how
+ * fast it is.
  */
 #ifndef SLUICE_RUN_H
 #define SLUICE_RUN_H
 
+#include <sluice/simd.h>
 #include <sluice/velo_check.h>
 
 #ifdef __cplusplus
@@ -27,6 +29,30 @@ typedef struct slc_run_summary {
  * be written. */
 slc_status slc_run_report_html(const char *path, const slc_run_summary *summary, const slc_velo_check *check,
                                slc_error *error);
+
+/* ---- kernels ----------------------------------------------------------------------------------- */
+
+/* All kernels of the library by number, from 0; NULL beyond the last. "image.threshold". */
+const char *slc_run_kernel_name(size_t kernel);
+
+/* The target that `choice` (a result of slc_simd_choose) means for a kernel: itself, or for SLC_SIMD_AUTO the
+ * first of the kernel's measured preferences that runs here. The kernel must exist. */
+slc_simd_target slc_run_kernel_target(size_t kernel, slc_simd_target choice);
+
+/* A measurement. Times are nanoseconds per call, of the fastest and of the median sample. */
+typedef struct slc_run_timing {
+    size_t elements;          /* of one call */
+    double bytes_per_element; /* read and written */
+    double minimum_ns, median_ns;
+    uint32_t calls; /* in one sample: as many as take longer than 20 us */
+} slc_run_timing;
+
+/* Measures a kernel on a target, on its standard input: a warm-up, then `repetitions` samples. SLC_ERR_USAGE
+ * for a kernel that does not exist, a target that does not run here (SLC_SIMD_AUTO included), or no
+ * repetitions; SLC_ERR_MEMORY. Allocates and frees its input; may run on several threads at once, which then
+ * disturb each other. */
+slc_status slc_run_kernel_bench(size_t kernel, slc_simd_target target, uint32_t repetitions,
+                                slc_run_timing *timing, slc_error *error);
 
 #ifdef __cplusplus
 }

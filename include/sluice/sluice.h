@@ -9,6 +9,7 @@
 #include <sluice/io.h>
 #include <sluice/run.h>
 #include <sluice/sim.h>
+#include <sluice/simd.h>
 #include <sluice/velo.h>
 
 #endif

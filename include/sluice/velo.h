@@ -23,6 +23,8 @@
 
 #include <sluice/velo_fit.h>
 
+#include <sluice/velo_ip.h>
+
 #include <sluice/velo_truth.h>
 
 #include <sluice/velo_check.h>

@@ -33,7 +33,7 @@ static size_t padded(size_t bytes)
     return (bytes + 2 * SLC_COLUMN_ALIGN - 1) / SLC_COLUMN_ALIGN * SLC_COLUMN_ALIGN;
 }
 
-static void **column_pointer(void *collection, const slc_column *column)
+void **slc_column_pointer(void *collection, const slc_column *column)
 {
     return (void **)(void *)((char *)collection + column->member);
 }
@@ -82,7 +82,7 @@ slc_status slc_columns_reserve(const slc_schema *schema, void *collection, size_
     for (size_t i = 0; i < schema->n_columns; i++) {
         const slc_column *column = &schema->columns[i];
         const size_t width = slc_type_size(column->type);
-        void **pointer = column_pointer(collection, column);
+        void **pointer = slc_column_pointer(collection, column);
         if (head->size > 0) {
             memcpy(at, *pointer, head->size * width);
         }
@@ -113,7 +113,7 @@ void slc_columns_clear(const slc_schema *schema, void *collection)
     slc_columns *head = collection;
     free(head->block);
     for (size_t i = 0; i < schema->n_columns; i++) {
-        *column_pointer(collection, &schema->columns[i]) = NULL;
+        *slc_column_pointer(collection, &schema->columns[i]) = NULL;
     }
     memset(head, 0, sizeof *head);
 }
@@ -141,7 +141,8 @@ bool slc_columns_check(const slc_schema *schema, const void *collection, const c
                 wrong = "offsets fall";
             }
         }
-        for (size_t i = 0; i < schema->n_columns; i++) {
+        /* A view owns nothing and begins anywhere. */
+        for (size_t i = 0; i < schema->n_columns && head->block != NULL; i++) {
             if ((uintptr_t)slc_column_data(collection, &schema->columns[i]) % SLC_COLUMN_ALIGN != 0) {
                 wrong = "a column is not aligned";
             }

@@ -35,5 +35,7 @@
 
 /* The column's memory, typed by column->type. */
 const void *slc_column_data(const void *collection, const slc_column *column);
+/* The pointer itself, inside the collection. */
+void **slc_column_pointer(void *collection, const slc_column *column);
 
 #endif

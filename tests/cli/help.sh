@@ -15,7 +15,8 @@ commands:
   velo            reconstruct tracks in LHCb's pixel vertex detector
   simulate velo   generate proton-proton events with truth
   info            tell what is in a file: format, events, banks
-  version         version, compiler, instruction sets, formats
+  version         version, compiler, instruction sets, kernels, formats
+  bench           measure the inner loops on every instruction set
   help COMMAND    the help of a command, as with COMMAND --help
 
 `sluice COMMAND --help` tells a command's options; `man sluice` tells all.
@@ -46,7 +47,7 @@ man_options() {
         "$source/docs/sluice.1" | grep -o 'Fl Fl [a-z0-9-]*' | sed 's/Fl Fl //' | sort
 }
 
-for command in velo "simulate velo" info version; do
+for command in velo "simulate velo" info version bench; do
     run $command --help
     want 0
     want_silent

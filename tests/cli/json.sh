@@ -79,9 +79,9 @@ equal "no truth" "$(key out "'truth' in o")" False
 run version --json
 want 0
 want_silent
-equal version "$(key out "sorted(o)")" "['compiler', 'inputs', 'outputs', 'targets', 'version']"
+equal version "$(key out "sorted(o)")" "['compiler', 'inputs', 'kernels', 'outputs', 'targets', 'version']"
 equal formats "$(key out "[f['name'] for f in o['inputs']]")" "['mdf', 'velo-json']"
-equal targets "$(key out "o['targets']")" "[{'name': 'c', 'runs': True}]"
+equal "plain C" "$(key out "o['targets'][0]")" "{'name': 'c', 'runs': True}"
 number=$(cat "$source/VERSION")
 equal number "$(key out "o['version']")" "$number"
 run --version

@@ -51,5 +51,10 @@ wrong "sluice simulate velo: --dead takes 0 to 1, not '1.5'; see sluice simulate
     simulate velo --events 1 -o a.mdf --dead 1.5
 wrong "sluice info: FILE... is missing; see sluice info --help" info
 wrong "sluice version: takes no operands; see sluice version --help" version now
+wrong "sluice bench: --kernels is required; see sluice bench --help" bench
+wrong "sluice bench: takes no operands; see sluice bench --help" bench --kernels now
+wrong "sluice bench: --repetitions takes 1 to 1000000, not '0'; see sluice bench --help" bench --kernels --repetitions 0
+wrong "sluice bench: unknown kernel 'image'; \`sluice version\` lists them; see sluice bench --help" \
+    bench --kernels --kernel image
 want_no_file a.mdf x x.csv
 passed

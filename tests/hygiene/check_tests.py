@@ -46,6 +46,8 @@ def data_problems(tests, sources, support=""):
     readers = calling(c_source.functions(support), {"SLUICE_TEST_DATA"})
     for stem, text in sorted(sources.items()):
         uses = any(re.search(rf"\b{reader}\b", c_source.without_comments(text)) for reader in readers)
+        if stem.startswith("check_") and "int main(" not in text:
+            continue  # a further file of such a program
         if stem not in tests:
             yield f"{stem}: no test of this name is run"
         elif uses and "data" not in tests[stem]:
@@ -74,6 +76,16 @@ def assert_problems(stem, text, support=""):
             yield f"{stem}: {name} is never run"
 
 
+def check_problems(stem, text):
+    """Programs check_* use no cmocka: they report through slc_check_fail, and slc_check_end is their exit status."""
+    code = c_source.without_comments(text)
+    main = next((f.body for f in c_source.functions(code) if f.name == "main"), None)
+    if main is None:
+        return  # a further file of such a program
+    if not re.search(r"\breturn slc_check_end\(\)", main) or not re.search(r"\bslc_check_(fail|values|passed)\(", code):
+        yield f"{stem}: its exit status is not that of slc_check_end, or nothing is reported to it"
+
+
 def ctest_tests(build, ctest):
     listing = subprocess.run([ctest, "--test-dir", build, "--show-only=json-v1"], check=True, capture_output=True,
                              text=True).stdout
@@ -88,6 +100,7 @@ def self_test():
     good = "static void test_a(void **state)\n{\n    assert_true(1);\n}\n\n" \
            "int main(void)\n{\n    run(cmocka_unit_test(test_a));\n}\n"
     helper = good.replace("assert_true(1)", "check(1)") + "static void check(int a)\n{\n    assert_true(a);\n}\n"
+    checking = "int main(void)\n{\n    slc_check_fail(\"no\");\n    return slc_check_end();\n}\n"
     opener = "static int folder(void)\n{\n    getenv(SLUICE_TEST_DATA);\n}\n\nint open_event(void)\n{\n    folder();\n}\n"
     cases = [
         (label_problems({"a": {"stages", "data"}}), None),
@@ -100,6 +113,11 @@ def self_test():
         (data_problems({"test_a": {"stages"}}, {"test_a": "open_event()"}, opener), "without the label"),
         (data_problems({"test_a": {"stages", "data"}}, {"test_a": "open_event()"}, opener), None),
         (data_problems({}, {"test_a": ""}), "no test of this name"),
+        (data_problems({}, {"check_a": "int main(void)\n{\n}\n"}), "no test of this name"),
+        (data_problems({}, {"check_a.simd": "int a;\n"}), None),
+        (check_problems("check_a", checking), None),
+        (check_problems("check_a", checking.replace("return slc_check_end()", "return 0")), "exit status"),
+        (check_problems("check_a", checking.replace("slc_check_fail", "printf")), "nothing is reported"),
         (assert_problems("a", good), None),
         (assert_problems("a", helper), None),
         (assert_problems("a", good.replace("assert_true", "/* assert_true */ (void)")), "asserts nothing"),
@@ -125,7 +143,7 @@ def main():
     support = "\n".join(path.read_text() for path in c_source.files(pathlib.Path(root, "tests/support"), ".c", ".h"))
     wrong = list(label_problems(tests)) + list(data_problems(tests, sources, support))
     for stem, text in sources.items():
-        wrong += assert_problems(stem, text, support)
+        wrong += check_problems(stem, text) if stem.startswith("check_") else assert_problems(stem, text, support)
     if wrong:
         sys.exit("\n".join(wrong))
     print(f"{len(tests)} tests with labels, {len(sources)} sources that assert")

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which table serves a target, what `auto` prefers, and the standard inputs of the kernels of dense images.
+ */
+#include "image/image_kernels.h"
+
+#include <string.h>
+
+#define TABLE_OF(target, TARGET) [SLC_SIMD_##TARGET] = &slc_image_kernels_##target,
+static const slc_image_kernels *const tables[SLC_SIMD_TARGETS] = {SIMD_FOR_EACH(TABLE_OF)};
+#undef TABLE_OF
+
+const slc_image_kernels *slc_image_kernels_of(slc_simd_target target)
+{
+    return target >= 0 && target < SLC_SIMD_TARGETS ? tables[target] : NULL;
+}
+
+/* ---- standard inputs --------------------------------------------------------------------------- */
+
+enum {
+    PIXELS = 16384, /* with its bits it lies in the first-level cache */
+    LABELS = 4096,
+    PAIRS = 2048
+};
+
+typedef struct rows_scratch {
+    uint8_t pixels[PIXELS + SLC_COLUMN_ALIGN];
+    uint64_t bits[PIXELS / 64 + SLC_COLUMN_ALIGN / 8];
+    uint32_t positions[PIXELS + 64];
+    size_t n_positions;
+} rows_scratch;
+
+typedef struct table_scratch {
+    uint32_t fresh[LABELS + SLC_COLUMN_ALIGN / 4];
+    uint32_t table[LABELS + SLC_COLUMN_ALIGN / 4];
+    uint32_t a[PAIRS + SLC_COLUMN_ALIGN / 4], b[PAIRS + SLC_COLUMN_ALIGN / 4];
+} table_scratch;
+
+/* The same numbers for every target. */
+static uint32_t next_random(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (uint32_t)(*seed >> 33);
+}
+
+/* Runs of 1 to 15 pixels, bright and dark in turn: what images with objects of some pixels look like. */
+static void prepare_rows(void *scratch, uint64_t seed)
+{
+    rows_scratch *rows = scratch;
+    memset(rows, 0, sizeof *rows);
+    for (size_t i = 0, end = 0, bright = 0; i < PIXELS; bright = 1 - bright) {
+        for (end = i + 1 + next_random(&seed) % 15; i < end && i < PIXELS; i++) {
+            rows->pixels[i] = (uint8_t)((bright != 0 ? 128U : 0U) + next_random(&seed) % 128);
+        }
+    }
+    slc_image_kernels_c.threshold(rows->pixels, PIXELS, 128, rows->bits);
+}
+
+static void run_threshold(void *scratch, slc_simd_target target)
+{
+    rows_scratch *rows = scratch;
+    slc_image_kernels_of(target)->threshold(rows->pixels, PIXELS, 128, rows->bits);
+}
+
+static void run_edges(void *scratch, slc_simd_target target)
+{
+    rows_scratch *rows = scratch;
+    rows->n_positions = slc_image_kernels_of(target)->edges(rows->bits, PIXELS, rows->positions);
+}
+
+/* Each pair joins a label with one a little below it, as when a row of runs meets the row above. */
+static void prepare_table(void *scratch, uint64_t seed)
+{
+    table_scratch *trees = scratch;
+    memset(trees, 0, sizeof *trees);
+    for (uint32_t i = 0; i < LABELS; i++) {
+        trees->fresh[i] = i;
+    }
+    for (uint32_t i = 0; i < PAIRS; i++) {
+        const uint32_t label = 2 * i + next_random(&seed) % 2;
+        const uint32_t back = next_random(&seed) % 64;
+        trees->a[i] = label;
+        trees->b[i] = label > back ? label - back : 0;
+    }
+}
+
+static void run_unite(void *scratch, slc_simd_target target)
+{
+    table_scratch *trees = scratch;
+    memcpy(trees->table, trees->fresh, LABELS * sizeof *trees->table);
+    slc_image_kernels_of(target)->unite(trees->table, trees->a, trees->b, PAIRS);
+}
+
+/* Trees as the unions above leave them. */
+static void prepare_trees(void *scratch, uint64_t seed)
+{
+    table_scratch *trees = scratch;
+    prepare_table(scratch, seed);
+    slc_image_kernels_c.unite(trees->fresh, trees->a, trees->b, PAIRS);
+}
+
+static void run_flatten(void *scratch, slc_simd_target target)
+{
+    table_scratch *trees = scratch;
+    memcpy(trees->table, trees->fresh, LABELS * sizeof *trees->table);
+    slc_image_kernels_of(target)->flatten(trees->table, LABELS);
+}
+
+/* Runs of 8 pixels on average: an eighth of the pixels is an edge. */
+static const slc_simd_case cases[] = {
+    {PIXELS, 1 + 1.0 / 8, sizeof(rows_scratch), prepare_rows, run_threshold},
+    {PIXELS, 1.0 / 8 + 4.0 / 8, sizeof(rows_scratch), prepare_rows, run_edges},
+    {PAIRS, 8, sizeof(table_scratch), prepare_table, run_unite},
+    {LABELS, 8, sizeof(table_scratch), prepare_trees, run_flatten},
+};
+
+/* Measured on an AMD EPYC with AVX-512 by `sluice bench --kernels`. A gather per lane and step costs more
+ * than following one tree after the other, so plain C wins the equivalence table. */
+const slc_simd_kernel slc_image_kernel_rows[] = {
+    {.name = "image.threshold",
+     .preference = {{SLC_SIMD_AVX512, 0.0054},
+                    {SLC_SIMD_AVX512VL256, 0.0096},
+                    {SLC_SIMD_AVX2, 0.0106},
+                    {SLC_SIMD_AVX512VL128, 0.0170},
+                    {SLC_SIMD_SSE4, 0.0236}},
+     .bench = &cases[0]},
+    {.name = "image.edges",
+     .preference = {{SLC_SIMD_AVX2, 0.0584}, {SLC_SIMD_SSE4, 0.0580}},
+     .bench = &cases[1]},
+    {.name = "image.unite", .preference = {{SLC_SIMD_C, 1.56}}, .bench = &cases[2]},
+    {.name = "image.flatten", .preference = {{SLC_SIMD_C, 0.320}}, .bench = &cases[3]},
+    {.name = NULL},
+};
+
+void slc_image_kernels_select(slc_simd_target choice, slc_image_kernels *kernels)
+{
+    const slc_simd_kernel *rows = slc_image_kernel_rows;
+    *kernels = (slc_image_kernels){
+        .target = slc_simd_name(choice),
+        .threshold = slc_image_kernels_of(slc_simd_kernel_choice(&rows[0], choice))->threshold,
+        .edges = slc_image_kernels_of(slc_simd_kernel_choice(&rows[1], choice))->edges,
+        .unite = slc_image_kernels_of(slc_simd_kernel_choice(&rows[2], choice))->unite,
+        .flatten = slc_image_kernels_of(slc_simd_kernel_choice(&rows[3], choice))->flatten,
+    };
+}

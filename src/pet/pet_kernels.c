@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which table serves a target, what `auto` prefers, and the standard inputs of the kernels of PET singles. */
+#include "pet/pet_kernels.h"
+
+#include <string.h>
+
+#define TABLE_OF(target, TARGET) [SLC_SIMD_##TARGET] = &slc_pet_kernels_##target,
+static const slc_pet_kernels *const tables[SLC_SIMD_TARGETS] = {SIMD_FOR_EACH(TABLE_OF)};
+#undef TABLE_OF
+
+const slc_pet_kernels *slc_pet_kernels_of(slc_simd_target target)
+{
+    return target >= 0 && target < SLC_SIMD_TARGETS ? tables[target] : NULL;
+}
+
+/* ---- standard input ---------------------------------------------------------------------------- */
+
+enum {
+    SINGLES = 1024, /* all columns lie in the first-level cache */
+    CRYSTALS = 1024,
+    SPARE = SLC_COLUMN_ALIGN / 4
+};
+
+typedef struct singles_scratch {
+    float amplitude[SINGLES + SPARE], energy[SINGLES + SPARE], kept[SINGLES + SPARE];
+    float gain[CRYSTALS];
+    uint32_t crystal[SINGLES + SPARE], index[SINGLES + SPARE];
+    size_t n_kept;
+} singles_scratch;
+
+static float next_random(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (float)(*seed >> 40) * 0x1p-24f;
+}
+
+static const float low_kev = 350, high_kev = 650;
+
+/* Every second single lies in the window, in no order: the worst case for a branch. */
+static void prepare_singles(void *scratch, uint64_t seed)
+{
+    singles_scratch *singles = scratch;
+    memset(singles, 0, sizeof *singles);
+    for (size_t i = 0; i < CRYSTALS; i++) {
+        singles->gain[i] = 0.9f + 0.2f * next_random(&seed);
+    }
+    for (size_t i = 0; i < SINGLES; i++) {
+        singles->crystal[i] = (uint32_t)(next_random(&seed) * CRYSTALS);
+        singles->energy[i] = next_random(&seed) < 0.5f ? 360 + 280 * next_random(&seed)
+                                                       : 340 * next_random(&seed);
+        singles->amplitude[i] = singles->energy[i] / singles->gain[singles->crystal[i]];
+    }
+}
+
+static void run_window(void *scratch, slc_simd_target target)
+{
+    singles_scratch *s = scratch;
+    s->n_kept = slc_pet_kernels_of(target)->energy_window(s->amplitude, s->crystal, s->gain, low_kev,
+                                                          high_kev, SINGLES, s->kept, s->index);
+}
+
+static void run_cut(void *scratch, slc_simd_target target)
+{
+    singles_scratch *s = scratch;
+    s->n_kept = slc_pet_kernels_of(target)->energy_cut(s->energy, low_kev, high_kev, SINGLES, s->kept);
+}
+
+static const slc_simd_case cases[] = {
+    {SINGLES, 12 + 4, sizeof(singles_scratch), prepare_singles, run_window},
+    {SINGLES, 4 + 2, sizeof(singles_scratch), prepare_singles, run_cut},
+};
+
+/* Measured on an AMD EPYC with AVX-512 by `sluice bench --kernels`. */
+const slc_simd_kernel slc_pet_kernel_rows[] = {
+    {.name = "pet.energy_window",
+     .preference = {{SLC_SIMD_AVX512, 0.272},
+                    {SLC_SIMD_AVX2, 0.349},
+                    {SLC_SIMD_AVX512VL256, 0.351},
+                    {SLC_SIMD_SSE4, 0.382},
+                    {SLC_SIMD_AVX512VL128, 0.423}},
+     .bench = &cases[0]},
+    {.name = "pet.energy_cut",
+     .preference = {{SLC_SIMD_AVX512, 0.0760},
+                    {SLC_SIMD_AVX2, 0.0904},
+                    {SLC_SIMD_AVX512VL256, 0.119},
+                    {SLC_SIMD_SSE4, 0.133},
+                    {SLC_SIMD_AVX512VL128, 0.182}},
+     .bench = &cases[1]},
+    {.name = NULL},
+};
+
+void slc_pet_kernels_select(slc_simd_target choice, slc_pet_kernels *kernels)
+{
+    const slc_simd_kernel *rows = slc_pet_kernel_rows;
+    *kernels = (slc_pet_kernels){
+        .target = slc_simd_name(choice),
+        .energy_window = slc_pet_kernels_of(slc_simd_kernel_choice(&rows[0], choice))->energy_window,
+        .energy_cut = slc_pet_kernels_of(slc_simd_kernel_choice(&rows[1], choice))->energy_cut,
+    };
+}

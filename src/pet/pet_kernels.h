@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The hot loops of PET singles, one table of them per instruction set. Columns have a spare vector behind
+ * them, which is read and written.
+ */
+#ifndef SLUICE_PET_KERNELS_H
+#define SLUICE_PET_KERNELS_H
+
+#include "simd/simd_kernel.h"
+#include "simd_targets.h"
+
+typedef struct slc_pet_kernels {
+    const char *target;
+
+    /* Calibrates n amplitudes with the gain of their crystal, keeps energies in [low, high), and packs energy
+     * and index of those kept. Returns how many. */
+    size_t (*energy_window)(const float *amplitude, const uint32_t *crystal, const float *gain, float low,
+                            float high, size_t n, float *energy, uint32_t *index);
+
+    /* The same for energies that are calibrated already: packs those in [low, high). */
+    size_t (*energy_cut)(const float *energy, float low, float high, size_t n, float *kept);
+} slc_pet_kernels;
+
+#define SLC_PET_DECLARE(target, TARGET) extern const slc_pet_kernels slc_pet_kernels_##target;
+SIMD_FOR_EACH(SLC_PET_DECLARE)
+#undef SLC_PET_DECLARE
+
+/* The table of a target that is compiled in; NULL for another. */
+const slc_pet_kernels *slc_pet_kernels_of(slc_simd_target target);
+
+/* The table whose entries are each kernel's target under a choice (slc_simd_choose). */
+void slc_pet_kernels_select(slc_simd_target choice, slc_pet_kernels *kernels);
+
+extern const slc_simd_kernel slc_pet_kernel_rows[];
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * PET singles: calibration and energy window, the first step of every acquisition chain. */
+#include "pet/pet_kernels.h"
+
+#include "simd/simd.h"
+
+static size_t energy_window(const float *amplitude, const uint32_t *crystal, const float *gain, float low,
+                            float high, size_t n, float *energy, uint32_t *index)
+{
+    const f32v lowest = f32v_set(low), limit = f32v_set(high);
+    size_t kept = 0, i = 0;
+    for (; i + SIMD_LANES <= n; i += SIMD_LANES) {
+        const f32v e = f32v_mul(f32v_load(amplitude + i), f32v_gather(gain, u32v_load(crystal + i)));
+        const mask32 in = mask32_and(f32v_ge(e, lowest), f32v_lt(e, limit));
+        (void)f32v_pack(energy + kept, e, in);
+        kept += u32v_pack(index + kept, u32v_iota((uint32_t)i), in);
+    }
+    if (i < n) {
+        /* Masked: what lies behind the last crystal number is no index. */
+        const mask32 m = mask32_first(n - i);
+        const f32v g = f32v_gather_masked(gain, u32v_load(crystal + i), m, lowest);
+        const f32v e = f32v_mul(f32v_load(amplitude + i), g);
+        const mask32 in = mask32_and(m, mask32_and(f32v_ge(e, lowest), f32v_lt(e, limit)));
+        (void)f32v_pack(energy + kept, e, in);
+        kept += u32v_pack(index + kept, u32v_iota((uint32_t)i), in);
+    }
+    return kept;
+}
+
+static size_t energy_cut(const float *energy, float low, float high, size_t n, float *kept)
+{
+    const f32v lowest = f32v_set(low), limit = f32v_set(high);
+    size_t n_kept = 0;
+    size_t i = 0;
+    for (; i + SIMD_LANES <= n; i += SIMD_LANES) {
+        const f32v e = f32v_load(energy + i);
+        n_kept += f32v_pack(kept + n_kept, e, mask32_and(f32v_ge(e, lowest), f32v_lt(e, limit)));
+    }
+    if (i < n) {
+        const f32v e = f32v_load(energy + i);
+        const mask32 in = mask32_and(f32v_ge(e, lowest), f32v_lt(e, limit));
+        n_kept += f32v_pack(kept + n_kept, e, mask32_and(in, mask32_first(n - i)));
+    }
+    return n_kept;
+}
+
+const slc_pet_kernels SIMD_TABLE(slc_pet) = {
+    .target = SIMD_TARGET_NAME, .energy_window = energy_window, .energy_cut = energy_cut};

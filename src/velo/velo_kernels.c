@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The tables of the kernels, their measured preferences and their standard inputs. */
+#include "velo/velo_kernels.h"
+
+#include "simd_targets.h"
+
+#include <assert.h>
+
+#define DECLARE(target, TARGET) extern const slc_velo_kernels slc_velo_kernels_##target;
+SIMD_FOR_EACH(DECLARE)
+#define ROW(target, TARGET) [SLC_SIMD_##TARGET] = &slc_velo_kernels_##target,
+static const slc_velo_kernels *const tables[SLC_SIMD_TARGETS] = {SIMD_FOR_EACH(ROW)};
+
+const slc_velo_kernels *slc_velo_kernels_of(slc_simd_target target)
+{
+    assert(target >= SLC_SIMD_C && target < SLC_SIMD_TARGETS && tables[target] != NULL);
+    return tables[target];
+}
+
+/* ---- velo.ip_filter ---------------------------------------------------------------------------- */
+
+/* Uniform numbers between the two (splitmix64). */
+static float between(float low, float high, uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15ULL);
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+    return low + (high - low) * (float)((z ^ z >> 31) >> 40) * 0x1p-24f;
+}
+
+/* Vertices along the beam line, and tracks that begin near one of them: two thirds within the cut, one third
+ * apart. */
+static void ip_prepare(void *memory, uint64_t seed)
+{
+    slc_velo_ip_scratch *s = memory;
+    uint64_t random = seed;
+    for (size_t k = 0; k < SLC_VELO_IP_POINTS; k++) {
+        s->point[0][k] = between(-0.1f, 0.1f, &random);
+        s->point[1][k] = between(-0.1f, 0.1f, &random);
+        s->point[2][k] = between(-120.0f, 120.0f, &random);
+    }
+    for (size_t t = 0; t < SLC_VELO_IP_TRACKS; t++) {
+        const float away = t % 3 == 0 ? 2.0f : 0.02f;
+        for (size_t c = 0; c < 3; c++) {
+            s->state[c][t] = s->point[c][t % SLC_VELO_IP_POINTS] + between(-away, away, &random);
+        }
+        s->state[3][t] = between(-0.3f, 0.3f, &random);
+        s->state[4][t] = between(-0.3f, 0.3f, &random);
+    }
+}
+
+static void ip_run(void *memory, slc_simd_target target)
+{
+    slc_velo_ip_scratch *s = memory;
+    const slc_velo_ip_in in = {
+        .x = s->state[0],
+        .y = s->state[1],
+        .z = s->state[2],
+        .tx = s->state[3],
+        .ty = s->state[4],
+        .point_x = s->point[0],
+        .point_y = s->point[1],
+        .point_z = s->point[2],
+        .n_tracks = SLC_VELO_IP_TRACKS,
+        .n_points = SLC_VELO_IP_POINTS,
+    };
+    s->n_kept = slc_velo_kernels_of(target)->ip_filter(&in, 0.1f, s->track, s->ip);
+}
+
+/* Five floats are read a track; index and distance are written of those that pass, about a third. */
+static const slc_simd_case ip_case = {
+    .elements = SLC_VELO_IP_TRACKS,
+    .bytes_per_element = 5 * sizeof(float) + 8.0 / 3,
+    .scratch_bytes = sizeof(slc_velo_ip_scratch),
+    .prepare = ip_prepare,
+    .run = ip_run,
+};
+
+/* ---- all of them ------------------------------------------------------------------------------- */
+
+const slc_simd_kernel slc_velo_kernel_rows[SLC_VELO_KERNEL_COUNT + 1] = {
+    /* Measured on an EPYC of the fifth generation, gcc 12: sluice bench --kernels --kernel velo.ip_filter */
+    [SLC_VELO_KERNEL_IP_FILTER] = {.name = "velo.ip_filter",
+                                   .preference = {{SLC_SIMD_AVX512, 0.67},
+                                                  {SLC_SIMD_AVX512VL256, 1.35},
+                                                  {SLC_SIMD_AVX2, 1.43},
+                                                  {SLC_SIMD_AVX512VL128, 2.67},
+                                                  {SLC_SIMD_SSE4, 3.35},
+                                                  {SLC_SIMD_C, 9.94}},
+                                   .bench = &ip_case},
+};

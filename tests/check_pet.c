@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The kernels of PET singles on every target of this machine, against one single at a time. Gains end at
+ * pages that may not be touched, and crystal numbers behind the last single are none.
+ */
+#include "pet/pet_kernels.h"
+#include "support/check.h"
+#include "support/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_SINGLES = 3000, CRYSTALS = 97, SPARE = 64 };
+
+static slc_check_memory amplitude, crystal, gain, energy, index_out;
+
+static void *at_end(const slc_check_memory *memory, size_t elements)
+{
+    return memory->end - 4 * elements;
+}
+
+static float random_amplitude(uint64_t *seed)
+{
+    static const float special[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 350.0f, 650.0f, 1e-42f, 3e38f};
+    return random_below(seed, 10) == 0 ? special[random_below(seed, 9)] : (float)(1000 * random_unit(seed));
+}
+
+/* Keeps the indices of what should be kept; returns how many. */
+static size_t oracle_window(const float *a, const uint32_t *c, const float *g, float low, float high,
+                            size_t n, uint32_t *kept)
+{
+    size_t k = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const float e = c != NULL ? a[i] * g[c[i]] : a[i];
+        if (e >= low && e < high) {
+            kept[k++] = i;
+        }
+    }
+    return k;
+}
+
+static void check_window(const slc_pet_kernels *kernels, size_t n, float low, float high, uint64_t *seed)
+{
+    static uint32_t expected[MAX_SINGLES];
+    float *a = at_end(&amplitude, n + SPARE), *g = at_end(&gain, CRYSTALS), *e = at_end(&energy, n + SPARE);
+    uint32_t *c = at_end(&crystal, n + SPARE), *k = at_end(&index_out, n + SPARE);
+    memset(c, 0xff, 4 * (n + SPARE));
+    for (size_t i = 0; i < CRYSTALS; i++) {
+        g[i] = (float)(0.5 + random_unit(seed));
+    }
+    for (size_t i = 0; i < n + SPARE; i++) {
+        a[i] = random_amplitude(seed);
+        c[i] = i < n ? random_below(seed, CRYSTALS) : UINT32_MAX;
+    }
+    slc_check_doing("pet.energy_window");
+    size_t wanted = oracle_window(a, c, g, low, high, n, expected);
+    size_t found = kernels->energy_window(a, c, g, low, high, n, e, k);
+    if (found != wanted || memcmp(k, expected, 4 * wanted) != 0) {
+        slc_check_fail("energy_window of %zu singles keeps %zu, not %zu, or others", n, found, wanted);
+        return;
+    }
+    for (size_t i = 0; i < wanted; i++) {
+        if (e[i] != a[expected[i]] * g[c[expected[i]]]) {
+            slc_check_fail("energy_window of %zu singles: energy %zu is %g", n, i, (double)e[i]);
+            return;
+        }
+    }
+    slc_check_doing("pet.energy_cut");
+    wanted = oracle_window(a, NULL, NULL, low, high, n, expected);
+    found = kernels->energy_cut(a, low, high, n, e);
+    if (found != wanted) {
+        slc_check_fail("energy_cut of %zu singles keeps %zu, not %zu", n, found, wanted);
+        return;
+    }
+    for (size_t i = 0; i < wanted; i++) {
+        if (e[i] != a[expected[i]]) {
+            slc_check_fail("energy_cut of %zu singles: energy %zu is %g", n, i, (double)e[i]);
+            return;
+        }
+    }
+    slc_check_values(2 * n + 1);
+}
+
+static void check_target(const slc_pet_kernels *kernels, uint64_t seed)
+{
+    static const float windows[][2] = {{350, 650}, {0, 1e30f}, {-1e30f, INFINITY}, {650, 350}, {NAN, 650}};
+    for (size_t n = 0; n <= 200; n++) {
+        for (size_t w = 0; w < sizeof windows / sizeof *windows; w++) {
+            check_window(kernels, n, windows[w][0], windows[w][1], &seed);
+        }
+    }
+    for (size_t n = 250; n <= MAX_SINGLES; n += 250) {
+        check_window(kernels, n, 350, 650, &seed);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    slc_check_begin(argc, argv);
+    slc_check_memory *const all[] = {&amplitude, &crystal, &gain, &energy, &index_out};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        *all[i] = slc_check_map(4 * (MAX_SINGLES + SPARE));
+    }
+    for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
+        if (slc_check_target((slc_simd_target)t)) {
+            check_target(slc_pet_kernels_of((slc_simd_target)t), slc_check_seed());
+            slc_check_passed("energy_window, energy_cut");
+        }
+    }
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        slc_check_unmap(all[i]);
+    }
+    return slc_check_end();
+}
