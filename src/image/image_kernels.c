@@ -3,6 +3,8 @@
  */
 #include "image/image_kernels.h"
 
+#include "base/splitmix.h"
+
 #include <string.h>
 
 #define TABLE_OF(target, TARGET) [SLC_SIMD_##TARGET] = &slc_image_kernels_##target,
@@ -35,21 +37,14 @@ typedef struct table_scratch {
     uint32_t a[PAIRS + SLC_COLUMN_ALIGN / 4], b[PAIRS + SLC_COLUMN_ALIGN / 4];
 } table_scratch;
 
-/* The same numbers for every target. */
-static uint32_t next_random(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (uint32_t)(*seed >> 33);
-}
-
 /* Runs of 1 to 15 pixels, bright and dark in turn: what images with objects of some pixels look like. */
 static void prepare_rows(void *scratch, uint64_t seed)
 {
     rows_scratch *rows = scratch;
     memset(rows, 0, sizeof *rows);
     for (size_t i = 0, end = 0, bright = 0; i < PIXELS; bright = 1 - bright) {
-        for (end = i + 1 + next_random(&seed) % 15; i < end && i < PIXELS; i++) {
-            rows->pixels[i] = (uint8_t)((bright != 0 ? 128U : 0U) + next_random(&seed) % 128);
+        for (end = i + 1 + slc_random_below(&seed, 15); i < end && i < PIXELS; i++) {
+            rows->pixels[i] = (uint8_t)((bright != 0 ? 128U : 0U) + slc_random_below(&seed, 128));
         }
     }
     slc_image_kernels_c.threshold(rows->pixels, PIXELS, 128, rows->bits);
@@ -76,8 +71,8 @@ static void prepare_table(void *scratch, uint64_t seed)
         trees->fresh[i] = i;
     }
     for (uint32_t i = 0; i < PAIRS; i++) {
-        const uint32_t label = 2 * i + next_random(&seed) % 2;
-        const uint32_t back = next_random(&seed) % 64;
+        const uint32_t label = 2 * i + slc_random_below(&seed, 2);
+        const uint32_t back = slc_random_below(&seed, 64);
         trees->a[i] = label;
         trees->b[i] = label > back ? label - back : 0;
     }

@@ -2,6 +2,8 @@
  * Which table serves a target, what `auto` prefers, and the standard inputs of the kernels of PET singles. */
 #include "pet/pet_kernels.h"
 
+#include "base/splitmix.h"
+
 #include <string.h>
 
 #define TABLE_OF(target, TARGET) [SLC_SIMD_##TARGET] = &slc_pet_kernels_##target,
@@ -28,12 +30,6 @@ typedef struct singles_scratch {
     size_t n_kept;
 } singles_scratch;
 
-static float next_random(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (float)(*seed >> 40) * 0x1p-24f;
-}
-
 static const float low_kev = 350, high_kev = 650;
 
 /* Every second single lies in the window, in no order: the worst case for a branch. */
@@ -42,12 +38,12 @@ static void prepare_singles(void *scratch, uint64_t seed)
     singles_scratch *singles = scratch;
     memset(singles, 0, sizeof *singles);
     for (size_t i = 0; i < CRYSTALS; i++) {
-        singles->gain[i] = 0.9f + 0.2f * next_random(&seed);
+        singles->gain[i] = slc_random_between(&seed, 0.9f, 1.1f);
     }
     for (size_t i = 0; i < SINGLES; i++) {
-        singles->crystal[i] = (uint32_t)(next_random(&seed) * CRYSTALS);
-        singles->energy[i] = next_random(&seed) < 0.5f ? 360 + 280 * next_random(&seed)
-                                                       : 340 * next_random(&seed);
+        singles->crystal[i] = slc_random_below(&seed, CRYSTALS);
+        singles->energy[i] = slc_random_below(&seed, 2) != 0 ? slc_random_between(&seed, 360, 640)
+                                                             : slc_random_between(&seed, 0, 340);
         singles->amplitude[i] = singles->energy[i] / singles->gain[singles->crystal[i]];
     }
 }

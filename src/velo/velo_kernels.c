@@ -2,6 +2,8 @@
  * The tables of the kernels, their measured preferences and their standard inputs. */
 #include "velo/velo_kernels.h"
 
+#include "base/splitmix.h"
+
 #include "simd_targets.h"
 
 #include <assert.h>
@@ -19,15 +21,6 @@ const slc_velo_kernels *slc_velo_kernels_of(slc_simd_target target)
 
 /* ---- velo.ip_filter ---------------------------------------------------------------------------- */
 
-/* Uniform numbers between the two (splitmix64). */
-static float between(float low, float high, uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15ULL);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-    return low + (high - low) * (float)((z ^ z >> 31) >> 40) * 0x1p-24f;
-}
-
 /* Vertices along the beam line, and tracks that begin near one of them: two thirds within the cut, one third
  * apart. */
 static void ip_prepare(void *memory, uint64_t seed)
@@ -35,17 +28,17 @@ static void ip_prepare(void *memory, uint64_t seed)
     slc_velo_ip_scratch *s = memory;
     uint64_t random = seed;
     for (size_t k = 0; k < SLC_VELO_IP_POINTS; k++) {
-        s->point[0][k] = between(-0.1f, 0.1f, &random);
-        s->point[1][k] = between(-0.1f, 0.1f, &random);
-        s->point[2][k] = between(-120.0f, 120.0f, &random);
+        s->point[0][k] = slc_random_between(&random, -0.1f, 0.1f);
+        s->point[1][k] = slc_random_between(&random, -0.1f, 0.1f);
+        s->point[2][k] = slc_random_between(&random, -120.0f, 120.0f);
     }
     for (size_t t = 0; t < SLC_VELO_IP_TRACKS; t++) {
         const float away = t % 3 == 0 ? 2.0f : 0.02f;
         for (size_t c = 0; c < 3; c++) {
-            s->state[c][t] = s->point[c][t % SLC_VELO_IP_POINTS] + between(-away, away, &random);
+            s->state[c][t] = s->point[c][t % SLC_VELO_IP_POINTS] + slc_random_between(&random, -away, away);
         }
-        s->state[3][t] = between(-0.3f, 0.3f, &random);
-        s->state[4][t] = between(-0.3f, 0.3f, &random);
+        s->state[3][t] = slc_random_between(&random, -0.3f, 0.3f);
+        s->state[4][t] = slc_random_between(&random, -0.3f, 0.3f);
     }
 }
 

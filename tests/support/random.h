@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Seeded random numbers for tests (splitmix64): the same on every machine.
+ * Seeded random numbers for tests: the library's own under short names, and a normal distribution.
  */
 #ifndef SUPPORT_RANDOM_H
 #define SUPPORT_RANDOM_H
 
-#include <stdint.h>
+#include "base/splitmix.h"
 
 static inline uint64_t random_u64(uint64_t *state)
 {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15ULL);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-    return z ^ z >> 31;
+    return slc_random_u64(state);
 }
 
 /* 0 … n - 1. */
 static inline uint32_t random_below(uint64_t *state, uint32_t n)
 {
-    return (uint32_t)((random_u64(state) >> 32) * n >> 32);
+    return slc_random_below(state, n);
 }
 
 /* [0, 1). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Data files, bytes, and the assertions that the tests of inputs share. */
 #include "support/support.h"
+#include "base/splitmix.h"
 #include "support/cmocka_all.h"
 
 #include <stdio.h>
@@ -28,10 +29,7 @@ int support_skip_without(const char *relative)
 
 uint64_t support_random(uint64_t *state)
 {
-    uint64_t z = *state += 0x9e3779b97f4a7c15U;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31);
+    return slc_random_u64(state);
 }
 
 void support_append(support_bytes *to, const void *bytes, size_t size)
