@@ -113,7 +113,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", error.text);
         return 1;
     }
-    slc_velo_ip_init(&filter, choice, cut_mm);
+    (void)slc_velo_ip_init(&filter, choice, cut_mm); /* slc_simd_choose has looked */
     if (slc_columns_reserve(&slc_velo_states_schema, &states, TRACKS, 1) == SLC_OK &&
         slc_columns_reserve(&slc_velo_points_schema, &vertices, VERTICES, 1) == SLC_OK) {
         fill(&states, &vertices);

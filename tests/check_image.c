@@ -6,6 +6,7 @@
  */
 #include "image/image_kernels.h"
 #include "support/check.h"
+#include "support/check_case.h"
 #include "support/random.h"
 
 #include <stdlib.h>
@@ -189,6 +190,7 @@ int main(int argc, char **argv)
     for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
         if (slc_check_target((slc_simd_target)t)) {
             check_target(slc_image_kernels_of((slc_simd_target)t), slc_check_seed());
+            slc_check_cases(slc_image_kernel_rows, (slc_simd_target)t);
             slc_check_passed("threshold, edges, unite, flatten");
         }
     }

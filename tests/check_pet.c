@@ -5,6 +5,7 @@
  */
 #include "pet/pet_kernels.h"
 #include "support/check.h"
+#include "support/check_case.h"
 #include "support/random.h"
 
 #include <math.h>
@@ -105,6 +106,7 @@ int main(int argc, char **argv)
     for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
         if (slc_check_target((slc_simd_target)t)) {
             check_target(slc_pet_kernels_of((slc_simd_target)t), slc_check_seed());
+            slc_check_cases(slc_pet_kernel_rows, (slc_simd_target)t);
             slc_check_passed("energy_window, energy_cut");
         }
     }

@@ -45,12 +45,35 @@
 #define IN_ti(p, v) ((const int32_t *)(p))
 #define IN_tu(p, v) ((const uint32_t *)(p))
 
+/* Does every way of looking at a mask say that these lanes are set? */
+static inline bool reads_as(mask32 m, uint64_t lanes)
+{
+    const uint64_t all = ~(uint64_t)0 >> (64 - SIMD_LANES);
+    return mask32_bits(m) == lanes && mask32_count(m) == bits_count(lanes) && mask32_any(m) == (lanes != 0) &&
+           mask32_every(m) == (lanes == all) &&
+           mask32_lowest(m) == (lanes != 0 ? bits_lowest(lanes) : SIMD_LANES);
+}
+
+/* A mask as lanes of 0 and 1. Spoiled where the mask, or what is not in it, holds more than its lanes show:
+ * such bits do no harm in a select, and all the more in what is done with the mask next. */
+static inline void store_mask(uint32_t *to, mask32 m)
+{
+    u32v_store(to, u32v_select(m, u32v_set(1), u32v_set(0)));
+    uint64_t lanes = 0;
+    for (size_t i = 0; i < SIMD_LANES; i++) {
+        lanes |= (uint64_t)(to[i] & 1U) << i;
+    }
+    if (!reads_as(m, lanes) || !reads_as(mask32_not(m), ~lanes & (~(uint64_t)0 >> (64 - SIMD_LANES)))) {
+        to[0] ^= 2;
+    }
+}
+
 /* Results by kind. */
 #define OUT_f(p, v, value)  f32v_store(AT_f(p, v), value)
 #define OUT_g(p, v, value)  OUT_f(p, v, value)
 #define OUT_i(p, v, value)  i32v_store(AT_i(p, v), value)
 #define OUT_u(p, v, value)  u32v_store(AT_u(p, v), value)
-#define OUT_m(p, v, value)  u32v_store(AT_u(p, v), u32v_select(value, u32v_set(1), u32v_set(0)))
+#define OUT_m(p, v, value)  store_mask(AT_u(p, v), value)
 #define OUT_b(p, v, value)  u8v_store(AT_b(p, v), value)
 #define OUT_w(p, v, value)  mask8_store(AT_w(p, v), value)
 #define OUT_sf(p, v, value) ((void)(((float *)(p))[v] = (value)))

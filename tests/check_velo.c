@@ -5,6 +5,7 @@
  * through its public function.
  */
 #include "support/check.h"
+#include "support/check_case.h"
 #include "support/random.h"
 #include "velo/velo_kernels.h"
 
@@ -174,33 +175,6 @@ static void check_lengths(slc_simd_target target, const event *e)
     }
 }
 
-/* The standard input of the benchmark, on the target and on c. */
-static void check_case(slc_simd_target target)
-{
-    const slc_simd_case *bench = slc_velo_kernel_rows[SLC_VELO_KERNEL_IP_FILTER].bench;
-    slc_velo_ip_scratch *mine = slc_simd_scratch(bench), *of_c = slc_simd_scratch(bench);
-    slc_check_doing("the case of velo.ip_filter");
-    if (mine == NULL || of_c == NULL) {
-        slc_check_fail("no memory");
-    } else {
-        bench->prepare(mine, slc_check_seed());
-        bench->prepare(of_c, slc_check_seed());
-        bench->run(mine, target);
-        bench->run(of_c, SLC_SIMD_C);
-        const size_t n = of_c->n_kept;
-        if (n < SLC_VELO_IP_TRACKS / 8 || n > SLC_VELO_IP_TRACKS / 2) {
-            slc_check_fail("the case keeps %zu tracks, which is no filter", n);
-        }
-        if (mine->n_kept != n || memcmp(mine->track, of_c->track, n * sizeof mine->track[0]) != 0 ||
-            memcmp(mine->ip, of_c->ip, n * sizeof mine->ip[0]) != 0) {
-            slc_check_fail("the case: not what c says");
-        }
-        slc_check_values(n);
-    }
-    free(mine);
-    free(of_c);
-}
-
 /* ---- the public function ----------------------------------------------------------------------- */
 
 enum { EVENTS = 7 };
@@ -268,7 +242,9 @@ static void check_public(slc_simd_target target)
     slc_error error = {SLC_OK, ""};
     uint64_t random = slc_check_seed();
     slc_check_doing("slc_velo_ip_run");
-    slc_velo_ip_init(&filter, target, 0.7f);
+    if (slc_velo_ip_init(&filter, target, 0.7f) != SLC_OK) {
+        slc_check_fail("slc_velo_ip_init");
+    }
     if (filter.target != target || !fill_collections(&states, &points, &random)) {
         slc_check_fail("slc_velo_ip_init took %s, or there is no memory", slc_simd_name(filter.target));
     } else {
@@ -302,7 +278,7 @@ int main(int argc, char **argv)
         const slc_simd_target target = (slc_simd_target)t;
         if (slc_check_target(target)) {
             check_lengths(target, &e);
-            check_case(target);
+            slc_check_cases(slc_velo_kernel_rows, target);
             check_public(target);
             slc_check_passed("%d kernels of velo", SLC_VELO_KERNEL_COUNT);
         }

@@ -5,7 +5,7 @@ set(hygiene "${CMAKE_CURRENT_SOURCE_DIR}/hygiene")
 
 # sluice_hygiene(NAME COMMAND ...)
 function(sluice_hygiene name)
-    add_test(NAME hygiene_${name} COMMAND ${ARGN})
+    add_test(NAME hygiene_${name} COMMAND ${ARGN} COMMAND_EXPAND_LISTS)
     sluice_test_properties(hygiene_${name} hygiene)
     set_property(TEST hygiene_${name} APPEND PROPERTY ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
 endfunction()
@@ -36,6 +36,14 @@ if(SLUICE_SANITIZE)
     sluice_hygiene(core_needs core_only) # sanitizers need libraries of their own
 else()
     sluice_hygiene(core_needs ${hygiene}/core_needs.sh $<TARGET_FILE:core_only>)
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+        if(avx512 IN_LIST SLUICE_SIMD_TARGETS)
+            sluice_hygiene(simd_objects_self_test ${hygiene}/simd_objects.sh --self-test $<TARGET_OBJECTS:simd_avx512>)
+        endif()
+        foreach(target IN LISTS SLUICE_SIMD_TARGETS)
+            sluice_hygiene(simd_objects_${target} ${hygiene}/simd_objects.sh ${target} $<TARGET_OBJECTS:simd_${target}>)
+        endforeach()
+    endif()
     # A sanitized library cannot be linked into an ordinary program, so packages are tested without.
     foreach(kind IN ITEMS shared static)
         sluice_hygiene(consume_${kind} ${hygiene}/consume.sh ${kind} ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The kernels of dense images against their oracles.
-add_executable(check_image check_image.c support/check.c)
+add_executable(check_image check_image.c support/check.c support/check_case.c)
 target_include_directories(check_image PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
                                               ${PROJECT_BINARY_DIR}/generated)
 target_link_libraries(check_image PRIVATE sluice m $<BUILD_INTERFACE:sluice_flags>)

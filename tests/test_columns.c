@@ -301,6 +301,11 @@ static void test_copy_if_refuses(void **state)
     const sample nothing = {0};
     assert_int_equal(slc_columns_copy_if(&sample_schema, &from, keep, &from), SLC_ERR_USAGE);
     assert_int_equal(slc_columns_copy_if(&sample_schema, &nothing, keep, &into), SLC_OK);
+    sample open = {0};
+    assert_int_equal(slc_columns_reserve(&sample_schema, &open, 1, 1), SLC_OK);
+    add_row(&open, 0); /* a row of an event that has not ended */
+    assert_int_equal(slc_columns_copy_if(&sample_schema, &open, keep, &into), SLC_ERR_USAGE);
+    clear(&open);
     assert_null(into.head.block);
     assert_int_equal(slc_columns_copy_if(&sample_schema, &from, keep, &into), SLC_ERR_CAPACITY);
     assert_int_equal(slc_columns_reserve(&sample_schema, &into, from.head.size - 1, EVENTS), SLC_OK);
@@ -431,6 +436,9 @@ static void test_empty_layouts(void **state)
     assert_int_equal(slc_columns_from_blocks(&sample_schema, &byte, 0, 16, &nothing), SLC_OK);
     assert_int_equal(slc_columns_from_rows(&sample_schema, &byte, 1, &nothing), SLC_ERR_CAPACITY);
     assert_int_equal(slc_columns_to_blocks(&sample_schema, &nothing, 0, &byte, 1), SLC_ERR_USAGE);
+    /* A block so long that its bytes cannot be counted fits nowhere. */
+    assert_true(slc_columns_blocks_bound(&sample_schema, 5, SIZE_MAX) == SIZE_MAX);
+    assert_true(slc_columns_blocks_bound(&sample_schema, 5, SIZE_MAX / 2) == SIZE_MAX);
     assert_int_equal(slc_columns_from_blocks(&sample_schema, &byte, 0, 0, &nothing), SLC_ERR_USAGE);
     assert_int_equal(byte, 0xa5);
     assert_int_equal(nothing.head.size, 0);

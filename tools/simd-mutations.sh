@@ -15,6 +15,7 @@ c	simd_c.h	f32v_min	a < b ? a : b	b > a ? b : a
 c	simd_c.h	f32v_ne	a != b	a < b || a > b
 c	simd_c.h	i32v_round	rintf(a)	roundf(a)
 c	simd_c.h	u32v_shlv	n < 32 ? a << n : 0	a << (n & 31)
+c	simd_c.h	mask32_all	return 1	return 3
 c	simd_c.h	mask32_first	n > 0	n > 1
 c	simd_bits.h	bits_ends	before >> 63	before & 1
 sse4	simd_sse4.h	mask32_first	_mm_setr_epi32(0, 1, 2, 3)	_mm_setr_epi32(-1, 0, 1, 2)
@@ -37,6 +38,7 @@ avx512	simd_avx512.h	f32v_copysign	0xca	0xac
 avx512	simd_avx512.h	u32v_lt	cmplt_epu32_mask	cmplt_epi32_mask
 avx512	simd_avx512.h	f32v_pack	maskz_compress_ps	maskz_expand_ps
 avx512	simd_avx512.h	i32v_round	cvtps_epi32	cvttps_epi32
+avx512vl128	simd_avx512.h	mask32_not	K(kxor)(a, ALL)	K(knot)(a)
 avx512vl128	simd_avx512.h	u32v_previous	SIMD_MAX_LANES - 1	SIMD_MAX_LANES - 2
 avx512vl128	simd_avx512.h	mask32_andnot	(b, a)	(a, b)
 avx512vl128	simd_avx512.h	u8v_load_first	n < SIMD_LANES8 ? n	n < SIMD_LANES8 ? n + 1

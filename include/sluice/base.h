@@ -216,9 +216,9 @@ slc_status slc_columns_append_events(const slc_schema *schema, const void *from,
 
 /* Appends all events of `from`, of each those rows for which keep[row] is not 0, in their order: the
  * copy_back of SOACollections (A. Hennequin's thesis, 2022, section 2.4.1) with the events kept apart. There
- * may be events without a row. SLC_ERR_USAGE where `into` is `from` or holds rows beyond its last event,
- * SLC_ERR_CAPACITY where the kept rows or the events do not fit; nothing is changed then. Of `into`, the
- * spare vector behind its rows may be overwritten. */
+ * may be events without a row. SLC_ERR_USAGE where `into` is `from` or one of them holds rows beyond its last
+ * event, SLC_ERR_CAPACITY where the kept rows or the events do not fit; nothing is changed then. Of `into`,
+ * the spare vector behind its rows may be overwritten. */
 slc_status slc_columns_copy_if(const slc_schema *schema, const void *from, const uint8_t *keep, void *into);
 /* The same with a row of bits, as masks are stored: row r is bit r % 8 of byte r / 8. */
 slc_status slc_columns_copy_if_bits(const slc_schema *schema, const void *from, const uint8_t *keep_bits,
@@ -239,7 +239,8 @@ size_t slc_columns_row_offset(const slc_schema *schema, size_t column);
  * first column, then those of the second, and so on, without padding: block · slc_columns_row_size bytes.
  * Behind the last row, the last block is filled with zeros. Blocks of 1 row are rows as records; one block of
  * all rows is a structure of arrays. Value of row r, column c: at (r / block) · block · row_size + block ·
- * row_offset(c) + (r % block) · size(c). Bytes of so many rows in blocks: */
+ * row_offset(c) + (r % block) · size(c). Bytes of so many rows in blocks
+ * (SIZE_MAX where they cannot be counted): */
 size_t slc_columns_blocks_bound(const slc_schema *schema, size_t rows, size_t block);
 /* Writes all rows (not the events). SLC_ERR_CAPACITY where `capacity` bytes are too few, SLC_ERR_USAGE for
  * blocks of 0 rows. */

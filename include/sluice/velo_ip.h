@@ -39,16 +39,18 @@ typedef struct slc_velo_ip {
     slc_simd_target target;
 } slc_velo_ip;
 
-/* `choice` is a result of slc_simd_choose; it is resolved here, once. */
-void slc_velo_ip_init(slc_velo_ip *filter, slc_simd_target choice, float min_ip_mm);
+/* `choice` is a result of slc_simd_choose; it is resolved here, once. SLC_ERR_USAGE for a target that does
+ * not run. */
+slc_status slc_velo_ip_init(slc_velo_ip *filter, slc_simd_target choice, float min_ip_mm);
 
 /* Makes room for all tracks to pass. */
 slc_status slc_velo_ip_reserve(const slc_velo_states *states, slc_velo_ip_tracks *kept);
 
 /* Fills `kept` anew with the tracks of each event whose impact parameter is larger than min_ip_mm. In an
  * event without points every track passes, infinitely far from the nearest; a track whose state holds a NaN
- * never passes. Results are the same bits on every target. Never allocates. SLC_ERR_USAGE where the numbers
- * of events differ, SLC_ERR_CAPACITY where `kept` has too little room; it is then empty. */
+ * never passes. Points must be finite. Results are the same bits on every target. Never allocates.
+ * SLC_ERR_USAGE where the numbers of events differ, SLC_ERR_CAPACITY where `kept` has too little room; it is
+ * then empty. */
 slc_status slc_velo_ip_run(const slc_velo_ip *filter, const slc_velo_states *states,
                            const slc_velo_points *points, slc_velo_ip_tracks *kept, slc_error *error);
 

@@ -28,7 +28,13 @@ size_t slc_columns_row_size(const slc_schema *schema)
 
 size_t slc_columns_blocks_bound(const slc_schema *schema, size_t rows, size_t block)
 {
-    return block == 0 ? 0 : (rows + block - 1) / block * block * slc_columns_row_size(schema);
+    if (block == 0 || rows == 0) {
+        return 0;
+    }
+    /* rows is at most 2^32 and a row some hundred bytes; a block can be anything. */
+    const size_t blocks = rows / block + (rows % block != 0);
+    const size_t row_size = slc_columns_row_size(schema);
+    return block > SIZE_MAX / blocks / row_size ? SIZE_MAX : blocks * block * row_size;
 }
 
 /* With a width known to the compiler a copy is one move. */
@@ -66,7 +72,8 @@ slc_status slc_columns_to_blocks(const slc_schema *schema, const void *collectio
     if (block == 0) {
         return SLC_ERR_USAGE;
     }
-    if (capacity < slc_columns_blocks_bound(schema, rows, block)) {
+    const size_t bound = slc_columns_blocks_bound(schema, rows, block);
+    if (bound == SIZE_MAX || capacity < bound) {
         return SLC_ERR_CAPACITY;
     }
     for (size_t i = 0; i < schema->n_columns && rows > 0; i++) {

@@ -132,7 +132,8 @@ static slc_status copy_if(const slc_schema *schema, const void *from, selection 
 {
     const slc_columns *source = from;
     slc_columns *head = into;
-    if (from == into || !is_ended(head)) {
+    /* Rows of an event that has not ended would be lost without a word. */
+    if (from == into || !is_ended(head) || !is_ended(source)) {
         return SLC_ERR_USAGE;
     }
     if (source->n_events == 0) {

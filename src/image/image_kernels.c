@@ -100,12 +100,45 @@ static void run_flatten(void *scratch, slc_simd_target target)
     slc_image_kernels_of(target)->flatten(trees->table, LABELS);
 }
 
+static uint64_t digest_bits(const void *scratch)
+{
+    const rows_scratch *rows = scratch;
+    return slc_simd_digest(0, rows->bits, PIXELS / 8);
+}
+
+static uint64_t digest_positions(const void *scratch)
+{
+    const rows_scratch *rows = scratch;
+    return slc_simd_digest(rows->n_positions, rows->positions, rows->n_positions * sizeof *rows->positions);
+}
+
+/* Trees differ with the order of their unions; their roots do not. */
+static uint64_t digest_roots(const void *scratch)
+{
+    const table_scratch *trees = scratch;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < LABELS; i++) {
+        uint32_t root = i;
+        while (trees->table[root] != root) {
+            root = trees->table[root];
+        }
+        sum = slc_simd_digest(sum, &root, sizeof root);
+    }
+    return sum;
+}
+
+static uint64_t digest_table(const void *scratch)
+{
+    const table_scratch *trees = scratch;
+    return slc_simd_digest(0, trees->table, LABELS * sizeof *trees->table);
+}
+
 /* Runs of 8 pixels on average: an eighth of the pixels is an edge. */
 static const slc_simd_case cases[] = {
-    {PIXELS, 1 + 1.0 / 8, sizeof(rows_scratch), prepare_rows, run_threshold},
-    {PIXELS, 1.0 / 8 + 4.0 / 8, sizeof(rows_scratch), prepare_rows, run_edges},
-    {PAIRS, 8, sizeof(table_scratch), prepare_table, run_unite},
-    {LABELS, 8, sizeof(table_scratch), prepare_trees, run_flatten},
+    {PIXELS, 1 + 1.0 / 8, sizeof(rows_scratch), prepare_rows, run_threshold, digest_bits},
+    {PIXELS, 1.0 / 8 + 4.0 / 8, sizeof(rows_scratch), prepare_rows, run_edges, digest_positions},
+    {PAIRS, 8, sizeof(table_scratch), prepare_table, run_unite, digest_roots},
+    {LABELS, 8, sizeof(table_scratch), prepare_trees, run_flatten, digest_table},
 };
 
 /* Measured on an AMD EPYC with AVX-512 by `sluice bench --kernels`. A gather per lane and step costs more

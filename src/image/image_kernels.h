@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The hot loops of dense images, one table of them per instruction set. A bit row is an array of 64-bit
- * words, pixel i in bit i % 64 of word i / 64, zeros behind the last pixel.
+ * words, pixel i in bit i % 64 of word i / 64, zeros behind the last pixel. Rows
+ * and tables have fewer than 2^31 elements.
  */
 #ifndef SLUICE_IMAGE_KERNELS_H
 #define SLUICE_IMAGE_KERNELS_H

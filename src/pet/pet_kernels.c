@@ -61,9 +61,21 @@ static void run_cut(void *scratch, slc_simd_target target)
     s->n_kept = slc_pet_kernels_of(target)->energy_cut(s->energy, low_kev, high_kev, SINGLES, s->kept);
 }
 
+static uint64_t digest_cut(const void *scratch)
+{
+    const singles_scratch *s = scratch;
+    return slc_simd_digest(s->n_kept, s->kept, s->n_kept * sizeof *s->kept);
+}
+
+static uint64_t digest_window(const void *scratch)
+{
+    const singles_scratch *s = scratch;
+    return slc_simd_digest(digest_cut(scratch), s->index, s->n_kept * sizeof *s->index);
+}
+
 static const slc_simd_case cases[] = {
-    {SINGLES, 12 + 4, sizeof(singles_scratch), prepare_singles, run_window},
-    {SINGLES, 4 + 2, sizeof(singles_scratch), prepare_singles, run_cut},
+    {SINGLES, 12 + 4, sizeof(singles_scratch), prepare_singles, run_window, digest_window},
+    {SINGLES, 4 + 2, sizeof(singles_scratch), prepare_singles, run_cut, digest_cut},
 };
 
 /* Measured on an AMD EPYC with AVX-512 by `sluice bench --kernels`. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The hot loops of PET singles, one table of them per instruction set. Columns have a spare vector behind
- * them, which is read and written.
+ * them, which is read and written;
+ * they have fewer than 2^31 rows.
  */
 #ifndef SLUICE_PET_KERNELS_H
 #define SLUICE_PET_KERNELS_H

@@ -80,16 +80,12 @@ typedef __mmask16 mask8;
 
 static inline u32v avx512_popcount(u32v a)
 {
-#if defined(__AVX512VPOPCNTDQ__)
-    return MM(popcnt_epi32)(a);
-#else
     const u32v low = MM(set1_epi8)(15);
     const u32v table = AVX512_OF_16_BYTES(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     const u32v lower = MM(shuffle_epi8)(table, SI(and)(a, low));
     const u32v upper = MM(shuffle_epi8)(table, SI(and)(MM(srli_epi32)(a, 4), low));
     const u32v pairs = MM(maddubs_epi16)(MM(add_epi8)(lower, upper), MM(set1_epi8)(1));
     return MM(madd_epi16)(pairs, MM(set1_epi16)(1));
-#endif
 }
 
 static inline f32v avx512_permute_ps(f32v v, u32v i)
@@ -306,7 +302,7 @@ static inline u32v u32v_shr(u32v a, unsigned n) { return MM(srl_epi32)(a, _mm_cv
 static inline i32v i32v_sar(i32v a, unsigned n) { return MM(sra_epi32)(a, _mm_cvtsi32_si128((int)n)); } /* vpsrad */
 static inline u32v u32v_shlv(u32v a, u32v n) { return MM(sllv_epi32)(a, n); } /* vpsllvd */
 static inline u32v u32v_shrv(u32v a, u32v n) { return MM(srlv_epi32)(a, n); } /* vpsrlvd */
-static inline u32v u32v_popcount(u32v a) { return avx512_popcount(a); } /* vpopcntd, or emulated: vpshufb of both nibbles, vpmaddubsw, vpmaddwd */
+static inline u32v u32v_popcount(u32v a) { return avx512_popcount(a); } /* emulated: vpshufb of both nibbles, vpmaddubsw, vpmaddwd */
 static inline u32v u32v_clz(u32v a) { return MM(lzcnt_epi32)(a); } /* vplzcntd */
 
 /* ---- comparisons, select, conversions ---------------------------------------------------------- */

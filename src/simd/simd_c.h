@@ -145,10 +145,10 @@ static inline i32v i32v_round(f32v a) { return a >= -0x1p31f && a < 0x1p31f ? (i
 static inline f32v f32v_gather(const float *p, u32v i) { return p[i]; } /* p[i], i < 2^31 */
 static inline i32v i32v_gather(const int32_t *p, u32v i) { return p[i]; } /* p[i], i < 2^31 */
 static inline u32v u32v_gather(const uint32_t *p, u32v i) { return p[i]; } /* p[i], i < 2^31 */
-static inline f32v f32v_gather_masked(const float *p, u32v i, mask32 m, f32v other) { return m ? p[i] : other; } /* p[i] where m, else other; other memory is not touched */
-static inline u32v u32v_gather_masked(const uint32_t *p, u32v i, mask32 m, u32v other) { return m ? p[i] : other; } /* p[i] where m, else other; other memory is not touched */
-static inline void f32v_scatter_masked(float *p, u32v i, f32v v, mask32 m) { if (m) p[i] = v; } /* p[i] = v where m; the highest lane wins */
-static inline void u32v_scatter_masked(uint32_t *p, u32v i, u32v v, mask32 m) { if (m) p[i] = v; } /* p[i] = v where m; the highest lane wins */
+static inline f32v f32v_gather_masked(const float *p, u32v i, mask32 m, f32v other) { return m ? p[i] : other; } /* p[i] where m, else other, i < 2^31; other memory is not touched */
+static inline u32v u32v_gather_masked(const uint32_t *p, u32v i, mask32 m, u32v other) { return m ? p[i] : other; } /* p[i] where m, else other, i < 2^31; other memory is not touched */
+static inline void f32v_scatter_masked(float *p, u32v i, f32v v, mask32 m) { if (m) p[i] = v; } /* p[i] = v where m, i < 2^31; the highest lane wins */
+static inline void u32v_scatter_masked(uint32_t *p, u32v i, u32v v, mask32 m) { if (m) p[i] = v; } /* p[i] = v where m, i < 2^31; the highest lane wins */
 static inline size_t f32v_pack(float *p, f32v v, mask32 m) { *p = v; return m; } /* the lanes in m one behind the other; returns how many; up to SIMD_LANES elements of p are overwritten */
 static inline size_t i32v_pack(int32_t *p, i32v v, mask32 m) { *p = v; return m; } /* the lanes in m one behind the other; returns how many; up to SIMD_LANES elements of p are overwritten */
 static inline size_t u32v_pack(uint32_t *p, u32v v, mask32 m) { *p = v; return m; } /* the lanes in m one behind the other; returns how many; up to SIMD_LANES elements of p are overwritten */

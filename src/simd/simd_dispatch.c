@@ -10,6 +10,7 @@
 #include "simd/simd_kernel.h"
 #include "simd_targets.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +189,7 @@ slc_status slc_simd_choose(const char *request, slc_simd_target *target, slc_err
 slc_simd_target slc_simd_kernel_choice(const slc_simd_kernel *kernel, slc_simd_target choice)
 {
     if (choice != SLC_SIMD_AUTO) {
+        assert(slc_simd_runs(choice)); /* a result of slc_simd_choose does */
         return choice;
     }
     for (size_t i = 0; i < SLC_SIMD_PREFERENCES && kernel->preference[i].ns > 0; i++) {
@@ -212,4 +214,14 @@ void *slc_simd_scratch(const slc_simd_case *bench)
     }
     memset(scratch, 0, bytes);
     return scratch;
+}
+
+uint64_t slc_simd_digest(uint64_t seed, const void *bytes, size_t size)
+{
+    const uint8_t *at = bytes;
+    uint64_t sum = seed ^ SLC_CHECKSUM_START;
+    for (size_t i = 0; i < size; i++) {
+        sum = (sum ^ at[i]) * 1099511628211ULL;
+    }
+    return sum;
 }

@@ -25,9 +25,15 @@ typedef struct slc_simd_case {
     /* Fills the scratch: the same bytes for the same seed, on every target. */
     void (*prepare)(void *scratch, uint64_t seed);
     /* One call of the kernel on a target that runs here. May be repeated after one prepare; each call does the same work
-     * and leaves the same bytes. */
+     * and leaves the same results. */
     void (*run)(void *scratch, slc_simd_target target);
+    /* A number made of the results that count (slc_simd_digest), without what lies behind them: the same on every target,
+     * and after every call. */
+    uint64_t (*digest)(const void *scratch);
 } slc_simd_case;
+
+/* A number made of some bytes and of `seed`. */
+uint64_t slc_simd_digest(uint64_t seed, const void *bytes, size_t size);
 
 typedef struct slc_simd_preference {
     slc_simd_target target;

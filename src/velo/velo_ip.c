@@ -18,10 +18,14 @@ static const slc_column ip_tracks_columns[] = {
 };
 SOA_SCHEMA(slc_velo_ip_tracks, slc_velo_ip_tracks_schema, "ip_tracks", ip_tracks_columns);
 
-void slc_velo_ip_init(slc_velo_ip *filter, slc_simd_target choice, float min_ip_mm)
+slc_status slc_velo_ip_init(slc_velo_ip *filter, slc_simd_target choice, float min_ip_mm)
 {
+    if (choice != SLC_SIMD_AUTO && !slc_simd_runs(choice)) {
+        return SLC_ERR_USAGE;
+    }
     filter->min_ip_mm = min_ip_mm;
     filter->target = slc_simd_kernel_choice(&slc_velo_kernel_rows[SLC_VELO_KERNEL_IP_FILTER], choice);
+    return SLC_OK;
 }
 
 slc_status slc_velo_ip_reserve(const slc_velo_states *states, slc_velo_ip_tracks *kept)

@@ -60,6 +60,13 @@ static void ip_run(void *memory, slc_simd_target target)
     s->n_kept = slc_velo_kernels_of(target)->ip_filter(&in, 0.1f, s->track, s->ip);
 }
 
+static uint64_t ip_digest(const void *memory)
+{
+    const slc_velo_ip_scratch *s = memory;
+    return slc_simd_digest(slc_simd_digest(s->n_kept, s->track, s->n_kept * sizeof s->track[0]), s->ip,
+                           s->n_kept * sizeof s->ip[0]);
+}
+
 /* Five floats are read a track; index and distance are written of those that pass, about a third. */
 static const slc_simd_case ip_case = {
     .elements = SLC_VELO_IP_TRACKS,
@@ -67,6 +74,7 @@ static const slc_simd_case ip_case = {
     .scratch_bytes = sizeof(slc_velo_ip_scratch),
     .prepare = ip_prepare,
     .run = ip_run,
+    .digest = ip_digest,
 };
 
 /* ---- all of them ------------------------------------------------------------------------------- */
