@@ -12,44 +12,12 @@
 
 #include "io/io_output.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64], path[96];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/sluice-output-XXXXXX");
-    if (mkdtemp(folder) == NULL) {
-        return -1;
-    }
-    (void)snprintf(path, sizeof path, "%s/result.bin", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    (void)remove(path);
-    return rmdir(folder); /* fails where a test left a file behind */
-}
-
-/* Files in the folder, whatever their names. */
-static int count_files(void)
-{
-    DIR *open_folder = opendir(folder);
-    assert_non_null(open_folder);
-    int n = 0;
-    for (const struct dirent *entry = readdir(open_folder); entry != NULL; entry = readdir(open_folder)) {
-        n += entry->d_name[0] != '.';
-    }
-    (void)closedir(open_folder);
-    return n;
-}
+#include "support/temporary_folder.h"
 
 static void assert_contents(const char *expected)
 {
