@@ -11,9 +11,8 @@ typedef struct filter {
     float pp, ps, ss;
 } filter;
 
-/* Chosen so that pulls at the beam line have unit width over all reconstructible particles
- * (docs/howto/velo-physics.md). A fixed variance of 7e-6, used by LHCb's Allen, is that of a transverse
- * momentum of about 500 MeV and makes them 1.4 to 1.6 wide, because most particles are softer. */
+/* Chosen so that one lies between the two usual measures of the width of pulls at the beam line, over all
+ * reconstructible particles (docs/howto/velo-physics.md). LHCb's Allen has 7e-6 and no second pass. */
 void slc_velo_fit_config_default(slc_velo_fit_config *config)
 {
     *config = (slc_velo_fit_config){.hit_sigma_mm = 0.0125f,
