@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Whether two names mean one file, so that an output does not destroy an input. */
+#include "cli_options.h"
 #include "cli_talk.h"
 
 #include <stdlib.h>
@@ -48,4 +49,27 @@ bool slc_cli_same_file(const char *a, const char *b)
     free(folder_a);
     free(folder_b);
     return same;
+}
+
+int slc_cli_check_files(const slc_cli_command *command, const char *const *flags, const char *const *outputs,
+                        size_t n_outputs, char **inputs, int n_inputs)
+{
+    int n_stdin = 0;
+    for (int k = 0; k < n_inputs; k++) {
+        n_stdin += strcmp(inputs[k], "-") == 0;
+        for (size_t i = 0; i < n_outputs; i++) {
+            if (outputs[i] != NULL && slc_cli_same_file(outputs[i], inputs[k])) {
+                return slc_cli_wrong(command, "%s %s would overwrite the input %s", flags[i], outputs[i],
+                                     inputs[k]);
+            }
+        }
+    }
+    for (size_t i = 0; i < n_outputs; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (outputs[i] != NULL && outputs[j] != NULL && slc_cli_same_file(outputs[i], outputs[j])) {
+                return slc_cli_wrong(command, "%s and %s name the same file", flags[j], flags[i]);
+            }
+        }
+    }
+    return n_stdin > 1 ? slc_cli_wrong(command, "standard input ('-') can be read once only") : SLC_CLI_GO_ON;
 }

@@ -62,11 +62,19 @@ __attribute__((format(printf, 2, 3)))
 #endif
 int slc_cli_wrong(const slc_cli_command *command, const char *format, ...);
 
+/* Outputs (NULL where not asked for; named by their options, "--output") that would destroy an input or each
+ * other, and standard input asked for twice. Returns SLC_CLI_GO_ON, or SLC_CLI_USAGE after one line. */
+int slc_cli_check_files(const slc_cli_command *command, const char *const *flags, const char *const *outputs,
+                        size_t n_outputs, char **inputs, int n_inputs);
+
 /* The command table's rows. */
 extern const slc_cli_command slc_cmd_velo;
+extern const slc_cli_command slc_cmd_label;
 extern const slc_cli_command slc_cmd_simulate_velo;
+extern const slc_cli_command slc_cmd_simulate_image;
 extern const slc_cli_command slc_cmd_info;
 extern const slc_cli_command slc_cmd_version;
 extern const slc_cli_command slc_cmd_bench;
+extern const slc_cli_command slc_cmd_bench_label;
 
 #endif

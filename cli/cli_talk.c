@@ -39,11 +39,14 @@ void slc_cli_say(const char *command, const char *format, ...)
 void slc_cli_progress_begin(slc_cli_progress *progress, const char *command, bool quiet)
 {
     const double now = slc_clock_seconds();
-    *progress = (slc_cli_progress){
-        .command = command, .wanted = !quiet && isatty(STDERR_FILENO) == 1, .began = now, .shown = now};
+    *progress = (slc_cli_progress){.command = command,
+                                   .unit = "events",
+                                   .wanted = !quiet && isatty(STDERR_FILENO) == 1,
+                                   .began = now,
+                                   .shown = now};
 }
 
-void slc_cli_progress_show(slc_cli_progress *progress, uint64_t events, uint64_t of)
+void slc_cli_progress_show(slc_cli_progress *progress, uint64_t done, uint64_t of)
 {
     if (!progress->wanted) {
         return;
@@ -55,12 +58,12 @@ void slc_cli_progress_show(slc_cli_progress *progress, uint64_t events, uint64_t
     }
     progress->shown = now;
     line_is_shown = true;
-    const double rate = (double)events / (now - progress->began);
-    (void)fprintf(stderr, "\r\033[Ksluice %s: %llu", progress->command, (unsigned long long)events);
+    const double rate = (double)done / (now - progress->began);
+    (void)fprintf(stderr, "\r\033[Ksluice %s: %llu", progress->command, (unsigned long long)done);
     if (of > 0) {
         (void)fprintf(stderr, " of %llu", (unsigned long long)of);
     }
-    (void)fprintf(stderr, " events, %.0f events/s", rate);
+    (void)fprintf(stderr, " %s, %.0f %s/s", progress->unit, rate, progress->unit);
     (void)fflush(stderr);
 }
 

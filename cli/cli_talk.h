@@ -21,13 +21,13 @@ void slc_cli_say(const char *command, const char *format, ...);
 /* A line that is rewritten in place. It appears only where standard error is a terminal, not under --quiet,
  * and not before a second has passed; slc_cli_say wipes it. */
 typedef struct slc_cli_progress {
-    const char *command;
+    const char *command, *unit; /* the unit is "events" unless it is set after the beginning */
     bool wanted;
     double began, shown;
 } slc_cli_progress;
 void slc_cli_progress_begin(slc_cli_progress *progress, const char *command, bool quiet);
-/* `of` is the number of events to come, 0 where it is not known. */
-void slc_cli_progress_show(slc_cli_progress *progress, uint64_t events, uint64_t of);
+/* `of` is the number of units to come, 0 where it is not known. */
+void slc_cli_progress_show(slc_cli_progress *progress, uint64_t done, uint64_t of);
 void slc_cli_progress_end(slc_cli_progress *progress);
 
 /* From here on the first interrupt or termination signal only sets a flag, so that half-written outputs can

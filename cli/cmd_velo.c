@@ -5,6 +5,7 @@
  */
 #include "cmd_velo.h"
 #include "cli_options.h"
+#include "cli_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,36 +106,11 @@ static void set_defaults(void *at)
                                   .max_scatter_3hits = (double)track.max_scatter_3hits_mm2};
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t size = strlen(text), end_size = strlen(end);
-    return size >= end_size && strcmp(text + size - end_size, end) == 0;
-}
-
-/* Outputs that would destroy an input or each other. */
 static int check_same_files(const slc_velo_options *options, int n_inputs, char **inputs)
 {
     const char *const names[] = {options->output, options->table, options->report};
     static const char *const flags[] = {"--output", "--table", "--report"};
-    size_t n_stdin = 0;
-    for (int k = 0; k < n_inputs; k++) {
-        n_stdin += strcmp(inputs[k], "-") == 0;
-        for (size_t i = 0; i < 3; i++) {
-            if (names[i] != NULL && slc_cli_same_file(names[i], inputs[k])) {
-                return slc_cli_wrong(&slc_cmd_velo, "%s %s would overwrite the input %s", flags[i], names[i],
-                                     inputs[k]);
-            }
-        }
-    }
-    for (size_t i = 0; i < 3; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (names[i] != NULL && names[j] != NULL && slc_cli_same_file(names[i], names[j])) {
-                return slc_cli_wrong(&slc_cmd_velo, "%s and %s name the same file", flags[j], flags[i]);
-            }
-        }
-    }
-    return n_stdin > 1 ? slc_cli_wrong(&slc_cmd_velo, "standard input ('-') can be read once only")
-                       : SLC_CLI_GO_ON;
+    return slc_cli_check_files(&slc_cmd_velo, flags, names, 3, inputs, n_inputs);
 }
 
 static int check_outputs(const slc_velo_options *options)
@@ -146,8 +122,7 @@ static int check_outputs(const slc_velo_options *options)
             return slc_cli_wrong(&slc_cmd_velo, "%s needs the name of a file, not '-'", flags[i]);
         }
     }
-    if (options->output != NULL &&
-        (ends_with(options->output, ".csv") || ends_with(options->output, ".CSV"))) {
+    if (options->output != NULL && slc_cli_ends_with(options->output, ".csv")) {
         return slc_cli_wrong(&slc_cmd_velo, "-o writes HDF5, not CSV: use --table %s", options->output);
     }
     return SLC_CLI_GO_ON;

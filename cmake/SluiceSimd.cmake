@@ -7,13 +7,15 @@
 # Rows: name, lowest compiler flags. Plain C is compiled with the flags of everything else.
 set(SLUICE_SIMD_FLAGS_c "")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-    set(SLUICE_SIMD_TARGETS c sse4 avx2 avx512vl128 avx512vl256 avx512)
+    set(SLUICE_SIMD_TARGETS c sse4 avx2 avx512vl128 avx512vl256 avx512 avx512icl)
     set(SLUICE_SIMD_FLAGS_sse4 -msse4.2 -mpopcnt)
     set(SLUICE_SIMD_FLAGS_avx2 -mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mpopcnt)
     set(avx512 -mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mpopcnt -mavx512f -mavx512vl -mavx512bw -mavx512dq -mavx512cd)
     set(SLUICE_SIMD_FLAGS_avx512vl128 ${avx512} -mprefer-vector-width=128)
     set(SLUICE_SIMD_FLAGS_avx512vl256 ${avx512} -mprefer-vector-width=256)
     set(SLUICE_SIMD_FLAGS_avx512 ${avx512} -mprefer-vector-width=512)
+    set(SLUICE_SIMD_FLAGS_avx512icl ${SLUICE_SIMD_FLAGS_avx512} -mavx512vbmi -mavx512vbmi2 -mavx512bitalg
+        -mavx512vpopcntdq)
     if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
         # Copies of structs must not use wider registers than the target is named for.
         list(APPEND SLUICE_SIMD_FLAGS_avx512vl128 -mmove-max=128 -mstore-max=128)

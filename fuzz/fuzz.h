@@ -17,6 +17,8 @@ void fuzz_require_columns(const slc_schema *schema, const void *collection);
 
 /* Truth and the chain on a batch of raw events, and the check against each other. */
 void fuzz_chain_raw(const slc_batch *batch);
+/* Reads all pages, where the input is of this format ("pnm", "png", "tiff", "npy"). */
+void fuzz_images(const uint8_t *bytes, size_t size, const char *format);
 /* The chain on hits with their truth; takes the rows out of `hits`. */
 void fuzz_chain_hits(slc_velo_hits *hits, const slc_velo_truth *truth);
 

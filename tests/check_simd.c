@@ -436,15 +436,15 @@ static void masked_at_edge(work *w, size_t number, bool store, size_t begin, siz
     }
 }
 
-/* A load or store of 32-bit lanes `shift` elements off an aligned address. */
-static void shifted(work *w, size_t number, bool store, size_t shift)
+/* A load or store of 32-bit lanes so many bytes off an aligned address. */
+static void shifted(work *w, size_t number, bool store, size_t bytes)
 {
     uint32_t value[MOST_LANES], got[MOST_LANES], ones[MOST_LANES];
     for (size_t i = 0; i < w->lanes; i++) {
         value[i] = (uint32_t)random_u64(&w->random) >> 9;
         ones[i] = 1;
     }
-    unsigned char *at = w->in[0].first + 4 * shift;
+    unsigned char *at = w->in[0].first + bytes;
     memcpy(at, value, 4 * w->lanes);
     if (store) {
         memset(at, 0xff, 4 * w->lanes);
@@ -484,9 +484,11 @@ static void run_addresses(work *w)
     } masked[] = {{CHECK_SIMD_f32v_load_masked, false}, {CHECK_SIMD_i32v_load_masked, false},
                   {CHECK_SIMD_u32v_load_masked, false}, {CHECK_SIMD_f32v_store_masked, true},
                   {CHECK_SIMD_i32v_store_masked, true}, {CHECK_SIMD_u32v_store_masked, true}},
-      whole[] = {{CHECK_SIMD_f32v_load, false}, {CHECK_SIMD_i32v_load, false}, {CHECK_SIMD_u32v_load, false},
-                 {CHECK_SIMD_f32v_store, true}, {CHECK_SIMD_i32v_store, true}, {CHECK_SIMD_u32v_store, true},
-                 {CHECK_SIMD_f32v_pack, true},  {CHECK_SIMD_i32v_pack, true},  {CHECK_SIMD_u32v_pack, true}};
+      whole[] = {{CHECK_SIMD_f32v_load, false}, {CHECK_SIMD_i32v_load, false},
+                 {CHECK_SIMD_u32v_load, false}, {CHECK_SIMD_f32v_store, true},
+                 {CHECK_SIMD_i32v_store, true}, {CHECK_SIMD_u32v_store, true},
+                 {CHECK_SIMD_f32v_pack, true},  {CHECK_SIMD_i32v_pack, true},
+                 {CHECK_SIMD_u32v_pack, true},  {CHECK_SIMD_u32v_load_any, false}};
     enum { ROUNDS = 16 };
     for (size_t k = 0; k < sizeof masked / sizeof masked[0]; k++) {
         slc_check_doing(operations[masked[k].number].name);
@@ -498,7 +500,8 @@ static void run_addresses(work *w)
     for (size_t k = 0; k < sizeof whole / sizeof whole[0]; k++) {
         slc_check_doing(operations[whole[k].number].name);
         for (size_t shift = 0; shift < 2 * w->lanes; shift++) {
-            shifted(w, whole[k].number, whole[k].store, shift);
+            const size_t step = whole[k].number == CHECK_SIMD_u32v_load_any ? 1 : 4;
+            shifted(w, whole[k].number, whole[k].store, step * shift);
         }
     }
     slc_check_doing("u8v_load_first");

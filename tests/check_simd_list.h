@@ -26,17 +26,19 @@
     X(mask32_and, V2, m, m, m, _, _) X(mask32_or, V2, m, m, m, _, _) X(mask32_xor, V2, m, m, m, _, _) \
     X(mask32_andnot, V2, m, m, m, _, _) X(mask32_not, V1, m, m, _, _, _) X(mask32_any, C1, n, m, _, _, _) \
     X(mask32_every, C1, n, m, _, _, _) X(mask32_count, C1, n, m, _, _, _) X(mask32_lowest, C1, n, m, _, _, _) \
-    X(mask32_bits, C1, n, m, _, _, _)
+    X(mask32_bits, C1, n, m, _, _, _) X(mask32_of_bits, V1, m, sw, _, _, _)
 
 #define CHECK_SIMD_MEMORY(X) \
     X(f32v_set, V1, g, sf, _, _, _) X(i32v_set, V1, i, si, _, _, _) X(u32v_set, V1, u, su, _, _, _) \
     X(u32v_iota, V1, u, su, _, _, _) X(i32v_iota, V1, i, si, _, _, _) \
     X(f32v_load, V1, g, pf, _, _, _) X(i32v_load, V1, i, pi, _, _, _) X(u32v_load, V1, u, pu, _, _, _) \
+    X(u32v_load_any, V1, u, pu, _, _, _) \
     X(f32v_load_aligned, V1, g, pf, _, _, _) X(i32v_load_aligned, V1, i, pi, _, _, _) \
     X(u32v_load_aligned, V1, u, pu, _, _, _) X(f32v_load_masked, V2, g, pf, m, _, _) \
     X(i32v_load_masked, V2, i, pi, m, _, _) X(u32v_load_masked, V2, u, pu, m, _, _) \
     X(f32v_store, S1, g, f, _, _, _) X(i32v_store, S1, i, i, _, _, _) X(u32v_store, S1, u, u, _, _, _) \
     X(f32v_store_aligned, S1, g, f, _, _, _) X(i32v_store_aligned, S1, i, i, _, _, _) \
+    X(u32v_store_far, S1, u, u, _, _, _) \
     X(u32v_store_aligned, S1, u, u, _, _, _) X(f32v_store_masked, S2, g, f, m, _, _) \
     X(i32v_store_masked, S2, i, i, m, _, _) X(u32v_store_masked, S2, u, u, m, _, _)
 
@@ -74,15 +76,18 @@
     X(f32v_compress, V2, g, f, m, _, _) X(u32v_compress, V2, u, u, m, _, _) X(f32v_expand, V2, g, f, m, _, _) \
     X(u32v_expand, V2, u, u, m, _, _) X(f32v_permute, V2, g, f, l, _, _) X(u32v_permute, V2, u, u, l, _, _) \
     X(f32v_previous, V2, g, f, f, _, _) X(u32v_previous, V2, u, u, u, _, _) X(f32v_next, V2, g, f, f, _, _) \
-    X(u32v_next, V2, u, u, u, _, _) X(u32v_first_of_equals, V2, m, d, m, _, _) X(u32v_last_of_equals, V2, m, d, m, _, _) \
+    X(u32v_next, V2, u, u, u, _, _) X(u32v_even, V2, u, u, u, _, _) \
+    X(u32v_odd, V2, u, u, u, _, _) X(u32v_first_of_equals, V2, m, d, m, _, _) X(u32v_last_of_equals, V2, m, d, m, _, _) \
     X(f32v_sum, V1, sf, f, _, _, _) X(f32v_lowest, V1, sf, f, _, _, _) X(f32v_highest, V1, sf, f, _, _, _) \
-    X(u32v_sum, V1, su, u, _, _, _) X(u32v_lowest, V1, su, u, _, _, _) X(u32v_highest, V1, su, u, _, _, _)
+    X(u32v_sum, V1, su, u, _, _, _) X(u32v_lowest, V1, su, u, _, _, _) X(u32v_highest, V1, su, u, _, _, _) \
+    X(u32v_rank, V1, u, sw, _, _, _) X(u32v_running_sum, V1, u, u, _, _, _)
 
 #define CHECK_SIMD_BYTES(X) \
     X(u8v_set, V1, b, sb, _, _, _) X(u8v_load, V1, b, pb, _, _, _) X(u8v_load_first, V2, b, pb, sn, _, _) \
     X(u8v_store, S1, b, b, _, _, _) X(u8v_eq, V2, w, b, b, _, _) X(u8v_ge, V2, w, b, b, _, _) X(u8v_gt, V2, w, b, b, _, _) \
     X(mask8_store, S1, w, w, _, _, _) X(mask8_load, V1, w, pw, _, _, _) X(u8v_from_mask, V1, b, w, _, _, _) \
     X(bits_positions_u32, P2, p32, sw, su, _, _) X(bits_positions_u16, P2, p16, sw, su, _, _) \
+    X(bits_extract, C2, n, sw, sw, _, _) X(bits_evens, C1, n, sw, _, _, _) \
     X(bits_starts, C2, n, sw, sw, _, _) X(bits_ends, C2, n, sw, sw, _, _) X(bits_edges, C2, n, sw, sw, _, _) \
     X(bits_count, C1, n, sw, _, _, _) X(bits_lowest, C1, n, sw, _, _, _) X(bits_highest, C1, n, sw, _, _, _)
 

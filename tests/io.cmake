@@ -9,3 +9,8 @@ foreach(stem IN ITEMS io_data bad_input_data)
     sluice_test(test_${stem} "formats;data" test_${stem}.c ${input_support})
     target_link_libraries(test_${stem} PRIVATE ZLIB::ZLIB)
 endforeach()
+# Image files. Some are made with the libraries that read them, with what our writers do not use: palettes, passes, tiles.
+foreach(stem IN ITEMS write pnm npy png tiff damage)
+    sluice_test(test_io_image_${stem} "formats" test_io_image_${stem}.c)
+    target_link_libraries(test_io_image_${stem} PRIVATE PkgConfig::PNG PkgConfig::TIFF ZLIB::ZLIB)
+endforeach()

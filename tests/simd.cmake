@@ -13,3 +13,13 @@ sluice_test_properties(check_simd kernels)
 add_test(NAME check_simd_list COMMAND ${PROJECT_SOURCE_DIR}/tests/hygiene/simd_list.sh $<TARGET_FILE:check_simd>
     ${PROJECT_SOURCE_DIR})
 sluice_test_properties(check_simd_list hygiene)
+
+# Operations on rows in memory, which are no operations on vectors and so not in that list.
+sluice_simd_objects(check_rows check_rows.simd.c)
+add_executable(check_rows check_rows.c support/check.c)
+target_include_directories(check_rows PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
+                                              ${PROJECT_BINARY_DIR}/generated)
+target_link_libraries(check_rows PRIVATE sluice m $<BUILD_INTERFACE:sluice_flags>)
+sluice_simd_program(check_rows)
+add_test(NAME check_rows COMMAND check_rows)
+sluice_test_properties(check_rows kernels)

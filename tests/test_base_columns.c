@@ -14,6 +14,7 @@
 #include "support/failing_allocator.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 /* One column of each kind that the layout treats differently: narrow, wide, floating. */
 typedef struct sample {
@@ -95,6 +96,25 @@ static void test_growth_keeps_contents(void **state)
     for (uint32_t event = 0; event < 40; event++) {
         const uint32_t n = s.head.event_offset[event + 1] - s.head.event_offset[event];
         assert_int_equal(n, event % 5 == 0 ? 0 : event * 3);
+    }
+    slc_columns_clear(&sample_schema, &s);
+}
+
+/* Room that no row needs yet costs no memory, so that a caller may reserve for what is unlikely. */
+static void test_room_is_not_touched(void **state)
+{
+    (void)state;
+    enum { ROWS = 8 << 20, QUARTER = 4 * 1024 };
+    struct rusage before, after;
+    sample s = {0};
+    assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
+    assert_int_equal(slc_columns_reserve(&sample_schema, &s, ROWS, 3), SLC_OK);
+    assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
+    assert_true((size_t)(after.ru_maxrss - before.ru_maxrss) < s.head.block_size / QUARTER); /* KiB */
+    for (size_t i = 0; i < sample_schema.n_columns; i++) {
+        const char *data = slc_column_data(&s, &sample_columns[i]);
+        assert_int_equal(data[0], 0);
+        assert_int_equal(data[ROWS * slc_type_size(sample_columns[i].type) - 1], 0);
     }
     slc_columns_clear(&sample_schema, &s);
 }
@@ -288,6 +308,7 @@ int main(void)
         cmocka_unit_test(test_schema_tells_types),
         cmocka_unit_test(test_growth_keeps_contents),
         cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_room_is_not_touched),
         cmocka_unit_test(test_out_of_memory_changes_nothing),
         cmocka_unit_test(test_too_many_rows),
         cmocka_unit_test(test_reset_and_clear),

@@ -1,20 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what building (`build`) or also testing (`check`) needs from Debian's packages, if anything is missing. Asks
-# dpkg first: with nothing missing it is silent and touches no network.
+# Installs what building (`build`), also testing (`check`), or measuring beside other libraries (`bench`) needs from
+# Debian's packages, if anything is missing. Asks dpkg first: with nothing missing it is silent and touches no network.
 set -eu
 
-build="cmake gcc libc6-dev ninja-build pkg-config libjansson-dev libhdf5-dev zlib1g-dev"
+build="cmake gcc libc6-dev ninja-build pkg-config libjansson-dev libhdf5-dev zlib1g-dev libpng-dev libtiff-dev"
 # g++: C++ headers' test and libFuzzer's runtime; llvm: readable sanitizer reports; binutils: symbol tests;
 # xz-utils: the packed reference events; hdf5-tools: reading results back with a tool that is not ours.
+# python3-numpy, python3-scipy: arrays and labels that are not ours.
 # gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, qemu-user: the check programs on AArch64 and on older x86 processors.
-check="$build g++ clang clang-format clang-tidy libclang-rt-14-dev llvm libcmocka-dev python3 binutils xz-utils
+check="$build g++ clang clang-format clang-tidy libclang-rt-14-dev llvm libcmocka-dev python3 python3-numpy python3-scipy binutils xz-utils
        hdf5-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+# libopencv-imgproc-dev: the library that bench/image_vs_opencv measures against.
+bench="$build g++ libopencv-imgproc-dev"
 
 case "${1:-}" in
 build) wanted=$build ;;
 check) wanted=$check ;;
-*) echo "usage: $0 build|check" >&2 && exit 2 ;;
+bench) wanted=$bench ;;
+*) echo "usage: $0 build|check|bench" >&2 && exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then

@@ -14,7 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "simd.md"
 # Header and the title of its column; simd_c.h, the meaning, comes first.
-HEADERS = (("c", "meaning"), ("sse4", "sse4"), ("avx2", "avx2"), ("avx512", "avx512 (three widths)"), ("neon", "neon"),
+HEADERS = (("c", "meaning"), ("sse4", "sse4"), ("avx2", "avx2"), ("avx512", "avx512 (its four targets)"), ("neon", "neon"),
            ("sve", "sve"))
 OPERATION = re.compile(r"static inline (\w+) ((?:mask32|mask8|f32v|i32v|u32v|u8v|bits)_\w+)\(([^)]*)\)(.*)")
 SECTION = re.compile(r"/\* -{4} (.+?) -+ \*/")
@@ -37,6 +37,7 @@ chosen at run time. Results are the same bits on every target; of a NaN, that it
 | `avx512vl128` | x86-64 with AVX-512 F, VL, BW, DQ, CD (2017): its instructions on 128-bit vectors | 4 | 16 |
 | `avx512vl256` | the same processors, 256-bit vectors | 8 | 32 |
 | `avx512` | the same processors, 512-bit vectors | 16 | 64 |
+| `avx512icl` | x86-64 with VBMI, VBMI2, BITALG and VPOPCNTDQ besides (Ice Lake, Zen 4 and later), 512-bit vectors | 16 | 64 |
 | `neon` | every AArch64 | 4 | 16 |
 | `sve` | AArch64 with SVE (A64FX, Neoverse V1 and later); SVE2 is not needed | 4 to 64, known at run time | 16 to 256 |
 
@@ -47,7 +48,7 @@ is in the library, and the processor decides:
 - Nothing asked for (`auto`): every kernel takes the target on which it was measured to be the fastest, or the next in its
   list that runs here. Without a measurement it is the last one in this order that runs:
 
-      x86-64:   c -> sse4 -> avx2 -> avx512vl128 -> avx512vl256 -> avx512
+      x86-64:   c -> sse4 -> avx2 -> avx512vl128 -> avx512vl256 -> avx512 -> avx512icl
       AArch64:  c -> neon -> sve
 
 - A target asked for (`--simd`, or `SLUICE_SIMD` in the environment) is taken, or it is an error that lists those that can

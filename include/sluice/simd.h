@@ -21,12 +21,13 @@ typedef enum slc_simd_target {
     SLC_SIMD_AVX512VL128, /* AVX-512 instructions on 128-bit vectors */
     SLC_SIMD_AVX512VL256,
     SLC_SIMD_AVX512,
+    SLC_SIMD_AVX512ICL, /* with VBMI, VBMI2, BITALG, VPOPCNTDQ: Ice Lake, Zen 4 and later */
     SLC_SIMD_NEON,
     SLC_SIMD_SVE, /* any vector length */
     SLC_SIMD_TARGETS
 } slc_simd_target;
 
-/* "c", "sse4", "avx2", "avx512vl128", "avx512vl256", "avx512", "neon", "sve"; "auto". */
+/* "c", "sse4", "avx2", "avx512vl128", "avx512vl256", "avx512", "avx512icl", "neon", "sve"; "auto". */
 const char *slc_simd_name(slc_simd_target target);
 
 /* Is it in this library; can this machine run it (compiled and supported by processor and system)? */

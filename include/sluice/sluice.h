@@ -6,8 +6,11 @@
 #define SLUICE_SLUICE_H
 
 #include <sluice/base.h>
+#include <sluice/image_label.h>
 #include <sluice/io.h>
+#include <sluice/io_image.h>
 #include <sluice/run.h>
+#include <sluice/run_bench_label.h>
 #include <sluice/sim.h>
 #include <sluice/simd.h>
 #include <sluice/velo.h>

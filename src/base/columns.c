@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Collections: one aligned allocation that holds the event offsets and every column, laid out by the schema.
+ * Collections: one allocation that holds the event offsets and every column, aligned, laid out by the schema.
  */
 #include "base/columns.h"
 
@@ -45,7 +45,7 @@ const void *slc_column_data(const void *collection, const slc_column *column)
 
 size_t slc_columns_bound(const slc_schema *schema, size_t rows, uint32_t events)
 {
-    size_t bytes = padded(((size_t)events + 1) * sizeof(uint32_t));
+    size_t bytes = SLC_COLUMN_ALIGN + padded(((size_t)events + 1) * sizeof(uint32_t));
     for (size_t i = 0; i < schema->n_columns; i++) {
         bytes += padded(rows * slc_type_size(schema->columns[i].type));
     }
@@ -69,16 +69,16 @@ slc_status slc_columns_reserve(const slc_schema *schema, void *collection, size_
     }
     const uint32_t event_capacity = events > head->event_capacity ? events : head->event_capacity;
     const size_t bytes = slc_columns_bound(schema, capacity, event_capacity);
-    char *block = aligned_alloc(SLC_COLUMN_ALIGN, bytes);
+    char *block = calloc(1, bytes); /* of much memory, no page is touched before a row needs it */
     if (block == NULL) {
         return SLC_ERR_MEMORY;
     }
-    memset(block, 0, bytes);
-    uint32_t *offsets = (uint32_t *)(void *)block;
+    char *begin = block + (SLC_COLUMN_ALIGN - (uintptr_t)block % SLC_COLUMN_ALIGN) % SLC_COLUMN_ALIGN;
+    uint32_t *offsets = (uint32_t *)(void *)begin;
     if (head->event_offset != NULL) {
         memcpy(offsets, head->event_offset, ((size_t)head->n_events + 1) * sizeof *offsets);
     }
-    char *at = block + padded(((size_t)event_capacity + 1) * sizeof(uint32_t));
+    char *at = begin + padded(((size_t)event_capacity + 1) * sizeof(uint32_t));
     for (size_t i = 0; i < schema->n_columns; i++) {
         const slc_column *column = &schema->columns[i];
         const size_t width = slc_type_size(column->type);

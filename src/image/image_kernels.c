@@ -25,6 +25,9 @@ enum {
 };
 
 typedef struct rows_scratch {
+    uint16_t pixels16[PIXELS + SLC_COLUMN_ALIGN / 2];
+    uint32_t pixels32[PIXELS + SLC_COLUMN_ALIGN / 4];
+    float reals[PIXELS + SLC_COLUMN_ALIGN / 4];
     uint8_t pixels[PIXELS + SLC_COLUMN_ALIGN];
     uint64_t bits[PIXELS / 64 + SLC_COLUMN_ALIGN / 8];
     uint32_t positions[PIXELS + 64];
@@ -47,6 +50,11 @@ static void prepare_rows(void *scratch, uint64_t seed)
             rows->pixels[i] = (uint8_t)((bright != 0 ? 128U : 0U) + slc_random_below(&seed, 128));
         }
     }
+    for (size_t i = 0; i < PIXELS; i++) {
+        rows->pixels16[i] = (uint16_t)(rows->pixels[i] << 8);
+        rows->pixels32[i] = (uint32_t)rows->pixels[i] << 24;
+        rows->reals[i] = (float)rows->pixels[i];
+    }
     slc_image_kernels_c.threshold(rows->pixels, PIXELS, 128, rows->bits);
 }
 
@@ -54,6 +62,24 @@ static void run_threshold(void *scratch, slc_simd_target target)
 {
     rows_scratch *rows = scratch;
     slc_image_kernels_of(target)->threshold(rows->pixels, PIXELS, 128, rows->bits);
+}
+
+static void run_threshold_u16(void *scratch, slc_simd_target target)
+{
+    rows_scratch *rows = scratch;
+    slc_image_kernels_of(target)->threshold_u16(rows->pixels16, PIXELS, 128 << 8, rows->bits);
+}
+
+static void run_threshold_u32(void *scratch, slc_simd_target target)
+{
+    rows_scratch *rows = scratch;
+    slc_image_kernels_of(target)->threshold_u32(rows->pixels32, PIXELS, 128U << 24, rows->bits);
+}
+
+static void run_threshold_f32(void *scratch, slc_simd_target target)
+{
+    rows_scratch *rows = scratch;
+    slc_image_kernels_of(target)->threshold_f32(rows->reals, PIXELS, 128.0F, rows->bits);
 }
 
 static void run_edges(void *scratch, slc_simd_target target)
@@ -139,6 +165,9 @@ static const slc_simd_case cases[] = {
     {PIXELS, 1.0 / 8 + 4.0 / 8, sizeof(rows_scratch), prepare_rows, run_edges, digest_positions},
     {PAIRS, 8, sizeof(table_scratch), prepare_table, run_unite, digest_roots},
     {LABELS, 8, sizeof(table_scratch), prepare_trees, run_flatten, digest_table},
+    {PIXELS, 2 + 1.0 / 8, sizeof(rows_scratch), prepare_rows, run_threshold_u16, digest_bits},
+    {PIXELS, 4 + 1.0 / 8, sizeof(rows_scratch), prepare_rows, run_threshold_u32, digest_bits},
+    {PIXELS, 4 + 1.0 / 8, sizeof(rows_scratch), prepare_rows, run_threshold_f32, digest_bits},
 };
 
 /* Measured on an AMD EPYC with AVX-512 by `sluice bench --kernels`. A gather per lane and step costs more
@@ -156,6 +185,9 @@ const slc_simd_kernel slc_image_kernel_rows[] = {
      .bench = &cases[1]},
     {.name = "image.unite", .preference = {{SLC_SIMD_C, 1.56}}, .bench = &cases[2]},
     {.name = "image.flatten", .preference = {{SLC_SIMD_C, 0.320}}, .bench = &cases[3]},
+    {.name = "image.threshold_u16", .bench = &cases[4]},
+    {.name = "image.threshold_u32", .bench = &cases[5]},
+    {.name = "image.threshold_f32", .bench = &cases[6]},
     {.name = NULL},
 };
 
@@ -168,5 +200,8 @@ void slc_image_kernels_select(slc_simd_target choice, slc_image_kernels *kernels
         .edges = slc_image_kernels_of(slc_simd_kernel_choice(&rows[1], choice))->edges,
         .unite = slc_image_kernels_of(slc_simd_kernel_choice(&rows[2], choice))->unite,
         .flatten = slc_image_kernels_of(slc_simd_kernel_choice(&rows[3], choice))->flatten,
+        .threshold_u16 = slc_image_kernels_of(slc_simd_kernel_choice(&rows[4], choice))->threshold_u16,
+        .threshold_u32 = slc_image_kernels_of(slc_simd_kernel_choice(&rows[5], choice))->threshold_u32,
+        .threshold_f32 = slc_image_kernels_of(slc_simd_kernel_choice(&rows[6], choice))->threshold_f32,
     };
 }

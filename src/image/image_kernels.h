@@ -16,6 +16,10 @@ typedef struct slc_image_kernels {
     /* Bit i of the row: pixel i >= threshold. Writes all (n + 63) / 64 words, and up to one vector behind
      * them. */
     void (*threshold)(const uint8_t *pixels, size_t n, uint8_t threshold, uint64_t *bits);
+    /* The same for other types; of floats, NaN is never set. */
+    void (*threshold_u16)(const uint16_t *pixels, size_t n, uint16_t threshold, uint64_t *bits);
+    void (*threshold_u32)(const uint32_t *pixels, size_t n, uint32_t threshold, uint64_t *bits);
+    void (*threshold_f32)(const float *pixels, size_t n, float threshold, uint64_t *bits);
 
     /* Run boundaries of a bit row of n pixels, rising: the first pixel of a run, then the first behind it,
      * and so on. Returns how many, an even number; `positions` has room for n + 64. */

@@ -30,6 +30,49 @@ static void threshold(const uint8_t *pixels, size_t n, uint8_t level, uint64_t *
     }
 }
 
+/* Sixty-four comparisons of 16 bits: compilers turn the inner loop into vectors of every instruction set. */
+static void threshold_u16(const uint16_t *pixels, size_t n, uint16_t level, uint64_t *bits)
+{
+    uint8_t above[64];
+    for (size_t i = 0; i < n; i += 64) {
+        const size_t rest = n - i < 64 ? n - i : 64;
+        for (size_t k = 0; k < rest; k++) {
+            above[k] = pixels[i + k] >= level ? 1 : 0;
+        }
+        threshold(above, rest, 1, bits + i / 64);
+    }
+}
+
+static void threshold_u32(const uint32_t *pixels, size_t n, uint32_t level, uint64_t *bits)
+{
+    const u32v levels = u32v_set(level);
+    for (size_t word = 0; 64 * word < n; word++) {
+        const uint32_t *at = pixels + 64 * word;
+        const size_t rest = n - 64 * word < 64 ? n - 64 * word : 64;
+        uint64_t all = 0;
+        for (size_t i = 0; i < rest; i += SIMD_LANES) {
+            const mask32 in = mask32_first(rest - i);
+            all |= mask32_bits(mask32_and(in, u32v_ge(u32v_load_masked(at + i, in), levels))) << i;
+        }
+        bits[word] = all;
+    }
+}
+
+static void threshold_f32(const float *pixels, size_t n, float level, uint64_t *bits)
+{
+    const f32v levels = f32v_set(level);
+    for (size_t word = 0; 64 * word < n; word++) {
+        const float *at = pixels + 64 * word;
+        const size_t rest = n - 64 * word < 64 ? n - 64 * word : 64;
+        uint64_t all = 0;
+        for (size_t i = 0; i < rest; i += SIMD_LANES) {
+            const mask32 in = mask32_first(rest - i);
+            all |= mask32_bits(mask32_and(in, f32v_ge(f32v_load_masked(at + i, in), levels))) << i;
+        }
+        bits[word] = all;
+    }
+}
+
 static size_t edges(const uint64_t *bits, size_t n, uint32_t *positions)
 {
     size_t found = 0;
@@ -63,6 +106,25 @@ static inline u32v find(const uint32_t *table, u32v label, mask32 m)
     return label;
 }
 
+/* The same, and after a long way the labels are hung under their roots directly, so that the next one who
+ * comes from there has a short way: without it, paths through many rows are gone again and again. */
+static inline u32v find_and_shorten(uint32_t *table, u32v label, mask32 m)
+{
+    enum { LONG = 3 };
+    u32v root = label;
+    mask32 open = m;
+    unsigned steps = 0;
+    for (; mask32_any(open); steps++) {
+        const u32v parent = u32v_gather_masked(table, root, open, root);
+        open = mask32_and(open, u32v_ne(parent, root));
+        root = parent;
+    }
+    if (steps > LONG) {
+        u32v_scatter_masked(table, label, root, m);
+    }
+    return root;
+}
+
 /* VecScatterMin: table[at] = min(table[at], value) in the lanes of m, as if one after the other; returns what
  * each lane found there. Lanes with the same address take turns, which is rare: pixels touch few trees at a
  * time. */
@@ -84,8 +146,8 @@ static void unite(uint32_t *table, const uint32_t *a, const uint32_t *b, size_t 
 {
     for (size_t i = 0; i < n; i += SIMD_LANES) {
         mask32 m = mask32_first(n - i);
-        u32v r1 = find(table, u32v_load(a + i), m);
-        u32v r2 = find(table, u32v_load(b + i), m);
+        u32v r1 = find_and_shorten(table, u32v_load(a + i), m);
+        u32v r2 = find_and_shorten(table, u32v_load(b + i), m);
         m = mask32_and(m, u32v_ne(r1, r2));
         while (mask32_any(m)) {
             const u32v high = u32v_max(r1, r2), low = u32v_min(r1, r2);
@@ -105,5 +167,11 @@ static void flatten(uint32_t *table, size_t n)
     }
 }
 
-const slc_image_kernels SIMD_TABLE(slc_image) = {
-    .target = SIMD_TARGET_NAME, .threshold = threshold, .edges = edges, .unite = unite, .flatten = flatten};
+const slc_image_kernels SIMD_TABLE(slc_image) = {.target = SIMD_TARGET_NAME,
+                                                 .threshold = threshold,
+                                                 .threshold_u16 = threshold_u16,
+                                                 .threshold_u32 = threshold_u32,
+                                                 .threshold_f32 = threshold_f32,
+                                                 .edges = edges,
+                                                 .unite = unite,
+                                                 .flatten = flatten};

@@ -13,29 +13,31 @@
 /* A few events' worth: large enough that moving the unread tail to the front costs little. */
 enum { FIRST_CAPACITY = 1 << 20 };
 
-static slc_status open_failed(slc_io_stream *stream, const char *path, const char *reason, slc_error *error)
+static slc_status open_failed(slc_io_stream *stream, const char *reason, slc_error *error)
 {
+    const slc_status status = slc_fail(error, SLC_ERR_IO, "%s: %s", stream->name, reason);
     slc_io_stream_close(stream);
-    return slc_fail(error, SLC_ERR_IO, "%s: %s", path, reason);
+    return status;
 }
 
 slc_status slc_io_stream_open(slc_io_stream *stream, const char *path, slc_error *error)
 {
     const bool standard_input = strcmp(path, "-") == 0;
-    *stream = (slc_io_stream){.file = -1, .name = strdup(standard_input ? "standard input" : path)};
+    const char *name = standard_input ? "standard input" : path[0] == '\0' ? "''" : path;
+    *stream = (slc_io_stream){.file = -1, .name = strdup(name)};
     if (stream->name == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its name", path);
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its name", name);
     }
     stream->file = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (stream->file < 0) {
-        return open_failed(stream, path, strerror(errno), error);
+        return open_failed(stream, strerror(errno), error);
     }
     struct stat about;
     if (fstat(stream->file, &about) != 0) {
-        return open_failed(stream, path, strerror(errno), error);
+        return open_failed(stream, strerror(errno), error);
     }
     if (S_ISDIR(about.st_mode)) {
-        return open_failed(stream, path, "is a directory, not a file of events", error);
+        return open_failed(stream, "is a directory, not a file", error);
     }
     return SLC_OK;
 }

@@ -3,6 +3,8 @@
  * All kernels of the library, and how long one takes. The list lives here because this folder alone may see
  * every module; a module's array ends with a row without a name.
  */
+#include "image/image_algorithms.h"
+#include "image/image_bitrun_kernels.h"
 #include "image/image_kernels.h"
 #include "pet/pet_kernels.h"
 #include "simd/simd_kernel.h"
@@ -13,8 +15,7 @@
 #include <stdlib.h>
 
 static const slc_simd_kernel *const modules[] = {
-    slc_image_kernel_rows,
-    slc_pet_kernel_rows,
+    slc_image_kernel_rows, slc_image_algorithm_kernel_rows, slc_bitrun_kernel_rows, slc_pet_kernel_rows,
     slc_velo_kernel_rows,
 };
 

@@ -189,6 +189,15 @@ void slc_svg_steps(slc_svg *svg, const double *edges, const double *values, size
     (void)fprintf(svg->out, "V%.2fZ\"/>\n", bottom);
 }
 
+void slc_svg_line(slc_svg *svg, const double *x, const double *y, size_t n, const char *class_name)
+{
+    (void)fprintf(svg->out, "<path class=\"%s\" d=\"", class_name);
+    for (size_t i = 0; i < n; i++) {
+        (void)fprintf(svg->out, "%c%.2f %.2f", i == 0 ? 'M' : 'L', at_x(svg, x[i]), at_y(svg, y[i]));
+    }
+    (void)fputs("\"/>\n", svg->out);
+}
+
 void slc_svg_point(slc_svg *svg, double x, double x_low, double x_high, double y, double y_low, double y_high)
 {
     (void)fprintf(svg->out, "<path class=\"bar\" d=\"M%.2f %.2fH%.2fM%.2f %.2fV%.2f\"/>", at_x(svg, x_low),

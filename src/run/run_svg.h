@@ -27,6 +27,8 @@ void slc_svg_end(slc_svg *svg);
 
 /* Area under steps: value i over [edge i, edge i + 1]. */
 void slc_svg_steps(slc_svg *svg, const double *edges, const double *values, size_t n, const char *class_name);
+/* A line through points. */
+void slc_svg_line(slc_svg *svg, const double *x, const double *y, size_t n, const char *class_name);
 /* A point with error bars in both directions. */
 void slc_svg_point(slc_svg *svg, double x, double x_low, double x_high, double y, double y_low,
                    double y_high);

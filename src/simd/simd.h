@@ -17,13 +17,24 @@
 #include <stdint.h>
 #include <string.h>
 
+/* For targets that cannot extract bits: those in even places move together, by one place, two, four … */
+static inline uint64_t simd_evens(uint64_t word)
+{
+    word &= UINT64_C(0x5555555555555555);
+    word = (word | word >> 1) & UINT64_C(0x3333333333333333);
+    word = (word | word >> 2) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    word = (word | word >> 4) & UINT64_C(0x00ff00ff00ff00ff);
+    word = (word | word >> 8) & UINT64_C(0x0000ffff0000ffff);
+    return (word | word >> 16) & UINT64_C(0x00000000ffffffff);
+}
+
 #if defined(SIMD_C)
 #include "simd/simd_c.h"
 #elif defined(SIMD_SSE4)
 #include "simd/simd_sse4.h"
 #elif defined(SIMD_AVX2)
 #include "simd/simd_avx2.h"
-#elif defined(SIMD_AVX512VL128) || defined(SIMD_AVX512VL256) || defined(SIMD_AVX512)
+#elif defined(SIMD_AVX512VL128) || defined(SIMD_AVX512VL256) || defined(SIMD_AVX512) || defined(SIMD_AVX512ICL)
 #include "simd/simd_avx512.h"
 #elif defined(SIMD_NEON)
 #include "simd/simd_neon.h"
@@ -43,5 +54,6 @@
 #define SIMD_TABLE(module) SIMD_PASTE(module, SIMD_TARGET)
 
 #include "simd/simd_bits.h"
+#include "simd/simd_rows.h"
 
 #endif

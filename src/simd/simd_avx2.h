@@ -48,6 +48,41 @@ static const uint32_t avx2_compress[256] = {AVX2_BIT7(UINT32_C(0x88888888))};
 #define AVX2_ABOVE7(v) AVX2_ABOVE6(v), AVX2_ABOVE6(v)
 static const uint32_t avx2_expand[256] = {AVX2_ABOVE7(UINT32_C(0))};
 
+/* How many bits up to and with the lane's own: each set bit adds one to its own lane and all above. */
+#define AVX2_UPTO0(v) (v), (v) + 0x11111111
+#define AVX2_UPTO1(v) AVX2_UPTO0(v), AVX2_UPTO0((v) + 0x11111110)
+#define AVX2_UPTO2(v) AVX2_UPTO1(v), AVX2_UPTO1((v) + 0x11111100)
+#define AVX2_UPTO3(v) AVX2_UPTO2(v), AVX2_UPTO2((v) + 0x11111000)
+#define AVX2_UPTO4(v) AVX2_UPTO3(v), AVX2_UPTO3((v) + 0x11110000)
+#define AVX2_UPTO5(v) AVX2_UPTO4(v), AVX2_UPTO4((v) + 0x11100000)
+#define AVX2_UPTO6(v) AVX2_UPTO5(v), AVX2_UPTO5((v) + 0x11000000)
+#define AVX2_UPTO7(v) AVX2_UPTO6(v), AVX2_UPTO6((v) + 0x10000000)
+static const uint32_t avx2_upto[256] = {AVX2_UPTO7(UINT32_C(0))};
+
+static inline __m256i avx2_rank(uint64_t bits)
+{
+    const __m256i all = _mm256_set1_epi32((int)avx2_upto[bits & 255]);
+    const __m256i shifted = _mm256_srlv_epi32(all, _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
+    return _mm256_and_si256(shifted, _mm256_set1_epi32(15));
+}
+static inline __m256i avx2_of_bits(uint64_t bits)
+{
+    const __m256i lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)(uint32_t)bits), lane), lane);
+}
+static inline __m256i avx2_running_sum(__m256i v)
+{
+    const __m256i pairs = _mm256_add_epi32(v, _mm256_slli_si256(v, 4));
+    const __m256i halves = _mm256_add_epi32(pairs, _mm256_slli_si256(pairs, 8));
+    const __m256i low = _mm256_permutevar8x32_epi32(halves, _mm256_set1_epi32(3));
+    return _mm256_add_epi32(halves, _mm256_blend_epi32(_mm256_setzero_si256(), low, 0xf0));
+}
+static inline __m256i avx2_unzip(__m256i a, __m256i b, int odd)
+{
+    const __m256 x = _mm256_castsi256_ps(a), y = _mm256_castsi256_ps(b);
+    const __m256 halves = odd != 0 ? _mm256_shuffle_ps(x, y, 0xdd) : _mm256_shuffle_ps(x, y, 0x88);
+    return _mm256_permute4x64_epi64(_mm256_castps_si256(halves), 0xd8);
+}
 static inline unsigned avx2_bits(__m256i m)
 {
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(m));
@@ -212,6 +247,7 @@ static inline bool mask32_every(mask32 m) { return avx2_bits(m) == 255; } /* vmo
 static inline size_t mask32_count(mask32 m) { return (size_t)__builtin_popcount(avx2_bits(m)); } /* vmovmskps, popcnt */
 static inline size_t mask32_lowest(mask32 m) { return (size_t)__builtin_ctz(avx2_bits(m) | 256U); } /* vmovmskps, tzcnt */
 static inline uint64_t mask32_bits(mask32 m) { return avx2_bits(m); } /* vmovmskps */
+static inline mask32 mask32_of_bits(uint64_t bits) { return avx2_of_bits(bits); } /* emulated: vpbroadcastd, vpand and vpcmpeqd of single bits */
 
 /* ---- making, loading, storing ------------------------------------------------------------------ */
 
@@ -224,6 +260,7 @@ static inline i32v i32v_iota(int32_t first) { return _mm256_add_epi32(_mm256_set
 static inline f32v f32v_load(const float *p) { return _mm256_loadu_ps(p); } /* vmovups */
 static inline i32v i32v_load(const int32_t *p) { return _mm256_loadu_si256((const void *)p); } /* vmovdqu */
 static inline u32v u32v_load(const uint32_t *p) { return _mm256_loadu_si256((const void *)p); } /* vmovdqu */
+static inline u32v u32v_load_any(const void *p) { return _mm256_loadu_si256(p); } /* vmovdqu */
 static inline f32v f32v_load_aligned(const float *p) { return _mm256_load_ps(p); } /* vmovaps */
 static inline i32v i32v_load_aligned(const int32_t *p) { return _mm256_load_si256((const void *)p); } /* vmovdqa */
 static inline u32v u32v_load_aligned(const uint32_t *p) { return _mm256_load_si256((const void *)p); } /* vmovdqa */
@@ -236,6 +273,7 @@ static inline void u32v_store(uint32_t *p, u32v v) { _mm256_storeu_si256((void *
 static inline void f32v_store_aligned(float *p, f32v v) { _mm256_store_ps(p, v); } /* vmovaps */
 static inline void i32v_store_aligned(int32_t *p, i32v v) { _mm256_store_si256((void *)p, v); } /* vmovdqa */
 static inline void u32v_store_aligned(uint32_t *p, u32v v) { _mm256_store_si256((void *)p, v); } /* vmovdqa */
+static inline void u32v_store_far(uint32_t *p, u32v v) { _mm256_stream_si256((void *)p, v); } /* vmovntdq */
 static inline void f32v_store_masked(float *p, f32v v, mask32 m) { _mm256_maskstore_ps(p, m, v); } /* vmaskmovps */
 static inline void i32v_store_masked(int32_t *p, i32v v, mask32 m) { _mm256_maskstore_epi32((void *)p, m, v); } /* vpmaskmovd */
 static inline void u32v_store_masked(uint32_t *p, u32v v, mask32 m) { _mm256_maskstore_epi32((void *)p, m, v); } /* vpmaskmovd */
@@ -334,6 +372,8 @@ static inline f32v f32v_previous(f32v a, f32v b) { return _mm256_castsi256_ps(_m
 static inline u32v u32v_previous(u32v a, u32v b) { return _mm256_alignr_epi8(b, _mm256_permute2x128_si256(a, b, 0x21), 12); } /* vperm2i128, vpalignr */
 static inline f32v f32v_next(f32v b, f32v c) { return _mm256_castsi256_ps(_mm256_alignr_epi8(_mm256_permute2x128_si256(_mm256_castps_si256(b), _mm256_castps_si256(c), 0x21), _mm256_castps_si256(b), 4)); } /* vperm2i128, vpalignr */
 static inline u32v u32v_next(u32v b, u32v c) { return _mm256_alignr_epi8(_mm256_permute2x128_si256(b, c, 0x21), b, 4); } /* vperm2i128, vpalignr */
+static inline u32v u32v_even(u32v a, u32v b) { return avx2_unzip(a, b, 0); } /* vshufps, vpermq */
+static inline u32v u32v_odd(u32v a, u32v b) { return avx2_unzip(a, b, 1); } /* vshufps, vpermq */
 static inline mask32 u32v_first_of_equals(u32v v, mask32 m) { return avx2_equals_none(v, m, _mm256_setr_epi32(0x00, 0x01, 0x03, 0x07, 0x0f, 0x1f, 0x3f, 0x7f)); } /* emulated: vpcmpeqd with every lane in turn */
 static inline mask32 u32v_last_of_equals(u32v v, mask32 m) { return avx2_equals_none(v, m, _mm256_setr_epi32(0xfe, 0xfc, 0xf8, 0xf0, 0xe0, 0xc0, 0x80, 0x00)); } /* emulated: vpcmpeqd with every lane in turn */
 
@@ -345,6 +385,8 @@ static inline float f32v_highest(f32v v) { return avx2_highest(v); } /* emulated
 static inline uint32_t u32v_sum(u32v v) { return x86_u32_sum(_mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1))); } /* emulated: halving by vpaddd */
 static inline uint32_t u32v_lowest(u32v v) { return x86_u32_lowest(_mm_min_epu32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1))); } /* emulated: halving by vpminud */
 static inline uint32_t u32v_highest(u32v v) { return x86_u32_highest(_mm_max_epu32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1))); } /* emulated: halving by vpmaxud */
+static inline u32v u32v_rank(uint64_t bits) { return avx2_rank(bits); } /* emulated: table of 256 entries, vpsrlvd, vpand */
+static inline u32v u32v_running_sum(u32v v) { return avx2_running_sum(v); } /* emulated: vpslldq, vpaddd in each half, the lower half's sum by vpermd */
 
 /* ---- 8-bit lanes: SIMD_LANES8 of them ---------------------------------------------------------- */
 
@@ -363,5 +405,7 @@ static inline u8v u8v_from_mask(mask8 m) { return m; } /* nothing */
 
 static inline size_t bits_positions_u32(uint32_t *p, uint64_t word, uint32_t base) { return x86_positions_u32(p, word, base); } /* emulated: by bytes, from a table of 256 entries by vpmovzxbd */
 static inline size_t bits_positions_u16(uint16_t *p, uint64_t word, uint32_t base) { return x86_positions_u16(p, word, base); } /* emulated: by bytes, from a table of 256 entries by vpmovzxbw */
+static inline uint64_t bits_extract(uint64_t word, uint64_t mask) { return _pext_u64(word, mask); } /* pext */
+static inline uint64_t bits_evens(uint64_t word) { return _pext_u64(word, UINT64_C(0x5555555555555555)); } /* pext */
 
 #endif

@@ -5,6 +5,8 @@
  * of every operation stands in simd_c.h; here the comment behind it names the instruction, or how it is
  * emulated.
  *
+ * avx512icl has what came with Ice Lake and Zen 4 besides: VPOPCNTDQ counts bits, VBMI2 compresses bytes.
+ *
  * The narrow forms are targets of their own because wide registers can cost clock frequency (A. Hennequin's
  * thesis, section 2.3.2), and because the new instructions are useful on any width.
  */
@@ -15,8 +17,12 @@
 
 /* The names of this width, until the end of this file: MM(add_ps) is _mm512_add_ps, SI(and) is
  * _mm512_and_si512, K(kand) is _kand_mask16. ALL is the mask of every lane. */
-#if defined(SIMD_AVX512)
+#if defined(SIMD_AVX512) || defined(SIMD_AVX512ICL)
+#if defined(SIMD_AVX512ICL)
+#define SIMD_TARGET                         avx512icl
+#else
 #define SIMD_TARGET                         avx512
+#endif
 #define SIMD_MAX_LANES                      16
 #define MM(operation)                       _mm512_##operation
 #define SI(operation)                       _mm512_##operation##_si512
@@ -80,12 +86,49 @@ typedef __mmask16 mask8;
 
 static inline u32v avx512_popcount(u32v a)
 {
+#if defined(__AVX512VPOPCNTDQ__)
+    return MM(popcnt_epi32)(a);
+#else
     const u32v low = MM(set1_epi8)(15);
     const u32v table = AVX512_OF_16_BYTES(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     const u32v lower = MM(shuffle_epi8)(table, SI(and)(a, low));
     const u32v upper = MM(shuffle_epi8)(table, SI(and)(MM(srli_epi32)(a, 4), low));
     const u32v pairs = MM(maddubs_epi16)(MM(add_epi8)(lower, upper), MM(set1_epi8)(1));
     return MM(madd_epi16)(pairs, MM(set1_epi16)(1));
+#endif
+}
+static inline mask32 avx512_of_bits(uint64_t bits)
+{
+    uint32_t low = (uint32_t)bits & ALL;
+    /* In a register for numbers: GCC would shift words in mask registers, which takes longer. */
+    __asm__("" : "+r"(low));
+    return (mask32)low;
+}
+static inline uint32_t avx512_number(mask32 m)
+{
+    /* In a register for numbers before it gets longer: otherwise GCC 12 lets what a comparison wrote be mask and
+     * number at once, and where that waits in memory it writes 8 or 16 bits and reads 32. */
+    __asm__("" : "+r"(m));
+    return m;
+}
+static inline u32v avx512_rank(uint64_t bits)
+{
+    /* The lowest lane + 1 bits of a word: bits beyond the last lane are masked by the last lane's. */
+    const u32v upto = MM(sub_epi32)(MM(sllv_epi32)(MM(set1_epi32)(2), AVX512_LANES), MM(set1_epi32)(1));
+    return avx512_popcount(SI(and)(MM(set1_epi32)((int)(uint32_t)bits), upto));
+}
+static inline u32v avx512_running_sum(u32v v)
+{
+    const u32v zero = MM(set1_epi32)(0);
+    v = MM(add_epi32)(v, MM(alignr_epi32)(v, zero, SIMD_MAX_LANES - 1));
+    v = MM(add_epi32)(v, MM(alignr_epi32)(v, zero, SIMD_MAX_LANES - 2));
+#if SIMD_MAX_LANES > 4
+    v = MM(add_epi32)(v, MM(alignr_epi32)(v, zero, SIMD_MAX_LANES - 4));
+#endif
+#if SIMD_MAX_LANES > 8
+    v = MM(add_epi32)(v, MM(alignr_epi32)(v, zero, SIMD_MAX_LANES - 8));
+#endif
+    return v;
 }
 
 static inline f32v avx512_permute_ps(f32v v, u32v i)
@@ -204,7 +247,7 @@ static inline mask8 avx512_mask_of_row(const uint8_t *p)
 static inline size_t avx512_pack(void *p, u32v v, mask32 m)
 {
     SI(storeu)(p, MM(maskz_compress_epi32)(m, v));
-    return (size_t)__builtin_popcount(m);
+    return (size_t)__builtin_popcount(avx512_number(m));
 }
 
 static inline u32v avx512_gather(const void *p, u32v i)
@@ -222,6 +265,47 @@ static inline u32v avx512_gather(const void *p, u32v i)
 #endif
 }
 
+#if defined(SIMD_AVX512ICL)
+/* The numbers 0 to 63 under the word's bits, in front. */
+static inline __m512i avx512_positions(uint64_t word)
+{
+    const __m128i first = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i quarter = _mm512_maskz_set1_epi8(0xffff0000ffff0000, 16);
+    const __m512i half = _mm512_maskz_set1_epi8(0xffffffff00000000, 32);
+    const __m512i all = _mm512_add_epi8(_mm512_broadcast_i32x4(first), _mm512_add_epi8(quarter, half));
+    return _mm512_maskz_compress_epi8(word, all);
+}
+static inline size_t avx512_positions_u32(uint32_t *p, uint64_t word, uint32_t base)
+{
+    const size_t n = (size_t)__builtin_popcountll(word);
+    const __m512i bytes = avx512_positions(word), bases = _mm512_set1_epi32((int)base);
+    const __m128i q0 = _mm512_castsi512_si128(bytes), q1 = _mm512_extracti32x4_epi32(bytes, 1);
+    /* More than 32 of 64 are set in noise alone. */
+    _mm512_storeu_si512((void *)p, _mm512_add_epi32(_mm512_cvtepu8_epi32(q0), bases));
+    _mm512_storeu_si512((void *)(p + 16), _mm512_add_epi32(_mm512_cvtepu8_epi32(q1), bases));
+    if (n > 32) {
+        const __m128i q2 = _mm512_extracti32x4_epi32(bytes, 2), q3 = _mm512_extracti32x4_epi32(bytes, 3);
+        _mm512_storeu_si512((void *)(p + 32), _mm512_add_epi32(_mm512_cvtepu8_epi32(q2), bases));
+        _mm512_storeu_si512((void *)(p + 48), _mm512_add_epi32(_mm512_cvtepu8_epi32(q3), bases));
+    }
+    return n;
+}
+static inline size_t avx512_positions_u16(uint16_t *p, uint64_t word, uint32_t base)
+{
+    const size_t n = (size_t)__builtin_popcountll(word);
+    const __m512i bytes = avx512_positions(word), bases = _mm512_set1_epi16((short)base);
+    const __m256i low = _mm512_castsi512_si256(bytes), high = _mm512_extracti64x4_epi64(bytes, 1);
+    _mm512_storeu_si512((void *)p, _mm512_add_epi16(_mm512_cvtepu8_epi16(low), bases));
+    if (n > 32) {
+        _mm512_storeu_si512((void *)(p + 32), _mm512_add_epi16(_mm512_cvtepu8_epi16(high), bases));
+    }
+    return n;
+}
+#else
+static inline size_t avx512_positions_u32(uint32_t *p, uint64_t word, uint32_t base) { return x86_positions_u32(p, word, base); }
+static inline size_t avx512_positions_u16(uint16_t *p, uint64_t word, uint32_t base) { return x86_positions_u16(p, word, base); }
+#endif
+
 /* ---- masks of 32-bit lanes --------------------------------------------------------------------- */
 
 static inline mask32 mask32_none(void) { return 0; } /* kxorw */
@@ -234,9 +318,10 @@ static inline mask32 mask32_andnot(mask32 a, mask32 b) { return K(kandn)(b, a); 
 static inline mask32 mask32_not(mask32 a) { return K(kxor)(a, ALL); } /* knotw, knotb, kxorb */
 static inline bool mask32_any(mask32 m) { return m != 0; } /* kortestw, kortestb */
 static inline bool mask32_every(mask32 m) { return m == ALL; } /* kortestw, kortestb */
-static inline size_t mask32_count(mask32 m) { return (size_t)__builtin_popcount(m); } /* kmovw, popcnt */
-static inline size_t mask32_lowest(mask32 m) { return (size_t)__builtin_ctz(m | 1U << SIMD_MAX_LANES); } /* kmovw, tzcnt */
-static inline uint64_t mask32_bits(mask32 m) { return m; } /* kmovw */
+static inline size_t mask32_count(mask32 m) { return (size_t)__builtin_popcount(avx512_number(m)); } /* kmovw, popcnt */
+static inline size_t mask32_lowest(mask32 m) { return (size_t)__builtin_ctz(avx512_number(m) | 1U << SIMD_MAX_LANES); } /* kmovw, tzcnt */
+static inline uint64_t mask32_bits(mask32 m) { return avx512_number(m); } /* kmovw */
+static inline mask32 mask32_of_bits(uint64_t bits) { return avx512_of_bits(bits); } /* kmovw */
 
 /* ---- making, loading, storing ------------------------------------------------------------------ */
 
@@ -249,6 +334,7 @@ static inline i32v i32v_iota(int32_t first) { return MM(add_epi32)(MM(set1_epi32
 static inline f32v f32v_load(const float *p) { return MM(loadu_ps)(p); } /* vmovups */
 static inline i32v i32v_load(const int32_t *p) { return SI(loadu)((const void *)p); } /* vmovdqu32 */
 static inline u32v u32v_load(const uint32_t *p) { return SI(loadu)((const void *)p); } /* vmovdqu32 */
+static inline u32v u32v_load_any(const void *p) { return SI(loadu)(p); } /* vmovdqu32 */
 static inline f32v f32v_load_aligned(const float *p) { return MM(load_ps)(p); } /* vmovaps */
 static inline i32v i32v_load_aligned(const int32_t *p) { return SI(load)((const void *)p); } /* vmovdqa32 */
 static inline u32v u32v_load_aligned(const uint32_t *p) { return SI(load)((const void *)p); } /* vmovdqa32 */
@@ -261,6 +347,7 @@ static inline void u32v_store(uint32_t *p, u32v v) { SI(storeu)((void *)p, v); }
 static inline void f32v_store_aligned(float *p, f32v v) { MM(store_ps)(p, v); } /* vmovaps */
 static inline void i32v_store_aligned(int32_t *p, i32v v) { SI(store)((void *)p, v); } /* vmovdqa32 */
 static inline void u32v_store_aligned(uint32_t *p, u32v v) { SI(store)((void *)p, v); } /* vmovdqa32 */
+static inline void u32v_store_far(uint32_t *p, u32v v) { SI(stream)((void *)p, v); } /* vmovntdq */
 static inline void f32v_store_masked(float *p, f32v v, mask32 m) { MM(mask_storeu_ps)(p, m, v); } /* vmovups, masked */
 static inline void i32v_store_masked(int32_t *p, i32v v, mask32 m) { MM(mask_storeu_epi32)(p, m, v); } /* vmovdqu32, masked */
 static inline void u32v_store_masked(uint32_t *p, u32v v, mask32 m) { MM(mask_storeu_epi32)(p, m, v); } /* vmovdqu32, masked */
@@ -363,6 +450,8 @@ static inline f32v f32v_previous(f32v a, f32v b) { return AVX512_PS(MM(alignr_ep
 static inline u32v u32v_previous(u32v a, u32v b) { return MM(alignr_epi32)(b, a, SIMD_MAX_LANES - 1); } /* valignd */
 static inline f32v f32v_next(f32v b, f32v c) { return AVX512_PS(MM(alignr_epi32)(AVX512_SI(c), AVX512_SI(b), 1)); } /* valignd */
 static inline u32v u32v_next(u32v b, u32v c) { return MM(alignr_epi32)(c, b, 1); } /* valignd */
+static inline u32v u32v_even(u32v a, u32v b) { return MM(permutex2var_epi32)(a, MM(slli_epi32)(AVX512_LANES, 1), b); } /* vpermt2d */
+static inline u32v u32v_odd(u32v a, u32v b) { return MM(permutex2var_epi32)(a, MM(add_epi32)(MM(slli_epi32)(AVX512_LANES, 1), MM(set1_epi32)(1)), b); } /* vpermt2d */
 static inline mask32 u32v_first_of_equals(u32v v, mask32 m) { return avx512_first_of_equals(v, m); } /* vpconflictd, vpbroadcastmw2d, vptestnmd */
 static inline mask32 u32v_last_of_equals(u32v v, mask32 m) { return avx512_last_of_equals(v, m); } /* vpconflictd, halving by vpor, kandn */
 
@@ -374,6 +463,8 @@ static inline float f32v_highest(f32v v) { return avx512_highest(v); } /* emulat
 static inline uint32_t u32v_sum(u32v v) { return avx512_sum_u32(v); } /* emulated: halving by vpaddd */
 static inline uint32_t u32v_lowest(u32v v) { return avx512_lowest_u32(v); } /* emulated: halving by vpminud */
 static inline uint32_t u32v_highest(u32v v) { return avx512_highest_u32(v); } /* emulated: halving by vpmaxud */
+static inline u32v u32v_rank(uint64_t bits) { return avx512_rank(bits); } /* vpandd of the bits up to the lane, vpopcntd; emulated without VPOPCNTDQ */
+static inline u32v u32v_running_sum(u32v v) { return avx512_running_sum(v); } /* emulated: log2(lanes) times valignd, vpaddd */
 
 /* ---- 8-bit lanes: SIMD_LANES8 of them ---------------------------------------------------------- */
 
@@ -390,8 +481,10 @@ static inline u8v u8v_from_mask(mask8 m) { return MM(movm_epi8)(m); } /* vpmovm2
 
 /* ---- bit rows: words of 64 ---------------------------------------------------------------------- */
 
-static inline size_t bits_positions_u32(uint32_t *p, uint64_t word, uint32_t base) { return x86_positions_u32(p, word, base); } /* emulated: by bytes, from a table of 256 entries by vpmovzxbd */
-static inline size_t bits_positions_u16(uint16_t *p, uint64_t word, uint32_t base) { return x86_positions_u16(p, word, base); } /* emulated: by bytes, from a table of 256 entries by vpmovzxbw */
+static inline size_t bits_positions_u32(uint32_t *p, uint64_t word, uint32_t base) { return avx512_positions_u32(p, word, base); } /* vpcompressb, vpmovzxbd; emulated without VBMI2: by bytes, from a table of 256 entries by vpmovzxbd */
+static inline size_t bits_positions_u16(uint16_t *p, uint64_t word, uint32_t base) { return avx512_positions_u16(p, word, base); } /* vpcompressb, vpmovzxbw; emulated without VBMI2: by bytes, from a table of 256 entries by vpmovzxbw */
+static inline uint64_t bits_extract(uint64_t word, uint64_t mask) { return _pext_u64(word, mask); } /* pext */
+static inline uint64_t bits_evens(uint64_t word) { return _pext_u64(word, UINT64_C(0x5555555555555555)); } /* pext */
 
 #undef MM
 #undef SI

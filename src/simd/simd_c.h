@@ -40,6 +40,7 @@ static inline bool mask32_every(mask32 m) { return m != 0; } /* are all lanes se
 static inline size_t mask32_count(mask32 m) { return m; } /* how many lanes are set */
 static inline size_t mask32_lowest(mask32 m) { return m != 0 ? 0 : SIMD_LANES; } /* the first set lane, SIMD_LANES if none */
 static inline uint64_t mask32_bits(mask32 m) { return m; } /* lane i as bit i, for counting and tests */
+static inline mask32 mask32_of_bits(uint64_t bits) { return (mask32)(bits & 1); } /* bit i as lane i; bits beyond the last lane do not count */
 
 /* ---- making, loading, storing ------------------------------------------------------------------ */
 
@@ -52,6 +53,7 @@ static inline i32v i32v_iota(int32_t first) { return first; } /* first + lane */
 static inline f32v f32v_load(const float *p) { return *p; } /* p[lane], any alignment */
 static inline i32v i32v_load(const int32_t *p) { return *p; } /* p[lane], any alignment */
 static inline u32v u32v_load(const uint32_t *p) { return *p; } /* p[lane], any alignment */
+static inline u32v u32v_load_any(const void *p) { uint32_t v; memcpy(&v, p, sizeof v); return v; } /* the 4 · SIMD_LANES bytes at p, of whatever type, any alignment */
 static inline f32v f32v_load_aligned(const float *p) { return *p; } /* p[lane], p a multiple of the vector */
 static inline i32v i32v_load_aligned(const int32_t *p) { return *p; } /* p[lane], p a multiple of the vector */
 static inline u32v u32v_load_aligned(const uint32_t *p) { return *p; } /* p[lane], p a multiple of the vector */
@@ -64,6 +66,7 @@ static inline void u32v_store(uint32_t *p, u32v v) { *p = v; } /* p[lane], any a
 static inline void f32v_store_aligned(float *p, f32v v) { *p = v; } /* p[lane], p a multiple of the vector */
 static inline void i32v_store_aligned(int32_t *p, i32v v) { *p = v; } /* p[lane], p a multiple of the vector */
 static inline void u32v_store_aligned(uint32_t *p, u32v v) { *p = v; } /* p[lane], p a multiple of the vector */
+static inline void u32v_store_far(uint32_t *p, u32v v) { *p = v; } /* p[lane], p a multiple of the vector; past the caches where there is a way, for rows that nobody reads soon. Other threads see it behind bits_fence */
 static inline void f32v_store_masked(float *p, f32v v, mask32 m) { if (m) *p = v; } /* p[lane] where m; other memory is not touched */
 static inline void i32v_store_masked(int32_t *p, i32v v, mask32 m) { if (m) *p = v; } /* p[lane] where m; other memory is not touched */
 static inline void u32v_store_masked(uint32_t *p, u32v v, mask32 m) { if (m) *p = v; } /* p[lane] where m; other memory is not touched */
@@ -162,6 +165,8 @@ static inline f32v f32v_previous(f32v a, f32v b) { (void)b; return a; } /* lanes
 static inline u32v u32v_previous(u32v a, u32v b) { (void)b; return a; } /* lanes of b moved up by one, the last of a in front */
 static inline f32v f32v_next(f32v b, f32v c) { (void)b; return c; } /* lanes of b moved down by one, the first of c behind */
 static inline u32v u32v_next(u32v b, u32v c) { (void)b; return c; } /* lanes of b moved down by one, the first of c behind */
+static inline u32v u32v_even(u32v a, u32v b) { (void)b; return a; } /* lanes 0, 2, 4 … of a and b, those of b behind */
+static inline u32v u32v_odd(u32v a, u32v b) { (void)a; return b; } /* lanes 1, 3, 5 … of a and b, those of b behind */
 static inline mask32 u32v_first_of_equals(u32v v, mask32 m) { (void)v; return m; } /* lanes in m whose value no earlier lane in m has */
 static inline mask32 u32v_last_of_equals(u32v v, mask32 m) { (void)v; return m; } /* lanes in m whose value no later lane in m has */
 
@@ -173,6 +178,8 @@ static inline float f32v_highest(f32v v) { return v; } /* max(v0, max(v1, max(v2
 static inline uint32_t u32v_sum(u32v v) { return v; } /* sum modulo 2^32 */
 static inline uint32_t u32v_lowest(u32v v) { return v; } /* the smallest lane */
 static inline uint32_t u32v_highest(u32v v) { return v; } /* the largest lane */
+static inline u32v u32v_rank(uint64_t bits) { return (uint32_t)(bits & 1); } /* lane i: how many of the bits 0 … i are set */
+static inline u32v u32v_running_sum(u32v v) { return v; } /* lane i: v0 + … + vi modulo 2^32 */
 
 /* ---- 8-bit lanes: SIMD_LANES8 of them ---------------------------------------------------------- */
 
@@ -191,5 +198,7 @@ static inline u8v u8v_from_mask(mask8 m) { u8v v; for (unsigned i = 0; i < 8; i+
 
 static inline size_t bits_positions_u32(uint32_t *p, uint64_t word, uint32_t base) { size_t n = 0; for (; word != 0; word &= word - 1) p[n++] = base + (uint32_t)__builtin_ctzll(word); return n; } /* base + position of every set bit, rising; returns how many; up to 64 elements of p are overwritten */
 static inline size_t bits_positions_u16(uint16_t *p, uint64_t word, uint32_t base) { size_t n = 0; for (; word != 0; word &= word - 1) p[n++] = (uint16_t)(base + (uint32_t)__builtin_ctzll(word)); return n; } /* the same in 16 bits */
+static inline uint64_t bits_extract(uint64_t word, uint64_t mask) { uint64_t r = 0; for (unsigned k = 0; mask != 0; mask &= mask - 1, k++) r |= (word >> __builtin_ctzll(mask) & 1) << k; return r; } /* the bits of word under mask, one behind the other from bit 0 */
+static inline uint64_t bits_evens(uint64_t word) { return simd_evens(word); } /* bits 0, 2, 4 … of word, one behind the other */
 
 #endif

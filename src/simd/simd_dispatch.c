@@ -28,6 +28,7 @@ static const char *const names[SLC_SIMD_TARGETS] = {
     [SLC_SIMD_AVX512VL128] = "avx512vl128",
     [SLC_SIMD_AVX512VL256] = "avx512vl256",
     [SLC_SIMD_AVX512] = "avx512",
+    [SLC_SIMD_AVX512ICL] = "avx512icl",
     [SLC_SIMD_NEON] = "neon",
     [SLC_SIMD_SVE] = "sve",
 };
@@ -96,6 +97,12 @@ RUNS(avx512)
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
 }
 
+RUNS(avx512icl)
+{
+    return runs_avx512() && __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bitalg");
+}
+
 /* The three widths differ in the registers that the compiler may use, not in what the processor must have. */
 RUNS(avx512vl128)
 {
@@ -119,7 +126,9 @@ RUNS(sve)
     const unsigned long sve = 1UL << 22; /* HWCAP_SVE, whose header is Linux's alone */
     /* A column's spare memory is for vectors of SLC_COLUMN_ALIGN bytes; no processor with longer ones is known. */
     const int length = prctl(PR_SVE_GET_VL);
-    return (getauxval(AT_HWCAP) & sve) != 0 && length > 0 && (length & PR_SVE_VL_LEN_MASK) <= SLC_COLUMN_ALIGN;
+    const int bytes = length & PR_SVE_VL_LEN_MASK;
+    /* Only powers of two are left in the architecture; kernels cut words of 32 bits into vectors' lanes. */
+    return (getauxval(AT_HWCAP) & sve) != 0 && length > 0 && bytes <= SLC_COLUMN_ALIGN && (bytes & (bytes - 1)) == 0;
 #else
     return false;
 #endif

@@ -68,6 +68,7 @@ static const uint8_t simd_neon_expand[16][16] = {
 
 static const uint32_t simd_neon_lane[4] = {0, 1, 2, 3};
 static const uint32_t simd_neon_bit[4] = {1, 2, 4, 8};
+static const uint32_t simd_neon_upto[4] = {1, 3, 7, 15};
 static const uint8_t simd_neon_bit8[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
 
 static inline uint32_t simd_neon_bits(mask32 m) { return vaddvq_u32(vandq_u32(m, vld1q_u32(simd_neon_bit))); }
@@ -155,6 +156,7 @@ static inline bool mask32_every(mask32 m) { return vminvq_u32(m) != 0; } /* umin
 static inline size_t mask32_count(mask32 m) { return vaddvq_u32(vshrq_n_u32(m, 31)); } /* ushr, addv */
 static inline size_t mask32_lowest(mask32 m) { return (size_t)__builtin_ctz(simd_neon_bits(m) | 16U); } /* and, addv, rbit, clz */
 static inline uint64_t mask32_bits(mask32 m) { return simd_neon_bits(m); } /* and, addv */
+static inline mask32 mask32_of_bits(uint64_t bits) { return vtstq_u32(vdupq_n_u32((uint32_t)bits), vld1q_u32(simd_neon_bit)); } /* emulated: dup, cmtst of single bits */
 
 /* ---- making, loading, storing ------------------------------------------------------------------ */
 
@@ -167,6 +169,7 @@ static inline i32v i32v_iota(int32_t first) { return vreinterpretq_s32_u32(u32v_
 static inline f32v f32v_load(const float *p) { return vld1q_f32(p); } /* ldr */
 static inline i32v i32v_load(const int32_t *p) { return vld1q_s32(p); } /* ldr */
 static inline u32v u32v_load(const uint32_t *p) { return vld1q_u32(p); } /* ldr */
+static inline u32v u32v_load_any(const void *p) { return vreinterpretq_u32_u8(vld1q_u8(p)); } /* ld1 */
 static inline f32v f32v_load_aligned(const float *p) { return vld1q_f32(p); } /* ldr */
 static inline i32v i32v_load_aligned(const int32_t *p) { return vld1q_s32(p); } /* ldr */
 static inline u32v u32v_load_aligned(const uint32_t *p) { return vld1q_u32(p); } /* ldr */
@@ -179,6 +182,7 @@ static inline void u32v_store(uint32_t *p, u32v v) { vst1q_u32(p, v); } /* str *
 static inline void f32v_store_aligned(float *p, f32v v) { vst1q_f32(p, v); } /* str */
 static inline void i32v_store_aligned(int32_t *p, i32v v) { vst1q_s32(p, v); } /* str */
 static inline void u32v_store_aligned(uint32_t *p, u32v v) { vst1q_u32(p, v); } /* str */
+static inline void u32v_store_far(uint32_t *p, u32v v) { vst1q_u32(p, v); } /* st1 */
 static inline void f32v_store_masked(float *p, f32v v, mask32 m) { simd_neon_store_masked(p, vreinterpretq_u32_f32(v), m); } /* emulated: lane by lane */
 static inline void i32v_store_masked(int32_t *p, i32v v, mask32 m) { simd_neon_store_masked(p, vreinterpretq_u32_s32(v), m); } /* emulated: lane by lane */
 static inline void u32v_store_masked(uint32_t *p, u32v v, mask32 m) { simd_neon_store_masked(p, v, m); } /* emulated: lane by lane */
@@ -280,6 +284,8 @@ static inline f32v f32v_previous(f32v a, f32v b) { return vextq_f32(a, b, 3); } 
 static inline u32v u32v_previous(u32v a, u32v b) { return vextq_u32(a, b, 3); } /* ext */
 static inline f32v f32v_next(f32v b, f32v c) { return vextq_f32(b, c, 1); } /* ext */
 static inline u32v u32v_next(u32v b, u32v c) { return vextq_u32(b, c, 1); } /* ext */
+static inline u32v u32v_even(u32v a, u32v b) { return vuzp1q_u32(a, b); } /* uzp1 */
+static inline u32v u32v_odd(u32v a, u32v b) { return vuzp2q_u32(a, b); } /* uzp2 */
 static inline mask32 u32v_first_of_equals(u32v v, mask32 m) /* emulated: compared with itself moved by 1, 2, 3 lanes */
 {
     const uint32x4_t zero = vdupq_n_u32(0); /* lanes that come in from outside are in no mask */
@@ -307,6 +313,8 @@ static inline float f32v_highest(f32v v) { return simd_neon_larger(vgetq_lane_f3
 static inline uint32_t u32v_sum(u32v v) { return vaddvq_u32(v); } /* addv */
 static inline uint32_t u32v_lowest(u32v v) { return vminvq_u32(v); } /* uminv */
 static inline uint32_t u32v_highest(u32v v) { return vmaxvq_u32(v); } /* umaxv */
+static inline u32v u32v_rank(uint64_t bits) { return u32v_popcount(vandq_u32(vdupq_n_u32((uint32_t)bits), vld1q_u32(simd_neon_upto))); } /* emulated: and of the bits up to the lane, popcount */
+static inline u32v u32v_running_sum(u32v v) { v = vaddq_u32(v, vextq_u32(vdupq_n_u32(0), v, 3)); return vaddq_u32(v, vextq_u32(vdupq_n_u32(0), v, 2)); } /* emulated: log2(lanes) times ext, add */
 
 /* ---- 8-bit lanes: SIMD_LANES8 of them ---------------------------------------------------------- */
 
@@ -325,5 +333,7 @@ static inline u8v u8v_from_mask(mask8 m) { return m; } /* nothing */
 
 static inline size_t bits_positions_u32(uint32_t *p, uint64_t word, uint32_t base) { size_t n = 0; for (; word != 0; word &= word - 1) p[n++] = base + (uint32_t)__builtin_ctzll(word); return n; } /* emulated: rbit, clz, one bit after the other */
 static inline size_t bits_positions_u16(uint16_t *p, uint64_t word, uint32_t base) { size_t n = 0; for (; word != 0; word &= word - 1) p[n++] = (uint16_t)(base + (uint32_t)__builtin_ctzll(word)); return n; } /* emulated: rbit, clz, one bit after the other */
+static inline uint64_t bits_extract(uint64_t word, uint64_t mask) { uint64_t r = 0; for (unsigned k = 0; mask != 0; mask &= mask - 1, k++) r |= (word >> __builtin_ctzll(mask) & 1) << k; return r; } /* emulated: bit by bit */
+static inline uint64_t bits_evens(uint64_t word) { return simd_evens(word); } /* emulated: halves moved together in five steps */
 
 #endif

@@ -61,6 +61,16 @@ static inline __m128 sse4_blend(__m128i m, __m128 a, __m128 b)
 {
     return _mm_blendv_ps(b, a, _mm_castsi128_ps(m));
 }
+static inline __m128i sse4_of_bits(uint64_t bits)
+{
+    const __m128i lane = _mm_setr_epi32(1, 2, 4, 8);
+    return _mm_cmpeq_epi32(_mm_and_si128(_mm_set1_epi32((int)(uint32_t)bits), lane), lane);
+}
+static inline __m128i sse4_running_sum(__m128i v)
+{
+    const __m128i pairs = _mm_add_epi32(v, _mm_slli_si128(v, 4));
+    return _mm_add_epi32(pairs, _mm_slli_si128(pairs, 8));
+}
 static inline __m128i sse4_flip(__m128i a)
 {
     return _mm_xor_si128(a, _mm_set1_epi32(INT32_MIN));
@@ -257,6 +267,7 @@ static inline bool mask32_every(mask32 m) { return sse4_bits(m) == 15; } /* movm
 static inline size_t mask32_count(mask32 m) { return (size_t)__builtin_popcount(sse4_bits(m)); } /* movmskps, popcnt */
 static inline size_t mask32_lowest(mask32 m) { return (size_t)__builtin_ctz(sse4_bits(m) | 16U); } /* movmskps, bsf */
 static inline uint64_t mask32_bits(mask32 m) { return sse4_bits(m); } /* movmskps */
+static inline mask32 mask32_of_bits(uint64_t bits) { return sse4_of_bits(bits); } /* emulated: pshufd, pand and pcmpeqd of single bits */
 
 /* ---- making, loading, storing ------------------------------------------------------------------ */
 
@@ -269,6 +280,7 @@ static inline i32v i32v_iota(int32_t first) { return _mm_add_epi32(_mm_set1_epi3
 static inline f32v f32v_load(const float *p) { return _mm_loadu_ps(p); } /* movups */
 static inline i32v i32v_load(const int32_t *p) { return _mm_loadu_si128((const void *)p); } /* movdqu */
 static inline u32v u32v_load(const uint32_t *p) { return _mm_loadu_si128((const void *)p); } /* movdqu */
+static inline u32v u32v_load_any(const void *p) { return _mm_loadu_si128(p); } /* movdqu */
 static inline f32v f32v_load_aligned(const float *p) { return _mm_load_ps(p); } /* movaps */
 static inline i32v i32v_load_aligned(const int32_t *p) { return _mm_load_si128((const void *)p); } /* movdqa */
 static inline u32v u32v_load_aligned(const uint32_t *p) { return _mm_load_si128((const void *)p); } /* movdqa */
@@ -281,6 +293,7 @@ static inline void u32v_store(uint32_t *p, u32v v) { _mm_storeu_si128((void *)p,
 static inline void f32v_store_aligned(float *p, f32v v) { _mm_store_ps(p, v); } /* movaps */
 static inline void i32v_store_aligned(int32_t *p, i32v v) { _mm_store_si128((void *)p, v); } /* movdqa */
 static inline void u32v_store_aligned(uint32_t *p, u32v v) { _mm_store_si128((void *)p, v); } /* movdqa */
+static inline void u32v_store_far(uint32_t *p, u32v v) { _mm_stream_si128((void *)p, v); } /* movntdq */
 static inline void f32v_store_masked(float *p, f32v v, mask32 m) { sse4_store_lanes(p, _mm_castps_si128(v), m); } /* emulated: movdqu if every lane is set, else lane by lane */
 static inline void i32v_store_masked(int32_t *p, i32v v, mask32 m) { sse4_store_lanes(p, v, m); } /* emulated: movdqu if every lane is set, else lane by lane */
 static inline void u32v_store_masked(uint32_t *p, u32v v, mask32 m) { sse4_store_lanes(p, v, m); } /* emulated: movdqu if every lane is set, else lane by lane */
@@ -379,6 +392,8 @@ static inline f32v f32v_previous(f32v a, f32v b) { return _mm_castsi128_ps(_mm_a
 static inline u32v u32v_previous(u32v a, u32v b) { return _mm_alignr_epi8(b, a, 12); } /* palignr */
 static inline f32v f32v_next(f32v b, f32v c) { return _mm_castsi128_ps(_mm_alignr_epi8(_mm_castps_si128(c), _mm_castps_si128(b), 4)); } /* palignr */
 static inline u32v u32v_next(u32v b, u32v c) { return _mm_alignr_epi8(c, b, 4); } /* palignr */
+static inline u32v u32v_even(u32v a, u32v b) { return _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), 0x88)); } /* shufps */
+static inline u32v u32v_odd(u32v a, u32v b) { return _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), 0xdd)); } /* shufps */
 static inline mask32 u32v_first_of_equals(u32v v, mask32 m) { return _mm_andnot_si128(sse4_equals_before(v, m), m); } /* emulated: three byte shifts and pcmpeqd */
 static inline mask32 u32v_last_of_equals(u32v v, mask32 m) { return _mm_andnot_si128(sse4_equals_behind(v, m), m); } /* emulated: three byte shifts and pcmpeqd */
 
@@ -390,6 +405,8 @@ static inline float f32v_highest(f32v v) { return _mm_cvtss_f32(x86_highest(sse4
 static inline uint32_t u32v_sum(u32v v) { return x86_u32_sum(v); } /* emulated: halving by paddd */
 static inline uint32_t u32v_lowest(u32v v) { return x86_u32_lowest(v); } /* emulated: halving by pminud */
 static inline uint32_t u32v_highest(u32v v) { return x86_u32_highest(v); } /* emulated: halving by pmaxud */
+static inline u32v u32v_rank(uint64_t bits) { return u32v_popcount(_mm_and_si128(_mm_set1_epi32((int)bits), _mm_setr_epi32(1, 3, 7, 15))); } /* emulated: pand of the bits up to the lane, popcount */
+static inline u32v u32v_running_sum(u32v v) { return sse4_running_sum(v); } /* emulated: log2(lanes) times pslldq, paddd */
 
 /* ---- 8-bit lanes: SIMD_LANES8 of them ---------------------------------------------------------- */
 
@@ -408,5 +425,7 @@ static inline u8v u8v_from_mask(mask8 m) { return m; } /* nothing */
 
 static inline size_t bits_positions_u32(uint32_t *p, uint64_t word, uint32_t base) { return x86_positions_u32(p, word, base); } /* emulated: by bytes, from a table of 256 entries by pmovzxbd */
 static inline size_t bits_positions_u16(uint16_t *p, uint64_t word, uint32_t base) { return x86_positions_u16(p, word, base); } /* emulated: by bytes, from a table of 256 entries by pmovzxbw */
+static inline uint64_t bits_extract(uint64_t word, uint64_t mask) { uint64_t r = 0; for (unsigned k = 0; mask != 0; mask &= mask - 1, k++) r |= (word >> __builtin_ctzll(mask) & 1) << k; return r; } /* emulated: bit by bit */
+static inline uint64_t bits_evens(uint64_t word) { return simd_evens(word); } /* emulated: halves moved together in five steps */
 
 #endif

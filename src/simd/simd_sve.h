@@ -27,14 +27,25 @@ typedef svbool_t mask8;
 #define SIMD_SVE_ALL svptrue_b32()
 #define SIMD_SVE_LANE svindex_u32(0, 1)
 
-/* For every lane in m how many lanes in m are before it, and an index beyond the vector for all others. There is no
- * prefix sum: log2(lanes) additions of the vector moved up; svtbl gives 0 for what comes in from outside. */
-static inline u32v simd_sve_rank(mask32 m)
+/* There is no prefix sum: log2(lanes) additions of the vector moved up; svtbl gives 0 for what comes in from outside. */
+static inline u32v simd_sve_running_sum(u32v sum)
 {
-    u32v sum = svdup_n_u32_z(m, 1);
     for (uint32_t by = 1; by < svcntw(); by *= 2) {
         sum = svadd_u32_x(SIMD_SVE_ALL, sum, svtbl_u32(sum, svindex_u32(0U - by, 1)));
     }
+    return sum;
+}
+/* A shift by 32 and more gives 0: lanes from 32 on are those of the upper half. */
+static inline mask32 simd_sve_of_bits(uint64_t bits)
+{
+    const u32v low = svlsr_u32_x(SIMD_SVE_ALL, svdup_n_u32((uint32_t)bits), SIMD_SVE_LANE);
+    const u32v high = svlsr_u32_x(SIMD_SVE_ALL, svdup_n_u32((uint32_t)(bits >> 32)), svindex_u32(0U - 32, 1));
+    return svcmpne_n_u32(SIMD_SVE_ALL, svand_n_u32_x(SIMD_SVE_ALL, svorr_u32_x(SIMD_SVE_ALL, low, high), 1), 0);
+}
+/* For every lane in m how many lanes in m are before it, and an index beyond the vector for all others. */
+static inline u32v simd_sve_rank(mask32 m)
+{
+    const u32v sum = simd_sve_running_sum(svdup_n_u32_z(m, 1));
     return svsel_u32(m, svsub_n_u32_x(SIMD_SVE_ALL, sum, 1), svdup_n_u32(UINT32_MAX));
 }
 
@@ -54,6 +65,7 @@ static inline size_t mask32_count(mask32 m) { return svcntp_b32(SIMD_SVE_ALL, m)
 static inline size_t mask32_lowest(mask32 m) { return svcntp_b32(SIMD_SVE_ALL, svbrkb_b_z(SIMD_SVE_ALL, m)); } /* brkb, cntp */
 /* The sum of 1 << lane, first of the lanes below 32, then of those above; a shift by 32 and more gives 0. */
 static inline uint64_t mask32_bits(mask32 m) { return svaddv_u32(m, svlsl_u32_x(SIMD_SVE_ALL, svdup_n_u32(1), SIMD_SVE_LANE)) | svaddv_u32(m, svlsl_u32_x(SIMD_SVE_ALL, svdup_n_u32(1), svindex_u32(0U - 32, 1))) << 32; } /* emulated: index, lsl, uaddv, twice */
+static inline mask32 mask32_of_bits(uint64_t bits) { return simd_sve_of_bits(bits); } /* emulated: lsr by lane numbers, cmpne */
 
 /* ---- making, loading, storing ---------------------------------------------------------------------- */
 
@@ -66,6 +78,7 @@ static inline i32v i32v_iota(int32_t first) { return svindex_s32(first, 1); } /*
 static inline f32v f32v_load(const float *p) { return svld1_f32(SIMD_SVE_ALL, p); } /* ld1w */
 static inline i32v i32v_load(const int32_t *p) { return svld1_s32(SIMD_SVE_ALL, p); } /* ld1w */
 static inline u32v u32v_load(const uint32_t *p) { return svld1_u32(SIMD_SVE_ALL, p); } /* ld1w */
+static inline u32v u32v_load_any(const void *p) { return svreinterpret_u32_u8(svld1_u8(svptrue_b8(), p)); } /* ld1b */
 static inline f32v f32v_load_aligned(const float *p) { return svld1_f32(SIMD_SVE_ALL, p); } /* ld1w */
 static inline i32v i32v_load_aligned(const int32_t *p) { return svld1_s32(SIMD_SVE_ALL, p); } /* ld1w */
 static inline u32v u32v_load_aligned(const uint32_t *p) { return svld1_u32(SIMD_SVE_ALL, p); } /* ld1w */
@@ -78,6 +91,7 @@ static inline void u32v_store(uint32_t *p, u32v v) { svst1_u32(SIMD_SVE_ALL, p, 
 static inline void f32v_store_aligned(float *p, f32v v) { svst1_f32(SIMD_SVE_ALL, p, v); } /* st1w */
 static inline void i32v_store_aligned(int32_t *p, i32v v) { svst1_s32(SIMD_SVE_ALL, p, v); } /* st1w */
 static inline void u32v_store_aligned(uint32_t *p, u32v v) { svst1_u32(SIMD_SVE_ALL, p, v); } /* st1w */
+static inline void u32v_store_far(uint32_t *p, u32v v) { svstnt1_u32(SIMD_SVE_ALL, p, v); } /* stnt1w */
 static inline void f32v_store_masked(float *p, f32v v, mask32 m) { svst1_f32(m, p, v); } /* st1w, predicated */
 static inline void i32v_store_masked(int32_t *p, i32v v, mask32 m) { svst1_s32(m, p, v); } /* st1w, predicated */
 static inline void u32v_store_masked(uint32_t *p, u32v v, mask32 m) { svst1_u32(m, p, v); } /* st1w, predicated */
@@ -178,6 +192,8 @@ static inline f32v f32v_previous(f32v a, f32v b) { return svinsr_n_f32(b, svlast
 static inline u32v u32v_previous(u32v a, u32v b) { return svinsr_n_u32(b, svlastb_u32(SIMD_SVE_ALL, a)); } /* lastb, insr */
 static inline f32v f32v_next(f32v b, f32v c) { return svext_f32(b, c, 1); } /* ext */
 static inline u32v u32v_next(u32v b, u32v c) { return svext_u32(b, c, 1); } /* ext */
+static inline u32v u32v_even(u32v a, u32v b) { return svuzp1_u32(a, b); } /* uzp1 */
+static inline u32v u32v_odd(u32v a, u32v b) { return svuzp2_u32(a, b); } /* uzp2 */
 /* One round per different value, not per lane: the lanes of a value leave `rest` together. */
 static inline mask32 u32v_first_of_equals(u32v v, mask32 m) /* emulated: a round per value of pfirst, lastb, cmpeq */
 {
@@ -229,6 +245,8 @@ static inline float f32v_highest(f32v v) /* emulated: stored, lane by lane */
 static inline uint32_t u32v_sum(u32v v) { return (uint32_t)svaddv_u32(SIMD_SVE_ALL, v); } /* uaddv */
 static inline uint32_t u32v_lowest(u32v v) { return svminv_u32(SIMD_SVE_ALL, v); } /* uminv */
 static inline uint32_t u32v_highest(u32v v) { return svmaxv_u32(SIMD_SVE_ALL, v); } /* umaxv */
+static inline u32v u32v_rank(uint64_t bits) { return simd_sve_running_sum(svdup_n_u32_z(simd_sve_of_bits(bits), 1)); } /* emulated: prefix sum of the mask */
+static inline u32v u32v_running_sum(u32v v) { return simd_sve_running_sum(v); } /* emulated: log2(lanes) times tbl, add */
 
 /* ---- 8-bit lanes: SIMD_LANES8 of them -------------------------------------------------------------- */
 
@@ -249,5 +267,7 @@ static inline u8v u8v_from_mask(mask8 m) { return svdup_n_u8_z(m, 255); } /* mov
 
 static inline size_t bits_positions_u32(uint32_t *p, uint64_t word, uint32_t base) { size_t n = 0; for (; word != 0; word &= word - 1) p[n++] = base + (uint32_t)__builtin_ctzll(word); return n; } /* emulated: rbit, clz, one bit after the other */
 static inline size_t bits_positions_u16(uint16_t *p, uint64_t word, uint32_t base) { size_t n = 0; for (; word != 0; word &= word - 1) p[n++] = (uint16_t)(base + (uint32_t)__builtin_ctzll(word)); return n; } /* emulated: rbit, clz, one bit after the other */
+static inline uint64_t bits_extract(uint64_t word, uint64_t mask) { uint64_t r = 0; for (unsigned k = 0; mask != 0; mask &= mask - 1, k++) r |= (word >> __builtin_ctzll(mask) & 1) << k; return r; } /* emulated: bit by bit */
+static inline uint64_t bits_evens(uint64_t word) { return simd_evens(word); } /* emulated: halves moved together in five steps */
 
 #endif

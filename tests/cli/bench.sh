@@ -9,7 +9,7 @@ run version --json
 want 0
 want_silent
 runnable=$(key out "' '.join(t['name'] for t in o['targets'] if t['runs'])")
-missing=$(key out "' '.join(n for n in 'c sse4 avx2 avx512vl128 avx512vl256 avx512 neon sve'.split() if n not in [t['name'] for t in o['targets'] if t['runs']])")
+missing=$(key out "' '.join(n for n in 'c sse4 avx2 avx512vl128 avx512vl256 avx512 avx512icl neon sve'.split() if n not in [t['name'] for t in o['targets'] if t['runs']])")
 kernels=$(key out "' '.join(k['name'] for k in o['kernels'])")
 equal "kernels on targets that run" "$(key out "all(k['target'] in '$runnable'.split() for k in o['kernels'])")" True
 equal "the number of kernels" "$(key out "len(o['kernels']) >= 3 and len(set(k['name'] for k in o['kernels'])) == len(o['kernels'])")" True

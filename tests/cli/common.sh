@@ -2,6 +2,7 @@
 # Sourced by the scripts here: NAME.sh SLUICE SOURCE_FOLDER. Each runs in an empty folder of its own, compares exit
 # status, standard output and standard error exactly, and prints how many comparisons it made.
 set -u
+shopt -s lastpipe # what stands behind a pipe may count, and end the script
 sluice=$1
 source=$2
 data=${SLUICE_TEST_DATA:-$source/../shared/data}

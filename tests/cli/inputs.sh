@@ -30,8 +30,9 @@ refused() { # LINE INPUT
     want_no_out
     echo "sluice info: $1" | want_err
 }
+refused "'': No such file or directory" ''
 refused "missing: No such file or directory" missing
-refused "folder: is a directory, not a file of events" folder
+refused "folder: is a directory, not a file" folder
 refused "empty: byte 0: the input is empty" empty
 refused 'text: byte 0: no known format: begins with 68 65 6c 6c 6f 20 77 6f 72 6c 64 "hello world"; known are mdf, velo-json' text
 
@@ -84,8 +85,8 @@ open("version.mdf", "wb").write(b)
 PYTHON
 run velo version.mdf --json
 want 0
-place=$(sed -n 's/.*event 1, source 20, byte \([0-9]*\)$/\1/p' err)
-echo "sluice velo: version.mdf: 1 × bank_version (unknown bank version; bank dropped), first at event 1, source 20, byte $place" |
+place=$(sed -n 's/.*event 1, source 20, byte \([0-9]*\) of the event$/\1/p' err)
+echo "sluice velo: version.mdf: 1 × bank_version (unknown bank version; bank dropped), first at event 1, source 20, byte $place of the event" |
     want_err
 equal faults "$(key out "o['faults'], o['events'], o['lost_events']")" "({'bank_version': 1}, 4, 0)"
 run velo --quiet version.mdf
@@ -95,7 +96,7 @@ want_silent
 run velo --strict version.mdf -o strict.h5 --table strict.csv --report strict.html
 want 1
 want_no_out
-echo "sluice velo: version.mdf: event 1, source 20, byte $place: bank_version (unknown bank version; bank dropped)" | want_err
+echo "sluice velo: version.mdf: event 1, source 20, byte $place of the event: bank_version (unknown bank version; bank dropped)" | want_err
 want_no_file strict.h5* strict.csv* strict.html*
 
 # Standard input.

@@ -80,7 +80,7 @@ echo "sluice velo: standard input ('-') can be read once only; see sluice velo -
 echo good >keep.h5
 run velo missing.mdf -o keep.h5
 want 1
-printf '%s\n' "sluice velo: missing.mdf: cannot open: No such file or directory" \
+printf '%s\n' "sluice velo: missing.mdf: No such file or directory" \
     "sluice velo: no events were read: no file was written" | want_err
 [ "$(cat keep.h5)" = good ] || fail "$last: an earlier result is gone"
 rm -f same.mdf link.mdf keep.h5

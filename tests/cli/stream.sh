@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Long streams: memory does not grow with the input, and progress is shown on a terminal alone.
+# Memory: it does not grow with the input, and labels alone need little. Progress is shown on a terminal alone.
 . "$(dirname "$0")/common.sh" "$@"
 make_events a.mdf 40 41
 size=$(stat -c %s a.mdf)
@@ -16,6 +16,19 @@ want_silent
 equal events "$(awk '$1 == "events" { print $2 }' out)" $((40 * times))
 "$sluice" velo a.mdf >one || fail "cannot read one"
 equal tracks "$(awk '$1 == "tracks" { print $2 }' out)" "$(($(awk '$1 == "tracks" { print $2 }' one) * times))"
+
+# Labels alone need no room for areas, nor for rows of components: some 14 bytes a pixel are enough.
+"$sluice" simulate image -q --size 4096 --density 40 -o a.pgm || fail "cannot generate an image"
+last="sluice label in 300 MB"
+(ulimit -v 300000 && exec "$sluice" label -q a.pgm -o a.npy) >out 2>err
+status=$?
+want 0
+want_silent
+(ulimit -v 300000 && exec "$sluice" label --json a.pgm) >out 2>err
+status=$?
+want 1
+want_no_out
+echo "sluice label: a.pgm: page 1: no memory for images of 4096 x 4096 pixels" | want_err
 
 # A terminal on standard error, and a run that takes longer than a second.
 slowly() { cat a.mdf; sleep 1.3; cat a.mdf; }

@@ -38,7 +38,11 @@ static bool formats_work(void)
 {
     slc_io_hdf5_writer *writer = NULL;
     slc_error error = {SLC_OK, ""};
+    slc_io_images *images = NULL;
     const slc_status status = slc_io_hdf5_create("/nonexistent-folder/result.h5", &writer, &error);
+    if (slc_io_images_open("/nonexistent-folder/image.png", NULL, &images, &error) != SLC_ERR_IO) {
+        return false;
+    }
     return status == SLC_ERR_IO && writer == NULL && slc_io_format_name(0, NULL) != NULL;
 }
 

@@ -15,7 +15,8 @@ forbidden() {
     avx2) echo "%zmm|$newer" ;;
     avx512vl128) echo '%[yz]mm' ;;
     avx512vl256) echo '%zmm' ;;
-    avx512) echo '^nothing$' ;;
+    avx512) echo 'vpcompress[bw]|vpopcnt|vpermb|vpshld|vpshrd' ;;
+    avx512icl) echo '^nothing$' ;;
     *) echo "what may $1 not use?" >&2 && return 1 ;;
     esac
 }
@@ -40,7 +41,7 @@ fi
 
 for object in "$@"; do
     exported=$(nm --defined-only --extern-only "$object" | awk '{ print $3 }')
-    if ! grep -Eqx "slc_[a-z]+_kernels_$target" <<<"$exported" || [ "$(wc -l <<<"$exported")" -ne 1 ]; then
+    if ! grep -Eqx "slc_[a-z_]+_kernels_$target" <<<"$exported" || [ "$(wc -l <<<"$exported")" -ne 1 ]; then
         echo "$object exports something else than one table: $exported"
         exit 1
     fi

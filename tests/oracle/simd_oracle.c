@@ -220,6 +220,7 @@ LANES_OF(i32v_iota, a + i)
 LANES(f32v_load, 1, a)
 LANES(i32v_load, 1, a)
 LANES(u32v_load, 1, a)
+LANES(u32v_load_any, 1, a)
 LANES(f32v_load_aligned, 1, a)
 LANES(i32v_load_aligned, 1, a)
 LANES(u32v_load_aligned, 1, a)
@@ -232,6 +233,7 @@ LANES(u32v_store, 1, a)
 LANES(f32v_store_aligned, 1, a)
 LANES(i32v_store_aligned, 1, a)
 LANES(u32v_store_aligned, 1, a)
+LANES(u32v_store_far, 1, a)
 LANES(f32v_store_masked, 2, b != 0 ? a : OUT[i])
 LANES(i32v_store_masked, 2, b != 0 ? a : OUT[i])
 LANES(u32v_store_masked, 2, b != 0 ? a : OUT[i])
@@ -401,6 +403,9 @@ WHOLE(f32v_previous, previous(out, x, lanes))
 WHOLE(u32v_previous, previous(out, x, lanes))
 WHOLE(f32v_next, next(out, x, lanes))
 WHOLE(u32v_next, next(out, x, lanes))
+/* Lane k of a, and behind its last lane those of b. */
+LANES_GATHER(u32v_even, WORDS(2 * i < lanes ? 0 : 1)[2 * i % lanes])
+LANES_GATHER(u32v_odd, WORDS(2 * i + 1 < lanes ? 0 : 1)[(2 * i + 1) % lanes])
 LANES_GATHER(u32v_first_of_equals, WORDS(1)[i] != 0 && !among(x, i, 0, i))
 LANES_GATHER(u32v_last_of_equals, WORDS(1)[i] != 0 && !among(x, i, i + 1, lanes))
 
@@ -413,6 +418,28 @@ FOLD(f32v_highest, a[lanes - 1], r = less(r, a[lanes - 1 - i]) ? a[lanes - 1 - i
 FOLD(u32v_sum, 0, r = (uint32_t)((uint64_t)r + a[i]))
 FOLD(u32v_lowest, 0xffffffffU, r = a[i] < r ? a[i] : r)
 FOLD(u32v_highest, 0, r = a[i] > r ? a[i] : r)
+
+/* Set bits of a word up to and with bit i. */
+static uint32_t bits_up_to(uint64_t word, size_t i)
+{
+    uint32_t n = 0;
+    for (size_t k = 0; k <= i && k < 64; k++) {
+        n += (uint32_t)(word >> k & 1);
+    }
+    return n;
+}
+
+static uint32_t sum_up_to(const void *const *x, size_t i)
+{
+    uint32_t sum = 0;
+    for (size_t k = 0; k <= i; k++) {
+        sum += WORDS(0)[k];
+    }
+    return sum;
+}
+LANES_GATHER(mask32_of_bits, *(const uint64_t *)x[0] >> i & 1)
+LANES_GATHER(u32v_rank, bits_up_to(*(const uint64_t *)x[0], i))
+LANES_GATHER(u32v_running_sum, sum_up_to(x, i))
 
 /* ---- bytes and rows of bits -------------------------------------------------------------------- */
 
@@ -482,6 +509,11 @@ static bool bit_before(const void *const *x, unsigned i)
 WORD_BITS(bits_starts, 0, r |= (uint64_t)(bit_at(x, i) && !bit_before(x, i)) << i)
 WORD_BITS(bits_ends, 0, r |= (uint64_t)(!bit_at(x, i) && bit_before(x, i)) << i)
 WORD_BITS(bits_edges, 0, r |= (uint64_t)(bit_at(x, i) != bit_before(x, i)) << i)
+WORD_BITS(bits_extract, 0,
+          r |= *(const uint64_t *)x[1] >> i & 1
+                   ? (uint64_t)bit_at(x, i) << (bits_up_to(*(const uint64_t *)x[1], i) - 1)
+                   : 0)
+WORD_BITS(bits_evens, 0, r |= i % 2 == 0 ? (uint64_t)bit_at(x, i) << i / 2 : 0)
 WORD_BITS(bits_count, 0, r += bit_at(x, i))
 WORD_BITS(bits_lowest, 64, r = bit_at(x, i) && r == 64 ? i : r)
 WORD_BITS(bits_highest, 64, r = bit_at(x, i) ? i : r)

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Sizes, lists, ranges. */
+#include "cli_words.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* A whole number from 1 to 2^32 - 2 that ends where *text is left. */
+static bool side(const char **text, size_t *value)
+{
+    char *end = NULL;
+    errno = 0;
+    if (**text < '0' || **text > '9') {
+        return false;
+    }
+    const unsigned long long number = strtoull(*text, &end, 10);
+    *text = end;
+    *value = (size_t)number;
+    return errno == 0 && number >= 1 && number < UINT32_MAX;
+}
+
+bool slc_cli_size(const char *text, size_t *width, size_t *height)
+{
+    if (!side(&text, width)) {
+        return false;
+    }
+    *height = *width;
+    if (*text != 'x') {
+        return *text == '\0';
+    }
+    text++;
+    return side(&text, height) && *text == '\0';
+}
+
+bool slc_cli_next_word(const char **text, char *word, size_t size)
+{
+    if (*text == NULL) {
+        return false;
+    }
+    const size_t length = strcspn(*text, ",");
+    const size_t kept = length < size ? length : size - 1;
+    memcpy(word, *text, kept);
+    word[kept] = '\0';
+    *text = (*text)[length] == ',' ? *text + length + 1 : NULL;
+    return true;
+}
+
+bool slc_cli_real(const char *text, double *value)
+{
+    char *end = NULL;
+    *value = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*value);
+}
+
+/* "0:100:5" or a number. Returns how many it added, 0 where it cannot be read. */
+static size_t add_range(const char *word, double low, double high, double *numbers, size_t room)
+{
+    double part[3] = {0};
+    size_t n = 0;
+    for (bool more = true; more && n < 3; n++) {
+        char *end = NULL;
+        part[n] = strtod(word, &end);
+        if (end == word || !isfinite(part[n]) || (*end != '\0' && *end != ':')) {
+            return 0;
+        }
+        more = *end == ':';
+        word = more ? end + 1 : end;
+    }
+    if (*word != '\0' || n == 2 || part[0] < low || part[0] > high) {
+        return 0;
+    }
+    if (n == 1) {
+        numbers[0] = part[0]; /* the caller has room for one */
+        return 1;
+    }
+    if (part[1] > high || part[1] < part[0] || part[2] <= 0) {
+        return 0;
+    }
+    const double steps = floor((part[1] - part[0]) / part[2] + 1e-9);
+    if (steps >= (double)room) {
+        return 0;
+    }
+    for (size_t i = 0; i <= (size_t)steps; i++) {
+        numbers[i] = part[0] + (double)i * part[2];
+    }
+    return (size_t)steps + 1;
+}
+
+size_t slc_cli_numbers(const char *text, double low, double high, double *numbers, size_t room)
+{
+    char word[64];
+    size_t n = 0;
+    while (slc_cli_next_word(&text, word, sizeof word)) {
+        if (n == room) {
+            return 0;
+        }
+        const size_t more = add_range(word, low, high, numbers + n, room - n);
+        if (more == 0) {
+            return 0;
+        }
+        n += more;
+    }
+    return n;
+}
+
+bool slc_cli_ends_with(const char *text, const char *end)
+{
+    const size_t size = strlen(text), end_size = strlen(end);
+    return size >= end_size && strcasecmp(text + size - end_size, end) == 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Values of options that are more than one number or name: sizes, lists with commas, ranges. A word that
+ * cannot be read is told by the caller, who knows what it was for.
+ */
+#ifndef SLUICE_CLI_WORDS_H
+#define SLUICE_CLI_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* "640x480", or "640" for a square; each from 1 to 2^32 - 2. */
+bool slc_cli_size(const char *text, size_t *width, size_t *height);
+
+/* The words between commas, one after the other: *text moves on, and `word` gets a copy of at most size - 1
+ * bytes. False behind the last. A word may be empty. */
+bool slc_cli_next_word(const char **text, char *word, size_t size);
+
+/* A number as `strtod` reads it, finite, and nothing behind it. */
+bool slc_cli_real(const char *text, double *value);
+
+/* "1,2,4" and "0:100:5" (first, last, step), mixed: numbers from low to high. Returns how many there are, 0
+ * where the text cannot be read or has more than `room`. */
+size_t slc_cli_numbers(const char *text, double low, double high, double *numbers, size_t room);
+
+/* Does a name end so, capital letters being the same as small ones? */
+bool slc_cli_ends_with(const char *text, const char *end);
+
+#endif

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `sluice label`: the connected components of images; what may be asked for, and how a run begins and ends.
+ */
+#include "cmd_label.h"
+#include "cli_options.h"
+#include "cli_words.h"
+#include "cmd_label_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND (&slc_cmd_label)
+
+static const slc_cli_option options_table[] = {
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_label_options, output),
+     .help = "write the label image: .npy, .tif (32 bits), .png, .pgm (16 bits)"},
+    {.name = "stats",
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_label_options, stats),
+     .help = "write the features of every component: .csv, .h5, .json"},
+    {.name = "features",
+     .value = "LIST",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_label_options, features),
+     .help = "which, with commas, or all (default area,box,first,centroid)"},
+    {.name = "preview",
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_label_options, preview),
+     .help = "write the first page's components in colours: .png"},
+    {.name = "connectivity",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(slc_label_options, connectivity),
+     .help = "4 (edges) or 8 (edges and corners); the background has the other"},
+    {.name = "threshold",
+     .value = "T",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_label_options, threshold),
+     .help = "pixels at or above are foreground; otsu: found for each page (default 1)"},
+    {.name = "inverse",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(slc_label_options, inverse),
+     .help = "label the background instead of the foreground"},
+    {.name = "min-area",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(slc_label_options, min_area),
+     .help = "drop components with fewer pixels"},
+    {.name = "max-area",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(slc_label_options, max_area),
+     .help = "drop components with more pixels; 0: none"},
+    {.name = "border",
+     .value = "WHICH",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_label_options, border),
+     .help = "keep only components inside, or touching, the border (default any)"},
+    {.name = "algorithm",
+     .value = "NAME",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_label_options, algorithm),
+     .help = "how; a wrong name lists them (default auto, the fastest)"},
+    {.name = "simd",
+     .value = "T",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_label_options, simd),
+     .help = "instruction set (default auto); results do not depend on it"},
+    {.name = "threads",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(slc_label_options, threads),
+     .low = 0,
+     .high = 4096,
+     .help = "0: one for each processor; results do not depend on it"},
+    {.name = "stream",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(slc_label_options, stream),
+     .help = "label row by row; features only, components in the order they end"},
+    {.name = "json",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(slc_label_options, json),
+     .help = "print one JSON object"},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(slc_label_options, quiet),
+     .help = "no table and no notes, only errors"},
+};
+
+static void set_defaults(void *at)
+{
+    const slc_image_label_config config = slc_image_label_defaults();
+    slc_label_options *options = at;
+    *options = (slc_label_options){
+        .algorithm = "auto", .connectivity = config.connectivity, .threads = config.threads};
+}
+
+/* ---- names of files ---------------------------------------------------------------------------- */
+
+static bool ends_with_one(const char *path, const char *const *ends)
+{
+    for (; *ends != NULL; ends++) {
+        if (slc_cli_ends_with(path, *ends)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int check_outputs(const slc_label_options *options)
+{
+    static const char *const image_ends[] = {".npy", ".tif", ".tiff", ".png", ".pgm", NULL};
+    static const char *const stats_ends[] = {".csv", ".h5", ".hdf5", ".json", NULL};
+    static const char *const preview_ends[] = {".png", NULL};
+    if (options->output != NULL && !ends_with_one(options->output, image_ends)) {
+        return slc_cli_wrong(COMMAND,
+                             "--output takes a name that ends with .npy, .tif, .png or .pgm, not '%s'",
+                             options->output);
+    }
+    if (options->stats != NULL && !ends_with_one(options->stats, stats_ends)) {
+        return slc_cli_wrong(COMMAND, "--stats takes a name that ends with .csv, .h5 or .json, not '%s'",
+                             options->stats);
+    }
+    if (options->preview != NULL && !ends_with_one(options->preview, preview_ends)) {
+        return slc_cli_wrong(COMMAND, "--preview takes a name that ends with .png, not '%s'",
+                             options->preview);
+    }
+    return SLC_CLI_GO_ON;
+}
+
+static int check_same_files(const slc_label_options *options, int n_inputs, char **inputs)
+{
+    const char *const names[] = {options->output, options->stats, options->preview};
+    static const char *const flags[] = {"--output", "--stats", "--preview"};
+    return slc_cli_check_files(COMMAND, flags, names, 3, inputs, n_inputs);
+}
+
+/* ---- values ------------------------------------------------------------------------------------ */
+
+static int choose_features(const slc_label_options *options, uint32_t *features)
+{
+    *features = 0;
+    if (options->stats == NULL) {
+        return options->features == NULL ? SLC_CLI_GO_ON
+                                         : slc_cli_wrong(COMMAND, "--features needs --stats, where they go");
+    }
+    return slc_label_features(
+        COMMAND, options->features != NULL ? options->features : "area,box,first,centroid", features);
+}
+
+static int choose_threshold(slc_label_job *job)
+{
+    const char *text = job->options->threshold;
+    job->otsu = text != NULL && strcmp(text, "otsu") == 0;
+    job->threshold = job->config.threshold;
+    if (text != NULL && !job->otsu && !slc_cli_real(text, &job->threshold)) {
+        return slc_cli_wrong(COMMAND, "--threshold takes a number or otsu, not '%s'", text);
+    }
+    return SLC_CLI_GO_ON;
+}
+
+static int choose_border(const char *word, slc_image_border *border)
+{
+    static const char *const words[SLC_IMAGE_BORDERS] = {"any", "inside", "touching"};
+    for (int i = 0; word != NULL && i < SLC_IMAGE_BORDERS; i++) {
+        if (strcmp(words[i], word) == 0) {
+            *border = (slc_image_border)i;
+            return SLC_CLI_GO_ON;
+        }
+    }
+    return word == NULL ? SLC_CLI_GO_ON
+                        : slc_cli_wrong(COMMAND, "--border takes any, inside or touching, not '%s'", word);
+}
+
+static int check_algorithm(const char *name)
+{
+    const bool known = strcmp(name, "auto") == 0 || slc_label_algorithm(name) != SIZE_MAX;
+    return known ? SLC_CLI_GO_ON : slc_label_no_algorithm(COMMAND, name, "auto");
+}
+
+/* What a stream of rows cannot do. */
+static int check_stream(const slc_label_options *options)
+{
+    const char *word = options->output != NULL                                  ? "--output"
+                       : options->preview != NULL                               ? "--preview"
+                       : options->border != NULL                                ? "--border"
+                       : options->simd != NULL                                  ? "--simd"
+                       : strcmp(options->algorithm, "auto") != 0                ? "--algorithm"
+                       : options->threads != slc_image_label_defaults().threads ? "--threads"
+                                                                                : NULL;
+    return options->stream && word != NULL ? slc_cli_wrong(COMMAND, "--stream does not go with %s", word)
+                                           : SLC_CLI_GO_ON;
+}
+
+static bool has_files(const slc_label_options *options)
+{
+    return options->output != NULL || options->stats != NULL || options->preview != NULL;
+}
+
+/* Does anything tell how many pixels there are? JSON and the table do, and the pages of an HDF5 file. */
+static bool shows_areas(const slc_label_options *options)
+{
+    return options->json || options->stats != NULL || (!options->quiet && !has_files(options));
+}
+
+static int choose_config(slc_label_job *job, uint32_t *written)
+{
+    const slc_label_options *options = job->options;
+    slc_image_label_config *config = &job->config;
+    *config = slc_image_label_defaults();
+    if (options->connectivity != 4 && options->connectivity != 8) {
+        return slc_cli_wrong(COMMAND, "--connectivity takes 4 or 8, not '%llu'",
+                             (unsigned long long)options->connectivity);
+    }
+    const uint64_t max_area = options->max_area != 0 ? options->max_area : UINT64_MAX;
+    if (options->min_area > max_area) {
+        return slc_cli_wrong(COMMAND, "--min-area %llu is more than --max-area %llu: nothing would be left",
+                             (unsigned long long)options->min_area, (unsigned long long)max_area);
+    }
+    int status = check_algorithm(options->algorithm);
+    status = status == SLC_CLI_GO_ON ? choose_threshold(job) : status;
+    status = status == SLC_CLI_GO_ON ? choose_border(options->border, &config->border) : status;
+    status = status == SLC_CLI_GO_ON ? choose_features(options, written) : status;
+    if (status != SLC_CLI_GO_ON) {
+        return status;
+    }
+    if (slc_simd_choose(options->simd, &config->target, &job->error) != SLC_OK) {
+        return slc_cli_wrong(COMMAND, "%s", job->error.text);
+    }
+    config->algorithm = options->algorithm;
+    config->connectivity = (uint32_t)options->connectivity;
+    config->threads = (uint32_t)options->threads;
+    config->min_area = options->min_area;
+    config->max_area = max_area;
+    config->features = *written | (shows_areas(options) ? SLC_IMAGE_AREA : 0);
+    return SLC_CLI_GO_ON;
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+/* Three columns that say where a row is from, then those of the features. */
+static slc_schema rows_schema(uint32_t features, slc_column columns[SLC_LABEL_COLUMNS])
+{
+    columns[0] = (slc_column){"input", "index", offsetof(slc_label_rows, input), SLC_TYPE_U32};
+    columns[1] = (slc_column){"page", "index", offsetof(slc_label_rows, page), SLC_TYPE_U32};
+    columns[2] = (slc_column){"label", "index", offsetof(slc_label_rows, label), SLC_TYPE_U32};
+    const slc_schema own = slc_image_components_schema(features, columns + 3);
+    return (slc_schema){"components", columns, own.n_columns + 3};
+}
+
+static bool open_outputs(slc_label_job *job)
+{
+    const slc_label_options *options = job->options;
+    slc_status status = SLC_OK;
+    if (options->output != NULL) {
+        job->narrow = slc_cli_ends_with(options->output, ".png") ||
+                      slc_cli_ends_with(options->output, ".pgm");
+        status = slc_io_image_writer_open(options->output, &job->image_writer, &job->error);
+    }
+    if (status == SLC_OK && options->preview != NULL) {
+        status = slc_io_image_writer_open_preview(options->preview, &job->preview_writer, &job->error);
+    }
+    if (status == SLC_OK && options->stats != NULL) {
+        status = slc_label_stats_open(job);
+    }
+    if (status != SLC_OK) {
+        slc_cli_say("label", "%s", job->error.text);
+    }
+    return status == SLC_OK;
+}
+
+static bool close_writer(slc_label_job *job, slc_io_image_writer **writer, bool good)
+{
+    slc_io_image_writer *open = *writer;
+    *writer = NULL;
+    if (open != NULL && slc_io_image_writer_close(open, good, &job->error) != SLC_OK && good) {
+        slc_cli_say("label", "%s", job->error.text);
+        good = false;
+    }
+    return good;
+}
+
+/* Completes the outputs or, where anything failed, removes them all: what had their names before stays. They
+ * are completed one after the other; where that fails (a full disk), those behind are removed. */
+static bool close_outputs(slc_label_job *job, bool good)
+{
+    good = close_writer(job, &job->image_writer, good);
+    good = close_writer(job, &job->preview_writer, good);
+    if (slc_label_stats_close(job, good) != SLC_OK && good) {
+        slc_cli_say("label", "%s", job->error.text);
+        good = false;
+    }
+    return good;
+}
+
+static bool report(const slc_label_job *job)
+{
+    const slc_label_options *options = job->options;
+    if (options->json) {
+        return slc_label_print_json(job);
+    }
+    if (!options->quiet && has_files(options)) {
+        slc_label_print_note(job);
+    } else if (!options->quiet) {
+        slc_label_print_table(job);
+    }
+    return true;
+}
+
+static int process(slc_label_job *job)
+{
+    slc_cli_catch_signals();
+    bool good = open_outputs(job);
+    for (int i = 0; i < job->n_inputs && good; i++) {
+        good = slc_label_job_input(job, i);
+    }
+    good = close_outputs(job, good);
+    return good && report(job) ? SLC_CLI_DONE : SLC_CLI_FAILED;
+}
+
+static void clear(slc_label_job *job)
+{
+    slc_image_label_close(job->labeller);
+    slc_columns_clear(&job->schema, &job->rows);
+    free(job->labels);
+    free(job->pages);
+    free(job);
+}
+
+static int check_all(slc_label_job *job)
+{
+    const slc_label_options *options = job->options;
+    uint32_t written = 0;
+    int status = check_outputs(options);
+    status = status == SLC_CLI_GO_ON ? check_same_files(options, job->n_inputs, job->inputs) : status;
+    status = status == SLC_CLI_GO_ON ? check_stream(options) : status;
+    status = status == SLC_CLI_GO_ON ? choose_config(job, &written) : status;
+    job->schema = rows_schema(job->config.features, job->columns);
+    job->written = rows_schema(written, job->written_columns);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    slc_label_options options;
+    int first = 0;
+    char *command_line = slc_cli_command_line("label", argc, argv); /* before getopt moves the words about */
+    slc_label_job *job = calloc(1, sizeof *job);
+    int status = SLC_CLI_FAILED;
+    if (job == NULL || command_line == NULL) {
+        slc_cli_say("label", "no memory to begin with");
+        free(job);
+        free(command_line);
+        return status;
+    }
+    job->options = &options;
+    job->command_line = command_line;
+    status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
+    if (status == SLC_CLI_GO_ON) {
+        job->inputs = argv + first;
+        job->n_inputs = argc - first;
+        status = check_all(job);
+    }
+    if (status == SLC_CLI_GO_ON) {
+        status = process(job);
+    }
+    clear(job);
+    free(command_line);
+    return status;
+}
+
+const slc_cli_command slc_cmd_label = {
+    .name = "label",
+    .operands = "IMAGE...",
+    .summary = "label the connected components of images",
+    .description =
+        "Finds the connected components of images (PNM, PNG, TIFF, NPY; '-' is standard input), numbers "
+        "them\n"
+        "from 1 in the order of their first pixels, and writes the label image, the features of every\n"
+        "component, or both; without either it prints a table. TIFF files may have several pages, each of "
+        "at\n"
+        "most 4 GiB of pixels.\n",
+    .options = options_table,
+    .n_options = sizeof options_table / sizeof options_table[0],
+    .min_operands = 1,
+    .max_operands = SIZE_MAX,
+    .defaults = set_defaults,
+    .run = run,
+};

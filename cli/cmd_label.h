@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the command `sluice label`: its options, what it holds while it runs, and the steps it is made of.
+ * cmd_label.c        options, opening and closing, exit status
+ * cmd_label_job.c    the loop over inputs and pages
+ * cmd_label_stats.c  features as CSV, JSON and HDF5
+ * cmd_label_print.c  what it prints
+ */
+#ifndef SLUICE_CMD_LABEL_H
+#define SLUICE_CMD_LABEL_H
+
+#include "cli_talk.h"
+
+#include <sluice/sluice.h>
+
+#include <jansson.h>
+
+typedef struct slc_label_options {
+    const char *output, *stats, *preview, *algorithm, *threshold, *features, *border, *simd;
+    uint64_t connectivity, threads, min_area, max_area;
+    bool inverse, stream, json, quiet;
+} slc_label_options;
+
+/* One page's result. */
+typedef struct slc_label_page {
+    uint32_t input, page; /* both from 1 */
+    slc_image_type type;
+    size_t width, height;
+    double threshold; /* not a number for rows of bits */
+    uint32_t components;
+    uint64_t foreground, largest; /* pixels, of the components that are kept; 0 where nothing tells areas */
+    double seconds;               /* labelling alone */
+} slc_label_page;
+
+/* The components as they are written: the library's columns behind three that say where a row is from. */
+typedef struct slc_label_rows {
+    slc_image_components columns;
+    uint32_t *input, *page, *label; /* all from 1 */
+} slc_label_rows;
+enum { SLC_LABEL_COLUMNS = SLC_IMAGE_COLUMNS + 3 };
+
+/* An open --stats file; which format it has follows from its name. */
+typedef struct slc_label_stats slc_label_stats;
+
+typedef struct slc_label_job {
+    const slc_label_options *options;
+    char **inputs;
+    int n_inputs;
+    const char *command_line;
+    slc_image_label_config config; /* of the labeller that is open */
+    double threshold;              /* that was asked for */
+    bool otsu, narrow;             /* narrow: the label file has 16 bits */
+    slc_image_labeller *labeller;  /* NULL until the first page */
+    size_t width, height;          /* reserved */
+    uint32_t *labels;              /* NULL where no label image is wanted */
+    size_t label_capacity;         /* pixels */
+    /* Of the rows: all that the labeller fills (a summary needs areas), and those that are written. */
+    slc_column columns[SLC_LABEL_COLUMNS], written_columns[SLC_LABEL_COLUMNS];
+    slc_schema schema, written;
+    slc_label_rows rows;
+    slc_io_image_writer *image_writer, *preview_writer;
+    slc_label_stats *stats;
+    slc_label_page *pages;
+    size_t n_pages, page_capacity;
+    slc_error error;
+} slc_label_job;
+
+/* Reads and labels one input, page after page. False after a complaint, or where a signal came. */
+bool slc_label_job_input(slc_label_job *job, int input);
+
+/* Creates the file; job->written says which columns it has. */
+slc_status slc_label_stats_open(slc_label_job *job);
+/* Writes the rows that job->rows holds; whole events as far as they have ended. */
+slc_status slc_label_stats_rows(slc_label_job *job);
+/* Completes the file, or removes it. NULL is allowed. */
+slc_status slc_label_stats_close(slc_label_job *job, bool commit);
+
+void slc_label_print_table(const slc_label_job *job);
+bool slc_label_print_json(const slc_label_job *job);
+/* One line on standard error. */
+void slc_label_print_note(const slc_label_job *job);
+
+#endif

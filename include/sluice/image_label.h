@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Connected components of a dense image: labels (CCL), their features (image_analyse.h), or both from one
+ * pass over the pixels. A component is a largest set of foreground pixels that are joined by steps to one of
+ * 4 (edge) or 8 (edge or corner) neighbours.
+ *
+ * Labels are consecutive from 1, in the raster order of each component's first pixel (top row first, in a row
+ * from the left); 0 is background. So every algorithm, instruction set and number of threads gives the same
+ * image, bit for bit.
+ *
+ * Algorithms: chapter 4 of A. Hennequin's thesis (2022), and `bitrun`, which is this library's own and what
+ * "auto" takes; slc_image_algorithm_text tells each one's source.
+ */
+#ifndef SLUICE_IMAGE_LABEL_H
+#define SLUICE_IMAGE_LABEL_H
+
+#include <sluice/image.h>
+#include <sluice/image_analyse.h>
+#include <sluice/simd.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- algorithms -------------------------------------------------------------------------------- */
+
+/* The algorithms by number, from 0; NULL beyond the last. "flood", "rosenfeld-dt", "lsl-rle", "bitrun" … */
+const char *slc_image_algorithm_name(size_t algorithm);
+/* One line on what it is and where it is from. */
+const char *slc_image_algorithm_text(size_t algorithm);
+/* Is it written in vectors, so that the instruction set makes a difference? */
+bool slc_image_algorithm_simd(size_t algorithm);
+
+/* ---- configuration ----------------------------------------------------------------------------- */
+
+/* Which components are kept, by the border of the image. */
+typedef enum slc_image_border {
+    SLC_IMAGE_BORDER_ANY = 0,  /* all */
+    SLC_IMAGE_BORDER_INSIDE,   /* those without a pixel in the first or last row or column */
+    SLC_IMAGE_BORDER_TOUCHING, /* those with one */
+    SLC_IMAGE_BORDERS
+} slc_image_border;
+
+typedef struct slc_image_label_config {
+    const char *algorithm; /* a name; NULL or "auto": the fastest */
+    uint32_t connectivity; /* 4 or 8 */
+    double threshold;  /* pixels at or above it are foreground; not used for rows of bits. 1 for 8 bits: not
+                          zero */
+    uint32_t features; /* sum of SLC_IMAGE_AREA …: the columns wanted of every component; 0 is none */
+    uint64_t min_area, max_area; /* components with fewer or more pixels are dropped; min_area may not be
+                                    larger than max_area */
+    slc_image_border border;
+    uint32_t threads;       /* 0: one for each processor that this process may use */
+    slc_simd_target target; /* as slc_simd_choose gives it */
+} slc_image_label_config;
+
+/* "auto", 8-connected, threshold 1, no features, nothing dropped, one thread, SLC_SIMD_AUTO. */
+slc_image_label_config slc_image_label_defaults(void);
+
+/* ---- labelling --------------------------------------------------------------------------------- */
+
+/* Holds the configuration, working memory and threads. One thread at a time may use one labeller; several
+ * labellers may be at work at once. */
+typedef struct slc_image_labeller slc_image_labeller;
+
+/* SLC_ERR_USAGE for a configuration that is not as told above (the text names the field), SLC_ERR_MEMORY. */
+slc_status slc_image_label_open(const slc_image_label_config *config, slc_image_labeller **labeller,
+                                slc_error *error);
+
+/* Makes room for images up to so many pixels wide and high; of several reservations, for the largest width
+ * with the largest height (whoever has wide and high images opens two labellers). The memory is address space
+ * for the worst image of that size, about 9 bytes a pixel and up to 31 with features; pages are used only as
+ * far as images need them, but limits of the address space (ulimit -v) count it all. */
+slc_status slc_image_label_reserve(slc_image_labeller *labeller, size_t width, size_t height,
+                                   slc_error *error);
+
+/* NULL is allowed. */
+void slc_image_label_close(slc_image_labeller *labeller);
+
+/* No image of that shape has more components than this. */
+size_t slc_image_label_bound(size_t width, size_t height, uint32_t connectivity);
+
+/* What is wanted of the foreground, or of the background. Members up to `components` are set by the caller.
+ */
+typedef struct slc_image_labels {
+    /* Where labels go: row y begins at (char *)labels + y · stride and is as wide as the image; nothing else
+     * is written. It may not overlap the image, the grey image where that is used, or the other side's
+     * labels. NULL: no label image is made. */
+    void *labels;
+    ptrdiff_t stride; /* bytes, a multiple of the label's size; may be negative */
+    slc_type type;    /* SLC_TYPE_U32 or SLC_TYPE_U16 */
+    /* Where features go, one row for each component in the order of the labels, appended as one event (so
+     * that several images' components fit into one collection). Made for config.features with
+     * slc_image_components_schema. NULL: none. */
+    slc_image_components *components;
+    uint32_t n_labels; /* out: how many components there are, after the filters */
+} slc_image_labels;
+
+/* Labels an image. `grey` gives the values for the grey-weighted features (SLC_IMAGE_GREY), an image of the
+ * same width and height; NULL takes `image` itself. `foreground` or `background` may be NULL; both in one
+ * call is the labelling of the image and of its inverse. The background is the pixels that are not
+ * foreground, joined by the other connectivity (4 where the foreground has 8, and the reverse), so that no
+ * background component crosses a foreground one; filters and features are the same for both.
+ *
+ * SLC_ERR_USAGE for an image or output that is not as told above, or larger than reserved.
+ * SLC_ERR_CAPACITY where there are more labels than the type can count, or than `components` has room for:
+ * n_labels then tells how many there are (UINT32_MAX where they cannot be counted), the label image and the
+ * collection are as they were. (The foreground comes first: where the background does not fit, the foreground
+ * is done and keeps what it has.) SLC_ERR_UNSUPPORTED where the chosen algorithm cannot do an image of that
+ * size. Allocates nothing. */
+slc_status slc_image_label_run(slc_image_labeller *labeller, const slc_image *image, const slc_image *grey,
+                               slc_image_labels *foreground, slc_image_labels *background, slc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A team of threads for parts of one piece of work: fork and join, microseconds apart. The threads are
+ * started once and wait, spinning for a moment, then asleep.
+ */
+#ifndef SLUICE_BASE_TEAM_H
+#define SLUICE_BASE_TEAM_H
+
+#include <sluice/base.h>
+
+typedef struct slc_team slc_team;
+
+/* `threads` from 1, the caller's own thread included. SLC_ERR_MEMORY where threads cannot be had. */
+slc_status slc_team_open(uint32_t threads, slc_team **team);
+void slc_team_close(slc_team *team);
+uint32_t slc_team_size(const slc_team *team);
+
+/* Calls work(context, part) for every part from 0 to parts - 1, each once, on the threads of the team (the
+ * caller's too), and returns when all have returned. What was written before is seen by the parts, what they
+ * wrote is seen behind. Part p runs on thread p where there are no more parts than threads. Allocates
+ * nothing. */
+void slc_team_run(slc_team *team, uint32_t parts, void (*work)(void *context, uint32_t part), void *context);
+
+/* Processors that this process may use, at least 1. */
+uint32_t slc_team_processors(void);
+
+#endif

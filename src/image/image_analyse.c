@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Names of types and features, the columns that features bring, and the contract of components.
+ */
+#include <sluice/image_analyse.h>
+
+#include "base/columns.h"
+
+const char *slc_image_type_name(slc_image_type type)
+{
+    static const char *const names[SLC_IMAGE_TYPES] = {[SLC_IMAGE_U8] = "u8",
+                                                       [SLC_IMAGE_U16] = "u16",
+                                                       [SLC_IMAGE_U32] = "u32",
+                                                       [SLC_IMAGE_F32] = "f32",
+                                                       [SLC_IMAGE_BITS] = "bits"};
+    return type >= 0 && type < SLC_IMAGE_TYPES ? names[type] : NULL;
+}
+
+size_t slc_image_row_bytes(slc_image_type type, size_t width)
+{
+    static const size_t size[SLC_IMAGE_TYPES] = {
+        [SLC_IMAGE_U8] = 1, [SLC_IMAGE_U16] = 2, [SLC_IMAGE_U32] = 4, [SLC_IMAGE_F32] = 4};
+    return type == SLC_IMAGE_BITS ? width / 8 + (width % 8 != 0) : width * size[type];
+}
+
+const char *slc_image_feature_name(uint32_t feature)
+{
+    static const char *const names[] = {"area",      "box",   "first",    "sums",  "second",
+                                        "perimeter", "euler", "centroid", "shape", "grey"};
+    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (feature == (uint32_t)1 << i) {
+            return names[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- columns ----------------------------------------------------------------------------------- */
+
+static const slc_column all_columns[] = {
+    SOA_COLUMN(slc_image_components, area, "pixels"),
+    SOA_COLUMN(slc_image_components, x_min, "pixels"),
+    SOA_COLUMN(slc_image_components, y_min, "pixels"),
+    SOA_COLUMN(slc_image_components, x_max, "pixels"),
+    SOA_COLUMN(slc_image_components, y_max, "pixels"),
+    SOA_COLUMN(slc_image_components, first_x, "pixels"),
+    SOA_COLUMN(slc_image_components, first_y, "pixels"),
+    SOA_COLUMN(slc_image_components, sum_x, "pixels"),
+    SOA_COLUMN(slc_image_components, sum_y, "pixels"),
+    SOA_COLUMN(slc_image_components, sum_xx, "pixels2"),
+    SOA_COLUMN(slc_image_components, sum_xy, "pixels2"),
+    SOA_COLUMN(slc_image_components, sum_yy, "pixels2"),
+    SOA_COLUMN(slc_image_components, perimeter, "pixels"),
+    SOA_COLUMN(slc_image_components, euler, "1"),
+    SOA_COLUMN(slc_image_components, x, "pixels"),
+    SOA_COLUMN(slc_image_components, y, "pixels"),
+    SOA_COLUMN(slc_image_components, orientation, "rad"),
+    SOA_COLUMN(slc_image_components, eccentricity, "1"),
+    SOA_COLUMN(slc_image_components, major, "pixels"),
+    SOA_COLUMN(slc_image_components, minor, "pixels"),
+    SOA_COLUMN(slc_image_components, mass, "1"),
+    SOA_COLUMN(slc_image_components, weighted_x, "pixels"),
+    SOA_COLUMN(slc_image_components, weighted_y, "pixels"),
+    SOA_COLUMN(slc_image_components, grey_min, "1"),
+    SOA_COLUMN(slc_image_components, grey_max, "1"),
+};
+SOA_SCHEMA(slc_image_components, slc_image_components_all, "components", all_columns);
+_Static_assert(sizeof all_columns / sizeof all_columns[0] == SLC_IMAGE_COLUMNS,
+               "the public number of columns");
+
+/* The feature that brings a column, in the order of the struct. */
+static const uint32_t brought_by[SLC_IMAGE_COLUMNS] = {
+    SLC_IMAGE_AREA,     SLC_IMAGE_BOX,    SLC_IMAGE_BOX,       SLC_IMAGE_BOX,   SLC_IMAGE_BOX,
+    SLC_IMAGE_FIRST,    SLC_IMAGE_FIRST,  SLC_IMAGE_SUMS,      SLC_IMAGE_SUMS,  SLC_IMAGE_SECOND,
+    SLC_IMAGE_SECOND,   SLC_IMAGE_SECOND, SLC_IMAGE_PERIMETER, SLC_IMAGE_EULER, SLC_IMAGE_CENTROID,
+    SLC_IMAGE_CENTROID, SLC_IMAGE_SHAPE,  SLC_IMAGE_SHAPE,     SLC_IMAGE_SHAPE, SLC_IMAGE_SHAPE,
+    SLC_IMAGE_GREY,     SLC_IMAGE_GREY,   SLC_IMAGE_GREY,      SLC_IMAGE_GREY,  SLC_IMAGE_GREY,
+};
+
+slc_schema slc_image_components_schema(uint32_t features, slc_column columns[SLC_IMAGE_COLUMNS])
+{
+    slc_schema schema = {.name = slc_image_components_all.name, .columns = columns};
+    for (size_t i = 0; i < SLC_IMAGE_COLUMNS; i++) {
+        if ((features & brought_by[i]) != 0) {
+            columns[schema.n_columns++] = all_columns[i];
+        }
+    }
+    return schema;
+}
+
+/* ---- contract ---------------------------------------------------------------------------------- */
+
+/* Sums beyond 2^53 are rounded before they are divided, so a mean may miss by a few units of the last place.
+ */
+static bool is_between(double mean, uint32_t low, uint32_t high)
+{
+    const double slack = 0x1p-50 * high;
+    return mean >= low - slack && mean <= high + slack;
+}
+
+/* What one component says about itself; NULL where nothing is wrong. */
+static const char *component_wrong(uint32_t features, const slc_image_components *c, size_t i)
+{
+    const bool area = (features & SLC_IMAGE_AREA) != 0, box = (features & SLC_IMAGE_BOX) != 0;
+    if (area && c->area[i] == 0) {
+        return "a component without a pixel";
+    }
+    if (box && (c->x_min[i] > c->x_max[i] || c->y_min[i] > c->y_max[i])) {
+        return "a box that ends before it begins";
+    }
+    if (area && box) {
+        const uint64_t width = (uint64_t)c->x_max[i] - c->x_min[i] + 1;
+        const uint64_t height = (uint64_t)c->y_max[i] - c->y_min[i] + 1;
+        /* A connected component has a pixel in every row and in every column of its box. */
+        if (c->area[i] > width * height || c->area[i] < width || c->area[i] < height) {
+            return "an area that does not fit its box";
+        }
+    }
+    if (box && (features & SLC_IMAGE_FIRST) != 0 &&
+        (c->first_x[i] < c->x_min[i] || c->first_x[i] > c->x_max[i] || c->first_y[i] != c->y_min[i])) {
+        return "a first pixel outside of the first row of its box";
+    }
+    if (box && (features & SLC_IMAGE_CENTROID) != 0 &&
+        !(is_between(c->x[i], c->x_min[i], c->x_max[i]) && is_between(c->y[i], c->y_min[i], c->y_max[i]))) {
+        return "a centroid outside of its box";
+    }
+    if ((features & SLC_IMAGE_SHAPE) != 0 && !(c->minor[i] > 0 && c->minor[i] <= c->major[i] &&
+                                               c->eccentricity[i] >= 0 && c->eccentricity[i] <= 1)) {
+        return "axes that no ellipse has";
+    }
+    return NULL;
+}
+
+bool slc_image_components_check(uint32_t features, const slc_image_components *components, const char **why)
+{
+    slc_column columns[SLC_IMAGE_COLUMNS];
+    const slc_schema schema = slc_image_components_schema(features, columns);
+    const slc_columns *head = &components->head;
+    if (!slc_columns_check(&schema, components, why)) {
+        return false;
+    }
+    const char *wrong = NULL;
+    for (size_t i = 0; i < head->size && wrong == NULL; i++) {
+        wrong = component_wrong(features, components, i);
+    }
+    for (uint32_t e = 0; e < head->n_events && (features & SLC_IMAGE_FIRST) != 0 && wrong == NULL; e++) {
+        for (size_t i = (size_t)head->event_offset[e] + 1; i < head->event_offset[e + 1]; i++) {
+            const uint32_t y0 = components->first_y[i - 1], y1 = components->first_y[i];
+            if (y0 > y1 || (y0 == y1 && components->first_x[i - 1] >= components->first_x[i])) {
+                wrong = "first pixels that do not grow with the labels";
+            }
+        }
+    }
+    if (wrong != NULL && why != NULL) {
+        *why = wrong;
+    }
+    return wrong == NULL;
+}

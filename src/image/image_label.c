@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The front end of labelling: checks what it is given, and hands one job for each side of the image to
+ * bitrun, or to one of the algorithms of the thesis by way of image_strips.c.
+ */
+#include <sluice/image_label.h>
+
+#include "base/columns.h"
+#include "image/image_bitrun.h"
+#include "image/image_check.h"
+#include "image/image_features.h"
+#include "image/image_strips.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Who does the work: one of the two. */
+typedef struct engine {
+    slc_image_bitrun *bitrun;
+    slc_image_strips *strips;
+} engine;
+
+struct slc_image_labeller {
+    slc_image_label_config config;
+    slc_team *team;
+    engine engine;
+    size_t width, height; /* reserved */
+};
+
+/* ---- algorithms -------------------------------------------------------------------------------- */
+
+static const char own_name[] = "bitrun";
+
+static size_t count_strip_algorithms(void)
+{
+    size_t n = 0;
+    while (slc_image_algorithms[n].name != NULL) {
+        n++;
+    }
+    return n;
+}
+
+const char *slc_image_algorithm_name(size_t algorithm)
+{
+    const size_t own = count_strip_algorithms();
+    return algorithm < own ? slc_image_algorithms[algorithm].name : algorithm == own ? own_name : NULL;
+}
+
+const char *slc_image_algorithm_text(size_t algorithm)
+{
+    const size_t own = count_strip_algorithms();
+    if (algorithm == own) {
+        return "runs of bit rows, united by operations on whole words and vectors; this library's own";
+    }
+    return algorithm < own ? slc_image_algorithms[algorithm].text : NULL;
+}
+
+bool slc_image_algorithm_simd(size_t algorithm)
+{
+    const size_t own = count_strip_algorithms();
+    return algorithm < own ? slc_image_algorithms[algorithm].simd : algorithm == own;
+}
+
+/* ---- configuration ----------------------------------------------------------------------------- */
+
+enum { MOST_THREADS = 4096 };
+
+slc_image_label_config slc_image_label_defaults(void)
+{
+    return (slc_image_label_config){.algorithm = "auto",
+                                    .connectivity = 8,
+                                    .threshold = 1,
+                                    .max_area = UINT64_MAX,
+                                    .border = SLC_IMAGE_BORDER_ANY,
+                                    .threads = 1,
+                                    .target = SLC_SIMD_AUTO};
+}
+
+/* The algorithm's number; of an unknown name the number behind the last. */
+static size_t find_algorithm(const char *name)
+{
+    const size_t own = count_strip_algorithms();
+    if (name == NULL || strcmp(name, "auto") == 0) {
+        return own;
+    }
+    size_t i = 0;
+    while (i <= own && strcmp(slc_image_algorithm_name(i), name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static slc_status check_config(const slc_image_label_config *c, slc_error *error)
+{
+    if (find_algorithm(c->algorithm) > count_strip_algorithms()) {
+        return slc_fail(error, SLC_ERR_USAGE, "algorithm: there is none named \"%s\"", c->algorithm);
+    }
+    const slc_status status = slc_image_check_choices(c->connectivity, c->threshold, c->features, c->min_area,
+                                                      c->max_area, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    if (c->border < 0 || c->border >= SLC_IMAGE_BORDERS) {
+        return slc_fail(error, SLC_ERR_USAGE, "border: unknown choice %d", (int)c->border);
+    }
+    if (c->threads > MOST_THREADS) {
+        return slc_fail(error, SLC_ERR_USAGE, "threads: %u, and at most %d can be had", c->threads,
+                        MOST_THREADS);
+    }
+    if (c->target != SLC_SIMD_AUTO && !slc_simd_runs(c->target)) {
+        return slc_fail(error, SLC_ERR_USAGE, "target: number %d does not run here", (int)c->target);
+    }
+    return SLC_OK;
+}
+
+/* ---- the labeller ------------------------------------------------------------------------------ */
+
+static void close_engine(engine *e)
+{
+    slc_image_bitrun_close(e->bitrun);
+    slc_image_strips_close(e->strips);
+    *e = (engine){0};
+}
+
+/* An engine for a checked configuration, with room for such images where the width is not 0. */
+static slc_status open_engine(const slc_image_label_config *config, size_t width, size_t height, engine *e)
+{
+    const size_t algorithm = find_algorithm(config->algorithm);
+    slc_status status = SLC_OK;
+    *e = (engine){0};
+    if (algorithm == count_strip_algorithms()) {
+        status = slc_image_bitrun_open(config, &e->bitrun);
+        if (status == SLC_OK && width > 0) {
+            status = slc_image_bitrun_reserve(e->bitrun, width, height);
+        }
+    } else {
+        status = slc_image_strips_open(config, &slc_image_algorithms[algorithm], &e->strips);
+        if (status == SLC_OK && width > 0) {
+            status = slc_image_strips_reserve(e->strips, width, height);
+        }
+    }
+    if (status != SLC_OK) {
+        close_engine(e);
+    }
+    return status;
+}
+
+slc_status slc_image_label_open(const slc_image_label_config *config, slc_image_labeller **out,
+                                slc_error *error)
+{
+    *out = NULL;
+    slc_status status = check_config(config, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_image_labeller *labeller = calloc(1, sizeof *labeller);
+    if (labeller == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a labeller");
+    }
+    const size_t algorithm = find_algorithm(config->algorithm);
+    labeller->config = *config;
+    labeller->config.algorithm = slc_image_algorithm_name(algorithm); /* lives as long as the library */
+    if (config->threads == 0) {
+        const uint32_t processors = slc_team_processors();
+        labeller->config.threads = processors < MOST_THREADS ? processors : MOST_THREADS;
+    }
+    status = slc_team_open(labeller->config.threads, &labeller->team);
+    if (status == SLC_OK) {
+        status = open_engine(&labeller->config, 0, 0, &labeller->engine);
+    }
+    if (status != SLC_OK) {
+        const uint32_t threads = labeller->config.threads;
+        slc_image_label_close(labeller);
+        return slc_fail(error, status, "no memory for a labeller with %u threads", threads);
+    }
+    *out = labeller;
+    return SLC_OK;
+}
+
+slc_status slc_image_label_reserve(slc_image_labeller *labeller, size_t width, size_t height,
+                                   slc_error *error)
+{
+    slc_status status = slc_image_check_size("room for images", width, height, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    if (width <= labeller->width && height <= labeller->height) {
+        return SLC_OK;
+    }
+    /* Of two reservations the wider and the higher, so that memory for one side never shrinks. */
+    const size_t w = width > labeller->width ? width : labeller->width;
+    const size_t h = height > labeller->height ? height : labeller->height;
+    /* A new engine, so that the one there was is as before where there is no memory for the larger. */
+    engine larger;
+    status = open_engine(&labeller->config, w, h, &larger);
+    if (status != SLC_OK) {
+        return slc_fail(error, status, "no memory for images of %zu x %zu pixels", w, h);
+    }
+    close_engine(&labeller->engine);
+    labeller->engine = larger;
+    labeller->width = w;
+    labeller->height = h;
+    return SLC_OK;
+}
+
+void slc_image_label_close(slc_image_labeller *labeller)
+{
+    if (labeller == NULL) {
+        return;
+    }
+    close_engine(&labeller->engine);
+    slc_team_close(labeller->team);
+    free(labeller);
+}
+
+size_t slc_image_label_bound(size_t width, size_t height, uint32_t connectivity)
+{
+    const size_t odd_columns = width / 2 + width % 2, odd_rows = height / 2 + height % 2;
+    if (connectivity == 8) { /* a pixel in every square of two by two */
+        return odd_rows != 0 && odd_columns > SIZE_MAX / odd_rows ? SIZE_MAX : odd_columns * odd_rows;
+    }
+    /* A chessboard: pairs of rows with a pixel in every column, and half of a last row. */
+    const size_t pairs = height / 2, rest = height % 2 * odd_columns;
+    return pairs != 0 && width > (SIZE_MAX - rest) / pairs ? SIZE_MAX : pairs * width + rest;
+}
+
+/* ---- a run ------------------------------------------------------------------------------------- */
+
+/* Where rows lie in memory: from the lowest byte to behind the highest. */
+typedef struct span {
+    uintptr_t first, behind;
+} span;
+
+static span span_of(const void *rows, ptrdiff_t stride, size_t row_bytes, size_t height)
+{
+    const uintptr_t row = (uintptr_t)rows, last = row + (uintptr_t)stride * (height - 1);
+    return (span){stride < 0 ? last : row, (stride < 0 ? row : last) + row_bytes};
+}
+
+static span span_of_image(const slc_image *image)
+{
+    return span_of(image->pixels, image->stride, slc_image_row_bytes(image->type, image->width),
+                   image->height);
+}
+
+static span span_of_labels(const slc_image *image, const slc_image_labels *out)
+{
+    return span_of(out->labels, out->stride, image->width * slc_type_size(out->type), image->height);
+}
+
+static bool overlap(span a, span b)
+{
+    return a.first < b.behind && b.first < a.behind;
+}
+
+static slc_status check_label_image(const char *what, const slc_image *image, const slc_image *grey,
+                                    const slc_image_labels *out, slc_error *error)
+{
+    if (out->type != SLC_TYPE_U32 && out->type != SLC_TYPE_U16) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s: its type is neither u16 nor u32", what);
+    }
+    const size_t size = slc_type_size(out->type);
+    const slc_status status = slc_image_check_rows(what, out->labels, out->stride, image->width * size,
+                                                   image->height, size, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    /* Labels are written while pixels and grey values are still read. */
+    const span written = span_of_labels(image, out);
+    if (overlap(written, span_of_image(image)) || (grey != NULL && overlap(written, span_of_image(grey)))) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s: it overlaps the image", what);
+    }
+    return SLC_OK;
+}
+
+/* `grey` is one that will be read, or NULL. */
+static slc_status check_output(int side, const slc_image *image, const slc_image *grey,
+                               const slc_image_labels *out, uint32_t features, slc_error *error)
+{
+    static const char *const label_image[] = {"label image of the foreground",
+                                              "label image of the background"};
+    static const char *const components[] = {"components of the foreground", "components of the background"};
+    slc_status status = SLC_OK;
+    if (out != NULL && out->labels != NULL) {
+        status = check_label_image(label_image[side], image, grey, out, error);
+    }
+    if (status == SLC_OK && out != NULL && out->components != NULL) {
+        status = slc_image_check_components(components[side], out->components, features, error);
+    }
+    return status;
+}
+
+/* Do sums of n numbers below `factor` · side stay below 2^64? */
+static bool is_exact(const slc_image *image, uint64_t factor)
+{
+    const uint64_t side = image->width > image->height ? image->width : image->height;
+    const uint64_t pixels = (uint64_t)image->width * image->height;
+    return side <= UINT64_MAX / factor && pixels <= UINT64_MAX / (side * factor);
+}
+
+static slc_status check_sums(const slc_image *image, const slc_image *grey, uint32_t features,
+                             slc_error *error)
+{
+    static const uint64_t largest[SLC_IMAGE_TYPES] = {[SLC_IMAGE_U8] = UINT8_MAX,
+                                                      [SLC_IMAGE_U16] = UINT16_MAX,
+                                                      [SLC_IMAGE_U32] = UINT32_MAX,
+                                                      [SLC_IMAGE_BITS] = 1};
+    const uint64_t side = image->width > image->height ? image->width : image->height;
+    const bool second = (slc_image_features_needed(features) & SLC_IMAGE_SECOND) != 0;
+    if (second && !is_exact(image, side)) {
+        return slc_fail(error, SLC_ERR_UNSUPPORTED,
+                        "second moments of %zu x %zu pixels may be more than 64 bits", image->width,
+                        image->height);
+    }
+    if ((features & SLC_IMAGE_GREY) == 0) {
+        return SLC_OK;
+    }
+    const slc_status status = slc_image_check("grey image", grey, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    if (grey->width != image->width || grey->height != image->height) {
+        return slc_fail(error, SLC_ERR_USAGE, "grey image: %zu x %zu pixels, and the image has %zu x %zu",
+                        grey->width, grey->height, image->width, image->height);
+    }
+    if (grey->type != SLC_IMAGE_F32 && !is_exact(image, largest[grey->type])) {
+        return slc_fail(error, SLC_ERR_UNSUPPORTED,
+                        "grey sums of %zu x %zu pixels of type %s may be more than 64 bits", image->width,
+                        image->height, slc_image_type_name(grey->type));
+    }
+    return SLC_OK;
+}
+
+static slc_status check_run(const slc_image_labeller *labeller, const slc_image *image, const slc_image *grey,
+                            const slc_image_labels *foreground, const slc_image_labels *background,
+                            slc_error *error)
+{
+    const uint32_t features = labeller->config.features;
+    slc_status status = slc_image_check("image", image, error);
+    if (status == SLC_OK && (image->width > labeller->width || image->height > labeller->height)) {
+        status = slc_fail(error, SLC_ERR_USAGE, "image: %zu x %zu pixels, and %zu x %zu were reserved",
+                          image->width, image->height, labeller->width, labeller->height);
+    }
+    const bool wanted = (foreground != NULL && foreground->components != NULL) ||
+                        (background != NULL && background->components != NULL);
+    if (status == SLC_OK && wanted) {
+        status = check_sums(image, grey, features, error);
+    }
+    const slc_image *read = wanted && (features & SLC_IMAGE_GREY) != 0 ? grey : NULL;
+    status = status == SLC_OK ? check_output(0, image, read, foreground, features, error) : status;
+    status = status == SLC_OK ? check_output(1, image, read, background, features, error) : status;
+    if (status == SLC_OK && foreground != NULL && background != NULL && foreground->labels != NULL &&
+        background->labels != NULL &&
+        overlap(span_of_labels(image, foreground), span_of_labels(image, background))) {
+        return slc_fail(error, SLC_ERR_USAGE, "label images of foreground and background overlap");
+    }
+    return status;
+}
+
+slc_status slc_image_label_run(slc_image_labeller *labeller, const slc_image *image, const slc_image *grey,
+                               slc_image_labels *foreground, slc_image_labels *background, slc_error *error)
+{
+    if (grey == NULL) {
+        grey = image;
+    }
+    slc_status status = check_run(labeller, image, grey, foreground, background, error);
+    const uint32_t connectivity = labeller->config.connectivity;
+    for (int side = 0; side < 2 && status == SLC_OK; side++) {
+        const slc_image_job job = {.config = &labeller->config,
+                                   .connectivity = side == 0 ? connectivity : 12 - connectivity,
+                                   .inverse = side == 1,
+                                   .image = image,
+                                   .grey = grey,
+                                   .out = side == 0 ? foreground : background,
+                                   .team = labeller->team};
+        if (job.out != NULL) {
+            status = labeller->engine.bitrun != NULL
+                         ? slc_image_bitrun_run(labeller->engine.bitrun, &job, error)
+                         : slc_image_strips_run(labeller->engine.strips, &job, error);
+        }
+    }
+    return status;
+}

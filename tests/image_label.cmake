@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# Labelling and analysis of connected components, on what is public, against oracles that share no code with them.
+set(image_oracle oracle/image_oracle.c support/image_patterns.c)
+set(image_run ${image_oracle} support/image_run.c support/image_compare.c)
+sluice_test(test_image_oracle stages test_image_oracle.c ${image_oracle})
+foreach(test IN ITEMS small label analyse invariance guard errors large photograph push)
+    sluice_test(test_image_${test} stages test_image_${test}.c ${image_run})
+endforeach()
+# Among them are threads, gigabytes of address space, or a minute with sanitizers.
+set_tests_properties(test_image_small test_image_label test_image_large PROPERTIES TIMEOUT 600)
+sluice_core_test(test_image_reserve stages "base;simd;image" test_image_reserve.c support/image_patterns.c)
+target_link_options(test_image_reserve PRIVATE LINKER:--wrap=mmap64 LINKER:--wrap=munmap)
