@@ -106,6 +106,19 @@ size_t slc_cli_numbers(const char *text, double low, double high, double *number
     return n;
 }
 
+size_t slc_cli_whole_numbers(const char *text, uint32_t high, uint32_t *numbers, size_t room)
+{
+    double value[256] = {0};
+    const size_t n = slc_cli_numbers(text, 1, high, value, room < 256 ? room : 256);
+    for (size_t i = 0; i < n; i++) {
+        numbers[i] = (uint32_t)value[i];
+        if (value[i] != (double)numbers[i]) {
+            return 0;
+        }
+    }
+    return n;
+}
+
 bool slc_cli_ends_with(const char *text, const char *end)
 {
     const size_t size = strlen(text), end_size = strlen(end);

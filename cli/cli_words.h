@@ -24,6 +24,9 @@ bool slc_cli_real(const char *text, double *value);
  * where the text cannot be read or has more than `room`. */
 size_t slc_cli_numbers(const char *text, double low, double high, double *numbers, size_t room);
 
+/* The same for whole numbers from 1 to high; 256 at most. */
+size_t slc_cli_whole_numbers(const char *text, uint32_t high, uint32_t *numbers, size_t room);
+
 /* Does a name end so, capital letters being the same as small ones? */
 bool slc_cli_ends_with(const char *text, const char *end);
 

@@ -130,41 +130,34 @@ typedef struct bench {
 
 /* ---- lists ------------------------------------------------------------------------------------- */
 
-/* Whole numbers from 1 to `high`; SLC_CLI_USAGE after a line. */
-static int whole_numbers(const char *option, const char *text, double high, double *numbers, size_t *n)
+/* How many; 0 after a line. */
+static size_t whole_numbers(const char *option, const char *text, uint32_t *numbers)
 {
-    *n = slc_cli_numbers(text, 1, high, numbers, MAX_OTHERS);
-    bool good = *n > 0;
-    for (size_t i = 0; i < *n; i++) {
-        good = good && numbers[i] == (double)(uint64_t)numbers[i];
+    const size_t n = slc_cli_whole_numbers(text, 65536, numbers, MAX_OTHERS);
+    if (n == 0) {
+        (void)slc_cli_wrong(COMMAND, "--%s takes whole numbers from 1 to 65536 with commas, not '%s'", option,
+                            text);
     }
-    return good ? SLC_CLI_GO_ON
-                : slc_cli_wrong(COMMAND, "--%s takes whole numbers from 1 to %.0f with commas, not '%s'",
-                                option, high, text);
+    return n;
 }
 
 static int choose_images(bench *b)
 {
     const bench_options *options = b->options;
-    double numbers[MAX_OTHERS];
-    size_t n = 0;
-    if (whole_numbers("sizes", options->sizes, 65536, numbers, &n) != SLC_CLI_GO_ON) {
-        return SLC_CLI_USAGE;
-    }
-    for (size_t i = 0; i < n; i++) {
-        b->sizes[i] = (size_t)numbers[i];
+    uint32_t numbers[MAX_OTHERS];
+    b->config.n_sizes = whole_numbers("sizes", options->sizes, numbers);
+    for (size_t i = 0; i < b->config.n_sizes; i++) {
+        b->sizes[i] = numbers[i];
     }
     b->config.sizes = b->sizes;
-    b->config.n_sizes = n;
-    if (whole_numbers("granularities", options->granularities, 65536, numbers, &n) != SLC_CLI_GO_ON) {
+    b->config.granularities = b->granularities;
+    b->config.n_granularities = b->config.n_sizes > 0
+                                    ? whole_numbers("granularities", options->granularities, b->granularities)
+                                    : 0;
+    if (b->config.n_granularities == 0) {
         return SLC_CLI_USAGE;
     }
-    for (size_t i = 0; i < n; i++) {
-        b->granularities[i] = (uint32_t)numbers[i];
-    }
-    b->config.granularities = b->granularities;
-    b->config.n_granularities = n;
-    n = slc_cli_numbers(options->densities, 0, 100, b->densities, MAX_DENSITIES);
+    const size_t n = slc_cli_numbers(options->densities, 0, 100, b->densities, MAX_DENSITIES);
     if (n == 0) {
         return slc_cli_wrong(
             COMMAND,

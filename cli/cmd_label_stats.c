@@ -3,109 +3,17 @@
  * The features of components as CSV, JSON or HDF5. All three are driven by the schema, so that a new column
  * appears in each of them.
  */
+#include "cli_rows.h"
 #include "cli_words.h"
 #include "cmd_label.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct slc_label_stats {
     slc_io_text_writer *text; /* CSV and JSON */
     slc_io_hdf5_writer *hdf5;
     bool json, any; /* a row was written */
 };
-
-/* ---- one value --------------------------------------------------------------------------------- */
-
-static const void *column_of(const slc_label_job *job, const slc_column *column)
-{
-    void *data;
-    memcpy(&data, (const char *)&job->rows + column->member, sizeof data);
-    return data;
-}
-
-static void print_value(FILE *out, const slc_column *column, const void *data, size_t row)
-{
-    switch (column->type) {
-    case SLC_TYPE_U32:
-        (void)fprintf(out, "%" PRIu32, ((const uint32_t *)data)[row]);
-        break;
-    case SLC_TYPE_U64:
-        (void)fprintf(out, "%" PRIu64, ((const uint64_t *)data)[row]);
-        break;
-    case SLC_TYPE_I64:
-        (void)fprintf(out, "%" PRId64, ((const int64_t *)data)[row]);
-        break;
-    default: /* the schema has no others: a _Static_assert of the library and the test of every column see to
-                it */
-        (void)fprintf(out, "%.17g", ((const double *)data)[row]);
-    }
-}
-
-static json_t *json_value(const slc_column *column, const void *data, size_t row)
-{
-    switch (column->type) {
-    case SLC_TYPE_U32:
-        return json_integer(((const uint32_t *)data)[row]);
-    case SLC_TYPE_U64:
-        /* Below 2^63 for every image whose moments are exact (image_analyse.h). */
-        return json_integer((json_int_t)((const uint64_t *)data)[row]);
-    case SLC_TYPE_I64:
-        return json_integer(((const int64_t *)data)[row]);
-    default: {
-        const double value = ((const double *)data)[row];
-        return isfinite(value) ? json_real(value) : json_null(); /* JSON has no other word for it */
-    }
-    }
-}
-
-/* ---- formats ----------------------------------------------------------------------------------- */
-
-static void csv_head(FILE *out, const slc_schema *schema)
-{
-    for (size_t i = 0; i < schema->n_columns; i++) {
-        (void)fprintf(out, "%s%s", i > 0 ? "," : "", schema->columns[i].name);
-    }
-    (void)fputc('\n', out);
-}
-
-static void csv_rows(FILE *out, const slc_label_job *job)
-{
-    for (size_t row = 0; row < job->rows.columns.head.size; row++) {
-        for (size_t i = 0; i < job->written.n_columns; i++) {
-            const slc_column *column = &job->written.columns[i];
-            if (i > 0) {
-                (void)fputc(',', out);
-            }
-            print_value(out, column, column_of(job, column), row);
-        }
-        (void)fputc('\n', out);
-    }
-}
-
-/* A row at a time, so that memory does not grow with their number. */
-static bool json_rows(FILE *out, slc_label_job *job)
-{
-    for (size_t row = 0; row < job->rows.columns.head.size; row++) {
-        json_t *object = json_object();
-        int wrong = object == NULL;
-        for (size_t i = 0; i < job->written.n_columns && !wrong; i++) {
-            const slc_column *column = &job->written.columns[i];
-            wrong = json_object_set_new(object, column->name,
-                                        json_value(column, column_of(job, column), row));
-        }
-        (void)fputs(job->stats->any ? ",\n" : "\n", out);
-        job->stats->any = true;
-        wrong = wrong || json_dumpf(object, out, JSON_COMPACT) != 0;
-        json_decref(object);
-        if (wrong) {
-            return ferror(out) != 0; /* a failed write is told when the file is completed */
-        }
-    }
-    return true;
-}
 
 /* ---- HDF5: what a page was --------------------------------------------------------------------- */
 
@@ -184,7 +92,7 @@ slc_status slc_label_stats_open(slc_label_job *job)
     if (status == SLC_OK && job->stats->json) {
         (void)fputc('[', slc_io_text_stream(job->stats->text));
     } else if (status == SLC_OK) {
-        csv_head(slc_io_text_stream(job->stats->text), &job->written);
+        slc_cli_csv_head(slc_io_text_stream(job->stats->text), &job->written);
     }
     return status;
 }
@@ -197,8 +105,8 @@ slc_status slc_label_stats_rows(slc_label_job *job)
     }
     FILE *out = slc_io_text_stream(stats->text);
     if (!stats->json) {
-        csv_rows(out, job);
-    } else if (!json_rows(out, job)) {
+        slc_cli_csv_rows(out, &job->written, &job->rows);
+    } else if (!slc_cli_json_rows(out, &job->written, &job->rows, &stats->any)) {
         return slc_fail(&job->error, SLC_ERR_MEMORY, "%s: no memory for a row", job->options->stats);
     }
     return SLC_OK;

@@ -140,6 +140,11 @@ static int open_chain(slc_velo_job *job)
     config.track.max_scatter_extending_mm2 = (float)options->max_scatter_extending;
     config.track.max_scatter_3hits_mm2 = (float)options->max_scatter_3hits;
     config.strict = options->strict;
+    /* The checksum, which only --json prints, is over super-pixels too, and the report has their spectrum. */
+    config.keep_superpixels = options->json || options->report != NULL;
+    if (slc_simd_choose(NULL, &config.target, &job->error) != SLC_OK) {
+        return slc_cli_wrong(&slc_cmd_velo, "%s", job->error.text);
+    }
     if (options->geometry != NULL) {
         geometry = malloc(sizeof *geometry);
         if (geometry == NULL) {

@@ -211,7 +211,7 @@ static bool add_to_totals(slc_velo_job *job)
     const slc_velo_result *result = &job->result;
     const slc_columns *hits = &result->hits.head;
     totals->events += hits->n_events;
-    totals->superpixels += result->superpixels.head.size;
+    totals->superpixels += result->n_superpixels;
     totals->isolated += result->n_isolated;
     totals->pixels += result->n_pixels;
     totals->hits += hits->size;

@@ -19,6 +19,8 @@ void fuzz_require_columns(const slc_schema *schema, const void *collection);
 void fuzz_chain_raw(const slc_batch *batch);
 /* Reads all pages, where the input is of this format ("pnm", "png", "tiff", "npy"). */
 void fuzz_images(const uint8_t *bytes, size_t size, const char *format);
+/* Reads all pixels, where the input is of one of these formats ("tpx3", "t3pa csv", "npy"). */
+void fuzz_pixels(const uint8_t *bytes, size_t size, const char *formats);
 /* The chain on hits with their truth; takes the rows out of `hits`. */
 void fuzz_chain_hits(slc_velo_hits *hits, const slc_velo_truth *truth);
 

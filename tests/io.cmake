@@ -9,6 +9,12 @@ foreach(stem IN ITEMS io_data bad_input_data)
     sluice_test(test_${stem} "formats;data" test_${stem}.c ${input_support})
     target_link_libraries(test_${stem} PRIVATE ZLIB::ZLIB)
 endforeach()
+# Files of pixels.
+foreach(stem IN ITEMS tpx3 text npy large open)
+    sluice_test(test_io_pixel_${stem} "formats" test_io_pixel_${stem}.c)
+endforeach()
+sluice_test(test_io_pixel_data "formats;data" test_io_pixel_data.c)
+target_compile_definitions(test_io_pixel_data PRIVATE DECODER="${CMAKE_CURRENT_SOURCE_DIR}/support/tpx3_decode.py")
 # Image files. Some are made with the libraries that read them, with what our writers do not use: palettes, passes, tiles.
 foreach(stem IN ITEMS write pnm npy png tiff damage)
     sluice_test(test_io_image_${stem} "formats" test_io_image_${stem}.c)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 sluice_test(test_sim_image stages test_sim_image.c)
+sluice_test(test_sim_pixel stages test_sim_pixel.c)
 sluice_test(test_sim_velo stages test_sim_velo.c)
 sluice_test(test_sim_velo_physics stages test_sim_velo_physics.c)
-sluice_core_test(test_sim_velo_memory stages "base;simd;velo;sim" test_sim_velo_memory.c)
+sluice_core_test(test_sim_velo_memory stages "base;simd;pixel;velo;sim" test_sim_velo_memory.c)

@@ -127,6 +127,7 @@ static void events_look_like_the_detector(void **state)
     slc_velo_config chain;
     sample s;
     slc_velo_config_default(&chain);
+    chain.keep_superpixels = true;
     generate(&config, EVENTS, &s);
     reconstruct(&chain, &s);
     const slc_velo_particles *p = &s.truth.particles;

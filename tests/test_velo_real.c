@@ -41,6 +41,7 @@ static int set_up(void **state)
     slc_velo_config config;
     slc_velo_config_default(&config);
     config.strict = true; /* the reference files are sound */
+    config.keep_superpixels = true;
     static slc_velo_geometry geometry;
     slc_error error = {0};
     if (slc_io_read_velo_geometry(data_path("velo_geometry.bin"), &geometry, &error) != SLC_OK) {

@@ -2,6 +2,9 @@
 sluice_test(test_velo_geometry "stages;data" test_velo_geometry.c)
 sluice_test(test_velo_decode stages test_velo_decode.c)
 sluice_test(test_velo_cluster stages test_velo_cluster.c oracle/velo_cluster_oracle.c)
+sluice_test(test_velo_cluster_banks "stages;data" test_velo_cluster_banks.c support/velo_banks.c
+    oracle/velo_cluster_oracle.c)
+sluice_test(test_velo_retina "stages;data" test_velo_retina.c)
 sluice_test(test_velo_track stages test_velo_track.c oracle/velo_track_oracle.c)
 sluice_test(test_velo_fit stages test_velo_fit.c oracle/velo_fit_oracle.c)
 sluice_test(test_velo_check stages test_velo_check.c)

@@ -8,6 +8,7 @@
 #define SLUICE_SIM_H
 
 #include <sluice/image.h>
+#include <sluice/pixel.h>
 #include <sluice/velo_geometry.h>
 #include <sluice/velo_types.h>
 
@@ -59,6 +60,50 @@ void slc_sim_image_config_default(slc_sim_image_config *config); /* seed 1, 2048
  * configuration out of range, named in *error. */
 slc_status slc_sim_image(const slc_sim_image_config *config, uint8_t value, uint8_t *pixels, ptrdiff_t stride,
                          slc_error *error);
+
+/* ---- sparse pixels ----------------------------------------------------------------------------- */
+
+/* Images of a nearly empty detector as lists of pixels: image number i is the one that slc_sim_image draws
+ * with slc_sim_pixels_image_seed(seed, i). Charges are from 1 to 255, times from 0 to 4095; neither depends
+ * on the other pixels. */
+typedef struct slc_sim_pixels_config {
+    uint32_t seed;
+    uint32_t first; /* number of the first image: they may be drawn a few at a time */
+    uint16_t width, height;
+    double density;       /* 0 to 1 */
+    uint32_t granularity; /* from 1 */
+    uint32_t images;
+    bool shuffled; /* the pixels of an image in random order; raster order otherwise */
+} slc_sim_pixels_config;
+void slc_sim_pixels_config_default(slc_sim_pixels_config *config); /* seed 1, 768 x 256, 0.01, 1, one image */
+
+/* Mixes the two, so that the images of one seed are not those of the next seed, one further. */
+uint32_t slc_sim_pixels_image_seed(uint32_t seed, uint32_t image);
+
+/* Appends the images, an event each, to a list that was made for the columns `with` (no z); it grows as
+ * needed. SLC_ERR_USAGE for a configuration out of range, named in *error; SLC_ERR_MEMORY. */
+slc_status slc_sim_pixels(const slc_sim_pixels_config *config, uint32_t with, slc_pixels *pixels,
+                          slc_error *error);
+
+/* Pixels of a chip that is read out without frames (Timepix): clusters at random places and times, each of 1
+ * to 32 neighbouring pixels that are hit within `spread` ticks. Pixels come cluster by cluster in the order
+ * of the clusters' times, so that a pixel is at most `spread` ticks before the latest. */
+typedef struct slc_sim_pixel_stream_config {
+    uint64_t seed;
+    uint64_t part; /* of a stream that is drawn piece by piece: each has random numbers of its own */
+    uint16_t width, height;
+    double cluster_size;  /* mean number of pixels, 1 to 16 */
+    double cluster_ticks; /* mean time between clusters; above 0 */
+    uint32_t spread;
+    int64_t begin; /* the stream's first possible time */
+} slc_sim_pixel_stream_config;
+/* Seed 1, 256 x 256, 4 pixels, a cluster every 64 ticks (of 1.5625 ns: 40 million pixels a second), spread
+ * 16, from 0. */
+void slc_sim_pixel_stream_config_default(slc_sim_pixel_stream_config *config);
+
+/* Appends so many pixels, to the current event, to a list with x, y, charge and time. */
+slc_status slc_sim_pixel_stream(const slc_sim_pixel_stream_config *config, size_t n, slc_pixels *pixels,
+                                slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -9,7 +9,11 @@
 #include <sluice/image_label.h>
 #include <sluice/io.h>
 #include <sluice/io_image.h>
+#include <sluice/io_pixel.h>
+#include <sluice/pixel_cluster.h>
+#include <sluice/pixel_stream.h>
 #include <sluice/run.h>
+#include <sluice/run_bench_cluster.h>
 #include <sluice/run_bench_label.h>
 #include <sluice/sim.h>
 #include <sluice/simd.h>

@@ -19,6 +19,8 @@
 
 #include <sluice/velo_cluster.h>
 
+#include <sluice/velo_retina.h>
+
 #include <sluice/velo_track.h>
 
 #include <sluice/velo_fit.h>

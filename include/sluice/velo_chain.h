@@ -21,13 +21,17 @@ typedef struct slc_velo_config {
     slc_velo_track_config track;
     slc_velo_fit_config fit;
     bool strict; /* the first fault is an error (SLC_ERR_STRICT) */
+    /* Keep the super-pixels in the result. Without, which is the default, the raw banks become hits in one
+     * step, several times as fast (slc_velo_cluster_run_banks); all else in the result is the same. */
+    bool keep_superpixels;
+    slc_simd_target target; /* for that step; a result of slc_simd_choose(). Default SLC_SIMD_AUTO */
 } slc_velo_config;
 void slc_velo_config_default(slc_velo_config *config);
 
 /* What a batch becomes. Zero-initialise; the chain fills it, the caller clears it. Indices inside it are per
  * event, so that they do not depend on how events were cut into batches. */
 typedef struct slc_velo_result {
-    slc_velo_superpixels superpixels;
+    slc_velo_superpixels superpixels; /* events without rows, unless keep_superpixels is set */
     slc_velo_hits hits;
     slc_velo_tracks tracks;
     slc_velo_track_hits track_hits;
@@ -36,12 +40,13 @@ typedef struct slc_velo_result {
     uint64_t first_event; /* number of the first event, for faults; for events that come as hits the caller
                              sets it */
     uint64_t n_pixels;
-    uint64_t n_isolated; /* super-pixels that came with the "isolated" hint */
-    slc_faults faults;   /* of this batch */
+    uint64_t n_superpixels; /* whether they are kept or not */
+    uint64_t n_isolated;    /* super-pixels that came with the "isolated" hint */
+    slc_faults faults;      /* of this batch */
 } slc_velo_result;
 void slc_velo_result_clear(slc_velo_result *result);
 /* One number for super-pixels, hits, tracks and states, chained from `seed` (SLC_CHECKSUM_START for the first
- * batch). */
+ * batch). It is another one where the super-pixels are not kept. */
 uint64_t slc_velo_result_checksum(const slc_velo_result *result, uint64_t seed);
 
 typedef struct slc_velo_chain slc_velo_chain;

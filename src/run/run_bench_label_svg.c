@@ -14,14 +14,7 @@
 #include <stdlib.h>
 
 /* A panel is a plot with its legend beside it; two of them in a row. */
-enum { PANEL_WIDTH = 690, PANEL_HEIGHT = 340, PLOT_WIDTH = 460, PLOT_HEIGHT = 290, COLOURS = 14, ACROSS = 2 };
-
-static const char style[] =
-    "text{font:11px sans-serif;fill:#333}.title{font-size:14px;font-weight:bold}.grid{stroke:#ddd;fill:none}"
-    ".minor{stroke:#f2f2f2}.frame{stroke:#888;fill:none}.curve{fill:none;stroke-width:1.6}"
-    ".c0{stroke:#1f77b4}.c1{stroke:#ff7f0e}.c2{stroke:#2ca02c}.c3{stroke:#d62728}.c4{stroke:#9467bd}"
-    ".c5{stroke:#8c564b}.c6{stroke:#e377c2}.c7{stroke:#7f7f7f}.c8{stroke:#bcbd22}.c9{stroke:#17becf}"
-    ".c10{stroke:#000}.c11{stroke:#00a878}.c12{stroke:#8a2be2}.c13{stroke:#a0522d}";
+enum { PANEL_WIDTH = 690, PANEL_HEIGHT = 340, PLOT_WIDTH = 460, PLOT_HEIGHT = 290, ACROSS = 2 };
 
 typedef struct plot {
     const slc_run_label_row *rows;
@@ -80,7 +73,7 @@ static void curve(const plot *p, slc_svg *svg, const slc_run_label_average *a)
             p->y[n++] = cycles_per_pixel(row);
         }
     }
-    (void)snprintf(class_name, sizeof class_name, "curve c%zu", a->algorithm % COLOURS);
+    (void)snprintf(class_name, sizeof class_name, "curve c%zu", a->algorithm % SLC_SVG_CURVES);
     slc_svg_line(svg, p->x, p->y, n, class_name);
 }
 
@@ -88,7 +81,7 @@ static void legend(FILE *out, const slc_run_label_average *a, int line)
 {
     const int y = 30 + 17 * line;
     (void)fprintf(out, "<path class=\"curve c%zu\" d=\"M%d %dh18\"/><text x=\"%d\" y=\"%d\">%s",
-                  a->algorithm % COLOURS, PLOT_WIDTH + 8, y - 4, PLOT_WIDTH + 32, y,
+                  a->algorithm % SLC_SVG_CURVES, PLOT_WIDTH + 8, y - 4, PLOT_WIDTH + 32, y,
                   slc_image_algorithm_name(a->algorithm));
     if (slc_image_algorithm_simd(a->algorithm)) {
         (void)fprintf(out, ", %s", slc_simd_name(a->target));
@@ -153,7 +146,7 @@ static void draw(plot *p, FILE *out)
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n"
         "<style>%s</style>\n<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
-        width, height, width, height, style, width, height);
+        width, height, width, height, slc_svg_curve_style, width, height);
     int number = 0;
     for (size_t i = 0; i < p->n_averages; i++) {
         if (opens_panel(p, i)) {

@@ -4,6 +4,13 @@
 
 #include <math.h>
 
+const char slc_svg_curve_style[] =
+    "text{font:11px sans-serif;fill:#333}.title{font-size:14px;font-weight:bold}.grid{stroke:#ddd;fill:none}"
+    ".minor{stroke:#f2f2f2}.frame{stroke:#888;fill:none}.curve{fill:none;stroke-width:1.6}"
+    ".c0{stroke:#1f77b4}.c1{stroke:#ff7f0e}.c2{stroke:#2ca02c}.c3{stroke:#d62728}.c4{stroke:#9467bd}"
+    ".c5{stroke:#8c564b}.c6{stroke:#e377c2}.c7{stroke:#7f7f7f}.c8{stroke:#bcbd22}.c9{stroke:#17becf}"
+    ".c10{stroke:#000}.c11{stroke:#00a878}.c12{stroke:#8a2be2}.c13{stroke:#a0522d}";
+
 /* The picture's coordinates, in the units of its viewBox. */
 enum { WIDTH = 460, HEIGHT = 290, LEFT = 54, RIGHT = 12, TOP = 12, BOTTOM = 44 };
 static const double plot_width = WIDTH - LEFT - RIGHT, plot_height = HEIGHT - TOP - BOTTOM;

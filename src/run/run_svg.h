@@ -37,6 +37,10 @@ void slc_svg_gaussian(slc_svg *svg, double mean, double sigma, double amplitude)
 /* A line of text in the upper right corner; row 0 is the first. */
 void slc_svg_note(slc_svg *svg, int row, const char *text);
 
+/* A style sheet for plots that stand in a file of their own, with that many classes of curves, c0 c1 … */
+enum { SLC_SVG_CURVES = 14 };
+extern const char slc_svg_curve_style[];
+
 /* Text with the characters that HTML reserves escaped. */
 void slc_html_text(FILE *out, const char *text);
 

@@ -17,6 +17,7 @@ struct slc_velo_chain {
 void slc_velo_config_default(slc_velo_config *config)
 {
     memset(config, 0, sizeof *config);
+    config->target = SLC_SIMD_AUTO;
     slc_velo_track_config_default(&config->track);
     slc_velo_fit_config_default(&config->fit);
 }
@@ -48,6 +49,9 @@ static slc_status check_config(const slc_velo_config *config, slc_error *error)
             return slc_fail(error, SLC_ERR_USAGE, "%s is %g, must be from %g to %g", ranges[i].name,
                             ranges[i].value, ranges[i].low, ranges[i].high);
         }
+    }
+    if (config->target != SLC_SIMD_AUTO && !slc_simd_runs(config->target)) {
+        return slc_fail(error, SLC_ERR_USAGE, "target %d does not run on this machine", (int)config->target);
     }
     return SLC_OK;
 }
@@ -119,13 +123,15 @@ slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,
     size_t largest;
     const size_t superpixels = slc_velo_decode_bound(batch, &largest);
     const size_t hits = slc_velo_cluster_bound(superpixels);
-    slc_status status = slc_columns_reserve(&slc_velo_superpixels_schema, &result->superpixels, superpixels,
-                                            batch->n_events);
+    const bool keep = chain->config.keep_superpixels;
+    slc_status status = slc_columns_reserve(&slc_velo_superpixels_schema, &result->superpixels,
+                                            keep ? superpixels : 0, batch->n_events);
     if (status == SLC_OK) {
         status = slc_columns_reserve(&slc_velo_hits_schema, &result->hits, hits, batch->n_events);
     }
     if (status == SLC_OK) {
-        status = slc_velo_cluster_reserve(&chain->cluster);
+        status = keep ? slc_velo_cluster_reserve(&chain->cluster)
+                      : slc_velo_cluster_reserve_banks(&chain->cluster, chain->config.target);
     }
     if (status == SLC_OK) {
         status = reserve_tracks(chain, hits, slc_velo_cluster_bound(largest), batch->n_events, result);
@@ -140,6 +146,15 @@ slc_status slc_velo_chain_reserve_hits(slc_velo_chain *chain, slc_velo_result *r
                                                   head->n_events);
     return status == SLC_OK ? reserve_tracks(chain, head->size, largest_event(head), head->n_events, result)
                             : status;
+}
+
+/* Events without rows: the super-pixels that nobody asked for. */
+static void no_superpixels(slc_velo_result *result, uint32_t n_events)
+{
+    slc_columns_reset(&result->superpixels);
+    for (uint32_t e = 0; e < n_events; e++) {
+        slc_columns_end_event(&result->superpixels);
+    }
 }
 
 static uint64_t count_isolated(const slc_velo_superpixels *superpixels)
@@ -178,20 +193,45 @@ static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, 
     return check_strict(chain, &result->faults, error);
 }
 
-slc_status slc_velo_chain_run(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result,
-                              slc_error *error)
+/* Bytes to hits by way of a list of super-pixels. */
+static slc_status decode_and_cluster(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result)
 {
-    slc_faults_reset(&result->faults);
-    result->first_event = batch->first_event;
     slc_status status = slc_velo_decode_run(batch, &result->superpixels, &result->faults);
     if (status == SLC_OK) {
         status = slc_velo_cluster_run(&chain->geometry, &result->superpixels, batch->first_event,
                                       &chain->cluster, &result->hits, &result->n_pixels, &result->faults);
     }
+    result->n_superpixels = result->superpixels.head.size;
+    result->n_isolated = count_isolated(&result->superpixels);
+    return status;
+}
+
+/* Bytes to hits at once. */
+static slc_status cluster_banks(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result)
+{
+    if (result->superpixels.head.block == NULL || result->superpixels.head.event_capacity < batch->n_events) {
+        return SLC_ERR_CAPACITY;
+    }
+    slc_velo_cluster_counts counts = {0};
+    no_superpixels(result, batch->n_events);
+    const slc_status status = slc_velo_cluster_run_banks(&chain->geometry, batch, &chain->cluster,
+                                                         &result->hits, &counts, &result->faults);
+    result->n_pixels = counts.pixels;
+    result->n_superpixels = counts.superpixels;
+    result->n_isolated = counts.isolated;
+    return status;
+}
+
+slc_status slc_velo_chain_run(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result,
+                              slc_error *error)
+{
+    slc_faults_reset(&result->faults);
+    result->first_event = batch->first_event;
+    slc_status status = chain->config.keep_superpixels ? decode_and_cluster(chain, batch, result)
+                                                       : cluster_banks(chain, batch, result);
     if (status != SLC_OK) {
         return slc_fail(error, status, "VELO clustering: %s", slc_status_name(status));
     }
-    result->n_isolated = count_isolated(&result->superpixels);
     status = check_strict(chain, &result->faults, error);
     return status == SLC_OK ? track_and_fit(chain, result, error) : status;
 }
@@ -199,11 +239,8 @@ slc_status slc_velo_chain_run(slc_velo_chain *chain, const slc_batch *batch, slc
 slc_status slc_velo_chain_run_hits(slc_velo_chain *chain, slc_velo_result *result, slc_error *error)
 {
     slc_faults_reset(&result->faults);
-    slc_columns_reset(&result->superpixels);
-    for (uint32_t e = 0; e < result->hits.head.n_events; e++) {
-        slc_columns_end_event(&result->superpixels);
-    }
-    result->n_pixels = result->n_isolated = 0;
+    no_superpixels(result, result->hits.head.n_events);
+    result->n_pixels = result->n_superpixels = result->n_isolated = 0;
     return track_and_fit(chain, result, error);
 }
 

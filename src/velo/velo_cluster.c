@@ -46,6 +46,7 @@ slc_status slc_velo_cluster_reserve(slc_velo_cluster_scratch *scratch)
 void slc_velo_cluster_clear(slc_velo_cluster_scratch *scratch)
 {
     free(scratch->block);
+    free(scratch->work);
     *scratch = (slc_velo_cluster_scratch){0};
 }
 

@@ -5,37 +5,19 @@
 #include <sluice/velo_decode.h>
 
 #include "base/bytes.h"
+#include "velo/velo_decode_event.h"
 #include "velo/velo_superpixel.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Where the words of one sensor are. Two sensors share a bank in version 4. */
-typedef struct sensor_words {
-    const uint8_t *words;
-    uint32_t n;
-    uint32_t select_mask, select; /* a word belongs to the sensor where (word & mask) == select */
-    size_t offset;                /* of the words inside the event */
-} sensor_words;
-
-typedef struct event_context {
-    uint64_t event;
-    slc_faults *faults;
-    sensor_words sensors[SLC_VELO_SENSORS];
-} event_context;
-
-static bool is_vp(const slc_bank *bank)
-{
-    return bank->type == SLC_BANK_VP || bank->type == SLC_BANK_VELO;
-}
-
-static void note(event_context *context, slc_fault_code code, int32_t source, size_t offset)
+static void note(slc_velo_event *context, slc_fault_code code, int32_t source, size_t offset)
 {
     slc_faults_add(context->faults, code, context->event, source, offset);
 }
 
 /* One bank a sensor, a count in front. */
-static void take_counted(event_context *context, const slc_bank *bank)
+static void take_counted(slc_velo_event *context, const slc_bank *bank)
 {
     if (bank->source < 0 || bank->source >= SLC_VELO_SENSORS) {
         note(context, SLC_FAULT_BANK_SOURCE, bank->source, bank->offset);
@@ -45,17 +27,19 @@ static void take_counted(event_context *context, const slc_bank *bank)
         note(context, SLC_FAULT_BANK_LENGTH, bank->source, bank->offset);
         return;
     }
-    sensor_words *sensor = &context->sensors[bank->source];
+    slc_velo_sensor_words *sensor = &context->sensors[bank->source];
     if (sensor->words != NULL) {
         note(context, SLC_FAULT_BANK_DUPLICATE, bank->source, bank->offset);
         return;
     }
-    *sensor = (sensor_words){
-        .words = bank->payload + 4, .n = bank->size / 4 - 1, .offset = bank->offset + SLC_BANK_HEADER + 4};
+    *sensor = (slc_velo_sensor_words){.version = bank->version,
+                                      .words = bank->payload + 4,
+                                      .n = bank->size / 4 - 1,
+                                      .offset = bank->offset + SLC_BANK_HEADER + 4};
 }
 
 /* One bank a pair of sensors, no count; a bit of the word selects the sensor. */
-static void take_paired(event_context *context, const slc_bank *bank)
+static void take_paired(slc_velo_event *context, const slc_bank *bank)
 {
     const uint32_t pair = (uint16_t)bank->source & 0x1ffU;
     if (pair >= SLC_VELO_SENSORS / 2) {
@@ -66,23 +50,114 @@ static void take_paired(event_context *context, const slc_bank *bank)
         note(context, SLC_FAULT_BANK_LENGTH, bank->source, bank->offset);
         return;
     }
-    sensor_words *sensor = &context->sensors[2 * pair];
+    const uint32_t select = context->retina ? SLC_RETINA_SELECT : SLC_SUPERPIXEL_SELECT;
+    slc_velo_sensor_words *sensor = &context->sensors[2 * pair];
     if (sensor[0].words != NULL || sensor[1].words != NULL) {
         note(context, SLC_FAULT_BANK_DUPLICATE, bank->source, bank->offset);
         return;
     }
     for (uint32_t k = 0; k < 2; k++) {
-        sensor[k] = (sensor_words){.words = bank->payload,
-                                   .n = bank->size / 4,
-                                   .select_mask = SLC_SUPERPIXEL_SELECT,
-                                   .select = k * SLC_SUPERPIXEL_SELECT,
-                                   .offset = bank->offset + SLC_BANK_HEADER};
+        sensor[k] = (slc_velo_sensor_words){.version = bank->version,
+                                            .words = bank->payload,
+                                            .n = bank->size / 4,
+                                            .select_mask = select,
+                                            .select = k * select,
+                                            .offset = bank->offset + SLC_BANK_HEADER};
     }
 }
 
-static void collect_banks(event_context *context, const uint8_t *bytes, size_t size)
+/* What to do with a bank, by its type: without and with `retina`. */
+enum { OTHER, WANTED, STOP };
+static const uint8_t bank_kinds[2][256] = {
+    {[SLC_BANK_VP] = WANTED, [SLC_BANK_VELO] = WANTED, [SLC_BANK_TAE] = STOP},
+    {[SLC_BANK_VP_RETINA] = WANTED, [SLC_BANK_TAE] = STOP},
+};
+
+/* How far the next bank is; 0 where the rest is for the slow walk: at the end, at damage and at what needs a
+ * decision. Keeps the place of a bank that is wanted. */
+static inline size_t step(slc_velo_walk *walk, const uint8_t *bytes, size_t at, const uint8_t *kind_of)
 {
-    slc_bank_cursor cursor = {.bytes = bytes, .size = size};
+    if (at + SLC_BANK_HEADER > walk->end) {
+        return 0;
+    }
+    const uint64_t fields = slc_load_u64(bytes + at);
+    const size_t length = fields >> 16 & 0xffff;
+    const uint8_t type = (uint8_t)(fields >> 32);
+    if ((fields & 0xffff) != SLC_BANK_MAGIC || length < SLC_BANK_HEADER) {
+        return 0;
+    }
+    /* The banks of a detector lie together, so that this is seldom a surprise. */
+    if (kind_of[type] != OTHER) {
+        if (kind_of[type] == STOP) {
+            return 0;
+        }
+        walk->place[walk->n++ % SLC_VELO_PLACES] = at;
+    }
+    return (length + 3) & ~(size_t)3;
+}
+
+/* `n` walks in step, for as long as all of them have banks; what is constant in a call stays in registers. */
+static inline void walk_together(slc_velo_walk *walks, uint32_t n, const uint8_t *bytes,
+                                 const uint8_t *kind_of)
+{
+    size_t at[SLC_VELO_WALKS];
+    for (uint32_t k = 0; k < n; k++) {
+        at[k] = walks[k].at;
+    }
+    for (bool all = true; all;) {
+        for (uint32_t k = 0; k < n; k++) {
+            const size_t whole = step(&walks[k], bytes, at[k], kind_of);
+            if (whole == 0) {
+                all = false;
+                break;
+            }
+            at[k] += whole;
+        }
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        walks[k].at = at[k];
+    }
+}
+
+/* Finds the wanted banks of the next few events. Where a bank begins stands in the one before it, so that one
+ * event is a chain of loads from memory, one waiting for the other; four of five banks are other detectors'.
+ * The chains of several events do not wait for each other. */
+static void walk_ahead(slc_velo_event *context, const slc_batch *batch, uint32_t event)
+{
+    slc_velo_walk *walks = context->walks;
+    const uint8_t *kind_of = bank_kinds[context->retina];
+    const uint32_t left = batch->n_events - event, n = left < SLC_VELO_WALKS ? left : SLC_VELO_WALKS;
+    for (uint32_t k = 0; k < n; k++) {
+        walks[k].begin = walks[k].at = batch->offset[event + k];
+        walks[k].end = walks[k].begin + batch->length[event + k];
+        walks[k].n = 0;
+    }
+    if (n == SLC_VELO_WALKS) {
+        walk_together(walks, SLC_VELO_WALKS, batch->bytes, kind_of);
+    } else if (n >= 2) {
+        walk_together(walks, 2, batch->bytes, kind_of);
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        walk_together(&walks[k], 1, batch->bytes, kind_of);
+    }
+    context->walked_from = event;
+    context->walked_to = event + n;
+}
+
+static void take(slc_velo_event *context, const slc_bank *bank)
+{
+    if (bank->type != SLC_BANK_VELO && (bank->version == 2 || bank->version == 3)) {
+        take_counted(context, bank);
+    } else if (bank->version == 4) {
+        take_paired(context, bank);
+    } else {
+        note(context, SLC_FAULT_BANK_VERSION, bank->source, bank->offset);
+    }
+}
+
+/* From the first bank on, whatever comes. */
+static void walk_slowly(slc_velo_event *context, slc_bank_cursor cursor)
+{
     slc_bank bank;
     slc_fault_code fault = SLC_FAULT_BANK_MAGIC;
     slc_status status;
@@ -100,20 +175,38 @@ static void collect_banks(event_context *context, const uint8_t *bytes, size_t s
             note(context, SLC_FAULT_EVENT_CROSSINGS, bank.source, bank.offset);
             return;
         }
-        if (!is_vp(&bank)) {
-            continue;
-        }
-        any_vp = true;
-        if (bank.type == SLC_BANK_VP && (bank.version == 2 || bank.version == 3)) {
-            take_counted(context, &bank);
-        } else if (bank.version == 4) {
-            take_paired(context, &bank);
-        } else {
-            note(context, SLC_FAULT_BANK_VERSION, bank.source, bank.offset);
+        if (bank_kinds[context->retina][bank.type] == WANTED) {
+            any_vp = true;
+            take(context, &bank);
         }
     }
     if (!any_vp) {
         note(context, SLC_FAULT_EVENT_NO_VP, -1, 0);
+    }
+}
+
+void slc_velo_event_collect(slc_velo_event *context, const slc_batch *batch, uint32_t event)
+{
+    memset(context->sensors, 0, sizeof context->sensors);
+    context->event = batch->first_event + event;
+    if (event < context->walked_from || event >= context->walked_to) {
+        walk_ahead(context, batch, event);
+    }
+    const slc_velo_walk *walk = &context->walks[event - context->walked_from];
+    if (walk->at != walk->end || walk->n == 0 || walk->n > SLC_VELO_PLACES) {
+        walk_slowly(context,
+                    (slc_bank_cursor){.bytes = batch->bytes + walk->begin, .size = walk->end - walk->begin});
+        return;
+    }
+    for (size_t k = 0; k < walk->n; k++) {
+        const uint8_t *header = batch->bytes + walk->place[k];
+        const slc_bank bank = {.payload = header + SLC_BANK_HEADER,
+                               .size = (uint32_t)slc_load_u16(header + 2) - SLC_BANK_HEADER,
+                               .type = header[4],
+                               .version = header[5],
+                               .source = (int16_t)slc_load_u16(header + 6),
+                               .offset = walk->place[k] - walk->begin};
+        take(context, &bank);
     }
 }
 
@@ -155,8 +248,7 @@ static void sort_words(uint32_t *words, size_t n)
     }
 }
 
-/* How many words of its bank belong to the sensor. */
-static size_t count_words(const sensor_words *source)
+size_t slc_velo_event_count(const slc_velo_sensor_words *source)
 {
     size_t n = source->n;
     for (uint32_t i = 0; source->select_mask != 0 && i < source->n; i++) {
@@ -165,10 +257,9 @@ static size_t count_words(const sensor_words *source)
     return n;
 }
 
-/* Copies the sensor's sound words to `out` and sorts them; returns how many are left. */
-static size_t decode_sensor(event_context *context, uint32_t sensor, uint32_t *out)
+size_t slc_velo_event_decode(slc_velo_event *context, uint32_t sensor, uint32_t *out)
 {
-    const sensor_words *source = &context->sensors[sensor];
+    const slc_velo_sensor_words *source = &context->sensors[sensor];
     size_t n = 0;
     for (uint32_t i = 0; i < source->n; i++) {
         const uint32_t word = slc_load_u32(source->words + 4 * (size_t)i);
@@ -197,19 +288,18 @@ static size_t decode_sensor(event_context *context, uint32_t sensor, uint32_t *o
     return kept;
 }
 
-size_t slc_velo_decode_bound(const slc_batch *batch, size_t *largest_event)
+size_t slc_velo_event_bound(const slc_batch *batch, bool retina, size_t *largest_event)
 {
     size_t total = 0, largest = 0;
     slc_faults ignored;
-    event_context context = {.faults = &ignored};
+    slc_velo_event context = {.faults = &ignored, .retina = retina};
     slc_faults_reset(&ignored);
     for (uint32_t e = 0; e < batch->n_events; e++) {
         /* The same choice of banks as when decoding: banks that will be dropped take no room. */
-        memset(context.sensors, 0, sizeof context.sensors);
-        collect_banks(&context, batch->bytes + batch->offset[e], batch->length[e]);
+        slc_velo_event_collect(&context, batch, e);
         size_t words = 0;
         for (uint32_t sensor = 0; sensor < SLC_VELO_SENSORS; sensor++) {
-            words += count_words(&context.sensors[sensor]);
+            words += slc_velo_event_count(&context.sensors[sensor]);
         }
         total += words;
         largest = words > largest ? words : largest;
@@ -220,23 +310,26 @@ size_t slc_velo_decode_bound(const slc_batch *batch, size_t *largest_event)
     return total;
 }
 
+size_t slc_velo_decode_bound(const slc_batch *batch, size_t *largest_event)
+{
+    return slc_velo_event_bound(batch, false, largest_event);
+}
+
 slc_status slc_velo_decode_run(const slc_batch *batch, slc_velo_superpixels *superpixels, slc_faults *faults)
 {
     slc_columns_reset(superpixels);
     if (superpixels->head.block == NULL || superpixels->head.event_capacity < batch->n_events) {
         return SLC_ERR_CAPACITY;
     }
-    event_context context = {.faults = faults};
+    slc_velo_event context = {.faults = faults};
     for (uint32_t e = 0; e < batch->n_events; e++) {
-        context.event = batch->first_event + e;
-        memset(context.sensors, 0, sizeof context.sensors);
-        collect_banks(&context, batch->bytes + batch->offset[e], batch->length[e]);
+        slc_velo_event_collect(&context, batch, e);
         for (uint32_t sensor = 0; sensor < SLC_VELO_SENSORS; sensor++) {
             const size_t begin = superpixels->head.size;
-            if (count_words(&context.sensors[sensor]) > superpixels->head.capacity - begin) {
+            if (slc_velo_event_count(&context.sensors[sensor]) > superpixels->head.capacity - begin) {
                 return SLC_ERR_CAPACITY;
             }
-            const size_t n = decode_sensor(&context, sensor, superpixels->word + begin);
+            const size_t n = slc_velo_event_decode(&context, sensor, superpixels->word + begin);
             memset(superpixels->sensor + begin, (int)sensor, n);
             superpixels->head.size += n;
         }

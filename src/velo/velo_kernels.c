@@ -3,6 +3,7 @@
 #include "velo/velo_kernels.h"
 
 #include "base/splitmix.h"
+#include "velo/velo_cluster_work.h"
 
 #include "simd_targets.h"
 
@@ -89,4 +90,14 @@ const slc_simd_kernel slc_velo_kernel_rows[SLC_VELO_KERNEL_COUNT + 1] = {
                                                   {SLC_SIMD_SSE4, 3.35},
                                                   {SLC_SIMD_C, 9.94}},
                                    .bench = &ip_case},
+    /* Measured likewise, per super-pixel: sluice bench --kernels --kernel velo.cluster */
+    [SLC_VELO_KERNEL_CLUSTER] = {.name = "velo.cluster",
+                                 .preference = {{SLC_SIMD_AVX512ICL, 2.23},
+                                                {SLC_SIMD_AVX512, 2.38},
+                                                {SLC_SIMD_AVX512VL256, 3.31},
+                                                {SLC_SIMD_AVX2, 3.65},
+                                                {SLC_SIMD_AVX512VL128, 5.37},
+                                                {SLC_SIMD_SSE4, 5.96},
+                                                {SLC_SIMD_C, 11.39}},
+                                 .bench = &slc_velo_cluster_case},
 };

@@ -14,11 +14,14 @@ Turns the raw bytes of detectors into physics objects.
 commands:
   velo            reconstruct tracks in LHCb's pixel vertex detector
   label           label the connected components of images
+  cluster         cluster lists of pixels
   simulate velo   generate proton-proton events with truth
   simulate image  generate a random image to label
+  simulate pixels generate lists of pixels to cluster
   info            tell what is in a file: format, events, banks
   version         version, compiler, instruction sets, kernels, formats
   bench label     measure labelling: algorithms, instruction sets, images
+  bench cluster   measure the clustering of sparse pixels
   bench           measure the inner loops on every instruction set
   help COMMAND    the help of a command, as with COMMAND --help
 
@@ -50,7 +53,7 @@ man_options() {
         "$source/docs/sluice.1" | grep -o 'Fl Fl [a-z0-9-]*' | sed 's/Fl Fl //' | sort
 }
 
-for command in velo label "simulate velo" "simulate image" info version bench "bench label"; do
+for command in velo label cluster "simulate velo" "simulate image" "simulate pixels" info version bench "bench label" "bench cluster"; do
     run $command --help
     want 0
     want_silent

@@ -64,7 +64,7 @@ static void count_results(support_outcome *outcome)
     assert_int_equal(slc_velo_check_run(&kept.check, &kept.result, &kept.truth, &kept.matches), SLC_OK);
     outcome->tracks += kept.result.tracks.head.size;
     outcome->particles += kept.truth.particles.head.size;
-    outcome->superpixels += kept.result.superpixels.head.size;
+    outcome->superpixels += kept.result.n_superpixels;
     slc_faults_merge(&outcome->faults, &kept.result.faults);
 }
 

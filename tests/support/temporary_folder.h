@@ -33,7 +33,7 @@ static int remove_folder(void **state)
 }
 
 /* Files in the folder, whatever their names. */
-static int count_files(void)
+static inline int count_files(void)
 {
     DIR *open_folder = opendir(folder);
     assert_non_null(open_folder);

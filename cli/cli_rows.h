@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rows of a collection as text, driven by its schema, so that a new column appears in every file by itself.
+ */
+#ifndef SLUICE_CLI_ROWS_H
+#define SLUICE_CLI_ROWS_H
+
+#include <sluice/base.h>
+
+#include <stdio.h>
+
+/* Names of the columns with commas, and a line for each row. Numbers are written so that they read back as
+ * they are. */
+void slc_cli_csv_head(FILE *out, const slc_schema *schema);
+void slc_cli_csv_rows(FILE *out, const slc_schema *schema, const void *collection);
+
+/* An object a row; *any tells whether there was one before, for the comma. A row at a time, so that memory
+ * does not grow with their number. False where there is no memory; a failed write is found by whoever closes
+ * `out`. */
+bool slc_cli_json_rows(FILE *out, const slc_schema *schema, const void *collection, bool *any);
+
+#endif

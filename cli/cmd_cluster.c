@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `sluice cluster`: clusters of sparse pixels; what may be asked for, and how a run begins and ends.
+ */
+#include "cmd_cluster.h"
+#include "cli_rows.h"
+#include "cli_words.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND (&slc_cmd_cluster)
+
+static const slc_cli_option options_table[] = {
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cluster_options, output),
+     .help = "write the clusters: .csv, .h5"},
+    {.name = "labels",
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cluster_options, labels),
+     .help = "write which cluster each pixel is of, for frames and images: .csv"},
+    {.name = "connectivity",
+     .value = "C",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cluster_options, connectivity),
+     .help = "4, 8, or radius=R: pixels up to R apart in x, y (and z) (default 8)"},
+    {.name = "time-window",
+     .value = "T",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cluster_options, time_window),
+     .help = "and up to T apart in time: 100ns, 2us, 64ticks (streams: 100ns)"},
+    {.name = "disorder",
+     .value = "T",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cluster_options, disorder),
+     .help = "so late may pixels come (default: 1ms for .tpx3; lists are sorted by time)"},
+    {.name = "max-open",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(slc_cluster_options, max_open),
+     .low = 1,
+     .high = 1 << 28,
+     .help = "pixels of a stream that can be waiting, some 200 bytes each"},
+    {.name = "tick",
+     .value = "T",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cluster_options, tick),
+     .help = "length of a tick where the file does not tell it: 1.5625ns"},
+    {.name = "duplicates",
+     .value = "WHICH",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cluster_options, duplicates),
+     .help = "a pixel that is there twice: sum, first, largest or keep (default sum)"},
+    {.name = "features",
+     .value = "LIST",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cluster_options, features),
+     .help = "which, with commas, or all (default size,box,centroid,mass,weighted,times)"},
+    {.name = "size",
+     .value = "WxH",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cluster_options, size),
+     .help = "of the sensor; pixels outside are left out and counted (default: the file's)"},
+    {.name = "algorithm",
+     .value = "NAME",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cluster_options, algorithm),
+     .help = "how, for frames; a wrong name lists them (default auto, the fastest)"},
+    {.name = "simd",
+     .value = "T",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cluster_options, simd),
+     .help = "instruction set (default auto); results do not depend on it"},
+    {.name = "threads",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(slc_cluster_options, threads),
+     .low = 0,
+     .high = 4096,
+     .help = "for frames; 0: one for each processor; results do not depend on it"},
+    {.name = "json",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(slc_cluster_options, json),
+     .help = "print one JSON object"},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(slc_cluster_options, quiet),
+     .help = "no table and no notes, only errors"},
+};
+
+static void set_defaults(void *at)
+{
+    slc_cluster_options *options = at;
+    *options = (slc_cluster_options){.max_open = SLC_CLUSTER_MAX_OPEN, .threads = 1};
+}
+
+/* ---- values ------------------------------------------------------------------------------------ */
+
+static int choose_connectivity(const char *text, slc_pixel_cluster_config *config)
+{
+    double radius;
+    if (text == NULL || strcmp(text, "8") == 0 || strcmp(text, "4") == 0) {
+        config->connectivity = text != NULL && text[0] == '4' ? 4 : 8;
+        config->radius = 1;
+        return SLC_CLI_GO_ON;
+    }
+    if (strncmp(text, "radius=", 7) == 0 && slc_cli_real(text + 7, &radius) && radius >= 1 && radius <= 8 &&
+        radius == (double)(uint32_t)radius) {
+        config->connectivity = 0;
+        config->radius = (uint32_t)radius;
+        return SLC_CLI_GO_ON;
+    }
+    return slc_cli_wrong(COMMAND, "--connectivity takes 4, 8 or radius=R with R from 1 to 8, not '%s'", text);
+}
+
+static int choose_time(const char *option, const char *text, slc_cluster_time *time)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"ticks", 0}};
+    *time = (slc_cluster_time){.given = text != NULL};
+    char *end = NULL;
+    const double value = text != NULL ? strtod(text, &end) : 0;
+    for (size_t i = 0; text != NULL && i < sizeof units / sizeof units[0]; i++) {
+        if (end > text && strcmp(end, units[i].unit) == 0 && value >= 0 && value < 1e30) {
+            time->in_ticks = units[i].seconds == 0;
+            time->value = time->in_ticks ? value : value * units[i].seconds;
+            return SLC_CLI_GO_ON;
+        }
+    }
+    return text == NULL ? SLC_CLI_GO_ON
+                        : slc_cli_wrong(COMMAND, "--%s takes a time such as 100ns, 2us or 64ticks, not '%s'",
+                                        option, text);
+}
+
+static int choose_tick(const char *text, slc_cluster_time *tick)
+{
+    const int status = choose_time("tick", text, tick);
+    return status != SLC_CLI_GO_ON || text == NULL || (!tick->in_ticks && tick->value > 0)
+               ? status
+               : slc_cli_wrong(COMMAND, "--tick takes a length such as 1.5625ns, not '%s'", text);
+}
+
+static int choose_duplicates(const char *text, slc_pixel_duplicates *duplicates)
+{
+    static const char *const words[SLC_PIXEL_DUPLICATES] = {"sum", "first", "largest", "keep"};
+    for (int i = 0; text != NULL && i < SLC_PIXEL_DUPLICATES; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *duplicates = (slc_pixel_duplicates)i;
+            return SLC_CLI_GO_ON;
+        }
+    }
+    return text == NULL
+               ? SLC_CLI_GO_ON
+               : slc_cli_wrong(COMMAND, "--duplicates takes sum, first, largest or keep, not '%s'", text);
+}
+
+static uint32_t feature_named(const char *word)
+{
+    uint32_t flag = 1;
+    while (flag <= SLC_PIXEL_FEATURES_ALL && strcmp(slc_pixel_feature_name(flag), word) != 0) {
+        flag <<= 1;
+    }
+    return strcmp(word, "all") == 0 ? SLC_PIXEL_FEATURES_ALL : flag <= SLC_PIXEL_FEATURES_ALL ? flag : 0;
+}
+
+static int choose_features(const char *list, uint32_t *features)
+{
+    char word[32];
+    *features = 0;
+    list = list != NULL ? list : "size,box,centroid,mass,weighted,times";
+    while (slc_cli_next_word(&list, word, sizeof word)) {
+        const uint32_t feature = feature_named(word);
+        if (feature == 0) {
+            return slc_cli_wrong(
+                COMMAND, "unknown feature '%s'; there are: size box centroid mass weighted times largest all",
+                word);
+        }
+        *features |= feature;
+    }
+    return SLC_CLI_GO_ON;
+}
+
+static int choose_algorithm(const char *name)
+{
+    char list[256] = "";
+    size_t size = 0;
+    if (name == NULL || strcmp(name, "auto") == 0) {
+        return SLC_CLI_GO_ON;
+    }
+    for (size_t i = 0; slc_pixel_algorithm_name(i) != NULL && size < sizeof list; i++) {
+        if (strcmp(slc_pixel_algorithm_name(i), name) == 0) {
+            return SLC_CLI_GO_ON;
+        }
+        size += (size_t)snprintf(list + size, sizeof list - size, " %s", slc_pixel_algorithm_name(i));
+    }
+    return slc_cli_wrong(COMMAND, "unknown algorithm '%s'; there are: auto%s", name, list);
+}
+
+static int choose_size(slc_cluster_job *job)
+{
+    size_t width = 0, height = 0;
+    const char *text = job->options->size;
+    job->sized = text != NULL;
+    if (job->sized &&
+        (!slc_cli_size(text, &width, &height) || width > UINT16_MAX + 1 || height > UINT16_MAX + 1)) {
+        return slc_cli_wrong(
+            COMMAND, "--size takes a width and a height from 1 to 65536, as in 256x256, not '%s'", text);
+    }
+    job->config.width = (uint16_t)width; /* 65536 is 0 */
+    job->config.height = (uint16_t)height;
+    return SLC_CLI_GO_ON;
+}
+
+static int check_output(const slc_cluster_job *job)
+{
+    static const char *const flags[] = {"--output", "--labels"};
+    const char *const files[] = {job->options->output, job->options->labels};
+    const char *output = files[0], *labels = files[1];
+    if (output != NULL && !slc_cli_ends_with(output, ".csv") && !slc_cli_ends_with(output, ".h5") &&
+        !slc_cli_ends_with(output, ".hdf5")) {
+        return slc_cli_wrong(COMMAND, "--output takes a name that ends with .csv or .h5, not '%s'", output);
+    }
+    if (labels != NULL && !slc_cli_ends_with(labels, ".csv")) {
+        return slc_cli_wrong(COMMAND, "--labels takes a name that ends with .csv, not '%s'", labels);
+    }
+    return slc_cli_check_files(COMMAND, flags, files, 2, job->inputs, job->n_inputs);
+}
+
+static int check_all(slc_cluster_job *job)
+{
+    const slc_cluster_options *options = job->options;
+    job->config = slc_pixel_cluster_defaults();
+    int status = check_output(job);
+    status = status == SLC_CLI_GO_ON ? choose_connectivity(options->connectivity, &job->config) : status;
+    status = status == SLC_CLI_GO_ON ? choose_time("time-window", options->time_window, &job->window)
+                                     : status;
+    status = status == SLC_CLI_GO_ON ? choose_time("disorder", options->disorder, &job->disorder) : status;
+    status = status == SLC_CLI_GO_ON ? choose_tick(options->tick, &job->tick) : status;
+    status = status == SLC_CLI_GO_ON ? choose_duplicates(options->duplicates, &job->config.duplicates)
+                                     : status;
+    status = status == SLC_CLI_GO_ON ? choose_features(options->features, &job->config.features) : status;
+    status = status == SLC_CLI_GO_ON ? choose_algorithm(options->algorithm) : status;
+    status = status == SLC_CLI_GO_ON ? choose_size(job) : status;
+    if (status == SLC_CLI_GO_ON &&
+        slc_simd_choose(options->simd, &job->config.target, &job->error) != SLC_OK) {
+        status = slc_cli_wrong(COMMAND, "%s", job->error.text);
+    }
+    job->config.algorithm = options->algorithm;
+    job->config.threads = (uint32_t)options->threads;
+    return status;
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static void make_schema(slc_cluster_job *job)
+{
+    job->columns[0] = (slc_column){"input", "index", offsetof(slc_cluster_rows, input), SLC_TYPE_U32};
+    job->columns[1] = (slc_column){"frame", "index", offsetof(slc_cluster_rows, frame), SLC_TYPE_I64};
+    const uint32_t with = job->has_z ? SLC_PIXEL_Z : 0;
+    const slc_schema own = slc_pixel_clusters_schema(job->config.features, with, job->columns + 2);
+    job->schema = (slc_schema){"clusters", job->columns, own.n_columns + 2};
+}
+
+static bool open_output(slc_cluster_job *job)
+{
+    const char *path = job->options->output;
+    slc_status status = SLC_OK;
+    if (path != NULL && slc_cli_ends_with(path, ".csv")) {
+        status = slc_io_text_create(path, &job->text, &job->error);
+        if (status == SLC_OK) {
+            slc_cli_csv_head(slc_io_text_stream(job->text), &job->schema);
+        }
+    } else if (path != NULL) {
+        status = slc_io_hdf5_create(path, &job->hdf5, &job->error);
+        status = status == SLC_OK ? slc_io_hdf5_text(job->hdf5, "sluice_version", slc_version(), &job->error)
+                                  : status;
+        status = status == SLC_OK ? slc_io_hdf5_text(job->hdf5, "command", job->command_line, &job->error)
+                                  : status;
+    }
+    if (status == SLC_OK && job->options->labels != NULL) {
+        status = slc_io_text_create(job->options->labels, &job->labels, &job->error);
+        if (status == SLC_OK) {
+            (void)fprintf(slc_io_text_stream(job->labels), "input,frame,x,y,%scharge,time,cluster\n",
+                          job->has_z ? "z," : "");
+        }
+    }
+    if (status != SLC_OK) {
+        slc_cli_say("cluster", "%s", job->error.text);
+    }
+    return status == SLC_OK;
+}
+
+bool slc_cluster_job_begin(slc_cluster_job *job, bool has_z)
+{
+    if (!job->begun) {
+        job->begun = true;
+        job->has_z = has_z;
+        make_schema(job);
+        return open_output(job);
+    }
+    return true;
+}
+
+static bool close_output(slc_cluster_job *job, bool good)
+{
+    slc_status status = SLC_OK;
+    if (!good) {
+        slc_io_text_abandon(job->text);
+        slc_io_text_abandon(job->labels);
+        slc_io_hdf5_abandon(job->hdf5);
+        return false;
+    }
+    if (job->text != NULL) {
+        status = slc_io_text_finish(job->text, &job->error);
+    }
+    if (job->hdf5 != NULL) {
+        status = slc_io_hdf5_finish(job->hdf5, &job->error);
+    }
+    if (job->labels != NULL && status == SLC_OK) {
+        status = slc_io_text_finish(job->labels, &job->error);
+    } else {
+        slc_io_text_abandon(job->labels);
+    }
+    if (status != SLC_OK) {
+        slc_cli_say("cluster", "%s", job->error.text);
+    }
+    return status == SLC_OK;
+}
+
+static bool process_inputs(slc_cluster_job *job)
+{
+    bool good = true;
+    slc_cli_progress_begin(&job->progress, "cluster", job->options->quiet);
+    job->progress.unit = "pixels";
+    for (int i = 0; i < job->n_inputs && good && !slc_cli_interrupted(); i++) {
+        good = slc_cluster_job_input(job, i);
+    }
+    slc_cli_progress_end(&job->progress);
+    return good;
+}
+
+static int process(slc_cluster_job *job)
+{
+    slc_cli_catch_signals();
+    const bool good = close_output(job, process_inputs(job));
+    if (good && !job->options->quiet) {
+        slc_cluster_print_notes(job);
+    }
+    bool told = true;
+    if (good && job->options->json) {
+        told = slc_cluster_print_json(job);
+    } else if (good && !job->options->quiet) {
+        slc_cluster_print_table(job);
+    }
+    if (slc_cli_interrupted()) {
+        told = slc_cli_finish_output() && told; /* the process ends by the signal, and then nobody does */
+    }
+    return good && told ? SLC_CLI_DONE : SLC_CLI_FAILED;
+}
+
+static int run(int argc, char **argv)
+{
+    slc_cluster_options options;
+    int first = 0;
+    char *command_line = slc_cli_command_line("cluster", argc,
+                                              argv); /* before getopt moves the words about */
+    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
+    if (status != SLC_CLI_GO_ON) {
+        free(command_line);
+        return status;
+    }
+    slc_cluster_job *job = calloc(1, sizeof *job);
+    slc_cluster_input *done = calloc((size_t)(argc - first), sizeof *done);
+    if (job == NULL || done == NULL || command_line == NULL) {
+        slc_cli_say("cluster", "no memory to begin with");
+        status = SLC_CLI_FAILED;
+    } else {
+        job->options = &options;
+        job->inputs = argv + first;
+        job->n_inputs = argc - first;
+        job->command_line = command_line;
+        job->done = done;
+        status = check_all(job);
+        status = status == SLC_CLI_GO_ON ? process(job) : status;
+        slc_columns_clear(&job->schema, &job->rows);
+    }
+    free(done);
+    free(job);
+    free(command_line);
+    return status;
+}
+
+const slc_cli_command slc_cmd_cluster = {
+    .name = "cluster",
+    .operands = "INPUT...",
+    .summary = "cluster lists of pixels",
+    .description =
+        "Finds the clusters in lists of pixels: raw Timepix3 (.tpx3), Pixet text (.t3pa), CSV and NPY "
+        "lists;\n"
+        "'-' is standard input. Pixels with frames are clustered frame by frame; pixels with times as a "
+        "stream,\n"
+        "in space and time and in bounded memory; others as one image. Without --output it prints a table.\n"
+        "An interrupt (Ctrl-C) ends the reading of a stream, and the clusters until then are written.\n",
+    .options = options_table,
+    .n_options = sizeof options_table / sizeof options_table[0],
+    .min_operands = 1,
+    .max_operands = SIZE_MAX,
+    .defaults = set_defaults,
+    .run = run,
+};

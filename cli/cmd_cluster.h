@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside `sluice cluster`: what is asked for, and the state of a run.
+ */
+#ifndef SLUICE_CMD_CLUSTER_H
+#define SLUICE_CMD_CLUSTER_H
+
+#include "cli_options.h"
+#include "cli_talk.h"
+
+#include <sluice/sluice.h>
+
+#include <jansson.h>
+
+typedef struct slc_cluster_options {
+    const char *output, *labels, *connectivity, *time_window, *disorder, *tick, *duplicates, *features, *size,
+        *algorithm, *simd;
+    uint64_t max_open, threads;
+    bool json, quiet;
+} slc_cluster_options;
+enum { SLC_CLUSTER_MAX_OPEN = 1 << 20 }; /* unless --max-open says otherwise */
+
+/* A length of time as it was written: in ticks, or in seconds, which need a file that tells its ticks. */
+typedef struct slc_cluster_time {
+    bool given, in_ticks;
+    double value;
+} slc_cluster_time;
+
+/* What an input was and became. */
+typedef struct slc_cluster_input {
+    slc_io_pixels_info about;
+    slc_io_pixels_counts counts;
+    uint64_t frames, clusters;
+    uint64_t clustered;             /* pixels that are in clusters */
+    uint64_t outside;               /* pixels outside of the sensor, left out */
+    slc_pixel_stream_counts stream; /* zeros for frames */
+    int64_t window;                 /* ticks; negative: none */
+    int64_t disorder;               /* ticks; negative: all pixels are sorted first */
+    double seconds;                 /* clustering alone */
+    bool read;                      /* it was opened and read, as far as a signal let it */
+    bool is_stream;
+    bool cut; /* a signal ended its reading, and its clusters are good as far as it was read */
+} slc_cluster_input;
+
+/* The clusters as they are written: the library's columns behind two that say where a row is from. */
+typedef struct slc_cluster_rows {
+    slc_pixel_clusters clusters;
+    uint32_t *input; /* from 1 */
+    int64_t *frame;  /* the input's own number of it; 0 where there are no frames */
+} slc_cluster_rows;
+enum { SLC_CLUSTER_COLUMNS = SLC_PIXEL_CLUSTER_COLUMNS + 2 };
+
+typedef struct slc_cluster_job {
+    const slc_cluster_options *options;
+    char **inputs;
+    int n_inputs;
+    const char *command_line;
+    slc_pixel_cluster_config config; /* of frames; what a file decides is set for each */
+    slc_cluster_time window, disorder, tick;
+    bool sized;            /* --size was given */
+    bool begun, has_z;     /* the first input decides whether clusters have a z */
+    slc_cluster_rows rows; /* made for `schema` */
+    uint64_t written;      /* rows of all inputs */
+    slc_column columns[SLC_CLUSTER_COLUMNS];
+    slc_schema schema;
+    slc_io_text_writer *text; /* one of the two, or none */
+    slc_io_hdf5_writer *hdf5;
+    slc_io_text_writer *labels; /* or NULL */
+    slc_cluster_input *done;    /* one for each input */
+    slc_cli_progress progress;
+    uint64_t pixels; /* that were read, for the progress */
+    slc_error error;
+} slc_cluster_job;
+
+enum { SLC_CLUSTER_PIECE = 1 << 16 }; /* pixels that are read at once */
+
+/* What is needed of one input. */
+typedef struct slc_cluster_reading {
+    slc_cluster_job *job;
+    slc_cluster_input *done;
+    uint32_t input; /* from 1 */
+    slc_io_pixels *file;
+    slc_column columns[SLC_PIXEL_COLUMNS];
+    slc_schema schema;
+    slc_pixels pixels;
+    uint64_t first_pixel; /* pixels of the input that were read before those in `pixels` */
+    uint32_t *origin;     /* where `pixels` is not in the file's order: which place each had; or NULL */
+    size_t origin_room;
+    uint32_t *label; /* for --labels */
+    size_t label_room;
+    const int64_t *frames; /* numbers of the frames in `pixels`; NULL: all are 0 */
+} slc_cluster_reading;
+
+/* Reads and clusters one input. False after a complaint, or where a signal came and left nothing that could
+ * be kept, as all of these. */
+bool slc_cluster_job_input(slc_cluster_job *job, int input);
+
+/* Opens the outputs, with columns for z or without, unless they are open. */
+bool slc_cluster_job_begin(slc_cluster_job *job, bool has_z);
+
+/* What is told when all is done; slc_cluster_print_json is false after a complaint. */
+void slc_cluster_print_notes(const slc_cluster_job *job);
+void slc_cluster_print_table(const slc_cluster_job *job);
+bool slc_cluster_print_json(const slc_cluster_job *job);
+
+bool slc_cluster_images(slc_cluster_reading *r);
+bool slc_cluster_stream(slc_cluster_reading *r);
+
+/* All pixels of the input, as one event. */
+bool slc_cluster_read_all(slc_cluster_reading *r);
+bool slc_cluster_reserve_pixels(slc_cluster_reading *r, size_t pixels, size_t frames);
+bool slc_cluster_reserve_rows(slc_cluster_reading *r, size_t rows, size_t frames);
+/* Tells how many pixels were read, to who is watching. */
+void slc_cluster_progress(slc_cluster_reading *r, size_t pixels);
+/* Room for `n` numbers in r->origin or r->label. */
+bool slc_cluster_reserve_numbers(slc_cluster_reading *r, uint32_t **numbers, size_t *room, size_t n);
+/* Says where the clusters in job->rows are from and writes them. */
+bool slc_cluster_write_rows(slc_cluster_reading *r);
+/* Say what is wrong, and are false: job->error behind the input's name; the same as it is, from readers,
+ * which name the file themselves; that there is no memory. */
+bool slc_cluster_complain(slc_cluster_reading *r);
+bool slc_cluster_complain_file(slc_cluster_reading *r);
+bool slc_cluster_no_memory(slc_cluster_reading *r, const char *what);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `sluice simulate pixels`: lists of pixels for clustering, as frames or as a stream with times.
+ */
+#include "cli_options.h"
+#include "cli_talk.h"
+#include "cli_words.h"
+
+#include <sluice/sluice.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COMMAND (&slc_cmd_simulate_pixels)
+
+typedef struct simulate_options {
+    const char *size, *output;
+    uint64_t seed, granularity, frames, stream;
+    double density, rate;
+    bool shuffle, quiet;
+} simulate_options;
+
+static const slc_cli_option options_table[] = {
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(simulate_options, output),
+     .required = true,
+     .help = "where to write them: .csv"},
+    {.name = "size",
+     .value = "WxH",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(simulate_options, size),
+     .help = "width and height in pixels (default 768x256, for a stream 256x256)"},
+    {.name = "frames",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(simulate_options, frames),
+     .low = 1,
+     .high = 1000000,
+     .help = "how many images"},
+    {.name = "density",
+     .value = "PERCENT",
+     .kind = SLC_CLI_NUMBER,
+     .member = offsetof(simulate_options, density),
+     .low = 0,
+     .high = 100,
+     .help = "probability of a macro-pixel to be hit"},
+    {.name = "granularity",
+     .value = "G",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(simulate_options, granularity),
+     .low = 1,
+     .high = 65535,
+     .help = "side of a macro-pixel in pixels"},
+    {.name = "shuffle",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(simulate_options, shuffle),
+     .help = "pixels of an image in random order, not in raster order"},
+    {.name = "stream",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(simulate_options, stream),
+     .low = 0,
+     .high = 1e10,
+     .help = "instead of frames so many pixels with times; 0: none"},
+    {.name = "rate",
+     .value = "MHITS",
+     .kind = SLC_CLI_NUMBER,
+     .member = offsetof(simulate_options, rate),
+     .low = 1e-6,
+     .high = 1e6,
+     .help = "pixels of the stream in a microsecond, which is 640 ticks"},
+    {.name = "seed",
+     .value = "S",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(simulate_options, seed),
+     .low = 0,
+     .high = UINT32_MAX,
+     .help = "same seed, same pixels"},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(simulate_options, quiet),
+     .help = "no notes on standard error, only errors"},
+};
+
+static void set_defaults(void *at)
+{
+    slc_sim_pixels_config config;
+    slc_sim_pixels_config_default(&config);
+    simulate_options *options = at;
+    *options = (simulate_options){.seed = config.seed,
+                                  .density = 100 * config.density,
+                                  .granularity = config.granularity,
+                                  .frames = config.images,
+                                  .rate = 10};
+}
+
+/* ---- frames ------------------------------------------------------------------------------------ */
+
+enum { WITH = SLC_PIXEL_CHARGE | SLC_PIXEL_TIME, PIECE = 65536 };
+
+static void write_frame(FILE *out, const slc_pixels *pixels, uint64_t frame)
+{
+    for (size_t i = 0; i < pixels->head.size; i++) {
+        (void)fprintf(out, "%" PRIu64 ",%u,%u,%" PRIu32 "\n", frame, pixels->x[i], pixels->y[i],
+                      pixels->charge[i]);
+    }
+}
+
+/* An image at a time, so that memory does not grow with their number. */
+static slc_status write_frames(const simulate_options *options, slc_sim_pixels_config config, FILE *out,
+                               uint64_t *n, slc_error *error)
+{
+    slc_column columns[SLC_PIXEL_COLUMNS];
+    const slc_schema schema = slc_pixels_schema(SLC_PIXEL_CHARGE, columns);
+    slc_pixels pixels = {.head = {.size = 0}};
+    slc_status status = SLC_OK;
+    (void)fputs("frame,x,y,charge\n", out);
+    config.images = 1;
+    for (uint64_t frame = 0; frame < options->frames && status == SLC_OK && !slc_cli_interrupted(); frame++) {
+        config.first = (uint32_t)frame;
+        slc_columns_reset(&pixels);
+        status = slc_sim_pixels(&config, SLC_PIXEL_CHARGE, &pixels, error);
+        if (status == SLC_OK) {
+            write_frame(out, &pixels, frame);
+            *n += pixels.head.size;
+        }
+    }
+    slc_columns_clear(&schema, &pixels);
+    return status;
+}
+
+/* ---- a stream ---------------------------------------------------------------------------------- */
+
+static slc_status write_stream(const simulate_options *options, uint16_t width, uint16_t height, FILE *out,
+                               uint64_t *n, slc_error *error)
+{
+    slc_column columns[SLC_PIXEL_COLUMNS];
+    const slc_schema schema = slc_pixels_schema(WITH, columns);
+    slc_pixels pixels = {.head = {.size = 0}};
+    slc_sim_pixel_stream_config config;
+    slc_sim_pixel_stream_config_default(&config);
+    config.width = width;
+    config.height = height;
+    config.seed = options->seed;
+    config.cluster_ticks = 640 * config.cluster_size / options->rate; /* 640 ticks are a microsecond */
+    slc_status status = SLC_OK;
+    (void)fputs("x,y,charge,time\n", out);
+    while (*n < options->stream && status == SLC_OK && !slc_cli_interrupted()) {
+        const uint64_t left = options->stream - *n;
+        slc_columns_reset(&pixels);
+        config.part = *n / PIECE;
+        status = slc_sim_pixel_stream(&config, left < PIECE ? (size_t)left : PIECE, &pixels, error);
+        for (size_t i = 0; i < pixels.head.size; i++) {
+            (void)fprintf(out, "%u,%u,%" PRIu32 ",%" PRId64 "\n", pixels.x[i], pixels.y[i], pixels.charge[i],
+                          pixels.time[i]);
+            config.begin = pixels.time[i] > config.begin ? pixels.time[i] : config.begin;
+        }
+        *n += pixels.head.size;
+    }
+    slc_columns_clear(&schema, &pixels);
+    return status;
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static int simulate(const simulate_options *options, const slc_sim_pixels_config *config)
+{
+    slc_error error = {.status = SLC_OK};
+    slc_io_text_writer *writer = NULL;
+    uint64_t n = 0;
+    slc_cli_catch_signals();
+    slc_status status = slc_io_text_create(options->output, &writer, &error);
+    if (status == SLC_OK) {
+        FILE *out = slc_io_text_stream(writer);
+        status = options->stream > 0 ? write_stream(options, config->width, config->height, out, &n, &error)
+                                     : write_frames(options, *config, out, &n, &error);
+    }
+    if (status == SLC_OK && !slc_cli_interrupted()) {
+        status = slc_io_text_finish(writer, &error);
+    } else {
+        slc_io_text_abandon(writer);
+    }
+    if (status == SLC_ERR_USAGE) {
+        return slc_cli_wrong(COMMAND, "%s", error.text);
+    }
+    if (status != SLC_OK || slc_cli_interrupted()) {
+        if (status != SLC_OK) {
+            slc_cli_say("simulate pixels", "%s", error.text);
+        }
+        return SLC_CLI_FAILED;
+    }
+    if (!options->quiet) {
+        slc_cli_say("simulate pixels", "%s: %" PRIu64 " pixels", options->output, n);
+    }
+    return SLC_CLI_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    simulate_options options;
+    int first = 0;
+    const int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
+    if (status != SLC_CLI_GO_ON) {
+        return status;
+    }
+    if (!slc_cli_ends_with(options.output, ".csv")) {
+        return slc_cli_wrong(COMMAND, "--output takes a name that ends with .csv, not '%s'", options.output);
+    }
+    slc_sim_pixels_config config;
+    slc_sim_pixels_config_default(&config);
+    size_t width = options.stream > 0 ? 256 : config.width, height = 256;
+    if (options.size != NULL &&
+        (!slc_cli_size(options.size, &width, &height) || width > UINT16_MAX || height > UINT16_MAX)) {
+        return slc_cli_wrong(COMMAND,
+                             "--size takes a width and a height from 1 to 65535, as in 768x256, not '%s'",
+                             options.size);
+    }
+    config.width = (uint16_t)width;
+    config.height = (uint16_t)height;
+    config.density = options.density / 100;
+    config.granularity = (uint32_t)options.granularity;
+    config.shuffled = options.shuffle;
+    config.seed = (uint32_t)options.seed;
+    return simulate(&options, &config);
+}
+
+const slc_cli_command slc_cmd_simulate_pixels = {
+    .name = "simulate pixels",
+    .operands = "",
+    .summary = "generate lists of pixels to cluster",
+    .description = "Writes the pixels of nearly empty images, frame,x,y,charge, as sluice cluster reads "
+                   "them: squares of\n"
+                   "granularity x granularity pixels, each of which is hit with the probability that is the "
+                   "density. Or,\n"
+                   "with --stream, pixels as a chip without frames sends them, x,y,charge,time: clusters of "
+                   "4 pixels on\n"
+                   "average at random places and times.\n",
+    .options = options_table,
+    .n_options = sizeof options_table / sizeof options_table[0],
+    .defaults = set_defaults,
+    .run = run,
+};

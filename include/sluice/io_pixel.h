@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Files of pixel lists: raw Timepix3 (.tpx3), text of Pixet (.t3pa), CSV and NPY lists. The format is found
+ * by the file's bytes. docs/formats/tpx3.md, t3pa.md, pixel-lists.md.
+ */
+#ifndef SLUICE_IO_PIXEL_H
+#define SLUICE_IO_PIXEL_H
+
+#include <sluice/pixel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct slc_io_pixels slc_io_pixels;
+
+/* Opens `path` ("-" is standard input). On failure *pixels is NULL and *error names the path and the reason.
+ */
+slc_status slc_io_pixels_open(const char *path, slc_io_pixels **pixels, slc_error *error);
+slc_status slc_io_pixels_open_memory(const void *bytes, size_t size, const char *name, slc_io_pixels **pixels,
+                                     slc_error *error);
+
+/* What the caller knows; 0 is: whatever the file tells. `options` may be NULL. */
+typedef struct slc_io_pixels_options {
+    /* Of the sensor, both or none, 65536 at most. They say where a .t3pa's matrix indices are (x = index mod
+     * width, y = index / width), and what slc_io_pixels_about tells; pixels of other formats that lie outside
+     * are read all the same. */
+    uint32_t width, height;
+    /* Of a time in CSV and NPY, whatever the header names. SLC_ERR_USAGE for .tpx3 and .t3pa, whose tick is
+     * known. */
+    double tick_seconds;
+} slc_io_pixels_options;
+slc_status slc_io_pixels_open_with(const char *path, const slc_io_pixels_options *options,
+                                   slc_io_pixels **pixels, slc_error *error);
+slc_status slc_io_pixels_open_memory_with(const void *bytes, size_t size, const char *name,
+                                          const slc_io_pixels_options *options, slc_io_pixels **pixels,
+                                          slc_error *error);
+void slc_io_pixels_close(slc_io_pixels *pixels);
+
+typedef struct slc_io_pixels_info {
+    const char *format;     /* "tpx3", "t3pa", "csv", "npy" */
+    uint32_t with;          /* SLC_PIXEL_CHARGE …: the columns that its pixels have */
+    uint32_t width, height; /* of the sensor; 0 where the format does not tell */
+    double tick_seconds;    /* of a time; 25 ns / 16 for tpx3 and t3pa; of CSV as the header says; 0: unknown
+                             */
+    bool frames;            /* pixels belong to frames, which are events; else they are one stream */
+} slc_io_pixels_info;
+slc_io_pixels_info slc_io_pixels_about(const slc_io_pixels *pixels);
+
+/* What was counted besides pixels, and what was wrong. Damage costs the smallest unit (a packet, a line). */
+typedef struct slc_io_pixels_counts {
+    uint64_t bytes, pixels;
+    uint64_t chunks, heartbeats, tdc, other; /* tpx3 */
+    uint64_t skipped;                        /* tpx3: bytes passed over where a chunk should begin */
+    uint64_t empty;                          /* CSV: charges that are empty or NaN; they are read as 0 */
+    uint64_t damaged;                        /* packets or lines that were left out */
+    uint64_t damaged_offset;                 /* byte offset of the first of them */
+    char damaged_reason[128];                /* and what was wrong with it */
+} slc_io_pixels_counts;
+slc_io_pixels_counts slc_io_pixels_count(const slc_io_pixels *pixels);
+
+/* Appends up to `n` pixels to the list (made for the format's columns; capacity is the caller's), in the
+ * order of the file. SLC_END where there are no more. Frames: whole events only, SLC_ERR_CAPACITY where one
+ * does not fit; other files are one stream, and events are the caller's to end. Several chips' pixels are
+ * placed side by side in x in the order of their index: chip k has x from 256 k.
+ * From a pipe it may be fewer than `n`, what has come. SLC_ERR_FORMAT at the end of a list of which no row
+ * could be read. */
+slc_status slc_io_pixels_read(slc_io_pixels *file, slc_pixels *pixels, size_t n, slc_error *error);
+
+/* The numbers, as in the file, of the frames that the last slc_io_pixels_read appended: one an event, in
+ * their order, valid until the next call on the file. Numbers that the file leaves out are frames without
+ * pixels, or none; one may come again. *count is 0 where the file has no frames (about().frames). */
+const int64_t *slc_io_pixels_frames(const slc_io_pixels *file, uint32_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Clusters in space and time of pixels that never end (Timepix): pixels come nearly in the order of time, and
+ * clusters leave when nothing can join them any more. Memory is bounded by the pixels in a time window.
+ *
+ * Times are not trusted blindly, as one flipped bit would make all good pixels late:
+ *
+ * A pixel that lies more than `disorder` after the latest one, and the first one of a stream, is held back
+ * until the next pixel comes. If that one is not older than the held one's time less the disorder, there was
+ * a pause, which is normal, and the held one is taken; if it is older, the held one is an outlier and left
+ * out. At the end of the stream a held one is taken.
+ *
+ * Where 64 pixels in a row are late for the latest one, but none of them is late for another of them that
+ * came before it, the clock was set back (a reset at the begin of a run, or outliers that came one behind the
+ * other). Then everything open is closed as by finish, and the stream begins anew with
+ * these 64. Clusters come out in the order of time within each such stretch, and none spans two. Pixels left
+ * out as outliers or as outside do not interrupt the row; one that is taken does.
+ */
+#ifndef SLUICE_PIXEL_STREAM_H
+#define SLUICE_PIXEL_STREAM_H
+
+#include <sluice/pixel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct slc_pixel_stream_config {
+    uint16_t width, height; /* coordinates are below; 0 is 65536 */
+    uint32_t radius;        /* adjacent: |dx|, |dy| <= radius, 1 to 8; connectivity 4 where it is 0 */
+    int64_t time_window;    /* … and |dt| <= this many ticks; 0 or more */
+    int64_t disorder;       /* a pixel's time may lie so many ticks before the latest one's; older pixels are
+                               counted and left out, if the clock was not set back (see above) */
+    uint32_t features;      /* sum of SLC_PIXEL_SIZE …; `largest` counts pixels from the stream's begin,
+                               mod 2^32, also where the clock was set back */
+    uint32_t max_open;      /* pixels that can be waiting, 1 to 2^28: memory is reserved for them, some 200
+                               bytes each. Where more are, the oldest clusters are closed early, and counted. */
+} slc_pixel_stream_config;
+/* Radius 1, window 64 ticks, disorder 4096 ticks, 256 x 256, size, box, centroid, mass, weighted and times,
+ * 2^20 pixels. */
+slc_pixel_stream_config slc_pixel_stream_defaults(void);
+
+typedef struct slc_pixel_stream slc_pixel_stream;
+slc_status slc_pixel_stream_open(const slc_pixel_stream_config *config, slc_pixel_stream **stream,
+                                 slc_error *error);
+void slc_pixel_stream_close(slc_pixel_stream *stream); /* NULL is allowed */
+
+/* What was left out or done early, since the stream was opened. */
+typedef struct slc_pixel_stream_counts {
+    uint64_t pixels, clusters;
+    uint64_t outside;  /* pixels outside of width and height */
+    uint64_t late;     /* pixels older than disorder allows; those that show that the clock was set back are
+                          taken after all, and taken off again here */
+    uint64_t early;    /* clusters closed because max_open pixels were waiting */
+    uint64_t outliers; /* pixels whose time lay in the future, as the next pixel told */
+    uint64_t resets;   /* how often the clock was set back */
+} slc_pixel_stream_counts;
+slc_pixel_stream_counts slc_pixel_stream_count(const slc_pixel_stream *stream);
+
+/* Takes pixels first … first + n - 1 of the list (columns x, y, time, and charge where there is one).
+ * Clusters that nothing can join any more are appended to `closed` (made for the features), in the order of
+ * their first pixel's time, then y, x, within each stretch of the clock. `closed` is filled only as far as it
+ * has room: then SLC_ERR_CAPACITY, and *taken tells how many pixels were taken (may be NULL); go on with the
+ * others. Clusters do not depend on how the stream is cut into pushes. Allocates nothing. */
+slc_status slc_pixel_stream_push(slc_pixel_stream *stream, const slc_pixels *pixels, size_t first, size_t n,
+                                 slc_pixel_clusters *closed, size_t *taken, slc_error *error);
+/* The end: the clusters that are still open. SLC_ERR_CAPACITY: empty `closed` and call again (a push before
+ * that is SLC_ERR_USAGE). Afterwards the stream is as it was opened, but for its counts. */
+slc_status slc_pixel_stream_finish(slc_pixel_stream *stream, slc_pixel_clusters *closed, slc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Clusters that LHCb's FPGAs have found ("retina" clusters, bank type 73, versions 2, 3 and 4) to the same
+ * hits that stages 1 and 2 make of super-pixels. They are others: an FPGA looks at windows of 3 x 3 pixels,
+ * cuts large clusters, and rounds the centroid to fractions of a pixel. docs/formats/lhcb-raw-banks.md.
+ */
+#ifndef SLUICE_VELO_RETINA_H
+#define SLUICE_VELO_RETINA_H
+
+#include <sluice/velo_bank.h>
+#include <sluice/velo_geometry.h>
+#include <sluice/velo_types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How many clusters the banks of a batch hold; *largest_event (may be NULL) gets those of the largest event.
+ */
+size_t slc_velo_retina_bound(const slc_batch *batch, size_t *largest_event);
+
+/* Decodes all events of a batch. Hits come out by sensor, then in the order of the bank. Channels are those
+ * of slc_velo_hits with two bits more, as LHCb's truth has them: 27 is set where the column has a fraction,
+ * 26 where the row has one. n_pixels is 0, as nobody knows. Banks that are damaged are faults as those of
+ * super-pixels are; a cluster outside the sensor is SLC_FAULT_SUPERPIXEL_ADDRESS and dropped, an event
+ * without such a bank is SLC_FAULT_EVENT_NO_VP. Needs room for slc_velo_retina_bound() rows and the batch's
+ * events: SLC_ERR_CAPACITY otherwise. The hits are reset first. Thread-safe over different outputs. */
+slc_status slc_velo_retina_run(const slc_velo_geometry *geometry, const slc_batch *batch, slc_velo_hits *hits,
+                               slc_faults *faults);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the library: what an open file of pixels is, and what a format must provide to be one. A new format
+ * is a file io_pixel_<format>.c with such a table and one row in io_pixel.c.
+ */
+#ifndef SLUICE_IO_PIXEL_SOURCE_H
+#define SLUICE_IO_PIXEL_SOURCE_H
+
+#include "io/io_stream.h"
+#include <sluice/io_pixel.h>
+
+typedef struct slc_io_pixels_format {
+    /* Whether the stream's first bytes are this format's. Looks, does not consume. */
+    bool (*probe)(const uint8_t *bytes, size_t size);
+    /* Fills file->info and sets file->state where the format needs one; close frees it. */
+    slc_status (*open)(slc_io_pixels *file, slc_error *error);
+    void (*close)(slc_io_pixels *file);
+    /* Appends at least one pixel (of a format with frames: one event) and at most `room`, which is not 0 and
+     * for which the list has rows, or returns SLC_END. Without a pixel more, but not at the end:
+     * SLC_ERR_CAPACITY. Counts what is no pixel; pixels and bytes are counted by the caller. */
+    slc_status (*read)(slc_io_pixels *file, slc_pixels *pixels, size_t room, slc_error *error);
+} slc_io_pixels_format;
+
+extern const slc_io_pixels_format slc_io_pixels_tpx3;
+extern const slc_io_pixels_format slc_io_pixels_npy;
+extern const slc_io_pixels_format slc_io_pixels_text; /* .t3pa and CSV */
+
+/* Bytes that are looked at before the first is consumed: for the format, and for what only the data tell. */
+enum { SLC_IO_PIXELS_FIRST = 8, SLC_IO_PIXELS_TEXT = 1 << 12, SLC_IO_PIXELS_PROBE = 1 << 20 };
+
+struct slc_io_pixels {
+    slc_io_stream stream;
+    const slc_io_pixels_format *format;
+    void *state;
+    slc_io_pixels_options options;
+    slc_io_pixels_info info;
+    slc_io_pixels_counts counts;
+    uint64_t bad_rows; /* of a list, among the damaged */
+    int64_t *frames;   /* numbers of those that the last read appended */
+    uint32_t n_frames, frame_capacity;
+    double deadline;   /* until when opening waits for bytes that do not come; 0: it has not waited yet */
+    slc_status status; /* of a failure that stays, SLC_OK before */
+    slc_error error;
+};
+
+#define SLC_IO_PIXELS_NO_PLACE UINT64_MAX
+
+/* "name: byte 37: reason", on one printable line. */
+__attribute__((format(printf, 5, 6))) slc_status slc_io_pixels_fail(const slc_io_pixels *file,
+                                                                    slc_error *error, slc_status status,
+                                                                    uint64_t place, const char *format, ...);
+/* Shows `want` bytes; fewer where the stream ends, or where it is a pipe in which they are not there in time:
+ * a live source is not waited for, once its format is known. */
+slc_status slc_io_pixels_look(slc_io_pixels *file, size_t want, const uint8_t **bytes, size_t *visible,
+                              slc_error *error);
+/* Counts one more damaged packet or line, and keeps place and reason of the first. */
+__attribute__((format(printf, 3, 4))) void slc_io_pixels_damage(slc_io_pixels *file, uint64_t place,
+                                                                const char *format, ...);
+
+#endif

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Clusters of an endless list of pixels: pixels are put in order (pixel_stream_order.h), joined to clusters
+ * (pixel_stream_join.h) and given out in the order of the clusters' first pixels. Pixels are taken in
+ * chunks, so that each of the three is a loop over many; what comes out does not depend on where chunks and
+ * pushes end. A call that finds no room for a cluster stops there, and the next one goes on. A pixel with an
+ * unusual time is judged before it comes in: it may be damaged, or the first one after the clock was set
+ * back.
+ */
+#include <sluice/pixel_stream.h>
+
+#include "base/block.h"
+#include "base/columns.h"
+#include "pixel/pixel_stream_join.h"
+#include "pixel/pixel_stream_order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIGN        (1ULL << 63)
+#define OUT_OF_LINE __attribute__((noinline))
+
+enum {
+    MOST_OPEN = 1 << 28,
+    MOST_RADIUS = 8,
+    CHUNK = 1024, /* pixels that are taken before clusters are given out */
+    ROW = 64      /* late pixels, in order with each other, that tell that the clock was set back */
+};
+
+struct slc_pixel_stream {
+    slc_pixel_stream_config config;
+    slc_pixel_stream_counts counts;
+    slc_pixel_order order;
+    slc_pixel_join join;
+    uint32_t width, height;
+    uint64_t number;        /* of the next pixel */
+    uint64_t waiting;       /* pixels that were taken and whose clusters have not been given out */
+    slc_pixel_arrival held; /* with has_held: far after the latest pixel; the next one tells if it is right */
+    slc_pixel_arrival row[ROW]; /* the last late pixels as far as they are in order with each other */
+    uint32_t n_row, n_again;    /* of a full row the first n_again were offered again */
+    bool has_held, is_watchful; /* watchful: the next pixel is judged, also if its time is usual */
+    bool is_set_back;           /* the row is full */
+    bool is_finishing;
+    void *block;
+};
+
+/* ---- open and close ---------------------------------------------------------------------------- */
+
+slc_pixel_stream_config slc_pixel_stream_defaults(void)
+{
+    return (slc_pixel_stream_config){.width = 256,
+                                     .height = 256,
+                                     .radius = 1,
+                                     .time_window = 64,
+                                     .disorder = 4096,
+                                     .features = SLC_PIXEL_SIZE | SLC_PIXEL_BOX | SLC_PIXEL_CENTROID |
+                                                 SLC_PIXEL_MASS | SLC_PIXEL_WEIGHTED | SLC_PIXEL_TIMES,
+                                     .max_open = 1U << 20};
+}
+
+static slc_status check_config(const slc_pixel_stream_config *c, slc_error *error)
+{
+    if (c->radius > MOST_RADIUS) {
+        return slc_fail(error, SLC_ERR_USAGE, "radius: %u is more than %d", c->radius, MOST_RADIUS);
+    }
+    if (c->time_window < 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "time_window: %lld is negative", (long long)c->time_window);
+    }
+    if (c->disorder < 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "disorder: %lld is negative", (long long)c->disorder);
+    }
+    if ((c->features & ~(uint32_t)SLC_PIXEL_FEATURES_ALL) != 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "features: 0x%x holds bits without a meaning", c->features);
+    }
+    if (c->max_open == 0 || c->max_open > MOST_OPEN) {
+        return slc_fail(error, SLC_ERR_USAGE, "max_open: %u is not one of 1 to %d pixels", c->max_open,
+                        MOST_OPEN);
+    }
+    return SLC_OK;
+}
+
+static size_t lay_out(slc_pixel_stream *s, char *block)
+{
+    const size_t pixels = (size_t)s->config.max_open + 1; /* and the one that makes it too many */
+    const size_t order = slc_pixel_order_lay_out(&s->order, block, pixels);
+    return order + slc_pixel_join_lay_out(&s->join, block != NULL ? block + order : NULL, s->width, s->height,
+                                          s->config.radius, pixels);
+}
+
+slc_status slc_pixel_stream_open(const slc_pixel_stream_config *config, slc_pixel_stream **out,
+                                 slc_error *error)
+{
+    *out = NULL;
+    const slc_status status = check_config(config, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_pixel_stream *s = calloc(1, sizeof *s);
+    if (s == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a stream");
+    }
+    s->config = *config;
+    s->width = config->width != 0 ? config->width : 1U << 16;
+    s->height = config->height != 0 ? config->height : 1U << 16;
+    s->block = aligned_alloc(SLC_BLOCK_ALIGN, lay_out(s, NULL));
+    if (s->block == NULL) {
+        slc_pixel_stream_close(s);
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a stream of up to %u waiting pixels",
+                        config->max_open);
+    }
+    (void)lay_out(s, s->block);
+    slc_pixel_order_init(&s->order, (uint64_t)config->disorder);
+    slc_pixel_join_init(&s->join, (uint64_t)config->time_window);
+    s->is_watchful = true;
+    s->n_again = ROW;
+    *out = s;
+    return SLC_OK;
+}
+
+void slc_pixel_stream_close(slc_pixel_stream *s)
+{
+    if (s != NULL) {
+        free(s->block);
+        free(s);
+    }
+}
+
+slc_pixel_stream_counts slc_pixel_stream_count(const slc_pixel_stream *s)
+{
+    return s->counts;
+}
+
+/* ---- clusters go out --------------------------------------------------------------------------- */
+
+static inline int64_t signed_time(uint64_t time)
+{
+    const uint64_t turned = time ^ SIGN;
+    int64_t value;
+    memcpy(&value, &turned, sizeof value);
+    return value;
+}
+
+static void write_row(uint32_t features, const slc_pixel_slot *s, slc_pixel_clusters *closed, size_t row)
+{
+    if ((features & SLC_PIXEL_SIZE) != 0) {
+        closed->size[row] = s->size;
+    }
+    if ((features & SLC_PIXEL_BOX) != 0) {
+        closed->x_min[row] = s->x_min;
+        closed->y_min[row] = s->y_min;
+        closed->x_max[row] = s->x_max;
+        closed->y_max[row] = s->y_max;
+    }
+    if ((features & SLC_PIXEL_CENTROID) != 0) {
+        closed->centroid_x[row] = (double)s->sum_x / (double)s->size;
+        closed->centroid_y[row] = (double)s->sum_y / (double)s->size;
+    }
+    if ((features & SLC_PIXEL_MASS) != 0) {
+        closed->mass[row] = s->mass;
+    }
+    if ((features & SLC_PIXEL_WEIGHTED) != 0) {
+        closed->weighted_x[row] = s->mass != 0 ? (double)s->weighted_x / (double)s->mass : (double)NAN;
+        closed->weighted_y[row] = s->mass != 0 ? (double)s->weighted_y / (double)s->mass : (double)NAN;
+    }
+    if ((features & SLC_PIXEL_TIMES) != 0) {
+        closed->first_time[row] = signed_time(s->first_time);
+        closed->last_time[row] = signed_time(s->last_time);
+    }
+    if ((features & SLC_PIXEL_LARGEST) != 0) {
+        closed->largest[row] = (uint32_t)s->largest;
+    }
+}
+
+/* Gives out the oldest clusters as far as they are closed. False where there is no room for one. */
+static inline bool give_out(slc_pixel_stream *s, slc_pixel_clusters *closed)
+{
+    const slc_pixel_slot *slot = slc_pixel_join_closed(&s->join);
+    for (; slot != NULL; slot = slc_pixel_join_closed(&s->join)) {
+        if (closed->head.size == closed->head.capacity) {
+            return false;
+        }
+        write_row(s->config.features, slot, closed, closed->head.size++);
+        s->waiting -= slot->size;
+        s->counts.clusters++;
+        slc_pixel_join_drop_oldest(&s->join);
+    }
+    return true;
+}
+
+/* ---- pixels come in ---------------------------------------------------------------------------- */
+
+/* Joins what is complete. That needs no room for clusters: they may wait. */
+static void drain(slc_pixel_stream *s)
+{
+    while (slc_pixel_order_load(&s->order)) {
+        slc_pixel_join_run(&s->join, s->order.ready, s->order.n_ready);
+    }
+    slc_pixel_join_advance(&s->join, slc_pixel_order_bound(&s->order) << s->order.shift);
+}
+
+/* More wait than may: the oldest cluster goes, or where there is none, pixels become one. */
+static void make_room(slc_pixel_stream *s)
+{
+    if (s->join.first != SLC_PIXEL_NOWHERE) {
+        slc_pixel_join_close_oldest(&s->join);
+        s->counts.early++;
+    } else if (slc_pixel_order_force(&s->order)) {
+        slc_pixel_join_run(&s->join, s->order.ready, s->order.n_ready);
+        s->is_watchful = true;
+    }
+}
+
+/* A pixel that is neither late nor an outlier. */
+static inline void take_in(slc_pixel_stream *s, const slc_pixel_arrival *pixel)
+{
+    if (slc_pixel_order_advance(&s->order, pixel->time)) {
+        drain(s);
+    }
+    slc_pixel_order_put(&s->order, pixel);
+    s->waiting++;
+}
+
+/* ---- unusual times ----------------------------------------------------------------------------- */
+
+/* A late pixel: what it cannot stand in a row with is forgotten, and all that came before that. */
+static void put_in_row(slc_pixel_stream *s, const slc_pixel_arrival *pixel)
+{
+    uint32_t first = s->n_row;
+    while (first > 0 && !slc_pixel_order_is_before(&s->order, pixel->time, s->row[first - 1].time)) {
+        first--;
+    }
+    s->n_row -= first;
+    memmove(s->row, s->row + first, s->n_row * sizeof *s->row);
+    s->row[s->n_row++] = *pixel;
+    if (s->n_row == ROW) {
+        s->counts.late -= ROW - 1; /* the last has not been counted */
+        s->counts.resets++;
+        s->is_set_back = true;
+    } else {
+        s->counts.late++;
+    }
+}
+
+/* Nothing is held. The first pixel of all is held too: it may be the damaged one. */
+static void judge_alone(slc_pixel_stream *s, const slc_pixel_arrival *pixel)
+{
+    const slc_pixel_order *o = &s->order;
+    if (!o->any || slc_pixel_order_is_before(o, o->latest, pixel->time)) {
+        s->held = *pixel;
+        s->has_held = true;
+        return; /* the row goes on where this is an outlier */
+    }
+    if (slc_pixel_order_is_before(o, pixel->time, o->latest)) {
+        put_in_row(s, pixel);
+        return;
+    }
+    s->n_row = 0;
+    if (slc_pixel_order_is_forced(o, pixel->time)) {
+        s->counts.late++;
+    } else {
+        take_in(s, pixel);
+    }
+}
+
+/* False: one that was held has come in, and this pixel must be offered again. */
+static OUT_OF_LINE bool judge(slc_pixel_stream *s, const slc_pixel_arrival *pixel)
+{
+    const bool was_held = s->has_held;
+    const bool is_right = was_held && !slc_pixel_order_is_before(&s->order, pixel->time, s->held.time);
+    s->has_held = false;
+    if (is_right) {
+        s->n_row = 0;
+        take_in(s, &s->held);
+    } else {
+        s->counts.outliers += was_held;
+        judge_alone(s, pixel);
+    }
+    /* What was forced no longer matters when times like it are too old. */
+    s->is_watchful = s->has_held || s->n_row > 0 || !s->order.any ||
+                     (s->order.is_forced &&
+                      !slc_pixel_order_is_before(&s->order, s->order.forced, s->order.latest));
+    return !is_right;
+}
+
+/* May the pixel not simply be taken in? */
+static inline bool is_to_be_judged(const slc_pixel_stream *s, const slc_pixel_arrival *pixel)
+{
+    return s->is_watchful || !slc_pixel_order_is_usual(&s->order, pixel->time);
+}
+
+/* ---- what pixels make possible ----------------------------------------------------------------- */
+
+/* Closes everything and forgets time; false where there is no room for a cluster. */
+static bool flush(slc_pixel_stream *s, slc_pixel_clusters *closed)
+{
+    while (slc_pixel_order_force(&s->order)) {
+        slc_pixel_join_run(&s->join, s->order.ready, s->order.n_ready);
+    }
+    s->join.is_ending = true;
+    if (!give_out(s, closed)) {
+        return false;
+    }
+    slc_pixel_order_restart(&s->order);
+    slc_pixel_join_restart(&s->join);
+    s->n_row = 0;
+    s->is_watchful = true;
+    return true;
+}
+
+/* Offers the pixels of a full row again, as far as they fit. None of them is late in front of the others, so
+ * that the row does not change meanwhile. */
+static void offer_again(slc_pixel_stream *s)
+{
+    while (s->n_again < ROW && s->waiting <= s->config.max_open) {
+        s->n_again += judge(s, &s->row[s->n_again]);
+    }
+}
+
+/* Does all that the pixels taken so far make possible; false where that needs more room in `closed`. */
+static bool settle(slc_pixel_stream *s, slc_pixel_clusters *closed)
+{
+    for (;;) {
+        if (s->is_set_back) {
+            if (!flush(s, closed)) {
+                return false;
+            }
+            s->is_set_back = false;
+            s->n_again = 0;
+        }
+        drain(s);
+        if (!give_out(s, closed)) {
+            return false;
+        }
+        if (s->waiting > s->config.max_open) {
+            make_room(s);
+        } else if (s->n_again < ROW) {
+            offer_again(s);
+        } else {
+            return true;
+        }
+    }
+}
+
+/* ---- pushes ------------------------------------------------------------------------------------ */
+
+static slc_status check_closed(const slc_pixel_stream *s, const slc_pixel_clusters *closed, slc_error *error)
+{
+    slc_column columns[SLC_PIXEL_CLUSTER_COLUMNS];
+    const slc_schema asked = slc_pixel_clusters_schema(s->config.features, 0, columns);
+    for (size_t i = 0; i < asked.n_columns && closed->head.capacity > 0; i++) {
+        if (slc_column_data(closed, &columns[i]) == NULL) {
+            return slc_fail(error, SLC_ERR_USAGE, "closed: no column %s, which was asked for",
+                            columns[i].name);
+        }
+    }
+    return closed->head.size <= closed->head.capacity
+               ? SLC_OK
+               : slc_fail(error, SLC_ERR_USAGE, "closed: more rows than fit");
+}
+
+static slc_status check_pixels(const slc_pixels *pixels, size_t first, size_t n, slc_error *error)
+{
+    if (first > pixels->head.size || n > pixels->head.size - first) {
+        return slc_fail(error, SLC_ERR_USAGE, "pixels: %zu from %zu on are not there, the list has %zu", n,
+                        first, pixels->head.size);
+    }
+    if (n > 0 && (pixels->x == NULL || pixels->y == NULL || pixels->time == NULL)) {
+        return slc_fail(error, SLC_ERR_USAGE, "pixels: no column %s",
+                        pixels->x == NULL   ? "x"
+                        : pixels->y == NULL ? "y"
+                                            : "time");
+    }
+    return SLC_OK;
+}
+
+static slc_status no_room(const slc_pixel_clusters *closed, slc_error *error)
+{
+    return slc_fail(error, SLC_ERR_CAPACITY, "closed: there are more clusters than the room for %zu",
+                    closed->head.capacity);
+}
+
+/* Offers pixels i … end - 1, or those up to one that others must wait for; returns the next one. */
+static size_t take_some(slc_pixel_stream *s, const slc_pixels *pixels, size_t i, size_t end)
+{
+    const uint16_t *xs = pixels->x, *ys = pixels->y;
+    const int64_t *times = pixels->time;
+    const uint32_t *charges = pixels->charge, width = s->width, height = s->height;
+    const uint64_t number = s->number - i;
+    while (i < end && s->waiting <= s->config.max_open) {
+        const uint32_t x = xs[i], y = ys[i];
+        if (x >= width || y >= height) {
+            s->counts.outside++;
+            i++;
+            continue;
+        }
+        const slc_pixel_arrival pixel = {.time = (uint64_t)times[i] ^ SIGN,
+                                         .number = number + i,
+                                         .yx = y << 16 | x,
+                                         .charge = charges != NULL ? charges[i] : 1};
+        if (is_to_be_judged(s, &pixel)) {
+            const slc_pixel_arrival odd = pixel; /* so that the others stay in registers */
+            i += judge(s, &odd);
+            if (s->is_set_back) {
+                break;
+            }
+        } else {
+            take_in(s, &pixel);
+            i++;
+        }
+    }
+    s->number = number + i;
+    return i;
+}
+
+slc_status slc_pixel_stream_push(slc_pixel_stream *s, const slc_pixels *pixels, size_t first, size_t n,
+                                 slc_pixel_clusters *closed, size_t *taken, slc_error *error)
+{
+    if (taken != NULL) {
+        *taken = 0;
+    }
+    slc_status status = check_pixels(pixels, first, n, error);
+    if (status == SLC_OK) {
+        status = check_closed(s, closed, error);
+    }
+    if (status == SLC_OK && s->is_finishing) {
+        status = slc_fail(error, SLC_ERR_USAGE, "pixels: the stream is being finished, and has not been yet");
+    }
+    if (status != SLC_OK) {
+        return status;
+    }
+    bool has_room = settle(s, closed);
+    size_t i = first;
+    while (i < first + n && has_room) {
+        i = take_some(s, pixels, i, first + n - i < CHUNK ? first + n : i + CHUNK);
+        has_room = settle(s, closed);
+    }
+    s->counts.pixels += i - first;
+    if (taken != NULL) {
+        *taken = i - first;
+    }
+    return has_room ? SLC_OK : no_room(closed, error);
+}
+
+slc_status slc_pixel_stream_finish(slc_pixel_stream *s, slc_pixel_clusters *closed, slc_error *error)
+{
+    const slc_status status = check_closed(s, closed, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    s->is_finishing = true;
+    if (!s->join.is_ending || s->is_set_back) {
+        /* What pixels before the end made possible comes first, so that the end does not depend on room. */
+        if (!settle(s, closed)) {
+            return no_room(closed, error);
+        }
+        if (s->has_held) {
+            s->has_held = false;
+            take_in(s, &s->held);
+            if (!settle(s, closed)) {
+                return no_room(closed, error);
+            }
+        }
+    }
+    if (!flush(s, closed)) {
+        return no_room(closed, error);
+    }
+    s->number = 0;
+    s->is_finishing = false;
+    return SLC_OK;
+}

@@ -1,0 +1,381 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Clusters of sparse pixels from the command line: frames, plain lists and streams with times against a clustering of this
+# script's own that compares every pixel with every other, the features, the files, and what is refused.
+. "$(dirname "$0")/common.sh" "$@"
+
+cat >tool.py <<'P'
+import csv, math
+
+def pixels(path):
+    """Frames in the order of the file: number -> list of (x, y, charge, time)."""
+    frames = {}
+    for row in csv.DictReader(open(path)):
+        one = (int(row["x"]), int(row["y"]), int(row.get("charge") or 1), int(row.get("time") or 0))
+        frames.setdefault(int(row.get("frame") or 0), []).append(one)
+    return frames
+
+def united(pixels, duplicates):
+    """Pixels of an image with equal coordinates become one."""
+    found = {}
+    for x, y, charge, time in pixels:
+        old = found.get((x, y))
+        if old is None:
+            found[x, y] = (x, y, charge, time)
+        elif duplicates == "sum":
+            found[x, y] = (x, y, min(old[2] + charge, 2**32 - 1), min(old[3], time))
+        elif duplicates == "largest" and charge > old[2]:
+            found[x, y] = (x, y, charge, time)
+    return list(found.values())
+
+def near(p, q, connectivity, radius, window):
+    dx, dy = abs(p[0] - q[0]), abs(p[1] - q[1])
+    where = dx + dy <= 1 if connectivity == 4 else max(dx, dy) <= radius
+    return where and (window is None or abs(p[3] - q[3]) <= window)
+
+def groups(pixels, connectivity=8, radius=1, window=None):
+    todo, found = list(pixels), []
+    while todo:
+        group = [todo.pop()]
+        for p in group:
+            close = [q for q in todo if near(p, q, connectivity, radius, window)]
+            for q in close:
+                todo.remove(q)
+            group += close
+        found.append(group)
+    return found
+
+def features(group, first):
+    xs, ys, n, mass = [p[0] for p in group], [p[1] for p in group], len(group), sum(p[2] for p in group)
+    return dict(input=1, frame=first, size=n, x_min=min(xs), y_min=min(ys), x_max=max(xs), y_max=max(ys),
+                centroid_x=sum(xs) / n, centroid_y=sum(ys) / n, mass=mass,
+                weighted_x=sum(p[0] * p[2] for p in group) / mass if mass else math.nan,
+                weighted_y=sum(p[1] * p[2] for p in group) / mass if mass else math.nan,
+                first_time=min(p[3] for p in group), last_time=max(p[3] for p in group))
+
+def close(a, b):
+    return math.isnan(a) and math.isnan(b) or abs(a - b) <= 1e-12 * abs(b)
+
+def same(csv_file, pixel_file, order="raster", duplicates="sum", timed=False, keep=lambda p: True, **how):
+    wanted = []
+    for frame, listed in sorted(pixels(pixel_file).items()):
+        listed = [p if timed else p for p in listed if keep(p)]
+        found = groups(listed if timed else united(listed, duplicates), **how)
+        key = (lambda g: min((p[3], p[1], p[0]) for p in g)) if order == "time" else \
+            (lambda g: min((p[1], p[0]) for p in g))
+        wanted += [features(g, frame) for g in sorted(found, key=key)]
+    got = list(csv.DictReader(open(csv_file)))
+    if len(got) != len(wanted):
+        return "%d clusters, not %d" % (len(got), len(wanted))
+    for i, (g, w) in enumerate(zip(got, wanted)):
+        if g.keys() != w.keys():
+            return "columns %s" % sorted(set(g) ^ set(w))
+        for k in w:
+            if not close(float(g[k]), w[k]):
+                return "cluster %d: %s is %s, not %s" % (i, k, g[k], w[k])
+    return True
+P
+check() { # EXPRESSION: Python, with the tool's functions; prints True
+    compared=$((compared + 1))
+    local got
+    got=$(python3 -c "import sys; sys.path.insert(0, '.'); from tool import *; print($1)" 2>&1)
+    [ "$got" = True ] || fail "'$last': not so: $1: $got"
+}
+cluster() { # ARGS...: must work and be silent
+    run cluster --quiet "$@"
+    want 0
+    want_silent
+    want_no_out
+}
+
+# ---- frames ---------------------------------------------------------------------------------------------------------
+"$sluice" simulate pixels -q --size 64x48 --frames 5 --density 3 --granularity 2 --seed 3 -o frames.csv
+"$sluice" simulate pixels -q --size 64x48 --frames 5 --density 3 --granularity 2 --seed 3 --shuffle -o shuffled.csv
+algorithms=$(run cluster --algorithm '?' frames.csv; sed 's/.*there are: auto //; s/;.*//' err)
+runnable=$("$sluice" version | sed -n 's/^run here *//p')
+for algorithm in auto $algorithms; do
+    for input in frames shuffled; do
+        cluster $input.csv --algorithm "$algorithm" --size 64x48 -o c.csv
+        check "same('c.csv', '$input.csv')"
+    done
+done
+# Without --size the box around the pixels is the sensor, so that the algorithm that needs one works.
+cluster shuffled.csv --algorithm bitmap -o d.csv
+cmp c.csv d.csv || fail "the size matters"
+for target in $runnable; do
+    cluster shuffled.csv --simd "$target" --threads 3 --size 64x48 -o c.csv
+    check "same('c.csv', 'shuffled.csv')"
+done
+cluster frames.csv --connectivity 4 -o c.csv
+check "same('c.csv', 'frames.csv', connectivity=4)"
+for radius in 1 2 4; do
+    cluster frames.csv --connectivity radius=$radius -o c.csv
+    check "same('c.csv', 'frames.csv', radius=$radius)"
+done
+
+# ---- the same pixel twice, other separators, columns in another order -----------------------------------------------
+printf 'y;x;tot;note\n4;3;7;a\n4;3;9;b\n4;4;1;c\n9;9;5;d\n8;9;0;e\n4;3;8;f\n' >twice.csv
+printf 'x,y,charge\n3,4,7\n3,4,9\n4,4,1\n9,9,5\n9,8,0\n3,4,8\n' >plain.csv
+for duplicates in sum first largest; do
+    cluster twice.csv --duplicates $duplicates -o c.csv
+    check "same('c.csv', 'plain.csv', duplicates='$duplicates')"
+done
+cluster twice.csv --duplicates keep --features size,mass,largest -o c.csv
+same c.csv <<'E'
+input,frame,size,mass,largest
+1,0,4,25,1
+1,0,2,5,3
+E
+
+# ---- outside of the sensor: left out and counted, the rest stays ----------------------------------------------------
+run cluster frames.csv --size 40x48 -o c.csv --json
+want 0
+check "same('c.csv', 'frames.csv', keep=lambda p: p[0] < 40)"
+equal "outside" "$(key out "o['inputs'][0]['outside']")" \
+    "$(python3 -c "from tool import *; print(sum(p[0] >= 40 for f in pixels('frames.csv').values() for p in f))")"
+equal "its note" "$(sed 's/: [0-9]* pixels/: N pixels/' err)" \
+    "sluice cluster: frames.csv: N pixels outside of the sensor were left out"
+
+# ---- frames have the numbers that they have in the file --------------------------------------------------------------
+printf 'frame,x,y,charge\n5,1,1,3\n9,1,1,4\n5,2,2,5\n-7,9,9,6\n-7,1,9,6\n' >numbers.csv
+cluster numbers.csv --features size -o c.csv
+same c.csv <<'E'
+input,frame,size
+1,5,1
+1,9,1
+1,5,1
+1,-7,1
+1,-7,1
+E
+
+# ---- the largest pixel by its place in the file ---------------------------------------------------------------------
+printf 'x,y,charge,time\n1,1,5,9000\n5,5,9,100\n6,6,20,50000\n' >places.csv
+cluster places.csv --time-window 64ticks --features largest -o c.csv # sorted by time, and yet:
+equal "places in a list that was sorted" "$(tail -n +2 c.csv | tr '\n' ' ')" "1,0,1 1,0,0 1,0,2 "
+printf 'x,y,charge\n100,1,5\n1,1,9\nbad,1,1\n200,5,5\n5,5,3\n' >places.csv
+run cluster -q places.csv --size 50x50 --features largest -o c.csv
+want 0
+equal "places with pixels left out" "$(tail -n +2 c.csv | tr '\n' ' ')" "1,0,1 1,0,3 "
+run cluster -q numbers.csv --size 9x9 --features largest -o c.csv
+want 0
+equal "places in frames" "$(tail -n +2 c.csv | tr '\n' ' ')" "1,5,0 1,9,1 1,5,2 "
+
+# ---- which cluster each pixel is of ---------------------------------------------------------------------------------
+labels() { # FILES...: labels of the pixels, in their order, give the sizes and the charges of the clusters
+    cluster "$@" --features size,mass,box --duplicates keep --labels l.csv -o c.csv
+    check "(lambda c, l: [(int(r['input']), int(r['frame']), int(r['size']), int(r['mass'])) for r in c] == [(int(g[0]['input']), int(g[0]['frame']), len(g), sum(int(p['charge']) for p in g)) for g in [[p for p in l if int(p['cluster']) == i] for i in range(len(c))]])(list(csv.DictReader(open('c.csv'))), list(csv.DictReader(open('l.csv'))))"
+    check "(lambda c, l: all(int(c[int(p['cluster'])]['x_min']) <= int(p['x']) <= int(c[int(p['cluster'])]['x_max']) for p in l))(list(csv.DictReader(open('c.csv'))), list(csv.DictReader(open('l.csv'))))"
+}
+labels shuffled.csv numbers.csv
+equal "pixels in their order" "$(cut -d, -f2-5 l.csv | tail -n +2)" "$(tail -q -n +2 shuffled.csv numbers.csv)"
+equal "no times" "$(cut -d, -f6 l.csv | sort -u | tr '\n' ' ')" " time "
+run cluster -q numbers.csv --size 9x9 --labels l.csv
+want 0
+equal "those outside are left out" "$(tail -n +2 l.csv | tr '\n' ' ')" "1,5,1,1,3,,0 1,9,1,1,4,,1 1,5,2,2,5,,2 "
+
+# ---- a third coordinate ---------------------------------------------------------------------------------------------
+printf 'x,y,z,charge\n1,1,1,3\n2,2,2,4\n2,2,4,5\n2,2,5,6\n' >deep.csv
+cluster deep.csv --features size,box --labels l.csv -o c.csv
+same c.csv <<'E'
+input,frame,size,x_min,y_min,z_min,x_max,y_max,z_max
+1,0,2,1,1,1,2,2,2
+1,0,2,2,2,4,2,2,5
+E
+equal "labels" "$(tr '\n' ' ' <l.csv)" "input,frame,x,y,z,charge,time,cluster 1,0,1,1,1,3,,0 1,0,2,2,2,4,,0 1,0,2,2,4,5,,1 1,0,2,2,5,6,,1 "
+cluster deep.csv --connectivity 4 --features size -o c.csv
+equal "by faces" "$(tail -n +2 c.csv | tr '\n' ' ')" "1,0,1 1,0,1 1,0,2 "
+run cluster deep.csv frames.csv
+want 1
+echo "sluice cluster: frames.csv: its pixels must have a z if those of the first input have one, and none otherwise" | want_err
+printf 'x,y,z,time\n1,1,1,3\n' >deep_stream.csv
+run cluster deep_stream.csv --time-window 5ticks
+want 1
+echo "sluice cluster: deep_stream.csv: its pixels are a stream, which cannot have a z: a column 'frame' makes frames of them" | want_err
+
+# ---- streams --------------------------------------------------------------------------------------------------------
+"$sluice" simulate pixels -q --stream 600 --rate 200 --size 64x64 --seed 5 -o stream.csv
+head -n 1 stream.csv | grep -q time || fail "no times in a stream"
+for window in 5 64 1000; do
+    cluster stream.csv --time-window ${window}ticks -o c.csv
+    check "same('c.csv', 'stream.csv', order='time', timed=True, window=$window)"
+done
+cluster stream.csv --connectivity 4 --time-window 64ticks --size 64x64 -o c.csv
+check "same('c.csv', 'stream.csv', order='time', timed=True, window=64, connectivity=4)"
+"$sluice" cluster -q - --time-window 64ticks --connectivity radius=2 -o c.csv <stream.csv || fail "standard input"
+check "same('c.csv', 'stream.csv', order='time', timed=True, window=64, radius=2)"
+
+# Lists may come in any order; with a bound on the disorder they are read in pieces, and what is later than that is left out.
+(head -n 1 stream.csv; tail -n +2 stream.csv | sort -t, -k1,1n -k2,2n) >pixelwise.csv
+cluster pixelwise.csv --time-window 64ticks -o d.csv
+cluster stream.csv --time-window 64ticks -o c.csv
+cmp c.csv d.csv || fail "the order of a list matters"
+cluster stream.csv --time-window 64ticks --disorder 100000ticks -o d.csv
+cmp c.csv d.csv || fail "reading in pieces matters"
+printf 'x,y,charge,time\n1,1,5,1000\n2,1,5,1010\n9,9,5,900\n1,2,5,1005\n' >late.csv
+run cluster late.csv --time-window 64ticks --disorder 50ticks -o c.csv --json
+want 0
+equal "late" "$(key out "[o['inputs'][0][k] for k in ('pixels', 'clusters', 'late')]")" "[4, 1, 1]"
+equal "its note" "$(cat err)" \
+    "sluice cluster: late.csv: 1 pixels came too late to be put in order and were left out; a larger --disorder keeps them"
+
+# More waiting pixels than there is room for; the note names what to change.
+run cluster stream.csv --time-window 64ticks --disorder 100000ticks --max-open 10 --json -o d.csv
+want 0
+equal "early" "$(key out "o['inputs'][0]['closed_early'] > 0")" True
+grep -q '^sluice cluster: stream.csv: [0-9]* clusters were closed early, as more pixels were waiting than --max-open allows$' err ||
+    fail "it said: $(cat err)"
+
+# The length of a tick, where the file does not tell it.
+cluster stream.csv --time-window 64ticks -o c.csv
+cluster stream.csv --time-window 100ns --tick 1.5625ns -o d.csv
+cmp c.csv d.csv || fail "ticks and their length disagree"
+run cluster stream.csv --tick 3.125ns --time-window 100ns --json
+want 0
+equal "ticks" "$(key out "[o['inputs'][0][k] for k in ('time_window_ticks', 'disorder_ticks')] + ['%g' % o['inputs'][0]['tick_seconds']]")" \
+    "[32, None, '3.125e-09']"
+
+# What means nothing is told, and what cannot be is refused.
+run cluster -q stream.csv --time-window 64ticks --duplicates sum --algorithm ordered --threads 2
+want 0
+want_silent
+run cluster stream.csv --time-window 64ticks --duplicates sum --algorithm ordered --threads 2
+want 0
+want_err <<'E'
+sluice cluster: stream.csv: --duplicates means nothing for a stream: every hit counts
+sluice cluster: stream.csv: --algorithm means nothing for a stream
+sluice cluster: stream.csv: --threads means nothing for a stream
+E
+run cluster frames.csv --disorder 5ticks --max-open 100
+want 0
+want_err <<'E'
+sluice cluster: frames.csv: --disorder means nothing for frames and images
+sluice cluster: frames.csv: --max-open means nothing for frames and images
+E
+run cluster stream.csv --time-window 64ticks --labels l2.csv -o c2.csv
+want 1
+echo "sluice cluster: stream.csv: its pixels are a stream, and --labels is for frames and images" | want_err
+want_no_file l2.csv c2.csv l2.csv.* c2.csv.*
+
+# ---- a signal -------------------------------------------------------------------------------------------------------
+# The input is a pipe that stays open, so that the run cannot end by itself. (A shell's background jobs ignore SIGINT.)
+mkfifo pipe
+exec 9<>pipe
+interrupted() { # SIGNAL WORDS...
+    local signal=$1
+    shift
+    rm -f c.csv
+    last="sluice cluster $* ended by $signal"
+    cat stream.csv >&9
+    timeout --preserve-status --foreground -s "$signal" 2 "$sluice" cluster - -o c.csv "$@" <pipe >out 2>err
+    status=$?
+}
+for signal in TERM:143 INT:130; do
+    interrupted ${signal%:*} --time-window 64ticks --disorder 100000ticks --json
+    want ${signal#*:}
+    check "same('c.csv', 'stream.csv', order='time', timed=True, window=64)"
+    equal "what it printed" "$(key out "[o['inputs'][0][k] for k in ('pixels', 'cut')]")" "[600, True]"
+    echo "sluice cluster: -: a signal ended the reading; the clusters until then are written" | want_err
+    want_no_file c.csv.*
+done
+# A list that has not ended cannot be put in order.
+interrupted TERM --time-window 64ticks
+want 143
+want_silent
+want_no_out
+want_no_file c.csv c.csv.*
+
+# ---- a .t3pa, whose ticks are known ---------------------------------------------------------------------------------
+printf 'Index\tMatrix Index\tToA\tToT\tFToA\tOverflow\n' >a.t3pa
+printf '0\t257\t1000\t20\t0\t0\n1\t258\t1002\t30\t3\t0\n2\t258\t9000\t7\t0\t0\n3\t60000\t9001\t5\t0\t0\n' >>a.t3pa
+run cluster a.t3pa --json -o c.csv
+want 0
+want_silent
+equal "100 ns" "$(key out "o['inputs'][0]['time_window_ticks']")" 64
+equal "format, pixels, clusters" "$(key out "[o['inputs'][0][k] for k in ('format', 'pixels', 'clusters')]")" "['t3pa', 4, 3]"
+equal "first and last time" "$(sed -n 2p c.csv | cut -d, -f3,13,14)" "2,16000,16029"
+run cluster a.t3pa --time-window 1us -o d.csv --json
+want 0
+equal "1 us" "$(key out "o['inputs'][0]['time_window_ticks']")" 640
+run cluster a.t3pa
+want 0
+want_silent
+equal "table" "$(sed 's/ *[0-9.]*$//; 1s/ *time \[ms\]$//' out | tr -s ' ')" "input format frames pixels clusters pix/cluster
+a.t3pa t3pa 1 4 3 1.333"
+
+cluster a.t3pa --size 200x400 --features box -o c.csv
+equal "places where rows have 200 pixels" "$(sed -n 2p c.csv)" "1,0,57,1,58,1"
+run cluster a.t3pa --tick 1ns
+want 1
+grep -q '^sluice cluster: a.t3pa: .*tick' err || fail "it said: $(cat err)"
+
+# ---- several inputs into one file; HDF5 -----------------------------------------------------------------------------
+cluster frames.csv twice.csv -o c.csv
+equal "inputs" "$(cut -d, -f1 c.csv | sort -u | tr '\n' ' ')" "1 2 input "
+cluster frames.csv -o c.csv
+cluster frames.csv -o c.h5
+h5dump -d /clusters/size -y -w 0 c.h5 >out || fail "no HDF5"
+equal "sizes in HDF5" "$(sed -n '/DATA {/,/}/p' out | grep '^ *[0-9]' | tr -cd '0-9,\n' | tr ',' '\n' | grep . | tr '\n' ' ')" \
+    "$(cut -d, -f3 c.csv | tail -n +2 | tr '\n' ' ')"
+
+# ---- damage costs the smallest unit ---------------------------------------------------------------------------------
+printf 'x,y,charge\n3,4,7\nthree,4,9\n4,4,1\n9\n' >damaged.csv
+run cluster damaged.csv --json -o c.csv
+want 0
+equal "damaged" "$(key out "[o['inputs'][0][k] for k in ('pixels', 'clusters', 'damaged')]")" "[2, 1, 2]"
+grep -q '^sluice cluster: damaged.csv: 2 damaged, left out; the first at byte 17: ' err || fail "it said: $(cat err)"
+
+printf 'x,y,charge\none,4,7\nthree,4,9\n' >ruin.csv
+run cluster ruin.csv -o d2.csv
+want 1
+want_no_out
+grep -q '^sluice cluster: ruin.csv: ' err || fail "it said: $(cat err)"
+want_no_file d2.csv d2.csv.*
+run cluster frames.csv --json
+equal "all that is told" "$(key out "' '.join(o['inputs'][0])")" "input format stream frames pixels clustered clusters tick_seconds \
+time_window_ticks disorder_ticks bytes damaged skipped empty chunks heartbeats tdc other outside late outliers resets closed_early cut seconds"
+
+# ---- refused --------------------------------------------------------------------------------------------------------
+wrong() { # LINE ARGS...
+    local line=$1
+    shift
+    run cluster "$@"
+    want 2
+    want_no_out
+    echo "sluice cluster: $line; see sluice cluster --help" | want_err
+}
+for c in 5 radius=0 radius=9 radius=1.5 radius= eight; do
+    wrong "--connectivity takes 4, 8 or radius=R with R from 1 to 8, not '$c'" --connectivity $c frames.csv
+done
+for t in 5 -3ns ns 1h; do
+    wrong "--time-window takes a time such as 100ns, 2us or 64ticks, not '$t'" "--time-window=$t" frames.csv
+done
+wrong "--disorder takes a time such as 100ns, 2us or 64ticks, not '5'" --disorder 5 frames.csv
+for t in ns 7; do
+    wrong "--tick takes a time such as 100ns, 2us or 64ticks, not '$t'" --tick $t frames.csv
+done
+for t in 5ticks 0ns; do
+    wrong "--tick takes a length such as 1.5625ns, not '$t'" --tick $t frames.csv
+done
+wrong "--labels takes a name that ends with .csv, not 'l.h5'" --labels l.h5 frames.csv
+wrong "--output and --labels name the same file" --labels s.csv -o s.csv frames.csv
+wrong "--max-open takes 1 to 268435456, not '0'" --max-open 0 frames.csv
+wrong "--duplicates takes sum, first, largest or keep, not 'all'" --duplicates all frames.csv
+wrong "unknown feature 'area'; there are: size box centroid mass weighted times largest all" --features size,area frames.csv
+wrong "--size takes a width and a height from 1 to 65536, as in 256x256, not '0x3'" --size 0x3 frames.csv
+wrong "--output takes a name that ends with .csv or .h5, not 'c.txt'" -o c.txt frames.csv
+wrong "unknown algorithm 'fast'; there are: auto $algorithms" --algorithm fast frames.csv
+rm -f c.csv
+run cluster nowhere.csv -o c.csv
+want 1
+want_no_out
+grep -q '^sluice cluster: nowhere.csv: ' err || fail "it said: $(cat err)"
+want_no_file c.csv c.csv.*
+run cluster frames.csv --time-window 100ns -o c.csv
+want 1
+echo "sluice cluster: frames.csv: its pixels have no times, and --time-window needs them" | want_err
+want_no_file c.csv c.csv.*
+run cluster stream.csv --time-window 100ns -o c.csv
+want 1
+echo "sluice cluster: stream.csv: the file does not tell how long a tick is: give --time-window in ticks, as in 64ticks, or --tick" |
+    want_err
+passed

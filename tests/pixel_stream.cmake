@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# Clusters of endless lists of pixels: against brute force, and without a call to the allocator; damaged times; what is
+# refused.
+sluice_core_test(test_pixel_stream stages "base;simd;pixel" test_pixel_stream.c oracle/pixel_stream_oracle.c)
+sluice_core_test(test_pixel_stream_times stages "base;simd;pixel" test_pixel_stream_times.c)
+sluice_core_test(test_pixel_stream_errors stages "base;simd;pixel" test_pixel_stream_errors.c)
