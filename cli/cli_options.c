@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPTIONS = 32, HELP_VALUE = 256, HELP_COLUMN = 32 };
+enum { MAX_OPTIONS = 48, HELP_VALUE = 256, HELP_COLUMN = 32 };
 
 int slc_cli_wrong(const slc_cli_command *command, const char *format, ...)
 {

@@ -79,5 +79,6 @@ extern const slc_cli_command slc_cmd_version;
 extern const slc_cli_command slc_cmd_bench;
 extern const slc_cli_command slc_cmd_bench_label;
 extern const slc_cli_command slc_cmd_bench_cluster;
+extern const slc_cli_command slc_cmd_bench_velo;
 
 #endif

@@ -9,12 +9,13 @@
 #include <jansson.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static bool line_is_shown;
-static volatile sig_atomic_t caught;
+static atomic_int caught; /* threads look at it, too: without locks, so that a handler may set it */
 static int no_input = -1; /* /dev/null */
 
 static void wipe_line(void)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `sluice velo`: raw events or lists of hits to VELO tracks; what may be asked for, and how a run begins and
- * ends.
+ * `sluice velo`: raw events or lists of hits to VELO tracks; how a run begins and ends.
  */
 #include "cmd_velo.h"
 #include "cli_options.h"
@@ -10,117 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const slc_cli_option options_table[] = {
-    {.name = "geometry",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_velo_options, geometry),
-     .help = "LHCb's velo_geometry.bin; without it the ideal geometry"},
-    {.name = "candidates",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_velo_options, candidates),
-     .low = 1,
-     .high = 32,
-     .help = "partners nearest in phi that a seed tries"},
-    {.name = "max-scatter-seeding",
-     .value = "X",
-     .kind = SLC_CLI_NUMBER,
-     .member = offsetof(slc_velo_options, max_scatter_seeding),
-     .low = 0,
-     .high = 1e6,
-     .help = "scatter of a seed's third hit, mm²"},
-    {.name = "max-scatter-extending",
-     .value = "X",
-     .kind = SLC_CLI_NUMBER,
-     .member = offsetof(slc_velo_options, max_scatter_extending),
-     .low = 0,
-     .high = 1e6,
-     .help = "scatter of a further hit, mm²"},
-    {.name = "max-scatter-3hits",
-     .value = "X",
-     .kind = SLC_CLI_NUMBER,
-     .member = offsetof(slc_velo_options, max_scatter_3hits),
-     .low = 0,
-     .high = 1e6,
-     .help = "scatter of a track of three hits, mm²"},
-    {.name = "max-layer-hits",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_velo_options, max_layer_hits),
-     .low = 1,
-     .high = UINT32_MAX,
-     .help = "no track search in an event with more hits in a layer"},
-    {.name = "truth",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_velo_options, truth),
-     .help = "compare with the simulation truth in the input"},
-    {.name = "strict",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_velo_options, strict),
-     .help = "the first fault in the data ends the run; no result is written"},
-    {.name = "batch",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_velo_options, batch),
-     .low = 1,
-     .high = 1 << 20,
-     .help = "events in a batch, at most; results do not depend on it"},
-    {.name = "json",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_velo_options, json),
-     .help = "print one JSON object instead of tables"},
-    {.name = "table",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_velo_options, table),
-     .help = "write the tables as CSV"},
-    {.name = "report",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_velo_options, report),
-     .help = "write a report with plots as HTML"},
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_velo_options, output),
-     .help = "write hits, tracks and states as HDF5"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_velo_options, quiet),
-     .help = "no progress and no notes on standard error, only errors"},
-};
-
-static void set_defaults(void *at)
-{
-    slc_velo_track_config track;
-    slc_velo_track_config_default(&track);
-    slc_velo_options *options = at;
-    *options = (slc_velo_options){.candidates = track.candidates,
-                                  .max_layer_hits = track.max_layer_hits,
-                                  .batch = 256,
-                                  .max_scatter_seeding = (double)track.max_scatter_seeding_mm2,
-                                  .max_scatter_extending = (double)track.max_scatter_extending_mm2,
-                                  .max_scatter_3hits = (double)track.max_scatter_3hits_mm2};
-}
-
 static int check_same_files(const slc_velo_options *options, int n_inputs, char **inputs)
 {
-    const char *const names[] = {options->output, options->table, options->report};
-    static const char *const flags[] = {"--output", "--table", "--report"};
-    return slc_cli_check_files(&slc_cmd_velo, flags, names, 3, inputs, n_inputs);
+    const char *const names[] = {options->output, options->table, options->report, options->write_accepted};
+    static const char *const flags[] = {"--output", "--table", "--report", "--write-accepted"};
+    return slc_cli_check_files(&slc_cmd_velo, flags, names, 4, inputs, n_inputs);
 }
 
 static int check_outputs(const slc_velo_options *options)
 {
-    const char *const names[] = {options->output, options->table, options->report};
-    static const char *const flags[] = {"--output", "--table", "--report"};
-    for (size_t i = 0; i < 3; i++) {
+    const char *const names[] = {options->output, options->table, options->report, options->write_accepted};
+    static const char *const flags[] = {"--output", "--table", "--report", "--write-accepted"};
+    for (size_t i = 0; i < 4; i++) {
         if (names[i] != NULL && strcmp(names[i], "-") == 0) {
             return slc_cli_wrong(&slc_cmd_velo, "%s needs the name of a file, not '-'", flags[i]);
         }
+    }
+    if (options->write_accepted != NULL && options->select == NULL) {
+        return slc_cli_wrong(&slc_cmd_velo, "--write-accepted needs --select");
     }
     if (options->output != NULL && slc_cli_ends_with(options->output, ".csv")) {
         return slc_cli_wrong(&slc_cmd_velo, "-o writes HDF5, not CSV: use --table %s", options->output);
@@ -128,37 +34,48 @@ static int check_outputs(const slc_velo_options *options)
     return SLC_CLI_GO_ON;
 }
 
+/* How the events go through threads. */
+static int set_pipeline(slc_velo_job *job)
+{
+    static const char *const names[] = {"none", "core", "numa"};
+    const slc_velo_options *options = job->options;
+    job->pipeline.threads = (uint32_t)options->threads;
+    for (int i = 0; i < 3; i++) {
+        if (options->bind == NULL || strcmp(options->bind, names[i]) == 0) {
+            job->pipeline.bind = (slc_run_bind)i;
+            return SLC_CLI_GO_ON;
+        }
+    }
+    return slc_cli_wrong(&slc_cmd_velo, "--bind is none, core or numa, not '%s'", options->bind);
+}
+
+/* The chain of the first worker is opened here, so that what is wrong with the configuration is told before
+ * anything is read; the other workers open theirs. */
 static int open_chain(slc_velo_job *job)
 {
     const slc_velo_options *options = job->options;
-    slc_velo_config config;
-    slc_velo_geometry *geometry = NULL;
-    slc_velo_config_default(&config);
-    config.track.candidates = (uint32_t)options->candidates;
-    config.track.max_layer_hits = (uint32_t)options->max_layer_hits;
-    config.track.max_scatter_seeding_mm2 = (float)options->max_scatter_seeding;
-    config.track.max_scatter_extending_mm2 = (float)options->max_scatter_extending;
-    config.track.max_scatter_3hits_mm2 = (float)options->max_scatter_3hits;
-    config.strict = options->strict;
-    /* The checksum, which only --json prints, is over super-pixels too, and the report has their spectrum. */
-    config.keep_superpixels = options->json || options->report != NULL;
-    if (slc_simd_choose(NULL, &config.target, &job->error) != SLC_OK) {
+    const int usage = slc_velo_options_config(options, &job->config);
+    if (usage != SLC_CLI_GO_ON) {
+        return usage;
+    }
+    if (slc_simd_choose(NULL, &job->config.target, &job->error) != SLC_OK) {
         return slc_cli_wrong(&slc_cmd_velo, "%s", job->error.text);
     }
     if (options->geometry != NULL) {
-        geometry = malloc(sizeof *geometry);
-        if (geometry == NULL) {
+        job->geometry = malloc(sizeof *job->geometry);
+        if (job->geometry == NULL) {
             slc_cli_say("velo", "no memory for the geometry");
             return SLC_CLI_FAILED;
         }
-        if (slc_io_read_velo_geometry(options->geometry, geometry, &job->error) != SLC_OK) {
+        if (slc_io_read_velo_geometry(options->geometry, job->geometry, &job->error) != SLC_OK) {
             slc_cli_say("velo", "%s", job->error.text);
-            free(geometry);
             return SLC_CLI_FAILED;
         }
     }
-    const slc_status status = slc_velo_chain_open(&config, geometry, &job->chain, &job->error);
-    free(geometry);
+    slc_status status = slc_velo_job_open_slots(job, &job->error);
+    if (status == SLC_OK) {
+        status = slc_velo_job_begin(job, 0, &job->error);
+    }
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(&slc_cmd_velo, "%s", job->error.text);
     }
@@ -185,7 +102,8 @@ static bool can_create(slc_velo_job *job, const char *path)
 static bool open_outputs(slc_velo_job *job, const char *command_line)
 {
     const slc_velo_options *options = job->options;
-    if (!can_create(job, options->table) || !can_create(job, options->report)) {
+    if (!slc_velo_selecting_open(options->select, options->write_accepted, &job->selecting) ||
+        !can_create(job, options->table) || !can_create(job, options->report)) {
         return false;
     }
     if (options->json && (job->totals.hits_per_event = json_array()) == NULL) {
@@ -195,33 +113,14 @@ static bool open_outputs(slc_velo_job *job, const char *command_line)
     return options->output == NULL || slc_velo_job_open_output(job, command_line);
 }
 
-static bool write_report(slc_velo_job *job, const char *title, const char *command_line)
-{
-    const slc_velo_totals *totals = &job->totals;
-    const slc_run_summary summary = {
-        .title = title,
-        .command = command_line,
-        .events = totals->events,
-        .lost_events = totals->lost_events,
-        .superpixels = totals->superpixels,
-        .isolated = totals->isolated,
-        .pixels = totals->pixels,
-        .hits = totals->hits,
-        .tracks = totals->tracks,
-        .seconds = totals->seconds,
-        .has_truth = job->options->truth && job->check.events > 0,
-        .faults = totals->faults,
-    };
-    return slc_run_report_html(job->options->report, &summary, &job->check, &job->error) == SLC_OK;
-}
-
 /* What is written once all events are through. Each output stands for itself: one that fails does not undo
  * another. */
 static void write_outputs(slc_velo_job *job, const char *title, const char *command_line)
 {
     const slc_velo_options *options = job->options;
     const bool keep = job->totals.events > 0; /* a run that read nothing replaces no earlier result */
-    if (!keep && (options->output != NULL || options->table != NULL || options->report != NULL)) {
+    if (!keep && (options->output != NULL || options->table != NULL || options->report != NULL ||
+                  options->write_accepted != NULL)) {
         slc_cli_say("velo", "no events were read: no file was written");
     }
     if (job->hdf5 != NULL && keep) {
@@ -232,12 +131,14 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
             job->failed = true;
         }
     }
+    if (job->selecting != NULL && !slc_velo_selecting_finish(job->selecting, keep)) {
+        job->failed = true;
+    }
     if (options->table != NULL && keep && slc_velo_print_csv(job, options->table, &job->error) != SLC_OK) {
         slc_cli_say("velo", "%s", job->error.text);
         job->failed = true;
     }
-    if (options->report != NULL && keep && !write_report(job, title, command_line)) {
-        slc_cli_say("velo", "%s", job->error.text);
+    if (options->report != NULL && keep && !slc_velo_write_report(job, title, command_line)) {
         job->failed = true;
     }
     if (!options->json) {
@@ -247,9 +148,31 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
     }
 }
 
+/* All inputs, and the repetitions. */
+static bool go_through(slc_velo_job *job, int n_inputs, char **inputs)
+{
+    bool go_on = true;
+    slc_cli_progress_begin(&job->progress, "velo", job->options->quiet);
+    for (int i = 0; i < n_inputs && go_on; i++) {
+        go_on = slc_velo_job_input(job, inputs[i]);
+    }
+    if (go_on && job->options->repeat > 0) {
+        go_on = slc_velo_measure(job);
+    }
+    slc_cli_progress_end(&job->progress);
+    if (!go_on && slc_cli_interrupted() && !job->options->quiet) {
+        slc_cli_say("velo", "interrupted: %llu events, %llu tracks so far; no file was written",
+                    (unsigned long long)job->totals.events, (unsigned long long)job->totals.tracks);
+    }
+    return go_on;
+}
+
 static int process(slc_velo_job *job, int n_inputs, char **inputs, const char *command_line)
 {
-    int status = open_chain(job);
+    int status = set_pipeline(job);
+    if (status == SLC_CLI_GO_ON) {
+        status = open_chain(job);
+    }
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
@@ -258,14 +181,9 @@ static int process(slc_velo_job *job, int n_inputs, char **inputs, const char *c
         return SLC_CLI_FAILED;
     }
     const double began = slc_clock_seconds();
-    slc_cli_progress_begin(&job->progress, "velo", job->options->quiet);
-    for (int i = 0; i < n_inputs; i++) {
-        if (!slc_velo_job_input(job, inputs[i])) {
-            slc_cli_progress_end(&job->progress);
-            return SLC_CLI_FAILED;
-        }
+    if (!go_through(job, n_inputs, inputs)) {
+        return SLC_CLI_FAILED;
     }
-    slc_cli_progress_end(&job->progress);
     job->totals.seconds_total = slc_clock_seconds() - began;
     char title[256];
     (void)snprintf(title, sizeof title, n_inputs == 1 ? "%s" : "%s and %d more", inputs[0], n_inputs - 1);
@@ -276,11 +194,10 @@ static int process(slc_velo_job *job, int n_inputs, char **inputs, const char *c
 static void clear(slc_velo_job *job)
 {
     slc_io_hdf5_abandon(job->hdf5);
-    slc_velo_chain_close(job->chain);
-    slc_batch_clear(&job->batch);
-    slc_velo_result_clear(&job->result);
-    slc_velo_truth_clear(&job->truth);
+    slc_velo_selecting_clear(job->selecting);
+    slc_velo_job_clear(job);
     slc_columns_clear(&slc_velo_matches_schema, &job->matches);
+    slc_velo_drawing_clear(&job->drawing);
     slc_velo_check_clear(&job->check);
     json_decref(job->totals.hits_per_event);
     free(job);
@@ -304,7 +221,7 @@ static int run(int argc, char **argv)
     slc_velo_check_config check_config;
     slc_velo_check_config_default(&check_config);
     slc_velo_check_init(&job->check, &check_config);
-    status = slc_cli_parse(&slc_cmd_velo, argc, argv, &options, &first);
+    status = slc_velo_options_parse(argc, argv, &options, &first);
     if (status == SLC_CLI_GO_ON) {
         status = check_outputs(&options);
     }
@@ -324,13 +241,13 @@ const slc_cli_command slc_cmd_velo = {
     .operands = "INPUT...",
     .summary = "reconstruct tracks in LHCb's pixel vertex detector",
     .description = "Reads events of LHCb's pixel vertex detector (VELO), raw (MDF) or as lists of hits "
-                   "(JSON), finds clusters\n"
-                   "and tracks and fits them. '-' is standard input. The format of an input is found by "
-                   "looking at it.\n",
-    .options = options_table,
-    .n_options = sizeof options_table / sizeof options_table[0],
+                   "(JSON), finds clusters,\n"
+                   "tracks and vertices. '-' is standard input. The format of an input is found by looking "
+                   "at it.\n",
+    .options = slc_velo_options_table,
+    .n_options = SLC_VELO_OPTIONS,
     .min_operands = 1,
     .max_operands = SIZE_MAX,
-    .defaults = set_defaults,
+    .defaults = slc_velo_options_defaults,
     .run = run,
 };

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the command `sluice velo`: its options, its running totals, and the steps it is made of.
- * cmd_velo.c      options, opening and closing, exit status
- * cmd_velo_job.c  the loop over inputs and batches
- * cmd_velo_print.c, cmd_velo_json.c   what it prints
+ * cmd_velo.c      opening and closing, exit status
+ * cmd_velo_options.c   options, and the configuration that they make
+ * cmd_velo_flow.c the loop over inputs and batches, in threads
+ * cmd_velo_job.c  what is done with results, in the order of the input
+ * cmd_velo_display.c  the event that the report draws, and the report
+ * cmd_velo_select.c  which events a selection accepts
+ * cmd_velo_time.c going through the events again for measuring, and where the time went
+ * cmd_velo_tell.c, cmd_velo_print.c, cmd_velo_json.c   what it says and prints
  */
 #ifndef SLUICE_CMD_VELO_H
 #define SLUICE_CMD_VELO_H
 
+#include "cli_options.h"
 #include "cli_talk.h"
+#include "cmd_velo_select.h"
 
 #include <sluice/sluice.h>
 
@@ -16,41 +23,176 @@
 
 typedef struct slc_velo_options {
     const char *geometry, *table, *report, *output;
-    uint64_t candidates, max_layer_hits, batch;
+    const char *algorithm, *strategy, *display;
+    uint64_t display_event; /* of --display, where it was given */
+    uint64_t candidates, second_candidates, max_layer_hits, max_event_hits, batch;
     double max_scatter_seeding, max_scatter_extending, max_scatter_3hits;
-    bool truth, strict, json, quiet;
+    double second_scatter_seeding, second_scatter_extending, second_scatter_3hits;
+    double missing, missing_r_low, missing_r_high, trim, pickup, merge, merge_slope;
+    uint64_t threads, repeat, warmup;
+    const char *bind;
+    const char *select, *write_accepted;
+    bool fast, truth, strict, json, quiet, timing, no_checksum;
 } slc_velo_options;
+
+/* The table of options for the command's row, its defaults, and parsing: `--fast` changes the defaults of
+ * other options. Return as slc_cli_parse. */
+enum { SLC_VELO_OPTIONS = 38 };
+extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
+void slc_velo_options_defaults(void *options);
+int slc_velo_options_parse(int argc, char **argv, slc_velo_options *options, int *first_operand);
+/* The chain's configuration but for its target. SLC_CLI_GO_ON, or SLC_CLI_USAGE after one line. */
+int slc_velo_options_config(const slc_velo_options *options, slc_velo_config *config);
+/* Which configuration of the track search it is: "default: local, …", and all its numbers. */
+void slc_velo_config_text(const slc_velo_track_config *track, char *text, size_t size);
+json_t *slc_velo_config_json(const slc_velo_track_config *track);
 
 /* A batch also ends at so many bytes, so that memory is bounded whatever the events are. */
 enum { SLC_VELO_BATCH_BYTES = 16 << 20 };
 
 typedef struct slc_velo_totals {
     uint64_t events, lost_events;
-    uint64_t superpixels, isolated, pixels, hits, tracks;
+    uint64_t superpixels, isolated, pixels, hits, tracks, primaries;
+    uint64_t cut_events; /* larger than --max-event-hits */
     uint64_t checksum;
     double seconds, seconds_total; /* in the chain; from the first input to the last */
     slc_faults faults;
     json_t *hits_per_event; /* NULL without --json: it is the one thing that grows with the input */
 } slc_velo_totals;
 
-typedef struct slc_velo_job {
-    const slc_velo_options *options;
-    slc_velo_chain *chain;
+/* Where time goes, besides the stages of the chain. */
+typedef enum slc_velo_time {
+    SLC_VELO_TIME_READ = SLC_VELO_STAGES, /* bytes to batches */
+    SLC_VELO_TIME_FINISH,                 /* checksums, expansion */
+    SLC_VELO_TIME_TRUTH,                  /* decoding truth */
+    SLC_VELO_TIME_CHECK,                  /* comparing with it */
+    SLC_VELO_TIME_WRITE,                  /* outputs and totals */
+    SLC_VELO_TIMES
+} slc_velo_time;
+
+/* How far a run was when a batch was through. Marks are kept for an even choice of batches, so that memory
+ * does not grow with the input. */
+typedef struct slc_velo_mark {
+    double seconds;
+    uint64_t events, bytes;
+} slc_velo_mark;
+enum { SLC_VELO_MARKS = 4096 };
+
+typedef struct slc_velo_timing {
+    double spent[SLC_VELO_TIMES]; /* seconds, summed over the threads */
+    slc_run_pipeline_times pipeline;
+    uint64_t events, bytes, batches;
+    uint64_t every; /* batches from one mark to the next */
+    uint32_t n_marks;
+    slc_velo_mark marks[SLC_VELO_MARKS];
+} slc_velo_timing;
+
+/* A batch under way: written by the reader, then by one worker, then read in order. */
+typedef struct slc_velo_slot {
     slc_batch batch;
+    slc_io_deferred *deferred;
+    slc_velo_result result;
+    slc_velo_truth truth;
+    slc_faults reading, truth_faults;
+    slc_status status; /* of the chain, then of the truth; told when it is the slot's turn */
+    slc_error error;
+    char damage[508]; /* under --strict, of what was read so far */
+    size_t held;      /* number of the batch that is gone through again */
+    double spent[SLC_VELO_TIMES];
+} slc_velo_slot;
+
+/* A batch kept in memory for --repeat, and what came of it the first time. */
+typedef struct slc_velo_held {
+    bool raw;
+    slc_batch batch;
+    slc_velo_hits hits;
+    uint64_t n_hits, n_tracks, n_primaries;
+} slc_velo_held;
+
+/* The input at hand. */
+typedef struct slc_velo_input {
+    const char *path;
+    slc_io_source *source;
+    bool raw, has_truth;
+    slc_faults faults, ending; /* of all that was taken; of the end of the input */
+    slc_io_losses losses;
+    slc_status read_status; /* of the last read, with its text */
+    slc_error read_error;
+} slc_velo_input;
+
+/* A copy of the event that the report draws. */
+typedef struct slc_velo_drawing {
+    bool filled, final; /* there is one; it stays the one */
+    uint64_t number;
     slc_velo_result result;
     slc_velo_truth truth;
     slc_velo_matches matches;
+} slc_velo_drawing;
+
+typedef struct slc_velo_job {
+    const slc_velo_options *options;
+    slc_run_pipeline_config pipeline;
+    slc_velo_config config;
+    slc_velo_geometry *geometry; /* NULL: the ideal one */
+    uint32_t n_workers, n_slots;
+    slc_velo_chain **chains; /* one a worker */
+    slc_velo_slot *slots;
+    slc_velo_input input;
+    slc_velo_matches matches;
     slc_velo_check check;
-    slc_io_hdf5_writer *hdf5; /* NULL without -o */
+    slc_velo_drawing drawing;      /* empty without --report */
+    slc_io_hdf5_writer *hdf5;      /* NULL without -o */
+    slc_velo_selecting *selecting; /* NULL without --select */
     slc_velo_totals totals;
+    slc_velo_timing timing;
+    slc_velo_held *held; /* with --repeat */
+    size_t n_held, held_capacity;
+    uint64_t n_warmup, n_measured; /* batches to go through again, and those of them that count */
+    uint64_t n_again, n_warm;      /* that were read; that were through before measuring */
     slc_cli_progress progress;
     slc_error error;
+    bool told;   /* why the run ends has been said */
     bool failed; /* an input was damaged or unreadable: exit status 1 */
 } slc_velo_job;
 
 /* Processes one input. False where the run cannot go on (strict, an output that cannot be written, no memory,
  * a signal); the reason has been told. */
 bool slc_velo_job_input(slc_velo_job *job, const char *path);
+
+/* Slots and the list of chains; then what `begin` of a pipeline does: a chain for the worker. */
+slc_status slc_velo_job_open_slots(slc_velo_job *job, slc_error *error);
+slc_status slc_velo_job_begin(void *job, uint32_t worker, slc_error *error);
+/* Gives everything back. */
+void slc_velo_job_clear(slc_velo_job *job);
+/* Runs a worker's chain over the slot's result, of `batch` or, where it is NULL, of the hits in it. */
+slc_status slc_velo_job_chain(slc_velo_job *job, uint32_t worker, const slc_batch *batch, slc_velo_slot *slot,
+                              slc_error *error);
+
+/* Takes a finished batch, in the order of the input: here is where everything that is made of results is
+ * done. False where the run cannot go on; the reason has been told. */
+bool slc_velo_job_take(slc_velo_job *job, slc_velo_slot *slot);
+
+/* Keeps a batch for going through it again. */
+bool slc_velo_hold(slc_velo_job *job, const slc_velo_slot *slot);
+/* Goes through the held batches again, and takes the time. */
+bool slc_velo_measure(slc_velo_job *job);
+/* A batch is through. */
+void slc_velo_timing_mark(slc_velo_timing *timing, uint64_t events, uint64_t bytes, const double *spent);
+void slc_velo_print_timing(const slc_velo_job *job);
+json_t *slc_velo_timing_json(const slc_velo_job *job);
+const char *slc_velo_time_name(slc_velo_time part);
+
+/* Keeps the event to draw, where it is in this batch, which is compared but not yet added to the totals.
+ * False where there is no memory for it, which has been told. */
+bool slc_velo_drawing_take(slc_velo_job *job, const slc_velo_slot *slot);
+void slc_velo_drawing_clear(slc_velo_drawing *drawing);
+/* False where it, or the picture in it, is not there; the reason has been told. */
+bool slc_velo_write_report(slc_velo_job *job, const char *title, const char *command_line);
+
+void slc_velo_tell_input(slc_velo_job *job, const slc_velo_input *input);
+/* Under --strict: tells the first fault of `faults` and returns false. `damage` is the reader's own line on
+ * it, or "". */
+bool slc_velo_judge(const slc_velo_job *job, const char *path, const char *damage, const slc_faults *faults);
 
 /* Creates the groups of the result file, so that they are there however few events follow. */
 bool slc_velo_job_open_output(slc_velo_job *job, const char *command_line);

@@ -37,8 +37,13 @@ static void print_summary(const slc_velo_totals *totals)
                      totals->isolated);
         (void)printf("%-14s %" PRIu64 "\n", "pixels", totals->pixels);
     }
+    if (totals->cut_events > 0) {
+        (void)printf("%-14s %" PRIu64 " with too many clusters: not searched for tracks\n", "cut events",
+                     totals->cut_events);
+    }
     (void)printf("%-14s %" PRIu64 "\n", "clusters", totals->hits);
     (void)printf("%-14s %" PRIu64 "\n", "tracks", totals->tracks);
+    (void)printf("%-14s %" PRIu64 "\n", "vertices", totals->primaries);
     print_faults(&totals->faults);
     (void)printf("%-14s %.3f s in the chain (%.0f events/s), %.3f s in all\n", "time", totals->seconds,
                  ratio((double)totals->events, totals->seconds), totals->seconds_total);
@@ -64,6 +69,67 @@ static void print_pull(const char *name, const slc_histogram *pull)
         (void)printf("%-14s mean %+.3f, 68 %% half-width %.3f, rms %.3f (%" PRIu64 " tracks)\n", name,
                      slc_histogram_mean(pull), slc_histogram_half_width(pull), slc_histogram_rms(pull),
                      pull->inside);
+    }
+}
+
+/* Table 5.3 of the thesis. The rows are indented: their names stand in the table above. */
+static void print_hit_efficiencies(const slc_velo_check *check)
+{
+    (void)printf("\n%-16s %15s%14s%9s%9s\n", "hits, 2<eta<5", "tracks", "all hits", "first 3", "last 3");
+    (void)printf("%-16s %15s%14s%9s%9s\n", "", "", "%", "%", "%");
+    for (int i = 0; i < SLC_VELO_CATEGORIES; i++) {
+        const slc_velo_category_counts *counts = &check->counts[i][1];
+        if (counts->matched > 0) {
+            const double n = (double)counts->matched;
+            (void)printf("  %-14s %15" PRIu64 "%14.2f%9.2f%9.2f\n",
+                         slc_velo_category_name((slc_velo_category)i, false), counts->matched,
+                         100 * counts->hit_efficiency_sum / n, 100 * counts->first_hits_sum / n,
+                         100 * counts->last_hits_sum / n);
+        }
+    }
+}
+
+static void print_impact(const slc_velo_check *check)
+{
+    (void)printf("\n%-16s %15s%14s%9s\n", "1/pT", "values", "half-width", "rms");
+    (void)printf("%-16s %15s%14s%9s\n", "1/GeV", "", "µm  ", "µm");
+    for (size_t k = 0; k < SLC_VELO_IMPACT_BINS; k++) {
+        const slc_histogram *impact = &check->impact_um[k];
+        if (impact->inside > 0) {
+            (void)printf("%.1f-%-12.1f %15" PRIu64 "%14.1f%9.1f\n", SLC_VELO_IMPACT_STEP * (double)k,
+                         SLC_VELO_IMPACT_STEP * (double)(k + 1), impact->inside,
+                         slc_histogram_half_width(impact), slc_histogram_rms(impact));
+        }
+    }
+}
+
+static void print_spread(const char *name, const slc_histogram *residual, const slc_histogram *pull)
+{
+    (void)printf("%-16s mean %+.1f µm, rms %.1f µm inside ±%.0f µm, half-width %.1f µm; pull mean %+.2f, rms "
+                 "%.2f, half-width %.2f\n",
+                 name, slc_histogram_mean(residual), slc_histogram_rms(residual), residual->high,
+                 slc_histogram_half_width(residual), slc_histogram_mean(pull), slc_histogram_rms(pull),
+                 slc_histogram_half_width(pull));
+}
+
+static void print_vertices(const slc_velo_check *check)
+{
+    (void)printf("\n%-16s %15s%14s\n", "vertices", "reconstructible", "efficiency");
+    (void)printf("%-16s %15s%14s\n", "", "", "%");
+    for (int i = 0; i < SLC_VELO_VERTEX_CATEGORIES; i++) {
+        const slc_velo_vertex_counts *counts = &check->vertices[i];
+        const slc_fraction found = slc_fraction_of(counts->found, counts->reconstructible);
+        (void)printf("%-16s %15" PRIu64 "%7.2f ± %4.2f  (%" PRIu64 ")\n",
+                     slc_velo_vertex_category_name((slc_velo_vertex_category)i), counts->reconstructible,
+                     100 * found.value, 100 * found.sigma, counts->found);
+    }
+    (void)printf("%-16s %" PRIu64 " found, %" PRIu64 " false, %" PRIu64 " clones\n", "",
+                 check->vertices_found, check->vertices_false, check->vertex_clones);
+    const slc_velo_vertex_resolution *set = &check->vertex_resolution;
+    if (set->x_um.inside > 0) {
+        print_spread("vertex x", &set->x_um, &set->pull_x);
+        print_spread("vertex y", &set->y_um, &set->pull_y);
+        print_spread("vertex z", &set->z_um, &set->pull_z);
     }
 }
 
@@ -96,13 +162,29 @@ static void print_truth(const slc_velo_check *check)
     print_pull("pull y", &check->pull_y);
     print_pull("pull tx", &check->pull_tx);
     print_pull("pull ty", &check->pull_ty);
+    print_hit_efficiencies(check);
+    if (check->pull_x.inside > 0) { /* the origins of the particles are known */
+        print_impact(check);
+    }
+    if (check->vertices[SLC_VELO_VERTICES_ALL].reconstructible > 0 || check->vertices_found > 0) {
+        print_vertices(check);
+    }
 }
 
 void slc_velo_print_text(const slc_velo_job *job)
 {
+    char config[256];
+    slc_velo_config_text(&job->config.track, config, sizeof config);
+    (void)printf("%-14s %s\n", "tracking", config);
     print_summary(&job->totals);
     if (job->options->truth && job->check.events > 0) {
         print_truth(&job->check);
+    }
+    if (job->selecting != NULL) {
+        slc_velo_selecting_print(job->selecting);
+    }
+    if (job->options->timing) {
+        slc_velo_print_timing(job);
     }
 }
 
@@ -130,6 +212,35 @@ static void csv_histogram(FILE *out, const char *name, const slc_histogram *hist
     csv_value(out, name, "entries", (double)histogram->inside, "1");
 }
 
+static void csv_vertices(FILE *out, const slc_velo_check *check)
+{
+    for (int i = 0; i < SLC_VELO_VERTEX_CATEGORIES; i++) {
+        char name[32];
+        const slc_velo_vertex_counts *counts = &check->vertices[i];
+        (void)snprintf(name, sizeof name, "vertices_%s",
+                       slc_velo_vertex_category_name((slc_velo_vertex_category)i));
+        csv_value(out, name, "reconstructible", (double)counts->reconstructible, "1");
+        csv_value(out, name, "found", (double)counts->found, "1");
+        csv_fraction(out, name, "efficiency", slc_fraction_of(counts->found, counts->reconstructible));
+    }
+    csv_count(out, "vertices.reconstructed", check->vertices_found);
+    csv_count(out, "vertices.false", check->vertices_false);
+    csv_count(out, "vertices.clones", check->vertex_clones);
+    const slc_velo_vertex_resolution *set = &check->vertex_resolution;
+    csv_histogram(out, "vertex_residual_x", &set->x_um, "um");
+    csv_histogram(out, "vertex_residual_y", &set->y_um, "um");
+    csv_histogram(out, "vertex_residual_z", &set->z_um, "um");
+    csv_histogram(out, "vertex_pull_x", &set->pull_x, "1");
+    csv_histogram(out, "vertex_pull_y", &set->pull_y, "1");
+    csv_histogram(out, "vertex_pull_z", &set->pull_z, "1");
+    for (size_t k = 0; k < SLC_VELO_IMPACT_BINS; k++) {
+        char name[48];
+        (void)snprintf(name, sizeof name, "impact.inverse_pt_%.1f", SLC_VELO_IMPACT_STEP * (double)k);
+        csv_histogram(out, name, &check->impact_um[k], "um");
+        csv_value(out, name, "half_width_68", slc_histogram_half_width(&check->impact_um[k]), "um");
+    }
+}
+
 static void csv_truth(FILE *out, const slc_velo_check *check)
 {
     csv_count(out, "truth.events", check->events);
@@ -148,7 +259,10 @@ static void csv_truth(FILE *out, const slc_velo_check *check)
         csv_value(out, name, "purity", ratio(counts->purity_sum, (double)counts->matched), "1");
         csv_value(out, name, "hit_efficiency", ratio(counts->hit_efficiency_sum, (double)counts->matched),
                   "1");
+        csv_value(out, name, "first_hits", ratio(counts->first_hits_sum, (double)counts->matched), "1");
+        csv_value(out, name, "last_hits", ratio(counts->last_hits_sum, (double)counts->matched), "1");
     }
+    csv_vertices(out, check);
     csv_histogram(out, "residual_x", &check->residual_x_um, "um");
     csv_histogram(out, "residual_y", &check->residual_y_um, "um");
     csv_histogram(out, "pull_x", &check->pull_x, "1");
@@ -174,6 +288,13 @@ slc_status slc_velo_print_csv(const slc_velo_job *job, const char *path, slc_err
     csv_count(out, "pixels", totals->pixels);
     csv_count(out, "clusters", totals->hits);
     csv_count(out, "tracks", totals->tracks);
+    csv_count(out, "vertices", totals->primaries);
+    if (job->options->max_event_hits > 0) {
+        csv_count(out, "cut_events", totals->cut_events);
+    }
+    if (job->selecting != NULL) {
+        slc_velo_selecting_csv(job->selecting, out);
+    }
     for (size_t i = 0; i < SLC_FAULT_CODES; i++) {
         if (totals->faults.count[i] > 0) {
             csv_value(out, "faults", slc_fault_name((slc_fault_code)i), (double)totals->faults.count[i], "1");

@@ -2,6 +2,10 @@
 # What `cmake --install` puts in place: library, headers, command, pkg-config file, CMake package, man page. Everything
 # is found relative to where it lies, so that `cmake --install --prefix` may choose the folder at the last moment.
 include(CMakePackageConfigHelpers)
+set(sluice_config_hwloc "")
+if(TARGET PkgConfig::HWLOC)
+    set(sluice_config_hwloc "hwloc>=2")
+endif()
 install(TARGETS sluice EXPORT sluice-targets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -27,6 +31,10 @@ foreach(dir IN ITEMS libdir includedir)
         set(sluice_pc_${dir} "\${prefix}/${CMAKE_INSTALL_${upper}}")
     endif()
 endforeach()
+set(sluice_pc_hwloc "")
+if(TARGET PkgConfig::HWLOC)
+    set(sluice_pc_hwloc ", hwloc >= 2")
+endif()
 list(JOIN HDF5_C_LIBRARIES " " sluice_pc_dependencies)
 string(APPEND sluice_pc_dependencies " -lm")
 if(BUILD_SHARED_LIBS)

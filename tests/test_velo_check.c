@@ -29,7 +29,8 @@ static int set_up(void **state)
            slc_columns_reserve(&slc_velo_states_schema, &result.beam, 100, 8) != SLC_OK ||
            slc_columns_reserve(&slc_velo_particles_schema, &truth.particles, 100, 8) != SLC_OK ||
            slc_columns_reserve(&slc_velo_particle_ids_schema, &truth.ids, 1000, 8) != SLC_OK ||
-           slc_columns_reserve(&slc_velo_vertices_schema, &truth.vertices, 0, 8) != SLC_OK;
+           slc_columns_reserve(&slc_velo_vertices_schema, &truth.vertices, 20, 8) != SLC_OK ||
+           slc_columns_reserve(&slc_velo_primaries_schema, &result.primaries, 20, 8) != SLC_OK;
 }
 
 static int tear_down(void **state)
@@ -90,6 +91,7 @@ static void end_event(void)
     slc_columns_end_event(&result.tracks);
     slc_columns_end_event(&result.track_hits);
     slc_columns_end_event(&result.beam);
+    slc_columns_end_event(&result.primaries);
     slc_velo_truth_end_event(&truth);
 }
 
@@ -132,6 +134,12 @@ static void counts_by_hand(void **state)
     assert_int_equal(velo[1].found, 2);
     assert_near(velo[1].purity_sum, 1 + 1 + 0.8, 1e-9);
     assert_near(velo[1].hit_efficiency_sum, 0.7 + 0.3 + 4.0 / 6, 1e-9);
+    /* Ends: of particle 0 the first three are on one track and the last three on the other; of particle 1 the
+     * first three and one of the last; of particle 3, with eta 6, all. */
+    assert_near(velo[1].first_hits_sum, 1 + 0 + 1, 1e-9);
+    assert_near(velo[1].last_hits_sum, 0 + 1 + 1.0 / 3, 1e-9);
+    assert_near(velo[0].last_hits_sum, 0 + 1 + 1.0 / 3 + 1, 1e-9);
+    assert_int_equal(check.against_hits.reconstructible.bin[6], 1);
     assert_int_equal(check.counts[SLC_VELO_CATEGORY_LONG_P5][0].reconstructible, 2);
     assert_int_equal(check.counts[SLC_VELO_CATEGORY_FROM_B][1].found, 1);
     assert_int_equal(check.counts[SLC_VELO_CATEGORY_FROM_D][0].found, 1);
@@ -195,6 +203,7 @@ static void residuals_and_pulls(void **state)
     add_hits(8);
     add_particle(211, 3, 20000, velo_long, 0, 8);
     truth.particles.origin_z_mm[0] = 10;
+    truth.particles.pt_mev[0] = 1000;
     add_track((const uint32_t[]){7, 6, 5, 4, 3, 2, 1, 0}, 8);
     const double tx = 1 / sinh(3.0);
     result.beam.z_mm[0] = 110;
@@ -212,6 +221,80 @@ static void residuals_and_pulls(void **state)
     assert_near(check.pull_x.sum, 2, 1e-3);
     assert_near(check.pull_tx.sum, -1, 1e-3);
     assert_near(check.pull_y.sum, 0, 1e-3);
+    /* The line passes the origin's z at x = 0.12 mm; the shortest way to it is a little less. */
+    const double slope = tx - 1e-3;
+    assert_int_equal(check.impact_um[2].inside, 2); /* x and y; 1 / GeV */
+    assert_near(check.impact_um[2].sum, 120 / (1 + slope * slope), 0.02);
+}
+
+/* A particle that flies backward begins at its largest z. */
+static void ends_of_a_backward_particle(void **state)
+{
+    (void)state;
+    add_hits(8);
+    add_particle(211, -3, 20000, velo_long, 0, 8);
+    add_track((const uint32_t[]){7, 6, 5, 4, 3}, 5);
+    end_event();
+    assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches), SLC_OK);
+    const slc_velo_category_counts *velo = &check.counts[SLC_VELO_CATEGORY_VELO][0];
+    assert_near(velo->first_hits_sum, 1, 1e-9);
+    assert_near(velo->last_hits_sum, 0, 1e-9);
+}
+
+static void add_collision(double z, int32_t n_tracks)
+{
+    const size_t row = truth.vertices.head.size++;
+    truth.vertices.x_mm[row] = truth.vertices.y_mm[row] = 0;
+    truth.vertices.z_mm[row] = z;
+    truth.vertices.n_tracks[row] = n_tracks;
+}
+
+static void add_primary(float z, float sigma)
+{
+    const size_t row = result.primaries.head.size++;
+    result.primaries.x_mm[row] = 0.03f;
+    result.primaries.y_mm[row] = -0.01f;
+    result.primaries.z_mm[row] = z;
+    result.primaries.cov_xx_mm2[row] = result.primaries.cov_yy_mm2[row] = 1e-4f;
+    result.primaries.cov_zz_mm2[row] = sigma * sigma;
+}
+
+/* Collisions at 0 and 5 mm (close; the second is missed), at 50 (found twice, and a vertex ten sigma away is
+ * false), at 100 with too few tracks (matched, so not false), and a vertex at 80 that is nobody's. */
+static void vertices_by_hand(void **state)
+{
+    (void)state;
+    add_hits(3);
+    add_particle(211, 3, 20000, velo_long, 0, 3);
+    add_collision(0, 10);
+    add_collision(5, 8);
+    add_collision(50, 20);
+    add_collision(100, 3);
+    add_primary(0.02f, 0.05f);
+    add_primary(50.02f, 0.05f);
+    add_primary(50.04f, 0.05f);
+    add_primary(50.10f, 0.01f);
+    add_primary(80, 0.05f);
+    add_primary(100, 0.05f);
+    end_event();
+    end_event(); /* without truth: counts nowhere */
+    assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches), SLC_OK);
+    assert_int_equal(check.vertices[SLC_VELO_VERTICES_ALL].reconstructible, 3);
+    assert_int_equal(check.vertices[SLC_VELO_VERTICES_ALL].found, 2);
+    assert_int_equal(check.vertices[SLC_VELO_VERTICES_ISOLATED].reconstructible, 1);
+    assert_int_equal(check.vertices[SLC_VELO_VERTICES_ISOLATED].found, 1);
+    assert_int_equal(check.vertices[SLC_VELO_VERTICES_CLOSE].reconstructible, 2);
+    assert_int_equal(check.vertices[SLC_VELO_VERTICES_CLOSE].found, 1);
+    assert_int_equal(check.vertices_found, 6);
+    assert_int_equal(check.vertices_false, 2);
+    assert_int_equal(check.vertex_clones, 1);
+    const slc_velo_vertex_resolution *set = &check.vertex_resolution;
+    assert_int_equal(set->z_um.inside, 2);
+    assert_near(slc_histogram_mean(&set->x_um), 30, 1e-3);
+    assert_near(slc_histogram_mean(&set->y_um), -10, 1e-3);
+    assert_near(slc_histogram_mean(&set->z_um), 20, 0.01);
+    assert_near(slc_histogram_mean(&set->pull_x), 3, 1e-3);
+    assert_near(slc_histogram_mean(&set->pull_z), 0.4, 1e-3);
 }
 
 static void normal_approximation(void **state)
@@ -231,6 +314,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(edges_of_matching, set_up, tear_down),
         cmocka_unit_test_setup_teardown(events_without_truth, set_up, tear_down),
         cmocka_unit_test_setup_teardown(residuals_and_pulls, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(ends_of_a_backward_particle, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(vertices_by_hand, set_up, tear_down),
         cmocka_unit_test(normal_approximation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

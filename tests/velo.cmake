@@ -5,8 +5,20 @@ sluice_test(test_velo_cluster stages test_velo_cluster.c oracle/velo_cluster_ora
 sluice_test(test_velo_cluster_banks "stages;data" test_velo_cluster_banks.c support/velo_banks.c
     oracle/velo_cluster_oracle.c)
 sluice_test(test_velo_retina "stages;data" test_velo_retina.c)
-sluice_test(test_velo_track stages test_velo_track.c oracle/velo_track_oracle.c)
+sluice_test(test_velo_track stages test_velo_track.c support/velo_track_cases.c oracle/velo_track_oracle.c)
+sluice_core_test(test_velo_track_limits stages "base;simd;pixel;velo" test_velo_track_limits.c support/velo_track_cases.c
+    oracle/velo_track_oracle.c)
+sluice_test(test_velo_track_random stages test_velo_track_random.c support/velo_track_cases.c oracle/velo_track_oracle.c)
+sluice_test(test_velo_track_large stages test_velo_track_large.c support/velo_track_cases.c oracle/velo_track_oracle.c)
+sluice_test(test_velo_track_data "stages;data" test_velo_track_data.c support/velo_track_cases.c
+    oracle/velo_track_oracle.c support/support.c)
+sluice_test(test_velo_track_baselines stages test_velo_track_baselines.c)
 sluice_test(test_velo_fit stages test_velo_fit.c oracle/velo_fit_oracle.c)
+sluice_test(test_velo_fit_targets stages test_velo_fit_targets.c oracle/velo_fit_oracle.c)
+sluice_test(test_velo_fit_real "stages;data" test_velo_fit_real.c oracle/velo_fit_oracle.c support/support.c)
+sluice_test(test_velo_fit_precision stages test_velo_fit_precision.c oracle/velo_fit_oracle.c)
+sluice_test(test_velo_vertex stages test_velo_vertex.c oracle/velo_vertex_oracle.c)
+sluice_test(test_velo_vertex_data "stages;data" test_velo_vertex_data.c oracle/velo_vertex_oracle.c)
 sluice_test(test_velo_check stages test_velo_check.c)
 sluice_test(test_velo_real "stages;data" test_velo_real.c oracle/velo_cluster_oracle.c)
 
@@ -17,3 +29,4 @@ sluice_test_properties(physics_velo_json "stages;data")
 add_test(NAME physics_velo_simulated
     COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/physics/velo_physics.py $<TARGET_FILE:sluice-command> simulated)
 sluice_test_properties(physics_velo_simulated stages)
+sluice_core_test(test_velo_select stages "base;simd;pixel;velo" test_velo_select.c oracle/velo_select_oracle.c)

@@ -4,7 +4,7 @@
 # Debian's packages, if anything is missing. Asks dpkg first: with nothing missing it is silent and touches no network.
 set -eu
 
-build="cmake gcc libc6-dev ninja-build pkg-config libjansson-dev libhdf5-dev zlib1g-dev libpng-dev libtiff-dev"
+build="cmake gcc libc6-dev ninja-build pkg-config libjansson-dev libhdf5-dev zlib1g-dev libpng-dev libtiff-dev libhwloc-dev"
 # g++: C++ headers' test and libFuzzer's runtime; llvm: readable sanitizer reports; binutils: symbol tests;
 # xz-utils: the packed reference events; hdf5-tools: reading results back with a tool that is not ours.
 # python3-numpy, python3-scipy: arrays and labels that are not ours.

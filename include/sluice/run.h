@@ -13,20 +13,42 @@
 extern "C" {
 #endif
 
+/* An event to be drawn: number `event` of the collections, which stay the caller's. Of the result are needed
+ * hits, tracks, track_hits, beam and primaries; truth (with its matches) where the event has particles. */
+typedef struct slc_run_display {
+    uint64_t number; /* what it is called: its number in the run, from 0 */
+    uint32_t event;
+    const slc_velo_result *result;
+    const slc_velo_truth *truth;     /* or NULL */
+    const slc_velo_matches *matches; /* one row per track; NULL only without truth */
+} slc_run_display;
+
+/* A part of the time. */
+typedef struct slc_run_stage {
+    const char *name;
+    double seconds;
+} slc_run_stage;
+
 /* What the report tells beside the check's totals. */
 typedef struct slc_run_summary {
     const char *title;   /* e.g. the names of the inputs */
     const char *command; /* the command line that made it */
     uint64_t events, lost_events;
-    uint64_t superpixels, isolated, pixels, hits, tracks;
+    uint64_t superpixels, isolated, pixels, hits, tracks, primaries;
     double seconds; /* in the chain, without reading and checking */
     bool has_truth;
     slc_faults faults;
+    const char *configuration;   /* of the track search; NULL: not told */
+    const slc_run_stage *stages; /* summed over the threads; NULL: not told */
+    size_t n_stages;
+    uint64_t staged_events;         /* that these times are of */
+    const slc_run_display *display; /* NULL: no event is drawn */
 } slc_run_summary;
 
-/* Writes a self-contained HTML page (inline SVG, no script, nothing loaded from elsewhere): the physics table
- * with uncertainties, efficiency plots, residuals, pulls, spectra, faults. SLC_ERR_IO where the file cannot
- * be written. */
+/* Writes a self-contained HTML page (inline SVG, no script, nothing loaded from elsewhere; well-formed XML
+ * too): an event, the physics tables with uncertainties, efficiencies, impact parameters, vertices,
+ * residuals, pulls, spectra, times, faults. Some 40 bytes for each hit of the event. SLC_ERR_IO where the
+ * file cannot be written, SLC_ERR_MEMORY where there is none to sort out the event's truth. */
 slc_status slc_run_report_html(const char *path, const slc_run_summary *summary, const slc_velo_check *check,
                                slc_error *error);
 

@@ -10,11 +10,14 @@
 #include <sluice/io.h>
 #include <sluice/io_image.h>
 #include <sluice/io_pixel.h>
+#include <sluice/io_select.h>
 #include <sluice/pixel_cluster.h>
 #include <sluice/pixel_stream.h>
 #include <sluice/run.h>
 #include <sluice/run_bench_cluster.h>
 #include <sluice/run_bench_label.h>
+#include <sluice/run_bench_velo.h>
+#include <sluice/run_pipeline.h>
 #include <sluice/sim.h>
 #include <sluice/simd.h>
 #include <sluice/velo.h>

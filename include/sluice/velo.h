@@ -25,6 +25,8 @@
 
 #include <sluice/velo_fit.h>
 
+#include <sluice/velo_vertex.h>
+
 #include <sluice/velo_ip.h>
 
 #include <sluice/velo_truth.h>
@@ -32,5 +34,7 @@
 #include <sluice/velo_check.h>
 
 #include <sluice/velo_chain.h>
+
+#include <sluice/velo_select.h>
 
 #endif

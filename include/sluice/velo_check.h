@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tracks against simulation truth, with the definitions of LHCb's checkers (Allen's track checker): matching,
- * ghosts, clones, efficiencies by category, residuals of hits and pulls of states.
+ * Tracks and vertices against simulation truth, with the definitions of LHCb's checkers (Allen's): matching,
+ * ghosts, clones, efficiencies by category, residuals of hits, pulls of states, impact parameters, vertices.
  * docs/howto/velo-physics.md.
  */
 #ifndef SLUICE_VELO_CHECK_H
@@ -39,6 +39,8 @@ typedef struct slc_velo_category_counts {
     uint64_t clones;           /* every matched track beyond the first of its particle */
     double purity_sum;         /* over matched tracks: the particle's share of the track's hits */
     double hit_efficiency_sum; /* over matched tracks: the track's share of the particle's hits */
+    double first_hits_sum;     /* … of its first three hits along its flight, of those that are clusters */
+    double last_hits_sum;      /* … of its last three */
 } slc_velo_category_counts;
 
 /* A fraction and its uncertainty by the normal approximation, sqrt(f (1 - f) / n); both 0 where n = 0. */
@@ -52,6 +54,10 @@ typedef struct slc_velo_check_config {
     float eta_low, eta_high;    /* 2, 5 */
     float residual_min_p_mev;   /* straight-line residuals: particles above this momentum … */
     uint32_t residual_min_hits; /* … with at least this many hits on the track */
+    uint32_t vertex_min_tracks; /* 4: a collision with at least as many counts as reconstructible */
+    float vertex_match_sigmas; /* 5: a vertex matches the collision nearest in z within so many of its sigma_z
+                                */
+    float isolation_mm;        /* 10: a collision with another one nearer than this is close, else isolated */
 } slc_velo_check_config;
 void slc_velo_check_config_default(slc_velo_check_config *config);
 
@@ -59,6 +65,30 @@ void slc_velo_check_config_default(slc_velo_check_config *config);
 typedef struct slc_velo_efficiency_plot {
     slc_histogram reconstructible, found;
 } slc_velo_efficiency_plot;
+
+/* Collisions: all, and by whether another one is near. */
+typedef enum slc_velo_vertex_category {
+    SLC_VELO_VERTICES_ALL = 0,
+    SLC_VELO_VERTICES_ISOLATED,
+    SLC_VELO_VERTICES_CLOSE,
+    SLC_VELO_VERTEX_CATEGORIES
+} slc_velo_vertex_category;
+/* "all", "isolated", "close". */
+const char *slc_velo_vertex_category_name(slc_velo_vertex_category category);
+
+typedef struct slc_velo_vertex_counts {
+    uint64_t reconstructible; /* collisions with enough tracks */
+    uint64_t found;           /* of these, matched by one vertex at least */
+} slc_velo_vertex_counts;
+
+/* The nearest vertex of each collision found: reconstructed minus true, and that over its sigma. */
+typedef struct slc_velo_vertex_resolution {
+    slc_histogram x_um, y_um, z_um, pull_x, pull_y, pull_z;
+} slc_velo_vertex_resolution;
+
+/* Impact parameters in bins of 1 / pT, so wide in 1 / GeV. */
+enum { SLC_VELO_IMPACT_BINS = 6 };
+#define SLC_VELO_IMPACT_STEP 0.5
 
 /* Totals over all batches given to slc_velo_check_run since _init. Read the members directly. */
 typedef struct slc_velo_check {
@@ -69,8 +99,17 @@ typedef struct slc_velo_check {
     uint64_t mc_hits_found;                                  /* those whose channel id is a hit's */
     slc_velo_category_counts counts[SLC_VELO_CATEGORIES][2]; /* [1]: eta_low < eta < eta_high */
     slc_velo_efficiency_plot against_eta, against_log_p, against_phi, against_docaz; /* velo, no electrons */
+    slc_velo_efficiency_plot against_hits;                                           /* of the particle */
     slc_histogram residual_x_um, residual_y_um;     /* of matched hits from a straight-line fit to them */
     slc_histogram pull_x, pull_y, pull_tx, pull_ty; /* beam state of matched tracks whose origin is known */
+    /* Of the first matched tracks of long particles: x and y of the vector from the true origin to the line,
+     * where it is shortest. */
+    slc_histogram impact_um[SLC_VELO_IMPACT_BINS];
+    slc_velo_vertex_counts vertices[SLC_VELO_VERTEX_CATEGORIES];
+    uint64_t vertices_found; /* reconstructed, in events with true collisions */
+    uint64_t vertices_false; /* of these, without a match */
+    uint64_t vertex_clones;  /* matched beyond the first of their collision */
+    slc_velo_vertex_resolution vertex_resolution;
     slc_histogram hits_per_track, cluster_pixels, tracks_per_event, hits_per_event, superpixels_per_event;
     void *scratch;
     size_t scratch_bytes;

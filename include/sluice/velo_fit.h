@@ -6,6 +6,7 @@
 #ifndef SLUICE_VELO_FIT_H
 #define SLUICE_VELO_FIT_H
 
+#include <sluice/simd.h>
 #include <sluice/velo_types.h>
 
 #ifdef __cplusplus
@@ -24,6 +25,7 @@ typedef struct slc_velo_fit_config {
     float scatter_prior;
     float beam_x_mm, beam_y_mm; /* the beam line, parallel to z */
     float end_z_mm;             /* where the downstream state is given */
+    slc_simd_target target;     /* a result of slc_simd_choose(); default SLC_SIMD_AUTO */
 } slc_velo_fit_config;
 void slc_velo_fit_config_default(slc_velo_fit_config *config);
 
@@ -32,7 +34,10 @@ void slc_velo_fit_config_default(slc_velo_fit_config *config);
  * projections with the typical variance (so that it still tells straight tracks from others), n_dof is 2 ·
  * hits − 4. A track is backward where its point of closest approach lies downstream of its hits; the filter
  * towards the beam line then runs downstream, and `end` is the same line at end_z_mm. Both outputs need room
- * for as many rows as there are tracks. */
+ * for as many rows as there are tracks (SLC_ERR_CAPACITY). SLC_ERR_USAGE for a track of less than 2 or more
+ * than SLC_VELO_MAX_TRACK_HITS hits, and for a target that does not run here; the outputs are then empty.
+ * Results are the same bits on every target. Never allocates; needs 100 kilobytes of stack. Several
+ * threads may use one configuration. */
 slc_status slc_velo_fit_run(const slc_velo_fit_config *config, const slc_velo_hits *hits,
                             const slc_velo_tracks *tracks, const slc_velo_track_hits *track_hits,
                             slc_velo_states *beam, slc_velo_states *end);

@@ -20,7 +20,7 @@ enum {
     SLC_VELO_ROWS = 256,
     SLC_VELO_SUPERPIXEL_COLUMNS = 384, /* super-pixels (2 × 4 pixels) of a sensor */
     SLC_VELO_SUPERPIXEL_ROWS = 64,
-    SLC_VELO_MAX_TRACK_HITS = SLC_VELO_LAYERS
+    SLC_VELO_MAX_TRACK_HITS = SLC_VELO_MODULES
 };
 
 /* Super-pixels, sorted by sensor, then by address (column, then row); an address occurs once. `word` is the

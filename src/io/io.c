@@ -64,6 +64,7 @@ static void record(slc_io_source *source, slc_faults *faults, slc_fault_code cod
         return;
     }
     source->damaged = true;
+    source->damage_offset = offset;
     const int n = snprintf(source->damage, sizeof source->damage, "%s: ", source->stream.name);
     const size_t used = n > 0 ? (size_t)n : 0;
     if (used < sizeof source->damage) {
@@ -92,6 +93,20 @@ void slc_io_lose(slc_io_source *source, slc_faults *faults, slc_fault_code code,
     record(source, faults, code, offset, format, arguments);
     va_end(arguments);
     source->totals.lost_events++;
+}
+
+void slc_io_settle(slc_io_source *source, const slc_io_losses *losses)
+{
+    source->totals.checksums += losses->checksums;
+    source->totals.lost_events += losses->events;
+    source->totals.events -= losses->events;
+    source->totals.compressed -= losses->compressed;
+    if (losses->events > 0 && (!source->damaged || losses->offset < source->damage_offset)) {
+        source->damaged = true;
+        source->damage_offset = losses->offset;
+        (void)snprintf(source->damage, sizeof source->damage, "%.370s: %s", source->stream.name,
+                       losses->text);
+    }
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -245,6 +260,23 @@ static slc_status batch_status(slc_status last, uint32_t n_events, const slc_err
     return last < 0 ? slc_fail(error, last, "%s", reason->text) : last;
 }
 
+/* Of the batch, expanded. */
+static size_t bytes_of(const slc_io_source *source, const slc_batch *batch)
+{
+    return batch->size + (source->deferred != NULL ? slc_io_deferred_growth(source->deferred) : 0);
+}
+
+slc_status slc_io_read_batch_deferred(slc_io_source *source, uint32_t max_events, size_t max_bytes,
+                                      slc_batch *batch, slc_io_deferred *deferred, slc_faults *faults,
+                                      slc_error *error)
+{
+    slc_io_deferred_reset(deferred);
+    source->deferred = deferred;
+    const slc_status status = slc_io_read_batch(source, max_events, max_bytes, batch, faults, error);
+    source->deferred = NULL;
+    return status;
+}
+
 slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t max_bytes, slc_batch *batch,
                              slc_faults *faults, slc_error *error)
 {
@@ -260,7 +292,7 @@ slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t 
         return slc_fail(error, status, "%s: no memory for a batch", source->stream.name);
     }
     while (status == SLC_OK &&
-           (batch->n_events == 0 || (batch->n_events < max_events && batch->size < max_bytes))) {
+           (batch->n_events == 0 || (batch->n_events < max_events && bytes_of(source, batch) < max_bytes))) {
         status = source->format->read_raw(source, batch, faults, &reason);
         source->totals.events += status == SLC_OK ? 1 : 0;
     }

@@ -208,6 +208,41 @@ static slc_status expand_event(slc_io_source *source, const uint8_t *payload, si
     return SLC_OK;
 }
 
+static bool is_hashed(const slc_io_source *source, const slc_mdf_header *header)
+{
+    return header->checksum != 0 && source->config.verify_checksum;
+}
+
+/* Puts off what takes long of a record that is good so far. *done is false where there is nothing to put off,
+ * or something is wrong with it that is better told at once. */
+static slc_status defer_record(slc_io_source *source, const slc_mdf_header *header, const uint8_t *bytes,
+                               slc_batch *batch, bool *done, slc_error *error)
+{
+    const uint8_t *payload = bytes + header->header_size;
+    const size_t size = header->record_size - header->header_size;
+    const char *why = NULL;
+    slc_io_unfinished event = {.event = batch->n_events,
+                               .hashed = is_hashed(source, header),
+                               .checksum = header->checksum,
+                               .packed = header->compression != 0};
+    *done = source->deferred != NULL && header->sizes_agree && header->data_type == SLC_MDF_BANKS &&
+            header->compression <= SLC_MDF_LAST_ZIP && (event.hashed || event.packed) &&
+            (!event.packed || slc_mdf_blocks_size(payload, size, source->config.max_event_bytes,
+                                                  &event.expanded, &why) == SLC_OK);
+    if (!*done) {
+        return SLC_OK;
+    }
+    event.hash = slc_mdf_hash(0, bytes + SLC_MDF_HASHED_FROM, header->header_size - SLC_MDF_HASHED_FROM);
+    if (slc_batch_append(batch, payload, size, source->stream.offset) != SLC_OK) {
+        return no_memory(source, size, error);
+    }
+    if (slc_io_defer(source->deferred, &event) != SLC_OK) {
+        batch->n_events--; /* an event that nobody would finish */
+        return no_memory(source, size, error);
+    }
+    return SLC_OK;
+}
+
 /* Whether a complete record is one that can be handed out; a fault otherwise. */
 static bool acceptable(slc_io_source *source, const slc_mdf_header *header, const uint8_t *bytes,
                        slc_faults *faults)
@@ -226,7 +261,7 @@ static bool acceptable(slc_io_source *source, const slc_mdf_header *header, cons
                     header->compression, (unsigned)SLC_MDF_LAST_ZIP);
         return false;
     }
-    if (header->checksum != 0 && source->config.verify_checksum) {
+    if (is_hashed(source, header)) {
         const uint32_t found = slc_mdf_checksum(bytes + SLC_MDF_HASHED_FROM,
                                                 header->record_size - SLC_MDF_HASHED_FROM);
         if (found != header->checksum) {
@@ -245,14 +280,15 @@ static slc_status take_record(slc_io_source *source, const slc_mdf_header *heade
                               slc_batch *batch, slc_faults *faults, bool *lost, slc_error *error)
 {
     const uint64_t offset = source->stream.offset;
-    slc_status status = SLC_OK;
-    *lost = !acceptable(source, header, bytes, faults);
+    bool deferred = false;
+    slc_status status = defer_record(source, header, bytes, batch, &deferred, error);
+    *lost = !deferred && !acceptable(source, header, bytes, faults);
     if (!*lost && !header->sizes_agree) {
         slc_io_note(source, faults, SLC_FAULT_RECORD_SIZE, offset,
                     "byte %llu: the three sizes of a record are %u, %u and %u: two of them were believed",
                     (unsigned long long)offset, header->size[0], header->size[1], header->size[2]);
     }
-    if (!*lost) {
+    if (!*lost && !deferred) {
         const uint8_t *payload = bytes + header->header_size;
         const size_t size = header->record_size - header->header_size;
         if (header->compression != 0) {

@@ -53,6 +53,12 @@ enum { SLC_MDF_PLAUSIBLE = SLC_MDF_HEADER + 4 };
 
 /* Jenkins' one-at-a-time hash over `size` bytes taken as signed characters. */
 uint32_t slc_mdf_checksum(const uint8_t *bytes, size_t size);
+/* The same in steps: from 0, over as many pieces as there are, to the end. Sixteen at a time, over so many
+ * words of four bytes each, take hardly longer than one. */
+enum { SLC_MDF_LANES = 16 };
+uint32_t slc_mdf_hash(uint32_t hash, const uint8_t *bytes, size_t size);
+void slc_mdf_hash16(uint32_t hash[SLC_MDF_LANES], const uint8_t *const bytes[SLC_MDF_LANES], size_t words);
+uint32_t slc_mdf_hash_end(uint32_t hash);
 
 /* The size that a sequence of compressed blocks says it expands to. SLC_ERR_FORMAT with *why where the blocks
  * do not fill `size`, claim more than their bytes can hold or more than `limit`, or are of an unknown kind.
@@ -62,5 +68,10 @@ slc_status slc_mdf_blocks_size(const uint8_t *bytes, size_t size, size_t limit, 
 /* Expands them into `out`, which has that size. `zip` has been through inflateInit. */
 slc_status slc_mdf_blocks_expand(z_stream *zip, const uint8_t *bytes, size_t size, uint8_t *out,
                                  const char **why);
+
+/* Appends a whole record, header and all, as it is. */
+struct slc_io_mdf_writer;
+slc_status slc_mdf_write_record(struct slc_io_mdf_writer *writer, const void *record, size_t size,
+                                slc_error *error);
 
 #endif

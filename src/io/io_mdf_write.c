@@ -127,8 +127,13 @@ slc_status slc_io_mdf_write(slc_io_mdf_writer *writer, const void *banks, size_t
     }
     const size_t record_size = SLC_MDF_HEADER + used;
     fill_header(writer->record, (uint32_t)record_size, compression, writer->config.run_number);
-    if (fwrite(writer->record, 1, record_size, writer->output.stream) != record_size) {
-        return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+    return slc_mdf_write_record(writer, writer->record, record_size, error);
+}
+
+slc_status slc_mdf_write_record(slc_io_mdf_writer *writer, const void *record, size_t size, slc_error *error)
+{
+    if (fwrite(record, 1, size, writer->output.stream) != size) {
+        return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", writer->output.path, strerror(errno));
     }
     return SLC_OK;
 }

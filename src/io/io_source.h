@@ -38,9 +38,24 @@ struct slc_io_source {
     void *state;
     slc_io_totals totals;
     uint64_t batches;
+    slc_io_deferred *deferred; /* where a batch is being read that is finished later, else NULL */
     bool damaged;
+    uint64_t damage_offset;
     char damage[508];
 };
+
+/* One event of the batch at hand that is to be finished. Its bytes are in the batch as they came. */
+typedef struct slc_io_unfinished {
+    uint32_t event; /* index in the batch */
+    bool hashed;    /* the checksum is to be compared: of `hash`, which is begun, continued over the bytes */
+    uint32_t hash, checksum;
+    bool packed;     /* the bytes are 'ZL' blocks */
+    size_t expanded; /* that become so many */
+} slc_io_unfinished;
+slc_status slc_io_defer(slc_io_deferred *deferred, const slc_io_unfinished *event);
+void slc_io_deferred_reset(slc_io_deferred *deferred);
+/* Bytes that the events of the batch grow by. */
+size_t slc_io_deferred_growth(const slc_io_deferred *deferred);
 
 /* Records a fault that costs no event, and keeps its text ("byte 5: what is wrong") if it is the first of the
  * input. */

@@ -39,6 +39,9 @@ slc_status slc_io_stream_open(slc_io_stream *stream, const char *path, slc_error
     if (S_ISDIR(about.st_mode)) {
         return open_failed(stream, "is a directory, not a file", error);
     }
+    /* Read, not mapped: a file that is cut while it is being read is then an end, not a signal. The system
+     * reads ahead; where there is no file (a pipe), it says so, and nobody minds. */
+    (void)posix_fadvise(stream->file, 0, 0, POSIX_FADV_SEQUENTIAL);
     return SLC_OK;
 }
 

@@ -3,6 +3,7 @@
  * The report of a run: one HTML page with everything inside it, made to be read on a screen and on paper. The
  * plots are in run_report_plots.c.
  */
+#include "run/run_report_event.h"
 #include "run/run_report_plots.h"
 #include "run/run_svg.h"
 
@@ -46,6 +47,26 @@ static const char style[] =
     ".hist{fill:var(--fill);stroke:var(--blue);stroke-width:1.3}.back{fill:#e9edf1;stroke:none}\n"
     ".bar{stroke:var(--blue);stroke-width:1.3;fill:none}.point{fill:var(--blue)}\n"
     ".curve{stroke:var(--red);stroke-width:1.6;fill:none}\n"
+    ".event{margin:14px 0 0}.hit{fill:none;stroke-linecap:round;stroke-width:2.2}\n"
+    ".hit.found{stroke:#33475b}.hit.missed{stroke:#e07b00;stroke-width:4.2}.hit.far{stroke:#d9b382;stroke-"
+    "width:3}"
+    ".hit.other{stroke:#aab5bf}\n"
+    ".trk{fill:none;stroke-width:.75;stroke-linejoin:round}.trk:hover{stroke-width:3;stroke-opacity:1}\n"
+    ".trk.matched{stroke:#2b7bc8;stroke-opacity:.55}.trk.clone{stroke:#8b3fc9;stroke-width:1.6}\n"
+    ".trk.ghost{stroke:#d6122f;stroke-width:1.6}.trk.lost{stroke:#e07b00;stroke-width:1.3;stroke-dasharray:5 "
+    "3}.trk.away{stroke:#d9b382;stroke-width:.9;stroke-dasharray:5 3}\n"
+    ".dense .hit{stroke-width:1.6}.dense .trk{stroke-width:.5}.dense .trk.ghost,.dense .trk.clone,"
+    ".dense .trk.lost{stroke-width:.8}\n"
+    ".vtx{fill:#111;stroke:#fff;stroke-width:.9}.mcv{fill:none;stroke:#12833b;stroke-width:1.6}\n"
+    ".legend{margin:6px 0 0;font-size:13px;color:var(--soft)}.legend b{color:var(--ink)}\n"
+    ".key{white-space:nowrap;margin-right:16px}.key svg{display:inline-block;width:26px;height:12px;"
+    "vertical-align:-1px;margin-right:4px}.key .trk{stroke-width:2}.key .hit{stroke-width:5}\n"
+    ".beside{display:grid;grid-template-columns:minmax(0,9fr) "
+    "minmax(0,10fr);gap:14px;align-items:start}.beside .table{margin-top:"
+    "14px}.beside td,.beside th{padding:4px 6px;font-size:12px}\n"
+    "@media(max-width:900px){.beside{grid-template-columns:1fr}}\n"
+    ".meter{display:block;height:11px;background:var(--blue);opacity:.75;border-radius:2px}\n"
+    ".curve.dash{stroke-dasharray:4 3}\n"
     "@page{margin:14mm}@media print{body{background:#fff;font-size:12px}main{max-width:none;padding:0}"
     ".plots{grid-template-columns:repeat(2,1fr)}h2{break-after:avoid}.tile,figure,.table{border-color:#bbb}"
     "*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
@@ -59,8 +80,8 @@ static double ratio(double part, double whole)
 
 static void head(FILE *out, const slc_run_summary *summary)
 {
-    (void)fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>Sluice: ",
+    (void)fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n"
+                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>\n<title>Sluice: ",
                 out);
     slc_html_text(out, summary->title);
     (void)fprintf(out, "</title>\n<style>\n%s</style></head>\n<body><main>\n<h1>VELO reconstruction</h1>\n",
@@ -116,6 +137,9 @@ static void tiles(FILE *out, const slc_run_summary *summary, const slc_velo_chec
     }
     tile_per_event(out, summary->hits, summary->events, "clusters");
     tile_per_event(out, summary->tracks, summary->events, "tracks");
+    if (summary->primaries > 0) {
+        tile_per_event(out, summary->primaries, summary->events, "primary vertices");
+    }
     (void)fprintf(
         out,
         "<div class=\"tile\"><b>%.0f <small>events/s</small></b><small>%.3f s in the chain</small></div>\n",
@@ -123,10 +147,14 @@ static void tiles(FILE *out, const slc_run_summary *summary, const slc_velo_chec
     if (summary->has_truth) {
         const slc_velo_category_counts *velo = &check->counts[SLC_VELO_CATEGORY_VELO][1];
         const slc_velo_category_counts *all_long = &check->counts[SLC_VELO_CATEGORY_LONG][1];
-        tile_percent(out, slc_fraction_of(velo->found, velo->reconstructible),
-                     "efficiency velo, 2 &lt; η &lt; 5");
-        tile_percent(out, slc_fraction_of(all_long->found, all_long->reconstructible),
-                     "efficiency long, 2 &lt; η &lt; 5");
+        if (velo->reconstructible > 0) { /* some inputs have particles, but do not tell which ones count */
+            tile_percent(out, slc_fraction_of(velo->found, velo->reconstructible),
+                         "efficiency velo, 2 &lt; η &lt; 5");
+        }
+        if (all_long->reconstructible > 0) {
+            tile_percent(out, slc_fraction_of(all_long->found, all_long->reconstructible),
+                         "efficiency long, 2 &lt; η &lt; 5");
+        }
         tile_percent(out, slc_fraction_of(check->ghosts, check->tracks), "ghost tracks");
     }
     (void)fputs("</section>\n", out);
@@ -178,6 +206,66 @@ static void physics_table(FILE *out, const slc_velo_check *check)
         check->mc_hits_found, check->mc_hits, 100 * (double)check->config.match_fraction);
 }
 
+static void vertices_table(FILE *out, const slc_velo_check *check)
+{
+    static const char *const names[SLC_VELO_VERTEX_CATEGORIES] = {"all", "isolated", "close"};
+    (void)fprintf(
+        out,
+        "<h2>Vertices against simulation truth</h2>\n<div class=\"table\"><table>\n<tr><th>collisions "
+        "of %u tracks or more</th><th>reconstructible</th><th>found</th><th>efficiency, %%</th></tr>\n",
+        (unsigned)check->config.vertex_min_tracks);
+    for (int i = 0; i < SLC_VELO_VERTEX_CATEGORIES; i++) {
+        const slc_velo_vertex_counts *counts = &check->vertices[i];
+        const slc_fraction found = slc_fraction_of(counts->found, counts->reconstructible);
+        (void)fprintf(out, "<tr><td>%s</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td>", names[i],
+                      counts->reconstructible, counts->found);
+        if (counts->reconstructible > 0) {
+            (void)fprintf(out, "<td>%.2f ± %.2f</td></tr>\n", 100 * found.value, 100 * found.sigma);
+        } else {
+            (void)fputs("<td>–</td></tr>\n", out);
+        }
+    }
+    (void)fprintf(out,
+                  "</table></div>\n<p class=\"foot\">Of %" PRIu64 " reconstructed vertices %" PRIu64
+                  " are false and %" PRIu64
+                  " clones. A vertex belongs to the collision nearest in z within %g of "
+                  "its σ; close: another collision within %g mm.</p>\n",
+                  check->vertices_found, check->vertices_false, check->vertex_clones,
+                  (double)check->config.vertex_match_sigmas, (double)check->config.isolation_mm);
+}
+
+/* Where the time went: a bar for each stage, as long as its share of the longest. */
+static void times_table(FILE *out, const slc_run_summary *summary)
+{
+    double sum = 0, longest = 0;
+    for (size_t i = 0; i < summary->n_stages; i++) {
+        sum += summary->stages[i].seconds;
+        longest = summary->stages[i].seconds > longest ? summary->stages[i].seconds : longest;
+    }
+    if (!(sum > 0) || summary->staged_events == 0) {
+        return;
+    }
+    (void)fputs("<h2>Time</h2>\n<div class=\"table\"><table>\n<tr><th>stage</th><th>µs per event</th>"
+                "<th>share, %</th><th></th></tr>\n",
+                out);
+    for (size_t i = 0; i < summary->n_stages; i++) {
+        const double seconds = summary->stages[i].seconds;
+        if (seconds > 0) {
+            (void)fputs("<tr><td>", out);
+            slc_html_text(out, summary->stages[i].name);
+            (void)fprintf(out,
+                          "</td><td>%.2f</td><td>%.1f</td><td class=\"wide\"><span class=\"meter\" "
+                          "style=\"width:%.1f%%\"></span></td></tr>\n",
+                          1e6 * seconds / (double)summary->staged_events, 100 * seconds / sum,
+                          100 * seconds / longest);
+        }
+    }
+    (void)fprintf(out,
+                  "</table></div>\n<p class=\"foot\">Of %" PRIu64 " events, summed over the threads; all "
+                  "stages together %.2f µs per event.</p>\n",
+                  summary->staged_events, 1e6 * sum / (double)summary->staged_events);
+}
+
 static void faults_table(FILE *out, const slc_faults *faults)
 {
     (void)fputs("<h2>Faults in the data</h2>\n", out);
@@ -202,7 +290,7 @@ static void foot(FILE *out, const slc_run_summary *summary)
 {
     (void)fputs("<p class=\"foot\">Made by <code>", out);
     slc_html_text(out, summary->command);
-    (void)fprintf(out, "</code><br>sluice %s, ", slc_version());
+    (void)fprintf(out, "</code><br/>sluice %s, ", slc_version());
     slc_html_text(out, slc_compiler());
     (void)fputs("</p>\n</main></body></html>\n", out);
 }
@@ -211,8 +299,16 @@ slc_status slc_run_report_html(const char *path, const slc_run_summary *summary,
                                slc_error *error)
 {
     slc_io_text_writer *writer = NULL;
-    const slc_status status = slc_io_text_create(path, &writer, error);
+    slc_run_event event = {0};
+    slc_status status = summary->display != NULL
+                            ? slc_run_event_open(&event, summary->display, &check->config)
+                            : SLC_OK;
     if (status != SLC_OK) {
+        return slc_fail(error, status, "%s: no picture of the event: %s", path, slc_status_name(status));
+    }
+    status = slc_io_text_create(path, &writer, error);
+    if (status != SLC_OK) {
+        slc_run_event_close(&event);
         return status;
     }
     FILE *out = slc_io_text_stream(writer);
@@ -221,11 +317,25 @@ slc_status slc_run_report_html(const char *path, const slc_run_summary *summary,
     const locale_t before = plain != (locale_t)0 ? uselocale(plain) : (locale_t)0;
     head(out, summary);
     tiles(out, summary, check);
+    if (summary->configuration != NULL) {
+        (void)fputs("<p class=\"foot\">Track search: ", out);
+        slc_html_text(out, summary->configuration);
+        (void)fputs(".</p>\n", out);
+    }
+    if (summary->display != NULL) {
+        slc_run_report_event(out, &event);
+        slc_run_event_close(&event);
+    }
     if (summary->has_truth) {
         physics_table(out, check);
         slc_run_report_truth_plots(out, check);
+        if (check->vertices[SLC_VELO_VERTICES_ALL].reconstructible > 0 || check->vertices_found > 0) {
+            vertices_table(out, check);
+            slc_run_report_vertex_plots(out, check);
+        }
     }
     slc_run_report_spectra(out, check);
+    times_table(out, summary);
     faults_table(out, &summary->faults);
     foot(out, summary);
     if (plain != (locale_t)0) {

@@ -152,11 +152,14 @@ static void efficiencies(FILE *out, const slc_velo_check *check)
                                  180 / 3.14159265358979};
     const efficiency_view docaz = {"Efficiency against distance to the beam line", inside,
                                    "distance of closest approach [mm]", false, 1};
+    const efficiency_view hits = {"Efficiency against the number of hits", inside, "hits of the particle",
+                                  false, 1};
     section(out, "Efficiency");
     efficiency_figure(out, &check->against_eta, &eta);
     efficiency_figure(out, &check->against_log_p, &momentum);
     efficiency_figure(out, &check->against_phi, &phi);
     efficiency_figure(out, &check->against_docaz, &docaz);
+    efficiency_figure(out, &check->against_hits, &hits);
     section_end(out);
     (void)fputs(
         "<p class=\"foot\">Bars: one standard deviation (Wilson interval). Grey: where the reconstructible "
@@ -169,7 +172,8 @@ static void efficiencies(FILE *out, const slc_velo_check *check)
 typedef struct histogram_view {
     const char *title, *remark, *x_label, *y_label;
     bool logarithmic, trimmed, unit_gaussian;
-    double offset; /* added to the edges: −0.5 centres bins of whole numbers on them */
+    uint32_t merge; /* so many bins are drawn as one; 0: each by itself */
+    double offset;  /* added to the edges: −0.5 centres bins of whole numbers on them */
 } histogram_view;
 
 static void draw_histogram(slc_svg *svg, FILE *out, const slc_histogram *histogram,
@@ -179,21 +183,22 @@ static void draw_histogram(slc_svg *svg, FILE *out, const slc_histogram *histogr
     if (view->trimmed) {
         filled_range(histogram, &first, &last);
     }
-    double edges[SLC_HISTOGRAM_BINS + 1] = {0}, values[SLC_HISTOGRAM_BINS] = {0};
-    for (uint32_t i = first; i <= last; i++) {
-        edges[i - first] = edge_of(histogram, i) + view->offset;
+    double edges[SLC_HISTOGRAM_BINS + 1] = {0}, values[SLC_HISTOGRAM_BINS] = {0}, top = 0;
+    const uint32_t merge = view->merge > 0 ? view->merge : 1, n = (last - first) / merge;
+    for (uint32_t i = 0; i <= n; i++) {
+        edges[i] = edge_of(histogram, first + i * merge) + view->offset;
     }
-    for (uint32_t i = first; i < last; i++) {
-        values[i - first] = (double)histogram->bin[i];
+    for (uint32_t i = 0; i < n * merge; i++) {
+        values[i / merge] += (double)histogram->bin[first + i];
+        top = fmax(top, values[i / merge]);
     }
-    const double width = (histogram->high - histogram->low) / histogram->n_bins;
+    const double width = merge * (histogram->high - histogram->low) / histogram->n_bins;
     const double gaussian = (double)entries_of(histogram) * width / sqrt(2 * 3.14159265358979);
-    const double top = view->unit_gaussian ? fmax(tallest(histogram), gaussian) : tallest(histogram);
+    top = view->unit_gaussian ? fmax(top, gaussian) : top;
     const slc_svg_axis y = {view->logarithmic ? 0.5 : 0, view->logarithmic ? 3 * top : 1.2 * top,
                             view->logarithmic, view->y_label};
-    slc_svg_begin(svg, out, (slc_svg_axis){edges[0], edges[last - first], false, view->x_label}, y,
-                  view->title);
-    slc_svg_steps(svg, edges, values, last - first, "hist");
+    slc_svg_begin(svg, out, (slc_svg_axis){edges[0], edges[n], false, view->x_label}, y, view->title);
+    slc_svg_steps(svg, edges, values, n, "hist");
     if (view->unit_gaussian) {
         slc_svg_gaussian(svg, 0, 1, gaussian);
     }
@@ -297,9 +302,121 @@ static void pulls(FILE *out, const slc_velo_check *check)
     section_end(out);
 }
 
+/* ---- impact parameters ----------------------------------------------------------------------- */
+
+typedef struct impact_point {
+    double inverse_pt, width, sigma; /* 1 / GeV, µm, µm */
+} impact_point;
+
+static size_t impact_points(const slc_velo_check *check, impact_point *points)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < SLC_VELO_IMPACT_BINS; k++) {
+        const slc_histogram *impact = &check->impact_um[k];
+        const double entries = (double)entries_of(impact), width = slc_histogram_half_width(impact);
+        if (entries >= 20 && width > 0) {
+            points[n++] = (impact_point){SLC_VELO_IMPACT_STEP * ((double)k + 0.5), width,
+                                         width / sqrt(2 * entries)};
+        }
+    }
+    return n;
+}
+
+/* Straight line through the points, each with its uncertainty. */
+static void fit_line(const impact_point *points, size_t n, double *constant, double *slope)
+{
+    double s = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double w = 1 / (points[i].sigma * points[i].sigma), x = points[i].inverse_pt;
+        s += w;
+        sx += w * x;
+        sy += w * points[i].width;
+        sxx += w * x * x;
+        sxy += w * x * points[i].width;
+    }
+    *slope = (s * sxy - sx * sy) / (s * sxx - sx * sx);
+    *constant = (sy - *slope * sx) / s;
+}
+
+static void impact(FILE *out, const slc_velo_check *check)
+{
+    impact_point points[SLC_VELO_IMPACT_BINS];
+    const size_t n = impact_points(check, points);
+    double top = 0, constant = 0, slope = 0;
+    if (n < 2) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        top = fmax(top, points[i].width + points[i].sigma);
+    }
+    section(out, "Impact parameter");
+    figure_begin(out, "Resolution of the impact parameter",
+                 "68 % half width of its x and y to the true origin, long particles");
+    slc_svg svg;
+    char text[96];
+    const double x_high = SLC_VELO_IMPACT_STEP * SLC_VELO_IMPACT_BINS;
+    slc_svg_begin(&svg, out, (slc_svg_axis){0, x_high, false, "1 / pT [1/GeV]"},
+                  (slc_svg_axis){0, 1.25 * top, false, "resolution [µm]"},
+                  "Resolution of the impact parameter");
+    fit_line(points, n, &constant, &slope);
+    slc_svg_line(&svg, (double[]){0, x_high}, (double[]){constant, constant + slope * x_high}, 2, "curve");
+    for (size_t i = 0; i < n; i++) {
+        const double x = points[i].inverse_pt, half = SLC_VELO_IMPACT_STEP / 2;
+        slc_svg_point(&svg, x, x - half, x + half, points[i].width, points[i].width - points[i].sigma,
+                      points[i].width + points[i].sigma);
+    }
+    (void)snprintf(text, sizeof text, "(%.1f %s %.1f GeV / pT) µm", constant, slope < 0 ? "−" : "+",
+                   fabs(slope));
+    slc_svg_note(&svg, 0, text);
+    slc_svg_end(&svg);
+    (void)fputs("</figure>\n", out);
+    section_end(out);
+}
+
+void slc_run_report_vertex_plots(FILE *out, const slc_velo_check *check)
+{
+    const slc_velo_vertex_resolution *set = &check->vertex_resolution;
+    const struct {
+        const slc_histogram *histogram;
+        const char *title, *x_label;
+        bool pull;
+    } all[] = {
+        {&set->x_um, "Vertex residual in x", "x − true x [µm]", false},
+        {&set->pull_x, "Vertex pull of x", "(x − true x) / σ", true},
+        {&set->y_um, "Vertex residual in y", "y − true y [µm]", false},
+        {&set->pull_y, "Vertex pull of y", "(y − true y) / σ", true},
+        {&set->z_um, "Vertex residual in z", "z − true z [µm]", false},
+        {&set->pull_z, "Vertex pull of z", "(z − true z) / σ", true},
+    };
+    if (set->x_um.inside == 0) {
+        return;
+    }
+    section(out, "Residuals and pulls of vertices");
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        char y_label[48];
+        const slc_histogram *histogram = all[i].histogram;
+        /* Of few vertices wide bins; the histograms have 120, which all of these divide. */
+        const uint32_t merge = histogram->inside < 100 ? 5 : histogram->inside < 1000 ? 3 : 1;
+        (void)snprintf(y_label, sizeof y_label, "vertices per %.3g%s",
+                       merge * (histogram->high - histogram->low) / histogram->n_bins,
+                       all[i].pull ? "" : " µm");
+        const histogram_view view = {.title = all[i].title,
+                                     .remark = all[i].pull
+                                                   ? "red: Gaussian of mean 0 and width 1"
+                                                   : "reconstructed minus true position of collisions found",
+                                     .x_label = all[i].x_label,
+                                     .y_label = y_label,
+                                     .merge = merge,
+                                     .unit_gaussian = all[i].pull};
+        spread_figure(out, histogram, &view, all[i].pull ? "" : " µm", "rms");
+    }
+    section_end(out);
+}
+
 void slc_run_report_truth_plots(FILE *out, const slc_velo_check *check)
 {
     efficiencies(out, check);
+    impact(out, check);
     residuals(out, check);
     pulls(out, check);
 }

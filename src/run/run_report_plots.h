@@ -10,8 +10,10 @@
 
 #include <stdio.h>
 
-/* Efficiencies, residuals, pulls. */
+/* Efficiencies, impact parameters, residuals, pulls. */
 void slc_run_report_truth_plots(FILE *out, const slc_velo_check *check);
+/* Residuals and pulls of vertices. */
+void slc_run_report_vertex_plots(FILE *out, const slc_velo_check *check);
 /* Clusters, hits and tracks: these need no truth. */
 void slc_run_report_spectra(FILE *out, const slc_velo_check *check);
 

@@ -13,7 +13,16 @@ const char slc_svg_curve_style[] =
 
 /* The picture's coordinates, in the units of its viewBox. */
 enum { WIDTH = 460, HEIGHT = 290, LEFT = 54, RIGHT = 12, TOP = 12, BOTTOM = 44 };
-static const double plot_width = WIDTH - LEFT - RIGHT, plot_height = HEIGHT - TOP - BOTTOM;
+
+static double width_of(const slc_svg *svg)
+{
+    return svg->width - LEFT - RIGHT;
+}
+
+static double height_of(const slc_svg *svg)
+{
+    return svg->height - TOP - BOTTOM;
+}
 
 void slc_html_text(FILE *out, const char *text)
 {
@@ -59,12 +68,12 @@ static double fraction_of(const slc_svg_axis *axis, double value)
 /* Inside the clipped frame, whose origin is its upper left corner. */
 static double at_x(const slc_svg *svg, double value)
 {
-    return plot_width * fraction_of(&svg->x, value);
+    return width_of(svg) * fraction_of(&svg->x, value);
 }
 
 static double at_y(const slc_svg *svg, double value)
 {
-    return plot_height * (1 - fraction_of(&svg->y, value));
+    return height_of(svg) * (1 - fraction_of(&svg->y, value));
 }
 
 /* 1, 2 or 5 times a power of ten, for about `wanted` steps. */
@@ -104,15 +113,15 @@ static void tick(slc_svg *svg, bool along_x, double value, double step, bool maj
         return;
     }
     if (along_x) {
-        const double x = LEFT + plot_width * fraction;
-        (void)fprintf(svg->out, "<path class=\"%s\" d=\"M%.1f %d v%.0f\"/>", line, x, TOP, plot_height);
+        const double x = LEFT + width_of(svg) * fraction;
+        (void)fprintf(svg->out, "<path class=\"%s\" d=\"M%.1f %d v%.0f\"/>", line, x, TOP, height_of(svg));
         if (major) {
             (void)fprintf(svg->out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">", x,
-                          HEIGHT - BOTTOM + 15);
+                          svg->height - BOTTOM + 15);
         }
     } else {
-        const double y = TOP + plot_height * (1 - fraction);
-        (void)fprintf(svg->out, "<path class=\"%s\" d=\"M%d %.1f h%.0f\"/>", line, LEFT, y, plot_width);
+        const double y = TOP + height_of(svg) * (1 - fraction);
+        (void)fprintf(svg->out, "<path class=\"%s\" d=\"M%d %.1f h%.0f\"/>", line, LEFT, y, width_of(svg));
         if (major) {
             (void)fprintf(svg->out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT - 6, y + 3.5);
         }
@@ -142,7 +151,7 @@ static void ticks(slc_svg *svg, bool along_x)
         logarithmic_ticks(svg, along_x);
         return;
     }
-    const double step = round_step(axis->high - axis->low, along_x ? 6 : 5);
+    const double step = round_step(axis->high - axis->low, along_x ? svg->width / 75 : svg->height / 55);
     const double first = ceil(axis->low / step - 1e-9);
     for (int i = 0; (first + i) * step <= axis->high + 1e-9 * step; i++) {
         tick(svg, along_x, (first + i) * step, step, true);
@@ -151,8 +160,8 @@ static void ticks(slc_svg *svg, bool along_x)
 
 static void axis_labels(slc_svg *svg)
 {
-    (void)fprintf(svg->out, "<text class=\"label\" x=\"%d\" y=\"%d\" text-anchor=\"end\">", WIDTH - RIGHT,
-                  HEIGHT - 8);
+    (void)fprintf(svg->out, "<text class=\"label\" x=\"%d\" y=\"%d\" text-anchor=\"end\">",
+                  svg->width - RIGHT, svg->height - 8);
     slc_html_text(svg->out, svg->x.label);
     (void)fprintf(
         svg->out,
@@ -165,22 +174,28 @@ static void axis_labels(slc_svg *svg)
 
 void slc_svg_begin(slc_svg *svg, FILE *out, slc_svg_axis x, slc_svg_axis y, const char *description)
 {
-    *svg = (slc_svg){.out = out, .x = x, .y = y};
-    (void)fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", WIDTH, HEIGHT);
+    slc_svg_begin_sized(svg, out, x, y, description, WIDTH, HEIGHT);
+}
+
+void slc_svg_begin_sized(slc_svg *svg, FILE *out, slc_svg_axis x, slc_svg_axis y, const char *description,
+                         int width, int height)
+{
+    *svg = (slc_svg){.out = out, .x = x, .y = y, .width = width, .height = height};
+    (void)fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", width, height);
     slc_html_text(out, description);
     (void)fputs("\">", out);
     ticks(svg, true);
     ticks(svg, false);
     axis_labels(svg);
     (void)fprintf(out, "<svg x=\"%d\" y=\"%d\" width=\"%.0f\" height=\"%.0f\" overflow=\"hidden\">\n", LEFT,
-                  TOP, plot_width, plot_height);
+                  TOP, width_of(svg), height_of(svg));
 }
 
 void slc_svg_end(slc_svg *svg)
 {
     (void)fprintf(svg->out,
                   "</svg><rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%.0f\" height=\"%.0f\"/></svg>\n",
-                  LEFT, TOP, plot_width, plot_height);
+                  LEFT, TOP, width_of(svg), height_of(svg));
 }
 
 void slc_svg_steps(slc_svg *svg, const double *edges, const double *values, size_t n, const char *class_name)
@@ -188,7 +203,8 @@ void slc_svg_steps(slc_svg *svg, const double *edges, const double *values, size
     if (n == 0) {
         return;
     }
-    const double bottom = plot_height + 2; /* just below the frame, so that the base line is clipped away */
+    const double bottom = height_of(svg) +
+                          2; /* just below the frame, so that the base line is clipped away */
     (void)fprintf(svg->out, "<path class=\"%s\" d=\"M%.2f %.2f", class_name, at_x(svg, edges[0]), bottom);
     for (size_t i = 0; i < n; i++) {
         (void)fprintf(svg->out, "V%.2fH%.2f", fmin(at_y(svg, values[i]), bottom), at_x(svg, edges[i + 1]));
@@ -228,8 +244,87 @@ void slc_svg_gaussian(slc_svg *svg, double mean, double sigma, double amplitude)
 
 void slc_svg_note(slc_svg *svg, int row, const char *text)
 {
-    (void)fprintf(svg->out, "<text class=\"note\" x=\"%.0f\" y=\"%d\" text-anchor=\"end\">", plot_width - 8,
-                  18 + 14 * row);
+    (void)fprintf(svg->out, "<text class=\"note\" x=\"%.0f\" y=\"%d\" text-anchor=\"end\">",
+                  width_of(svg) - 8, 18 + 14 * row);
     slc_html_text(svg->out, text);
     (void)fputs("</text>\n", svg->out);
+}
+
+/* ---- pictures of events ---------------------------------------------------------------------- */
+
+void slc_svg_dots_begin(slc_svg *svg, const char *class_name)
+{
+    (void)fprintf(svg->out, "<path class=\"%s\" d=\"", class_name);
+}
+
+void slc_svg_dot(slc_svg *svg, double x, double y)
+{
+    (void)fprintf(svg->out, "M%.1f %.1fh0", at_x(svg, x), at_y(svg, y));
+}
+
+void slc_svg_dots_end(slc_svg *svg)
+{
+    (void)fputs("\"/>\n", svg->out);
+}
+
+void slc_svg_path_begin(slc_svg *svg, const char *class_name)
+{
+    (void)fprintf(svg->out, "<path class=\"%s\" d=\"", class_name);
+}
+
+void slc_svg_path_to(slc_svg *svg, bool move, double x, double y)
+{
+    (void)fprintf(svg->out, "%c%.1f %.1f", move ? 'M' : 'L', at_x(svg, x), at_y(svg, y));
+}
+
+void slc_svg_path_end(slc_svg *svg, const char *title)
+{
+    (void)fputs("\"><title>", svg->out);
+    slc_html_text(svg->out, title);
+    (void)fputs("</title></path>\n", svg->out);
+}
+
+/* Narrows [low, high] of the segment's parameter to where from + t · step lies between the edges; false where
+ * nothing is left of it (Liang and Barsky). */
+static bool narrow(double from, double step, double low_edge, double high_edge, double *low, double *high)
+{
+    if (fabs(step) < 1e-12) {
+        return from >= low_edge && from <= high_edge;
+    }
+    const double a = (low_edge - from) / step, b = (high_edge - from) / step;
+    *low = fmax(*low, fmin(a, b));
+    *high = fmin(*high, fmax(a, b));
+    return *low < *high;
+}
+
+bool slc_svg_segment(slc_svg *svg, const char *class_name, const double *from, const double *to,
+                     const char *title)
+{
+    double low = 0, high = 1;
+    const double step[2] = {to[0] - from[0], to[1] - from[1]};
+    if (!isfinite(from[0] + from[1] + to[0] + to[1]) ||
+        !narrow(from[0], step[0], svg->x.low, svg->x.high, &low, &high) ||
+        !narrow(from[1], step[1], svg->y.low, svg->y.high, &low, &high)) {
+        return false;
+    }
+    slc_svg_path_begin(svg, class_name);
+    slc_svg_path_to(svg, true, from[0] + low * step[0], from[1] + low * step[1]);
+    slc_svg_path_to(svg, false, from[0] + high * step[0], from[1] + high * step[1]);
+    slc_svg_path_end(svg, title);
+    return true;
+}
+
+void slc_svg_diamond(slc_svg *svg, const char *class_name, double x, double y, double size, const char *title)
+{
+    (void)fprintf(svg->out, "<path class=\"%s\" d=\"M%.1f %.1fl%.1f %.1fl%.1f %.1fl%.1f %.1fz", class_name,
+                  at_x(svg, x), at_y(svg, y) - size, size, size, -size, size, -size, -size);
+    slc_svg_path_end(svg, title);
+}
+
+void slc_svg_ring(slc_svg *svg, const char *class_name, double x, double y, double radius, const char *title)
+{
+    (void)fprintf(svg->out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"><title>", class_name,
+                  at_x(svg, x), at_y(svg, y), radius);
+    slc_html_text(svg->out, title);
+    (void)fputs("</title></circle>\n", svg->out);
 }

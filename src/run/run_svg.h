@@ -19,10 +19,13 @@ typedef struct slc_svg_axis {
 typedef struct slc_svg {
     FILE *out;
     slc_svg_axis x, y;
+    int width, height; /* of the whole picture, axes included */
 } slc_svg;
 
 /* Starts a plot with its grid and tick labels; `description` is for readers who cannot see it. */
 void slc_svg_begin(slc_svg *svg, FILE *out, slc_svg_axis x, slc_svg_axis y, const char *description);
+void slc_svg_begin_sized(slc_svg *svg, FILE *out, slc_svg_axis x, slc_svg_axis y, const char *description,
+                         int width, int height);
 void slc_svg_end(slc_svg *svg);
 
 /* Area under steps: value i over [edge i, edge i + 1]. */
@@ -36,6 +39,23 @@ void slc_svg_point(slc_svg *svg, double x, double x_low, double x_high, double y
 void slc_svg_gaussian(slc_svg *svg, double mean, double sigma, double amplitude);
 /* A line of text in the upper right corner; row 0 is the first. */
 void slc_svg_note(slc_svg *svg, int row, const char *text);
+
+/* Many dots in one element of few bytes a dot: lines of no length, which a style with round caps shows. */
+void slc_svg_dots_begin(slc_svg *svg, const char *class_name);
+void slc_svg_dot(slc_svg *svg, double x, double y);
+void slc_svg_dots_end(slc_svg *svg);
+/* A line drawn point by point; `move` lifts the pen. The title is what a reader sees who points at it. */
+void slc_svg_path_begin(slc_svg *svg, const char *class_name);
+void slc_svg_path_to(slc_svg *svg, bool move, double x, double y);
+void slc_svg_path_end(slc_svg *svg, const char *title);
+/* The part of a straight line (x, y to x, y) that is inside the frame; false where there is none. Axes must
+ * be linear. */
+bool slc_svg_segment(slc_svg *svg, const char *class_name, const double *from, const double *to,
+                     const char *title);
+/* Marks, sizes in the units of the picture. */
+void slc_svg_diamond(slc_svg *svg, const char *class_name, double x, double y, double size,
+                     const char *title);
+void slc_svg_ring(slc_svg *svg, const char *class_name, double x, double y, double radius, const char *title);
 
 /* A style sheet for plots that stand in a file of their own, with that many classes of curves, c0 c1 … */
 enum { SLC_SVG_CURVES = 14 };

@@ -254,6 +254,11 @@ static inline u32v avx512_gather(const void *p, u32v i)
 {
     uint32_t index[SIMD_MAX_LANES];
     SI(storeu)((void *)index, i);
+#if SIMD_MAX_LANES < 16
+    /* The indices are to be read back from memory: GCC 12 takes them out of the register else, and the first one of
+     * a register above 15 by an instruction of 512 bits, which these targets avoid. */
+    __asm__("" : "+m"(index));
+#endif
 #if SIMD_MAX_LANES == 16
     const __m256i low = _mm256_setr_m128i(x86_gather(p, index), x86_gather(p, index + 4));
     const __m256i high = _mm256_setr_m128i(x86_gather(p, index + 8), x86_gather(p, index + 12));

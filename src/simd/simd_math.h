@@ -232,6 +232,7 @@ static inline float simd_sum16(const float *p, size_t n)
         /* One to four vectors are the accumulators; what is left of the last 16 elements is masked. */
         const size_t second = lanes % 16, third = 2 * lanes % 16, fourth = 3 * lanes % 16;
         f32v a = f32v_set(0.0f), b = a, c = a, d = a;
+        (void)b, (void)c, (void)d; /* wide vectors do without */
         for (size_t i = 0; i < n; i += 16) {
             const size_t left = n - i;
             if (left >= 16) {

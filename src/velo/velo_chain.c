@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The VELO's stages in order: decode, cluster, track, fit. */
+ * The VELO's stages in order: decode, cluster, track, fit, vertices. */
 #include "base/columns.h"
+#include "velo/velo_kernels.h"
 #include "velo/velo_superpixel.h"
 #include <sluice/velo_chain.h>
 
@@ -12,6 +13,7 @@ struct slc_velo_chain {
     slc_velo_geometry geometry;
     slc_velo_cluster_scratch cluster;
     slc_velo_track_scratch track;
+    slc_velo_vertex_scratch vertex;
 };
 
 void slc_velo_config_default(slc_velo_config *config)
@@ -20,6 +22,7 @@ void slc_velo_config_default(slc_velo_config *config)
     config->target = SLC_SIMD_AUTO;
     slc_velo_track_config_default(&config->track);
     slc_velo_fit_config_default(&config->fit);
+    slc_velo_vertex_config_default(&config->vertex);
 }
 
 /* Every number of the configuration, with what it may be. */
@@ -27,15 +30,29 @@ static slc_status check_config(const slc_velo_config *config, slc_error *error)
 {
     const slc_velo_track_config *track = &config->track;
     const slc_velo_fit_config *fit = &config->fit;
+    const slc_velo_vertex_config *vertex = &config->vertex;
     const struct {
         const char *name;
         double value, low, high;
     } ranges[] = {
-        {"candidates", track->candidates, 1, 32},
+        {"candidates", track->candidates, 1, 10},
         {"max-layer-hits", track->max_layer_hits, 1, UINT32_MAX},
         {"max-scatter-seeding", (double)track->max_scatter_seeding_mm2, 0, 1e6},
         {"max-scatter-extending", (double)track->max_scatter_extending_mm2, 0, 1e6},
         {"max-scatter-3hits", (double)track->max_scatter_3hits_mm2, 0, 1e6},
+        {"second-candidates", track->second_candidates, 0, 10},
+        {"second-scatter-seeding", (double)track->second_seeding_mm2, 0, 1e6},
+        {"second-scatter-extending", (double)track->second_extending_mm2, 0, 1e6},
+        {"second-scatter-3hits", (double)track->second_3hits_mm2, 0, 1e6},
+        {"missing", (double)track->missing_layer_mm2, 0, 1e6},
+        {"missing-r-low", (double)track->missing_r_low_mm, 0, 1e6},
+        {"missing-r-high", (double)track->missing_r_high_mm, 0, 1e6},
+        {"trim", (double)track->trim_mm2, 0, 1e6},
+        {"pickup", (double)track->pickup_mm2, 0, 1e6},
+        {"merge", (double)track->merge_mm2, 0, 1e6},
+        {"merge-slope", (double)track->merge_slope, 0, 10},
+        {"strategy", (double)track->strategy, 0, SLC_VELO_TRACK_FULL},
+        {"algorithm", (double)track->algorithm, 0, SLC_VELO_TRACK_ALGORITHMS - 1},
         {"hit-sigma", (double)fit->hit_sigma_mm, 1e-6, 1e3},
         {"noise-constant", (double)fit->noise_constant, 0, 1e3},
         {"noise-slope", (double)fit->noise_slope, 0, 1e3},
@@ -43,6 +60,10 @@ static slc_status check_config(const slc_velo_config *config, slc_error *error)
         {"beam-x", (double)fit->beam_x_mm, -1e3, 1e3},
         {"beam-y", (double)fit->beam_y_mm, -1e3, 1e3},
         {"end-z", (double)fit->end_z_mm, -1e6, 1e6},
+        {"vertex-bin", (double)vertex->bin_mm, 1e-6, 1e6},
+        {"vertex-bins", (double)((vertex->z_max_mm - vertex->z_min_mm) / vertex->bin_mm), 1, 4096},
+        {"vertex-max-sigma-z", (double)vertex->max_track_sigma_z_mm, 1e-6, 1e3},
+        {"vertex-max-fit-chi2", (double)vertex->max_fit_chi2, 1e-6, 100},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         if (!(ranges[i].value >= ranges[i].low && ranges[i].value <= ranges[i].high)) {
@@ -69,6 +90,14 @@ slc_status slc_velo_chain_open(const slc_velo_config *config, const slc_velo_geo
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a VELO chain");
     }
     opened->config = *config;
+    opened->config.vertex.beam_x_mm = config->fit.beam_x_mm;
+    opened->config.vertex.beam_y_mm = config->fit.beam_y_mm;
+    opened->config.vertex.target = slc_simd_kernel_choice(&slc_velo_kernel_rows[SLC_VELO_KERNEL_VERTEX],
+                                                          config->target);
+    opened->config.track.target = slc_simd_kernel_choice(&slc_velo_kernel_rows[SLC_VELO_KERNEL_TRACK],
+                                                         config->target);
+    opened->config.fit.target = slc_simd_kernel_choice(&slc_velo_kernel_rows[SLC_VELO_KERNEL_FIT],
+                                                       config->target);
     if (geometry != NULL) {
         opened->geometry = *geometry;
     } else {
@@ -83,6 +112,7 @@ void slc_velo_chain_close(slc_velo_chain *chain)
     if (chain != NULL) {
         slc_velo_cluster_clear(&chain->cluster);
         slc_velo_track_clear(&chain->track);
+        slc_velo_vertex_clear(&chain->vertex);
         free(chain);
     }
 }
@@ -114,6 +144,13 @@ static slc_status reserve_tracks(slc_velo_chain *chain, size_t hits, size_t hits
     }
     if (status == SLC_OK) {
         status = slc_columns_reserve(&slc_velo_states_schema, &result->end, tracks, events);
+    }
+    if (status == SLC_OK) {
+        status = slc_velo_vertex_reserve(&chain->vertex, slc_velo_track_bound(hits_of_event));
+    }
+    if (status == SLC_OK) {
+        status = slc_columns_reserve(&slc_velo_primaries_schema, &result->primaries,
+                                     (size_t)events * SLC_VELO_MAX_PRIMARIES, events);
     }
     return status;
 }
@@ -178,17 +215,43 @@ static slc_status check_strict(const slc_velo_chain *chain, const slc_faults *fa
                     slc_fault_text(first->code));
 }
 
+/* Ends the time of a stage, begins that of the next. */
+static double take_time(slc_velo_result *result, slc_velo_stage stage, double began)
+{
+    const double now = slc_clock_seconds();
+    result->seconds[stage] = now - began;
+    return now;
+}
+
+static uint64_t count_cut(const slc_columns *hits, uint32_t limit)
+{
+    uint64_t n = 0;
+    for (uint32_t e = 0; e < hits->n_events && limit > 0; e++) {
+        n += hits->event_offset[e + 1] - hits->event_offset[e] > limit;
+    }
+    return n;
+}
+
 static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, slc_error *error)
 {
+    double time = slc_clock_seconds();
+    result->n_cut_events = count_cut(&result->hits.head, chain->config.track.max_event_hits);
     slc_status status = slc_velo_track_run(&chain->config.track, &result->hits, result->first_event,
                                            &chain->track, &result->tracks, &result->track_hits,
                                            &result->faults);
+    time = take_time(result, SLC_VELO_STAGE_TRACK, time);
     if (status == SLC_OK) {
         status = slc_velo_fit_run(&chain->config.fit, &result->hits, &result->tracks, &result->track_hits,
                                   &result->beam, &result->end);
     }
     if (status != SLC_OK) {
         return slc_fail(error, status, "VELO tracking: %s", slc_status_name(status));
+    }
+    time = take_time(result, SLC_VELO_STAGE_FIT, time);
+    status = slc_velo_vertex_run(&chain->config.vertex, &result->beam, &chain->vertex, &result->primaries);
+    (void)take_time(result, SLC_VELO_STAGE_VERTEX, time);
+    if (status != SLC_OK) {
+        return slc_fail(error, status, "VELO vertices: %s", slc_status_name(status));
     }
     return check_strict(chain, &result->faults, error);
 }
@@ -227,8 +290,10 @@ slc_status slc_velo_chain_run(slc_velo_chain *chain, const slc_batch *batch, slc
 {
     slc_faults_reset(&result->faults);
     result->first_event = batch->first_event;
+    const double began = slc_clock_seconds();
     slc_status status = chain->config.keep_superpixels ? decode_and_cluster(chain, batch, result)
                                                        : cluster_banks(chain, batch, result);
+    (void)take_time(result, SLC_VELO_STAGE_CLUSTER, began);
     if (status != SLC_OK) {
         return slc_fail(error, status, "VELO clustering: %s", slc_status_name(status));
     }
@@ -241,6 +306,7 @@ slc_status slc_velo_chain_run_hits(slc_velo_chain *chain, slc_velo_result *resul
     slc_faults_reset(&result->faults);
     no_superpixels(result, result->hits.head.n_events);
     result->n_pixels = result->n_superpixels = result->n_isolated = 0;
+    result->seconds[SLC_VELO_STAGE_CLUSTER] = 0;
     return track_and_fit(chain, result, error);
 }
 
@@ -256,6 +322,7 @@ static const result_part parts[] = {
     {&slc_velo_track_hits_schema, offsetof(slc_velo_result, track_hits)},
     {&slc_velo_states_schema, offsetof(slc_velo_result, beam)},
     {&slc_velo_states_schema, offsetof(slc_velo_result, end)},
+    {&slc_velo_primaries_schema, offsetof(slc_velo_result, primaries)},
 };
 enum { N_PARTS = sizeof parts / sizeof *parts };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Tracks against truth: who owns which hit, which particle a track follows, and the sums that efficiencies
  * are made of. */
-#include "velo/velo_check_resolution.h"
+#include "velo/velo_check_vertex.h"
 
 #include "base/block.h"
 
@@ -53,6 +53,12 @@ const char *slc_velo_category_name(slc_velo_category category, bool eta25)
     return (unsigned)category < SLC_VELO_CATEGORIES ? names[category][eta25] : "unknown";
 }
 
+const char *slc_velo_vertex_category_name(slc_velo_vertex_category category)
+{
+    static const char *const names[SLC_VELO_VERTEX_CATEGORIES] = {"all", "isolated", "close"};
+    return (unsigned)category < SLC_VELO_VERTEX_CATEGORIES ? names[category] : "unknown";
+}
+
 slc_fraction slc_fraction_of(uint64_t part, uint64_t whole)
 {
     slc_fraction fraction = {0, 0};
@@ -70,7 +76,10 @@ void slc_velo_check_config_default(slc_velo_check_config *config)
                                       .eta_low = 2,
                                       .eta_high = 5,
                                       .residual_min_p_mev = 10000,
-                                      .residual_min_hits = 5};
+                                      .residual_min_hits = 5,
+                                      .vertex_min_tracks = 4,
+                                      .vertex_match_sigmas = 5,
+                                      .isolation_mm = 10};
 }
 
 static void init_plot(slc_velo_efficiency_plot *plot, double low, double high, uint32_t n_bins)
@@ -87,12 +96,14 @@ void slc_velo_check_init(slc_velo_check *check, const slc_velo_check_config *con
     init_plot(&check->against_log_p, 2, 5.5, 35);
     init_plot(&check->against_phi, -3.14159265358979, 3.14159265358979, 36);
     init_plot(&check->against_docaz, 0, 20, 40);
+    init_plot(&check->against_hits, 0, 30, 30);
     slc_histogram_init(&check->hits_per_track, 0, 30, 30);
     slc_histogram_init(&check->cluster_pixels, 0, 20, 20);
     slc_histogram_init(&check->tracks_per_event, 0, 600, 60);
     slc_histogram_init(&check->hits_per_event, 0, 6000, 60);
     slc_histogram_init(&check->superpixels_per_event, 0, 9000, 60);
     slc_velo_check_init_resolution(check);
+    slc_velo_check_init_vertices(check);
 }
 
 void slc_velo_check_clear(slc_velo_check *check)
@@ -262,13 +273,64 @@ static bool in_eta_range(const slc_velo_check_config *config, float eta)
     return eta > config->eta_low && eta < config->eta_high;
 }
 
+static bool is_on_track(const uint32_t *hits, uint32_t n, int32_t hit)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (hits[i] == (uint32_t)hit) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of the particle's first three hits along z (sign 1) or against it (-1): the share that is on the track. */
+static double share_of_end(const event_context *context, uint32_t particle, const uint32_t *hits, uint32_t n,
+                           float sign)
+{
+    enum { END = 3 };
+    const slc_velo_hits *all = &context->result->hits;
+    const size_t first_hit = all->head.event_offset[context->event];
+    float z[END];
+    int32_t hit[END];
+    size_t kept = 0;
+    uint32_t begin, end;
+    particle_ids(context, particle, &begin, &end);
+    for (uint32_t i = begin; i < end; i++) {
+        const int32_t h = context->link.hit_of_id[i];
+        if (h == NO_HIT) {
+            continue;
+        }
+        const float at = sign * all->z_mm[first_hit + (size_t)h];
+        size_t k = kept < END ? kept++ : END;
+        for (; k > 0 && z[k - 1] > at; k--) {
+            if (k < END) {
+                z[k] = z[k - 1];
+                hit[k] = hit[k - 1];
+            }
+        }
+        if (k < END) {
+            z[k] = at;
+            hit[k] = h;
+        }
+    }
+    double on_track = 0;
+    for (size_t k = 0; k < kept; k++) {
+        on_track += is_on_track(hits, n, hit[k]);
+    }
+    return kept > 0 ? on_track / (double)kept : 0;
+}
+
 /* Adds a matched track to the sums of every category that its particle is in. */
-static void count_match(event_context *context, const slc_velo_match *match, uint32_t shared, uint32_t n_hits,
-                        bool is_clone)
+static void count_match(event_context *context, const slc_velo_match *match, const uint32_t *hits,
+                        uint32_t shared, uint32_t n_hits, bool is_clone)
 {
     slc_velo_check *check = context->check;
     const slc_velo_particles *particles = &context->truth->particles;
     const bool eta25 = in_eta_range(&check->config, particles->eta[match->particle]);
+    const uint32_t particle = (uint32_t)(match->particle - particles->head.event_offset[context->event]);
+    const float along = particles->eta[match->particle] < 0 ? -1.0f : 1.0f;
+    const double first = share_of_end(context, particle, hits, n_hits, along),
+                 last = share_of_end(context, particle, hits, n_hits, -along);
     for (slc_velo_category c = 0; c < SLC_VELO_CATEGORIES; c++) {
         if (!in_category(particles, match->particle, c)) {
             continue;
@@ -279,6 +341,8 @@ static void count_match(event_context *context, const slc_velo_match *match, uin
             counts->clones += is_clone;
             counts->purity_sum += (double)shared / n_hits;
             counts->hit_efficiency_sum += (double)shared / particles->n_ids[match->particle];
+            counts->first_hits_sum += first;
+            counts->last_hits_sum += last;
         }
     }
 }
@@ -311,6 +375,7 @@ static void add_resolution(event_context *context, const slc_velo_match *match, 
     }
     slc_velo_check_residuals(context->check, match, rows, n_owned);
     slc_velo_check_pulls(context->check, match);
+    slc_velo_check_impact(context->check, match);
 }
 
 /* Counts how many of the track's hits each particle owns; returns the number of particles touched. */
@@ -352,7 +417,7 @@ static void match_track(event_context *context, size_t track, slc_velo_matches *
             .track = track,
             .particle = context->truth->particles.head.event_offset[context->event] + particle};
         const bool is_clone = link->n_tracks[particle]++ > 0;
-        count_match(context, &match, shared, n, is_clone);
+        count_match(context, &match, hits, shared, n, is_clone);
         if (!is_clone) {
             add_resolution(context, &match, hits, n, particle);
         }
@@ -406,6 +471,7 @@ static void count_particles(event_context *context)
                 add_to_plot(&check->against_log_p, log10((double)particles->p_mev[row]), found);
                 add_to_plot(&check->against_phi, (double)particles->phi_rad[row], found);
                 add_to_plot(&check->against_docaz, distance_to_beam(particles, row), found);
+                add_to_plot(&check->against_hits, (double)particles->n_ids[row], found);
             }
         }
     }
@@ -428,6 +494,7 @@ static slc_status check_event(event_context *context, slc_velo_matches *matches)
         return SLC_OK;
     }
     context->check->events++;
+    slc_velo_check_vertices(context->check, context->result, context->truth, context->event);
     find_hits(context);
     group_owners(context);
     for (uint32_t t = begin; t < end; t++) {

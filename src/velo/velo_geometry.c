@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The VELO's geometry: the design values, and LHCb's binary file of them. */
 #include "base/bytes.h"
+#include "velo/velo_geometry_design.h"
+
 #include <sluice/velo_geometry.h>
 
 #include <math.h>
@@ -8,7 +10,7 @@
 
 enum { CHIP_COLUMNS = 256 };
 
-static const float design_module_z_mm[SLC_VELO_MODULES] = {
+const float slc_velo_design_module_z_mm[SLC_VELO_MODULES] = {
     -287.5f, -275.0f, -262.5f, -250.0f, -237.5f, -225.0f, -212.5f, -200.0f, -137.5f, -125.0f, -62.5f,
     -50.0f,  -37.5f,  -25.0f,  -12.5f,  0.0f,    12.5f,   25.0f,   37.5f,   50.0f,   62.5f,   75.0f,
     87.5f,   100.0f,  112.5f,  125.0f,  137.5f,  150.0f,  162.5f,  175.0f,  187.5f,  200.0f,  212.5f,
@@ -43,7 +45,7 @@ static float column_centre(uint32_t column)
 
 void slc_velo_geometry_ideal(slc_velo_geometry *geometry)
 {
-    memcpy(geometry->module_z_mm, design_module_z_mm, sizeof design_module_z_mm);
+    memcpy(geometry->module_z_mm, slc_velo_design_module_z_mm, sizeof slc_velo_design_module_z_mm);
     for (uint32_t c = 0; c < SLC_VELO_COLUMNS; c++) {
         geometry->local_x_mm[c] = column_centre(c);
     }

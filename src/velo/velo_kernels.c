@@ -4,6 +4,9 @@
 
 #include "base/splitmix.h"
 #include "velo/velo_cluster_work.h"
+#include "velo/velo_fit_work.h"
+#include "velo/velo_track_work.h"
+#include "velo/velo_vertex_work.h"
 
 #include "simd_targets.h"
 
@@ -100,4 +103,34 @@ const slc_simd_kernel slc_velo_kernel_rows[SLC_VELO_KERNEL_COUNT + 1] = {
                                                 {SLC_SIMD_SSE4, 5.96},
                                                 {SLC_SIMD_C, 11.39}},
                                  .bench = &slc_velo_cluster_case},
+    /* Measured likewise, per track: sluice bench --kernels --kernel velo.fit */
+    [SLC_VELO_KERNEL_FIT] = {.name = "velo.fit",
+                             .preference = {{SLC_SIMD_AVX512ICL, 23.8},
+                                            {SLC_SIMD_AVX512, 23.9},
+                                            {SLC_SIMD_AVX512VL256, 29.1},
+                                            {SLC_SIMD_AVX2, 32.2},
+                                            {SLC_SIMD_AVX512VL128, 42.3},
+                                            {SLC_SIMD_SSE4, 48.9},
+                                            {SLC_SIMD_C, 129.6}},
+                             .bench = &slc_velo_fit_case},
+    /* Measured likewise, per track: sluice bench --kernels --kernel velo.vertex */
+    [SLC_VELO_KERNEL_VERTEX] = {.name = "velo.vertex",
+                                .preference = {{SLC_SIMD_AVX512, 25.1},
+                                               {SLC_SIMD_AVX512ICL, 25.4},
+                                               {SLC_SIMD_AVX2, 31.6},
+                                               {SLC_SIMD_AVX512VL256, 31.9},
+                                               {SLC_SIMD_AVX512VL128, 47.5},
+                                               {SLC_SIMD_SSE4, 48.4},
+                                               {SLC_SIMD_C, 131.6}},
+                                .bench = &slc_velo_vertex_case},
+    /* Measured likewise, per hit: sluice bench --kernels --kernel velo.track */
+    [SLC_VELO_KERNEL_TRACK] = {.name = "velo.track",
+                               .preference = {{SLC_SIMD_AVX512ICL, 32.2},
+                                              {SLC_SIMD_AVX512, 32.5},
+                                              {SLC_SIMD_AVX512VL256, 41.7},
+                                              {SLC_SIMD_AVX2, 44.4},
+                                              {SLC_SIMD_AVX512VL128, 63.0},
+                                              {SLC_SIMD_SSE4, 71.0},
+                                              {SLC_SIMD_C, 119.5}},
+                               .bench = &slc_velo_track_case},
 };

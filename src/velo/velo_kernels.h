@@ -24,7 +24,14 @@ typedef struct slc_velo_kernels {
 /* The table of a target that is compiled in. */
 const slc_velo_kernels *slc_velo_kernels_of(slc_simd_target target);
 
-enum { SLC_VELO_KERNEL_IP_FILTER = 0, SLC_VELO_KERNEL_CLUSTER, SLC_VELO_KERNEL_COUNT };
+enum {
+    SLC_VELO_KERNEL_IP_FILTER = 0,
+    SLC_VELO_KERNEL_CLUSTER,
+    SLC_VELO_KERNEL_FIT,
+    SLC_VELO_KERNEL_VERTEX,
+    SLC_VELO_KERNEL_TRACK,
+    SLC_VELO_KERNEL_COUNT
+};
 extern const slc_simd_kernel
     slc_velo_kernel_rows[SLC_VELO_KERNEL_COUNT + 1]; /* ends with a row whose name is NULL */
 

@@ -22,6 +22,7 @@ commands:
   version         version, compiler, instruction sets, kernels, formats
   bench label     measure labelling: algorithms, instruction sets, images
   bench cluster   measure the clustering of sparse pixels
+  bench velo      measure the VELO: threads, instruction sets, algorithms
   bench           measure the inner loops on every instruction set
   help COMMAND    the help of a command, as with COMMAND --help
 
@@ -53,7 +54,7 @@ man_options() {
         "$source/docs/sluice.1" | grep -o 'Fl Fl [a-z0-9-]*' | sed 's/Fl Fl //' | sort
 }
 
-for command in velo label cluster "simulate velo" "simulate image" "simulate pixels" info version bench "bench label" "bench cluster"; do
+for command in velo label cluster "simulate velo" "simulate image" "simulate pixels" info version bench "bench label" "bench cluster" "bench velo"; do
     run $command --help
     want 0
     want_silent

@@ -21,7 +21,8 @@ wrong "sluice: 'simulate' needs a second word, as in 'sluice simulate velo'; see
 wrong "sluice: unknown command 'nothing'; see sluice --help" help nothing
 wrong "sluice velo: INPUT... is missing; see sluice velo --help" velo
 wrong "sluice velo: INPUT... is missing; see sluice velo --help" velo --truth
-wrong "sluice velo: unknown option '--threads'; see sluice velo --help" velo --threads 4 a.mdf
+wrong "sluice velo: unknown option '--thread-count'; see sluice velo --help" velo --thread-count 4 a.mdf
+wrong "sluice velo: --bind is none, core or numa, not 'cores'; see sluice velo --help" velo --bind cores a.mdf
 wrong "sluice velo: unknown option '-x'; see sluice velo --help" velo -x a.mdf
 wrong "sluice velo: unknown option '-x'; see sluice velo --help" velo -qx a.mdf
 wrong "sluice velo: --output needs a value; see sluice velo --help" velo a.mdf --output
@@ -29,8 +30,8 @@ wrong "sluice velo: -o needs a value; see sluice velo --help" velo a.mdf -o
 wrong "sluice velo: --truth takes no value; see sluice velo --help" velo --truth=yes a.mdf
 wrong "sluice velo: --help takes no value; see sluice velo --help" velo --help=all
 wrong "sluice velo: --output takes a name, not an empty word; see sluice velo --help" velo -o '' a.mdf
-wrong "sluice velo: --candidates takes 1 to 32, not '0'; see sluice velo --help" velo --candidates 0 a.mdf
-wrong "sluice velo: --candidates takes 1 to 32, not '33'; see sluice velo --help" velo --candidates 33 a.mdf
+wrong "sluice velo: --candidates takes 1 to 10, not '0'; see sluice velo --help" velo --candidates 0 a.mdf
+wrong "sluice velo: --candidates takes 1 to 10, not '11'; see sluice velo --help" velo --candidates 11 a.mdf
 for word in -1 3x '' 1.5 99999999999999999999; do
     wrong "sluice velo: --candidates takes a whole number, not '$word'; see sluice velo --help" velo --candidates "$word" a
 done
@@ -40,6 +41,19 @@ for word in x nan inf '' 1e; do
 done
 wrong "sluice velo: --max-scatter-3hits takes 0 to 1e+06, not '-1'; see sluice velo --help" \
     velo --max-scatter-3hits -1 a.mdf
+wrong "sluice velo: --second-candidates takes 0 to 10, not '11'; see sluice velo --help" velo --second-candidates 11 a.mdf
+wrong "sluice velo: --merge-slope takes 0 to 10, not '11'; see sluice velo --help" velo --merge-slope 11 a.mdf
+wrong "sluice velo: --pickup takes a number, not 'x'; see sluice velo --help" velo --fast --pickup x a.mdf
+wrong "sluice velo: --algorithm is local, pair-fast, pair-best or triplet, not 'pair'; see sluice velo --help" \
+    velo --algorithm pair a.mdf
+wrong "sluice velo: --strategy is standard, split or full, not 'all'; see sluice velo --help" velo --strategy all a.mdf
+wrong "sluice velo: --strategy split goes with --algorithm local alone; see sluice velo --help" \
+    velo --strategy split --algorithm triplet a.mdf
+wrong "sluice velo: --display needs --report; see sluice velo --help" velo --display 3 a.mdf
+for word in x -1 1.5 99999999999999999999; do
+    wrong "sluice velo: --display takes a whole number, not '$word'; see sluice velo --help" \
+        velo --report r.html --display "$word" a.mdf
+done
 wrong "sluice velo: --batch takes 1 to 1048576, not '0'; see sluice velo --help" velo --batch 0 a.mdf
 wrong "sluice velo: -o writes HDF5, not CSV: use --table x.csv; see sluice velo --help" velo a.mdf -o x.csv
 wrong "sluice velo: --output needs the name of a file, not '-'; see sluice velo --help" velo a.mdf -o -

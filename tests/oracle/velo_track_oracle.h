@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The track search of velo_track.h once more, written for clarity: flags instead of compacted layers, angles
- * by atan2, double precision, everything searched from the start.
+ * The track search of velo_track.h once more, written for clarity: all hits of a layer are looked at, always;
+ * flags instead of compacted layers, whole lists of hits instead of links, one candidate after the other.
+ * Each number comes from the same formula in single precision, so tracks are those of the library hit by hit
+ * and their scatter bit by bit.
  */
 #ifndef VELO_TRACK_ORACLE_H
 #define VELO_TRACK_ORACLE_H
 
 #include <sluice/velo_track.h>
 
-typedef struct oracle_track {
-    uint32_t n_hits;
-    uint32_t hits[SLC_VELO_MAX_TRACK_HITS];
-} oracle_track;
+/* The tracks of one event. Hits of track t: hit[begin[t]] … + n_hits[t], counted in the event. */
+typedef struct oracle_tracks {
+    size_t n;
+    uint32_t *begin, *n_hits, *hit;
+    float *scatter_mm2;
+} oracle_tracks;
 
-/* Tracks of event e, in the order in which they end; `tracks` has room for a third of the event's hits. */
-size_t oracle_velo_track(const slc_velo_track_config *config, const slc_velo_hits *hits, uint32_t e,
-                         oracle_track *tracks);
+/* Tracks of event e in the order of the library. Clear them afterwards. */
+oracle_tracks oracle_velo_track(const slc_velo_track_config *config, const slc_velo_hits *hits, uint32_t e);
+void oracle_velo_track_clear(oracle_tracks *tracks);
 
 #endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The event that the report of `sluice velo` draws, copied out of the batch that it came in: the one asked
+ * for, or else the first with a primary vertex, or else the first of all.
+ */
+#include "cmd_velo.h"
+
+#include <inttypes.h>
+
+/* One event of a collection, in place of what was there. */
+static slc_status copy_event(const slc_schema *schema, const void *from, uint32_t event, void *to)
+{
+    const slc_columns *head = from;
+    const size_t rows = head->event_offset[event + 1] - head->event_offset[event];
+    slc_status status = slc_columns_reserve(schema, to, rows, 1);
+    if (status == SLC_OK) {
+        slc_columns_reset(to);
+        status = slc_columns_append_events(schema, from, event, 1, to);
+    }
+    return status;
+}
+
+static slc_status copy_all(slc_velo_drawing *drawing, const slc_velo_job *job, const slc_velo_slot *slot,
+                           uint32_t event)
+{
+    const slc_velo_result *result = &slot->result;
+    const slc_velo_truth *truth = &slot->truth;
+    const struct {
+        const slc_schema *schema;
+        const void *from;
+        void *to;
+    } parts[] = {
+        {&slc_velo_hits_schema, &result->hits, &drawing->result.hits},
+        {&slc_velo_tracks_schema, &result->tracks, &drawing->result.tracks},
+        {&slc_velo_track_hits_schema, &result->track_hits, &drawing->result.track_hits},
+        {&slc_velo_states_schema, &result->beam, &drawing->result.beam},
+        {&slc_velo_primaries_schema, &result->primaries, &drawing->result.primaries},
+        {&slc_velo_particles_schema, &truth->particles, &drawing->truth.particles},
+        {&slc_velo_particle_ids_schema, &truth->ids, &drawing->truth.ids},
+        {&slc_velo_vertices_schema, &truth->vertices, &drawing->truth.vertices},
+        {&slc_velo_matches_schema, &job->matches, &drawing->matches},
+    };
+    slc_status status = SLC_OK;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == SLC_OK; i++) {
+        status = copy_event(parts[i].schema, parts[i].from, event, parts[i].to);
+    }
+    return status;
+}
+
+/* The row of the batch that is to be drawn, or its number of events. */
+static uint32_t choose(const slc_velo_job *job, const slc_velo_slot *slot, bool *final)
+{
+    const uint32_t n = slot->result.hits.head.n_events;
+    const uint64_t first = job->totals.events;
+    const uint32_t *vertices = slot->result.primaries.head.event_offset;
+    if (job->options->display != NULL) {
+        const uint64_t wanted = job->options->display_event;
+        *final = true;
+        return wanted >= first && wanted - first < n ? (uint32_t)(wanted - first) : n;
+    }
+    for (uint32_t e = 0; e < n; e++) {
+        if (vertices[e + 1] > vertices[e]) {
+            *final = true;
+            return e;
+        }
+    }
+    *final = false;
+    return job->drawing.filled ? n : 0;
+}
+
+bool slc_velo_drawing_take(slc_velo_job *job, const slc_velo_slot *slot)
+{
+    slc_velo_drawing *drawing = &job->drawing;
+    bool final = false;
+    if (drawing->final) {
+        return true;
+    }
+    const uint32_t event = choose(job, slot, &final);
+    if (event >= slot->result.hits.head.n_events) {
+        return true;
+    }
+    const slc_status status = copy_all(drawing, job, slot, event);
+    if (status != SLC_OK) {
+        slc_cli_say("velo", "no copy of event %" PRIu64 " for the report: %s", job->totals.events + event,
+                    slc_status_name(status));
+        return false;
+    }
+    drawing->filled = true;
+    drawing->final = final;
+    drawing->number = job->totals.events + event;
+    return true;
+}
+
+void slc_velo_drawing_clear(slc_velo_drawing *drawing)
+{
+    slc_velo_result_clear(&drawing->result);
+    slc_velo_truth_clear(&drawing->truth);
+    slc_columns_clear(&slc_velo_matches_schema, &drawing->matches);
+}
+
+bool slc_velo_write_report(slc_velo_job *job, const char *title, const char *command_line)
+{
+    const slc_velo_totals *totals = &job->totals;
+    const slc_velo_drawing *drawing = &job->drawing;
+    char config[256];
+    slc_run_stage stages[SLC_VELO_TIMES];
+    slc_velo_config_text(&job->config.track, config, sizeof config);
+    for (int i = 0; i < SLC_VELO_TIMES; i++) {
+        stages[i] = (slc_run_stage){slc_velo_time_name((slc_velo_time)i), job->timing.spent[i]};
+    }
+    const slc_run_display display = {.number = drawing->number,
+                                     .result = &drawing->result,
+                                     .truth = &drawing->truth,
+                                     .matches = &drawing->matches};
+    const slc_run_summary summary = {
+        .title = title,
+        .command = command_line,
+        .events = totals->events,
+        .lost_events = totals->lost_events,
+        .superpixels = totals->superpixels,
+        .isolated = totals->isolated,
+        .pixels = totals->pixels,
+        .hits = totals->hits,
+        .tracks = totals->tracks,
+        .primaries = totals->primaries,
+        .seconds = totals->seconds,
+        .has_truth = job->options->truth && job->check.events > 0,
+        .faults = totals->faults,
+        .configuration = config,
+        .stages = stages,
+        .n_stages = SLC_VELO_TIMES,
+        .staged_events = job->timing.events,
+        .display = drawing->filled ? &display : NULL,
+    };
+    if (slc_run_report_html(job->options->report, &summary, &job->check, &job->error) != SLC_OK) {
+        slc_cli_say("velo", "%s", job->error.text);
+        return false;
+    }
+    if (!drawing->filled) {
+        slc_cli_say("velo", "--display %s: there are %" PRIu64 " events; %s has no picture of one",
+                    job->options->display, totals->events, job->options->report);
+    }
+    return drawing->filled;
+}

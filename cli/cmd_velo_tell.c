@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What `sluice velo` says about an input: its damage, and the faults in its data. */
+#include "cmd_velo.h"
+
+#include <inttypes.h>
+
+static void print_place(char *to, size_t size, const slc_fault *fault)
+{
+    const int n = fault->module < 0
+                      ? snprintf(to, size, "event %" PRIu64, fault->event)
+                      : snprintf(to, size, "event %" PRIu64 ", source %" PRId32, fault->event, fault->module);
+    char *rest = to + n;
+    const size_t left = size - (size_t)n;
+    switch (fault->code) {
+    case SLC_FAULT_SUPERPIXEL_HINT:
+        (void)snprintf(rest, left, ", super-pixel column %" PRIu64 ", row %" PRIu64,
+                       fault->offset / SLC_VELO_SUPERPIXEL_ROWS, fault->offset % SLC_VELO_SUPERPIXEL_ROWS);
+        break;
+    case SLC_FAULT_EVENT_NO_VP:
+    case SLC_FAULT_EVENT_CROWDED:
+        break; /* the whole event */
+    default:
+        (void)snprintf(rest, left, ", byte %" PRIu64 " of the event", fault->offset);
+    }
+}
+
+/* A fault of this kind means an event that is lost, and the reader has a line of its own on it. */
+static bool loses_event(slc_fault_code code)
+{
+    switch (code) {
+    case SLC_FAULT_RECORD_HEADER:
+    case SLC_FAULT_RECORD_TRUNCATED:
+    case SLC_FAULT_RECORD_CHECKSUM:
+    case SLC_FAULT_RECORD_COMPRESSION:
+    case SLC_FAULT_RECORD_TYPE:
+    case SLC_FAULT_EVENT_SHAPE:
+        return true;
+    case SLC_FAULT_EVENT_CROSSINGS: /* found by the chain, which has no line of its own: told with the others
+                                     */
+    default:
+        return false;
+    }
+}
+
+static const slc_fault *first_of(const slc_faults *faults, slc_fault_code code)
+{
+    for (uint32_t i = 0; i < faults->n_kept; i++) {
+        if (faults->kept[i].code == code) {
+            return &faults->kept[i];
+        }
+    }
+    return NULL;
+}
+
+static void tell_faults(const char *path, const slc_faults *faults)
+{
+    for (size_t i = 0; i < SLC_FAULT_CODES; i++) {
+        const slc_fault_code code = (slc_fault_code)i;
+        if (faults->count[i] == 0 || loses_event(code)) {
+            continue;
+        }
+        char place[96];
+        const slc_fault *first = first_of(faults, code);
+        if (first != NULL) {
+            print_place(place, sizeof place, first);
+        }
+        slc_cli_say("velo", "%s: %" PRIu64 " × %s (%s)%s%s", path, faults->count[i], slc_fault_name(code),
+                    slc_fault_text(code), first != NULL ? ", first at " : "", first != NULL ? place : "");
+    }
+}
+
+/* The line about events that were lost goes out even under --quiet: it explains the exit status. */
+void slc_velo_tell_input(slc_velo_job *job, const slc_velo_input *input)
+{
+    slc_io_totals read;
+    slc_io_totals_of(input->source, &read);
+    job->totals.lost_events += read.lost_events + input->faults.count[SLC_FAULT_EVENT_CROSSINGS];
+    const char *damage = slc_io_damage(input->source);
+    if (read.lost_events > 0) {
+        /* Bytes that make no event may have held several: the reader counts stretches. */
+        slc_cli_say("velo", "%s; %" PRIu64 " event%s lost, %" PRIu64 " read",
+                    damage != NULL ? damage : input->path, read.lost_events, read.lost_events == 1 ? "" : "s",
+                    read.events);
+        job->failed = true;
+    }
+    if (job->options->quiet) {
+        return;
+    }
+    tell_faults(input->path, &input->faults);
+    if (job->options->truth && !input->has_truth && read.events > 0) {
+        slc_cli_say("velo", "%s: no simulation truth in it: counts of the comparison do not include it",
+                    input->path);
+    }
+}
+
+bool slc_velo_judge(const slc_velo_job *job, const char *path, const char *damage, const slc_faults *faults)
+{
+    if (!job->options->strict || slc_faults_total(faults) == 0) {
+        return true;
+    }
+    const slc_fault *first = &faults->kept[0];
+    if (loses_event(first->code) && damage[0] != '\0') {
+        slc_cli_say("velo", "%s", damage);
+        return false;
+    }
+    char place[96];
+    print_place(place, sizeof place, first);
+    slc_cli_say("velo", "%s: %s: %s (%s)", path, place, slc_fault_name(first->code),
+                slc_fault_text(first->code));
+    return false;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the time of `sluice velo` goes, and going through the events again for measuring (--repeat): they are
+ * held in memory, so that neither reading nor writing is in the way, and every repetition must come to the
+ * counts of the first time. The rate is that of the middle 80 % of the batches, so that neither the start nor
+ * the threads that are through first count: the rule of A. Hennequin's thesis (2022), chapter 5.
+ */
+#include "cmd_velo.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- marks ------------------------------------------------------------------------------------- */
+
+void slc_velo_timing_mark(slc_velo_timing *timing, uint64_t events, uint64_t bytes, const double *spent)
+{
+    timing->events += events;
+    timing->bytes += bytes;
+    timing->batches++;
+    for (int i = 0; i < SLC_VELO_TIMES; i++) {
+        timing->spent[i] += spent[i];
+    }
+    if (timing->n_marks == SLC_VELO_MARKS) { /* every second one is enough from here on */
+        for (uint32_t i = 0; i < SLC_VELO_MARKS / 2; i++) {
+            timing->marks[i] = timing->marks[2 * i + 1];
+        }
+        timing->n_marks = SLC_VELO_MARKS / 2;
+        timing->every *= 2;
+    }
+    timing->every = timing->every > 0 ? timing->every : 1;
+    if (timing->batches % timing->every == 0) {
+        timing->marks[timing->n_marks++] = (slc_velo_mark){
+            .seconds = slc_clock_seconds(), .events = timing->events, .bytes = timing->bytes};
+    }
+}
+
+/* Events and bytes a second between the marks at 10 % and 90 %; over all where there are too few. */
+static void rates(const slc_velo_timing *timing, double *events, double *bytes)
+{
+    const uint32_t cut = timing->n_marks / 10;
+    double seconds = timing->pipeline.total;
+    uint64_t n_events = timing->events, n_bytes = timing->bytes;
+    if (cut > 0) {
+        const slc_velo_mark *from = &timing->marks[cut - 1], *to = &timing->marks[timing->n_marks - 1 - cut];
+        seconds = to->seconds - from->seconds;
+        n_events = to->events - from->events;
+        n_bytes = to->bytes - from->bytes;
+    }
+    *events = seconds > 0 ? (double)n_events / seconds : 0;
+    *bytes = seconds > 0 ? (double)n_bytes / seconds : 0;
+}
+
+/* ---- printing ---------------------------------------------------------------------------------- */
+
+static const char *const time_names[SLC_VELO_TIMES] = {
+    [SLC_VELO_STAGE_CLUSTER] = "cluster", [SLC_VELO_STAGE_TRACK] = "track", [SLC_VELO_STAGE_FIT] = "fit",
+    [SLC_VELO_STAGE_VERTEX] = "vertices", [SLC_VELO_TIME_READ] = "read",    [SLC_VELO_TIME_FINISH] = "expand",
+    [SLC_VELO_TIME_TRUTH] = "truth",      [SLC_VELO_TIME_CHECK] = "check",  [SLC_VELO_TIME_WRITE] = "write",
+};
+
+const char *slc_velo_time_name(slc_velo_time part)
+{
+    return time_names[part];
+}
+
+static const char *bind_of(const slc_velo_job *job)
+{
+    return job->options->bind != NULL ? job->options->bind : "none";
+}
+
+void slc_velo_print_timing(const slc_velo_job *job)
+{
+    const slc_velo_timing *timing = &job->timing;
+    double events, bytes, sum = 0;
+    rates(timing, &events, &bytes);
+    for (int i = 0; i < SLC_VELO_TIMES; i++) {
+        sum += timing->spent[i];
+    }
+    (void)printf("\n%-14s %u (bind %s)\n", "threads", job->n_workers, bind_of(job));
+    (void)printf("%-14s %" PRIu64 " events, %" PRIu64 " batches, %.3f s\n", "timed", timing->events,
+                 timing->batches, timing->pipeline.total);
+    (void)printf("%-14s %.0f events/s, %.3f GB/s%s\n", "throughput", events, bytes / 1e9,
+                 timing->n_marks >= 10 ? " in the middle 80 %"
+                                       : " in all, too few batches for a part of them");
+    for (int i = 0; i < SLC_VELO_TIMES; i++) {
+        if (timing->spent[i] > 0 && timing->events > 0) {
+            (void)printf("%-14s %.2f µs/event, %.1f %%\n", time_names[i],
+                         1e6 * timing->spent[i] / (double)timing->events, 100 * timing->spent[i] / sum);
+        }
+    }
+}
+
+json_t *slc_velo_timing_json(const slc_velo_job *job)
+{
+    const slc_velo_timing *timing = &job->timing;
+    double events, bytes;
+    rates(timing, &events, &bytes);
+    json_t *stages = json_object();
+    for (int i = 0; i < SLC_VELO_TIMES; i++) {
+        (void)json_object_set_new(stages, time_names[i], json_real(timing->spent[i]));
+    }
+    return json_pack("{s:i, s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o}", "threads", (int)job->n_workers,
+                     "bind", bind_of(job), "events", (json_int_t)timing->events, "bytes",
+                     (json_int_t)timing->bytes, "batches", (json_int_t)timing->batches, "events_per_second",
+                     events, "bytes_per_second", bytes, "seconds", timing->pipeline.total, "starving_seconds",
+                     timing->pipeline.starving, "stages", stages);
+}
+
+/* ---- holding ----------------------------------------------------------------------------------- */
+
+static slc_status copy_batch(slc_batch *to, const slc_batch *from)
+{
+    slc_status status = slc_batch_reserve(to, from->size + 1, from->n_events);
+    for (uint32_t e = 0; e < from->n_events && status == SLC_OK; e++) {
+        status = slc_batch_append(to, from->bytes + from->offset[e], from->length[e], from->file_offset[e]);
+    }
+    to->first_event = from->first_event;
+    to->sequence = from->sequence;
+    return status;
+}
+
+static slc_status copy_hits(slc_velo_hits *to, const slc_velo_hits *from)
+{
+    const slc_columns *head = &from->head;
+    slc_columns_reset(to);
+    const slc_status status = slc_columns_reserve(&slc_velo_hits_schema, to, head->size, head->n_events);
+    return status == SLC_OK ? slc_columns_append_events(&slc_velo_hits_schema, from, 0, head->n_events, to)
+                            : status;
+}
+
+bool slc_velo_hold(slc_velo_job *job, const slc_velo_slot *slot)
+{
+    if (job->n_held == job->held_capacity) {
+        const size_t capacity = job->held_capacity > 0 ? 2 * job->held_capacity : 64;
+        slc_velo_held *larger = realloc(job->held, capacity * sizeof *larger);
+        if (larger == NULL) {
+            slc_cli_say("velo", "no memory to hold the events for --repeat");
+            return false;
+        }
+        job->held = larger;
+        job->held_capacity = capacity;
+    }
+    slc_velo_held *held = &job->held[job->n_held++];
+    *held = (slc_velo_held){.raw = job->input.raw,
+                            .n_hits = slot->result.hits.head.size,
+                            .n_tracks = slot->result.tracks.head.size,
+                            .n_primaries = slot->result.primaries.head.size};
+    const slc_status status = held->raw ? copy_batch(&held->batch, &slot->batch)
+                                        : copy_hits(&held->hits, &slot->result.hits);
+    if (status != SLC_OK) {
+        slc_cli_say("velo", "no memory to hold the events for --repeat");
+    }
+    return status == SLC_OK;
+}
+
+/* ---- again ------------------------------------------------------------------------------------- */
+
+static slc_status read_again(void *context, uint32_t index, slc_error *error)
+{
+    slc_velo_job *job = context;
+    (void)error;
+    if (job->n_again == job->n_warmup + job->n_measured) {
+        return SLC_END;
+    }
+    job->slots[index].held = (size_t)(job->n_again++ % job->n_held);
+    memset(job->slots[index].spent, 0, sizeof job->slots[index].spent);
+    return SLC_OK;
+}
+
+static slc_status work_again(void *context, uint32_t index, uint32_t worker, slc_error *error)
+{
+    slc_velo_job *job = context;
+    slc_velo_slot *slot = &job->slots[index];
+    const slc_velo_held *held = &job->held[slot->held];
+    slc_status status = SLC_OK;
+    if (!held->raw) {
+        const double began = slc_clock_seconds();
+        status = copy_hits(&slot->result.hits, &held->hits);
+        slot->spent[SLC_VELO_TIME_READ] = slc_clock_seconds() - began;
+    }
+    if (status == SLC_OK) {
+        status = slc_velo_job_chain(job, worker, held->raw ? &held->batch : NULL, slot, error);
+    }
+    return status;
+}
+
+static slc_status write_again(void *context, uint32_t index, slc_error *error)
+{
+    slc_velo_job *job = context;
+    slc_velo_slot *slot = &job->slots[index];
+    const slc_velo_result *result = &slot->result;
+    const slc_velo_held *held = &job->held[slot->held];
+    if (result->hits.head.size != held->n_hits || result->tracks.head.size != held->n_tracks ||
+        result->primaries.head.size != held->n_primaries) {
+        return slc_fail(error, SLC_ERR_USAGE, "a repetition gave other results: this is a fault of sluice");
+    }
+    memcpy(slot->spent, result->seconds, sizeof result->seconds);
+    if (job->n_warmup > 0 && job->n_warm < job->n_warmup) {
+        job->n_warm++;
+        return SLC_OK;
+    }
+    slc_velo_timing_mark(&job->timing, result->hits.head.n_events, held->raw ? held->batch.size : 0,
+                         slot->spent);
+    slc_cli_progress_show(&job->progress, job->timing.events, 0);
+    return SLC_OK;
+}
+
+static bool stop(void *context)
+{
+    (void)context;
+    return slc_cli_interrupted();
+}
+
+bool slc_velo_measure(slc_velo_job *job)
+{
+    const slc_run_stages stages = {.context = job,
+                                   .read = read_again,
+                                   .work = work_again,
+                                   .write = write_again,
+                                   .begin = slc_velo_job_begin,
+                                   .stop = stop};
+    memset(&job->timing, 0, sizeof job->timing);
+    job->n_warmup = job->options->warmup * job->n_held;
+    job->n_measured = job->n_held > 0 ? job->options->repeat * job->n_held : 0;
+    const slc_status status = slc_run_pipeline(&job->pipeline, &stages, &job->timing.pipeline, &job->error);
+    if (status != SLC_OK) {
+        slc_cli_say("velo", "%s", job->error.text);
+    }
+    return status == SLC_OK && !slc_cli_interrupted();
+}

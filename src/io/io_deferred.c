@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Finishing batches away from their source: checksums and expansion take longer than all else in reading, and
+ * the reader is one thread, workers are many. What is lost here has already been given a number by the
+ * reader; numbers are mended inside the batch, and the caller knows from slc_io_losses by how much those of
+ * later batches are too high.
+ */
+#include "io/io_mdf_record.h"
+#include "io/io_source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct slc_io_deferred {
+    slc_io_unfinished *events; /* by rising index in the batch */
+    uint32_t n, capacity;
+    size_t expanded_size; /* of the packed ones */
+    bool finished;
+    slc_batch spare; /* for batches that are expanded: the two change places */
+    z_stream zip;
+    bool zip_ready;
+    bool *lost; /* by index in `events` */
+    slc_fault_code *code;
+    slc_io_losses losses; /* of this batch */
+};
+
+slc_status slc_io_deferred_open(slc_io_deferred **deferred, slc_error *error)
+{
+    *deferred = calloc(1, sizeof **deferred);
+    return *deferred != NULL ? SLC_OK : slc_fail(error, SLC_ERR_MEMORY, "no memory for reading in steps");
+}
+
+void slc_io_deferred_close(slc_io_deferred *deferred)
+{
+    if (deferred == NULL) {
+        return;
+    }
+    if (deferred->zip_ready) {
+        (void)inflateEnd(&deferred->zip);
+    }
+    slc_batch_clear(&deferred->spare);
+    free(deferred->events);
+    free(deferred->lost);
+    free(deferred->code);
+    free(deferred);
+}
+
+void slc_io_deferred_reset(slc_io_deferred *deferred)
+{
+    deferred->n = 0;
+    deferred->expanded_size = 0;
+    deferred->finished = false;
+    memset(&deferred->losses, 0, sizeof deferred->losses);
+}
+
+size_t slc_io_deferred_growth(const slc_io_deferred *deferred)
+{
+    return deferred->expanded_size;
+}
+
+static bool grow(void **pointer, size_t bytes)
+{
+    void *larger = realloc(*pointer, bytes);
+    if (larger != NULL) {
+        *pointer = larger;
+    }
+    return larger != NULL;
+}
+
+slc_status slc_io_defer(slc_io_deferred *deferred, const slc_io_unfinished *event)
+{
+    if (deferred->n == deferred->capacity) {
+        const uint32_t capacity = deferred->capacity > 0 ? 2 * deferred->capacity : 64;
+        if (!grow((void **)&deferred->events, capacity * sizeof *deferred->events) ||
+            !grow((void **)&deferred->lost, capacity * sizeof *deferred->lost) ||
+            !grow((void **)&deferred->code, capacity * sizeof *deferred->code)) {
+            return SLC_ERR_MEMORY;
+        }
+        deferred->capacity = capacity;
+    }
+    deferred->events[deferred->n++] = *event;
+    deferred->expanded_size += event->packed ? event->expanded : 0;
+    return SLC_OK;
+}
+
+/* ---- losses ------------------------------------------------------------------------------------ */
+
+static void lose(slc_io_deferred *deferred, uint32_t i, slc_fault_code code, uint64_t offset, const char *why)
+{
+    slc_io_losses *losses = &deferred->losses;
+    deferred->lost[i] = true;
+    deferred->code[i] = code;
+    losses->compressed += deferred->events[i].packed;
+    if (losses->events++ == 0 || offset < losses->offset) {
+        losses->offset = offset;
+        (void)snprintf(losses->text, sizeof losses->text, "byte %llu: %s", (unsigned long long)offset, why);
+    }
+}
+
+void slc_io_losses_add(slc_io_losses *losses, const slc_io_deferred *deferred)
+{
+    const slc_io_losses *more = &deferred->losses;
+    if (losses->events == 0 && more->events > 0) {
+        losses->offset = more->offset;
+        memcpy(losses->text, more->text, sizeof losses->text);
+    }
+    losses->events += more->events;
+    losses->compressed += more->compressed;
+    losses->checksums += more->checksums;
+}
+
+/* ---- checksums --------------------------------------------------------------------------------- */
+
+/* Records side by side; when one has ended, the next one takes its place. Lanes without a record repeat the
+ * first one's work, to no effect. */
+typedef struct lanes {
+    uint32_t n; /* lanes in use: all of them until events run out */
+    uint32_t event[SLC_MDF_LANES];
+    uint32_t hash[SLC_MDF_LANES];
+    const uint8_t *at[SLC_MDF_LANES];
+    size_t left[SLC_MDF_LANES];
+} lanes;
+
+static void compare_checksum(slc_io_deferred *deferred, const slc_batch *batch, uint32_t i, uint32_t hash)
+{
+    const slc_io_unfinished *event = &deferred->events[i];
+    const uint32_t found = slc_mdf_hash_end(hash);
+    if (found == event->checksum) {
+        deferred->losses.checksums++;
+        return;
+    }
+    char why[96];
+    (void)snprintf(why, sizeof why, "the record's checksum is %08x, its bytes give %08x", event->checksum,
+                   found);
+    lose(deferred, i, SLC_FAULT_RECORD_CHECKSUM, batch->file_offset[event->event], why);
+}
+
+/* Puts the next event with a checksum into a lane; false where there is none. */
+static bool next_event(const slc_io_deferred *deferred, const slc_batch *batch, uint32_t *next, lanes *l,
+                       uint32_t lane)
+{
+    for (; *next < deferred->n; ++*next) {
+        const slc_io_unfinished *event = &deferred->events[*next];
+        if (event->hashed) {
+            l->event[lane] = (*next)++;
+            l->hash[lane] = event->hash;
+            l->at[lane] = batch->bytes + batch->offset[event->event];
+            l->left[lane] = batch->length[event->event];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All lanes by as many words as the shortest record still has. */
+static void advance(lanes *l)
+{
+    size_t words = l->left[0] / 4;
+    for (uint32_t i = 1; i < l->n; i++) {
+        words = l->left[i] / 4 < words ? l->left[i] / 4 : words;
+    }
+    for (uint32_t i = l->n; i < SLC_MDF_LANES; i++) {
+        l->at[i] = l->at[0];
+    }
+    slc_mdf_hash16(l->hash, l->at, words);
+    for (uint32_t i = 0; i < l->n; i++) {
+        l->at[i] += 4 * words;
+        l->left[i] -= 4 * words;
+    }
+}
+
+static void verify(slc_io_deferred *deferred, const slc_batch *batch)
+{
+    lanes l = {.n = 0};
+    uint32_t next = 0;
+    while (l.n < SLC_MDF_LANES && next_event(deferred, batch, &next, &l, l.n)) {
+        l.n++;
+    }
+    while (l.n > 0) {
+        if (l.n > 1) { /* one record alone is faster without */
+            advance(&l);
+        }
+        for (uint32_t i = 0; i < l.n;) {
+            if (l.left[i] >= 4 && l.n > 1) {
+                i++;
+                continue;
+            }
+            compare_checksum(deferred, batch, l.event[i], slc_mdf_hash(l.hash[i], l.at[i], l.left[i]));
+            if (!next_event(deferred, batch, &next, &l, i)) {
+                l.n--;
+                l.event[i] = l.event[l.n];
+                l.hash[i] = l.hash[l.n];
+                l.at[i] = l.at[l.n];
+                l.left[i] = l.left[l.n];
+            }
+        }
+    }
+}
+
+/* ---- expansion --------------------------------------------------------------------------------- */
+
+/* Room for an event of `size` bytes that the caller fills. */
+static uint8_t *append_room(slc_batch *batch, size_t size, uint64_t file_offset)
+{
+    if (slc_batch_append(batch, NULL, 0, file_offset) != SLC_OK ||
+        slc_batch_reserve(batch, batch->size + size, batch->n_events) != SLC_OK) {
+        return NULL;
+    }
+    batch->length[batch->n_events - 1] = size;
+    batch->size += size;
+    return batch->bytes + batch->size - size;
+}
+
+static slc_status take_event(slc_io_deferred *deferred, const slc_batch *batch, uint32_t event, uint32_t i)
+{
+    slc_batch *spare = &deferred->spare;
+    const uint8_t *bytes = batch->bytes + batch->offset[event];
+    const size_t length = batch->length[event];
+    const uint64_t offset = batch->file_offset[event];
+    const bool listed = i < deferred->n && deferred->events[i].event == event;
+    if (listed && deferred->lost[i]) {
+        return SLC_OK;
+    }
+    if (!listed || !deferred->events[i].packed) {
+        return slc_batch_append(spare, bytes, length, offset);
+    }
+    const size_t size_before = spare->size;
+    const char *why = NULL;
+    uint8_t *room = append_room(spare, deferred->events[i].expanded, offset);
+    if (room == NULL) {
+        return SLC_ERR_MEMORY;
+    }
+    if (slc_mdf_blocks_expand(&deferred->zip, bytes, length, room, &why) != SLC_OK) {
+        spare->n_events--;
+        spare->size = size_before;
+        lose(deferred, i, SLC_FAULT_RECORD_COMPRESSION, offset, why);
+    }
+    return SLC_OK;
+}
+
+/* The batch anew in the spare one, which then takes its place. */
+static slc_status rebuild(slc_io_deferred *deferred, slc_batch *batch)
+{
+    slc_batch *spare = &deferred->spare;
+    slc_batch_reset(spare);
+    if (!deferred->zip_ready && inflateInit(&deferred->zip) != Z_OK) {
+        return SLC_ERR_MEMORY;
+    }
+    deferred->zip_ready = true;
+    slc_status status = slc_batch_reserve(spare, deferred->expanded_size + 8 * (size_t)deferred->n + 1,
+                                          batch->n_events);
+    uint32_t i = 0;
+    for (uint32_t e = 0; e < batch->n_events && status == SLC_OK; e++) {
+        status = take_event(deferred, batch, e, i);
+        i += i < deferred->n && deferred->events[i].event == e;
+    }
+    if (status == SLC_OK) {
+        const slc_batch filled = *spare;
+        *spare = *batch;
+        batch->bytes = filled.bytes;
+        batch->size = filled.size;
+        batch->capacity = filled.capacity;
+        batch->n_events = filled.n_events;
+        batch->event_capacity = filled.event_capacity;
+        batch->offset = filled.offset;
+        batch->length = filled.length;
+        batch->file_offset = filled.file_offset;
+    }
+    return status;
+}
+
+/* ---- faults ------------------------------------------------------------------------------------ */
+
+/* A fault that is counted already. */
+static void keep_fault(slc_faults *faults, const slc_fault *fault, uint64_t lost)
+{
+    slc_faults_add(faults, fault->code, fault->event - lost, fault->module, fault->offset);
+    faults->count[fault->code]--;
+}
+
+/* The faults of reading and those found here, in the order of the stream, with the numbers that events would
+ * have, had the lost ones never had one. */
+static void merge_faults(const slc_io_deferred *deferred, uint64_t first_event, const uint64_t *offset_of,
+                         slc_faults *faults)
+{
+    const slc_faults read = *faults;
+    uint32_t taken = 0;
+    uint64_t lost = 0;
+    faults->n_kept = 0;
+    for (uint32_t i = 0; i < deferred->n; i++) {
+        if (!deferred->lost[i]) {
+            continue;
+        }
+        const uint32_t event = deferred->events[i].event;
+        for (; taken < read.n_kept && read.kept[taken].offset < offset_of[i]; taken++) {
+            keep_fault(faults, &read.kept[taken], lost);
+        }
+        slc_faults_add(faults, deferred->code[i], first_event + event - lost, -1, offset_of[i]);
+        lost++;
+    }
+    for (; taken < read.n_kept; taken++) {
+        keep_fault(faults, &read.kept[taken], lost);
+    }
+}
+
+slc_status slc_io_finish_batch(slc_batch *batch, slc_io_deferred *deferred, slc_faults *faults,
+                               slc_error *error)
+{
+    if (deferred->n == 0 || deferred->finished) {
+        return SLC_OK;
+    }
+    deferred->finished = true;
+    memset(deferred->lost, 0, deferred->n * sizeof *deferred->lost);
+    verify(deferred, batch);
+    slc_status status = SLC_OK;
+    if (deferred->expanded_size > 0 || deferred->losses.events > 0) {
+        uint64_t *offset_of = calloc(deferred->n, sizeof *offset_of);
+        status = offset_of != NULL ? SLC_OK : SLC_ERR_MEMORY;
+        for (uint32_t i = 0; i < deferred->n && status == SLC_OK; i++) {
+            offset_of[i] = batch->file_offset[deferred->events[i].event];
+        }
+        status = status == SLC_OK ? rebuild(deferred, batch) : status;
+        if (status == SLC_OK && faults != NULL && deferred->losses.events > 0) {
+            merge_faults(deferred, batch->first_event, offset_of, faults);
+        }
+        free(offset_of);
+    }
+    return status == SLC_OK ? SLC_OK : slc_fail(error, status, "no memory to expand a batch");
+}

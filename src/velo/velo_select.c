@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which events are kept. Each line is asked about each event, the cheapest of its cuts first; a quantity of a
+ * track is worked out when the first line asks for it and remembered for the others. A line stops as soon as
+ * it has as many tracks or pairs as it wants.
+ */
+#include "base/block.h"
+#include "base/columns.h"
+#include "velo/velo_select_quantity.h"
+
+#include <stdlib.h>
+
+static const slc_column decisions_columns[] = {
+    SOA_COLUMN(slc_velo_decisions, lines, "bits"),
+    SOA_COLUMN(slc_velo_decisions, limited, "bits"),
+};
+SOA_SCHEMA(slc_velo_decisions, slc_velo_decisions_schema, "decisions", decisions_columns);
+
+enum { TRACK_QUANTITIES = SLC_VELO_Q_BEAM_DOCA_MM + 1 };
+
+/* Quantities from the cheapest to the dearest: the order in which cuts are asked. */
+static const slc_velo_quantity by_cost[SLC_VELO_QUANTITIES] = {
+    SLC_VELO_Q_EVENT_HITS,
+    SLC_VELO_Q_EVENT_TRACKS,
+    SLC_VELO_Q_EVENT_VERTICES,
+    SLC_VELO_Q_HITS,
+    SLC_VELO_Q_BACKWARD,
+    SLC_VELO_Q_CHI2_NDOF,
+    SLC_VELO_Q_BEAM_DOCA_MM,
+    SLC_VELO_Q_IP_MM,
+    SLC_VELO_Q_ETA,
+    SLC_VELO_Q_PHI,
+    SLC_VELO_Q_IP_CHI2,
+    SLC_VELO_Q_PAIR_DOCA_MM,
+    SLC_VELO_Q_PAIR_VERTEX_Z_MM,
+    SLC_VELO_Q_PAIR_FLIGHT_RHO_MM,
+    SLC_VELO_Q_PAIR_FLIGHT_MM,
+    SLC_VELO_Q_PAIR_POINTING,
+    SLC_VELO_Q_PAIR_OPENING_RAD,
+};
+
+/* One event with what is remembered of its tracks. */
+typedef struct asked {
+    slc_velo_select_event event;
+    size_t n_hits;
+    float *value[TRACK_QUANTITIES];
+    uint32_t *known;  /* of a track: bit q is set where value[q] holds quantity q */
+    uint32_t *passed; /* tracks that passed a line's cuts */
+} asked;
+
+/* A line with its cuts in the order of their cost. */
+typedef struct sorted_line {
+    slc_velo_cut cuts[SLC_VELO_MAX_CUTS];
+    uint32_t end[3]; /* behind the cuts on the event, on tracks, on pairs */
+    uint32_t min_count;
+} sorted_line;
+
+/* ---- room ------------------------------------------------------------------------------------- */
+
+static size_t scratch_bytes(size_t tracks)
+{
+    return (TRACK_QUANTITIES + 2) * slc_block_bound(tracks * sizeof(float));
+}
+
+slc_status slc_velo_select_reserve(slc_velo_select_scratch *scratch, size_t tracks)
+{
+    if (scratch->block != NULL && tracks <= scratch->tracks) {
+        return SLC_OK;
+    }
+    if (tracks > UINT32_MAX) {
+        return SLC_ERR_USAGE;
+    }
+    const size_t bytes = scratch_bytes(tracks);
+    void *block = aligned_alloc(SLC_BLOCK_ALIGN, bytes > 0 ? bytes : SLC_BLOCK_ALIGN);
+    if (block == NULL) {
+        return SLC_ERR_MEMORY;
+    }
+    free(scratch->block);
+    *scratch = (slc_velo_select_scratch){.block = block, .tracks = tracks};
+    return SLC_OK;
+}
+
+void slc_velo_select_clear(slc_velo_select_scratch *scratch)
+{
+    free(scratch->block);
+    *scratch = (slc_velo_select_scratch){.block = NULL};
+}
+
+static void share_out(const slc_velo_select_scratch *scratch, asked *a)
+{
+    char *at = scratch->block;
+    for (size_t q = 0; q < TRACK_QUANTITIES; q++) {
+        a->value[q] = slc_block_take(&at, scratch->tracks * sizeof(float));
+    }
+    a->known = slc_block_take(&at, scratch->tracks * sizeof(uint32_t));
+    a->passed = slc_block_take(&at, scratch->tracks * sizeof(uint32_t));
+}
+
+/* ---- one line --------------------------------------------------------------------------------- */
+
+static bool holds(const slc_velo_cut *cut, float value)
+{
+    return cut->low <= value && value <= cut->high; /* false for NaN */
+}
+
+static bool event_passes(const asked *a, const sorted_line *line)
+{
+    for (uint32_t c = 0; c < line->end[0]; c++) {
+        const slc_velo_quantity q = line->cuts[c].quantity;
+        const size_t n = q == SLC_VELO_Q_EVENT_HITS     ? a->n_hits
+                         : q == SLC_VELO_Q_EVENT_TRACKS ? a->event.n_tracks
+                                                        : a->event.n_vertices;
+        if (!holds(&line->cuts[c], (float)n)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool track_passes(const asked *a, const sorted_line *line, size_t track)
+{
+    for (uint32_t c = line->end[0]; c < line->end[1]; c++) {
+        const slc_velo_quantity q = line->cuts[c].quantity;
+        const uint32_t bit = UINT32_C(1) << q;
+        if ((a->known[track] & bit) == 0) {
+            a->value[q][track] = slc_velo_select_track(&a->event, q, track);
+            a->known[track] |= bit;
+        }
+        if (!holds(&line->cuts[c], a->value[q][track])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool pair_passes(const asked *a, const sorted_line *line, size_t first, size_t second)
+{
+    slc_velo_select_pair pair;
+    slc_velo_select_begin_pair(&a->event, first, second, &pair);
+    for (uint32_t c = line->end[1]; c < line->end[2]; c++) {
+        const slc_velo_cut *cut = &line->cuts[c];
+        if (!holds(cut, slc_velo_select_pair_of(&a->event, cut->quantity, &pair))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Are there min_count pairs among the n tracks in a->passed? *limited where there were more to look at. */
+static bool enough_pairs(const asked *a, const sorted_line *line, size_t n, bool *limited)
+{
+    uint32_t count = 0, looked = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = i + 1; k < n; k++) {
+            if (looked++ == SLC_VELO_MAX_PAIRS) {
+                *limited = true;
+                return false;
+            }
+            count += pair_passes(a, line, a->passed[i], a->passed[k]);
+            if (count >= line->min_count) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool line_passes(const asked *a, const sorted_line *line, bool *limited)
+{
+    if (!event_passes(a, line)) {
+        return false;
+    }
+    if (line->min_count == 0) {
+        return true;
+    }
+    const bool pairs = line->end[2] > line->end[1];
+    size_t n = 0;
+    for (size_t t = 0; t < a->event.n_tracks; t++) {
+        if (track_passes(a, line, t)) {
+            a->passed[n++] = (uint32_t)t;
+            if (!pairs && n >= line->min_count) {
+                return true;
+            }
+        }
+    }
+    return pairs && enough_pairs(a, line, n, limited);
+}
+
+/* Sorts the cuts: event, tracks, pairs, in by_cost's order. False where it is no line. */
+static bool sort_line(const slc_velo_line *line, sorted_line *sorted)
+{
+    if (line->n_cuts > SLC_VELO_MAX_CUTS || line->prescale == 0) {
+        return false;
+    }
+    for (uint32_t c = 0; c < line->n_cuts; c++) {
+        if ((unsigned)line->cuts[c].quantity >= SLC_VELO_QUANTITIES) {
+            return false;
+        }
+    }
+    uint32_t n = 0;
+    for (uint32_t kind = 0; kind < 3; kind++) { /* slc_velo_quantity_of's numbers */
+        for (size_t q = 0; q < SLC_VELO_QUANTITIES; q++) {
+            for (uint32_t c = 0; c < line->n_cuts && slc_velo_quantity_of(by_cost[q]) == kind; c++) {
+                if (line->cuts[c].quantity == by_cost[q]) {
+                    sorted->cuts[n++] = line->cuts[c];
+                }
+            }
+        }
+        sorted->end[kind] = n;
+    }
+    sorted->min_count = line->min_count;
+    return true;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------ */
+
+/* Before anything is decided, so that a wrong call leaves no half of the decisions. */
+static slc_status check_call(const slc_velo_hits *hits, const slc_velo_tracks *tracks,
+                             const slc_velo_states *beam, const slc_velo_primaries *primaries,
+                             const slc_velo_select_scratch *scratch, const slc_velo_decisions *decisions)
+{
+    const uint32_t n_events = tracks->head.n_events;
+    if (hits->head.n_events != n_events || primaries->head.n_events != n_events ||
+        !slc_columns_zip(tracks, beam, NULL)) {
+        return SLC_ERR_USAGE;
+    }
+    if (n_events > 0 && (decisions->head.block == NULL || decisions->head.capacity < n_events ||
+                         decisions->head.event_capacity < n_events)) {
+        return SLC_ERR_CAPACITY;
+    }
+    for (uint32_t e = 0; e < n_events; e++) {
+        const size_t n = tracks->head.event_offset[e + 1] - tracks->head.event_offset[e];
+        if (n > 0 && (scratch->block == NULL || n > scratch->tracks)) {
+            return SLC_ERR_CAPACITY;
+        }
+    }
+    return SLC_OK;
+}
+
+static size_t rows(const slc_columns *head, uint32_t event)
+{
+    return head->event_offset[event + 1] - head->event_offset[event];
+}
+
+static void look_at(asked *a, const slc_velo_hits *hits, uint32_t e)
+{
+    slc_velo_select_event *event = &a->event;
+    a->n_hits = rows(&hits->head, e);
+    event->first_track = event->tracks->head.event_offset[e];
+    event->n_tracks = rows(&event->tracks->head, e);
+    event->first_vertex = event->primaries->head.event_offset[e];
+    event->n_vertices = rows(&event->primaries->head, e);
+    for (size_t t = 0; t < event->n_tracks; t++) {
+        a->known[t] = 0;
+    }
+}
+
+static void decide(const asked *a, const slc_velo_selection *selection, const sorted_line *lines,
+                   uint64_t event, slc_velo_decisions *decisions)
+{
+    uint64_t accepted = 0, limited = 0;
+    for (uint32_t k = 0; k < selection->n_lines; k++) {
+        bool cut_short = false;
+        if (event % selection->lines[k].prescale == 0) {
+            accepted |= (uint64_t)line_passes(a, &lines[k], &cut_short) << k;
+            limited |= (uint64_t)cut_short << k;
+        }
+    }
+    const size_t row = decisions->head.size++;
+    decisions->lines[row] = accepted;
+    decisions->limited[row] = limited;
+    slc_columns_end_event(decisions);
+}
+
+slc_status slc_velo_select_run(const slc_velo_selection *selection, const slc_velo_hits *hits,
+                               const slc_velo_tracks *tracks, const slc_velo_states *beam,
+                               const slc_velo_primaries *primaries, uint64_t first_event,
+                               slc_velo_select_scratch *scratch, slc_velo_decisions *decisions)
+{
+    slc_columns_reset(decisions);
+    if (selection->n_lines > SLC_VELO_MAX_LINES) {
+        return SLC_ERR_USAGE;
+    }
+    sorted_line lines[SLC_VELO_MAX_LINES];
+    for (uint32_t k = 0; k < selection->n_lines; k++) {
+        if (!sort_line(&selection->lines[k], &lines[k])) {
+            return SLC_ERR_USAGE;
+        }
+    }
+    const slc_status status = check_call(hits, tracks, beam, primaries, scratch, decisions);
+    if (status != SLC_OK) {
+        return status;
+    }
+    asked a = {.event = {.tracks = tracks,
+                         .states = beam,
+                         .primaries = primaries,
+                         .beam_x = (double)selection->beam_x_mm,
+                         .beam_y = (double)selection->beam_y_mm}};
+    if (scratch->block != NULL) {
+        share_out(scratch, &a);
+    }
+    for (uint32_t e = 0; e < tracks->head.n_events; e++) {
+        look_at(&a, hits, e);
+        decide(&a, selection, lines, first_event + e, decisions);
+    }
+    return SLC_OK;
+}
