@@ -2,19 +2,20 @@
 # Short names for the commands in tools/ and for the CMake presets; `make help` lists them. No logic of its own.
 PREFIX ?= /usr/local
 
-.PHONY: demo check build install test asan tsan lint format format-check clean help
+.PHONY: demo check build install test asan tsan races lint format format-check clean help
 
 demo:         ## install what is missing, build, simulate 2 000 VELO events, reconstruct them, write demo/report.html
 	@tools/install-deps.sh build
 	@tools/build.sh release
 	@tools/demo.sh build/release demo
 
-check:        ## install what is missing, build and run every test: GCC, then Clang with sanitizers; format and lint
+check:        ## install what is missing, build and run every test: GCC, then Clang with sanitizers; threads; format and lint
 	@tools/install-deps.sh check
 	@tools/format.sh --check
 	@tools/check.sh dev
 	@tools/lint.sh
 	@tools/check.sh asan
+	@tools/races.sh
 
 build:        ## the optimised build, in build/release
 	@tools/install-deps.sh build
@@ -32,6 +33,9 @@ asan:         ## the tests under Clang's address and undefined-behaviour sanitiz
 
 tsan:         ## the tests under GCC's thread sanitizer
 	@tools/check.sh tsan
+
+races:        ## the threads of `sluice velo` under GCC's thread sanitizer: a part of tsan, in a minute
+	@tools/races.sh
 
 lint:         ## formatting and clang-tidy
 	@tools/install-deps.sh check

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -117,6 +118,27 @@ size_t slc_cli_whole_numbers(const char *text, uint32_t high, uint32_t *numbers,
         }
     }
     return n;
+}
+
+/* Behind a space, as far as there is room. */
+static size_t add_name(char *list, size_t size, size_t room, const char *name)
+{
+    if (name != NULL && size < room) {
+        size += (size_t)snprintf(list + size, room - size, " %s", name);
+    }
+    return size;
+}
+
+int slc_cli_unknown(const slc_cli_command *command, const char *kind, const char *word, const char *first,
+                    const char *(*name)(size_t i), const char *last)
+{
+    char list[512] = "";
+    size_t size = add_name(list, 0, sizeof list, first);
+    for (size_t i = 0; name(i) != NULL; i++) {
+        size = add_name(list, size, sizeof list, name(i));
+    }
+    (void)add_name(list, size, sizeof list, last);
+    return slc_cli_wrong(command, "unknown %s '%s'; there are:%s", kind, word, list);
 }
 
 bool slc_cli_ends_with(const char *text, const char *end)

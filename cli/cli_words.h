@@ -6,6 +6,8 @@
 #ifndef SLUICE_CLI_WORDS_H
 #define SLUICE_CLI_WORDS_H
 
+#include "cli_options.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +28,12 @@ size_t slc_cli_numbers(const char *text, double low, double high, double *number
 
 /* The same for whole numbers from 1 to high; 256 at most. */
 size_t slc_cli_whole_numbers(const char *text, uint32_t high, uint32_t *numbers, size_t room);
+
+/* Ends a command because of a word that names none of a kind of things: "unknown KIND 'WORD'; there are:" and
+ * the names, of which `first` and `last` (may be NULL) stand outside of the list; name(i) is NULL behind it.
+ * Returns the command's exit status. */
+int slc_cli_unknown(const slc_cli_command *command, const char *kind, const char *word, const char *first,
+                    const char *(*name)(size_t i), const char *last);
 
 /* Does a name end so, capital letters being the same as small ones? */
 bool slc_cli_ends_with(const char *text, const char *end);

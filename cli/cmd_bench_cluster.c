@@ -141,16 +141,6 @@ static int choose_numbers(const bench_options *options, bench_lists *lists, slc_
     return SLC_CLI_GO_ON;
 }
 
-static int no_algorithm(const char *word)
-{
-    char list[256] = "";
-    size_t size = 0;
-    for (size_t i = 0; slc_run_cluster_algorithm(i) != NULL && size < sizeof list; i++) {
-        size += (size_t)snprintf(list + size, sizeof list - size, " %s", slc_run_cluster_algorithm(i));
-    }
-    return slc_cli_wrong(COMMAND, "unknown algorithm '%s'; there are:%s", word, list);
-}
-
 static int choose_algorithms(const char *text, bench_lists *lists, slc_run_cluster_config *config)
 {
     char word[32];
@@ -164,7 +154,7 @@ static int choose_algorithms(const char *text, bench_lists *lists, slc_run_clust
             i++;
         }
         if (slc_run_cluster_algorithm(i) == NULL || config->n_algorithms == MOST) {
-            return no_algorithm(word);
+            return slc_cli_unknown(COMMAND, "algorithm", word, NULL, slc_run_cluster_algorithm, NULL);
         }
         lists->algorithms[config->n_algorithms++] = i;
     }

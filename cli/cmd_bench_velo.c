@@ -28,7 +28,7 @@ static const slc_cli_option options_table[] = {
      .value = "LIST",
      .kind = SLC_CLI_TEXT,
      .member = offsetof(bench_options, what),
-     .help = "threads,targets,candidates,algorithms,stages (default) and scaling"},
+     .help = "threads,targets,candidates,algorithms,stages (default), scaling and memory"},
     {.name = "events",
      .value = "N",
      .kind = SLC_CLI_COUNT,
@@ -107,7 +107,7 @@ enum { MOST = 256 };
 typedef struct bench {
     const bench_options *options;
     slc_run_velo_config config;
-    bool wanted[SLC_RUN_VELO_WHATS];
+    bool wanted[SLC_RUN_VELO_WHATS], memory;
     uint32_t threads[MOST], candidates[MOST];
     slc_velo_geometry geometry;
     slc_run_velo_events *events;
@@ -121,6 +121,10 @@ static int choose_what(bench *b)
                                                 : "threads,targets,candidates,algorithms,stages";
     char word[32];
     while (slc_cli_next_word(&text, word, sizeof word)) {
+        if (strcmp(word, "memory") == 0) {
+            b->memory = true;
+            continue;
+        }
         int what = 0;
         while (what < SLC_RUN_VELO_WHATS &&
                strcmp(slc_run_velo_what_name((slc_run_velo_what)what), word) != 0) {
@@ -129,8 +133,8 @@ static int choose_what(bench *b)
         if (what == SLC_RUN_VELO_WHATS) {
             return slc_cli_wrong(
                 COMMAND,
-                "--what takes threads, targets, candidates, algorithms, stages and scaling with "
-                "commas, not '%s'",
+                "--what takes threads, targets, candidates, algorithms, stages, scaling and memory "
+                "with commas, not '%s'",
                 word);
         }
         b->wanted[what] = true;
@@ -275,6 +279,16 @@ static slc_status measure(bench *b, char **inputs, int n_inputs, slc_error *erro
     return b->rows.failed ? slc_fail(error, SLC_ERR_MEMORY, "no memory for the measurements") : status;
 }
 
+/* Printed behind the other tables: it stands in neither CSV nor SVG. */
+static slc_status measure_memory(bench *b, char **inputs, int n_inputs, slc_error *error)
+{
+    slc_status status = SLC_OK;
+    if (b->memory && b->events == NULL) {
+        status = read_events(b, false, inputs, n_inputs, error);
+    }
+    return b->memory && status == SLC_OK ? slc_bench_velo_memory(&b->config, b->events, error) : status;
+}
+
 /* Faults in the data change what is measured. */
 static void tell_faults(const bench *b)
 {
@@ -304,7 +318,9 @@ static bool bench_all(bench *b, char **inputs, int n_inputs)
     if (status == SLC_OK) {
         tell_faults(b);
         slc_bench_velo_print(&b->rows);
-    } else if (status != SLC_END) {
+        status = measure_memory(b, inputs, n_inputs, &error);
+    }
+    if (status != SLC_OK && status != SLC_END) {
         slc_cli_say("bench velo", "%s", error.text);
     }
     return status == SLC_OK;

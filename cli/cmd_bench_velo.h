@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the command `sluice bench velo`: its rows as tables and as CSV.
+ * Inside the command `sluice bench velo`: its rows as tables and as CSV, and the table of memory.
  */
 #ifndef SLUICE_CMD_BENCH_VELO_H
 #define SLUICE_CMD_BENCH_VELO_H
@@ -16,5 +16,9 @@ typedef struct slc_bench_velo_rows {
 
 void slc_bench_velo_print(const slc_bench_velo_rows *rows);
 slc_status slc_bench_velo_csv(const char *path, const slc_bench_velo_rows *rows, slc_error *error);
+
+/* Measures the memory of each event and prints it as it goes. */
+slc_status slc_bench_velo_memory(const slc_run_velo_config *config, const slc_run_velo_events *events,
+                                 slc_error *error);
 
 #endif

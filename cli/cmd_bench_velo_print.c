@@ -211,6 +211,9 @@ static void print_scaling(const slc_bench_velo_rows *rows)
 
 void slc_bench_velo_print(const slc_bench_velo_rows *rows)
 {
+    if (rows->n == 0) {
+        return; /* memory alone was asked for */
+    }
     const slc_run_velo_row *row = &rows->rows[0];
     if (row->what != SLC_RUN_VELO_SCALING) {
         (void)printf("%" PRIu64 " events, %.0f hits, %.0f tracks and %.2f vertices an event (%s)\n",

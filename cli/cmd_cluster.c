@@ -171,6 +171,12 @@ static uint32_t feature_named(const char *word)
     return strcmp(word, "all") == 0 ? SLC_PIXEL_FEATURES_ALL : flag <= SLC_PIXEL_FEATURES_ALL ? flag : 0;
 }
 
+static const char *feature_at(size_t i)
+{
+    const uint32_t flag = i < 32 ? 1U << i : 0;
+    return flag != 0 && flag <= SLC_PIXEL_FEATURES_ALL ? slc_pixel_feature_name(flag) : NULL;
+}
+
 static int choose_features(const char *list, uint32_t *features)
 {
     char word[32];
@@ -179,9 +185,7 @@ static int choose_features(const char *list, uint32_t *features)
     while (slc_cli_next_word(&list, word, sizeof word)) {
         const uint32_t feature = feature_named(word);
         if (feature == 0) {
-            return slc_cli_wrong(
-                COMMAND, "unknown feature '%s'; there are: size box centroid mass weighted times largest all",
-                word);
+            return slc_cli_unknown(COMMAND, "feature", word, NULL, feature_at, "all");
         }
         *features |= feature;
     }
@@ -190,18 +194,15 @@ static int choose_features(const char *list, uint32_t *features)
 
 static int choose_algorithm(const char *name)
 {
-    char list[256] = "";
-    size_t size = 0;
     if (name == NULL || strcmp(name, "auto") == 0) {
         return SLC_CLI_GO_ON;
     }
-    for (size_t i = 0; slc_pixel_algorithm_name(i) != NULL && size < sizeof list; i++) {
+    for (size_t i = 0; slc_pixel_algorithm_name(i) != NULL; i++) {
         if (strcmp(slc_pixel_algorithm_name(i), name) == 0) {
             return SLC_CLI_GO_ON;
         }
-        size += (size_t)snprintf(list + size, sizeof list - size, " %s", slc_pixel_algorithm_name(i));
     }
-    return slc_cli_wrong(COMMAND, "unknown algorithm '%s'; there are: auto%s", name, list);
+    return slc_cli_unknown(COMMAND, "algorithm", name, "auto", slc_pixel_algorithm_name, NULL);
 }
 
 static int choose_size(slc_cluster_job *job)

@@ -5,7 +5,6 @@
 
 #include <sluice/image_label.h>
 
-#include <stdio.h>
 #include <string.h>
 
 static uint32_t feature_named(const char *word)
@@ -21,14 +20,10 @@ static uint32_t feature_named(const char *word)
     return 0;
 }
 
-static int no_feature(const slc_cli_command *command, const char *word)
+static const char *feature_at(size_t i)
 {
-    char list[256] = "";
-    size_t size = 0;
-    for (uint32_t flag = 1; flag <= SLC_IMAGE_ALL && size < sizeof list; flag <<= 1) {
-        size += (size_t)snprintf(list + size, sizeof list - size, " %s", slc_image_feature_name(flag));
-    }
-    return slc_cli_wrong(command, "unknown feature '%s'; there are:%s all", word, list);
+    const uint32_t flag = i < 32 ? 1U << i : 0;
+    return flag != 0 && flag <= SLC_IMAGE_ALL ? slc_image_feature_name(flag) : NULL;
 }
 
 int slc_label_features(const slc_cli_command *command, const char *list, uint32_t *features)
@@ -38,7 +33,7 @@ int slc_label_features(const slc_cli_command *command, const char *list, uint32_
     while (slc_cli_next_word(&list, word, sizeof word)) {
         const uint32_t feature = feature_named(word);
         if (feature == 0) {
-            return no_feature(command, word);
+            return slc_cli_unknown(command, "feature", word, NULL, feature_at, "all");
         }
         *features |= feature;
     }
@@ -57,10 +52,5 @@ size_t slc_label_algorithm(const char *name)
 
 int slc_label_no_algorithm(const slc_cli_command *command, const char *name, const char *more)
 {
-    char list[512] = "";
-    size_t size = 0;
-    for (size_t i = 0; slc_image_algorithm_name(i) != NULL && size < sizeof list; i++) {
-        size += (size_t)snprintf(list + size, sizeof list - size, " %s", slc_image_algorithm_name(i));
-    }
-    return slc_cli_wrong(command, "unknown algorithm '%s'; there are: %s%s", name, more, list);
+    return slc_cli_unknown(command, "algorithm", name, more, slc_image_algorithm_name, NULL);
 }

@@ -94,7 +94,8 @@ typedef struct slc_velo_slot {
     slc_velo_result result;
     slc_velo_truth truth;
     slc_faults reading, truth_faults;
-    slc_status status; /* of the chain, then of the truth; told when it is the slot's turn */
+    bool finished;     /* what the reader left is done */
+    slc_status status; /* of that, then of the chain and of the truth; told when it is the slot's turn */
     slc_error error;
     char damage[508]; /* under --strict, of what was read so far */
     size_t held;      /* number of the batch that is gone through again */

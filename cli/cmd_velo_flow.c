@@ -39,6 +39,7 @@ static slc_status read_slot(void *context, uint32_t index, slc_error *error)
     slc_velo_slot *slot = &job->slots[index];
     (void)error; /* what cannot be read on ends this input, not the run */
     memset(slot->spent, 0, sizeof slot->spent);
+    slot->finished = false;
     slc_faults_reset(&slot->reading);
     slc_faults_reset(&slot->truth_faults);
     const double began = slc_clock_seconds();
@@ -76,21 +77,38 @@ slc_status slc_velo_job_chain(slc_velo_job *job, uint32_t worker, const slc_batc
                          : slc_velo_chain_run_hits(chain, &slot->result, error);
 }
 
+/* Checksums and expansion, once: by the reader where it is far ahead, else by the worker. */
+static void finish_slot(const slc_velo_job *job, slc_velo_slot *slot)
+{
+    if (slot->finished) {
+        return;
+    }
+    const double began = slc_clock_seconds();
+    slot->finished = true;
+    slot->status = job->input.raw
+                       ? slc_io_finish_batch(&slot->batch, slot->deferred, &slot->reading, &slot->error)
+                       : SLC_OK;
+    slot->spent[SLC_VELO_TIME_FINISH] = slc_clock_seconds() - began;
+}
+
+static void finish_early(void *context, uint32_t index)
+{
+    slc_velo_job *job = context;
+    finish_slot(job, &job->slots[index]);
+}
+
 /* A failure is kept in the slot: what of it is told, and whether faults come first, is decided in order. */
 static slc_status work_slot(void *context, uint32_t index, uint32_t worker, slc_error *error)
 {
     slc_velo_job *job = context;
     slc_velo_slot *slot = &job->slots[index];
     const bool raw = job->input.raw;
-    double time = slc_clock_seconds();
     slc_faults_reset(&slot->result.faults);
-    slot->status = raw ? slc_io_finish_batch(&slot->batch, slot->deferred, &slot->reading, &slot->error)
-                       : SLC_OK;
-    slot->spent[SLC_VELO_TIME_FINISH] = slc_clock_seconds() - time;
+    finish_slot(job, slot);
     if (slot->status == SLC_OK) {
         slot->status = slc_velo_job_chain(job, worker, raw ? &slot->batch : NULL, slot, &slot->error);
     }
-    time = slc_clock_seconds();
+    const double time = slc_clock_seconds();
     if (slot->status == SLC_OK && raw && job->options->truth) {
         slot->status = slc_velo_truth_read(&slot->batch, &slot->truth, &slot->truth_faults, &slot->error);
     }
@@ -148,7 +166,8 @@ static bool run_input(slc_velo_job *job)
                                    .work = work_slot,
                                    .write = write_slot,
                                    .begin = slc_velo_job_begin,
-                                   .stop = stop};
+                                   .stop = stop,
+                                   .early = finish_early};
     slc_run_pipeline_times times;
     job->input.read_status = SLC_OK;
     const slc_status status = slc_run_pipeline(&job->pipeline, &stages, &times, &job->error);

@@ -339,7 +339,7 @@ void slc_velo_options_defaults(void *at)
     slc_velo_track_config track;
     slc_velo_options *options = at;
     slc_velo_track_config_default(&track);
-    *options = (slc_velo_options){.batch = 32, .threads = 1, .warmup = 1};
+    *options = (slc_velo_options){.batch = 64, .threads = 1, .warmup = 1};
     options_of(&track, options);
 }
 

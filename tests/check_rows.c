@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The operations of simd_rows.h on every target of this machine, against formulas that go number by number:
- * long additions in halves of words, records part by part. What may be touched ends at a page that may not;
- * what lies in front must stay. Whether bits_fence does what it is for no test of one thread can see: here it
- * is only called.
+ * long additions in halves of words, records part by part, rows byte by byte. What may be touched ends at a
+ * page that may not; what lies in front must stay. Whether bits_fence does what it is for no test of one
+ * thread can see: here it is only called.
  */
 #include "check_rows.h"
 #include "simd_targets.h"
@@ -174,6 +174,34 @@ static void check_store4(const slc_check_rows *table, uint32_t round, uint64_t *
     expect_front("u32v_store4", p);
 }
 
+/* Rows anywhere, the last one's bytes at the end of what may be read. */
+static void check_turn4(const slc_check_rows *table, uint32_t round, uint64_t *random)
+{
+    enum { STEP = 16 };
+    const size_t lanes = table->lanes(), at = round % 5;
+    const size_t last = random_below(random, (uint32_t)lanes);
+    const uint8_t *row[MOST_LANES];
+    uint8_t *bytes = right.first;
+    for (size_t i = 0; bytes + i < right.end; i++) {
+        bytes[i] = (uint8_t)random_u64(random);
+    }
+    for (size_t i = 0; i < lanes; i++) {
+        row[i] = i == last ? right.end - STEP - at : bytes + random_below(random, ROOM - STEP - 5);
+    }
+    uint32_t *words = place(&left, STEP * lanes, round % 2 == 0, 4 * (2 + round % 9));
+    memset(words, 0xff, STEP * lanes);
+    guard_front(words);
+    table->turn4(words, row, at);
+    for (size_t i = 0; i < 4 * lanes; i++) {
+        uint64_t wanted = 0;
+        for (size_t k = 4; k-- > 0;) {
+            wanted = wanted * 256 + row[i % lanes][at + i / lanes * 4 + k];
+        }
+        expect_word("u32v_turn4", lanes, i, words[i], wanted);
+    }
+    expect_front("u32v_turn4", words);
+}
+
 static void check_far(const slc_check_rows *table, size_t vectors, uint64_t *random)
 {
     const size_t n = vectors * table->lanes();
@@ -281,6 +309,10 @@ static void check_target(const slc_check_rows *table, slc_simd_target target)
     for (uint32_t round = 0; round < ROUNDS; round++) {
         check_store4(table, round, &random);
     }
+    slc_check_doing("u32v_turn4");
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        check_turn4(table, round, &random);
+    }
     slc_check_doing("u32v_store_far, bits_fence");
     for (size_t vectors = 0; vectors <= 8; vectors++) {
         check_far(table, vectors, &random);
@@ -300,7 +332,7 @@ int main(int argc, char **argv)
         const slc_simd_target target = (slc_simd_target)t;
         if (slc_check_target(target)) {
             check_target(tables[target], target);
-            slc_check_passed("long additions, records, %zu lanes", tables[target]->lanes());
+            slc_check_passed("long additions, records, rows, %zu lanes", tables[target]->lanes());
         }
     }
     slc_check_unmap(&left);

@@ -12,6 +12,8 @@ typedef struct slc_check_rows {
     unsigned (*add_long)(uint64_t *a, const uint64_t *b, size_t n, unsigned carry);
     /* Of a vector each of a, b, c and d. */
     void (*store4)(uint32_t *p, const uint32_t *a, const uint32_t *b, const uint32_t *c, const uint32_t *d);
+    /* Four words of as many rows as there are lanes. */
+    void (*turn4)(uint32_t *words, const uint8_t *const *row, size_t at);
     void (*add_record)(uint64_t *record, const uint32_t *from, uint32_t upper);
     void (*join_records)(uint64_t *record, const uint64_t *from);
     /* n elements, a multiple of the vector, by u32v_store_far, then bits_fence. */

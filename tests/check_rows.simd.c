@@ -18,6 +18,11 @@ static void store4(uint32_t *p, const uint32_t *a, const uint32_t *b, const uint
     u32v_store4(p, u32v_load(a), u32v_load(b), u32v_load(c), u32v_load(d));
 }
 
+static void turn4(uint32_t *words, const uint8_t *const *row, size_t at)
+{
+    u32v_turn4(words, row, at);
+}
+
 static void add_record(uint64_t *record, const uint32_t *from, uint32_t upper)
 {
     bits_add_record(record, from, upper);
@@ -42,6 +47,7 @@ const slc_check_rows SIMD_TABLE(slc_check_rows) = {
     .lanes = lanes,
     .add_long = add_long,
     .store4 = store4,
+    .turn4 = turn4,
     .add_record = add_record,
     .join_records = join_records,
     .copy_far = copy_far,

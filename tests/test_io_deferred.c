@@ -2,10 +2,12 @@
  *
  * Reading in two steps, as threads do it, gives what reading at once gives: the same events, the same faults
  * with the same numbers, the same totals and the same first damage; for plain and compressed records, whole
- * ones and damaged ones, whatever the size of the batches and in whichever order they are finished.
+ * ones and damaged ones, whatever the size of the batches and in whichever order they are finished. So does
+ * reading from a file, where records are read into the batch without being looked at before.
  */
 #include "support/cmocka_all.h"
 #include "support/support.h"
+#include "support/temporary_folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +43,21 @@ static void take_rest(outcome *to, slc_io_source *source)
     slc_io_close(source);
 }
 
+/* From memory, or from a file of the same name. */
+static slc_status open_bytes(const support_bytes *file, bool from_file, slc_io_source **source)
+{
+    if (!from_file) {
+        return slc_io_open_memory(file->at, file->size, "m.mdf", NULL, source, NULL);
+    }
+    FILE *out = fopen("m.mdf", "wb");
+    assert_non_null(out);
+    assert_int_equal(fwrite(file->at, 1, file->size, out), file->size);
+    assert_int_equal(fclose(out), 0);
+    const slc_status status = slc_io_open("m.mdf", NULL, source, NULL);
+    assert_int_equal(unlink("m.mdf"), 0);
+    return status;
+}
+
 static bool read_at_once(const support_bytes *file, uint32_t most, outcome *to)
 {
     slc_io_source *source = NULL;
@@ -70,7 +87,8 @@ typedef struct under_way {
     slc_faults faults;
 } under_way;
 
-static void read_in_steps(const support_bytes *file, uint32_t most, bool backwards, outcome *to)
+static void read_in_steps(const support_bytes *file, uint32_t most, bool backwards, bool from_file,
+                          outcome *to)
 {
     static under_way all[MOST_BATCHES];
     slc_io_source *source = NULL;
@@ -78,7 +96,7 @@ static void read_in_steps(const support_bytes *file, uint32_t most, bool backwar
     uint32_t n = 0;
     memset(to, 0, sizeof *to);
     memset(all, 0, sizeof all);
-    assert_int_equal(slc_io_open_memory(file->at, file->size, "m.mdf", NULL, &source, NULL), SLC_OK);
+    assert_int_equal(open_bytes(file, from_file, &source), SLC_OK);
     slc_status status;
     do {
         assert_true(n < MOST_BATCHES);
@@ -132,7 +150,9 @@ static void compare_ways(const support_bytes *file)
     static outcome wanted, got;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (read_at_once(file, sizes[i], &wanted)) {
-            read_in_steps(file, sizes[i], i % 2 == 1, &got);
+            read_in_steps(file, sizes[i], i % 2 == 1, false, &got);
+            compare(&got, &wanted);
+            read_in_steps(file, sizes[i], i % 2 == 1, true, &got);
             compare(&got, &wanted);
         }
     }
@@ -225,12 +245,102 @@ static void damaged_blocks_are_the_same(void **state)
     assert_true(faults > 200);
 }
 
+/* Blocks that say that they become nothing, sound and damaged, alone and beside others. */
+static void empty_blocks_are_the_same(void **state)
+{
+    (void)state;
+    static const uint8_t sound[] = {'Z', 'L', 8, 8, 0, 0, 0, 0, 0, 0x78, 0x9c, 3, 0, 0, 0, 0, 1};
+    static outcome wanted;
+    for (int kind = 0; kind < 8; kind++) {
+        uint8_t block[sizeof sound];
+        memcpy(block, sound, sizeof sound);
+        block[11] = (kind & 1) != 0 ? 0xff : sound[11]; /* no such kind of deflated block */
+        support_bytes file = {0};
+        for (int e = 0; e < 3; e++) {
+            if (e == 0 || (kind >> e & 1) != 0) {
+                support_bytes event = support_event(1), blocks = support_blocks(event.at, event.size, 300);
+                support_record(&file, 3, 1, e == 0 ? block : blocks.at, e == 0 ? sizeof block : blocks.size);
+                support_clear(&event);
+                support_clear(&blocks);
+            }
+        }
+        compare_ways(&file);
+        assert_true(read_at_once(&file, 5, &wanted));
+        assert_int_equal(wanted.totals.lost_events, kind & 1);
+        assert_int_equal(wanted.n_events, 1 - (kind & 1) + (kind >> 1 & 1) + (kind >> 2 & 1));
+        support_clear(&file);
+    }
+}
+
+/* More than is read ahead when a file is opened, so that records are cut by what has been read: whole, and
+ * cut off at bytes of all kinds. */
+static void large_files_are_the_same(void **state)
+{
+    (void)state;
+    enum { EVENTS = 40, BYTES = 60000 };
+    static uint8_t payload[BYTES];
+    static outcome wanted, got;
+    support_bytes file = {0};
+    uint64_t seed = 22;
+    for (uint32_t e = 0; e < EVENTS; e++) {
+        for (size_t i = 0; i < BYTES; i++) {
+            payload[i] = (uint8_t)support_random(&seed);
+        }
+        payload[0] = 0xcb; /* begins like a bank, so that its header can be found */
+        payload[1] = 0xcb;
+        support_record(&file, 1 + e % 3, 0, payload, BYTES - 4 * (support_random(&seed) % 2000));
+    }
+    const size_t whole = file.size;
+    assert_true(whole > (2 << 20));
+    for (int round = 0; round < 60; round++) {
+        file.size = round == 0 ? whole : whole / 2 + support_random(&seed) % (whole / 2);
+        if (round % 4 == 1) {
+            file.at[file.size - 1 - support_random(&seed) % 300000] ^= 1;
+        }
+        assert_true(read_at_once(&file, 7, &wanted));
+        read_in_steps(&file, 7, false, true, &got);
+        compare(&got, &wanted);
+    }
+    assert_true(wanted.faults.count[SLC_FAULT_RECORD_TRUNCATED] == 1);
+    assert_true(wanted.faults.count[SLC_FAULT_RECORD_CHECKSUM] > 2);
+    file.size = whole;
+    support_clear(&file);
+}
+
+/* Tiny files, cut off at every byte. */
+static void cut_files_are_the_same(void **state)
+{
+    (void)state;
+    static outcome wanted, got;
+    support_bytes file = mixed_file(4, 0x4);
+    const size_t whole = file.size;
+    for (file.size = 1; file.size <= whole; file.size++) {
+        if (read_at_once(&file, 2, &wanted)) {
+            read_in_steps(&file, 2, false, true, &got);
+            compare(&got, &wanted);
+        }
+    }
+    file.size = whole;
+    support_clear(&file);
+}
+
+/* The files are in a folder of their own. */
+static int enter_folder(void **state)
+{
+    return make_folder(state) == 0 ? chdir(folder) : -1;
+}
+
+static int leave_folder(void **state)
+{
+    return chdir("/") == 0 ? remove_folder(state) : -1;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_files_are_the_same),
-        cmocka_unit_test(damaged_files_are_the_same),
-        cmocka_unit_test(damaged_blocks_are_the_same),
+        cmocka_unit_test(whole_files_are_the_same),    cmocka_unit_test(damaged_files_are_the_same),
+        cmocka_unit_test(damaged_blocks_are_the_same), cmocka_unit_test(large_files_are_the_same),
+        cmocka_unit_test(cut_files_are_the_same),      cmocka_unit_test(empty_blocks_are_the_same),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

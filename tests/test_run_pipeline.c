@@ -38,6 +38,8 @@ typedef struct script {
     atomic_int wrong;
     pthread_t writer;
     char first_wrong[128];
+    bool is_early;
+    int n_early; /* the reader's */
 } script;
 
 static void complain(script *s, const char *what)
@@ -74,6 +76,18 @@ static slc_status read_batch(void *context, uint32_t slot, slc_error *error)
     return SLC_OK;
 }
 
+/* A part of the work; the worker does what of it is left. */
+static void early(void *context, uint32_t slot)
+{
+    script *s = context;
+    if (s->number[slot] != s->n_read - 1 || s->product[slot] != 0) {
+        complain(s, "early work on a slot that was not just read");
+    }
+    delay(s, 2 * s->n_read);
+    s->product[slot] = 1000;
+    s->n_early++;
+}
+
 static slc_status work(void *context, uint32_t slot, uint32_t worker, slc_error *error)
 {
     script *s = context;
@@ -87,7 +101,7 @@ static slc_status work(void *context, uint32_t slot, uint32_t worker, slc_error 
         complain(s, "a worker has two slots");
     }
     delay(s, 7 * number + (int)worker);
-    s->product[slot] += number + 1000;
+    s->product[slot] = number + (s->product[slot] == 0 ? 1000 : s->product[slot]);
     atomic_fetch_add(&s->n_worked, 1);
     atomic_fetch_sub(&s->busy[worker], 1);
     if (number == s->work_fails || number == s->work_fails_too) {
@@ -153,7 +167,8 @@ static slc_status run(script *s, uint32_t threads, uint32_t slots, slc_run_pipel
                       slc_error *error)
 {
     const slc_run_pipeline_config config = {.threads = threads, .slots = slots};
-    const slc_run_stages stages = {s, read_batch, work, write_batch, begin, end, stop};
+    const slc_run_stages stages = {s,     read_batch, work, write_batch,
+                                   begin, end,        stop, s->is_early ? early : NULL};
     s->n_slots = slc_run_pipeline_slots(&config);
     s->n_workers = slc_run_pipeline_workers(&config);
     assert_true(s->n_slots <= MOST_SLOTS && s->n_workers <= MOST_WORKERS);
@@ -171,21 +186,26 @@ static slc_status run(script *s, uint32_t threads, uint32_t slots, slc_run_pipel
 static void test_every_batch_once_in_order(void **state)
 {
     (void)state;
+    int n_early = 0;
     for (uint32_t threads = 1; threads <= 8; threads++) {
         for (uint32_t slots = 1; slots <= 20; slots += slots < 4 ? 1 : 4) {
             for (int n = 0; n <= 120; n = n < 3 ? n + 1 : n * 6) {
                 script s = new_script(n);
                 slc_run_pipeline_times times;
                 s.delays = n <= 20;
+                s.is_early = n % 2 == 0;
                 assert_int_equal(run(&s, threads, slots, &times, NULL), SLC_OK);
                 assert_int_equal(s.n_read, n);
                 assert_int_equal(atomic_load(&s.n_worked), n);
                 assert_int_equal(s.n_written, n);
                 assert_int_equal(times.slots, n);
+                assert_true(s.n_early == 0 || (s.is_early && slots > 1 && s.n_early < n));
+                n_early += s.n_early;
                 assert_true(times.total > 0 && times.working >= 0 && times.starving >= 0);
             }
         }
     }
+    assert_true(n_early > 0);
 }
 
 /* All below the failing number are written, nothing from it on, and its own text is told. */

@@ -99,6 +99,22 @@ slc_status slc_run_velo_bench(const slc_run_velo_config *config, slc_run_velo_wh
                               bool (*visit)(void *context, const slc_run_velo_row *row),
                               bool (*stop)(void *context), void *context, slc_error *error);
 
+/* What an event by itself takes of memory: the working set of a worker, which should lie in the caches of its
+ * core. */
+typedef struct slc_run_velo_memory {
+    uint64_t event, raw, hits, tracks; /* its number, its bytes (0 of an event of hits) and what is in it */
+    uint64_t reserved;                 /* bytes that chain and result allocated for it; 0: not known */
+    /* Bytes of the pages that reconstructing it touched: of data (the raw event, columns, tables, stack),
+     * and of programs and libraries. */
+    uint64_t touched, code;
+} slc_run_velo_memory;
+/* Measures it for each event in turn, with the default configuration on config->target. No other thread may
+ * run. SLC_END where `visit` returned false; SLC_ERR_UNSUPPORTED where the system does not tell (Linux does,
+ * in /proc); SLC_ERR_MEMORY. */
+slc_status slc_run_velo_memory_all(const slc_run_velo_config *config, const slc_run_velo_events *events,
+                                   bool (*visit)(void *context, const slc_run_velo_memory *memory),
+                                   void *context, slc_error *error);
+
 /* ---- results ----------------------------------------------------------------------------------- */
 
 /* A least-squares line through log(seconds) against log(hits): seconds = factor · hits^exponent. */

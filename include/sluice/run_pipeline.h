@@ -18,7 +18,7 @@ typedef enum slc_run_bind {
     SLC_RUN_BIND_NUMA  /* worker k anywhere on a NUMA node, in turn; its memory comes from there */
 } slc_run_bind;
 
-/* What the pipeline calls. All but `stop` return SLC_OK to go on. */
+/* What the pipeline calls. Those with a status return SLC_OK to go on. */
 typedef struct slc_run_stages {
     void *context;
     /* Fills slot `slot` with the next batch; SLC_END where there is none. One call at a time, from the
@@ -37,12 +37,15 @@ typedef struct slc_run_stages {
     /* Asked between slots: true ends the reading; what was read is still worked on and written. May be NULL.
      */
     bool (*stop)(void *context);
+    /* Called by the reading thread for the slot that it has just read, where others that were read wait for a
+     * worker already: what of the work may be done there is then done. May be NULL. */
+    void (*early)(void *context, uint32_t slot);
 } slc_run_stages;
 
 typedef struct slc_run_pipeline_config {
     uint32_t threads; /* workers; 0: one for each processor that may be used. 1: all is done in the caller's
                          thread, but for reading ahead where `slots` > 1 */
-    uint32_t slots;   /* batches in flight; 0: 2 · threads + 2 */
+    uint32_t slots; /* batches in flight; 0: 2 · threads + 2, but 1 where one worker has the only processor */
     slc_run_bind bind;
 } slc_run_pipeline_config;
 

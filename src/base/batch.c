@@ -1,11 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Batches of raw events. */
+#define _DEFAULT_SOURCE /* madvise */
 #include <sluice/base.h>
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { EVENT_ALIGN = 8 };
+
+/* Large pages where the system gives them: a batch is megabytes, is filled from end to end and then read in
+ * many places at once. What does not begin and end with a page, and where there are none, stays as it is. */
+static void prefer_large_pages(void *memory, size_t bytes)
+{
+    enum { PAGE = 4096, WORTHWHILE = 1 << 22 };
+#if defined(MADV_HUGEPAGE)
+    if (bytes >= WORTHWHILE) {
+        const size_t before = (PAGE - (uintptr_t)memory % PAGE) % PAGE;
+        (void)madvise((char *)memory + before, (bytes - before) / PAGE * PAGE, MADV_HUGEPAGE);
+    }
+#else
+    (void)memory;
+    (void)bytes;
+#endif
+}
 
 /* realloc with room for growth; *pointer is unchanged on failure. */
 static bool grow(void **pointer, size_t bytes)
@@ -26,6 +44,7 @@ slc_status slc_batch_reserve(slc_batch *batch, size_t bytes, uint32_t events)
             return SLC_ERR_MEMORY;
         }
         batch->capacity = capacity;
+        prefer_large_pages(batch->bytes, capacity);
     }
     if (events > batch->event_capacity) {
         const uint32_t half_more = batch->event_capacity + batch->event_capacity / 2;

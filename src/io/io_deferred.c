@@ -5,6 +5,7 @@
  * reader; numbers are mended inside the batch, and the caller knows from slc_io_losses by how much those of
  * later batches are too high.
  */
+#include "io/io_mdf_hash.h"
 #include "io/io_mdf_record.h"
 #include "io/io_source.h"
 
@@ -15,20 +16,33 @@
 struct slc_io_deferred {
     slc_io_unfinished *events; /* by rising index in the batch */
     uint32_t n, capacity;
-    size_t expanded_size; /* of the packed ones */
+    uint32_t n_packed;
+    size_t expanded_size; /* of the packed ones: 0 where all say that they hold nothing */
     bool finished;
     slc_batch spare; /* for batches that are expanded: the two change places */
     z_stream zip;
     bool zip_ready;
     bool *lost; /* by index in `events` */
     slc_fault_code *code;
+    slc_simd_target target; /* of checksums */
+    slc_mdf_stretch *stretches;
     slc_io_losses losses; /* of this batch */
 };
 
 slc_status slc_io_deferred_open(slc_io_deferred **deferred, slc_error *error)
 {
+    slc_simd_target target;
+    *deferred = NULL;
+    const slc_status status = slc_simd_choose(NULL, &target, error);
+    if (status != SLC_OK) {
+        return status;
+    }
     *deferred = calloc(1, sizeof **deferred);
-    return *deferred != NULL ? SLC_OK : slc_fail(error, SLC_ERR_MEMORY, "no memory for reading in steps");
+    if (*deferred == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for reading in steps");
+    }
+    (*deferred)->target = target;
+    return SLC_OK;
 }
 
 void slc_io_deferred_close(slc_io_deferred *deferred)
@@ -43,12 +57,14 @@ void slc_io_deferred_close(slc_io_deferred *deferred)
     free(deferred->events);
     free(deferred->lost);
     free(deferred->code);
+    free(deferred->stretches);
     free(deferred);
 }
 
 void slc_io_deferred_reset(slc_io_deferred *deferred)
 {
     deferred->n = 0;
+    deferred->n_packed = 0;
     deferred->expanded_size = 0;
     deferred->finished = false;
     memset(&deferred->losses, 0, sizeof deferred->losses);
@@ -74,12 +90,14 @@ slc_status slc_io_defer(slc_io_deferred *deferred, const slc_io_unfinished *even
         const uint32_t capacity = deferred->capacity > 0 ? 2 * deferred->capacity : 64;
         if (!grow((void **)&deferred->events, capacity * sizeof *deferred->events) ||
             !grow((void **)&deferred->lost, capacity * sizeof *deferred->lost) ||
-            !grow((void **)&deferred->code, capacity * sizeof *deferred->code)) {
+            !grow((void **)&deferred->code, capacity * sizeof *deferred->code) ||
+            !grow((void **)&deferred->stretches, capacity * sizeof *deferred->stretches)) {
             return SLC_ERR_MEMORY;
         }
         deferred->capacity = capacity;
     }
     deferred->events[deferred->n++] = *event;
+    deferred->n_packed += event->packed;
     deferred->expanded_size += event->packed ? event->expanded : 0;
     return SLC_OK;
 }
@@ -112,16 +130,6 @@ void slc_io_losses_add(slc_io_losses *losses, const slc_io_deferred *deferred)
 
 /* ---- checksums --------------------------------------------------------------------------------- */
 
-/* Records side by side; when one has ended, the next one takes its place. Lanes without a record repeat the
- * first one's work, to no effect. */
-typedef struct lanes {
-    uint32_t n; /* lanes in use: all of them until events run out */
-    uint32_t event[SLC_MDF_LANES];
-    uint32_t hash[SLC_MDF_LANES];
-    const uint8_t *at[SLC_MDF_LANES];
-    size_t left[SLC_MDF_LANES];
-} lanes;
-
 static void compare_checksum(slc_io_deferred *deferred, const slc_batch *batch, uint32_t i, uint32_t hash)
 {
     const slc_io_unfinished *event = &deferred->events[i];
@@ -136,65 +144,30 @@ static void compare_checksum(slc_io_deferred *deferred, const slc_batch *batch, 
     lose(deferred, i, SLC_FAULT_RECORD_CHECKSUM, batch->file_offset[event->event], why);
 }
 
-/* Puts the next event with a checksum into a lane; false where there is none. */
-static bool next_event(const slc_io_deferred *deferred, const slc_batch *batch, uint32_t *next, lanes *l,
-                       uint32_t lane)
+static int by_index(const void *a, const void *b)
 {
-    for (; *next < deferred->n; ++*next) {
-        const slc_io_unfinished *event = &deferred->events[*next];
-        if (event->hashed) {
-            l->event[lane] = (*next)++;
-            l->hash[lane] = event->hash;
-            l->at[lane] = batch->bytes + batch->offset[event->event];
-            l->left[lane] = batch->length[event->event];
-            return true;
-        }
-    }
-    return false;
-}
-
-/* All lanes by as many words as the shortest record still has. */
-static void advance(lanes *l)
-{
-    size_t words = l->left[0] / 4;
-    for (uint32_t i = 1; i < l->n; i++) {
-        words = l->left[i] / 4 < words ? l->left[i] / 4 : words;
-    }
-    for (uint32_t i = l->n; i < SLC_MDF_LANES; i++) {
-        l->at[i] = l->at[0];
-    }
-    slc_mdf_hash16(l->hash, l->at, words);
-    for (uint32_t i = 0; i < l->n; i++) {
-        l->at[i] += 4 * words;
-        l->left[i] -= 4 * words;
-    }
+    const slc_mdf_stretch *x = a, *y = b;
+    return x->index < y->index ? -1 : x->index > y->index;
 }
 
 static void verify(slc_io_deferred *deferred, const slc_batch *batch)
 {
-    lanes l = {.n = 0};
-    uint32_t next = 0;
-    while (l.n < SLC_MDF_LANES && next_event(deferred, batch, &next, &l, l.n)) {
-        l.n++;
+    slc_mdf_stretch *stretches = deferred->stretches;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < deferred->n; i++) {
+        const slc_io_unfinished *event = &deferred->events[i];
+        if (event->hashed) {
+            stretches[n++] = (slc_mdf_stretch){.bytes = batch->bytes + batch->offset[event->event],
+                                               .size = batch->length[event->event],
+                                               .hash = event->hash,
+                                               .index = i};
+        }
     }
-    while (l.n > 0) {
-        if (l.n > 1) { /* one record alone is faster without */
-            advance(&l);
-        }
-        for (uint32_t i = 0; i < l.n;) {
-            if (l.left[i] >= 4 && l.n > 1) {
-                i++;
-                continue;
-            }
-            compare_checksum(deferred, batch, l.event[i], slc_mdf_hash(l.hash[i], l.at[i], l.left[i]));
-            if (!next_event(deferred, batch, &next, &l, i)) {
-                l.n--;
-                l.event[i] = l.event[l.n];
-                l.hash[i] = l.hash[l.n];
-                l.at[i] = l.at[l.n];
-                l.left[i] = l.left[l.n];
-            }
-        }
+    slc_mdf_hash_all(deferred->target, stretches, n);
+    /* In the order of the stream: the first loss is the one that is told. */
+    qsort(stretches, n, sizeof *stretches, by_index);
+    for (uint32_t i = 0; i < n; i++) {
+        compare_checksum(deferred, batch, stretches[i].index, stretches[i].hash);
     }
 }
 
@@ -314,7 +287,7 @@ slc_status slc_io_finish_batch(slc_batch *batch, slc_io_deferred *deferred, slc_
     memset(deferred->lost, 0, deferred->n * sizeof *deferred->lost);
     verify(deferred, batch);
     slc_status status = SLC_OK;
-    if (deferred->expanded_size > 0 || deferred->losses.events > 0) {
+    if (deferred->n_packed > 0 || deferred->losses.events > 0) {
         uint64_t *offset_of = calloc(deferred->n, sizeof *offset_of);
         status = offset_of != NULL ? SLC_OK : SLC_ERR_MEMORY;
         for (uint32_t i = 0; i < deferred->n && status == SLC_OK; i++) {

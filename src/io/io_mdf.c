@@ -9,6 +9,7 @@
 #include "io/io_source.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct mdf_state {
     z_stream zip;
@@ -275,6 +276,59 @@ static bool acceptable(slc_io_source *source, const slc_mdf_header *header, cons
     return true;
 }
 
+/* ---- the short way --------------------------------------------------------------------------- */
+
+enum {
+    DIRECT_MAX = 1 << 20, /* no memory for what a header merely claims: larger ones come the long way */
+    AHEAD_PLAIN = 4096    /* the next header; what lies behind it is copied twice */
+};
+
+/* Whether nothing is to be seen of a record before it is in the batch. */
+static bool is_direct(const slc_io_source *source, const slc_mdf_header *header)
+{
+    return header->sizes_agree && header->compression == 0 && header->data_type == SLC_MDF_BANKS &&
+           header->record_size <= DIRECT_MAX && source->stream.file >= 0 &&
+           (source->deferred != NULL || !is_hashed(source, header));
+}
+
+/* Appends a record's payload to the batch as it is read, without a copy in between; `bytes` shows its header.
+ * Where the input ends inside, *done is false and nothing has happened. */
+static slc_status take_direct(slc_io_source *source, const slc_mdf_header *header, const uint8_t *bytes,
+                              slc_batch *batch, bool *done, slc_error *error)
+{
+    uint8_t front[SLC_MDF_HEADER];
+    const size_t size = header->record_size - header->header_size;
+    const uint32_t n_before = batch->n_events;
+    const size_t size_before = batch->size;
+    const slc_io_unfinished event = {
+        .event = n_before,
+        .hashed = is_hashed(source, header),
+        .hash = slc_mdf_hash(0, bytes + SLC_MDF_HASHED_FROM, header->header_size - SLC_MDF_HASHED_FROM),
+        .checksum = header->checksum};
+    uint8_t *room = NULL;
+    *done = false;
+    source->stream.ahead = AHEAD_PLAIN;
+    memcpy(front, bytes, header->header_size);
+    if (append_room(batch, size, source->stream.offset, &room) != SLC_OK) {
+        return no_memory(source, size, error);
+    }
+    slc_io_stream_skip(&source->stream, header->header_size);
+    slc_status status = slc_io_stream_take(&source->stream, room, size, done, error);
+    if (status == SLC_OK && !*done) {
+        status = slc_io_stream_give_back(&source->stream, front, header->header_size, error);
+    }
+    if (status == SLC_OK && *done && event.hashed && slc_io_defer(source->deferred, &event) != SLC_OK) {
+        status = no_memory(source, size, error);
+    }
+    if (status != SLC_OK || !*done) {
+        batch->n_events = n_before;
+        batch->size = size_before;
+    }
+    return status;
+}
+
+/* ---- the long way ---------------------------------------------------------------------------- */
+
 /* One complete record: an event in the batch, or a fault. It is consumed in any case. */
 static slc_status take_record(slc_io_source *source, const slc_mdf_header *header, const uint8_t *bytes,
                               slc_batch *batch, slc_faults *faults, bool *lost, slc_error *error)
@@ -317,6 +371,14 @@ static slc_status read_raw(slc_io_source *source, slc_batch *batch, slc_faults *
         slc_mdf_header header;
         const slc_mdf_verdict verdict = slc_mdf_header_read(bytes, visible, source->config.max_event_bytes,
                                                             &header);
+        bool done = false;
+        if (verdict == SLC_MDF_GOOD && is_direct(source, &header)) {
+            status = take_direct(source, &header, bytes, batch, &done, error);
+            if (status != SLC_OK || done) {
+                return status;
+            }
+        }
+        stream->ahead = 0;
         if (verdict == SLC_MDF_GOOD || (verdict == SLC_MDF_VERSION && header.sizes_agree)) {
             status = slc_io_stream_peek(stream, header.record_size, &bytes, &visible, error);
         }

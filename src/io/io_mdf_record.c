@@ -96,36 +96,6 @@ uint32_t slc_mdf_hash(uint32_t h, const uint8_t *bytes, size_t size)
     return h;
 }
 
-/* The byte at `shift` of a word of four, in the order of little-endian machines; the sign is extended. */
-static inline uint32_t mix_word_byte(uint32_t h, uint32_t word, unsigned shift)
-{
-    const uint32_t byte = word >> shift & 0xffU;
-    h += (byte ^ 0x80U) - 0x80U;
-    h += h << 10;
-    return h ^ h >> 6;
-}
-
-/* Every byte waits for the one before it, some six cycles; records side by side do not wait for each other,
- * and the compiler makes vectors of them. */
-void slc_mdf_hash16(uint32_t hash[SLC_MDF_LANES], const uint8_t *const bytes[SLC_MDF_LANES], size_t words)
-{
-    uint32_t h[SLC_MDF_LANES];
-    memcpy(h, hash, sizeof h);
-    for (size_t i = 0; i < words; i++) {
-        uint32_t word[SLC_MDF_LANES];
-        for (int lane = 0; lane < SLC_MDF_LANES; lane++) {
-            word[lane] = slc_load_u32(bytes[lane] + 4 * i);
-        }
-        for (int lane = 0; lane < SLC_MDF_LANES; lane++) {
-            uint32_t mixed = mix_word_byte(h[lane], word[lane], 0);
-            mixed = mix_word_byte(mixed, word[lane], 8);
-            mixed = mix_word_byte(mixed, word[lane], 16);
-            h[lane] = mix_word_byte(mixed, word[lane], 24);
-        }
-    }
-    memcpy(hash, h, sizeof h);
-}
-
 uint32_t slc_mdf_hash_end(uint32_t h)
 {
     h += h << 3;

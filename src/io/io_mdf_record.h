@@ -53,11 +53,9 @@ enum { SLC_MDF_PLAUSIBLE = SLC_MDF_HEADER + 4 };
 
 /* Jenkins' one-at-a-time hash over `size` bytes taken as signed characters. */
 uint32_t slc_mdf_checksum(const uint8_t *bytes, size_t size);
-/* The same in steps: from 0, over as many pieces as there are, to the end. Sixteen at a time, over so many
- * words of four bytes each, take hardly longer than one. */
-enum { SLC_MDF_LANES = 16 };
+/* The same in steps: from 0, over as many pieces as there are, to the end. Many records at once:
+ * io_mdf_hash.h. */
 uint32_t slc_mdf_hash(uint32_t hash, const uint8_t *bytes, size_t size);
-void slc_mdf_hash16(uint32_t hash[SLC_MDF_LANES], const uint8_t *const bytes[SLC_MDF_LANES], size_t words);
 uint32_t slc_mdf_hash_end(uint32_t hash);
 
 /* The size that a sequence of compressed blocks says it expands to. SLC_ERR_FORMAT with *why where the blocks

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* A few events' worth: large enough that moving the unread tail to the front costs little. */
@@ -96,7 +97,10 @@ slc_status slc_io_stream_peek(slc_io_stream *stream, size_t want, const uint8_t 
             return slc_fail(error, SLC_ERR_MEMORY, "%s: byte %llu: no memory for %zu bytes", stream->name,
                             (unsigned long long)stream->offset, 2 * stream->capacity);
         }
-        const ssize_t n = read(stream->file, stream->buffer + stream->end, stream->capacity - stream->end);
+        const size_t room = stream->capacity - stream->end;
+        const size_t useful = want - (stream->end - stream->begin) + stream->ahead;
+        const ssize_t n = read(stream->file, stream->buffer + stream->end,
+                               stream->ahead > 0 && useful < room ? useful : room);
         if (n > 0) {
             stream->end += (size_t)n;
         } else if (n == 0) {
@@ -124,4 +128,72 @@ void slc_io_stream_skip(slc_io_stream *stream, size_t size)
         stream->begin = 0;
         stream->end = 0;
     }
+}
+
+slc_status slc_io_stream_give_back(slc_io_stream *stream, const void *bytes, size_t size, slc_error *error)
+{
+    const size_t unread = stream->end - stream->begin;
+    if (stream->capacity < size + unread) {
+        uint8_t *larger = realloc(stream->buffer, size + unread);
+        if (larger == NULL) {
+            return slc_fail(error, SLC_ERR_MEMORY, "%s: byte %llu: no memory for %zu bytes", stream->name,
+                            (unsigned long long)stream->offset, size + unread);
+        }
+        stream->buffer = larger;
+        stream->bytes = larger;
+        stream->capacity = size + unread;
+    }
+    memmove(stream->buffer + size, stream->buffer + stream->begin, unread);
+    memcpy(stream->buffer, bytes, size);
+    stream->begin = 0;
+    stream->end = size + unread;
+    stream->offset -= size;
+    return SLC_OK;
+}
+
+/* Reads the rest of `size` bytes, of which `have` are there, and what may come behind them into the buffer,
+ * which is empty. Returns how many of them are there. */
+static size_t fill(slc_io_stream *stream, uint8_t *to, size_t have, size_t size)
+{
+    const size_t behind = stream->ahead < stream->capacity ? stream->ahead : stream->capacity;
+    while (have < size && !stream->at_end && stream->wrong == 0) {
+        const struct iovec parts[2] = {{.iov_base = to + have, .iov_len = size - have},
+                                       {.iov_base = stream->buffer, .iov_len = behind}};
+        const ssize_t n = readv(stream->file, parts, 2);
+        if (n > 0) {
+            const size_t read = (size_t)n, own = read < size - have ? read : size - have;
+            have += own;
+            stream->begin = 0;
+            stream->end = read - own;
+        } else if (n == 0) {
+            stream->at_end = true;
+        } else if (errno != EINTR) {
+            stream->wrong = errno;
+        }
+    }
+    return have;
+}
+
+slc_status slc_io_stream_take(slc_io_stream *stream, void *to, size_t size, bool *complete, slc_error *error)
+{
+    const size_t unread = stream->end - stream->begin;
+    const size_t seen = unread < size ? unread : size;
+    *complete = false;
+    if (seen > 0) {
+        memcpy(to, stream->bytes + stream->begin, seen);
+    }
+    if (seen == size) {
+        slc_io_stream_skip(stream, size);
+        *complete = true;
+        return SLC_OK;
+    }
+    if (stream->file < 0) {
+        return SLC_OK; /* memory has no more */
+    }
+    stream->begin = 0;
+    stream->end = 0;
+    const size_t have = fill(stream, to, seen, size);
+    *complete = have == size;
+    stream->offset += have;
+    return *complete ? SLC_OK : slc_io_stream_give_back(stream, to, have, error);
 }

@@ -18,6 +18,7 @@ typedef struct slc_io_stream {
     const uint8_t *bytes; /* the buffer, or the caller's memory */
     size_t begin, end;    /* the part of `bytes` that is read and not consumed */
     uint64_t offset;      /* of `begin` in the stream */
+    size_t ahead;         /* how much is read at once beyond what is asked for; 0: what there is room for */
     bool at_end;
     int wrong; /* errno of a read that failed, 0 before */
 } slc_io_stream;
@@ -35,5 +36,12 @@ slc_status slc_io_stream_peek(slc_io_stream *stream, size_t want, const uint8_t 
                               slc_error *error);
 /* Consumes bytes that have been seen. */
 void slc_io_stream_skip(slc_io_stream *stream, size_t size);
+/* Consumes `size` bytes, which are copied once, to where the caller wants them; some of those behind are read
+ * with them, as `ahead` says. Where the stream ends or fails before, nothing is consumed and *complete is
+ * false: the next peek tells why. SLC_ERR_MEMORY alone is an error. */
+slc_status slc_io_stream_take(slc_io_stream *stream, void *to, size_t size, bool *complete, slc_error *error);
+
+/* Gives back bytes that were consumed last. Not over memory. */
+slc_status slc_io_stream_give_back(slc_io_stream *stream, const void *bytes, size_t size, slc_error *error);
 
 #endif

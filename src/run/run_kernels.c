@@ -6,6 +6,7 @@
 #include "image/image_algorithms.h"
 #include "image/image_bitrun_kernels.h"
 #include "image/image_kernels.h"
+#include "io/io_mdf_kernels.h"
 #include "pet/pet_kernels.h"
 #include "pixel/pixel_kernels.h"
 #include "simd/simd_kernel.h"
@@ -19,6 +20,7 @@ static const slc_simd_kernel *const modules[] = {
     slc_image_kernel_rows,  slc_image_algorithm_kernel_rows,
     slc_bitrun_kernel_rows, slc_pixel_kernel_rows,
     slc_pet_kernel_rows,    slc_velo_kernel_rows,
+    slc_mdf_kernel_rows,
 };
 
 static const slc_simd_kernel *find(size_t kernel)

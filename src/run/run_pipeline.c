@@ -95,6 +95,11 @@ static void read_one(flow *f)
     const slc_status status = stop ? SLC_END : stages->read(stages->context, slot_of(f, number), &error);
     f->reading += slc_clock_seconds() - began; /* the reader's own until it is joined */
     lock(f);
+    if (status == SLC_OK && stages->early != NULL && f->n_read > f->n_taken) {
+        unlock(f);
+        stages->early(stages->context, slot_of(f, number));
+        lock(f);
+    }
     if (status != SLC_OK) {
         end_at(f, number, status == SLC_END ? SLC_OK : status, &error);
         return;
@@ -316,6 +321,9 @@ uint32_t slc_run_pipeline_workers(const slc_run_pipeline_config *config)
 uint32_t slc_run_pipeline_slots(const slc_run_pipeline_config *config)
 {
     const uint32_t workers = slc_run_pipeline_workers(config);
+    if (config->slots == 0 && workers == 1 && slc_team_processors() == 1) {
+        return 1; /* who would read ahead would take the processor from who works, and the caches */
+    }
     return config->slots > 0 ? config->slots : workers < UINT32_MAX / 2 - 1 ? 2 * workers + 2 : workers;
 }
 

@@ -256,7 +256,8 @@ static inline u32v avx512_gather(const void *p, u32v i)
     SI(storeu)((void *)index, i);
 #if SIMD_MAX_LANES < 16
     /* The indices are to be read back from memory: GCC 12 takes them out of the register else, and the first one of
-     * a register above 15 by an instruction of 512 bits, which these targets avoid. */
+     * a register above 15 by an instruction of 512 bits, which these targets avoid. With 16 lanes some loops
+     * gain by it (the search for tracks) and some lose more (the fit). */
     __asm__("" : "+m"(index));
 #endif
 #if SIMD_MAX_LANES == 16

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operations on rows in memory, for the vocabulary: additions of long numbers, and records of four numbers. They are
+ * Operations on rows in memory, for the vocabulary: additions of long numbers, records of four numbers, and words of many
+ * rows side by side. They are
  * written once in plain C, which is their meaning, and again where an instruction set gains by it; code is chosen by what
  * the compiler may use. tests/check_rows.c compares all targets.
  */
@@ -157,6 +158,91 @@ static inline void bits_join_records(uint64_t record[4], const uint64_t from[4])
         record[k] += from[k];
     }
     record[3] = larger;
+}
+#endif
+
+/* ---- the order of operations ----------------------------------------------------------------------- */
+
+/* v itself, which is computed by itself first: compilers take sums apart and put them together again in an order in which
+ * more of them may wait for each other. */
+static inline u32v simd_first(u32v v)
+{
+#if defined(SIMD_C)
+    __asm__("" : "+r"(v));
+#elif defined(__x86_64__) && defined(__AVX512F__)
+    __asm__("" : "+v"(v));
+#elif defined(__x86_64__)
+    __asm__("" : "+x"(v));
+#else
+    __asm__("" : "+w"(v));
+#endif
+    return v;
+}
+
+/* ---- rows side by side ----------------------------------------------------------------------------- */
+
+/* words[k · SIMD_LANES + lane] = the k-th little-endian word of the 16 bytes that begin `at` bytes into row[lane]: a step of
+ * four words through as many rows as there are lanes. No byte outside of them is read. */
+#if defined(__AVX512F__) && SIMD_MAX_LANES == 16
+static inline __m512i simd_quarters(const uint8_t *const *row, size_t at)
+{
+    __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const void *)(row[0] + at)));
+    v = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(row[4] + at)), 1);
+    v = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(row[8] + at)), 2);
+    return _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(row[12] + at)), 3);
+}
+
+static inline void u32v_turn4(uint32_t *words, const uint8_t *const *row, size_t at)
+{
+    const __m512i a = simd_quarters(row, at), b = simd_quarters(row + 1, at);
+    const __m512i c = simd_quarters(row + 2, at), d = simd_quarters(row + 3, at);
+    const __m512i ab = _mm512_unpacklo_epi32(a, b), cd = _mm512_unpacklo_epi32(c, d);
+    const __m512i ab2 = _mm512_unpackhi_epi32(a, b), cd2 = _mm512_unpackhi_epi32(c, d);
+    _mm512_storeu_si512((void *)words, _mm512_unpacklo_epi64(ab, cd));
+    _mm512_storeu_si512((void *)(words + 16), _mm512_unpackhi_epi64(ab, cd));
+    _mm512_storeu_si512((void *)(words + 32), _mm512_unpacklo_epi64(ab2, cd2));
+    _mm512_storeu_si512((void *)(words + 48), _mm512_unpackhi_epi64(ab2, cd2));
+}
+#elif defined(__AVX2__) && SIMD_MAX_LANES == 8
+static inline __m256i simd_halves(const uint8_t *const *row, size_t at)
+{
+    const __m256i v = _mm256_castsi128_si256(_mm_loadu_si128((const void *)(row[0] + at)));
+    return _mm256_inserti128_si256(v, _mm_loadu_si128((const void *)(row[4] + at)), 1);
+}
+
+static inline void u32v_turn4(uint32_t *words, const uint8_t *const *row, size_t at)
+{
+    const __m256i a = simd_halves(row, at), b = simd_halves(row + 1, at);
+    const __m256i c = simd_halves(row + 2, at), d = simd_halves(row + 3, at);
+    const __m256i ab = _mm256_unpacklo_epi32(a, b), cd = _mm256_unpacklo_epi32(c, d);
+    const __m256i ab2 = _mm256_unpackhi_epi32(a, b), cd2 = _mm256_unpackhi_epi32(c, d);
+    _mm256_storeu_si256((void *)words, _mm256_unpacklo_epi64(ab, cd));
+    _mm256_storeu_si256((void *)(words + 8), _mm256_unpackhi_epi64(ab, cd));
+    _mm256_storeu_si256((void *)(words + 16), _mm256_unpacklo_epi64(ab2, cd2));
+    _mm256_storeu_si256((void *)(words + 24), _mm256_unpackhi_epi64(ab2, cd2));
+}
+#elif defined(__SSE4_1__) && SIMD_MAX_LANES == 4
+static inline void u32v_turn4(uint32_t *words, const uint8_t *const *row, size_t at)
+{
+    const __m128i a = _mm_loadu_si128((const void *)(row[0] + at)), b = _mm_loadu_si128((const void *)(row[1] + at));
+    const __m128i c = _mm_loadu_si128((const void *)(row[2] + at)), d = _mm_loadu_si128((const void *)(row[3] + at));
+    const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
+    const __m128i ab2 = _mm_unpackhi_epi32(a, b), cd2 = _mm_unpackhi_epi32(c, d);
+    _mm_storeu_si128((void *)words, _mm_unpacklo_epi64(ab, cd));
+    _mm_storeu_si128((void *)(words + 4), _mm_unpackhi_epi64(ab, cd));
+    _mm_storeu_si128((void *)(words + 8), _mm_unpacklo_epi64(ab2, cd2));
+    _mm_storeu_si128((void *)(words + 12), _mm_unpackhi_epi64(ab2, cd2));
+}
+#else
+static inline void u32v_turn4(uint32_t *words, const uint8_t *const *row, size_t at)
+{
+    for (size_t lane = 0; lane < SIMD_LANES; lane++) {
+        for (size_t k = 0; k < 4; k++) {
+            const uint8_t *from = row[lane] + at + 4 * k;
+            words[k * SIMD_LANES + lane] = (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 |
+                                           (uint32_t)from[3] << 24;
+        }
+    }
 }
 #endif
 

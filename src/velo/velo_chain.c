@@ -155,6 +155,14 @@ static slc_status reserve_tracks(slc_velo_chain *chain, size_t hits, size_t hits
     return status;
 }
 
+/* Once: the processor is asked what runs on it, which takes as long as the fit of several events. */
+static slc_status reserve_banks(slc_velo_chain *chain)
+{
+    return chain->cluster.work != NULL
+               ? SLC_OK
+               : slc_velo_cluster_reserve_banks(&chain->cluster, chain->config.target);
+}
+
 slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result)
 {
     size_t largest;
@@ -167,8 +175,7 @@ slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,
         status = slc_columns_reserve(&slc_velo_hits_schema, &result->hits, hits, batch->n_events);
     }
     if (status == SLC_OK) {
-        status = keep ? slc_velo_cluster_reserve(&chain->cluster)
-                      : slc_velo_cluster_reserve_banks(&chain->cluster, chain->config.target);
+        status = keep ? slc_velo_cluster_reserve(&chain->cluster) : reserve_banks(chain);
     }
     if (status == SLC_OK) {
         status = reserve_tracks(chain, hits, slc_velo_cluster_bound(largest), batch->n_events, result);

@@ -5,6 +5,7 @@
 #include "velo/velo_fit_work.h"
 #include "velo/velo_kernels.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* Chosen so that one lies between the two usual measures of the width of pulls at the beam line, over all
@@ -37,6 +38,24 @@ static uint32_t longest_track(const slc_velo_tracks *tracks)
     return shortest >= 2 && longest <= SLC_VELO_MAX_TRACK_HITS ? longest : 0;
 }
 
+/* Does the target run here? The processor is asked once: it takes as long over its answer as the fit does
+ * over several events. */
+static bool runs(slc_simd_target target)
+{
+    static atomic_uint known; /* a bit per target that does */
+    if ((int)target < 0 || target >= SLC_SIMD_TARGETS) {
+        return false;
+    }
+    const unsigned bit = 1U << (unsigned)target;
+    if ((atomic_load_explicit(&known, memory_order_relaxed) & bit) == 0) {
+        if (!slc_simd_runs(target)) {
+            return false;
+        }
+        (void)atomic_fetch_or_explicit(&known, bit, memory_order_relaxed);
+    }
+    return true;
+}
+
 static slc_velo_fit_out rows_from(slc_velo_states *states, size_t row)
 {
     return (slc_velo_fit_out){.x = states->x_mm + row,
@@ -65,7 +84,7 @@ slc_status slc_velo_fit_run(const slc_velo_fit_config *config, const slc_velo_hi
         return SLC_ERR_CAPACITY;
     }
     const uint32_t longest = longest_track(tracks);
-    if (longest == 0 || (config->target != SLC_SIMD_AUTO && !slc_simd_runs(config->target))) {
+    if (longest == 0 || (config->target != SLC_SIMD_AUTO && !runs(config->target))) {
         return SLC_ERR_USAGE;
     }
     const slc_simd_target target = slc_simd_kernel_choice(&slc_velo_kernel_rows[SLC_VELO_KERNEL_FIT],

@@ -64,8 +64,8 @@ static inline f32v closest_z(const slc_velo_fit_config *config, f32v x, f32v y, 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
 /* Puts the tracks of a block into the order of their numbers of hits, long ones first, those of equal length
- * in their own order. The rest of the last pair of vectors is filled with the last track. */
-static void sort_by_length(const uint32_t *n_hits, size_t size, slc_velo_fit_work *work)
+ * in their own order. The rest of the places is filled with the last track. */
+static void sort_by_length(const uint32_t *n_hits, size_t size, size_t places, slc_velo_fit_work *work)
 {
     uint32_t next[SLC_VELO_MAX_TRACK_HITS + 1] = {0};
     for (size_t i = 0; i < size; i++) {
@@ -83,71 +83,28 @@ static void sort_by_length(const uint32_t *n_hits, size_t size, slc_velo_fit_wor
         work->place[i] = at;
     }
     const uint32_t last = work->order[size - 1];
-    for (size_t i = size; i < SLC_VELO_FIT_BLOCK && i < size + 2 * SIMD_LANES; i++) {
+    for (size_t i = size; i < places; i++) {
         work->order[i] = last;
     }
 }
 
-/* Does the chord from hit `first` to hit `last` point to the beam line on the side of the first? Then the
+/* Does the chord from the first hit to the last one point to the beam line on the side of the first? Then the
  * point of closest approach lies downstream of the hits. */
-static inline bool flies_backward(const slc_velo_fit_config *config, const slc_velo_fit_in *in,
-                                  uint32_t first, uint32_t last)
+static inline mask32 flies_backward(const slc_velo_fit_config *config, f32v x, f32v y, f32v dx, f32v dy,
+                                    f32v dz)
 {
-    const float x = in->x[first], y = in->y[first], dz = in->z[last] - in->z[first];
-    const float along = (in->x[last] - x) * (config->beam_x_mm - x) +
-                        (in->y[last] - y) * (config->beam_y_mm - y);
-    return ((along > 0) & (dz > 0)) | ((along < 0) & (dz < 0));
-}
-
-/* Notes what is to be known of the track in place g, and returns its first hit in the order of the filter;
- * the following ones are *step indices on. */
-static inline const uint32_t *open_track(const slc_velo_fit_config *config, const slc_velo_fit_in *in,
-                                         size_t track, size_t g, slc_velo_fit_work *work, ptrdiff_t *step)
-{
-    const uint32_t n = in->n_hits[track], *hit = in->hit + in->hit_begin[track];
-    const bool backward = flies_backward(config, in, hit[0], hit[n - 1]);
-    const uint32_t last = hit[backward ? 0 : n - 1];
-    work->n_hits[g] = n;
-    work->backward[g] = backward;
-    work->x_last[g] = in->x[last];
-    work->y_last[g] = in->y[last];
-    work->z_last[g] = in->z[last];
-    *step = backward ? -1 : 1;
-    return hit + (backward ? n - 1 : 0);
-}
-
-/* Copies the hits of the tracks in places g and g + 1, of which the second has no more than the first. Two
- * neighbours are one store: stores are what limits this loop. */
-static inline void copy_hits(const slc_velo_fit_config *config, const slc_velo_fit_in *in, size_t block,
-                             size_t g, slc_velo_fit_work *work)
-{
-    const float *const x = in->x, *const y = in->y, *const z = in->z;
-    ptrdiff_t step_a, step_b;
-    const uint32_t *a = open_track(config, in, block + work->order[g], g, work, &step_a);
-    const uint32_t *b = open_track(config, in, block + work->order[g + 1], g + 1, work, &step_b);
-    const uint32_t n_a = work->n_hits[g], n_b = work->n_hits[g + 1];
-    float *to = &work->row[0][0][g];
-    uint32_t j = 0;
-    for (; j < n_b; j++, a += step_a, b += step_b, to += 3 * SLC_VELO_FIT_BLOCK) {
-        const float two_x[2] = {x[*a], x[*b]}, two_y[2] = {y[*a], y[*b]}, two_z[2] = {z[*a], z[*b]};
-        memcpy(to + X * SLC_VELO_FIT_BLOCK, two_x, sizeof two_x);
-        memcpy(to + Y * SLC_VELO_FIT_BLOCK, two_y, sizeof two_y);
-        memcpy(to + Z * SLC_VELO_FIT_BLOCK, two_z, sizeof two_z);
-    }
-    for (; j < n_a; j++, a += step_a, to += 3 * SLC_VELO_FIT_BLOCK) {
-        to[X * SLC_VELO_FIT_BLOCK] = x[*a];
-        to[Y * SLC_VELO_FIT_BLOCK] = y[*a];
-        to[Z * SLC_VELO_FIT_BLOCK] = z[*a];
-    }
+    const f32v zero = f32v_set(0);
+    const f32v along = f32v_add(f32v_mul(dx, f32v_sub(f32v_set(config->beam_x_mm), x)),
+                                f32v_mul(dy, f32v_sub(f32v_set(config->beam_y_mm), y)));
+    return mask32_or(mask32_and(f32v_gt(along, zero), f32v_gt(dz, zero)),
+                     mask32_and(f32v_lt(along, zero), f32v_lt(dz, zero)));
 }
 
 /* The chords of the vector at place g: the filter's first slopes, and what a layer scatters. */
-static inline void prepare(const slc_velo_fit_config *config, size_t g, slc_velo_fit_work *work)
+static inline void prepare(const slc_velo_fit_config *config, size_t g, f32v dx, f32v dy, f32v dz,
+                           slc_velo_fit_work *work)
 {
     const f32v zero = f32v_set(0);
-    const f32v dx = f32v_sub(f32v_load(work->x_last + g), f32v_load(work->row[0][X] + g));
-    const f32v dy = f32v_sub(f32v_load(work->y_last + g), f32v_load(work->row[0][Y] + g));
-    const f32v dz = f32v_sub(f32v_load(work->z_last + g), f32v_load(work->row[0][Z] + g));
     const mask32 slanted = f32v_ne(dz, zero);
     const f32v tx = f32v_select(slanted, f32v_div(dx, dz), zero);
     const f32v ty = f32v_select(slanted, f32v_div(dy, dz), zero);
@@ -156,6 +113,65 @@ static inline void prepare(const slc_velo_fit_config *config, size_t g, slc_velo
     f32v_store(work->ty + g, ty);
     f32v_store(work->noise + g,
                f32v_add(f32v_set(config->noise_constant), f32v_mul(f32v_set(config->noise_slope), slope2)));
+}
+
+/* Notes what is to be known of the tracks in the vector at place g. */
+static inline void open_tracks(const slc_velo_fit_config *config, const slc_velo_fit_in *in, size_t block,
+                               size_t g, slc_velo_fit_work *work)
+{
+    const u32v one = u32v_set(1), track = u32v_load(work->order + g);
+    const u32v n = u32v_gather(in->n_hits + block, track), top = u32v_gather(in->hit_begin + block, track);
+    const u32v bottom = u32v_sub(u32v_add(top, n), one);
+    const u32v a = u32v_gather(in->hit, top), b = u32v_gather(in->hit, bottom);
+    const f32v xa = f32v_gather(in->x, a), ya = f32v_gather(in->y, a), za = f32v_gather(in->z, a);
+    const f32v xb = f32v_gather(in->x, b), yb = f32v_gather(in->y, b), zb = f32v_gather(in->z, b);
+    const f32v dx = f32v_sub(xb, xa), dy = f32v_sub(yb, ya), dz = f32v_sub(zb, za);
+    const mask32 back = flies_backward(config, xa, ya, dx, dy, dz);
+    prepare(config, g, f32v_select(back, f32v_sub(xa, xb), dx), f32v_select(back, f32v_sub(ya, yb), dy),
+            f32v_select(back, f32v_sub(za, zb), dz), work);
+    u32v_store(work->n_hits + g, n);
+    u32v_store(work->backward + g, u32v_select(back, one, u32v_set(0)));
+    f32v_store(work->z_last + g, f32v_select(back, za, zb));
+    u32v_store(work->first + g, u32v_select(back, bottom, top));
+    i32v_store(work->step + g, i32v_select(back, i32v_set(-1), i32v_set(1)));
+}
+
+/* Copies the hits of the tracks in places g to g + 3, of which the last has the fewest. Four neighbours are
+ * one store, and mostly end together: both are what limits this loop. */
+static inline void copy_hits(const slc_velo_fit_in *in, size_t g, slc_velo_fit_work *work)
+{
+    enum { BLOCK = SLC_VELO_FIT_BLOCK };
+    const float *const x = in->x, *const y = in->y, *const z = in->z;
+    const uint32_t *a = in->hit + work->first[g], *b = in->hit + work->first[g + 1];
+    const uint32_t *c = in->hit + work->first[g + 2], *d = in->hit + work->first[g + 3];
+    const ptrdiff_t step_a = work->step[g], step_b = work->step[g + 1], step_c = work->step[g + 2],
+                    step_d = work->step[g + 3];
+    const uint32_t fewest = work->n_hits[g + 3];
+    float *to = &work->row[0][0][g];
+    for (uint32_t j = 0; j < fewest; j++, to += 3 * BLOCK) {
+        const float four_x[4] = {x[*a], x[*b], x[*c], x[*d]};
+        const float four_y[4] = {y[*a], y[*b], y[*c], y[*d]};
+        const float four_z[4] = {z[*a], z[*b], z[*c], z[*d]};
+        memcpy(to + X * BLOCK, four_x, sizeof four_x);
+        memcpy(to + Y * BLOCK, four_y, sizeof four_y);
+        memcpy(to + Z * BLOCK, four_z, sizeof four_z);
+        a += step_a;
+        b += step_b;
+        c += step_c;
+        d += step_d;
+    }
+    if (work->n_hits[g] == fewest) {
+        return;
+    }
+    for (size_t k = g; k < g + 3; k++) {
+        const ptrdiff_t step = work->step[k];
+        const uint32_t *hit = in->hit + work->first[k] + (ptrdiff_t)fewest * step;
+        for (uint32_t j = fewest; j < work->n_hits[k]; j++, hit += step) {
+            work->row[j][X][k] = x[*hit];
+            work->row[j][Y][k] = y[*hit];
+            work->row[j][Z][k] = z[*hit];
+        }
+    }
 }
 
 /* ---- towards the beam line --------------------------------------------------------------------- */
@@ -235,10 +251,6 @@ static inline void pass_to_beam(const slc_velo_fit_config *config, size_t a, boo
 {
     const size_t b = a + SIMD_LANES;
     const uint32_t longest = work->n_hits[a], all = work->n_hits[b + SIMD_LANES - 1];
-    if (is_first) {
-        prepare(config, a, work);
-        prepare(config, b, work);
-    }
     const f32v variance = f32v_set(config->hit_sigma_mm * config->hit_sigma_mm);
     f32v xa = f32v_load(work->row[0][X] + a), ya = f32v_load(work->row[0][Y] + a);
     f32v xb = f32v_load(work->row[0][X] + b), yb = f32v_load(work->row[0][Y] + b);
@@ -378,12 +390,17 @@ static void fit(const slc_velo_fit_config *config, const slc_velo_fit_in *in, sl
                 const slc_velo_fit_out *beam, const slc_velo_fit_out *end)
 {
     const size_t n = in->n_tracks, pair = 2 * SIMD_LANES;
+    const size_t whole = pair > 4 ? pair : 4; /* hits are copied of four at a time */
     const bool twice = config->scatter_prior > 0;
     for (size_t block = 0; block < n; block += SLC_VELO_FIT_BLOCK) {
         const size_t size = n - block < SLC_VELO_FIT_BLOCK ? n - block : SLC_VELO_FIT_BLOCK;
-        sort_by_length(in->n_hits + block, size, work);
-        for (size_t g = 0; g < size || g % pair != 0; g += 2) {
-            copy_hits(config, in, block, g, work);
+        const size_t places = (size + whole - 1) / whole * whole;
+        sort_by_length(in->n_hits + block, size, places, work);
+        for (size_t g = 0; g < places; g += SIMD_LANES) {
+            open_tracks(config, in, block, g, work);
+        }
+        for (size_t g = 0; g < places; g += 4) {
+            copy_hits(in, g, work);
         }
         for (size_t g = 0; g < size; g += pair) {
             pass_to_beam(config, g, true, !twice, work);

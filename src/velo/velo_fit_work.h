@@ -31,6 +31,9 @@ typedef struct slc_velo_fit_work {
     uint32_t order[SLC_VELO_FIT_BLOCK]; /* which track of the block is in this place: long ones first */
     uint32_t place[SLC_VELO_FIT_BLOCK]; /* the inverse */
     uint32_t n_hits[SLC_VELO_FIT_BLOCK];
+    uint32_t
+        first[SLC_VELO_FIT_BLOCK]; /* place in the list of hits, of a track's first one in the order of the */
+    int32_t step[SLC_VELO_FIT_BLOCK]; /* filter; the following ones are `step` on, 1 or -1 */
     float tx[SLC_VELO_FIT_BLOCK], ty[SLC_VELO_FIT_BLOCK]; /* slopes that the next filter starts with */
     float x_last[SLC_VELO_FIT_BLOCK], y_last[SLC_VELO_FIT_BLOCK];
     float z_last[SLC_VELO_FIT_BLOCK]; /* of the hit nearest to the beam line */

@@ -125,16 +125,21 @@ static void finish(slc_track_work *work, const slc_track_candidates *from, uint3
         scatter -= from->last[i];
         n--;
     }
-    const uint32_t t = ended->size++, begin = work->n_list;
-    ended->begin[t] = begin;
+    const uint32_t t = ended->size++;
+    uint32_t *to = work->list + work->list_begin;
+    work->list_begin -= n;
+    ended->begin[t] = work->list_begin;
     ended->n[t] = n;
     ended->scatter[t] = scatter;
     ended->picked[t] = ended->next[t] = UINT32_MAX;
     ended->gone[t] = 0;
-    work->n_list += n;
-    for (uint32_t k = n; k-- > 0; hit = work->before[hit]) {
-        work->list[begin + k] = hit;
-        work->used[hit] = 1;
+    /* Four hits a turn, as the end of a loop that is short and never as long as the last one takes longer
+     * than what is written in vain: below the hits of this track nothing is listed yet. */
+    for (uint32_t k = 0; k < n; k += 4) {
+        for (uint32_t j = 0; j < 4; j++) {
+            *--to = hit;
+            hit = work->before[hit];
+        }
     }
 }
 
@@ -142,18 +147,18 @@ static void finish(slc_track_work *work, const slc_track_candidates *from, uint3
 static void choose_owners(slc_track_work *work)
 {
     const float *best = work->best;
-    int32_t *wanted = work->wanted;
+    uint32_t *wanted = work->wanted;
     for (uint32_t k = 0; k < work->n_asking; k++) {
         const uint32_t i = work->asking[k];
-        const int32_t place = wanted[i];
+        const uint32_t place = wanted[i];
         if (work->taken[place] == 0) {
             work->taken[place] = 1;
             work->owner[place] = i;
         } else if (best[i] < best[work->owner[place]]) {
-            wanted[work->owner[place]] = SLC_TRACK_NONE;
+            wanted[work->owner[place]] = (uint32_t)SLC_TRACK_NONE;
             work->owner[place] = i;
         } else {
-            wanted[i] = SLC_TRACK_NONE;
+            wanted[i] = (uint32_t)SLC_TRACK_NONE;
         }
     }
 }
@@ -166,11 +171,13 @@ static void extend(slc_track_work *work, uint32_t layer, uint32_t first, float m
     }
     work->kernels->extend(work, first, layer, max_scatter);
     choose_owners(work);
-    work->kernels->advance(work, first, layer);
+    work->kernels->advance(work, first, layer, max_3hits);
     for (uint32_t i = 0; i < work->leaving.n; i++) {
         finish(work, &work->leaving, i, max_3hits);
     }
-    work->tools->compact(&work->layer[layer], work->taken);
+    if (work->n_asking > 0) {
+        work->tools->compact(&work->layer[layer], work->taken);
+    }
 }
 
 static void step(slc_track_work *work, const pass *p, uint32_t i)
@@ -207,6 +214,7 @@ static void full_step(slc_track_work *work, const pass *p, uint32_t i)
 
 static void run_pass(slc_track_work *work, const pass *p)
 {
+    const uint32_t end = work->list_begin;
     work->again = p->second;
     for (uint32_t l = 0; l < work->n_layers; l++) {
         work->tools->refill(work, l);
@@ -221,6 +229,9 @@ static void run_pass(slc_track_work *work, const pass *p)
     }
     for (uint32_t i = 0; i < work->candidates.n; i++) {
         finish(work, &work->candidates, i, p->max_3hits);
+    }
+    for (uint32_t k = work->list_begin; k < end; k++) {
+        work->used[work->list[k]] = 1;
     }
 }
 
@@ -238,8 +249,8 @@ void slc_velo_track_search(slc_track_work *work)
                          .extending = config->second_extending_mm2,
                          .max_3hits = config->second_3hits_mm2,
                          .second = true};
-    work->ended.size = 0;
-    work->n_list = 0;
+    work->ended.size = work->ended.with_ends = 0;
+    work->list_begin = work->n_hits + 4;
     run_pass(work, &first);
     if (config->pickup_mm2 > 0) {
         work->tools->pick_up_all(work);

@@ -1,220 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The search for tracks in one event (thesis of A. Hennequin, 2022, section 5.4): lines lie in the lanes, the
- * hits of a layer come one after the other. The hits of a layer lie in boxes; lines that can reach a box are
- * listed first, and only these are compared with its hits, so that lanes are full and most hits are never
- * looked at. Whatever is left out is so on the safe side: the result is that of looking at all.
+ * hits of a layer come one after the other. The lines of seeds and of growing tracks are compared with all
+ * hits of a layer where there are few, else by boxes (velo_track_near.h): with the same result.
  */
 #include "simd/simd.h"
-#include "velo/velo_track_scatter.h"
+#include "velo/velo_track_near.h"
 #include "velo/velo_track_sort.h"
-#include "velo/velo_track_work.h"
 
 #include <math.h>
 
-enum { PLACES = (1 << SLC_TRACK_PLACE_BITS) - 1 };
+/* Lines are compared with all hits of a layer that has so few, or where they are so few. Measured. */
+#define FEW_HITS       (4 * SIMD_LANES)
+#define FEW_CANDIDATES SIMD_LANES
 
-/* N is known where these are used, and their arrays are then registers. */
-#define INLINE static inline __attribute__((always_inline))
-
-/* ---- windows ----------------------------------------------------------------------------------------- */
-
-/* Places begin … end - 1 of a layer; beyond its last hit they go on with its first. */
-typedef struct window {
-    uint32_t begin, end;
-} window;
-
-/* How many keys are below. */
-static uint32_t count_below(const slc_track_layer *layer, int32_t key)
-{
-    uint32_t low = 0, n = layer->n;
-    while (n > 0) {
-        const uint32_t half = n / 2;
-        const bool below = layer->key[low + half] < key;
-        low = below ? low + half + 1 : low;
-        n = below ? n - half - 1 : half;
-    }
-    return low;
-}
-
-static inline window whole(const slc_track_layer *layer)
-{
-    return (window){0, layer->n};
-}
-
-/* The hits from one direction to another, counterclockwise. */
-static window between(const slc_track_layer *layer, int32_t from, int32_t to)
-{
-    window w = {count_below(layer, from), count_below(layer, to)};
-    /* Keys equal to `to` belong to it. */
-    while (w.end < layer->n && layer->key[w.end] == to) {
-        w.end++;
-    }
-    if (from > to) {
-        w.end += layer->n;
-    }
-    return w.end - w.begin >= layer->n ? whole(layer) : w;
-}
-
-/* A place below 2n. */
-static inline uint32_t wrapped(uint32_t place, uint32_t n)
-{
-    return place < n ? place : place - n;
-}
-
-/* The hits between two directions and `more` beyond each; also those that are as near as the last of these.
- * Between the steps of 2^12 no two places tell themselves apart, so that equal keys are equally near. */
-static window around(const slc_track_layer *layer, int32_t from, int32_t to, uint32_t more)
-{
-    const uint32_t n = layer->n;
-    const window inside = between(layer, from, to);
-    const uint32_t size = inside.end - inside.begin;
-    if (size + 2 * more + 2 >= n) {
-        return whole(layer);
-    }
-    uint32_t before = more, behind = more;
-    while (before + behind + size < n && layer->key[wrapped(inside.begin + n - before, n)] ==
-                                             layer->key[wrapped(inside.begin + n - before - 1, n)]) {
-        before++;
-    }
-    while (before + behind + size < n &&
-           layer->key[wrapped(inside.end + behind - 1, n)] == layer->key[wrapped(inside.end + behind, n)]) {
-        behind++;
-    }
-    if (before + behind + size >= n) {
-        return whole(layer);
-    }
-    const uint32_t begin = wrapped(inside.begin + n - before, n);
-    return (window){begin, begin + before + size + behind};
-}
-
-/* Two stretches in the order of places. */
-typedef struct stretches {
-    uint32_t begin[2], end[2];
-} stretches;
-
-static inline stretches stretches_of(const slc_track_layer *layer, window w)
-{
-    const uint32_t n = layer->n;
-    return w.end <= n ? (stretches){{0, w.begin}, {0, w.end}} : (stretches){{0, w.begin}, {w.end - n, n}};
-}
-
-/* ---- columns of a layer by place -------------------------------------------------------------------------
+/* ---- seeds ----------------------------------------------------------------------------------------------
  */
-
-/* Places in a layer of n hits are looked up by permutations of whole vectors, which is faster than gathering
- * where these are few. */
-INLINE bool by_permutation(uint32_t n)
-{
-    const uint32_t lanes = (uint32_t)SIMD_LANES;
-    return n <= 8 * lanes && (lanes & (lanes - 1)) == 0;
-}
-
-/* Where the hits at `place` are, places < layer->n. */
-INLINE void look_up(const slc_track_layer *layer, u32v place, f32v *x, f32v *y, f32v *z)
-{
-    const uint32_t lanes = (uint32_t)SIMD_LANES, n = layer->n;
-    const float *from_x = layer->x, *from_y = layer->y, *from_z = layer->z;
-    if (!by_permutation(n)) {
-        *x = f32v_gather(from_x, place);
-        *y = f32v_gather(from_y, place);
-        *z = f32v_gather(from_z, place);
-        return;
-    }
-    const u32v in_vector = u32v_and(place, u32v_set(lanes - 1));
-    f32v at_x = f32v_permute(f32v_load(from_x), in_vector), at_y = f32v_permute(f32v_load(from_y), in_vector);
-    f32v at_z = f32v_permute(f32v_load(from_z), in_vector);
-    for (uint32_t i = lanes; i < n; i += lanes) {
-        const mask32 beyond = u32v_ge(place, u32v_set(i));
-        at_x = f32v_select(beyond, f32v_permute(f32v_load(from_x + i), in_vector), at_x);
-        at_y = f32v_select(beyond, f32v_permute(f32v_load(from_y + i), in_vector), at_y);
-        at_z = f32v_select(beyond, f32v_permute(f32v_load(from_z + i), in_vector), at_z);
-    }
-    *x = at_x;
-    *y = at_y;
-    *z = at_z;
-}
-
-/* And a column of whole numbers. */
-INLINE u32v look_up_u32(const uint32_t *column, uint32_t n, u32v place)
-{
-    const uint32_t lanes = (uint32_t)SIMD_LANES;
-    if (!by_permutation(n)) {
-        return u32v_gather(column, place);
-    }
-    const u32v in_vector = u32v_and(place, u32v_set(lanes - 1));
-    u32v found = u32v_permute(u32v_load(column), in_vector);
-    for (uint32_t i = lanes; i < n; i += lanes) {
-        found = u32v_select(u32v_ge(place, u32v_set(i)), u32v_permute(u32v_load(column + i), in_vector),
-                            found);
-    }
-    return found;
-}
-
-/* ---- seeds -----------------------------------------------------------------------------------------------
- */
-
-/* Can a line come within `reach` of a hit in the box? True where that is not certain. The line's way between
- * the box's ends in z, and what is rounded off, are added to the reach: a line is not known better than its
- * start, which matters far outside of the detector. Not a number reaches nothing. */
-INLINE mask32 reaches(const slc_track_box *box, f32v x, f32v y, f32v z, f32v tx, f32v ty, float reach)
-{
-    const f32v dz = f32v_sub(f32v_set(box->z), z), zero = f32v_set(0), rounded = f32v_set(2e-6f);
-    const f32v at_x = f32v_add(x, f32v_mul(tx, dz)), at_y = f32v_add(y, f32v_mul(ty, dz));
-    const f32v r2 = f32v_add(f32v_mul(at_x, at_x), f32v_mul(at_y, at_y));
-    const f32v depth = f32v_add(f32v_set(box->half_dz), f32v_mul(f32v_abs(dz), rounded));
-    const f32v way = f32v_mul(f32v_add(f32v_abs(tx), f32v_abs(ty)), depth);
-    const f32v from = f32v_mul(f32v_add(f32v_abs(x), f32v_abs(y)), rounded);
-    const f32v slack = f32v_add(f32v_add(way, from), f32v_set(reach + box->margin));
-    const f32v inner = f32v_max(f32v_sub(f32v_set(box->r_low), slack), zero);
-    const f32v outer = f32v_add(f32v_set(box->r_high), slack);
-    const mask32 ring = mask32_and(f32v_ge(r2, f32v_mul(inner, inner)), f32v_le(r2, f32v_mul(outer, outer)));
-    const mask32 beside = mask32_and(f32v_ge(at_x, f32v_sub(f32v_set(box->x_low), slack)),
-                                     f32v_le(at_x, f32v_add(f32v_set(box->x_high), slack)));
-    const mask32 above = mask32_and(f32v_ge(at_y, f32v_sub(f32v_set(box->y_low), slack)),
-                                    f32v_le(at_y, f32v_add(f32v_set(box->y_high), slack)));
-    return mask32_and(ring, mask32_and(beside, above));
-}
-
-/* The lanes' hits of the middle layer, and their pairs of one rank. */
-INLINE void list_pair(slc_track_work *work, const slc_track_layer *down, const slc_track_layer *middle,
-                      const slc_track_layer *up, uint32_t at, float reach, uint32_t rank, u32v code)
-{
-    const f32v x = f32v_load(middle->x + at), y = f32v_load(middle->y + at), z = f32v_load(middle->z + at);
-    /* Where there are fewer than N hits there is no line. */
-    const mask32 there = mask32_and(mask32_first(middle->n - at), u32v_ne(code, u32v_set(UINT32_MAX)));
-    const u32v place = u32v_select(there, u32v_and(code, u32v_set(PLACES)), u32v_set(0));
-    f32v dx, dy, dz;
-    look_up(down, place, &dx, &dy, &dz);
-    const f32v length = f32v_sub(z, dz);
-    const f32v tx = f32v_div(f32v_sub(x, dx), length), ty = f32v_div(f32v_sub(y, dy), length);
-    const u32v what = u32v_or(u32v_or(place, u32v_shl(u32v_iota(at), SLC_TRACK_PLACE_BITS)),
-                              u32v_set(rank << 2 * SLC_TRACK_PLACE_BITS));
-    for (uint32_t b = 0; b < up->n_boxes; b++) {
-        slc_track_lines *to = &work->lines[b];
-        const mask32 in = mask32_and(there, reaches(&up->box[b], x, y, z, tx, ty, reach));
-        const uint32_t end = to->n;
-        (void)f32v_pack(to->tx + end, tx, in);
-        (void)f32v_pack(to->ty + end, ty, in);
-        to->n = end + (uint32_t)u32v_pack(to->what + end, what, in);
-    }
-}
 
 /* Does X(rank) for all ranks that there can be. */
 #define FOR_EACH_RANK(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
 _Static_assert(SLC_TRACK_MAX_N == 10, "a rank for each pair");
 
-/* Pairs of the hits of the middle layer from `at` on, as many as there are lanes, with the N hits that are
- * nearest to them in direction: lines that can reach a box of the upstream layer get into that box's list. */
-INLINE void list_pairs(slc_track_work *work, const slc_track_layer *down, const slc_track_layer *middle,
-                       const slc_track_layer *up, uint32_t at, float reach, uint32_t n)
+/* For the hits of the middle layer from `at` on, as many as there are lanes, the N hits of the downstream one
+ * that are nearest in direction: codes of the difference above the place, rising with the rank, a vector's
+ * room each. UINT32_MAX where there are fewer hits. */
+INLINE void find_nearest(const slc_track_work *work, const slc_track_layer *down,
+                         const slc_track_layer *middle, uint32_t at, uint32_t n, uint32_t *codes)
 {
     const uint32_t last = at + (uint32_t)SIMD_LANES < middle->n ? at + (uint32_t)SIMD_LANES : middle->n;
     const i32v key = i32v_load(middle->key + at);
     const u32v one = u32v_set(1);
     const stretches s = stretches_of(
         down, work->sorted ? around(down, middle->key[at], middle->key[last - 1], n) : whole(down));
-    /* Differences above places, rising with the rank: variables of their own, as vectors have no size. */
+    /* Variables of their own, as vectors have no size. */
 #define NONE_YET(rank) u32v code_##rank = u32v_set(UINT32_MAX);
     FOR_EACH_RANK(NONE_YET)
     for (int part = 0; part < 2; part++) {
@@ -232,102 +50,112 @@ INLINE void list_pairs(slc_track_work *work, const slc_track_layer *down, const 
             FOR_EACH_RANK(INSERT)
         }
     }
-#define LIST(rank)                                                                                           \
+#define KEEP(rank)                                                                                           \
     if (n > (rank)) {                                                                                        \
-        list_pair(work, down, middle, up, at, reach, rank, code_##rank);                                     \
+        u32v_store(codes + (rank)*SIMD_LANES, code_##rank);                                                  \
     }
-    FOR_EACH_RANK(LIST)
+    FOR_EACH_RANK(KEEP)
 }
 
-/* Hit k of a layer, which is `here`: is it closer to the lines than `of`, whose scatter is `least`? Floats
- * that are not negative rise as their bits do, and what is not a number is above them all. */
-INLINE void compare(const slc_track_layer *layer, uint32_t k, u32v here, f32v x, f32v y, f32v z, f32v tx,
-                    f32v ty, u32v *least, u32v *of)
+/* The lines through hits of the middle layer and their partners. */
+INLINE void find_lines(const slc_track_layer *down, u32v code, f32v x, f32v y, f32v z, f32v *tx, f32v *ty)
 {
-    const f32v scatter = scatter_of(f32v_sub(f32v_set(layer->x[k]), x), f32v_sub(f32v_set(layer->y[k]), y),
-                                    f32v_sub(f32v_set(layer->z[k]), z), tx, ty);
-    const u32v less = u32v_min(u32v_bits_of_f32(scatter), *least);
-    *of = u32v_select(u32v_eq(less, *least), *of, here);
-    *least = less;
+    const u32v place = u32v_and(code, u32v_set(PLACES));
+    f32v dx, dy, dz;
+    look_up(down, u32v_select(u32v_lt(place, u32v_set(down->n)), place, u32v_set(0)), &dx, &dy, &dz);
+    const f32v length = f32v_sub(z, dz);
+    *tx = f32v_div(f32v_sub(x, dx), length);
+    *ty = f32v_div(f32v_sub(y, dy), length);
 }
 
-/* The hit of a box that is closest to each line; best[] is the most that it may scatter. Four hits a turn,
- * which is faster by the turns that are saved. */
-INLINE void find_closest(const slc_track_layer *layer, uint32_t box, f32v x, f32v y, f32v z, f32v tx, f32v ty,
-                         f32v *best, u32v *place)
+/* Of the pairs of hits the best so far, and another one: of equal ones the first, which is nearer in
+ * direction. Where there are fewer than N hits there is no pair. */
+INLINE void take_better(u32v scatter, u32v third, u32v code, u32v *best, u32v *best_third, u32v *best_code)
 {
-    const uint32_t end = layer->edge[box + 1];
-    const u32v one = u32v_set(1), two = u32v_set(2), three = u32v_set(3), four = u32v_set(4);
-    uint32_t k = layer->edge[box];
-    u32v least = u32v_bits_of_f32(*best), here = u32v_set(k), of = here;
-    for (; k + 4 <= end; k += 4) {
-        compare(layer, k, here, x, y, z, tx, ty, &least, &of);
-        compare(layer, k + 1, u32v_add(here, one), x, y, z, tx, ty, &least, &of);
-        compare(layer, k + 2, u32v_add(here, two), x, y, z, tx, ty, &least, &of);
-        compare(layer, k + 3, u32v_add(here, three), x, y, z, tx, ty, &least, &of);
-        here = u32v_add(here, four);
+    const mask32 better = mask32_and(u32v_ne(code, u32v_set(UINT32_MAX)), u32v_lt(scatter, *best));
+    *best = u32v_select(better, scatter, *best);
+    *best_third = u32v_select(better, third, *best_third);
+    *best_code = u32v_select(better, code, *best_code);
+}
+
+/* The seeds of the hits of the middle layer from `at` on, of which some have one. */
+INLINE void keep_seeds(slc_track_work *work, const slc_track_layer *middle, uint32_t at, float max_scatter,
+                       u32v best, u32v third, u32v code)
+{
+    slc_track_seeds *seeds = &work->seeds;
+    const f32v scatter = f32v_from_bits(best);
+    const mask32 found = mask32_and(mask32_first(middle->n - at), f32v_lt(scatter, f32v_set(max_scatter)));
+    (void)u32v_pack(seeds->down + seeds->n, u32v_and(code, u32v_set(PLACES)), found);
+    (void)u32v_pack(seeds->middle + seeds->n, u32v_iota(at), found);
+    (void)u32v_pack(seeds->up + seeds->n, third, found);
+    seeds->n += (uint32_t)f32v_pack(seeds->scatter + seeds->n, scatter, found);
+}
+
+/* The seeds of the hits of the middle layer from `at` on, as many as there are lanes: each of their pairs is
+ * compared with every hit of the upstream layer, for which the hit is fetched once. */
+INLINE void compare_all(slc_track_work *work, const slc_track_layer *down, const slc_track_layer *middle,
+                        const slc_track_layer *up, uint32_t at, float max_scatter, uint32_t n)
+{
+    uint32_t codes[SLC_TRACK_MAX_N * SIMD_MAX_LANES];
+    find_nearest(work, down, middle, at, n, codes);
+    const f32v x = f32v_load(middle->x + at), y = f32v_load(middle->y + at), z = f32v_load(middle->z + at);
+    const u32v most = u32v_bits_of_f32(f32v_set(max_scatter)), one = u32v_set(1), zero = u32v_set(0);
+#define LINE(rank)                                                                                           \
+    f32v tx_##rank = x, ty_##rank = x;                                                                       \
+    u32v least_##rank = most, of_##rank = zero;                                                              \
+    if (n > (rank)) {                                                                                        \
+        find_lines(down, u32v_load(codes + (rank)*SIMD_LANES), x, y, z, &tx_##rank, &ty_##rank);             \
     }
-    for (; k < end; k++) {
-        compare(layer, k, here, x, y, z, tx, ty, &least, &of);
+    FOR_EACH_RANK(LINE)
+    u32v here = zero;
+    for (uint32_t k = 0; k < up->n; k++) {
+        const f32v ex = f32v_sub(f32v_set(up->x[k]), x), ey = f32v_sub(f32v_set(up->y[k]), y);
+        const f32v ez = f32v_sub(f32v_set(up->z[k]), z);
+#define COMPARE(rank)                                                                                        \
+    if (n > (rank)) {                                                                                        \
+        compare(ex, ey, ez, tx_##rank, ty_##rank, here, &least_##rank, &of_##rank);                          \
+    }
+        FOR_EACH_RANK(COMPARE)
         here = u32v_add(here, one);
     }
-    *best = f32v_from_bits(least);
-    *place = of;
-}
-
-/* For each line of a list the closest hit of its box; those that have one are moved to the list's front.
- * Lines start at hits of the middle layer, of which `block` are those in the lists. */
-INLINE void find_thirds(slc_track_lines *lines, const slc_track_layer *block, uint32_t begin,
-                        const slc_track_layer *up, uint32_t box, float max_scatter)
-{
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < lines->n; i += (uint32_t)SIMD_LANES) {
-        const mask32 in = mask32_first(lines->n - i);
-        const u32v what = u32v_load(lines->what + i);
-        const u32v m = u32v_and(u32v_shr(what, SLC_TRACK_PLACE_BITS), u32v_set(PLACES));
-        f32v x, y, z, best = f32v_set(max_scatter);
-        u32v place;
-        look_up(block, u32v_select(in, u32v_sub(m, u32v_set(begin)), u32v_set(0)), &x, &y, &z);
-        find_closest(up, box, x, y, z, f32v_load(lines->tx + i), f32v_load(lines->ty + i), &best, &place);
-        const mask32 close = mask32_and(in, f32v_lt(best, f32v_set(max_scatter)));
-        (void)f32v_pack(lines->scatter + found, best, close);
-        (void)u32v_pack(lines->hit + found, place, close);
-        found += (uint32_t)u32v_pack(lines->what + found, what, close);
+    u32v best = most, third = zero, code = zero;
+#define TAKE(rank)                                                                                           \
+    if (n > (rank)) {                                                                                        \
+        take_better(least_##rank, of_##rank, u32v_load(codes + (rank)*SIMD_LANES), &best, &third, &code);    \
     }
-    lines->n = found;
+    FOR_EACH_RANK(TAKE)
+    keep_seeds(work, middle, at, max_scatter, best, third, code);
 }
 
-/* A hit of the middle layer takes the best of its pairs; of equal ones the one nearest in direction, and of
- * its hits the first. */
-static void take_best(slc_track_work *work, const slc_track_lines *lines, uint32_t at)
+/* The seeds of the hits of the middle layer at places begin … end - 1, a block of them, of them. */
+INLINE void find_block(slc_track_work *work, const slc_track_layer *down, const slc_track_layer *middle,
+                       const slc_track_layer *up, uint32_t begin, uint32_t end, float max_scatter, uint32_t n)
 {
-    slc_track_best *best = &work->best_pair;
-    for (uint32_t j = 0; j < lines->n; j++) {
-        const uint32_t what = lines->what[j], m = (what >> SLC_TRACK_PLACE_BITS & PLACES) - at;
-        const float scatter = lines->scatter[j];
-        if (scatter < best->scatter[m] ||
-            (scatter == best->scatter[m] &&
-             what >> 2 * SLC_TRACK_PLACE_BITS < best->what[m] >> 2 * SLC_TRACK_PLACE_BITS)) {
-            best->scatter[m] = scatter;
-            best->what[m] = what;
-            best->third[m] = lines->hit[j];
+    uint32_t codes[SLC_TRACK_MAX_N * (SLC_TRACK_BLOCK + SIMD_MAX_LANES)], *code = codes, e = 0;
+    const float reach = 1.01f * sqrtf(max_scatter);
+    clear_lists(work, up);
+    for (uint32_t at = begin; at < end; at += (uint32_t)SIMD_LANES) {
+        const f32v x = f32v_load(middle->x + at), y = f32v_load(middle->y + at),
+                   z = f32v_load(middle->z + at);
+        find_nearest(work, down, middle, at, n, code);
+        for (uint32_t rank = 0; rank < n; rank++, e++, code += SIMD_LANES) {
+            const u32v partner = u32v_load(code);
+            const mask32 valid = mask32_and(mask32_first(end - at), u32v_ne(partner, u32v_set(UINT32_MAX)));
+            f32v tx, ty;
+            find_lines(down, partner, x, y, z, &tx, &ty);
+            list_lines(work, up, e, valid, x, y, z, tx, ty, reach);
         }
     }
-}
-
-/* The seeds of the hits of the middle layer from `at` on that have one. */
-static void list_seeds(slc_track_work *work, uint32_t at, uint32_t end, float max_scatter)
-{
-    const slc_track_best *best = &work->best_pair;
-    slc_track_seeds *seeds = &work->seeds;
-    for (uint32_t i = at; i < end; i += (uint32_t)SIMD_LANES) {
-        const f32v scatter = f32v_load(best->scatter + (i - at));
-        const mask32 found = mask32_and(mask32_first(end - i), f32v_lt(scatter, f32v_set(max_scatter)));
-        const u32v place = u32v_and(u32v_load(best->what + (i - at)), u32v_set(PLACES));
-        (void)u32v_pack(seeds->down + seeds->n, place, found);
-        (void)u32v_pack(seeds->middle + seeds->n, u32v_iota(i), found);
-        (void)u32v_pack(seeds->up + seeds->n, u32v_load(best->third + (i - at)), found);
-        seeds->n += (uint32_t)f32v_pack(seeds->scatter + seeds->n, scatter, found);
+    find_listed(work, up, max_scatter);
+    code = codes;
+    e = 0;
+    for (uint32_t at = begin; at < end; at += (uint32_t)SIMD_LANES) {
+        u32v best = u32v_bits_of_f32(f32v_set(max_scatter)), third = best, partner = best, least, of;
+        for (uint32_t rank = 0; rank < n; rank++, e++, code += SIMD_LANES) {
+            collect(work, up, e, max_scatter, &least, &of);
+            take_better(least, of, u32v_load(code), &best, &third, &partner);
+        }
+        keep_seeds(work, middle, at, max_scatter, best, third, partner);
     }
 }
 
@@ -336,27 +164,19 @@ INLINE void find_seeds(slc_track_work *work, uint32_t d, uint32_t i, uint32_t u,
 {
     enum { BLOCK = SLC_TRACK_BLOCK };
     const slc_track_layer *down = &work->layer[d], *middle = &work->layer[i], *up = &work->layer[u];
-    const float reach = 1.01f * sqrtf(max_scatter);
     work->seeds.n = 0;
-    if (down->n == 0 || up->n == 0) {
+    if (down->n == 0 || up->n == 0 || !(max_scatter > 0)) {
+        return;
+    }
+    if (up->n <= FEW_HITS) {
+        for (uint32_t at = 0; at < middle->n; at += (uint32_t)SIMD_LANES) {
+            compare_all(work, down, middle, up, at, max_scatter, n);
+        }
         return;
     }
     for (uint32_t begin = 0; begin < middle->n; begin += BLOCK) {
         const uint32_t end = begin + BLOCK < middle->n ? begin + BLOCK : middle->n;
-        const slc_track_layer block = {
-            .x = middle->x + begin, .y = middle->y + begin, .z = middle->z + begin, .n = end - begin};
-        for (uint32_t b = 0; b < up->n_boxes; b++) {
-            work->lines[b].n = 0;
-        }
-        for (uint32_t at = begin; at < end; at += (uint32_t)SIMD_LANES) {
-            f32v_store(work->best_pair.scatter + (at - begin), f32v_set(max_scatter));
-            list_pairs(work, down, middle, up, at, reach, n);
-        }
-        for (uint32_t b = 0; b < up->n_boxes; b++) {
-            find_thirds(&work->lines[b], &block, begin, up, b, max_scatter);
-            take_best(work, &work->lines[b], begin);
-        }
-        list_seeds(work, begin, end, max_scatter);
+        find_block(work, down, middle, up, begin, end, max_scatter, n);
     }
 }
 
@@ -392,8 +212,8 @@ static void rank(slc_track_work *work)
     }
 }
 
-/* ---- candidates
- * -------------------------------------------------------------------------------------------- */
+/* ---- candidates -----------------------------------------------------------------------------------------
+ */
 
 static void start(slc_track_work *work, uint32_t d, uint32_t m, uint32_t u)
 {
@@ -431,64 +251,44 @@ static void start(slc_track_work *work, uint32_t d, uint32_t m, uint32_t u)
     for (uint32_t k = 0; k < seeds->n; k++) {
         work->before[c->hit[c->n + k]] = seeds->middle[k];
         work->before[seeds->middle[k]] = seeds->down[k];
+        work->before[seeds->down[k]] = seeds->down[k]; /* whoever goes on from there stays there */
     }
     c->n = new;
 }
 
-/* Candidates as many as there are lanes: those that can reach a box get into its list. */
-static void list_candidates(slc_track_work *work, uint32_t i, const slc_track_layer *layer, float reach)
+/* What the candidates from begin to end - 1 want, a block of them, by boxes. */
+static void want_in_boxes(slc_track_work *work, uint32_t begin, uint32_t end, const slc_track_layer *layer,
+                          float max_scatter)
 {
     const slc_track_candidates *c = &work->candidates;
-    const mask32 valid = mask32_first(c->n - i);
-    const f32v x = f32v_load(c->x + i), y = f32v_load(c->y + i), z = f32v_load(c->z + i);
-    const f32v tx = f32v_load(c->tx + i), ty = f32v_load(c->ty + i);
-    for (uint32_t b = 0; b < layer->n_boxes; b++) {
-        slc_track_lines *to = &work->lines[b];
-        const mask32 in = mask32_and(valid, reaches(&layer->box[b], x, y, z, tx, ty, reach));
-        const uint32_t end = to->n;
-        (void)f32v_pack(to->x + end, x, in);
-        (void)f32v_pack(to->y + end, y, in);
-        (void)f32v_pack(to->z + end, z, in);
-        (void)f32v_pack(to->tx + end, tx, in);
-        (void)f32v_pack(to->ty + end, ty, in);
-        to->n = end + (uint32_t)u32v_pack(to->what + end, u32v_iota(i), in);
+    const float reach = 1.01f * sqrtf(max_scatter);
+    uint32_t e = 0;
+    clear_lists(work, layer);
+    for (uint32_t i = begin; i < end; i += (uint32_t)SIMD_LANES) {
+        list_lines(work, layer, e++, mask32_first(end - i), f32v_load(c->x + i), f32v_load(c->y + i),
+                   f32v_load(c->z + i), f32v_load(c->tx + i), f32v_load(c->ty + i), reach);
     }
-}
-
-/* What the candidates of a list want of its box, where that is better than what they want so far. */
-static void find_wanted(slc_track_work *work, const slc_track_layer *layer, uint32_t box, float max_scatter)
-{
-    slc_track_lines *lines = &work->lines[box];
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < lines->n; i += (uint32_t)SIMD_LANES) {
-        const u32v what = u32v_load(lines->what + i);
-        f32v best = f32v_set(max_scatter);
-        u32v place;
-        find_closest(layer, box, f32v_load(lines->x + i), f32v_load(lines->y + i), f32v_load(lines->z + i),
-                     f32v_load(lines->tx + i), f32v_load(lines->ty + i), &best, &place);
-        const mask32 close = mask32_and(mask32_first(lines->n - i), f32v_lt(best, f32v_set(max_scatter)));
-        (void)f32v_pack(lines->scatter + found, best, close);
-        (void)u32v_pack(lines->hit + found, place, close);
-        found += (uint32_t)u32v_pack(lines->what + found, what, close);
-    }
-    for (uint32_t j = 0; j < found; j++) {
-        const uint32_t i = lines->what[j];
-        const bool better = lines->scatter[j] < work->best[i];
-        work->best[i] = better ? lines->scatter[j] : work->best[i];
-        work->wanted[i] = better ? (int32_t)lines->hit[j] : work->wanted[i];
+    find_listed(work, layer, max_scatter);
+    e = 0;
+    for (uint32_t i = begin; i < end; i += (uint32_t)SIMD_LANES) {
+        u32v scatter, place;
+        collect(work, layer, e++, max_scatter, &scatter, &place);
+        f32v_store(work->best + i, f32v_from_bits(scatter));
+        u32v_store(work->wanted + i, place);
     }
 }
 
 /* The candidates that want a hit. */
 static void list_asking(slc_track_work *work, uint32_t first)
 {
-    const i32v none = i32v_set(SLC_TRACK_NONE);
-    work->n_asking = 0;
+    const u32v none = u32v_set((uint32_t)SLC_TRACK_NONE);
+    uint32_t n = 0;
     for (uint32_t i = first; i < work->candidates.n; i += (uint32_t)SIMD_LANES) {
         const mask32 asks = mask32_and(mask32_first(work->candidates.n - i),
-                                       i32v_ne(i32v_load(work->wanted + i), none));
-        work->n_asking += (uint32_t)u32v_pack(work->asking + work->n_asking, u32v_iota(i), asks);
+                                       u32v_ne(u32v_load(work->wanted + i), none));
+        n += (uint32_t)u32v_pack(work->asking + n, u32v_iota(i), asks);
     }
+    work->n_asking = n;
 }
 
 static void extend(slc_track_work *work, uint32_t first, uint32_t l, float max_scatter)
@@ -496,25 +296,26 @@ static void extend(slc_track_work *work, uint32_t first, uint32_t l, float max_s
     enum { BLOCK = SLC_TRACK_BLOCK * SLC_TRACK_MAX_N };
     const slc_track_candidates *c = &work->candidates;
     const slc_track_layer *layer = &work->layer[l];
-    const float reach = 1.01f * sqrtf(max_scatter);
-    for (uint32_t begin = first; begin < c->n; begin += BLOCK) {
-        const uint32_t end = begin + BLOCK < c->n ? begin + BLOCK : c->n;
-        for (uint32_t b = 0; b < layer->n_boxes; b++) {
-            work->lines[b].n = 0;
-        }
-        for (uint32_t i = begin; i < end; i += (uint32_t)SIMD_LANES) {
-            f32v_store(work->best + i, f32v_set(max_scatter));
-            i32v_store(work->wanted + i, i32v_set(SLC_TRACK_NONE));
-            list_candidates(work, i, layer, reach);
-        }
-        for (uint32_t b = 0; b < layer->n_boxes; b++) {
-            find_wanted(work, layer, b, max_scatter);
+    const bool some = max_scatter > 0;
+    if (!some || c->n - first <= FEW_CANDIDATES) {
+        const slc_track_lines lines = {.x = c->x,
+                                       .y = c->y,
+                                       .z = c->z,
+                                       .tx = c->tx,
+                                       .ty = c->ty,
+                                       .scatter = work->best,
+                                       .hit = work->wanted,
+                                       .n = c->n};
+        find_all_closest(layer, 0, some ? layer->n : 0, max_scatter, &lines, first);
+    } else {
+        for (uint32_t begin = first; begin < c->n; begin += BLOCK) {
+            want_in_boxes(work, begin, begin + BLOCK < c->n ? begin + BLOCK : c->n, layer, max_scatter);
         }
     }
     list_asking(work, first);
 }
 
-static void advance(slc_track_work *work, uint32_t first, uint32_t l)
+static void advance(slc_track_work *work, uint32_t first, uint32_t l, float max_3hits)
 {
     slc_track_candidates *c = &work->candidates, *leaving = &work->leaving;
     const slc_track_layer *layer = &work->layer[l];
@@ -525,7 +326,7 @@ static void advance(slc_track_work *work, uint32_t first, uint32_t l)
     leaving->n = 0;
     for (uint32_t i = first; i < c->n; i += (uint32_t)SIMD_LANES) {
         const mask32 in = mask32_first(c->n - i);
-        const u32v wanted = u32v_from_i32(i32v_load(work->wanted + i));
+        const u32v wanted = u32v_load(work->wanted + i);
         const mask32 gets = mask32_and(in, u32v_ne(wanted, u32v_set((uint32_t)SLC_TRACK_NONE)));
         const u32v place = u32v_select(gets, wanted, nobody);
         const f32v x = f32v_load(c->x + i), y = f32v_load(c->y + i), z = f32v_load(c->z + i);
@@ -546,10 +347,14 @@ static void advance(slc_track_work *work, uint32_t first, uint32_t l)
         u32v_scatter_masked(work->before, u32v_select(gets, new_hit, nobody), hit, gets);
 
         const mask32 ends = mask32_and(in, u32v_ge(count, too_many)), stays = mask32_andnot(in, ends);
-        (void)f32v_pack(leaving->scatter + leaving->n, new_sum, ends);
-        (void)f32v_pack(leaving->last + leaving->n, last, ends);
-        (void)u32v_pack(leaving->count + leaving->n, u32v_and(count, hits), ends);
-        leaving->n += (uint32_t)u32v_pack(leaving->hit + leaving->n, new_hit, ends);
+        const u32v n_hits = u32v_and(count, hits);
+        const mask32 straight = mask32_or(u32v_ne(n_hits, u32v_set(3)),
+                                          f32v_lt(new_sum, f32v_set(max_3hits)));
+        const mask32 leaves = mask32_and(ends, straight);
+        (void)f32v_pack(leaving->scatter + leaving->n, new_sum, leaves);
+        (void)f32v_pack(leaving->last + leaving->n, last, leaves);
+        (void)u32v_pack(leaving->count + leaving->n, n_hits, leaves);
+        leaving->n += (uint32_t)u32v_pack(leaving->hit + leaving->n, new_hit, leaves);
         (void)f32v_pack(c->x + kept, hx, stays);
         (void)f32v_pack(c->y + kept, hy, stays);
         (void)f32v_pack(c->z + kept, hz, stays);

@@ -59,9 +59,10 @@ static void lay_out_lines(carver *c, slc_track_lines *to)
     to->z = floats(c, LINES);
     to->tx = floats(c, LINES);
     to->ty = floats(c, LINES);
-    to->what = words(c, LINES);
     to->scatter = floats(c, LINES);
     to->hit = words(c, LINES);
+    to->in = take(c, LINES, sizeof(uint64_t));
+    to->begin = words(c, LINES);
 }
 
 static void lay_out_ended(carver *c, slc_track_ended *to, size_t n)
@@ -95,7 +96,7 @@ static void lay_out_hits(carver *c, slc_track_work *work, size_t n)
 {
     work->used = take(c, n, 1);
     work->before = words(c, n);
-    work->list = words(c, n);
+    work->list = words(c, n + 4);
     work->index = words(c, n);
     lay_out_columns(c, &work->in_order, n);
     work->order_index = words(c, n);
@@ -120,21 +121,14 @@ static size_t lay_out(char *block, slc_track_work *work, size_t n)
     work->slopes.unsorted = words(&c, tracks);
     work->slopes.room = words(&c, tracks);
     work->slopes.code = words(&c, tracks);
-    work->slopes.low = words(&c, tracks);
     work->slopes.tx = floats(&c, tracks);
     work->slopes.ty = floats(&c, tracks);
-    work->slopes.x = floats(&c, tracks);
-    work->slopes.y = floats(&c, tracks);
-    work->slopes.z = floats(&c, tracks);
     work->best = floats(&c, tracks);
     work->asking = words(&c, tracks);
-    work->wanted = take(&c, tracks, sizeof(int32_t));
+    work->wanted = words(&c, tracks);
     for (int b = 0; b < SLC_TRACK_BOXES; b++) {
         lay_out_lines(&c, &work->lines[b]);
     }
-    work->best_pair.scatter = floats(&c, SLC_TRACK_BLOCK);
-    work->best_pair.what = words(&c, SLC_TRACK_BLOCK);
-    work->best_pair.third = words(&c, SLC_TRACK_BLOCK);
     work->seeds.scatter = floats(&c, LAYER);
     work->seeds.down = words(&c, LAYER);
     work->seeds.middle = words(&c, LAYER);

@@ -4,6 +4,9 @@
  * them, layers where a short track should have a hit, missed hits picked up, and broken tracks joined.
  */
 #include "simd/simd.h"
+#include "velo/velo_track_join.h"
+#include "velo/velo_track_left.h"
+#include "velo/velo_track_pick.h"
 #include "velo/velo_track_scatter.h"
 #include "velo/velo_track_sort.h"
 #include "velo/velo_track_work.h"
@@ -79,40 +82,6 @@ static void sort_hits(slc_track_work *work, const slc_track_hits *into, uint32_t
 
 /* ---- what is left of a layer ----------------------------------------------------------------------- */
 
-/* Bit k: hit k is not gone; of the 64 from here on. */
-static inline uint64_t bits_left(const uint8_t *gone, size_t n)
-{
-    uint64_t bits = 0;
-    for (size_t i = 0; i < 64 && i < n; i += SIMD_LANES8) {
-        uint8_t part[SLC_TRACK_SPARE] = {0};
-        uint64_t word;
-        mask8_store(part, u8v_eq(u8v_load(gone + i), u8v_set(0)));
-        memcpy(&word, part, sizeof word);
-        bits |= word << i;
-    }
-    return bits;
-}
-
-static inline uint32_t keep_hits(slc_track_layer *to, const float *x, const float *y, const float *z,
-                                 const int32_t *key, const uint32_t *id, size_t n, const uint8_t *gone)
-{
-    uint32_t kept = 0;
-    uint64_t bits = 0;
-    for (size_t i = 0; i < n; i += SIMD_LANES) {
-        bits = i % 64 == 0 ? bits_left(gone + i, n - i) : bits >> SIMD_LANES;
-        const mask32 keep = mask32_and(mask32_of_bits(bits), mask32_first(n - i));
-        const f32v hx = f32v_load(x + i), hy = f32v_load(y + i), hz = f32v_load(z + i);
-        const i32v hkey = i32v_load(key + i);
-        const u32v hid = u32v_load(id + i);
-        (void)f32v_pack(to->x + kept, hx, keep);
-        (void)f32v_pack(to->y + kept, hy, keep);
-        (void)f32v_pack(to->z + kept, hz, keep);
-        (void)i32v_pack(to->key + kept, hkey, keep);
-        kept += (uint32_t)u32v_pack(to->id + kept, hid, keep);
-    }
-    return kept;
-}
-
 /* The edges of a layer's boxes when hits have gone. */
 static inline void move_edges(slc_track_layer *layer, const uint32_t *edge, const uint8_t *gone)
 {
@@ -129,36 +98,65 @@ static inline void move_edges(slc_track_layer *layer, const uint32_t *edge, cons
     }
 }
 
+/* Lane i of the first half: the lower of lanes 2i and 2i + 1 of a; of the second half, those of b. */
+static inline f32v lower_of_pairs(f32v a, f32v b)
+{
+    const u32v of_a = u32v_bits_of_f32(a), of_b = u32v_bits_of_f32(b);
+    return f32v_min(f32v_from_bits(u32v_even(of_a, of_b)), f32v_from_bits(u32v_odd(of_a, of_b)));
+}
+
+/* The lowest lane of each vector, of which none is NaN: together, as one by one they take longer than the box
+ * of a few hits otherwise does. `to` has room for a vector and 8. */
+static inline void lowest_of_eight(f32v a, f32v b, f32v c, f32v d, f32v e, f32v f, f32v g, f32v h, float *to)
+{
+    if (SIMD_LANES < 8 || (SIMD_LANES & (SIMD_LANES - 1)) != 0) {
+        const float lowest[8] = {f32v_lowest(a), f32v_lowest(b), f32v_lowest(c), f32v_lowest(d),
+                                 f32v_lowest(e), f32v_lowest(f), f32v_lowest(g), f32v_lowest(h)};
+        memcpy(to, lowest, sizeof lowest);
+        return;
+    }
+    const f32v first = lower_of_pairs(lower_of_pairs(a, b), lower_of_pairs(c, d));
+    f32v all = lower_of_pairs(first, lower_of_pairs(lower_of_pairs(e, f), lower_of_pairs(g, h)));
+    for (size_t lanes = SIMD_LANES / 8; lanes > 1; lanes /= 2) {
+        all = lower_of_pairs(all, all);
+    }
+    f32v_store(to, all);
+}
+
 /* The box of the hits from begin on; of none one that nothing reaches. */
 static slc_track_box box_of(const slc_track_layer *hits, size_t begin, size_t n)
 {
     const f32v below = f32v_set(-INFINITY), above = f32v_set(INFINITY);
-    f32v x_low = above, x_high = below, y_low = above, y_high = below, r2_low = above, r2_high = below,
+    f32v u_low = above, u_high = below, v_low = above, v_high = below, r2_low = above, r2_high = below,
          z_low = above, z_high = below;
     for (size_t i = 0; i < n; i += SIMD_LANES) {
         const mask32 in = mask32_first(n - i);
         const f32v x = f32v_load(hits->x + begin + i), y = f32v_load(hits->y + begin + i);
         const f32v z = f32v_load(hits->z + begin + i), r2 = f32v_add(f32v_mul(x, x), f32v_mul(y, y));
-        x_low = f32v_min(f32v_select(in, x, above), x_low);
-        x_high = f32v_max(f32v_select(in, x, below), x_high);
-        y_low = f32v_min(f32v_select(in, y, above), y_low);
-        y_high = f32v_max(f32v_select(in, y, below), y_high);
+        const f32v u = f32v_add(x, y), v = f32v_sub(x, y);
+        u_low = f32v_min(f32v_select(in, u, above), u_low);
+        u_high = f32v_max(f32v_select(in, u, below), u_high);
+        v_low = f32v_min(f32v_select(in, v, above), v_low);
+        v_high = f32v_max(f32v_select(in, v, below), v_high);
         r2_low = f32v_min(f32v_select(in, r2, above), r2_low);
         r2_high = f32v_max(f32v_select(in, r2, below), r2_high);
         z_low = f32v_min(f32v_select(in, z, above), z_low);
         z_high = f32v_max(f32v_select(in, z, below), z_high);
     }
     if (n == 0) {
-        return (slc_track_box){.x_low = INFINITY, .x_high = -INFINITY};
+        return (slc_track_box){.u_low = INFINITY, .u_high = -INFINITY};
     }
-    const float low = f32v_lowest(z_low), high = f32v_highest(z_high), r_high = sqrtf(f32v_highest(r2_high));
+    float of[SIMD_MAX_LANES + 8];
+    lowest_of_eight(u_low, f32v_neg(u_high), v_low, f32v_neg(v_high), r2_low, f32v_neg(r2_high), z_low,
+                    f32v_neg(z_high), of);
+    const float low = of[6], high = -of[7], r_high = sqrtf(-of[5]);
     return (slc_track_box){.z = 0.5f * (low + high),
                            .half_dz = 0.5f * (high - low) + 4e-6f * (fabsf(low) + fabsf(high)),
-                           .x_low = f32v_lowest(x_low),
-                           .x_high = f32v_highest(x_high),
-                           .y_low = f32v_lowest(y_low),
-                           .y_high = f32v_highest(y_high),
-                           .r_low = sqrtf(f32v_lowest(r2_low)),
+                           .u_low = of[0],
+                           .u_high = -of[1],
+                           .v_low = of[2],
+                           .v_high = -of[3],
+                           .r_low = sqrtf(of[4]),
                            .r_high = r_high,
                            .margin = 1e-3f + 1e-5f * (r_high + fabsf(low) + fabsf(high))};
 }
@@ -254,305 +252,6 @@ static uint32_t missing(const slc_track_work *work, const slc_velo_track_config 
         n += (uint32_t)mask32_count(mask32_and(empty, mask32_and(beside, along)));
     }
     return n;
-}
-
-/* ---- missed hits -------------------------------------------------------------------------------------- */
-
-/* A track's hits by layer, while missed ones are looked for. */
-typedef struct course {
-    const uint32_t *hits; /* downstream first */
-    uint32_t n;
-    uint32_t k; /* of them lie downstream of `layer` */
-    uint32_t layer;
-} course;
-
-/* The squared distance between a hit and the course: the line through the nearest hits on both sides of its
- * layer, beyond an end through the last two. Infinite for a module that has a hit of the track. */
-static float distance2(const slc_track_work *work, course *c, uint32_t hit)
-{
-    const slc_track_hits *all = &work->all;
-    const uint32_t place = work->place[hit], layer = place / 2U;
-    if (layer != c->layer) {
-        c->layer = layer; /* layers come rising */
-        while (c->k > 0 && work->place[c->hits[c->k - 1]] / 2U <= layer) {
-            c->k--;
-        }
-    }
-    uint32_t up = c->k;
-    if (up < c->n && work->place[c->hits[up]] / 2U == layer) {
-        if (work->place[c->hits[up]] == place) {
-            return INFINITY;
-        }
-        up++;
-    }
-    const uint32_t a = c->hits[c->k == 0 ? 0 : up < c->n ? up : c->n - 1];
-    const uint32_t b = c->hits[c->k == 0 ? 1 : up < c->n ? c->k - 1 : c->n - 2];
-    const float length = all->z[a] - all->z[b], dz = all->z[hit] - all->z[a];
-    const float tx = (all->x[a] - all->x[b]) / length, ty = (all->y[a] - all->y[b]) / length;
-    const float dx = (all->x[hit] - all->x[a]) - tx * dz, dy = (all->y[hit] - all->y[a]) - ty * dz;
-    return dx * dx + dy * dy;
-}
-
-static void pick(slc_track_work *work, uint32_t t, uint32_t hit)
-{
-    work->used[hit] = 1;
-    work->before[hit] = work->ended.picked[t];
-    work->ended.picked[t] = hit;
-}
-
-/* Hits left of all layers lie one behind the other, those of layer l from begin[l] on. Only those near the
- * line between the track's ends are looked at closely. */
-static void pick_up(slc_track_work *work, uint32_t t, const uint32_t *begin)
-{
-    const slc_track_ended *ended = &work->ended;
-    const slc_track_hits *all = &work->all, *left = &work->left;
-    course way = {.hits = work->list + ended->begin[t], .n = ended->n[t], .k = ended->n[t]};
-    const uint32_t first = way.hits[0], last = way.hits[way.n - 1];
-    const uint32_t top = work->place[first] / 2U + SLC_TRACK_PICK_BEYOND;
-    const uint32_t bottom = work->place[last] / 2U, beyond = SLC_TRACK_PICK_BEYOND;
-    const uint32_t end = begin[top < work->n_layers ? top + 1 : work->n_layers];
-    const float length = all->z[first] - all->z[last], max = work->config->pickup_mm2;
-    const f32v x = f32v_set(all->x[last]), y = f32v_set(all->y[last]), z = f32v_set(all->z[last]);
-    const f32v tx = f32v_set((all->x[first] - all->x[last]) / length);
-    const f32v ty = f32v_set((all->y[first] - all->y[last]) / length);
-    const f32v near = f32v_set(SLC_TRACK_PICK_NEAR_MM2);
-    const uint32_t lanes = (uint32_t)SIMD_LANES;
-    float best = max;
-    uint32_t found = UINT32_MAX, layer = UINT32_MAX;
-    way.layer = UINT32_MAX;
-    for (uint32_t i = begin[bottom > beyond ? bottom - beyond : 0]; i < end; i += 2 * lanes) {
-        const f32v a = scatter_of(f32v_sub(f32v_load(left->x + i), x), f32v_sub(f32v_load(left->y + i), y),
-                                  f32v_sub(f32v_load(left->z + i), z), tx, ty);
-        const uint32_t j = i + lanes;
-        const f32v b = scatter_of(f32v_sub(f32v_load(left->x + j), x), f32v_sub(f32v_load(left->y + j), y),
-                                  f32v_sub(f32v_load(left->z + j), z), tx, ty);
-        const mask32 near_a = f32v_lt(a, near), near_b = f32v_lt(b, near);
-        if (!mask32_any(mask32_or(near_a, near_b))) {
-            continue;
-        }
-        for (uint32_t at = i; at < end && at <= j; at += lanes) {
-            uint64_t bits = mask32_bits(mask32_and(mask32_first(end - at), at == i ? near_a : near_b));
-            for (; bits != 0; bits &= bits - 1) {
-                const uint32_t hit = left->id[at + (uint32_t)__builtin_ctzll(bits)];
-                const float distance = work->used[hit] != 0 ? INFINITY : distance2(work, &way, hit);
-                if (work->place[hit] / 2U != layer) {
-                    if (found != UINT32_MAX) {
-                        pick(work, t, found);
-                    }
-                    layer = work->place[hit] / 2U;
-                    best = max;
-                    found = UINT32_MAX;
-                }
-                found = distance < best ? hit : found;
-                best = distance < best ? distance : best;
-            }
-        }
-    }
-    if (found != UINT32_MAX) {
-        pick(work, t, found);
-    }
-}
-
-static void pick_up_all(slc_track_work *work)
-{
-    uint32_t begin[SLC_TRACK_LAYERS + 1];
-    const slc_track_hits *left = &work->left;
-    begin[0] = 0;
-    for (uint32_t l = 0; l < work->n_layers; l++) {
-        const size_t from = work->begin[l], n = work->begin[l + 1] - from;
-        const uint32_t at = begin[l];
-        slc_track_layer to = {.x = left->x + at,
-                              .y = left->y + at,
-                              .z = left->z + at,
-                              .key = left->key + at,
-                              .id = left->id + at};
-        begin[l + 1] = at + keep_hits(&to, work->all.x + from, work->all.y + from, work->all.z + from,
-                                      work->all.key + from, work->all.id + from, n, work->used + from);
-    }
-    for (uint32_t t = 0; t < work->ended.size; t++) {
-        pick_up(work, t, begin);
-    }
-}
-
-/* ---- joining --------------------------------------------------------------------------------------------
- */
-
-static void set_slopes(slc_track_ended *e, uint32_t t)
-{
-    const float dz = e->z0[t] - e->z1[t];
-    e->tx[t] = (e->x0[t] - e->x1[t]) / dz;
-    e->ty[t] = (e->y0[t] - e->y1[t]) / dz;
-}
-
-static void set_ends(slc_track_work *work, uint32_t t)
-{
-    slc_track_ended *e = &work->ended;
-    const slc_track_hits *all = &work->all;
-    uint32_t first = work->list[e->begin[t]], last = work->list[e->begin[t] + e->n[t] - 1];
-    for (uint32_t hit = e->picked[t]; hit != UINT32_MAX; hit = work->before[hit]) {
-        first = all->z[hit] > all->z[first] ? hit : first;
-        last = all->z[hit] < all->z[last] ? hit : last;
-    }
-    e->x0[t] = all->x[first];
-    e->y0[t] = all->y[first];
-    e->z0[t] = all->z[first];
-    e->x1[t] = all->x[last];
-    e->y1[t] = all->y[last];
-    e->z1[t] = all->z[last];
-    set_slopes(e, t);
-}
-
-/* Slopes as whole numbers of 16 bits; those beyond ±1 are at the ends. */
-static inline u32v slope_step(f32v slope)
-{
-    const f32v step = f32v_mul(f32v_add(slope, f32v_set(1.0f)), f32v_set(32768.0f));
-    /* A minimum passes over what is not a number. */
-    return u32v_from_i32(i32v_truncate(f32v_max(f32v_min(step, f32v_set(65535.0f)), f32v_set(0))));
-}
-
-/* The tracks by rising dx/dz: codes, the step above the track, and columns of what a partner is judged by. */
-static void sort_tracks(slc_track_work *work)
-{
-    const slc_track_ended *e = &work->ended;
-    slc_track_slopes *s = &work->slopes;
-    for (uint32_t t = 0; t < e->size; t += (uint32_t)SIMD_LANES) {
-        const u32v step = slope_step(f32v_load(e->tx + t));
-        u32v_store(s->unsorted + t, u32v_or(u32v_shl(step, 16), u32v_iota(t)));
-    }
-    sort(s->unsorted, e->size, s->room, s->code);
-    for (uint32_t i = 0; i < e->size; i += (uint32_t)SIMD_LANES) {
-        const mask32 in = mask32_first(e->size - i);
-        const u32v t = u32v_select(in, u32v_and(u32v_load(s->code + i), u32v_set(0xFFFF)), u32v_set(0));
-        f32v_store(s->tx + i, f32v_gather(e->tx, t));
-        f32v_store(s->ty + i, f32v_gather(e->ty, t));
-        f32v_store(s->x + i, f32v_gather(e->x0, t));
-        f32v_store(s->y + i, f32v_gather(e->y0, t));
-        f32v_store(s->z + i, f32v_gather(e->z0, t));
-    }
-}
-
-/* Steps that a slope may differ by. */
-static inline uint32_t window_half(const slc_track_work *work)
-{
-    const float half = work->config->merge_slope * 32768.0f;
-    return half < 65535.0f ? (uint32_t)half + 2 : 0xFFFFU;
-}
-
-static inline uint32_t step_of(float slope)
-{
-    const float step = (slope + 1.0f) * 32768.0f;
-    return step > 0 ? step < 65535.0f ? (uint32_t)step : 0xFFFFU : 0;
-}
-
-static inline uint32_t window_end(const slc_track_work *work, uint32_t a)
-{
-    return step_of(work->ended.tx[a]) + window_half(work);
-}
-
-/* Where the windows of all tracks begin. */
-static void find_windows(slc_track_work *work)
-{
-    const slc_track_slopes *s = &work->slopes;
-    const uint32_t half = window_half(work), n = work->ended.size;
-    for (uint32_t i = 0, low = 0; i < n; i++) {
-        while ((s->code[low] >> 16) + half < s->code[i] >> 16) {
-            low++;
-        }
-        s->low[s->code[i] & 0xFFFFU] = low;
-    }
-}
-
-/* And that of one whose slope has changed. */
-static void find_window(slc_track_work *work, uint32_t a)
-{
-    const slc_track_slopes *s = &work->slopes;
-    const uint32_t half = window_half(work), step = step_of(work->ended.tx[a]);
-    uint32_t low = 0, n = work->ended.size;
-    while (n > 0) {
-        const uint32_t middle = n / 2;
-        const bool below = (s->code[low + middle] >> 16) + half < step;
-        low = below ? low + middle + 1 : low;
-        n = below ? n - middle - 1 : middle;
-    }
-    s->low[a] = low;
-}
-
-/* The first track from `from` on that goes on upstream of track a; the number of tracks where there is none.
- */
-static uint32_t partner(const slc_track_work *work, uint32_t a, uint32_t from)
-{
-    const slc_velo_track_config *config = work->config;
-    const slc_track_ended *e = &work->ended;
-    const slc_track_slopes *s = &work->slopes;
-    const f32v atx = f32v_set(e->tx[a]), aty = f32v_set(e->ty[a]), zero = f32v_set(0);
-    const f32v ax = f32v_set(e->x1[a]), ay = f32v_set(e->y1[a]), az = f32v_set(e->z1[a]);
-    const f32v slope = f32v_set(config->merge_slope), reach = f32v_set(config->merge_mm2);
-    const uint32_t last = window_end(work, a);
-    uint32_t found = e->size;
-    for (uint32_t i = s->low[a]; i < e->size && s->code[i] >> 16 <= last; i += (uint32_t)SIMD_LANES) {
-        const f32v btx = f32v_load(s->tx + i), bty = f32v_load(s->ty + i);
-        const f32v ex = f32v_sub(f32v_load(s->x + i), ax), ey = f32v_sub(f32v_load(s->y + i), ay);
-        const f32v ez = f32v_sub(f32v_load(s->z + i), az);
-        const mask32 alike = mask32_and(f32v_lt(f32v_abs(f32v_sub(atx, btx)), slope),
-                                        f32v_lt(f32v_abs(f32v_sub(aty, bty)), slope));
-        const mask32 near = mask32_and(f32v_lt(scatter_of(ex, ey, ez, atx, aty), reach),
-                                       f32v_lt(scatter_of(ex, ey, ez, btx, bty), reach));
-        uint64_t bits = mask32_bits(
-            mask32_and(mask32_and(alike, near), mask32_and(f32v_lt(ez, zero), mask32_first(e->size - i))));
-        for (; bits != 0; bits &= bits - 1) {
-            const uint32_t b = s->code[i + (uint32_t)__builtin_ctzll(bits)] & 0xFFFFU;
-            found = b >= from && b < found && e->gone[b] == 0 ? b : found;
-        }
-    }
-    return found;
-}
-
-/* Of a track and those that were joined to it. */
-static uint32_t hits_of(const slc_track_work *work, uint32_t t)
-{
-    uint32_t n = 0;
-    for (; t != UINT32_MAX; t = work->ended.next[t]) {
-        n += work->ended.n[t];
-        for (uint32_t hit = work->ended.picked[t]; hit != UINT32_MAX; hit = work->before[hit]) {
-            n++;
-        }
-    }
-    return n;
-}
-
-/* Each track in turn takes those upstream of it that go on with it; where layers do not come in the order of
- * their z, that may seem to be itself, or more hits than a track may have. The sorted columns keep what
- * tracks were before: only those of tracks that were not joined matter, and of them the downstream end and
- * the slopes of a track that was given others change after its own turn only. */
-static void join_all(slc_track_work *work)
-{
-    slc_track_ended *e = &work->ended;
-    if (e->size > SLC_TRACK_JOINED) {
-        return;
-    }
-    for (uint32_t t = 0; t < e->size; t++) {
-        set_ends(work, t);
-    }
-    sort_tracks(work);
-    find_windows(work);
-    for (uint32_t a = 0; a < e->size; a++) {
-        uint32_t end = a, b = e->gone[a] != 0 ? e->size : partner(work, a, 0);
-        for (; b < e->size; b = partner(work, a, b + 1)) {
-            if (b == a || hits_of(work, a) + hits_of(work, b) > SLC_VELO_MAX_TRACK_HITS) {
-                continue;
-            }
-            while (e->next[end] != UINT32_MAX) {
-                end = e->next[end];
-            }
-            e->next[end] = b;
-            e->gone[b] = 1;
-            e->x1[a] = e->x1[b];
-            e->y1[a] = e->y1[b];
-            e->z1[a] = e->z1[b];
-            set_slopes(e, a);
-            find_window(work, a);
-        }
-    }
 }
 
 const slc_velo_track_tools SIMD_TABLE(slc_velo_track_tools) = {

@@ -31,10 +31,11 @@ typedef struct slc_track_hits {
     uint32_t *id; /* index among all hits */
 } slc_track_hits;
 
-/* Where hits are: z ± half_dz, and away from the beam line. A line that is found to miss it by more than
+/* Where hits are: z ± half_dz, u = x + y, v = x - y, and r away from the beam line. Sensors lie along u and
+ * v, so that boxes of two modules overlap less than in x and y. A line that is found to miss it by more than
  * `margin` does so in spite of what is rounded off. */
 typedef struct slc_track_box {
-    float z, half_dz, x_low, x_high, y_low, y_high, r_low, r_high, margin;
+    float z, half_dz, u_low, u_high, v_low, v_high, r_low, r_high, margin;
 } slc_track_box;
 enum {
     SLC_TRACK_BOXES = 8,     /* of a layer, at most */
@@ -52,23 +53,17 @@ typedef struct slc_track_layer {
     slc_track_box box[SLC_TRACK_BOXES]; /* of its hits, when all were there */
 } slc_track_layer;
 
-/* Lines that can reach a box; later those that have a hit in it. */
+/* Lines that can reach a box, and the closest hit of each. */
 typedef struct slc_track_lines {
-    float *x, *y, *z; /* start; not of seeds, which know it */
-    float *tx, *ty;
-    uint32_t *what; /* candidate; of a seed the places of its two hits, downstream one in the lowest bits, and
-                       above them the rank of the pair */
+    float *x, *y, *z, *tx, *ty; /* start and slopes */
     float *scatter;
-    uint32_t *hit; /* place */
+    uint32_t *hit; /* place, SLC_TRACK_NONE: none */
     uint32_t n;
+    /* Of as many lines as there are lanes: those that are in the list, which come from begin[] on. */
+    uint64_t *in;
+    uint32_t *begin;
 } slc_track_lines;
 enum { SLC_TRACK_BLOCK = 64 }; /* hits of the middle layer whose pairs are listed at once */
-
-/* The best pair of each of these hits. */
-typedef struct slc_track_best {
-    float *scatter;
-    uint32_t *what, *third;
-} slc_track_best;
 
 /* Seeds of a step: scatter, and places in the three layers. */
 typedef struct slc_track_seeds {
@@ -99,14 +94,13 @@ typedef struct slc_track_ended {
     float *tx, *ty;                     /* between them */
     uint32_t *next;                     /* the track upstream that was joined to it, UINT32_MAX: none */
     uint8_t *gone;                      /* joined to another */
-    uint32_t size;
+    uint32_t size, with_ends;           /* the ends of the first so many are known */
 } slc_track_ended;
 
 /* Ended tracks by rising dx/dz. */
 typedef struct slc_track_slopes {
     uint32_t *unsorted, *room, *code;
-    uint32_t *low;              /* of a track: the first of those whose slope is near its own */
-    float *tx, *ty, *x, *y, *z; /* slopes and downstream end */
+    float *tx, *ty;
 } slc_track_slopes;
 enum { SLC_TRACK_JOINED = 65536 }; /* more tracks are not joined */
 
@@ -131,19 +125,18 @@ typedef struct slc_track_work {
     float layer_z[SLC_TRACK_LAYERS + SLC_TRACK_SPARE]; /* nominal */
     uint32_t *before;                                  /* of a hit in a candidate, the one downstream of it */
     slc_track_lines lines[SLC_TRACK_BOXES];
-    slc_track_best best_pair;
     slc_track_seeds seeds;
     slc_track_candidates candidates, leaving;
     float *best;                        /* of each candidate: scatter of the hit that it wants */
-    int32_t *wanted;                    /* and its place, SLC_TRACK_NONE: none */
+    uint32_t *wanted;                   /* and its place, SLC_TRACK_NONE: none */
     uint32_t *asking, n_asking;         /* the candidates that want a hit */
     uint32_t *owner;                    /* of each place in a layer that is taken: who gets it */
     uint8_t *taken;                     /* of each place in a layer: since the layer was last compacted */
     uint8_t *taken_down, *taken_middle; /* the same for the other layers of a seed */
     uint32_t *order;                    /* of seeds */
     uint32_t *sort_from, *sort_to;      /* scratch of sorting */
-    uint32_t *list;                     /* hits of tracks that have ended */
-    uint32_t n_list;
+    uint32_t *list;                     /* hits of tracks that have ended, from the end backwards */
+    uint32_t list_begin;
     slc_track_ended ended;
     /* Memory: of the hits that are left in the layers, of sorted hits, and of those of one half. */
     slc_track_hits left, in_order, of_half;
@@ -165,8 +158,9 @@ struct slc_velo_track_kernels {
     /* best[] and wanted[] of the candidates from `first` on, and asking[]. */
     void (*extend)(slc_track_work *work, uint32_t first, uint32_t layer, float max_scatter);
     /* Candidates take what they want, others have skipped a layer; those that skipped too many
-     * leave for work->leaving, of which the columns scatter, last, count and hit are set. */
-    void (*advance)(slc_track_work *work, uint32_t first, uint32_t layer);
+     * leave for work->leaving, of which the columns scatter, last, count and hit are set, unless they have
+     * three hits and scatter too much. */
+    void (*advance)(slc_track_work *work, uint32_t first, uint32_t layer, float max_3hits);
 };
 
 /* What comes before and behind it. */

@@ -77,7 +77,7 @@ static size_t carve(slc_velo_vertex_columns *columns, void *block, size_t tracks
     const size_t words = (tracks + SLC_VELO_VERTEX_SPARE) * sizeof(float);
     const size_t bins = (SLC_VELO_VERTEX_BINS + SLC_VELO_VERTEX_SPARE) * sizeof(uint32_t);
     const size_t above = (SLC_VELO_VERTEX_BINS / 64 + 2) * sizeof(uint64_t);
-    const size_t groups = (SLC_VELO_VERTEX_GROUPS + 2) * sizeof(uint32_t);
+    const size_t groups = (SLC_VELO_VERTEX_GROUPS + 2 + SLC_VELO_VERTEX_SPARE) * sizeof(uint32_t);
     char *const start = block;
     char *at = start;
     if (block != NULL) {
@@ -85,6 +85,7 @@ static size_t carve(slc_velo_vertex_columns *columns, void *block, size_t tracks
         columns->above = slc_block_take(&at, above);
         columns->group_begin = slc_block_take(&at, groups);
         columns->row = slc_block_take(&at, words);
+        columns->group = slc_block_take(&at, words);
         columns->order = slc_block_take(&at, words);
         float **const floats[] = {&columns->place,  &columns->reach,      &columns->x,
                                   &columns->y,      &columns->z,          &columns->tx,
@@ -96,7 +97,7 @@ static size_t carve(slc_velo_vertex_columns *columns, void *block, size_t tracks
         columns->share = slc_block_take(&at, SLC_VELO_MAX_PRIMARIES * words);
     }
     return slc_block_bound(bins) + slc_block_bound(above) + slc_block_bound(groups) +
-           14 * slc_block_bound(words) + slc_block_bound(SLC_VELO_MAX_PRIMARIES * words);
+           15 * slc_block_bound(words) + slc_block_bound(SLC_VELO_MAX_PRIMARIES * words);
 }
 
 slc_status slc_velo_vertex_reserve(slc_velo_vertex_scratch *scratch, size_t tracks)
@@ -164,9 +165,12 @@ static void close_peak(finder *f, size_t begin, size_t end)
     const uint32_t *bin = f->columns.histogram;
     uint64_t integral = 0;
     size_t highest = begin;
+    uint32_t top = bin[begin];
     for (size_t b = begin; b < end; b++) {
-        integral += bin[b];
-        highest = bin[b] > bin[highest] ? b : highest;
+        const uint32_t here = bin[b];
+        integral += here;
+        highest = here > top ? b : highest;
+        top = here > top ? here : top;
     }
     if ((float)integral > f->min_peak * SLC_VELO_VERTEX_UNITS) {
         keep_seed(f, top_of(f, highest), integral < UINT32_MAX ? (uint32_t)integral : UINT32_MAX);
@@ -179,20 +183,22 @@ static void split_stretch(finder *f, size_t begin, size_t end)
 {
     const uint32_t *bin = f->columns.histogram;
     const float dip = f->config->max_dip_per_mm * f->cuts.bin * SLC_VELO_VERTEX_UNITS;
-    size_t top = begin, bottom = begin, start = begin; /* bottom: the lowest bin behind the top */
+    size_t bottom = begin, start = begin; /* bottom: the lowest bin behind the top */
+    uint32_t top = bin[begin], low = top; /* what is in them */
     for (size_t b = begin; b < end; b++) {
-        if ((float)bin[top] - (float)bin[bottom] <= dip) {
-            if (bin[b] > bin[top]) {
-                top = bottom = b;
-            } else if (bin[b] < bin[bottom]) {
-                bottom = b;
-            }
-        } else if (bin[b] < bin[bottom]) {
+        const uint32_t here = bin[b];
+        const bool deep = !((float)top - (float)low <= dip);
+        if (here < low) {
             bottom = b;
-        } else if ((float)bin[b] - (float)bin[bottom] > dip) {
+            low = here;
+        } else if (!deep && here > top) {
+            bottom = b;
+            top = low = here;
+        } else if (deep && (float)here - (float)low > dip) {
             close_peak(f, start, bottom);
             start = bottom;
-            top = bottom = b;
+            bottom = b;
+            top = low = here;
         }
     }
     close_peak(f, start, end);
@@ -228,25 +234,6 @@ static size_t group_of(const finder *f, float place)
     const float held = place > 0 ? place : 0;
     const size_t bin = held < (float)f->n_bins ? (size_t)held : f->n_bins - 1;
     return bin / SLC_VELO_VERTEX_GROUP;
-}
-
-/* Orders the tracks by groups of bins, so that those near a vertex lie together: count, prefix sum, fill. */
-static void order_tracks(finder *f, size_t n)
-{
-    const slc_velo_vertex_columns *c = &f->columns;
-    const size_t groups = f->n_bins / SLC_VELO_VERTEX_GROUP + 1;
-    memset(c->group_begin, 0, (groups + 1) * sizeof *c->group_begin);
-    for (size_t i = 0; i < n; i++) {
-        c->group_begin[(size_t)c->place[i] / SLC_VELO_VERTEX_GROUP]++;
-    }
-    uint32_t sum = 0;
-    for (size_t g = 0; g <= groups; g++) {
-        sum += c->group_begin[g];
-        c->group_begin[g] = sum;
-    }
-    for (size_t i = n; i-- > 0;) { /* from behind: each count becomes its group's beginning */
-        c->order[--c->group_begin[(size_t)c->place[i] / SLC_VELO_VERTEX_GROUP]] = (uint32_t)i;
-    }
 }
 
 /* A track that counts in the histogram cannot take part in the fit of a vertex farther along the beam. */
@@ -463,7 +450,7 @@ static void find_vertices(finder *f, const slc_velo_vertex_in *in)
     if (n == 0 || !seek(f, c->place, c->reach, n)) {
         return;
     }
-    order_tracks(f, n);
+    f->kernels->order(c, n, f->n_bins / SLC_VELO_VERTEX_GROUP + 1);
     f->kernels->collect(in, c, n);
     open_windows(f, 0);
     fit(f, f->config->iterations);

@@ -16,6 +16,9 @@ static inline mask32 within(f32v v, float bound)
     return f32v_lt(f32v_abs(v), f32v_set(bound)); /* false for NaN */
 }
 
+enum { GROUP_SHIFT = 2 };
+_Static_assert(SLC_VELO_VERTEX_GROUP == 1 << GROUP_SHIFT, "bins of a group");
+
 static size_t locate(const slc_velo_vertex_in *in, const slc_velo_vertex_cuts *cuts,
                      const slc_velo_vertex_columns *columns)
 {
@@ -44,6 +47,8 @@ static size_t locate(const slc_velo_vertex_in *in, const slc_velo_vertex_cuts *c
                                           f32v_lt(variance_z, max_variance));
         const f32v reach = f32v_div(f32v_sqrt(f32v_mul(f32v_set(7.0f), variance_z)), bin);
         (void)u32v_pack(columns->row + n, u32v_iota((uint32_t)i), usable);
+        const u32v group = u32v_shr(u32v_from_i32(i32v_truncate(place)), GROUP_SHIFT);
+        (void)u32v_pack(columns->group + n, group, usable);
         (void)f32v_pack(columns->place + n, place, usable);
         n += f32v_pack(columns->reach + n, f32v_select(counted, reach, zero), usable);
     }
@@ -57,14 +62,41 @@ static inline f32v integral(f32v u)
     return f32v_mul(held, f32v_sub(f32v_set(0.75f), f32v_mul(f32v_set(0.25f), f32v_mul(held, held))));
 }
 
-static void add_track(uint32_t *histogram, float place, float reach, size_t bins)
+/* Tracks that count in the histogram: its bins of each, from the first to the last one. */
+enum { TRACKS_AT_ONCE = 64 };
+typedef struct counted {
+    float place[TRACKS_AT_ONCE + SIMD_MAX_LANES], scale[TRACKS_AT_ONCE + SIMD_MAX_LANES];
+    uint32_t first[TRACKS_AT_ONCE + SIMD_MAX_LANES], last[TRACKS_AT_ONCE + SIMD_MAX_LANES];
+    size_t n;
+} counted;
+
+/* Those of the tracks begin … end - 1, at most TRACKS_AT_ONCE; the rest have no reach. */
+static inline void find_bins(const float *place, const float *reach, size_t begin, size_t end, size_t bins,
+                             counted *c)
 {
-    const float low = place - reach, high = place + reach;
-    const size_t first = low > 0 ? (size_t)low : 0;
-    const size_t last = high < (float)bins ? (size_t)high : bins - 1;
-    const f32v scale = f32v_set(1.0f / reach), middle = f32v_set(place), one = f32v_set(1.0f);
+    const f32v zero = f32v_set(0.0f);
+    const u32v behind = u32v_set((uint32_t)bins - 1);
+    c->n = 0;
+    for (size_t i = begin; i < end; i += SIMD_LANES) {
+        const f32v at = f32v_load(place + i), half = f32v_load(reach + i);
+        const f32v low = f32v_sub(at, half), high = f32v_add(at, half);
+        const mask32 counts = mask32_and(mask32_first(end - i), f32v_gt(half, zero));
+        const mask32 inside = f32v_lt(high, f32v_set((float)bins));
+        const u32v first = u32v_from_i32(i32v_truncate(f32v_max(low, zero)));
+        const u32v last = u32v_select(inside, u32v_from_i32(i32v_truncate(high)), behind);
+        (void)f32v_pack(c->place + c->n, at, counts);
+        (void)f32v_pack(c->scale + c->n, f32v_div(f32v_set(1.0f), half), counts);
+        (void)u32v_pack(c->first + c->n, first, counts);
+        c->n += u32v_pack(c->last + c->n, last, counts);
+    }
+}
+
+static inline void add_track(uint32_t *histogram, const counted *c, size_t i)
+{
+    const size_t last = c->last[i];
+    const f32v scale = f32v_set(c->scale[i]), middle = f32v_set(c->place[i]), one = f32v_set(1.0f);
     const f32v units = f32v_set((float)SLC_VELO_VERTEX_UNITS);
-    for (size_t b = first; b <= last; b += SIMD_LANES) {
+    for (size_t b = c->first[i]; b <= last; b += SIMD_LANES) {
         /* Bins behind the track's reach get zero; those behind the last bin are spare. */
         const f32v from = f32v_sub(f32v_from_i32(i32v_iota((int32_t)b)), middle);
         const f32v share = f32v_sub(integral(f32v_mul(f32v_add(from, one), scale)),
@@ -74,20 +106,14 @@ static void add_track(uint32_t *histogram, float place, float reach, size_t bins
     }
 }
 
-static void fill(const slc_velo_vertex_columns *columns, const float *place, const float *reach, size_t n,
-                 size_t bins, uint32_t threshold)
+/* Marks the bins from `first` on, a multiple of 64, to `last` that are above the threshold. */
+static inline void mark_bins(const slc_velo_vertex_columns *columns, size_t first, size_t last,
+                             uint32_t threshold)
 {
-    memset(columns->histogram, 0, (bins + SLC_VELO_VERTEX_SPARE) * sizeof *columns->histogram);
-    for (size_t i = 0; i < n; i++) {
-        if (reach[i] > 0) {
-            add_track(columns->histogram, place[i], reach[i], bins);
-        }
-    }
     const u32v bound = u32v_set(threshold);
-    memset(columns->above, 0, (bins / 64 + 2) * sizeof *columns->above);
-    for (size_t b = 0; b < bins; b += SIMD_LANES) {
+    for (size_t b = first; b <= last; b += SIMD_LANES) {
         const mask32 above = mask32_and(u32v_gt(u32v_load(columns->histogram + b), bound),
-                                        mask32_first(bins - b));
+                                        mask32_first(last + 1 - b));
         if (mask32_any(above)) {
             const uint64_t bits = mask32_bits(above);
             columns->above[b / 64] |= bits << b % 64;
@@ -96,6 +122,39 @@ static void fill(const slc_velo_vertex_columns *columns, const float *place, con
             }
         }
     }
+}
+
+/* Bins that no track comes near are neither emptied nor looked at. */
+static void fill(const slc_velo_vertex_columns *columns, const float *place, const float *reach, size_t n,
+                 size_t bins, uint32_t threshold)
+{
+    const f32v zero = f32v_set(0.0f);
+    f32v low = f32v_set((float)bins), high = zero;
+    for (size_t i = 0; i < n; i += SIMD_LANES) {
+        const f32v at = f32v_load(place + i), half = f32v_load(reach + i);
+        const mask32 counts = mask32_and(mask32_first(n - i), f32v_gt(half, zero));
+        low = f32v_select(counts, f32v_min(f32v_sub(at, half), low), low);
+        high = f32v_select(counts, f32v_max(f32v_add(at, half), high), high);
+    }
+    const float lowest = f32v_lowest(low), highest = f32v_highest(high);
+    const size_t first = lowest > 0 ? (size_t)lowest / 64 * 64 : 0;
+    const size_t last = highest < (float)bins ? (size_t)highest : bins - 1;
+    memset(columns->above, 0, (bins / 64 + 2) * sizeof *columns->above);
+    if (first > last) {
+        return; /* no track counts */
+    }
+    /* Also the bins beside, which are asked for the shape of a peak. What vectors reach behind these stays as
+     * it was. */
+    const size_t from = first > 0 ? first - 1 : 0;
+    memset(columns->histogram + from, 0, (last + 2 - from) * sizeof *columns->histogram);
+    for (size_t i = 0; i < n; i += TRACKS_AT_ONCE) {
+        counted c;
+        find_bins(place, reach, i, n - i < TRACKS_AT_ONCE ? n : i + TRACKS_AT_ONCE, bins, &c);
+        for (size_t k = 0; k < c.n; k++) {
+            add_track(columns->histogram, &c, k);
+        }
+    }
+    mark_bins(columns, first, last, threshold);
 }
 
 static size_t leave(const slc_velo_vertex_columns *columns, size_t n, float max_shares)
@@ -114,6 +173,26 @@ static size_t leave(const slc_velo_vertex_columns *columns, size_t n, float max_
         left += f32v_pack(columns->left_reach + left, reach, free);
     }
     return left;
+}
+
+/* Count, prefix sum, fill: from behind, so that each count becomes its group's beginning. */
+static void order(const slc_velo_vertex_columns *columns, size_t n, size_t groups)
+{
+    uint32_t *begin = columns->group_begin;
+    const uint32_t *group = columns->group;
+    memset(begin, 0, (groups + 1) * sizeof *begin);
+    for (size_t i = 0; i < n; i++) {
+        begin[group[i]]++;
+    }
+    u32v before = u32v_set(0);
+    for (size_t g = 0; g <= groups; g += SIMD_LANES) {
+        const u32v sum = u32v_add(u32v_running_sum(u32v_load(begin + g)), before);
+        before = u32v_permute(sum, u32v_set((uint32_t)SIMD_LANES - 1));
+        u32v_store(begin + g, sum);
+    }
+    for (size_t i = n; i-- > 0;) {
+        columns->order[--begin[group[i]]] = (uint32_t)i;
+    }
 }
 
 static void collect(const slc_velo_vertex_in *in, const slc_velo_vertex_columns *columns, size_t n)
@@ -191,9 +270,31 @@ static inline float fold(const float part[PART])
     return (eight[0] + eight[2]) + (eight[1] + eight[3]);
 }
 
+/* Half a fold of two sums at once: lanes that are `apart`, of a where that bit of the lane is not set, and of
+ * b where it is. */
+static inline f32v fold_two(f32v a, f32v b, uint32_t apart)
+{
+    const u32v lane = u32v_iota(0), bit = u32v_set(apart);
+    const mask32 of_b = u32v_eq(u32v_and(lane, bit), bit);
+    return f32v_add(f32v_select(of_b, b, a), f32v_permute(f32v_select(of_b, a, b), u32v_xor(lane, bit)));
+}
+
+/* The same order of additions for four sums in one vector. */
+static inline void fold_four(f32v a, f32v b, f32v c, f32v d, float sums[4])
+{
+    float folded[SIMD_MAX_LANES];
+    const f32v four = fold_two(fold_two(a, b, 8), fold_two(c, d, 8), 4);
+    const f32v two = fold_two(four, four, 2);
+    f32v_store(folded, fold_two(two, two, 1));
+    sums[0] = folded[0];
+    sums[1] = folded[8 % SIMD_MAX_LANES];
+    sums[2] = folded[4 % SIMD_MAX_LANES];
+    sums[3] = folded[12 % SIMD_MAX_LANES];
+}
+
 /* Vectors of 16 lanes or more hold the accumulators. */
 static inline void add_wide(const slc_velo_vertex_columns *columns, size_t begin, size_t end,
-                            const float at[3], float max_chi2, float *share, float part[SLC_VELO_SUMS][PART])
+                            const float at[3], float max_chi2, float *share, float sums[SLC_VELO_SUMS])
 {
     const f32v zero = f32v_set(0.0f);
     f32v s0 = zero, s1 = zero, s2 = zero, s3 = zero, s4 = zero, s5 = zero, s6 = zero, s7 = zero, s8 = zero,
@@ -203,19 +304,12 @@ static inline void add_wide(const slc_velo_vertex_columns *columns, size_t begin
         add_tracks(columns, i, mask32_first(left < 16 ? left : 16), at, max_chi2, share + (i - begin), &s0,
                    &s1, &s2, &s3, &s4, &s5, &s6, &s7, &s8, &s9, &s10, &s11);
     }
-    f32v_store(part[SLC_VELO_SUM_XX], s0);
-    f32v_store(part[SLC_VELO_SUM_YY], s1);
-    f32v_store(part[SLC_VELO_SUM_XZ], s2);
-    f32v_store(part[SLC_VELO_SUM_YZ], s3);
-    f32v_store(part[SLC_VELO_SUM_ZZ], s4);
-    f32v_store(part[SLC_VELO_SUM_X], s5);
-    f32v_store(part[SLC_VELO_SUM_Y], s6);
-    f32v_store(part[SLC_VELO_SUM_Z], s7);
-    f32v_store(part[SLC_VELO_SUM_CHI2], s8);
-    f32v_store(part[SLC_VELO_SUM_WEIGHT], s9);
-    f32v_store(part[SLC_VELO_SUM_WEIGHT2], s10);
-    f32v_store(part[SLC_VELO_SUM_TRACKS], s11);
+    fold_four(s0, s1, s2, s3, sums + SLC_VELO_SUM_XX);
+    fold_four(s4, s5, s6, s7, sums + SLC_VELO_SUM_ZZ);
+    fold_four(s8, s9, s10, s11, sums + SLC_VELO_SUM_CHI2);
 }
+_Static_assert(SLC_VELO_SUM_XX == 0 && SLC_VELO_SUM_ZZ == 4 && SLC_VELO_SUM_CHI2 == 8 && SLC_VELO_SUMS == 12,
+               "sums in the order of the accumulators");
 
 /* Shorter ones are a part of them. */
 static inline void add_narrow(const slc_velo_vertex_columns *columns, size_t begin, size_t end,
@@ -258,13 +352,13 @@ static inline void add_narrow(const slc_velo_vertex_columns *columns, size_t beg
 static void step(const slc_velo_vertex_columns *columns, size_t begin, size_t end, const float at[3],
                  float max_chi2, float *share, float sums[SLC_VELO_SUMS])
 {
+    if (SIMD_LANES >= 16) {
+        add_wide(columns, begin, end, at, max_chi2, share, sums);
+        return;
+    }
     float part[SLC_VELO_SUMS][PART];
     memset(part, 0, sizeof part);
-    if (SIMD_LANES >= 16) {
-        add_wide(columns, begin, end, at, max_chi2, share, part);
-    } else {
-        add_narrow(columns, begin, end, at, max_chi2, share, part);
-    }
+    add_narrow(columns, begin, end, at, max_chi2, share, part);
     for (size_t s = 0; s < SLC_VELO_SUMS; s++) {
         sums[s] = fold(part[s]);
     }
@@ -273,6 +367,7 @@ static void step(const slc_velo_vertex_columns *columns, size_t begin, size_t en
 const slc_velo_vertex_kernels SIMD_TABLE(slc_velo_vertex) = {.target = SIMD_TARGET_NAME,
                                                              .locate = locate,
                                                              .fill = fill,
+                                                             .order = order,
                                                              .leave = leave,
                                                              .collect = collect,
                                                              .step = step};

@@ -29,7 +29,7 @@ enum {
     SPARE = 64,
     STATE_COLUMNS = 7,
     PRIMARY_COLUMNS = 11,
-    BLOCK_BYTES = (TRACKS + SPARE) * 4 * (14 + SLC_VELO_MAX_PRIMARIES) + 32768
+    BLOCK_BYTES = (TRACKS + SPARE) * 4 * (15 + SLC_VELO_MAX_PRIMARIES) + 32768
 };
 typedef struct vertex_scratch {
     _Alignas(64) uint8_t block[BLOCK_BYTES];

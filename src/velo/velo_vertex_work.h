@@ -50,9 +50,9 @@ typedef struct slc_velo_vertex_cuts {
 
 /* Columns with SLC_VELO_VERTEX_SPARE elements behind the last track. */
 typedef struct slc_velo_vertex_columns {
-    /* Usable tracks in the order of the input: row, place in the histogram in bins, half-width there (0: not
-     * counted). */
-    uint32_t *row;
+    /* Usable tracks in the order of the input: row, group of bins, place in the histogram in bins, half-width
+     * there (0: not counted). */
+    uint32_t *row, *group;
     float *place, *reach;
     uint32_t *order; /* places in those three columns, by rising group */
     /* Tracks in that order; weights 1 / variance; sum of exp(-chi2 / 2) over the vertices. */
@@ -66,12 +66,14 @@ typedef struct slc_velo_vertex_columns {
 
 typedef struct slc_velo_vertex_kernels {
     const char *target;
-    /* Fills row, place and reach; returns how many. */
+    /* Fills row, group, place and reach; returns how many. */
     size_t (*locate)(const slc_velo_vertex_in *in, const slc_velo_vertex_cuts *cuts,
                      const slc_velo_vertex_columns *columns);
     /* Adds n tracks to the histogram of so many bins, which is emptied first, and marks the bins above. */
     void (*fill)(const slc_velo_vertex_columns *columns, const float *place, const float *reach, size_t n,
                  size_t bins, uint32_t threshold);
+    /* Fills order and group_begin: tracks by rising group, so that those near a vertex lie together. */
+    void (*order)(const slc_velo_vertex_columns *columns, size_t n, size_t groups);
     /* Fills left_place and left_reach with those of the n tracks that count in the histogram and whose shares
      * are smaller than max_shares; returns how many. */
     size_t (*leave)(const slc_velo_vertex_columns *columns, size_t n, float max_shares);

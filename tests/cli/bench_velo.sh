@@ -96,6 +96,20 @@ run bench velo e.json --what scaling --repetitions 1 --time 1 -q
 want 0
 grep -q "this needs three events" out || fail "it printed: $(cat out)"
 
+# What each event takes of memory: at least its bytes, and what `sluice velo` finds in it.
+run bench velo a.mdf --what memory -q
+want 0
+want_silent
+cp out memory.txt
+run velo a.mdf -q --json
+equal "hits of each event" "$(awk '$1 ~ /^[0-9]+$/ { printf "%s, ", $3 }' memory.txt)" \
+    "$(key out "''.join('%d, ' % n for n in o['clusters_per_event'])")"
+equal "pages hold the event" "$(awk '$1 ~ /^[0-9]+$/ && $6 > $2 && $6 < 100000 && $2 > 0 { n++ } END { print n }' memory.txt)" 6
+equal "the largest" "$(awk '$1 ~ /^[0-9]+$/ && $6 > m { m = $6 } $1 == "largest" { print (m == $3) }' memory.txt)" 1
+run bench velo e.json --what memory -q
+want 0
+equal "an event of hits" "$(awk '$1 == 0 { print $2, $3, $4 }' out)" "0.0 5 1"
+
 wrong() { # LINE ARGS...
     local line=$1
     shift
@@ -104,7 +118,7 @@ wrong() { # LINE ARGS...
     want_no_out
     echo "sluice bench velo: $line; see sluice bench velo --help" | want_err
 }
-wrong "--what takes threads, targets, candidates, algorithms, stages and scaling with commas, not 'speed'" --what stages,speed
+wrong "--what takes threads, targets, candidates, algorithms, stages, scaling and memory with commas, not 'speed'" --what stages,speed
 wrong "--candidates takes whole numbers from 1 to 10, as in 1,3, not '11'" --candidates 11
 wrong "--threads takes whole numbers from 1 to 1024, as in 1,2, not '0'" --threads 0
 wrong "--bind is none, core or numa, not 'here'" --bind here
