@@ -71,14 +71,17 @@ int slc_cli_check_files(const slc_cli_command *command, const char *const *flags
 extern const slc_cli_command slc_cmd_velo;
 extern const slc_cli_command slc_cmd_label;
 extern const slc_cli_command slc_cmd_cluster;
+extern const slc_cli_command slc_cmd_cms;
 extern const slc_cli_command slc_cmd_simulate_velo;
 extern const slc_cli_command slc_cmd_simulate_image;
 extern const slc_cli_command slc_cmd_simulate_pixels;
+extern const slc_cli_command slc_cmd_simulate_cms;
 extern const slc_cli_command slc_cmd_info;
 extern const slc_cli_command slc_cmd_version;
 extern const slc_cli_command slc_cmd_bench;
 extern const slc_cli_command slc_cmd_bench_label;
 extern const slc_cli_command slc_cmd_bench_cluster;
 extern const slc_cli_command slc_cmd_bench_velo;
+extern const slc_cli_command slc_cmd_bench_cms;
 
 #endif

@@ -73,17 +73,37 @@ void slc_cli_csv_head(FILE *out, const slc_schema *schema)
     (void)fputc('\n', out);
 }
 
+static void print_row(FILE *out, const slc_schema *schema, const void *collection, size_t row)
+{
+    for (size_t i = 0; i < schema->n_columns; i++) {
+        const slc_column *column = &schema->columns[i];
+        (void)fputs(i > 0 ? "," : "", out);
+        print_value(out, column, column_of(collection, column), row);
+    }
+    (void)fputc('\n', out);
+}
+
 void slc_cli_csv_rows(FILE *out, const slc_schema *schema, const void *collection)
 {
     for (size_t row = 0; row < size_of(collection); row++) {
-        for (size_t i = 0; i < schema->n_columns; i++) {
-            const slc_column *column = &schema->columns[i];
-            if (i > 0) {
-                (void)fputc(',', out);
-            }
-            print_value(out, column, column_of(collection, column), row);
+        print_row(out, schema, collection, row);
+    }
+}
+
+void slc_cli_csv_events_head(FILE *out, const slc_schema *schema)
+{
+    (void)fputs("event,", out);
+    slc_cli_csv_head(out, schema);
+}
+
+void slc_cli_csv_events(FILE *out, const slc_schema *schema, const void *collection, uint64_t first)
+{
+    const slc_columns *head = collection;
+    for (uint32_t e = 0; e < head->n_events; e++) {
+        for (size_t row = head->event_offset[e]; row < head->event_offset[e + 1]; row++) {
+            (void)fprintf(out, "%" PRIu64 ",", first + e);
+            print_row(out, schema, collection, row);
         }
-        (void)fputc('\n', out);
     }
 }
 

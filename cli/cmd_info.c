@@ -37,11 +37,13 @@ typedef struct bank_counts {
 
 typedef struct contents {
     const char *format;
-    bool raw;
+    bool raw; /* events of raw banks */
+    bool cms; /* events of CMS's fragments */
     slc_io_totals read;
     slc_faults faults;
     bank_counts banks[BANK_TYPES];
     uint64_t hits, particles;
+    uint64_t fragments, words;
     uint32_t run_low, run_high; /* of the ODIN banks */
     bool has_run;
 } contents;
@@ -95,6 +97,34 @@ static slc_status read_raw(slc_io_source *source, contents *found, slc_error *er
     return status;
 }
 
+static slc_status read_cms(slc_io_source *source, contents *found, slc_error *error)
+{
+    slc_batch batch = {.n_events = 0};
+    slc_cms_fragments fragments = {.fed = NULL};
+    slc_status status;
+    while ((status = slc_io_read_batch(source, BATCH_EVENTS, BATCH_BYTES, &batch, &found->faults, error)) ==
+           SLC_OK) {
+        size_t most = 0, words = 0;
+        slc_cms_decode_bound(&batch, &most, &words);
+        status = slc_columns_reserve(&slc_cms_fragments_schema, &fragments, most, batch.n_events);
+        if (status == SLC_OK) {
+            status = slc_cms_index_run(&batch, &fragments, &found->faults);
+        }
+        if (status != SLC_OK) {
+            (void)slc_fail(error, status, "no memory for the fragments of %" PRIu32 " events",
+                           batch.n_events);
+            break;
+        }
+        found->fragments += fragments.head.size;
+        for (size_t i = 0; i < fragments.head.size; i++) {
+            found->words += fragments.n_words[i];
+        }
+    }
+    slc_columns_clear(&slc_cms_fragments_schema, &fragments);
+    slc_batch_clear(&batch);
+    return status;
+}
+
 static slc_status read_hits(slc_io_source *source, contents *found, slc_error *error)
 {
     slc_velo_hits hits = {.x_mm = NULL};
@@ -117,6 +147,11 @@ static void print_text(const char *path, const contents *found)
     (void)printf("  %-12s %" PRIu64 "\n", "bytes", found->read.bytes);
     (void)printf("  %-12s %" PRIu64 "\n", "events", found->read.events);
     (void)printf("  %-12s %" PRIu64 "\n", "lost", found->read.lost_events);
+    if (found->cms) {
+        (void)printf("  %-12s %" PRIu64 "\n", "fragments", found->fragments);
+        (void)printf("  %-12s %" PRIu64 "\n", "words", found->words);
+        return;
+    }
     if (!found->raw) {
         (void)printf("  %-12s %" PRIu64 "\n", "hits", found->hits);
         (void)printf("  %-12s %" PRIu64 "\n", "particles", found->particles);
@@ -173,6 +208,9 @@ static json_t *file_object(const char *path, const contents *found)
                          found->has_run ? json_integer(found->run_low) : json_null(), "run_number_max",
                          found->has_run ? json_integer(found->run_high) : json_null(), "banks",
                          banks_array(found));
+    } else if (found->cms) {
+        more = json_pack("{s:I, s:I}", "fragments", (json_int_t)found->fragments, "words",
+                         (json_int_t)found->words);
     } else {
         more = json_pack("{s:I, s:I}", "hits", (json_int_t)found->hits, "particles",
                          (json_int_t)found->particles);
@@ -195,8 +233,9 @@ static void tell_trouble(const char *path, const slc_io_source *source, const co
     if (slc_io_damage(source) != NULL) {
         slc_cli_say("info", "%s", slc_io_damage(source));
     }
-    for (int code = SLC_FAULT_BANK_MAGIC; code < SLC_FAULT_EVENT_SHAPE; code++) {
-        if (found->faults.count[code] > 0) {
+    /* Those of records are in the line above; a text event that is not one, too. */
+    for (int code = SLC_FAULT_BANK_MAGIC; code < SLC_FAULT_CODES; code++) {
+        if (code != SLC_FAULT_EVENT_SHAPE && found->faults.count[code] > 0) {
             slc_cli_say("info", "%s: %" PRIu64 " × %s (%s)", path, found->faults.count[code],
                         slc_fault_name((slc_fault_code)code), slc_fault_text((slc_fault_code)code));
         }
@@ -216,7 +255,10 @@ static bool look_into(const char *path, contents *found, json_t *files)
     }
     found->format = slc_io_format(source);
     found->raw = slc_io_content_of(source) == SLC_IO_RAW_EVENTS;
-    const slc_status status = found->raw ? read_raw(source, found, &error) : read_hits(source, found, &error);
+    found->cms = slc_io_content_of(source) == SLC_IO_CMS_EVENTS;
+    const slc_status status = found->raw   ? read_raw(source, found, &error)
+                              : found->cms ? read_cms(source, found, &error)
+                                           : read_hits(source, found, &error);
     slc_io_totals_of(source, &found->read);
     tell_trouble(path, source, found);
     if (status < 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The JSON object of `sluice velo --json`: docs/formats/json-output.md. */
+#include "cli_faults.h"
 #include "cmd_velo.h"
 
 #include <inttypes.h>
@@ -12,18 +13,6 @@ static json_t *number_u64(uint64_t value)
 static double ratio(double part, double whole)
 {
     return whole > 0 ? part / whole : 0;
-}
-
-static json_t *faults_object(const slc_faults *faults)
-{
-    json_t *object = json_object();
-    for (size_t i = 0; i < SLC_FAULT_CODES; i++) {
-        if (faults->count[i] > 0) {
-            (void)json_object_set_new(object, slc_fault_name((slc_fault_code)i),
-                                      number_u64(faults->count[i]));
-        }
-    }
-    return object;
 }
 
 static json_t *category_object(const slc_velo_category_counts *counts)
@@ -159,7 +148,7 @@ bool slc_velo_print_json(slc_velo_job *job)
         "isolated", number_u64(totals->isolated), "pixels", number_u64(totals->pixels), "clusters",
         number_u64(totals->hits), "clusters_per_event", totals->hits_per_event, "tracks",
         number_u64(totals->tracks), "vertices", number_u64(totals->primaries), "checksum", checksum, "faults",
-        faults_object(&totals->faults));
+        slc_cli_faults_json(&totals->faults));
     bool made = object != NULL &&
                 json_object_set_new(object, "tracking", slc_velo_config_json(&job->config.track)) == 0;
     if (made && job->options->max_event_hits > 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The tables of `sluice velo`: for people on standard output, and as CSV. */
+#include "cli_faults.h"
 #include "cmd_velo.h"
 
 #include <inttypes.h>
@@ -10,21 +11,6 @@ static double ratio(double part, double whole)
 }
 
 /* ---- for people ------------------------------------------------------------------------------ */
-
-static void print_faults(const slc_faults *faults)
-{
-    const char *label = "faults";
-    if (slc_faults_total(faults) == 0) {
-        (void)printf("%-14s none\n", label);
-    }
-    for (size_t i = 0; i < SLC_FAULT_CODES; i++) {
-        if (faults->count[i] > 0) {
-            (void)printf("%-14s %" PRIu64 " × %s\n", label, faults->count[i],
-                         slc_fault_name((slc_fault_code)i));
-            label = "";
-        }
-    }
-}
 
 static void print_summary(const slc_velo_totals *totals)
 {
@@ -44,7 +30,7 @@ static void print_summary(const slc_velo_totals *totals)
     (void)printf("%-14s %" PRIu64 "\n", "clusters", totals->hits);
     (void)printf("%-14s %" PRIu64 "\n", "tracks", totals->tracks);
     (void)printf("%-14s %" PRIu64 "\n", "vertices", totals->primaries);
-    print_faults(&totals->faults);
+    slc_cli_print_faults(&totals->faults);
     (void)printf("%-14s %.3f s in the chain (%.0f events/s), %.3f s in all\n", "time", totals->seconds,
                  ratio((double)totals->events, totals->seconds), totals->seconds_total);
 }

@@ -36,8 +36,9 @@ static const struct {
     const char *name, *description;
 } outputs[] = {
     {"mdf", "LHCb raw events (simulate)"},
-    {"hdf5", "hits, tracks, states, truth matches (velo -o)"},
-    {"csv", "tables (velo --table)"},
+    {"cms-raw", "events of CMS's pixel fragments (simulate)"},
+    {"hdf5", "results: hits and tracks, pixels and clusters, digis (-o)"},
+    {"csv", "tables (--table, -o NAME.csv)"},
     {"html", "report with plots (velo --report)"},
     {"json", "summary on standard output (--json)"},
 };
@@ -54,12 +55,42 @@ static void print_targets(const char *label, bool (*has)(slc_simd_target))
     (void)putchar('\n');
 }
 
+/* What was built for GPUs, the driver, and the devices, or why there is none. */
+static void print_cuda(void)
+{
+    slc_error reason;
+    const uint32_t n = slc_cuda_devices(&reason);
+    if (slc_cuda_built() == NULL) {
+        (void)printf("%-12s %s\n", "cuda", reason.text);
+        return;
+    }
+    (void)printf("%-12s %s\n", "cuda", slc_cuda_built());
+    if (slc_cuda_driver() > 0) {
+        (void)printf("%-12s CUDA %d.%d\n", "driver", slc_cuda_driver() / 1000, slc_cuda_driver() % 1000 / 10);
+    }
+    if (n == 0) {
+        (void)printf("%-12s %s\n", "devices", reason.text);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        slc_cuda_device device;
+        if (slc_cuda_device_of(i, &device, &reason) != SLC_OK) {
+            (void)printf("%-12s cuda:%-5u %s\n", i == 0 ? "devices" : "", i, reason.text);
+            continue;
+        }
+        (void)printf("%-12s cuda:%-5u %s, sm_%d%d, %u multiprocessors, %.0f GiB, %.0f GB/s\n",
+                     i == 0 ? "devices" : "", i, device.name, device.major, device.minor,
+                     device.multiprocessors, (double)device.memory_bytes / (1024.0 * 1024.0 * 1024.0),
+                     device.memory_bytes_per_second / 1e9);
+    }
+}
+
 static void print_text(slc_simd_target choice)
 {
     (void)printf("sluice %s\n", slc_version());
     (void)printf("%-12s %s\n", "compiler", slc_compiler());
     print_targets("targets", slc_simd_compiled);
     print_targets("run here", slc_simd_runs);
+    print_cuda();
     const char *label = "kernels", *description = "";
     for (size_t i = 0; slc_run_kernel_name(i) != NULL; i++, label = "") {
         (void)printf("%-12s %-18s %s\n", label, slc_run_kernel_name(i),
@@ -103,6 +134,27 @@ static json_t *list_kernels(slc_simd_target choice)
     return list;
 }
 
+/* "built" and "reason" are null where there is nothing to say. */
+static json_t *tell_cuda(void)
+{
+    slc_error reason;
+    json_t *devices = json_array();
+    const uint32_t n = slc_cuda_devices(&reason);
+    for (uint32_t i = 0; i < n; i++) {
+        slc_cuda_device device;
+        if (slc_cuda_device_of(i, &device, NULL) == SLC_OK) {
+            (void)json_array_append_new(devices,
+                                        json_pack("{s:s, s:i, s:i, s:I, s:I, s:f}", "name", device.name,
+                                                  "major", device.major, "minor", device.minor,
+                                                  "multiprocessors", (json_int_t)device.multiprocessors,
+                                                  "memory_bytes", (json_int_t)device.memory_bytes,
+                                                  "memory_bytes_per_second", device.memory_bytes_per_second));
+        }
+    }
+    return json_pack("{s:s?, s:i, s:o, s:s?}", "built", slc_cuda_built(), "driver", slc_cuda_driver(),
+                     "devices", devices, "reason", n == 0 ? reason.text : NULL);
+}
+
 static int print_json(slc_simd_target choice)
 {
     json_t *input_list = json_array(), *output_list = json_array();
@@ -113,9 +165,9 @@ static int print_json(slc_simd_target choice)
     for (size_t i = 0; i < N_OUTPUTS; i++) {
         (void)json_array_append_new(output_list, named(outputs[i].name, outputs[i].description));
     }
-    json_t *object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "version", slc_version(), "compiler",
+    json_t *object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", slc_version(), "compiler",
                                slc_compiler(), "targets", list_targets(), "kernels", list_kernels(choice),
-                               "inputs", input_list, "outputs", output_list);
+                               "cuda", tell_cuda(), "inputs", input_list, "outputs", output_list);
     return slc_cli_print_json("version", object) ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
@@ -142,10 +194,10 @@ static int run(int argc, char **argv)
 const slc_cli_command slc_cmd_version = {
     .name = "version",
     .operands = "",
-    .summary = "version, compiler, instruction sets, kernels, formats",
+    .summary = "version, compiler, instruction sets, kernels, GPUs, formats",
     .description = "Tells the version, the compiler, the instruction sets that are compiled in and that run "
                    "here, which of\n"
-                   "them each kernel takes, and the formats.\n",
+                   "them each kernel takes, CUDA with its driver and devices, and the formats.\n",
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .defaults = set_defaults,

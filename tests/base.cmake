@@ -13,6 +13,13 @@ function(sluice_core_test name labels modules)
             target_sources(${name} PRIVATE $<TARGET_OBJECTS:simd_${target}>)
         endforeach()
     endif()
+    if("cms" IN_LIST modules) # whose chain may run on a GPU
+        target_sources(${name} PRIVATE $<TARGET_OBJECTS:sluice_cuda>)
+        if(SLUICE_CUDA_ENABLED)
+            target_sources(${name} PRIVATE $<TARGET_OBJECTS:sluice_cms_cuda>)
+            sluice_cuda_needs(${name})
+        endif()
+    endif()
     target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
                                                ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(${name} PRIVATE PkgConfig::CMOCKA m sluice_flags)

@@ -88,7 +88,28 @@ typedef enum slc_fault_code {
     SLC_FAULT_EVENT_NO_VP,          /* no VELO super-pixel bank: the event has no hits */
     SLC_FAULT_EVENT_CROWDED,        /* too many hits in a layer: the event's tracks were not searched */
     SLC_FAULT_EVENT_SHAPE,          /* a text event that is not what its format says: the event was dropped */
-    SLC_FAULT_CODES                 /* how many codes there are */
+    /* CMS's pixel detector. `module` is the FED's id, but for the last two; numbers in parentheses are those
+     * of CMS. Words: */
+    SLC_FAULT_CMS_ROC_INVALID,  /* (25) error word: invalid ROC */
+    SLC_FAULT_CMS_GAP,          /* (26) error word: gap */
+    SLC_FAULT_CMS_DUMMY,        /* (27) error word: dummy */
+    SLC_FAULT_CMS_FIFO,         /* (28) error word: FIFO nearly full */
+    SLC_FAULT_CMS_TIMEOUT,      /* (29) error word: time-out */
+    SLC_FAULT_CMS_TBM_TRAILER,  /* (30) error word: trailer of the token bit manager */
+    SLC_FAULT_CMS_PKAM,         /* (40) the same, sent by the "private keep-alive" reset */
+    SLC_FAULT_CMS_EVENT_NUMBER, /* (31) error word: event number */
+    SLC_FAULT_CMS_CHANNEL,      /* (35) a link that is none, or with nothing connected: word dropped */
+    SLC_FAULT_CMS_ROC_ID,       /* (36) a chip that its link does not have: word dropped */
+    SLC_FAULT_CMS_PIXEL,        /* (37) a pixel outside of its chip or module: dropped */
+    SLC_FAULT_CMS_ORDER,        /* (38) chips of a link out of order: word kept */
+    /* Fragments: */
+    SLC_FAULT_CMS_HEADER,  /* (32) no header, or of another source: fragment dropped */
+    SLC_FAULT_CMS_TRAILER, /* (33) no trailer: fragment dropped */
+    SLC_FAULT_CMS_LENGTH,  /* (34) length in the trailer is not the fragment's: the fragment is kept */
+    SLC_FAULT_CMS_CRC,     /* (39) the trailer tells of a wrong checksum: the fragment is kept */
+    SLC_FAULT_CMS_EVENT,   /* the event's structure: a size or number that cannot be, or the event is cut */
+    SLC_FAULT_CMS_MODULE_CROWDED, /* `module` has more digis than allowed: the others are in no cluster */
+    SLC_FAULT_CODES               /* how many codes there are */
 } slc_fault_code;
 
 /* The word used in JSON output ("bank_magic") and a sentence for people. */

@@ -23,7 +23,8 @@ extern "C" {
 
 typedef enum slc_io_content {
     SLC_IO_RAW_EVENTS = 0, /* slc_io_read_batch: events of raw banks */
-    SLC_IO_VELO_HITS = 1   /* slc_io_read_velo_hits: events that are lists of VELO hits */
+    SLC_IO_VELO_HITS = 1,  /* slc_io_read_velo_hits: events that are lists of VELO hits */
+    SLC_IO_CMS_EVENTS = 2  /* slc_io_read_batch: events of CMS's pixel fragments (cms_decode.h) */
 } slc_io_content;
 
 typedef struct slc_io_config {
@@ -44,7 +45,7 @@ slc_status slc_io_open_memory(const void *bytes, size_t size, const char *name, 
                               slc_io_source **source, slc_error *error);
 void slc_io_close(slc_io_source *source);
 
-const char *slc_io_format(const slc_io_source *source); /* "mdf", "velo-json" */
+const char *slc_io_format(const slc_io_source *source); /* "mdf", "velo-json", "cms-raw" */
 slc_io_content slc_io_content_of(const slc_io_source *source);
 
 /* Fills `batch` (reset first) with up to max_events events, stopping early once it holds max_bytes bytes (one

@@ -6,8 +6,11 @@
 #define SLUICE_SLUICE_H
 
 #include <sluice/base.h>
+#include <sluice/cms.h>
+#include <sluice/cuda.h>
 #include <sluice/image_label.h>
 #include <sluice/io.h>
+#include <sluice/io_cms.h>
 #include <sluice/io_image.h>
 #include <sluice/io_pixel.h>
 #include <sluice/io_select.h>
@@ -15,10 +18,12 @@
 #include <sluice/pixel_stream.h>
 #include <sluice/run.h>
 #include <sluice/run_bench_cluster.h>
+#include <sluice/run_bench_cms.h>
 #include <sluice/run_bench_label.h>
 #include <sluice/run_bench_velo.h>
 #include <sluice/run_pipeline.h>
 #include <sluice/sim.h>
+#include <sluice/sim_cms.h>
 #include <sluice/simd.h>
 #include <sluice/velo.h>
 

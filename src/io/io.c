@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const slc_io_format_table *const formats[] = {&slc_io_mdf_format, &slc_io_velojson_format};
+static const slc_io_format_table *const formats[] = {&slc_io_mdf_format, &slc_io_velojson_format,
+                                                     &slc_io_cms_format};
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
 /* What people hand over by mistake, so that the message can say what to do. */
@@ -246,8 +247,9 @@ const char *slc_io_damage(const slc_io_source *source)
 
 static slc_status wrong_content(const slc_io_source *source, slc_error *error)
 {
-    return slc_fail(error, SLC_ERR_USAGE, "%s: %s events cannot be read this way", source->stream.name,
-                    source->format->name);
+    static const char *const contents[] = {"LHCb's raw banks", "VELO hits", "CMS's fragments"};
+    return slc_fail(error, SLC_ERR_USAGE, "%s: %s holds events of %s, which cannot be read this way",
+                    source->stream.name, source->format->name, contents[source->format->content]);
 }
 
 /* An error behind some good events waits: the good ones are handed out first, the next call meets it again.

@@ -27,6 +27,7 @@ typedef struct slc_io_format_table {
 
 extern const slc_io_format_table slc_io_mdf_format;
 extern const slc_io_format_table slc_io_velojson_format;
+extern const slc_io_format_table slc_io_cms_format;
 
 /* The first bytes on which formats are probed: enough to find an MDF record behind a damaged one. */
 enum { SLC_IO_PROBE_BYTES = 1 << 20 };

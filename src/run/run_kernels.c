@@ -3,6 +3,10 @@
  * All kernels of the library, and how long one takes. The list lives here because this folder alone may see
  * every module; a module's array ends with a row without a name.
  */
+#include "cms/cms_calibrate_work.h"
+#include "cms/cms_cluster_work.h"
+#include "cms/cms_decode_work.h"
+#include "cms/cms_position_work.h"
 #include "image/image_algorithms.h"
 #include "image/image_bitrun_kernels.h"
 #include "image/image_kernels.h"
@@ -17,9 +21,11 @@
 #include <stdlib.h>
 
 static const slc_simd_kernel *const modules[] = {
-    slc_image_kernel_rows,  slc_image_algorithm_kernel_rows,
-    slc_bitrun_kernel_rows, slc_pixel_kernel_rows,
-    slc_pet_kernel_rows,    slc_velo_kernel_rows,
+    slc_image_kernel_rows,       slc_image_algorithm_kernel_rows,
+    slc_bitrun_kernel_rows,      slc_pixel_kernel_rows,
+    slc_pet_kernel_rows,         slc_velo_kernel_rows,
+    slc_cms_decode_kernel_rows,  slc_cms_calibrate_kernel_rows,
+    slc_cms_cluster_kernel_rows, slc_cms_position_kernel_rows,
     slc_mdf_kernel_rows,
 };
 

@@ -15,14 +15,17 @@ commands:
   velo            reconstruct tracks in LHCb's pixel vertex detector
   label           label the connected components of images
   cluster         cluster lists of pixels
+  cms             find clusters in CMS's pixel detector
   simulate velo   generate proton-proton events with truth
   simulate image  generate a random image to label
   simulate pixels generate lists of pixels to cluster
+  simulate cms    generate events of CMS's pixels with truth
   info            tell what is in a file: format, events, banks
-  version         version, compiler, instruction sets, kernels, formats
+  version         version, compiler, instruction sets, kernels, GPUs, formats
   bench label     measure labelling: algorithms, instruction sets, images
   bench cluster   measure the clustering of sparse pixels
   bench velo      measure the VELO: threads, instruction sets, algorithms
+  bench cms       measure the chain of CMS's pixels
   bench           measure the inner loops on every instruction set
   help COMMAND    the help of a command, as with COMMAND --help
 
@@ -54,7 +57,7 @@ man_options() {
         "$source/docs/sluice.1" | grep -o 'Fl Fl [a-z0-9-]*' | sed 's/Fl Fl //' | sort
 }
 
-for command in velo label cluster "simulate velo" "simulate image" "simulate pixels" info version bench "bench label" "bench cluster" "bench velo"; do
+for command in velo label cluster cms "simulate velo" "simulate image" "simulate pixels" "simulate cms" info version bench "bench label" "bench cluster" "bench velo" "bench cms"; do
     run $command --help
     want 0
     want_silent

@@ -79,9 +79,10 @@ equal "no truth" "$(key out "'truth' in o")" False
 run version --json
 want 0
 want_silent
-equal version "$(key out "sorted(o)")" "['compiler', 'inputs', 'kernels', 'outputs', 'targets', 'version']"
-equal formats "$(key out "[f['name'] for f in o['inputs']]")" "['mdf', 'velo-json']"
+equal version "$(key out "sorted(o)")" "['compiler', 'cuda', 'inputs', 'kernels', 'outputs', 'targets', 'version']"
+equal formats "$(key out "[f['name'] for f in o['inputs']]")" "['mdf', 'velo-json', 'cms-raw']"
 equal "plain C" "$(key out "o['targets'][0]")" "{'name': 'c', 'runs': True}"
+equal "cuda devices" "$(key out "(len(o['cuda']['devices']) == 0) == (o['cuda']['reason'] is not None)")" True
 number=$(cat "$source/VERSION")
 equal number "$(key out "o['version']")" "$number"
 run --version

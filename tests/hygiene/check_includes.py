@@ -69,7 +69,7 @@ def outside_breach(folder, target, quote, path):
 def check(root):
     root = pathlib.Path(root)
     wrong, seen = [], 0
-    for path in c_source.files(root, ".c", ".h", ".cu"):
+    for path in c_source.files(root, ".c", ".h", ".cu", ".cuh"):
         relative = path.relative_to(root)
         folder = next((f for f in OUTSIDE if relative.as_posix().startswith(f + "/")), None)
         where = place(relative)

@@ -13,7 +13,7 @@ import tempfile
 import c_source
 
 FILE_LINES, FUNCTION_LINES, HEADER_LINES = 600, 60, 400
-CODE = (".c", ".h", ".cu")
+CODE = (".c", ".h", ".cu", ".cuh")
 SCRIPTS = (".py", ".sh", ".cmake")
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 

@@ -18,7 +18,7 @@ quietly() {
 if [ "$kind" = static ]; then
     build=$build/consume-static # kept, so that a second run compiles only what changed
     quietly "$cmake" -S "$source" -B "$build" -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=None \
-        -DCMAKE_C_FLAGS=-O1 -DBUILD_SHARED_LIBS=OFF -DSLUICE_TESTS=OFF -DSLUICE_FUZZ=OFF
+        -DCMAKE_C_FLAGS=-O1 -DBUILD_SHARED_LIBS=OFF -DSLUICE_TESTS=OFF -DSLUICE_FUZZ=OFF -DSLUICE_CUDA_ARCHITECTURES=90-virtual
     quietly "$cmake" --build "$build"
 fi
 quietly "$cmake" --install "$build" --prefix "$prefix"

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Faults in detector data as text and JSON. */
+#include "cli_faults.h"
+#include "cli_talk.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+
+void slc_cli_print_faults(const slc_faults *faults)
+{
+    const char *label = "faults";
+    if (slc_faults_total(faults) == 0) {
+        (void)printf("%-14s none\n", label);
+    }
+    for (size_t i = 0; i < SLC_FAULT_CODES; i++) {
+        if (faults->count[i] > 0) {
+            (void)printf("%-14s %" PRIu64 " × %s\n", label, faults->count[i],
+                         slc_fault_name((slc_fault_code)i));
+            label = "";
+        }
+    }
+}
+
+json_t *slc_cli_faults_json(const slc_faults *faults)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < SLC_FAULT_CODES; i++) {
+        if (faults->count[i] > 0) {
+            (void)json_object_set_new(object, slc_fault_name((slc_fault_code)i),
+                                      json_integer((json_int_t)faults->count[i]));
+        }
+    }
+    return object;
+}
+
+static void print_place(char *to, size_t size, const char *source, const slc_fault *fault)
+{
+    const int n = fault->module < 0 ? snprintf(to, size, "event %" PRIu64, fault->event)
+                                    : snprintf(to, size, "event %" PRIu64 ", %s %" PRId32, fault->event,
+                                               source, fault->module);
+    (void)snprintf(to + n, size - (size_t)n, ", byte %" PRIu64 " of the event", fault->offset);
+}
+
+static const slc_fault *first_of(const slc_faults *faults, slc_fault_code code)
+{
+    for (uint32_t i = 0; i < faults->n_kept; i++) {
+        if (faults->kept[i].code == code) {
+            return &faults->kept[i];
+        }
+    }
+    return NULL;
+}
+
+void slc_cli_tell_faults(const char *command, const char *path, const char *source, const slc_faults *faults)
+{
+    for (size_t i = 0; i < SLC_FAULT_CODES; i++) {
+        const slc_fault_code code = (slc_fault_code)i;
+        if (faults->count[i] == 0) {
+            continue;
+        }
+        char place[96];
+        const slc_fault *first = first_of(faults, code);
+        if (first != NULL) {
+            print_place(place, sizeof place, source, first);
+        }
+        slc_cli_say(command, "%s: %" PRIu64 " × %s (%s)%s%s", path, faults->count[i], slc_fault_name(code),
+                    slc_fault_text(code), first != NULL ? ", first at " : "", first != NULL ? place : "");
+    }
+}
+
+void slc_cli_tell_first_fault(const char *command, const char *path, const char *source,
+                              const slc_faults *faults)
+{
+    char place[96];
+    const slc_fault *first = &faults->kept[0];
+    print_place(place, sizeof place, source, first);
+    slc_cli_say(command, "%s: %s: %s (%s)", path, place, slc_fault_name(first->code),
+                slc_fault_text(first->code));
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `sluice bench cms`: measures the chain of CMS's pixels on generated events, on a core or on a GPU.
+ */
+#include "cli_options.h"
+#include "cli_talk.h"
+
+#include <sluice/sluice.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#define COMMAND (&slc_cmd_bench_cms)
+
+typedef struct bench_options {
+    const char *device, *csv;
+    uint64_t events, repetitions, seed;
+} bench_options;
+
+static const slc_cli_option table[] = {
+    {.name = "device",
+     .value = "WHICH",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(bench_options, device),
+     .help = "cpu (the default), or a GPU: cuda or cuda:N"},
+    {.name = "events",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(bench_options, events),
+     .low = 0,
+     .high = 100000,
+     .help = "of a batch; 0: 20 on a core, 1000 on a GPU"},
+    {.name = "repetitions",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(bench_options, repetitions),
+     .low = 1,
+     .high = 100000,
+     .help = "of each measurement; the median counts"},
+    {.name = "seed",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(bench_options, seed),
+     .low = 0,
+     .high = 0,
+     .help = "of the generated events"},
+    {.name = "csv",
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(bench_options, csv),
+     .help = "write every line of the table"},
+};
+
+static void defaults(void *options)
+{
+    *(bench_options *)options = (bench_options){.repetitions = 21, .seed = 1};
+}
+
+static void print_table(const slc_run_bench_cms_result *result, uint64_t events)
+{
+    (void)printf("%s; %llu events\n\n%-34s%12s%12s%12s%12s%12s\n", result->machine,
+                 (unsigned long long)events, "", "digis", "ms", "ns/digi", "Mdigi/s", "of bound");
+    for (uint32_t i = 0; i < result->n_rows; i++) {
+        const slc_run_bench_cms_row *row = &result->row[i];
+        const double digis = (double)row->digis;
+        (void)printf("%-34s%12llu%12.4f", row->name, (unsigned long long)row->digis, row->seconds * 1e3);
+        if (row->digis > 0) {
+            (void)printf("%12.4f%12.1f", row->seconds * 1e9 / digis, digis / row->seconds * 1e-6);
+        } else {
+            (void)printf("%12s%12s", "-", "-");
+        }
+        if (row->bound_seconds > 0) {
+            (void)printf("%10.1f %%\n", 100 * row->bound_seconds / row->seconds);
+        } else {
+            (void)printf("%12s\n", "-");
+        }
+    }
+}
+
+static slc_status write_csv(const char *path, const slc_run_bench_cms_result *result, slc_error *error)
+{
+    slc_io_text_writer *writer;
+    const slc_status status = slc_io_text_create(path, &writer, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    FILE *out = slc_io_text_stream(writer);
+    (void)fprintf(out, "name,digis,seconds,least_seconds,bytes,bound_seconds\n");
+    for (uint32_t i = 0; i < result->n_rows; i++) {
+        const slc_run_bench_cms_row *row = &result->row[i];
+        (void)fprintf(out, "\"%s\",%llu,%.9g,%.9g,%.9g,%.9g\n", row->name, (unsigned long long)row->digis,
+                      row->seconds, row->least_seconds, row->bytes, row->bound_seconds);
+    }
+    return slc_io_text_finish(writer, error);
+}
+
+static int run(int argc, char **argv)
+{
+    bench_options options;
+    int first = 0;
+    const int parsed = slc_cli_parse(COMMAND, argc, argv, &options, &first);
+    if (parsed != SLC_CLI_GO_ON) {
+        return parsed;
+    }
+    slc_error error = {0};
+    uint32_t device;
+    const bool gpu = options.device != NULL && strcmp(options.device, "cpu") != 0;
+    slc_status status = gpu ? slc_cuda_choose(options.device, &device, &error) : SLC_OK;
+    if (status == SLC_ERR_USAGE) {
+        return slc_cli_wrong(COMMAND, "%s", error.text);
+    }
+    const uint64_t events = options.events > 0 ? options.events : gpu ? 1000 : 20;
+    const slc_run_bench_cms_config config = {.events = (uint32_t)events,
+                                             .repetitions = (uint32_t)options.repetitions,
+                                             .seed = options.seed,
+                                             .device = options.device};
+    slc_run_bench_cms_result result;
+    status = status == SLC_OK ? slc_run_bench_cms(&config, &result, &error) : status;
+    if (status == SLC_OK) {
+        print_table(&result, events);
+        status = options.csv != NULL ? write_csv(options.csv, &result, &error) : SLC_OK;
+    }
+    if (status != SLC_OK) {
+        slc_cli_say("bench cms", "%s", error.text);
+        return SLC_CLI_FAILED;
+    }
+    return SLC_CLI_DONE;
+}
+
+const slc_cli_command slc_cmd_bench_cms = {
+    .name = "bench cms",
+    .operands = "",
+    .summary = "measure the chain of CMS's pixels",
+    .description =
+        "Measures every stage of the chain of CMS's pixel detector on generated events, on a core "
+        "(pin it with\n"
+        "taskset) or on a GPU; there also the kernels beside the structure they replace, and copies "
+        "beside compute.\n",
+    .options = table,
+    .n_options = sizeof table / sizeof table[0],
+    .min_operands = 0,
+    .max_operands = 0,
+    .defaults = defaults,
+    .run = run,
+};

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `sluice cms`: raw events of CMS's pixel detector to calibrated clusters; options, and how a run begins and
+ * ends.
+ */
+#include "cmd_cms.h"
+#include "cli_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const slc_cli_option table[] = {
+    {.name = "cabling",
+     .value = "FILE",
+     .required = true,
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cms_options, cabling),
+     .help = "which module each chip belongs to"},
+    {.name = "gains",
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cms_options, gains),
+     .help = "pedestals and gains; phase 1 needs them"},
+    {.name = "phase",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(slc_cms_options, phase),
+     .low = 1,
+     .high = 2,
+     .help = "of the detector: calibration, number of modules and charge cuts"},
+    {.name = "device",
+     .value = "WHICH",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cms_options, device),
+     .help = "cpu (the default), or a GPU: cuda or cuda:N"},
+    {.name = "cut",
+     .value = "HOW",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cms_options, cut),
+     .help = "clusters need the least charge (ge, the default) or more (gt)"},
+    {.name = "min-charge",
+     .value = "X",
+     .kind = SLC_CLI_NUMBER,
+     .member = offsetof(slc_cms_options, min_charge),
+     .low = -1,
+     .high = UINT32_MAX,
+     .help = "least charge of a cluster, electrons; -1: the phase's own"},
+    {.name = "min-charge-layer1",
+     .value = "X",
+     .kind = SLC_CLI_NUMBER,
+     .member = offsetof(slc_cms_options, min_charge_layer1),
+     .low = -1,
+     .high = UINT32_MAX,
+     .help = "the same in modules below 96"},
+    {.name = "duplicates",
+     .value = "HOW",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cms_options, duplicates),
+     .help = "digis of one pixel: keep (the default), sum, first or largest"},
+    {.name = "max-module-digis",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(slc_cms_options, max_module_digis),
+     .low = 1,
+     .high = UINT32_MAX,
+     .help = "modules with more take a slower path"},
+    {.name = "truncate",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(slc_cms_options, truncate),
+     .help = "their digis beyond are in no cluster instead, and it is a fault"},
+    {.name = "strict",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(slc_cms_options, strict),
+     .help = "the first fault in the data ends the run; no result is written"},
+    {.name = "batch",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(slc_cms_options, batch),
+     .low = 1,
+     .high = 1 << 20,
+     .help = "events in a batch, at most; results do not depend on it"},
+    {.name = "threads",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(slc_cms_options, threads),
+     .low = 0,
+     .high = 1024,
+     .help = "threads that reconstruct, or streams of a GPU; 0: one a processor"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cms_options, output),
+     .help = "write digis, modules and clusters as HDF5"},
+    {.name = "table",
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cms_options, table),
+     .help = "write the clusters as CSV"},
+    {.name = "json",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(slc_cms_options, json),
+     .help = "print one JSON object instead of a table"},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(slc_cms_options, quiet),
+     .help = "no notes and no progress on standard error"},
+};
+
+static void defaults(void *options)
+{
+    slc_cms_config config;
+    slc_cms_config_default(&config, SLC_CMS_PHASE1);
+    *(slc_cms_options *)options = (slc_cms_options){.phase = 1,
+                                                    .min_charge = -1,
+                                                    .min_charge_layer1 = -1,
+                                                    .max_module_digis = config.cluster.max_module_digis,
+                                                    .batch = 64,
+                                                    .threads = 1};
+}
+
+/* The place of a word in a list, -1 where it is not in it; NULL is the first. */
+static int find_word(const char *const *words, int n, const char *word)
+{
+    for (int i = 0; i < n; i++) {
+        if (word == NULL || strcmp(words[i], word) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool is_charge(double x)
+{
+    return x >= 0 ? x <= (double)(uint32_t)x : x <= -1;
+}
+
+static int set_config(slc_cms_job *job)
+{
+    static const char *const cuts[] = {"ge", "gt"}, *const policies[] = {"keep", "sum", "first", "largest"};
+    static const slc_pixel_duplicates duplicates[] = {SLC_PIXEL_DUPLICATES_KEEP, SLC_PIXEL_DUPLICATES_SUM,
+                                                      SLC_PIXEL_DUPLICATES_FIRST,
+                                                      SLC_PIXEL_DUPLICATES_LARGEST};
+    const slc_cms_options *options = job->options;
+    slc_cms_config *config = &job->config;
+    const int cut = find_word(cuts, 2, options->cut), policy = find_word(policies, 4, options->duplicates);
+    if (cut < 0) {
+        return slc_cli_wrong(&slc_cmd_cms, "--cut is ge or gt, not '%s'", options->cut);
+    }
+    if (policy < 0) {
+        return slc_cli_wrong(&slc_cmd_cms, "--duplicates is keep, sum, first or largest, not '%s'",
+                             options->duplicates);
+    }
+    if (!is_charge(options->min_charge) || !is_charge(options->min_charge_layer1)) {
+        return slc_cli_wrong(&slc_cmd_cms, "charges are whole numbers of electrons, or -1");
+    }
+    if (options->phase == 1 && options->gains == NULL) {
+        return slc_cli_wrong(&slc_cmd_cms, "phase 1 needs --gains FILE");
+    }
+    slc_cms_config_default(config, (slc_cms_phase)options->phase);
+    config->cluster.above = cut == 1;
+    config->cluster.duplicates = duplicates[policy];
+    config->cluster.max_module_digis = (uint32_t)options->max_module_digis;
+    config->cluster.truncate = options->truncate;
+    if (options->min_charge >= 0) {
+        config->cluster.min_charge_e = (uint32_t)options->min_charge;
+    }
+    if (options->min_charge_layer1 >= 0) {
+        config->cluster.min_charge_layer1_e = (uint32_t)options->min_charge_layer1;
+    }
+    config->device = options->device;
+    job->pipeline.threads = (uint32_t)options->threads;
+    if (slc_simd_choose(NULL, &config->cluster.target, &job->error) != SLC_OK) {
+        return slc_cli_wrong(&slc_cmd_cms, "%s", job->error.text);
+    }
+    config->decode.target = config->cluster.target;
+    return SLC_CLI_GO_ON;
+}
+
+/* What is read beside the events is not to be overwritten, and no output is standard output. */
+static int check_files(const slc_cms_options *options, int n_inputs, char **inputs)
+{
+    static const char *const flags[] = {"--output", "--table"};
+    const char *const names[] = {options->output, options->table};
+    const char *const payloads[] = {options->cabling, options->gains};
+    for (size_t i = 0; i < 2; i++) {
+        if (names[i] != NULL && strcmp(names[i], "-") == 0) {
+            return slc_cli_wrong(&slc_cmd_cms, "%s needs the name of a file, not '-'", flags[i]);
+        }
+        for (size_t k = 0; k < 2; k++) {
+            if (names[i] != NULL && payloads[k] != NULL && slc_cli_same_file(names[i], payloads[k])) {
+                return slc_cli_wrong(&slc_cmd_cms, "%s %s would overwrite the input %s", flags[i], names[i],
+                                     payloads[k]);
+            }
+        }
+    }
+    return slc_cli_check_files(&slc_cmd_cms, flags, names, 2, inputs, n_inputs);
+}
+
+static int fail(const slc_cms_job *job, slc_status status)
+{
+    if (status == SLC_ERR_USAGE) {
+        return slc_cli_wrong(&slc_cmd_cms, "%s", job->error.text);
+    }
+    slc_cli_say("cms", "%s", job->error.text);
+    return SLC_CLI_FAILED;
+}
+
+static int read_payloads(slc_cms_job *job)
+{
+    job->cabling = malloc(sizeof *job->cabling);
+    if (job->cabling == NULL) {
+        slc_cli_say("cms", "no memory for the cabling");
+        return SLC_CLI_FAILED;
+    }
+    slc_status status = slc_io_read_cms_cabling(job->options->cabling, job->cabling, &job->error);
+    if (status == SLC_OK && job->options->gains != NULL) {
+        status = slc_io_read_cms_gains(job->options->gains, &job->gains, &job->error);
+    }
+    if (status != SLC_OK) {
+        slc_cli_say("cms", "%s", job->error.text);
+        return SLC_CLI_FAILED;
+    }
+    return SLC_CLI_GO_ON;
+}
+
+static bool open_outputs(slc_cms_job *job, const char *command_line)
+{
+    const slc_cms_options *options = job->options;
+    slc_error *error = &job->error;
+    const slc_cms_result none = {0};
+    if (options->output != NULL &&
+        (slc_io_hdf5_create(options->output, &job->hdf5, error) != SLC_OK ||
+         slc_io_hdf5_text(job->hdf5, "sluice_version", slc_version(), error) != SLC_OK ||
+         slc_io_hdf5_text(job->hdf5, "command", command_line, error) != SLC_OK)) {
+        slc_cli_say("cms", "%s", error->text);
+        return false;
+    }
+    if (options->table != NULL && slc_io_text_create(options->table, &job->table, error) != SLC_OK) {
+        slc_cli_say("cms", "%s", error->text);
+        return false;
+    }
+    if (job->table != NULL) {
+        slc_cli_csv_events_head(slc_io_text_stream(job->table), &slc_cms_clusters_schema);
+    }
+    return slc_cms_job_append(job, &none);
+}
+
+/* Each output stands for itself; a run that read nothing replaces no earlier result. */
+static void finish_outputs(slc_cms_job *job)
+{
+    const bool keep = job->totals.events > 0;
+    if (!keep && (job->hdf5 != NULL || job->table != NULL)) {
+        slc_cli_say("cms", "no events were read: no file was written");
+    }
+    if (job->hdf5 != NULL && keep) {
+        job->failed = slc_io_hdf5_finish(job->hdf5, &job->error) != SLC_OK || job->failed;
+        job->hdf5 = NULL;
+    }
+    if (job->table != NULL && keep) {
+        job->failed = slc_io_text_finish(job->table, &job->error) != SLC_OK || job->failed;
+        job->table = NULL;
+    }
+    if (job->error.status != SLC_OK && job->failed) {
+        slc_cli_say("cms", "%s", job->error.text);
+    }
+}
+
+static int process(slc_cms_job *job, int n_inputs, char **inputs, const char *command_line)
+{
+    int status = set_config(job);
+    status = status == SLC_CLI_GO_ON ? read_payloads(job) : status;
+    if (status != SLC_CLI_GO_ON) {
+        return status;
+    }
+    const slc_status opened = slc_cms_job_open(job, &job->error);
+    if (opened != SLC_OK) {
+        return fail(job, opened);
+    }
+    slc_cli_catch_signals();
+    if (!open_outputs(job, command_line)) {
+        return SLC_CLI_FAILED;
+    }
+    const double began = slc_clock_seconds();
+    bool go_on = true;
+    slc_cli_progress_begin(&job->progress, "cms", job->options->quiet);
+    for (int i = 0; i < n_inputs && go_on; i++) {
+        go_on = slc_cms_job_input(job, inputs[i]);
+    }
+    slc_cli_progress_end(&job->progress);
+    if (!go_on) {
+        return SLC_CLI_FAILED;
+    }
+    job->totals.seconds_total = slc_clock_seconds() - began;
+    job->error = (slc_error){0};
+    finish_outputs(job);
+    if (!job->options->json) {
+        slc_cms_print_text(job);
+    } else if (!slc_cms_print_json(job)) {
+        job->failed = true;
+    }
+    return job->failed ? SLC_CLI_FAILED : SLC_CLI_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    slc_cms_options options;
+    int first = 0;
+    char *command_line = slc_cli_command_line("cms", argc, argv); /* before getopt moves the words about */
+    slc_cms_job *job = calloc(1, sizeof *job);
+    if (job == NULL || command_line == NULL) {
+        slc_cli_say("cms", "no memory to begin with");
+        free(job);
+        free(command_line);
+        return SLC_CLI_FAILED;
+    }
+    job->options = &options;
+    job->totals.checksum = SLC_CHECKSUM_START;
+    int status = slc_cli_parse(&slc_cmd_cms, argc, argv, &options, &first);
+    if (status == SLC_CLI_GO_ON) {
+        status = check_files(&options, argc - first, argv + first);
+    }
+    if (status == SLC_CLI_GO_ON) {
+        status = process(job, argc - first, argv + first, command_line);
+    }
+    slc_cms_job_clear(job);
+    free(command_line);
+    return status;
+}
+
+const slc_cli_command slc_cmd_cms = {
+    .name = "cms",
+    .operands = "INPUT...",
+    .summary = "find clusters in CMS's pixel detector",
+    .description = "Reads raw events of CMS's pixel detector, decodes and calibrates their digis and finds "
+                   "clusters and their\n"
+                   "positions, on a processor or a GPU. '-' is standard input.\n",
+    .options = table,
+    .n_options = sizeof table / sizeof table[0],
+    .min_operands = 1,
+    .max_operands = SIZE_MAX,
+    .defaults = defaults,
+    .run = run,
+};

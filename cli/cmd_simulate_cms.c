@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `sluice simulate cms`: generated events of CMS's pixel detector as raw data, with the cabling and the gains
+ * that belong to them, and the truth.
+ */
+#include "cli_options.h"
+#include "cli_talk.h"
+
+#include <sluice/sluice.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND (&slc_cmd_simulate_cms)
+
+/* With so many tracks in the first layer an event has about 175 000 digis, as many as CMS's synthetic ones:
+ * tests/cli/simulate_cms.sh. */
+#define CROWDED_TRACKS 10450
+
+typedef struct simulate_options {
+    const char *output, *cabling, *gains, *truth;
+    uint64_t events, seed;
+    double tracks, noise, duplicates, dead, noisy, bad_rocs, corrupt;
+    bool crowded, shuffle, quiet;
+} simulate_options;
+
+#define FRACTION(option, field, text)                                                                        \
+    {                                                                                                        \
+        .name = (option), .value = "X", .kind = SLC_CLI_NUMBER, .member = offsetof(simulate_options, field), \
+        .low = 0, .high = 1, .help = (text)                                                                  \
+    }
+
+static const slc_cli_option options_table[] = {
+    {.name = "events",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(simulate_options, events),
+     .required = true,
+     .help = "how many events"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(simulate_options, output),
+     .required = true,
+     .help = "where to write their raw data; '-' is standard output"},
+    {.name = "cabling",
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(simulate_options, cabling),
+     .help = "where to write which chip is read out where"},
+    {.name = "gains",
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(simulate_options, gains),
+     .help = "where to write gains and pedestals"},
+    {.name = "truth",
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(simulate_options, truth),
+     .help = "where to write digis and crossings of tracks (HDF5)"},
+    {.name = "seed",
+     .value = "S",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(simulate_options, seed),
+     .help = "same seed, same events"},
+    {.name = "tracks",
+     .value = "X",
+     .kind = SLC_CLI_NUMBER,
+     .member = offsetof(simulate_options, tracks),
+     .low = 0,
+     .high = 1e6,
+     .help = "mean number of tracks through the first layer"},
+    {.name = "crowded",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(simulate_options, crowded),
+     .help = "as many tracks as make about 175000 digis an event"},
+    {.name = "noise",
+     .value = "X",
+     .kind = SLC_CLI_NUMBER,
+     .member = offsetof(simulate_options, noise),
+     .low = 0,
+     .high = 1e6,
+     .help = "mean number of noise digis in an event"},
+    FRACTION("duplicates", duplicates, "fraction of digis that are sent twice"),
+    FRACTION("dead", dead, "fraction of columns that the gains mark as dead"),
+    FRACTION("noisy", noisy, "fraction of columns that are noisy, and marked so"),
+    FRACTION("bad-rocs", bad_rocs, "fraction of chips that the cabling marks as bad"),
+    FRACTION("corrupt", corrupt, "fraction of words and fragments damaged, in every way in turn"),
+    {.name = "shuffle",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(simulate_options, shuffle),
+     .help = "fragments of an event and links of a fragment in random order"},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(simulate_options, quiet),
+     .help = "no progress and no notes on standard error, only errors"},
+};
+
+static void set_defaults(void *at)
+{
+    slc_sim_cms_config config;
+    slc_sim_cms_config_default(&config);
+    simulate_options *options = at;
+    *options = (simulate_options){.seed = config.seed,
+                                  .tracks = (double)config.tracks,
+                                  .noise = (double)config.noise_digis,
+                                  .duplicates = (double)config.duplicates,
+                                  .dead = (double)config.dead_columns,
+                                  .noisy = (double)config.noisy_columns,
+                                  .bad_rocs = (double)config.bad_rocs,
+                                  .corrupt = (double)config.corrupt};
+}
+
+static slc_status open_generator(const simulate_options *options, slc_sim_cms **sim, slc_error *error)
+{
+    const slc_sim_cms_config config = {
+        .seed = options->seed,
+        .tracks = options->crowded ? (float)CROWDED_TRACKS : (float)options->tracks,
+        .noise_digis = (float)options->noise,
+        .duplicates = (float)options->duplicates,
+        .dead_columns = (float)options->dead,
+        .noisy_columns = (float)options->noisy,
+        .bad_rocs = (float)options->bad_rocs,
+        .corrupt = (float)options->corrupt,
+        .shuffled = options->shuffle,
+        .whole = true, /* events of a file do not say how long they are */
+    };
+    return slc_sim_cms_open(&config, sim, error);
+}
+
+/* ---- outputs ------------------------------------------------------------------------------------- */
+
+typedef struct outputs {
+    slc_io_cms_writer *events;
+    slc_io_hdf5_writer *truth; /* NULL: not asked for */
+} outputs;
+
+static slc_status open_outputs(const simulate_options *options, const char *command_line, outputs *out,
+                               slc_error *error)
+{
+    slc_status status = slc_io_cms_create(options->output, &out->events, error);
+    if (status == SLC_OK && options->truth != NULL) {
+        status = slc_io_hdf5_create(options->truth, &out->truth, error);
+        if (status == SLC_OK) {
+            status = slc_io_hdf5_text(out->truth, "sluice_version", slc_version(), error);
+        }
+        if (status == SLC_OK) {
+            status = slc_io_hdf5_text(out->truth, "command", command_line, error);
+        }
+    }
+    return status;
+}
+
+/* What a right decoder complains of, as attributes: cms_gap, cms_crc … */
+static slc_status write_faults(slc_io_hdf5_writer *writer, const slc_faults *faults, slc_error *error)
+{
+    slc_status status = SLC_OK;
+    for (int code = SLC_FAULT_CMS_ROC_INVALID; code <= SLC_FAULT_CMS_EVENT && status == SLC_OK; code++) {
+        status = slc_io_hdf5_number(writer, slc_fault_name((slc_fault_code)code), (double)faults->count[code],
+                                    error);
+    }
+    return status;
+}
+
+static slc_status finish_outputs(outputs *out, const slc_faults *faults, slc_error *error)
+{
+    slc_status status = SLC_OK;
+    if (out->truth != NULL) {
+        status = write_faults(out->truth, faults, error);
+        if (status == SLC_OK) {
+            status = slc_io_hdf5_finish(out->truth, error);
+            out->truth = NULL;
+        }
+    }
+    if (status == SLC_OK) {
+        status = slc_io_cms_finish(out->events, error);
+        out->events = NULL;
+    }
+    return status;
+}
+
+static void abandon_outputs(outputs *out)
+{
+    slc_io_cms_abandon(out->events);
+    slc_io_hdf5_abandon(out->truth);
+}
+
+static slc_status write_payloads(const simulate_options *options, const slc_sim_cms *sim, slc_error *error)
+{
+    slc_status status = SLC_OK;
+    if (options->cabling != NULL) {
+        status = slc_io_write_cms_cabling(options->cabling, slc_sim_cms_cabling(sim), error);
+    }
+    if (status == SLC_OK && options->gains != NULL) {
+        status = slc_io_write_cms_gains(options->gains, slc_sim_cms_gains(sim), error);
+    }
+    return status;
+}
+
+/* ---- the run ------------------------------------------------------------------------------------- */
+
+/* One event, into the files. The truth's faults add up, its rows are forgotten. */
+static slc_status write_event(slc_sim_cms *sim, uint64_t event, outputs *out, slc_batch *batch,
+                              slc_sim_cms_truth *truth, slc_error *error)
+{
+    slc_batch_reset(batch);
+    slc_columns_reset(&truth->digis);
+    slc_columns_reset(&truth->crossings);
+    slc_status status = slc_sim_cms_event(sim, event, batch, truth, error);
+    if (status == SLC_OK) {
+        status = slc_io_cms_write(out->events, batch->bytes + batch->offset[0], batch->length[0], error);
+    }
+    if (status == SLC_OK && out->truth != NULL) {
+        status = slc_io_hdf5_append(out->truth, "digis", &slc_cms_digis_schema, &truth->digis, error);
+        if (status == SLC_OK) {
+            status = slc_io_hdf5_append(out->truth, "crossings", &slc_sim_cms_crossings_schema,
+                                        &truth->crossings, error);
+        }
+    }
+    return status;
+}
+
+/* An event at a time: memory does not grow with their number. */
+static slc_status write_events(const simulate_options *options, slc_sim_cms *sim, outputs *out,
+                               uint64_t *digis, slc_error *error)
+{
+    slc_batch batch = {.n_events = 0};
+    slc_sim_cms_truth truth = {.faults = {.n_kept = 0}};
+    slc_cli_progress progress;
+    slc_status status = SLC_OK;
+    slc_cli_progress_begin(&progress, "simulate cms", options->quiet);
+    for (uint64_t i = 0; i < options->events && status == SLC_OK && !slc_cli_interrupted(); i++) {
+        status = write_event(sim, i, out, &batch, &truth, error);
+        *digis += truth.digis.head.size;
+        slc_cli_progress_show(&progress, i + 1, options->events);
+    }
+    slc_cli_progress_end(&progress);
+    if (status == SLC_OK && !slc_cli_interrupted()) {
+        status = finish_outputs(out, &truth.faults, error);
+    }
+    slc_batch_clear(&batch);
+    slc_sim_cms_truth_clear(&truth);
+    return status;
+}
+
+static int simulate(const simulate_options *options, const char *command_line)
+{
+    slc_error error = {.status = SLC_OK};
+    slc_sim_cms *sim = NULL;
+    outputs out = {.events = NULL};
+    uint64_t digis = 0;
+    const double began = slc_clock_seconds();
+    slc_cli_catch_signals();
+    slc_status status = open_generator(options, &sim, &error);
+    status = status == SLC_OK ? open_outputs(options, command_line, &out, &error) : status;
+    status = status == SLC_OK ? write_events(options, sim, &out, &digis, &error) : status;
+    abandon_outputs(&out); /* what has been finished is not there any more */
+    const bool interrupted = slc_cli_interrupted();
+    status = status == SLC_OK && !interrupted ? write_payloads(options, sim, &error) : status;
+    slc_sim_cms_close(sim);
+    if (status != SLC_OK) {
+        slc_cli_say("simulate cms", "%s", error.text);
+    }
+    if (status != SLC_OK || interrupted) {
+        return SLC_CLI_FAILED;
+    }
+    if (!options->quiet) {
+        slc_cli_say("simulate cms",
+                    "%s: %" PRIu64 " events with seed %" PRIu64 ", %.0f digis an event, in %.1f s",
+                    strcmp(options->output, "-") == 0 ? "standard output" : options->output, options->events,
+                    options->seed, options->events > 0 ? (double)digis / (double)options->events : 0.0,
+                    slc_clock_seconds() - began);
+    }
+    return SLC_CLI_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    static const char *const flags[] = {"--output", "--cabling", "--gains", "--truth"};
+    simulate_options options;
+    int first = 0;
+    char *command_line = slc_cli_command_line("simulate cms", argc, argv);
+    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
+    if (status == SLC_CLI_GO_ON) {
+        const char *const files[] = {options.output, options.cabling, options.gains, options.truth};
+        for (size_t i = 1; i < 4 && status == SLC_CLI_GO_ON; i++) {
+            if (files[i] != NULL && strcmp(files[i], "-") == 0) {
+                status = slc_cli_wrong(COMMAND, "%s needs the name of a file, not '-'", flags[i]);
+            }
+        }
+        status = status == SLC_CLI_GO_ON ? slc_cli_check_files(COMMAND, flags, files, 4, NULL, 0) : status;
+    }
+    if (status == SLC_CLI_GO_ON) {
+        status = simulate(&options, command_line != NULL ? command_line : "simulate cms");
+    }
+    free(command_line);
+    return status;
+}
+
+const slc_cli_command slc_cmd_simulate_cms = {
+    .name = "simulate cms",
+    .operands = "",
+    .summary = "generate events of CMS's pixels with truth",
+    .description = "Generates tracks through CMS's pixel detector of 1856 modules and writes the raw data "
+                   "that its read-out\n"
+                   "would send, as sluice cms reads them, with the cabling and the gains that it needs for "
+                   "that. An event\n"
+                   "depends on the options and its number alone.\n",
+    .options = options_table,
+    .n_options = sizeof options_table / sizeof options_table[0],
+    .defaults = set_defaults,
+    .run = run,
+};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Any bytes as a file of CMS's events; what is read goes through the decoder. */
+#include "fuzz_cms.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    /* A fuzzer's file is small, so events may be: it finds the limit, too. */
+    const slc_io_config config = {.max_event_bytes = (size_t)1 << 12};
+    slc_io_source *source = NULL;
+    slc_error error = {0};
+    if (slc_io_open_memory(bytes, size, "fuzz", &config, &source, &error) != SLC_OK) {
+        fuzz_require(source == NULL && error.text[0] != '\0', "a failure has a text");
+        return 0;
+    }
+    slc_batch batch = {0};
+    slc_faults faults = {0};
+    while (slc_io_content_of(source) == SLC_IO_CMS_EVENTS) {
+        const slc_status status = slc_io_read_batch(source, 4, (size_t)1 << 20, &batch, &faults, &error);
+        fuzz_require(status == SLC_OK || status == SLC_END, "reading memory does not fail");
+        if (status == SLC_END) {
+            slc_io_totals totals;
+            slc_io_totals_of(source, &totals);
+            fuzz_require(totals.bytes == size, "every byte is consumed");
+            fuzz_require(totals.lost_events == 0 || slc_io_damage(source) != NULL, "damage has a text");
+            break;
+        }
+        for (uint32_t e = 0; e < batch.n_events; e++) {
+            fuzz_require(batch.length[e] <= config.max_event_bytes, "an event is within the limit");
+        }
+        fuzz_cms_events(&batch);
+    }
+    slc_batch_clear(&batch);
+    slc_io_close(source);
+    return 0;
+}

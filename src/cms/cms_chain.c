@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * CMS's stages in order: fragments, words, calibration, clusters, positions; on a core, or on a GPU by way of
+ * cms_chain_cuda.h. */
+#include "base/columns.h"
+#include "cms/cms_chain_cuda.h"
+#include <sluice/cuda.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+struct slc_cms_chain {
+    slc_cms_config config;
+    slc_cms_cabling *cabling; /* NULL: events come as digis */
+    slc_cms_gains gains;
+    slc_cms_fragments fragments;
+    slc_cms_decode_scratch decode;
+    slc_cms_cluster_scratch cluster;
+    slc_cms_cuda_chain *cuda; /* NULL: on this core */
+};
+
+void slc_cms_config_default(slc_cms_config *config, slc_cms_phase phase)
+{
+    memset(config, 0, sizeof *config);
+    slc_cms_decode_config_default(&config->decode);
+    slc_cms_calibrate_config_default(&config->calibrate, phase);
+    slc_cms_cluster_config_default(&config->cluster);
+    slc_cms_position_config_default(&config->position);
+    if (phase == SLC_CMS_PHASE2) {
+        config->decode.modules = config->cluster.modules = SLC_CMS_MODULES_PHASE2;
+        config->cluster.min_charge_layer1_e = config->cluster.min_charge_e;
+    }
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------- */
+
+/* Tracks come from a point that is not in the module's plane. */
+static slc_status check_planes(const slc_cms_position_config *position, slc_error *error)
+{
+    for (uint32_t i = 0; i <= position->n_planes; i++) {
+        const slc_cms_plane *plane = i < position->n_planes ? &position->planes[i] : &position->plane_default;
+        if (!(plane->z0_um > 0 || plane->z0_um < 0)) {
+            return slc_fail(error, SLC_ERR_USAGE, "position: z0 of %s%u is %g, must not be 0",
+                            i < position->n_planes ? "plane " : "the default plane, behind plane ", i,
+                            (double)plane->z0_um);
+        }
+    }
+    return SLC_OK;
+}
+
+/* Every number of the configuration that the stages do not check themselves. */
+static slc_status check_config(const slc_cms_config *config, slc_error *error)
+{
+    const slc_cms_calibrate_config *calibrate = &config->calibrate;
+    const slc_cms_position_config *position = &config->position;
+    const struct {
+        const char *name;
+        double value, low, high;
+    } ranges[] = {
+        {"phase", (double)calibrate->phase, SLC_CMS_PHASE1, SLC_CMS_PHASE2},
+        {"decode.modules", config->decode.modules, 1, 4096},
+        {"calibrate.factor", (double)calibrate->factor, 0, 1e6},
+        {"calibrate.factor-layer1", (double)calibrate->factor_layer1, 0, 1e6},
+        {"calibrate.offset", (double)calibrate->offset_e, -1e6, 1e6},
+        {"calibrate.offset-layer1", (double)calibrate->offset_layer1_e, -1e6, 1e6},
+        {"calibrate.least", calibrate->least_e, 0, 65535},
+        {"calibrate.per-count", (double)calibrate->per_count_e, 0, 1e6},
+        {"calibrate.slope", calibrate->slope, 0, 16},
+        {"calibrate.kink", calibrate->kink, 0, 65535},
+        {"position.pitch-x", (double)position->pitch_x_um, 1e-3, 1e6},
+        {"position.pitch-y", (double)position->pitch_y_um, 1e-3, 1e6},
+        {"position.thickness", (double)position->thickness_um, 0, 1e6},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        if (!(ranges[i].value >= ranges[i].low && ranges[i].value <= ranges[i].high)) {
+            return slc_fail(error, SLC_ERR_USAGE, "%s is %g, must be from %g to %g", ranges[i].name,
+                            ranges[i].value, ranges[i].low, ranges[i].high);
+        }
+    }
+    if (config->decode.target != SLC_SIMD_AUTO && !slc_simd_runs(config->decode.target)) {
+        return slc_fail(error, SLC_ERR_USAGE, "decode.target %d does not run on this machine",
+                        (int)config->decode.target);
+    }
+    return check_planes(position, error);
+}
+
+static slc_status copy_cabling(slc_cms_chain *chain, const slc_cms_cabling *cabling, slc_error *error)
+{
+    if (cabling == NULL) {
+        return SLC_OK;
+    }
+    const slc_status status = slc_cms_cabling_check(cabling, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    chain->cabling = malloc(sizeof *cabling);
+    if (chain->cabling == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for the cabling");
+    }
+    *chain->cabling = *cabling;
+    return SLC_OK;
+}
+
+static bool needs_gains(const slc_cms_config *config)
+{
+    return !config->calibrated && config->calibrate.phase == SLC_CMS_PHASE1;
+}
+
+static slc_status copy_gains(slc_cms_chain *chain, const slc_cms_gains *gains, slc_error *error)
+{
+    if (!needs_gains(&chain->config)) {
+        return SLC_OK;
+    }
+    if (gains == NULL || gains->n_modules == 0 || gains->gain == NULL) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "digis of phase 1 are calibrated with gains, and there are none");
+    }
+    if (gains->dead == gains->noisy) {
+        return slc_fail(error, SLC_ERR_USAGE, "dead and noisy columns have the same mark, %u", gains->dead);
+    }
+    if (slc_cms_gains_reserve(&chain->gains, gains->n_modules) != SLC_OK) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for the gains of %u modules", gains->n_modules);
+    }
+    slc_cms_gain *own = chain->gains.gain;
+    chain->gains = *gains;
+    chain->gains.gain = own;
+    memcpy(own, gains->gain, (size_t)gains->n_modules * SLC_CMS_GAINS * sizeof *own);
+    return SLC_OK;
+}
+
+static slc_status open_device(slc_cms_chain *chain, slc_error *error)
+{
+    const char *word = chain->config.device;
+    if (word == NULL || strcmp(word, "cpu") == 0) {
+        return SLC_OK;
+    }
+    uint32_t device;
+    const slc_status status = slc_cuda_choose(word, &device, error);
+    return status == SLC_OK ? slc_cms_cuda_open(&chain->config, chain->cabling,
+                                                chain->gains.n_modules > 0 ? &chain->gains : NULL, device,
+                                                &chain->cuda, error)
+                            : status;
+}
+
+slc_status slc_cms_chain_open(const slc_cms_config *config, const slc_cms_cabling *cabling,
+                              const slc_cms_gains *gains, slc_cms_chain **chain, slc_error *error)
+{
+    *chain = NULL;
+    slc_status status = check_config(config, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_cms_chain *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a CMS chain");
+    }
+    opened->config = *config;
+    status = copy_cabling(opened, cabling, error);
+    status = status == SLC_OK ? copy_gains(opened, gains, error) : status;
+    /* The stage checks its own configuration when it reserves. */
+    status = status == SLC_OK ? slc_cms_cluster_reserve(&config->cluster, 0, &opened->cluster, error)
+                              : status;
+    status = status == SLC_OK ? open_device(opened, error) : status;
+    if (status != SLC_OK) {
+        slc_cms_chain_close(opened);
+        return status;
+    }
+    *chain = opened;
+    return SLC_OK;
+}
+
+slc_cms_cuda_chain *slc_cms_chain_cuda(slc_cms_chain *chain)
+{
+    return chain->cuda;
+}
+
+void slc_cms_chain_close(slc_cms_chain *chain)
+{
+    if (chain != NULL) {
+        slc_cms_cuda_close(chain->cuda);
+        slc_cms_cluster_clear(&chain->cluster);
+        slc_cms_decode_clear(&chain->decode);
+        slc_columns_clear(&slc_cms_fragments_schema, &chain->fragments);
+        slc_cms_gains_clear(&chain->gains);
+        free(chain->cabling);
+        free(chain);
+    }
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+/* An event has a module and a cluster for each digi at most. */
+static slc_status reserve_clusters(size_t digis, uint32_t events, uint32_t modules, slc_cms_result *result)
+{
+    const size_t rows = digis < (size_t)events * modules ? digis : (size_t)events * modules;
+    const slc_status status = slc_columns_reserve(&slc_cms_modules_schema, &result->modules, rows, events);
+    return status == SLC_OK ? slc_columns_reserve(&slc_cms_clusters_schema, &result->clusters, digis, events)
+                            : status;
+}
+
+slc_status slc_cms_chain_reserve(slc_cms_chain *chain, const slc_batch *batch, slc_cms_result *result,
+                                 slc_error *error)
+{
+    size_t fragments, digis;
+    size_t largest = 0;
+    slc_cms_decode_bound(batch, &fragments, &digis);
+    for (uint32_t e = 0; e < batch->n_events; e++) {
+        largest = batch->length[e] > largest ? batch->length[e] : largest;
+    }
+    largest /= sizeof(uint32_t);
+    slc_status status = slc_columns_reserve(&slc_cms_fragments_schema, &chain->fragments, fragments,
+                                            batch->n_events);
+    status = status == SLC_OK
+                 ? slc_columns_reserve(&slc_cms_digis_schema, &result->digis, digis, batch->n_events)
+                 : status;
+    status = status == SLC_OK
+                 ? reserve_clusters(digis, batch->n_events, chain->config.cluster.modules, result)
+                 : status;
+    if (status == SLC_OK && chain->cuda != NULL) {
+        return slc_cms_cuda_reserve(chain->cuda, batch, error);
+    }
+    status = status == SLC_OK ? slc_cms_decode_reserve(&chain->decode, largest) : status;
+    status = status == SLC_OK
+                 ? slc_cms_cluster_reserve(&chain->config.cluster, largest, &chain->cluster, error)
+                 : status;
+    return status == SLC_OK
+               ? SLC_OK
+               : slc_fail(error, status, "no memory for a batch of %u events and up to %zu digis",
+                          batch->n_events, digis);
+}
+
+static size_t largest_event(const slc_columns *head)
+{
+    size_t largest = 0;
+    for (uint32_t e = 0; e < head->n_events; e++) {
+        const size_t rows = head->event_offset[e + 1] - head->event_offset[e];
+        largest = rows > largest ? rows : largest;
+    }
+    return largest;
+}
+
+slc_status slc_cms_chain_reserve_digis(slc_cms_chain *chain, slc_cms_result *result, slc_error *error)
+{
+    const slc_columns *head = &result->digis.head;
+    const slc_status status = reserve_clusters(head->size, head->n_events, chain->config.cluster.modules,
+                                               result);
+    if (status != SLC_OK) {
+        return slc_fail(error, status, "no memory for a batch of %u events and %zu digis", head->n_events,
+                        head->size);
+    }
+    return chain->cuda != NULL
+               ? slc_cms_cuda_reserve_digis(chain->cuda, &result->digis, error)
+               : slc_cms_cluster_reserve(&chain->config.cluster, largest_event(head), &chain->cluster, error);
+}
+
+/* ---- running ------------------------------------------------------------------------------------------- */
+
+/* Under `strict`, turns the first fault of the batch into an error. */
+static slc_status check_strict(const slc_cms_chain *chain, const slc_faults *faults, slc_error *error)
+{
+    if (!chain->config.strict || slc_faults_total(faults) == 0) {
+        return SLC_OK;
+    }
+    const slc_fault *first = &faults->kept[0];
+    return slc_fail(error, SLC_ERR_STRICT, "event %llu, FED or module %d, offset %llu: %s",
+                    (unsigned long long)first->event, (int)first->module, (unsigned long long)first->offset,
+                    slc_fault_text(first->code));
+}
+
+/* Ends the time of a stage, begins that of the next. */
+static void take_time(slc_cms_result *result, slc_cms_stage stage, double *began)
+{
+    const double now = slc_clock_seconds();
+    result->seconds[stage] = now - *began;
+    *began = now;
+}
+
+static void begin_batch(slc_cms_result *result, uint64_t first_event)
+{
+    slc_faults_reset(&result->faults);
+    result->first_event = first_event;
+    result->words = (slc_cms_word_counts){0};
+    result->columns = (slc_cms_calibrate_counts){0};
+    memset(result->seconds, 0, sizeof result->seconds);
+}
+
+/* Digis to clusters with positions. */
+static slc_status cluster_digis(slc_cms_chain *chain, slc_cms_result *result)
+{
+    const slc_cms_config *config = &chain->config;
+    double time = slc_clock_seconds();
+    slc_status status = SLC_OK;
+    if (!config->calibrated) {
+        status = slc_cms_calibrate_run(&config->calibrate, &chain->gains, result->first_event, &result->digis,
+                                       &result->columns, &result->faults);
+        take_time(result, SLC_CMS_STAGE_CALIBRATE, &time);
+    }
+    if (status == SLC_OK) {
+        status = slc_cms_cluster_run(&config->cluster, result->first_event, &chain->cluster, &result->digis,
+                                     &result->modules, &result->clusters, &result->faults);
+        take_time(result, SLC_CMS_STAGE_CLUSTER, &time);
+    }
+    if (status == SLC_OK) {
+        slc_cms_position_run(&config->position, &result->clusters);
+        take_time(result, SLC_CMS_STAGE_POSITION, &time);
+    }
+    return status;
+}
+
+/* What a stage failed with, or what `strict` makes of the faults. */
+static slc_status finish(const slc_cms_chain *chain, const slc_cms_result *result, slc_status status,
+                         slc_error *error)
+{
+    return status == SLC_OK ? check_strict(chain, &result->faults, error)
+                            : slc_fail(error, status, "CMS chain: %s", slc_status_name(status));
+}
+
+/* Leaves events without rows, where that was asked for. */
+static void drop_digis(const slc_cms_chain *chain, uint32_t n_events, slc_cms_result *result)
+{
+    if (chain->config.drop_digis) {
+        slc_columns_reset(&result->digis);
+        for (uint32_t e = 0; e < n_events; e++) {
+            slc_columns_end_event(&result->digis);
+        }
+    }
+}
+
+slc_status slc_cms_chain_run(slc_cms_chain *chain, const slc_batch *batch, slc_cms_result *result,
+                             slc_error *error)
+{
+    if (chain->cabling == NULL) {
+        return slc_fail(error, SLC_ERR_USAGE, "raw events need the cabling, and there is none");
+    }
+    begin_batch(result, batch->first_event);
+    double time = slc_clock_seconds();
+    slc_status status = slc_cms_index_run(batch, &chain->fragments, &result->faults);
+    if (status == SLC_OK && chain->cuda != NULL) {
+        status = slc_cms_cuda_run(chain->cuda, batch, &chain->fragments, result, error);
+        take_time(result, SLC_CMS_STAGE_DECODE, &time);
+        if (status != SLC_OK) {
+            return status;
+        }
+        drop_digis(chain, batch->n_events, result);
+        return check_strict(chain, &result->faults, error);
+    }
+    if (status == SLC_OK) {
+        status = slc_cms_decode_run(&chain->config.decode, chain->cabling, batch, &chain->fragments,
+                                    &chain->decode, &result->digis, &result->words, &result->faults);
+    }
+    take_time(result, SLC_CMS_STAGE_DECODE, &time);
+    status = status == SLC_OK ? cluster_digis(chain, result) : status;
+    if (status == SLC_OK) { /* there is room for the events then */
+        drop_digis(chain, batch->n_events, result);
+    }
+    return finish(chain, result, status, error);
+}
+
+slc_status slc_cms_chain_run_digis(slc_cms_chain *chain, slc_cms_result *result, slc_error *error)
+{
+    begin_batch(result, result->first_event);
+    result->words.digis = result->digis.head.size;
+    if (chain->cuda != NULL) {
+        double time = slc_clock_seconds();
+        const slc_status status = slc_cms_cuda_run_digis(chain->cuda, result, error);
+        take_time(result, SLC_CMS_STAGE_DECODE, &time);
+        return status == SLC_OK ? check_strict(chain, &result->faults, error) : status;
+    }
+    return finish(chain, result, cluster_digis(chain, result), error);
+}
+
+/* ---- results ------------------------------------------------------------------------------------------- */
+
+void slc_cms_result_clear(slc_cms_result *result)
+{
+    slc_columns_clear(&slc_cms_digis_schema, &result->digis);
+    slc_columns_clear(&slc_cms_modules_schema, &result->modules);
+    slc_columns_clear(&slc_cms_clusters_schema, &result->clusters);
+    memset(result, 0, sizeof *result);
+}
+
+uint64_t slc_cms_result_checksum(const slc_cms_result *result, uint64_t seed)
+{
+    uint64_t sum = seed;
+    for (uint32_t e = 0; e < result->digis.head.n_events; e++) {
+        sum = slc_columns_checksum(&slc_cms_digis_schema, &result->digis, e, sum);
+        sum = slc_columns_checksum(&slc_cms_modules_schema, &result->modules, e, sum);
+        sum = slc_columns_checksum(&slc_cms_clusters_schema, &result->clusters, e, sum);
+    }
+    return sum;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The fragments of a batch: where their data words are, and whether headers and trailers are what they should
+ * be, in the order in which CMS's unpacker looks (CRC bit, headers, trailers). docs/formats/cms-raw.md has
+ * the rules.
+ */
+#include "cms/cms_fragment.h"
+
+#include "base/bytes.h"
+#include "base/columns.h"
+
+static const slc_column columns[] = {
+    SOA_COLUMN(slc_cms_fragments, fed, "id"),
+    SOA_COLUMN(slc_cms_fragments, begin, "byte"),
+    SOA_COLUMN(slc_cms_fragments, n_words, "1"),
+};
+SOA_SCHEMA(slc_cms_fragments, slc_cms_fragments_schema, "fragments", columns);
+
+enum { MORE_FOLLOW = 8, CRC_WRONG = 4 }; /* bits of the low word of headers and trailers */
+
+typedef struct walk {
+    slc_cms_view view;
+    uint64_t event;
+    slc_faults *faults;
+    slc_cms_fragments *fragments;
+} walk;
+
+static void note(const walk *w, slc_fault_code code, const slc_cms_fragment *fragment, size_t offset)
+{
+    slc_faults_add(w->faults, code, w->event, (int32_t)fragment->fed, offset);
+}
+
+static void note_event(const walk *w, size_t offset)
+{
+    slc_faults_add(w->faults, SLC_FAULT_CMS_EVENT, w->event, -1, offset);
+}
+
+/* ---- one fragment ------------------------------------------------------------------------------ */
+
+/* Behind the headers; 0 where one is missing or of another source. */
+static size_t behind_headers(const uint8_t *bytes, const slc_cms_fragment *fragment)
+{
+    if (fragment->fed - SLC_CMS_FED_FIRST >= SLC_CMS_FEDS) {
+        return 0;
+    }
+    for (size_t at = fragment->begin; at < fragment->end;) {
+        const uint8_t *header = bytes + at;
+        if (!slc_cms_word_is_header(header) || slc_cms_header_source(header) != fragment->fed) {
+            return 0;
+        }
+        at += SLC_CMS_FRAGMENT_WORD;
+        if ((header[0] & MORE_FOLLOW) == 0) {
+            return at;
+        }
+    }
+    return 0;
+}
+
+/* Where the trailers begin; 0 where one is missing. */
+static size_t before_trailers(const uint8_t *bytes, size_t begin, size_t end)
+{
+    for (size_t at = end; at >= begin + SLC_CMS_FRAGMENT_WORD;) {
+        at -= SLC_CMS_FRAGMENT_WORD;
+        const uint8_t *trailer = bytes + at;
+        if (!slc_cms_word_is_trailer(trailer)) {
+            return 0;
+        }
+        if ((trailer[0] & MORE_FOLLOW) == 0) {
+            return at;
+        }
+    }
+    return 0;
+}
+
+static slc_status take(const walk *w, const slc_cms_fragment *fragment)
+{
+    const uint8_t *bytes = w->view.bytes;
+    const size_t last = fragment->end - SLC_CMS_FRAGMENT_WORD;
+    if (slc_cms_word_is_trailer(bytes + last) && (bytes[last] & CRC_WRONG) != 0) {
+        note(w, SLC_FAULT_CMS_CRC, fragment, last);
+    }
+    const size_t begin = behind_headers(bytes, fragment);
+    if (begin == 0) {
+        note(w, SLC_FAULT_CMS_HEADER, fragment, fragment->begin);
+        return SLC_OK;
+    }
+    const size_t end = before_trailers(bytes, begin, fragment->end);
+    if (end == 0) {
+        note(w, SLC_FAULT_CMS_TRAILER, fragment, last);
+        return SLC_OK;
+    }
+    const size_t words = (fragment->end - fragment->begin) / SLC_CMS_FRAGMENT_WORD;
+    if (slc_cms_trailer_length(bytes + last) != (words & 0xffffffU)) {
+        note(w, SLC_FAULT_CMS_LENGTH, fragment, last);
+    }
+    slc_cms_fragments *fragments = w->fragments;
+    const size_t row = fragments->head.size;
+    if (row >= fragments->head.capacity) {
+        return SLC_ERR_CAPACITY;
+    }
+    fragments->fed[row] = fragment->fed;
+    fragments->begin[row] = (uint32_t)begin;
+    fragments->n_words[row] = (uint32_t)((end - begin) / 4);
+    fragments->head.size = row + 1;
+    return SLC_OK;
+}
+
+/* ---- events and batches ------------------------------------------------------------------------ */
+
+static slc_cms_view view_of(const slc_batch *batch, uint32_t event)
+{
+    /* A batch of empty events may have no memory. */
+    return (slc_cms_view){.bytes = batch->size > 0 ? batch->bytes + batch->offset[event] : NULL,
+                          .size = batch->length[event],
+                          .whole = true,
+                          .limit = batch->length[event]};
+}
+
+/* An event that columns of 32 bits cannot count is none. */
+static bool can_walk(const slc_cms_view *view)
+{
+    return view->bytes != NULL && view->size >= SLC_CMS_EVENT_HEAD && view->size <= UINT32_MAX;
+}
+
+static slc_status walk_event(const walk *w)
+{
+    if (!can_walk(&w->view)) {
+        note_event(w, 0);
+        return SLC_OK;
+    }
+    uint32_t found = 0;
+    bool told = false;
+    slc_cms_fragment fragment;
+    for (size_t at = SLC_CMS_EVENT_HEAD;; at = fragment.end) {
+        const slc_cms_step step = slc_cms_fragment_next(&w->view, at, &fragment);
+        if (step == SLC_CMS_STEP_END) {
+            break;
+        }
+        found++;
+        if (fragment.damaged) {
+            note_event(w, at);
+            told = true;
+        }
+        const slc_status status = step == SLC_CMS_STEP_FRAGMENT ? take(w, &fragment) : SLC_OK;
+        if (status != SLC_OK) {
+            return status;
+        }
+    }
+    if (!told && found != slc_load_u32(w->view.bytes)) {
+        note_event(w, 0);
+    }
+    return SLC_OK;
+}
+
+void slc_cms_decode_bound(const slc_batch *batch, size_t *fragments, size_t *digis)
+{
+    *fragments = 0;
+    *digis = 0;
+    for (uint32_t e = 0; e < batch->n_events; e++) {
+        const slc_cms_view view = view_of(batch, e);
+        slc_cms_fragment fragment;
+        for (size_t at = SLC_CMS_EVENT_HEAD; can_walk(&view); at = fragment.end) {
+            const slc_cms_step step = slc_cms_fragment_next(&view, at, &fragment);
+            if (step == SLC_CMS_STEP_END) {
+                break;
+            }
+            if (step == SLC_CMS_STEP_FRAGMENT) {
+                *fragments += 1;
+                *digis += (fragment.end - fragment.begin - SLC_CMS_FRAGMENT_LEAST) / 4;
+            }
+        }
+    }
+}
+
+slc_status slc_cms_index_run(const slc_batch *batch, slc_cms_fragments *fragments, slc_faults *faults)
+{
+    slc_columns_reset(fragments);
+    if (fragments->head.block == NULL || fragments->head.event_capacity < batch->n_events) {
+        return SLC_ERR_CAPACITY;
+    }
+    for (uint32_t e = 0; e < batch->n_events; e++) {
+        const walk w = {view_of(batch, e), batch->first_event + e, faults, fragments};
+        const slc_status status = walk_event(&w);
+        if (status != SLC_OK) {
+            return status;
+        }
+        slc_columns_end_event(fragments);
+    }
+    return SLC_OK;
+}

@@ -1,0 +1,127 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Everything that needs a GPU, in one go: all tests with the label cuda, these again on small inputs under compute-sanitizer's
+# memcheck and racecheck, and the benchmarks; one table at the end. The continuous test has no GPU, so this is its part there.
+#
+#     tools/gpu-check.sh [--no-sanitizer] [--no-bench] [--log FOLDER] [FOLDER [TEST ...]]
+#
+# Without FOLDER it builds build/gpu. FOLDER is a build folder, or one with nothing but the binaries: the command, the test
+# programs (beside it or in tests/), and, if they are not where the programs look for them, libraries in lib/. It then needs
+# neither compiler nor CMake, so it can be copied to a machine that has only a driver. TEST names tests to run instead of all.
+# Exits with 1 if anything failed, with 77 where there is no device.
+set -uo pipefail
+
+sanitizer=yes bench=yes logs=
+limit=${GPU_CHECK_LIMIT:-300} # seconds for one program
+while [ $# -gt 0 ]; do
+    case $1 in
+    --no-sanitizer) sanitizer=no ;;
+    --no-bench) bench=no ;;
+    --log) logs=${2:?--log needs a folder} && shift ;;
+    -*) echo "usage: $0 [--no-sanitizer] [--no-bench] [--log FOLDER] [FOLDER [TEST ...]]" >&2 && exit 2 ;;
+    *) break ;;
+    esac
+    shift
+done
+
+if [ $# -gt 0 ]; then
+    folder=$(cd "$1" && pwd) || exit 2
+    shift
+else
+    cd "$(dirname "$0")/.." || exit 2
+    folder=$PWD/build/gpu
+    cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSLUICE_CUDA=ON &&
+        cmake --build "$folder" || exit 1
+fi
+if [ -z "$logs" ]; then
+    logs=$(mktemp -d) && trap 'rm -rf "$logs"' EXIT
+fi
+mkdir -p "$logs"
+[ ! -d "$folder/lib" ] || export LD_LIBRARY_PATH=$folder/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+
+sluice=$folder/sluice
+[ -x "$sluice" ] || { echo "no command in $folder" >&2; exit 2; }
+"$sluice" version | sed -n '/^cuda/,/^kernels/p' | sed '$d'
+"$sluice" version | grep -q '^devices *cuda:0' || { echo "There is no device: nothing was checked."; exit 77; }
+
+# ---- tests --------------------------------------------------------------------------------------------------------
+
+# The programs of the tests with the label cuda have cuda in their names. Where ctest knows the folder, it is asked, too.
+programs=()
+for place in "$folder/tests" "$folder"; do
+    for program in "$place"/test_*; do
+        case ${program##*/} in *.*) ;; *cuda*) [ -f "$program" ] && [ -x "$program" ] && programs+=("$program") ;; esac
+    done
+    [ ${#programs[@]} = 0 ] || break
+done
+[ ${#programs[@]} -gt 0 ] || { echo "no tests in $folder" >&2; exit 2; }
+if command -v ctest >/dev/null && [ -f "$folder/CTestTestfile.cmake" ]; then
+    for name in $(ctest --test-dir "$folder" -N -L '^cuda$' | sed -n 's/.*Test *#[0-9]*: //p'); do
+        printf '%s\n' "${programs[@]##*/}" | grep -Fxq "$name" ||
+            { echo "the test $name has the label cuda, and there is no such program in $folder/tests" >&2; exit 2; }
+    done
+fi
+
+failed=0
+rows=()
+# check NAME HOW COMMAND ...: one row of the table
+check() {
+    local name=$1 how=$2 log=$logs/$1.$2.log began seconds status words
+    shift 2
+    began=$(date +%s.%N)
+    timeout "$limit" "$@" >"$log" 2>&1
+    status=$?
+    seconds=$(date +%s.%N | awk -v began="$began" '{ printf "%.1f", $1 - began }')
+    words=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test(s)\..*/\1 passed/p' "$log" | tail -n 1)
+    case $status in
+    0) status=ok ;;
+    77) status=skipped ;;
+    124) status=FAILED && words="after $limit s" && failed=1 ;;
+    *) status=FAILED && failed=1 && words=$(grep -m 1 -E 'FAILED|ERROR|rror' "$log" | cut -c 1-70) ;;
+    esac
+    rows+=("$(printf '%-26s %-10s %-8s %7s s  %s' "$name" "$how" "$status" "$seconds" "$words")")
+    echo "${rows[-1]}"
+    [ "$status" != FAILED ] || tail -n 30 "$log"
+}
+
+wanted() {
+    local name=$1 other
+    shift
+    [ $# -gt 0 ] || return 0
+    for other in "$@"; do [ "$other" != "$name" ] || return 0; done
+    return 1
+}
+
+tools=()
+if [ "$sanitizer" = yes ]; then
+    if command -v compute-sanitizer >/dev/null; then
+        tools=(memcheck racecheck)
+    else
+        echo "compute-sanitizer is not found: memory and races are not checked"
+    fi
+fi
+for program in "${programs[@]}"; do
+    name=${program##*/}
+    wanted "$name" "$@" || continue
+    check "$name" plain "$program"
+    for tool in "${tools[@]}"; do
+        # Errors that the runtime is asked for (too much memory) are the test's business.
+        SLUICE_TEST_SMALL=1 check "$name" "$tool" compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9 "$program"
+    done
+done
+
+# ---- benchmarks ---------------------------------------------------------------------------------------------------
+
+if [ "$bench" = yes ]; then
+    check "sluice bench cms" bench "$sluice" bench cms --device cuda
+fi
+
+echo
+echo "== results"
+printf '%s\n' "${rows[@]}"
+if [ "$bench" = yes ]; then
+    echo
+    cat "$logs/sluice bench cms.bench.log"
+fi
+[ "$failed" = 0 ] && echo "== all is well" || echo "== something FAILED"
+exit "$failed"
