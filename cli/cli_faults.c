@@ -35,10 +35,14 @@ json_t *slc_cli_faults_json(const slc_faults *faults)
 
 static void print_place(char *to, size_t size, const char *source, const slc_fault *fault)
 {
+    /* Found when the bytes have been left behind. */
+    const bool of_digis = fault->code == SLC_FAULT_CMS_MODULE_CROWDED;
+    source = of_digis ? "module" : source;
     const int n = fault->module < 0 ? snprintf(to, size, "event %" PRIu64, fault->event)
                                     : snprintf(to, size, "event %" PRIu64 ", %s %" PRId32, fault->event,
                                                source, fault->module);
-    (void)snprintf(to + n, size - (size_t)n, ", byte %" PRIu64 " of the event", fault->offset);
+    (void)snprintf(to + n, size - (size_t)n, ", %s %" PRIu64 " of the event", of_digis ? "digi" : "byte",
+                   fault->offset);
 }
 
 static const slc_fault *first_of(const slc_faults *faults, slc_fault_code code)

@@ -14,10 +14,6 @@
 
 #define COMMAND (&slc_cmd_simulate_cms)
 
-/* With so many tracks in the first layer an event has about 175 000 digis, as many as CMS's synthetic ones:
- * tests/cli/simulate_cms.sh. */
-#define CROWDED_TRACKS 10450
-
 typedef struct simulate_options {
     const char *output, *cabling, *gains, *truth;
     uint64_t events, seed;
@@ -118,7 +114,7 @@ static slc_status open_generator(const simulate_options *options, slc_sim_cms **
 {
     const slc_sim_cms_config config = {
         .seed = options->seed,
-        .tracks = options->crowded ? (float)CROWDED_TRACKS : (float)options->tracks,
+        .tracks = options->crowded ? (float)SLC_SIM_CMS_CROWDED_TRACKS : (float)options->tracks,
         .noise_digis = (float)options->noise,
         .duplicates = (float)options->duplicates,
         .dead_columns = (float)options->dead,

@@ -14,6 +14,10 @@
 extern "C" {
 #endif
 
+/* Tracks that make about as many digis in an event, 175 000, as the synthetic events have:
+ * tests/cli/simulate_cms.sh. */
+enum { SLC_SIM_CMS_CROWDED_TRACKS = 10500 };
+
 typedef struct slc_sim_cms_config {
     uint64_t seed;
     float tracks;      /* mean number that cross the barrel's first layer in an event; default 1500 */

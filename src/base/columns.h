@@ -38,4 +38,15 @@ const void *slc_column_data(const void *collection, const slc_column *column);
 /* The pointer itself, inside the collection. */
 void **slc_column_pointer(void *collection, const slc_column *column);
 
+/* Rows of the event that has most. */
+static inline size_t slc_columns_largest_event(const slc_columns *head)
+{
+    size_t largest = 0;
+    for (uint32_t e = 0; e < head->n_events; e++) {
+        const size_t rows = head->event_offset[e + 1] - head->event_offset[e];
+        largest = rows > largest ? rows : largest;
+    }
+    return largest;
+}
+
 #endif

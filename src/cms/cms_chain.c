@@ -228,16 +228,6 @@ slc_status slc_cms_chain_reserve(slc_cms_chain *chain, const slc_batch *batch, s
                           batch->n_events, digis);
 }
 
-static size_t largest_event(const slc_columns *head)
-{
-    size_t largest = 0;
-    for (uint32_t e = 0; e < head->n_events; e++) {
-        const size_t rows = head->event_offset[e + 1] - head->event_offset[e];
-        largest = rows > largest ? rows : largest;
-    }
-    return largest;
-}
-
 slc_status slc_cms_chain_reserve_digis(slc_cms_chain *chain, slc_cms_result *result, slc_error *error)
 {
     const slc_columns *head = &result->digis.head;
@@ -249,7 +239,8 @@ slc_status slc_cms_chain_reserve_digis(slc_cms_chain *chain, slc_cms_result *res
     }
     return chain->cuda != NULL
                ? slc_cms_cuda_reserve_digis(chain->cuda, &result->digis, error)
-               : slc_cms_cluster_reserve(&chain->config.cluster, largest_event(head), &chain->cluster, error);
+               : slc_cms_cluster_reserve(&chain->config.cluster, slc_columns_largest_event(head),
+                                         &chain->cluster, error);
 }
 
 /* ---- running ------------------------------------------------------------------------------------------- */

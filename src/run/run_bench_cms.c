@@ -45,7 +45,7 @@ static slc_status make_events(const slc_run_bench_cms_config *config, slc_run_cm
     slc_sim_cms_config sim;
     slc_sim_cms_config_default(&sim);
     sim.seed = config->seed;
-    sim.tracks *= 7; /* as many digis as the synthetic events have, some 175 000 */
+    sim.tracks = SLC_SIM_CMS_CROWDED_TRACKS;
     slc_status status = slc_sim_cms_open(&sim, &events->sim, error);
     /* A GPU's batch has them several times over. */
     for (uint32_t e = 0; e < config->events && e < DISTINCT && status == SLC_OK; e++) {

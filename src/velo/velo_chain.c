@@ -117,16 +117,6 @@ void slc_velo_chain_close(slc_velo_chain *chain)
     }
 }
 
-static size_t largest_event(const slc_columns *head)
-{
-    size_t largest = 0;
-    for (uint32_t e = 0; e < head->n_events; e++) {
-        const size_t rows = head->event_offset[e + 1] - head->event_offset[e];
-        largest = rows > largest ? rows : largest;
-    }
-    return largest;
-}
-
 /* Room for what comes after the hits. */
 static slc_status reserve_tracks(slc_velo_chain *chain, size_t hits, size_t hits_of_event, uint32_t events,
                                  slc_velo_result *result)
@@ -188,8 +178,9 @@ slc_status slc_velo_chain_reserve_hits(slc_velo_chain *chain, slc_velo_result *r
     const slc_columns *head = &result->hits.head;
     const slc_status status = slc_columns_reserve(&slc_velo_superpixels_schema, &result->superpixels, 0,
                                                   head->n_events);
-    return status == SLC_OK ? reserve_tracks(chain, head->size, largest_event(head), head->n_events, result)
-                            : status;
+    return status == SLC_OK
+               ? reserve_tracks(chain, head->size, slc_columns_largest_event(head), head->n_events, result)
+               : status;
 }
 
 /* Events without rows: the super-pixels that nobody asked for. */

@@ -494,16 +494,6 @@ static bool open_finder(finder *f, const slc_velo_vertex_config *config,
     return true;
 }
 
-static size_t largest_event(const slc_columns *head)
-{
-    size_t largest = 0;
-    for (uint32_t e = 0; e < head->n_events; e++) {
-        const size_t rows = head->event_offset[e + 1] - head->event_offset[e];
-        largest = rows > largest ? rows : largest;
-    }
-    return largest;
-}
-
 slc_status slc_velo_vertex_run(const slc_velo_vertex_config *config, const slc_velo_states *beam,
                                slc_velo_vertex_scratch *scratch, slc_velo_primaries *primaries)
 {
@@ -518,7 +508,7 @@ slc_status slc_velo_vertex_run(const slc_velo_vertex_config *config, const slc_v
         return SLC_ERR_USAGE;
     }
     if (primaries->head.capacity < (size_t)n_events * SLC_VELO_MAX_PRIMARIES ||
-        largest_event(&beam->head) > scratch->tracks) {
+        slc_columns_largest_event(&beam->head) > scratch->tracks) {
         return SLC_ERR_CAPACITY;
     }
     for (uint32_t e = 0; e < n_events; e++) {
