@@ -83,5 +83,6 @@ extern const slc_cli_command slc_cmd_bench_label;
 extern const slc_cli_command slc_cmd_bench_cluster;
 extern const slc_cli_command slc_cmd_bench_velo;
 extern const slc_cli_command slc_cmd_bench_cms;
+extern const slc_cli_command slc_cmd_bench_gpu;
 
 #endif

@@ -12,116 +12,127 @@
 #include <string.h>
 
 #define COMMAND (&slc_cmd_bench_label)
-enum { MAX_DENSITIES = 256, MAX_OTHERS = 32, MAX_ALGORITHMS = 64 };
-
-typedef struct bench_options {
-    const char *sizes, *granularities, *densities, *algorithms, *simd, *features, *csv, *svg;
-    uint64_t connectivity, threads, repetitions, seed;
-    bool labels_off, json, quiet;
-} bench_options;
 
 static const slc_cli_option options_table[] = {
     {.name = "sizes",
      .value = "LIST",
      .kind = SLC_CLI_TEXT,
-     .member = offsetof(bench_options, sizes),
-     .help = "sides of the images in pixels (default 2048)"},
+     .member = offsetof(slc_bench_label_options, sizes),
+     .help = "sides of the images in pixels (default 2048; on a GPU 8192)"},
     {.name = "granularities",
      .value = "LIST",
      .kind = SLC_CLI_TEXT,
-     .member = offsetof(bench_options, granularities),
-     .help = "sides of the macro-pixels (default 1,2,4,8,16)"},
+     .member = offsetof(slc_bench_label_options, granularities),
+     .help = "sides of the macro-pixels (default 1,2,4,8,16; on a GPU 1,4,16)"},
     {.name = "densities",
      .value = "LIST",
      .kind = SLC_CLI_TEXT,
-     .member = offsetof(bench_options, densities),
-     .help = "in percent, or first:last:step (default 0:100:5)"},
+     .member = offsetof(slc_bench_label_options, densities),
+     .help = "in percent, or first:last:step (default 0:100:5; on a GPU 0:100:10)"},
     {.name = "algorithms",
      .value = "LIST",
      .kind = SLC_CLI_TEXT,
-     .member = offsetof(bench_options, algorithms),
+     .member = offsetof(slc_bench_label_options, algorithms),
      .help = "names with commas (default all)"},
     {.name = "simd",
      .value = "T",
      .kind = SLC_CLI_TEXT,
-     .member = offsetof(bench_options, simd),
+     .member = offsetof(slc_bench_label_options, simd),
      .help = "only this instruction set, or auto (default all that run here)"},
     {.name = "connectivity",
      .value = "N",
      .kind = SLC_CLI_COUNT,
-     .member = offsetof(bench_options, connectivity),
+     .member = offsetof(slc_bench_label_options, connectivity),
      .help = "4 or 8"},
     {.name = "threads",
      .value = "N",
      .kind = SLC_CLI_COUNT,
-     .member = offsetof(bench_options, threads),
+     .member = offsetof(slc_bench_label_options, threads),
      .low = 1,
      .high = 4096,
      .help = "of each labelling"},
     {.name = "features",
      .value = "LIST",
      .kind = SLC_CLI_TEXT,
-     .member = offsetof(bench_options, features),
+     .member = offsetof(slc_bench_label_options, features),
      .help = "make these too, with commas, or all (default none)"},
     {.name = "labels-off",
      .kind = SLC_CLI_FLAG,
-     .member = offsetof(bench_options, labels_off),
+     .member = offsetof(slc_bench_label_options, labels_off),
      .help = "make no label image, features alone"},
     {.name = "repetitions",
      .value = "N",
      .kind = SLC_CLI_COUNT,
-     .member = offsetof(bench_options, repetitions),
+     .member = offsetof(slc_bench_label_options, repetitions),
      .low = 1,
      .high = 100000,
-     .help = "calls of each; fewer where all would take longer than 15 ms"},
+     .help = "calls of each; fewer where they take over 15 ms, on a GPU 50 ms"},
     {.name = "seed",
      .value = "S",
      .kind = SLC_CLI_COUNT,
-     .member = offsetof(bench_options, seed),
+     .member = offsetof(slc_bench_label_options, seed),
      .low = 0,
      .high = UINT32_MAX,
      .help = "of the images"},
     {.name = "csv",
      .value = "FILE",
      .kind = SLC_CLI_TEXT,
-     .member = offsetof(bench_options, csv),
+     .member = offsetof(slc_bench_label_options, csv),
      .help = "write every measurement"},
     {.name = "svg",
      .value = "FILE",
      .kind = SLC_CLI_TEXT,
-     .member = offsetof(bench_options, svg),
-     .help = "draw cycles per pixel against density"},
+     .member = offsetof(slc_bench_label_options, svg),
+     .help = "draw cycles per pixel, of a GPU milliseconds, against density"},
+    {.name = "device",
+     .value = "WHICH",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_bench_label_options, device),
+     .help = "cpu (the default), or a GPU with its algorithms: cuda or cuda:N"},
+    {.name = "bound",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(slc_bench_label_options, bound),
+     .help = "of a GPU, measure its memory, too, and tell how near to that all are"},
+    {.name = "warm",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(slc_bench_label_options, warm),
+     .help = "on a GPU, do not clear its caches before each run"},
+    {.name = "raw",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(slc_bench_label_options, raw),
+     .help = "on a GPU, labels that are not yet numbered, as papers measure them"},
+    {.name = "streams",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(slc_bench_label_options, streams),
+     .low = 0,
+     .high = 32,
+     .help = "on a GPU, measure whole calls with copies instead, 1 to N at once"},
     {.name = "json",
      .kind = SLC_CLI_FLAG,
-     .member = offsetof(bench_options, json),
+     .member = offsetof(slc_bench_label_options, json),
      .help = "print one JSON object"},
     {.name = "quiet",
      .letter = 'q',
      .kind = SLC_CLI_FLAG,
-     .member = offsetof(bench_options, quiet),
+     .member = offsetof(slc_bench_label_options, quiet),
      .help = "no progress on standard error, only errors"},
 };
 
 static void set_defaults(void *at)
 {
-    *(bench_options *)at = (bench_options){.sizes = "2048",
-                                           .granularities = "1,2,4,8,16",
-                                           .densities = "0:100:5",
-                                           .algorithms = "all",
-                                           .connectivity = 8,
-                                           .threads = 1,
-                                           .repetitions = 15,
-                                           .seed = 1};
+    *(slc_bench_label_options *)at = (slc_bench_label_options){
+        .algorithms = "all", .connectivity = 8, .threads = 1, .repetitions = 15, .seed = 1};
 }
 
 /* The lists of a configuration, and what is measured by them. */
 typedef struct bench {
-    const bench_options *options;
+    const slc_bench_label_options *options;
     slc_run_label_config config;
-    size_t sizes[MAX_OTHERS];
-    uint32_t granularities[MAX_OTHERS];
-    double densities[MAX_DENSITIES];
-    size_t algorithms[MAX_ALGORITHMS];
+    size_t sizes[SLC_BENCH_LABEL_LIST];
+    uint32_t granularities[SLC_BENCH_LABEL_LIST];
+    double densities[SLC_BENCH_LABEL_DENSITIES];
+    size_t algorithms[SLC_BENCH_LABEL_ALGORITHMS];
     slc_simd_target targets[SLC_SIMD_TARGETS];
     slc_bench_label_rows rows;
     size_t n_contestants;
@@ -130,69 +141,35 @@ typedef struct bench {
 
 /* ---- lists ------------------------------------------------------------------------------------- */
 
-/* How many; 0 after a line. */
-static size_t whole_numbers(const char *option, const char *text, uint32_t *numbers)
-{
-    const size_t n = slc_cli_whole_numbers(text, 65536, numbers, MAX_OTHERS);
-    if (n == 0) {
-        (void)slc_cli_wrong(COMMAND, "--%s takes whole numbers from 1 to 65536 with commas, not '%s'", option,
-                            text);
-    }
-    return n;
-}
-
 static int choose_images(bench *b)
 {
-    const bench_options *options = b->options;
-    uint32_t numbers[MAX_OTHERS];
-    b->config.n_sizes = whole_numbers("sizes", options->sizes, numbers);
+    const slc_bench_label_options *options = b->options;
+    uint32_t numbers[SLC_BENCH_LABEL_LIST];
+    int status = slc_label_whole_numbers(COMMAND, "sizes", options->sizes != NULL ? options->sizes : "2048",
+                                         numbers, SLC_BENCH_LABEL_LIST, &b->config.n_sizes);
     for (size_t i = 0; i < b->config.n_sizes; i++) {
         b->sizes[i] = numbers[i];
     }
+    if (status == SLC_CLI_GO_ON) {
+        const char *list = options->granularities != NULL ? options->granularities : "1,2,4,8,16";
+        status = slc_label_whole_numbers(COMMAND, "granularities", list, b->granularities,
+                                         SLC_BENCH_LABEL_LIST, &b->config.n_granularities);
+    }
+    if (status == SLC_CLI_GO_ON) {
+        status = slc_label_densities(COMMAND, options->densities != NULL ? options->densities : "0:100:5",
+                                     b->densities, SLC_BENCH_LABEL_DENSITIES, &b->config.n_densities);
+    }
     b->config.sizes = b->sizes;
     b->config.granularities = b->granularities;
-    b->config.n_granularities = b->config.n_sizes > 0
-                                    ? whole_numbers("granularities", options->granularities, b->granularities)
-                                    : 0;
-    if (b->config.n_granularities == 0) {
-        return SLC_CLI_USAGE;
-    }
-    const size_t n = slc_cli_numbers(options->densities, 0, 100, b->densities, MAX_DENSITIES);
-    if (n == 0) {
-        return slc_cli_wrong(
-            COMMAND,
-            "--densities takes up to %d numbers from 0 to 100 with commas or as first:last:step, "
-            "not '%s'",
-            MAX_DENSITIES, options->densities);
-    }
-    for (size_t i = 0; i < n; i++) {
-        b->densities[i] /= 100;
-    }
     b->config.densities = b->densities;
-    b->config.n_densities = n;
-    return SLC_CLI_GO_ON;
+    return status;
 }
 
 static int choose_algorithms(bench *b)
 {
-    const char *list = b->options->algorithms;
-    const bool all = strcmp(list, "all") == 0;
-    char word[64];
-    size_t n = 0;
-    while (all && n < MAX_ALGORITHMS && slc_image_algorithm_name(n) != NULL) {
-        b->algorithms[n] = n;
-        n++;
-    }
-    while (!all && n < MAX_ALGORITHMS && slc_cli_next_word(&list, word, sizeof word)) {
-        b->algorithms[n] = slc_label_algorithm(word);
-        if (b->algorithms[n] == SIZE_MAX) {
-            return slc_label_no_algorithm(COMMAND, word, "all");
-        }
-        n++;
-    }
     b->config.algorithms = b->algorithms;
-    b->config.n_algorithms = n;
-    return SLC_CLI_GO_ON;
+    return slc_label_algorithms(COMMAND, b->options->algorithms, false, b->algorithms,
+                                SLC_BENCH_LABEL_ALGORITHMS, &b->config.n_algorithms);
 }
 
 static int choose_targets(bench *b)
@@ -220,7 +197,7 @@ static int choose_targets(bench *b)
 
 static int choose(bench *b)
 {
-    const bench_options *options = b->options;
+    const slc_bench_label_options *options = b->options;
     b->config = (slc_run_label_config){.connectivity = (uint32_t)options->connectivity,
                                        .threads = (uint32_t)options->threads,
                                        .seed = (uint32_t)options->seed,
@@ -230,6 +207,14 @@ static int choose(bench *b)
     if (options->connectivity != 4 && options->connectivity != 8) {
         return slc_cli_wrong(COMMAND, "--connectivity takes 4 or 8, not '%llu'",
                              (unsigned long long)options->connectivity);
+    }
+    const char *gpu = options->bound         ? "bound"
+                      : options->warm        ? "warm"
+                      : options->raw         ? "raw"
+                      : options->streams > 0 ? "streams"
+                                             : NULL;
+    if (gpu != NULL) {
+        return slc_cli_wrong(COMMAND, "--%s needs a GPU, as --device cuda", gpu);
     }
     if (options->csv != NULL && options->svg != NULL && slc_cli_same_file(options->csv, options->svg)) {
         return slc_cli_wrong(COMMAND, "--csv and --svg name the same file");
@@ -338,11 +323,14 @@ static bool measure(bench *b)
 
 static int run(int argc, char **argv)
 {
-    bench_options options;
+    slc_bench_label_options options;
     int first = 0;
     int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
     if (status != SLC_CLI_GO_ON) {
         return status;
+    }
+    if (slc_label_on_gpu(options.device)) {
+        return slc_bench_label_cuda(COMMAND, &options);
     }
     bench *b = calloc(1, sizeof *b);
     if (b == NULL) {
@@ -364,7 +352,7 @@ static int run(int argc, char **argv)
 const slc_cli_command slc_cmd_bench_label = {
     .name = "bench label",
     .operands = "",
-    .summary = "measure labelling: algorithms, instruction sets, images",
+    .summary = "measure labelling: algorithms, instruction sets, images, GPUs",
     .description = "Labels random images (as of `sluice simulate image`) with every algorithm on every "
                    "instruction set and\n"
                    "prints the average over the densities and the worst density, from the fastest of several "
@@ -375,7 +363,10 @@ const slc_cli_command slc_cmd_bench_label = {
                    "of which needs\n"
                    "the one before and takes a cycle, is timed, and the median of these clocks counts. For "
                    "one thread, pin\n"
-                   "the command to an idle core, as with `taskset -c 1`.\n",
+                   "the command to an idle core, as with `taskset -c 1`.\n"
+                   "On a GPU: its own algorithms, kernels alone from and to the device's memory, with cold "
+                   "caches, by the\n"
+                   "device's clock; averages are all pixels over all time, from medians.\n",
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .defaults = set_defaults,

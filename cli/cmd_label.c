@@ -80,6 +80,18 @@ static const slc_cli_option options_table[] = {
      .low = 0,
      .high = 4096,
      .help = "0: one for each processor; results do not depend on it"},
+    {.name = "device",
+     .value = "WHICH",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_label_options, device),
+     .help = "cpu (the default), or GPUs, with algorithms of their own: cuda, cuda:N,M"},
+    {.name = "device-memory",
+     .value = "MIB",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(slc_label_options, device_memory),
+     .low = 0,
+     .high = 1 << 24,
+     .help = "most of a GPU's memory to take, in MiB; 0: what is free"},
     {.name = "stream",
      .kind = SLC_CLI_FLAG,
      .member = offsetof(slc_label_options, stream),
@@ -180,10 +192,10 @@ static int choose_border(const char *word, slc_image_border *border)
                         : slc_cli_wrong(COMMAND, "--border takes any, inside or touching, not '%s'", word);
 }
 
-static int check_algorithm(const char *name)
+static int check_algorithm(const char *name, bool gpu)
 {
-    const bool known = strcmp(name, "auto") == 0 || slc_label_algorithm(name) != SIZE_MAX;
-    return known ? SLC_CLI_GO_ON : slc_label_no_algorithm(COMMAND, name, "auto");
+    const bool known = strcmp(name, "auto") == 0 || slc_label_algorithm(name, gpu) != SIZE_MAX;
+    return known ? SLC_CLI_GO_ON : slc_label_no_algorithm(COMMAND, name, "auto", gpu);
 }
 
 /* What a stream of rows cannot do. */
@@ -193,6 +205,7 @@ static int check_stream(const slc_label_options *options)
                        : options->preview != NULL                               ? "--preview"
                        : options->border != NULL                                ? "--border"
                        : options->simd != NULL                                  ? "--simd"
+                       : slc_label_on_gpu(options->device)                      ? "--device"
                        : strcmp(options->algorithm, "auto") != 0                ? "--algorithm"
                        : options->threads != slc_image_label_defaults().threads ? "--threads"
                                                                                 : NULL;
@@ -211,6 +224,37 @@ static bool shows_areas(const slc_label_options *options)
     return options->json || options->stats != NULL || (!options->quiet && !has_files(options));
 }
 
+/* The device's word, what only a GPU has, and the algorithm of whichever it is. */
+static int check_device(const slc_label_options *options)
+{
+    const bool gpu = slc_label_on_gpu(options->device);
+    int status = slc_label_device(COMMAND, options->device);
+    if (status == SLC_CLI_GO_ON && options->device_memory > 0 && !gpu) {
+        status = slc_cli_wrong(COMMAND, "--device-memory needs a GPU, as --device cuda");
+    }
+    if (status == SLC_CLI_GO_ON && options->simd != NULL && gpu) {
+        status = slc_cli_wrong(COMMAND, "--simd does not go with --device %s", options->device);
+    }
+    status = status == SLC_CLI_GO_ON ? check_algorithm(options->algorithm, gpu) : status;
+    if (status != SLC_CLI_GO_ON || !gpu || strcmp(options->algorithm, "auto") == 0) {
+        return status;
+    }
+    const size_t algorithm = slc_label_algorithm(options->algorithm, true);
+    if (!slc_image_cuda_algorithm_labels(algorithm) &&
+        (options->output != NULL || options->preview != NULL)) {
+        return slc_cli_wrong(COMMAND, "--algorithm %s makes features alone, and no label image for %s",
+                             options->algorithm, options->output != NULL ? "--output" : "--preview");
+    }
+    if (!slc_image_cuda_algorithm_features(algorithm) && shows_areas(options)) {
+        return slc_cli_wrong(COMMAND, "--algorithm %s makes labels alone, and no features for %s",
+                             options->algorithm,
+                             options->stats != NULL ? "--stats"
+                             : options->json        ? "--json"
+                                                    : "the table; it goes with --output");
+    }
+    return SLC_CLI_GO_ON;
+}
+
 static int choose_config(slc_label_job *job, uint32_t *written)
 {
     const slc_label_options *options = job->options;
@@ -225,7 +269,7 @@ static int choose_config(slc_label_job *job, uint32_t *written)
         return slc_cli_wrong(COMMAND, "--min-area %llu is more than --max-area %llu: nothing would be left",
                              (unsigned long long)options->min_area, (unsigned long long)max_area);
     }
-    int status = check_algorithm(options->algorithm);
+    int status = check_device(options);
     status = status == SLC_CLI_GO_ON ? choose_threshold(job) : status;
     status = status == SLC_CLI_GO_ON ? choose_border(options->border, &config->border) : status;
     status = status == SLC_CLI_GO_ON ? choose_features(options, written) : status;
@@ -238,6 +282,8 @@ static int choose_config(slc_label_job *job, uint32_t *written)
     config->algorithm = options->algorithm;
     config->connectivity = (uint32_t)options->connectivity;
     config->threads = (uint32_t)options->threads;
+    config->device = options->device;
+    config->device_memory = (size_t)options->device_memory << 20;
     config->min_area = options->min_area;
     config->max_area = max_area;
     config->features = *written | (shows_areas(options) ? SLC_IMAGE_AREA : 0);
@@ -315,8 +361,30 @@ static bool report(const slc_label_job *job)
     return true;
 }
 
+/* A GPU that is not there is told before anything is read. Other words than a GPU's name are wrong usage. The
+ * labeller is the first page's. */
+static int open_device(slc_label_job *job)
+{
+    if (job->options->device == NULL || job->options->stream) {
+        return SLC_CLI_GO_ON;
+    }
+    const slc_status status = slc_image_label_open(&job->config, &job->labeller, &job->error);
+    if (status == SLC_ERR_USAGE) {
+        return slc_cli_wrong(COMMAND, "%s", job->error.text);
+    }
+    if (status != SLC_OK) {
+        slc_cli_say("label", "%s", job->error.text);
+        return SLC_CLI_FAILED;
+    }
+    return SLC_CLI_GO_ON;
+}
+
 static int process(slc_label_job *job)
 {
+    const int status = open_device(job);
+    if (status != SLC_CLI_GO_ON) {
+        return status;
+    }
     slc_cli_catch_signals();
     bool good = open_outputs(job);
     for (int i = 0; i < job->n_inputs && good; i++) {

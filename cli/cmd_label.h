@@ -16,8 +16,8 @@
 #include <jansson.h>
 
 typedef struct slc_label_options {
-    const char *output, *stats, *preview, *algorithm, *threshold, *features, *border, *simd;
-    uint64_t connectivity, threads, min_area, max_area;
+    const char *output, *stats, *preview, *algorithm, *threshold, *features, *border, *simd, *device;
+    uint64_t connectivity, threads, min_area, max_area, device_memory;
     bool inverse, stream, json, quiet;
 } slc_label_options;
 
@@ -51,7 +51,7 @@ typedef struct slc_label_job {
     double threshold;              /* that was asked for */
     bool otsu, narrow;             /* narrow: the label file has 16 bits */
     slc_image_labeller *labeller;  /* NULL until the first page */
-    size_t width, height;          /* reserved */
+    size_t width, height;          /* reserved; 0 before the first page */
     uint32_t *labels;              /* NULL where no label image is wanted */
     size_t label_capacity;         /* pixels */
     /* Of the rows: all that the labeller fills (a summary needs areas), and those that are written. */

@@ -85,9 +85,11 @@ static bool open_labeller(slc_label_job *job, const slc_image *image, const slc_
     if (job->labeller != NULL && image->width <= job->width && image->height <= job->height) {
         return true;
     }
-    slc_image_label_close(job->labeller);
-    job->labeller = NULL;
-    if (slc_image_label_open(&job->config, &job->labeller, &job->error) != SLC_OK) {
+    if (job->labeller != NULL && job->width > 0) { /* else it is new */
+        slc_image_label_close(job->labeller);
+        job->labeller = NULL;
+    }
+    if (job->labeller == NULL && slc_image_label_open(&job->config, &job->labeller, &job->error) != SLC_OK) {
         return complain(job);
     }
     if (slc_image_label_reserve(job->labeller, image->width, image->height, &job->error) != SLC_OK) {

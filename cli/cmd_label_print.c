@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What `sluice label` prints: a table, a JSON object, or one line beside its files. */
 #include "cmd_label.h"
+#include "cmd_label_words.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -66,10 +67,19 @@ bool slc_label_print_json(const slc_label_job *job)
         return false;
     }
     const slc_label_options *options = job->options;
+    const bool gpu = slc_label_on_gpu(options->device);
+    json_t *gpus = json_array();
+    if (gpu && !slc_label_gpu_names(options->device, gpus)) {
+        json_decref(pages);
+        json_decref(gpus);
+        slc_cli_say("label", "no memory for the JSON output");
+        return false;
+    }
     return slc_cli_print_json(
         "label",
-        json_pack("{s:s, s:s, s:s, s:I, s:b, s:b, s:o}", "version", slc_version(), "algorithm",
-                  options->stream ? "stream" : options->algorithm, "simd", slc_simd_name(job->config.target),
-                  "connectivity", (json_int_t)options->connectivity, "inverse", options->inverse ? 1 : 0,
-                  "stream", options->stream ? 1 : 0, "pages", pages));
+        json_pack("{s:s, s:s, s:s, s:o, s:s, s:I, s:b, s:b, s:o}", "version", slc_version(), "algorithm",
+                  options->stream ? "stream" : options->algorithm, "device", gpu ? options->device : "cpu",
+                  "gpus", gpus, "simd", slc_simd_name(job->config.target), "connectivity",
+                  (json_int_t)options->connectivity, "inverse", options->inverse ? 1 : 0, "stream",
+                  options->stream ? 1 : 0, "pages", pages));
 }

@@ -13,10 +13,23 @@
 #include <string.h>
 
 static const slc_cli_command *const commands[] = {
-    &slc_cmd_velo,          &slc_cmd_label,          &slc_cmd_cluster,         &slc_cmd_cms,
-    &slc_cmd_simulate_velo, &slc_cmd_simulate_image, &slc_cmd_simulate_pixels, &slc_cmd_simulate_cms,
-    &slc_cmd_info,          &slc_cmd_version,        &slc_cmd_bench_label,     &slc_cmd_bench_cluster,
-    &slc_cmd_bench_velo,    &slc_cmd_bench_cms,      &slc_cmd_bench,           NULL,
+    &slc_cmd_velo,
+    &slc_cmd_label,
+    &slc_cmd_cluster,
+    &slc_cmd_cms,
+    &slc_cmd_simulate_velo,
+    &slc_cmd_simulate_image,
+    &slc_cmd_simulate_pixels,
+    &slc_cmd_simulate_cms,
+    &slc_cmd_info,
+    &slc_cmd_version,
+    &slc_cmd_bench_label,
+    &slc_cmd_bench_cluster,
+    &slc_cmd_bench_velo,
+    &slc_cmd_bench_cms,
+    &slc_cmd_bench_gpu,
+    &slc_cmd_bench,
+    NULL,
 };
 
 /* How many words at the front of argv are the command's name: 0, 1 or 2. */

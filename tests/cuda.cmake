@@ -14,7 +14,50 @@ endfunction()
 
 sluice_test(test_cuda "stages;cuda" test_cuda.c)
 sluice_cuda_test(test_cuda_stream stages test_cuda_stream.c)
+sluice_cuda_test(test_cuda_rows stages test_cuda_rows.c)
+sluice_simt_test(test_simt_rows stages test_cuda_rows.c)
 sluice_cuda_test(test_cms_chain_cuda stages test_cms_chain_cuda.c support/cms_events.c)
 foreach(name IN ITEMS test_cms_cluster_cuda test_cms_cluster_cuda_cases)
     sluice_cuda_test(${name} stages ${name}.c support/cms_gpu.c oracle/cms_cluster_oracle.c support/cms_events.c)
 endforeach()
+
+# What kernels call, on a GPU and in the emulator. A source has one language in a folder, so the emulator's is included.
+set(functions test_simt.c ${image_run} support/image_gpu.c)
+sluice_cuda_test(test_cuda_functions stages ${functions})
+if(SLUICE_CUDA_ENABLED)
+    add_library(simt_kernels_cuda OBJECT support/simt_kernels.cu)
+    set_target_properties(simt_kernels_cuda PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF
+        CUDA_ARCHITECTURES "${sluice_cuda_architectures}" CUDA_RUNTIME_LIBRARY Static)
+    target_include_directories(simt_kernels_cuda PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
+        ${PROJECT_SOURCE_DIR}/include)
+    target_compile_options(simt_kernels_cuda PRIVATE -fmad=false
+        "SHELL:-Xcompiler=-Wall,-Wextra,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-ffunction-sections")
+    target_sources(test_cuda_functions PRIVATE $<TARGET_OBJECTS:simt_kernels_cuda>)
+    sluice_cuda_needs(test_cuda_functions)
+endif()
+file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/simt_kernels.cpp
+    CONTENT "#include \"${CMAKE_CURRENT_SOURCE_DIR}/support/simt_kernels.cu\"\n")
+sluice_simt_test(test_simt stages ${functions} ${CMAKE_CURRENT_BINARY_DIR}/simt_kernels.cpp)
+
+# Labelling, on a GPU and by the emulator (tests/simt): the same sources.
+set(image_gpu ${image_run} support/image_gpu.c)
+foreach(part IN ITEMS "" _batch _enqueue _strips _errors _steps)
+    sluice_cuda_test(test_image_cuda${part} stages test_image_cuda${part}.c ${image_gpu})
+    sluice_simt_test(test_image_simt${part} stages test_image_cuda${part}.c ${image_gpu})
+endforeach()
+sluice_cuda_test(test_image_cuda_photograph stages test_image_cuda_photograph.c support/image_photograph.c ${image_gpu})
+sluice_simt_test(test_image_simt_photograph stages test_image_cuda_photograph.c support/image_photograph.c ${image_gpu})
+sluice_cuda_test(test_image_cuda_large stages test_image_cuda_large.c ${image_gpu})
+# What is done before and after an algorithm.
+sluice_cuda_test(test_image_cuda_stages stages test_image_cuda_stages.c support/image_patterns.c)
+sluice_simt_test(test_image_simt_stages stages test_image_cuda_stages.c support/image_patterns.c)
+# Measuring all that: in the emulator that it is done, not how fast anything is.
+sluice_cuda_test(test_run_bench_cuda stages test_run_bench_cuda.c)
+file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/simt_measure.cpp
+    CONTENT "#include \"${PROJECT_SOURCE_DIR}/src/cuda/cuda_measure.cu\"\n")
+set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/simt_measure.cpp PROPERTIES COMPILE_OPTIONS "-std=c++17;-Wno-unknown-pragmas")
+set(run_bench_sources run/run_bench_gpu.c run/run_bench_label_cuda.c run/run_bench_label_cuda_average.c
+    run/run_bench_label_cuda_streams.c run/run_bind.c run/run_pipeline.c sim/sim_image.c)
+list(TRANSFORM run_bench_sources PREPEND ${PROJECT_SOURCE_DIR}/src/ OUTPUT_VARIABLE run_bench_sources)
+sluice_simt_test(test_run_bench_simt stages test_run_bench_cuda.c ${CMAKE_CURRENT_BINARY_DIR}/simt_measure.cpp ${run_bench_sources})
+set_property(TEST test_run_bench_simt APPEND PROPERTY ENVIRONMENT "SLUICE_TEST_SMALL=1" "SLUICE_SIMT_MEMORY=268435456")

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Labels and features of photographs at many thresholds, against the oracle: scenes drawn here, and the
- * photograph `ascent` (512 x 512, grey) that comes with Debian's python3-scipy as a pickle of lists of
- * numbers. Where that is not installed, the program says so and counts as skipped, the rest having passed.
+ * photograph of support/image_photograph.h. Where that is not installed, the program says so and counts as
+ * skipped, the rest having passed.
  */
 #include "support/cmocka_all.h"
 #include "support/image_patterns.h"
+#include "support/image_photograph.h"
 #include "support/image_run.h"
 #include "support/near.h"
 #include "support/random.h"
@@ -14,60 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = 512 };
+enum { SIDE = IMAGE_PHOTOGRAPH_SIDE };
 
-static const char path[] = "/usr/lib/python3/dist-packages/scipy/misc/ascent.dat";
 static uint8_t photograph[SIDE * SIDE];
-
-/* ---- the photograph ---------------------------------------------------------------------------- */
-
-/* The numbers of a pickle (protocol 2) of lists of numbers below 256. Returns how many, 0 for anything else.
- */
-static size_t unpickle(FILE *file, uint8_t *out, size_t most)
-{
-    size_t n = 0;
-    for (int code; (code = fgetc(file)) != EOF;) {
-        int skip = 0;
-        switch (code) {
-        case 0x80: /* protocol */
-        case 'q':  /* store under a number of one byte, or of four */
-            skip = 1;
-            break;
-        case 'r':
-            skip = 4;
-            break;
-        case 'K': /* a number */
-            if (n == most) {
-                return 0;
-            }
-            out[n++] = (uint8_t)fgetc(file);
-            break;
-        case ']': /* list, begin and end of its items */
-        case '(':
-        case 'e':
-            break;
-        case '.':
-            return n;
-        default:
-            return 0;
-        }
-        for (; skip > 0; skip--) {
-            (void)fgetc(file);
-        }
-    }
-    return 0;
-}
-
-static bool read_photograph(void)
-{
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        return false;
-    }
-    const size_t n = unpickle(file, photograph, sizeof photograph);
-    (void)fclose(file);
-    return n == sizeof photograph;
-}
 
 /* ---- thresholds -------------------------------------------------------------------------------- */
 
@@ -130,7 +80,7 @@ static void scenes(void **state)
 static void ascent(void **state)
 {
     (void)state;
-    if (!read_photograph()) {
+    if (!image_photograph(photograph)) {
         return;
     }
     /* It is the photograph: its mean is 87.48, as NumPy tells of scipy.misc.ascent(). */
@@ -185,7 +135,7 @@ static void otsu(void **state)
         image_scene(grey, width, height, &seed);
         otsu_expect(grey, width, height);
     }
-    if (read_photograph()) {
+    if (image_photograph(photograph)) {
         otsu_expect(photograph, SIDE, SIDE);
     }
     /* Two values: anything between them separates them, and the middle is taken. */
@@ -212,8 +162,8 @@ int main(void)
         cmocka_unit_test(otsu),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    if (failed == 0 && !read_photograph()) {
-        printf("SKIPPED: %s of Debian's python3-scipy cannot be read\n", path);
+    if (failed == 0 && !image_photograph(photograph)) {
+        printf("SKIPPED: %s of Debian's python3-scipy cannot be read\n", image_photograph_path());
         return 77;
     }
     return failed;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Everything that needs a GPU, in one go: all tests with the label cuda, these again on small inputs under compute-sanitizer's
-# memcheck and racecheck, and the benchmarks; one table at the end. The continuous test has no GPU, so this is its part there.
+# memcheck, racecheck and initcheck, and the benchmarks; one table at the end. The continuous test has no GPU, so this is its part there.
 #
 #     tools/gpu-check.sh [--no-sanitizer] [--no-bench] [--log FOLDER] [FOLDER [TEST ...]]
 #
@@ -95,9 +95,9 @@ wanted() {
 tools=()
 if [ "$sanitizer" = yes ]; then
     if command -v compute-sanitizer >/dev/null; then
-        tools=(memcheck racecheck)
+        tools=(memcheck racecheck initcheck)
     else
-        echo "compute-sanitizer is not found: memory and races are not checked"
+        echo "compute-sanitizer is not found: memory, races and what is not initialised are not checked"
     fi
 fi
 for program in "${programs[@]}"; do
@@ -114,6 +114,11 @@ done
 
 if [ "$bench" = yes ]; then
     check "sluice bench cms" bench "$sluice" bench cms --device cuda
+    # Short forms; tools/gpu-label-tables.sh has the long ones.
+    check "sluice bench label" bench "$sluice" bench label --device cuda --quiet --bound --sizes 2048 --densities 0:100:25
+    check "features" bench "$sluice" bench label --device cuda --quiet --bound --sizes 2048 --densities 0:100:25 \
+        --features area,box,sums --labels-off
+    check "sluice bench gpu" bench "$sluice" bench gpu --quiet --what memory,atomics
 fi
 
 echo
@@ -121,7 +126,10 @@ echo "== results"
 printf '%s\n' "${rows[@]}"
 if [ "$bench" = yes ]; then
     echo
-    cat "$logs/sluice bench cms.bench.log"
+    for name in "sluice bench cms" "sluice bench label" features "sluice bench gpu"; do
+        cat "$logs/$name.bench.log"
+        echo
+    done
 fi
 [ "$failed" = 0 ] && echo "== all is well" || echo "== something FAILED"
 exit "$failed"

@@ -42,7 +42,7 @@ typedef enum slc_image_border {
 } slc_image_border;
 
 typedef struct slc_image_label_config {
-    const char *algorithm; /* a name; NULL or "auto": the fastest */
+    const char *algorithm; /* a name among those of the device; NULL or "auto": the fastest */
     uint32_t connectivity; /* 4 or 8 */
     double threshold;  /* pixels at or above it are foreground; not used for rows of bits. 1 for 8 bits: not
                           zero */
@@ -52,9 +52,16 @@ typedef struct slc_image_label_config {
     slc_image_border border;
     uint32_t threads;       /* 0: one for each processor that this process may use */
     slc_simd_target target; /* as slc_simd_choose gives it */
+    /* NULL or "cpu": this processor. "cuda" or "cuda:N": a GPU (cuda.h), with the algorithms of image_cuda.h;
+     * "cuda:0,1": several, which share every image by strips. The same GPU may be named twice: it then copies
+     * one strip while it works on the other. `threads` is of what the processor does. The text is not needed
+     * after opening. */
+    const char *device;
+    /* On a GPU the most bytes of its memory to take, 0: what is free. A larger image is done by strips. */
+    size_t device_memory;
 } slc_image_label_config;
 
-/* "auto", 8-connected, threshold 1, no features, nothing dropped, one thread, SLC_SIMD_AUTO. */
+/* "auto", 8-connected, threshold 1, no features, nothing dropped, one thread, SLC_SIMD_AUTO, no device. */
 slc_image_label_config slc_image_label_defaults(void);
 
 /* ---- labelling --------------------------------------------------------------------------------- */
@@ -63,14 +70,20 @@ slc_image_label_config slc_image_label_defaults(void);
  * labellers may be at work at once. */
 typedef struct slc_image_labeller slc_image_labeller;
 
-/* SLC_ERR_USAGE for a configuration that is not as told above (the text names the field), SLC_ERR_MEMORY. */
+/* SLC_ERR_USAGE for a configuration that is not as told above (the text names the field), SLC_ERR_MEMORY,
+ * SLC_ERR_UNSUPPORTED where there is no such GPU or the library was built without CUDA. */
 slc_status slc_image_label_open(const slc_image_label_config *config, slc_image_labeller **labeller,
                                 slc_error *error);
 
 /* Makes room for images up to so many pixels wide and high; of several reservations, for the largest width
  * with the largest height (whoever has wide and high images opens two labellers). The memory is address space
  * for the worst image of that size, about 9 bytes a pixel and up to 31 with features; pages are used only as
- * far as images need them, but limits of the address space (ulimit -v) count it all. */
+ * far as images need them, but limits of the address space (ulimit -v) count it all.
+ *
+ * On a GPU it is one piece of memory: with `bittile` about 12 bytes a pixel for labels, 36 with area, box and
+ * sums, 88 with all features, up to 123 with other algorithms; and 128 MiB at least, if they may be had, for
+ * many small images at once. Where there is less, images are done by strips; SLC_ERR_MEMORY where there is
+ * not enough for a single row, and then nothing is reserved. */
 slc_status slc_image_label_reserve(slc_image_labeller *labeller, size_t width, size_t height,
                                    slc_error *error);
 
@@ -107,9 +120,23 @@ typedef struct slc_image_labels {
  * n_labels then tells how many there are (UINT32_MAX where they cannot be counted), the label image and the
  * collection are as they were. (The foreground comes first: where the background does not fit, the foreground
  * is done and keeps what it has.) SLC_ERR_UNSUPPORTED where the chosen algorithm cannot do an image of that
- * size. Allocates nothing. */
+ * size, or, on a GPU, not make what is wanted of it: some make labels or features alone. Allocates nothing.
+ *
+ * On a GPU pixels, grey values, labels, and the columns of components may each be memory of the host or of
+ * that device (all columns the same; slc_columns_reserve makes host memory); results are the same, and in the
+ * same order. Host memory that is page-locked is copied faster. The call returns when all is done. What is
+ * asked for a second time is recorded as a graph of CUDA's, for which the runtime takes some memory.
+ * SLC_ERR_UNSUPPORTED for grey sums of float images, which are added in raster order, and of images by strips
+ * for features other than area, box, first, sums and centroid. Several GPUs take memory of the host alone. */
 slc_status slc_image_label_run(slc_image_labeller *labeller, const slc_image *image, const slc_image *grey,
                                slc_image_labels *foreground, slc_image_labels *background, slc_error *error);
+
+/* The foreground of n images one after the other, with the same results as n calls of slc_image_label_run;
+ * each appends an event to its components. On a GPU neighbours of one width, height, type, stride and
+ * distance in memory go together, which makes many small images fast. Ends with the first that fails;
+ * *done (may be NULL) says how many are done. */
+slc_status slc_image_label_batch(slc_image_labeller *labeller, const slc_image *images,
+                                 slc_image_labels *foreground, size_t n, size_t *done, slc_error *error);
 
 #ifdef __cplusplus
 }

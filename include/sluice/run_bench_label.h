@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How fast images are labelled: every algorithm on every instruction set over random images of many densities
- * and granularities, as in figure 4.27 and tables 4.2 to 4.4 of A. Hennequin's thesis (2022).
+ * How fast images are labelled: every algorithm on every instruction set, or on a GPU, over random images of
+ * many densities and granularities, as in figures 4.14, 4.20 and 4.27 and tables 4.1 to 4.4 of A. Hennequin's
+ * thesis (2022).
  */
 #ifndef SLUICE_RUN_BENCH_LABEL_H
 #define SLUICE_RUN_BENCH_LABEL_H
@@ -74,6 +75,81 @@ size_t slc_run_label_averages(const slc_run_label_row *rows, size_t n, slc_run_l
  * one curve for each algorithm, on the target on which it is the fastest there. SLC_ERR_IO, SLC_ERR_MEMORY.
  */
 slc_status slc_run_label_svg(const char *path, const slc_run_label_row *rows, size_t n, slc_error *error);
+
+/* ---- on a GPU ---------------------------------------------------------------------------------- */
+
+/* What to measure: all combinations of the lists. */
+typedef struct slc_run_label_cuda_config {
+    const char *device; /* one GPU: "cuda", "cuda:N" */
+    const size_t *sizes;
+    size_t n_sizes;
+    const uint32_t *granularities;
+    size_t n_granularities;
+    const double *densities; /* 0 to 1 */
+    size_t n_densities;
+    const size_t *algorithms; /* as slc_image_cuda_algorithm_name counts them */
+    size_t n_algorithms;
+    uint32_t connectivity, features, seed;
+    bool labels;          /* make a label image */
+    bool raw;             /* labels as each algorithm has them before they are numbered; nothing is counted */
+    uint32_t repetitions; /* at most so many runs */
+    double seconds;       /* fewer, but two at least, where they would take longer than this */
+    size_t flush_bytes;   /* written before each run, so that the image is not in the caches; 0: warm */
+} slc_run_label_cuda_config;
+
+/* One measurement: kernels alone, from the image in the device's memory to the result there, by the device's
+ * clock. */
+typedef struct slc_run_label_cuda_row {
+    size_t size, algorithm;
+    uint32_t granularity;
+    double density;
+    uint32_t components, repetitions;
+    uint32_t launches;          /* kernels of a run */
+    double minimum_s, median_s; /* of a run */
+} slc_run_label_cuda_row;
+
+/* Measures, one image after the other, each with all algorithms; `visit` as above. An algorithm that cannot
+ * make what is asked for is left out. SLC_OK, SLC_END; SLC_ERR_USAGE for a configuration that cannot be;
+ * SLC_ERR_UNSUPPORTED where there is no such device; SLC_ERR_MEMORY; SLC_ERR_FORMAT where two algorithms
+ * found different numbers of components, which *error names. */
+slc_status slc_run_label_cuda_bench(const slc_run_label_cuda_config *config,
+                                    bool (*visit)(void *context, const slc_run_label_cuda_row *row),
+                                    void *context, slc_error *error);
+
+/* What the rows of one size, algorithm and granularity come to: sums over the densities, so that an average
+ * is total pixels over total time. */
+typedef struct slc_run_label_cuda_average {
+    size_t size, algorithm;
+    uint32_t granularity, densities;
+    double pixels, seconds, least_seconds; /* seconds of the medians, and of the minima */
+    double worst_seconds, worst_density;   /* a pixel at the slowest density, by the medians */
+    double full_seconds;                   /* an image at density 1; 0: was not measured */
+} slc_run_label_cuda_average;
+
+/* As slc_run_label_averages. */
+size_t slc_run_label_cuda_averages(const slc_run_label_cuda_row *rows, size_t n,
+                                   slc_run_label_cuda_average *averages, size_t room);
+
+/* Writes a self-contained SVG after figures 4.14 and 4.20 of the thesis: for each size and granularity the
+ * time of an image against density, and, where there are several sizes, for each granularity the throughput
+ * against size; one curve for each algorithm. SLC_ERR_IO, SLC_ERR_MEMORY. */
+slc_status slc_run_label_cuda_svg(const char *path, const slc_run_label_cuda_row *rows, size_t n,
+                                  slc_error *error);
+
+/* Whole calls from memory of the host to memory of the host (page-locked), by several labellers at once. */
+typedef struct slc_run_label_cuda_streams_row {
+    size_t size, algorithm;
+    uint32_t granularity, streams, images; /* images: all that were labelled */
+    uint64_t components;                   /* of all of them */
+    double seconds;                        /* for all of them, the least of three rounds */
+    double bound_seconds;                  /* the copies alone, of the slower direction */
+} slc_run_label_cuda_streams_row;
+
+/* 1, 2, 4 … up to `most` streams for each size and granularity, each labelling the images of all densities in
+ * turn, with the first algorithm of the list. Statuses as slc_run_label_cuda_bench. */
+slc_status slc_run_label_cuda_streams(const slc_run_label_cuda_config *config, uint32_t most,
+                                      bool (*visit)(void *context, const slc_run_label_cuda_streams_row *row),
+                                      void *context, slc_error *error);
 
 #ifdef __cplusplus
 }

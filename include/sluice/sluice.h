@@ -8,6 +8,7 @@
 #include <sluice/base.h>
 #include <sluice/cms.h>
 #include <sluice/cuda.h>
+#include <sluice/image_cuda.h>
 #include <sluice/image_label.h>
 #include <sluice/io.h>
 #include <sluice/io_cms.h>
@@ -19,6 +20,7 @@
 #include <sluice/run.h>
 #include <sluice/run_bench_cluster.h>
 #include <sluice/run_bench_cms.h>
+#include <sluice/run_bench_gpu.h>
 #include <sluice/run_bench_label.h>
 #include <sluice/run_bench_velo.h>
 #include <sluice/run_pipeline.h>

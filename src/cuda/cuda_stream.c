@@ -187,6 +187,22 @@ slc_status slc_cuda_graph_begin(slc_cuda_stream *stream, slc_error *error)
                : status;
 }
 
+static uint32_t count_kernels(cudaGraph_t graph)
+{
+    enum { MOST = 512 };
+    cudaGraphNode_t nodes[MOST];
+    size_t n = MOST;
+    uint32_t kernels = 0;
+    if (cudaGraphGetNodes(graph, nodes, &n) != cudaSuccess) {
+        return 0;
+    }
+    for (size_t i = 0; i < n && i < MOST; i++) {
+        enum cudaGraphNodeType type;
+        kernels += cudaGraphNodeGetType(nodes[i], &type) == cudaSuccess && type == cudaGraphNodeTypeKernel;
+    }
+    return kernels;
+}
+
 slc_status slc_cuda_graph_end(slc_cuda_stream *stream, slc_cuda_graph *graph, slc_status recorded,
                               slc_error *error)
 {
@@ -202,6 +218,7 @@ slc_status slc_cuda_graph_end(slc_cuda_stream *stream, slc_cuda_graph *graph, sl
         if (status == SLC_OK) {
             slc_cuda_graph_clear(graph);
             graph->exec = exec;
+            graph->kernels = count_kernels(captured);
         }
     }
     if (captured != NULL) {

@@ -67,6 +67,7 @@ slc_status slc_cuda_fill(slc_cuda_stream *stream, void *device, int byte, size_t
  * one call. Zero-initialise. _end replaces what the graph was. */
 typedef struct slc_cuda_graph {
     void *exec;
+    uint32_t kernels; /* how many it launches */
 } slc_cuda_graph;
 slc_status slc_cuda_graph_begin(slc_cuda_stream *stream, slc_error *error);
 /* `recorded`: the status of what was recorded; where it is not SLC_OK, the recording is thrown away and it is

@@ -6,19 +6,7 @@
 #define SLUICE_IMAGE_BITS_H
 
 #include "image/image_kernels.h"
-
-#include <sluice/image.h>
-
-/* A threshold in the terms of a type. */
-typedef struct slc_image_level {
-    slc_image_type type;
-    bool none;      /* no pixel can reach it */
-    uint32_t level; /* of integers: foreground is >= level */
-    float real;     /* of floats: foreground is >= real; NaN never is */
-} slc_image_level;
-
-/* threshold is not NaN. */
-slc_image_level slc_image_level_of(slc_image_type type, double threshold);
+#include "image/image_level.h"
 
 /* Words of a bit row that a row needs: with the spare vector that kernels may write behind it. */
 size_t slc_image_bits_words(size_t width);

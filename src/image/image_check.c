@@ -97,6 +97,10 @@ slc_status slc_image_check_components(const char *what, const slc_image_componen
             return slc_fail(error, SLC_ERR_USAGE, "%s: %s column %s, which was %sasked for", what,
                             wanted ? "no" : "a", column->name, wanted ? "" : "not ");
         }
+        if ((uintptr_t)slc_column_data(components, column) % slc_type_size(column->type) != 0) {
+            return slc_fail(error, SLC_ERR_USAGE, "%s: column %s is not aligned to its %zu bytes", what,
+                            column->name, slc_type_size(column->type));
+        }
     }
     return head->size <= head->capacity ? SLC_OK
                                         : slc_fail(error, SLC_ERR_USAGE, "%s: more rows than fit", what);

@@ -12,6 +12,7 @@
  */
 #include "image/image_features.h"
 
+#include "image/image_features_core.h"
 #include "image/image_shape.h"
 #include "simd/simd_bits.h"
 
@@ -378,29 +379,17 @@ static void end_grey(slc_image_components *c, size_t i, bool integers)
     const double moment_x = as_double(c->weighted_x[i], integers);
     const double moment_y = as_double(c->weighted_y[i], integers);
     c->mass[i] = mass;
-    c->weighted_x[i] = mass != 0 ? moment_x / mass : (double)NAN;
-    c->weighted_y[i] = mass != 0 ? moment_y / mass : (double)NAN;
+    c->weighted_x[i] = slc_image_weighted_of(moment_x, mass);
+    c->weighted_y[i] = slc_image_weighted_of(moment_y, mass);
     if (!(c->grey_min[i] <= c->grey_max[i])) { /* there was no number */
         c->grey_min[i] = c->grey_max[i] = (double)NAN;
     }
 }
 
-/* (double)n, in operations that compilers make vectors of: both halves become the fractions of doubles whose
- * last bits are worth 2^32 and 1; the last addition is the only one that rounds. */
-static inline double rounded(uint64_t n)
-{
-    const uint64_t high = n >> 32 | UINT64_C(0x4530000000000000);
-    const uint64_t low = (n & UINT32_MAX) | UINT64_C(0x4330000000000000);
-    double a, b;
-    memcpy(&a, &high, sizeof a);
-    memcpy(&b, &low, sizeof b);
-    return a - (0x1p84 + 0x1p52) + b;
-}
-
 void slc_image_features_mean(const uint64_t *sum, const uint64_t *area, size_t n, double *restrict mean)
 {
     for (size_t i = 0; i < n; i++) {
-        mean[i] = rounded(sum[i]) / rounded(area[i]);
+        mean[i] = slc_image_mean_of(sum[i], area[i]);
     }
 }
 

@@ -15,6 +15,7 @@ typedef struct slc_image_job {
     uint32_t connectivity;                /* of this side */
     bool inverse;                         /* this side is the background */
     const slc_image *image, *grey;        /* checked; grey is never NULL where SLC_IMAGE_GREY is asked for */
+    bool again;                           /* image and grey are those of the job before, unchanged */
     slc_image_labels *out;
     slc_team *team; /* config.threads threads, counted from 1 */
 } slc_image_job;

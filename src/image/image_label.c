@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The front end of labelling: checks what it is given, and hands one job for each side of the image to
- * bitrun, or to one of the algorithms of the thesis by way of image_strips.c.
+ * bitrun, to one of the algorithms of the thesis by way of image_strips.c, or to GPUs (image_cuda_engine.h).
  */
 #include <sluice/image_label.h>
 
 #include "base/columns.h"
 #include "image/image_bitrun.h"
 #include "image/image_check.h"
+#include "image/image_cuda_engine.h"
 #include "image/image_features.h"
 #include "image/image_strips.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Who does the work: one of the two. */
+/* Who does the work: one of the three. */
 typedef struct engine {
     slc_image_bitrun *bitrun;
     slc_image_strips *strips;
+    slc_image_cuda *cuda;
 } engine;
+
+enum { MOST_JOBS = 4096 }; /* images of a batch that a GPU is given at once */
 
 struct slc_image_labeller {
     slc_image_label_config config;
     slc_team *team;
     engine engine;
     size_t width, height; /* reserved */
+    slc_image_job *jobs;  /* MOST_JOBS of them, with a GPU */
 };
 
 /* ---- algorithms -------------------------------------------------------------------------------- */
@@ -89,10 +94,32 @@ static size_t find_algorithm(const char *name)
     return i;
 }
 
+static bool on_processor(const slc_image_label_config *config)
+{
+    return config->device == NULL || strcmp(config->device, "cpu") == 0;
+}
+
+/* Names are those of the device. */
+static slc_status check_algorithm(const slc_image_label_config *c, slc_error *error)
+{
+    const char *name = c->algorithm != NULL ? c->algorithm : "auto";
+    bool found = strcmp(name, "auto") == 0;
+    if (on_processor(c)) {
+        found = find_algorithm(name) <= count_strip_algorithms();
+    }
+    for (size_t i = 0; !found && !on_processor(c) && slc_image_cuda_algorithm_name(i) != NULL; i++) {
+        found = strcmp(slc_image_cuda_algorithm_name(i), name) == 0;
+    }
+    return found ? SLC_OK
+                 : slc_fail(error, SLC_ERR_USAGE, "algorithm: there is none named \"%s\" for device %s", name,
+                            on_processor(c) ? "cpu" : c->device);
+}
+
 static slc_status check_config(const slc_image_label_config *c, slc_error *error)
 {
-    if (find_algorithm(c->algorithm) > count_strip_algorithms()) {
-        return slc_fail(error, SLC_ERR_USAGE, "algorithm: there is none named \"%s\"", c->algorithm);
+    const slc_status named = check_algorithm(c, error);
+    if (named != SLC_OK) {
+        return named;
     }
     const slc_status status = slc_image_check_choices(c->connectivity, c->threshold, c->features, c->min_area,
                                                       c->max_area, error);
@@ -118,6 +145,7 @@ static void close_engine(engine *e)
 {
     slc_image_bitrun_close(e->bitrun);
     slc_image_strips_close(e->strips);
+    slc_image_cuda_close(e->cuda);
     *e = (engine){0};
 }
 
@@ -144,6 +172,17 @@ static slc_status open_engine(const slc_image_label_config *config, size_t width
     return status;
 }
 
+static slc_status open_on_gpu(slc_image_labeller *labeller, slc_error *error)
+{
+    labeller->jobs = calloc(MOST_JOBS, sizeof *labeller->jobs);
+    if (labeller->jobs == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a labeller on a GPU");
+    }
+    const slc_status status = slc_image_cuda_open(&labeller->config, &labeller->engine.cuda, error);
+    labeller->config.algorithm = NULL; /* the caller's text, too */
+    return status;
+}
+
 slc_status slc_image_label_open(const slc_image_label_config *config, slc_image_labeller **out,
                                 slc_error *error)
 {
@@ -156,21 +195,26 @@ slc_status slc_image_label_open(const slc_image_label_config *config, slc_image_
     if (labeller == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a labeller");
     }
-    const size_t algorithm = find_algorithm(config->algorithm);
+    const uint32_t processors = slc_team_processors();
     labeller->config = *config;
-    labeller->config.algorithm = slc_image_algorithm_name(algorithm); /* lives as long as the library */
     if (config->threads == 0) {
-        const uint32_t processors = slc_team_processors();
         labeller->config.threads = processors < MOST_THREADS ? processors : MOST_THREADS;
     }
     status = slc_team_open(labeller->config.threads, &labeller->team);
-    if (status == SLC_OK) {
+    if (status == SLC_OK && on_processor(config)) {
+        /* This name lives as long as the library. */
+        labeller->config.algorithm = slc_image_algorithm_name(find_algorithm(config->algorithm));
         status = open_engine(&labeller->config, 0, 0, &labeller->engine);
     }
     if (status != SLC_OK) {
-        const uint32_t threads = labeller->config.threads;
+        (void)slc_fail(error, status, "no memory for a labeller with %u threads", labeller->config.threads);
+    } else if (!on_processor(config)) {
+        status = open_on_gpu(labeller, error);
+    }
+    labeller->config.device = NULL; /* the caller's text need not live on */
+    if (status != SLC_OK) {
         slc_image_label_close(labeller);
-        return slc_fail(error, status, "no memory for a labeller with %u threads", threads);
+        return status;
     }
     *out = labeller;
     return SLC_OK;
@@ -189,6 +233,12 @@ slc_status slc_image_label_reserve(slc_image_labeller *labeller, size_t width, s
     /* Of two reservations the wider and the higher, so that memory for one side never shrinks. */
     const size_t w = width > labeller->width ? width : labeller->width;
     const size_t h = height > labeller->height ? height : labeller->height;
+    if (labeller->engine.cuda != NULL) { /* what a GPU has is too little for two */
+        status = slc_image_cuda_reserve(labeller->engine.cuda, w, h, error);
+        labeller->width = status == SLC_OK ? w : 0;
+        labeller->height = status == SLC_OK ? h : 0;
+        return status;
+    }
     /* A new engine, so that the one there was is as before where there is no memory for the larger. */
     engine larger;
     status = open_engine(&labeller->config, w, h, &larger);
@@ -209,7 +259,13 @@ void slc_image_label_close(slc_image_labeller *labeller)
     }
     close_engine(&labeller->engine);
     slc_team_close(labeller->team);
+    free(labeller->jobs);
     free(labeller);
+}
+
+slc_image_cuda *slc_image_label_cuda(const slc_image_labeller *labeller)
+{
+    return labeller->engine.cuda;
 }
 
 size_t slc_image_label_bound(size_t width, size_t height, uint32_t connectivity)
@@ -356,6 +412,28 @@ static slc_status check_run(const slc_image_labeller *labeller, const slc_image 
     return status;
 }
 
+static slc_image_job job_of(const slc_image_labeller *labeller, const slc_image *image, const slc_image *grey,
+                            bool inverse, slc_image_labels *out)
+{
+    const uint32_t connectivity = labeller->config.connectivity;
+    return (slc_image_job){.config = &labeller->config,
+                           .connectivity = inverse ? 12 - connectivity : connectivity,
+                           .inverse = inverse,
+                           .image = image,
+                           .grey = grey,
+                           .out = out,
+                           .team = labeller->team};
+}
+
+static slc_status run_job(const engine *e, const slc_image_job *job, slc_error *error)
+{
+    if (e->cuda != NULL) {
+        return slc_image_cuda_run(e->cuda, job, error);
+    }
+    return e->bitrun != NULL ? slc_image_bitrun_run(e->bitrun, job, error)
+                             : slc_image_strips_run(e->strips, job, error);
+}
+
 slc_status slc_image_label_run(slc_image_labeller *labeller, const slc_image *image, const slc_image *grey,
                                slc_image_labels *foreground, slc_image_labels *background, slc_error *error)
 {
@@ -363,20 +441,73 @@ slc_status slc_image_label_run(slc_image_labeller *labeller, const slc_image *im
         grey = image;
     }
     slc_status status = check_run(labeller, image, grey, foreground, background, error);
-    const uint32_t connectivity = labeller->config.connectivity;
     for (int side = 0; side < 2 && status == SLC_OK; side++) {
-        const slc_image_job job = {.config = &labeller->config,
-                                   .connectivity = side == 0 ? connectivity : 12 - connectivity,
-                                   .inverse = side == 1,
-                                   .image = image,
-                                   .grey = grey,
-                                   .out = side == 0 ? foreground : background,
-                                   .team = labeller->team};
+        slc_image_job job = job_of(labeller, image, grey, side == 1, side == 0 ? foreground : background);
+        job.again = side == 1 && foreground != NULL;
         if (job.out != NULL) {
-            status = labeller->engine.bitrun != NULL
-                         ? slc_image_bitrun_run(labeller->engine.bitrun, &job, error)
-                         : slc_image_strips_run(labeller->engine.strips, &job, error);
+            status = run_job(&labeller->engine, &job, error);
         }
+    }
+    return status;
+}
+
+/* ---- batches ----------------------------------------------------------------------------------- */
+
+/* Have image i and the one before the sizes, the type and the strides of the first two, and their distance?
+ */
+static bool alike(const slc_image *images, const slc_image_labels *outs, size_t i)
+{
+    const slc_image *a = &images[i - 1], *b = &images[i];
+    const slc_image_labels *from = &outs[i - 1], *to = &outs[i];
+    const bool same = a->width == b->width && a->height == b->height && a->type == b->type &&
+                      a->stride == b->stride && from->type == to->type && from->stride == to->stride &&
+                      (from->labels == NULL) == (to->labels == NULL) &&
+                      (from->components == NULL) == (to->components == NULL);
+    /* In address arithmetic, as images need not be of one array. */
+    const uintptr_t image = (uintptr_t)b->pixels - (uintptr_t)a->pixels;
+    const uintptr_t labels = (uintptr_t)to->labels - (uintptr_t)from->labels;
+    return same && image == (uintptr_t)images[1].pixels - (uintptr_t)images[0].pixels &&
+           labels == (uintptr_t)outs[1].labels - (uintptr_t)outs[0].labels &&
+           (uintptr_t)images[1].pixels > (uintptr_t)images[0].pixels &&
+           (from->labels == NULL || (uintptr_t)outs[1].labels > (uintptr_t)outs[0].labels);
+}
+
+/* Images that a GPU can do in one launch, from the first of n on; *done counts those done. */
+static slc_status run_alike(slc_image_labeller *labeller, const slc_image *images, slc_image_labels *outs,
+                            size_t n, size_t *done, slc_error *error)
+{
+    size_t k = 0;
+    slc_status checked = SLC_OK;
+    for (; k < n && k < MOST_JOBS && (k == 0 || alike(images, outs, k)); k++) {
+        checked = check_run(labeller, &images[k], &images[k], &outs[k], NULL, error);
+        if (checked != SLC_OK) {
+            break;
+        }
+        labeller->jobs[k] = job_of(labeller, &images[k], &images[k], false, &outs[k]);
+    }
+    const slc_status status = slc_image_cuda_run_batch(labeller->engine.cuda, labeller->jobs, k, done, error);
+    return status == SLC_OK ? checked : status;
+}
+
+slc_status slc_image_label_batch(slc_image_labeller *labeller, const slc_image *images,
+                                 slc_image_labels *foreground, size_t n, size_t *done, slc_error *error)
+{
+    slc_status status = SLC_OK;
+    size_t finished = 0;
+    while (finished < n && status == SLC_OK) {
+        size_t more = 0;
+        if (labeller->engine.cuda != NULL) {
+            status = run_alike(labeller, images + finished, foreground + finished, n - finished, &more,
+                               error);
+        } else {
+            status = slc_image_label_run(labeller, &images[finished], NULL, &foreground[finished], NULL,
+                                         error);
+            more = status == SLC_OK;
+        }
+        finished += more;
+    }
+    if (done != NULL) {
+        *done = finished;
     }
     return status;
 }

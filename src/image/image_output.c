@@ -85,8 +85,8 @@ slc_image_components slc_image_output_window(const slc_image_job *job, size_t ro
         *slc_column_pointer(&window, &columns[i]) = data + out->head.size * slc_type_size(columns[i].type);
     }
     const slc_schema more = spare_schema(features, columns);
-    char *at = spare;
-    for (size_t i = 0; i < more.n_columns; i++) {
+    char *at = spare; /* NULL: whoever asks has no use for them */
+    for (size_t i = 0; i < more.n_columns && at != NULL; i++) {
         *slc_column_pointer(&window, &columns[i]) = at;
         at += column_bytes(&columns[i], rows);
     }

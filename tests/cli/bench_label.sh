@@ -83,4 +83,42 @@ run bench label --sizes 16 --densities 50 --granularities 1 --repetitions 1 --al
 want 1
 want_no_out
 grep -q "^sluice bench label: nowhere/x.svg: " err || fail "it said: $(cat err)"
+
+# ---- on a GPU -------------------------------------------------------------------------------------------------------
+for option in --bound --warm --raw "--streams 2"; do
+    wrong "${option% *} needs a GPU, as --device cuda" $option
+done
+gpu=$("$sluice" bench label --device cuda --algorithms '?' 2>&1 | sed 's/.*there are: all //; s/;.*//')
+grep -qw flsl-cd <<<"$gpu" || fail "algorithms of GPUs: $gpu"
+wrong "unknown algorithm of GPUs 'bitrun'; there are: all $gpu" --device cuda --algorithms bitrun
+wrong "--simd does not go with --device cuda" --device cuda --simd c
+wrong "--threads does not go with --device cuda" --device cuda --threads 2
+wrong "--svg with --streams does not go with --device cuda:0" --device cuda:0 --streams 2 --svg x.svg
+wrong "--labels-off needs --features: nothing would be made" --device cuda --labels-off
+for word in gpu cuda: cuda:x cuda:0,1 -1; do # one GPU is measured
+    run bench label --device="$word"
+    want 2
+    want_no_out
+done
+run bench label --device cuda:77 --csv c.csv
+want 1
+want_no_out
+want_no_file c.csv
+grep -q '^sluice bench label: device "cuda:77": ' err || fail "a GPU that is not there: $(cat err)"
+if ! "$sluice" version | grep -q '^devices *cuda:0'; then
+    passed
+    exit 0
+fi
+small="--device cuda --sizes 64,96 --granularities 1,4 --densities 0:100:50 --repetitions 3"
+run bench label $small --bound --json --csv m.csv --svg m.svg
+want 0
+want_silent
+equal "everything once" "$(key out "len(set((m['size'], m['granularity'], m['density_percent'], m['algorithm']) for m in o['measurements'])) == len(o['measurements']) == 2 * 2 * 3 * len(set(m['algorithm'] for m in o['measurements']))")" True
+equal "averages" "$(key out "all(abs(a['gigapixels_per_s'] * sum(m['median_s'] for m in o['measurements'] if all(m[k] == a[k] for k in ('size', 'granularity', 'algorithm'))) / 3e-9 / a['size'] ** 2 - 1) < 1e-9 for a in o['averages'])")" True
+equal "lines of the CSV" "$(($(wc -l <m.csv) - 1))" "$(key out "len(o['measurements'])")"
+equal "panels" "$(grep -o 'class="title"' m.svg | wc -l)" 6
+run bench label $small --streams 2 --features area --algorithms "${gpu%% *}" --csv s.csv
+want 0
+want_silent
+equal "streams" "$(cut -d, -f1,2,8 s.csv | tail -n +2 | tr '\n' ' ')" "64,1,1 64,1,2 64,4,1 64,4,2 96,1,1 96,1,2 96,4,1 96,4,2 "
 passed

@@ -22,10 +22,11 @@ commands:
   simulate cms    generate events of CMS's pixels with truth
   info            tell what is in a file: format, events, banks
   version         version, compiler, instruction sets, kernels, GPUs, formats
-  bench label     measure labelling: algorithms, instruction sets, images
+  bench label     measure labelling: algorithms, instruction sets, images, GPUs
   bench cluster   measure the clustering of sparse pixels
   bench velo      measure the VELO: threads, instruction sets, algorithms
   bench cms       measure the chain of CMS's pixels
+  bench gpu       measure a GPU: memory, strides, atomics, r-infinity, n-half
   bench           measure the inner loops on every instruction set
   help COMMAND    the help of a command, as with COMMAND --help
 
@@ -57,7 +58,7 @@ man_options() {
         "$source/docs/sluice.1" | grep -o 'Fl Fl [a-z0-9-]*' | sed 's/Fl Fl //' | sort
 }
 
-for command in velo label cluster cms "simulate velo" "simulate image" "simulate pixels" "simulate cms" info version bench "bench label" "bench cluster" "bench velo" "bench cms"; do
+for command in velo label cluster cms "simulate velo" "simulate image" "simulate pixels" "simulate cms" info version bench "bench label" "bench cluster" "bench velo" "bench cms" "bench gpu"; do
     run $command --help
     want 0
     want_silent

@@ -183,6 +183,28 @@ check "npy('l.npy') == [[0, 0, 0, 1, 1, 1]] * 2"
 run label grey.pgm --threshold otsu --json
 check "12 < json.load(open('out'))['pages'][0]['threshold'] <= 200"
 
+# ---- a GPU, where there is one: the same files ------------------------------------------------------------------------
+if "$sluice" version | grep -q '^devices *cuda:0'; then
+    for options in "" "--connectivity 4 --inverse" "--features all" "--min-area 5 --border inside" "--threshold otsu"; do
+        label a.pgm b.pgm --stats s.csv $options
+        label a.pgm b.pgm --stats t.csv $options --device cuda
+        cmp s.csv t.csv || fail "other features on the GPU: $options"
+        compared=$((compared + 1))
+    done
+    for name in auto $("$sluice" label a.pgm --device cuda --algorithm '?' 2>&1 | sed 's/.*there are: auto //; s/;.*//'); do
+        run label a.pgm -q -o l.npy --device cuda:0 --algorithm "$name"
+        [ "$status" -eq 2 ] && grep -q "makes features alone" err && continue
+        want 0
+        cmp first.npy l.npy || fail "$name gives other labels"
+        compared=$((compared + 1))
+    done
+    run label a.pgm --device cuda --json
+    want 0
+    equal "device" "$(key out "[o['device'], len(o['gpus'])]")" "['cuda', 1]"
+fi
+label a.pgm -o l.npy --device cpu
+cmp first.npy l.npy || fail "--device cpu gives other labels"
+
 # ---- the table, JSON, notes -----------------------------------------------------------------------------------------
 run label a.pgm grey.pgm
 want 0
@@ -316,6 +338,18 @@ wrong "--min-area 5 is more than --max-area 4: nothing would be left" a.pgm --mi
 wrong "--stream does not go with --output" a.pgm --stream -o x.npy
 wrong "--stream does not go with --border" a.pgm --stream --border inside
 wrong "--stream does not go with --algorithm" a.pgm --stream --algorithm flood
+wrong "--stream does not go with --device" a.pgm --stream --device cuda
+wrong "--device-memory needs a GPU, as --device cuda" a.pgm --device-memory 100
+wrong "--simd does not go with --device cuda" a.pgm --device cuda --simd c
+for word in gpu cuda: cuda:x cuda:0, cuda:,1 cuda,0 cuda:123456; do
+    wrong "--device takes cpu, cuda, cuda:N or cuda:N,M, not '$word'" a.pgm --device "$word"
+done
+wrong "--algorithm dlp makes labels alone, and no features for --stats" a.pgm --device cuda --algorithm dlp --stats x.csv
+wrong "--algorithm flsl-cd makes features alone, and no label image for --output" a.pgm --device cuda:1 --algorithm flsl-cd -o x.npy
+run label a.pgm --device cuda --algorithm bitrun
+want 2
+grep -q "^sluice label: unknown algorithm of GPUs 'bitrun'; there are: auto bittile .*; see sluice label --help$" err ||
+    fail "it said: $(cat err)"
 run label a.pgm --algorithm fast
 want 2
 grep -q "^sluice label: unknown algorithm 'fast'; there are: auto .*bitrun.*; see sluice label --help$" err ||
@@ -333,6 +367,7 @@ failed() { # WORDS ARGS...: status 1, one line with the words, no file left
     equal "lines of complaint" "$(wc -l <err)" 1
     grep -qF -- "$words" err || fail "'$last' said: $(cat err)"
 }
+failed 'cuda:77": ' a.pgm --device cuda:77 -o x.npy --stats x.csv
 failed "missing.pgm" missing.pgm -o x.npy --stats x.csv
 failed "nowhere/x.npy" a.pgm -o nowhere/x.npy
 head -c 500 a.pgm >cut.pgm

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How kernels are launched, so that the same *.cu files can also be compiled by a C++ compiler and run on the
+ * processor, thread by thread (tests/simt): there tests without a GPU, sanitizers and debuggers reach them.
+ *
+ *     SLC_LAUNCH((kernel<8, true>), blocks, threads, shared_bytes, stream, argument, ...);
+ *     SLC_DYNAMIC_SHARED(uint32_t, table);    in a kernel: its shared memory of shared_bytes
+ *
+ * Such files use of CUDA: threadIdx, blockIdx, blockDim, gridDim (x, y, z), static and dynamic shared memory,
+ * __syncthreads and its votes, __syncwarp, shuffles, votes, match, reduce, atomics, loads and stores with
+ * hints, bit operations, and fences. All lanes that a mask names reach a collective together.
+ */
+#ifndef SLUICE_CUDA_KERNEL_CUH
+#define SLUICE_CUDA_KERNEL_CUH
+
+#include <stdint.h>
+
+#ifdef SLUICE_SIMT
+#include <simt.h>
+#else
+#include <cuda_runtime.h>
+#define SLC_LAUNCH(kernel, blocks, threads, shared_bytes, stream, ...)                                       \
+    kernel<<<(blocks), (threads), (shared_bytes), (stream)>>>(__VA_ARGS__)
+#define SLC_DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) type name[]
+#endif
+
+#endif
