@@ -14,11 +14,13 @@ endfunction()
 
 sluice_test(test_cuda "stages;cuda" test_cuda.c)
 sluice_cuda_test(test_cuda_stream stages test_cuda_stream.c)
+sluice_simt_test(test_simt_stream stages test_cuda_stream.c)
 sluice_cuda_test(test_cuda_rows stages test_cuda_rows.c)
 sluice_simt_test(test_simt_rows stages test_cuda_rows.c)
 sluice_cuda_test(test_cms_chain_cuda stages test_cms_chain_cuda.c support/cms_events.c)
 foreach(name IN ITEMS test_cms_cluster_cuda test_cms_cluster_cuda_cases)
-    sluice_cuda_test(${name} stages ${name}.c support/cms_gpu.c oracle/cms_cluster_oracle.c support/cms_events.c)
+    sluice_cuda_test(${name} stages ${name}.c support/cms_gpu.c oracle/cms_cluster_oracle.c support/cms_events.c
+        support/cms_cases.c)
 endforeach()
 
 # What kernels call, on a GPU and in the emulator. A source has one language in a folder, so the emulator's is included.

@@ -40,10 +40,7 @@ if(SLUICE_SIMT)
     list(FILTER sluice_simt_c EXCLUDE REGEX "(\\.simd|_none)\\.c$")
     file(GLOB sluice_simt_cu CONFIGURE_DEPENDS ${sluice_src}/image/*.cu)
     list(APPEND sluice_simt_c ${sluice_src}/cuda/cuda_choose.c ${sluice_src}/cuda/cuda_device.c
-        ${sluice_src}/cuda/cuda_stream.c ${sluice_src}/cuda/cuda_staging.c)
-    if(EXISTS ${sluice_src}/cuda/cuda_rows.c)
-        list(APPEND sluice_simt_c ${sluice_src}/cuda/cuda_rows.c)
-    endif()
+        ${sluice_src}/cuda/cuda_stream.c ${sluice_src}/cuda/cuda_rows.c)
     add_library(sluice_simt STATIC ${sluice_simt_runtime} ${sluice_simt_c} ${sluice_simt_cu}
         $<TARGET_OBJECTS:sluice_base> $<TARGET_OBJECTS:sluice_simd>)
     foreach(target IN LISTS SLUICE_SIMD_TARGETS)

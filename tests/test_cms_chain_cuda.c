@@ -6,7 +6,7 @@
  */
 #include "cms/cms_chain_cuda.h"
 #include "cuda/cuda_stream.h"
-#include "support/cmocka_all.h"
+#include "support/assert_ok.h"
 #include "support/cms_events.h"
 
 #include <sluice/cuda.h>
@@ -24,13 +24,6 @@ static slc_sim_cms *sim;
 static slc_batch all_events;
 
 static slc_error error; /* of the last call */
-
-#define ASSERT_OK(call)                                                                                      \
-    do {                                                                                                     \
-        if ((call) != SLC_OK) {                                                                              \
-            fail_msg("%s: %s", #call, error.text);                                                           \
-        }                                                                                                    \
-    } while (0)
 
 /* Two chains that should give the same, and their results. */
 typedef struct pair {

@@ -4,6 +4,7 @@
  * middling and large modules part, sizes of modules, saturation, several digis of a pixel, modules that come
  * again, events of every length, and truncation. Both algorithms. Exits with 77 where there is no GPU.
  */
+#include "support/cms_cases.h"
 #include "support/cms_events.h"
 #include "support/cms_gpu.h"
 #include "support/random.h"
@@ -95,28 +96,15 @@ static void test_sizes_of_modules(void **state)
     }
 }
 
-/* All 66 560 pixels with 65 535 electrons: one cluster, with a charge and a number that saturate. */
 static void test_full_module_saturates(void **state)
 {
     (void)state;
     cms_gpu_results r = {0};
-    const uint32_t pixels = SLC_CMS_ROWS * SLC_CMS_COLUMNS;
-    for (uint32_t i = 0; i < pixels; i++) {
-        const uint32_t place = (uint32_t)((uint64_t)i * 7919 % pixels); /* shuffled */
-        cms_digis_put(&r.digis, 300, place % SLC_CMS_ROWS, place / SLC_CMS_ROWS, 65535);
-    }
-    cms_digis_end(&r.digis);
+    cms_cases_full_module(&r.digis);
     slc_cms_cluster_config config = cms_gpu_defaults();
     config.min_charge_e = UINT32_MAX; /* which it just reaches */
     cms_gpu_run(&config, SLC_CMS_CUDA_WARP, &r);
-    assert_int_equal(r.clusters.head.size, 1);
-    assert_int_equal(r.clusters.n_pixels[0], 65535);
-    assert_int_equal(r.clusters.charge_e[0], UINT32_MAX);
-    assert_int_equal(r.clusters.charge_x_min[0], 416 * 65535);
-    assert_int_equal(r.clusters.charge_y_max[0], 160 * 65535);
-    assert_int_equal(r.clusters.x_max[0], 159);
-    assert_int_equal(r.clusters.y_max[0], 415);
-    assert_int_equal(r.modules.n_digis[0], SLC_CMS_ROWS * SLC_CMS_COLUMNS);
+    cms_cases_assert_full_module(&r.modules, &r.clusters);
     config.above = true;
     cms_gpu_run(&config, SLC_CMS_CUDA_WARP, &r);
     assert_int_equal(r.clusters.head.size, 0);
@@ -124,28 +112,16 @@ static void test_full_module_saturates(void **state)
     cms_gpu_clear(&r);
 }
 
-/* 70 000 digis of one pixel: more than 16 bits count, and more charge than 32 bits. */
 static void test_one_pixel_again_and_again(void **state)
 {
     (void)state;
-    enum { DIGIS = 70000 };
-    static const uint32_t pixels[] = {1, 1, 1, 65535};
-    static const uint32_t charge[] = {UINT32_MAX, 60000, 65535, UINT32_MAX}; /* SUM FIRST LARGEST KEEP */
     cms_gpu_results r = {0};
-    for (uint32_t i = 0; i < DIGIS; i++) {
-        cms_digis_put(&r.digis, 96, 8, 9, i == 0 ? 60000 : i == 5 ? 65535 : 65534);
-    }
-    cms_digis_end(&r.digis);
+    cms_cases_one_pixel(&r.digis);
     for (int policy = 0; policy < SLC_PIXEL_DUPLICATES; policy++) {
         slc_cms_cluster_config config = cms_gpu_defaults();
         config.duplicates = (slc_pixel_duplicates)policy;
         cms_gpu_run(&config, SLC_CMS_CUDA_WARP, &r);
-        assert_int_equal(r.clusters.head.size, 1);
-        assert_int_equal(r.clusters.n_pixels[0], pixels[policy]);
-        assert_int_equal(r.clusters.charge_e[0], charge[policy]);
-        assert_int_equal(r.clusters.charge_x_min[0], charge[policy]);
-        assert_int_equal(r.modules.n_digis[0], DIGIS);
-        assert_int_equal(r.digis.cluster[DIGIS - 1], 0);
+        cms_cases_assert_one_pixel(config.duplicates, &r.digis, &r.modules, &r.clusters);
     }
     cms_gpu_clear(&r);
 }

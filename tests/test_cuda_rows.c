@@ -2,7 +2,7 @@
  * Copies of rows to a GPU, back and within it: strides of both signs, gaps that nobody may write, rows longer
  * than a piece of page-locked memory, blocks of many pieces. Exits with 77 where there is no GPU. */
 #include "cuda/cuda_rows.h"
-#include "support/cmocka_all.h"
+#include "support/assert_ok.h"
 #include "support/random.h"
 
 #include <stdio.h>
@@ -12,13 +12,6 @@
 static slc_cuda_stream *stream;
 static slc_cuda_rows *rows;
 static slc_error error; /* of the last call */
-
-#define ASSERT_OK(call)                                                                                      \
-    do {                                                                                                     \
-        if ((call) != SLC_OK) {                                                                              \
-            fail_msg("%s: %s", #call, error.text);                                                           \
-        }                                                                                                    \
-    } while (0)
 
 enum { RUBBISH = 0xE7 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Memory on a GPU, copies to and from it of all sizes, by way of page-locked pieces and at once, graphs and
  * events. Exits with 77 where there is no GPU. */
-#include "cuda/cuda_staging.h"
-#include "support/cmocka_all.h"
+#include "cuda/cuda_rows.h"
+#include "support/assert_ok.h"
 #include "support/random.h"
 
 #include <stdio.h>
@@ -10,16 +10,9 @@
 #include <string.h>
 
 static slc_cuda_stream *stream;
-static slc_cuda_staging *staging;
+static slc_cuda_rows *copies;
 
 static slc_error error; /* of the last call */
-
-#define ASSERT_OK(call)                                                                                      \
-    do {                                                                                                     \
-        if ((call) != SLC_OK) {                                                                              \
-            fail_msg("%s: %s", #call, error.text);                                                           \
-        }                                                                                                    \
-    } while (0)
 
 static void fill_random(uint8_t *bytes, size_t n, uint64_t seed)
 {
@@ -52,10 +45,10 @@ static void there_and_back(void **state)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             memset(to, 0xEE, most);
             ASSERT_OK(slc_cuda_fill(stream, device.at, 0x11, most, &error));
-            ASSERT_OK(slc_cuda_send(staging, device.at, from + i, sizes[i], &error));
-            ASSERT_OK(slc_cuda_fetch(staging, to, device.at, sizes[i], &error));
-            ASSERT_OK(slc_cuda_fetch(staging, to + sizes[i], (char *)device.at + sizes[i], 7, &error));
-            ASSERT_OK(slc_cuda_fetch_finish(staging, &error));
+            ASSERT_OK(slc_cuda_send(copies, device.at, from + i, sizes[i], &error));
+            ASSERT_OK(slc_cuda_fetch(copies, to, device.at, sizes[i], &error));
+            ASSERT_OK(slc_cuda_fetch(copies, to + sizes[i], (char *)device.at + sizes[i], 7, &error));
+            ASSERT_OK(slc_cuda_rows_finish(copies, &error));
             assert_memory_equal(to, from + i, sizes[i]);
             for (size_t k = 0; k < 7; k++) {
                 assert_int_equal(to[sizes[i] + k], 0x11);
@@ -85,16 +78,16 @@ static void many_copies(void **state)
     assert_true(from != NULL && to != NULL);
     fill_random(from, most, 2);
     ASSERT_OK(slc_cuda_memory_reserve(stream, &device, most, "a test", &error));
-    ASSERT_OK(slc_cuda_send(staging, device.at, from, most, &error));
+    ASSERT_OK(slc_cuda_send(copies, device.at, from, most, &error));
     uint64_t seed = 3;
     size_t at = 0;
     for (size_t i = 0; i < COPIES; i++) {
         const size_t n = random_u64(&seed) % (i % 50 == 0 ? 300000 : 30000);
-        ASSERT_OK(slc_cuda_fetch(staging, to + at, (char *)device.at + at, n, &error));
+        ASSERT_OK(slc_cuda_fetch(copies, to + at, (char *)device.at + at, n, &error));
         at += n;
     }
     assert_true(at < most);
-    ASSERT_OK(slc_cuda_fetch_finish(staging, &error));
+    ASSERT_OK(slc_cuda_rows_finish(copies, &error));
     assert_memory_equal(to, from, at);
     assert_int_equal(to[at], 0);
     slc_cuda_memory_clear(&device);
@@ -188,7 +181,7 @@ int main(void)
         return 77;
     }
     if (slc_cuda_stream_open(0, &stream, &error) != SLC_OK ||
-        slc_cuda_staging_open(stream, &staging, &error) != SLC_OK) {
+        slc_cuda_rows_open(stream, 4, &copies, &error) != SLC_OK) {
         (void)fprintf(stderr, "%s\n", error.text);
         return 1;
     }
@@ -198,7 +191,7 @@ int main(void)
         cmocka_unit_test(events_take_time),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    slc_cuda_staging_close(staging);
+    slc_cuda_rows_close(copies);
     slc_cuda_stream_close(stream);
     return failed;
 }

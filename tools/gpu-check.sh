@@ -3,22 +3,24 @@
 # Everything that needs a GPU, in one go: all tests with the label cuda, these again on small inputs under compute-sanitizer's
 # memcheck, racecheck and initcheck, and the benchmarks; one table at the end. The continuous test has no GPU, so this is its part there.
 #
-#     tools/gpu-check.sh [--no-sanitizer] [--no-bench] [--log FOLDER] [FOLDER [TEST ...]]
+#     tools/gpu-check.sh [--no-sanitizer] [--no-bench] [--jobs N] [--log FOLDER] [FOLDER [TEST ...]]
 #
 # Without FOLDER it builds build/gpu. FOLDER is a build folder, or one with nothing but the binaries: the command, the test
 # programs (beside it or in tests/), and, if they are not where the programs look for them, libraries in lib/. It then needs
 # neither compiler nor CMake, so it can be copied to a machine that has only a driver. TEST names tests to run instead of all.
+# Checkers mostly keep a processor busy, not the GPU: with --jobs N so many of them run at a time.
 # Exits with 1 if anything failed, with 77 where there is no device.
 set -uo pipefail
 
-sanitizer=yes bench=yes logs=
+sanitizer=yes bench=yes logs='' jobs=1
 limit=${GPU_CHECK_LIMIT:-300} # seconds for one program
 while [ $# -gt 0 ]; do
     case $1 in
     --no-sanitizer) sanitizer=no ;;
     --no-bench) bench=no ;;
+    --jobs) jobs=${2:?--jobs needs a number} && shift ;;
     --log) logs=${2:?--log needs a folder} && shift ;;
-    -*) echo "usage: $0 [--no-sanitizer] [--no-bench] [--log FOLDER] [FOLDER [TEST ...]]" >&2 && exit 2 ;;
+    -*) echo "usage: $0 [--no-sanitizer] [--no-bench] [--jobs N] [--log FOLDER] [FOLDER [TEST ...]]" >&2 && exit 2 ;;
     *) break ;;
     esac
     shift
@@ -62,8 +64,6 @@ if command -v ctest >/dev/null && [ -f "$folder/CTestTestfile.cmake" ]; then
     done
 fi
 
-failed=0
-rows=()
 # check NAME HOW COMMAND ...: one row of the table
 check() {
     local name=$1 how=$2 log=$logs/$1.$2.log began seconds status words
@@ -76,13 +76,13 @@ check() {
     case $status in
     0) status=ok ;;
     77) status=skipped ;;
-    124) status=FAILED && words="after $limit s" && failed=1 ;;
-    *) status=FAILED && failed=1 && words=$(grep -m 1 -E 'FAILED|ERROR|rror' "$log" | cut -c 1-70) ;;
+    124) status=FAILED && words="after $limit s" ;;
+    *) status=FAILED && words=$(grep -m 1 -E 'FAILED|ERROR|rror' "$log" | cut -c 1-70) ;;
     esac
-    rows+=("$(printf '%-26s %-10s %-8s %7s s  %s' "$name" "$how" "$status" "$seconds" "$words")")
-    echo "${rows[-1]}"
+    printf '%-26s %-10s %-8s %7s s  %s\n' "$name" "$how" "$status" "$seconds" "$words" | tee -a "$logs/rows"
     [ "$status" != FAILED ] || tail -n 30 "$log"
 }
+: >"$logs/rows"
 
 wanted() {
     local name=$1 other
@@ -104,11 +104,17 @@ for program in "${programs[@]}"; do
     name=${program##*/}
     wanted "$name" "$@" || continue
     check "$name" plain "$program"
-    for tool in "${tools[@]}"; do
+done
+for tool in "${tools[@]}"; do
+    for program in "${programs[@]}"; do
+        name=${program##*/}
+        wanted "$name" "$@" || continue
+        while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
         # Errors that the runtime is asked for (too much memory) are the test's business.
-        SLUICE_TEST_SMALL=1 check "$name" "$tool" compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9 "$program"
+        SLUICE_TEST_SMALL=1 check "$name" "$tool" compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9 "$program" &
     done
 done
+wait
 
 # ---- benchmarks ---------------------------------------------------------------------------------------------------
 
@@ -123,7 +129,7 @@ fi
 
 echo
 echo "== results"
-printf '%s\n' "${rows[@]}"
+cat "$logs/rows"
 if [ "$bench" = yes ]; then
     echo
     for name in "sluice bench cms" "sluice bench label" features "sluice bench gpu"; do
@@ -131,5 +137,8 @@ if [ "$bench" = yes ]; then
         echo
     done
 fi
-[ "$failed" = 0 ] && echo "== all is well" || echo "== something FAILED"
-exit "$failed"
+if grep -q ' FAILED ' "$logs/rows"; then
+    echo "== something FAILED"
+    exit 1
+fi
+echo "== all is well"

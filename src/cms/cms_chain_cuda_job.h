@@ -10,7 +10,7 @@
 #include "cms/cms_chain_cuda.h"
 #include "cms/cms_cluster_cuda.h"
 #include "cms/cms_decode_cuda.h"
-#include "cuda/cuda_staging.h"
+#include "cuda/cuda_rows.h"
 
 enum { SLC_CMS_CUDA_FAULTS = 1 << 14 }; /* of the clustering, that are told one by one */
 
@@ -32,7 +32,7 @@ struct slc_cms_cuda_chain {
     bool cabled, calibrates;
     uint32_t device, multiprocessors;
     slc_cuda_stream *stream;
-    slc_cuda_staging *staging;
+    slc_cuda_rows *copies;
     slc_cuda_event *began, *ended;
     slc_cuda_memory cables, unpack, planes, gains; /* constant */
     slc_cuda_memory batch;                         /* the bytes */
@@ -50,7 +50,7 @@ struct slc_cms_cuda_chain {
     bool ran_raw, ran_digis;
     size_t last_bytes, last_tables;
     size_t last_digis, last_modules, last_clusters;
-    slc_cuda_memory copies; /* page-locked */
+    slc_cuda_memory timed; /* page-locked copies */
     slc_cuda_graph graph_part[SLC_CMS_CUDA_PARTS];
 };
 

@@ -56,7 +56,7 @@ static slc_status send_batch(slc_cms_cuda_chain *chain, const slc_batch *batch,
     slc_status status = slc_cuda_to_device(chain->stream, chain->tables.at, chain->tables_host.at,
                                            chain->last_tables, error);
     status = status == SLC_OK
-                 ? slc_cuda_send(chain->staging, chain->batch.at, batch->bytes, batch->size, error)
+                 ? slc_cuda_send(chain->copies, chain->batch.at, batch->bytes, batch->size, error)
                  : status;
     slc_cuda_range_end();
     return status;
@@ -80,7 +80,7 @@ static slc_status send_digis(slc_cms_cuda_chain *chain, const slc_cms_digis *dig
     slc_status status = slc_cuda_to_device(chain->stream, to->head.event_offset, offsets,
                                            ((size_t)chain->room.events + 1) * sizeof *offsets, error);
     for (size_t i = 0; i < sizeof columns / sizeof *columns && status == SLC_OK; i++) {
-        status = slc_cuda_send(chain->staging, columns[i].to, columns[i].from, n * sizeof(uint16_t), error);
+        status = slc_cuda_send(chain->copies, columns[i].to, columns[i].from, n * sizeof(uint16_t), error);
     }
     slc_cuda_range_end();
     return status;
@@ -134,9 +134,8 @@ static slc_status fetch_all(slc_cms_cuda_chain *chain, const slc_schema *schema,
     slc_status status = SLC_OK;
     for (size_t i = 0; i < schema->n_columns && status == SLC_OK; i++) {
         const slc_column *column = &schema->columns[i];
-        status = slc_cuda_fetch(chain->staging, *slc_column_pointer(to, column),
-                                slc_column_data(from, column), head->size * slc_type_size(column->type),
-                                error);
+        status = slc_cuda_fetch(chain->copies, *slc_column_pointer(to, column), slc_column_data(from, column),
+                                head->size * slc_type_size(column->type), error);
     }
     return status;
 }
@@ -155,13 +154,13 @@ static slc_status fetch_changed(slc_cms_cuda_chain *chain, slc_cms_digis *digis,
 {
     const slc_cms_digis *from = &chain->cluster.digis;
     const size_t n = digis->head.size;
-    slc_status status = slc_cuda_fetch(chain->staging, digis->cluster, from->cluster,
+    slc_status status = slc_cuda_fetch(chain->copies, digis->cluster, from->cluster,
                                        n * sizeof *digis->cluster, error);
     if (chain->calibrates) {
         status = status == SLC_OK
-                     ? slc_cuda_fetch(chain->staging, digis->adc, from->adc, n * sizeof *digis->adc, error)
+                     ? slc_cuda_fetch(chain->copies, digis->adc, from->adc, n * sizeof *digis->adc, error)
                      : status;
-        status = status == SLC_OK ? slc_cuda_fetch(chain->staging, digis->module, from->module,
+        status = status == SLC_OK ? slc_cuda_fetch(chain->copies, digis->module, from->module,
                                                    n * sizeof *digis->module, error)
                                   : status;
     }
@@ -171,7 +170,7 @@ static slc_status fetch_changed(slc_cms_cuda_chain *chain, slc_cms_digis *digis,
 /* Waits for the columns, after a failure too. */
 static slc_status finish(slc_cms_cuda_chain *chain, slc_status status, slc_error *error)
 {
-    const slc_status finished = slc_cuda_fetch_finish(chain->staging, status == SLC_OK ? error : NULL);
+    const slc_status finished = slc_cuda_rows_finish(chain->copies, status == SLC_OK ? error : NULL);
     return status == SLC_OK ? finished : status;
 }
 

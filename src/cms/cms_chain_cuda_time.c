@@ -39,7 +39,7 @@ static slc_status copy_in(slc_cms_cuda_chain *chain, bool back, slc_error *error
     } raw[] = {{chain->batch.at, chain->last_bytes}, {chain->tables.at, chain->last_tables}},
       columns[] = {{digis->module, n}, {digis->x, n}, {digis->y, n}, {digis->adc, n}};
     const size_t n_parts = chain->ran_raw ? 2 : 4;
-    char *host = chain->copies.at;
+    char *host = chain->timed.at;
     slc_status status = SLC_OK;
     for (size_t i = 0; i < n_parts && status == SLC_OK; i++) {
         void *device = chain->ran_raw ? raw[i].device : columns[i].device;
@@ -60,7 +60,7 @@ static slc_status copy_out(slc_cms_cuda_chain *chain, slc_error *error)
     } parts[] = {{&slc_cms_digis_schema, &chain->cluster.digis, fetched_digis(chain)},
                  {&slc_cms_modules_schema, &chain->cluster.modules, chain->last_modules},
                  {&slc_cms_clusters_schema, &chain->cluster.clusters, chain->last_clusters}};
-    char *host = chain->copies.at;
+    char *host = chain->timed.at;
     slc_status status = SLC_OK;
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         for (size_t i = 0; i < parts[p].schema->n_columns && status == SLC_OK; i++) {
@@ -126,7 +126,7 @@ slc_status slc_cms_cuda_time(slc_cms_cuda_chain *chain, slc_cms_cuda_part part, 
     }
     slc_status status = slc_cuda_stream_use(chain->stream, error);
     if (status == SLC_OK && copies) {
-        status = slc_cuda_pinned_reserve(chain->stream, &chain->copies, copy_size(chain, part),
+        status = slc_cuda_pinned_reserve(chain->stream, &chain->timed, copy_size(chain, part),
                                          "measuring copies", error);
     }
     if (status == SLC_OK && part == SLC_CMS_CUDA_PART_COPY_IN) {

@@ -364,3 +364,15 @@ slc_status slc_cuda_rows_move(slc_cuda_rows *rows, void *to, ptrdiff_t to_stride
     }
     return status;
 }
+
+slc_status slc_cuda_send(slc_cuda_rows *rows, void *device, const void *host, size_t bytes, slc_error *error)
+{
+    return slc_cuda_rows_put(rows, device, (ptrdiff_t)bytes, host, (ptrdiff_t)bytes,
+                             (slc_cuda_block){bytes, 1}, false, error);
+}
+
+slc_status slc_cuda_fetch(slc_cuda_rows *rows, void *host, const void *device, size_t bytes, slc_error *error)
+{
+    return slc_cuda_rows_get(rows, host, (ptrdiff_t)bytes, device, (ptrdiff_t)bytes,
+                             (slc_cuda_block){bytes, 1}, error);
+}

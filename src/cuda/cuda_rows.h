@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the library, in builds with CUDA: copies of images, that is of rows that lie some stride apart, and
- * the question whose memory a pointer is to. As in cuda_staging.h, memory of the host that is not page-locked
- * is copied by way of two page-locked pieces; there the rows are brought together, so that a copy by the
- * device is large even where rows are short.
+ * Inside the library, in builds with CUDA: copies between a device and memory of the host that may be
+ * page-locked or not, also of images, that is of rows that lie some stride apart; and the question whose
+ * memory a pointer is to. Page-locked memory is copied at once; other memory by way of two page-locked
+ * pieces, one of which the device copies while the processor copies the other. So memory that a caller
+ * allocated in his own way needs little that is page-locked, however large it is. In a piece rows are brought
+ * together, so that a copy by the device is large even where rows are short.
  */
 #ifndef SLUICE_CUDA_ROWS_H
 #define SLUICE_CUDA_ROWS_H
@@ -50,5 +52,12 @@ slc_status slc_cuda_rows_finish(slc_cuda_rows *rows, slc_error *error);
 /* Begins a copy within the device. */
 slc_status slc_cuda_rows_move(slc_cuda_rows *rows, void *to, ptrdiff_t to_stride, const void *from,
                               ptrdiff_t from_stride, slc_cuda_block block, slc_error *error);
+
+/* ---- bytes --------------------------------------------------------------------------------------------- */
+
+/* The same for bytes without gaps: as slc_cuda_rows_put and slc_cuda_rows_get. */
+slc_status slc_cuda_send(slc_cuda_rows *rows, void *device, const void *host, size_t bytes, slc_error *error);
+slc_status slc_cuda_fetch(slc_cuda_rows *rows, void *host, const void *device, size_t bytes,
+                          slc_error *error);
 
 #endif
