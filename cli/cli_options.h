@@ -72,6 +72,8 @@ extern const slc_cli_command slc_cmd_velo;
 extern const slc_cli_command slc_cmd_label;
 extern const slc_cli_command slc_cmd_cluster;
 extern const slc_cli_command slc_cmd_cms;
+extern const slc_cli_command slc_cmd_pet_coincidences;
+extern const slc_cli_command slc_cmd_pet_list;
 extern const slc_cli_command slc_cmd_simulate_velo;
 extern const slc_cli_command slc_cmd_simulate_image;
 extern const slc_cli_command slc_cmd_simulate_pixels;
@@ -83,6 +85,7 @@ extern const slc_cli_command slc_cmd_bench_label;
 extern const slc_cli_command slc_cmd_bench_cluster;
 extern const slc_cli_command slc_cmd_bench_velo;
 extern const slc_cli_command slc_cmd_bench_cms;
+extern const slc_cli_command slc_cmd_bench_pet;
 extern const slc_cli_command slc_cmd_bench_gpu;
 
 #endif

@@ -17,6 +17,8 @@ static const slc_cli_command *const commands[] = {
     &slc_cmd_label,
     &slc_cmd_cluster,
     &slc_cmd_cms,
+    &slc_cmd_pet_coincidences,
+    &slc_cmd_pet_list,
     &slc_cmd_simulate_velo,
     &slc_cmd_simulate_image,
     &slc_cmd_simulate_pixels,
@@ -27,6 +29,7 @@ static const slc_cli_command *const commands[] = {
     &slc_cmd_bench_cluster,
     &slc_cmd_bench_velo,
     &slc_cmd_bench_cms,
+    &slc_cmd_bench_pet,
     &slc_cmd_bench_gpu,
     &slc_cmd_bench,
     NULL,
@@ -63,9 +66,9 @@ static int print_help(void)
                  "Turns the raw bytes of detectors into physics objects.\n\n"
                  "commands:\n");
     for (const slc_cli_command *const *row = commands; *row != NULL; row++) {
-        (void)printf("  %-16s%s\n", (*row)->name, (*row)->summary);
+        (void)printf("  %-17s%s\n", (*row)->name, (*row)->summary);
     }
-    (void)printf("  %-16s%s\n", "help COMMAND", "the help of a command, as with COMMAND --help");
+    (void)printf("  %-17s%s\n", "help COMMAND", "the help of a command, as with COMMAND --help");
     (void)printf("\n`sluice COMMAND --help` tells a command's options; `man sluice` tells all.\n");
     return SLC_CLI_DONE;
 }

@@ -21,6 +21,8 @@ void fuzz_chain_raw(const slc_batch *batch);
 void fuzz_images(const uint8_t *bytes, size_t size, const char *format);
 /* Reads all pixels, where the input is of one of these formats ("tpx3", "t3pa csv", "npy"). */
 void fuzz_pixels(const uint8_t *bytes, size_t size, const char *formats);
+/* Reads all pairs of a list-mode file; with a header, its text is first and ends with a zero byte. */
+void fuzz_pet_list(const uint8_t *bytes, size_t size, slc_io_pet_list_format format, bool has_header);
 /* The chain on hits with their truth; takes the rows out of `hits`. */
 void fuzz_chain_hits(slc_velo_hits *hits, const slc_velo_truth *truth);
 

@@ -14,7 +14,7 @@
 
 enum { MAX_SINGLES = 3000, CRYSTALS = 97, SPARE = 64 };
 
-static slc_check_memory amplitude, crystal, gain, energy, index_out;
+static slc_check_memory amplitude, crystal, gain, energy, index_out, time_in, near_out;
 
 static void *at_end(const slc_check_memory *memory, size_t elements)
 {
@@ -83,6 +83,48 @@ static void check_window(const slc_pet_kernels *kernels, size_t n, float low, fl
     slc_check_values(2 * n + 1);
 }
 
+/* Times and bits end exactly at pages that may not be touched, and each bit of the last word is as it has to
+ * be. */
+static void check_near(const slc_pet_kernels *kernels, size_t n, uint32_t limit, uint64_t *seed)
+{
+    const size_t words = (n + 63) / 64;
+    int64_t *t = (void *)(time_in.end - 8 * (n + 1));
+    uint64_t *near = (void *)(near_out.end - 8 * words);
+    const uint64_t room = UINT32_MAX - (uint64_t)n,
+                   most = n == 0 || 3 * (uint64_t)limit < room / n ? 3 * (uint64_t)limit : room / n;
+    t[0] = (int64_t)random_u64(seed) >> random_below(seed, 40);
+    t[0] = t[0] > INT64_MAX - UINT32_MAX ? INT64_MAX - UINT32_MAX : t[0];
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t step = random_u64(seed) % (most + 2);
+        /* The edge, one beyond, and at once, often. */
+        t[i + 1] = t[i] + (int64_t)(random_below(seed, 3) != 0 ? step
+                                    : (uint64_t)limit <= most  ? limit + step % 2
+                                                               : 0);
+    }
+    memset(near, 0xa5, 8 * words);
+    slc_check_doing("pet.near_next");
+    kernels->near_next(t, limit, n, near);
+    for (size_t i = 0; i < 64 * words; i++) {
+        const bool wanted = i < n && (uint64_t)t[i + 1] - (uint64_t)t[i] <= limit;
+        if ((near[i / 64] >> (i % 64) & 1) != wanted) {
+            slc_check_fail("near_next of %zu singles, limit %u: bit %zu is not %d", n, limit, i, wanted);
+            return;
+        }
+    }
+    slc_check_values(n + 1);
+}
+
+static void check_all_near(const slc_pet_kernels *kernels, uint64_t *seed)
+{
+    static const uint32_t limits[] = {0, 1, 4000, 1000000, 0x7fffffff, 0x80000000, UINT32_MAX};
+    for (size_t l = 0; l < sizeof limits / sizeof *limits; l++) {
+        for (size_t n = 0; n <= 300; n++) {
+            check_near(kernels, n, limits[l], seed);
+        }
+        check_near(kernels, MAX_SINGLES, limits[l], seed);
+    }
+}
+
 static void check_target(const slc_pet_kernels *kernels, uint64_t seed)
 {
     static const float windows[][2] = {{350, 650}, {0, 1e30f}, {-1e30f, INFINITY}, {650, 350}, {NAN, 650}};
@@ -94,20 +136,21 @@ static void check_target(const slc_pet_kernels *kernels, uint64_t seed)
     for (size_t n = 250; n <= MAX_SINGLES; n += 250) {
         check_window(kernels, n, 350, 650, &seed);
     }
+    check_all_near(kernels, &seed);
 }
 
 int main(int argc, char **argv)
 {
     slc_check_begin(argc, argv);
-    slc_check_memory *const all[] = {&amplitude, &crystal, &gain, &energy, &index_out};
+    slc_check_memory *const all[] = {&amplitude, &crystal, &gain, &energy, &index_out, &time_in, &near_out};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        *all[i] = slc_check_map(4 * (MAX_SINGLES + SPARE));
+        *all[i] = slc_check_map(8 * (MAX_SINGLES + SPARE));
     }
     for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
         if (slc_check_target((slc_simd_target)t)) {
             check_target(slc_pet_kernels_of((slc_simd_target)t), slc_check_seed());
             slc_check_cases(slc_pet_kernel_rows, (slc_simd_target)t);
-            slc_check_passed("energy_window, energy_cut");
+            slc_check_passed("energy_window, energy_cut, near_next");
         }
     }
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

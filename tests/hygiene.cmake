@@ -23,7 +23,7 @@ sluice_hygiene(simd_table ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/simd
 sluice_hygiene(public_headers ${hygiene}/public_headers.sh ${PROJECT_SOURCE_DIR})
 sluice_hygiene(library_symbols ${hygiene}/library_symbols.sh $<TARGET_FILE:sluice>)
 
-sluice_core_test(test_velo_allocation hygiene "base;simd;pixel;velo;cms;sim" test_velo_allocation.c)
+sluice_core_test(test_velo_allocation hygiene "base;simd;pixel;velo;cms;pet;sim" test_velo_allocation.c)
 
 add_executable(core_only hygiene/core_only.c $<TARGET_OBJECTS:sluice_base> $<TARGET_OBJECTS:sluice_simd>
                          $<TARGET_OBJECTS:sluice_velo>)

@@ -13,8 +13,10 @@
 #include <sluice/io.h>
 #include <sluice/io_cms.h>
 #include <sluice/io_image.h>
+#include <sluice/io_pet.h>
 #include <sluice/io_pixel.h>
 #include <sluice/io_select.h>
+#include <sluice/pet_rates.h>
 #include <sluice/pixel_cluster.h>
 #include <sluice/pixel_stream.h>
 #include <sluice/run.h>
@@ -22,10 +24,12 @@
 #include <sluice/run_bench_cms.h>
 #include <sluice/run_bench_gpu.h>
 #include <sluice/run_bench_label.h>
+#include <sluice/run_bench_pet.h>
 #include <sluice/run_bench_velo.h>
 #include <sluice/run_pipeline.h>
 #include <sluice/sim.h>
 #include <sluice/sim_cms.h>
+#include <sluice/sim_pet.h>
 #include <sluice/simd.h>
 #include <sluice/velo.h>
 

@@ -51,6 +51,9 @@ static const struct {
     [SLC_FAULT_CMS_EVENT] = {"cms_event", "a fragment's size or their number is wrong, or the event is cut"},
     [SLC_FAULT_CMS_MODULE_CROWDED] = {"cms_module_crowded",
                                       "more digis in a module than allowed; the others are in no cluster"},
+    [SLC_FAULT_PET_MODULE] = {"pet_module", "a frame of no module of the scanner; dropped"},
+    [SLC_FAULT_PET_UNIT] = {"pet_unit", "a frame of a unit that its module does not have; dropped"},
+    [SLC_FAULT_PET_POSITION] = {"pet_position", "a frame from outside of its block; dropped"},
 };
 
 const char *slc_fault_name(slc_fault_code code)

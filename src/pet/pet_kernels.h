@@ -20,6 +20,10 @@ typedef struct slc_pet_kernels {
 
     /* The same for energies that are calibrated already: packs those in [low, high). */
     size_t (*energy_cut)(const float *energy, float low, float high, size_t n, float *kept);
+
+    /* Which of n + 1 times in order are followed by the next within `limit`: bit k % 64 of near[k / 64] where
+     * t[k + 1] - t[k] <= limit. t[n] - t[0] is below 2^32. The bits behind the last are 0. */
+    void (*near_next)(const int64_t *t, uint32_t limit, size_t n, uint64_t *near);
 } slc_pet_kernels;
 
 #define SLC_PET_DECLARE(target, TARGET) extern const slc_pet_kernels slc_pet_kernels_##target;

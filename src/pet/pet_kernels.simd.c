@@ -44,5 +44,28 @@ static size_t energy_cut(const float *energy, float low, float high, size_t n, f
     return n_kept;
 }
 
-const slc_pet_kernels SIMD_TABLE(slc_pet) = {
-    .target = SIMD_TARGET_NAME, .energy_window = energy_window, .energy_cut = energy_cut};
+/* Differences of the lower halves are those of the whole, as they are below 2^32. */
+static void near_next(const int64_t *t, uint32_t limit, size_t n, uint64_t *near)
+{
+    const u32v most = u32v_set(limit);
+    for (size_t word = 0; word * 64 < n; word++) {
+        const size_t begin = word * 64, end = n - begin < 64 ? n : begin + 64;
+        uint64_t bits = 0;
+        size_t i = begin;
+        for (; i + SIMD_LANES <= end; i += SIMD_LANES) {
+            const int64_t *here = t + i, *middle = here + SIMD_LANES / 2;
+            const u32v now = u32v_even(u32v_load_any(here), u32v_load_any(middle));
+            const u32v next = u32v_even(u32v_load_any(here + 1), u32v_load_any(middle + 1));
+            bits |= mask32_bits(u32v_le(u32v_sub(next, now), most)) << (i - begin);
+        }
+        for (; i < end; i++) {
+            bits |= (uint64_t)((uint32_t)t[i + 1] - (uint32_t)t[i] <= limit) << (i - begin);
+        }
+        near[word] = bits;
+    }
+}
+
+const slc_pet_kernels SIMD_TABLE(slc_pet) = {.target = SIMD_TARGET_NAME,
+                                             .energy_window = energy_window,
+                                             .energy_cut = energy_cut,
+                                             .near_next = near_next};

@@ -12,23 +12,26 @@ usage: sluice COMMAND [options] ...
 Turns the raw bytes of detectors into physics objects.
 
 commands:
-  velo            reconstruct tracks in LHCb's pixel vertex detector
-  label           label the connected components of images
-  cluster         cluster lists of pixels
-  cms             find clusters in CMS's pixel detector
-  simulate velo   generate proton-proton events with truth
-  simulate image  generate a random image to label
-  simulate pixels generate lists of pixels to cluster
-  simulate cms    generate events of CMS's pixels with truth
-  info            tell what is in a file: format, events, banks
-  version         version, compiler, instruction sets, kernels, GPUs, formats
-  bench label     measure labelling: algorithms, instruction sets, images, GPUs
-  bench cluster   measure the clustering of sparse pixels
-  bench velo      measure the VELO: threads, instruction sets, algorithms
-  bench cms       measure the chain of CMS's pixels
-  bench gpu       measure a GPU: memory, strides, atomics, r-infinity, n-half
-  bench           measure the inner loops on every instruction set
-  help COMMAND    the help of a command, as with COMMAND --help
+  velo             reconstruct tracks in LHCb's pixel vertex detector
+  label            label the connected components of images
+  cluster          cluster lists of pixels
+  cms              find clusters in CMS's pixel detector
+  pet coincidences find coincidences of PET singles
+  pet list         tell what is in a list-mode file, convert it
+  simulate velo    generate proton-proton events with truth
+  simulate image   generate a random image to label
+  simulate pixels  generate lists of pixels to cluster
+  simulate cms     generate events of CMS's pixels with truth
+  info             tell what is in a file: format, events, banks
+  version          version, compiler, instruction sets, kernels, GPUs, formats
+  bench label      measure labelling: algorithms, instruction sets, images, GPUs
+  bench cluster    measure the clustering of sparse pixels
+  bench velo       measure the VELO: threads, instruction sets, algorithms
+  bench cms        measure the chain of CMS's pixels
+  bench pet        measure the PET chain, frames to pairs
+  bench gpu        measure a GPU: memory, strides, atomics, r-infinity, n-half
+  bench            measure the inner loops on every instruction set
+  help COMMAND     the help of a command, as with COMMAND --help
 
 `sluice COMMAND --help` tells a command's options; `man sluice` tells all.
 TEXT
@@ -58,7 +61,7 @@ man_options() {
         "$source/docs/sluice.1" | grep -o 'Fl Fl [a-z0-9-]*' | sed 's/Fl Fl //' | sort
 }
 
-for command in velo label cluster cms "simulate velo" "simulate image" "simulate pixels" "simulate cms" info version bench "bench label" "bench cluster" "bench velo" "bench cms" "bench gpu"; do
+for command in velo label cluster cms "pet coincidences" "pet list" "simulate velo" "simulate image" "simulate pixels" "simulate cms" info version bench "bench label" "bench cluster" "bench velo" "bench cms" "bench pet" "bench gpu"; do
     run $command --help
     want 0
     want_silent
@@ -69,7 +72,7 @@ for command in velo label cluster cms "simulate velo" "simulate image" "simulate
     run $command -h
     want 0
     want_out <direct
-    sed -n '/^options:/,$p' direct | grep -o -- '^ .* --[a-z0-9-]*' | sed 's/.*--//' | grep -v '^help$' | sort >out
+    sed -n '/^options:/,$p' direct | grep -oE -- '^ +(-[a-zA-Z], )?--[a-z0-9-]+' | sed 's/.*--//' | grep -v '^help$' | sort >out
     [ -s out ] || fail "no options in the help of $command"
     man_options "$command" | want_out
     grep -q "^usage: sluice $command " direct || fail "no usage line in the help of $command"

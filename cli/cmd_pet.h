@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the commands `sluice pet …`: words that several of them take.
+ * cmd_pet_words.c          quantities with units, policies, what is good
+ * cmd_pet_coincidences.c   singles to coincidences
+ * cmd_pet_list.c           list-mode files, told and converted
+ */
+#ifndef SLUICE_CMD_PET_H
+#define SLUICE_CMD_PET_H
+
+#include "cli_options.h"
+#include "cli_talk.h"
+
+#include <sluice/pet_chain.h>
+
+/* "4ns", "1.5us": a time in nanoseconds; the unit (ps, ns, us, ms, s) must be there. "59mm", "6cm": a length
+ * in millimetres. False where it cannot be read. */
+bool slc_pet_time_word(const char *text, double *ns);
+bool slc_pet_length_word(const char *text, double *mm);
+
+/* "killAll", "opengate:RemoveMultiples" …; SLC_CLI_GO_ON, or the status after a line that lists them. */
+int slc_pet_policy_word(const slc_cli_command *command, const char *word, slc_pet_policy *policy);
+
+/* "different-crystal"; "sectors=24,min=2,crystals-per-ring=312";
+ * "distance=59mm,axial=39mm,crystals-per-ring=312,radius=60mm,pitch=2mm". */
+int slc_pet_good_word(const slc_cli_command *command, const char *word, slc_pet_good *good);
+
+/* --window, --offset, --windows single|all-open, --edge closed|open, --compat gate9, --energies LOW:HIGH
+ * (keV),
+ * --policy, --good: the words that say what a coincidence is. NULL: the default. */
+typedef struct slc_pet_coincidence_words {
+    const char *window, *offset, *windows, *edge, *compat, *energies, *policy, *good;
+} slc_pet_coincidence_words;
+int slc_pet_coincidence_config_of(const slc_cli_command *command, const slc_pet_coincidence_words *words,
+                                  slc_pet_coincidence_config *config);
+
+/* Their rows for a table of options, as members of a struct that has them as `words`. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a table's row, of a member's name and of literals. */
+#define SLC_PET_COINCIDENCE_OPTION(options, name_, value_, help_)                                            \
+    {                                                                                                        \
+        .name = #name_, .value = value_, .kind = SLC_CLI_TEXT, .member = offsetof(options, words.name_),     \
+        .help = help_                                                                                        \
+    }
+/* NOLINTEND(bugprone-macro-parentheses) */
+#define SLC_PET_COINCIDENCE_OPTIONS(options)                                                                 \
+    SLC_PET_COINCIDENCE_OPTION(options, window, "TIME", "length of the window: 4ns, 250ps (default 10ns)"),  \
+        SLC_PET_COINCIDENCE_OPTION(options, offset, "TIME", "the window begins so late: delayed pairs"),     \
+        SLC_PET_COINCIDENCE_OPTION(options, windows, "WHICH",                                                \
+                                   "single (the default): singles in none open one; all-open: each does"),   \
+        SLC_PET_COINCIDENCE_OPTION(options, edge, "HOW",                                                     \
+                                   "the window's end is closed (the default) or open, not in it"),           \
+        SLC_PET_COINCIDENCE_OPTION(options, policy, "NAME",                                                  \
+                                   "three singles or more; a wrong name lists all (default killAll)"),       \
+        SLC_PET_COINCIDENCE_OPTION(options, good, "RULE",                                                    \
+                                   "different-crystal, or sectors=..., or distance=...: see the manual"),    \
+        SLC_PET_COINCIDENCE_OPTION(options, energies, "LOW:HIGH", "keV; singles outside take no part"),      \
+        SLC_PET_COINCIDENCE_OPTION(options, compat, "gate9", "GATE 9's edges and oddities")
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `sluice pet coincidences`: singles in any order to coincidences.
+ */
+#include "cli_rows.h"
+#include "cmd_pet.h"
+
+#include <sluice/sluice.h>
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND (&slc_cmd_pet_coincidences)
+
+typedef struct coincidences_options {
+    slc_pet_coincidence_words words;
+    const char *input, *format, *output;
+    uint64_t batch, threads;
+    bool json, quiet;
+} coincidences_options;
+
+static const slc_cli_option options_table[] = {
+    {.name = "input",
+     .value = "FORMAT",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(coincidences_options, input),
+     .help = "singles (default: i64 ps, u32 crystal, f32 keV) or singles-f64 (times f64 ns)"},
+    SLC_PET_COINCIDENCE_OPTIONS(coincidences_options),
+    {.name = "format",
+     .value = "WHAT",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(coincidences_options, format),
+     .help = "print indices of the sorted singles, or csv: times, crystals, energies"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(coincidences_options, output),
+     .help = "write them there instead of standard output"},
+    {.name = "batch",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(coincidences_options, batch),
+     .low = 1,
+     .high = 1e9,
+     .help = "singles at a time; results do not depend on it"},
+    {.name = "threads",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(coincidences_options, threads),
+     .low = 0,
+     .high = 64,
+     .help = "for times in picoseconds; 0: one for each processor"},
+    {.name = "json",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(coincidences_options, json),
+     .help = "print one JSON object with the counts"},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(coincidences_options, quiet),
+     .help = "no summary on standard error, only errors"},
+};
+
+static void set_defaults(void *at)
+{
+    *(coincidences_options *)at = (coincidences_options){.batch = 1 << 20, .threads = 1};
+}
+
+enum { FORMAT_NONE = 0, FORMAT_INDICES, FORMAT_CSV };
+
+typedef struct job {
+    const coincidences_options *options;
+    slc_pet_coincidence_config config;
+    bool is_f64;
+    int format;
+    slc_pet_singles singles, work;
+    slc_pet_singles_f64 singles_f64, work_f64;
+    slc_pet_groups groups;
+    slc_pet_coincidences pairs;
+    slc_io_text_writer *writer;
+    FILE *out;
+    slc_pet_coincidence_counts counts;
+    double seconds_sort, seconds_find;
+    slc_error error;
+} job;
+
+/* ---- options ----------------------------------------------------------------------------------- */
+
+static int choose(job *j)
+{
+    const coincidences_options *o = j->options;
+    j->is_f64 = o->input != NULL && strcmp(o->input, "singles-f64") == 0;
+    if (o->input != NULL && !j->is_f64 && strcmp(o->input, "singles") != 0) {
+        return slc_cli_wrong(COMMAND, "--input is singles or singles-f64, not '%s'", o->input);
+    }
+    if (o->format != NULL) {
+        j->format = strcmp(o->format, "indices") == 0 ? FORMAT_INDICES
+                    : strcmp(o->format, "csv") == 0   ? FORMAT_CSV
+                                                      : -1;
+    }
+    if (j->format < 0) {
+        return slc_cli_wrong(COMMAND, "--format is indices or csv, not '%s'", o->format);
+    }
+    if (j->format == FORMAT_CSV && j->is_f64) {
+        return slc_cli_wrong(COMMAND, "--format csv needs times in picoseconds: --input singles");
+    }
+    if (o->output != NULL && j->format == FORMAT_NONE) {
+        return slc_cli_wrong(COMMAND, "--output needs --format: what is to be written");
+    }
+    if (o->json && j->format != FORMAT_NONE && o->output == NULL) {
+        return slc_cli_wrong(COMMAND, "--json and --format both print: give one of them a file by --output");
+    }
+    const int status = slc_pet_coincidence_config_of(COMMAND, &o->words, &j->config);
+    j->config.threads = (uint32_t)o->threads;
+    return status;
+}
+
+/* ---- work -------------------------------------------------------------------------------------- */
+
+static slc_status read_singles(job *j, const char *path)
+{
+    slc_io_pet_singles *input = NULL;
+    slc_status status = slc_io_pet_singles_open(path, j->is_f64 ? SLC_IO_PET_SINGLES_F64 : SLC_IO_PET_SINGLES,
+                                                &input, &j->error);
+    if (status == SLC_OK) {
+        status = j->is_f64 ? slc_io_pet_singles_read_f64(input, SIZE_MAX, &j->singles_f64, &j->error)
+                           : slc_io_pet_singles_read(input, SIZE_MAX, &j->singles, &j->error);
+    }
+    slc_io_pet_singles_close(input);
+    return status == SLC_END ? slc_fail(&j->error, SLC_ERR_FORMAT, "%s: there are no singles in it", path)
+                             : status;
+}
+
+static slc_status sort_singles(job *j)
+{
+    const double began = slc_clock_seconds();
+    const slc_status status = j->is_f64 ? slc_pet_sort_all_f64(&j->singles_f64, &j->work_f64)
+                                        : slc_pet_sort_all(&j->singles, &j->work);
+    j->seconds_sort = slc_clock_seconds() - began;
+    return status == SLC_OK ? SLC_OK : slc_fail(&j->error, status, "no memory to sort the singles");
+}
+
+/* The next batch of what is in memory. */
+static slc_status find_some(job *j, slc_pet_coincidence *stage, size_t at, size_t n, bool last)
+{
+    if (j->is_f64) {
+        slc_pet_singles_f64 part = j->singles_f64;
+        part.head.size = n;
+        part.time_ns += at;
+        part.crystal += at;
+        part.energy_kev += at;
+        return slc_pet_coincidence_run_f64(stage, &part, last, &j->groups, &j->error);
+    }
+    slc_pet_singles part = j->singles;
+    part.head.size = n;
+    part.time_ps += at;
+    part.crystal += at;
+    part.energy_kev += at;
+    return j->format == FORMAT_CSV ? slc_pet_coincidence_run_pairs(stage, &part, last, &j->pairs, &j->error)
+                                   : slc_pet_coincidence_run(stage, &part, last, &j->groups, &j->error);
+}
+
+static void print_groups(FILE *out, const slc_pet_groups *groups)
+{
+    for (size_t r = 0; r < groups->head.size; r++) {
+        (void)fprintf(out, "%" PRIu64, groups->first[r]);
+        for (uint32_t k = 1; k < groups->size[r]; k++) {
+            (void)fprintf(out, ",%" PRIu64, groups->second[r] + k - 1);
+        }
+        (void)fputc('\n', out);
+    }
+}
+
+static slc_status find_all(job *j)
+{
+    const size_t all = j->is_f64 ? j->singles_f64.head.size : j->singles.head.size;
+    slc_pet_coincidence *stage = NULL;
+    slc_status status = slc_pet_coincidence_open(&j->config, &stage, &j->error);
+    for (size_t at = 0, n = 0; at < all && status == SLC_OK; at += n) {
+        n = all - at < j->options->batch ? all - at : (size_t)j->options->batch;
+        slc_columns_reset(&j->groups);
+        slc_columns_reset(&j->pairs);
+        const double began = slc_clock_seconds();
+        status = find_some(j, stage, at, n, at + n == all);
+        j->seconds_find += slc_clock_seconds() - began;
+        if (status == SLC_OK && j->format == FORMAT_INDICES) {
+            print_groups(j->out, &j->groups);
+        } else if (status == SLC_OK && j->format == FORMAT_CSV) {
+            slc_cli_csv_rows(j->out, &slc_pet_coincidences_schema, &j->pairs);
+        }
+    }
+    if (status == SLC_OK) {
+        slc_pet_coincidence_counts_of(stage, &j->counts);
+    }
+    slc_pet_coincidence_close(stage);
+    return status;
+}
+
+/* ---- the end ----------------------------------------------------------------------------------- */
+
+static bool print_json(const job *j)
+{
+    const slc_pet_coincidence_counts *c = &j->counts;
+    json_t *multiplicity = json_array();
+    for (int i = 0; i < SLC_PET_MULTIPLICITIES && multiplicity != NULL; i++) {
+        (void)json_array_append_new(multiplicity, json_integer((json_int_t)c->multiplicity[i]));
+    }
+    json_t *object = json_pack(
+        "{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:f, s:f}", "command", "pet coincidences", "policy",
+        slc_pet_policy_name(j->config.policy), "singles", (json_int_t)c->singles, "windows",
+        (json_int_t)c->windows, "pairs", (json_int_t)c->pairs, "groups", (json_int_t)c->groups,
+        "multiplicity", multiplicity, "seconds_sort", j->seconds_sort, "seconds_find", j->seconds_find);
+    return slc_cli_print_json("pet coincidences", object);
+}
+
+static void tell(const job *j)
+{
+    const slc_pet_coincidence_counts *c = &j->counts;
+    slc_cli_say("pet coincidences",
+                "%" PRIu64 " singles, %" PRIu64 " windows with two or more, %" PRIu64 " pairs, %" PRIu64
+                " larger groups; sorted in %.3f s, found in %.3f s",
+                c->singles, c->windows, c->pairs, c->groups, j->seconds_sort, j->seconds_find);
+}
+
+static int process(job *j, const char *path)
+{
+    slc_status status = read_singles(j, path);
+    status = status == SLC_OK ? sort_singles(j) : status;
+    j->out = stdout;
+    if (status == SLC_OK && j->options->output != NULL) {
+        status = slc_io_text_create(j->options->output, &j->writer, &j->error);
+        j->out = status == SLC_OK ? slc_io_text_stream(j->writer) : NULL;
+    }
+    if (status == SLC_OK && j->format == FORMAT_CSV) {
+        slc_cli_csv_head(j->out, &slc_pet_coincidences_schema);
+    }
+    status = status == SLC_OK ? find_all(j) : status;
+    if (j->writer != NULL && status == SLC_OK) {
+        status = slc_io_text_finish(j->writer, &j->error);
+    } else if (j->writer != NULL) {
+        slc_io_text_abandon(j->writer);
+    }
+    if (status == SLC_ERR_USAGE) {
+        return slc_cli_wrong(COMMAND, "%s", j->error.text);
+    }
+    if (status != SLC_OK) {
+        slc_cli_say("pet coincidences", "%s", j->error.text);
+        return SLC_CLI_FAILED;
+    }
+    if (j->options->json) {
+        return print_json(j) ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    }
+    if (!j->options->quiet) {
+        tell(j);
+    }
+    return SLC_CLI_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    coincidences_options options;
+    job j = {.options = &options};
+    int first = 0;
+    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
+    if (status == SLC_CLI_GO_ON) {
+        static const char *const flags[] = {"--output"};
+        status = slc_cli_check_files(COMMAND, flags, &options.output, 1, argv + first, argc - first);
+    }
+    status = status == SLC_CLI_GO_ON ? choose(&j) : status;
+    status = status == SLC_CLI_GO_ON ? process(&j, argv[first]) : status;
+    slc_columns_clear(&slc_pet_singles_schema, &j.singles);
+    slc_columns_clear(&slc_pet_singles_schema, &j.work);
+    slc_columns_clear(&slc_pet_singles_f64_schema, &j.singles_f64);
+    slc_columns_clear(&slc_pet_singles_f64_schema, &j.work_f64);
+    slc_columns_clear(&slc_pet_groups_schema, &j.groups);
+    slc_columns_clear(&slc_pet_coincidences_schema, &j.pairs);
+    return status;
+}
+
+const slc_cli_command slc_cmd_pet_coincidences = {
+    .name = "pet coincidences",
+    .operands = "SINGLES",
+    .summary = "find coincidences of PET singles",
+    .description =
+        "Sorts singles by time and finds coincidences by the rules of the seed's acquisition chain, GATE 9,\n"
+        "opengate or PETSIRD. '-' is standard input. A row of indices is a pair, or a group that was kept\n"
+        "whole, as numbers of the sorted singles from 0; with --energies, of those inside.\n",
+    .options = options_table,
+    .n_options = sizeof options_table / sizeof options_table[0],
+    .min_operands = 1,
+    .max_operands = 1,
+    .defaults = set_defaults,
+    .run = run,
+};

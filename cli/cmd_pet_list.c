@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `sluice pet list`: what is in a list-mode file of coincidences, and the same pairs in another format or as
+ * a sinogram.
+ */
+#include "cli_words.h"
+#include "cmd_pet.h"
+
+#include <sluice/sluice.h>
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND (&slc_cmd_pet_list)
+
+enum { AT_ONCE = 1 << 16 /* pairs */ };
+
+typedef struct list_options {
+    const char *format, *scanner, *map, *to, *output, *tof, *window, *radius, *pitch;
+    uint64_t crystals_per_ring, rings, ring_difference, tangential;
+    bool rebin, subtract, prompts, json, quiet;
+} list_options;
+
+static const slc_cli_option options_table[] = {
+    {.name = "format",
+     .required = true,
+     .value = "FORMAT",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(list_options, format),
+     .help = "of FILE: castor, safir, siemens, yrt, gate, hdf5"},
+    {.name = "scanner",
+     .value = "NAME",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(list_options, scanner),
+     .help = "its scanner; a wrong name lists all"},
+    {.name = "crystals-per-ring",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(list_options, crystals_per_ring),
+     .low = 0,
+     .high = 65536,
+     .help = "with --rings, in place of --scanner: one without blocks"},
+    {.name = "rings",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(list_options, rings),
+     .low = 0,
+     .high = 65536,
+     .help = "see --crystals-per-ring"},
+    {.name = "radius",
+     .value = "LENGTH",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(list_options, radius),
+     .help = "of such a scanner, to the crystals' fronts (default 100mm)"},
+    {.name = "pitch",
+     .value = "LENGTH",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(list_options, pitch),
+     .help = "from ring to ring of such a scanner (default 2mm)"},
+    {.name = "map",
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(list_options, map),
+     .help = "a crystal map, in place of --scanner: its rings, crystals, radius and pitch"},
+    {.name = "to",
+     .value = "FORMAT",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(list_options, to),
+     .help = "write the pairs as one of those formats, or as sinogram"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "NAME",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(list_options, output),
+     .help = "write them there; formats of several files add their endings"},
+    {.name = "tof",
+     .value = "TIME",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(list_options, tof),
+     .help = "write times of flight, which have this resolution (FWHM), 250ps"},
+    {.name = "window",
+     .value = "TIME",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(list_options, window),
+     .help = "of the coincidences, for headers (default 10ns)"},
+    {.name = "prompts",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(list_options, prompts),
+     .help = "write prompts alone: castor and yrt have no delayeds"},
+    {.name = "ring-difference",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(list_options, ring_difference),
+     .low = 0,
+     .high = 65536,
+     .help = "of a sinogram, the largest (65536: all there are)"},
+    {.name = "tangential",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(list_options, tangential),
+     .low = 0,
+     .high = 65536,
+     .help = "of a sinogram, bins across (0: half of the crystals of a ring)"},
+    {.name = "rebin",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(list_options, rebin),
+     .help = "a sinogram by single-slice rebinning instead of all pairs of rings"},
+    {.name = "subtract",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(list_options, subtract),
+     .help = "delayeds count -1 in a sinogram; otherwise they are left out"},
+    {.name = "json",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(list_options, json),
+     .help = "print one JSON object"},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(list_options, quiet),
+     .help = "print nothing but errors"},
+};
+
+static void set_defaults(void *at)
+{
+    *(list_options *)at = (list_options){.ring_difference = 65536};
+}
+
+typedef struct job {
+    const list_options *options;
+    slc_io_pet_list_format from, to;
+    bool sinogram, has_geometry;
+    slc_pet_geometry geometry;
+    double tof_ns, window_ns;
+    slc_io_pet_list *input;
+    slc_io_pet_list_writer *writer;
+    slc_io_pet_sinogram *image;
+    slc_pet_coincidences pairs;
+    slc_io_pet_list_totals totals;
+    uint64_t written, left_out;
+    slc_error error;
+} job;
+
+/* ---- options ----------------------------------------------------------------------------------- */
+
+static const char *format_name(size_t i)
+{
+    return i < SLC_IO_PET_LIST_FORMATS ? slc_io_pet_list_name((slc_io_pet_list_format)i) : NULL;
+}
+
+/* "sinogram" where `sinogram` is not NULL. */
+static int format_word(const char *word, slc_io_pet_list_format *format, bool *sinogram)
+{
+    for (int i = 0; i < SLC_IO_PET_LIST_FORMATS; i++) {
+        if (strcmp(word, format_name((size_t)i)) == 0) {
+            *format = (slc_io_pet_list_format)i;
+            return SLC_CLI_GO_ON;
+        }
+    }
+    if (sinogram != NULL && strcmp(word, "sinogram") == 0) {
+        *sinogram = true;
+        return SLC_CLI_GO_ON;
+    }
+    return slc_cli_unknown(COMMAND, "format", word, NULL, format_name, sinogram != NULL ? "sinogram" : NULL);
+}
+
+static int rings_words(job *j)
+{
+    const list_options *o = j->options;
+    double radius = 100, pitch = 2;
+    if (o->crystals_per_ring == 0 || o->rings == 0) {
+        return slc_cli_wrong(COMMAND, "--crystals-per-ring and --rings belong together");
+    }
+    if (o->radius != NULL && (!slc_pet_length_word(o->radius, &radius) || radius <= 0)) {
+        return slc_cli_wrong(COMMAND, "--radius takes a length, as 60mm, not '%s'", o->radius);
+    }
+    if (o->pitch != NULL && (!slc_pet_length_word(o->pitch, &pitch) || pitch <= 0)) {
+        return slc_cli_wrong(COMMAND, "--pitch takes a length, as 2mm, not '%s'", o->pitch);
+    }
+    j->geometry = (slc_pet_geometry){
+        1, 1, 1, 1, 1, (uint32_t)o->crystals_per_ring, (uint32_t)o->rings, radius, pitch, 0};
+    return SLC_CLI_GO_ON;
+}
+
+/* A ring as the map has it: how far from the axis its first crystal is, and its first two rings apart. */
+static slc_status geometry_of_map(job *j)
+{
+    slc_io_pet_map map;
+    const slc_status status = slc_io_pet_map_read(j->options->map, &map, &j->error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    if (map.rings == 0) {
+        slc_io_pet_map_clear(&map);
+        return slc_fail(&j->error, SLC_ERR_UNSUPPORTED, "%s: it does not tell rings", j->options->map);
+    }
+    const float *p = map.position_mm, *next = map.rings > 1 ? p + 3 * (size_t)map.crystals_per_ring : NULL;
+    j->geometry = (slc_pet_geometry){1,
+                                     1,
+                                     1,
+                                     1,
+                                     1,
+                                     map.crystals_per_ring,
+                                     map.rings * map.layers,
+                                     hypot((double)p[0], (double)p[1]),
+                                     next != NULL ? fabs((double)(next[2] - p[2])) : 1,
+                                     0};
+    slc_io_pet_map_clear(&map);
+    return SLC_OK;
+}
+
+/* The scanner, by whichever of three ways. */
+static int find_scanner(job *j)
+{
+    const list_options *o = j->options;
+    const bool by_rings = o->crystals_per_ring != 0 || o->rings != 0;
+    slc_status status = SLC_OK;
+    if ((o->scanner != NULL) + (o->map != NULL) + by_rings > 1) {
+        return slc_cli_wrong(COMMAND, "--scanner, --map and --crystals-per-ring exclude each other");
+    }
+    j->has_geometry = o->scanner != NULL || o->map != NULL || by_rings;
+    if (o->scanner != NULL && slc_pet_scanner(o->scanner, &j->geometry, &j->error) != SLC_OK) {
+        return slc_cli_wrong(COMMAND, "--scanner: %s", j->error.text);
+    }
+    if (by_rings) {
+        return rings_words(j);
+    }
+    status = o->map != NULL ? geometry_of_map(j) : SLC_OK;
+    if (status != SLC_OK) {
+        slc_cli_say("pet list", "%s", j->error.text);
+        return SLC_CLI_FAILED;
+    }
+    return SLC_CLI_GO_ON;
+}
+
+static int choose(job *j)
+{
+    const list_options *o = j->options;
+    int status = format_word(o->format, &j->from, NULL);
+    if (status == SLC_CLI_GO_ON && o->to != NULL) {
+        status = format_word(o->to, &j->to, &j->sinogram);
+    }
+    if (status != SLC_CLI_GO_ON) {
+        return status;
+    }
+    if ((o->to != NULL) != (o->output != NULL)) {
+        return slc_cli_wrong(COMMAND, "--to and --output belong together");
+    }
+    if (o->output != NULL && strcmp(o->output, "-") == 0 && !o->quiet) {
+        return slc_cli_wrong(COMMAND, "--output - and what is told both print: add --quiet");
+    }
+    j->window_ns = 10;
+    if (o->tof != NULL && (!slc_pet_time_word(o->tof, &j->tof_ns) || j->tof_ns <= 0)) {
+        return slc_cli_wrong(COMMAND, "--tof takes a time, as 250ps, not '%s'", o->tof);
+    }
+    if (o->window != NULL && (!slc_pet_time_word(o->window, &j->window_ns) || j->window_ns <= 0)) {
+        return slc_cli_wrong(COMMAND, "--window takes a time, as 4ns, not '%s'", o->window);
+    }
+    status = find_scanner(j);
+    if (status == SLC_CLI_GO_ON && o->to != NULL && !j->has_geometry) {
+        return slc_cli_wrong(COMMAND, "--to needs the scanner: --scanner, --map or --crystals-per-ring");
+    }
+    if (status == SLC_CLI_GO_ON && j->from == SLC_IO_PET_GATE && !j->has_geometry) {
+        return slc_cli_wrong(COMMAND,
+                             "--format gate needs the scanner: --scanner, --map or --crystals-per-ring");
+    }
+    return status;
+}
+
+/* ---- work -------------------------------------------------------------------------------------- */
+
+static slc_status open_output(job *j)
+{
+    const list_options *o = j->options;
+    if (j->sinogram) {
+        const uint32_t most = slc_pet_rings(&j->geometry) - 1;
+        const slc_io_pet_sinogram_config config = {
+            .geometry = j->geometry,
+            .tangential = (uint32_t)o->tangential,
+            .ring_difference = o->ring_difference < most ? (uint32_t)o->ring_difference : most,
+            .rebin = o->rebin,
+            .subtract = o->subtract};
+        return slc_io_pet_sinogram_open(&config, &j->image, &j->error);
+    }
+    const slc_io_pet_list_config config = {.geometry = j->geometry,
+                                           .scanner = o->scanner,
+                                           .tof = o->tof != NULL,
+                                           .tof_resolution_ps = j->tof_ns * 1000,
+                                           .window_ps = j->window_ns * 1000};
+    return slc_io_pet_list_create(o->output, j->to, &config, &j->writer, &j->error);
+}
+
+/* Without the delayeds. */
+static void keep_prompts(slc_pet_coincidences *p)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < p->head.size; i++) {
+        if (p->delayed[i] == 0) {
+            p->time_ps[kept] = p->time_ps[i];
+            p->dt_ps[kept] = p->dt_ps[i];
+            p->crystal1[kept] = p->crystal1[i];
+            p->crystal2[kept] = p->crystal2[i];
+            p->energy1_kev[kept] = p->energy1_kev[i];
+            p->energy2_kev[kept] = p->energy2_kev[i];
+            p->delayed[kept++] = 0;
+        }
+    }
+    p->head.size = kept;
+}
+
+static slc_status pass_on(job *j)
+{
+    slc_status status = SLC_OK;
+    while (status == SLC_OK) {
+        slc_columns_reset(&j->pairs);
+        status = slc_io_pet_list_read(j->input, AT_ONCE, &j->pairs, &j->error);
+        if (status != SLC_OK) {
+            break;
+        }
+        if (j->options->prompts) {
+            keep_prompts(&j->pairs);
+        }
+        if (j->image != NULL) {
+            status = slc_io_pet_sinogram_add(j->image, &j->pairs, &j->error);
+        } else if (j->writer != NULL) {
+            status = slc_io_pet_list_write(j->writer, &j->pairs, &j->error);
+            j->written += j->pairs.head.size;
+        }
+    }
+    return status == SLC_END ? SLC_OK : status;
+}
+
+static slc_status finish(job *j)
+{
+    slc_status status = SLC_OK;
+    if (j->image != NULL) {
+        slc_io_pet_sinogram_counts_of(j->image, &j->written, &j->left_out);
+        status = slc_io_pet_sinogram_write(j->image, j->options->output, &j->error);
+    } else if (j->writer != NULL) {
+        j->left_out = slc_io_pet_list_left_out(j->writer);
+        j->written -= j->left_out;
+        status = slc_io_pet_list_finish(j->writer, &j->error);
+        j->writer = NULL;
+    }
+    return status;
+}
+
+/* ---- the end ----------------------------------------------------------------------------------- */
+
+static bool print_json(const job *j, const char *path)
+{
+    const slc_io_pet_list_totals *t = &j->totals;
+    json_t *object = json_pack(
+        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f}", "command", "pet list", "file", path, "format",
+        slc_io_pet_list_name(j->from), "prompts", (json_int_t)t->prompts, "delayeds", (json_int_t)t->delayeds,
+        "time_tags", (json_int_t)t->time_tags, "other", (json_int_t)t->other, "seconds", t->seconds);
+    if (object != NULL && j->options->to != NULL) {
+        (void)json_object_set_new(object, "to", json_string(j->options->to));
+        (void)json_object_set_new(object, "written", json_integer((json_int_t)j->written));
+        (void)json_object_set_new(object, "left_out", json_integer((json_int_t)j->left_out));
+    }
+    return slc_cli_print_json("pet list", object);
+}
+
+static void print_text(const job *j, const char *path)
+{
+    const slc_io_pet_list_totals *t = &j->totals;
+    (void)printf("%s\n  %-12s %s\n", path, "format", slc_io_pet_list_name(j->from));
+    (void)printf("  %-12s %" PRIu64 "\n  %-12s %" PRIu64 "\n", "prompts", t->prompts, "delayeds",
+                 t->delayeds);
+    (void)printf("  %-12s %" PRIu64 "\n  %-12s %" PRIu64 "\n", "time tags", t->time_tags, "other", t->other);
+    (void)printf("  %-12s %.6f\n", "seconds", t->seconds);
+    if (j->options->to != NULL) {
+        (void)printf("  %-12s %" PRIu64 " to %s\n", "written", j->written, j->options->output);
+        (void)printf("  %-12s %" PRIu64 "\n", "left out", j->left_out);
+    }
+}
+
+static int process(job *j, const char *path)
+{
+    slc_status status = slc_io_pet_list_open(path, j->from, j->has_geometry ? &j->geometry : NULL, &j->input,
+                                             &j->error);
+    if (status == SLC_OK && j->options->to != NULL) {
+        status = open_output(j);
+    }
+    status = status == SLC_OK ? pass_on(j) : status;
+    if (j->input != NULL) {
+        slc_io_pet_list_totals_of(j->input, &j->totals);
+    }
+    status = status == SLC_OK ? finish(j) : status;
+    if (status != SLC_OK) {
+        slc_cli_say("pet list", "%s", j->error.text);
+        return SLC_CLI_FAILED;
+    }
+    if (j->options->json) {
+        return print_json(j, path) ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    }
+    if (!j->options->quiet) {
+        print_text(j, path);
+    }
+    return SLC_CLI_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    list_options options;
+    job j = {.options = &options};
+    int first = 0;
+    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
+    if (status == SLC_CLI_GO_ON) {
+        static const char *const flags[] = {"--output"};
+        status = slc_cli_check_files(COMMAND, flags, &options.output, 1, argv + first, argc - first);
+    }
+    status = status == SLC_CLI_GO_ON ? choose(&j) : status;
+    status = status == SLC_CLI_GO_ON ? process(&j, argv[first]) : status;
+    slc_io_pet_list_close(j.input);
+    slc_io_pet_list_abandon(j.writer);
+    slc_io_pet_sinogram_close(j.image);
+    slc_columns_clear(&slc_pet_coincidences_schema, &j.pairs);
+    return status;
+}
+
+const slc_cli_command slc_cmd_pet_list = {
+    .name = "pet list",
+    .operands = "FILE",
+    .summary = "tell what is in a list-mode file, convert it",
+    .description =
+        "Reads coincidences of a list-mode file to the end and counts them; with --to writes them in "
+        "another\n"
+        "format or as a sinogram. FILE is the header where there is one (castor, siemens), or the data.\n"
+        "'-' is standard input, for formats of one file.\n",
+    .options = options_table,
+    .n_options = sizeof options_table / sizeof options_table[0],
+    .min_operands = 1,
+    .max_operands = 1,
+    .defaults = set_defaults,
+    .run = run,
+};

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Quantities with units, policies, and what makes a pair good. */
+#include "cli_words.h"
+#include "cmd_pet.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct unit {
+    const char *name;
+    double factor;
+} unit;
+
+static bool quantity(const char *text, const unit *units, size_t n, double *value)
+{
+    char *end = NULL;
+    const double number = strtod(text, &end);
+    for (size_t i = 0; i < n && end != text; i++) {
+        if (strcmp(end, units[i].name) == 0 && isfinite(number)) {
+            *value = number * units[i].factor;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool slc_pet_time_word(const char *text, double *ns)
+{
+    static const unit units[] = {{"ps", 1e-3}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    return quantity(text, units, sizeof units / sizeof *units, ns);
+}
+
+bool slc_pet_length_word(const char *text, double *mm)
+{
+    static const unit units[] = {{"um", 1e-3}, {"mm", 1}, {"cm", 10}, {"m", 1e3}};
+    return quantity(text, units, sizeof units / sizeof *units, mm);
+}
+
+static const char *policy_name(size_t i)
+{
+    return slc_pet_policy_name((slc_pet_policy)i);
+}
+
+int slc_pet_policy_word(const slc_cli_command *command, const char *word, slc_pet_policy *policy)
+{
+    for (int i = 0; i < SLC_PET_POLICIES; i++) {
+        if (strcmp(word, slc_pet_policy_name((slc_pet_policy)i)) == 0) {
+            *policy = (slc_pet_policy)i;
+            return SLC_CLI_GO_ON;
+        }
+    }
+    return slc_cli_unknown(command, "policy", word, NULL, policy_name, NULL);
+}
+
+/* ---- good -------------------------------------------------------------------------------------- */
+
+static bool count_word(const char *text, uint32_t *value)
+{
+    uint32_t numbers[1];
+    if (slc_cli_whole_numbers(text, 65536, numbers, 1) != 1) {
+        return false;
+    }
+    *value = numbers[0];
+    return true;
+}
+
+/* One "name=value". `seen` collects which there were. */
+static bool good_part(const char *part, slc_pet_good *good, uint32_t *seen)
+{
+    static const char *const names[] = {
+        "sectors=", "min=", "crystals-per-ring=", "distance=", "axial=", "radius=", "pitch="};
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const size_t size = strlen(names[i]);
+        if (strncmp(part, names[i], size) != 0) {
+            continue;
+        }
+        const char *value = part + size;
+        *seen |= 1U << i;
+        switch (i) {
+        case 0:
+            return count_word(value, &good->sectors);
+        case 1:
+            return count_word(value, &good->min_sectors);
+        case 2:
+            return count_word(value, &good->crystals_per_ring);
+        case 3:
+            return slc_pet_length_word(value, &good->min_mm);
+        case 4:
+            return slc_pet_length_word(value, &good->max_axial_mm);
+        case 5:
+            return slc_pet_length_word(value, &good->radius_mm);
+        default:
+            return slc_pet_length_word(value, &good->pitch_z_mm);
+        }
+    }
+    return false;
+}
+
+int slc_pet_good_word(const slc_cli_command *command, const char *word, slc_pet_good *good)
+{
+    enum { SECTORS = 1 << 0 | 1 << 1 | 1 << 2, DISTANCE = 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 };
+    *good = (slc_pet_good){.kind = SLC_PET_GOOD_DIFFERENT_CRYSTAL};
+    if (strcmp(word, "different-crystal") == 0) {
+        return SLC_CLI_GO_ON;
+    }
+    uint32_t seen = 0;
+    const char *rest = word;
+    char part[64];
+    while (slc_cli_next_word(&rest, part, sizeof part)) {
+        if (!good_part(part, good, &seen)) {
+            return slc_cli_wrong(command, "--good: '%s' is none of its parts", part);
+        }
+    }
+    if (seen != SECTORS && seen != DISTANCE) {
+        return slc_cli_wrong(command,
+                             "--good takes different-crystal, or sectors=,min=,crystals-per-ring=, or "
+                             "distance=,axial=,crystals-per-ring=,radius=,pitch=, not '%s'",
+                             word);
+    }
+    good->kind = seen == SECTORS ? SLC_PET_GOOD_SECTORS : SLC_PET_GOOD_DISTANCE;
+    return SLC_CLI_GO_ON;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------- */
+
+/* The place of a word in a list of two, -1 where it is not in it; NULL is the first. */
+static int either(const char *word, const char *first, const char *second)
+{
+    return word == NULL || strcmp(word, first) == 0 ? 0 : strcmp(word, second) == 0 ? 1 : -1;
+}
+
+static bool energies_word(const char *text, double *low, double *high)
+{
+    char *end = NULL;
+    *low = strtod(text, &end);
+    if (end == text || *end != ':') {
+        return false;
+    }
+    return slc_cli_real(end + 1, high) && isfinite(*low) && *low < *high;
+}
+
+static int set_times(const slc_cli_command *command, const slc_pet_coincidence_words *words,
+                     slc_pet_coincidence_config *config)
+{
+    if (words->window != NULL &&
+        (!slc_pet_time_word(words->window, &config->window_ns) || config->window_ns <= 0)) {
+        return slc_cli_wrong(command, "--window takes a time, as 4ns or 250ps, not '%s'", words->window);
+    }
+    if (words->offset != NULL &&
+        (!slc_pet_time_word(words->offset, &config->offset_ns) || config->offset_ns < 0)) {
+        return slc_cli_wrong(command, "--offset takes a time, as 100ns, not '%s'", words->offset);
+    }
+    return SLC_CLI_GO_ON;
+}
+
+int slc_pet_coincidence_config_of(const slc_cli_command *command, const slc_pet_coincidence_words *words,
+                                  slc_pet_coincidence_config *config)
+{
+    slc_pet_coincidence_config_default(config);
+    const int windows = either(words->windows, "single", "all-open"),
+              edge = either(words->edge, "closed", "open");
+    if (windows < 0) {
+        return slc_cli_wrong(command, "--windows is single or all-open, not '%s'", words->windows);
+    }
+    if (edge < 0) {
+        return slc_cli_wrong(command, "--edge is closed or open, not '%s'", words->edge);
+    }
+    if (words->compat != NULL && strcmp(words->compat, "gate9") != 0) {
+        return slc_cli_wrong(command, "--compat is gate9, not '%s'", words->compat);
+    }
+    config->all_open = windows == 1;
+    config->compat_gate9 = words->compat != NULL;
+    config->closed = words->edge != NULL ? edge == 0 : !config->compat_gate9;
+    if (words->energies != NULL && !energies_word(words->energies, &config->low_kev, &config->high_kev)) {
+        return slc_cli_wrong(command, "--energies takes LOW:HIGH in keV, not '%s'", words->energies);
+    }
+    int status = set_times(command, words, config);
+    if (status == SLC_CLI_GO_ON && words->policy != NULL) {
+        status = slc_pet_policy_word(command, words->policy, &config->policy);
+    }
+    if (status == SLC_CLI_GO_ON && words->good != NULL) {
+        status = slc_pet_good_word(command, words->good, &config->good);
+    }
+    return status;
+}

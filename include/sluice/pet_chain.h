@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * PET from frames to coincidences: the stages in order, on a processor or a GPU, with the same results. Open
+ * once, run for each batch of frames as it comes, with `last` at the end, close.
+ */
+#ifndef SLUICE_PET_CHAIN_H
+#define SLUICE_PET_CHAIN_H
+
+#include <sluice/pet_coincidence.h>
+#include <sluice/pet_convert.h>
+#include <sluice/pet_sort.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct slc_pet_config {
+    slc_pet_convert_config convert;
+    slc_pet_sort_config sort;
+    slc_pet_coincidence_config prompt;
+    bool delayed; /* a second stage of coincidences, with delay_ns and otherwise as prompt */
+    double delay_ns;
+    bool keep_singles;  /* result.singles holds the sorted singles of each run */
+    uint32_t threads;   /* for all stages */
+    const char *device; /* NULL or "cpu"; "cuda" or "cuda:N" */
+} slc_pet_config;
+void slc_pet_config_default(slc_pet_config *config);
+
+typedef enum slc_pet_stage {
+    SLC_PET_STAGE_CONVERT = 0,
+    SLC_PET_STAGE_SORT,
+    SLC_PET_STAGE_COINCIDENCE,
+    SLC_PET_STAGES
+} slc_pet_stage;
+
+/* What a run adds. Zero-initialise; the chain resets and fills it, the caller clears it. */
+typedef struct slc_pet_result {
+    slc_pet_singles singles, late;
+    slc_pet_coincidences pairs; /* prompts in order, then delayeds in order */
+    slc_faults faults;
+    double seconds[SLC_PET_STAGES];
+} slc_pet_result;
+void slc_pet_result_clear(slc_pet_result *result);
+
+typedef struct slc_pet_totals {
+    slc_pet_convert_counts convert;
+    slc_pet_sort_counts sort;
+    slc_pet_coincidence_counts prompt, delayed;
+    uint64_t
+        checksum; /* over all pairs, prompts and delayeds apart: the same for every batch, thread, device */
+} slc_pet_totals;
+
+typedef struct slc_pet_chain slc_pet_chain;
+slc_status slc_pet_chain_open(const slc_pet_config *config, const slc_pet_tables *tables,
+                              slc_pet_chain **chain, slc_error *error);
+void slc_pet_chain_close(slc_pet_chain *chain); /* NULL is allowed */
+slc_status slc_pet_chain_run(slc_pet_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
+                             slc_pet_result *result, slc_error *error);
+void slc_pet_chain_totals(const slc_pet_chain *chain, slc_pet_totals *totals);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

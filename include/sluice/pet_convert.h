@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Frames to singles: crystal, time in picoseconds, energy in keV. After the seed's conversion (J. Farthing,
+ * 2021) without its mistakes: every byte of a frame is checked, times are integers throughout, tables have
+ * the sizes that they say.
+ */
+#ifndef SLUICE_PET_CONVERT_H
+#define SLUICE_PET_CONVERT_H
+
+#include <sluice/pet_types.h>
+#include <sluice/simd.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SLC_PET_NO_CRYSTAL = 0xffff };
+
+/* What is known of a scanner's blocks, by tables; the caller's memory. A table that is NULL changes nothing.
+ */
+typedef struct slc_pet_tables {
+    slc_pet_geometry geometry;
+    uint32_t position_side; /* P, 1 to 256: x and y of a frame are below it */
+    /* Crystal in the block (y · crystals_z + z) by [module][unit][y · P + x], or SLC_PET_NO_CRYSTAL where the
+     * flood map belongs to none. NULL: P is crystals_y and crystals_z at least, x is z and y is y of the
+     * crystal. */
+    const uint16_t *position;
+    /* keV for each unit of a frame's energy, by crystal. NULL: 1. */
+    const float *gain;
+    /* Factor by [crystal][min(energy in keV / energy_bin_kev, energy_bins − 1)]. NULL: 1. */
+    const float *energy;
+    uint32_t energy_bins;
+    float energy_bin_kev;
+    /* Added to the time, by crystal. NULL: 0. */
+    const int32_t *time_offset_ps;
+} slc_pet_tables;
+/* SLC_ERR_FORMAT with the first number that cannot be: a crystal of no block, a gain or factor that is not
+ * finite or below 0, a table without sizes. */
+slc_status slc_pet_tables_check(const slc_pet_tables *tables, slc_error *error);
+/* Elements of the tables. */
+size_t slc_pet_position_elements(const slc_pet_tables *tables);
+size_t slc_pet_energy_elements(const slc_pet_tables *tables);
+
+typedef struct slc_pet_convert_config {
+    /* A tick is tick_numerator / tick_denominator picoseconds; times are rounded down. */
+    uint32_t tick_numerator, tick_denominator;
+    /* The counter has so many bits (8 to 64) and begins again at 0. Each module's is followed by itself: a
+     * time that is more than half a turn back is the next turn. The first turn is that of the module's first
+     * frame. 64: times are taken as they are. */
+    uint32_t tick_bits;
+    double low_kev, high_kev; /* singles in [low, high) are kept */
+    uint32_t threads;
+    slc_simd_target target;
+} slc_pet_convert_config;
+/* 1 ps, 64 bits, all energies, one thread. */
+void slc_pet_convert_config_default(slc_pet_convert_config *config);
+
+typedef struct slc_pet_convert_counts {
+    uint64_t frames, singles;          /* in, out */
+    uint64_t module, unit, position;   /* dropped: no such module, unit, place in the block */
+    uint64_t no_crystal, below, above; /* dropped: between crystals, energies outside */
+    uint64_t turns;                    /* of time counters */
+    uint64_t backwards;                /* frames earlier than the one before of their module; kept */
+} slc_pet_convert_counts;
+
+typedef struct slc_pet_convert slc_pet_convert;
+/* Tables are copied. SLC_ERR_USAGE, and SLC_ERR_FORMAT as slc_pet_tables_check. */
+slc_status slc_pet_convert_open(const slc_pet_convert_config *config, const slc_pet_tables *tables,
+                                slc_pet_convert **stage, slc_error *error);
+void slc_pet_convert_close(slc_pet_convert *stage); /* NULL is allowed */
+/* Appends the singles of n frames in the order of the frames; `singles` grows as needed (SLC_ERR_MEMORY
+ * leaves all as it was). The first bad frames are added to `faults` (may be NULL) by SLC_FAULT_PET_…, with
+ * the frame's number in the input as event. */
+slc_status slc_pet_convert_run(slc_pet_convert *stage, const slc_pet_frame *frames, size_t n,
+                               slc_pet_singles *singles, slc_faults *faults, slc_error *error);
+void slc_pet_convert_counts_of(const slc_pet_convert *stage, slc_pet_convert_counts *counts);
+
+/* The inverse for one single, for generators and tests: a frame that converts to that crystal, that time
+ * rounded down to a tick and that energy as well as the tables allow. False where there is none. */
+bool slc_pet_frame_make(const slc_pet_tables *tables, const slc_pet_convert_config *config, uint32_t crystal,
+                        int64_t time_ps, double energy_kev, slc_pet_frame *frame);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * PET scanners: the ring, the frames that its modules send, and the collections that the chain is made of.
+ *
+ * Frame: z along the axis (mm), x and y across it. Crystal k of a ring is at the angle 2π·k /
+ * crystals_per_ring from the x axis towards the y axis, ring r at z = (r − (rings − 1) / 2) · pitch_z_mm. A
+ * crystal's number is k + r · crystals_per_ring. Times are integers, picoseconds, from any origin.
+ */
+#ifndef SLUICE_PET_TYPES_H
+#define SLUICE_PET_TYPES_H
+
+#include <sluice/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- the scanner ------------------------------------------------------------------------------- */
+
+/* A module (BDM) has blocks_y · blocks_z blocks (detector units, DU; unit = y · blocks_z + z), a block
+ * crystals_y · crystals_z crystals (local = y · crystals_z + z); y goes around the ring, z along the axis.
+ * Modules are numbered around the ring first (channels · modules of them), then along the axis. */
+typedef struct slc_pet_geometry {
+    uint32_t channels;     /* C: inputs of the acquisition around the ring */
+    uint32_t modules;      /* Ny: modules of a channel */
+    uint32_t module_rings; /* rows of modules along the axis */
+    uint32_t blocks_y, blocks_z;
+    uint32_t crystals_y, crystals_z;
+    double radius_mm, pitch_z_mm;
+    double depth_mm; /* of a crystal; its position is half way */
+} slc_pet_geometry;
+
+enum { SLC_PET_MAX_MODULES = 256, SLC_PET_MAX_UNITS = 16 }; /* what a frame can tell */
+
+/* SLC_ERR_USAGE where a number is 0, there are more than 256 modules, 16 units or 65536 crystals around the
+ * ring, or more than 2^31 crystals in all; *error names the number. */
+slc_status slc_pet_geometry_check(const slc_pet_geometry *geometry, slc_error *error);
+uint32_t slc_pet_module_count(const slc_pet_geometry *geometry);
+uint32_t slc_pet_crystals_per_ring(const slc_pet_geometry *geometry);
+uint32_t slc_pet_rings(const slc_pet_geometry *geometry);
+uint32_t slc_pet_crystals(const slc_pet_geometry *geometry);
+/* The number of a crystal; module, unit and local must be ones that the scanner has. */
+uint32_t slc_pet_crystal(const slc_pet_geometry *geometry, uint32_t module, uint32_t unit, uint32_t local);
+/* And back. */
+void slc_pet_crystal_place(const slc_pet_geometry *geometry, uint32_t crystal, uint32_t *module,
+                           uint32_t *unit, uint32_t *local);
+/* Middle of the crystal and the direction that it looks in (a unit vector towards the axis). */
+void slc_pet_crystal_position(const slc_pet_geometry *geometry, uint32_t crystal, double position_mm[3],
+                              double direction[3]);
+
+/* Scanners by name: "mouse20" (20 modules), "explorer" (a long one), "vectors" (312 × 40 crystals at 60 mm).
+ * The name of number i, NULL beyond the last. SLC_ERR_USAGE for another name; *error lists them. */
+const char *slc_pet_scanner_name(size_t i);
+slc_status slc_pet_scanner(const char *name, slc_pet_geometry *geometry, slc_error *error);
+
+/* ---- frames ------------------------------------------------------------------------------------ */
+
+/* One hit of a block as it is sent, 16 bytes; many in one datagram. */
+typedef struct slc_pet_frame {
+    uint8_t head_unit;  /* low four bits: unit in the module; high: the head's mark, any */
+    uint8_t module;     /* BDM */
+    uint8_t time[8];    /* ticks, big-endian */
+    uint8_t x, y;       /* position in the block's flood map */
+    uint8_t energy[2];  /* big-endian */
+    int8_t temperature; /* whole degrees */
+    uint8_t temperature_tail;
+} slc_pet_frame;
+enum { SLC_PET_FRAME_BYTES = 16 };
+
+/* ---- collections ------------------------------------------------------------------------------- */
+
+/* One row is one hit of a crystal. An event is a batch, or whatever the caller wants to keep apart; stages
+ * look at all rows. */
+typedef struct slc_pet_singles {
+    slc_columns head;
+    int64_t *time_ps;
+    uint32_t *crystal;
+    float *energy_kev;
+} slc_pet_singles;
+extern const slc_schema slc_pet_singles_schema;
+
+/* Times that come as floating point numbers, of which picoseconds would lose digits; used by the stage of
+ * coincidences alone. */
+typedef struct slc_pet_singles_f64 {
+    slc_columns head;
+    double *time_ns;
+    uint32_t *crystal;
+    float *energy_kev;
+} slc_pet_singles_f64;
+extern const slc_schema slc_pet_singles_f64_schema;
+
+/* One row is one coincidence: single `first`, and `size` − 1 singles from `second` on, which follow each
+ * other in time. Numbers count the sorted singles of the whole input from 0, but where there is an energy
+ * window only those inside it. A pair has size 2. */
+typedef struct slc_pet_groups {
+    slc_columns head;
+    uint64_t *first, *second;
+    uint32_t *size;
+} slc_pet_groups;
+extern const slc_schema slc_pet_groups_schema;
+
+/* Pairs with what list-mode files need. dt = time of 2 − time of 1; 1 is the earlier one, but for delayed
+ * pairs the one that opened the window. */
+typedef struct slc_pet_coincidences {
+    slc_columns head;
+    int64_t *time_ps; /* of single 1 */
+    int64_t *dt_ps;   /* without the delay */
+    uint32_t *crystal1, *crystal2;
+    float *energy1_kev, *energy2_kev;
+    uint8_t *delayed; /* 0 or 1 */
+} slc_pet_coincidences;
+extern const slc_schema slc_pet_coincidences_schema;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

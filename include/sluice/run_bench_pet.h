@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Measurements of the PET chain, frames in memory to pairs, by stage and beside what moving the bytes takes
+ * (`sluice bench pet`); of the policies of coincidences; and of plain code for the same tasks.
+ */
+#ifndef SLUICE_RUN_BENCH_PET_H
+#define SLUICE_RUN_BENCH_PET_H
+
+#include <sluice/pet_chain.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct slc_run_bench_pet_config {
+    const char *scanner; /* slc_pet_scanner_name */
+    double singles_hz;
+    uint64_t frames, batch; /* batch: frames of a call */
+    uint32_t threads, repetitions;
+    uint64_t seed;
+    double window_ns;
+    bool
+        policies; /* also every policy of the stage of coincidences, in single windows and in all-open ones */
+    bool baselines; /* also a plain loop of the seed's rule, a radix sort and the C library's qsort */
+} slc_run_bench_pet_config;
+/* "mouse20", 20 Mcps, 4 000 000 frames by 262 144, one thread, 5 repetitions, 4 ns. */
+void slc_run_bench_pet_config_default(slc_run_bench_pet_config *config);
+
+/* A line of the table: the median over the repetitions. */
+typedef struct slc_run_bench_pet_row {
+    char name[64]; /* "convert", "sort", "coincidence", "chain", "takeAllGoods, all-open", "qsort" … */
+    uint64_t singles, pairs; /* pairs: rows that came out, 0 where it makes none */
+    double seconds, least_seconds;
+    double bytes;         /* that the work must move: frames or singles in, singles or pairs out */
+    double bound_seconds; /* what moving them takes at the bandwidth measured with as many threads */
+} slc_run_bench_pet_row;
+enum { SLC_RUN_BENCH_PET_ROWS = 64 };
+typedef struct slc_run_bench_pet_result {
+    slc_run_bench_pet_row row[SLC_RUN_BENCH_PET_ROWS];
+    uint32_t n_rows;
+    double bytes_per_second; /* read and written by copying, with as many threads */
+    int64_t lag_ps;          /* how far out of order the singles came */
+} slc_run_bench_pet_result;
+
+/* Frames are those of sim_pet, the fast way, a fifth of the singles in pairs. SLC_ERR_USAGE for a
+ * configuration that cannot be. */
+slc_status slc_run_bench_pet(const slc_run_bench_pet_config *config, slc_run_bench_pet_result *result,
+                             slc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

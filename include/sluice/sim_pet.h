@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sim_pet: generated PET data with truth. Annihilations in points and cylinders, back-to-back photons,
+ * scatter in the object, detection with time and energy resolution, dead time, the background of LSO, randoms
+ * as they come from the rate; each module's frames in the order of its own clock, packed into datagrams.
+ * Positron range and non-collinearity are left out. Simulated time proceeds in steps: step k of a seed is the
+ * same whatever was generated before, but for dead time, which is carried from the step before.
+ */
+#ifndef SLUICE_SIM_PET_H
+#define SLUICE_SIM_PET_H
+
+#include <sluice/pet_convert.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct slc_sim_pet_source {
+    double x_mm, y_mm, z_mm;     /* its middle */
+    double radius_mm, length_mm; /* of a cylinder along z; both 0: a point */
+    double activity_bq;
+} slc_sim_pet_source;
+
+enum { SLC_SIM_PET_SOURCES = 16 };
+
+typedef struct slc_sim_pet_config {
+    uint64_t seed;
+    slc_pet_geometry geometry;
+    slc_sim_pet_source source[SLC_SIM_PET_SOURCES];
+    uint32_t n_sources;
+    /* 0: as the sources' activity gives it. Otherwise that is scaled so that so many singles a second are
+     * above threshold in all, background included, before dead time; the scale is found by sampling and right
+     * within half a percent. */
+    double singles_hz;
+    double efficiency;        /* of a photon that meets a crystal; it leaves all its energy there */
+    double scatter_fraction;  /* of detected photons that have scattered before: their direction is off */
+    double time_sigma_ps;     /* of a single */
+    double energy_resolution; /* full width at half maximum over 511 keV; the width goes as the root of E */
+    double dead_time_ns;      /* of a block after a single, not paralysable */
+    double lso_hz;            /* background singles of a crystal a second */
+    double threshold_kev;
+    slc_pet_convert_config clock; /* ticks; its other fields are not used */
+    uint32_t frames_per_packet;   /* 92 */
+    /* The mean by which packets of modules are out of step: delays are uniform up to twice that. */
+    double packet_delay_us;
+    /* A packet that is not full is sent so long after its first frame; 0: never, but at a call's end. No
+     * frame arrives later than packet_wait_us + 2 · packet_delay_us after its time. */
+    double packet_wait_us;
+    /* 0: x and y of a frame are its crystal's. Otherwise they are places in a flood map of so many (at most
+     * 256) places a side, about their crystal's with flood_sigma of the distance between crystals, and the
+     * tables have the position table that belongs to it. */
+    uint32_t flood_side;
+    double flood_sigma;
+    double gain_spread;          /* of crystals, of their mean of 0.1 keV a unit */
+    double time_offset_sigma_ps; /* of crystals; 0: the tables have no offsets */
+    /* For measurements: no sources. Singles come at singles_hz in crystals at random, pair_share of them as
+     * pairs of about opposite crystals, all of about 511 keV, and neither threshold nor dead time apply. */
+    bool fast;
+    double pair_share;
+} slc_sim_pet_config;
+/* "mouse20", a point of 1 MBq in the middle, 20 % scatter, 200 ps, 12 %. */
+void slc_sim_pet_config_default(slc_sim_pet_config *config);
+
+/* One row for each frame, in the frames' order. */
+typedef struct slc_sim_pet_truth {
+    slc_columns head;
+    int64_t *time_ps; /* when the photon met the crystal, before resolution */
+    /* Annihilation: step · 2^32 + its number in the step; UINT64_MAX: background. */
+    uint64_t *event;
+    uint32_t *crystal;
+    uint8_t *scattered; /* 0 or 1 */
+} slc_sim_pet_truth;
+extern const slc_schema slc_sim_pet_truth_schema;
+
+/* What was generated so far; a little of it may be behind the last frame that was given out. Photons and what
+ * became of them include the background's singles. */
+typedef struct slc_sim_pet_counts {
+    /* Annihilations, but for those whose photons cannot meet a crystal, which are not generated; decays of
+     * LSO. */
+    uint64_t decays, background;
+    uint64_t photons; /* that met a crystal and were seen */
+    uint64_t below;   /* of these below threshold */
+    uint64_t dead;    /* of these above threshold, but in dead time */
+    uint64_t frames;  /* given out */
+} slc_sim_pet_counts;
+
+typedef struct slc_sim_pet slc_sim_pet;
+/* SLC_ERR_USAGE names the field that cannot be. */
+slc_status slc_sim_pet_open(const slc_sim_pet_config *config, slc_sim_pet **sim, slc_error *error);
+void slc_sim_pet_close(slc_sim_pet *sim);                         /* NULL is allowed */
+const slc_pet_tables *slc_sim_pet_tables(const slc_sim_pet *sim); /* with which frames convert */
+/* Annihilations a second, after singles_hz scaled them. */
+double slc_sim_pet_activity(const slc_sim_pet *sim);
+/* The next `seconds` of the measurement: frames in the order of arrival, appended to the caller's array,
+ * which is enlarged by realloc as needed (*capacity in frames), and their truth (may be NULL). All frames
+ * whose clock lies in these seconds are there: packets are sent at the end of a call, full or not, so that
+ * the frames of a measurement do not depend on its cutting into calls, but their order does. After
+ * SLC_ERR_MEMORY the generator can only be closed. */
+slc_status slc_sim_pet_next(slc_sim_pet *sim, double seconds, slc_pet_frame **frames, size_t *n,
+                            size_t *capacity, slc_sim_pet_truth *truth, slc_error *error);
+/* The same as singles instead of frames: what those convert to, but for the rounding of ticks and units of
+ * energy, and for what a blurred flood map gives to a neighbour. Appended; the collection grows as needed. */
+slc_status slc_sim_pet_next_singles(slc_sim_pet *sim, double seconds, slc_pet_singles *singles,
+                                    slc_sim_pet_truth *truth, slc_error *error);
+void slc_sim_pet_counts_of(const slc_sim_pet *sim, slc_sim_pet_counts *counts);
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pairs as HDF5 columns: group "coincidences" of a result file (docs/formats/results-hdf5.md), written by
+ * io_hdf5.c, read here in stretches. Nothing is lost: times, differences, crystals, energies, delayeds.
+ */
+#include "base/columns.h"
+#include "io/io_pet_list.h"
+#include <sluice/io.h>
+
+#include <hdf5.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 7, ROWS = 1 << 16 /* read at once */ };
+
+static const char group[] = "coincidences";
+
+typedef struct columns {
+    hid_t file, column[COLUMNS];
+    uint64_t rows, at;
+} columns;
+
+/* HDF5 prints its errors; here it does not. */
+typedef struct silence {
+    H5E_auto2_t function;
+    void *data;
+} silence;
+
+static silence be_silent(void)
+{
+    silence before = {NULL, NULL};
+    (void)H5Eget_auto2(H5E_DEFAULT, &before.function, &before.data);
+    (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    return before;
+}
+
+static void speak_again(silence before)
+{
+    (void)H5Eclear2(H5E_DEFAULT);
+    (void)H5Eset_auto2(H5E_DEFAULT, before.function, before.data);
+}
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+static hid_t type_of(slc_type type)
+{
+    return type == SLC_TYPE_I64   ? H5T_NATIVE_INT64
+           : type == SLC_TYPE_U32 ? H5T_NATIVE_UINT32
+           : type == SLC_TYPE_F32 ? H5T_NATIVE_FLOAT
+                                  : H5T_NATIVE_UINT8;
+}
+
+/* Rows of a data set of one dimension; false where it is none. */
+static bool rows_of(hid_t dataset, uint64_t *rows)
+{
+    hsize_t size = 0;
+    const hid_t space = H5Dget_space(dataset);
+    const bool good = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
+                      H5Sget_simple_extent_dims(space, &size, NULL) == 1;
+    if (space >= 0) {
+        (void)H5Sclose(space);
+    }
+    *rows = size;
+    return good;
+}
+
+static slc_status open_columns(slc_io_pet_list *in, const char *path, slc_error *error)
+{
+    columns *c = in->own;
+    c->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (c->file < 0) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: missing, no HDF5 file, or damaged", path);
+    }
+    for (size_t k = 0; k < slc_pet_coincidences_schema.n_columns; k++) {
+        char name[64];
+        uint64_t rows = 0;
+        const slc_column *column = &slc_pet_coincidences_schema.columns[k];
+        (void)snprintf(name, sizeof name, "%s/%s", group, column->name);
+        c->column[k] = H5Dopen2(c->file, name, H5P_DEFAULT);
+        if (c->column[k] < 0 || !rows_of(c->column[k], &rows)) {
+            return slc_fail(error, SLC_ERR_FORMAT, "%s: there is no column '%s'", path, name);
+        }
+        if (k > 0 && rows != c->rows) {
+            return slc_fail(error, SLC_ERR_FORMAT, "%s: column '%s' has %llu rows, others have %llu", path,
+                            name, (unsigned long long)rows, (unsigned long long)c->rows);
+        }
+        c->rows = rows;
+    }
+    return SLC_OK;
+}
+
+static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
+{
+    _Static_assert(sizeof(slc_pet_coincidences) == sizeof(slc_columns) + COLUMNS * sizeof(void *),
+                   "a column for each member");
+    columns *c = in->own = calloc(1, sizeof *c);
+    if (c == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to read it", path);
+    }
+    c->file = H5I_INVALID_HID;
+    for (size_t k = 0; k < COLUMNS; k++) {
+        c->column[k] = H5I_INVALID_HID;
+    }
+    const silence before = be_silent();
+    const slc_status status = open_columns(in, path, error);
+    speak_again(before);
+    return status;
+}
+
+static void stop(slc_io_pet_list *in)
+{
+    columns *c = in->own;
+    if (c == NULL) {
+        return;
+    }
+    const silence before = be_silent();
+    for (size_t k = 0; k < COLUMNS; k++) {
+        if (c->column[k] >= 0) {
+            (void)H5Dclose(c->column[k]);
+        }
+    }
+    if (c->file >= 0) {
+        (void)H5Fclose(c->file);
+    }
+    speak_again(before);
+    free(c);
+}
+
+static bool read_column(hid_t dataset, slc_type type, uint64_t at, size_t n, void *rows)
+{
+    const hsize_t start_at = at, count = n;
+    const hid_t in_file = H5Dget_space(dataset), in_memory = H5Screate_simple(1, &count, NULL);
+    const bool good = in_file >= 0 && in_memory >= 0 &&
+                      H5Sselect_hyperslab(in_file, H5S_SELECT_SET, &start_at, NULL, &count, NULL) >= 0 &&
+                      H5Dread(dataset, type_of(type), in_memory, in_file, H5P_DEFAULT, rows) >= 0;
+    if (in_memory >= 0) {
+        (void)H5Sclose(in_memory);
+    }
+    if (in_file >= 0) {
+        (void)H5Sclose(in_file);
+    }
+    return good;
+}
+
+/* Leaves out rows of crystals that are not there, counts the others. */
+static void settle(slc_io_pet_list *in, slc_pet_coincidences *pairs, size_t from, size_t n)
+{
+    size_t kept = from;
+    for (size_t i = from; i < from + n; i++) {
+        if (in->crystals != 0 && (pairs->crystal1[i] >= in->crystals || pairs->crystal2[i] >= in->crystals)) {
+            in->totals.other++;
+            continue;
+        }
+        pairs->time_ps[kept] = pairs->time_ps[i];
+        pairs->dt_ps[kept] = pairs->dt_ps[i];
+        pairs->crystal1[kept] = pairs->crystal1[i];
+        pairs->crystal2[kept] = pairs->crystal2[i];
+        pairs->energy1_kev[kept] = pairs->energy1_kev[i];
+        pairs->energy2_kev[kept] = pairs->energy2_kev[i];
+        pairs->delayed[kept] = pairs->delayed[i] != 0;
+        in->totals.delayeds += pairs->delayed[kept];
+        in->totals.prompts += pairs->delayed[kept] == 0;
+        slc_io_pet_list_time(in, pairs->time_ps[kept++]);
+    }
+    pairs->head.size = kept;
+}
+
+static slc_status read(slc_io_pet_list *in, size_t most, slc_pet_coincidences *pairs, slc_error *error)
+{
+    columns *c = in->own;
+    const uint64_t left = c->rows - c->at, want = most < ROWS ? most : ROWS;
+    const size_t n = (size_t)(left < want ? left : want), base = pairs->head.size;
+    if (n == 0) {
+        return SLC_END;
+    }
+    if (slc_columns_reserve(&slc_pet_coincidences_schema, pairs, base + n, 1) != SLC_OK) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its pairs", in->name);
+    }
+    const silence before = be_silent();
+    bool good = true;
+    for (size_t k = 0; k < slc_pet_coincidences_schema.n_columns && good; k++) {
+        const slc_column *column = &slc_pet_coincidences_schema.columns[k];
+        char *rows = *slc_column_pointer(pairs, column);
+        good = read_column(c->column[k], column->type, c->at, n, rows + base * slc_type_size(column->type));
+    }
+    speak_again(before);
+    if (!good) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: rows %llu to %llu of its columns are damaged", in->name,
+                        (unsigned long long)c->at, (unsigned long long)(c->at + n - 1));
+    }
+    c->at += n;
+    settle(in, pairs, base, n);
+    return SLC_OK;
+}
+
+/* ---- writing ----------------------------------------------------------------------------------- */
+
+static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
+{
+    slc_io_hdf5_writer *file = NULL;
+    slc_status status = slc_io_hdf5_create(w->base, &file, error);
+    w->own = file;
+    const slc_pet_coincidences none = {.time_ps = NULL};
+    const slc_pet_geometry *g = &w->config.geometry;
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"rings", slc_pet_rings(g)}, {"crystals_per_ring", slc_pet_crystals_per_ring(g)},
+                   {"radius_mm", g->radius_mm}, {"pitch_z_mm", g->pitch_z_mm},
+                   {"depth_mm", g->depth_mm},   {"window_ps", w->config.window_ps}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == SLC_OK; i++) {
+        status = slc_io_hdf5_number(file, numbers[i].name, numbers[i].value, error);
+    }
+    status = status == SLC_OK ? slc_io_hdf5_text(file, "scanner", w->scanner, error) : status;
+    /* The group is there even where no pair comes. */
+    return status == SLC_OK ? slc_io_hdf5_append(file, group, &slc_pet_coincidences_schema, &none, error)
+                            : status;
+}
+
+static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
+{
+    slc_pet_coincidences rows = *pairs;
+    rows.head.n_events = 0; /* batches are no events here */
+    return slc_io_hdf5_append(w->own, group, &slc_pet_coincidences_schema, &rows, error);
+}
+
+static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
+{
+    const slc_status status = slc_io_hdf5_finish(w->own, error);
+    w->own = NULL;
+    return status;
+}
+
+static void abandon(slc_io_pet_list_writer *w)
+{
+    if (w->own != NULL) {
+        slc_io_hdf5_abandon(w->own);
+    }
+}
+
+const slc_io_pet_list_ops slc_io_pet_columns = {
+    .name = "hdf5",
+    .text = "HDF5 columns: all that is known of a pair",
+    .delayeds = true,
+    .by_path = true,
+    .start = start,
+    .read = read,
+    .stop = stop,
+    .create = create,
+    .write = write,
+    .finish = finish,
+    .abandon = abandon,
+};

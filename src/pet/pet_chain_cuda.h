@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the library: the chain of pet_chain.h on a GPU. pet_chain.c has checked the configuration, resets
+ * the result and keeps the totals. In a build without CUDA opening says so (SLC_ERR_UNSUPPORTED).
+ */
+#ifndef SLUICE_PET_CHAIN_CUDA_H
+#define SLUICE_PET_CHAIN_CUDA_H
+
+#include <sluice/pet_chain.h>
+
+typedef struct slc_pet_cuda_chain slc_pet_cuda_chain;
+
+/* `device` is the number of slc_cuda_choose. */
+slc_status slc_pet_cuda_open(const slc_pet_config *config, const slc_pet_tables *tables, uint32_t device,
+                             slc_pet_cuda_chain **chain, slc_error *error);
+void slc_pet_cuda_close(slc_pet_cuda_chain *chain); /* NULL is allowed */
+/* Fills singles, late, pairs and faults of the result as the stages of the processor would. */
+slc_status slc_pet_cuda_run(slc_pet_cuda_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
+                            slc_pet_result *result, slc_error *error);
+/* Counts of the stages, without the checksum. */
+void slc_pet_cuda_totals(const slc_pet_cuda_chain *chain, slc_pet_totals *totals);
+
+#endif

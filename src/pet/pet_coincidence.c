@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The stage of coincidences: what it keeps between calls, and where singles of an earlier call meet those of
+ * the next.
+ *
+ *     kept by the stage     this call's singles
+ *     ─────────────────┐   ┌──────────────────────────────────────────────
+ *     openers that wait└───┤ copied: as far as the windows of those reach
+ *                          └ the rest is worked on where it lies; its last openers are kept for the next call
+ */
+#include "base/columns.h"
+#include "pet/pet_coincidence_team.h"
+#include "pet/pet_kernels.h"
+#include "pet/pet_team.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_THREADS = 64 };
+
+/* Singles in memory of the stage: those that wait, with what was copied behind them. */
+typedef struct store {
+    void *time; /* int64_t or double */
+    uint32_t *crystal;
+    float *energy;
+    uint64_t *index;
+    size_t first, n, capacity; /* those before `first` are done */
+} store;
+
+struct slc_pet_coincidence {
+    slc_pet_coincidence_config config;
+    slc_pet_rule rule;
+    slc_pet_windows_i64 i64;
+    slc_pet_windows_f64 f64;
+    store wait, selected; /* selected: those in the energy window, where there is one */
+    slc_pet_near_next near_next;
+    slc_pet_parts *parts; /* NULL with one thread */
+    bool selects;         /* there is an energy window */
+    bool whole_ps;        /* window and offset are whole picoseconds */
+    bool began, is_f64;
+    uint64_t taken;     /* singles of all calls */
+    uint64_t took_part; /* those in the energy window, which are numbered */
+    int64_t newest_ps;
+    double newest_ns;
+    slc_pet_groups rows; /* of slc_pet_coincidence_run_pairs */
+};
+
+/* One call's singles, of either type. */
+typedef struct input {
+    bool is_f64;
+    const void *time;
+    const uint32_t *crystal;
+    const float *energy;
+    const uint64_t *index; /* NULL: base + place */
+    uint64_t base;
+    size_t n;
+} input;
+
+/* ---- configuration ----------------------------------------------------------------------------- */
+
+static const char *const names[SLC_PET_POLICIES] = {
+    "killAll",
+    "takeAllGoods",
+    "takeWinnerOfGoods",
+    "takeWinnerIfIsGood",
+    "takeWinnerIfAllAreGoods",
+    "killAllIfMultipleGoods",
+    "keepIfAnyIsGood",
+    "keepIfOnlyOneGood",
+    "keepIfAllAreGoods",
+    "keepAll",
+    "opengate:RemoveMultiples",
+    "opengate:TakeAllGoods",
+    "opengate:TakeIfOnlyOneGood",
+    "opengate:TakeWinnerOfGoods",
+    "opengate:TakeWinnerIfIsGood",
+    "opengate:TakeWinnerIfAllAreGoods",
+    "rejectHigherMultiples",
+    "multiplesAsAllCoincidences",
+    "multiplesAsSequentialCoincidences",
+};
+
+const char *slc_pet_policy_name(slc_pet_policy policy)
+{
+    return policy >= 0 && policy < SLC_PET_POLICIES ? names[policy] : NULL;
+}
+
+void slc_pet_coincidence_config_default(slc_pet_coincidence_config *config)
+{
+    *config = (slc_pet_coincidence_config){
+        .window_ns = 10, .closed = true, .high_kev = INFINITY, .threads = 1, .target = SLC_SIMD_AUTO};
+}
+
+static slc_status check(const slc_pet_coincidence_config *c, slc_error *error)
+{
+    static const double most_ns = 1e15; /* eleven days, in picoseconds still below 2^63 */
+    if (!(c->window_ns > 0) || c->window_ns > most_ns) {
+        return slc_fail(error, SLC_ERR_USAGE, "window: %g ns is not above 0 and at most %g ns", c->window_ns,
+                        most_ns);
+    }
+    if (!(c->offset_ns >= 0) || c->offset_ns > most_ns) {
+        return slc_fail(error, SLC_ERR_USAGE, "offset: %g ns is not from 0 to %g ns", c->offset_ns, most_ns);
+    }
+    if (c->policy < 0 || c->policy >= SLC_PET_POLICIES) {
+        return slc_fail(error, SLC_ERR_USAGE, "policy: unknown number %d", (int)c->policy);
+    }
+    if (slc_pet_policy_is_opengate(c->policy) && c->offset_ns > 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "policy: %s has no delayed windows", names[c->policy]);
+    }
+    if (isnan(c->low_kev) || isnan(c->high_kev) || c->low_kev >= c->high_kev) {
+        return slc_fail(error, SLC_ERR_USAGE, "energies: no energy is from %g to below %g keV", c->low_kev,
+                        c->high_kev);
+    }
+    if (c->target != SLC_SIMD_AUTO && !slc_simd_runs(c->target)) {
+        return slc_fail(error, SLC_ERR_USAGE, "target: number %d does not run here", (int)c->target);
+    }
+    return SLC_OK;
+}
+
+/* False where that is not a whole number of picoseconds. */
+static bool picoseconds(double ns, uint64_t *ps)
+{
+    const double exact = ns * 1000, whole = round(exact);
+    *ps = (uint64_t)whole;
+    return fabs(exact - whole) <= 1e-9 * (1 + whole);
+}
+
+slc_status slc_pet_coincidence_open(const slc_pet_coincidence_config *config, slc_pet_coincidence **out,
+                                    slc_error *error)
+{
+    *out = NULL;
+    slc_status status = check(config, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_pet_coincidence *stage = calloc(1, sizeof *stage);
+    if (stage == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a stage of coincidences");
+    }
+    const bool opengate = slc_pet_policy_is_opengate(config->policy);
+    const bool closed = config->closed || opengate;
+    stage->config = *config;
+    stage->selects = config->low_kev > 0 || config->high_kev < INFINITY;
+    stage->rule = (slc_pet_rule){.policy = config->policy,
+                                 .all_open = config->all_open || opengate,
+                                 .delayed = config->offset_ns > 0,
+                                 .compat_gate9 = config->compat_gate9,
+                                 .opengate = opengate};
+    slc_pet_kernels kernels;
+    slc_pet_kernels_select(config->target, &kernels);
+    stage->near_next = kernels.near_next;
+    uint64_t window_ps = 0;
+    stage->whole_ps = picoseconds(config->window_ns, &window_ps);
+    stage->whole_ps &= picoseconds(config->offset_ns, &stage->i64.low);
+    stage->i64.high = stage->i64.low + window_ps - (closed ? 0 : 1);
+    const double end = config->offset_ns + config->window_ns;
+    stage->f64.low = config->offset_ns;
+    stage->f64.high = closed ? end : nextafter(end, 0);
+    status = slc_pet_good_open(&config->good, &stage->rule.good, error);
+    const uint32_t processors = config->threads == 0 ? slc_team_processors() : config->threads;
+    const uint32_t threads = processors < MOST_THREADS ? processors : MOST_THREADS;
+    if (status == SLC_OK && threads > 1 && slc_pet_parts_open(threads, &stage->parts) != SLC_OK) {
+        status = slc_fail(error, SLC_ERR_MEMORY, "no memory for coincidences with %u threads", threads);
+    }
+    if (status != SLC_OK) {
+        slc_pet_coincidence_close(stage);
+        return status;
+    }
+    *out = stage;
+    return SLC_OK;
+}
+
+static void clear_store(store *s)
+{
+    free(s->time);
+    free(s->crystal);
+    free(s->energy);
+    free(s->index);
+}
+
+void slc_pet_coincidence_close(slc_pet_coincidence *stage)
+{
+    if (stage == NULL) {
+        return;
+    }
+    clear_store(&stage->wait);
+    clear_store(&stage->selected);
+    free(stage->i64.open);
+    free(stage->f64.open);
+    slc_pet_parts_close(stage->parts);
+    slc_pet_good_close(&stage->rule.good);
+    slc_columns_clear(&slc_pet_groups_schema, &stage->rows);
+    free(stage);
+}
+
+/* ---- stores ------------------------------------------------------------------------------------ */
+
+static slc_status reserve(store *s, size_t n)
+{
+    if (n <= s->capacity) {
+        return SLC_OK;
+    }
+    const size_t capacity = n < 2 * s->capacity ? 2 * s->capacity : n < 1024 ? 1024 : n;
+    void *time = realloc(s->time, capacity * sizeof(int64_t));
+    s->time = time != NULL ? time : s->time;
+    uint32_t *crystal = realloc(s->crystal, capacity * sizeof *crystal);
+    s->crystal = crystal != NULL ? crystal : s->crystal;
+    float *energy = realloc(s->energy, capacity * sizeof *energy);
+    s->energy = energy != NULL ? energy : s->energy;
+    uint64_t *index = realloc(s->index, capacity * sizeof *index);
+    s->index = index != NULL ? index : s->index;
+    if (time == NULL || crystal == NULL || energy == NULL || index == NULL) {
+        return SLC_ERR_MEMORY;
+    }
+    s->capacity = capacity;
+    return SLC_OK;
+}
+
+static uint64_t index_of(const input *in, size_t place)
+{
+    return in->index != NULL ? in->index[place] : in->base + place;
+}
+
+/* Appends n singles from place `from` on. Both types of times have 8 bytes. */
+static slc_status append(store *s, const input *in, size_t from, size_t n)
+{
+    const slc_status status = reserve(s, s->n + n);
+    if (status != SLC_OK || n == 0) {
+        return status;
+    }
+    memcpy((char *)s->time + s->n * sizeof(int64_t), (const char *)in->time + from * sizeof(int64_t),
+           n * sizeof(int64_t));
+    memcpy(s->crystal + s->n, in->crystal + from, n * sizeof *s->crystal);
+    memcpy(s->energy + s->n, in->energy + from, n * sizeof *s->energy);
+    for (size_t i = 0; i < n; i++) {
+        s->index[s->n + i] = index_of(in, from + i);
+    }
+    s->n += n;
+    return SLC_OK;
+}
+
+/* What is behind moves to the front only now and then, as much may wait while little is dropped. */
+static void drop_first(store *s, size_t n)
+{
+    s->first += n;
+    if (s->first < s->n - s->first) {
+        return;
+    }
+    const size_t first = s->first, left = s->n - first;
+    memmove(s->time, (char *)s->time + first * sizeof(int64_t), left * sizeof(int64_t));
+    memmove(s->crystal, s->crystal + first, left * sizeof *s->crystal);
+    memmove(s->energy, s->energy + first, left * sizeof *s->energy);
+    memmove(s->index, s->index + first, left * sizeof *s->index);
+    s->first = 0;
+    s->n = left;
+}
+
+static input input_of(const store *s, bool is_f64)
+{
+    const size_t first = s->first;
+    return s->n == first ? (input){.is_f64 = is_f64}
+                         : (input){.is_f64 = is_f64,
+                                   .time = (const char *)s->time + first * sizeof(int64_t),
+                                   .crystal = s->crystal + first,
+                                   .energy = s->energy + first,
+                                   .index = s->index + first,
+                                   .n = s->n - first};
+}
+
+/* The singles in the energy window, numbered apart: those of a group follow each other. */
+static slc_status select_energies(slc_pet_coincidence *stage, const input *in, input *selected)
+{
+    const double low = stage->config.low_kev, high = stage->config.high_kev;
+    store *s = &stage->selected;
+    size_t n = 0;
+    if (reserve(s, in->n) != SLC_OK) {
+        return SLC_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < in->n; i++) { /* all are copied, and overwritten where they are not to be kept */
+        const float energy = in->energy[i];
+        memcpy((char *)s->time + n * sizeof(int64_t), (const char *)in->time + i * sizeof(int64_t),
+               sizeof(int64_t));
+        s->crystal[n] = in->crystal[i];
+        s->energy[n] = energy;
+        n += (size_t)(energy >= low) & (size_t)(energy < high);
+    }
+    s->n = n;
+    *selected = input_of(s, in->is_f64);
+    selected->index = NULL;
+    selected->base = stage->took_part;
+    return SLC_OK;
+}
+
+/* ---- a run ------------------------------------------------------------------------------------- */
+
+/* Groups or pairs. */
+typedef struct output {
+    slc_pet_groups *groups;
+    slc_pet_coincidences *pairs;
+    slc_columns *head; /* of either */
+} output;
+
+static void write_pair(const slc_pet_coincidence *stage, const input *in, size_t a, size_t b,
+                       slc_pet_coincidences *pairs)
+{
+    const int64_t *time = in->time;
+    const size_t row = pairs->head.size++;
+    pairs->time_ps[row] = time[a];
+    pairs->dt_ps[row] = (int64_t)((uint64_t)time[b] - (uint64_t)time[a] - stage->i64.low);
+    pairs->crystal1[row] = in->crystal[a];
+    pairs->crystal2[row] = in->crystal[b];
+    pairs->energy1_kev[row] = in->energy[a];
+    pairs->energy2_kev[row] = in->energy[b];
+    pairs->delayed[row] = stage->rule.delayed;
+}
+
+/* Room for the pairs of all groups. */
+static slc_status reserve_pairs(const slc_pet_coincidence *stage, slc_pet_coincidences *pairs)
+{
+    const slc_pet_groups *rows = &stage->rows;
+    uint64_t wanted = pairs->head.size;
+    for (size_t r = 0; r < rows->head.size; r++) {
+        const uint64_t size = rows->size[r];
+        wanted += stage->rule.delayed ? size - 1 : size * (size - 1) / 2;
+    }
+    if (wanted <= pairs->head.capacity) {
+        return SLC_OK;
+    }
+    const uint64_t most = UINT32_MAX, more = wanted + wanted / 2;
+    return wanted <= most && slc_columns_reserve(&slc_pet_coincidences_schema, pairs,
+                                                 (size_t)(more < most ? more : most), 1) == SLC_OK
+               ? SLC_OK
+               : SLC_ERR_MEMORY;
+}
+
+/* Groups that name places of `in`. */
+static slc_status write_pairs(const slc_pet_coincidence *stage, const input *in, slc_pet_coincidences *pairs)
+{
+    const slc_pet_groups *rows = &stage->rows;
+    if (reserve_pairs(stage, pairs) != SLC_OK) {
+        return SLC_ERR_MEMORY;
+    }
+    for (size_t r = 0; r < rows->head.size; r++) {
+        const size_t first = rows->first[r], second = rows->second[r], end = second + rows->size[r] - 1;
+        for (size_t k = second; k < end; k++) {
+            write_pair(stage, in, first, k, pairs);
+        }
+        for (size_t i = second; i + 1 < end && !stage->rule.delayed; i++) {
+            for (size_t k = i + 1; k < end; k++) {
+                write_pair(stage, in, i, k, pairs);
+            }
+        }
+    }
+    return SLC_OK;
+}
+
+static slc_status find_windows(slc_pet_coincidence *stage, const input *in, size_t from, size_t until,
+                               bool last, const output *out, size_t *next)
+{
+    slc_pet_rule *rule = &stage->rule;
+    rule->crystal = in->crystal;
+    rule->energy = in->energy;
+    rule->index = out->groups != NULL ? in->index : NULL;
+    rule->base = out->groups != NULL ? in->base : 0;
+    rule->groups = out->groups != NULL ? out->groups : &stage->rows;
+    slc_columns_reset(&stage->rows);
+    slc_status status;
+    if (in->is_f64) {
+        status = slc_pet_windows_run_f64(&stage->f64, rule, in->time, in->n, from, until, last, next);
+    } else if (stage->parts != NULL && until == in->n) {
+        status = slc_pet_parts_run(stage->parts, &stage->i64, stage->near_next, rule, in->time, in->n, from,
+                                   last, next);
+    } else if (rule->delayed || until < in->n) { /* those of `until` and behind are not to be done */
+        status = slc_pet_windows_run_i64(&stage->i64, rule, in->time, in->n, from, until, last, next);
+    } else {
+        status = slc_pet_windows_run_near(&stage->i64, stage->near_next, rule, in->time, in->n, from, last,
+                                          next);
+    }
+    return status == SLC_OK && out->groups == NULL ? write_pairs(stage, in, out->pairs) : status;
+}
+
+/* Singles that wait, with as many behind them as their windows reach. *from: the first of `in` that is still
+ * to open a window. */
+static slc_status finish_waiting(slc_pet_coincidence *stage, const input *in, bool last, const output *out,
+                                 size_t *from)
+{
+    store *wait = &stage->wait;
+    const size_t n = wait->n - wait->first;
+    *from = 0;
+    if (n == 0 || (in->n == 0 && !last)) {
+        return SLC_OK;
+    }
+    const void *newest = (const char *)wait->time + (wait->n - 1) * sizeof(int64_t);
+    const size_t reach =
+        in->is_f64 ? slc_pet_windows_reach_f64(&stage->f64, in->time, in->n, *(const double *)newest)
+                   : slc_pet_windows_reach_i64(&stage->i64, in->time, in->n, *(const int64_t *)newest);
+    slc_status status = append(wait, in, 0, reach);
+    if (status != SLC_OK) {
+        return status;
+    }
+    const input joined = input_of(wait, in->is_f64);
+    size_t next = 0;
+    status = find_windows(stage, &joined, 0, n, last && reach == in->n, out, &next);
+    if (next < n) { /* all of `in` is behind, and may not be enough */
+        drop_first(wait, next);
+        *from = in->n;
+    } else {
+        wait->n = wait->first = 0;
+        *from = next - n;
+    }
+    return status;
+}
+
+static slc_status run(slc_pet_coincidence *stage, const input *all, bool last, const output *out)
+{
+    input in = *all;
+    slc_status status = stage->selects ? select_energies(stage, all, &in) : SLC_OK;
+    size_t from = 0, next = 0;
+    if (status == SLC_OK) {
+        status = finish_waiting(stage, &in, last, out, &from);
+    }
+    next = from;
+    if (status == SLC_OK && from < in.n) {
+        status = find_windows(stage, &in, from, in.n, last, out, &next);
+    }
+    if (status == SLC_OK && next < in.n) {
+        status = append(&stage->wait, &in, next, in.n - next);
+    }
+    stage->took_part += in.n;
+    return status;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------- */
+
+static slc_status check_order(const slc_pet_coincidence *stage, const input *in, slc_error *error)
+{
+    const bool behind = stage->began && stage->taken > 0;
+    if (behind && stage->is_f64 != in->is_f64) {
+        return slc_fail(error, SLC_ERR_USAGE, "singles: the input began with times of the other type");
+    }
+    if (in->n == 0) {
+        return SLC_OK;
+    }
+    size_t row;
+    double before, there;
+    if (in->is_f64) {
+        const double *t = in->time;
+        row = !(t[0] >= (behind ? stage->newest_ns : -INFINITY)) ? 0 : slc_pet_windows_disorder_f64(t, in->n);
+        there = row < in->n ? t[row] : 0;
+        before = row > 0 ? t[row - 1] : stage->newest_ns;
+    } else {
+        const int64_t *t = in->time;
+        row = behind && t[0] < stage->newest_ps ? 0 : slc_pet_windows_disorder_i64(t, in->n);
+        there = row < in->n ? (double)t[row] / 1000 : 0;
+        before = (double)(row > 0 ? t[row - 1] : stage->newest_ps) / 1000;
+    }
+    return row == in->n
+               ? SLC_OK
+               : slc_fail(error, SLC_ERR_FORMAT,
+                          "singles: number %llu is at %.3f ns, behind one at %.3f ns: not in time order",
+                          (unsigned long long)(stage->taken + row), there, before);
+}
+
+static void begin(slc_pet_coincidence *stage)
+{
+    if (!stage->began) {
+        stage->rule.counts = (slc_pet_coincidence_counts){0};
+        stage->taken = stage->took_part = 0;
+        stage->began = true;
+    }
+}
+
+static void end(slc_pet_coincidence *stage)
+{
+    stage->began = false;
+    stage->wait.n = stage->wait.first = 0;
+    stage->i64.first_open = stage->i64.n_open = 0;
+    stage->f64.first_open = stage->f64.n_open = 0;
+}
+
+static slc_status call(slc_pet_coincidence *stage, input *in, bool last, const output *out, slc_error *error)
+{
+    begin(stage);
+    if (!in->is_f64 && !stage->whole_ps) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "window %g ns, offset %g ns: not whole picoseconds, which the times are",
+                        stage->config.window_ns, stage->config.offset_ns);
+    }
+    slc_status status = check_order(stage, in, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_columns *head = out->head;
+    const size_t rows = head->size;
+    in->base = stage->taken;
+    status = run(stage, in, last, out);
+    if (status != SLC_OK) {
+        head->size = rows;
+        return slc_fail(error, status, "no memory for the coincidences of %zu singles", in->n);
+    }
+    stage->is_f64 = in->is_f64;
+    stage->taken += in->n;
+    stage->rule.counts.singles += in->n;
+    if (in->n > 0 && in->is_f64) {
+        stage->newest_ns = ((const double *)in->time)[in->n - 1];
+    } else if (in->n > 0) {
+        stage->newest_ps = ((const int64_t *)in->time)[in->n - 1];
+    }
+    if (last) {
+        end(stage);
+    }
+    return SLC_OK;
+}
+
+slc_status slc_pet_coincidence_run(slc_pet_coincidence *stage, const slc_pet_singles *singles, bool last,
+                                   slc_pet_groups *groups, slc_error *error)
+{
+    input in = {.time = singles->time_ps,
+                .crystal = singles->crystal,
+                .energy = singles->energy_kev,
+                .n = singles->head.size};
+    return call(stage, &in, last, &(output){.groups = groups, .head = &groups->head}, error);
+}
+
+slc_status slc_pet_coincidence_run_f64(slc_pet_coincidence *stage, const slc_pet_singles_f64 *singles,
+                                       bool last, slc_pet_groups *groups, slc_error *error)
+{
+    input in = {.is_f64 = true,
+                .time = singles->time_ns,
+                .crystal = singles->crystal,
+                .energy = singles->energy_kev,
+                .n = singles->head.size};
+    return call(stage, &in, last, &(output){.groups = groups, .head = &groups->head}, error);
+}
+
+slc_status slc_pet_coincidence_run_pairs(slc_pet_coincidence *stage, const slc_pet_singles *singles,
+                                         bool last, slc_pet_coincidences *pairs, slc_error *error)
+{
+    input in = {.time = singles->time_ps,
+                .crystal = singles->crystal,
+                .energy = singles->energy_kev,
+                .n = singles->head.size};
+    return call(stage, &in, last, &(output){.pairs = pairs, .head = &pairs->head}, error);
+}
+
+void slc_pet_coincidence_counts_of(const slc_pet_coincidence *stage, slc_pet_coincidence_counts *counts)
+{
+    *counts = stage->rule.counts;
+}
+
+void slc_pet_coincidence_use(slc_pet_coincidence *stage, slc_team *team)
+{
+    if (stage->parts != NULL) {
+        slc_pet_parts_use(stage->parts, team);
+    }
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What becomes of one window (pet_coincidence.h): the policies, without times.
+ */
+#ifndef SLUICE_PET_COINCIDENCE_RULE_H
+#define SLUICE_PET_COINCIDENCE_RULE_H
+
+#include "pet/pet_coincidence_good.h"
+
+/* Singles of a run in time order, and the coincidences that are found among them. */
+typedef struct slc_pet_rule {
+    slc_pet_policy policy;
+    bool all_open, delayed, compat_gate9, opengate;
+    slc_pet_good_rule good;
+    const uint32_t *crystal;
+    const float *energy;
+    const uint64_t *index; /* of each single in the whole input; NULL: base + its place */
+    uint64_t base;
+    slc_pet_groups *groups;
+    slc_pet_coincidence_counts counts;
+} slc_pet_rule;
+
+/* The opener and members a … b - 1, at least one; in a window that is not delayed a is opener + 1. Appends to
+ * rule->groups. SLC_ERR_MEMORY. */
+slc_status slc_pet_rule_window(slc_pet_rule *rule, size_t opener, size_t a, size_t b);
+/* Room for one row more. */
+slc_status slc_pet_rule_grow(slc_pet_groups *groups);
+
+static inline bool slc_pet_policy_is_opengate(slc_pet_policy policy)
+{
+    return policy >= SLC_PET_OPENGATE_REMOVE_MULTIPLES &&
+           policy <= SLC_PET_OPENGATE_TAKE_WINNER_IF_ALL_ARE_GOODS;
+}
+
+/* Appends one row. */
+static inline slc_status slc_pet_rule_emit(slc_pet_rule *rule, size_t first, size_t second, uint32_t size)
+{
+    slc_pet_groups *groups = rule->groups;
+    if (groups->head.size == groups->head.capacity && slc_pet_rule_grow(groups) != SLC_OK) {
+        return SLC_ERR_MEMORY;
+    }
+    const size_t row = groups->head.size++;
+    groups->first[row] = rule->index != NULL ? rule->index[first] : rule->base + first;
+    groups->second[row] = rule->index != NULL ? rule->index[second] : rule->base + second;
+    groups->size[row] = size;
+    rule->counts.pairs += size == 2;
+    rule->counts.groups += size > 2;
+    return SLC_OK;
+}
+
+/* A window with one single beside its opener. All policies agree on it. */
+static inline slc_status slc_pet_rule_pair(slc_pet_rule *rule, size_t first, size_t second)
+{
+    const uint32_t a = rule->crystal[first], b = rule->crystal[second];
+    rule->counts.windows++;
+    rule->counts.multiplicity[2]++;
+    const bool left_out = rule->opengate && a == b;
+    return !left_out && slc_pet_is_good(&rule->good, a, b) ? slc_pet_rule_emit(rule, first, second, 2)
+                                                           : SLC_OK;
+}
+
+#endif

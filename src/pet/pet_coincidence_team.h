@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Windows found by several threads, each on a part of the singles, with the rows in the order of one thread.
+ */
+#ifndef SLUICE_PET_COINCIDENCE_TEAM_H
+#define SLUICE_PET_COINCIDENCE_TEAM_H
+
+#include "base/team.h"
+#include "pet/pet_coincidence_windows.h"
+
+typedef struct slc_pet_parts slc_pet_parts;
+/* SLC_ERR_MEMORY. */
+slc_status slc_pet_parts_open(uint32_t threads, slc_pet_parts **parts);
+/* By the threads of a team as large, instead of its own. */
+void slc_pet_parts_use(slc_pet_parts *parts, slc_team *team);
+void slc_pet_parts_close(slc_pet_parts *parts); /* NULL is allowed */
+
+/* As slc_pet_windows_run_near for windows without a delay, and as slc_pet_windows_run_i64 for all openers
+ * where every single opens a delayed one. The third kind, where a single's window depends on those before it,
+ * is done by one thread. */
+slc_status slc_pet_parts_run(slc_pet_parts *parts, slc_pet_windows_i64 *w, slc_pet_near_next near_next,
+                             slc_pet_rule *rule, const int64_t *t, size_t n, size_t i, bool last,
+                             size_t *next);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Generated PET data for tests (pet_sim.h). */
+#include "support/pet_sim.h"
+
+#include "support/cmocka_all.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void pet_make_more(pet_made *made, double seconds)
+{
+    slc_error error = {.status = SLC_OK};
+    assert_int_equal(
+        slc_sim_pet_next(made->sim, seconds, &made->frames, &made->n, &made->capacity, &made->truth, &error),
+        SLC_OK);
+    assert_true(made->n == made->truth.head.size);
+    slc_sim_pet_counts_of(made->sim, &made->counts);
+}
+
+void pet_make(pet_made *made, const slc_sim_pet_config *config, double seconds)
+{
+    slc_error error = {.status = SLC_OK};
+    memset(made, 0, sizeof *made);
+    made->config = *config;
+    if (slc_sim_pet_open(config, &made->sim, &error) != SLC_OK) {
+        fail_msg("%s", error.text);
+    }
+    pet_make_more(made, seconds);
+}
+
+void pet_convert(pet_made *made)
+{
+    slc_error error = {.status = SLC_OK};
+    slc_faults faults = {.n_kept = 0};
+    slc_pet_convert *stage;
+    assert_int_equal(slc_pet_convert_open(&made->config.clock, slc_sim_pet_tables(made->sim), &stage, &error),
+                     SLC_OK);
+    assert_int_equal(slc_pet_convert_run(stage, made->frames, made->n, &made->singles, &faults, &error),
+                     SLC_OK);
+    slc_pet_convert_counts counts;
+    slc_pet_convert_counts_of(stage, &counts);
+    assert_int_equal(slc_faults_total(&faults), 0);
+    assert_int_equal(counts.backwards, 0);
+    assert_true(made->singles.head.size == made->n);
+    slc_pet_convert_close(stage);
+}
+
+void pet_clear(pet_made *made)
+{
+    slc_sim_pet_close(made->sim);
+    free(made->frames);
+    slc_columns_clear(&slc_sim_pet_truth_schema, &made->truth);
+    slc_columns_clear(&slc_pet_singles_schema, &made->singles);
+}
+
+uint64_t pet_ticks(const slc_pet_frame *frame)
+{
+    uint64_t ticks = 0;
+    for (int i = 0; i < 8; i++) {
+        ticks = ticks << 8 | frame->time[i];
+    }
+    return ticks;
+}

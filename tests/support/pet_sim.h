@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Generated PET data for tests: frames with their truth, and the singles that they convert to. */
+#ifndef SUPPORT_PET_SIM_H
+#define SUPPORT_PET_SIM_H
+
+#include <sluice/sim_pet.h>
+
+typedef struct pet_made {
+    slc_sim_pet *sim;
+    slc_sim_pet_config config;
+    slc_pet_frame *frames;
+    size_t n, capacity;
+    slc_sim_pet_truth truth;
+    slc_pet_singles singles; /* of pet_convert: one for each frame */
+    slc_sim_pet_counts counts;
+} pet_made;
+
+/* So many seconds in one call. All must succeed. */
+void pet_make(pet_made *made, const slc_sim_pet_config *config, double seconds);
+/* Another call; frames are appended. */
+void pet_make_more(pet_made *made, double seconds);
+/* All frames must convert. */
+void pet_convert(pet_made *made);
+void pet_clear(pet_made *made);
+
+uint64_t pet_ticks(const slc_pet_frame *frame);
+
+#endif

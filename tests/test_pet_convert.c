@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Conversion of frames against a slow one of its own: random geometries and tables, damaged frames, clocks of
+ * every width that turn and go backwards, ticks as fractions, threads and batches; and frames that are made
+ * for a single.
+ */
+#include "support/cmocka_all.h"
+#include "support/random.h"
+
+#include <sluice/pet_convert.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef __int128 wide;
+
+/* ---- the slow way ------------------------------------------------------------------------------ */
+
+typedef struct wanted {
+    size_t n;
+    int64_t *time;
+    uint32_t *crystal;
+    float *energy;
+    slc_pet_convert_counts counts;
+} wanted;
+
+/* The formulas of the format, with division and 128 bits. */
+static wide floor_division(wide a, wide b)
+{
+    const wide q = a / b;
+    return q * b > a ? q - 1 : q;
+}
+
+static bool crystal_of(const slc_pet_tables *t, const slc_pet_frame *f, slc_pet_convert_counts *c,
+                       uint32_t *crystal, bool *known_block)
+{
+    const slc_pet_geometry *g = &t->geometry;
+    const uint32_t unit = f->head_unit & 15;
+    uint32_t side = t->position_side, local;
+    *known_block = false;
+    if (f->module >= g->channels * g->modules * g->module_rings) {
+        c->module++;
+        return false;
+    }
+    if (unit >= g->blocks_y * g->blocks_z) {
+        c->unit++;
+        return false;
+    }
+    *known_block = true;
+    if (t->position == NULL) {
+        side = g->crystals_y > g->crystals_z ? g->crystals_y : g->crystals_z;
+    }
+    if (f->x >= side || f->y >= side) {
+        c->position++;
+        return false;
+    }
+    if (t->position != NULL) {
+        local = t->position[((f->module * g->blocks_y * g->blocks_z + unit) * side + f->y) * side + f->x];
+    } else {
+        local = f->y < g->crystals_y && f->x < g->crystals_z ? f->y * g->crystals_z + f->x
+                                                             : SLC_PET_NO_CRYSTAL;
+    }
+    if (local == SLC_PET_NO_CRYSTAL) {
+        c->no_crystal++;
+        return false;
+    }
+    const uint32_t around = g->channels * g->modules, length = around * g->blocks_y * g->crystals_y;
+    const uint32_t in_ring = (f->module % around) * g->blocks_y * g->crystals_y +
+                             unit / g->blocks_z * g->crystals_y + local / g->crystals_z;
+    const uint32_t ring = f->module / around * g->blocks_z * g->crystals_z +
+                          unit % g->blocks_z * g->crystals_z + local % g->crystals_z;
+    *crystal = in_ring + ring * length;
+    return true;
+}
+
+/* A counter of fewer than 64 bits, followed with numbers of any size. */
+static wide follow(const slc_pet_convert_config *config, uint64_t ticks, wide *before, bool *began,
+                   slc_pet_convert_counts *c)
+{
+    if (config->tick_bits == 64) {
+        c->backwards += *began && (wide)ticks < *before;
+        *began = true;
+        return *before = ticks;
+    }
+    const wide turn = (wide)1 << config->tick_bits;
+    wide now = ticks % (uint64_t)turn;
+    if (*began) {
+        /* The number with these bits that is nearest, half a turn back included. */
+        now += floor_division(*before, turn) * turn;
+        while (now - *before >= turn / 2) {
+            now -= turn;
+        }
+        while (*before - now > turn / 2) {
+            now += turn;
+        }
+        c->turns += now > *before && floor_division(now, turn) > floor_division(*before, turn);
+        c->backwards += now < *before;
+    }
+    *began = true;
+    return *before = now;
+}
+
+static float energy_of(const slc_pet_tables *t, const slc_pet_frame *f, uint32_t crystal)
+{
+    float energy = (float)(f->energy[0] * 256 + f->energy[1]);
+    energy *= t->gain != NULL ? t->gain[crystal] : 1;
+    if (t->energy != NULL) {
+        float bin = energy * (1 / t->energy_bin_kev);
+        bin = bin < (float)(t->energy_bins - 1) ? floorf(bin) : (float)(t->energy_bins - 1);
+        energy *= t->energy[(size_t)crystal * t->energy_bins + (size_t)bin];
+    }
+    return energy;
+}
+
+static wanted convert_slowly(const slc_pet_convert_config *config, const slc_pet_tables *t,
+                             const slc_pet_frame *frames, size_t n)
+{
+    wanted w = {.time = calloc(n + 1, 8), .crystal = calloc(n + 1, 4), .energy = calloc(n + 1, 4)};
+    wide before[256] = {0};
+    bool began[256] = {false};
+    assert_true(w.time != NULL && w.crystal != NULL && w.energy != NULL);
+    w.counts.frames = n;
+    for (size_t i = 0; i < n; i++) {
+        const slc_pet_frame *f = &frames[i];
+        uint32_t crystal = 0;
+        bool block;
+        uint64_t ticks = 0;
+        for (int b = 0; b < 8; b++) {
+            ticks = ticks * 256 + f->time[b];
+        }
+        const bool there = crystal_of(t, f, &w.counts, &crystal, &block);
+        if (!block) {
+            continue;
+        }
+        const wide all = follow(config, ticks, &before[f->module], &began[f->module], &w.counts);
+        if (!there) {
+            continue;
+        }
+        const float energy = energy_of(t, f, crystal);
+        if (energy < (float)config->low_kev || !(energy < (float)config->high_kev)) {
+            w.counts.below += energy < (float)config->low_kev;
+            w.counts.above += !(energy < (float)config->low_kev);
+            continue;
+        }
+        const wide ps = floor_division(all * config->tick_numerator, config->tick_denominator);
+        w.time[w.n] = (int64_t)((uint64_t)ps +
+                                (uint64_t)(t->time_offset_ps != NULL ? t->time_offset_ps[crystal] : 0));
+        w.crystal[w.n] = crystal;
+        w.energy[w.n++] = energy;
+    }
+    w.counts.singles = w.n;
+    return w;
+}
+
+static void clear_wanted(wanted *w)
+{
+    free(w->time);
+    free(w->crystal);
+    free(w->energy);
+}
+
+/* ---- comparing --------------------------------------------------------------------------------- */
+
+static void same_counts(const slc_pet_convert_counts *a, const slc_pet_convert_counts *b)
+{
+    assert_int_equal(a->frames, b->frames);
+    assert_int_equal(a->singles, b->singles);
+    assert_int_equal(a->module, b->module);
+    assert_int_equal(a->unit, b->unit);
+    assert_int_equal(a->position, b->position);
+    assert_int_equal(a->no_crystal, b->no_crystal);
+    assert_int_equal(a->below, b->below);
+    assert_int_equal(a->above, b->above);
+    assert_int_equal(a->turns, b->turns);
+    assert_int_equal(a->backwards, b->backwards);
+}
+
+/* The stage, with batches of so many frames, gives what is wanted, faults included. */
+static void compare(const slc_pet_convert_config *config, const slc_pet_tables *tables,
+                    const slc_pet_frame *frames, size_t n, size_t batch, const wanted *w)
+{
+    slc_pet_convert *stage = NULL;
+    slc_pet_singles singles = {0};
+    slc_faults faults = {0};
+    slc_error error = {0};
+    slc_pet_convert_counts counts;
+    assert_int_equal(slc_pet_convert_open(config, tables, &stage, &error), SLC_OK);
+    for (size_t at = 0; at < n; at += batch) {
+        const size_t some = n - at < batch ? n - at : batch;
+        assert_int_equal(slc_pet_convert_run(stage, frames + at, some, &singles, &faults, &error), SLC_OK);
+    }
+    slc_pet_convert_counts_of(stage, &counts);
+    same_counts(&counts, &w->counts);
+    assert_int_equal(singles.head.size, w->n);
+    if (w->n > 0) {
+        assert_memory_equal(singles.time_ps, w->time, w->n * 8);
+        assert_memory_equal(singles.crystal, w->crystal, w->n * 4);
+        assert_memory_equal(singles.energy_kev, w->energy, w->n * 4);
+    }
+    assert_int_equal(faults.count[SLC_FAULT_PET_MODULE], counts.module);
+    assert_int_equal(faults.count[SLC_FAULT_PET_UNIT], counts.unit);
+    assert_int_equal(faults.count[SLC_FAULT_PET_POSITION], counts.position);
+    slc_columns_clear(&slc_pet_singles_schema, &singles);
+    slc_pet_convert_close(stage);
+}
+
+/* ---- inputs ------------------------------------------------------------------------------------ */
+
+static uint32_t from_to(uint64_t *state, uint32_t low, uint32_t high)
+{
+    return low + random_below(state, high - low + 1);
+}
+
+static slc_pet_geometry random_geometry(uint64_t *state)
+{
+    return (slc_pet_geometry){.channels = from_to(state, 1, 9),
+                              .modules = from_to(state, 1, 4),
+                              .module_rings = from_to(state, 1, 7),
+                              .blocks_y = from_to(state, 1, 4),
+                              .blocks_z = from_to(state, 1, 4),
+                              .crystals_y = from_to(state, 1, 9),
+                              .crystals_z = from_to(state, 1, 9),
+                              .radius_mm = 100,
+                              .pitch_z_mm = 2,
+                              .depth_mm = 10};
+}
+
+/* Each table is there or not. */
+static slc_pet_tables random_tables(uint64_t *state)
+{
+    slc_pet_tables t = {.geometry = random_geometry(state)};
+    const uint32_t locals = t.geometry.crystals_y * t.geometry.crystals_z;
+    const size_t crystals = slc_pet_crystals(&t.geometry);
+    if (random_below(state, 2) == 0) {
+        t.position_side = from_to(state, 1, 20);
+        const size_t n = slc_pet_position_elements(&t);
+        uint16_t *position = malloc(n * sizeof *position);
+        for (size_t i = 0; i < n; i++) {
+            position[i] = random_below(state, 8) == 0 ? SLC_PET_NO_CRYSTAL
+                                                      : (uint16_t)random_below(state, locals);
+        }
+        t.position = position;
+    }
+    if (random_below(state, 2) == 0) {
+        float *gain = malloc(crystals * sizeof *gain);
+        for (size_t i = 0; i < crystals; i++) {
+            gain[i] = (float)random_unit(state) * 0.02f;
+        }
+        t.gain = gain;
+    }
+    if (random_below(state, 2) == 0) {
+        t.energy_bins = from_to(state, 1, 50);
+        t.energy_bin_kev = 1 + 40 * (float)random_unit(state);
+        const size_t n = slc_pet_energy_elements(&t);
+        float *energy = malloc(n * sizeof *energy);
+        for (size_t i = 0; i < n; i++) {
+            energy[i] = 0.5f + (float)random_unit(state);
+        }
+        t.energy = energy;
+    }
+    if (random_below(state, 2) == 0) {
+        int32_t *offset = malloc(crystals * sizeof *offset);
+        for (size_t i = 0; i < crystals; i++) {
+            offset[i] = (int32_t)random_u64(state);
+        }
+        t.time_offset_ps = offset;
+    }
+    return t;
+}
+
+static void clear_tables(slc_pet_tables *t)
+{
+    free((void *)(uintptr_t)t->position);
+    free((void *)(uintptr_t)t->gain);
+    free((void *)(uintptr_t)t->energy);
+    free((void *)(uintptr_t)t->time_offset_ps);
+}
+
+static void set_time(slc_pet_frame *f, uint64_t ticks)
+{
+    for (int b = 0; b < 8; b++) {
+        f->time[b] = (uint8_t)(ticks >> (56 - 8 * b));
+    }
+}
+
+/* Frames of modules, units and places that mostly exist, with clocks that go on by up to `step`, sometimes
+ * back, from a module's own origin. */
+static slc_pet_frame *random_frames(uint64_t *state, const slc_pet_tables *t, size_t n, uint64_t step)
+{
+    const slc_pet_geometry *g = &t->geometry;
+    const uint32_t modules = slc_pet_module_count(g), units = g->blocks_y * g->blocks_z;
+    const uint32_t longer = g->crystals_y > g->crystals_z ? g->crystals_y : g->crystals_z;
+    const uint32_t side = t->position != NULL ? t->position_side : longer;
+    slc_pet_frame *frames = malloc((n + 1) * sizeof *frames);
+    uint64_t clock[256];
+    assert_non_null(frames);
+    for (size_t m = 0; m < 256; m++) {
+        clock[m] = random_u64(state);
+    }
+    for (size_t i = 0; i < n; i++) {
+        slc_pet_frame *f = &frames[i];
+        for (size_t b = 0; b < sizeof *f; b++) {
+            ((uint8_t *)f)[b] = (uint8_t)random_u64(state);
+        }
+        const uint32_t damage = random_below(state, 60);
+        f->module = damage == 0 ? f->module : (uint8_t)random_below(state, modules);
+        f->head_unit = damage == 1 ? f->head_unit
+                                   : (uint8_t)((f->head_unit & 0xf0) | random_below(state, units));
+        f->x = damage == 2 ? f->x : (uint8_t)random_below(state, side);
+        f->y = damage == 3 ? f->y : (uint8_t)random_below(state, side);
+        const uint64_t far = random_u64(state) % (step + 1);
+        clock[f->module] += random_below(state, 20) == 0 ? 0 - far : far;
+        set_time(f, damage == 4 ? random_u64(state) : clock[f->module]);
+    }
+    return frames;
+}
+
+static slc_pet_convert_config random_config(uint64_t *state)
+{
+    slc_pet_convert_config config;
+    slc_pet_convert_config_default(&config);
+    config.tick_bits = random_below(state, 2) == 0 ? 64 : from_to(state, 8, 64);
+    if (random_below(state, 2) == 0) {
+        config.tick_numerator = random_below(state, 4) == 0 ? UINT32_MAX - random_below(state, 9)
+                                                            : from_to(state, 1, 5000);
+        config.tick_denominator = random_below(state, 2) == 0 ? 1 : from_to(state, 1, 700);
+    }
+    if (random_below(state, 2) == 0) {
+        config.low_kev = 100 * random_unit(state);
+        config.high_kev = config.low_kev + 1 + 500 * random_unit(state);
+    }
+    return config;
+}
+
+/* ---- tests ------------------------------------------------------------------------------------- */
+
+static void random_input_is_converted_as_the_slow_way_does(void **state)
+{
+    (void)state;
+    uint64_t seed = 90;
+    for (int round = 0; round < 150; round++) {
+        slc_pet_tables tables = random_tables(&seed);
+        slc_pet_convert_config config = random_config(&seed);
+        const size_t n = random_below(&seed, 4) == 0 ? random_below(&seed, 5)
+                                                     : 200 + random_below(&seed, 2000);
+        const uint64_t most = config.tick_bits == 64 ? UINT64_C(1) << 40
+                                                     : (UINT64_C(1) << config.tick_bits) / 3;
+        slc_pet_frame *frames = random_frames(&seed, &tables, n, most);
+        wanted w = convert_slowly(&config, &tables, frames, n);
+        const size_t batches[] = {1, 7, 255, 256, 257, n + 1};
+        for (size_t b = 0; b < sizeof batches / sizeof *batches; b++) {
+            compare(&config, &tables, frames, n, batches[b], &w);
+        }
+        clear_wanted(&w);
+        free(frames);
+        clear_tables(&tables);
+    }
+}
+
+/* Parts of threads have 8192 frames at least. */
+static void threads_do_not_matter(void **state)
+{
+    (void)state;
+    uint64_t seed = 91;
+    for (int round = 0; round < 6; round++) {
+        slc_pet_tables tables = random_tables(&seed);
+        slc_pet_convert_config config = random_config(&seed);
+        config.tick_bits = round % 3 == 2 ? 20 : 64;
+        const size_t n = 70000 + random_below(&seed, 1000);
+        slc_pet_frame *frames = random_frames(&seed, &tables, n, 1000);
+        wanted w = convert_slowly(&config, &tables, frames, n);
+        assert_true(w.counts.backwards > 100 && w.counts.module + w.counts.unit + w.counts.position > 0);
+        for (config.threads = 1; config.threads <= 8; config.threads++) {
+            compare(&config, &tables, frames, n, n, &w);
+        }
+        compare(&config, &tables, frames, n, 30011, &w);
+        clear_wanted(&w);
+        free(frames);
+        clear_tables(&tables);
+    }
+}
+
+/* All numbers that a byte can have where it matters, one by one. */
+static void every_byte_is_checked(void **state)
+{
+    (void)state;
+    slc_pet_tables tables = {.geometry = {3, 1, 1, 2, 1, 3, 5, 50, 2, 0}};
+    slc_pet_convert_config config;
+    slc_pet_convert_config_default(&config);
+    slc_pet_frame frames[4 * 256] = {{0}};
+    for (uint32_t i = 0; i < 256; i++) {
+        frames[i].module = frames[256 + i].head_unit = frames[512 + i].x = frames[768 + i].y = (uint8_t)i;
+    }
+    wanted w = convert_slowly(&config, &tables, frames, 1024);
+    assert_int_equal(w.counts.module, 253);
+    assert_int_equal(w.counts.unit, 256 - 16 * 2);
+    assert_int_equal(w.counts.position, 2 * 251);
+    assert_int_equal(w.counts.no_crystal, 2); /* y of 3 and 4 */
+    compare(&config, &tables, frames, 1024, 1024, &w);
+    clear_wanted(&w);
+}
+
+static void the_first_fault_names_its_frame(void **state)
+{
+    (void)state;
+    slc_pet_tables tables = {.geometry = {3, 1, 1, 2, 1, 3, 5, 50, 2, 0}};
+    slc_pet_convert_config config;
+    slc_pet_convert_config_default(&config);
+    slc_pet_convert *stage;
+    slc_pet_singles singles = {0};
+    slc_faults faults = {0};
+    slc_pet_frame frames[5] = {{0}};
+    assert_int_equal(slc_pet_convert_open(&config, &tables, &stage, NULL), SLC_OK);
+    assert_int_equal(slc_pet_convert_run(stage, frames, 5, &singles, &faults, NULL), SLC_OK);
+    assert_int_equal(slc_faults_total(&faults), 0);
+    frames[3].module = 77;
+    assert_int_equal(slc_pet_convert_run(stage, frames, 5, &singles, &faults, NULL), SLC_OK);
+    assert_int_equal(slc_faults_total(&faults), 1);
+    assert_int_equal(faults.kept[0].code, SLC_FAULT_PET_MODULE);
+    assert_int_equal(faults.kept[0].event, 8);
+    assert_int_equal(faults.kept[0].module, 77);
+    assert_int_equal(faults.kept[0].offset, 8 * 16);
+    assert_int_equal(singles.head.size, 9);
+    slc_columns_clear(&slc_pet_singles_schema, &singles);
+    slc_pet_convert_close(stage);
+}
+
+/* A frame that is made for a single converts to it, with the time at the beginning of its tick. */
+static void frames_are_made_for_singles(void **state)
+{
+    (void)state;
+    uint64_t seed = 92;
+    size_t made = 0;
+    for (int round = 0; round < 300; round++) {
+        slc_pet_tables tables = random_tables(&seed);
+        free((void *)(uintptr_t)tables.energy); /* whose factors change too much from bin to bin here */
+        tables.energy = NULL;
+        slc_pet_convert_config config = random_config(&seed);
+        config.low_kev = 0;
+        config.high_kev = INFINITY;
+        const uint32_t crystal = random_below(&seed, slc_pet_crystals(&tables.geometry));
+        const int64_t time = (int64_t)(random_u64(&seed) >> from_to(&seed, 18, 40));
+        const double gain = tables.gain != NULL ? (double)tables.gain[crystal] : 1;
+        const double energy = gain * 65000 * random_unit(&seed);
+        slc_pet_frame frame;
+        if (slc_pet_frame_make(&tables, &config, crystal, time, energy, &frame)) {
+            wanted w = convert_slowly(&config, &tables, &frame, 1);
+            const int64_t offset = tables.time_offset_ps != NULL ? tables.time_offset_ps[crystal] : 0;
+            const wide tick = floor_division((wide)(time - offset) * config.tick_denominator,
+                                             config.tick_numerator);
+            const wide turn = (wide)1 << config.tick_bits;
+            const wide in_turn = tick - floor_division(tick, turn) * turn;
+            const wide ps = floor_division(in_turn * config.tick_numerator, config.tick_denominator);
+            assert_int_equal(w.n, 1);
+            assert_int_equal(w.crystal[0], crystal);
+            assert_true((uint64_t)w.time[0] == (uint64_t)ps + (uint64_t)offset);
+            assert_true(fabs((double)w.energy[0] - energy) <= 0.51 * gain + 1e-4 * energy);
+            clear_wanted(&w);
+            made++;
+        }
+        clear_tables(&tables);
+    }
+    assert_true(made > 200); /* the others have maps without that crystal */
+}
+
+static void what_cannot_be_is_not_made(void **state)
+{
+    (void)state;
+    slc_pet_tables tables = {.geometry = {3, 1, 1, 2, 1, 3, 5, 50, 2, 0}};
+    slc_pet_convert_config config;
+    slc_pet_convert_config_default(&config);
+    slc_pet_frame frame;
+    assert_true(slc_pet_frame_make(&tables, &config, 89, 5, 500, &frame));
+    assert_false(slc_pet_frame_make(&tables, &config, 90, 5, 500, &frame));
+    assert_true(slc_pet_frame_make(&tables, &config, 0, -5, 500, &frame)); /* comes back as it is */
+    assert_int_equal(frame.time[7], 251);
+    config.tick_numerator = 10;
+    assert_false(slc_pet_frame_make(&tables, &config, 0, -5, 500, &frame));
+    config.tick_bits = 16;
+    assert_true(slc_pet_frame_make(&tables, &config, 0, -5, 500, &frame));
+    assert_int_equal(frame.time[6] << 8 | frame.time[7], 65535);
+    config.tick_bits = 64;
+    config.tick_numerator = 1;
+    config.tick_denominator = 1000;
+    assert_false(slc_pet_frame_make(&tables, &config, 0, INT64_MAX, 500, &frame));
+    assert_true(slc_pet_frame_make(&tables, &config, 0, 5, (double)NAN, &frame));
+    assert_int_equal(frame.energy[0] | frame.energy[1], 0);
+    assert_true(slc_pet_frame_make(&tables, &config, 0, 5, 1e9, &frame));
+    assert_int_equal(frame.energy[0] & frame.energy[1], 255);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_input_is_converted_as_the_slow_way_does),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(every_byte_is_checked),
+        cmocka_unit_test(the_first_fault_names_its_frame),
+        cmocka_unit_test(frames_are_made_for_singles),
+        cmocka_unit_test(what_cannot_be_is_not_made),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The generator of PET data, and rates, when memory runs out, at every single allocation: they say so, and
+ * nothing is lost or touched that should not be. */
+#include <sluice/pet_rates.h>
+#include <sluice/sim_pet.h>
+
+#include "support/cmocka_all.h"
+#include "support/failing_allocator.h"
+
+#include <string.h>
+
+static slc_sim_pet_config small_config(void)
+{
+    slc_sim_pet_config config;
+    slc_sim_pet_config_default(&config);
+    config.flood_side = 32;
+    config.time_offset_sigma_ps = 100;
+    config.singles_hz = 1e6;
+    return config;
+}
+
+static void open_survives_every_failure(void **state)
+{
+    (void)state;
+    const slc_sim_pet_config config = small_config();
+    long failures = 0;
+    for (bool done = false; !done; failures++) {
+        slc_sim_pet *sim = NULL;
+        slc_error error = {.status = SLC_OK};
+        allocations_left = failures;
+        const slc_status status = slc_sim_pet_open(&config, &sim, &error);
+        allocations_left = LONG_MAX;
+        done = status == SLC_OK;
+        if (!done) {
+            assert_int_equal(status, SLC_ERR_MEMORY);
+            assert_int_equal(error.status, SLC_ERR_MEMORY);
+            assert_null(sim);
+        }
+        slc_sim_pet_close(sim);
+    }
+    assert_true(failures > 7); /* the handle, two lists of modules, four tables, hits of the sample */
+}
+
+static void next_survives_every_failure(void **state)
+{
+    (void)state;
+    const slc_sim_pet_config config = small_config();
+    long failures = 0;
+    for (bool done = false; !done; failures++) {
+        slc_sim_pet *sim = NULL;
+        slc_error error = {.status = SLC_OK};
+        slc_pet_frame *frames = NULL;
+        size_t n = 0, capacity = 0;
+        slc_sim_pet_truth truth = {.head = {0}};
+        slc_pet_singles singles = {.head = {0}};
+        assert_int_equal(slc_sim_pet_open(&config, &sim, &error), SLC_OK);
+        allocations_left = failures;
+        slc_status status = slc_sim_pet_next(sim, 0.01, &frames, &n, &capacity, &truth, &error);
+        if (status == SLC_OK) {
+            status = slc_sim_pet_next_singles(sim, 0.01, &singles, &truth, &error);
+        }
+        allocations_left = LONG_MAX;
+        done = status == SLC_OK;
+        assert_true(n <= capacity);
+        if (done) {
+            assert_true(n > 9000);
+            assert_true(truth.head.size == n + singles.head.size);
+        } else {
+            assert_int_equal(status, SLC_ERR_MEMORY);
+            assert_int_equal(error.status, SLC_ERR_MEMORY);
+        }
+        slc_sim_pet_close(sim);
+        free(frames);
+        slc_columns_clear(&slc_sim_pet_truth_schema, &truth);
+        slc_columns_clear(&slc_pet_singles_schema, &singles);
+    }
+    assert_true(failures > 8);
+}
+
+/* Adds all that rates take; the first failure. */
+static slc_status add_all(slc_pet_rates *rates, slc_pet_singles *singles, slc_error *error)
+{
+    slc_status status = slc_pet_rates_add_singles(rates, singles, error);
+    if (status == SLC_OK) {
+        status = slc_pet_rates_add_counts(rates, -INT64_C(100000000000000), 1, 2, 3, error);
+    }
+    return status;
+}
+
+static void rates_survive_every_failure(void **state)
+{
+    (void)state;
+    slc_pet_rates_config config = {.window_ns = 4, .bin_s = 1};
+    assert_int_equal(slc_pet_scanner("mouse20", &config.geometry, NULL), SLC_OK);
+    config.good = (slc_pet_good){
+        .kind = SLC_PET_GOOD_SECTORS, .crystals_per_ring = 520, .sectors = 20, .min_sectors = 2};
+    int64_t time[] = {0, INT64_C(5000000000000), INT64_C(1000000000000)};
+    uint32_t crystal[] = {0, 300, 1};
+    float energy[] = {511, 511, 511};
+    slc_pet_singles singles = {
+        .head = {.size = 3}, .time_ps = time, .crystal = crystal, .energy_kev = energy};
+    long failures = 0;
+    for (bool done = false; !done; failures++) {
+        slc_pet_rates *rates = NULL;
+        slc_error error = {.status = SLC_OK};
+        allocations_left = failures;
+        slc_status status = slc_pet_rates_open(&config, &rates, &error);
+        status = status == SLC_OK ? add_all(rates, &singles, &error) : status;
+        allocations_left = LONG_MAX;
+        done = status == SLC_OK;
+        if (!done) {
+            assert_int_equal(status, SLC_ERR_MEMORY);
+            assert_int_equal(error.status, SLC_ERR_MEMORY);
+        }
+        if (rates != NULL && !done) { /* and goes on */
+            const uint64_t before = slc_pet_rates_singles(rates, NULL)[300];
+            assert_int_equal(add_all(rates, &singles, &error), SLC_OK);
+            assert_int_equal(slc_pet_rates_singles(rates, NULL)[300], before + 1);
+        }
+        slc_pet_rates_close(rates);
+    }
+    assert_true(failures > 8); /* handle, rule, two tables, three bins, rows twice */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(open_survives_every_failure),
+        cmocka_unit_test(next_survives_every_failure),
+        cmocka_unit_test(rates_survive_every_failure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
