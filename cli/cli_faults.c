@@ -33,8 +33,29 @@ json_t *slc_cli_faults_json(const slc_faults *faults)
     return object;
 }
 
+/* PET has frames and datagrams in place of events. */
+static bool print_pet_place(char *to, size_t size, const slc_fault *fault)
+{
+    switch (fault->code) {
+    case SLC_FAULT_PET_MODULE:
+    case SLC_FAULT_PET_UNIT:
+    case SLC_FAULT_PET_POSITION:
+        (void)snprintf(to, size, "frame %" PRIu64 ", of module %" PRId32, fault->event, fault->module);
+        return true;
+    case SLC_FAULT_PET_BLOCK:
+    case SLC_FAULT_PET_DATAGRAM:
+        (void)snprintf(to, size, "byte %" PRIu64 ", datagram %" PRIu64, fault->offset, fault->event);
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void print_place(char *to, size_t size, const char *source, const slc_fault *fault)
 {
+    if (print_pet_place(to, size, fault)) {
+        return;
+    }
     /* Found when the bytes have been left behind. */
     const bool of_digis = fault->code == SLC_FAULT_CMS_MODULE_CROWDED;
     source = of_digis ? "module" : source;

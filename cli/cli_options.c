@@ -110,6 +110,17 @@ static int store_number(const slc_cli_command *command, const slc_cli_option *op
     return SLC_CLI_GO_ON;
 }
 
+static int store_text(const slc_cli_command *command, const slc_cli_option *option, const char *text,
+                      slc_cli_texts *texts)
+{
+    const uint32_t most = sizeof texts->word / sizeof *texts->word;
+    if (texts->n == most) {
+        return slc_cli_wrong(command, "--%s may be given %u times at most", option->name, most);
+    }
+    texts->word[texts->n++] = text;
+    return SLC_CLI_GO_ON;
+}
+
 static int store(const slc_cli_command *command, const slc_cli_option *option, const char *text,
                  void *options)
 {
@@ -119,8 +130,12 @@ static int store(const slc_cli_command *command, const slc_cli_option *option, c
         *(bool *)member = true;
         return SLC_CLI_GO_ON;
     case SLC_CLI_TEXT:
+    case SLC_CLI_TEXTS:
         if (text[0] == '\0') {
             return slc_cli_wrong(command, "--%s takes a name, not an empty word", option->name);
+        }
+        if (option->kind == SLC_CLI_TEXTS) {
+            return store_text(command, option, text, (void *)member);
         }
         memcpy(member, &text, sizeof text);
         return SLC_CLI_GO_ON;

@@ -19,8 +19,14 @@ typedef enum slc_cli_kind {
     SLC_CLI_FLAG = 0, /* nothing; bool, set to true */
     SLC_CLI_TEXT,     /* const char * into argv; NULL where not given */
     SLC_CLI_COUNT,    /* uint64_t */
-    SLC_CLI_NUMBER    /* double */
+    SLC_CLI_NUMBER,   /* double */
+    SLC_CLI_TEXTS     /* slc_cli_texts: may be given again and again */
 } slc_cli_kind;
+
+typedef struct slc_cli_texts {
+    uint32_t n;
+    const char *word[16]; /* into argv */
+} slc_cli_texts;
 
 typedef struct slc_cli_option {
     const char *name; /* without the dashes */
@@ -74,10 +80,16 @@ extern const slc_cli_command slc_cmd_cluster;
 extern const slc_cli_command slc_cmd_cms;
 extern const slc_cli_command slc_cmd_pet_coincidences;
 extern const slc_cli_command slc_cmd_pet_list;
+extern const slc_cli_command slc_cmd_pet_calibrate;
+extern const slc_cli_command slc_cmd_pet_convert;
+extern const slc_cli_command slc_cmd_pet_sort;
+extern const slc_cli_command slc_cmd_pet_acquire;
+extern const slc_cli_command slc_cmd_pet_run;
 extern const slc_cli_command slc_cmd_simulate_velo;
 extern const slc_cli_command slc_cmd_simulate_image;
 extern const slc_cli_command slc_cmd_simulate_pixels;
 extern const slc_cli_command slc_cmd_simulate_cms;
+extern const slc_cli_command slc_cmd_simulate_pet;
 extern const slc_cli_command slc_cmd_info;
 extern const slc_cli_command slc_cmd_version;
 extern const slc_cli_command slc_cmd_bench;

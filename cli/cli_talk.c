@@ -105,6 +105,11 @@ bool slc_cli_interrupted(void)
     return caught != 0;
 }
 
+void slc_cli_accept_signal(void)
+{
+    caught = 0;
+}
+
 void slc_cli_end_as_signalled(void)
 {
     if (caught != 0) {

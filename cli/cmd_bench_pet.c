@@ -17,7 +17,7 @@
 enum { MOST = 16, NAME = 32 };
 
 typedef struct bench_options {
-    const char *scanner, *rate, *threads, *csv;
+    const char *scanner, *rate, *threads, *csv, *device;
     uint64_t frames, batch, repetitions, seed;
     double window_ns;
     bool policies, baselines, json;
@@ -75,6 +75,11 @@ static const slc_cli_option table[] = {
      .low = 1,
      .high = 100000,
      .help = "of each measurement; the median counts"},
+    {.name = "device",
+     .value = "WORD",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(bench_options, device),
+     .help = "cpu, or cuda or cuda:N: stages on a GPU, and the chain from page-locked memory"},
     {.name = "seed",
      .value = "N",
      .kind = SLC_CLI_COUNT,
@@ -100,6 +105,7 @@ static void defaults(void *options)
     *(bench_options *)options = (bench_options){.scanner = "mouse20,explorer",
                                                 .rate = "20,200",
                                                 .threads = "1",
+                                                .device = "cpu",
                                                 .frames = config.frames,
                                                 .batch = config.batch,
                                                 .window_ns = config.window_ns,
@@ -145,14 +151,29 @@ static int read_lists(job *j)
     return SLC_CLI_GO_ON;
 }
 
-static void print_table(const slc_run_bench_pet_config *config, const slc_run_bench_pet_result *result)
+static void print_head(const slc_run_bench_pet_config *config, const slc_run_bench_pet_result *result)
 {
+    if (config->device != NULL) {
+        (void)printf(
+            "%s, %g Mcps, %s: %llu frames, out of order by up to %.3g us; 128 channels by up to %llu\n"
+            "singles; copies on the GPU move %.0f GB/s, those to it %.1f GB/s\n",
+            config->scanner, config->singles_hz * 1e-6, result->machine,
+            (unsigned long long)result->row[0].singles, (double)result->lag_ps * 1e-6,
+            (unsigned long long)result->displacement, result->bytes_per_second * 1e-9,
+            result->bus_bytes_per_second * 1e-9);
+        return;
+    }
     (void)printf(
         "%s, %g Mcps, %u thread%s: %llu singles, out of order by up to %.3g us; copies move %.1f GB/s\n",
         config->scanner, config->singles_hz * 1e-6, config->threads, config->threads == 1 ? "" : "s",
         (unsigned long long)result->row[0].singles, (double)result->lag_ps * 1e-6,
         result->bytes_per_second * 1e-9);
-    (void)printf("%-44s%12s%12s%12s%12s\n", "", "pairs", "ns/single", "Msingles/s", "of memory");
+}
+
+static void print_table(const slc_run_bench_pet_config *config, const slc_run_bench_pet_result *result)
+{
+    print_head(config, result);
+    (void)printf("%-44s%12s%12s%12s%12s\n", "", "pairs", "ns/single", "Msingles/s", "of bound");
     for (uint32_t i = 0; i < result->n_rows; i++) {
         const slc_run_bench_pet_row *row = &result->row[i];
         const double singles = (double)row->singles;
@@ -170,11 +191,13 @@ static bool add_json(json_t *rows, const slc_run_bench_pet_config *config,
     for (uint32_t i = 0; i < result->n_rows; i++) {
         const slc_run_bench_pet_row *row = &result->row[i];
         json_t *one = json_pack(
-            "{s:s, s:f, s:I, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "scanner", config->scanner,
-            "singles_hz", config->singles_hz, "threads", (json_int_t)config->threads, "name", row->name,
-            "singles", (json_int_t)row->singles, "pairs", (json_int_t)row->pairs, "seconds", row->seconds,
-            "least_seconds", row->least_seconds, "bytes", row->bytes, "bound_seconds", row->bound_seconds,
-            "bytes_per_second", result->bytes_per_second);
+            "{s:s, s:f, s:I, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:s, s:f, s:I}", "scanner",
+            config->scanner, "singles_hz", config->singles_hz, "threads", (json_int_t)config->threads, "name",
+            row->name, "singles", (json_int_t)row->singles, "pairs", (json_int_t)row->pairs, "seconds",
+            row->seconds, "least_seconds", row->least_seconds, "bytes", row->bytes, "bound_seconds",
+            row->bound_seconds, "bytes_per_second", result->bytes_per_second, "device",
+            config->device != NULL ? result->machine : "cpu", "bus_bytes_per_second",
+            result->bus_bytes_per_second, "displacement", (json_int_t)result->displacement);
         good = good && json_array_append_new(rows, one) == 0;
     }
     return good;
@@ -213,6 +236,10 @@ static slc_status measure(job *j, const slc_run_bench_pet_config *config, slc_er
 static slc_status measure_all(job *j, slc_error *error)
 {
     const bench_options *o = j->options;
+    const bool gpu = strcmp(o->device, "cpu") != 0;
+    if (gpu) {
+        j->n_threads = 1; /* stages there have no threads */
+    }
     const size_t n = j->n_scanners * j->n_rates * j->n_threads;
     slc_status status = SLC_OK;
     for (size_t i = 0; i < n && status == SLC_OK; i++) {
@@ -228,6 +255,7 @@ static slc_status measure_all(job *j, slc_error *error)
             .window_ns = o->window_ns,
             .policies = o->policies,
             .baselines = o->baselines && i % j->n_threads == 0, /* they have one thread */
+            .device = gpu ? o->device : NULL,
         };
         status = measure(j, &config, error);
     }
@@ -293,8 +321,8 @@ const slc_cli_command slc_cmd_bench_pet = {
     .summary = "measure the PET chain, frames to pairs",
     .description =
         "Measures conversion, sort, coincidences and the whole chain on generated frames in memory\n"
-        "(pin it with "
-        "taskset), each beside the time that moving its bytes takes.\n",
+        "(pin it with taskset), each beside the time that moving its bytes takes. On a GPU all frames\n"
+        "are given at once; the chain's bound is a plain copy of the frames to the GPU.\n",
     .options = table,
     .n_options = sizeof table / sizeof table[0],
     .min_operands = 0,

@@ -4,6 +4,10 @@
  * cmd_pet_words.c          quantities with units, policies, what is good
  * cmd_pet_coincidences.c   singles to coincidences
  * cmd_pet_list.c           list-mode files, told and converted
+ * cmd_pet_convert.c        raw frames to singles
+ * cmd_pet_sort.c           nearly ordered singles to ordered ones
+ * cmd_pet_run*.c           raw frames to coincidences (cmd_pet_run.h)
+ * cmd_pet_frames.c         raw inputs and what is known of their frames (cmd_pet_frames.h)
  */
 #ifndef SLUICE_CMD_PET_H
 #define SLUICE_CMD_PET_H
@@ -17,6 +21,10 @@
  * in millimetres. False where it cannot be read. */
 bool slc_pet_time_word(const char *text, double *ns);
 bool slc_pet_length_word(const char *text, double *mm);
+/* "350:650": keV, the lower one below the upper one. */
+bool slc_pet_energies_word(const char *text, double *low, double *high);
+/* What a scanner is called in headers: its name, NULL where it was told in words, or not at all. */
+const char *slc_pet_scanner_word_name(const char *scanner);
 
 /* "killAll", "opengate:RemoveMultiples" …; SLC_CLI_GO_ON, or the status after a line that lists them. */
 int slc_pet_policy_word(const slc_cli_command *command, const char *word, slc_pet_policy *policy);
@@ -43,8 +51,11 @@ int slc_pet_coincidence_config_of(const slc_cli_command *command, const slc_pet_
     }
 /* NOLINTEND(bugprone-macro-parentheses) */
 #define SLC_PET_COINCIDENCE_OPTIONS(options)                                                                 \
+    SLC_PET_PROMPT_OPTIONS(options),                                                                         \
+        SLC_PET_COINCIDENCE_OPTION(options, offset, "TIME", "the window begins so late: delayed pairs")
+/* Without --offset, where prompts and delayeds are found together. */
+#define SLC_PET_PROMPT_OPTIONS(options)                                                                      \
     SLC_PET_COINCIDENCE_OPTION(options, window, "TIME", "length of the window: 4ns, 250ps (default 10ns)"),  \
-        SLC_PET_COINCIDENCE_OPTION(options, offset, "TIME", "the window begins so late: delayed pairs"),     \
         SLC_PET_COINCIDENCE_OPTION(options, windows, "WHICH",                                                \
                                    "single (the default): singles in none open one; all-open: each does"),   \
         SLC_PET_COINCIDENCE_OPTION(options, edge, "HOW",                                                     \

@@ -16,7 +16,7 @@
 
 typedef struct coincidences_options {
     slc_pet_coincidence_words words;
-    const char *input, *format, *output;
+    const char *input, *format, *output, *device;
     uint64_t batch, threads;
     bool json, quiet;
 } coincidences_options;
@@ -53,6 +53,11 @@ static const slc_cli_option options_table[] = {
      .low = 0,
      .high = 64,
      .help = "for times in picoseconds; 0: one for each processor"},
+    {.name = "device",
+     .value = "WHICH",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(coincidences_options, device),
+     .help = "cpu (the default), or a GPU: cuda or cuda:N; results do not depend on it"},
     {.name = "json",
      .kind = SLC_CLI_FLAG,
      .member = offsetof(coincidences_options, json),
@@ -174,11 +179,22 @@ static void print_groups(FILE *out, const slc_pet_groups *groups)
     }
 }
 
-static slc_status find_all(job *j)
+/* Asked for first, as a GPU that is not there is found before singles are read. */
+static slc_status open_stage(job *j, slc_pet_coincidence **stage)
+{
+    const char *word = j->options->device;
+    if (word == NULL || strcmp(word, "cpu") == 0) {
+        return slc_pet_coincidence_open(&j->config, stage, &j->error);
+    }
+    uint32_t device = 0;
+    const slc_status status = slc_cuda_choose(word, &device, &j->error);
+    return status == SLC_OK ? slc_pet_coincidence_open_on(&j->config, device, stage, &j->error) : status;
+}
+
+static slc_status find_all(job *j, slc_pet_coincidence *stage)
 {
     const size_t all = j->is_f64 ? j->singles_f64.head.size : j->singles.head.size;
-    slc_pet_coincidence *stage = NULL;
-    slc_status status = slc_pet_coincidence_open(&j->config, &stage, &j->error);
+    slc_status status = SLC_OK;
     for (size_t at = 0, n = 0; at < all && status == SLC_OK; at += n) {
         n = all - at < j->options->batch ? all - at : (size_t)j->options->batch;
         slc_columns_reset(&j->groups);
@@ -195,7 +211,6 @@ static slc_status find_all(job *j)
     if (status == SLC_OK) {
         slc_pet_coincidence_counts_of(stage, &j->counts);
     }
-    slc_pet_coincidence_close(stage);
     return status;
 }
 
@@ -209,8 +224,9 @@ static bool print_json(const job *j)
         (void)json_array_append_new(multiplicity, json_integer((json_int_t)c->multiplicity[i]));
     }
     json_t *object = json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:f, s:f}", "command", "pet coincidences", "policy",
-        slc_pet_policy_name(j->config.policy), "singles", (json_int_t)c->singles, "windows",
+        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:f, s:f}", "command", "pet coincidences", "policy",
+        slc_pet_policy_name(j->config.policy), "device",
+        j->options->device != NULL ? j->options->device : "cpu", "singles", (json_int_t)c->singles, "windows",
         (json_int_t)c->windows, "pairs", (json_int_t)c->pairs, "groups", (json_int_t)c->groups,
         "multiplicity", multiplicity, "seconds_sort", j->seconds_sort, "seconds_find", j->seconds_find);
     return slc_cli_print_json("pet coincidences", object);
@@ -227,7 +243,9 @@ static void tell(const job *j)
 
 static int process(job *j, const char *path)
 {
-    slc_status status = read_singles(j, path);
+    slc_pet_coincidence *stage = NULL;
+    slc_status status = open_stage(j, &stage);
+    status = status == SLC_OK ? read_singles(j, path) : status;
     status = status == SLC_OK ? sort_singles(j) : status;
     j->out = stdout;
     if (status == SLC_OK && j->options->output != NULL) {
@@ -237,7 +255,8 @@ static int process(job *j, const char *path)
     if (status == SLC_OK && j->format == FORMAT_CSV) {
         slc_cli_csv_head(j->out, &slc_pet_coincidences_schema);
     }
-    status = status == SLC_OK ? find_all(j) : status;
+    status = status == SLC_OK ? find_all(j, stage) : status;
+    slc_pet_coincidence_close(stage);
     if (j->writer != NULL && status == SLC_OK) {
         status = slc_io_text_finish(j->writer, &j->error);
     } else if (j->writer != NULL) {

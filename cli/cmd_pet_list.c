@@ -285,7 +285,7 @@ static slc_status open_output(job *j)
         return slc_io_pet_sinogram_open(&config, &j->image, &j->error);
     }
     const slc_io_pet_list_config config = {.geometry = j->geometry,
-                                           .scanner = o->scanner,
+                                           .scanner = slc_pet_scanner_word_name(o->scanner),
                                            .tof = o->tof != NULL,
                                            .tof_resolution_ps = j->tof_ns * 1000,
                                            .window_ps = j->window_ns * 1000};

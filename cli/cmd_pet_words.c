@@ -37,6 +37,11 @@ bool slc_pet_length_word(const char *text, double *mm)
     return quantity(text, units, sizeof units / sizeof *units, mm);
 }
 
+const char *slc_pet_scanner_word_name(const char *scanner)
+{
+    return scanner != NULL && strchr(scanner, '=') == NULL ? scanner : NULL;
+}
+
 static const char *policy_name(size_t i)
 {
     return slc_pet_policy_name((slc_pet_policy)i);
@@ -130,7 +135,7 @@ static int either(const char *word, const char *first, const char *second)
     return word == NULL || strcmp(word, first) == 0 ? 0 : strcmp(word, second) == 0 ? 1 : -1;
 }
 
-static bool energies_word(const char *text, double *low, double *high)
+bool slc_pet_energies_word(const char *text, double *low, double *high)
 {
     char *end = NULL;
     *low = strtod(text, &end);
@@ -172,7 +177,8 @@ int slc_pet_coincidence_config_of(const slc_cli_command *command, const slc_pet_
     config->all_open = windows == 1;
     config->compat_gate9 = words->compat != NULL;
     config->closed = words->edge != NULL ? edge == 0 : !config->compat_gate9;
-    if (words->energies != NULL && !energies_word(words->energies, &config->low_kev, &config->high_kev)) {
+    if (words->energies != NULL &&
+        !slc_pet_energies_word(words->energies, &config->low_kev, &config->high_kev)) {
         return slc_cli_wrong(command, "--energies takes LOW:HIGH in keV, not '%s'", words->energies);
     }
     int status = set_times(command, words, config);

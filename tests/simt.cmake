@@ -39,6 +39,18 @@ if(SLUICE_SIMT)
     file(GLOB sluice_simt_c CONFIGURE_DEPENDS ${sluice_src}/image/*.c)
     list(FILTER sluice_simt_c EXCLUDE REGEX "(\\.simd|_none)\\.c$")
     file(GLOB sluice_simt_cu CONFIGURE_DEPENDS ${sluice_src}/image/*.cu)
+    # Of src/pet what its list names.
+    file(GLOB sluice_simt_pet CONFIGURE_DEPENDS ${sluice_src}/pet/*.c)
+    list(FILTER sluice_simt_pet EXCLUDE REGEX "(\\.simd|_cuda(_[a-z0-9]+)?)\\.c$")
+    get_property(sluice_simt_pet_c GLOBAL PROPERTY SLUICE_PET_CUDA_C)
+    get_property(sluice_simt_pet_cu GLOBAL PROPERTY SLUICE_PET_CUDA_CU)
+    if(NOT "pet_chain_cuda.c" IN_LIST sluice_simt_pet_c)
+        list(APPEND sluice_simt_pet ${sluice_src}/pet/pet_chain_cuda_none.c)
+    endif()
+    list(TRANSFORM sluice_simt_pet_c PREPEND ${sluice_src}/pet/)
+    list(TRANSFORM sluice_simt_pet_cu PREPEND ${sluice_src}/pet/)
+    list(APPEND sluice_simt_c ${sluice_simt_pet} ${sluice_simt_pet_c})
+    list(APPEND sluice_simt_cu ${sluice_simt_pet_cu})
     list(APPEND sluice_simt_c ${sluice_src}/cuda/cuda_choose.c ${sluice_src}/cuda/cuda_device.c
         ${sluice_src}/cuda/cuda_stream.c ${sluice_src}/cuda/cuda_rows.c)
     add_library(sluice_simt STATIC ${sluice_simt_runtime} ${sluice_simt_c} ${sluice_simt_cu}

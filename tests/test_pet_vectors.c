@@ -2,11 +2,14 @@
  *
  * The reference vectors: rows of GATE 9's, opengate's and the seed's own sorters on 50 000 singles, at 20 and
  * at 200 million a second. All 94 files, for times in floating point and in integers, batches from 1 to all,
- * every instruction set and 1 to 8 threads.
+ * every instruction set and 1 to 8 threads. With SLUICE_TEST_DEVICE=cuda in the environment the same on a
+ * GPU, or in the emulator (tests/simt), where SLUICE_TEST_SMALL leaves a part of the files.
  */
 #include "support/cmocka_all.h"
 
 #include "support/support.h"
+
+#include <sluice/cuda.h>
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -33,6 +36,8 @@ typedef struct singles {
     double units; /* in a nanosecond */
 } singles;
 static singles inputs[RATES];
+
+static const char *device; /* NULL: the processor */
 
 /* ---- files ------------------------------------------------------------------------------------- */
 
@@ -139,7 +144,12 @@ static void find(slc_pet_coincidence_config config, const singles *in, bool is_f
         config.window_ns *= in->units / 1000;
         config.offset_ns *= in->units / 1000;
     }
-    slc_status status = slc_pet_coincidence_open(&config, &stage, &error);
+    uint32_t number = 0;
+    slc_status status = device != NULL ? slc_cuda_choose(device, &number, &error) : SLC_OK;
+    if (status == SLC_OK) {
+        status = device != NULL ? slc_pet_coincidence_open_on(&config, number, &stage, &error)
+                                : slc_pet_coincidence_open(&config, &stage, &error);
+    }
     for (size_t at = 0, n = 0; at < SINGLES && status == SLC_OK; at += n) {
         n = SINGLES - at < batch ? SINGLES - at : batch;
         const bool last = at + n == SINGLES;
@@ -173,6 +183,27 @@ static void check(const slc_pet_coincidence_config *config, const singles *in, b
     slc_columns_clear(&slc_pet_groups_schema, &rows);
 }
 
+/* On a GPU: some batches, and in the emulator one run of a few files. */
+static void check_device(const char *name, const slc_pet_coincidence_config *config, const singles *in,
+                         const support_bytes *wanted)
+{
+    static const size_t batches[] = {SINGLES, 4096, 333};
+    static int files;
+    const bool small = getenv("SLUICE_TEST_SMALL") != NULL;
+    const int number = files++;
+    if (small && number % 2 != 0) {
+        return;
+    }
+    for (int b = 0; b < (small ? 1 : 3); b++) {
+        if (!small || number / 2 % 2 == 0) {
+            check(config, in, true, batches[b], wanted, name);
+        }
+        if (!small || number / 2 % 2 != 0) {
+            check(config, in, false, batches[b], wanted, name);
+        }
+    }
+}
+
 /* Every way to come to the rows of one file; false where there is none of this name. */
 static bool check_file(const char *name, slc_pet_coincidence_config config, const singles *in)
 {
@@ -183,6 +214,11 @@ static bool check_file(const char *name, slc_pet_coincidence_config config, cons
         return false;
     }
     support_bytes wanted = support_read(path);
+    if (device != NULL) {
+        check_device(name, &config, in, &wanted);
+        support_clear(&wanted);
+        return true;
+    }
     for (int b = 0; b < 4; b++) {
         check(&config, in, true, batches[b], &wanted, name);
         check(&config, in, false, batches[b], &wanted, name);
@@ -280,6 +316,12 @@ static void these_were_all(void **state)
 int main(void)
 {
     if (support_skip_without(archive) != 0) {
+        return 77;
+    }
+    slc_error error = {SLC_OK, ""};
+    device = getenv("SLUICE_TEST_DEVICE");
+    if (device != NULL && slc_cuda_devices(&error) == 0) {
+        printf("skipped: %s\n", error.text);
         return 77;
     }
     const struct CMUnitTest tests[] = {

@@ -109,10 +109,12 @@ typedef enum slc_fault_code {
     SLC_FAULT_CMS_CRC,     /* (39) the trailer tells of a wrong checksum: the fragment is kept */
     SLC_FAULT_CMS_EVENT,   /* the event's structure: a size or number that cannot be, or the event is cut */
     SLC_FAULT_CMS_MODULE_CROWDED, /* `module` has more digis than allowed: the others are in no cluster */
-    /* PET: `event` is the frame's number in the input. */
+    /* PET: `event` is the frame's number in the input; of raw files' blocks, the datagram's. */
     SLC_FAULT_PET_MODULE,   /* a frame of a module that the scanner does not have: dropped */
     SLC_FAULT_PET_UNIT,     /* of a unit that the module does not have: dropped */
     SLC_FAULT_PET_POSITION, /* of a place outside of the block: dropped */
+    SLC_FAULT_PET_BLOCK,    /* a damaged block of a raw file: bytes were skipped up to the next good one */
+    SLC_FAULT_PET_DATAGRAM, /* a datagram that is no whole number of frames: its tail was dropped */
     SLC_FAULT_CODES         /* how many codes there are */
 } slc_fault_code;
 

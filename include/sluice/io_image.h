@@ -65,6 +65,11 @@ slc_status slc_io_image_writer_close(slc_io_image_writer *writer, bool commit, s
 slc_status slc_io_image_write_preview(const char *path, const uint32_t *labels, size_t width, size_t height,
                                       ptrdiff_t stride, slc_error *error);
 
+/* A PNG whose pixels (an image of u8) are numbers of colours: palette holds red, green and blue of each of
+ * the 256. */
+slc_status slc_io_image_write_palette(const char *path, const slc_image *image, const uint8_t palette[768],
+                                      slc_error *error);
+
 #ifdef __cplusplus
 }
 #endif

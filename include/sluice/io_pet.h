@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PET files: singles, list-mode coincidences of the reconstruction packages,
- * sinograms. Each list-mode format that is written is also read, and what was written reads back
+ * PET files: raw frames with their index, singles, list-mode coincidences of the reconstruction packages,
+ * sinograms, tables. Each list-mode format that is written is also read, and what was written reads back
  * identically, as far as the format keeps it. Outputs are complete under their names or not there (io.h).
  */
 #ifndef SLUICE_IO_PET_H
@@ -12,6 +12,74 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- raw frames -------------------------------------------------------------------------------- */
+
+/* A raw file is datagrams as they came: docs/formats/pet-raw.md. It begins with a head (magic, version,
+ * payload's layout), then blocks of datagrams, each with its own head (magic, receiving time, socket, sizes,
+ * checksums), so that what is complete is readable however the writing ended; FILE.index beside it, written
+ * at the end, is only for seeking. A file without any head is frames of 16 bytes, one behind the other. */
+
+/* A datagram begins with header_bytes before its frames. Of these, sequence_bytes (4 or 8; 0: there is no
+ * such counter) at sequence_at count the module's datagrams. */
+typedef struct slc_io_pet_payload {
+    uint32_t header_bytes, sequence_at, sequence_bytes; /* header_bytes: 1024 at most */
+    bool sequence_big_endian;
+} slc_io_pet_payload;
+/* SLC_ERR_USAGE where the counter is not in the header. */
+slc_status slc_io_pet_payload_check(const slc_io_pet_payload *payload, slc_error *error);
+
+typedef struct slc_io_pet_raw slc_io_pet_raw;
+/* "-" is standard input. */
+slc_status slc_io_pet_raw_open(const char *path, slc_io_pet_raw **raw, slc_error *error);
+/* The same over memory that the caller keeps; `name` stands in messages. */
+slc_status slc_io_pet_raw_open_memory(const void *bytes, size_t size, const char *name, slc_io_pet_raw **raw,
+                                      slc_error *error);
+void slc_io_pet_raw_close(slc_io_pet_raw *raw); /* NULL is allowed */
+/* The next frames, at most `most` (> 0), into the caller's memory; SLC_END where there are none. Damaged
+ * blocks are skipped up to the next good one and recorded in `faults` (may be NULL), as are datagrams with
+ * bytes behind their last whole frame. Of a block that the file's end has cut, the whole datagrams are given.
+ */
+slc_status slc_io_pet_raw_read(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t most, size_t *n,
+                               slc_faults *faults, slc_error *error);
+/* The next frames are those of the first block from here on that was received at that time or later (ns since
+ * 1970); SLC_END where there is none. With FILE.index it begins at the place that this names, else at the
+ * beginning of the file. SLC_ERR_UNSUPPORTED for pipes and for files without heads. */
+slc_status slc_io_pet_raw_seek(slc_io_pet_raw *raw, uint64_t time_ns, slc_error *error);
+
+typedef struct slc_io_pet_raw_info {
+    bool bare; /* the file has no heads: all that follows is 0 */
+    slc_io_pet_payload payload;
+    uint64_t series;     /* the same number in all files of one acquisition */
+    uint32_t file;       /* number of the file in the acquisition, from 0 */
+    uint64_t started_ns; /* when the file was begun, ns since 1970 */
+    uint64_t time_ns;    /* when the block was received that the last frames are from */
+    uint64_t datagrams;  /* of the acquisition, up to that block */
+    uint32_t socket;     /* through which it came */
+} slc_io_pet_raw_info;
+void slc_io_pet_raw_info_of(const slc_io_pet_raw *raw, slc_io_pet_raw_info *info);
+
+typedef struct slc_io_pet_raw_config {
+    uint64_t rotate_bytes; /* begin another file (name.0001.raw …) at so many; 0: never */
+    double rotate_seconds;
+    bool sync;    /* flush to the disk (fdatasync) after every write */
+    bool replace; /* a file of that name may be overwritten; otherwise it is an error */
+    slc_io_pet_payload payload;
+} slc_io_pet_raw_config;
+typedef struct slc_io_pet_raw_writer slc_io_pet_raw_writer;
+/* Pipes and devices are written to as they are. Numbers of further files are the next ones that are free. */
+slc_status slc_io_pet_raw_create(const char *path, const slc_io_pet_raw_config *config,
+                                 slc_io_pet_raw_writer **writer, slc_error *error);
+/* Appends datagrams that lie one behind the other: sizes[i] bytes, received at time_ns[i] (since 1970) on
+ * socket[i]. They are with the system when the call returns. Datagrams that follow each other and have one
+ * time, socket and size share a block. Empty ones are left out. */
+slc_status slc_io_pet_raw_write(slc_io_pet_raw_writer *writer, const void *bytes, const uint16_t *sizes,
+                                const uint64_t *time_ns, const uint16_t *socket, size_t n, slc_error *error);
+slc_status slc_io_pet_raw_finish(slc_io_pet_raw_writer *writer, slc_error *error); /* and frees it */
+/* Frees the writer after a failure; what was written stays, and is readable. NULL is allowed. */
+void slc_io_pet_raw_leave(slc_io_pet_raw_writer *writer);
+/* Bytes and files so far. */
+void slc_io_pet_raw_written(const slc_io_pet_raw_writer *writer, uint64_t *bytes, uint64_t *files);
 
 /* ---- singles ----------------------------------------------------------------------------------- */
 
@@ -141,6 +209,19 @@ slc_status slc_io_pet_sinogram_read(const char *path, slc_io_pet_sinogram_values
 slc_status slc_io_pet_sinogram_parse(const char *header, const void *bytes, size_t size, const char *name,
                                      slc_io_pet_sinogram_values *values, slc_error *error);
 void slc_io_pet_sinogram_values_clear(slc_io_pet_sinogram_values *values);
+
+/* The tables of pet_convert.h with the geometry, as HDF5: docs/formats/pet-tables.md. A table that is NULL is
+ * not in the file, and one that is not in the file is NULL. _read allocates what it finds, which the caller
+ * frees by _clear; on failure *tables is empty. SLC_ERR_FORMAT names the file, the dataset or attribute, and
+ * what is wrong with it: its kind, its sizes beside those that the scanner has, or a value as
+ * slc_pet_tables_check tells it. */
+slc_status slc_io_read_pet_tables(const char *path, slc_pet_tables *tables, slc_error *error);
+/* The same of a file in memory; `name` stands in messages. */
+slc_status slc_io_parse_pet_tables(const void *bytes, size_t size, const char *name, slc_pet_tables *tables,
+                                   slc_error *error);
+/* Tables that slc_pet_tables_check refuses are not written. */
+slc_status slc_io_write_pet_tables(const char *path, const slc_pet_tables *tables, slc_error *error);
+void slc_io_pet_tables_clear(slc_pet_tables *tables);
 
 #ifdef __cplusplus
 }

@@ -91,6 +91,10 @@ typedef struct slc_pet_coincidence slc_pet_coincidence;
 /* SLC_ERR_USAGE for a configuration that cannot be; the text names the field. */
 slc_status slc_pet_coincidence_open(const slc_pet_coincidence_config *config, slc_pet_coincidence **stage,
                                     slc_error *error);
+/* The same on a GPU, whose number slc_cuda_choose tells (cuda.h): singles and rows stay in the host's memory,
+ * and are the same. SLC_ERR_UNSUPPORTED where the library was built without CUDA or there is no such GPU. */
+slc_status slc_pet_coincidence_open_on(const slc_pet_coincidence_config *config, uint32_t device,
+                                       slc_pet_coincidence **stage, slc_error *error);
 void slc_pet_coincidence_close(slc_pet_coincidence *stage); /* NULL is allowed */
 
 /* Takes singles in time order and appends the coincidences whose windows are complete, in the order in which

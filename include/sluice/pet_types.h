@@ -49,7 +49,10 @@ void slc_pet_crystal_position(const slc_pet_geometry *geometry, uint32_t crystal
                               double direction[3]);
 
 /* Scanners by name: "mouse20" (20 modules), "explorer" (a long one), "vectors" (312 × 40 crystals at 60 mm).
- * The name of number i, NULL beyond the last. SLC_ERR_USAGE for another name; *error lists them. */
+ * The name of number i, NULL beyond the last. SLC_ERR_USAGE for another name; *error lists them. Or in words:
+ * "channels=10,modules=1,module-rings=1,blocks=1x4,crystals=8x8,radius=60mm,pitch=1.6mm,depth=12mm", Y before
+ * Z; modules, module-rings and blocks are 1 and depth is 0 where they are left out. SLC_ERR_USAGE for words
+ * that cannot be; *error names the first. */
 const char *slc_pet_scanner_name(size_t i);
 slc_status slc_pet_scanner(const char *name, slc_pet_geometry *geometry, slc_error *error);
 

@@ -22,24 +22,34 @@ typedef struct slc_run_bench_pet_config {
     bool
         policies; /* also every policy of the stage of coincidences, in single windows and in all-open ones */
     bool baselines; /* also a plain loop of the seed's rule, a radix sort and the C library's qsort */
+    /* NULL: the processor. "cuda", "cuda:N" (slc_cuda_choose): stages on a GPU with all frames at once, by
+     * the device's clock, and the chain from page-locked memory, by the host's; threads, batch and baselines
+     * are not used. SLC_ERR_UNSUPPORTED where there is none. */
+    const char *device;
 } slc_run_bench_pet_config;
-/* "mouse20", 20 Mcps, 4 000 000 frames by 262 144, one thread, 5 repetitions, 4 ns. */
+/* "mouse20", 20 Mcps, 4 000 000 frames by 65 536, one thread, 5 repetitions, 4 ns. */
 void slc_run_bench_pet_config_default(slc_run_bench_pet_config *config);
 
 /* A line of the table: the median over the repetitions. */
 typedef struct slc_run_bench_pet_row {
-    char name[64]; /* "convert", "sort", "coincidence", "chain", "takeAllGoods, all-open", "qsort" … */
+    /* "convert", "sort", "coincidence", "chain", "takeAllGoods, all-open", "qsort" …; on a GPU also "sort
+     * merge-seed, 128 channels" … */
+    char name[64];
     uint64_t singles, pairs; /* pairs: rows that came out, 0 where it makes none */
     double seconds, least_seconds;
     double bytes;         /* that the work must move: frames or singles in, singles or pairs out */
     double bound_seconds; /* what moving them takes at the bandwidth measured with as many threads */
 } slc_run_bench_pet_row;
-enum { SLC_RUN_BENCH_PET_ROWS = 64 };
+enum { SLC_RUN_BENCH_PET_ROWS = 64, SLC_RUN_BENCH_PET_MACHINE = 128 };
 typedef struct slc_run_bench_pet_result {
     slc_run_bench_pet_row row[SLC_RUN_BENCH_PET_ROWS];
     uint32_t n_rows;
-    double bytes_per_second; /* read and written by copying, with as many threads */
-    int64_t lag_ps;          /* how far out of order the singles came */
+    double bytes_per_second;     /* read and written by copying, with as many threads */
+    double bus_bytes_per_second; /* from page-locked memory to the GPU; 0 on the processor */
+    int64_t lag_ps;              /* how far out of order the singles came */
+    /* Of a GPU: records between where one of "128 channels" is and where it belongs, at most. */
+    uint64_t displacement;
+    char machine[SLC_RUN_BENCH_PET_MACHINE]; /* the GPU */
 } slc_run_bench_pet_result;
 
 /* Frames are those of sim_pet, the fast way, a fifth of the singles in pairs. SLC_ERR_USAGE for a

@@ -16,6 +16,7 @@
 #include <sluice/io_pet.h>
 #include <sluice/io_pixel.h>
 #include <sluice/io_select.h>
+#include <sluice/pet_calibrate.h>
 #include <sluice/pet_rates.h>
 #include <sluice/pixel_cluster.h>
 #include <sluice/pixel_stream.h>
@@ -26,6 +27,9 @@
 #include <sluice/run_bench_label.h>
 #include <sluice/run_bench_pet.h>
 #include <sluice/run_bench_velo.h>
+#include <sluice/run_pet.h>
+#include <sluice/run_pet_output.h>
+#include <sluice/run_pet_pictures.h>
 #include <sluice/run_pipeline.h>
 #include <sluice/sim.h>
 #include <sluice/sim_cms.h>

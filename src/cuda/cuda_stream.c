@@ -169,6 +169,14 @@ slc_status slc_cuda_to_host(slc_cuda_stream *stream, void *host, const void *dev
                                 "copying from the device", error);
 }
 
+slc_status slc_cuda_move(slc_cuda_stream *stream, void *to, const void *from, size_t bytes, slc_error *error)
+{
+    return bytes == 0
+               ? SLC_OK
+               : slc_cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream->native),
+                                "copying within the device", error);
+}
+
 slc_status slc_cuda_fill(slc_cuda_stream *stream, void *device, int byte, size_t bytes, slc_error *error)
 {
     return bytes == 0 ? SLC_OK
@@ -284,6 +292,17 @@ void slc_cuda_event_close(slc_cuda_event *event)
 slc_status slc_cuda_event_record(slc_cuda_stream *stream, slc_cuda_event *event, slc_error *error)
 {
     return slc_cuda_check(cudaEventRecord(event->native, stream->native), "recording an event", error);
+}
+
+slc_status slc_cuda_event_wait(slc_cuda_event *event, slc_error *error)
+{
+    return slc_cuda_check(cudaEventSynchronize(event->native), "waiting for an event", error);
+}
+
+slc_status slc_cuda_stream_wait_event(slc_cuda_stream *stream, slc_cuda_event *event, slc_error *error)
+{
+    return slc_cuda_check(cudaStreamWaitEvent(stream->native, event->native, cudaEventWaitDefault),
+                          "letting a stream wait for an event", error);
 }
 
 slc_status slc_cuda_event_seconds(slc_cuda_event *first, slc_cuda_event *second, double *seconds,

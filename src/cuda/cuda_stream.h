@@ -59,6 +59,8 @@ slc_status slc_cuda_to_device(slc_cuda_stream *stream, void *device, const void 
                               slc_error *error);
 slc_status slc_cuda_to_host(slc_cuda_stream *stream, void *host, const void *device, size_t bytes,
                             slc_error *error);
+/* From one place of the device to another. */
+slc_status slc_cuda_move(slc_cuda_stream *stream, void *to, const void *from, size_t bytes, slc_error *error);
 slc_status slc_cuda_fill(slc_cuda_stream *stream, void *device, int byte, size_t bytes, slc_error *error);
 
 /* ---- graphs ----------------------------------------------------------------------------------- */
@@ -88,6 +90,11 @@ typedef struct slc_cuda_event slc_cuda_event;
 slc_status slc_cuda_event_open(slc_cuda_stream *stream, slc_cuda_event **event, slc_error *error);
 void slc_cuda_event_close(slc_cuda_event *event); /* NULL is allowed */
 slc_status slc_cuda_event_record(slc_cuda_stream *stream, slc_cuda_event *event, slc_error *error);
+/* Until what was begun before the event was recorded is done. */
+slc_status slc_cuda_event_wait(slc_cuda_event *event, slc_error *error);
+/* What is begun in the stream from now on waits for an event that another stream has recorded; the caller
+ * does not. */
+slc_status slc_cuda_stream_wait_event(slc_cuda_stream *stream, slc_cuda_event *event, slc_error *error);
 /* Waits for the second, and tells the seconds between them by the device's clock. */
 slc_status slc_cuda_event_seconds(slc_cuda_event *first, slc_cuda_event *second, double *seconds,
                                   slc_error *error);

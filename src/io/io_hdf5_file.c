@@ -179,16 +179,24 @@ static const H5FD_class_t driver = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
+/* The driver is registered once and stays so: HDF5 1.10 lets go of a file's driver before it closes the file
+ * by it, and with the last reference its copy of the driver would be gone. */
+static hid_t registered(void)
+{
+    static hid_t id = H5I_INVALID_HID;
+    if (H5Iget_type(id) != H5I_VFL) {
+        id = H5FDregister(&driver);
+    }
+    return id;
+}
+
 hid_t slc_io_hdf5_file_access(int *wrong)
 {
     const driver_info info = {wrong};
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    const hid_t id = H5FDregister(&driver);
+    const hid_t id = registered();
     *wrong = 0;
     const herr_t set = access >= 0 && id >= 0 ? H5Pset_driver(access, id, &info) : -1;
-    if (id >= 0) {
-        (void)H5FDunregister(id); /* the list holds its own reference */
-    }
     if (set < 0 && access >= 0) {
         (void)H5Pclose(access);
     }

@@ -145,6 +145,28 @@ const slc_io_image_form slc_io_image_form_png = {.ending = ".png",
                                                  .type_words = "bits, u8 and u16",
                                                  .add = add_png};
 
+/* ---- a palette of the caller's ----------------------------------------------------------------- */
+
+static slc_status add_palette(slc_io_image_writer *writer, const slc_image *image, slc_error *error)
+{
+    const uint8_t *from = writer->state;
+    png_color palette[256];
+    for (int i = 0; i < 256; i++) {
+        palette[i] = (png_color){.red = from[3 * i], .green = from[3 * i + 1], .blue = from[3 * i + 2]};
+    }
+    const picture p = {.width = image->width,
+                       .height = image->height,
+                       .depth = 8,
+                       .palette = palette,
+                       .n_colours = 256,
+                       .row = grey_row,
+                       .image = image};
+    return write_png(writer, &p, error);
+}
+
+const slc_io_image_form slc_io_image_form_palette = {
+    .ending = "a PNG with a palette", .types = 1U << SLC_IMAGE_U8, .type_words = "u8", .add = add_palette};
+
 /* ---- preview --------------------------------------------------------------------------------- */
 
 /* Hues go round by the golden section, so that a colour is far from those a few numbers before and behind

@@ -313,3 +313,15 @@ slc_status slc_io_image_write_preview(const char *path, const uint32_t *labels, 
     const slc_status status = slc_io_image_writer_open_preview(path, &writer, error);
     return writer != NULL ? write_one(writer, &image, error) : status;
 }
+
+slc_status slc_io_image_write_palette(const char *path, const slc_image *image, const uint8_t palette[768],
+                                      slc_error *error)
+{
+    slc_io_image_writer *writer = NULL;
+    const slc_status status = open_form(path, &slc_io_image_form_palette, &writer, error);
+    if (writer == NULL) {
+        return status;
+    }
+    writer->state = (void *)palette;
+    return write_one(writer, image, error);
+}

@@ -25,6 +25,7 @@ extern const slc_io_image_form slc_io_image_form_pbm;
 extern const slc_io_image_form slc_io_image_form_pgm;
 extern const slc_io_image_form slc_io_image_form_png;
 extern const slc_io_image_form slc_io_image_form_preview; /* of no ending: asked for by its own function */
+extern const slc_io_image_form slc_io_image_form_palette; /* so, too; its state is the palette */
 extern const slc_io_image_form slc_io_image_form_npy;
 extern const slc_io_image_form slc_io_image_form_tif;
 extern const slc_io_image_form slc_io_image_form_tiff;

@@ -6,6 +6,7 @@
  *                                                     └► late              └─coincidence─► delayeds
  */
 #include "base/columns.h"
+#include "pet/pet_chain_core.h"
 #include "pet/pet_chain_cuda.h"
 #include "pet/pet_team.h"
 
@@ -174,25 +175,16 @@ static slc_status run_stages(slc_pet_chain *chain, const slc_pet_frame *frames, 
     return status;
 }
 
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-    a = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
-    return a ^ a >> 29;
-}
-
-/* Each row with its number, prompts and delayeds counted apart, so that a sum does not depend on batches. */
 static void add_checksum(slc_pet_chain *chain, const slc_pet_coincidences *pairs)
 {
     for (size_t i = 0; i < pairs->head.size; i++) {
         const uint8_t delayed = pairs->delayed[i];
+        const uint32_t crystals[2] = {pairs->crystal1[i], pairs->crystal2[i]};
         uint32_t energies[2];
         memcpy(&energies[0], &pairs->energy1_kev[i], sizeof energies[0]);
         memcpy(&energies[1], &pairs->energy2_kev[i], sizeof energies[1]);
-        uint64_t row = mix((uint64_t)pairs->time_ps[i], chain->rows[delayed]++);
-        row = mix(row, (uint64_t)pairs->dt_ps[i] + delayed);
-        row = mix(row, (uint64_t)pairs->crystal1[i] << 32 | pairs->crystal2[i]);
-        row = mix(row, (uint64_t)energies[0] << 32 | energies[1]);
-        chain->checksum += row;
+        chain->checksum += slc_pet_pair_sum(chain->rows[delayed]++, delayed, pairs->time_ps[i],
+                                            pairs->dt_ps[i], crystals, energies);
     }
 }
 
@@ -204,9 +196,10 @@ slc_status slc_pet_chain_run(slc_pet_chain *chain, const slc_pet_frame *frames, 
     slc_columns_reset(&result->pairs);
     slc_faults_reset(&result->faults);
     memset(result->seconds, 0, sizeof result->seconds);
-    const slc_status status = chain->cuda != NULL
-                                  ? slc_pet_cuda_run(chain->cuda, frames, n, last, result, error)
-                                  : run_stages(chain, frames, n, last, result, error);
+    if (chain->cuda != NULL) { /* which sums up on the device */
+        return slc_pet_cuda_run(chain->cuda, frames, n, last, result, error);
+    }
+    const slc_status status = run_stages(chain, frames, n, last, result, error);
     if (status == SLC_OK) {
         add_checksum(chain, &result->pairs);
     }
@@ -226,5 +219,5 @@ void slc_pet_chain_totals(const slc_pet_chain *chain, slc_pet_totals *totals)
             slc_pet_coincidence_counts_of(chain->delayed, &totals->delayed);
         }
     }
-    totals->checksum = chain->checksum;
+    totals->checksum += chain->checksum;
 }

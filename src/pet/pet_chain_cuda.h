@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the library: the chain of pet_chain.h on a GPU. pet_chain.c has checked the configuration, resets
- * the result and keeps the totals. In a build without CUDA opening says so (SLC_ERR_UNSUPPORTED).
+ * Inside the library: the chain of pet_chain.h on a GPU. pet_chain.c has checked the configuration and resets
+ * the result. In a build without CUDA opening says so (SLC_ERR_UNSUPPORTED).
  */
 #ifndef SLUICE_PET_CHAIN_CUDA_H
 #define SLUICE_PET_CHAIN_CUDA_H
@@ -17,7 +17,9 @@ void slc_pet_cuda_close(slc_pet_cuda_chain *chain); /* NULL is allowed */
 /* Fills singles, late, pairs and faults of the result as the stages of the processor would. */
 slc_status slc_pet_cuda_run(slc_pet_cuda_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
                             slc_pet_result *result, slc_error *error);
-/* Counts of the stages, without the checksum. */
+/* Counts of the stages, and what the pairs add to the checksum. */
 void slc_pet_cuda_totals(const slc_pet_cuda_chain *chain, slc_pet_totals *totals);
+/* From the next run on it goes through so many frames at a time (2^21 otherwise); for tests. */
+void slc_pet_cuda_cut(slc_pet_cuda_chain *chain, size_t frames);
 
 #endif

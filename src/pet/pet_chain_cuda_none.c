@@ -35,3 +35,9 @@ void slc_pet_cuda_totals(const slc_pet_cuda_chain *chain, slc_pet_totals *totals
     (void)chain;
     *totals = (slc_pet_totals){0};
 }
+
+void slc_pet_cuda_cut(slc_pet_cuda_chain *chain, size_t frames)
+{
+    (void)chain;
+    (void)frames;
+}

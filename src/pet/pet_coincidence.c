@@ -9,6 +9,8 @@
  *                          └ the rest is worked on where it lies; its last openers are kept for the next call
  */
 #include "base/columns.h"
+#include "pet/pet_coincidence_on.h"
+#include "pet/pet_coincidence_settings.h"
 #include "pet/pet_coincidence_team.h"
 #include "pet/pet_kernels.h"
 #include "pet/pet_team.h"
@@ -29,6 +31,7 @@ typedef struct store {
 } store;
 
 struct slc_pet_coincidence {
+    slc_pet_on *on; /* a GPU, which then does everything; else NULL */
     slc_pet_coincidence_config config;
     slc_pet_rule rule;
     slc_pet_windows_i64 i64;
@@ -57,114 +60,57 @@ typedef struct input {
     size_t n;
 } input;
 
-/* ---- configuration ----------------------------------------------------------------------------- */
-
-static const char *const names[SLC_PET_POLICIES] = {
-    "killAll",
-    "takeAllGoods",
-    "takeWinnerOfGoods",
-    "takeWinnerIfIsGood",
-    "takeWinnerIfAllAreGoods",
-    "killAllIfMultipleGoods",
-    "keepIfAnyIsGood",
-    "keepIfOnlyOneGood",
-    "keepIfAllAreGoods",
-    "keepAll",
-    "opengate:RemoveMultiples",
-    "opengate:TakeAllGoods",
-    "opengate:TakeIfOnlyOneGood",
-    "opengate:TakeWinnerOfGoods",
-    "opengate:TakeWinnerIfIsGood",
-    "opengate:TakeWinnerIfAllAreGoods",
-    "rejectHigherMultiples",
-    "multiplesAsAllCoincidences",
-    "multiplesAsSequentialCoincidences",
-};
-
-const char *slc_pet_policy_name(slc_pet_policy policy)
-{
-    return policy >= 0 && policy < SLC_PET_POLICIES ? names[policy] : NULL;
-}
-
-void slc_pet_coincidence_config_default(slc_pet_coincidence_config *config)
-{
-    *config = (slc_pet_coincidence_config){
-        .window_ns = 10, .closed = true, .high_kev = INFINITY, .threads = 1, .target = SLC_SIMD_AUTO};
-}
-
-static slc_status check(const slc_pet_coincidence_config *c, slc_error *error)
-{
-    static const double most_ns = 1e15; /* eleven days, in picoseconds still below 2^63 */
-    if (!(c->window_ns > 0) || c->window_ns > most_ns) {
-        return slc_fail(error, SLC_ERR_USAGE, "window: %g ns is not above 0 and at most %g ns", c->window_ns,
-                        most_ns);
-    }
-    if (!(c->offset_ns >= 0) || c->offset_ns > most_ns) {
-        return slc_fail(error, SLC_ERR_USAGE, "offset: %g ns is not from 0 to %g ns", c->offset_ns, most_ns);
-    }
-    if (c->policy < 0 || c->policy >= SLC_PET_POLICIES) {
-        return slc_fail(error, SLC_ERR_USAGE, "policy: unknown number %d", (int)c->policy);
-    }
-    if (slc_pet_policy_is_opengate(c->policy) && c->offset_ns > 0) {
-        return slc_fail(error, SLC_ERR_USAGE, "policy: %s has no delayed windows", names[c->policy]);
-    }
-    if (isnan(c->low_kev) || isnan(c->high_kev) || c->low_kev >= c->high_kev) {
-        return slc_fail(error, SLC_ERR_USAGE, "energies: no energy is from %g to below %g keV", c->low_kev,
-                        c->high_kev);
-    }
-    if (c->target != SLC_SIMD_AUTO && !slc_simd_runs(c->target)) {
-        return slc_fail(error, SLC_ERR_USAGE, "target: number %d does not run here", (int)c->target);
-    }
-    return SLC_OK;
-}
-
-/* False where that is not a whole number of picoseconds. */
-static bool picoseconds(double ns, uint64_t *ps)
-{
-    const double exact = ns * 1000, whole = round(exact);
-    *ps = (uint64_t)whole;
-    return fabs(exact - whole) <= 1e-9 * (1 + whole);
-}
+/* ---- opening --------------------------------------------------------------------------------- */
 
 slc_status slc_pet_coincidence_open(const slc_pet_coincidence_config *config, slc_pet_coincidence **out,
                                     slc_error *error)
 {
     *out = NULL;
-    slc_status status = check(config, error);
+    slc_pet_settings settings;
+    slc_status status = slc_pet_settings_of(config, &settings, error);
     if (status != SLC_OK) {
         return status;
     }
     slc_pet_coincidence *stage = calloc(1, sizeof *stage);
     if (stage == NULL) {
+        slc_pet_good_close(&settings.terms.good);
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a stage of coincidences");
     }
-    const bool opengate = slc_pet_policy_is_opengate(config->policy);
-    const bool closed = config->closed || opengate;
     stage->config = *config;
-    stage->selects = config->low_kev > 0 || config->high_kev < INFINITY;
-    stage->rule = (slc_pet_rule){.policy = config->policy,
-                                 .all_open = config->all_open || opengate,
-                                 .delayed = config->offset_ns > 0,
-                                 .compat_gate9 = config->compat_gate9,
-                                 .opengate = opengate};
+    stage->selects = settings.selects;
+    stage->whole_ps = settings.whole_ps;
+    stage->rule.terms = settings.terms;
+    stage->i64.low = settings.low_ps;
+    stage->i64.high = settings.high_ps;
+    stage->f64.low = settings.low_ns;
+    stage->f64.high = settings.high_ns;
     slc_pet_kernels kernels;
     slc_pet_kernels_select(config->target, &kernels);
     stage->near_next = kernels.near_next;
-    uint64_t window_ps = 0;
-    stage->whole_ps = picoseconds(config->window_ns, &window_ps);
-    stage->whole_ps &= picoseconds(config->offset_ns, &stage->i64.low);
-    stage->i64.high = stage->i64.low + window_ps - (closed ? 0 : 1);
-    const double end = config->offset_ns + config->window_ns;
-    stage->f64.low = config->offset_ns;
-    stage->f64.high = closed ? end : nextafter(end, 0);
-    status = slc_pet_good_open(&config->good, &stage->rule.good, error);
     const uint32_t processors = config->threads == 0 ? slc_team_processors() : config->threads;
     const uint32_t threads = processors < MOST_THREADS ? processors : MOST_THREADS;
-    if (status == SLC_OK && threads > 1 && slc_pet_parts_open(threads, &stage->parts) != SLC_OK) {
+    if (threads > 1 && slc_pet_parts_open(threads, &stage->parts) != SLC_OK) {
         status = slc_fail(error, SLC_ERR_MEMORY, "no memory for coincidences with %u threads", threads);
     }
     if (status != SLC_OK) {
         slc_pet_coincidence_close(stage);
+        return status;
+    }
+    *out = stage;
+    return SLC_OK;
+}
+
+slc_status slc_pet_coincidence_open_on(const slc_pet_coincidence_config *config, uint32_t device,
+                                       slc_pet_coincidence **out, slc_error *error)
+{
+    *out = NULL;
+    slc_pet_coincidence *stage = calloc(1, sizeof *stage);
+    if (stage == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a stage of coincidences");
+    }
+    const slc_status status = slc_pet_on_open(config, device, &stage->on, error);
+    if (status != SLC_OK) {
+        free(stage);
         return status;
     }
     *out = stage;
@@ -184,12 +130,13 @@ void slc_pet_coincidence_close(slc_pet_coincidence *stage)
     if (stage == NULL) {
         return;
     }
+    slc_pet_on_close(stage->on);
     clear_store(&stage->wait);
     clear_store(&stage->selected);
     free(stage->i64.open);
     free(stage->f64.open);
     slc_pet_parts_close(stage->parts);
-    slc_pet_good_close(&stage->rule.good);
+    slc_pet_good_close(&stage->rule.terms.good);
     slc_columns_clear(&slc_pet_groups_schema, &stage->rows);
     free(stage);
 }
@@ -312,7 +259,7 @@ static void write_pair(const slc_pet_coincidence *stage, const input *in, size_t
     pairs->crystal2[row] = in->crystal[b];
     pairs->energy1_kev[row] = in->energy[a];
     pairs->energy2_kev[row] = in->energy[b];
-    pairs->delayed[row] = stage->rule.delayed;
+    pairs->delayed[row] = stage->rule.terms.delayed;
 }
 
 /* Room for the pairs of all groups. */
@@ -322,7 +269,7 @@ static slc_status reserve_pairs(const slc_pet_coincidence *stage, slc_pet_coinci
     uint64_t wanted = pairs->head.size;
     for (size_t r = 0; r < rows->head.size; r++) {
         const uint64_t size = rows->size[r];
-        wanted += stage->rule.delayed ? size - 1 : size * (size - 1) / 2;
+        wanted += stage->rule.terms.delayed ? size - 1 : size * (size - 1) / 2;
     }
     if (wanted <= pairs->head.capacity) {
         return SLC_OK;
@@ -346,7 +293,7 @@ static slc_status write_pairs(const slc_pet_coincidence *stage, const input *in,
         for (size_t k = second; k < end; k++) {
             write_pair(stage, in, first, k, pairs);
         }
-        for (size_t i = second; i + 1 < end && !stage->rule.delayed; i++) {
+        for (size_t i = second; i + 1 < end && !stage->rule.terms.delayed; i++) {
             for (size_t k = i + 1; k < end; k++) {
                 write_pair(stage, in, i, k, pairs);
             }
@@ -359,8 +306,8 @@ static slc_status find_windows(slc_pet_coincidence *stage, const input *in, size
                                bool last, const output *out, size_t *next)
 {
     slc_pet_rule *rule = &stage->rule;
-    rule->crystal = in->crystal;
-    rule->energy = in->energy;
+    rule->terms.crystal = in->crystal;
+    rule->terms.energy = in->energy;
     rule->index = out->groups != NULL ? in->index : NULL;
     rule->base = out->groups != NULL ? in->base : 0;
     rule->groups = out->groups != NULL ? out->groups : &stage->rows;
@@ -371,7 +318,7 @@ static slc_status find_windows(slc_pet_coincidence *stage, const input *in, size
     } else if (stage->parts != NULL && until == in->n) {
         status = slc_pet_parts_run(stage->parts, &stage->i64, stage->near_next, rule, in->time, in->n, from,
                                    last, next);
-    } else if (rule->delayed || until < in->n) { /* those of `until` and behind are not to be done */
+    } else if (rule->terms.delayed || until < in->n) { /* those of `until` and behind are not to be done */
         status = slc_pet_windows_run_i64(&stage->i64, rule, in->time, in->n, from, until, last, next);
     } else {
         status = slc_pet_windows_run_near(&stage->i64, stage->near_next, rule, in->time, in->n, from, last,
@@ -481,6 +428,10 @@ static void end(slc_pet_coincidence *stage)
 
 static slc_status call(slc_pet_coincidence *stage, input *in, bool last, const output *out, slc_error *error)
 {
+    if (stage->on != NULL) {
+        const slc_pet_on_input singles = {in->is_f64, in->time, in->crystal, in->energy, in->n};
+        return slc_pet_on_run(stage->on, &singles, last, out->groups, out->pairs, error);
+    }
     begin(stage);
     if (!in->is_f64 && !stage->whole_ps) {
         return slc_fail(error, SLC_ERR_USAGE,
@@ -546,7 +497,11 @@ slc_status slc_pet_coincidence_run_pairs(slc_pet_coincidence *stage, const slc_p
 
 void slc_pet_coincidence_counts_of(const slc_pet_coincidence *stage, slc_pet_coincidence_counts *counts)
 {
-    *counts = stage->rule.counts;
+    if (stage->on != NULL) {
+        slc_pet_on_counts_of(stage->on, counts);
+    } else {
+        *counts = stage->rule.counts;
+    }
 }
 
 void slc_pet_coincidence_use(slc_pet_coincidence *stage, slc_team *team)

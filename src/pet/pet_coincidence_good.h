@@ -9,6 +9,13 @@
 
 #include <sluice/pet_coincidence.h>
 
+/* Functions that run on the host and on a GPU. */
+#ifdef __CUDACC__
+#define SLC_PET_CORE static __host__ __device__ inline
+#else
+#define SLC_PET_CORE static inline
+#endif
+
 typedef struct slc_pet_good_rule {
     bool different_crystal; /* and nothing else is asked for */
     uint32_t crystals_per_ring, per_class, most_rings;
@@ -19,7 +26,7 @@ typedef struct slc_pet_good_rule {
 slc_status slc_pet_good_open(const slc_pet_good *good, slc_pet_good_rule *rule, slc_error *error);
 void slc_pet_good_close(slc_pet_good_rule *rule);
 
-static inline bool slc_pet_is_good(const slc_pet_good_rule *rule, uint32_t a, uint32_t b)
+SLC_PET_CORE bool slc_pet_is_good(const slc_pet_good_rule *rule, uint32_t a, uint32_t b)
 {
     if (rule->different_crystal) {
         return a != b;

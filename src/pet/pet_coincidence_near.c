@@ -49,7 +49,7 @@ static slc_status chain(const slc_pet_windows_i64 *w, slc_pet_rule *rule, const 
         status = b - i == 2  ? slc_pet_rule_pair(rule, i, i + 1)
                  : b - i > 2 ? slc_pet_rule_window(rule, i, i + 1, b)
                              : SLC_OK;
-        i = rule->all_open ? i + 1 : b;
+        i = rule->terms.all_open ? i + 1 : b;
     }
     return status;
 }
@@ -113,8 +113,9 @@ static slc_status kill_chains(const slc_pet_windows_i64 *w, slc_pet_rule *rule, 
 
 static bool kills(const slc_pet_rule *rule)
 {
-    return !rule->all_open && (rule->policy == SLC_PET_KILL_ALL || rule->policy == SLC_PET_KEEP_ALL ||
-                               rule->policy == SLC_PET_REJECT_HIGHER_MULTIPLES);
+    return !rule->terms.all_open &&
+           (rule->terms.policy == SLC_PET_KILL_ALL || rule->terms.policy == SLC_PET_KEEP_ALL ||
+            rule->terms.policy == SLC_PET_REJECT_HIGHER_MULTIPLES);
 }
 
 slc_status slc_pet_windows_run_near(slc_pet_windows_i64 *w, slc_pet_near_next near_next, slc_pet_rule *rule,

@@ -5,15 +5,11 @@
 #ifndef SLUICE_PET_COINCIDENCE_RULE_H
 #define SLUICE_PET_COINCIDENCE_RULE_H
 
-#include "pet/pet_coincidence_good.h"
+#include "pet/pet_coincidence_core.h"
 
 /* Singles of a run in time order, and the coincidences that are found among them. */
 typedef struct slc_pet_rule {
-    slc_pet_policy policy;
-    bool all_open, delayed, compat_gate9, opengate;
-    slc_pet_good_rule good;
-    const uint32_t *crystal;
-    const float *energy;
+    slc_pet_terms terms;
     const uint64_t *index; /* of each single in the whole input; NULL: base + its place */
     uint64_t base;
     slc_pet_groups *groups;
@@ -51,12 +47,12 @@ static inline slc_status slc_pet_rule_emit(slc_pet_rule *rule, size_t first, siz
 /* A window with one single beside its opener. All policies agree on it. */
 static inline slc_status slc_pet_rule_pair(slc_pet_rule *rule, size_t first, size_t second)
 {
-    const uint32_t a = rule->crystal[first], b = rule->crystal[second];
+    const uint32_t a = rule->terms.crystal[first], b = rule->terms.crystal[second];
     rule->counts.windows++;
     rule->counts.multiplicity[2]++;
-    const bool left_out = rule->opengate && a == b;
-    return !left_out && slc_pet_is_good(&rule->good, a, b) ? slc_pet_rule_emit(rule, first, second, 2)
-                                                           : SLC_OK;
+    const bool left_out = rule->terms.opengate && a == b;
+    return !left_out && slc_pet_is_good(&rule->terms.good, a, b) ? slc_pet_rule_emit(rule, first, second, 2)
+                                                                 : SLC_OK;
 }
 
 #endif

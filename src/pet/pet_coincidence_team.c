@@ -76,7 +76,7 @@ static void run_share(void *context, uint32_t number)
     share *s = &parts->shares[number];
     /* Neither kind changes the windows' state. */
     slc_pet_windows_i64 windows = *parts->windows;
-    if (s->rule.delayed) {
+    if (s->rule.terms.delayed) {
         s->status = slc_pet_windows_run_i64(&windows, &s->rule, parts->time, parts->n, s->begin, s->end,
                                             s->last, &s->next);
     } else {
@@ -103,14 +103,14 @@ static uint32_t cut(slc_pet_parts *parts, const slc_pet_rule *rule, size_t i, bo
     for (size_t begin = i, end = i; begin < parts->n; begin = end) {
         const size_t target = i + all / wanted * (n + 1);
         end = n + 1 == wanted ? parts->n : target > begin ? target : begin + 1;
-        if (!rule->delayed) {
+        if (!rule->terms.delayed) {
             end = find_cut(parts->windows, parts->time, end, parts->n);
         }
         share *s = &parts->shares[n++];
         slc_columns_reset(&s->groups);
         s->begin = begin;
         s->end = end;
-        s->last = end < parts->n && !rule->delayed ? true : last;
+        s->last = end < parts->n && !rule->terms.delayed ? true : last;
         s->rule = *rule;
         s->rule.groups = &s->groups;
         s->rule.counts = (slc_pet_coincidence_counts){0};
@@ -144,7 +144,7 @@ slc_status slc_pet_parts_run(slc_pet_parts *parts, slc_pet_windows_i64 *w, slc_p
                              slc_pet_rule *rule, const int64_t *t, size_t n, size_t i, bool last,
                              size_t *next)
 {
-    if (rule->delayed && !rule->all_open) {
+    if (rule->terms.delayed && !rule->terms.all_open) {
         return slc_pet_windows_run_i64(w, rule, t, n, i, n, last, next);
     }
     parts->windows = w;

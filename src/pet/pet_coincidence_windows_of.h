@@ -49,7 +49,7 @@ static slc_status NAMED(prompts)(const NAMED(slc_pet_windows) * w, slc_pet_rule 
         if (b > i + 1) {
             status = slc_pet_rule_window(rule, i, i + 1, b);
         }
-        i = rule->all_open ? i + 1 : b;
+        i = rule->terms.all_open ? i + 1 : b;
     }
     *next = i;
     return status;
@@ -146,7 +146,7 @@ static slc_status NAMED(delayed)(NAMED(slc_pet_windows) * w, slc_pet_rule *rule,
         const size_t many = NAMED(walk_on)(w, t, n, until, &at, found, AT_ONCE);
         for (size_t k = 0; k < many; k++) {
             const size_t opener = found[k].i, a = found[k].a;
-            if (!rule->all_open && NAMED(is_seen)(w, t[opener])) {
+            if (!rule->terms.all_open && NAMED(is_seen)(w, t[opener])) {
                 continue;
             }
             b = NAMED(first_beyond)(t, n, b > a ? b : a, t[opener], w->high);
@@ -154,7 +154,7 @@ static slc_status NAMED(delayed)(NAMED(slc_pet_windows) * w, slc_pet_rule *rule,
                 *next = opener;
                 return SLC_OK;
             }
-            slc_status status = rule->all_open ? SLC_OK : NAMED(remember)(w, t[a], t[b - 1]);
+            slc_status status = rule->terms.all_open ? SLC_OK : NAMED(remember)(w, t[a], t[b - 1]);
             status = status == SLC_OK ? slc_pet_rule_window(rule, opener, a, b) : status;
             if (status != SLC_OK) {
                 return status;
@@ -168,8 +168,8 @@ static slc_status NAMED(delayed)(NAMED(slc_pet_windows) * w, slc_pet_rule *rule,
 slc_status NAMED(slc_pet_windows_run)(NAMED(slc_pet_windows) * w, slc_pet_rule *rule, const TIME *t, size_t n,
                                       size_t i, size_t until, bool last, size_t *next)
 {
-    return rule->delayed ? NAMED(delayed)(w, rule, t, n, i, until, last, next)
-                         : NAMED(prompts)(w, rule, t, n, i, until, last, next);
+    return rule->terms.delayed ? NAMED(delayed)(w, rule, t, n, i, until, last, next)
+                               : NAMED(prompts)(w, rule, t, n, i, until, last, next);
 }
 
 size_t NAMED(slc_pet_windows_reach)(const NAMED(slc_pet_windows) * w, const TIME *t, size_t n, TIME from)

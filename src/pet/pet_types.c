@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The ring's arithmetic, the scanners that have names, and the schemas of PET's collections. */
+ * The ring's arithmetic and the schemas of PET's collections. */
 #include <sluice/pet_types.h>
 
 #include "base/columns.h"
@@ -101,38 +101,6 @@ void slc_pet_crystal_position(const slc_pet_geometry *g, uint32_t crystal, doubl
     position[1] = -radius * direction[1];
     const uint32_t ring = crystal / per_ring;
     position[2] = (ring - 0.5 * (slc_pet_rings(g) - 1.0)) * g->pitch_z_mm;
-}
-
-/* ---- scanners with names ----------------------------------------------------------------------- */
-
-static const struct scanner {
-    const char *name;
-    slc_pet_geometry geometry;
-} scanners[] = {
-    /* A small-animal ring of 20 modules, 2 x 2 blocks of 13 x 13 crystals each. */
-    {"mouse20", {20, 1, 1, 2, 2, 13, 13, 75.0, 1.6, 13.0}},
-    /* A total-body scanner of EXPLORER's size: 24 modules around, 8 units along the axis. */
-    {"explorer", {24, 1, 8, 5, 3, 7, 14, 393.0, 2.85, 18.1}},
-    /* The ring of the reference vectors: 312 x 40 crystals. */
-    {"vectors", {24, 1, 1, 1, 2, 13, 20, 60.0, 2.0, 0.0}},
-};
-enum { SCANNERS = sizeof scanners / sizeof *scanners };
-
-const char *slc_pet_scanner_name(size_t i)
-{
-    return i < SCANNERS ? scanners[i].name : NULL;
-}
-
-slc_status slc_pet_scanner(const char *name, slc_pet_geometry *geometry, slc_error *error)
-{
-    for (size_t i = 0; i < SCANNERS; i++) {
-        if (strcmp(scanners[i].name, name) == 0) {
-            *geometry = scanners[i].geometry;
-            return SLC_OK;
-        }
-    }
-    return slc_fail(error, SLC_ERR_USAGE, "no scanner is named \"%s\"; there are %s, %s and %s", name,
-                    scanners[0].name, scanners[1].name, scanners[2].name);
 }
 
 /* ---- collections ------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  */
 #include "base/columns.h"
 #include "base/team.h"
+#include "run/run_bench_pet_cuda.h"
 
 #include <sluice/run_bench_pet.h>
 #include <sluice/sim_pet.h>
@@ -34,14 +35,15 @@ enum { ALL = SLC_PET_STAGES, SERIES };
 
 void slc_run_bench_pet_config_default(slc_run_bench_pet_config *config)
 {
-    *config = (slc_run_bench_pet_config){.scanner = "mouse20",
-                                         .singles_hz = 20e6,
-                                         .frames = 4000000,
-                                         .batch = 1 << 18,
-                                         .threads = 1,
-                                         .repetitions = 5,
-                                         .seed = 1,
-                                         .window_ns = 4};
+    *config = (slc_run_bench_pet_config){
+        .scanner = "mouse20",
+        .singles_hz = 20e6,
+        .frames = 4000000,
+        .batch = 1 << 16, /* what a stage leaves is still in the cache for the next */
+        .threads = 1,
+        .repetitions = 5,
+        .seed = 1,
+        .window_ns = 4};
 }
 
 /* ---- lines ------------------------------------------------------------------------------------- */
@@ -390,6 +392,9 @@ slc_status slc_run_bench_pet(const slc_run_bench_pet_config *config, slc_run_ben
 {
     bench b = {.config = config, .result = result, .error = error};
     memset(result, 0, sizeof *result);
+    if (config->device != NULL) {
+        return slc_run_bench_pet_cuda(config, result, error);
+    }
     if (config->frames == 0 || config->batch == 0 || config->repetitions == 0 || config->threads == 0 ||
         !(config->singles_hz > 0)) {
         return slc_fail(error, SLC_ERR_USAGE,

@@ -55,6 +55,10 @@ run bench pet --rate 0
 want 2
 run bench pet --threads 65
 want 2
+run bench pet --frames 1000 --repetitions 1 --device gpu
+want 1
+want_no_out
+grep -q "gpu" err || fail "no word on the device"
 run bench pet --frames 1000 --repetitions 1 --csv nowhere/b.csv
 want 1
 want_no_out

@@ -16,12 +16,18 @@ commands:
   label            label the connected components of images
   cluster          cluster lists of pixels
   cms              find clusters in CMS's pixel detector
+  pet acquire      receive PET frames from the network, into files and live
+  pet run          turn raw PET frames into coincidences
+  pet convert      convert raw PET frames to singles
+  pet sort         sort nearly ordered PET singles by time
   pet coincidences find coincidences of PET singles
   pet list         tell what is in a list-mode file, convert it
+  pet calibrate    find a scanner's position, gain and time tables
   simulate velo    generate proton-proton events with truth
   simulate image   generate a random image to label
   simulate pixels  generate lists of pixels to cluster
   simulate cms     generate events of CMS's pixels with truth
+  simulate pet     generate frames of a PET scanner with truth, or send them
   info             tell what is in a file: format, events, banks
   version          version, compiler, instruction sets, kernels, GPUs, formats
   bench label      measure labelling: algorithms, instruction sets, images, GPUs
@@ -61,7 +67,7 @@ man_options() {
         "$source/docs/sluice.1" | grep -o 'Fl Fl [a-z0-9-]*' | sed 's/Fl Fl //' | sort
 }
 
-for command in velo label cluster cms "pet coincidences" "pet list" "simulate velo" "simulate image" "simulate pixels" "simulate cms" info version bench "bench label" "bench cluster" "bench velo" "bench cms" "bench pet" "bench gpu"; do
+for command in velo label cluster cms "pet run" "pet convert" "pet sort" "pet coincidences" "pet list" "pet calibrate" "simulate velo" "simulate image" "simulate pixels" "simulate cms" info version bench "bench label" "bench cluster" "bench velo" "bench cms" "bench pet" "bench gpu"; do
     run $command --help
     want 0
     want_silent

@@ -144,6 +144,23 @@ refuse 2 "--good: 'sector=24' is none of its parts" five.bin --good sector=24
 run pet coincidences five.bin --policy killall
 want 2
 grep -q "unknown policy 'killall'; .*there are: killAll takeAllGoods\|unknown policy 'killall'" err || fail "it said: $(cat err)"
+# ---- a GPU -----------------------------------------------------------------------------------------------------------
+refuse 2 'device "gpu": must be cpu, cuda or cuda:N' five.bin --device gpu
+run pet coincidences five.bin --device cuda:77
+want 1
+grep -q '^sluice pet coincidences: device "cuda:77": ' err || fail "a GPU that is not there: $(cat err)"
+run pet coincidences five.bin --window 4ns --good $good --policy keepIfAnyIsGood --format indices --device cpu -q
+want_out < <(printf '0,1,2\n3,4\n')
+if "$sluice" version | grep -q '^devices *cuda:0'; then
+    for batch in 1 2 100; do
+        run pet coincidences five.bin --window 4ns --good $good --policy keepIfAnyIsGood --format indices -q \
+            --device cuda --batch $batch
+        want_out < <(printf '0,1,2\n3,4\n')
+        run pet coincidences five.bin --window 4ns --good $good --policy takeAllGoods --format csv -q \
+            --device cuda:0 --batch $batch
+        want_out <pairs.csv
+    done
+fi
 # What cannot be written is not there afterwards.
 refuse 1 "short.bin: byte 16: 4 bytes are left, a single has 16" short.bin --format csv -o left.csv
 want_no_file left.csv

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `sluice pet calibrate`: frames of a measurement to the tables with which frames are converted: positions
+ * from flood maps, gains from photopeaks, time offsets from pairs.
+ */
+#include "cmd_pet_calibrate.h"
+#include "cli_words.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND (&slc_cmd_pet_calibrate)
+
+typedef slc_pet_calibrate_options calibrate_options;
+typedef slc_pet_calibrate_job job;
+
+static const slc_cli_option options_table[] = {
+    {.name = "output",
+     .letter = 'o',
+     .required = true,
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(calibrate_options, output),
+     .help = "write the tables there (HDF5)"},
+    SLC_PET_FRAME_OPTIONS(calibrate_options),
+    {.name = "keep",
+     .value = "LIST",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(calibrate_options, keep),
+     .help = "of --tables: position, gain, time, with commas; they are not found anew"},
+    {.name = "position-side",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(calibrate_options, side),
+     .low = 0,
+     .high = 256,
+     .help = "places of the flood maps; 0: as many as there are, a power of two"},
+    {.name = "peak",
+     .value = "KEV",
+     .kind = SLC_CLI_NUMBER,
+     .member = offsetof(calibrate_options, peak_kev),
+     .low = 1,
+     .high = 100000,
+     .help = "energy of the photopeak"},
+    {.name = "time",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(calibrate_options, time),
+     .help = "find time offsets from pairs, too: the source must be a phantom in the middle"},
+    {.name = "energies",
+     .value = "LOW:HIGH",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(calibrate_options, energies),
+     .help = "keV, of singles for --time (default 430:600)"},
+    {.name = "window",
+     .value = "TIME",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(calibrate_options, window),
+     .help = "of pairs for --time; offsets must be smaller (default 10ns)"},
+    {.name = "horizon",
+     .value = "TIME",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(calibrate_options, horizon),
+     .help = "how late frames may come, for --time (default 1ms)"},
+    {.name = "flood-png",
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(calibrate_options, flood),
+     .help = "draw the flood maps with the crystals' borders"},
+    {.name = "spectra-svg",
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(calibrate_options, spectra),
+     .help = "draw spectra with their fits, gains, resolutions, times"},
+    {.name = "threads",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(calibrate_options, threads),
+     .low = 0,
+     .high = 64,
+     .help = "for --time; 0: one for each processor"},
+    {.name = "json",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(calibrate_options, json),
+     .help = "print one JSON object with what was found"},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(calibrate_options, quiet),
+     .help = "no summary on standard error, only errors"},
+};
+
+static void set_defaults(void *at)
+{
+    *(calibrate_options *)at = (calibrate_options){
+        .frames = {.tick_bits = 64}, .peak_kev = 511, .threads = 1};
+}
+
+/* ---- options ----------------------------------------------------------------------------------- */
+
+static int keep_words(job *j)
+{
+    const char *rest = j->options->keep;
+    char word[16];
+    while (rest != NULL && slc_cli_next_word(&rest, word, sizeof word)) {
+        bool *keep = strcmp(word, "position") == 0 ? &j->keep_position
+                     : strcmp(word, "gain") == 0   ? &j->keep_gain
+                     : strcmp(word, "time") == 0   ? &j->keep_time
+                                                   : NULL;
+        if (keep == NULL) {
+            return slc_cli_wrong(COMMAND, "--keep takes position, gain and time, not '%s'", word);
+        }
+        *keep = true;
+    }
+    if (j->options->keep != NULL && j->options->frames.tables == NULL) {
+        return slc_cli_wrong(COMMAND, "--keep needs --tables: what is kept is theirs");
+    }
+    if (j->keep_time && j->options->time) {
+        return slc_cli_wrong(COMMAND, "--keep time and --time exclude each other");
+    }
+    if (j->keep_position && j->options->side != 0) {
+        return slc_cli_wrong(COMMAND, "--keep position and --position-side exclude each other");
+    }
+    if (j->keep_gain && j->options->spectra != NULL) {
+        return slc_cli_wrong(COMMAND, "--keep gain and --spectra-svg exclude each other");
+    }
+    return SLC_CLI_GO_ON;
+}
+
+static int chain_words(job *j)
+{
+    const calibrate_options *o = j->options;
+    slc_pet_config_default(&j->chain);
+    j->chain.threads = (uint32_t)o->threads;
+    j->chain.prompt.window_ns = 10;
+    int status = slc_pet_convert_config_of(COMMAND, &o->frames, o->energies, &j->chain.convert);
+    if (o->energies == NULL) {
+        j->chain.convert.low_kev = 430;
+        j->chain.convert.high_kev = 600;
+    }
+    if (status == SLC_CLI_GO_ON && o->window != NULL &&
+        (!slc_pet_time_word(o->window, &j->chain.prompt.window_ns) || j->chain.prompt.window_ns <= 0)) {
+        return slc_cli_wrong(COMMAND, "--window takes a time, as 4ns or 250ps, not '%s'", o->window);
+    }
+    return status == SLC_CLI_GO_ON ? slc_pet_horizon_word(COMMAND, o->horizon, &j->chain.sort.horizon_ps)
+                                   : status;
+}
+
+static int choose(job *j)
+{
+    const calibrate_options *o = j->options;
+    for (int i = 0; i < j->n_paths; i++) {
+        if (strcmp(j->paths[i], "-") == 0) {
+            return slc_cli_wrong(COMMAND, "inputs are read several times: '-' cannot be one");
+        }
+    }
+    if (o->flood != NULL && !slc_cli_ends_with(o->flood, ".png")) {
+        return slc_cli_wrong(COMMAND, "--flood-png takes a name that ends in .png, not '%s'", o->flood);
+    }
+    if (j->n_paths == 0 && (o->time || o->flood != NULL || o->spectra != NULL || o->frames.tables != NULL)) {
+        return slc_cli_wrong(COMMAND, "without frames there is only the scanner to write");
+    }
+    int status = keep_words(j);
+    status = status == SLC_CLI_GO_ON ? chain_words(j) : status;
+    status = status == SLC_CLI_GO_ON ? slc_pet_tables_of(COMMAND, &o->frames, &j->old, &j->owned) : status;
+    j->tables.geometry = j->old.geometry;
+    if (status == SLC_CLI_GO_ON && o->side != 0 &&
+        (o->side < j->tables.geometry.crystals_y || o->side < j->tables.geometry.crystals_z)) {
+        return slc_cli_wrong(COMMAND, "--position-side: %" PRIu64 " places for %u x %u crystals", o->side,
+                             j->tables.geometry.crystals_y, j->tables.geometry.crystals_z);
+    }
+    return status;
+}
+
+/* ---- the end ----------------------------------------------------------------------------------- */
+
+static slc_status write_outputs(job *j)
+{
+    const calibrate_options *o = j->options;
+    slc_status status = slc_io_write_pet_tables(o->output, &j->tables, &j->error);
+    if (status == SLC_OK && o->flood != NULL) {
+        status = slc_run_pet_flood_png(o->flood, j->calibrate, j->position, &j->error);
+    }
+    if (status == SLC_OK && o->spectra != NULL) {
+        const slc_run_pet_spectra spectra = {.calibrate = j->calibrate,
+                                             .gain = j->gain,
+                                             .resolution = j->resolution,
+                                             .pairs = o->time ? &j->pairs : NULL,
+                                             .time_offset_ps = j->time_offset_ps,
+                                             .fit = &j->fit};
+        status = slc_run_pet_spectra_svg(o->spectra, &spectra, &j->error);
+    }
+    return status;
+}
+
+/* The median of crystals with a peak, 0 where there is none. */
+static double median_resolution(const job *j)
+{
+    slc_histogram h;
+    slc_histogram_init(&h, 0, 1, SLC_HISTOGRAM_BINS);
+    for (uint32_t i = 0; j->resolution != NULL && i < slc_pet_crystals(&j->tables.geometry); i++) {
+        if (j->resolution[i] > 0) {
+            slc_histogram_add(&h, (double)j->resolution[i]);
+        }
+    }
+    return slc_histogram_quantile(&h, 0.5);
+}
+
+static bool print_json(const job *j)
+{
+    const slc_pet_geometry *g = &j->tables.geometry;
+    json_t *object = json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:s}", "command", "pet calibrate", "frames", (json_int_t)j->frames,
+        "blocks", (json_int_t)(slc_pet_module_count(g) * g->blocks_y * g->blocks_z), "crystals",
+        (json_int_t)slc_pet_crystals(g), "position_side", (json_int_t)j->tables.position_side, "outside",
+        (json_int_t)j->counts.flood_outside, "output", j->options->output);
+    if (object != NULL && j->n_paths > 0) {
+        (void)json_object_set_new(object, "places_are_crystals", json_boolean(j->plain));
+        (void)json_object_set_new(object, "blocks_without_grid", json_integer((json_int_t)j->unsure_blocks));
+    }
+    if (object != NULL && j->gain != NULL) {
+        (void)json_object_set_new(object, "crystals_without_peak",
+                                  json_integer((json_int_t)j->unsure_crystals));
+        (void)json_object_set_new(object, "resolution", json_real(median_resolution(j)));
+    }
+    if (object != NULL && j->time_offset_ps != NULL) {
+        (void)json_object_set_new(object, "time",
+                                  json_pack("{s:I, s:I, s:I, s:f, s:f}", "pairs", (json_int_t)j->fit.used,
+                                            "left_out", (json_int_t)j->fit.left_out, "crystals_without_pairs",
+                                            (json_int_t)j->fit.unsure, "fwhm_before_ps",
+                                            2.35482 * j->fit.before_ps, "fwhm_after_ps",
+                                            2.35482 * j->fit.after_ps));
+    }
+    return slc_cli_print_json("pet calibrate", object);
+}
+
+/* The blocks that an owner will want to look at. */
+static void tell_unsure_blocks(const job *j)
+{
+    enum { TOLD = 6 };
+    const slc_pet_geometry *g = &j->tables.geometry;
+    const uint32_t units = g->blocks_y * g->blocks_z;
+    uint32_t told = 0;
+    for (uint32_t at = 0; at < slc_pet_module_count(g) * units && told < TOLD; at++) {
+        slc_pet_grid grid;
+        if (slc_pet_calibrate_grid(j->calibrate, at / units, at % units, &grid) && !grid.sure) {
+            slc_cli_say("pet calibrate",
+                        "module %" PRIu32 ", unit %" PRIu32 ": no grid of crystals in %" PRIu64
+                        " counts; it has a plain one",
+                        at / units, at % units, grid.counts);
+            told++;
+        }
+    }
+    if (j->unsure_blocks > told) {
+        slc_cli_say("pet calibrate", "and %" PRIu32 " more blocks", j->unsure_blocks - told);
+    }
+}
+
+static void tell(const job *j)
+{
+    const slc_pet_geometry *g = &j->tables.geometry;
+    if (j->n_paths == 0) {
+        slc_cli_say("pet calibrate", "%u crystals, no tables, to %s", slc_pet_crystals(g),
+                    j->options->output);
+        return;
+    }
+    const uint32_t blocks = slc_pet_module_count(g) * g->blocks_y * g->blocks_z;
+    if (j->unsure_blocks > 0) {
+        tell_unsure_blocks(j);
+    }
+    char what[96];
+    if (j->plain) {
+        (void)snprintf(what, sizeof what, "places are crystals, no position table is needed");
+    } else if (j->keep_position) {
+        (void)snprintf(what, sizeof what, "positions are those of %s", j->options->frames.tables);
+    } else {
+        (void)snprintf(what, sizeof what,
+                       "crystals in %" PRIu32 " of %" PRIu32 " blocks, maps of %" PRIu32 " x %" PRIu32,
+                       blocks - j->unsure_blocks, blocks, j->tables.position_side, j->tables.position_side);
+    }
+    slc_cli_say("pet calibrate", "%" PRIu64 " frames, %" PRIu64 " of no place; %s", j->frames,
+                j->counts.flood_outside, what);
+    if (j->gain != NULL) {
+        slc_cli_say("pet calibrate", "a photopeak in %" PRIu32 " of %" PRIu32 " crystals, FWHM %.1f %%",
+                    slc_pet_crystals(g) - j->unsure_crystals, slc_pet_crystals(g),
+                    100 * median_resolution(j));
+    }
+    if (j->time_offset_ps != NULL) {
+        slc_cli_say("pet calibrate",
+                    "times of %" PRIu64 " pairs: FWHM %.0f ps, %.0f before; %" PRIu32
+                    " crystals without a pair",
+                    j->fit.used, 2.35482 * j->fit.after_ps, 2.35482 * j->fit.before_ps, j->fit.unsure);
+    }
+}
+
+static int process(job *j)
+{
+    slc_cli_catch_signals();
+    slc_status status = j->n_paths > 0 ? slc_pet_calibrate_steps(j) : SLC_OK;
+    if (status == SLC_OK) {
+        if (j->calibrate != NULL) {
+            slc_pet_calibrate_counts_of(j->calibrate, &j->counts);
+        }
+        status = write_outputs(j);
+    }
+    if (status == SLC_END) {
+        slc_cli_say("pet calibrate", "interrupted: nothing is written");
+        return SLC_CLI_FAILED;
+    }
+    if (status != SLC_OK) {
+        slc_cli_say("pet calibrate", "%s", j->error.text);
+        return SLC_CLI_FAILED;
+    }
+    if (j->options->json && !print_json(j)) {
+        return SLC_CLI_FAILED;
+    }
+    if (!j->options->json && !j->options->quiet) {
+        tell(j);
+    }
+    return j->damaged ? SLC_CLI_FAILED : SLC_CLI_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    calibrate_options options;
+    job j = {.options = &options};
+    int first = 0;
+    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
+    if (status == SLC_CLI_GO_ON) {
+        static const char *const flags[] = {"--output", "--flood-png", "--spectra-svg"};
+        const char *const outputs[] = {options.output, options.flood, options.spectra};
+        status = slc_cli_check_files(COMMAND, flags, outputs, 3, argv + first, argc - first);
+    }
+    j.paths = argv + first;
+    j.n_paths = argc - first;
+    status = status == SLC_CLI_GO_ON ? choose(&j) : status;
+    status = status == SLC_CLI_GO_ON ? process(&j) : status;
+    slc_pet_calibrate_close(j.calibrate);
+    slc_columns_clear(&slc_pet_coincidences_schema, &j.pairs);
+    free(j.position);
+    free(j.gain);
+    free(j.resolution);
+    free(j.time_offset_ps);
+    if (j.owned) {
+        slc_io_pet_tables_clear(&j.old);
+    }
+    return status;
+}
+
+const slc_cli_command slc_cmd_pet_calibrate = {
+    .name = "pet calibrate",
+    .operands = "[FRAMES...]",
+    .summary = "find a scanner's position, gain and time tables",
+    .description =
+        "Reads frames of a measurement and writes the tables with which frames are converted: which crystal\n"
+        "each place of a block's flood map belongs to, what energy a unit is, and with --time when a "
+        "crystal\n"
+        "is early or late. Without FRAMES, only the scanner of --scanner is written.\n",
+    .options = options_table,
+    .n_options = sizeof options_table / sizeof options_table[0],
+    .min_operands = 0,
+    .max_operands = SIZE_MAX,
+    .defaults = set_defaults,
+    .run = run,
+};

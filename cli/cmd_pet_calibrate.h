@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside `sluice pet calibrate`: its options, its job, and the parts of the work.
+ * cmd_pet_calibrate.c         options; how it begins and ends
+ * cmd_pet_calibrate_steps.c   frames through the steps of pet_calibrate.h
+ */
+#ifndef SLUICE_CMD_PET_CALIBRATE_H
+#define SLUICE_CMD_PET_CALIBRATE_H
+
+#include "cmd_pet_frames.h"
+
+#include <sluice/sluice.h>
+
+typedef struct slc_pet_calibrate_options {
+    slc_pet_frame_words frames;
+    const char *keep, *output, *flood, *spectra, *energies, *window, *horizon;
+    uint64_t side, threads;
+    double peak_kev;
+    bool time, json, quiet;
+} slc_pet_calibrate_options;
+
+typedef struct slc_pet_calibrate_job {
+    const slc_pet_calibrate_options *options;
+    char **paths;
+    int n_paths;
+    slc_pet_tables old; /* of --tables, whose memory is `owned` */
+    bool owned;
+    bool keep_position, keep_gain, keep_time;
+    slc_pet_tables tables; /* what is written; its memory is that of `old` or of the following */
+    uint16_t *position;
+    float *gain, *resolution;
+    int32_t *time_offset_ps;
+    slc_pet_calibrate *calibrate;
+    slc_pet_config chain; /* of the pairs for times */
+    slc_pet_coincidences pairs;
+    /* what is told */
+    uint64_t frames;
+    bool plain; /* places are crystals: there is no position table */
+    uint32_t unsure_blocks, unsure_crystals;
+    slc_pet_calibrate_counts counts;
+    slc_pet_convert_counts converted;
+    slc_pet_time_fit fit;
+    bool damaged; /* an input: told already */
+    slc_cli_progress progress;
+    slc_error error;
+} slc_pet_calibrate_job;
+
+/* All steps that are wanted, to job->tables. SLC_END where a signal ended them. */
+slc_status slc_pet_calibrate_steps(slc_pet_calibrate_job *job);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `sluice pet convert`: raw frames to singles, in the order in which they arrived.
+ */
+#include "cli_faults.h"
+#include "cmd_pet_frames.h"
+
+#include <sluice/sluice.h>
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND (&slc_cmd_pet_convert)
+
+typedef struct convert_options {
+    slc_pet_frame_words frames;
+    const char *energies, *output;
+    uint64_t batch, threads;
+    bool json, quiet;
+} convert_options;
+
+static const slc_cli_option options_table[] = {
+    SLC_PET_FRAME_OPTIONS(convert_options),
+    {.name = "energies",
+     .value = "LOW:HIGH",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(convert_options, energies),
+     .help = "keV; singles outside are dropped"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .required = true,
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(convert_options, output),
+     .help = "the singles (i64 ps, u32 crystal, f32 keV); - is standard output"},
+    {.name = "batch",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(convert_options, batch),
+     .low = 1,
+     .high = 1 << 28,
+     .help = "frames at a time; results do not depend on it"},
+    {.name = "threads",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(convert_options, threads),
+     .low = 0,
+     .high = 64,
+     .help = "0: one for each processor; results do not depend on it"},
+    {.name = "json",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(convert_options, json),
+     .help = "print one JSON object with the counts"},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(convert_options, quiet),
+     .help = "no summary and no progress on standard error, only errors"},
+};
+
+static void set_defaults(void *at)
+{
+    *(convert_options *)at = (convert_options){.frames = {.tick_bits = 64}, .batch = 1 << 18, .threads = 1};
+}
+
+typedef struct job {
+    const convert_options *options;
+    slc_pet_convert_config config;
+    slc_pet_tables tables;
+    bool owned; /* the tables' memory */
+    slc_pet_inputs inputs;
+    slc_pet_frame *frames;
+    slc_pet_convert *stage;
+    slc_pet_singles singles;
+    slc_io_pet_singles_writer *writer;
+    slc_pet_convert_counts counts;
+    slc_faults faults;
+    slc_cli_progress progress;
+    double seconds;
+    slc_error error;
+} job;
+
+static slc_status convert_all(job *j)
+{
+    slc_status status = SLC_OK;
+    size_t n = 0;
+    while (status == SLC_OK && !slc_cli_interrupted() &&
+           slc_pet_inputs_read(&j->inputs, j->frames, (size_t)j->options->batch, &n) == SLC_OK) {
+        const double began = slc_clock_seconds();
+        slc_columns_reset(&j->singles);
+        status = slc_pet_convert_run(j->stage, j->frames, n, &j->singles, &j->faults, &j->error);
+        j->seconds += slc_clock_seconds() - began;
+        status = status == SLC_OK ? slc_io_pet_singles_write(j->writer, &j->singles, &j->error) : status;
+        slc_cli_progress_show(&j->progress, slc_pet_inputs_frames(&j->inputs), 0);
+    }
+    slc_pet_convert_counts_of(j->stage, &j->counts);
+    return status;
+}
+
+static bool print_json(const job *j)
+{
+    slc_faults faults = j->faults;
+    slc_pet_inputs_faults(&j->inputs, &faults);
+    return slc_cli_print_json("pet convert", json_pack("{s:s, s:o, s:o, s:f}", "command", "pet convert",
+                                                       "convert", slc_pet_convert_json(&j->counts), "faults",
+                                                       slc_cli_faults_json(&faults), "seconds", j->seconds));
+}
+
+static void tell(const job *j)
+{
+    const slc_pet_convert_counts *c = &j->counts;
+    slc_pet_frame_faults_tell(&j->inputs, "pet convert", &j->faults);
+    slc_cli_say("pet convert",
+                "%" PRIu64 " frames, %" PRIu64 " singles; dropped: %" PRIu64 " between crystals, %" PRIu64
+                " below and %" PRIu64 " above the energies; %" PRIu64 " turns of clocks, %" PRIu64
+                " frames back in time; %.3f s",
+                c->frames, c->singles, c->no_crystal, c->below, c->above, c->turns, c->backwards, j->seconds);
+}
+
+static int end(job *j, slc_status status)
+{
+    bool good = slc_pet_inputs_tell(&j->inputs, "pet convert", j->options->quiet);
+    if (status == SLC_OK && j->counts.frames == 0) {
+        slc_cli_say("pet convert", "no frames were read: no file was written");
+        good = false;
+    } else if (status == SLC_OK && !slc_cli_interrupted()) {
+        status = slc_io_pet_singles_finish(j->writer, &j->error);
+        j->writer = NULL;
+    }
+    if (status != SLC_OK) {
+        slc_cli_say("pet convert", "%s", j->error.text);
+        return SLC_CLI_FAILED;
+    }
+    if (slc_cli_interrupted()) {
+        return SLC_CLI_FAILED;
+    }
+    if (j->options->json) {
+        good = print_json(j) && good;
+    } else if (!j->options->quiet) {
+        tell(j);
+    }
+    return good ? SLC_CLI_DONE : SLC_CLI_FAILED;
+}
+
+static int process(job *j, char **paths, int n)
+{
+    j->frames = malloc((size_t)j->options->batch * sizeof *j->frames);
+    if (j->frames == NULL || !slc_pet_inputs_open(&j->inputs, paths, n)) {
+        slc_cli_say("pet convert", "no memory for %" PRIu64 " frames", j->options->batch);
+        return SLC_CLI_FAILED;
+    }
+    slc_status status = slc_pet_convert_open(&j->config, &j->tables, &j->stage, &j->error);
+    if (status == SLC_ERR_USAGE) {
+        return slc_cli_wrong(COMMAND, "%s", j->error.text);
+    }
+    slc_cli_catch_signals();
+    slc_cli_progress_begin(&j->progress, "pet convert", j->options->quiet);
+    j->progress.unit = "frames";
+    if (status == SLC_OK) {
+        status = slc_io_pet_singles_create(j->options->output, SLC_IO_PET_SINGLES, &j->writer, &j->error);
+    }
+    status = status == SLC_OK ? convert_all(j) : status;
+    slc_cli_progress_end(&j->progress);
+    return end(j, status);
+}
+
+static int run(int argc, char **argv)
+{
+    convert_options options;
+    job j = {.options = &options};
+    int first = 0;
+    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
+    if (status == SLC_CLI_GO_ON) {
+        static const char *const flags[] = {"--output"};
+        const char *output = strcmp(options.output, "-") != 0 ? options.output : NULL;
+        status = slc_cli_check_files(COMMAND, flags, &output, 1, argv + first, argc - first);
+    }
+    if (status == SLC_CLI_GO_ON && options.json && strcmp(options.output, "-") == 0) {
+        status = slc_cli_wrong(COMMAND, "--json and --output - both print: give --output a file");
+    }
+    if (status == SLC_CLI_GO_ON) {
+        status = slc_pet_convert_config_of(COMMAND, &options.frames, options.energies, &j.config);
+    }
+    if (status == SLC_CLI_GO_ON) {
+        j.config.threads = (uint32_t)options.threads;
+        status = slc_pet_tables_of(COMMAND, &options.frames, &j.tables, &j.owned);
+    }
+    status = status == SLC_CLI_GO_ON ? process(&j, argv + first, argc - first) : status;
+    slc_pet_inputs_close(&j.inputs);
+    slc_pet_convert_close(j.stage);
+    slc_io_pet_singles_abandon(j.writer);
+    slc_columns_clear(&slc_pet_singles_schema, &j.singles);
+    if (j.owned) {
+        slc_io_pet_tables_clear(&j.tables);
+    }
+    free(j.frames);
+    return status;
+}
+
+const slc_cli_command slc_cmd_pet_convert = {
+    .name = "pet convert",
+    .operands = "FRAMES...",
+    .summary = "convert raw PET frames to singles",
+    .description =
+        "Reads raw frames, one input behind the other, and writes singles in their order: crystal, "
+        "time and energy.\n"
+        "'-' is standard input.\n",
+    .options = options_table,
+    .n_options = sizeof options_table / sizeof options_table[0],
+    .min_operands = 1,
+    .max_operands = SIZE_MAX,
+    .defaults = set_defaults,
+    .run = run,
+};

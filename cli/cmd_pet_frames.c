@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Raw frames as inputs, the words that say how they are converted, and how their counts are told. */
+#include "cmd_pet_frames.h"
+#include "cli_faults.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- words ------------------------------------------------------------------------------------- */
+
+/* "N" or "N/D", both from 1 to 2^32 − 1. */
+static bool ticks_word(const char *text, uint32_t *numerator, uint32_t *denominator)
+{
+    char *end = NULL;
+    if (text[0] < '0' || text[0] > '9') {
+        return false;
+    }
+    const unsigned long long n = strtoull(text, &end, 10);
+    unsigned long long d = 1;
+    if (*end == '/' && end[1] >= '0' && end[1] <= '9') {
+        d = strtoull(end + 1, &end, 10);
+    }
+    *numerator = (uint32_t)n;
+    *denominator = (uint32_t)d;
+    return *end == '\0' && n >= 1 && n <= UINT32_MAX && d >= 1 && d <= UINT32_MAX;
+}
+
+int slc_pet_convert_config_of(const slc_cli_command *command, const slc_pet_frame_words *words,
+                              const char *energies, slc_pet_convert_config *config)
+{
+    slc_pet_convert_config_default(config);
+    if (words->ticks != NULL &&
+        !ticks_word(words->ticks, &config->tick_numerator, &config->tick_denominator)) {
+        return slc_cli_wrong(command, "--ticks takes picoseconds as N or N/D, not '%s'", words->ticks);
+    }
+    if (energies != NULL && !slc_pet_energies_word(energies, &config->low_kev, &config->high_kev)) {
+        return slc_cli_wrong(command, "--energies takes LOW:HIGH in keV, not '%s'", energies);
+    }
+    config->tick_bits = (uint32_t)words->tick_bits;
+    return SLC_CLI_GO_ON;
+}
+
+int slc_pet_tables_of(const slc_cli_command *command, const slc_pet_frame_words *words,
+                      slc_pet_tables *tables, bool *owned)
+{
+    slc_error error = {0};
+    *tables = (slc_pet_tables){.position = NULL};
+    *owned = false;
+    if ((words->tables != NULL) == (words->scanner != NULL)) {
+        return slc_cli_wrong(command,
+                             words->tables == NULL
+                                 ? "the scanner must be known: give --tables or --scanner"
+                                 : "--tables and --scanner exclude each other: tables name a scanner");
+    }
+    if (words->scanner != NULL) {
+        return slc_pet_scanner(words->scanner, &tables->geometry, &error) == SLC_OK
+                   ? SLC_CLI_GO_ON
+                   : slc_cli_wrong(command, "--scanner: %s", error.text);
+    }
+    if (slc_io_read_pet_tables(words->tables, tables, &error) != SLC_OK) {
+        slc_cli_say(command->name, "%s", error.text);
+        return SLC_CLI_FAILED;
+    }
+    *owned = true;
+    return SLC_CLI_GO_ON;
+}
+
+int slc_pet_horizon_word(const slc_cli_command *command, const char *word, int64_t *horizon_ps)
+{
+    double ns = 0;
+    if (word == NULL) {
+        return SLC_CLI_GO_ON;
+    }
+    /* Two hours: more would not be what anybody means, and 2^63 ps are 106 days. */
+    if (!slc_pet_time_word(word, &ns) || ns < 0 || ns > 7.2e12) {
+        return slc_cli_wrong(command, "--horizon takes a time up to 7200s, as 1ms, not '%s'", word);
+    }
+    *horizon_ps = (int64_t)(ns * 1000 + 0.5);
+    return SLC_CLI_GO_ON;
+}
+
+/* ---- inputs ------------------------------------------------------------------------------------ */
+
+bool slc_pet_inputs_open(slc_pet_inputs *inputs, char **paths, int n)
+{
+    *inputs = (slc_pet_inputs){.input = calloc((size_t)n, sizeof *inputs->input), .n = n};
+    for (int i = 0; i < n && inputs->input != NULL; i++) {
+        inputs->input[i].path = paths[i];
+    }
+    return inputs->input != NULL;
+}
+
+void slc_pet_inputs_close(slc_pet_inputs *inputs)
+{
+    slc_io_pet_raw_close(inputs->raw);
+    free(inputs->input);
+    *inputs = (slc_pet_inputs){.n = 0};
+}
+
+slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, size_t most, size_t *n)
+{
+    *n = 0;
+    while (*n < most && inputs->at < inputs->n) {
+        slc_pet_input *input = &inputs->input[inputs->at];
+        size_t taken = 0;
+        slc_status status = SLC_OK;
+        if (inputs->raw == NULL) {
+            status = slc_io_pet_raw_open(input->path, &inputs->raw, &input->error);
+        }
+        if (status == SLC_OK) {
+            status = slc_io_pet_raw_read(inputs->raw, frames + *n, most - *n, &taken, &input->faults,
+                                         &input->error);
+        }
+        if (status == SLC_OK) {
+            *n += taken;
+            input->frames += taken;
+            continue;
+        }
+        input->error.status = status == SLC_END ? SLC_OK : status;
+        slc_io_pet_raw_close(inputs->raw);
+        inputs->raw = NULL;
+        inputs->at++;
+    }
+    return *n > 0 ? SLC_OK : SLC_END;
+}
+
+bool slc_pet_inputs_tell(const slc_pet_inputs *inputs, const char *command, bool quiet)
+{
+    bool good = true;
+    for (int i = 0; i < inputs->n; i++) {
+        const slc_pet_input *input = &inputs->input[i];
+        const bool damaged = input->faults.count[SLC_FAULT_PET_BLOCK] > 0;
+        if (input->error.status != SLC_OK) {
+            slc_cli_say(command, "%s", input->error.text);
+        }
+        if (damaged || !quiet) {
+            slc_cli_tell_faults(command, input->path, "module", &input->faults);
+        }
+        good = good && !damaged && input->error.status == SLC_OK;
+    }
+    return good;
+}
+
+void slc_pet_frame_faults_tell(const slc_pet_inputs *inputs, const char *command, const slc_faults *faults)
+{
+    slc_cli_tell_faults(command, inputs->n == 1 ? inputs->input[0].path : "all inputs", "module", faults);
+}
+
+uint64_t slc_pet_inputs_frames(const slc_pet_inputs *inputs)
+{
+    uint64_t frames = 0;
+    for (int i = 0; i < inputs->n; i++) {
+        frames += inputs->input[i].frames;
+    }
+    return frames;
+}
+
+void slc_pet_inputs_faults(const slc_pet_inputs *inputs, slc_faults *faults)
+{
+    for (int i = 0; i < inputs->n; i++) {
+        slc_faults_merge(faults, &inputs->input[i].faults);
+    }
+}
+
+/* ---- counts ------------------------------------------------------------------------------------ */
+
+json_t *slc_pet_convert_json(const slc_pet_convert_counts *c)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "frames", (json_int_t)c->frames,
+                     "singles", (json_int_t)c->singles, "module", (json_int_t)c->module, "unit",
+                     (json_int_t)c->unit, "position", (json_int_t)c->position, "no_crystal",
+                     (json_int_t)c->no_crystal, "below", (json_int_t)c->below, "above", (json_int_t)c->above,
+                     "turns", (json_int_t)c->turns, "backwards", (json_int_t)c->backwards);
+}
+
+json_t *slc_pet_sort_json(const slc_pet_sort_counts *c, int64_t horizon_ps)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I}", "taken", (json_int_t)c->taken, "given",
+                     (json_int_t)c->given, "late", (json_int_t)c->late, "largest_lag_ps",
+                     (json_int_t)c->largest_lag_ps, "horizon_ps", (json_int_t)horizon_ps);
+}
+
+void slc_pet_late_tell(const char *command, const slc_pet_sort_counts *c, int64_t horizon_ps)
+{
+    if (c->late == 0) {
+        return;
+    }
+    slc_cli_say(command,
+                "%" PRIu64 " of %" PRIu64 " singles came later than the horizon of %.9g us allows and are in "
+                "no coincidence; %.9g us would have been enough%s",
+                c->late, c->taken, (double)horizon_ps * 1e-6, (double)c->largest_lag_ps * 1e-6,
+                c->late > c->taken / 2 ? ": is one of the times far ahead of all others?" : "");
+}

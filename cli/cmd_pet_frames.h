@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the commands `sluice pet …`: raw frames as inputs, one file behind the other, and what must be known
+ * to convert them.
+ */
+#ifndef SLUICE_CMD_PET_FRAMES_H
+#define SLUICE_CMD_PET_FRAMES_H
+
+#include "cmd_pet.h"
+
+#include <sluice/io_pet.h>
+
+struct json_t;
+
+/* ---- words ------------------------------------------------------------------------------------- */
+
+/* --tables, --scanner, --ticks N/D, --tick-bits: NULL is the default. */
+typedef struct slc_pet_frame_words {
+    const char *tables, *scanner, *ticks;
+    uint64_t tick_bits;
+} slc_pet_frame_words;
+
+/* Their rows for a table of options, as members of a struct that has them as `frames`; tick_bits begins as
+ * 64. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a table's row, of a member's name and of literals. */
+#define SLC_PET_FRAME_OPTION(options, name_, member_, value_, help_)                                         \
+    {                                                                                                        \
+        .name = name_, .value = value_, .kind = SLC_CLI_TEXT, .member = offsetof(options, frames.member_),   \
+        .help = help_                                                                                        \
+    }
+/* NOLINTEND(bugprone-macro-parentheses) */
+#define SLC_PET_FRAME_OPTIONS(options)                                                                       \
+    SLC_PET_FRAME_OPTION(options, "tables", tables, "FILE", "the scanner and its tables (HDF5)"),            \
+        SLC_PET_FRAME_OPTION(options, "scanner", scanner, "NAME",                                            \
+                             "in place of --tables: a scanner without tables; a wrong name lists all"),      \
+        SLC_PET_FRAME_OPTION(options, "ticks", ticks, "N/D",                                                 \
+                             "a tick of the frames' clock is N/D picoseconds (default 1)"),                  \
+    {                                                                                                        \
+        .name = "tick-bits", .value = "N", .kind = SLC_CLI_COUNT,                                            \
+        .member = offsetof(options, frames.tick_bits), .low = 8, .high = 64,                                 \
+        .help = "bits of the clock, which begins again at 0 after them"                                      \
+    }
+
+/* Ticks and energies (LOW:HIGH, NULL: all) of a conversion. SLC_CLI_GO_ON or the exit status after a line. */
+int slc_pet_convert_config_of(const slc_cli_command *command, const slc_pet_frame_words *words,
+                              const char *energies, slc_pet_convert_config *config);
+/* The same for the scanner with its tables, of which *owned says whether slc_io_pet_tables_clear is due. */
+int slc_pet_tables_of(const slc_cli_command *command, const slc_pet_frame_words *words,
+                      slc_pet_tables *tables, bool *owned);
+
+/* ---- inputs ------------------------------------------------------------------------------------ */
+
+/* What came of one input. */
+typedef struct slc_pet_input {
+    const char *path;
+    uint64_t frames;
+    slc_faults faults; /* of its blocks */
+    slc_error error;   /* why it ended early; status SLC_OK: it did not */
+} slc_pet_input;
+
+typedef struct slc_pet_inputs {
+    slc_pet_input *input;
+    int n, at;
+    slc_io_pet_raw *raw; /* of input `at`; NULL: not opened yet */
+} slc_pet_inputs;
+
+/* False where there is no memory. */
+bool slc_pet_inputs_open(slc_pet_inputs *inputs, char **paths, int n);
+void slc_pet_inputs_close(slc_pet_inputs *inputs);
+/* Fills `most` frames as long as there are any in any input; SLC_END where there are none. An input that
+ * cannot be opened, or read on, ends there, and the next is read. Says nothing: it may be called by any
+ * thread. */
+slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, size_t most, size_t *n);
+/* Tells what was wrong with the inputs. False where there was an error, or bytes were skipped: the exit
+ * status is then 1. Damage is told even under --quiet. */
+bool slc_pet_inputs_tell(const slc_pet_inputs *inputs, const char *command, bool quiet);
+/* Tells the faults of frames, which are counted through all inputs. */
+void slc_pet_frame_faults_tell(const slc_pet_inputs *inputs, const char *command, const slc_faults *faults);
+uint64_t slc_pet_inputs_frames(const slc_pet_inputs *inputs);
+/* Faults of all inputs' blocks, added to `faults`. */
+void slc_pet_inputs_faults(const slc_pet_inputs *inputs, slc_faults *faults);
+
+/* Counts of a conversion and of a sort as JSON; NULL where there is no memory. */
+struct json_t *slc_pet_convert_json(const slc_pet_convert_counts *counts);
+struct json_t *slc_pet_sort_json(const slc_pet_sort_counts *counts, int64_t horizon_ps);
+/* A line that warns of late singles; nothing where there are none. */
+void slc_pet_late_tell(const char *command, const slc_pet_sort_counts *counts, int64_t horizon_ps);
+
+/* --horizon's word in picoseconds, SLC_CLI_GO_ON or the exit status. */
+int slc_pet_horizon_word(const slc_cli_command *command, const char *word, int64_t *horizon_ps);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What `sluice pet run` writes: coincidences in order, singles, late singles, a sinogram, rates.
+ */
+#include "cli_rows.h"
+#include "cli_words.h"
+#include "cmd_pet_run.h"
+
+#include <string.h>
+
+/* ---- formats ----------------------------------------------------------------------------------- */
+
+const char *slc_pet_run_format_name(size_t i)
+{
+    return i < SLC_IO_PET_LIST_FORMATS ? slc_io_pet_list_name((slc_io_pet_list_format)i)
+           : i == SLC_PET_RUN_CSV      ? "csv"
+                                       : NULL;
+}
+
+int slc_pet_run_format_of(const char *name)
+{
+    static const struct {
+        const char *end;
+        int format;
+    } ends[] = {
+        {".cdh", SLC_IO_PET_CASTOR}, {".cdf", SLC_IO_PET_CASTOR},    {".clm.safir", SLC_IO_PET_SAFIR},
+        {".l", SLC_IO_PET_SIEMENS},  {".l.hdr", SLC_IO_PET_SIEMENS}, {".lmdat", SLC_IO_PET_YRT},
+        {".csv", SLC_IO_PET_GATE},   {".h5", SLC_IO_PET_HDF5},       {".hdf5", SLC_IO_PET_HDF5},
+    };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (slc_cli_ends_with(name, ends[i].end)) {
+            return ends[i].format;
+        }
+    }
+    return SLC_PET_RUN_FORMATS;
+}
+
+bool slc_pet_run_format_has_delayeds(int format)
+{
+    return format != SLC_IO_PET_CASTOR && format != SLC_IO_PET_YRT;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------- */
+
+static slc_status open_sinogram(slc_pet_run_job *job)
+{
+    const slc_pet_run_options *o = job->options;
+    const uint32_t most = slc_pet_rings(&job->tables.geometry) - 1;
+    const slc_io_pet_sinogram_config config = {
+        .geometry = job->tables.geometry,
+        .tangential = (uint32_t)o->tangential,
+        .ring_difference = o->ring_difference < most ? (uint32_t)o->ring_difference : most,
+        .rebin = o->rebin,
+        .subtract = o->subtract};
+    return slc_io_pet_sinogram_open(&config, &job->sinogram, &job->error);
+}
+
+static slc_status open_rates(slc_pet_run_job *job)
+{
+    const slc_run_pet_rates_config config = {.geometry = job->tables.geometry,
+                                             .good = job->config.prompt.good,
+                                             .window_ns = job->config.prompt.window_ns,
+                                             .bin_s = job->bin_s,
+                                             .horizon_ps = job->config.sort.horizon_ps,
+                                             .dead_time_ns = job->dead_time_ns,
+                                             .paralysable = job->options->paralysable};
+    return slc_run_pet_rates_open(&config, &job->rates, &job->error);
+}
+
+slc_status slc_pet_run_outputs_open(slc_pet_run_job *job)
+{
+    const slc_pet_run_options *o = job->options;
+    slc_status status = SLC_OK;
+    if (o->output != NULL) {
+        status = slc_run_pet_pairs_open(&job->config, &job->order, &job->error);
+    }
+    if (status == SLC_OK && o->singles != NULL) {
+        status = slc_io_pet_singles_create(o->singles, SLC_IO_PET_SINGLES, &job->singles, &job->error);
+    }
+    if (status == SLC_OK && o->late != NULL) {
+        status = slc_io_pet_singles_create(o->late, SLC_IO_PET_SINGLES, &job->late, &job->error);
+    }
+    if (status == SLC_OK && o->sinogram != NULL) {
+        status = open_sinogram(job);
+    }
+    if (status == SLC_OK && (o->rates != NULL || o->rate_plot != NULL || o->dead_time != NULL)) {
+        status = open_rates(job);
+    }
+    return status;
+}
+
+/* The list begins when its time 0 is known. */
+static slc_status open_list(slc_pet_run_job *job)
+{
+    const slc_pet_run_options *o = job->options;
+    if (o->output == NULL || job->list != NULL || job->csv != NULL) {
+        return SLC_OK;
+    }
+    if (job->format == SLC_PET_RUN_CSV) {
+        const slc_status status = slc_io_text_create(o->output, &job->csv, &job->error);
+        if (status == SLC_OK) {
+            slc_cli_csv_head(slc_io_text_stream(job->csv), &slc_pet_coincidences_schema);
+        }
+        return status;
+    }
+    const slc_io_pet_list_config config = {.geometry = job->tables.geometry,
+                                           .scanner = slc_pet_scanner_word_name(o->frames.scanner),
+                                           .tof = o->tof != NULL,
+                                           .tof_resolution_ps = job->tof_ns * 1000,
+                                           .window_ps = job->config.prompt.window_ns * 1000,
+                                           .start_ps = job->start_ps};
+    return slc_io_pet_list_create(o->output, (slc_io_pet_list_format)job->format, &config, &job->list,
+                                  &job->error);
+}
+
+/* ---- a result ---------------------------------------------------------------------------------- */
+
+/* Time 0 of what is written: the first single's millisecond, rounded down. Late singles may be before it;
+ * pairs are not. */
+static void find_start(slc_pet_run_job *job, const slc_pet_singles *singles)
+{
+    const int64_t ms = 1000000000;
+    if (!job->started && singles->head.size > 0) {
+        const int64_t first = singles->time_ps[0], rest = first % ms;
+        job->started = true;
+        job->start_ps = first - rest - (rest < 0 && first > INT64_MIN + ms ? ms : 0);
+    }
+}
+
+/* Without the delayeds. */
+static void keep_prompts(slc_pet_coincidences *p)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < p->head.size; i++) {
+        if (p->delayed[i] == 0) {
+            p->time_ps[kept] = p->time_ps[i];
+            p->dt_ps[kept] = p->dt_ps[i];
+            p->crystal1[kept] = p->crystal1[i];
+            p->crystal2[kept] = p->crystal2[i];
+            p->energy1_kev[kept] = p->energy1_kev[i];
+            p->energy2_kev[kept] = p->energy2_kev[i];
+            p->delayed[kept++] = 0;
+        }
+    }
+    p->head.size = kept;
+}
+
+static slc_status write_pairs(slc_pet_run_job *job, const slc_pet_result *result, bool last)
+{
+    slc_columns_reset(&job->due);
+    slc_status status = slc_run_pet_pairs_add(job->order, result, last, &job->due, &job->error);
+    if (status == SLC_OK && (job->started || last)) {
+        status = open_list(job);
+    }
+    if (status != SLC_OK) {
+        return status;
+    }
+    if (job->options->prompts) {
+        keep_prompts(&job->due);
+    }
+    job->written += job->due.head.size;
+    if (job->csv != NULL) {
+        slc_cli_csv_rows(slc_io_text_stream(job->csv), &slc_pet_coincidences_schema, &job->due);
+    } else if (job->due.head.size > 0) {
+        status = slc_io_pet_list_write(job->list, &job->due, &job->error);
+    }
+    return status;
+}
+
+slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_pet_run_slot *slot, bool last)
+{
+    const slc_pet_result *result = &slot->result;
+    slc_status status = SLC_OK;
+    find_start(job, &result->singles);
+    if (job->singles != NULL) {
+        status = slc_io_pet_singles_write(job->singles, &result->singles, &job->error);
+    }
+    if (status == SLC_OK && job->late != NULL) {
+        status = slc_io_pet_singles_write(job->late, &result->late, &job->error);
+    }
+    if (status == SLC_OK && job->order != NULL) {
+        status = write_pairs(job, result, last);
+    }
+    if (status == SLC_OK && job->sinogram != NULL) {
+        status = slc_io_pet_sinogram_add(job->sinogram, &result->pairs, &job->error);
+    }
+    if (status == SLC_OK && job->rates != NULL) {
+        status = slc_run_pet_rates_add(job->rates, slot->frames, slot->n, result, &slot->totals, 0,
+                                       &job->error);
+    }
+    if (status == SLC_OK && job->rates != NULL && last) {
+        status = slc_run_pet_rates_finish(job->rates, &job->error);
+    }
+    return status;
+}
+
+/* ---- the end ----------------------------------------------------------------------------------- */
+
+static void judge(slc_pet_run_job *job, slc_status status)
+{
+    if (status != SLC_OK) {
+        slc_cli_say(job->command != NULL ? job->command : "pet run", "%s", job->error.text);
+        job->failed = true;
+    }
+}
+
+static slc_status write_rates(slc_pet_run_job *job)
+{
+    slc_io_text_writer *writer = NULL;
+    const slc_status status = slc_io_text_create(job->options->rates, &writer, &job->error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_cli_csv_head(slc_io_text_stream(writer), &slc_run_pet_rate_rows_schema);
+    slc_cli_csv_rows(slc_io_text_stream(writer), &slc_run_pet_rate_rows_schema,
+                     slc_run_pet_rates_rows(job->rates));
+    return slc_io_text_finish(writer, &job->error);
+}
+
+void slc_pet_run_outputs_finish(slc_pet_run_job *job)
+{
+    const slc_pet_run_options *o = job->options;
+    if (job->list != NULL) {
+        job->left_out = slc_io_pet_list_left_out(job->list);
+        job->written -= job->left_out;
+        judge(job, slc_io_pet_list_finish(job->list, &job->error));
+        job->list = NULL;
+    }
+    if (job->csv != NULL) {
+        judge(job, slc_io_text_finish(job->csv, &job->error));
+        job->csv = NULL;
+    }
+    if (job->singles != NULL) {
+        judge(job, slc_io_pet_singles_finish(job->singles, &job->error));
+        job->singles = NULL;
+    }
+    if (job->late != NULL) {
+        judge(job, slc_io_pet_singles_finish(job->late, &job->error));
+        job->late = NULL;
+    }
+    if (job->sinogram != NULL) {
+        slc_io_pet_sinogram_counts_of(job->sinogram, &job->sinogram_in, &job->sinogram_outside);
+        judge(job, slc_io_pet_sinogram_write(job->sinogram, o->sinogram, &job->error));
+    }
+    if (o->rates != NULL) {
+        judge(job, write_rates(job));
+    }
+    if (o->rate_plot != NULL) {
+        judge(job, slc_run_pet_rates_svg(o->rate_plot, slc_run_pet_rates_rows(job->rates), job->bin_s,
+                                         &job->error));
+    }
+}
+
+void slc_pet_run_outputs_abandon(slc_pet_run_job *job)
+{
+    slc_io_pet_list_abandon(job->list);
+    slc_io_text_abandon(job->csv);
+    slc_io_pet_singles_abandon(job->singles);
+    slc_io_pet_singles_abandon(job->late);
+    slc_io_pet_sinogram_close(job->sinogram);
+    slc_run_pet_rates_close(job->rates);
+    slc_run_pet_pairs_close(job->order);
+    slc_columns_clear(&slc_pet_coincidences_schema, &job->due);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What `sluice pet run` tells: a table for people, or one JSON object. */
+#include "cli_faults.h"
+#include "cmd_pet_run.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+
+static double sum_of(const double *values, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += values[i];
+    }
+    return sum;
+}
+
+static double ratio(double part, double whole)
+{
+    return whole > 0 ? part / whole : 0;
+}
+
+static uint64_t multiples_of(const slc_pet_coincidence_counts *c)
+{
+    uint64_t sum = 0;
+    for (int i = 3; i < SLC_PET_MULTIPLICITIES; i++) {
+        sum += c->multiplicity[i];
+    }
+    return sum;
+}
+
+static const char *device_of(const slc_pet_run_job *job)
+{
+    return job->options->device != NULL ? job->options->device : "cpu";
+}
+
+/* ---- text -------------------------------------------------------------------------------------- */
+
+static void print_pairs(const char *label, const slc_pet_coincidence_counts *c)
+{
+    (void)printf("%-14s %" PRIu64 " of %" PRIu64 " windows with two singles or more (%" PRIu64
+                 " with more); %" PRIu64 " larger groups\n",
+                 label, c->pairs, c->windows, multiples_of(c), c->groups);
+}
+
+static void print_rates(const slc_pet_run_job *job)
+{
+    slc_run_pet_rates_totals t;
+    slc_run_pet_rates_totals_of(job->rates, &t);
+    (void)printf("%-14s %.0f expected from singles rates, in %.6f s\n", "randoms", t.randoms, t.seconds);
+    if (job->dead_time_ns > 0) {
+        (void)printf("%-14s %.0f frames expected in it (%.3f %%; %.3f %% of the busiest block)", "dead time",
+                     t.dead_frames, 100 * ratio(t.dead_frames, (double)t.frames + t.dead_frames),
+                     100 * t.worst_fraction);
+        (void)printf(t.saturated > 0 ? "; %" PRIu64 " blocks and bins beyond what it allows\n" : "\n",
+                     t.saturated);
+    }
+}
+
+static void print_written(const slc_pet_run_job *job)
+{
+    const slc_pet_run_options *o = job->options;
+    if (o->output != NULL) {
+        (void)printf("%-14s %" PRIu64 " pairs to %s (%s), time 0 is %.9f s", "written", job->written,
+                     o->output, slc_pet_run_format_name((size_t)job->format), (double)job->start_ps * 1e-12);
+        (void)printf(job->left_out > 0 ? "; %" PRIu64 " that it has no number for left out\n" : "\n",
+                     job->left_out);
+    }
+    if (o->sinogram != NULL) {
+        (void)printf("%-14s %" PRIu64 " pairs, %" PRIu64 " outside of it\n", "sinogram", job->sinogram_in,
+                     job->sinogram_outside);
+    }
+}
+
+void slc_pet_run_print_text(const slc_pet_run_job *job)
+{
+    const slc_pet_convert_counts *c = &job->totals.convert;
+    const slc_pet_sort_counts *s = &job->totals.sort;
+    const double seconds = sum_of(job->seconds, SLC_PET_STAGES);
+    slc_faults faults = job->faults;
+    slc_pet_inputs_faults(&job->inputs, &faults);
+    (void)printf("%-14s %" PRIu64 " of %d input%s\n", "frames", c->frames, job->inputs.n,
+                 job->inputs.n == 1 ? "" : "s");
+    (void)printf("%-14s %" PRIu64 " of unknown modules, %" PRIu64 " units, %" PRIu64 " places; %" PRIu64
+                 " between crystals\n",
+                 "lost", c->module, c->unit, c->position, c->no_crystal);
+    (void)printf("%-14s %" PRIu64 " below, %" PRIu64 " above\n", "energies", c->below, c->above);
+    (void)printf("%-14s %" PRIu64 " turns of counters, %" PRIu64 " frames back in their module's time\n",
+                 "clocks", c->turns, c->backwards);
+    (void)printf("%-14s %" PRIu64 ", largest lag %.9g us\n", "singles", c->singles,
+                 (double)s->largest_lag_ps * 1e-6);
+    (void)printf("%-14s %" PRIu64 " behind the horizon of %.9g us\n", "late", s->late,
+                 (double)job->config.sort.horizon_ps * 1e-6);
+    print_pairs("prompts", &job->totals.prompt);
+    if (job->config.delayed) {
+        print_pairs("delayeds", &job->totals.delayed);
+    }
+    if (job->rates != NULL) {
+        print_rates(job);
+    }
+    print_written(job);
+    slc_cli_print_faults(&faults);
+    (void)printf("%-14s convert %.3f s, sort %.3f s, coincidences %.3f s (%.1f Mframe/s); %.3f s in all\n",
+                 "time", job->seconds[SLC_PET_STAGE_CONVERT], job->seconds[SLC_PET_STAGE_SORT],
+                 job->seconds[SLC_PET_STAGE_COINCIDENCE], ratio((double)c->frames, seconds) * 1e-6,
+                 job->seconds_total);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------- */
+
+static json_t *pairs_json(const slc_pet_coincidence_counts *c)
+{
+    json_t *multiplicity = json_array();
+    for (int i = 0; i < SLC_PET_MULTIPLICITIES && multiplicity != NULL; i++) {
+        (void)json_array_append_new(multiplicity, json_integer((json_int_t)c->multiplicity[i]));
+    }
+    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "singles", (json_int_t)c->singles, "windows",
+                     (json_int_t)c->windows, "pairs", (json_int_t)c->pairs, "groups", (json_int_t)c->groups,
+                     "multiplicity", multiplicity);
+}
+
+static void add_rates(const slc_pet_run_job *job, json_t *object)
+{
+    slc_run_pet_rates_totals t;
+    slc_run_pet_rates_totals_of(job->rates, &t);
+    (void)json_object_set_new(object, "randoms_from_singles", json_real(t.randoms));
+    (void)json_object_set_new(object, "seconds_measured", json_real(t.seconds));
+    if (job->dead_time_ns > 0) {
+        json_t *dead = json_pack("{s:f, s:b, s:I, s:f, s:f, s:I}", "ns", job->dead_time_ns, "paralysable",
+                                 (int)job->options->paralysable, "frames", (json_int_t)t.frames,
+                                 "frames_expected_in_it", t.dead_frames, "worst_fraction", t.worst_fraction,
+                                 "saturated", (json_int_t)t.saturated);
+        (void)json_object_set_new(object, "dead_time", dead);
+    }
+}
+
+static void add_outputs(const slc_pet_run_job *job, json_t *object)
+{
+    if (job->options->output != NULL) {
+        json_t *list = json_pack("{s:s, s:s, s:I, s:I, s:I}", "file", job->options->output, "format",
+                                 slc_pet_run_format_name((size_t)job->format), "written",
+                                 (json_int_t)job->written, "left_out", (json_int_t)job->left_out, "start_ps",
+                                 (json_int_t)job->start_ps);
+        (void)json_object_set_new(object, "output", list);
+    }
+    if (job->options->sinogram != NULL) {
+        (void)json_object_set_new(object, "sinogram",
+                                  json_pack("{s:I, s:I}", "in", (json_int_t)job->sinogram_in, "outside",
+                                            (json_int_t)job->sinogram_outside));
+    }
+}
+
+bool slc_pet_run_print_json(const slc_pet_run_job *job)
+{
+    char checksum[17];
+    slc_faults faults = job->faults;
+    slc_pet_inputs_faults(&job->inputs, &faults);
+    (void)snprintf(checksum, sizeof checksum, "%016" PRIx64, job->totals.checksum);
+    json_t *seconds = json_pack("{s:f, s:f, s:f, s:f}", "convert", job->seconds[SLC_PET_STAGE_CONVERT],
+                                "sort", job->seconds[SLC_PET_STAGE_SORT], "coincidences",
+                                job->seconds[SLC_PET_STAGE_COINCIDENCE], "total", job->seconds_total);
+    json_t *object = json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:s}", "command", "pet run",
+                               "inputs", job->inputs.n, "policy",
+                               slc_pet_policy_name(job->config.prompt.policy), "convert",
+                               slc_pet_convert_json(&job->totals.convert), "sort",
+                               slc_pet_sort_json(&job->totals.sort, job->config.sort.horizon_ps), "prompts",
+                               pairs_json(&job->totals.prompt), "checksum", checksum, "faults",
+                               slc_cli_faults_json(&faults), "seconds", seconds, "device", device_of(job));
+    if (object != NULL && job->config.delayed) {
+        (void)json_object_set_new(object, "delayeds", pairs_json(&job->totals.delayed));
+    }
+    if (object != NULL && job->rates != NULL) {
+        add_rates(job, object);
+    }
+    if (object != NULL) {
+        add_outputs(job, object);
+    }
+    return slc_cli_print_json("pet run", object);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `sluice pet sort`: nearly ordered singles to ordered ones, as they come, in the memory of a horizon.
+ */
+#include "cmd_pet_frames.h"
+
+#include <sluice/sluice.h>
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND (&slc_cmd_pet_sort)
+
+typedef struct sort_options {
+    const char *output, *late, *horizon;
+    uint64_t batch, threads;
+    bool json, quiet;
+} sort_options;
+
+static const slc_cli_option options_table[] = {
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .required = true,
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(sort_options, output),
+     .help = "the singles in order; - is standard output"},
+    {.name = "late",
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(sort_options, late),
+     .help = "write singles that came later than the horizon allows"},
+    {.name = "horizon",
+     .value = "TIME",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(sort_options, horizon),
+     .help = "how far behind the latest time a single may come (default 1ms)"},
+    {.name = "batch",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(sort_options, batch),
+     .low = 1,
+     .high = 1 << 28,
+     .help = "singles at a time; results do not depend on it"},
+    {.name = "threads",
+     .value = "N",
+     .kind = SLC_CLI_COUNT,
+     .member = offsetof(sort_options, threads),
+     .low = 0,
+     .high = 64,
+     .help = "0: one for each processor; results do not depend on it"},
+    {.name = "json",
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(sort_options, json),
+     .help = "print one JSON object with the counts"},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(sort_options, quiet),
+     .help = "no summary and no progress on standard error, only errors"},
+};
+
+static void set_defaults(void *at)
+{
+    *(sort_options *)at = (sort_options){.batch = 1 << 18, .threads = 1};
+}
+
+typedef struct job {
+    const sort_options *options;
+    slc_pet_sort_config config;
+    slc_io_pet_singles *input;
+    slc_pet_sort *stage;
+    slc_pet_singles singles, sorted, late;
+    slc_io_pet_singles_writer *out, *late_out;
+    slc_pet_sort_counts counts;
+    slc_cli_progress progress;
+    double seconds;
+    slc_error error;
+} job;
+
+static slc_status sort_some(job *j, bool last)
+{
+    const double began = slc_clock_seconds();
+    slc_columns_reset(&j->sorted);
+    slc_columns_reset(&j->late);
+    slc_status status = slc_pet_sort_run(j->stage, &j->singles, last, &j->sorted,
+                                         j->late_out != NULL ? &j->late : NULL, &j->error);
+    j->seconds += slc_clock_seconds() - began;
+    status = status == SLC_OK ? slc_io_pet_singles_write(j->out, &j->sorted, &j->error) : status;
+    if (status == SLC_OK && j->late_out != NULL) {
+        status = slc_io_pet_singles_write(j->late_out, &j->late, &j->error);
+    }
+    return status;
+}
+
+static slc_status sort_all(job *j)
+{
+    slc_status status = SLC_OK;
+    uint64_t taken = 0;
+    while (status == SLC_OK && !slc_cli_interrupted()) {
+        slc_columns_reset(&j->singles);
+        status = slc_io_pet_singles_read(j->input, (size_t)j->options->batch, &j->singles, &j->error);
+        if (status == SLC_OK) {
+            taken += j->singles.head.size;
+            status = sort_some(j, false);
+            slc_cli_progress_show(&j->progress, taken, 0);
+        }
+    }
+    if (status == SLC_END) {
+        slc_columns_reset(&j->singles);
+        status = sort_some(j, true);
+    }
+    slc_pet_sort_counts_of(j->stage, &j->counts);
+    return status;
+}
+
+static slc_status open_all(job *j, const char *path)
+{
+    slc_status status = slc_pet_sort_open(&j->config, &j->stage, &j->error);
+    if (status == SLC_OK) {
+        status = slc_io_pet_singles_open(path, SLC_IO_PET_SINGLES, &j->input, &j->error);
+    }
+    if (status == SLC_OK) {
+        status = slc_io_pet_singles_create(j->options->output, SLC_IO_PET_SINGLES, &j->out, &j->error);
+    }
+    if (status == SLC_OK && j->options->late != NULL) {
+        status = slc_io_pet_singles_create(j->options->late, SLC_IO_PET_SINGLES, &j->late_out, &j->error);
+    }
+    return status;
+}
+
+static slc_status finish(job *j)
+{
+    slc_status status = slc_io_pet_singles_finish(j->out, &j->error);
+    j->out = NULL;
+    if (j->late_out != NULL && status == SLC_OK) {
+        status = slc_io_pet_singles_finish(j->late_out, &j->error);
+        j->late_out = NULL;
+    }
+    return status;
+}
+
+static void tell(const job *j)
+{
+    const slc_pet_sort_counts *c = &j->counts;
+    slc_pet_late_tell("pet sort", c, j->config.horizon_ps);
+    slc_cli_say("pet sort",
+                "%" PRIu64 " singles, %" PRIu64 " in order, %" PRIu64 " late; largest lag %.9g us; "
+                "%.3f s",
+                c->taken, c->given, c->late, (double)c->largest_lag_ps * 1e-6, j->seconds);
+}
+
+static int process(job *j, const char *path)
+{
+    slc_cli_catch_signals();
+    slc_cli_progress_begin(&j->progress, "pet sort", j->options->quiet);
+    j->progress.unit = "singles";
+    slc_status status = open_all(j, path);
+    status = status == SLC_OK ? sort_all(j) : status;
+    slc_cli_progress_end(&j->progress);
+    if (slc_cli_interrupted()) {
+        return SLC_CLI_FAILED;
+    }
+    if (status == SLC_OK && j->counts.taken == 0) {
+        status = slc_fail(&j->error, SLC_ERR_FORMAT, "%s: there are no singles in it", path);
+    }
+    status = status == SLC_OK ? finish(j) : status;
+    if (status != SLC_OK) {
+        slc_cli_say("pet sort", "%s", j->error.text);
+        return SLC_CLI_FAILED;
+    }
+    if (j->options->json) {
+        json_t *object = json_pack("{s:s, s:o, s:f}", "command", "pet sort", "sort",
+                                   slc_pet_sort_json(&j->counts, j->config.horizon_ps), "seconds",
+                                   j->seconds);
+        return slc_cli_print_json("pet sort", object) ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    }
+    if (!j->options->quiet) {
+        tell(j);
+    }
+    return SLC_CLI_DONE;
+}
+
+static int check(const sort_options *o, char **inputs)
+{
+    static const char *const flags[] = {"--output", "--late"};
+    const bool prints = strcmp(o->output, "-") == 0;
+    const char *const outputs[] = {prints ? NULL : o->output, o->late};
+    if (o->late != NULL && strcmp(o->late, "-") == 0) {
+        return slc_cli_wrong(COMMAND, "--late needs the name of a file, not '-'");
+    }
+    if (o->json && prints) {
+        return slc_cli_wrong(COMMAND, "--json and --output - both print: give --output a file");
+    }
+    return slc_cli_check_files(COMMAND, flags, outputs, 2, inputs, 1);
+}
+
+static int run(int argc, char **argv)
+{
+    sort_options options;
+    job j = {.options = &options};
+    int first = 0;
+    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
+    status = status == SLC_CLI_GO_ON ? check(&options, argv + first) : status;
+    slc_pet_sort_config_default(&j.config);
+    if (status == SLC_CLI_GO_ON) {
+        j.config.threads = (uint32_t)options.threads;
+        status = slc_pet_horizon_word(COMMAND, options.horizon, &j.config.horizon_ps);
+    }
+    status = status == SLC_CLI_GO_ON ? process(&j, argv[first]) : status;
+    slc_io_pet_singles_close(j.input);
+    slc_pet_sort_close(j.stage);
+    slc_io_pet_singles_abandon(j.out);
+    slc_io_pet_singles_abandon(j.late_out);
+    slc_columns_clear(&slc_pet_singles_schema, &j.singles);
+    slc_columns_clear(&slc_pet_singles_schema, &j.sorted);
+    slc_columns_clear(&slc_pet_singles_schema, &j.late);
+    return status;
+}
+
+const slc_cli_command slc_cmd_pet_sort = {
+    .name = "pet sort",
+    .operands = "SINGLES",
+    .summary = "sort nearly ordered PET singles by time",
+    .description =
+        "Puts singles, as they come from several modules, into the order of their times, stable, in "
+        "the memory\n"
+        "that singles of one horizon need. '-' is standard input.\n",
+    .options = options_table,
+    .n_options = sizeof options_table / sizeof options_table[0],
+    .min_operands = 1,
+    .max_operands = 1,
+    .defaults = set_defaults,
+    .run = run,
+};

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `sluice simulate pet`: generated frames of a PET scanner, written as a raw file or sent as its modules
+ * would send them, with the tables that they convert with and the truth.
+ */
+#include "cli_rows.h"
+#include "cmd_pet_frames.h"
+
+#include <sluice/sluice.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define COMMAND (&slc_cmd_simulate_pet)
+
+typedef struct simulate_options {
+    const char *scanner, *output, *tables, *truth, *ticks;
+    slc_cli_texts source, send;
+    uint64_t seed, packet, repeat, tick_bits, flood_side;
+    double seconds, rate, activity, efficiency, scatter, time_sigma, resolution, dead_time, lso, threshold,
+        delay, wait, gain_spread, offset_sigma, flood_sigma, pair_share;
+    bool fast, bare, sequence, flat_out, replace, quiet;
+} simulate_options;
+_Static_assert(sizeof(simulate_options) <= SLC_CLI_OPTIONS_BYTES, "the help needs room for them");
+
+#define TEXT(name_, member_, value_, help_)                                                                  \
+    {                                                                                                        \
+        .name = (name_), .value = (value_), .kind = SLC_CLI_TEXT,                                            \
+        .member = offsetof(simulate_options, member_), .help = (help_)                                       \
+    }
+#define COUNT(name_, member_, low_, high_, help_)                                                            \
+    {                                                                                                        \
+        .name = (name_), .value = "N", .kind = SLC_CLI_COUNT, .member = offsetof(simulate_options, member_), \
+        .low = (low_), .high = (high_), .help = (help_)                                                      \
+    }
+#define NUMBER(name_, member_, high_, help_)                                                                 \
+    {                                                                                                        \
+        .name = (name_), .value = "X", .kind = SLC_CLI_NUMBER,                                               \
+        .member = offsetof(simulate_options, member_), .low = 0, .high = (high_), .help = (help_)            \
+    }
+#define FLAG(name_, member_, help_)                                                                          \
+    {                                                                                                        \
+        .name = (name_), .kind = SLC_CLI_FLAG, .member = offsetof(simulate_options, member_),                \
+        .help = (help_)                                                                                      \
+    }
+
+static const slc_cli_option table[] = {
+    TEXT("scanner", scanner, "NAME", "a wrong name lists all (default mouse20)"),
+    {.name = "seconds",
+     .value = "X",
+     .kind = SLC_CLI_NUMBER,
+     .member = offsetof(simulate_options, seconds),
+     .low = 1e-6,
+     .high = 1e6,
+     .help = "length of the measurement"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(simulate_options, output),
+     .help = "write a raw file"},
+    FLAG("bare", bare, "write frames alone, without heads; '-' is then standard output"),
+    FLAG("replace", replace, "overwrite FILE if it is there; otherwise that is an error"),
+    TEXT("tables", tables, "FILE", "where to write the tables that the frames convert with (HDF5)"),
+    TEXT("truth", truth, "FILE", "where to write a row for each frame (CSV): where it is from"),
+    {.name = "send",
+     .value = "ADDR:PORT",
+     .kind = SLC_CLI_TEXTS,
+     .member = offsetof(simulate_options, send),
+     .help = "send it; given again, module m sends to address m mod their number"},
+    FLAG("flat-out", flat_out, "send as fast as it goes, not at the rate of the measurement"),
+    COUNT("repeat", repeat, 1, 1e12, "send the measurement so many times, each later by its length"),
+    FLAG("sequence", sequence, "datagrams begin with 8 bytes that count those of their module"),
+    COUNT("seed", seed, 0, 0, "same seed, same frames"),
+    NUMBER("rate", rate, 1e10, "singles a second in all; 0: as the activity gives it"),
+    {.name = "source",
+     .value = "X,Y,Z,R,L,BQ",
+     .kind = SLC_CLI_TEXTS,
+     .member = offsetof(simulate_options, source),
+     .help = "a cylinder along z or a point (R = L = 0), in mm and Bq; again for more"},
+    NUMBER("activity", activity, 1e12, "Bq of a point in the middle, without --source"),
+    NUMBER("efficiency", efficiency, 1, "of a photon that meets a crystal"),
+    NUMBER("scatter", scatter, 1, "fraction of detected photons that have scattered"),
+    NUMBER("time-sigma", time_sigma, 1e6, "resolution of a single's time in ps"),
+    NUMBER("resolution", resolution, 1, "of energy, full width at half maximum over 511 keV"),
+    NUMBER("dead-time", dead_time, 1e9, "of a block after a single in ns"),
+    NUMBER("lso", lso, 1e6, "background singles of a crystal a second"),
+    NUMBER("threshold", threshold, 1e5, "in keV"),
+    TEXT("ticks", ticks, "N/D", "a tick of the frames' clock is N/D picoseconds (default 1)"),
+    COUNT("tick-bits", tick_bits, 8, 64, "bits of the clock, which begins again at 0 after them"),
+    COUNT("packet", packet, 1, 4000, "frames of a datagram"),
+    NUMBER("packet-delay", delay, 1e9, "mean in us by which modules' datagrams are out of step"),
+    NUMBER("packet-wait", wait, 1e9, "us after which one is sent though it is not full; 0: never"),
+    COUNT("flood-side", flood_side, 0, 256, "places of a flood map's side; 0: x and y are the crystal's"),
+    NUMBER("flood-sigma", flood_sigma, 10, "width of crystals in it, of their distance"),
+    NUMBER("gain-spread", gain_spread, 1, "of crystals, of their mean"),
+    NUMBER("offset-sigma", offset_sigma, 1e6, "spread of the crystals' time offsets in ps"),
+    FLAG("fast", fast, "no physics: singles at --rate in random crystals, for measurements"),
+    NUMBER("pair-share", pair_share, 1, "with --fast, the part of them that are pairs"),
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = SLC_CLI_FLAG,
+     .member = offsetof(simulate_options, quiet),
+     .help = "no progress and no notes on standard error, only errors"},
+};
+
+static void set_defaults(void *at)
+{
+    slc_sim_pet_config c;
+    slc_sim_pet_config_default(&c);
+    *(simulate_options *)at = (simulate_options){.seconds = 1,
+                                                 .repeat = 1,
+                                                 .seed = c.seed,
+                                                 .activity = c.source[0].activity_bq,
+                                                 .rate = c.singles_hz,
+                                                 .efficiency = c.efficiency,
+                                                 .scatter = c.scatter_fraction,
+                                                 .time_sigma = c.time_sigma_ps,
+                                                 .resolution = c.energy_resolution,
+                                                 .dead_time = c.dead_time_ns,
+                                                 .lso = c.lso_hz,
+                                                 .threshold = c.threshold_kev,
+                                                 .tick_bits = c.clock.tick_bits,
+                                                 .packet = c.frames_per_packet,
+                                                 .delay = c.packet_delay_us,
+                                                 .wait = c.packet_wait_us,
+                                                 .flood_side = c.flood_side,
+                                                 .flood_sigma = c.flood_sigma,
+                                                 .gain_spread = c.gain_spread,
+                                                 .offset_sigma = c.time_offset_sigma_ps,
+                                                 .pair_share = c.pair_share};
+}
+
+typedef struct job {
+    const simulate_options *options;
+    slc_sim_pet_config config;
+    slc_sim_pet *sim;
+    slc_io_pet_raw_writer *raw;
+    slc_io_text_writer *bare, *truth_file;
+    slc_pet_frame *frames;
+    size_t n, capacity; /* frames at hand: all of them for sending, else those of a step */
+    slc_sim_pet_truth truth;
+    uint64_t written, sequence[SLC_PET_MAX_MODULES];
+    void *datagrams; /* of a step: times, sizes, sockets, and their bytes */
+    uint64_t began_ns;
+    slc_error error;
+} job;
+
+/* ---- words ------------------------------------------------------------------------------------- */
+
+static int sources(const simulate_options *o, slc_sim_pet_config *c)
+{
+    if (o->source.n == 0) {
+        c->source[0].activity_bq = o->activity;
+        return SLC_CLI_GO_ON;
+    }
+    for (uint32_t i = 0; i < o->source.n; i++) {
+        double v[6];
+        const char *text = o->source.word[i];
+        size_t n = 0;
+        char *end = NULL;
+        for (; n < 6; n++, text = end + 1) {
+            v[n] = strtod(text, &end);
+            if (end == text || *end != (n < 5 ? ',' : '\0')) {
+                return slc_cli_wrong(COMMAND, "--source takes X,Y,Z,R,L,BQ, six numbers, not '%s'",
+                                     o->source.word[i]);
+            }
+        }
+        c->source[i] = (slc_sim_pet_source){v[0], v[1], v[2], v[3], v[4], v[5]};
+    }
+    c->n_sources = o->source.n;
+    return SLC_CLI_GO_ON;
+}
+
+static int configure(job *j)
+{
+    const simulate_options *o = j->options;
+    slc_sim_pet_config *c = &j->config;
+    slc_sim_pet_config_default(c);
+    if (slc_pet_scanner(o->scanner != NULL ? o->scanner : "mouse20", &c->geometry, &j->error) != SLC_OK) {
+        return slc_cli_wrong(COMMAND, "--scanner: %s", j->error.text);
+    }
+    const slc_pet_frame_words words = {.ticks = o->ticks, .tick_bits = o->tick_bits};
+    int status = slc_pet_convert_config_of(COMMAND, &words, NULL, &c->clock);
+    status = status == SLC_CLI_GO_ON ? sources(o, c) : status;
+    c->seed = o->seed;
+    c->singles_hz = o->rate;
+    c->efficiency = o->efficiency;
+    c->scatter_fraction = o->scatter;
+    c->time_sigma_ps = o->time_sigma;
+    c->energy_resolution = o->resolution;
+    c->dead_time_ns = o->dead_time;
+    c->lso_hz = o->lso;
+    c->threshold_kev = o->threshold;
+    c->frames_per_packet = (uint32_t)o->packet;
+    c->packet_delay_us = o->delay;
+    c->packet_wait_us = o->wait;
+    c->flood_side = (uint32_t)o->flood_side;
+    c->flood_sigma = o->flood_sigma;
+    c->gain_spread = o->gain_spread;
+    c->time_offset_sigma_ps = o->offset_sigma;
+    c->fast = o->fast;
+    c->pair_share = o->pair_share;
+    return status;
+}
+
+static int check_words(const simulate_options *o)
+{
+    static const char *const flags[] = {"--output", "--tables", "--truth"};
+    const char *const names[] = {o->output, o->tables, o->truth};
+    if ((o->output != NULL) == (o->send.n > 0)) {
+        return slc_cli_wrong(COMMAND, "it is written or sent: give --output or --send");
+    }
+    if (o->send.n == 0 && (o->flat_out || o->repeat > 1)) {
+        return slc_cli_wrong(COMMAND, "--flat-out and --repeat are of --send");
+    }
+    if (o->bare && (o->output == NULL || o->sequence)) {
+        return slc_cli_wrong(COMMAND, "--bare is of --output, and has no place for --sequence");
+    }
+    for (size_t i = 0; i < 3; i++) {
+        if (names[i] != NULL && strcmp(names[i], "-") == 0 && !(i == 0 && o->bare)) {
+            return slc_cli_wrong(COMMAND, "%s needs the name of a file, not '-'", flags[i]);
+        }
+    }
+    return slc_cli_check_files(COMMAND, flags, names, 3, NULL, 0);
+}
+
+/* ---- outputs ----------------------------------------------------------------------------------- */
+
+static slc_status open_outputs(job *j)
+{
+    const simulate_options *o = j->options;
+    slc_status status = SLC_OK;
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    j->began_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    if (o->tables != NULL) {
+        status = slc_io_write_pet_tables(o->tables, slc_sim_pet_tables(j->sim), &j->error);
+    }
+    if (status == SLC_OK && o->truth != NULL) {
+        status = slc_io_text_create(o->truth, &j->truth_file, &j->error);
+        if (status == SLC_OK) {
+            slc_cli_csv_head(slc_io_text_stream(j->truth_file), &slc_sim_pet_truth_schema);
+        }
+    }
+    if (status == SLC_OK && o->bare) {
+        status = slc_io_text_create(o->output, &j->bare, &j->error);
+    } else if (status == SLC_OK && o->output != NULL) {
+        const slc_io_pet_raw_config config = {
+            .replace = o->replace,
+            .payload = {.header_bytes = o->sequence ? 8 : 0, .sequence_bytes = o->sequence ? 8 : 0}};
+        status = slc_io_pet_raw_create(o->output, &config, &j->raw, &j->error);
+    }
+    return status;
+}
+
+/* Datagrams as they would be sent: frames of one module that follow each other. */
+static slc_status write_raw(job *j, double begin_s)
+{
+    const size_t header = j->options->sequence ? 8 : 0, most = j->config.frames_per_packet;
+    const size_t all = j->n + 1; /* a frame a datagram at worst */
+    free(j->datagrams);
+    j->datagrams = malloc(all * (sizeof(uint64_t) + 2 * sizeof(uint16_t) + sizeof *j->frames + header));
+    if (j->datagrams == NULL) {
+        return slc_fail(&j->error, SLC_ERR_MEMORY, "no memory for %zu frames", j->n);
+    }
+    uint64_t *times = j->datagrams;
+    uint16_t *sizes = (uint16_t *)(times + all), *sockets = sizes + all;
+    uint8_t *packed = (uint8_t *)(sockets + all);
+    uint8_t *end = packed;
+    size_t n = 0;
+    for (size_t i = 0, k = 0; i < j->n; i += k, n++) {
+        const uint8_t module = j->frames[i].module;
+        for (k = 1; k < most && i + k < j->n && j->frames[i + k].module == module; k++) {
+        }
+        for (size_t b = 0; b < header; b++) {
+            end[b] = (uint8_t)(j->sequence[module] >> 8 * b);
+        }
+        j->sequence[module]++;
+        memcpy(end + header, j->frames + i, k * sizeof *j->frames);
+        sizes[n] = (uint16_t)(header + k * sizeof *j->frames);
+        sockets[n] = 0;
+        times[n] = j->began_ns + (uint64_t)(begin_s * 1e9);
+        end += sizes[n];
+    }
+    return slc_io_pet_raw_write(j->raw, packed, sizes, times, sockets, n, &j->error);
+}
+
+/* What the last step has generated. For sending, all frames are kept. */
+static slc_status write_step(job *j, double begin_s)
+{
+    slc_status status = SLC_OK;
+    if (j->truth_file != NULL) {
+        slc_cli_csv_rows(slc_io_text_stream(j->truth_file), &slc_sim_pet_truth_schema, &j->truth);
+        slc_columns_reset(&j->truth);
+    }
+    if (j->bare != NULL) {
+        /* A write that fails shows in the stream, and finish looks there. */
+        (void)fwrite(j->frames, sizeof *j->frames, j->n, slc_io_text_stream(j->bare));
+    } else if (j->raw != NULL) {
+        status = write_raw(j, begin_s);
+    }
+    if (j->options->send.n == 0) {
+        j->written += j->n;
+        j->n = 0;
+    }
+    return status;
+}
+
+static slc_status finish_outputs(job *j)
+{
+    slc_status status = SLC_OK;
+    if (j->raw != NULL) {
+        status = slc_io_pet_raw_finish(j->raw, &j->error);
+        j->raw = NULL;
+    }
+    if (status == SLC_OK && j->bare != NULL) {
+        status = slc_io_text_finish(j->bare, &j->error);
+        j->bare = NULL;
+    }
+    if (status == SLC_OK && j->truth_file != NULL) {
+        status = slc_io_text_finish(j->truth_file, &j->error);
+        j->truth_file = NULL;
+    }
+    return status;
+}
+
+/* ---- work -------------------------------------------------------------------------------------- */
+
+/* Steps of about a million frames; packets are closed at their ends. */
+static slc_status generate(job *j)
+{
+    const simulate_options *o = j->options;
+    slc_cli_progress progress;
+    slc_cli_progress_begin(&progress, "simulate pet", o->quiet);
+    progress.unit = "frames";
+    slc_status status = SLC_OK;
+    double step = o->rate > 0 ? 1e6 / o->rate : 0.1;
+    uint64_t all = 0;
+    for (double at = 0; at < o->seconds && status == SLC_OK && !slc_cli_interrupted(); at += step) {
+        const double left = o->seconds - at;
+        const size_t before = j->n;
+        status = slc_sim_pet_next(j->sim, left < step * 1.000001 ? left : step, &j->frames, &j->n,
+                                  &j->capacity, j->truth_file != NULL ? &j->truth : NULL, &j->error);
+        all += j->n - before;
+        status = status == SLC_OK ? write_step(j, at) : status;
+        slc_cli_progress_show(&progress, all, 0);
+    }
+    slc_cli_progress_end(&progress);
+    return status;
+}
+
+static bool stop(void *context)
+{
+    (void)context;
+    return slc_cli_interrupted();
+}
+
+static slc_status send_all(job *j)
+{
+    const simulate_options *o = j->options;
+    const slc_pet_convert_config *clock = &j->config.clock;
+    slc_run_pet_send send = {.n_to = o->send.n,
+                             .frames_hz = o->flat_out ? 0 : (double)j->n / o->seconds,
+                             .frames_per_datagram = j->config.frames_per_packet,
+                             .sequence = o->sequence,
+                             .repeat = o->repeat,
+                             .stop = stop};
+    for (uint32_t i = 0; i < o->send.n; i++) {
+        send.to[i] = o->send.word[i];
+    }
+    const double ticks = o->seconds * 1e12 / clock->tick_numerator * clock->tick_denominator;
+    send.repeat_ticks = ticks < 1.8e19 ? (uint64_t)ticks : 0;
+    uint64_t sent = 0, datagrams = 0;
+    const double began = slc_clock_seconds();
+    const slc_status status = slc_run_pet_send_frames(&send, j->frames, j->n, &sent, &datagrams, &j->error);
+    const double seconds = slc_clock_seconds() - began;
+    if (!o->quiet) {
+        slc_cli_say("simulate pet",
+                    "sent %" PRIu64 " frames in %" PRIu64 " datagrams, %.3f s, %.3f M frames/s", sent,
+                    datagrams, seconds, (double)sent / seconds * 1e-6);
+    }
+    return status == SLC_END ? SLC_OK : status;
+}
+
+static int simulate(job *j)
+{
+    const simulate_options *o = j->options;
+    slc_status status = slc_sim_pet_open(&j->config, &j->sim, &j->error);
+    if (status == SLC_ERR_USAGE) {
+        return slc_cli_wrong(COMMAND, "%s", j->error.text);
+    }
+    slc_cli_catch_signals();
+    status = status == SLC_OK ? open_outputs(j) : status;
+    status = status == SLC_OK ? generate(j) : status;
+    if (status == SLC_OK && !slc_cli_interrupted()) {
+        status = finish_outputs(j);
+    }
+    if (status == SLC_OK && o->send.n > 0 && !slc_cli_interrupted()) {
+        status = send_all(j);
+    }
+    if (status != SLC_OK) {
+        slc_cli_say("simulate pet", "%s", j->error.text);
+    }
+    if (status != SLC_OK || slc_cli_interrupted()) {
+        return SLC_CLI_FAILED;
+    }
+    if (!o->quiet && o->output != NULL) {
+        slc_cli_say("simulate pet", "%s: %" PRIu64 " frames of %g s with seed %" PRIu64,
+                    strcmp(o->output, "-") == 0 ? "standard output" : o->output, j->written, o->seconds,
+                    o->seed);
+    }
+    return SLC_CLI_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    simulate_options options;
+    job j = {.options = &options};
+    int first = 0;
+    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
+    status = status == SLC_CLI_GO_ON ? check_words(&options) : status;
+    status = status == SLC_CLI_GO_ON ? configure(&j) : status;
+    status = status == SLC_CLI_GO_ON ? simulate(&j) : status;
+    slc_sim_pet_close(j.sim);
+    slc_io_pet_raw_leave(j.raw);
+    slc_io_text_abandon(j.bare);
+    slc_io_text_abandon(j.truth_file);
+    slc_columns_clear(&slc_sim_pet_truth_schema, &j.truth);
+    free(j.frames);
+    free(j.datagrams);
+    return status;
+}
+
+const slc_cli_command slc_cmd_simulate_pet = {
+    .name = "simulate pet",
+    .operands = "",
+    .summary = "generate frames of a PET scanner with truth, or send them",
+    .description =
+        "Generates annihilations in a ring of crystals and writes the frames that its modules would send, as "
+        "a raw\n"
+        "file that sluice pet run reads; or sends them to sluice pet acquire at the rate of the "
+        "measurement. For\n"
+        "--send all frames are in memory: long loads are short measurements with --repeat.\n",
+    .options = table,
+    .n_options = sizeof table / sizeof table[0],
+    .defaults = set_defaults,
+    .run = run,
+};

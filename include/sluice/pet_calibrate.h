@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tables of pet_convert.h from measured frames: flood maps and which crystal each of their places belongs
+ * to, gains from photopeaks, time offsets from coincidences. docs/howto/pet-calibrate.md shows the order of
+ * the steps; frames are given to each step again, as none needs all of them in memory.
+ */
+#ifndef SLUICE_PET_CALIBRATE_H
+#define SLUICE_PET_CALIBRATE_H
+
+#include <sluice/pet_convert.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct slc_pet_calibrate_config {
+    slc_pet_geometry geometry;
+    uint32_t position_side; /* of the flood maps: 1 to 256, and not below crystals_y and crystals_z */
+    uint32_t spectrum_bins; /* 16 to 65536, from energy 0; 256 */
+    /* Units of a frame's energy in a bin, whole ones, as bins of unequal many would show a comb. 0: as many
+     * as the energies of step 1 need. */
+    uint32_t spectrum_bin;
+    double peak_kev;          /* energy of the photopeak; 511 */
+    uint32_t flood_counts;    /* a block needs so many for each of its crystals to be looked at; 25 */
+    uint32_t spectrum_counts; /* a crystal needs so many for a fit; 100 */
+} slc_pet_calibrate_config;
+/* "mouse20", maps of 256 places a side. */
+void slc_pet_calibrate_config_default(slc_pet_calibrate_config *config);
+
+typedef struct slc_pet_calibrate slc_pet_calibrate;
+/* SLC_ERR_USAGE names the field. A calibration belongs to one thread at a time. */
+slc_status slc_pet_calibrate_open(const slc_pet_calibrate_config *config, slc_pet_calibrate **calibrate,
+                                  slc_error *error);
+void slc_pet_calibrate_close(slc_pet_calibrate *calibrate); /* NULL is allowed */
+/* As it was opened; spectrum_bin is the one that is used once there are spectra. */
+const slc_pet_calibrate_config *slc_pet_calibrate_config_of(const slc_pet_calibrate *c);
+
+/* What became of the frames of each step. */
+typedef struct slc_pet_calibrate_counts {
+    uint64_t flood, flood_outside;       /* in maps; of no block, or of a place outside of the map */
+    uint64_t spectrum, spectrum_outside; /* in spectra; of no crystal */
+    uint64_t beyond;                     /* of those in spectra: above the last bin */
+} slc_pet_calibrate_counts;
+void slc_pet_calibrate_counts_of(const slc_pet_calibrate *c, slc_pet_calibrate_counts *counts);
+
+/* ---- step 1: flood maps ------------------------------------------------------------------------ */
+
+/* Frames of no block, and of places outside of the maps, are counted and left out. SLC_ERR_MEMORY where there
+ * is none for the maps. */
+slc_status slc_pet_calibrate_add_flood(slc_pet_calibrate *c, const slc_pet_frame *frames, size_t n,
+                                       slc_error *error);
+/* Counts of a block, position_side² of them, row y behind row y − 1. NULL before the first frames, and where
+ * there is no such block. */
+const uint32_t *slc_pet_calibrate_flood(const slc_pet_calibrate *c, uint32_t module, uint32_t unit);
+/* Finds the crystals' peaks of every block and gives each place to the nearest crystal; `position` has
+ * slc_pet_position_elements. Blocks without enough counts, or where no grid of peaks is found, are given a
+ * plain grid and counted in *unsure (may be NULL). */
+slc_status slc_pet_calibrate_position(slc_pet_calibrate *c, uint16_t *position, uint32_t *unsure,
+                                      slc_error *error);
+/* What step 1 found in a block: places of the crystals' peaks in its map, in the order of the crystals, place
+ * x reaching from x to x + 1. */
+typedef struct slc_pet_grid {
+    const float *x, *y;
+    bool sure;       /* false: the plain grid */
+    uint64_t counts; /* of the map */
+    /* How far the map falls between neighbouring peaks, on the average, as a share of their height: 1 where
+     * crystals are well apart, about 0 where nothing is to be seen. 0 where it was not looked for. */
+    double contrast;
+} slc_pet_grid;
+/* False before slc_pet_calibrate_position, and where there is no such block. */
+bool slc_pet_calibrate_grid(const slc_pet_calibrate *c, uint32_t module, uint32_t unit, slc_pet_grid *grid);
+
+/* ---- step 2: gains ----------------------------------------------------------------------------- */
+
+/* Spectra by crystal, of frames that `tables` give to a crystal; only its geometry and its position table are
+ * used. SLC_ERR_USAGE where its geometry has other blocks. */
+slc_status slc_pet_calibrate_add_spectrum(slc_pet_calibrate *c, const slc_pet_tables *tables,
+                                          const slc_pet_frame *frames, size_t n, slc_error *error);
+/* spectrum_bins counts of a crystal; NULL before the first frames. */
+const uint32_t *slc_pet_calibrate_spectrum(const slc_pet_calibrate *c, uint32_t crystal);
+
+/* A Gaussian on a straight background. Energies are in units of a frame's energy, heights in counts a bin. */
+typedef struct slc_pet_peak {
+    bool found;
+    double mean, sigma, height;
+    double mean_error; /* one standard deviation */
+    double low, high;  /* where it was fitted, and the background's height at either end */
+    double background_low, background_high;
+} slc_pet_peak;
+/* Fits the highest peak above a third of the spectrum's reach, by maximum likelihood for counts (Poisson).
+ * `bin` is the width of a bin in units, whole energies from i · bin to (i + 1) · bin − 1 being in bin i.
+ * False where there is none: too few counts, no fit, or a width or a height that no peak has. */
+bool slc_pet_peak_fit(const uint32_t *spectrum, uint32_t bins, uint32_t bin, uint32_t least_counts,
+                      double resolution, slc_pet_peak *peak);
+
+/* keV for each unit, from the photopeaks; `resolution` (may be NULL) gets the full width at half maximum over
+ * the peak, 0 where none was found. Crystals without a peak get the mean of their block, or of the scanner
+ * where the block has none, and are counted in *unsure (may be NULL). SLC_ERR_FORMAT where no crystal has a
+ * peak. */
+slc_status slc_pet_calibrate_gain(slc_pet_calibrate *c, float *gain, float *resolution, uint32_t *unsure,
+                                  slc_error *error);
+/* The fit of a crystal; found is false before slc_pet_calibrate_gain. */
+void slc_pet_calibrate_peak(const slc_pet_calibrate *c, uint32_t crystal, slc_pet_peak *peak);
+
+/* ---- step 3: times ----------------------------------------------------------------------------- */
+
+typedef struct slc_pet_time_fit {
+    uint64_t used, left_out;    /* prompt pairs; left out: farther from the fit than four widths */
+    uint32_t unsure;            /* crystals without a pair, whose offset is 0 */
+    uint32_t rounds;            /* in all */
+    double before_ps, after_ps; /* width of the pairs' differences: 1.4826 · median of |difference| */
+} slc_pet_time_fit;
+/* Time offsets by crystal from prompt pairs of a source around the middle, on average as early in one crystal
+ * as in the other: the offsets for which each crystal's mean difference to all its partners is 0 (least
+ * squares, by conjugate gradients), repeated until nothing changes by more than a tenth of a picosecond or
+ * `rounds` times; then again without the pairs that are far off, which are random. Their mean is 0. What is
+ * found is to be added to times; pairs whose times were corrected already give what is left. Delayed pairs
+ * are left alone. A source that is thin and in the middle of the ring relates each crystal to few others,
+ * which leaves slow changes around the ring undetermined: a phantom of half the ring's radius is better.
+ * `fit` may be NULL. SLC_ERR_FORMAT for a crystal that the scanner does not have, and where there is no
+ * pair. */
+slc_status slc_pet_calibrate_time(const slc_pet_geometry *geometry, const slc_pet_coincidences *pairs,
+                                  uint32_t rounds, int32_t *time_offset_ps, slc_pet_time_fit *fit,
+                                  slc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

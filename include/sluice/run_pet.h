@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Acquisition of PET frames from the network, and the sender that plays them: UDP datagrams of frames, one
+ * thread for each socket, rings of memory that are there from the beginning, a writer's thread, and (if
+ * wanted) the chain of pet_chain.h on what arrives, in a thread of its own.
+ */
+#ifndef SLUICE_RUN_PET_H
+#define SLUICE_RUN_PET_H
+
+#include <sluice/io_pet.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SLC_RUN_PET_SOCKETS = 64 };
+
+struct slc_run_pet_counts;
+
+typedef struct slc_run_pet_config {
+    const char *listen[SLC_RUN_PET_SOCKETS]; /* "127.0.0.1:9000", "[::1]:9000"; port 0: any free one */
+    uint32_t n_listen;
+    const char *output;        /* raw file; NULL: none */
+    slc_io_pet_raw_config raw; /* its payload is that of the datagrams, with or without a file */
+    /* 0: 256 MiB, at least 8 MiB for each socket; as large as the system allows, 64 MiB at most. */
+    size_t ring_bytes, socket_bytes;
+    double seconds;              /* 0: until stopped */
+    uint64_t frames;             /* 0: any number */
+    const slc_pet_config *chain; /* NULL: nothing is reconstructed live */
+    const slc_pet_tables *tables;
+    /* Called once for each socket, with its number and its address (a port of 0 is replaced), when all are
+     * open and before anything is received. May be NULL. */
+    void (*listening)(void *context, uint32_t socket, const char *address);
+    /* Called in one thread with each result of the chain, and about once a second with counts alone; false
+     * ends the acquisition. What was received before it has ended still comes. May be NULL. */
+    bool (*live)(void *context, const slc_pet_result *result, const struct slc_run_pet_counts *counts);
+    void *context;
+    bool (*stop)(void *context); /* asked at least ten times a second; may be NULL */
+} slc_run_pet_config;
+
+/* By the sequence counter, where payloads have one. It is 32 or 64 bits wide and begins anywhere. */
+typedef struct slc_run_pet_module {
+    uint64_t datagrams, frames;
+    uint64_t malformed; /* datagrams with bytes that are no whole frame; their whole frames count */
+    uint64_t lost;      /* datagrams whose numbers are missing; one that comes later is none any more */
+    uint64_t reordered; /* of those that came later than one with a higher number, up to 4096 later */
+    uint64_t repeated;  /* numbers that came again */
+    uint64_t restarts;  /* times when the counter began again, or leapt by 2^31 or more */
+} slc_run_pet_module;
+
+typedef struct slc_run_pet_counts {
+    uint64_t datagrams, frames, bytes; /* received; bytes of datagrams */
+    /* Datagrams that the system dropped: all that were sent to the sockets either were received or are in
+     * these two numbers. ring_drops are those that fell while a socket's thread waited for room in its ring,
+     * because the writer was slow; kernel_drops the others, for want of room in the sockets. */
+    uint64_t kernel_drops, ring_drops;
+    uint64_t lost, malformed; /* the modules' sums; malformed also datagrams too short to have a module */
+    uint64_t live_skipped;    /* frames that are in the file, but that the chain was too slow for */
+    uint64_t written_bytes, files;
+    uint64_t socket_bytes;                          /* room of each socket, as the system gave it */
+    double seconds, ring_fill;                      /* the fullest a ring has been, 0 to 1 */
+    slc_pet_totals chain;                           /* of the live chain, behind the last result */
+    slc_run_pet_module module[SLC_PET_MAX_MODULES]; /* by BDM of a datagram's first frame */
+} slc_run_pet_counts;
+
+/* Until the time is over, at least so many frames are there, or `stop` or `live` says so. Everything that was
+ * received is written when it returns, and has gone through the chain, in the order of the file; where there
+ * is a file, a chain that is too slow goes without some blocks, so that the file gets them. SLC_ERR_IO names
+ * the address or the file; *counts is filled in any case. The caller's thread waits meanwhile. */
+slc_status slc_run_pet_acquire(const slc_run_pet_config *config, slc_run_pet_counts *counts,
+                               slc_error *error);
+
+typedef struct slc_run_pet_send {
+    const char *to[SLC_RUN_PET_SOCKETS];
+    uint32_t n_to;    /* module m goes to address m mod n_to */
+    double frames_hz; /* 0: as fast as it goes */
+    uint32_t
+        frames_per_datagram; /* 1 to 4000; a datagram holds frames of one module that follow each other */
+    bool sequence;           /* 8 bytes, little-endian, before the frames, counted by module */
+    uint64_t repeat;         /* send all so many times; 0: once */
+    uint64_t repeat_ticks;   /* added to the frames' times in each repetition */
+    bool single; /* one datagram after the other (sendmmsg), not many as one piece (UDP_SEGMENT) */
+    bool (*stop)(void *context); /* asked at least ten times a second; may be NULL */
+    void *context;
+} slc_run_pet_send;
+/* Sends frames; *sent and *datagrams count them. SLC_ERR_IO where nobody listens on this machine. */
+slc_status slc_run_pet_send_frames(const slc_run_pet_send *config, const slc_pet_frame *frames, size_t n,
+                                   uint64_t *sent, uint64_t *datagrams, slc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

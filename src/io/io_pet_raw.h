@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the library: how raw files of PET lie on disk and in the ring of an acquisition, which is laid out
+ * as the file is, so that what was received goes to the file without a copy. docs/formats/pet-raw.md.
+ *
+ *     file head (64 bytes), then blocks: block head (48 bytes), datagrams of one size one behind the other,
+ *     of which the last may be shorter
+ */
+#ifndef SLUICE_IO_PET_RAW_H
+#define SLUICE_IO_PET_RAW_H
+
+#include "base/bytes.h"
+#include <sluice/io_pet.h>
+
+enum {
+    SLC_PET_RAW_HEAD = 64,
+    SLC_PET_RAW_BLOCK = 48,           /* bytes of a block's head */
+    SLC_PET_RAW_MOST = 1 << 20,       /* bytes of a block's datagrams, at most */
+    SLC_PET_RAW_MOST_HEADER = 1024,   /* bytes before the frames of a datagram, at most */
+    SLC_PET_RAW_INDEX_EVERY = 1 << 20 /* bytes between entries of the index, at least */
+};
+
+/* XXH64 (Y. Collet, xxHash fast digest algorithm, version 0.1.1) with seed 0. */
+uint64_t slc_io_pet_raw_hash(const uint8_t *bytes, size_t size);
+
+/* ---- the head of a block ----------------------------------------------------------------------- */
+
+typedef struct slc_io_pet_block {
+    uint64_t time_ns, first; /* first: number of its first datagram in the acquisition */
+    uint32_t payload;        /* bytes of its datagrams */
+    uint16_t datagram;       /* bytes of each but the last */
+    uint16_t header_bytes, socket;
+    uint64_t hash; /* of its datagrams */
+} slc_io_pet_block;
+
+/* Writes all but the number and the hashes, which _put fills in. */
+void slc_io_pet_block_begin(uint8_t *at, const slc_io_pet_block *block);
+/* What stands there; the magic and the hash of the head are not looked at. */
+static inline slc_io_pet_block slc_io_pet_block_of(const uint8_t *at)
+{
+    return (slc_io_pet_block){.header_bytes = slc_load_u16(at + 4),
+                              .socket = slc_load_u16(at + 6),
+                              .time_ns = slc_load_u64(at + 8),
+                              .first = slc_load_u64(at + 16),
+                              .payload = slc_load_u32(at + 24),
+                              .datagram = slc_load_u16(at + 28),
+                              .hash = slc_load_u64(at + 32)};
+}
+/* Is it a head, undamaged? */
+bool slc_io_pet_block_is_good(const uint8_t *at);
+
+static inline uint32_t slc_io_pet_block_datagrams(const slc_io_pet_block *block)
+{
+    return (block->payload + block->datagram - 1U) / block->datagram;
+}
+uint64_t slc_io_pet_block_frames(const slc_io_pet_block *block);
+
+/* ---- the head of a file, the index ------------------------------------------------------------- */
+
+extern const uint8_t slc_io_pet_raw_magic[8], slc_io_pet_block_magic[4];
+
+typedef struct slc_io_pet_raw_head {
+    slc_io_pet_payload payload;
+    uint64_t series, started_ns;
+    uint32_t file;
+} slc_io_pet_raw_head;
+void slc_io_pet_raw_head_store(uint8_t at[SLC_PET_RAW_HEAD], const slc_io_pet_raw_head *head);
+/* SLC_ERR_FORMAT where it is damaged, SLC_ERR_UNSUPPORTED where it is of another version. */
+slc_status slc_io_pet_raw_head_load(const uint8_t at[SLC_PET_RAW_HEAD], slc_io_pet_raw_head *head);
+
+typedef struct slc_io_pet_raw_entry {
+    uint64_t offset;    /* of a block's head */
+    uint64_t latest_ns; /* no block before it was received later than that */
+    uint64_t first;     /* its first datagram */
+    uint64_t frames;    /* in the file before it */
+} slc_io_pet_raw_entry;
+slc_status slc_io_pet_raw_index_write(const char *path, uint64_t series, uint32_t file, uint64_t file_bytes,
+                                      const slc_io_pet_raw_entry *entries, size_t n, slc_error *error);
+/* The entries of FILE.index, which the caller frees; NULL where there is none that belongs to this file. */
+slc_io_pet_raw_entry *slc_io_pet_raw_index_read(const char *path, const slc_io_pet_raw_head *head,
+                                                uint64_t file_bytes, size_t *n);
+
+/* ---- writing ----------------------------------------------------------------------------------- */
+
+/* Appends blocks that lie in memory as they shall in the file, but for their numbers and hashes, which are
+ * filled in. Blocks that lie one behind the other go out as one piece. */
+slc_status slc_io_pet_raw_put(slc_io_pet_raw_writer *writer, uint8_t *const *blocks, size_t n,
+                              slc_error *error);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Scanners by name, and those that are told in words: "channels=10,blocks=1x4,crystals=8x8,radius=60mm,
+ * pitch=1.6mm,depth=12mm", so that every command and caller that takes a name takes a new scanner, too.
+ */
+#include <sluice/pet_types.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct scanner {
+    const char *name;
+    slc_pet_geometry geometry;
+} scanners[] = {
+    /* A small-animal ring of 20 modules, 2 x 2 blocks of 13 x 13 crystals each. */
+    {"mouse20", {20, 1, 1, 2, 2, 13, 13, 75.0, 1.6, 13.0}},
+    /* A total-body scanner of EXPLORER's size: 24 modules around, 8 units along the axis. */
+    {"explorer", {24, 1, 8, 5, 3, 7, 14, 393.0, 2.85, 18.1}},
+    /* The ring of the reference vectors: 312 x 40 crystals. */
+    {"vectors", {24, 1, 1, 1, 2, 13, 20, 60.0, 2.0, 0.0}},
+};
+enum { SCANNERS = sizeof scanners / sizeof *scanners };
+
+const char *slc_pet_scanner_name(size_t i)
+{
+    return i < SCANNERS ? scanners[i].name : NULL;
+}
+
+/* ---- words ------------------------------------------------------------------------------------- */
+
+/* A whole number from 1 to 65536 that ends at *end. */
+static bool whole(const char *text, uint32_t *value, const char **end)
+{
+    char *after = NULL;
+    const unsigned long number = text[0] >= '0' && text[0] <= '9' ? strtoul(text, &after, 10) : 0;
+    if (number < 1 || number > 65536) {
+        return false;
+    }
+    *value = (uint32_t)number;
+    *end = after;
+    return true;
+}
+
+/* Millimetres, with or without "mm". */
+static bool length(const char *text, double *mm, const char **end)
+{
+    char *after = NULL;
+    *mm = strtod(text, &after);
+    *end = after + (strncmp(after, "mm", 2) == 0 ? 2 : 0);
+    return after != text && isfinite(*mm) && *mm >= 0;
+}
+
+enum { CHANNELS, MODULES, MODULE_RINGS, BLOCKS, CRYSTALS, RADIUS, PITCH, DEPTH, WORDS };
+static const char *const words[WORDS] = {
+    "channels=", "modules=", "module-rings=", "blocks=", "crystals=", "radius=", "pitch=", "depth="};
+
+/* The value of a word; *end gets what is behind it. */
+static bool value_of(int word, const char *text, slc_pet_geometry *g, const char **end)
+{
+    switch (word) {
+    case CHANNELS:
+        return whole(text, &g->channels, end);
+    case MODULES:
+        return whole(text, &g->modules, end);
+    case MODULE_RINGS:
+        return whole(text, &g->module_rings, end);
+    case BLOCKS:
+        return whole(text, &g->blocks_y, end) && **end == 'x' && whole(*end + 1, &g->blocks_z, end);
+    case CRYSTALS:
+        return whole(text, &g->crystals_y, end) && **end == 'x' && whole(*end + 1, &g->crystals_z, end);
+    case RADIUS:
+        return length(text, &g->radius_mm, end);
+    case PITCH:
+        return length(text, &g->pitch_z_mm, end);
+    default:
+        return length(text, &g->depth_mm, end);
+    }
+}
+
+static slc_status parse(const char *text, slc_pet_geometry *geometry, slc_error *error)
+{
+    slc_pet_geometry g = {.modules = 1, .module_rings = 1, .blocks_y = 1, .blocks_z = 1};
+    bool seen[WORDS] = {false};
+    const char *at = text;
+    for (bool more = true; more;) {
+        int word = 0;
+        while (word < WORDS && strncmp(at, words[word], strlen(words[word])) != 0) {
+            word++;
+        }
+        const char *end = at;
+        const bool good = word < WORDS && !seen[word] && value_of(word, at + strlen(words[word]), &g, &end) &&
+                          (*end == ',' || *end == '\0');
+        if (!good) {
+            return slc_fail(error, SLC_ERR_USAGE,
+                            "a scanner cannot be told by \"%s\"; its words are channels=N, modules=N, "
+                            "module-rings=N, blocks=YxZ, crystals=YxZ, radius=Rmm, pitch=Pmm, depth=Dmm",
+                            at);
+        }
+        seen[word] = true;
+        more = *end == ',';
+        at = end + 1;
+    }
+    if (!seen[CHANNELS] || !seen[CRYSTALS] || !seen[RADIUS] || !seen[PITCH]) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "a scanner needs channels=, crystals=, radius= and pitch=, and \"%s\" has not all",
+                        text);
+    }
+    const slc_status status = slc_pet_geometry_check(&g, error);
+    if (status == SLC_OK) {
+        *geometry = g;
+    }
+    return status;
+}
+
+slc_status slc_pet_scanner(const char *name, slc_pet_geometry *geometry, slc_error *error)
+{
+    if (strchr(name, '=') != NULL) {
+        return parse(name, geometry, error);
+    }
+    for (size_t i = 0; i < SCANNERS; i++) {
+        if (strcmp(scanners[i].name, name) == 0) {
+            *geometry = scanners[i].geometry;
+            return SLC_OK;
+        }
+    }
+    return slc_fail(error, SLC_ERR_USAGE,
+                    "no scanner is named \"%s\"; there are %s, %s and %s; one of "
+                    "your own is told in words, channels=...",
+                    name, scanners[0].name, scanners[1].name, scanners[2].name);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * An acquisition from its opening to its end (run_pet_acquire.h shows the parts). Everything is opened, and
+ * all memory is there, before the first datagram is taken; at the end each thread is ended behind the one
+ * that gives to it, so that nothing is left on the way.
+ */
+#include "run/run_pet_acquire.h"
+
+#include "io/io_pet_raw.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const size_t ring_default = (size_t)256 << 20, ring_least = (size_t)8 << 20;
+
+void slc_run_pet_fail(slc_run_pet_acquisition *a, slc_status status, const slc_error *error)
+{
+    (void)pthread_mutex_lock(&a->mutex);
+    if (a->status == SLC_OK) {
+        a->status = status;
+        a->error = *error;
+    }
+    (void)pthread_mutex_unlock(&a->mutex);
+    atomic_store(&a->stop, true);
+}
+
+void slc_run_pet_counts_now(slc_run_pet_acquisition *a, slc_run_pet_counts *counts)
+{
+    (void)pthread_mutex_lock(&a->mutex);
+    *counts = a->counts;
+    counts->chain = a->totals;
+    (void)pthread_mutex_unlock(&a->mutex);
+    for (uint32_t i = 0; i < a->config->n_listen; i++) {
+        uint64_t all = 0, ring = 0;
+        slc_run_pet_socket_drops(a->socket[i], &all, &ring);
+        const uint64_t empty = slc_run_pet_socket_empty(a->socket[i]);
+        counts->kernel_drops += all - ring;
+        counts->ring_drops += ring;
+        counts->datagrams += empty;
+        counts->malformed += empty;
+    }
+    counts->socket_bytes = slc_run_pet_socket_room(a->socket[0]);
+    counts->seconds = slc_clock_seconds() - a->began;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------- */
+
+static slc_status check(const slc_run_pet_config *config, slc_error *error)
+{
+    if (config->n_listen == 0 || config->n_listen > SLC_RUN_PET_SOCKETS) {
+        return slc_fail(error, SLC_ERR_USAGE, "%u addresses to listen at: 1 to %d", config->n_listen,
+                        (int)SLC_RUN_PET_SOCKETS);
+    }
+    if (!(config->seconds >= 0)) {
+        return slc_fail(error, SLC_ERR_USAGE, "an acquisition of %g s", config->seconds);
+    }
+    if (config->chain != NULL && config->tables == NULL) {
+        return slc_fail(error, SLC_ERR_USAGE, "a chain needs tables");
+    }
+    return slc_io_pet_payload_check(&config->raw.payload, error);
+}
+
+static slc_status open_all(slc_run_pet_acquisition *a, slc_error *error)
+{
+    const slc_run_pet_config *c = a->config;
+    const size_t all = c->ring_bytes > 0 ? c->ring_bytes : ring_default;
+    const size_t ring = (all / c->n_listen > ring_least ? all / c->n_listen : ring_least) & ~(size_t)4095;
+    slc_status status = SLC_OK;
+    for (uint32_t i = 0; i < c->n_listen && status == SLC_OK; i++) {
+        status = slc_run_pet_socket_open(c->listen[i], (uint16_t)i, (uint16_t)c->raw.payload.header_bytes,
+                                         ring, c->socket_bytes, &a->socket[i], error);
+    }
+    if (status == SLC_OK && c->chain != NULL) {
+        status = slc_run_pet_live_open(a, &a->live, error);
+    }
+    if (status == SLC_OK && c->output != NULL) { /* last: a file is made only if all else is well */
+        status = slc_io_pet_raw_create(c->output, &c->raw, &a->raw, error);
+    }
+    return status;
+}
+
+/* ---- running ----------------------------------------------------------------------------------- */
+
+static bool is_over(slc_run_pet_acquisition *a)
+{
+    const slc_run_pet_config *c = a->config;
+    return atomic_load(&a->stop) || (c->seconds > 0 && slc_clock_seconds() - a->began >= c->seconds) ||
+           (c->frames > 0 && atomic_load(&a->frames) >= c->frames) ||
+           (c->stop != NULL && c->stop(c->context));
+}
+
+static void wait_for_end(slc_run_pet_acquisition *a, slc_run_pet_counts *counts)
+{
+    const slc_run_pet_config *c = a->config;
+    double told = slc_clock_seconds();
+    while (!is_over(a)) {
+        const struct timespec moment = {.tv_nsec = 10000000};
+        (void)nanosleep(&moment, NULL);
+        const double now = slc_clock_seconds();
+        if (a->live == NULL && c->live != NULL && now - told >= 1) { /* otherwise the chain's thread tells */
+            told = now;
+            slc_run_pet_counts_now(a, counts);
+            if (!c->live(c->context, NULL, counts)) {
+                break;
+            }
+        }
+    }
+}
+
+static bool start(slc_run_pet_acquisition *a, pthread_t *thread, void *(*run)(void *), void *context)
+{
+    const int wrong = slc_run_pet_thread(thread, run, context);
+    if (wrong != 0) {
+        slc_error error;
+        slc_run_pet_fail(a, slc_fail(&error, SLC_ERR_MEMORY, "cannot start a thread: %s", strerror(wrong)),
+                         &error);
+    }
+    return wrong == 0;
+}
+
+static void tell_addresses(const slc_run_pet_acquisition *a)
+{
+    for (uint32_t i = 0; i < a->config->n_listen && a->config->listening != NULL; i++) {
+        char address[96];
+        slc_run_pet_socket_address(a->socket[i], address, sizeof address);
+        a->config->listening(a->config->context, i, address);
+    }
+}
+
+static void run_sockets(slc_run_pet_acquisition *a, slc_run_pet_counts *counts)
+{
+    const uint32_t n = a->config->n_listen;
+    slc_error error = {.status = SLC_OK};
+    slc_status status = SLC_OK;
+    for (uint32_t i = 0; i < n && status == SLC_OK; i++) {
+        status = slc_run_pet_socket_start(a->socket[i], &error);
+    }
+    if (status != SLC_OK) {
+        slc_run_pet_fail(a, status, &error);
+    }
+    wait_for_end(a, counts);
+    (void)pthread_mutex_lock(&a->mutex);
+    const bool failed = a->status != SLC_OK;
+    (void)pthread_mutex_unlock(&a->mutex);
+    for (uint32_t i = 0; i < n; i++) {
+        slc_run_pet_socket_stop(a->socket[i]);
+        if (failed) {
+            slc_run_pet_socket_give_up(a->socket[i]);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        status = slc_run_pet_socket_join(a->socket[i], &error);
+        if (status != SLC_OK) {
+            slc_run_pet_fail(a, status, &error);
+        }
+    }
+}
+
+static void run_all(slc_run_pet_acquisition *a, slc_run_pet_writer *writer, slc_run_pet_counts *counts)
+{
+    pthread_t writing, reconstructing;
+    const bool live = a->live != NULL && start(a, &reconstructing, slc_run_pet_live_run, a->live);
+    const bool writes = (a->live == NULL || live) && start(a, &writing, slc_run_pet_writer_run, writer);
+    if (writes) {
+        run_sockets(a, counts);
+        atomic_store(&a->received, true);
+        (void)pthread_join(writing, NULL);
+    }
+    if (live) {
+        slc_run_pet_live_end(a->live);
+        (void)pthread_join(reconstructing, NULL);
+    }
+}
+
+static void clear(slc_run_pet_acquisition *a)
+{
+    slc_io_pet_raw_leave(a->raw);
+    slc_run_pet_live_close(a->live);
+    for (uint32_t i = 0; i < SLC_RUN_PET_SOCKETS; i++) {
+        slc_run_pet_socket_close(a->socket[i]);
+    }
+    (void)pthread_mutex_destroy(&a->mutex);
+    free(a);
+}
+
+static slc_status acquire(slc_run_pet_acquisition *a, slc_run_pet_counts *counts, slc_error *error)
+{
+    slc_run_pet_writer *writer = NULL;
+    slc_status status = open_all(a, error);
+    status = status == SLC_OK ? slc_run_pet_writer_open(a, &writer, error) : status;
+    if (status != SLC_OK) {
+        return status;
+    }
+    tell_addresses(a);
+    a->began = slc_clock_seconds();
+    run_all(a, writer, counts);
+    slc_run_pet_writer_close(writer);
+    slc_run_pet_counts_now(a, counts);
+    if (a->status != SLC_OK) {
+        return slc_fail(error, a->status, "%s", a->error.text);
+    }
+    slc_io_pet_raw_writer *raw = a->raw;
+    a->raw = NULL;
+    return raw != NULL ? slc_io_pet_raw_finish(raw, error) : SLC_OK;
+}
+
+slc_status slc_run_pet_acquire(const slc_run_pet_config *config, slc_run_pet_counts *counts, slc_error *error)
+{
+    *counts = (slc_run_pet_counts){0};
+    slc_status status = check(config, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_run_pet_acquisition *a = calloc(1, sizeof *a);
+    if (a == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for an acquisition");
+    }
+    a->config = config;
+    (void)pthread_mutex_init(&a->mutex, NULL);
+    status = acquire(a, counts, error);
+    clear(a);
+    return status;
+}

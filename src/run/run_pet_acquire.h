@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the library: the parts of an acquisition.
+ * run_pet_socket.c          a thread for each socket: datagrams into its ring, laid out as in the file
+ * run_pet_acquire_write.c   the writer's thread: blocks of all rings by time, counted, into the file
+ * run_pet_acquire_live.c    the chain's thread, with a queue of frames of its own
+ * run_pet_acquire.c         opens, waits, ends
+ *
+ *     socket ─► ring ─┐
+ *     socket ─► ring ─┼─by time─► writer ─► file
+ *     socket ─► ring ─┘             └─► queue of frames ─► chain ─► live()
+ */
+#ifndef SLUICE_RUN_PET_ACQUIRE_H
+#define SLUICE_RUN_PET_ACQUIRE_H
+
+#include "run/run_pet_sequence.h"
+#include "run/run_pet_socket.h"
+
+#include <pthread.h>
+
+typedef struct slc_run_pet_live slc_run_pet_live;
+
+typedef struct slc_run_pet_acquisition {
+    const slc_run_pet_config *config;
+    slc_run_pet_socket *socket[SLC_RUN_PET_SOCKETS];
+    slc_io_pet_raw_writer *raw; /* NULL: no file */
+    slc_run_pet_live *live;     /* NULL: no chain */
+    double began;
+    _Atomic uint64_t frames; /* received so far */
+    atomic_bool received;    /* the sockets' threads have ended: what is in the rings is all */
+    atomic_bool stop;        /* nothing more is wanted */
+
+    pthread_mutex_t mutex; /* over what follows */
+    slc_run_pet_counts counts;
+    slc_pet_totals totals; /* of the chain */
+    slc_status status;     /* of the first failure */
+    slc_error error;
+} slc_run_pet_acquisition;
+
+/* The first failure is kept, and ends everything. */
+void slc_run_pet_fail(slc_run_pet_acquisition *a, slc_status status, const slc_error *error);
+/* What is known now. Any thread. */
+void slc_run_pet_counts_now(slc_run_pet_acquisition *a, slc_run_pet_counts *counts);
+
+/* ---- the writer -------------------------------------------------------------------------------- */
+
+typedef struct slc_run_pet_writer slc_run_pet_writer;
+slc_status slc_run_pet_writer_open(slc_run_pet_acquisition *a, slc_run_pet_writer **writer, slc_error *error);
+void slc_run_pet_writer_close(slc_run_pet_writer *writer); /* its thread has ended */
+/* The thread: until `received` is set and the rings are empty, or a failure. */
+void *slc_run_pet_writer_run(void *writer);
+
+/* ---- the chain --------------------------------------------------------------------------------- */
+
+slc_status slc_run_pet_live_open(slc_run_pet_acquisition *a, slc_run_pet_live **live, slc_error *error);
+void slc_run_pet_live_close(slc_run_pet_live *live); /* its thread has ended; NULL is allowed */
+void *slc_run_pet_live_run(void *live);
+/* The frames of a block into the queue; waits for room only if it shall. Returns how many frames were left
+ * out. */
+uint64_t slc_run_pet_live_push(slc_run_pet_live *live, const uint8_t *block, bool wait);
+/* Nothing more comes. */
+void slc_run_pet_live_end(slc_run_pet_live *live);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The writer of an acquisition. It takes the blocks of all rings in the order in which they were received,
+ * looks at each datagram's module and sequence counter, gives pieces of a MiB or more to the file, and their
+ * frames to the chain's queue. It looks once in a millisecond: nobody has to wake it, so that the threads of
+ * the sockets do nothing but receive.
+ */
+#include "io/io_pet_raw.h"
+#include "run/run_pet_acquire.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BLOCKS = 512, ENOUGH = 1 << 20, MOST = 8 << 20 /* bytes a turn */ };
+static const double longest_wait = 10e-3, counts_every = 0.1;
+
+struct slc_run_pet_writer {
+    slc_run_pet_acquisition *a;
+    uint32_t n; /* rings */
+    slc_run_pet_ring *ring[SLC_RUN_PET_SOCKETS];
+    uint64_t at[SLC_RUN_PET_SOCKETS];    /* position of the next block */
+    uint64_t put[SLC_RUN_PET_SOCKETS];   /* how far blocks are known to be there */
+    uint8_t *front[SLC_RUN_PET_SOCKETS]; /* the next block; NULL: none */
+    uint64_t front_ns[SLC_RUN_PET_SOCKETS];
+    uint8_t *block[BLOCKS];
+    slc_run_pet_counts counts;
+    slc_run_pet_sequence sequence[SLC_PET_MAX_MODULES];
+    double written, told;
+};
+
+slc_status slc_run_pet_writer_open(slc_run_pet_acquisition *a, slc_run_pet_writer **out, slc_error *error)
+{
+    slc_run_pet_writer *w = calloc(1, sizeof *w);
+    *out = w;
+    if (w == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for the writer");
+    }
+    w->a = a;
+    w->n = a->config->n_listen;
+    for (uint32_t i = 0; i < w->n; i++) {
+        w->ring[i] = slc_run_pet_socket_ring(a->socket[i]);
+    }
+    return SLC_OK;
+}
+
+void slc_run_pet_writer_close(slc_run_pet_writer *w)
+{
+    free(w);
+}
+
+/* ---- counting ---------------------------------------------------------------------------------- */
+
+static uint64_t sequence_number(const slc_io_pet_payload *p, const uint8_t *datagram)
+{
+    uint64_t number = 0;
+    for (uint32_t i = 0; i < p->sequence_bytes; i++) {
+        const uint32_t at = p->sequence_big_endian ? i : p->sequence_bytes - 1 - i;
+        number = number << 8 | datagram[p->sequence_at + at];
+    }
+    return number;
+}
+
+static void count_datagram(slc_run_pet_writer *w, const uint8_t *datagram, uint32_t size)
+{
+    const slc_io_pet_payload *p = &w->a->config->raw.payload;
+    slc_run_pet_counts *c = &w->counts;
+    const uint32_t room = size > p->header_bytes ? size - p->header_bytes : 0;
+    const bool malformed = size < p->header_bytes || room % SLC_PET_FRAME_BYTES != 0;
+    c->malformed += malformed;
+    if (room < SLC_PET_FRAME_BYTES) {
+        return; /* nothing tells its module */
+    }
+    const uint8_t number = datagram[p->header_bytes + offsetof(slc_pet_frame, module)];
+    slc_run_pet_module *module = &c->module[number];
+    module->datagrams++;
+    module->frames += room / SLC_PET_FRAME_BYTES;
+    module->malformed += malformed;
+    if (p->sequence_bytes > 0) {
+        const uint64_t lost = module->lost;
+        slc_run_pet_sequence_add(&w->sequence[number], sequence_number(p, datagram), 8 * p->sequence_bytes,
+                                 module);
+        c->lost += module->lost - lost;
+    }
+}
+
+static void count_block(slc_run_pet_writer *w, const uint8_t *at, const slc_io_pet_block *block)
+{
+    for (uint32_t i = 0; i < block->payload; i += block->datagram) {
+        const uint32_t left = block->payload - i;
+        count_datagram(w, at + SLC_PET_RAW_BLOCK + i, left < block->datagram ? left : block->datagram);
+    }
+    w->counts.datagrams += slc_io_pet_block_datagrams(block);
+    w->counts.frames += slc_io_pet_block_frames(block);
+    w->counts.bytes += block->payload;
+}
+
+static void tell_counts(slc_run_pet_writer *w, double now)
+{
+    slc_run_pet_acquisition *a = w->a;
+    w->told = now;
+    atomic_store(&a->frames, w->counts.frames);
+    if (a->raw != NULL) {
+        slc_io_pet_raw_written(a->raw, &w->counts.written_bytes, &w->counts.files);
+    }
+    (void)pthread_mutex_lock(&a->mutex);
+    a->counts = w->counts;
+    (void)pthread_mutex_unlock(&a->mutex);
+}
+
+/* ---- a turn ------------------------------------------------------------------------------------ */
+
+static void look_at(slc_run_pet_writer *w, uint32_t i)
+{
+    w->front[i] = slc_run_pet_ring_at(w->ring[i], &w->at[i], w->put[i]);
+    w->front_ns[i] = w->front[i] != NULL ? slc_io_pet_block_of(w->front[i]).time_ns : UINT64_MAX;
+}
+
+/* Looks at all rings. Returns how many bytes are there. */
+static uint64_t look(slc_run_pet_writer *w)
+{
+    uint64_t there = 0;
+    for (uint32_t i = 0; i < w->n; i++) {
+        w->put[i] = atomic_load_explicit(&w->ring[i]->put, memory_order_acquire);
+        look_at(w, i);
+        const uint64_t bytes = w->put[i] - w->at[i];
+        const double fill = (double)bytes / (double)w->ring[i]->size;
+        w->counts.ring_fill = fill > w->counts.ring_fill ? fill : w->counts.ring_fill;
+        there += bytes;
+    }
+    return there;
+}
+
+static uint32_t earliest(const slc_run_pet_writer *w)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < w->n; i++) {
+        if (w->front[i] != NULL && (w->front[best] == NULL || w->front_ns[i] < w->front_ns[best])) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* The next blocks, in the order of their times; counted. */
+static size_t gather(slc_run_pet_writer *w)
+{
+    size_t n = 0, bytes = 0;
+    while (n < BLOCKS && bytes < MOST) {
+        const uint32_t i = earliest(w);
+        if (w->front[i] == NULL) {
+            break;
+        }
+        const slc_io_pet_block block = slc_io_pet_block_of(w->front[i]);
+        count_block(w, w->front[i], &block);
+        w->block[n++] = w->front[i];
+        bytes += SLC_PET_RAW_BLOCK + (size_t)block.payload;
+        w->at[i] += SLC_PET_RAW_BLOCK + (uint64_t)block.payload;
+        look_at(w, i);
+    }
+    return n;
+}
+
+static bool pass_on(slc_run_pet_writer *w)
+{
+    slc_run_pet_acquisition *a = w->a;
+    slc_error error = {.status = SLC_OK};
+    const size_t n = gather(w);
+    slc_status status = SLC_OK;
+    if (a->raw != NULL) {
+        status = slc_io_pet_raw_put(a->raw, w->block, n, &error);
+    }
+    if (status != SLC_OK) {
+        slc_run_pet_fail(a, status, &error);
+        return false;
+    }
+    for (size_t i = 0; a->live != NULL && i < n; i++) {
+        w->counts.live_skipped += slc_run_pet_live_push(a->live, w->block[i], a->raw == NULL);
+    }
+    for (uint32_t i = 0; i < w->n; i++) {
+        atomic_store_explicit(&w->ring[i]->taken, w->at[i], memory_order_release);
+    }
+    return true;
+}
+
+void *slc_run_pet_writer_run(void *argument)
+{
+    slc_run_pet_writer *w = argument;
+    slc_run_pet_acquisition *a = w->a;
+    bool good = true;
+    for (;;) {
+        const bool received = atomic_load(&a->received); /* before looking: then nothing is overlooked */
+        const uint64_t there = look(w);
+        const double now = slc_clock_seconds();
+        if (there >= ENOUGH || (there > 0 && (received || now - w->written > longest_wait))) {
+            good = pass_on(w);
+            w->written = now;
+        } else if (received && there == 0) {
+            break;
+        } else {
+            const struct timespec moment = {.tv_nsec = 1000000};
+            (void)nanosleep(&moment, NULL);
+        }
+        if (!good) {
+            break;
+        }
+        if (now - w->told > counts_every || a->config->frames > 0) {
+            tell_counts(w, now);
+        }
+    }
+    tell_counts(w, slc_clock_seconds());
+    return NULL;
+}

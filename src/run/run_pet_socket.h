@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the library: one socket of an acquisition with its ring and its thread, which does nothing but ask
+ * the system for datagrams (recvmmsg) and write heads of blocks before them.
+ */
+#ifndef SLUICE_RUN_PET_SOCKET_H
+#define SLUICE_RUN_PET_SOCKET_H
+
+#include "run/run_pet_ring.h"
+
+#include <pthread.h>
+
+enum { SLC_RUN_PET_CALL = 64, SLC_RUN_PET_DATAGRAM = 65536 /* datagrams a call; the largest there is */ };
+
+/* As pthread_create, with all signals left to the other threads. */
+int slc_run_pet_thread(pthread_t *thread, void *(*run)(void *), void *context);
+
+typedef struct slc_run_pet_socket slc_run_pet_socket;
+
+/* Bound, with all of its memory, without its thread. */
+slc_status slc_run_pet_socket_open(const char *address, uint16_t number, uint16_t header_bytes,
+                                   size_t ring_bytes, size_t socket_bytes, slc_run_pet_socket **socket,
+                                   slc_error *error);
+void slc_run_pet_socket_close(slc_run_pet_socket *socket); /* joined before; NULL is allowed */
+
+slc_status slc_run_pet_socket_start(slc_run_pet_socket *socket, slc_error *error);
+/* From now on it takes what has arrived, and ends when nothing is left. Without waiting. */
+void slc_run_pet_socket_stop(slc_run_pet_socket *socket);
+/* It ends at once, with what is in the ring: nobody takes blocks any more. Without waiting. */
+void slc_run_pet_socket_give_up(slc_run_pet_socket *socket);
+/* Waits for its end. SLC_ERR_IO where the system failed. */
+slc_status slc_run_pet_socket_join(slc_run_pet_socket *socket, slc_error *error);
+
+slc_run_pet_ring *slc_run_pet_socket_ring(slc_run_pet_socket *socket);
+/* Where it listens: a port of 0 is replaced. */
+void slc_run_pet_socket_address(const slc_run_pet_socket *socket, char *text, size_t size);
+/* Empty datagrams, which are in no block. Any thread may ask, at any time. */
+uint64_t slc_run_pet_socket_empty(slc_run_pet_socket *socket);
+/* Datagrams that the system dropped so far, in all and while the thread waited for room in the ring. */
+void slc_run_pet_socket_drops(slc_run_pet_socket *socket, uint64_t *all, uint64_t *ring);
+/* Room in the system's queue, in its own measure. */
+uint64_t slc_run_pet_socket_room(const slc_run_pet_socket *socket);
+
+#endif

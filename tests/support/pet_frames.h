@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Frames for tests of PET on a GPU: random geometries, tables and clocks, and streams of modules in packets
+ * with pairs among them.
+ */
+#ifndef TESTS_SUPPORT_PET_FRAMES_H
+#define TESTS_SUPPORT_PET_FRAMES_H
+
+#include <sluice/pet_convert.h>
+
+/* Each table is there or not; pet_frames_clear frees them. */
+slc_pet_tables pet_frames_tables(uint64_t *state);
+void pet_frames_clear(slc_pet_tables *tables);
+
+slc_pet_convert_config pet_frames_config(uint64_t *state);
+
+/* n frames of modules, units and places that mostly exist, in packets of up to `packet` of a module, with
+ * clocks that go on by up to `step` ticks, sometimes back, from a module's own origin. The caller frees. */
+slc_pet_frame *pet_frames_random(uint64_t *state, const slc_pet_tables *tables, size_t n, uint32_t packet,
+                                 uint64_t step);
+
+/* About n frames of "mouse20" at 100 Mcps, a quarter of the singles partners of the one before, in packets of
+ * 92 of a module, some of no module; *n becomes their number. */
+slc_pet_frame *pet_frames_stream(uint64_t seed, const slc_pet_tables *tables, size_t *n);
+
+#endif

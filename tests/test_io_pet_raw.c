@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Raw files of PET: what is written reads back; heads, rotation, seeking, files that may not be overwritten.
+ */
+#include "support/cmocka_all.h"
+
+#include "io/io_pet_raw.h"
+#include "support/pet_raw.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+/* Test vectors of xxHash: XXH64 with seed 0. */
+static void test_hash(void **state)
+{
+    (void)state;
+    static const char text[] = "Nobody inspects the spammish repetition";
+    assert_int_equal(slc_io_pet_raw_hash((const uint8_t *)"", 0), 0xef46db3751d8e999);
+    assert_int_equal(slc_io_pet_raw_hash((const uint8_t *)"a", 1), 0xd24ec4f1a98c6e5b);
+    assert_int_equal(slc_io_pet_raw_hash((const uint8_t *)"abc", 3), 0x44bc2cf5ad770999);
+    assert_int_equal(slc_io_pet_raw_hash((const uint8_t *)text, sizeof text - 1), 0xfbcea83c8a378bf1);
+}
+
+enum { DATAGRAMS = 500, MOST_FRAMES = 40 };
+
+typedef struct sample {
+    uint8_t *bytes;
+    uint16_t sizes[DATAGRAMS], sockets[DATAGRAMS];
+    uint64_t times[DATAGRAMS];
+    slc_pet_frame *frames;
+    size_t n_frames, n_bytes, malformed;
+} sample;
+
+/* Datagrams with a header; some have a broken frame, some no frame at all. */
+static sample make_sample(uint32_t header, uint64_t seed)
+{
+    sample s = {.bytes = malloc((size_t)DATAGRAMS * (MOST_FRAMES + 2) * 16 + header * DATAGRAMS)};
+    s.frames = raw_frames((size_t)DATAGRAMS * MOST_FRAMES, 7);
+    assert_non_null(s.bytes);
+    uint64_t time = 1000;
+    uint32_t size = 0;
+    for (size_t i = 0; i < DATAGRAMS; i++) {
+        const bool same = i > 0 && random_below(&seed, 3) != 0;
+        size = same ? size : random_below(&seed, MOST_FRAMES + 1);
+        time += same ? 0 : random_below(&seed, 1000);
+        const uint32_t tail = random_below(&seed, 10) == 0 ? 1 + random_below(&seed, 15) : 0;
+        memset(s.bytes + s.n_bytes, 0xee, header);
+        memcpy(s.bytes + s.n_bytes + header, s.frames + s.n_frames, size * 16);
+        memset(s.bytes + s.n_bytes + header + size * 16, 0xdd, tail);
+        s.sizes[i] = (uint16_t)(header + size * 16 + tail);
+        s.sockets[i] = (uint16_t)(time % 3);
+        s.times[i] = time;
+        s.n_frames += size;
+        s.n_bytes += s.sizes[i];
+        s.malformed += tail > 0;
+    }
+    return s;
+}
+
+static void clear_sample(sample *s)
+{
+    free(s->bytes);
+    free(s->frames);
+}
+
+static void write_sample(const sample *s, const slc_io_pet_raw_config *config)
+{
+    slc_io_pet_raw_writer *writer = NULL;
+    slc_error error = {0};
+    assert_int_equal(slc_io_pet_raw_create(path, config, &writer, &error), SLC_OK);
+    const uint8_t *at = s->bytes;
+    for (size_t i = 0, n = 0; i < DATAGRAMS; i += n) { /* in pieces of different sizes */
+        n = i % 7 + 1 < DATAGRAMS - i ? i % 7 + 1 : DATAGRAMS - i;
+        assert_int_equal(
+            slc_io_pet_raw_write(writer, at, s->sizes + i, s->times + i, s->sockets + i, n, &error), SLC_OK);
+        for (size_t k = 0; k < n; k++) {
+            at += s->sizes[i + k];
+        }
+    }
+    uint64_t bytes = 0, files = 0;
+    slc_io_pet_raw_written(writer, &bytes, &files);
+    assert_true(bytes > s->n_bytes && files >= 1);
+    assert_int_equal(slc_io_pet_raw_finish(writer, &error), SLC_OK);
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    static const uint32_t headers[] = {0, 8, 16, 21};
+    static const size_t mosts[] = {1, 3, 64, 100000};
+    for (size_t h = 0; h < 4; h++) {
+        sample s = make_sample(headers[h], 5 + h);
+        const slc_io_pet_raw_config config = {.replace = true, .payload = {.header_bytes = headers[h]}};
+        write_sample(&s, &config);
+        for (size_t m = 0; m < 4; m++) {
+            slc_io_pet_raw *raw = NULL;
+            slc_faults faults = {0};
+            slc_status status;
+            size_t n = 0;
+            assert_int_equal(slc_io_pet_raw_open(path, &raw, NULL), SLC_OK);
+            slc_io_pet_raw_info info;
+            slc_io_pet_raw_info_of(raw, &info);
+            assert_false(info.bare);
+            assert_int_equal(info.payload.header_bytes, headers[h]);
+            slc_pet_frame *frames = raw_read_all(raw, mosts[m], &n, &faults, &status);
+            assert_int_equal(status, SLC_END);
+            assert_int_equal(n, s.n_frames);
+            assert_memory_equal(frames, s.frames, n * sizeof *frames);
+            assert_int_equal(faults.count[SLC_FAULT_PET_DATAGRAM], s.malformed);
+            assert_int_equal(slc_faults_total(&faults), s.malformed);
+            free(frames);
+        }
+        clear_sample(&s);
+    }
+}
+
+/* Each datagram is in the file as it came, at its place. */
+static void test_bytes(void **state)
+{
+    (void)state;
+    sample s = make_sample(4, 9);
+    const slc_io_pet_raw_config config = {.payload = {.header_bytes = 4, .sequence_bytes = 4}};
+    write_sample(&s, &config);
+    size_t size = 0, datagram = 0;
+    char *file = pet_bytes(path, &size);
+    const uint8_t *bytes = (const uint8_t *)file, *at = s.bytes;
+    size_t place = SLC_PET_RAW_HEAD;
+    while (place < size) {
+        assert_true(slc_io_pet_block_is_good(bytes + place));
+        const slc_io_pet_block block = slc_io_pet_block_of(bytes + place);
+        assert_int_equal(block.first, datagram);
+        assert_memory_equal(bytes + place + SLC_PET_RAW_BLOCK, at, block.payload);
+        uint64_t frames = 0;
+        for (uint32_t i = 0; i < slc_io_pet_block_datagrams(&block); i++, datagram++) {
+            const uint32_t left = block.payload - i * block.datagram;
+            assert_int_equal(left < block.datagram ? left : block.datagram, s.sizes[datagram]);
+            assert_int_equal(block.time_ns, s.times[datagram]);
+            assert_int_equal(block.socket, s.sockets[datagram]);
+            frames += (s.sizes[datagram] - 4U) / 16;
+        }
+        assert_int_equal(slc_io_pet_block_frames(&block), frames);
+        at += block.payload;
+        place += SLC_PET_RAW_BLOCK + block.payload;
+    }
+    assert_int_equal(datagram, DATAGRAMS);
+    assert_int_equal(at - s.bytes, s.n_bytes);
+    free(file);
+    clear_sample(&s);
+}
+
+static void test_rotation(void **state)
+{
+    (void)state;
+    sample s = make_sample(0, 3);
+    const slc_io_pet_raw_config config = {.rotate_bytes = 20000};
+    /* The name of the third file is taken: it is left as it is, and the next number used. */
+    FILE *taken = fopen(pet_in_folder("result.0002"), "w");
+    assert_non_null(taken);
+    (void)fclose(taken);
+    write_sample(&s, &config);
+    size_t all = 0;
+    uint64_t series = 0;
+    uint32_t files = 0;
+    for (uint32_t i = 0; i < 100; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, i == 0 ? "result" : "result.%04u", i);
+        slc_io_pet_raw *raw = NULL;
+        struct stat about;
+        if (i == 2 || stat(pet_in_folder(name), &about) != 0) {
+            continue;
+        }
+        assert_true(about.st_size <= 20000);
+        slc_io_pet_raw_info info;
+        assert_int_equal(slc_io_pet_raw_open(pet_in_folder(name), &raw, NULL), SLC_OK);
+        slc_io_pet_raw_info_of(raw, &info);
+        assert_int_equal(info.file, i);
+        assert_true(files == 0 || info.series == series);
+        series = info.series;
+        slc_faults faults = {0};
+        slc_status status;
+        size_t n = 0;
+        slc_pet_frame *frames = raw_read_all(raw, 999, &n, &faults, &status);
+        assert_true(all + n <= s.n_frames);
+        assert_memory_equal(frames, s.frames + all, n * sizeof *frames);
+        all += n;
+        files++;
+        free(frames);
+    }
+    assert_int_equal(all, s.n_frames);
+    assert_true(files > 4);
+    struct stat about;
+    assert_int_equal(stat(pet_in_folder("result.0002"), &about), 0);
+    assert_int_equal(about.st_size, 0);
+    clear_sample(&s);
+}
+
+static void test_nothing_is_overwritten(void **state)
+{
+    (void)state;
+    slc_io_pet_raw_writer *writer = NULL;
+    slc_error error = {0};
+    FILE *there = fopen(path, "w");
+    assert_non_null(there);
+    (void)fputs("precious", there);
+    (void)fclose(there);
+    slc_io_pet_raw_config config = {0};
+    assert_int_equal(slc_io_pet_raw_create(path, &config, &writer, &error), SLC_ERR_IO);
+    assert_null(writer);
+    assert_non_null(strstr(error.text, "File exists; raw data are not overwritten"));
+    size_t size = 0;
+    char *bytes = pet_bytes(path, &size);
+    assert_string_equal(bytes, "precious");
+    free(bytes);
+    config.replace = true;
+    assert_int_equal(slc_io_pet_raw_create(path, &config, &writer, &error), SLC_OK);
+    assert_int_equal(slc_io_pet_raw_finish(writer, &error), SLC_OK);
+    slc_faults faults = {0};
+    slc_pet_frame *frames = raw_read_file(path, &size, &faults);
+    assert_int_equal(size, 0);
+    assert_int_equal(slc_faults_total(&faults), 0);
+    free(frames);
+    assert_int_equal(slc_io_pet_raw_create("/nowhere/at/all", &config, &writer, &error), SLC_ERR_IO);
+    config.payload = (slc_io_pet_payload){.header_bytes = 8, .sequence_at = 4, .sequence_bytes = 8};
+    assert_int_equal(slc_io_pet_raw_create(path, &config, &writer, &error), SLC_ERR_USAGE);
+    config.payload = (slc_io_pet_payload){.header_bytes = 8, .sequence_bytes = 2};
+    assert_int_equal(slc_io_pet_raw_create(path, &config, &writer, &error), SLC_ERR_USAGE);
+    config.payload = (slc_io_pet_payload){.header_bytes = 2000};
+    assert_int_equal(slc_io_pet_raw_create(path, &config, &writer, &error), SLC_ERR_USAGE);
+    config.payload = (slc_io_pet_payload){0};
+    config.rotate_seconds = -1;
+    assert_int_equal(slc_io_pet_raw_create(path, &config, &writer, &error), SLC_ERR_USAGE);
+}
+
+static void expect_from(const char *name, uint64_t time, const slc_pet_frame *frames, const uint64_t *times,
+                        size_t n)
+{
+    slc_io_pet_raw *raw = NULL;
+    assert_int_equal(slc_io_pet_raw_open(name, &raw, NULL), SLC_OK);
+    size_t first = 0;
+    while (first < n && times[first] < time) {
+        first++;
+    }
+    const slc_status status = slc_io_pet_raw_seek(raw, time, NULL);
+    slc_pet_frame frame;
+    size_t got = 0;
+    if (first == n) {
+        assert_int_equal(status, SLC_END);
+        assert_int_equal(slc_io_pet_raw_read(raw, &frame, 1, &got, NULL, NULL), SLC_END);
+    } else {
+        assert_int_equal(status, SLC_OK);
+        assert_int_equal(slc_io_pet_raw_read(raw, &frame, 1, &got, NULL, NULL), SLC_OK);
+        assert_memory_equal(&frame, frames + first, sizeof frame);
+    }
+    slc_io_pet_raw_close(raw);
+}
+
+/* One frame a datagram and 3000 frames a MiB's quarter would be slow: datagrams of 4000 frames, of which the
+ * first tells the place. Times go back now and then, as sockets overtake each other. */
+static void test_seek(void **state)
+{
+    (void)state;
+    enum { N = 160, FRAMES = 2000 };
+    slc_pet_frame *frames = raw_frames((size_t)N * FRAMES, 3), firsts[N];
+    uint64_t times[N], time = 10, seed = 8;
+    uint16_t sizes[N], sockets[N];
+    for (size_t i = 0; i < N; i++) {
+        time += random_below(&seed, 20);
+        times[i] = time - (random_below(&seed, 4) == 0 ? random_below(&seed, 10) : 0);
+        sizes[i] = FRAMES * 16;
+        sockets[i] = (uint16_t)(i % 2);
+        firsts[i] = frames[i * FRAMES];
+    }
+    const slc_io_pet_raw_config config = {0};
+    slc_io_pet_raw_writer *writer = NULL;
+    assert_int_equal(slc_io_pet_raw_create(path, &config, &writer, NULL), SLC_OK);
+    assert_int_equal(slc_io_pet_raw_write(writer, frames, sizes, times, sockets, N, NULL), SLC_OK);
+    assert_int_equal(slc_io_pet_raw_finish(writer, NULL), SLC_OK);
+    size_t size = 0;
+    free(pet_bytes(pet_in_folder("result.index"), &size));
+    assert_true(size >= 40 + 4 * 32 + 8); /* five MiB and a little */
+    for (int with_index = 1; with_index >= 0; with_index--) {
+        for (uint64_t t = 0; t < time + 20; t += 7) {
+            expect_from(path, t, firsts, times, N);
+        }
+        if (with_index == 1) { /* damaged, it is as if there were none */
+            FILE *index = fopen(pet_in_folder("result.index"), "r+");
+            assert_non_null(index);
+            (void)fseek(index, 41, SEEK_SET);
+            (void)fputc(0xff, index);
+            (void)fclose(index);
+        }
+    }
+    slc_io_pet_raw *raw = NULL;
+    assert_int_equal(slc_io_pet_raw_open_memory(frames, 160, "memory", &raw, NULL), SLC_OK);
+    assert_int_equal(slc_io_pet_raw_seek(raw, 1, NULL), SLC_ERR_UNSUPPORTED);
+    slc_io_pet_raw_close(raw);
+    free(frames);
+}
+
+/* A disk that is full: an error with the place, and what was written can be read. */
+static void test_full(void **state)
+{
+    (void)state;
+    sample s = make_sample(0, 4);
+    slc_io_pet_raw_writer *writer = NULL;
+    const slc_io_pet_raw_config config = {0};
+    slc_error error = {0};
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const struct rlimit limit = {.rlim_cur = 50000, .rlim_max = before.rlim_max};
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(slc_io_pet_raw_create(path, &config, &writer, &error), SLC_OK);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    const slc_status status = slc_io_pet_raw_write(writer, s.bytes, s.sizes, s.times, s.sockets, DATAGRAMS,
+                                                   &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    slc_io_pet_raw_leave(writer);
+    assert_int_equal(status, SLC_ERR_IO);
+    char wanted[256];
+    (void)snprintf(wanted, sizeof wanted,
+                   "%s: byte 50000: cannot write: File too large; what was written before is readable", path);
+    assert_string_equal(error.text, wanted);
+    slc_faults faults = {0};
+    size_t n = 0;
+    slc_pet_frame *frames = raw_read_file(path, &n, &faults);
+    assert_true(n > 2500 && n < s.n_frames); /* 50000 bytes less heads are some 2900 */
+    assert_memory_equal(frames, s.frames, n * sizeof *frames);
+    assert_in_range(faults.count[SLC_FAULT_PET_BLOCK], 0, 1);
+    free(frames);
+    clear_sample(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hash),
+        cmocka_unit_test_setup_teardown(test_round_trip, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(test_bytes, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(test_rotation, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(test_nothing_is_overwritten, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(test_seek, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(test_full, make_folder, remove_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

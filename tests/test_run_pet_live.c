@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The live chain of an acquisition: the same results as of its raw file afterwards, however many sockets; a
+ * slow one does not cost the file a frame. */
+#include "support/cmocka_all.h"
+
+#include <sluice/run_pet.h>
+#include <sluice/sim_pet.h>
+
+#include "support/pet_raw.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+typedef struct scene {
+    slc_run_pet_config config;
+    slc_run_pet_counts counts;
+    slc_error error;
+    char address[4][96];
+    uint32_t n_addresses;
+    slc_pet_frame *frames;
+    size_t n;
+    slc_run_pet_send how;
+    uint64_t sent, datagrams;
+    slc_status send_status;
+    pthread_t thread;
+    atomic_bool sent_all;
+    bool wait; /* the results are taken only when all has been sent */
+    uint64_t pairs, singles;
+} scene;
+
+static void nap(long ms)
+{
+    const struct timespec time = {.tv_nsec = ms * 1000000};
+    (void)nanosleep(&time, NULL);
+}
+
+static void *send_in_thread(void *argument)
+{
+    scene *s = argument;
+    s->how.n_to = s->n_addresses;
+    for (uint32_t i = 0; i < s->n_addresses; i++) {
+        s->how.to[i] = s->address[i];
+    }
+    s->send_status = slc_run_pet_send_frames(&s->how, s->frames, s->n, &s->sent, &s->datagrams, NULL);
+    nap(200);
+    atomic_store(&s->sent_all, true);
+    return NULL;
+}
+
+static void on_listening(void *context, uint32_t socket, const char *address)
+{
+    scene *s = context;
+    (void)snprintf(s->address[socket], sizeof s->address[socket], "%s", address);
+    if (++s->n_addresses == s->config.n_listen) {
+        assert_int_equal(pthread_create(&s->thread, NULL, send_in_thread, s), 0);
+    }
+}
+
+static bool on_stop(void *context)
+{
+    return atomic_load(&((scene *)context)->sent_all);
+}
+
+static bool on_live(void *context, const slc_pet_result *result, const slc_run_pet_counts *counts)
+{
+    scene *s = context;
+    (void)counts;
+    if (result != NULL) {
+        s->pairs += result->pairs.head.size;
+        s->singles += result->singles.head.size;
+        while (s->wait && !atomic_load(&s->sent_all)) {
+            nap(5);
+        }
+    }
+    return true;
+}
+
+static void begin(scene *s, uint32_t sockets, const slc_pet_config *chain, const slc_pet_tables *tables)
+{
+    memset(s, 0, sizeof *s);
+    s->config = (slc_run_pet_config){.n_listen = sockets,
+                                     .output = path,
+                                     .chain = chain,
+                                     .tables = tables,
+                                     .context = s,
+                                     .listening = on_listening,
+                                     .stop = on_stop,
+                                     .live = on_live,
+                                     .seconds = 60};
+    for (uint32_t i = 0; i < sockets; i++) {
+        s->config.listen[i] = "127.0.0.1:0";
+    }
+    s->config.raw.replace = true;
+    s->how.frames_per_datagram = 92;
+}
+
+static void acquire(scene *s)
+{
+    const slc_status status = slc_run_pet_acquire(&s->config, &s->counts, &s->error);
+    assert_int_equal(status, SLC_OK);
+    (void)pthread_join(s->thread, NULL);
+    assert_int_equal(s->send_status, SLC_OK);
+    assert_int_equal(s->counts.frames, s->sent);
+    assert_int_equal(s->counts.kernel_drops + s->counts.ring_drops, 0);
+}
+
+/* What the chain makes of the file. */
+static slc_pet_totals offline(const slc_pet_config *config, const slc_pet_tables *tables)
+{
+    slc_pet_chain *chain = NULL;
+    slc_pet_result result = {0};
+    slc_pet_totals totals;
+    slc_faults faults = {0};
+    size_t n = 0;
+    slc_pet_frame *frames = raw_read_file(path, &n, &faults);
+    assert_int_equal(slc_pet_chain_open(config, tables, &chain, NULL), SLC_OK);
+    assert_int_equal(slc_pet_chain_run(chain, frames, n, true, &result, NULL), SLC_OK);
+    slc_pet_chain_totals(chain, &totals);
+    slc_pet_chain_close(chain);
+    slc_pet_result_clear(&result);
+    free(frames);
+    return totals;
+}
+
+static slc_sim_pet *generate(scene *s, double seconds)
+{
+    slc_sim_pet_config config;
+    slc_sim_pet *sim = NULL;
+    size_t capacity = 0;
+    slc_sim_pet_config_default(&config);
+    config.singles_hz = 1e6;
+    assert_int_equal(slc_sim_pet_open(&config, &sim, NULL), SLC_OK);
+    assert_int_equal(slc_sim_pet_next(sim, seconds, &s->frames, &s->n, &capacity, NULL, NULL), SLC_OK);
+    return sim;
+}
+
+static void test_same_as_file(void **state)
+{
+    (void)state;
+    for (uint32_t sockets = 1; sockets <= 4; sockets += 3) {
+        scene made = {.n = 0}, s;
+        slc_sim_pet *sim = generate(&made, 0.3);
+        slc_pet_config config;
+        slc_pet_config_default(&config);
+        config.delayed = true;
+        config.keep_singles = true;
+        config.sort.horizon_ps = INT64_C(100000000000);
+        begin(&s, sockets, &config, slc_sim_pet_tables(sim));
+        s.frames = made.frames;
+        s.n = made.n;
+        s.how.frames_hz = 1e6;
+        acquire(&s);
+        const slc_pet_totals wanted = offline(&config, s.config.tables), *got = &s.counts.chain;
+        assert_int_equal(s.counts.live_skipped, 0);
+        assert_int_equal(got->convert.frames, s.n);
+        assert_int_equal(got->sort.given, wanted.sort.given);
+        assert_int_equal(got->sort.late, wanted.sort.late);
+        assert_int_equal(got->prompt.pairs, wanted.prompt.pairs);
+        assert_int_equal(got->delayed.pairs, wanted.delayed.pairs);
+        assert_int_equal(got->checksum, wanted.checksum);
+        assert_true(got->prompt.pairs > 10000);
+        assert_int_equal(s.pairs, got->prompt.pairs + got->delayed.pairs);
+        assert_int_equal(s.singles, got->sort.given);
+        slc_sim_pet_close(sim);
+        free(s.frames);
+    }
+}
+
+/* Nobody takes results while six million frames come: the file has all, the chain goes without some. Where
+ * there is no file, they wait in the ring. */
+static void test_slow(void **state)
+{
+    (void)state;
+    for (int with_file = 1; with_file >= 0; with_file--) {
+        scene made = {.n = 0}, s;
+        slc_sim_pet *sim = generate(&made, 0.1);
+        slc_pet_config config;
+        slc_pet_config_default(&config);
+        begin(&s, 1, &config, slc_sim_pet_tables(sim));
+        s.frames = made.frames;
+        s.n = made.n;
+        s.wait = true;
+        s.how.frames_hz = 3e6;
+        s.how.repeat = 6500000 / s.n;
+        s.how.repeat_ticks = UINT64_C(100000000000);
+        s.config.output = with_file == 1 ? path : NULL;
+        acquire(&s);
+        assert_true(s.sent > 6300000);
+        assert_int_equal(s.counts.chain.convert.frames + s.counts.live_skipped, s.sent);
+        if (with_file == 1) {
+            assert_in_range(s.counts.live_skipped, 1, s.sent - (1 << 21));
+            assert_int_equal(s.counts.files, 1);
+            slc_faults faults = {0};
+            size_t n = 0;
+            free(raw_read_file(path, &n, &faults));
+            assert_int_equal(n, s.sent);
+        } else {
+            assert_int_equal(s.counts.live_skipped, 0);
+        }
+        slc_sim_pet_close(sim);
+        free(s.frames);
+    }
+}
+
+static void test_wrong(void **state)
+{
+    (void)state;
+    scene s;
+    slc_pet_config config;
+    slc_pet_tables tables = {.position = NULL};
+    slc_pet_config_default(&config);
+    begin(&s, 1, &config, NULL);
+    assert_int_equal(slc_run_pet_acquire(&s.config, &s.counts, &s.error), SLC_ERR_USAGE);
+    assert_string_equal(s.error.text, "a chain needs tables");
+    begin(&s, 1, &config, &tables); /* a scanner of nothing */
+    assert_int_equal(slc_run_pet_acquire(&s.config, &s.counts, &s.error), SLC_ERR_USAGE);
+    assert_int_equal(count_files(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_same_as_file, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(test_slow, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(test_wrong, make_folder, remove_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
