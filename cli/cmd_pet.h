@@ -7,6 +7,7 @@
  * cmd_pet_convert.c        raw frames to singles
  * cmd_pet_sort.c           nearly ordered singles to ordered ones
  * cmd_pet_run*.c           raw frames to coincidences (cmd_pet_run.h)
+ * cmd_pet_files.c          names of files that are read and written (cmd_pet_files.h)
  * cmd_pet_frames.c         raw inputs and what is known of their frames (cmd_pet_frames.h)
  */
 #ifndef SLUICE_CMD_PET_H
@@ -21,6 +22,8 @@
  * in millimetres. False where it cannot be read. */
 bool slc_pet_time_word(const char *text, double *ns);
 bool slc_pet_length_word(const char *text, double *mm);
+/* The word of --window, 1 ps or more; SLC_CLI_GO_ON, or the status after a line. NULL: *ns stays. */
+int slc_pet_window_word(const slc_cli_command *command, const char *word, double *ns);
 /* "350:650": keV, the lower one below the upper one. */
 bool slc_pet_energies_word(const char *text, double *low, double *high);
 /* What a scanner is called in headers: its name, NULL where it was told in words, or not at all. */

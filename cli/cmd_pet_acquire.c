@@ -6,6 +6,7 @@
  */
 #include "cmd_pet_acquire.h"
 #include "cli_words.h"
+#include "cmd_pet_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,15 +44,15 @@ static const slc_cli_option table[] = {
      .kind = SLC_CLI_TEXT,
      .member = offsetof(slc_pet_acquire_options, output),
      .help = "write what comes to this raw file"},
-    TEXT("duration", duration, "TIME", "end after 60s, 500ms; otherwise by a signal (Ctrl-C)"),
+    TEXT("duration", duration, "TIME", "end after 60s, 500ms; otherwise by a signal: Ctrl-C, SIGTERM"),
     COUNT("frames", most_frames, 0, 1e18, "end when so many frames are there; 0: any number"),
-    TEXT("rotate-size", rotate_size, "SIZE", "begin another file (FILE.0001...) at 4G, 500M"),
+    TEXT("rotate-size", rotate_size, "SIZE", "begin another file (FILE.0001...) at 4G, 500M (1G is 2^30)"),
     TEXT("rotate-time", rotate_time, "TIME", "begin another file after 600s"),
     FLAG("sync", sync, "wait for the disk at each write"),
-    FLAG("replace", replace, "overwrite FILE if it is there; otherwise that is an error"),
+    FLAG("replace", replace, "overwrite FILE, and what followed it in its acquisition"),
     COUNT("header-bytes", header_bytes, 0, 1024, "bytes before the frames of a datagram"),
     TEXT("sequence", sequence, "AT:BYTES", "a counter of 4 or 8 bytes stands at this byte; :big at its end"),
-    TEXT("ring", ring, "SIZE", "memory between sockets and disk (default 256M)"),
+    TEXT("ring", ring, "SIZE", "memory between sockets and disk (default 256M; k, M, G: powers of 1024)"),
     TEXT("socket-buffer", socket_buffer, "SIZE", "room in the system for each socket (default 64M)"),
     SLC_PET_FRAME_OPTIONS(slc_pet_acquire_options),
     SLC_PET_PROMPT_OPTIONS(slc_pet_acquire_options),
@@ -183,16 +184,29 @@ static int choose_format(slc_pet_acquire_job *job)
     return SLC_CLI_GO_ON;
 }
 
+static bool has_chain_words(const slc_pet_acquire_options *o)
+{
+    const slc_pet_frame_words *f = &o->frames;
+    const slc_pet_coincidence_words *w = &o->words;
+    const char *const words[] = {f->tables,  f->scanner, f->ticks,  w->window,   w->windows,
+                                 w->edge,    w->compat,  w->policy, w->energies, w->good,
+                                 o->delayed, o->horizon, o->format};
+    bool any = o->prompts || o->threads != 1 || f->tick_bits != 64;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        any = any || words[i] != NULL;
+    }
+    return any;
+}
+
 /* The chain, if anything is wanted of it. */
 static int choose_chain(slc_pet_acquire_job *job)
 {
     const slc_pet_acquire_options *o = job->options;
     slc_pet_config *c = &job->run.config;
     if (o->singles == NULL && o->coincidences == NULL) {
-        const bool words = o->delayed != NULL || o->horizon != NULL || o->format != NULL || o->prompts ||
-                           o->words.window != NULL || o->words.policy != NULL;
-        return words ? slc_cli_wrong(COMMAND, "nothing is found without --singles or --coincidences")
-                     : SLC_CLI_GO_ON;
+        return has_chain_words(o)
+                   ? slc_cli_wrong(COMMAND, "nothing is found without --singles or --coincidences")
+                   : SLC_CLI_GO_ON;
     }
     slc_pet_coincidence_words words = o->words;
     words.energies = NULL; /* cut when frames are converted: the pairs are the same */
@@ -253,22 +267,24 @@ static int choose(slc_pet_acquire_job *job)
     return status == SLC_CLI_GO_ON ? choose_chain(job) : status;
 }
 
-static int check_files(const slc_pet_acquire_options *o)
+static int check_files(const slc_pet_acquire_job *job)
 {
+    const slc_pet_acquire_options *o = job->options;
     static const char *const flags[] = {"--output", "--singles", "--coincidences"};
     const char *const names[] = {o->output, o->singles, o->coincidences};
     for (size_t i = 0; i < 3; i++) {
         if (names[i] != NULL && strcmp(names[i], "-") == 0) {
             return slc_cli_wrong(COMMAND, "%s needs the name of a file, not '-'", flags[i]);
         }
-        if (names[i] != NULL && o->frames.tables != NULL && slc_cli_same_file(names[i], o->frames.tables)) {
-            return slc_cli_wrong(COMMAND, "%s %s would overwrite the tables", flags[i], names[i]);
-        }
     }
     if (o->output == NULL && (o->rotate_size != NULL || o->rotate_time != NULL || o->sync || o->replace)) {
         return slc_cli_wrong(COMMAND, "--rotate-size, --rotate-time, --sync and --replace are of --output");
     }
-    return slc_cli_check_files(COMMAND, flags, names, 3, NULL, 0);
+    slc_pet_files files = {.n = 0};
+    slc_pet_files_add_raw(&files, "--output", o->output);
+    slc_pet_files_add(&files, "--singles", o->singles);
+    slc_pet_files_add_list(&files, "--coincidences", o->coincidences, job->run.format);
+    return slc_pet_files_check(&files, COMMAND, o->frames.tables, NULL, 0);
 }
 
 /* ---- an acquisition ---------------------------------------------------------------------------- */
@@ -341,7 +357,7 @@ static int process(slc_pet_acquire_job *job)
     const slc_status status = slc_run_pet_acquire(&job->config, &job->counts, &job->error);
     slc_pet_acquire_wipe(job);
     slc_cli_accept_signal(); /* as good an end as any */
-    if (status == SLC_ERR_USAGE) {
+    if (status == SLC_ERR_USAGE && job->counts.datagrams == 0) {
         return slc_cli_wrong(COMMAND, "%s", job->error.text);
     }
     if (status != SLC_OK) {
@@ -369,8 +385,8 @@ static int run(int argc, char **argv)
     job->options = &options;
     int first = 0;
     int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
-    status = status == SLC_CLI_GO_ON ? check_files(&options) : status;
     status = status == SLC_CLI_GO_ON ? choose(job) : status;
+    status = status == SLC_CLI_GO_ON ? check_files(job) : status;
     status = status == SLC_CLI_GO_ON ? process(job) : status;
     slc_pet_run_outputs_abandon(&job->run);
     if (job->run.owned) {

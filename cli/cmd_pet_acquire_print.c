@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What `sluice pet acquire` tells: a line each second, a table or JSON at the end. */
+#include "cli_faults.h"
 #include "cmd_pet_acquire.h"
 
 #include <inttypes.h>
@@ -66,6 +67,7 @@ static void print_live(const slc_pet_acquire_job *job)
                  " between crystals; %" PRIu64 " outside the energies\n",
                  "no singles", v->module, v->unit, v->position, v->no_crystal, v->below + v->above);
     (void)printf("  %-14s %" PRIu64 " frames, in the raw file alone\n", "skipped", job->counts.live_skipped);
+    slc_cli_print_faults(&job->run.faults);
 }
 
 void slc_pet_acquire_print_text(const slc_pet_acquire_job *job)
@@ -126,11 +128,12 @@ static json_t *addresses_json(const slc_pet_acquire_job *job)
 static json_t *live_json(const slc_pet_acquire_job *job)
 {
     const slc_pet_totals *t = &job->counts.chain;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "skipped", (json_int_t)job->counts.live_skipped,
-                     "prompts", (json_int_t)t->prompt.pairs, "delayeds", (json_int_t)t->delayed.pairs,
-                     "written", (json_int_t)job->run.written, "left_out", (json_int_t)job->run.left_out,
-                     "convert", slc_pet_convert_json(&t->convert), "sort",
-                     slc_pet_sort_json(&t->sort, job->run.config.sort.horizon_ps));
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "skipped",
+                     (json_int_t)job->counts.live_skipped, "prompts", (json_int_t)t->prompt.pairs, "delayeds",
+                     (json_int_t)t->delayed.pairs, "written", (json_int_t)job->run.written, "left_out",
+                     (json_int_t)job->run.left_out, "convert", slc_pet_convert_json(&t->convert), "sort",
+                     slc_pet_sort_json(&t->sort, job->run.config.sort.horizon_ps), "faults",
+                     slc_cli_faults_json(&job->run.faults));
 }
 
 bool slc_pet_acquire_print_json(const slc_pet_acquire_job *job)

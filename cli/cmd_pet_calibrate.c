@@ -5,6 +5,7 @@
  */
 #include "cmd_pet_calibrate.h"
 #include "cli_words.h"
+#include "cmd_pet_files.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -139,9 +140,8 @@ static int chain_words(job *j)
         j->chain.convert.low_kev = 430;
         j->chain.convert.high_kev = 600;
     }
-    if (status == SLC_CLI_GO_ON && o->window != NULL &&
-        (!slc_pet_time_word(o->window, &j->chain.prompt.window_ns) || j->chain.prompt.window_ns <= 0)) {
-        return slc_cli_wrong(COMMAND, "--window takes a time, as 4ns or 250ps, not '%s'", o->window);
+    if (status == SLC_CLI_GO_ON) {
+        status = slc_pet_window_word(COMMAND, o->window, &j->chain.prompt.window_ns);
     }
     return status == SLC_CLI_GO_ON ? slc_pet_horizon_word(COMMAND, o->horizon, &j->chain.sort.horizon_ps)
                                    : status;
@@ -171,6 +171,22 @@ static int choose(job *j)
                              j->tables.geometry.crystals_y, j->tables.geometry.crystals_z);
     }
     return status;
+}
+
+/* The tables may be written over those that they come of; pictures may not. */
+static int check_files(const calibrate_options *o, char **inputs, int n)
+{
+    slc_pet_files files = {.n = 0};
+    slc_pet_files_add(&files, "--flood-png", o->flood);
+    slc_pet_files_add(&files, "--spectra-svg", o->spectra);
+    const int status = slc_pet_files_check(&files, COMMAND, o->frames.tables, NULL, 0);
+    if (status != SLC_CLI_GO_ON) {
+        return status;
+    }
+    slc_pet_files_add(&files, "--output", o->output);
+    slc_pet_files_add(&files, "--flood-png", o->flood);
+    slc_pet_files_add(&files, "--spectra-svg", o->spectra);
+    return slc_pet_files_check(&files, COMMAND, NULL, inputs, n);
 }
 
 /* ---- the end ----------------------------------------------------------------------------------- */
@@ -328,9 +344,7 @@ static int run(int argc, char **argv)
     int first = 0;
     int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
     if (status == SLC_CLI_GO_ON) {
-        static const char *const flags[] = {"--output", "--flood-png", "--spectra-svg"};
-        const char *const outputs[] = {options.output, options.flood, options.spectra};
-        status = slc_cli_check_files(COMMAND, flags, outputs, 3, argv + first, argc - first);
+        status = check_files(&options, argv + first, argc - first);
     }
     j.paths = argv + first;
     j.n_paths = argc - first;

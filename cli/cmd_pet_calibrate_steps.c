@@ -110,6 +110,13 @@ static slc_status find_positions(job *j)
         return slc_fail(&j->error, SLC_ERR_MEMORY, "no memory for the position table");
     }
     status = slc_pet_calibrate_position(j->calibrate, j->position, &j->unsure_blocks, &j->error);
+    const slc_pet_geometry *g = &j->tables.geometry;
+    const uint32_t blocks = slc_pet_module_count(g) * g->blocks_y * g->blocks_z;
+    if (status == SLC_OK && !j->plain && !j->keep_position && j->unsure_blocks == blocks) {
+        return slc_fail(&j->error, SLC_ERR_FORMAT,
+                        "no grid of crystals is found in any of %u blocks: are these frames of this scanner?",
+                        blocks);
+    }
     if (j->keep_position && j->old.position != NULL) {
         memcpy(j->position, j->old.position, slc_pet_position_elements(&j->tables) * sizeof *j->position);
     }

@@ -3,6 +3,7 @@
  * `sluice pet convert`: raw frames to singles, in the order in which they arrived.
  */
 #include "cli_faults.h"
+#include "cmd_pet_files.h"
 #include "cmd_pet_frames.h"
 
 #include <sluice/sluice.h>
@@ -122,8 +123,7 @@ static void tell(const job *j)
 static int end(job *j, slc_status status)
 {
     bool good = slc_pet_inputs_tell(&j->inputs, "pet convert", j->options->quiet);
-    if (status == SLC_OK && j->counts.frames == 0) {
-        slc_cli_say("pet convert", "no frames were read: no file was written");
+    if (status == SLC_OK && slc_pet_nothing_tell("pet convert", &j->counts)) {
         good = false;
     } else if (status == SLC_OK && !slc_cli_interrupted()) {
         status = slc_io_pet_singles_finish(j->writer, &j->error);
@@ -173,9 +173,9 @@ static int run(int argc, char **argv)
     int first = 0;
     int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
     if (status == SLC_CLI_GO_ON) {
-        static const char *const flags[] = {"--output"};
-        const char *output = strcmp(options.output, "-") != 0 ? options.output : NULL;
-        status = slc_cli_check_files(COMMAND, flags, &output, 1, argv + first, argc - first);
+        slc_pet_files files = {.n = 0};
+        slc_pet_files_add(&files, "--output", options.output);
+        status = slc_pet_files_check(&files, COMMAND, options.frames.tables, argv + first, argc - first);
     }
     if (status == SLC_CLI_GO_ON && options.json && strcmp(options.output, "-") == 0) {
         status = slc_cli_wrong(COMMAND, "--json and --output - both print: give --output a file");

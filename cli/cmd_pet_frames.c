@@ -88,6 +88,7 @@ bool slc_pet_inputs_open(slc_pet_inputs *inputs, char **paths, int n)
     *inputs = (slc_pet_inputs){.input = calloc((size_t)n, sizeof *inputs->input), .n = n};
     for (int i = 0; i < n && inputs->input != NULL; i++) {
         inputs->input[i].path = paths[i];
+        inputs->input[i].other = -1;
     }
     return inputs->input != NULL;
 }
@@ -99,6 +100,36 @@ void slc_pet_inputs_close(slc_pet_inputs *inputs)
     *inputs = (slc_pet_inputs){.n = 0};
 }
 
+/* Compares the file that was opened with those before it, as far as they say what they are of. */
+static slc_status check_series(slc_pet_inputs *inputs)
+{
+    slc_pet_input *input = &inputs->input[inputs->at];
+    slc_io_pet_raw_info info;
+    slc_io_pet_raw_info_of(inputs->raw, &info);
+    input->has_head = info.series != 0;
+    input->series = info.series;
+    input->file = info.file;
+    int last = -1; /* of those before it */
+    for (int i = 0; i < inputs->at && input->has_head; i++) {
+        const slc_pet_input *before = &inputs->input[i];
+        last = before->has_head ? i : last;
+        if (!before->has_head || before->series != input->series || before->file < input->file) {
+            continue;
+        }
+        input->has_head = false; /* nothing is compared with it */
+        return before->file == input->file
+                   ? slc_fail(&input->error, SLC_ERR_FORMAT, "%s: the same file of an acquisition as %s",
+                              input->path, before->path)
+                   : slc_fail(&input->error, SLC_ERR_FORMAT,
+                              "%s comes before %s: give the files of an acquisition in their order",
+                              input->path, before->path);
+    }
+    if (last >= 0 && inputs->input[last].series != input->series) {
+        input->other = last;
+    }
+    return SLC_OK;
+}
+
 slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, size_t most, size_t *n)
 {
     *n = 0;
@@ -108,6 +139,7 @@ slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, si
         slc_status status = SLC_OK;
         if (inputs->raw == NULL) {
             status = slc_io_pet_raw_open(input->path, &inputs->raw, &input->error);
+            status = status == SLC_OK ? check_series(inputs) : status;
         }
         if (status == SLC_OK) {
             status = slc_io_pet_raw_read(inputs->raw, frames + *n, most - *n, &taken, &input->faults,
@@ -134,6 +166,10 @@ bool slc_pet_inputs_tell(const slc_pet_inputs *inputs, const char *command, bool
         const bool damaged = input->faults.count[SLC_FAULT_PET_BLOCK] > 0;
         if (input->error.status != SLC_OK) {
             slc_cli_say(command, "%s", input->error.text);
+        }
+        if (input->other >= 0 && !quiet) {
+            slc_cli_say(command, "%s is of another acquisition than %s", input->path,
+                        inputs->input[input->other].path);
         }
         if (damaged || !quiet) {
             slc_cli_tell_faults(command, input->path, "module", &input->faults);
@@ -162,6 +198,21 @@ void slc_pet_inputs_faults(const slc_pet_inputs *inputs, slc_faults *faults)
     for (int i = 0; i < inputs->n; i++) {
         slc_faults_merge(faults, &inputs->input[i].faults);
     }
+}
+
+bool slc_pet_nothing_tell(const char *command, const slc_pet_convert_counts *c)
+{
+    if (c->frames == 0) {
+        slc_cli_say(command, "no frames were read: no file was written");
+    } else if (c->module + c->unit + c->position == c->frames) {
+        slc_cli_say(command,
+                    "all %" PRIu64 " frames were lost: is this a file of frames of this scanner? No file was "
+                    "written",
+                    c->frames);
+    } else {
+        return false;
+    }
+    return true;
 }
 
 /* ---- counts ------------------------------------------------------------------------------------ */

@@ -56,6 +56,10 @@ typedef struct slc_pet_input {
     uint64_t frames;
     slc_faults faults; /* of its blocks */
     slc_error error;   /* why it ended early; status SLC_OK: it did not */
+    bool has_head;     /* then: */
+    uint64_t series;   /* of its acquisition */
+    uint32_t file;     /* its number in that */
+    int other;         /* an input before it that is of another acquisition; -1: none */
 } slc_pet_input;
 
 typedef struct slc_pet_inputs {
@@ -68,8 +72,8 @@ typedef struct slc_pet_inputs {
 bool slc_pet_inputs_open(slc_pet_inputs *inputs, char **paths, int n);
 void slc_pet_inputs_close(slc_pet_inputs *inputs);
 /* Fills `most` frames as long as there are any in any input; SLC_END where there are none. An input that
- * cannot be opened, or read on, ends there, and the next is read. Says nothing: it may be called by any
- * thread. */
+ * cannot be opened, or read on, ends there, and the next is read; so does a file of an acquisition that has
+ * been read, or that comes behind a later one. Says nothing: it may be called by any thread. */
 slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, size_t most, size_t *n);
 /* Tells what was wrong with the inputs. False where there was an error, or bytes were skipped: the exit
  * status is then 1. Damage is told even under --quiet. */
@@ -79,6 +83,10 @@ void slc_pet_frame_faults_tell(const slc_pet_inputs *inputs, const char *command
 uint64_t slc_pet_inputs_frames(const slc_pet_inputs *inputs);
 /* Faults of all inputs' blocks, added to `faults`. */
 void slc_pet_inputs_faults(const slc_pet_inputs *inputs, slc_faults *faults);
+
+/* Tells where there were no frames, or where none is of the scanner; the exit status is then 1, and no file
+ * is written. */
+bool slc_pet_nothing_tell(const char *command, const slc_pet_convert_counts *counts);
 
 /* Counts of a conversion and of a sort as JSON; NULL where there is no memory. */
 struct json_t *slc_pet_convert_json(const slc_pet_convert_counts *counts);

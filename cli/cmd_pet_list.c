@@ -5,6 +5,7 @@
  */
 #include "cli_words.h"
 #include "cmd_pet.h"
+#include "cmd_pet_files.h"
 
 #include <sluice/sluice.h>
 
@@ -269,6 +270,21 @@ static int choose(job *j)
     return status;
 }
 
+/* All files that the input's name stands for are kept. */
+static int check_files(const job *j, char **input)
+{
+    const list_options *o = j->options;
+    slc_pet_files files = {.n = 0};
+    if (j->sinogram) {
+        slc_pet_files_add_sinogram(&files, "--output", o->output);
+    } else {
+        slc_pet_files_add_list(&files, "--output", o->output, (int)j->to);
+    }
+    slc_pet_files_add_list(&files, NULL, *input, (int)j->from);
+    slc_pet_files_add(&files, NULL, o->map);
+    return slc_pet_files_check(&files, COMMAND, NULL, input, 1);
+}
+
 /* ---- work -------------------------------------------------------------------------------------- */
 
 static slc_status open_output(job *j)
@@ -409,11 +425,8 @@ static int run(int argc, char **argv)
     job j = {.options = &options};
     int first = 0;
     int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
-    if (status == SLC_CLI_GO_ON) {
-        static const char *const flags[] = {"--output"};
-        status = slc_cli_check_files(COMMAND, flags, &options.output, 1, argv + first, argc - first);
-    }
     status = status == SLC_CLI_GO_ON ? choose(&j) : status;
+    status = status == SLC_CLI_GO_ON ? check_files(&j, argv + first) : status;
     status = status == SLC_CLI_GO_ON ? process(&j, argv[first]) : status;
     slc_io_pet_list_close(j.input);
     slc_io_pet_list_abandon(j.writer);

@@ -4,6 +4,7 @@
  */
 #include "cmd_pet_run.h"
 #include "cli_words.h"
+#include "cmd_pet_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,13 +50,13 @@ static const slc_cli_option table[] = {
     COUNT("tangential", tangential, 0, 65536, "bins of a sinogram; 0: half the crystals around a ring"),
     FLAG("rebin", rebin, "a sinogram by single-slice rebinning instead of all pairs of rings"),
     FLAG("subtract", subtract, "delayeds count -1 in a sinogram; otherwise they are left out"),
-    TEXT("rates", rates, "FILE", "write counts and randoms from singles by bin of time (CSV)"),
+    TEXT("rates", rates, "FILE", "write counts by bin of time (CSV); frames and losses are estimates"),
     TEXT("rate-plot", rate_plot, "FILE", "draw them (SVG)"),
     TEXT("bin", bin, "TIME", "length of such a bin (default 1s)"),
     TEXT("dead-time", dead_time, "TIME", "of a block after a frame: tell what is lost in it"),
     FLAG("paralysable", paralysable, "frames in dead time prolong it"),
     TEXT("device", device, "WHICH", "cpu (the default), or a GPU: cuda or cuda:N"),
-    COUNT("batch", batch, 0, 1 << 28, "frames at a time; 0: 2^18, on a GPU 2^22"),
+    COUNT("batch", batch, 0, 1 << 28, "frames at a time; 0: 2^16, on a GPU 2^22"),
     COUNT("threads", threads, 0, 64, "0: one for each processor; results do not depend on it"),
     FLAG("json", json, "print one JSON object instead of a table"),
     {.name = "quiet",
@@ -177,20 +178,13 @@ static int set_config(slc_pet_run_job *job)
 }
 
 /* Standard output takes one thing; no output destroys an input. */
-static int check_files(const slc_pet_run_options *o, char **inputs, int n)
+static int check_files(const slc_pet_run_job *job, char **inputs, int n)
 {
-    static const char *const flags[] = {"--output",   "--singles", "--late",
-                                        "--sinogram", "--rates",   "--rate-plot"};
+    const slc_pet_run_options *o = job->options;
     const char *names[] = {o->output, o->singles, o->late, o->sinogram, o->rates, o->rate_plot};
     int prints = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (names[i] != NULL && o->frames.tables != NULL && slc_cli_same_file(names[i], o->frames.tables)) {
-            return slc_cli_wrong(COMMAND, "%s %s would overwrite the tables", flags[i], names[i]);
-        }
-        if (names[i] != NULL && strcmp(names[i], "-") == 0) {
-            names[i] = NULL;
-            prints++;
-        }
+        prints += names[i] != NULL && strcmp(names[i], "-") == 0;
     }
     if (prints > 1) {
         return slc_cli_wrong(COMMAND, "standard output takes one of the outputs alone");
@@ -199,7 +193,14 @@ static int check_files(const slc_pet_run_options *o, char **inputs, int n)
         return slc_cli_wrong(COMMAND, "an output to '-' and what is told both print: %s",
                              o->json ? "leave out --json" : "add --quiet");
     }
-    return slc_cli_check_files(COMMAND, flags, names, sizeof names / sizeof *names, inputs, n);
+    slc_pet_files files = {.n = 0};
+    slc_pet_files_add_list(&files, "--output", o->output, job->format);
+    slc_pet_files_add(&files, "--singles", o->singles);
+    slc_pet_files_add(&files, "--late", o->late);
+    slc_pet_files_add_sinogram(&files, "--sinogram", o->sinogram);
+    slc_pet_files_add(&files, "--rates", o->rates);
+    slc_pet_files_add(&files, "--rate-plot", o->rate_plot);
+    return slc_pet_files_check(&files, COMMAND, o->frames.tables, inputs, n);
 }
 
 /* ---- a run ------------------------------------------------------------------------------------- */
@@ -216,10 +217,8 @@ static int fail(const slc_pet_run_job *job, slc_status status)
 static int end(slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
-    const bool any = job->totals.convert.frames > 0;
-    job->failed = !slc_pet_inputs_tell(&job->inputs, "pet run", o->quiet);
-    if (!any) {
-        slc_cli_say("pet run", "no frames were read: no file was written");
+    job->failed = !slc_pet_inputs_tell(&job->inputs, "pet run", o->quiet) || job->failed;
+    if (slc_pet_nothing_tell("pet run", &job->totals.convert)) {
         job->failed = true;
     } else {
         slc_pet_run_outputs_finish(job);
@@ -292,9 +291,9 @@ static int run(int argc, char **argv)
     int first = 0;
     int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
     if (status == SLC_CLI_GO_ON) {
-        status = check_files(&options, argv + first, argc - first);
+        status = set_config(job);
     }
-    status = status == SLC_CLI_GO_ON ? set_config(job) : status;
+    status = status == SLC_CLI_GO_ON ? check_files(job, argv + first, argc - first) : status;
     if (status == SLC_CLI_GO_ON) {
         const bool gpu = options.device != NULL && strcmp(options.device, "cpu") != 0;
         options.batch = options.batch > 0 ? options.batch : gpu ? 1 << 22 : 1 << 16;

@@ -55,7 +55,8 @@ typedef struct slc_pet_run_job {
     slc_io_text_writer *csv;
     slc_io_pet_singles_writer *singles, *late;
     slc_io_pet_sinogram *sinogram;
-    slc_run_pet_rates *rates;
+    slc_run_pet_rates *rates; /* NULL also where they were given up: */
+    slc_error rates_error;
     bool started; /* a single has come: */
     int64_t start_ps;
     /* what is told */

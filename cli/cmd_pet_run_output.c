@@ -7,6 +7,7 @@
 #include "cmd_pet_run.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- formats ----------------------------------------------------------------------------------- */
 
@@ -67,11 +68,29 @@ static slc_status open_rates(slc_pet_run_job *job)
     return slc_run_pet_rates_open(&config, &job->rates, &job->error);
 }
 
+/* What is written only later is tried at once: a name that cannot be is told before the work, not behind it.
+ */
+static slc_status try_name(const char *name, slc_error *error)
+{
+    struct stat there;
+    slc_io_text_writer *writer = NULL;
+    if (name == NULL || strcmp(name, "-") == 0 || (stat(name, &there) == 0 && !S_ISREG(there.st_mode))) {
+        return SLC_OK;
+    }
+    const slc_status status = slc_io_text_create(name, &writer, error);
+    slc_io_text_abandon(writer);
+    return status;
+}
+
 slc_status slc_pet_run_outputs_open(slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
+    const char *const later[] = {o->output, o->sinogram, o->rates, o->rate_plot};
     slc_status status = SLC_OK;
-    if (o->output != NULL) {
+    for (size_t i = 0; i < sizeof later / sizeof *later && status == SLC_OK; i++) {
+        status = try_name(later[i], &job->error);
+    }
+    if (status == SLC_OK && o->output != NULL) {
         status = slc_run_pet_pairs_open(&job->config, &job->order, &job->error);
     }
     if (status == SLC_OK && o->singles != NULL) {
@@ -167,6 +186,23 @@ static slc_status write_pairs(slc_pet_run_job *job, const slc_pet_result *result
     return status;
 }
 
+/* Rates that cannot go on are given up, and that is told at the end: they are no reason to lose the rest. */
+static void take_rates(slc_pet_run_job *job, const slc_pet_run_slot *slot, bool last)
+{
+    if (job->rates == NULL) {
+        return;
+    }
+    slc_status status = slc_run_pet_rates_add(job->rates, slot->frames, slot->n, &slot->result, &slot->totals,
+                                              0, &job->rates_error);
+    if (status == SLC_OK && last) {
+        status = slc_run_pet_rates_finish(job->rates, &job->rates_error);
+    }
+    if (status != SLC_OK) {
+        slc_run_pet_rates_close(job->rates);
+        job->rates = NULL;
+    }
+}
+
 slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_pet_run_slot *slot, bool last)
 {
     const slc_pet_result *result = &slot->result;
@@ -184,12 +220,8 @@ slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_pet_run_slot
     if (status == SLC_OK && job->sinogram != NULL) {
         status = slc_io_pet_sinogram_add(job->sinogram, &result->pairs, &job->error);
     }
-    if (status == SLC_OK && job->rates != NULL) {
-        status = slc_run_pet_rates_add(job->rates, slot->frames, slot->n, result, &slot->totals, 0,
-                                       &job->error);
-    }
-    if (status == SLC_OK && job->rates != NULL && last) {
-        status = slc_run_pet_rates_finish(job->rates, &job->error);
+    if (status == SLC_OK) {
+        take_rates(job, slot, last);
     }
     return status;
 }
@@ -242,10 +274,14 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
         slc_io_pet_sinogram_counts_of(job->sinogram, &job->sinogram_in, &job->sinogram_outside);
         judge(job, slc_io_pet_sinogram_write(job->sinogram, o->sinogram, &job->error));
     }
-    if (o->rates != NULL) {
+    if (job->rates_error.status != SLC_OK) {
+        slc_cli_say("pet run", "no rates: %s", job->rates_error.text);
+        job->failed = true;
+    }
+    if (o->rates != NULL && job->rates != NULL) {
         judge(job, write_rates(job));
     }
-    if (o->rate_plot != NULL) {
+    if (o->rate_plot != NULL && job->rates != NULL) {
         judge(job, slc_run_pet_rates_svg(o->rate_plot, slc_run_pet_rates_rows(job->rates), job->bin_s,
                                          &job->error));
     }

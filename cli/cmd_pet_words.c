@@ -70,8 +70,29 @@ static bool count_word(const char *text, uint32_t *value)
     return true;
 }
 
+/* The value of part number i, behind its "=". */
+static bool good_value(uint32_t i, const char *value, slc_pet_good *good)
+{
+    switch (i) {
+    case 0:
+        return count_word(value, &good->sectors);
+    case 1:
+        return count_word(value, &good->min_sectors);
+    case 2:
+        return count_word(value, &good->crystals_per_ring);
+    case 3:
+        return slc_pet_length_word(value, &good->min_mm);
+    case 4:
+        return slc_pet_length_word(value, &good->max_axial_mm);
+    case 5:
+        return slc_pet_length_word(value, &good->radius_mm);
+    default:
+        return slc_pet_length_word(value, &good->pitch_z_mm);
+    }
+}
+
 /* One "name=value". `seen` collects which there were. */
-static bool good_part(const char *part, slc_pet_good *good, uint32_t *seen)
+static int good_part(const slc_cli_command *command, const char *part, slc_pet_good *good, uint32_t *seen)
 {
     static const char *const names[] = {
         "sectors=", "min=", "crystals-per-ring=", "distance=", "axial=", "radius=", "pitch="};
@@ -80,26 +101,13 @@ static bool good_part(const char *part, slc_pet_good *good, uint32_t *seen)
         if (strncmp(part, names[i], size) != 0) {
             continue;
         }
-        const char *value = part + size;
         *seen |= 1U << i;
-        switch (i) {
-        case 0:
-            return count_word(value, &good->sectors);
-        case 1:
-            return count_word(value, &good->min_sectors);
-        case 2:
-            return count_word(value, &good->crystals_per_ring);
-        case 3:
-            return slc_pet_length_word(value, &good->min_mm);
-        case 4:
-            return slc_pet_length_word(value, &good->max_axial_mm);
-        case 5:
-            return slc_pet_length_word(value, &good->radius_mm);
-        default:
-            return slc_pet_length_word(value, &good->pitch_z_mm);
-        }
+        return good_value(i, part + size, good)
+                   ? SLC_CLI_GO_ON
+                   : slc_cli_wrong(command, "--good: '%s': the value is not %s", part,
+                                   i < 3 ? "a whole number from 1 to 65536" : "a length, as 60mm");
     }
-    return false;
+    return slc_cli_wrong(command, "--good: '%s' is none of its parts", part);
 }
 
 int slc_pet_good_word(const slc_cli_command *command, const char *word, slc_pet_good *good)
@@ -113,8 +121,9 @@ int slc_pet_good_word(const slc_cli_command *command, const char *word, slc_pet_
     const char *rest = word;
     char part[64];
     while (slc_cli_next_word(&rest, part, sizeof part)) {
-        if (!good_part(part, good, &seen)) {
-            return slc_cli_wrong(command, "--good: '%s' is none of its parts", part);
+        const int status = good_part(command, part, good, &seen);
+        if (status != SLC_CLI_GO_ON) {
+            return status;
         }
     }
     if (seen != SECTORS && seen != DISTANCE) {
@@ -145,12 +154,24 @@ bool slc_pet_energies_word(const char *text, double *low, double *high)
     return slc_cli_real(end + 1, high) && isfinite(*low) && *low < *high;
 }
 
+int slc_pet_window_word(const slc_cli_command *command, const char *word, double *ns)
+{
+    if (word != NULL && (!slc_pet_time_word(word, ns) || *ns <= 0)) {
+        return slc_cli_wrong(command, "--window takes a time, as 4ns or 250ps, not '%s'", word);
+    }
+    /* "1ps" in seconds may be the next number below. */
+    if (word != NULL && *ns < 0.001 * (1 - 1e-9)) {
+        return slc_cli_wrong(command, "--window has 1ps at least: %s is shorter", word);
+    }
+    return SLC_CLI_GO_ON;
+}
+
 static int set_times(const slc_cli_command *command, const slc_pet_coincidence_words *words,
                      slc_pet_coincidence_config *config)
 {
-    if (words->window != NULL &&
-        (!slc_pet_time_word(words->window, &config->window_ns) || config->window_ns <= 0)) {
-        return slc_cli_wrong(command, "--window takes a time, as 4ns or 250ps, not '%s'", words->window);
+    const int status = slc_pet_window_word(command, words->window, &config->window_ns);
+    if (status != SLC_CLI_GO_ON) {
+        return status;
     }
     if (words->offset != NULL &&
         (!slc_pet_time_word(words->offset, &config->offset_ns) || config->offset_ns < 0)) {

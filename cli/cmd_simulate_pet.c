@@ -4,6 +4,7 @@
  * would send them, with the tables that they convert with and the truth.
  */
 #include "cli_rows.h"
+#include "cmd_pet_files.h"
 #include "cmd_pet_frames.h"
 
 #include <sluice/sluice.h>
@@ -224,7 +225,15 @@ static int check_words(const simulate_options *o)
             return slc_cli_wrong(COMMAND, "%s needs the name of a file, not '-'", flags[i]);
         }
     }
-    return slc_cli_check_files(COMMAND, flags, names, 3, NULL, 0);
+    slc_pet_files files = {.n = 0};
+    if (o->bare) {
+        slc_pet_files_add(&files, "--output", o->output);
+    } else {
+        slc_pet_files_add_raw(&files, "--output", o->output);
+    }
+    slc_pet_files_add(&files, "--tables", o->tables);
+    slc_pet_files_add(&files, "--truth", o->truth);
+    return slc_pet_files_check(&files, COMMAND, NULL, NULL, 0);
 }
 
 /* ---- outputs ----------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "support/pet_list.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MS INT64_C(1000000000)
 
@@ -313,6 +314,19 @@ static void scanners_that_do_not_fit_are_refused(void **state)
     assert_int_equal(count_files(), 0);
 }
 
+/* Of all files of a format, which are there. */
+static void names_are_told(const char *given, slc_io_pet_list_format format, int n)
+{
+    char *copy = strdup(given);
+    for (int i = 0; i <= n; i++) {
+        char *name = slc_io_pet_list_file(copy, format, (size_t)i);
+        assert_int_equal(name != NULL && access(name, F_OK) == 0, i < n);
+        assert_int_equal(name != NULL, i < n);
+        free(name);
+    }
+    free(copy);
+}
+
 static void files_appear_together(void **state)
 {
     (void)state;
@@ -331,7 +345,9 @@ static void files_appear_together(void **state)
         pet_write(pet_in_folder(names[format]), (slc_io_pet_list_format)format, false, &pairs);
         wanted += files[format];
         assert_int_equal(count_files(), wanted);
+        names_are_told(pet_in_folder(names[format]), (slc_io_pet_list_format)format, files[format]);
     }
+    assert_null(slc_io_pet_list_file("a", SLC_IO_PET_LIST_FORMATS, 0));
     pet_clear(&pairs);
 }
 

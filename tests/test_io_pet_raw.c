@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Test vectors of xxHash: XXH64 with seed 0. */
 static void test_hash(void **state)
@@ -231,6 +232,40 @@ static void test_nothing_is_overwritten(void **state)
     assert_int_equal(slc_io_pet_raw_create(path, &config, &writer, &error), SLC_ERR_USAGE);
 }
 
+static void begin_series(uint64_t rotate, const char *name, int datagrams)
+{
+    const slc_io_pet_raw_config config = {.replace = true, .rotate_bytes = rotate};
+    slc_io_pet_raw_writer *writer = NULL;
+    const uint8_t bytes[64] = {0};
+    assert_int_equal(slc_io_pet_raw_create(name, &config, &writer, NULL), SLC_OK);
+    for (int i = 0; i < datagrams; i++) {
+        const uint16_t size = sizeof bytes, socket = 0;
+        const uint64_t time = (uint64_t)i + 1;
+        assert_int_equal(slc_io_pet_raw_write(writer, bytes, &size, &time, &socket, 1, NULL), SLC_OK);
+    }
+    assert_int_equal(slc_io_pet_raw_finish(writer, NULL), SLC_OK);
+}
+
+/* What followed a file that is replaced goes with it; a file of another series stays, and all behind it. */
+static void test_replaces_a_series(void **state)
+{
+    (void)state;
+    char other[256];
+    (void)snprintf(other, sizeof other, "%s", pet_in_folder("result.0003"));
+    begin_series(200, pet_in_folder("result"), 3);
+    assert_int_equal(count_files(), 6);
+    begin_series(0, other, 1);
+    begin_series(0, pet_in_folder("result"), 1);
+    assert_int_equal(count_files(), 4); /* the two, and their indices */
+    assert_int_equal(access(other, R_OK), 0);
+    assert_int_not_equal(access(pet_in_folder("result.0001"), R_OK), 0);
+    assert_int_not_equal(access(pet_in_folder("result.0002.index"), R_OK), 0);
+    begin_series(200, pet_in_folder("result"), 4);
+    begin_series(0, pet_in_folder("result"), 1);
+    /* It was replaced, and was of the one that is. */
+    assert_int_equal(access(pet_in_folder("result.0003"), R_OK), -1);
+}
+
 static void expect_from(const char *name, uint64_t time, const slc_pet_frame *frames, const uint64_t *times,
                         size_t n)
 {
@@ -338,6 +373,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bytes, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(test_rotation, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(test_nothing_is_overwritten, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(test_replaces_a_series, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(test_seek, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(test_full, make_folder, remove_all),
     };

@@ -254,6 +254,15 @@ static void what_cannot_be_made_is_refused(void **state)
     pairs.crystal1[1] = 480;
     assert_int_equal(slc_io_pet_sinogram_add(sinogram, &pairs, &error), SLC_ERR_USAGE);
     assert_int_equal(slc_io_pet_sinogram_write(sinogram, "-", &error), SLC_ERR_USAGE);
+    static const char *const given[] = {"b/a", "b/a.hs", "b/a.s"};
+    for (size_t i = 0; i < 3; i++) {
+        char *data = slc_io_pet_sinogram_file(given[i], 0), *header = slc_io_pet_sinogram_file(given[i], 1);
+        assert_string_equal(data, "b/a.s");
+        assert_string_equal(header, "b/a.hs");
+        free(data);
+        free(header);
+    }
+    assert_null(slc_io_pet_sinogram_file("a", 2));
     assert_int_equal(slc_io_pet_sinogram_write(sinogram, pet_in_folder("no/a.hs"), &error), SLC_ERR_IO);
     slc_io_pet_sinogram_close(sinogram);
     assert_int_equal(count_files(), 0);

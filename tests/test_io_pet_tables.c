@@ -292,6 +292,37 @@ static void wrong_datasets_are_told(void **state)
     assert_refused(SLC_ERR_FORMAT, "dataset 'position' is not of whole numbers");
 }
 
+/* Numbers of elements whose product does not fit into 64 bits, in a file of a few kilobytes. */
+static void sizes_beyond_all_memory_are_refused(void **state)
+{
+    static const hsize_t bins[] = {(hsize_t)1 << 61, ((hsize_t)1 << 61) + 1, (hsize_t)UINT32_MAX + 1};
+    const hsize_t first[2] = {72, 16}, most[2] = {72, H5S_UNLIMITED};
+    (void)state;
+    const slc_pet_tables tables = make_tables();
+    for (size_t i = 0; i < sizeof bins / sizeof *bins; i++) {
+        write_tables(&tables);
+        const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+        assert_true(file >= 0 && H5Ldelete(file, "energy", H5P_DEFAULT) >= 0);
+        const hid_t space = H5Screate_simple(2, first, most), chunks = H5Pcreate(H5P_DATASET_CREATE);
+        assert_true(H5Pset_chunk(chunks, 2, first) >= 0);
+        const hid_t dataset = H5Dcreate2(file, "energy", H5T_IEEE_F32LE, space, H5P_DEFAULT, chunks,
+                                         H5P_DEFAULT);
+        assert_true(dataset >= 0 && H5Dset_extent(dataset, (hsize_t[]){72, bins[i]}) >= 0);
+        const float bin_kev = 10;
+        const hid_t scalar = H5Screate(H5S_SCALAR);
+        const hid_t attribute = H5Acreate2(dataset, "bin_kev", H5T_NATIVE_FLOAT, scalar, H5P_DEFAULT,
+                                           H5P_DEFAULT);
+        assert_true(attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_FLOAT, &bin_kev) >= 0);
+        (void)H5Aclose(attribute);
+        (void)H5Sclose(scalar);
+        (void)H5Dclose(dataset);
+        (void)H5Pclose(chunks);
+        (void)H5Sclose(space);
+        assert_true(H5Fclose(file) >= 0);
+        assert_refused(SLC_ERR_FORMAT, "dataset 'energy' is too large");
+    }
+}
+
 static void wrong_attributes_are_told(void **state)
 {
     static const struct {
@@ -403,6 +434,7 @@ int main(void)
         IN_FOLDER(cut_files_are_refused),
         IN_FOLDER(changed_bytes_are_noticed),
         IN_FOLDER(wrong_datasets_are_told),
+        IN_FOLDER(sizes_beyond_all_memory_are_refused),
         IN_FOLDER(wrong_attributes_are_told),
         IN_FOLDER(wrong_values_are_told),
         IN_FOLDER(files_that_are_none_are_told),

@@ -203,6 +203,42 @@ static void test_slow(void **state)
     }
 }
 
+/* A chain whose window is told only when it runs to be none. Its failure does not end the
+ * file, and comes at the end; without a file it ends all. */
+static void test_failure(void **state)
+{
+    (void)state;
+    for (int with_file = 1; with_file >= 0; with_file--) {
+        scene made = {.n = 0}, s;
+        slc_sim_pet *sim = generate(&made, 0.1);
+        slc_pet_config config;
+        slc_pet_config_default(&config);
+        config.prompt.window_ns = 4.0005;
+        begin(&s, 1, &config, slc_sim_pet_tables(sim));
+        s.frames = made.frames;
+        s.n = made.n;
+        s.how.frames_hz = 1e6;
+        s.how.repeat = 10;
+        s.how.repeat_ticks = UINT64_C(100000000000);
+        s.config.output = with_file == 1 ? path : NULL;
+        assert_int_equal(slc_run_pet_acquire(&s.config, &s.counts, &s.error), SLC_ERR_USAGE);
+        assert_non_null(strstr(s.error.text, "not whole picoseconds"));
+        (void)pthread_join(s.thread, NULL);
+        if (with_file == 1) {
+            slc_faults faults = {0};
+            size_t n = 0;
+            free(raw_read_file(path, &n, &faults));
+            assert_int_equal(n, s.sent);
+            assert_int_equal(slc_faults_total(&faults), 0);
+            assert_int_equal(count_files(), 2); /* with its index */
+            assert_true(s.counts.live_skipped > 0);
+            assert_int_equal(s.counts.chain.convert.frames + s.counts.live_skipped, s.sent);
+        }
+        slc_sim_pet_close(sim);
+        free(s.frames);
+    }
+}
+
 static void test_wrong(void **state)
 {
     (void)state;
@@ -223,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_same_as_file, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(test_slow, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(test_failure, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(test_wrong, make_folder, remove_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

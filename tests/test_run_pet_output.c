@@ -259,6 +259,30 @@ static void rates_against_time(void **state)
     free(frames);
 }
 
+/* Times that are farther apart than a signed number can say. */
+static void rates_of_the_farthest_times(void **state)
+{
+    (void)state;
+    const slc_run_pet_rates_config config = rates_config(1e-6);
+    slc_run_pet_rates *rates = NULL;
+    const slc_pet_totals totals = {.checksum = 0};
+    slc_pet_result result = {0};
+    assert_int_equal(slc_columns_reserve(&slc_pet_singles_schema, &result.singles, 2, 1), SLC_OK);
+    result.singles.head.size = 1;
+    result.singles.crystal[0] = 0;
+    const slc_pet_frame frame = {.module = 0};
+    slc_run_pet_rates_totals sums;
+    assert_int_equal(slc_run_pet_rates_open(&config, &rates, NULL), SLC_OK);
+    for (int i = 0; i < 2; i++) {
+        result.singles.time_ps[0] = i == 0 ? INT64_MIN + 5 : INT64_MAX - 5;
+        assert_int_equal(slc_run_pet_rates_add(rates, &frame, 1, &result, &totals, 0, NULL), SLC_OK);
+    }
+    slc_run_pet_rates_totals_of(rates, &sums);
+    assert_int_equal(sums.frames, 2); /* the stretch between them was closed */
+    slc_run_pet_rates_close(rates);
+    slc_pet_result_clear(&result);
+}
+
 /* Without a single there are no rows; one time far from the others needs no rows between; too many are
  * refused; so is what cannot be. */
 static void rates_at_the_limits(void **state)
@@ -430,6 +454,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_in_order),
         cmocka_unit_test(rates_against_time),
+        cmocka_unit_test(rates_of_the_farthest_times),
         cmocka_unit_test(rates_at_the_limits),
         cmocka_unit_test(dead_time),
         cmocka_unit_test(pictures),

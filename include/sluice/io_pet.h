@@ -62,8 +62,10 @@ void slc_io_pet_raw_info_of(const slc_io_pet_raw *raw, slc_io_pet_raw_info *info
 typedef struct slc_io_pet_raw_config {
     uint64_t rotate_bytes; /* begin another file (name.0001.raw …) at so many; 0: never */
     double rotate_seconds;
-    bool sync;    /* flush to the disk (fdatasync) after every write */
-    bool replace; /* a file of that name may be overwritten; otherwise it is an error */
+    bool sync; /* flush to the disk (fdatasync) after every write */
+    /* A file of that name may be overwritten, and those that followed it in its acquisition are removed;
+     * otherwise it is an error. */
+    bool replace;
     slc_io_pet_payload payload;
 } slc_io_pet_raw_config;
 typedef struct slc_io_pet_raw_writer slc_io_pet_raw_writer;
@@ -122,6 +124,10 @@ typedef enum slc_io_pet_list_format {
 /* "castor", "safir", "siemens", "yrt", "gate", "hdf5"; NULL beyond. What it keeps, in a line. */
 const char *slc_io_pet_list_name(slc_io_pet_list_format format);
 const char *slc_io_pet_list_text(slc_io_pet_list_format format);
+
+/* Files of a format have names of their own beside each other: the name of file i = 0, 1 … that
+ * slc_io_pet_list_create makes of `path`, which the caller frees. NULL beyond the last, or without memory. */
+char *slc_io_pet_list_file(const char *path, slc_io_pet_list_format format, size_t i);
 
 typedef struct slc_io_pet_list_config {
     slc_pet_geometry geometry;
@@ -195,6 +201,8 @@ void slc_io_pet_sinogram_close(slc_io_pet_sinogram *sinogram);
 slc_status slc_io_pet_sinogram_add(slc_io_pet_sinogram *sinogram, const slc_pet_coincidences *pairs,
                                    slc_error *error);
 slc_status slc_io_pet_sinogram_write(const slc_io_pet_sinogram *sinogram, const char *path, slc_error *error);
+/* The names of the two, as slc_io_pet_list_file has them. */
+char *slc_io_pet_sinogram_file(const char *path, size_t i);
 /* Pairs that are in it, and those outside: too far from the axis, rings too far apart. */
 void slc_io_pet_sinogram_counts_of(const slc_io_pet_sinogram *sinogram, uint64_t *in, uint64_t *outside);
 

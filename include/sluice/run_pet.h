@@ -55,7 +55,8 @@ typedef struct slc_run_pet_counts {
      * because the writer was slow; kernel_drops the others, for want of room in the sockets. */
     uint64_t kernel_drops, ring_drops;
     uint64_t lost, malformed; /* the modules' sums; malformed also datagrams too short to have a module */
-    uint64_t live_skipped;    /* frames that are in the file, but that the chain was too slow for */
+    /* Frames that are in the file, but that the chain was too slow for, or that came behind its failure. */
+    uint64_t live_skipped;
     uint64_t written_bytes, files;
     uint64_t socket_bytes;                          /* room of each socket, as the system gave it */
     double seconds, ring_fill;                      /* the fullest a ring has been, 0 to 1 */
@@ -65,7 +66,8 @@ typedef struct slc_run_pet_counts {
 
 /* Until the time is over, at least so many frames are there, or `stop` or `live` says so. Everything that was
  * received is written when it returns, and has gone through the chain, in the order of the file; where there
- * is a file, a chain that is too slow goes without some blocks, so that the file gets them. SLC_ERR_IO names
+ * is a file, a chain that is too slow goes without some blocks, so that the file gets them, and one that
+ * fails goes without the rest: its error is returned at the end. SLC_ERR_IO names
  * the address or the file; *counts is filled in any case. The caller's thread waits meanwhile. */
 slc_status slc_run_pet_acquire(const slc_run_pet_config *config, slc_run_pet_counts *counts,
                                slc_error *error);

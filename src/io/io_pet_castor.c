@@ -149,12 +149,13 @@ static slc_status write_hscan(slc_io_pet_list_writer *w, slc_error *error)
     return n > 0 ? SLC_OK : slc_fail(error, SLC_ERR_IO, "%s: cannot write", w->output[HSCAN].path);
 }
 
+static const char *const written[] = {".cdf", ".lut", ".hscan", ".cdh", NULL};
+
 static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 {
-    static const char *const extensions[] = {".cdf", ".lut", ".hscan", ".cdh"};
     slc_status status = SLC_OK;
-    for (size_t i = 0; i < 4 && status == SLC_OK; i++) {
-        status = slc_io_pet_list_output(w, extensions[i], error);
+    for (size_t i = 0; written[i] != NULL && status == SLC_OK; i++) {
+        status = slc_io_pet_list_output(w, written[i], error);
     }
     status = status == SLC_OK ? write_lut(w, error) : status;
     return status == SLC_OK ? write_hscan(w, error) : status;
@@ -204,6 +205,7 @@ const slc_io_pet_list_ops slc_io_pet_castor = {
     .name = "castor",
     .text = "CASToR: NAME.cdh, .cdf, .hscan, .lut; prompts by ms, crystals, time of flight if wanted",
     .extensions = extensions,
+    .written = written,
     .header = ".cdh",
     .header_needed = true,
     .data_key = "Data filename",

@@ -59,6 +59,23 @@ static char *join(const char *a, const char *b)
     return both;
 }
 
+char *slc_io_pet_list_file(const char *path, slc_io_pet_list_format format, size_t i)
+{
+    const slc_io_pet_list_ops *ops = ops_of(format);
+    if (ops == NULL || i >= SLC_IO_PET_LIST_FILES || (ops->written == NULL && i > 0)) {
+        return NULL;
+    }
+    for (size_t k = 0; ops->written != NULL && k <= i; k++) {
+        if (ops->written[k] == NULL) {
+            return NULL;
+        }
+    }
+    char *base = base_of(ops, path);
+    char *name = base != NULL ? join(base, ops->written != NULL ? ops->written[i] : "") : NULL;
+    free(base);
+    return name;
+}
+
 /* ---- opening ----------------------------------------------------------------------------------- */
 
 static slc_status no_memory(const char *path, slc_error *error)

@@ -101,9 +101,10 @@ typedef struct slc_io_pet_list_ops {
     /* Extensions that a path may end in and that are cut off to get the base; the first is the one of the
      * data. NULL-terminated; none: the path is the file. */
     const char *const *extensions;
-    bool delayeds;       /* can be written */
-    bool needs_geometry; /* to be read */
-    const char *header;  /* extension of the header file, NULL: none */
+    const char *const *written; /* of all files that are written; none: the base alone */
+    bool delayeds;              /* can be written */
+    bool needs_geometry;        /* to be read */
+    const char *header;         /* extension of the header file, NULL: none */
     bool header_needed;
     const char *data_key; /* of the data's name in the header */
     char separator;       /* between key and value of the header: ':' or '=' (":=") */

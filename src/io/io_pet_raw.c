@@ -72,6 +72,12 @@ uint64_t slc_io_pet_raw_hash(const uint8_t *bytes, size_t size)
     return hash ^ hash >> 32;
 }
 
+bool slc_io_pet_is_hdf5(const uint8_t *bytes)
+{
+    static const uint8_t magic[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    return memcmp(bytes, magic, sizeof magic) == 0;
+}
+
 /* ---- blocks ------------------------------------------------------------------------------------ */
 
 void slc_io_pet_block_begin(uint8_t *at, const slc_io_pet_block *block)

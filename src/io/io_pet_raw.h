@@ -58,6 +58,8 @@ uint64_t slc_io_pet_block_frames(const slc_io_pet_block *block);
 /* ---- the head of a file, the index ------------------------------------------------------------- */
 
 extern const uint8_t slc_io_pet_raw_magic[8], slc_io_pet_block_magic[4];
+/* Do these 8 bytes begin an HDF5 file? */
+bool slc_io_pet_is_hdf5(const uint8_t *bytes);
 
 typedef struct slc_io_pet_raw_head {
     slc_io_pet_payload payload;

@@ -82,6 +82,10 @@ static slc_status begin(slc_io_pet_raw *raw, slc_error *error)
         return status;
     }
     const size_t magic = sizeof slc_io_pet_raw_magic;
+    if (n >= magic && slc_io_pet_is_hdf5(bytes)) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: byte 0: this is an HDF5 file, not frames",
+                        raw->stream.name);
+    }
     if (n < magic || memcmp(bytes, slc_io_pet_raw_magic, magic) != 0) {
         return look_for_blocks(raw, error);
     }

@@ -156,6 +156,46 @@ static slc_status open_file(slc_io_pet_raw_writer *w, slc_error *error)
     return write_pieces(w, error);
 }
 
+/* The series that a file's head tells; 0 where there is none. */
+static uint64_t series_of(const char *path)
+{
+    uint8_t bytes[SLC_PET_RAW_HEAD];
+    slc_io_pet_raw_head head;
+    struct stat there;
+    const bool regular = stat(path, &there) == 0 && S_ISREG(there.st_mode);
+    const int file = regular ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (file < 0) {
+        return 0;
+    }
+    const bool known = read(file, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
+                       memcmp(bytes, slc_io_pet_raw_magic, sizeof slc_io_pet_raw_magic) == 0 &&
+                       slc_io_pet_raw_head_load(bytes, &head) == SLC_OK;
+    (void)close(file);
+    return known ? head.series : 0;
+}
+
+/* Where a file is replaced, so are those that followed it in its acquisition: they would be read as parts of
+ * this one. The first that is not of it ends them. */
+static slc_status remove_old(const char *path, uint64_t series, slc_error *error)
+{
+    for (uint32_t number = 1; series != 0; number++) {
+        char old[PATH_MAX];
+        char *name = numbered(path, number);
+        const bool of_it = name != NULL && series_of(name) == series;
+        const bool removed = of_it && unlink(name) == 0;
+        if (of_it && !removed) {
+            (void)slc_fail(error, SLC_ERR_IO, "%s: cannot remove: %s", name, strerror(errno));
+        } else if (removed && snprintf(old, sizeof old, "%s.index", name) < (int)sizeof old) {
+            (void)unlink(old);
+        }
+        free(name);
+        if (!removed) {
+            return of_it ? SLC_ERR_IO : SLC_OK;
+        }
+    }
+    return SLC_OK;
+}
+
 static slc_status close_file(slc_io_pet_raw_writer *w, slc_error *error)
 {
     const int file = w->file;
@@ -194,7 +234,9 @@ slc_status slc_io_pet_raw_create(const char *path, const slc_io_pet_raw_config *
     slc_store_u64(seed, now_ns());
     slc_store_u64(seed + 8, (uint64_t)getpid());
     w->head.series = slc_io_pet_raw_hash(seed, sizeof seed);
+    const uint64_t old = config->replace ? series_of(path) : 0;
     status = open_file(w, error);
+    status = status == SLC_OK ? remove_old(path, old, error) : status;
     if (status != SLC_OK) {
         slc_io_pet_raw_leave(w);
         return status;

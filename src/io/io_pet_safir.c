@@ -132,9 +132,10 @@ static slc_status write_template(slc_io_pet_list_writer *w, slc_error *error)
     return good ? SLC_OK : slc_fail(error, SLC_ERR_IO, "%s: cannot write", w->output[TEMPLATE].path);
 }
 
+static const char *const written[] = {".hs", ".map.txt", ".clm.safir", NULL};
+
 static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 {
-    static const char *const extensions[] = {".hs", ".map.txt", ".clm.safir"};
     const slc_pet_geometry *g = &w->config.geometry;
     if (slc_pet_rings(g) > MAX_RINGS) {
         return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: safir files tell %d rings apart; there are %u",
@@ -142,8 +143,8 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
     }
     _Static_assert(MAX_DETECTORS == 65536, "as many as a ring may have: slc_pet_geometry_check");
     slc_status status = SLC_OK;
-    for (size_t i = 0; i < 3 && status == SLC_OK; i++) {
-        status = slc_io_pet_list_output(w, extensions[i], error);
+    for (size_t i = 0; written[i] != NULL && status == SLC_OK; i++) {
+        status = slc_io_pet_list_output(w, written[i], error);
     }
     status = status == SLC_OK ? write_map(w, error) : status;
     status = status == SLC_OK ? write_template(w, error) : status;
@@ -187,6 +188,7 @@ const slc_io_pet_list_ops slc_io_pet_safir = {
     .name = "safir",
     .text = "STIR's SAFIR: NAME.clm.safir, .map.txt, .hs; prompts and delayeds by ms and crystals",
     .extensions = extensions,
+    .written = written,
     .delayeds = true,
     .start = start,
     .decode = decode,

@@ -105,6 +105,8 @@ static slc_status decode(slc_io_pet_list *in, const uint8_t *bytes, size_t n, sl
 
 enum { DATA = 0, HEADER };
 
+static const char *const extensions[] = {".l", ".l.hdr", NULL};
+
 static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 {
     const slc_pet_geometry *g = &w->config.geometry;
@@ -119,8 +121,10 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
                         "%s: the scanner has %llu bins; a siemens file can tell 2^30 apart", w->base,
                         (unsigned long long)w->bins.bins);
     }
-    status = slc_io_pet_list_output(w, ".l", error);
-    return status == SLC_OK ? slc_io_pet_list_output(w, ".l.hdr", error) : status;
+    for (size_t i = 0; extensions[i] != NULL && status == SLC_OK; i++) {
+        status = slc_io_pet_list_output(w, extensions[i], error);
+    }
+    return status;
 }
 
 static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
@@ -174,12 +178,11 @@ static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
     return n > 0 ? SLC_OK : slc_fail(error, SLC_ERR_IO, "%s: cannot write", w->output[HEADER].path);
 }
 
-static const char *const extensions[] = {".l", ".l.hdr", NULL};
-
 const slc_io_pet_list_ops slc_io_pet_siemens = {
     .name = "siemens",
     .text = "32-bit words of STIR's ECAT8 reader: NAME.l, .l.hdr; prompts and delayeds by ms and bin",
     .extensions = extensions,
+    .written = extensions,
     .delayeds = true,
     .header = ".l.hdr",
     .data_key = "name of data file",

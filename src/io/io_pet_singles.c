@@ -4,6 +4,7 @@
  */
 #include "base/bytes.h"
 #include "io/io_output.h"
+#include "io/io_pet_raw.h"
 #include "io/io_stream.h"
 #include <sluice/io_pet.h>
 
@@ -56,6 +57,17 @@ void slc_io_pet_singles_close(slc_io_pet_singles *input)
     }
 }
 
+/* Files that are known by their first bytes are no singles, whatever times and crystals these would be. */
+static slc_status know(const slc_io_pet_singles *input, const uint8_t *bytes, slc_error *error)
+{
+    const bool raw = memcmp(bytes, slc_io_pet_raw_magic, sizeof slc_io_pet_raw_magic) == 0;
+    if (raw || slc_io_pet_is_hdf5(bytes)) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: byte 0: this is %s, not singles", input->stream.name,
+                        raw ? "a raw file of frames" : "an HDF5 file");
+    }
+    return SLC_OK;
+}
+
 /* Whole records that are there, at most `most`; SLC_END where there are none. */
 static slc_status peek(slc_io_pet_singles *input, size_t most, const uint8_t **bytes, size_t *n,
                        slc_error *error)
@@ -71,7 +83,10 @@ static slc_status peek(slc_io_pet_singles *input, size_t most, const uint8_t **b
         return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %llu: %zu bytes are left, a single has %d",
                         input->stream.name, (unsigned long long)input->stream.offset, visible, (int)RECORD);
     }
-    return *n == 0 ? SLC_END : SLC_OK;
+    if (*n == 0) {
+        return SLC_END;
+    }
+    return input->records == 0 ? know(input, *bytes, error) : SLC_OK;
 }
 
 static slc_status no_memory(const slc_io_pet_singles *input, slc_error *error)

@@ -170,6 +170,32 @@ static slc_status write_both(const slc_io_pet_sinogram *s, char *base, char *pat
     return status;
 }
 
+/* The path without ".hs" or ".s", with room for either; the caller frees. */
+static char *base_of(const char *path)
+{
+    char *base = malloc(strlen(path) + 4);
+    if (base == NULL) {
+        return NULL;
+    }
+    memcpy(base, path, strlen(path) + 1);
+    if (slc_io_pet_ends_in(base, ".hs")) {
+        base[strlen(base) - 3] = '\0';
+    } else if (slc_io_pet_ends_in(base, ".s")) {
+        base[strlen(base) - 2] = '\0';
+    }
+    return base;
+}
+
+char *slc_io_pet_sinogram_file(const char *path, size_t i)
+{
+    static const char *const ends[2] = {".s", ".hs"};
+    char *name = i < 2 ? base_of(path) : NULL;
+    if (name != NULL) {
+        memcpy(name + strlen(name), ends[i], strlen(ends[i]) + 1);
+    }
+    return name;
+}
+
 slc_status slc_io_pet_sinogram_write(const slc_io_pet_sinogram *s, const char *path, slc_error *error)
 {
     if (strcmp(path, "-") == 0) {
@@ -177,14 +203,9 @@ slc_status slc_io_pet_sinogram_write(const slc_io_pet_sinogram *s, const char *p
                         "a sinogram is two files, which standard output cannot take: give a name");
     }
     const size_t size = strlen(path) + 4;
-    char *base = strdup(path), *name = malloc(size);
+    char *base = base_of(path), *name = malloc(size);
     slc_status status = SLC_ERR_MEMORY;
     if (base != NULL && name != NULL) {
-        if (slc_io_pet_ends_in(base, ".hs")) {
-            base[strlen(base) - 3] = '\0';
-        } else if (slc_io_pet_ends_in(base, ".s")) {
-            base[strlen(base) - 2] = '\0';
-        }
         status = write_both(s, base, name, size, error);
     } else {
         (void)slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);

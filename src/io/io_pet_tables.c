@@ -220,11 +220,14 @@ static slc_status read_table(const source *s, table *t, number *attribute, void 
         status = read_number(s, dataset, where, attribute);
     }
     size_t elements = 1;
-    for (int d = 0; d < t->dimensions; d++) {
-        elements *= (size_t)t->size[d];
-    }
-    if (status == SLC_OK && elements == 0) {
-        status = slc_fail(s->error, SLC_ERR_FORMAT, "%s: dataset '%s' is empty", s->name, t->name);
+    for (int d = 0; d < t->dimensions && status == SLC_OK; d++) {
+        const hsize_t size = t->size[d];
+        if (size == 0 || size > UINT32_MAX || elements > SIZE_MAX / t->bytes / size) {
+            status = slc_fail(s->error, SLC_ERR_FORMAT, "%s: dataset '%s' is %s", s->name, t->name,
+                              size == 0 ? "empty" : "too large");
+        } else {
+            elements *= (size_t)size;
+        }
     }
     /* What is promised must be there: a file of a few bytes cannot ask for all memory. Deflate's best is
      * about a thousandth. */
@@ -233,7 +236,7 @@ static slc_status read_table(const source *s, table *t, number *attribute, void 
         status = slc_fail(s->error, SLC_ERR_FORMAT, "%s: dataset '%s' has %zu elements in %llu bytes",
                           s->name, t->name, elements, (unsigned long long)stored);
     }
-    *values = status == SLC_OK && elements > 0 ? malloc(elements * t->bytes) : NULL;
+    *values = status == SLC_OK ? malloc(elements * t->bytes) : NULL;
     if (status == SLC_OK && *values == NULL) {
         status = slc_fail(s->error, SLC_ERR_MEMORY, "%s: no memory for dataset '%s'", s->name, t->name);
     }

@@ -30,6 +30,7 @@ void slc_run_pet_counts_now(slc_run_pet_acquisition *a, slc_run_pet_counts *coun
     (void)pthread_mutex_lock(&a->mutex);
     *counts = a->counts;
     counts->chain = a->totals;
+    counts->live_skipped += a->skipped;
     (void)pthread_mutex_unlock(&a->mutex);
     for (uint32_t i = 0; i < a->config->n_listen; i++) {
         uint64_t all = 0, ring = 0;
@@ -98,10 +99,11 @@ static void wait_for_end(slc_run_pet_acquisition *a, slc_run_pet_counts *counts)
         const struct timespec moment = {.tv_nsec = 10000000};
         (void)nanosleep(&moment, NULL);
         const double now = slc_clock_seconds();
-        if (a->live == NULL && c->live != NULL && now - told >= 1) { /* otherwise the chain's thread tells */
+        if (now - told >= 1) {
             told = now;
-            slc_run_pet_counts_now(a, counts);
-            if (!c->live(c->context, NULL, counts)) {
+            slc_run_pet_counts_now(a, counts); /* in any case: the system's counters begin again */
+            /* With a chain, its thread tells. */
+            if (a->live == NULL && c->live != NULL && !c->live(c->context, NULL, counts)) {
                 break;
             }
         }
@@ -202,7 +204,12 @@ static slc_status acquire(slc_run_pet_acquisition *a, slc_run_pet_counts *counts
     }
     slc_io_pet_raw_writer *raw = a->raw;
     a->raw = NULL;
-    return raw != NULL ? slc_io_pet_raw_finish(raw, error) : SLC_OK;
+    status = raw != NULL ? slc_io_pet_raw_finish(raw, error) : SLC_OK;
+    if (status == SLC_OK && a->live_error.status != SLC_OK) {
+        return slc_fail(error, a->live_error.status, "the chain ended before the acquisition: %s",
+                        a->live_error.text);
+    }
+    return status;
 }
 
 slc_status slc_run_pet_acquire(const slc_run_pet_config *config, slc_run_pet_counts *counts, slc_error *error)

@@ -33,6 +33,8 @@ typedef struct slc_run_pet_acquisition {
     pthread_mutex_t mutex; /* over what follows */
     slc_run_pet_counts counts;
     slc_pet_totals totals; /* of the chain */
+    uint64_t skipped;      /* frames that its failure left over */
+    slc_error live_error;  /* which is kept for the end where there is a file */
     slc_status status;     /* of the first failure */
     slc_error error;
 } slc_run_pet_acquisition;

@@ -152,6 +152,28 @@ static void free_frames(slc_run_pet_live *l, size_t n, bool failed)
     (void)pthread_mutex_unlock(&l->mutex);
 }
 
+/* A file goes on without the chain: a measurement cannot be repeated. */
+static void fail_live(slc_run_pet_live *l, slc_status status, const slc_error *error)
+{
+    slc_run_pet_acquisition *a = l->a;
+    if (a->raw == NULL) {
+        slc_run_pet_fail(a, status, error);
+        return;
+    }
+    (void)pthread_mutex_lock(&a->mutex);
+    a->live_error = *error;
+    a->live_error.status = status;
+    (void)pthread_mutex_unlock(&a->mutex);
+}
+
+/* Frames that come behind a failure. */
+static void skip(slc_run_pet_live *l, size_t n)
+{
+    (void)pthread_mutex_lock(&l->a->mutex);
+    l->a->skipped += n;
+    (void)pthread_mutex_unlock(&l->a->mutex);
+}
+
 static void keep_totals(slc_run_pet_live *l)
 {
     slc_pet_totals totals;
@@ -192,13 +214,17 @@ void *slc_run_pet_live_run(void *argument)
     while (!last) {
         const slc_pet_frame *frames = NULL;
         const size_t n = wait_for_frames(l, &frames, &last);
-        if (status == SLC_OK && (n > 0 || last)) {
+        const bool works = status == SLC_OK;
+        if (works && (n > 0 || last)) {
             slc_error error = {.status = SLC_OK};
             status = slc_pet_chain_run(l->chain, frames, n, last, &l->result, &error);
             if (status != SLC_OK) {
-                slc_run_pet_fail(l->a, status, &error);
+                fail_live(l, status, &error);
             }
             keep_totals(l);
+        }
+        if (!works) {
+            skip(l, n);
         }
         free_frames(l, n, status != SLC_OK);
         tell(l, status == SLC_OK && (n > 0 || last) ? &l->result : NULL);

@@ -311,7 +311,7 @@ static slc_status spread(slc_run_pet_rates *r, uint64_t **column, uint64_t total
     uint64_t given = 0;
     slc_status status = SLC_OK;
     for (; bin <= last && given < total && status == SLC_OK; bin++) {
-        const double until = (double)(bin + 1) * (double)r->bin_ps - (double)begin;
+        const double until = ((double)bin + 1) * (double)r->bin_ps - (double)begin;
         const uint64_t due = bin == last || until >= span ? total : (uint64_t)((double)total * until / span);
         size_t row = 0;
         if (due > given) {
@@ -366,7 +366,10 @@ slc_status slc_run_pet_rates_add(slc_run_pet_rates *r, const slc_pet_frame *fram
     const bool waits = totals->sort.held > 0;
     const int64_t ahead = waits && r->last_ps < INT64_MAX - r->config.horizon_ps ? r->config.horizon_ps : 0;
     r->now_ps = !began || r->last_ps + ahead > before_now_ps ? r->last_ps + ahead : before_now_ps;
-    if (r->now_ps - r->stretch_ps >= r->bin_ps && n > 0) {
+    /* Times may be farther apart than a signed number can say. */
+    const bool due = r->now_ps > r->stretch_ps &&
+                     (uint64_t)r->now_ps - (uint64_t)r->stretch_ps >= (uint64_t)r->bin_ps;
+    if (due && n > 0) {
         judge_blocks(r);
     }
     return put_counts(r, began ? before_now_ps : r->first_ps, began ? before_ps : r->first_ps, error);

@@ -51,7 +51,7 @@ struct slc_run_pet_socket {
     pthread_t thread;
     bool started;
     atomic_bool stop, give_up;
-    _Atomic uint64_t empty, ring_drops;
+    _Atomic uint64_t empty, drops, ring_drops;
     int wrong; /* errno of a call that failed; read behind the join */
 };
 
@@ -137,10 +137,20 @@ static uint32_t drops_now(const slc_run_pet_socket *s)
     return values[MEMINFO_DROPS];
 }
 
+/* All of them, however often that counter has begun again. */
+static uint64_t drops_so_far(slc_run_pet_socket *s)
+{
+    uint64_t before = atomic_load(&s->drops), now = 0;
+    do {
+        now = slc_run_pet_socket_count(before, drops_now(s));
+    } while (!atomic_compare_exchange_weak(&s->drops, &before, now));
+    return now;
+}
+
 void slc_run_pet_socket_drops(slc_run_pet_socket *s, uint64_t *all, uint64_t *ring)
 {
     *ring = atomic_load(&s->ring_drops);
-    *all = drops_now(s);
+    *all = drops_so_far(s);
     *all = *all > *ring ? *all : *ring;
 }
 
@@ -182,12 +192,12 @@ static uint8_t *wait_for_room(slc_run_pet_socket *s, size_t bytes)
     if (room != NULL) {
         return room;
     }
-    const uint32_t before = drops_now(s);
+    const uint64_t before = drops_so_far(s);
     while (room == NULL && !atomic_load(&s->give_up)) {
         pause_us(200);
         room = slc_run_pet_ring_room(&s->ring, bytes);
     }
-    atomic_fetch_add(&s->ring_drops, drops_now(s) - before);
+    atomic_fetch_add(&s->ring_drops, drops_so_far(s) - before);
     return room;
 }
 

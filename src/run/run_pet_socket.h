@@ -38,6 +38,13 @@ void slc_run_pet_socket_address(const slc_run_pet_socket *socket, char *text, si
 uint64_t slc_run_pet_socket_empty(slc_run_pet_socket *socket);
 /* Datagrams that the system dropped so far, in all and while the thread waited for room in the ring. */
 void slc_run_pet_socket_drops(slc_run_pet_socket *socket, uint64_t *all, uint64_t *ring);
+/* A count that goes on where a counter of 32 bits, which is looked at often enough, begins again. One that
+ * another thread has looked at earlier changes nothing. */
+static inline uint64_t slc_run_pet_socket_count(uint64_t before, uint32_t counter)
+{
+    const uint32_t more = counter - (uint32_t)before;
+    return more <= INT32_MAX ? before + more : before;
+}
 /* Room in the system's queue, in its own measure. */
 uint64_t slc_run_pet_socket_room(const slc_run_pet_socket *socket);
 

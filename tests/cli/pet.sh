@@ -128,7 +128,8 @@ grep -q '^sluice pet coincidences: nan.bin: byte 24: the time of single 1 is no 
 refuse 2 "--window takes a time, as 4ns or 250ps, not '4'" five.bin --window 4
 refuse 2 "--window takes a time, as 4ns or 250ps, not '0ns'" five.bin --window 0ns
 refuse 2 "--offset takes a time, as 100ns, not '-1ns'" five.bin --offset=-1ns
-refuse 2 "window 0.0005 ns, offset 0 ns: not whole picoseconds, which the times are" five.bin --window 0.5ps
+refuse 2 "--window has 1ps at least: 0.5ps is shorter" five.bin --window 0.5ps
+refuse 2 "window 0.0015 ns, offset 0 ns: not whole picoseconds, which the times are" five.bin --window 1.5ps
 refuse 2 "--windows is single or all-open, not 'both'" five.bin --windows both
 refuse 2 "--edge is closed or open, not 'x'" five.bin --edge x
 refuse 2 "--compat is gate9, not 'gate8'" five.bin --compat gate8

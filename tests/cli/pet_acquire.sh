@@ -127,6 +127,40 @@ cmp d.singles e.singles || fail "live singles are others than those of the files
 cmp d.csv e.csv || fail "live coincidences are others than those of the files"
 compared=$((compared + 2))
 
+# Files of an acquisition twice or out of order are not read; those of several are, with a word.
+run pet run --scanner mouse20 --horizon 1s d.raw d.0001.raw d.raw
+want 1
+grep -qx "sluice pet run: d.raw: the same file of an acquisition as d.raw" err || fail "it said: $(cat err)"
+run pet run --scanner mouse20 --horizon 1s d.0001.raw d.raw -q
+want 1
+echo "sluice pet run: d.raw comes before d.0001.raw: give the files of an acquisition in their order" | want_err
+run pet run --scanner mouse20 --horizon 1s a.raw d.raw --json
+want 0
+grep -qx "sluice pet run: d.raw is of another acquisition than a.raw" err || fail "it said: $(cat err)"
+run pet run --scanner mouse20 --horizon 1s d.raw d.0*.raw --json
+want 0
+! grep -q "another acquisition" err || fail "it said: $(cat err)"
+listen -o d.raw --replace --json
+transmit --fast --rate 1e5 --seconds 0.1
+sleep 0.3
+finish TERM
+want 0
+equal "files of the acquisition before" "$(find . -name 'd.0*.raw*' | wc -l)" 0
+
+# A live chain that fails does not end the file; its error is told at the end.
+listen -o i.raw --json --scanner mouse20 --window 4.0005ns --singles i.singles
+transmit --rate 4e5 --seconds 0.5
+sleep 0.3
+finish TERM
+want 1
+grep -q "sluice pet acquire: the chain ended before the acquisition: window 4.0005 ns.*not whole picoseconds" err || fail "it said: $(cat err)"
+equal "the file is whole" "$(frames_in i.raw)" "$sent"
+equal "its index" "$(ls i.raw.index)" i.raw.index
+run pet acquire --listen 127.0.0.1:0 --scanner mouse20 --coincidences nodir/x.h5 --duration 1s
+want 1
+! grep -q listening err || fail "it said: $(cat err)"
+grep -q "^sluice pet acquire: nodir/x.h5: cannot create" err || fail "it said: $(cat err)"
+
 # ---- other ends, other troubles ------------------------------------------------------------------------------------
 listen -o f.raw --duration 1500ms --rotate-time 200ms --json --progress
 transmit --fast --rate 1e5 --seconds 0.6
@@ -157,6 +191,7 @@ finish TERM
 want 0
 equal "malformed" "$(key out "o['datagrams'], o['malformed'], o['frames']")" "(7, 4, 8)"
 equal "modules" "$(key out "[(m['module'], m['frames'], m['malformed']) for m in o['modules']]")" "[(3, 2, 1), (19, 5, 0), (77, 1, 0)]"
+equal "faults" "$(key out "o['live']['faults']")" "{'pet_module': 1}"
 equal "unknown" "$(key out "o['live']['convert']['module'], o['live']['convert']['singles']")" "(1, 7)"
 
 # A file that may not grow, as a full disk.

@@ -106,9 +106,14 @@ want_err <<'T'
 sluice pet calibrate: 12000 frames, 0 of no place; places are crystals, no position table is needed
 sluice pet calibrate: a photopeak in N of 64 crystals, FWHM R %
 T
-# Too few for anything: blocks are named.
+# Too few for anything: nothing is written.
 head -c 3200 all.raw >few.raw
 run pet calibrate few.raw -o few.h5 --scanner $scanner
+want 1
+grep -q '^sluice pet calibrate: no grid of crystals is found in any of 4 blocks: are these frames of this scanner?$' err ||
+    fail "it said: $(cat err)"
+want_no_file few.h5
+run pet calibrate few.raw -o few.h5 --tables t.h5 --keep position
 want 1
 grep -q '^sluice pet calibrate: no photopeak is found in any of 64 spectra$' err || fail "it said: $(cat err)"
 want_no_file few.h5
@@ -142,5 +147,5 @@ want 1
 grep -q '^sluice pet calibrate: none.raw: ' err || fail "it said: $(cat err)"
 want_no_file x.h5
 run pet calibrate beyond.raw -o x.h5 --scanner $scanner --json
-equal "frames of no place" "$(grep -c 'no photopeak' err)" 1
+equal "frames of no place" "$(grep -c 'no grid of crystals' err)" 1
 passed

@@ -310,6 +310,19 @@ for input in empty.raw none.raw; do
     want 1
     want_no_file y
 done
+# An output that cannot be is told before anything is read; rates that cannot go on end themselves alone.
+run pet run none.raw $scan -o nodir/x.csv
+want 1
+grep -q "^sluice pet run: nodir/x.csv: cannot create" err || fail "it said: $(cat err)"
+! grep -q none.raw err || fail "it said: $(cat err)"
+python3 -c 'from frames import frame
+open("many.raw", "wb").write(b"".join(frame(0, 0, 5, 5, i * 1000000, 511) for i in range(1060000)))'
+run pet run many.raw $scan $find --rates many.csv --bin 1us --singles many.bin -q
+want 1
+echo "sluice pet run: no rates: there are more than 1048576 bins of 1e-06 s: choose longer ones" | want_err
+equal "singles" "$(stat -c %s many.bin)" $((16 * 1060000))
+want_no_file many.csv
+rm many.raw many.bin
 run pet run run.raw $scan --device tpu
 want 2
 want_no_out

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Names of all files that a command reads and writes. */
+#include "cmd_pet_files.h"
+#include "cli_talk.h"
+
+#include <sluice/io_pet.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_file(const char *name)
+{
+    return name != NULL && strcmp(name, "-") != 0;
+}
+
+/* Takes over `name`. */
+static void keep(slc_pet_files *files, const char *flag, char *name)
+{
+    if (name == NULL || files->n == SLC_PET_FILES) {
+        files->no_room = true;
+        free(name);
+        return;
+    }
+    files->file[files->n].flag = flag;
+    files->file[files->n++].name = name;
+}
+
+void slc_pet_files_add(slc_pet_files *files, const char *flag, const char *name)
+{
+    if (is_file(name)) {
+        keep(files, flag, strdup(name));
+    }
+}
+
+/* A file beside that of the name that was given. */
+static void keep_beside(slc_pet_files *files, const char *flag, const char *given, char *name)
+{
+    if (flag == NULL && (strcmp(given, name) == 0 || access(name, F_OK) != 0)) {
+        free(name);
+        return;
+    }
+    keep(files, flag, name);
+}
+
+void slc_pet_files_add_list(slc_pet_files *files, const char *flag, const char *name, int format)
+{
+    const bool known = format >= 0 && format < SLC_IO_PET_LIST_FORMATS;
+    if (!is_file(name)) {
+        return;
+    }
+    if (!known || flag == NULL) {
+        slc_pet_files_add(files, flag, name);
+    }
+    char *part = NULL;
+    for (size_t i = 0;
+         known && (part = slc_io_pet_list_file(name, (slc_io_pet_list_format)format, i)) != NULL; i++) {
+        keep_beside(files, flag, name, part);
+    }
+}
+
+void slc_pet_files_add_sinogram(slc_pet_files *files, const char *flag, const char *name)
+{
+    for (size_t i = 0; i < 2 && is_file(name); i++) {
+        keep(files, flag, slc_io_pet_sinogram_file(name, i));
+    }
+}
+
+void slc_pet_files_add_raw(slc_pet_files *files, const char *flag, const char *name)
+{
+    static const char index[] = ".index";
+    if (!is_file(name)) {
+        return;
+    }
+    slc_pet_files_add(files, flag, name);
+    char *beside = malloc(strlen(name) + sizeof index);
+    if (beside == NULL) {
+        files->no_room = true;
+        return;
+    }
+    memcpy(beside, name, strlen(name));
+    memcpy(beside + strlen(name), index, sizeof index);
+    keep_beside(files, flag, name, beside);
+}
+
+/* The inputs one by one, for which there need not be room all at once. */
+static int check_inputs(const slc_cli_command *command, const char *const *flags, const char *const *outputs,
+                        size_t n_outputs, char **inputs, int n)
+{
+    int status = slc_cli_check_files(command, flags, outputs, n_outputs, inputs, n);
+    for (int i = 0; i < n && status == SLC_CLI_GO_ON; i++) {
+        slc_pet_files beside = {.n = 0};
+        slc_pet_files_add_raw(&beside, NULL, inputs[i]);
+        for (size_t k = 0; k < beside.n; k++) {
+            if (status == SLC_CLI_GO_ON) {
+                status = slc_cli_check_files(command, flags, outputs, n_outputs, &beside.file[k].name, 1);
+            }
+            free(beside.file[k].name);
+        }
+    }
+    return status;
+}
+
+int slc_pet_files_check(slc_pet_files *files, const slc_cli_command *command, const char *tables,
+                        char **inputs, int n)
+{
+    const char *flags[SLC_PET_FILES] = {NULL}, *outputs[SLC_PET_FILES] = {NULL};
+    char *others[SLC_PET_FILES] = {NULL};
+    size_t n_outputs = 0;
+    int n_others = 0, status = SLC_CLI_GO_ON;
+    for (size_t i = 0; i < files->n; i++) {
+        if (files->file[i].flag == NULL) {
+            others[n_others++] = files->file[i].name;
+            continue;
+        }
+        flags[n_outputs] = files->file[i].flag;
+        outputs[n_outputs++] = files->file[i].name;
+        if (status == SLC_CLI_GO_ON && tables != NULL && slc_cli_same_file(files->file[i].name, tables)) {
+            status = slc_cli_wrong(command, "%s %s would overwrite the tables", files->file[i].flag,
+                                   files->file[i].name);
+        }
+    }
+    if (status == SLC_CLI_GO_ON && files->no_room) {
+        slc_cli_say(command->name, "no memory for the names of its files");
+        status = SLC_CLI_FAILED;
+    }
+    status = status == SLC_CLI_GO_ON ? check_inputs(command, flags, outputs, n_outputs, inputs, n) : status;
+    if (status == SLC_CLI_GO_ON) {
+        status = slc_cli_check_files(command, flags, outputs, n_outputs, others, n_others);
+    }
+    for (size_t i = 0; i < files->n; i++) {
+        free(files->file[i].name);
+    }
+    *files = (slc_pet_files){.n = 0};
+    return status;
+}
