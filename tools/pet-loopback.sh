@@ -18,7 +18,7 @@ trap '[ -z "$receiver" ] || kill "$receiver" 2>/dev/null || true; rm -rf "$work"
 receiver=$!
 for _ in $(seq 100); do
     address=$(sed -n 's/.*listening at //p' "$work/said")
-    [ -z "$address" ] || break
+    if [ -n "$address" ] || ! kill -0 "$receiver" 2>/dev/null; then break; fi
     sleep 0.1
 done
 [ -n "$address" ] || { cat "$work/said" >&2; exit 1; }
