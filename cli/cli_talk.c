@@ -88,11 +88,13 @@ static void on_signal(int number)
 void slc_cli_catch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = on_signal};
     (void)sigemptyset(&action.sa_mask);
     no_input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         struct sigaction now;
+        /* The second of a kind ends at once. A terminal that closes sends two hang-ups: nobody meant that. */
+        action.sa_flags = numbers[i] == SIGHUP ? 0 : (int)SA_RESETHAND;
         /* A signal that the parent made us ignore (nohup) stays ignored. */
         if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) {
             (void)sigaction(numbers[i], &action, NULL);
@@ -103,6 +105,12 @@ void slc_cli_catch_signals(void)
 bool slc_cli_interrupted(void)
 {
     return caught != 0;
+}
+
+bool slc_cli_stop(void *context)
+{
+    (void)context;
+    return slc_cli_interrupted();
 }
 
 void slc_cli_accept_signal(void)

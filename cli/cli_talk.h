@@ -34,6 +34,7 @@ void slc_cli_progress_end(slc_cli_progress *progress);
  * be removed; a second one kills. */
 void slc_cli_catch_signals(void);
 bool slc_cli_interrupted(void);
+bool slc_cli_stop(void *context); /* the same for what asks by a callback; `context` is not looked at */
 /* For a command that is ended by signals as a matter of course: the one that came is no failure. */
 void slc_cli_accept_signal(void);
 /* Ends the process as the caught signal would have done, or returns where there was none. */

@@ -56,6 +56,25 @@ bool slc_cli_real(const char *text, double *value)
     return end != text && *end == '\0' && isfinite(*value);
 }
 
+bool slc_cli_bytes(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "kMGT";
+    char *end = NULL;
+    if (text[0] < '0' || text[0] > '9') {
+        return false;
+    }
+    errno = 0;
+    const unsigned long long n = strtoull(text, &end, 10);
+    const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+    const int shift = unit != NULL ? 10 * (int)(unit - units + 1) : 0;
+    if (errno != 0 || (*end != '\0' && (unit == NULL || end[1] != '\0')) || n == 0 ||
+        n > (unsigned long long)INT64_MAX >> shift) {
+        return false;
+    }
+    *bytes = n << shift;
+    return true;
+}
+
 /* "0:100:5" or a number. Returns how many it added, 0 where it cannot be read. */
 static size_t add_range(const char *word, double low, double high, double *numbers, size_t room)
 {

@@ -21,6 +21,9 @@ bool slc_cli_next_word(const char **text, char *word, size_t size);
 
 /* A number as `strtod` reads it, finite, and nothing behind it. */
 bool slc_cli_real(const char *text, double *value);
+/* "5000000000", "500M", "4G": a size in bytes, 1 to 2^63 - 1; k, M, G and T are powers of 1024. False where
+ * it cannot be read. */
+bool slc_cli_bytes(const char *text, uint64_t *bytes);
 
 /* "1,2,4" and "0:100:5" (first, last, step), mixed: numbers from low to high. Returns how many there are, 0
  * where the text cannot be read or has more than `room`. */

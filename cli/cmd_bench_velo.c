@@ -241,12 +241,6 @@ static bool keep_row(void *context, const slc_run_velo_row *row)
     return !slc_cli_interrupted();
 }
 
-static bool stop(void *context)
-{
-    (void)context;
-    return slc_cli_interrupted();
-}
-
 /* Events of a kind of measurement: scaling takes each by itself. */
 static slc_status read_events(bench *b, bool alone, char **inputs, int n_inputs, slc_error *error)
 {
@@ -272,8 +266,8 @@ static slc_status measure(bench *b, char **inputs, int n_inputs, slc_error *erro
             status = read_events(b, alone, inputs, n_inputs, error);
         }
         if (status == SLC_OK) {
-            status = slc_run_velo_bench(&b->config, (slc_run_velo_what)what, b->events, keep_row, stop, b,
-                                        error);
+            status = slc_run_velo_bench(&b->config, (slc_run_velo_what)what, b->events, keep_row,
+                                        slc_cli_stop, b, error);
         }
     }
     return b->rows.failed ? slc_fail(error, SLC_ERR_MEMORY, "no memory for the measurements") : status;

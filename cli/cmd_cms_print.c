@@ -1,29 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What `sluice cms` prints: a table for people, or one JSON object. */
 #include "cli_faults.h"
+#include "cli_sums.h"
 #include "cmd_cms.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 
-static double sum_of(const double *values, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += values[i];
-    }
-    return sum;
-}
-
-static double ratio(double part, double whole)
-{
-    return whole > 0 ? part / whole : 0;
-}
-
 void slc_cms_print_text(const slc_cms_job *job)
 {
     const slc_cms_totals *totals = &job->totals;
-    const double seconds = sum_of(totals->seconds, SLC_CMS_STAGES);
+    const double seconds = slc_cli_sum(totals->seconds, SLC_CMS_STAGES);
     (void)printf("%-14s %" PRIu64 "\n", "events", totals->events);
     if (totals->lost_events > 0) {
         (void)printf("%-14s %" PRIu64 "\n", "lost events", totals->lost_events);
@@ -40,10 +27,10 @@ void slc_cms_print_text(const slc_cms_job *job)
     }
     (void)printf("%-14s %" PRIu64 " with digis\n", "modules", totals->modules);
     (void)printf("%-14s %" PRIu64 " above the charge cut, of %.2f pixels\n", "clusters", totals->clusters,
-                 ratio((double)totals->pixels, (double)totals->clusters));
+                 slc_cli_ratio((double)totals->pixels, (double)totals->clusters));
     slc_cli_print_faults(&totals->faults);
     (void)printf("%-14s %.3f s in the chain (%.1f Mdigi/s), %.3f s in all\n", "time", seconds,
-                 ratio((double)totals->words.digis, seconds) * 1e-6, totals->seconds_total);
+                 slc_cli_ratio((double)totals->words.digis, seconds) * 1e-6, totals->seconds_total);
 }
 
 static json_t *number(uint64_t value)

@@ -2,6 +2,7 @@
  *
  * `sluice info`: what is inside an input, without reconstructing it.
  */
+#include "cmd_info.h"
 #include "cli_options.h"
 #include "cli_talk.h"
 
@@ -242,16 +243,74 @@ static void tell_trouble(const char *path, const slc_io_source *source, const co
     }
 }
 
+/* A member of an object that is printed as it is: "highest crystal 5183". */
+static void print_member(const char *key, const json_t *value)
+{
+    char label[32];
+    (void)snprintf(label, sizeof label, "%s", key);
+    for (char *at = label; *at != '\0'; at++) {
+        *at = *at == '_' ? ' ' : *at;
+    }
+    (void)printf("  %-18s", label);
+    if (json_is_array(value)) {
+        for (size_t i = 0; i < json_array_size(value); i++) {
+            const json_t *item = json_array_get(value, i);
+            if (json_is_object(item)) { /* a module with its frames */
+                (void)printf("%s%" JSON_INTEGER_FORMAT ": %" JSON_INTEGER_FORMAT, i > 0 ? ", " : "",
+                             json_integer_value(json_object_get(item, "module")),
+                             json_integer_value(json_object_get(item, "frames")));
+            } else {
+                (void)printf("%s%s", i > 0 ? ", " : "", json_string_value(item));
+            }
+        }
+        (void)puts(json_array_size(value) > 0 ? "" : "none");
+    } else if (json_is_integer(value)) {
+        (void)printf("%" JSON_INTEGER_FORMAT "\n", json_integer_value(value));
+    } else if (json_is_real(value)) {
+        (void)printf("%.15g\n", json_real_value(value));
+    } else if (json_is_boolean(value)) {
+        (void)puts(json_is_true(value) ? "yes" : "no");
+    } else {
+        (void)puts(json_is_string(value) ? json_string_value(value) : "-");
+    }
+}
+
+/* A file of PET: prints its object, or adds it to `files`. */
+static void give_pet(json_t *object, json_t *files)
+{
+    const char *key;
+    json_t *value;
+    if (files != NULL && json_object_get(object, "format") != NULL) {
+        (void)json_array_append(files, object);
+    } else if (files == NULL && json_object_get(object, "format") != NULL) {
+        (void)puts(json_string_value(json_object_get(object, "file")));
+        json_object_foreach(object, key, value)
+        {
+            if (strcmp(key, "file") != 0 && strcmp(key, "faults") != 0) { /* which are told */
+                print_member(key, value);
+            }
+        }
+    }
+    json_decref(object);
+}
+
 /* Adds to `files` where that is not NULL, prints otherwise. False where the input is damaged or unreadable.
  */
 static bool look_into(const char *path, contents *found, json_t *files)
 {
     slc_error error = {.status = SLC_OK};
     slc_io_source *source = NULL;
+    bool good = true;
+    json_t *pet = slc_info_pet(path, &good);
     memset(found, 0, sizeof *found);
-    if (slc_io_open(path, NULL, &source, &error) != SLC_OK) {
+    if (pet == NULL && slc_io_open(path, NULL, &source, &error) != SLC_OK &&
+        (pet = slc_info_pet_guess(path, &good)) == NULL) {
         slc_cli_say("info", "%s", error.text);
         return false;
+    }
+    if (pet != NULL) {
+        give_pet(pet, files);
+        return good;
     }
     found->format = slc_io_format(source);
     found->raw = slc_io_content_of(source) == SLC_IO_RAW_EVENTS;
@@ -304,10 +363,12 @@ static int run(int argc, char **argv)
 const slc_cli_command slc_cmd_info = {
     .name = "info",
     .operands = "FILE...",
-    .summary = "tell what is in a file: format, events, banks",
+    .summary = "tell what is in a file: format, events, banks, frames",
     .description =
-        "Reads files of events to the end and tells format, events, damage and raw banks by type and size.\n"
-        "'-' is standard input.\n",
+        "Reads files to the end and tells what is in them: of events the format, their number, damage, and "
+        "raw\n"
+        "banks by type and size; of PET's files frames, singles, coincidences, tables, sinograms, maps.\n"
+        "'-' is standard input, for events.\n",
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .min_operands = 1,

@@ -2,13 +2,16 @@
  *
  * Inside the commands `sluice pet …`: words that several of them take.
  * cmd_pet_words.c          quantities with units, policies, what is good
- * cmd_pet_coincidences.c   singles to coincidences
- * cmd_pet_list.c           list-mode files, told and converted
+ * cmd_pet_acquire*.c       raw frames from the network (cmd_pet_acquire.h)
  * cmd_pet_convert.c        raw frames to singles
  * cmd_pet_sort.c           nearly ordered singles to ordered ones
+ * cmd_pet_coincidences.c   singles to coincidences
  * cmd_pet_run*.c           raw frames to coincidences (cmd_pet_run.h)
+ * cmd_pet_list.c           list-mode files, told and converted
+ * cmd_pet_calibrate*.c     raw frames to tables (cmd_pet_calibrate.h)
  * cmd_pet_files.c          names of files that are read and written (cmd_pet_files.h)
  * cmd_pet_frames.c         raw inputs and what is known of their frames (cmd_pet_frames.h)
+ * cmd_pet_series.c         the files of an acquisition as inputs
  */
 #ifndef SLUICE_CMD_PET_H
 #define SLUICE_CMD_PET_H
@@ -18,8 +21,8 @@
 
 #include <sluice/pet_chain.h>
 
-/* "4ns", "1.5us": a time in nanoseconds; the unit (ps, ns, us, ms, s) must be there. "59mm", "6cm": a length
- * in millimetres. False where it cannot be read. */
+/* "4ns", "1.5us": a time in nanoseconds; the unit (ps, ns, us, ms, s, min, h) must be there. "59mm", "6cm": a
+ * length in millimetres. False where it cannot be read. */
 bool slc_pet_time_word(const char *text, double *ns);
 bool slc_pet_length_word(const char *text, double *mm);
 /* The word of --window, 1 ps or more; SLC_CLI_GO_ON, or the status after a line. NULL: *ns stays. */
@@ -36,14 +39,19 @@ int slc_pet_policy_word(const slc_cli_command *command, const char *word, slc_pe
  * "distance=59mm,axial=39mm,crystals-per-ring=312,radius=60mm,pitch=2mm". */
 int slc_pet_good_word(const slc_cli_command *command, const char *word, slc_pet_good *good);
 
+/* Takes the delayeds out of pairs, whose order stays. In cmd_pet_list.c. */
+void slc_pet_keep_prompts(slc_pet_coincidences *pairs);
+
 /* --window, --offset, --windows single|all-open, --edge closed|open, --compat gate9, --energies LOW:HIGH
- * (keV),
- * --policy, --good: the words that say what a coincidence is. NULL: the default. */
+ * (keV), --policy, --good: the words that say what a coincidence is. NULL: the default. */
 typedef struct slc_pet_coincidence_words {
     const char *window, *offset, *windows, *edge, *compat, *energies, *policy, *good;
 } slc_pet_coincidence_words;
 int slc_pet_coincidence_config_of(const slc_cli_command *command, const slc_pet_coincidence_words *words,
                                   slc_pet_coincidence_config *config);
+
+/* Of the descriptions: the one rule for what is there already (slc_pet_files_check). */
+#define SLC_PET_REPLACES "Outputs replace files that are there, but not raw data.\n"
 
 /* Their rows for a table of options, as members of a struct that has them as `words`. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): a table's row, of a member's name and of literals. */

@@ -8,6 +8,7 @@
 #include "cli_words.h"
 #include "cmd_pet_files.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,17 +53,14 @@ static const slc_cli_option table[] = {
     FLAG("replace", replace, "overwrite FILE, and what followed it in its acquisition"),
     COUNT("header-bytes", header_bytes, 0, 1024, "bytes before the frames of a datagram"),
     TEXT("sequence", sequence, "AT:BYTES", "a counter of 4 or 8 bytes stands at this byte; :big at its end"),
-    TEXT("ring", ring, "SIZE", "memory between sockets and disk (default 256M; k, M, G: powers of 1024)"),
+    TEXT("ring", ring, "SIZE", "memory between sockets and disk (default 256M; k to T: powers of 1024)"),
     TEXT("socket-buffer", socket_buffer, "SIZE", "room in the system for each socket (default 64M)"),
-    SLC_PET_FRAME_OPTIONS(slc_pet_acquire_options),
-    SLC_PET_PROMPT_OPTIONS(slc_pet_acquire_options),
-    TEXT("delayed", delayed, "TIME", "find delayed pairs, too, whose windows begin so late: 100ns"),
-    TEXT("horizon", horizon, "TIME", "how far behind the latest time a single may come (default 1ms)"),
-    TEXT("singles", singles, "FILE", "write the sorted singles, live"),
-    TEXT("coincidences", coincidences, "NAME", "write the coincidences, live"),
-    TEXT("format", format, "FORMAT", "castor, safir, siemens, yrt, gate, hdf5 or csv; else by NAME's end"),
-    FLAG("prompts", prompts, "write prompts alone: castor and yrt have no delayeds"),
-    COUNT("threads", threads, 0, 64, "of the live chain; 0: one for each processor"),
+    SLC_PET_FRAME_OPTIONS(slc_pet_run_options),
+    SLC_PET_PROMPT_OPTIONS(slc_pet_run_options),
+    SLC_PET_RUN_TIME_OPTIONS,
+    SLC_PET_RUN_TEXT("coincidences", output, "NAME", "write the coincidences, live"),
+    SLC_PET_RUN_RESULT_OPTIONS,
+    SLC_PET_RUN_COUNT("threads", threads, 0, 64, "of the live chain; 0: one for each processor"),
     FLAG("progress", progress, "a line of numbers each second, though nobody is watching"),
     FLAG("json", json, "print one JSON object instead of a table"),
     {.name = "quiet",
@@ -74,27 +72,17 @@ static const slc_cli_option table[] = {
 
 static void set_defaults(void *at)
 {
-    *(slc_pet_acquire_options *)at = (slc_pet_acquire_options){.frames = {.tick_bits = 64}, .threads = 1};
+    *(slc_pet_acquire_options *)at = (slc_pet_acquire_options){
+        .run = {.frames = {.tick_bits = 64}, .ring_difference = 65536, .threads = 1}};
 }
 
 /* ---- words ------------------------------------------------------------------------------------- */
 
-/* "500M": k, M and G are powers of 1024. */
 static int size_word(const char *option, const char *text, uint64_t *bytes)
 {
-    static const char units[] = "kMG";
-    char *end = NULL;
-    if (text == NULL) {
-        return SLC_CLI_GO_ON;
-    }
-    const unsigned long long n = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
-    const char *unit = end != NULL && *end != '\0' ? strchr(units, *end) : NULL;
-    const int shift = unit != NULL ? 10 * (int)(unit - units + 1) : 0;
-    if (end == NULL || (*end != '\0' && (unit == NULL || end[1] != '\0')) || n == 0 || n > 1ULL << 30) {
-        return slc_cli_wrong(COMMAND, "--%s takes a size, as 500M or 4G, not '%s'", option, text);
-    }
-    *bytes = n << shift;
-    return SLC_CLI_GO_ON;
+    return text == NULL || slc_cli_bytes(text, bytes)
+               ? SLC_CLI_GO_ON
+               : slc_cli_wrong(COMMAND, "--%s takes a size, as 500M or 4G, not '%s'", option, text);
 }
 
 static int seconds_word(const char *option, const char *text, double *seconds)
@@ -153,47 +141,19 @@ static int listen_words(slc_pet_acquire_job *job)
     return SLC_CLI_GO_ON;
 }
 
-static int choose_format(slc_pet_acquire_job *job)
-{
-    const slc_pet_acquire_options *o = job->options;
-    if (o->coincidences == NULL) {
-        return o->format == NULL && !o->prompts
-                   ? SLC_CLI_GO_ON
-                   : slc_cli_wrong(COMMAND, "--format and --prompts are of --coincidences");
-    }
-    int format = SLC_PET_RUN_FORMATS;
-    if (o->format == NULL) {
-        format = slc_pet_run_format_of(o->coincidences);
-    } else {
-        for (int i = SLC_PET_RUN_FORMATS; i-- > 0;) {
-            format = strcmp(o->format, slc_pet_run_format_name((size_t)i)) == 0 ? i : format;
-        }
-    }
-    if (format == SLC_PET_RUN_FORMATS && o->format == NULL) {
-        return slc_cli_wrong(COMMAND, "the end of --coincidences %s tells no format: give --format",
-                             o->coincidences);
-    }
-    if (format == SLC_PET_RUN_FORMATS) {
-        return slc_cli_unknown(COMMAND, "format", o->format, NULL, slc_pet_run_format_name, NULL);
-    }
-    if (o->delayed != NULL && !o->prompts && !slc_pet_run_format_has_delayeds(format)) {
-        return slc_cli_wrong(COMMAND, "%s has no delayeds: add --prompts, or leave out --delayed",
-                             slc_pet_run_format_name((size_t)format));
-    }
-    job->run.format = format;
-    return SLC_CLI_GO_ON;
-}
-
+/* Is there any option of the chain? */
 static bool has_chain_words(const slc_pet_acquire_options *o)
 {
-    const slc_pet_frame_words *f = &o->frames;
-    const slc_pet_coincidence_words *w = &o->words;
-    const char *const words[] = {f->tables,  f->scanner, f->ticks,  w->window,   w->windows,
-                                 w->edge,    w->compat,  w->policy, w->energies, w->good,
-                                 o->delayed, o->horizon, o->format};
-    bool any = o->prompts || o->threads != 1 || f->tick_bits != 64;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        any = any || words[i] != NULL;
+    slc_pet_acquire_options plain;
+    set_defaults(&plain);
+    bool any = false;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        const char *given = (const char *)o + table[i].member,
+                   *before = (const char *)&plain + table[i].member;
+        const size_t size = table[i].kind == SLC_CLI_FLAG    ? sizeof(bool)
+                            : table[i].kind == SLC_CLI_COUNT ? sizeof(uint64_t)
+                                                             : sizeof(const char *);
+        any = any || (table[i].member < sizeof o->run && memcmp(given, before, size) != 0);
     }
     return any;
 }
@@ -201,45 +161,21 @@ static bool has_chain_words(const slc_pet_acquire_options *o)
 /* The chain, if anything is wanted of it. */
 static int choose_chain(slc_pet_acquire_job *job)
 {
-    const slc_pet_acquire_options *o = job->options;
-    slc_pet_config *c = &job->run.config;
-    if (o->singles == NULL && o->coincidences == NULL) {
-        return has_chain_words(o)
-                   ? slc_cli_wrong(COMMAND, "nothing is found without --singles or --coincidences")
+    const slc_pet_run_options *o = &job->options->run;
+    if (o->singles == NULL && o->output == NULL && o->late == NULL && o->sinogram == NULL &&
+        o->rates == NULL && o->rate_plot == NULL && o->dead_time == NULL) {
+        return has_chain_words(job->options)
+                   ? slc_cli_wrong(COMMAND, "nothing is found without --coincidences, --singles, --late, "
+                                            "--sinogram, --rates, --rate-plot or --dead-time")
                    : SLC_CLI_GO_ON;
     }
-    slc_pet_coincidence_words words = o->words;
-    words.energies = NULL; /* cut when frames are converted: the pairs are the same */
-    slc_pet_config_default(c);
-    int status = slc_pet_coincidence_config_of(COMMAND, &words, &c->prompt);
-    if (status == SLC_CLI_GO_ON) {
-        status = slc_pet_convert_config_of(COMMAND, &o->frames, o->words.energies, &c->convert);
-    }
-    if (status == SLC_CLI_GO_ON && o->delayed != NULL &&
-        (!slc_pet_time_word(o->delayed, &c->delay_ns) || c->delay_ns <= 0)) {
-        return slc_cli_wrong(COMMAND, "--delayed takes a time, as 100ns, not '%s'", o->delayed);
-    }
-    if (status == SLC_CLI_GO_ON) {
-        status = slc_pet_horizon_word(COMMAND, o->horizon, &c->sort.horizon_ps);
-    }
-    status = status == SLC_CLI_GO_ON ? choose_format(job) : status;
-    if (status == SLC_CLI_GO_ON) {
-        status = slc_pet_tables_of(COMMAND, &o->frames, &job->run.tables, &job->run.owned);
-    }
-    c->delayed = o->delayed != NULL;
-    c->keep_singles = true;
-    c->threads = (uint32_t)o->threads;
-    job->config.chain = c;
+    job->run.options = o;
+    job->run.command = COMMAND->name;
+    const int status = slc_pet_run_config_of(COMMAND, "--coincidences", &job->run);
+    job->config.chain = &job->run.config;
     job->config.tables = &job->run.tables;
-    job->run_options = (slc_pet_run_options){.frames = o->frames,
-                                             .words = o->words,
-                                             .delayed = o->delayed,
-                                             .output = o->coincidences,
-                                             .singles = o->singles,
-                                             .prompts = o->prompts};
-    job->run.options = &job->run_options;
-    job->run.command = "pet acquire";
-    return status;
+    return status == SLC_CLI_GO_ON ? slc_pet_tables_of(COMMAND, &o->frames, &job->run.tables, &job->run.owned)
+                                   : status;
 }
 
 static int choose(slc_pet_acquire_job *job)
@@ -270,9 +206,12 @@ static int choose(slc_pet_acquire_job *job)
 static int check_files(const slc_pet_acquire_job *job)
 {
     const slc_pet_acquire_options *o = job->options;
-    static const char *const flags[] = {"--output", "--singles", "--coincidences"};
-    const char *const names[] = {o->output, o->singles, o->coincidences};
-    for (size_t i = 0; i < 3; i++) {
+    const slc_pet_run_options *r = &o->run;
+    static const char *const flags[] = {"--output",   "--coincidences", "--singles",  "--late",
+                                        "--sinogram", "--rates",        "--rate-plot"};
+    const char *const names[] = {o->output,   r->output, r->singles,  r->late,
+                                 r->sinogram, r->rates,  r->rate_plot};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (names[i] != NULL && strcmp(names[i], "-") == 0) {
             return slc_cli_wrong(COMMAND, "%s needs the name of a file, not '-'", flags[i]);
         }
@@ -282,40 +221,33 @@ static int check_files(const slc_pet_acquire_job *job)
     }
     slc_pet_files files = {.n = 0};
     slc_pet_files_add_raw(&files, "--output", o->output);
-    slc_pet_files_add(&files, "--singles", o->singles);
-    slc_pet_files_add_list(&files, "--coincidences", o->coincidences, job->run.format);
-    return slc_pet_files_check(&files, COMMAND, o->frames.tables, NULL, 0);
+    slc_pet_files_add_list(&files, "--coincidences", r->output, job->run.format);
+    slc_pet_files_add(&files, "--singles", r->singles);
+    slc_pet_files_add(&files, "--late", r->late);
+    slc_pet_files_add_sinogram(&files, "--sinogram", r->sinogram);
+    slc_pet_files_add(&files, "--rates", r->rates);
+    slc_pet_files_add(&files, "--rate-plot", r->rate_plot);
+    return slc_pet_files_check(&files, COMMAND, r->frames.tables, NULL, 0);
 }
 
 /* ---- an acquisition ---------------------------------------------------------------------------- */
 
-static void on_listening(void *context, uint32_t socket, const char *address)
+static void on_listening(void *context, uint32_t socket, const char *address, size_t room)
 {
     slc_pet_acquire_job *job = context;
+    const size_t wanted = job->config.socket_bytes > 0 ? job->config.socket_bytes : (size_t)64 << 20;
+    job->began = true;
     (void)snprintf(job->address[socket], sizeof job->address[socket], "%s", address);
-    if (!job->options->quiet) {
-        slc_cli_say("pet acquire", "listening at %s", address);
+    if (job->options->quiet) {
+        return;
     }
-}
-
-static bool on_live(void *context, const slc_pet_result *result, const slc_run_pet_counts *counts)
-{
-    slc_pet_acquire_job *job = context;
-    if (result == NULL) {
-        slc_pet_acquire_show(job, counts);
-        return true;
+    if (socket == 0 && room < wanted) {
+        slc_cli_say(COMMAND->name,
+                    "sockets have room for %zu KiB, not for %zu: the system's limit, which "
+                    "'sudo sysctl net.core.rmem_max=%zu' raises",
+                    room >> 10, wanted >> 10, wanted);
     }
-    slc_faults_merge(&job->run.faults, &result->faults);
-    if (job->live_failed) {
-        return true;
-    }
-    const slc_pet_run_slot slot = {.result = *result};
-    if (slc_pet_run_outputs_take(&job->run, &slot, false) != SLC_OK) {
-        job->live_failed = true;
-        slc_cli_say("pet acquire", "%s%s", job->run.error.text,
-                    job->options->output != NULL ? "; raw data are written further on" : "");
-    }
-    return !job->live_failed || job->options->output != NULL;
+    slc_cli_say(COMMAND->name, "listening at %s", address);
 }
 
 static bool on_stop(void *context)
@@ -324,34 +256,20 @@ static bool on_stop(void *context)
     return slc_cli_interrupted();
 }
 
-/* Behind the last result: pairs that waited for others before them. */
-static bool finish_live(slc_pet_acquire_job *job)
-{
-    const slc_pet_run_slot slot = {.n = 0};
-    if (job->config.chain == NULL) {
-        return true;
-    }
-    if (!job->live_failed && slc_pet_run_outputs_take(&job->run, &slot, true) != SLC_OK) {
-        job->live_failed = true;
-        slc_cli_say("pet acquire", "%s", job->run.error.text);
-    }
-    if (!job->live_failed) {
-        slc_pet_run_outputs_finish(&job->run);
-    }
-    return !job->live_failed && !job->run.failed;
-}
-
 static int process(slc_pet_acquire_job *job)
 {
     const slc_pet_acquire_options *o = job->options;
+    /* Of a pipe that nobody reads any more the write tells, and the other outputs go on. */
+    (void)signal(SIGPIPE, SIG_IGN);
     if (job->config.chain != NULL && slc_pet_run_outputs_open(&job->run) != SLC_OK) {
-        slc_cli_say("pet acquire", "%s", job->run.error.text);
+        slc_cli_say(COMMAND->name, "%s", job->run.error.text);
         return SLC_CLI_FAILED;
     }
     job->shows_line = !o->quiet && (o->progress || isatty(STDERR_FILENO) == 1);
     job->config.context = job;
     job->config.listening = on_listening;
-    job->config.live = on_live;
+    job->config.live = slc_pet_acquire_live;
+    job->config.tell = slc_pet_acquire_tell;
     job->config.stop = on_stop;
     slc_cli_catch_signals();
     const slc_status status = slc_run_pet_acquire(&job->config, &job->counts, &job->error);
@@ -361,9 +279,12 @@ static int process(slc_pet_acquire_job *job)
         return slc_cli_wrong(COMMAND, "%s", job->error.text);
     }
     if (status != SLC_OK) {
-        slc_cli_say("pet acquire", "%s", job->error.text);
+        slc_cli_say(COMMAND->name, "%s", job->error.text);
     }
-    const bool live = finish_live(job);
+    if (!job->began) {
+        return SLC_CLI_FAILED;
+    }
+    const bool live = job->config.chain == NULL || slc_pet_acquire_finish(job);
     if (o->json) {
         if (!slc_pet_acquire_print_json(job)) {
             return SLC_CLI_FAILED;
@@ -379,7 +300,7 @@ static int run(int argc, char **argv)
     slc_pet_acquire_options options;
     slc_pet_acquire_job *job = calloc(1, sizeof *job);
     if (job == NULL) {
-        slc_cli_say("pet acquire", "no memory to begin with");
+        slc_cli_say(COMMAND->name, "no memory to begin with");
         return SLC_CLI_FAILED;
     }
     job->options = &options;
@@ -403,8 +324,9 @@ const slc_cli_command slc_cmd_pet_acquire = {
     .description =
         "Receives UDP datagrams of frames, counts them by module, with what was lost, and writes raw files "
         "that\n"
-        "sluice pet run reads; with --singles or --coincidences it finds these at the same time. Ends after\n"
-        "--duration or --frames, or by a signal, with everything written.\n",
+        "sluice pet run reads; with --coincidences, --singles and other outputs of that command it finds "
+        "these\n"
+        "at the same time. Ends after --duration or --frames, or by a signal, with everything written.\n",
     .options = table,
     .n_options = sizeof table / sizeof table[0],
     .defaults = set_defaults,

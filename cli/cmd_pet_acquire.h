@@ -2,6 +2,7 @@
  *
  * Inside `sluice pet acquire`: its options and its job.
  * cmd_pet_acquire.c         options, and how an acquisition begins and ends
+ * cmd_pet_acquire_live.c    the outputs of the live chain, which are those of `pet run`
  * cmd_pet_acquire_print.c   what is told while it runs and at its end
  */
 #ifndef SLUICE_CMD_PET_ACQUIRE_H
@@ -9,17 +10,17 @@
 
 #include "cmd_pet_run.h"
 
-#include <sluice/run_pet.h>
+#include <stdatomic.h>
 
 typedef struct slc_pet_acquire_options {
+    slc_pet_run_options
+        run; /* of the live chain; first, as rows of tables want it. Its output: --coincidences */
     slc_cli_texts listen;
     const char *output, *duration, *rotate_size, *rotate_time, *sequence, *ring, *socket_buffer;
-    slc_pet_frame_words frames;
-    slc_pet_coincidence_words words; /* offset stays NULL */
-    const char *delayed, *horizon, *singles, *coincidences, *format;
-    uint64_t header_bytes, most_frames, threads;
-    bool sync, replace, prompts, progress, json, quiet;
+    uint64_t header_bytes, most_frames;
+    bool sync, replace, progress, json, quiet;
 } slc_pet_acquire_options;
+_Static_assert(offsetof(slc_pet_acquire_options, run) == 0, "rows of slc_pet_run_options are used");
 _Static_assert(sizeof(slc_pet_acquire_options) <= SLC_CLI_OPTIONS_BYTES, "the help needs room for them");
 
 enum { SLC_PET_ADDRESS = 96 };
@@ -30,18 +31,33 @@ typedef struct slc_pet_acquire_job {
     char address[SLC_RUN_PET_SOCKETS][SLC_PET_ADDRESS]; /* where it listens */
     slc_run_pet_config config;
     slc_run_pet_counts counts;
-    /* The live chain and its outputs, which are those of `pet run`. */
-    slc_pet_run_options run_options;
-    slc_pet_run_job run;
-    bool live_failed; /* its outputs; told already */
+    slc_pet_run_job run;     /* the live chain and its outputs, of its thread until the acquisition ends */
+    bool began;              /* it listens */
+    bool has_last;           /* its last result has been taken */
+    atomic_bool live_failed; /* its outputs; run.error says why */
+    bool failure_is_told, ending_is_told, file_is_told;
     bool shows_line, line_is_shown;
     uint64_t shown_frames, shown_bytes;
     double shown_seconds;
     slc_error error;
 } slc_pet_acquire_job;
 
-/* A line of numbers about the last second. */
-void slc_pet_acquire_show(slc_pet_acquire_job *job, const slc_run_pet_counts *counts);
+/* ---- cmd_pet_acquire_live.c -------------------------------------------------------------------- */
+
+/* A result of the chain, in its thread. */
+bool slc_pet_acquire_live(void *job, const slc_run_pet_batch *batch);
+/* Tells a failure of its outputs, once. */
+void slc_pet_acquire_tell_failure(slc_pet_acquire_job *job);
+/* Has all that came gone through the chain? Behind the acquisition. */
+bool slc_pet_acquire_is_complete(const slc_pet_acquire_job *job);
+/* Behind the acquisition: completes the outputs, and marks those that lack what the chain had no time for.
+ * False where one of them failed. */
+bool slc_pet_acquire_finish(slc_pet_acquire_job *job);
+
+/* ---- cmd_pet_acquire_print.c ------------------------------------------------------------------- */
+
+/* A line of numbers about the last second, and what else a person should know now. */
+bool slc_pet_acquire_tell(void *job, const slc_run_pet_counts *counts);
 void slc_pet_acquire_wipe(slc_pet_acquire_job *job);
 void slc_pet_acquire_print_text(const slc_pet_acquire_job *job);
 bool slc_pet_acquire_print_json(const slc_pet_acquire_job *job);

@@ -7,21 +7,31 @@
 #include <jansson.h>
 #include <unistd.h>
 
-void slc_pet_acquire_show(slc_pet_acquire_job *job, const slc_run_pet_counts *c)
+void slc_pet_acquire_wipe(slc_pet_acquire_job *job)
 {
-    if (!job->shows_line) {
-        return;
+    if (job->line_is_shown) {
+        (void)fputs("\r\033[K", stderr);
+        job->line_is_shown = false;
     }
+}
+
+static void show(slc_pet_acquire_job *job, const slc_run_pet_counts *c)
+{
     const double seconds = c->seconds - job->shown_seconds;
     const double share = seconds > 0 ? 1e-6 / seconds : 0;
     const bool in_place = isatty(STDERR_FILENO) == 1;
     (void)fprintf(stderr,
                   "%ssluice pet acquire: %.0f s, %" PRIu64 " frames, %.3f M/s, %.1f MB/s, %" PRIu64
-                  " lost, %" PRIu64 " dropped, %" PRIu64 " malformed, ring %.0f %%%s",
+                  " lost, %" PRIu64 " dropped, %" PRIu64 " malformed, ring %.0f %%",
                   in_place ? "\r\033[K" : "", c->seconds, c->frames,
                   (double)(c->frames - job->shown_frames) * share,
                   (double)(c->bytes - job->shown_bytes) * share, c->lost, c->kernel_drops + c->ring_drops,
-                  c->malformed, 100 * c->ring_fill, in_place ? "" : "\n");
+                  c->malformed, 100 * c->ring_fill);
+    if (job->config.chain != NULL) {
+        (void)fprintf(stderr, "; live %" PRIu64 " prompts, %" PRIu64 " frames skipped", c->chain.prompt.pairs,
+                      c->live_skipped);
+    }
+    (void)fputs(in_place ? "" : "\n", stderr);
     (void)fflush(stderr);
     job->line_is_shown = in_place;
     job->shown_frames = c->frames;
@@ -29,12 +39,39 @@ void slc_pet_acquire_show(slc_pet_acquire_job *job, const slc_run_pet_counts *c)
     job->shown_seconds = c->seconds;
 }
 
-void slc_pet_acquire_wipe(slc_pet_acquire_job *job)
+/* An end that takes its time. */
+static void tell_ending(slc_pet_acquire_job *job, const slc_run_pet_counts *c)
 {
-    if (job->line_is_shown) {
-        (void)fputs("\r\033[K", stderr);
-        job->line_is_shown = false;
+    if (!c->ending || job->options->quiet) {
+        return;
     }
+    if (!c->written && !job->ending_is_told) {
+        job->ending_is_told = true;
+        slc_pet_acquire_wipe(job);
+        slc_cli_say("pet acquire", "ending: what was received is still being written; the same signal "
+                                   "again ends it at once, without that");
+    } else if (c->written && !job->file_is_told) {
+        job->file_is_told = true;
+        slc_pet_acquire_wipe(job);
+        slc_cli_say("pet acquire",
+                    "ending: %sthe live chain is still at work; the same signal again "
+                    "ends it at once, without its files",
+                    job->options->output != NULL ? "the raw data are complete; " : "");
+    }
+}
+
+bool slc_pet_acquire_tell(void *context, const slc_run_pet_counts *counts)
+{
+    slc_pet_acquire_job *job = context;
+    if (atomic_load(&job->live_failed) && !job->failure_is_told) {
+        slc_pet_acquire_wipe(job);
+        slc_pet_acquire_tell_failure(job);
+    }
+    tell_ending(job, counts);
+    if (job->shows_line) {
+        show(job, counts);
+    }
+    return true;
 }
 
 /* ---- the table --------------------------------------------------------------------------------- */
@@ -66,7 +103,12 @@ static void print_live(const slc_pet_acquire_job *job)
     (void)printf("  %-14s %" PRIu64 " of unknown modules, %" PRIu64 " units, %" PRIu64 " places, %" PRIu64
                  " between crystals; %" PRIu64 " outside the energies\n",
                  "no singles", v->module, v->unit, v->position, v->no_crystal, v->below + v->above);
-    (void)printf("  %-14s %" PRIu64 " frames, in the raw file alone\n", "skipped", job->counts.live_skipped);
+    if (job->counts.live_skipped > 0) {
+        (void)printf("  %-14s %" PRIu64 " frames in %" PRIu64 " gap%s, which are in the raw file alone\n",
+                     "skipped", job->counts.live_skipped, job->counts.live_gaps,
+                     job->counts.live_gaps == 1 ? "" : "s");
+    }
+    slc_pet_run_print_outputs(&job->run, "  ");
     slc_cli_print_faults(&job->run.faults);
 }
 
@@ -127,13 +169,20 @@ static json_t *addresses_json(const slc_pet_acquire_job *job)
 
 static json_t *live_json(const slc_pet_acquire_job *job)
 {
-    const slc_pet_totals *t = &job->counts.chain;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "skipped",
-                     (json_int_t)job->counts.live_skipped, "prompts", (json_int_t)t->prompt.pairs, "delayeds",
-                     (json_int_t)t->delayed.pairs, "written", (json_int_t)job->run.written, "left_out",
-                     (json_int_t)job->run.left_out, "convert", slc_pet_convert_json(&t->convert), "sort",
-                     slc_pet_sort_json(&t->sort, job->run.config.sort.horizon_ps), "faults",
-                     slc_cli_faults_json(&job->run.faults));
+    const slc_run_pet_counts *c = &job->counts;
+    const slc_pet_totals *t = &c->chain;
+    json_t *live = json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "complete",
+                             (int)(slc_pet_acquire_is_complete(job) && !job->live_failed && !job->run.failed),
+                             "skipped", (json_int_t)c->live_skipped, "gaps", (json_int_t)c->live_gaps,
+                             "prompts", (json_int_t)t->prompt.pairs, "delayeds", (json_int_t)t->delayed.pairs,
+                             "written", (json_int_t)job->run.written, "left_out",
+                             (json_int_t)job->run.left_out, "convert", slc_pet_convert_json(&t->convert),
+                             "sort", slc_pet_sort_json(&t->sort, job->run.config.sort.horizon_ps), "faults",
+                             slc_cli_faults_json(&job->run.faults));
+    if (live != NULL) {
+        slc_pet_run_add_outputs(&job->run, live);
+    }
+    return live;
 }
 
 bool slc_pet_acquire_print_json(const slc_pet_acquire_job *job)

@@ -26,6 +26,7 @@ static const slc_cli_option options_table[] = {
      .member = offsetof(calibrate_options, output),
      .help = "write the tables there (HDF5)"},
     SLC_PET_FRAME_OPTIONS(calibrate_options),
+    SLC_PET_SERIES_OPTION(calibrate_options),
     {.name = "keep",
      .value = "LIST",
      .kind = SLC_CLI_TEXT,
@@ -344,14 +345,17 @@ static int run(int argc, char **argv)
     int first = 0;
     int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
     if (status == SLC_CLI_GO_ON) {
-        status = check_files(&options, argv + first, argc - first);
+        status = slc_pet_paths_of(COMMAND, argv + first, argc - first, options.series, options.quiet,
+                                  &j.read);
     }
-    j.paths = argv + first;
-    j.n_paths = argc - first;
+    j.paths = j.read.path;
+    j.n_paths = j.read.n;
+    status = status == SLC_CLI_GO_ON ? check_files(&options, j.paths, j.n_paths) : status;
     status = status == SLC_CLI_GO_ON ? choose(&j) : status;
     status = status == SLC_CLI_GO_ON ? process(&j) : status;
     slc_pet_calibrate_close(j.calibrate);
     slc_columns_clear(&slc_pet_coincidences_schema, &j.pairs);
+    slc_pet_paths_clear(&j.read);
     free(j.position);
     free(j.gain);
     free(j.resolution);
@@ -370,7 +374,7 @@ const slc_cli_command slc_cmd_pet_calibrate = {
         "Reads frames of a measurement and writes the tables with which frames are converted: which crystal\n"
         "each place of a block's flood map belongs to, what energy a unit is, and with --time when a "
         "crystal\n"
-        "is early or late. Without FRAMES, only the scanner of --scanner is written.\n",
+        "is early or late. Without FRAMES, only the scanner of --scanner is written.\n" SLC_PET_REPLACES,
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .min_operands = 0,

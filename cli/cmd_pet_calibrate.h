@@ -16,12 +16,13 @@ typedef struct slc_pet_calibrate_options {
     const char *keep, *output, *flood, *spectra, *energies, *window, *horizon;
     uint64_t side, threads;
     double peak_kev;
-    bool time, json, quiet;
+    bool series, time, json, quiet;
 } slc_pet_calibrate_options;
 
 typedef struct slc_pet_calibrate_job {
     const slc_pet_calibrate_options *options;
-    char **paths;
+    slc_pet_paths read;
+    char **paths; /* of `read` */
     int n_paths;
     slc_pet_tables old; /* of --tables, whose memory is `owned` */
     bool owned;
@@ -38,7 +39,6 @@ typedef struct slc_pet_calibrate_job {
     bool plain; /* places are crystals: there is no position table */
     uint32_t unsure_blocks, unsure_crystals;
     slc_pet_calibrate_counts counts;
-    slc_pet_convert_counts converted;
     slc_pet_time_fit fit;
     bool damaged; /* an input: told already */
     slc_cli_progress progress;

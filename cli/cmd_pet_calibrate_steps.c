@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AT_ONCE = 1 << 18 /* frames */, PAIRS_OF_CRYSTAL = 500, MOST_PAIRS = 1 << 25 };
+enum { AT_ONCE = 1 << 18 /* frames */, PAIRS_OF_CRYSTAL = 500, MOST_PAIRS = 1 << 25, ROUNDS = 500 };
 
 typedef slc_pet_calibrate_job job;
 
@@ -188,7 +188,6 @@ static slc_status find_times(job *j)
     status = status == SLC_OK ? read_through(j, add_pairs, &f) : status;
     if (status == SLC_OK) {
         slc_pet_chain_totals(f.chain, &totals);
-        j->converted = totals.convert;
         slc_cli_progress_end(&j->progress);
         slc_pet_late_tell("pet calibrate", &totals.sort, j->chain.sort.horizon_ps);
     }
@@ -201,7 +200,7 @@ static slc_status find_times(job *j)
     if (j->time_offset_ps == NULL) {
         return slc_fail(&j->error, SLC_ERR_MEMORY, "no memory for time offsets of %zu crystals", crystals);
     }
-    status = slc_pet_calibrate_time(&j->tables.geometry, &j->pairs, 500, j->time_offset_ps, &j->fit,
+    status = slc_pet_calibrate_time(&j->tables.geometry, &j->pairs, ROUNDS, j->time_offset_ps, &j->fit,
                                     &j->error);
     j->tables.time_offset_ps = j->time_offset_ps;
     return status;

@@ -4,6 +4,7 @@
  */
 #include "cli_rows.h"
 #include "cmd_pet.h"
+#include "cmd_pet_files.h"
 
 #include <sluice/sluice.h>
 
@@ -115,7 +116,8 @@ static int choose(job *j)
     if (o->output != NULL && j->format == FORMAT_NONE) {
         return slc_cli_wrong(COMMAND, "--output needs --format: what is to be written");
     }
-    if (o->json && j->format != FORMAT_NONE && o->output == NULL) {
+    const bool prints = o->output == NULL || strcmp(o->output, "-") == 0;
+    if (o->json && j->format != FORMAT_NONE && prints) {
         return slc_cli_wrong(COMMAND, "--json and --format both print: give one of them a file by --output");
     }
     const int status = slc_pet_coincidence_config_of(COMMAND, &o->words, &j->config);
@@ -285,8 +287,9 @@ static int run(int argc, char **argv)
     int first = 0;
     int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
     if (status == SLC_CLI_GO_ON) {
-        static const char *const flags[] = {"--output"};
-        status = slc_cli_check_files(COMMAND, flags, &options.output, 1, argv + first, argc - first);
+        slc_pet_files files = {.n = 0};
+        slc_pet_files_add(&files, "--output", options.output);
+        status = slc_pet_files_check(&files, COMMAND, NULL, argv + first, argc - first);
     }
     status = status == SLC_CLI_GO_ON ? choose(&j) : status;
     status = status == SLC_CLI_GO_ON ? process(&j, argv[first]) : status;
@@ -304,9 +307,9 @@ const slc_cli_command slc_cmd_pet_coincidences = {
     .operands = "SINGLES",
     .summary = "find coincidences of PET singles",
     .description =
-        "Sorts singles by time and finds coincidences by the rules of the seed's acquisition chain, GATE 9,\n"
-        "opengate or PETSIRD. '-' is standard input. A row of indices is a pair, or a group that was kept\n"
-        "whole, as numbers of the sorted singles from 0; with --energies, of those inside.\n",
+        "Sorts singles by time and finds coincidences by the rules of GATE 9, opengate or PETSIRD. '-' is\n"
+        "standard input. A row of indices is a pair, or a group that was kept whole, as numbers of the "
+        "sorted\nsingles from 0; with --energies, of those inside.\n" SLC_PET_REPLACES,
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .min_operands = 1,

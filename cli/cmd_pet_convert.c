@@ -19,11 +19,12 @@ typedef struct convert_options {
     slc_pet_frame_words frames;
     const char *energies, *output;
     uint64_t batch, threads;
-    bool json, quiet;
+    bool series, json, quiet;
 } convert_options;
 
 static const slc_cli_option options_table[] = {
     SLC_PET_FRAME_OPTIONS(convert_options),
+    SLC_PET_SERIES_OPTION(convert_options),
     {.name = "energies",
      .value = "LOW:HIGH",
      .kind = SLC_CLI_TEXT,
@@ -71,6 +72,7 @@ typedef struct job {
     slc_pet_convert_config config;
     slc_pet_tables tables;
     bool owned; /* the tables' memory */
+    slc_pet_paths paths;
     slc_pet_inputs inputs;
     slc_pet_frame *frames;
     slc_pet_convert *stage;
@@ -173,9 +175,13 @@ static int run(int argc, char **argv)
     int first = 0;
     int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
     if (status == SLC_CLI_GO_ON) {
+        status = slc_pet_paths_of(COMMAND, argv + first, argc - first, options.series, options.quiet,
+                                  &j.paths);
+    }
+    if (status == SLC_CLI_GO_ON) {
         slc_pet_files files = {.n = 0};
         slc_pet_files_add(&files, "--output", options.output);
-        status = slc_pet_files_check(&files, COMMAND, options.frames.tables, argv + first, argc - first);
+        status = slc_pet_files_check(&files, COMMAND, options.frames.tables, j.paths.path, j.paths.n);
     }
     if (status == SLC_CLI_GO_ON && options.json && strcmp(options.output, "-") == 0) {
         status = slc_cli_wrong(COMMAND, "--json and --output - both print: give --output a file");
@@ -187,8 +193,9 @@ static int run(int argc, char **argv)
         j.config.threads = (uint32_t)options.threads;
         status = slc_pet_tables_of(COMMAND, &options.frames, &j.tables, &j.owned);
     }
-    status = status == SLC_CLI_GO_ON ? process(&j, argv + first, argc - first) : status;
+    status = status == SLC_CLI_GO_ON ? process(&j, j.paths.path, j.paths.n) : status;
     slc_pet_inputs_close(&j.inputs);
+    slc_pet_paths_clear(&j.paths);
     slc_pet_convert_close(j.stage);
     slc_io_pet_singles_abandon(j.writer);
     slc_columns_clear(&slc_pet_singles_schema, &j.singles);
@@ -206,7 +213,7 @@ const slc_cli_command slc_cmd_pet_convert = {
     .description =
         "Reads raw frames, one input behind the other, and writes singles in their order: crystal, "
         "time and energy.\n"
-        "'-' is standard input.\n",
+        "'-' is standard input.\n" SLC_PET_REPLACES,
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .min_operands = 1,

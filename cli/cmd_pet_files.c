@@ -23,6 +23,7 @@ static void keep(slc_pet_files *files, const char *flag, char *name)
         return;
     }
     files->file[files->n].flag = flag;
+    files->file[files->n].raw = false;
     files->file[files->n++].name = name;
 }
 
@@ -68,18 +69,18 @@ void slc_pet_files_add_sinogram(slc_pet_files *files, const char *flag, const ch
 
 void slc_pet_files_add_raw(slc_pet_files *files, const char *flag, const char *name)
 {
-    static const char index[] = ".index";
     if (!is_file(name)) {
         return;
     }
     slc_pet_files_add(files, flag, name);
-    char *beside = malloc(strlen(name) + sizeof index);
+    if (files->n > 0 && flag != NULL) {
+        files->file[files->n - 1].raw = true;
+    }
+    char *beside = slc_io_pet_raw_index_name(name);
     if (beside == NULL) {
         files->no_room = true;
         return;
     }
-    memcpy(beside, name, strlen(name));
-    memcpy(beside + strlen(name), index, sizeof index);
     keep_beside(files, flag, name, beside);
 }
 
@@ -99,6 +100,18 @@ static int check_inputs(const slc_cli_command *command, const char *const *flags
         }
     }
     return status;
+}
+
+/* The first output that is raw data now, "NAME" or NULL. */
+static const char *raw_data_of(const slc_pet_files *files, const char **flag)
+{
+    for (size_t i = 0; i < files->n; i++) {
+        *flag = files->file[i].flag;
+        if (*flag != NULL && !files->file[i].raw && slc_io_pet_raw_is(files->file[i].name)) {
+            return files->file[i].name;
+        }
+    }
+    return NULL;
 }
 
 int slc_pet_files_check(slc_pet_files *files, const slc_cli_command *command, const char *tables,
@@ -127,6 +140,11 @@ int slc_pet_files_check(slc_pet_files *files, const slc_cli_command *command, co
     status = status == SLC_CLI_GO_ON ? check_inputs(command, flags, outputs, n_outputs, inputs, n) : status;
     if (status == SLC_CLI_GO_ON) {
         status = slc_cli_check_files(command, flags, outputs, n_outputs, others, n_others);
+    }
+    const char *flag = NULL, *raw = status == SLC_CLI_GO_ON ? raw_data_of(files, &flag) : NULL;
+    if (raw != NULL) {
+        status = slc_cli_wrong(command, "%s %s would replace raw data, which cannot be made again", flag,
+                               raw);
     }
     for (size_t i = 0; i < files->n; i++) {
         free(files->file[i].name);

@@ -88,7 +88,7 @@ bool slc_pet_inputs_open(slc_pet_inputs *inputs, char **paths, int n)
     *inputs = (slc_pet_inputs){.input = calloc((size_t)n, sizeof *inputs->input), .n = n};
     for (int i = 0; i < n && inputs->input != NULL; i++) {
         inputs->input[i].path = paths[i];
-        inputs->input[i].other = -1;
+        inputs->input[i].other = inputs->input[i].before = -1;
     }
     return inputs->input != NULL;
 }
@@ -113,6 +113,9 @@ static slc_status check_series(slc_pet_inputs *inputs)
     for (int i = 0; i < inputs->at && input->has_head; i++) {
         const slc_pet_input *before = &inputs->input[i];
         last = before->has_head ? i : last;
+        if (before->has_head && before->series == input->series) {
+            input->before = i;
+        }
         if (!before->has_head || before->series != input->series || before->file < input->file) {
             continue;
         }
@@ -120,9 +123,10 @@ static slc_status check_series(slc_pet_inputs *inputs)
         return before->file == input->file
                    ? slc_fail(&input->error, SLC_ERR_FORMAT, "%s: the same file of an acquisition as %s",
                               input->path, before->path)
-                   : slc_fail(&input->error, SLC_ERR_FORMAT,
-                              "%s comes before %s: give the files of an acquisition in their order",
-                              input->path, before->path);
+                   : slc_fail(
+                         &input->error, SLC_ERR_FORMAT,
+                         "%s comes before %s: give the files of an acquisition in their order, or --series",
+                         input->path, before->path);
     }
     if (last >= 0 && inputs->input[last].series != input->series) {
         input->other = last;
@@ -150,12 +154,33 @@ slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, si
             input->frames += taken;
             continue;
         }
+        if (inputs->raw != NULL) {
+            slc_io_pet_raw_info info;
+            slc_io_pet_raw_info_of(inputs->raw, &info);
+            input->first = info.first;
+            input->datagrams = info.datagrams;
+        }
         input->error.status = status == SLC_END ? SLC_OK : status;
         slc_io_pet_raw_close(inputs->raw);
         inputs->raw = NULL;
         inputs->at++;
     }
     return *n > 0 ? SLC_OK : SLC_END;
+}
+
+/* Datagrams that are in no file, as one was lost or is not named. Where blocks are damaged, numbers tell no
+ * more than that. */
+static void tell_gap(const slc_pet_inputs *inputs, const slc_pet_input *input, const char *command)
+{
+    const slc_pet_input *before = input->before >= 0 ? &inputs->input[input->before] : NULL;
+    if (before == NULL || before->datagrams == 0 || input->datagrams == 0 ||
+        before->faults.count[SLC_FAULT_PET_BLOCK] + input->faults.count[SLC_FAULT_PET_BLOCK] > 0) {
+        return;
+    }
+    if (input->first > before->datagrams) {
+        slc_cli_say(command, "%" PRIu64 " datagrams of the acquisition between %s and %s are in neither",
+                    input->first - before->datagrams, before->path, input->path);
+    }
 }
 
 bool slc_pet_inputs_tell(const slc_pet_inputs *inputs, const char *command, bool quiet)
@@ -170,6 +195,9 @@ bool slc_pet_inputs_tell(const slc_pet_inputs *inputs, const char *command, bool
         if (input->other >= 0 && !quiet) {
             slc_cli_say(command, "%s is of another acquisition than %s", input->path,
                         inputs->input[input->other].path);
+        }
+        if (!quiet) {
+            tell_gap(inputs, input, command);
         }
         if (damaged || !quiet) {
             slc_cli_tell_faults(command, input->path, "module", &input->faults);

@@ -32,7 +32,7 @@ typedef struct slc_pet_frame_words {
 #define SLC_PET_FRAME_OPTIONS(options)                                                                       \
     SLC_PET_FRAME_OPTION(options, "tables", tables, "FILE", "the scanner and its tables (HDF5)"),            \
         SLC_PET_FRAME_OPTION(options, "scanner", scanner, "NAME",                                            \
-                             "in place of --tables: a scanner without tables; a wrong name lists all"),      \
+                             "in place of --tables: by name or in words; a wrong name lists all"),           \
         SLC_PET_FRAME_OPTION(options, "ticks", ticks, "N/D",                                                 \
                              "a tick of the frames' clock is N/D picoseconds (default 1)"),                  \
     {                                                                                                        \
@@ -50,16 +50,36 @@ int slc_pet_tables_of(const slc_cli_command *command, const slc_pet_frame_words 
 
 /* ---- inputs ------------------------------------------------------------------------------------ */
 
+/* --series, a flag of that name in a struct of options. */
+#define SLC_PET_SERIES_OPTION(options)                                                                       \
+    {                                                                                                        \
+        .name = "series", .kind = SLC_CLI_FLAG, .member = offsetof(options, series),                         \
+        .help = "read the files, too, that follow each of FRAMES in its acquisition"                         \
+    }
+typedef struct slc_pet_paths {
+    char **path; /* copies */
+    int n;
+} slc_pet_paths;
+/* What is read of the files that are named: these; with --series (`series`) each followed by the rest of its
+ * acquisition, files of one acquisition in its order whatever theirs is, and none twice. Without it, and
+ * without `quiet`, tells of those that are not read.
+ * SLC_CLI_GO_ON, or the exit status after a line; slc_pet_paths_clear in any case. */
+int slc_pet_paths_of(const slc_cli_command *command, char **named, int n, bool series, bool quiet,
+                     slc_pet_paths *paths);
+void slc_pet_paths_clear(slc_pet_paths *paths);
+
 /* What came of one input. */
 typedef struct slc_pet_input {
     const char *path;
     uint64_t frames;
-    slc_faults faults; /* of its blocks */
-    slc_error error;   /* why it ended early; status SLC_OK: it did not */
-    bool has_head;     /* then: */
-    uint64_t series;   /* of its acquisition */
-    uint32_t file;     /* its number in that */
-    int other;         /* an input before it that is of another acquisition; -1: none */
+    slc_faults faults;         /* of its blocks */
+    slc_error error;           /* why it ended early; status SLC_OK: it did not */
+    bool has_head;             /* then: */
+    uint64_t series;           /* of its acquisition */
+    uint32_t file;             /* its number in that */
+    int other;                 /* an input before it that is of another acquisition; -1: none */
+    int before;                /* the last one before it that is of the same; -1: none */
+    uint64_t first, datagrams; /* numbers, in that, of its first and behind its last; 0: it has none */
 } slc_pet_input;
 
 typedef struct slc_pet_inputs {

@@ -20,7 +20,7 @@
 enum { AT_ONCE = 1 << 16 /* pairs */ };
 
 typedef struct list_options {
-    const char *format, *scanner, *map, *to, *output, *tof, *window, *radius, *pitch;
+    const char *format, *tables, *scanner, *map, *to, *output, *tof, *window, *radius, *pitch;
     uint64_t crystals_per_ring, rings, ring_difference, tangential;
     bool rebin, subtract, prompts, json, quiet;
 } list_options;
@@ -32,11 +32,16 @@ static const slc_cli_option options_table[] = {
      .kind = SLC_CLI_TEXT,
      .member = offsetof(list_options, format),
      .help = "of FILE: castor, safir, siemens, yrt, gate, hdf5"},
+    {.name = "tables",
+     .value = "FILE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(list_options, tables),
+     .help = "its scanner's tables (HDF5), of which the scanner alone is used"},
     {.name = "scanner",
      .value = "NAME",
      .kind = SLC_CLI_TEXT,
      .member = offsetof(list_options, scanner),
-     .help = "its scanner; a wrong name lists all"},
+     .help = "in place of --tables: its scanner, by name or in words; a wrong name lists all"},
     {.name = "crystals-per-ring",
      .value = "N",
      .kind = SLC_CLI_COUNT,
@@ -212,26 +217,63 @@ static slc_status geometry_of_map(job *j)
     return SLC_OK;
 }
 
-/* The scanner, by whichever of three ways. */
+static slc_status geometry_of_tables(job *j)
+{
+    slc_pet_tables tables;
+    const slc_status status = slc_io_read_pet_tables(j->options->tables, &tables, &j->error);
+    if (status == SLC_OK) {
+        j->geometry = tables.geometry;
+        slc_io_pet_tables_clear(&tables);
+    }
+    return status;
+}
+
+/* The scanner, by whichever of four ways. */
 static int find_scanner(job *j)
 {
     const list_options *o = j->options;
     const bool by_rings = o->crystals_per_ring != 0 || o->rings != 0;
     slc_status status = SLC_OK;
-    if ((o->scanner != NULL) + (o->map != NULL) + by_rings > 1) {
-        return slc_cli_wrong(COMMAND, "--scanner, --map and --crystals-per-ring exclude each other");
+    const int ways = (o->tables != NULL) + (o->scanner != NULL) + (o->map != NULL) + by_rings;
+    if (ways > 1) {
+        return slc_cli_wrong(COMMAND,
+                             "--tables, --scanner, --map and --crystals-per-ring exclude each other");
     }
-    j->has_geometry = o->scanner != NULL || o->map != NULL || by_rings;
+    j->has_geometry = ways == 1;
     if (o->scanner != NULL && slc_pet_scanner(o->scanner, &j->geometry, &j->error) != SLC_OK) {
         return slc_cli_wrong(COMMAND, "--scanner: %s", j->error.text);
     }
     if (by_rings) {
         return rings_words(j);
     }
-    status = o->map != NULL ? geometry_of_map(j) : SLC_OK;
+    status = o->map != NULL ? geometry_of_map(j) : o->tables != NULL ? geometry_of_tables(j) : SLC_OK;
     if (status != SLC_OK) {
         slc_cli_say("pet list", "%s", j->error.text);
         return SLC_CLI_FAILED;
+    }
+    return SLC_CLI_GO_ON;
+}
+
+/* Words that go together, and those that would do nothing. */
+static int check_words(const list_options *o, bool sinogram)
+{
+    const bool of_sinograms = o->rebin || o->subtract || o->tangential != 0 || o->ring_difference != 65536;
+    if ((o->to != NULL) != (o->output != NULL)) {
+        return slc_cli_wrong(COMMAND, "--to and --output belong together");
+    }
+    if (o->output != NULL && strcmp(o->output, "-") == 0 && (!o->quiet || o->json)) {
+        return slc_cli_wrong(COMMAND, "--output - and what is told both print: %s",
+                             o->json ? "leave out --json" : "add --quiet");
+    }
+    if (o->to == NULL && (o->tof != NULL || o->window != NULL || o->prompts)) {
+        return slc_cli_wrong(COMMAND, "--tof, --window and --prompts are of what is written: give --to");
+    }
+    if (!sinogram && of_sinograms) {
+        return slc_cli_wrong(COMMAND,
+                             "--ring-difference, --tangential, --rebin and --subtract need --to sinogram");
+    }
+    if ((o->radius != NULL || o->pitch != NULL) && o->crystals_per_ring == 0) {
+        return slc_cli_wrong(COMMAND, "--radius and --pitch are of --crystals-per-ring and --rings");
     }
     return SLC_CLI_GO_ON;
 }
@@ -246,11 +288,9 @@ static int choose(job *j)
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
-    if ((o->to != NULL) != (o->output != NULL)) {
-        return slc_cli_wrong(COMMAND, "--to and --output belong together");
-    }
-    if (o->output != NULL && strcmp(o->output, "-") == 0 && !o->quiet) {
-        return slc_cli_wrong(COMMAND, "--output - and what is told both print: add --quiet");
+    status = check_words(o, j->sinogram);
+    if (status != SLC_CLI_GO_ON) {
+        return status;
     }
     j->window_ns = 10;
     if (o->tof != NULL && (!slc_pet_time_word(o->tof, &j->tof_ns) || j->tof_ns <= 0)) {
@@ -261,11 +301,12 @@ static int choose(job *j)
     }
     status = find_scanner(j);
     if (status == SLC_CLI_GO_ON && o->to != NULL && !j->has_geometry) {
-        return slc_cli_wrong(COMMAND, "--to needs the scanner: --scanner, --map or --crystals-per-ring");
+        return slc_cli_wrong(COMMAND,
+                             "--to needs the scanner: --tables, --scanner, --map or --crystals-per-ring");
     }
     if (status == SLC_CLI_GO_ON && j->from == SLC_IO_PET_GATE && !j->has_geometry) {
-        return slc_cli_wrong(COMMAND,
-                             "--format gate needs the scanner: --scanner, --map or --crystals-per-ring");
+        return slc_cli_wrong(
+            COMMAND, "--format gate needs the scanner: --tables, --scanner, --map or --crystals-per-ring");
     }
     return status;
 }
@@ -282,7 +323,7 @@ static int check_files(const job *j, char **input)
     }
     slc_pet_files_add_list(&files, NULL, *input, (int)j->from);
     slc_pet_files_add(&files, NULL, o->map);
-    return slc_pet_files_check(&files, COMMAND, NULL, input, 1);
+    return slc_pet_files_check(&files, COMMAND, o->tables, input, 1);
 }
 
 /* ---- work -------------------------------------------------------------------------------------- */
@@ -308,8 +349,7 @@ static slc_status open_output(job *j)
     return slc_io_pet_list_create(o->output, j->to, &config, &j->writer, &j->error);
 }
 
-/* Without the delayeds. */
-static void keep_prompts(slc_pet_coincidences *p)
+void slc_pet_keep_prompts(slc_pet_coincidences *p)
 {
     size_t kept = 0;
     for (size_t i = 0; i < p->head.size; i++) {
@@ -336,7 +376,7 @@ static slc_status pass_on(job *j)
             break;
         }
         if (j->options->prompts) {
-            keep_prompts(&j->pairs);
+            slc_pet_keep_prompts(&j->pairs);
         }
         if (j->image != NULL) {
             status = slc_io_pet_sinogram_add(j->image, &j->pairs, &j->error);
@@ -443,7 +483,7 @@ const slc_cli_command slc_cmd_pet_list = {
         "Reads coincidences of a list-mode file to the end and counts them; with --to writes them in "
         "another\n"
         "format or as a sinogram. FILE is the header where there is one (castor, siemens), or the data.\n"
-        "'-' is standard input, for formats of one file.\n",
+        "'-' is standard input, for formats of one file.\n" SLC_PET_REPLACES,
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .min_operands = 1,

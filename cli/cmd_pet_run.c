@@ -11,54 +11,22 @@
 
 #define COMMAND (&slc_cmd_pet_run)
 
-/* NOLINTBEGIN(bugprone-macro-parentheses): a table's row, of a member's name and of literals. */
-#define TEXT(name_, member_, value_, help_)                                                                  \
-    {                                                                                                        \
-        .name = name_, .value = value_, .kind = SLC_CLI_TEXT,                                                \
-        .member = offsetof(slc_pet_run_options, member_), .help = help_                                      \
-    }
-#define COUNT(name_, member_, low_, high_, help_)                                                            \
-    {                                                                                                        \
-        .name = name_, .value = "N", .kind = SLC_CLI_COUNT,                                                  \
-        .member = offsetof(slc_pet_run_options, member_), .low = low_, .high = high_, .help = help_          \
-    }
-#define FLAG(name_, member_, help_)                                                                          \
-    {                                                                                                        \
-        .name = name_, .kind = SLC_CLI_FLAG, .member = offsetof(slc_pet_run_options, member_), .help = help_ \
-    }
-
-/* NOLINTEND(bugprone-macro-parentheses) */
-
 static const slc_cli_option table[] = {
     SLC_PET_FRAME_OPTIONS(slc_pet_run_options),
+    SLC_PET_SERIES_OPTION(slc_pet_run_options),
     SLC_PET_PROMPT_OPTIONS(slc_pet_run_options),
-    TEXT("delayed", delayed, "TIME", "find delayed pairs, too, whose windows begin so late: 100ns"),
-    TEXT("horizon", horizon, "TIME", "how far behind the latest time a single may come (default 1ms)"),
+    SLC_PET_RUN_TIME_OPTIONS,
     {.name = "output",
      .letter = 'o',
      .value = "NAME",
      .kind = SLC_CLI_TEXT,
      .member = offsetof(slc_pet_run_options, output),
      .help = "write the coincidences; - is standard output, for formats of one file"},
-    TEXT("format", format, "FORMAT", "castor, safir, siemens, yrt, gate, hdf5 or csv; else by NAME's end"),
-    TEXT("tof", tof, "TIME", "write times of flight, which have this resolution (FWHM), 250ps"),
-    FLAG("prompts", prompts, "write prompts alone: castor and yrt have no delayeds"),
-    TEXT("singles", singles, "FILE", "write the sorted singles"),
-    TEXT("late", late, "FILE", "write singles that came later than the horizon allows"),
-    TEXT("sinogram", sinogram, "NAME", "write a sinogram, NAME.hs and NAME.s"),
-    COUNT("ring-difference", ring_difference, 0, 65536, "of a sinogram, the largest (65536: all there are)"),
-    COUNT("tangential", tangential, 0, 65536, "bins of a sinogram; 0: half the crystals around a ring"),
-    FLAG("rebin", rebin, "a sinogram by single-slice rebinning instead of all pairs of rings"),
-    FLAG("subtract", subtract, "delayeds count -1 in a sinogram; otherwise they are left out"),
-    TEXT("rates", rates, "FILE", "write counts by bin of time (CSV); frames and losses are estimates"),
-    TEXT("rate-plot", rate_plot, "FILE", "draw them (SVG)"),
-    TEXT("bin", bin, "TIME", "length of such a bin (default 1s)"),
-    TEXT("dead-time", dead_time, "TIME", "of a block after a frame: tell what is lost in it"),
-    FLAG("paralysable", paralysable, "frames in dead time prolong it"),
-    TEXT("device", device, "WHICH", "cpu (the default), or a GPU: cuda or cuda:N"),
-    COUNT("batch", batch, 0, 1 << 28, "frames at a time; 0: 2^16, on a GPU 2^22"),
-    COUNT("threads", threads, 0, 64, "0: one for each processor; results do not depend on it"),
-    FLAG("json", json, "print one JSON object instead of a table"),
+    SLC_PET_RUN_RESULT_OPTIONS,
+    SLC_PET_RUN_TEXT("device", device, "WHICH", "cpu (the default), or a GPU: cuda or cuda:N"),
+    SLC_PET_RUN_COUNT("batch", batch, 0, 1 << 28, "frames at a time; 0: 2^16, on a GPU 2^22"),
+    SLC_PET_RUN_COUNT("threads", threads, 0, 64, "0: one for each processor; results do not depend on it"),
+    SLC_PET_RUN_FLAG("json", json, "print one JSON object instead of a table"),
     {.name = "quiet",
      .letter = 'q',
      .kind = SLC_CLI_FLAG,
@@ -73,109 +41,6 @@ static void set_defaults(void *at)
 }
 
 /* ---- options ----------------------------------------------------------------------------------- */
-
-static int choose_format(slc_pet_run_job *job)
-{
-    const slc_pet_run_options *o = job->options;
-    if (o->output == NULL) {
-        return o->format == NULL && o->tof == NULL && !o->prompts
-                   ? SLC_CLI_GO_ON
-                   : slc_cli_wrong(COMMAND,
-                                   "--format, --tof and --prompts are of coincidences: give --output");
-    }
-    if (o->format == NULL) {
-        job->format = slc_pet_run_format_of(o->output);
-        if (job->format == SLC_PET_RUN_FORMATS) {
-            return slc_cli_wrong(COMMAND, "the end of --output %s tells no format: give --format", o->output);
-        }
-    } else {
-        job->format = 0;
-        while (job->format < SLC_PET_RUN_FORMATS &&
-               strcmp(o->format, slc_pet_run_format_name((size_t)job->format)) != 0) {
-            job->format++;
-        }
-        if (job->format == SLC_PET_RUN_FORMATS) {
-            return slc_cli_unknown(COMMAND, "format", o->format, NULL, slc_pet_run_format_name, NULL);
-        }
-    }
-    if (o->delayed != NULL && !o->prompts && !slc_pet_run_format_has_delayeds(job->format)) {
-        return slc_cli_wrong(COMMAND, "%s has no delayeds: add --prompts, or leave out --delayed",
-                             slc_pet_run_format_name((size_t)job->format));
-    }
-    return SLC_CLI_GO_ON;
-}
-
-static int positive_time(const char *option, const char *word, const char *example, double *ns)
-{
-    if (word != NULL && (!slc_pet_time_word(word, ns) || *ns <= 0)) {
-        return slc_cli_wrong(COMMAND, "--%s takes a time, as %s, not '%s'", option, example, word);
-    }
-    return SLC_CLI_GO_ON;
-}
-
-static int choose_times(slc_pet_run_job *job)
-{
-    const slc_pet_run_options *o = job->options;
-    double bin_ns = 1e9;
-    int status = positive_time("delayed", o->delayed, "100ns", &job->config.delay_ns);
-    if (status == SLC_CLI_GO_ON) {
-        status = positive_time("tof", o->tof, "250ps", &job->tof_ns);
-    }
-    if (status == SLC_CLI_GO_ON) {
-        status = positive_time("bin", o->bin, "1s", &bin_ns);
-    }
-    if (status == SLC_CLI_GO_ON) {
-        status = positive_time("dead-time", o->dead_time, "300ns", &job->dead_time_ns);
-    }
-    if (status == SLC_CLI_GO_ON) {
-        status = slc_pet_horizon_word(COMMAND, o->horizon, &job->config.sort.horizon_ps);
-    }
-    job->config.delayed = o->delayed != NULL;
-    job->bin_s = bin_ns * 1e-9;
-    if (status == SLC_CLI_GO_ON && o->bin != NULL && o->rates == NULL && o->rate_plot == NULL &&
-        o->dead_time == NULL) {
-        return slc_cli_wrong(COMMAND, "--bin is of --rates, --rate-plot and --dead-time");
-    }
-    if (status == SLC_CLI_GO_ON && o->paralysable && o->dead_time == NULL) {
-        return slc_cli_wrong(COMMAND, "--paralysable needs --dead-time");
-    }
-    return status;
-}
-
-static int choose_sinogram(const slc_pet_run_options *o)
-{
-    const bool words = o->rebin || o->subtract || o->tangential != 0 || o->ring_difference != 65536;
-    if (o->sinogram == NULL && words) {
-        return slc_cli_wrong(COMMAND,
-                             "--ring-difference, --tangential, --rebin and --subtract need --sinogram");
-    }
-    if (o->subtract && o->delayed == NULL) {
-        return slc_cli_wrong(COMMAND, "--subtract needs delayeds: --delayed");
-    }
-    return SLC_CLI_GO_ON;
-}
-
-/* Energies are cut when frames are converted: singles outside then cost nothing further, and the pairs are
- * the same. */
-static int set_config(slc_pet_run_job *job)
-{
-    const slc_pet_run_options *o = job->options;
-    slc_pet_coincidence_words words = o->words;
-    words.energies = NULL;
-    slc_pet_config_default(&job->config);
-    int status = slc_pet_coincidence_config_of(COMMAND, &words, &job->config.prompt);
-    if (status == SLC_CLI_GO_ON) {
-        status = slc_pet_convert_config_of(COMMAND, &o->frames, o->words.energies, &job->config.convert);
-    }
-    status = status == SLC_CLI_GO_ON ? choose_times(job) : status;
-    status = status == SLC_CLI_GO_ON ? choose_format(job) : status;
-    status = status == SLC_CLI_GO_ON ? choose_sinogram(o) : status;
-    job->config.threads = (uint32_t)o->threads;
-    job->config.device = o->device;
-    job->config.keep_singles = o->output != NULL || o->singles != NULL || o->rates != NULL ||
-                               o->rate_plot != NULL || o->dead_time != NULL;
-    return status;
-}
 
 /* Standard output takes one thing; no output destroys an input. */
 static int check_files(const slc_pet_run_job *job, char **inputs, int n)
@@ -273,6 +138,7 @@ static void clear(slc_pet_run_job *job)
         free(job->slot[i].frames);
     }
     slc_pet_inputs_close(&job->inputs);
+    slc_pet_paths_clear(&job->paths);
     if (job->owned) {
         slc_io_pet_tables_clear(&job->tables);
     }
@@ -291,16 +157,20 @@ static int run(int argc, char **argv)
     int first = 0;
     int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
     if (status == SLC_CLI_GO_ON) {
-        status = set_config(job);
+        status = slc_pet_run_config_of(COMMAND, "--output", job);
     }
-    status = status == SLC_CLI_GO_ON ? check_files(job, argv + first, argc - first) : status;
+    if (status == SLC_CLI_GO_ON) {
+        status = slc_pet_paths_of(COMMAND, argv + first, argc - first, options.series, options.quiet,
+                                  &job->paths);
+    }
+    status = status == SLC_CLI_GO_ON ? check_files(job, job->paths.path, job->paths.n) : status;
     if (status == SLC_CLI_GO_ON) {
         const bool gpu = options.device != NULL && strcmp(options.device, "cpu") != 0;
         options.batch = options.batch > 0 ? options.batch : gpu ? 1 << 22 : 1 << 16;
         status = slc_pet_tables_of(COMMAND, &options.frames, &job->tables, &job->owned);
     }
     if (status == SLC_CLI_GO_ON) {
-        status = process(job, argv + first, argc - first);
+        status = process(job, job->paths.path, job->paths.n);
     }
     clear(job);
     return status;
@@ -313,7 +183,7 @@ const slc_cli_command slc_cmd_pet_run = {
     .description =
         "Reads raw frames, one input behind the other, converts them to singles, sorts these by time "
         "and finds\n"
-        "coincidences, in bounded memory, on a processor or a GPU. '-' is standard input.\n",
+        "coincidences, in bounded memory, on a processor or a GPU. '-' is standard input.\n" SLC_PET_REPLACES,
     .options = table,
     .n_options = sizeof table / sizeof table[0],
     .min_operands = 1,

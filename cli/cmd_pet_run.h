@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside `sluice pet run`: its options, its job, and the parts of the work.
- * cmd_pet_run.c          options; how a run begins and ends
+ * cmd_pet_run.c          its options; how a run begins and ends
+ * cmd_pet_run_options.c  what those mean that `sluice pet acquire` has, too
  * cmd_pet_run_flow.c     the loop over batches of frames
  * cmd_pet_run_output.c   what is written
  * cmd_pet_run_print.c    what is told
@@ -11,7 +12,10 @@
 
 #include "cmd_pet_frames.h"
 
+#include <sluice/run_pet.h>
 #include <sluice/sluice.h>
+
+struct json_t;
 
 typedef struct slc_pet_run_options {
     slc_pet_frame_words frames;
@@ -19,8 +23,55 @@ typedef struct slc_pet_run_options {
     const char *delayed, *horizon, *device;
     const char *output, *format, *tof, *singles, *late, *sinogram, *rates, *rate_plot, *bin, *dead_time;
     uint64_t ring_difference, tangential, batch, threads;
-    bool prompts, rebin, subtract, paralysable, json, quiet;
+    bool series, prompts, rebin, subtract, paralysable, json, quiet;
 } slc_pet_run_options;
+
+/* Rows for a table of options that has slc_pet_run_options as its struct, or as the first member of it. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a table's row, of a member's name and of literals. */
+#define SLC_PET_RUN_TEXT(name_, member_, value_, help_)                                                      \
+    {                                                                                                        \
+        .name = name_, .value = value_, .kind = SLC_CLI_TEXT,                                                \
+        .member = offsetof(slc_pet_run_options, member_), .help = help_                                      \
+    }
+#define SLC_PET_RUN_COUNT(name_, member_, low_, high_, help_)                                                \
+    {                                                                                                        \
+        .name = name_, .value = "N", .kind = SLC_CLI_COUNT,                                                  \
+        .member = offsetof(slc_pet_run_options, member_), .low = low_, .high = high_, .help = help_          \
+    }
+#define SLC_PET_RUN_FLAG(name_, member_, help_)                                                              \
+    {                                                                                                        \
+        .name = name_, .kind = SLC_CLI_FLAG, .member = offsetof(slc_pet_run_options, member_), .help = help_ \
+    }
+/* NOLINTEND(bugprone-macro-parentheses) */
+#define SLC_PET_RUN_TIME_OPTIONS                                                                             \
+    SLC_PET_RUN_TEXT("delayed", delayed, "TIME",                                                             \
+                     "find delayed pairs, too, whose windows begin so late: 100ns"),                         \
+        SLC_PET_RUN_TEXT("horizon", horizon, "TIME",                                                         \
+                         "how far behind the latest time a single may come (default 1ms)")
+#define SLC_PET_RUN_RESULT_OPTIONS                                                                           \
+    SLC_PET_RUN_TEXT("format", format, "FORMAT",                                                             \
+                     "castor, safir, siemens, yrt, gate, hdf5 or csv; else by NAME's end"),                  \
+        SLC_PET_RUN_TEXT("tof", tof, "TIME",                                                                 \
+                         "write times of flight, which have this resolution (FWHM), 250ps"),                 \
+        SLC_PET_RUN_FLAG("prompts", prompts, "write prompts alone: castor and yrt have no delayeds"),        \
+        SLC_PET_RUN_TEXT("singles", singles, "FILE", "write the sorted singles"),                            \
+        SLC_PET_RUN_TEXT("late", late, "FILE", "write singles that came later than the horizon allows"),     \
+        SLC_PET_RUN_TEXT("sinogram", sinogram, "NAME", "write a sinogram, NAME.hs and NAME.s"),              \
+        SLC_PET_RUN_COUNT("ring-difference", ring_difference, 0, 65536,                                      \
+                          "of a sinogram, the largest (65536: all there are)"),                              \
+        SLC_PET_RUN_COUNT("tangential", tangential, 0, 65536,                                                \
+                          "bins of a sinogram; 0: half the crystals around a ring"),                         \
+        SLC_PET_RUN_FLAG("rebin", rebin,                                                                     \
+                         "a sinogram by single-slice rebinning instead of all pairs of rings"),              \
+        SLC_PET_RUN_FLAG("subtract", subtract,                                                               \
+                         "delayeds count -1 in a sinogram; otherwise they are left out"),                    \
+        SLC_PET_RUN_TEXT("rates", rates, "FILE",                                                             \
+                         "write counts by bin of time (CSV); frames and losses are estimates"),              \
+        SLC_PET_RUN_TEXT("rate-plot", rate_plot, "FILE", "draw them (SVG)"),                                 \
+        SLC_PET_RUN_TEXT("bin", bin, "TIME", "length of such a bin (default 1s)"),                           \
+        SLC_PET_RUN_TEXT("dead-time", dead_time, "TIME",                                                     \
+                         "of a block after a frame: tell what is lost in it"),                               \
+        SLC_PET_RUN_FLAG("paralysable", paralysable, "frames in dead time prolong it")
 
 enum {
     SLC_PET_RUN_CSV = SLC_IO_PET_LIST_FORMATS, /* behind the formats of io_pet.h */
@@ -45,6 +96,7 @@ typedef struct slc_pet_run_job {
     int format; /* of the coincidences */
     double tof_ns;
     double bin_s, dead_time_ns;
+    slc_pet_paths paths; /* what is read */
     slc_pet_inputs inputs;
     slc_pet_chain *chain;
     slc_pet_run_slot slot[SLC_PET_RUN_SLOTS];
@@ -70,6 +122,12 @@ typedef struct slc_pet_run_job {
     slc_error error;
 } slc_pet_run_job;
 
+/* ---- cmd_pet_run_options.c --------------------------------------------------------------------- */
+
+/* The configuration and what is written, of job->options; coincidences are asked for by the option `list`.
+ * SLC_CLI_GO_ON, or the exit status after a line. */
+int slc_pet_run_config_of(const slc_cli_command *command, const char *list, slc_pet_run_job *job);
+
 /* ---- cmd_pet_run_output.c ---------------------------------------------------------------------- */
 
 /* "castor" … "hdf5", "csv"; NULL beyond. */
@@ -80,8 +138,8 @@ bool slc_pet_run_format_has_delayeds(int format);
 
 /* Outputs whose names are wrong, or whose limits the scanner is beyond, are told here as far as possible. */
 slc_status slc_pet_run_outputs_open(slc_pet_run_job *job);
-/* A result of the chain; `last` behind all frames. */
-slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_pet_run_slot *slot, bool last);
+/* A call of the chain, with its singles if they are kept. */
+slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_run_pet_batch *batch);
 /* Each output stands for itself: what cannot be completed is told, and the others are. */
 void slc_pet_run_outputs_finish(slc_pet_run_job *job);
 void slc_pet_run_outputs_abandon(slc_pet_run_job *job);
@@ -95,5 +153,9 @@ slc_status slc_pet_run_flow(slc_pet_run_job *job);
 
 void slc_pet_run_print_text(const slc_pet_run_job *job);
 bool slc_pet_run_print_json(const slc_pet_run_job *job);
+/* What became of the outputs, and of the rates if there are any: lines of the table, members of the object.
+ */
+void slc_pet_run_print_outputs(const slc_pet_run_job *job, const char *indent);
+void slc_pet_run_add_outputs(const slc_pet_run_job *job, struct json_t *object);
 
 #endif

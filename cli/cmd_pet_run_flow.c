@@ -35,7 +35,9 @@ static slc_status take(slc_pet_run_job *job, const slc_pet_run_slot *slot, bool 
     }
     job->totals = slot->totals;
     slc_cli_progress_show(&job->progress, slot->totals.convert.frames, 0);
-    return slc_pet_run_outputs_take(job, slot, last);
+    const slc_run_pet_batch batch = {
+        .frames = slot->frames, .n = slot->n, .result = &slot->result, .totals = &slot->totals, .last = last};
+    return slc_pet_run_outputs_take(job, &batch);
 }
 
 static slc_status write_slot(void *context, uint32_t index, slc_error *error)
@@ -43,12 +45,6 @@ static slc_status write_slot(void *context, uint32_t index, slc_error *error)
     slc_pet_run_job *job = context;
     const slc_status status = take(job, &job->slot[index], false);
     return status == SLC_OK ? SLC_OK : slc_fail(error, status, "%s", job->error.text);
-}
-
-static bool stop(void *context)
-{
-    (void)context;
-    return slc_cli_interrupted();
 }
 
 static slc_status reserve(slc_pet_run_job *job, uint32_t slots)
@@ -70,7 +66,7 @@ slc_status slc_pet_run_flow(slc_pet_run_job *job)
     const uint32_t slots = slc_run_pipeline_slots(&alone) == 1 ? 1 : SLC_PET_RUN_SLOTS;
     const slc_run_pipeline_config config = {.threads = 1, .slots = slots};
     const slc_run_stages stages = {
-        .context = job, .read = read_slot, .work = work_slot, .write = write_slot, .stop = stop};
+        .context = job, .read = read_slot, .work = work_slot, .write = write_slot, .stop = slc_cli_stop};
     slc_status status = reserve(job, slots);
     slc_error error = {0};
     if (status == SLC_OK) {

@@ -146,24 +146,6 @@ static void find_start(slc_pet_run_job *job, const slc_pet_singles *singles)
     }
 }
 
-/* Without the delayeds. */
-static void keep_prompts(slc_pet_coincidences *p)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < p->head.size; i++) {
-        if (p->delayed[i] == 0) {
-            p->time_ps[kept] = p->time_ps[i];
-            p->dt_ps[kept] = p->dt_ps[i];
-            p->crystal1[kept] = p->crystal1[i];
-            p->crystal2[kept] = p->crystal2[i];
-            p->energy1_kev[kept] = p->energy1_kev[i];
-            p->energy2_kev[kept] = p->energy2_kev[i];
-            p->delayed[kept++] = 0;
-        }
-    }
-    p->head.size = kept;
-}
-
 static slc_status write_pairs(slc_pet_run_job *job, const slc_pet_result *result, bool last)
 {
     slc_columns_reset(&job->due);
@@ -175,7 +157,7 @@ static slc_status write_pairs(slc_pet_run_job *job, const slc_pet_result *result
         return status;
     }
     if (job->options->prompts) {
-        keep_prompts(&job->due);
+        slc_pet_keep_prompts(&job->due);
     }
     job->written += job->due.head.size;
     if (job->csv != NULL) {
@@ -187,14 +169,14 @@ static slc_status write_pairs(slc_pet_run_job *job, const slc_pet_result *result
 }
 
 /* Rates that cannot go on are given up, and that is told at the end: they are no reason to lose the rest. */
-static void take_rates(slc_pet_run_job *job, const slc_pet_run_slot *slot, bool last)
+static void take_rates(slc_pet_run_job *job, const slc_run_pet_batch *batch)
 {
     if (job->rates == NULL) {
         return;
     }
-    slc_status status = slc_run_pet_rates_add(job->rates, slot->frames, slot->n, &slot->result, &slot->totals,
-                                              0, &job->rates_error);
-    if (status == SLC_OK && last) {
+    slc_status status = slc_run_pet_rates_add(job->rates, batch->frames, batch->n, batch->result,
+                                              batch->totals, batch->skipped, &job->rates_error);
+    if (status == SLC_OK && batch->last) {
         status = slc_run_pet_rates_finish(job->rates, &job->rates_error);
     }
     if (status != SLC_OK) {
@@ -203,9 +185,9 @@ static void take_rates(slc_pet_run_job *job, const slc_pet_run_slot *slot, bool 
     }
 }
 
-slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_pet_run_slot *slot, bool last)
+slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_run_pet_batch *batch)
 {
-    const slc_pet_result *result = &slot->result;
+    const slc_pet_result *result = batch->result;
     slc_status status = SLC_OK;
     find_start(job, &result->singles);
     if (job->singles != NULL) {
@@ -215,23 +197,28 @@ slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_pet_run_slot
         status = slc_io_pet_singles_write(job->late, &result->late, &job->error);
     }
     if (status == SLC_OK && job->order != NULL) {
-        status = write_pairs(job, result, last);
+        status = write_pairs(job, result, batch->last);
     }
     if (status == SLC_OK && job->sinogram != NULL) {
         status = slc_io_pet_sinogram_add(job->sinogram, &result->pairs, &job->error);
     }
     if (status == SLC_OK) {
-        take_rates(job, slot, last);
+        take_rates(job, batch);
     }
     return status;
 }
 
 /* ---- the end ----------------------------------------------------------------------------------- */
 
+static const char *command_of(const slc_pet_run_job *job)
+{
+    return job->command != NULL ? job->command : "pet run";
+}
+
 static void judge(slc_pet_run_job *job, slc_status status)
 {
     if (status != SLC_OK) {
-        slc_cli_say(job->command != NULL ? job->command : "pet run", "%s", job->error.text);
+        slc_cli_say(command_of(job), "%s", job->error.text);
         job->failed = true;
     }
 }
@@ -275,7 +262,7 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
         judge(job, slc_io_pet_sinogram_write(job->sinogram, o->sinogram, &job->error));
     }
     if (job->rates_error.status != SLC_OK) {
-        slc_cli_say("pet run", "no rates: %s", job->rates_error.text);
+        slc_cli_say(command_of(job), "no rates: %s", job->rates_error.text);
         job->failed = true;
     }
     if (o->rates != NULL && job->rates != NULL) {

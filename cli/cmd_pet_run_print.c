@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What `sluice pet run` tells: a table for people, or one JSON object. */
 #include "cli_faults.h"
+#include "cli_sums.h"
 #include "cmd_pet_run.h"
 
 #include <inttypes.h>
 #include <jansson.h>
-
-static double sum_of(const double *values, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += values[i];
-    }
-    return sum;
-}
-
-static double ratio(double part, double whole)
-{
-    return whole > 0 ? part / whole : 0;
-}
 
 static uint64_t multiples_of(const slc_pet_coincidence_counts *c)
 {
@@ -43,32 +30,38 @@ static void print_pairs(const char *label, const slc_pet_coincidence_counts *c)
                  label, c->pairs, c->windows, multiples_of(c), c->groups);
 }
 
-static void print_rates(const slc_pet_run_job *job)
+static void print_rates(const slc_pet_run_job *job, const char *indent)
 {
     slc_run_pet_rates_totals t;
     slc_run_pet_rates_totals_of(job->rates, &t);
-    (void)printf("%-14s %.0f expected from singles rates, in %.6f s\n", "randoms", t.randoms, t.seconds);
+    (void)printf("%s%-14s %.0f expected from singles rates, in %.6f s\n", indent, "randoms", t.randoms,
+                 t.seconds);
     if (job->dead_time_ns > 0) {
-        (void)printf("%-14s %.0f frames expected in it (%.3f %%; %.3f %% of the busiest block)", "dead time",
-                     t.dead_frames, 100 * ratio(t.dead_frames, (double)t.frames + t.dead_frames),
+        (void)printf("%s%-14s %.0f frames expected in it (%.3f %%; %.3f %% of the busiest block)", indent,
+                     "dead time", t.dead_frames,
+                     100 * slc_cli_ratio(t.dead_frames, (double)t.frames + t.dead_frames),
                      100 * t.worst_fraction);
         (void)printf(t.saturated > 0 ? "; %" PRIu64 " blocks and bins beyond what it allows\n" : "\n",
                      t.saturated);
     }
 }
 
-static void print_written(const slc_pet_run_job *job)
+void slc_pet_run_print_outputs(const slc_pet_run_job *job, const char *indent)
 {
     const slc_pet_run_options *o = job->options;
+    if (job->rates != NULL) {
+        print_rates(job, indent);
+    }
     if (o->output != NULL) {
-        (void)printf("%-14s %" PRIu64 " pairs to %s (%s), time 0 is %.9f s", "written", job->written,
-                     o->output, slc_pet_run_format_name((size_t)job->format), (double)job->start_ps * 1e-12);
+        (void)printf("%s%-14s %" PRIu64 " pairs to %s (%s), time 0 is %.9f s", indent, "written",
+                     job->written, o->output, slc_pet_run_format_name((size_t)job->format),
+                     (double)job->start_ps * 1e-12);
         (void)printf(job->left_out > 0 ? "; %" PRIu64 " that it has no number for left out\n" : "\n",
                      job->left_out);
     }
     if (o->sinogram != NULL) {
-        (void)printf("%-14s %" PRIu64 " pairs, %" PRIu64 " outside of it\n", "sinogram", job->sinogram_in,
-                     job->sinogram_outside);
+        (void)printf("%s%-14s %" PRIu64 " pairs, %" PRIu64 " outside of it\n", indent, "sinogram",
+                     job->sinogram_in, job->sinogram_outside);
     }
 }
 
@@ -76,7 +69,7 @@ void slc_pet_run_print_text(const slc_pet_run_job *job)
 {
     const slc_pet_convert_counts *c = &job->totals.convert;
     const slc_pet_sort_counts *s = &job->totals.sort;
-    const double seconds = sum_of(job->seconds, SLC_PET_STAGES);
+    const double seconds = slc_cli_sum(job->seconds, SLC_PET_STAGES);
     slc_faults faults = job->faults;
     slc_pet_inputs_faults(&job->inputs, &faults);
     (void)printf("%-14s %" PRIu64 " of %d input%s\n", "frames", c->frames, job->inputs.n,
@@ -95,14 +88,11 @@ void slc_pet_run_print_text(const slc_pet_run_job *job)
     if (job->config.delayed) {
         print_pairs("delayeds", &job->totals.delayed);
     }
-    if (job->rates != NULL) {
-        print_rates(job);
-    }
-    print_written(job);
+    slc_pet_run_print_outputs(job, "");
     slc_cli_print_faults(&faults);
     (void)printf("%-14s convert %.3f s, sort %.3f s, coincidences %.3f s (%.1f Mframe/s); %.3f s in all\n",
                  "time", job->seconds[SLC_PET_STAGE_CONVERT], job->seconds[SLC_PET_STAGE_SORT],
-                 job->seconds[SLC_PET_STAGE_COINCIDENCE], ratio((double)c->frames, seconds) * 1e-6,
+                 job->seconds[SLC_PET_STAGE_COINCIDENCE], slc_cli_ratio((double)c->frames, seconds) * 1e-6,
                  job->seconds_total);
 }
 
@@ -134,8 +124,11 @@ static void add_rates(const slc_pet_run_job *job, json_t *object)
     }
 }
 
-static void add_outputs(const slc_pet_run_job *job, json_t *object)
+void slc_pet_run_add_outputs(const slc_pet_run_job *job, json_t *object)
 {
+    if (job->rates != NULL) {
+        add_rates(job, object);
+    }
     if (job->options->output != NULL) {
         json_t *list = json_pack("{s:s, s:s, s:I, s:I, s:I}", "file", job->options->output, "format",
                                  slc_pet_run_format_name((size_t)job->format), "written",
@@ -169,11 +162,8 @@ bool slc_pet_run_print_json(const slc_pet_run_job *job)
     if (object != NULL && job->config.delayed) {
         (void)json_object_set_new(object, "delayeds", pairs_json(&job->totals.delayed));
     }
-    if (object != NULL && job->rates != NULL) {
-        add_rates(job, object);
-    }
     if (object != NULL) {
-        add_outputs(job, object);
+        slc_pet_run_add_outputs(job, object);
     }
     return slc_cli_print_json("pet run", object);
 }

@@ -2,6 +2,7 @@
  *
  * `sluice pet sort`: nearly ordered singles to ordered ones, as they come, in the memory of a horizon.
  */
+#include "cmd_pet_files.h"
 #include "cmd_pet_frames.h"
 
 #include <sluice/sluice.h>
@@ -185,16 +186,17 @@ static int process(job *j, const char *path)
 
 static int check(const sort_options *o, char **inputs)
 {
-    static const char *const flags[] = {"--output", "--late"};
     const bool prints = strcmp(o->output, "-") == 0;
-    const char *const outputs[] = {prints ? NULL : o->output, o->late};
     if (o->late != NULL && strcmp(o->late, "-") == 0) {
         return slc_cli_wrong(COMMAND, "--late needs the name of a file, not '-'");
     }
     if (o->json && prints) {
         return slc_cli_wrong(COMMAND, "--json and --output - both print: give --output a file");
     }
-    return slc_cli_check_files(COMMAND, flags, outputs, 2, inputs, 1);
+    slc_pet_files files = {.n = 0};
+    slc_pet_files_add(&files, "--output", o->output);
+    slc_pet_files_add(&files, "--late", o->late);
+    return slc_pet_files_check(&files, COMMAND, NULL, inputs, 1);
 }
 
 static int run(int argc, char **argv)
@@ -227,7 +229,7 @@ const slc_cli_command slc_cmd_pet_sort = {
     .description =
         "Puts singles, as they come from several modules, into the order of their times, stable, in "
         "the memory\n"
-        "that singles of one horizon need. '-' is standard input.\n",
+        "that singles of one horizon need. '-' is standard input.\n" SLC_PET_REPLACES,
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .min_operands = 1,

@@ -27,7 +27,8 @@ static bool quantity(const char *text, const unit *units, size_t n, double *valu
 
 bool slc_pet_time_word(const char *text, double *ns)
 {
-    static const unit units[] = {{"ps", 1e-3}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    static const unit units[] = {{"ps", 1e-3}, {"ns", 1},     {"us", 1e3},  {"ms", 1e6},
+                                 {"s", 1e9},   {"min", 60e9}, {"h", 3600e9}};
     return quantity(text, units, sizeof units / sizeof *units, ns);
 }
 

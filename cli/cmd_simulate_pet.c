@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define COMMAND (&slc_cmd_simulate_pet)
@@ -48,7 +49,7 @@ _Static_assert(sizeof(simulate_options) <= SLC_CLI_OPTIONS_BYTES, "the help need
     }
 
 static const slc_cli_option table[] = {
-    TEXT("scanner", scanner, "NAME", "a wrong name lists all (default mouse20)"),
+    TEXT("scanner", scanner, "NAME", "by name or in words; a wrong name lists all (default mouse20)"),
     {.name = "seconds",
      .value = "X",
      .kind = SLC_CLI_NUMBER,
@@ -64,8 +65,8 @@ static const slc_cli_option table[] = {
      .help = "write a raw file"},
     FLAG("bare", bare, "write frames alone, without heads; '-' is then standard output"),
     FLAG("replace", replace, "overwrite FILE if it is there; otherwise that is an error"),
-    TEXT("tables", tables, "FILE", "where to write the tables that the frames convert with (HDF5)"),
-    TEXT("truth", truth, "FILE", "where to write a row for each frame (CSV): where it is from"),
+    TEXT("write-tables", tables, "FILE", "write the tables that the frames convert with (HDF5)"),
+    TEXT("truth", truth, "FILE", "write a row for each frame (CSV): where it is from"),
     {.name = "send",
      .value = "ADDR:PORT",
      .kind = SLC_CLI_TEXTS,
@@ -209,7 +210,7 @@ static int configure(job *j)
 
 static int check_words(const simulate_options *o)
 {
-    static const char *const flags[] = {"--output", "--tables", "--truth"};
+    static const char *const flags[] = {"--output", "--write-tables", "--truth"};
     const char *const names[] = {o->output, o->tables, o->truth};
     if ((o->output != NULL) == (o->send.n > 0)) {
         return slc_cli_wrong(COMMAND, "it is written or sent: give --output or --send");
@@ -228,15 +229,28 @@ static int check_words(const simulate_options *o)
     slc_pet_files files = {.n = 0};
     if (o->bare) {
         slc_pet_files_add(&files, "--output", o->output);
+        files.file[0].raw = true; /* if there is one */
     } else {
         slc_pet_files_add_raw(&files, "--output", o->output);
     }
-    slc_pet_files_add(&files, "--tables", o->tables);
+    slc_pet_files_add(&files, "--write-tables", o->tables);
     slc_pet_files_add(&files, "--truth", o->truth);
     return slc_pet_files_check(&files, COMMAND, NULL, NULL, 0);
 }
 
 /* ---- outputs ----------------------------------------------------------------------------------- */
+
+/* Frames without heads are raw data all the same. */
+static slc_status open_bare(job *j)
+{
+    const char *name = j->options->output;
+    struct stat there;
+    if (!j->options->replace && strcmp(name, "-") != 0 && stat(name, &there) == 0 && S_ISREG(there.st_mode)) {
+        return slc_fail(&j->error, SLC_ERR_IO, "%s: cannot create: File exists; raw data are not overwritten",
+                        name);
+    }
+    return slc_io_text_create(name, &j->bare, &j->error);
+}
 
 static slc_status open_outputs(job *j)
 {
@@ -255,7 +269,7 @@ static slc_status open_outputs(job *j)
         }
     }
     if (status == SLC_OK && o->bare) {
-        status = slc_io_text_create(o->output, &j->bare, &j->error);
+        status = open_bare(j);
     } else if (status == SLC_OK && o->output != NULL) {
         const slc_io_pet_raw_config config = {
             .replace = o->replace,
@@ -361,12 +375,6 @@ static slc_status generate(job *j)
     return status;
 }
 
-static bool stop(void *context)
-{
-    (void)context;
-    return slc_cli_interrupted();
-}
-
 static slc_status send_all(job *j)
 {
     const simulate_options *o = j->options;
@@ -376,7 +384,7 @@ static slc_status send_all(job *j)
                              .frames_per_datagram = j->config.frames_per_packet,
                              .sequence = o->sequence,
                              .repeat = o->repeat,
-                             .stop = stop};
+                             .stop = slc_cli_stop};
     for (uint32_t i = 0; i < o->send.n; i++) {
         send.to[i] = o->send.word[i];
     }

@@ -129,12 +129,6 @@ static slc_status write_slot(void *context, uint32_t index, slc_error *error)
     return slc_fail(error, SLC_ERR_USAGE, "told");
 }
 
-static bool stop(void *context)
-{
-    (void)context;
-    return slc_cli_interrupted();
-}
-
 /* ---- one input --------------------------------------------------------------------------------- */
 
 /* The end of an input: what was wrong behind its last event, and why it ended. */
@@ -166,7 +160,7 @@ static bool run_input(slc_velo_job *job)
                                    .work = work_slot,
                                    .write = write_slot,
                                    .begin = slc_velo_job_begin,
-                                   .stop = stop,
+                                   .stop = slc_cli_stop,
                                    .early = finish_early};
     slc_run_pipeline_times times;
     job->input.read_status = SLC_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The JSON object of `sluice velo --json`: docs/formats/json-output.md. */
 #include "cli_faults.h"
+#include "cli_sums.h"
 #include "cmd_velo.h"
 
 #include <inttypes.h>
@@ -8,11 +9,6 @@
 static json_t *number_u64(uint64_t value)
 {
     return json_integer((json_int_t)value);
-}
-
-static double ratio(double part, double whole)
-{
-    return whole > 0 ? part / whole : 0;
 }
 
 static json_t *category_object(const slc_velo_category_counts *counts)
@@ -23,10 +19,10 @@ static json_t *category_object(const slc_velo_category_counts *counts)
                      number_u64(counts->reconstructible), "found", number_u64(counts->found), "efficiency",
                      efficiency.value, "efficiency_sigma", efficiency.sigma, "clones",
                      number_u64(counts->clones), "clone_rate", clones.value, "purity",
-                     ratio(counts->purity_sum, (double)counts->matched), "hit_efficiency",
-                     ratio(counts->hit_efficiency_sum, (double)counts->matched), "first_hits",
-                     ratio(counts->first_hits_sum, (double)counts->matched), "last_hits",
-                     ratio(counts->last_hits_sum, (double)counts->matched));
+                     slc_cli_ratio(counts->purity_sum, (double)counts->matched), "hit_efficiency",
+                     slc_cli_ratio(counts->hit_efficiency_sum, (double)counts->matched), "first_hits",
+                     slc_cli_ratio(counts->first_hits_sum, (double)counts->matched), "last_hits",
+                     slc_cli_ratio(counts->last_hits_sum, (double)counts->matched));
 }
 
 static json_t *histogram_object(const slc_histogram *histogram)
@@ -162,7 +158,7 @@ bool slc_velo_print_json(slc_velo_job *job)
     }
     made = made && json_object_set_new(object, "seconds", json_real(totals->seconds)) == 0 &&
            json_object_set_new(object, "events_per_second",
-                               json_real(ratio((double)totals->events, totals->seconds))) == 0 &&
+                               json_real(slc_cli_ratio((double)totals->events, totals->seconds))) == 0 &&
            json_object_set_new(object, "seconds_total", json_real(totals->seconds_total)) == 0;
     if (made && (job->options->timing || job->options->repeat > 0)) {
         made = json_object_set_new(object, "timing", slc_velo_timing_json(job)) == 0;

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The tables of `sluice velo`: for people on standard output, and as CSV. */
 #include "cli_faults.h"
+#include "cli_sums.h"
 #include "cmd_velo.h"
 
 #include <inttypes.h>
-
-static double ratio(double part, double whole)
-{
-    return whole > 0 ? part / whole : 0;
-}
 
 /* ---- for people ------------------------------------------------------------------------------ */
 
@@ -32,7 +28,7 @@ static void print_summary(const slc_velo_totals *totals)
     (void)printf("%-14s %" PRIu64 "\n", "vertices", totals->primaries);
     slc_cli_print_faults(&totals->faults);
     (void)printf("%-14s %.3f s in the chain (%.0f events/s), %.3f s in all\n", "time", totals->seconds,
-                 ratio((double)totals->events, totals->seconds), totals->seconds_total);
+                 slc_cli_ratio((double)totals->events, totals->seconds), totals->seconds_total);
 }
 
 static void print_category(const char *name, const slc_velo_category_counts *counts)
@@ -45,8 +41,8 @@ static void print_category(const char *name, const slc_velo_category_counts *cou
         return;
     }
     (void)printf("%7.2f ± %4.2f%9.2f", 100 * efficiency.value, 100 * efficiency.sigma, 100 * clones.value);
-    (void)printf("%9.2f%9.2f\n", 100 * ratio(counts->purity_sum, (double)counts->matched),
-                 100 * ratio(counts->hit_efficiency_sum, (double)counts->matched));
+    (void)printf("%9.2f%9.2f\n", 100 * slc_cli_ratio(counts->purity_sum, (double)counts->matched),
+                 100 * slc_cli_ratio(counts->hit_efficiency_sum, (double)counts->matched));
 }
 
 static void print_pull(const char *name, const slc_histogram *pull)
@@ -141,8 +137,8 @@ static void print_truth(const slc_velo_check *check)
         (void)printf("%-14s x rms %.2f µm, y rms %.2f µm inside ±%.0f µm (%" PRIu64
                      " hits, %.2f and %.2f %% outside)\n",
                      "residuals", slc_histogram_rms(x), slc_histogram_rms(y), x->high, all,
-                     100 * ratio((double)(all - x->inside), (double)all),
-                     100 * ratio((double)(all - y->inside), (double)all));
+                     100 * slc_cli_ratio((double)(all - x->inside), (double)all),
+                     100 * slc_cli_ratio((double)(all - y->inside), (double)all));
     }
     print_pull("pull x", &check->pull_x);
     print_pull("pull y", &check->pull_y);
@@ -242,11 +238,12 @@ static void csv_truth(FILE *out, const slc_velo_check *check)
         csv_fraction(out, name, "efficiency", slc_fraction_of(counts->found, counts->reconstructible));
         csv_fraction(out, name, "clone_rate",
                      slc_fraction_of(counts->clones, counts->found + counts->clones));
-        csv_value(out, name, "purity", ratio(counts->purity_sum, (double)counts->matched), "1");
-        csv_value(out, name, "hit_efficiency", ratio(counts->hit_efficiency_sum, (double)counts->matched),
+        csv_value(out, name, "purity", slc_cli_ratio(counts->purity_sum, (double)counts->matched), "1");
+        csv_value(out, name, "hit_efficiency",
+                  slc_cli_ratio(counts->hit_efficiency_sum, (double)counts->matched), "1");
+        csv_value(out, name, "first_hits", slc_cli_ratio(counts->first_hits_sum, (double)counts->matched),
                   "1");
-        csv_value(out, name, "first_hits", ratio(counts->first_hits_sum, (double)counts->matched), "1");
-        csv_value(out, name, "last_hits", ratio(counts->last_hits_sum, (double)counts->matched), "1");
+        csv_value(out, name, "last_hits", slc_cli_ratio(counts->last_hits_sum, (double)counts->matched), "1");
     }
     csv_vertices(out, check);
     csv_histogram(out, "residual_x", &check->residual_x_um, "um");

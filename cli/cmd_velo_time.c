@@ -206,12 +206,6 @@ static slc_status write_again(void *context, uint32_t index, slc_error *error)
     return SLC_OK;
 }
 
-static bool stop(void *context)
-{
-    (void)context;
-    return slc_cli_interrupted();
-}
-
 bool slc_velo_measure(slc_velo_job *job)
 {
     const slc_run_stages stages = {.context = job,
@@ -219,7 +213,7 @@ bool slc_velo_measure(slc_velo_job *job)
                                    .work = work_again,
                                    .write = write_again,
                                    .begin = slc_velo_job_begin,
-                                   .stop = stop};
+                                   .stop = slc_cli_stop};
     memset(&job->timing, 0, sizeof job->timing);
     job->n_warmup = job->options->warmup * job->n_held;
     job->n_measured = job->n_held > 0 ? job->options->repeat * job->n_held : 0;

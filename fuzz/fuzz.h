@@ -10,6 +10,21 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
+/* Bytes of the input that choose something, one by one; 0 where there are no more. */
+typedef struct fuzz_input {
+    const uint8_t *bytes;
+    size_t left;
+} fuzz_input;
+
+static inline uint8_t fuzz_next(fuzz_input *in)
+{
+    if (in->left == 0) {
+        return 0;
+    }
+    in->left--;
+    return *in->bytes++;
+}
+
 /* Aborts with the text where the condition does not hold. */
 void fuzz_require(bool holds, const char *text);
 /* Aborts where the collection breaks its contract. */

@@ -11,20 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct input {
-    const uint8_t *bytes;
-    size_t left;
-} input;
-
-static uint8_t next(input *in)
-{
-    if (in->left == 0) {
-        return 0;
-    }
-    in->left--;
-    return *in->bytes++;
-}
-
 /* A type of what a byte says, numbers mostly. */
 static hid_t type_of(uint8_t kind, hid_t usual)
 {
@@ -51,13 +37,13 @@ static void put_number(hid_t object, const char *name, uint8_t kind, hid_t usual
     (void)H5Sclose(space);
 }
 
-static void put_attributes(input *in, hid_t file, double numbers[11])
+static void put_attributes(fuzz_input *in, hid_t file, double numbers[11])
 {
     static const char *const names[] = {"channels",  "modules",    "module_rings", "blocks_y",
                                         "blocks_z",  "crystals_y", "crystals_z",   "position_side",
                                         "radius_mm", "pitch_z_mm", "depth_mm"};
     static const char kind[] = "sluice pet tables";
-    const uint8_t how = next(in);
+    const uint8_t how = fuzz_next(in);
     const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
     (void)H5Tset_size(type, how == 255 ? 3 : sizeof kind);
     const hid_t attribute = H5Acreate2(file, "kind", type, space, H5P_DEFAULT, H5P_DEFAULT);
@@ -67,7 +53,7 @@ static void put_attributes(input *in, hid_t file, double numbers[11])
     (void)H5Tclose(type);
     put_number(file, "version", 0, H5T_STD_U32LE, how == 254 ? 2 : 1);
     for (int i = 0; i < 11; i++) {
-        const uint8_t what = next(in), value = next(in);
+        const uint8_t what = fuzz_next(in), value = fuzz_next(in);
         numbers[i] = value % 32;
         if (what != 255) {
             put_number(file, names[i], what, i < 8 ? H5T_STD_U32LE : H5T_IEEE_F64LE,
@@ -77,16 +63,16 @@ static void put_attributes(input *in, hid_t file, double numbers[11])
 }
 
 /* A dataset whose sizes are right, but for what the input adds. */
-static void put_table(input *in, hid_t file, const char *name, hid_t usual, int dimensions,
+static void put_table(fuzz_input *in, hid_t file, const char *name, hid_t usual, int dimensions,
                       const hsize_t *right)
 {
-    const uint8_t what = next(in);
+    const uint8_t what = fuzz_next(in);
     hsize_t size[5] = {1, 1, 1, 1, 1}, elements = 1;
     if (what % 4 == 3) {
         return;
     }
     for (int d = 0; d < dimensions; d++) {
-        const uint8_t more = next(in);
+        const uint8_t more = fuzz_next(in);
         size[d] = right[d] + (more > 250 ? more - 250U : 0);
         elements *= size[d];
     }
@@ -99,7 +85,7 @@ static void put_table(input *in, hid_t file, const char *name, hid_t usual, int 
         return;
     }
     for (size_t i = 0; i < 8 * elements && in->left > 0; i++) {
-        values[i] = next(in);
+        values[i] = fuzz_next(in);
     }
     const hid_t space = H5Screate_simple(dimensions, size, NULL);
     const hid_t dataset = H5Dcreate2(file, name, type_of(what / 16, usual), space, H5P_DEFAULT, H5P_DEFAULT,
@@ -114,7 +100,7 @@ static void put_table(input *in, hid_t file, const char *name, hid_t usual, int 
 }
 
 /* The file's bytes, which the caller frees. */
-static void *make_file(input *in, size_t *size)
+static void *make_file(fuzz_input *in, size_t *size)
 {
     double n[11];
     void *bytes = NULL;
@@ -126,7 +112,7 @@ static void *make_file(input *in, size_t *size)
     const hsize_t crystals = modules * units * (hsize_t)(n[5] * n[6]), side = (hsize_t)n[7];
     put_table(in, file, "position", H5T_NATIVE_UINT16, 4, (hsize_t[]){modules, units, side, side});
     put_table(in, file, "gain", H5T_NATIVE_FLOAT, 1, &crystals);
-    put_table(in, file, "energy", H5T_NATIVE_FLOAT, 2, (hsize_t[]){crystals, next(in) % 8});
+    put_table(in, file, "energy", H5T_NATIVE_FLOAT, 2, (hsize_t[]){crystals, fuzz_next(in) % 8});
     put_table(in, file, "time_offset", H5T_NATIVE_INT32, 1, &crystals);
     (void)H5Fflush(file, H5F_SCOPE_LOCAL);
     const ssize_t bound = H5Fget_file_image(file, NULL, 0);
@@ -140,7 +126,7 @@ static void *make_file(input *in, size_t *size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    input in = {bytes, size};
+    fuzz_input in = {bytes, size};
     slc_pet_tables tables;
     slc_error error = {0};
     size_t file_size = 0;

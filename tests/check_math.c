@@ -8,6 +8,7 @@
  *
  * Points are 2^20 a function, or as many as is said: one half spread over all exponents, one half over the
  * range where the function does its work; special values in addition, crossed for functions of two arguments.
+ * Fewer, from 2^12, are for emulators.
  * --exhaustive takes all 2^32 floats as first argument instead, some minutes a function (SLUICE_SIMD=avx2
  * chooses the target that is measured).
  */
@@ -27,7 +28,8 @@ SIMD_FOR_EACH(DECLARE)
 #define ROW(target, TARGET) [SLC_SIMD_##TARGET] = &slc_check_math_kernels_##target,
 static const slc_check_math *const tables[SLC_SIMD_TARGETS] = {SIMD_FOR_EACH(ROW)};
 
-enum { BLOCK = 4096, SPARE = 64, COMPARED_LOG2 = 20 };
+enum { BLOCK_LOG2 = 12, BLOCK = 1 << BLOCK_LOG2, SPARE = 64, COMPARED_LOG2 = 20 };
+static unsigned compared_log2 = COMPARED_LOG2; /* points on which a target is compared with c */
 
 static double ref_sin(double x, double y)
 {
@@ -254,8 +256,8 @@ static void check_function(slc_simd_target target, size_t f, unsigned n_log2)
         n = fill_hard(b);
         check_block(target, f, n, true, measured);
     }
-    const unsigned points_log2 = n_log2 > COMPARED_LOG2 ? n_log2 : COMPARED_LOG2;
-    const uint64_t compared = (1ULL << COMPARED_LOG2) / BLOCK;
+    const unsigned points_log2 = n_log2 > compared_log2 ? n_log2 : compared_log2;
+    const uint64_t compared = (1ULL << compared_log2) / BLOCK;
     for (uint64_t b = 0; b < (1ULL << points_log2) / BLOCK; b++) {
         fill_points(f, b, points_log2, &random);
         check_block(target, f, BLOCK,
@@ -316,10 +318,11 @@ int main(int argc, char **argv)
             only = argv[i][12] == '=' ? argv[i] + 13 : NULL;
         }
     }
-    if (points < COMPARED_LOG2 || points > 32) {
-        (void)fprintf(stderr, "check_math: --points is from %d to 32\n", COMPARED_LOG2);
+    if (points < BLOCK_LOG2 || points > 32) {
+        (void)fprintf(stderr, "check_math: --points is from %d to 32\n", BLOCK_LOG2);
         return EXIT_FAILURE;
     }
+    compared_log2 = points < COMPARED_LOG2 ? points : COMPARED_LOG2;
     slc_check_begin(argc, argv);
     bool measured = false;
     for (int t = 0; t < SLC_SIMD_TARGETS; t++) {

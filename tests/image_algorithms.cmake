@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# The algorithms of labelling, each on every instruction set: some 25 seconds, a third of that thinned out under sanitizers.
+# The algorithms of labelling, each on every instruction set: some ten seconds, and thinned out under sanitizers.
 sluice_test(test_image_algorithms stages test_image_algorithms.c support/check.c)
 set_tests_properties(test_image_algorithms PROPERTIES TIMEOUT 600)

@@ -24,9 +24,4 @@ endforeach()
 sluice_test(test_io_select "formats" test_io_select.c)
 target_compile_definitions(test_io_select PRIVATE EXAMPLE="${PROJECT_SOURCE_DIR}/examples/selection.json")
 # The checksum of MDF records on every instruction set.
-add_executable(check_mdf check_mdf.c support/check.c support/check_case.c)
-target_include_directories(check_mdf PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
-                                             ${PROJECT_BINARY_DIR}/generated)
-target_link_libraries(check_mdf PRIVATE sluice m $<BUILD_INTERFACE:sluice_flags>)
-add_test(NAME check_mdf COMMAND check_mdf)
-sluice_test_properties(check_mdf kernels)
+sluice_check(check_mdf)

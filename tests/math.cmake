@@ -10,8 +10,4 @@ add_test(NAME check_math COMMAND check_math --points=24)
 sluice_test_properties(check_math kernels)
 
 # The kernels of src/velo against their oracle.
-add_executable(check_velo check_velo.c support/check.c support/check_case.c)
-target_include_directories(check_velo PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
-target_link_libraries(check_velo PRIVATE sluice m $<BUILD_INTERFACE:sluice_flags>)
-add_test(NAME check_velo COMMAND check_velo)
-sluice_test_properties(check_velo kernels)
+sluice_check(check_velo)

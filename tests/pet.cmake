@@ -1,8 +1,70 @@
 # SPDX-License-Identifier: Apache-2.0
-# The kernels of PET singles against their oracles.
-add_executable(check_pet check_pet.c support/check.c support/check_case.c)
-target_include_directories(check_pet PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
-                                              ${PROJECT_BINARY_DIR}/generated)
-target_link_libraries(check_pet PRIVATE sluice m $<BUILD_INTERFACE:sluice_flags>)
-add_test(NAME check_pet COMMAND check_pet)
-sluice_test_properties(check_pet kernels)
+# PET: the stages in their order, the chain, the same on a GPU, the generator, files, runs, the command.
+set(pet_frames support/pet_frames.c)
+set(pet_cases support/pet_cases.c)
+set(pet_sim support/pet_sim.c)
+
+# Stages. Those named _memory are linked from objects, so that each of their calls to the allocator may fail.
+sluice_test(test_pet_scanner stages test_pet_scanner.c)
+sluice_test(test_pet_convert stages test_pet_convert.c ${pet_frames})
+sluice_test(test_pet_convert_seed stages test_pet_convert_seed.c)
+sluice_test(test_pet_sort stages test_pet_sort.c)
+sluice_core_test(test_pet_sort_memory stages base test_pet_sort_memory.c ${PROJECT_SOURCE_DIR}/src/pet/pet_sort.c
+    ${PROJECT_SOURCE_DIR}/src/pet/pet_sort_spread.c
+    ${PROJECT_SOURCE_DIR}/src/pet/pet_types.c)
+sluice_test(test_pet_coincidence stages test_pet_coincidence.c oracle/pet_coincidence_oracle.c ${pet_cases})
+sluice_test(test_pet_coincidence_limits stages test_pet_coincidence_limits.c ${pet_cases})
+sluice_core_test(test_pet_coincidence_memory stages "base;simd;pixel;velo;cms;pet" test_pet_coincidence_memory.c)
+sluice_test(test_pet_vectors "stages;data" test_pet_vectors.c support/support.c)
+sluice_test(test_pet_rates stages test_pet_rates.c)
+sluice_test(test_pet_calibrate stages test_pet_calibrate.c ${pet_sim})
+sluice_test(test_pet_calibrate_faults stages test_pet_calibrate_faults.c ${pet_sim})
+
+# The chain of them, and what may be wrong with its input.
+sluice_test(test_pet_chain stages test_pet_chain.c ${pet_frames})
+sluice_test(test_pet_faults stages test_pet_faults.c ${pet_frames})
+
+# On a GPU, and by the emulator (tests/simt): the same sources.
+foreach(part IN ITEMS convert chain)
+    sluice_cuda_test(test_pet_${part}_cuda stages test_pet_${part}_cuda.c ${pet_frames})
+    sluice_simt_test(test_pet_${part}_simt stages test_pet_${part}_cuda.c ${pet_frames})
+    if(SLUICE_SANITIZE) # which makes the emulator ten times as slow
+        set_property(TEST test_pet_${part}_simt APPEND PROPERTY ENVIRONMENT "SLUICE_TEST_SMALL=1")
+    endif()
+endforeach()
+sluice_cuda_test(test_pet_sort_cuda stages test_pet_sort_cuda.c)
+sluice_simt_test(test_pet_sort_simt stages test_pet_sort_cuda.c)
+sluice_cuda_test(test_pet_coincidence_cuda stages test_pet_coincidence_cuda.c support/pet_gpu.c ${pet_cases})
+sluice_simt_test(test_pet_coincidence_simt stages test_pet_coincidence_cuda.c support/pet_gpu.c ${pet_cases})
+set_property(TEST test_pet_coincidence_simt APPEND PROPERTY ENVIRONMENT "SLUICE_TEST_SMALL=1")
+# Not label data: a machine without a GPU skips it, and what has that label may not be skipped (tools/require-data-tests.py).
+sluice_cuda_test(test_pet_vectors_cuda stages test_pet_vectors.c support/support.c)
+set_property(TEST test_pet_vectors_cuda APPEND PROPERTY ENVIRONMENT "SLUICE_TEST_DEVICE=cuda")
+sluice_simt_test(test_pet_vectors_simt "stages;data" test_pet_vectors.c support/support.c)
+set_property(TEST test_pet_vectors_simt APPEND PROPERTY ENVIRONMENT "SLUICE_TEST_DEVICE=cuda" "SLUICE_TEST_SMALL=1")
+
+# The generator.
+sluice_test(test_sim_pet stages test_sim_pet.c ${pet_sim})
+sluice_test(test_sim_pet_physics stages test_sim_pet_physics.c ${pet_sim})
+sluice_test(test_sim_pet_randoms stages test_sim_pet_randoms.c ${pet_sim})
+sluice_core_test(test_sim_pet_memory stages "base;simd;pixel;velo;cms;pet;sim" test_sim_pet_memory.c)
+
+# Files: raw frames, list mode, sinograms, tables.
+foreach(part IN ITEMS raw raw_damage raw_series list damage sinogram tables)
+    sluice_test(test_io_pet_${part} formats test_io_pet_${part}.c)
+endforeach()
+target_link_libraries(test_io_pet_tables PRIVATE ${HDF5_C_LIBRARIES}) # it damages files by HDF5 itself
+target_include_directories(test_io_pet_tables SYSTEM PRIVATE ${HDF5_C_INCLUDE_DIRS})
+sluice_test(test_io_pet_stir "formats;data" test_io_pet_stir.c support/support.c)
+target_link_libraries(test_io_pet_stir PRIVATE ZLIB::ZLIB)
+
+# Runs: acquisition over loopback, and what a run writes.
+foreach(part IN ITEMS sequence ring socket gaps acquire live)
+    sluice_test(test_run_pet_${part} stages test_run_pet_${part}.c)
+endforeach()
+sluice_test(test_run_pet_output stages test_run_pet_output.c ${pet_frames})
+
+# The command.
+foreach(name IN ITEMS simulate_pet pet_acquire pet_live pet_files pet_scanner pet_calibrate pet_run pet_series pet_info pet pet_list bench_pet)
+    cli_test(${name} cli)
+endforeach()

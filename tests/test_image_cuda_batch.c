@@ -135,7 +135,7 @@ static void every_small_image(void **state)
     for (size_t width = 1; width <= 4; width++) {
         for (size_t height = 1; height <= 4; height++) {
             for (uint32_t connectivity = 4; connectivity <= 8; connectivity += 4) {
-                const uint32_t step = width * height < 12 ? 1 : (uint32_t)image_gpu_step();
+                const uint32_t step = width * height < 9 ? 1 : (uint32_t)image_gpu_step();
                 for (uint32_t next = 0; next < 1U << width * height;) {
                     next = fill_set(width, height, connectivity, next, step);
                     for (size_t a = 0; a < image_gpu_algorithms(); a++) {

@@ -236,7 +236,7 @@ static void random_images(void **state)
         random_case(strtoul(only, NULL, 10));
         return;
     }
-    const size_t n = image_test_count(10000);
+    const size_t n = image_test_count(4000);
     for (size_t i = 0; i < n; i++) {
         random_case(i);
     }

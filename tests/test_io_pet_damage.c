@@ -257,6 +257,8 @@ static void lines_that_are_wrong_are_told(void **state)
         {COLUMNS "\n0,0,0,0,1,0,0,0,1\n", "m: line 2: 9 fields or more; the first line names 10 columns"},
         {COLUMNS "\n0,0,0,0,1,0,0,-1,1,1\n", "m: line 2: '-1' cannot be crystalID2"},
         {COLUMNS "\n0,0,0,0,1,0,0,0,1e400,1\n", "m: line 2: '1e400' cannot be time1"},
+        {COLUMNS "\n0,0,0,0,1,0,0,0,8999999,-8999999\n", "m: line 2: '-8999999' cannot be time2"},
+        {COLUMNS "\n0,0,0,0,1,0,0,0,-8999999,8999999\n", "m: line 2: '8999999' cannot be time2"},
         {COLUMNS ",delayed\n0,0,0,0,1,0,0,0,1,1,2\n", "m: line 2: '2' cannot be delayed"},
         {COLUMNS "\n0,0,0,0,1,0,0,0,1,1\nx,0,0,0,1,0,0,0,1,1\n0,0,0,0,1,0,0,0,1,1\n",
          "m: line 3: 'x' cannot be rsectorID1"},

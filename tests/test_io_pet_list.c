@@ -107,6 +107,35 @@ static void time_of_flight_is_read(void **state)
     round_trip(SLC_IO_PET_YRT, true, 12, 100); /* 192 bytes could be records of either size */
 }
 
+/* A window may be of days, and so may a pair be apart: none is lost for that. */
+static void long_times_of_flight_are_kept(void **state)
+{
+    (void)state;
+    static const int64_t apart[] = {
+        0, 1, -1, 1000000000, -(INT64_C(1) << 40), INT64_C(1) << 59, -(INT64_C(1) << 62)};
+    enum { N = sizeof apart / sizeof *apart };
+    slc_pet_coincidences pairs = pet_pairs(N, 0, 11);
+    memcpy(pairs.dt_ps, apart, sizeof apart); /* all of them are floats */
+    for (int format = 0; format < SLC_IO_PET_LIST_FORMATS; format++) {
+        const char *name = pet_in_folder(names[format]);
+        slc_io_pet_list *input = NULL;
+        slc_io_pet_list_totals totals;
+        slc_pet_coincidences got = {0};
+        slc_error error = {0};
+        if (format != SLC_IO_PET_CASTOR && format != SLC_IO_PET_YRT && format != SLC_IO_PET_HDF5) {
+            continue;
+        }
+        pet_write(name, (slc_io_pet_list_format)format, true, &pairs);
+        assert_int_equal(
+            slc_io_pet_list_open(name, (slc_io_pet_list_format)format, &pet_small, &input, &error), SLC_OK);
+        assert_int_equal(pet_read_all(input, 100, &got, &totals, &error), SLC_END);
+        assert_int_equal(totals.other, 0);
+        assert_same(&got, &pairs, format, true);
+        pet_clear(&got);
+    }
+    pet_clear(&pairs);
+}
+
 static void files_without_pairs_are_files(void **state)
 {
     (void)state;
@@ -256,6 +285,42 @@ static void times_end_where_the_format_does(void **state)
     pet_clear(&pairs);
 }
 
+/* Seconds as text have no end, but what is written is to be read again, and sums of times are to be numbers.
+ */
+static void times_of_gate_end(void **state)
+{
+    (void)state;
+    const int64_t most = INT64_C(9000000) * 1000 * MS;
+    const struct {
+        int64_t start, time, dt;
+        bool good;
+    } cases[] = {{0, most - MS, 0, true},
+                 {0, most, 0, false},
+                 {0, -most + MS, 0, true},
+                 {0, most - MS, MS, false},
+                 {0, MS - most, -MS, false},
+                 {0, INT64_MAX, INT64_MAX, false},
+                 {INT64_MAX, INT64_MIN, 0, false},
+                 {INT64_MIN, INT64_MAX, 0, false},
+                 {INT64_MAX, INT64_MAX - MS, MS, true}};
+    slc_pet_coincidences pairs = pet_pairs(1, 0, 5);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        slc_io_pet_list_config config = pet_config(false);
+        slc_io_pet_list_writer *writer = NULL;
+        slc_error error = {0};
+        config.start_ps = cases[i].start;
+        pairs.time_ps[0] = cases[i].time;
+        pairs.dt_ps[0] = cases[i].dt;
+        assert_int_equal(
+            slc_io_pet_list_create(pet_in_folder("a"), SLC_IO_PET_GATE, &config, &writer, &error), SLC_OK);
+        const slc_status status = slc_io_pet_list_write(writer, &pairs, &error);
+        assert_int_equal(status, cases[i].good ? SLC_OK : SLC_ERR_UNSUPPORTED);
+        assert_true(cases[i].good || strstr(error.text, "less than 9000000 s") != NULL);
+        slc_io_pet_list_abandon(writer);
+    }
+    pet_clear(&pairs);
+}
+
 static void pairs_at_one_angle_have_no_bin(void **state)
 {
     (void)state;
@@ -382,8 +447,11 @@ static void a_full_disk_is_told(void **state)
             SLC_OK);
         const slc_status written = slc_io_pet_list_write(writer, &pairs, &error);
         assert_true(written == SLC_OK || written == SLC_ERR_IO);
+        if (written == SLC_ERR_IO) {
+            assert_string_equal(error.text, "/dev/full: cannot write: No space left on device");
+        }
         assert_int_equal(slc_io_pet_list_finish(writer, &error), SLC_ERR_IO);
-        assert_memory_equal(error.text, "/dev/full: cannot write", 23);
+        assert_memory_equal(error.text, "/dev/full: cannot write: ", 25);
     }
     pet_clear(&pairs);
 }
@@ -393,11 +461,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_written_is_read, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(time_of_flight_is_read, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(long_times_of_flight_are_kept, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(files_without_pairs_are_files, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(batches_do_not_matter, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(bytes_are_those_of_the_formats, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(what_a_format_cannot_hold_is_refused, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(times_end_where_the_format_does, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(times_of_gate_end, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(pairs_at_one_angle_have_no_bin, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(scanners_that_do_not_fit_are_refused, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(files_appear_together, make_folder, remove_all),

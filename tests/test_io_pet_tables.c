@@ -404,6 +404,40 @@ static void files_that_are_none_are_told(void **state)
 }
 
 /* A disk that is full after a kilobyte. */
+static herr_t hear(hid_t stack, void *heard)
+{
+    (void)stack;
+    ++*(int *)heard;
+    return 0;
+}
+
+/* HDF5 says nothing while it works for us, and to the caller what it said before; but no more behind a file
+ * that is damaged, of which it would speak when the process ends. */
+static void the_caller_still_hears_of_errors(void **state)
+{
+    (void)state;
+    const slc_pet_tables tables = make_tables();
+    H5E_auto2_t before = NULL, now = NULL;
+    void *before_data = NULL, *data = NULL;
+    int heard = 0;
+    slc_pet_tables again;
+    assert_true(H5Eget_auto2(H5E_DEFAULT, &before, &before_data) >= 0);
+    assert_true(H5Eset_auto2(H5E_DEFAULT, hear, &heard) >= 0);
+    write_tables(&tables);
+    assert_int_equal(slc_io_read_pet_tables(path, &again, NULL), SLC_OK);
+    slc_io_pet_tables_clear(&again);
+    assert_true(H5Eget_auto2(H5E_DEFAULT, &now, &data) >= 0);
+    assert_true(now == hear && data == &heard);
+    assert_int_equal(heard, 0);
+    assert_true(H5Fopen("none.h5", H5F_ACC_RDONLY, H5P_DEFAULT) < 0);
+    assert_int_equal(heard, 1);
+    assert_int_equal(slc_io_parse_pet_tables("no HDF5", 7, "none.h5", &again, NULL), SLC_ERR_FORMAT);
+    assert_true(H5Eget_auto2(H5E_DEFAULT, &now, &data) >= 0);
+    assert_true(now == NULL);
+    assert_int_equal(heard, 1);
+    assert_true(H5Eset_auto2(H5E_DEFAULT, before, before_data) >= 0);
+}
+
 static void full_disks_leave_nothing(void **state)
 {
     (void)state;
@@ -438,6 +472,7 @@ int main(void)
         IN_FOLDER(wrong_attributes_are_told),
         IN_FOLDER(wrong_values_are_told),
         IN_FOLDER(files_that_are_none_are_told),
+        IN_FOLDER(the_caller_still_hears_of_errors),
         IN_FOLDER(full_disks_leave_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,70 +5,14 @@
  * refuses.
  */
 #include "support/cmocka_all.h"
-#include "support/random.h"
+#include "support/pet_frames.h"
 
-#include <sluice/pet_chain.h>
-
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES = 60000, PACKET = 92, WRONG = 37 };
+enum { FRAMES = 60000, MANY = 300000 }; /* many: which the chain cuts, with two threads too */
 
-/* Frames of a small scanner at 100 Mcps with pairs among them, in packets of modules, some of them damaged.
- */
-typedef struct given {
-    slc_pet_tables tables;
-    slc_pet_frame *frames;
-    size_t n;
-} given;
-
-static given make(void)
-{
-    given g = {.frames = malloc((FRAMES + PACKET) * sizeof *g.frames)};
-    uint64_t seed = 20;
-    assert_int_equal(slc_pet_scanner("mouse20", &g.tables.geometry, NULL), SLC_OK);
-    slc_pet_convert_config clock;
-    slc_pet_convert_config_default(&clock);
-    const uint32_t crystals = slc_pet_crystals(&g.tables.geometry);
-    slc_pet_frame packet[20][PACKET];
-    int fill[20] = {0};
-    int64_t time = 1000000;
-    uint32_t crystal = 0;
-    while (g.n < FRAMES) {
-        const bool pair = random_below(&seed, 4) == 0;
-        time += pair ? random_below(&seed, 3000) : (int64_t)(-log(1 - random_unit(&seed)) * 10000);
-        crystal = pair ? (crystal + crystals / 2) % crystals : random_below(&seed, crystals);
-        slc_pet_frame frame;
-        assert_true(
-            slc_pet_frame_make(&g.tables, &clock, crystal, time, 300 + 300 * random_unit(&seed), &frame));
-        const uint8_t m = frame.module;
-        packet[m][fill[m]++] = frame;
-        if (fill[m] == PACKET) {
-            memcpy(g.frames + g.n, packet[m], sizeof packet[m]);
-            g.n += PACKET;
-            fill[m] = 0;
-        }
-    }
-    for (size_t i = 0; i < WRONG; i++) {
-        g.frames[i * 1000 + 5].module = 99;
-    }
-    return g;
-}
-
-static slc_pet_config config_of(void)
-{
-    slc_pet_config config;
-    slc_pet_config_default(&config);
-    config.prompt.window_ns = 4;
-    config.prompt.policy = SLC_PET_TAKE_ALL_GOODS;
-    config.convert.low_kev = 350;
-    config.sort.horizon_ps = 400000000;
-    config.delayed = true;
-    return config;
-}
-
-static slc_pet_totals run(const given *g, const slc_pet_config *config, size_t batch)
+static slc_pet_totals run(const pet_frames_stream *g, const slc_pet_config *config, size_t batch)
 {
     slc_pet_chain *chain = NULL;
     slc_pet_result result = {0};
@@ -100,7 +44,7 @@ static slc_pet_totals run(const given *g, const slc_pet_config *config, size_t b
     assert_int_equal(totals.convert.frames, g->n);
     assert_int_equal(totals.sort.given, totals.prompt.singles);
     assert_int_equal(singles, config->keep_singles ? totals.sort.given : 0);
-    assert_int_equal(faults, WRONG);
+    assert_int_equal(faults, g->wrong);
     slc_pet_result_clear(&result);
     slc_pet_chain_close(chain);
     return totals;
@@ -109,10 +53,10 @@ static slc_pet_totals run(const given *g, const slc_pet_config *config, size_t b
 static void one_checksum_for_all(void **state)
 {
     (void)state;
-    given g = make();
-    slc_pet_config config = config_of();
+    pet_frames_stream g = pet_frames_make(FRAMES);
+    slc_pet_config config = pet_frames_chain();
     const slc_pet_totals wanted = run(&g, &config, g.n);
-    assert_int_equal(wanted.convert.module, WRONG);
+    assert_int_equal(wanted.convert.module, g.wrong);
     assert_int_equal(wanted.sort.late, 0);
     assert_true(wanted.prompt.pairs > 5000 && wanted.delayed.pairs > 1000);
     assert_true(3 * wanted.prompt.pairs > 4 * wanted.delayed.pairs);
@@ -136,15 +80,32 @@ static void one_checksum_for_all(void **state)
     }
     assert_true(n_targets > 0);
     /* It is a checksum: another window, another energy, no delayed pairs. */
-    slc_pet_config other = config_of();
+    slc_pet_config other = pet_frames_chain();
     other.prompt.window_ns = 3.999;
     assert_int_not_equal(run(&g, &other, g.n).checksum, wanted.checksum);
-    other = config_of();
+    other = pet_frames_chain();
     other.convert.low_kev = 351;
     assert_int_not_equal(run(&g, &other, g.n).checksum, wanted.checksum);
-    other = config_of();
+    other = pet_frames_chain();
     other.delayed = false;
     assert_int_not_equal(run(&g, &other, g.n).checksum, wanted.checksum);
+    free(g.frames);
+}
+
+/* Calls with more frames than are worked on at once: the same pairs, prompts first, and all singles. */
+static void long_calls_are_cut(void **state)
+{
+    (void)state;
+    pet_frames_stream g = pet_frames_make(MANY);
+    slc_pet_config config = pet_frames_chain();
+    const slc_pet_totals wanted = run(&g, &config, 5000);
+    config.keep_singles = true;
+    for (config.threads = 1; config.threads <= 3; config.threads++) {
+        const slc_pet_totals totals = run(&g, &config, g.n);
+        assert_int_equal(totals.checksum, wanted.checksum);
+        assert_int_equal(totals.delayed.pairs, wanted.delayed.pairs);
+        assert_int_equal(totals.sort.given, wanted.sort.given);
+    }
     free(g.frames);
 }
 
@@ -152,8 +113,8 @@ static void one_checksum_for_all(void **state)
 static void the_stages_one_by_one_give_the_same(void **state)
 {
     (void)state;
-    given g = make();
-    slc_pet_config config = config_of();
+    pet_frames_stream g = pet_frames_make(MANY);
+    slc_pet_config config = pet_frames_chain();
     config.keep_singles = true;
     slc_pet_chain *chain;
     slc_pet_result result = {0};
@@ -197,8 +158,8 @@ static void the_stages_one_by_one_give_the_same(void **state)
 static void late_singles_are_counted(void **state)
 {
     (void)state;
-    given g = make();
-    slc_pet_config config = config_of();
+    pet_frames_stream g = pet_frames_make(FRAMES);
+    slc_pet_config config = pet_frames_chain();
     config.sort.horizon_ps = 5000000;
     config.keep_singles = true;
     const slc_pet_totals wanted = run(&g, &config, g.n);
@@ -217,8 +178,8 @@ static void late_singles_are_counted(void **state)
 static void no_frames_are_no_pairs(void **state)
 {
     (void)state;
-    given g = make();
-    const slc_pet_config config = config_of();
+    pet_frames_stream g = pet_frames_make(FRAMES);
+    const slc_pet_config config = pet_frames_chain();
     slc_pet_chain *chain;
     slc_pet_result result = {0};
     assert_int_equal(slc_pet_chain_open(&config, &g.tables, &chain, NULL), SLC_OK);
@@ -230,7 +191,8 @@ static void no_frames_are_no_pairs(void **state)
     free(g.frames);
 }
 
-static void refuse(const given *g, const slc_pet_config *config, slc_status status, const char *word)
+static void refuse(const pet_frames_stream *g, const slc_pet_config *config, slc_status status,
+                   const char *word)
 {
     slc_pet_chain *chain = (slc_pet_chain *)(void *)&chain; /* to be overwritten */
     slc_error error = {0};
@@ -244,28 +206,28 @@ static void refuse(const given *g, const slc_pet_config *config, slc_status stat
 static void wrong_configurations_are_refused(void **state)
 {
     (void)state;
-    given g = make();
-    slc_pet_config bad = config_of();
+    pet_frames_stream g = pet_frames_make(FRAMES);
+    slc_pet_config bad = pet_frames_chain();
     bad.prompt.offset_ns = 5;
     refuse(&g, &bad, SLC_ERR_USAGE, "offset");
-    bad = config_of();
+    bad = pet_frames_chain();
     bad.delay_ns = 0;
     refuse(&g, &bad, SLC_ERR_USAGE, "delay");
-    bad = config_of();
+    bad = pet_frames_chain();
     bad.convert.tick_bits = 3;
     refuse(&g, &bad, SLC_ERR_USAGE, "tick_bits");
-    bad = config_of();
+    bad = pet_frames_chain();
     bad.sort.horizon_ps = -1;
     refuse(&g, &bad, SLC_ERR_USAGE, "horizon");
-    bad = config_of();
+    bad = pet_frames_chain();
     bad.prompt.window_ns = 0;
     refuse(&g, &bad, SLC_ERR_USAGE, "window");
-    bad = config_of();
+    bad = pet_frames_chain();
     bad.device = "gpu";
     refuse(&g, &bad, SLC_ERR_USAGE, "gpu");
     const float gain = -1;
     g.tables.gain = &gain;
-    bad = config_of();
+    bad = pet_frames_chain();
     refuse(&g, &bad, SLC_ERR_FORMAT, "gain");
     free(g.frames);
 }
@@ -274,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_checksum_for_all),
+        cmocka_unit_test(long_calls_are_cut),
         cmocka_unit_test(the_stages_one_by_one_give_the_same),
         cmocka_unit_test(late_singles_are_counted),
         cmocka_unit_test(no_frames_are_no_pairs),

@@ -6,6 +6,7 @@
  */
 #include "support/cmocka_all.h"
 #include "support/pet_frames.h"
+#include "support/pet_rows.h"
 #include "support/random.h"
 
 #include "cuda/cuda_stream.h"
@@ -31,32 +32,17 @@ typedef struct outcome {
     slc_pet_totals totals;
 } outcome;
 
-static void append(const slc_schema *schema, void *to, const void *from, size_t begin, size_t end)
-{
-    slc_columns *head = to;
-    const size_t row = head->size, n = end - begin;
-    assert_int_equal(slc_columns_reserve(schema, to, row + n, 1), SLC_OK);
-    for (size_t c = 0; c < schema->n_columns && n > 0; c++) {
-        const size_t member = schema->columns[c].member, width = slc_type_size(schema->columns[c].type);
-        char *column;
-        const char *other;
-        memcpy(&column, (char *)to + member, sizeof column);
-        memcpy(&other, (const char *)from + member, sizeof other);
-        memcpy(column + row * width, other + begin * width, n * width);
-    }
-    head->size = row + n;
-}
-
 static void take(outcome *o, const slc_pet_result *result)
 {
+    const slc_pet_coincidences *pairs = &result->pairs;
     size_t prompts = 0;
-    while (prompts < result->pairs.head.size && result->pairs.delayed[prompts] == 0) {
+    while (prompts < pairs->head.size && pairs->delayed[prompts] == 0) {
         prompts++;
     }
-    append(&slc_pet_coincidences_schema, &o->pairs[0], &result->pairs, 0, prompts);
-    append(&slc_pet_coincidences_schema, &o->pairs[1], &result->pairs, prompts, result->pairs.head.size);
-    append(&slc_pet_singles_schema, &o->singles, &result->singles, 0, result->singles.head.size);
-    append(&slc_pet_singles_schema, &o->late, &result->late, 0, result->late.head.size);
+    pet_rows_append(&slc_pet_coincidences_schema, pairs, 0, prompts, &o->pairs[0]);
+    pet_rows_append(&slc_pet_coincidences_schema, pairs, prompts, pairs->head.size - prompts, &o->pairs[1]);
+    pet_rows_append(&slc_pet_singles_schema, &result->singles, 0, result->singles.head.size, &o->singles);
+    pet_rows_append(&slc_pet_singles_schema, &result->late, 0, result->late.head.size, &o->late);
     slc_faults_merge(&o->faults, &result->faults);
 }
 
@@ -68,24 +54,12 @@ static void clear(outcome *o)
     slc_columns_clear(&slc_pet_singles_schema, &o->late);
 }
 
-static void same_rows(const slc_schema *schema, const void *a, const void *b)
-{
-    const slc_columns *one = a, *other = b;
-    assert_int_equal(one->size, other->size);
-    for (size_t c = 0; c < schema->n_columns && one->size > 0; c++) {
-        const char *x, *y;
-        memcpy(&x, (const char *)a + schema->columns[c].member, sizeof x);
-        memcpy(&y, (const char *)b + schema->columns[c].member, sizeof y);
-        assert_memory_equal(x, y, one->size * slc_type_size(schema->columns[c].type));
-    }
-}
-
 static void same(const outcome *a, const outcome *b)
 {
-    same_rows(&slc_pet_coincidences_schema, &a->pairs[0], &b->pairs[0]);
-    same_rows(&slc_pet_coincidences_schema, &a->pairs[1], &b->pairs[1]);
-    same_rows(&slc_pet_singles_schema, &a->singles, &b->singles);
-    same_rows(&slc_pet_singles_schema, &a->late, &b->late);
+    pet_rows_same(&slc_pet_coincidences_schema, &a->pairs[0], &b->pairs[0]);
+    pet_rows_same(&slc_pet_coincidences_schema, &a->pairs[1], &b->pairs[1]);
+    pet_rows_same(&slc_pet_singles_schema, &a->singles, &b->singles);
+    pet_rows_same(&slc_pet_singles_schema, &a->late, &b->late);
     assert_memory_equal(a->faults.count, b->faults.count, sizeof a->faults.count);
     assert_int_equal(a->faults.n_kept, b->faults.n_kept);
     for (uint32_t i = 0; i < a->faults.n_kept; i++) {
@@ -100,34 +74,9 @@ static void same(const outcome *a, const outcome *b)
 
 /* ---- the chain ----------------------------------------------------------------------------------------- */
 
-typedef struct given {
-    slc_pet_tables tables;
-    slc_pet_frame *frames;
-    size_t n;
-} given;
-
-static given make(size_t n)
-{
-    given g = {.n = n};
-    assert_int_equal(slc_pet_scanner("mouse20", &g.tables.geometry, NULL), SLC_OK);
-    g.frames = pet_frames_stream(20, &g.tables, &g.n);
-    return g;
-}
-
-static slc_pet_config config_of(void)
-{
-    slc_pet_config config;
-    slc_pet_config_default(&config);
-    config.prompt.window_ns = 4;
-    config.prompt.policy = SLC_PET_TAKE_ALL_GOODS;
-    config.convert.low_kev = 350;
-    config.sort.horizon_ps = 400000000;
-    config.delayed = true;
-    return config;
-}
-
 /* By the public functions, in calls of so many frames; `inputs` times the same input. */
-static outcome run(const given *g, const slc_pet_config *config, const char *word, size_t batch, int inputs)
+static outcome run(const pet_frames_stream *g, const slc_pet_config *config, const char *word, size_t batch,
+                   int inputs)
 {
     outcome o = {0};
     slc_pet_config c = *config;
@@ -154,7 +103,7 @@ static outcome run(const given *g, const slc_pet_config *config, const char *wor
 }
 
 /* In one call of several pieces. Its checksum has no beginning. */
-static outcome run_cut(const given *g, const slc_pet_config *config, size_t batch, size_t piece)
+static outcome run_cut(const pet_frames_stream *g, const slc_pet_config *config, size_t batch, size_t piece)
 {
     outcome o = {0};
     slc_pet_cuda_chain *chain = NULL;
@@ -183,8 +132,8 @@ static outcome run_cut(const given *g, const slc_pet_config *config, size_t batc
 static void results_are_those_of_the_processor(void **state)
 {
     (void)state;
-    given g = make(small() ? 3000 : 60000);
-    slc_pet_config config = config_of();
+    pet_frames_stream g = pet_frames_make(small() ? 3000 : 60000);
+    slc_pet_config config = pet_frames_chain();
     for (int round = 0; round < 4; round++) {
         config.delayed = round != 1;
         config.keep_singles = round == 2;
@@ -208,8 +157,8 @@ static void results_are_those_of_the_processor(void **state)
 static void cutting_calls_into_pieces_changes_nothing(void **state)
 {
     (void)state;
-    given g = make(small() ? 1500 : 20000);
-    slc_pet_config config = config_of();
+    pet_frames_stream g = pet_frames_make(small() ? 1500 : 20000);
+    slc_pet_config config = pet_frames_chain();
     config.keep_singles = true;
     outcome wanted = run(&g, &config, "cpu", g.n, 1);
     const size_t cuts[][2] = {{g.n, 1000}, {g.n, 331}, {g.n, g.n}, {g.n / 2 + 7, g.n / 6}, {92, 50}};
@@ -231,8 +180,8 @@ static void cutting_calls_into_pieces_changes_nothing(void **state)
 static void late_singles_come_back(void **state)
 {
     (void)state;
-    given g = make(small() ? 2500 : 30000);
-    slc_pet_config config = config_of();
+    pet_frames_stream g = pet_frames_make(small() ? 2500 : 30000);
+    slc_pet_config config = pet_frames_chain();
     config.sort.horizon_ps = 5000000;
     outcome wanted = run(&g, &config, "cpu", g.n, 1);
     assert_true(wanted.late.head.size > 100);
@@ -249,8 +198,8 @@ static void late_singles_come_back(void **state)
 static void another_input_follows(void **state)
 {
     (void)state;
-    given g = make(small() ? 1500 : 4000);
-    const slc_pet_config config = config_of();
+    pet_frames_stream g = pet_frames_make(small() ? 1500 : 4000);
+    const slc_pet_config config = pet_frames_chain();
     outcome wanted = run(&g, &config, "cpu", g.n, 3);
     outcome got = run(&g, &config, "cuda", g.n / 2 - 99, 3);
     same(&got, &wanted);
@@ -262,8 +211,8 @@ static void another_input_follows(void **state)
 static void page_locked_frames_and_an_end_without_frames(void **state)
 {
     (void)state;
-    given g = make(small() ? 1500 : 4000);
-    const slc_pet_config config = config_of();
+    pet_frames_stream g = pet_frames_make(small() ? 1500 : 4000);
+    const slc_pet_config config = pet_frames_chain();
     slc_error error = {0};
     outcome wanted = run(&g, &config, "cpu", g.n, 1), got = {0};
     slc_pet_cuda_chain *chain = NULL;
@@ -293,10 +242,10 @@ static void page_locked_frames_and_an_end_without_frames(void **state)
 static void what_the_processor_refuses_is_refused(void **state)
 {
     (void)state;
-    given g = make(200);
+    pet_frames_stream g = pet_frames_make(200);
     for (int round = 0; round < 4; round++) {
         slc_error error = {0}, wanted = {0};
-        slc_pet_config config = config_of();
+        slc_pet_config config = pet_frames_chain();
         slc_pet_chain *chain = NULL;
         config.convert.tick_bits = round == 0 ? 3 : 64;
         config.sort.horizon_ps = round == 1 ? -1 : 1000;

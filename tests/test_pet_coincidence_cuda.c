@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CRYSTALS = 312 * 40, MOST = 400000 };
+enum { MOST = 400000 };
 
 static int64_t times[MOST];
 static double times_ns[MOST];
@@ -29,80 +29,20 @@ typedef struct input {
     int64_t window, offset; /* in the unit of the times */
 } input;
 
-/* `mean` apart: some at once, some far apart, or a row of equal steps. */
-static int64_t step(uint64_t *seed, int64_t mean, int kind)
-{
-    const double u = random_unit(seed);
-    switch (kind) {
-    case 0: /* as they come from a source */
-        return (int64_t)(-log(1 - u) * (double)mean);
-    case 1: /* many at once */
-        return u < 0.5 ? 0 : random_below(seed, (uint32_t)(2 * mean + 1));
-    case 2: /* whole steps, so that edges are met */
-        return random_below(seed, 4) * (mean / 2 + 1);
-    case 3: /* long chains */
-        return random_below(seed, 3000) == 0 ? 1000 * mean : mean;
-    default: /* gaps longer than 2^32 ps and 2^40 ps */
-        return random_below(seed, 50) == 0   ? (int64_t)1 << 33
-               : random_below(seed, 50) == 0 ? (int64_t)1 << 41
-                                             : random_below(seed, (uint32_t)(2 * mean + 1));
-    }
-}
-
 static input make_input(uint64_t *seed, size_t n, int64_t mean, int kind)
 {
-    static const int64_t begins[] = {0, -1000000, INT64_C(1) << 61, -(INT64_C(1) << 62),
-                                     (INT64_C(1) << 32) - 50};
-    const int64_t begin = begins[random_below(seed, 5)];
-    int64_t time = begin;
-    const uint32_t few = random_below(seed, 3) == 0 ? 7 : CRYSTALS;
-    const bool near = random_below(seed, 3) == 0; /* all in a few sectors: many pairs are not good */
+    pet_cases_singles(seed, n, mean, kind, 3000, times, crystals, energies);
     for (size_t i = 0; i < n; i++) {
-        times[i] = time;
-        times_ns[i] = (double)(time - begin) * 0x1p-10; /* exact in both types */
-        crystals[i] = near ? random_below(seed, 40) + 312 * random_below(seed, 40) : random_below(seed, few);
-        energies[i] = 300 + 8 * (float)random_below(seed, 40); /* sums are often equal */
-        time += step(seed, mean, kind);
+        times_ns[i] = (double)(times[i] - times[0]) * 0x1p-10; /* exact in both types */
     }
     return (input){.n = n};
-}
-
-static slc_pet_good make_good(int kind)
-{
-    return (slc_pet_good){.kind = (slc_pet_good_kind)kind,
-                          .crystals_per_ring = 312,
-                          .sectors = 24,
-                          .min_sectors = 2,
-                          .radius_mm = 60,
-                          .pitch_z_mm = 2,
-                          .min_mm = 59,
-                          .max_axial_mm = 39};
-}
-
-static bool is_opengate(int policy)
-{
-    return policy >= SLC_PET_OPENGATE_REMOVE_MULTIPLES &&
-           policy <= SLC_PET_OPENGATE_TAKE_WINNER_IF_ALL_ARE_GOODS;
-}
-
-/* A configuration out of many: bits of `number` choose. */
-static slc_pet_coincidence_config configuration(int policy, int number)
-{
-    slc_pet_coincidence_config config;
-    slc_pet_coincidence_config_default(&config);
-    config.policy = (slc_pet_policy)policy;
-    config.all_open = number & 1;
-    config.closed = number & 2;
-    config.compat_gate9 = number & 8;
-    config.good = make_good(number / 16 % 3);
-    return config;
 }
 
 /* ---- runs -------------------------------------------------------------------------------------- */
 
 /* The processor's rows. */
 static void expect(const slc_pet_coincidence_config *config, const input *in, pet_gpu_kind kind,
-                   pet_gpu_rows *wanted)
+                   pet_cases_rows *wanted)
 {
     slc_error error = {SLC_OK, ""};
     slc_pet_coincidence *stage = NULL;
@@ -125,58 +65,15 @@ static void expect(const slc_pet_coincidence_config *config, const input *in, pe
     slc_pet_coincidence_close(stage);
 }
 
-static bool same_group(const slc_pet_groups *f, const slc_pet_groups *w, size_t i)
-{
-    return f->first[i] == w->first[i] && f->second[i] == w->second[i] && f->size[i] == w->size[i];
-}
-
-static bool same_pair(const slc_pet_coincidences *p, const slc_pet_coincidences *q, size_t i)
-{
-    return p->time_ps[i] == q->time_ps[i] && p->dt_ps[i] == q->dt_ps[i] && p->crystal1[i] == q->crystal1[i] &&
-           p->crystal2[i] == q->crystal2[i] && p->energy1_kev[i] == q->energy1_kev[i] &&
-           p->energy2_kev[i] == q->energy2_kev[i] && p->delayed[i] == q->delayed[i];
-}
-
-static void assert_rows(const pet_gpu_rows *found, const pet_gpu_rows *wanted, pet_gpu_kind kind,
-                        const char *what)
-{
-    const bool pairs = kind == PET_GPU_PAIRS;
-    const size_t n = pairs ? wanted->pairs.head.size : wanted->groups.head.size;
-    const size_t m = pairs ? found->pairs.head.size : found->groups.head.size;
-    for (size_t i = 0; i < n && i < m; i++) {
-        if (pairs ? !same_pair(&found->pairs, &wanted->pairs, i)
-                  : !same_group(&found->groups, &wanted->groups, i)) {
-            fail_msg("%s: row %zu of %zu differs", what, i, n);
-        }
-    }
-    if (m != n) {
-        fail_msg("%s: %zu rows, not %zu", what, m, n);
-    }
-    if (memcmp(&found->counts, &wanted->counts, sizeof found->counts) != 0) {
-        fail_msg("%s: counts of singles, windows, pairs, groups %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-                 ", not %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
-                 what, found->counts.singles, found->counts.windows, found->counts.pairs,
-                 found->counts.groups, wanted->counts.singles, wanted->counts.windows, wanted->counts.pairs,
-                 wanted->counts.groups);
-    }
-}
-
-/* Sizes of batches: a fixed number, or random ones with empty ones between. */
-static size_t next_batch(size_t left, size_t batch, uint64_t *seed)
-{
-    const size_t n = batch != 0 ? batch : random_below(seed, 4) == 0 ? 0 : 1 + random_below(seed, 300);
-    return n < left ? n : left;
-}
-
 static void run_all(slc_pet_coincidence_cuda *stage, const input *in, size_t batch, pet_gpu_kind kind,
-                    uint64_t seed, pet_gpu_rows *out)
+                    uint64_t seed, pet_cases_rows *out)
 {
     const pet_gpu_input all = {times, times_ns, crystals, energies, in->n};
     slc_error error = {SLC_OK, ""};
     size_t at = 0;
     bool last = false;
     while (!last) {
-        const size_t n = next_batch(in->n - at, batch, &seed);
+        const size_t n = pet_cases_batch(in->n - at, batch, &seed);
         last = at + n == in->n && (batch != 0 || random_below(&seed, 2) == 0);
         if (pet_gpu_run(stage, &all, at, n, kind, last, in->offset > 0, out, &error) != SLC_OK) {
             fail_msg("%s", error.text);
@@ -191,7 +88,7 @@ static void check(slc_pet_coincidence_config config, const input *in, pet_gpu_ki
     const double unit = kind == PET_GPU_F64 ? 0x1p-10 : 1e-3;
     config.window_ns = (double)in->window * unit;
     config.offset_ns = (double)in->offset * unit;
-    pet_gpu_rows wanted = {0};
+    pet_cases_rows wanted = {0};
     expect(&config, in, kind, &wanted);
     slc_error error = {SLC_OK, ""};
     slc_pet_coincidence_cuda *stage = NULL;
@@ -207,13 +104,13 @@ static void check(slc_pet_coincidence_config config, const input *in, pet_gpu_ki
                        slc_pet_policy_name(config.policy), config.all_open ? "all-open" : "single",
                        in->window, in->offset, config.closed ? "closed" : "open", (int)config.good.kind,
                        config.low_kev, config.high_kev, in->n, (int)kind, batches[b]);
-        pet_gpu_rows found = {0};
+        pet_cases_rows found = {0};
         run_all(stage, in, batches[b], kind, seed, &found);
-        assert_rows(&found, &wanted, kind, what);
-        pet_gpu_clear(&found);
+        pet_cases_same(&found, &wanted, kind == PET_GPU_PAIRS, what);
+        pet_cases_clear(&found);
     }
     slc_pet_coincidence_cuda_close(stage);
-    pet_gpu_clear(&wanted);
+    pet_cases_clear(&wanted);
 }
 
 /* ---- tests ------------------------------------------------------------------------------------- */
@@ -224,13 +121,14 @@ static void small_inputs_are_as_on_the_processor(void **state)
     uint64_t seed = 1;
     for (int policy = 0; policy < SLC_PET_POLICIES; policy++) {
         for (int number = small ? policy % 4 : 0; number < 16 * 3; number += small ? 7 : 1) {
-            slc_pet_coincidence_config config = configuration(policy, number);
+            slc_pet_coincidence_config config = pet_cases_config(policy, number);
             const int64_t mean = 1 + random_below(&seed, 100);
             const uint32_t most = number % 3 == 0 ? 10 : small ? 150 : 700;
             input in = make_input(&seed, random_below(&seed, most), mean, number % 5);
             in.window = 1 + random_below(&seed, (uint32_t)(5 * mean));
-            in.offset = (number & 4) && !is_opengate(policy) ? 1 + random_below(&seed, (uint32_t)(20 * mean))
-                                                             : 0;
+            in.offset = (number & 4) && !pet_cases_is_opengate(policy)
+                            ? 1 + random_below(&seed, (uint32_t)(20 * mean))
+                            : 0;
             if (number % 7 == 0) {
                 config.low_kev = 350;
                 config.high_kev = number % 2 ? 550 : INFINITY;
@@ -250,12 +148,12 @@ static void tiles_are_as_on_the_processor(void **state)
     uint64_t seed = 2;
     for (int number = 0; number < 5 * 19; number += small ? 8 : 1) {
         const int policy = number % SLC_PET_POLICIES;
-        slc_pet_coincidence_config config = configuration(policy, (int)random_below(&seed, 48));
+        slc_pet_coincidence_config config = pet_cases_config(policy, (int)random_below(&seed, 48));
         const int64_t mean = 100;
         /* Steps of the window's length and one more or less: a chain of all, and none. */
         input in = make_input(&seed, small ? 4500 : 30000, mean, number / 19);
         in.window = mean - 1 + random_below(&seed, 3) + (int64_t)random_below(&seed, 2) * 3 * mean;
-        in.offset = number % 3 == 0 && !is_opengate(policy) ? 10 * mean : 0;
+        in.offset = number % 3 == 0 && !pet_cases_is_opengate(policy) ? 10 * mean : 0;
         const size_t batches[] = {SIZE_MAX, small ? 2049 : 4097, 0};
         check(config, &in, (pet_gpu_kind)(number % PET_GPU_KINDS), batches, small ? 2 : 3, seed);
     }
@@ -271,7 +169,7 @@ static void long_chains_are_as_on_the_processor(void **state)
     static const int64_t offsets[] = {0, 1, 50, 100, 250, 3000, 500000};
     for (int w = 0; w < 7; w++) {
         for (int o = 0; o < 7; o++) {
-            slc_pet_coincidence_config config = configuration(
+            slc_pet_coincidence_config config = pet_cases_config(
                 o % 2 ? SLC_PET_KILL_ALL : SLC_PET_MULTIPLES_AS_SEQUENTIAL, 2 * w + 16 * o);
             config.all_open = false;
             input in = make_input(&seed, small ? 2200 : 100000, 100, (w + o) % 2 == 0 ? 3 : 0);
@@ -288,13 +186,14 @@ static void a_window_of_a_second_holds_what_it_holds(void **state)
     (void)state;
     uint64_t seed = 4;
     for (int number = 0; number < 4 * SLC_PET_POLICIES; number += small ? 3 : 1) {
-        slc_pet_coincidence_config config = configuration(number % SLC_PET_POLICIES,
-                                                          number / SLC_PET_POLICIES);
+        slc_pet_coincidence_config config = pet_cases_config(number % SLC_PET_POLICIES,
+                                                             number / SLC_PET_POLICIES);
         config.compat_gate9 = number % 2;
         /* More pairs than a thread looks at by itself. */
         input in = make_input(&seed, small ? 40 : 300, INT64_C(1000) * 1000, 0);
         in.window = INT64_C(1000000000000);
-        in.offset = number % 3 == 0 && !is_opengate((int)config.policy) ? INT64_C(3) * 1000 * 1000 : 0;
+        in.offset = number % 3 == 0 && !pet_cases_is_opengate((int)config.policy) ? INT64_C(3) * 1000 * 1000
+                                                                                  : 0;
         const size_t batches[] = {SIZE_MAX, 7};
         check(config, &in, (pet_gpu_kind)(number % PET_GPU_KINDS), batches, 2, seed);
     }
@@ -307,7 +206,7 @@ static void all_at_one_time(void **state)
     static const slc_pet_policy policies[] = {
         SLC_PET_KILL_ALL, SLC_PET_KEEP_ALL, SLC_PET_REJECT_HIGHER_MULTIPLES, SLC_PET_MULTIPLES_AS_SEQUENTIAL};
     for (int number = 0; number < 16; number++) {
-        slc_pet_coincidence_config config = configuration((int)policies[number % 4], number / 4);
+        slc_pet_coincidence_config config = pet_cases_config((int)policies[number % 4], number / 4);
         input in = make_input(&seed, small ? 5000 : MOST, 0, 3);
         in.window = 1000;
         in.offset = number % 2 == 0 ? 500 : 0;
@@ -323,10 +222,10 @@ static void rates_as_they_are(void **state)
     static const int64_t means[] = {50000, 5000, 500}; /* 20, 200 and 2000 million a second */
     for (int number = 0; number < 6 * SLC_PET_POLICIES; number += small ? 23 : 1) {
         const int policy = number % SLC_PET_POLICIES, setting = number / SLC_PET_POLICIES;
-        slc_pet_coincidence_config config = configuration(policy, setting + 16);
+        slc_pet_coincidence_config config = pet_cases_config(policy, setting + 16);
         input in = make_input(&seed, small ? 6000 : MOST, means[number % 3], 0);
         in.window = means[number % 3] == 500 ? 2000 : 10000;
-        in.offset = setting & 2 && !is_opengate(policy) ? 100000 : 0;
+        in.offset = setting & 2 && !pet_cases_is_opengate(policy) ? 100000 : 0;
         const size_t batches[] = {SIZE_MAX, in.n / 2 + 7};
         check(config, &in, (pet_gpu_kind)(number % PET_GPU_KINDS), batches, 2, seed);
     }
@@ -341,7 +240,7 @@ static void check_error(slc_pet_coincidence_config config, pet_gpu_kind kind, si
     slc_error mine = {SLC_OK, ""}, wanted = {SLC_OK, ""};
     slc_pet_coincidence_cuda *stage = NULL;
     slc_pet_coincidence *other = NULL;
-    pet_gpu_rows rows = {0}, expected = {0};
+    pet_cases_rows rows = {0}, expected = {0};
     assert_int_equal(slc_pet_coincidence_cuda_open(&config, pet_gpu_stream(), &stage, &mine), SLC_OK);
     assert_int_equal(slc_pet_coincidence_open(&config, &other, &wanted), SLC_OK);
     const pet_gpu_input all = {times, times_ns, crystals, energies, n};
@@ -375,11 +274,11 @@ static void check_error(slc_pet_coincidence_config config, pet_gpu_kind kind, si
         assert_string_equal(mine.text, wanted.text);
     }
     slc_pet_coincidence_counts_of(other, &expected.counts);
-    assert_rows(&rows, &expected, kind, "after an error");
+    pet_cases_same(&rows, &expected, kind == PET_GPU_PAIRS, "after an error");
     slc_pet_coincidence_cuda_close(stage);
     slc_pet_coincidence_close(other);
-    pet_gpu_clear(&rows);
-    pet_gpu_clear(&expected);
+    pet_cases_clear(&rows);
+    pet_cases_clear(&expected);
 }
 
 static void singles_out_of_order_are_told(void **state)
@@ -387,7 +286,7 @@ static void singles_out_of_order_are_told(void **state)
     (void)state;
     uint64_t seed = 7;
     for (int number = 0; number < 16; number++) {
-        slc_pet_coincidence_config config = configuration(
+        slc_pet_coincidence_config config = pet_cases_config(
             number % 2 ? SLC_PET_KILL_ALL : SLC_PET_TAKE_ALL_GOODS, number);
         config.window_ns = 4;
         config.offset_ns = number & 4 ? 100 : 0;
@@ -407,10 +306,10 @@ static void times_of_the_wrong_kind_are_told(void **state)
     uint64_t seed = 8;
     (void)make_input(&seed, 10, 1000, 0);
     const pet_gpu_input all = {times, times_ns, crystals, energies, 10};
-    slc_pet_coincidence_config config = configuration(SLC_PET_KILL_ALL, 0);
+    slc_pet_coincidence_config config = pet_cases_config(SLC_PET_KILL_ALL, 0);
     slc_pet_coincidence_cuda *stage = NULL;
     slc_error error = {SLC_OK, ""};
-    pet_gpu_rows rows = {0};
+    pet_cases_rows rows = {0};
     assert_int_equal(slc_pet_coincidence_cuda_open(&config, pet_gpu_stream(), &stage, &error), SLC_OK);
     assert_int_equal(pet_gpu_run(stage, &all, 0, 5, PET_GPU_GROUPS, false, false, &rows, &error), SLC_OK);
     assert_int_equal(pet_gpu_run(stage, &all, 5, 5, PET_GPU_F64, false, false, &rows, &error), SLC_ERR_USAGE);
@@ -425,7 +324,7 @@ static void times_of_the_wrong_kind_are_told(void **state)
     config.window_ns = 0;
     assert_int_equal(slc_pet_coincidence_cuda_open(&config, pet_gpu_stream(), &stage, &error), SLC_ERR_USAGE);
     assert_null(stage);
-    pet_gpu_clear(&rows);
+    pet_cases_clear(&rows);
 }
 
 /* slc_pet_coincidence_open_on: singles and rows of the host; behind rows that are there. */
@@ -436,11 +335,11 @@ static void rows_of_the_host_are_the_same(void **state)
     size_t rows = 0;
     for (int number = 0; number < 4; number++) {
         const int policy = number % 2 ? SLC_PET_KEEP_IF_ANY_IS_GOOD : SLC_PET_KILL_ALL;
-        slc_pet_coincidence_config config = configuration(policy, 16 + number / 2);
+        slc_pet_coincidence_config config = pet_cases_config(policy, 16 + number / 2);
         config.window_ns = 10;
         config.offset_ns = number == 3 ? 100 : 0;
         const input in = make_input(&seed, 3000, 20000, 0);
-        pet_gpu_rows wanted = {0}, found = {0};
+        pet_cases_rows wanted = {0}, found = {0};
         expect(&config, &in, PET_GPU_PAIRS, &wanted);
         slc_error error = {SLC_OK, ""};
         slc_pet_coincidence *stage = NULL;
@@ -457,15 +356,15 @@ static void rows_of_the_host_are_the_same(void **state)
         }
         slc_pet_coincidence_counts_of(stage, &found.counts);
         rows += found.pairs.head.size;
-        assert_rows(&found, &wanted, PET_GPU_PAIRS, "rows of the host");
+        pet_cases_same(&found, &wanted, true, "rows of the host");
         slc_pet_coincidence_close(stage);
-        pet_gpu_clear(&found);
-        pet_gpu_clear(&wanted);
+        pet_cases_clear(&found);
+        pet_cases_clear(&wanted);
     }
     assert_true(rows > 500);
     slc_pet_coincidence *stage = NULL;
     slc_error error = {SLC_OK, ""};
-    slc_pet_coincidence_config config = configuration(SLC_PET_KILL_ALL, 0);
+    slc_pet_coincidence_config config = pet_cases_config(SLC_PET_KILL_ALL, 0);
     assert_int_equal(slc_pet_coincidence_open_on(&config, 4711, &stage, &error), SLC_ERR_UNSUPPORTED);
     assert_null(stage);
 }

@@ -5,6 +5,7 @@
  * not end here in an hour.
  */
 #include "support/cmocka_all.h"
+#include "support/pet_cases.h"
 
 #include <sluice/pet_coincidence.h>
 
@@ -47,13 +48,7 @@ static void assert_refused(const slc_pet_coincidence_config *config, const char 
 #define REFUSED(change, text)                                                                                \
     do {                                                                                                     \
         slc_pet_coincidence_config c = defaults();                                                           \
-        c.good = (slc_pet_good){.crystals_per_ring = 312,                                                    \
-                                .sectors = 24,                                                               \
-                                .min_sectors = 2,                                                            \
-                                .radius_mm = 60,                                                             \
-                                .pitch_z_mm = 2,                                                             \
-                                .min_mm = 59,                                                                \
-                                .max_axial_mm = 39};                                                         \
+        c.good = pet_cases_good(SLC_PET_GOOD_DIFFERENT_CRYSTAL);                                             \
         change;                                                                                              \
         assert_refused(&c, text);                                                                            \
     } while (0)

@@ -5,9 +5,8 @@
  * for a single.
  */
 #include "support/cmocka_all.h"
+#include "support/pet_frames.h"
 #include "support/random.h"
-
-#include <sluice/pet_convert.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -205,134 +204,6 @@ static void compare(const slc_pet_convert_config *config, const slc_pet_tables *
     slc_pet_convert_close(stage);
 }
 
-/* ---- inputs ------------------------------------------------------------------------------------ */
-
-static uint32_t from_to(uint64_t *state, uint32_t low, uint32_t high)
-{
-    return low + random_below(state, high - low + 1);
-}
-
-static slc_pet_geometry random_geometry(uint64_t *state)
-{
-    return (slc_pet_geometry){.channels = from_to(state, 1, 9),
-                              .modules = from_to(state, 1, 4),
-                              .module_rings = from_to(state, 1, 7),
-                              .blocks_y = from_to(state, 1, 4),
-                              .blocks_z = from_to(state, 1, 4),
-                              .crystals_y = from_to(state, 1, 9),
-                              .crystals_z = from_to(state, 1, 9),
-                              .radius_mm = 100,
-                              .pitch_z_mm = 2,
-                              .depth_mm = 10};
-}
-
-/* Each table is there or not. */
-static slc_pet_tables random_tables(uint64_t *state)
-{
-    slc_pet_tables t = {.geometry = random_geometry(state)};
-    const uint32_t locals = t.geometry.crystals_y * t.geometry.crystals_z;
-    const size_t crystals = slc_pet_crystals(&t.geometry);
-    if (random_below(state, 2) == 0) {
-        t.position_side = from_to(state, 1, 20);
-        const size_t n = slc_pet_position_elements(&t);
-        uint16_t *position = malloc(n * sizeof *position);
-        for (size_t i = 0; i < n; i++) {
-            position[i] = random_below(state, 8) == 0 ? SLC_PET_NO_CRYSTAL
-                                                      : (uint16_t)random_below(state, locals);
-        }
-        t.position = position;
-    }
-    if (random_below(state, 2) == 0) {
-        float *gain = malloc(crystals * sizeof *gain);
-        for (size_t i = 0; i < crystals; i++) {
-            gain[i] = (float)random_unit(state) * 0.02f;
-        }
-        t.gain = gain;
-    }
-    if (random_below(state, 2) == 0) {
-        t.energy_bins = from_to(state, 1, 50);
-        t.energy_bin_kev = 1 + 40 * (float)random_unit(state);
-        const size_t n = slc_pet_energy_elements(&t);
-        float *energy = malloc(n * sizeof *energy);
-        for (size_t i = 0; i < n; i++) {
-            energy[i] = 0.5f + (float)random_unit(state);
-        }
-        t.energy = energy;
-    }
-    if (random_below(state, 2) == 0) {
-        int32_t *offset = malloc(crystals * sizeof *offset);
-        for (size_t i = 0; i < crystals; i++) {
-            offset[i] = (int32_t)random_u64(state);
-        }
-        t.time_offset_ps = offset;
-    }
-    return t;
-}
-
-static void clear_tables(slc_pet_tables *t)
-{
-    free((void *)(uintptr_t)t->position);
-    free((void *)(uintptr_t)t->gain);
-    free((void *)(uintptr_t)t->energy);
-    free((void *)(uintptr_t)t->time_offset_ps);
-}
-
-static void set_time(slc_pet_frame *f, uint64_t ticks)
-{
-    for (int b = 0; b < 8; b++) {
-        f->time[b] = (uint8_t)(ticks >> (56 - 8 * b));
-    }
-}
-
-/* Frames of modules, units and places that mostly exist, with clocks that go on by up to `step`, sometimes
- * back, from a module's own origin. */
-static slc_pet_frame *random_frames(uint64_t *state, const slc_pet_tables *t, size_t n, uint64_t step)
-{
-    const slc_pet_geometry *g = &t->geometry;
-    const uint32_t modules = slc_pet_module_count(g), units = g->blocks_y * g->blocks_z;
-    const uint32_t longer = g->crystals_y > g->crystals_z ? g->crystals_y : g->crystals_z;
-    const uint32_t side = t->position != NULL ? t->position_side : longer;
-    slc_pet_frame *frames = malloc((n + 1) * sizeof *frames);
-    uint64_t clock[256];
-    assert_non_null(frames);
-    for (size_t m = 0; m < 256; m++) {
-        clock[m] = random_u64(state);
-    }
-    for (size_t i = 0; i < n; i++) {
-        slc_pet_frame *f = &frames[i];
-        for (size_t b = 0; b < sizeof *f; b++) {
-            ((uint8_t *)f)[b] = (uint8_t)random_u64(state);
-        }
-        const uint32_t damage = random_below(state, 60);
-        f->module = damage == 0 ? f->module : (uint8_t)random_below(state, modules);
-        f->head_unit = damage == 1 ? f->head_unit
-                                   : (uint8_t)((f->head_unit & 0xf0) | random_below(state, units));
-        f->x = damage == 2 ? f->x : (uint8_t)random_below(state, side);
-        f->y = damage == 3 ? f->y : (uint8_t)random_below(state, side);
-        const uint64_t far = random_u64(state) % (step + 1);
-        clock[f->module] += random_below(state, 20) == 0 ? 0 - far : far;
-        set_time(f, damage == 4 ? random_u64(state) : clock[f->module]);
-    }
-    return frames;
-}
-
-static slc_pet_convert_config random_config(uint64_t *state)
-{
-    slc_pet_convert_config config;
-    slc_pet_convert_config_default(&config);
-    config.tick_bits = random_below(state, 2) == 0 ? 64 : from_to(state, 8, 64);
-    if (random_below(state, 2) == 0) {
-        config.tick_numerator = random_below(state, 4) == 0 ? UINT32_MAX - random_below(state, 9)
-                                                            : from_to(state, 1, 5000);
-        config.tick_denominator = random_below(state, 2) == 0 ? 1 : from_to(state, 1, 700);
-    }
-    if (random_below(state, 2) == 0) {
-        config.low_kev = 100 * random_unit(state);
-        config.high_kev = config.low_kev + 1 + 500 * random_unit(state);
-    }
-    return config;
-}
-
 /* ---- tests ------------------------------------------------------------------------------------- */
 
 static void random_input_is_converted_as_the_slow_way_does(void **state)
@@ -340,13 +211,13 @@ static void random_input_is_converted_as_the_slow_way_does(void **state)
     (void)state;
     uint64_t seed = 90;
     for (int round = 0; round < 150; round++) {
-        slc_pet_tables tables = random_tables(&seed);
-        slc_pet_convert_config config = random_config(&seed);
+        slc_pet_tables tables = pet_frames_tables(&seed);
+        slc_pet_convert_config config = pet_frames_config(&seed);
         const size_t n = random_below(&seed, 4) == 0 ? random_below(&seed, 5)
                                                      : 200 + random_below(&seed, 2000);
         const uint64_t most = config.tick_bits == 64 ? UINT64_C(1) << 40
                                                      : (UINT64_C(1) << config.tick_bits) / 3;
-        slc_pet_frame *frames = random_frames(&seed, &tables, n, most);
+        slc_pet_frame *frames = pet_frames_random(&seed, &tables, n, 1, most);
         wanted w = convert_slowly(&config, &tables, frames, n);
         const size_t batches[] = {1, 7, 255, 256, 257, n + 1};
         for (size_t b = 0; b < sizeof batches / sizeof *batches; b++) {
@@ -354,7 +225,7 @@ static void random_input_is_converted_as_the_slow_way_does(void **state)
         }
         clear_wanted(&w);
         free(frames);
-        clear_tables(&tables);
+        pet_frames_clear(&tables);
     }
 }
 
@@ -364,11 +235,11 @@ static void threads_do_not_matter(void **state)
     (void)state;
     uint64_t seed = 91;
     for (int round = 0; round < 6; round++) {
-        slc_pet_tables tables = random_tables(&seed);
-        slc_pet_convert_config config = random_config(&seed);
+        slc_pet_tables tables = pet_frames_tables(&seed);
+        slc_pet_convert_config config = pet_frames_config(&seed);
         config.tick_bits = round % 3 == 2 ? 20 : 64;
         const size_t n = 70000 + random_below(&seed, 1000);
-        slc_pet_frame *frames = random_frames(&seed, &tables, n, 1000);
+        slc_pet_frame *frames = pet_frames_random(&seed, &tables, n, 1, 1000);
         wanted w = convert_slowly(&config, &tables, frames, n);
         assert_true(w.counts.backwards > 100 && w.counts.module + w.counts.unit + w.counts.position > 0);
         for (config.threads = 1; config.threads <= 8; config.threads++) {
@@ -377,7 +248,7 @@ static void threads_do_not_matter(void **state)
         compare(&config, &tables, frames, n, 30011, &w);
         clear_wanted(&w);
         free(frames);
-        clear_tables(&tables);
+        pet_frames_clear(&tables);
     }
 }
 
@@ -433,14 +304,14 @@ static void frames_are_made_for_singles(void **state)
     uint64_t seed = 92;
     size_t made = 0;
     for (int round = 0; round < 300; round++) {
-        slc_pet_tables tables = random_tables(&seed);
-        free((void *)(uintptr_t)tables.energy); /* whose factors change too much from bin to bin here */
+        slc_pet_tables tables = pet_frames_tables(&seed);
+        free((void *)tables.energy); /* whose factors change too much from bin to bin here */
         tables.energy = NULL;
-        slc_pet_convert_config config = random_config(&seed);
+        slc_pet_convert_config config = pet_frames_config(&seed);
         config.low_kev = 0;
         config.high_kev = INFINITY;
         const uint32_t crystal = random_below(&seed, slc_pet_crystals(&tables.geometry));
-        const int64_t time = (int64_t)(random_u64(&seed) >> from_to(&seed, 18, 40));
+        const int64_t time = (int64_t)(random_u64(&seed) >> (18 + random_below(&seed, 23)));
         const double gain = tables.gain != NULL ? (double)tables.gain[crystal] : 1;
         const double energy = gain * 65000 * random_unit(&seed);
         slc_pet_frame frame;
@@ -459,7 +330,7 @@ static void frames_are_made_for_singles(void **state)
             clear_wanted(&w);
             made++;
         }
-        clear_tables(&tables);
+        pet_frames_clear(&tables);
     }
     assert_true(made > 200); /* the others have maps without that crystal */
 }

@@ -5,6 +5,8 @@
  * of one time, a window of a second, a full disk. Nothing may be lost without being counted.
  */
 #include "support/cmocka_all.h"
+#include "support/pet_frames.h"
+#include "support/pet_rows.h"
 #include "support/random.h"
 
 #include <sluice/io_pet.h>
@@ -13,13 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static slc_pet_tables mouse(void)
-{
-    slc_pet_tables tables = {.position = NULL};
-    assert_int_equal(slc_pet_scanner("mouse20", &tables.geometry, NULL), SLC_OK);
-    return tables;
-}
 
 /* A frame of any block of the scanner, by the number of its crystal. */
 static slc_pet_frame frame_at(const slc_pet_tables *tables, const slc_pet_convert_config *clock,
@@ -39,13 +34,6 @@ typedef struct outcome {
     slc_pet_coincidences pairs;
 } outcome;
 
-static void append(const slc_schema *schema, const void *from, void *into)
-{
-    const size_t n = ((const slc_columns *)from)->size, there = ((const slc_columns *)into)->size;
-    assert_int_equal(slc_columns_reserve(schema, into, there + n, 0), SLC_OK);
-    assert_int_equal(slc_columns_append(schema, from, 0, n, into), SLC_OK);
-}
-
 static outcome run_chain(const slc_pet_config *config, const slc_pet_tables *tables,
                          const slc_pet_frame *frames, size_t n, size_t batch)
 {
@@ -60,9 +48,9 @@ static outcome run_chain(const slc_pet_config *config, const slc_pet_tables *tab
         const size_t now = n - at < batch ? n - at : batch;
         assert_int_equal(slc_pet_chain_run(chain, frames + at, now, now < batch, &result, &error), SLC_OK);
         slc_faults_merge(&o.faults, &result.faults);
-        append(&slc_pet_singles_schema, &result.singles, &o.singles);
-        append(&slc_pet_singles_schema, &result.late, &o.late);
-        append(&slc_pet_coincidences_schema, &result.pairs, &o.pairs);
+        pet_rows_append(&slc_pet_singles_schema, &result.singles, 0, result.singles.head.size, &o.singles);
+        pet_rows_append(&slc_pet_singles_schema, &result.late, 0, result.late.head.size, &o.late);
+        pet_rows_append(&slc_pet_coincidences_schema, &result.pairs, 0, result.pairs.head.size, &o.pairs);
     }
     slc_pet_chain_totals(chain, &o.totals);
     slc_pet_result_clear(&result);
@@ -117,7 +105,7 @@ static void frames_of_anything(void **state)
         frames[i].x %= 13;
         frames[i].y %= 13;
     }
-    const slc_pet_tables tables = mouse();
+    const slc_pet_tables tables = pet_frames_mouse();
     slc_pet_config config;
     slc_pet_config_default(&config);
     config.delayed = true;
@@ -142,7 +130,7 @@ static void frames_of_anything(void **state)
 static void bytes_behind_the_last_frame(void **state)
 {
     (void)state;
-    const slc_pet_tables tables = mouse();
+    const slc_pet_tables tables = pet_frames_mouse();
     slc_pet_config config;
     slc_pet_config_default(&config);
     slc_pet_frame frames[101], back[128];
@@ -174,7 +162,7 @@ static void unknown_modules(void **state)
 {
     (void)state;
     enum { N = 5000 };
-    const slc_pet_tables tables = mouse();
+    const slc_pet_tables tables = pet_frames_mouse();
     slc_pet_config config;
     slc_pet_config_default(&config);
     slc_pet_frame *frames = malloc(2 * N * sizeof *frames), *good = frames + N;
@@ -231,7 +219,7 @@ static void assert_refused(const slc_pet_tables *tables, const char *text)
 static void tables_of_the_wrong_size(void **state)
 {
     (void)state;
-    const slc_pet_tables plain = mouse();
+    const slc_pet_tables plain = pet_frames_mouse();
     const uint32_t blocks = 80, side = 40;
     const size_t places = (size_t)blocks * side * side;
     uint16_t *position = calloc(places, sizeof *position);
@@ -284,7 +272,7 @@ static void time_goes_back(void **state)
 {
     (void)state;
     enum { N = 4000, BACK = 100 };
-    const slc_pet_tables tables = mouse();
+    const slc_pet_tables tables = pet_frames_mouse();
     slc_pet_config config;
     slc_pet_config_default(&config);
     config.sort.horizon_ps = 1000000000;
@@ -328,7 +316,7 @@ static void time_jumps_ahead(void **state)
 {
     (void)state;
     enum { N = 4000, AT = 1500 };
-    const slc_pet_tables tables = mouse();
+    const slc_pet_tables tables = pet_frames_mouse();
     slc_pet_config config;
     slc_pet_config_default(&config);
     slc_pet_frame frames[N + 1];
@@ -354,7 +342,7 @@ static void time_begins_again(void **state)
 {
     (void)state;
     enum { N = 6000 };
-    const slc_pet_tables tables = mouse();
+    const slc_pet_tables tables = pet_frames_mouse();
     slc_pet_config config;
     slc_pet_config_default(&config);
     config.delayed = true;
@@ -394,7 +382,7 @@ static void a_million_equal_times(void **state)
 {
     (void)state;
     enum { N = 1000000 };
-    const slc_pet_tables tables = mouse();
+    const slc_pet_tables tables = pet_frames_mouse();
     slc_pet_config config;
     slc_pet_config_default(&config);
     config.delayed = true;
@@ -436,7 +424,7 @@ static void a_window_of_a_second(void **state)
 {
     (void)state;
     enum { N = 100000 };
-    const slc_pet_tables tables = mouse();
+    const slc_pet_tables tables = pet_frames_mouse();
     slc_pet_config config;
     slc_pet_config_default(&config);
     config.prompt.window_ns = 1e9;
@@ -477,7 +465,7 @@ static void a_full_disk(void **state)
     if (access("/dev/full", W_OK) != 0) {
         skip();
     }
-    const slc_pet_tables tables = mouse();
+    const slc_pet_tables tables = pet_frames_mouse();
     slc_pet_config config;
     slc_pet_config_default(&config);
     enum { N = 40000 };

@@ -4,6 +4,7 @@
  * times, spans of 2^63, bursts, times far off, a horizon of 0; and the sort of a whole collection.
  */
 #include "support/cmocka_all.h"
+#include "support/pet_rows.h"
 #include "support/random.h"
 
 #include <sluice/pet_sort.h>
@@ -15,30 +16,18 @@ __extension__ typedef __int128 wide;
 
 /* ---- the slow way ------------------------------------------------------------------------------ */
 
-typedef struct row {
-    int64_t time;
-    size_t arrival;
-} row;
-
-static int by_time(const void *a, const void *b)
-{
-    const row *x = a, *y = b;
-    return x->time != y->time ? (x->time > y->time) - (x->time < y->time)
-                              : (x->arrival > y->arrival) - (x->arrival < y->arrival);
-}
-
 typedef struct wanted {
-    row *sorted, *late;
+    pet_arrival *sorted, *late;
     size_t n, n_late;
     wide lag;
 } wanted;
 
 static wanted sort_slowly(const int64_t *time, size_t n, int64_t horizon)
 {
-    wanted w = {.sorted = calloc(n + 1, sizeof(row)), .late = calloc(n + 1, sizeof(row))};
+    wanted w = {.sorted = calloc(n + 1, sizeof(pet_arrival)), .late = calloc(n + 1, sizeof(pet_arrival))};
     wide largest = n > 0 ? time[0] : 0;
     for (size_t i = 0; i < n; i++) {
-        const row r = {time[i], i};
+        const pet_arrival r = {time[i], i};
         const wide lag = largest - time[i];
         if (lag > horizon) {
             w.late[w.n_late++] = r;
@@ -48,7 +37,7 @@ static wanted sort_slowly(const int64_t *time, size_t n, int64_t horizon)
         w.lag = lag > w.lag ? lag : w.lag;
         largest = time[i] > largest ? time[i] : largest;
     }
-    qsort(w.sorted, w.n, sizeof(row), by_time);
+    qsort(w.sorted, w.n, sizeof(pet_arrival), pet_arrival_order);
     return w;
 }
 
@@ -60,35 +49,10 @@ static void clear_wanted(wanted *w)
 
 /* ---- comparing --------------------------------------------------------------------------------- */
 
-static slc_pet_singles singles_of(const int64_t *time, size_t n)
-{
-    slc_pet_singles s = {0};
-    assert_int_equal(slc_columns_reserve(&slc_pet_singles_schema, &s, n + 1, 1), SLC_OK);
-    for (size_t i = 0; i < n; i++) {
-        s.time_ps[i] = time[i];
-        s.crystal[i] = (uint32_t)i;
-        s.energy_kev[i] = (float)(i % 1000);
-    }
-    s.head.size = n;
-    return s;
-}
-
-static void same_rows(const slc_pet_singles *got, const row *want, size_t n)
-{
-    assert_int_equal(got->head.size, n);
-    for (size_t i = 0; i < n; i++) {
-        if (got->time_ps[i] != want[i].time || got->crystal[i] != (uint32_t)want[i].arrival ||
-            got->energy_kev[i] != (float)(want[i].arrival % 1000)) {
-            fail_msg("row %zu: time %lld of arrival %u, wanted %lld of %zu", i, (long long)got->time_ps[i],
-                     got->crystal[i], (long long)want[i].time, want[i].arrival);
-        }
-    }
-}
-
 /* With every output row known to be final: none given later may be earlier. */
 static void run_batches(slc_pet_sort *stage, const int64_t *time, size_t n, size_t batch, const wanted *w)
 {
-    slc_pet_singles sorted = {0}, late = {0}, all = singles_of(time, n);
+    slc_pet_singles sorted = {0}, late = {0}, all = pet_arrival_singles(time, n);
     slc_pet_sort_counts counts;
     slc_error error = {0};
     for (size_t at = 0; at < n || at == 0; at += batch) {
@@ -106,8 +70,8 @@ static void run_batches(slc_pet_sort *stage, const int64_t *time, size_t n, size
         assert_int_equal(counts.late, late.head.size);
         assert_int_equal(counts.held, counts.taken - counts.given - counts.late);
     }
-    same_rows(&sorted, w->sorted, w->n);
-    same_rows(&late, w->late, w->n_late);
+    pet_arrival_same("in order", &sorted, w->sorted, w->n);
+    pet_arrival_same("late", &late, w->late, w->n_late);
     assert_true(counts.largest_lag_ps == (w->lag > INT64_MAX ? INT64_MAX : (int64_t)w->lag));
     slc_columns_clear(&slc_pet_singles_schema, &sorted);
     slc_columns_clear(&slc_pet_singles_schema, &late);
@@ -233,7 +197,7 @@ static void singles_do_not_wait_for_ever(void **state)
     slc_pet_sort_config_default(&config);
     config.horizon_ps = 1000;
     slc_pet_sort *stage;
-    slc_pet_singles sorted = {0}, one = singles_of((const int64_t[]){0}, 1);
+    slc_pet_singles sorted = {0}, one = pet_arrival_singles((const int64_t[]){0}, 1);
     slc_pet_sort_counts counts;
     assert_int_equal(slc_pet_sort_open(&config, &stage, NULL), SLC_OK);
     for (int64_t i = 0; i < 1000; i++) { /* eleven within the horizon */
@@ -254,7 +218,7 @@ static void late_ones_are_counted_without_a_collection(void **state)
     slc_pet_sort_config_default(&config);
     config.horizon_ps = 10;
     slc_pet_sort *stage;
-    slc_pet_singles sorted = {0}, some = singles_of((const int64_t[]){100, 90, 89, 101, 90}, 5);
+    slc_pet_singles sorted = {0}, some = pet_arrival_singles((const int64_t[]){100, 90, 89, 101, 90}, 5);
     slc_pet_sort_counts counts;
     assert_int_equal(slc_pet_sort_open(&config, &stage, NULL), SLC_OK);
     assert_int_equal(slc_pet_sort_run(stage, &some, true, &sorted, NULL, NULL), SLC_OK);
@@ -286,14 +250,14 @@ static void a_collection_is_sorted(void **state)
     for (int round = 0; round < 60; round++) {
         const size_t n = round == 0 ? 0 : random_below(&seed, round % 10 == 9 ? 200000 : 3000);
         int64_t *time = make(&seed, (arrival)(round % ARRIVALS), n);
-        slc_pet_singles all = singles_of(time, n), work = {0};
-        row *rows = calloc(n + 1, sizeof *rows);
+        slc_pet_singles all = pet_arrival_singles(time, n), work = {0};
+        pet_arrival *rows = calloc(n + 1, sizeof *rows);
         for (size_t i = 0; i < n; i++) {
-            rows[i] = (row){time[i], i};
+            rows[i] = (pet_arrival){time[i], i};
         }
-        qsort(rows, n, sizeof *rows, by_time);
+        qsort(rows, n, sizeof *rows, pet_arrival_order);
         assert_int_equal(slc_pet_sort_all(&all, &work), SLC_OK);
-        same_rows(&all, rows, n);
+        pet_arrival_same("all", &all, rows, n);
         free(rows);
         slc_columns_clear(&slc_pet_singles_schema, &all);
         slc_columns_clear(&slc_pet_singles_schema, &work);

@@ -5,7 +5,9 @@
  * of the processor, for any cutting into batches, with late singles. Exits with 77 where there is no GPU.
  */
 #include "pet/pet_cuda.h"
+#include "support/assert_ok.h"
 #include "support/cmocka_all.h"
+#include "support/pet_rows.h"
 #include "support/random.h"
 
 #include <stdio.h>
@@ -29,52 +31,20 @@ static amounts use;
 static slc_cuda_stream *stream;
 static slc_error error; /* of the last call */
 
-#define ASSERT_OK(call)                                                                                      \
-    do {                                                                                                     \
-        if ((call) != SLC_OK) {                                                                              \
-            fail_msg("%s: %s", #call, error.text);                                                           \
-        }                                                                                                    \
-    } while (0)
-
 /* ---- the slow way ------------------------------------------------------------------------------ */
 
-typedef struct row {
-    int64_t time;
-    size_t arrival;
-} row;
-
-static int by_time(const void *a, const void *b)
+static pet_arrival *sort_slowly(const int64_t *time, size_t n)
 {
-    const row *x = a, *y = b;
-    return x->time != y->time ? (x->time > y->time) - (x->time < y->time)
-                              : (x->arrival > y->arrival) - (x->arrival < y->arrival);
-}
-
-static row *sort_slowly(const int64_t *time, size_t n)
-{
-    row *rows = malloc((n + 1) * sizeof *rows);
+    pet_arrival *rows = malloc((n + 1) * sizeof *rows);
     assert_non_null(rows);
     for (size_t i = 0; i < n; i++) {
-        rows[i] = (row){time[i], i};
+        rows[i] = (pet_arrival){time[i], i};
     }
-    qsort(rows, n, sizeof *rows, by_time);
+    qsort(rows, n, sizeof *rows, pet_arrival_order);
     return rows;
 }
 
 /* ---- to the device and back -------------------------------------------------------------------- */
-
-static slc_pet_singles singles_of(const int64_t *time, size_t n)
-{
-    slc_pet_singles s = {0};
-    assert_int_equal(slc_columns_reserve(&slc_pet_singles_schema, &s, n + 1, 1), SLC_OK);
-    for (size_t i = 0; i < n; i++) {
-        s.time_ps[i] = time[i];
-        s.crystal[i] = (uint32_t)i;
-        s.energy_kev[i] = (float)(i % 1000);
-    }
-    s.head.size = n;
-    return s;
-}
 
 /* Columns on the device, each with a memory of its own, so that their ends are guarded in the emulator. */
 typedef struct columns {
@@ -134,23 +104,12 @@ static slc_pet_sort_cuda *open_stage(slc_pet_sort_method method, int64_t horizon
 
 /* ---- all at once ------------------------------------------------------------------------------- */
 
-static void compare_rows(const char *name, const slc_pet_singles *got, const row *want, size_t n)
-{
-    assert_int_equal(got->head.size, n);
-    for (size_t i = 0; i < n; i++) {
-        if (got->time_ps[i] != want[i].time || got->crystal[i] != (uint32_t)want[i].arrival ||
-            got->energy_kev[i] != (float)(want[i].arrival % 1000)) {
-            fail_msg("%s, row %zu of %zu: time %lld of arrival %u, wanted %lld of %zu", name, i, n,
-                     (long long)got->time_ps[i], got->crystal[i], (long long)want[i].time, want[i].arrival);
-        }
-    }
-}
-
-static void sort_by(slc_pet_sort_cuda *stage, const char *name, const slc_pet_singles *all, const row *want)
+static void sort_by(slc_pet_sort_cuda *stage, const char *name, const slc_pet_singles *all,
+                    const pet_arrival *want)
 {
     const size_t n = all->head.size;
     columns from = make_columns(n), to = make_columns(n);
-    slc_pet_singles got = singles_of(NULL, 0);
+    slc_pet_singles got = pet_arrival_singles(NULL, 0);
     assert_int_equal(slc_columns_reserve(&slc_pet_singles_schema, &got, n + 1, 1), SLC_OK);
     put(all, 0, n, &from.at);
     if (n > 0) { /* nothing may be left of what was there */
@@ -161,7 +120,7 @@ static void sort_by(slc_pet_sort_cuda *stage, const char *name, const slc_pet_si
     ASSERT_OK(slc_pet_sort_cuda_all(stage, &from.at, &to.at, &error));
     assert_int_equal(to.at.n, n);
     get(&to.at, &got);
-    compare_rows(name, &got, want, n);
+    pet_arrival_same(name, &got, want, n);
     slc_columns_clear(&slc_pet_singles_schema, &got);
     clear_columns(&from);
     clear_columns(&to);
@@ -172,8 +131,8 @@ static slc_pet_sort_cuda *stages[SLC_PET_SORT_METHODS];
 
 static void check_all(const int64_t *time, size_t n)
 {
-    slc_pet_singles all = singles_of(time, n);
-    row *want = sort_slowly(time, n);
+    slc_pet_singles all = pet_arrival_singles(time, n);
+    pet_arrival *want = sort_slowly(time, n);
     for (unsigned m = 0; m < SLC_PET_SORT_METHODS; m++) {
         if (stages[m] == NULL) {
             stages[m] = open_stage((slc_pet_sort_method)m, 0);
@@ -306,8 +265,8 @@ static void far_from_their_tile(void **state)
         time[i] = (int64_t)i * 100 + (random_below(&seed, 50) == 0 ? (int64_t)random_below(&seed, 3000000)
                                                                    : (int64_t)random_below(&seed, 3000));
     }
-    slc_pet_singles all = singles_of(time, use.huge);
-    row *want = sort_slowly(time, use.huge);
+    slc_pet_singles all = pet_arrival_singles(time, use.huge);
+    pet_arrival *want = sort_slowly(time, use.huge);
     slc_pet_sort_cuda *stage = open_stage(SLC_PET_SORT_NEAR, 0);
     sort_by(stage, "near", &all, want);
     sort_by(stage, "near, again", &all, want);
@@ -327,7 +286,7 @@ typedef struct wanted {
 
 static wanted run_slowly(const int64_t *time, size_t n, int64_t horizon)
 {
-    wanted w = {.all = singles_of(time, n)};
+    wanted w = {.all = pet_arrival_singles(time, n)};
     slc_pet_sort_config config;
     slc_pet_sort_config_default(&config);
     config.horizon_ps = horizon;
@@ -346,21 +305,11 @@ static void clear_wanted(wanted *w)
     slc_columns_clear(&slc_pet_singles_schema, &w->late);
 }
 
-static void same(const slc_pet_singles *got, const slc_pet_singles *want)
-{
-    assert_int_equal(got->head.size, want->head.size);
-    if (want->head.size > 0) {
-        assert_memory_equal(got->time_ps, want->time_ps, want->head.size * sizeof(int64_t));
-        assert_memory_equal(got->crystal, want->crystal, want->head.size * sizeof(uint32_t));
-        assert_memory_equal(got->energy_kev, want->energy_kev, want->head.size * sizeof(float));
-    }
-}
-
 /* In batches of `batch`, the last of which is empty where `empty` is set. */
 static void run_batches(slc_pet_sort_cuda *stage, const wanted *w, size_t batch, bool empty)
 {
     const size_t n = w->all.head.size;
-    slc_pet_singles sorted = singles_of(NULL, 0), late = singles_of(NULL, 0);
+    slc_pet_singles sorted = pet_arrival_singles(NULL, 0), late = pet_arrival_singles(NULL, 0);
     assert_int_equal(slc_columns_reserve(&slc_pet_singles_schema, &sorted, n + 1, 1), SLC_OK);
     assert_int_equal(slc_columns_reserve(&slc_pet_singles_schema, &late, n + 1, 1), SLC_OK);
     slc_pet_sort_counts counts;
@@ -381,8 +330,8 @@ static void run_batches(slc_pet_sort_cuda *stage, const wanted *w, size_t batch,
         assert_int_equal(counts.late, late.head.size);
         assert_int_equal(counts.held, counts.taken - counts.given - counts.late);
     }
-    same(&sorted, &w->sorted);
-    same(&late, &w->late);
+    pet_rows_same(&slc_pet_singles_schema, &sorted, &w->sorted);
+    pet_rows_same(&slc_pet_singles_schema, &late, &w->late);
     assert_true(counts.largest_lag_ps == w->counts.largest_lag_ps);
     slc_columns_clear(&slc_pet_singles_schema, &sorted);
     slc_columns_clear(&slc_pet_singles_schema, &late);

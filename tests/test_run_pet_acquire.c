@@ -3,101 +3,12 @@
  * that leap, go back and begin again are told; every way to end it. */
 #include "support/cmocka_all.h"
 
-#include <sluice/run_pet.h>
-
-#include "support/pet_raw.h"
+#include "support/pet_scene.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
-
-/* What a test sends, in a thread of its own, as soon as the sockets are open. */
-typedef struct scene {
-    void (*send)(struct scene *scene);
-    slc_run_pet_config config;
-    slc_run_pet_counts counts;
-    slc_error error;
-    char address[4][96];
-    uint32_t n_addresses;
-    slc_pet_frame *frames;
-    size_t n;
-    slc_run_pet_send how;
-    uint64_t sent, datagrams;
-    slc_status send_status;
-    slc_error send_error;
-    pthread_t thread;
-    bool started;
-    atomic_bool sent_all; /* the sender has returned */
-    uint32_t lives;
-} scene;
-
-static void nap(long ms)
-{
-    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    (void)nanosleep(&time, NULL);
-}
-
-static void *send_in_thread(void *argument)
-{
-    scene *s = argument;
-    s->send(s);
-    nap(100); /* the last ones are on their way */
-    atomic_store(&s->sent_all, true);
-    return NULL;
-}
-
-static void on_listening(void *context, uint32_t socket, const char *address)
-{
-    scene *s = context;
-    (void)snprintf(s->address[socket], sizeof s->address[socket], "%s", address);
-    if (++s->n_addresses == s->config.n_listen && s->send != NULL) {
-        s->started = pthread_create(&s->thread, NULL, send_in_thread, s) == 0;
-    }
-}
-
-static bool on_stop(void *context)
-{
-    scene *s = context;
-    return s->send != NULL && atomic_load(&s->sent_all);
-}
-
-static void begin(scene *s, uint32_t sockets)
-{
-    memset(s, 0, sizeof *s);
-    s->config.n_listen = sockets;
-    for (uint32_t i = 0; i < sockets; i++) {
-        s->config.listen[i] = "127.0.0.1:0";
-    }
-    s->config.output = path;
-    s->config.context = s;
-    s->config.listening = on_listening;
-    s->config.stop = on_stop;
-    s->config.ring_bytes = 1; /* the least */
-    s->config.seconds = 30;   /* a test that hangs ends, and fails */
-}
-
-static slc_status acquire(scene *s)
-{
-    const slc_status status = slc_run_pet_acquire(&s->config, &s->counts, &s->error);
-    if (s->started) {
-        (void)pthread_join(s->thread, NULL);
-    }
-    return status;
-}
-
-static void send_frames(scene *s)
-{
-    s->how.n_to = s->n_addresses;
-    for (uint32_t i = 0; i < s->n_addresses; i++) {
-        s->how.to[i] = s->address[i];
-    }
-    s->send_status = slc_run_pet_send_frames(&s->how, s->frames, s->n, &s->sent, &s->datagrams,
-                                             &s->send_error);
-}
 
 static int by_bytes(const void *a, const void *b)
 {
@@ -311,10 +222,9 @@ static void test_full_disk(void **state)
     free(s.frames);
 }
 
-static bool live_counts(void *context, const slc_pet_result *result, const slc_run_pet_counts *counts)
+static bool tell_counts(void *context, const slc_run_pet_counts *counts)
 {
     scene *s = context;
-    assert_null(result);
     assert_true(counts->seconds > 0);
     return ++s->lives < 2;
 }
@@ -342,7 +252,7 @@ static void test_ends(void **state)
     free(s.frames);
     begin(&s, 1); /* by the caller */
     s.config.output = NULL;
-    s.config.live = live_counts;
+    s.config.tell = tell_counts;
     assert_int_equal(acquire(&s), SLC_OK);
     assert_int_equal(s.lives, 2);
     assert_true(s.counts.seconds > 1.5 && s.counts.seconds < 20);

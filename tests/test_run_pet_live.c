@@ -3,103 +3,42 @@
  * slow one does not cost the file a frame. */
 #include "support/cmocka_all.h"
 
-#include <sluice/run_pet.h>
 #include <sluice/sim_pet.h>
 
-#include "support/pet_raw.h"
+#include "support/pet_scene.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <time.h>
-
-typedef struct scene {
-    slc_run_pet_config config;
-    slc_run_pet_counts counts;
-    slc_error error;
-    char address[4][96];
-    uint32_t n_addresses;
-    slc_pet_frame *frames;
-    size_t n;
-    slc_run_pet_send how;
-    uint64_t sent, datagrams;
-    slc_status send_status;
-    pthread_t thread;
-    atomic_bool sent_all;
-    bool wait; /* the results are taken only when all has been sent */
-    uint64_t pairs, singles;
-} scene;
-
-static void nap(long ms)
-{
-    const struct timespec time = {.tv_nsec = ms * 1000000};
-    (void)nanosleep(&time, NULL);
-}
-
-static void *send_in_thread(void *argument)
-{
-    scene *s = argument;
-    s->how.n_to = s->n_addresses;
-    for (uint32_t i = 0; i < s->n_addresses; i++) {
-        s->how.to[i] = s->address[i];
-    }
-    s->send_status = slc_run_pet_send_frames(&s->how, s->frames, s->n, &s->sent, &s->datagrams, NULL);
-    nap(200);
-    atomic_store(&s->sent_all, true);
-    return NULL;
-}
-
-static void on_listening(void *context, uint32_t socket, const char *address)
+static bool on_live(void *context, const slc_run_pet_batch *batch)
 {
     scene *s = context;
-    (void)snprintf(s->address[socket], sizeof s->address[socket], "%s", address);
-    if (++s->n_addresses == s->config.n_listen) {
-        assert_int_equal(pthread_create(&s->thread, NULL, send_in_thread, s), 0);
-    }
-}
-
-static bool on_stop(void *context)
-{
-    return atomic_load(&((scene *)context)->sent_all);
-}
-
-static bool on_live(void *context, const slc_pet_result *result, const slc_run_pet_counts *counts)
-{
-    scene *s = context;
-    (void)counts;
-    if (result != NULL) {
-        s->pairs += result->pairs.head.size;
-        s->singles += result->singles.head.size;
-        while (s->wait && !atomic_load(&s->sent_all)) {
-            nap(5);
-        }
+    s->pairs += batch->result->pairs.head.size;
+    s->singles += batch->result->singles.head.size;
+    s->chain_frames += batch->n;
+    s->chain_skipped += batch->skipped;
+    s->chain_gaps += batch->skipped > 0;
+    s->last += batch->last;
+    while (s->wait && !atomic_load(&s->sent_all)) {
+        nap(5);
     }
     return true;
 }
 
-static void begin(scene *s, uint32_t sockets, const slc_pet_config *chain, const slc_pet_tables *tables)
+static void begin_live(scene *s, uint32_t sockets, const slc_pet_config *chain, const slc_pet_tables *tables)
 {
-    memset(s, 0, sizeof *s);
-    s->config = (slc_run_pet_config){.n_listen = sockets,
-                                     .output = path,
-                                     .chain = chain,
-                                     .tables = tables,
-                                     .context = s,
-                                     .listening = on_listening,
-                                     .stop = on_stop,
-                                     .live = on_live,
-                                     .seconds = 60};
-    for (uint32_t i = 0; i < sockets; i++) {
-        s->config.listen[i] = "127.0.0.1:0";
-    }
+    begin(s, sockets);
+    s->send = send_frames;
+    s->end_ms = 200;
+    s->config.chain = chain;
+    s->config.tables = tables;
+    s->config.live = on_live;
+    s->config.ring_bytes = 0; /* as large as it is by default */
+    s->config.seconds = 60;
     s->config.raw.replace = true;
     s->how.frames_per_datagram = 92;
 }
 
-static void acquire(scene *s)
+static void acquire_all(scene *s)
 {
-    const slc_status status = slc_run_pet_acquire(&s->config, &s->counts, &s->error);
-    assert_int_equal(status, SLC_OK);
-    (void)pthread_join(s->thread, NULL);
+    assert_int_equal(acquire(s), SLC_OK);
     assert_int_equal(s->send_status, SLC_OK);
     assert_int_equal(s->counts.frames, s->sent);
     assert_int_equal(s->counts.kernel_drops + s->counts.ring_drops, 0);
@@ -146,11 +85,11 @@ static void test_same_as_file(void **state)
         config.delayed = true;
         config.keep_singles = true;
         config.sort.horizon_ps = INT64_C(100000000000);
-        begin(&s, sockets, &config, slc_sim_pet_tables(sim));
+        begin_live(&s, sockets, &config, slc_sim_pet_tables(sim));
         s.frames = made.frames;
         s.n = made.n;
         s.how.frames_hz = 1e6;
-        acquire(&s);
+        acquire_all(&s);
         const slc_pet_totals wanted = offline(&config, s.config.tables), *got = &s.counts.chain;
         assert_int_equal(s.counts.live_skipped, 0);
         assert_int_equal(got->convert.frames, s.n);
@@ -177,7 +116,7 @@ static void test_slow(void **state)
         slc_sim_pet *sim = generate(&made, 0.1);
         slc_pet_config config;
         slc_pet_config_default(&config);
-        begin(&s, 1, &config, slc_sim_pet_tables(sim));
+        begin_live(&s, 1, &config, slc_sim_pet_tables(sim));
         s.frames = made.frames;
         s.n = made.n;
         s.wait = true;
@@ -185,9 +124,13 @@ static void test_slow(void **state)
         s.how.repeat = 6500000 / s.n;
         s.how.repeat_ticks = UINT64_C(100000000000);
         s.config.output = with_file == 1 ? path : NULL;
-        acquire(&s);
+        acquire_all(&s);
         assert_true(s.sent > 6300000);
         assert_int_equal(s.counts.chain.convert.frames + s.counts.live_skipped, s.sent);
+        assert_int_equal(s.chain_frames, s.counts.chain.convert.frames);
+        assert_int_equal(s.chain_skipped, s.counts.live_skipped);
+        assert_int_equal(s.chain_gaps, s.counts.live_gaps);
+        assert_int_equal(s.last, 1);
         if (with_file == 1) {
             assert_in_range(s.counts.live_skipped, 1, s.sent - (1 << 21));
             assert_int_equal(s.counts.files, 1);
@@ -214,16 +157,15 @@ static void test_failure(void **state)
         slc_pet_config config;
         slc_pet_config_default(&config);
         config.prompt.window_ns = 4.0005;
-        begin(&s, 1, &config, slc_sim_pet_tables(sim));
+        begin_live(&s, 1, &config, slc_sim_pet_tables(sim));
         s.frames = made.frames;
         s.n = made.n;
         s.how.frames_hz = 1e6;
         s.how.repeat = 10;
         s.how.repeat_ticks = UINT64_C(100000000000);
         s.config.output = with_file == 1 ? path : NULL;
-        assert_int_equal(slc_run_pet_acquire(&s.config, &s.counts, &s.error), SLC_ERR_USAGE);
+        assert_int_equal(acquire(&s), SLC_ERR_USAGE);
         assert_non_null(strstr(s.error.text, "not whole picoseconds"));
-        (void)pthread_join(s.thread, NULL);
         if (with_file == 1) {
             slc_faults faults = {0};
             size_t n = 0;
@@ -246,11 +188,11 @@ static void test_wrong(void **state)
     slc_pet_config config;
     slc_pet_tables tables = {.position = NULL};
     slc_pet_config_default(&config);
-    begin(&s, 1, &config, NULL);
-    assert_int_equal(slc_run_pet_acquire(&s.config, &s.counts, &s.error), SLC_ERR_USAGE);
+    begin_live(&s, 1, &config, NULL);
+    assert_int_equal(acquire(&s), SLC_ERR_USAGE);
     assert_string_equal(s.error.text, "a chain needs tables");
-    begin(&s, 1, &config, &tables); /* a scanner of nothing */
-    assert_int_equal(slc_run_pet_acquire(&s.config, &s.counts, &s.error), SLC_ERR_USAGE);
+    begin_live(&s, 1, &config, &tables); /* a scanner of nothing */
+    assert_int_equal(acquire(&s), SLC_ERR_USAGE);
     assert_int_equal(count_files(), 0);
 }
 

@@ -5,6 +5,8 @@
  * for any batch; dead time beside what was put in; pictures.
  */
 #include "support/cmocka_all.h"
+#include "support/pet_frames.h"
+#include "support/pet_rows.h"
 #include "support/random.h"
 
 #include <sluice/run_pet_output.h>
@@ -16,13 +18,6 @@
 #include <unistd.h>
 
 enum { FRAMES = 20000 };
-
-static slc_pet_tables mouse(void)
-{
-    slc_pet_tables tables = {.position = NULL};
-    assert_int_equal(slc_pet_scanner("mouse20", &tables.geometry, NULL), SLC_OK);
-    return tables;
-}
 
 /* Singles at random from `first` on with pairs among them, in time; one in 500 of a module that is not there.
  */
@@ -60,13 +55,6 @@ static slc_pet_config config_of(slc_pet_policy policy, bool all_open, bool delay
 
 /* ---- order ------------------------------------------------------------------------------------- */
 
-static void append(const slc_pet_coincidences *from, slc_pet_coincidences *into)
-{
-    const slc_schema *schema = &slc_pet_coincidences_schema;
-    assert_int_equal(slc_columns_reserve(schema, into, into->head.size + from->head.size, 1), SLC_OK);
-    assert_int_equal(slc_columns_append(schema, from, 0, from->head.size, into), SLC_OK);
-}
-
 /* Pairs as they come, and in order. */
 static void run_pairs(const slc_pet_config *config, const slc_pet_tables *tables, const slc_pet_frame *frames,
                       size_t batch, slc_pet_coincidences *plain, slc_pet_coincidences *ordered)
@@ -80,7 +68,7 @@ static void run_pairs(const slc_pet_config *config, const slc_pet_tables *tables
     for (size_t at = 0; at <= FRAMES; at += batch) {
         const size_t n = FRAMES - at < batch ? FRAMES - at : batch;
         assert_int_equal(slc_pet_chain_run(chain, frames + at, n, n < batch, &result, NULL), SLC_OK);
-        append(&result.pairs, plain);
+        pet_rows_append(&slc_pet_coincidences_schema, &result.pairs, 0, result.pairs.head.size, plain);
         assert_int_equal(slc_run_pet_pairs_add(pairs, &result, n < batch, ordered, NULL), SLC_OK);
         waiting = plain->head.size - ordered->head.size;
         most = waiting > most ? waiting : most;
@@ -146,7 +134,7 @@ static void pairs_in_order(void **state)
         {SLC_PET_TAKE_ALL_GOODS, true, true, 0, 300000},
         {SLC_PET_TAKE_ALL_GOODS, false, true, 0, 50000},
     };
-    const slc_pet_tables tables = mouse();
+    const slc_pet_tables tables = pet_frames_mouse();
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         slc_pet_frame *frames = make(&tables, cases[c].first, cases[c].step_ps);
         const slc_pet_config config = config_of(cases[c].policy, cases[c].all_open, cases[c].delayed);
@@ -176,7 +164,7 @@ static void pairs_in_order(void **state)
 
 static slc_run_pet_rates_config rates_config(double bin_s)
 {
-    return (slc_run_pet_rates_config){.geometry = mouse().geometry,
+    return (slc_run_pet_rates_config){.geometry = pet_frames_mouse().geometry,
                                       .good = {.kind = SLC_PET_GOOD_DIFFERENT_CRYSTAL},
                                       .window_ns = 10,
                                       .bin_s = bin_s,
@@ -187,7 +175,7 @@ static slc_run_pet_rates_config rates_config(double bin_s)
 static slc_run_pet_rates *run_rates(const slc_run_pet_rates_config *config, const slc_pet_frame *frames,
                                     size_t batch, slc_pet_rates *whole)
 {
-    const slc_pet_tables tables = mouse();
+    const slc_pet_tables tables = pet_frames_mouse();
     const slc_pet_config chain_config = config_of(SLC_PET_TAKE_ALL_GOODS, false, true);
     slc_pet_chain *chain = NULL;
     slc_run_pet_rates *rates = NULL;
@@ -215,7 +203,7 @@ static slc_run_pet_rates *run_rates(const slc_run_pet_rates_config *config, cons
 static void rates_against_time(void **state)
 {
     (void)state;
-    const slc_pet_tables tables = mouse();
+    const slc_pet_tables tables = pet_frames_mouse();
     slc_pet_frame *frames = make(&tables, -20000000, 30000);
     const slc_run_pet_rates_config config = rates_config(20e-6);
     const slc_pet_rates_config plain = {
@@ -349,7 +337,7 @@ static void rates_at_the_limits(void **state)
 static void dead_time(void **state)
 {
     (void)state;
-    const slc_pet_tables tables = mouse();
+    const slc_pet_tables tables = pet_frames_mouse();
     slc_pet_convert_config clock;
     slc_pet_convert_config_default(&clock);
     for (int paralysable = 0; paralysable < 2; paralysable++) {
@@ -417,7 +405,7 @@ static void pictures(void **state)
     const int file = mkstemp(path);
     assert_true(file >= 0);
     assert_int_equal(close(file), 0);
-    const slc_pet_tables tables = mouse();
+    const slc_pet_tables tables = pet_frames_mouse();
     slc_pet_frame *frames = make(&tables, 0, 30000);
     /* 500 bins and more: curves of 400 steps at most. */
     const slc_run_pet_rates_config config = rates_config(1e-6);
@@ -449,6 +437,64 @@ static void pictures(void **state)
     free(frames);
 }
 
+/* Rates of many orders of magnitude are drawn in decades, others from zero; bins without anything are no
+ * trouble on either. */
+static void picture_in_decades(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/test_run_pet_output-XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(close(file), 0);
+    enum { ROWS = 20 };
+    static const struct {
+        uint64_t singles, prompts, delayeds;
+        const char *words[4], *absent[3];
+    } cases[] = {
+        {20000000,
+         1000000,
+         1000,
+         {">10M<", ">100k<", ">10k<", "none: at the lower edge"},
+         {"millions a second", "thousands a second", ">0.5<"}},
+        {5000,
+         900,
+         300,
+         {"thousands a second", ">a second<", ">200<", ">0<"},
+         {">10k<", "lower edge", ">1000<"}},
+        {0, 0, 0, {">0<", ">0.4<", ">1<", "singles: 0<"}, {"lower edge", "nan", "inf"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        slc_run_pet_rate_rows rows = {0};
+        slc_error error = {0};
+        assert_int_equal(slc_columns_reserve(&slc_run_pet_rate_rows_schema, &rows, ROWS, 0), SLC_OK);
+        rows.head.size = ROWS;
+        for (size_t r = 0; r < ROWS; r++) {
+            const bool nothing = r == 7; /* in this bin */
+            rows.begin_s[r] = (double)r;
+            rows.length_s[r] = 1;
+            rows.frames[r] = rows.singles[r] = nothing ? 0 : cases[i].singles;
+            rows.prompts[r] = nothing ? 0 : cases[i].prompts;
+            rows.delayeds[r] = nothing ? 0 : cases[i].delayeds;
+            rows.randoms[r] = (double)rows.delayeds[r];
+            rows.multiples[r] = 0;
+            rows.lost[r] = i == 0 && r == 3;
+        }
+        assert_int_equal(slc_run_pet_rates_svg(path, &rows, 1, &error), SLC_OK);
+        char *text = read_text(path);
+        for (size_t k = 0; k < 4; k++) {
+            if (strstr(text, cases[i].words[k]) == NULL) {
+                fail_msg("case %zu: no '%s' in the picture", i, cases[i].words[k]);
+            }
+            if (k < 3 && strstr(text, cases[i].absent[k]) != NULL) {
+                fail_msg("case %zu: '%s' is in the picture", i, cases[i].absent[k]);
+            }
+        }
+        free(text);
+        slc_columns_clear(&slc_run_pet_rate_rows_schema, &rows);
+    }
+    assert_int_equal(unlink(path), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +504,7 @@ int main(void)
         cmocka_unit_test(rates_at_the_limits),
         cmocka_unit_test(dead_time),
         cmocka_unit_test(pictures),
+        cmocka_unit_test(picture_in_decades),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,10 +52,32 @@ static void test_cases(void **state)
         {64, 3, {UINT64_MAX - 1, 1, UINT64_MAX}, {.lost = 1, .reordered = 1}},
         {64, 3, {0, 0xffffffff00, 0xffffffff01}, {.restarts = 1}},
         {64, 4, {0, 5000, 905, 5001}, {.lost = 4998, .reordered = 1}},
+        {32, 6, {0, 0, 1, 1, 2, 2}, {.repeated = 3}},                         /* every datagram twice */
+        {64, 5, {10000, 10001, 3, 10002, 10004}, {.lost = 1, .repeated = 1}}, /* one from long ago */
+        {64, 4, {5, 6, 0xffffffff00, 7}, {.repeated = 1}},                    /* a damaged number */
+        {64, 6, {10000, 10001, 3, 6, 5, 7}, {.lost = 1, .reordered = 1, .restarts = 1}},
+        {32, 6, {0, 0x7fffffff, 0xfffffffe, 0, 1, 2}, {.lost = 0xfffffffd}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         expect(cases[i].numbers, cases[i].n, cases[i].bits, &cases[i].wanted);
     }
+}
+
+/* A module that is switched on again, whose first datagrams are lost, while its numbers are still in the
+ * window. */
+static void test_restart_unseen(void **state)
+{
+    (void)state;
+    enum { BEFORE = 3000, LOST = 7, AFTER = 5000 };
+    uint64_t numbers[BEFORE + AFTER];
+    for (uint64_t i = 0; i < BEFORE; i++) {
+        numbers[i] = i;
+    }
+    for (uint64_t i = 0; i < AFTER; i++) {
+        numbers[BEFORE + i] = LOST + i;
+    }
+    expect(numbers, BEFORE + AFTER, 32, &(slc_run_pet_module){.restarts = 1});
+    expect(numbers, BEFORE + 20, 32, &(slc_run_pet_module){.repeated = 20}); /* too few to tell */
 }
 
 /* A stream with gaps, whose datagrams change places over short distances, and some come twice. */
@@ -122,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_restart_unseen),
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_drops),
     };

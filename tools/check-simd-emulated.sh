@@ -75,11 +75,14 @@ run_all() {
     for program in $(find "$folder" -maxdepth 1 -type f -name 'check_*' -perm -u+x | sort); do
         found=$((found + 1))
         name=$(basename "$program")
+        # Emulated, what is new is the instructions and the length of a vector; formulas are measured on every point natively.
+        points=
+        [ "$name" != check_math ] || points=--points=16
         begun=$(date +%s)
         status=0
         before=$failed
         failed=0
-        timeout 900 "$@" "$program" >"$work/out" 2>"$work/err" || status=$?
+        timeout 900 "$@" "$program" $points >"$work/out" 2>"$work/err" || status=$?
         [ "$status" -eq 0 ] || fail "$title: $name: exit status $status"
         for target in $pass; do
             grep -q "^$target: .*ok\$" "$work/out" || fail "$title: $name: nothing says that $target is right"

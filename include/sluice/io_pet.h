@@ -55,9 +55,26 @@ typedef struct slc_io_pet_raw_info {
     uint64_t started_ns; /* when the file was begun, ns since 1970 */
     uint64_t time_ns;    /* when the block was received that the last frames are from */
     uint64_t datagrams;  /* of the acquisition, up to that block */
+    uint64_t first;      /* number of the first datagram that was read, once there is one */
     uint32_t socket;     /* through which it came */
 } slc_io_pet_raw_info;
 void slc_io_pet_raw_info_of(const slc_io_pet_raw *raw, slc_io_pet_raw_info *info);
+/* Is there a FILE.index that is whole and of this file, as long as it is now? So it is behind a writer that
+ * has finished. False for pipes, memory and files without heads. */
+bool slc_io_pet_raw_has_index(const slc_io_pet_raw *raw);
+/* The name of FILE.index, which the caller frees; NULL without memory. */
+char *slc_io_pet_raw_index_name(const char *path);
+
+/* Is it a regular file that begins as raw files with a head do, damaged or not? */
+bool slc_io_pet_raw_is(const char *path);
+/* Files that were written behind this one in its acquisition, in their order: those beside it with numbers in
+ * their names (run.0001.raw …) whose heads tell its series. None of files without a head. */
+typedef struct slc_io_pet_raw_names {
+    char **path;
+    size_t n;
+} slc_io_pet_raw_names;
+slc_status slc_io_pet_raw_following(const char *path, slc_io_pet_raw_names *names, slc_error *error);
+void slc_io_pet_raw_names_clear(slc_io_pet_raw_names *names);
 
 typedef struct slc_io_pet_raw_config {
     uint64_t rotate_bytes; /* begin another file (name.0001.raw …) at so many; 0: never */
@@ -77,7 +94,8 @@ slc_status slc_io_pet_raw_create(const char *path, const slc_io_pet_raw_config *
  * time, socket and size share a block. Empty ones are left out. */
 slc_status slc_io_pet_raw_write(slc_io_pet_raw_writer *writer, const void *bytes, const uint16_t *sizes,
                                 const uint64_t *time_ns, const uint16_t *socket, size_t n, slc_error *error);
-slc_status slc_io_pet_raw_finish(slc_io_pet_raw_writer *writer, slc_error *error); /* and frees it */
+/* Waits until the disk has the file, and frees the writer. For files before that one only `sync` waits. */
+slc_status slc_io_pet_raw_finish(slc_io_pet_raw_writer *writer, slc_error *error);
 /* Frees the writer after a failure; what was written stays, and is readable. NULL is allowed. */
 void slc_io_pet_raw_leave(slc_io_pet_raw_writer *writer);
 /* Bytes and files so far. */
@@ -101,7 +119,8 @@ slc_status slc_io_pet_singles_read(slc_io_pet_singles *input, size_t most, slc_p
                                    slc_error *error);
 slc_status slc_io_pet_singles_read_f64(slc_io_pet_singles *input, size_t most, slc_pet_singles_f64 *singles,
                                        slc_error *error);
-/* Writes a whole file at once or in parts. */
+/* Writes a whole file at once or in parts. Of singles-f64, times are picoseconds divided by 1000. _finish and
+ * _abandon free the writer. */
 typedef struct slc_io_pet_singles_writer slc_io_pet_singles_writer;
 slc_status slc_io_pet_singles_create(const char *path, slc_io_pet_singles_format format,
                                      slc_io_pet_singles_writer **writer, slc_error *error);
@@ -141,16 +160,18 @@ typedef struct slc_io_pet_list_writer slc_io_pet_list_writer;
 slc_status slc_io_pet_list_create(const char *path, slc_io_pet_list_format format,
                                   const slc_io_pet_list_config *config, slc_io_pet_list_writer **writer,
                                   slc_error *error);
-/* In time order, batch after batch. Formats without delayeds refuse them (SLC_ERR_UNSUPPORTED). */
+/* In time order, batch after batch: prompts and then delayeds, each in order, or both in one order. Formats
+ * without delayeds refuse them, and formats whose times end refuse later ones (SLC_ERR_UNSUPPORTED). */
 slc_status slc_io_pet_list_write(slc_io_pet_list_writer *writer, const slc_pet_coincidences *pairs,
                                  slc_error *error);
+/* All files of the format appear, or none does. Frees the writer, also where it fails. */
 slc_status slc_io_pet_list_finish(slc_io_pet_list_writer *writer, slc_error *error);
-void slc_io_pet_list_abandon(slc_io_pet_list_writer *writer);
+void slc_io_pet_list_abandon(slc_io_pet_list_writer *writer); /* NULL is allowed */
 /* Pairs that the format has no number for and that were not written: Siemens' bins know none whose crystals
  * are at one angle. */
 uint64_t slc_io_pet_list_left_out(const slc_io_pet_list_writer *writer);
 
-/* What a list-mode file holds, as far as its format says it; columns it does not have are NULL or 0. */
+/* What has been read of a list-mode file, as far as its format says it. */
 typedef struct slc_io_pet_list_totals {
     uint64_t prompts, delayeds, time_tags, other; /* records; other: also of crystals that are not there */
     double seconds;                               /* from the first to the last time */
@@ -165,7 +186,10 @@ slc_status slc_io_pet_list_open(const char *path, slc_io_pet_list_format format,
 slc_status slc_io_pet_list_open_memory(const void *bytes, size_t size, const char *header, const char *name,
                                        slc_io_pet_list_format format, const slc_pet_geometry *geometry,
                                        slc_io_pet_list **input, slc_error *error);
-void slc_io_pet_list_close(slc_io_pet_list *input);
+void slc_io_pet_list_close(slc_io_pet_list *input); /* NULL is allowed */
+/* Appends pairs, at most `most`, in the order of the file; the collection grows as needed. What the format
+ * does not keep is 0. SLC_END where there are none. SLC_ERR_FORMAT names the place of what is wrong, when the
+ * pairs before it have been given out. */
 slc_status slc_io_pet_list_read(slc_io_pet_list *input, size_t most, slc_pet_coincidences *pairs,
                                 slc_error *error);
 void slc_io_pet_list_totals_of(const slc_io_pet_list *input, slc_io_pet_list_totals *totals);
@@ -200,6 +224,7 @@ slc_status slc_io_pet_sinogram_open(const slc_io_pet_sinogram_config *config, sl
 void slc_io_pet_sinogram_close(slc_io_pet_sinogram *sinogram);
 slc_status slc_io_pet_sinogram_add(slc_io_pet_sinogram *sinogram, const slc_pet_coincidences *pairs,
                                    slc_error *error);
+/* The sinogram stays, and may grow further. */
 slc_status slc_io_pet_sinogram_write(const slc_io_pet_sinogram *sinogram, const char *path, slc_error *error);
 /* The names of the two, as slc_io_pet_list_file has them. */
 char *slc_io_pet_sinogram_file(const char *path, size_t i);
@@ -222,8 +247,11 @@ void slc_io_pet_sinogram_values_clear(slc_io_pet_sinogram_values *values);
  * not in the file, and one that is not in the file is NULL. _read allocates what it finds, which the caller
  * frees by _clear; on failure *tables is empty. SLC_ERR_FORMAT names the file, the dataset or attribute, and
  * what is wrong with it: its kind, its sizes beside those that the scanner has, or a value as
- * slc_pet_tables_check tells it. */
+ * slc_pet_tables_check tells it; HDF5 then prints no errors on this thread any more, also for the caller, as
+ * it would complain about that file once more when the process ends. */
 slc_status slc_io_read_pet_tables(const char *path, slc_pet_tables *tables, slc_error *error);
+/* Does a file say that it holds such tables, of whatever version? False, too, where it cannot be opened. */
+bool slc_io_is_pet_tables(const char *path);
 /* The same of a file in memory; `name` stands in messages. */
 slc_status slc_io_parse_pet_tables(const void *bytes, size_t size, const char *name, slc_pet_tables *tables,
                                    slc_error *error);

@@ -17,8 +17,21 @@ enum { SLC_RUN_PET_SOCKETS = 64 };
 
 struct slc_run_pet_counts;
 
+/* A call of the live chain: what it had, and what it made of that. */
+typedef struct slc_run_pet_batch {
+    const slc_pet_frame *frames;
+    size_t n;
+    const slc_pet_result *result;
+    const slc_pet_totals *totals; /* of the chain behind it */
+    uint64_t skipped;             /* frames right before these that the chain went without */
+    bool last;                    /* behind all frames */
+} slc_run_pet_batch;
+
 typedef struct slc_run_pet_config {
-    const char *listen[SLC_RUN_PET_SOCKETS]; /* "127.0.0.1:9000", "[::1]:9000"; port 0: any free one */
+    /* "127.0.0.1:9000", "[::1]:9000"; port 0: any free one. A multicast group, "239.1.2.3:9000", is joined,
+     * at the interface that is named, "239.1.2.3%eth0:9000" and "[ff15::1%eth0]:9000", or at the system's
+     * choice. */
+    const char *listen[SLC_RUN_PET_SOCKETS];
     uint32_t n_listen;
     const char *output;        /* raw file; NULL: none */
     slc_io_pet_raw_config raw; /* its payload is that of the datagrams, with or without a file */
@@ -28,12 +41,16 @@ typedef struct slc_run_pet_config {
     uint64_t frames;             /* 0: any number */
     const slc_pet_config *chain; /* NULL: nothing is reconstructed live */
     const slc_pet_tables *tables;
-    /* Called once for each socket, with its number and its address (a port of 0 is replaced), when all are
-     * open and before anything is received. May be NULL. */
-    void (*listening)(void *context, uint32_t socket, const char *address);
-    /* Called in one thread with each result of the chain, and about once a second with counts alone; false
-     * ends the acquisition. What was received before it has ended still comes. May be NULL. */
-    bool (*live)(void *context, const slc_pet_result *result, const struct slc_run_pet_counts *counts);
+    /* Called once for each socket, with its number, its address (a port of 0 is replaced), and the room that
+     * the system gave it of what was asked for, when all are open and before anything is received. May be
+     * NULL. */
+    void (*listening)(void *context, uint32_t socket, const char *address, size_t room);
+    /* Called in the chain's thread with each of its results; false ends the acquisition. What was received
+     * before it has ended still comes. May be NULL. */
+    bool (*live)(void *context, const slc_run_pet_batch *batch);
+    /* Called in the caller's thread about once a second, until everything is written; false ends the
+     * acquisition. May be NULL. */
+    bool (*tell)(void *context, const struct slc_run_pet_counts *counts);
     void *context;
     bool (*stop)(void *context); /* asked at least ten times a second; may be NULL */
 } slc_run_pet_config;
@@ -44,31 +61,34 @@ typedef struct slc_run_pet_module {
     uint64_t malformed; /* datagrams with bytes that are no whole frame; their whole frames count */
     uint64_t lost;      /* datagrams whose numbers are missing; one that comes later is none any more */
     uint64_t reordered; /* of those that came later than one with a higher number, up to 4096 later */
-    uint64_t repeated;  /* numbers that came again */
+    uint64_t repeated;  /* numbers that came again, or a single one from far away */
     uint64_t restarts;  /* times when the counter began again, or leapt by 2^31 or more */
 } slc_run_pet_module;
 
 typedef struct slc_run_pet_counts {
     uint64_t datagrams, frames, bytes; /* received; bytes of datagrams */
-    /* Datagrams that the system dropped: all that were sent to the sockets either were received or are in
-     * these two numbers. ring_drops are those that fell while a socket's thread waited for room in its ring,
-     * because the writer was slow; kernel_drops the others, for want of room in the sockets. */
+    /* Datagrams that the system dropped: all that came to the sockets until the end either were received or
+     * are in these two numbers. ring_drops are those that fell while a socket's thread waited for room in its
+     * ring, because the writer was slow; kernel_drops the others, for want of room in the sockets. */
     uint64_t kernel_drops, ring_drops;
     uint64_t lost, malformed; /* the modules' sums; malformed also datagrams too short to have a module */
     /* Frames that are in the file, but that the chain was too slow for, or that came behind its failure. */
     uint64_t live_skipped;
+    uint64_t live_gaps; /* how often it was too slow; each time it goes on when half of its queue is empty */
     uint64_t written_bytes, files;
-    uint64_t socket_bytes;                          /* room of each socket, as the system gave it */
-    double seconds, ring_fill;                      /* the fullest a ring has been, 0 to 1 */
-    slc_pet_totals chain;                           /* of the live chain, behind the last result */
+    uint64_t socket_bytes;     /* room of each socket, as the system gave it */
+    double seconds, ring_fill; /* of receiving; the fullest a ring has been, 0 to 1 */
+    bool ending, written;      /* nothing more is received; all that was is in the file */
+    slc_pet_totals chain;      /* of the live chain, behind the last result */
     slc_run_pet_module module[SLC_PET_MAX_MODULES]; /* by BDM of a datagram's first frame */
 } slc_run_pet_counts;
 
-/* Until the time is over, at least so many frames are there, or `stop` or `live` says so. Everything that was
- * received is written when it returns, and has gone through the chain, in the order of the file; where there
- * is a file, a chain that is too slow goes without some blocks, so that the file gets them, and one that
- * fails goes without the rest: its error is returned at the end. SLC_ERR_IO names
- * the address or the file; *counts is filled in any case. The caller's thread waits meanwhile. */
+/* Until the time is over, at least so many frames are there, or a callback says so. What has arrived at the
+ * sockets by then is received. Everything that was received is written when it returns, and has gone through
+ * the chain, in the order of the file; where there is a file, a chain that is too slow goes without some
+ * blocks, so that the file gets them, and one that fails goes without the rest: its error is returned at the
+ * end. SLC_ERR_IO names the address or the file; *counts is filled in any case. The caller's thread waits
+ * meanwhile. */
 slc_status slc_run_pet_acquire(const slc_run_pet_config *config, slc_run_pet_counts *counts,
                                slc_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the library: little-endian numbers in byte strings, at any alignment.
+ * Inside the library: numbers in byte strings, at any alignment; little-endian, but for those that say so.
  */
 #ifndef SLUICE_BASE_BYTES_H
 #define SLUICE_BASE_BYTES_H
@@ -69,6 +69,22 @@ static inline void slc_store_f64(uint8_t *at, double value)
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     slc_store_u64(at, bits);
+}
+
+static inline uint64_t slc_load_big_u64(const uint8_t *at)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < 8; i++) {
+        value = value << 8 | at[i];
+    }
+    return value;
+}
+
+static inline void slc_store_big_u64(uint8_t *at, uint64_t value)
+{
+    for (int i = 0; i < 8; i++) {
+        at[i] = (uint8_t)(value >> (56 - 8 * i));
+    }
 }
 
 #endif

@@ -47,25 +47,6 @@ struct slc_io_hdf5_writer {
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-typedef struct silence {
-    H5E_auto2_t function;
-    void *data;
-} silence;
-
-static silence silence_begin(void)
-{
-    silence before = {NULL, NULL};
-    (void)H5Eget_auto2(H5E_DEFAULT, &before.function, &before.data);
-    (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    return before;
-}
-
-static void silence_end(silence before)
-{
-    (void)H5Eclear2(H5E_DEFAULT);
-    (void)H5Eset_auto2(H5E_DEFAULT, before.function, before.data);
-}
-
 /* H5Ewalk2 from the deepest entry upward; the first one that has a description is kept. */
 static herr_t keep_first(unsigned n, const H5E_error2_t *entry, void *data)
 {
@@ -96,34 +77,7 @@ static slc_status judge(slc_io_hdf5_writer *writer, bool good, slc_error *error)
     return good && writer->wrong == 0 ? SLC_OK : fail(writer, error);
 }
 
-/* ---- types and attributes -------------------------------------------------------------------- */
-
-static hid_t memory_type(slc_type type)
-{
-    switch (type) {
-    case SLC_TYPE_U8:
-        return H5T_NATIVE_UINT8;
-    case SLC_TYPE_I8:
-        return H5T_NATIVE_INT8;
-    case SLC_TYPE_U16:
-        return H5T_NATIVE_UINT16;
-    case SLC_TYPE_I16:
-        return H5T_NATIVE_INT16;
-    case SLC_TYPE_U32:
-        return H5T_NATIVE_UINT32;
-    case SLC_TYPE_I32:
-        return H5T_NATIVE_INT32;
-    case SLC_TYPE_U64:
-        return H5T_NATIVE_UINT64;
-    case SLC_TYPE_I64:
-        return H5T_NATIVE_INT64;
-    case SLC_TYPE_F32:
-        return H5T_NATIVE_FLOAT;
-    case SLC_TYPE_F64:
-        return H5T_NATIVE_DOUBLE;
-    }
-    return H5I_INVALID_HID;
-}
+/* ---- datasets -------------------------------------------------------------------------------- */
 
 static hid_t file_type(slc_type type)
 {
@@ -152,36 +106,6 @@ static hid_t file_type(slc_type type)
     return H5I_INVALID_HID;
 }
 
-/* Writes one attribute of an object; `type` is that of the value in memory and in the file. */
-static bool put_attribute(hid_t object, const char *name, hid_t type_in_file, hid_t type, const void *value)
-{
-    const hid_t space = H5Screate(H5S_SCALAR);
-    const hid_t attribute = space >= 0
-                                ? H5Acreate2(object, name, type_in_file, space, H5P_DEFAULT, H5P_DEFAULT)
-                                : -1;
-    bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
-    if (attribute >= 0) {
-        good = H5Aclose(attribute) >= 0 && good;
-    }
-    if (space >= 0) {
-        (void)H5Sclose(space);
-    }
-    return good;
-}
-
-static bool put_text(hid_t object, const char *name, const char *value)
-{
-    const hid_t type = H5Tcopy(H5T_C_S1);
-    bool good = type >= 0 && H5Tset_size(type, strlen(value) + 1) >= 0 &&
-                H5Tset_cset(type, H5T_CSET_UTF8) >= 0 && put_attribute(object, name, type, type, value);
-    if (type >= 0) {
-        (void)H5Tclose(type);
-    }
-    return good;
-}
-
-/* ---- datasets -------------------------------------------------------------------------------- */
-
 /* An empty dataset that can grow; H5I_INVALID_HID on failure. */
 static hid_t make_dataset(hid_t parent, const char *name, slc_type type, const char *unit)
 {
@@ -193,7 +117,7 @@ static hid_t make_dataset(hid_t parent, const char *name, slc_type type, const c
         H5Pset_deflate(how, DEFLATE_LEVEL) >= 0) {
         dataset = H5Dcreate2(parent, name, file_type(type), space, H5P_DEFAULT, how, H5P_DEFAULT);
     }
-    if (dataset >= 0 && !put_text(dataset, "unit", unit)) {
+    if (dataset >= 0 && !slc_io_hdf5_put_text(dataset, "unit", unit, H5T_CSET_UTF8)) {
         (void)H5Dclose(dataset);
         dataset = H5I_INVALID_HID;
     }
@@ -208,25 +132,9 @@ static hid_t make_dataset(hid_t parent, const char *name, slc_type type, const c
 
 static bool append_rows(hid_t dataset, slc_type type, uint64_t before, size_t n, const void *rows)
 {
-    const hsize_t start = before, count = n, size = before + n;
-    if (n == 0) {
-        return true;
-    }
-    if (H5Dset_extent(dataset, &size) < 0) {
-        return false;
-    }
-    const hid_t in_file = H5Dget_space(dataset);
-    const hid_t in_memory = H5Screate_simple(1, &count, NULL);
-    const bool good = in_file >= 0 && in_memory >= 0 &&
-                      H5Sselect_hyperslab(in_file, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0 &&
-                      H5Dwrite(dataset, memory_type(type), in_memory, in_file, H5P_DEFAULT, rows) >= 0;
-    if (in_memory >= 0) {
-        (void)H5Sclose(in_memory);
-    }
-    if (in_file >= 0) {
-        (void)H5Sclose(in_file);
-    }
-    return good;
+    const hsize_t size = before + n;
+    return n == 0 ||
+           (H5Dset_extent(dataset, &size) >= 0 && slc_io_hdf5_write_rows(dataset, type, before, n, rows));
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -389,10 +297,10 @@ slc_status slc_io_hdf5_create(const char *path, slc_io_hdf5_writer **writer, slc
         free(made);
         return status;
     }
-    const silence before = silence_begin();
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     made->file = create_file(made);
     status = judge(made, made->file >= 0, error);
-    silence_end(before);
+    slc_io_hdf5_silence_end(before);
     if (status == SLC_OK) {
         *writer = made;
     } else {
@@ -404,39 +312,41 @@ slc_status slc_io_hdf5_create(const char *path, slc_io_hdf5_writer **writer, slc
 slc_status slc_io_hdf5_append(slc_io_hdf5_writer *writer, const char *name, const slc_schema *schema,
                               const void *collection, slc_error *error)
 {
-    const silence before = silence_begin();
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     slc_status status = append(writer, name, schema, collection, error);
     if (status == SLC_OK) {
         status = judge(writer, true, error);
     }
-    silence_end(before);
+    slc_io_hdf5_silence_end(before);
     return status;
 }
 
 slc_status slc_io_hdf5_text(slc_io_hdf5_writer *writer, const char *name, const char *value, slc_error *error)
 {
-    const silence before = silence_begin();
-    const slc_status status = judge(writer, put_text(writer->file, name, value), error);
-    silence_end(before);
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
+    const slc_status status = judge(writer, slc_io_hdf5_put_text(writer->file, name, value, H5T_CSET_UTF8),
+                                    error);
+    slc_io_hdf5_silence_end(before);
     return status;
 }
 
 slc_status slc_io_hdf5_number(slc_io_hdf5_writer *writer, const char *name, double value, slc_error *error)
 {
-    const silence before = silence_begin();
-    const bool good = put_attribute(writer->file, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
+    const bool good = slc_io_hdf5_put_attribute(writer->file, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
+                                                &value);
     const slc_status status = judge(writer, good, error);
-    silence_end(before);
+    slc_io_hdf5_silence_end(before);
     return status;
 }
 
 slc_status slc_io_hdf5_finish(slc_io_hdf5_writer *writer, slc_error *error)
 {
-    const silence before = silence_begin();
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     const bool was_broken = writer->broken;
     const bool good = close_all(writer);
     slc_status status = judge(writer, good && !was_broken, error);
-    silence_end(before);
+    slc_io_hdf5_silence_end(before);
     if (status == SLC_OK) {
         status = slc_io_output_commit(&writer->output, error);
     } else {
@@ -449,9 +359,9 @@ slc_status slc_io_hdf5_finish(slc_io_hdf5_writer *writer, slc_error *error)
 void slc_io_hdf5_abandon(slc_io_hdf5_writer *writer)
 {
     if (writer != NULL) {
-        const silence before = silence_begin();
+        const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
         (void)close_all(writer);
-        silence_end(before);
+        slc_io_hdf5_silence_end(before);
         slc_io_output_abandon(&writer->output);
         free(writer);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A driver below HDF5 (its "virtual file layer") over a plain file descriptor, in which no write fails twice.
+ * A driver below HDF5 (its "virtual file layer") over a plain file descriptor, in which no write fails twice;
+ * silence; types; rows; attributes.
  */
 #include "io/io_hdf5_file.h"
 
@@ -9,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -180,14 +182,15 @@ static const H5FD_class_t driver = {
 };
 
 /* The driver is registered once and stays so: HDF5 1.10 lets go of a file's driver before it closes the file
- * by it, and with the last reference its copy of the driver would be gone. */
+ * by it, and with the last reference its copy of the driver would be gone. Of two threads that come first at
+ * once both register it, and one of these stays unused. */
 static hid_t registered(void)
 {
-    static hid_t id = H5I_INVALID_HID;
-    if (H5Iget_type(id) != H5I_VFL) {
-        id = H5FDregister(&driver);
+    static _Atomic hid_t id = H5I_INVALID_HID;
+    if (H5Iget_type(atomic_load(&id)) != H5I_VFL) {
+        atomic_store(&id, H5FDregister(&driver));
     }
-    return id;
+    return atomic_load(&id);
 }
 
 hid_t slc_io_hdf5_file_access(int *wrong)
@@ -201,4 +204,112 @@ hid_t slc_io_hdf5_file_access(int *wrong)
         (void)H5Pclose(access);
     }
     return set < 0 ? H5I_INVALID_HID : access;
+}
+
+/* ---- errors, types, rows, attributes ----------------------------------------------------------- */
+
+slc_io_hdf5_silence slc_io_hdf5_silence_begin(void)
+{
+    slc_io_hdf5_silence before = {NULL, NULL};
+    (void)H5Eget_auto2(H5E_DEFAULT, &before.function, &before.data);
+    (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    return before;
+}
+
+void slc_io_hdf5_silence_end(slc_io_hdf5_silence before)
+{
+    (void)H5Eclear2(H5E_DEFAULT);
+    (void)H5Eset_auto2(H5E_DEFAULT, before.function, before.data);
+}
+
+hid_t slc_io_hdf5_memory_type(slc_type type)
+{
+    switch (type) {
+    case SLC_TYPE_U8:
+        return H5T_NATIVE_UINT8;
+    case SLC_TYPE_I8:
+        return H5T_NATIVE_INT8;
+    case SLC_TYPE_U16:
+        return H5T_NATIVE_UINT16;
+    case SLC_TYPE_I16:
+        return H5T_NATIVE_INT16;
+    case SLC_TYPE_U32:
+        return H5T_NATIVE_UINT32;
+    case SLC_TYPE_I32:
+        return H5T_NATIVE_INT32;
+    case SLC_TYPE_U64:
+        return H5T_NATIVE_UINT64;
+    case SLC_TYPE_I64:
+        return H5T_NATIVE_INT64;
+    case SLC_TYPE_F32:
+        return H5T_NATIVE_FLOAT;
+    case SLC_TYPE_F64:
+        return H5T_NATIVE_DOUBLE;
+    }
+    return H5I_INVALID_HID;
+}
+
+/* One of `from` and `to` is NULL. */
+static bool move_rows(hid_t dataset, slc_type type, uint64_t at, size_t n, const void *from, void *to)
+{
+    const hsize_t start = at, count = n;
+    const hid_t in_file = H5Dget_space(dataset), in_memory = H5Screate_simple(1, &count, NULL);
+    const hid_t as = slc_io_hdf5_memory_type(type);
+    bool good = in_file >= 0 && in_memory >= 0 &&
+                H5Sselect_hyperslab(in_file, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0;
+    if (good) {
+        good = (from != NULL ? H5Dwrite(dataset, as, in_memory, in_file, H5P_DEFAULT, from)
+                             : H5Dread(dataset, as, in_memory, in_file, H5P_DEFAULT, to)) >= 0;
+    }
+    if (in_memory >= 0) {
+        (void)H5Sclose(in_memory);
+    }
+    if (in_file >= 0) {
+        (void)H5Sclose(in_file);
+    }
+    return good;
+}
+
+bool slc_io_hdf5_write_rows(hid_t dataset, slc_type type, uint64_t at, size_t n, const void *rows)
+{
+    return move_rows(dataset, type, at, n, rows, NULL);
+}
+
+bool slc_io_hdf5_read_rows(hid_t dataset, slc_type type, uint64_t at, size_t n, void *rows)
+{
+    return move_rows(dataset, type, at, n, NULL, rows);
+}
+
+bool slc_io_hdf5_can_hold(hid_t dataset, uint64_t elements, uint64_t *stored)
+{
+    *stored = H5Dget_storage_size(dataset);
+    return elements / 4096 <= *stored; /* deflate's best is about a thousandth */
+}
+
+bool slc_io_hdf5_put_attribute(hid_t object, const char *name, hid_t in_file, hid_t in_memory,
+                               const void *value)
+{
+    const hid_t space = H5Screate(H5S_SCALAR);
+    const hid_t attribute = space >= 0 ? H5Acreate2(object, name, in_file, space, H5P_DEFAULT, H5P_DEFAULT)
+                                       : H5I_INVALID_HID;
+    bool good = attribute >= 0 && H5Awrite(attribute, in_memory, value) >= 0;
+    if (attribute >= 0) {
+        good = H5Aclose(attribute) >= 0 && good;
+    }
+    if (space >= 0) {
+        (void)H5Sclose(space);
+    }
+    return good;
+}
+
+bool slc_io_hdf5_put_text(hid_t object, const char *name, const char *text, H5T_cset_t characters)
+{
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    const bool good = type >= 0 && H5Tset_size(type, strlen(text) + 1) >= 0 &&
+                      H5Tset_cset(type, characters) >= 0 &&
+                      slc_io_hdf5_put_attribute(object, name, type, type, text);
+    if (type >= 0) {
+        (void)H5Tclose(type);
+    }
+    return good;
 }

@@ -1,17 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the library: how HDF5 reaches the disk. HDF5 does not recover from a write that fails: it cannot
- * close its objects any more and crashes later, at the latest when the process ends. So its bytes go through
- * a driver of our own, which remembers the first failure and from then on swallows writes. HDF5 closes in
- * order, and the caller looks at the remembered error and throws the file away.
+ * Inside the library: what all that reads or writes HDF5 has in common.
+ *
+ * How it reaches the disk: HDF5 does not recover from a write that fails: it cannot close its objects any
+ * more and crashes later, at the latest when the process ends. So its bytes go through a driver of our own,
+ * which remembers the first failure and from then on swallows writes. HDF5 closes in order, and the caller
+ * looks at the remembered error and throws the file away.
+ *
+ * Threads: a build of HDF5 that is safe for threads keeps the stack of errors and what prints it for each
+ * thread, so that silence on one thread is not heard on others; any other build is for one thread at a time,
+ * whose calls include those below.
  */
 #ifndef SLUICE_IO_HDF5_FILE_H
 #define SLUICE_IO_HDF5_FILE_H
 
+#include <sluice/base.h>
+
 #include <hdf5.h>
+
+#include <stdbool.h>
 
 /* A file access list for H5Fcreate whose files report the errno of the first failed write in *wrong (set to 0
  * here), which must live until the file is closed. The caller closes the list. Negative on failure. */
 hid_t slc_io_hdf5_file_access(int *wrong);
+
+/* HDF5 prints its errors; between these two calls, both made by one thread, it does not. What printed them
+ * before, the caller's own included, is back afterwards, and the stack of errors is empty: its reasons are
+ * looked at before _silence_end. Pairs may stand inside one another. */
+typedef struct slc_io_hdf5_silence {
+    H5E_auto2_t function;
+    void *data;
+} slc_io_hdf5_silence;
+slc_io_hdf5_silence slc_io_hdf5_silence_begin(void);
+void slc_io_hdf5_silence_end(slc_io_hdf5_silence before);
+
+/* The type of HDF5 for a column's rows in memory. */
+hid_t slc_io_hdf5_memory_type(slc_type type);
+
+/* Rows at … at + n - 1 (n > 0) of a dataset of one dimension, from memory and to memory, as they are there
+ * for this type; they must be in the dataset. False on failure, with the reason on the stack. */
+bool slc_io_hdf5_write_rows(hid_t dataset, slc_type type, uint64_t at, size_t n, const void *rows);
+bool slc_io_hdf5_read_rows(hid_t dataset, slc_type type, uint64_t at, size_t n, void *rows);
+
+/* Can a dataset hold so many elements in the bytes that it has in the file (*stored)? Where it never was
+ * written it promises any number without having one, and a file of a few bytes must not ask for all memory.
+ */
+bool slc_io_hdf5_can_hold(hid_t dataset, uint64_t elements, uint64_t *stored);
+
+/* Writes an attribute of one value to an object. `in_file` and `in_memory` are its types, between which HDF5
+ * converts. False on failure, with the reason on the stack. */
+bool slc_io_hdf5_put_attribute(hid_t object, const char *name, hid_t in_file, hid_t in_memory,
+                               const void *value);
+/* The same for a text, of fixed length and in this set of characters. */
+bool slc_io_hdf5_put_text(hid_t object, const char *name, const char *text, H5T_cset_t characters);
 
 #endif

@@ -101,6 +101,11 @@ slc_status slc_io_output_open(slc_io_output *output, const char *path, slc_error
     return status;
 }
 
+slc_status slc_io_output_failed(const char *path, slc_error *error)
+{
+    return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+}
+
 /* Pushes the bytes to the disk, so that a full one is noticed before the rename. */
 static int finish_stream(FILE *stream)
 {

@@ -9,7 +9,6 @@
 #include "base/bytes.h"
 #include "io/io_pet_list.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,26 +48,23 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
     }
     for (size_t i = 0; i < sizeof fields / sizeof *fields && status == SLC_OK; i++) {
         uint32_t flag = 0;
-        status = slc_io_pet_header_count(in->header, ':', fields[i].key, in->name, 0, 1, &flag, error);
-        status = status == SLC_END ? SLC_OK : status;
+        status = slc_io_pet_list_count(in, fields[i].key, 0, 1, &flag, error);
         in->skip_bytes += flag != 0 ? fields[i].bytes : 0;
     }
     uint32_t tof = 0, lines = 1;
     if (status == SLC_OK) {
-        status = slc_io_pet_header_count(in->header, ':', "TOF information flag", in->name, 0, 1, &tof,
-                                         error);
+        status = slc_io_pet_list_count(in, "TOF information flag", 0, 1, &tof, error);
     }
-    if (status == SLC_OK || status == SLC_END) {
-        status = slc_io_pet_header_count(in->header, ':', "Maximum number of lines per event", in->name, 1,
-                                         65535, &lines, error);
+    if (status == SLC_OK) {
+        status = slc_io_pet_list_count(in, "Maximum number of lines per event", 1, 65535, &lines, error);
     }
-    if ((status == SLC_OK || status == SLC_END) && lines > 1) {
+    if (status == SLC_OK && lines > 1) {
         return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: events of up to %u lines; one is read", in->name,
                         lines);
     }
     in->tof = tof != 0;
     in->record_bytes = 12 + in->skip_bytes + (in->tof ? 4 : 0);
-    return status == SLC_END ? SLC_OK : status;
+    return status;
 }
 
 static slc_status decode(slc_io_pet_list *in, const uint8_t *bytes, size_t n, slc_pet_coincidences *pairs,
@@ -80,15 +76,7 @@ static slc_status decode(slc_io_pet_list *in, const uint8_t *bytes, size_t n, sl
         const uint8_t *at = bytes + 4 + in->skip_bytes;
         const float tof = in->tof ? slc_load_f32(at) : 0;
         at += in->tof ? 4 : 0;
-        const uint32_t crystal1 = slc_load_u32(at), crystal2 = slc_load_u32(at + 4);
-        const bool there = in->crystals == 0 || (crystal1 < in->crystals && crystal2 < in->crystals);
-        if (!there || !(fabsf(tof) < 1e12F)) {
-            in->totals.other++;
-            continue;
-        }
-        in->totals.prompts++;
-        slc_io_pet_list_time(in, time);
-        slc_io_pet_list_row(pairs, time, -llrint((double)tof), crystal1, crystal2, false);
+        slc_io_pet_list_prompt(in, pairs, time, -tof, slc_load_u32(at), slc_load_u32(at + 4));
     }
     return SLC_OK;
 }
@@ -146,7 +134,7 @@ static slc_status write_hscan(slc_io_pet_list_writer *w, slc_error *error)
         scanner_of(w), crystals, crystals, g->radius_mm, g->depth_mm,
         turn * g->radius_mm / slc_pet_crystals_per_ring(g), g->pitch_z_mm, 200U, 2 * rings - 1,
         1.4 * g->radius_mm, rings * g->pitch_z_mm, rings, slc_pet_crystals_per_ring(g));
-    return n > 0 ? SLC_OK : slc_fail(error, SLC_ERR_IO, "%s: cannot write", w->output[HSCAN].path);
+    return n > 0 ? SLC_OK : slc_io_output_failed(w->output[HSCAN].path, error);
 }
 
 static const char *const written[] = {".cdf", ".lut", ".hscan", ".cdh", NULL};
@@ -196,7 +184,7 @@ static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
                     "List TOF measurement range (ps): %.9g\n",
                     w->config.tof_resolution_ps, 2 * w->config.window_ps);
     }
-    return n > 0 ? SLC_OK : slc_fail(error, SLC_ERR_IO, "%s: cannot write", w->output[HEADER].path);
+    return n > 0 ? SLC_OK : slc_io_output_failed(w->output[HEADER].path, error);
 }
 
 static const char *const extensions[] = {".cdf", ".cdh", NULL};

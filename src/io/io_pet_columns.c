@@ -4,6 +4,7 @@
  * io_hdf5.c, read here in stretches. Nothing is lost: times, differences, crystals, energies, delayeds.
  */
 #include "base/columns.h"
+#include "io/io_hdf5_file.h"
 #include "io/io_pet_list.h"
 #include <sluice/io.h>
 
@@ -21,35 +22,7 @@ typedef struct columns {
     uint64_t rows, at;
 } columns;
 
-/* HDF5 prints its errors; here it does not. */
-typedef struct silence {
-    H5E_auto2_t function;
-    void *data;
-} silence;
-
-static silence be_silent(void)
-{
-    silence before = {NULL, NULL};
-    (void)H5Eget_auto2(H5E_DEFAULT, &before.function, &before.data);
-    (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    return before;
-}
-
-static void speak_again(silence before)
-{
-    (void)H5Eclear2(H5E_DEFAULT);
-    (void)H5Eset_auto2(H5E_DEFAULT, before.function, before.data);
-}
-
 /* ---- reading ----------------------------------------------------------------------------------- */
-
-static hid_t type_of(slc_type type)
-{
-    return type == SLC_TYPE_I64   ? H5T_NATIVE_INT64
-           : type == SLC_TYPE_U32 ? H5T_NATIVE_UINT32
-           : type == SLC_TYPE_F32 ? H5T_NATIVE_FLOAT
-                                  : H5T_NATIVE_UINT8;
-}
 
 /* Rows of a data set of one dimension; false where it is none. */
 static bool rows_of(hid_t dataset, uint64_t *rows)
@@ -63,6 +36,33 @@ static bool rows_of(hid_t dataset, uint64_t *rows)
     }
     *rows = size;
     return good;
+}
+
+/* Of another class, HDF5 would make numbers of what is none, or cut them off. */
+static bool is_of_class(hid_t dataset, H5T_class_t class)
+{
+    const hid_t type = H5Dget_type(dataset);
+    const bool is = type >= 0 && H5Tget_class(type) == class;
+    if (type >= 0) {
+        (void)H5Tclose(type);
+    }
+    return is;
+}
+
+static slc_status check_column(hid_t dataset, const slc_column *column, uint64_t rows, const char *path,
+                               slc_error *error)
+{
+    const bool real = column->type == SLC_TYPE_F32;
+    uint64_t stored = 0;
+    if (!is_of_class(dataset, real ? H5T_FLOAT : H5T_INTEGER)) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: column '%s/%s' is not of %s", path, group, column->name,
+                        real ? "floating point numbers" : "whole numbers");
+    }
+    if (!slc_io_hdf5_can_hold(dataset, rows, &stored)) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: column '%s/%s' has %llu rows in %llu bytes", path, group,
+                        column->name, (unsigned long long)rows, (unsigned long long)stored);
+    }
+    return SLC_OK;
 }
 
 static slc_status open_columns(slc_io_pet_list *in, const char *path, slc_error *error)
@@ -80,6 +80,10 @@ static slc_status open_columns(slc_io_pet_list *in, const char *path, slc_error 
         c->column[k] = H5Dopen2(c->file, name, H5P_DEFAULT);
         if (c->column[k] < 0 || !rows_of(c->column[k], &rows)) {
             return slc_fail(error, SLC_ERR_FORMAT, "%s: there is no column '%s'", path, name);
+        }
+        const slc_status status = check_column(c->column[k], column, rows, path, error);
+        if (status != SLC_OK) {
+            return status;
         }
         if (k > 0 && rows != c->rows) {
             return slc_fail(error, SLC_ERR_FORMAT, "%s: column '%s' has %llu rows, others have %llu", path,
@@ -102,9 +106,9 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
     for (size_t k = 0; k < COLUMNS; k++) {
         c->column[k] = H5I_INVALID_HID;
     }
-    const silence before = be_silent();
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     const slc_status status = open_columns(in, path, error);
-    speak_again(before);
+    slc_io_hdf5_silence_end(before);
     return status;
 }
 
@@ -114,7 +118,7 @@ static void stop(slc_io_pet_list *in)
     if (c == NULL) {
         return;
     }
-    const silence before = be_silent();
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     for (size_t k = 0; k < COLUMNS; k++) {
         if (c->column[k] >= 0) {
             (void)H5Dclose(c->column[k]);
@@ -123,24 +127,8 @@ static void stop(slc_io_pet_list *in)
     if (c->file >= 0) {
         (void)H5Fclose(c->file);
     }
-    speak_again(before);
+    slc_io_hdf5_silence_end(before);
     free(c);
-}
-
-static bool read_column(hid_t dataset, slc_type type, uint64_t at, size_t n, void *rows)
-{
-    const hsize_t start_at = at, count = n;
-    const hid_t in_file = H5Dget_space(dataset), in_memory = H5Screate_simple(1, &count, NULL);
-    const bool good = in_file >= 0 && in_memory >= 0 &&
-                      H5Sselect_hyperslab(in_file, H5S_SELECT_SET, &start_at, NULL, &count, NULL) >= 0 &&
-                      H5Dread(dataset, type_of(type), in_memory, in_file, H5P_DEFAULT, rows) >= 0;
-    if (in_memory >= 0) {
-        (void)H5Sclose(in_memory);
-    }
-    if (in_file >= 0) {
-        (void)H5Sclose(in_file);
-    }
-    return good;
 }
 
 /* Leaves out rows of crystals that are not there, counts the others. */
@@ -148,7 +136,7 @@ static void settle(slc_io_pet_list *in, slc_pet_coincidences *pairs, size_t from
 {
     size_t kept = from;
     for (size_t i = from; i < from + n; i++) {
-        if (in->crystals != 0 && (pairs->crystal1[i] >= in->crystals || pairs->crystal2[i] >= in->crystals)) {
+        if (!slc_io_pet_list_has(in, pairs->crystal1[i], pairs->crystal2[i])) {
             in->totals.other++;
             continue;
         }
@@ -177,14 +165,15 @@ static slc_status read(slc_io_pet_list *in, size_t most, slc_pet_coincidences *p
     if (slc_columns_reserve(&slc_pet_coincidences_schema, pairs, base + n, 1) != SLC_OK) {
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its pairs", in->name);
     }
-    const silence before = be_silent();
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     bool good = true;
     for (size_t k = 0; k < slc_pet_coincidences_schema.n_columns && good; k++) {
         const slc_column *column = &slc_pet_coincidences_schema.columns[k];
         char *rows = *slc_column_pointer(pairs, column);
-        good = read_column(c->column[k], column->type, c->at, n, rows + base * slc_type_size(column->type));
+        good = slc_io_hdf5_read_rows(c->column[k], column->type, c->at, n,
+                                     rows + base * slc_type_size(column->type));
     }
-    speak_again(before);
+    slc_io_hdf5_silence_end(before);
     if (!good) {
         return slc_fail(error, SLC_ERR_FORMAT, "%s: rows %llu to %llu of its columns are damaged", in->name,
                         (unsigned long long)c->at, (unsigned long long)(c->at + n - 1));

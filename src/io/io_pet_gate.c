@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 4096, MAX_COLUMNS = 128 };
+enum { LINE = 4096, MAX_COLUMNS = 128, MAX_SECONDS = 9000000 /* more would be near 2^63 ps */ };
 
 /* What the reader takes; each but the last of both singles of a pair. */
 enum { TIME = 0, ENERGY = 2, RSECTOR = 4, MODULE = 6, SUBMODULE = 8, CRYSTAL = 10, DELAYED = 12, KNOWN };
@@ -144,7 +144,7 @@ static bool seconds_of(const char *text, int64_t *ps)
             part = 10 * part + (uint64_t)(*at - '0');
         }
     }
-    if (digits > 0 && *at == '\0' && whole < 9000000) {
+    if (digits > 0 && *at == '\0' && whole < MAX_SECONDS) {
         for (; places < 12; places++) {
             part *= 10;
         }
@@ -154,7 +154,7 @@ static bool seconds_of(const char *text, int64_t *ps)
     }
     char *end = NULL;
     const double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !(fabs(value) < 9e6)) {
+    if (end == text || *end != '\0' || !(fabs(value) < MAX_SECONDS)) {
         return false;
     }
     *ps = llrint(value * 1e12);
@@ -228,6 +228,9 @@ static int take(slc_io_pet_list *in, const fields *f, slc_pet_coincidences *pair
             return wrong;
         }
     }
+    if (time[0] < 0 ? time[1] > INT64_MAX + time[0] : time[1] < INT64_MIN + time[0]) {
+        return TIME + 1; /* farther from the other than picoseconds can say */
+    }
     if (f->at[DELAYED] != NULL && (!number_of(f->at[DELAYED], &delayed) || delayed > 1)) {
         return DELAYED;
     }
@@ -296,6 +299,13 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
     return status;
 }
 
+/* Can both times of a pair, since the file's time 0, be read again? */
+static bool can_be_read(const slc_io_pet_list_writer *w, int64_t time_ps, int64_t dt_ps)
+{
+    const double first = (double)time_ps - (double)w->config.start_ps, most = MAX_SECONDS * 1e12;
+    return fabs(first) < most && fabs(first + (double)dt_ps) < most;
+}
+
 static void put_seconds(FILE *out, int64_t ps)
 {
     const uint64_t size = ps < 0 ? -(uint64_t)ps : (uint64_t)ps, second = UINT64_C(1000000000000);
@@ -318,6 +328,11 @@ static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *p
 {
     FILE *out = w->output[0].stream;
     for (size_t i = 0; i < pairs->head.size && ferror(out) == 0; i++) {
+        if (!can_be_read(w, pairs->time_ps[i], pairs->dt_ps[i])) {
+            return slc_fail(error, SLC_ERR_UNSUPPORTED,
+                            "%s: a pair at %lld ps; times of gate files are less than %d s from their time 0",
+                            w->base, (long long)pairs->time_ps[i], (int)MAX_SECONDS);
+        }
         const int64_t time = pairs->time_ps[i] - w->config.start_ps;
         put_seconds(out, time);
         put_seconds(out, time + pairs->dt_ps[i]);
@@ -327,8 +342,7 @@ static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *p
         put_single(out, &w->config.geometry, pairs->crystal2[i]);
         (void)fprintf(out, ",%d\n", pairs->delayed[i] != 0);
     }
-    return ferror(out) == 0 ? SLC_OK
-                            : slc_fail(error, SLC_ERR_IO, "%s: cannot write its pairs", w->output[0].path);
+    return ferror(out) == 0 ? SLC_OK : slc_io_output_failed(w->output[0].path, error);
 }
 
 static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)

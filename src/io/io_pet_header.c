@@ -75,6 +75,16 @@ slc_status slc_io_pet_header_count(const char *text, char separator, const char 
     return SLC_OK;
 }
 
+slc_status slc_io_pet_list_count(const slc_io_pet_list *in, const char *key, uint32_t low, uint32_t high,
+                                 uint32_t *value, slc_error *error)
+{
+    const slc_status status = in->header != NULL
+                                  ? slc_io_pet_header_count(in->header, in->ops->separator, key, in->name,
+                                                            low, high, value, error)
+                                  : SLC_END;
+    return status == SLC_END ? SLC_OK : status;
+}
+
 char *slc_io_pet_beside(const char *path, const char *file)
 {
     const char *slash = strrchr(path, '/');

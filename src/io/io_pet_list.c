@@ -5,7 +5,6 @@
  */
 #include "io/io_pet_list.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -447,7 +446,7 @@ slc_status slc_io_pet_list_put(slc_io_pet_list_writer *writer, size_t file, cons
 {
     slc_io_output *output = &writer->output[file];
     if (fwrite(bytes, 1, size, output->stream) != size) {
-        return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", output->path, strerror(errno));
+        return slc_io_output_failed(output->path, error);
     }
     return SLC_OK;
 }

@@ -12,9 +12,14 @@
 #include <sluice/io.h>
 #include <sluice/io_pet.h>
 
+#include <math.h>
+
 enum { SLC_IO_PET_LIST_FILES = 4 };
 
 #define SLC_IO_PET_PS_PER_MS INT64_C(1000000000)
+/* Of a time difference that is a float: all below fit into picoseconds. No window is too long to be written,
+ * so less would lose pairs. */
+#define SLC_IO_PET_MOST_TOF 0x1p63F
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
@@ -58,6 +63,26 @@ static inline void slc_io_pet_list_time(slc_io_pet_list *in, int64_t time_ps)
     in->first_ps = !in->has_time || time_ps < in->first_ps ? time_ps : in->first_ps;
     in->last_ps = !in->has_time || time_ps > in->last_ps ? time_ps : in->last_ps;
     in->has_time = true;
+}
+
+/* Are both crystals of the scanner, as far as it is known? */
+static inline bool slc_io_pet_list_has(const slc_io_pet_list *in, uint32_t crystal1, uint32_t crystal2)
+{
+    return in->crystals == 0 || (crystal1 < in->crystals && crystal2 < in->crystals);
+}
+
+/* A prompt with the time difference that its record tells; there is room. One of crystals that are not there,
+ * or of a difference that is no number or none of picoseconds, is only counted. */
+static inline void slc_io_pet_list_prompt(slc_io_pet_list *in, slc_pet_coincidences *pairs, int64_t time_ps,
+                                          float dt_ps, uint32_t crystal1, uint32_t crystal2)
+{
+    if (!slc_io_pet_list_has(in, crystal1, crystal2) || !(fabsf(dt_ps) < SLC_IO_PET_MOST_TOF)) {
+        in->totals.other++;
+        return;
+    }
+    in->totals.prompts++;
+    slc_io_pet_list_time(in, time_ps);
+    slc_io_pet_list_row(pairs, time_ps, llrint((double)dt_ps), crystal1, crystal2, false);
 }
 
 /* ---- writing ----------------------------------------------------------------------------------- */
@@ -139,6 +164,10 @@ bool slc_io_pet_header_value(const char *text, char separator, const char *key, 
  * *value stays and the status is SLC_END. */
 slc_status slc_io_pet_header_count(const char *text, char separator, const char *key, const char *name,
                                    uint32_t low, uint32_t high, uint32_t *value, slc_error *error);
+/* The same of the header of an input that may have none; where the key is absent *value stays, too, and the
+ * status is SLC_OK. */
+slc_status slc_io_pet_list_count(const slc_io_pet_list *in, const char *key, uint32_t low, uint32_t high,
+                                 uint32_t *value, slc_error *error);
 /* A path beside another: the folder of `path` and `file`, unless that is absolute. The caller frees. */
 char *slc_io_pet_beside(const char *path, const char *file);
 /* Reads a header file whole, as a string; refuses more than a MiB, and zero bytes. The caller frees *text. */

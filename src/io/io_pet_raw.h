@@ -69,6 +69,10 @@ typedef struct slc_io_pet_raw_head {
 void slc_io_pet_raw_head_store(uint8_t at[SLC_PET_RAW_HEAD], const slc_io_pet_raw_head *head);
 /* SLC_ERR_FORMAT where it is damaged, SLC_ERR_UNSUPPORTED where it is of another version. */
 slc_status slc_io_pet_raw_head_load(const uint8_t at[SLC_PET_RAW_HEAD], slc_io_pet_raw_head *head);
+/* The same of a file; false where it is no regular file with an undamaged head of this version. */
+bool slc_io_pet_raw_head_of(const char *path, slc_io_pet_raw_head *head);
+/* "a/run.raw" and 12: "a/run.0012.raw", which the caller frees; NULL without memory. */
+char *slc_io_pet_raw_name(const char *path, uint32_t number);
 
 typedef struct slc_io_pet_raw_entry {
     uint64_t offset;    /* of a block's head */

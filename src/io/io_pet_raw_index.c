@@ -15,7 +15,7 @@ enum { INDEX_HEAD = 40, ENTRY = 32, HASH = 8, MOST = 1 << 28 /* bytes: of a file
 
 static const uint8_t magic[8] = {0x89, 'S', 'L', 'C', 'P', 'I', 'X', '\n'};
 
-static char *index_name(const char *path)
+char *slc_io_pet_raw_index_name(const char *path)
 {
     const size_t size = strlen(path) + sizeof ".index";
     char *name = malloc(size);
@@ -54,7 +54,7 @@ slc_status slc_io_pet_raw_index_write(const char *path, uint64_t series, uint32_
                                       const slc_io_pet_raw_entry *entries, size_t n, slc_error *error)
 {
     size_t size = 0;
-    char *name = index_name(path);
+    char *name = slc_io_pet_raw_index_name(path);
     uint8_t *bytes = pack(series, file, file_bytes, entries, n, &size);
     if (name == NULL || bytes == NULL) {
         free(name);
@@ -88,7 +88,7 @@ slc_io_pet_raw_entry *slc_io_pet_raw_index_read(const char *path, const slc_io_p
 {
     void *read = NULL;
     size_t size = 0;
-    char *name = index_name(path);
+    char *name = slc_io_pet_raw_index_name(path);
     slc_io_pet_raw_entry *entries = NULL;
     *n = 0;
     if (name != NULL && slc_io_read_file(name, MOST, &read, &size, NULL) == SLC_OK) {

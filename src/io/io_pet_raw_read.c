@@ -38,11 +38,6 @@ static void note(slc_faults *faults, slc_fault_code code, uint64_t datagram, uin
     }
 }
 
-static uint64_t expected(const slc_io_pet_raw *raw)
-{
-    return raw->info.datagrams;
-}
-
 /* ---- opening ----------------------------------------------------------------------------------- */
 
 static size_t find_block(const uint8_t *bytes, size_t n)
@@ -172,7 +167,7 @@ static void lose(slc_io_pet_raw *raw)
 static slc_status search(slc_io_pet_raw *raw, slc_faults *faults, slc_error *error)
 {
     if (!raw->told) {
-        note(faults, SLC_FAULT_PET_BLOCK, expected(raw), raw->stream.offset);
+        note(faults, SLC_FAULT_PET_BLOCK, raw->info.datagrams, raw->stream.offset);
         raw->told = true;
     }
     for (;;) {
@@ -204,6 +199,7 @@ static void enter(slc_io_pet_raw *raw, const slc_io_pet_block *block)
     raw->datagram = raw->frame = 0;
     raw->info.time_ns = block->time_ns;
     raw->info.socket = block->socket;
+    raw->info.first = raw->info.datagrams == 0 ? block->first : raw->info.first;
     raw->info.datagrams = block->first + slc_io_pet_block_datagrams(block);
     raw->info.payload.header_bytes = block->header_bytes;
 }
@@ -353,6 +349,20 @@ static slc_status go_to(slc_io_pet_raw *raw, uint64_t offset, slc_error *error)
     raw->inside = raw->lost = false;
     raw->info.datagrams = 0;
     return SLC_OK;
+}
+
+bool slc_io_pet_raw_has_index(const slc_io_pet_raw *raw)
+{
+    struct stat about;
+    size_t n = 0;
+    if (!raw->has_head || raw->stream.file < 0 || fstat(raw->stream.file, &about) != 0 ||
+        !S_ISREG(about.st_mode)) {
+        return false;
+    }
+    slc_io_pet_raw_entry *entries = slc_io_pet_raw_index_read(raw->stream.name, &raw->head,
+                                                              (uint64_t)about.st_size, &n);
+    free(entries);
+    return entries != NULL;
 }
 
 /* The last place of which all blocks before were received before that time. */

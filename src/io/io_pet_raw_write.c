@@ -11,8 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -48,22 +46,6 @@ static uint64_t now_ns(void)
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-/* "a/run.raw" and 12: "a/run.0012.raw". */
-static char *numbered(const char *path, uint32_t number)
-{
-    const size_t size = strlen(path) + 16;
-    char *name = malloc(size);
-    const char *folder = strrchr(path, '/'), *dot = strrchr(path, '.');
-    const bool has_ending = dot != NULL && dot != path && (folder == NULL || dot > folder + 1);
-    const int stem = (int)(has_ending ? (size_t)(dot - path) : strlen(path));
-    if (name != NULL && number == 0) {
-        (void)snprintf(name, size, "%s", path);
-    } else if (name != NULL) {
-        (void)snprintf(name, size, "%.*s.%04u%s", stem, path, number, path + stem);
-    }
-    return name;
 }
 
 static slc_status write_pieces(slc_io_pet_raw_writer *w, slc_error *error)
@@ -113,15 +95,25 @@ static slc_status push_to_disk(slc_io_pet_raw_writer *w, slc_error *error)
     return SLC_OK;
 }
 
-/* Opens a name. A pipe or a device is written to; a regular file only if it is not there or may be replaced.
- */
-static int open_name(slc_io_pet_raw_writer *w)
+/* Opens a name. A pipe or a device is written to; a regular file only if it is not there or may be replaced,
+ * which only the one may that was asked for: those of other numbers may be another acquisition's. */
+static int open_name(slc_io_pet_raw_writer *w, bool replace)
 {
     struct stat there;
     const bool exists = stat(w->name, &there) == 0;
     w->regular = !exists || S_ISREG(there.st_mode);
-    const int how = !w->regular ? 0 : w->config.replace ? O_CREAT | O_TRUNC : O_CREAT | O_EXCL;
+    const int how = !w->regular ? 0 : replace ? O_CREAT | O_TRUNC : O_CREAT | O_EXCL;
     return open(w->name, O_WRONLY | O_CLOEXEC | how, 0666);
+}
+
+/* One that stays is known by its head to be of another file. */
+static void remove_index(const char *path)
+{
+    char *index = slc_io_pet_raw_index_name(path);
+    if (index != NULL) {
+        (void)unlink(index);
+    }
+    free(index);
 }
 
 static slc_status open_file(slc_io_pet_raw_writer *w, slc_error *error)
@@ -129,19 +121,18 @@ static slc_status open_file(slc_io_pet_raw_writer *w, slc_error *error)
     uint32_t number = w->files == 0 ? 0 : w->head.file + 1;
     do {
         free(w->name);
-        w->name = numbered(w->path, number);
+        w->name = slc_io_pet_raw_name(w->path, number);
         if (w->name == NULL) {
             return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its name", w->path);
         }
-        w->file = open_name(w);
+        w->file = open_name(w, w->config.replace && number == 0);
     } while (w->file < 0 && errno == EEXIST && number > 0 && ++number < UINT32_MAX);
     if (w->file < 0) {
         return slc_fail(error, SLC_ERR_IO, "%s: cannot create: %s%s", w->name, strerror(errno),
                         errno == EEXIST ? "; raw data are not overwritten" : "");
     }
-    char old[PATH_MAX];
-    if (w->regular && snprintf(old, sizeof old, "%s.index", w->name) < (int)sizeof old) {
-        (void)unlink(old); /* of a file that was replaced */
+    if (w->regular) {
+        remove_index(w->name); /* of a file that was replaced */
     }
     uint8_t bytes[SLC_PET_RAW_HEAD];
     w->head.file = number;
@@ -159,41 +150,30 @@ static slc_status open_file(slc_io_pet_raw_writer *w, slc_error *error)
 /* The series that a file's head tells; 0 where there is none. */
 static uint64_t series_of(const char *path)
 {
-    uint8_t bytes[SLC_PET_RAW_HEAD];
     slc_io_pet_raw_head head;
-    struct stat there;
-    const bool regular = stat(path, &there) == 0 && S_ISREG(there.st_mode);
-    const int file = regular ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (file < 0) {
-        return 0;
-    }
-    const bool known = read(file, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
-                       memcmp(bytes, slc_io_pet_raw_magic, sizeof slc_io_pet_raw_magic) == 0 &&
-                       slc_io_pet_raw_head_load(bytes, &head) == SLC_OK;
-    (void)close(file);
-    return known ? head.series : 0;
+    return slc_io_pet_raw_head_of(path, &head) ? head.series : 0;
 }
 
-/* Where a file is replaced, so are those that followed it in its acquisition: they would be read as parts of
- * this one. The first that is not of it ends them. */
+/* Where a file is replaced, so are those that followed it in its acquisition: nobody would know any more what
+ * they are of. Numbers that it passed over, as other files had them, it passes over again; the first that no
+ * file has ends them. */
 static slc_status remove_old(const char *path, uint64_t series, slc_error *error)
 {
-    for (uint32_t number = 1; series != 0; number++) {
-        char old[PATH_MAX];
-        char *name = numbered(path, number);
-        const bool of_it = name != NULL && series_of(name) == series;
-        const bool removed = of_it && unlink(name) == 0;
-        if (of_it && !removed) {
-            (void)slc_fail(error, SLC_ERR_IO, "%s: cannot remove: %s", name, strerror(errno));
-        } else if (removed && snprintf(old, sizeof old, "%s.index", name) < (int)sizeof old) {
-            (void)unlink(old);
+    slc_status status = SLC_OK;
+    bool there = series != 0;
+    for (uint32_t number = 1; there && status == SLC_OK; number++) {
+        char *name = slc_io_pet_raw_name(path, number);
+        there = name != NULL && access(name, F_OK) == 0;
+        if (there && series_of(name) == series) {
+            if (unlink(name) != 0) {
+                status = slc_fail(error, SLC_ERR_IO, "%s: cannot remove: %s", name, strerror(errno));
+            } else {
+                remove_index(name);
+            }
         }
         free(name);
-        if (!removed) {
-            return of_it ? SLC_ERR_IO : SLC_OK;
-        }
     }
-    return SLC_OK;
+    return status;
 }
 
 static slc_status close_file(slc_io_pet_raw_writer *w, slc_error *error)
@@ -247,7 +227,13 @@ slc_status slc_io_pet_raw_create(const char *path, const slc_io_pet_raw_config *
 
 slc_status slc_io_pet_raw_finish(slc_io_pet_raw_writer *w, slc_error *error)
 {
-    const slc_status status = close_file(w, error);
+    slc_status status = SLC_OK;
+    /* What the disk could not take the system tells now, or nobody. Before, between two files, data would be
+     * lost while one waits. */
+    if (w->regular && fdatasync(w->file) != 0) {
+        status = slc_fail(error, SLC_ERR_IO, "%s: cannot write to the disk: %s", w->name, strerror(errno));
+    }
+    status = status == SLC_OK ? close_file(w, error) : status;
     slc_io_pet_raw_leave(w);
     return status;
 }

@@ -109,7 +109,7 @@ static slc_status write_map(slc_io_pet_list_writer *w, slc_error *error)
         (void)fprintf(out, "%u\t%u\t%.9g\t%.9g\t%.9g\n", c / per_ring, c % per_ring, position[0], position[1],
                       position[2]);
     }
-    return ferror(out) == 0 ? SLC_OK : slc_fail(error, SLC_ERR_IO, "%s: cannot write", w->output[MAP].path);
+    return ferror(out) == 0 ? SLC_OK : slc_io_output_failed(w->output[MAP].path, error);
 }
 
 static slc_status write_template(slc_io_pet_list_writer *w, slc_error *error)
@@ -129,7 +129,7 @@ static slc_status write_template(slc_io_pet_list_writer *w, slc_error *error)
                                          .by_view = true};
     const bool good = slc_io_pet_interfile_write(w->output[TEMPLATE].stream, &header);
     free(data);
-    return good ? SLC_OK : slc_fail(error, SLC_ERR_IO, "%s: cannot write", w->output[TEMPLATE].path);
+    return good ? SLC_OK : slc_io_output_failed(w->output[TEMPLATE].path, error);
 }
 
 static const char *const written[] = {".hs", ".map.txt", ".clm.safir", NULL};

@@ -16,24 +16,13 @@
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
-/* A whole number of the header; where it has none, *value stays. */
-static slc_status count(const slc_io_pet_list *in, const char *key, uint32_t low, uint32_t high,
-                        uint32_t *value, slc_error *error)
-{
-    if (in->header == NULL) {
-        return SLC_OK;
-    }
-    const slc_status status = slc_io_pet_header_count(in->header, '=', key, in->name, low, high, value,
-                                                      error);
-    return status == SLC_END ? SLC_OK : status;
-}
-
 static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
 {
     uint32_t bits = 32, span = 1, tangential = 0, difference = 0, views = 0;
     (void)path;
     in->record_bytes = 4;
-    slc_status status = count(in, "LM event and tag words format (bits)", 1, 4096, &bits, error);
+    slc_status status = slc_io_pet_list_count(in, "LM event and tag words format (bits)", 1, 4096, &bits,
+                                              error);
     if (status == SLC_OK && bits != 32) {
         return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: words of %u bits; those of 32 are read", in->name,
                         bits);
@@ -44,15 +33,20 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
     const uint32_t per_ring = slc_pet_crystals_per_ring(&in->geometry), rings = slc_pet_rings(&in->geometry);
     difference = rings - 1;
     views = per_ring / 2;
-    status = count(in, "axial compression", 1, 4096, &span, error);
+    status = slc_io_pet_list_count(in, "axial compression", 1, 4096, &span, error);
     if (status == SLC_OK && span != 1) {
         return slc_fail(error, SLC_ERR_UNSUPPORTED,
                         "%s: bins of %u pairs of rings have no crystals; read them without a scanner",
                         in->name, span);
     }
-    status = status == SLC_OK ? count(in, "number of projections", 1, 65536, &tangential, error) : status;
-    status = status == SLC_OK ? count(in, "maximum ring difference", 0, 65536, &difference, error) : status;
-    status = status == SLC_OK ? count(in, "number of views", 1, 65536, &views, error) : status;
+    status = status == SLC_OK
+                 ? slc_io_pet_list_count(in, "number of projections", 1, 65536, &tangential, error)
+                 : status;
+    status = status == SLC_OK
+                 ? slc_io_pet_list_count(in, "maximum ring difference", 0, 65536, &difference, error)
+                 : status;
+    status = status == SLC_OK ? slc_io_pet_list_count(in, "number of views", 1, 65536, &views, error)
+                              : status;
     if (status == SLC_OK && views != per_ring / 2) {
         return slc_fail(error, SLC_ERR_FORMAT, "%s: %u views; a ring of %u crystals has %u", in->name, views,
                         per_ring, per_ring / 2);
@@ -175,7 +169,7 @@ static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
         w->scanner[0] != '\0' ? w->scanner : base, base, w->bins.rings, g->pitch_z_mm / 10, g->radius_mm / 10,
         (long long)(w->time_ms / 1000 + 1), (unsigned long long)(w->bytes / 4), w->bins.ring_difference,
         w->bins.tangential, w->bins.views, 2 * w->bins.ring_difference + 1);
-    return n > 0 ? SLC_OK : slc_fail(error, SLC_ERR_IO, "%s: cannot write", w->output[HEADER].path);
+    return n > 0 ? SLC_OK : slc_io_output_failed(w->output[HEADER].path, error);
 }
 
 const slc_io_pet_list_ops slc_io_pet_siemens = {

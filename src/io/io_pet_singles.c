@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files of singles: records of 16 bytes, little-endian. HDF5 columns are the business of io.h.
+ * Files of singles: records of 16 bytes, little-endian.
  */
 #include "base/bytes.h"
 #include "io/io_output.h"
@@ -26,14 +26,23 @@ struct slc_io_pet_singles_writer {
     slc_io_pet_singles_format format;
 };
 
+static bool there_is(slc_io_pet_singles_format format, const char *path, slc_error *error)
+{
+    const bool known = format == SLC_IO_PET_SINGLES || format == SLC_IO_PET_SINGLES_F64;
+    if (!known) {
+        (void)slc_fail(error, SLC_ERR_USAGE, "%s: singles have no format number %d", path, (int)format);
+    }
+    return known;
+}
+
 /* ---- reading ----------------------------------------------------------------------------------- */
 
 slc_status slc_io_pet_singles_open(const char *path, slc_io_pet_singles_format format,
                                    slc_io_pet_singles **out, slc_error *error)
 {
     *out = NULL;
-    if (format != SLC_IO_PET_SINGLES && format != SLC_IO_PET_SINGLES_F64) {
-        return slc_fail(error, SLC_ERR_USAGE, "%s: singles have no format number %d", path, (int)format);
+    if (!there_is(format, path, error)) {
+        return SLC_ERR_USAGE;
     }
     slc_io_pet_singles *input = calloc(1, sizeof *input);
     if (input == NULL) {
@@ -89,76 +98,82 @@ static slc_status peek(slc_io_pet_singles *input, size_t most, const uint8_t **b
     return input->records == 0 ? know(input, *bytes, error) : SLC_OK;
 }
 
-static slc_status no_memory(const slc_io_pet_singles *input, slc_error *error)
+static void decode_ps(const uint8_t *bytes, size_t n, slc_pet_singles *to)
 {
-    return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its singles", input->stream.name);
+    const size_t base = to->head.size;
+    for (size_t i = 0; i < n; i++, bytes += RECORD) {
+        to->time_ps[base + i] = (int64_t)slc_load_u64(bytes);
+        to->crystal[base + i] = slc_load_u32(bytes + 8);
+        to->energy_kev[base + i] = slc_load_f32(bytes + 12);
+    }
+}
+
+/* Returns how many records there are before one whose time is no number; n where there is none such. */
+static size_t decode_f64(const uint8_t *bytes, size_t n, slc_pet_singles_f64 *to)
+{
+    const size_t base = to->head.size;
+    for (size_t i = 0; i < n; i++, bytes += RECORD) {
+        const double time = slc_load_f64(bytes + 8);
+        if (!isfinite(time)) {
+            return i;
+        }
+        to->crystal[base + i] = slc_load_u32(bytes);
+        to->energy_kev[base + i] = slc_load_f32(bytes + 4);
+        to->time_ns[base + i] = time;
+    }
+    return n;
+}
+
+/* Into a collection of the input's format. */
+static slc_status take(slc_io_pet_singles *input, size_t most, void *singles, slc_error *error)
+{
+    const bool ps = input->format == SLC_IO_PET_SINGLES;
+    const slc_schema *schema = ps ? &slc_pet_singles_schema : &slc_pet_singles_f64_schema;
+    slc_columns *head = singles;
+    slc_status status = SLC_END;
+    for (size_t taken = 0, n = 0; taken < most; taken += n) {
+        const uint8_t *bytes = NULL;
+        const slc_status there = peek(input, most - taken, &bytes, &n, error);
+        if (there != SLC_OK) {
+            return there == SLC_END ? status : there;
+        }
+        if (slc_columns_reserve(schema, singles, head->size + n, 1) != SLC_OK) {
+            return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its singles", input->stream.name);
+        }
+        size_t good = n;
+        if (ps) {
+            decode_ps(bytes, n, singles);
+        } else {
+            good = decode_f64(bytes, n, singles);
+        }
+        if (good < n) {
+            return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %llu: the time of single %llu is no number",
+                            input->stream.name,
+                            (unsigned long long)(input->stream.offset + good * RECORD + 8),
+                            (unsigned long long)(input->records + good));
+        }
+        head->size += n;
+        input->records += n;
+        slc_io_stream_skip(&input->stream, n * RECORD);
+        status = SLC_OK;
+    }
+    return status;
 }
 
 slc_status slc_io_pet_singles_read(slc_io_pet_singles *input, size_t most, slc_pet_singles *singles,
                                    slc_error *error)
 {
-    if (input->format != SLC_IO_PET_SINGLES) {
-        return slc_fail(error, SLC_ERR_USAGE, "%s: its times are not picoseconds", input->stream.name);
-    }
-    slc_status status = SLC_END;
-    for (size_t taken = 0, n = 0; taken < most; taken += n) {
-        const uint8_t *bytes = NULL;
-        const slc_status there = peek(input, most - taken, &bytes, &n, error);
-        if (there != SLC_OK) {
-            return there == SLC_END ? status : there;
-        }
-        if (slc_columns_reserve(&slc_pet_singles_schema, singles, singles->head.size + n, 1) != SLC_OK) {
-            return no_memory(input, error);
-        }
-        const size_t base = singles->head.size;
-        for (size_t i = 0; i < n; i++, bytes += RECORD) {
-            singles->time_ps[base + i] = (int64_t)slc_load_u64(bytes);
-            singles->crystal[base + i] = slc_load_u32(bytes + 8);
-            singles->energy_kev[base + i] = slc_load_f32(bytes + 12);
-        }
-        singles->head.size += n;
-        input->records += n;
-        slc_io_stream_skip(&input->stream, n * RECORD);
-        status = SLC_OK;
-    }
-    return status;
+    return input->format == SLC_IO_PET_SINGLES
+               ? take(input, most, singles, error)
+               : slc_fail(error, SLC_ERR_USAGE, "%s: its times are not picoseconds", input->stream.name);
 }
 
 slc_status slc_io_pet_singles_read_f64(slc_io_pet_singles *input, size_t most, slc_pet_singles_f64 *singles,
                                        slc_error *error)
 {
-    if (input->format != SLC_IO_PET_SINGLES_F64) {
-        return slc_fail(error, SLC_ERR_USAGE, "%s: its times are picoseconds", input->stream.name);
-    }
-    slc_status status = SLC_END;
-    for (size_t taken = 0, n = 0; taken < most; taken += n) {
-        const uint8_t *bytes = NULL;
-        const slc_status there = peek(input, most - taken, &bytes, &n, error);
-        if (there != SLC_OK) {
-            return there == SLC_END ? status : there;
-        }
-        if (slc_columns_reserve(&slc_pet_singles_f64_schema, singles, singles->head.size + n, 1) != SLC_OK) {
-            return no_memory(input, error);
-        }
-        const size_t base = singles->head.size;
-        for (size_t i = 0; i < n; i++, bytes += RECORD) {
-            const double time = slc_load_f64(bytes + 8);
-            if (!isfinite(time)) {
-                return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %llu: the time of single %llu is no number",
-                                input->stream.name,
-                                (unsigned long long)(input->stream.offset + i * RECORD + 8),
-                                (unsigned long long)(input->records + i));
-            }
-            singles->crystal[base + i] = slc_load_u32(bytes);
-            singles->energy_kev[base + i] = slc_load_f32(bytes + 4);
-            singles->time_ns[base + i] = time;
-        }
-        singles->head.size += n;
-        input->records += n;
-        slc_io_stream_skip(&input->stream, n * RECORD);
-        status = SLC_OK;
-    }
-    return status;
+    return input->format == SLC_IO_PET_SINGLES_F64
+               ? take(input, most, singles, error)
+               : slc_fail(error, SLC_ERR_USAGE, "%s: its times are picoseconds", input->stream.name);
 }
 
 /* ---- writing ----------------------------------------------------------------------------------- */
@@ -167,8 +182,8 @@ slc_status slc_io_pet_singles_create(const char *path, slc_io_pet_singles_format
                                      slc_io_pet_singles_writer **out, slc_error *error)
 {
     *out = NULL;
-    if (format != SLC_IO_PET_SINGLES && format != SLC_IO_PET_SINGLES_F64) {
-        return slc_fail(error, SLC_ERR_USAGE, "%s: singles have no format number %d", path, (int)format);
+    if (!there_is(format, path, error)) {
+        return SLC_ERR_USAGE;
     }
     slc_io_pet_singles_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL) {
@@ -204,9 +219,7 @@ slc_status slc_io_pet_singles_write(slc_io_pet_singles_writer *writer, const slc
         }
         written += fwrite(record, RECORD, 1, writer->output.stream);
     }
-    return written == singles->head.size
-               ? SLC_OK
-               : slc_fail(error, SLC_ERR_IO, "%s: cannot write its singles", writer->output.path);
+    return written == singles->head.size ? SLC_OK : slc_io_output_failed(writer->output.path, error);
 }
 
 slc_status slc_io_pet_singles_finish(slc_io_pet_singles_writer *writer, slc_error *error)

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct slc_io_pet_sinogram {
     slc_io_pet_sinogram_config config;
@@ -149,7 +150,7 @@ static slc_status write_both(const slc_io_pet_sinogram *s, char *base, char *pat
                                        .ring_difference = s->bins.ring_difference,
                                        .rebin = s->rebin};
     if (!put_counts(s, data.stream)) {
-        status = slc_fail(error, SLC_ERR_IO, "%s: cannot write", path);
+        status = slc_io_output_failed(path, error);
     }
     char *head = status == SLC_OK ? malloc(size) : NULL;
     if (status == SLC_OK && head == NULL) {
@@ -160,10 +161,16 @@ static slc_status write_both(const slc_io_pet_sinogram *s, char *base, char *pat
         status = slc_io_output_open(&header, head, error);
     }
     if (status == SLC_OK && !slc_io_pet_interfile_write(header.stream, &text)) {
-        status = slc_fail(error, SLC_ERR_IO, "%s: cannot write", head);
+        status = slc_io_output_failed(head, error);
     }
+    const bool appears = data.temporary != NULL;
     status = status == SLC_OK ? slc_io_output_commit(&data, error) : status;
-    status = status == SLC_OK ? slc_io_output_commit(&header, error) : status;
+    if (status == SLC_OK) {
+        status = slc_io_output_commit(&header, error);
+        if (status != SLC_OK && appears) {
+            (void)unlink(path); /* both or none */
+        }
+    }
     slc_io_output_abandon(&data);
     slc_io_output_abandon(&header);
     free(head);

@@ -27,28 +27,12 @@ typedef struct source {
     slc_error *error;
 } source;
 
-typedef struct silence {
-    H5E_auto2_t function;
-    void *data;
-} silence;
-
-/* HDF5 prints its errors; here it does not. */
-static silence be_silent(void)
-{
-    silence before = {NULL, NULL};
-    (void)H5Eget_auto2(H5E_DEFAULT, &before.function, &before.data);
-    (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    return before;
-}
-
 /* HDF5 1.10 does not let go of a file whose structures are damaged, and complains about that in many words
  * when the process ends, unless it is silent: then it stays so. */
-static void speak_again(silence before, bool damaged)
+static void end_reading(slc_io_hdf5_silence before, slc_status status)
 {
-    (void)H5Eclear2(H5E_DEFAULT);
-    if (!damaged) {
-        (void)H5Eset_auto2(H5E_DEFAULT, before.function, before.data);
-    }
+    const slc_io_hdf5_silence for_good = {NULL, NULL};
+    slc_io_hdf5_silence_end(status == SLC_ERR_FORMAT ? for_good : before);
 }
 
 /* ---- numbers of the scanner -------------------------------------------------------------------- */
@@ -229,10 +213,8 @@ static slc_status read_table(const source *s, table *t, number *attribute, void 
             elements *= (size_t)size;
         }
     }
-    /* What is promised must be there: a file of a few bytes cannot ask for all memory. Deflate's best is
-     * about a thousandth. */
-    const hsize_t stored = status == SLC_OK ? H5Dget_storage_size(dataset) : 0;
-    if (status == SLC_OK && elements / 4096 > stored) {
+    uint64_t stored = 0;
+    if (status == SLC_OK && !slc_io_hdf5_can_hold(dataset, elements, &stored)) {
         status = slc_fail(s->error, SLC_ERR_FORMAT, "%s: dataset '%s' has %zu elements in %llu bytes",
                           s->name, t->name, elements, (unsigned long long)stored);
     }
@@ -353,17 +335,32 @@ slc_status slc_io_read_pet_tables(const char *path, slc_pet_tables *tables, slc_
         return slc_fail(error, SLC_ERR_IO, "%s: %s", path, strerror(errno));
     }
     (void)fclose(there);
-    const silence before = be_silent();
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     const slc_status status = read_open(H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), path, tables, error);
-    speak_again(before, status == SLC_ERR_FORMAT);
+    end_reading(before, status);
     return status;
+}
+
+bool slc_io_is_pet_tables(const char *path)
+{
+    slc_error error = {.status = SLC_OK};
+    slc_status status = SLC_ERR_FORMAT;
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
+    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file >= 0) {
+        const source s = {path, file, &error};
+        status = check_kind(&s);
+        (void)H5Fclose(file);
+    }
+    end_reading(before, status);
+    return status == SLC_OK || status == SLC_ERR_UNSUPPORTED;
 }
 
 slc_status slc_io_parse_pet_tables(const void *bytes, size_t size, const char *name, slc_pet_tables *tables,
                                    slc_error *error)
 {
     *tables = (slc_pet_tables){.position_side = 0};
-    const silence before = be_silent();
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     hid_t file = H5I_INVALID_HID;
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     /* HDF5 takes a copy of the bytes. */
@@ -375,7 +372,7 @@ slc_status slc_io_parse_pet_tables(const void *bytes, size_t size, const char *n
     if (access >= 0) {
         (void)H5Pclose(access);
     }
-    speak_again(before, status == SLC_ERR_FORMAT);
+    end_reading(before, status);
     return status;
 }
 
@@ -390,36 +387,15 @@ void slc_io_pet_tables_clear(slc_pet_tables *tables)
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
-static bool put_attribute(hid_t object, const char *name, hid_t in_file, hid_t in_memory, const void *value)
-{
-    const hid_t space = H5Screate(H5S_SCALAR);
-    const hid_t attribute = space >= 0 ? H5Acreate2(object, name, in_file, space, H5P_DEFAULT, H5P_DEFAULT)
-                                       : H5I_INVALID_HID;
-    bool good = attribute >= 0 && H5Awrite(attribute, in_memory, value) >= 0;
-    if (attribute >= 0) {
-        good = H5Aclose(attribute) >= 0 && good;
-    }
-    if (space >= 0) {
-        (void)H5Sclose(space);
-    }
-    return good;
-}
-
 static bool put_number(hid_t object, const char *name, const uint32_t *whole, const double *real)
 {
-    return whole != NULL ? put_attribute(object, name, H5T_STD_U32LE, H5T_NATIVE_UINT32, whole)
-                         : put_attribute(object, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, real);
+    return whole != NULL ? slc_io_hdf5_put_attribute(object, name, H5T_STD_U32LE, H5T_NATIVE_UINT32, whole)
+                         : slc_io_hdf5_put_attribute(object, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, real);
 }
 
 static bool put_text(hid_t object, const char *name, const char *text)
 {
-    const hid_t type = H5Tcopy(H5T_C_S1);
-    const bool good = type >= 0 && H5Tset_size(type, strlen(text) + 1) >= 0 &&
-                      put_attribute(object, name, type, type, text);
-    if (type >= 0) {
-        (void)H5Tclose(type);
-    }
-    return good;
+    return slc_io_hdf5_put_text(object, name, text, H5T_CSET_ASCII);
 }
 
 /* A chunk is one to a few maps, or a stretch of crystals: about a quarter of a megabyte. */
@@ -522,13 +498,13 @@ slc_status slc_io_write_pet_tables(const char *path, const slc_pet_tables *table
         return status;
     }
     int wrong = 0;
-    const silence before = be_silent();
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     const hid_t file = create(output.temporary, &wrong);
     bool good = file >= 0 && put_all(file, tables);
     if (file >= 0) {
         good = H5Fclose(file) >= 0 && good;
     }
-    speak_again(before, false);
+    slc_io_hdf5_silence_end(before);
     if (good && wrong == 0) {
         return slc_io_output_commit(&output, error);
     }

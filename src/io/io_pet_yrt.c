@@ -8,8 +8,6 @@
 #include "base/bytes.h"
 #include "io/io_pet_list.h"
 
-#include <math.h>
-
 enum { PLAIN = 12, WITH_TOF = 16, LOOK_AT = 48 * 1024 /* bytes; whole records of both sizes */ };
 
 /* ---- reading ----------------------------------------------------------------------------------- */
@@ -26,11 +24,11 @@ static bool looks_right(const slc_io_pet_list *in, const uint8_t *bytes, size_t 
     for (size_t at = 0; at + size <= n; at += size) {
         const uint32_t ms = slc_load_u32(bytes + at), crystal1 = slc_load_u32(bytes + at + 4),
                        crystal2 = slc_load_u32(bytes + at + 8);
-        if (ms < before || (in->crystals != 0 && (crystal1 >= in->crystals || crystal2 >= in->crystals))) {
+        if (ms < before || !slc_io_pet_list_has(in, crystal1, crystal2)) {
             return false;
         }
         const float tof = size == WITH_TOF ? slc_load_f32(bytes + at + 12) : 0;
-        if (tof != 0 && !(fabsf(tof) > 1e-6F && fabsf(tof) < 1e9F)) {
+        if (tof != 0 && !(fabsf(tof) > 1e-6F && fabsf(tof) < SLC_IO_PET_MOST_TOF)) {
             return false;
         }
         before = ms;
@@ -74,16 +72,8 @@ static slc_status decode(slc_io_pet_list *in, const uint8_t *bytes, size_t n, sl
     (void)error;
     for (size_t i = 0; i < n; i++, bytes += in->record_bytes) {
         const int64_t time = slc_load_u32(bytes) * SLC_IO_PET_PS_PER_MS;
-        const uint32_t crystal1 = slc_load_u32(bytes + 4), crystal2 = slc_load_u32(bytes + 8);
         const float tof = in->tof ? slc_load_f32(bytes + 12) : 0;
-        const bool there = in->crystals == 0 || (crystal1 < in->crystals && crystal2 < in->crystals);
-        if (!there || !(fabsf(tof) < 1e12F)) {
-            in->totals.other++;
-            continue;
-        }
-        in->totals.prompts++;
-        slc_io_pet_list_time(in, time);
-        slc_io_pet_list_row(pairs, time, llrint((double)tof), crystal1, crystal2, false);
+        slc_io_pet_list_prompt(in, pairs, time, tof, slc_load_u32(bytes + 4), slc_load_u32(bytes + 8));
     }
     return SLC_OK;
 }

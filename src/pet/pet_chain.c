@@ -15,7 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_THREADS = 64 }; /* as of the stages */
+enum {
+    MOST_THREADS = 64, /* as of the stages */
+    PIECE = 1 << 16,   /* frames at once; twice as many for each of several threads, whose borders cost */
+    SUM_PART = 1 << 10 /* least pairs to be shared out */
+};
 
 struct slc_pet_chain {
     slc_pet_config config;
@@ -25,6 +29,7 @@ struct slc_pet_chain {
     slc_team *team;                        /* of all stages; NULL with one thread */
     slc_pet_cuda_chain *cuda;              /* NULL on the processor */
     slc_pet_singles singles, sorted;       /* sorted: where the caller does not keep them */
+    slc_pet_coincidences aside;            /* delayeds that prompts of the same call are still to precede */
     uint64_t checksum, rows[2];            /* rows: prompts, delayeds */
 };
 
@@ -142,50 +147,150 @@ void slc_pet_chain_close(slc_pet_chain *chain)
     slc_pet_cuda_close(chain->cuda);
     slc_columns_clear(&slc_pet_singles_schema, &chain->singles);
     slc_columns_clear(&slc_pet_singles_schema, &chain->sorted);
+    slc_columns_clear(&slc_pet_coincidences_schema, &chain->aside);
     free(chain);
+}
+
+/* ---- the checksum ------------------------------------------------------------------------------ */
+
+/* Rows of one kind, of which the first has a number; parts of them are summed up apart. */
+typedef struct sum {
+    const slc_pet_coincidences *pairs;
+    size_t from, n;
+    uint64_t number;
+    uint32_t parts;
+    uint64_t of_part[MOST_THREADS];
+} sum;
+
+static void sum_part(void *context, uint32_t part)
+{
+    sum *s = context;
+    const slc_pet_coincidences pairs = *s->pairs;
+    const size_t begin = s->from + s->n / s->parts * part;
+    const size_t end = part + 1 == s->parts ? s->from + s->n : begin + s->n / s->parts;
+    uint64_t all = 0;
+    for (size_t i = begin; i < end; i++) {
+        const uint32_t crystals[2] = {pairs.crystal1[i], pairs.crystal2[i]};
+        uint32_t energies[2];
+        memcpy(&energies[0], &pairs.energy1_kev[i], sizeof energies[0]);
+        memcpy(&energies[1], &pairs.energy2_kev[i], sizeof energies[1]);
+        all += slc_pet_pair_sum(s->number + (i - s->from), pairs.delayed[i], pairs.time_ps[i], pairs.dt_ps[i],
+                                crystals, energies);
+    }
+    s->of_part[part] = all;
+}
+
+/* Rows from `from` on, prompts or delayeds. */
+static void add_checksum(slc_pet_chain *chain, const slc_pet_coincidences *pairs, size_t from, bool delayed)
+{
+    sum s = {.pairs = pairs, .from = from, .n = pairs->head.size - from, .number = chain->rows[delayed]};
+    s.parts = chain->team != NULL && s.n >= SUM_PART ? slc_team_size(chain->team) : 1;
+    if (s.parts > 1) {
+        slc_team_run(chain->team, s.parts, sum_part, &s);
+    } else {
+        sum_part(&s, 0);
+    }
+    for (uint32_t part = 0; part < s.parts; part++) {
+        chain->checksum += s.of_part[part];
+    }
+    chain->rows[delayed] += s.n;
 }
 
 /* ---- a run ------------------------------------------------------------------------------------- */
 
-static slc_status run_stages(slc_pet_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
-                             slc_pet_result *result, slc_error *error)
+/* Rows from `from` on, which lie where they are. */
+static slc_pet_singles view(const slc_pet_singles *all, size_t from)
 {
-    slc_pet_singles *sorted = chain->config.keep_singles ? &result->singles : &chain->sorted;
-    double at = slc_clock_seconds();
-    slc_columns_reset(&chain->singles);
-    slc_columns_reset(sorted);
-    slc_status status = slc_pet_convert_run(chain->convert, frames, n, &chain->singles, &result->faults,
-                                            error);
-    double now = slc_clock_seconds();
-    result->seconds[SLC_PET_STAGE_CONVERT] = now - at;
-    at = now;
-    if (status == SLC_OK) {
-        status = slc_pet_sort_run(chain->sort, &chain->singles, last, sorted, &result->late, error);
-        now = slc_clock_seconds();
-        result->seconds[SLC_PET_STAGE_SORT] = now - at;
-        at = now;
+    slc_pet_singles rows = *all;
+    if (from > 0) {
+        rows.time_ps += from;
+        rows.crystal += from;
+        rows.energy_kev += from;
+        rows.head.size -= from;
     }
-    if (status == SLC_OK) {
-        status = slc_pet_coincidence_run_pairs(chain->prompt, sorted, last, &result->pairs, error);
+    return rows;
+}
+
+static slc_status find_pairs(slc_pet_chain *chain, const slc_pet_singles *sorted, bool last,
+                             slc_pet_coincidences *prompts, slc_pet_coincidences *delayeds, double *seconds,
+                             slc_error *error)
+{
+    slc_pet_coincidence *const stages[2] = {chain->prompt, chain->delayed};
+    slc_pet_coincidences *const pairs[2] = {prompts, delayeds};
+    slc_status status = SLC_OK;
+    for (int delayed = 0; delayed < 2 && stages[delayed] != NULL && status == SLC_OK; delayed++) {
+        const size_t from = pairs[delayed]->head.size;
+        const double began = slc_clock_seconds();
+        status = slc_pet_coincidence_run_pairs(stages[delayed], sorted, last, pairs[delayed], error);
+        *seconds += slc_clock_seconds() - began;
+        if (status == SLC_OK) {
+            add_checksum(chain, pairs[delayed], from, delayed != 0);
+        }
     }
-    if (status == SLC_OK && chain->delayed != NULL) {
-        status = slc_pet_coincidence_run_pairs(chain->delayed, sorted, last, &result->pairs, error);
-    }
-    result->seconds[SLC_PET_STAGE_COINCIDENCE] = slc_clock_seconds() - at;
     return status;
 }
 
-static void add_checksum(slc_pet_chain *chain, const slc_pet_coincidences *pairs)
+static slc_status run_piece(slc_pet_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
+                            slc_pet_result *result, slc_pet_coincidences *delayeds, slc_error *error)
 {
-    for (size_t i = 0; i < pairs->head.size; i++) {
-        const uint8_t delayed = pairs->delayed[i];
-        const uint32_t crystals[2] = {pairs->crystal1[i], pairs->crystal2[i]};
-        uint32_t energies[2];
-        memcpy(&energies[0], &pairs->energy1_kev[i], sizeof energies[0]);
-        memcpy(&energies[1], &pairs->energy2_kev[i], sizeof energies[1]);
-        chain->checksum += slc_pet_pair_sum(chain->rows[delayed]++, delayed, pairs->time_ps[i],
-                                            pairs->dt_ps[i], crystals, energies);
+    slc_pet_singles *sorted = chain->config.keep_singles ? &result->singles : &chain->sorted;
+    const double began = slc_clock_seconds();
+    slc_columns_reset(&chain->singles);
+    slc_columns_reset(&chain->sorted);
+    const size_t from = sorted->head.size;
+    slc_status status = slc_pet_convert_run(chain->convert, frames, n, &chain->singles, &result->faults,
+                                            error);
+    const double converted = slc_clock_seconds();
+    result->seconds[SLC_PET_STAGE_CONVERT] += converted - began;
+    if (status == SLC_OK) {
+        status = slc_pet_sort_run(chain->sort, &chain->singles, last, sorted, &result->late, error);
+        result->seconds[SLC_PET_STAGE_SORT] += slc_clock_seconds() - converted;
     }
+    if (status == SLC_OK) {
+        const slc_pet_singles rows = view(sorted, from);
+        status = find_pairs(chain, &rows, last, &result->pairs, delayeds,
+                            &result->seconds[SLC_PET_STAGE_COINCIDENCE], error);
+    }
+    return status;
+}
+
+static slc_status append(slc_pet_coincidences *to, const slc_pet_coincidences *some, slc_error *error)
+{
+    const size_t n = some->head.size, at = to->head.size;
+    if (n == 0) {
+        return SLC_OK;
+    }
+    if (slc_columns_reserve(&slc_pet_coincidences_schema, to, at + n, 1) != SLC_OK) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu PET pairs", at + n);
+    }
+    memcpy(to->time_ps + at, some->time_ps, n * sizeof *to->time_ps);
+    memcpy(to->dt_ps + at, some->dt_ps, n * sizeof *to->dt_ps);
+    memcpy(to->crystal1 + at, some->crystal1, n * sizeof *to->crystal1);
+    memcpy(to->crystal2 + at, some->crystal2, n * sizeof *to->crystal2);
+    memcpy(to->energy1_kev + at, some->energy1_kev, n * sizeof *to->energy1_kev);
+    memcpy(to->energy2_kev + at, some->energy2_kev, n * sizeof *to->energy2_kev);
+    memcpy(to->delayed + at, some->delayed, n);
+    to->head.size += n;
+    return SLC_OK;
+}
+
+/* Piece by piece, so that what a stage leaves is still in the cache for the next. Delayeds of all but a
+ * single piece are collected aside, as they belong behind the prompts. */
+static slc_status run_pieces(slc_pet_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
+                             slc_pet_result *result, slc_error *error)
+{
+    const size_t piece = (size_t)PIECE * (chain->team != NULL ? 2 * slc_team_size(chain->team) : 1);
+    slc_pet_coincidences *delayeds = n <= piece ? &result->pairs : &chain->aside;
+    slc_status status = SLC_OK;
+    size_t at = 0;
+    slc_columns_reset(&chain->aside);
+    do {
+        const size_t some = n - at < piece ? n - at : piece;
+        status = run_piece(chain, at > 0 ? frames + at : frames, some, last && at + some == n, result,
+                           delayeds, error);
+        at += some;
+    } while (at < n && status == SLC_OK);
+    return status == SLC_OK ? append(&result->pairs, &chain->aside, error) : status;
 }
 
 slc_status slc_pet_chain_run(slc_pet_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
@@ -196,14 +301,9 @@ slc_status slc_pet_chain_run(slc_pet_chain *chain, const slc_pet_frame *frames, 
     slc_columns_reset(&result->pairs);
     slc_faults_reset(&result->faults);
     memset(result->seconds, 0, sizeof result->seconds);
-    if (chain->cuda != NULL) { /* which sums up on the device */
-        return slc_pet_cuda_run(chain->cuda, frames, n, last, result, error);
-    }
-    const slc_status status = run_stages(chain, frames, n, last, result, error);
-    if (status == SLC_OK) {
-        add_checksum(chain, &result->pairs);
-    }
-    return status;
+    return chain->cuda != NULL /* which sums up on the device */
+               ? slc_pet_cuda_run(chain->cuda, frames, n, last, result, error)
+               : run_pieces(chain, frames, n, last, result, error);
 }
 
 void slc_pet_chain_totals(const slc_pet_chain *chain, slc_pet_totals *totals)

@@ -248,58 +248,17 @@ typedef struct output {
     slc_columns *head; /* of either */
 } output;
 
-static void write_pair(const slc_pet_coincidence *stage, const input *in, size_t a, size_t b,
-                       slc_pet_coincidences *pairs)
-{
-    const int64_t *time = in->time;
-    const size_t row = pairs->head.size++;
-    pairs->time_ps[row] = time[a];
-    pairs->dt_ps[row] = (int64_t)((uint64_t)time[b] - (uint64_t)time[a] - stage->i64.low);
-    pairs->crystal1[row] = in->crystal[a];
-    pairs->crystal2[row] = in->crystal[b];
-    pairs->energy1_kev[row] = in->energy[a];
-    pairs->energy2_kev[row] = in->energy[b];
-    pairs->delayed[row] = stage->rule.terms.delayed;
-}
-
-/* Room for the pairs of all groups. */
-static slc_status reserve_pairs(const slc_pet_coincidence *stage, slc_pet_coincidences *pairs)
-{
-    const slc_pet_groups *rows = &stage->rows;
-    uint64_t wanted = pairs->head.size;
-    for (size_t r = 0; r < rows->head.size; r++) {
-        const uint64_t size = rows->size[r];
-        wanted += stage->rule.terms.delayed ? size - 1 : size * (size - 1) / 2;
-    }
-    if (wanted <= pairs->head.capacity) {
-        return SLC_OK;
-    }
-    const uint64_t most = UINT32_MAX, more = wanted + wanted / 2;
-    return wanted <= most && slc_columns_reserve(&slc_pet_coincidences_schema, pairs,
-                                                 (size_t)(more < most ? more : most), 1) == SLC_OK
-               ? SLC_OK
-               : SLC_ERR_MEMORY;
-}
-
 /* Groups that name places of `in`. */
-static slc_status write_pairs(const slc_pet_coincidence *stage, const input *in, slc_pet_coincidences *pairs)
+static slc_status write_pairs(const slc_pet_coincidence *stage, const input *in, slc_pet_list *lists,
+                              uint32_t n, slc_pet_coincidences *pairs)
 {
-    const slc_pet_groups *rows = &stage->rows;
-    if (reserve_pairs(stage, pairs) != SLC_OK) {
-        return SLC_ERR_MEMORY;
-    }
-    for (size_t r = 0; r < rows->head.size; r++) {
-        const size_t first = rows->first[r], second = rows->second[r], end = second + rows->size[r] - 1;
-        for (size_t k = second; k < end; k++) {
-            write_pair(stage, in, first, k, pairs);
-        }
-        for (size_t i = second; i + 1 < end && !stage->rule.terms.delayed; i++) {
-            for (size_t k = i + 1; k < end; k++) {
-                write_pair(stage, in, i, k, pairs);
-            }
-        }
-    }
-    return SLC_OK;
+    const slc_pet_pairs_of of = {.time = in->time,
+                                 .crystal = in->crystal,
+                                 .energy = in->energy,
+                                 .delay_ps = stage->i64.low,
+                                 .delayed = stage->rule.terms.delayed};
+    slc_team *team = stage->parts != NULL ? slc_pet_parts_team(stage->parts) : NULL;
+    return slc_pet_pairs_write(&of, lists, n, team, pairs);
 }
 
 static slc_status find_windows(slc_pet_coincidence *stage, const input *in, size_t from, size_t until,
@@ -313,18 +272,26 @@ static slc_status find_windows(slc_pet_coincidence *stage, const input *in, size
     rule->groups = out->groups != NULL ? out->groups : &stage->rows;
     slc_columns_reset(&stage->rows);
     slc_status status;
+    slc_pet_list lists[MOST_THREADS] = {{.groups = rule->groups}};
+    uint32_t n_lists = 1;
+    bool apart = false; /* groups are not yet in rule->groups */
     if (in->is_f64) {
         status = slc_pet_windows_run_f64(&stage->f64, rule, in->time, in->n, from, until, last, next);
     } else if (stage->parts != NULL && until == in->n) {
         status = slc_pet_parts_run(stage->parts, &stage->i64, stage->near_next, rule, in->time, in->n, from,
-                                   last, next);
+                                   last, next, lists, &n_lists);
+        apart = true;
     } else if (rule->terms.delayed || until < in->n) { /* those of `until` and behind are not to be done */
         status = slc_pet_windows_run_i64(&stage->i64, rule, in->time, in->n, from, until, last, next);
     } else {
         status = slc_pet_windows_run_near(&stage->i64, stage->near_next, rule, in->time, in->n, from, last,
                                           next);
     }
-    return status == SLC_OK && out->groups == NULL ? write_pairs(stage, in, out->pairs) : status;
+    if (status != SLC_OK || (out->groups != NULL && !apart)) {
+        return status;
+    }
+    return out->groups != NULL ? slc_pet_parts_append(lists, n_lists, out->groups)
+                               : write_pairs(stage, in, lists, n_lists, out->pairs);
 }
 
 /* Singles that wait, with as many behind them as their windows reach. *from: the first of `in` that is still
@@ -398,7 +365,9 @@ static slc_status check_order(const slc_pet_coincidence *stage, const input *in,
         before = row > 0 ? t[row - 1] : stage->newest_ns;
     } else {
         const int64_t *t = in->time;
-        row = behind && t[0] < stage->newest_ps ? 0 : slc_pet_windows_disorder_i64(t, in->n);
+        row = behind && t[0] < stage->newest_ps ? 0
+              : stage->parts != NULL            ? slc_pet_parts_disorder(stage->parts, t, in->n)
+                                                : slc_pet_windows_disorder_i64(t, in->n);
         there = row < in->n ? (double)t[row] / 1000 : 0;
         before = (double)(row > 0 ? t[row - 1] : stage->newest_ps) / 1000;
     }

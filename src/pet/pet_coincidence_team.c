@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Singles are cut where one is farther from the one before it than windows reach: no window goes across. Of
- * delayed windows that every single opens, only the openers are shared out, and all look at the same singles.
+ * delayed windows, only the openers are shared out, and all look at the same singles; where not every single
+ * opens one, a share begins with the windows that those before it have open.
  */
 #include "pet/pet_coincidence_team.h"
+
+#include "pet/pet_coincidence_enter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +19,7 @@ typedef struct share {
     bool last;
     slc_pet_rule rule;
     slc_pet_groups groups;
+    slc_pet_windows_i64 windows; /* with memory of its own, but for the first share */
     slc_status status;
 } share;
 
@@ -53,6 +57,9 @@ void slc_pet_parts_close(slc_pet_parts *parts)
     }
     for (uint32_t i = 0; parts->team != NULL && i < slc_team_size(parts->team); i++) {
         slc_columns_clear(&slc_pet_groups_schema, &parts->shares[i].groups);
+        if (i > 0) {
+            free(parts->shares[i].windows.open);
+        }
     }
     if (!parts->lent) {
         slc_team_close(parts->team);
@@ -70,17 +77,44 @@ void slc_pet_parts_use(slc_pet_parts *parts, slc_team *team)
     parts->lent = true;
 }
 
+slc_team *slc_pet_parts_team(const slc_pet_parts *parts)
+{
+    return parts->team;
+}
+
+static void check_share(void *context, uint32_t number)
+{
+    slc_pet_parts *parts = context;
+    share *s = &parts->shares[number];
+    s->next = s->begin + slc_pet_windows_disorder_i64(parts->time + s->begin, s->end - s->begin);
+}
+
+size_t slc_pet_parts_disorder(slc_pet_parts *parts, const int64_t *t, size_t n)
+{
+    const uint32_t team = slc_team_size(parts->team), threads = n / PART >= team ? team : 1;
+    parts->time = t;
+    for (uint32_t k = 0; k < threads; k++) { /* one in common with the next */
+        parts->shares[k].begin = n / threads * k;
+        parts->shares[k].end = k + 1 == threads ? n : n / threads * (k + 1) + 1;
+    }
+    slc_team_run(parts->team, threads, check_share, parts);
+    for (uint32_t k = 0; k < threads; k++) {
+        if (parts->shares[k].next < parts->shares[k].end) {
+            return parts->shares[k].next;
+        }
+    }
+    return n;
+}
+
 static void run_share(void *context, uint32_t number)
 {
     slc_pet_parts *parts = context;
     share *s = &parts->shares[number];
-    /* Neither kind changes the windows' state. */
-    slc_pet_windows_i64 windows = *parts->windows;
     if (s->rule.terms.delayed) {
-        s->status = slc_pet_windows_run_i64(&windows, &s->rule, parts->time, parts->n, s->begin, s->end,
+        s->status = slc_pet_windows_run_i64(&s->windows, &s->rule, parts->time, parts->n, s->begin, s->end,
                                             s->last, &s->next);
     } else {
-        s->status = slc_pet_windows_run_near(&windows, parts->near_next, &s->rule, parts->time, s->end,
+        s->status = slc_pet_windows_run_near(&s->windows, parts->near_next, &s->rule, parts->time, s->end,
                                              s->begin, s->last, &s->next);
     }
 }
@@ -94,74 +128,128 @@ static size_t find_cut(const slc_pet_windows_i64 *w, const int64_t *t, size_t at
     return at;
 }
 
-static uint32_t cut(slc_pet_parts *parts, const slc_pet_rule *rule, size_t i, bool last)
+/* The windows that are open where share k begins. */
+static slc_status enter(slc_pet_parts *parts, const slc_pet_rule *rule, uint32_t k, bool *known)
+{
+    slc_pet_windows_i64 *w = &parts->shares[k].windows;
+    *known = true;
+    if (k == 0) {
+        *w = *parts->windows;
+        return SLC_OK;
+    }
+    w->low = parts->windows->low;
+    w->high = parts->windows->high;
+    return rule->terms.delayed && !rule->terms.all_open
+               ? slc_pet_windows_enter(w, parts->time, parts->n, parts->shares[0].begin,
+                                       parts->shares[k].begin, known)
+               : SLC_OK;
+}
+
+/* A share whose windows cannot be told is left to the one before it. */
+static slc_status cut(slc_pet_parts *parts, const slc_pet_rule *rule, size_t i, bool last, uint32_t *n_shares)
 {
     const uint32_t team = slc_team_size(parts->team);
     const size_t all = parts->n - i;
     const uint32_t wanted = all / PART >= team ? team : all < PART ? 1 : (uint32_t)(all / PART);
-    uint32_t n = 0;
-    for (size_t begin = i, end = i; begin < parts->n; begin = end) {
-        const size_t target = i + all / wanted * (n + 1);
-        end = n + 1 == wanted ? parts->n : target > begin ? target : begin + 1;
+    slc_status status = SLC_OK;
+    uint32_t n = 0, targets = 0;
+    for (size_t begin = i, end = i; begin < parts->n && status == SLC_OK; begin = end) {
+        const size_t target = i + all / wanted * ++targets;
+        end = targets == wanted ? parts->n : target > begin ? target : begin + 1;
         if (!rule->terms.delayed) {
             end = find_cut(parts->windows, parts->time, end, parts->n);
         }
-        share *s = &parts->shares[n++];
-        slc_columns_reset(&s->groups);
+        share *s = &parts->shares[n];
+        bool known;
         s->begin = begin;
+        status = enter(parts, rule, n, &known);
+        if (!known) {
+            parts->shares[n - 1].end = end;
+            continue;
+        }
+        n++;
+        slc_columns_reset(&s->groups);
         s->end = end;
         s->last = end < parts->n && !rule->terms.delayed ? true : last;
         s->rule = *rule;
         s->rule.groups = &s->groups;
         s->rule.counts = (slc_pet_coincidence_counts){0};
     }
-    return n;
+    *n_shares = n;
+    return status;
 }
 
-static slc_status append(slc_pet_rule *rule, const share *s)
+/* The stage goes on with the windows that are open behind share k, and this has the memory that it had. */
+static void leave(slc_pet_parts *parts, uint32_t k)
 {
-    slc_pet_groups *to = rule->groups;
-    const size_t rows = s->groups.head.size, at = to->head.size;
-    if (slc_columns_reserve(&slc_pet_groups_schema, to, at + rows, 1) != SLC_OK) {
+    const slc_pet_windows_i64 first = parts->shares[0].windows;
+    *parts->windows = parts->shares[k].windows;
+    if (k > 0) {
+        parts->shares[k].windows = first;
+    }
+}
+
+static void add_counts(slc_pet_coincidence_counts *to, const slc_pet_coincidence_counts *some)
+{
+    to->windows += some->windows;
+    to->pairs += some->pairs;
+    to->groups += some->groups;
+    for (int m = 0; m < SLC_PET_MULTIPLICITIES; m++) {
+        to->multiplicity[m] += some->multiplicity[m];
+    }
+}
+
+slc_status slc_pet_parts_append(const slc_pet_list *lists, uint32_t n, slc_pet_groups *to)
+{
+    size_t wanted = to->head.size;
+    for (uint32_t k = 0; k < n; k++) {
+        wanted += lists[k].groups->head.size;
+    }
+    if (slc_columns_reserve(&slc_pet_groups_schema, to, wanted, 1) != SLC_OK) {
         return SLC_ERR_MEMORY;
     }
-    if (rows > 0) {
-        memcpy(to->first + at, s->groups.first, rows * sizeof *to->first);
-        memcpy(to->second + at, s->groups.second, rows * sizeof *to->second);
-        memcpy(to->size + at, s->groups.size, rows * sizeof *to->size);
-    }
-    to->head.size += rows;
-    rule->counts.windows += s->rule.counts.windows;
-    rule->counts.pairs += s->rule.counts.pairs;
-    rule->counts.groups += s->rule.counts.groups;
-    for (int m = 0; m < SLC_PET_MULTIPLICITIES; m++) {
-        rule->counts.multiplicity[m] += s->rule.counts.multiplicity[m];
+    for (uint32_t k = 0; k < n; k++) {
+        const slc_pet_groups *some = lists[k].groups;
+        const size_t rows = some->head.size, at = to->head.size;
+        if (rows > 0) {
+            memcpy(to->first + at, some->first, rows * sizeof *to->first);
+            memcpy(to->second + at, some->second, rows * sizeof *to->second);
+            memcpy(to->size + at, some->size, rows * sizeof *to->size);
+        }
+        to->head.size += rows;
     }
     return SLC_OK;
 }
 
 slc_status slc_pet_parts_run(slc_pet_parts *parts, slc_pet_windows_i64 *w, slc_pet_near_next near_next,
                              slc_pet_rule *rule, const int64_t *t, size_t n, size_t i, bool last,
-                             size_t *next)
+                             size_t *next, slc_pet_list *lists, uint32_t *n_lists)
 {
-    if (rule->terms.delayed && !rule->terms.all_open) {
-        return slc_pet_windows_run_i64(w, rule, t, n, i, n, last, next);
-    }
     parts->windows = w;
     parts->near_next = near_next;
     parts->time = t;
     parts->n = n;
-    const uint32_t shares = cut(parts, rule, i, last);
-    slc_team_run(parts->team, shares, run_share, parts);
-    slc_status status = SLC_OK;
     *next = i;
+    *n_lists = 0;
+    uint32_t shares = 0, behind = 0;
+    slc_status status = cut(parts, rule, i, last, &shares);
+    if (status != SLC_OK) {
+        return status; /* nothing has been begun */
+    }
+    slc_team_run(parts->team, shares, run_share, parts);
     for (uint32_t k = 0; k < shares && status == SLC_OK; k++) {
         const share *s = &parts->shares[k];
-        status = s->status == SLC_OK ? append(rule, s) : s->status;
+        status = s->status;
+        lists[(*n_lists)++] = (slc_pet_list){.groups = &s->groups};
+        add_counts(&rule->counts, &s->rule.counts);
         *next = s->next;
+        behind = k;
         if (s->next < s->end) { /* a delayed window that is not complete: later ones are not either */
             break;
         }
+    }
+    if (shares > 0) {
+        leave(parts, behind);
     }
     return status;
 }

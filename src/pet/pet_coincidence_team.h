@@ -5,7 +5,7 @@
 #ifndef SLUICE_PET_COINCIDENCE_TEAM_H
 #define SLUICE_PET_COINCIDENCE_TEAM_H
 
-#include "base/team.h"
+#include "pet/pet_coincidence_pairs.h"
 #include "pet/pet_coincidence_windows.h"
 
 typedef struct slc_pet_parts slc_pet_parts;
@@ -14,12 +14,18 @@ slc_status slc_pet_parts_open(uint32_t threads, slc_pet_parts **parts);
 /* By the threads of a team as large, instead of its own. */
 void slc_pet_parts_use(slc_pet_parts *parts, slc_team *team);
 void slc_pet_parts_close(slc_pet_parts *parts); /* NULL is allowed */
+slc_team *slc_pet_parts_team(const slc_pet_parts *parts);
 
-/* As slc_pet_windows_run_near for windows without a delay, and as slc_pet_windows_run_i64 for all openers
- * where every single opens a delayed one. The third kind, where a single's window depends on those before it,
- * is done by one thread. */
+/* As slc_pet_windows_run_near for windows without a delay, and as slc_pet_windows_run_i64 for all openers of
+ * delayed ones. Where a single's window depends on those before it and windows hold too many for that to be
+ * forgotten soon (pet_coincidence_enter.h), fewer threads take part. Groups stay where the threads found
+ * them: `lists` names them in order, and has room for as many as there are threads. */
 slc_status slc_pet_parts_run(slc_pet_parts *parts, slc_pet_windows_i64 *w, slc_pet_near_next near_next,
                              slc_pet_rule *rule, const int64_t *t, size_t n, size_t i, bool last,
-                             size_t *next);
+                             size_t *next, slc_pet_list *lists, uint32_t *n_lists);
+/* As slc_pet_windows_disorder_i64. */
+size_t slc_pet_parts_disorder(slc_pet_parts *parts, const int64_t *t, size_t n);
+/* Appends the groups of lists to a collection. SLC_ERR_MEMORY. */
+slc_status slc_pet_parts_append(const slc_pet_list *lists, uint32_t n, slc_pet_groups *groups);
 
 #endif

@@ -17,6 +17,7 @@ enum {
     SLOTS = SLC_PET_MAX_MODULES * SLC_PET_MAX_UNITS,
     NO_SLOT = UINT16_MAX, /* of `block` */
     PART = 1 << 13,       /* least frames for a thread */
+    PER_LINE = 4,         /* frames in a line of the cache */
     AT_ONCE = 256,        /* frames whose crystals are found before they are converted */
     MOST_THREADS = 64
 };
@@ -262,13 +263,13 @@ static uint64_t follow(const slc_pet_convert *s, clocks *clock, uint32_t module,
 }
 
 /* The same for counters of 64 bits. Before the first frame the latest time is the earliest there is. */
-static uint64_t follow_plain(clocks *clock, uint32_t module, uint64_t ticks)
+static uint64_t follow_plain(clocks *clock, uint32_t module, uint64_t ticks, uint64_t *backwards)
 {
     if (!clock->began[module]) {
         clock->began[module] = true;
         clock->first[module] = ticks;
     }
-    clock->backwards += ticks < clock->latest[module];
+    *backwards += ticks < clock->latest[module];
     clock->latest[module] = ticks;
     return ticks;
 }
@@ -291,11 +292,17 @@ typedef struct work {
     part *parts;
 } work;
 
-/* Crystals of some frames; SLC_PET_NO_CRYSTAL's place is taken by NONE. What is known of them is asked for,
- * so that it has come when it is looked at. */
-static void find_crystals(const slc_pet_convert *s, const slc_pet_frame *frames, size_t n, uint32_t *crystals)
+/* Crystals of some frames, of `left` in all; SLC_PET_NO_CRYSTAL's place is taken by NONE. What is known of
+ * them is asked for, so that it has come when it is looked at, and so are the frames behind: a processor by
+ * itself begins anew at each page of memory. */
+static void find_crystals(const slc_pet_convert *s, const slc_pet_frame *frames, size_t n, size_t left,
+                          uint32_t *crystals)
 {
+    const size_t ahead = left - n >= AT_ONCE ? AT_ONCE : 0;
     for (size_t i = 0; i < n; i++) {
+        if (i % PER_LINE == 0) {
+            __builtin_prefetch(&frames[i + ahead]);
+        }
         uint32_t block;
         const uint32_t local = local_of(s, &frames[i], &block);
         crystals[i] = block == NO_SLOT              ? NO_BLOCK
@@ -323,7 +330,7 @@ static inline void convert(const slc_pet_convert *s, const slc_pet_frame *frames
     const float low = (float)s->config.low_kev, high = (float)s->config.high_kev;
     const uint64_t numerator = s->config.tick_numerator;
     size_t kept = r->kept, below = 0;
-    uint64_t bad = 0;
+    uint64_t bad = 0, backwards = 0; /* in a register, as each would wait for the one before in memory */
     for (size_t i = 0; i < n; i++) {
         const slc_pet_frame *frame = &frames[i];
         const uint32_t crystal = crystals[i];
@@ -331,7 +338,7 @@ static inline void convert(const slc_pet_convert *s, const slc_pet_frame *frames
             bad++;
             continue;
         }
-        const uint64_t ticks = plain ? follow_plain(&p->clock, frame->module, ticks_of(frame))
+        const uint64_t ticks = plain ? follow_plain(&p->clock, frame->module, ticks_of(frame), &backwards)
                                      : follow(s, &p->clock, frame->module, ticks_of(frame));
         if (crystal == NONE) {
             bad++;
@@ -353,6 +360,7 @@ static inline void convert(const slc_pet_convert *s, const slc_pet_frame *frames
         below += energy < low;
         kept += energy >= low && energy < high;
     }
+    p->clock.backwards += backwards;
     p->bad += bad;
     p->below += below;
     p->above += n - bad - below - (kept - r->kept); /* so is what is not a number */
@@ -370,7 +378,7 @@ static void convert_part(void *context, uint32_t number)
     rows r = {w->singles->time_ps + row, w->singles->crystal + row, w->singles->energy_kev + row, 0};
     for (size_t i = p->begin; i < p->end; i += AT_ONCE) {
         const size_t n = p->end - i < AT_ONCE ? p->end - i : AT_ONCE;
-        find_crystals(s, w->frames + i, n, crystals);
+        find_crystals(s, w->frames + i, n, p->end - i, crystals);
         if (plain) {
             convert(s, w->frames + i, n, crystals, p, &r, true);
         } else {

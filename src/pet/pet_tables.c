@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sizes and contracts of the tables of conversion, and a frame that converts to a given single. */
+#include "base/bytes.h"
 #include <sluice/pet_convert.h>
 
 #include <math.h>
@@ -160,9 +161,7 @@ bool slc_pet_frame_make(const slc_pet_tables *tables, const slc_pet_convert_conf
     }
     frame->head_unit = (uint8_t)(0xa0 | unit);
     frame->module = (uint8_t)module;
-    for (unsigned i = 0; i < 8; i++) {
-        frame->time[i] = (uint8_t)(ticks >> (56 - 8 * i));
-    }
+    slc_store_big_u64(frame->time, ticks);
     const uint16_t energy = energy_number(tables, crystal, energy_kev);
     frame->energy[0] = (uint8_t)(energy >> 8);
     frame->energy[1] = (uint8_t)energy;

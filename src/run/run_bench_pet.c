@@ -39,7 +39,7 @@ void slc_run_bench_pet_config_default(slc_run_bench_pet_config *config)
         .scanner = "mouse20",
         .singles_hz = 20e6,
         .frames = 4000000,
-        .batch = 1 << 16, /* what a stage leaves is still in the cache for the next */
+        .batch = 1 << 18, /* which the chain cuts so that what a stage leaves is still in the cache */
         .threads = 1,
         .repetitions = 5,
         .seed = 1,

@@ -49,9 +49,16 @@ void slc_panel_plotted(slc_panels *panels, slc_svg *svg)
 
 void slc_panel_legend(slc_panels *panels, size_t colour, const char *text)
 {
+    char class_name[24];
+    (void)snprintf(class_name, sizeof class_name, "curve c%zu", colour % SLC_SVG_CURVES);
+    slc_panel_legend_of(panels, class_name, text);
+}
+
+void slc_panel_legend_of(slc_panels *panels, const char *class_name, const char *text)
+{
     const int y = 30 + 17 * panels->line++;
-    (void)fprintf(panels->out, "<path class=\"curve c%zu\" d=\"M%d %dh18\"/><text x=\"%d\" y=\"%d\">",
-                  colour % SLC_SVG_CURVES, PLOT_WIDTH + 8, y - 4, PLOT_WIDTH + 32, y);
+    (void)fprintf(panels->out, "<path class=\"%s\" d=\"M%d %dh18\"/><text x=\"%d\" y=\"%d\">", class_name,
+                  PLOT_WIDTH + 8, y - 4, PLOT_WIDTH + 32, y);
     slc_html_text(panels->out, text);
     (void)fputs("</text>\n", panels->out);
 }

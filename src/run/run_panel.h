@@ -25,6 +25,8 @@ void slc_panel_begin(slc_panels *panels, slc_svg *svg, slc_svg_axis x, slc_svg_a
 void slc_panel_plotted(slc_panels *panels, slc_svg *svg);
 /* A line of the legend with the colour of curve `colour`. */
 void slc_panel_legend(slc_panels *panels, size_t colour, const char *text);
+/* The same for a curve of these classes: "curve c2 dashed". */
+void slc_panel_legend_of(slc_panels *panels, const char *class_name, const char *text);
 void slc_panel_end(slc_panels *panels);
 
 /* A logarithmic axis of the whole decades around two values above 0. */

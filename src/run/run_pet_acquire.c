@@ -31,6 +31,7 @@ void slc_run_pet_counts_now(slc_run_pet_acquisition *a, slc_run_pet_counts *coun
     *counts = a->counts;
     counts->chain = a->totals;
     counts->live_skipped += a->skipped;
+    const double ended = a->ended;
     (void)pthread_mutex_unlock(&a->mutex);
     for (uint32_t i = 0; i < a->config->n_listen; i++) {
         uint64_t all = 0, ring = 0;
@@ -42,7 +43,7 @@ void slc_run_pet_counts_now(slc_run_pet_acquisition *a, slc_run_pet_counts *coun
         counts->malformed += empty;
     }
     counts->socket_bytes = slc_run_pet_socket_room(a->socket[0]);
-    counts->seconds = slc_clock_seconds() - a->began;
+    counts->seconds = (ended > 0 ? ended : slc_clock_seconds()) - a->began;
 }
 
 /* ---- opening ----------------------------------------------------------------------------------- */
@@ -83,31 +84,61 @@ static slc_status open_all(slc_run_pet_acquisition *a, slc_error *error)
 
 /* ---- running ----------------------------------------------------------------------------------- */
 
+static void nap(long ns)
+{
+    const struct timespec time = {.tv_nsec = ns};
+    (void)nanosleep(&time, NULL);
+}
+
 static bool is_over(slc_run_pet_acquisition *a)
 {
     const slc_run_pet_config *c = a->config;
-    return atomic_load(&a->stop) || (c->seconds > 0 && slc_clock_seconds() - a->began >= c->seconds) ||
+    bool failed = false;
+    for (uint32_t i = 0; i < c->n_listen; i++) {
+        failed = failed || slc_run_pet_socket_has_ended(a->socket[i]);
+    }
+    return failed || atomic_load(&a->stop) ||
+           (c->seconds > 0 && slc_clock_seconds() - a->began >= c->seconds) ||
            (c->frames > 0 && atomic_load(&a->frames) >= c->frames) ||
            (c->stop != NULL && c->stop(c->context));
 }
 
-static void wait_for_end(slc_run_pet_acquisition *a, slc_run_pet_counts *counts)
+/* Once a second. False: the caller wants an end. */
+static bool tell(slc_run_pet_acquisition *a, slc_run_pet_counts *counts, bool ending)
 {
     const slc_run_pet_config *c = a->config;
-    double told = slc_clock_seconds();
+    const double now = slc_clock_seconds();
+    if (now - a->told < 1) {
+        return true;
+    }
+    a->told = now;
+    slc_run_pet_counts_now(a, counts); /* in any case: the system's counters begin again */
+    counts->ending = ending;
+    counts->written = atomic_load(&a->written);
+    return c->tell == NULL || c->tell(c->context, counts);
+}
+
+static void wait_for_end(slc_run_pet_acquisition *a, slc_run_pet_counts *counts)
+{
+    a->told = slc_clock_seconds();
     while (!is_over(a)) {
-        const struct timespec moment = {.tv_nsec = 10000000};
-        (void)nanosleep(&moment, NULL);
-        const double now = slc_clock_seconds();
-        if (now - told >= 1) {
-            told = now;
-            slc_run_pet_counts_now(a, counts); /* in any case: the system's counters begin again */
-            /* With a chain, its thread tells. */
-            if (a->live == NULL && c->live != NULL && !c->live(c->context, NULL, counts)) {
-                break;
-            }
+        nap(10000000);
+        if (!tell(a, counts, false)) {
+            break;
         }
     }
+    a->told = slc_clock_seconds(); /* of the end only if it takes a second */
+}
+
+/* Waits for a thread, and tells how far things are: what is written to may take its time. */
+static void join(slc_run_pet_acquisition *a, pthread_t thread, const atomic_bool *ended,
+                 slc_run_pet_counts *counts)
+{
+    while (!atomic_load(ended)) {
+        nap(1000000);
+        (void)tell(a, counts, true);
+    }
+    (void)pthread_join(thread, NULL);
 }
 
 static bool start(slc_run_pet_acquisition *a, pthread_t *thread, void *(*run)(void *), void *context)
@@ -126,17 +157,29 @@ static void tell_addresses(const slc_run_pet_acquisition *a)
     for (uint32_t i = 0; i < a->config->n_listen && a->config->listening != NULL; i++) {
         char address[96];
         slc_run_pet_socket_address(a->socket[i], address, sizeof address);
-        a->config->listening(a->config->context, i, address);
+        a->config->listening(a->config->context, i, address, slc_run_pet_socket_granted(a->socket[i]));
     }
+}
+
+/* How far the system's clock is before one that never leaps. Taken once, so that times of blocks stay in
+ * order where the system's clock is set meanwhile. */
+static uint64_t clock_lead_ns(void)
+{
+    struct timespec system, steady;
+    (void)clock_gettime(CLOCK_REALTIME, &system);
+    (void)clock_gettime(CLOCK_MONOTONIC, &steady);
+    return (uint64_t)(system.tv_sec - steady.tv_sec) * 1000000000 + (uint64_t)system.tv_nsec -
+           (uint64_t)steady.tv_nsec;
 }
 
 static void run_sockets(slc_run_pet_acquisition *a, slc_run_pet_counts *counts)
 {
     const uint32_t n = a->config->n_listen;
+    const uint64_t clock_ns = clock_lead_ns();
     slc_error error = {.status = SLC_OK};
     slc_status status = SLC_OK;
     for (uint32_t i = 0; i < n && status == SLC_OK; i++) {
-        status = slc_run_pet_socket_start(a->socket[i], &error);
+        status = slc_run_pet_socket_start(a->socket[i], clock_ns, &error);
     }
     if (status != SLC_OK) {
         slc_run_pet_fail(a, status, &error);
@@ -152,7 +195,28 @@ static void run_sockets(slc_run_pet_acquisition *a, slc_run_pet_counts *counts)
         }
     }
     for (uint32_t i = 0; i < n; i++) {
+        while (!slc_run_pet_socket_has_ended(a->socket[i])) {
+            nap(1000000);
+            (void)tell(a, counts, true);
+        }
         status = slc_run_pet_socket_join(a->socket[i], &error);
+        if (status != SLC_OK) {
+            slc_run_pet_fail(a, status, &error);
+        }
+    }
+}
+
+/* At once when all frames are in it, however long the chain still takes. */
+static void finish_file(slc_run_pet_acquisition *a)
+{
+    slc_error error = {.status = SLC_OK};
+    (void)pthread_mutex_lock(&a->mutex);
+    const bool good = a->status == SLC_OK && a->raw != NULL;
+    (void)pthread_mutex_unlock(&a->mutex);
+    if (good) {
+        slc_io_pet_raw_writer *raw = a->raw;
+        a->raw = NULL;
+        const slc_status status = slc_io_pet_raw_finish(raw, &error);
         if (status != SLC_OK) {
             slc_run_pet_fail(a, status, &error);
         }
@@ -166,12 +230,16 @@ static void run_all(slc_run_pet_acquisition *a, slc_run_pet_writer *writer, slc_
     const bool writes = (a->live == NULL || live) && start(a, &writing, slc_run_pet_writer_run, writer);
     if (writes) {
         run_sockets(a, counts);
+        (void)pthread_mutex_lock(&a->mutex);
+        a->ended = slc_clock_seconds();
+        (void)pthread_mutex_unlock(&a->mutex);
         atomic_store(&a->received, true);
-        (void)pthread_join(writing, NULL);
+        join(a, writing, &a->written, counts);
+        finish_file(a);
     }
     if (live) {
         slc_run_pet_live_end(a->live);
-        (void)pthread_join(reconstructing, NULL);
+        join(a, reconstructing, &a->found, counts);
     }
 }
 
@@ -202,10 +270,7 @@ static slc_status acquire(slc_run_pet_acquisition *a, slc_run_pet_counts *counts
     if (a->status != SLC_OK) {
         return slc_fail(error, a->status, "%s", a->error.text);
     }
-    slc_io_pet_raw_writer *raw = a->raw;
-    a->raw = NULL;
-    status = raw != NULL ? slc_io_pet_raw_finish(raw, error) : SLC_OK;
-    if (status == SLC_OK && a->live_error.status != SLC_OK) {
+    if (a->live_error.status != SLC_OK) {
         return slc_fail(error, a->live_error.status, "the chain ended before the acquisition: %s",
                         a->live_error.text);
     }

@@ -25,14 +25,17 @@ typedef struct slc_run_pet_acquisition {
     slc_run_pet_socket *socket[SLC_RUN_PET_SOCKETS];
     slc_io_pet_raw_writer *raw; /* NULL: no file */
     slc_run_pet_live *live;     /* NULL: no chain */
-    double began;
+    double began, told;
     _Atomic uint64_t frames; /* received so far */
     atomic_bool received;    /* the sockets' threads have ended: what is in the rings is all */
     atomic_bool stop;        /* nothing more is wanted */
+    atomic_bool written;     /* the writer's thread has ended */
+    atomic_bool found;       /* the chain's thread has ended */
 
     pthread_mutex_t mutex; /* over what follows */
     slc_run_pet_counts counts;
     slc_pet_totals totals; /* of the chain */
+    double ended;          /* when nothing more was received; 0 before */
     uint64_t skipped;      /* frames that its failure left over */
     slc_error live_error;  /* which is kept for the end where there is a file */
     slc_status status;     /* of the first failure */
@@ -57,9 +60,10 @@ void *slc_run_pet_writer_run(void *writer);
 slc_status slc_run_pet_live_open(slc_run_pet_acquisition *a, slc_run_pet_live **live, slc_error *error);
 void slc_run_pet_live_close(slc_run_pet_live *live); /* its thread has ended; NULL is allowed */
 void *slc_run_pet_live_run(void *live);
-/* The frames of a block into the queue; waits for room only if it shall. Returns how many frames were left
- * out. */
-uint64_t slc_run_pet_live_push(slc_run_pet_live *live, const uint8_t *block, bool wait);
+/* The frames of a block into the queue; waits for room only if it shall, and otherwise counts what is left
+ * out: live_skipped, live_gaps. */
+void slc_run_pet_live_push(slc_run_pet_live *live, const uint8_t *block, bool wait,
+                           slc_run_pet_counts *counts);
 /* Nothing more comes. */
 void slc_run_pet_live_end(slc_run_pet_live *live);
 

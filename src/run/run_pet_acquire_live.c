@@ -6,24 +6,38 @@
 #include "io/io_pet_raw.h"
 #include "run/run_pet_acquire.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { QUEUE = 1 << 22, MOST = 1 << 20, ENOUGH = 1 << 16 /* frames */ };
+enum {
+    QUEUE = 1 << 22,   /* frames */
+    MOST = 1 << 16,    /* at once, also when the chain is behind: results of many take memory */
+    AGAIN = QUEUE / 2, /* room from which on a chain that was too slow is given frames again: few large gaps
+                        * spoil fewer coincidences than many small ones */
+    GAPS = 8           /* between two there is nearly half a queue: not more than three are in it */
+};
+
+/* Frames that were left out before the frame at this position. */
+typedef struct gap {
+    uint64_t at, n;
+} gap;
 
 struct slc_run_pet_live {
     slc_run_pet_acquisition *a;
     slc_pet_chain *chain;
     slc_pet_result result;
-    slc_run_pet_counts counts;
-    double told;
+    slc_pet_totals totals;
     slc_pet_frame *frames;
 
     pthread_mutex_t mutex; /* over what follows */
     pthread_cond_t more, room;
     uint64_t put, taken; /* frames */
     bool end, failed;
+    bool skips; /* in the last of the gaps */
+    gap gap[GAPS];
+    uint32_t first_gap, gaps;
 };
 
 slc_status slc_run_pet_live_open(slc_run_pet_acquisition *a, slc_run_pet_live **out, slc_error *error)
@@ -87,28 +101,47 @@ static void copy_block(slc_run_pet_live *l, uint64_t at, const uint8_t *bytes, c
     }
 }
 
-uint64_t slc_run_pet_live_push(slc_run_pet_live *l, const uint8_t *at, bool wait)
+/* n frames that there is no room for. */
+static void leave_out(slc_run_pet_live *l, uint64_t n, slc_run_pet_counts *counts)
+{
+    if (!l->skips) {
+        assert(l->gaps < GAPS);
+        l->gap[(l->first_gap + l->gaps++) % GAPS] = (gap){.at = l->put};
+        l->skips = true;
+        counts->live_gaps++;
+    }
+    l->gap[(l->first_gap + l->gaps - 1) % GAPS].n += n;
+}
+
+void slc_run_pet_live_push(slc_run_pet_live *l, const uint8_t *at, bool wait, slc_run_pet_counts *counts)
 {
     const slc_io_pet_block block = slc_io_pet_block_of(at);
     const uint64_t n = slc_io_pet_block_frames(&block); /* fewer than 2^16 */
+    if (n == 0) {
+        return;
+    }
     (void)pthread_mutex_lock(&l->mutex);
     while (wait && !l->failed && QUEUE - (l->put - l->taken) < n) {
         (void)pthread_cond_wait(&l->room, &l->mutex);
     }
-    const bool fits = !l->failed && QUEUE - (l->put - l->taken) >= n;
-    const uint64_t put = l->put;
+    const uint64_t put = l->put, room = QUEUE - (put - l->taken);
+    l->skips = l->skips && room < AGAIN;
+    const bool fits = !l->failed && !l->skips && room >= n;
+    if (!fits && !l->failed) {
+        leave_out(l, n, counts);
+    }
     (void)pthread_mutex_unlock(&l->mutex);
     if (!fits) {
-        return n;
+        counts->live_skipped += n;
+        return;
     }
     copy_block(l, put, at, &block); /* the room is ours: only this thread puts */
     (void)pthread_mutex_lock(&l->mutex);
     l->put += n;
-    if (l->put - l->taken >= ENOUGH) {
+    if (l->put - l->taken >= MOST) {
         (void)pthread_cond_signal(&l->more);
     }
     (void)pthread_mutex_unlock(&l->mutex);
-    return 0;
 }
 
 void slc_run_pet_live_end(slc_run_pet_live *l)
@@ -121,8 +154,21 @@ void slc_run_pet_live_end(slc_run_pet_live *l)
 
 /* ---- the thread -------------------------------------------------------------------------------- */
 
-/* Frames that lie in one piece, after a moment of waiting for more. *last: there will be no others. */
-static size_t wait_for_frames(slc_run_pet_live *l, const slc_pet_frame **frames, bool *last)
+/* Frames that were left out right before the next one. */
+static uint64_t take_gap(slc_run_pet_live *l)
+{
+    if (l->gaps == 0 || l->gap[l->first_gap].at > l->taken) {
+        return 0;
+    }
+    const uint64_t n = l->gap[l->first_gap].n;
+    l->first_gap = (l->first_gap + 1) % GAPS;
+    l->gaps--;
+    return n;
+}
+
+/* Frames that lie in one piece, without a gap, after a moment of waiting for more. Last: there will be no
+ * others. */
+static void wait_for_frames(slc_run_pet_live *l, slc_run_pet_batch *batch)
 {
     struct timespec until;
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
@@ -131,16 +177,18 @@ static size_t wait_for_frames(slc_run_pet_live *l, const slc_pet_frame **frames,
     until.tv_nsec %= 1000000000;
     (void)pthread_mutex_lock(&l->mutex);
     int over = 0;
-    while (over == 0 && !l->end && l->put - l->taken < ENOUGH) {
+    while (over == 0 && !l->end && l->put - l->taken < MOST) {
         over = pthread_cond_timedwait(&l->more, &l->mutex, &until);
     }
+    batch->skipped = take_gap(l);
     const size_t place = (size_t)(l->taken % QUEUE), there = (size_t)(l->put - l->taken);
-    size_t n = there < MOST ? there : MOST;
+    const size_t whole = l->gaps > 0 ? (size_t)(l->gap[l->first_gap].at - l->taken) : there;
+    size_t n = whole < MOST ? whole : MOST;
     n = n < QUEUE - place ? n : QUEUE - place;
-    *last = l->end && n == there;
+    batch->last = l->end && n == there && l->gaps == 0;
     (void)pthread_mutex_unlock(&l->mutex);
-    *frames = l->frames + place;
-    return n;
+    batch->frames = l->frames + place;
+    batch->n = n;
 }
 
 static void free_frames(slc_run_pet_live *l, size_t n, bool failed)
@@ -156,7 +204,7 @@ static void free_frames(slc_run_pet_live *l, size_t n, bool failed)
 static void fail_live(slc_run_pet_live *l, slc_status status, const slc_error *error)
 {
     slc_run_pet_acquisition *a = l->a;
-    if (a->raw == NULL) {
+    if (a->config->output == NULL) {
         slc_run_pet_fail(a, status, error);
         return;
     }
@@ -176,58 +224,42 @@ static void skip(slc_run_pet_live *l, size_t n)
 
 static void keep_totals(slc_run_pet_live *l)
 {
-    slc_pet_totals totals;
-    slc_pet_chain_totals(l->chain, &totals);
+    slc_pet_chain_totals(l->chain, &l->totals);
     (void)pthread_mutex_lock(&l->a->mutex);
-    l->a->totals = totals;
+    l->a->totals = l->totals;
     (void)pthread_mutex_unlock(&l->a->mutex);
 }
 
-static void tell(slc_run_pet_live *l, const slc_pet_result *result)
+/* One step of the chain. */
+static slc_status find(slc_run_pet_live *l, const slc_run_pet_batch *batch)
 {
     const slc_run_pet_config *config = l->a->config;
-    const double now = slc_clock_seconds();
-    if (config->live == NULL) {
-        return;
+    slc_error error = {.status = SLC_OK};
+    const slc_status status = slc_pet_chain_run(l->chain, batch->frames, batch->n, batch->last, &l->result,
+                                                &error);
+    keep_totals(l);
+    if (status != SLC_OK) {
+        fail_live(l, status, &error);
+    } else if (config->live != NULL && !config->live(config->context, batch)) {
+        atomic_store(&l->a->stop, true);
     }
-    if (result != NULL) {
-        slc_run_pet_counts_now(l->a, &l->counts);
-        if (!config->live(config->context, result, &l->counts)) {
-            atomic_store(&l->a->stop, true);
-        }
-    }
-    if (now - l->told >= 1) {
-        l->told = now;
-        slc_run_pet_counts_now(l->a, &l->counts);
-        if (!config->live(config->context, NULL, &l->counts)) {
-            atomic_store(&l->a->stop, true);
-        }
-    }
+    return status;
 }
 
 void *slc_run_pet_live_run(void *argument)
 {
     slc_run_pet_live *l = argument;
-    bool last = false;
+    slc_run_pet_batch batch = {.result = &l->result, .totals = &l->totals};
     slc_status status = SLC_OK;
-    l->told = slc_clock_seconds();
-    while (!last) {
-        const slc_pet_frame *frames = NULL;
-        const size_t n = wait_for_frames(l, &frames, &last);
-        const bool works = status == SLC_OK;
-        if (works && (n > 0 || last)) {
-            slc_error error = {.status = SLC_OK};
-            status = slc_pet_chain_run(l->chain, frames, n, last, &l->result, &error);
-            if (status != SLC_OK) {
-                fail_live(l, status, &error);
-            }
-            keep_totals(l);
+    while (!batch.last) {
+        wait_for_frames(l, &batch);
+        if (status != SLC_OK) {
+            skip(l, batch.n);
+        } else if (batch.n > 0 || batch.skipped > 0 || batch.last) {
+            status = find(l, &batch);
         }
-        if (!works) {
-            skip(l, n);
-        }
-        free_frames(l, n, status != SLC_OK);
-        tell(l, status == SLC_OK && (n > 0 || last) ? &l->result : NULL);
+        free_frames(l, batch.n, status != SLC_OK);
     }
+    atomic_store(&l->a->found, true);
     return NULL;
 }

@@ -175,7 +175,7 @@ static bool pass_on(slc_run_pet_writer *w)
         return false;
     }
     for (size_t i = 0; a->live != NULL && i < n; i++) {
-        w->counts.live_skipped += slc_run_pet_live_push(a->live, w->block[i], a->raw == NULL);
+        slc_run_pet_live_push(a->live, w->block[i], a->raw == NULL, &w->counts);
     }
     for (uint32_t i = 0; i < w->n; i++) {
         atomic_store_explicit(&w->ring[i]->taken, w->at[i], memory_order_release);
@@ -209,5 +209,6 @@ void *slc_run_pet_writer_run(void *argument)
         }
     }
     tell_counts(w, slc_clock_seconds());
+    atomic_store(&a->written, true);
     return NULL;
 }

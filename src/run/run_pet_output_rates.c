@@ -285,6 +285,23 @@ static void judge_blocks(slc_run_pet_rates *r)
     r->stretch_ps = r->now_ps;
 }
 
+/* What is behind the last whole stretch. How far the time has come with its frames is known to a horizon
+ * only, which may be all of it: they are taken to lose as many as those before. */
+static void judge_rest(slc_run_pet_rates *r)
+{
+    const double before = (double)r->totals.frames;
+    if (before == 0 || (double)r->now_ps - (double)r->stretch_ps >= (double)r->bin_ps) {
+        judge_blocks(r);
+        return;
+    }
+    for (uint32_t module = 0; module < r->modules; module++) {
+        for (uint32_t unit = 0; unit < r->units; unit++) {
+            r->totals.frames += r->block[module * SLC_PET_MAX_UNITS + unit];
+        }
+    }
+    r->totals.dead_frames *= (double)r->totals.frames / before;
+}
+
 static uint64_t lost_of(const slc_pet_totals *t)
 {
     return t->convert.module + t->convert.unit + t->convert.position + t->convert.no_crystal + t->sort.late;
@@ -381,7 +398,7 @@ slc_status slc_run_pet_rates_finish(slc_run_pet_rates *r, slc_error *error)
         return SLC_OK;
     }
     const slc_status status = close_bin(r, error);
-    judge_blocks(r);
+    judge_rest(r);
     r->totals.seconds = ((double)r->last_ps - (double)r->first_ps) * 1e-12;
     const double first_s = (double)r->first_ps / 1e12, last_s = (double)r->last_ps / 1e12;
     for (size_t row = 0; row < r->rows.head.size; row++) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Rates of a PET scanner against time as a picture: what came and what was lost of it beside what was made of
- * it. Steps, as a bin's rate is a mean over the bin; bins without a row had nothing.
+ * it. Steps, as a bin's rate is a mean over the bin; bins without a row had nothing. Rates that differ by
+ * orders of magnitude, as singles and delayeds do, are drawn in decades, where nothing is at the frame's
+ * lower edge; others from zero.
  */
 #include "run/run_panel.h"
 
@@ -12,12 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_STEPS = 400, CURVES = 7, FIRST_PANEL = 3 /* curves of the first panel */ };
+enum {
+    MOST_STEPS = 400,
+    CURVES = 7,
+    FIRST_PANEL = 3 /* curves of the first panel */,
+    DECADES_FROM = 20 /* largest over smallest rate */
+};
 
 static const char *const names[CURVES] = {
     "frames", "singles", "lost", "prompts", "delayeds", "randoms from singles", "multiples",
 };
-static const size_t colours[CURVES] = {7, 0, 3, 0, 1, 2, 4};
+/* Delayeds and randoms estimate the same, and often lie on each other. */
+static const char *const classes[CURVES] = {"curve c7", "curve c0",        "curve c3", "curve c0",
+                                            "curve c1", "curve c2 dashed", "curve c4"};
 
 /* Sums over stretches of time of one length, all that is drawn. */
 typedef struct steps {
@@ -72,11 +81,38 @@ static void short_number(char *to, size_t size, double value)
     (void)snprintf(to, size, "%.3g%s", value, prefixes[i]);
 }
 
+/* The largest and the smallest rate of some curves, zeros apart; 0 where there is none. */
+static void find_range(const steps *s, int first, int end, double *lowest, double *highest)
+{
+    *lowest = *highest = 0;
+    for (int c = first; c < end; c++) {
+        for (size_t i = 0; i < s->n; i++) {
+            const double rate = s->sum[c][i] / s->seconds[i];
+            *highest = fmax(*highest, rate);
+            *lowest = rate > 0 && (*lowest == 0 || rate < *lowest) ? rate : *lowest;
+        }
+    }
+}
+
+/* The axis of those rates, and what they are multiplied by for it. */
+static slc_svg_axis rate_axis(double lowest, double highest, double *scale)
+{
+    if (highest > DECADES_FROM * lowest) {
+        /* Not whole decades: curves that are near the next one would leave most of it empty. */
+        *scale = 1;
+        return (slc_svg_axis){fmax(lowest / 1.5, highest * 1e-9), 1.5 * highest, true,
+                              "a second; none: at the lower edge"};
+    }
+    *scale = highest >= 1e6 ? 1e-6 : highest >= 1e3 ? 1e-3 : 1;
+    return (slc_svg_axis){0, highest > 0 ? 1.08 * highest * *scale : 1, false,
+                          *scale < 1e-3 ? "millions a second"
+                          : *scale < 1  ? "thousands a second"
+                                        : "a second"};
+}
+
 static void draw_curve(slc_svg *svg, const steps *s, int curve, double x_scale, double y_scale)
 {
-    char class_name[24];
-    (void)snprintf(class_name, sizeof class_name, "curve c%zu", colours[curve]);
-    slc_svg_path_begin(svg, class_name);
+    slc_svg_path_begin(svg, classes[curve]);
     for (size_t i = 0; i < s->n; i++) {
         const double y = s->sum[curve][i] / s->seconds[i] * y_scale;
         slc_svg_path_to(svg, i == 0, (double)i * s->width_s * x_scale, y);
@@ -92,19 +128,11 @@ static void draw_panel(slc_panels *panels, const steps *s, int first, int end, c
     const char *unit = x_scale > 1e3 ? "time from the first bin, µs"
                        : x_scale > 1 ? "time from the first bin, ms"
                                      : "time from the first bin, s";
-    double highest = 0;
-    for (int c = first; c < end; c++) {
-        for (size_t i = 0; i < s->n; i++) {
-            highest = fmax(highest, s->sum[c][i] / s->seconds[i]);
-        }
-    }
-    const double y_scale = highest >= 1e6 ? 1e-6 : highest >= 1e3 ? 1e-3 : 1;
-    const char *count = y_scale < 1e-3 ? "millions a second"
-                        : y_scale < 1  ? "thousands a second"
-                                       : "a second";
+    double lowest, highest, y_scale;
     slc_svg svg;
+    find_range(s, first, end, &lowest, &highest);
     const slc_svg_axis x = {0, 1.03 * span * x_scale, false, unit}; /* room for the last tick's label */
-    const slc_svg_axis y = {0, highest > 0 ? 1.08 * highest * y_scale : 1, false, count};
+    const slc_svg_axis y = rate_axis(lowest, highest, &y_scale);
     slc_panel_begin(panels, &svg, x, y, title, "mean a second");
     for (int c = first; c < end; c++) {
         draw_curve(&svg, s, c, x_scale, y_scale);
@@ -114,7 +142,7 @@ static void draw_panel(slc_panels *panels, const steps *s, int first, int end, c
         char number[24], text[64];
         short_number(number, sizeof number, s->total[c] / s->total_s);
         (void)snprintf(text, sizeof text, "%s: %s", names[c], number);
-        slc_panel_legend(panels, colours[c], text);
+        slc_panel_legend_of(panels, classes[c], text);
     }
     slc_panel_end(panels);
 }

@@ -90,7 +90,7 @@ static slc_status send_singly(const sender *s, const train *t)
     return SLC_OK;
 }
 
-/* As one piece. False: refused, nothing was sent. */
+/* As one piece. *refused: the system does not do that, and nothing was sent. */
 static slc_status send_together(const sender *s, const train *t, bool *refused)
 {
     union {
@@ -159,14 +159,7 @@ static void copy_frames(uint8_t *to, const slc_pet_frame *frames, size_t n, uint
     memcpy(to, frames, n * sizeof *frames);
     for (size_t i = 0; later > 0 && i < n; i++) {
         uint8_t *time = to + i * sizeof *frames + offsetof(slc_pet_frame, time);
-        uint64_t ticks = 0;
-        for (int k = 0; k < 8; k++) {
-            ticks = ticks << 8 | time[k];
-        }
-        ticks += later;
-        for (int k = 0; k < 8; k++) {
-            time[k] = (uint8_t)(ticks >> (56 - 8 * k));
-        }
+        slc_store_big_u64(time, slc_load_big_u64(time) + later);
     }
 }
 

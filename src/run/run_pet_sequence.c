@@ -25,6 +25,8 @@ static void restart(slc_run_pet_sequence *s, uint64_t number, uint64_t mask)
 {
     memset(s->missing, 0, sizeof s->missing);
     s->begun = true;
+    s->again = 0;
+    s->has_stray = false;
     s->first = number;
     s->next = (number + 1) & mask;
 }
@@ -35,6 +37,38 @@ static void leave_gap(slc_run_pet_sequence *s, uint64_t number, uint64_t gap, ui
     const uint64_t some = gap < SLC_RUN_PET_WINDOW ? gap : SLC_RUN_PET_WINDOW;
     for (uint64_t i = 1; i <= some; i++) {
         set(s, (number - i) & mask, true);
+    }
+}
+
+/* A number that has been there. */
+static void come_again(slc_run_pet_sequence *s, uint64_t number, uint64_t mask, slc_run_pet_module *module)
+{
+    s->again = number == s->again_next ? s->again + 1 : 1;
+    s->again_next = (number + 1) & mask;
+    module->repeated++;
+    if (s->again == SLC_RUN_PET_AGAIN) { /* they were new: its counter has begun again, somewhere before */
+        module->repeated -= SLC_RUN_PET_AGAIN;
+        module->restarts++;
+        restart(s, number, mask);
+        s->first = (number - SLC_RUN_PET_AGAIN + 1) & mask;
+    }
+}
+
+/* A number from far away. */
+static void come_astray(slc_run_pet_sequence *s, uint64_t number, uint64_t mask, slc_run_pet_module *module)
+{
+    const uint64_t first = s->stray, gap = (number - first - 1) & mask;
+    if (s->has_stray && gap < SLC_RUN_PET_WINDOW) { /* two that belong together: the counter is there now */
+        module->repeated--;
+        module->restarts++;
+        module->lost += gap;
+        restart(s, number, mask);
+        s->first = first;
+        leave_gap(s, number, gap, mask);
+    } else {
+        s->has_stray = true;
+        s->stray = number;
+        module->repeated++;
     }
 }
 
@@ -53,6 +87,8 @@ void slc_run_pet_sequence_add(slc_run_pet_sequence *s, uint64_t number, uint32_t
         leave_gap(s, number, ahead, mask);
         set(s, number, false);
         module->lost += ahead;
+        s->again = 0;
+        s->has_stray = false;
         s->next = (number + 1) & mask;
     } else if (near && is_missing(s, number)) {
         set(s, number, false);
@@ -60,11 +96,12 @@ void slc_run_pet_sequence_add(slc_run_pet_sequence *s, uint64_t number, uint32_t
         module->reordered++;
     } else if (near && before >= 1 && before <= JUST_BEFORE) { /* overtaken by the first that came */
         module->reordered++;
-    } else if (!near ||
-               number == 0) { /* 0: more likely a module that was switched on again than a second copy */
+    } else if (number == 0 && behind > 1) {
         module->restarts++;
         restart(s, number, mask);
+    } else if (!near) {
+        come_astray(s, number, mask, module);
     } else {
-        module->repeated++;
+        come_again(s, number, mask, module);
     }
 }

@@ -33,6 +33,8 @@ enum {
     CALL = SLC_RUN_PET_CALL,
     LARGEST = SLC_RUN_PET_DATAGRAM,
     ROOM_MAX = SLC_PET_RAW_MOST - LARGEST, /* bytes of one call's places */
+    LEAST_OF_SYSTEM = 256, /* bytes that the system needs for a datagram besides its own, at least */
+    MEMINFO_QUEUED = 0,    /* bytes of datagrams that wait */
     MEMINFO_DROPS = 8,
     MEMINFO_VALUES = 16 /* of SO_MEMINFO, linux/sock_diag.h */
 };
@@ -40,7 +42,10 @@ enum {
 struct slc_run_pet_socket {
     slc_run_pet_ring ring;
     int file;
+    int wrong; /* errno of a call that failed; read behind the join */
     uint16_t number, header_bytes;
+    bool started;
+    atomic_bool stop, give_up, ended;
     const char *address; /* the caller's */
     size_t stride;       /* bytes of a place */
     uint8_t *spill;      /* CALL · LARGEST: where longer ones go on */
@@ -49,10 +54,9 @@ struct slc_run_pet_socket {
     struct mmsghdr *messages;
     struct iovec *pieces; /* two for each */
     pthread_t thread;
-    bool started;
-    atomic_bool stop, give_up;
+    uint64_t clock_ns;    /* added to the steady clock */
+    uint64_t taken_bytes; /* as the system counts them, at least */
     _Atomic uint64_t empty, drops, ring_drops;
-    int wrong; /* errno of a call that failed; read behind the join */
 };
 
 /* ---- open, close ------------------------------------------------------------------------------- */
@@ -127,14 +131,19 @@ void slc_run_pet_socket_close(slc_run_pet_socket *s)
 
 /* ---- counts ------------------------------------------------------------------------------------ */
 
-/* The counter that SO_RXQ_OVFL sends along with datagrams, asked for directly: so drops behind the last
- * datagram that was received are seen, too. It is 32 bits wide. */
-static uint32_t drops_now(const slc_run_pet_socket *s)
+static uint32_t meminfo(const slc_run_pet_socket *s, int which)
 {
     uint32_t values[MEMINFO_VALUES] = {0};
     socklen_t size = sizeof values;
     (void)getsockopt(s->file, SOL_SOCKET, SO_MEMINFO, values, &size);
-    return values[MEMINFO_DROPS];
+    return values[which];
+}
+
+/* The counter that SO_RXQ_OVFL sends along with datagrams, asked for directly: so drops behind the last
+ * datagram that was received are seen, too. It is 32 bits wide. */
+static uint32_t drops_now(const slc_run_pet_socket *s)
+{
+    return meminfo(s, MEMINFO_DROPS);
 }
 
 /* All of them, however often that counter has begun again. */
@@ -150,7 +159,7 @@ static uint64_t drops_so_far(slc_run_pet_socket *s)
 void slc_run_pet_socket_drops(slc_run_pet_socket *s, uint64_t *all, uint64_t *ring)
 {
     *ring = atomic_load(&s->ring_drops);
-    *all = drops_so_far(s);
+    *all = atomic_load(&s->ended) ? atomic_load(&s->drops) : drops_so_far(s);
     *all = *all > *ring ? *all : *ring;
 }
 
@@ -165,6 +174,16 @@ uint64_t slc_run_pet_socket_room(const slc_run_pet_socket *s)
     socklen_t length = sizeof size;
     (void)getsockopt(s->file, SOL_SOCKET, SO_RCVBUF, &size, &length);
     return size > 0 ? (uint64_t)size : 0;
+}
+
+size_t slc_run_pet_socket_granted(const slc_run_pet_socket *s)
+{
+    const size_t room = (size_t)slc_run_pet_socket_room(s);
+#if defined(__linux__)
+    return room / 2; /* Linux doubles what it is asked for, for what it needs itself */
+#else
+    return room;
+#endif
 }
 
 slc_run_pet_ring *slc_run_pet_socket_ring(slc_run_pet_socket *s)
@@ -255,8 +274,8 @@ static bool take(slc_run_pet_socket *s, uint8_t *room, size_t n)
 {
     const size_t stride = s->pieces[0].iov_len;
     struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    const uint64_t time_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    const uint64_t time_ns = s->clock_ns + (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     size_t largest = 0, payload = 0;
     bool even = true; /* all fill their places, but perhaps the last */
     for (size_t i = 0; i < n; i++) {
@@ -267,6 +286,7 @@ static bool take(slc_run_pet_socket *s, uint8_t *room, size_t n)
         even = even && size <= stride && (size == stride || (i + 1 == n && size > 0));
     }
     s->stride = largest > 0 ? largest : s->stride;
+    s->taken_bytes += payload + n * LEAST_OF_SYSTEM;
     if (!even) {
         return put_together(s, room + SLC_PET_RAW_BLOCK, n, time_ns);
     }
@@ -287,36 +307,49 @@ static size_t lay_out(slc_run_pet_socket *s, uint8_t *room)
     return n;
 }
 
+/* Errors that are no reason to give a measurement up. */
+static bool passes(int wrong)
+{
+    return wrong == EAGAIN || wrong == EWOULDBLOCK || wrong == EINTR || wrong == ENOMEM || wrong == ENOBUFS;
+}
+
+/* Takes what the system has. False: the end, or a failure. */
+static bool receive(slc_run_pet_socket *s, int how)
+{
+    uint8_t *room = wait_for_room(s, SLC_PET_RAW_BLOCK + (size_t)ROOM_MAX);
+    if (room == NULL) {
+        return false;
+    }
+    const size_t most = lay_out(s, room);
+    const int n = recvmmsg(s->file, s->messages, (unsigned)most, how, NULL);
+    if (n < 0) {
+        s->wrong = passes(errno) ? 0 : errno;
+        return s->wrong == 0 && (how != MSG_DONTWAIT || (errno != EAGAIN && errno != EWOULDBLOCK));
+    }
+    if (n > 0 && !take(s, room, (size_t)n)) {
+        return false;
+    }
+    if (how != MSG_DONTWAIT && n > 0 && (size_t)n < most / 4) {
+        pause_us(100); /* a few at once cost less than each by itself; the system keeps them meanwhile */
+    }
+    return true;
+}
+
+/* At the end what waits in the system is taken, and no more, as a sender may never cease: until nothing is
+ * there, or as many bytes as there were. */
 static void *receive_all(void *argument)
 {
     slc_run_pet_socket *s = argument;
-    const double longest = 2; /* seconds that emptying the queue may take while more keeps coming */
-    double stopped = 0;
-    while (!atomic_load(&s->give_up)) {
-        uint8_t *room = wait_for_room(s, SLC_PET_RAW_BLOCK + (size_t)ROOM_MAX);
-        if (room == NULL) {
-            break;
-        }
-        const bool stop = atomic_load(&s->stop);
-        const size_t most = lay_out(s, room);
-        const int n = recvmmsg(s->file, s->messages, (unsigned)most, stop ? MSG_DONTWAIT : MSG_WAITFORONE,
-                               NULL);
-        if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
-            s->wrong = errno;
-            break;
-        }
-        if (n > 0 && !take(s, room, (size_t)n)) {
-            break;
-        }
-        if (stop) {
-            stopped = stopped > 0 ? stopped : slc_clock_seconds();
-            if ((n <= 0 && errno != EINTR) || slc_clock_seconds() - stopped > longest) {
-                break;
-            }
-        } else if (n > 0 && (size_t)n < most / 4) {
-            pause_us(100); /* a few at once cost less than each by itself; the system keeps them meanwhile */
-        }
+    bool more = true;
+    while (more && !atomic_load(&s->give_up) && !atomic_load(&s->stop)) {
+        more = receive(s, MSG_WAITFORONE);
     }
+    const uint64_t end = s->taken_bytes + meminfo(s, MEMINFO_QUEUED);
+    do {
+        more = more && !atomic_load(&s->give_up) && receive(s, MSG_DONTWAIT);
+    } while (more && s->taken_bytes < end);
+    (void)drops_so_far(s);
+    atomic_store(&s->ended, true);
     return NULL;
 }
 
@@ -330,8 +363,9 @@ int slc_run_pet_thread(pthread_t *thread, void *(*run)(void *), void *context)
     return wrong;
 }
 
-slc_status slc_run_pet_socket_start(slc_run_pet_socket *s, slc_error *error)
+slc_status slc_run_pet_socket_start(slc_run_pet_socket *s, uint64_t clock_ns, slc_error *error)
 {
+    s->clock_ns = clock_ns;
     const int wrong = slc_run_pet_thread(&s->thread, receive_all, s);
     if (wrong != 0) {
         return slc_fail(error, SLC_ERR_MEMORY, "%s: cannot start its thread: %s", s->address,
@@ -349,6 +383,11 @@ void slc_run_pet_socket_stop(slc_run_pet_socket *s)
 void slc_run_pet_socket_give_up(slc_run_pet_socket *s)
 {
     atomic_store(&s->give_up, true);
+}
+
+bool slc_run_pet_socket_has_ended(const slc_run_pet_socket *s)
+{
+    return !s->started || atomic_load(&s->ended);
 }
 
 slc_status slc_run_pet_socket_join(slc_run_pet_socket *s, slc_error *error)

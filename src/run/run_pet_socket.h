@@ -23,11 +23,14 @@ slc_status slc_run_pet_socket_open(const char *address, uint16_t number, uint16_
                                    slc_error *error);
 void slc_run_pet_socket_close(slc_run_pet_socket *socket); /* joined before; NULL is allowed */
 
-slc_status slc_run_pet_socket_start(slc_run_pet_socket *socket, slc_error *error);
-/* From now on it takes what has arrived, and ends when nothing is left. Without waiting. */
+/* Its thread, which takes as time the steady clock's (CLOCK_MONOTONIC) and clock_ns. */
+slc_status slc_run_pet_socket_start(slc_run_pet_socket *socket, uint64_t clock_ns, slc_error *error);
+/* It takes what has arrived until now, however long the writer makes it wait, and ends. Without waiting. */
 void slc_run_pet_socket_stop(slc_run_pet_socket *socket);
 /* It ends at once, with what is in the ring: nobody takes blocks any more. Without waiting. */
 void slc_run_pet_socket_give_up(slc_run_pet_socket *socket);
+/* Does its thread receive no more? It also ends by itself, where the system fails. */
+bool slc_run_pet_socket_has_ended(const slc_run_pet_socket *socket);
 /* Waits for its end. SLC_ERR_IO where the system failed. */
 slc_status slc_run_pet_socket_join(slc_run_pet_socket *socket, slc_error *error);
 
@@ -36,7 +39,8 @@ slc_run_pet_ring *slc_run_pet_socket_ring(slc_run_pet_socket *socket);
 void slc_run_pet_socket_address(const slc_run_pet_socket *socket, char *text, size_t size);
 /* Empty datagrams, which are in no block. Any thread may ask, at any time. */
 uint64_t slc_run_pet_socket_empty(slc_run_pet_socket *socket);
-/* Datagrams that the system dropped so far, in all and while the thread waited for room in the ring. */
+/* Datagrams that the system dropped so far, in all and while the thread waited for room in the ring; behind
+ * its end nothing counts. */
 void slc_run_pet_socket_drops(slc_run_pet_socket *socket, uint64_t *all, uint64_t *ring);
 /* A count that goes on where a counter of 32 bits, which is looked at often enough, begins again. One that
  * another thread has looked at earlier changes nothing. */
@@ -45,7 +49,8 @@ static inline uint64_t slc_run_pet_socket_count(uint64_t before, uint32_t counte
     const uint32_t more = counter - (uint32_t)before;
     return more <= INT32_MAX ? before + more : before;
 }
-/* Room in the system's queue, in its own measure. */
+/* Room in the system's queue, in its own measure, and in that of what was asked for. */
 uint64_t slc_run_pet_socket_room(const slc_run_pet_socket *socket);
+size_t slc_run_pet_socket_granted(const slc_run_pet_socket *socket);
 
 #endif

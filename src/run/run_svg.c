@@ -6,7 +6,8 @@
 
 const char slc_svg_curve_style[] =
     "text{font:11px sans-serif;fill:#333}.title{font-size:14px;font-weight:bold}.grid{stroke:#ddd;fill:none}"
-    ".minor{stroke:#f2f2f2}.frame{stroke:#888;fill:none}.curve{fill:none;stroke-width:1.6}"
+    ".minor{stroke:#f2f2f2}.frame{stroke:#888;fill:none}.curve{fill:none;stroke-width:1.6}.dashed{stroke-"
+    "dasharray:6 4}"
     ".c0{stroke:#1f77b4}.c1{stroke:#ff7f0e}.c2{stroke:#2ca02c}.c3{stroke:#d62728}.c4{stroke:#9467bd}"
     ".c5{stroke:#8c564b}.c6{stroke:#e377c2}.c7{stroke:#7f7f7f}.c8{stroke:#bcbd22}.c9{stroke:#17becf}"
     ".c10{stroke:#000}.c11{stroke:#00a878}.c12{stroke:#8a2be2}.c13{stroke:#a0522d}";
@@ -94,6 +95,8 @@ static void print_tick_value(const slc_svg *svg, const slc_svg_axis *axis, doubl
     const char *sign = value < 0 ? "−" : "";
     if (size < step * 1e-6) {
         (void)fputs("0", svg->out);
+    } else if (largest >= 1e9) {
+        (void)fprintf(svg->out, "%s%gG", sign, size / 1e9);
     } else if (largest >= 1e6) {
         (void)fprintf(svg->out, "%s%gM", sign, size / 1e6);
     } else if (largest >= 1e4) {

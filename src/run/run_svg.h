@@ -57,7 +57,8 @@ void slc_svg_diamond(slc_svg *svg, const char *class_name, double x, double y, d
                      const char *title);
 void slc_svg_ring(slc_svg *svg, const char *class_name, double x, double y, double radius, const char *title);
 
-/* A style sheet for plots that stand in a file of their own, with that many classes of curves, c0 c1 … */
+/* A style sheet for plots that stand in a file of their own, with that many classes of curves, c0 c1 …, and
+ * `dashed` for one that may lie on another. */
 enum { SLC_SVG_CURVES = 14 };
 extern const char slc_svg_curve_style[];
 

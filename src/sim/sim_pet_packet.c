@@ -4,6 +4,7 @@
  * for a while. Modules' packets overtake each other; a module's own do not. What arrives becomes frames or
  * singles.
  */
+#include "base/bytes.h"
 #include "sim/sim_pet_event.h"
 #include "sim/sim_pet_random.h"
 
@@ -170,9 +171,7 @@ static void write_frame(const slc_sim_pet *sim, const sim_pet_hit *hit, slc_pet_
         .energy = {(uint8_t)(energy >> 8), (uint8_t)energy},
         .temperature = 25,
     };
-    for (int i = 0; i < 8; i++) {
-        frame->time[i] = (uint8_t)(ticks >> (56 - 8 * i));
-    }
+    slc_store_big_u64(frame->time, ticks);
     if (c->flood_side > 0) {
         double for_x, for_y;
         uint64_t random = random_stream(c->seed, RANDOM_FLOOD + ((uint64_t)(hit->crystal + 1) << 16),

@@ -194,8 +194,9 @@ void slc_velo_event_collect(slc_velo_event *context, const slc_batch *batch, uin
     }
     const slc_velo_walk *walk = &context->walks[event - context->walked_from];
     if (walk->at != walk->end || walk->n == 0 || walk->n > SLC_VELO_PLACES) {
-        walk_slowly(context,
-                    (slc_bank_cursor){.bytes = batch->bytes + walk->begin, .size = walk->end - walk->begin});
+        /* A batch of nothing but empty events has no bytes at all. */
+        const uint8_t *bytes = batch->bytes != NULL ? batch->bytes + walk->begin : NULL;
+        walk_slowly(context, (slc_bank_cursor){.bytes = bytes, .size = walk->end - walk->begin});
         return;
     }
     for (size_t k = 0; k < walk->n; k++) {

@@ -28,7 +28,7 @@ commands:
   simulate pixels  generate lists of pixels to cluster
   simulate cms     generate events of CMS's pixels with truth
   simulate pet     generate frames of a PET scanner with truth, or send them
-  info             tell what is in a file: format, events, banks
+  info             tell what is in a file: format, events, banks, frames
   version          version, compiler, instruction sets, kernels, GPUs, formats
   bench label      measure labelling: algorithms, instruction sets, images, GPUs
   bench cluster    measure the clustering of sparse pixels
@@ -53,8 +53,9 @@ want 0
 want_out <<'TEXT'
 usage: sluice info [options] FILE...
 
-Reads files of events to the end and tells format, events, damage and raw banks by type and size.
-'-' is standard input.
+Reads files to the end and tells what is in them: of events the format, their number, damage, and raw
+banks by type and size; of PET's files frames, singles, coincidences, tables, sinograms, maps.
+'-' is standard input, for events.
 
 options:
       --json                    print one JSON object
@@ -67,7 +68,7 @@ man_options() {
         "$source/docs/sluice.1" | grep -o 'Fl Fl [a-z0-9-]*' | sed 's/Fl Fl //' | sort
 }
 
-for command in velo label cluster cms "pet run" "pet convert" "pet sort" "pet coincidences" "pet list" "pet calibrate" "simulate velo" "simulate image" "simulate pixels" "simulate cms" info version bench "bench label" "bench cluster" "bench velo" "bench cms" "bench pet" "bench gpu"; do
+for command in velo label cluster cms "pet acquire" "pet run" "pet convert" "pet sort" "pet coincidences" "pet list" "pet calibrate" "simulate velo" "simulate image" "simulate pixels" "simulate cms" "simulate pet" info version bench "bench label" "bench cluster" "bench velo" "bench cms" "bench pet" "bench gpu"; do
     run $command --help
     want 0
     want_silent

@@ -139,6 +139,7 @@ refuse 2 "--format is indices or csv, not 'x'" five.bin --format x
 refuse 2 "--format csv needs times in picoseconds: --input singles" five.bin --input singles-f64 --format csv
 refuse 2 "--output needs --format: what is to be written" five.bin -o x
 refuse 2 "--json and --format both print: give one of them a file by --output" five.bin --json --format csv
+refuse 2 "--json and --format both print: give one of them a file by --output" five.bin --json --format csv -o -
 refuse 2 "policy: opengate:TakeAllGoods has no delayed windows" five.bin --offset 10ns --policy opengate:TakeAllGoods
 refuse 2 "good.sectors: 25 do not divide 312 crystals of a ring" five.bin --good sectors=25,min=2,crystals-per-ring=312
 refuse 2 "--good: 'sector=24' is none of its parts" five.bin --good sector=24

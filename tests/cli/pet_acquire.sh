@@ -4,36 +4,7 @@
 # for a while, by the counters and by the system; kill -9, rotation, signals; and what cannot be asked for.
 . "$(dirname "$0")/common.sh" "$@"
 
-receiver=
-trap '[ -z "$receiver" ] || kill -9 "$receiver" 2>/dev/null; rm -rf "$work"' EXIT
-
-listen() { # OPTIONS...: starts it at any free port, leaves $address
-    last="sluice pet acquire $*"
-    : >err # nothing of the one before
-    "$sluice" pet acquire --listen 127.0.0.1:0 "$@" >out 2>err </dev/null &
-    receiver=$!
-    for _ in $(seq 200); do
-        address=$(sed -n 's/.*listening at //p' err)
-        [ -z "$address" ] || return
-        kill -0 "$receiver" 2>/dev/null || fail "'$last' ended: $(cat err)"
-        sleep 0.05
-    done
-    fail "'$last' does not listen: $(cat err)"
-}
-finish() { # SIGNAL: ends it; leaves $status
-    [ "$1" = none ] || kill "-$1" "$receiver"
-    wait "$receiver" 2>/dev/null
-    status=$?
-    receiver=
-}
-transmit() { # OPTIONS...: sends; leaves $sent and $datagrams
-    "$sluice" simulate pet --send "$address" "$@" 2>said || fail "cannot send: $(cat said)"
-    sent=$(sed -n 's/.*sent \([0-9]*\) frames.*/\1/p' said)
-    datagrams=$(sed -n 's/.* in \([0-9]*\) datagrams.*/\1/p' said)
-}
-frames_in() { # FILES...: frames that can be read, whatever is wrong besides
-    "$sluice" pet run --scanner mouse20 --horizon 1s --json "$@" 2>/dev/null | python3 -c 'import json,sys; print(json.load(sys.stdin)["convert"]["frames"])'
-}
+. "$source/tests/cli/pet_receiver.sh"
 
 # ---- everything arrives, and a signal ends it ----------------------------------------------------------------------
 listen --sequence 0:8 -o a.raw --json
@@ -114,6 +85,7 @@ listen -o d.raw --rotate-size 1M --json --scanner mouse20 --horizon 200ms --dela
     --coincidences d.csv
 transmit --rate 4e5 --seconds 0.5
 sleep 0.3
+kill -HUP "$receiver" # as a terminal that closes may do it: that does not end it any earlier
 finish HUP
 want 0
 files=$(key out "o['files']")
@@ -133,7 +105,7 @@ want 1
 grep -qx "sluice pet run: d.raw: the same file of an acquisition as d.raw" err || fail "it said: $(cat err)"
 run pet run --scanner mouse20 --horizon 1s d.0001.raw d.raw -q
 want 1
-echo "sluice pet run: d.raw comes before d.0001.raw: give the files of an acquisition in their order" | want_err
+echo "sluice pet run: d.raw comes before d.0001.raw: give the files of an acquisition in their order, or --series" | want_err
 run pet run --scanner mouse20 --horizon 1s a.raw d.raw --json
 want 0
 grep -qx "sluice pet run: d.raw is of another acquisition than a.raw" err || fail "it said: $(cat err)"
@@ -170,7 +142,7 @@ equal "by time" "$(key out "1 <= o['seconds'] < 5, o['frames'], o['lost']")" "(T
 equal "several files" "$(key out "o['files'] >= 3")" True
 grep -Eq 'sluice pet acquire: 1 s, [0-9]+ frames, [0-9.]+ M/s, [0-9.]+ MB/s, 0 lost, 0 dropped, 0 malformed, ring [0-9]+ %' err ||
     fail "it said: $(cat err)"
-listen --frames 20000
+listen --frames 20000 --duration 36h
 transmit --fast --rate 2e5 --seconds 0.1 --repeat 1
 finish TERM
 want 0
@@ -224,7 +196,7 @@ run pet acquire --listen 127.0.0.1:0 --sequence 4:8 --header-bytes 8
 want 2
 run pet acquire --listen 127.0.0.1:0 --duration 5
 want 2
-run pet acquire --listen 127.0.0.1:0 --ring 5T
+run pet acquire --listen 127.0.0.1:0 --ring 5X
 want 2
 run pet acquire --listen 127.0.0.1:0 --delayed 100ns
 want 2

@@ -20,7 +20,7 @@ refuse() { # STATUS TEXT COMMAND ARGS...: and nothing changes in the folder
     folder | same before
 }
 
-run simulate pet --fast --rate 1e6 --seconds 0.02 -o run.raw --tables run.h5 -q
+run simulate pet --fast --rate 1e6 --seconds 0.02 -o run.raw --write-tables run.h5 -q
 want 0
 cp run.raw in.s
 cp run.raw in.cdf
@@ -33,7 +33,7 @@ refuse 2 "--output run.raw.index would overwrite the input run.raw.index" "pet c
 refuse 2 "--flood-png tables.png would overwrite the tables" "pet calibrate" run.raw --tables tables.png -o x.h5 \
     --flood-png tables.png
 refuse 2 "--spectra-svg run.h5 would overwrite the tables" "pet calibrate" run.raw --tables run.h5 -o x.h5 --spectra-svg run.h5
-refuse 2 "--spectra-svg run.raw would overwrite the input run.raw" "pet calibrate" run.raw --tables run.h5 -o x.h5 \
+refuse 2 "--spectra-svg run.raw would replace raw data, which cannot be made again" "pet calibrate" run.raw --tables run.h5 -o x.h5 \
     --spectra-svg run.raw
 refuse 2 "--sinogram in.s would overwrite the input in.s" "pet run" in.s $scan --sinogram in
 refuse 2 "--output in.cdf would overwrite the input in.cdf" "pet run" in.cdf $scan -o in.cdh
@@ -41,12 +41,12 @@ refuse 2 "--output and --sinogram name the same file" "pet run" run.raw $scan -o
 refuse 2 "--output and --singles name the same file" "pet run" run.raw $scan -o a.cdh --singles a.cdf
 refuse 2 "--output and --late name the same file" "pet run" run.raw $scan -o a --format siemens --late a.l.hdr
 refuse 2 "--output and --singles name the same file" "pet acquire" --listen 127.0.0.1:0 $scan -o a.raw --singles a.raw.index
-refuse 2 "--singles and --coincidences name the same file" "pet acquire" --listen 127.0.0.1:0 $scan --singles a.lut \
+refuse 2 "--coincidences and --singles name the same file" "pet acquire" --listen 127.0.0.1:0 $scan --singles a.lut \
     --coincidences a.cdh
 refuse 2 "--coincidences run.h5 would overwrite the tables" "pet acquire" --listen 127.0.0.1:0 --tables run.h5 \
     --coincidences run.h5
-refuse 2 "--output and --tables name the same file" "simulate pet" -o z.raw --tables z.raw.index
-run simulate pet --fast --rate 1e6 --seconds 0.001 --bare -o z.raw --tables z.raw.index -q
+refuse 2 "--output and --write-tables name the same file" "simulate pet" -o z.raw --write-tables z.raw.index
+run simulate pet --fast --rate 1e6 --seconds 0.001 --bare -o z.raw --write-tables z.raw.index -q
 want 0
 run pet run run.raw $scan -o scan.clm.safir -q
 want 0
@@ -96,7 +96,7 @@ cmp run.h5 own.h5 || fail "'$last' has written its output"
 for words in "$scan" "--tables nofile" "--ticks 3" "--tick-bits 32" "--windows single" "--edge open" "--compat gate9" \
     "--energies 400:600" "--good different-crystal" "--threads 2" "--window 4ns" "--policy killAll"; do
     # shellcheck disable=SC2086
-    refuse 2 "nothing is found without --singles or --coincidences" "pet acquire" --listen 127.0.0.1:0 -o a.raw --duration 1ms $words
+    refuse 2 "nothing is found without --coincidences, --singles, --late, --sinogram, --rates, --rate-plot or --dead-time" "pet acquire" --listen 127.0.0.1:0 -o a.raw --duration 1ms $words
 done
 refuse 2 "--window has 1ps at least: 1e-300s is shorter" "pet run" run.raw $scan --window 1e-300s
 refuse 2 "--window has 1ps at least: 0.9ps is shorter" "pet coincidences" x.bin --window 0.9ps

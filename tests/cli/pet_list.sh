@@ -111,15 +111,28 @@ want 2
 grep -q "unknown format 'what'" err || fail "it said: $(cat err)"
 run pet list --format gate a.csv
 want 2
-echo "sluice pet list: --format gate needs the scanner: --scanner, --map or --crystals-per-ring; see sluice pet list --help" | want_err
+echo "sluice pet list: --format gate needs the scanner: --tables, --scanner, --map or --crystals-per-ring; see sluice pet list --help" | want_err
 run pet list --format hdf5 --to safir -o x a.h5
 want 2
-echo "sluice pet list: --to needs the scanner: --scanner, --map or --crystals-per-ring; see sluice pet list --help" | want_err
+echo "sluice pet list: --to needs the scanner: --tables, --scanner, --map or --crystals-per-ring; see sluice pet list --help" | want_err
 run pet list --format hdf5 --scanner vectors --rings 4 a.h5
 want 2
 run pet list --format hdf5 --scanner vectors --to safir a.h5
 want 2
 echo "sluice pet list: --to and --output belong together; see sluice pet list --help" | want_err
+refuse() { # TEXT ARGS...: words that would do nothing, or print two things at once
+    local text=$1
+    shift
+    run pet list --format hdf5 a.h5 "$@"
+    want 2
+    want_no_out
+    echo "sluice pet list: $text; see sluice pet list --help" | want_err
+}
+refuse "--tof, --window and --prompts are of what is written: give --to" --prompts
+refuse "--ring-difference, --tangential, --rebin and --subtract need --to sinogram" --scanner vectors --to gate -o x --rebin
+refuse "--radius and --pitch are of --crystals-per-ring and --rings" --scanner vectors --pitch 2mm
+refuse "--output - and what is told both print: add --quiet" --scanner vectors --to gate -o -
+refuse "--output - and what is told both print: leave out --json" --scanner vectors --to gate -o - --json -q
 run pet list --format safir a.h5
 want 1
 echo "sluice pet list: a.h5: byte 0: no signature \"… CListModeData\" of 32 bytes" | want_err
@@ -127,9 +140,9 @@ echo "sluice pet list: a.h5: byte 0: no signature \"… CListModeData\" of 32 by
 run pet list --format safir --map x.map.txt --json x.clm.safir
 want 0
 equal "with the map" "$(key out "o['prompts'], o['other']")" "(800, 0)"
-run info x.clm.safir
+run velo x.clm.safir
 want 1
-echo "sluice info: x.clm.safir: byte 0: this is a list-mode file of PET: sluice pet list reads it" | want_err
+echo "sluice velo: x.clm.safir: byte 0: this is a list-mode file of PET: sluice pet list reads it" | want_err
 run pet list --format gate --scanner vectors --json empty.csv
 want 0
 equal "an empty file" "$(key out "o['prompts'], o['seconds']")" "(0, 0.0)"

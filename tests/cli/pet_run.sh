@@ -173,6 +173,17 @@ assert d["frames"] == frames and 0 < d["worst_fraction"] < 0.5
 P
     compared=$((compared + 1))
 done
+# A last batch of few frames, of which no time is left that is known, is no rate of its own.
+own=channels=10,blocks=1x4,crystals=8x8,radius=60mm,pitch=1.6mm,depth=12mm
+"$sluice" simulate pet --scanner $own --rate 3e6 --seconds 0.1 --bare -o end.raw -q || fail "cannot make frames"
+all=$(($(stat -c %s end.raw) / 16))
+for rest in 100 300 1000 3000; do
+    run pet run end.raw --scanner $own --dead-time 200ns --bin 5ms --batch $((all - rest)) --json
+    want 0
+    equal "dead time, a rest of $rest frames" "$(key out "(lambda d, lost: (d['saturated'], d['frames'], \
+abs(d['frames_expected_in_it'] / lost - 1) < 0.02, d['worst_fraction'] < 0.02))(o['dead_time'], \
+$all / (1 - $all / 0.1 / 40 * 200e-9) - $all)")" "(0, $all, True, True)"
+done
 python3 - <<'P' || fail "the picture is not well-formed"
 import xml.etree.ElementTree as tree
 text = "".join(tree.parse("rates.svg").getroot().itertext())

@@ -4,7 +4,7 @@
 # cannot be asked for.
 . "$(dirname "$0")/common.sh" "$@"
 
-run simulate pet --seconds 0.02 --rate 2e6 --seed 5 -o a.raw --tables a.h5 --truth a.csv --flood-side 64 --offset-sigma 300
+run simulate pet --seconds 0.02 --rate 2e6 --seed 5 -o a.raw --write-tables a.h5 --truth a.csv --flood-side 64 --offset-sigma 300
 want 0
 want_no_out
 equal "a note" "$(sed 's/[0-9]\{5\} frames/N frames/' err)" "sluice simulate pet: a.raw: N frames of 0.02 s with seed 5"
@@ -32,7 +32,7 @@ cmp a.singles b.singles || fail "raw and bare files have other singles"
 "$sluice" simulate pet --seconds 0.02 --rate 2e6 --seed 5 --bare -o - -q --flood-side 64 --offset-sigma 300 | cmp - b.bin ||
     fail "standard output has other frames"
 compared=$((compared + 3))
-run simulate pet --seconds 0.02 --rate 2e6 --seed 6 --bare -o c.bin -q --flood-side 64 --offset-sigma 300
+run simulate pet --seconds 0.02 --rate 2e6 --seed 6 --bare -o c.bin --replace -q --flood-side 64 --offset-sigma 300
 want 0
 cmp -s b.bin c.bin && fail "another seed has the same frames"
 

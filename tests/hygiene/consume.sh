@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # What a user of the installed package does. Installs into a temporary prefix, then builds and runs a small program
-# against it twice: with find_package and with pkg-config. `shared` installs the build at hand; `static` builds the
-# library anew as an archive, whose dependencies the package must then name.
+# against it twice: with find_package and with pkg-config. `shared` installs the build at hand; `static` makes an
+# archive, whose dependencies the package must then name, of the objects of that build (built_before.sh).
 #
 #     consume.sh shared|static SOURCE-FOLDER BUILD-FOLDER CMAKE C-COMPILER
 set -eu
@@ -16,10 +16,16 @@ quietly() {
 }
 
 if [ "$kind" = static ]; then
-    build=$build/consume-static # kept, so that a second run compiles only what changed
+    export SLUICE_BUILT="$build" SLUICE_TAKEN="$scratch/taken"
+    : >"$SLUICE_TAKEN"
+    build=$scratch/static
+    launcher=$source/tests/hygiene/built_before.sh
     quietly "$cmake" -S "$source" -B "$build" -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=None \
-        -DCMAKE_C_FLAGS=-O1 -DBUILD_SHARED_LIBS=OFF -DSLUICE_TESTS=OFF -DSLUICE_FUZZ=OFF -DSLUICE_CUDA_ARCHITECTURES=90-virtual
+        -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_CUDA_COMPILER_LAUNCHER="$launcher" \
+        -DBUILD_SHARED_LIBS=OFF -DSLUICE_TESTS=OFF -DSLUICE_FUZZ=OFF -DSLUICE_BENCH=OFF \
+        -DSLUICE_CUDA_ARCHITECTURES=90-virtual # of what nvcc would have to compile anew
     quietly "$cmake" --build "$build"
+    echo "$(wc -l <"$SLUICE_TAKEN") of $(find "$build" -name '*.o' | wc -l) objects are those of the build at hand"
 fi
 quietly "$cmake" --install "$build" --prefix "$prefix"
 

@@ -6,6 +6,7 @@
 
 #include "support/cmocka_all.h"
 #include "support/random.h"
+#include "support/sanitized.h"
 
 #include <float.h>
 #include <math.h>
@@ -450,14 +451,7 @@ void image_run_expect(slc_image_labeller *labeller, const slc_image_label_config
 size_t image_test_count(size_t n)
 {
     const char *percent = getenv("SLUICE_TEST_PERCENT");
-    size_t part = percent == NULL ? 100 : strtoul(percent, NULL, 10);
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    part = percent == NULL ? 10 : part;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    part = percent == NULL ? 10 : part;
-#endif
-#endif
+    const size_t usual = SANITIZED ? 10 : 100, part = percent == NULL ? usual : strtoul(percent, NULL, 10);
     const size_t count = n / 100 * part + n % 100 * part / 100;
     return count > 0 ? count : 1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Frames for tests of PET on a GPU. */
+ * Frames for tests of conversion and of the chain. */
 #include "support/pet_frames.h"
 #include "support/cmocka_all.h"
 #include "support/random.h"
@@ -145,37 +145,56 @@ slc_pet_frame *pet_frames_random(uint64_t *state, const slc_pet_tables *t, size_
     return frames;
 }
 
-slc_pet_frame *pet_frames_stream(uint64_t seed, const slc_pet_tables *tables, size_t *n)
+slc_pet_tables pet_frames_mouse(void)
+{
+    slc_pet_tables tables = {.position = NULL};
+    assert_int_equal(slc_pet_scanner("mouse20", &tables.geometry, NULL), SLC_OK);
+    return tables;
+}
+
+pet_frames_stream pet_frames_make(size_t n)
 {
     enum { PACKET = 92, MODULES = 20 };
-    const size_t wanted = *n;
-    slc_pet_frame *frames = malloc((wanted + PACKET) * sizeof *frames);
+    pet_frames_stream s = {.tables = pet_frames_mouse(), .frames = malloc((n + PACKET) * sizeof *s.frames)};
     slc_pet_frame packet[MODULES][PACKET];
     int fill[MODULES] = {0};
     slc_pet_convert_config clock;
-    const uint32_t crystals = slc_pet_crystals(&tables->geometry);
+    const uint32_t crystals = slc_pet_crystals(&s.tables.geometry);
+    uint64_t seed = 20;
     int64_t time = 1000000;
     uint32_t crystal = 0;
-    assert_non_null(frames);
-    assert_int_equal(slc_pet_module_count(&tables->geometry), MODULES);
+    assert_non_null(s.frames);
+    assert_int_equal(slc_pet_module_count(&s.tables.geometry), MODULES);
     slc_pet_convert_config_default(&clock);
-    for (*n = 0; *n < wanted;) {
+    while (s.n < n) {
         const bool pair = random_below(&seed, 4) == 0;
         time += pair ? random_below(&seed, 3000) : (int64_t)(-log(1 - random_unit(&seed)) * 10000);
         crystal = pair ? (crystal + crystals / 2) % crystals : random_below(&seed, crystals);
         slc_pet_frame frame;
         assert_true(
-            slc_pet_frame_make(tables, &clock, crystal, time, 300 + 300 * random_unit(&seed), &frame));
+            slc_pet_frame_make(&s.tables, &clock, crystal, time, 300 + 300 * random_unit(&seed), &frame));
         const uint8_t m = frame.module;
         packet[m][fill[m]++] = frame;
         if (fill[m] == PACKET) {
-            memcpy(frames + *n, packet[m], sizeof packet[m]);
-            *n += PACKET;
+            memcpy(s.frames + s.n, packet[m], sizeof packet[m]);
+            s.n += PACKET;
             fill[m] = 0;
         }
     }
-    for (size_t i = 5; i < *n; i += 1000) {
-        frames[i].module = 99;
+    for (size_t i = 5; i < s.n; i += 1000, s.wrong++) {
+        s.frames[i].module = 99;
     }
-    return frames;
+    return s;
+}
+
+slc_pet_config pet_frames_chain(void)
+{
+    slc_pet_config config;
+    slc_pet_config_default(&config);
+    config.prompt.window_ns = 4;
+    config.prompt.policy = SLC_PET_TAKE_ALL_GOODS;
+    config.convert.low_kev = 350;
+    config.sort.horizon_ps = 400000000;
+    config.delayed = true;
+    return config;
 }

@@ -36,12 +36,6 @@ slc_cuda_stream *pet_gpu_stream(void)
     return stream;
 }
 
-void pet_gpu_clear(pet_gpu_rows *rows)
-{
-    slc_columns_clear(&slc_pet_groups_schema, &rows->groups);
-    slc_columns_clear(&slc_pet_coincidences_schema, &rows->pairs);
-}
-
 static void done(slc_status status, const slc_error *error)
 {
     if (status != SLC_OK) {
@@ -94,7 +88,7 @@ static void get_pairs(const slc_pet_cuda_pairs *from, bool delayed, slc_pet_coin
 }
 
 slc_status pet_gpu_run(slc_pet_coincidence_cuda *stage, const pet_gpu_input *in, size_t at, size_t n,
-                       pet_gpu_kind kind, bool last, bool delayed, pet_gpu_rows *rows, slc_error *error)
+                       pet_gpu_kind kind, bool last, bool delayed, pet_cases_rows *rows, slc_error *error)
 {
     const void *host = kind == PET_GPU_F64 ? (const void *)(in->time_ns + at) : in->time_ps + at;
     void *time = put(&times, host, n * sizeof(int64_t));

@@ -8,6 +8,7 @@
 
 #include "pet/pet_cuda.h"
 #include "support/cmocka_all.h"
+#include "support/pet_cases.h"
 
 typedef struct pet_gpu_input {
     const int64_t *time_ps;
@@ -17,12 +18,6 @@ typedef struct pet_gpu_input {
     size_t n;
 } pet_gpu_input;
 
-typedef struct pet_gpu_rows {
-    slc_pet_groups groups;
-    slc_pet_coincidences pairs; /* delayed: of the configuration */
-    slc_pet_coincidence_counts counts;
-} pet_gpu_rows;
-
 typedef enum pet_gpu_kind { PET_GPU_GROUPS = 0, PET_GPU_PAIRS, PET_GPU_F64, PET_GPU_KINDS } pet_gpu_kind;
 
 /* Opens the first GPU. Where there is none, says so and returns false: the test exits with 77. */
@@ -30,9 +25,8 @@ bool pet_gpu_open(void);
 int pet_gpu_close(void **state); /* a teardown of cmocka's */
 slc_cuda_stream *pet_gpu_stream(void);
 
-/* Runs singles at … at + n - 1, and appends the rows. */
+/* Runs singles at … at + n - 1, and appends the rows; pairs are marked as `delayed` says. */
 slc_status pet_gpu_run(slc_pet_coincidence_cuda *stage, const pet_gpu_input *in, size_t at, size_t n,
-                       pet_gpu_kind kind, bool last, bool delayed, pet_gpu_rows *rows, slc_error *error);
-void pet_gpu_clear(pet_gpu_rows *rows);
+                       pet_gpu_kind kind, bool last, bool delayed, pet_cases_rows *rows, slc_error *error);
 
 #endif

@@ -5,6 +5,7 @@
 #include "oracle/velo_track_oracle.h"
 #include "support/cmocka_all.h"
 #include "support/random.h"
+#include "support/sanitized.h"
 #include "velo/velo_geometry_design.h"
 
 #include <math.h>
@@ -314,13 +315,6 @@ slc_velo_track_config track_run_random_config(uint64_t *seed)
 size_t track_run_count(size_t n)
 {
     const char *percent = getenv("SLUICE_TEST_PERCENT");
-    size_t part = percent == NULL ? 100 : strtoul(percent, NULL, 10);
-#if defined(__SANITIZE_ADDRESS__)
-    part = percent == NULL ? 10 : part;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-    part = percent == NULL ? 10 : part;
-#endif
-#endif
+    const size_t usual = SANITIZED ? 10 : 100, part = percent == NULL ? usual : strtoul(percent, NULL, 10);
     return n * part / 100 > 0 ? n * part / 100 : 1;
 }

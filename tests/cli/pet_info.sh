@@ -1,0 +1,173 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# sluice info on files of PET: each kind that is written is known, by its bytes or its name, and what is told of it are
+# the numbers with which it was made; damage is told; what only looks like one is not taken for one.
+. "$(dirname "$0")/common.sh" "$@"
+info() { # FILE EXPRESSION: of the file's object, f
+    last="sluice info --json $1"
+    "$sluice" info --json "$1" >out 2>err
+    echo $? >code # for a caller who is another shell
+    python3 -c 'import json,sys; f=json.load(open("out"))["files"][0]; print(eval(sys.argv[1]))' "$2" ||
+        fail "'$last': no $2"
+}
+want_info() { # STATUS: the exit status of the last `info`
+    last="sluice info --json"
+    status=$(cat code)
+    want "$1"
+}
+
+run simulate pet --rate 1e6 --seconds 0.05 --flood-side 64 --gain-spread 0.1 -o run.raw --write-tables run.h5 --sequence -q
+want 0
+run simulate pet --rate 1e6 --seconds 0.05 --flood-side 64 --gain-spread 0.1 --bare -o bare.bin -q
+want 0
+frames=$(($(stat -c %s bare.bin) / 16))
+run pet run run.raw --tables run.h5 --delayed 100ns -o pairs.h5 --singles sorted.bin --sinogram sino --rebin --json
+want 0
+prompts=$(key out "o['prompts']['pairs']")
+delayeds=$(key out "o['delayeds']['pairs']")
+highest=$(key out "o['convert']['singles']")
+run pet convert run.raw --tables run.h5 -o unsorted.bin -q
+want 0
+for format in castor yrt; do
+    name=$([ $format = yrt ] && echo l.lmDat || echo l)
+    run pet list pairs.h5 --format hdf5 --tables run.h5 --to $format --prompts -o $name -q
+    want 0
+done
+for format in safir siemens gate; do
+    run pet list pairs.h5 --format hdf5 --tables run.h5 --to $format -o l -q
+    want 0
+done
+mv l l.csv # GATE's
+# The scanner of `pet list` may come with its tables.
+run pet list pairs.h5 --format hdf5 --tables run.h5 --scanner mouse20
+want 2
+echo "sluice pet list: --tables, --scanner, --map and --crystals-per-ring exclude each other; see sluice pet list --help" | want_err
+run pet list pairs.h5 --format hdf5 --tables run.h5 --to hdf5 -o run.h5
+want 2
+echo "sluice pet list: --output run.h5 would overwrite the tables; see sluice pet list --help" | want_err
+run pet list pairs.h5 --format hdf5 --tables none.h5
+want 1
+echo "sluice pet list: none.h5: No such file or directory" | want_err
+run pet list pairs.h5 --format hdf5 --scanner mouse20 --to safir -o named -q
+want 0
+cmp named.map.txt l.map.txt || fail "tables and name are of different scanners"
+run pet run run.raw --tables run.h5 --delayed 100ns -o own.csv --format csv -q
+want 0
+
+# ---- raw frames -----------------------------------------------------------------------------------------------------
+equal "raw" "$(info run.raw "f['format'], f['frames'], f['bytes'], len(f['modules']), sum(m['frames'] for m in f['modules'])")" \
+    "('pet-raw', $frames, $(stat -c %s run.raw), 20, $frames)"
+want_info 0
+want_silent
+equal "its head" "$(info run.raw "f['header_bytes'], f['sequence'], f['file_number'], f['followed_by'], f['index'], f['first_datagram'], f['faults']")" \
+    "(8, '0:8', 0, [], True, 0, {})"
+equal "its times" "$(info run.raw "f['begun'][:10] == f['last_received'][:10] and f['begun'].endswith('Z')")" True
+rm run.raw.index
+equal "no index" "$(info run.raw "f['index']")" False
+want_info 0
+head -c 100000 run.raw >cut.raw
+equal "cut" "$(info cut.raw "f['index'], f['faults'], 0 < f['frames'] < $frames")" "(False, {'pet_block': 1}, True)"
+want_info 1
+grep -q '^sluice info: cut.raw: 1 × pet_block' err || fail "it said: $(cat err)"
+equal "bare frames" "$(info bare.bin "f['format'], f['frames'], len(f['modules']), 'datagrams' in f")" "('pet-frames', $frames, 20, False)"
+want_info 0
+
+# ---- tables, singles ------------------------------------------------------------------------------------------------
+equal "tables" "$(info run.h5 "f['format'], f['modules'], f['crystals'], f['rings'], f['crystals_per_ring'], f['tables'], f['position_side']")" \
+    "('pet-tables', 20, 13520, 26, 520, ['position', 'gain'], 64)"
+scanner=$(info run.h5 "f['scanner']")
+run pet run run.raw --scanner "$scanner" --json # as it is told it is taken
+want 0
+run pet list pairs.h5 --format hdf5 --scanner "$scanner" --to safir -o same -q
+want 0
+cmp same.map.txt l.map.txt || fail "another scanner"
+cp run.h5 damaged.h5
+python3 -c 'f = open("damaged.h5", "r+b"); f.seek(20000); b = bytearray(f.read(5000)); b[:] = bytes(5000); f.seek(20000); f.write(b)'
+run info damaged.h5
+want 1
+grep -q "^sluice info: damaged.h5: " err || fail "it said: $(cat err)"
+equal "in order" "$(info sorted.bin "f['format'], f['singles'], f['ordered'], f['from_seconds'] >= 0, f['to_seconds'] <= 0.051, f['highest_crystal'] < 13520")" \
+    "('pet-singles', $highest, True, True, True, True)"
+want_info 0
+equal "not in order" "$(info unsorted.bin "f['singles'], f['ordered']")" "($highest, False)"
+python3 - <<'P'
+import struct
+data = open("sorted.bin", "rb").read()
+with open("f64.bin", "wb") as f:
+    for ps, crystal, kev in struct.iter_unpack("<qIf", data):
+        f.write(struct.pack("<Ifd", crystal, kev, ps / 1000))
+P
+equal "times in ns" "$(info f64.bin "f['format'], f['singles'], f['ordered']")" "('pet-singles-f64', $highest, True)"
+want_info 0
+
+# ---- pairs ----------------------------------------------------------------------------------------------------------
+for file in pairs.h5 l.clm.safir l.csv own.csv; do
+    equal "$file" "$(info $file "f['format'], f['prompts'], f['delayeds']")" \
+        "('pet-$(case $file in *.h5) echo hdf5 ;; *.safir) echo safir ;; l.csv) echo gate ;; *) echo csv ;; esac)', $prompts, $delayeds)"
+    want_info 0
+    want_silent
+done
+for file in l.cdh l.cdf l.lmDat; do
+    equal "$file" "$(info $file "f['format'], f['prompts'], f['delayeds']")" "('pet-$([ $file = l.lmDat ] && echo yrt || echo castor)', $prompts, 0)"
+    want_info 0
+done
+run pet list l.l --format siemens --tables run.h5 --json
+want 0
+siemens=$(key out "('pet-siemens', o['prompts'], o['delayeds'], o['time_tags'])")
+for file in l.l l.l.hdr; do
+    equal "$file" "$(info $file "f['format'], f['prompts'], f['delayeds'], f['time_tags']")" "$siemens"
+    want_info 0
+done
+equal "most have bins" "$(info l.l "f['prompts'] > 0.9 * $prompts")" True
+cp l.clm.safir other-name # known by its bytes
+equal "by its bytes" "$(info other-name "f['format']")" pet-safir
+
+# ---- sinograms, maps, headers ---------------------------------------------------------------------------------------
+run pet list pairs.h5 --format hdf5 --tables run.h5 --to sinogram --rebin -o again --json
+want 0
+in=$(key out "o['written']")
+for file in sino.hs sino.s; do
+    equal "$file" "$(info $file "f['format'], f['tangential'], f['views'], f['sinograms'], f['segments'], f['sum'], f['smallest']")" \
+        "('pet-sinogram', 260, 260, 51, 1, $in.0, 0.0)"
+    want_info 0
+done
+equal "a template" "$(info l.hs "f['format'], f['data']")" "('pet-interfile-header', False)"
+want_info 0
+equal "a map" "$(info l.map.txt "f['format'], f['crystals'], f['rings'], f['crystals_per_ring']")" "('pet-crystal-map', 13520, 26, 520)"
+for file in l.hscan l.lut; do
+    equal "$file" "$(info $file "f['format'], f['crystals']")" "('pet-crystal-map', 13520)"
+done
+run simulate pet --seconds 0.001 -o i.raw -q
+equal "an index" "$(info i.raw.index "f['format']")" pet-raw-index
+
+# ---- text, several files --------------------------------------------------------------------------------------------
+run info run.h5 nothing sorted.bin
+want 1
+echo "sluice info: nothing: No such file or directory" | want_err
+{
+    echo run.h5
+    echo "  bytes             $(stat -c %s run.h5)"
+    echo "  format            pet-tables"
+    echo "  scanner           $scanner"
+    printf '  %-18s%s\n' modules 20 crystals 13520 rings 26 "crystals per ring" 520 tables "position, gain" "position side" 64
+} | same <(head -n 10 out)
+grep -qx sorted.bin out || fail "the second file is missing"
+grep -qx "  ordered           yes" out || fail "the second file: $(cat out)"
+run info run.raw
+want 0
+grep -qE '^  modules           0: [0-9]+, 1: [0-9]+, .*, 19: [0-9]+$' out || fail "modules: $(cat out)"
+grep -qx '  followed by       none' out || fail "what follows: $(cat out)"
+
+# ---- what is none of these ------------------------------------------------------------------------------------------
+head -c 65536 /dev/zero >zeros
+python3 -c 'import random; random.seed(3); open("noise", "wb").write(random.randbytes(65536))'
+seq 100000 109999 | head -c 16000 >numbers
+printf 'time,event\n1,2\n' >other.csv
+head -c 160 sorted.bin >few
+for file in zeros noise numbers other.csv few; do
+    run info $file
+    want 1
+    want_no_out
+    grep -q "^sluice info: $file: byte 0: no known format" err || fail "'$last' said: $(cat err)"
+done
+passed
