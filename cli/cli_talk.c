@@ -28,6 +28,9 @@ static void wipe_line(void)
 
 void slc_cli_say(const char *command, const char *format, ...)
 {
+    if (caught == SIGPIPE) {
+        return; /* who reads has left, and the end is that of this signal: there is nothing to complain of */
+    }
     va_list arguments;
     wipe_line();
     va_start(arguments, format);
@@ -87,14 +90,16 @@ static void on_signal(int number)
 
 void slc_cli_catch_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     struct sigaction action = {.sa_handler = on_signal};
     (void)sigemptyset(&action.sa_mask);
     no_input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         struct sigaction now;
-        /* The second of a kind ends at once. A terminal that closes sends two hang-ups: nobody meant that. */
-        action.sa_flags = numbers[i] == SIGHUP ? 0 : (int)SA_RESETHAND;
+        /* The second of a kind ends at once. A terminal that closes sends two hang-ups, and each write to a
+         * closed pipe is another signal: nobody meant that. */
+        const bool often = numbers[i] == SIGHUP || numbers[i] == SIGPIPE;
+        action.sa_flags = often ? 0 : (int)SA_RESETHAND;
         /* A signal that the parent made us ignore (nohup) stays ignored. */
         if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) {
             (void)sigaction(numbers[i], &action, NULL);

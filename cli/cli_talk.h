@@ -31,7 +31,8 @@ void slc_cli_progress_show(slc_cli_progress *progress, uint64_t done, uint64_t o
 void slc_cli_progress_end(slc_cli_progress *progress);
 
 /* From here on the first interrupt or termination signal only sets a flag, so that half-written outputs can
- * be removed; a second one kills. */
+ * be removed; a second one kills. So does the signal of a pipe that nobody reads any more, of which no line
+ * is said. */
 void slc_cli_catch_signals(void);
 bool slc_cli_interrupted(void);
 bool slc_cli_stop(void *context); /* the same for what asks by a callback; `context` is not looked at */

@@ -305,7 +305,10 @@ static bool look_into(const char *path, contents *found, json_t *files)
     memset(found, 0, sizeof *found);
     if (pet == NULL && slc_io_open(path, NULL, &source, &error) != SLC_OK &&
         (pet = slc_info_pet_guess(path, &good)) == NULL) {
-        slc_cli_say("info", "%s", error.text);
+        slc_cli_say("info", "%s%s", error.text,
+                    strstr(error.text, ": no known format: ") != NULL
+                        ? "; and PET's frames, singles, pairs, tables, sinograms, crystal maps"
+                        : "");
         return false;
     }
     if (pet != NULL) {

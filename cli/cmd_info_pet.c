@@ -292,7 +292,7 @@ static json_t *by_bytes(const char *path, json_t *to, bool *is_one, slc_error *e
     if (begins(path, 5, " CListModeData", 14)) {
         return info_list(path, SLC_IO_PET_SAFIR, to, &opened, error);
     }
-    if (begins(path, 0, "\x89SLCPIX\n", 8)) {
+    if (slc_io_pet_raw_is_index(path)) {
         (void)json_object_set_new(to, "format", json_string("pet-raw-index"));
         return to;
     }

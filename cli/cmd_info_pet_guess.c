@@ -2,7 +2,10 @@
  *
  * Singles and bare frames are records of 16 bytes without a head, so that any file of such a size may be one.
  * What the first records would say decides: energies of detectors, crystals that there may be, clocks that go
- * on. A file of something else passes such a test of some thousand records by no accident.
+ * on. A file of something else passes such a test of some thousand records by no accident. Singles are looked
+ * for last, as all but their clock may look like numbers of something else: YRT's pairs with times of flight
+ * have a crystal where singles have the upper half of their time. Such pairs have no head either, and nothing
+ * in them proves that they are ones: that is then said.
  */
 #include "cli_talk.h"
 #include "cmd_info.h"
@@ -11,13 +14,16 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { RECORD = 16, LOOK_AT = 4096, LEAST = 16, AT_ONCE = 1 << 16, MOST_CRYSTALS = 1 << 24 };
+enum { RECORD = 16, YRT_RECORD = 12, LOOK_AT = 4096, LEAST = 16, AT_ONCE = 1 << 16, MOST_CRYSTALS = 1 << 24 };
 
-static const double most_kev = 1e6, least_kev = 1e-3;
+static const double most_kev = 1e4, least_kev = 1e-3;
+/* Singles may come out of order, but few by more than the lower half of their time counts, 4.3 ms. */
+static const double most_back_ns = 4.3e6;
 static const int64_t most_ps = INT64_C(1) << 62;
 
 /* Of records, the share that may be wrong: singles of two streams, and frames of many, are out of order. */
@@ -38,13 +44,14 @@ static bool is_singles(const char *path)
     slc_error error;
     bool is = slc_io_pet_singles_open(path, SLC_IO_PET_SINGLES, &input, &error) == SLC_OK &&
               slc_io_pet_singles_read(input, LOOK_AT, &s, &error) == SLC_OK && s.head.size >= LEAST;
-    size_t zeros = 0;
+    size_t zeros = 0, back = 0;
     for (size_t i = 0; is && i < s.head.size; i++) {
         is = s.crystal[i] < MOST_CRYSTALS && is_energy(s.energy_kev[i]) && s.time_ps[i] > -most_ps &&
              s.time_ps[i] < most_ps;
         zeros += s.energy_kev[i] == 0 && s.crystal[i] == 0;
+        back += is && i > 0 && (double)(s.time_ps[i - 1] - s.time_ps[i]) > 1000 * most_back_ns;
     }
-    is = is && few(zeros, s.head.size);
+    is = is && few(zeros, s.head.size) && few(back, s.head.size);
     slc_io_pet_singles_close(input);
     slc_columns_clear(&slc_pet_singles_schema, &s);
     return is;
@@ -57,14 +64,15 @@ static bool is_singles_f64(const char *path)
     slc_error error;
     bool is = slc_io_pet_singles_open(path, SLC_IO_PET_SINGLES_F64, &input, &error) == SLC_OK &&
               slc_io_pet_singles_read_f64(input, LOOK_AT, &s, &error) == SLC_OK && s.head.size >= LEAST;
-    size_t zeros = 0;
+    size_t zeros = 0, back = 0;
     for (size_t i = 0; is && i < s.head.size; i++) {
         const double ns = fabs(s.time_ns[i]);
         is = s.crystal[i] < MOST_CRYSTALS && is_energy(s.energy_kev[i]) &&
              (ns == 0 || (ns > 1e-6 && ns < 1e18));
         zeros += s.energy_kev[i] == 0 && s.crystal[i] == 0;
+        back += i > 0 && s.time_ns[i - 1] - s.time_ns[i] > most_back_ns;
     }
-    is = is && few(zeros, s.head.size);
+    is = is && few(zeros, s.head.size) && few(back, s.head.size);
     slc_io_pet_singles_close(input);
     slc_columns_clear(&slc_pet_singles_f64_schema, &s);
     return is;
@@ -104,6 +112,34 @@ static bool is_frames(const char *path)
     slc_io_pet_raw_close(raw);
     free(frames);
     return followed >= LEAST && few(wrong, followed);
+}
+
+/* Pairs of YRT, with times of flight (16 bytes) or without (12): ms that go on, two crystals, a difference of
+ * no more than 1 us. */
+static bool may_be_yrt(const char *path, size_t record)
+{
+    uint8_t *bytes = malloc(LOOK_AT * record);
+    FILE *file = bytes != NULL ? fopen(path, "rb") : NULL;
+    const size_t n = file != NULL ? fread(bytes, record, LOOK_AT, file) : 0;
+    size_t wrong = 0, zeros = 0;
+    uint32_t before = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t word[3];
+        float tof = 0;
+        memcpy(word, bytes + i * record, sizeof word);
+        if (record == RECORD) {
+            memcpy(&tof, bytes + i * record + sizeof word, sizeof tof);
+        }
+        wrong += word[0] < before || word[1] >= MOST_CRYSTALS || word[2] >= MOST_CRYSTALS ||
+                 word[1] == word[2] || !(fabsf(tof) <= 1e6F);
+        zeros += word[0] == 0 && word[1] == 0;
+        before = word[0];
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    free(bytes);
+    return n >= LEAST && wrong == 0 && few(zeros, n);
 }
 
 /* ---- what is in them --------------------------------------------------------------------------- */
@@ -177,14 +213,26 @@ static json_t *info_singles(const char *path, bool f64, json_t *to, bool *good)
 json_t *slc_info_pet_guess(const char *path, bool *good)
 {
     struct stat there;
-    if (stat(path, &there) != 0 || !S_ISREG(there.st_mode) || there.st_size < LEAST * RECORD ||
-        there.st_size % RECORD != 0) {
+    if (stat(path, &there) != 0 || !S_ISREG(there.st_mode) || there.st_size < LEAST * RECORD) {
         return NULL;
     }
-    const bool singles = is_singles(path), f64 = !singles && is_singles_f64(path);
-    if (!singles && !f64 && !is_frames(path)) {
+    const bool fits = there.st_size % RECORD == 0, frames = fits && is_frames(path);
+    const bool singles = fits && !frames && is_singles(path),
+               f64 = fits && !frames && !singles && is_singles_f64(path);
+    const bool yrt = !frames && !singles && !f64 &&
+                     ((fits && may_be_yrt(path, RECORD)) ||
+                      (there.st_size % YRT_RECORD == 0 && may_be_yrt(path, YRT_RECORD)));
+    if (!frames && !singles && !f64 && !yrt) {
         return NULL;
     }
     json_t *to = json_pack("{s:s, s:I}", "file", path, "bytes", (json_int_t)there.st_size);
-    return singles || f64 ? info_singles(path, f64, to, good) : slc_info_pet_raw(path, to, good);
+    if (yrt) { /* without a format: it is not said what it is */
+        slc_cli_say("info",
+                    "%s: has no head; it may be pairs as YRT writes them, which a name that ends in .lmDat "
+                    "tells, and sluice pet list --format yrt reads",
+                    path);
+        *good = false;
+        return to;
+    }
+    return frames ? slc_info_pet_raw(path, to, good) : info_singles(path, f64, to, good);
 }

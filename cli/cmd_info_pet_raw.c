@@ -89,10 +89,13 @@ static void add_acquisition(json_t *to, const char *path, const slc_io_pet_raw *
     put(to, "datagrams", info.datagrams - info.first);
     put(to, "first_datagram", info.first);
     put(to, "sockets", c->sockets);
-    (void)json_object_set_new(to, "begun", time_of(info.started_ns));
+    /* A head that is damaged tells nothing, and zeros would look as if it did. */
+    const bool told = info.started_ns != 0 || info.series != 0;
+    (void)json_object_set_new(to, "begun", told ? time_of(info.started_ns) : json_null());
     (void)json_object_set_new(to, "first_received", c->frames > 0 ? time_of(c->first_ns) : json_null());
     (void)json_object_set_new(to, "last_received", c->frames > 0 ? time_of(c->last_ns) : json_null());
-    put(to, "header_bytes", info.payload.header_bytes);
+    (void)json_object_set_new(to, "header_bytes",
+                              told ? json_integer((json_int_t)info.payload.header_bytes) : json_null());
     if (info.payload.sequence_bytes > 0) {
         char sequence[NAME_ROOM];
         (void)snprintf(sequence, sizeof sequence, "%u:%u%s", info.payload.sequence_at,
@@ -100,8 +103,8 @@ static void add_acquisition(json_t *to, const char *path, const slc_io_pet_raw *
         (void)json_object_set_new(to, "sequence", json_string(sequence));
     }
     (void)snprintf(series, sizeof series, "%016" PRIx64, info.series);
-    (void)json_object_set_new(to, "acquisition", json_string(series));
-    put(to, "file_number", info.file);
+    (void)json_object_set_new(to, "acquisition", told ? json_string(series) : json_null());
+    (void)json_object_set_new(to, "file_number", told ? json_integer((json_int_t)info.file) : json_null());
     json_t *names = json_array();
     if (slc_io_pet_raw_following(path, &behind, &error) == SLC_OK) {
         for (size_t i = 0; i < behind.n; i++) {

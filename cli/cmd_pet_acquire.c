@@ -8,9 +8,13 @@
 #include "cli_words.h"
 #include "cmd_pet_files.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define COMMAND (&slc_cmd_pet_acquire)
@@ -46,7 +50,7 @@ static const slc_cli_option table[] = {
      .member = offsetof(slc_pet_acquire_options, output),
      .help = "write what comes to this raw file"},
     TEXT("duration", duration, "TIME", "end after 60s, 500ms; otherwise by a signal: Ctrl-C, SIGTERM"),
-    COUNT("frames", most_frames, 0, 1e18, "end when so many frames are there; 0: any number"),
+    COUNT("frames", most_frames, 0, 1e18, "end when so many frames are there, or a few more; 0: any number"),
     TEXT("rotate-size", rotate_size, "SIZE", "begin another file (FILE.0001...) at 4G, 500M (1G is 2^30)"),
     TEXT("rotate-time", rotate_time, "TIME", "begin another file after 600s"),
     FLAG("sync", sync, "wait for the disk at each write"),
@@ -78,11 +82,19 @@ static void set_defaults(void *at)
 
 /* ---- words ------------------------------------------------------------------------------------- */
 
-static int size_word(const char *option, const char *text, uint64_t *bytes)
+/* A size with a least: what is smaller is a slip, and would make thousands of files or lose everything. */
+static int size_word(const char *option, const char *text, const char *least, uint64_t *bytes)
 {
-    return text == NULL || slc_cli_bytes(text, bytes)
-               ? SLC_CLI_GO_ON
-               : slc_cli_wrong(COMMAND, "--%s takes a size, as 500M or 4G, not '%s'", option, text);
+    uint64_t low = 0;
+    if (text == NULL) {
+        return SLC_CLI_GO_ON;
+    }
+    if (!slc_cli_bytes(text, bytes)) {
+        return slc_cli_wrong(COMMAND, "--%s takes a size, as 500M or 4G, not '%s'", option, text);
+    }
+    return slc_cli_bytes(least, &low) && *bytes < low
+               ? slc_cli_wrong(COMMAND, "--%s has %s at least: %s is less", option, least, text)
+               : SLC_CLI_GO_ON;
 }
 
 static int seconds_word(const char *option, const char *text, double *seconds)
@@ -193,11 +205,14 @@ static int choose(slc_pet_acquire_job *job)
     if (status == SLC_CLI_GO_ON) {
         status = seconds_word("rotate-time", o->rotate_time, &c->raw.rotate_seconds);
     }
-    if (status == SLC_CLI_GO_ON) {
-        status = size_word("rotate-size", o->rotate_size, &c->raw.rotate_bytes);
+    if (status == SLC_CLI_GO_ON && o->rotate_time != NULL && c->raw.rotate_seconds < 0.1) {
+        status = slc_cli_wrong(COMMAND, "--rotate-time has 100ms at least: %s is less", o->rotate_time);
     }
-    status = status == SLC_CLI_GO_ON ? size_word("ring", o->ring, &ring) : status;
-    status = status == SLC_CLI_GO_ON ? size_word("socket-buffer", o->socket_buffer, &socket) : status;
+    if (status == SLC_CLI_GO_ON) { /* a block has 64k */
+        status = size_word("rotate-size", o->rotate_size, "128k", &c->raw.rotate_bytes);
+    }
+    status = status == SLC_CLI_GO_ON ? size_word("ring", o->ring, "8M", &ring) : status;
+    status = status == SLC_CLI_GO_ON ? size_word("socket-buffer", o->socket_buffer, "64k", &socket) : status;
     c->ring_bytes = (size_t)ring;
     c->socket_bytes = (size_t)socket;
     return status == SLC_CLI_GO_ON ? choose_chain(job) : status;
@@ -232,11 +247,50 @@ static int check_files(const slc_pet_acquire_job *job)
 
 /* ---- an acquisition ---------------------------------------------------------------------------- */
 
+/* --output may be a pipe, whose opening waits for a reader; nothing would end that wait. It is waited for
+ * here instead, not longer than the acquisition may take, and kept until it is opened. False: it ends. */
+static bool wait_for_reader(slc_pet_acquire_job *job)
+{
+    const char *name = job->options->output;
+    const double began = slc_clock_seconds(), most = job->config.seconds;
+    const struct timespec moment = {.tv_nsec = 20000000};
+    struct stat there;
+    bool told = job->options->quiet;
+    if (name == NULL || stat(name, &there) != 0 || !S_ISFIFO(there.st_mode)) {
+        return true;
+    }
+    while ((job->held_pipe = open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO) {
+        const double waited = slc_clock_seconds() - began;
+        if (slc_cli_interrupted()) {
+            return false;
+        }
+        if (most > 0 && waited >= most) {
+            slc_cli_say(COMMAND->name, "%s: nobody has opened this pipe to read it", name);
+            return false;
+        }
+        if (!told && waited >= 1) {
+            told = true;
+            slc_cli_say(COMMAND->name, "waiting for a reader of %s, before it listens", name);
+        }
+        (void)nanosleep(&moment, NULL);
+    }
+    return true; /* of another error the opening tells */
+}
+
+static void let_go(slc_pet_acquire_job *job)
+{
+    if (job->held_pipe >= 0) {
+        (void)close(job->held_pipe);
+        job->held_pipe = -1;
+    }
+}
+
 static void on_listening(void *context, uint32_t socket, const char *address, size_t room)
 {
     slc_pet_acquire_job *job = context;
     const size_t wanted = job->config.socket_bytes > 0 ? job->config.socket_bytes : (size_t)64 << 20;
     job->began = true;
+    let_go(job); /* it is opened */
     (void)snprintf(job->address[socket], sizeof job->address[socket], "%s", address);
     if (job->options->quiet) {
         return;
@@ -261,6 +315,11 @@ static int process(slc_pet_acquire_job *job)
     const slc_pet_acquire_options *o = job->options;
     /* Of a pipe that nobody reads any more the write tells, and the other outputs go on. */
     (void)signal(SIGPIPE, SIG_IGN);
+    slc_cli_catch_signals();
+    if (!wait_for_reader(job)) {
+        return SLC_CLI_FAILED; /* where a signal came, the process ends by it */
+    }
+    job->run.ending = &job->ending;
     if (job->config.chain != NULL && slc_pet_run_outputs_open(&job->run) != SLC_OK) {
         slc_cli_say(COMMAND->name, "%s", job->run.error.text);
         return SLC_CLI_FAILED;
@@ -271,7 +330,6 @@ static int process(slc_pet_acquire_job *job)
     job->config.live = slc_pet_acquire_live;
     job->config.tell = slc_pet_acquire_tell;
     job->config.stop = on_stop;
-    slc_cli_catch_signals();
     const slc_status status = slc_run_pet_acquire(&job->config, &job->counts, &job->error);
     slc_pet_acquire_wipe(job);
     slc_cli_accept_signal(); /* as good an end as any */
@@ -292,7 +350,9 @@ static int process(slc_pet_acquire_job *job)
     } else if (!o->quiet) {
         slc_pet_acquire_print_text(job);
     }
-    return status == SLC_OK && live ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    const bool kept = slc_pet_late_tell(COMMAND->name, &job->counts.chain.sort,
+                                        job->run.config.sort.horizon_ps, o->quiet);
+    return status == SLC_OK && live && kept ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
 static int run(int argc, char **argv)
@@ -304,11 +364,13 @@ static int run(int argc, char **argv)
         return SLC_CLI_FAILED;
     }
     job->options = &options;
+    job->held_pipe = -1;
     int first = 0;
     int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
     status = status == SLC_CLI_GO_ON ? choose(job) : status;
     status = status == SLC_CLI_GO_ON ? check_files(job) : status;
     status = status == SLC_CLI_GO_ON ? process(job) : status;
+    let_go(job);
     slc_pet_run_outputs_abandon(&job->run);
     if (job->run.owned) {
         slc_io_pet_tables_clear(&job->run.tables);

@@ -34,8 +34,13 @@ typedef struct slc_pet_acquire_job {
     slc_pet_run_job run;     /* the live chain and its outputs, of its thread until the acquisition ends */
     bool began;              /* it listens */
     bool has_last;           /* its last result has been taken */
-    atomic_bool live_failed; /* its outputs; run.error says why */
-    bool failure_is_told, ending_is_told, file_is_told;
+    atomic_uint failures;    /* of its outputs, in run.failure; these are there for all threads: */
+    atomic_bool live_failed; /* no output is left */
+    uint32_t told_failures;
+    atomic_bool ending;    /* nothing waits any longer for a pipe's reader */
+    const char *told_pipe; /* that nobody reads yet */
+    int held_pipe;         /* --output, which has a reader; -1: none, or opened */
+    bool ending_is_told, file_is_told;
     bool shows_line, line_is_shown;
     uint64_t shown_frames, shown_bytes;
     double shown_seconds;
@@ -46,8 +51,8 @@ typedef struct slc_pet_acquire_job {
 
 /* A result of the chain, in its thread. */
 bool slc_pet_acquire_live(void *job, const slc_run_pet_batch *batch);
-/* Tells a failure of its outputs, once. */
-void slc_pet_acquire_tell_failure(slc_pet_acquire_job *job);
+/* Tells each failure of its outputs, once. */
+void slc_pet_acquire_tell_failures(slc_pet_acquire_job *job);
 /* Has all that came gone through the chain? Behind the acquisition. */
 bool slc_pet_acquire_is_complete(const slc_pet_acquire_job *job);
 /* Behind the acquisition: completes the outputs, and marks those that lack what the chain had no time for.

@@ -15,7 +15,7 @@
 
 static const char *const command = "pet acquire";
 
-/* The first error of the outputs is kept, and told by the thread that shows the line. */
+/* Errors of the outputs are kept, and told by the thread that shows the line. */
 static void take(slc_pet_acquire_job *job, const slc_run_pet_batch *batch)
 {
     job->run.totals = *batch->totals;
@@ -23,6 +23,7 @@ static void take(slc_pet_acquire_job *job, const slc_run_pet_batch *batch)
     if (slc_pet_run_outputs_take(&job->run, batch) != SLC_OK) {
         atomic_store(&job->live_failed, true);
     }
+    atomic_store(&job->failures, job->run.n_failures);
 }
 
 bool slc_pet_acquire_live(void *context, const slc_run_pet_batch *batch)
@@ -35,13 +36,17 @@ bool slc_pet_acquire_live(void *context, const slc_run_pet_batch *batch)
     return !atomic_load(&job->live_failed) || job->options->output != NULL;
 }
 
-void slc_pet_acquire_tell_failure(slc_pet_acquire_job *job)
+void slc_pet_acquire_tell_failures(slc_pet_acquire_job *job)
 {
-    if (atomic_load(&job->live_failed) && !job->failure_is_told) {
-        job->failure_is_told = true;
-        slc_cli_say(command, "%s; %s", job->run.error.text,
-                    job->options->output != NULL ? "raw data are written further on"
-                                                 : "the acquisition ends");
+    const uint32_t n = atomic_load(&job->failures);
+    const bool raw = job->options->output != NULL;
+    for (; job->told_failures < n; job->told_failures++) {
+        const bool none_left = job->told_failures + 1 == n && atomic_load(&job->live_failed);
+        slc_cli_say(command, "%s; %s", job->run.failure[job->told_failures].text,
+                    none_left && !raw ? "the acquisition ends"
+                    : none_left       ? "raw data are written further on"
+                    : raw             ? "raw data and the other outputs are written further on"
+                                      : "the other outputs are written further on");
     }
 }
 
@@ -86,12 +91,12 @@ static slc_status write_mark(const slc_pet_acquire_job *job, const char *name, s
 }
 
 /* NAME.incomplete beside an output, or none: also not one of an acquisition before. */
-static void mark(slc_pet_acquire_job *job, const char *output)
+static void mark(slc_pet_acquire_job *job, const char *output, bool lost)
 {
     struct stat there;
     slc_error error = {.status = SLC_OK};
-    if (output == NULL || (stat(output, &there) == 0 && !S_ISREG(there.st_mode))) {
-        return; /* a pipe */
+    if (output == NULL || lost || (stat(output, &there) == 0 && !S_ISREG(there.st_mode))) {
+        return; /* not there, or a pipe */
     }
     char *name = mark_of(output);
     slc_status status = SLC_OK;
@@ -114,21 +119,21 @@ static void mark(slc_pet_acquire_job *job, const char *output)
 bool slc_pet_acquire_finish(slc_pet_acquire_job *job)
 {
     const slc_pet_run_options *o = &job->options->run;
-    const char *const outputs[] = {o->output, o->singles, o->late, o->sinogram, o->rates, o->rate_plot};
+    const char *const outputs[] = {
+        [SLC_PET_RUN_SINGLES] = o->singles,   [SLC_PET_RUN_LATE] = o->late,   [SLC_PET_RUN_PAIRS] = o->output,
+        [SLC_PET_RUN_SINOGRAM] = o->sinogram, [SLC_PET_RUN_PARTS] = o->rates, o->rate_plot};
+    atomic_store(&job->ending, true);
     if (!atomic_load(&job->live_failed) && !job->has_last) { /* the chain failed: what waits is written yet */
         const slc_pet_result nothing = {.seconds = {0}};
         const slc_pet_totals totals = job->run.totals;
         take(job, &(slc_run_pet_batch){.result = &nothing, .totals = &totals, .last = true});
     }
-    slc_pet_acquire_tell_failure(job);
-    if (atomic_load(&job->live_failed)) {
-        return false;
-    }
+    slc_pet_acquire_tell_failures(job);
     slc_pet_run_outputs_finish(&job->run);
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
-        mark(job, outputs[i]);
+        mark(job, outputs[i], i < SLC_PET_RUN_PARTS && job->run.lost[i]);
     }
-    if (job->counts.live_skipped > 0 && !job->options->quiet) {
+    if (!atomic_load(&job->live_failed) && job->counts.live_skipped > 0 && !job->options->quiet) {
         slc_cli_say(
             command,
             "the live chain went without %" PRIu64 " of %" PRIu64

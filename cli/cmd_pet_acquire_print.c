@@ -39,34 +39,48 @@ static void show(slc_pet_acquire_job *job, const slc_run_pet_counts *c)
     job->shown_seconds = c->seconds;
 }
 
-/* An end that takes its time. */
+static void tell_waiting(slc_pet_acquire_job *job)
+{
+    const char *pipe = atomic_load(&job->run.waits_for);
+    if (pipe != NULL && pipe != job->told_pipe && !job->options->quiet) {
+        job->told_pipe = pipe;
+        slc_pet_acquire_wipe(job);
+        slc_cli_say("pet acquire", "the live chain waits for a reader of %s", pipe);
+    }
+}
+
+/* An end that takes its time. Where no signal has come yet, the first does no more than those that end it. */
 static void tell_ending(slc_pet_acquire_job *job, const slc_run_pet_counts *c)
 {
+    const char *again = slc_cli_interrupted() ? "the same signal again ends" : "Ctrl-C twice ends";
     if (!c->ending || job->options->quiet) {
         return;
     }
     if (!c->written && !job->ending_is_told) {
         job->ending_is_told = true;
         slc_pet_acquire_wipe(job);
-        slc_cli_say("pet acquire", "ending: what was received is still being written; the same signal "
-                                   "again ends it at once, without that");
+        slc_cli_say("pet acquire",
+                    "ending: what was received is still being written; %s it at once, without that", again);
     } else if (c->written && !job->file_is_told) {
         job->file_is_told = true;
         slc_pet_acquire_wipe(job);
         slc_cli_say("pet acquire",
-                    "ending: %sthe live chain is still at work; the same signal again "
-                    "ends it at once, without its files",
-                    job->options->output != NULL ? "the raw data are complete; " : "");
+                    "ending: %sthe live chain is still at work; %s it at once, without its files",
+                    job->options->output != NULL ? "the raw data are complete; " : "", again);
     }
 }
 
 bool slc_pet_acquire_tell(void *context, const slc_run_pet_counts *counts)
 {
     slc_pet_acquire_job *job = context;
-    if (atomic_load(&job->live_failed) && !job->failure_is_told) {
+    if (atomic_load(&job->failures) > job->told_failures) {
         slc_pet_acquire_wipe(job);
-        slc_pet_acquire_tell_failure(job);
+        slc_pet_acquire_tell_failures(job);
     }
+    if (counts->ending) {
+        atomic_store(&job->ending, true);
+    }
+    tell_waiting(job);
     tell_ending(job, counts);
     if (job->shows_line) {
         show(job, counts);
@@ -91,12 +105,26 @@ static void print_modules(const slc_run_pet_counts *c)
     }
 }
 
+/* With the tails that were left out, as pet run finds them in the file. */
+static slc_faults faults_of(const slc_pet_acquire_job *job)
+{
+    slc_faults faults = job->run.faults;
+    faults.count[SLC_FAULT_PET_DATAGRAM] += job->counts.malformed - job->counts.empty;
+    return faults;
+}
+
 static void print_live(const slc_pet_acquire_job *job)
 {
     const slc_pet_totals *t = &job->counts.chain;
     const slc_pet_convert_counts *v = &t->convert;
-    (void)printf("  %-14s %" PRIu64 "\n  %-14s %" PRIu64 "\n", "singles", t->sort.given, "prompts",
-                 t->prompt.pairs);
+    const slc_faults faults = faults_of(job);
+    (void)printf("  %-14s %" PRIu64 " turns of counters, %" PRIu64 " frames back in their module's time\n",
+                 "clocks", v->turns, v->backwards);
+    (void)printf("  %-14s %" PRIu64 ", largest lag %.9g us\n", "singles", v->singles,
+                 (double)t->sort.largest_lag_ps * 1e-6);
+    (void)printf("  %-14s %" PRIu64 " behind the horizon of %.9g us\n", "late", t->sort.late,
+                 (double)job->run.config.sort.horizon_ps * 1e-6);
+    (void)printf("  %-14s %" PRIu64 "\n", "prompts", t->prompt.pairs);
     if (job->run.config.delayed) {
         (void)printf("  %-14s %" PRIu64 "\n", "delayeds", t->delayed.pairs);
     }
@@ -109,7 +137,7 @@ static void print_live(const slc_pet_acquire_job *job)
                      job->counts.live_gaps == 1 ? "" : "s");
     }
     slc_pet_run_print_outputs(&job->run, "  ");
-    slc_cli_print_faults(&job->run.faults);
+    slc_cli_print_faults(&faults);
 }
 
 void slc_pet_acquire_print_text(const slc_pet_acquire_job *job)
@@ -136,7 +164,6 @@ void slc_pet_acquire_print_text(const slc_pet_acquire_job *job)
         print_live(job);
     }
     print_modules(c);
-    slc_pet_late_tell("pet acquire", &c->chain.sort, job->run.config.sort.horizon_ps);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
@@ -171,14 +198,14 @@ static json_t *live_json(const slc_pet_acquire_job *job)
 {
     const slc_run_pet_counts *c = &job->counts;
     const slc_pet_totals *t = &c->chain;
-    json_t *live = json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "complete",
-                             (int)(slc_pet_acquire_is_complete(job) && !job->live_failed && !job->run.failed),
-                             "skipped", (json_int_t)c->live_skipped, "gaps", (json_int_t)c->live_gaps,
-                             "prompts", (json_int_t)t->prompt.pairs, "delayeds", (json_int_t)t->delayed.pairs,
-                             "written", (json_int_t)job->run.written, "left_out",
-                             (json_int_t)job->run.left_out, "convert", slc_pet_convert_json(&t->convert),
-                             "sort", slc_pet_sort_json(&t->sort, job->run.config.sort.horizon_ps), "faults",
-                             slc_cli_faults_json(&job->run.faults));
+    const slc_faults faults = faults_of(job);
+    json_t *live = json_pack(
+        "{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "complete",
+        (int)(slc_pet_acquire_is_complete(job) && !job->live_failed && !job->run.failed), "skipped",
+        (json_int_t)c->live_skipped, "gaps", (json_int_t)c->live_gaps, "prompts", (json_int_t)t->prompt.pairs,
+        "delayeds", (json_int_t)t->delayed.pairs, "written", (json_int_t)job->run.written, "left_out",
+        (json_int_t)job->run.left_out, "convert", slc_pet_convert_json(&t->convert), "sort",
+        slc_pet_sort_json(&t->sort, job->run.config.sort.horizon_ps), "faults", slc_cli_faults_json(&faults));
     if (live != NULL) {
         slc_pet_run_add_outputs(&job->run, live);
     }

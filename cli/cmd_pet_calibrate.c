@@ -174,20 +174,13 @@ static int choose(job *j)
     return status;
 }
 
-/* The tables may be written over those that they come of; pictures may not. */
 static int check_files(const calibrate_options *o, char **inputs, int n)
 {
     slc_pet_files files = {.n = 0};
-    slc_pet_files_add(&files, "--flood-png", o->flood);
-    slc_pet_files_add(&files, "--spectra-svg", o->spectra);
-    const int status = slc_pet_files_check(&files, COMMAND, o->frames.tables, NULL, 0);
-    if (status != SLC_CLI_GO_ON) {
-        return status;
-    }
     slc_pet_files_add(&files, "--output", o->output);
     slc_pet_files_add(&files, "--flood-png", o->flood);
     slc_pet_files_add(&files, "--spectra-svg", o->spectra);
-    return slc_pet_files_check(&files, COMMAND, NULL, inputs, n);
+    return slc_pet_files_check(&files, COMMAND, o->frames.tables, inputs, n);
 }
 
 /* ---- the end ----------------------------------------------------------------------------------- */
@@ -274,6 +267,23 @@ static void tell_unsure_blocks(const job *j)
     }
 }
 
+/* A new file is the next --tables, and what is not in it is then corrected no more. */
+static void tell_dropped(const job *j)
+{
+    const struct {
+        const char *name, *keep;
+        bool dropped;
+    } tables[] = {{"position", "position", j->old.position != NULL && j->tables.position == NULL},
+                  {"energy", "gain", j->old.energy != NULL && j->tables.energy == NULL},
+                  {"time_offset", "time", j->old.time_offset_ps != NULL && j->tables.time_offset_ps == NULL}};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        if (tables[i].dropped) {
+            slc_cli_say("pet calibrate", "the table %s of %s is not in %s; --keep %s keeps it",
+                        tables[i].name, j->options->frames.tables, j->options->output, tables[i].keep);
+        }
+    }
+}
+
 static void tell(const job *j)
 {
     const slc_pet_geometry *g = &j->tables.geometry;
@@ -328,6 +338,9 @@ static int process(job *j)
     if (status != SLC_OK) {
         slc_cli_say("pet calibrate", "%s", j->error.text);
         return SLC_CLI_FAILED;
+    }
+    if (!j->options->quiet) {
+        tell_dropped(j);
     }
     if (j->options->json && !print_json(j)) {
         return SLC_CLI_FAILED;

@@ -189,7 +189,7 @@ static slc_status find_times(job *j)
     if (status == SLC_OK) {
         slc_pet_chain_totals(f.chain, &totals);
         slc_cli_progress_end(&j->progress);
-        slc_pet_late_tell("pet calibrate", &totals.sort, j->chain.sort.horizon_ps);
+        (void)slc_pet_late_tell("pet calibrate", &totals.sort, j->chain.sort.horizon_ps, false);
     }
     slc_pet_chain_close(f.chain);
     slc_pet_result_clear(&f.result);

@@ -106,9 +106,11 @@ static bool print_json(const job *j)
 {
     slc_faults faults = j->faults;
     slc_pet_inputs_faults(&j->inputs, &faults);
-    return slc_cli_print_json("pet convert", json_pack("{s:s, s:o, s:o, s:f}", "command", "pet convert",
+    return slc_cli_print_json("pet convert", json_pack("{s:s, s:o, s:o, s:I, s:f}", "command", "pet convert",
                                                        "convert", slc_pet_convert_json(&j->counts), "faults",
-                                                       slc_cli_faults_json(&faults), "seconds", j->seconds));
+                                                       slc_cli_faults_json(&faults), "missing_datagrams",
+                                                       (json_int_t)slc_pet_inputs_missing(&j->inputs),
+                                                       "seconds", j->seconds));
 }
 
 static void tell(const job *j)
@@ -128,6 +130,7 @@ static int end(job *j, slc_status status)
     if (status == SLC_OK && slc_pet_nothing_tell("pet convert", &j->counts)) {
         good = false;
     } else if (status == SLC_OK && !slc_cli_interrupted()) {
+        good = !slc_pet_most_lost_tell(&j->inputs, "pet convert", &j->counts) && good;
         status = slc_io_pet_singles_finish(j->writer, &j->error);
         j->writer = NULL;
     }

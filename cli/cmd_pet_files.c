@@ -114,6 +114,43 @@ static const char *raw_data_of(const slc_pet_files *files, const char **flag)
     return NULL;
 }
 
+/* "run.0012.raw" of "run.raw", and "run.0012.raw.index": is `name` a file that `raw` may go on in? */
+static bool is_continuation(const char *name, const char *raw)
+{
+    const char *slash = strrchr(name, '/');
+    const char *at = slash != NULL ? slash : name;
+    bool same = false;
+    /* The number is behind one of the dots. */
+    for (at = strchr(at, '.'); at != NULL && !same; at = strchr(at + 1, '.')) {
+        const bool digits = at[1] >= '0' && at[1] <= '9';
+        const unsigned long number = digits ? strtoul(at + 1, NULL, 10) : 0;
+        if (number > 0 && number <= UINT32_MAX) {
+            char *further = slc_io_pet_raw_name(raw, (uint32_t)number);
+            char *index = further != NULL ? slc_io_pet_raw_index_name(further) : NULL;
+            same = (further != NULL && slc_cli_same_file(name, further)) ||
+                   (index != NULL && slc_cli_same_file(name, index));
+            free(further);
+            free(index);
+        }
+    }
+    return same;
+}
+
+/* Outputs that have names of further files of an output of raw frames. */
+static int check_continuations(const slc_pet_files *files, const slc_cli_command *command)
+{
+    for (size_t i = 0; i < files->n; i++) {
+        for (size_t k = 0; files->file[i].raw && k < files->n; k++) {
+            const char *flag = files->file[k].flag, *name = files->file[k].name;
+            if (flag != NULL && k != i && is_continuation(name, files->file[i].name)) {
+                return slc_cli_wrong(command, "%s %s is a name of further files of %s %s", flag, name,
+                                     files->file[i].flag, files->file[i].name);
+            }
+        }
+    }
+    return SLC_CLI_GO_ON;
+}
+
 int slc_pet_files_check(slc_pet_files *files, const slc_cli_command *command, const char *tables,
                         char **inputs, int n)
 {
@@ -141,6 +178,7 @@ int slc_pet_files_check(slc_pet_files *files, const slc_cli_command *command, co
     if (status == SLC_CLI_GO_ON) {
         status = slc_cli_check_files(command, flags, outputs, n_outputs, others, n_others);
     }
+    status = status == SLC_CLI_GO_ON ? check_continuations(files, command) : status;
     const char *flag = NULL, *raw = status == SLC_CLI_GO_ON ? raw_data_of(files, &flag) : NULL;
     if (raw != NULL) {
         status = slc_cli_wrong(command, "%s %s would replace raw data, which cannot be made again", flag,

@@ -31,7 +31,8 @@ void slc_pet_files_add_sinogram(slc_pet_files *files, const char *flag, const ch
 void slc_pet_files_add_raw(slc_pet_files *files, const char *flag, const char *name);
 
 /* What slc_cli_check_files says of them, of `inputs` of raw frames or singles with their FILE.index, and of
- * --tables (may be NULL). Results replace what is there, as those of all commands do; but not raw data, which
+ * --tables (may be NULL); and no other output may have a name that an output of raw frames goes on in,
+ * run.0001.raw. Results replace what is there, as those of all commands do; but not raw data, which
  * cannot be made again: that is wrong usage. Frees the names. */
 int slc_pet_files_check(slc_pet_files *files, const slc_cli_command *command, const char *tables,
                         char **inputs, int n);

@@ -168,19 +168,26 @@ slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, si
     return *n > 0 ? SLC_OK : SLC_END;
 }
 
-/* Datagrams that are in no file, as one was lost or is not named. Where blocks are damaged, numbers tell no
- * more than that. */
-static void tell_gap(const slc_pet_inputs *inputs, const slc_pet_input *input, const char *command)
+/* Datagrams before this input that are in no file, as one was lost or is not named. Where blocks are damaged,
+ * numbers tell no more than that. */
+static uint64_t gap_before(const slc_pet_inputs *inputs, const slc_pet_input *input)
 {
     const slc_pet_input *before = input->before >= 0 ? &inputs->input[input->before] : NULL;
     if (before == NULL || before->datagrams == 0 || input->datagrams == 0 ||
-        before->faults.count[SLC_FAULT_PET_BLOCK] + input->faults.count[SLC_FAULT_PET_BLOCK] > 0) {
-        return;
+        before->faults.count[SLC_FAULT_PET_BLOCK] + input->faults.count[SLC_FAULT_PET_BLOCK] > 0 ||
+        input->first <= before->datagrams) {
+        return 0;
     }
-    if (input->first > before->datagrams) {
-        slc_cli_say(command, "%" PRIu64 " datagrams of the acquisition between %s and %s are in neither",
-                    input->first - before->datagrams, before->path, input->path);
+    return input->first - before->datagrams;
+}
+
+uint64_t slc_pet_inputs_missing(const slc_pet_inputs *inputs)
+{
+    uint64_t missing = 0;
+    for (int i = 0; i < inputs->n; i++) {
+        missing += gap_before(inputs, &inputs->input[i]);
     }
+    return missing;
 }
 
 bool slc_pet_inputs_tell(const slc_pet_inputs *inputs, const char *command, bool quiet)
@@ -196,13 +203,15 @@ bool slc_pet_inputs_tell(const slc_pet_inputs *inputs, const char *command, bool
             slc_cli_say(command, "%s is of another acquisition than %s", input->path,
                         inputs->input[input->other].path);
         }
-        if (!quiet) {
-            tell_gap(inputs, input, command);
+        const uint64_t gap = gap_before(inputs, input);
+        if (gap > 0) {
+            slc_cli_say(command, "%" PRIu64 " datagrams of the acquisition between %s and %s are in neither",
+                        gap, inputs->input[input->before].path, input->path);
         }
         if (damaged || !quiet) {
             slc_cli_tell_faults(command, input->path, "module", &input->faults);
         }
-        good = good && !damaged && input->error.status == SLC_OK;
+        good = good && !damaged && gap == 0 && input->error.status == SLC_OK;
     }
     return good;
 }
@@ -243,6 +252,31 @@ bool slc_pet_nothing_tell(const char *command, const slc_pet_convert_counts *c)
     return true;
 }
 
+bool slc_pet_most_lost_tell(const slc_pet_inputs *inputs, const char *command,
+                            const slc_pet_convert_counts *c)
+{
+    uint64_t malformed = 0, datagrams = 0;
+    const uint64_t lost = c->module + c->unit + c->position;
+    for (int i = 0; i < inputs->n; i++) { /* files without heads have no datagrams */
+        const slc_pet_input *input = &inputs->input[i];
+        malformed += input->datagrams > 0 ? input->faults.count[SLC_FAULT_PET_DATAGRAM] : 0;
+        datagrams += input->datagrams - input->first;
+    }
+    const bool most_malformed = datagrams > 0 && malformed > datagrams / 10 * 9 + datagrams % 10 * 9 / 10;
+    const bool most_lost = lost > c->frames / 10 * 9 + c->frames % 10 * 9 / 10;
+    if (most_malformed) {
+        slc_cli_say(command,
+                    "%" PRIu64 " of %" PRIu64 " datagrams hold no whole number of frames: they were received "
+                    "with another --header-bytes, or --sequence, than they have",
+                    malformed, datagrams);
+    }
+    if (most_lost) {
+        slc_cli_say(command, "%" PRIu64 " of %" PRIu64 " frames were lost: are these frames of this scanner?",
+                    lost, c->frames);
+    }
+    return most_malformed || most_lost;
+}
+
 /* ---- counts ------------------------------------------------------------------------------------ */
 
 json_t *slc_pet_convert_json(const slc_pet_convert_counts *c)
@@ -261,14 +295,21 @@ json_t *slc_pet_sort_json(const slc_pet_sort_counts *c, int64_t horizon_ps)
                      (json_int_t)c->largest_lag_ps, "horizon_ps", (json_int_t)horizon_ps);
 }
 
-void slc_pet_late_tell(const char *command, const slc_pet_sort_counts *c, int64_t horizon_ps)
+bool slc_pet_late_tell(const char *command, const slc_pet_sort_counts *c, int64_t horizon_ps, bool quiet)
 {
-    if (c->late == 0) {
-        return;
+    const bool most = c->late > c->taken / 2;
+    const bool far = c->largest_lag_ps / 100 > horizon_ps; /* no packets are so late: times are wrong */
+    if (c->late == 0 || (quiet && !most)) {
+        return true;
     }
-    slc_cli_say(command,
-                "%" PRIu64 " of %" PRIu64 " singles came later than the horizon of %.9g us allows and are in "
-                "no coincidence; %.9g us would have been enough%s",
-                c->late, c->taken, (double)horizon_ps * 1e-6, (double)c->largest_lag_ps * 1e-6,
-                c->late > c->taken / 2 ? ": is one of the times far ahead of all others?" : "");
+    slc_cli_say(
+        command,
+        "%" PRIu64 " of %" PRIu64 " singles came later than the horizon of %.9g us allows and are in "
+        "no coincidence; %.9g us would have been enough%s",
+        c->late, c->taken, (double)horizon_ps * 1e-6, (double)c->largest_lag_ps * 1e-6,
+        far ? "; if one of the times is far ahead of all others, 'sluice pet convert' and then 'sluice pet "
+              "coincidences', which sorts all at once, find what is behind it; if clocks have begun "
+              "again, --late FILE of 'sluice pet run' keeps the second measurement"
+            : "");
+    return !most;
 }

@@ -61,8 +61,8 @@ typedef struct slc_pet_paths {
     int n;
 } slc_pet_paths;
 /* What is read of the files that are named: these; with --series (`series`) each followed by the rest of its
- * acquisition, files of one acquisition in its order whatever theirs is, and none twice. Without it, and
- * without `quiet`, tells of those that are not read.
+ * acquisition, files of one acquisition in its order whatever theirs is, and none twice. Of several names,
+ * those of indexes are passed over. Without `quiet`, tells of that and of files that are not read.
  * SLC_CLI_GO_ON, or the exit status after a line; slc_pet_paths_clear in any case. */
 int slc_pet_paths_of(const slc_cli_command *command, char **named, int n, bool series, bool quiet,
                      slc_pet_paths *paths);
@@ -95,24 +95,32 @@ void slc_pet_inputs_close(slc_pet_inputs *inputs);
  * cannot be opened, or read on, ends there, and the next is read; so does a file of an acquisition that has
  * been read, or that comes behind a later one. Says nothing: it may be called by any thread. */
 slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, size_t most, size_t *n);
-/* Tells what was wrong with the inputs. False where there was an error, or bytes were skipped: the exit
- * status is then 1. Damage is told even under --quiet. */
+/* Tells what was wrong with the inputs. False where there was an error, bytes were skipped, or datagrams are
+ * missing between two files of an acquisition: the exit status is then 1. This is told even under --quiet. */
 bool slc_pet_inputs_tell(const slc_pet_inputs *inputs, const char *command, bool quiet);
 /* Tells the faults of frames, which are counted through all inputs. */
 void slc_pet_frame_faults_tell(const slc_pet_inputs *inputs, const char *command, const slc_faults *faults);
 uint64_t slc_pet_inputs_frames(const slc_pet_inputs *inputs);
+/* Datagrams that are missing between files of an acquisition. */
+uint64_t slc_pet_inputs_missing(const slc_pet_inputs *inputs);
 /* Faults of all inputs' blocks, added to `faults`. */
 void slc_pet_inputs_faults(const slc_pet_inputs *inputs, slc_faults *faults);
 
 /* Tells where there were no frames, or where none is of the scanner; the exit status is then 1, and no file
  * is written. */
 bool slc_pet_nothing_tell(const char *command, const slc_pet_convert_counts *counts);
+/* Tells where more than nine tenths of the frames are of no place of the scanner, or of the datagrams are no
+ * whole frames, even under --quiet: the exit status is then 1, and the files are written. */
+bool slc_pet_most_lost_tell(const slc_pet_inputs *inputs, const char *command,
+                            const slc_pet_convert_counts *counts);
 
 /* Counts of a conversion and of a sort as JSON; NULL where there is no memory. */
 struct json_t *slc_pet_convert_json(const slc_pet_convert_counts *counts);
 struct json_t *slc_pet_sort_json(const slc_pet_sort_counts *counts, int64_t horizon_ps);
-/* A line that warns of late singles; nothing where there are none. */
-void slc_pet_late_tell(const char *command, const slc_pet_sort_counts *counts, int64_t horizon_ps);
+/* A line that warns of late singles; nothing where there are none, nor, if `quiet`, where they are few.
+ * False: they are more than half of all, and the exit status is to be 1, as of other inputs that are lost. */
+bool slc_pet_late_tell(const char *command, const slc_pet_sort_counts *counts, int64_t horizon_ps,
+                       bool quiet);
 
 /* --horizon's word in picoseconds, SLC_CLI_GO_ON or the exit status. */
 int slc_pet_horizon_word(const slc_cli_command *command, const char *word, int64_t *horizon_ps);

@@ -86,11 +86,14 @@ static int end(slc_pet_run_job *job)
     if (slc_pet_nothing_tell("pet run", &job->totals.convert)) {
         job->failed = true;
     } else {
+        job->failed = slc_pet_most_lost_tell(&job->inputs, "pet run", &job->totals.convert) || job->failed;
         slc_pet_run_outputs_finish(job);
     }
     if (!o->quiet) {
         slc_pet_frame_faults_tell(&job->inputs, "pet run", &job->faults);
-        slc_pet_late_tell("pet run", &job->totals.sort, job->config.sort.horizon_ps);
+    }
+    if (!slc_pet_late_tell("pet run", &job->totals.sort, job->config.sort.horizon_ps, o->quiet)) {
+        job->failed = true;
     }
     if (o->json) {
         job->failed = !slc_pet_run_print_json(job) || job->failed;

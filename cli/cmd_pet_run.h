@@ -15,6 +15,8 @@
 #include <sluice/run_pet.h>
 #include <sluice/sluice.h>
 
+#include <stdatomic.h>
+
 struct json_t;
 
 typedef struct slc_pet_run_options {
@@ -45,7 +47,7 @@ typedef struct slc_pet_run_options {
 /* NOLINTEND(bugprone-macro-parentheses) */
 #define SLC_PET_RUN_TIME_OPTIONS                                                                             \
     SLC_PET_RUN_TEXT("delayed", delayed, "TIME",                                                             \
-                     "find delayed pairs, too, whose windows begin so late: 100ns"),                         \
+                     "find delayed pairs, too, whose windows begin so late, --window at least: 100ns"),      \
         SLC_PET_RUN_TEXT("horizon", horizon, "TIME",                                                         \
                          "how far behind the latest time a single may come (default 1ms)")
 #define SLC_PET_RUN_RESULT_OPTIONS                                                                           \
@@ -66,7 +68,7 @@ typedef struct slc_pet_run_options {
         SLC_PET_RUN_FLAG("subtract", subtract,                                                               \
                          "delayeds count -1 in a sinogram; otherwise they are left out"),                    \
         SLC_PET_RUN_TEXT("rates", rates, "FILE",                                                             \
-                         "write counts by bin of time (CSV); frames and losses are estimates"),              \
+                         "write counts by bin of time (CSV), not of empty ones; some are estimates"),        \
         SLC_PET_RUN_TEXT("rate-plot", rate_plot, "FILE", "draw them (SVG)"),                                 \
         SLC_PET_RUN_TEXT("bin", bin, "TIME", "length of such a bin (default 1s)"),                           \
         SLC_PET_RUN_TEXT("dead-time", dead_time, "TIME",                                                     \
@@ -78,6 +80,15 @@ enum {
     SLC_PET_RUN_FORMATS,
     SLC_PET_RUN_SLOTS = 3
 };
+
+/* What can fail for itself. */
+typedef enum slc_pet_run_part {
+    SLC_PET_RUN_SINGLES,
+    SLC_PET_RUN_LATE,
+    SLC_PET_RUN_PAIRS,
+    SLC_PET_RUN_SINOGRAM,
+    SLC_PET_RUN_PARTS
+} slc_pet_run_part;
 
 /* A batch on its way: frames that were read, and what the chain made of them. */
 typedef struct slc_pet_run_slot {
@@ -118,7 +129,14 @@ typedef struct slc_pet_run_job {
     uint64_t written, left_out; /* pairs of the list */
     uint64_t sinogram_in, sinogram_outside;
     slc_cli_progress progress;
-    bool failed; /* an output, or an input */
+    bool failed;                  /* an output, or an input */
+    bool lost[SLC_PET_RUN_PARTS]; /* these are not written: they failed */
+    /* Of an acquisition, NULL of pet run: it ends, so that nothing waits any longer for a pipe's reader. With
+     * it each output stands for itself: one that fails is given up, and the others go on. */
+    const atomic_bool *ending;
+    _Atomic(const char *) waits_for; /* a pipe that nobody reads yet, or NULL */
+    slc_error failure[SLC_PET_RUN_PARTS];
+    uint32_t n_failures;
     slc_error error;
 } slc_pet_run_job;
 
@@ -138,7 +156,8 @@ bool slc_pet_run_format_has_delayeds(int format);
 
 /* Outputs whose names are wrong, or whose limits the scanner is beyond, are told here as far as possible. */
 slc_status slc_pet_run_outputs_open(slc_pet_run_job *job);
-/* A call of the chain, with its singles if they are kept. */
+/* A call of the chain, with its singles if they are kept. In an acquisition an output that fails is noted and
+ * given up; it is an error only if no other is left. */
 slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_run_pet_batch *batch);
 /* Each output stands for itself: what cannot be completed is told, and the others are. */
 void slc_pet_run_outputs_finish(slc_pet_run_job *job);

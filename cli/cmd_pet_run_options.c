@@ -71,6 +71,13 @@ static int choose_times(const slc_cli_command *command, slc_pet_run_job *job)
     if (status == SLC_CLI_GO_ON) {
         status = slc_pet_horizon_word(command, o->horizon, &job->config.sort.horizon_ps);
     }
+    /* True pairs that lie across the shift would be among the delayeds. */
+    if (status == SLC_CLI_GO_ON && o->delayed != NULL &&
+        job->config.delay_ns < job->config.prompt.window_ns) {
+        return slc_cli_wrong(command,
+                             "--delayed %s is shorter than the window of %.9g ns: choose a longer one",
+                             o->delayed, job->config.prompt.window_ns);
+    }
     job->config.delayed = o->delayed != NULL;
     job->bin_s = bin_ns * 1e-9;
     if (status == SLC_CLI_GO_ON && o->bin != NULL && o->rates == NULL && o->rate_plot == NULL &&

@@ -6,8 +6,12 @@
 #include "cli_words.h"
 #include "cmd_pet_run.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 /* ---- formats ----------------------------------------------------------------------------------- */
 
@@ -82,6 +86,52 @@ static slc_status try_name(const char *name, slc_error *error)
     return status;
 }
 
+/* Whoever opens a pipe waits for its reader. In an acquisition that shall hold up the chain alone, and not
+ * its end: false, the pipe is one of those, to be opened by open_pipe. */
+static bool opens_at_once(const slc_pet_run_job *job, const char *name)
+{
+    struct stat there;
+    return job->ending == NULL || stat(name, &there) != 0 || !S_ISFIFO(there.st_mode);
+}
+
+/* Waits for the reader of a pipe. *held keeps it until the output has opened the pipe for itself; -1: none.
+ */
+static slc_status wait_for_reader(slc_pet_run_job *job, const char *name, int *held)
+{
+    const struct timespec moment = {.tv_nsec = 20000000};
+    *held = -1;
+    if (opens_at_once(job, name)) {
+        return SLC_OK;
+    }
+    while ((*held = open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO) {
+        if (atomic_load(job->ending)) {
+            return slc_fail(&job->error, SLC_ERR_IO, "%s: nobody has opened this pipe to read it", name);
+        }
+        atomic_store(&job->waits_for, name);
+        (void)nanosleep(&moment, NULL);
+    }
+    atomic_store(&job->waits_for, NULL);
+    return SLC_OK; /* of another error the opening tells */
+}
+
+static void let_go(int held)
+{
+    if (held >= 0) {
+        (void)close(held);
+    }
+}
+
+static slc_status open_singles(slc_pet_run_job *job, const char *name, slc_io_pet_singles_writer **writer)
+{
+    int held = -1;
+    slc_status status = wait_for_reader(job, name, &held);
+    if (status == SLC_OK) {
+        status = slc_io_pet_singles_create(name, SLC_IO_PET_SINGLES, writer, &job->error);
+    }
+    let_go(held);
+    return status;
+}
+
 slc_status slc_pet_run_outputs_open(slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
@@ -93,11 +143,11 @@ slc_status slc_pet_run_outputs_open(slc_pet_run_job *job)
     if (status == SLC_OK && o->output != NULL) {
         status = slc_run_pet_pairs_open(&job->config, &job->order, &job->error);
     }
-    if (status == SLC_OK && o->singles != NULL) {
-        status = slc_io_pet_singles_create(o->singles, SLC_IO_PET_SINGLES, &job->singles, &job->error);
+    if (status == SLC_OK && o->singles != NULL && opens_at_once(job, o->singles)) {
+        status = open_singles(job, o->singles, &job->singles);
     }
-    if (status == SLC_OK && o->late != NULL) {
-        status = slc_io_pet_singles_create(o->late, SLC_IO_PET_SINGLES, &job->late, &job->error);
+    if (status == SLC_OK && o->late != NULL && opens_at_once(job, o->late)) {
+        status = open_singles(job, o->late, &job->late);
     }
     if (status == SLC_OK && o->sinogram != NULL) {
         status = open_sinogram(job);
@@ -108,13 +158,9 @@ slc_status slc_pet_run_outputs_open(slc_pet_run_job *job)
     return status;
 }
 
-/* The list begins when its time 0 is known. */
-static slc_status open_list(slc_pet_run_job *job)
+static slc_status create_list(slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
-    if (o->output == NULL || job->list != NULL || job->csv != NULL) {
-        return SLC_OK;
-    }
     if (job->format == SLC_PET_RUN_CSV) {
         const slc_status status = slc_io_text_create(o->output, &job->csv, &job->error);
         if (status == SLC_OK) {
@@ -130,6 +176,20 @@ static slc_status open_list(slc_pet_run_job *job)
                                            .start_ps = job->start_ps};
     return slc_io_pet_list_create(o->output, (slc_io_pet_list_format)job->format, &config, &job->list,
                                   &job->error);
+}
+
+/* The list begins when its time 0 is known. */
+static slc_status open_list(slc_pet_run_job *job)
+{
+    const char *name = job->options->output;
+    if (name == NULL || job->list != NULL || job->csv != NULL) {
+        return SLC_OK;
+    }
+    int held = -1;
+    slc_status status = wait_for_reader(job, name, &held);
+    status = status == SLC_OK ? create_list(job) : status;
+    let_go(held);
+    return status;
 }
 
 /* ---- a result ---------------------------------------------------------------------------------- */
@@ -185,27 +245,86 @@ static void take_rates(slc_pet_run_job *job, const slc_run_pet_batch *batch)
     }
 }
 
-slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_run_pet_batch *batch)
+static slc_status write_singles(slc_pet_run_job *job, const char *name, slc_io_pet_singles_writer **writer,
+                                const slc_pet_singles *singles)
 {
-    const slc_pet_result *result = batch->result;
-    slc_status status = SLC_OK;
-    find_start(job, &result->singles);
-    if (job->singles != NULL) {
-        status = slc_io_pet_singles_write(job->singles, &result->singles, &job->error);
-    }
-    if (status == SLC_OK && job->late != NULL) {
-        status = slc_io_pet_singles_write(job->late, &result->late, &job->error);
-    }
-    if (status == SLC_OK && job->order != NULL) {
-        status = write_pairs(job, result, batch->last);
-    }
-    if (status == SLC_OK && job->sinogram != NULL) {
-        status = slc_io_pet_sinogram_add(job->sinogram, &result->pairs, &job->error);
-    }
-    if (status == SLC_OK) {
-        take_rates(job, batch);
+    slc_status status = name != NULL && *writer == NULL ? open_singles(job, name, writer) : SLC_OK;
+    if (status == SLC_OK && *writer != NULL) {
+        status = slc_io_pet_singles_write(*writer, singles, &job->error);
     }
     return status;
+}
+
+static slc_status write_part(slc_pet_run_job *job, slc_pet_run_part part, const slc_run_pet_batch *batch)
+{
+    const slc_pet_run_options *o = job->options;
+    const slc_pet_result *result = batch->result;
+    switch (part) {
+    case SLC_PET_RUN_SINGLES:
+        return write_singles(job, o->singles, &job->singles, &result->singles);
+    case SLC_PET_RUN_LATE:
+        return write_singles(job, o->late, &job->late, &result->late);
+    case SLC_PET_RUN_PAIRS:
+        return job->order != NULL ? write_pairs(job, result, batch->last) : SLC_OK;
+    default:
+        return job->sinogram != NULL ? slc_io_pet_sinogram_add(job->sinogram, &result->pairs, &job->error)
+                                     : SLC_OK;
+    }
+}
+
+/* Closes one that failed; nothing appears under its name. */
+static void give_up(slc_pet_run_job *job, slc_pet_run_part part)
+{
+    job->lost[part] = true;
+    job->failed = true;
+    job->failure[job->n_failures++] = job->error;
+    if (part == SLC_PET_RUN_SINGLES) {
+        slc_io_pet_singles_abandon(job->singles);
+        job->singles = NULL;
+    } else if (part == SLC_PET_RUN_LATE) {
+        slc_io_pet_singles_abandon(job->late);
+        job->late = NULL;
+    } else if (part == SLC_PET_RUN_PAIRS) {
+        slc_io_pet_list_abandon(job->list);
+        slc_io_text_abandon(job->csv);
+        job->list = NULL;
+        job->csv = NULL;
+        job->written = 0;
+    } else {
+        slc_io_pet_sinogram_close(job->sinogram);
+        job->sinogram = NULL;
+    }
+}
+
+static bool any_is_left(const slc_pet_run_job *job)
+{
+    const slc_pet_run_options *o = job->options;
+    const bool wanted[SLC_PET_RUN_PARTS] = {[SLC_PET_RUN_SINGLES] = o->singles != NULL,
+                                            [SLC_PET_RUN_LATE] = o->late != NULL,
+                                            [SLC_PET_RUN_PAIRS] = o->output != NULL,
+                                            [SLC_PET_RUN_SINOGRAM] = o->sinogram != NULL};
+    bool any = job->rates != NULL;
+    for (int part = 0; part < SLC_PET_RUN_PARTS; part++) {
+        any = any || (wanted[part] && !job->lost[part]);
+    }
+    return any;
+}
+
+slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_run_pet_batch *batch)
+{
+    find_start(job, &batch->result->singles);
+    for (int i = 0; i < SLC_PET_RUN_PARTS; i++) {
+        const slc_pet_run_part part = (slc_pet_run_part)i;
+        const slc_status status = job->lost[part] ? SLC_OK : write_part(job, part, batch);
+        if (status != SLC_OK && job->ending == NULL) {
+            return status;
+        }
+        if (status != SLC_OK) {
+            give_up(job, part);
+        }
+    }
+    take_rates(job, batch);
+    return job->n_failures == 0 || any_is_left(job) ? SLC_OK : SLC_ERR_IO;
 }
 
 /* ---- the end ----------------------------------------------------------------------------------- */
@@ -223,10 +342,22 @@ static void judge(slc_pet_run_job *job, slc_status status)
     }
 }
 
+/* The same of a part of its own. */
+static void judge_part(slc_pet_run_job *job, slc_pet_run_part part, slc_status status)
+{
+    judge(job, status);
+    job->lost[part] = status != SLC_OK;
+}
+
 static slc_status write_rates(slc_pet_run_job *job)
 {
     slc_io_text_writer *writer = NULL;
-    const slc_status status = slc_io_text_create(job->options->rates, &writer, &job->error);
+    int held = -1;
+    slc_status status = wait_for_reader(job, job->options->rates, &held);
+    if (status == SLC_OK) {
+        status = slc_io_text_create(job->options->rates, &writer, &job->error);
+    }
+    let_go(held);
     if (status != SLC_OK) {
         return status;
     }
@@ -242,24 +373,25 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
     if (job->list != NULL) {
         job->left_out = slc_io_pet_list_left_out(job->list);
         job->written -= job->left_out;
-        judge(job, slc_io_pet_list_finish(job->list, &job->error));
+        judge_part(job, SLC_PET_RUN_PAIRS, slc_io_pet_list_finish(job->list, &job->error));
         job->list = NULL;
     }
     if (job->csv != NULL) {
-        judge(job, slc_io_text_finish(job->csv, &job->error));
+        judge_part(job, SLC_PET_RUN_PAIRS, slc_io_text_finish(job->csv, &job->error));
         job->csv = NULL;
     }
     if (job->singles != NULL) {
-        judge(job, slc_io_pet_singles_finish(job->singles, &job->error));
+        judge_part(job, SLC_PET_RUN_SINGLES, slc_io_pet_singles_finish(job->singles, &job->error));
         job->singles = NULL;
     }
     if (job->late != NULL) {
-        judge(job, slc_io_pet_singles_finish(job->late, &job->error));
+        judge_part(job, SLC_PET_RUN_LATE, slc_io_pet_singles_finish(job->late, &job->error));
         job->late = NULL;
     }
     if (job->sinogram != NULL) {
         slc_io_pet_sinogram_counts_of(job->sinogram, &job->sinogram_in, &job->sinogram_outside);
-        judge(job, slc_io_pet_sinogram_write(job->sinogram, o->sinogram, &job->error));
+        judge_part(job, SLC_PET_RUN_SINOGRAM,
+                   slc_io_pet_sinogram_write(job->sinogram, o->sinogram, &job->error));
     }
     if (job->rates_error.status != SLC_OK) {
         slc_cli_say(command_of(job), "no rates: %s", job->rates_error.text);

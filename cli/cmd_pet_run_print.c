@@ -52,14 +52,18 @@ void slc_pet_run_print_outputs(const slc_pet_run_job *job, const char *indent)
     if (job->rates != NULL) {
         print_rates(job, indent);
     }
-    if (o->output != NULL) {
+    if (o->output != NULL && job->lost[SLC_PET_RUN_PAIRS]) {
+        (void)printf("%s%-14s no pairs to %s, which failed\n", indent, "written", o->output);
+    } else if (o->output != NULL) {
         (void)printf("%s%-14s %" PRIu64 " pairs to %s (%s), time 0 is %.9f s", indent, "written",
                      job->written, o->output, slc_pet_run_format_name((size_t)job->format),
                      (double)job->start_ps * 1e-12);
         (void)printf(job->left_out > 0 ? "; %" PRIu64 " that it has no number for left out\n" : "\n",
                      job->left_out);
     }
-    if (o->sinogram != NULL) {
+    if (o->sinogram != NULL && job->lost[SLC_PET_RUN_SINOGRAM]) {
+        (void)printf("%s%-14s none at %s, which failed\n", indent, "sinogram", o->sinogram);
+    } else if (o->sinogram != NULL) {
         (void)printf("%s%-14s %" PRIu64 " pairs, %" PRIu64 " outside of it\n", indent, "sinogram",
                      job->sinogram_in, job->sinogram_outside);
     }
@@ -126,14 +130,25 @@ static void add_rates(const slc_pet_run_job *job, json_t *object)
 
 void slc_pet_run_add_outputs(const slc_pet_run_job *job, json_t *object)
 {
+    const char *const names[] = {[SLC_PET_RUN_SINGLES] = job->options->singles,
+                                 [SLC_PET_RUN_LATE] = job->options->late,
+                                 [SLC_PET_RUN_PAIRS] = job->options->output,
+                                 [SLC_PET_RUN_SINOGRAM] = job->options->sinogram};
+    json_t *failed = json_array();
+    for (size_t i = 0; i < SLC_PET_RUN_PARTS && failed != NULL; i++) {
+        if (job->lost[i]) {
+            (void)json_array_append_new(failed, json_string(names[i]));
+        }
+    }
+    (void)json_object_set_new(object, "failed_outputs", failed);
     if (job->rates != NULL) {
         add_rates(job, object);
     }
     if (job->options->output != NULL) {
         json_t *list = json_pack("{s:s, s:s, s:I, s:I, s:I}", "file", job->options->output, "format",
                                  slc_pet_run_format_name((size_t)job->format), "written",
-                                 (json_int_t)job->written, "left_out", (json_int_t)job->left_out, "start_ps",
-                                 (json_int_t)job->start_ps);
+                                 (json_int_t)(job->lost[SLC_PET_RUN_PAIRS] ? 0 : job->written), "left_out",
+                                 (json_int_t)job->left_out, "start_ps", (json_int_t)job->start_ps);
         (void)json_object_set_new(object, "output", list);
     }
     if (job->options->sinogram != NULL) {
@@ -159,6 +174,10 @@ bool slc_pet_run_print_json(const slc_pet_run_job *job)
                                slc_pet_sort_json(&job->totals.sort, job->config.sort.horizon_ps), "prompts",
                                pairs_json(&job->totals.prompt), "checksum", checksum, "faults",
                                slc_cli_faults_json(&faults), "seconds", seconds, "device", device_of(job));
+    if (object != NULL) {
+        (void)json_object_set_new(object, "missing_datagrams",
+                                  json_integer((json_int_t)slc_pet_inputs_missing(&job->inputs)));
+    }
     if (object != NULL && job->config.delayed) {
         (void)json_object_set_new(object, "delayeds", pairs_json(&job->totals.delayed));
     }

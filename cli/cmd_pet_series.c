@@ -150,6 +150,39 @@ static slc_status give(list *files, slc_pet_paths *paths, slc_error *error)
     return SLC_OK;
 }
 
+/* A shell's pattern names indexes, too. One that is the only input is refused when it is read. */
+static bool pass_over(const char *command, const char *name, int n, bool quiet)
+{
+    const bool is_index = n > 1 && slc_io_pet_raw_is_index(name);
+    if (is_index && !quiet) {
+        slc_cli_say(command, "%s is the index of a raw file: it is passed over", name);
+    }
+    return is_index;
+}
+
+/* What --series has not found, or not read: files of an acquisition begin with number 0. */
+static void tell_series(const char *command, const list *files)
+{
+    for (int i = 0; i < files->n; i++) {
+        const listed *file = &files->file[i];
+        int others = 0;
+        bool first = true;
+        for (int k = 0; k < files->n && file->series != 0; k++) {
+            const bool same = k != i && files->file[k].series == file->series;
+            others += same;
+            first = first && !(same && files->file[k].file < file->file);
+        }
+        if (others == 0) {
+            slc_cli_say(command, "no file is found that follows %s in its acquisition", file->path);
+        }
+        if (file->series != 0 && first && file->file > 0) {
+            slc_cli_say(command,
+                        "%s is number %u of its acquisition: what was received before it is not read",
+                        file->path, file->file);
+        }
+    }
+}
+
 int slc_pet_paths_of(const slc_cli_command *command, char **named, int n, bool series, bool quiet,
                      slc_pet_paths *paths)
 {
@@ -162,10 +195,16 @@ int slc_pet_paths_of(const slc_cli_command *command, char **named, int n, bool s
             clear(&files);
             return slc_cli_wrong(command, "--series looks for files, and '-' is none");
         }
+        if (pass_over(command->name, named[i], n, quiet)) {
+            continue;
+        }
         status = series ? add_series(&files, named[i], &error) : add(&files, named[i], false, &error);
     }
     if (status == SLC_OK && !series && !quiet) {
         tell_all(command->name, &files);
+    }
+    if (status == SLC_OK && series && !quiet) {
+        tell_series(command->name, &files);
     }
     status = status == SLC_OK ? give(&files, paths, &error) : status;
     clear(&files);

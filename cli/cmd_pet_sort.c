@@ -146,7 +146,6 @@ static slc_status finish(job *j)
 static void tell(const job *j)
 {
     const slc_pet_sort_counts *c = &j->counts;
-    slc_pet_late_tell("pet sort", c, j->config.horizon_ps);
     slc_cli_say("pet sort",
                 "%" PRIu64 " singles, %" PRIu64 " in order, %" PRIu64 " late; largest lag %.9g us; "
                 "%.3f s",
@@ -172,16 +171,17 @@ static int process(job *j, const char *path)
         slc_cli_say("pet sort", "%s", j->error.text);
         return SLC_CLI_FAILED;
     }
+    const bool kept = slc_pet_late_tell("pet sort", &j->counts, j->config.horizon_ps, j->options->quiet);
     if (j->options->json) {
         json_t *object = json_pack("{s:s, s:o, s:f}", "command", "pet sort", "sort",
                                    slc_pet_sort_json(&j->counts, j->config.horizon_ps), "seconds",
                                    j->seconds);
-        return slc_cli_print_json("pet sort", object) ? SLC_CLI_DONE : SLC_CLI_FAILED;
+        return slc_cli_print_json("pet sort", object) && kept ? SLC_CLI_DONE : SLC_CLI_FAILED;
     }
     if (!j->options->quiet) {
         tell(j);
     }
-    return SLC_CLI_DONE;
+    return kept ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
 static int check(const sort_options *o, char **inputs)

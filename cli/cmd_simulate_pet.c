@@ -9,6 +9,7 @@
 
 #include <sluice/sluice.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,9 +257,6 @@ static slc_status open_outputs(job *j)
 {
     const simulate_options *o = j->options;
     slc_status status = SLC_OK;
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    j->began_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     if (o->tables != NULL) {
         status = slc_io_write_pet_tables(o->tables, slc_sim_pet_tables(j->sim), &j->error);
     }
@@ -276,6 +274,10 @@ static slc_status open_outputs(job *j)
             .payload = {.header_bytes = o->sequence ? 8 : 0, .sequence_bytes = o->sequence ? 8 : 0}};
         status = slc_io_pet_raw_create(o->output, &config, &j->raw, &j->error);
     }
+    /* Behind the raw file's own beginning, which its head tells: nothing is received before. */
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    j->began_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     return status;
 }
 
@@ -320,8 +322,10 @@ static slc_status write_step(job *j, double begin_s)
         slc_columns_reset(&j->truth);
     }
     if (j->bare != NULL) {
-        /* A write that fails shows in the stream, and finish looks there. */
-        (void)fwrite(j->frames, sizeof *j->frames, j->n, slc_io_text_stream(j->bare));
+        if (fwrite(j->frames, sizeof *j->frames, j->n, slc_io_text_stream(j->bare)) != j->n) {
+            status = slc_fail(&j->error, SLC_ERR_IO, "%s: cannot write: %s", j->options->output,
+                              strerror(errno));
+        }
     } else if (j->raw != NULL) {
         status = write_raw(j, begin_s);
     }

@@ -90,8 +90,15 @@ static int unknown_command(int argc, char **argv)
                 slc_cli_help(*row);
                 return SLC_CLI_DONE;
             }
-            (void)fprintf(stderr, "sluice: '%s' needs a second word, as in 'sluice %s'; see sluice --help\n",
-                          argv[0], name);
+            if (argc > 1) {
+                (void)fprintf(stderr,
+                              "sluice: unknown command '%s %s'; there is 'sluice %s'; see sluice --help\n",
+                              argv[0], argv[1], name);
+            } else {
+                (void)fprintf(stderr,
+                              "sluice: '%s' needs a second word, as in 'sluice %s'; see sluice --help\n",
+                              argv[0], name);
+            }
             return SLC_CLI_USAGE;
         }
     }

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support/temporary_folder.h"
@@ -308,6 +309,40 @@ static void test_leaves_hdf5_alone(void **state)
     assert_int_equal(H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL), 0);
 }
 
+static size_t written_bytes(uint8_t *bytes, size_t room)
+{
+    const uint32_t sizes[] = {5};
+    slc_io_hdf5_writer *writer = NULL;
+    sample s = {.u8 = NULL};
+    (void)fill(&s, 0, sizes, 1);
+    assert_int_equal(slc_io_hdf5_create(path, &writer, NULL), SLC_OK);
+    assert_int_equal(slc_io_hdf5_append(writer, "part", &sample_schema, &s, NULL), SLC_OK);
+    assert_int_equal(slc_io_hdf5_finish(writer, NULL), SLC_OK);
+    slc_columns_clear(&sample_schema, &s);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    const size_t n = fread(bytes, 1, room, file);
+    assert_int_equal(fclose(file), 0);
+    return n;
+}
+
+/* The same results are the same bytes, in another second, too: nothing in the file has a time. */
+static void test_same_bytes(void **state)
+{
+    (void)state;
+    enum { ROOM = 1 << 17 };
+    static uint8_t first[ROOM], second[ROOM];
+    const size_t n = written_bytes(first, ROOM);
+    assert_true(n > 1000 && n < ROOM);
+    const time_t then = time(NULL);
+    while (time(NULL) == then) {
+        const struct timespec wait = {.tv_nsec = 20000000};
+        (void)nanosleep(&wait, NULL);
+    }
+    assert_int_equal(written_bytes(second, ROOM), n);
+    assert_memory_equal(first, second, n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -315,6 +350,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_abandoned_leaves_nothing, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_refusals, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_full_disk, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_same_bytes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_leaves_hdf5_alone, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

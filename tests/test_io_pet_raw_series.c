@@ -7,6 +7,8 @@
 #include "io/io_pet_raw.h"
 #include "support/pet_raw.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -96,6 +98,48 @@ static void test_following(void **state)
 }
 
 /* Without a folder in the name it is the one at hand. */
+/* A link to a file of another folder: those beside its target follow, unless links of their own do. */
+static void test_link(void **state)
+{
+    (void)state;
+    slc_io_pet_raw_names names;
+    assert_int_equal(mkdir(pet_in_folder("data"), 0700), 0);
+    acquire("data/run.raw", 4);
+    assert_int_equal(symlink("data/run.raw", pet_in_folder("link.raw")), 0);
+    char *real = realpath(pet_in_folder("data/run.0001.raw"), NULL);
+    assert_int_equal(slc_io_pet_raw_following(pet_in_folder("link.raw"), &names, NULL), SLC_OK);
+    assert_int_equal(names.n, 1);
+    assert_string_equal(names.path[0], real);
+    slc_io_pet_raw_names_clear(&names);
+    free(real);
+    static const char *const beside[] = {"link.0001.raw", NULL};
+    assert_int_equal(symlink("data/run.0001.raw", pet_in_folder("link.0001.raw")), 0);
+    expect("link.raw", beside);
+    assert_int_equal(unlink(pet_in_folder("link.0001.raw")), 0);
+    assert_int_equal(unlink(pet_in_folder("link.raw")), 0);
+    static const char *const made[] = {"data/run.raw", "data/run.0001.raw", "data/run.raw.index",
+                                       "data/run.0001.raw.index"};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        assert_int_equal(unlink(pet_in_folder(made[i])), 0);
+    }
+    assert_int_equal(rmdir(pet_in_folder("data")), 0);
+}
+
+/* An index is one by its first bytes, and no frames. */
+static void test_index_is_no_frames(void **state)
+{
+    (void)state;
+    slc_io_pet_raw *raw = NULL;
+    slc_error error = {0};
+    acquire("run.raw", 2);
+    assert_true(slc_io_pet_raw_is_index(pet_in_folder("run.raw.index")));
+    assert_false(slc_io_pet_raw_is_index(pet_in_folder("run.raw")));
+    assert_false(slc_io_pet_raw_is_index(pet_in_folder("nothing")));
+    assert_int_equal(slc_io_pet_raw_open(pet_in_folder("run.raw.index"), &raw, &error), SLC_ERR_FORMAT);
+    assert_null(raw);
+    assert_non_null(strstr(error.text, "run.raw.index: byte 0: this is the index of a raw file, not frames"));
+}
+
 static void test_here(void **state)
 {
     (void)state;
@@ -157,6 +201,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_following, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(test_link, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(test_index_is_no_frames, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(test_here, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(test_index, make_folder, remove_all),
     };

@@ -225,6 +225,13 @@ static void wrong_configurations_are_refused(void **state)
     bad = pet_frames_chain();
     bad.device = "gpu";
     refuse(&g, &bad, SLC_ERR_USAGE, "gpu");
+    bad = pet_frames_chain(); /* the scanner has 520 */
+    bad.prompt.good = (slc_pet_good){
+        .kind = SLC_PET_GOOD_SECTORS, .sectors = 24, .min_sectors = 2, .crystals_per_ring = 312};
+    refuse(&g, &bad, SLC_ERR_USAGE,
+           "good.crystals_per_ring: 312, but the scanner has 520 crystals in a ring");
+    bad.prompt.good.kind = SLC_PET_GOOD_DISTANCE;
+    refuse(&g, &bad, SLC_ERR_USAGE, "good.crystals_per_ring: 312");
     const float gain = -1;
     g.tables.gain = &gain;
     bad = pet_frames_chain();

@@ -146,7 +146,8 @@ static void pairs_and_counts_have_their_bins(void **state)
 
 /* ---- randoms --------------------------------------------------------------------------------------- */
 
-/* Two crystals in one second: 2 · W · n1 · n2 / t, t from the first single to the last. */
+/* Two crystals in one second: 2 · W · n1 · n2 / t, t from the first single to the last and a mean gap more at
+ * either end; or the whole bin. */
 static void randoms_of_two_crystals(void **state)
 {
     (void)state;
@@ -159,7 +160,7 @@ static void randoms_of_two_crystals(void **state)
         m.crystal[i] = i % 4 == 0 ? 7 : 100;
     }
     add(rates, &m, 0, 1001); /* 251 of one, 750 of the other, 1 s */
-    const double wanted = 2 * 5e-9 * 251 * 750;
+    const double wanted = 2 * 5e-9 * 251 * 750 / 1.002;
     is_near(slc_pet_rates_randoms_of(rates, 7, 100), wanted, 1e-12);
     is_near(slc_pet_rates_randoms_of(rates, 100, 7), wanted, 1e-12);
     is_near(slc_pet_rates_randoms(rates), wanted, 1e-12);
@@ -167,6 +168,44 @@ static void randoms_of_two_crystals(void **state)
     assert_true(slc_pet_rates_randoms_of(rates, 7, 8) == 0);
     assert_true(slc_pet_rates_randoms_of(rates, 7, 240) == 0); /* there is none */
     slc_pet_rates_close(rates);
+    config.whole_bins = true;
+    rates = open_rates(&config);
+    add(rates, &m, 0, 1001);
+    is_near(slc_pet_rates_randoms(rates), 2 * 5e-9 * 251 * 750 / 10, 1e-12);
+    slc_pet_rates_close(rates);
+}
+
+/* Singles less than a window apart tell nothing of how long was measured: they have the whole bin. */
+static void few_singles_are_few_randoms(void **state)
+{
+    (void)state;
+    const struct {
+        int64_t time[4];
+        size_t n;
+        double wanted;
+    } cases[] = {
+        {{5}, 1, 0},
+        {{5, 12}, 2, 2 * 5e-9},                                 /* a pair in a bin of 1 s */
+        {{5, 5 + 4999, 5, 9}, 4, 2 * 5e-9 * 4},                 /* a crowd, in any order */
+        {{-3, 4}, 2, 0},                                        /* a pair in two bins */
+        {{second / 2, second / 2 + 8000}, 2, 2 * 5e-9 / 24e-9}, /* two moments, and a gap at both ends */
+        {{second / 4, second / 4 + 7, second / 2, second / 2 + 7}, 4, 2 * 5e-9 * 4 / 0.75},
+        {{0, 7, second * 3, second * 3 + 7}, 4, 4 * 5e-9}, /* bins at both ends, a gap of 3 s */
+    };
+    const slc_pet_rates_config config = small();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        slc_pet_rates *rates = open_rates(&config);
+        static made m;
+        for (size_t k = 0; k < cases[i].n; k++) {
+            m.time[k] = cases[i].time[k];
+            m.crystal[k] = k % 2 == 0 ? 7 : 100;
+        }
+        add(rates, &m, 0, cases[i].n / 2);
+        add(rates, &m, cases[i].n / 2, cases[i].n - cases[i].n / 2);
+        is_near(slc_pet_rates_randoms(rates), cases[i].wanted, 1e-9 * cases[i].wanted);
+        is_near(slc_pet_rates_randoms_of(rates, 7, 100), cases[i].wanted, 1e-9 * cases[i].wanted);
+        slc_pet_rates_close(rates);
+    }
 }
 
 static void changing_rates_are_followed(void **state)
@@ -274,7 +313,8 @@ static void every_good_pair_counts(void **state)
             pairs += is_good(&config.good, a, b);
         }
     }
-    is_near(slc_pet_rates_randoms(rates), 5e-9 * 4 * pairs, 1e-9);
+    is_near(slc_pet_rates_randoms(rates), 5e-9 * 4 * pairs / (1 + 1.0 / 479),
+            1e-9);                        /* its bin begins with it */
     assert_true(pairs == 240.0 * 3 * 30); /* sectors 3, 4 and 5 away, of 30 crystals each */
     slc_pet_rates_close(rates);
 }
@@ -376,6 +416,7 @@ int main(void)
         cmocka_unit_test(bins_are_as_counted),
         cmocka_unit_test(pairs_and_counts_have_their_bins),
         cmocka_unit_test(randoms_of_two_crystals),
+        cmocka_unit_test(few_singles_are_few_randoms),
         cmocka_unit_test(changing_rates_are_followed),
         cmocka_unit_test(totals_of_all_kinds_of_good),
         cmocka_unit_test(every_good_pair_counts),

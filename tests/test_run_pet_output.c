@@ -220,9 +220,7 @@ static void rates_against_time(void **state)
         double seconds = 0;
         (void)slc_pet_rates_singles(whole, &seconds);
         assert_true(fabs(totals.seconds - seconds) < 1e-15);
-        /* Bins have thousands of singles of other crystals: that their ends are a single's time matters
-         * little. */
-        assert_true(fabs(totals.randoms / slc_pet_rates_randoms(whole) - 1) < 0.01);
+        assert_true(fabs(totals.randoms / slc_pet_rates_randoms(whole) - 1) < 1e-9);
         assert_int_equal(rows->head.size, wanted->head.size);
         assert_true(rows->head.size > 10);
         uint64_t sum[3] = {0};
@@ -245,6 +243,66 @@ static void rates_against_time(void **state)
         slc_pet_rates_close(whole);
     }
     free(frames);
+}
+
+/* Singles at these times, of two crystals in turn. */
+static slc_run_pet_rates *rates_of_few(double bin_s, const int64_t *times, size_t n)
+{
+    const slc_run_pet_rates_config config = rates_config(bin_s);
+    const slc_pet_totals totals = {.checksum = 0};
+    slc_run_pet_rates *rates = NULL;
+    slc_pet_result result = {0};
+    assert_int_equal(slc_run_pet_rates_open(&config, &rates, NULL), SLC_OK);
+    assert_int_equal(slc_columns_reserve(&slc_pet_singles_schema, &result.singles, 2, 1), SLC_OK);
+    for (size_t i = 0; i < n; i++) { /* one at a time */
+        result.singles.head.size = 1;
+        result.singles.time_ps[0] = times[i];
+        result.singles.crystal[0] = (uint32_t)(i % 2) * 100;
+        assert_int_equal(slc_run_pet_rates_add(rates, NULL, 0, &result, &totals, 0, NULL), SLC_OK);
+    }
+    assert_int_equal(slc_run_pet_rates_finish(rates, NULL), SLC_OK);
+    slc_pet_result_clear(&result);
+    return rates;
+}
+
+/* However few singles a bin has, it has its length: a lone pair makes no randoms. */
+static void rates_of_few_singles(void **state)
+{
+    (void)state;
+    const int64_t ms = INT64_C(1000000000);
+    const struct {
+        int64_t times[6];
+        size_t n, rows;
+        double first_s, last_s, randoms;
+    } cases[] = {
+        {{0}, 0, 0, 0, 0, 0},
+        {{7}, 1, 1, 1e-3, 1e-3, 0},
+        {{7, 14}, 2, 1, 1e-3, 1e-3, 2e-8 / 1e-3},
+        {{7, 7 + 20000}, 2, 1, 4e-8 + 7e-12, 4e-8 + 7e-12, 2e-8 / (4e-8 + 7e-12)}, /* from the bin's begin */
+        {{-3, 4}, 2, 2, 1e-3, 1e-3, 0},
+        /* Three lone pairs in bins of their own, of which the last begins with its pair. */
+        {{ms / 2, ms / 2 + 7, 2 * ms, 2 * ms + 7, 7 * ms, 7 * ms + 7}, 6, 3, 1e-3, 1e-3, 3 * 2e-8 / 1e-3},
+        /* 0.1 ms apart, the first and last bins in part. */
+        {{ms * 8 / 10, ms * 9 / 10, ms, ms + ms / 10}, 4, 2, 3e-4, 2e-4, 2e-8 / 3e-4 + 2e-8 / 2e-4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        slc_run_pet_rates *rates = rates_of_few(1e-3, cases[i].times, cases[i].n);
+        const slc_run_pet_rate_rows *rows = slc_run_pet_rates_rows(rates);
+        slc_run_pet_rates_totals totals;
+        slc_run_pet_rates_totals_of(rates, &totals);
+        assert_int_equal(rows->head.size, cases[i].rows);
+        assert_true(fabs(totals.randoms - cases[i].randoms) <= 1e-9 * cases[i].randoms);
+        double sum = 0;
+        for (size_t k = 0; k < cases[i].rows; k++) {
+            sum += rows->randoms[k];
+        }
+        assert_true(fabs(sum - cases[i].randoms) <= 1e-9 * cases[i].randoms);
+        if (cases[i].rows > 0) {
+            assert_true(fabs(rows->length_s[0] - cases[i].first_s) < 1e-15);
+            assert_true(fabs(rows->length_s[cases[i].rows - 1] - cases[i].last_s) < 1e-15);
+        }
+        slc_run_pet_rates_close(rates);
+    }
 }
 
 /* Times that are farther apart than a signed number can say. */
@@ -500,6 +558,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_in_order),
         cmocka_unit_test(rates_against_time),
+        cmocka_unit_test(rates_of_few_singles),
         cmocka_unit_test(rates_of_the_farthest_times),
         cmocka_unit_test(rates_at_the_limits),
         cmocka_unit_test(dead_time),

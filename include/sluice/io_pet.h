@@ -64,9 +64,14 @@ void slc_io_pet_raw_info_of(const slc_io_pet_raw *raw, slc_io_pet_raw_info *info
 bool slc_io_pet_raw_has_index(const slc_io_pet_raw *raw);
 /* The name of FILE.index, which the caller frees; NULL without memory. */
 char *slc_io_pet_raw_index_name(const char *path);
+/* The name of a further file of an acquisition, "a/run.0012.raw" of "a/run.raw" and 12, which the caller
+ * frees; the name itself of 0; NULL without memory. */
+char *slc_io_pet_raw_name(const char *path, uint32_t number);
 
 /* Is it a regular file that begins as raw files with a head do, damaged or not? */
 bool slc_io_pet_raw_is(const char *path);
+/* Is it a regular file that begins as FILE.index does? */
+bool slc_io_pet_raw_is_index(const char *path);
 /* Files that were written behind this one in its acquisition, in their order: those beside it with numbers in
  * their names (run.0001.raw …) whose heads tell its series. None of files without a head. */
 typedef struct slc_io_pet_raw_names {

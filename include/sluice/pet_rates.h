@@ -22,6 +22,7 @@ typedef struct slc_pet_rates_config {
     slc_pet_good good; /* of the pairs whose randoms are wanted */
     double window_ns;  /* W: a pair of crystals has randoms at 2 · W · s1 · s2 where either may be first */
     double bin_s;      /* of the rates against time, at most an hour; of bins there may be 2^20 */
+    bool whole_bins;   /* the measurement fills its first and its last bin, too */
 } slc_pet_rates_config;
 
 /* One row is one bin of time. */
@@ -48,11 +49,14 @@ slc_status slc_pet_rates_add_counts(slc_pet_rates *rates, int64_t time_ps, uint6
 /* Singles of each crystal (crystals of them), and seconds from the first to the last (may be NULL). */
 const uint64_t *slc_pet_rates_singles(const slc_pet_rates *rates, double *seconds);
 /* Randoms expected of a pair of crystals, and of all good pairs, in counts over the measurement: the sum over
- * bins of time of 2 · W · s1 · s2 · bin, so that rates that change are followed; of the first and the last
- * bin, the part between the first and the last single. A crystal with itself, where that is good, has W · s ·
- * s. The total is computed from sums over ranges of crystals, not pair by pair. A true pair is in the product
- * of its crystals' counts, too: bins with few counts of a crystal make the sum too large by trues / (2 · W ·
- * randoms a bin). The total uses memory of `rates`: not from several threads. */
+ * bins of time of 2 · W · s1 · s2 · bin, so that rates that change are followed. The first and the last bin
+ * of all, without whole_bins, are as long as the part of them from the first single to the last, with one
+ * mean gap more at either end; singles less than W behind the one added before count as one for that gap, and
+ * where all are one, nothing tells how long they took: they have their bins from end to end. Bins between are
+ * always whole. A crystal with itself, where that is good, has W · s · s. The total is computed from sums
+ * over ranges of crystals, not pair by pair. A true pair is in the product of its crystals' counts, too: bins
+ * with few counts of a crystal make the sum too large by trues / (2 · W · randoms a bin). The total uses
+ * memory of `rates`: not from several threads. */
 double slc_pet_rates_randoms_of(const slc_pet_rates *rates, uint32_t crystal1, uint32_t crystal2);
 double slc_pet_rates_randoms(const slc_pet_rates *rates);
 /* Bins without anything between others are there with zeros. */

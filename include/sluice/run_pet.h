@@ -72,6 +72,7 @@ typedef struct slc_run_pet_counts {
      * ring, because the writer was slow; kernel_drops the others, for want of room in the sockets. */
     uint64_t kernel_drops, ring_drops;
     uint64_t lost, malformed; /* the modules' sums; malformed also datagrams too short to have a module */
+    uint64_t empty;           /* of those: without a byte, so that they are not in the file */
     /* Frames that are in the file, but that the chain was too slow for, or that came behind its failure. */
     uint64_t live_skipped;
     uint64_t live_gaps; /* how often it was too slow; each time it goes on when half of its queue is empty */

@@ -45,7 +45,7 @@ typedef struct slc_run_pet_rates_config {
  * clock. */
 typedef struct slc_run_pet_rate_rows {
     slc_columns head;
-    double *begin_s, *length_s; /* of the length, the part between the first and the last single of all */
+    double *begin_s, *length_s; /* of the first and last bin with singles, what pet_rates.h has of them */
     uint64_t *frames, *singles, *prompts, *delayeds;
     uint64_t *multiples; /* windows of more than two singles */
     uint64_t *lost;      /* frames that no single was made of, energies outside apart, and late singles */
@@ -55,7 +55,7 @@ extern const slc_schema slc_run_pet_rate_rows_schema;
 
 typedef struct slc_run_pet_rates_totals {
     double seconds;        /* from the first single to the last */
-    double randoms;        /* of all rows */
+    double randoms;        /* of all rows; 0 before the end */
     uint64_t frames;       /* of blocks that there are */
     double dead_frames;    /* frames to be expected in dead time */
     double worst_fraction; /* of a block's frames in dead time, over a bin */

@@ -34,6 +34,7 @@ static const struct {
     {257, "ustar", 5, "a tar archive: unpack it first"},
     {0, "\x89HDF\r\n\x1a\n", 8, "an HDF5 file: it holds results, not raw events"},
     {0, "root\0\0", 6, "a ROOT file: not supported"},
+    {0, "\x89SLCPET\n", 8, "a raw file of PET: sluice pet run reads it, sluice info its file and no pipe"},
     {5, " CListModeData", 14, "a list-mode file of PET: sluice pet list reads it"},
 };
 enum { N_STRANGERS = sizeof strangers / sizeof *strangers };

@@ -114,7 +114,7 @@ static hid_t make_dataset(hid_t parent, const char *name, slc_type type, const c
     const hid_t how = H5Pcreate(H5P_DATASET_CREATE);
     hid_t dataset = H5I_INVALID_HID;
     if (space >= 0 && how >= 0 && H5Pset_chunk(how, 1, &chunk) >= 0 && H5Pset_shuffle(how) >= 0 &&
-        H5Pset_deflate(how, DEFLATE_LEVEL) >= 0) {
+        H5Pset_deflate(how, DEFLATE_LEVEL) >= 0 && H5Pset_obj_track_times(how, false) >= 0) {
         dataset = H5Dcreate2(parent, name, file_type(type), space, H5P_DEFAULT, how, H5P_DEFAULT);
     }
     if (dataset >= 0 && !slc_io_hdf5_put_text(dataset, "unit", unit, H5T_CSET_UTF8)) {
@@ -166,7 +166,14 @@ static group *find_group(slc_io_hdf5_writer *writer, const char *name)
 static bool make_datasets(slc_io_hdf5_writer *writer, group *g, const slc_schema *schema)
 {
     const uint64_t zero = 0;
-    const hid_t parent = H5Gcreate2(writer->file, g->name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t how = H5Pcreate(H5P_GROUP_CREATE);
+    hid_t parent = H5I_INVALID_HID;
+    if (how >= 0 && H5Pset_obj_track_times(how, false) >= 0) {
+        parent = H5Gcreate2(writer->file, g->name, H5P_DEFAULT, how, H5P_DEFAULT);
+    }
+    if (how >= 0) {
+        (void)H5Pclose(how);
+    }
     if (parent < 0) {
         return false;
     }
@@ -271,14 +278,21 @@ static bool close_all(slc_io_hdf5_writer *writer)
     return good;
 }
 
+/* There are no times in the file, nor of its groups and datasets, so that the same results are the same
+ * bytes. */
 static hid_t create_file(slc_io_hdf5_writer *writer)
 {
-    const hid_t access = slc_io_hdf5_file_access(&writer->wrong);
-    if (access < 0) {
-        return H5I_INVALID_HID;
+    const hid_t access = slc_io_hdf5_file_access(&writer->wrong), how = H5Pcreate(H5P_FILE_CREATE);
+    hid_t file = H5I_INVALID_HID;
+    if (access >= 0 && how >= 0 && H5Pset_obj_track_times(how, false) >= 0) {
+        file = H5Fcreate(writer->output.temporary, H5F_ACC_TRUNC, how, access);
     }
-    const hid_t file = H5Fcreate(writer->output.temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    (void)H5Pclose(access);
+    if (how >= 0) {
+        (void)H5Pclose(how);
+    }
+    if (access >= 0) {
+        (void)H5Pclose(access);
+    }
     return file;
 }
 

@@ -2,6 +2,8 @@
  * Complete files or none: temporary name, fsync, rename. */
 #include "io/io_output.h"
 
+#include <sluice/io_pet.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -135,6 +137,18 @@ static int sync_by_name(const char *name)
     return wrong;
 }
 
+/* Looked for at the very end: an acquisition may have begun the file after the output was opened. What was
+ * written stays under its temporary name, as it may be all there is of a measurement, too. */
+static slc_status spare_raw_data(slc_io_output *output, slc_error *error)
+{
+    const slc_status status = slc_fail(
+        error, SLC_ERR_IO,
+        "%s: is raw data now, which cannot be made again: not replaced; what was written is in %s",
+        output->path, output->temporary);
+    forget(output);
+    return status;
+}
+
 slc_status slc_io_output_commit(slc_io_output *output, slc_error *error)
 {
     int wrong = 0;
@@ -143,6 +157,9 @@ slc_status slc_io_output_commit(slc_io_output *output, slc_error *error)
         output->stream = NULL;
     } else if (output->temporary != NULL) {
         wrong = sync_by_name(output->temporary);
+    }
+    if (wrong == 0 && output->temporary != NULL && slc_io_pet_raw_is(output->path)) {
+        return spare_raw_data(output, error);
     }
     if (wrong == 0 && output->temporary != NULL && rename(output->temporary, output->path) != 0) {
         wrong = errno;

@@ -25,7 +25,8 @@ slc_status slc_io_output_open(slc_io_output *output, const char *path, slc_error
 slc_status slc_io_output_reserve_name(slc_io_output *output, const char *path, slc_error *error);
 /* What a write that has just failed is told as: "PATH: cannot write: REASON". Returns SLC_ERR_IO. */
 slc_status slc_io_output_failed(const char *path, slc_error *error);
-/* Flushes, syncs, closes and renames. On failure (a full disk) the temporary file is removed. */
+/* Flushes, syncs, closes and renames. On failure (a full disk) the temporary file is removed; it stays where
+ * raw data of PET stand under the final name by now, which no output replaces. */
 slc_status slc_io_output_commit(slc_io_output *output, slc_error *error);
 /* Closes and removes the temporary file. Harmless on a closed output. */
 void slc_io_output_abandon(slc_io_output *output);

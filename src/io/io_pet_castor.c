@@ -25,6 +25,19 @@ static slc_status want_word(const slc_io_pet_list *in, const char *key, const ch
                                                 in->name, key, word, wanted);
 }
 
+/* The header names its scanner. A name that is known here says which it is; of others nothing is known. */
+static slc_status compare_scanner(const slc_io_pet_list *in, slc_error *error)
+{
+    char name[64] = "";
+    slc_pet_geometry named;
+    slc_error unknown;
+    if (!slc_io_pet_header_value(in->header, ':', "Scanner name", name, sizeof name) ||
+        slc_pet_scanner(name, &named, &unknown) != SLC_OK) {
+        return SLC_OK;
+    }
+    return slc_io_pet_list_compare(in, slc_pet_rings(&named), slc_pet_crystals_per_ring(&named), error);
+}
+
 static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
 {
     /* The fields that records may have, in their order, and their bytes. */
@@ -39,6 +52,7 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
     (void)path;
     slc_status status = want_word(in, "Data mode", "list-mode", error);
     status = status == SLC_OK ? want_word(in, "Data type", "PET", error) : status;
+    status = status == SLC_OK ? compare_scanner(in, error) : status;
     if (status == SLC_OK) {
         status = slc_io_pet_header_count(in->header, ':', "Number of events", in->name, 0, UINT32_MAX,
                                          &in->events, error);

@@ -94,6 +94,25 @@ static slc_status open_columns(slc_io_pet_list *in, const char *path, slc_error 
     return SLC_OK;
 }
 
+/* A whole number that the file has as an attribute of its root; 0 where it has none. */
+static uint32_t number_of(hid_t file, const char *name)
+{
+    double value = 0;
+    const hid_t attribute = H5Aexists(file, name) > 0 ? H5Aopen(file, name, H5P_DEFAULT) : H5I_INVALID_HID;
+    const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : H5I_INVALID_HID;
+    if (space >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
+        H5Aread(attribute, H5T_NATIVE_DOUBLE, &value) < 0) {
+        value = 0;
+    }
+    if (space >= 0) {
+        (void)H5Sclose(space);
+    }
+    if (attribute >= 0) {
+        (void)H5Aclose(attribute);
+    }
+    return value >= 1 && value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
 static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
 {
     _Static_assert(sizeof(slc_pet_coincidences) == sizeof(slc_columns) + COLUMNS * sizeof(void *),
@@ -107,7 +126,11 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
         c->column[k] = H5I_INVALID_HID;
     }
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
-    const slc_status status = open_columns(in, path, error);
+    slc_status status = open_columns(in, path, error);
+    if (status == SLC_OK) {
+        status = slc_io_pet_list_compare(in, number_of(c->file, "rings"),
+                                         number_of(c->file, "crystals_per_ring"), error);
+    }
     slc_io_hdf5_silence_end(before);
     return status;
 }

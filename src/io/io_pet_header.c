@@ -102,7 +102,11 @@ slc_status slc_io_pet_header_read(const char *path, char **text, slc_error *erro
     void *bytes = NULL;
     size_t size = 0;
     *text = NULL;
-    const slc_status status = slc_io_read_file(path, (size_t)1 << 20, &bytes, &size, error);
+    enum { MOST = 1 << 20 };
+    const slc_status status = slc_io_read_file(path, MOST, &bytes, &size, error);
+    if (status == SLC_ERR_FORMAT) {
+        return slc_fail(error, status, "%s: byte %d: larger than any header: is it the data?", path, MOST);
+    }
     if (status != SLC_OK) {
         return status;
     }

@@ -114,6 +114,27 @@ static slc_status make(const char *path, slc_io_pet_list_format format, const sl
     return SLC_OK;
 }
 
+slc_status slc_io_pet_list_compare(const slc_io_pet_list *in, uint32_t rings, uint32_t crystals_per_ring,
+                                   slc_error *error)
+{
+    if (!in->has_geometry) {
+        return SLC_OK;
+    }
+    const uint32_t given_rings = slc_pet_rings(&in->geometry),
+                   given_crystals = slc_pet_crystals_per_ring(&in->geometry);
+    if (rings != 0 && rings != given_rings) {
+        return slc_fail(error, SLC_ERR_FORMAT,
+                        "%s: it is of a scanner of %u rings; the one that is given has %u", in->name, rings,
+                        given_rings);
+    }
+    if (crystals_per_ring != 0 && crystals_per_ring != given_crystals) {
+        return slc_fail(error, SLC_ERR_FORMAT,
+                        "%s: it is of a scanner of %u crystals in a ring; the one that is given has %u",
+                        in->name, crystals_per_ring, given_crystals);
+    }
+    return SLC_OK;
+}
+
 /* From the header's text, the path of the data beside it. */
 static slc_status data_beside(const slc_io_pet_list *in, const char *header, char **data, slc_error *error)
 {
@@ -371,8 +392,9 @@ slc_status slc_io_pet_list_write(slc_io_pet_list_writer *writer, const slc_pet_c
         delayeds += pairs->delayed[i] != 0;
     }
     if (delayeds > 0 && !writer->ops->delayeds) {
-        return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: %s files have no delayed pairs, and there are %llu",
-                        writer->base, writer->ops->name, (unsigned long long)delayeds);
+        return slc_fail(error, SLC_ERR_UNSUPPORTED,
+                        "%s: %s files have no delayed pairs, and there are some: write prompts alone",
+                        writer->base, writer->ops->name);
     }
     const slc_status status = writer->ops->write(writer, pairs, error);
     if (status == SLC_OK) {

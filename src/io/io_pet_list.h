@@ -85,6 +85,11 @@ static inline void slc_io_pet_list_prompt(slc_io_pet_list *in, slc_pet_coinciden
     slc_io_pet_list_row(pairs, time_ps, llrint((double)dt_ps), crystal1, crystal2, false);
 }
 
+/* SLC_ERR_FORMAT where the file tells another scanner than the one that is given, whose crystals would be in
+ * other places; 0: the file does not say. */
+slc_status slc_io_pet_list_compare(const slc_io_pet_list *in, uint32_t rings, uint32_t crystals_per_ring,
+                                   slc_error *error);
+
 /* ---- writing ----------------------------------------------------------------------------------- */
 
 struct slc_io_pet_list_writer {

@@ -57,7 +57,7 @@ uint64_t slc_io_pet_block_frames(const slc_io_pet_block *block);
 
 /* ---- the head of a file, the index ------------------------------------------------------------- */
 
-extern const uint8_t slc_io_pet_raw_magic[8], slc_io_pet_block_magic[4];
+extern const uint8_t slc_io_pet_raw_magic[8], slc_io_pet_raw_index_magic[8], slc_io_pet_block_magic[4];
 /* Do these 8 bytes begin an HDF5 file? */
 bool slc_io_pet_is_hdf5(const uint8_t *bytes);
 
@@ -71,8 +71,6 @@ void slc_io_pet_raw_head_store(uint8_t at[SLC_PET_RAW_HEAD], const slc_io_pet_ra
 slc_status slc_io_pet_raw_head_load(const uint8_t at[SLC_PET_RAW_HEAD], slc_io_pet_raw_head *head);
 /* The same of a file; false where it is no regular file with an undamaged head of this version. */
 bool slc_io_pet_raw_head_of(const char *path, slc_io_pet_raw_head *head);
-/* "a/run.raw" and 12: "a/run.0012.raw", which the caller frees; NULL without memory. */
-char *slc_io_pet_raw_name(const char *path, uint32_t number);
 
 typedef struct slc_io_pet_raw_entry {
     uint64_t offset;    /* of a block's head */

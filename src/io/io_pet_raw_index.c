@@ -13,7 +13,7 @@
 
 enum { INDEX_HEAD = 40, ENTRY = 32, HASH = 8, MOST = 1 << 28 /* bytes: of a file of 8 TiB */ };
 
-static const uint8_t magic[8] = {0x89, 'S', 'L', 'C', 'P', 'I', 'X', '\n'};
+const uint8_t slc_io_pet_raw_index_magic[8] = {0x89, 'S', 'L', 'C', 'P', 'I', 'X', '\n'};
 
 char *slc_io_pet_raw_index_name(const char *path)
 {
@@ -33,7 +33,7 @@ static uint8_t *pack(uint64_t series, uint32_t file, uint64_t file_bytes, const 
     if (bytes == NULL) {
         return NULL;
     }
-    memcpy(bytes, magic, sizeof magic);
+    memcpy(bytes, slc_io_pet_raw_index_magic, sizeof slc_io_pet_raw_index_magic);
     slc_store_u32(bytes + 8, 1);
     slc_store_u32(bytes + 12, file);
     slc_store_u64(bytes + 16, series);
@@ -75,7 +75,8 @@ slc_status slc_io_pet_raw_index_write(const char *path, uint64_t series, uint32_
 
 static bool belongs(const uint8_t *bytes, size_t size, const slc_io_pet_raw_head *head, uint64_t file_bytes)
 {
-    return size >= INDEX_HEAD + HASH && memcmp(bytes, magic, sizeof magic) == 0 &&
+    return size >= INDEX_HEAD + HASH &&
+           memcmp(bytes, slc_io_pet_raw_index_magic, sizeof slc_io_pet_raw_index_magic) == 0 &&
            slc_load_u64(bytes + size - HASH) == slc_io_pet_raw_hash(bytes, size - HASH) &&
            slc_load_u32(bytes + 8) == 1 && slc_load_u32(bytes + 12) == head->file &&
            slc_load_u64(bytes + 16) == head->series && slc_load_u64(bytes + 24) == file_bytes &&

@@ -68,6 +68,28 @@ static slc_status look_for_blocks(slc_io_pet_raw *raw, slc_error *error)
     return status;
 }
 
+/* Files that lie beside raw data, and begin with what no frame would: bare frames may be anything else. */
+static const char *stranger_of(const uint8_t *bytes, size_t n)
+{
+    static const struct {
+        size_t at, size;
+        const uint8_t *magic;
+        const char *text;
+    } strangers[] = {{0, 8, (const uint8_t *)"\x89HDF\r\n\x1a\n", "an HDF5 file"},
+                     {0, 8, slc_io_pet_raw_index_magic, "the index of a raw file"},
+                     {0, 8, (const uint8_t *)"\x89PNG\r\n\x1a\n", "a PNG image"},
+                     {5, 14, (const uint8_t *)" CListModeData", "a list-mode file of coincidences"},
+                     {0, 10, (const uint8_t *)"!INTERFILE", "an Interfile header"},
+                     {0, 13, (const uint8_t *)"Scanner name:", "a header of CASToR"}};
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
+        if (n >= strangers[i].at + strangers[i].size &&
+            memcmp(bytes + strangers[i].at, strangers[i].magic, strangers[i].size) == 0) {
+            return strangers[i].text;
+        }
+    }
+    return NULL;
+}
+
 static slc_status begin(slc_io_pet_raw *raw, slc_error *error)
 {
     const uint8_t *bytes = NULL;
@@ -77,9 +99,10 @@ static slc_status begin(slc_io_pet_raw *raw, slc_error *error)
         return status;
     }
     const size_t magic = sizeof slc_io_pet_raw_magic;
-    if (n >= magic && slc_io_pet_is_hdf5(bytes)) {
-        return slc_fail(error, SLC_ERR_FORMAT, "%s: byte 0: this is an HDF5 file, not frames",
-                        raw->stream.name);
+    const char *stranger = stranger_of(bytes, n);
+    if (stranger != NULL) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: byte 0: this is %s, not frames", raw->stream.name,
+                        stranger);
     }
     if (n < magic || memcmp(bytes, slc_io_pet_raw_magic, magic) != 0) {
         return look_for_blocks(raw, error);

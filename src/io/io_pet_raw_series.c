@@ -54,6 +54,13 @@ bool slc_io_pet_raw_is(const char *path)
     return first_bytes(path, bytes, sizeof bytes) && memcmp(bytes, slc_io_pet_raw_magic, sizeof bytes) == 0;
 }
 
+bool slc_io_pet_raw_is_index(const char *path)
+{
+    uint8_t bytes[sizeof slc_io_pet_raw_index_magic];
+    return first_bytes(path, bytes, sizeof bytes) &&
+           memcmp(bytes, slc_io_pet_raw_index_magic, sizeof bytes) == 0;
+}
+
 bool slc_io_pet_raw_head_of(const char *path, slc_io_pet_raw_head *head)
 {
     uint8_t bytes[SLC_PET_RAW_HEAD];
@@ -156,6 +163,12 @@ static slc_status look_through(const char *path, const slc_io_pet_raw_head *of, 
     return status;
 }
 
+static bool is_link(const char *path)
+{
+    struct stat there;
+    return lstat(path, &there) == 0 && S_ISLNK(there.st_mode);
+}
+
 slc_status slc_io_pet_raw_following(const char *path, slc_io_pet_raw_names *names, slc_error *error)
 {
     slc_io_pet_raw_head head;
@@ -166,6 +179,12 @@ slc_status slc_io_pet_raw_following(const char *path, slc_io_pet_raw_names *name
         return SLC_OK;
     }
     slc_status status = look_through(path, &head, &files, &n, error);
+    /* Files beside a link's target have no links of their own, as a rule. */
+    char *target = status == SLC_OK && n == 0 && is_link(path) ? realpath(path, NULL) : NULL;
+    if (target != NULL) {
+        status = look_through(target, &head, &files, &n, error);
+    }
+    free(target);
     if (n > 0) {
         qsort(files, n, sizeof *files, by_file);
         names->path = malloc(n * sizeof *names->path);

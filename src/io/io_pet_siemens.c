@@ -18,7 +18,7 @@
 
 static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
 {
-    uint32_t bits = 32, span = 1, tangential = 0, difference = 0, views = 0;
+    uint32_t bits = 32, span = 1, tangential = 0, difference = 0, views = 0, told = 0;
     (void)path;
     in->record_bytes = 4;
     slc_status status = slc_io_pet_list_count(in, "LM event and tag words format (bits)", 1, 4096, &bits,
@@ -33,7 +33,10 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
     const uint32_t per_ring = slc_pet_crystals_per_ring(&in->geometry), rings = slc_pet_rings(&in->geometry);
     difference = rings - 1;
     views = per_ring / 2;
-    status = slc_io_pet_list_count(in, "axial compression", 1, 4096, &span, error);
+    status = slc_io_pet_list_count(in, "number of rings", 1, 65536, &told, error);
+    status = status == SLC_OK ? slc_io_pet_list_compare(in, told, 0, error) : status;
+    status = status == SLC_OK ? slc_io_pet_list_count(in, "axial compression", 1, 4096, &span, error)
+                              : status;
     if (status == SLC_OK && span != 1) {
         return slc_fail(error, SLC_ERR_UNSUPPORTED,
                         "%s: bins of %u pairs of rings have no crystals; read them without a scanner",

@@ -88,8 +88,10 @@ static slc_status share_threads(slc_pet_chain *chain, slc_error *error)
     return SLC_OK;
 }
 
-static slc_status check(const slc_pet_config *config, slc_error *error)
+static slc_status check(const slc_pet_config *config, const slc_pet_geometry *geometry, slc_error *error)
 {
+    const slc_pet_good *good = &config->prompt.good;
+    const uint32_t per_ring = slc_pet_crystals_per_ring(geometry);
     if (config->prompt.offset_ns > 0) {
         return slc_fail(error, SLC_ERR_USAGE,
                         "prompt: an offset of %g ns; delayed pairs have a stage of their own",
@@ -98,6 +100,12 @@ static slc_status check(const slc_pet_config *config, slc_error *error)
     if (config->delayed && !(config->delay_ns > 0)) {
         return slc_fail(error, SLC_ERR_USAGE, "delay: %g ns is not above 0", config->delay_ns);
     }
+    /* A stage alone does not know the scanner, and finds other pairs without a word. */
+    if (good->kind != SLC_PET_GOOD_DIFFERENT_CRYSTAL && good->crystals_per_ring != per_ring) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "good.crystals_per_ring: %u, but the scanner has %u crystals in a ring",
+                        good->crystals_per_ring, per_ring);
+    }
     return SLC_OK;
 }
 
@@ -105,7 +113,7 @@ slc_status slc_pet_chain_open(const slc_pet_config *config, const slc_pet_tables
                               slc_error *error)
 {
     *out = NULL;
-    slc_status status = check(config, error);
+    slc_status status = check(config, &tables->geometry, error);
     if (status != SLC_OK) {
         return status;
     }

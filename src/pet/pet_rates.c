@@ -37,6 +37,8 @@ struct slc_pet_rates {
     uint64_t *singles;
     int64_t first_ps, last_ps; /* of singles */
     bool any;                  /* single */
+    uint64_t moments;          /* singles, without those that come with the one added before */
+    int64_t before_ps;         /* its time */
     double *sums;              /* (rings + 1) · (classes + 1) */
 };
 
@@ -287,14 +289,18 @@ slc_status slc_pet_rates_add_singles(slc_pet_rates *r, const slc_pet_singles *si
     }
     if (!r->any) {
         r->any = true;
-        r->first_ps = r->last_ps = singles->time_ps[0];
+        r->first_ps = r->last_ps = r->before_ps = singles->time_ps[0];
+        r->moments = 1;
     }
+    const double together_ps = r->config.window_ns * 1e3;
     place_in_time last = first_row(r);
     for (size_t i = 0; i < n; i++) {
         const int64_t time = singles->time_ps[i];
         const size_t row = row_of(r, time, &last);
         r->first_ps = time < r->first_ps ? time : r->first_ps;
         r->last_ps = time > r->last_ps ? time : r->last_ps;
+        r->moments += fabs((double)time - (double)r->before_ps) > together_ps;
+        r->before_ps = time;
         r->of_bin[row][singles->crystal[i]]++;
         r->rows.singles[row]++;
         r->singles[singles->crystal[i]]++;
@@ -343,12 +349,19 @@ const slc_pet_rate_rows *slc_pet_rates_rows(const slc_pet_rates *r)
     return &r->rows;
 }
 
-/* Seconds of a bin between the first single and the last. */
+/* Seconds that were measured of a bin. When the measurement began and ended, only its singles tell: the
+ * first comes a mean gap behind its beginning, the last as long before its end. The two of one decay, which
+ * may be all there are, tell nothing of that. */
 static double length_s(const slc_pet_rates *r, size_t row)
 {
     const double begin = (double)(r->first_bin + (int64_t)row) * (double)r->bin_ps;
-    const double end = begin + (double)r->bin_ps, first = (double)r->first_ps, last = (double)r->last_ps;
-    return ((end < last ? end : last) - (begin > first ? begin : first)) * 1e-12;
+    const double end = begin + (double)r->bin_ps;
+    if (r->config.whole_bins || r->moments < 2) {
+        return (double)r->bin_ps * 1e-12;
+    }
+    const double gap = ((double)r->last_ps - (double)r->first_ps) / (double)(r->moments - 1);
+    const double from = (double)r->first_ps - gap, to = (double)r->last_ps + gap;
+    return fmax(fmin(end, to) - fmax(begin, from), 0) * 1e-12;
 }
 
 double slc_pet_rates_randoms_of(const slc_pet_rates *r, uint32_t crystal1, uint32_t crystal2)

@@ -41,6 +41,7 @@ void slc_run_pet_counts_now(slc_run_pet_acquisition *a, slc_run_pet_counts *coun
         counts->ring_drops += ring;
         counts->datagrams += empty;
         counts->malformed += empty;
+        counts->empty += empty;
     }
     counts->socket_bytes = slc_run_pet_socket_room(a->socket[0]);
     counts->seconds = (ended > 0 ? ended : slc_clock_seconds()) - a->began;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Rates against time. Singles come in order, so that one bin's counts of crystals are enough: when the next
- * bin begins, its randoms are added up (pet_rates.h) and the counts go. Blocks lose frames in dead time
+ * bin begins, its randoms are added up (pet_rates.h) as of a whole bin, and the counts go. How much of the
+ * first bin and of the last was measured is known at the end, and told then. Blocks lose frames in dead time
  * whatever their energy, so that frames are counted, as they come, over stretches of time that are at least
  * a bin.
  */
@@ -33,6 +34,7 @@ struct slc_run_pet_rates {
     int64_t open_bin;
     bool any;                               /* single */
     int64_t first_ps, last_ps, now_ps;      /* of singles; where frames have come to */
+    uint64_t moments;                       /* singles, without those that come with the one before */
     uint64_t frames, lost, multiples;       /* that no bin has yet, for want of a time */
     uint64_t before_lost, before_multiples; /* of the chain's totals */
     uint32_t modules, units;
@@ -48,7 +50,8 @@ static slc_status open_bin(slc_run_pet_rates *r, int64_t bin, slc_error *error)
     const slc_pet_rates_config config = {.geometry = r->config.geometry,
                                          .good = r->config.good,
                                          .window_ns = r->config.window_ns,
-                                         .bin_s = (double)r->bin_ps / 1e12};
+                                         .bin_s = (double)r->bin_ps / 1e12,
+                                         .whole_bins = true};
     r->open_bin = bin;
     return slc_pet_rates_open(&config, &r->open, error);
 }
@@ -163,17 +166,25 @@ static slc_status row_of(slc_run_pet_rates *r, int64_t bin, size_t *row, slc_err
 static slc_status close_bin(slc_run_pet_rates *r, slc_error *error)
 {
     size_t row = 0;
-    double seconds = 0;
-    (void)slc_pet_rates_singles(r->open, &seconds);
-    const double randoms = seconds > 0 ? slc_pet_rates_randoms(r->open) : 0;
     const slc_status status = row_of(r, r->open_bin, &row, error);
     if (status == SLC_OK) {
-        r->rows.randoms[row] += randoms;
-        r->totals.randoms += randoms;
+        r->rows.randoms[row] += slc_pet_rates_randoms(r->open);
     }
     slc_pet_rates_close(r->open);
     r->open = NULL;
     return status;
+}
+
+/* As pet_rates.c: the singles of one decay, and of one window, are one moment. */
+static void count_moments(slc_run_pet_rates *r, const slc_pet_singles *part)
+{
+    const double together_ps = r->config.window_ns * 1e3;
+    int64_t before = r->last_ps;
+    r->moments += !r->any;
+    for (size_t i = r->any ? 0 : 1; i < part->head.size; i++) {
+        before = i > 0 ? part->time_ps[i - 1] : before;
+        r->moments += fabs((double)part->time_ps[i] - (double)before) > together_ps;
+    }
 }
 
 /* Singles [begin, end) of one bin. */
@@ -201,6 +212,7 @@ static slc_status add_part(slc_run_pet_rates *r, const slc_pet_singles *singles,
     part.crystal += begin;
     part.energy_kev += begin;
     r->rows.singles[row] += end - begin;
+    count_moments(r, &part);
     r->first_ps = r->any ? r->first_ps : part.time_ps[0];
     r->last_ps = part.time_ps[part.head.size - 1];
     r->any = true;
@@ -392,6 +404,26 @@ slc_status slc_run_pet_rates_add(slc_run_pet_rates *r, const slc_pet_frame *fram
     return put_counts(r, began ? before_now_ps : r->first_ps, began ? before_ps : r->first_ps, error);
 }
 
+/* The first and the last bin that have singles were measured in part, as pet_rates.c has it. Rows outside of
+ * them, of frames whose singles never came, have no length. */
+static void shorten(slc_run_pet_rates *r)
+{
+    const double bin = (double)r->bin_ps, begin = (double)bin_of(r, r->first_ps) * bin;
+    const double end = ((double)bin_of(r, r->last_ps) + 1) * bin;
+    const double gap = r->moments > 1 ? ((double)r->last_ps - (double)r->first_ps) / (double)(r->moments - 1)
+                                      : INFINITY;
+    const double from = fmax((double)r->first_ps - gap, begin), to = fmin((double)r->last_ps + gap, end);
+    r->totals.randoms = 0;
+    for (size_t row = 0; row < r->rows.head.size; row++) {
+        const double first = (double)r->bin[row] * bin, last = first + bin;
+        const bool whole = first >= from && last <= to; /* without roundings of times far from 0 */
+        const double length = whole ? bin : fmax(fmin(last, to) - fmax(first, from), 0);
+        r->rows.length_s[row] = length / 1e12;
+        r->rows.randoms[row] *= length > 0 ? bin / length : 0;
+        r->totals.randoms += r->rows.randoms[row];
+    }
+}
+
 slc_status slc_run_pet_rates_finish(slc_run_pet_rates *r, slc_error *error)
 {
     if (!r->any) {
@@ -400,13 +432,7 @@ slc_status slc_run_pet_rates_finish(slc_run_pet_rates *r, slc_error *error)
     const slc_status status = close_bin(r, error);
     judge_rest(r);
     r->totals.seconds = ((double)r->last_ps - (double)r->first_ps) * 1e-12;
-    const double first_s = (double)r->first_ps / 1e12, last_s = (double)r->last_ps / 1e12;
-    for (size_t row = 0; row < r->rows.head.size; row++) {
-        const double begin = r->rows.begin_s[row], end = begin + (double)r->bin_ps / 1e12;
-        if (begin < first_s || end > last_s) {
-            r->rows.length_s[row] = fmax(fmin(end, last_s) - fmax(begin, first_s), 0);
-        }
-    }
+    shorten(r);
     return status;
 }
 

@@ -12,7 +12,7 @@ second=$(size_at "$first")
 mkdir folder
 : >empty
 printf 'hello world' >text
-refused() { # LINE INPUT
+refused() { # LINE INPUT [WHAT-INFO-ADDS]
     run velo "$2" --json
     want 1
     echo "sluice velo: $1" | want_err
@@ -28,13 +28,14 @@ refused() { # LINE INPUT
     run info "$2"
     want 1
     want_no_out
-    echo "sluice info: $1" | want_err
+    echo "sluice info: $1${3:-}" | want_err
 }
 refused "'': No such file or directory" ''
 refused "missing: No such file or directory" missing
 refused "folder: is a directory, not a file" folder
 refused "empty: byte 0: the input is empty" empty
-refused 'text: byte 0: no known format: begins with 68 65 6c 6c 6f 20 77 6f 72 6c 64 "hello world"; known are mdf, velo-json, cms-raw' text
+refused 'text: byte 0: no known format: begins with 68 65 6c 6c 6f 20 77 6f 72 6c 64 "hello world"; known are mdf, velo-json, cms-raw' text \
+    "; and PET's frames, singles, pairs, tables, sinograms, crystal maps"
 
 # Truncated in the second event: the first one counts.
 head -c $((first + 1000)) good.mdf >cut.mdf

@@ -43,7 +43,7 @@ equal "what arrived is in the file" "$(frames_in b.raw)" "$(key out "o['frames']
 mkfifo pipe
 (sleep 1.2; exec cat >got) <pipe &
 taker=$!
-listen --sequence 0:8 -o pipe --json --ring 1 --socket-buffer 1M
+listen --sequence 0:8 -o pipe --json --ring 8M --socket-buffer 1M
 transmit --fast --rate 2e6 --seconds 0.1 --sequence --repeat 20
 sleep 0.3
 finish TERM
@@ -163,8 +163,10 @@ finish TERM
 want 0
 equal "malformed" "$(key out "o['datagrams'], o['malformed'], o['frames']")" "(7, 4, 8)"
 equal "modules" "$(key out "[(m['module'], m['frames'], m['malformed']) for m in o['modules']]")" "[(3, 2, 1), (19, 5, 0), (77, 1, 0)]"
-equal "faults" "$(key out "o['live']['faults']")" "{'pet_module': 1}"
+equal "faults" "$(key out "o['live']['faults'] == {'pet_module': 1, 'pet_datagram': 3}")" True
 equal "unknown" "$(key out "o['live']['convert']['module'], o['live']['convert']['singles']")" "(1, 7)"
+run pet run g.raw --scanner mouse20 --json
+equal "faults of the file" "$(key out "o['faults'] == {'pet_module': 1, 'pet_datagram': 3}")" True
 
 # A file that may not grow, as a full disk.
 last="sluice pet acquire with a full disk"
@@ -198,6 +200,12 @@ run pet acquire --listen 127.0.0.1:0 --duration 5
 want 2
 run pet acquire --listen 127.0.0.1:0 --ring 5X
 want 2
+for words in "--ring 7M 8M" "--socket-buffer 1 64k" "--rotate-size 131071 128k" "--rotate-time 1ps 100ms"; do
+    read -r option value least <<<"$words"
+    run pet acquire --listen 127.0.0.1:0 -o x $option $value
+    want 2
+    echo "sluice pet acquire: $option has $least at least: $value is less; see sluice pet acquire --help" | want_err
+done
 run pet acquire --listen 127.0.0.1:0 --delayed 100ns
 want 2
 run pet acquire --listen 127.0.0.1:0 --singles x

@@ -148,4 +148,16 @@ grep -q '^sluice pet calibrate: none.raw: ' err || fail "it said: $(cat err)"
 want_no_file x.h5
 run pet calibrate beyond.raw -o x.h5 --scanner $scanner --json
 equal "frames of no place" "$(grep -c 'no grid of crystals' err)" 1
+# What the old tables have and the new ones do not is told, and how it is kept.
+run simulate pet --flood-side 64 --gain-spread 0.1 --offset-sigma 300 --rate 1e6 --seconds 0.01 -o drop.raw --write-tables drop.h5 -q
+want 0
+run pet calibrate drop.raw --tables drop.h5 --keep position,gain -o less.h5
+want 0
+grep -qx "sluice pet calibrate: the table time_offset of drop.h5 is not in less.h5; --keep time keeps it" err || fail "it said: $(cat err)"
+run pet calibrate drop.raw --tables drop.h5 --keep position,gain,time -o less.h5
+want 0
+grep -q "is not in" err && fail "it said: $(cat err)"
+run pet calibrate drop.raw --tables drop.h5 --keep position,time -o drop.h5
+want 2
+echo "sluice pet calibrate: --output drop.h5 would overwrite the tables; see sluice pet calibrate --help" | want_err
 passed

@@ -33,7 +33,7 @@ refuse 2 "--output run.raw.index would overwrite the input run.raw.index" "pet c
 refuse 2 "--flood-png tables.png would overwrite the tables" "pet calibrate" run.raw --tables tables.png -o x.h5 \
     --flood-png tables.png
 refuse 2 "--spectra-svg run.h5 would overwrite the tables" "pet calibrate" run.raw --tables run.h5 -o x.h5 --spectra-svg run.h5
-refuse 2 "--spectra-svg run.raw would replace raw data, which cannot be made again" "pet calibrate" run.raw --tables run.h5 -o x.h5 \
+refuse 2 "--spectra-svg run.raw would overwrite the input run.raw" "pet calibrate" run.raw --tables run.h5 -o x.h5 \
     --spectra-svg run.raw
 refuse 2 "--sinogram in.s would overwrite the input in.s" "pet run" in.s $scan --sinogram in
 refuse 2 "--output in.cdf would overwrite the input in.cdf" "pet run" in.cdf $scan -o in.cdh
@@ -45,6 +45,10 @@ refuse 2 "--coincidences and --singles name the same file" "pet acquire" --liste
     --coincidences a.cdh
 refuse 2 "--coincidences run.h5 would overwrite the tables" "pet acquire" --listen 127.0.0.1:0 --tables run.h5 \
     --coincidences run.h5
+for name in a.0001.raw ./a.12345.raw a.0002.raw.index; do
+    refuse 2 "--singles $name is a name of further files of --output a.raw" "pet acquire" --listen 127.0.0.1:0 $scan \
+        -o a.raw --singles $name
+done
 refuse 2 "--output and --write-tables name the same file" "simulate pet" -o z.raw --write-tables z.raw.index
 run simulate pet --fast --rate 1e6 --seconds 0.001 --bare -o z.raw --write-tables z.raw.index -q
 want 0
@@ -57,6 +61,14 @@ refuse 2 "--output own.hs would overwrite the input own.hs" "pet list" scan.clm.
     --to sinogram -o own
 run pet list scan.clm.safir --format safir --map scan.map.txt --to sinogram -o other -q
 want 0
+
+# ---- standard output that nobody reads any more: no temporary file stays behind ------------------------------------
+last="sluice pet run -o - into a pipe that closes"
+"$sluice" pet run run.raw $scan --window 100ns -q -o - --format csv --singles closed.singles --sinogram closed 2>err | head -n 1 >/dev/null
+status=${PIPESTATUS[0]}
+want 141
+want_silent
+want_no_file closed*.tmp*
 
 # ---- files that are something else ---------------------------------------------------------------------------------
 yes 'This is a text, and no frame of any scanner.' | head -c 16000 >text
@@ -74,6 +86,34 @@ for command in "pet run" "pet convert"; do
     echo "sluice $command: run.h5: byte 0: this is an HDF5 file, not frames" | same said
     want_no_file x.csv
 done
+# An index is refused; of several inputs it is passed over, as a shell's pattern names it, too.
+for command in "pet run" "pet convert"; do
+    # shellcheck disable=SC2086
+    run $command run.raw.index $scan -o x.csv -q $([ "$command" = "pet convert" ] || echo --format csv)
+    want 1
+    head -n 1 err >said
+    echo "sluice $command: run.raw.index: byte 0: this is the index of a raw file, not frames" | same said
+    want_no_file x.csv
+done
+run pet run run.raw $scan --json
+frames=$(key out "o['convert']['frames']")
+run pet run run.raw run.raw.index $scan --json
+want 0
+echo "sluice pet run: run.raw.index is the index of a raw file: it is passed over" | want_err
+equal "frames beside an index" "$(key out "o['convert']['frames'], o['inputs']")" "($frames, 1)"
+# Frames of a larger scanner, of which few have a place in this one: files are written, the status is 1.
+run simulate pet --scanner explorer --fast --rate 1e6 --seconds 0.02 -o large.raw -q
+want 0
+run pet run large.raw $scan --rates few.csv -q
+want 1
+grep -qxE 'sluice pet run: [0-9]+ of [0-9]+ frames were lost: are these frames of this scanner\?' err || fail "it said: $(cat err)"
+[ -s few.csv ] || fail "few.csv is not there"
+run pet convert large.raw $scan -o few.bin -q
+want 1
+grep -qxE 'sluice pet convert: [0-9]+ of [0-9]+ frames were lost: are these frames of this scanner\?' err || fail "it said: $(cat err)"
+# Crystals of a ring are those of the scanner.
+refuse 2 "good.crystals_per_ring: 312, but the scanner has 520 crystals in a ring" "pet run" run.raw $scan \
+    --good sectors=24,min=2,crystals-per-ring=312
 # Where no energy is inside, frames are frames.
 run pet run run.raw $scan --energies 5000:6000 -o x.csv -q
 want 0
@@ -86,7 +126,8 @@ refuse 1 "run.h5: byte 0: this is an HDF5 file, not singles" "pet sort" run.h5 -
 cp run.h5 own.h5
 run simulate pet --fast --rate 1e6 --seconds 0.02 --flood-side 64 --flood-sigma 0.5 -o flood.raw -q
 want 0
-run pet calibrate flood.raw --tables own.h5 -o own.h5 -q
+refuse 2 "--output own.h5 would overwrite the tables" "pet calibrate" flood.raw --tables own.h5 -o own.h5
+run pet calibrate flood.raw --tables run.h5 -o own.h5 -q
 want 1
 grep -q '^sluice pet calibrate: no grid of crystals is found in any of 80 blocks: are these frames of this scanner?$' err ||
     fail "it said: $(cat err)"

@@ -62,6 +62,12 @@ want_silent
 equal "its head" "$(info run.raw "f['header_bytes'], f['sequence'], f['file_number'], f['followed_by'], f['index'], f['first_datagram'], f['faults']")" \
     "(8, '0:8', 0, [], True, 0, {})"
 equal "its times" "$(info run.raw "f['begun'][:10] == f['last_received'][:10] and f['begun'].endswith('Z')")" True
+equal "in their order" "$(info run.raw "f['begun'] <= f['first_received'] <= f['last_received']")" True
+cp run.raw damaged.raw
+printf x | dd of=damaged.raw bs=1 seek=26 conv=notrunc 2>dd || fail "$(cat dd)"
+equal "a damaged head" "$(info damaged.raw "f['begun'], f['acquisition'], f['file_number'], f['header_bytes'], f['first_received'] is None")" \
+    "(None, None, None, None, False)"
+want_info 1
 rm run.raw.index
 equal "no index" "$(info run.raw "f['index']")" False
 want_info 0
@@ -76,7 +82,8 @@ want_info 0
 equal "tables" "$(info run.h5 "f['format'], f['modules'], f['crystals'], f['rings'], f['crystals_per_ring'], f['tables'], f['position_side']")" \
     "('pet-tables', 20, 13520, 26, 520, ['position', 'gain'], 64)"
 scanner=$(info run.h5 "f['scanner']")
-run pet run run.raw --scanner "$scanner" --json # as it is told it is taken
+run simulate pet --rate 1e6 --seconds 0.01 -o plain.raw -q
+run pet run plain.raw --scanner "$scanner" --json # as it is told it is taken
 want 0
 run pet list pairs.h5 --format hdf5 --scanner "$scanner" --to safir -o same -q
 want 0
@@ -158,6 +165,25 @@ want 0
 grep -qE '^  modules           0: [0-9]+, 1: [0-9]+, .*, 19: [0-9]+$' out || fail "modules: $(cat out)"
 grep -qx '  followed by       none' out || fail "what follows: $(cat out)"
 
+# ---- what may be several --------------------------------------------------------------------------------------------
+# Pairs of YRT have no head: those with times of flight are as long as singles, and must not be taken for them.
+run pet run run.raw --tables run.h5 --window 20ns -o tof.lmDat --tof 400ps -q
+want 0
+cp tof.lmDat tof.yrt
+cp l.lmDat plain.yrt
+for file in tof plain; do
+    run info $file.yrt
+    want 1
+    want_no_out
+    echo "sluice info: $file.yrt: has no head; it may be pairs as YRT writes them, which a name that ends in .lmDat tells, and sluice pet list --format yrt reads" | want_err
+done
+equal "by its name" "$(info tof.lmDat "f['format'], f['prompts'] > 0")" "('pet-yrt', True)"
+last="sluice info - <run.raw"
+"$sluice" info - <run.raw >out 2>err
+status=$?
+want 1
+grep -q "this is a raw file of PET: sluice pet run reads it, sluice info its file and no pipe" err || fail "it said: $(cat err)"
+
 # ---- what is none of these ------------------------------------------------------------------------------------------
 head -c 65536 /dev/zero >zeros
 python3 -c 'import random; random.seed(3); open("noise", "wb").write(random.randbytes(65536))'
@@ -168,6 +194,6 @@ for file in zeros noise numbers other.csv few; do
     run info $file
     want 1
     want_no_out
-    grep -q "^sluice info: $file: byte 0: no known format" err || fail "'$last' said: $(cat err)"
+    grep -q "^sluice info: $file: byte 0: no known format.*and PET's frames, singles, pairs, tables, sinograms, crystal maps$" err || fail "'$last' said: $(cat err)"
 done
 passed

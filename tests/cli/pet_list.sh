@@ -102,7 +102,7 @@ equal "its counts" "$(python3 -c 'import array; a = array.array("f", open("s.s",
 run pet list --format hdf5 --scanner vectors --to castor -o no a.h5
 want 1
 want_no_out
-echo "sluice pet list: no: castor files have no delayed pairs, and there are 200" | want_err
+echo "sluice pet list: no: castor files have no delayed pairs, and there are some: write prompts alone" | want_err
 want_no_file no*
 run pet list a.h5
 want 2
@@ -136,6 +136,25 @@ refuse "--output - and what is told both print: leave out --json" --scanner vect
 run pet list --format safir a.h5
 want 1
 echo "sluice pet list: a.h5: byte 0: no signature \"… CListModeData\" of 32 bytes" | want_err
+# A file that names its scanner is read with that one alone.
+for words in "hdf5 a.h5" "castor y.cdh" "siemens x.l"; do
+    set -- $words
+    run pet list --format "$1" --scanner mouse20 "$2" --json
+    want 1
+    want_no_out
+    echo "sluice pet list: $([ "$1" = hdf5 ] && echo a.h5 || basename "$2" .cdh | sed 's/^y$/y.cdf/'): it is of a scanner of 40 rings; the one that is given has 26" | want_err
+    run pet list --format "$1" --crystals-per-ring 312 --rings 40 "$2" --json
+    want 0
+    equal "pairs of $2" "$(key out "o['prompts']")" 800
+done
+run pet list --format hdf5 --crystals-per-ring 310 --rings 40 a.h5 --to yrt --prompts -o wrong
+want 1
+echo "sluice pet list: a.h5: it is of a scanner of 312 crystals in a ring; the one that is given has 310" | want_err
+want_no_file wrong*
+head -c 2000000 /dev/zero >zeros.cdh
+run pet list --format castor zeros.cdh
+want 1
+echo "sluice pet list: zeros.cdh: byte 1048576: larger than any header: is it the data?" | want_err
 # By the map that was written, the scanner is known again.
 run pet list --format safir --map x.map.txt --json x.clm.safir
 want 0

@@ -98,10 +98,70 @@ transmit --fast --rate 1e6 --seconds 0.2
 sleep 0.3
 finish TERM
 want 1
-said 'pipe: cannot write.*; raw data are written further on'
+said 'pipe: cannot write.*; raw data and the other outputs are written further on'
+equal "told by name" "$(key out "o['live']['failed_outputs'], o['live']['output']['file']")" "(['pipe'], 'e.csv')"
 equal "all is received" "$(key out "o['frames'], o['live']['complete']")" "($((2 * sent)), False)"
 equal "the file" "$(frames_in e.raw)" "$((2 * sent))"
-want_no_file e.csv e.csv.tmp*
+# What did not fail is whole.
+run pet run --scanner mouse20 -q --horizon 1ms -o e.wanted.csv e.raw
+want 0
+cmp e.csv e.wanted.csv || fail "e.csv is not whole beside an output that failed"
+want_no_file ./*.tmp* e*.incomplete
+# A list that fails is not told to be written.
+if [ -c /dev/full ]; then
+    listen -o i.raw --scanner mouse20 --singles i.singles --coincidences /dev/full --format csv
+    transmit --fast --rate 1e6 --seconds 0.2
+    sleep 0.3
+    finish TERM
+    want 1
+    said '/dev/full: cannot write'
+    equal "what the table says" "$(grep '^  written .*pairs' out)" "  written        no pairs to /dev/full, which failed"
+    run pet run --scanner mouse20 -q --singles i.wanted i.raw
+    cmp i.singles i.wanted || fail "i.singles is not whole beside an output that failed"
+fi
+
+# ---- a pipe that nobody reads yet: it holds up neither the sockets nor the end ---------------------------------------
+mkfifo unread
+listen -o j.raw --json --scanner mouse20 --singles unread --late j.late --duration 4s
+transmit --fast --rate 1e6 --seconds 0.2
+wait_for 'the live chain waits for a reader of unread'
+wait_for 'ending: the raw data are complete; the live chain is still at work; Ctrl-C twice ends it at once'
+finish none
+want 1
+said 'unread: nobody has opened this pipe to read it; raw data and the other outputs are written further on'
+equal "the file" "$(frames_in j.raw)" "$sent"
+equal "the other output" "$(stat -c %s j.late)" "$(key out "16 * o['live']['sort']['late']")"
+# A reader that comes later gets everything.
+listen -o k.raw --scanner mouse20 --singles unread
+transmit --fast --rate 1e6 --seconds 0.2
+wait_for 'the live chain waits for a reader of unread'
+cat unread >k.got &
+taker=$!
+sleep 0.3
+finish TERM
+want 0
+wait "$taker"
+run pet run --scanner mouse20 -q --singles k.wanted k.raw
+cmp k.got k.wanted || fail "the pipe's reader has not got all singles"
+# --output itself.
+run pet acquire --listen 127.0.0.1:0 -o unread --duration 1500ms
+want 1
+printf '%s\n' "sluice pet acquire: waiting for a reader of unread, before it listens" \
+    "sluice pet acquire: unread: nobody has opened this pipe to read it" | want_err
+timeout -s TERM 0.5 "$sluice" pet acquire --listen 127.0.0.1:0 -o unread >out 2>err </dev/null
+equal "ended by the signal" "$?" 124
+
+# ---- raw data that appear under an output's name while it is written -------------------------------------------------
+listen -o l.raw --scanner mouse20 --singles l.singles --late l.late
+transmit --fast --rate 1e6 --seconds 0.1
+cp e.raw l.singles
+finish TERM
+want 1
+said 'l.singles: is raw data now, which cannot be made again: not replaced; what was written is in .*l.singles.tmp-[0-9]+$'
+cmp l.singles e.raw || fail "the raw data were replaced"
+run pet run --scanner mouse20 -q --singles l.wanted l.raw
+cmp l.singles.tmp-* l.wanted || fail "what was written is not whole"
+rm l.singles.tmp-*
 if [ -c /dev/full ]; then
     listen -o f.raw --scanner mouse20 --singles /dev/full
     transmit --fast --rate 1e6 --seconds 0.2
@@ -126,13 +186,43 @@ said 'h.raw: byte 3072000: cannot write: File too large; what was written before
 equal "told" "$(key out "o['live']['complete'], o['live']['skipped']")" "(False, 0)"
 equal "the mark" "$(cut -d: -f1-4 h.singles.incomplete)" "The acquisition failed: h.raw: byte 3072000: cannot write"
 
-# Without a raw file there is nothing else to do.
-listen --scanner mouse20 --coincidences missing.csv --singles /dev/full
-"$sluice" simulate pet --send "$address" --fast --rate 1e6 --seconds 0.2 2>/dev/null # it meets the end
-finish none
+# Without a raw file and another output there is nothing else to do.
+if [ -c /dev/full ]; then
+    listen --scanner mouse20 --singles /dev/full
+    "$sluice" simulate pet --send "$address" --fast --rate 1e6 --seconds 0.2 2>/dev/null # it meets the end
+    finish none
+    want 1
+    said '/dev/full: cannot write.*; the acquisition ends'
+    listen --scanner mouse20 --singles /dev/full --coincidences left.csv --json
+    transmit --fast --rate 1e6 --seconds 0.2
+    sleep 0.3
+    finish TERM
+    want 1
+    said '/dev/full: cannot write.*; the other outputs are written further on'
+    equal "pairs of the other" "$(($(wc -l <left.csv) - 1))" "$(key out "o['live']['prompts']")"
+fi
+
+# ---- a time far ahead of all others: what comes behind it is late, and told with status 1 ------------------------------
+"$sluice" simulate pet --fast --rate 1e6 --seconds 0.005 --bare -o far.bin -q || fail "cannot make frames"
+listen --scanner mouse20 -o far.raw --singles far.singles --late far.late --json
+python3 - far.bin "$address" <<'P' || fail "cannot send"
+import socket, sys, time
+data = bytearray(open(sys.argv[1], "rb").read())
+data[16 * 100 + 2] ^= 0x20
+host, port = sys.argv[2].rsplit(":", 1)
+to = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for i in range(0, len(data), 16):
+    to.sendto(data[i : i + 16], (host, int(port)))
+    if i % 1600 == 0:
+        time.sleep(0.001)
+P
+sleep 0.3
+finish TERM
 want 1
-said '/dev/full: cannot write.*; the acquisition ends'
-want_no_file missing.csv
+said 'singles came later than the horizon .* far ahead of all others'
+equal "late ones" "$(key out "o['live']['complete'], o['live']['sort']['late'] > 0.9 * o['live']['sort']['taken'] > 1000")" "(True, True)"
+equal "their file" "$(stat -c %s far.late)" "$(key out "16 * o['live']['sort']['late']")"
+[ -s far.singles ] || fail "no far.singles"
 
 # ---- what cannot begin leaves nothing behind -------------------------------------------------------------------------
 run pet acquire --listen 127.0.0.1:0 --listen 192.0.2.1:9000 -o x.raw --scanner mouse20 --singles x.singles \

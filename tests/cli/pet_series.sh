@@ -26,7 +26,7 @@ run pet run $scan run.raw --json -q
 want 0
 want_silent
 run pet run $scan run.raw run.0001.raw run.0003.raw --json
-want 0
+want 1
 grep -q "^sluice pet run: run.raw goes on" err && fail "run.0001.raw is named: $(cat err)"
 grep -qx "sluice pet run: run.0001.raw goes on in run.0002.raw, which is not read; --series reads it, too" err || fail "it said: $(cat err)"
 grep -qx "sluice pet run: run.0003.raw goes on in $((n - 4)) files, run.0004.raw to $last_file, which are not read; --series reads them, too" err ||
@@ -84,9 +84,36 @@ run pet run $scan - --series
 want 2
 echo "sluice pet run: --series looks for files, and '-' is none; see sluice pet run --help" | want_err
 rm run.0002.raw
-run pet run $scan run.raw --series --json
+for quiet in "" -q; do
+    run pet run $scan run.raw --series --json $quiet
+    want 1
+    grep -qxE "sluice pet run: [1-9][0-9]* datagrams of the acquisition between run.0001.raw and run.0003.raw are in neither" err ||
+        fail "it said: $(cat err)"
+done
+missing=$(sed -nE 's/^sluice pet run: ([0-9]+) datagrams .*/\1/p' err)
+equal "missing datagrams" "$(key out "o['missing_datagrams']")" "$missing"
+run pet convert --scanner mouse20 run.raw --series -o holed.bin --json -q
+want 1
+equal "missing datagrams of singles" "$(key out "o['missing_datagrams']")" "$missing"
+# What is before the first that is named, or that is there; nothing behind it; a link to it.
+run pet run $scan run.0003.raw --series --json
 want 0
-grep -qxE "sluice pet run: [1-9][0-9]* datagrams of the acquisition between run.0001.raw and run.0003.raw are in neither" err ||
+echo "sluice pet run: run.0003.raw is number 3 of its acquisition: what was received before it is not read" | want_err
+run pet run $scan elsewhere/run.raw --series --json
+want 0
+echo "sluice pet run: no file is found that follows elsewhere/run.raw in its acquisition" | want_err
+ln -s ../run.0003.raw elsewhere/link.raw
+run pet run $scan elsewhere/link.raw --series --json -q
+want 0
+equal "from the link's target on" "$(key out "o['inputs']")" $((n - 3))
+# Datagrams that were received without their counter being told.
+listen -o plain.raw
+transmit --rate 4e5 --seconds 0.05 --sequence
+sleep 0.3
+finish TERM
+run pet run $scan plain.raw -q --rates few.csv
+want 1
+grep -qxE "sluice pet run: ([0-9]+) of \1 datagrams hold no whole number of frames: they were received with another --header-bytes, or --sequence, than they have" err ||
     fail "it said: $(cat err)"
 
 # ---- raw data are not replaced, results are -------------------------------------------------------------------------
@@ -131,12 +158,12 @@ for words in "pet run other.raw --scanner mouse20 --format csv -o some.out" "pet
 done
 
 # ---- sizes -----------------------------------------------------------------------------------------------------------
-for size in 1 5000000000 9223372036854775807 8388607T 3G 4k; do
+for size in 131072 5000000000 9223372036854775807 8388607T 3G 128k; do
     run pet acquire --listen 127.0.0.1:0 -o size.raw --replace --rotate-size $size --duration 1ms -q
     want 0
     want_silent
 done
-for size in 0 9223372036854775808 8388608T 9007199254740992k 4X 4GG -1 4.5G ""; do
+for size in 0 131071 127k 9223372036854775808 8388608T 9007199254740992k 4X 4GG -1 4.5G ""; do
     run pet acquire --listen 127.0.0.1:0 -o size.raw --replace --rotate-size "$size" --duration 1ms -q
     want 2
 done

@@ -72,4 +72,9 @@ run simulate pet --seconds 0.01 --rate 1e5 --send 127.0.0.1:9 --repeat 100
 want 1
 grep -q "sluice simulate pet: 127.0.0.1:9: cannot send: nobody listens there" err || fail "it said: $(cat err)"
 want_no_file x x.index
+if [ -w /dev/full ]; then
+    run simulate pet --bare --seconds 0.05 -o /dev/full -q
+    want 1
+    echo "sluice simulate pet: /dev/full: cannot write: No space left on device" | want_err
+fi
 passed

@@ -17,7 +17,8 @@ wrong "sluice: unknown command 'velox'; see sluice --help" velox a.mdf
 wrong "sluice: unknown command 'vel'; see sluice --help" vel
 wrong "sluice: unknown option '--json'; see sluice --help" --json
 wrong "sluice: 'simulate' needs a second word, as in 'sluice simulate velo'; see sluice --help" simulate
-wrong "sluice: 'simulate' needs a second word, as in 'sluice simulate velo'; see sluice --help" simulate ect
+wrong "sluice: unknown command 'simulate ect'; there is 'sluice simulate velo'; see sluice --help" simulate ect
+wrong "sluice: unknown command 'pet foo'; there is 'sluice pet acquire'; see sluice --help" pet foo
 wrong "sluice: unknown command 'nothing'; see sluice --help" help nothing
 wrong "sluice velo: INPUT... is missing; see sluice velo --help" velo
 wrong "sluice velo: INPUT... is missing; see sluice velo --help" velo --truth
