@@ -22,6 +22,13 @@
 extern "C" {
 #endif
 
+/* Marks what the shared library exports: everything that these headers declare, and nothing else. */
+#if defined(__GNUC__)
+#define SLC_API __attribute__((visibility("default")))
+#else
+#define SLC_API
+#endif
+
 /* ---- status ---------------------------------------------------------------------------------- */
 
 /* Zero is success; SLC_END is the normal end of a stream; negatives are failures. */
@@ -38,7 +45,7 @@ typedef enum slc_status {
 } slc_status;
 
 /* A short constant word for a status, for messages and logs. */
-const char *slc_status_name(slc_status status);
+SLC_API const char *slc_status_name(slc_status status);
 
 /* The text of the last failure: one line, no newline, naming file, place and reason where there are such. The
  * caller holds it; functions that take an slc_error accept NULL. It is written on failure only. */
@@ -52,12 +59,12 @@ typedef struct slc_error {
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-slc_status
+SLC_API slc_status
 slc_fail(slc_error *error, slc_status status, const char *format, ...);
 
 /* Version of the library, "major.minor.patch", and the compiler that built it. */
-const char *slc_version(void);
-const char *slc_compiler(void);
+SLC_API const char *slc_version(void);
+SLC_API const char *slc_compiler(void);
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
@@ -119,8 +126,8 @@ typedef enum slc_fault_code {
 } slc_fault_code;
 
 /* The word used in JSON output ("bank_magic") and a sentence for people. */
-const char *slc_fault_name(slc_fault_code code);
-const char *slc_fault_text(slc_fault_code code);
+SLC_API const char *slc_fault_name(slc_fault_code code);
+SLC_API const char *slc_fault_text(slc_fault_code code);
 
 typedef struct slc_fault {
     uint64_t event;  /* index of the event in its input, from 0 */
@@ -138,10 +145,11 @@ typedef struct slc_faults {
     slc_fault kept[SLC_FAULTS_KEPT];
 } slc_faults;
 
-void slc_faults_reset(slc_faults *faults);
-void slc_faults_add(slc_faults *faults, slc_fault_code code, uint64_t event, int32_t module, uint64_t offset);
-void slc_faults_merge(slc_faults *into, const slc_faults *from);
-uint64_t slc_faults_total(const slc_faults *faults);
+SLC_API void slc_faults_reset(slc_faults *faults);
+SLC_API void slc_faults_add(slc_faults *faults, slc_fault_code code, uint64_t event, int32_t module,
+                            uint64_t offset);
+SLC_API void slc_faults_merge(slc_faults *into, const slc_faults *from);
+SLC_API uint64_t slc_faults_total(const slc_faults *faults);
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
@@ -158,8 +166,8 @@ typedef enum slc_type {
     SLC_TYPE_F64
 } slc_type;
 
-size_t slc_type_size(slc_type type);
-const char *slc_type_name(slc_type type);
+SLC_API size_t slc_type_size(slc_type type);
+SLC_API const char *slc_type_name(slc_type type);
 
 /* The head of every collection. A collection is a readable struct whose first member is `slc_columns head`
  * and whose other members are pointers to the columns. Rows of event e are event_offset[e] .. event_offset[e
@@ -192,31 +200,32 @@ typedef struct slc_schema {
 enum { SLC_COLUMN_ALIGN = 128 };
 
 /* Bytes of one allocation for so many rows and events. */
-size_t slc_columns_bound(const slc_schema *schema, size_t rows, uint32_t events);
+SLC_API size_t slc_columns_bound(const slc_schema *schema, size_t rows, uint32_t events);
 
 /* Makes room for `rows` rows and `events` events, keeping what is there; never shrinks. A zero-initialised
  * collection is empty. Fails with SLC_ERR_MEMORY (the collection is then as before) or SLC_ERR_USAGE beyond
  * 2^32 - 1 rows. */
-slc_status slc_columns_reserve(const slc_schema *schema, void *collection, size_t rows, uint32_t events);
+SLC_API slc_status slc_columns_reserve(const slc_schema *schema, void *collection, size_t rows,
+                                       uint32_t events);
 
 /* Forgets rows and events, keeps the memory. */
-void slc_columns_reset(void *collection);
+SLC_API void slc_columns_reset(void *collection);
 
 /* Gives the memory back; the collection is empty afterwards. */
-void slc_columns_clear(const slc_schema *schema, void *collection);
+SLC_API void slc_columns_clear(const slc_schema *schema, void *collection);
 
 /* Ends the current event: its rows are those appended since the last call. There must be room for the event.
  */
-void slc_columns_end_event(void *collection);
+SLC_API void slc_columns_end_event(void *collection);
 
 /* Contract: offsets start at 0, never fall, end at size; all within capacity. On false, *why says what is
  * wrong. */
-bool slc_columns_check(const slc_schema *schema, const void *collection, const char **why);
+SLC_API bool slc_columns_check(const slc_schema *schema, const void *collection, const char **why);
 
 /* Order-dependent 64-bit checksum (FNV-1a) over one event's rows of every column, chained from `seed`.
  * Chained over events in order it does not depend on how they were cut into batches. */
-uint64_t slc_columns_checksum(const slc_schema *schema, const void *collection, uint32_t event,
-                              uint64_t seed);
+SLC_API uint64_t slc_columns_checksum(const slc_schema *schema, const void *collection, uint32_t event,
+                                      uint64_t seed);
 #define SLC_CHECKSUM_START 1469598103934665603ULL
 
 /* ---- columns: parts, filters, layouts -------------------------------------------------------- */
@@ -228,39 +237,40 @@ uint64_t slc_columns_checksum(const slc_schema *schema, const void *collection, 
  * alignment, and what is behind its last row are other rows. slc_columns_reserve makes of it a collection
  * with memory of its own; nothing need be given back otherwise. SLC_ERR_USAGE where the collection has no
  * such events. */
-slc_status slc_columns_view(const slc_schema *schema, const void *collection, uint32_t first_event,
-                            uint32_t n_events, uint32_t *event_offset, void *view);
+SLC_API slc_status slc_columns_view(const slc_schema *schema, const void *collection, uint32_t first_event,
+                                    uint32_t n_events, uint32_t *event_offset, void *view);
 
 /* Appends rows first_row … first_row + rows - 1 of `from` to the current event of `into`, a collection of the
  * same type, which may be `from` itself. SLC_ERR_USAGE where `from` has no such rows, SLC_ERR_CAPACITY where
  * they do not fit into `into`; nothing is changed then. */
-slc_status slc_columns_append(const slc_schema *schema, const void *from, size_t first_row, size_t rows,
-                              void *into);
+SLC_API slc_status slc_columns_append(const slc_schema *schema, const void *from, size_t first_row,
+                                      size_t rows, void *into);
 
 /* Appends whole events: rows and offsets. `into` may hold no rows beyond its last event (SLC_ERR_USAGE). */
-slc_status slc_columns_append_events(const slc_schema *schema, const void *from, uint32_t first_event,
-                                     uint32_t n_events, void *into);
+SLC_API slc_status slc_columns_append_events(const slc_schema *schema, const void *from, uint32_t first_event,
+                                             uint32_t n_events, void *into);
 
 /* Appends all events of `from`, of each those rows for which keep[row] is not 0, in their order: the
  * copy_back of SOACollections (A. Hennequin's thesis, 2022, section 2.4.1) with the events kept apart. There
  * may be events without a row. SLC_ERR_USAGE where `into` is `from` or one of them holds rows beyond its last
  * event, SLC_ERR_CAPACITY where the kept rows or the events do not fit; nothing is changed then. Of `into`,
  * the spare vector behind its rows may be overwritten. */
-slc_status slc_columns_copy_if(const slc_schema *schema, const void *from, const uint8_t *keep, void *into);
+SLC_API slc_status slc_columns_copy_if(const slc_schema *schema, const void *from, const uint8_t *keep,
+                                       void *into);
 /* The same with a row of bits, as masks are stored: row r is bit r % 8 of byte r / 8. */
-slc_status slc_columns_copy_if_bits(const slc_schema *schema, const void *from, const uint8_t *keep_bits,
-                                    void *into);
+SLC_API slc_status slc_columns_copy_if_bits(const slc_schema *schema, const void *from,
+                                            const uint8_t *keep_bits, void *into);
 
 /* May the collections, of any types, be read side by side, row r with row r? They must have the same events
  * with the same numbers of rows. On false, *why (may be NULL) says what differs. */
-bool slc_columns_zip(const void *a, const void *b, const char **why);
+SLC_API bool slc_columns_zip(const void *a, const void *b, const char **why);
 
 /* Rows as records: the columns' values in the order of the schema, one behind the other without padding, in
  * the byte order of the machine. A C struct has this layout if its members are those of the schema in its
  * order and none needs padding (sizeof equals slc_columns_row_size). Bytes of a row; where column number
  * `column` begins in it. */
-size_t slc_columns_row_size(const slc_schema *schema);
-size_t slc_columns_row_offset(const slc_schema *schema, size_t column);
+SLC_API size_t slc_columns_row_size(const slc_schema *schema);
+SLC_API size_t slc_columns_row_offset(const slc_schema *schema, size_t column);
 
 /* Array of structures of arrays: blocks of `block` rows (at least 1). A block holds `block` values of the
  * first column, then those of the second, and so on, without padding: block · slc_columns_row_size bytes.
@@ -268,18 +278,20 @@ size_t slc_columns_row_offset(const slc_schema *schema, size_t column);
  * all rows is a structure of arrays. Value of row r, column c: at (r / block) · block · row_size + block ·
  * row_offset(c) + (r % block) · size(c). Bytes of so many rows in blocks
  * (SIZE_MAX where they cannot be counted): */
-size_t slc_columns_blocks_bound(const slc_schema *schema, size_t rows, size_t block);
+SLC_API size_t slc_columns_blocks_bound(const slc_schema *schema, size_t rows, size_t block);
 /* Writes all rows (not the events). SLC_ERR_CAPACITY where `capacity` bytes are too few, SLC_ERR_USAGE for
  * blocks of 0 rows. */
-slc_status slc_columns_to_blocks(const slc_schema *schema, const void *collection, size_t block, void *blocks,
-                                 size_t capacity);
+SLC_API slc_status slc_columns_to_blocks(const slc_schema *schema, const void *collection, size_t block,
+                                         void *blocks, size_t capacity);
 /* Appends so many rows, read from blocks, to the current event of the collection. SLC_ERR_CAPACITY where they
  * do not fit. */
-slc_status slc_columns_from_blocks(const slc_schema *schema, const void *blocks, size_t rows, size_t block,
-                                   void *collection);
+SLC_API slc_status slc_columns_from_blocks(const slc_schema *schema, const void *blocks, size_t rows,
+                                           size_t block, void *collection);
 /* Blocks of 1: array of structures. */
-slc_status slc_columns_to_rows(const slc_schema *schema, const void *collection, void *rows, size_t capacity);
-slc_status slc_columns_from_rows(const slc_schema *schema, const void *rows, size_t n_rows, void *collection);
+SLC_API slc_status slc_columns_to_rows(const slc_schema *schema, const void *collection, void *rows,
+                                       size_t capacity);
+SLC_API slc_status slc_columns_from_rows(const slc_schema *schema, const void *rows, size_t n_rows,
+                                         void *collection);
 
 /* Writes the collection as text, piece by piece, to `write` (pieces are not lines; false ends the dump with
  * SLC_ERR_IO): a line "# hits: event x_mm[mm] module[index]" of the schema's name, column names and units,
@@ -287,8 +299,8 @@ slc_status slc_columns_from_rows(const slc_schema *schema, const void *rows, siz
  * so that reading them gives the same bits ("%.9g", "%.17g"; "nan", "inf"), in the locale of the program.
  * Rows beyond the last event have "-" as event. */
 typedef bool (*slc_columns_write)(void *context, const char *text, size_t size);
-slc_status slc_columns_dump(const slc_schema *schema, const void *collection, slc_columns_write write,
-                            void *context);
+SLC_API slc_status slc_columns_dump(const slc_schema *schema, const void *collection, slc_columns_write write,
+                                    void *context);
 
 /* ---- batch ----------------------------------------------------------------------------------- */
 
@@ -306,11 +318,11 @@ typedef struct slc_batch {
 } slc_batch;
 
 /* Makes room for so many bytes and events in all, keeping what is there. Zero-initialise before first use. */
-slc_status slc_batch_reserve(slc_batch *batch, size_t bytes, uint32_t events);
+SLC_API slc_status slc_batch_reserve(slc_batch *batch, size_t bytes, uint32_t events);
 /* Appends one event (copied); grows the batch as needed. */
-slc_status slc_batch_append(slc_batch *batch, const void *bytes, size_t size, uint64_t file_offset);
-void slc_batch_reset(slc_batch *batch);
-void slc_batch_clear(slc_batch *batch);
+SLC_API slc_status slc_batch_append(slc_batch *batch, const void *bytes, size_t size, uint64_t file_offset);
+SLC_API void slc_batch_reset(slc_batch *batch);
+SLC_API void slc_batch_clear(slc_batch *batch);
 
 /* ---- histogram ------------------------------------------------------------------------------- */
 
@@ -325,20 +337,20 @@ typedef struct slc_histogram {
     double sum, sum_squares;
     uint64_t bin[SLC_HISTOGRAM_BINS];
 } slc_histogram;
-void slc_histogram_init(slc_histogram *histogram, double low, double high, uint32_t n_bins);
-void slc_histogram_add(slc_histogram *histogram, double value);
-double slc_histogram_mean(const slc_histogram *histogram);
-double slc_histogram_rms(const slc_histogram *histogram); /* standard deviation about the mean */
+SLC_API void slc_histogram_init(slc_histogram *histogram, double low, double high, uint32_t n_bins);
+SLC_API void slc_histogram_add(slc_histogram *histogram, double value);
+SLC_API double slc_histogram_mean(const slc_histogram *histogram);
+SLC_API double slc_histogram_rms(const slc_histogram *histogram); /* standard deviation about the mean */
 /* The value below which the fraction q of all entries lies (under and over included), linear inside a bin. */
-double slc_histogram_quantile(const slc_histogram *histogram, double q);
+SLC_API double slc_histogram_quantile(const slc_histogram *histogram, double q);
 /* Half the interval that holds the central 68.27 % of all entries: the width of a Gaussian, little moved by
  * tails. 0 when empty. */
-double slc_histogram_half_width(const slc_histogram *histogram);
+SLC_API double slc_histogram_half_width(const slc_histogram *histogram);
 
 /* ---- clock ----------------------------------------------------------------------------------- */
 
 /* Seconds of a monotonic clock; differences are meaningful, values are not. */
-double slc_clock_seconds(void);
+SLC_API double slc_clock_seconds(void);
 
 #ifdef __cplusplus
 }

@@ -30,8 +30,8 @@ typedef struct slc_cms_gains {
     slc_cms_gain *gain;  /* n_modules · SLC_CMS_GAINS; owned */
 } slc_cms_gains;
 /* Room for so many modules, all bytes 0. Zero-initialise before. */
-slc_status slc_cms_gains_reserve(slc_cms_gains *gains, uint32_t modules);
-void slc_cms_gains_clear(slc_cms_gains *gains);
+SLC_API slc_status slc_cms_gains_reserve(slc_cms_gains *gains, uint32_t modules);
+SLC_API void slc_cms_gains_clear(slc_cms_gains *gains);
 
 typedef enum slc_cms_phase { SLC_CMS_PHASE1 = 1, SLC_CMS_PHASE2 = 2 } slc_cms_phase;
 
@@ -47,7 +47,7 @@ typedef struct slc_cms_calibrate_config {
     float per_count_e;
     uint32_t slope, kink;
 } slc_cms_calibrate_config;
-void slc_cms_calibrate_config_default(slc_cms_calibrate_config *config, slc_cms_phase phase);
+SLC_API void slc_cms_calibrate_config_default(slc_cms_calibrate_config *config, slc_cms_phase phase);
 
 typedef struct slc_cms_calibrate_counts {
     uint64_t dead, noisy; /* digis of such columns */
@@ -59,9 +59,9 @@ typedef struct slc_cms_calibrate_counts {
  * others). All arithmetic is in float, rounded after each operation, so that every target and the GPU give
  * the same bits. `gains` is not used in phase 2. Digis that are none already stay as they are. Coordinates
  * outside of a phase-1 module: as dead, and the fault SLC_FAULT_CMS_PIXEL (offset: the digi in its event). */
-slc_status slc_cms_calibrate_run(const slc_cms_calibrate_config *config, const slc_cms_gains *gains,
-                                 uint64_t first_event, slc_cms_digis *digis, slc_cms_calibrate_counts *counts,
-                                 slc_faults *faults);
+SLC_API slc_status slc_cms_calibrate_run(const slc_cms_calibrate_config *config, const slc_cms_gains *gains,
+                                         uint64_t first_event, slc_cms_digis *digis,
+                                         slc_cms_calibrate_counts *counts, slc_faults *faults);
 
 #ifdef __cplusplus
 }

@@ -29,7 +29,7 @@ typedef struct slc_cms_config {
     const char *device; /* NULL or "cpu": this core; "cuda" or "cuda:N": a GPU (cuda.h) */
 } slc_cms_config;
 /* `phase` sets what differs: calibration, number of modules, charge cuts. */
-void slc_cms_config_default(slc_cms_config *config, slc_cms_phase phase);
+SLC_API void slc_cms_config_default(slc_cms_config *config, slc_cms_phase phase);
 
 typedef enum slc_cms_stage {
     SLC_CMS_STAGE_DECODE = 0,
@@ -51,29 +51,30 @@ typedef struct slc_cms_result {
     slc_faults faults;
     double seconds[SLC_CMS_STAGES]; /* on a GPU all is in the first */
 } slc_cms_result;
-void slc_cms_result_clear(slc_cms_result *result);
+SLC_API void slc_cms_result_clear(slc_cms_result *result);
 /* One number for all columns of digis, modules and clusters, chained from `seed` (SLC_CHECKSUM_START first).
  * It depends on neither device, target nor batch. */
-uint64_t slc_cms_result_checksum(const slc_cms_result *result, uint64_t seed);
+SLC_API uint64_t slc_cms_result_checksum(const slc_cms_result *result, uint64_t seed);
 
 typedef struct slc_cms_chain slc_cms_chain;
 /* `cabling` and `gains` (NULL in phase 2 and with `calibrated`) are copied. SLC_ERR_USAGE for a configuration
  * out of range, SLC_ERR_UNSUPPORTED where there is no such device: named in *error. */
-slc_status slc_cms_chain_open(const slc_cms_config *config, const slc_cms_cabling *cabling,
-                              const slc_cms_gains *gains, slc_cms_chain **chain, slc_error *error);
-void slc_cms_chain_close(slc_cms_chain *chain); /* NULL is allowed */
+SLC_API slc_status slc_cms_chain_open(const slc_cms_config *config, const slc_cms_cabling *cabling,
+                                      const slc_cms_gains *gains, slc_cms_chain **chain, slc_error *error);
+SLC_API void slc_cms_chain_close(slc_cms_chain *chain); /* NULL is allowed */
 
-slc_status slc_cms_chain_reserve(slc_cms_chain *chain, const slc_batch *batch, slc_cms_result *result,
-                                 slc_error *error);
+SLC_API slc_status slc_cms_chain_reserve(slc_cms_chain *chain, const slc_batch *batch, slc_cms_result *result,
+                                         slc_error *error);
 /* Does not allocate. One chain serves one thread at a time. */
-slc_status slc_cms_chain_run(slc_cms_chain *chain, const slc_batch *batch, slc_cms_result *result,
-                             slc_error *error);
+SLC_API slc_status slc_cms_chain_run(slc_cms_chain *chain, const slc_batch *batch, slc_cms_result *result,
+                                     slc_error *error);
 
 /* The same for events that come as digis: result->digis has been filled by the caller; `cabling` may have
  * been NULL. Calibration replaces the digis' adc and may take their module away: digis that have been through
  * it are not to go through it again, unless `calibrated` is set. */
-slc_status slc_cms_chain_reserve_digis(slc_cms_chain *chain, slc_cms_result *result, slc_error *error);
-slc_status slc_cms_chain_run_digis(slc_cms_chain *chain, slc_cms_result *result, slc_error *error);
+SLC_API slc_status slc_cms_chain_reserve_digis(slc_cms_chain *chain, slc_cms_result *result,
+                                               slc_error *error);
+SLC_API slc_status slc_cms_chain_run_digis(slc_cms_chain *chain, slc_cms_result *result, slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -32,16 +32,16 @@ typedef struct slc_cms_cluster_config {
     bool truncate;
     slc_simd_target target;
 } slc_cms_cluster_config;
-void slc_cms_cluster_config_default(slc_cms_cluster_config *config);
+SLC_API void slc_cms_cluster_config_default(slc_cms_cluster_config *config);
 
 /* Working memory; zero-initialise. */
 typedef struct slc_cms_cluster_scratch {
     void *work;
 } slc_cms_cluster_scratch;
 /* For events of up to so many digis. SLC_ERR_USAGE for a configuration out of range, named in *error. */
-slc_status slc_cms_cluster_reserve(const slc_cms_cluster_config *config, size_t digis_of_event,
-                                   slc_cms_cluster_scratch *scratch, slc_error *error);
-void slc_cms_cluster_clear(slc_cms_cluster_scratch *scratch);
+SLC_API slc_status slc_cms_cluster_reserve(const slc_cms_cluster_config *config, size_t digis_of_event,
+                                           slc_cms_cluster_scratch *scratch, slc_error *error);
+SLC_API void slc_cms_cluster_clear(slc_cms_cluster_scratch *scratch);
 
 /* Clusters all events. Digis may come in any order; modules may come in any order and repeatedly, with digis
  * that are none in between. Writes the column `cluster` of every digi, and fills `modules` and `clusters`
@@ -50,17 +50,18 @@ void slc_cms_cluster_clear(slc_cms_cluster_scratch *scratch);
  * none, get SLC_CMS_NO_CLUSTER. A digi outside of rows and columns is none, with the fault
  * SLC_FAULT_CMS_PIXEL. Needs room for a module and a cluster for each digi at most (SLC_ERR_CAPACITY). Never
  * allocates. */
-slc_status slc_cms_cluster_run(const slc_cms_cluster_config *config, uint64_t first_event,
-                               slc_cms_cluster_scratch *scratch, slc_cms_digis *digis,
-                               slc_cms_modules *modules, slc_cms_clusters *clusters, slc_faults *faults);
+SLC_API slc_status slc_cms_cluster_run(const slc_cms_cluster_config *config, uint64_t first_event,
+                                       slc_cms_cluster_scratch *scratch, slc_cms_digis *digis,
+                                       slc_cms_modules *modules, slc_cms_clusters *clusters,
+                                       slc_faults *faults);
 
 /* The arrays of CMS's SiPixelClustersCUDA for one event: module_start[0] is the number of modules with digis,
  * module_start[1 …] their first digis; module_id[k] their indices; clus_in_module[m] and clus_module_start[m]
  * (0 … n_modules, the last entry is the total) by module index. Entries: n_modules + 1, n_modules, n_modules,
  * n_modules + 1. */
-void slc_cms_cluster_arrays(const slc_cms_modules *modules, uint32_t event, uint32_t n_modules,
-                            uint32_t *module_start, uint32_t *module_id, uint32_t *clus_in_module,
-                            uint32_t *clus_module_start);
+SLC_API void slc_cms_cluster_arrays(const slc_cms_modules *modules, uint32_t event, uint32_t n_modules,
+                                    uint32_t *module_start, uint32_t *module_id, uint32_t *clus_in_module,
+                                    uint32_t *clus_module_start);
 
 #ifdef __cplusplus
 }

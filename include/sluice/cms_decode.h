@@ -28,14 +28,14 @@ typedef struct slc_cms_cabling {
     slc_cms_cable cable[SLC_CMS_CABLES];
 } slc_cms_cabling;
 /* Is every entry possible? SLC_ERR_FORMAT names the first that is not. */
-slc_status slc_cms_cabling_check(const slc_cms_cabling *cabling, slc_error *error);
+SLC_API slc_status slc_cms_cabling_check(const slc_cms_cabling *cabling, slc_error *error);
 
 /* Facts in the bits of a detector id. */
-bool slc_cms_is_barrel(uint32_t raw_id);
-uint32_t slc_cms_layer(uint32_t raw_id); /* barrel: 1 … 4 */
+SLC_API bool slc_cms_is_barrel(uint32_t raw_id);
+SLC_API uint32_t slc_cms_layer(uint32_t raw_id); /* barrel: 1 … 4 */
 /* From a pixel of a chip (row below 80, column below 52) to the module's. Chips are mounted in two ways. */
-void slc_cms_to_module(uint32_t raw_id, uint32_t roc, uint32_t row, uint32_t column, uint32_t *x,
-                       uint32_t *y);
+SLC_API void slc_cms_to_module(uint32_t raw_id, uint32_t roc, uint32_t row, uint32_t column, uint32_t *x,
+                               uint32_t *y);
 
 /* The fragments of a batch, and where their data words are. Rows by event, in the order of the input. */
 typedef struct slc_cms_fragments {
@@ -44,14 +44,14 @@ typedef struct slc_cms_fragments {
     uint32_t *begin;   /* of its data words: byte of the event, a multiple of 4 */
     uint32_t *n_words; /* 32-bit data words */
 } slc_cms_fragments;
-extern const slc_schema slc_cms_fragments_schema;
+SLC_API extern const slc_schema slc_cms_fragments_schema;
 
 typedef struct slc_cms_decode_config {
     uint32_t modules;       /* indices below are unpacked; default SLC_CMS_MODULES_PHASE1 */
     const uint8_t *unpack;  /* of each module: 0 leaves it out; NULL (default): all. The caller's. */
     slc_simd_target target; /* default SLC_SIMD_AUTO */
 } slc_cms_decode_config;
-void slc_cms_decode_config_default(slc_cms_decode_config *config);
+SLC_API void slc_cms_decode_config_default(slc_cms_decode_config *config);
 
 /* What the words were. */
 typedef struct slc_cms_word_counts {
@@ -64,7 +64,7 @@ typedef struct slc_cms_word_counts {
 } slc_cms_word_counts;
 
 /* Upper bounds for a batch: fragments, and digis (its data words). */
-void slc_cms_decode_bound(const slc_batch *batch, size_t *fragments, size_t *digis);
+SLC_API void slc_cms_decode_bound(const slc_batch *batch, size_t *fragments, size_t *digis);
 
 /* Walks over the fragments of a batch and checks their headers and trailers, by the rules of
  * docs/formats/cms-raw.md: faults SLC_FAULT_CMS_EVENT (the event's own structure: a wrong size costs the
@@ -74,15 +74,16 @@ void slc_cms_decode_bound(const slc_batch *batch, size_t *fragments, size_t *dig
  * fragment (its id) for _EVENT, of its first 64 bits for _HEADER, of its last 64 bits for the others;
  * `module` is the FED id, -1 for _EVENT. `fragments` is reset first. SLC_ERR_CAPACITY where there is no room.
  */
-slc_status slc_cms_index_run(const slc_batch *batch, slc_cms_fragments *fragments, slc_faults *faults);
+SLC_API slc_status slc_cms_index_run(const slc_batch *batch, slc_cms_fragments *fragments,
+                                     slc_faults *faults);
 
 /* Working memory; zero-initialise. */
 typedef struct slc_cms_decode_scratch {
     void *block;
     size_t digis; /* of one event */
 } slc_cms_decode_scratch;
-slc_status slc_cms_decode_reserve(slc_cms_decode_scratch *scratch, size_t digis_of_event);
-void slc_cms_decode_clear(slc_cms_decode_scratch *scratch);
+SLC_API slc_status slc_cms_decode_reserve(slc_cms_decode_scratch *scratch, size_t digis_of_event);
+SLC_API void slc_cms_decode_clear(slc_cms_decode_scratch *scratch);
 
 /* The data words to digis, sorted by module, those of a module in the order of the words, whatever links they
  * came by. Only valid digis come out; adc is in counts, cluster is SLC_CMS_NO_CLUSTER. Every word that is no
@@ -92,10 +93,10 @@ void slc_cms_decode_clear(slc_cms_decode_scratch *scratch);
  * fragment is of the same link and of a higher chip (at most 8). `digis` is reset first; `counts` is set.
  * SLC_ERR_CAPACITY where the words of the batch are more than fit into `digis`, or those of an event more
  * than reserved; SLC_ERR_USAGE for a target that cannot run. Never allocates. */
-slc_status slc_cms_decode_run(const slc_cms_decode_config *config, const slc_cms_cabling *cabling,
-                              const slc_batch *batch, const slc_cms_fragments *fragments,
-                              slc_cms_decode_scratch *scratch, slc_cms_digis *digis,
-                              slc_cms_word_counts *counts, slc_faults *faults);
+SLC_API slc_status slc_cms_decode_run(const slc_cms_decode_config *config, const slc_cms_cabling *cabling,
+                                      const slc_batch *batch, const slc_cms_fragments *fragments,
+                                      slc_cms_decode_scratch *scratch, slc_cms_digis *digis,
+                                      slc_cms_word_counts *counts, slc_faults *faults);
 
 #ifdef __cplusplus
 }

@@ -31,7 +31,7 @@ typedef struct slc_cms_position_config {
      * (docs/howto/cms-pixels.md). */
     float error_x_um[SLC_CMS_ERROR_SIZES - 1], error_y_um[SLC_CMS_ERROR_SIZES - 1];
 } slc_cms_position_config;
-void slc_cms_position_config_default(slc_cms_position_config *config);
+SLC_API void slc_cms_position_config_default(slc_cms_position_config *config);
 
 /* Fills x_um, y_um and their errors. Arithmetic in float, rounded after each operation: the same bits on
  * every target and the GPU.
@@ -43,7 +43,7 @@ void slc_cms_position_config_default(slc_cms_position_config *config);
  * - pitch · (inner length) if that is in [0, pitch], and in all other cases pitch · (2 + long first + long
  * last) / 2; cot = -(x
  * - x0) / z0. */
-void slc_cms_position_run(const slc_cms_position_config *config, slc_cms_clusters *clusters);
+SLC_API void slc_cms_position_run(const slc_cms_position_config *config, slc_cms_clusters *clusters);
 
 #ifdef __cplusplus
 }

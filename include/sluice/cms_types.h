@@ -44,19 +44,19 @@ typedef struct slc_cms_digis {
     uint16_t *y;      /* (yy) column */
     uint16_t *module; /* (moduleInd) index of the module; see SLC_CMS_NO_MODULE */
 } slc_cms_digis;
-extern const slc_schema slc_cms_digis_schema;
+SLC_API extern const slc_schema slc_cms_digis_schema;
 
 /* The seven columns in one store, as in CMS's SiPixelDigisCUDASOAView: column k begins slot(k) · rounded
  * 16-bit words into the store, where rounded is the number of digis rounded up to a multiple of 64 (128
  * bytes) and the slots are cluster 0, packed 2, raw_id 4, adc 6, x 7, y 8, module 9. So every column begins
  * on 128 bytes, a transaction of the GPU. It is the layout of digis on a GPU and of the copies to and from
  * it. */
-size_t slc_cms_store_rounded(size_t digis);
+SLC_API size_t slc_cms_store_rounded(size_t digis);
 /* Bytes of a store: 10 · 2 · rounded. */
-size_t slc_cms_store_bound(size_t digis);
+SLC_API size_t slc_cms_store_bound(size_t digis);
 /* Points the columns into `store`, which may be device memory, and is aligned to 128 bytes. head.block stays
  * NULL: the store is the caller's, and slc_columns_reserve must not be used. */
-void slc_cms_store_view(void *store, size_t digis, slc_cms_digis *view);
+SLC_API void slc_cms_store_view(void *store, size_t digis, slc_cms_digis *view);
 
 /* The modules of an event that have digis, by rising module. Digis of a module need not be contiguous, as the
  * clustering takes any order; where they are, first_digi and n_digis are its stretch. */
@@ -68,7 +68,7 @@ typedef struct slc_cms_modules {
     uint32_t *n_clusters;    /* (clusInModule) that pass the charge cut */
     uint32_t *cluster_begin; /* (clusModuleStart) in its event */
 } slc_cms_modules;
-extern const slc_schema slc_cms_modules_schema;
+SLC_API extern const slc_schema slc_cms_modules_schema;
 
 /* Clusters that pass the charge cut, by rising module; in a module in the order of their first digi. */
 typedef struct slc_cms_clusters {
@@ -83,7 +83,7 @@ typedef struct slc_cms_clusters {
     float *x_um, *y_um; /* position in the module's plane, from its middle */
     float *x_error_um, *y_error_um;
 } slc_cms_clusters;
-extern const slc_schema slc_cms_clusters_schema;
+SLC_API extern const slc_schema slc_cms_clusters_schema;
 
 #ifdef __cplusplus
 }

@@ -21,18 +21,18 @@ typedef struct slc_cuda_device {
 } slc_cuda_device;
 
 /* What the library was built for: "13.0: sm_75 sm_80 sm_86 sm_89 sm_90, PTX 90", or NULL without CUDA. */
-const char *slc_cuda_built(void);
+SLC_API const char *slc_cuda_built(void);
 /* The version of CUDA that the driver knows, 12040 for 12.4; 0: no driver. */
-int slc_cuda_driver(void);
+SLC_API int slc_cuda_driver(void);
 
 /* How many devices there are; with 0, *error (may be NULL) says why: "built without CUDA", "no CUDA driver",
  * "no CUDA device". */
-uint32_t slc_cuda_devices(slc_error *error);
-slc_status slc_cuda_device_of(uint32_t device, slc_cuda_device *found, slc_error *error);
+SLC_API uint32_t slc_cuda_devices(slc_error *error);
+SLC_API slc_status slc_cuda_device_of(uint32_t device, slc_cuda_device *found, slc_error *error);
 
 /* The device that a word names: "cuda" is the first, "cuda:N" number N. SLC_ERR_USAGE for another word,
  * SLC_ERR_UNSUPPORTED where there is no such device or none at all; *error says which there are. */
-slc_status slc_cuda_choose(const char *word, uint32_t *device, slc_error *error);
+SLC_API slc_status slc_cuda_choose(const char *word, uint32_t *device, slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -23,7 +23,7 @@ typedef enum slc_image_type {
 } slc_image_type;
 
 /* "u8", "u16", "u32", "f32", "bits". */
-const char *slc_image_type_name(slc_image_type type);
+SLC_API const char *slc_image_type_name(slc_image_type type);
 
 /* An image of the caller's. Row y begins at (const char *)pixels + y · stride; the stride may be larger than
  * a row, and negative for images that are stored from the bottom up. Width and height are from 1 to 2^32 - 2;
@@ -37,7 +37,7 @@ typedef struct slc_image {
 } slc_image;
 
 /* Bytes of one row without padding. */
-size_t slc_image_row_bytes(slc_image_type type, size_t width);
+SLC_API size_t slc_image_row_bytes(slc_image_type type, size_t width);
 
 /* Otsu's threshold (IEEE Trans. SMC 9, 1979, 62): the value that separates the pixels into two classes, those
  * below and those at or above it, with the largest variance between the classes; of several such values the
@@ -45,7 +45,7 @@ size_t slc_image_row_bytes(slc_image_type type, size_t width);
  * their finite extremes, NaN and infinities left out. An image of one single value gives that value + 1 (in
  * a float image the next larger number), so that nothing is foreground. SLC_ERR_USAGE for rows of bits, for
  * an image that is not as told above, and for a float image without a finite pixel. */
-slc_status slc_image_otsu(const slc_image *image, double *threshold, slc_error *error);
+SLC_API slc_status slc_image_otsu(const slc_image *image, double *threshold, slc_error *error);
 
 #ifdef __cplusplus
 }

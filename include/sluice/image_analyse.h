@@ -34,7 +34,7 @@ enum {
 };
 
 /* The name of a single feature, "area", "box" …, for the command line; NULL for anything else. */
-const char *slc_image_feature_name(uint32_t feature);
+SLC_API const char *slc_image_feature_name(uint32_t feature);
 
 /* One row is one component, one event is one image. A column that was not asked for is NULL. Counts and sums
  * are exact; derived numbers are computed in double precision from exact sums, by one formula, so they too
@@ -73,16 +73,17 @@ typedef struct slc_image_components {
 } slc_image_components;
 
 /* All columns of slc_image_components, in the order of the struct. */
-extern const slc_schema slc_image_components_all;
+SLC_API extern const slc_schema slc_image_components_all;
 enum { SLC_IMAGE_COLUMNS = 25 };
 
 /* The schema of the columns that some features bring, written into an array of the caller's, which must live
  * as long as the schema is used. The functions of base.h on collections then reach these columns alone. */
-slc_schema slc_image_components_schema(uint32_t features, slc_column columns[SLC_IMAGE_COLUMNS]);
+SLC_API slc_schema slc_image_components_schema(uint32_t features, slc_column columns[SLC_IMAGE_COLUMNS]);
 
 /* Contract of a collection made for some features: within each image labels have growing first pixels, boxes
  * hold first pixels and centroids, areas fit their boxes. On false, *why (may be NULL) says what is wrong. */
-bool slc_image_components_check(uint32_t features, const slc_image_components *components, const char **why);
+SLC_API bool slc_image_components_check(uint32_t features, const slc_image_components *components,
+                                        const char **why);
 
 /* ---- rows as they come ------------------------------------------------------------------------- */
 
@@ -98,15 +99,15 @@ typedef struct slc_image_stream_config {
 } slc_image_stream_config;
 
 /* 8-connected, threshold 1, no features, nothing dropped, u8; the width is left to set. */
-slc_image_stream_config slc_image_stream_defaults(void);
+SLC_API slc_image_stream_config slc_image_stream_defaults(void);
 
 /* Components of an image that is pushed row by row and may be endless: memory is bounded by the width. One
  * thread at a time. */
 typedef struct slc_image_stream slc_image_stream;
 
-slc_status slc_image_stream_open(const slc_image_stream_config *config, slc_image_stream **stream,
-                                 slc_error *error);
-void slc_image_stream_close(slc_image_stream *stream);
+SLC_API slc_status slc_image_stream_open(const slc_image_stream_config *config, slc_image_stream **stream,
+                                         slc_error *error);
+SLC_API void slc_image_stream_close(slc_image_stream *stream);
 
 /* Takes up to n_rows rows. `closed`, made for config.features (SLC_ERR_USAGE where it has other columns),
  * gets, appended to its current event, the components that have ended: those that have no pixel in the last
@@ -117,13 +118,14 @@ void slc_image_stream_close(slc_image_stream *stream);
  * again. Rows are counted in 32 bits; sums wrap at 64 bits where an endless component reaches them. Of float
  * grey images, sums of parts of a component that meet later are added to each other, so the last digits may
  * differ from those of slc_image_label_run. Allocates nothing. */
-slc_status slc_image_stream_push(slc_image_stream *stream, const void *rows, ptrdiff_t stride,
-                                 const void *grey, ptrdiff_t grey_stride, size_t n_rows,
-                                 slc_image_components *closed, size_t *taken, slc_error *error);
+SLC_API slc_status slc_image_stream_push(slc_image_stream *stream, const void *rows, ptrdiff_t stride,
+                                         const void *grey, ptrdiff_t grey_stride, size_t n_rows,
+                                         slc_image_components *closed, size_t *taken, slc_error *error);
 
 /* The image has ended: the components that are still open, in the order of their first pixels. The stream may
  * then take another image, whose rows count from 0. */
-slc_status slc_image_stream_finish(slc_image_stream *stream, slc_image_components *closed, slc_error *error);
+SLC_API slc_status slc_image_stream_finish(slc_image_stream *stream, slc_image_components *closed,
+                                           slc_error *error);
 
 #ifdef __cplusplus
 }

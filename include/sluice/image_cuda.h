@@ -19,12 +19,12 @@ extern "C" {
 #endif
 
 /* The algorithms by number, from 0; NULL beyond the last. "naive", "playne", "dlp", "ha4-32", "flsl" … */
-const char *slc_image_cuda_algorithm_name(size_t algorithm);
+SLC_API const char *slc_image_cuda_algorithm_name(size_t algorithm);
 /* One line on what it is and where it is from. */
-const char *slc_image_cuda_algorithm_text(size_t algorithm);
+SLC_API const char *slc_image_cuda_algorithm_text(size_t algorithm);
 /* Can it make a label image? Features (area, box, first pixel, sums)? At least one of them. */
-bool slc_image_cuda_algorithm_labels(size_t algorithm);
-bool slc_image_cuda_algorithm_features(size_t algorithm);
+SLC_API bool slc_image_cuda_algorithm_labels(size_t algorithm);
+SLC_API bool slc_image_cuda_algorithm_features(size_t algorithm);
 
 /* Images that are on the device, all of one size and type. */
 typedef struct slc_image_cuda_task {
@@ -48,7 +48,7 @@ typedef struct slc_image_cuda_task {
 
 /* Bytes of working memory on the device for a task of that shape; 0 where it is too large for one task
  * (2^32 pixels, with the width rounded up to a multiple of 64). */
-size_t slc_image_cuda_work_bound(const slc_image_labeller *labeller, const slc_image_cuda_task *task);
+SLC_API size_t slc_image_cuda_work_bound(const slc_image_labeller *labeller, const slc_image_cuda_task *task);
 
 /* Enqueues the labelling of the foreground into `stream` (a cudaStream_t of the labeller's device; NULL: the
  * default stream) and returns at once; it can be captured into a graph, but the first call on a device must
@@ -56,8 +56,8 @@ size_t slc_image_cuda_work_bound(const slc_image_labeller *labeller, const slc_i
  * aligned to 256. Filters (areas, border) of the configuration must not be set. The labeller's device is the
  * calling thread's afterwards. SLC_ERR_USAGE and SLC_ERR_UNSUPPORTED as slc_image_label_run, also for a
  * labeller that is not on one GPU. */
-slc_status slc_image_cuda_enqueue(slc_image_labeller *labeller, const slc_image_cuda_task *task, void *work,
-                                  size_t work_bytes, void *stream, slc_error *error);
+SLC_API slc_status slc_image_cuda_enqueue(slc_image_labeller *labeller, const slc_image_cuda_task *task,
+                                          void *work, size_t work_bytes, void *stream, slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -25,11 +25,11 @@ extern "C" {
 /* ---- algorithms -------------------------------------------------------------------------------- */
 
 /* The algorithms by number, from 0; NULL beyond the last. "flood", "rosenfeld-dt", "lsl-rle", "bitrun" … */
-const char *slc_image_algorithm_name(size_t algorithm);
+SLC_API const char *slc_image_algorithm_name(size_t algorithm);
 /* One line on what it is and where it is from. */
-const char *slc_image_algorithm_text(size_t algorithm);
+SLC_API const char *slc_image_algorithm_text(size_t algorithm);
 /* Is it written in vectors, so that the instruction set makes a difference? */
-bool slc_image_algorithm_simd(size_t algorithm);
+SLC_API bool slc_image_algorithm_simd(size_t algorithm);
 
 /* ---- configuration ----------------------------------------------------------------------------- */
 
@@ -62,7 +62,7 @@ typedef struct slc_image_label_config {
 } slc_image_label_config;
 
 /* "auto", 8-connected, threshold 1, no features, nothing dropped, one thread, SLC_SIMD_AUTO, no device. */
-slc_image_label_config slc_image_label_defaults(void);
+SLC_API slc_image_label_config slc_image_label_defaults(void);
 
 /* ---- labelling --------------------------------------------------------------------------------- */
 
@@ -72,8 +72,8 @@ typedef struct slc_image_labeller slc_image_labeller;
 
 /* SLC_ERR_USAGE for a configuration that is not as told above (the text names the field), SLC_ERR_MEMORY,
  * SLC_ERR_UNSUPPORTED where there is no such GPU or the library was built without CUDA. */
-slc_status slc_image_label_open(const slc_image_label_config *config, slc_image_labeller **labeller,
-                                slc_error *error);
+SLC_API slc_status slc_image_label_open(const slc_image_label_config *config, slc_image_labeller **labeller,
+                                        slc_error *error);
 
 /* Makes room for images up to so many pixels wide and high; of several reservations, for the largest width
  * with the largest height (whoever has wide and high images opens two labellers). The memory is address space
@@ -84,14 +84,14 @@ slc_status slc_image_label_open(const slc_image_label_config *config, slc_image_
  * sums, 88 with all features, up to 123 with other algorithms; and 128 MiB at least, if they may be had, for
  * many small images at once. Where there is less, images are done by strips; SLC_ERR_MEMORY where there is
  * not enough for a single row, and then nothing is reserved. */
-slc_status slc_image_label_reserve(slc_image_labeller *labeller, size_t width, size_t height,
-                                   slc_error *error);
+SLC_API slc_status slc_image_label_reserve(slc_image_labeller *labeller, size_t width, size_t height,
+                                           slc_error *error);
 
 /* NULL is allowed. */
-void slc_image_label_close(slc_image_labeller *labeller);
+SLC_API void slc_image_label_close(slc_image_labeller *labeller);
 
 /* No image of that shape has more components than this. */
-size_t slc_image_label_bound(size_t width, size_t height, uint32_t connectivity);
+SLC_API size_t slc_image_label_bound(size_t width, size_t height, uint32_t connectivity);
 
 /* What is wanted of the foreground, or of the background. Members up to `components` are set by the caller.
  */
@@ -128,15 +128,17 @@ typedef struct slc_image_labels {
  * asked for a second time is recorded as a graph of CUDA's, for which the runtime takes some memory.
  * SLC_ERR_UNSUPPORTED for grey sums of float images, which are added in raster order, and of images by strips
  * for features other than area, box, first, sums and centroid. Several GPUs take memory of the host alone. */
-slc_status slc_image_label_run(slc_image_labeller *labeller, const slc_image *image, const slc_image *grey,
-                               slc_image_labels *foreground, slc_image_labels *background, slc_error *error);
+SLC_API slc_status slc_image_label_run(slc_image_labeller *labeller, const slc_image *image,
+                                       const slc_image *grey, slc_image_labels *foreground,
+                                       slc_image_labels *background, slc_error *error);
 
 /* The foreground of n images one after the other, with the same results as n calls of slc_image_label_run;
  * each appends an event to its components. On a GPU neighbours of one width, height, type, stride and
  * distance in memory go together, which makes many small images fast. Ends with the first that fails;
  * *done (may be NULL) says how many are done. */
-slc_status slc_image_label_batch(slc_image_labeller *labeller, const slc_image *images,
-                                 slc_image_labels *foreground, size_t n, size_t *done, slc_error *error);
+SLC_API slc_status slc_image_label_batch(slc_image_labeller *labeller, const slc_image *images,
+                                         slc_image_labels *foreground, size_t n, size_t *done,
+                                         slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -32,48 +32,48 @@ typedef struct slc_io_config {
     size_t max_event_bytes; /* a record that claims more is damage; also bounds what a compressed record may
                                become */
 } slc_io_config;
-void slc_io_config_default(slc_io_config *config);
+SLC_API void slc_io_config_default(slc_io_config *config);
 
 typedef struct slc_io_source slc_io_source;
 
 /* Opens `path` ("-" is standard input) and finds its format. `config` may be NULL. On failure *source is NULL
  * and *error names the path and the reason (missing, a directory, empty, no known format). */
-slc_status slc_io_open(const char *path, const slc_io_config *config, slc_io_source **source,
-                       slc_error *error);
+SLC_API slc_status slc_io_open(const char *path, const slc_io_config *config, slc_io_source **source,
+                               slc_error *error);
 /* The same over memory that the caller keeps; `name` stands in messages. */
-slc_status slc_io_open_memory(const void *bytes, size_t size, const char *name, const slc_io_config *config,
-                              slc_io_source **source, slc_error *error);
-void slc_io_close(slc_io_source *source);
+SLC_API slc_status slc_io_open_memory(const void *bytes, size_t size, const char *name,
+                                      const slc_io_config *config, slc_io_source **source, slc_error *error);
+SLC_API void slc_io_close(slc_io_source *source);
 
-const char *slc_io_format(const slc_io_source *source); /* "mdf", "velo-json", "cms-raw" */
-slc_io_content slc_io_content_of(const slc_io_source *source);
+SLC_API const char *slc_io_format(const slc_io_source *source); /* "mdf", "velo-json", "cms-raw" */
+SLC_API slc_io_content slc_io_content_of(const slc_io_source *source);
 
 /* Fills `batch` (reset first) with up to max_events events, stopping early once it holds max_bytes bytes (one
  * event is always taken). Event numbers in the faults are batch->first_event + index, which the source counts
  * from 0 in this input; lost events have no number of their own. SLC_OK with at least one event, SLC_END with
  * none; an SLC_ERR_… only where nothing further can be read (I/O error, memory). */
-slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t max_bytes, slc_batch *batch,
-                             slc_faults *faults, slc_error *error);
+SLC_API slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t max_bytes,
+                                     slc_batch *batch, slc_faults *faults, slc_error *error);
 
 /* ---- the same, in two steps, for threads ---- */
 
 /* What a batch still lacks: checksums that nobody looked at, records that are still compressed. One for each
  * batch that is under way; a worker's time goes into finishing, and the reader's no longer does. */
 typedef struct slc_io_deferred slc_io_deferred;
-slc_status slc_io_deferred_open(slc_io_deferred **deferred, slc_error *error);
-void slc_io_deferred_close(slc_io_deferred *deferred);
+SLC_API slc_status slc_io_deferred_open(slc_io_deferred **deferred, slc_error *error);
+SLC_API void slc_io_deferred_close(slc_io_deferred *deferred);
 
 /* slc_io_read_batch, but that checksums are not verified and records not expanded: the batch is not to be
  * used before slc_io_finish_batch. `max_bytes` is of expanded events. */
-slc_status slc_io_read_batch_deferred(slc_io_source *source, uint32_t max_events, size_t max_bytes,
-                                      slc_batch *batch, slc_io_deferred *deferred, slc_faults *faults,
-                                      slc_error *error);
+SLC_API slc_status slc_io_read_batch_deferred(slc_io_source *source, uint32_t max_events, size_t max_bytes,
+                                              slc_batch *batch, slc_io_deferred *deferred, slc_faults *faults,
+                                              slc_error *error);
 /* Does the rest, in any thread, and while the source is being read on. Afterwards batch and faults (those of
  * reading it, given again) are what slc_io_read_batch would have made of the same bytes, but for the numbers
  * of events: those lost in earlier batches, which this call cannot know of, are still counted in them. The
  * batch may be without events. SLC_ERR_MEMORY alone ends it. */
-slc_status slc_io_finish_batch(slc_batch *batch, slc_io_deferred *deferred, slc_faults *faults,
-                               slc_error *error);
+SLC_API slc_status slc_io_finish_batch(slc_batch *batch, slc_io_deferred *deferred, slc_faults *faults,
+                                       slc_error *error);
 
 /* What finishing has come to, for batches in the order of reading: `events` is how many were lost, by which
  * event numbers of later batches are too high. Zero-initialise. */
@@ -82,14 +82,14 @@ typedef struct slc_io_losses {
     uint64_t offset;                        /* of the first loss in the stream, and its text */
     char text[128];
 } slc_io_losses;
-void slc_io_losses_add(slc_io_losses *losses, const slc_io_deferred *deferred);
+SLC_API void slc_io_losses_add(slc_io_losses *losses, const slc_io_deferred *deferred);
 /* Adds them to the source's totals and its first damage. Not while it is being read. */
-void slc_io_settle(slc_io_source *source, const slc_io_losses *losses);
+SLC_API void slc_io_settle(slc_io_source *source, const slc_io_losses *losses);
 
 /* The same for events of hits: `hits` and `truth` (may be NULL) are reset and filled; hits are sorted by
  * module. */
-slc_status slc_io_read_velo_hits(slc_io_source *source, uint32_t max_events, slc_velo_hits *hits,
-                                 slc_velo_truth *truth, slc_faults *faults, slc_error *error);
+SLC_API slc_status slc_io_read_velo_hits(slc_io_source *source, uint32_t max_events, slc_velo_hits *hits,
+                                         slc_velo_truth *truth, slc_faults *faults, slc_error *error);
 
 /* What reading has come to so far. */
 typedef struct slc_io_totals {
@@ -99,17 +99,18 @@ typedef struct slc_io_totals {
     uint64_t compressed;  /* events that came compressed */
     uint64_t checksums;   /* events whose checksum was verified */
 } slc_io_totals;
-void slc_io_totals_of(const slc_io_source *source, slc_io_totals *totals);
+SLC_API void slc_io_totals_of(const slc_io_source *source, slc_io_totals *totals);
 /* One line on the first damage: "name: byte 123: reason"; NULL where there was none. Valid until close. */
-const char *slc_io_damage(const slc_io_source *source);
+SLC_API const char *slc_io_damage(const slc_io_source *source);
 
 /* Word and description of input format number i, or NULL beyond the last (for `sluice version`). */
-const char *slc_io_format_name(size_t i, const char **description);
+SLC_API const char *slc_io_format_name(size_t i, const char **description);
 
 /* Reads a whole small file. The caller frees *bytes. SLC_ERR_FORMAT where it is larger than `limit`. */
-slc_status slc_io_read_file(const char *path, size_t limit, void **bytes, size_t *size, slc_error *error);
+SLC_API slc_status slc_io_read_file(const char *path, size_t limit, void **bytes, size_t *size,
+                                    slc_error *error);
 /* LHCb's velo_geometry.bin. */
-slc_status slc_io_read_velo_geometry(const char *path, slc_velo_geometry *geometry, slc_error *error);
+SLC_API slc_status slc_io_read_velo_geometry(const char *path, slc_velo_geometry *geometry, slc_error *error);
 
 /* ---- MDF output ------------------------------------------------------------------------------ */
 
@@ -121,37 +122,39 @@ typedef struct slc_io_mdf_config {
 typedef struct slc_io_mdf_writer slc_io_mdf_writer;
 
 /* "-" writes to standard output, where nothing is renamed. */
-slc_status slc_io_mdf_create(const char *path, const slc_io_mdf_config *config, slc_io_mdf_writer **writer,
-                             slc_error *error);
+SLC_API slc_status slc_io_mdf_create(const char *path, const slc_io_mdf_config *config,
+                                     slc_io_mdf_writer **writer, slc_error *error);
 /* One event: a sequence of raw banks (slc_bank_write), as one version-3 record with checksum. */
-slc_status slc_io_mdf_write(slc_io_mdf_writer *writer, const void *banks, size_t size, slc_error *error);
+SLC_API slc_status slc_io_mdf_write(slc_io_mdf_writer *writer, const void *banks, size_t size,
+                                    slc_error *error);
 /* Completes and renames; on failure the temporary file is removed. `writer` is freed in any case. */
-slc_status slc_io_mdf_finish(slc_io_mdf_writer *writer, slc_error *error);
+SLC_API slc_status slc_io_mdf_finish(slc_io_mdf_writer *writer, slc_error *error);
 /* Gives up: removes the temporary file and frees. NULL is allowed. */
-void slc_io_mdf_abandon(slc_io_mdf_writer *writer);
+SLC_API void slc_io_mdf_abandon(slc_io_mdf_writer *writer);
 
 /* ---- results --------------------------------------------------------------------------------- */
 
 /* An HDF5 file with one group per collection: a dataset per column (attribute "unit"), and "event_offset"
  * with one entry more than there are events. Batches are appended. docs/formats/results-hdf5.md. */
 typedef struct slc_io_hdf5_writer slc_io_hdf5_writer;
-slc_status slc_io_hdf5_create(const char *path, slc_io_hdf5_writer **writer, slc_error *error);
+SLC_API slc_status slc_io_hdf5_create(const char *path, slc_io_hdf5_writer **writer, slc_error *error);
 /* Appends all events of a collection to the group `name`, creating it on first use. */
-slc_status slc_io_hdf5_append(slc_io_hdf5_writer *writer, const char *name, const slc_schema *schema,
-                              const void *collection, slc_error *error);
+SLC_API slc_status slc_io_hdf5_append(slc_io_hdf5_writer *writer, const char *name, const slc_schema *schema,
+                                      const void *collection, slc_error *error);
 /* Attributes of the file's root. */
-slc_status slc_io_hdf5_text(slc_io_hdf5_writer *writer, const char *name, const char *value,
-                            slc_error *error);
-slc_status slc_io_hdf5_number(slc_io_hdf5_writer *writer, const char *name, double value, slc_error *error);
-slc_status slc_io_hdf5_finish(slc_io_hdf5_writer *writer, slc_error *error);
-void slc_io_hdf5_abandon(slc_io_hdf5_writer *writer);
+SLC_API slc_status slc_io_hdf5_text(slc_io_hdf5_writer *writer, const char *name, const char *value,
+                                    slc_error *error);
+SLC_API slc_status slc_io_hdf5_number(slc_io_hdf5_writer *writer, const char *name, double value,
+                                      slc_error *error);
+SLC_API slc_status slc_io_hdf5_finish(slc_io_hdf5_writer *writer, slc_error *error);
+SLC_API void slc_io_hdf5_abandon(slc_io_hdf5_writer *writer);
 
 /* A text file (CSV, HTML) with the same guarantee: write to the stream that _stream returns, then finish. */
 typedef struct slc_io_text_writer slc_io_text_writer;
-slc_status slc_io_text_create(const char *path, slc_io_text_writer **writer, slc_error *error);
-void *slc_io_text_stream(slc_io_text_writer *writer); /* a FILE * */
-slc_status slc_io_text_finish(slc_io_text_writer *writer, slc_error *error);
-void slc_io_text_abandon(slc_io_text_writer *writer);
+SLC_API slc_status slc_io_text_create(const char *path, slc_io_text_writer **writer, slc_error *error);
+SLC_API void *slc_io_text_stream(slc_io_text_writer *writer); /* a FILE * */
+SLC_API slc_status slc_io_text_finish(slc_io_text_writer *writer, slc_error *error);
+SLC_API void slc_io_text_abandon(slc_io_text_writer *writer);
 
 #ifdef __cplusplus
 }

@@ -21,54 +21,56 @@ extern "C" {
 typedef struct slc_io_image_config {
     size_t max_bytes; /* a page whose pixels need more memory is refused before any is allocated; 4 GiB */
 } slc_io_image_config;
-void slc_io_image_config_default(slc_io_image_config *config);
+SLC_API void slc_io_image_config_default(slc_io_image_config *config);
 
 typedef struct slc_io_images slc_io_images;
 
 /* Opens `path` ("-" is standard input) and finds its format. `config` may be NULL. On failure *images is NULL
  * and *error names the path and the reason. */
-slc_status slc_io_images_open(const char *path, const slc_io_image_config *config, slc_io_images **images,
-                              slc_error *error);
+SLC_API slc_status slc_io_images_open(const char *path, const slc_io_image_config *config,
+                                      slc_io_images **images, slc_error *error);
 /* The same over memory that the caller keeps; `name` stands in messages. */
-slc_status slc_io_images_open_memory(const void *bytes, size_t size, const char *name,
-                                     const slc_io_image_config *config, slc_io_images **images,
-                                     slc_error *error);
-void slc_io_images_close(slc_io_images *images);
+SLC_API slc_status slc_io_images_open_memory(const void *bytes, size_t size, const char *name,
+                                             const slc_io_image_config *config, slc_io_images **images,
+                                             slc_error *error);
+SLC_API void slc_io_images_close(slc_io_images *images);
 
-const char *slc_io_images_format(const slc_io_images *images); /* "pnm", "png", "tiff", "npy" */
+SLC_API const char *slc_io_images_format(const slc_io_images *images); /* "pnm", "png", "tiff", "npy" */
 
 /* The next page (TIFF pages; several PNM images in one file; the planes of an NPY array of three dimensions,
  * but for colours; others have one). *image points into memory of `images`, which holds until the next call.
  * SLC_END behind the last. SLC_ERR_FORMAT, SLC_ERR_UNSUPPORTED: *error names the file, the page, the place
  * where there is one, and the reason. */
-slc_status slc_io_images_next(slc_io_images *images, slc_image *image, slc_error *error);
+SLC_API slc_status slc_io_images_next(slc_io_images *images, slc_image *image, slc_error *error);
 
 /* Writes one image; the format is that of the name's ending (.pgm .pbm .png .tif .tiff .npy). The file
  * appears when it is complete. SLC_ERR_USAGE for a type that the format does not have, naming those that it
  * has: PBM bits; PGM u8, u16; PNG bits, u8, u16; TIFF and NPY u8, u16, u32, f32 (bits as u8 0 and 1 in NPY,
  * as 1-bit TIFF). */
-slc_status slc_io_image_write(const char *path, const slc_image *image, slc_error *error);
+SLC_API slc_status slc_io_image_write(const char *path, const slc_image *image, slc_error *error);
 
 /* Several pages into one file: TIFF pages, an NPY array of three dimensions (equal sizes and types), PGM and
  * PBM one after the other. SLC_ERR_USAGE for more than one into PNG, and for pages of three or four columns
  * of u8, u16 or bits into NPY, which would be read as colours. */
 typedef struct slc_io_image_writer slc_io_image_writer;
-slc_status slc_io_image_writer_open(const char *path, slc_io_image_writer **writer, slc_error *error);
+SLC_API slc_status slc_io_image_writer_open(const char *path, slc_io_image_writer **writer, slc_error *error);
 /* For one image of u32, which is written as slc_io_image_write_preview does. */
-slc_status slc_io_image_writer_open_preview(const char *path, slc_io_image_writer **writer, slc_error *error);
-slc_status slc_io_image_writer_add(slc_io_image_writer *writer, const slc_image *image, slc_error *error);
+SLC_API slc_status slc_io_image_writer_open_preview(const char *path, slc_io_image_writer **writer,
+                                                    slc_error *error);
+SLC_API slc_status slc_io_image_writer_add(slc_io_image_writer *writer, const slc_image *image,
+                                           slc_error *error);
 /* Completes the file (or, where commit is false, removes it), and frees the writer in every case. */
-slc_status slc_io_image_writer_close(slc_io_image_writer *writer, bool commit, slc_error *error);
+SLC_API slc_status slc_io_image_writer_close(slc_io_image_writer *writer, bool commit, slc_error *error);
 
 /* A PNG with a palette for labels: background black, neighbouring numbers far apart in colour, the same
  * number always the same colour. */
-slc_status slc_io_image_write_preview(const char *path, const uint32_t *labels, size_t width, size_t height,
-                                      ptrdiff_t stride, slc_error *error);
+SLC_API slc_status slc_io_image_write_preview(const char *path, const uint32_t *labels, size_t width,
+                                              size_t height, ptrdiff_t stride, slc_error *error);
 
 /* A PNG whose pixels (an image of u8) are numbers of colours: palette holds red, green and blue of each of
  * the 256. */
-slc_status slc_io_image_write_palette(const char *path, const slc_image *image, const uint8_t palette[768],
-                                      slc_error *error);
+SLC_API slc_status slc_io_image_write_palette(const char *path, const slc_image *image,
+                                              const uint8_t palette[768], slc_error *error);
 
 #ifdef __cplusplus
 }

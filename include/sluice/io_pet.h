@@ -27,25 +27,25 @@ typedef struct slc_io_pet_payload {
     bool sequence_big_endian;
 } slc_io_pet_payload;
 /* SLC_ERR_USAGE where the counter is not in the header. */
-slc_status slc_io_pet_payload_check(const slc_io_pet_payload *payload, slc_error *error);
+SLC_API slc_status slc_io_pet_payload_check(const slc_io_pet_payload *payload, slc_error *error);
 
 typedef struct slc_io_pet_raw slc_io_pet_raw;
 /* "-" is standard input. */
-slc_status slc_io_pet_raw_open(const char *path, slc_io_pet_raw **raw, slc_error *error);
+SLC_API slc_status slc_io_pet_raw_open(const char *path, slc_io_pet_raw **raw, slc_error *error);
 /* The same over memory that the caller keeps; `name` stands in messages. */
-slc_status slc_io_pet_raw_open_memory(const void *bytes, size_t size, const char *name, slc_io_pet_raw **raw,
-                                      slc_error *error);
-void slc_io_pet_raw_close(slc_io_pet_raw *raw); /* NULL is allowed */
+SLC_API slc_status slc_io_pet_raw_open_memory(const void *bytes, size_t size, const char *name,
+                                              slc_io_pet_raw **raw, slc_error *error);
+SLC_API void slc_io_pet_raw_close(slc_io_pet_raw *raw); /* NULL is allowed */
 /* The next frames, at most `most` (> 0), into the caller's memory; SLC_END where there are none. Damaged
  * blocks are skipped up to the next good one and recorded in `faults` (may be NULL), as are datagrams with
  * bytes behind their last whole frame. Of a block that the file's end has cut, the whole datagrams are given.
  */
-slc_status slc_io_pet_raw_read(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t most, size_t *n,
-                               slc_faults *faults, slc_error *error);
+SLC_API slc_status slc_io_pet_raw_read(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t most, size_t *n,
+                                       slc_faults *faults, slc_error *error);
 /* The next frames are those of the first block from here on that was received at that time or later (ns since
  * 1970); SLC_END where there is none. With FILE.index it begins at the place that this names, else at the
  * beginning of the file. SLC_ERR_UNSUPPORTED for pipes and for files without heads. */
-slc_status slc_io_pet_raw_seek(slc_io_pet_raw *raw, uint64_t time_ns, slc_error *error);
+SLC_API slc_status slc_io_pet_raw_seek(slc_io_pet_raw *raw, uint64_t time_ns, slc_error *error);
 
 typedef struct slc_io_pet_raw_info {
     bool bare; /* the file has no heads: all that follows is 0 */
@@ -58,28 +58,28 @@ typedef struct slc_io_pet_raw_info {
     uint64_t first;      /* number of the first datagram that was read, once there is one */
     uint32_t socket;     /* through which it came */
 } slc_io_pet_raw_info;
-void slc_io_pet_raw_info_of(const slc_io_pet_raw *raw, slc_io_pet_raw_info *info);
+SLC_API void slc_io_pet_raw_info_of(const slc_io_pet_raw *raw, slc_io_pet_raw_info *info);
 /* Is there a FILE.index that is whole and of this file, as long as it is now? So it is behind a writer that
  * has finished. False for pipes, memory and files without heads. */
-bool slc_io_pet_raw_has_index(const slc_io_pet_raw *raw);
+SLC_API bool slc_io_pet_raw_has_index(const slc_io_pet_raw *raw);
 /* The name of FILE.index, which the caller frees; NULL without memory. */
-char *slc_io_pet_raw_index_name(const char *path);
+SLC_API char *slc_io_pet_raw_index_name(const char *path);
 /* The name of a further file of an acquisition, "a/run.0012.raw" of "a/run.raw" and 12, which the caller
  * frees; the name itself of 0; NULL without memory. */
-char *slc_io_pet_raw_name(const char *path, uint32_t number);
+SLC_API char *slc_io_pet_raw_name(const char *path, uint32_t number);
 
 /* Is it a regular file that begins as raw files with a head do, damaged or not? */
-bool slc_io_pet_raw_is(const char *path);
+SLC_API bool slc_io_pet_raw_is(const char *path);
 /* Is it a regular file that begins as FILE.index does? */
-bool slc_io_pet_raw_is_index(const char *path);
+SLC_API bool slc_io_pet_raw_is_index(const char *path);
 /* Files that were written behind this one in its acquisition, in their order: those beside it with numbers in
  * their names (run.0001.raw …) whose heads tell its series. None of files without a head. */
 typedef struct slc_io_pet_raw_names {
     char **path;
     size_t n;
 } slc_io_pet_raw_names;
-slc_status slc_io_pet_raw_following(const char *path, slc_io_pet_raw_names *names, slc_error *error);
-void slc_io_pet_raw_names_clear(slc_io_pet_raw_names *names);
+SLC_API slc_status slc_io_pet_raw_following(const char *path, slc_io_pet_raw_names *names, slc_error *error);
+SLC_API void slc_io_pet_raw_names_clear(slc_io_pet_raw_names *names);
 
 typedef struct slc_io_pet_raw_config {
     uint64_t rotate_bytes; /* begin another file (name.0001.raw …) at so many; 0: never */
@@ -92,19 +92,20 @@ typedef struct slc_io_pet_raw_config {
 } slc_io_pet_raw_config;
 typedef struct slc_io_pet_raw_writer slc_io_pet_raw_writer;
 /* Pipes and devices are written to as they are. Numbers of further files are the next ones that are free. */
-slc_status slc_io_pet_raw_create(const char *path, const slc_io_pet_raw_config *config,
-                                 slc_io_pet_raw_writer **writer, slc_error *error);
+SLC_API slc_status slc_io_pet_raw_create(const char *path, const slc_io_pet_raw_config *config,
+                                         slc_io_pet_raw_writer **writer, slc_error *error);
 /* Appends datagrams that lie one behind the other: sizes[i] bytes, received at time_ns[i] (since 1970) on
  * socket[i]. They are with the system when the call returns. Datagrams that follow each other and have one
  * time, socket and size share a block. Empty ones are left out. */
-slc_status slc_io_pet_raw_write(slc_io_pet_raw_writer *writer, const void *bytes, const uint16_t *sizes,
-                                const uint64_t *time_ns, const uint16_t *socket, size_t n, slc_error *error);
+SLC_API slc_status slc_io_pet_raw_write(slc_io_pet_raw_writer *writer, const void *bytes,
+                                        const uint16_t *sizes, const uint64_t *time_ns,
+                                        const uint16_t *socket, size_t n, slc_error *error);
 /* Waits until the disk has the file, and frees the writer. For files before that one only `sync` waits. */
-slc_status slc_io_pet_raw_finish(slc_io_pet_raw_writer *writer, slc_error *error);
+SLC_API slc_status slc_io_pet_raw_finish(slc_io_pet_raw_writer *writer, slc_error *error);
 /* Frees the writer after a failure; what was written stays, and is readable. NULL is allowed. */
-void slc_io_pet_raw_leave(slc_io_pet_raw_writer *writer);
+SLC_API void slc_io_pet_raw_leave(slc_io_pet_raw_writer *writer);
 /* Bytes and files so far. */
-void slc_io_pet_raw_written(const slc_io_pet_raw_writer *writer, uint64_t *bytes, uint64_t *files);
+SLC_API void slc_io_pet_raw_written(const slc_io_pet_raw_writer *writer, uint64_t *bytes, uint64_t *files);
 
 /* ---- singles ----------------------------------------------------------------------------------- */
 
@@ -115,24 +116,24 @@ typedef enum slc_io_pet_singles_format {
 
 typedef struct slc_io_pet_singles slc_io_pet_singles;
 /* "-" is standard input. SLC_ERR_FORMAT where the size is no multiple of a record (when the end is met). */
-slc_status slc_io_pet_singles_open(const char *path, slc_io_pet_singles_format format,
-                                   slc_io_pet_singles **input, slc_error *error);
-void slc_io_pet_singles_close(slc_io_pet_singles *input);
+SLC_API slc_status slc_io_pet_singles_open(const char *path, slc_io_pet_singles_format format,
+                                           slc_io_pet_singles **input, slc_error *error);
+SLC_API void slc_io_pet_singles_close(slc_io_pet_singles *input);
 /* Appends up to `most`; the collection grows as needed. SLC_END where there are none. One of the two
  * functions, by the format. SLC_ERR_FORMAT for a time that is not finite; names the record. */
-slc_status slc_io_pet_singles_read(slc_io_pet_singles *input, size_t most, slc_pet_singles *singles,
-                                   slc_error *error);
-slc_status slc_io_pet_singles_read_f64(slc_io_pet_singles *input, size_t most, slc_pet_singles_f64 *singles,
-                                       slc_error *error);
+SLC_API slc_status slc_io_pet_singles_read(slc_io_pet_singles *input, size_t most, slc_pet_singles *singles,
+                                           slc_error *error);
+SLC_API slc_status slc_io_pet_singles_read_f64(slc_io_pet_singles *input, size_t most,
+                                               slc_pet_singles_f64 *singles, slc_error *error);
 /* Writes a whole file at once or in parts. Of singles-f64, times are picoseconds divided by 1000. _finish and
  * _abandon free the writer. */
 typedef struct slc_io_pet_singles_writer slc_io_pet_singles_writer;
-slc_status slc_io_pet_singles_create(const char *path, slc_io_pet_singles_format format,
-                                     slc_io_pet_singles_writer **writer, slc_error *error);
-slc_status slc_io_pet_singles_write(slc_io_pet_singles_writer *writer, const slc_pet_singles *singles,
-                                    slc_error *error);
-slc_status slc_io_pet_singles_finish(slc_io_pet_singles_writer *writer, slc_error *error);
-void slc_io_pet_singles_abandon(slc_io_pet_singles_writer *writer);
+SLC_API slc_status slc_io_pet_singles_create(const char *path, slc_io_pet_singles_format format,
+                                             slc_io_pet_singles_writer **writer, slc_error *error);
+SLC_API slc_status slc_io_pet_singles_write(slc_io_pet_singles_writer *writer, const slc_pet_singles *singles,
+                                            slc_error *error);
+SLC_API slc_status slc_io_pet_singles_finish(slc_io_pet_singles_writer *writer, slc_error *error);
+SLC_API void slc_io_pet_singles_abandon(slc_io_pet_singles_writer *writer);
 
 /* ---- list mode --------------------------------------------------------------------------------- */
 
@@ -146,12 +147,12 @@ typedef enum slc_io_pet_list_format {
     SLC_IO_PET_LIST_FORMATS
 } slc_io_pet_list_format;
 /* "castor", "safir", "siemens", "yrt", "gate", "hdf5"; NULL beyond. What it keeps, in a line. */
-const char *slc_io_pet_list_name(slc_io_pet_list_format format);
-const char *slc_io_pet_list_text(slc_io_pet_list_format format);
+SLC_API const char *slc_io_pet_list_name(slc_io_pet_list_format format);
+SLC_API const char *slc_io_pet_list_text(slc_io_pet_list_format format);
 
 /* Files of a format have names of their own beside each other: the name of file i = 0, 1 … that
  * slc_io_pet_list_create makes of `path`, which the caller frees. NULL beyond the last, or without memory. */
-char *slc_io_pet_list_file(const char *path, slc_io_pet_list_format format, size_t i);
+SLC_API char *slc_io_pet_list_file(const char *path, slc_io_pet_list_format format, size_t i);
 
 typedef struct slc_io_pet_list_config {
     slc_pet_geometry geometry;
@@ -162,19 +163,19 @@ typedef struct slc_io_pet_list_config {
 } slc_io_pet_list_config;
 
 typedef struct slc_io_pet_list_writer slc_io_pet_list_writer;
-slc_status slc_io_pet_list_create(const char *path, slc_io_pet_list_format format,
-                                  const slc_io_pet_list_config *config, slc_io_pet_list_writer **writer,
-                                  slc_error *error);
+SLC_API slc_status slc_io_pet_list_create(const char *path, slc_io_pet_list_format format,
+                                          const slc_io_pet_list_config *config,
+                                          slc_io_pet_list_writer **writer, slc_error *error);
 /* In time order, batch after batch: prompts and then delayeds, each in order, or both in one order. Formats
  * without delayeds refuse them, and formats whose times end refuse later ones (SLC_ERR_UNSUPPORTED). */
-slc_status slc_io_pet_list_write(slc_io_pet_list_writer *writer, const slc_pet_coincidences *pairs,
-                                 slc_error *error);
+SLC_API slc_status slc_io_pet_list_write(slc_io_pet_list_writer *writer, const slc_pet_coincidences *pairs,
+                                         slc_error *error);
 /* All files of the format appear, or none does. Frees the writer, also where it fails. */
-slc_status slc_io_pet_list_finish(slc_io_pet_list_writer *writer, slc_error *error);
-void slc_io_pet_list_abandon(slc_io_pet_list_writer *writer); /* NULL is allowed */
+SLC_API slc_status slc_io_pet_list_finish(slc_io_pet_list_writer *writer, slc_error *error);
+SLC_API void slc_io_pet_list_abandon(slc_io_pet_list_writer *writer); /* NULL is allowed */
 /* Pairs that the format has no number for and that were not written: Siemens' bins know none whose crystals
  * are at one angle. */
-uint64_t slc_io_pet_list_left_out(const slc_io_pet_list_writer *writer);
+SLC_API uint64_t slc_io_pet_list_left_out(const slc_io_pet_list_writer *writer);
 
 /* What has been read of a list-mode file, as far as its format says it. */
 typedef struct slc_io_pet_list_totals {
@@ -184,20 +185,22 @@ typedef struct slc_io_pet_list_totals {
 typedef struct slc_io_pet_list slc_io_pet_list;
 /* `geometry` may be NULL for formats that need none to be read; Siemens' events then keep their bin as
  * crystal1, and SAFIR's crystals are ring · 65536 + detector. GATE's need it (SLC_ERR_USAGE). */
-slc_status slc_io_pet_list_open(const char *path, slc_io_pet_list_format format,
-                                const slc_pet_geometry *geometry, slc_io_pet_list **input, slc_error *error);
+SLC_API slc_status slc_io_pet_list_open(const char *path, slc_io_pet_list_format format,
+                                        const slc_pet_geometry *geometry, slc_io_pet_list **input,
+                                        slc_error *error);
 /* The same over memory that the caller keeps; `header` is the text of the header file, where the format has
  * one (NULL: none), `name` stands in messages. Not HDF5 (SLC_ERR_UNSUPPORTED). */
-slc_status slc_io_pet_list_open_memory(const void *bytes, size_t size, const char *header, const char *name,
-                                       slc_io_pet_list_format format, const slc_pet_geometry *geometry,
-                                       slc_io_pet_list **input, slc_error *error);
-void slc_io_pet_list_close(slc_io_pet_list *input); /* NULL is allowed */
+SLC_API slc_status slc_io_pet_list_open_memory(const void *bytes, size_t size, const char *header,
+                                               const char *name, slc_io_pet_list_format format,
+                                               const slc_pet_geometry *geometry, slc_io_pet_list **input,
+                                               slc_error *error);
+SLC_API void slc_io_pet_list_close(slc_io_pet_list *input); /* NULL is allowed */
 /* Appends pairs, at most `most`, in the order of the file; the collection grows as needed. What the format
  * does not keep is 0. SLC_END where there are none. SLC_ERR_FORMAT names the place of what is wrong, when the
  * pairs before it have been given out. */
-slc_status slc_io_pet_list_read(slc_io_pet_list *input, size_t most, slc_pet_coincidences *pairs,
-                                slc_error *error);
-void slc_io_pet_list_totals_of(const slc_io_pet_list *input, slc_io_pet_list_totals *totals);
+SLC_API slc_status slc_io_pet_list_read(slc_io_pet_list *input, size_t most, slc_pet_coincidences *pairs,
+                                        slc_error *error);
+SLC_API void slc_io_pet_list_totals_of(const slc_io_pet_list *input, slc_io_pet_list_totals *totals);
 
 /* Where crystals are: SAFIR's crystal map (text: ring, detector, layer if there are any, x, y, z) or CASToR's
  * .hscan with its .lut. SLC_ERR_FORMAT names the line or byte. */
@@ -207,11 +210,11 @@ typedef struct slc_io_pet_map {
     float *position_mm; /* x, y, z of each; crystal = (layer · rings + ring) · crystals_per_ring + detector */
     float *orientation; /* the same of .lut; NULL for maps */
 } slc_io_pet_map;
-slc_status slc_io_pet_map_read(const char *path, slc_io_pet_map *map, slc_error *error);
+SLC_API slc_status slc_io_pet_map_read(const char *path, slc_io_pet_map *map, slc_error *error);
 /* A crystal map as it lies in memory. */
-slc_status slc_io_pet_map_parse(const void *bytes, size_t size, const char *name, slc_io_pet_map *map,
-                                slc_error *error);
-void slc_io_pet_map_clear(slc_io_pet_map *map);
+SLC_API slc_status slc_io_pet_map_parse(const void *bytes, size_t size, const char *name, slc_io_pet_map *map,
+                                        slc_error *error);
+SLC_API void slc_io_pet_map_clear(slc_io_pet_map *map);
 
 /* ---- sinograms, tables ------------------------------------------------------------------------- */
 
@@ -224,17 +227,19 @@ typedef struct slc_io_pet_sinogram_config {
     bool rebin, subtract;
 } slc_io_pet_sinogram_config;
 typedef struct slc_io_pet_sinogram slc_io_pet_sinogram;
-slc_status slc_io_pet_sinogram_open(const slc_io_pet_sinogram_config *config, slc_io_pet_sinogram **sinogram,
-                                    slc_error *error);
-void slc_io_pet_sinogram_close(slc_io_pet_sinogram *sinogram);
-slc_status slc_io_pet_sinogram_add(slc_io_pet_sinogram *sinogram, const slc_pet_coincidences *pairs,
-                                   slc_error *error);
+SLC_API slc_status slc_io_pet_sinogram_open(const slc_io_pet_sinogram_config *config,
+                                            slc_io_pet_sinogram **sinogram, slc_error *error);
+SLC_API void slc_io_pet_sinogram_close(slc_io_pet_sinogram *sinogram);
+SLC_API slc_status slc_io_pet_sinogram_add(slc_io_pet_sinogram *sinogram, const slc_pet_coincidences *pairs,
+                                           slc_error *error);
 /* The sinogram stays, and may grow further. */
-slc_status slc_io_pet_sinogram_write(const slc_io_pet_sinogram *sinogram, const char *path, slc_error *error);
+SLC_API slc_status slc_io_pet_sinogram_write(const slc_io_pet_sinogram *sinogram, const char *path,
+                                             slc_error *error);
 /* The names of the two, as slc_io_pet_list_file has them. */
-char *slc_io_pet_sinogram_file(const char *path, size_t i);
+SLC_API char *slc_io_pet_sinogram_file(const char *path, size_t i);
 /* Pairs that are in it, and those outside: too far from the axis, rings too far apart. */
-void slc_io_pet_sinogram_counts_of(const slc_io_pet_sinogram *sinogram, uint64_t *in, uint64_t *outside);
+SLC_API void slc_io_pet_sinogram_counts_of(const slc_io_pet_sinogram *sinogram, uint64_t *in,
+                                           uint64_t *outside);
 
 /* A sinogram that was read: value[(sinogram · views + view) · tangential + t], segments in the order of the
  * file. */
@@ -243,10 +248,12 @@ typedef struct slc_io_pet_sinogram_values {
     float *value;
 } slc_io_pet_sinogram_values;
 /* Interfile of STIR's kind: f32, little-endian, segments of sinograms or of views. */
-slc_status slc_io_pet_sinogram_read(const char *path, slc_io_pet_sinogram_values *values, slc_error *error);
-slc_status slc_io_pet_sinogram_parse(const char *header, const void *bytes, size_t size, const char *name,
-                                     slc_io_pet_sinogram_values *values, slc_error *error);
-void slc_io_pet_sinogram_values_clear(slc_io_pet_sinogram_values *values);
+SLC_API slc_status slc_io_pet_sinogram_read(const char *path, slc_io_pet_sinogram_values *values,
+                                            slc_error *error);
+SLC_API slc_status slc_io_pet_sinogram_parse(const char *header, const void *bytes, size_t size,
+                                             const char *name, slc_io_pet_sinogram_values *values,
+                                             slc_error *error);
+SLC_API void slc_io_pet_sinogram_values_clear(slc_io_pet_sinogram_values *values);
 
 /* The tables of pet_convert.h with the geometry, as HDF5: docs/formats/pet-tables.md. A table that is NULL is
  * not in the file, and one that is not in the file is NULL. _read allocates what it finds, which the caller
@@ -254,15 +261,15 @@ void slc_io_pet_sinogram_values_clear(slc_io_pet_sinogram_values *values);
  * what is wrong with it: its kind, its sizes beside those that the scanner has, or a value as
  * slc_pet_tables_check tells it; HDF5 then prints no errors on this thread any more, also for the caller, as
  * it would complain about that file once more when the process ends. */
-slc_status slc_io_read_pet_tables(const char *path, slc_pet_tables *tables, slc_error *error);
+SLC_API slc_status slc_io_read_pet_tables(const char *path, slc_pet_tables *tables, slc_error *error);
 /* Does a file say that it holds such tables, of whatever version? False, too, where it cannot be opened. */
-bool slc_io_is_pet_tables(const char *path);
+SLC_API bool slc_io_is_pet_tables(const char *path);
 /* The same of a file in memory; `name` stands in messages. */
-slc_status slc_io_parse_pet_tables(const void *bytes, size_t size, const char *name, slc_pet_tables *tables,
-                                   slc_error *error);
+SLC_API slc_status slc_io_parse_pet_tables(const void *bytes, size_t size, const char *name,
+                                           slc_pet_tables *tables, slc_error *error);
 /* Tables that slc_pet_tables_check refuses are not written. */
-slc_status slc_io_write_pet_tables(const char *path, const slc_pet_tables *tables, slc_error *error);
-void slc_io_pet_tables_clear(slc_pet_tables *tables);
+SLC_API slc_status slc_io_write_pet_tables(const char *path, const slc_pet_tables *tables, slc_error *error);
+SLC_API void slc_io_pet_tables_clear(slc_pet_tables *tables);
 
 #ifdef __cplusplus
 }

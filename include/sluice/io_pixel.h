@@ -16,9 +16,9 @@ typedef struct slc_io_pixels slc_io_pixels;
 
 /* Opens `path` ("-" is standard input). On failure *pixels is NULL and *error names the path and the reason.
  */
-slc_status slc_io_pixels_open(const char *path, slc_io_pixels **pixels, slc_error *error);
-slc_status slc_io_pixels_open_memory(const void *bytes, size_t size, const char *name, slc_io_pixels **pixels,
-                                     slc_error *error);
+SLC_API slc_status slc_io_pixels_open(const char *path, slc_io_pixels **pixels, slc_error *error);
+SLC_API slc_status slc_io_pixels_open_memory(const void *bytes, size_t size, const char *name,
+                                             slc_io_pixels **pixels, slc_error *error);
 
 /* What the caller knows; 0 is: whatever the file tells. `options` may be NULL. */
 typedef struct slc_io_pixels_options {
@@ -30,12 +30,12 @@ typedef struct slc_io_pixels_options {
      * known. */
     double tick_seconds;
 } slc_io_pixels_options;
-slc_status slc_io_pixels_open_with(const char *path, const slc_io_pixels_options *options,
-                                   slc_io_pixels **pixels, slc_error *error);
-slc_status slc_io_pixels_open_memory_with(const void *bytes, size_t size, const char *name,
-                                          const slc_io_pixels_options *options, slc_io_pixels **pixels,
-                                          slc_error *error);
-void slc_io_pixels_close(slc_io_pixels *pixels);
+SLC_API slc_status slc_io_pixels_open_with(const char *path, const slc_io_pixels_options *options,
+                                           slc_io_pixels **pixels, slc_error *error);
+SLC_API slc_status slc_io_pixels_open_memory_with(const void *bytes, size_t size, const char *name,
+                                                  const slc_io_pixels_options *options,
+                                                  slc_io_pixels **pixels, slc_error *error);
+SLC_API void slc_io_pixels_close(slc_io_pixels *pixels);
 
 typedef struct slc_io_pixels_info {
     const char *format;     /* "tpx3", "t3pa", "csv", "npy" */
@@ -45,7 +45,7 @@ typedef struct slc_io_pixels_info {
                              */
     bool frames;            /* pixels belong to frames, which are events; else they are one stream */
 } slc_io_pixels_info;
-slc_io_pixels_info slc_io_pixels_about(const slc_io_pixels *pixels);
+SLC_API slc_io_pixels_info slc_io_pixels_about(const slc_io_pixels *pixels);
 
 /* What was counted besides pixels, and what was wrong. Damage costs the smallest unit (a packet, a line). */
 typedef struct slc_io_pixels_counts {
@@ -57,7 +57,7 @@ typedef struct slc_io_pixels_counts {
     uint64_t damaged_offset;                 /* byte offset of the first of them */
     char damaged_reason[128];                /* and what was wrong with it */
 } slc_io_pixels_counts;
-slc_io_pixels_counts slc_io_pixels_count(const slc_io_pixels *pixels);
+SLC_API slc_io_pixels_counts slc_io_pixels_count(const slc_io_pixels *pixels);
 
 /* Appends up to `n` pixels to the list (made for the format's columns; capacity is the caller's), in the
  * order of the file. SLC_END where there are no more. Frames: whole events only, SLC_ERR_CAPACITY where one
@@ -65,12 +65,12 @@ slc_io_pixels_counts slc_io_pixels_count(const slc_io_pixels *pixels);
  * placed side by side in x in the order of their index: chip k has x from 256 k.
  * From a pipe it may be fewer than `n`, what has come. SLC_ERR_FORMAT at the end of a list of which no row
  * could be read. */
-slc_status slc_io_pixels_read(slc_io_pixels *file, slc_pixels *pixels, size_t n, slc_error *error);
+SLC_API slc_status slc_io_pixels_read(slc_io_pixels *file, slc_pixels *pixels, size_t n, slc_error *error);
 
 /* The numbers, as in the file, of the frames that the last slc_io_pixels_read appended: one an event, in
  * their order, valid until the next call on the file. Numbers that the file leaves out are frames without
  * pixels, or none; one may come again. *count is 0 where the file has no frames (about().frames). */
-const int64_t *slc_io_pixels_frames(const slc_io_pixels *file, uint32_t *count);
+SLC_API const int64_t *slc_io_pixels_frames(const slc_io_pixels *file, uint32_t *count);
 
 #ifdef __cplusplus
 }

@@ -25,15 +25,15 @@ typedef struct slc_pet_calibrate_config {
     uint32_t spectrum_counts; /* a crystal needs so many for a fit; 100 */
 } slc_pet_calibrate_config;
 /* "mouse20", maps of 256 places a side. */
-void slc_pet_calibrate_config_default(slc_pet_calibrate_config *config);
+SLC_API void slc_pet_calibrate_config_default(slc_pet_calibrate_config *config);
 
 typedef struct slc_pet_calibrate slc_pet_calibrate;
 /* SLC_ERR_USAGE names the field. A calibration belongs to one thread at a time. */
-slc_status slc_pet_calibrate_open(const slc_pet_calibrate_config *config, slc_pet_calibrate **calibrate,
-                                  slc_error *error);
-void slc_pet_calibrate_close(slc_pet_calibrate *calibrate); /* NULL is allowed */
+SLC_API slc_status slc_pet_calibrate_open(const slc_pet_calibrate_config *config,
+                                          slc_pet_calibrate **calibrate, slc_error *error);
+SLC_API void slc_pet_calibrate_close(slc_pet_calibrate *calibrate); /* NULL is allowed */
 /* As it was opened; spectrum_bin is the one that is used once there are spectra. */
-const slc_pet_calibrate_config *slc_pet_calibrate_config_of(const slc_pet_calibrate *c);
+SLC_API const slc_pet_calibrate_config *slc_pet_calibrate_config_of(const slc_pet_calibrate *c);
 
 /* What became of the frames of each step. */
 typedef struct slc_pet_calibrate_counts {
@@ -41,22 +41,22 @@ typedef struct slc_pet_calibrate_counts {
     uint64_t spectrum, spectrum_outside; /* in spectra; of no crystal */
     uint64_t beyond;                     /* of those in spectra: above the last bin */
 } slc_pet_calibrate_counts;
-void slc_pet_calibrate_counts_of(const slc_pet_calibrate *c, slc_pet_calibrate_counts *counts);
+SLC_API void slc_pet_calibrate_counts_of(const slc_pet_calibrate *c, slc_pet_calibrate_counts *counts);
 
 /* ---- step 1: flood maps ------------------------------------------------------------------------ */
 
 /* Frames of no block, and of places outside of the maps, are counted and left out. SLC_ERR_MEMORY where there
  * is none for the maps. */
-slc_status slc_pet_calibrate_add_flood(slc_pet_calibrate *c, const slc_pet_frame *frames, size_t n,
-                                       slc_error *error);
+SLC_API slc_status slc_pet_calibrate_add_flood(slc_pet_calibrate *c, const slc_pet_frame *frames, size_t n,
+                                               slc_error *error);
 /* Counts of a block, position_side² of them, row y behind row y − 1. NULL before the first frames, and where
  * there is no such block. */
-const uint32_t *slc_pet_calibrate_flood(const slc_pet_calibrate *c, uint32_t module, uint32_t unit);
+SLC_API const uint32_t *slc_pet_calibrate_flood(const slc_pet_calibrate *c, uint32_t module, uint32_t unit);
 /* Finds the crystals' peaks of every block and gives each place to the nearest crystal; `position` has
  * slc_pet_position_elements. Blocks without enough counts, or where no grid of peaks is found, are given a
  * plain grid and counted in *unsure (may be NULL). */
-slc_status slc_pet_calibrate_position(slc_pet_calibrate *c, uint16_t *position, uint32_t *unsure,
-                                      slc_error *error);
+SLC_API slc_status slc_pet_calibrate_position(slc_pet_calibrate *c, uint16_t *position, uint32_t *unsure,
+                                              slc_error *error);
 /* What step 1 found in a block: places of the crystals' peaks in its map, in the order of the crystals, place
  * x reaching from x to x + 1. */
 typedef struct slc_pet_grid {
@@ -68,16 +68,17 @@ typedef struct slc_pet_grid {
     double contrast;
 } slc_pet_grid;
 /* False before slc_pet_calibrate_position, and where there is no such block. */
-bool slc_pet_calibrate_grid(const slc_pet_calibrate *c, uint32_t module, uint32_t unit, slc_pet_grid *grid);
+SLC_API bool slc_pet_calibrate_grid(const slc_pet_calibrate *c, uint32_t module, uint32_t unit,
+                                    slc_pet_grid *grid);
 
 /* ---- step 2: gains ----------------------------------------------------------------------------- */
 
 /* Spectra by crystal, of frames that `tables` give to a crystal; only its geometry and its position table are
  * used. SLC_ERR_USAGE where its geometry has other blocks. */
-slc_status slc_pet_calibrate_add_spectrum(slc_pet_calibrate *c, const slc_pet_tables *tables,
-                                          const slc_pet_frame *frames, size_t n, slc_error *error);
+SLC_API slc_status slc_pet_calibrate_add_spectrum(slc_pet_calibrate *c, const slc_pet_tables *tables,
+                                                  const slc_pet_frame *frames, size_t n, slc_error *error);
 /* spectrum_bins counts of a crystal; NULL before the first frames. */
-const uint32_t *slc_pet_calibrate_spectrum(const slc_pet_calibrate *c, uint32_t crystal);
+SLC_API const uint32_t *slc_pet_calibrate_spectrum(const slc_pet_calibrate *c, uint32_t crystal);
 
 /* A Gaussian on a straight background. Energies are in units of a frame's energy, heights in counts a bin. */
 typedef struct slc_pet_peak {
@@ -90,17 +91,17 @@ typedef struct slc_pet_peak {
 /* Fits the highest peak above a third of the spectrum's reach, by maximum likelihood for counts (Poisson).
  * `bin` is the width of a bin in units, whole energies from i · bin to (i + 1) · bin − 1 being in bin i.
  * False where there is none: too few counts, no fit, or a width or a height that no peak has. */
-bool slc_pet_peak_fit(const uint32_t *spectrum, uint32_t bins, uint32_t bin, uint32_t least_counts,
-                      double resolution, slc_pet_peak *peak);
+SLC_API bool slc_pet_peak_fit(const uint32_t *spectrum, uint32_t bins, uint32_t bin, uint32_t least_counts,
+                              double resolution, slc_pet_peak *peak);
 
 /* keV for each unit, from the photopeaks; `resolution` (may be NULL) gets the full width at half maximum over
  * the peak, 0 where none was found. Crystals without a peak get the mean of their block, or of the scanner
  * where the block has none, and are counted in *unsure (may be NULL). SLC_ERR_FORMAT where no crystal has a
  * peak. */
-slc_status slc_pet_calibrate_gain(slc_pet_calibrate *c, float *gain, float *resolution, uint32_t *unsure,
-                                  slc_error *error);
+SLC_API slc_status slc_pet_calibrate_gain(slc_pet_calibrate *c, float *gain, float *resolution,
+                                          uint32_t *unsure, slc_error *error);
 /* The fit of a crystal; found is false before slc_pet_calibrate_gain. */
-void slc_pet_calibrate_peak(const slc_pet_calibrate *c, uint32_t crystal, slc_pet_peak *peak);
+SLC_API void slc_pet_calibrate_peak(const slc_pet_calibrate *c, uint32_t crystal, slc_pet_peak *peak);
 
 /* ---- step 3: times ----------------------------------------------------------------------------- */
 
@@ -119,9 +120,9 @@ typedef struct slc_pet_time_fit {
  * which leaves slow changes around the ring undetermined: a phantom of half the ring's radius is better.
  * `fit` may be NULL. SLC_ERR_FORMAT for a crystal that the scanner does not have, and where there is no
  * pair. */
-slc_status slc_pet_calibrate_time(const slc_pet_geometry *geometry, const slc_pet_coincidences *pairs,
-                                  uint32_t rounds, int32_t *time_offset_ps, slc_pet_time_fit *fit,
-                                  slc_error *error);
+SLC_API slc_status slc_pet_calibrate_time(const slc_pet_geometry *geometry, const slc_pet_coincidences *pairs,
+                                          uint32_t rounds, int32_t *time_offset_ps, slc_pet_time_fit *fit,
+                                          slc_error *error);
 
 #ifdef __cplusplus
 }

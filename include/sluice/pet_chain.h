@@ -24,7 +24,7 @@ typedef struct slc_pet_config {
     uint32_t threads;   /* for all stages */
     const char *device; /* NULL or "cpu"; "cuda" or "cuda:N" */
 } slc_pet_config;
-void slc_pet_config_default(slc_pet_config *config);
+SLC_API void slc_pet_config_default(slc_pet_config *config);
 
 typedef enum slc_pet_stage {
     SLC_PET_STAGE_CONVERT = 0,
@@ -40,7 +40,7 @@ typedef struct slc_pet_result {
     slc_faults faults;
     double seconds[SLC_PET_STAGES];
 } slc_pet_result;
-void slc_pet_result_clear(slc_pet_result *result);
+SLC_API void slc_pet_result_clear(slc_pet_result *result);
 
 typedef struct slc_pet_totals {
     slc_pet_convert_counts convert;
@@ -51,12 +51,12 @@ typedef struct slc_pet_totals {
 } slc_pet_totals;
 
 typedef struct slc_pet_chain slc_pet_chain;
-slc_status slc_pet_chain_open(const slc_pet_config *config, const slc_pet_tables *tables,
-                              slc_pet_chain **chain, slc_error *error);
-void slc_pet_chain_close(slc_pet_chain *chain); /* NULL is allowed */
-slc_status slc_pet_chain_run(slc_pet_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
-                             slc_pet_result *result, slc_error *error);
-void slc_pet_chain_totals(const slc_pet_chain *chain, slc_pet_totals *totals);
+SLC_API slc_status slc_pet_chain_open(const slc_pet_config *config, const slc_pet_tables *tables,
+                                      slc_pet_chain **chain, slc_error *error);
+SLC_API void slc_pet_chain_close(slc_pet_chain *chain); /* NULL is allowed */
+SLC_API slc_status slc_pet_chain_run(slc_pet_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
+                                     slc_pet_result *result, slc_error *error);
+SLC_API void slc_pet_chain_totals(const slc_pet_chain *chain, slc_pet_totals *totals);
 
 #ifdef __cplusplus
 }

@@ -46,7 +46,7 @@ typedef enum slc_pet_policy {
     SLC_PET_POLICIES
 } slc_pet_policy;
 /* "killAll", … "opengate:RemoveMultiples", … "rejectHigherMultiples" …; NULL beyond. */
-const char *slc_pet_policy_name(slc_pet_policy policy);
+SLC_API const char *slc_pet_policy_name(slc_pet_policy policy);
 
 typedef enum slc_pet_good_kind {
     SLC_PET_GOOD_DIFFERENT_CRYSTAL = 0,
@@ -79,7 +79,7 @@ typedef struct slc_pet_coincidence_config {
     slc_simd_target target;
 } slc_pet_coincidence_config;
 /* 10 ns, no offset, closed, single windows, killAll, different crystal, all energies, one thread. */
-void slc_pet_coincidence_config_default(slc_pet_coincidence_config *config);
+SLC_API void slc_pet_coincidence_config_default(slc_pet_coincidence_config *config);
 
 enum { SLC_PET_MULTIPLICITIES = 16 };
 typedef struct slc_pet_coincidence_counts {
@@ -89,13 +89,13 @@ typedef struct slc_pet_coincidence_counts {
 
 typedef struct slc_pet_coincidence slc_pet_coincidence;
 /* SLC_ERR_USAGE for a configuration that cannot be; the text names the field. */
-slc_status slc_pet_coincidence_open(const slc_pet_coincidence_config *config, slc_pet_coincidence **stage,
-                                    slc_error *error);
+SLC_API slc_status slc_pet_coincidence_open(const slc_pet_coincidence_config *config,
+                                            slc_pet_coincidence **stage, slc_error *error);
 /* The same on a GPU, whose number slc_cuda_choose tells (cuda.h): singles and rows stay in the host's memory,
  * and are the same. SLC_ERR_UNSUPPORTED where the library was built without CUDA or there is no such GPU. */
-slc_status slc_pet_coincidence_open_on(const slc_pet_coincidence_config *config, uint32_t device,
-                                       slc_pet_coincidence **stage, slc_error *error);
-void slc_pet_coincidence_close(slc_pet_coincidence *stage); /* NULL is allowed */
+SLC_API slc_status slc_pet_coincidence_open_on(const slc_pet_coincidence_config *config, uint32_t device,
+                                               slc_pet_coincidence **stage, slc_error *error);
+SLC_API void slc_pet_coincidence_close(slc_pet_coincidence *stage); /* NULL is allowed */
 
 /* Takes singles in time order and appends the coincidences whose windows are complete, in the order in which
  * the windows were opened, pairs of a window by (first, second). Singles whose windows may go on behind the
@@ -108,16 +108,17 @@ void slc_pet_coincidence_close(slc_pet_coincidence *stage); /* NULL is allowed *
  * integer times are, and for times of the other type within one input. SLC_ERR_MEMORY: no rows are appended,
  * and the stage can only be closed. A window may be as long as the caller likes; work grows with the number
  * of pairs looked at, and policies that look at none (killAll …) stay linear. */
-slc_status slc_pet_coincidence_run(slc_pet_coincidence *stage, const slc_pet_singles *singles, bool last,
-                                   slc_pet_groups *groups, slc_error *error);
-slc_status slc_pet_coincidence_run_f64(slc_pet_coincidence *stage, const slc_pet_singles_f64 *singles,
-                                       bool last, slc_pet_groups *groups, slc_error *error);
-void slc_pet_coincidence_counts_of(const slc_pet_coincidence *stage, slc_pet_coincidence_counts *counts);
+SLC_API slc_status slc_pet_coincidence_run(slc_pet_coincidence *stage, const slc_pet_singles *singles,
+                                           bool last, slc_pet_groups *groups, slc_error *error);
+SLC_API slc_status slc_pet_coincidence_run_f64(slc_pet_coincidence *stage, const slc_pet_singles_f64 *singles,
+                                               bool last, slc_pet_groups *groups, slc_error *error);
+SLC_API void slc_pet_coincidence_counts_of(const slc_pet_coincidence *stage,
+                                           slc_pet_coincidence_counts *counts);
 
 /* The same, with the pairs themselves instead of their numbers; groups of more than two become the pairs of
  * all their singles, or of the opener with each other where the window is delayed. */
-slc_status slc_pet_coincidence_run_pairs(slc_pet_coincidence *stage, const slc_pet_singles *singles,
-                                         bool last, slc_pet_coincidences *pairs, slc_error *error);
+SLC_API slc_status slc_pet_coincidence_run_pairs(slc_pet_coincidence *stage, const slc_pet_singles *singles,
+                                                 bool last, slc_pet_coincidences *pairs, slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -36,10 +36,10 @@ typedef struct slc_pet_tables {
 } slc_pet_tables;
 /* SLC_ERR_FORMAT with the first number that cannot be: a crystal of no block, a gain or factor that is not
  * finite or below 0, a table without sizes. */
-slc_status slc_pet_tables_check(const slc_pet_tables *tables, slc_error *error);
+SLC_API slc_status slc_pet_tables_check(const slc_pet_tables *tables, slc_error *error);
 /* Elements of the tables. */
-size_t slc_pet_position_elements(const slc_pet_tables *tables);
-size_t slc_pet_energy_elements(const slc_pet_tables *tables);
+SLC_API size_t slc_pet_position_elements(const slc_pet_tables *tables);
+SLC_API size_t slc_pet_energy_elements(const slc_pet_tables *tables);
 
 typedef struct slc_pet_convert_config {
     /* A tick is tick_numerator / tick_denominator picoseconds; times are rounded down. */
@@ -53,7 +53,7 @@ typedef struct slc_pet_convert_config {
     slc_simd_target target;
 } slc_pet_convert_config;
 /* 1 ps, 64 bits, all energies, one thread. */
-void slc_pet_convert_config_default(slc_pet_convert_config *config);
+SLC_API void slc_pet_convert_config_default(slc_pet_convert_config *config);
 
 typedef struct slc_pet_convert_counts {
     uint64_t frames, singles;          /* in, out */
@@ -65,20 +65,20 @@ typedef struct slc_pet_convert_counts {
 
 typedef struct slc_pet_convert slc_pet_convert;
 /* Tables are copied. SLC_ERR_USAGE, and SLC_ERR_FORMAT as slc_pet_tables_check. */
-slc_status slc_pet_convert_open(const slc_pet_convert_config *config, const slc_pet_tables *tables,
-                                slc_pet_convert **stage, slc_error *error);
-void slc_pet_convert_close(slc_pet_convert *stage); /* NULL is allowed */
+SLC_API slc_status slc_pet_convert_open(const slc_pet_convert_config *config, const slc_pet_tables *tables,
+                                        slc_pet_convert **stage, slc_error *error);
+SLC_API void slc_pet_convert_close(slc_pet_convert *stage); /* NULL is allowed */
 /* Appends the singles of n frames in the order of the frames; `singles` grows as needed (SLC_ERR_MEMORY
  * leaves all as it was). The first bad frames are added to `faults` (may be NULL) by SLC_FAULT_PET_…, with
  * the frame's number in the input as event. */
-slc_status slc_pet_convert_run(slc_pet_convert *stage, const slc_pet_frame *frames, size_t n,
-                               slc_pet_singles *singles, slc_faults *faults, slc_error *error);
-void slc_pet_convert_counts_of(const slc_pet_convert *stage, slc_pet_convert_counts *counts);
+SLC_API slc_status slc_pet_convert_run(slc_pet_convert *stage, const slc_pet_frame *frames, size_t n,
+                                       slc_pet_singles *singles, slc_faults *faults, slc_error *error);
+SLC_API void slc_pet_convert_counts_of(const slc_pet_convert *stage, slc_pet_convert_counts *counts);
 
 /* The inverse for one single, for generators and tests: a frame that converts to that crystal, that time
  * rounded down to a tick and that energy as well as the tables allow. False where there is none. */
-bool slc_pet_frame_make(const slc_pet_tables *tables, const slc_pet_convert_config *config, uint32_t crystal,
-                        int64_t time_ps, double energy_kev, slc_pet_frame *frame);
+SLC_API bool slc_pet_frame_make(const slc_pet_tables *tables, const slc_pet_convert_config *config,
+                                uint32_t crystal, int64_t time_ps, double energy_kev, slc_pet_frame *frame);
 
 #ifdef __cplusplus
 }

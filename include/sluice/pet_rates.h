@@ -31,23 +31,26 @@ typedef struct slc_pet_rate_rows {
     double *begin_s;
     uint64_t *frames, *singles, *prompts, *delayeds, *multiples, *lost;
 } slc_pet_rate_rows;
-extern const slc_schema slc_pet_rate_rows_schema;
+SLC_API extern const slc_schema slc_pet_rate_rows_schema;
 
 typedef struct slc_pet_rates slc_pet_rates;
 /* SLC_ERR_USAGE names the field that cannot be. */
-slc_status slc_pet_rates_open(const slc_pet_rates_config *config, slc_pet_rates **rates, slc_error *error);
-void slc_pet_rates_close(slc_pet_rates *rates); /* NULL is allowed */
+SLC_API slc_status slc_pet_rates_open(const slc_pet_rates_config *config, slc_pet_rates **rates,
+                                      slc_error *error);
+SLC_API void slc_pet_rates_close(slc_pet_rates *rates); /* NULL is allowed */
 /* Adds singles, and coincidences (prompts and delayeds are told apart by their column); in any order. Memory
  * is 4 bytes for each crystal and bin. SLC_ERR_FORMAT where a crystal is none, or a time is so far from the
  * others that there would be too many bins; the text names the row, and nothing is taken. */
-slc_status slc_pet_rates_add_singles(slc_pet_rates *rates, const slc_pet_singles *singles, slc_error *error);
-slc_status slc_pet_rates_add_pairs(slc_pet_rates *rates, const slc_pet_coincidences *pairs, slc_error *error);
+SLC_API slc_status slc_pet_rates_add_singles(slc_pet_rates *rates, const slc_pet_singles *singles,
+                                             slc_error *error);
+SLC_API slc_status slc_pet_rates_add_pairs(slc_pet_rates *rates, const slc_pet_coincidences *pairs,
+                                           slc_error *error);
 /* Adds what only the caller knows to the bin of that time: frames that came and that were lost, and windows
  * with more than two singles. */
-slc_status slc_pet_rates_add_counts(slc_pet_rates *rates, int64_t time_ps, uint64_t frames, uint64_t lost,
-                                    uint64_t multiples, slc_error *error);
+SLC_API slc_status slc_pet_rates_add_counts(slc_pet_rates *rates, int64_t time_ps, uint64_t frames,
+                                            uint64_t lost, uint64_t multiples, slc_error *error);
 /* Singles of each crystal (crystals of them), and seconds from the first to the last (may be NULL). */
-const uint64_t *slc_pet_rates_singles(const slc_pet_rates *rates, double *seconds);
+SLC_API const uint64_t *slc_pet_rates_singles(const slc_pet_rates *rates, double *seconds);
 /* Randoms expected of a pair of crystals, and of all good pairs, in counts over the measurement: the sum over
  * bins of time of 2 · W · s1 · s2 · bin, so that rates that change are followed. The first and the last bin
  * of all, without whole_bins, are as long as the part of them from the first single to the last, with one
@@ -57,16 +60,16 @@ const uint64_t *slc_pet_rates_singles(const slc_pet_rates *rates, double *second
  * over ranges of crystals, not pair by pair. A true pair is in the product of its crystals' counts, too: bins
  * with few counts of a crystal make the sum too large by trues / (2 · W · randoms a bin). The total uses
  * memory of `rates`: not from several threads. */
-double slc_pet_rates_randoms_of(const slc_pet_rates *rates, uint32_t crystal1, uint32_t crystal2);
-double slc_pet_rates_randoms(const slc_pet_rates *rates);
+SLC_API double slc_pet_rates_randoms_of(const slc_pet_rates *rates, uint32_t crystal1, uint32_t crystal2);
+SLC_API double slc_pet_rates_randoms(const slc_pet_rates *rates);
 /* Bins without anything between others are there with zeros. */
-const slc_pet_rate_rows *slc_pet_rates_rows(const slc_pet_rates *rates);
+SLC_API const slc_pet_rate_rows *slc_pet_rates_rows(const slc_pet_rates *rates);
 
 /* The rate that is true where `measured` is seen with a dead time after each event: non-paralysable
  * m / (1 − m·τ), paralysable the lower solution of m = n·exp(−n·τ); NaN beyond the largest m there is, which
  * is 1 / τ (not reached) or 1 / (e·τ). And the rate that is seen. */
-double slc_pet_true_rate(double measured_hz, double dead_time_s, bool paralysable);
-double slc_pet_measured_rate(double true_hz, double dead_time_s, bool paralysable);
+SLC_API double slc_pet_true_rate(double measured_hz, double dead_time_s, bool paralysable);
+SLC_API double slc_pet_measured_rate(double true_hz, double dead_time_s, bool paralysable);
 
 #ifdef __cplusplus
 }

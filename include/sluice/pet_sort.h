@@ -23,7 +23,7 @@ typedef struct slc_pet_sort_config {
     slc_simd_target target;
 } slc_pet_sort_config;
 /* 1 ms, one thread. */
-void slc_pet_sort_config_default(slc_pet_sort_config *config);
+SLC_API void slc_pet_sort_config_default(slc_pet_sort_config *config);
 
 typedef struct slc_pet_sort_counts {
     uint64_t taken, given, late, held;
@@ -31,22 +31,23 @@ typedef struct slc_pet_sort_counts {
 } slc_pet_sort_counts;
 
 typedef struct slc_pet_sort slc_pet_sort;
-slc_status slc_pet_sort_open(const slc_pet_sort_config *config, slc_pet_sort **stage, slc_error *error);
-void slc_pet_sort_close(slc_pet_sort *stage); /* NULL is allowed */
+SLC_API slc_status slc_pet_sort_open(const slc_pet_sort_config *config, slc_pet_sort **stage,
+                                     slc_error *error);
+SLC_API void slc_pet_sort_close(slc_pet_sort *stage); /* NULL is allowed */
 
 /* Takes all singles in their order of arrival; appends to `sorted` those that nothing that is not late can
  * come before any more (all with `last`, after which the stage is as new), and to `late` (may be NULL:
  * counted only) the late ones, in their order of arrival. Where calls bring few singles, some of those that
  * could be given wait for the next ones. Singles of one time keep their order of arrival.
  * Both grow as needed; SLC_ERR_MEMORY leaves everything as it was. */
-slc_status slc_pet_sort_run(slc_pet_sort *stage, const slc_pet_singles *singles, bool last,
-                            slc_pet_singles *sorted, slc_pet_singles *late, slc_error *error);
-void slc_pet_sort_counts_of(const slc_pet_sort *stage, slc_pet_sort_counts *counts);
+SLC_API slc_status slc_pet_sort_run(slc_pet_sort *stage, const slc_pet_singles *singles, bool last,
+                                    slc_pet_singles *sorted, slc_pet_singles *late, slc_error *error);
+SLC_API void slc_pet_sort_counts_of(const slc_pet_sort *stage, slc_pet_sort_counts *counts);
 
 /* All of a collection at once, in any order, stable; `work` (its rows are lost) is room for as many.
  * SLC_ERR_MEMORY leaves the singles as they were. Times in floating point must be numbers. */
-slc_status slc_pet_sort_all(slc_pet_singles *singles, slc_pet_singles *work);
-slc_status slc_pet_sort_all_f64(slc_pet_singles_f64 *singles, slc_pet_singles_f64 *work);
+SLC_API slc_status slc_pet_sort_all(slc_pet_singles *singles, slc_pet_singles *work);
+SLC_API slc_status slc_pet_sort_all_f64(slc_pet_singles_f64 *singles, slc_pet_singles_f64 *work);
 
 #ifdef __cplusplus
 }

@@ -34,27 +34,28 @@ enum { SLC_PET_MAX_MODULES = 256, SLC_PET_MAX_UNITS = 16 }; /* what a frame can 
 
 /* SLC_ERR_USAGE where a number is 0, there are more than 256 modules, 16 units or 65536 crystals around the
  * ring, or more than 2^31 crystals in all; *error names the number. */
-slc_status slc_pet_geometry_check(const slc_pet_geometry *geometry, slc_error *error);
-uint32_t slc_pet_module_count(const slc_pet_geometry *geometry);
-uint32_t slc_pet_crystals_per_ring(const slc_pet_geometry *geometry);
-uint32_t slc_pet_rings(const slc_pet_geometry *geometry);
-uint32_t slc_pet_crystals(const slc_pet_geometry *geometry);
+SLC_API slc_status slc_pet_geometry_check(const slc_pet_geometry *geometry, slc_error *error);
+SLC_API uint32_t slc_pet_module_count(const slc_pet_geometry *geometry);
+SLC_API uint32_t slc_pet_crystals_per_ring(const slc_pet_geometry *geometry);
+SLC_API uint32_t slc_pet_rings(const slc_pet_geometry *geometry);
+SLC_API uint32_t slc_pet_crystals(const slc_pet_geometry *geometry);
 /* The number of a crystal; module, unit and local must be ones that the scanner has. */
-uint32_t slc_pet_crystal(const slc_pet_geometry *geometry, uint32_t module, uint32_t unit, uint32_t local);
+SLC_API uint32_t slc_pet_crystal(const slc_pet_geometry *geometry, uint32_t module, uint32_t unit,
+                                 uint32_t local);
 /* And back. */
-void slc_pet_crystal_place(const slc_pet_geometry *geometry, uint32_t crystal, uint32_t *module,
-                           uint32_t *unit, uint32_t *local);
+SLC_API void slc_pet_crystal_place(const slc_pet_geometry *geometry, uint32_t crystal, uint32_t *module,
+                                   uint32_t *unit, uint32_t *local);
 /* Middle of the crystal and the direction that it looks in (a unit vector towards the axis). */
-void slc_pet_crystal_position(const slc_pet_geometry *geometry, uint32_t crystal, double position_mm[3],
-                              double direction[3]);
+SLC_API void slc_pet_crystal_position(const slc_pet_geometry *geometry, uint32_t crystal,
+                                      double position_mm[3], double direction[3]);
 
 /* Scanners by name: "mouse20" (20 modules), "explorer" (a long one), "vectors" (312 × 40 crystals at 60 mm).
  * The name of number i, NULL beyond the last. SLC_ERR_USAGE for another name; *error lists them. Or in words:
  * "channels=10,modules=1,module-rings=1,blocks=1x4,crystals=8x8,radius=60mm,pitch=1.6mm,depth=12mm", Y before
  * Z; modules, module-rings and blocks are 1 and depth is 0 where they are left out. SLC_ERR_USAGE for words
  * that cannot be; *error names the first. */
-const char *slc_pet_scanner_name(size_t i);
-slc_status slc_pet_scanner(const char *name, slc_pet_geometry *geometry, slc_error *error);
+SLC_API const char *slc_pet_scanner_name(size_t i);
+SLC_API slc_status slc_pet_scanner(const char *name, slc_pet_geometry *geometry, slc_error *error);
 
 /* ---- frames ------------------------------------------------------------------------------------ */
 
@@ -80,7 +81,7 @@ typedef struct slc_pet_singles {
     uint32_t *crystal;
     float *energy_kev;
 } slc_pet_singles;
-extern const slc_schema slc_pet_singles_schema;
+SLC_API extern const slc_schema slc_pet_singles_schema;
 
 /* Times that come as floating point numbers, of which picoseconds would lose digits; used by the stage of
  * coincidences alone. */
@@ -90,7 +91,7 @@ typedef struct slc_pet_singles_f64 {
     uint32_t *crystal;
     float *energy_kev;
 } slc_pet_singles_f64;
-extern const slc_schema slc_pet_singles_f64_schema;
+SLC_API extern const slc_schema slc_pet_singles_f64_schema;
 
 /* One row is one coincidence: single `first`, and `size` − 1 singles from `second` on, which follow each
  * other in time. Numbers count the sorted singles of the whole input from 0, but where there is an energy
@@ -100,7 +101,7 @@ typedef struct slc_pet_groups {
     uint64_t *first, *second;
     uint32_t *size;
 } slc_pet_groups;
-extern const slc_schema slc_pet_groups_schema;
+SLC_API extern const slc_schema slc_pet_groups_schema;
 
 /* Pairs with what list-mode files need. dt = time of 2 − time of 1; 1 is the earlier one, but for delayed
  * pairs the one that opened the window. */
@@ -112,7 +113,7 @@ typedef struct slc_pet_coincidences {
     float *energy1_kev, *energy2_kev;
     uint8_t *delayed; /* 0 or 1 */
 } slc_pet_coincidences;
-extern const slc_schema slc_pet_coincidences_schema;
+SLC_API extern const slc_schema slc_pet_coincidences_schema;
 
 #ifdef __cplusplus
 }

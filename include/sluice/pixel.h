@@ -30,7 +30,7 @@ typedef struct slc_pixels {
 
 enum { SLC_PIXEL_COLUMNS = 5 };
 /* The schema of a list with x, y and those columns; it points at `columns`, which the caller keeps. */
-slc_schema slc_pixels_schema(uint32_t with, slc_column columns[SLC_PIXEL_COLUMNS]);
+SLC_API slc_schema slc_pixels_schema(uint32_t with, slc_column columns[SLC_PIXEL_COLUMNS]);
 
 /* What can be asked for of clusters; each brings the columns named. */
 enum {
@@ -60,10 +60,10 @@ typedef struct slc_pixel_clusters {
 
 enum { SLC_PIXEL_CLUSTER_COLUMNS = 17 };
 /* `with` is that of the pixels: it decides about the columns of z. */
-slc_schema slc_pixel_clusters_schema(uint32_t features, uint32_t with,
-                                     slc_column columns[SLC_PIXEL_CLUSTER_COLUMNS]);
+SLC_API slc_schema slc_pixel_clusters_schema(uint32_t features, uint32_t with,
+                                             slc_column columns[SLC_PIXEL_CLUSTER_COLUMNS]);
 /* "size", "box" …; NULL for anything that is not one feature. */
-const char *slc_pixel_feature_name(uint32_t feature);
+SLC_API const char *slc_pixel_feature_name(uint32_t feature);
 
 #ifdef __cplusplus
 }

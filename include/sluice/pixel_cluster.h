@@ -49,21 +49,21 @@ typedef struct slc_pixel_cluster_config {
     slc_simd_target target;
 } slc_pixel_cluster_config;
 /* 8-connected, no time window, SUM, any order, SLC_PIXEL_SIZE | BOX | CENTROID | MASS, one thread. */
-slc_pixel_cluster_config slc_pixel_cluster_defaults(void);
+SLC_API slc_pixel_cluster_config slc_pixel_cluster_defaults(void);
 
 /* Names of the algorithms from 0: "ordered", "row-table", "flood-map", "flood-rows", "union-find", "bitmap";
  * NULL behind the last. All give the same clusters in the same order. "flood-map" and "bitmap" cannot do
  * every configuration (src/pixel/README.md); opening one that they cannot do is SLC_ERR_UNSUPPORTED. */
-const char *slc_pixel_algorithm_name(size_t algorithm);
+SLC_API const char *slc_pixel_algorithm_name(size_t algorithm);
 
 typedef struct slc_pixel_clusterer slc_pixel_clusterer;
-slc_status slc_pixel_cluster_open(const slc_pixel_cluster_config *config, slc_pixel_clusterer **clusterer,
-                                  slc_error *error);
-void slc_pixel_cluster_close(slc_pixel_clusterer *clusterer); /* NULL is allowed */
+SLC_API slc_status slc_pixel_cluster_open(const slc_pixel_cluster_config *config,
+                                          slc_pixel_clusterer **clusterer, slc_error *error);
+SLC_API void slc_pixel_cluster_close(slc_pixel_clusterer *clusterer); /* NULL is allowed */
 
 /* Makes room for images of up to so many pixels, and so many images in a call. */
-slc_status slc_pixel_cluster_reserve(slc_pixel_clusterer *clusterer, size_t pixels_of_image, size_t images,
-                                     slc_error *error);
+SLC_API slc_status slc_pixel_cluster_reserve(slc_pixel_clusterer *clusterer, size_t pixels_of_image,
+                                             size_t images, slc_error *error);
 
 /* Clusters every image (event) of `pixels`. Clusters of an image come in the raster order of their first
  * pixel, (z,) y, x; with a time window in the order of their first pixel in the list; the same on every
@@ -76,8 +76,8 @@ slc_status slc_pixel_cluster_reserve(slc_pixel_clusterer *clusterer, size_t pixe
  * width and height or a list that is not in the order promised: the text names the image and the pixel, and
  * nothing is written. SLC_ERR_CAPACITY where `clusters` has too few rows (one for each pixel always do).
  * Allocates nothing. One thread at a time for one clusterer. */
-slc_status slc_pixel_cluster_run(slc_pixel_clusterer *clusterer, const slc_pixels *pixels, uint32_t *labels,
-                                 slc_pixel_clusters *clusters, slc_error *error);
+SLC_API slc_status slc_pixel_cluster_run(slc_pixel_clusterer *clusterer, const slc_pixels *pixels,
+                                         uint32_t *labels, slc_pixel_clusters *clusters, slc_error *error);
 
 #ifdef __cplusplus
 }

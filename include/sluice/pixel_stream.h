@@ -38,12 +38,12 @@ typedef struct slc_pixel_stream_config {
 } slc_pixel_stream_config;
 /* Radius 1, window 64 ticks, disorder 4096 ticks, 256 x 256, size, box, centroid, mass, weighted and times,
  * 2^20 pixels. */
-slc_pixel_stream_config slc_pixel_stream_defaults(void);
+SLC_API slc_pixel_stream_config slc_pixel_stream_defaults(void);
 
 typedef struct slc_pixel_stream slc_pixel_stream;
-slc_status slc_pixel_stream_open(const slc_pixel_stream_config *config, slc_pixel_stream **stream,
-                                 slc_error *error);
-void slc_pixel_stream_close(slc_pixel_stream *stream); /* NULL is allowed */
+SLC_API slc_status slc_pixel_stream_open(const slc_pixel_stream_config *config, slc_pixel_stream **stream,
+                                         slc_error *error);
+SLC_API void slc_pixel_stream_close(slc_pixel_stream *stream); /* NULL is allowed */
 
 /* What was left out or done early, since the stream was opened. */
 typedef struct slc_pixel_stream_counts {
@@ -55,18 +55,20 @@ typedef struct slc_pixel_stream_counts {
     uint64_t outliers; /* pixels whose time lay in the future, as the next pixel told */
     uint64_t resets;   /* how often the clock was set back */
 } slc_pixel_stream_counts;
-slc_pixel_stream_counts slc_pixel_stream_count(const slc_pixel_stream *stream);
+SLC_API slc_pixel_stream_counts slc_pixel_stream_count(const slc_pixel_stream *stream);
 
 /* Takes pixels first … first + n - 1 of the list (columns x, y, time, and charge where there is one).
  * Clusters that nothing can join any more are appended to `closed` (made for the features), in the order of
  * their first pixel's time, then y, x, within each stretch of the clock. `closed` is filled only as far as it
  * has room: then SLC_ERR_CAPACITY, and *taken tells how many pixels were taken (may be NULL); go on with the
  * others. Clusters do not depend on how the stream is cut into pushes. Allocates nothing. */
-slc_status slc_pixel_stream_push(slc_pixel_stream *stream, const slc_pixels *pixels, size_t first, size_t n,
-                                 slc_pixel_clusters *closed, size_t *taken, slc_error *error);
+SLC_API slc_status slc_pixel_stream_push(slc_pixel_stream *stream, const slc_pixels *pixels, size_t first,
+                                         size_t n, slc_pixel_clusters *closed, size_t *taken,
+                                         slc_error *error);
 /* The end: the clusters that are still open. SLC_ERR_CAPACITY: empty `closed` and call again (a push before
  * that is SLC_ERR_USAGE). Afterwards the stream is as it was opened, but for its counts. */
-slc_status slc_pixel_stream_finish(slc_pixel_stream *stream, slc_pixel_clusters *closed, slc_error *error);
+SLC_API slc_status slc_pixel_stream_finish(slc_pixel_stream *stream, slc_pixel_clusters *closed,
+                                           slc_error *error);
 
 #ifdef __cplusplus
 }

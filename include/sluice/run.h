@@ -49,17 +49,17 @@ typedef struct slc_run_summary {
  * too): an event, the physics tables with uncertainties, efficiencies, impact parameters, vertices,
  * residuals, pulls, spectra, times, faults. Some 40 bytes for each hit of the event. SLC_ERR_IO where the
  * file cannot be written, SLC_ERR_MEMORY where there is none to sort out the event's truth. */
-slc_status slc_run_report_html(const char *path, const slc_run_summary *summary, const slc_velo_check *check,
-                               slc_error *error);
+SLC_API slc_status slc_run_report_html(const char *path, const slc_run_summary *summary,
+                                       const slc_velo_check *check, slc_error *error);
 
 /* ---- kernels ----------------------------------------------------------------------------------- */
 
 /* All kernels of the library by number, from 0; NULL beyond the last. "image.threshold". */
-const char *slc_run_kernel_name(size_t kernel);
+SLC_API const char *slc_run_kernel_name(size_t kernel);
 
 /* The target that `choice` (a result of slc_simd_choose) means for a kernel: itself, or for SLC_SIMD_AUTO the
  * first of the kernel's measured preferences that runs here. The kernel must exist. */
-slc_simd_target slc_run_kernel_target(size_t kernel, slc_simd_target choice);
+SLC_API slc_simd_target slc_run_kernel_target(size_t kernel, slc_simd_target choice);
 
 /* A measurement. Times are nanoseconds per call, of the fastest and of the median sample. */
 typedef struct slc_run_timing {
@@ -73,8 +73,8 @@ typedef struct slc_run_timing {
  * for a kernel that does not exist, a target that does not run here (SLC_SIMD_AUTO included), or no
  * repetitions; SLC_ERR_MEMORY. Allocates and frees its input; may run on several threads at once, which then
  * disturb each other. */
-slc_status slc_run_kernel_bench(size_t kernel, slc_simd_target target, uint32_t repetitions,
-                                slc_run_timing *timing, slc_error *error);
+SLC_API slc_status slc_run_kernel_bench(size_t kernel, slc_simd_target target, uint32_t repetitions,
+                                        slc_run_timing *timing, slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -30,7 +30,7 @@ typedef struct slc_run_cluster_config {
 } slc_run_cluster_config;
 
 /* Names from 0: "auto", those of slc_pixel_algorithm_name, "dense"; NULL behind the last. */
-const char *slc_run_cluster_algorithm(size_t algorithm);
+SLC_API const char *slc_run_cluster_algorithm(size_t algorithm);
 
 /* One measurement. */
 typedef struct slc_run_cluster_row {
@@ -46,13 +46,14 @@ typedef struct slc_run_cluster_row {
 /* Measures. All take turns on the same lists; a turn is two calls, of which the second counts. `visit` gets
  * each row when it is there and ends the work by returning false. SLC_OK, SLC_END where `visit` ended it;
  * SLC_ERR_USAGE; SLC_ERR_MEMORY; SLC_ERR_FORMAT where two found different numbers of clusters. */
-slc_status slc_run_cluster_bench(const slc_run_cluster_config *config,
-                                 bool (*visit)(void *context, const slc_run_cluster_row *row), void *context,
-                                 slc_error *error);
+SLC_API slc_status slc_run_cluster_bench(const slc_run_cluster_config *config,
+                                         bool (*visit)(void *context, const slc_run_cluster_row *row),
+                                         void *context, slc_error *error);
 
 /* Writes a self-contained SVG: for each granularity and order cycles per pixel against density, a curve for
  * each algorithm. SLC_ERR_IO, SLC_ERR_MEMORY. */
-slc_status slc_run_cluster_svg(const char *path, const slc_run_cluster_row *rows, size_t n, slc_error *error);
+SLC_API slc_status slc_run_cluster_svg(const char *path, const slc_run_cluster_row *rows, size_t n,
+                                       slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -37,8 +37,8 @@ typedef struct slc_run_bench_cms_result {
  * GPU also: findclus-seed beside the kernel of this library, the bandwidth that bounds them, one event alone
  * from digis on the device, and batches from host memory over 1, 2 and 4 streams beside the copies alone and
  * the compute alone. SLC_ERR_UNSUPPORTED where there is no such device. */
-slc_status slc_run_bench_cms(const slc_run_bench_cms_config *config, slc_run_bench_cms_result *result,
-                             slc_error *error);
+SLC_API slc_status slc_run_bench_cms(const slc_run_bench_cms_config *config, slc_run_bench_cms_result *result,
+                                     slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -28,12 +28,12 @@ typedef struct slc_run_gpu_speed {
 } slc_run_gpu_speed;
 
 /* SLC_ERR_UNSUPPORTED where there is no such device, SLC_ERR_MEMORY. */
-slc_status slc_run_gpu_speed_of(const char *device, uint32_t repetitions, slc_run_gpu_speed *speed,
-                                slc_error *error);
+SLC_API slc_status slc_run_gpu_speed_of(const char *device, uint32_t repetitions, slc_run_gpu_speed *speed,
+                                        slc_error *error);
 
 /* What a label image, and features, of so many pixels must take at least: reading a byte of each pixel, and
  * writing four for a label image. */
-double slc_run_gpu_label_bound(const slc_run_gpu_speed *speed, double pixels, bool labels);
+SLC_API double slc_run_gpu_label_bound(const slc_run_gpu_speed *speed, double pixels, bool labels);
 
 /* ---- strides and atomics ----------------------------------------------------------------------- */
 
@@ -46,7 +46,7 @@ typedef enum slc_run_gpu_test {
 } slc_run_gpu_test;
 
 /* "stride-global", "stride-copied", "stride-shared", "atomics". */
-const char *slc_run_gpu_test_name(slc_run_gpu_test test);
+SLC_API const char *slc_run_gpu_test_name(slc_run_gpu_test test);
 
 typedef struct slc_run_gpu_row {
     slc_run_gpu_test test;
@@ -59,9 +59,9 @@ typedef struct slc_run_gpu_row {
 } slc_run_gpu_row;
 
 /* Measures; `visit` gets each row and ends the work by returning false (SLC_END). `tests`: bit 1 << test. */
-slc_status slc_run_gpu_bench(const char *device, uint32_t tests, uint32_t repetitions,
-                             bool (*visit)(void *context, const slc_run_gpu_row *row), void *context,
-                             slc_error *error);
+SLC_API slc_status slc_run_gpu_bench(const char *device, uint32_t tests, uint32_t repetitions,
+                                     bool (*visit)(void *context, const slc_run_gpu_row *row), void *context,
+                                     slc_error *error);
 
 /* ---- r-infinity and n-half --------------------------------------------------------------------- */
 
@@ -78,13 +78,13 @@ typedef struct slc_run_gpu_hockney {
 
 /* One for each algorithm and granularity that was measured at two sizes or more; returns how many, up to
  * `room`. A line that does not rise has r_infinity and n_half 0. */
-size_t slc_run_gpu_hockney_of(const slc_run_label_cuda_row *rows, size_t n, slc_run_gpu_hockney *results,
-                              size_t room);
+SLC_API size_t slc_run_gpu_hockney_of(const slc_run_label_cuda_row *rows, size_t n,
+                                      slc_run_gpu_hockney *results, size_t room);
 
 /* Writes a self-contained SVG: bandwidth against stride as in figure 3.3, n-half against r-infinity as in
  * figure 4.21. Either part may be empty. */
-slc_status slc_run_gpu_svg(const char *path, const slc_run_gpu_row *rows, size_t n,
-                           const slc_run_gpu_hockney *hockney, size_t n_hockney, slc_error *error);
+SLC_API slc_status slc_run_gpu_svg(const char *path, const slc_run_gpu_row *rows, size_t n,
+                                   const slc_run_gpu_hockney *hockney, size_t n_hockney, slc_error *error);
 
 #ifdef __cplusplus
 }

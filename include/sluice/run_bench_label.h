@@ -48,13 +48,13 @@ typedef struct slc_run_label_row {
  *
  * SLC_OK, SLC_END where `visit` ended it; SLC_ERR_USAGE for a configuration that cannot be; SLC_ERR_MEMORY;
  * SLC_ERR_FORMAT where two algorithms found different numbers of components, which *error names. */
-slc_status slc_run_label_bench(const slc_run_label_config *config,
-                               bool (*visit)(void *context, const slc_run_label_row *row), void *context,
-                               slc_error *error);
+SLC_API slc_status slc_run_label_bench(const slc_run_label_config *config,
+                                       bool (*visit)(void *context, const slc_run_label_row *row),
+                                       void *context, slc_error *error);
 
 /* The frequency of the core that the thread runs on, now: how many additions, each of which needs the result
  * of the one before, it does in a second. Takes about 20 us. */
-double slc_run_hertz(void);
+SLC_API double slc_run_hertz(void);
 
 /* What rows of one size, algorithm, target and granularity come to: sums over the densities, so that an
  * average is total time over total pixels. */
@@ -68,13 +68,14 @@ typedef struct slc_run_label_average {
 
 /* Fills up to `room` averages (n are always enough), in the order in which they occur first; returns how
  * many. */
-size_t slc_run_label_averages(const slc_run_label_row *rows, size_t n, slc_run_label_average *averages,
-                              size_t room);
+SLC_API size_t slc_run_label_averages(const slc_run_label_row *rows, size_t n,
+                                      slc_run_label_average *averages, size_t room);
 
 /* Writes a self-contained SVG: a panel for each size and granularity with cycles per pixel against density,
  * one curve for each algorithm, on the target on which it is the fastest there. SLC_ERR_IO, SLC_ERR_MEMORY.
  */
-slc_status slc_run_label_svg(const char *path, const slc_run_label_row *rows, size_t n, slc_error *error);
+SLC_API slc_status slc_run_label_svg(const char *path, const slc_run_label_row *rows, size_t n,
+                                     slc_error *error);
 
 /* ---- on a GPU ---------------------------------------------------------------------------------- */
 
@@ -112,9 +113,9 @@ typedef struct slc_run_label_cuda_row {
  * make what is asked for is left out. SLC_OK, SLC_END; SLC_ERR_USAGE for a configuration that cannot be;
  * SLC_ERR_UNSUPPORTED where there is no such device; SLC_ERR_MEMORY; SLC_ERR_FORMAT where two algorithms
  * found different numbers of components, which *error names. */
-slc_status slc_run_label_cuda_bench(const slc_run_label_cuda_config *config,
-                                    bool (*visit)(void *context, const slc_run_label_cuda_row *row),
-                                    void *context, slc_error *error);
+SLC_API slc_status slc_run_label_cuda_bench(const slc_run_label_cuda_config *config,
+                                            bool (*visit)(void *context, const slc_run_label_cuda_row *row),
+                                            void *context, slc_error *error);
 
 /* What the rows of one size, algorithm and granularity come to: sums over the densities, so that an average
  * is total pixels over total time. */
@@ -127,14 +128,14 @@ typedef struct slc_run_label_cuda_average {
 } slc_run_label_cuda_average;
 
 /* As slc_run_label_averages. */
-size_t slc_run_label_cuda_averages(const slc_run_label_cuda_row *rows, size_t n,
-                                   slc_run_label_cuda_average *averages, size_t room);
+SLC_API size_t slc_run_label_cuda_averages(const slc_run_label_cuda_row *rows, size_t n,
+                                           slc_run_label_cuda_average *averages, size_t room);
 
 /* Writes a self-contained SVG after figures 4.14 and 4.20 of the thesis: for each size and granularity the
  * time of an image against density, and, where there are several sizes, for each granularity the throughput
  * against size; one curve for each algorithm. SLC_ERR_IO, SLC_ERR_MEMORY. */
-slc_status slc_run_label_cuda_svg(const char *path, const slc_run_label_cuda_row *rows, size_t n,
-                                  slc_error *error);
+SLC_API slc_status slc_run_label_cuda_svg(const char *path, const slc_run_label_cuda_row *rows, size_t n,
+                                          slc_error *error);
 
 /* Whole calls from memory of the host to memory of the host (page-locked), by several labellers at once. */
 typedef struct slc_run_label_cuda_streams_row {
@@ -147,9 +148,10 @@ typedef struct slc_run_label_cuda_streams_row {
 
 /* 1, 2, 4 … up to `most` streams for each size and granularity, each labelling the images of all densities in
  * turn, with the first algorithm of the list. Statuses as slc_run_label_cuda_bench. */
-slc_status slc_run_label_cuda_streams(const slc_run_label_cuda_config *config, uint32_t most,
-                                      bool (*visit)(void *context, const slc_run_label_cuda_streams_row *row),
-                                      void *context, slc_error *error);
+SLC_API slc_status slc_run_label_cuda_streams(const slc_run_label_cuda_config *config, uint32_t most,
+                                              bool (*visit)(void *context,
+                                                            const slc_run_label_cuda_streams_row *row),
+                                              void *context, slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -28,7 +28,7 @@ typedef struct slc_run_bench_pet_config {
     const char *device;
 } slc_run_bench_pet_config;
 /* "mouse20", 20 Mcps, 4 000 000 frames by 65 536, one thread, 5 repetitions, 4 ns. */
-void slc_run_bench_pet_config_default(slc_run_bench_pet_config *config);
+SLC_API void slc_run_bench_pet_config_default(slc_run_bench_pet_config *config);
 
 /* A line of the table: the median over the repetitions. */
 typedef struct slc_run_bench_pet_row {
@@ -54,8 +54,8 @@ typedef struct slc_run_bench_pet_result {
 
 /* Frames are those of sim_pet, the fast way, a fifth of the singles in pairs. SLC_ERR_USAGE for a
  * configuration that cannot be. */
-slc_status slc_run_bench_pet(const slc_run_bench_pet_config *config, slc_run_bench_pet_result *result,
-                             slc_error *error);
+SLC_API slc_status slc_run_bench_pet(const slc_run_bench_pet_config *config, slc_run_bench_pet_result *result,
+                                     slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -24,11 +24,11 @@ typedef struct slc_run_velo_events slc_run_velo_events;
 /* Reads up to `most` events, in batches of `batch`. The inputs are all raw or all lists of hits.
  * SLC_ERR_UNSUPPORTED where they are mixed, SLC_ERR_FORMAT where one is damaged or none holds an event: what
  * is measured should be what is meant. */
-slc_status slc_run_velo_events_read(char *const *paths, size_t n_paths, uint64_t most, uint32_t batch,
-                                    slc_run_velo_events **events, slc_error *error);
-void slc_run_velo_events_close(slc_run_velo_events *events);
-uint64_t slc_run_velo_events_count(const slc_run_velo_events *events);
-bool slc_run_velo_events_have_truth(const slc_run_velo_events *events);
+SLC_API slc_status slc_run_velo_events_read(char *const *paths, size_t n_paths, uint64_t most, uint32_t batch,
+                                            slc_run_velo_events **events, slc_error *error);
+SLC_API void slc_run_velo_events_close(slc_run_velo_events *events);
+SLC_API uint64_t slc_run_velo_events_count(const slc_run_velo_events *events);
+SLC_API bool slc_run_velo_events_have_truth(const slc_run_velo_events *events);
 
 /* ---- measurements ------------------------------------------------------------------------------ */
 
@@ -42,7 +42,7 @@ typedef enum slc_run_velo_what {
     SLC_RUN_VELO_WHATS
 } slc_run_velo_what;
 /* "threads", "targets", "candidates", "algorithms", "stages", "scaling"; NULL behind the last. */
-const char *slc_run_velo_what_name(slc_run_velo_what what);
+SLC_API const char *slc_run_velo_what_name(slc_run_velo_what what);
 
 typedef struct slc_run_velo_config {
     const slc_velo_geometry *geometry; /* NULL: the ideal one */
@@ -94,10 +94,10 @@ typedef struct slc_run_velo_row {
  * begins with a turn that is not counted, in which it allocates. `visit` gets the rows when all are there, in
  * the order of the lists, and ends the work by returning false; `stop` (may be NULL) is asked between turns.
  * SLC_OK, SLC_END where one of them ended it; SLC_ERR_USAGE, SLC_ERR_MEMORY. */
-slc_status slc_run_velo_bench(const slc_run_velo_config *config, slc_run_velo_what what,
-                              const slc_run_velo_events *events,
-                              bool (*visit)(void *context, const slc_run_velo_row *row),
-                              bool (*stop)(void *context), void *context, slc_error *error);
+SLC_API slc_status slc_run_velo_bench(const slc_run_velo_config *config, slc_run_velo_what what,
+                                      const slc_run_velo_events *events,
+                                      bool (*visit)(void *context, const slc_run_velo_row *row),
+                                      bool (*stop)(void *context), void *context, slc_error *error);
 
 /* What an event by itself takes of memory: the working set of a worker, which should lie in the caches of its
  * core. */
@@ -111,9 +111,10 @@ typedef struct slc_run_velo_memory {
 /* Measures it for each event in turn, with the default configuration on config->target. No other thread may
  * run. SLC_END where `visit` returned false; SLC_ERR_UNSUPPORTED where the system does not tell (Linux does,
  * in /proc); SLC_ERR_MEMORY. */
-slc_status slc_run_velo_memory_all(const slc_run_velo_config *config, const slc_run_velo_events *events,
-                                   bool (*visit)(void *context, const slc_run_velo_memory *memory),
-                                   void *context, slc_error *error);
+SLC_API slc_status slc_run_velo_memory_all(const slc_run_velo_config *config,
+                                           const slc_run_velo_events *events,
+                                           bool (*visit)(void *context, const slc_run_velo_memory *memory),
+                                           void *context, slc_error *error);
 
 /* ---- results ----------------------------------------------------------------------------------- */
 
@@ -126,12 +127,13 @@ typedef struct slc_run_velo_law {
 /* Of the rows of "scaling" of that name; minima, because what disturbs only adds, of one stage, or of all
  * where stage is SLC_VELO_STAGES. False where fewer than three events, or not two different numbers of hits,
  * are there. */
-bool slc_run_velo_fit_law(const slc_run_velo_row *rows, size_t n, const char *name, slc_velo_stage stage,
-                          slc_run_velo_law *law);
+SLC_API bool slc_run_velo_fit_law(const slc_run_velo_row *rows, size_t n, const char *name,
+                                  slc_velo_stage stage, slc_run_velo_law *law);
 
 /* Writes a self-contained SVG: a panel for each figure that the rows make. SLC_ERR_USAGE where they make
  * none; SLC_ERR_IO, SLC_ERR_MEMORY. */
-slc_status slc_run_velo_svg(const char *path, const slc_run_velo_row *rows, size_t n, slc_error *error);
+SLC_API slc_status slc_run_velo_svg(const char *path, const slc_run_velo_row *rows, size_t n,
+                                    slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -90,8 +90,8 @@ typedef struct slc_run_pet_counts {
  * blocks, so that the file gets them, and one that fails goes without the rest: its error is returned at the
  * end. SLC_ERR_IO names the address or the file; *counts is filled in any case. The caller's thread waits
  * meanwhile. */
-slc_status slc_run_pet_acquire(const slc_run_pet_config *config, slc_run_pet_counts *counts,
-                               slc_error *error);
+SLC_API slc_status slc_run_pet_acquire(const slc_run_pet_config *config, slc_run_pet_counts *counts,
+                                       slc_error *error);
 
 typedef struct slc_run_pet_send {
     const char *to[SLC_RUN_PET_SOCKETS];
@@ -107,8 +107,8 @@ typedef struct slc_run_pet_send {
     void *context;
 } slc_run_pet_send;
 /* Sends frames; *sent and *datagrams count them. SLC_ERR_IO where nobody listens on this machine. */
-slc_status slc_run_pet_send_frames(const slc_run_pet_send *config, const slc_pet_frame *frames, size_t n,
-                                   uint64_t *sent, uint64_t *datagrams, slc_error *error);
+SLC_API slc_status slc_run_pet_send_frames(const slc_run_pet_send *config, const slc_pet_frame *frames,
+                                           size_t n, uint64_t *sent, uint64_t *datagrams, slc_error *error);
 
 #ifdef __cplusplus
 }

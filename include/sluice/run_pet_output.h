@@ -22,12 +22,13 @@ extern "C" {
  * both stages have given later ones, or there was a gap between singles that no window reaches over. */
 typedef struct slc_run_pet_pairs slc_run_pet_pairs;
 /* `config` is the chain's: its window and delay. */
-slc_status slc_run_pet_pairs_open(const slc_pet_config *config, slc_run_pet_pairs **pairs, slc_error *error);
-void slc_run_pet_pairs_close(slc_run_pet_pairs *pairs); /* NULL is allowed */
+SLC_API slc_status slc_run_pet_pairs_open(const slc_pet_config *config, slc_run_pet_pairs **pairs,
+                                          slc_error *error);
+SLC_API void slc_run_pet_pairs_close(slc_run_pet_pairs *pairs); /* NULL is allowed */
 /* Takes the pairs of a result, whose singles were kept (slc_pet_config.keep_singles), and appends to `out`
  * those that are due; with `last`, all. SLC_ERR_MEMORY: the stage can only be closed. */
-slc_status slc_run_pet_pairs_add(slc_run_pet_pairs *pairs, const slc_pet_result *result, bool last,
-                                 slc_pet_coincidences *out, slc_error *error);
+SLC_API slc_status slc_run_pet_pairs_add(slc_run_pet_pairs *pairs, const slc_pet_result *result, bool last,
+                                         slc_pet_coincidences *out, slc_error *error);
 
 /* ---- rates ------------------------------------------------------------------------------------- */
 
@@ -51,7 +52,7 @@ typedef struct slc_run_pet_rate_rows {
     uint64_t *lost;      /* frames that no single was made of, energies outside apart, and late singles */
     double *randoms;     /* prompts to be expected from the singles of each crystal */
 } slc_run_pet_rate_rows;
-extern const slc_schema slc_run_pet_rate_rows_schema;
+SLC_API extern const slc_schema slc_run_pet_rate_rows_schema;
 
 typedef struct slc_run_pet_rates_totals {
     double seconds;        /* from the first single to the last */
@@ -64,26 +65,26 @@ typedef struct slc_run_pet_rates_totals {
 
 typedef struct slc_run_pet_rates slc_run_pet_rates;
 /* SLC_ERR_USAGE names the field that cannot be. */
-slc_status slc_run_pet_rates_open(const slc_run_pet_rates_config *config, slc_run_pet_rates **rates,
-                                  slc_error *error);
-void slc_run_pet_rates_close(slc_run_pet_rates *rates); /* NULL is allowed */
+SLC_API slc_status slc_run_pet_rates_open(const slc_run_pet_rates_config *config, slc_run_pet_rates **rates,
+                                          slc_error *error);
+SLC_API void slc_run_pet_rates_close(slc_run_pet_rates *rates); /* NULL is allowed */
 /* Adds a call of slc_pet_chain_run: its frames, its result with singles kept, the chain's totals after it,
  * and how many frames are known to have been lost before it. Memory is a row a bin and counts of one bin's
  * crystals: frames, losses and multiples count in the bin which the time has come to. SLC_ERR_FORMAT for more
  * than 2^20 bins. */
-slc_status slc_run_pet_rates_add(slc_run_pet_rates *rates, const slc_pet_frame *frames, size_t n,
-                                 const slc_pet_result *result, const slc_pet_totals *totals, uint64_t lost,
-                                 slc_error *error);
+SLC_API slc_status slc_run_pet_rates_add(slc_run_pet_rates *rates, const slc_pet_frame *frames, size_t n,
+                                         const slc_pet_result *result, const slc_pet_totals *totals,
+                                         uint64_t lost, slc_error *error);
 /* After the last call: completes the last bin. */
-slc_status slc_run_pet_rates_finish(slc_run_pet_rates *rates, slc_error *error);
-const slc_run_pet_rate_rows *slc_run_pet_rates_rows(const slc_run_pet_rates *rates);
-void slc_run_pet_rates_totals_of(const slc_run_pet_rates *rates, slc_run_pet_rates_totals *totals);
+SLC_API slc_status slc_run_pet_rates_finish(slc_run_pet_rates *rates, slc_error *error);
+SLC_API const slc_run_pet_rate_rows *slc_run_pet_rates_rows(const slc_run_pet_rates *rates);
+SLC_API void slc_run_pet_rates_totals_of(const slc_run_pet_rates *rates, slc_run_pet_rates_totals *totals);
 
 /* Two plots as SVG: frames, singles and what was lost; prompts, delayeds, randoms from singles and multiples;
  * per second, against seconds from the first bin on. Many bins are drawn together, at most 400 a curve.
  * SLC_ERR_USAGE without rows. */
-slc_status slc_run_pet_rates_svg(const char *path, const slc_run_pet_rate_rows *rows, double bin_s,
-                                 slc_error *error);
+SLC_API slc_status slc_run_pet_rates_svg(const char *path, const slc_run_pet_rate_rows *rows, double bin_s,
+                                         slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -18,8 +18,8 @@ extern "C" {
  * borders of `position` (slc_pet_calibrate_position); crosses mark crystals with less than a twentieth of
  * their block's mean. Blocks without a grid are framed and say so. Many blocks, or large maps, are drawn
  * smaller. SLC_ERR_USAGE where there are no flood maps. */
-slc_status slc_run_pet_flood_png(const char *path, const slc_pet_calibrate *calibrate,
-                                 const uint16_t *position, slc_error *error);
+SLC_API slc_status slc_run_pet_flood_png(const char *path, const slc_pet_calibrate *calibrate,
+                                         const uint16_t *position, slc_error *error);
 
 /* What is drawn of gains and times. */
 typedef struct slc_run_pet_spectra {
@@ -33,7 +33,8 @@ typedef struct slc_run_pet_spectra {
 /* An SVG: the sum of all spectra before and after the gains, with a fit; how gains and resolutions are
  * distributed; some crystals with their fits: usual ones, the extremes, and one without a peak; differences
  * of times before and after, and how offsets are distributed. */
-slc_status slc_run_pet_spectra_svg(const char *path, const slc_run_pet_spectra *spectra, slc_error *error);
+SLC_API slc_status slc_run_pet_spectra_svg(const char *path, const slc_run_pet_spectra *spectra,
+                                           slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -59,14 +59,14 @@ typedef struct slc_run_pipeline_times {
 } slc_run_pipeline_times;
 
 /* How many slots and workers a configuration means, for the caller to make them. */
-uint32_t slc_run_pipeline_workers(const slc_run_pipeline_config *config);
-uint32_t slc_run_pipeline_slots(const slc_run_pipeline_config *config);
+SLC_API uint32_t slc_run_pipeline_workers(const slc_run_pipeline_config *config);
+SLC_API uint32_t slc_run_pipeline_slots(const slc_run_pipeline_config *config);
 
 /* Runs until `read` ends, `stop` says so, or a call fails: then nothing more is read, worked on or written
  * behind that slot (slots before it are written), and the status and text of the first failing slot, in the
  * order of reading, are returned. SLC_ERR_MEMORY where threads cannot be had. `times` may be NULL. */
-slc_status slc_run_pipeline(const slc_run_pipeline_config *config, const slc_run_stages *stages,
-                            slc_run_pipeline_times *times, slc_error *error);
+SLC_API slc_status slc_run_pipeline(const slc_run_pipeline_config *config, const slc_run_stages *stages,
+                                    slc_run_pipeline_times *times, slc_error *error);
 
 #ifdef __cplusplus
 }

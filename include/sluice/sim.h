@@ -27,21 +27,21 @@ typedef struct slc_sim_velo_config {
     float d_fraction;       /* the same with a pair of charm hadrons */
     float s_fraction;       /* mean number of strange hadrons (K0s, hyperons) in a visible collision */
 } slc_sim_velo_config;
-void slc_sim_velo_config_default(slc_sim_velo_config *config);
+SLC_API void slc_sim_velo_config_default(slc_sim_velo_config *config);
 
 typedef struct slc_sim_velo slc_sim_velo;
 
 /* `geometry` is copied; NULL means the ideal one. SLC_ERR_USAGE for a configuration out of range, named in
  * *error, or a geometry whose pixels do not touch. One generator serves one thread at a time. */
-slc_status slc_sim_velo_open(const slc_sim_velo_config *config, const slc_velo_geometry *geometry,
-                             slc_sim_velo **sim, slc_error *error);
-void slc_sim_velo_close(slc_sim_velo *sim);
+SLC_API slc_status slc_sim_velo_open(const slc_sim_velo_config *config, const slc_velo_geometry *geometry,
+                                     slc_sim_velo **sim, slc_error *error);
+SLC_API void slc_sim_velo_close(slc_sim_velo *sim);
 
 /* Appends event number `index` to `batch`: 208 VP banks (version 2), one ODIN bank and the truth banks, as
  * one sequence of raw banks. The event depends on the configuration and `index` alone, not on what was
  * generated before. `truth` (may be NULL) receives the same truth as columns, appended as one event. */
-slc_status slc_sim_velo_event(slc_sim_velo *sim, uint64_t index, slc_batch *batch, slc_velo_truth *truth,
-                              slc_error *error);
+SLC_API slc_status slc_sim_velo_event(slc_sim_velo *sim, uint64_t index, slc_batch *batch,
+                                      slc_velo_truth *truth, slc_error *error);
 
 /* Test images as in A. Hennequin's thesis (2022), sections 4.3.6 and 4.5.5: macro-pixels of granularity x
  * granularity pixels (cut at the right and lower border), each foreground with probability density, drawn
@@ -54,12 +54,12 @@ typedef struct slc_sim_image_config {
     double density;       /* 0 to 1 */
     uint32_t granularity; /* from 1 */
 } slc_sim_image_config;
-void slc_sim_image_config_default(slc_sim_image_config *config); /* seed 1, 2048 x 2048, 0.45, 1 */
+SLC_API void slc_sim_image_config_default(slc_sim_image_config *config); /* seed 1, 2048 x 2048, 0.45, 1 */
 
 /* Writes 0 and `value` into an 8-bit image of the caller's of that width and height. SLC_ERR_USAGE for a
  * configuration out of range, named in *error. */
-slc_status slc_sim_image(const slc_sim_image_config *config, uint8_t value, uint8_t *pixels, ptrdiff_t stride,
-                         slc_error *error);
+SLC_API slc_status slc_sim_image(const slc_sim_image_config *config, uint8_t value, uint8_t *pixels,
+                                 ptrdiff_t stride, slc_error *error);
 
 /* ---- sparse pixels ----------------------------------------------------------------------------- */
 
@@ -75,15 +75,16 @@ typedef struct slc_sim_pixels_config {
     uint32_t images;
     bool shuffled; /* the pixels of an image in random order; raster order otherwise */
 } slc_sim_pixels_config;
-void slc_sim_pixels_config_default(slc_sim_pixels_config *config); /* seed 1, 768 x 256, 0.01, 1, one image */
+SLC_API void
+slc_sim_pixels_config_default(slc_sim_pixels_config *config); /* seed 1, 768 x 256, 0.01, 1, one image */
 
 /* Mixes the two, so that the images of one seed are not those of the next seed, one further. */
-uint32_t slc_sim_pixels_image_seed(uint32_t seed, uint32_t image);
+SLC_API uint32_t slc_sim_pixels_image_seed(uint32_t seed, uint32_t image);
 
 /* Appends the images, an event each, to a list that was made for the columns `with` (no z); it grows as
  * needed. SLC_ERR_USAGE for a configuration out of range, named in *error; SLC_ERR_MEMORY. */
-slc_status slc_sim_pixels(const slc_sim_pixels_config *config, uint32_t with, slc_pixels *pixels,
-                          slc_error *error);
+SLC_API slc_status slc_sim_pixels(const slc_sim_pixels_config *config, uint32_t with, slc_pixels *pixels,
+                                  slc_error *error);
 
 /* Pixels of a chip that is read out without frames (Timepix): clusters at random places and times, each of 1
  * to 32 neighbouring pixels that are hit within `spread` ticks. Pixels come cluster by cluster in the order
@@ -99,11 +100,11 @@ typedef struct slc_sim_pixel_stream_config {
 } slc_sim_pixel_stream_config;
 /* Seed 1, 256 x 256, 4 pixels, a cluster every 64 ticks (of 1.5625 ns: 40 million pixels a second), spread
  * 16, from 0. */
-void slc_sim_pixel_stream_config_default(slc_sim_pixel_stream_config *config);
+SLC_API void slc_sim_pixel_stream_config_default(slc_sim_pixel_stream_config *config);
 
 /* Appends so many pixels, to the current event, to a list with x, y, charge and time. */
-slc_status slc_sim_pixel_stream(const slc_sim_pixel_stream_config *config, size_t n, slc_pixels *pixels,
-                                slc_error *error);
+SLC_API slc_status slc_sim_pixel_stream(const slc_sim_pixel_stream_config *config, size_t n,
+                                        slc_pixels *pixels, slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -31,7 +31,7 @@ typedef struct slc_sim_cms_config {
     bool whole;    /* no event ends inside a fragment, as `corrupt` else makes some do: files of events
                       (io_cms.h) cannot hold such */
 } slc_sim_cms_config;
-void slc_sim_cms_config_default(slc_sim_cms_config *config);
+SLC_API void slc_sim_cms_config_default(slc_sim_cms_config *config);
 
 /* What is true of a batch. Digis are those that a right decoder finds, as it should order them (adc in
  * counts); tracks are crossings of modules, whose charge made them. */
@@ -42,33 +42,33 @@ typedef struct slc_sim_cms_crossings {
     float *charge_e;
     uint32_t *n_digis; /* above threshold; 0: not seen */
 } slc_sim_cms_crossings;
-extern const slc_schema slc_sim_cms_crossings_schema;
+SLC_API extern const slc_schema slc_sim_cms_crossings_schema;
 typedef struct slc_sim_cms_truth {
     slc_cms_digis digis;
     slc_sim_cms_crossings crossings;
     slc_faults faults; /* that a right decoder records; of an event first those of its fragments */
 } slc_sim_cms_truth;
-void slc_sim_cms_truth_clear(slc_sim_cms_truth *truth);
+SLC_API void slc_sim_cms_truth_clear(slc_sim_cms_truth *truth);
 
 typedef struct slc_sim_cms slc_sim_cms;
-slc_status slc_sim_cms_open(const slc_sim_cms_config *config, slc_sim_cms **sim, slc_error *error);
-void slc_sim_cms_close(slc_sim_cms *sim);
-const slc_cms_cabling *slc_sim_cms_cabling(const slc_sim_cms *sim);
-const slc_cms_gains *slc_sim_cms_gains(const slc_sim_cms *sim);
+SLC_API slc_status slc_sim_cms_open(const slc_sim_cms_config *config, slc_sim_cms **sim, slc_error *error);
+SLC_API void slc_sim_cms_close(slc_sim_cms *sim);
+SLC_API const slc_cms_cabling *slc_sim_cms_cabling(const slc_sim_cms *sim);
+SLC_API const slc_cms_gains *slc_sim_cms_gains(const slc_sim_cms *sim);
 /* SLC_CMS_MODULES_PHASE1 of them, for slc_cms_position_config: where the middle of CMS is seen from each
  * module, and what Lorentz drift does there. */
-const slc_cms_plane *slc_sim_cms_planes(const slc_sim_cms *sim);
+SLC_API const slc_cms_plane *slc_sim_cms_planes(const slc_sim_cms *sim);
 /* Appends event number `event` of the seed to the batch and, unless NULL, to the truth. Event k is the same
  * whatever was generated before. */
-slc_status slc_sim_cms_event(slc_sim_cms *sim, uint64_t event, slc_batch *batch, slc_sim_cms_truth *truth,
-                             slc_error *error);
+SLC_API slc_status slc_sim_cms_event(slc_sim_cms *sim, uint64_t event, slc_batch *batch,
+                                     slc_sim_cms_truth *truth, slc_error *error);
 
 /* Synthetic event `kind` (0 … 4), of CMS's stand-alone clustering test: appended to `digis` as one event,
  * with electrons as adc, which grows as needed. 175 031 or 176 031 digis, of them 451 that are none. */
-slc_status slc_sim_cms_synthetic(uint32_t kind, slc_cms_digis *digis);
+SLC_API slc_status slc_sim_cms_synthetic(uint32_t kind, slc_cms_digis *digis);
 /* A variation on it for measurements: the same occupancy, but every module's pattern is moved and mirrored at
  * random, and its charges are drawn anew, so that no two events are alike. */
-slc_status slc_sim_cms_varied(uint64_t seed, uint64_t event, slc_cms_digis *digis);
+SLC_API slc_status slc_sim_cms_varied(uint64_t seed, uint64_t event, slc_cms_digis *digis);
 
 #ifdef __cplusplus
 }

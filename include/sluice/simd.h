@@ -28,16 +28,16 @@ typedef enum slc_simd_target {
 } slc_simd_target;
 
 /* "c", "sse4", "avx2", "avx512vl128", "avx512vl256", "avx512", "avx512icl", "neon", "sve"; "auto". */
-const char *slc_simd_name(slc_simd_target target);
+SLC_API const char *slc_simd_name(slc_simd_target target);
 
 /* Is it in this library; can this machine run it (compiled and supported by processor and system)? */
-bool slc_simd_compiled(slc_simd_target target);
-bool slc_simd_runs(slc_simd_target target);
+SLC_API bool slc_simd_compiled(slc_simd_target target);
+SLC_API bool slc_simd_runs(slc_simd_target target);
 
 /* Turns a request into a target. `request` is a name, or NULL: then the environment variable SLUICE_SIMD
  * decides, and without it "auto". A target that is unknown or cannot run is SLC_ERR_USAGE, and *error lists
  * those that can. */
-slc_status slc_simd_choose(const char *request, slc_simd_target *target, slc_error *error);
+SLC_API slc_status slc_simd_choose(const char *request, slc_simd_target *target, slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -45,21 +45,21 @@ typedef struct slc_bank_cursor {
     size_t size;
     size_t at;
 } slc_bank_cursor;
-slc_status slc_bank_next(slc_bank_cursor *cursor, slc_bank *bank, slc_fault_code *fault);
+SLC_API slc_status slc_bank_next(slc_bank_cursor *cursor, slc_bank *bank, slc_fault_code *fault);
 
 /* After damage: moves the cursor behind its place to the next offset (a multiple of 4) where a bank can begin
  * that fits and is followed by another one or by the end of the event; to the end where there is none. */
-void slc_bank_resume(slc_bank_cursor *cursor);
+SLC_API void slc_bank_resume(slc_bank_cursor *cursor);
 
 /* Writes one bank with its padding at `out`, which has `capacity` bytes. Returns the bytes written, or 0 if
  * it does not fit or the payload is larger than SLC_BANK_MAX_PAYLOAD. */
-size_t slc_bank_write(uint8_t *out, size_t capacity, uint8_t type, uint8_t version, int16_t source,
-                      const void *payload, size_t size);
+SLC_API size_t slc_bank_write(uint8_t *out, size_t capacity, uint8_t type, uint8_t version, int16_t source,
+                              const void *payload, size_t size);
 /* The bytes that slc_bank_write needs for such a payload. */
-size_t slc_bank_bound(size_t size);
+SLC_API size_t slc_bank_bound(size_t size);
 
 /* Word for a bank type ("VP", "ODIN"), NULL for one that is not known. */
-const char *slc_bank_type_name(uint8_t type);
+SLC_API const char *slc_bank_type_name(uint8_t type);
 
 #ifdef __cplusplus
 }

@@ -29,7 +29,7 @@ typedef struct slc_velo_config {
     bool keep_superpixels;
     slc_simd_target target; /* for that step; a result of slc_simd_choose(). Default SLC_SIMD_AUTO */
 } slc_velo_config;
-void slc_velo_config_default(slc_velo_config *config);
+SLC_API void slc_velo_config_default(slc_velo_config *config);
 
 /* The stages whose time is taken. */
 typedef enum slc_velo_stage {
@@ -60,29 +60,30 @@ typedef struct slc_velo_result {
     slc_faults faults; /* of this batch */
     double seconds[SLC_VELO_STAGES]; /* of wall time in each stage, for this batch */
 } slc_velo_result;
-void slc_velo_result_clear(slc_velo_result *result);
+SLC_API void slc_velo_result_clear(slc_velo_result *result);
 /* One number for super-pixels, hits, tracks, states and vertices, chained from `seed` (SLC_CHECKSUM_START for
  * the first batch). It is another one where the super-pixels are not kept. */
-uint64_t slc_velo_result_checksum(const slc_velo_result *result, uint64_t seed);
+SLC_API uint64_t slc_velo_result_checksum(const slc_velo_result *result, uint64_t seed);
 
 typedef struct slc_velo_chain slc_velo_chain;
 
 /* `geometry` is copied; NULL means the ideal one. SLC_ERR_USAGE for a configuration out of range, named in
  * *error. */
-slc_status slc_velo_chain_open(const slc_velo_config *config, const slc_velo_geometry *geometry,
-                               slc_velo_chain **chain, slc_error *error);
-void slc_velo_chain_close(slc_velo_chain *chain);
+SLC_API slc_status slc_velo_chain_open(const slc_velo_config *config, const slc_velo_geometry *geometry,
+                                       slc_velo_chain **chain, slc_error *error);
+SLC_API void slc_velo_chain_close(slc_velo_chain *chain);
 
 /* Makes room in the chain and the result for this batch. */
-slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result);
+SLC_API slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,
+                                          slc_velo_result *result);
 /* Decodes, clusters, tracks, fits and finds vertices. Does not allocate. One chain serves one thread at a
  * time. */
-slc_status slc_velo_chain_run(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result,
-                              slc_error *error);
+SLC_API slc_status slc_velo_chain_run(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result,
+                                      slc_error *error);
 
 /* The same for events that come as hits: result->hits has been filled by the caller (sorted by module). */
-slc_status slc_velo_chain_reserve_hits(slc_velo_chain *chain, slc_velo_result *result);
-slc_status slc_velo_chain_run_hits(slc_velo_chain *chain, slc_velo_result *result, slc_error *error);
+SLC_API slc_status slc_velo_chain_reserve_hits(slc_velo_chain *chain, slc_velo_result *result);
+SLC_API slc_status slc_velo_chain_run_hits(slc_velo_chain *chain, slc_velo_result *result, slc_error *error);
 
 #ifdef __cplusplus
 }

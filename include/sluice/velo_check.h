@@ -30,7 +30,7 @@ typedef enum slc_velo_category {
 
 /* "velo", "long", "long_p5", "from_b", "from_d", "strange", "electrons"; with "_eta25" behind it for 2 < eta
  * < 5. */
-const char *slc_velo_category_name(slc_velo_category category, bool eta25);
+SLC_API const char *slc_velo_category_name(slc_velo_category category, bool eta25);
 
 typedef struct slc_velo_category_counts {
     uint64_t reconstructible;  /* particles of the category */
@@ -47,7 +47,7 @@ typedef struct slc_velo_category_counts {
 typedef struct slc_fraction {
     double value, sigma;
 } slc_fraction;
-slc_fraction slc_fraction_of(uint64_t part, uint64_t whole);
+SLC_API slc_fraction slc_fraction_of(uint64_t part, uint64_t whole);
 
 typedef struct slc_velo_check_config {
     float match_fraction;       /* 0.70 */
@@ -59,7 +59,7 @@ typedef struct slc_velo_check_config {
                                 */
     float isolation_mm;        /* 10: a collision with another one nearer than this is close, else isolated */
 } slc_velo_check_config;
-void slc_velo_check_config_default(slc_velo_check_config *config);
+SLC_API void slc_velo_check_config_default(slc_velo_check_config *config);
 
 /* An efficiency against a variable: the same bins twice. */
 typedef struct slc_velo_efficiency_plot {
@@ -74,7 +74,7 @@ typedef enum slc_velo_vertex_category {
     SLC_VELO_VERTEX_CATEGORIES
 } slc_velo_vertex_category;
 /* "all", "isolated", "close". */
-const char *slc_velo_vertex_category_name(slc_velo_vertex_category category);
+SLC_API const char *slc_velo_vertex_category_name(slc_velo_vertex_category category);
 
 typedef struct slc_velo_vertex_counts {
     uint64_t reconstructible; /* collisions with enough tracks */
@@ -114,13 +114,13 @@ typedef struct slc_velo_check {
     void *scratch;
     size_t scratch_bytes;
 } slc_velo_check;
-void slc_velo_check_init(slc_velo_check *check, const slc_velo_check_config *config);
-void slc_velo_check_clear(slc_velo_check *check);
+SLC_API void slc_velo_check_init(slc_velo_check *check, const slc_velo_check_config *config);
+SLC_API void slc_velo_check_clear(slc_velo_check *check);
 
 /* Compares one batch with its truth and adds to the totals. `matches` (one row per track) is reset and
  * filled. Events without particles add tracks to no rate. Allocates; not part of the hot chain. */
-slc_status slc_velo_check_run(slc_velo_check *check, const slc_velo_result *result,
-                              const slc_velo_truth *truth, slc_velo_matches *matches);
+SLC_API slc_status slc_velo_check_run(slc_velo_check *check, const slc_velo_result *result,
+                                      const slc_velo_truth *truth, slc_velo_matches *matches);
 
 #ifdef __cplusplus
 }

@@ -27,7 +27,7 @@ typedef struct slc_velo_fit_config {
     float end_z_mm;             /* where the downstream state is given */
     slc_simd_target target;     /* a result of slc_simd_choose(); default SLC_SIMD_AUTO */
 } slc_velo_fit_config;
-void slc_velo_fit_config_default(slc_velo_fit_config *config);
+SLC_API void slc_velo_fit_config_default(slc_velo_fit_config *config);
 
 /* Fits every track twice: towards the beam line (state `beam`, at the point of closest approach to the beam
  * line) and away from it (state `end`, at end_z_mm). chi2 is the sum over the hits in both
@@ -38,9 +38,9 @@ void slc_velo_fit_config_default(slc_velo_fit_config *config);
  * than SLC_VELO_MAX_TRACK_HITS hits, and for a target that does not run here; the outputs are then empty.
  * Results are the same bits on every target. Never allocates; needs 100 kilobytes of stack. Several
  * threads may use one configuration. */
-slc_status slc_velo_fit_run(const slc_velo_fit_config *config, const slc_velo_hits *hits,
-                            const slc_velo_tracks *tracks, const slc_velo_track_hits *track_hits,
-                            slc_velo_states *beam, slc_velo_states *end);
+SLC_API slc_status slc_velo_fit_run(const slc_velo_fit_config *config, const slc_velo_hits *hits,
+                                    const slc_velo_tracks *tracks, const slc_velo_track_hits *track_hits,
+                                    slc_velo_states *beam, slc_velo_states *end);
 
 #ifdef __cplusplus
 }

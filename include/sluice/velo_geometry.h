@@ -28,13 +28,13 @@ typedef struct slc_velo_geometry {
 #define SLC_VELO_PITCH_MM 0.055f
 
 /* The design geometry (no misalignment), as in LHCb's simulation of the upgrade. */
-void slc_velo_geometry_ideal(slc_velo_geometry *geometry);
+SLC_API void slc_velo_geometry_ideal(slc_velo_geometry *geometry);
 
 /* Reads the image of a velo_geometry.bin. SLC_ERR_FORMAT if counts, size or values (finite) are wrong. */
-slc_status slc_velo_geometry_parse(const void *bytes, size_t size, slc_velo_geometry *geometry,
-                                   slc_error *error);
+SLC_API slc_status slc_velo_geometry_parse(const void *bytes, size_t size, slc_velo_geometry *geometry,
+                                           slc_error *error);
 /* The inverse: writes SLC_VELO_GEOMETRY_BYTES bytes. */
-void slc_velo_geometry_store(const slc_velo_geometry *geometry, void *bytes);
+SLC_API void slc_velo_geometry_store(const slc_velo_geometry *geometry, void *bytes);
 
 /* Global position (mm) of a centroid: pixel (column, row) and fractions in [0, 1) towards the next one. */
 static inline void slc_velo_geometry_position(const slc_velo_geometry *geometry, uint32_t sensor,

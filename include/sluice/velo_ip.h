@@ -21,7 +21,7 @@ typedef struct slc_velo_points {
     float *y_mm;
     float *z_mm;
 } slc_velo_points;
-extern const slc_schema slc_velo_points_schema;
+SLC_API extern const slc_schema slc_velo_points_schema;
 
 /* The tracks that passed, in the order of the input. `track` counts from 0 in its event; `ip_mm` is the
  * impact parameter: the distance between the track's line and the nearest point. */
@@ -30,7 +30,7 @@ typedef struct slc_velo_ip_tracks {
     uint32_t *track;
     float *ip_mm;
 } slc_velo_ip_tracks;
-extern const slc_schema slc_velo_ip_tracks_schema;
+SLC_API extern const slc_schema slc_velo_ip_tracks_schema;
 
 /* A filter: plain memory of the caller, which holds nothing that needs to be given back. Several threads may
  * use one. */
@@ -41,18 +41,18 @@ typedef struct slc_velo_ip {
 
 /* `choice` is a result of slc_simd_choose; it is resolved here, once. SLC_ERR_USAGE for a target that does
  * not run. */
-slc_status slc_velo_ip_init(slc_velo_ip *filter, slc_simd_target choice, float min_ip_mm);
+SLC_API slc_status slc_velo_ip_init(slc_velo_ip *filter, slc_simd_target choice, float min_ip_mm);
 
 /* Makes room for all tracks to pass. */
-slc_status slc_velo_ip_reserve(const slc_velo_states *states, slc_velo_ip_tracks *kept);
+SLC_API slc_status slc_velo_ip_reserve(const slc_velo_states *states, slc_velo_ip_tracks *kept);
 
 /* Fills `kept` anew with the tracks of each event whose impact parameter is larger than min_ip_mm. In an
  * event without points every track passes, infinitely far from the nearest; a track whose state holds a NaN
  * never passes. Points must be finite. Results are the same bits on every target. Never allocates.
  * SLC_ERR_USAGE where the numbers of events differ, SLC_ERR_CAPACITY where `kept` has too little room; it is
  * then empty. */
-slc_status slc_velo_ip_run(const slc_velo_ip *filter, const slc_velo_states *states,
-                           const slc_velo_points *points, slc_velo_ip_tracks *kept, slc_error *error);
+SLC_API slc_status slc_velo_ip_run(const slc_velo_ip *filter, const slc_velo_states *states,
+                                   const slc_velo_points *points, slc_velo_ip_tracks *kept, slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -39,9 +39,9 @@ typedef enum slc_velo_quantity {
     SLC_VELO_QUANTITIES
 } slc_velo_quantity;
 /* "ip_mm", "pair_doca_mm", "event_tracks" …; NULL behind the last. */
-const char *slc_velo_quantity_name(slc_velo_quantity quantity);
+SLC_API const char *slc_velo_quantity_name(slc_velo_quantity quantity);
 /* 1: of a track, 2: of a pair, 0: of the event. */
-uint32_t slc_velo_quantity_of(slc_velo_quantity quantity);
+SLC_API uint32_t slc_velo_quantity_of(slc_velo_quantity quantity);
 
 /* low <= quantity <= high; a number that is not one never passes. */
 typedef struct slc_velo_cut {
@@ -82,25 +82,25 @@ typedef struct slc_velo_decisions {
     uint64_t *lines;
     uint64_t *limited;
 } slc_velo_decisions;
-extern const slc_schema slc_velo_decisions_schema;
+SLC_API extern const slc_schema slc_velo_decisions_schema;
 
 /* Working memory for events of up to so many tracks; zero-initialise. */
 typedef struct slc_velo_select_scratch {
     void *block;
     size_t tracks;
 } slc_velo_select_scratch;
-slc_status slc_velo_select_reserve(slc_velo_select_scratch *scratch, size_t tracks);
-void slc_velo_select_clear(slc_velo_select_scratch *scratch);
+SLC_API slc_status slc_velo_select_reserve(slc_velo_select_scratch *scratch, size_t tracks);
+SLC_API void slc_velo_select_clear(slc_velo_select_scratch *scratch);
 
 /* Decides about every event of a result. `first_event` is the number of its first, for prescales. Events do
  * not depend on each other, so decisions do not depend on how they were cut into batches. Never allocates.
  * SLC_ERR_CAPACITY where an event has more tracks than the scratch was reserved for, or `decisions` has no
  * room for a row and an event each; SLC_ERR_USAGE where collections differ in their events, states are not
  * one a track, or the selection is not one (an unknown quantity, a prescale of 0, too many lines or cuts). */
-slc_status slc_velo_select_run(const slc_velo_selection *selection, const slc_velo_hits *hits,
-                               const slc_velo_tracks *tracks, const slc_velo_states *beam,
-                               const slc_velo_primaries *primaries, uint64_t first_event,
-                               slc_velo_select_scratch *scratch, slc_velo_decisions *decisions);
+SLC_API slc_status slc_velo_select_run(const slc_velo_selection *selection, const slc_velo_hits *hits,
+                                       const slc_velo_tracks *tracks, const slc_velo_states *beam,
+                                       const slc_velo_primaries *primaries, uint64_t first_event,
+                                       slc_velo_select_scratch *scratch, slc_velo_decisions *decisions);
 
 #ifdef __cplusplus
 }

@@ -48,7 +48,7 @@ typedef enum slc_velo_track_algorithm {
     SLC_VELO_TRACK_ALGORITHMS
 } slc_velo_track_algorithm;
 /* "local", "pair-fast", "pair-best", "triplet"; NULL behind the last. */
-const char *slc_velo_track_algorithm_name(slc_velo_track_algorithm algorithm);
+SLC_API const char *slc_velo_track_algorithm_name(slc_velo_track_algorithm algorithm);
 
 /* Scatter is the squared distance (mm²) in the plane of a hit between it and the extrapolation of the two
  * hits before it: the "scattering parameter" of the thesis. */
@@ -85,28 +85,29 @@ typedef struct slc_velo_track_config {
     uint32_t max_event_hits; /* an event with more hits is not searched, and that is no fault; 0: no limit */
     slc_simd_target target;  /* a result of slc_simd_choose(); tracks do not depend on it */
 } slc_velo_track_config;
-void slc_velo_track_config_default(slc_velo_track_config *config);
+SLC_API void slc_velo_track_config_default(slc_velo_track_config *config);
 /* The single pass of the thesis: without second pass, missing layers, trimming, picking up and joining. */
-void slc_velo_track_config_fast(slc_velo_track_config *config);
+SLC_API void slc_velo_track_config_fast(slc_velo_track_config *config);
 
 /* Working memory, enough for `hits` hits in one event; zero-initialise. */
 typedef struct slc_velo_track_scratch {
     void *block;
     size_t hits;
 } slc_velo_track_scratch;
-slc_status slc_velo_track_reserve(slc_velo_track_scratch *scratch, size_t hits);
-void slc_velo_track_clear(slc_velo_track_scratch *scratch);
+SLC_API slc_status slc_velo_track_reserve(slc_velo_track_scratch *scratch, size_t hits);
+SLC_API void slc_velo_track_clear(slc_velo_track_scratch *scratch);
 
 /* Upper bounds for so many hits: a hit belongs to one track at most, and a track has three or more. */
-size_t slc_velo_track_bound(size_t n_hits);
+SLC_API size_t slc_velo_track_bound(size_t n_hits);
 
 /* Finds the tracks of all events. `hits` sorted by module. An event that is too crowded is a fault and has no
  * tracks; `first_event` is the number of the first event, for faults. SLC_ERR_CAPACITY where scratch or an
  * output is too small. The order of the tracks is that in which they end: those of the first pass, downstream
  * first, then those of the second. Hits of a track by falling z. Never allocates. */
-slc_status slc_velo_track_run(const slc_velo_track_config *config, const slc_velo_hits *hits,
-                              uint64_t first_event, slc_velo_track_scratch *scratch, slc_velo_tracks *tracks,
-                              slc_velo_track_hits *track_hits, slc_faults *faults);
+SLC_API slc_status slc_velo_track_run(const slc_velo_track_config *config, const slc_velo_hits *hits,
+                                      uint64_t first_event, slc_velo_track_scratch *scratch,
+                                      slc_velo_tracks *tracks, slc_velo_track_hits *track_hits,
+                                      slc_faults *faults);
 
 #ifdef __cplusplus
 }

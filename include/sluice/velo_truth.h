@@ -17,13 +17,14 @@ extern "C" {
 /* Reads the truth of all events of a batch; grows `truth` as needed (this is not part of the hot chain).
  * `truth` is reset first. A truth bank that cannot be read is a fault and leaves that event without particles
  * (or vertices). Hits in other detectors are not kept; particles without any hit in the VELO are. */
-slc_status slc_velo_truth_read(const slc_batch *batch, slc_velo_truth *truth, slc_faults *faults,
-                               slc_error *error);
+SLC_API slc_status slc_velo_truth_read(const slc_batch *batch, slc_velo_truth *truth, slc_faults *faults,
+                                       slc_error *error);
 
 /* Bytes that the truth banks of one event take, and their writing (particles as version 2, in pieces).
  * Returns the bytes written, 0 where they do not fit. Other detectors' hits are written as none. */
-size_t slc_velo_truth_bound(const slc_velo_truth *truth, uint32_t event);
-size_t slc_velo_truth_write(const slc_velo_truth *truth, uint32_t event, uint8_t *out, size_t capacity);
+SLC_API size_t slc_velo_truth_bound(const slc_velo_truth *truth, uint32_t event);
+SLC_API size_t slc_velo_truth_write(const slc_velo_truth *truth, uint32_t event, uint8_t *out,
+                                    size_t capacity);
 
 #ifdef __cplusplus
 }

@@ -31,7 +31,7 @@ typedef struct slc_velo_superpixels {
     uint32_t *word;
     uint8_t *sensor;
 } slc_velo_superpixels;
-extern const slc_schema slc_velo_superpixels_schema;
+SLC_API extern const slc_schema slc_velo_superpixels_schema;
 
 /* Hits, one per cluster, sorted by module. `channel` is LHCb's channel id of the pixel that holds the
  * centroid: bits 28-31 detector (2), 18-25 sensor, 16-17 chip, 8-15 column in the chip, 0-7 row. Events that
@@ -45,7 +45,7 @@ typedef struct slc_velo_hits {
     uint32_t *n_pixels;
     uint8_t *module;
 } slc_velo_hits;
-extern const slc_schema slc_velo_hits_schema;
+SLC_API extern const slc_schema slc_velo_hits_schema;
 
 /* Tracks. Hits of track t of event e: rows track_hits.event_offset[e] + hit_begin[t] … + n_hits[t].
  * `scatter_mm2` is the sum of the squared distances between each hit and the extrapolation of the two before
@@ -56,14 +56,14 @@ typedef struct slc_velo_tracks {
     uint32_t *n_hits;
     float *scatter_mm2;
 } slc_velo_tracks;
-extern const slc_schema slc_velo_tracks_schema;
+SLC_API extern const slc_schema slc_velo_tracks_schema;
 
 /* The hits of the tracks, ordered from downstream (large z) to upstream; `hit` counts from 0 in its event. */
 typedef struct slc_velo_track_hits {
     slc_columns head;
     uint32_t *hit;
 } slc_velo_track_hits;
-extern const slc_schema slc_velo_track_hits_schema;
+SLC_API extern const slc_schema slc_velo_track_hits_schema;
 
 /* Fitted straight-line states (x, y, tx = dx/dz, ty = dy/dz at z), one row per track. x and y are
  * uncorrelated. */
@@ -84,7 +84,7 @@ typedef struct slc_velo_states {
     uint32_t *n_dof;
     uint8_t *backward; /* 1 where the track flies towards negative z */
 } slc_velo_states;
-extern const slc_schema slc_velo_states_schema;
+SLC_API extern const slc_schema slc_velo_states_schema;
 
 /* Flags of a simulated particle. */
 enum {
@@ -119,7 +119,7 @@ typedef struct slc_velo_particles {
     uint32_t *id_begin;
     uint32_t *n_ids;
 } slc_velo_particles;
-extern const slc_schema slc_velo_particles_schema;
+SLC_API extern const slc_schema slc_velo_particles_schema;
 
 /* Channel ids of the particles' hits. Only the bits of SLC_VELO_CHANNEL_MASK identify a pixel: files differ
  * in the detector bits, and the ids of FPGA clusters carry two rounding bits. */
@@ -128,7 +128,7 @@ typedef struct slc_velo_particle_ids {
     slc_columns head;
     uint32_t *id;
 } slc_velo_particle_ids;
-extern const slc_schema slc_velo_particle_ids_schema;
+SLC_API extern const slc_schema slc_velo_particle_ids_schema;
 
 /* Simulated proton-proton collisions; n_tracks charged products that are reconstructible in the VELO. */
 typedef struct slc_velo_vertices {
@@ -138,7 +138,7 @@ typedef struct slc_velo_vertices {
     double *y_mm;
     double *z_mm;
 } slc_velo_vertices;
-extern const slc_schema slc_velo_vertices_schema;
+SLC_API extern const slc_schema slc_velo_vertices_schema;
 
 /* Truth of a batch. An event without truth has no particles. Zero-initialise. */
 typedef struct slc_velo_truth {
@@ -146,10 +146,10 @@ typedef struct slc_velo_truth {
     slc_velo_particle_ids ids;
     slc_velo_vertices vertices;
 } slc_velo_truth;
-void slc_velo_truth_reset(slc_velo_truth *truth);
-void slc_velo_truth_clear(slc_velo_truth *truth);
+SLC_API void slc_velo_truth_reset(slc_velo_truth *truth);
+SLC_API void slc_velo_truth_clear(slc_velo_truth *truth);
 /* Ends the current event in all three collections. */
-void slc_velo_truth_end_event(slc_velo_truth *truth);
+SLC_API void slc_velo_truth_end_event(slc_velo_truth *truth);
 
 /* Truth matches, one row per track: the particle (index in its event) that owns most of the track's hits if
  * it owns at least the matched fraction, otherwise -1 (a ghost); `purity` is that fraction. */
@@ -158,7 +158,7 @@ typedef struct slc_velo_matches {
     int32_t *particle;
     float *purity;
 } slc_velo_matches;
-extern const slc_schema slc_velo_matches_schema;
+SLC_API extern const slc_schema slc_velo_matches_schema;
 
 #ifdef __cplusplus
 }

@@ -22,7 +22,7 @@ typedef struct slc_velo_primaries {
     float *chi2;     /* of the tracks, each times its weight */
     float *n_tracks; /* the sum of the tracks' weights */
 } slc_velo_primaries;
-extern const slc_schema slc_velo_primaries_schema;
+SLC_API extern const slc_schema slc_velo_primaries_schema;
 
 typedef struct slc_velo_vertex_config {
     float z_min_mm, z_max_mm, bin_mm; /* the histogram; at most 4096 bins */
@@ -39,15 +39,15 @@ typedef struct slc_velo_vertex_config {
     slc_simd_target target;           /* a result of slc_simd_choose() */
 } slc_velo_vertex_config;
 /* The values of Allen, where they are not found to be improvable; see docs/howto/velo-physics.md. */
-void slc_velo_vertex_config_default(slc_velo_vertex_config *config);
+SLC_API void slc_velo_vertex_config_default(slc_velo_vertex_config *config);
 
 /* Working memory, enough for `tracks` tracks in one event; zero-initialise. */
 typedef struct slc_velo_vertex_scratch {
     void *block;
     size_t tracks;
 } slc_velo_vertex_scratch;
-slc_status slc_velo_vertex_reserve(slc_velo_vertex_scratch *scratch, size_t tracks);
-void slc_velo_vertex_clear(slc_velo_vertex_scratch *scratch);
+SLC_API slc_status slc_velo_vertex_reserve(slc_velo_vertex_scratch *scratch, size_t tracks);
+SLC_API void slc_velo_vertex_clear(slc_velo_vertex_scratch *scratch);
 
 enum { SLC_VELO_MAX_PRIMARIES = 64 }; /* of one event; of more peaks, those with the most tracks are kept */
 
@@ -55,8 +55,8 @@ enum { SLC_VELO_MAX_PRIMARIES = 64 }; /* of one event; of more peaks, those with
  * allocates. SLC_ERR_CAPACITY where scratch or output (SLC_VELO_MAX_PRIMARIES rows an event always do) is too
  * small, SLC_ERR_USAGE for a configuration that cannot be. A state that is not finite, without a positive
  * variance or outside the histogram takes no part. */
-slc_status slc_velo_vertex_run(const slc_velo_vertex_config *config, const slc_velo_states *beam,
-                               slc_velo_vertex_scratch *scratch, slc_velo_primaries *primaries);
+SLC_API slc_status slc_velo_vertex_run(const slc_velo_vertex_config *config, const slc_velo_states *beam,
+                                       slc_velo_vertex_scratch *scratch, slc_velo_primaries *primaries);
 
 #ifdef __cplusplus
 }
