@@ -4,6 +4,7 @@ sluice_test(test_cms_cluster stages test_cms_cluster.c oracle/cms_cluster_oracle
 sluice_test(test_cms_synthetic stages test_cms_synthetic.c oracle/cms_cluster_oracle.c support/cms_events.c)
 sluice_test(test_cms_decode stages test_cms_decode.c oracle/cms_decode_oracle.c)
 sluice_test(test_cms_index stages test_cms_index.c)
+sluice_test(test_cms_neighbours stages test_cms_neighbours.c)
 set(cms_source ${PROJECT_SOURCE_DIR}/src/cms)
 sluice_core_test(test_cms_decode_memory stages "base;simd" test_cms_decode_memory.c ${cms_source}/cms_decode.c
     ${cms_source}/cms_decode_kernels.c ${cms_source}/cms_cabling.c ${cms_source}/cms_fragment.c ${cms_source}/cms_index.c

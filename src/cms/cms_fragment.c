@@ -3,7 +3,8 @@
  * The walk over fragments. Where the next one begins stands in the size of this one alone, so a flipped bit
  * of a size would lose the rest of the event. Headers and trailers say it again: a header repeats the id, a
  * trailer the length. So a size is held against them, and where it is wrong the next place is looked for at
- * which id, size and header agree.
+ * which id, size and header agree. Neighbours of a damaged fragment may be damaged as well: so a size that
+ * leads to what is a fragment but for one damage is believed, or the walk would not see that one.
  */
 #include "cms/cms_fragment.h"
 
@@ -31,6 +32,11 @@ uint32_t slc_cms_trailer_length(const uint8_t *bytes)
 
 /* ---- what begins here -------------------------------------------------------------------------- */
 
+static bool id_known(uint32_t fed)
+{
+    return fed - SLC_CMS_FED_FIRST < SLC_CMS_FEDS;
+}
+
 static bool size_possible(uint64_t size)
 {
     return size % SLC_CMS_FRAGMENT_WORD == 0 && size >= SLC_CMS_FRAGMENT_LEAST;
@@ -42,7 +48,7 @@ bool slc_cms_fragment_begins(const uint8_t *bytes, size_t size)
         return false;
     }
     const uint32_t fed = slc_load_u32(bytes);
-    return fed - SLC_CMS_FED_FIRST < SLC_CMS_FEDS && size_possible(slc_load_u32(bytes + 4)) &&
+    return id_known(fed) && size_possible(slc_load_u32(bytes + 4)) &&
            slc_cms_word_is_header(bytes + SLC_CMS_FRAGMENT_HEAD) &&
            slc_cms_header_source(bytes + SLC_CMS_FRAGMENT_HEAD) == fed;
 }
@@ -54,7 +60,7 @@ bool slc_cms_fragment_is_empty(const uint8_t *bytes, size_t size)
         return false;
     }
     const uint32_t fed = slc_load_u32(bytes);
-    if (fed - SLC_CMS_FED_FIRST >= SLC_CMS_FEDS || slc_load_u32(bytes + 4) != 0) {
+    if (!id_known(fed) || slc_load_u32(bytes + 4) != 0) {
         return false;
     }
     return size < SLC_CMS_FRAGMENT_START || !slc_cms_word_is_header(bytes + SLC_CMS_FRAGMENT_HEAD) ||
@@ -101,14 +107,52 @@ static bool something_begins(const slc_cms_view *view, size_t at)
             (at % 4 == 0 || slc_load_u32(bytes) <= SLC_CMS_FEDS));
 }
 
+/* Whether a fragment with data, or empty ones before it, may begin at `at`, with one damage: two of its id,
+ * its size and its header are as they can be. */
+static bool fragment_may_begin(const slc_cms_view *view, size_t at)
+{
+    for (uint32_t n = 0; n < SLC_CMS_FEDS && slc_cms_fragment_is_empty(view->bytes + at, view->size - at);
+         n++) {
+        at += SLC_CMS_FRAGMENT_HEAD;
+    }
+    if (view->size - at < SLC_CMS_FRAGMENT_START) {
+        return false;
+    }
+    const uint8_t *bytes = view->bytes + at, *header = bytes + SLC_CMS_FRAGMENT_HEAD;
+    const uint32_t size = slc_load_u32(bytes + 4);
+    const bool is_id = id_known(slc_load_u32(bytes)), is_size = size_possible(size) && size <= view->limit;
+    const bool is_header = slc_cms_word_is_header(header) && id_known(slc_cms_header_source(header));
+    return is_id + is_size + is_header >= 2;
+}
+
+/* Whether an event may begin at `at`, or ones without fragments before it, or before the end of all. */
+static bool event_may_begin(const slc_cms_view *view, size_t at)
+{
+    const size_t first = at;
+    while (at - first < SLC_CMS_HOLE && view->size - at >= SLC_CMS_EVENT_HEAD &&
+           slc_load_u32(view->bytes + at) == 0) {
+        at += SLC_CMS_EVENT_HEAD;
+    }
+    if (view->size - at < SLC_CMS_EVENT_HEAD) {
+        return at == view->size;
+    }
+    return slc_load_u32(view->bytes + at) <= SLC_CMS_EVENT_FRAGMENTS &&
+           fragment_may_begin(view, at + SLC_CMS_EVENT_HEAD);
+}
+
 /* ---- the step ---------------------------------------------------------------------------------- */
+
+static size_t pace_of(const slc_cms_view *view)
+{
+    return view->stream ? 1 : 4;
+}
 
 /* The end of the bytes, or the first place behind `at` where something begins. */
 static slc_cms_step find_end(const slc_cms_view *view, size_t at, slc_cms_fragment *fragment)
 {
     enum { AHEAD = 1 << 16 };
     const size_t limit = view->size < view->limit ? view->size : view->limit;
-    const size_t pace = view->stream ? 1 : 4;
+    const size_t pace = pace_of(view);
     /* What is found may not depend on how much is seen. */
     const size_t start = view->whole ? SLC_CMS_FRAGMENT_START : SLC_CMS_EVENT_START;
     for (at += pace; at + SLC_CMS_FRAGMENT_START <= limit && at + start <= view->size; at += pace) {
@@ -126,6 +170,19 @@ static slc_cms_step find_end(const slc_cms_view *view, size_t at, slc_cms_fragme
     }
     fragment->end = view->size;
     return SLC_CMS_STEP_FRAGMENT;
+}
+
+/* Whether the size of the fragment at `at` is believed though header or trailer do not say the same: nothing
+ * begins before the place to which it leads, and something may begin there. */
+static bool leads_on(const slc_cms_view *view, size_t at, size_t told)
+{
+    const size_t pace = pace_of(view);
+    for (size_t place = at + pace; place < told; place += pace) {
+        if (something_begins(view, place)) {
+            return false;
+        }
+    }
+    return fragment_may_begin(view, told) || (view->stream && event_may_begin(view, told));
 }
 
 /* By the place where the next one begins, or the empty ones before that. `told`: where its size leads, 0
@@ -205,6 +262,13 @@ slc_cms_step slc_cms_fragment_next(const slc_cms_view *view, size_t at, slc_cms_
         if (slc_cms_event_begins(view->bytes + at, view->size - at)) {
             return SLC_CMS_STEP_END;
         }
+        if (told > 0 && !view->whole && view->size - told < SLC_CMS_HOLE + SLC_CMS_EVENT_START) {
+            return more(fragment, told + SLC_CMS_HOLE + SLC_CMS_EVENT_START);
+        }
+    }
+    if (told > 0 && told <= view->size && leads_on(view, at, told)) {
+        fragment->end = told;
+        return SLC_CMS_STEP_FRAGMENT;
     }
     return by_next(view, at, told, fragment);
 }

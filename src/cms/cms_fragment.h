@@ -18,6 +18,7 @@ enum {
     SLC_CMS_FRAGMENT_LEAST = 2 * SLC_CMS_FRAGMENT_WORD,
     SLC_CMS_FRAGMENT_START = SLC_CMS_FRAGMENT_HEAD + SLC_CMS_FRAGMENT_WORD, /* that show where one begins */
     SLC_CMS_EVENT_FRAGMENTS = 4096, /* a larger number alone begins no event: ids have 12 bits */
+    SLC_CMS_HOLE = 256, /* so many bytes of 0 are no events without fragments, but a hole in the file */
     /* Bytes that show whether an event begins, however many of its first fragments are empty. */
     SLC_CMS_EVENT_START = SLC_CMS_EVENT_HEAD + SLC_CMS_FEDS * SLC_CMS_FRAGMENT_HEAD + SLC_CMS_FRAGMENT_START
 };

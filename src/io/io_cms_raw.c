@@ -13,7 +13,6 @@
 enum {
     EVENT_START = SLC_CMS_EVENT_HEAD + SLC_CMS_FRAGMENT_START,
     WINDOW = 1 << 16,
-    HOLE = 256, /* so many bytes of 0 are no events without fragments, but a hole in the file */
     UNSURE = SLC_CMS_EVENT_HEAD + SLC_CMS_EVENT_START /* shows whether an event begins here or close by */
 };
 
@@ -45,10 +44,10 @@ static void close_cms(slc_io_source *source)
 static bool is_hole(const uint8_t *bytes, size_t size)
 {
     size_t n = 0;
-    while (n < HOLE && n < size && bytes[n] == 0) {
+    while (n < SLC_CMS_HOLE && n < size && bytes[n] == 0) {
         n++;
     }
-    return n == HOLE;
+    return n == SLC_CMS_HOLE;
 }
 
 /* Whether the bytes at hand are an event, in the place where one should be: the number of fragments may be

@@ -114,6 +114,31 @@ static size_t end_before(bytes of, size_t at, size_t place)
     return place;
 }
 
+/* Behind empty fragments: two of an id that is known, a size that is possible within the event, and a header
+ * of an id that is known. */
+static bool fragment_may_begin(bytes of, size_t at)
+{
+    for (int n = 0; n < 150 && empty_fragment(of, at); n++) {
+        at += 8;
+    }
+    if (at + 16 > of.size) {
+        return false;
+    }
+    const uint32_t size = u32_at(of, at + 4);
+    const mark header = mark_at(of, at + 8);
+    int right = 0;
+    right += known_id(u32_at(of, at)) ? 1 : 0;
+    right += possible_size(size) && size <= of.size ? 1 : 0;
+    right += header.kind == 5 && known_id(header.source) ? 1 : 0;
+    return right >= 2;
+}
+
+/* The size leads to where a fragment may begin, and none begins before. */
+static bool leads_on(bytes of, size_t at, size_t led)
+{
+    return led > 0 && next_place(of, at) >= led && fragment_may_begin(of, led);
+}
+
 /* ---- one fragment ---------------------------------------------------------------------------------- */
 
 typedef struct fragment {
@@ -193,7 +218,7 @@ static void find_fragments(bytes of, uint32_t event, uint64_t number, fragments 
         const uint32_t id = u32_at(of, at);
         const size_t begin = at + 8, led = led_to(of, at);
         const bool sound = led > 0 && is_header(mark_at(of, begin), id) && closed(of, begin, led);
-        const size_t end = sound ? led : end_before(of, at, next_place(of, at));
+        const size_t end = sound || leads_on(of, at, led) ? led : end_before(of, at, next_place(of, at));
         found++;
         if (end != led) {
             slc_faults_add(faults, SLC_FAULT_CMS_EVENT, number, -1, at);
