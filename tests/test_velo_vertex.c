@@ -250,6 +250,71 @@ static void too_little_for_a_vertex(void **state)
     assert_int_equal(found.head.size, 0);
 }
 
+/* Twelve tracks of one steepness all around a point, so uncertain (0.2 mm) that they count although they pass
+ * the beam line at half a millimetre. */
+static void add_wide_vertex(double x, double y, double z)
+{
+    for (int i = 0; i < 12; i++) {
+        const double phi = 6.283185307 * i / 12;
+        add_track(x, y, z, 0.25 * cos(phi), 0.25 * sin(phi), 0.2);
+    }
+    end_event();
+}
+
+/* Distance to the beam line is of x and y together: 0.69 mm at 45 degrees is too far, though x and y are as
+ * far each; 0.52 mm is not. The same about another beam line. */
+static void far_from_the_beam_line(void **state)
+{
+    (void)state;
+    add_wide_vertex(0.49, 0.49, 5);
+    add_wide_vertex(0.49, -0.49, 5);
+    add_wide_vertex(0.37, -0.37, 5);
+    add_wide_vertex(0.7, -0.7, 5);
+    run();
+    assert_int_equal(vertices_of(0), 0);
+    assert_int_equal(vertices_of(1), 0);
+    assert_int_equal(vertices_of(2), 1);
+    assert_int_equal(vertices_of(3), 0);
+    assert_vertex(0, 0.37, -0.37, 5, 0.01);
+    config.beam_x_mm = 0.8f;
+    config.beam_y_mm = -0.8f;
+    run();
+    assert_int_equal(vertices_of(0), 0);
+    assert_int_equal(vertices_of(1), 1);
+    assert_int_equal(vertices_of(2), 0);
+    assert_int_equal(vertices_of(3), 1);
+    assert_vertex(1, 0.7, -0.7, 5, 0.01);
+}
+
+/* Two vertices that cannot be told apart and have the same weight, bit for bit: the one found later, that of
+ * larger z, goes, and only that one. All tracks of a vertex go exactly through the place where the search for
+ * peaks puts it, the middle of a bin, and share nothing with the other. */
+static void of_equal_weights_the_later_goes(void **state)
+{
+    (void)state;
+    const double z[2] = {-4.125, 0.875}; /* 5 sigma of a track's z apart: chi2 25 */
+    config.z_min_mm = -512;              /* bins of 1/4 mm from there: z is the middle of one */
+    config.z_max_mm = 512;
+    for (int event = 0; event < 2; event++) {
+        config.min_separation2 = event == 0 ? 0 : 100; /* first that there are two of equal weight */
+        slc_columns_reset(&states);
+        for (int v = 0; v < 2; v++) {
+            for (int i = 0; i < 6; i++) {
+                const double phi = 6.283185307 * i / 6;
+                add_track(0, 0, z[v], 0.1 * cos(phi), 0.1 * sin(phi), 0.1);
+            }
+        }
+        end_event();
+        run();
+        if (event == 0) {
+            assert_int_equal(vertices_of(0), 2);
+            assert_memory_equal(&found.n_tracks[0], &found.n_tracks[1], sizeof(float));
+        }
+    }
+    assert_int_equal(vertices_of(0), 1);
+    assert_vertex(0, 0, 0, z[0], 1e-4);
+}
+
 static void damaged_states_do_not_count(void **state)
 {
     (void)state;
@@ -374,6 +439,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(two_vertices_a_millimetre_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(small_vertex_beside_a_large_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(too_little_for_a_vertex, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(far_from_the_beam_line, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(of_equal_weights_the_later_goes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_states_do_not_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(crowded_events, set_up, tear_down),
         cmocka_unit_test_setup_teardown(more_peaks_than_vertices, set_up, tear_down),

@@ -285,7 +285,8 @@ static bool clean_up(event *e)
         for (size_t j = 0; j < e->n && e->vertices[k].alive; j++) {
             const vertex *v = &e->vertices[k], *o = &e->vertices[j];
             const double dz = v->at.z - o->at.z, variance = v->scale * v->at.zz + o->scale * o->at.zz;
-            if (o->alive && o->at.weight > v->at.weight && dz * dz < (double)c->min_separation2 * variance) {
+            const bool stronger = j < k ? o->at.weight >= v->at.weight : o->at.weight > v->at.weight;
+            if (o->alive && stronger && dz * dz < (double)c->min_separation2 * variance) {
                 drop(e, k);
                 disturb(e, k);
                 any = true;
