@@ -141,6 +141,9 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
     if (options->report != NULL && keep && !slc_velo_write_report(job, title, command_line)) {
         job->failed = true;
     }
+    if (job->failed && !keep && job->totals.lost_events == 0) {
+        return; /* nothing could be read, which has been told: a table of zeros would be no result */
+    }
     if (!options->json) {
         slc_velo_print_text(job);
     } else if (!slc_velo_print_json(job)) {

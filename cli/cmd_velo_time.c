@@ -55,7 +55,7 @@ static void rates(const slc_velo_timing *timing, double *events, double *bytes)
 
 static const char *const time_names[SLC_VELO_TIMES] = {
     [SLC_VELO_STAGE_CLUSTER] = "cluster", [SLC_VELO_STAGE_TRACK] = "track", [SLC_VELO_STAGE_FIT] = "fit",
-    [SLC_VELO_STAGE_VERTEX] = "vertices", [SLC_VELO_TIME_READ] = "read",    [SLC_VELO_TIME_FINISH] = "expand",
+    [SLC_VELO_STAGE_VERTEX] = "vertices", [SLC_VELO_TIME_READ] = "read",    [SLC_VELO_TIME_FINISH] = "verify",
     [SLC_VELO_TIME_TRUTH] = "truth",      [SLC_VELO_TIME_CHECK] = "check",  [SLC_VELO_TIME_WRITE] = "write",
 };
 
