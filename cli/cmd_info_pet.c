@@ -179,12 +179,41 @@ static bool info_csv(const char *path, json_t *to)
 
 /* ---- sinograms, maps --------------------------------------------------------------------------- */
 
+/* "NAME.hs" of "NAME.s", for instance; the caller frees it. NULL where it is not there. */
+static char *beside(const char *path, const char *end, const char *of_other)
+{
+    const size_t size = strlen(path), kept = size - strlen(end), more = strlen(of_other) + 1;
+    char *name = slc_cli_ends_with(path, end) ? malloc(size + more) : NULL;
+    struct stat there;
+    if (name == NULL) {
+        return NULL;
+    }
+    memcpy(name, path, kept);
+    memcpy(name + kept, of_other, more);
+    if (stat(name, &there) != 0) {
+        free(name);
+        return NULL;
+    }
+    return name;
+}
+
+/* Is "NAME.s" beside "NAME.hs" empty? */
+static bool has_no_data(const char *path)
+{
+    char *data = beside(path, ".hs", ".s");
+    struct stat there;
+    const bool empty = data != NULL && stat(data, &there) == 0 && there.st_size == 0;
+    free(data);
+    return empty;
+}
+
 static json_t *info_sinogram(const char *path, json_t *to, slc_error *error)
 {
     slc_io_pet_sinogram_values v;
     const slc_status status = slc_io_pet_sinogram_read(path, &v, error);
-    if (status == SLC_ERR_IO && begins(path, 0, "!INTERFILE", 10)) {
-        /* A template, as STIR wants one beside SAFIR's files, names data that are not there. */
+    if ((status == SLC_ERR_IO || (status == SLC_ERR_FORMAT && has_no_data(path))) &&
+        begins(path, 0, "!INTERFILE", 10)) {
+        /* A template, as STIR wants one beside SAFIR's files, names data that are empty or not there. */
         (void)json_object_set_new(to, "format", json_string("pet-interfile-header"));
         (void)json_object_set_new(to, "data", json_false());
         return to;
@@ -231,28 +260,10 @@ static json_t *info_map(const char *path, json_t *to, slc_error *error)
 
 /* ---- which of them ----------------------------------------------------------------------------- */
 
-/* "NAME.hs" of "NAME.s", which says nothing by itself; the caller frees it. NULL where it is not there. */
-static char *header_of(const char *path, const char *end, const char *of_header)
-{
-    const size_t size = strlen(path), kept = size - strlen(end), more = strlen(of_header) + 1;
-    char *name = slc_cli_ends_with(path, end) ? malloc(size + more) : NULL;
-    struct stat there;
-    if (name == NULL) {
-        return NULL;
-    }
-    memcpy(name, path, kept);
-    memcpy(name + kept, of_header, more);
-    if (stat(name, &there) != 0) {
-        free(name);
-        return NULL;
-    }
-    return name;
-}
-
 /* Data that a header beside them explains. NULL: they are not, or *error tells why not. */
 static json_t *by_header(const char *path, json_t *to, bool *is_one, slc_error *error)
 {
-    char *sinogram = header_of(path, ".s", ".hs"), *scanner = header_of(path, ".lut", ".hscan");
+    char *sinogram = beside(path, ".s", ".hs"), *scanner = beside(path, ".lut", ".hscan");
     json_t *found = to;
     *is_one = sinogram != NULL || scanner != NULL;
     if (*is_one) {

@@ -139,7 +139,7 @@ SLC_API void slc_io_pet_singles_abandon(slc_io_pet_singles_writer *writer);
 
 typedef enum slc_io_pet_list_format {
     SLC_IO_PET_CASTOR = 0, /* NAME.cdh and NAME.cdf, and the scanner as NAME.hscan and NAME.lut */
-    SLC_IO_PET_SAFIR,      /* STIR: NAME.clm.safir, crystal map NAME.map.txt, template header NAME.hs */
+    SLC_IO_PET_SAFIR,      /* STIR: NAME.clm.safir, .safir.par, .map.txt, .template.hs, .template.s */
     SLC_IO_PET_SIEMENS,    /* 32-bit words as STIR's ECAT8 reader takes them: NAME.l and NAME.l.hdr */
     SLC_IO_PET_YRT,        /* YRT-PET: NAME.lmDat */
     SLC_IO_PET_GATE,       /* CSV like GATE's coincidences */

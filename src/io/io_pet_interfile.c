@@ -38,6 +38,9 @@ bool slc_io_pet_interfile_write(FILE *out, const slc_io_pet_interfile *h)
 {
     const slc_pet_geometry *g = h->geometry;
     const double turn = 6.283185307179586;
+    /* STIR's crystal k is at x = r sin(a), y = -r cos(a), a = 2 pi k / N + offset: with a quarter of a turn,
+     * whatever N, it is at x = r cos(2 pi k / N), y = r sin(2 pi k / N), where pet_types.h has it. */
+    const int offset = 90;
     /* Half of what a crystal takes of the ring, where it is hit: how far neighbouring lines are apart. */
     const double bin_cm = turn * (g->radius_mm + 0.5 * g->depth_mm) / slc_pet_crystals_per_ring(g) / 20;
     (void)fprintf(out,
@@ -52,11 +55,11 @@ bool slc_io_pet_interfile_write(FILE *out, const slc_io_pet_interfile *h)
                   "Scanner parameters :=\nScanner type := %s\nNumber of rings := %u\n"
                   "Number of detectors per ring := %u\nInner ring diameter (cm) := %.9g\n"
                   "Average depth of interaction (cm) := %.9g\nDistance between rings (cm) := %.9g\n"
-                  "Default bin size (cm) := %.9g\nView offset (degrees) := 0\n"
+                  "Default bin size (cm) := %.9g\nView offset (degrees) := %d\n"
                   "Maximum number of non-arc-corrected bins := %u\n"
                   "Default number of arc-corrected bins := %u\n",
                   h->scanner, slc_pet_rings(g), slc_pet_crystals_per_ring(g), g->radius_mm / 5,
-                  g->depth_mm / 20, g->pitch_z_mm / 10, bin_cm, h->tangential, h->tangential);
+                  g->depth_mm / 20, g->pitch_z_mm / 10, bin_cm, offset, h->tangential, h->tangential);
     static const char *const ones[] = {"Number of blocks per bucket in transaxial direction",
                                        "Number of blocks per bucket in axial direction",
                                        "Number of crystals per block in axial direction",

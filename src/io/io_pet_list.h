@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-enum { SLC_IO_PET_LIST_FILES = 4 };
+enum { SLC_IO_PET_LIST_FILES = 5 };
 
 #define SLC_IO_PET_PS_PER_MS INT64_C(1000000000)
 /* Of a time difference that is a float: all below fit into picoseconds. No window is too long to be written,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * SAFIR's list-mode as STIR reads it (CListRecordSAFIR): NAME.clm.safir, the crystal map NAME.map.txt, the
- * template of projection data NAME.hs. docs/formats/pet-safir.md.
+ * template of projection data NAME.template.hs with its empty NAME.template.s, and NAME.safir.par that names
+ * them and is what STIR is given. docs/formats/pet-safir.md.
  *
  * A signature of 32 bytes, then 64-bit words, little-endian. An event: ring A, ring B (8 bits each), detector
  * A, detector B (16 each), layer A, layer B (4 each), 6 reserved, 1 delayed, 1 type = 0. A time: ms (48), 15
@@ -95,7 +96,10 @@ static slc_status decode(slc_io_pet_list *in, const uint8_t *bytes, size_t n, sl
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
-enum { TEMPLATE = 0, MAP, DATA };
+/* The template has a name of its own, as NAME.hs and NAME.s are a sinogram. */
+static const char *const written[] = {".template.s", ".template.hs", ".map.txt",
+                                      ".clm.safir",  ".safir.par",   NULL};
+enum { TEMPLATE_DATA = 0, TEMPLATE, MAP, DATA, PARAMETERS }; /* the last names the others: it appears last */
 
 static slc_status write_map(slc_io_pet_list_writer *w, slc_error *error)
 {
@@ -116,11 +120,12 @@ static slc_status write_template(slc_io_pet_list_writer *w, slc_error *error)
 {
     const slc_pet_geometry *g = &w->config.geometry;
     const char *base = slc_io_pet_list_base_name(w);
-    char *data = malloc(strlen(base) + 3);
+    const size_t size = strlen(base) + strlen(written[TEMPLATE_DATA]) + 1;
+    char *data = malloc(size);
     if (data == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", w->base);
     }
-    (void)snprintf(data, strlen(base) + 3, "%s.s", base);
+    (void)snprintf(data, size, "%s%s", base, written[TEMPLATE_DATA]);
     const slc_io_pet_interfile header = {.geometry = g,
                                          .scanner = w->scanner[0] != '\0' ? w->scanner : base,
                                          .data_name = data,
@@ -132,7 +137,17 @@ static slc_status write_template(slc_io_pet_list_writer *w, slc_error *error)
     return good ? SLC_OK : slc_io_output_failed(w->output[TEMPLATE].path, error);
 }
 
-static const char *const written[] = {".hs", ".map.txt", ".clm.safir", NULL};
+/* STIR takes names from the folder in which it runs. */
+static slc_status write_parameters(slc_io_pet_list_writer *w, slc_error *error)
+{
+    const char *base = slc_io_pet_list_base_name(w);
+    const int n = fprintf(w->output[PARAMETERS].stream,
+                          "CListModeDataSAFIR Parameters :=\nlistmode data filename := %s%s\n"
+                          "crystal map filename := %s%s\ntemplate projection data filename := %s%s\n"
+                          "END CListModeDataSAFIR Parameters :=\n",
+                          base, written[DATA], base, written[MAP], base, written[TEMPLATE]);
+    return n > 0 ? SLC_OK : slc_io_output_failed(w->output[PARAMETERS].path, error);
+}
 
 static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 {
@@ -148,6 +163,7 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
     }
     status = status == SLC_OK ? write_map(w, error) : status;
     status = status == SLC_OK ? write_template(w, error) : status;
+    status = status == SLC_OK ? write_parameters(w, error) : status;
     return status == SLC_OK ? slc_io_pet_list_put(w, DATA, signature, SIGNATURE, error) : status;
 }
 
@@ -186,7 +202,8 @@ static const char *const extensions[] = {".clm.safir", NULL};
 
 const slc_io_pet_list_ops slc_io_pet_safir = {
     .name = "safir",
-    .text = "STIR's SAFIR: NAME.clm.safir, .map.txt, .hs; prompts and delayeds by ms and crystals",
+    .text = "STIR's SAFIR: NAME.clm.safir, .safir.par, .map.txt, .template.hs; prompts and delayeds by ms, "
+            "crystals",
     .extensions = extensions,
     .written = written,
     .delayeds = true,

@@ -37,7 +37,7 @@ refuse 2 "--spectra-svg run.raw would overwrite the input run.raw" "pet calibrat
     --spectra-svg run.raw
 refuse 2 "--sinogram in.s would overwrite the input in.s" "pet run" in.s $scan --sinogram in
 refuse 2 "--output in.cdf would overwrite the input in.cdf" "pet run" in.cdf $scan -o in.cdh
-refuse 2 "--output and --sinogram name the same file" "pet run" run.raw $scan -o q.clm.safir --sinogram q
+refuse 2 "--output and --sinogram name the same file" "pet run" run.raw $scan -o q.clm.safir --sinogram q.template
 refuse 2 "--output and --singles name the same file" "pet run" run.raw $scan -o a.cdh --singles a.cdf
 refuse 2 "--output and --late name the same file" "pet run" run.raw $scan -o a --format siemens --late a.l.hdr
 refuse 2 "--output and --singles name the same file" "pet acquire" --listen 127.0.0.1:0 $scan -o a.raw --singles a.raw.index
@@ -54,8 +54,8 @@ run simulate pet --fast --rate 1e6 --seconds 0.001 --bare -o z.raw --write-table
 want 0
 run pet run run.raw $scan -o scan.clm.safir -q
 want 0
-refuse 2 "--output scan.hs would overwrite the input scan.hs" "pet list" scan.clm.safir --format safir --map scan.map.txt \
-    --to sinogram -o scan
+refuse 2 "--output scan.template.s would overwrite the input scan.template.s" "pet list" scan.clm.safir --format safir \
+    --map scan.map.txt --to sinogram -o scan.template
 cp scan.map.txt own.hs
 refuse 2 "--output own.hs would overwrite the input own.hs" "pet list" scan.clm.safir --format safir --map own.hs \
     --to sinogram -o own

@@ -138,7 +138,7 @@ for file in sino.hs sino.s; do
         "('pet-sinogram', 260, 260, 51, 1, $in.0, 0.0)"
     want_info 0
 done
-equal "a template" "$(info l.hs "f['format'], f['data']")" "('pet-interfile-header', False)"
+equal "a template" "$(info l.template.hs "f['format'], f['data']")" "('pet-interfile-header', False)"
 want_info 0
 equal "a map" "$(info l.map.txt "f['format'], f['crystals'], f['rings'], f['crystals_per_ring']")" "('pet-crystal-map', 13520, 26, 520)"
 for file in l.hscan l.lut; do

@@ -18,7 +18,7 @@ for script in two.sh guide.sh; do
     compared=$((compared + 1))
 done
 for name in mouse.cdh mouse.cdf mouse.hscan mouse.lut flood.png own.h5 scan.cdh scan.cdf scan.hscan scan.lut rates.svg rates.csv \
-    scan-sinogram.hs scan-sinogram.s scan.clm.safir scan.map.txt scan.hs; do
+    scan-sinogram.hs scan-sinogram.s scan.clm.safir scan.map.txt scan.safir.par scan.template.hs; do
     compared=$((compared + 1))
     [ -s $name ] || fail "the guide leaves no $name"
 done
