@@ -19,8 +19,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/sluice-config-version.cma
 install(FILES ${PROJECT_BINARY_DIR}/sluice-config.cmake ${PROJECT_BINARY_DIR}/sluice-config-version.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
 
-# pkg-config. Who links a static library alone must name its dependencies; who links the shared one must not, except for
-# `pkg-config --static`. HDF5 has no pkg-config name that all distributions share, so its files are named.
+# pkg-config. Who links a static library must name its dependencies; who links the shared one need not even have their .pc
+# files, which pkg-config looks for as soon as they are named, in Requires.private too: so the shared one's names none.
+# HDF5 has no pkg-config name that all distributions share, so its files are named.
 file(RELATIVE_PATH sluice_pc_to_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" sluice_pc_to_prefix "${sluice_pc_to_prefix}")
 foreach(dir IN ITEMS libdir includedir)
@@ -41,13 +42,11 @@ if(SLUICE_CUDA_ENABLED)
 endif()
 string(APPEND sluice_pc_dependencies " -lm")
 if(BUILD_SHARED_LIBS)
-    set(sluice_pc_private ".private")
+    set(sluice_pc_needs "")
     set(sluice_pc_libs "")
-    set(sluice_pc_libs_private "${sluice_pc_dependencies}")
 else()
-    set(sluice_pc_private "")
-    set(sluice_pc_libs "${sluice_pc_dependencies}")
-    set(sluice_pc_libs_private "")
+    set(sluice_pc_needs "Requires: jansson >= 2.13, libpng >= 1.6.30, libtiff-4 >= 4.5, zlib${sluice_pc_hwloc}")
+    set(sluice_pc_libs " ${sluice_pc_dependencies}")
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/sluice.pc.in ${PROJECT_BINARY_DIR}/sluice.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/sluice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

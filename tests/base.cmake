@@ -4,7 +4,7 @@
 # sluice_core_test(NAME LABELS MODULES file.c ...): linked from the objects of these modules instead of with libsluice, so
 # that the linker sees every call of theirs to the allocator and sends it to tests/support/failing_allocator.h.
 function(sluice_core_test name labels modules)
-    sluice_test_sources(sources sluice ${ARGN})
+    sluice_test_sources(sources sluice_inside ${ARGN})
     add_executable(${name} ${sources})
     foreach(module IN LISTS modules)
         target_sources(${name} PRIVATE $<TARGET_OBJECTS:sluice_${module}>)

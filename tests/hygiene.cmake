@@ -18,12 +18,21 @@ foreach(check IN ITEMS includes sizes docs)
 endforeach()
 sluice_hygiene(tests ${Python3_EXECUTABLE} ${hygiene}/check_tests.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
                ${CMAKE_CTEST_COMMAND})
+sluice_hygiene(mutations_self_test ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/mutations.py --self-test)
 sluice_hygiene(simd_table_self_test ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/simd-table.py --self-test)
 sluice_hygiene(simd_table ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/simd-table.py --check)
+if(NOT SLUICE_SANITIZE)
+    sluice_hygiene(musl ${hygiene}/musl.sh ${PROJECT_BINARY_DIR})
+endif()
 if(NOT SLUICE_SANITIZE) # with every compiler, whichever is that of this build
     sluice_hygiene(public_headers ${hygiene}/public_headers.sh ${PROJECT_SOURCE_DIR})
 endif()
 sluice_hygiene(library_symbols ${hygiene}/library_symbols.sh $<TARGET_FILE:sluice>)
+if(BUILD_SHARED_LIBS AND NOT SLUICE_SANITIZE) # the headers say the same in every build
+    set(exported ${hygiene}/exported_symbols.sh)
+    sluice_hygiene(exported_symbols_self_test ${exported} --self-test ${PROJECT_SOURCE_DIR} $<TARGET_FILE:sluice>)
+    sluice_hygiene(exported_symbols ${exported} ${PROJECT_SOURCE_DIR} $<TARGET_FILE:sluice>)
+endif()
 
 sluice_core_test(test_velo_allocation hygiene "base;simd;pixel;velo;cms;pet;sim" test_velo_allocation.c)
 

@@ -8,6 +8,5 @@ foreach(test IN ITEMS small label analyse invariance guard errors large push)
 endforeach()
 sluice_test(test_image_photograph stages test_image_photograph.c support/image_photograph.c ${image_run})
 # Among them are threads, gigabytes of address space, or a minute with sanitizers.
-set_tests_properties(test_image_small test_image_label test_image_large PROPERTIES TIMEOUT 600)
 sluice_core_test(test_image_reserve stages "base;simd;image" test_image_reserve.c support/image_patterns.c)
 target_link_options(test_image_reserve PRIVATE LINKER:--wrap=mmap64 LINKER:--wrap=munmap)

@@ -4,7 +4,7 @@ sluice_simd_objects(check_math check_math.simd.c)
 add_executable(check_math check_math.c check_math_algebra.c support/check.c)
 target_include_directories(check_math PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
                                               ${PROJECT_BINARY_DIR}/generated)
-target_link_libraries(check_math PRIVATE sluice m $<BUILD_INTERFACE:sluice_flags>)
+target_link_libraries(check_math PRIVATE sluice_inside m $<BUILD_INTERFACE:sluice_flags>)
 sluice_simd_program(check_math)
 add_test(NAME check_math COMMAND check_math --points=24)
 sluice_test_properties(check_math kernels)

@@ -4,5 +4,4 @@ sluice_test(test_pixel_cluster stages test_pixel_cluster.c oracle/pixel_oracle.c
 sluice_test(test_pixel_cluster_errors stages test_pixel_cluster_errors.c support/pixel_lists.c)
 sluice_test(test_pixel_cluster_image stages test_pixel_cluster_image.c support/pixel_lists.c)
 sluice_core_test(test_pixel_cluster_memory stages "base;simd;pixel" test_pixel_cluster_memory.c support/pixel_lists.c)
-set_tests_properties(test_pixel_cluster PROPERTIES TIMEOUT 600)
 sluice_test(test_pixel_cluster_crowded stages test_pixel_cluster_crowded.c support/pixel_lists.c)

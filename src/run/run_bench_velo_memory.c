@@ -22,12 +22,13 @@
 /* Bytes that the allocator has given out; 0 where it does not tell. */
 static uint64_t allocated(void)
 {
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+#if defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 33)
     const struct mallinfo2 info = mallinfo2();
     return (uint64_t)info.uordblks + (uint64_t)info.hblkhd;
-#else
-    return 0;
 #endif
+#endif
+    return 0;
 }
 
 static bool clear_marks(void)

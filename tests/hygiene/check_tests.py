@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests that cannot be overlooked and cannot pass by doing nothing.
 
-Every test known to ctest has exactly one label of the list; a test whose source reads SLUICE_TEST_DATA has the label
+Every test known to ctest has a limit in time and exactly one label of the list; a test whose source reads SLUICE_TEST_DATA has the label
 data, and the other way round; every cmocka test function asserts, itself or in a function of its file; every test file
 is run. `--self-test` proves that breaches are found.
 
@@ -86,13 +86,20 @@ def check_problems(stem, text):
         yield f"{stem}: its exit status is not that of slc_check_end, or nothing is reported to it"
 
 
+def time_problems(properties):
+    """properties: name -> properties. A test that hangs is to fail by itself, not by the limit of whoever waits for it."""
+    for name, own in sorted(properties.items()):
+        if "TIMEOUT" not in own:
+            yield f"{name}: has no TIMEOUT"
+
+
 def ctest_tests(build, ctest):
+    """name -> properties."""
     listing = subprocess.run([ctest, "--test-dir", build, "--show-only=json-v1"], check=True, capture_output=True,
                              text=True).stdout
     tests = {}
     for test in json.loads(listing)["tests"]:
-        labels = next((p["value"] for p in test.get("properties", []) if p["name"] == "LABELS"), [])
-        tests[test["name"]] = set(labels)
+        tests[test["name"]] = {p["name"]: p["value"] for p in test.get("properties", [])}
     return tests
 
 
@@ -103,6 +110,8 @@ def self_test():
     checking = "int main(void)\n{\n    slc_check_fail(\"no\");\n    return slc_check_end();\n}\n"
     opener = "static int folder(void)\n{\n    getenv(SLUICE_TEST_DATA);\n}\n\nint open_event(void)\n{\n    folder();\n}\n"
     cases = [
+        (time_problems({"a": {"TIMEOUT": 600}}), None),
+        (time_problems({"a": {"TIMEOUT": 600}, "b": {}}), "b: has no TIMEOUT"),
         (label_problems({"a": {"stages", "data"}}), None),
         (label_problems({"a": {"data"}}), "is needed"),
         (label_problems({"a": set()}), "is needed"),
@@ -135,13 +144,14 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
     root, build, ctest = sys.argv[1:]
-    tests = ctest_tests(build, ctest)
+    properties = ctest_tests(build, ctest)
+    tests = {name: set(own.get("LABELS", [])) for name, own in properties.items()}
     sources = {path.stem: path.read_text() for pattern in ("test_*.c", "check_*.c")
                for path in sorted(pathlib.Path(root, "tests").glob(pattern))}
     if len(sources) < 5 or len(tests) < 10:
         sys.exit(f"only {len(sources)} test sources and {len(tests)} tests found: this is not the tree")
     support = "\n".join(path.read_text() for path in c_source.files(pathlib.Path(root, "tests/support"), ".c", ".h"))
-    wrong = list(label_problems(tests)) + list(data_problems(tests, sources, support))
+    wrong = list(time_problems(properties)) + list(label_problems(tests)) + list(data_problems(tests, sources, support))
     for stem, text in sources.items():
         wrong += check_problems(stem, text) if stem.startswith("check_") else assert_problems(stem, text, support)
     if wrong:

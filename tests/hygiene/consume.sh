@@ -53,6 +53,8 @@ quietly "$cmake" --build "$scratch/find_package"
 "$scratch/find_package/consume_sluice"
 
 export PKG_CONFIG_PATH="$libdir/pkgconfig"
+# The shared library needs no .pc file but its own.
+[ "$kind" = static ] || export PKG_CONFIG_LIBDIR="$libdir/pkgconfig"
 # shellcheck disable=SC2046 # flags are words
 quietly "$cc" -std=c17 -Wall -Wextra -Werror "$source/tests/consume/consume_sluice.c" -o "$scratch/by_pkg_config" \
     $(pkg-config --cflags --libs sluice)
