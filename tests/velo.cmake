@@ -20,6 +20,7 @@ sluice_test(test_velo_fit_precision stages test_velo_fit_precision.c oracle/velo
 sluice_test(test_velo_vertex stages test_velo_vertex.c oracle/velo_vertex_oracle.c)
 sluice_test(test_velo_vertex_data "stages;data" test_velo_vertex_data.c oracle/velo_vertex_oracle.c)
 sluice_test(test_velo_check stages test_velo_check.c)
+sluice_test(test_velo_beam stages test_velo_beam.c)
 sluice_test(test_velo_real "stages;data" test_velo_real.c oracle/velo_cluster_oracle.c)
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)

@@ -35,6 +35,8 @@
 
 #include <sluice/velo_chain.h>
 
+#include <sluice/velo_beam.h>
+
 #include <sluice/velo_select.h>
 
 #endif

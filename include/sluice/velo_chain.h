@@ -22,7 +22,7 @@ typedef struct slc_velo_config {
     slc_velo_track_config track;
     slc_velo_fit_config fit;
     slc_velo_vertex_config
-        vertex;  /* its beam line and target are set by the chain: those of fit and of this */
+        vertex;  /* its beam line and target are set by the chain: those of fit and of this; so are track's */
     bool strict; /* the first fault is an error (SLC_ERR_STRICT) */
     /* Keep the super-pixels in the result. Without, which is the default, the raw banks become hits in one
      * step, several times as fast (slc_velo_cluster_run_banks); all else in the result is the same. */
@@ -72,6 +72,9 @@ typedef struct slc_velo_chain slc_velo_chain;
 SLC_API slc_status slc_velo_chain_open(const slc_velo_config *config, const slc_velo_geometry *geometry,
                                        slc_velo_chain **chain, slc_error *error);
 SLC_API void slc_velo_chain_close(slc_velo_chain *chain);
+/* Another beam line (parallel to z) for what is run from here on, in place of that of fit: velo_beam.h tells
+ * where it is. SLC_ERR_USAGE, and nothing changed, where it is not within 1 m of x = y = 0. */
+SLC_API slc_status slc_velo_chain_set_beam(slc_velo_chain *chain, float x_mm, float y_mm, slc_error *error);
 
 /* Makes room in the chain and the result for this batch. */
 SLC_API slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,

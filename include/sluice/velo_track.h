@@ -77,6 +77,9 @@ typedef struct slc_velo_track_config {
      * differ by less than merge_slope and each passes the other's near end within merge_mm2 (squared), if
      * they have at most SLC_VELO_MAX_TRACK_HITS hits together. */
     float merge_slope, merge_mm2;
+    /* The beam line, parallel to z: directions (phi) and distances are those from there, and tracks are what
+     * they are of hits that are moved by so much the other way. */
+    float beam_x_mm, beam_y_mm;
     slc_velo_track_strategy strategy;
     slc_velo_track_algorithm algorithm;
     uint32_t max_layer_hits; /* an event with more hits in one layer, at most 4096, is not searched: the work

@@ -77,6 +77,23 @@ static slc_status check_config(const slc_velo_config *config, slc_error *error)
     return SLC_OK;
 }
 
+static void set_beam(slc_velo_config *config, float x_mm, float y_mm)
+{
+    config->track.beam_x_mm = config->fit.beam_x_mm = config->vertex.beam_x_mm = x_mm;
+    config->track.beam_y_mm = config->fit.beam_y_mm = config->vertex.beam_y_mm = y_mm;
+}
+
+slc_status slc_velo_chain_set_beam(slc_velo_chain *chain, float x_mm, float y_mm, slc_error *error)
+{
+    slc_velo_config config = chain->config;
+    set_beam(&config, x_mm, y_mm);
+    const slc_status status = check_config(&config, error);
+    if (status == SLC_OK) {
+        chain->config = config;
+    }
+    return status;
+}
+
 slc_status slc_velo_chain_open(const slc_velo_config *config, const slc_velo_geometry *geometry,
                                slc_velo_chain **chain, slc_error *error)
 {
@@ -90,8 +107,7 @@ slc_status slc_velo_chain_open(const slc_velo_config *config, const slc_velo_geo
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a VELO chain");
     }
     opened->config = *config;
-    opened->config.vertex.beam_x_mm = config->fit.beam_x_mm;
-    opened->config.vertex.beam_y_mm = config->fit.beam_y_mm;
+    set_beam(&opened->config, config->fit.beam_x_mm, config->fit.beam_y_mm);
     opened->config.vertex.target = slc_simd_kernel_choice(&slc_velo_kernel_rows[SLC_VELO_KERNEL_VERTEX],
                                                           config->target);
     opened->config.track.target = slc_simd_kernel_choice(&slc_velo_kernel_rows[SLC_VELO_KERNEL_TRACK],

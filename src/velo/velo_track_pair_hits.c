@@ -155,7 +155,12 @@ slc_status slc_pair_take_hits(slc_track_work *work, const slc_velo_hits *hits, u
 {
     const size_t first = hits->head.event_offset[e];
     const uint32_t n = (uint32_t)(hits->head.event_offset[e + 1] - first);
-    const slc_track_hits from = {.x = hits->x_mm + first, .y = hits->y_mm + first, .z = hits->z_mm + first};
+    /* As they are seen from the beam line. */
+    const slc_track_hits from = {.x = work->of_half.x, .y = work->of_half.y, .z = hits->z_mm + first};
+    for (uint32_t i = 0; i < n; i++) {
+        from.x[i] = hits->x_mm[first + i] - work->config->beam_x_mm;
+        from.y[i] = hits->y_mm[first + i] - work->config->beam_y_mm;
+    }
     if (!find_groups(hits->module + first, n, modules, to)) {
         return SLC_ERR_USAGE;
     }

@@ -262,14 +262,20 @@ static bool find_layers(slc_track_work *work, const uint8_t *module, size_t n)
     return true;
 }
 
-/* Copies the hits of one half. */
+/* Is the search told where the beam is? It knows of one at x = y = 0 alone: hits are moved there. */
+static bool is_moved(const slc_track_work *work)
+{
+    return work->config->beam_x_mm != 0 || work->config->beam_y_mm != 0;
+}
+
+/* Copies the hits of one half (-1: of both), as they are seen from the beam line. */
 static void take_half(slc_track_work *work, const slc_velo_hits *hits, size_t begin, size_t end, int half)
 {
     size_t n = 0;
     for (size_t i = begin; i < end; i++) {
-        if ((int)(hits->module[i] & 1U) == half) {
-            work->of_half.x[n] = hits->x_mm[i];
-            work->of_half.y[n] = hits->y_mm[i];
+        if (half < 0 || (int)(hits->module[i] & 1U) == half) {
+            work->of_half.x[n] = hits->x_mm[i] - work->config->beam_x_mm;
+            work->of_half.y[n] = hits->y_mm[i] - work->config->beam_y_mm;
             work->of_half.z[n] = hits->z_mm[i];
             work->half_place[n] = hits->module[i];
             work->half_index[n++] = (uint32_t)(i - begin);
@@ -281,10 +287,10 @@ static void take_half(slc_track_work *work, const slc_velo_hits *hits, size_t be
     work->place = work->half_place;
 }
 
-/* The hits of an event where they are, or of one half of it. Keys have memory of their own. */
+/* The hits of an event where they are, or copies. Keys have memory of their own. */
 static bool take_hits(slc_track_work *work, const slc_velo_hits *hits, size_t begin, size_t end, int half)
 {
-    if (half >= 0) {
+    if (half >= 0 || is_moved(work)) {
         take_half(work, hits, begin, end, half);
     } else {
         work->n_hits = (uint32_t)(end - begin);
