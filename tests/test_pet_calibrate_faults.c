@@ -260,6 +260,52 @@ static void peaks_are_found_where_they_are(void **state)
     }
 }
 
+/* What a fit with a known width makes least: half the deviance of Poisson's law over the window, and half the
+ * square of how many sevenths of `expected` the width is off. */
+static double objective(const uint32_t *spectrum, const slc_pet_peak *p, double expected)
+{
+    const double off = 7 * (p->sigma - expected) / expected;
+    double sum = 0.5 * off * off;
+    for (double e = p->low; e <= p->high; e++) {
+        const double pull = (e - p->mean) / p->sigma, t = (e - p->low) / (p->high - p->low);
+        const double n = spectrum[(uint32_t)e],
+                     m = fmax(p->height * exp(-0.5 * pull * pull) + p->background_low * (1 - t) +
+                                  p->background_high * t,
+                              1e-6);
+        sum += m - n + (n > 0 ? n * log(n / m) : 0);
+    }
+    return sum;
+}
+
+/* A peak of few counts that is wider, or narrower, than it should be: the width lies between, and no other
+ * value near to it is better. The spectrum is symmetric, so that the fit begins at its middle. */
+static void a_known_width_pulls(void **state)
+{
+    (void)state;
+    enum { MIDDLE = 100 };
+    static const double widths[] = {4, 6, 7, 9, 12};
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        uint32_t spectrum[BINS] = {0};
+        for (int k = -40; k <= 40; k++) {
+            spectrum[MIDDLE + k] = (uint32_t)(40 * exp(-0.5 * k * k / (widths[i] * widths[i])) + 0.5);
+        }
+        const double fwhm = 2.35482004503094938, expected = 8, resolution = expected * fwhm / (MIDDLE + 0.5);
+        slc_pet_peak peak, free_one;
+        assert_true(slc_pet_peak_fit(spectrum, BINS, 1, 40, resolution, &peak));
+        assert_true(slc_pet_peak_fit(spectrum, BINS, 1, 40, 0, &free_one));
+        assert_true(fabs(free_one.sigma - widths[i]) < 0.1 * widths[i]);
+        assert_true((peak.sigma - expected) * (free_one.sigma - peak.sigma) > 0);
+        const double least = objective(spectrum, &peak, expected);
+        for (double by = 0.95; by < 1.06; by += 0.1) {
+            slc_pet_peak other = peak;
+            other.sigma *= by;
+            assert_true(objective(spectrum, &other, expected) > least);
+            other.sigma = peak.sigma * (1 + 0.02 * (by - 1));
+            assert_true(objective(spectrum, &other, expected) > least - 1e-9);
+        }
+    }
+}
+
 static void spectra_without_a_peak_have_none(void **state)
 {
     (void)state;
@@ -393,15 +439,11 @@ static void pairs_that_cannot_be_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dead_blocks_and_crystals_are_told),
-        cmocka_unit_test(noise_has_no_grid),
-        cmocka_unit_test(frames_of_nowhere_are_counted),
-        cmocka_unit_test(configurations_are_checked),
-        cmocka_unit_test(peaks_are_found_where_they_are),
-        cmocka_unit_test(spectra_without_a_peak_have_none),
-        cmocka_unit_test(exact_times_are_found_exactly),
-        cmocka_unit_test(random_pairs_are_left_out),
-        cmocka_unit_test(pairs_that_cannot_be_are_told),
+        cmocka_unit_test(dead_blocks_and_crystals_are_told), cmocka_unit_test(noise_has_no_grid),
+        cmocka_unit_test(frames_of_nowhere_are_counted),     cmocka_unit_test(configurations_are_checked),
+        cmocka_unit_test(peaks_are_found_where_they_are),    cmocka_unit_test(a_known_width_pulls),
+        cmocka_unit_test(spectra_without_a_peak_have_none),  cmocka_unit_test(exact_times_are_found_exactly),
+        cmocka_unit_test(random_pairs_are_left_out),         cmocka_unit_test(pairs_that_cannot_be_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
