@@ -66,12 +66,13 @@ static const slc_cli_option table[] = {
     SLC_PET_RUN_RESULT_OPTIONS,
     SLC_PET_RUN_COUNT("threads", threads, 0, 64, "of the live chain; 0: one for each processor"),
     FLAG("progress", progress, "a line of numbers each second, though nobody is watching"),
+    FLAG("tolerate-loss", tolerate_loss, "exit status 0 also where more than 0.1 % of the frames were lost"),
     FLAG("json", json, "print one JSON object instead of a table"),
     {.name = "quiet",
      .letter = 'q',
      .kind = SLC_CLI_FLAG,
      .member = offsetof(slc_pet_acquire_options, quiet),
-     .help = "print nothing but errors"},
+     .help = "print nothing but errors and what was lost"},
 };
 
 static void set_defaults(void *at)
@@ -343,6 +344,7 @@ static int process(slc_pet_acquire_job *job)
         return SLC_CLI_FAILED;
     }
     const bool live = job->config.chain == NULL || slc_pet_acquire_finish(job);
+    const bool complete = slc_pet_acquire_tell_losses(job) || o->tolerate_loss;
     if (o->json) {
         if (!slc_pet_acquire_print_json(job)) {
             return SLC_CLI_FAILED;
@@ -352,7 +354,7 @@ static int process(slc_pet_acquire_job *job)
     }
     const bool kept = slc_pet_late_tell(COMMAND->name, &job->counts.chain.sort,
                                         job->run.config.sort.horizon_ps, o->quiet);
-    return status == SLC_OK && live && kept ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    return status == SLC_OK && live && kept && complete ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
 static int run(int argc, char **argv)

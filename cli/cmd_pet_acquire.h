@@ -18,7 +18,7 @@ typedef struct slc_pet_acquire_options {
     slc_cli_texts listen;
     const char *output, *duration, *rotate_size, *rotate_time, *sequence, *ring, *socket_buffer;
     uint64_t header_bytes, most_frames;
-    bool sync, replace, progress, json, quiet;
+    bool sync, replace, progress, tolerate_loss, json, quiet;
 } slc_pet_acquire_options;
 _Static_assert(offsetof(slc_pet_acquire_options, run) == 0, "rows of slc_pet_run_options are used");
 _Static_assert(sizeof(slc_pet_acquire_options) <= SLC_CLI_OPTIONS_BYTES, "the help needs room for them");
@@ -64,6 +64,8 @@ bool slc_pet_acquire_finish(slc_pet_acquire_job *job);
 /* A line of numbers about the last second, and what else a person should know now. */
 bool slc_pet_acquire_tell(void *job, const slc_run_pet_counts *counts);
 void slc_pet_acquire_wipe(slc_pet_acquire_job *job);
+/* Tells what was lost, under --quiet, too. False: so much that the exit status is 1. */
+bool slc_pet_acquire_tell_losses(const slc_pet_acquire_job *job);
 void slc_pet_acquire_print_text(const slc_pet_acquire_job *job);
 bool slc_pet_acquire_print_json(const slc_pet_acquire_job *job);
 

@@ -133,7 +133,7 @@ bool slc_pet_acquire_finish(slc_pet_acquire_job *job)
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
         mark(job, outputs[i], i < SLC_PET_RUN_PARTS && job->run.lost[i]);
     }
-    if (!atomic_load(&job->live_failed) && job->counts.live_skipped > 0 && !job->options->quiet) {
+    if (!atomic_load(&job->live_failed) && job->counts.live_skipped > 0) {
         slc_cli_say(
             command,
             "the live chain went without %" PRIu64 " of %" PRIu64

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What `sluice pet acquire` tells: a line each second, a table or JSON at the end. */
 #include "cli_faults.h"
+#include "cli_sums.h"
 #include "cmd_pet_acquire.h"
 
 #include <inttypes.h>
@@ -88,6 +89,46 @@ bool slc_pet_acquire_tell(void *context, const slc_run_pet_counts *counts)
     return true;
 }
 
+/* ---- losses ------------------------------------------------------------------------------------ */
+
+bool slc_pet_acquire_tell_losses(const slc_pet_acquire_job *job)
+{
+    const slc_run_pet_counts *c = &job->counts;
+    const uint64_t drops = c->kernel_drops + c->ring_drops, lost = c->lost > drops ? c->lost : drops;
+    const uint64_t frames = c->lost_frames + c->unwritten_frames;
+    const bool too_many = slc_pet_loss_is_large(frames, c->frames);
+    if (c->unwritten > 0) {
+        slc_cli_say("pet acquire",
+                    "%" PRIu64 " datagrams with %" PRIu64
+                    " frames were received, and are lost: they are not in %s",
+                    c->unwritten, c->unwritten_frames, job->options->output);
+    }
+    if (lost > 0) {
+        char counters[64] = "no sequence counter tells of others";
+        if (job->config.raw.payload.sequence_bytes > 0) {
+            (void)snprintf(counters, sizeof counters, "%" PRIu64 " by the sequence counters", c->lost);
+        }
+        slc_cli_say("pet acquire",
+                    "lost %" PRIu64 " datagrams, about %" PRIu64
+                    " frames (%.3g %%): %s; the system dropped %" PRIu64 ", and %" PRIu64
+                    " more while the ring was full",
+                    lost, c->lost_frames,
+                    100 * slc_cli_ratio((double)c->lost_frames, (double)c->lost_frames + (double)c->frames),
+                    counters, c->kernel_drops, c->ring_drops);
+    }
+    if (c->malformed > 0) {
+        slc_cli_say("pet acquire",
+                    "%" PRIu64
+                    " malformed datagrams: not a whole number of frames behind their header; whole "
+                    "frames are used",
+                    c->malformed);
+    }
+    if (too_many && !job->options->tolerate_loss) {
+        slc_cli_say("pet acquire", "more than 0.1 %% of the frames: exit status 1 (--tolerate-loss: 0)");
+    }
+    return !too_many;
+}
+
 /* ---- the table --------------------------------------------------------------------------------- */
 
 static void print_modules(const slc_run_pet_counts *c)
@@ -155,6 +196,10 @@ void slc_pet_acquire_print_text(const slc_pet_acquire_job *job)
     }
     (void)printf("  %-14s %" PRIu64 " datagrams by the system, %" PRIu64 " more while the ring was full\n",
                  "dropped", c->kernel_drops, c->ring_drops);
+    if (c->unwritten > 0) {
+        (void)printf("  %-14s %" PRIu64 " datagrams, %" PRIu64 " frames, which are not counted above\n",
+                     "not written", c->unwritten, c->unwritten_frames);
+    }
     (void)printf("  %-14s %" PRIu64 " datagrams\n", "malformed", c->malformed);
     (void)printf("  %-14s %.1f %% at the fullest\n", "ring", 100 * c->ring_fill);
     if (job->options->output != NULL) {
@@ -228,6 +273,9 @@ bool slc_pet_acquire_print_json(const slc_pet_acquire_job *job)
         (void)json_object_set_new(
             object, "lost",
             job->config.raw.payload.sequence_bytes > 0 ? json_integer((json_int_t)c->lost) : json_null());
+        (void)json_object_set_new(object, "lost_frames", json_integer((json_int_t)c->lost_frames));
+        (void)json_object_set_new(object, "unwritten", json_integer((json_int_t)c->unwritten));
+        (void)json_object_set_new(object, "unwritten_frames", json_integer((json_int_t)c->unwritten_frames));
         if (job->config.chain != NULL) {
             (void)json_object_set_new(object, "live", live_json(job));
         }

@@ -277,6 +277,11 @@ bool slc_pet_most_lost_tell(const slc_pet_inputs *inputs, const char *command,
     return most_malformed || most_lost;
 }
 
+bool slc_pet_loss_is_large(uint64_t lost, uint64_t kept)
+{
+    return lost > 0 && (double)lost > 1e-3 * ((double)lost + (double)kept);
+}
+
 /* ---- counts ------------------------------------------------------------------------------------ */
 
 json_t *slc_pet_convert_json(const slc_pet_convert_counts *c)

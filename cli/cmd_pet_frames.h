@@ -114,6 +114,10 @@ bool slc_pet_nothing_tell(const char *command, const slc_pet_convert_counts *cou
 bool slc_pet_most_lost_tell(const slc_pet_inputs *inputs, const char *command,
                             const slc_pet_convert_counts *counts);
 
+/* Are so many lost frames, beside those that are kept, more than 0.1 % of all? The exit status is then 1,
+ * unless --tolerate-loss says otherwise. */
+bool slc_pet_loss_is_large(uint64_t lost, uint64_t kept);
+
 /* Counts of a conversion and of a sort as JSON; NULL where there is no memory. */
 struct json_t *slc_pet_convert_json(const slc_pet_convert_counts *counts);
 struct json_t *slc_pet_sort_json(const slc_pet_sort_counts *counts, int64_t horizon_ps);

@@ -65,6 +65,6 @@ endforeach()
 sluice_test(test_run_pet_output stages test_run_pet_output.c ${pet_frames})
 
 # The command.
-foreach(name IN ITEMS simulate_pet pet_acquire pet_live pet_files pet_scanner pet_calibrate pet_run pet_series pet_info pet pet_list bench_pet)
+foreach(name IN ITEMS simulate_pet pet_acquire pet_loss pet_live pet_files pet_scanner pet_calibrate pet_run pet_series pet_info pet pet_list bench_pet)
     cli_test(${name} cli)
 endforeach()

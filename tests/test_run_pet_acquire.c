@@ -216,8 +216,18 @@ static void test_full_disk(void **state)
     slc_pet_frame *read = raw_read_file(path, &n, &faults);
     assert_in_range(n, 61000, 62500); /* 1 MB less heads */
     assert_memory_equal(read, s.frames, n * sizeof *read);
-    assert_in_range(faults.count[SLC_FAULT_PET_BLOCK], 0, 1);
-    assert_true(s.counts.frames >= n);
+    assert_int_equal(slc_faults_total(&faults), 0);
+    assert_int_equal(s.counts.frames, n);
+    uint64_t of_modules = 0;
+    for (int m = 0; m < SLC_PET_MAX_MODULES; m++) {
+        of_modules += s.counts.module[m].frames;
+    }
+    assert_int_equal(of_modules, n);
+    assert_true(s.counts.unwritten > 0);
+    assert_in_range(s.counts.unwritten_frames, 1, s.sent - n);
+    size_t size = 0;
+    free(pet_bytes(path, &size));
+    assert_int_equal(s.counts.written_bytes, size);
     free(read);
     free(s.frames);
 }

@@ -14,7 +14,7 @@ raw=$folder/loopback.raw
 receiver=
 trap '[ -z "$receiver" ] || kill "$receiver" 2>/dev/null || true; rm -rf "$work" "$raw" "$raw.index"' EXIT
 
-"$sluice" pet acquire --listen 127.0.0.1:0 --sequence 0:8 --replace --json -o "$raw" >"$work/json" 2>"$work/said" &
+"$sluice" pet acquire --listen 127.0.0.1:0 --sequence 0:8 --replace --json --tolerate-loss -o "$raw" >"$work/json" 2>"$work/said" &
 receiver=$!
 for _ in $(seq 100); do
     address=$(sed -n 's/.*listening at //p' "$work/said")

@@ -66,13 +66,20 @@ typedef struct slc_run_pet_module {
 } slc_run_pet_module;
 
 typedef struct slc_run_pet_counts {
-    uint64_t datagrams, frames, bytes; /* received; bytes of datagrams */
+    /* Received; bytes of datagrams. Where there is a file, these are in it; what was received and is not, as
+     * the file could not be written on, is unwritten: datagrams and their frames, as far as they came out of
+     * the sockets. */
+    uint64_t datagrams, frames, bytes;
+    uint64_t unwritten, unwritten_frames;
     /* Datagrams that the system dropped: all that came to the sockets until the end either were received or
      * are in these two numbers. ring_drops are those that fell while a socket's thread waited for room in its
      * ring, because the writer was slow; kernel_drops the others, for want of room in the sockets. */
     uint64_t kernel_drops, ring_drops;
     uint64_t lost, malformed; /* the modules' sums; malformed also datagrams too short to have a module */
-    uint64_t empty;           /* of those: without a byte, so that they are not in the file */
+    /* An estimate: frames of the lost datagrams, and of those that were dropped beyond them (nothing told of
+     * them, for want of a counter or of a datagram behind them), by the average of what came. */
+    uint64_t lost_frames;
+    uint64_t empty; /* of those: without a byte, so that they are not in the file */
     /* Frames that are in the file, but that the chain was too slow for, or that came behind its failure. */
     uint64_t live_skipped;
     uint64_t live_gaps; /* how often it was too slow; each time it goes on when half of its queue is empty */

@@ -87,8 +87,10 @@ slc_io_pet_raw_entry *slc_io_pet_raw_index_read(const char *path, const slc_io_p
 /* ---- writing ----------------------------------------------------------------------------------- */
 
 /* Appends blocks that lie in memory as they shall in the file, but for their numbers and hashes, which are
- * filled in. Blocks that lie one behind the other go out as one piece. */
+ * filled in. Blocks that lie one behind the other go out as one piece. *written: so many are in the file, all
+ * or, where it fails, the first; of the last of these only the datagrams that are in the file may be left in
+ * memory, too: its head tells. */
 slc_status slc_io_pet_raw_put(slc_io_pet_raw_writer *writer, uint8_t *const *blocks, size_t n,
-                              slc_error *error);
+                              size_t *written, slc_error *error);
 
 #endif

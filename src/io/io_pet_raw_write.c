@@ -36,7 +36,9 @@ struct slc_io_pet_raw_writer {
 
     struct iovec piece[PIECES];
     int n_pieces;
-    uint64_t pending; /* bytes of the pieces */
+    uint64_t pending;        /* bytes of the pieces */
+    uint8_t *const *waiting; /* the blocks that these are; none: a head */
+    size_t n_waiting, n_written;
 };
 
 /* ---- files ------------------------------------------------------------------------------------- */
@@ -48,8 +50,42 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* A block of which only the beginning went to the file: it becomes one of the datagrams that are there as a
+ * whole, so that the file ends with a block that is sound. Where the system refuses that, a reader gives the
+ * same datagrams, and tells that the block is cut. False: it has none. */
+static bool shorten(slc_io_pet_raw_writer *w, uint8_t *at, uint64_t place)
+{
+    const slc_io_pet_block block = slc_io_pet_block_of(at);
+    const uint64_t there = w->offset > place + SLC_PET_RAW_BLOCK ? w->offset - place - SLC_PET_RAW_BLOCK : 0;
+    const uint32_t payload = (uint32_t)(there / block.datagram * block.datagram);
+    const uint64_t end = payload > 0 ? place + SLC_PET_RAW_BLOCK + payload : place;
+    slc_store_u32(at + 24, payload);
+    slc_store_u64(at + 32, slc_io_pet_raw_hash(at + SLC_PET_RAW_BLOCK, payload));
+    slc_store_u64(at + 40, slc_io_pet_raw_hash(at, 40));
+    if (w->regular && ftruncate(w->file, (off_t)end) == 0) {
+        w->bytes -= w->offset - end;
+        w->offset = end;
+        if (payload > 0) {
+            (void)!pwrite(w->file, at, SLC_PET_RAW_BLOCK, (off_t)place);
+        }
+    }
+    return payload > 0;
+}
+
+/* Behind a write that failed: which of the blocks are in the file? `place` is where they begin. */
+static void settle(slc_io_pet_raw_writer *w, uint64_t place)
+{
+    for (size_t i = 0; i < w->n_waiting && w->offset > place; i++) {
+        const uint64_t next = place + SLC_PET_RAW_BLOCK + slc_io_pet_block_of(w->waiting[i]).payload;
+        w->n_written += w->offset >= next || shorten(w, w->waiting[i], place);
+        place = next;
+    }
+    w->n_waiting = 0;
+}
+
 static slc_status write_pieces(slc_io_pet_raw_writer *w, slc_error *error)
 {
+    const uint64_t place = w->offset;
     struct iovec *piece = w->piece;
     int n = w->n_pieces;
     while (n > 0) {
@@ -58,9 +94,12 @@ static slc_status write_pieces(slc_io_pet_raw_writer *w, slc_error *error)
             continue;
         }
         if (done <= 0) {
+            const char *why = done == 0 ? "nothing is taken" : strerror(errno);
+            const unsigned long long at = w->offset;
+            settle(w, place);
             return slc_fail(error, SLC_ERR_IO,
                             "%s: byte %llu: cannot write: %s; what was written before is readable", w->name,
-                            (unsigned long long)w->offset, done == 0 ? "nothing is taken" : strerror(errno));
+                            at, why);
         }
         w->offset += (uint64_t)done;
         w->bytes += (uint64_t)done;
@@ -73,6 +112,9 @@ static slc_status write_pieces(slc_io_pet_raw_writer *w, slc_error *error)
             piece->iov_len -= left;
         }
     }
+    w->waiting += w->n_waiting;
+    w->n_written += w->n_waiting;
+    w->n_waiting = 0;
     w->n_pieces = 0;
     w->pending = 0;
     return SLC_OK;
@@ -144,7 +186,12 @@ static slc_status open_file(slc_io_pet_raw_writer *w, slc_error *error)
     slc_io_pet_raw_head_store(bytes, &w->head);
     w->piece[0] = (struct iovec){bytes, sizeof bytes};
     w->n_pieces = 1;
-    return write_pieces(w, error);
+    const slc_status status = write_pieces(w, error);
+    if (status != SLC_OK && w->regular && unlink(w->name) == 0) { /* nothing is in it */
+        w->bytes -= w->offset;
+        w->files--;
+    }
+    return status;
 }
 
 /* The series that a file's head tells; 0 where there is none. */
@@ -295,9 +342,12 @@ static slc_status make_room(slc_io_pet_raw_writer *w, size_t more, slc_error *er
     return w->n_pieces == PIECES ? write_pieces(w, error) : SLC_OK;
 }
 
-slc_status slc_io_pet_raw_put(slc_io_pet_raw_writer *w, uint8_t *const *blocks, size_t n, slc_error *error)
+slc_status slc_io_pet_raw_put(slc_io_pet_raw_writer *w, uint8_t *const *blocks, size_t n, size_t *written,
+                              slc_error *error)
 {
     slc_status status = SLC_OK;
+    w->waiting = blocks;
+    w->n_waiting = w->n_written = 0;
     for (size_t i = 0; i < n && status == SLC_OK; i++) {
         const slc_io_pet_block block = slc_io_pet_block_of(blocks[i]);
         const size_t size = SLC_PET_RAW_BLOCK + (size_t)block.payload;
@@ -316,11 +366,13 @@ slc_status slc_io_pet_raw_put(slc_io_pet_raw_writer *w, uint8_t *const *blocks, 
             w->piece[w->n_pieces++] = (struct iovec){blocks[i], size};
         }
         w->pending += size;
+        w->n_waiting++;
         w->datagrams += slc_io_pet_block_datagrams(&block);
         w->frames += slc_io_pet_block_frames(&block);
         w->latest_ns = block.time_ns > w->latest_ns ? block.time_ns : w->latest_ns;
     }
     status = status == SLC_OK ? write_pieces(w, error) : status;
+    *written = w->n_written;
     return status == SLC_OK ? push_to_disk(w, error) : status;
 }
 
@@ -351,7 +403,8 @@ slc_status slc_io_pet_raw_write(slc_io_pet_raw_writer *w, const void *bytes, con
                                             .header_bytes = (uint16_t)w->config.payload.header_bytes};
             slc_io_pet_block_begin(w->stage, &block);
             memcpy(w->stage + SLC_PET_RAW_BLOCK, at, payload);
-            status = slc_io_pet_raw_put(w, &w->stage, 1, error);
+            size_t written = 0;
+            status = slc_io_pet_raw_put(w, &w->stage, 1, &written, error);
         }
         at += payload;
     }

@@ -25,6 +25,20 @@ void slc_run_pet_fail(slc_run_pet_acquisition *a, slc_status status, const slc_e
     atomic_store(&a->stop, true);
 }
 
+/* Frames of datagrams that are missing: as many in each as those of its module have, on the average. What the
+ * system dropped and no counter shows, as there is none or nothing came behind it, has the average of all. */
+static uint64_t lost_frames_of(const slc_run_pet_counts *c)
+{
+    const uint64_t drops = c->kernel_drops + c->ring_drops;
+    const double all = c->datagrams > 0 ? (double)c->frames / (double)c->datagrams : 1;
+    double frames = drops > c->lost ? (double)(drops - c->lost) * all : 0;
+    for (int i = 0; i < SLC_PET_MAX_MODULES; i++) {
+        const slc_run_pet_module *m = &c->module[i];
+        frames += m->lost > 0 ? (double)m->lost * (double)m->frames / (double)m->datagrams : 0;
+    }
+    return (uint64_t)(frames + 0.5);
+}
+
 void slc_run_pet_counts_now(slc_run_pet_acquisition *a, slc_run_pet_counts *counts)
 {
     (void)pthread_mutex_lock(&a->mutex);
@@ -43,6 +57,7 @@ void slc_run_pet_counts_now(slc_run_pet_acquisition *a, slc_run_pet_counts *coun
         counts->malformed += empty;
         counts->empty += empty;
     }
+    counts->lost_frames = lost_frames_of(counts);
     counts->socket_bytes = slc_run_pet_socket_room(a->socket[0]);
     counts->seconds = (ended > 0 ? ended : slc_clock_seconds()) - a->began;
 }
@@ -236,6 +251,7 @@ static void run_all(slc_run_pet_acquisition *a, slc_run_pet_writer *writer, slc_
         (void)pthread_mutex_unlock(&a->mutex);
         atomic_store(&a->received, true);
         join(a, writing, &a->written, counts);
+        slc_run_pet_writer_count_rest(writer);
         finish_file(a);
     }
     if (live) {

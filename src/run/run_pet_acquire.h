@@ -54,6 +54,8 @@ slc_status slc_run_pet_writer_open(slc_run_pet_acquisition *a, slc_run_pet_write
 void slc_run_pet_writer_close(slc_run_pet_writer *writer); /* its thread has ended */
 /* The thread: until `received` is set and the rings are empty, or a failure. */
 void *slc_run_pet_writer_run(void *writer);
+/* Behind its end and that of the sockets: what a failure has left in the rings is counted as unwritten. */
+void slc_run_pet_writer_count_rest(slc_run_pet_writer *writer);
 
 /* ---- the chain --------------------------------------------------------------------------------- */
 

@@ -24,6 +24,7 @@ struct slc_run_pet_writer {
     uint8_t *front[SLC_RUN_PET_SOCKETS]; /* the next block; NULL: none */
     uint64_t front_ns[SLC_RUN_PET_SOCKETS];
     uint8_t *block[BLOCKS];
+    slc_io_pet_block head[BLOCKS]; /* as they were received: writing may shorten one */
     slc_run_pet_counts counts;
     slc_run_pet_sequence sequence[SLC_PET_MAX_MODULES];
     double written, told;
@@ -84,15 +85,23 @@ static void count_datagram(slc_run_pet_writer *w, const uint8_t *datagram, uint3
     }
 }
 
-static void count_block(slc_run_pet_writer *w, const uint8_t *at, const slc_io_pet_block *block)
+static void count_block(slc_run_pet_writer *w, const uint8_t *at)
 {
-    for (uint32_t i = 0; i < block->payload; i += block->datagram) {
-        const uint32_t left = block->payload - i;
-        count_datagram(w, at + SLC_PET_RAW_BLOCK + i, left < block->datagram ? left : block->datagram);
+    const slc_io_pet_block block = slc_io_pet_block_of(at);
+    for (uint32_t i = 0; i < block.payload; i += block.datagram) {
+        const uint32_t left = block.payload - i;
+        count_datagram(w, at + SLC_PET_RAW_BLOCK + i, left < block.datagram ? left : block.datagram);
     }
-    w->counts.datagrams += slc_io_pet_block_datagrams(block);
-    w->counts.frames += slc_io_pet_block_frames(block);
-    w->counts.bytes += block->payload;
+    w->counts.datagrams += slc_io_pet_block_datagrams(&block);
+    w->counts.frames += slc_io_pet_block_frames(&block);
+    w->counts.bytes += block.payload;
+}
+
+/* A block that was received, and is not in the file. */
+static void count_unwritten(slc_run_pet_writer *w, const slc_io_pet_block *block)
+{
+    w->counts.unwritten += slc_io_pet_block_datagrams(block);
+    w->counts.unwritten_frames += slc_io_pet_block_frames(block);
 }
 
 static void tell_counts(slc_run_pet_writer *w, double now)
@@ -142,7 +151,7 @@ static uint32_t earliest(const slc_run_pet_writer *w)
     return best;
 }
 
-/* The next blocks, in the order of their times; counted. */
+/* The next blocks, in the order of their times. */
 static size_t gather(slc_run_pet_writer *w)
 {
     size_t n = 0, bytes = 0;
@@ -152,7 +161,7 @@ static size_t gather(slc_run_pet_writer *w)
             break;
         }
         const slc_io_pet_block block = slc_io_pet_block_of(w->front[i]);
-        count_block(w, w->front[i], &block);
+        w->head[n] = block;
         w->block[n++] = w->front[i];
         bytes += SLC_PET_RAW_BLOCK + (size_t)block.payload;
         w->at[i] += SLC_PET_RAW_BLOCK + (uint64_t)block.payload;
@@ -166,16 +175,27 @@ static bool pass_on(slc_run_pet_writer *w)
     slc_run_pet_acquisition *a = w->a;
     slc_error error = {.status = SLC_OK};
     const size_t n = gather(w);
+    size_t written = n;
     slc_status status = SLC_OK;
     if (a->raw != NULL) {
-        status = slc_io_pet_raw_put(a->raw, w->block, n, &error);
+        status = slc_io_pet_raw_put(a->raw, w->block, n, &written, &error);
+    }
+    /* Counted is what is in the file, and nothing else goes to the chain. */
+    const uint64_t datagrams = w->counts.datagrams, frames = w->counts.frames;
+    for (size_t i = 0; i < written; i++) {
+        count_block(w, w->block[i]);
+        if (a->live != NULL) {
+            slc_run_pet_live_push(a->live, w->block[i], a->raw == NULL, &w->counts);
+        }
     }
     if (status != SLC_OK) {
+        for (size_t i = 0; i < n; i++) {
+            count_unwritten(w, &w->head[i]);
+        }
+        w->counts.unwritten -= w->counts.datagrams - datagrams;
+        w->counts.unwritten_frames -= w->counts.frames - frames;
         slc_run_pet_fail(a, status, &error);
         return false;
-    }
-    for (size_t i = 0; a->live != NULL && i < n; i++) {
-        slc_run_pet_live_push(a->live, w->block[i], a->raw == NULL, &w->counts);
     }
     for (uint32_t i = 0; i < w->n; i++) {
         atomic_store_explicit(&w->ring[i]->taken, w->at[i], memory_order_release);
@@ -211,4 +231,19 @@ void *slc_run_pet_writer_run(void *argument)
     tell_counts(w, slc_clock_seconds());
     atomic_store(&a->written, true);
     return NULL;
+}
+
+void slc_run_pet_writer_count_rest(slc_run_pet_writer *w)
+{
+    while (look(w) > 0) {
+        for (uint32_t i = 0; i < w->n; i++) {
+            while (w->front[i] != NULL) {
+                const slc_io_pet_block block = slc_io_pet_block_of(w->front[i]);
+                count_unwritten(w, &block);
+                w->at[i] += SLC_PET_RAW_BLOCK + (uint64_t)block.payload;
+                look_at(w, i);
+            }
+        }
+    }
+    tell_counts(w, slc_clock_seconds());
 }

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What is lost of datagrams is told on standard error by sluice pet acquire, under -q, too, and makes the exit status 1
+# above 0.1 % of the frames. The sender leaves numbers out, and waits for what it sent to be in the file, so that nothing
+# here depends on how fast the machine is.
+. "$(dirname "$0")/common.sh" "$@"
+. "$source/tests/cli/pet_receiver.sh"
+
+# receive NAME OPTIONS...: starts it, quietly, at a port that is free now; -q tells no address.
+receive() {
+    local name=$1
+    shift
+    last="sluice pet acquire $*"
+    address=127.0.0.1:$(python3 -c 'import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    "$sluice" pet acquire --listen "$address" -q --json -o "$name" "$@" >out 2>err </dev/null &
+    receiver=$!
+}
+# play NAME: runs the Python program on standard input, which sends by send(number, frames, module, other) and
+# send_bytes(bytes).
+play() {
+    cat >play.py
+    python3 - "$address" "$1" <<'P' || fail "cannot send"
+import os, socket, struct, sys, time
+host, port = sys.argv[1].rsplit(":", 1)
+raw = sys.argv[2]
+for _ in range(400):
+    if os.path.exists(raw) and os.path.getsize(raw) >= 64:
+        break
+    time.sleep(0.05)
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sent = waiting = 0
+def settle():
+    for _ in range(4000):
+        if os.path.getsize(raw) >= 64 + sent:
+            return
+        time.sleep(0.005)
+    sys.exit("what was sent is not in the file")
+def send_bytes(data):
+    global sent, waiting
+    s.sendto(data, (host, int(port)))
+    sent += len(data)
+    waiting += 1
+    if waiting == 50:
+        waiting = 0
+        settle()
+def frame(module, ticks):
+    return bytes([0x50, module]) + struct.pack(">Q", ticks) + b"\x01\x02\x01\xff\x14\x00"
+def datagram(number, frames=4, module=2, other=0):
+    times = ((number * 4 + i) * 1000000 + module + other * 500 for i in range(frames))
+    return struct.pack("<Q", number) + b"".join(frame(module, t) for t in times)
+def send(number, frames=4, module=2, other=0):
+    send_bytes(datagram(number, frames, module, other))
+exec(open("play.py").read())
+settle()
+time.sleep(0.1) # heads of blocks are in the size, too: the last datagrams may just be on their way
+P
+}
+
+# ---- loss, told and judged -------------------------------------------------------------------------------------------
+receive a.raw --sequence 0:8
+play a.raw <<'P'
+for n in range(1000): send(n)
+P
+finish TERM
+want 0
+want_silent
+equal "nothing lost" "$(key out "o['lost'], o['lost_frames'], o['frames'], o['unwritten']")" "(0, 0, 4000, 0)"
+
+# One of a thousand is not more than 0.1 %; two are.
+receive b.raw --sequence 0:8
+play b.raw <<'P'
+for n in range(1000):
+    if n != 500: send(n)
+P
+finish TERM
+want 0
+equal "one lost" "$(key out "o['lost'], o['lost_frames'], o['frames']")" "(1, 4, 3996)"
+want_err <<'E'
+sluice pet acquire: lost 1 datagrams, about 4 frames (0.1 %): 1 by the sequence counters; the system dropped 0, and 0 more while the ring was full
+E
+receive c.raw --sequence 0:8
+play c.raw <<'P'
+for n in range(1000):
+    if n != 500 and n != 700: send(n)
+P
+finish TERM
+want 1
+equal "two lost" "$(key out "o['lost'], o['lost_frames'], o['frames']")" "(2, 8, 3992)"
+want_err <<'E'
+sluice pet acquire: lost 2 datagrams, about 8 frames (0.2 %): 2 by the sequence counters; the system dropped 0, and 0 more while the ring was full
+sluice pet acquire: more than 0.1 % of the frames: exit status 1 (--tolerate-loss: 0)
+E
+# Nine of ten, of two modules whose datagrams have different sizes.
+receive d.raw --sequence 0:8 --tolerate-loss
+play d.raw <<'P'
+for n in range(0, 1001, 10): send(n, 4, 2)
+for n in range(0, 1001, 10): send(n, 1, 3)
+P
+finish TERM
+want 0
+equal "most lost" "$(key out "o['lost'], o['lost_frames'], o['frames']")" "(1800, 4500, 505)"
+want_err <<'E'
+sluice pet acquire: lost 1800 datagrams, about 4500 frames (89.9 %): 1800 by the sequence counters; the system dropped 0, and 0 more while the ring was full
+E
+
+# Without a counter what the system drops is told: the receiver stands still, and its socket has little room.
+receive e.raw --socket-buffer 64k
+play e.raw <<'P'
+for n in range(50): send_bytes(frame(2, n))
+P
+kill -STOP "$receiver"
+python3 - "$address" <<'P'
+import socket, sys
+host, port = sys.argv[1].rsplit(":", 1)
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for n in range(2000):
+    s.sendto(bytes([0x50, 2]) + bytes(14), (host, int(port)))
+P
+kill -CONT "$receiver"
+sleep 0.3
+finish TERM
+want 1
+equal "not known by counters" "$(key out "o['lost'], o['frames'] + o['lost_frames'], o['lost_frames'] > 100")" "(None, 2050, True)"
+grep -Eq '^sluice pet acquire: lost [0-9]+ datagrams, about [0-9]+ frames .*: no sequence counter tells of others; the system dropped [0-9]+' err ||
+    fail "it said: $(cat err)"
+passed
