@@ -158,6 +158,45 @@ bool slc_cli_print_json(const char *command, json_t *object)
     return made;
 }
 
+/* How many bytes of the text are its first character; 0: they are no UTF-8. */
+static size_t character(const char *text)
+{
+    for (size_t size = 1; size <= 4 && text[size - 1] != '\0'; size++) {
+        json_t *one = json_stringn(text, size);
+        json_decref(one);
+        if (one != NULL) {
+            return size;
+        }
+    }
+    return 0;
+}
+
+json_t *slc_cli_json_text(const char *text)
+{
+    json_t *string = text != NULL ? json_string(text) : NULL;
+    if (string != NULL || text == NULL) {
+        return text != NULL ? string : json_null();
+    }
+    char *escaped = malloc(4 * strlen(text) + 1), *to = escaped;
+    while (escaped != NULL && *text != '\0') {
+        const size_t size = character(text);
+        if (size == 0) {
+            (void)snprintf(to, 5, "\\x%02x", (unsigned char)*text);
+            to += 4;
+        } else if (*text == '\\') {
+            memcpy(to, "\\\\", 2);
+            to += 2;
+        } else {
+            memcpy(to, text, size);
+            to += size;
+        }
+        text += size > 0 ? size : 1;
+    }
+    string = escaped != NULL ? json_stringn(escaped, (size_t)(to - escaped)) : NULL;
+    free(escaped);
+    return string;
+}
+
 /* Appends a word, in single quotes where a shell would not take it as it is. Returns the new end. */
 static char *append_word(char *to, const char *word)
 {

@@ -47,6 +47,11 @@ bool slc_cli_finish_output(void);
 /* Prints one JSON object on standard output and gives it back. False where it could not be made. */
 bool slc_cli_print_json(const char *command, struct json_t *object);
 
+/* A text, such as the name of a file, which may have any bytes, as a JSON string, for json_pack's "o"; null
+ * for NULL. What is no UTF-8 has each byte that is none as \\xNN in hexadecimal, and its backslashes doubled.
+ */
+struct json_t *slc_cli_json_text(const char *text);
+
 /* Do two names mean one regular file ("-" is standard input), or will they once both are written? */
 bool slc_cli_same_file(const char *a, const char *b);
 

@@ -122,8 +122,8 @@ static json_t *ticks(int64_t value)
 static json_t *input_object(const slc_cluster_job *job, int i)
 {
     const slc_cluster_input *done = &job->done[i];
-    json_t *o = json_pack("{s:s, s:s, s:b}", "input", job->inputs[i], "format", done->about.format, "stream",
-                          (int)done->is_stream);
+    json_t *o = json_pack("{s:o, s:s, s:b}", "input", slc_cli_json_text(job->inputs[i]), "format",
+                          done->about.format, "stream", (int)done->is_stream);
     o = with_count(o, "frames", done->frames);
     o = with_count(o, "pixels", done->counts.pixels);
     o = with_count(o, "clustered", done->clustered);
@@ -158,7 +158,7 @@ bool slc_cluster_print_json(const slc_cluster_job *job)
     }
     if (wrong != 0) {
         json_decref(inputs);
-        slc_cli_say("cluster", "no memory for the JSON output, or a name that is not UTF-8");
+        slc_cli_say("cluster", "no memory for the JSON output");
         return false;
     }
     return slc_cli_print_json("cluster",

@@ -391,7 +391,7 @@ static int process(slc_label_job *job)
         good = slc_label_job_input(job, i);
     }
     good = close_outputs(job, good);
-    return good && report(job) ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    return good && report(job) && job->faults == 0 ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
 static void clear(slc_label_job *job)
@@ -399,6 +399,10 @@ static void clear(slc_label_job *job)
     slc_image_label_close(job->labeller);
     slc_columns_clear(&job->schema, &job->rows);
     free(job->labels);
+    for (size_t i = 0; i < job->n_pages; i++) {
+        free(job->pages[i].warning);
+        free(job->pages[i].fault);
+    }
     free(job->pages);
     free(job);
 }

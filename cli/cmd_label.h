@@ -30,6 +30,7 @@ typedef struct slc_label_page {
     uint32_t components;
     uint64_t foreground, largest; /* pixels, of the components that are kept; 0 where nothing tells areas */
     double seconds;               /* labelling alone */
+    char *warning, *fault;        /* what was told of it, or NULL; a page with a fault has no components */
 } slc_label_page;
 
 /* The components as they are written: the library's columns behind three that say where a row is from. */
@@ -62,10 +63,12 @@ typedef struct slc_label_job {
     slc_label_stats *stats;
     slc_label_page *pages;
     size_t n_pages, page_capacity;
+    uint64_t warnings, faults; /* pages that have some */
     slc_error error;
 } slc_label_job;
 
-/* Reads and labels one input, page after page. False after a complaint, or where a signal came. */
+/* Reads and labels one input, page after page. A page that is no use is told, counted in job->faults and
+ * written as one without components. False after a complaint, or where a signal came. */
 bool slc_label_job_input(slc_label_job *job, int input);
 
 /* Creates the file; job->written says which columns it has. */

@@ -22,6 +22,16 @@ static bool complain(slc_label_job *job)
     return false;
 }
 
+/* Keeps what was told of a page for the JSON output. */
+static bool keep_text(char **kept, const char *text)
+{
+    *kept = strdup(text);
+    if (*kept == NULL) {
+        slc_cli_say("label", "no memory for a message");
+    }
+    return *kept != NULL;
+}
+
 static bool complain_page(const slc_label_job *job, const slc_label_page *page, const char *text)
 {
     slc_cli_say("label", "%s: page %u: %s", job->inputs[page->input - 1], (unsigned)page->page, text);
@@ -63,7 +73,9 @@ static bool choose_threshold(slc_label_job *job, const slc_image *image, slc_lab
     page->threshold = job->threshold;
     if (job->otsu) {
         if (slc_image_otsu(image, &page->threshold, &job->error) != SLC_OK) {
-            return complain_page(job, page, job->error.text);
+            (void)complain_page(job, page, job->error.text);
+            job->faults++;
+            return keep_text(&page->fault, job->error.text);
         }
     } else if (image->type == SLC_IMAGE_F32 && fabs(job->threshold) <= (double)FLT_MAX) {
         page->threshold = (double)(float)job->threshold;
@@ -214,7 +226,7 @@ static bool write_labels(slc_label_job *job, const slc_image *image, const slc_l
         slc_io_image_writer_add(job->preview_writer, &labels, &job->error) != SLC_OK) {
         return complain(job);
     }
-    if (job->image_writer == NULL) {
+    if (job->image_writer == NULL || job->labels == NULL) {
         return true;
     }
     if (job->narrow) {
@@ -314,11 +326,30 @@ static bool stream_page(slc_label_job *job, const slc_image *image, slc_label_pa
 
 /* ---- an input ---------------------------------------------------------------------------------- */
 
-static bool one_page(slc_label_job *job, int input, uint32_t number, const slc_image *image)
+/* A page of nothing, so that those behind it keep their places in the outputs. */
+static bool blank_page(slc_label_job *job, const slc_image *image, slc_label_page *page)
+{
+    if (!reserve_rows(job, page, 1) || (!job->options->stream && !reserve_labels(job, image, page))) {
+        return false;
+    }
+    slc_columns_reset(&job->rows);
+    slc_columns_end_event(&job->rows);
+    if (job->labels != NULL) {
+        memset(job->labels, 0, image->width * image->height * sizeof *job->labels);
+    }
+    return write_rows(job, page, 0) && write_labels(job, image, page);
+}
+
+static bool one_page(slc_label_job *job, int input, uint32_t number, const slc_image *image,
+                     const char *warning)
 {
     slc_label_page *page = new_page(job, input, number, image);
-    if (page == NULL || !choose_threshold(job, image, page)) {
+    if (page == NULL || (warning != NULL && !keep_text(&page->warning, warning)) ||
+        !choose_threshold(job, image, page)) {
         return false;
+    }
+    if (page->fault != NULL) {
+        return blank_page(job, image, page);
     }
     if (job->options->stream) {
         return stream_page(job, image, page);
@@ -336,13 +367,22 @@ bool slc_label_job_input(slc_label_job *job, int input)
     }
     slc_status status = SLC_OK;
     bool good = true;
-    for (uint32_t number = 1; good && !slc_cli_interrupted(); number++) {
+    uint64_t warned = 0;
+    for (uint32_t number = 1; good && status == SLC_OK && !slc_cli_interrupted(); number++) {
         status = slc_io_images_next(images, &image, &job->error);
-        if (status != SLC_OK) {
-            break;
+        const char *warning = slc_io_images_warning(images);
+        if (warning != NULL && warned++ == 0) {
+            slc_cli_say("label", "%s", warning);
         }
-        good = one_page(job, input, number, &image);
+        if (status == SLC_OK) {
+            good = one_page(job, input, number, &image, warning);
+        }
     }
+    if (warned > 1) {
+        slc_cli_say("label", "%s: as much is to be told of %llu more of its pages: --json tells all of it",
+                    job->inputs[input], (unsigned long long)warned - 1);
+    }
+    job->warnings += warned;
     if (good && status != SLC_OK && status != SLC_END) {
         good = complain(job);
     }

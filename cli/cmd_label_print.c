@@ -25,6 +25,11 @@ void slc_label_print_table(const slc_label_job *job)
         const slc_label_page *page = &job->pages[i];
         char size[48];
         (void)snprintf(size, sizeof size, "%zux%zu", page->width, page->height);
+        if (page->fault != NULL) {
+            (void)printf("%-*s %5" PRIu32 " %13s %11s %12s %8s %12s %10s\n", wide,
+                         job->inputs[page->input - 1], page->page, size, "-", "-", "-", "-", "-");
+            continue;
+        }
         (void)printf("%-*s %5" PRIu32 " %13s %11" PRIu32 " %12" PRIu64 " %8.2f %12" PRIu64 " %10.3f\n", wide,
                      job->inputs[page->input - 1], page->page, size, page->components, page->foreground,
                      100 * (double)page->foreground / pixels_of(page), page->largest, 1e3 * page->seconds);
@@ -46,12 +51,13 @@ void slc_label_print_note(const slc_label_job *job)
 static json_t *page_object(const slc_label_job *job, const slc_label_page *page)
 {
     json_t *threshold = isnan(page->threshold) ? json_null() : json_real(page->threshold);
-    return json_pack("{s:s, s:I, s:s, s:I, s:I, s:o, s:I, s:I, s:I, s:f}", "input",
-                     job->inputs[page->input - 1], "page", (json_int_t)page->page, "type",
+    return json_pack("{s:o, s:I, s:s, s:I, s:I, s:o, s:I, s:I, s:I, s:f, s:o, s:o}", "input",
+                     slc_cli_json_text(job->inputs[page->input - 1]), "page", (json_int_t)page->page, "type",
                      slc_image_type_name(page->type), "width", (json_int_t)page->width, "height",
                      (json_int_t)page->height, "threshold", threshold, "components",
                      (json_int_t)page->components, "foreground", (json_int_t)page->foreground, "largest",
-                     (json_int_t)page->largest, "seconds", page->seconds);
+                     (json_int_t)page->largest, "seconds", page->seconds, "warning",
+                     slc_cli_json_text(page->warning), "fault", slc_cli_json_text(page->fault));
 }
 
 bool slc_label_print_json(const slc_label_job *job)
@@ -63,7 +69,7 @@ bool slc_label_print_json(const slc_label_job *job)
     }
     if (wrong != 0) {
         json_decref(pages);
-        slc_cli_say("label", "no memory for the JSON output, or a name that is not UTF-8");
+        slc_cli_say("label", "no memory for the JSON output");
         return false;
     }
     const slc_label_options *options = job->options;
@@ -77,9 +83,10 @@ bool slc_label_print_json(const slc_label_job *job)
     }
     return slc_cli_print_json(
         "label",
-        json_pack("{s:s, s:s, s:s, s:o, s:s, s:I, s:b, s:b, s:o}", "version", slc_version(), "algorithm",
-                  options->stream ? "stream" : options->algorithm, "device", gpu ? options->device : "cpu",
-                  "gpus", gpus, "simd", slc_simd_name(job->config.target), "connectivity",
-                  (json_int_t)options->connectivity, "inverse", options->inverse ? 1 : 0, "stream",
-                  options->stream ? 1 : 0, "pages", pages));
+        json_pack("{s:s, s:s, s:s, s:o, s:s, s:I, s:b, s:b, s:I, s:I, s:o}", "version", slc_version(),
+                  "algorithm", options->stream ? "stream" : options->algorithm, "device",
+                  gpu ? options->device : "cpu", "gpus", gpus, "simd", slc_simd_name(job->config.target),
+                  "connectivity", (json_int_t)options->connectivity, "inverse", options->inverse ? 1 : 0,
+                  "stream", options->stream ? 1 : 0, "warnings", (json_int_t)job->warnings, "faults",
+                  (json_int_t)job->faults, "pages", pages));
 }

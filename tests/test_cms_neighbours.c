@@ -18,17 +18,17 @@ enum { EVENTS = 3, FRAGMENTS = 7, WORDS = 5, FRAGMENT_BYTES = 8 + 8 + 24 + 8 };
 /* What is done to a fragment, from its id on. */
 typedef struct damage {
     const char *name;
-    uint8_t byte, flip;
     slc_fault_code code;
+    uint8_t byte, flip;
     bool kept;
 } damage;
 
 static const damage damages[] = {
-    {"source", 9, 1, SLC_FAULT_CMS_HEADER, false},
-    {"length", FRAGMENT_BYTES - 4, 3, SLC_FAULT_CMS_LENGTH, true},
-    {"id", 1, 8, SLC_FAULT_CMS_HEADER, false},
-    {"header", 15, 0x10, SLC_FAULT_CMS_HEADER, false},
-    {"trailer", FRAGMENT_BYTES - 1, 0x80, SLC_FAULT_CMS_TRAILER, false},
+    {"source", SLC_FAULT_CMS_HEADER, 9, 1, false},
+    {"length", SLC_FAULT_CMS_LENGTH, FRAGMENT_BYTES - 4, 3, true},
+    {"id", SLC_FAULT_CMS_HEADER, 1, 8, false},
+    {"header", SLC_FAULT_CMS_HEADER, 15, 0x10, false},
+    {"trailer", SLC_FAULT_CMS_TRAILER, FRAGMENT_BYTES - 1, 0x80, false},
 };
 enum { KINDS = sizeof damages / sizeof *damages };
 

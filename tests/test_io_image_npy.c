@@ -235,6 +235,7 @@ static void test_colours(void **state)
     assert_string_equal(read.error.text, "");
     assert_int_equal(read.n, 1);
     assert_int_equal(read.page[0].type, SLC_IMAGE_U16);
+    assert_string_equal(read.warning, "a: of the 4 samples of each pixel the last, alpha, is not read");
     assert_true(pixel_at(&read.page[0], 0, 0) == 2);
     assert_true(pixel_at(&read.page[0], 1, 0) == 465); /* 0.299 256 + 0.587 512 + 0.114 768 = 464.64 */
     free_pages(&read);
@@ -247,6 +248,29 @@ static void test_colours(void **state)
     n = npy(file, DICT("|u1", "False", "(2, 2, 3)"), rgb, 11);
     assert_refused(file, n, "a.npy", SLC_ERR_FORMAT,
                    "a.npy: byte 84: the file ends, and of 4 pixels or groups of pixels 1 are missing");
+}
+
+/* (height, width, 1) of any number is one image, in both orders of the axes. */
+static void test_one_sample(void **state)
+{
+    (void)state;
+    uint8_t file[ROOM];
+    for (unsigned fortran = 0; fortran < 2; fortran++) {
+        const float values[6] = {0, 1, 2, 3, 4, 5};
+        const size_t n = fortran != 0 ? npy(file, DICT("<f4", "True", "(2, 3, 1)"), values, sizeof values)
+                                      : npy(file, DICT("<f4", "False", "(2, 3, 1)"), values, sizeof values);
+        pages read = read_memory(file, n, "a", NULL);
+        assert_string_equal(read.error.text, "");
+        assert_string_equal(read.warning, "");
+        assert_int_equal(read.n, 1);
+        assert_int_equal(read.page[0].width, 3);
+        assert_int_equal(read.page[0].height, 2);
+        for (size_t i = 0; i < 6; i++) {
+            assert_true(pixel_at(&read.page[0], i % 3, i / 3) ==
+                        (fortran != 0 ? (double)(i / 3 + 2 * (i % 3)) : (double)i));
+        }
+        free_pages(&read);
+    }
 }
 
 /* ---- NumPy ----------------------------------------------------------------------------------- */
@@ -388,6 +412,7 @@ int main(void)
         cmocka_unit_test(test_what_a_float_cannot_hold),
         cmocka_unit_test(test_doubles_are_rounded),
         cmocka_unit_test(test_colours),
+        cmocka_unit_test(test_one_sample),
         cmocka_unit_test_setup_teardown(test_files_of_numpy, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_numpy_reads_ours, make_folder, remove_folder),
     };

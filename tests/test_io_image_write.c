@@ -132,7 +132,8 @@ static void refused_page(const char *ending, slc_image_type first, slc_image_typ
     char name[160];
     slc_io_image_writer *writer = NULL;
     slc_error error = {SLC_OK, ""};
-    slc_image a = random_image(first, 4, 4, 0, false, 1), b = random_image(second, width, 4, 0, false, 2);
+    slc_image a = random_image(first, width == 1 ? 1 : 4, 4, 0, false, 1);
+    slc_image b = random_image(second, width, 4, 0, false, 2);
     named(name, sizeof name, ending);
     assert_int_equal(slc_io_image_writer_open(name, &writer, NULL), SLC_OK);
     assert_int_equal(slc_io_image_writer_add(writer, &a, NULL), SLC_OK);
@@ -155,6 +156,8 @@ static void test_refusals(void **state)
     refused_page(".npy", SLC_IMAGE_U8, SLC_IMAGE_U8, 5, "page 2 differs in size or type from the first");
     refused_page(".npy", SLC_IMAGE_U16, SLC_IMAGE_U16, 4,
                  "several pages of 4 columns of u8, u16 or bits would be read as colours: write TIFF");
+    refused_page(".npy", SLC_IMAGE_F32, SLC_IMAGE_F32, 1,
+                 "several pages of one column would be read as one image: write TIFF");
     refused_page(".npy", SLC_IMAGE_U16, SLC_IMAGE_U8, 4, "page 2 differs in size or type from the first");
     refused_page(".pgm", SLC_IMAGE_U16, SLC_IMAGE_F32, 4,
                  "pixels of type f32 cannot be written to .pgm, which has u8 and u16");

@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-/* Colours become grey by Rec. 601 luma, rounded, alpha is ignored; palettes are looked up. An NPY array
+/* Colours become grey by Rec. 601 luma, rounded, alpha is not read (slc_io_images_warning says so); palettes
+ * are looked up. An NPY array
  * (height, width, 3 or 4) of u8 or u16 is an image of colours. Numbers of NPY and TIFF that are no type of
  * slc_image become f32: i8, i16, i32, i64 and u64 are refused where a value cannot be kept exactly, f64 is
  * rounded to the nearest float (infinity beyond the largest), f16 has no other values; bool is u8. A PBM or
@@ -37,11 +38,17 @@ SLC_API void slc_io_images_close(slc_io_images *images);
 
 SLC_API const char *slc_io_images_format(const slc_io_images *images); /* "pnm", "png", "tiff", "npy" */
 
-/* The next page (TIFF pages; several PNM images in one file; the planes of an NPY array of three dimensions,
- * but for colours; others have one). *image points into memory of `images`, which holds until the next call.
- * SLC_END behind the last. SLC_ERR_FORMAT, SLC_ERR_UNSUPPORTED: *error names the file, the page, the place
- * where there is one, and the reason. */
+/* The next page (TIFF pages, or the images of an ImageJ stack in one directory; several PNM images in one
+ * file; the planes of an NPY array of three dimensions, but for colours; others have one). *image points into
+ * memory of `images`, which holds until the next call. SLC_END behind the last. SLC_ERR_FORMAT,
+ * SLC_ERR_UNSUPPORTED: *error names the file, the page, the place where there is one, and the reason. */
 SLC_API slc_status slc_io_images_next(slc_io_images *images, slc_image *image, slc_error *error);
+
+/* What has to be told of the last slc_io_images_next though it succeeded, or found the end: samples that are
+ * not read, libtiff's warnings on the page's directory, fewer pages than the file tells of. It names the file
+ * and the page; NULL where there is nothing. It holds until the next call. Warnings of libtiff while it
+ * decodes pixels are errors, as pixels are not what they were. */
+SLC_API const char *slc_io_images_warning(const slc_io_images *images);
 
 /* Writes one image; the format is that of the name's ending (.pgm .pbm .png .tif .tiff .npy). The file
  * appears when it is complete. SLC_ERR_USAGE for a type that the format does not have, naming those that it

@@ -43,13 +43,27 @@ void slc_io_image_config_default(slc_io_image_config *config)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
+static void name_page(const slc_io_images *images, char page[40])
+{
+    page[0] = '\0';
+    if (images->page > 1 || (images->page == 1 && images->format != NULL && images->format->names_page)) {
+        (void)snprintf(page, 40, " page %zu:", images->page);
+    }
+}
+
+/* Texts may quote the input: keeps them one printable line. */
+static void make_printable(char *text)
+{
+    for (; *text != '\0'; text++) {
+        *text = (unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text;
+    }
+}
+
 slc_status slc_io_image_fail(const slc_io_images *images, slc_error *error, slc_status status, uint64_t place,
                              const char *format, ...)
 {
-    char page[40] = "", byte[40] = "", reason[400] = "";
-    if (images->page > 1 || (images->page == 1 && images->format != NULL && images->format->names_page)) {
-        (void)snprintf(page, sizeof page, " page %zu:", images->page);
-    }
+    char page[40], byte[40] = "", reason[400] = "";
+    name_page(images, page);
     if (place != SLC_IO_IMAGE_NO_PLACE) {
         (void)snprintf(byte, sizeof byte, " byte %llu:", (unsigned long long)place);
     }
@@ -57,11 +71,25 @@ slc_status slc_io_image_fail(const slc_io_images *images, slc_error *error, slc_
     va_start(arguments, format);
     (void)vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    /* Texts may quote the input: keep them one printable line. */
-    for (char *at = reason; *at != '\0'; at++) {
-        *at = (unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at;
-    }
+    make_printable(reason);
     return slc_fail(error, status, "%s:%s%s %s", images->stream.name, page, byte, reason);
+}
+
+void slc_io_image_warn(slc_io_images *images, const char *format, ...)
+{
+    char page[40], reason[400] = "";
+    name_page(images, page);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    make_printable(reason);
+    const size_t size = strlen(images->warning), room = sizeof images->warning - size;
+    if (size > 0) {
+        (void)snprintf(images->warning + size, room, "; %s", reason);
+    } else {
+        (void)snprintf(images->warning, room, "%s:%s %s", images->stream.name, page, reason);
+    }
 }
 
 slc_status slc_io_image_refuse(const slc_io_images *images, const slc_io_image_unit *unit,
@@ -252,6 +280,7 @@ const char *slc_io_images_format(const slc_io_images *images)
 
 slc_status slc_io_images_next(slc_io_images *images, slc_image *image, slc_error *error)
 {
+    images->warning[0] = '\0';
     if (images->status == SLC_OK) {
         images->page++;
         images->status = images->format->next(images, &images->error);
@@ -263,4 +292,9 @@ slc_status slc_io_images_next(slc_io_images *images, slc_image *image, slc_error
         *error = images->error; /* the same again where there is no going on */
     }
     return images->status;
+}
+
+const char *slc_io_images_warning(const slc_io_images *images)
+{
+    return images->warning[0] != '\0' ? images->warning : NULL;
 }

@@ -19,7 +19,13 @@ typedef struct npy_state {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* What programs that load photographs make: (height, width, 3 or 4) of the types that photographs have. */
+/* What programs that load photographs make: (height, width, 3 or 4) of the types that photographs have, and
+ * (height, width, 1) of any. */
+static bool is_flat(const slc_io_npy_header *p)
+{
+    return p->n_dimensions == 3 && p->shape[2] == 1;
+}
+
 static bool is_colour(const slc_io_npy_header *p)
 {
     return p->n_dimensions == 3 && (p->number == SLC_IO_NUMBER_U8 || p->number == SLC_IO_NUMBER_U16) &&
@@ -35,7 +41,7 @@ static slc_status take_header(slc_io_images *images, const slc_io_npy_header *p,
             "an array of %zu dimensions: 2 (an image) and 3 (a stack of images) can be read",
             p->n_dimensions);
     }
-    const bool stack = p->n_dimensions == 3 && !is_colour(p);
+    const bool stack = p->n_dimensions == 3 && !is_colour(p) && !is_flat(p);
     const uint64_t *sides = p->shape + (stack ? 1 : 0);
     state->pages = stack ? p->shape[0] : 1;
     state->height = sides[0];
@@ -165,6 +171,9 @@ static slc_status next(slc_io_images *images, slc_error *error)
     const slc_status status = slc_io_image_shape(images, state->type, state->width, state->height, error);
     if (status != SLC_OK) {
         return status;
+    }
+    if (state->samples == 4) {
+        slc_io_image_warn(images, "of the 4 samples of each pixel the last, alpha, is not read");
     }
     return state->fortran ? next_fortran(images, state, error)
                           : slc_io_image_fill(images, &state->unit, error);

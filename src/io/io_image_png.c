@@ -248,6 +248,9 @@ static slc_status read_image(reading *r)
         read_plain(r);
     }
     png_read_end(r->png, NULL);
+    if ((r->colour & PNG_COLOR_MASK_ALPHA) != 0) {
+        slc_io_image_warn(r->images, "alpha is not read");
+    }
     return SLC_OK;
 }
 

@@ -43,6 +43,7 @@ struct slc_io_images {
     size_t capacity;
     slc_status status; /* of the last call; anything but SLC_OK stays */
     slc_error error;
+    char warning[512]; /* of the last call; empty where there is none */
 };
 
 /* Image sizes are 1 … SLC_IO_IMAGE_SIDE. */
@@ -53,6 +54,9 @@ struct slc_io_images {
 __attribute__((format(printf, 5, 6))) slc_status slc_io_image_fail(const slc_io_images *images,
                                                                    slc_error *error, slc_status status,
                                                                    uint64_t place, const char *format, ...);
+
+/* The same text becomes the warning of this call, or is put behind it. */
+__attribute__((format(printf, 2, 3))) void slc_io_image_warn(slc_io_images *images, const char *format, ...);
 
 /* Sets the shape of the page, with no memory behind it yet. SLC_ERR_FORMAT for sizes outside 1 … 2^32 - 2,
  * SLC_ERR_UNSUPPORTED where the pixels need more than max_bytes. */

@@ -2,8 +2,10 @@
  *
  * Reading TIFF through libtiff: files by their descriptor, pipes from memory. Pixels are asked for strip by
  * strip or tile by tile, and a strip is decoded only where the file has bytes enough for it, so that a small
- * file cannot claim much memory. Messages of libtiff become our error's text through handlers of this file
- * alone; nothing global is set. docs/formats/tiff.md; TIFF 6.0 (Adobe, 1992).
+ * file cannot claim much memory. Messages of libtiff become our error's text, or the page's warning, through
+ * handlers of this file alone; nothing global is set. Its decoders go on after damage that they see, with
+ * whatever pixels come out, and return success: what they say then is an error of ours. docs/formats/tiff.md;
+ * TIFF 6.0 (Adobe, 1992).
  */
 #include "io/io_image_tiff.h"
 
@@ -35,16 +37,29 @@ __attribute__((format(printf, 4, 0))) static int on_error(TIFF *tiff, void *user
     return 1;
 }
 
-/* Unknown tags and the like. */
+/* Microscopes and programs put tags of their own into nearly every file; these say nothing of pixels. */
 __attribute__((format(printf, 4, 0))) static int on_warning(TIFF *tiff, void *user, const char *module,
                                                             const char *format, va_list arguments)
 {
+    static const char unknown[] = "Unknown field with tag ";
     (void)tiff;
-    (void)user;
     (void)module;
-    (void)format;
-    (void)arguments;
+    slc_tiff_message *message = user;
+    if (strncmp(format, unknown, sizeof unknown - 1) == 0) {
+        return 1;
+    }
+    if (message->warning[0] == '\0') {
+        (void)vsnprintf(message->warning, sizeof message->warning, format, arguments);
+    } else {
+        message->more++;
+    }
     return 1;
+}
+
+static void forget(slc_tiff_message *message)
+{
+    message->text[0] = message->warning[0] = '\0';
+    message->more = 0;
 }
 
 TIFFOpenOptions *slc_tiff_options(slc_tiff_message *message)
@@ -57,22 +72,21 @@ TIFFOpenOptions *slc_tiff_options(slc_tiff_message *message)
     return options;
 }
 
-static tmsize_t on_read(thandle_t handle, void *to, tmsize_t size)
+size_t slc_tiff_read(slc_tiff_state *state, uint64_t from, void *to, size_t size)
 {
-    slc_tiff_state *state = (slc_tiff_state *)handle;
-    if (size <= 0 || state->at >= state->size) {
+    if (from >= state->size) {
         return 0;
     }
-    const uint64_t left = state->size - state->at;
-    const size_t want = (uint64_t)size < left ? (size_t)size : (size_t)left;
+    const uint64_t left = state->size - from;
+    const size_t want = size < left ? size : (size_t)left;
     size_t done = 0;
     if (state->bytes != NULL) {
-        memcpy(to, state->bytes + state->at, want);
+        memcpy(to, state->bytes + from, want);
         done = want;
     }
     while (done < want) {
         const ssize_t n = pread(state->file, (uint8_t *)to + done, want - done,
-                                (off_t)(state->begin + state->at + done));
+                                (off_t)(state->begin + from + done));
         if (n < 0 && errno == EINTR) {
             continue;
         }
@@ -82,6 +96,13 @@ static tmsize_t on_read(thandle_t handle, void *to, tmsize_t size)
         }
         done += (size_t)n;
     }
+    return done;
+}
+
+static tmsize_t on_read(thandle_t handle, void *to, tmsize_t size)
+{
+    slc_tiff_state *state = (slc_tiff_state *)handle;
+    const size_t done = size > 0 ? slc_tiff_read(state, state->at, to, (size_t)size) : 0;
     state->at += done;
     return (tmsize_t)done;
 }
@@ -123,7 +144,7 @@ slc_status slc_tiff_fail(const slc_io_images *images, slc_error *error, const ch
                                  strerror(state->wrong));
     }
     /* Some messages begin with the name, which ours do as well. */
-    const char *message = state->message.text;
+    const char *message = state->message.text[0] != '\0' ? state->message.text : state->message.warning;
     const size_t name = strlen(images->stream.name);
     if (strncmp(message, images->stream.name, name) == 0 && strncmp(message + name, ": ", 2) == 0) {
         message += name + 2;
@@ -245,6 +266,28 @@ static slc_status check_part(slc_io_images *images, uint32_t number, uint64_t si
     return SLC_OK;
 }
 
+slc_status slc_tiff_reserve_part(slc_io_images *images, uint16_t plane, uint64_t size, slc_error *error)
+{
+    slc_tiff_state *state = images->state;
+    if (state->capacity[plane] < size) {
+        free(state->part[plane]);
+        state->part[plane] = malloc((size_t)size);
+        state->capacity[plane] = state->part[plane] != NULL ? (size_t)size : 0;
+    }
+    return state->part[plane] != NULL
+               ? SLC_OK
+               : slc_io_image_fail(images, error, SLC_ERR_MEMORY, SLC_IO_IMAGE_NO_PLACE,
+                                   "no memory for a strip or tile of %llu bytes", (unsigned long long)size);
+}
+
+/* Whether libtiff said something while it decoded. Of LZW it warns of codes in the old order, which it reads
+ * all the same; what else is wrong with LZW is an error. */
+static bool is_damaged(const slc_tiff_state *state)
+{
+    return state->message.text[0] != '\0' ||
+           (state->message.warning[0] != '\0' && state->page.compression != COMPRESSION_LZW);
+}
+
 /* Decodes the part at (x, y) of one plane into state->part[plane]. */
 static slc_status read_part(slc_io_images *images, uint32_t x, uint32_t y, uint16_t plane, uint32_t rows,
                             slc_error *error)
@@ -254,24 +297,19 @@ static slc_status read_part(slc_io_images *images, uint32_t x, uint32_t y, uint1
     const uint32_t number = page->tiled ? TIFFComputeTile(state->tiff, x, y, 0, plane)
                                         : TIFFComputeStrip(state->tiff, y, plane);
     const uint64_t size = page->part_row_bytes * (page->tiled ? page->part_height : rows);
-    const slc_status status = check_part(images, number, size, error);
+    slc_status status = check_part(images, number, size, error);
     if (status != SLC_OK) {
         return status;
     }
-    if (state->capacity[plane] < size) {
-        free(state->part[plane]);
-        state->part[plane] = malloc((size_t)size);
-        state->capacity[plane] = state->part[plane] != NULL ? (size_t)size : 0;
+    status = slc_tiff_reserve_part(images, plane, size, error);
+    if (status != SLC_OK) {
+        return status;
     }
-    if (state->part[plane] == NULL) {
-        return slc_io_image_fail(images, error, SLC_ERR_MEMORY, SLC_IO_IMAGE_NO_PLACE,
-                                 "no memory for a strip or tile of %llu bytes", (unsigned long long)size);
-    }
-    state->message.text[0] = '\0';
+    forget(&state->message);
     const tmsize_t n = page->tiled
                            ? TIFFReadEncodedTile(state->tiff, number, state->part[plane], (tmsize_t)size)
                            : TIFFReadEncodedStrip(state->tiff, number, state->part[plane], (tmsize_t)size);
-    if (n < 0 || (uint64_t)n != size) {
+    if (n < 0 || (uint64_t)n != size || is_damaged(state)) {
         char what[64];
         (void)snprintf(what, sizeof what, "%s %u cannot be decoded", page->tiled ? "tile" : "strip", number);
         return slc_tiff_fail(images, error, what);
@@ -318,9 +356,6 @@ static slc_status read_pixels(slc_io_images *images, slc_error *error)
             return status;
         }
     }
-    for (size_t y = 0; images->image.type == SLC_IMAGE_BITS && y < images->image.height; y++) {
-        slc_io_image_trim(images->pixels + y * images->row_bytes, images->image.width);
-    }
     return SLC_OK;
 }
 
@@ -348,20 +383,60 @@ static slc_status expect_end(slc_io_images *images, slc_error *error)
     return SLC_END;
 }
 
+/* The file says that it has images that it does not have as pages, nor where a stack has them. */
+static slc_status end(slc_io_images *images, slc_error *error)
+{
+    const slc_tiff_state *state = images->state;
+    const slc_status status = expect_end(images, error);
+    if (status == SLC_END && state->told >= images->page) {
+        slc_io_image_warn(images, "there is none, and the file's description tells of %llu images (ImageJ)",
+                          (unsigned long long)state->told);
+    }
+    return status;
+}
+
+/* What libtiff had to say of the directory, which it could read. */
+static void tell_directory(slc_io_images *images)
+{
+    const slc_tiff_message *message = &((slc_tiff_state *)images->state)->message;
+    if (message->text[0] != '\0') {
+        slc_io_image_warn(images, "libtiff: %s", message->text);
+    }
+    if (message->warning[0] != '\0') {
+        char more[40] = "";
+        if (message->more > 0) {
+            (void)snprintf(more, sizeof more, " (and %u more)", message->more);
+        }
+        slc_io_image_warn(images, "libtiff: %s%s", message->warning, more);
+    }
+}
+
 static slc_status next(slc_io_images *images, slc_error *error)
 {
     slc_tiff_state *state = images->state;
-    state->message.text[0] = '\0';
     if (images->page > 1) {
-        if (TIFFLastDirectory(state->tiff)) {
-            return expect_end(images, error);
+        forget(&state->message);
+        if (state->is_stack ? images->page > state->told : TIFFLastDirectory(state->tiff) != 0) {
+            return end(images, error);
         }
-        if (!TIFFReadDirectory(state->tiff)) {
+        if (!state->is_stack && !TIFFReadDirectory(state->tiff)) {
             return slc_tiff_fail(images, error, "the page's directory cannot be read");
         }
     }
-    const slc_status status = slc_tiff_describe(images, error);
-    return status == SLC_OK ? read_pixels(images, error) : status;
+    slc_status status = slc_tiff_describe(images, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    tell_directory(images);
+    if (images->page == 1) {
+        slc_tiff_find_stack(state);
+    }
+    status = state->is_stack ? slc_tiff_read_stack(images, error) : read_pixels(images, error);
+    for (size_t y = 0; status == SLC_OK && images->image.type == SLC_IMAGE_BITS && y < images->image.height;
+         y++) {
+        slc_io_image_trim(images->pixels + y * images->row_bytes, images->image.width);
+    }
+    return status;
 }
 
 const slc_io_image_format slc_io_image_tiff = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the library: a TIFF page between the two files that read it: io_image_tiff.c gets bytes and decoded
- * strips and tiles, io_image_tiff_page.c knows what their samples mean. And what libtiff has to say, for
- * io_image_tiff_write.c as well.
+ * Inside the library: a TIFF page between the files that read it: io_image_tiff.c gets bytes and decoded
+ * strips and tiles, io_image_tiff_page.c knows what their samples mean, io_image_tiff_stack.c reads images
+ * that libtiff does not know of. And what libtiff has to say, for io_image_tiff_write.c as well.
  */
 #ifndef SLUICE_IO_IMAGE_TIFF_H
 #define SLUICE_IO_IMAGE_TIFF_H
@@ -35,13 +35,14 @@ typedef struct slc_tiff_page {
     uint8_t palette[256];
 } slc_tiff_page;
 
-/* The first that libtiff had to say since text[0] was 0. */
+/* The first errors and warnings of libtiff since the texts were empty. */
 typedef struct slc_tiff_message {
-    char text[256];
+    char text[256], warning[256];
+    unsigned more; /* warnings behind the first */
 } slc_tiff_message;
 
-/* Options of an open file, to read or to write: complaints go to the message, warnings nowhere; nothing
- * global is set. NULL where there is no memory. */
+/* Options of an open file, to read or to write: complaints and warnings go to the message, but for warnings
+ * of tags that libtiff does not know; nothing global is set. NULL where there is no memory. */
 TIFFOpenOptions *slc_tiff_options(slc_tiff_message *message);
 
 typedef struct slc_tiff_state {
@@ -55,7 +56,20 @@ typedef struct slc_tiff_state {
     slc_tiff_page page;
     uint8_t *part[SLC_TIFF_PLANES]; /* one strip or tile of each plane */
     size_t capacity[SLC_TIFF_PLANES];
+    uint64_t told;        /* images of an ImageJ file by its own words; 0: no such words */
+    uint64_t stack_begin; /* of their pixels, one image after the other, where libtiff knows of one only */
+    bool is_stack;
 } slc_tiff_state;
+
+/* Bytes `from` of the file into `to`; how many there were. */
+size_t slc_tiff_read(slc_tiff_state *state, uint64_t from, void *to, size_t size);
+/* Room for `size` bytes in state->part[plane]. */
+slc_status slc_tiff_reserve_part(slc_io_images *images, uint16_t plane, uint64_t size, slc_error *error);
+
+/* Looks, on page 1, whether this is an ImageJ stack. */
+void slc_tiff_find_stack(slc_tiff_state *state);
+/* Reads image number images->page of the stack. */
+slc_status slc_tiff_read_stack(slc_io_images *images, slc_error *error);
 
 /* Reads the current directory into state->page and sets the shape of the page. */
 slc_status slc_tiff_describe(slc_io_images *images, slc_error *error);

@@ -133,6 +133,21 @@ static slc_status take_layout(slc_io_images *images, TIFF *tiff, slc_tiff_page *
     return SLC_OK;
 }
 
+/* Tells of the samples of a pixel that are not read. */
+static void tell_samples(slc_io_images *images, TIFF *tiff, const slc_tiff_page *page)
+{
+    const unsigned read = page->meaning == SLC_TIFF_COLOUR ? 3 : 1, left = page->samples - read;
+    uint16_t n = 0;
+    const uint16_t *kinds = NULL;
+    if (page->samples <= read) {
+        return;
+    }
+    const bool alpha = left == 1 && TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &n, &kinds) && n == 1 &&
+                       (kinds[0] == EXTRASAMPLE_ASSOCALPHA || kinds[0] == EXTRASAMPLE_UNASSALPHA);
+    slc_io_image_warn(images, "of the %u samples of each pixel the last%s %s not read", page->samples,
+                      alpha ? ", alpha," : "", left == 1 ? "is" : "ones are");
+}
+
 slc_status slc_tiff_describe(slc_io_images *images, slc_error *error)
 {
     slc_tiff_state *state = images->state;
@@ -149,7 +164,11 @@ slc_status slc_tiff_describe(slc_io_images *images, slc_error *error)
                                     ? slc_io_number_type((slc_io_number)page->unit.kind)
                                     : SLC_IMAGE_U8;
     status = slc_io_image_shape(images, type, page->width, page->height, error);
-    return status == SLC_OK ? take_layout(images, state->tiff, page, error) : status;
+    status = status == SLC_OK ? take_layout(images, state->tiff, page, error) : status;
+    if (status == SLC_OK) {
+        tell_samples(images, state->tiff, page);
+    }
+    return status;
 }
 
 /* ---- samples to pixels ----------------------------------------------------------------------- */

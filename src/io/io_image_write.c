@@ -136,6 +136,11 @@ static slc_status add_npy(slc_io_image_writer *writer, const slc_image *image, s
                         "TIFF",
                         writer->path, image->width);
     }
+    if (writer->pages > 0 && image->width == 1) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "%s: several pages of one column would be read as one image: write TIFF",
+                        writer->path);
+    }
     slc_status status = writer->pages == 0 ? put_npy_header(writer, 1, error) : SLC_OK;
     if (status == SLC_OK && bits) {
         status = slc_io_image_room(writer, image->width, error);

@@ -83,6 +83,7 @@ typedef struct pages {
     slc_status open_status, status; /* status: SLC_END where all was read */
     slc_error error;
     char format[8];
+    char warning[512]; /* the first */
     size_t n;
     slc_image page[MOST_PAGES]; /* copies; the first MOST_PAGES of n */
 } pages;
@@ -108,6 +109,14 @@ static inline slc_image copy_of(const slc_image *image)
     return copy;
 }
 
+static inline void keep_warning(const slc_io_images *images, pages *read)
+{
+    const char *warning = slc_io_images_warning(images);
+    if (warning != NULL && read->warning[0] == '\0') {
+        (void)strncpy(read->warning, warning, sizeof read->warning - 1);
+    }
+}
+
 static inline void read_on(slc_io_images *images, pages *read)
 {
     if (read->open_status != SLC_OK) {
@@ -119,11 +128,13 @@ static inline void read_on(slc_io_images *images, pages *read)
     (void)strncpy(read->format, slc_io_images_format(images), sizeof read->format - 1);
     slc_image image;
     while ((read->status = slc_io_images_next(images, &image, &read->error)) == SLC_OK) {
+        keep_warning(images, read);
         if (read->n < MOST_PAGES) {
             read->page[read->n] = copy_of(&image);
         }
         read->n++;
     }
+    keep_warning(images, read);
     /* What the end was, it stays. */
     slc_error again = {SLC_OK, ""};
     assert_int_equal(slc_io_images_next(images, &image, &again), read->status);
