@@ -118,10 +118,12 @@ static bool open_outputs(slc_velo_job *job, const char *command_line)
 static void write_outputs(slc_velo_job *job, const char *title, const char *command_line)
 {
     const slc_velo_options *options = job->options;
-    const bool keep = job->totals.events > 0; /* a run that read nothing replaces no earlier result */
+    /* A run that read nothing, or nothing of the VELO's, replaces no earlier result. */
+    const bool keep = job->totals.events > job->totals.faults.count[SLC_FAULT_EVENT_NO_VP];
     if (!keep && (options->output != NULL || options->table != NULL || options->report != NULL ||
                   options->write_accepted != NULL)) {
-        slc_cli_say("velo", "no events were read: no file was written");
+        slc_cli_say("velo", "%s: no file was written",
+                    job->totals.events == 0 ? "no events were read" : "no event has VELO banks");
     }
     if (job->hdf5 != NULL && keep) {
         const slc_status status = slc_io_hdf5_finish(job->hdf5, &job->error);

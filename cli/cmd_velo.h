@@ -23,7 +23,7 @@
 
 typedef struct slc_velo_options {
     const char *geometry, *table, *report, *output;
-    const char *algorithm, *strategy, *display;
+    const char *algorithm, *strategy, *display, *banks;
     uint64_t display_event; /* of --display, where it was given */
     uint64_t candidates, second_candidates, max_layer_hits, max_event_hits, batch;
     double max_scatter_seeding, max_scatter_extending, max_scatter_3hits;
@@ -37,7 +37,7 @@ typedef struct slc_velo_options {
 
 /* The table of options for the command's row, its defaults, and parsing: `--fast` changes the defaults of
  * other options. Return as slc_cli_parse. */
-enum { SLC_VELO_OPTIONS = 38 };
+enum { SLC_VELO_OPTIONS = 39 };
 extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
 void slc_velo_options_defaults(void *options);
 int slc_velo_options_parse(int argc, char **argv, slc_velo_options *options, int *first_operand);
@@ -46,6 +46,7 @@ int slc_velo_options_config(const slc_velo_options *options, slc_velo_config *co
 /* Which configuration of the track search it is: "default: local, …", and all its numbers. */
 void slc_velo_config_text(const slc_velo_track_config *track, char *text, size_t size);
 json_t *slc_velo_config_json(const slc_velo_track_config *track);
+const char *slc_velo_banks_name(slc_velo_banks banks);
 
 /* A batch also ends at so many bytes, so that memory is bounded whatever the events are. */
 enum { SLC_VELO_BATCH_BYTES = 16 << 20 };
@@ -54,6 +55,8 @@ typedef struct slc_velo_totals {
     uint64_t events, lost_events;
     uint64_t superpixels, isolated, pixels, hits, tracks, primaries;
     uint64_t cut_events; /* larger than --max-event-hits */
+    uint64_t superpixel_events,
+        retina_events; /* whose hits are of super-pixels; of the read-out's clusters */
     uint64_t checksum;
     double seconds, seconds_total; /* in the chain; from the first input to the last */
     slc_faults faults;
@@ -115,6 +118,7 @@ typedef struct slc_velo_input {
     const char *path;
     slc_io_source *source;
     bool raw, has_truth;
+    uint64_t retina_events;
     slc_faults faults, ending; /* of all that was taken; of the end of the input */
     slc_io_losses losses;
     slc_status read_status; /* of the last read, with its text */

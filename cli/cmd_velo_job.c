@@ -100,6 +100,8 @@ static bool add_to_totals(slc_velo_job *job, const slc_velo_slot *slot)
     totals->tracks += result->tracks.head.size;
     totals->primaries += result->primaries.head.size;
     totals->cut_events += result->n_cut_events;
+    totals->superpixel_events += result->n_superpixel_events;
+    totals->retina_events += result->n_retina_events;
     if (job->options->json) { /* the one place where it is shown, and it is no small work */
         totals->checksum = slc_velo_result_checksum(result, totals->checksum);
     }
@@ -186,6 +188,7 @@ bool slc_velo_job_take(slc_velo_job *job, slc_velo_slot *slot)
     if (input->raw) {
         slc_io_losses_add(&input->losses, slot->deferred);
     }
+    input->retina_events += slot->result.n_retina_events;
     input->has_truth = input->has_truth || slot->truth.particles.head.size > 0;
     slc_velo_timing_mark(&job->timing, slot->result.hits.head.n_events, slot->batch.size, slot->spent);
     slc_cli_progress_show(&job->progress, job->totals.events, 0);

@@ -133,6 +133,13 @@ static json_t *truth_object(const slc_velo_check *check)
                      impact_array(check), "vertices", vertices_object(check));
 }
 
+static json_t *banks_object(const slc_velo_job *job)
+{
+    return json_pack("{s:s, s:o, s:o}", "choice", slc_velo_banks_name(job->config.banks), "superpixel_events",
+                     number_u64(job->totals.superpixel_events), "retina_events",
+                     number_u64(job->totals.retina_events));
+}
+
 bool slc_velo_print_json(slc_velo_job *job)
 {
     slc_velo_totals *totals = &job->totals;
@@ -146,7 +153,8 @@ bool slc_velo_print_json(slc_velo_job *job)
         number_u64(totals->tracks), "vertices", number_u64(totals->primaries), "checksum", checksum, "faults",
         slc_cli_faults_json(&totals->faults));
     bool made = object != NULL &&
-                json_object_set_new(object, "tracking", slc_velo_config_json(&job->config.track)) == 0;
+                json_object_set_new(object, "tracking", slc_velo_config_json(&job->config.track)) == 0 &&
+                json_object_set_new(object, "banks", banks_object(job)) == 0;
     if (made && job->options->max_event_hits > 0) {
         made = json_object_set_new(object, "cut_events", number_u64(totals->cut_events)) == 0;
     }

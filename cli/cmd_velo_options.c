@@ -17,6 +17,11 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
      .kind = SLC_CLI_TEXT,
      .member = offsetof(slc_velo_options, geometry),
      .help = "LHCb's velo_geometry.bin; without it the ideal geometry"},
+    {.name = "banks",
+     .value = "WHICH",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_velo_options, banks),
+     .help = "hits of superpixels, of retina clusters, or auto: the first that an event has"},
     {.name = "fast",
      .kind = SLC_CLI_FLAG,
      .member = offsetof(slc_velo_options, fast),
@@ -414,6 +419,24 @@ static int choose_names(const slc_velo_options *options, slc_velo_track_config *
     return slc_cli_wrong(&slc_cmd_velo, "--strategy is standard, split or full, not '%s'", options->strategy);
 }
 
+static const char *const banks_names[] = {"auto", "superpixels", "retina"};
+
+const char *slc_velo_banks_name(slc_velo_banks banks)
+{
+    return banks_names[banks];
+}
+
+static int choose_banks(const slc_velo_options *options, slc_velo_banks *banks)
+{
+    for (int i = 0; i < 3; i++) {
+        if (options->banks == NULL || strcmp(options->banks, banks_names[i]) == 0) {
+            *banks = (slc_velo_banks)i;
+            return SLC_CLI_GO_ON;
+        }
+    }
+    return slc_cli_wrong(&slc_cmd_velo, "--banks is auto, superpixels or retina, not '%s'", options->banks);
+}
+
 int slc_velo_options_config(const slc_velo_options *options, slc_velo_config *config)
 {
     slc_velo_config_default(config);
@@ -421,7 +444,8 @@ int slc_velo_options_config(const slc_velo_options *options, slc_velo_config *co
     config->strict = options->strict;
     /* The checksum, which only --json prints, is over super-pixels too, and the report has their spectrum. */
     config->keep_superpixels = options->json || options->report != NULL;
-    return choose_names(options, &config->track);
+    const int status = choose_banks(options, &config->banks);
+    return status == SLC_CLI_GO_ON ? choose_names(options, &config->track) : status;
 }
 
 /* ---- what is said of it ------------------------------------------------------------------------ */

@@ -19,6 +19,11 @@ static void print_summary(const slc_velo_totals *totals)
                      totals->isolated);
         (void)printf("%-14s %" PRIu64 "\n", "pixels", totals->pixels);
     }
+    if (totals->retina_events > 0) {
+        (void)printf("%-14s %" PRIu64 " events with clusters of the read-out, %" PRIu64
+                     " with super-pixels\n",
+                     "banks", totals->retina_events, totals->superpixel_events);
+    }
     if (totals->cut_events > 0) {
         (void)printf("%-14s %" PRIu64 " with too many clusters: not searched for tracks\n", "cut events",
                      totals->cut_events);
@@ -269,6 +274,8 @@ slc_status slc_velo_print_csv(const slc_velo_job *job, const char *path, slc_err
     csv_count(out, "super_pixels", totals->superpixels);
     csv_count(out, "isolated", totals->isolated);
     csv_count(out, "pixels", totals->pixels);
+    csv_count(out, "superpixel_events", totals->superpixel_events);
+    csv_count(out, "retina_events", totals->retina_events);
     csv_count(out, "clusters", totals->hits);
     csv_count(out, "tracks", totals->tracks);
     csv_count(out, "vertices", totals->primaries);

@@ -69,6 +69,28 @@ static void tell_faults(const char *path, const slc_faults *faults)
     }
 }
 
+/* What hits were made of, where that was not asked for by name; and that there was nothing to make them of.
+ * Events without banks of theirs among others are faults. */
+static void tell_banks(slc_velo_job *job, const slc_velo_input *input, uint64_t events)
+{
+    static const char *const wanted[] = {
+        [SLC_VELO_BANKS_AUTO] = "super-pixels (banks of type 63 or 8) or clusters of the read-out (73)",
+        [SLC_VELO_BANKS_SUPERPIXELS] = "super-pixels (banks of type 63 or 8)",
+        [SLC_VELO_BANKS_RETINA] = "clusters of the read-out (banks of type 73)",
+    };
+    if (events > 0 && input->faults.count[SLC_FAULT_EVENT_NO_VP] == events) {
+        slc_cli_say("velo", "%s: none of its %" PRIu64 " events has %s", input->path, events,
+                    wanted[job->config.banks]);
+        job->failed = true;
+    }
+    if (job->config.banks == SLC_VELO_BANKS_AUTO && input->retina_events > 0) {
+        slc_cli_say("velo",
+                    "%s: %" PRIu64 " of %" PRIu64
+                    " events have no super-pixels: their hits are the clusters of the read-out (bank 73)",
+                    input->path, input->retina_events, events);
+    }
+}
+
 /* The line about events that were lost goes out even under --quiet: it explains the exit status. */
 void slc_velo_tell_input(slc_velo_job *job, const slc_velo_input *input)
 {
@@ -83,6 +105,7 @@ void slc_velo_tell_input(slc_velo_job *job, const slc_velo_input *input)
                     read.events);
         job->failed = true;
     }
+    tell_banks(job, input, read.events);
     if (job->options->quiet) {
         return;
     }

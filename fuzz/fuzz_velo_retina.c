@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Any bytes as an event of raw banks: clusters that FPGAs have found. The event is decoded alone and beside
  * copies of itself and of its beginning, as banks are looked for in several events at once: the events before
- * and behind one must make no difference to its hits. */
+ * and after one must make no difference to its hits. Then the chain takes them, which chooses between the two
+ * kinds of banks by event. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -57,6 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     decode(&many, &all, &all_faults);
     check_hits(&one);
     check_hits(&all);
+    fuzz_chain_raw(&many);
     fuzz_require(slc_faults_total(&all_faults) >= (COPIES + 1) / 2 * slc_faults_total(&one_faults),
                  "the faults of every copy");
     for (uint32_t k = 0; k < COPIES; k += 2) {

@@ -35,6 +35,7 @@ cli_test(velo_select cli)
 cli_test(velo_options cli)
 cli_test(velo_report cli)
 cli_test(real "cli;data")
+cli_test(velo_banks "cli;data")
 if(SLUICE_SANITIZE)
     # Sanitizers reserve terabytes of address space, so that a limit on it ends the program at once.
     message(STATUS "cli_stream is left out: it limits the address space, which sanitizers need")

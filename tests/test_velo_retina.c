@@ -111,7 +111,7 @@ static void every_field(void **state)
     }
 }
 
-static void sorts_sensors_and_keeps_orders(void **state)
+static void order_of_the_bank_makes_no_difference(void **state)
 {
     (void)state;
     const uint32_t high[] = {2, 500U << 12, 3U << 12}, low[] = {1, 7U << 12 | 9U << 2};
@@ -121,8 +121,8 @@ static void sorts_sensors_and_keeps_orders(void **state)
     decode_event();
     assert_int_equal(hits.head.size, 3);
     expect_hit(0, 0, 7, 0, 9, 0);
-    expect_hit(1, 207, 500, 0, 0, 0);
-    expect_hit(2, 207, 3, 0, 0, 0);
+    expect_hit(1, 207, 3, 0, 0, 0);
+    expect_hit(2, 207, 500, 0, 0, 0);
 }
 
 static void expect_one_fault(slc_fault_code code, int32_t module, uint64_t offset, size_t n_hits)
@@ -274,7 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field),
-        cmocka_unit_test(sorts_sensors_and_keeps_orders),
+        cmocka_unit_test(order_of_the_bank_makes_no_difference),
         cmocka_unit_test(damage_costs_the_smallest_unit),
         cmocka_unit_test(survives_anything),
         cmocka_unit_test(says_when_there_is_no_room),

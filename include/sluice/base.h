@@ -86,13 +86,13 @@ typedef enum slc_fault_code {
     SLC_FAULT_BANK_SOURCE,        /* a source id outside the detector: the bank was dropped */
     SLC_FAULT_BANK_LENGTH,    /* the payload's length does not agree with its count: the bank was dropped */
     SLC_FAULT_BANK_DUPLICATE, /* a second bank of the same source: dropped */
-    SLC_FAULT_SUPERPIXEL_ADDRESS,   /* a super-pixel outside the sensor: dropped */
+    SLC_FAULT_SUPERPIXEL_ADDRESS,   /* a super-pixel or FPGA cluster outside the sensor: dropped */
     SLC_FAULT_SUPERPIXEL_EMPTY,     /* a super-pixel word without a pixel: dropped */
     SLC_FAULT_SUPERPIXEL_DUPLICATE, /* an address sent twice: the patterns were united */
     SLC_FAULT_SUPERPIXEL_HINT,      /* "isolated" is set, and a neighbour is hit: the hint was not used */
     SLC_FAULT_TRUTH,                /* a truth bank that cannot be read: the event has no truth */
     SLC_FAULT_EVENT_CROSSINGS,      /* several bunch crossings in one record: the event was dropped */
-    SLC_FAULT_EVENT_NO_VP,          /* no VELO super-pixel bank: the event has no hits */
+    SLC_FAULT_EVENT_NO_VP,          /* no VELO bank that was asked for: the event has no hits */
     SLC_FAULT_EVENT_CROWDED,        /* too many hits in a layer: the event's tracks were not searched */
     SLC_FAULT_EVENT_SHAPE,          /* a text event that is not what its format says: the event was dropped */
     /* CMS's pixel detector. `module` is the FED's id, but for the last two; numbers in parentheses are those

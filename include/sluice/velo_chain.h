@@ -10,6 +10,7 @@
 #include <sluice/velo_decode.h>
 #include <sluice/velo_fit.h>
 #include <sluice/velo_geometry.h>
+#include <sluice/velo_retina.h>
 #include <sluice/velo_track.h>
 #include <sluice/velo_types.h>
 #include <sluice/velo_vertex.h>
@@ -21,11 +22,12 @@ extern "C" {
 typedef struct slc_velo_config {
     slc_velo_track_config track;
     slc_velo_fit_config fit;
-    slc_velo_vertex_config
-        vertex;  /* its beam line and target are set by the chain: those of fit and of this; so are track's */
-    bool strict; /* the first fault is an error (SLC_ERR_STRICT) */
-    /* Keep the super-pixels in the result. Without, which is the default, the raw banks become hits in one
-     * step, several times as fast (slc_velo_cluster_run_banks); all else in the result is the same. */
+    slc_velo_vertex_config vertex; /* its beam line and target are set by the chain: those of fit and of this;
+                                    * so are track's */
+    bool strict;                   /* the first fault is an error (SLC_ERR_STRICT) */
+    slc_velo_banks banks;          /* that hits are made of. Default SLC_VELO_BANKS_AUTO */
+    /* Keep the super-pixels in the result. Without, which is the default, the raw banks become hits without
+     * a list of them (slc_velo_cluster_run_banks); all else in the result is the same. */
     bool keep_superpixels;
     slc_simd_target target; /* for that step; a result of slc_simd_choose(). Default SLC_SIMD_AUTO */
 } slc_velo_config;
@@ -43,7 +45,7 @@ typedef enum slc_velo_stage {
 /* What a batch becomes. Zero-initialise; the chain fills it, the caller clears it. Indices inside it are per
  * event, so that they do not depend on how events were cut into batches. */
 typedef struct slc_velo_result {
-    slc_velo_superpixels superpixels; /* events without rows, unless keep_superpixels is set */
+    slc_velo_superpixels superpixels; /* without rows, unless keep_superpixels is set and hits are of them */
     slc_velo_hits hits;
     slc_velo_tracks tracks;
     slc_velo_track_hits track_hits;
@@ -53,8 +55,9 @@ typedef struct slc_velo_result {
     uint64_t first_event; /* number of the first event, for faults; for events that come as hits the caller
                              sets it */
     uint64_t n_pixels;
-    uint64_t n_superpixels; /* whether they are kept or not */
-    uint64_t n_isolated;    /* super-pixels that came with the "isolated" hint */
+    uint64_t n_superpixels;                        /* whether they are kept or not */
+    uint64_t n_isolated;                           /* super-pixels that came with the "isolated" hint */
+    uint64_t n_superpixel_events, n_retina_events; /* whose hits are of super-pixels; of FPGAs' clusters */
     uint64_t
         n_cut_events;  /* events with more hits than track.max_event_hits: they have hits, but no tracks */
     slc_faults faults; /* of this batch */

@@ -45,6 +45,7 @@ typedef struct slc_velo_cluster_counts {
     uint64_t superpixels; /* after damaged words were dropped and doubled ones united */
     uint64_t isolated;    /* those that came with the "isolated" hint */
     uint64_t pixels;
+    uint64_t superpixel_events, retina_events; /* events whose hits are of super-pixels; of FPGAs' clusters */
 } slc_velo_cluster_counts;
 
 /* Makes the scratch ready for slc_velo_cluster_run_banks on a target of slc_simd_choose(): SLC_ERR_USAGE

@@ -19,12 +19,14 @@ extern "C" {
  */
 SLC_API size_t slc_velo_retina_bound(const slc_batch *batch, size_t *largest_event);
 
-/* Decodes all events of a batch. Hits come out by sensor, then in the order of the bank. Channels are those
- * of slc_velo_hits with two bits more, as LHCb's truth has them: 27 is set where the column has a fraction,
- * 26 where the row has one. n_pixels is 0, as nobody knows. Banks that are damaged are faults as those of
- * super-pixels are; a cluster outside the sensor is SLC_FAULT_SUPERPIXEL_ADDRESS and dropped, an event
- * without such a bank is SLC_FAULT_EVENT_NO_VP. Needs room for slc_velo_retina_bound() rows and the batch's
- * events: SLC_ERR_CAPACITY otherwise. The hits are reset first. Thread-safe over different outputs. */
+/* Decodes all events of a batch. Hits come out by sensor, then by column and row with
+ * their fractions, in whatever order they were sent; one that was sent twice is there twice. Channels are
+ * those of slc_velo_hits with two bits more, as LHCb's truth has them: 27 is set where the column has a
+ * fraction, 26 where the row has one. n_pixels is 0, as nobody knows. Banks that are damaged are faults as
+ * those of super-pixels are; a cluster outside the sensor is SLC_FAULT_SUPERPIXEL_ADDRESS and dropped, an
+ * event without such a bank is SLC_FAULT_EVENT_NO_VP. Needs room for slc_velo_retina_bound() rows and the
+ * batch's events: SLC_ERR_CAPACITY otherwise. The hits are reset first. Thread-safe over different outputs.
+ * The chain (velo_chain.h) does this where its configuration says so. */
 SLC_API slc_status slc_velo_retina_run(const slc_velo_geometry *geometry, const slc_batch *batch,
                                        slc_velo_hits *hits, slc_faults *faults);
 

@@ -23,6 +23,14 @@ enum {
     SLC_VELO_MAX_TRACK_HITS = SLC_VELO_MODULES
 };
 
+/* Which raw banks an event's hits are made of. LHCb's read-out finds clusters in FPGAs ("retina" clusters,
+ * banks of type 73) and sends them in place of super-pixels (63 or 8), or both. */
+typedef enum slc_velo_banks {
+    SLC_VELO_BANKS_AUTO = 0, /* of each event its super-pixels if it has any, else its clusters */
+    SLC_VELO_BANKS_SUPERPIXELS,
+    SLC_VELO_BANKS_RETINA
+} slc_velo_banks;
+
 /* Super-pixels, sorted by sensor, then by address (column, then row); an address occurs once. `word` is the
  * raw word: bits 0-7 pattern (bit k: column 2c + k/4, row 4r + k%4), 8-13 row r, 14-22 column c, 31 "no
  * neighbour is hit". The other bits are zero. */
@@ -35,7 +43,8 @@ SLC_API extern const slc_schema slc_velo_superpixels_schema;
 
 /* Hits, one per cluster, sorted by module. `channel` is LHCb's channel id of the pixel that holds the
  * centroid: bits 28-31 detector (2), 18-25 sensor, 16-17 chip, 8-15 column in the chip, 0-7 row. Events that
- * came as hits (JSON) have the index of the hit in its event as channel and n_pixels = 0. */
+ * came as hits (JSON) have the index of the hit in its event as channel and n_pixels = 0. Clusters that FPGAs
+ * have found have n_pixels = 0, and two bits more: velo_retina.h. */
 typedef struct slc_velo_hits {
     slc_columns head;
     float *x_mm;

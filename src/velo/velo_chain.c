@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The VELO's stages in order: decode, cluster, track, fit, vertices. */
 #include "base/columns.h"
+#include "velo/velo_decode_event.h"
 #include "velo/velo_kernels.h"
-#include "velo/velo_superpixel.h"
 #include <sluice/velo_chain.h>
 
 #include <stdlib.h>
@@ -14,6 +14,7 @@ struct slc_velo_chain {
     slc_velo_cluster_scratch cluster;
     slc_velo_track_scratch track;
     slc_velo_vertex_scratch vertex;
+    slc_faults told; /* of the list of super-pixels: what clustering tells as well */
 };
 
 void slc_velo_config_default(slc_velo_config *config)
@@ -51,6 +52,7 @@ static slc_status check_config(const slc_velo_config *config, slc_error *error)
         {"pickup", (double)track->pickup_mm2, 0, 1e6},
         {"merge", (double)track->merge_mm2, 0, 1e6},
         {"merge-slope", (double)track->merge_slope, 0, 10},
+        {"banks", (double)config->banks, SLC_VELO_BANKS_AUTO, SLC_VELO_BANKS_RETINA},
         {"strategy", (double)track->strategy, 0, SLC_VELO_TRACK_FULL},
         {"algorithm", (double)track->algorithm, 0, SLC_VELO_TRACK_ALGORITHMS - 1},
         {"hit-sigma", (double)fit->hit_sigma_mm, 1e-6, 1e3},
@@ -161,6 +163,11 @@ static slc_status reserve_tracks(slc_velo_chain *chain, size_t hits, size_t hits
     return status;
 }
 
+static bool lists_superpixels(const slc_velo_chain *chain)
+{
+    return chain->config.keep_superpixels && chain->config.banks != SLC_VELO_BANKS_RETINA;
+}
+
 /* Once: the processor is asked what runs on it, which takes as long as the fit of several events. */
 static slc_status reserve_banks(slc_velo_chain *chain)
 {
@@ -172,16 +179,15 @@ static slc_status reserve_banks(slc_velo_chain *chain)
 slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result)
 {
     size_t largest;
-    const size_t superpixels = slc_velo_decode_bound(batch, &largest);
-    const size_t hits = slc_velo_cluster_bound(superpixels);
-    const bool keep = chain->config.keep_superpixels;
+    const size_t words = slc_velo_event_bound(batch, chain->config.banks, &largest);
+    const size_t hits = slc_velo_cluster_bound(words);
     slc_status status = slc_columns_reserve(&slc_velo_superpixels_schema, &result->superpixels,
-                                            keep ? superpixels : 0, batch->n_events);
+                                            lists_superpixels(chain) ? words : 0, batch->n_events);
     if (status == SLC_OK) {
         status = slc_columns_reserve(&slc_velo_hits_schema, &result->hits, hits, batch->n_events);
     }
     if (status == SLC_OK) {
-        status = keep ? slc_velo_cluster_reserve(&chain->cluster) : reserve_banks(chain);
+        status = reserve_banks(chain);
     }
     if (status == SLC_OK) {
         status = reserve_tracks(chain, hits, slc_velo_cluster_bound(largest), batch->n_events, result);
@@ -206,15 +212,6 @@ static void no_superpixels(slc_velo_result *result, uint32_t n_events)
     for (uint32_t e = 0; e < n_events; e++) {
         slc_columns_end_event(&result->superpixels);
     }
-}
-
-static uint64_t count_isolated(const slc_velo_superpixels *superpixels)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < superpixels->head.size; i++) {
-        n += (superpixels->word[i] & SLC_SUPERPIXEL_ISOLATED) != 0;
-    }
-    return n;
 }
 
 /* Under `strict`, turns the first fault of the batch into an error. */
@@ -270,32 +267,26 @@ static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, 
     return check_strict(chain, &result->faults, error);
 }
 
-/* Bytes to hits by way of a list of super-pixels. */
-static slc_status decode_and_cluster(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result)
-{
-    slc_status status = slc_velo_decode_run(batch, &result->superpixels, &result->faults);
-    if (status == SLC_OK) {
-        status = slc_velo_cluster_run(&chain->geometry, &result->superpixels, batch->first_event,
-                                      &chain->cluster, &result->hits, &result->n_pixels, &result->faults);
-    }
-    result->n_superpixels = result->superpixels.head.size;
-    result->n_isolated = count_isolated(&result->superpixels);
-    return status;
-}
-
-/* Bytes to hits at once. */
+/* Bytes to hits, and to a list of super-pixels where that is wanted. */
 static slc_status cluster_banks(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result)
 {
     if (result->superpixels.head.block == NULL || result->superpixels.head.event_capacity < batch->n_events) {
         return SLC_ERR_CAPACITY;
     }
     slc_velo_cluster_counts counts = {0};
-    no_superpixels(result, batch->n_events);
-    const slc_status status = slc_velo_cluster_run_banks(&chain->geometry, batch, &chain->cluster,
-                                                         &result->hits, &counts, &result->faults);
+    slc_status status = slc_velo_cluster_run_chosen(&chain->geometry, batch, chain->config.banks,
+                                                    &chain->cluster, &result->hits, &counts, &result->faults);
     result->n_pixels = counts.pixels;
     result->n_superpixels = counts.superpixels;
     result->n_isolated = counts.isolated;
+    result->n_superpixel_events = counts.superpixel_events;
+    result->n_retina_events = counts.retina_events;
+    if (!lists_superpixels(chain)) {
+        no_superpixels(result, batch->n_events);
+    } else if (status == SLC_OK) {
+        slc_faults_reset(&chain->told);
+        status = slc_velo_decode_run(batch, &result->superpixels, &chain->told);
+    }
     return status;
 }
 
@@ -305,8 +296,7 @@ slc_status slc_velo_chain_run(slc_velo_chain *chain, const slc_batch *batch, slc
     slc_faults_reset(&result->faults);
     result->first_event = batch->first_event;
     const double began = slc_clock_seconds();
-    slc_status status = chain->config.keep_superpixels ? decode_and_cluster(chain, batch, result)
-                                                       : cluster_banks(chain, batch, result);
+    slc_status status = cluster_banks(chain, batch, result);
     (void)take_time(result, SLC_VELO_STAGE_CLUSTER, began);
     if (status != SLC_OK) {
         return slc_fail(error, status, "VELO clustering: %s", slc_status_name(status));
@@ -320,6 +310,7 @@ slc_status slc_velo_chain_run_hits(slc_velo_chain *chain, slc_velo_result *resul
     slc_faults_reset(&result->faults);
     no_superpixels(result, result->hits.head.n_events);
     result->n_pixels = result->n_superpixels = result->n_isolated = 0;
+    result->n_superpixel_events = result->n_retina_events = 0;
     result->seconds[SLC_VELO_STAGE_CLUSTER] = 0;
     return track_and_fit(chain, result, error);
 }

@@ -182,9 +182,20 @@ static uint64_t sum_pixels(const slc_velo_hits *hits)
     return sum;
 }
 
-slc_status slc_velo_cluster_run_banks(const slc_velo_geometry *geometry, const slc_batch *batch,
-                                      slc_velo_cluster_scratch *scratch, slc_velo_hits *hits,
-                                      slc_velo_cluster_counts *counts, slc_faults *faults)
+/* The hits of the event at hand, by sensor. */
+static slc_status run_superpixels(pass *p)
+{
+    slc_status status = SLC_OK;
+    for (uint32_t sensor = 0; sensor < SLC_VELO_SENSORS && status == SLC_OK; sensor++) {
+        status = p->event.sensors[sensor].n > 0 ? run_sensor(p, sensor) : SLC_OK;
+    }
+    return status == SLC_OK ? end_group(p) : status;
+}
+
+slc_status slc_velo_cluster_run_chosen(const slc_velo_geometry *geometry, const slc_batch *batch,
+                                       slc_velo_banks banks, slc_velo_cluster_scratch *scratch,
+                                       slc_velo_hits *hits, slc_velo_cluster_counts *counts,
+                                       slc_faults *faults)
 {
     slc_columns_reset(hits);
     if (scratch->work == NULL || hits->head.block == NULL || hits->head.event_capacity < batch->n_events) {
@@ -194,25 +205,35 @@ slc_status slc_velo_cluster_run_banks(const slc_velo_geometry *geometry, const s
               .kernels = slc_velo_cluster_kernels_of(scratch->target),
               .work = scratch->work,
               .hits = hits,
-              .event.faults = faults};
+              .event = {.faults = faults, .banks = banks}};
+    uint64_t used[2] = {0, 0}; /* events of super-pixels, of clusters */
     slc_faults_reset(&p.hints);
     slc_velo_cluster_work_begin(p.work, geometry);
     for (uint32_t e = 0; e < batch->n_events; e++) {
         slc_velo_event_collect(&p.event, batch, e);
-        slc_status status = SLC_OK;
-        for (uint32_t sensor = 0; sensor < SLC_VELO_SENSORS && status == SLC_OK; sensor++) {
-            status = p.event.sensors[sensor].n > 0 ? run_sensor(&p, sensor) : SLC_OK;
-        }
-        status = status == SLC_OK ? end_group(&p) : status;
+        const slc_status status = p.event.retina ? slc_velo_event_retina(geometry, &p.event, hits)
+                                                 : run_superpixels(&p);
         if (status != SLC_OK) {
             return status;
         }
+        used[p.event.retina] += p.event.n_words > 0;
         slc_columns_end_event(hits);
     }
     slc_faults_merge(faults, &p.hints);
     if (counts != NULL) {
-        *counts = (slc_velo_cluster_counts){
-            .superpixels = p.work->superpixels, .isolated = p.work->isolated, .pixels = sum_pixels(hits)};
+        *counts = (slc_velo_cluster_counts){.superpixels = p.work->superpixels,
+                                            .isolated = p.work->isolated,
+                                            .pixels = sum_pixels(hits),
+                                            .superpixel_events = used[0],
+                                            .retina_events = used[1]};
     }
     return SLC_OK;
+}
+
+slc_status slc_velo_cluster_run_banks(const slc_velo_geometry *geometry, const slc_batch *batch,
+                                      slc_velo_cluster_scratch *scratch, slc_velo_hits *hits,
+                                      slc_velo_cluster_counts *counts, slc_faults *faults)
+{
+    return slc_velo_cluster_run_chosen(geometry, batch, SLC_VELO_BANKS_SUPERPIXELS, scratch, hits, counts,
+                                       faults);
 }

@@ -36,6 +36,7 @@ static void take_counted(slc_velo_event *context, const slc_bank *bank)
                                       .words = bank->payload + 4,
                                       .n = bank->size / 4 - 1,
                                       .offset = bank->offset + SLC_BANK_HEADER + 4};
+    context->n_words += sensor->n;
 }
 
 /* One bank a pair of sensors, no count; a bit of the word selects the sensor. */
@@ -64,6 +65,7 @@ static void take_paired(slc_velo_event *context, const slc_bank *bank)
                                             .select = k * select,
                                             .offset = bank->offset + SLC_BANK_HEADER};
     }
+    context->n_words += bank->size / 4;
 }
 
 /* What to do with a bank, by its type: without and with `retina`. */
@@ -124,7 +126,8 @@ static inline void walk_together(slc_velo_walk *walks, uint32_t n, const uint8_t
  * The chains of several events do not wait for each other. */
 static void walk_ahead(slc_velo_event *context, const slc_batch *batch, uint32_t event)
 {
-    slc_velo_walk *walks = context->walks;
+    slc_velo_walks *ahead = &context->walks[context->retina];
+    slc_velo_walk *walks = ahead->walk;
     const uint8_t *kind_of = bank_kinds[context->retina];
     const uint32_t left = batch->n_events - event, n = left < SLC_VELO_WALKS ? left : SLC_VELO_WALKS;
     for (uint32_t k = 0; k < n; k++) {
@@ -140,8 +143,8 @@ static void walk_ahead(slc_velo_event *context, const slc_batch *batch, uint32_t
     for (uint32_t k = 0; k < n; k++) {
         walk_together(&walks[k], 1, batch->bytes, kind_of);
     }
-    context->walked_from = event;
-    context->walked_to = event + n;
+    ahead->from = event;
+    ahead->to = event + n;
 }
 
 static void take(slc_velo_event *context, const slc_bank *bank)
@@ -155,49 +158,55 @@ static void take(slc_velo_event *context, const slc_bank *bank)
     }
 }
 
-/* From the first bank on, whatever comes. */
-static void walk_slowly(slc_velo_event *context, slc_bank_cursor cursor)
+/* What an event came to: nothing that is wanted, or something (damage is told, and might have been it), or
+ * several bunch crossings. */
+typedef enum outcome { NOTHING, SOMETHING, CROSSINGS } outcome;
+
+/* From the first bank on, whatever comes. `again`: what is wrong between banks has been told. */
+static outcome walk_slowly(slc_velo_event *context, slc_bank_cursor cursor, bool again)
 {
     slc_bank bank;
     slc_fault_code fault = SLC_FAULT_BANK_MAGIC;
     slc_status status;
-    bool any_vp = false;
+    outcome found = NOTHING;
     while ((status = slc_bank_next(&cursor, &bank, &fault)) != SLC_END) {
         if (status != SLC_OK) {
-            note(context, fault, -1, cursor.at);
-            any_vp = true; /* the event's fault is told already */
+            if (!again) {
+                note(context, fault, -1, cursor.at);
+            }
+            found = SOMETHING;
             slc_bank_resume(&cursor);
             continue;
         }
         if (bank.type == SLC_BANK_TAE) {
             /* Several bunch crossings in one record: their banks would mix. */
             memset(context->sensors, 0, sizeof context->sensors);
-            note(context, SLC_FAULT_EVENT_CROSSINGS, bank.source, bank.offset);
-            return;
+            context->n_words = 0;
+            if (!again) {
+                note(context, SLC_FAULT_EVENT_CROSSINGS, bank.source, bank.offset);
+            }
+            return CROSSINGS;
         }
         if (bank_kinds[context->retina][bank.type] == WANTED) {
-            any_vp = true;
+            found = SOMETHING;
             take(context, &bank);
         }
     }
-    if (!any_vp) {
-        note(context, SLC_FAULT_EVENT_NO_VP, -1, 0);
-    }
+    return found;
 }
 
-void slc_velo_event_collect(slc_velo_event *context, const slc_batch *batch, uint32_t event)
+/* The banks of one kind. */
+static outcome collect(slc_velo_event *context, const slc_batch *batch, uint32_t event, bool retina)
 {
-    memset(context->sensors, 0, sizeof context->sensors);
-    context->event = batch->first_event + event;
-    if (event < context->walked_from || event >= context->walked_to) {
+    context->retina = retina;
+    slc_velo_walks *walks = &context->walks[retina];
+    if (event < walks->from || event >= walks->to) {
         walk_ahead(context, batch, event);
     }
-    const slc_velo_walk *walk = &context->walks[event - context->walked_from];
-    if (walk->at != walk->end || walk->n == 0 || walk->n > SLC_VELO_PLACES) {
-        /* A batch of nothing but empty events has no bytes at all. */
-        const uint8_t *bytes = batch->bytes != NULL ? batch->bytes + walk->begin : NULL;
-        walk_slowly(context, (slc_bank_cursor){.bytes = bytes, .size = walk->end - walk->begin});
-        return;
+    const slc_velo_walk *walk = &walks->walk[event - walks->from];
+    if (walk->at != walk->end || walk->n > SLC_VELO_PLACES) {
+        const slc_bank_cursor cursor = {.bytes = batch->bytes + walk->begin, .size = walk->end - walk->begin};
+        return walk_slowly(context, cursor, retina && context->banks == SLC_VELO_BANKS_AUTO);
     }
     for (size_t k = 0; k < walk->n; k++) {
         const uint8_t *header = batch->bytes + walk->place[k];
@@ -209,17 +218,34 @@ void slc_velo_event_collect(slc_velo_event *context, const slc_batch *batch, uin
                                .offset = walk->place[k] - walk->begin};
         take(context, &bank);
     }
+    return walk->n > 0 ? SOMETHING : NOTHING;
 }
 
-static void sift_down(uint32_t *words, size_t root, size_t n)
+void slc_velo_event_collect(slc_velo_event *context, const slc_batch *batch, uint32_t event)
+{
+    memset(context->sensors, 0, sizeof context->sensors);
+    context->n_words = 0;
+    context->event = batch->first_event + event;
+    outcome found = collect(context, batch, event, context->banks == SLC_VELO_BANKS_RETINA);
+    if (context->banks == SLC_VELO_BANKS_AUTO && context->n_words == 0 && found != CROSSINGS) {
+        /* Empty banks of super-pixels make way as well. */
+        memset(context->sensors, 0, sizeof context->sensors);
+        const outcome instead = collect(context, batch, event, true);
+        found = found == NOTHING ? instead : found;
+    }
+    if (found == NOTHING) {
+        note(context, SLC_FAULT_EVENT_NO_VP, -1, 0);
+    }
+}
+
+static void sift_down(uint32_t *words, size_t root, size_t n, uint32_t mask)
 {
     const uint32_t word = words[root];
     for (size_t child; (child = 2 * root + 1) < n; root = child) {
-        if (child + 1 < n &&
-            slc_superpixel_address(words[child]) < slc_superpixel_address(words[child + 1])) {
+        if (child + 1 < n && (words[child] & mask) < (words[child + 1] & mask)) {
             child++;
         }
-        if (slc_superpixel_address(word) >= slc_superpixel_address(words[child])) {
+        if ((word & mask) >= (words[child] & mask)) {
             break;
         }
         words[root] = words[child];
@@ -227,25 +253,24 @@ static void sift_down(uint32_t *words, size_t root, size_t n)
     words[root] = word;
 }
 
-/* By address. A heap, because it needs no memory and a damaged bank cannot make it slow; most banks come
- * sorted. */
-static void sort_words(uint32_t *words, size_t n)
+/* A heap, because it needs no memory and a damaged bank cannot make it slow; most banks come sorted. */
+void slc_velo_event_sort(uint32_t *words, size_t n, uint32_t mask)
 {
     size_t sorted = 1;
-    while (sorted < n && slc_superpixel_address(words[sorted - 1]) <= slc_superpixel_address(words[sorted])) {
+    while (sorted < n && (words[sorted - 1] & mask) <= (words[sorted] & mask)) {
         sorted++;
     }
     if (sorted >= n) {
         return;
     }
     for (size_t i = n / 2; i-- > 0;) {
-        sift_down(words, i, n);
+        sift_down(words, i, n, mask);
     }
     for (size_t end = n; end-- > 1;) {
         const uint32_t largest = words[0];
         words[0] = words[end];
         words[end] = largest;
-        sift_down(words, 0, end);
+        sift_down(words, 0, end, mask);
     }
 }
 
@@ -275,7 +300,7 @@ size_t slc_velo_event_decode(slc_velo_event *context, uint32_t sensor, uint32_t 
             out[n++] = word & SLC_SUPERPIXEL_USED;
         }
     }
-    sort_words(out, n);
+    slc_velo_event_sort(out, n, SLC_SUPERPIXEL_ADDRESS);
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         if (kept > 0 && slc_superpixel_address(out[kept - 1]) == slc_superpixel_address(out[i])) {
@@ -289,11 +314,11 @@ size_t slc_velo_event_decode(slc_velo_event *context, uint32_t sensor, uint32_t 
     return kept;
 }
 
-size_t slc_velo_event_bound(const slc_batch *batch, bool retina, size_t *largest_event)
+size_t slc_velo_event_bound(const slc_batch *batch, slc_velo_banks banks, size_t *largest_event)
 {
     size_t total = 0, largest = 0;
     slc_faults ignored;
-    slc_velo_event context = {.faults = &ignored, .retina = retina};
+    slc_velo_event context = {.faults = &ignored, .banks = banks};
     slc_faults_reset(&ignored);
     for (uint32_t e = 0; e < batch->n_events; e++) {
         /* The same choice of banks as when decoding: banks that will be dropped take no room. */
@@ -313,7 +338,7 @@ size_t slc_velo_event_bound(const slc_batch *batch, bool retina, size_t *largest
 
 size_t slc_velo_decode_bound(const slc_batch *batch, size_t *largest_event)
 {
-    return slc_velo_event_bound(batch, false, largest_event);
+    return slc_velo_event_bound(batch, SLC_VELO_BANKS_SUPERPIXELS, largest_event);
 }
 
 slc_status slc_velo_decode_run(const slc_batch *batch, slc_velo_superpixels *superpixels, slc_faults *faults)
@@ -322,7 +347,7 @@ slc_status slc_velo_decode_run(const slc_batch *batch, slc_velo_superpixels *sup
     if (superpixels->head.block == NULL || superpixels->head.event_capacity < batch->n_events) {
         return SLC_ERR_CAPACITY;
     }
-    slc_velo_event context = {.faults = faults};
+    slc_velo_event context = {.faults = faults, .banks = SLC_VELO_BANKS_SUPERPIXELS};
     for (uint32_t e = 0; e < batch->n_events; e++) {
         slc_velo_event_collect(&context, batch, e);
         for (uint32_t sensor = 0; sensor < SLC_VELO_SENSORS; sensor++) {

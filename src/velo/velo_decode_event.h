@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the library: where the super-pixel words of an event's sensors are. The decoder and the fused stage
+ * Inside the library: where the words of an event's sensors are. The decoders and the fused stage
  * (velo_cluster_banks.c) share this, so that both choose the same banks and record the same faults.
  */
 #ifndef SLUICE_VELO_DECODE_EVENT_H
 #define SLUICE_VELO_DECODE_EVENT_H
 
+#include <sluice/velo_cluster.h>
 #include <sluice/velo_decode.h>
 
 /* Where the words of one sensor are. Two sensors share a bank in version 4. */
@@ -25,29 +26,49 @@ typedef struct slc_velo_walk {
     size_t place[SLC_VELO_PLACES]; /* of their headers */
 } slc_velo_walk;
 
+typedef struct slc_velo_walks {
+    uint32_t from, to; /* events whose banks stand in `walk` */
+    slc_velo_walk walk[SLC_VELO_WALKS];
+} slc_velo_walks;
+
 /* Serves one batch: banks are found for a few events at once. */
 typedef struct slc_velo_event {
     uint64_t event;
     slc_faults *faults;
-    bool retina; /* banks of clusters, which LHCb's FPGAs have found, are wanted, and not those of
-                    super-pixels */
+    slc_velo_banks banks; /* which are wanted */
+    bool retina;          /* the words of this event are clusters that LHCb's FPGAs have found */
+    size_t n_words;       /* of this event, with those of both sensors where they share a bank */
     slc_velo_sensor_words sensors[SLC_VELO_SENSORS];
-    uint32_t walked_from, walked_to; /* events whose banks stand in `walks` */
-    slc_velo_walk walks[SLC_VELO_WALKS];
+    slc_velo_walks walks[2]; /* to super-pixels, and to clusters */
 } slc_velo_event;
 
 /* Finds the banks of an event of the batch that are wanted; those that are damaged become faults and no
- * words. `faults` and `retina` must be set. */
+ * words. `faults` and `banks` must be set. */
 void slc_velo_event_collect(slc_velo_event *context, const slc_batch *batch, uint32_t event);
 
 /* How many words of its bank belong to the sensor. */
 size_t slc_velo_event_count(const slc_velo_sensor_words *source);
 
 /* How many words the wanted banks of a batch have; *largest (may be NULL) gets those of the largest event. */
-size_t slc_velo_event_bound(const slc_batch *batch, bool retina, size_t *largest);
+size_t slc_velo_event_bound(const slc_batch *batch, slc_velo_banks banks, size_t *largest);
+
+/* Sorts words by the bits of `mask`, in place. */
+void slc_velo_event_sort(uint32_t *words, size_t n, uint32_t mask);
 
 /* Copies the sensor's sound words to `out` and sorts them; returns how many are left. The others, and
  * addresses that occur twice, become faults. */
 size_t slc_velo_event_decode(slc_velo_event *context, uint32_t sensor, uint32_t *out);
+
+/* Appends the hits of an event whose words are clusters; the caller ends the event. SLC_ERR_CAPACITY where
+ * they do not fit. */
+slc_status slc_velo_event_retina(const slc_velo_geometry *geometry, slc_velo_event *context,
+                                 slc_velo_hits *hits);
+
+/* slc_velo_cluster_run_banks of the banks that are chosen. Hits need room for
+ * slc_velo_cluster_bound(slc_velo_event_bound()) rows. */
+slc_status slc_velo_cluster_run_chosen(const slc_velo_geometry *geometry, const slc_batch *batch,
+                                       slc_velo_banks banks, slc_velo_cluster_scratch *scratch,
+                                       slc_velo_hits *hits, slc_velo_cluster_counts *counts,
+                                       slc_faults *faults);
 
 #endif

@@ -8,6 +8,7 @@
 #include <sluice/velo_types.h>
 
 #define SLC_SUPERPIXEL_PATTERN  0x000000ffU
+#define SLC_SUPERPIXEL_ADDRESS  0x007fff00U /* column and row */
 #define SLC_SUPERPIXEL_SELECT   0x00800000U /* version 4: the second sensor of the pair */
 #define SLC_RETINA_SELECT       0x00400000U /* the same in the words of clusters that FPGAs have found */
 #define SLC_SUPERPIXEL_ISOLATED 0x80000000U

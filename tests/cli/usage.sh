@@ -47,6 +47,7 @@ wrong "sluice velo: --merge-slope takes 0 to 10, not '11'; see sluice velo --hel
 wrong "sluice velo: --pickup takes a number, not 'x'; see sluice velo --help" velo --fast --pickup x a.mdf
 wrong "sluice velo: --algorithm is local, pair-fast, pair-best or triplet, not 'pair'; see sluice velo --help" \
     velo --algorithm pair a.mdf
+wrong "sluice velo: --banks is auto, superpixels or retina, not 'vp'; see sluice velo --help" velo --banks vp a.mdf
 wrong "sluice velo: --strategy is standard, split or full, not 'all'; see sluice velo --help" velo --strategy all a.mdf
 wrong "sluice velo: --strategy split goes with --algorithm local alone; see sluice velo --help" \
     velo --strategy split --algorithm triplet a.mdf
