@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Rows of any collection as CSV and JSON. */
 #include "cli_rows.h"
+#include "cli_talk.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -65,28 +66,64 @@ static json_t *json_value(const slc_column *column, const void *data, size_t row
     return json_integer(whole(column, data, row));
 }
 
-void slc_cli_csv_head(FILE *out, const slc_schema *schema)
+static void print_names(FILE *out, const slc_schema *schema)
 {
     for (size_t i = 0; i < schema->n_columns; i++) {
         (void)fprintf(out, "%s%s", i > 0 ? "," : "", schema->columns[i].name);
     }
-    (void)fputc('\n', out);
 }
 
-static void print_row(FILE *out, const slc_schema *schema, const void *collection, size_t row)
+static void print_fields(FILE *out, const slc_schema *schema, const void *collection, size_t row)
 {
     for (size_t i = 0; i < schema->n_columns; i++) {
         const slc_column *column = &schema->columns[i];
         (void)fputs(i > 0 ? "," : "", out);
         print_value(out, column, column_of(collection, column), row);
     }
+}
+
+void slc_cli_csv_head(FILE *out, const slc_schema *schema)
+{
+    print_names(out, schema);
     (void)fputc('\n', out);
 }
 
 void slc_cli_csv_rows(FILE *out, const slc_schema *schema, const void *collection)
 {
     for (size_t row = 0; row < size_of(collection); row++) {
-        print_row(out, schema, collection, row);
+        print_fields(out, schema, collection, row);
+        (void)fputc('\n', out);
+    }
+}
+
+/* In quotes where it must be (RFC 4180). */
+static void print_text(FILE *out, const char *text)
+{
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        (void)fputs(text, out);
+        return;
+    }
+    (void)fputc('"', out);
+    for (; *text != '\0'; text++) {
+        (void)fputs(*text == '"' ? "\"" : "", out);
+        (void)fputc(*text, out);
+    }
+    (void)fputc('"', out);
+}
+
+void slc_cli_csv_named_head(FILE *out, const slc_schema *schema)
+{
+    print_names(out, schema);
+    (void)fputs(",name\n", out);
+}
+
+void slc_cli_csv_named_rows(FILE *out, const slc_schema *schema, const void *collection, const char *name)
+{
+    for (size_t row = 0; row < size_of(collection); row++) {
+        print_fields(out, schema, collection, row);
+        (void)fputc(',', out);
+        print_text(out, name);
+        (void)fputc('\n', out);
     }
 }
 
@@ -102,12 +139,14 @@ void slc_cli_csv_events(FILE *out, const slc_schema *schema, const void *collect
     for (uint32_t e = 0; e < head->n_events; e++) {
         for (size_t row = head->event_offset[e]; row < head->event_offset[e + 1]; row++) {
             (void)fprintf(out, "%" PRIu64 ",", first + e);
-            print_row(out, schema, collection, row);
+            print_fields(out, schema, collection, row);
+            (void)fputc('\n', out);
         }
     }
 }
 
-bool slc_cli_json_rows(FILE *out, const slc_schema *schema, const void *collection, bool *any)
+bool slc_cli_json_rows(FILE *out, const slc_schema *schema, const void *collection, const char *name,
+                       bool *any)
 {
     for (size_t row = 0; row < size_of(collection); row++) {
         json_t *object = json_object();
@@ -116,6 +155,9 @@ bool slc_cli_json_rows(FILE *out, const slc_schema *schema, const void *collecti
             const slc_column *column = &schema->columns[i];
             wrong = json_object_set_new(object, column->name,
                                         json_value(column, column_of(collection, column), row));
+        }
+        if (name != NULL && !wrong) {
+            wrong = json_object_set_new(object, "name", slc_cli_json_text(name));
         }
         (void)fputs(*any ? ",\n" : "\n", out);
         *any = true;

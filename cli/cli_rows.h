@@ -13,13 +13,17 @@
  * they are. */
 void slc_cli_csv_head(FILE *out, const slc_schema *schema);
 void slc_cli_csv_rows(FILE *out, const slc_schema *schema, const void *collection);
+/* The same with a last column "name", which is `name` in every row: of which of several inputs it is. */
+void slc_cli_csv_named_head(FILE *out, const slc_schema *schema);
+void slc_cli_csv_named_rows(FILE *out, const slc_schema *schema, const void *collection, const char *name);
 /* The same with a first column "event"; `first` is the number of the collection's first. */
 void slc_cli_csv_events_head(FILE *out, const slc_schema *schema);
 void slc_cli_csv_events(FILE *out, const slc_schema *schema, const void *collection, uint64_t first);
 
-/* An object a row; *any tells whether there was one before, for the comma. A row at a time, so that memory
- * does not grow with their number. False where there is no memory; a failed write is found by whoever closes
- * `out`. */
-bool slc_cli_json_rows(FILE *out, const slc_schema *schema, const void *collection, bool *any);
+/* An object a row, with a last member "name" unless that is NULL; *any tells whether there was one before,
+ * for the comma. A row at a time, so that memory does not grow with their number. False where there is no
+ * memory; a failed write is found by whoever closes `out`. */
+bool slc_cli_json_rows(FILE *out, const slc_schema *schema, const void *collection, const char *name,
+                       bool *any);
 
 #endif

@@ -51,6 +51,11 @@ static const slc_cli_option options_table[] = {
      .kind = SLC_CLI_TEXT,
      .member = offsetof(slc_cluster_options, tick),
      .help = "length of a tick where the file does not tell it: 1.5625ns"},
+    {.name = "time-unit",
+     .value = "U",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_cluster_options, time_unit),
+     .help = "of the times in .csv: ticks (the default), s, ms, us, ns or ps"},
     {.name = "duplicates",
      .value = "WHICH",
      .kind = SLC_CLI_TEXT,
@@ -91,7 +96,7 @@ static const slc_cli_option options_table[] = {
      .letter = 'q',
      .kind = SLC_CLI_FLAG,
      .member = offsetof(slc_cluster_options, quiet),
-     .help = "no table and no notes, only errors"},
+     .help = "no table and no notes, only errors and what was lost"},
 };
 
 static void set_defaults(void *at)
@@ -148,6 +153,30 @@ static int choose_tick(const char *text, slc_cluster_time *tick)
                : slc_cli_wrong(COMMAND, "--tick takes a length such as 1.5625ns, not '%s'", text);
 }
 
+static int choose_time_unit(slc_cluster_job *job)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"ticks", 0}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}};
+    const slc_cluster_options *options = job->options;
+    const char *text = options->time_unit;
+    if (text == NULL) {
+        return SLC_CLI_GO_ON;
+    }
+    const bool csv = options->output != NULL && slc_cli_ends_with(options->output, ".csv");
+    if (!csv && options->labels == NULL) {
+        return slc_cli_wrong(COMMAND, "--time-unit is for .csv: HDF5 has ticks, and tells how long they are");
+    }
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(units[i].name, text) == 0) {
+            job->unit_seconds = units[i].seconds;
+            return SLC_CLI_GO_ON;
+        }
+    }
+    return slc_cli_wrong(COMMAND, "--time-unit takes ticks, s, ms, us, ns or ps, not '%s'", text);
+}
+
 static int choose_duplicates(const char *text, slc_pixel_duplicates *duplicates)
 {
     static const char *const words[SLC_PIXEL_DUPLICATES] = {"sum", "first", "largest", "keep"};
@@ -177,10 +206,12 @@ static const char *feature_at(size_t i)
     return flag != 0 && flag <= SLC_PIXEL_FEATURES_ALL ? slc_pixel_feature_name(flag) : NULL;
 }
 
-static int choose_features(const char *list, uint32_t *features)
+static int choose_features(const char *list, uint32_t *features, bool *times_asked)
 {
     char word[32];
     *features = 0;
+    *times_asked = false;
+    const bool all = list == NULL;
     list = list != NULL ? list : "size,box,centroid,mass,weighted,times";
     while (slc_cli_next_word(&list, word, sizeof word)) {
         const uint32_t feature = feature_named(word);
@@ -188,6 +219,7 @@ static int choose_features(const char *list, uint32_t *features)
             return slc_cli_unknown(COMMAND, "feature", word, NULL, feature_at, "all");
         }
         *features |= feature;
+        *times_asked = *times_asked || (!all && feature == SLC_PIXEL_TIMES);
     }
     return SLC_CLI_GO_ON;
 }
@@ -247,7 +279,10 @@ static int check_all(slc_cluster_job *job)
     status = status == SLC_CLI_GO_ON ? choose_tick(options->tick, &job->tick) : status;
     status = status == SLC_CLI_GO_ON ? choose_duplicates(options->duplicates, &job->config.duplicates)
                                      : status;
-    status = status == SLC_CLI_GO_ON ? choose_features(options->features, &job->config.features) : status;
+    status = status == SLC_CLI_GO_ON
+                 ? choose_features(options->features, &job->config.features, &job->times_asked)
+                 : status;
+    status = status == SLC_CLI_GO_ON ? choose_time_unit(job) : status;
     status = status == SLC_CLI_GO_ON ? choose_algorithm(options->algorithm) : status;
     status = status == SLC_CLI_GO_ON ? choose_size(job) : status;
     if (status == SLC_CLI_GO_ON &&
@@ -261,13 +296,39 @@ static int check_all(slc_cluster_job *job)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
+/* The columns of a text: those of the rows, and in the place of ticks the times in --time-unit. */
+static void make_text_schema(slc_cluster_job *job)
+{
+    const char *output = job->options->output;
+    const bool scaled = job->unit_seconds > 0 && output != NULL && slc_cli_ends_with(output, ".csv");
+    slc_schema *text = &job->text_schema;
+    const size_t n = job->schema.n_columns;
+    size_t added = 0;
+    *text = (slc_schema){"clusters", job->text_columns, 0};
+    for (size_t i = 0; i < n; i++) {
+        slc_column column = job->columns[i];
+        const bool first = column.member == offsetof(slc_cluster_rows, clusters.first_time);
+        if (scaled && (first || column.member == offsetof(slc_cluster_rows, clusters.last_time))) {
+            char *name = first ? job->time_name[0] : job->time_name[1];
+            (void)snprintf(name, sizeof job->time_name[0], "%s_%s", column.name, job->options->time_unit);
+            column = (slc_column){name, job->options->time_unit,
+                                  first ? offsetof(slc_cluster_rows, first_time)
+                                        : offsetof(slc_cluster_rows, last_time),
+                                  SLC_TYPE_F64};
+            job->columns[n + added++] = column; /* memory for it */
+        }
+        job->text_columns[text->n_columns++] = column;
+    }
+    job->schema.n_columns += added;
+}
+
 static void make_schema(slc_cluster_job *job)
 {
     job->columns[0] = (slc_column){"input", "index", offsetof(slc_cluster_rows, input), SLC_TYPE_U32};
     job->columns[1] = (slc_column){"frame", "index", offsetof(slc_cluster_rows, frame), SLC_TYPE_I64};
-    const uint32_t with = job->has_z ? SLC_PIXEL_Z : 0;
-    const slc_schema own = slc_pixel_clusters_schema(job->config.features, with, job->columns + 2);
+    const slc_schema own = slc_pixel_clusters_schema(job->config.features, job->with, job->columns + 2);
     job->schema = (slc_schema){"clusters", job->columns, own.n_columns + 2};
+    make_text_schema(job);
 }
 
 static bool open_output(slc_cluster_job *job)
@@ -276,8 +337,10 @@ static bool open_output(slc_cluster_job *job)
     slc_status status = SLC_OK;
     if (path != NULL && slc_cli_ends_with(path, ".csv")) {
         status = slc_io_text_create(path, &job->text, &job->error);
-        if (status == SLC_OK) {
-            slc_cli_csv_head(slc_io_text_stream(job->text), &job->schema);
+        if (status == SLC_OK && job->n_inputs > 1) {
+            slc_cli_csv_named_head(slc_io_text_stream(job->text), &job->text_schema);
+        } else if (status == SLC_OK) {
+            slc_cli_csv_head(slc_io_text_stream(job->text), &job->text_schema);
         }
     } else if (path != NULL) {
         status = slc_io_hdf5_create(path, &job->hdf5, &job->error);
@@ -285,12 +348,17 @@ static bool open_output(slc_cluster_job *job)
                                   : status;
         status = status == SLC_OK ? slc_io_hdf5_text(job->hdf5, "command", job->command_line, &job->error)
                                   : status;
+        status = status == SLC_OK && job->tick_seconds > 0
+                     ? slc_io_hdf5_number(job->hdf5, "tick_seconds", job->tick_seconds, &job->error)
+                     : status;
     }
     if (status == SLC_OK && job->options->labels != NULL) {
         status = slc_io_text_create(job->options->labels, &job->labels, &job->error);
         if (status == SLC_OK) {
-            (void)fprintf(slc_io_text_stream(job->labels), "input,frame,x,y,%scharge,time,cluster\n",
-                          job->has_z ? "z," : "");
+            const bool scaled = job->unit_seconds > 0;
+            (void)fprintf(slc_io_text_stream(job->labels), "input,frame,x,y,%scharge,time%s%s,cluster\n",
+                          (job->with & SLC_PIXEL_Z) != 0 ? "z," : "", scaled ? "_" : "",
+                          scaled ? job->options->time_unit : "");
         }
     }
     if (status != SLC_OK) {
@@ -299,11 +367,16 @@ static bool open_output(slc_cluster_job *job)
     return status == SLC_OK;
 }
 
-bool slc_cluster_job_begin(slc_cluster_job *job, bool has_z)
+bool slc_cluster_job_begin(slc_cluster_job *job, const slc_io_pixels_info *about)
 {
     if (!job->begun) {
         job->begun = true;
-        job->has_z = has_z;
+        job->with = about->with & (SLC_PIXEL_Z | SLC_PIXEL_TIME);
+        job->tick_seconds = (about->with & SLC_PIXEL_TIME) != 0 ? about->tick_seconds : 0;
+        job->has_times = (job->config.features & SLC_PIXEL_TIMES) != 0;
+        if ((about->with & SLC_PIXEL_TIME) == 0) {
+            job->config.features &= ~(uint32_t)SLC_PIXEL_TIMES;
+        }
         make_schema(job);
         return open_output(job);
     }
@@ -352,7 +425,7 @@ static int process(slc_cluster_job *job)
 {
     slc_cli_catch_signals();
     const bool good = close_output(job, process_inputs(job));
-    if (good && !job->options->quiet) {
+    if (good) {
         slc_cluster_print_notes(job);
     }
     bool told = true;

@@ -14,7 +14,7 @@
 
 typedef struct slc_cluster_options {
     const char *output, *labels, *connectivity, *time_window, *disorder, *tick, *duplicates, *features, *size,
-        *algorithm, *simd;
+        *algorithm, *simd, *time_unit;
     uint64_t max_open, threads;
     bool json, quiet;
 } slc_cluster_options;
@@ -45,10 +45,11 @@ typedef struct slc_cluster_input {
 /* The clusters as they are written: the library's columns behind two that say where a row is from. */
 typedef struct slc_cluster_rows {
     slc_pixel_clusters clusters;
-    uint32_t *input; /* from 1 */
-    int64_t *frame;  /* the input's own number of it; 0 where there are no frames */
+    uint32_t *input;                /* from 1 */
+    int64_t *frame;                 /* the input's own number of it; 0 where there are no frames */
+    double *first_time, *last_time; /* with --time-unit, in text: in its unit */
 } slc_cluster_rows;
-enum { SLC_CLUSTER_COLUMNS = SLC_PIXEL_CLUSTER_COLUMNS + 2 };
+enum { SLC_CLUSTER_COLUMNS = SLC_PIXEL_CLUSTER_COLUMNS + 4 };
 
 typedef struct slc_cluster_job {
     const slc_cluster_options *options;
@@ -58,12 +59,18 @@ typedef struct slc_cluster_job {
     slc_pixel_cluster_config config; /* of frames; what a file decides is set for each */
     slc_cluster_time window, disorder, tick;
     bool sized;            /* --size was given */
-    bool begun, has_z;     /* the first input decides whether clusters have a z */
+    bool times_asked;      /* --features names times */
+    bool has_times;        /* clusters have times where their input has some */
+    double unit_seconds;   /* of --time-unit; 0: ticks */
+    bool begun;            /* the first input was opened, and decides */
+    uint32_t with;         /* what clusters have: SLC_PIXEL_Z, SLC_PIXEL_TIME */
+    double tick_seconds;   /* of the times in the output; 0: nobody tells */
     slc_cluster_rows rows; /* made for `schema` */
     uint64_t written;      /* rows of all inputs */
-    slc_column columns[SLC_CLUSTER_COLUMNS];
-    slc_schema schema;
-    slc_io_text_writer *text; /* one of the two, or none */
+    slc_column columns[SLC_CLUSTER_COLUMNS], text_columns[SLC_CLUSTER_COLUMNS];
+    slc_schema schema, text_schema; /* all columns; those that stand in text */
+    char time_name[2][24];          /* of columns of text: first_time_ns */
+    slc_io_text_writer *text;       /* one of the two, or none */
     slc_io_hdf5_writer *hdf5;
     slc_io_text_writer *labels; /* or NULL */
     slc_cluster_input *done;    /* one for each input */
@@ -95,8 +102,11 @@ typedef struct slc_cluster_reading {
  * be kept, as all of these. */
 bool slc_cluster_job_input(slc_cluster_job *job, int input);
 
-/* Opens the outputs, with columns for z or without, unless they are open. */
-bool slc_cluster_job_begin(slc_cluster_job *job, bool has_z);
+/* Opens the outputs, with columns for what the first input has, unless they are open. */
+bool slc_cluster_job_begin(slc_cluster_job *job, const slc_io_pixels_info *about);
+
+/* What a tick of the input is in --time-unit; 1 without. */
+double slc_cluster_time_factor(const slc_cluster_reading *r);
 
 /* What is told when all is done; slc_cluster_print_json is false after a complaint. */
 void slc_cluster_print_notes(const slc_cluster_job *job);

@@ -104,7 +104,9 @@ static void write_labels(const slc_cluster_reading *r)
                 (void)fprintf(out, "%" PRIu32, list->charge[i]);
             }
             (void)fputc(',', out);
-            if (list->time != NULL) {
+            if (list->time != NULL && r->job->unit_seconds > 0) {
+                (void)fprintf(out, "%.17g", (double)list->time[i] * slc_cluster_time_factor(r));
+            } else if (list->time != NULL) {
                 (void)fprintf(out, "%" PRId64, list->time[i]);
             }
             (void)fprintf(out, ",%" PRIu64 "\n", first + r->label[i]);
@@ -196,7 +198,7 @@ bool slc_cluster_images(slc_cluster_reading *r)
     const slc_io_pixels_info *about = &r->done->about;
     s.config.with = about->with;
     s.config.time_window = r->done->window;
-    if (job->has_z && s.config.connectivity != 0) {
+    if ((job->with & SLC_PIXEL_Z) != 0 && s.config.connectivity != 0) {
         s.config.connectivity = s.config.connectivity == 4 ? 6 : 26; /* by faces, or by corners too */
     }
     s.fixed = job->sized || about->width > 0;

@@ -62,11 +62,23 @@ void slc_cluster_progress(slc_cluster_reading *r, size_t pixels)
 
 /* ---- what is written --------------------------------------------------------------------------- */
 
+/* To 15 digits, so that 25 ns / 16 is 1.5625 ns: the ticks of a file then have few digits in decimal, too. */
+double slc_cluster_time_factor(const slc_cluster_reading *r)
+{
+    char digits[32];
+    if (!(r->job->unit_seconds > 0)) {
+        return 1;
+    }
+    (void)snprintf(digits, sizeof digits, "%.15g", r->done->about.tick_seconds / r->job->unit_seconds);
+    return strtod(digits, NULL);
+}
+
 bool slc_cluster_write_rows(slc_cluster_reading *r)
 {
     slc_cluster_job *job = r->job;
     slc_cluster_rows *rows = &job->rows;
     const slc_columns *head = &rows->clusters.head;
+    const double factor = slc_cluster_time_factor(r);
     uint32_t event = 0;
     for (size_t i = 0; i < head->size; i++) {
         while (event < head->n_events && head->event_offset[event + 1] <= i) {
@@ -74,6 +86,10 @@ bool slc_cluster_write_rows(slc_cluster_reading *r)
         }
         rows->input[i] = r->input;
         rows->frame[i] = r->frames != NULL ? r->frames[event] : 0;
+        if (rows->first_time != NULL) {
+            rows->first_time[i] = (double)rows->clusters.first_time[i] * factor;
+            rows->last_time[i] = (double)rows->clusters.last_time[i] * factor;
+        }
     }
     r->done->clusters += head->size;
     job->written += head->size;
@@ -81,8 +97,11 @@ bool slc_cluster_write_rows(slc_cluster_reading *r)
         return slc_io_hdf5_append(job->hdf5, "clusters", &job->schema, rows, &job->error) == SLC_OK ||
                slc_cluster_complain_file(r);
     }
-    if (job->text != NULL) {
-        slc_cli_csv_rows(slc_io_text_stream(job->text), &job->schema, rows);
+    if (job->text != NULL && job->n_inputs > 1) {
+        slc_cli_csv_named_rows(slc_io_text_stream(job->text), &job->text_schema, rows,
+                               job->inputs[r->input - 1]);
+    } else if (job->text != NULL) {
+        slc_cli_csv_rows(slc_io_text_stream(job->text), &job->text_schema, rows);
     }
     return true;
 }
@@ -168,13 +187,28 @@ static bool has_pixels(slc_cluster_reading *r)
 static bool suits(slc_cluster_reading *r)
 {
     const char *reason = NULL;
+    const slc_cluster_job *job = r->job;
+    const uint32_t other = r->done->about.with ^ job->with;
     const bool has_z = (r->done->about.with & SLC_PIXEL_Z) != 0;
-    if (r->done->is_stream && r->job->labels != NULL) {
+    const bool has_time = (r->done->about.with & SLC_PIXEL_TIME) != 0;
+    if (r->done->is_stream && job->labels != NULL) {
         reason = "its pixels are a stream, and --labels is for frames and images";
     } else if (r->done->is_stream && has_z) {
         reason = "its pixels are a stream, which cannot have a z: a column 'frame' makes frames of them";
-    } else if (has_z != r->job->has_z) {
+    } else if ((other & SLC_PIXEL_Z) != 0) {
         reason = "its pixels must have a z if those of the first input have one, and none otherwise";
+    } else if (job->times_asked && !has_time) {
+        reason = "its pixels have no times, and --features times needs them";
+    } else if (job->has_times && (other & SLC_PIXEL_TIME) != 0) {
+        reason =
+            "its pixels must have times if those of the first input have some, and none otherwise, unless "
+            "--features leaves times out";
+    } else if (job->unit_seconds > 0 && has_time && !(r->done->about.tick_seconds > 0)) {
+        reason = "the file does not tell how long a tick is, which --time-unit needs: give --tick";
+    } else if (job->has_times && has_time && !(job->unit_seconds > 0) && job->options->output != NULL &&
+               r->done->about.tick_seconds != job->tick_seconds) {
+        reason = "its ticks must be as long as those of the first input: --time-unit and .csv, or --tick, or "
+                 "--features without times";
     }
     if (reason != NULL) {
         (void)slc_fail(&r->job->error, SLC_ERR_USAGE, "%s", reason);
@@ -186,7 +220,7 @@ static bool suits(slc_cluster_reading *r)
 static bool read_input(slc_cluster_reading *r)
 {
     slc_cluster_input *done = r->done;
-    if (!slc_cluster_job_begin(r->job, (done->about.with & SLC_PIXEL_Z) != 0) || !suits(r)) {
+    if (!slc_cluster_job_begin(r->job, &done->about) || !suits(r)) {
         return false;
     }
     bool good = choose_times(r, done->is_stream) &&

@@ -37,6 +37,8 @@ static void note_options(const slc_cluster_job *job, int i)
         note_useless(job, i, options->disorder != NULL, "--disorder", "for frames and images");
         note_useless(job, i, options->max_open != SLC_CLUSTER_MAX_OPEN, "--max-open",
                      "for frames and images");
+        note_useless(job, i, options->time_unit != NULL && (done->about.with & SLC_PIXEL_TIME) == 0,
+                     "--time-unit", "for pixels without times");
         note_useless(job, i, options->duplicates != NULL && done->window >= 0, "--duplicates",
                      "with --time-window: every entry counts");
     }
@@ -69,7 +71,9 @@ void slc_cluster_print_notes(const slc_cluster_job *job)
         note(job, i, done->stream.resets, "resets of the clock; no cluster reaches across one");
         note(job, i, done->stream.early,
              "clusters were closed early, as more pixels were waiting than --max-open allows");
-        note_options(job, i);
+        if (!job->options->quiet) {
+            note_options(job, i);
+        }
         if (done->cut) {
             slc_cli_say("cluster", "%s: a signal ended the reading; the clusters until then are %s",
                         job->inputs[i], job->options->output != NULL ? "written" : "counted");

@@ -56,6 +56,14 @@ static bool finish_stream(slc_cluster_reading *r, slc_pixel_stream *stream)
     return true;
 }
 
+/* All clusters of the input are one event of the file. */
+static bool end_event(slc_cluster_reading *r)
+{
+    slc_columns_reset(&r->job->rows.clusters);
+    slc_columns_end_event(&r->job->rows.clusters);
+    return slc_cluster_write_rows(r);
+}
+
 /* After a signal standard input is at its end (cli_talk.c), and what had come until then is read; a file is
  * left where it is. */
 static bool read_pieces(slc_cluster_reading *r, slc_pixel_stream *stream)
@@ -200,7 +208,9 @@ bool slc_cluster_stream(slc_cluster_reading *r)
         return slc_cluster_complain(r);
     }
     slc_columns_reset(&job->rows.clusters);
-    const bool good = sorted ? push_pixels(r, stream) && finish_stream(r, stream) : read_pieces(r, stream);
+    const bool good = (sorted ? push_pixels(r, stream) && finish_stream(r, stream)
+                              : read_pieces(r, stream)) &&
+                      end_event(r);
     const slc_pixel_stream_counts counts = slc_pixel_stream_count(stream);
     r->done->stream = counts;
     r->done->outside = counts.outside;

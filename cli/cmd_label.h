@@ -73,8 +73,9 @@ bool slc_label_job_input(slc_label_job *job, int input);
 
 /* Creates the file; job->written says which columns it has. */
 slc_status slc_label_stats_open(slc_label_job *job);
-/* Writes the rows that job->rows holds; whole events as far as they have ended. */
-slc_status slc_label_stats_rows(slc_label_job *job);
+/* Writes the rows that job->rows holds, of input number `input`; whole events as far as they have ended. With
+ * several inputs each row of CSV and JSON has its input's name. */
+slc_status slc_label_stats_rows(slc_label_job *job, uint32_t input);
 /* Completes the file, or removes it. NULL is allowed. */
 slc_status slc_label_stats_close(slc_label_job *job, bool commit);
 

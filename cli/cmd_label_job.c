@@ -202,7 +202,7 @@ static bool write_rows(slc_label_job *job, slc_label_page *page, uint64_t before
         page->foreground += area;
         page->largest = area > page->largest ? area : page->largest;
     }
-    return job->stats == NULL || slc_label_stats_rows(job) == SLC_OK || complain(job);
+    return job->stats == NULL || slc_label_stats_rows(job, page->input) == SLC_OK || complain(job);
 }
 
 /* In place: label i moves to the front of what was label i / 2. */

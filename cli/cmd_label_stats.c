@@ -24,6 +24,7 @@ typedef struct page_rows {
     double *threshold;
     uint32_t *components;
     uint64_t *foreground, *largest;
+    uint8_t *fault;
 } page_rows;
 
 static const slc_column page_columns[] = {
@@ -35,6 +36,7 @@ static const slc_column page_columns[] = {
     {"components", "1", offsetof(page_rows, components), SLC_TYPE_U32},
     {"foreground", "pixel", offsetof(page_rows, foreground), SLC_TYPE_U64},
     {"largest", "pixel", offsetof(page_rows, largest), SLC_TYPE_U64},
+    {"fault", "1", offsetof(page_rows, fault), SLC_TYPE_U8},
 };
 static const slc_schema page_schema = {"pages", page_columns, sizeof page_columns / sizeof page_columns[0]};
 
@@ -55,6 +57,7 @@ static slc_status write_pages(slc_label_job *job)
         rows.components[i] = page->components;
         rows.foreground[i] = page->foreground;
         rows.largest[i] = page->largest;
+        rows.fault[i] = page->fault != NULL;
     }
     rows.head.size = job->n_pages;
     slc_columns_end_event(&rows);
@@ -91,22 +94,27 @@ slc_status slc_label_stats_open(slc_label_job *job)
     const slc_status status = slc_io_text_create(path, &job->stats->text, &job->error);
     if (status == SLC_OK && job->stats->json) {
         (void)fputc('[', slc_io_text_stream(job->stats->text));
+    } else if (status == SLC_OK && job->n_inputs > 1) {
+        slc_cli_csv_named_head(slc_io_text_stream(job->stats->text), &job->written);
     } else if (status == SLC_OK) {
         slc_cli_csv_head(slc_io_text_stream(job->stats->text), &job->written);
     }
     return status;
 }
 
-slc_status slc_label_stats_rows(slc_label_job *job)
+slc_status slc_label_stats_rows(slc_label_job *job, uint32_t input)
 {
     slc_label_stats *stats = job->stats;
+    const char *name = job->n_inputs > 1 ? job->inputs[input - 1] : NULL;
     if (stats->hdf5 != NULL) {
         return slc_io_hdf5_append(stats->hdf5, "components", &job->written, &job->rows, &job->error);
     }
     FILE *out = slc_io_text_stream(stats->text);
-    if (!stats->json) {
+    if (!stats->json && name != NULL) {
+        slc_cli_csv_named_rows(out, &job->written, &job->rows, name);
+    } else if (!stats->json) {
         slc_cli_csv_rows(out, &job->written, &job->rows);
-    } else if (!slc_cli_json_rows(out, &job->written, &job->rows, &stats->any)) {
+    } else if (!slc_cli_json_rows(out, &job->written, &job->rows, name, &stats->any)) {
         return slc_fail(&job->error, SLC_ERR_MEMORY, "%s: no memory for a row", job->options->stats);
     }
     return SLC_OK;

@@ -45,25 +45,27 @@ def groups(pixels, connectivity=8, radius=1, window=None):
         found.append(group)
     return found
 
-def features(group, first):
+def features(group, first, has_times):
     xs, ys, n, mass = [p[0] for p in group], [p[1] for p in group], len(group), sum(p[2] for p in group)
-    return dict(input=1, frame=first, size=n, x_min=min(xs), y_min=min(ys), x_max=max(xs), y_max=max(ys),
+    found = dict(input=1, frame=first, size=n, x_min=min(xs), y_min=min(ys), x_max=max(xs), y_max=max(ys),
                 centroid_x=sum(xs) / n, centroid_y=sum(ys) / n, mass=mass,
                 weighted_x=sum(p[0] * p[2] for p in group) / mass if mass else math.nan,
-                weighted_y=sum(p[1] * p[2] for p in group) / mass if mass else math.nan,
-                first_time=min(p[3] for p in group), last_time=max(p[3] for p in group))
+                weighted_y=sum(p[1] * p[2] for p in group) / mass if mass else math.nan)
+    if has_times:
+        found.update(first_time=min(p[3] for p in group), last_time=max(p[3] for p in group))
+    return found
 
 def close(a, b):
     return math.isnan(a) and math.isnan(b) or abs(a - b) <= 1e-12 * abs(b)
 
 def same(csv_file, pixel_file, order="raster", duplicates="sum", timed=False, keep=lambda p: True, **how):
-    wanted = []
+    wanted, has_times = [], "time" in open(pixel_file).readline()
     for frame, listed in sorted(pixels(pixel_file).items()):
         listed = [p if timed else p for p in listed if keep(p)]
         found = groups(listed if timed else united(listed, duplicates), **how)
         key = (lambda g: min((p[3], p[1], p[0]) for p in g)) if order == "time" else \
             (lambda g: min((p[1], p[0]) for p in g))
-        wanted += [features(g, frame) for g in sorted(found, key=key)]
+        wanted += [features(g, frame, has_times) for g in sorted(found, key=key)]
     got = list(csv.DictReader(open(csv_file)))
     if len(got) != len(wanted):
         return "%d clusters, not %d" % (len(got), len(wanted))
@@ -308,9 +310,69 @@ run cluster a.t3pa --tick 1ns
 want 1
 grep -q '^sluice cluster: a.t3pa: .*tick' err || fail "it said: $(cat err)"
 
+# ---- times: an event for each stream, how long a tick is, units, and none where there are none ------------------------
+offsets() { # FILE
+    h5dump -d /clusters/event_offset -y -w 0 "$1" | sed -n '/DATA {/,/}/p' | grep '^ *[0-9]' | tr -d ' '
+}
+cluster stream.csv --time-window 64ticks -o c.csv
+clusters=$(($(wc -l <c.csv) - 1))
+for pieces in "" "--disorder 100000ticks"; do # sorted first, and in pieces
+    cluster stream.csv stream.csv --tick 1.5625ns $pieces -o c.h5
+    equal "offsets" "$(offsets c.h5)" "0,$clusters,$((2 * clusters))"
+    equal "a tick" "$(h5dump -a /tick_seconds -m %.17g c.h5 | sed -n 's/ *(0): //p' | xargs printf '%.12g')" 1.5625e-09
+done
+cluster stream.csv --time-window 64ticks -o c.h5
+equal "nobody tells a tick" "$(h5dump -A c.h5 | grep -c tick_seconds)" 0
+cluster frames.csv -o c.h5
+equal "frames" "$(offsets c.h5 | tr ',' '\n' | wc -l)" 6
+for unit in ns:1.5625:1e-9 ps:1562.5:1e-9 us:0.0015625:1e-12; do
+    name=${unit%%:*}
+    cluster stream.csv --tick 1.5625ns --time-unit "$name" -o d.csv
+    check "(lambda a, b: len(a) == len(b) > 0 and all(abs(float(q[k + '_$name']) - int(p[k]) * $(cut -d: -f2 <<<"$unit")) < $(cut -d: -f3 <<<"$unit") and k not in q for p, q in zip(a, b) for k in ('first_time', 'last_time')))(list(csv.DictReader(open('c.csv'))), list(csv.DictReader(open('d.csv'))))"
+    equal "the other columns" "$(cut -d, -f1-12 d.csv)" "$(cut -d, -f1-12 c.csv)"
+done
+cluster stream.csv --time-window 64ticks --time-unit ticks -o d.csv
+cmp c.csv d.csv || fail "ticks are the unit unless another is given"
+cluster a.t3pa --time-unit ns -o d.csv # exact, with the digits that it has
+equal "first and last time" "$(sed -n 2p d.csv | cut -d, -f3,13,14)" "2,25000,25045.3125"
+printf 'frame,x,y,time\n1,1,1,16\n' >timed_frames.csv
+cluster timed_frames.csv --tick 1.5625ns --time-unit ns --labels l.csv
+equal "times of pixels" "$(tr '\n' ' ' <l.csv)" "input,frame,x,y,charge,time_ns,cluster 1,1,1,1,,25,0 "
+run cluster frames.csv --time-unit ns -o d.csv
+want 0
+echo "sluice cluster: frames.csv: --time-unit means nothing for pixels without times" | want_err
+equal "columns" "$(head -n 1 d.csv)" "input,frame,size,x_min,y_min,x_max,y_max,centroid_x,centroid_y,mass,weighted_x,weighted_y"
+cluster frames.csv --features all -o d.csv
+equal "all that there are" "$(head -n 1 d.csv | grep -c time)" 0
+refused() { # LINE ARGS...
+    local line=$1
+    shift
+    run cluster "$@"
+    want 1
+    echo "sluice cluster: $line" | want_err
+}
+refused "frames.csv: its pixels have no times, and --features times needs them" frames.csv --features size,times
+refused "frames.csv: its pixels must have times if those of the first input have some, and none otherwise, unless --features leaves times out" \
+    stream.csv frames.csv --time-window 64ticks -o d.csv
+cluster timed_frames.csv frames.csv --features size -o d.csv
+refused "stream.csv: the file does not tell how long a tick is, which --time-unit needs: give --tick" \
+    stream.csv --time-window 64ticks --time-unit ns -o d.csv
+refused "stream.csv: its ticks must be as long as those of the first input: --time-unit and .csv, or --tick, or --features without times" \
+    a.t3pa stream.csv --time-window 64ticks -o d.csv
+printf 'x,y,toa [ns]\n7,7,100\n' >ns.csv
+cluster a.t3pa ns.csv --time-unit ns --features times -o d.csv
+equal "times of both" "$(cut -d, -f3 d.csv | tr '\n' ' ')" "first_time_ns 25000 225000 225025 100 "
+
+# Losses are told also with --quiet.
+run cluster late.csv --time-window 64ticks --disorder 50ticks -q -o d.csv
+want 0
+equal "its note" "$(cat err)" \
+    "sluice cluster: late.csv: 1 pixels came too late to be put in order and were left out; a larger --disorder keeps them"
+
 # ---- several inputs into one file; HDF5 -----------------------------------------------------------------------------
 cluster frames.csv twice.csv -o c.csv
 equal "inputs" "$(cut -d, -f1 c.csv | sort -u | tr '\n' ' ')" "1 2 input "
+check "set((r['input'], r['name']) for r in csv.DictReader(open('c.csv'))) == {('1', 'frames.csv'), ('2', 'twice.csv')}"
 cluster frames.csv -o c.csv
 cluster frames.csv -o c.h5
 h5dump -d /clusters/size -y -w 0 c.h5 >out || fail "no HDF5"
@@ -358,6 +420,8 @@ for t in 5ticks 0ns; do
 done
 wrong "--labels takes a name that ends with .csv, not 'l.h5'" --labels l.h5 frames.csv
 wrong "--output and --labels name the same file" --labels s.csv -o s.csv frames.csv
+wrong "--time-unit takes ticks, s, ms, us, ns or ps, not 'h'" --time-unit h -o d.csv stream.csv
+wrong "--time-unit is for .csv: HDF5 has ticks, and tells how long they are" --time-unit ns -o d.h5 stream.csv
 wrong "--max-open takes 1 to 268435456, not '0'" --max-open 0 frames.csv
 wrong "--duplicates takes sum, first, largest or keep, not 'all'" --duplicates all frames.csv
 wrong "unknown feature 'area'; there are: size box centroid mass weighted times largest all" --features size,area frames.csv

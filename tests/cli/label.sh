@@ -238,6 +238,12 @@ check "pgm('l.pgm') == [labels(p, 8)[0] for p in pgm('both.pgm')]"
 check "same_rows(from_csv('s.csv'), [r for i, p in enumerate(pgm('both.pgm')) for r in rows_of(labels(p, 8)[1], i + 1)])"
 label a.pgm b.pgm --stats t.csv
 check "[r['input'] for r in from_csv('t.csv')] == [r['page'] for r in from_csv('s.csv')]"
+cp a.pgm 'a, "b".pgm' # several inputs: each row has its name, the last column
+label 'a, "b".pgm' b.pgm --stats t.csv
+check "list(from_csv('t.csv').fieldnames)[-1] == 'name' and set((r['input'], r['name']) for r in from_csv('t.csv')) == {('1', 'a, \"b\".pgm'), ('2', 'b.pgm')}"
+label a.pgm b.pgm --stats t.json
+check "set((r['input'], r['name']) for r in json.load(open('t.json'))) == {(1, 'a.pgm'), (2, 'b.pgm')}"
+rm 'a, "b".pgm'
 label both.pgm -o pages.tif
 run label pages.tif --json --threshold 1
 check "[p['page'] for p in json.load(open('out'))['pages']] == [1, 2]"
