@@ -104,7 +104,7 @@ static const slc_cli_option options_table[] = {
      .letter = 'q',
      .kind = SLC_CLI_FLAG,
      .member = offsetof(slc_label_options, quiet),
-     .help = "no table and no notes, only errors"},
+     .help = "no table and no notes, only errors and what was not read"},
 };
 
 static void set_defaults(void *at)
