@@ -199,6 +199,27 @@ static void a_window_of_a_second_holds_what_it_holds(void **state)
     }
 }
 
+/* Singles exactly at the end of a window of more than two, and one unit on either side of it. */
+static void the_end_of_a_window_is_as_on_the_processor(void **state)
+{
+    (void)state;
+    static const slc_pet_policy policies[] = {SLC_PET_KILL_ALL, SLC_PET_TAKE_ALL_GOODS};
+    uint64_t seed = 10;
+    input in = make_input(&seed, small ? 4500 : 30000, 100, 0);
+    in.window = 40;
+    for (size_t i = 0; i < in.n; i++) { /* 0, 15, 39 … 41; 1000; 1000 + 39 … 41; … */
+        const int64_t end = 39 + (int64_t)(i / 5 % 3), begin = (int64_t)(i / 5) * 3000;
+        times[i] = begin + (const int64_t[]){0, 15, end, 1000, 1000 + end}[i % 5];
+        times_ns[i] = (double)times[i] * 0x1p-10;
+        crystals[i] = (uint32_t)i % 7;
+    }
+    for (int number = 0; number < 16; number++) {
+        slc_pet_coincidence_config config = pet_cases_config((int)policies[number / 4 % 2], number % 4);
+        const size_t batches[] = {SIZE_MAX, 1024};
+        check(config, &in, number < 8 ? PET_GPU_GROUPS : PET_GPU_F64, batches, 2, seed);
+    }
+}
+
 static void all_at_one_time(void **state)
 {
     (void)state;
@@ -380,6 +401,7 @@ int main(void)
         cmocka_unit_test(tiles_are_as_on_the_processor),
         cmocka_unit_test(long_chains_are_as_on_the_processor),
         cmocka_unit_test(a_window_of_a_second_holds_what_it_holds),
+        cmocka_unit_test(the_end_of_a_window_is_as_on_the_processor),
         cmocka_unit_test(all_at_one_time),
         cmocka_unit_test(rates_as_they_are),
         cmocka_unit_test(singles_out_of_order_are_told),
