@@ -20,6 +20,7 @@
 #include "cli_talk.h"
 
 #include <sluice/pet_chain.h>
+#include <sluice/pet_randoms.h>
 
 /* "4ns", "1.5us": a time in nanoseconds; the unit (ps, ns, us, ms, s, min, h) must be there. "59mm", "6cm": a
  * length in millimetres. False where it cannot be read. */
@@ -49,6 +50,10 @@ typedef struct slc_pet_coincidence_words {
 } slc_pet_coincidence_words;
 int slc_pet_coincidence_config_of(const slc_cli_command *command, const slc_pet_coincidence_words *words,
                                   slc_pet_coincidence_config *config);
+
+/* "randoms" and "randoms_sigma", null where nothing can be told. */
+struct json_t;
+void slc_pet_randoms_json(struct json_t *object, const slc_pet_randoms_counts *counts);
 
 /* Of the descriptions: the one rule for what is there already (slc_pet_files_check). */
 #define SLC_PET_REPLACES "Outputs replace files that are there, but not raw data.\n"

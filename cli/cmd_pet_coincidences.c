@@ -89,6 +89,7 @@ typedef struct job {
     slc_io_text_writer *writer;
     FILE *out;
     slc_pet_coincidence_counts counts;
+    slc_pet_randoms_counts randoms; /* of the prompts, beside delayed windows */
     double seconds_sort, seconds_find;
     slc_error error;
 } job;
@@ -193,6 +194,26 @@ static slc_status open_stage(job *j, slc_pet_coincidence **stage)
     return status == SLC_OK ? slc_pet_coincidence_open_on(&j->config, device, stage, &j->error) : status;
 }
 
+/* Delayeds alone do not tell how many prompts are random. */
+static bool wants_randoms(const job *j)
+{
+    return j->config.offset_ns > 0 && !j->is_f64;
+}
+
+static slc_status find_randoms(job *j)
+{
+    slc_pet_coincidence_config prompt = j->config;
+    slc_pet_randoms *randoms = NULL;
+    prompt.offset_ns = 0;
+    slc_status status = slc_pet_randoms_open(&prompt, j->config.offset_ns, &randoms, &j->error);
+    status = status == SLC_OK ? slc_pet_randoms_run(randoms, &j->singles, true, &j->error) : status;
+    if (status == SLC_OK) {
+        slc_pet_randoms_counts_of(randoms, &j->randoms);
+    }
+    slc_pet_randoms_close(randoms);
+    return status;
+}
+
 static slc_status find_all(job *j, slc_pet_coincidence *stage)
 {
     const size_t all = j->is_f64 ? j->singles_f64.head.size : j->singles.head.size;
@@ -231,6 +252,9 @@ static bool print_json(const job *j)
         j->options->device != NULL ? j->options->device : "cpu", "singles", (json_int_t)c->singles, "windows",
         (json_int_t)c->windows, "pairs", (json_int_t)c->pairs, "groups", (json_int_t)c->groups,
         "multiplicity", multiplicity, "seconds_sort", j->seconds_sort, "seconds_find", j->seconds_find);
+    if (object != NULL && wants_randoms(j)) {
+        slc_pet_randoms_json(object, &j->randoms);
+    }
     return slc_cli_print_json("pet coincidences", object);
 }
 
@@ -258,6 +282,7 @@ static int process(job *j, const char *path)
         slc_cli_csv_head(j->out, &slc_pet_coincidences_schema);
     }
     status = status == SLC_OK ? find_all(j, stage) : status;
+    status = status == SLC_OK && wants_randoms(j) && j->options->json ? find_randoms(j) : status;
     slc_pet_coincidence_close(stage);
     if (j->writer != NULL && status == SLC_OK) {
         status = slc_io_text_finish(j->writer, &j->error);

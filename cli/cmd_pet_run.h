@@ -120,6 +120,8 @@ typedef struct slc_pet_run_job {
     slc_io_pet_sinogram *sinogram;
     slc_run_pet_rates *rates; /* NULL also where they were given up: */
     slc_error rates_error;
+    slc_pet_randoms *randoms; /* NULL also where they were given up: */
+    slc_error randoms_error;
     bool started; /* a single has come: */
     int64_t start_ps;
     /* what is told */
@@ -128,6 +130,7 @@ typedef struct slc_pet_run_job {
     double seconds[SLC_PET_STAGES], seconds_total;
     uint64_t written, left_out; /* pairs of the list */
     uint64_t sinogram_in, sinogram_outside;
+    uint64_t delayeds; /* pairs, those of groups too */
     slc_cli_progress progress;
     bool failed;                  /* an output, or an input */
     bool lost[SLC_PET_RUN_PARTS]; /* these are not written: they failed */
@@ -162,6 +165,8 @@ slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_run_pet_batc
 /* Each output stands for itself: what cannot be completed is told, and the others are. */
 void slc_pet_run_outputs_finish(slc_pet_run_job *job);
 void slc_pet_run_outputs_abandon(slc_pet_run_job *job);
+/* Prompts to be expected random, of job->randoms; NaN where nothing can be told. */
+double slc_pet_run_randoms(const slc_pet_run_job *job, double *sigma);
 
 /* ---- cmd_pet_run_flow.c ------------------------------------------------------------------------ */
 

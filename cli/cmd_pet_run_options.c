@@ -120,7 +120,7 @@ int slc_pet_run_config_of(const slc_cli_command *command, const char *list, slc_
     status = status == SLC_CLI_GO_ON ? choose_sinogram(command, o) : status;
     job->config.threads = (uint32_t)o->threads;
     job->config.device = o->device;
-    job->config.keep_singles = o->output != NULL || o->singles != NULL || o->rates != NULL ||
-                               o->rate_plot != NULL || o->dead_time != NULL;
+    job->config.keep_singles = o->delayed != NULL || o->output != NULL || o->singles != NULL ||
+                               o->rates != NULL || o->rate_plot != NULL || o->dead_time != NULL;
     return status;
 }

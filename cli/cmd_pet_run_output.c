@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -70,6 +71,13 @@ static slc_status open_rates(slc_pet_run_job *job)
                                              .dead_time_ns = job->dead_time_ns,
                                              .paralysable = job->options->paralysable};
     return slc_run_pet_rates_open(&config, &job->rates, &job->error);
+}
+
+static slc_status open_randoms(slc_pet_run_job *job)
+{
+    slc_pet_coincidence_config prompt = job->config.prompt;
+    prompt.threads = job->config.threads;
+    return slc_pet_randoms_open(&prompt, job->config.delay_ns, &job->randoms, &job->error);
 }
 
 /* What is written only later is tried at once: a name that cannot be is told before the work, not behind it.
@@ -154,6 +162,9 @@ slc_status slc_pet_run_outputs_open(slc_pet_run_job *job)
     }
     if (status == SLC_OK && (o->rates != NULL || o->rate_plot != NULL || o->dead_time != NULL)) {
         status = open_rates(job);
+    }
+    if (status == SLC_OK && job->config.delayed) {
+        status = open_randoms(job);
     }
     return status;
 }
@@ -245,6 +256,20 @@ static void take_rates(slc_pet_run_job *job, const slc_run_pet_batch *batch)
     }
 }
 
+/* So are the randoms. */
+static void take_randoms(slc_pet_run_job *job, const slc_run_pet_batch *batch)
+{
+    const slc_pet_coincidences *pairs = &batch->result->pairs;
+    for (size_t i = 0; i < pairs->head.size; i++) {
+        job->delayeds += pairs->delayed[i] != 0;
+    }
+    if (job->randoms != NULL && slc_pet_randoms_run(job->randoms, &batch->result->singles, batch->last,
+                                                    &job->randoms_error) != SLC_OK) {
+        slc_pet_randoms_close(job->randoms);
+        job->randoms = NULL;
+    }
+}
+
 static slc_status write_singles(slc_pet_run_job *job, const char *name, slc_io_pet_singles_writer **writer,
                                 const slc_pet_singles *singles)
 {
@@ -324,6 +349,9 @@ slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_run_pet_batc
         }
     }
     take_rates(job, batch);
+    if (job->config.delayed) {
+        take_randoms(job, batch);
+    }
     return job->n_failures == 0 || any_is_left(job) ? SLC_OK : SLC_ERR_IO;
 }
 
@@ -367,6 +395,39 @@ static slc_status write_rates(slc_pet_run_job *job)
     return slc_io_text_finish(writer, &job->error);
 }
 
+double slc_pet_run_randoms(const slc_pet_run_job *job, double *sigma)
+{
+    slc_pet_randoms_counts counts;
+    slc_pet_randoms_counts_of(job->randoms, &counts);
+    return slc_pet_randoms_estimate(&counts, sigma);
+}
+
+/* Are delayeds as many as randoms whatever the rate? */
+static bool delayeds_fit(const slc_pet_coincidence_config *prompt)
+{
+    return prompt->all_open &&
+           (prompt->policy == SLC_PET_TAKE_ALL_GOODS || prompt->policy == SLC_PET_MULTIPLES_AS_ALL);
+}
+
+/* A sinogram that is wrong by its delayeds looks like any other. */
+static void judge_subtraction(const slc_pet_run_job *job)
+{
+    const double percent_of_note = 3, sigmas_of_note = 3;
+    double sigma = 0;
+    const double randoms = slc_pet_run_randoms(job, &sigma), delayeds = (double)job->delayeds;
+    const double apart = fabs(delayeds - randoms);
+    const bool differ = apart > percent_of_note / 100 * randoms &&
+                        apart > sigmas_of_note * sqrt(sigma * sigma + delayeds);
+    if (differ || !delayeds_fit(&job->config.prompt)) {
+        slc_cli_say(
+            command_of(job),
+            "--subtract takes %.0f delayeds away, and %.0f +- %.0f prompts are expected to be random: "
+            "delayeds of %s with %s windows %s",
+            delayeds, randoms, sigma, slc_pet_policy_name(job->config.prompt.policy),
+            job->config.prompt.all_open ? "all-open" : "single", differ ? "do not fit" : "need not fit");
+    }
+}
+
 void slc_pet_run_outputs_finish(slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
@@ -393,6 +454,12 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
         judge_part(job, SLC_PET_RUN_SINOGRAM,
                    slc_io_pet_sinogram_write(job->sinogram, o->sinogram, &job->error));
     }
+    if (job->randoms_error.status != SLC_OK) {
+        slc_cli_say(command_of(job), "no randoms: %s", job->randoms_error.text);
+        job->failed = true;
+    } else if (o->subtract && job->randoms != NULL && !job->lost[SLC_PET_RUN_SINOGRAM]) {
+        judge_subtraction(job);
+    }
     if (job->rates_error.status != SLC_OK) {
         slc_cli_say(command_of(job), "no rates: %s", job->rates_error.text);
         job->failed = true;
@@ -414,6 +481,7 @@ void slc_pet_run_outputs_abandon(slc_pet_run_job *job)
     slc_io_pet_singles_abandon(job->late);
     slc_io_pet_sinogram_close(job->sinogram);
     slc_run_pet_rates_close(job->rates);
+    slc_pet_randoms_close(job->randoms);
     slc_run_pet_pairs_close(job->order);
     slc_columns_clear(&slc_pet_coincidences_schema, &job->due);
 }

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 
 static uint64_t multiples_of(const slc_pet_coincidence_counts *c)
 {
@@ -34,7 +35,7 @@ static void print_rates(const slc_pet_run_job *job, const char *indent)
 {
     slc_run_pet_rates_totals t;
     slc_run_pet_rates_totals_of(job->rates, &t);
-    (void)printf("%s%-14s %.0f expected from singles rates, in %.6f s\n", indent, "randoms", t.randoms,
+    (void)printf("%s%-14s %.0f randoms expected from singles, in %.6f s\n", indent, "rates", t.randoms,
                  t.seconds);
     if (job->dead_time_ns > 0) {
         (void)printf("%s%-14s %.0f frames expected in it (%.3f %%; %.3f %% of the busiest block)", indent,
@@ -49,6 +50,13 @@ static void print_rates(const slc_pet_run_job *job, const char *indent)
 void slc_pet_run_print_outputs(const slc_pet_run_job *job, const char *indent)
 {
     const slc_pet_run_options *o = job->options;
+    if (job->randoms != NULL) {
+        double sigma = 0;
+        const double randoms = slc_pet_run_randoms(job, &sigma);
+        (void)printf(isnan(randoms) ? "%s%-14s too short for an estimate\n"
+                                    : "%s%-14s %.0f +- %.0f prompts expected to be random\n",
+                     indent, "randoms", randoms, sigma);
+    }
     if (job->rates != NULL) {
         print_rates(job, indent);
     }
@@ -141,6 +149,11 @@ void slc_pet_run_add_outputs(const slc_pet_run_job *job, json_t *object)
         }
     }
     (void)json_object_set_new(object, "failed_outputs", failed);
+    if (job->randoms != NULL) {
+        slc_pet_randoms_counts counts;
+        slc_pet_randoms_counts_of(job->randoms, &counts);
+        slc_pet_randoms_json(object, &counts);
+    }
     if (job->rates != NULL) {
         add_rates(job, object);
     }

@@ -3,6 +3,7 @@
 #include "cli_words.h"
 #include "cmd_pet.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +182,24 @@ static int set_times(const slc_cli_command *command, const slc_pet_coincidence_w
     return SLC_CLI_GO_ON;
 }
 
+/* What says two things at once is one of them alone, and which would not be told. */
+static int check_edges(const slc_cli_command *command, const slc_pet_coincidence_words *words,
+                       const slc_pet_coincidence_config *config)
+{
+    const char *policy = slc_pet_policy_name(config->policy);
+    const bool opengate = strncmp(policy, "opengate:", strlen("opengate:")) == 0;
+    if (config->compat_gate9 && words->edge != NULL && config->closed) {
+        return slc_cli_wrong(command, "--compat gate9 has open edges: leave out --edge closed, or --compat");
+    }
+    if (config->compat_gate9 && (opengate || config->policy >= SLC_PET_REJECT_HIGHER_MULTIPLES)) {
+        return slc_cli_wrong(command, "GATE 9 has no policy %s: leave out --compat gate9", policy);
+    }
+    if (opengate && words->edge != NULL && !config->closed) {
+        return slc_cli_wrong(command, "%s has closed edges: leave out --edge open", policy);
+    }
+    return SLC_CLI_GO_ON;
+}
+
 int slc_pet_coincidence_config_of(const slc_cli_command *command, const slc_pet_coincidence_words *words,
                                   slc_pet_coincidence_config *config)
 {
@@ -210,5 +229,13 @@ int slc_pet_coincidence_config_of(const slc_cli_command *command, const slc_pet_
     if (status == SLC_CLI_GO_ON && words->good != NULL) {
         status = slc_pet_good_word(command, words->good, &config->good);
     }
-    return status;
+    return status == SLC_CLI_GO_ON ? check_edges(command, words, config) : status;
+}
+
+void slc_pet_randoms_json(json_t *object, const slc_pet_randoms_counts *counts)
+{
+    double sigma = 0;
+    const double randoms = slc_pet_randoms_estimate(counts, &sigma);
+    (void)json_object_set_new(object, "randoms", isnan(randoms) ? json_null() : json_real(randoms));
+    (void)json_object_set_new(object, "randoms_sigma", isnan(randoms) ? json_null() : json_real(sigma));
 }

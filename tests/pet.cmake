@@ -17,6 +17,8 @@ sluice_test(test_pet_coincidence_limits stages test_pet_coincidence_limits.c ${p
 sluice_core_test(test_pet_coincidence_memory stages "base;simd;pixel;velo;cms;pet" test_pet_coincidence_memory.c)
 sluice_test(test_pet_vectors "stages;data" test_pet_vectors.c support/support.c)
 sluice_test(test_pet_rates stages test_pet_rates.c)
+sluice_test(test_pet_randoms stages test_pet_randoms.c oracle/pet_coincidence_oracle.c ${pet_cases})
+sluice_test(test_pet_randoms_truth stages test_pet_randoms_truth.c ${pet_sim})
 sluice_test(test_pet_calibrate stages test_pet_calibrate.c ${pet_sim})
 sluice_test(test_pet_calibrate_faults stages test_pet_calibrate_faults.c ${pet_sim})
 

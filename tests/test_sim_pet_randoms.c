@@ -17,49 +17,6 @@
 enum { SEEDS = 20, SINGLES_HZ = 5000000 };
 static const double seconds = 0.04, window_ns = 4, delay_ns = 500;
 
-/* ---- singles in order, with their truth ------------------------------------------------------------ */
-
-typedef struct ordered {
-    slc_pet_singles singles;
-    uint64_t *event;
-} ordered;
-
-static const slc_pet_singles *to_order;
-
-static int by_time(const void *a, const void *b)
-{
-    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    const int64_t s = to_order->time_ps[x], t = to_order->time_ps[y];
-    return s != t ? (s < t ? -1 : 1) : (x < y ? -1 : x > y);
-}
-
-static void put_in_order(const pet_made *made, ordered *o)
-{
-    size_t *row = malloc(made->n * sizeof *row);
-    *o = (ordered){.event = malloc(made->n * sizeof *o->event)};
-    assert_true(row != NULL && o->event != NULL);
-    assert_int_equal(slc_columns_reserve(&slc_pet_singles_schema, &o->singles, made->n, 0), SLC_OK);
-    for (size_t i = 0; i < made->n; i++) {
-        row[i] = i;
-    }
-    to_order = &made->singles;
-    qsort(row, made->n, sizeof *row, by_time);
-    for (size_t i = 0; i < made->n; i++) {
-        o->singles.time_ps[i] = made->singles.time_ps[row[i]];
-        o->singles.crystal[i] = made->singles.crystal[row[i]];
-        o->singles.energy_kev[i] = made->singles.energy_kev[row[i]];
-        o->event[i] = made->truth.event[row[i]];
-    }
-    o->singles.head.size = made->n;
-    free(row);
-}
-
-static void clear_ordered(ordered *o)
-{
-    slc_columns_clear(&slc_pet_singles_schema, &o->singles);
-    free(o->event);
-}
-
 /* ---- pairs ----------------------------------------------------------------------------------------- */
 
 typedef struct both {
@@ -77,7 +34,7 @@ static int by_both(const void *a, const void *b)
 
 /* All pairs of one window, offset or not: those of different annihilations, how much their number varies, and
  * those of one. */
-static void count(const ordered *o, const slc_pet_good *good, double offset_ns, double *randoms,
+static void count(const pet_ordered *o, const slc_pet_good *good, double offset_ns, double *randoms,
                   double *variance, double *trues)
 {
     slc_pet_coincidence_config config;
@@ -116,7 +73,7 @@ static void count(const ordered *o, const slc_pet_good *good, double offset_ns, 
     slc_columns_clear(&slc_pet_groups_schema, &groups);
 }
 
-static double from_singles(const ordered *o, const slc_pet_geometry *geometry, const slc_pet_good *good)
+static double from_singles(const pet_ordered *o, const slc_pet_geometry *geometry, const slc_pet_good *good)
 {
     const slc_pet_rates_config config = {
         .geometry = *geometry, .good = *good, .window_ns = window_ns, .bin_s = 0.01};
@@ -144,7 +101,7 @@ static const slc_pet_good distance = {.kind = SLC_PET_GOOD_DISTANCE,
                                       .min_mm = 90,
                                       .max_axial_mm = 24};
 
-static void add_counts(const ordered *o, const slc_pet_geometry *geometry, const slc_pet_good *good,
+static void add_counts(const pet_ordered *o, const slc_pet_geometry *geometry, const slc_pet_good *good,
                        sums *all)
 {
     double randoms, delayed, variance[2], trues, none;
@@ -175,11 +132,11 @@ static void over_seeds(double dead_time_ns, sums all[2])
         pet_made made;
         pet_make(&made, &config, seconds);
         pet_convert(&made);
-        ordered o;
-        put_in_order(&made, &o);
+        pet_ordered o;
+        pet_in_order(&made, &o);
         add_counts(&o, &config.geometry, &sectors, &all[0]);
         add_counts(&o, &config.geometry, &distance, &all[1]);
-        clear_ordered(&o);
+        pet_ordered_clear(&o);
         pet_clear(&made);
     }
 }

@@ -17,6 +17,7 @@
 #include <sluice/io_pixel.h>
 #include <sluice/io_select.h>
 #include <sluice/pet_calibrate.h>
+#include <sluice/pet_randoms.h>
 #include <sluice/pet_rates.h>
 #include <sluice/pixel_cluster.h>
 #include <sluice/pixel_stream.h>

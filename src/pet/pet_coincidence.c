@@ -13,6 +13,7 @@
 #include "pet/pet_coincidence_settings.h"
 #include "pet/pet_coincidence_team.h"
 #include "pet/pet_kernels.h"
+#include "pet/pet_randoms_mix.h"
 #include "pet/pet_team.h"
 
 #include <math.h>
@@ -462,6 +463,11 @@ slc_status slc_pet_coincidence_run_pairs(slc_pet_coincidence *stage, const slc_p
                 .energy = singles->energy_kev,
                 .n = singles->head.size};
     return call(stage, &in, last, &(output){.pairs = pairs, .head = &pairs->head}, error);
+}
+
+size_t slc_pet_coincidence_waiting(const slc_pet_coincidence *stage)
+{
+    return stage->wait.n - stage->wait.first;
 }
 
 void slc_pet_coincidence_counts_of(const slc_pet_coincidence *stage, slc_pet_coincidence_counts *counts)

@@ -68,8 +68,9 @@ want_no_out
 run pet coincidences five.bin --window 1ns --windows all-open --compat gate9 --format indices -q
 want 0
 want_no_out
-run pet coincidences five.bin --window 1ns --windows all-open --compat gate9 --edge closed --format indices -q
-want_out < <(printf '0,1\n1,2\n3,4\n')
+run pet coincidences five.bin --window 1ns --windows all-open --compat gate9 --edge open --format indices -q
+want 0
+want_no_out
 # Numbers count the singles inside the window of energies: 0, 2, 3, 4.
 run pet coincidences five.bin --window 4ns --energies 490:600 --format indices -q
 want_out < <(printf '0,1\n2,3\n')
@@ -133,6 +134,11 @@ refuse 2 "window 0.0015 ns, offset 0 ns: not whole picoseconds, which the times 
 refuse 2 "--windows is single or all-open, not 'both'" five.bin --windows both
 refuse 2 "--edge is closed or open, not 'x'" five.bin --edge x
 refuse 2 "--compat is gate9, not 'gate8'" five.bin --compat gate8
+refuse 2 "--compat gate9 has open edges: leave out --edge closed, or --compat" five.bin --compat gate9 --edge closed
+for policy in opengate:TakeAllGoods rejectHigherMultiples multiplesAsSequentialCoincidences; do
+    refuse 2 "GATE 9 has no policy $policy: leave out --compat gate9" five.bin --compat gate9 --policy $policy
+done
+refuse 2 "opengate:TakeAllGoods has closed edges: leave out --edge open" five.bin --policy opengate:TakeAllGoods --edge open
 refuse 2 "--energies takes LOW:HIGH in keV, not '500:400'" five.bin --energies 500:400
 refuse 2 "--input is singles or singles-f64, not 'x'" five.bin --input x
 refuse 2 "--format is indices or csv, not 'x'" five.bin --format x

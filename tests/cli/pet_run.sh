@@ -85,13 +85,24 @@ cmp out first || fail "standard input is not read as a file is"
 run pet run run.raw $scan $find -o - --format csv -q
 want 0
 want_out <prompts.csv
+run pet coincidences sorted.bin $find --offset 100ns --json
+want 0
+key out "o['randoms'], o['randoms_sigma']" >randoms
+equal "randoms, as many as delayeds where all pairs are taken" "$(key out "abs(o['randoms'] / o['pairs'] - 1) < 0.1")" True
 for words in "" "--batch 1000 --threads 2"; do
     run pet run run.raw $scan $find --delayed 100ns --json $words
     want 0
     want_silent
     key out "o['checksum']" >>checksums
+    key out "o['randoms'], o['randoms_sigma']" >>randoms
 done
 equal "checksums" "$(sort -u checksums | wc -l)" 1
+equal "randoms" "$(sort -u randoms | wc -l)" 1
+run pet run run.raw $scan $find --json
+equal "randoms without delayeds" "$(key out "'randoms' in o")" False
+run pet run run.raw $scan $find --delayed 100s --json # more than half of the measurement
+want 0
+equal "randoms of too little" "$(key out "o['randoms'], o['randoms_sigma']")" "(None, None)"
 # Frames kept whole, and the same groups of three as `pet coincidences` makes pairs of.
 run pet run run.raw $scan --window 20ns --policy keepIfAnyIsGood --windows all-open --good sectors=20,min=2,crystals-per-ring=520 \
     -o groups.csv --format csv -q --batch 500
@@ -147,6 +158,20 @@ print(int(sum(array.array("f", open("s.s", "rb").read()))))
 P
 )" "$("$sluice" pet list --format hdf5 --scanner mouse20 --to sinogram -o t --subtract --rebin --tangential 519 -q a.h5 &&
     cmp s.s t.s && python3 -c 'import array; print(int(sum(array.array("f", open("t.s", "rb").read()))))')"
+# Delayeds that are not as many as randoms are told of, also where there are too few to see it.
+told="sluice pet run: --subtract takes [0-9]* delayeds away, and [0-9]* +- [0-9]* prompts are expected to be random: delayeds of"
+run pet run run.raw $scan --window 4ns --delayed 100ns --sinogram s --subtract -q
+want 0
+compared=$((compared + 1))
+grep -q "^$told killAll with single windows do not fit$" err || fail "it said: $(cat err)"
+head -c 1600 run.raw >few.raw
+run pet run few.raw $scan --window 4ns --policy takeWinnerOfGoods --delayed 20ns --sinogram s --subtract -q
+want 0
+compared=$((compared + 1))
+grep -q "^$told takeWinnerOfGoods with single windows need not fit$" err || fail "it said: $(cat err)"
+run pet run run.raw $scan $find --windows all-open --delayed 100ns --sinogram s --subtract -q
+want 0
+want_silent
 for words in "--batch 1000" ""; do
     run pet run run.raw $scan $find --delayed 100ns --rates rates.csv --rate-plot rates.svg --bin 50us --dead-time 300ns --json $words
     want 0
@@ -296,7 +321,7 @@ run pet run run.raw $scan $find --delayed 100ns --dead-time 300ns -o a.csv
 want 0
 want_silent
 equal "the table's rows" "$(awk '{ print $1 }' out | tr '\n' ' ')" \
-    "frames lost energies clocks singles late prompts delayeds randoms dead written faults time "
+    "frames lost energies clocks singles late prompts delayeds randoms rates dead written faults time "
 
 # ---- what is refused -----------------------------------------------------------------------------------------------
 refuse() { # STATUS TEXT ARGS...

@@ -53,6 +53,42 @@ void pet_clear(pet_made *made)
     slc_columns_clear(&slc_pet_singles_schema, &made->singles);
 }
 
+static const slc_pet_singles *to_order;
+
+static int by_time(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    const int64_t s = to_order->time_ps[x], t = to_order->time_ps[y];
+    return s != t ? (s < t ? -1 : 1) : (x < y ? -1 : x > y);
+}
+
+void pet_in_order(const pet_made *made, pet_ordered *o)
+{
+    size_t *row = malloc(made->n * sizeof *row);
+    *o = (pet_ordered){.event = malloc(made->n * sizeof *o->event)};
+    assert_true(row != NULL && o->event != NULL);
+    assert_int_equal(slc_columns_reserve(&slc_pet_singles_schema, &o->singles, made->n, 0), SLC_OK);
+    for (size_t i = 0; i < made->n; i++) {
+        row[i] = i;
+    }
+    to_order = &made->singles;
+    qsort(row, made->n, sizeof *row, by_time);
+    for (size_t i = 0; i < made->n; i++) {
+        o->singles.time_ps[i] = made->singles.time_ps[row[i]];
+        o->singles.crystal[i] = made->singles.crystal[row[i]];
+        o->singles.energy_kev[i] = made->singles.energy_kev[row[i]];
+        o->event[i] = made->truth.event[row[i]];
+    }
+    o->singles.head.size = made->n;
+    free(row);
+}
+
+void pet_ordered_clear(pet_ordered *o)
+{
+    slc_columns_clear(&slc_pet_singles_schema, &o->singles);
+    free(o->event);
+}
+
 uint64_t pet_ticks(const slc_pet_frame *frame)
 {
     uint64_t ticks = 0;

@@ -23,6 +23,14 @@ void pet_make_more(pet_made *made, double seconds);
 void pet_convert(pet_made *made);
 void pet_clear(pet_made *made);
 
+/* Its singles in order of time, and the annihilation of each. */
+typedef struct pet_ordered {
+    slc_pet_singles singles;
+    uint64_t *event;
+} pet_ordered;
+void pet_in_order(const pet_made *made, pet_ordered *ordered);
+void pet_ordered_clear(pet_ordered *ordered);
+
 uint64_t pet_ticks(const slc_pet_frame *frame);
 
 #endif

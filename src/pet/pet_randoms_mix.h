@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the library: stretches of copies that lie over each other, and their prompts of two copies and of
+ * three (sluice/pet_randoms.h).
+ */
+#ifndef SLUICE_PET_RANDOMS_MIX_H
+#define SLUICE_PET_RANDOMS_MIX_H
+
+#include <sluice/pet_coincidence.h>
+
+enum { SLC_PET_COPIES = 3 };
+
+/* Singles of the first copies, in time order, with their copies' numbers. */
+typedef struct slc_pet_mix {
+    slc_pet_coincidence *stage;
+    slc_pet_singles singles;
+    uint8_t *copy;
+    size_t capacity; /* of both */
+    size_t given;    /* the first ones the stage has, and waits with */
+    uint64_t base;   /* number of the first in what the stage has been given */
+    slc_pet_groups groups;
+    uint64_t crossing; /* pairs of copies 0 and 1 */
+} slc_pet_mix;
+
+/* `prompt` without an energy window. SLC_ERR_USAGE, SLC_ERR_MEMORY. */
+slc_status slc_pet_mix_open(slc_pet_mix *mix, const slc_pet_coincidence_config *prompt, slc_error *error);
+void slc_pet_mix_clear(slc_pet_mix *mix);
+slc_status slc_pet_mix_grow(slc_pet_mix *mix);
+/* Finds the prompts of what was put. `last`: nothing is near that comes later, and all is forgotten. */
+slc_status slc_pet_mix_find(slc_pet_mix *mix, bool last, slc_error *error);
+
+/* Of pet_coincidence.c: how many of the last singles may be in rows that are still to come. */
+size_t slc_pet_coincidence_waiting(const slc_pet_coincidence *stage);
+
+static inline slc_status slc_pet_mix_put(slc_pet_mix *mix, int64_t time_ps, uint32_t crystal, float energy,
+                                         uint8_t copy)
+{
+    const size_t n = mix->singles.head.size;
+    if (n == mix->capacity && slc_pet_mix_grow(mix) != SLC_OK) {
+        return SLC_ERR_MEMORY;
+    }
+    mix->singles.time_ps[n] = time_ps;
+    mix->singles.crystal[n] = crystal;
+    mix->singles.energy_kev[n] = energy;
+    mix->copy[n] = copy;
+    mix->singles.head.size = n + 1;
+    return SLC_OK;
+}
+
+#endif
