@@ -21,8 +21,7 @@ static size_t size_of(const void *collection)
     return head->size;
 }
 
-/* Integers that fit 64 bits with a sign; u64 of which there are none beyond 2^63 in what the command writes
- * as JSON (image_analyse.h, pixel.h). */
+/* Integers that fit 64 bits with a sign. */
 static int64_t whole(const slc_column *column, const void *data, size_t row)
 {
     switch (column->type) {
@@ -63,7 +62,38 @@ static json_t *json_value(const slc_column *column, const void *data, size_t row
                                                           : (double)((const float *)data)[row];
         return isfinite(value) ? json_real(value) : json_null(); /* JSON has no other word for it */
     }
+    /* Beyond what the JSON library has as an integer: the nearest number with a fraction. No event and no
+     * pixel count comes near it; a damaged word may. */
+    if (column->type == SLC_TYPE_U64 && ((const uint64_t *)data)[row] > INT64_MAX) {
+        return json_real((double)((const uint64_t *)data)[row]);
+    }
     return json_integer(whole(column, data, row));
+}
+
+json_t *slc_cli_json_columns(const slc_schema *schema)
+{
+    json_t *columns = json_object();
+    for (size_t i = 0; i < schema->n_columns && columns != NULL; i++) {
+        if (json_object_set_new(columns, schema->columns[i].name, json_array()) != 0) {
+            json_decref(columns);
+            columns = NULL;
+        }
+    }
+    return columns;
+}
+
+bool slc_cli_json_append_columns(json_t *columns, const slc_schema *schema, const void *collection)
+{
+    for (size_t i = 0; i < schema->n_columns; i++) {
+        const slc_column *column = &schema->columns[i];
+        json_t *array = json_object_get(columns, column->name);
+        for (size_t row = 0; row < size_of(collection); row++) {
+            if (json_array_append_new(array, json_value(column, column_of(collection, column), row)) != 0) {
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 static void print_names(FILE *out, const slc_schema *schema)

@@ -9,6 +9,8 @@
 
 #include <stdio.h>
 
+struct json_t;
+
 /* Names of the columns with commas, and a line for each row. Numbers are written so that they read back as
  * they are. */
 void slc_cli_csv_head(FILE *out, const slc_schema *schema);
@@ -25,5 +27,10 @@ void slc_cli_csv_events(FILE *out, const slc_schema *schema, const void *collect
  * memory; a failed write is found by whoever closes `out`. */
 bool slc_cli_json_rows(FILE *out, const slc_schema *schema, const void *collection, const char *name,
                        bool *any);
+
+/* An object of arrays, one a column, empty; and all rows of a collection behind those that are in them. NULL
+ * and false where there is no memory. */
+struct json_t *slc_cli_json_columns(const slc_schema *schema);
+bool slc_cli_json_append_columns(struct json_t *columns, const slc_schema *schema, const void *collection);
 
 #endif

@@ -131,8 +131,8 @@ static slc_status read_hits(slc_io_source *source, contents *found, slc_error *e
     slc_velo_hits hits = {.x_mm = NULL};
     slc_velo_truth truth = {.ids.id = NULL};
     slc_status status;
-    while ((status = slc_io_read_velo_hits(source, BATCH_EVENTS, &hits, &truth, &found->faults, error)) ==
-           SLC_OK) {
+    while ((status = slc_io_read_velo_hits(source, BATCH_EVENTS, &hits, &truth, NULL, &found->faults,
+                                           error)) == SLC_OK) {
         found->hits += hits.head.size;
         found->particles += truth.particles.head.size;
     }

@@ -4,6 +4,7 @@
  */
 #include "cmd_velo.h"
 #include "cli_options.h"
+#include "cli_rows.h"
 #include "cli_words.h"
 
 #include <stdlib.h>
@@ -106,7 +107,8 @@ static bool open_outputs(slc_velo_job *job, const char *command_line)
         !can_create(job, options->table) || !can_create(job, options->report)) {
         return false;
     }
-    if (options->json && (job->totals.hits_per_event = json_array()) == NULL) {
+    if (options->json && ((job->totals.hits_per_event = json_array()) == NULL ||
+                          (job->identity = slc_cli_json_columns(&slc_velo_events_schema)) == NULL)) {
         slc_cli_say("velo", "no memory for the JSON output");
         return false;
     }
@@ -154,12 +156,12 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
 }
 
 /* All inputs, and the repetitions. */
-static bool go_through(slc_velo_job *job, int n_inputs, char **inputs)
+static bool go_through(slc_velo_job *job)
 {
     bool go_on = true;
     slc_cli_progress_begin(&job->progress, "velo", job->options->quiet);
-    for (int i = 0; i < n_inputs && go_on; i++) {
-        go_on = slc_velo_job_input(job, inputs[i]);
+    for (int i = 0; i < job->n_inputs && go_on; i++) {
+        go_on = slc_velo_job_input(job, (uint32_t)i);
     }
     if (go_on && job->options->repeat > 0) {
         go_on = slc_velo_measure(job);
@@ -174,6 +176,8 @@ static bool go_through(slc_velo_job *job, int n_inputs, char **inputs)
 
 static int process(slc_velo_job *job, int n_inputs, char **inputs, const char *command_line)
 {
+    job->inputs = inputs;
+    job->n_inputs = n_inputs;
     int status = set_pipeline(job);
     if (status == SLC_CLI_GO_ON) {
         status = open_chain(job);
@@ -186,7 +190,7 @@ static int process(slc_velo_job *job, int n_inputs, char **inputs, const char *c
         return SLC_CLI_FAILED;
     }
     const double began = slc_clock_seconds();
-    if (!go_through(job, n_inputs, inputs)) {
+    if (!go_through(job)) {
         return SLC_CLI_FAILED;
     }
     job->totals.seconds_total = slc_clock_seconds() - began;
@@ -205,6 +209,7 @@ static void clear(slc_velo_job *job)
     slc_velo_drawing_clear(&job->drawing);
     slc_velo_check_clear(&job->check);
     json_decref(job->totals.hits_per_event);
+    json_decref(job->identity);
     free(job);
 }
 

@@ -6,6 +6,7 @@
  * cmd_velo_flow.c the loop over inputs and batches, in threads
  * cmd_velo_job.c  what is done with results, in the order of the input
  * cmd_velo_display.c  the event that the report draws, and the report
+ * cmd_velo_identity.c  which event is which: run, number, place in its input
  * cmd_velo_select.c  which events a selection accepts
  * cmd_velo_time.c going through the events again for measuring, and where the time went
  * cmd_velo_tell.c, cmd_velo_print.c, cmd_velo_json.c   what it says and prints
@@ -96,6 +97,7 @@ typedef struct slc_velo_slot {
     slc_io_deferred *deferred;
     slc_velo_result result;
     slc_velo_truth truth;
+    slc_velo_events events;
     slc_faults reading, truth_faults;
     bool finished;     /* what the reader left is done */
     slc_status status; /* of that, then of the chain and of the truth; told when it is the slot's turn */
@@ -116,6 +118,8 @@ typedef struct slc_velo_held {
 /* The input at hand. */
 typedef struct slc_velo_input {
     const char *path;
+    uint32_t index;                                    /* among the operands */
+    uint64_t identity_from[SLC_VELO_IDENTITY_SOURCES]; /* events by who told their run and number */
     slc_io_source *source;
     bool raw, has_truth;
     uint64_t retina_events;
@@ -150,6 +154,10 @@ typedef struct slc_velo_job {
     slc_velo_selecting *selecting; /* NULL without --select */
     slc_velo_totals totals;
     slc_velo_timing timing;
+    char **inputs; /* the operands */
+    int n_inputs;
+    json_t *identity; /* columns of events; NULL without --json */
+    uint64_t identity_from[SLC_VELO_IDENTITY_SOURCES];
     slc_velo_held *held; /* with --repeat */
     size_t n_held, held_capacity;
     uint64_t n_warmup, n_measured; /* batches to go through again, and those of them that count */
@@ -162,7 +170,14 @@ typedef struct slc_velo_job {
 
 /* Processes one input. False where the run cannot go on (strict, an output that cannot be written, no memory,
  * a signal); the reason has been told. */
-bool slc_velo_job_input(slc_velo_job *job, const char *path);
+bool slc_velo_job_input(slc_velo_job *job, uint32_t index);
+
+/* Finds out which events a finished batch holds; what is counted and printed of it; one line where run and
+ * number of events of an input were not ODIN's; the object of the JSON, which takes the columns. */
+slc_status slc_velo_identify(const slc_velo_job *job, slc_velo_slot *slot);
+bool slc_velo_identity_take(slc_velo_job *job, const slc_velo_slot *slot);
+void slc_velo_tell_identity(const slc_velo_input *input);
+json_t *slc_velo_identity_json(slc_velo_job *job);
 
 /* Slots and the list of chains; then what `begin` of a pipeline does: a chain for the worker. */
 slc_status slc_velo_job_open_slots(slc_velo_job *job, slc_error *error);

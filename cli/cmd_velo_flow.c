@@ -24,7 +24,8 @@ static slc_status read_batch(slc_velo_job *job, slc_velo_slot *slot)
         slc_io_totals_of(input->source, &before);
         slot->result.first_event = before.events;
         return slc_io_read_velo_hits(input->source, most, &slot->result.hits,
-                                     job->options->truth ? &slot->truth : NULL, &slot->reading, error);
+                                     job->options->truth ? &slot->truth : NULL, &slot->events, &slot->reading,
+                                     error);
     }
     return strict ? slc_io_read_batch(input->source, most, SLC_VELO_BATCH_BYTES, &slot->batch, &slot->reading,
                                       error)
@@ -108,6 +109,9 @@ static slc_status work_slot(void *context, uint32_t index, uint32_t worker, slc_
     if (slot->status == SLC_OK) {
         slot->status = slc_velo_job_chain(job, worker, raw ? &slot->batch : NULL, slot, &slot->error);
     }
+    if (slot->status == SLC_OK) {
+        slot->status = slc_velo_identify(job, slot);
+    }
     const double time = slc_clock_seconds();
     if (slot->status == SLC_OK && raw && job->options->truth) {
         slot->status = slc_velo_truth_read(&slot->batch, &slot->truth, &slot->truth_faults, &slot->error);
@@ -181,13 +185,14 @@ static bool run_input(slc_velo_job *job)
     return take_end(job);
 }
 
-bool slc_velo_job_input(slc_velo_job *job, const char *path)
+bool slc_velo_job_input(slc_velo_job *job, uint32_t index)
 {
     slc_velo_input *input = &job->input;
+    const char *path = job->inputs[index];
     slc_io_config config;
     slc_io_config_default(&config);
     config.verify_checksum = !job->options->no_checksum;
-    *input = (slc_velo_input){.path = path};
+    *input = (slc_velo_input){.path = path, .index = index};
     if (slc_io_open(path, &config, &input->source, &job->error) != SLC_OK) {
         if (slc_cli_interrupted()) {
             return false;
@@ -235,6 +240,7 @@ void slc_velo_job_clear(slc_velo_job *job)
         slc_io_deferred_close(slot->deferred);
         slc_velo_result_clear(&slot->result);
         slc_velo_truth_clear(&slot->truth);
+        slc_columns_clear(&slc_velo_events_schema, &slot->events);
     }
     for (size_t i = 0; i < job->n_held; i++) {
         slc_batch_clear(&job->held[i].batch);

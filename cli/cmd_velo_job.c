@@ -18,6 +18,7 @@ static bool append_all(slc_velo_job *job, const slc_velo_slot *slot)
         const void *collection;
         bool wanted;
     } groups[] = {
+        {"events", &slc_velo_events_schema, &slot->events, true},
         {"hits", &slc_velo_hits_schema, &slot->result.hits, true},
         {"tracks", &slc_velo_tracks_schema, &slot->result.tracks, true},
         {"track_hits", &slc_velo_track_hits_schema, &slot->result.track_hits, true},
@@ -41,6 +42,25 @@ static bool append_all(slc_velo_job *job, const slc_velo_slot *slot)
     return true;
 }
 
+/* The names to which numbers in the file refer. */
+static bool put_names(slc_velo_job *job)
+{
+    slc_status status = slc_io_hdf5_names(job->hdf5, "events", "inputs", (size_t)job->n_inputs,
+                                          (const char *const *)job->inputs, &job->error);
+    if (status == SLC_OK && job->selecting != NULL) {
+        const slc_velo_selection *selection = &job->selecting->selection;
+        const char *lines[SLC_VELO_MAX_LINES];
+        for (uint32_t k = 0; k < selection->n_lines; k++) {
+            lines[k] = selection->lines[k].name;
+        }
+        status = slc_io_hdf5_names(job->hdf5, "decisions", "lines", selection->n_lines, lines, &job->error);
+    }
+    if (status != SLC_OK) {
+        slc_cli_say("velo", "%s", job->error.text);
+    }
+    return status == SLC_OK;
+}
+
 bool slc_velo_job_open_output(slc_velo_job *job, const char *command_line)
 {
     slc_error *error = &job->error;
@@ -52,7 +72,7 @@ bool slc_velo_job_open_output(slc_velo_job *job, const char *command_line)
         slc_cli_say("velo", "%s", error->text);
         return false;
     }
-    return append_all(job, &job->slots[0]);
+    return append_all(job, &job->slots[0]) && put_names(job);
 }
 
 /* Truth that holds nothing, for the spectra of a report on events that came without. */
@@ -168,7 +188,7 @@ static bool use_result(slc_velo_job *job, slc_velo_slot *slot)
         return false;
     }
     if ((job->hdf5 != NULL && !append_all(job, slot)) || !add_to_totals(job, slot) ||
-        (options->repeat > 0 && !slc_velo_hold(job, slot))) {
+        !slc_velo_identity_take(job, slot) || (options->repeat > 0 && !slc_velo_hold(job, slot))) {
         return false;
     }
     slot->spent[SLC_VELO_TIME_WRITE] = slc_clock_seconds() - time;

@@ -154,7 +154,8 @@ bool slc_velo_print_json(slc_velo_job *job)
         slc_cli_faults_json(&totals->faults));
     bool made = object != NULL &&
                 json_object_set_new(object, "tracking", slc_velo_config_json(&job->config.track)) == 0 &&
-                json_object_set_new(object, "banks", banks_object(job)) == 0;
+                json_object_set_new(object, "banks", banks_object(job)) == 0 &&
+                json_object_set_new(object, "identity", slc_velo_identity_json(job)) == 0;
     if (made && job->options->max_event_hits > 0) {
         made = json_object_set_new(object, "cut_events", number_u64(totals->cut_events)) == 0;
     }

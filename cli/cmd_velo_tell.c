@@ -106,6 +106,7 @@ void slc_velo_tell_input(slc_velo_job *job, const slc_velo_input *input)
         job->failed = true;
     }
     tell_banks(job, input, read.events);
+    slc_velo_tell_identity(input);
     if (job->options->quiet) {
         return;
     }

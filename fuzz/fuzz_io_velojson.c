@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     slc_velo_truth truth = {0};
     slc_faults faults = {0};
     while (slc_io_content_of(source) == SLC_IO_VELO_HITS) {
-        const slc_status status = slc_io_read_velo_hits(source, 4, &hits, &truth, &faults, &error);
+        const slc_status status = slc_io_read_velo_hits(source, 4, &hits, &truth, NULL, &faults, &error);
         fuzz_require(status == SLC_OK || status == SLC_END, "reading memory does not fail");
         fuzz_require_columns(&slc_velo_hits_schema, &hits);
         if (status == SLC_END) {

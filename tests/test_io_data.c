@@ -257,7 +257,7 @@ static void json_archive(const char *archive, uint64_t events, bool has_flags)
     slc_error error = {0};
     const char *why = "";
     assert_int_equal(slc_io_open_memory(stream.at, stream.size, archive, NULL, &source, &error), SLC_OK);
-    assert_int_equal(slc_io_read_velo_hits(source, 1000, &hits, &truth, &faults, &error), SLC_OK);
+    assert_int_equal(slc_io_read_velo_hits(source, 1000, &hits, &truth, NULL, &faults, &error), SLC_OK);
     assert_null(slc_io_damage(source));
     assert_int_equal(hits.head.n_events, events);
     assert_int_equal(truth.particles.head.n_events, events);

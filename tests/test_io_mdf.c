@@ -143,7 +143,7 @@ static void batches_are_cut_as_asked(void **state)
     assert_int_equal(slc_io_read_batch(source, 9, SIZE_MAX, &batch, &faults, NULL), SLC_END);
     assert_int_equal(batch.n_events, 0);
     slc_velo_hits hits = {0};
-    assert_int_equal(slc_io_read_velo_hits(source, 1, &hits, NULL, &faults, NULL), SLC_ERR_USAGE);
+    assert_int_equal(slc_io_read_velo_hits(source, 1, &hits, NULL, NULL, &faults, NULL), SLC_ERR_USAGE);
     slc_batch_clear(&batch);
     slc_io_close(source);
     support_clear(&event);

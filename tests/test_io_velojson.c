@@ -19,7 +19,7 @@ static void contents_arrive(void **state)
     assert_int_equal(slc_io_open_memory(event.at, event.size, "e.json", NULL, &source, NULL), SLC_OK);
     assert_string_equal(slc_io_format(source), "velo-json");
     assert_int_equal(slc_io_content_of(source), SLC_IO_VELO_HITS);
-    assert_int_equal(slc_io_read_velo_hits(source, 10, &hits, &truth, &faults, NULL), SLC_OK);
+    assert_int_equal(slc_io_read_velo_hits(source, 10, &hits, &truth, NULL, &faults, NULL), SLC_OK);
     assert_int_equal(hits.head.n_events, 1);
     assert_int_equal(hits.head.size, 24);
     for (uint32_t i = 0; i < 24; i++) {
@@ -42,7 +42,7 @@ static void contents_arrive(void **state)
     assert_int_equal(truth.particles.id_begin[2], 16);
     assert_int_equal(truth.particles.n_ids[2], 8);
     assert_int_equal(truth.ids.id[16 + 3], 11);
-    assert_int_equal(slc_io_read_velo_hits(source, 10, &hits, &truth, &faults, NULL), SLC_END);
+    assert_int_equal(slc_io_read_velo_hits(source, 10, &hits, &truth, NULL, &faults, NULL), SLC_END);
     slc_batch batch = {0};
     assert_int_equal(slc_io_read_batch(source, 1, 1, &batch, &faults, NULL), SLC_ERR_USAGE);
     slc_io_close(source);

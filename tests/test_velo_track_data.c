@@ -101,7 +101,7 @@ static void json_events(const char *name, uint32_t events)
     slc_velo_hits hits = {0};
     support_bytes bytes = unpack(support_data(name));
     assert_int_equal(slc_io_open_memory(bytes.at, bytes.size, name, NULL, &source, &error), SLC_OK);
-    assert_int_equal(slc_io_read_velo_hits(source, events, &hits, NULL, &faults, &error), SLC_OK);
+    assert_int_equal(slc_io_read_velo_hits(source, events, &hits, NULL, NULL, &faults, &error), SLC_OK);
     assert_int_equal(slc_faults_total(&faults), 0);
     assert_true(hits.head.n_events >= (events < 10 ? events : 10));
     take_hits(&hits, (uint32_t)track_run_count(hits.head.n_events));

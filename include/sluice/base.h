@@ -304,6 +304,13 @@ SLC_API slc_status slc_columns_dump(const slc_schema *schema, const void *collec
 
 /* ---- batch ----------------------------------------------------------------------------------- */
 
+/* What the record of an event says of it, as far as its format has such a thing. */
+typedef struct slc_record {
+    uint64_t number;            /* of the record in its stream, from 0; a damaged one keeps its number */
+    uint32_t run, orbit, bunch; /* of the record's header */
+    uint32_t known;             /* 1 where the header tells these three, else 0 */
+} slc_record;
+
 /* Many events' raw bytes. Bytes of event e are bytes[offset[e]] .. + length[e]; each event begins on a
  * multiple of 8 bytes. `file_offset` is where the event's record began in its stream. */
 typedef struct slc_batch {
@@ -313,13 +320,15 @@ typedef struct slc_batch {
     size_t *offset;
     size_t *length;
     uint64_t *file_offset;
+    slc_record *record;
     uint64_t first_event; /* index in the run of the batch's event 0 */
     uint64_t sequence;    /* number of the batch in its stream, from 0 */
 } slc_batch;
 
 /* Makes room for so many bytes and events in all, keeping what is there. Zero-initialise before first use. */
 SLC_API slc_status slc_batch_reserve(slc_batch *batch, size_t bytes, uint32_t events);
-/* Appends one event (copied); grows the batch as needed. */
+/* Appends one event (copied); grows the batch as needed. Its record gets the number first_event + its index,
+ * and tells nothing else. */
 SLC_API slc_status slc_batch_append(slc_batch *batch, const void *bytes, size_t size, uint64_t file_offset);
 SLC_API void slc_batch_reset(slc_batch *batch);
 SLC_API void slc_batch_clear(slc_batch *batch);

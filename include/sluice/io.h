@@ -13,6 +13,7 @@
 #define SLUICE_IO_H
 
 #include <sluice/velo_geometry.h>
+#include <sluice/velo_identity.h>
 #include <sluice/velo_types.h>
 
 #ifdef __cplusplus
@@ -50,8 +51,9 @@ SLC_API slc_io_content slc_io_content_of(const slc_io_source *source);
 
 /* Fills `batch` (reset first) with up to max_events events, stopping early once it holds max_bytes bytes (one
  * event is always taken). Event numbers in the faults are batch->first_event + index, which the source counts
- * from 0 in this input; lost events have no number of their own. SLC_OK with at least one event, SLC_END with
- * none; an SLC_ERR_… only where nothing further can be read (I/O error, memory). */
+ * from 0 in this input; lost events have no number of their own. Records have: batch->record[].number counts
+ * what is lost as well, each damaged stretch that yields no event as one record. SLC_OK with at least one
+ * event, SLC_END with none; an SLC_ERR_… only where nothing further can be read (I/O error, memory). */
 SLC_API slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t max_bytes,
                                      slc_batch *batch, slc_faults *faults, slc_error *error);
 
@@ -86,10 +88,12 @@ SLC_API void slc_io_losses_add(slc_io_losses *losses, const slc_io_deferred *def
 /* Adds them to the source's totals and its first damage. Not while it is being read. */
 SLC_API void slc_io_settle(slc_io_source *source, const slc_io_losses *losses);
 
-/* The same for events of hits: `hits` and `truth` (may be NULL) are reset and filled; hits are sorted by
- * module. */
+/* The same for events of hits: `hits`, `truth` and `events` (NULL where not wanted) are reset and filled;
+ * hits are sorted by module. Of `events`, `record` and `offset_bytes` are set; the rest is 0 (the format has
+ * no run), and `input` is the caller's to set. */
 SLC_API slc_status slc_io_read_velo_hits(slc_io_source *source, uint32_t max_events, slc_velo_hits *hits,
-                                         slc_velo_truth *truth, slc_faults *faults, slc_error *error);
+                                         slc_velo_truth *truth, slc_velo_events *events, slc_faults *faults,
+                                         slc_error *error);
 
 /* What reading has come to so far. */
 typedef struct slc_io_totals {
@@ -146,6 +150,10 @@ SLC_API slc_status slc_io_hdf5_text(slc_io_hdf5_writer *writer, const char *name
                                     slc_error *error);
 SLC_API slc_status slc_io_hdf5_number(slc_io_hdf5_writer *writer, const char *name, double value,
                                       slc_error *error);
+/* Attribute `name` of a group that there is: an array of so many texts (of none: no attribute). Names may
+ * have any bytes but 0. */
+SLC_API slc_status slc_io_hdf5_names(slc_io_hdf5_writer *writer, const char *group, const char *name,
+                                     size_t n, const char *const *texts, slc_error *error);
 SLC_API slc_status slc_io_hdf5_finish(slc_io_hdf5_writer *writer, slc_error *error);
 SLC_API void slc_io_hdf5_abandon(slc_io_hdf5_writer *writer);
 

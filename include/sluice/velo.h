@@ -19,6 +19,7 @@
 
 #include <sluice/velo_cluster.h>
 
+#include <sluice/velo_identity.h>
 #include <sluice/velo_retina.h>
 
 #include <sluice/velo_track.h>

@@ -51,7 +51,8 @@ slc_status slc_batch_reserve(slc_batch *batch, size_t bytes, uint32_t events)
         const uint32_t capacity = events > half_more ? events : half_more;
         if (!grow((void **)&batch->offset, capacity * sizeof *batch->offset) ||
             !grow((void **)&batch->length, capacity * sizeof *batch->length) ||
-            !grow((void **)&batch->file_offset, capacity * sizeof *batch->file_offset)) {
+            !grow((void **)&batch->file_offset, capacity * sizeof *batch->file_offset) ||
+            !grow((void **)&batch->record, capacity * sizeof *batch->record)) {
             return SLC_ERR_MEMORY;
         }
         batch->event_capacity = capacity;
@@ -75,6 +76,7 @@ slc_status slc_batch_append(slc_batch *batch, const void *bytes, size_t size, ui
     batch->offset[batch->n_events] = begin;
     batch->length[batch->n_events] = size;
     batch->file_offset[batch->n_events] = file_offset;
+    batch->record[batch->n_events] = (slc_record){.number = batch->first_event + batch->n_events};
     batch->n_events++;
     batch->size = begin + size;
     return SLC_OK;
@@ -92,5 +94,6 @@ void slc_batch_clear(slc_batch *batch)
     free(batch->offset);
     free(batch->length);
     free(batch->file_offset);
+    free(batch->record);
     memset(batch, 0, sizeof *batch);
 }

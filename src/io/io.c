@@ -281,6 +281,12 @@ slc_status slc_io_read_batch_deferred(slc_io_source *source, uint32_t max_events
     return status;
 }
 
+/* The number of the record that is read next. What has yielded no event has a number as well. */
+static uint64_t next_record(const slc_io_source *source)
+{
+    return source->totals.events + source->totals.lost_events;
+}
+
 slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t max_bytes, slc_batch *batch,
                              slc_faults *faults, slc_error *error)
 {
@@ -298,7 +304,10 @@ slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t 
     while (status == SLC_OK &&
            (batch->n_events == 0 || (batch->n_events < max_events && bytes_of(source, batch) < max_bytes))) {
         status = source->format->read_raw(source, batch, faults, &reason);
-        source->totals.events += status == SLC_OK ? 1 : 0;
+        if (status == SLC_OK) {
+            batch->record[batch->n_events - 1].number = next_record(source);
+            source->totals.events++;
+        }
     }
     status = batch_status(status, batch->n_events, &reason, error);
     if (status == SLC_OK) {
@@ -307,7 +316,23 @@ slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t 
     return status;
 }
 
-static slc_status reserve_event(slc_velo_hits *hits, slc_velo_truth *truth)
+/* An event of hits tells its place and nothing else. */
+static void append_place(const slc_io_source *source, slc_velo_events *events)
+{
+    if (events != NULL) {
+        const size_t i = events->head.size++;
+        events->run[i] = 0;
+        events->event[i] = 0;
+        events->bcid[i] = 0;
+        events->input[i] = 0;
+        events->record[i] = next_record(source);
+        events->offset_bytes[i] = source->event_offset;
+        events->identity_from[i] = SLC_VELO_IDENTITY_NONE;
+        slc_columns_end_event(events);
+    }
+}
+
+static slc_status reserve_event(slc_velo_hits *hits, slc_velo_truth *truth, slc_velo_events *places)
 {
     const uint32_t now = hits->head.n_events;
     if (now == UINT32_MAX) {
@@ -330,11 +355,15 @@ static slc_status reserve_event(slc_velo_hits *hits, slc_velo_truth *truth)
         status = slc_columns_reserve(&slc_velo_vertices_schema, &truth->vertices, truth->vertices.head.size,
                                      events);
     }
+    if (status == SLC_OK && places != NULL) {
+        status = slc_columns_reserve(&slc_velo_events_schema, places, events, events);
+    }
     return status;
 }
 
 slc_status slc_io_read_velo_hits(slc_io_source *source, uint32_t max_events, slc_velo_hits *hits,
-                                 slc_velo_truth *truth, slc_faults *faults, slc_error *error)
+                                 slc_velo_truth *truth, slc_velo_events *events, slc_faults *faults,
+                                 slc_error *error)
 {
     if (source->format->read_hits == NULL) {
         return wrong_content(source, error);
@@ -343,17 +372,23 @@ slc_status slc_io_read_velo_hits(slc_io_source *source, uint32_t max_events, slc
     slc_velo_truth *kept = truth != NULL ? truth : &unwanted;
     slc_columns_reset(hits);
     slc_velo_truth_reset(kept);
+    if (events != NULL) {
+        slc_columns_reset(events);
+    }
     slc_error reason = {0};
     slc_status status = SLC_OK;
     while (status == SLC_OK && (hits->head.n_events == 0 || hits->head.n_events < max_events)) {
-        status = reserve_event(hits, kept);
+        status = reserve_event(hits, kept, events);
         if (status != SLC_OK) {
             slc_fail(&reason, status, "%s: byte %llu: no memory for one event more", source->stream.name,
                      (unsigned long long)source->stream.offset);
             break;
         }
         status = source->format->read_hits(source, hits, kept, faults, &reason);
-        source->totals.events += status == SLC_OK ? 1 : 0;
+        if (status == SLC_OK) {
+            append_place(source, events);
+            source->totals.events++;
+        }
     }
     slc_velo_truth_clear(&unwanted);
     return batch_status(status, hits->head.n_events, &reason, error);

@@ -225,7 +225,11 @@ static slc_status rebuild(slc_io_deferred *deferred, slc_batch *batch)
                                           batch->n_events);
     uint32_t i = 0;
     for (uint32_t e = 0; e < batch->n_events && status == SLC_OK; e++) {
+        const uint32_t kept = spare->n_events;
         status = take_event(deferred, batch, e, i);
+        if (status == SLC_OK && spare->n_events > kept) {
+            spare->record[kept] = batch->record[e];
+        }
         i += i < deferred->n && deferred->events[i].event == e;
     }
     if (status == SLC_OK) {
@@ -239,6 +243,7 @@ static slc_status rebuild(slc_io_deferred *deferred, slc_batch *batch)
         batch->offset = filled.offset;
         batch->length = filled.length;
         batch->file_offset = filled.file_offset;
+        batch->record = filled.record;
     }
     return status;
 }

@@ -163,12 +163,22 @@ static group *find_group(slc_io_hdf5_writer *writer, const char *name)
     return NULL;
 }
 
+/* Of a group to come, the root's included. There are no times in it, so that the same results are the same
+ * bytes. Attributes may be large (names of many inputs, a long command line): a header of the first version,
+ * which HDF5 takes unless attributes are counted, holds 64 KiB of them, one of the second (HDF5 1.8) any
+ * number. */
+static bool set_header(hid_t how)
+{
+    return H5Pset_obj_track_times(how, false) >= 0 &&
+           H5Pset_attr_creation_order(how, H5P_CRT_ORDER_TRACKED) >= 0;
+}
+
 static bool make_datasets(slc_io_hdf5_writer *writer, group *g, const slc_schema *schema)
 {
     const uint64_t zero = 0;
     const hid_t how = H5Pcreate(H5P_GROUP_CREATE);
     hid_t parent = H5I_INVALID_HID;
-    if (how >= 0 && H5Pset_obj_track_times(how, false) >= 0) {
+    if (how >= 0 && set_header(how)) {
         parent = H5Gcreate2(writer->file, g->name, H5P_DEFAULT, how, H5P_DEFAULT);
     }
     if (how >= 0) {
@@ -278,13 +288,11 @@ static bool close_all(slc_io_hdf5_writer *writer)
     return good;
 }
 
-/* There are no times in the file, nor of its groups and datasets, so that the same results are the same
- * bytes. */
 static hid_t create_file(slc_io_hdf5_writer *writer)
 {
     const hid_t access = slc_io_hdf5_file_access(&writer->wrong), how = H5Pcreate(H5P_FILE_CREATE);
     hid_t file = H5I_INVALID_HID;
-    if (access >= 0 && how >= 0 && H5Pset_obj_track_times(how, false) >= 0) {
+    if (access >= 0 && how >= 0 && set_header(how)) {
         file = H5Fcreate(writer->output.temporary, H5F_ACC_TRUNC, how, access);
     }
     if (how >= 0) {
@@ -349,6 +357,23 @@ slc_status slc_io_hdf5_number(slc_io_hdf5_writer *writer, const char *name, doub
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     const bool good = slc_io_hdf5_put_attribute(writer->file, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
                                                 &value);
+    const slc_status status = judge(writer, good, error);
+    slc_io_hdf5_silence_end(before);
+    return status;
+}
+
+slc_status slc_io_hdf5_names(slc_io_hdf5_writer *writer, const char *group_name, const char *name, size_t n,
+                             const char *const *texts, slc_error *error)
+{
+    if (n == 0) {
+        return SLC_OK;
+    }
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
+    const hid_t parent = H5Gopen2(writer->file, group_name, H5P_DEFAULT);
+    bool good = parent >= 0 && slc_io_hdf5_put_texts(parent, name, n, texts);
+    if (parent >= 0) {
+        good = H5Gclose(parent) >= 0 && good;
+    }
     const slc_status status = judge(writer, good, error);
     slc_io_hdf5_silence_end(before);
     return status;

@@ -313,3 +313,25 @@ bool slc_io_hdf5_put_text(hid_t object, const char *name, const char *text, H5T_
     }
     return good;
 }
+
+bool slc_io_hdf5_put_texts(hid_t object, const char *name, size_t n, const char *const *texts)
+{
+    const hsize_t size = n;
+    const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate_simple(1, &size, NULL);
+    hid_t attribute = H5I_INVALID_HID;
+    if (space >= 0 && type >= 0 && H5Tset_size(type, H5T_VARIABLE) >= 0 &&
+        H5Tset_cset(type, H5T_CSET_UTF8) >= 0) {
+        attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    }
+    bool good = attribute >= 0 && H5Awrite(attribute, type, texts) >= 0;
+    if (attribute >= 0) {
+        good = H5Aclose(attribute) >= 0 && good;
+    }
+    if (space >= 0) {
+        (void)H5Sclose(space);
+    }
+    if (type >= 0) {
+        (void)H5Tclose(type);
+    }
+    return good;
+}

@@ -53,5 +53,7 @@ bool slc_io_hdf5_put_attribute(hid_t object, const char *name, hid_t in_file, hi
                                const void *value);
 /* The same for a text, of fixed length and in this set of characters. */
 bool slc_io_hdf5_put_text(hid_t object, const char *name, const char *text, H5T_cset_t characters);
+/* The same for an array of texts, in UTF-8, each of its own length. */
+bool slc_io_hdf5_put_texts(hid_t object, const char *name, size_t n, const char *const *texts);
 
 #endif

@@ -92,7 +92,8 @@ static void close_mdf(slc_io_source *source)
 
 /* ---- damage ---------------------------------------------------------------------------------- */
 
-/* Consumes bytes up to the next record that can be recognised behind the first byte, or all of them. */
+/* Consumes bytes up to the next record that can be recognised behind the first byte, or all of them. One that
+ * has lost its sizes is lost on its own, so that those after it keep their numbers. */
 static slc_status resynchronise(slc_io_source *source, slc_error *error)
 {
     enum { WINDOW = 1 << 16 };
@@ -107,7 +108,9 @@ static slc_status resynchronise(slc_io_source *source, slc_error *error)
         }
         size_t at = from;
         for (; at + SLC_MDF_PLAUSIBLE <= visible || (stream->at_end && at + SLC_MDF_FIXED <= visible); at++) {
-            if (slc_mdf_header_plausible(bytes + at, visible - at, source->config.max_event_bytes)) {
+            const size_t limit = source->config.max_event_bytes;
+            if (slc_mdf_header_plausible(bytes + at, visible - at, limit) ||
+                slc_mdf_header_ruined(bytes + at, visible - at, limit)) {
                 slc_io_stream_skip(stream, at);
                 return SLC_OK;
             }
@@ -358,6 +361,16 @@ static slc_status take_record(slc_io_source *source, const slc_mdf_header *heade
     return status;
 }
 
+/* What the header of the last event's record tells. */
+static void tell_record(const slc_mdf_header *header, slc_batch *batch)
+{
+    slc_record *record = &batch->record[batch->n_events - 1];
+    record->run = header->run;
+    record->orbit = header->orbit;
+    record->bunch = header->bunch;
+    record->known = header->header_size == SLC_MDF_HEADER;
+}
+
 static slc_status read_raw(slc_io_source *source, slc_batch *batch, slc_faults *faults, slc_error *error)
 {
     slc_io_stream *stream = &source->stream;
@@ -374,6 +387,9 @@ static slc_status read_raw(slc_io_source *source, slc_batch *batch, slc_faults *
         bool done = false;
         if (verdict == SLC_MDF_GOOD && is_direct(source, &header)) {
             status = take_direct(source, &header, bytes, batch, &done, error);
+            if (status == SLC_OK && done) {
+                tell_record(&header, batch);
+            }
             if (status != SLC_OK || done) {
                 return status;
             }
@@ -391,6 +407,9 @@ static slc_status read_raw(slc_io_source *source, slc_batch *batch, slc_faults *
             status = resynchronise(source, error);
         } else if (status == SLC_OK) {
             status = take_record(source, &header, bytes, batch, faults, &lost, error);
+            if (status == SLC_OK && !lost) {
+                tell_record(&header, batch);
+            }
         }
         if (status != SLC_OK) {
             return status;

@@ -47,12 +47,31 @@ slc_mdf_verdict slc_mdf_header_read(const uint8_t *bytes, size_t size, size_t li
     if (header->record_size < header->header_size) {
         return SLC_MDF_RANGE;
     }
-    return size < header->header_size ? SLC_MDF_SHORT : SLC_MDF_GOOD;
+    if (size < header->header_size) {
+        return SLC_MDF_SHORT;
+    }
+    if (long_header) {
+        header->run = slc_load_u32(bytes + 36);
+        header->orbit = slc_load_u32(bytes + 40);
+        header->bunch = slc_load_u32(bytes + 44);
+    }
+    return SLC_MDF_GOOD;
 }
 
 static bool is_letter(uint8_t c)
 {
     return c >= 'A' && c <= 'Z';
+}
+
+/* Whether the first two bytes behind the header are those of what must follow. */
+static bool payload_begins(const uint8_t *bytes, size_t size, const slc_mdf_header *header)
+{
+    const uint8_t *payload = bytes + header->header_size;
+    if (size < (size_t)header->header_size + 2) {
+        return false;
+    }
+    return header->compression == 0 ? slc_load_u16(payload) == SLC_BANK_MAGIC
+                                    : is_letter(payload[0]) && (is_letter(payload[1]) || payload[1] == '4');
 }
 
 bool slc_mdf_header_plausible(const uint8_t *bytes, size_t size, size_t limit)
@@ -70,15 +89,20 @@ bool slc_mdf_header_plausible(const uint8_t *bytes, size_t size, size_t limit)
     if (header.header_size == SLC_MDF_FIXED && !header.sizes_agree) {
         return false;
     }
-    if (header.record_size == header.header_size) {
-        return true;
-    }
-    const uint8_t *payload = bytes + header.header_size;
-    if (size < (size_t)header.header_size + 2) {
+    return header.record_size == header.header_size || payload_begins(bytes, size, &header);
+}
+
+bool slc_mdf_header_ruined(const uint8_t *bytes, size_t size, size_t limit)
+{
+    static const uint8_t long_version_3[] = {0x37, SLC_MDF_BANKS, 0}; /* bytes 17 to 19 */
+    slc_mdf_header header;
+    if (size < SLC_MDF_HEADER || memcmp(bytes + 17, long_version_3, sizeof long_version_3) != 0) {
         return false;
     }
-    return header.compression == 0 ? slc_load_u16(payload) == SLC_BANK_MAGIC
-                                   : is_letter(payload[0]) && (is_letter(payload[1]) || payload[1] == '4');
+    const slc_mdf_verdict verdict = slc_mdf_header_read(bytes, size, limit, &header);
+    header.header_size = SLC_MDF_HEADER;
+    return (verdict == SLC_MDF_SIZES || verdict == SLC_MDF_RANGE) && header.compression <= SLC_MDF_LAST_ZIP &&
+           payload_begins(bytes, size, &header);
 }
 
 static inline uint32_t mix(uint32_t h, uint8_t byte)

@@ -33,6 +33,7 @@ typedef struct slc_mdf_header {
     uint8_t version;
     uint8_t data_type; /* SLC_MDF_BANKS for versions that do not tell */
     bool sizes_agree;
+    uint32_t run, orbit, bunch; /* of the sub-header, where header_size says that there is one */
 } slc_mdf_header;
 
 typedef enum slc_mdf_verdict {
@@ -48,7 +49,10 @@ slc_mdf_verdict slc_mdf_header_read(const uint8_t *bytes, size_t size, size_t li
 /* Strict: a good header that is followed by what must follow. For finding a record in the middle of bytes;
  * the payload of a record is hardly ever taken for one except by malice. */
 bool slc_mdf_header_plausible(const uint8_t *bytes, size_t size, size_t limit);
-/* Bytes that slc_mdf_header_plausible wants to see. */
+/* A header of version 3 that has lost its sizes, and nothing else: a record that cannot be read, but counts.
+ */
+bool slc_mdf_header_ruined(const uint8_t *bytes, size_t size, size_t limit);
+/* Bytes that these two want to see. */
 enum { SLC_MDF_PLAUSIBLE = SLC_MDF_HEADER + 4 };
 
 /* Jenkins' one-at-a-time hash over `size` bytes taken as signed characters. */

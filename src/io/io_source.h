@@ -19,7 +19,7 @@ typedef struct slc_io_format_table {
     slc_status (*open)(slc_io_source *source, slc_error *error);
     void (*close)(slc_io_source *source);
     /* The one that `content` names; the other is NULL. Appends one event, or returns SLC_END. The outputs are
-     * ready for one event more; `event` is its number. */
+     * ready for one event more. */
     slc_status (*read_raw)(slc_io_source *source, slc_batch *batch, slc_faults *faults, slc_error *error);
     slc_status (*read_hits)(slc_io_source *source, slc_velo_hits *hits, slc_velo_truth *truth,
                             slc_faults *faults, slc_error *error);
@@ -37,6 +37,7 @@ struct slc_io_source {
     slc_io_config config;
     const slc_io_format_table *format;
     void *state;
+    uint64_t event_offset; /* where the event that read_hits appended last began */
     slc_io_totals totals;
     uint64_t batches;
     slc_io_deferred *deferred; /* where a batch is being read that is finished later, else NULL */

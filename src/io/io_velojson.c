@@ -273,6 +273,7 @@ static slc_status take_event(slc_io_source *source, slc_velo_hits *hits, slc_vel
     *lost = true;
     slc_status status = skip_to(source, is_not_space, error);
     if (status == SLC_OK) {
+        source->event_offset = source->stream.offset;
         status = slc_io_stream_peek(&source->stream, 1, &bytes, &size, error);
     }
     if (status == SLC_OK && bytes[0] != '{' && bytes[0] != '[') {

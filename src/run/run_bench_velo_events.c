@@ -41,7 +41,8 @@ static slc_status read_batch(slc_run_velo_events *events, slc_io_source *source,
     }
     slc_status status = events->raw
                             ? slc_io_read_batch(source, most, BATCH_BYTES, &held->batch, &faults, error)
-                            : slc_io_read_velo_hits(source, most, &held->hits, &held->truth, &faults, error);
+                            : slc_io_read_velo_hits(source, most, &held->hits, &held->truth, NULL, &faults,
+                                                    error);
     if (status == SLC_OK && events->raw) {
         status = slc_velo_truth_read(&held->batch, &held->truth, &faults, error);
     }

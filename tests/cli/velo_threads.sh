@@ -94,12 +94,16 @@ results out | cmp -s - wanted.json && fail "the comparison of results sees no di
 run velo packed.mdf plain.mdf --truth -q -o n.h5
 [ -n "$(differ_h5 one.h5 n.h5)" ] || fail "the comparison of files sees no difference"
 
-# A pipe; all processors; binding. Binding to nodes needs hwloc.
-cat plain.mdf packed.mdf | "$sluice" velo --truth --json --threads 3 - >out 2>err
+# A pipe; all processors; binding. Binding to nodes needs hwloc. From a pipe there is one input, with all records.
+cat plain.mdf packed.mdf >both.mdf
+run velo both.mdf --truth --json --threads 1
+want 0
+results out | sed 's/"both.mdf"/"-"/' >wanted_both.json
+"$sluice" velo --truth --json --threads 3 - >out 2>err < <(cat both.mdf)
 status=$?
 last="sluice velo --threads 3 -"
 want 0
-results out | same wanted.json
+results out | same wanted_both.json
 for bind in none core numa; do
     run velo plain.mdf packed.mdf --truth --json --threads 0 --bind $bind
     if [ $bind = numa ] && grep -q "made without" err; then

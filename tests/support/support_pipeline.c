@@ -110,7 +110,7 @@ static slc_status read_hits(slc_io_source *source, bool process, support_outcome
     slc_io_totals before;
     slc_io_totals_of(source, &before);
     const slc_status status = slc_io_read_velo_hits(source, BATCH_EVENTS, &kept.result.hits, &kept.truth,
-                                                    &outcome->faults, &outcome->error);
+                                                    NULL, &outcome->faults, &outcome->error);
     if (status != SLC_OK) {
         return status;
     }
