@@ -51,6 +51,17 @@ bool slc_cli_same_file(const char *a, const char *b)
     return same;
 }
 
+bool slc_cli_reads_once(char *const *inputs, int n)
+{
+    for (int i = 0; i < n; i++) {
+        struct stat file;
+        if (look(inputs[i], &file) && !S_ISREG(file.st_mode)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int slc_cli_check_files(const slc_cli_command *command, const char *const *flags, const char *const *outputs,
                         size_t n_outputs, char **inputs, int n_inputs)
 {

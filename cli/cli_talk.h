@@ -55,6 +55,11 @@ struct json_t *slc_cli_json_text(const char *text);
 /* Do two names mean one regular file ("-" is standard input), or will they once both are written? */
 bool slc_cli_same_file(const char *a, const char *b);
 
+/* Is one of the inputs a pipe, which nobody can read again? Results are then brought to the disk every so
+ * many seconds, so that a process that is killed leaves them. */
+bool slc_cli_reads_once(char *const *inputs, int n);
+#define SLC_CLI_FLUSH_SECONDS 5.0
+
 /* The command line as a shell would take it again; the caller frees it. NULL where there is no memory. */
 char *slc_cli_command_line(const char *command, int argc, char **argv);
 

@@ -424,6 +424,7 @@ static bool process_inputs(slc_cluster_job *job)
 static int process(slc_cluster_job *job)
 {
     slc_cli_catch_signals();
+    job->reads_once = slc_cli_reads_once(job->inputs, job->n_inputs);
     const bool good = close_output(job, process_inputs(job));
     if (good) {
         slc_cluster_print_notes(job);

@@ -55,6 +55,7 @@ typedef struct slc_cluster_job {
     const slc_cluster_options *options;
     char **inputs;
     int n_inputs;
+    bool reads_once; /* one of them cannot be read again: clusters are flushed from time to time */
     const char *command_line;
     slc_pixel_cluster_config config; /* of frames; what a file decides is set for each */
     slc_cluster_time window, disorder, tick;

@@ -94,8 +94,11 @@ bool slc_cluster_write_rows(slc_cluster_reading *r)
     r->done->clusters += head->size;
     job->written += head->size;
     if (job->hdf5 != NULL) {
-        return slc_io_hdf5_append(job->hdf5, "clusters", &job->schema, rows, &job->error) == SLC_OK ||
-               slc_cluster_complain_file(r);
+        slc_status status = slc_io_hdf5_append(job->hdf5, "clusters", &job->schema, rows, &job->error);
+        if (status == SLC_OK && job->reads_once) {
+            status = slc_io_hdf5_flush(job->hdf5, SLC_CLI_FLUSH_SECONDS, &job->error);
+        }
+        return status == SLC_OK || slc_cluster_complain_file(r);
     }
     if (job->text != NULL && job->n_inputs > 1) {
         slc_cli_csv_named_rows(slc_io_text_stream(job->text), &job->text_schema, rows,

@@ -321,6 +321,7 @@ static int process(slc_pet_acquire_job *job)
         return SLC_CLI_FAILED; /* where a signal came, the process ends by it */
     }
     job->run.ending = &job->ending;
+    job->run.reads_once = true;
     if (job->config.chain != NULL && slc_pet_run_outputs_open(&job->run) != SLC_OK) {
         slc_cli_say(COMMAND->name, "%s", job->run.error.text);
         return SLC_CLI_FAILED;

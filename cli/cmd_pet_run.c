@@ -114,6 +114,7 @@ static int process(slc_pet_run_job *job, char **inputs, int n)
     if (status != SLC_OK) {
         return fail(job, status);
     }
+    job->reads_once = slc_cli_reads_once(inputs, n);
     slc_cli_catch_signals();
     slc_cli_progress_begin(&job->progress, "pet run", job->options->quiet);
     job->progress.unit = "frames";

@@ -122,7 +122,8 @@ typedef struct slc_pet_run_job {
     slc_error rates_error;
     slc_pet_randoms *randoms; /* NULL also where they were given up: */
     slc_error randoms_error;
-    bool started; /* a single has come: */
+    bool reads_once; /* what comes cannot be read again: pairs are flushed from time to time */
+    bool started;    /* a single has come: */
     int64_t start_ps;
     /* what is told */
     slc_pet_totals totals;

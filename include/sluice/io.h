@@ -145,6 +145,12 @@ SLC_API slc_status slc_io_hdf5_create(const char *path, slc_io_hdf5_writer **wri
 /* Appends all events of a collection to the group `name`, creating it on first use. */
 SLC_API slc_status slc_io_hdf5_append(slc_io_hdf5_writer *writer, const char *name, const slc_schema *schema,
                                       const void *collection, slc_error *error);
+/* For files that grow for hours: where `seconds` have passed since the last flush, or since the file was
+ * made, the file under its temporary name, PATH.tmp-PID, is brought up to all that was appended so far; 0:
+ * now. It is an HDF5 file from then on, and stays as the last flush left it until the next, so that a process
+ * that is killed in between loses what came since. Call it where groups have rows of the same events. Without
+ * a call nothing is to be read before _finish. */
+SLC_API slc_status slc_io_hdf5_flush(slc_io_hdf5_writer *writer, double seconds, slc_error *error);
 /* Attributes of the file's root. */
 SLC_API slc_status slc_io_hdf5_text(slc_io_hdf5_writer *writer, const char *name, const char *value,
                                     slc_error *error);

@@ -42,7 +42,8 @@ struct slc_io_hdf5_writer {
     int wrong; /* errno of the first write that failed */
     group groups[MAX_GROUPS];
     size_t n_groups;
-    bool broken; /* a write failed: the file can only be abandoned */
+    bool broken;    /* a write failed: the file can only be abandoned */
+    double flushed; /* when it was last; when it was made, before that */
 };
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -314,6 +315,7 @@ slc_status slc_io_hdf5_create(const char *path, slc_io_hdf5_writer **writer, slc
     if (made == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its writer", path);
     }
+    made->flushed = slc_clock_seconds();
     slc_status status = slc_io_output_reserve_name(&made->output, path, error);
     if (status != SLC_OK) {
         free(made);
@@ -340,6 +342,19 @@ slc_status slc_io_hdf5_append(slc_io_hdf5_writer *writer, const char *name, cons
         status = judge(writer, true, error);
     }
     slc_io_hdf5_silence_end(before);
+    return status;
+}
+
+slc_status slc_io_hdf5_flush(slc_io_hdf5_writer *writer, double seconds, slc_error *error)
+{
+    const double now = slc_clock_seconds();
+    if (writer->broken || now - writer->flushed < seconds) {
+        return SLC_OK;
+    }
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
+    const slc_status status = judge(writer, slc_io_hdf5_file_settle(writer->file), error);
+    slc_io_hdf5_silence_end(before);
+    writer->flushed = now;
     return status;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A driver below HDF5 (its "virtual file layer") over a plain file descriptor, in which no write fails twice;
- * silence; types; rows; attributes.
+ * A driver below HDF5 (its "virtual file layer") over a plain file descriptor, in which no write fails twice,
+ * and in which what was flushed stays as it was until the next flush; silence; types; rows; attributes.
  */
 #include "io/io_hdf5_file.h"
 
@@ -20,11 +20,22 @@ typedef struct driver_info {
     int *wrong;
 } driver_info;
 
+/* A page of the file that has changed since the last flush, and is not on the disk yet. */
+enum { PAGE = 4096 };
+typedef struct held_page {
+    haddr_t number;
+    uint8_t *bytes;
+} held_page;
+
 typedef struct driver_file {
     H5FD_t public_part; /* first, as HDF5 wants it */
     int descriptor;
     int *wrong;
     haddr_t end_of_addresses, end_of_file;
+    haddr_t settled; /* bytes before it are as the last flush left them; those of `held` follow in the next */
+    held_page *held; /* by rising numbers */
+    size_t n_held, held_capacity;
+    bool shorter; /* the file is to end before `settled` */
 } driver_file;
 
 static void remember(driver_file *file, int wrong)
@@ -57,9 +68,111 @@ static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t
     return &file->public_part;
 }
 
+/* ---- pages that are held back ------------------------------------------------------------------ */
+
+/* The first of the held pages that has this number or a larger one. */
+static size_t place_of(const driver_file *file, haddr_t number)
+{
+    size_t low = 0, high = file->n_held;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (file->held[middle].number < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Whole, as far as the file has it. False on failure. */
+static bool read_whole(int descriptor, uint8_t *to, size_t size, haddr_t at)
+{
+    while (size > 0) {
+        const ssize_t n = pread(descriptor, to, size, (off_t)at);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return false;
+        }
+        if (n == 0) {
+            memset(to, 0, size); /* bytes beyond the end are zero, as HDF5's own drivers have it */
+            return true;
+        }
+        to += n;
+        at += (haddr_t)n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+static void write_whole(driver_file *file, const uint8_t *from, size_t size, haddr_t at)
+{
+    while (size > 0 && *file->wrong == 0) {
+        const ssize_t n = pwrite(file->descriptor, from, size, (off_t)at);
+        if (n < 0 && errno != EINTR) {
+            remember(file, errno);
+        } else if (n > 0) {
+            from += n;
+            at += (haddr_t)n;
+            size -= (size_t)n;
+        }
+    }
+}
+
+/* The held page of this number, new ones with what the file has there; NULL, remembered, on failure. */
+static uint8_t *hold_page(driver_file *file, haddr_t number)
+{
+    const size_t i = place_of(file, number);
+    if (i < file->n_held && file->held[i].number == number) {
+        return file->held[i].bytes;
+    }
+    if (file->n_held == file->held_capacity) {
+        const size_t more = 2 * file->held_capacity + 64;
+        held_page *held = realloc(file->held, more * sizeof *held);
+        if (held == NULL) {
+            remember(file, ENOMEM);
+            return NULL;
+        }
+        file->held = held;
+        file->held_capacity = more;
+    }
+    uint8_t *bytes = malloc(PAGE);
+    if (bytes == NULL || !read_whole(file->descriptor, bytes, PAGE, number * PAGE)) {
+        remember(file, bytes == NULL ? ENOMEM : errno);
+        free(bytes);
+        return NULL;
+    }
+    memmove(file->held + i + 1, file->held + i, (file->n_held - i) * sizeof *file->held);
+    file->held[i] = (held_page){number, bytes};
+    file->n_held++;
+    return bytes;
+}
+
+/* What is on the disk becomes what HDF5 has written. */
+static void settle(driver_file *file)
+{
+    for (size_t i = 0; i < file->n_held; i++) {
+        const haddr_t at = file->held[i].number * PAGE, left = file->settled - at;
+        write_whole(file, file->held[i].bytes, left < PAGE ? (size_t)left : PAGE, at);
+        free(file->held[i].bytes);
+    }
+    file->n_held = 0;
+    if (file->shorter && *file->wrong == 0 &&
+        ftruncate(file->descriptor, (off_t)file->end_of_addresses) != 0) {
+        remember(file, errno);
+    }
+    file->shorter = false;
+}
+
+/* ---- what HDF5 calls --------------------------------------------------------------------------- */
+
 static herr_t close_file(H5FD_t *public_part)
 {
     driver_file *file = (driver_file *)public_part;
+    settle(file);
+    free(file->held);
     if (close(file->descriptor) != 0) {
         remember(file, errno);
     }
@@ -94,29 +207,23 @@ static haddr_t get_end_of_file(const H5FD_t *file, H5FD_mem_t type)
     return ((const driver_file *)file)->end_of_file;
 }
 
-/* Bytes beyond the end of the file are zero, as HDF5's own drivers have it. */
 static herr_t read_bytes(H5FD_t *public_part, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size,
                          void *to)
 {
     const driver_file *file = (const driver_file *)public_part;
-    uint8_t *next = to;
+    const haddr_t end = at + size < file->settled ? at + size : file->settled;
     (void)type;
     (void)transfer;
-    while (size > 0) {
-        const ssize_t n = pread(file->descriptor, next, size, (off_t)at);
-        if (n < 0 && errno == EINTR) {
-            continue;
+    if (!read_whole(file->descriptor, to, size, at)) {
+        return -1;
+    }
+    for (size_t i = place_of(file, at / PAGE); i < file->n_held; i++) {
+        const haddr_t page = file->held[i].number * PAGE;
+        const haddr_t from = page > at ? page : at, until = page + PAGE < end ? page + PAGE : end;
+        if (from >= until) {
+            break;
         }
-        if (n < 0) {
-            return -1;
-        }
-        if (n == 0) {
-            memset(next, 0, size);
-            return 0;
-        }
-        next += n;
-        at += (haddr_t)n;
-        size -= (size_t)n;
+        memcpy((uint8_t *)to + (from - at), file->held[i].bytes + (from - page), (size_t)(until - from));
     }
     return 0;
 }
@@ -126,21 +233,26 @@ static herr_t write_bytes(H5FD_t *public_part, H5FD_mem_t type, hid_t transfer, 
 {
     driver_file *file = (driver_file *)public_part;
     const uint8_t *next = from;
+    const haddr_t end = at + size;
     (void)type;
     (void)transfer;
-    while (size > 0 && *file->wrong == 0) {
-        const ssize_t n = pwrite(file->descriptor, next, size, (off_t)at);
-        if (n < 0 && errno != EINTR) {
-            remember(file, errno);
-        } else if (n > 0) {
-            next += n;
-            at += (haddr_t)n;
-            size -= (size_t)n;
+    while (at < end && at < file->settled && *file->wrong == 0) {
+        const haddr_t page_end = (at / PAGE + 1) * PAGE;
+        const haddr_t part_end = page_end < end ? page_end : end;
+        const haddr_t until = part_end < file->settled ? part_end : file->settled;
+        uint8_t *page = hold_page(file, at / PAGE);
+        if (page != NULL) {
+            memcpy(page + at % PAGE, next, (size_t)(until - at));
         }
+        next += until - at;
+        at = until;
+    }
+    if (at < end) {
+        write_whole(file, next, (size_t)(end - at), at);
     }
     /* Also after a failure: HDF5 is to believe that the bytes are there. */
-    if (at + size > file->end_of_file) {
-        file->end_of_file = at + size;
+    if (end > file->end_of_file) {
+        file->end_of_file = end;
     }
     return 0;
 }
@@ -151,12 +263,23 @@ static herr_t truncate_file(H5FD_t *public_part, hid_t transfer, hbool_t closing
     driver_file *file = (driver_file *)public_part;
     (void)transfer;
     (void)closing;
-    if (file->end_of_addresses != file->end_of_file) {
+    if (file->end_of_addresses < file->settled) {
+        file->shorter = true;
+        file->end_of_file = file->end_of_addresses;
+    } else if (file->end_of_addresses != file->end_of_file) {
         if (*file->wrong == 0 && ftruncate(file->descriptor, (off_t)file->end_of_addresses) != 0) {
             remember(file, errno);
         }
         file->end_of_file = file->end_of_addresses;
     }
+    return 0;
+}
+
+/* For slc_io_hdf5_file_settle. */
+static herr_t get_handle(H5FD_t *public_part, hid_t access, void **handle)
+{
+    (void)access;
+    *handle = public_part;
     return 0;
 }
 
@@ -175,6 +298,7 @@ static const H5FD_class_t driver = {
     .get_eoa = get_end_of_addresses,
     .set_eoa = set_end_of_addresses,
     .get_eof = get_end_of_file,
+    .get_handle = get_handle,
     .read = read_bytes,
     .write = write_bytes,
     .truncate = truncate_file,
@@ -204,6 +328,18 @@ hid_t slc_io_hdf5_file_access(int *wrong)
         (void)H5Pclose(access);
     }
     return set < 0 ? H5I_INVALID_HID : access;
+}
+
+bool slc_io_hdf5_file_settle(hid_t id)
+{
+    void *handle = NULL;
+    if (H5Fflush(id, H5F_SCOPE_GLOBAL) < 0 || H5Fget_vfd_handle(id, H5P_DEFAULT, &handle) < 0) {
+        return false;
+    }
+    driver_file *file = handle;
+    settle(file);
+    file->settled = file->end_of_file;
+    return true;
 }
 
 /* ---- errors, types, rows, attributes ----------------------------------------------------------- */

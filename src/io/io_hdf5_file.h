@@ -7,6 +7,11 @@
  * which remembers the first failure and from then on swallows writes. HDF5 closes in order, and the caller
  * looks at the remembered error and throws the file away.
  *
+ * What a killed process leaves: HDF5 writes where it likes and when it likes, over chunks that have grown as
+ * well, so that a file is whole only right behind a flush. The driver keeps it so: what it has on the disk at
+ * a flush stays as it was, new bytes go behind it, and those that change older ones are held in memory, to be
+ * written all at once, by pages, at the end of the next flush. That moment alone is not safe.
+ *
  * Threads: a build of HDF5 that is safe for threads keeps the stack of errors and what prints it for each
  * thread, so that silence on one thread is not heard on others; any other build is for one thread at a time,
  * whose calls include those below.
@@ -23,6 +28,10 @@
 /* A file access list for H5Fcreate whose files report the errno of the first failed write in *wrong (set to 0
  * here), which must live until the file is closed. The caller closes the list. Negative on failure. */
 hid_t slc_io_hdf5_file_access(int *wrong);
+
+/* Flushes such a file: from here on the disk has what HDF5 has written up to now, whatever ends the process.
+ * False where HDF5 fails; a write that fails is told as always. */
+bool slc_io_hdf5_file_settle(hid_t file);
 
 /* HDF5 prints its errors; between these two calls, both made by one thread, it does not. What printed them
  * before, the caller's own included, is back afterwards, and the stack of errors is empty: its reasons are

@@ -237,6 +237,11 @@ static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *p
     return slc_io_hdf5_append(w->own, group, &slc_pet_coincidences_schema, &rows, error);
 }
 
+static slc_status flush(slc_io_pet_list_writer *w, double seconds, slc_error *error)
+{
+    return slc_io_hdf5_flush(w->own, seconds, error);
+}
+
 static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
 {
     const slc_status status = slc_io_hdf5_finish(w->own, error);
@@ -261,6 +266,7 @@ const slc_io_pet_list_ops slc_io_pet_columns = {
     .stop = stop,
     .create = create,
     .write = write,
+    .flush = flush,
     .finish = finish,
     .abandon = abandon,
 };

@@ -364,8 +364,12 @@ slc_status slc_io_pet_list_create(const char *path, slc_io_pet_list_format forma
         free(scanner);
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);
     }
-    *writer = (slc_io_pet_list_writer){
-        .ops = ops, .config = *config, .scanner = scanner, .base = base, .time_ms = -1};
+    *writer = (slc_io_pet_list_writer){.ops = ops,
+                                       .config = *config,
+                                       .scanner = scanner,
+                                       .base = base,
+                                       .time_ms = -1,
+                                       .flushed = slc_clock_seconds()};
     writer->config.scanner = scanner;
     status = ops->create(writer, error);
     if (status != SLC_OK) {
@@ -402,6 +406,24 @@ slc_status slc_io_pet_list_write(slc_io_pet_list_writer *writer, const slc_pet_c
         writer->prompts += pairs->head.size - delayeds;
     }
     return status;
+}
+
+slc_status slc_io_pet_list_flush(slc_io_pet_list_writer *writer, double seconds, slc_error *error)
+{
+    const double now = slc_clock_seconds();
+    if (writer->ops->flush != NULL) {
+        return writer->ops->flush(writer, seconds, error);
+    }
+    if (now - writer->flushed < seconds) {
+        return SLC_OK;
+    }
+    writer->flushed = now;
+    for (size_t i = 0; i < writer->n_outputs; i++) {
+        if (fflush(writer->output[i].stream) != 0) {
+            return slc_io_output_failed(writer->output[i].path, error);
+        }
+    }
+    return SLC_OK;
 }
 
 static void give_back(slc_io_pet_list_writer *writer)

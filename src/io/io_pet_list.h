@@ -102,6 +102,7 @@ struct slc_io_pet_list_writer {
     slc_io_pet_bins bins;
     uint64_t prompts, delayeds, left_out, bytes;
     int64_t time_ms; /* of the last record or tag; −1 before the first */
+    double flushed;  /* when streams were last */
     void *own;
 };
 
@@ -152,6 +153,8 @@ typedef struct slc_io_pet_list_ops {
 
     slc_status (*create)(slc_io_pet_list_writer *writer, slc_error *error);
     slc_status (*write)(slc_io_pet_list_writer *writer, const slc_pet_coincidences *pairs, slc_error *error);
+    /* NULL: its outputs are streams, which are flushed. */
+    slc_status (*flush)(slc_io_pet_list_writer *writer, double seconds, slc_error *error);
     slc_status (*finish)(slc_io_pet_list_writer *writer, slc_error *error); /* before files appear */
     void (*abandon)(slc_io_pet_list_writer *writer); /* gives `own` back; may be NULL */
 } slc_io_pet_list_ops;

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Results of what cannot be read again (a socket, a pipe) are flushed every 5 s: after kill -9 HDF5 opens the temporary
+# file, and what was flushed is in it.
+. "$(dirname "$0")/common.sh" "$@"
+. "$source/tests/cli/pet_receiver.sh"
+
+rows() { # FILE GROUP/COLUMN: how many there are, 0 where HDF5 does not open it
+    h5dump -H -d "$2" "$1" 2>/dev/null | sed -n 's/.*SIMPLE { ( \([0-9]*\) ).*/\1/p' | grep . || echo 0
+}
+killed() { # OUTPUT GROUP: waits until something is flushed, kills $receiver, and reads what is left, as left.h5
+    local name=$1.tmp-$receiver dataset
+    for _ in $(seq 1200); do
+        [ "$(rows "$name" "$2/event_offset")" -eq 0 ] || break
+        kill -0 "$receiver" 2>/dev/null || fail "'$last' ended: $(cat err)"
+        sleep 0.05
+    done
+    sleep 0.5 # it writes further on
+    kill -9 "$receiver"
+    wait "$receiver" 2>/dev/null
+    receiver=
+    want_no_file "$1"
+    datasets=$(h5dump -n "$name" | sed -n "s,.*dataset */\\($2/.*\\),\\1,p" | grep -v event_offset)
+    [ -n "$datasets" ] || fail "'$last' was killed: nothing can be read"
+    n=$(rows "$name" "${datasets%%$'\n'*}")
+    for dataset in $datasets; do
+        equal "rows of $dataset" "$(rows "$name" "$dataset")" "$n"
+        h5dump -d "$dataset" -b LE -o "left.${dataset#*/}" "$name" >dump ||
+            fail "'$last' was killed: $dataset cannot be read"
+    done
+    [ "$n" -gt 0 ] || fail "'$last' was killed: nothing was flushed"
+    mv "$name" left.h5
+}
+chain=(--scanner mouse20 --window 4ns --delayed 100ns)
+as_in() { # FILE: the rows that are left are the first ones of those
+    local size
+    for dataset in $datasets; do
+        h5dump -d "$dataset" -b LE -o whole.bytes "$1" >dump || fail "no $dataset"
+        size=$(stat -c %s "left.${dataset#*/}")
+        [ "$size" -ge "$n" ] || fail "$size bytes of $dataset"
+        cmp -n "$size" "left.${dataset#*/}" whole.bytes || fail "'$last' was killed: other $dataset are left than it found"
+        compared=$((compared + 1))
+    done
+}
+slowly() { # FILE BYTES: in parts of so many, for as long as anybody reads
+    for part in $(seq 0 299); do
+        tail -c +$((part * $2 + 1)) "$1" | head -c "$2" || return
+        sleep 0.1
+    done
+}
+
+# ---- an acquisition --------------------------------------------------------------------------------------------------
+listen "${chain[@]}" --coincidences a.h5
+transmit --rate 1e5 --seconds 6.5
+killed a.h5 coincidences
+run pet list left.h5 --format hdf5 --json
+want 0
+equal "pairs that are left" "$(key out "o['prompts'] + o['delayeds']")" "$(rows left.h5 coincidences/time_ps)"
+
+# ---- pet run, from a pipe --------------------------------------------------------------------------------------------
+run simulate pet --rate 1e6 --seconds 1 --bare -o run.raw -q
+want 0
+mkfifo pipe another
+last="sluice pet run - -o b.h5"
+"$sluice" pet run - "${chain[@]}" --batch 1000 -o b.h5 -q <pipe 2>err &
+receiver=$!
+slowly run.raw 30000 >pipe 2>/dev/null &
+killed b.h5 coincidences
+run pet run run.raw "${chain[@]}" -o whole.h5 -q
+want 0
+as_in whole.h5
+
+# ---- clusters of a stream --------------------------------------------------------------------------------------------
+python3 -c '
+print("x,y,charge,time")
+for i in range(900000): print(i * 7 % 250, i * 11 % 251, i % 50 + 1, i * 40, sep=",")' >stream.csv
+last="sluice cluster - -o c.h5"
+"$sluice" cluster - --time-window 64ticks --disorder 100ticks -o c.h5 -q <another 2>err &
+receiver=$!
+slowly stream.csv 200000 >another 2>/dev/null &
+killed c.h5 clusters
+run cluster stream.csv --time-window 64ticks --disorder 100ticks -o whole.h5 -q
+want 0
+as_in whole.h5
+
+passed
