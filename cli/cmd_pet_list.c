@@ -86,12 +86,12 @@ static const slc_cli_option options_table[] = {
      .value = "TIME",
      .kind = SLC_CLI_TEXT,
      .member = offsetof(list_options, tof),
-     .help = "write times of flight, which have this resolution (FWHM), 250ps"},
+     .help = "write times of flight of this resolution (FWHM), 250ps, or none; else as FILE says"},
     {.name = "window",
      .value = "TIME",
      .kind = SLC_CLI_TEXT,
      .member = offsetof(list_options, window),
-     .help = "of the coincidences, for headers (default 10ns)"},
+     .help = "of the coincidences, for headers; else as FILE says"},
     {.name = "prompts",
      .kind = SLC_CLI_FLAG,
      .member = offsetof(list_options, prompts),
@@ -139,7 +139,8 @@ typedef struct job {
     slc_io_pet_list_format from, to;
     bool sinogram, has_geometry;
     slc_pet_geometry geometry;
-    double tof_ns, window_ns;
+    double tof_ns, window_ns; /* as given; 0: not given */
+    slc_io_pet_list_about about;
     slc_io_pet_list *input;
     slc_io_pet_list_writer *writer;
     slc_io_pet_sinogram *image;
@@ -254,6 +255,9 @@ static int find_scanner(job *j)
     return SLC_CLI_GO_ON;
 }
 
+static const char needs_scanner[] =
+    "--to needs the scanner: --tables, --scanner, --map or --crystals-per-ring";
+
 /* Words that go together, and those that would do nothing. */
 static int check_words(const list_options *o, bool sinogram)
 {
@@ -292,17 +296,16 @@ static int choose(job *j)
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
-    j->window_ns = 10;
-    if (o->tof != NULL && (!slc_pet_time_word(o->tof, &j->tof_ns) || j->tof_ns <= 0)) {
-        return slc_cli_wrong(COMMAND, "--tof takes a time, as 250ps, not '%s'", o->tof);
+    if (o->tof != NULL && strcmp(o->tof, "none") != 0 &&
+        (!slc_pet_time_word(o->tof, &j->tof_ns) || j->tof_ns <= 0)) {
+        return slc_cli_wrong(COMMAND, "--tof takes a time, as 250ps, or none, not '%s'", o->tof);
     }
     if (o->window != NULL && (!slc_pet_time_word(o->window, &j->window_ns) || j->window_ns <= 0)) {
         return slc_cli_wrong(COMMAND, "--window takes a time, as 4ns, not '%s'", o->window);
     }
     status = find_scanner(j);
-    if (status == SLC_CLI_GO_ON && o->to != NULL && !j->has_geometry) {
-        return slc_cli_wrong(COMMAND,
-                             "--to needs the scanner: --tables, --scanner, --map or --crystals-per-ring");
+    if (status == SLC_CLI_GO_ON && o->to != NULL && !j->has_geometry && j->from != SLC_IO_PET_HDF5) {
+        return slc_cli_wrong(COMMAND, "%s", needs_scanner);
     }
     if (status == SLC_CLI_GO_ON && j->from == SLC_IO_PET_GATE && !j->has_geometry) {
         return slc_cli_wrong(
@@ -328,6 +331,59 @@ static int check_files(const job *j, char **input)
 
 /* ---- work -------------------------------------------------------------------------------------- */
 
+static bool differ(double a, double b)
+{
+    return fabs(a - b) > 1e-6 * fmax(fabs(a), fabs(b));
+}
+
+/* What was given stands above what the file says; that they are not the same is told. */
+static void tell_difference(const char *path, const char *what, const char *unit, double given, double said)
+{
+    if (said != 0 && differ(given, said)) {
+        slc_cli_say("pet list", "%s says that its %s is %.9g %s; %.9g %s is taken, as given", path, what,
+                    said, unit, given, unit);
+    }
+}
+
+/* The scanner, window and time of flight of what is written: as given, or else as the file says. */
+static int settle(job *j, const char *path)
+{
+    const slc_io_pet_list_about *about = &j->about;
+    const slc_pet_geometry *g = &j->geometry;
+    if (!j->has_geometry && !about->has_geometry) {
+        return slc_cli_wrong(COMMAND, "%s", needs_scanner);
+    }
+    if (!j->has_geometry) {
+        j->geometry = about->geometry;
+    } else if (about->has_geometry) {
+        tell_difference(path, "radius", "mm", g->radius_mm, about->geometry.radius_mm);
+        tell_difference(path, "pitch", "mm", g->pitch_z_mm, about->geometry.pitch_z_mm);
+        tell_difference(path, "depth", "mm", g->depth_mm, about->geometry.depth_mm);
+    }
+    if (j->options->window == NULL) {
+        j->window_ns = about->window_ps / 1000;
+    } else {
+        tell_difference(path, "window", "ns", j->window_ns, about->window_ps / 1000);
+    }
+    if (j->options->tof == NULL) {
+        j->tof_ns = about->tof_resolution_ps / 1000;
+    } else if (j->tof_ns > 0) {
+        tell_difference(path, "resolution", "ps", j->tof_ns * 1000, about->tof_resolution_ps);
+    }
+    if (j->window_ns == 0 && j->tof_ns > 0 && !j->sinogram) {
+        j->window_ns = 10;
+        slc_cli_say("pet list", "%s does not tell its window: 10 ns are taken; --window gives it", path);
+    }
+    if (about->start_is_found && !j->sinogram) {
+        slc_cli_say(
+            "pet list",
+            "%s does not tell when its time began: it is taken to have at %.9g s, the millisecond of its "
+            "earliest pair",
+            path, (double)about->start_ps * 1e-12);
+    }
+    return SLC_CLI_GO_ON;
+}
+
 static slc_status open_output(job *j)
 {
     const list_options *o = j->options;
@@ -341,11 +397,14 @@ static slc_status open_output(job *j)
             .subtract = o->subtract};
         return slc_io_pet_sinogram_open(&config, &j->image, &j->error);
     }
+    const char *name = j->has_geometry ? slc_pet_scanner_word_name(o->scanner) : j->about.scanner;
     const slc_io_pet_list_config config = {.geometry = j->geometry,
-                                           .scanner = slc_pet_scanner_word_name(o->scanner),
-                                           .tof = o->tof != NULL,
+                                           .scanner = name,
+                                           .tof = j->tof_ns > 0,
                                            .tof_resolution_ps = j->tof_ns * 1000,
-                                           .window_ps = j->window_ns * 1000};
+                                           .window_ps = j->window_ns * 1000,
+                                           .start_ps = j->about.start_ps,
+                                           .duration_s = j->about.duration_s};
     return slc_io_pet_list_create(o->output, j->to, &config, &j->writer, &j->error);
 }
 
@@ -412,6 +471,22 @@ static bool print_json(const job *j, const char *path)
         "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f}", "command", "pet list", "file", path, "format",
         slc_io_pet_list_name(j->from), "prompts", (json_int_t)t->prompts, "delayeds", (json_int_t)t->delayeds,
         "time_tags", (json_int_t)t->time_tags, "other", (json_int_t)t->other, "seconds", t->seconds);
+    const slc_io_pet_list_about *a = &j->about;
+    const struct {
+        const char *name;
+        double value;
+    } said[] = {{"window_ps", a->window_ps},
+                {"tof_resolution_ps", a->tof_resolution_ps},
+                {"duration_s", a->duration_s}};
+    for (size_t i = 0; object != NULL && i < sizeof said / sizeof said[0]; i++) {
+        if (said[i].value > 0) {
+            (void)json_object_set_new(object, said[i].name, json_real(said[i].value));
+        }
+    }
+    if (object != NULL && j->from == SLC_IO_PET_HDF5) {
+        (void)json_object_set_new(object, "start_ps", json_integer((json_int_t)a->start_ps));
+        (void)json_object_set_new(object, "start_is_told", json_boolean(!a->start_is_found));
+    }
     if (object != NULL && j->options->to != NULL) {
         (void)json_object_set_new(object, "to", json_string(j->options->to));
         (void)json_object_set_new(object, "written", json_integer((json_int_t)j->written));
@@ -438,7 +513,14 @@ static int process(job *j, const char *path)
 {
     slc_status status = slc_io_pet_list_open(path, j->from, j->has_geometry ? &j->geometry : NULL, &j->input,
                                              &j->error);
+    if (status == SLC_OK) {
+        slc_io_pet_list_about_of(j->input, &j->about);
+    }
     if (status == SLC_OK && j->options->to != NULL) {
+        const int settled = settle(j, path);
+        if (settled != SLC_CLI_GO_ON) {
+            return settled;
+        }
         status = open_output(j);
     }
     status = status == SLC_OK ? pass_on(j) : status;

@@ -227,6 +227,45 @@ static void bytes_are_those_of_the_formats(void **state)
     pet_clear(&pairs);
 }
 
+/* What a measurement was, of the formats that say it. */
+static void the_measurement_is_told(void **state)
+{
+    (void)state;
+    const int64_t start = INT64_C(5000000001) * MS; /* more digits than a double has */
+    slc_pet_coincidences pairs = pet_pairs(3, 0, 5);
+    for (size_t i = 0; i < 3; i++) {
+        pairs.time_ps[i] = start + (int64_t)i * 70 * MS + 5;
+    }
+    for (int format = 0; format < SLC_IO_PET_LIST_FORMATS; format++) {
+        slc_io_pet_list_config config = pet_config(true);
+        slc_io_pet_list_writer *writer = NULL;
+        slc_io_pet_list *input = NULL;
+        slc_io_pet_list_about about;
+        const slc_io_pet_list_format f = (slc_io_pet_list_format)format;
+        config.start_ps = start;
+        config.duration_s = format == SLC_IO_PET_HDF5 ? 0 : 2.5;
+        assert_int_equal(slc_io_pet_list_create(pet_in_folder(names[f]), f, &config, &writer, NULL), SLC_OK);
+        assert_int_equal(slc_io_pet_list_write(writer, &pairs, NULL), SLC_OK);
+        assert_int_equal(slc_io_pet_list_finish(writer, NULL), SLC_OK);
+        assert_int_equal(slc_io_pet_list_open(pet_in_folder(names[f]), f, &pet_small, &input, NULL), SLC_OK);
+        slc_io_pet_list_about_of(input, &about);
+        slc_io_pet_list_close(input);
+        const bool tells = format == SLC_IO_PET_HDF5 || format == SLC_IO_PET_CASTOR;
+        assert_string_equal(about.scanner, tells ? "small" : "");
+        assert_int_equal(about.tof, tells);
+        assert_true(about.tof_resolution_ps == (tells ? 250 : 0));
+        assert_true(about.window_ps == (tells ? 4000 : 0));
+        assert_true(about.duration_s == (format == SLC_IO_PET_CASTOR ? 2.5 : tells ? 0.141 : 0));
+        assert_int_equal(about.start_ps, format == SLC_IO_PET_HDF5 ? start : 0);
+        assert_false(about.start_is_found);
+        assert_int_equal(about.has_geometry, format == SLC_IO_PET_HDF5);
+        if (about.has_geometry) {
+            assert_memory_equal(&about.geometry, &pet_small, sizeof pet_small);
+        }
+    }
+    pet_clear(&pairs);
+}
+
 /* ---- what cannot be ---------------------------------------------------------------------------- */
 
 static void what_a_format_cannot_hold_is_refused(void **state)
@@ -470,6 +509,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(times_of_gate_end, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(pairs_at_one_angle_have_no_bin, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(scanners_that_do_not_fit_are_refused, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(the_measurement_is_told, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(files_appear_together, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(one_that_cannot_appear_takes_all, make_folder, remove_all),
         cmocka_unit_test(a_full_disk_is_told),

@@ -156,6 +156,8 @@ SLC_API slc_status slc_io_hdf5_text(slc_io_hdf5_writer *writer, const char *name
                                     slc_error *error);
 SLC_API slc_status slc_io_hdf5_number(slc_io_hdf5_writer *writer, const char *name, double value,
                                       slc_error *error);
+SLC_API slc_status slc_io_hdf5_integer(slc_io_hdf5_writer *writer, const char *name, int64_t value,
+                                       slc_error *error);
 /* Attribute `name` of a group that there is: an array of so many texts (of none: no attribute). Names may
  * have any bytes but 0. */
 SLC_API slc_status slc_io_hdf5_names(slc_io_hdf5_writer *writer, const char *group, const char *name,

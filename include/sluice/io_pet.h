@@ -156,10 +156,12 @@ SLC_API char *slc_io_pet_list_file(const char *path, slc_io_pet_list_format form
 
 typedef struct slc_io_pet_list_config {
     slc_pet_geometry geometry;
-    const char *scanner; /* its name in headers */
-    bool tof;            /* write time differences, where the format has them */
-    double tof_resolution_ps, window_ps;
-    int64_t start_ps; /* time 0 of the file */
+    const char *scanner;                 /* its name in headers */
+    bool tof;                            /* write time differences, where the format has them */
+    double tof_resolution_ps, window_ps; /* needed with tof; 0: not known, not told */
+    int64_t start_ps;                    /* time 0 of the file */
+    double duration_s; /* of the measurement, for headers; they tell the time to the last pair where it is
+                          more */
 } slc_io_pet_list_config;
 
 typedef struct slc_io_pet_list_writer slc_io_pet_list_writer;
@@ -204,6 +206,20 @@ SLC_API void slc_io_pet_list_close(slc_io_pet_list *input); /* NULL is allowed *
 SLC_API slc_status slc_io_pet_list_read(slc_io_pet_list *input, size_t most, slc_pet_coincidences *pairs,
                                         slc_error *error);
 SLC_API void slc_io_pet_list_totals_of(const slc_io_pet_list *input, slc_io_pet_list_totals *totals);
+/* What an open file says of its measurement, to be written into another. Of HDF5, what its writer was told;
+ * of CASToR the scanner's name, time of flight and duration; other formats say nothing. */
+typedef struct slc_io_pet_list_about {
+    char scanner[64];  /* its name; "": not told */
+    bool has_geometry; /* of HDF5 alone */
+    slc_pet_geometry geometry;
+    bool tof;                                        /* pairs have a time of flight, of this resolution */
+    double tof_resolution_ps, window_ps, duration_s; /* 0: not told */
+    /* Time 0 of the measurement, on the clock of the pairs' times. Where an HDF5 file does not tell it, the
+     * millisecond of its earliest pair; other formats have times since time 0, and 0. */
+    int64_t start_ps;
+    bool start_is_found;
+} slc_io_pet_list_about;
+SLC_API void slc_io_pet_list_about_of(const slc_io_pet_list *input, slc_io_pet_list_about *about);
 
 /* Where crystals are: SAFIR's crystal map (text: ring, detector, layer if there are any, x, y, z) or CASToR's
  * .hscan with its .lut. SLC_ERR_FORMAT names the line or byte. */

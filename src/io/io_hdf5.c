@@ -377,6 +377,15 @@ slc_status slc_io_hdf5_number(slc_io_hdf5_writer *writer, const char *name, doub
     return status;
 }
 
+slc_status slc_io_hdf5_integer(slc_io_hdf5_writer *writer, const char *name, int64_t value, slc_error *error)
+{
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
+    const bool good = slc_io_hdf5_put_attribute(writer->file, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
+    const slc_status status = judge(writer, good, error);
+    slc_io_hdf5_silence_end(before);
+    return status;
+}
+
 slc_status slc_io_hdf5_names(slc_io_hdf5_writer *writer, const char *group_name, const char *name, size_t n,
                              const char *const *texts, slc_error *error)
 {

@@ -38,6 +38,29 @@ static slc_status compare_scanner(const slc_io_pet_list *in, slc_error *error)
     return slc_io_pet_list_compare(in, slc_pet_rings(&named), slc_pet_crystals_per_ring(&named), error);
 }
 
+/* A number above 0 of the header; 0 where there is none. */
+static double number_of(const slc_io_pet_list *in, const char *key)
+{
+    char word[64] = "", *end = word;
+    const bool there = slc_io_pet_header_value(in->header, ':', key, word, sizeof word);
+    const double value = there ? strtod(word, &end) : 0;
+    return end != word && *end == '\0' && isfinite(value) && value > 0 ? value : 0;
+}
+
+static void tell_about(slc_io_pet_list *in)
+{
+    slc_io_pet_list_about *about = &in->about;
+    if (!slc_io_pet_header_value(in->header, ':', "Scanner name", about->scanner, sizeof about->scanner)) {
+        about->scanner[0] = '\0';
+    }
+    about->duration_s = number_of(in, "Duration (s)");
+    if (in->tof) {
+        about->tof_resolution_ps = number_of(in, "TOF resolution (ps)");
+        about->window_ps = number_of(in, "List TOF measurement range (ps)") / 2;
+        about->tof = about->tof_resolution_ps > 0;
+    }
+}
+
 static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
 {
     /* The fields that records may have, in their order, and their bytes. */
@@ -77,6 +100,7 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
                         lines);
     }
     in->tof = tof != 0;
+    tell_about(in);
     in->record_bytes = 12 + in->skip_bytes + (in->tof ? 4 : 0);
     return status;
 }
@@ -191,7 +215,7 @@ static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
                     "Scanner name: %s\nData filename: %s.cdf\nNumber of events: %llu\n"
                     "Data mode: list-mode\nData type: PET\nStart time (s): 0\nDuration (s): %.3f\n",
                     scanner_of(w), slc_io_pet_list_base_name(w), (unsigned long long)w->prompts,
-                    (double)(w->time_ms + 1) / 1000);
+                    slc_io_pet_list_duration(w));
     if (n > 0 && w->config.tof) {
         n = fprintf(out,
                     "TOF information flag: 1\nTOF resolution (ps): %.9g\n"

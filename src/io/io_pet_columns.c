@@ -94,15 +94,14 @@ static slc_status open_columns(slc_io_pet_list *in, const char *path, slc_error 
     return SLC_OK;
 }
 
-/* A whole number that the file has as an attribute of its root; 0 where it has none. */
-static uint32_t number_of(hid_t file, const char *name)
+/* One value that the file has as an attribute of its root. False where it has none. */
+static bool attribute_of(hid_t file, const char *name, hid_t type, void *value)
 {
-    double value = 0;
+    bool good = false;
     const hid_t attribute = H5Aexists(file, name) > 0 ? H5Aopen(file, name, H5P_DEFAULT) : H5I_INVALID_HID;
     const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : H5I_INVALID_HID;
-    if (space >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
-        H5Aread(attribute, H5T_NATIVE_DOUBLE, &value) < 0) {
-        value = 0;
+    if (space >= 0 && H5Sget_simple_extent_npoints(space) == 1) {
+        good = H5Aread(attribute, type, value) >= 0;
     }
     if (space >= 0) {
         (void)H5Sclose(space);
@@ -110,7 +109,111 @@ static uint32_t number_of(hid_t file, const char *name)
     if (attribute >= 0) {
         (void)H5Aclose(attribute);
     }
+    return good;
+}
+
+/* A number above 0; 0 where it has none. */
+static double number_of(hid_t file, const char *name)
+{
+    double value = 0;
+    return attribute_of(file, name, H5T_NATIVE_DOUBLE, &value) && isfinite(value) && value > 0 ? value : 0;
+}
+
+/* A whole one. */
+static uint32_t count_of(hid_t file, const char *name)
+{
+    const double value = number_of(file, name);
     return value >= 1 && value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
+static void text_of(hid_t file, const char *name, char *text, size_t size)
+{
+    const hid_t attribute = H5Aexists(file, name) > 0 ? H5Aopen(file, name, H5P_DEFAULT) : H5I_INVALID_HID;
+    const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : H5I_INVALID_HID;
+    if (type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 &&
+        H5Tget_size(type) < size && H5Aread(attribute, type, text) >= 0) {
+        text[H5Tget_size(type)] = '\0';
+    } else {
+        text[0] = '\0';
+    }
+    if (type >= 0) {
+        (void)H5Tclose(type);
+    }
+    if (attribute >= 0) {
+        (void)H5Aclose(attribute);
+    }
+}
+
+/* What a file is told by its geometry, name by name. */
+enum { COUNTS = 7, SIZES = 3 };
+static const char *const count_names[COUNTS] = {"channels", "modules",    "module_rings", "blocks_y",
+                                                "blocks_z", "crystals_y", "crystals_z"};
+static const char *const size_names[SIZES] = {"radius_mm", "pitch_z_mm", "depth_mm"};
+
+static bool geometry_of(hid_t file, slc_pet_geometry *g)
+{
+    uint32_t *const counts[COUNTS] = {&g->channels, &g->modules,    &g->module_rings, &g->blocks_y,
+                                      &g->blocks_z, &g->crystals_y, &g->crystals_z};
+    double *const sizes[SIZES] = {&g->radius_mm, &g->pitch_z_mm, &g->depth_mm};
+    for (size_t i = 0; i < COUNTS; i++) {
+        *counts[i] = count_of(file, count_names[i]);
+    }
+    for (size_t i = 0; i < SIZES; i++) {
+        *sizes[i] = number_of(file, size_names[i]);
+    }
+    if (*counts[0] == 0) { /* older writers told the ring alone */
+        *g = (slc_pet_geometry){1,
+                                1,
+                                1,
+                                1,
+                                1,
+                                count_of(file, "crystals_per_ring"),
+                                count_of(file, "rings"),
+                                *sizes[0],
+                                *sizes[1],
+                                *sizes[2]};
+    }
+    return slc_pet_geometry_check(g, NULL) == SLC_OK;
+}
+
+/* The earliest time of all pairs, rounded down to a millisecond: what files of older writers do not tell. */
+static slc_status find_start(slc_io_pet_list *in, slc_error *error)
+{
+    const columns *c = in->own;
+    const slc_column *column = &slc_pet_coincidences_schema.columns[0];
+    int64_t first = INT64_MAX, *times = malloc(ROWS * sizeof *times);
+    if (times == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to read it", in->name);
+    }
+    bool good = true;
+    for (uint64_t at = 0; at < c->rows && good; at += ROWS) {
+        const size_t n = c->rows - at < ROWS ? (size_t)(c->rows - at) : ROWS;
+        good = slc_io_hdf5_read_rows(c->column[0], column->type, at, n, times);
+        for (size_t i = 0; i < n && good; i++) {
+            first = times[i] < first ? times[i] : first;
+        }
+    }
+    free(times);
+    const int64_t ms = SLC_IO_PET_PS_PER_MS, rest = first % ms;
+    in->about.start_is_found = good && c->rows > 0;
+    in->about.start_ps = !in->about.start_is_found            ? 0
+                         : rest < 0 && first > INT64_MIN + ms ? first - rest - ms
+                                                              : first - rest;
+    return SLC_OK; /* damaged rows are told when they are read */
+}
+
+static slc_status find_about(slc_io_pet_list *in, slc_error *error)
+{
+    const columns *c = in->own;
+    slc_io_pet_list_about *about = &in->about;
+    about->has_geometry = geometry_of(c->file, &about->geometry);
+    text_of(c->file, "scanner", about->scanner, sizeof about->scanner);
+    about->window_ps = number_of(c->file, "window_ps");
+    about->tof_resolution_ps = number_of(c->file, "tof_resolution_ps");
+    about->tof = about->tof_resolution_ps > 0;
+    about->duration_s = number_of(c->file, "duration_s");
+    return attribute_of(c->file, "start_ps", H5T_NATIVE_INT64, &about->start_ps) ? SLC_OK
+                                                                                 : find_start(in, error);
 }
 
 static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
@@ -128,9 +231,10 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     slc_status status = open_columns(in, path, error);
     if (status == SLC_OK) {
-        status = slc_io_pet_list_compare(in, number_of(c->file, "rings"),
-                                         number_of(c->file, "crystals_per_ring"), error);
+        status = slc_io_pet_list_compare(in, count_of(c->file, "rings"),
+                                         count_of(c->file, "crystals_per_ring"), error);
     }
+    status = status == SLC_OK ? find_about(in, error) : status;
     slc_io_hdf5_silence_end(before);
     return status;
 }
@@ -215,15 +319,28 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
     w->own = file;
     const slc_pet_coincidences none = {.time_ps = NULL};
     const slc_pet_geometry *g = &w->config.geometry;
+    const uint32_t counts[COUNTS] = {g->channels, g->modules,    g->module_rings, g->blocks_y,
+                                     g->blocks_z, g->crystals_y, g->crystals_z};
+    const double sizes[SIZES] = {g->radius_mm, g->pitch_z_mm, g->depth_mm};
     const struct {
         const char *name;
         double value;
-    } numbers[] = {{"rings", slc_pet_rings(g)}, {"crystals_per_ring", slc_pet_crystals_per_ring(g)},
-                   {"radius_mm", g->radius_mm}, {"pitch_z_mm", g->pitch_z_mm},
-                   {"depth_mm", g->depth_mm},   {"window_ps", w->config.window_ps}};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == SLC_OK; i++) {
-        status = slc_io_hdf5_number(file, numbers[i].name, numbers[i].value, error);
+        bool known;
+    } numbers[] = {{"rings", slc_pet_rings(g), true},
+                   {"crystals_per_ring", slc_pet_crystals_per_ring(g), true},
+                   {"window_ps", w->config.window_ps, w->config.window_ps > 0},
+                   {"tof_resolution_ps", w->config.tof_resolution_ps, w->config.tof}};
+    for (size_t i = 0; i < COUNTS && status == SLC_OK; i++) {
+        status = slc_io_hdf5_number(file, count_names[i], counts[i], error);
     }
+    for (size_t i = 0; i < SIZES && status == SLC_OK; i++) {
+        status = slc_io_hdf5_number(file, size_names[i], sizes[i], error);
+    }
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == SLC_OK; i++) {
+        status = numbers[i].known ? slc_io_hdf5_number(file, numbers[i].name, numbers[i].value, error)
+                                  : SLC_OK;
+    }
+    status = status == SLC_OK ? slc_io_hdf5_integer(file, "start_ps", w->config.start_ps, error) : status;
     status = status == SLC_OK ? slc_io_hdf5_text(file, "scanner", w->scanner, error) : status;
     /* The group is there even where no pair comes. */
     return status == SLC_OK ? slc_io_hdf5_append(file, group, &slc_pet_coincidences_schema, &none, error)
@@ -234,6 +351,13 @@ static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *p
 {
     slc_pet_coincidences rows = *pairs;
     rows.head.n_events = 0; /* batches are no events here */
+    for (size_t i = 0; i < rows.head.size; i++) {
+        if (rows.time_ps[i] >= w->config.start_ps) { /* the difference of any two fits, without sign */
+            const uint64_t since = (uint64_t)rows.time_ps[i] - (uint64_t)w->config.start_ps;
+            const int64_t ms = (int64_t)(since / (uint64_t)SLC_IO_PET_PS_PER_MS);
+            w->time_ms = ms > w->time_ms ? ms : w->time_ms;
+        }
+    }
     return slc_io_hdf5_append(w->own, group, &slc_pet_coincidences_schema, &rows, error);
 }
 
@@ -244,7 +368,12 @@ static slc_status flush(slc_io_pet_list_writer *w, double seconds, slc_error *er
 
 static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
 {
-    const slc_status status = slc_io_hdf5_finish(w->own, error);
+    slc_status status = slc_io_hdf5_number(w->own, "duration_s", slc_io_pet_list_duration(w), error);
+    if (status == SLC_OK) {
+        status = slc_io_hdf5_finish(w->own, error);
+    } else {
+        slc_io_hdf5_abandon(w->own);
+    }
     w->own = NULL;
     return status;
 }

@@ -319,6 +319,11 @@ void slc_io_pet_list_totals_of(const slc_io_pet_list *in, slc_io_pet_list_totals
     totals->seconds = ((double)in->last_ps - (double)in->first_ps) * 1e-12;
 }
 
+void slc_io_pet_list_about_of(const slc_io_pet_list *in, slc_io_pet_list_about *about)
+{
+    *about = in->about;
+}
+
 /* ---- writing ----------------------------------------------------------------------------------- */
 
 static slc_status check_config(const slc_io_pet_list_config *config, const char *path, slc_error *error)
@@ -331,6 +336,9 @@ static slc_status check_config(const slc_io_pet_list_config *config, const char 
     if (config->tof && !(config->tof_resolution_ps > 0 && config->window_ps > 0)) {
         return slc_fail(error, SLC_ERR_USAGE,
                         "%s: with time of flight, its resolution and the window must be above 0", path);
+    }
+    if (!(config->duration_s >= 0) || !isfinite(config->duration_s)) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s: its duration must be 0 or more", path);
     }
     if (config->scanner != NULL && strpbrk(config->scanner, "\r\n") != NULL) {
         return slc_fail(error, SLC_ERR_USAGE, "%s: the scanner's name has more than one line", path);

@@ -39,6 +39,7 @@ struct slc_io_pet_list {
     int64_t time_ms; /* of the last tag */
     int64_t first_ps, last_ps;
     void *own; /* of the format alone */
+    slc_io_pet_list_about about;
     slc_io_pet_list_totals totals;
     slc_status wrong; /* what ended the reading, and why; SLC_OK before */
     slc_error reason;
@@ -114,6 +115,12 @@ slc_status slc_io_pet_list_put(slc_io_pet_list_writer *writer, size_t file, cons
 /* Milliseconds since the file's time 0, at most `most`. */
 slc_status slc_io_pet_list_ms(const slc_io_pet_list_writer *writer, int64_t time_ps, int64_t most,
                               int64_t *ms, slc_error *error);
+/* How long the measurement is: to the end of the last pair's millisecond, or as long as it is said to be. */
+static inline double slc_io_pet_list_duration(const slc_io_pet_list_writer *writer)
+{
+    const double until = (double)(writer->time_ms + 1) / 1000;
+    return writer->config.duration_s > until ? writer->config.duration_s : until;
+}
 /* The last part of the base, for names inside headers. */
 const char *slc_io_pet_list_base_name(const slc_io_pet_list_writer *writer);
 

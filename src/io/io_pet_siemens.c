@@ -170,8 +170,8 @@ static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
         "%%axial compression:=1\n%%maximum ring difference:=%u\n%%number of projections:=%u\n"
         "%%number of views:=%u\n%%number of segments:=%u\n!END OF INTERFILE:=\n",
         w->scanner[0] != '\0' ? w->scanner : base, base, w->bins.rings, g->pitch_z_mm / 10, g->radius_mm / 10,
-        (long long)(w->time_ms / 1000 + 1), (unsigned long long)(w->bytes / 4), w->bins.ring_difference,
-        w->bins.tangential, w->bins.views, 2 * w->bins.ring_difference + 1);
+        (long long)fmax(1, ceil(slc_io_pet_list_duration(w))), (unsigned long long)(w->bytes / 4),
+        w->bins.ring_difference, w->bins.tangential, w->bins.views, 2 * w->bins.ring_difference + 1);
     return n > 0 ? SLC_OK : slc_io_output_failed(w->output[HEADER].path, error);
 }
 

@@ -112,7 +112,7 @@ grep -q "unknown format 'what'" err || fail "it said: $(cat err)"
 run pet list --format gate a.csv
 want 2
 echo "sluice pet list: --format gate needs the scanner: --tables, --scanner, --map or --crystals-per-ring; see sluice pet list --help" | want_err
-run pet list --format hdf5 --to safir -o x a.h5
+run pet list --format safir --to gate -o back.csv x.clm.safir
 want 2
 echo "sluice pet list: --to needs the scanner: --tables, --scanner, --map or --crystals-per-ring; see sluice pet list --help" | want_err
 run pet list --format hdf5 --scanner vectors --rings 4 a.h5
@@ -147,6 +147,14 @@ for words in "hdf5 a.h5" "castor y.cdh" "siemens x.l"; do
     want 0
     equal "pairs of $2" "$(key out "o['prompts']")" 800
 done
+# What HDF5 says of its scanner needs not be given, and where it is given otherwise, that is told.
+run pet list --format hdf5 --to gate -o own.csv a.h5 -q
+want 0
+want_silent
+cmp own.csv direct.csv || fail "the scanner of the file is another"
+run pet list --format hdf5 --crystals-per-ring 312 --rings 40 --radius 61mm a.h5 --to yrt --prompts -o own -q
+want 0
+echo "sluice pet list: a.h5 says that its radius is 60 mm; 61 mm is taken, as given" | want_err
 run pet list --format hdf5 --crystals-per-ring 310 --rings 40 a.h5 --to yrt --prompts -o wrong
 want 1
 echo "sluice pet list: a.h5: it is of a scanner of 312 crystals in a ring; the one that is given has 310" | want_err
@@ -165,4 +173,65 @@ echo "sluice velo: x.clm.safir: byte 0: this is a list-mode file of PET: sluice 
 run pet list --format gate --scanner vectors --json empty.csv
 want 0
 equal "an empty file" "$(key out "o['prompts'], o['seconds']")" "(0, 0.0)"
+
+# ---- what HDF5 says of the measurement: the same files as pet run writes them -----------------------------------------
+# Pairs of opposite modules of mouse20, a millisecond apart, on a clock that has run for 57 days: later than CASToR's
+# milliseconds go.
+python3 - <<'P' || fail "cannot make frames"
+import random, struct
+random.seed(5)
+start = 5 * 10**18 + 123456789
+with open("late.raw", "wb") as f:
+    for i in range(400):
+        m, t = random.randrange(20), start + i * 10**9
+        for module, at in ((m, t), ((m + 10) % 20, t + random.randrange(2000))):
+            f.write(struct.pack(">BBQBBHbB", 0xa0 | random.randrange(4), module, at, random.randrange(13),
+                                random.randrange(13), 511, 25, 0))
+P
+mkdir run list
+for tof in "" "--tof 400ps"; do
+    run pet run late.raw --scanner mouse20 --window 4ns $tof -o run/x.cdh -q
+    want 0
+    run pet run late.raw --scanner mouse20 --window 4ns $tof -o late.h5 -q
+    want 0
+    run pet list late.h5 --format hdf5 --to castor -o list/x -q
+    want 0
+    want_silent
+    for file in x.cdh x.cdf x.lut x.hscan; do
+        compared=$((compared + 1))
+        cmp list/$file run/$file || fail "'$last': $file is not that of pet run: $(cat list/x.cdh run/x.cdh)"
+    done
+done
+equal "the range is that of the window" "$(sed -n 's/List TOF measurement range (ps): //p' list/x.cdh)" 8000
+run pet list late.h5 --format hdf5 --json
+want 0
+equal "what it says" "$(key out "[o[k] for k in ('window_ps', 'tof_resolution_ps', 'start_ps', 'start_is_told', 'duration_s', 'prompts')]")" \
+    "[4000.0, 400.0, 5000000000000000000, True, 0.4, 400]"
+run pet list late.h5 --format hdf5 --to castor -o list/x -q --tof none
+want 0
+cp list/x.cdf plain.cdf
+equal "without time of flight" "$(grep -c TOF list/x.cdh) $(stat -c %s plain.cdf)" "0 4800"
+run pet list late.h5 --format hdf5 --to castor -o list/x -q --window 5ns --tof 300ps
+want 0
+want_err <<'T'
+sluice pet list: late.h5 says that its window is 4 ns; 5 ns is taken, as given
+sluice pet list: late.h5 says that its resolution is 400 ps; 300 ps is taken, as given
+T
+# From CASToR as well; and a file of columns alone, as others write it, has its time 0 at its earliest pair.
+run pet list run/x.cdh --format castor --scanner mouse20 --to castor -o list/x -q
+want 0
+want_silent
+cmp list/x.cdh run/x.cdh || fail "CASToR's header comes back as another"
+h5repack --version >/dev/null || fail "no hdf5-tools"
+for name in time_ps dt_ps crystal1 crystal2 energy1_kev energy2_kev delayed; do
+    h5copy -p -i late.h5 -o columns.h5 -s coincidences/$name -d coincidences/$name || fail "cannot copy $name"
+done
+run pet list columns.h5 --format hdf5 --scanner mouse20 --to castor -o list/x -q --tof 400ps
+want 0
+want_err <<'T'
+sluice pet list: columns.h5 does not tell its window: 10 ns are taken; --window gives it
+sluice pet list: columns.h5 does not tell when its time began: it is taken to have at 5000000 s, the millisecond of its earliest pair
+T
+cmp list/x.cdf run/x.cdf || fail "its times are others"
+
 passed
