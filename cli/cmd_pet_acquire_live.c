@@ -19,6 +19,7 @@ static const char *const command = "pet acquire";
 static void take(slc_pet_acquire_job *job, const slc_run_pet_batch *batch)
 {
     job->run.totals = *batch->totals;
+    slc_pet_seen_add(&job->run.inputs.seen, batch->frames, batch->n);
     job->has_last = batch->last;
     if (slc_pet_run_outputs_take(&job->run, batch) != SLC_OK) {
         atomic_store(&job->live_failed, true);
@@ -129,6 +130,7 @@ bool slc_pet_acquire_finish(slc_pet_acquire_job *job)
         take(job, &(slc_run_pet_batch){.result = &nothing, .totals = &totals, .last = true});
     }
     slc_pet_acquire_tell_failures(job);
+    slc_pet_doubts_tell(command, &job->run.inputs.seen, &job->run.tables);
     slc_pet_run_outputs_finish(&job->run);
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
         mark(job, outputs[i], i < SLC_PET_RUN_PARTS && job->run.lost[i]);

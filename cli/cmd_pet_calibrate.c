@@ -185,6 +185,13 @@ static int check_files(const calibrate_options *o, char **inputs, int n)
 
 /* ---- the end ----------------------------------------------------------------------------------- */
 
+void slc_pet_calibrate_doubts_add(job *j)
+{
+    slc_cli_say("pet calibrate", "%s: is it this scanner?", j->doubt);
+    j->doubts = j->doubts != NULL ? j->doubts : json_array();
+    (void)json_array_append_new(j->doubts, json_string(j->doubt));
+}
+
 static slc_status write_outputs(job *j)
 {
     const calibrate_options *o = j->options;
@@ -228,6 +235,10 @@ static bool print_json(const job *j)
     if (object != NULL && j->n_paths > 0) {
         (void)json_object_set_new(object, "places_are_crystals", json_boolean(j->plain));
         (void)json_object_set_new(object, "blocks_without_grid", json_integer((json_int_t)j->unsure_blocks));
+    }
+    if (object != NULL && j->n_paths > 0) {
+        (void)json_object_set_new(object, "doubts",
+                                  j->doubts != NULL ? json_incref(j->doubts) : json_array());
     }
     if (object != NULL && j->gain != NULL) {
         (void)json_object_set_new(object, "crystals_without_peak",
@@ -369,6 +380,7 @@ static int run(int argc, char **argv)
     slc_pet_calibrate_close(j.calibrate);
     slc_columns_clear(&slc_pet_coincidences_schema, &j.pairs);
     slc_pet_paths_clear(&j.read);
+    json_decref(j.doubts);
     free(j.position);
     free(j.gain);
     free(j.resolution);

@@ -36,7 +36,10 @@ typedef struct slc_pet_calibrate_job {
     slc_pet_coincidences pairs;
     /* what is told */
     uint64_t frames;
-    bool plain; /* places are crystals: there is no position table */
+    slc_pet_seen seen;
+    char doubt[SLC_PET_DOUBT]; /* the last one */
+    struct json_t *doubts;     /* all of them; NULL: none */
+    bool plain;                /* places are crystals: there is no position table */
     uint32_t unsure_blocks, unsure_crystals;
     slc_pet_calibrate_counts counts;
     slc_pet_time_fit fit;
@@ -47,5 +50,8 @@ typedef struct slc_pet_calibrate_job {
 
 /* All steps that are wanted, to job->tables. SLC_END where a signal ended them. */
 slc_status slc_pet_calibrate_steps(slc_pet_calibrate_job *job);
+
+/* Tells job->doubt, and keeps it for JSON. */
+void slc_pet_calibrate_doubts_add(slc_pet_calibrate_job *job);
 
 #endif

@@ -35,6 +35,7 @@ static slc_status read_through(job *j, step take, void *context)
     if (first) {
         slc_cli_progress_end(&j->progress);
         j->frames = slc_pet_inputs_frames(&inputs);
+        j->seen = inputs.seen;
         j->damaged = !slc_pet_inputs_tell(&inputs, "pet calibrate", j->options->quiet);
     }
     slc_pet_inputs_close(&inputs);
@@ -90,6 +91,15 @@ static slc_status find_side(job *j, uint32_t *side)
     return status;
 }
 
+/* As far as the places of the frames tell: before a map without a grid ends it all. */
+static void doubt_places(job *j, uint32_t side)
+{
+    const uint32_t map = j->plain ? 0 : side;
+    for (size_t i = 0; slc_pet_seen_doubt(&j->seen, &j->tables.geometry, map, i, j->doubt); i++) {
+        slc_pet_calibrate_doubts_add(j);
+    }
+}
+
 static slc_status find_positions(job *j)
 {
     slc_pet_calibrate_config config;
@@ -104,6 +114,8 @@ static slc_status find_positions(job *j)
     if (status != SLC_OK) {
         return status;
     }
+    slc_cli_progress_end(&j->progress);
+    doubt_places(j, config.position_side);
     j->tables.position_side = config.position_side;
     j->position = malloc(slc_pet_position_elements(&j->tables) * sizeof *j->position);
     if (j->position == NULL) {
@@ -140,6 +152,9 @@ static slc_status find_gains(job *j)
     slc_status status = read_through(j, add_spectrum, NULL);
     if (status != SLC_OK) {
         return status;
+    }
+    for (size_t i = 0; !j->plain && slc_pet_calibrate_doubt(j->calibrate, i, j->doubt); i++) {
+        slc_pet_calibrate_doubts_add(j);
     }
     j->gain = malloc(crystals * sizeof *j->gain);
     j->resolution = malloc(crystals * sizeof *j->resolution);

@@ -106,11 +106,12 @@ static bool print_json(const job *j)
 {
     slc_faults faults = j->faults;
     slc_pet_inputs_faults(&j->inputs, &faults);
-    return slc_cli_print_json("pet convert", json_pack("{s:s, s:o, s:o, s:I, s:f}", "command", "pet convert",
-                                                       "convert", slc_pet_convert_json(&j->counts), "faults",
-                                                       slc_cli_faults_json(&faults), "missing_datagrams",
-                                                       (json_int_t)slc_pet_inputs_missing(&j->inputs),
-                                                       "seconds", j->seconds));
+    return slc_cli_print_json("pet convert",
+                              json_pack("{s:s, s:o, s:o, s:I, s:f, s:o}", "command", "pet convert", "convert",
+                                        slc_pet_convert_json(&j->counts), "faults",
+                                        slc_cli_faults_json(&faults), "missing_datagrams",
+                                        (json_int_t)slc_pet_inputs_missing(&j->inputs), "seconds", j->seconds,
+                                        "doubts", slc_pet_doubts_json(&j->inputs.seen, &j->tables)));
 }
 
 static void tell(const job *j)
@@ -127,6 +128,7 @@ static void tell(const job *j)
 static int end(job *j, slc_status status)
 {
     bool good = slc_pet_inputs_tell(&j->inputs, "pet convert", j->options->quiet);
+    slc_pet_doubts_tell("pet convert", &j->inputs.seen, &j->tables);
     if (status == SLC_OK && slc_pet_nothing_tell("pet convert", &j->counts)) {
         good = false;
     } else if (status == SLC_OK && !slc_cli_interrupted()) {

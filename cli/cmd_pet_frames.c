@@ -150,6 +150,7 @@ slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, si
                                          &input->error);
         }
         if (status == SLC_OK) {
+            slc_pet_seen_add(&inputs->seen, frames + *n, taken);
             *n += taken;
             input->frames += taken;
             continue;
@@ -280,6 +281,26 @@ bool slc_pet_most_lost_tell(const slc_pet_inputs *inputs, const char *command,
 bool slc_pet_loss_is_large(uint64_t lost, uint64_t kept)
 {
     return lost > 0 && (double)lost > 1e-3 * ((double)lost + (double)kept);
+}
+
+void slc_pet_doubts_tell(const char *command, const slc_pet_seen *seen, const slc_pet_tables *tables)
+{
+    char text[SLC_PET_DOUBT];
+    const uint32_t side = tables->position != NULL ? tables->position_side : 0;
+    for (size_t i = 0; slc_pet_seen_doubt(seen, &tables->geometry, side, i, text); i++) {
+        slc_cli_say(command, "%s: is it this scanner?", text);
+    }
+}
+
+json_t *slc_pet_doubts_json(const slc_pet_seen *seen, const slc_pet_tables *tables)
+{
+    char text[SLC_PET_DOUBT];
+    json_t *doubts = json_array();
+    const uint32_t side = tables->position != NULL ? tables->position_side : 0;
+    for (size_t i = 0; slc_pet_seen_doubt(seen, &tables->geometry, side, i, text); i++) {
+        (void)json_array_append_new(doubts, json_string(text));
+    }
+    return doubts;
 }
 
 /* ---- counts ------------------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 #include "cmd_pet.h"
 
 #include <sluice/io_pet.h>
+#include <sluice/pet_seen.h>
 
 struct json_t;
 
@@ -86,6 +87,7 @@ typedef struct slc_pet_inputs {
     slc_pet_input *input;
     int n, at;
     slc_io_pet_raw *raw; /* of input `at`; NULL: not opened yet */
+    slc_pet_seen seen;   /* of their frames */
 } slc_pet_inputs;
 
 /* False where there is no memory. */
@@ -119,6 +121,9 @@ bool slc_pet_most_lost_tell(const slc_pet_inputs *inputs, const char *command,
 bool slc_pet_loss_is_large(uint64_t lost, uint64_t kept);
 
 /* Counts of a conversion and of a sort as JSON; NULL where there is no memory. */
+/* Tells where frames show another scanner than that of the tables, also to those who want it quiet. */
+void slc_pet_doubts_tell(const char *command, const slc_pet_seen *seen, const slc_pet_tables *tables);
+struct json_t *slc_pet_doubts_json(const slc_pet_seen *seen, const slc_pet_tables *tables);
 struct json_t *slc_pet_convert_json(const slc_pet_convert_counts *counts);
 struct json_t *slc_pet_sort_json(const slc_pet_sort_counts *counts, int64_t horizon_ps);
 /* A line that warns of late singles; nothing where there are none, nor, if `quiet`, where they are few.

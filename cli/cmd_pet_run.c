@@ -83,6 +83,7 @@ static int end(slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
     job->failed = !slc_pet_inputs_tell(&job->inputs, "pet run", o->quiet) || job->failed;
+    slc_pet_doubts_tell("pet run", &job->inputs.seen, &job->tables);
     if (slc_pet_nothing_tell("pet run", &job->totals.convert)) {
         job->failed = true;
     } else {

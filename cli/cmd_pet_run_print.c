@@ -149,6 +149,7 @@ void slc_pet_run_add_outputs(const slc_pet_run_job *job, json_t *object)
         }
     }
     (void)json_object_set_new(object, "failed_outputs", failed);
+    (void)json_object_set_new(object, "doubts", slc_pet_doubts_json(&job->inputs.seen, &job->tables));
     if (job->randoms != NULL) {
         slc_pet_randoms_counts counts;
         slc_pet_randoms_counts_of(job->randoms, &counts);

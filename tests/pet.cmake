@@ -20,6 +20,7 @@ sluice_test(test_pet_rates stages test_pet_rates.c)
 sluice_test(test_pet_randoms stages test_pet_randoms.c oracle/pet_coincidence_oracle.c ${pet_cases})
 sluice_test(test_pet_randoms_truth stages test_pet_randoms_truth.c ${pet_sim})
 sluice_test(test_pet_calibrate stages test_pet_calibrate.c ${pet_sim})
+sluice_test(test_pet_seen stages test_pet_seen.c)
 sluice_test(test_pet_calibrate_faults stages test_pet_calibrate_faults.c ${pet_sim})
 
 # The chain of them, and what may be wrong with its input.

@@ -19,6 +19,7 @@
 #include <sluice/pet_calibrate.h>
 #include <sluice/pet_randoms.h>
 #include <sluice/pet_rates.h>
+#include <sluice/pet_seen.h>
 #include <sluice/pixel_cluster.h>
 #include <sluice/pixel_stream.h>
 #include <sluice/run.h>

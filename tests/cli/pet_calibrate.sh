@@ -160,4 +160,40 @@ grep -q "is not in" err && fail "it said: $(cat err)"
 run pet calibrate drop.raw --tables drop.h5 --keep position,time -o drop.h5
 want 2
 echo "sluice pet calibrate: --output drop.h5 would overwrite the tables; see sluice pet calibrate --help" | want_err
+# ---- words that are not of this scanner: places, modules and units say so, and rows of crystals of flood maps ---------
+words=channels=8,modules=1,module-rings=1,blocks=1x2,radius=60mm,pitch=2mm,depth=10mm
+run simulate pet --scanner $words,crystals=5x4 --rate 1e6 --seconds 0.1 -o places.raw -q
+want 0
+run simulate pet --scanner $words,crystals=5x4 --flood-side 64 --rate 1e6 --seconds 0.3 -o maps.raw -q
+want 0
+doubted() { # FILE SCANNER PATTERNS...: all of them are told, also to the quiet, and stand in the JSON; none is a failure
+    local file=$1 scanner=$2
+    shift 2
+    run pet calibrate "$file" -o doubt.h5 --scanner "$scanner" -q --json
+    equal "doubts of $scanner" "$(grep -c 'is it this scanner?$' err)" $#
+    for pattern in "$@"; do
+        compared=$((compared + 1))
+        grep -q "^sluice pet calibrate: $pattern.*: is it this scanner?$" err || fail "'$last': no '$pattern', but: $(cat err)"
+    done
+}
+for file in places maps; do
+    doubted $file.raw $words,crystals=5x4
+    want_silent
+done
+doubted places.raw $words,crystals=6x4 "there are no frames of crystals y above 4; blocks have 6, from 0"
+want 0
+equal "in the JSON" "$(key out "o['doubts']")" "['there are no frames of crystals y above 4; blocks have 6, from 0']"
+doubted places.raw $words,crystals=4x5 "there are frames of crystals y up to 4; blocks have 4" "there are no frames of crystals z above 3; blocks have 5"
+doubted places.raw $words,crystals=4x4 "places up to x = 3, y = 4 are no flood map of blocks of 4 x 4 crystals; if they are crystals, blocks have 5 x 4"
+doubted places.raw ${words/channels=8/channels=9},crystals=5x4 "there are no frames of modules above 7; the scanner has 9"
+doubted places.raw ${words/channels=8/channels=7},crystals=5x4 "there are frames of modules up to 7; the scanner has 7"
+doubted places.raw ${words/blocks=1x2/blocks=1x3},crystals=5x4 "there are no frames of units above 1; modules have 3"
+doubted maps.raw $words,crystals=6x4 "crystals y = [05] of all blocks together have 0.[0-4].* as if blocks had fewer than 6 x 4"
+doubted maps.raw $words,crystals=5x3 "crystals z = 0 .* as if blocks had more than 5 x 3" "crystals z = 2 .* as if blocks had more than 5 x 3"
+for command in run convert; do
+    run pet $command places.raw --scanner $words,crystals=6x4 -o doubt.singles -q $([ $command = convert ] || echo --format hdf5)
+    want 0
+    echo "sluice pet $command: there are no frames of crystals y above 4; blocks have 6, from 0: is it this scanner?" | want_err
+done
+
 passed
