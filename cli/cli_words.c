@@ -56,6 +56,17 @@ bool slc_cli_real(const char *text, double *value)
     return end != text && *end == '\0' && isfinite(*value);
 }
 
+bool slc_cli_point(const char *text, double *x, double *y)
+{
+    char word[64];
+    const char *comma = strchr(text, ',');
+    if (comma == NULL || (size_t)(comma - text) >= sizeof word) {
+        return false;
+    }
+    (void)snprintf(word, sizeof word, "%.*s", (int)(comma - text), text);
+    return slc_cli_real(word, x) && slc_cli_real(comma + 1, y);
+}
+
 bool slc_cli_bytes(const char *text, uint64_t *bytes)
 {
     static const char units[] = "kMGT";

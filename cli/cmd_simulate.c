@@ -4,6 +4,7 @@
  */
 #include "cli_options.h"
 #include "cli_talk.h"
+#include "cli_words.h"
 
 #include <sluice/sluice.h>
 
@@ -12,7 +13,7 @@
 #include <string.h>
 
 typedef struct simulate_options {
-    const char *geometry, *output;
+    const char *geometry, *output, *beam;
     uint64_t events, seed;
     double vertices, noise, dead, inefficiency;
     bool no_scattering, compress, quiet;
@@ -69,6 +70,11 @@ static const slc_cli_option options_table[] = {
      .low = 0,
      .high = 1,
      .help = "probability that a crossing of a sensor leaves nothing"},
+    {.name = "beam",
+     .value = "X,Y",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(simulate_options, beam),
+     .help = "where the beam is, in mm; the detector stays (default 0,0)"},
     {.name = "geometry",
      .value = "FILE",
      .kind = SLC_CLI_TEXT,
@@ -97,7 +103,7 @@ static void set_defaults(void *at)
                                   .inefficiency = (double)config.inefficiency};
 }
 
-static bool open_generator(const simulate_options *options, slc_sim_velo **sim)
+static bool open_generator(const simulate_options *options, double beam_x, double beam_y, slc_sim_velo **sim)
 {
     slc_error error = {.status = SLC_OK};
     slc_sim_velo_config config;
@@ -108,6 +114,8 @@ static bool open_generator(const simulate_options *options, slc_sim_velo **sim)
     config.noise_pixels = (float)options->noise;
     config.dead_fraction = (float)options->dead;
     config.inefficiency = (float)options->inefficiency;
+    config.beam_x_mm = (float)beam_x;
+    config.beam_y_mm = (float)beam_y;
     slc_velo_geometry *geometry = NULL;
     slc_status status = SLC_OK;
     if (options->geometry != NULL) {
@@ -152,7 +160,11 @@ static int simulate(const simulate_options *options)
     slc_sim_velo *sim = NULL;
     slc_io_mdf_writer *writer = NULL;
     const double began = slc_clock_seconds();
-    if (!open_generator(options, &sim)) {
+    double x = 0, y = 0;
+    if (options->beam != NULL && !slc_cli_point(options->beam, &x, &y)) {
+        return slc_cli_wrong(&slc_cmd_simulate_velo, "--beam is X,Y in mm, not '%s'", options->beam);
+    }
+    if (!open_generator(options, x, y, &sim)) {
         return SLC_CLI_FAILED;
     }
     slc_cli_catch_signals();

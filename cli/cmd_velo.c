@@ -55,7 +55,10 @@ static int set_pipeline(slc_velo_job *job)
 static int open_chain(slc_velo_job *job)
 {
     const slc_velo_options *options = job->options;
-    const int usage = slc_velo_options_config(options, &job->config);
+    int usage = slc_velo_options_config(options, &job->config);
+    if (usage == SLC_CLI_GO_ON) {
+        usage = slc_velo_beam_open(job);
+    }
     if (usage != SLC_CLI_GO_ON) {
         return usage;
     }
@@ -112,7 +115,7 @@ static bool open_outputs(slc_velo_job *job, const char *command_line)
         slc_cli_say("velo", "no memory for the JSON output");
         return false;
     }
-    return options->output == NULL || slc_velo_job_open_output(job, command_line);
+    return (options->output == NULL || slc_velo_job_open_output(job, command_line)) && slc_velo_beam_use(job);
 }
 
 /* What is written once all events are through. Each output stands for itself: one that fails does not undo
@@ -207,6 +210,7 @@ static void clear(slc_velo_job *job)
     slc_velo_job_clear(job);
     slc_columns_clear(&slc_velo_matches_schema, &job->matches);
     slc_velo_drawing_clear(&job->drawing);
+    slc_velo_beam_close(job);
     slc_velo_check_clear(&job->check);
     json_decref(job->totals.hits_per_event);
     json_decref(job->identity);

@@ -4,6 +4,7 @@
  * cmd_velo.c      opening and closing, exit status
  * cmd_velo_options.c   options, and the configuration that they make
  * cmd_velo_flow.c the loop over inputs and batches, in threads
+ * cmd_velo_beam.c where the beam line is, and whether the tracks agree
  * cmd_velo_job.c  what is done with results, in the order of the input
  * cmd_velo_display.c  the event that the report draws, and the report
  * cmd_velo_identity.c  which event is which: run, number, place in its input
@@ -23,7 +24,7 @@
 #include <jansson.h>
 
 typedef struct slc_velo_options {
-    const char *geometry, *table, *report, *output;
+    const char *geometry, *beam, *table, *report, *output;
     const char *algorithm, *strategy, *display, *banks;
     uint64_t display_event; /* of --display, where it was given */
     uint64_t candidates, second_candidates, max_layer_hits, max_event_hits, batch;
@@ -38,7 +39,7 @@ typedef struct slc_velo_options {
 
 /* The table of options for the command's row, its defaults, and parsing: `--fast` changes the defaults of
  * other options. Return as slc_cli_parse. */
-enum { SLC_VELO_OPTIONS = 39 };
+enum { SLC_VELO_OPTIONS = 40 };
 extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
 void slc_velo_options_defaults(void *options);
 int slc_velo_options_parse(int argc, char **argv, slc_velo_options *options, int *first_operand);
@@ -46,6 +47,8 @@ int slc_velo_options_parse(int argc, char **argv, slc_velo_options *options, int
 int slc_velo_options_config(const slc_velo_options *options, slc_velo_config *config);
 /* Which configuration of the track search it is: "default: local, …", and all its numbers. */
 void slc_velo_config_text(const slc_velo_track_config *track, char *text, size_t size);
+/* The shortest decimal that means the same float: 0.05, not 0.05000000074505806. */
+double slc_velo_shortest(float value);
 json_t *slc_velo_config_json(const slc_velo_track_config *track);
 const char *slc_velo_banks_name(slc_velo_banks banks);
 
@@ -99,6 +102,7 @@ typedef struct slc_velo_slot {
     slc_velo_truth truth;
     slc_velo_events events;
     slc_faults reading, truth_faults;
+    bool ready;        /* of one read ahead: it holds a batch */
     bool finished;     /* what the reader left is done */
     slc_status status; /* of that, then of the chain and of the truth; told when it is the slot's turn */
     slc_error error;
@@ -123,11 +127,27 @@ typedef struct slc_velo_input {
     slc_io_source *source;
     bool raw, has_truth;
     uint64_t retina_events;
+    bool beam_judged;          /* its tracks have been asked where the beam is */
     slc_faults faults, ending; /* of all that was taken; of the end of the input */
     slc_io_losses losses;
     slc_status read_status; /* of the last read, with its text */
     slc_error read_error;
 } slc_velo_input;
+
+/* Where the beam line is taken to be, which is in the configuration, and what the tracks say. */
+typedef enum slc_velo_beam_origin {
+    SLC_VELO_BEAM_DEFAULT = 0,
+    SLC_VELO_BEAM_OPTION,
+    SLC_VELO_BEAM_FILE,
+    SLC_VELO_BEAM_AUTO
+} slc_velo_beam_origin;
+typedef struct slc_velo_beam_line {
+    slc_velo_beam_origin from;
+    bool settled;        /* it is known: at once, or after events were read ahead */
+    slc_velo_beam found; /* by --beam auto */
+    slc_velo_beam_sample sample;
+    json_t *seen; /* for each input, what its tracks say; NULL without --json */
+} slc_velo_beam_line;
 
 /* A copy of the event that the report draws. */
 typedef struct slc_velo_drawing {
@@ -146,7 +166,10 @@ typedef struct slc_velo_job {
     uint32_t n_workers, n_slots;
     slc_velo_chain **chains; /* one a worker */
     slc_velo_slot *slots;
+    slc_velo_slot *ahead; /* batches of the first input that were read before the run, and are its first */
+    size_t n_ahead, next_ahead;
     slc_velo_input input;
+    slc_velo_beam_line beam;
     slc_velo_matches matches;
     slc_velo_check check;
     slc_velo_drawing drawing;      /* empty without --report */
@@ -187,6 +210,25 @@ void slc_velo_job_clear(slc_velo_job *job);
 /* Runs a worker's chain over the slot's result, of `batch` or, where it is NULL, of the hits in it. */
 slc_status slc_velo_job_chain(slc_velo_job *job, uint32_t worker, const slc_batch *batch, slc_velo_slot *slot,
                               slc_error *error);
+
+/* Reads the next batch of the input: SLC_OK, or SLC_END with the reason in the input. Then checksums and
+ * expansion, once. */
+slc_status slc_velo_job_read(slc_velo_job *job, slc_velo_slot *slot);
+void slc_velo_job_finish(const slc_velo_job *job, slc_velo_slot *slot);
+
+/* --beam, into the configuration. SLC_CLI_GO_ON, or an exit status after one line. */
+int slc_velo_beam_open(slc_velo_job *job);
+void slc_velo_beam_close(slc_velo_job *job);
+/* With --beam auto and an input that has been opened: reads its first events ahead, and finds the beam in
+ * them. Then, and otherwise at once, the beam is told to all that depends on it (_use). False where the run
+ * cannot go on; the reason has been told. */
+bool slc_velo_beam_settle(slc_velo_job *job);
+bool slc_velo_beam_use(slc_velo_job *job);
+/* Looks at the tracks of a batch, in the order of the input, and at the end of the input. */
+void slc_velo_beam_look(slc_velo_job *job, const slc_velo_slot *slot);
+void slc_velo_beam_end(slc_velo_job *job);
+void slc_velo_beam_text(const slc_velo_job *job, char *text, size_t size);
+json_t *slc_velo_beam_json(const slc_velo_job *job);
 
 /* Takes a finished batch, in the order of the input: here is where everything that is made of results is
  * done. False where the run cannot go on; the reason has been told. */

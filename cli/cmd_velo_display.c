@@ -102,9 +102,10 @@ bool slc_velo_write_report(slc_velo_job *job, const char *title, const char *com
 {
     const slc_velo_totals *totals = &job->totals;
     const slc_velo_drawing *drawing = &job->drawing;
-    char config[256];
+    char config[256], beam[256];
     slc_run_stage stages[SLC_VELO_TIMES];
     slc_velo_config_text(&job->config.track, config, sizeof config);
+    slc_velo_beam_text(job, beam, sizeof beam);
     for (int i = 0; i < SLC_VELO_TIMES; i++) {
         stages[i] = (slc_run_stage){slc_velo_time_name((slc_velo_time)i), job->timing.spent[i]};
     }
@@ -127,6 +128,7 @@ bool slc_velo_write_report(slc_velo_job *job, const char *title, const char *com
         .has_truth = job->options->truth && job->check.events > 0,
         .faults = totals->faults,
         .configuration = config,
+        .beam = beam,
         .stages = stages,
         .n_stages = SLC_VELO_TIMES,
         .staged_events = job->timing.events,

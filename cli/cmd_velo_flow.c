@@ -33,12 +33,9 @@ static slc_status read_batch(slc_velo_job *job, slc_velo_slot *slot)
                                                slot->deferred, &slot->reading, error);
 }
 
-static slc_status read_slot(void *context, uint32_t index, slc_error *error)
+slc_status slc_velo_job_read(slc_velo_job *job, slc_velo_slot *slot)
 {
-    slc_velo_job *job = context;
     slc_velo_input *input = &job->input;
-    slc_velo_slot *slot = &job->slots[index];
-    (void)error; /* what cannot be read on ends this input, not the run */
     memset(slot->spent, 0, sizeof slot->spent);
     slot->finished = false;
     slc_faults_reset(&slot->reading);
@@ -53,6 +50,21 @@ static slc_status read_slot(void *context, uint32_t index, slc_error *error)
     const char *damage = job->options->strict ? slc_io_damage(input->source) : NULL;
     (void)snprintf(slot->damage, sizeof slot->damage, "%s", damage != NULL ? damage : "");
     return SLC_OK;
+}
+
+/* What cannot be read on ends this input, not the run. */
+static slc_status read_slot(void *context, uint32_t index, slc_error *error)
+{
+    slc_velo_job *job = context;
+    (void)error;
+    if (job->next_ahead < job->n_ahead && job->ahead[job->next_ahead].ready) {
+        slc_velo_slot *ahead = &job->ahead[job->next_ahead++];
+        const slc_velo_slot swapped = job->slots[index];
+        job->slots[index] = *ahead;
+        *ahead = swapped;
+        return SLC_OK;
+    }
+    return job->input.read_status == SLC_OK ? slc_velo_job_read(job, &job->slots[index]) : SLC_END;
 }
 
 /* ---- working ----------------------------------------------------------------------------------- */
@@ -79,7 +91,7 @@ slc_status slc_velo_job_chain(slc_velo_job *job, uint32_t worker, const slc_batc
 }
 
 /* Checksums and expansion, once: by the reader where it is far ahead, else by the worker. */
-static void finish_slot(const slc_velo_job *job, slc_velo_slot *slot)
+void slc_velo_job_finish(const slc_velo_job *job, slc_velo_slot *slot)
 {
     if (slot->finished) {
         return;
@@ -95,7 +107,7 @@ static void finish_slot(const slc_velo_job *job, slc_velo_slot *slot)
 static void finish_early(void *context, uint32_t index)
 {
     slc_velo_job *job = context;
-    finish_slot(job, &job->slots[index]);
+    slc_velo_job_finish(job, &job->slots[index]);
 }
 
 /* A failure is kept in the slot: what of it is told, and whether faults come first, is decided in order. */
@@ -105,7 +117,7 @@ static slc_status work_slot(void *context, uint32_t index, uint32_t worker, slc_
     slc_velo_slot *slot = &job->slots[index];
     const bool raw = job->input.raw;
     slc_faults_reset(&slot->result.faults);
-    finish_slot(job, slot);
+    slc_velo_job_finish(job, slot);
     if (slot->status == SLC_OK) {
         slot->status = slc_velo_job_chain(job, worker, raw ? &slot->batch : NULL, slot, &slot->error);
     }
@@ -167,7 +179,6 @@ static bool run_input(slc_velo_job *job)
                                    .stop = slc_cli_stop,
                                    .early = finish_early};
     slc_run_pipeline_times times;
-    job->input.read_status = SLC_OK;
     const slc_status status = slc_run_pipeline(&job->pipeline, &stages, &times, &job->error);
     if (status != SLC_OK) {
         if (!job->told) {
@@ -202,9 +213,13 @@ bool slc_velo_job_input(slc_velo_job *job, uint32_t index)
         return !job->options->strict;
     }
     input->raw = slc_io_content_of(input->source) == SLC_IO_RAW_EVENTS;
-    const bool go_on = run_input(job);
+    slc_velo_beam_reset(&job->beam.sample);
+    bool go_on = slc_velo_beam_settle(job);
+    slc_velo_beam_reset(&job->beam.sample);
+    go_on = go_on && run_input(job);
     slc_faults_merge(&job->totals.faults, &input->faults);
     if (go_on) {
+        slc_velo_beam_end(job);
         slc_velo_tell_input(job, input);
     }
     slc_io_close(input->source);
@@ -229,24 +244,32 @@ slc_status slc_velo_job_open_slots(slc_velo_job *job, slc_error *error)
     return status;
 }
 
+static void clear_slot(slc_velo_slot *slot)
+{
+    slc_batch_clear(&slot->batch);
+    slc_io_deferred_close(slot->deferred);
+    slc_velo_result_clear(&slot->result);
+    slc_velo_truth_clear(&slot->truth);
+    slc_columns_clear(&slc_velo_events_schema, &slot->events);
+}
+
 void slc_velo_job_clear(slc_velo_job *job)
 {
     for (uint32_t i = 0; job->chains != NULL && i < job->n_workers; i++) {
         slc_velo_chain_close(job->chains[i]);
     }
     for (uint32_t i = 0; job->slots != NULL && i < job->n_slots; i++) {
-        slc_velo_slot *slot = &job->slots[i];
-        slc_batch_clear(&slot->batch);
-        slc_io_deferred_close(slot->deferred);
-        slc_velo_result_clear(&slot->result);
-        slc_velo_truth_clear(&slot->truth);
-        slc_columns_clear(&slc_velo_events_schema, &slot->events);
+        clear_slot(&job->slots[i]);
+    }
+    for (size_t i = 0; i < job->n_ahead; i++) {
+        clear_slot(&job->ahead[i]);
     }
     for (size_t i = 0; i < job->n_held; i++) {
         slc_batch_clear(&job->held[i].batch);
         slc_columns_clear(&slc_velo_hits_schema, &job->held[i].hits);
     }
     free(job->held);
+    free(job->ahead);
     free(job->slots);
     free(job->chains);
     free(job->geometry);

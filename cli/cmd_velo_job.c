@@ -175,6 +175,7 @@ static bool use_result(slc_velo_job *job, slc_velo_slot *slot)
 {
     const slc_velo_options *options = job->options;
     double time = slc_clock_seconds();
+    slc_velo_beam_look(job, slot);
     if ((options->truth || options->report != NULL) && !compare(job, slot)) {
         return false;
     }

@@ -152,7 +152,7 @@ bool slc_velo_print_json(slc_velo_job *job)
         number_u64(totals->hits), "clusters_per_event", totals->hits_per_event, "tracks",
         number_u64(totals->tracks), "vertices", number_u64(totals->primaries), "checksum", checksum, "faults",
         slc_cli_faults_json(&totals->faults));
-    bool made = object != NULL &&
+    bool made = object != NULL && json_object_set_new(object, "beam", slc_velo_beam_json(job)) == 0 &&
                 json_object_set_new(object, "tracking", slc_velo_config_json(&job->config.track)) == 0 &&
                 json_object_set_new(object, "banks", banks_object(job)) == 0 &&
                 json_object_set_new(object, "identity", slc_velo_identity_json(job)) == 0;

@@ -22,6 +22,11 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
      .kind = SLC_CLI_TEXT,
      .member = offsetof(slc_velo_options, banks),
      .help = "hits of superpixels, of retina clusters, or auto: the first that an event has"},
+    {.name = "beam",
+     .value = "WHERE",
+     .kind = SLC_CLI_TEXT,
+     .member = offsetof(slc_velo_options, beam),
+     .help = "the beam line: X,Y in mm, a file (beamline.bin), or auto; without it 0,0"},
     {.name = "fast",
      .kind = SLC_CLI_FLAG,
      .member = offsetof(slc_velo_options, fast),
@@ -295,8 +300,7 @@ static double number_of(const slc_velo_track_config *track, const track_number *
     return row->is_count ? (double)count : (double)number;
 }
 
-/* The shortest decimal that means the same float: 0.05, not 0.05000000074505806. */
-static double shortest(float value)
+double slc_velo_shortest(float value)
 {
     char text[32];
     double number = (double)value;
@@ -316,7 +320,7 @@ static void options_of(const slc_velo_track_config *track, slc_velo_options *opt
         unsigned char *option = (unsigned char *)options + track_numbers[i].option;
         const double value = number_of(track, &track_numbers[i]);
         const uint64_t count = (uint64_t)value;
-        const double number = shortest((float)value);
+        const double number = slc_velo_shortest((float)value);
         memcpy(option, track_numbers[i].is_count ? (const void *)&count : (const void *)&number,
                sizeof count);
     }
@@ -499,7 +503,7 @@ json_t *slc_velo_config_json(const slc_velo_track_config *track)
         const double value = number_of(track, &track_numbers[i]);
         (void)json_object_set_new(object, track_numbers[i].name,
                                   track_numbers[i].is_count ? json_integer((json_int_t)value)
-                                                            : json_real(shortest((float)value)));
+                                                            : json_real(slc_velo_shortest((float)value)));
     }
     return object;
 }

@@ -160,9 +160,11 @@ static void print_truth(const slc_velo_check *check)
 
 void slc_velo_print_text(const slc_velo_job *job)
 {
-    char config[256];
+    char config[256], beam[256];
     slc_velo_config_text(&job->config.track, config, sizeof config);
+    slc_velo_beam_text(job, beam, sizeof beam);
     (void)printf("%-14s %s\n", "tracking", config);
+    (void)printf("%-14s %s\n", "beam", beam);
     print_summary(&job->totals);
     if (job->options->truth && job->check.events > 0) {
         print_truth(&job->check);
@@ -279,6 +281,8 @@ slc_status slc_velo_print_csv(const slc_velo_job *job, const char *path, slc_err
     csv_count(out, "clusters", totals->hits);
     csv_count(out, "tracks", totals->tracks);
     csv_count(out, "vertices", totals->primaries);
+    csv_value(out, "beam", "x", slc_velo_shortest(job->config.fit.beam_x_mm), "mm");
+    csv_value(out, "beam", "y", slc_velo_shortest(job->config.fit.beam_y_mm), "mm");
     if (job->options->max_event_hits > 0) {
         csv_count(out, "cut_events", totals->cut_events);
     }

@@ -8,6 +8,7 @@
 #include "cli_talk.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- opening and closing ----------------------------------------------------------------------- */
@@ -33,6 +34,21 @@ bool slc_velo_selecting_open(const char *file, const char *accepted, slc_velo_se
     }
     *selecting = s;
     return true;
+}
+
+void slc_velo_selecting_beam(slc_velo_selecting *selecting, float x_mm, float y_mm)
+{
+    slc_velo_selection *selection = &selecting->selection;
+    if (!selection->has_beam) {
+        selection->beam_x_mm = x_mm;
+        selection->beam_y_mm = y_mm;
+    } else if (fabsf(selection->beam_x_mm - x_mm) > 0.1f || fabsf(selection->beam_y_mm - y_mm) > 0.1f) {
+        slc_cli_say(
+            "velo",
+            "%s: beam_mm is %g, %g, the run's beam %g, %g: beam_doca_mm is the distance from the first",
+            selecting->file, (double)selection->beam_x_mm, (double)selection->beam_y_mm, (double)x_mm,
+            (double)y_mm);
+    }
 }
 
 bool slc_velo_selecting_finish(slc_velo_selecting *selecting, bool keep)

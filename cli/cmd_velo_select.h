@@ -34,6 +34,8 @@ bool slc_velo_selecting_open(const char *file, const char *accepted, slc_velo_se
  * NULL for events that came as hits. Events are numbered through all inputs, for prescales. */
 bool slc_velo_selecting_take(slc_velo_selecting *selecting, const char *input, const slc_velo_result *result,
                              const slc_batch *batch);
+/* The run's beam line, for selections that tell none. One that tells another is not changed; that is said. */
+void slc_velo_selecting_beam(slc_velo_selecting *selecting, float x_mm, float y_mm);
 /* Completes the file. With `keep` false, it is given up. */
 bool slc_velo_selecting_finish(slc_velo_selecting *selecting, bool keep);
 /* Gives everything back; a file that is not finished is given up. NULL is allowed. */

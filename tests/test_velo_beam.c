@@ -71,15 +71,25 @@ static void add_events(uint64_t *random, uint32_t n, double x, double y)
 
 /* ---- the estimate ------------------------------------------------------------------------------ */
 
+static int rising(const void *a, const void *b)
+{
+    const double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+static double distance(size_t t, double x, double y)
+{
+    const double tx = (double)states.tx[t], ty = (double)states.ty[t];
+    return fabs((x - (double)states.x_mm[t]) * ty - (y - (double)states.y_mm[t]) * tx) / hypot(tx, ty);
+}
+
 /* What the estimate minimises: of each track 1 - (1 - (d / cut)²)³, or 1 beyond the cut. */
 static double loss(double x, double y, double cut)
 {
     double sum = 0;
     for (size_t t = 0; t < states.head.size; t++) {
-        const double tx = (double)states.tx[t], ty = (double)states.ty[t];
-        const double d = ((x - (double)states.x_mm[t]) * ty - (y - (double)states.y_mm[t]) * tx) /
-                         hypot(tx, ty);
-        sum += fabs(d) < cut ? 1 - pow(1 - pow(d / cut, 2), 3) : 1;
+        const double d = distance(t, x, y);
+        sum += d < cut ? 1 - pow(1 - pow(d / cut, 2), 3) : 1;
     }
     return sum;
 }
@@ -92,8 +102,8 @@ static void is_the_least(void **state)
     slc_velo_beam beam;
     assert_int_equal(slc_velo_beam_add(&sample, &states), SLC_OK);
     assert_int_equal(slc_velo_beam_estimate(&sample, &beam, NULL), SLC_OK);
-    double x = 3.25, y = -1.5;
-    for (double step = 0.1; step > 1e-7; step /= 2) {
+    double x = 3.25, y = -1.5, step = 0.1;
+    for (int halved = 0; halved < 20; halved++, step /= 2) {
         for (bool better = true; better;) {
             const double here = loss(x, y, 3 * beam.spread_mm);
             double least = here, at_x = x, at_y = y;
@@ -113,6 +123,13 @@ static void is_the_least(void **state)
     assert_true(fabs(beam.x_mm - x) < 2e-5 && fabs(beam.y_mm - y) < 2e-5);
     assert_true(hypot(beam.x_mm - 3.25, beam.y_mm + 1.5) < 3 * beam.sigma_mm);
     assert_true(beam.sigma_mm < 0.03 && beam.spread_mm < 0.2);
+    static double distances[MOST_TRACKS];
+    for (size_t t = 0; t < states.head.size; t++) {
+        distances[t] = distance(t, beam.x_mm, beam.y_mm);
+    }
+    qsort(distances, states.head.size, sizeof *distances, rising);
+    assert_true(fabs(beam.spread_mm - 1.4826 * distances[states.head.size / 2]) < 1e-9);
+    assert_true(fabs(beam.sigma_mm - beam.spread_mm / sqrt(20)) < 1e-9);
     assert_int_equal(beam.events, 20);
     assert_int_equal(beam.tracks, states.head.size);
 }
@@ -294,6 +311,16 @@ static void finds_the_beam_of_a_moved_detector(void **state)
     free(geometry);
 }
 
+static void assert_same_tracks(const slc_velo_result *a, const slc_velo_result *b)
+{
+    for (uint32_t e = 0; e < a->hits.head.n_events; e++) {
+        assert_true(slc_columns_checksum(&slc_velo_tracks_schema, &a->tracks, e, 1) ==
+                    slc_columns_checksum(&slc_velo_tracks_schema, &b->tracks, e, 1));
+        assert_true(slc_columns_checksum(&slc_velo_track_hits_schema, &a->track_hits, e, 1) ==
+                    slc_columns_checksum(&slc_velo_track_hits_schema, &b->track_hits, e, 1));
+    }
+}
+
 /* Hits in steps of 2^-10 mm can be moved by such steps without rounding: the search, told where the beam is,
  * then finds the same tracks bit for bit, and not told, others. */
 static void search_about_a_beam_line(void **state)
@@ -330,13 +357,15 @@ static void search_about_a_beam_line(void **state)
         assert_true(here.tracks.head.size != there.tracks.head.size ||
                     memcmp(here.track_hits.hit, there.track_hits.hit,
                            here.track_hits.head.size * sizeof *here.track_hits.hit) != 0);
-        assert_int_equal(slc_velo_chain_set_beam(chain, 2.5f, -1.75f, NULL), SLC_OK);
-        run_chain(chain, &there, true);
-        for (uint32_t e = 0; e < here.hits.head.n_events; e++) {
-            assert_true(slc_columns_checksum(&slc_velo_tracks_schema, &here.tracks, e, 1) ==
-                        slc_columns_checksum(&slc_velo_tracks_schema, &there.tracks, e, 1));
-            assert_true(slc_columns_checksum(&slc_velo_track_hits_schema, &here.track_hits, e, 1) ==
-                        slc_columns_checksum(&slc_velo_track_hits_schema, &there.track_hits, e, 1));
+        for (int way = 0; way < 3; way++) { /* both ways, and each alone */
+            const float dx = way == 2 ? 0 : 2.5f, dy = way == 1 ? 0 : -1.75f;
+            for (size_t i = 0; i < n; i++) {
+                there.hits.x_mm[i] = here.hits.x_mm[i] + dx;
+                there.hits.y_mm[i] = here.hits.y_mm[i] + dy;
+            }
+            assert_int_equal(slc_velo_chain_set_beam(chain, dx, dy, NULL), SLC_OK);
+            run_chain(chain, &there, true);
+            assert_same_tracks(&here, &there);
         }
         slc_error error;
         assert_int_equal(slc_velo_chain_set_beam(chain, NAN, 0, &error), SLC_ERR_USAGE);

@@ -97,6 +97,36 @@ static void end_event(void)
 
 static const uint32_t velo_long = SLC_VELO_HAS_VELO | SLC_VELO_IS_LONG;
 
+/* Efficiency against the distance to the beam line, wherever that is. */
+static void distance_to_the_beam_line(void **state)
+{
+    (void)state;
+    for (int moved = 0; moved < 2; moved++) {
+        slc_velo_check_config config = check.config;
+        config.beam_x_mm = moved ? 1 : 0;
+        config.beam_y_mm = moved ? -0.5f : 0;
+        slc_velo_check_clear(&check);
+        slc_velo_check_init(&check, &config);
+        slc_columns_reset(&result.hits);
+        slc_velo_truth_reset(&truth);
+        add_hits(10);
+        add_particle(211, 3, 20000, velo_long, 0, 5);
+        truth.particles.phi_rad[0] = 0.7f; /* from 0.25 mm beside the beam line, at right angles */
+        truth.particles.origin_x_mm[0] = config.beam_x_mm - 0.25f * sinf(0.7f);
+        truth.particles.origin_y_mm[0] = config.beam_y_mm + 0.25f * cosf(0.7f);
+        slc_columns_reset(&result.superpixels);
+        slc_columns_reset(&result.tracks);
+        slc_columns_reset(&result.track_hits);
+        slc_columns_reset(&result.beam);
+        slc_columns_reset(&result.primaries);
+        end_event();
+        assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches), SLC_OK);
+        const slc_histogram *seen = &check.against_docaz.reconstructible;
+        assert_int_equal(seen->inside, 1);
+        assert_near(slc_histogram_mean(seen), 0.25, 1e-5);
+    }
+}
+
 /* Particle 0: hits 0-9, found twice (10 of 10 by parts 7 + 3). Particle 1, from beauty: 10-15, track with 4
  * of 5. Particle 2, an electron: 16-19, missed. Particle 3, eta 6: 20-23, found. A ghost of 2 + 2 + 1 hits.
  */
@@ -310,6 +340,7 @@ static void normal_approximation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(distance_to_the_beam_line, set_up, tear_down),
         cmocka_unit_test_setup_teardown(counts_by_hand, set_up, tear_down),
         cmocka_unit_test_setup_teardown(edges_of_matching, set_up, tear_down),
         cmocka_unit_test_setup_teardown(events_without_truth, set_up, tear_down),

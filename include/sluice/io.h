@@ -115,6 +115,9 @@ SLC_API slc_status slc_io_read_file(const char *path, size_t limit, void **bytes
                                     slc_error *error);
 /* LHCb's velo_geometry.bin. */
 SLC_API slc_status slc_io_read_velo_geometry(const char *path, slc_velo_geometry *geometry, slc_error *error);
+/* LHCb's beamline.bin: x and y of the beam line in mm, two little-endian floats and nothing else.
+ * SLC_ERR_FORMAT where it is not 8 bytes long or a number is not within 1 m; x and y are then as before. */
+SLC_API slc_status slc_io_read_velo_beamline(const char *path, float *x_mm, float *y_mm, slc_error *error);
 
 /* ---- MDF output ------------------------------------------------------------------------------ */
 

@@ -38,7 +38,9 @@ typedef struct slc_run_summary {
     double seconds; /* in the chain, without reading and checking */
     bool has_truth;
     slc_faults faults;
-    const char *configuration;   /* of the track search; NULL: not told */
+    const char *configuration; /* of the track search; NULL: not told */
+    const char *beam; /* the beam line and where it came from; NULL: not told. Pictures are about that
+                         of the check's configuration. */
     const slc_run_stage *stages; /* summed over the threads; NULL: not told */
     size_t n_stages;
     uint64_t staged_events;         /* that these times are of */

@@ -18,14 +18,16 @@ extern "C" {
 
 typedef struct slc_sim_velo_config {
     uint64_t seed;
-    float visible_vertices; /* mean number of visible collisions (four tracks and more), Poisson */
-    bool scattering;        /* multiple scattering in sensors and RF foil */
-    float noise_pixels;     /* mean number of noise pixels in an event */
-    float dead_fraction;    /* of all pixels, chosen once per seed */
-    float inefficiency;     /* probability that a crossing of a sensor leaves no signal */
-    float b_fraction;       /* of visible collisions, with a pair of beauty hadrons */
-    float d_fraction;       /* the same with a pair of charm hadrons */
-    float s_fraction;       /* mean number of strange hadrons (K0s, hyperons) in a visible collision */
+    float visible_vertices;     /* mean number of visible collisions (four tracks and more), Poisson */
+    bool scattering;            /* multiple scattering in sensors and RF foil */
+    float noise_pixels;         /* mean number of noise pixels in an event */
+    float dead_fraction;        /* of all pixels, chosen once per seed */
+    float inefficiency;         /* probability that a crossing of a sensor leaves no signal */
+    float b_fraction;           /* of visible collisions, with a pair of beauty hadrons */
+    float d_fraction;           /* the same with a pair of charm hadrons */
+    float s_fraction;           /* mean number of strange hadrons (K0s, hyperons) in a visible collision */
+    float beam_x_mm, beam_y_mm; /* where the beam is, within 2 mm: collisions lie around it, and the detector
+                                   with its foil stays; 0, 0 */
 } slc_sim_velo_config;
 SLC_API void slc_sim_velo_config_default(slc_sim_velo_config *config);
 

@@ -57,7 +57,9 @@ typedef struct slc_velo_check_config {
     uint32_t vertex_min_tracks; /* 4: a collision with at least as many counts as reconstructible */
     float vertex_match_sigmas; /* 5: a vertex matches the collision nearest in z within so many of its sigma_z
                                 */
-    float isolation_mm;        /* 10: a collision with another one nearer than this is close, else isolated */
+    float beam_x_mm,
+        beam_y_mm;      /* the beam line, parallel to z: efficiencies are told by the distance to it */
+    float isolation_mm; /* 10: a collision with another one nearer than this is close, else isolated */
 } slc_velo_check_config;
 SLC_API void slc_velo_check_config_default(slc_velo_check_config *config);
 

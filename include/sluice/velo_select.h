@@ -71,6 +71,7 @@ typedef struct slc_velo_line {
 
 typedef struct slc_velo_selection {
     float beam_x_mm, beam_y_mm; /* the beam line, parallel to z, for SLC_VELO_Q_BEAM_DOCA_MM */
+    bool has_beam;              /* the selection's file tells it; else the caller sets that of the run */
     uint32_t n_lines;
     slc_velo_line lines[SLC_VELO_MAX_LINES];
 } slc_velo_selection;

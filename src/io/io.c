@@ -4,6 +4,7 @@
  * Reading itself is the format's; this file does what is common to all: totals, event numbers, the first
  * damage.
  */
+#include "base/bytes.h"
 #include "io/io_source.h"
 
 #include <ctype.h>
@@ -439,5 +440,37 @@ slc_status slc_io_read_velo_geometry(const char *path, slc_velo_geometry *geomet
         slc_fail(error, status, "%s: %.400s", path, reason.text);
     }
     free(bytes);
+    return status;
+}
+
+slc_status slc_io_read_velo_beamline(const char *path, float *x_mm, float *y_mm, slc_error *error)
+{
+    enum { BYTES = 8 };
+    void *bytes = NULL;
+    size_t size = 0;
+    slc_status status = slc_io_read_file(path, BYTES, &bytes, &size, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    float at[2] = {0, 0};
+    if (size != BYTES) {
+        status = slc_fail(error, SLC_ERR_FORMAT, "%s: a beam line is %d bytes, two floats, not %zu", path,
+                          BYTES, size);
+    }
+    for (size_t i = 0; i < 2 && status == SLC_OK; i++) {
+        const uint32_t word = slc_load_u32((const uint8_t *)bytes + 4 * i);
+        memcpy(&at[i], &word, sizeof word);
+        if (!(at[i] >= -1000 && at[i] <= 1000)) {
+            status = slc_fail(error, SLC_ERR_FORMAT,
+                              "%s: byte %zu: %c of the beam line is %g mm, must be from "
+                              "-1000 to 1000",
+                              path, 4 * i, i == 0 ? 'x' : 'y', (double)at[i]);
+        }
+    }
+    free(bytes);
+    if (status == SLC_OK) {
+        *x_mm = at[0];
+        *y_mm = at[1];
+    }
     return status;
 }

@@ -441,6 +441,7 @@ static slc_status read_beam(const reader *r, const json_t *value, const step *at
     }
     const step x = {at, NULL, 0}, y = {at, NULL, 1};
     const slc_status status = read_number(r, json_array_get(value, 0), &x, &selection->beam_x_mm);
+    selection->has_beam = true;
     return status == SLC_OK ? read_number(r, json_array_get(value, 1), &y, &selection->beam_y_mm) : status;
 }
 

@@ -322,6 +322,11 @@ slc_status slc_run_report_html(const char *path, const slc_run_summary *summary,
         slc_html_text(out, summary->configuration);
         (void)fputs(".</p>\n", out);
     }
+    if (summary->beam != NULL) {
+        (void)fputs("<p class=\"foot\">Beam line at x, y: ", out);
+        slc_html_text(out, summary->beam);
+        (void)fputs(".</p>\n", out);
+    }
     if (summary->display != NULL) {
         slc_run_report_event(out, &event);
         slc_run_event_close(&event);

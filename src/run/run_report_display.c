@@ -19,15 +19,17 @@ static const char *const hit_names[SLC_RUN_HIT_CLASSES] = {"hit found", "hit mis
 
 typedef struct projection {
     double r_high, z_low, z_high; /* of the axes */
+    double beam[2];               /* x and y that r is measured from */
     bool along_z;                 /* r–z, else x–y */
 } projection;
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-/* r with the sign of x: one half of the detector is above the beam line, the other below. */
-static double signed_r(double x, double y)
+/* r from the beam line with the sign of x: one half of the detector is above the beam line, the other below.
+ */
+static double signed_r(const projection *view, double x, double y)
 {
-    return copysign(hypot(x, y), x);
+    return copysign(hypot(x - view->beam[0], y - view->beam[1]), x - view->beam[0]);
 }
 
 /* A line in the making; in r–z the pen is lifted where it changes sides. */
@@ -40,7 +42,7 @@ typedef struct pen {
 
 static void draw_to(pen *line, double x, double y, double z)
 {
-    const double r = signed_r(x, y);
+    const double r = signed_r(line->view, x, y);
     const bool same_side = !line->view->along_z || line->positive == !signbit(r);
     if (line->view->along_z) {
         slc_svg_path_to(line->svg, !line->down || !same_side, z, r);
@@ -113,7 +115,8 @@ static void draw_hits(slc_svg *svg, const slc_run_event *event, const projection
         if (event->hit_class[h] == class) {
             double at[3];
             position_of(&event->hits, h, at);
-            slc_svg_dot(svg, view->along_z ? at[2] : at[0], view->along_z ? signed_r(at[0], at[1]) : at[1]);
+            slc_svg_dot(svg, view->along_z ? at[2] : at[0],
+                        view->along_z ? signed_r(view, at[0], at[1]) : at[1]);
         }
     }
     slc_svg_dots_end(svg);
@@ -231,9 +234,11 @@ static void draw_projection(slc_svg *svg, const slc_run_event *event, const proj
 /* The detector, and hits outside it where there are any. */
 static projection axes_of(const slc_run_event *event)
 {
-    projection view = {.r_high = 10, .z_low = -310, .z_high = 770};
+    projection view = {
+        .r_high = 10, .z_low = -310, .z_high = 770, .beam = {event->beam_x_mm, event->beam_y_mm}};
     for (uint32_t h = 0; h < event->n_hits; h++) {
-        const double r = hypot((double)event->hits.x_mm[h], (double)event->hits.y_mm[h]);
+        const double x = (double)event->hits.x_mm[h], y = (double)event->hits.y_mm[h];
+        const double r = fmax(hypot(x, y), hypot(x - view.beam[0], y - view.beam[1]));
         const double z = (double)event->hits.z_mm[h];
         if (isfinite(r) && isfinite(z)) {
             view.r_high = fmax(view.r_high, 1.03 * r);
@@ -431,7 +436,8 @@ static void vertices_across(FILE *out, const slc_run_event *event)
 {
     double reach = 0.1;
     for (uint32_t v = 0; v < event->n_primaries; v++) {
-        const double r = hypot((double)event->primaries.x_mm[v], (double)event->primaries.y_mm[v]);
+        const double r = hypot((double)event->primaries.x_mm[v] - event->beam_x_mm,
+                               (double)event->primaries.y_mm[v] - event->beam_y_mm);
         reach = isfinite(r) ? fmax(reach, 1.3 * r) : reach;
     }
     slc_svg svg;
@@ -441,9 +447,10 @@ static void vertices_across(FILE *out, const slc_run_event *event)
                   event->n_vertices > 0 ? "; circles: true collisions with tracks" : "");
     /* 494 by 274 is what the axes leave of the picture: a circle stays one. */
     const double wide = 1000 * reach * 494 / 274;
-    slc_svg_begin_sized(&svg, out, (slc_svg_axis){-wide, wide, false, "x [µm]"},
-                        (slc_svg_axis){-1000 * reach, 1000 * reach, false, "y [µm]"}, "Vertices in x and y",
-                        560, 330);
+    const double x0 = 1000 * event->beam_x_mm, y0 = 1000 * event->beam_y_mm;
+    slc_svg_begin_sized(&svg, out, (slc_svg_axis){x0 - wide, x0 + wide, false, "x [µm]"},
+                        (slc_svg_axis){y0 - 1000 * reach, y0 + 1000 * reach, false, "y [µm]"},
+                        "Vertices in x and y", 560, 330);
     for (uint32_t v = 0; v < event->n_vertices; v++) {
         if (event->vertices.n_tracks[v] > 0) {
             char title[64];

@@ -155,8 +155,11 @@ slc_status slc_run_event_open(slc_run_event *event, const slc_run_display *displ
 {
     const slc_velo_truth *truth = display->truth;
     const uint32_t e = display->event;
-    *event = (slc_run_event){
-        .number = display->number, .eta_low = check->eta_low, .eta_high = check->eta_high};
+    *event = (slc_run_event){.number = display->number,
+                             .eta_low = check->eta_low,
+                             .eta_high = check->eta_high,
+                             .beam_x_mm = (double)check->beam_x_mm,
+                             .beam_y_mm = (double)check->beam_y_mm};
     if (e >= display->result->hits.head.n_events) {
         return SLC_ERR_USAGE;
     }

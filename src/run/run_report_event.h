@@ -45,6 +45,7 @@ typedef struct slc_run_event {
     uint32_t hit_count[SLC_RUN_HIT_CLASSES], track_count[SLC_RUN_TRACK_CLASSES];
     uint32_t n_missed, n_far; /* reconstructible particles without a track: that count, and others */
     float eta_low, eta_high;
+    double beam_x_mm, beam_y_mm;
     void *memory;
 } slc_run_event;
 

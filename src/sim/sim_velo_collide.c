@@ -132,8 +132,8 @@ static int32_t collision_at_random(slc_sim_velo *sim)
     if (collision == NULL) {
         return -1;
     }
-    collision->at.x = spot_xy * random_normal(random);
-    collision->at.y = spot_xy * random_normal(random);
+    collision->at.x = (double)sim->config.beam_x_mm + spot_xy * random_normal(random);
+    collision->at.y = (double)sim->config.beam_y_mm + spot_xy * random_normal(random);
     collision->at.z = spot_z * random_normal(random);
     return index;
 }

@@ -440,13 +440,13 @@ static void add_to_plot(slc_velo_efficiency_plot *plot, double value, bool found
     }
 }
 
-/* Distance of closest approach of the particle's true line to the beam line (x = y = 0); NaN where unknown.
- */
-static double distance_to_beam(const slc_velo_particles *particles, size_t row)
+/* Distance of closest approach of the particle's true line to the beam line; NaN where unknown. */
+static double distance_to_beam(const slc_velo_check_config *config, const slc_velo_particles *particles,
+                               size_t row)
 {
     const double phi = (double)particles->phi_rad[row];
-    return fabs((double)particles->origin_x_mm[row] * sin(phi) -
-                (double)particles->origin_y_mm[row] * cos(phi));
+    return fabs(((double)particles->origin_x_mm[row] - (double)config->beam_x_mm) * sin(phi) -
+                ((double)particles->origin_y_mm[row] - (double)config->beam_y_mm) * cos(phi));
 }
 
 /* Adds the event's reconstructible particles, now that it is known which were found. */
@@ -470,7 +470,7 @@ static void count_particles(event_context *context)
             if (eta25) {
                 add_to_plot(&check->against_log_p, log10((double)particles->p_mev[row]), found);
                 add_to_plot(&check->against_phi, (double)particles->phi_rad[row], found);
-                add_to_plot(&check->against_docaz, distance_to_beam(particles, row), found);
+                add_to_plot(&check->against_docaz, distance_to_beam(&check->config, particles, row), found);
                 add_to_plot(&check->against_hits, (double)particles->n_ids[row], found);
             }
         }

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where `sluice velo` takes the beam line to be (--beam), and whether the tracks agree. `auto` reads the
+ * first events of the first input ahead, looks for the beam in them until it stays, and gives them back to be
+ * read again, so that an input may be a pipe. Events are taken in the order of the input and one by one:
+ * neither threads nor batches matter. Every input's first events are then looked at as they come by.
+ */
+#include "cli_words.h"
+#include "cmd_velo.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const origins[] = {"default", "option", "file", "auto"};
+
+/* ---- the option -------------------------------------------------------------------------------- */
+
+int slc_velo_beam_open(slc_velo_job *job)
+{
+    slc_velo_beam_line *line = &job->beam;
+    const char *word = job->options->beam;
+    if (slc_velo_beam_reserve(&line->sample) != SLC_OK ||
+        (job->options->json && (line->seen = json_array()) == NULL)) {
+        slc_cli_say("velo", "no memory to look for the beam");
+        return SLC_CLI_FAILED;
+    }
+    double x = 0, y = 0;
+    line->settled = true;
+    if (word == NULL) {
+        return SLC_CLI_GO_ON;
+    }
+    if (strcmp(word, "auto") == 0) {
+        line->from = SLC_VELO_BEAM_AUTO;
+        line->settled = false;
+    } else if (slc_cli_point(word, &x, &y)) {
+        line->from = SLC_VELO_BEAM_OPTION;
+        job->config.fit.beam_x_mm = (float)x;
+        job->config.fit.beam_y_mm = (float)y;
+    } else if (strspn(word, "0123456789+-.,") == strlen(word)) {
+        return slc_cli_wrong(&slc_cmd_velo, "--beam is X,Y in mm, a file or auto, not '%s'", word);
+    } else {
+        line->from = SLC_VELO_BEAM_FILE;
+        if (slc_io_read_velo_beamline(word, &job->config.fit.beam_x_mm, &job->config.fit.beam_y_mm,
+                                      &job->error) != SLC_OK) {
+            slc_cli_say("velo", "%s", job->error.text);
+            return SLC_CLI_FAILED;
+        }
+    }
+    return SLC_CLI_GO_ON;
+}
+
+void slc_velo_beam_close(slc_velo_job *job)
+{
+    slc_velo_beam_clear(&job->beam.sample);
+    json_decref(job->beam.seen);
+}
+
+bool slc_velo_beam_use(slc_velo_job *job)
+{
+    const float x = job->config.fit.beam_x_mm, y = job->config.fit.beam_y_mm;
+    slc_error *error = &job->error;
+    if (!job->beam.settled) {
+        return true;
+    }
+    job->check.config.beam_x_mm = x;
+    job->check.config.beam_y_mm = y;
+    if (job->selecting != NULL) {
+        slc_velo_selecting_beam(job->selecting, x, y);
+    }
+    if (job->hdf5 != NULL &&
+        (slc_io_hdf5_number(job->hdf5, "beam_x_mm", slc_velo_shortest(x), error) != SLC_OK ||
+         slc_io_hdf5_number(job->hdf5, "beam_y_mm", slc_velo_shortest(y), error) != SLC_OK ||
+         slc_io_hdf5_text(job->hdf5, "beam_from", origins[job->beam.from], error) != SLC_OK)) {
+        slc_cli_say("velo", "%s", error->text);
+        return false;
+    }
+    return true;
+}
+
+/* ---- auto -------------------------------------------------------------------------------------- */
+
+static slc_velo_slot *add_slot(slc_velo_job *job)
+{
+    slc_velo_slot *larger = realloc(job->ahead, (job->n_ahead + 1) * sizeof *larger);
+    if (larger == NULL) {
+        return NULL;
+    }
+    job->ahead = larger;
+    slc_velo_slot *slot = &larger[job->n_ahead];
+    memset(slot, 0, sizeof *slot);
+    if (slc_io_deferred_open(&slot->deferred, NULL) != SLC_OK) {
+        return NULL;
+    }
+    job->n_ahead++;
+    return slot;
+}
+
+/* Runs the first chain over a batch that was read ahead, and looks at its tracks. What is wrong with the
+ * batch is told when its turn comes: here it is one without tracks. */
+static void look_at(slc_velo_job *job, slc_velo_slot *slot)
+{
+    slc_faults_reset(&slot->result.faults);
+    slc_velo_job_finish(job, slot);
+    if (slot->status == SLC_OK &&
+        slc_velo_job_chain(job, 0, job->input.raw ? &slot->batch : NULL, slot, &job->error) == SLC_OK) {
+        (void)slc_velo_beam_add(&job->beam.sample, &slot->result.beam);
+    }
+}
+
+static bool read_ahead(slc_velo_job *job)
+{
+    slc_velo_beam_reset(&job->beam.sample);
+    while (!job->beam.sample.full && !slc_cli_stop(job)) {
+        slc_velo_slot *slot = add_slot(job);
+        if (slot == NULL) {
+            slc_cli_say("velo", "no memory to read ahead for --beam auto");
+            return false;
+        }
+        if (slc_velo_job_read(job, slot) != SLC_OK) {
+            return true; /* what it ended with is told in its turn */
+        }
+        slot->ready = true;
+        look_at(job, slot);
+    }
+    return true;
+}
+
+/* To the micrometre, so that the same numbers, given as they are printed, make the same run. */
+static float rounded(double mm)
+{
+    return (float)(rint(1000 * mm) / 1000);
+}
+
+/* The beam in the events read ahead: where it is found depends a little on where it was thought to be. */
+static slc_status settle(slc_velo_job *job, slc_velo_beam *beam)
+{
+    enum { ROUNDS = 12 };
+    slc_velo_beam_line *line = &job->beam;
+    slc_error *error = &job->error;
+    double moved = INFINITY;
+    for (int round = 0; round < ROUNDS; round++) {
+        slc_status status = slc_velo_beam_estimate(&line->sample, beam, error);
+        if (status != SLC_OK) {
+            return status;
+        }
+        const float x = rounded(beam->x_mm), y = rounded(beam->y_mm);
+        const double dx = (double)x - (double)job->config.fit.beam_x_mm,
+                     dy = (double)y - (double)job->config.fit.beam_y_mm;
+        moved = sqrt(dx * dx + dy * dy);
+        status = slc_velo_chain_set_beam(job->chains[0], x, y, error);
+        if (status != SLC_OK || moved < 0.0005) {
+            return status;
+        }
+        job->config.fit.beam_x_mm = x;
+        job->config.fit.beam_y_mm = y;
+        slc_velo_beam_reset(&line->sample);
+        for (size_t i = 0; i < job->n_ahead; i++) {
+            if (job->ahead[i].ready) {
+                look_at(job, &job->ahead[i]);
+            }
+        }
+    }
+    return moved < 0.01 ? SLC_OK
+                        : slc_fail(error, SLC_ERR_FORMAT,
+                                   "the beam's place does not settle: it still moves "
+                                   "by %.3f mm",
+                                   moved);
+}
+
+bool slc_velo_beam_settle(slc_velo_job *job)
+{
+    slc_velo_beam beam = {.tracks = 0};
+    if (job->beam.settled || !read_ahead(job)) {
+        return job->beam.settled;
+    }
+    if (slc_cli_interrupted()) {
+        return false;
+    }
+    slc_status status = settle(job, &beam);
+    if (status == SLC_OK && beam.sigma_mm > 0.1) {
+        status = slc_fail(&job->error, SLC_ERR_FORMAT,
+                          "the tracks put it at %.3f, %.3f mm, uncertain by %.3f", beam.x_mm, beam.y_mm,
+                          beam.sigma_mm);
+    }
+    if (status != SLC_OK) {
+        slc_cli_say("velo", "%s: --beam auto: %s: use --beam X,Y", job->input.path, job->error.text);
+        return false;
+    }
+    job->beam.settled = true;
+    job->beam.found = beam;
+    if (!job->options->quiet) {
+        slc_cli_say("velo", "beam at %g, %g mm (uncertain by %.3f), by %llu tracks of %llu events",
+                    slc_velo_shortest(job->config.fit.beam_x_mm),
+                    slc_velo_shortest(job->config.fit.beam_y_mm), beam.sigma_mm,
+                    (unsigned long long)beam.tracks, (unsigned long long)beam.events);
+    }
+    return slc_velo_beam_use(job);
+}
+
+/* ---- whether the tracks agree ------------------------------------------------------------------ */
+
+static bool note(slc_velo_job *job, const slc_velo_beam *seen, bool differs)
+{
+    const slc_velo_beam_sample *sample = &job->beam.sample;
+    if (job->beam.seen == NULL) {
+        return true;
+    }
+    json_t *object = json_pack("{s:s, s:I, s:I, s:b}", "input", job->input.path, "events",
+                               (json_int_t)sample->with_tracks, "tracks", (json_int_t)sample->tracks,
+                               "elsewhere", (int)differs);
+    if (object != NULL && seen->tracks > 0) {
+        (void)json_object_set_new(object, "x_mm", json_real(seen->x_mm));
+        (void)json_object_set_new(object, "y_mm", json_real(seen->y_mm));
+        (void)json_object_set_new(object, "sigma_mm", json_real(seen->sigma_mm));
+        (void)json_object_set_new(object, "spread_mm", json_real(seen->spread_mm));
+    }
+    return json_array_append_new(job->beam.seen, object) == 0;
+}
+
+/* Also under --quiet: all that depends on the beam is wrong. */
+static void judge(slc_velo_job *job)
+{
+    const float x = job->config.fit.beam_x_mm, y = job->config.fit.beam_y_mm;
+    slc_velo_beam seen;
+    const bool known = slc_velo_beam_estimate(&job->beam.sample, &seen, NULL) == SLC_OK;
+    const bool differs = known && slc_velo_beam_differs(&seen, x, y);
+    job->input.beam_judged = true;
+    if (differs) {
+        slc_cli_say("velo",
+                    "%s: the beam is not at %g, %g mm (%s) but, by %llu tracks of %llu events, at %.3f, %.3f "
+                    "mm, %.2f mm away: vertices and what hangs on them are wrong; see --beam",
+                    job->input.path, slc_velo_shortest(x), slc_velo_shortest(y), origins[job->beam.from],
+                    (unsigned long long)seen.tracks, (unsigned long long)seen.events, seen.x_mm, seen.y_mm,
+                    slc_velo_beam_distance(&seen, x, y));
+    }
+    if (!note(job, &seen, differs)) {
+        slc_cli_say("velo", "no memory for the beam in the JSON output");
+        job->failed = true;
+    }
+}
+
+void slc_velo_beam_look(slc_velo_job *job, const slc_velo_slot *slot)
+{
+    if (!job->input.beam_judged) {
+        (void)slc_velo_beam_add(&job->beam.sample, &slot->result.beam);
+        if (job->beam.sample.full) {
+            judge(job);
+        }
+    }
+}
+
+void slc_velo_beam_end(slc_velo_job *job)
+{
+    if (!job->input.beam_judged) {
+        judge(job);
+    }
+}
+
+/* ---- what is printed --------------------------------------------------------------------------- */
+
+void slc_velo_beam_text(const slc_velo_job *job, char *text, size_t size)
+{
+    const slc_velo_beam_line *line = &job->beam;
+    int n = snprintf(text, size, "%g, %g mm (%s", slc_velo_shortest(job->config.fit.beam_x_mm),
+                     slc_velo_shortest(job->config.fit.beam_y_mm), origins[line->from]);
+    if (n > 0 && (size_t)n < size && line->from == SLC_VELO_BEAM_AUTO) {
+        n += snprintf(text + n, size - (size_t)n, ": %llu tracks of %llu events",
+                      (unsigned long long)line->found.tracks, (unsigned long long)line->found.events);
+    } else if (n > 0 && (size_t)n < size && line->from == SLC_VELO_BEAM_FILE) {
+        n += snprintf(text + n, size - (size_t)n, " %s", job->options->beam);
+    }
+    if (n > 0 && (size_t)n < size) {
+        (void)snprintf(text + n, size - (size_t)n, ")");
+    }
+}
+
+json_t *slc_velo_beam_json(const slc_velo_job *job)
+{
+    json_t *object = json_pack("{s:f, s:f, s:s, s:O}", "x_mm", slc_velo_shortest(job->config.fit.beam_x_mm),
+                               "y_mm", slc_velo_shortest(job->config.fit.beam_y_mm), "from",
+                               origins[job->beam.from], "seen", job->beam.seen);
+    if (object != NULL && job->beam.from == SLC_VELO_BEAM_FILE) {
+        (void)json_object_set_new(object, "file", json_string(job->options->beam));
+    }
+    return object;
+}

@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Where the beam is: told by --beam, or found in the tracks; and one line where they disagree, also under --quiet. The
+# generated beam is at (1, -0.5) mm, so that a run that does not know it finds hardly a vertex.
+. "$(dirname "$0")/common.sh" "$@"
+run simulate velo --events 40 --seed 8 --quiet --beam 1,-0.5 -o away.mdf
+want 0
+run simulate velo --events 40 --seed 8 --quiet -o here.mdf
+want 0
+run simulate velo --events 10 --seed 9 --quiet --beam -1,0 -o third.mdf
+want 0
+python3 -c 'import struct, sys; sys.stdout.buffer.write(struct.pack("<2f", 1, -0.5))' >place
+vertices() { key out "(lambda v: (v['all']['found'] > 0.85 * v['all']['reconstructible'], v['false'] < 15))(o['truth']['vertices'])"; }
+checksum() { key out "o['checksum']"; }
+warned() { # FILE X Y WANTED: one line, which tells where the beam is not
+    compared=$((compared + 1))
+    [ "$(wc -l <err)" = 1 ] && grep -qE "^sluice velo: $1: the beam is not at $2, $3 mm \($4\) but, by [0-9]+ tracks of [0-9]+ events, at " err ||
+        fail "$last: it said: $(cat err)"
+}
+
+# Right: no word of it. Wrong, or not told: the line.
+run velo here.mdf --truth --json
+want 0
+want_silent
+equal "beam here" "$(vertices; key out "o['beam']['x_mm'], o['beam']['y_mm'], o['beam']['from'], o['beam']['seen'][0]['elsewhere']")" \
+    "(True, True)
+(0.0, 0.0, 'default', False)"
+run velo here.mdf -q --truth --json --beam 1,-0.5
+want 0
+warned here.mdf 1 -0.5 option
+run velo away.mdf -q --truth --json
+want 0
+warned away.mdf 0 0 default
+equal "beam away, not told" "$(vertices; key out "o['beam']['seen'][0]['elsewhere'], abs(o['beam']['seen'][0]['x_mm'] - 1) < 0.03")" \
+    "(False, False)
+(True, True)"
+run velo away.mdf -q --beam 1.08,-0.5
+want 0
+want_silent # within 0.1 mm
+run velo away.mdf -q --beam 1.13,-0.5
+want 0
+warned away.mdf 1.13 -0.5 option
+for place in 1,-0.5 place; do
+    run velo away.mdf --truth --json --beam $place -o told.h5
+    want 0
+    want_silent
+    equal "--beam $place" "$(vertices; key out "o['beam']['x_mm'], o['beam']['y_mm'], o['beam'].get('file')")" "(True, True)
+$([ $place = place ] && echo "(1.0, -0.5, 'place')" || echo "(1.0, -0.5, None)")"
+    checksum >>told
+done
+equal "X,Y and the file" "$(sort -u told | wc -l)" 1
+run velo away.mdf --beam 1,-0.5 --table table.csv
+want 0
+equal "beam of the table" "$(grep -c '^beam  *1, -0.5 mm (option)$' out)" 1
+equal "beam of the CSV" "$(grep '^beam' table.csv | tr '\n' ' ')" "beam.x,1,,mm beam.y,-0.5,,mm "
+
+run velo away.mdf --beam 1,-0.5 --report report.html --truth
+want 0
+equal "beam of the report" "$(grep -c 'Beam line at x, y: 1, -0.5 mm (option)' report.html)" 1
+
+# auto: the same bits for other threads, batches, instruction sets, and from a pipe; said; and as good as told.
+run velo away.mdf --truth --json --beam auto -o auto.h5
+want 0
+equal "lines about auto" "$(grep -cE '^sluice velo: beam at 0.9[0-9]*|^sluice velo: beam at 1' err), $(wc -l <err)" "1, 1"
+equal "--beam auto" "$(vertices; key out "abs(o['beam']['x_mm'] - 1) < 0.02 and abs(o['beam']['y_mm'] + 0.5) < 0.02, o['beam']['from']")" \
+    "(True, True)
+(True, 'auto')"
+place=$(key out "'%r,%r' % (o['beam']['x_mm'], o['beam']['y_mm'])")
+auto=$(checksum)
+key out "o['truth'], o['beam']" >auto
+for how in "--threads 2 --batch 3" "--batch 1" "--threads 3 --batch 40 --no-checksum" "--strict"; do
+    # shellcheck disable=SC2086 # words on purpose
+    run velo away.mdf --truth --json -q --beam auto $how
+    want 0
+    want_silent
+    equal "auto $how" "$(checksum)" "$auto"
+    key out "o['truth'], o['beam']" | same auto
+done
+for target in $("$sluice" version | sed -n 's/^run here *//p'); do
+    SLUICE_SIMD=$target run velo away.mdf --truth --json -q --beam auto
+    want 0
+    equal "auto on $target" "$(checksum)" "$auto"
+done
+run velo away.mdf --json -q --beam "$place"
+want 0
+equal "what auto found, told" "$(checksum)" "$auto"
+last="sluice velo - --beam auto"
+"$sluice" velo - --truth --json -q --beam auto --threads 2 <away.mdf >out 2>err
+status=$?
+want 0
+equal "auto by standard input" "$(checksum)" "$auto"
+cat away.mdf | "$sluice" velo - --truth --json -q --beam auto >out 2>err
+equal "auto by a pipe" "$(checksum)" "$auto"
+
+# Every input is looked at; auto is of the first.
+run velo away.mdf third.mdf --json -q --beam auto
+want 0
+warned third.mdf "${place%,*}" "${place#*,}" auto
+equal "seen" "$(key out "[(s['input'], s['elsewhere'], round(s['x_mm'], 1)) for s in o['beam']['seen']]")" \
+    "[('away.mdf', False, 1.0), ('third.mdf', True, -1.0)]"
+
+# In the HDF5 file.
+if command -v h5dump >/dev/null; then
+    equal "attributes" "$(for a in beam_x_mm beam_y_mm; do h5dump -a /$a told.h5; done | grep -c -E '\(0\): (1|-0.5)$')" 2
+    equal "attribute beam_from" "$(h5dump -a /beam_from auto.h5 | grep -c '"auto"')" 1
+fi
+
+# A selection is about the run's beam, unless it tells its own.
+line='"lines": [{"name": "near", "tracks": {"beam_doca_mm": {"max": 0.05}}, "min_count": 30}]'
+echo "{$line}" >run.json
+echo "{$line, \"beam_mm\": [0, 0]}" >own.json
+for beam in 1,-0.5 auto; do
+    run velo away.mdf -q --json --beam $beam --select run.json
+    want 0
+    want_silent
+    equal "accepted about $beam" "$(key out "o['selection']['accepted'] > 30")" True
+done
+run velo away.mdf -q --json --beam 1,-0.5 --select own.json
+want 0
+echo "sluice velo: own.json: beam_mm is 0, 0, the run's beam 1, -0.5: beam_doca_mm is the distance from the first" | want_err
+equal "accepted about another line" "$(key out "o['selection']['accepted'] < 10")" True
+
+# What cannot be.
+for word in 3 1,2,3 1, ,; do
+    run velo away.mdf --beam $word
+    want 2
+    want_no_out
+    echo "sluice velo: --beam is X,Y in mm, a file or auto, not '$word'; see sluice velo --help" | want_err
+done
+run velo away.mdf --beam 3000,0
+want 2
+want_no_out
+echo "sluice velo: beam-x is 3000, must be from -1000 to 1000; see sluice velo --help" | want_err
+run velo away.mdf --beam nowhere
+want 1
+want_no_out
+echo "sluice velo: nowhere: No such file or directory" | want_err
+head -c 7 place >short
+python3 -c 'import struct, sys; sys.stdout.buffer.write(struct.pack("<2f", 1, float("nan")))' >nan
+run velo away.mdf --beam short
+want 1
+echo "sluice velo: short: a beam line is 8 bytes, two floats, not 7" | want_err
+run velo away.mdf --beam nan
+want 1
+echo "sluice velo: nan: byte 4: y of the beam line is nan mm, must be from -1000 to 1000" | want_err
+run simulate velo --events 1 --seed 1 --quiet --vertices 0 --noise 0 -o empty.mdf
+run velo empty.mdf --beam auto -o x.h5
+want 1
+want_no_out
+grep -qE "^sluice velo: empty.mdf: --beam auto: [0-9]+ tracks in 1 events are too few to tell where the beam is: 20 are needed: use --beam X,Y$" err ||
+    fail "$last: $(cat err)"
+[ ! -e x.h5 ] || fail "$last: a file without results"
+run simulate velo --events 1 --beam 1 -o x.mdf
+want 2
+echo "sluice simulate velo: --beam is X,Y in mm, not '1'; see sluice simulate velo --help" | want_err
+run simulate velo --events 1 --beam 3,0 -o x.mdf
+want 1
+echo "sluice simulate velo: simulation of the VELO: beam_x_mm is 3, allowed are -2 to 2" | want_err
+passed
