@@ -38,7 +38,7 @@ static const slc_cli_option options_table[] = {
      .value = "T",
      .kind = SLC_CLI_TEXT,
      .member = offsetof(slc_cluster_options, disorder),
-     .help = "so late may pixels come (default: 1ms for .tpx3; lists are sorted by time)"},
+     .help = "so late may pixels come; all: sorted first (1ms for .tpx3, all for lists)"},
     {.name = "max-open",
      .value = "N",
      .kind = SLC_CLI_COUNT,
@@ -275,7 +275,10 @@ static int check_all(slc_cluster_job *job)
     status = status == SLC_CLI_GO_ON ? choose_connectivity(options->connectivity, &job->config) : status;
     status = status == SLC_CLI_GO_ON ? choose_time("time-window", options->time_window, &job->window)
                                      : status;
-    status = status == SLC_CLI_GO_ON ? choose_time("disorder", options->disorder, &job->disorder) : status;
+    job->sorted = options->disorder != NULL && strcmp(options->disorder, "all") == 0;
+    if (status == SLC_CLI_GO_ON && !job->sorted) {
+        status = choose_time("disorder", options->disorder, &job->disorder);
+    }
     status = status == SLC_CLI_GO_ON ? choose_tick(options->tick, &job->tick) : status;
     status = status == SLC_CLI_GO_ON ? choose_duplicates(options->duplicates, &job->config.duplicates)
                                      : status;

@@ -60,6 +60,7 @@ typedef struct slc_cluster_job {
     slc_pixel_cluster_config config; /* of frames; what a file decides is set for each */
     slc_cluster_time window, disorder, tick;
     bool sized;            /* --size was given */
+    bool sorted;           /* --disorder all */
     bool times_asked;      /* --features names times */
     bool has_times;        /* clusters have times where their input has some */
     double unit_seconds;   /* of --time-unit; 0: ticks */

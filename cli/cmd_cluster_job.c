@@ -166,7 +166,7 @@ static bool choose_times(slc_cluster_reading *r, bool stream)
             return false;
         }
     }
-    if (stream && (disorder->given || strcmp(about->format, "tpx3") == 0)) {
+    if (stream && !r->job->sorted && (disorder->given || strcmp(about->format, "tpx3") == 0)) {
         r->done->disorder = in_ticks(r, "disorder", disorder->given ? disorder : &late);
         return r->done->disorder >= 0;
     }
@@ -177,7 +177,8 @@ static bool choose_times(slc_cluster_reading *r, bool stream)
 static bool has_pixels(slc_cluster_reading *r)
 {
     const slc_io_pixels_counts *counts = &r->done->counts;
-    if (counts->damaged == 0 || counts->pixels + counts->heartbeats + counts->tdc + counts->other > 0) {
+    if (counts->damaged == 0 ||
+        counts->pixels + counts->heartbeats + counts->tdc + counts->other + counts->untimed > 0) {
         return true;
     }
     (void)slc_fail(&r->job->error, SLC_ERR_FORMAT,

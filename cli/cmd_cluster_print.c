@@ -58,6 +58,8 @@ void slc_cluster_print_notes(const slc_cluster_job *job)
                         done->counts.damaged_reason);
         }
         note(job, i, done->counts.skipped, "bytes were passed over where a chunk should begin");
+        note(job, i, done->counts.untimed,
+             "pixels have no time of arrival, as the chip counted events (packets 0xa), and were left out");
         note(job, i, done->counts.empty, "pixels have no charge; it is taken as 0");
         note(job, i, done->outside, "pixels outside of the sensor were left out");
         note(job, i, done->stream.late,
@@ -68,7 +70,10 @@ void slc_cluster_print_notes(const slc_cluster_job *job)
         note(job, i, done->stream.outliers,
              "pixels had times far from those of the others and were left out; a larger --disorder keeps "
              "them");
-        note(job, i, done->stream.resets, "resets of the clock; no cluster reaches across one");
+        note(job, i, done->stream.resets,
+             "resets of the clock; no cluster reaches across one (chips that lie far apart in a file look "
+             "like "
+             "that: --disorder all)");
         note(job, i, done->stream.early,
              "clusters were closed early, as more pixels were waiting than --max-open allows");
         if (!job->options->quiet) {
@@ -144,6 +149,7 @@ static json_t *input_object(const slc_cluster_job *job, int i)
     o = with_count(o, "heartbeats", done->counts.heartbeats);
     o = with_count(o, "tdc", done->counts.tdc);
     o = with_count(o, "other", done->counts.other);
+    o = with_count(o, "untimed", done->counts.untimed);
     o = with_count(o, "outside", done->outside);
     o = with_count(o, "late", done->stream.late);
     o = with_count(o, "outliers", done->stream.outliers);

@@ -498,8 +498,28 @@ static void test_chunk_inside_a_chunk(void **state)
     pixel_file read = read_written(&w);
     assert_int_equal(read.counts.damaged, 0);
     assert_int_equal(read.counts.tdc, 1);
-    assert_int_equal(read.pixels.head.size, 3);
+    assert_int_equal(read.counts.untimed, 1);
+    assert_int_equal(read.pixels.head.size, 2);
     free_pixels(&read);
+}
+
+/* A chip that counts events sends no time of arrival: no row, nothing that moves a time, no damage. */
+static void test_pixels_that_count(void **state)
+{
+    (void)state;
+    writer w = {.size = 0};
+    const int64_t times[] = {ROLLOVER / 3, ROLLOVER / 3 + 100};
+    put_chunk(&w, 0);
+    put_pixel(&w, 1, 1, 1, times[0]);
+    for (uint64_t n = 0; n < 20; n++) {
+        put(&w, (uint64_t)0xa << 60 | n << 44 | (n * 977 % 0x4000) << 30 | n << 20 | (n * 4321 & 0xffff));
+    }
+    put_pixel(&w, 1, 1, 1, times[1]);
+    pixel_file read = read_written(&w);
+    assert_int_equal(read.counts.untimed, 20);
+    assert_int_equal(read.counts.damaged, 0);
+    free_pixels(&read);
+    assert_times(&w, times, 2);
 }
 
 /* A file may begin inside a chunk; text that only tells of TPX3 is no such file. */
@@ -556,6 +576,7 @@ static void test_contract(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pixels_that_count),
         cmocka_unit_test(test_fields_of_a_pixel),
         cmocka_unit_test(test_a_packet_by_hand),
         cmocka_unit_test(test_time_beyond_the_rollover),

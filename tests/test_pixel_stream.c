@@ -348,7 +348,7 @@ static void test_long_lists(void **state)
 }
 
 /* A sensor of 2^32 pixels, whose table is a hash table: pixels that share a place in it are not neighbours.
- */
+ * In each third round chips come one after the other, and the table grows amid clusters. */
 static void test_wide_sensor(void **state)
 {
     (void)state;
@@ -368,6 +368,11 @@ static void test_wide_sensor(void **state)
             list[i].x = (uint16_t)(random_below(&seed, 4) + (config.width == 0 ? fold + 65532 : 0));
             list[i].y = (uint16_t)(random_below(&seed, 4) + 2048 * random_below(&seed, 2) +
                                    65532 * random_below(&seed, 2));
+            if (round % 3 == 1) {
+                list[i].x = (uint16_t)(252 + random_below(&seed, 8) +
+                                       256 * random_below(&seed, 1 + (uint32_t)i / 8));
+                list[i].y = (uint16_t)(252 + random_below(&seed, i < 40 ? 4 : 8));
+            }
         }
         const slc_pixels pixels = columns_of(n, true);
         slc_pixel_stream_counts counts;

@@ -26,7 +26,7 @@ static void test_no_memory(void **state)
 {
     (void)state;
     const slc_pixel_stream_config config = slc_pixel_stream_defaults();
-    for (long left = 0; left < 2; left++) {
+    for (long left = 0; left < 3; left++) {
         slc_pixel_stream *stream = NULL;
         slc_error error = {SLC_OK, ""};
         allocations_left = left;
@@ -37,6 +37,43 @@ static void test_no_memory(void **state)
         assert_non_null(strstr(error.text, "no memory"));
     }
     slc_pixel_stream_close(NULL);
+}
+
+/* The table over a large sensor grows with the pixels: without memory for that, a push ends before the pixel
+ * that wants it, and goes on when there is some. */
+static void test_no_memory_for_a_chip(void **state)
+{
+    (void)state;
+    slc_pixel_stream_config config = slc_pixel_stream_defaults();
+    config.width = config.height = 0;
+    config.max_open = 100;
+    uint16_t x[] = {255, 5, 256, 65535}, y[] = {7, 255, 7, 65535};
+    int64_t time[] = {100, 101, 102, 103};
+    const slc_pixels pixels = {.head = {.size = 4, .capacity = 4}, .x = x, .y = y, .time = time};
+    collection closed;
+    collection_open(&closed, config.features, 10);
+    slc_pixel_stream *stream = NULL;
+    assert_int_equal(slc_pixel_stream_open(&config, &stream, NULL), SLC_OK);
+    size_t taken = 9, at = 0;
+    for (int k = 2; k <= 3; k++) { /* the pixels that want more */
+        slc_error error = {SLC_OK, ""};
+        allocations_left = 0;
+        const slc_status status = slc_pixel_stream_push(stream, &pixels, at, 4 - at, &closed.of, &taken,
+                                                        &error);
+        allocations_left = k == 2 ? 1 : LONG_MAX;
+        assert_int_equal(status, SLC_ERR_MEMORY);
+        assert_non_null(strstr(error.text, k == 2 ? "pixel 256, 7" : "pixel 65535, 65535"));
+        at += taken;
+        assert_int_equal(at, k);
+        assert_int_equal(slc_pixel_stream_push(stream, &pixels, at, 1, &closed.of, &taken, NULL), SLC_OK);
+        assert_int_equal(taken, 1);
+        at++;
+    }
+    assert_int_equal(slc_pixel_stream_finish(stream, &closed.of, NULL), SLC_OK);
+    assert_int_equal(closed.of.head.size, 3); /* 255, 7 and 256, 7 are neighbours */
+    assert_int_equal(closed.of.size[0], 2);
+    slc_pixel_stream_close(stream);
+    slc_columns_clear(&closed.schema, &closed.of);
 }
 
 static void expect_refused(slc_pixel_stream_config config, const char *text)
@@ -117,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_memory_for_a_chip),
         cmocka_unit_test(test_bad_configurations),
         cmocka_unit_test(test_bad_calls),
     };

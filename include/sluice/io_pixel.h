@@ -51,11 +51,12 @@ SLC_API slc_io_pixels_info slc_io_pixels_about(const slc_io_pixels *pixels);
 typedef struct slc_io_pixels_counts {
     uint64_t bytes, pixels;
     uint64_t chunks, heartbeats, tdc, other; /* tpx3 */
-    uint64_t skipped;                        /* tpx3: bytes passed over where a chunk should begin */
-    uint64_t empty;                          /* CSV: charges that are empty or NaN; they are read as 0 */
-    uint64_t damaged;                        /* packets or lines that were left out */
-    uint64_t damaged_offset;                 /* byte offset of the first of them */
-    char damaged_reason[128];                /* and what was wrong with it */
+    uint64_t untimed; /* tpx3: pixels of a chip that counts events, which have no time of arrival; left out */
+    uint64_t skipped; /* tpx3: bytes passed over where a chunk should begin */
+    uint64_t empty;   /* CSV: charges that are empty or NaN; they are read as 0 */
+    uint64_t damaged; /* packets or lines that were left out */
+    uint64_t damaged_offset;  /* byte offset of the first of them */
+    char damaged_reason[128]; /* and what was wrong with it */
 } slc_io_pixels_counts;
 SLC_API slc_io_pixels_counts slc_io_pixels_count(const slc_io_pixels *pixels);
 

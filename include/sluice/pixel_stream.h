@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 typedef struct slc_pixel_stream_config {
-    uint16_t width, height; /* coordinates are below; 0 is 65536 */
+    uint16_t width, height; /* coordinates are below; 0 is 65536, which costs nothing that is not hit */
     uint32_t radius;        /* adjacent: |dx|, |dy| <= radius, 1 to 8; connectivity 4 where it is 0 */
     int64_t time_window;    /* … and |dt| <= this many ticks; 0 or more */
     int64_t disorder;       /* a pixel's time may lie so many ticks before the latest one's; older pixels are
@@ -61,7 +61,9 @@ SLC_API slc_pixel_stream_counts slc_pixel_stream_count(const slc_pixel_stream *s
  * Clusters that nothing can join any more are appended to `closed` (made for the features), in the order of
  * their first pixel's time, then y, x, within each stretch of the clock. `closed` is filled only as far as it
  * has room: then SLC_ERR_CAPACITY, and *taken tells how many pixels were taken (may be NULL); go on with the
- * others. Clusters do not depend on how the stream is cut into pushes. Allocates nothing. */
+ * others. Clusters do not depend on how the stream is cut into pushes. Allocates nothing, but for a sensor
+ * of more than 2^20 pixels, whose table grows with the chips that pixels come from: SLC_ERR_MEMORY where
+ * there is none, and *taken is as above. */
 SLC_API slc_status slc_pixel_stream_push(slc_pixel_stream *stream, const slc_pixels *pixels, size_t first,
                                          size_t n, slc_pixel_clusters *closed, size_t *taken,
                                          slc_error *error);

@@ -13,6 +13,10 @@
 
 enum { PACKET = 8, CHIP_WIDTH = 256, FINE = 16, LARGEST_CHUNK = 1 << 16 };
 
+/* Types of what pixels send. A chip that counts events sends their number and their summed time over
+ * threshold where the other kind has the time of arrival: those are counted, and are no rows. */
+enum { COUNTING = 0xa, TIMED = 0xb };
+
 /* Ticks after which the time in a packet begins anew: 16 bits of SPIDR, 14 of ToA, 4 of the fine clock. */
 enum { TIME_BITS = 16 + 14 + 4 };
 /* Half of that, in clocks of 25 ns: two times that are closer can be told apart. */
@@ -175,10 +179,11 @@ static void trust(tpx3_state *state)
     state->suspicion -= state->suspicion > 0 ? 1 : 0;
 }
 
-/* Types that readouts write: times of day, packets of SPIDR, edges at TDC inputs, answers of the chip. */
+/* Types that readouts write: times of day, packets of SPIDR, edges at TDC inputs, answers of the chip, and
+ * what pixels send that count events. */
 static bool is_known(unsigned type)
 {
-    return type >= 4 && type <= 7;
+    return (type >= 4 && type <= 7) || type == COUNTING;
 }
 
 static bool is_heartbeat(uint64_t packet)
@@ -251,7 +256,7 @@ static uint64_t ticks_of(uint64_t packet)
 
 static bool is_pixel(uint64_t packet)
 {
-    return packet >> 61 == 5; /* 0xa or 0xb */
+    return packet >> 60 == TIMED;
 }
 
 /* The begin of the stream has the time of this heartbeat. */
@@ -330,6 +335,9 @@ static void take_other(slc_io_pixels *file, uint64_t packet, uint64_t place)
         file->counts.heartbeats++;
     } else if (type == 6) {
         file->counts.tdc++;
+    } else if (type == COUNTING) {
+        file->counts.untimed++;
+        state->guarded = true; /* what is read out of step may look like them, packet after packet */
     } else if (is_known(type)) {
         file->counts.other++;
     } else {

@@ -23,8 +23,10 @@
 enum {
     MOST_OPEN = 1 << 28,
     MOST_RADIUS = 8,
-    CHUNK = 1024, /* pixels that are taken before clusters are given out */
-    ROW = 64      /* late pixels, in order with each other, that tell that the clock was set back */
+    CHUNK = 1024,      /* pixels that are taken before clusters are given out */
+    CHIP = 256,        /* a table over a large sensor begins with so many columns and rows at most … */
+    AT_ONCE = 1 << 20, /* … where the sensor has more pixels than this */
+    ROW = 64           /* late pixels, in order with each other, that tell that the clock was set back */
 };
 
 struct slc_pixel_stream {
@@ -41,6 +43,7 @@ struct slc_pixel_stream {
     bool has_held, is_watchful; /* watchful: the next pixel is judged, also if its time is usual */
     bool is_set_back;           /* the row is full */
     bool is_finishing;
+    bool is_short; /* of memory for a larger table */
     void *block;
 };
 
@@ -83,8 +86,15 @@ static size_t lay_out(slc_pixel_stream *s, char *block)
 {
     const size_t pixels = (size_t)s->config.max_open + 1; /* and the one that makes it too many */
     const size_t order = slc_pixel_order_lay_out(&s->order, block, pixels);
-    return order + slc_pixel_join_lay_out(&s->join, block != NULL ? block + order : NULL, s->width, s->height,
-                                          s->config.radius, pixels);
+    return order +
+           slc_pixel_join_lay_out(&s->join, block != NULL ? block + order : NULL, s->config.radius, pixels);
+}
+
+static bool cover_begin(slc_pixel_stream *s)
+{
+    const bool all = (uint64_t)s->width * s->height <= AT_ONCE;
+    return slc_pixel_join_cover(&s->join, all || s->width < CHIP ? s->width : CHIP,
+                                all || s->height < CHIP ? s->height : CHIP);
 }
 
 slc_status slc_pixel_stream_open(const slc_pixel_stream_config *config, slc_pixel_stream **out,
@@ -103,14 +113,16 @@ slc_status slc_pixel_stream_open(const slc_pixel_stream_config *config, slc_pixe
     s->width = config->width != 0 ? config->width : 1U << 16;
     s->height = config->height != 0 ? config->height : 1U << 16;
     s->block = aligned_alloc(SLC_BLOCK_ALIGN, lay_out(s, NULL));
-    if (s->block == NULL) {
+    if (s->block != NULL) {
+        (void)lay_out(s, s->block);
+        slc_pixel_order_init(&s->order, (uint64_t)config->disorder);
+        slc_pixel_join_init(&s->join, (uint64_t)config->time_window);
+    }
+    if (s->block == NULL || !cover_begin(s)) {
         slc_pixel_stream_close(s);
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a stream of up to %u waiting pixels",
                         config->max_open);
     }
-    (void)lay_out(s, s->block);
-    slc_pixel_order_init(&s->order, (uint64_t)config->disorder);
-    slc_pixel_join_init(&s->join, (uint64_t)config->time_window);
     s->is_watchful = true;
     s->n_again = ROW;
     *out = s;
@@ -120,6 +132,7 @@ slc_status slc_pixel_stream_open(const slc_pixel_stream_config *config, slc_pixe
 void slc_pixel_stream_close(slc_pixel_stream *s)
 {
     if (s != NULL) {
+        slc_pixel_join_clear(&s->join);
         free(s->block);
         free(s);
     }
@@ -379,18 +392,41 @@ static slc_status no_room(const slc_pixel_clusters *closed, slc_error *error)
                     closed->head.capacity);
 }
 
+static uint32_t enough(uint32_t now, uint32_t wanted, uint32_t most)
+{
+    const uint32_t chips = (wanted / CHIP + 1) * CHIP, twice = 2 * now;
+    const uint32_t size = wanted < now ? now : chips > twice ? chips : twice;
+    return size < most ? size : most;
+}
+
+/* A pixel beyond the table: the first one of a chip, or outside of the sensor, which is true. */
+static OUT_OF_LINE bool is_outside(slc_pixel_stream *s, uint32_t x, uint32_t y)
+{
+    const slc_pixel_join *j = &s->join;
+    if (x >= s->width || y >= s->height) {
+        return true;
+    }
+    s->is_short = !slc_pixel_join_cover(&s->join, enough(j->width, x, s->width),
+                                        enough(j->height, y, s->height));
+    return false;
+}
+
 /* Offers pixels i … end - 1, or those up to one that others must wait for; returns the next one. */
 static size_t take_some(slc_pixel_stream *s, const slc_pixels *pixels, size_t i, size_t end)
 {
     const uint16_t *xs = pixels->x, *ys = pixels->y;
     const int64_t *times = pixels->time;
-    const uint32_t *charges = pixels->charge, width = s->width, height = s->height;
+    const uint32_t *charges = pixels->charge;
     const uint64_t number = s->number - i;
     while (i < end && s->waiting <= s->config.max_open) {
         const uint32_t x = xs[i], y = ys[i];
-        if (x >= width || y >= height) {
-            s->counts.outside++;
-            i++;
+        if (x >= s->join.width || y >= s->join.height) {
+            if (is_outside(s, x, y)) {
+                s->counts.outside++;
+                i++;
+            } else if (s->is_short) {
+                break;
+            }
             continue;
         }
         const slc_pixel_arrival pixel = {.time = (uint64_t)times[i] ^ SIGN,
@@ -428,15 +464,20 @@ slc_status slc_pixel_stream_push(slc_pixel_stream *s, const slc_pixels *pixels, 
     if (status != SLC_OK) {
         return status;
     }
+    s->is_short = false;
     bool has_room = settle(s, closed);
     size_t i = first;
-    while (i < first + n && has_room) {
+    while (i < first + n && has_room && !s->is_short) {
         i = take_some(s, pixels, i, first + n - i < CHUNK ? first + n : i + CHUNK);
         has_room = settle(s, closed);
     }
     s->counts.pixels += i - first;
     if (taken != NULL) {
         *taken = i - first;
+    }
+    if (s->is_short) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a sensor that reaches to pixel %u, %u",
+                        pixels->x[i], pixels->y[i]);
     }
     return has_room ? SLC_OK : no_room(closed, error);
 }

@@ -7,53 +7,123 @@
 
 #include "base/block.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
+    LARGEST = 1 << 16,      /* coordinates are below */
     TABLE_BITS = 22,        /* a table over the whole sensor has at most so many places; else it is hashed */
     AHEAD = 8,              /* places are fetched for so many pixels ahead */
     MOST_NEAR = 17 * 17 + 1 /* pixels within the largest radius, and one to write to in vain */
 };
 
+/* ---- places ------------------------------------------------------------------------------------ */
+
+static inline slc_pixel_place *place_at(const slc_pixel_join *j, uint32_t yx)
+{
+    return j->table + j->origin + (yx >> 16) * j->stride + (yx & 0xffff);
+}
+
+/* Of a hash table. */
+static inline bool is_empty(const slc_pixel_place *place)
+{
+    return place->slot == SLC_PIXEL_NOWHERE && place->time == UINT64_MAX;
+}
+
+static inline size_t home_of(const slc_pixel_join *j, uint32_t yx)
+{
+    return (size_t)((yx * 0x9e3779b97f4a7c15U) >> (64 - j->hash_bits));
+}
+
+/* The pixel's place, or the empty one where it would be put. */
+static slc_pixel_place *seek(const slc_pixel_join *j, uint32_t yx)
+{
+    size_t at = home_of(j, yx);
+    while (!is_empty(&j->table[at]) && j->table[at].yx != yx) {
+        at = (at + 1) & (j->table_size - 1);
+    }
+    return &j->table[at];
+}
+
 /* ---- memory ------------------------------------------------------------------------------------ */
 
-static void lay_table(slc_pixel_join *j, uint32_t width, uint32_t height, size_t pixels)
+static void lay_table(slc_pixel_join *j, uint32_t width, uint32_t height)
 {
     const size_t margin = j->radius > 0 ? j->radius : 1;
+    j->width = width;
+    j->height = height;
     j->stride = width + 2 * margin;
     j->origin = margin * j->stride + margin;
     j->table_size = j->stride * (height + 2 * margin);
     j->is_hashed = j->table_size > (size_t)1 << TABLE_BITS;
     if (j->is_hashed) {
+        j->width = j->height = LARGEST;
         j->hash_bits = 2; /* four times the pixels: at most half of it is filled, and half of that is dead */
-        while ((size_t)1 << j->hash_bits < 4 * pixels) {
+        while ((size_t)1 << j->hash_bits < 4 * j->most_pixels) {
             j->hash_bits++;
         }
         j->table_size = (size_t)1 << j->hash_bits;
     }
 }
 
-size_t slc_pixel_join_lay_out(slc_pixel_join *j, char *block, uint32_t width, uint32_t height,
-                              uint32_t radius, size_t pixels)
+size_t slc_pixel_join_lay_out(slc_pixel_join *j, char *block, uint32_t radius, size_t pixels)
 {
     j->radius = radius;
-    lay_table(j, width, height, pixels);
-    const size_t table = slc_block_bound(j->table_size * sizeof *j->table);
+    j->most_pixels = pixels;
     const size_t slots = slc_block_bound(pixels * sizeof *j->slots);
     if (block != NULL) {
-        j->table = slc_block_take(&block, table);
         j->slots = slc_block_take(&block, slots);
     }
-    return table + slots;
+    return slots;
 }
 
 void slc_pixel_join_init(slc_pixel_join *j, uint64_t window)
 {
     j->window = window;
-    j->is_used = true; /* the table has never been written */
     j->unused = j->first = j->last = SLC_PIXEL_NOWHERE;
     j->n_used = 0;
     slc_pixel_join_restart(j);
+}
+
+/* What may still be joined goes over; there is no hash table yet, as one covers everything. */
+static void carry_over(const slc_pixel_join *from, slc_pixel_join *to)
+{
+    for (uint32_t y = 0; y < from->height; y++) {
+        for (uint32_t x = 0; x < from->width; x++) {
+            const uint32_t yx = y << 16 | x;
+            const slc_pixel_place *place = place_at(from, yx);
+            if (place->slot == SLC_PIXEL_NOWHERE || from->present - place->time > from->window) {
+                continue;
+            }
+            *(to->is_hashed ? seek(to, yx) : place_at(to, yx)) = (slc_pixel_place){
+                .time = place->time, .slot = place->slot, .yx = yx};
+            to->n_hashed += to->is_hashed;
+        }
+    }
+}
+
+bool slc_pixel_join_cover(slc_pixel_join *j, uint32_t width, uint32_t height)
+{
+    slc_pixel_join larger = *j;
+    lay_table(&larger, width, height);
+    const size_t bytes = slc_block_bound(larger.table_size * sizeof *larger.table);
+    larger.table = aligned_alloc(SLC_BLOCK_ALIGN, bytes);
+    if (larger.table == NULL) {
+        return false;
+    }
+    memset(larger.table, 0xff, bytes);
+    if (j->table != NULL) {
+        carry_over(j, &larger);
+    }
+    free(j->table);
+    *j = larger;
+    return true;
+}
+
+void slc_pixel_join_clear(slc_pixel_join *j)
+{
+    free(j->table);
+    j->table = NULL;
 }
 
 void slc_pixel_join_restart(slc_pixel_join *j)
@@ -206,11 +276,6 @@ typedef struct met {
     uint32_t all, any;
 } met;
 
-static inline slc_pixel_place *place_at(const slc_pixel_join *j, uint32_t yx)
-{
-    return j->table + j->origin + (yx >> 16) * j->stride + (yx & 0xffff);
-}
-
 /* Whether a place is in the window is not branched on: it is as good as random. */
 static inline met meet(met m, uint64_t oldest, const slc_pixel_place *place)
 {
@@ -284,26 +349,6 @@ static inline void run_table(slc_pixel_join *j, const slc_pixel_arrival *pixels,
 }
 
 /* ---- a hash table ------------------------------------------------------------------------------ */
-
-static inline bool is_empty(const slc_pixel_place *place)
-{
-    return place->slot == SLC_PIXEL_NOWHERE && place->time == UINT64_MAX;
-}
-
-static inline size_t home_of(const slc_pixel_join *j, uint32_t yx)
-{
-    return (size_t)((yx * 0x9e3779b97f4a7c15U) >> (64 - j->hash_bits));
-}
-
-/* The pixel's place, or the empty one where it would be put. */
-static slc_pixel_place *seek(const slc_pixel_join *j, uint32_t yx)
-{
-    size_t at = home_of(j, yx);
-    while (!is_empty(&j->table[at]) && j->table[at].yx != yx) {
-        at = (at + 1) & (j->table_size - 1);
-    }
-    return &j->table[at];
-}
 
 /* Those behind it move up, as far as they are not before their home then. */
 static void empty(slc_pixel_join *j, size_t hole)

@@ -44,8 +44,10 @@ typedef struct slc_pixel_slot {
 typedef struct slc_pixel_join {
     uint64_t window, present; /* nothing before the present will come */
     uint32_t radius;
-    bool is_hashed; /* the sensor is too large for a table with all of its pixels */
+    uint32_t width, height; /* pixels below have a place in the table; of a hash table that is 65536 */
+    bool is_hashed;         /* that is too large for a table with a place for each */
     bool is_used, is_ending;
+    size_t most_pixels;
     size_t stride, origin; /* where pixel 0, 0 is in a margin of the radius */
     slc_pixel_place *table;
     size_t table_size, n_hashed;
@@ -57,12 +59,14 @@ typedef struct slc_pixel_join {
     uint64_t n_born;
 } slc_pixel_join;
 
-/* Width and height from 1 to 65536. Memory for clusters of so many pixels; carves the arrays out of a block,
- * for NULL only sizes it. */
-size_t slc_pixel_join_lay_out(slc_pixel_join *join, char *block, uint32_t width, uint32_t height,
-                              uint32_t radius, size_t pixels);
-/* Once after the block was made. */
+/* Memory for clusters of so many pixels; carves the arrays out of a block, for NULL only sizes it. */
+size_t slc_pixel_join_lay_out(slc_pixel_join *join, char *block, uint32_t radius, size_t pixels);
+/* Once after the block was made. Then pixels must be covered before they come. */
 void slc_pixel_join_init(slc_pixel_join *join, uint64_t window);
+/* Makes a table for pixels below width and height, 1 to 65536 and no less than it has, or makes it larger,
+ * and nothing is forgotten. False without memory; the table is then as it was. */
+bool slc_pixel_join_cover(slc_pixel_join *join, uint32_t width, uint32_t height);
+void slc_pixel_join_clear(slc_pixel_join *join); /* frees the table; one of zeros has none */
 /* Forgets time. There may be no clusters. */
 void slc_pixel_join_restart(slc_pixel_join *join);
 

@@ -220,6 +220,43 @@ equal "late" "$(key out "[o['inputs'][0][k] for k in ('pixels', 'clusters', 'lat
 equal "its note" "$(cat err)" \
     "sluice cluster: late.csv: 1 pixels came too late to be put in order and were left out; a larger --disorder keeps them"
 
+# Chips that were written one after the other, seconds apart: any bound on the disorder takes that for a clock that is set
+# back; sorted, it is one measurement. Pixels of a chip that counts events have no time: they are told.
+python3 - <<'P'
+import random, struct
+random.seed(4)
+def word(x, y, tick, tot, kind=11):
+    coarse = -(-tick // 16)
+    return (kind << 60 | (x >> 1) << 53 | (y >> 2) << 47 | ((x & 1) * 4 + (y & 3)) << 44 | (coarse & 0x3fff) << 30 | tot << 20 |
+            (coarse * 16 - tick) << 16 | (coarse >> 14 & 0xffff))
+with open("chips.tpx3", "wb") as f, open("chips.csv", "w") as c:
+    c.write("x,y,tot,time\n")
+    for chip in (0, 1, 3):
+        words = []
+        tick = 1000
+        while tick < 5_000_000_000: # 8 s
+            tick += random.randrange(1, 3_000_000)
+            x, y = random.randrange(1, 254), random.randrange(1, 254)
+            for k in range(random.randrange(1, 4)):
+                words.append(word(x + k // 2, y + k % 2, tick + k, 7))
+                c.write(f"{256 * chip + x + k // 2},{y + k % 2},7,{tick + k}\n")
+        words += [word(3, 3, 99, 1, 10)] * 5
+        for i in range(0, len(words), 1000):
+            piece = words[i:i + 1000]
+            f.write(struct.pack("<4sBBH", b"TPX3", chip, 0, 8 * len(piece)) + struct.pack(f"<{len(piece)}Q", *piece))
+P
+cluster chips.csv --time-window 64ticks --features size,box,centroid,times -o c.csv
+run cluster chips.tpx3 --time-window 64ticks --disorder all --features size,box,centroid,times --json -o d.csv
+want 0
+cmp c.csv d.csv || fail "chips that lie far apart are not put in order"
+equal "what was left out" "$(key out "[o['inputs'][0][k] for k in ('late', 'resets', 'outliers', 'outside', 'disorder_ticks', 'untimed')]")" \
+    "[0, 0, 0, 0, None, 15]"
+equal "its note" "$(cat err)" \
+    "sluice cluster: chips.tpx3: 15 pixels have no time of arrival, as the chip counted events (packets 0xa), and were left out"
+run cluster chips.tpx3 --time-window 64ticks
+want 0
+grep -q -- 'resets of the clock; .*--disorder all' err || fail "it said: $(cat err)"
+
 # More waiting pixels than there is room for; the note names what to change.
 run cluster stream.csv --time-window 64ticks --disorder 100000ticks --max-open 10 --json -o d.csv
 want 0
@@ -394,7 +431,7 @@ grep -q '^sluice cluster: ruin.csv: ' err || fail "it said: $(cat err)"
 want_no_file d2.csv d2.csv.*
 run cluster frames.csv --json
 equal "all that is told" "$(key out "' '.join(o['inputs'][0])")" "input format stream frames pixels clustered clusters tick_seconds \
-time_window_ticks disorder_ticks bytes damaged skipped empty chunks heartbeats tdc other outside late outliers resets closed_early cut seconds"
+time_window_ticks disorder_ticks bytes damaged skipped empty chunks heartbeats tdc other untimed outside late outliers resets closed_early cut seconds"
 
 # ---- refused --------------------------------------------------------------------------------------------------------
 wrong() { # LINE ARGS...
