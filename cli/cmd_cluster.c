@@ -399,7 +399,14 @@ static bool close_output(slc_cluster_job *job, bool good)
         status = slc_io_text_finish(job->text, &job->error);
     }
     if (job->hdf5 != NULL) {
-        status = slc_io_hdf5_finish(job->hdf5, &job->error);
+        status = job->appended ? slc_io_hdf5_names(job->hdf5, "clusters", "inputs", (size_t)job->n_inputs,
+                                                   (const char *const *)job->inputs, &job->error)
+                               : SLC_OK;
+        if (status == SLC_OK) {
+            status = slc_io_hdf5_finish(job->hdf5, &job->error);
+        } else {
+            slc_io_hdf5_abandon(job->hdf5);
+        }
     }
     if (job->labels != NULL && status == SLC_OK) {
         status = slc_io_text_finish(job->labels, &job->error);

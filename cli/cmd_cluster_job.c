@@ -94,6 +94,7 @@ bool slc_cluster_write_rows(slc_cluster_reading *r)
     r->done->clusters += head->size;
     job->written += head->size;
     if (job->hdf5 != NULL) {
+        job->appended = true; /* or the file will be given up */
         slc_status status = slc_io_hdf5_append(job->hdf5, "clusters", &job->schema, rows, &job->error);
         if (status == SLC_OK && job->reads_once) {
             status = slc_io_hdf5_flush(job->hdf5, SLC_CLI_FLUSH_SECONDS, &job->error);

@@ -120,6 +120,18 @@ slc_status slc_label_stats_rows(slc_label_job *job, uint32_t input)
     return SLC_OK;
 }
 
+/* The number in the column `input` is a place in this list, from 1. */
+static slc_status write_names(slc_label_job *job)
+{
+    static const char *const groups[] = {"components", "pages"};
+    slc_status status = SLC_OK;
+    for (size_t i = 0; i < 2 && status == SLC_OK; i++) {
+        status = slc_io_hdf5_names(job->stats->hdf5, groups[i], "inputs", (size_t)job->n_inputs,
+                                   (const char *const *)job->inputs, &job->error);
+    }
+    return status;
+}
+
 slc_status slc_label_stats_close(slc_label_job *job, bool commit)
 {
     slc_label_stats *stats = job->stats;
@@ -129,6 +141,7 @@ slc_status slc_label_stats_close(slc_label_job *job, bool commit)
     }
     if (stats->hdf5 != NULL && commit) {
         status = write_pages(job);
+        status = status == SLC_OK ? write_names(job) : status;
     }
     if (status != SLC_OK || !commit) {
         slc_io_hdf5_abandon(stats->hdf5);

@@ -153,6 +153,9 @@ label a.pgm --stats s.h5
 h5dump -d /components/area -y -w 0 s.h5 >out || fail "no HDF5"
 equal "areas in HDF5" "$(sed -n '/DATA {/,/}/p' out | grep '^ *[0-9]' | tr -cd '0-9,\n' | tr ',' '\n' | grep . | tr '\n' ' ')" \
     "$(cut -d, -f4 s.csv | tail -n +2 | tr '\n' ' ')"
+for group in components pages; do
+    equal "names" "$(h5dump -a /$group/inputs s.h5 | grep -o '"a.pgm"')" '"a.pgm"'
+done
 equal "groups" "$(h5dump -n s.h5 | grep -c 'group.*/\(components\|pages\)$')" 2
 equal "columns" "$(h5dump -n s.h5 | grep -c 'dataset.*/components/')" 13
 label a.pgm --stats s.csv --features perimeter,euler
