@@ -40,6 +40,8 @@ void fuzz_images(const uint8_t *bytes, size_t size, const char *format)
     for (unsigned n = 0; strcmp(slc_io_images_format(images), format) == 0 && status == SLC_OK && n < 64;
          n++) {
         status = slc_io_images_next(images, &image, &error);
+        const char *warning = slc_io_images_warning(images);
+        fuzz_require(warning == NULL || strncmp(warning, "fuzz:", 5) == 0, "a warning names the input");
         if (status == SLC_OK) {
             touch(&image, config.max_bytes);
         } else {
