@@ -146,6 +146,12 @@ static void otsu(void **state)
     double threshold;
     assert_int_equal(slc_image_otsu(&two, &threshold, NULL), SLC_OK);
     assert_near(threshold, 16, 0);
+    /* Of an even number of thresholds the lower of the two in the middle: 11 to 20. */
+    for (size_t i = 0; i < sizeof grey; i++) {
+        grey[i] = i % 3 == 0 ? 10 : 20;
+    }
+    assert_int_equal(slc_image_otsu(&two, &threshold, NULL), SLC_OK);
+    assert_near(threshold, 15, 0);
     memset(grey, 77, sizeof grey);
     assert_int_equal(slc_image_otsu(&two, &threshold, NULL), SLC_OK);
     assert_near(threshold, 78, 0);

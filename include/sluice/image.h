@@ -41,10 +41,10 @@ SLC_API size_t slc_image_row_bytes(slc_image_type type, size_t width);
 
 /* Otsu's threshold (IEEE Trans. SMC 9, 1979, 62): the value that separates the pixels into two classes, those
  * below and those at or above it, with the largest variance between the classes; of several such values the
- * middle one. 8- and 16-bit images: over all values. 32-bit and float images: over 65536 equal bins between
- * their finite extremes, NaN and infinities left out. An image of one single value gives that value + 1 (in
- * a float image the next larger number), so that nothing is foreground. SLC_ERR_USAGE for rows of bits, for
- * an image that is not as told above, and for a float image without a finite pixel. */
+ * middle one, the lower of two. 8- and 16-bit images: over all values. 32-bit and float images: over 65536
+ * equal bins between their finite extremes, NaN and infinities left out. An image of one single value gives
+ * that value + 1 (in a float image the next larger number), so that nothing is foreground. SLC_ERR_USAGE for
+ * rows of bits, for an image that is not as told above, and for a float image without a finite pixel. */
 SLC_API slc_status slc_image_otsu(const slc_image *image, double *threshold, slc_error *error);
 
 #ifdef __cplusplus

@@ -23,9 +23,13 @@ equal "faults" "$(key out "sum(o['faults'].values())")" 0
 checksum=$(key out "o['checksum']")
 clusters=$(key out "o['clusters']")
 [ "$clusters" -gt 1000 ] || fail "only $clusters clusters"
+counts() { key out "[o[k] for k in o if k not in ('seconds', 'device')]"; }
+all_counts=$(counts)
+[ "$(key out "o['dead_column_digis'] > 0 and o['noisy_column_digis'] > 0")" = True ] || fail "no dead or noisy columns: $(cat out)"
 for batch in 1 5 12; do
     for threads in 1 3; do
         cms --batch $batch --threads $threads
+        equal "all counts with batches of $batch and $threads threads" "$(counts)" "$all_counts"
         equal "checksum with batches of $batch and $threads threads" "$(key out "o['checksum']")" "$checksum"
     done
 done
@@ -46,6 +50,8 @@ equal "checksum with --device cpu" "$(key out "o['checksum']")" "$checksum"
 cms --min-charge 0 --min-charge-layer1 0
 all=$(key out "o['clusters']")
 [ "$all" -gt "$clusters" ] || fail "the charge cut removes nothing"
+equal "digis that are in no cluster, though none is cut" "$(key out "o['words']['digis'] - o['pixels']")" \
+    "$(key out "o['dead_column_digis'] + o['noisy_column_digis'] + o['digis_without_gains']")"
 cms --min-charge 1000000 --min-charge-layer1 1000000
 equal "clusters above a million electrons" "$(key out "o['clusters']")" 0
 for policy in sum first largest; do
