@@ -435,8 +435,16 @@ static int process(slc_cluster_job *job)
 {
     slc_cli_catch_signals();
     job->reads_once = slc_cli_reads_once(job->inputs, job->n_inputs);
-    const bool good = close_output(job, process_inputs(job));
-    if (good) {
+    const bool processed = process_inputs(job);
+    bool good = processed;
+    if (good && !job->useful && !slc_cli_interrupted()) {
+        good = false;
+        if (job->options->output != NULL || job->options->labels != NULL) {
+            slc_cli_say("cluster", "no pixels were read: no file was written");
+        }
+    }
+    good = close_output(job, good);
+    if (processed) {
         slc_cluster_print_notes(job);
     }
     bool told = true;
@@ -448,7 +456,7 @@ static int process(slc_cluster_job *job)
     if (slc_cli_interrupted()) {
         told = slc_cli_finish_output() && told; /* the process ends by the signal, and then nobody does */
     }
-    return good && told ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    return good && told && !job->failed ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
 static int run(int argc, char **argv)

@@ -64,6 +64,7 @@ typedef struct slc_cluster_job {
     bool times_asked;      /* --features names times */
     bool has_times;        /* clusters have times where their input has some */
     double unit_seconds;   /* of --time-unit; 0: ticks */
+    bool failed, useful;   /* an input had no pixels, which has been told; one had some */
     bool begun;            /* the first input was opened, and decides */
     uint32_t with;         /* what clusters have: SLC_PIXEL_Z, SLC_PIXEL_TIME */
     double tick_seconds;   /* of the times in the output; 0: nobody tells */

@@ -188,6 +188,27 @@ static bool has_pixels(slc_cluster_reading *r)
     return slc_cluster_complain(r);
 }
 
+/* An input without a pixel to cluster is an error, but other inputs count. A stream from standard input may
+ * be live: that nothing came before its end or a signal is told, and is no error. */
+static void tell_nothing(slc_cluster_reading *r)
+{
+    const slc_cluster_input *done = r->done;
+    const char *path = r->job->inputs[r->input - 1];
+    const bool live = done->cut || (done->is_stream && done->disorder >= 0 && strcmp(path, "-") == 0);
+    if (done->counts.pixels == 0) {
+        slc_cli_say("cluster", "%s: there are no pixels in it", path);
+    } else if (done->outside == done->counts.pixels) {
+        slc_cli_say("cluster",
+                    "%s: all of its %" PRIu64 " pixels are outside of the sensor: is --size right?", path,
+                    done->outside);
+    } else {
+        r->job->useful = true;
+        return;
+    }
+    r->job->useful = r->job->useful || live;
+    r->job->failed = r->job->failed || !live;
+}
+
 /* What this input is, and what was asked for of it, must go together. */
 static bool suits(slc_cluster_reading *r)
 {
@@ -236,7 +257,11 @@ static bool read_input(slc_cluster_reading *r)
         done->cut = done->is_stream && done->disorder >= 0;
         good = done->cut;
     }
-    return good && has_pixels(r);
+    good = good && has_pixels(r);
+    if (good) {
+        tell_nothing(r);
+    }
+    return good;
 }
 
 bool slc_cluster_job_input(slc_cluster_job *job, int input)

@@ -250,9 +250,10 @@ static bool open_outputs(slc_cms_job *job, const char *command_line)
 /* Each output stands for itself; a run that read nothing replaces no earlier result. */
 static void finish_outputs(slc_cms_job *job)
 {
-    const bool keep = job->totals.events > 0;
+    const bool keep = job->useful;
     if (!keep && (job->hdf5 != NULL || job->table != NULL)) {
-        slc_cli_say("cms", "no events were read: no file was written");
+        slc_cli_say("cms", "%s: no file was written",
+                    job->totals.events == 0 ? "no events were read" : "nothing of this detector was read");
     }
     if (job->hdf5 != NULL && keep) {
         job->failed = slc_io_hdf5_finish(job->hdf5, &job->error) != SLC_OK || job->failed;
@@ -295,6 +296,9 @@ static int process(slc_cms_job *job, int n_inputs, char **inputs, const char *co
     job->totals.seconds_total = slc_clock_seconds() - began;
     job->error = (slc_error){0};
     finish_outputs(job);
+    if (!job->useful && job->totals.lost_events == 0) {
+        return SLC_CLI_FAILED; /* which has been told: a table of zeros would be no result */
+    }
     if (!job->options->json) {
         slc_cms_print_text(job);
     } else if (!slc_cms_print_json(job)) {

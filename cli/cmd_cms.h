@@ -54,6 +54,9 @@ typedef struct slc_cms_job {
     const char *path; /* the input at hand */
     slc_io_source *source;
     slc_faults input_faults, ending;
+    struct slc_cms_input { /* what there was in it */
+        uint64_t fragments, data, digis, beyond;
+    } input;
     slc_status read_status;
     slc_error read_error;
     slc_io_hdf5_writer *hdf5;  /* NULL without -o */
@@ -62,6 +65,7 @@ typedef struct slc_cms_job {
     slc_cli_progress progress;
     slc_error error;
     bool told, failed;
+    bool useful; /* an input had what is read here */
 } slc_cms_job;
 
 /* Slots, and the list of chains. */

@@ -8,6 +8,7 @@
 #include "cmd_cms.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- reading, working, writing ------------------------------------------------------------------------- */
 
@@ -88,6 +89,10 @@ static void add_to_totals(slc_cms_job *job, const slc_cms_result *result)
     for (size_t i = 0; i < result->clusters.head.size; i++) {
         totals->pixels += result->clusters.n_pixels[i];
     }
+    job->input.fragments += result->n_fragments;
+    job->input.data += result->words.words - result->words.empty - result->words.errors;
+    job->input.digis += result->words.digis + result->words.bad_roc;
+    job->input.beyond += result->columns.beyond + result->words.bad_roc;
     for (size_t i = 0; i < SLC_CMS_STAGES; i++) {
         totals->seconds[i] += result->seconds[i];
     }
@@ -154,6 +159,26 @@ static bool take_end(slc_cms_job *job)
     return judge(job, &job->ending);
 }
 
+/* An input without digis is a quiet detector; one whose fragments or words are none of this detector, of this
+ * cabling or of these gains, is the wrong file. */
+static void judge_input(slc_cms_job *job, uint64_t events)
+{
+    const char *missing = NULL;
+    if (job->input.fragments == 0) {
+        missing = "a sound fragment of the pixel detector (FED 1200 to 1349)";
+    } else if (job->input.data > 0 && job->input.digis == 0) {
+        missing = "a digi of a chip that the cabling has";
+    } else if (job->input.digis > 0 && job->input.beyond == job->input.digis) {
+        missing = "a digi of a module that is unpacked and that the gains have";
+    }
+    if (missing != NULL && events > 0) {
+        slc_cli_say("cms", "%s: none of its %llu events has %s", job->path, (unsigned long long)events,
+                    missing);
+        job->failed = true;
+    }
+    job->useful = job->useful || (missing == NULL && events > 0);
+}
+
 static void tell_input(slc_cms_job *job)
 {
     slc_io_totals read;
@@ -168,6 +193,7 @@ static void tell_input(slc_cms_job *job)
                     (unsigned long long)read.events);
         job->failed = true;
     }
+    judge_input(job, read.events);
     if (!job->options->quiet) {
         slc_cli_tell_faults("cms", job->path, "FED", &job->input_faults);
     }
@@ -182,6 +208,7 @@ static bool run_input(slc_cms_job *job)
                                    .begin = slc_cms_job_begin,
                                    .stop = slc_cli_stop};
     job->read_status = SLC_OK;
+    memset(&job->input, 0, sizeof job->input);
     slc_faults_reset(&job->input_faults);
     slc_faults_reset(&job->ending);
     if (slc_run_pipeline(&job->pipeline, &stages, NULL, &job->error) != SLC_OK) {

@@ -527,6 +527,12 @@ static int process(job *j, const char *path)
     if (j->input != NULL) {
         slc_io_pet_list_totals_of(j->input, &j->totals);
     }
+    /* That there are none is an answer, but nothing to convert; YRT has no head, so that such a file is
+     * empty. */
+    if (status == SLC_OK && j->totals.prompts + j->totals.delayeds == 0 &&
+        (j->options->to != NULL || j->from == SLC_IO_PET_YRT)) {
+        status = slc_fail(&j->error, SLC_ERR_FORMAT, "%s: there are no coincidences in it", path);
+    }
     status = status == SLC_OK ? finish(j) : status;
     if (status != SLC_OK) {
         slc_cli_say("pet list", "%s", j->error.text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The VELO's geometry: file image, design values, and the two against each other. */
 #include <sluice/io.h>
-#include <sluice/velo_geometry.h>
+#include <sluice/velo.h>
 
 #include <math.h>
 #include <setjmp.h>
@@ -49,6 +49,49 @@ static void refuses_damage(void **state)
     assert_non_null(strstr(error.text, "finite"));
 }
 
+/* Each value that a detector cannot have, alone in a sound geometry. */
+static void refuses_what_is_no_detector(void **state)
+{
+    (void)state;
+    static slc_velo_geometry geometry, back;
+    static uint8_t bytes[SLC_VELO_GEOMETRY_BYTES];
+    const struct {
+        float *at;
+        float value;
+        size_t byte;
+        const char *name;
+    } cases[] = {
+        {&geometry.module_z_mm[7], -212.5f, 8 + 4 * 7, "module_z[7]"},
+        {&geometry.module_z_mm[51], 20000, 8 + 4 * 51, "module_z[51]"},
+        {&geometry.module_z_mm[0], NAN, 8, "module_z[0]"},
+        {&geometry.local_x_mm[767], 0, 224 + 4 * 767, "local_x[767]"},
+        {&geometry.local_x_mm[3], -INFINITY, 224 + 4 * 3, "local_x[3]"},
+        {&geometry.x_pitch_mm[0], 0, 3304, "x_pitch[0]"},
+        {&geometry.x_pitch_mm[767], -0.055f, 3304 + 4 * 767, "x_pitch[767]"},
+        {&geometry.to_global[0][0], 0, 6392, "ltg[0]"},
+        {&geometry.to_global[207][8], 0, 6392 + 48 * 207, "ltg[2484]"},
+        {&geometry.to_global[5][1], 0.1f, 6392 + 48 * 5, "ltg[60]"},
+        {&geometry.to_global[5][10], -1e30f, 6392 + 48 * 5 + 40, "ltg[70]"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        slc_error error = {0};
+        char place[64];
+        slc_velo_geometry_ideal(&geometry);
+        assert_int_equal(slc_velo_geometry_check(&geometry, &error), SLC_OK);
+        *cases[i].at = cases[i].value;
+        assert_int_equal(slc_velo_geometry_check(&geometry, &error), SLC_ERR_FORMAT);
+        assert_non_null(strstr(error.text, cases[i].name));
+        slc_velo_geometry_store(&geometry, bytes);
+        assert_int_equal(slc_velo_geometry_parse(bytes, sizeof bytes, &back, &error), SLC_ERR_FORMAT);
+        (void)snprintf(place, sizeof place, "VELO geometry: byte %zu: %s = ", cases[i].byte, cases[i].name);
+        assert_int_equal(strncmp(error.text, place, strlen(place)), 0);
+        slc_velo_chain *chain;
+        slc_velo_config config;
+        slc_velo_config_default(&config);
+        assert_int_equal(slc_velo_chain_open(&config, &geometry, &chain, &error), SLC_ERR_FORMAT);
+    }
+}
+
 static void known_positions(void **state)
 {
     (void)state;
@@ -91,9 +134,8 @@ static void ideal_equals_reference_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stores_and_parses),
-        cmocka_unit_test(refuses_damage),
-        cmocka_unit_test(known_positions),
+        cmocka_unit_test(stores_and_parses),           cmocka_unit_test(refuses_damage),
+        cmocka_unit_test(refuses_what_is_no_detector), cmocka_unit_test(known_positions),
         cmocka_unit_test(ideal_equals_reference_file),
     };
     const char *folder = getenv("SLUICE_TEST_DATA");

@@ -46,6 +46,7 @@ typedef struct slc_cms_result {
     slc_cms_modules modules;
     slc_cms_clusters clusters;
     uint64_t first_event;
+    uint64_t n_fragments; /* sound ones; 0 for events that come as digis */
     slc_cms_word_counts words;
     slc_cms_calibrate_counts columns;
     slc_faults faults;

@@ -70,8 +70,8 @@ SLC_API uint64_t slc_velo_result_checksum(const slc_velo_result *result, uint64_
 
 typedef struct slc_velo_chain slc_velo_chain;
 
-/* `geometry` is copied; NULL means the ideal one. SLC_ERR_USAGE for a configuration out of range, named in
- * *error. */
+/* `geometry` is copied; NULL means the ideal one. SLC_ERR_USAGE for a configuration out of range, and what
+ * slc_velo_geometry_check says of the geometry, named in *error. */
 SLC_API slc_status slc_velo_chain_open(const slc_velo_config *config, const slc_velo_geometry *geometry,
                                        slc_velo_chain **chain, slc_error *error);
 SLC_API void slc_velo_chain_close(slc_velo_chain *chain);

@@ -30,7 +30,14 @@ typedef struct slc_velo_geometry {
 /* The design geometry (no misalignment), as in LHCb's simulation of the upgrade. */
 SLC_API void slc_velo_geometry_ideal(slc_velo_geometry *geometry);
 
-/* Reads the image of a velo_geometry.bin. SLC_ERR_FORMAT if counts, size or values (finite) are wrong. */
+/* Can it be a detector's? SLC_ERR_FORMAT names the first value that cannot: one that is not finite or beyond
+ * 10 m, modules that are not one after the other in z, columns that are not one beside the other, a pitch
+ * that is not above 0, and axes of a sensor (the rows of its rotation) that are not about of length 1 and at
+ * right angles to each other. */
+SLC_API slc_status slc_velo_geometry_check(const slc_velo_geometry *geometry, slc_error *error);
+
+/* Reads the image of a velo_geometry.bin. SLC_ERR_FORMAT if counts or size are wrong, or values as above,
+ * with the byte. */
 SLC_API slc_status slc_velo_geometry_parse(const void *bytes, size_t size, slc_velo_geometry *geometry,
                                            slc_error *error);
 /* The inverse: writes SLC_VELO_GEOMETRY_BYTES bytes. */

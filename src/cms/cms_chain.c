@@ -325,6 +325,7 @@ slc_status slc_cms_chain_run(slc_cms_chain *chain, const slc_batch *batch, slc_c
     begin_batch(result, batch->first_event);
     double time = slc_clock_seconds();
     slc_status status = slc_cms_index_run(batch, &chain->fragments, &result->faults);
+    result->n_fragments = chain->fragments.head.size;
     if (status == SLC_OK && chain->cuda != NULL) {
         status = slc_cms_cuda_run(chain->cuda, batch, &chain->fragments, result, error);
         take_time(result, SLC_CMS_STAGE_DECODE, &time);
@@ -349,6 +350,7 @@ slc_status slc_cms_chain_run(slc_cms_chain *chain, const slc_batch *batch, slc_c
 slc_status slc_cms_chain_run_digis(slc_cms_chain *chain, slc_cms_result *result, slc_error *error)
 {
     begin_batch(result, result->first_event);
+    result->n_fragments = 0;
     result->words.digis = result->digis.head.size;
     if (chain->cuda != NULL) {
         double time = slc_clock_seconds();

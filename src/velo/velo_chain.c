@@ -100,7 +100,8 @@ slc_status slc_velo_chain_open(const slc_velo_config *config, const slc_velo_geo
                                slc_velo_chain **chain, slc_error *error)
 {
     *chain = NULL;
-    const slc_status status = check_config(config, error);
+    slc_status status = check_config(config, error);
+    status = status == SLC_OK && geometry != NULL ? slc_velo_geometry_check(geometry, error) : status;
     if (status != SLC_OK) {
         return status;
     }

@@ -85,10 +85,92 @@ static void list_tables(slc_velo_geometry *geometry, table tables[4])
     tables[3] = (table){"ltg", SLC_VELO_SENSORS, 12, geometry->to_global[0]};
 }
 
+/* ---- values that can be ------------------------------------------------------------------------- */
+
+/* The first value that cannot be: entry `at` of a table. */
+typedef struct flaw {
+    uint32_t table;
+    size_t at;
+    const char *why; /* NULL: there is none */
+} flaw;
+
+static const char *why_not_axis(const float *g)
+{
+    static const char *const text = "is of axes that are not of length 1 and at right angles";
+    const float tolerance = 0.1f; /* misalignment is far smaller, and what is degenerate far beyond */
+    for (int i = 0; i < 9; i += 3) {
+        for (int k = i; k < 9; k += 3) {
+            const float product = g[i] * g[k] + g[i + 1] * g[k + 1] + g[i + 2] * g[k + 2];
+            if (!(fabsf(product - (i == k ? 1.0f : 0.0f)) <= tolerance)) {
+                return text;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* What is wrong with a finite value beside the one before it. */
+static const char *why_not(uint32_t which, const float *values, size_t at)
+{
+    enum { MODULE_Z, LOCAL_X, X_PITCH, TO_GLOBAL };
+    switch (which) {
+    case MODULE_Z:
+    case LOCAL_X:
+        return at > 0 && !(values[at] > values[at - 1]) ? "is not above the one before it" : NULL;
+    case X_PITCH:
+        return values[at] > 0 ? NULL : "is not above 0";
+    case TO_GLOBAL:
+    default:
+        return at % 12 == 0 ? why_not_axis(values + at) : NULL;
+    }
+}
+
+static size_t count_of(const table *t)
+{
+    return (size_t)(t->rows * (t->columns > 0 ? t->columns : 1));
+}
+
+static flaw find_flaw(slc_velo_geometry *geometry)
+{
+    const float most_mm = 1e4f;
+    table tables[4];
+    list_tables(geometry, tables);
+    for (uint32_t t = 0; t < 4; t++) {
+        const float *values = tables[t].values;
+        for (size_t i = 0; i < count_of(&tables[t]); i++) {
+            if (!(fabsf(values[i]) <= most_mm)) {
+                return (flaw){t, i, isfinite(values[i]) ? "is beyond 10 m" : "is not a finite number"};
+            }
+        }
+        for (size_t i = 0; i < count_of(&tables[t]); i++) {
+            const char *why = why_not(t, values, i);
+            if (why != NULL) {
+                return (flaw){t, i, why};
+            }
+        }
+    }
+    return (flaw){0, 0, NULL};
+}
+
+slc_status slc_velo_geometry_check(const slc_velo_geometry *geometry, slc_error *error)
+{
+    table tables[4];
+    slc_velo_geometry copy = *geometry;
+    const flaw found = find_flaw(&copy);
+    if (found.why == NULL) {
+        return SLC_OK;
+    }
+    list_tables(&copy, tables);
+    const table *t = &tables[found.table];
+    return slc_fail(error, SLC_ERR_FORMAT, "VELO geometry: %s[%zu] = %g %s", t->name, found.at,
+                    (double)t->values[found.at], found.why);
+}
+
 slc_status slc_velo_geometry_parse(const void *bytes, size_t size, slc_velo_geometry *geometry,
                                    slc_error *error)
 {
     const uint8_t *at = bytes;
+    size_t first[4]; /* byte of each table's first value */
     if (size != SLC_VELO_GEOMETRY_BYTES) {
         return slc_fail(error, SLC_ERR_FORMAT, "VELO geometry: %zu bytes, must be %d", size,
                         SLC_VELO_GEOMETRY_BYTES);
@@ -106,14 +188,17 @@ slc_status slc_velo_geometry_parse(const void *bytes, size_t size, slc_velo_geom
                                 (unsigned long long)slc_load_u64(at), (unsigned long long)expected[k]);
             }
         }
-        const uint64_t n = tables[t].rows * (tables[t].columns > 0 ? tables[t].columns : 1);
-        for (uint64_t i = 0; i < n; i++, at += 4) {
+        first[t] = (size_t)(at - (const uint8_t *)bytes);
+        for (size_t i = 0; i < count_of(&tables[t]); i++, at += 4) {
             tables[t].values[i] = slc_load_f32(at);
-            if (!isfinite(tables[t].values[i])) {
-                return slc_fail(error, SLC_ERR_FORMAT, "VELO geometry: byte %td: %s is not a finite number",
-                                at - (const uint8_t *)bytes, tables[t].name);
-            }
         }
+    }
+    const flaw found = find_flaw(&read);
+    if (found.why != NULL) {
+        const table *t = &tables[found.table];
+        return slc_fail(error, SLC_ERR_FORMAT, "VELO geometry: byte %zu: %s[%zu] = %g %s",
+                        first[found.table] + 4 * found.at, t->name, found.at, (double)t->values[found.at],
+                        found.why);
     }
     *geometry = read;
     return SLC_OK;

@@ -362,8 +362,10 @@ equal "names" "$(h5dump -a /clusters/inputs c.h5 | grep -o '"[^"]*csv"' | tr '\n
 cluster stream.csv --time-window 64ticks -o c.h5
 equal "nobody tells a tick" "$(h5dump -A c.h5 | grep -c tick_seconds)" 0
 cluster frames.csv -o c.h5
-printf 'frame,x,y\n' >nothing.csv # no event, no group
-cluster nothing.csv -o d.h5
+printf 'frame,x,y\n' >nothing.csv # no event, no file
+run cluster --quiet nothing.csv -o d.h5
+want 1
+want_no_file d.h5
 equal "frames" "$(offsets c.h5 | tr ',' '\n' | wc -l)" 6
 for unit in ns:1.5625:1e-9 ps:1562.5:1e-9 us:0.0015625:1e-12; do
     name=${unit%%:*}
