@@ -96,7 +96,8 @@ bool slc_pet_acquire_tell_losses(const slc_pet_acquire_job *job)
     const slc_run_pet_counts *c = &job->counts;
     const uint64_t drops = c->kernel_drops + c->ring_drops, lost = c->lost > drops ? c->lost : drops;
     const uint64_t frames = c->lost_frames + c->unwritten_frames;
-    const bool too_many = slc_pet_loss_is_large(frames, c->frames);
+    const uint64_t kept = c->frames - c->left_out;
+    const bool too_many = slc_pet_loss_is_large(frames, kept);
     if (c->unwritten > 0) {
         slc_cli_say("pet acquire",
                     "%" PRIu64 " datagrams with %" PRIu64
@@ -113,7 +114,7 @@ bool slc_pet_acquire_tell_losses(const slc_pet_acquire_job *job)
                     " frames (%.3g %%): %s; the system dropped %" PRIu64 ", and %" PRIu64
                     " more while the ring was full",
                     lost, c->lost_frames,
-                    100 * slc_cli_ratio((double)c->lost_frames, (double)c->lost_frames + (double)c->frames),
+                    100 * slc_cli_ratio((double)c->lost_frames, (double)c->lost_frames + (double)kept),
                     counters, c->kernel_drops, c->ring_drops);
     }
     if (c->malformed > 0) {
@@ -123,6 +124,7 @@ bool slc_pet_acquire_tell_losses(const slc_pet_acquire_job *job)
                     "frames are used",
                     c->malformed);
     }
+    slc_pet_unused_tell("pet acquire", "", c->repeated, c->foreign);
     if (too_many && !job->options->tolerate_loss) {
         slc_cli_say("pet acquire", "more than 0.1 %% of the frames: exit status 1 (--tolerate-loss: 0)");
     }
@@ -133,15 +135,15 @@ bool slc_pet_acquire_tell_losses(const slc_pet_acquire_job *job)
 
 static void print_modules(const slc_run_pet_counts *c)
 {
-    (void)printf("%-8s %12s %14s %10s %10s %10s %10s %9s\n", "module", "datagrams", "frames", "lost",
-                 "malformed", "reordered", "repeated", "restarts");
+    (void)printf("%-8s %12s %14s %10s %10s %10s %10s %10s %9s\n", "module", "datagrams", "frames", "lost",
+                 "malformed", "reordered", "repeated", "foreign", "restarts");
     for (int i = 0; i < SLC_PET_MAX_MODULES; i++) {
         const slc_run_pet_module *m = &c->module[i];
         if (m->datagrams > 0) {
             (void)printf("%-8d %12" PRIu64 " %14" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64
-                         " %10" PRIu64 " %9" PRIu64 "\n",
+                         " %10" PRIu64 " %10" PRIu64 " %9" PRIu64 "\n",
                          i, m->datagrams, m->frames, m->lost, m->malformed, m->reordered, m->repeated,
-                         m->restarts);
+                         m->foreign, m->restarts);
         }
     }
 }
@@ -201,6 +203,11 @@ void slc_pet_acquire_print_text(const slc_pet_acquire_job *job)
                      "not written", c->unwritten, c->unwritten_frames);
     }
     (void)printf("  %-14s %" PRIu64 " datagrams\n", "malformed", c->malformed);
+    if (c->left_out > 0) {
+        (void)printf("  %-14s %" PRIu64 " frames, of %" PRIu64 " repeated and %" PRIu64
+                     " foreign datagrams\n",
+                     "left out", c->left_out, c->repeated, c->foreign);
+    }
     (void)printf("  %-14s %.1f %% at the fullest\n", "ring", 100 * c->ring_fill);
     if (job->options->output != NULL) {
         (void)printf("  %-14s %" PRIu64 " bytes, %" PRIu64 " files\n", "written", c->written_bytes, c->files);
@@ -220,11 +227,11 @@ static json_t *modules_json(const slc_run_pet_counts *c)
         const slc_run_pet_module *m = &c->module[i];
         if (m->datagrams > 0) {
             (void)json_array_append_new(
-                array, json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "module", i, "datagrams",
+                array, json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "module", i, "datagrams",
                                  (json_int_t)m->datagrams, "frames", (json_int_t)m->frames, "lost",
                                  (json_int_t)m->lost, "malformed", (json_int_t)m->malformed, "reordered",
-                                 (json_int_t)m->reordered, "repeated", (json_int_t)m->repeated, "restarts",
-                                 (json_int_t)m->restarts));
+                                 (json_int_t)m->reordered, "repeated", (json_int_t)m->repeated, "foreign",
+                                 (json_int_t)m->foreign, "restarts", (json_int_t)m->restarts));
         }
     }
     return array;
@@ -273,6 +280,9 @@ bool slc_pet_acquire_print_json(const slc_pet_acquire_job *job)
         (void)json_object_set_new(
             object, "lost",
             job->config.raw.payload.sequence_bytes > 0 ? json_integer((json_int_t)c->lost) : json_null());
+        (void)json_object_set_new(object, "repeated", json_integer((json_int_t)c->repeated));
+        (void)json_object_set_new(object, "foreign", json_integer((json_int_t)c->foreign));
+        (void)json_object_set_new(object, "left_out", json_integer((json_int_t)c->left_out));
         (void)json_object_set_new(object, "lost_frames", json_integer((json_int_t)c->lost_frames));
         (void)json_object_set_new(object, "unwritten", json_integer((json_int_t)c->unwritten));
         (void)json_object_set_new(object, "unwritten_frames", json_integer((json_int_t)c->unwritten_frames));

@@ -25,6 +25,7 @@ static slc_status read_through(job *j, step take, void *context)
     const bool first = j->frames == 0;
     size_t n = 0;
     slc_status status = SLC_OK;
+    inputs.tolerate_loss = true; /* there are enough others: what is lost is told */
     while (status == SLC_OK && slc_pet_inputs_read(&inputs, frames, AT_ONCE, &n) == SLC_OK) {
         status = slc_cli_interrupted() ? SLC_END : take(j, frames, n, false, context);
         slc_cli_progress_show(&j->progress, slc_pet_inputs_frames(&inputs), first ? 0 : j->frames);

@@ -19,12 +19,13 @@ typedef struct convert_options {
     slc_pet_frame_words frames;
     const char *energies, *output;
     uint64_t batch, threads;
-    bool series, json, quiet;
+    bool series, tolerate_loss, json, quiet;
 } convert_options;
 
 static const slc_cli_option options_table[] = {
     SLC_PET_FRAME_OPTIONS(convert_options),
     SLC_PET_SERIES_OPTION(convert_options),
+    SLC_PET_TOLERATE_OPTION(convert_options),
     {.name = "energies",
      .value = "LOW:HIGH",
      .kind = SLC_CLI_TEXT,
@@ -59,7 +60,7 @@ static const slc_cli_option options_table[] = {
      .letter = 'q',
      .kind = SLC_CLI_FLAG,
      .member = offsetof(convert_options, quiet),
-     .help = "no summary and no progress on standard error, only errors"},
+     .help = "no summary and no progress on standard error, only errors and what was lost"},
 };
 
 static void set_defaults(void *at)
@@ -106,18 +107,19 @@ static bool print_json(const job *j)
 {
     slc_faults faults = j->faults;
     slc_pet_inputs_faults(&j->inputs, &faults);
-    return slc_cli_print_json("pet convert",
-                              json_pack("{s:s, s:o, s:o, s:I, s:f, s:o}", "command", "pet convert", "convert",
-                                        slc_pet_convert_json(&j->counts), "faults",
-                                        slc_cli_faults_json(&faults), "missing_datagrams",
-                                        (json_int_t)slc_pet_inputs_missing(&j->inputs), "seconds", j->seconds,
-                                        "doubts", slc_pet_doubts_json(&j->inputs.seen, &j->tables)));
+    json_t *object = json_pack("{s:s, s:o, s:o, s:I, s:f, s:o}", "command", "pet convert", "convert",
+                               slc_pet_convert_json(&j->counts), "faults", slc_cli_faults_json(&faults),
+                               "missing_datagrams", (json_int_t)slc_pet_inputs_missing(&j->inputs), "seconds",
+                               j->seconds, "doubts", slc_pet_doubts_json(&j->inputs.seen, &j->tables));
+    if (object != NULL) {
+        slc_pet_losses_json(&j->inputs, object);
+    }
+    return slc_cli_print_json("pet convert", object);
 }
 
 static void tell(const job *j)
 {
     const slc_pet_convert_counts *c = &j->counts;
-    slc_pet_frame_faults_tell(&j->inputs, "pet convert", &j->faults);
     slc_cli_say("pet convert",
                 "%" PRIu64 " frames, %" PRIu64 " singles; dropped: %" PRIu64 " between crystals, %" PRIu64
                 " below and %" PRIu64 " above the energies; %" PRIu64 " turns of clocks, %" PRIu64
@@ -143,6 +145,7 @@ static int end(job *j, slc_status status)
     if (slc_cli_interrupted()) {
         return SLC_CLI_FAILED;
     }
+    slc_pet_frame_faults_tell(&j->inputs, "pet convert", &j->faults);
     if (j->options->json) {
         good = print_json(j) && good;
     } else if (!j->options->quiet) {
@@ -158,6 +161,7 @@ static int process(job *j, char **paths, int n)
         slc_cli_say("pet convert", "no memory for %" PRIu64 " frames", j->options->batch);
         return SLC_CLI_FAILED;
     }
+    j->inputs.tolerate_loss = j->options->tolerate_loss;
     slc_status status = slc_pet_convert_open(&j->config, &j->tables, &j->stage, &j->error);
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(COMMAND, "%s", j->error.text);

@@ -96,6 +96,7 @@ bool slc_pet_inputs_open(slc_pet_inputs *inputs, char **paths, int n)
 void slc_pet_inputs_close(slc_pet_inputs *inputs)
 {
     slc_io_pet_raw_close(inputs->raw);
+    slc_io_pet_raw_close(inputs->before);
     free(inputs->input);
     *inputs = (slc_pet_inputs){.n = 0};
 }
@@ -134,6 +135,29 @@ static slc_status check_series(slc_pet_inputs *inputs)
     return SLC_OK;
 }
 
+/* Behind the last input, or where the one that was opened does not go on there. */
+static void leave_before(slc_pet_inputs *inputs)
+{
+    if (inputs->before != NULL) {
+        slc_pet_losses_add(&inputs->losses, inputs->before);
+        slc_io_pet_raw_close(inputs->before);
+        inputs->before = NULL;
+    }
+}
+
+/* Opens input `at`, which takes over what is known of counters, if it is of the same acquisition. */
+static slc_status open_next(slc_pet_inputs *inputs)
+{
+    slc_pet_input *input = &inputs->input[inputs->at];
+    slc_status status = slc_io_pet_raw_open(input->path, &inputs->raw, &input->error);
+    status = status == SLC_OK ? check_series(inputs) : status;
+    if (status == SLC_OK && inputs->before != NULL && slc_io_pet_raw_go_on(inputs->raw, inputs->before)) {
+        slc_io_pet_raw_close(inputs->before);
+        inputs->before = NULL;
+    }
+    return status;
+}
+
 slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, size_t most, size_t *n)
 {
     *n = 0;
@@ -142,8 +166,7 @@ slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, si
         size_t taken = 0;
         slc_status status = SLC_OK;
         if (inputs->raw == NULL) {
-            status = slc_io_pet_raw_open(input->path, &inputs->raw, &input->error);
-            status = status == SLC_OK ? check_series(inputs) : status;
+            status = open_next(inputs);
         }
         if (status == SLC_OK) {
             status = slc_io_pet_raw_read(inputs->raw, frames + *n, most - *n, &taken, &input->faults,
@@ -162,9 +185,15 @@ slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, si
             input->datagrams = info.datagrams;
         }
         input->error.status = status == SLC_END ? SLC_OK : status;
-        slc_io_pet_raw_close(inputs->raw);
-        inputs->raw = NULL;
+        if (inputs->raw != NULL) {
+            leave_before(inputs);
+            inputs->before = inputs->raw;
+            inputs->raw = NULL;
+        }
         inputs->at++;
+    }
+    if (inputs->at == inputs->n) {
+        leave_before(inputs);
     }
     return *n > 0 ? SLC_OK : SLC_END;
 }
@@ -209,12 +238,10 @@ bool slc_pet_inputs_tell(const slc_pet_inputs *inputs, const char *command, bool
             slc_cli_say(command, "%" PRIu64 " datagrams of the acquisition between %s and %s are in neither",
                         gap, inputs->input[input->before].path, input->path);
         }
-        if (damaged || !quiet) {
-            slc_cli_tell_faults(command, input->path, "module", &input->faults);
-        }
+        slc_cli_tell_faults(command, input->path, "module", &input->faults);
         good = good && !damaged && gap == 0 && input->error.status == SLC_OK;
     }
-    return good;
+    return slc_pet_losses_tell(inputs, command) && good;
 }
 
 void slc_pet_frame_faults_tell(const slc_pet_inputs *inputs, const char *command, const slc_faults *faults)
@@ -276,11 +303,6 @@ bool slc_pet_most_lost_tell(const slc_pet_inputs *inputs, const char *command,
                     lost, c->frames);
     }
     return most_malformed || most_lost;
-}
-
-bool slc_pet_loss_is_large(uint64_t lost, uint64_t kept)
-{
-    return lost > 0 && (double)lost > 1e-3 * ((double)lost + (double)kept);
 }
 
 void slc_pet_doubts_tell(const char *command, const slc_pet_seen *seen, const slc_pet_tables *tables)

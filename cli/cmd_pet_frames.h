@@ -83,11 +83,21 @@ typedef struct slc_pet_input {
     uint64_t first, datagrams; /* numbers, in that, of its first and behind its last; 0: it has none */
 } slc_pet_input;
 
+/* By the sequence counters of datagrams, where there are any. */
+typedef struct slc_pet_losses {
+    bool known;
+    uint64_t lost, repeated, foreign; /* datagrams */
+    double lost_frames;               /* estimated: as many as the module's others have */
+} slc_pet_losses;
+
 typedef struct slc_pet_inputs {
     slc_pet_input *input;
     int n, at;
-    slc_io_pet_raw *raw; /* of input `at`; NULL: not opened yet */
-    slc_pet_seen seen;   /* of their frames */
+    slc_io_pet_raw *raw;    /* of input `at`; NULL: not opened yet */
+    slc_io_pet_raw *before; /* the last that was read, until it is known whether the next goes on there */
+    slc_pet_losses losses;  /* of those that are closed: of all at the end */
+    bool tolerate_loss;     /* the exit status does not tell of it */
+    slc_pet_seen seen;      /* of their frames */
 } slc_pet_inputs;
 
 /* False where there is no memory. */
@@ -97,8 +107,9 @@ void slc_pet_inputs_close(slc_pet_inputs *inputs);
  * cannot be opened, or read on, ends there, and the next is read; so does a file of an acquisition that has
  * been read, or that comes behind a later one. Says nothing: it may be called by any thread. */
 slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, size_t most, size_t *n);
-/* Tells what was wrong with the inputs. False where there was an error, bytes were skipped, or datagrams are
- * missing between two files of an acquisition: the exit status is then 1. This is told even under --quiet. */
+/* Tells what was wrong with the inputs. False where there was an error, bytes were skipped, datagrams are
+ * missing between two files of an acquisition, or too many were lost: the exit status is then 1. This is told
+ * even under --quiet. */
 bool slc_pet_inputs_tell(const slc_pet_inputs *inputs, const char *command, bool quiet);
 /* Tells the faults of frames, which are counted through all inputs. */
 void slc_pet_frame_faults_tell(const slc_pet_inputs *inputs, const char *command, const slc_faults *faults);
@@ -116,9 +127,26 @@ bool slc_pet_nothing_tell(const char *command, const slc_pet_convert_counts *cou
 bool slc_pet_most_lost_tell(const slc_pet_inputs *inputs, const char *command,
                             const slc_pet_convert_counts *counts);
 
+/* ---- cmd_pet_losses.c -------------------------------------------------------------------------- */
+
+/* --tolerate-loss, a flag of that name in a struct of options. */
+#define SLC_PET_TOLERATE_OPTION(options)                                                                     \
+    {                                                                                                        \
+        .name = "tolerate-loss", .kind = SLC_CLI_FLAG, .member = offsetof(options, tolerate_loss),           \
+        .help = "exit status 0 also where more than 0.1 % of the frames were lost"                           \
+    }
 /* Are so many lost frames, beside those that are kept, more than 0.1 % of all? The exit status is then 1,
  * unless --tolerate-loss says otherwise. */
 bool slc_pet_loss_is_large(uint64_t lost, uint64_t kept);
+/* Adds what a reader has counted. */
+void slc_pet_losses_add(slc_pet_losses *losses, const slc_io_pet_raw *raw);
+/* Tells them, under --quiet, too. False: the exit status is to be 1. */
+bool slc_pet_losses_tell(const slc_pet_inputs *inputs, const char *command);
+/* Of a file, or of "". */
+void slc_pet_unused_tell(const char *command, const char *path, uint64_t repeated, uint64_t foreign);
+void slc_pet_losses_json(const slc_pet_inputs *inputs, struct json_t *object);
+
+/* ---- counts ------------------------------------------------------------------------------------ */
 
 /* Counts of a conversion and of a sort as JSON; NULL where there is no memory. */
 /* Tells where frames show another scanner than that of the tables, also to those who want it quiet. */

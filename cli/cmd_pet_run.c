@@ -14,6 +14,7 @@
 static const slc_cli_option table[] = {
     SLC_PET_FRAME_OPTIONS(slc_pet_run_options),
     SLC_PET_SERIES_OPTION(slc_pet_run_options),
+    SLC_PET_TOLERATE_OPTION(slc_pet_run_options),
     SLC_PET_PROMPT_OPTIONS(slc_pet_run_options),
     SLC_PET_RUN_TIME_OPTIONS,
     {.name = "output",
@@ -31,7 +32,7 @@ static const slc_cli_option table[] = {
      .letter = 'q',
      .kind = SLC_CLI_FLAG,
      .member = offsetof(slc_pet_run_options, quiet),
-     .help = "print nothing but errors"},
+     .help = "print nothing but errors and what was lost"},
 };
 
 static void set_defaults(void *at)
@@ -90,9 +91,7 @@ static int end(slc_pet_run_job *job)
         job->failed = slc_pet_most_lost_tell(&job->inputs, "pet run", &job->totals.convert) || job->failed;
         slc_pet_run_outputs_finish(job);
     }
-    if (!o->quiet) {
-        slc_pet_frame_faults_tell(&job->inputs, "pet run", &job->faults);
-    }
+    slc_pet_frame_faults_tell(&job->inputs, "pet run", &job->faults);
     if (!slc_pet_late_tell("pet run", &job->totals.sort, job->config.sort.horizon_ps, o->quiet)) {
         job->failed = true;
     }
@@ -110,6 +109,7 @@ static int process(slc_pet_run_job *job, char **inputs, int n)
         slc_cli_say("pet run", "no memory for %d inputs", n);
         return SLC_CLI_FAILED;
     }
+    job->inputs.tolerate_loss = job->options->tolerate_loss;
     slc_status status = slc_pet_chain_open(&job->config, &job->tables, &job->chain, &job->error);
     status = status == SLC_OK ? slc_pet_run_outputs_open(job) : status;
     if (status != SLC_OK) {

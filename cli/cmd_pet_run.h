@@ -25,7 +25,7 @@ typedef struct slc_pet_run_options {
     const char *delayed, *horizon, *device;
     const char *output, *format, *tof, *singles, *late, *sinogram, *rates, *rate_plot, *bin, *dead_time;
     uint64_t ring_difference, tangential, batch, threads;
-    bool series, prompts, rebin, subtract, paralysable, json, quiet;
+    bool series, prompts, rebin, subtract, paralysable, tolerate_loss, json, quiet;
 } slc_pet_run_options;
 
 /* Rows for a table of options that has slc_pet_run_options as its struct, or as the first member of it. */

@@ -191,6 +191,7 @@ bool slc_pet_run_print_json(const slc_pet_run_job *job)
     if (object != NULL) {
         (void)json_object_set_new(object, "missing_datagrams",
                                   json_integer((json_int_t)slc_pet_inputs_missing(&job->inputs)));
+        slc_pet_losses_json(&job->inputs, object);
     }
     if (object != NULL && job->config.delayed) {
         (void)json_object_set_new(object, "delayeds", pairs_json(&job->totals.delayed));

@@ -53,7 +53,7 @@ sluice_test(test_sim_pet_randoms stages test_sim_pet_randoms.c ${pet_sim})
 sluice_core_test(test_sim_pet_memory stages "base;simd;pixel;velo;cms;pet;sim" test_sim_pet_memory.c)
 
 # Files: raw frames, list mode, sinograms, tables.
-foreach(part IN ITEMS raw raw_damage raw_series list place damage sinogram tables)
+foreach(part IN ITEMS sequence raw raw_damage raw_series raw_copies list place damage sinogram tables)
     sluice_test(test_io_pet_${part} formats test_io_pet_${part}.c)
 endforeach()
 target_link_libraries(test_io_pet_tables PRIVATE ${HDF5_C_LIBRARIES}) # it damages files by HDF5 itself
@@ -62,7 +62,7 @@ sluice_test(test_io_pet_stir "formats;data" test_io_pet_stir.c support/support.c
 target_link_libraries(test_io_pet_stir PRIVATE ZLIB::ZLIB)
 
 # Runs: acquisition over loopback, and what a run writes.
-foreach(part IN ITEMS sequence ring socket gaps acquire live)
+foreach(part IN ITEMS ring socket gaps acquire live)
     sluice_test(test_run_pet_${part} stages test_run_pet_${part}.c)
 endforeach()
 sluice_test(test_run_pet_output stages test_run_pet_output.c ${pet_frames})

@@ -160,7 +160,7 @@ static void test_malformed(void **state)
 
 static void send_numbers(scene *s)
 {
-    static const uint32_t numbers[] = {7, 8, 10, 9, 12, 12, 1000000, 0, 1, 4};
+    static const uint32_t numbers[] = {707, 708, 710, 709, 712, 712, 1000000, 713, 0, 1, 4};
     const int file = socket_to(s->address[0]);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         send_one(file, numbers[i], 255, 20);
@@ -180,13 +180,17 @@ static void test_counters(void **state)
         .header_bytes = 4, .sequence_bytes = 4, .sequence_big_endian = true};
     assert_int_equal(acquire(&s), SLC_OK);
     const slc_run_pet_module *m = &s.counts.module[255];
-    assert_int_equal(m->datagrams, 10);
-    assert_int_equal(m->lost, 1 + (1000000 - 13) + 2);
+    assert_int_equal(m->datagrams, 11);
+    assert_int_equal(m->lost, 1 + 2);
     assert_int_equal(m->reordered, 1);
     assert_int_equal(m->repeated, 1);
+    assert_int_equal(m->foreign, 1);
     assert_int_equal(m->restarts, 1);
+    assert_int_equal(s.counts.repeated, 1);
+    assert_int_equal(s.counts.foreign, 1);
+    assert_int_equal(s.counts.left_out, 2);
     assert_int_equal(s.counts.module[3].lost, 0);
-    assert_int_equal(s.counts.module[3].frames, 20);
+    assert_int_equal(s.counts.module[3].frames, 22);
     assert_int_equal(s.counts.lost, m->lost);
 }
 

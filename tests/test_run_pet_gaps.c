@@ -5,7 +5,6 @@
 
 #include <sluice/sim_pet.h>
 
-#include "io/io_pet_raw.h"
 #include "run/run_pet_acquire.h"
 
 #include <stdlib.h>
@@ -19,7 +18,7 @@ typedef struct scene {
     slc_run_pet_acquisition a;
     slc_run_pet_config config;
     slc_run_pet_counts counts;
-    uint8_t *block;
+    uint8_t *frames;
     _Atomic uint64_t until;
     _Atomic uint64_t given; /* frames, of calls that have begun */
     uint64_t at[MOST], skipped[MOST], gaps, lasts;
@@ -50,8 +49,12 @@ static bool on_live(void *context, const slc_run_pet_batch *batch)
 static uint64_t push(scene *s, uint64_t blocks, bool wait)
 {
     const uint64_t before = s->counts.live_skipped;
+    slc_run_pet_piece pieces[DATAGRAMS];
+    for (size_t i = 0; i < DATAGRAMS; i++) {
+        pieces[i] = (slc_run_pet_piece){s->frames + i * DATAGRAM * sizeof(slc_pet_frame), DATAGRAM};
+    }
     for (uint64_t i = 0; i < blocks; i++) {
-        slc_run_pet_live_push(s->a.live, s->block, wait, &s->counts);
+        slc_run_pet_live_push(s->a.live, pieces, DATAGRAMS, wait, &s->counts);
     }
     const uint64_t left = s->counts.live_skipped - before;
     assert_int_equal(left % FRAMES, 0);
@@ -65,11 +68,8 @@ static void begin(scene *s, const slc_pet_config *chain, const slc_pet_tables *t
     s->config.output = "a file"; /* that is not waited for the chain */
     s->a.config = &s->config;
     assert_int_equal(pthread_mutex_init(&s->a.mutex, NULL), 0);
-    const slc_io_pet_block head = {.payload = FRAMES * sizeof(slc_pet_frame),
-                                   .datagram = DATAGRAM * sizeof(slc_pet_frame)};
-    s->block = calloc(1, SLC_PET_RAW_BLOCK + head.payload); /* frames of module 0 at time 0 */
-    assert_non_null(s->block);
-    slc_io_pet_block_begin(s->block, &head);
+    s->frames = calloc(FRAMES, sizeof(slc_pet_frame)); /* of module 0 at time 0 */
+    assert_non_null(s->frames);
     assert_int_equal(slc_run_pet_live_open(&s->a, &s->a.live, NULL), SLC_OK);
 }
 
@@ -80,7 +80,7 @@ static void end(scene *s, pthread_t thread)
     (void)pthread_join(thread, NULL);
     slc_run_pet_live_close(s->a.live);
     (void)pthread_mutex_destroy(&s->a.mutex);
-    free(s->block);
+    free(s->frames);
 }
 
 static void wait_for(const scene *s, uint64_t frames)

@@ -171,12 +171,25 @@ static void test_group(void **state)
     (void)close(from);
 }
 
+/* A counter of 32 bits that begins again, and one that was looked at out of turn. */
+static void test_drops(void **state)
+{
+    (void)state;
+    uint64_t n = 0;
+    for (uint64_t true_number = 0; true_number < (UINT64_C(5) << 32); true_number += 1000000007) {
+        n = slc_run_pet_socket_count(n, (uint32_t)true_number);
+        assert_int_equal(n, true_number);
+        assert_int_equal(slc_run_pet_socket_count(n, (uint32_t)true_number - 5), n);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_wrong_addresses),
         cmocka_unit_test(test_group),
+        cmocka_unit_test(test_drops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

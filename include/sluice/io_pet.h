@@ -29,6 +29,20 @@ typedef struct slc_io_pet_payload {
 /* SLC_ERR_USAGE where the counter is not in the header. */
 SLC_API slc_status slc_io_pet_payload_check(const slc_io_pet_payload *payload, slc_error *error);
 
+/* What came of a module, by the sequence counter of its datagrams, where they have one. It is 32 or 64 bits
+ * wide and begins anywhere. The same number with the same content, among the last 4096, is a copy. A number
+ * from farther away, or one that has come with other content, is taken for somebody else's until the module's
+ * next datagram follows it: then more was lost than 4096, or the counter has begun again. */
+typedef struct slc_io_pet_module {
+    uint64_t datagrams, frames; /* all that came, also copies and foreign ones */
+    uint64_t malformed;         /* datagrams with bytes that are no whole frame; their whole frames count */
+    uint64_t lost;      /* datagrams whose numbers are missing; one that comes later is none any more */
+    uint64_t reordered; /* of those that came later than one with a higher number, up to 4096 later */
+    uint64_t repeated;  /* copies, which are left out */
+    uint64_t foreign;   /* of somebody else; left out, but for those that two or more together looked right */
+    uint64_t restarts;  /* times when the counter began again, or leapt by 2^31 or more */
+} slc_io_pet_module;
+
 typedef struct slc_io_pet_raw slc_io_pet_raw;
 /* "-" is standard input. */
 SLC_API slc_status slc_io_pet_raw_open(const char *path, slc_io_pet_raw **raw, slc_error *error);
@@ -39,9 +53,18 @@ SLC_API void slc_io_pet_raw_close(slc_io_pet_raw *raw); /* NULL is allowed */
 /* The next frames, at most `most` (> 0), into the caller's memory; SLC_END where there are none. Damaged
  * blocks are skipped up to the next good one and recorded in `faults` (may be NULL), as are datagrams with
  * bytes behind their last whole frame. Of a block that the file's end has cut, the whole datagrams are given.
- */
+ * Where datagrams have a sequence counter, copies and foreign ones are left out, which slc_io_pet_raw_modules
+ * tells. */
 SLC_API slc_status slc_io_pet_raw_read(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t most, size_t *n,
                                        slc_faults *faults, slc_error *error);
+/* What the sequence counters of the datagrams that were read tell, for SLC_PET_MAX_MODULES modules; NULL
+ * where the file tells of none. It is the reader's, and changes with each call that reads. */
+SLC_API const slc_io_pet_module *slc_io_pet_raw_modules(const slc_io_pet_raw *raw);
+/* `raw` has just been opened, and is the file that follows `before` in its acquisition, which was read to its
+ * end: what that knows of counters goes over to it, with its counts. Where datagrams between the two are
+ * missing, by their numbers in the acquisition, counters begin anew. False, and nothing is done, where the
+ * two are not of one acquisition. `before` is to be closed. */
+SLC_API bool slc_io_pet_raw_go_on(slc_io_pet_raw *raw, slc_io_pet_raw *before);
 /* The next frames are those of the first block from here on that was received at that time or later (ns since
  * 1970); SLC_END where there is none. With FILE.index it begins at the place that this names, else at the
  * beginning of the file. SLC_ERR_UNSUPPORTED for pipes and for files without heads. */

@@ -55,15 +55,8 @@ typedef struct slc_run_pet_config {
     bool (*stop)(void *context); /* asked at least ten times a second; may be NULL */
 } slc_run_pet_config;
 
-/* By the sequence counter, where payloads have one. It is 32 or 64 bits wide and begins anywhere. */
-typedef struct slc_run_pet_module {
-    uint64_t datagrams, frames;
-    uint64_t malformed; /* datagrams with bytes that are no whole frame; their whole frames count */
-    uint64_t lost;      /* datagrams whose numbers are missing; one that comes later is none any more */
-    uint64_t reordered; /* of those that came later than one with a higher number, up to 4096 later */
-    uint64_t repeated;  /* numbers that came again, or a single one from far away */
-    uint64_t restarts;  /* times when the counter began again, or leapt by 2^31 or more */
-} slc_run_pet_module;
+/* By the sequence counter, where payloads have one. */
+typedef slc_io_pet_module slc_run_pet_module;
 
 typedef struct slc_run_pet_counts {
     /* Received; bytes of datagrams. Where there is a file, these are in it; what was received and is not, as
@@ -75,11 +68,14 @@ typedef struct slc_run_pet_counts {
      * are in these two numbers. ring_drops are those that fell while a socket's thread waited for room in its
      * ring, because the writer was slow; kernel_drops the others, for want of room in the sockets. */
     uint64_t kernel_drops, ring_drops;
-    uint64_t lost, malformed; /* the modules' sums; malformed also datagrams too short to have a module */
+    /* The modules' sums; malformed also datagrams too short to have a module, each of which counts once: if
+     * it has a number that is missing, that is not lost. */
+    uint64_t lost, malformed, repeated, foreign;
     /* An estimate: frames of the lost datagrams, and of those that were dropped beyond them (nothing told of
      * them, for want of a counter or of a datagram behind them), by the average of what came. */
     uint64_t lost_frames;
-    uint64_t empty; /* of those: without a byte, so that they are not in the file */
+    uint64_t empty;    /* of those: without a byte, so that they are not in the file */
+    uint64_t left_out; /* frames of repeated and foreign datagrams: in the file, and not for the chain */
     /* Frames that are in the file, but that the chain was too slow for, or that came behind its failure. */
     uint64_t live_skipped;
     uint64_t live_gaps; /* how often it was too slow; each time it goes on when half of its queue is empty */

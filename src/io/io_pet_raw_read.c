@@ -6,6 +6,7 @@
  * datagrams are given, which no hash can confirm.
  */
 #include "io/io_pet_raw.h"
+#include "io/io_pet_sequence.h"
 #include "io/io_stream.h"
 
 #include <errno.h>
@@ -27,7 +28,12 @@ struct slc_io_pet_raw {
     bool inside;      /* a block is being given out */
     bool cut;         /* it is the last one, and not whole */
     slc_io_pet_block block;
-    uint32_t datagram, frame; /* the next to be given: datagram of the block, frame in it */
+    uint32_t datagram, frame; /* the next to be given: datagram of the block, frame of those `taken` of it */
+    bool is_taken;            /* the datagram, by the watch: */
+    slc_io_pet_taken taken;
+    slc_io_pet_watch *watch; /* over sequence counters; NULL: there are none */
+    bool goes_on; /* the first block is to be this one of the acquisition, or counters begin anew: */
+    uint64_t goes_on_at;
     uint64_t bare_frames;
 };
 
@@ -124,6 +130,9 @@ static slc_status begin(slc_io_pet_raw *raw, slc_error *error)
                                           .series = raw->head.series,
                                           .file = raw->head.file,
                                           .started_ns = raw->head.started_ns};
+        if (raw->head.payload.sequence_bytes > 0 && (raw->watch = slc_io_pet_watch_open()) == NULL) {
+            return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its counters", raw->stream.name);
+        }
     }
     return SLC_OK;
 }
@@ -167,8 +176,27 @@ void slc_io_pet_raw_close(slc_io_pet_raw *raw)
 {
     if (raw != NULL) {
         slc_io_stream_close(&raw->stream);
+        slc_io_pet_watch_close(raw->watch);
         free(raw);
     }
+}
+
+const slc_io_pet_module *slc_io_pet_raw_modules(const slc_io_pet_raw *raw)
+{
+    return raw->watch != NULL ? slc_io_pet_watch_modules(raw->watch) : NULL;
+}
+
+bool slc_io_pet_raw_go_on(slc_io_pet_raw *raw, slc_io_pet_raw *before)
+{
+    if (raw->watch == NULL || before->watch == NULL || raw->head.series != before->head.series) {
+        return false;
+    }
+    slc_io_pet_watch *old = raw->watch;
+    raw->watch = before->watch;
+    before->watch = old;
+    raw->goes_on = true;
+    raw->goes_on_at = before->info.datagrams;
+    return true;
 }
 
 void slc_io_pet_raw_info_of(const slc_io_pet_raw *raw, slc_io_pet_raw_info *info)
@@ -220,6 +248,11 @@ static void enter(slc_io_pet_raw *raw, const slc_io_pet_block *block)
     raw->cut = false;
     raw->block = *block;
     raw->datagram = raw->frame = 0;
+    raw->is_taken = false;
+    if (raw->goes_on && block->first != raw->goes_on_at) {
+        slc_io_pet_watch_break(raw->watch);
+    }
+    raw->goes_on = false;
     raw->info.time_ns = block->time_ns;
     raw->info.socket = block->socket;
     raw->info.first = raw->info.datagrams == 0 ? block->first : raw->info.first;
@@ -270,6 +303,40 @@ static slc_status look(slc_io_pet_raw *raw, slc_faults *faults, slc_error *error
 
 /* ---- frames ------------------------------------------------------------------------------------ */
 
+/* What is used of the datagram at hand, which begins there. */
+static void take_datagram(slc_io_pet_raw *raw, const uint8_t *datagram, uint32_t size, uint64_t offset,
+                          slc_faults *faults)
+{
+    const slc_io_pet_block *b = &raw->block;
+    const uint32_t room = size > b->header_bytes ? size - b->header_bytes : 0;
+    raw->taken = (slc_io_pet_taken){.n = room / SLC_PET_FRAME_BYTES};
+    if (raw->watch != NULL) {
+        raw->taken = slc_io_pet_watch_take(raw->watch, &raw->info.payload, datagram, size);
+    }
+    raw->is_taken = true;
+    raw->frame = 0;
+    if (size < b->header_bytes || room % SLC_PET_FRAME_BYTES != 0) {
+        note(faults, SLC_FAULT_PET_DATAGRAM, b->first + raw->datagram, offset);
+    }
+}
+
+/* Some of the frames that are taken of the datagram at hand, those that were held before it first. */
+static void give_some(slc_io_pet_raw *raw, const uint8_t *own, slc_pet_frame *frames, size_t most, size_t *n)
+{
+    const slc_io_pet_taken *t = &raw->taken;
+    for (int part = 0; part < 2; part++) {
+        const uint32_t before = part == 0 ? 0 : t->n_held, end = part == 0 ? t->n_held : t->n_held + t->n;
+        if (raw->frame < end && *n < most) {
+            const size_t left = end - raw->frame, some = left < most - *n ? left : most - *n;
+            memcpy(frames + *n,
+                   (part == 0 ? t->held : own) + (size_t)(raw->frame - before) * SLC_PET_FRAME_BYTES,
+                   some * SLC_PET_FRAME_BYTES);
+            *n += some;
+            raw->frame += (uint32_t)some;
+        }
+    }
+}
+
 /* Frames of the block at hand; leaves it behind its last one. */
 static slc_status give(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t most, size_t *n, slc_faults *faults,
                        slc_error *error)
@@ -283,24 +350,16 @@ static slc_status give(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t most, 
     if (status != SLC_OK) {
         return status;
     }
-    for (; raw->datagram < all && *n < most; raw->datagram++, raw->frame = 0) {
+    for (; raw->datagram < all && *n < most; raw->datagram++, raw->is_taken = false) {
         const uint32_t begins = raw->datagram * (uint32_t)b->datagram;
         const uint32_t size = b->payload - begins < b->datagram ? b->payload - begins : b->datagram;
-        const uint32_t room = size > b->header_bytes ? size - b->header_bytes : 0;
-        const uint32_t whole = room / SLC_PET_FRAME_BYTES;
-        const size_t left = whole - raw->frame, some = left < most - *n ? left : most - *n;
-        memcpy(frames + *n,
-               bytes + SLC_PET_RAW_BLOCK + begins + b->header_bytes +
-                   (size_t)raw->frame * SLC_PET_FRAME_BYTES,
-               some * SLC_PET_FRAME_BYTES);
-        *n += some;
-        raw->frame += (uint32_t)some;
-        if (raw->frame < whole) {
-            return SLC_OK;
+        const uint8_t *datagram = bytes + SLC_PET_RAW_BLOCK + begins;
+        if (!raw->is_taken) {
+            take_datagram(raw, datagram, size, raw->stream.offset + SLC_PET_RAW_BLOCK + begins, faults);
         }
-        if (size < b->header_bytes || room % SLC_PET_FRAME_BYTES != 0) {
-            note(faults, SLC_FAULT_PET_DATAGRAM, b->first + raw->datagram,
-                 raw->stream.offset + SLC_PET_RAW_BLOCK + begins);
+        give_some(raw, datagram + b->header_bytes, frames, most, n);
+        if (raw->frame < raw->taken.n_held + raw->taken.n) {
+            return SLC_OK;
         }
     }
     if (raw->datagram == all) {
@@ -369,8 +428,11 @@ static slc_status go_to(slc_io_pet_raw *raw, uint64_t offset, slc_error *error)
     s->offset = offset;
     s->at_end = false;
     s->wrong = 0;
-    raw->inside = raw->lost = false;
+    raw->inside = raw->lost = raw->goes_on = false;
     raw->info.datagrams = 0;
+    if (raw->watch != NULL) {
+        slc_io_pet_watch_break(raw->watch);
+    }
     return SLC_OK;
 }
 

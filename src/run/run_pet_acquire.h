@@ -13,8 +13,9 @@
 #ifndef SLUICE_RUN_PET_ACQUIRE_H
 #define SLUICE_RUN_PET_ACQUIRE_H
 
-#include "run/run_pet_sequence.h"
+#include "io/io_pet_sequence.h"
 #include "run/run_pet_socket.h"
+#include <sluice/run_pet.h>
 
 #include <pthread.h>
 
@@ -62,10 +63,14 @@ void slc_run_pet_writer_count_rest(slc_run_pet_writer *writer);
 slc_status slc_run_pet_live_open(slc_run_pet_acquisition *a, slc_run_pet_live **live, slc_error *error);
 void slc_run_pet_live_close(slc_run_pet_live *live); /* its thread has ended; NULL is allowed */
 void *slc_run_pet_live_run(void *live);
-/* The frames of a block into the queue; waits for room only if it shall, and otherwise counts what is left
- * out: live_skipped, live_gaps. */
-void slc_run_pet_live_push(slc_run_pet_live *live, const uint8_t *block, bool wait,
-                           slc_run_pet_counts *counts);
+/* Frames into the queue, all or none, fewer than 2^20; waits for room only if it shall, and otherwise counts
+ * what is left out: live_skipped, live_gaps. */
+typedef struct slc_run_pet_piece {
+    const uint8_t *frames;
+    size_t n;
+} slc_run_pet_piece;
+void slc_run_pet_live_push(slc_run_pet_live *live, const slc_run_pet_piece *pieces, size_t n_pieces,
+                           bool wait, slc_run_pet_counts *counts);
 /* Nothing more comes. */
 void slc_run_pet_live_end(slc_run_pet_live *live);
 

@@ -3,7 +3,6 @@
  * The chain of an acquisition, in a thread of its own behind a queue of frames. The queue decouples it: a
  * file that shall be complete does not wait for a reconstruction that is too slow.
  */
-#include "io/io_pet_raw.h"
 #include "run/run_pet_acquire.h"
 
 #include <assert.h>
@@ -89,18 +88,6 @@ static void copy_in(slc_run_pet_live *l, uint64_t at, const uint8_t *frames, siz
     memcpy(l->frames, frames + front * sizeof *l->frames, (n - front) * sizeof *l->frames);
 }
 
-static void copy_block(slc_run_pet_live *l, uint64_t at, const uint8_t *bytes, const slc_io_pet_block *block)
-{
-    for (uint32_t i = 0; i < block->payload; i += block->datagram) {
-        const uint32_t left = block->payload - i, size = left < block->datagram ? left : block->datagram;
-        if (size > block->header_bytes) {
-            const size_t n = (size - block->header_bytes) / SLC_PET_FRAME_BYTES;
-            copy_in(l, at, bytes + SLC_PET_RAW_BLOCK + i + block->header_bytes, n);
-            at += n;
-        }
-    }
-}
-
 /* n frames that there is no room for. */
 static void leave_out(slc_run_pet_live *l, uint64_t n, slc_run_pet_counts *counts)
 {
@@ -113,12 +100,12 @@ static void leave_out(slc_run_pet_live *l, uint64_t n, slc_run_pet_counts *count
     l->gap[(l->first_gap + l->gaps - 1) % GAPS].n += n;
 }
 
-void slc_run_pet_live_push(slc_run_pet_live *l, const uint8_t *at, bool wait, slc_run_pet_counts *counts)
+void slc_run_pet_live_push(slc_run_pet_live *l, const slc_run_pet_piece *pieces, size_t n_pieces, bool wait,
+                           slc_run_pet_counts *counts)
 {
-    const slc_io_pet_block block = slc_io_pet_block_of(at);
-    const uint64_t n = slc_io_pet_block_frames(&block); /* fewer than 2^16 */
-    if (n == 0) {
-        return;
+    uint64_t n = 0;
+    for (size_t i = 0; i < n_pieces; i++) {
+        n += pieces[i].n;
     }
     (void)pthread_mutex_lock(&l->mutex);
     while (wait && !l->failed && QUEUE - (l->put - l->taken) < n) {
@@ -135,7 +122,10 @@ void slc_run_pet_live_push(slc_run_pet_live *l, const uint8_t *at, bool wait, sl
         counts->live_skipped += n;
         return;
     }
-    copy_block(l, put, at, &block); /* the room is ours: only this thread puts */
+    for (size_t i = 0, at = put; i < n_pieces;
+         at += pieces[i++].n) { /* the room is ours: only this thread puts */
+        copy_in(l, at, pieces[i].frames, pieces[i].n);
+    }
     (void)pthread_mutex_lock(&l->mutex);
     l->put += n;
     if (l->put - l->taken >= MOST) {

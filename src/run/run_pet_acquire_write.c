@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BLOCKS = 512, ENOUGH = 1 << 20, MOST = 8 << 20 /* bytes a turn */ };
+enum { BLOCKS = 512, PIECES = 128, ENOUGH = 1 << 20, MOST = 8 << 20 /* bytes a turn */ };
 static const double longest_wait = 10e-3, counts_every = 0.1;
 
 struct slc_run_pet_writer {
@@ -26,7 +26,10 @@ struct slc_run_pet_writer {
     uint8_t *block[BLOCKS];
     slc_io_pet_block head[BLOCKS]; /* as they were received: writing may shorten one */
     slc_run_pet_counts counts;
-    slc_run_pet_sequence sequence[SLC_PET_MAX_MODULES];
+    uint64_t used; /* frames, of those that are counted */
+    slc_io_pet_watch *watch;
+    slc_run_pet_piece piece[PIECES];
+    size_t n_pieces;
     double written, told;
 };
 
@@ -34,7 +37,7 @@ slc_status slc_run_pet_writer_open(slc_run_pet_acquisition *a, slc_run_pet_write
 {
     slc_run_pet_writer *w = calloc(1, sizeof *w);
     *out = w;
-    if (w == NULL) {
+    if (w == NULL || (w->watch = slc_io_pet_watch_open()) == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for the writer");
     }
     w->a = a;
@@ -47,54 +50,63 @@ slc_status slc_run_pet_writer_open(slc_run_pet_acquisition *a, slc_run_pet_write
 
 void slc_run_pet_writer_close(slc_run_pet_writer *w)
 {
+    if (w != NULL) {
+        slc_io_pet_watch_close(w->watch);
+    }
     free(w);
 }
 
 /* ---- counting ---------------------------------------------------------------------------------- */
 
-static uint64_t sequence_number(const slc_io_pet_payload *p, const uint8_t *datagram)
+static void push(slc_run_pet_writer *w)
 {
-    uint64_t number = 0;
-    for (uint32_t i = 0; i < p->sequence_bytes; i++) {
-        const uint32_t at = p->sequence_big_endian ? i : p->sequence_bytes - 1 - i;
-        number = number << 8 | datagram[p->sequence_at + at];
+    if (w->a->live != NULL && w->n_pieces > 0) {
+        slc_run_pet_live_push(w->a->live, w->piece, w->n_pieces, w->a->raw == NULL, &w->counts);
     }
-    return number;
+    w->n_pieces = 0;
 }
 
-static void count_datagram(slc_run_pet_writer *w, const uint8_t *datagram, uint32_t size)
+/* Counts a block, and gives the chain what is used of it. */
+static void take_block(slc_run_pet_writer *w, const uint8_t *at)
 {
-    const slc_io_pet_payload *p = &w->a->config->raw.payload;
-    slc_run_pet_counts *c = &w->counts;
-    const uint32_t room = size > p->header_bytes ? size - p->header_bytes : 0;
-    const bool malformed = size < p->header_bytes || room % SLC_PET_FRAME_BYTES != 0;
-    c->malformed += malformed;
-    if (room < SLC_PET_FRAME_BYTES) {
-        return; /* nothing tells its module */
-    }
-    const uint8_t number = datagram[p->header_bytes + offsetof(slc_pet_frame, module)];
-    slc_run_pet_module *module = &c->module[number];
-    module->datagrams++;
-    module->frames += room / SLC_PET_FRAME_BYTES;
-    module->malformed += malformed;
-    if (p->sequence_bytes > 0) {
-        const uint64_t lost = module->lost;
-        slc_run_pet_sequence_add(&w->sequence[number], sequence_number(p, datagram), 8 * p->sequence_bytes,
-                                 module);
-        c->lost += module->lost - lost;
-    }
-}
-
-static void count_block(slc_run_pet_writer *w, const uint8_t *at)
-{
+    const slc_io_pet_payload *payload = &w->a->config->raw.payload;
     const slc_io_pet_block block = slc_io_pet_block_of(at);
+    const uint64_t frames = slc_io_pet_block_frames(&block);
+    uint64_t used = 0;
     for (uint32_t i = 0; i < block.payload; i += block.datagram) {
-        const uint32_t left = block.payload - i;
-        count_datagram(w, at + SLC_PET_RAW_BLOCK + i, left < block.datagram ? left : block.datagram);
+        const uint32_t left = block.payload - i, size = left < block.datagram ? left : block.datagram;
+        const uint8_t *datagram = at + SLC_PET_RAW_BLOCK + i;
+        const slc_io_pet_taken taken = slc_io_pet_watch_take(w->watch, payload, datagram, size);
+        used += taken.n_held + taken.n;
+        if (taken.n_held > 0) { /* it is there until the next is taken */
+            w->piece[w->n_pieces++] = (slc_run_pet_piece){taken.held, taken.n_held};
+            push(w);
+        }
+        if (taken.n > 0) {
+            w->piece[w->n_pieces++] = (slc_run_pet_piece){datagram + block.header_bytes, taken.n};
+        }
+        if (w->n_pieces == PIECES - 1) {
+            push(w);
+        }
     }
+    push(w);
+    w->used += used;
     w->counts.datagrams += slc_io_pet_block_datagrams(&block);
-    w->counts.frames += slc_io_pet_block_frames(&block);
+    w->counts.frames += frames;
+    w->counts.left_out = w->counts.frames - w->used; /* less what was held and is used after all */
     w->counts.bytes += block.payload;
+}
+
+static void sum_modules(slc_run_pet_counts *c, const slc_io_pet_watch *watch)
+{
+    memcpy(c->module, slc_io_pet_watch_modules(watch), sizeof c->module);
+    c->malformed = slc_io_pet_watch_malformed(watch);
+    c->lost = c->repeated = c->foreign = 0;
+    for (int i = 0; i < SLC_PET_MAX_MODULES; i++) {
+        c->lost += c->module[i].lost;
+        c->repeated += c->module[i].repeated;
+        c->foreign += c->module[i].foreign;
+    }
 }
 
 /* A block that was received, and is not in the file. */
@@ -108,6 +120,7 @@ static void tell_counts(slc_run_pet_writer *w, double now)
 {
     slc_run_pet_acquisition *a = w->a;
     w->told = now;
+    sum_modules(&w->counts, w->watch);
     atomic_store(&a->frames, w->counts.frames);
     if (a->raw != NULL) {
         slc_io_pet_raw_written(a->raw, &w->counts.written_bytes, &w->counts.files);
@@ -183,10 +196,7 @@ static bool pass_on(slc_run_pet_writer *w)
     /* Counted is what is in the file, and nothing else goes to the chain. */
     const uint64_t datagrams = w->counts.datagrams, frames = w->counts.frames;
     for (size_t i = 0; i < written; i++) {
-        count_block(w, w->block[i]);
-        if (a->live != NULL) {
-            slc_run_pet_live_push(a->live, w->block[i], a->raw == NULL, &w->counts);
-        }
+        take_block(w, w->block[i]);
     }
     if (status != SLC_OK) {
         for (size_t i = 0; i < n; i++) {

@@ -23,7 +23,7 @@ equal "an index" "$(ls a.raw.index)" a.raw.index
 listen --sequence 0:8 -o b.raw --json --socket-buffer 1M
 transmit --fast --rate 1e6 --seconds 0.1 --sequence --repeat 2
 # One sender that goes on through the stop, so that its counters do.
-"$sluice" simulate pet --send "$address" --fast --rate 1e6 --seconds 0.1 --sequence --repeat 20 2>said &
+"$sluice" simulate pet --send "$address" --fast --rate 1e6 --seconds 0.1 --seed 2 --sequence --repeat 20 2>said &
 sender=$!
 sleep 0.7
 kill -STOP "$receiver"

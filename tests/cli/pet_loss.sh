@@ -44,7 +44,7 @@ def send_bytes(data):
         waiting = 0
         settle()
 def frame(module, ticks):
-    return bytes([0x50, module]) + struct.pack(">Q", ticks) + b"\x01\x02\x01\xff\x14\x00"
+    return bytes([0x50, module]) + struct.pack(">Q", ticks & 0xffffffffffff) + b"\x01\x02\x01\xff\x14\x00"
 def datagram(number, frames=4, module=2, other=0):
     times = ((number * 4 + i) * 1000000 + module + other * 500 for i in range(frames))
     return struct.pack("<Q", number) + b"".join(frame(module, t) for t in times)
@@ -123,4 +123,85 @@ want 1
 equal "not known by counters" "$(key out "o['lost'], o['frames'] + o['lost_frames'], o['lost_frames'] > 100")" "(None, 2050, True)"
 grep -Eq '^sluice pet acquire: lost [0-9]+ datagrams, about [0-9]+ frames .*: no sequence counter tells of others; the system dropped [0-9]+' err ||
     fail "it said: $(cat err)"
+
+# ---- pet run tells of the file what was told of the acquisition --------------------------------------------------------
+run pet run -q --scanner mouse20 --singles c.singles c.raw
+want 1
+want_err <<'E'
+sluice pet run: c.raw: lost 2 datagrams, about 8 frames (0.2 %), by the modules' sequence counters; more than 0.1 %: exit status 1 (--tolerate-loss: 0)
+E
+equal "singles" "$(stat -c %s c.singles)" $((3992 * 16))
+run pet run -q --scanner mouse20 --singles c.singles --tolerate-loss --json c.raw
+want 0
+equal "in JSON" "$(key out "o['lost'], o['lost_frames'], o['repeated'], o['foreign']")" "(2, 8, 0, 0)"
+run pet run -q --scanner mouse20 --singles b.singles b.raw
+want 0
+echo "sluice pet run: b.raw: lost 1 datagrams, about 4 frames (0.1 %), by the modules' sequence counters" | want_err
+run pet convert -q --scanner mouse20 -o c.converted c.raw
+want 1
+cmp c.converted c.singles || fail "pet convert has other singles"
+run pet convert -q --scanner mouse20 --tolerate-loss --json -o c.converted c.raw
+want 0
+equal "in JSON" "$(key out "o['lost'], o['lost_frames']")" "(2, 8)"
+run pet run --scanner mouse20 --json a.raw e.raw
+want 0
+equal "nothing lost, as far as is known" "$(key out "o['lost'], o['repeated']")" "(0, 0)"
+run pet run -q --scanner mouse20 --json e.raw
+equal "without counters" "$(key out "o['lost'], o['lost_frames']")" "(None, None)"
+
+# ---- copies, strangers, late and malformed datagrams -------------------------------------------------------------------
+# Each datagram is used once: live, and of the file, as if it had come once and in order.
+live=(--scanner mouse20 --horizon 1s --singles)
+receive f.raw --sequence 0:8 "${live[@]}" f.singles
+play f.raw <<'P'
+for n in range(400):
+    if n not in (160, 161): send(n)
+    send(n, 4, 3)
+P
+finish TERM
+want 1
+equal "as they are" "$(key out "o['lost'], o['frames'], o['left_out']")" "(2, 3192, 0)"
+receive g.raw --sequence 0:8 "${live[@]}" g.singles
+play g.raw <<'P'
+import random
+random.seed(4)
+for n in range(400):
+    if n == 150: send(151)
+    elif n == 151: send(150)
+    elif n == 160: send_bytes(datagram(160)[:20]) # no whole frame, and no module
+    elif n != 161: send(n)
+    send(n, 4, 3)
+    if n % 4 == 0: send(n, 4, 3) # twice
+    if n % 5 == 0: send(random.getrandbits(64), 4, 2, 1) # somebody else's
+    if n == 200:
+        for k in range(101): send(k) # all once more
+P
+finish TERM
+want 1
+equal "counts" "$(key out "o['lost'], o['malformed'], o['repeated'], o['foreign'], o['frames'], o['left_out']")" \
+    "(1, 1, 201, 80, 4316, 1124)"
+equal "of modules" "$(key out "[(m['module'], m['lost'], m['reordered'], m['repeated'], m['foreign'], m['restarts']) for m in o['modules']]")" \
+    "[(2, 1, 1, 101, 80, 0), (3, 0, 0, 100, 0, 0)]"
+want_err <<'E'
+sluice pet acquire: lost 1 datagrams, about 4 frames (0.125 %): 1 by the sequence counters; the system dropped 0, and 0 more while the ring was full
+sluice pet acquire: 1 malformed datagrams: not a whole number of frames behind their header; whole frames are used
+sluice pet acquire: 201 repeated datagrams, copies of others, are not used
+sluice pet acquire: 80 foreign datagrams, whose numbers are not of their module's sequence, are not used
+sluice pet acquire: more than 0.1 % of the frames: exit status 1 (--tolerate-loss: 0)
+E
+cmp f.singles g.singles || fail "copies and strangers were used, or others not"
+run pet run -q --scanner mouse20 --horizon 1s --singles g.again --json --tolerate-loss g.raw
+want 0
+equal "the same of the file" "$(key out "o['lost'], o['repeated'], o['foreign'], o['convert']['frames']")" "(1, 201, 80, 3192)"
+cmp f.singles g.again || fail "copies and strangers of the file were used, or others not"
+
+# More than a window of the counter is lost: what comes behind it is used, all of it, once it goes on there.
+receive h.raw --sequence 0:8 "${live[@]}" h.singles
+play h.raw <<'P'
+for n in [*range(100), *range(9000, 9100)]: send(n)
+P
+finish TERM
+want 1
+equal "a large gap" "$(key out "o['lost'], o['frames'], o['left_out'], o['foreign']")" "(8900, 800, 0, 0)"
+equal "all singles" "$(stat -c %s h.singles)" $((800 * 16))
 passed
