@@ -49,69 +49,69 @@ static void expect(stream *s, const slc_io_pet_module *wanted, uint64_t used)
     free(s->sequence);
 }
 
+static const struct {
+    uint32_t bits;
+    size_t n;
+    uint64_t numbers[MOST];
+    const char *senders; /* NULL: one */
+    slc_io_pet_module wanted;
+    uint64_t unused; /* of the n */
+} cases[] = {
+    {64, 4, {0, 1, 2, 3}, NULL, {.lost = 0}, 0},
+    {64, 4, {5, 6, 9, 10}, NULL, {.lost = 2}, 0},
+    {64, 4, {5, 7, 6, 8}, NULL, {.reordered = 1}, 0},
+    {32, 6, {5, 9, 6, 7, 8, 10}, NULL, {.reordered = 3}, 0},
+    {64, 5, {5, 6, 6, 5, 7}, NULL, {.repeated = 2}, 2},
+    {64, 4, {5, 8, 6, 6}, NULL, {.lost = 1, .reordered = 1, .repeated = 1}, 1},
+    {32, 6, {0, 0, 1, 1, 2, 2}, NULL, {.repeated = 3}, 3}, /* every datagram twice */
+    {64, 8, {0, 1, 2, 3, 0, 1, 2, 3}, NULL, {.repeated = 4}, 4},
+    /* Before the first that came: 64 and no more. */
+    {32, 4, {5, 4, 3, 6}, NULL, {.reordered = 2}, 0},
+    {32, 4, {5, 4, 4, 6}, NULL, {.reordered = 1, .repeated = 1}, 1},
+    {64, 3, {1000, 936, 1001}, NULL, {.reordered = 1}, 0},
+    {64, 3, {1000, 935, 1001}, NULL, {.foreign = 1}, 1},
+    {32, 3, {20, 0xffffffff - 43, 21}, NULL, {.reordered = 1}, 0}, /* 64 before, beyond 0 */
+    {32, 3, {20, 0xffffffff - 44, 21}, NULL, {.foreign = 1}, 1},
+    /* A counter that begins again: the content is new. */
+    {64, 5, {100000, 100001, 0, 1, 2}, NULL, {.restarts = 1}, 0},
+    {32, 6, {0, 1, 2, 0, 1, 4}, "000111", {.lost = 2, .restarts = 1}, 0},
+    {32, 4, {100, 101, 0, 1}, NULL, {.restarts = 1}, 0},
+    {32, 7, {0, 1, 2, 3, 4, 2, 3}, "0000011", {.restarts = 1}, 0},
+    {64, 5, {0, 1, 0xffffffff00, 0xffffffff01, 0xffffffff03}, NULL, {.lost = 1, .restarts = 1}, 0},
+    {64, 6, {10000, 10001, 3, 6, 5, 7}, NULL, {.lost = 1, .reordered = 1, .restarts = 1}, 0},
+    {64, 5, {10000, 10001, 6, 3, 7}, NULL, {.lost = 2, .restarts = 1}, 0}, /* the first two in disorder */
+    {64, 5, {10000, 10001, 503, 439, 504}, NULL, {.lost = 63, .restarts = 1}, 0},
+    {64, 5, {10000, 10001, 503, 438, 504}, NULL, {.lost = 65, .foreign = 1, .restarts = 1}, 1},
+    {64, 4, {60000, 60001, 1000, 5096}, NULL, {.lost = 4095, .restarts = 1}, 0},
+    {64, 4, {60000, 60001, 1000, 5097}, NULL, {.foreign = 2}, 2},
+    /* The counter's end. */
+    {32, 5, {0xfffffffe, 0xffffffff, 0, 1, 2}, NULL, {.lost = 0}, 0},
+    {32, 5, {0xfffffffe, 0, 2, 0xffffffff, 1}, NULL, {.reordered = 2}, 0},
+    {64, 3, {UINT64_MAX - 1, 1, UINT64_MAX}, NULL, {.lost = 1, .reordered = 1}, 0},
+    /* As much as the window holds, and more, which the next one confirms. */
+    {64, 3, {0, 1, 4097}, NULL, {.lost = 4095}, 0},
+    {64, 3, {0, 1, 4098}, NULL, {.foreign = 1}, 1},
+    {64, 4, {0, 1, 4098, 4099}, NULL, {.lost = 4096}, 0},
+    {64, 4, {0, 1, 1000000, 1000007}, NULL, {.lost = 999998 + 6}, 0},
+    {32, 4, {0, 1, 0x80000001, 0x80000002}, NULL, {.lost = 0x7fffffff}, 0},
+    {32, 4, {0, 1, 0x80000002, 0x80000003}, NULL, {.restarts = 1}, 0},
+    /* Of somebody else. */
+    {64, 4, {5, 6, 0xffffffff00, 7}, NULL, {.foreign = 1}, 1},
+    {64, 5, {10000, 10001, 3, 10002, 10004}, NULL, {.lost = 1, .foreign = 1}, 1},
+    {64, 6, {5, 99999, 6, 99999, 7, 99999}, "010101", {.foreign = 3}, 3},
+    {32, 8, {0, 0, 1, 1, 2, 2, 3, 3}, "01010101", {.foreign = 4}, 4}, /* two of one number */
+    {64, 7, {5, 6, 70000, 50000, 90000, 70000, 7}, NULL, {.foreign = 4}, 4},
+    {64, 4, {7000000000, 5, 6, 7}, NULL, {.foreign = 1}, 0}, /* the very first one: nobody knew */
+    {64, 4, {5, 7000000, 7000001, 7000002}, NULL, {.foreign = 1}, 0},
+    /* Several together, and back: no loss, though these were used. */
+    {64, 8, {5, 6, 90000, 90001, 90002, 7, 8, 9}, "00111000", {.foreign = 3}, 0},
+    {64, 10, {5, 6, 90000, 90001, 9, 10, 90002, 90003, 11, 12}, "0011001100", {.lost = 2, .foreign = 4}, 0},
+    {64, 8, {90000, 90001, 5, 6, 90002, 90003, 90004, 90005}, "00110000", {.foreign = 2}, 0},
+};
+
 static void test_cases(void **state)
 {
     (void)state;
-    static const struct {
-        uint32_t bits;
-        size_t n;
-        uint64_t numbers[MOST];
-        const char *senders; /* NULL: one */
-        slc_io_pet_module wanted;
-        uint64_t unused; /* of the n */
-    } cases[] = {
-        {64, 4, {0, 1, 2, 3}, NULL, {.lost = 0}, 0},
-        {64, 4, {5, 6, 9, 10}, NULL, {.lost = 2}, 0},
-        {64, 4, {5, 7, 6, 8}, NULL, {.reordered = 1}, 0},
-        {32, 6, {5, 9, 6, 7, 8, 10}, NULL, {.reordered = 3}, 0},
-        {64, 5, {5, 6, 6, 5, 7}, NULL, {.repeated = 2}, 2},
-        {64, 4, {5, 8, 6, 6}, NULL, {.lost = 1, .reordered = 1, .repeated = 1}, 1},
-        {32, 6, {0, 0, 1, 1, 2, 2}, NULL, {.repeated = 3}, 3}, /* every datagram twice */
-        {64, 8, {0, 1, 2, 3, 0, 1, 2, 3}, NULL, {.repeated = 4}, 4},
-        /* Before the first that came: 64 and no more. */
-        {32, 4, {5, 4, 3, 6}, NULL, {.reordered = 2}, 0},
-        {32, 4, {5, 4, 4, 6}, NULL, {.reordered = 1, .repeated = 1}, 1},
-        {64, 3, {1000, 936, 1001}, NULL, {.reordered = 1}, 0},
-        {64, 3, {1000, 935, 1001}, NULL, {.foreign = 1}, 1},
-        {32, 3, {20, 0xffffffff - 43, 21}, NULL, {.reordered = 1}, 0}, /* 64 before, beyond 0 */
-        {32, 3, {20, 0xffffffff - 44, 21}, NULL, {.foreign = 1}, 1},
-        /* A counter that begins again: the content is new. */
-        {64, 5, {100000, 100001, 0, 1, 2}, NULL, {.restarts = 1}, 0},
-        {32, 6, {0, 1, 2, 0, 1, 4}, "000111", {.lost = 2, .restarts = 1}, 0},
-        {32, 4, {100, 101, 0, 1}, NULL, {.restarts = 1}, 0},
-        {32, 7, {0, 1, 2, 3, 4, 2, 3}, "0000011", {.restarts = 1}, 0},
-        {64, 5, {0, 1, 0xffffffff00, 0xffffffff01, 0xffffffff03}, NULL, {.lost = 1, .restarts = 1}, 0},
-        {64, 6, {10000, 10001, 3, 6, 5, 7}, NULL, {.lost = 1, .reordered = 1, .restarts = 1}, 0},
-        {64, 5, {10000, 10001, 6, 3, 7}, NULL, {.lost = 2, .restarts = 1}, 0}, /* the first two in disorder */
-        /* The counter's end. */
-        {32, 5, {0xfffffffe, 0xffffffff, 0, 1, 2}, NULL, {.lost = 0}, 0},
-        {32, 5, {0xfffffffe, 0, 2, 0xffffffff, 1}, NULL, {.reordered = 2}, 0},
-        {64, 3, {UINT64_MAX - 1, 1, UINT64_MAX}, NULL, {.lost = 1, .reordered = 1}, 0},
-        /* As much as the window holds, and more, which the next one confirms. */
-        {64, 3, {0, 1, 4097}, NULL, {.lost = 4095}, 0},
-        {64, 3, {0, 1, 4098}, NULL, {.foreign = 1}, 1},
-        {64, 4, {0, 1, 4098, 4099}, NULL, {.lost = 4096}, 0},
-        {64, 4, {0, 1, 1000000, 1000007}, NULL, {.lost = 999998 + 6}, 0},
-        {32, 4, {0, 1, 0x80000001, 0x80000002}, NULL, {.lost = 0x7fffffff}, 0},
-        {32, 4, {0, 1, 0x80000002, 0x80000003}, NULL, {.restarts = 1}, 0},
-        /* Of somebody else. */
-        {64, 4, {5, 6, 0xffffffff00, 7}, NULL, {.foreign = 1}, 1},
-        {64, 5, {10000, 10001, 3, 10002, 10004}, NULL, {.lost = 1, .foreign = 1}, 1},
-        {64, 6, {5, 99999, 6, 99999, 7, 99999}, "010101", {.foreign = 3}, 3},
-        {32, 8, {0, 0, 1, 1, 2, 2, 3, 3}, "01010101", {.foreign = 4}, 4}, /* two of one number */
-        {64, 7, {5, 6, 70000, 50000, 90000, 70000, 7}, NULL, {.foreign = 4}, 4},
-        {64, 4, {7000000000, 5, 6, 7}, NULL, {.foreign = 1}, 0}, /* the very first one: nobody knew */
-        {64, 4, {5, 7000000, 7000001, 7000002}, NULL, {.foreign = 1}, 0},
-        /* Several together, and back: no loss, though these were used. */
-        {64, 8, {5, 6, 90000, 90001, 90002, 7, 8, 9}, "00111000", {.foreign = 3}, 0},
-        {64,
-         10,
-         {5, 6, 90000, 90001, 9, 10, 90002, 90003, 11, 12},
-         "0011001100",
-         {.lost = 2, .foreign = 4},
-         0},
-        {64, 8, {90000, 90001, 5, 6, 90002, 90003, 90004, 90005}, "00110000", {.foreign = 2}, 0},
-    };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         stream s = start(cases[i].bits);
         for (size_t k = 0; k < cases[i].n; k++) {

@@ -19,22 +19,22 @@ enum { WINDOW = 1 << 16 /* bytes that are searched at once */ };
 
 struct slc_io_pet_raw {
     slc_io_stream stream;
-    bool bare, has_head;
     slc_io_pet_raw_head head;
     slc_io_pet_raw_info info;
-    bool lost;        /* between blocks: the place of the next one is not known */
-    bool told;        /* what is searched over is in the faults */
-    uint64_t skipped; /* where damage began */
-    bool inside;      /* a block is being given out */
-    bool cut;         /* it is the last one, and not whole */
     slc_io_pet_block block;
-    uint32_t datagram, frame; /* the next to be given: datagram of the block, frame of those `taken` of it */
-    bool is_taken;            /* the datagram, by the watch: */
-    slc_io_pet_taken taken;
     slc_io_pet_watch *watch; /* over sequence counters; NULL: there are none */
-    bool goes_on; /* the first block is to be this one of the acquisition, or counters begin anew: */
-    uint64_t goes_on_at;
+    slc_io_pet_taken taken;  /* with is_taken: what is used of the datagram */
+    uint64_t skipped;        /* where damage began */
+    uint64_t goes_on_at; /* with goes_on: the first block is to be this one of the acquisition, or counters
+                          * begin anew */
     uint64_t bare_frames;
+    uint32_t datagram, frame; /* the next to be given: datagram of the block, frame of those `taken` of it */
+    bool bare, has_head;
+    bool lost;   /* between blocks: the place of the next one is not known */
+    bool told;   /* what is searched over is in the faults */
+    bool inside; /* a block is being given out */
+    bool cut;    /* it is the last one, and not whole */
+    bool is_taken, goes_on;
 };
 
 static void note(slc_faults *faults, slc_fault_code code, uint64_t datagram, uint64_t offset)

@@ -82,7 +82,7 @@ static slc_io_pet_use come_astray(slc_io_pet_sequence *s, uint64_t number, uint3
         move(s, s->stray, s->stray_print, number, print, mask, module);
         return SLC_PET_TAKE_BOTH;
     }
-    if (s->has_stray && before >= 1 && before < JUST_BEFORE) {
+    if (s->has_stray && before >= 1 && before <= JUST_BEFORE) {
         move(s, number, print, s->stray, s->stray_print, mask, module);
         return SLC_PET_TAKE_BOTH;
     }
