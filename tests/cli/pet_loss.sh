@@ -6,6 +6,12 @@
 . "$(dirname "$0")/common.sh" "$@"
 . "$source/tests/cli/pet_receiver.sh"
 
+# Two modules of twenty send here, and one crystal of each: that is doubted, and not the matter.
+want_err() {
+    grep -v ': is it this scanner?$' err >told
+    same told
+}
+
 # receive NAME OPTIONS...: starts it, quietly, at a port that is free now; -q tells no address.
 receive() {
     local name=$1
