@@ -3,7 +3,7 @@
 set(image_oracle oracle/image_oracle.c support/image_patterns.c)
 set(image_run ${image_oracle} support/image_run.c support/image_compare.c)
 sluice_test(test_image_oracle stages test_image_oracle.c ${image_oracle})
-foreach(test IN ITEMS small label analyse invariance guard errors large push)
+foreach(test IN ITEMS small label analyse invariance fork guard errors large push)
     sluice_test(test_image_${test} stages test_image_${test}.c ${image_run})
 endforeach()
 sluice_test(test_image_photograph stages test_image_photograph.c support/image_photograph.c ${image_run})

@@ -9,7 +9,9 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { PARTS = 37, RUNS = 20000, MOST = 8 };
 
@@ -106,6 +108,82 @@ static void test_sleepers_wake(void **state)
     slc_team_close(team);
 }
 
+/* ---- after fork() -------------------------------------------------------------------------------- */
+
+/* Runs `in_child` in a child, which a signal ends if it hangs. */
+static void expect_child_passes(bool (*in_child)(slc_team *team), slc_team *team)
+{
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)alarm(60);
+        _exit(in_child(team) ? 0 : 1);
+    }
+    int state = -1;
+    assert_int_equal(waitpid(child, &state, 0), child);
+    assert_true(WIFEXITED(state) && WEXITSTATUS(state) == 0);
+}
+
+static bool works(slc_team *team)
+{
+    for (int run = 0; run < 3; run++) {
+        tally t = {.round = 1};
+        slc_team_run(team, PARTS, count, &t);
+        for (uint32_t p = 0; p < PARTS; p++) {
+            const bool others = !pthread_equal(t.thread[p], pthread_self());
+            if (t.done[p] != 1 || others != (p % slc_team_size(team) != 0)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool works_and_closes(slc_team *team)
+{
+    const bool worked = works(team);
+    slc_team_close(team);
+    return worked;
+}
+
+static bool closes(slc_team *team)
+{
+    slc_team_close(team);
+    return true;
+}
+
+static bool own_works(slc_team *team)
+{
+    slc_team *own = NULL;
+    return slc_team_open(slc_team_size(team), &own) == SLC_OK && works_and_closes(own);
+}
+
+static bool grandchild_works(slc_team *team)
+{
+    expect_child_passes(works_and_closes, team);
+    return works(team);
+}
+
+/* The parent's team, before its threads were started, while they look, and asleep; a team of the child's own;
+ * and the parent's team goes on. */
+static void test_children_get_threads(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 2; threads <= 4; threads++) {
+        slc_team *team = NULL;
+        assert_int_equal(slc_team_open(threads, &team), SLC_OK);
+        for (int round = 0; round < 3; round++) {
+            expect_child_passes(works_and_closes, team);
+            expect_child_passes(closes, team);
+            expect_child_passes(own_works, team);
+            expect_child_passes(grandchild_works, team);
+            assert_true(works(team));
+            nap(round * 1000000L);
+        }
+        slc_team_close(team);
+    }
+}
+
 static void test_closing(void **state)
 {
     (void)state;
@@ -121,11 +199,9 @@ static void test_closing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_part_once),
-        cmocka_unit_test(test_parts_stay_with_their_threads),
-        cmocka_unit_test(test_runs_follow_each_other),
-        cmocka_unit_test(test_sleepers_wake),
-        cmocka_unit_test(test_closing),
+        cmocka_unit_test(test_every_part_once),        cmocka_unit_test(test_parts_stay_with_their_threads),
+        cmocka_unit_test(test_runs_follow_each_other), cmocka_unit_test(test_sleepers_wake),
+        cmocka_unit_test(test_children_get_threads),   cmocka_unit_test(test_closing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

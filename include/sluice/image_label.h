@@ -66,8 +66,9 @@ SLC_API slc_image_label_config slc_image_label_defaults(void);
 
 /* ---- labelling --------------------------------------------------------------------------------- */
 
-/* Holds the configuration, working memory and threads. One thread at a time may use one labeller; several
- * labellers may be at work at once. */
+/* Holds the configuration, working memory and threads, which the first run starts that has work for them. One
+ * thread at a time may use one labeller; several labellers may be at work at once. After fork() the child may
+ * go on with its copy (not on a GPU), with threads of its own. */
 typedef struct slc_image_labeller slc_image_labeller;
 
 /* SLC_ERR_USAGE for a configuration that is not as told above (the text names the field), SLC_ERR_MEMORY,

@@ -4,6 +4,9 @@
  * microseconds, and then sleep on a condition, so that an idle team costs nothing. A sleeper announces itself
  * before it looks for the last time, and who changes something looks for sleepers afterwards; all of that in
  * one total order (sequentially consistent atomics), so no wake-up is lost.
+ *
+ * Threads are started by the first run that has parts for them: most of the cost of a team that is opened for
+ * one small piece of work. And after fork() the child has none of them, so that its first run starts its own.
  */
 #if defined(__linux__)
 #define _GNU_SOURCE /* sched_getaffinity */
@@ -25,6 +28,8 @@ typedef struct worker {
 struct slc_team {
     uint32_t size;
     uint32_t n_workers; /* threads that were started */
+    bool asked;         /* for threads: whether or not all could be had */
+    uint32_t forks;     /* `forks` when they were */
     worker *workers;
 
     /* The work at hand; written before the generation changes, read after it was seen to. */
@@ -40,6 +45,47 @@ struct slc_team {
     pthread_mutex_t mutex;
     pthread_cond_t begun, done;
 };
+
+/* ---- fork() ------------------------------------------------------------------------------------ */
+
+/* How many forks lie between the process that began with this library and this one. */
+static atomic_uint_least32_t forks;
+
+static void count_fork(void)
+{
+    atomic_fetch_add(&forks, 1);
+}
+
+static pthread_once_t forks_once = PTHREAD_ONCE_INIT;
+static int forks_watched; /* 0 where they are */
+
+static void watch_forks(void)
+{
+    forks_watched = pthread_atfork(NULL, NULL, count_fork);
+}
+
+static bool begin_without_workers(slc_team *team)
+{
+    team->n_workers = 0;
+    team->asked = false;
+    team->forks = atomic_load(&forks);
+    atomic_init(&team->generation, 0);
+    atomic_init(&team->remaining, 0);
+    atomic_init(&team->sleeping, 0);
+    atomic_init(&team->caller_sleeping, 0);
+    /* These cannot fail with default attributes on the systems that there are. */
+    return pthread_mutex_init(&team->mutex, NULL) == 0 && pthread_cond_init(&team->begun, NULL) == 0 &&
+           pthread_cond_init(&team->done, NULL) == 0;
+}
+
+/* In a child the workers are not there, and mutex and conditions are as they were in the middle of whatever
+ * those did: they are made anew, not destroyed, which would wait for the sleepers. */
+static void forget_lost_workers(slc_team *team)
+{
+    if (team->forks != atomic_load(&forks)) {
+        (void)begin_without_workers(team);
+    }
+}
 
 /* ---- waiting ----------------------------------------------------------------------------------- */
 
@@ -101,7 +147,7 @@ static void wait_for_workers(slc_team *team)
 
 static void do_parts(const slc_team *team, uint32_t index)
 {
-    for (uint64_t part = index; part < team->parts; part += team->size) {
+    for (uint64_t part = index; part < team->parts; part += team->n_workers + 1) {
         team->work(team->context, (uint32_t)part);
     }
 }
@@ -136,9 +182,30 @@ static void begin(slc_team *team)
     }
 }
 
+/* Once, since a system that refused one will hardly have it a moment later. */
+static void start_workers(slc_team *team)
+{
+    if (team->asked) {
+        return;
+    }
+    team->asked = true;
+    while (team->n_workers + 1 < team->size) {
+        worker *next = &team->workers[team->n_workers];
+        *next = (worker){.team = team, .index = team->n_workers + 1};
+        if (pthread_create(&next->thread, NULL, serve, next) != 0) {
+            return;
+        }
+        team->n_workers++;
+    }
+}
+
 void slc_team_run(slc_team *team, uint32_t parts, void (*work)(void *context, uint32_t part), void *context)
 {
-    if (parts <= 1 || team->n_workers == 0) {
+    if (team != NULL && parts > 1) {
+        forget_lost_workers(team);
+        start_workers(team);
+    }
+    if (team == NULL || parts <= 1 || team->n_workers == 0) {
         for (uint32_t part = 0; part < parts; part++) {
             work(context, part);
         }
@@ -154,18 +221,6 @@ void slc_team_run(slc_team *team, uint32_t parts, void (*work)(void *context, ui
 
 /* ---- the team ---------------------------------------------------------------------------------- */
 
-static void start_workers(slc_team *team)
-{
-    while (team->n_workers + 1 < team->size) {
-        worker *next = &team->workers[team->n_workers];
-        *next = (worker){.team = team, .index = team->n_workers + 1};
-        if (pthread_create(&next->thread, NULL, serve, next) != 0) {
-            return;
-        }
-        team->n_workers++;
-    }
-}
-
 slc_status slc_team_open(uint32_t threads, slc_team **out)
 {
     *out = NULL;
@@ -175,24 +230,10 @@ slc_status slc_team_open(uint32_t threads, slc_team **out)
     }
     team->size = threads > 0 ? threads : 1;
     team->workers = calloc(team->size, sizeof *team->workers);
-    atomic_init(&team->generation, 0);
-    atomic_init(&team->remaining, 0);
-    atomic_init(&team->sleeping, 0);
-    atomic_init(&team->caller_sleeping, 0);
-    if (team->workers == NULL || pthread_mutex_init(&team->mutex, NULL) != 0) {
+    (void)pthread_once(&forks_once, watch_forks);
+    if (team->workers == NULL || forks_watched != 0 || !begin_without_workers(team)) {
         free(team->workers);
         free(team);
-        return SLC_ERR_MEMORY;
-    }
-    /* Cannot fail with default attributes on the systems that there are; a team of one would be the result.
-     */
-    const bool conditions = pthread_cond_init(&team->begun, NULL) == 0 &&
-                            pthread_cond_init(&team->done, NULL) == 0;
-    if (conditions) {
-        start_workers(team);
-    }
-    if (team->n_workers + 1 < team->size) {
-        slc_team_close(team);
         return SLC_ERR_MEMORY;
     }
     *out = team;
@@ -204,6 +245,7 @@ void slc_team_close(slc_team *team)
     if (team == NULL) {
         return;
     }
+    forget_lost_workers(team);
     if (team->n_workers > 0) {
         team->stop = true;
         begin(team);

@@ -195,11 +195,15 @@ slc_status slc_image_bitrun_reserve(slc_image_bitrun *b, size_t width, size_t he
 
 /* ---- one image --------------------------------------------------------------------------------------- */
 
+/* Pixels of an image that one thread is done with before others are awake. */
+enum { SMALL = 1 << 14 };
+
 /* Cuts the image into parts of nearly equal height. */
 static void cut(slc_image_bitrun *b)
 {
     const slc_image *image = b->job->image;
     const size_t by_rows = (image->height + SLC_BITRUN_PART_ROWS - 1) / SLC_BITRUN_PART_ROWS;
+    b->team = image->width * image->height <= SMALL ? NULL : b->job->team;
     const size_t wanted = by_rows > b->threads ? by_rows : b->threads;
     b->n_parts = (uint32_t)(wanted < image->height ? wanted : image->height);
     size_t row = 0, label = 1;
@@ -251,7 +255,7 @@ static void join_borders(slc_image_bitrun *b)
 {
     for (b->part_step = 1; b->part_step < b->n_parts; b->part_step *= 2) {
         const uint32_t borders = (b->n_parts - 1) / b->part_step;
-        slc_team_run(b->job->team, (borders + 1) / 2, join_border, b);
+        slc_team_run(b->team, (borders + 1) / 2, join_border, b);
     }
 }
 
@@ -277,14 +281,14 @@ slc_status slc_image_bitrun_run(slc_image_bitrun *b, const slc_image_job *job, s
     b->records = slc_image_filters(job->config) || (needed & SLC_BITRUN_RECORDED) != 0;
     b->wide = job->image->width > UINT16_MAX;
     cut(b);
-    slc_team_run(job->team, b->n_parts, scan_part, b);
+    slc_team_run(b->team, b->n_parts, scan_part, b);
     join_borders(b);
     const slc_status status = slc_bitrun_number(b, error);
     if (status != SLC_OK) {
         return status;
     }
     if (out->labels != NULL) {
-        slc_team_run(job->team, b->n_parts, write_part, b);
+        slc_team_run(b->team, b->n_parts, write_part, b);
     }
     if (out->components != NULL) {
         if ((needed & sums) != 0) {

@@ -303,12 +303,12 @@ static void fill_columns(void *context, uint32_t number)
 slc_status slc_bitrun_number(slc_image_bitrun *bitrun, slc_error *error)
 {
     const slc_image_job *job = bitrun->job;
-    slc_team_run(job->team, bitrun->n_parts, join_in_part, bitrun);
+    slc_team_run(bitrun->team, bitrun->n_parts, join_in_part, bitrun);
     if (bitrun->records) {
         for_tops(bitrun, add_top);
     }
     if (slc_image_filters(job->config)) {
-        slc_team_run(job->team, bitrun->n_parts, filter, bitrun);
+        slc_team_run(bitrun->team, bitrun->n_parts, filter, bitrun);
     }
     uint64_t n = 0;
     for (uint32_t p = 0; p < bitrun->n_parts; p++) {
@@ -322,12 +322,12 @@ slc_status slc_bitrun_number(slc_image_bitrun *bitrun, slc_error *error)
     bitrun->n_components = (size_t)n;
     if (job->out->components != NULL) {
         bitrun->window = slc_image_output_window(job, bitrun->n_components, bitrun->spare.at);
-        slc_team_run(job->team, bitrun->n_parts, fill_columns, bitrun);
+        slc_team_run(bitrun->team, bitrun->n_parts, fill_columns, bitrun);
     }
     if (bitrun->keep) {
-        slc_team_run(job->team, bitrun->n_parts, number_roots, bitrun);
+        slc_team_run(bitrun->team, bitrun->n_parts, number_roots, bitrun);
         for_tops(bitrun, number_top);
-        slc_team_run(job->team, bitrun->n_parts, spread, bitrun);
+        slc_team_run(bitrun->team, bitrun->n_parts, spread, bitrun);
     }
     return SLC_OK;
 }

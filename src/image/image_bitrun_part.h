@@ -73,6 +73,7 @@ struct slc_image_bitrun {
     size_t label_room;
     /* The image at work. */
     const slc_image_job *job;
+    slc_team *team; /* NULL: the caller alone, for a small image */
     slc_image_level level;
     uint32_t n_parts;
     bool keep;          /* there will be a second pass */

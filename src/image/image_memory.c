@@ -7,6 +7,8 @@
 
 #include <sys/mman.h>
 
+enum { LARGE = 4 << 20 }; /* bytes: two pages of the large kind */
+
 slc_status slc_image_memory_reserve(slc_image_memory *memory, size_t bytes)
 {
     if (bytes <= memory->bytes) {
@@ -21,8 +23,10 @@ slc_status slc_image_memory_reserve(slc_image_memory *memory, size_t bytes)
     }
 #if defined(MADV_HUGEPAGE)
     /* Labels jump through tables of megabytes: fewer pages are fewer misses of the address translation.
-     * Refusal is no harm. */
-    (void)madvise(at, bytes, MADV_HUGEPAGE);
+     * Refusal is no harm. Small images have no such tables, and a large page is zeroed as a whole. */
+    if (bytes >= LARGE) {
+        (void)madvise(at, bytes, MADV_HUGEPAGE);
+    }
 #endif
     slc_image_memory_clear(memory);
     memory->at = at;

@@ -11,6 +11,7 @@
 #include "simd_targets.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,26 +56,37 @@ bool slc_simd_compiled(slc_simd_target target)
 #define RUNS(target) __attribute__((unused)) static bool runs_##target(void)
 
 #if defined(__x86_64__)
-/* Register sets that the system saves: XCR0 bits 1 and 2 are xmm and ymm, 5 to 7 mask registers and zmm. */
-enum { STATE_YMM = 0x06, STATE_ZMM = 0xe6 };
-
-static bool system_saves(unsigned states)
-{
-    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-    if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & bit_OSXSAVE) == 0) {
-        return false;
-    }
-    unsigned low = 0, high = 0;
-    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    return (low & states) == states;
-}
+/* Register sets that the system saves: XCR0 bits 1 and 2 are xmm and ymm, 5 to 7 mask registers and zmm. Bits above
+ * those of XCR0 that are looked at: LZCNT is there; the word is known. */
+enum { STATE_YMM = 0x06, STATE_ZMM = 0xe6, HAS_LZCNT = 0x100, KNOWN = 0x200 };
 
 /* LZCNT and BMI decode as older instructions with other results where they are missing, so they are asked for too:
  * the builtin of GCC 12 and Clang 14 does not know "lzcnt" by name in both, CPUID 0x80000001 does. */
-static bool has_lzcnt(void)
+static unsigned ask_processor(void)
 {
-    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-    return __get_cpuid(0x80000001U, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_LZCNT) != 0;
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0, found = KNOWN;
+    if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_OSXSAVE) != 0) {
+        unsigned low = 0, high = 0;
+        __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+        found |= low & STATE_ZMM;
+    }
+    if (__get_cpuid(0x80000001U, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_LZCNT) != 0) {
+        found |= HAS_LZCNT;
+    }
+    return found;
+}
+
+/* Once: CPUID under a hypervisor takes tens of microseconds, and opening a stage asks for many targets. Threads that
+ * ask at once find the same. */
+static bool has(unsigned wanted)
+{
+    static atomic_uint answer;
+    unsigned found = atomic_load_explicit(&answer, memory_order_relaxed);
+    if (found == 0) {
+        found = ask_processor();
+        atomic_store_explicit(&answer, found, memory_order_relaxed);
+    }
+    return (found & wanted) == wanted;
 }
 
 RUNS(sse4)
@@ -85,14 +97,13 @@ RUNS(sse4)
 
 RUNS(avx2)
 {
-    return runs_sse4() && system_saves(STATE_YMM) && __builtin_cpu_supports("avx2") &&
-           __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-           has_lzcnt();
+    return runs_sse4() && has(STATE_YMM | HAS_LZCNT) && __builtin_cpu_supports("avx2") &&
+           __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 }
 
 RUNS(avx512)
 {
-    return runs_avx2() && system_saves(STATE_ZMM) && __builtin_cpu_supports("avx512f") &&
+    return runs_avx2() && has(STATE_ZMM) && __builtin_cpu_supports("avx512f") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
 }
