@@ -275,8 +275,8 @@ static void print_member(const char *key, const json_t *value)
     }
 }
 
-/* A file of PET: prints its object, or adds it to `files`. */
-static void give_pet(json_t *object, json_t *files)
+/* A file that holds no events: prints its object, or adds it to `files`. */
+static void give_other(json_t *object, json_t *files)
 {
     const char *key;
     json_t *value;
@@ -301,18 +301,20 @@ static bool look_into(const char *path, contents *found, json_t *files)
     slc_error error = {.status = SLC_OK};
     slc_io_source *source = NULL;
     bool good = true;
-    json_t *pet = slc_info_pet(path, &good);
+    json_t *other = slc_info_pet(path, &good);
     memset(found, 0, sizeof *found);
-    if (pet == NULL && slc_io_open(path, NULL, &source, &error) != SLC_OK &&
-        (pet = slc_info_pet_guess(path, &good)) == NULL) {
+    if (other == NULL && slc_io_open(path, NULL, &source, &error) != SLC_OK &&
+        (other = slc_info_images(path, &good)) == NULL && (other = slc_info_pixels(path, &good)) == NULL &&
+        (other = slc_info_pet_guess(path, &good)) == NULL) {
         slc_cli_say("info", "%s%s", error.text,
                     strstr(error.text, ": no known format: ") != NULL
-                        ? "; and PET's frames, singles, pairs, tables, sinograms, crystal maps"
+                        ? "; images, lists of pixels; and PET's frames, singles, pairs, tables, sinograms, "
+                          "crystal maps"
                         : "");
         return false;
     }
-    if (pet != NULL) {
-        give_pet(pet, files);
+    if (other != NULL) {
+        give_other(other, files);
         return good;
     }
     found->format = slc_io_format(source);
@@ -370,7 +372,8 @@ const slc_cli_command slc_cmd_info = {
     .description =
         "Reads files to the end and tells what is in them: of events the format, their number, damage, and "
         "raw\n"
-        "banks by type and size; of PET's files frames, singles, coincidences, tables, sinograms, maps.\n"
+        "banks by type and size; of PET's files frames, singles, coincidences, tables, sinograms, maps; of\n"
+        "images (PNM, PNG, TIFF, NPY) pages and sizes; of lists of pixels (.tpx3, .t3pa, CSV, NPY) pixels.\n"
         "'-' is standard input, for events.\n",
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],

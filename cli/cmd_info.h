@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside `sluice info`: what is in files of PET.
+ * Inside `sluice info`: what is in files that are no events: of PET, images, lists of pixels.
+ * cmd_info_pixels.c      images and lists of pixels
  * cmd_info_pet.c         tables, list-mode files, sinograms: known by their first bytes or their names
  * cmd_info_pet_raw.c     raw frames
  * cmd_info_pet_guess.c   singles and bare frames, which have no head: known by what they would say
@@ -22,5 +23,10 @@ struct json_t *slc_info_pet_raw(const char *path, struct json_t *to, bool *good)
  * last.
  */
 struct json_t *slc_info_pet_guess(const char *path, bool *good);
+
+/* The same of images and of lists of pixels; NULL where a file is none. Lists of text have no magic: to be
+ * asked after all that has. */
+struct json_t *slc_info_images(const char *path, bool *good);
+struct json_t *slc_info_pixels(const char *path, bool *good);
 
 #endif

@@ -44,6 +44,52 @@ static const struct {
 };
 enum { N_OUTPUTS = sizeof outputs / sizeof outputs[0] };
 
+/* What is read besides events, which the library lists (slc_io_format_name), and PET's pairs, which it lists
+ * too (slc_io_pet_list_name). */
+static const struct {
+    const char *name, *description;
+} more_inputs[] = {
+    {"pnm", "images: PBM, PGM and PPM, plain and raw (label)"},
+    {"png", "images (label)"},
+    {"tiff", "images, several pages (label)"},
+    {"npy", "images (label); lists of pixels (cluster)"},
+    {"tpx3", "pixels of Timepix3, raw (cluster)"},
+    {"t3pa", "pixels of Timepix3, Pixet's text (cluster)"},
+    {"csv", "lists of pixels (cluster)"},
+    {"pet-raw", "frames of a PET scanner as acquired (pet run, pet convert)"},
+    {"pet-frames", "the same without heads"},
+    {"pet-singles", "PET singles (pet coincidences, pet sort)"},
+    {"pet-tables", "calibration of a PET scanner (pet run --tables)"},
+    {"pet-csv", "tables of PET singles or pairs"},
+    {"pet-sinogram", "sinograms with their Interfile header (info)"},
+    {"pet-crystal-map", "crystals of STIR's SAFIR maps (info)"},
+};
+enum { N_MORE_INPUTS = sizeof more_inputs / sizeof more_inputs[0] };
+
+/* Input format number i by its word and description; NULL beyond the last. */
+static const char *input_of(size_t i, char name[32], const char **description)
+{
+    size_t events = 0;
+    while (slc_io_format_name(events, description) != NULL) {
+        events++;
+    }
+    if (i < events) {
+        return slc_io_format_name(i, description);
+    }
+    i -= events;
+    if (i < N_MORE_INPUTS) {
+        *description = more_inputs[i].description;
+        return more_inputs[i].name;
+    }
+    i -= N_MORE_INPUTS;
+    if (i >= SLC_IO_PET_LIST_FORMATS) {
+        return NULL;
+    }
+    (void)snprintf(name, 32, "pet-%s", slc_io_pet_list_name((slc_io_pet_list_format)i));
+    *description = slc_io_pet_list_text((slc_io_pet_list_format)i);
+    return name;
+}
+
 static void print_targets(const char *label, bool (*has)(slc_simd_target))
 {
     (void)printf("%-12s", label);
@@ -97,12 +143,14 @@ static void print_text(slc_simd_target choice)
                      slc_simd_name(slc_run_kernel_target(i, choice)));
     }
     label = "reads";
-    for (size_t i = 0; slc_io_format_name(i, &description) != NULL; i++, label = "") {
-        (void)printf("%-12s %-10s %s\n", label, slc_io_format_name(i, &description), description);
+    char word[32];
+    const char *name;
+    for (size_t i = 0; (name = input_of(i, word, &description)) != NULL; i++, label = "") {
+        (void)printf("%-12s %-15s %s\n", label, name, description);
     }
     label = "writes";
     for (size_t i = 0; i < N_OUTPUTS; i++, label = "") {
-        (void)printf("%-12s %-10s %s\n", label, outputs[i].name, outputs[i].description);
+        (void)printf("%-12s %-15s %s\n", label, outputs[i].name, outputs[i].description);
     }
 }
 
@@ -159,8 +207,10 @@ static int print_json(slc_simd_target choice)
 {
     json_t *input_list = json_array(), *output_list = json_array();
     const char *description = "";
-    for (size_t i = 0; slc_io_format_name(i, &description) != NULL; i++) {
-        (void)json_array_append_new(input_list, named(slc_io_format_name(i, &description), description));
+    char word[32];
+    const char *name;
+    for (size_t i = 0; (name = input_of(i, word, &description)) != NULL; i++) {
+        (void)json_array_append_new(input_list, named(name, description));
     }
     for (size_t i = 0; i < N_OUTPUTS; i++) {
         (void)json_array_append_new(output_list, named(outputs[i].name, outputs[i].description));

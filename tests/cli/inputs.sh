@@ -39,7 +39,7 @@ refused "missing: No such file or directory" missing
 refused "folder: is a directory, not a file" folder
 refused "empty: byte 0: the input is empty" empty
 refused 'text: byte 0: no known format: begins with 68 65 6c 6c 6f 20 77 6f 72 6c 64 "hello world"; known are mdf, velo-json, cms-raw' text \
-    "; and PET's frames, singles, pairs, tables, sinograms, crystal maps"
+    "; images, lists of pixels; and PET's frames, singles, pairs, tables, sinograms, crystal maps"
 
 # Truncated in the second event: the first one counts.
 head -c $((first + 1000)) good.mdf >cut.mdf

@@ -194,6 +194,6 @@ for file in zeros noise numbers other.csv few; do
     run info $file
     want 1
     want_no_out
-    grep -q "^sluice info: $file: byte 0: no known format.*and PET's frames, singles, pairs, tables, sinograms, crystal maps$" err || fail "'$last' said: $(cat err)"
+    grep -q "^sluice info: $file: byte 0: no known format.*images, lists of pixels; and PET's frames, singles, pairs, tables, sinograms, crystal maps$" err || fail "'$last' said: $(cat err)"
 done
 passed
