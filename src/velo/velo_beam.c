@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Its normal and distance. */
 typedef struct line {
@@ -88,10 +87,29 @@ static double distance_of(const line *l, double x, double y)
     return fabs(l->c - l->nx * x - l->ny * y);
 }
 
-static int compare(const void *a, const void *b)
+/* The k-th smallest of the values, which are put in another order: C. A. R. Hoare's FIND. */
+static double smallest(double *values, size_t n, size_t k)
 {
-    const double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
+    ptrdiff_t low = 0, high = (ptrdiff_t)n - 1;
+    const ptrdiff_t wanted = (ptrdiff_t)k;
+    while (low < high) {
+        const double middle = values[wanted];
+        ptrdiff_t i = low, j = high;
+        while (i <= j) {
+            for (; values[i] < middle; i++) {
+            }
+            for (; values[j] > middle; j--) {
+            }
+            if (i <= j) {
+                const double swapped = values[i];
+                values[i++] = values[j];
+                values[j--] = swapped;
+            }
+        }
+        low = j < wanted ? i : low;
+        high = wanted < i ? j : high;
+    }
+    return values[wanted];
 }
 
 /* Of normal distances this is their standard deviation. Never zero. */
@@ -100,8 +118,7 @@ static double spread_of(const room *r, size_t n, double x, double y)
     for (size_t i = 0; i < n; i++) {
         r->distances[i] = distance_of(&r->lines[i], x, y);
     }
-    qsort(r->distances, n, sizeof *r->distances, compare);
-    return fmax(1e-6, 1.4826 * r->distances[n / 2]);
+    return fmax(1e-6, 1.4826 * smallest(r->distances, n, n / 2));
 }
 
 /* The point nearest to all lines, each with the weight that it has by its distance from (x, y): 1 - (d /
