@@ -105,7 +105,7 @@ static const slc_cli_option table[] = {
      .letter = 'q',
      .kind = SLC_CLI_FLAG,
      .member = offsetof(slc_cms_options, quiet),
-     .help = "no notes and no progress on standard error"},
+     .help = "no progress on standard error, only errors and what was lost"},
 };
 
 static void defaults(void *options)

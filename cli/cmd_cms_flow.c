@@ -186,17 +186,14 @@ static void tell_input(slc_cms_job *job)
     job->totals.lost_events += read.lost_events;
     const char *damage = slc_io_damage(job->source);
     if (damage != NULL || read.lost_events > 0) {
-        /* Goes out even under --quiet: it explains the exit status. Of a file that ends early the last event
-         * may be there in part. */
+        /* Of a file that ends early the last event may be there in part. */
         slc_cli_say("cms", "%s; %llu event%s lost, %llu read", damage != NULL ? damage : job->path,
                     (unsigned long long)read.lost_events, read.lost_events == 1 ? "" : "s",
                     (unsigned long long)read.events);
         job->failed = true;
     }
     judge_input(job, read.events);
-    if (!job->options->quiet) {
-        slc_cli_tell_faults("cms", job->path, "FED", &job->input_faults);
-    }
+    slc_cli_tell_faults("cms", job->path, "FED", &job->input_faults); /* with --quiet, too: digis were lost */
 }
 
 static bool run_input(slc_cms_job *job)

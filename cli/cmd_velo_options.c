@@ -248,7 +248,7 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
      .letter = 'q',
      .kind = SLC_CLI_FLAG,
      .member = offsetof(slc_velo_options, quiet),
-     .help = "no progress and no notes on standard error, only errors"},
+     .help = "no progress on standard error, only errors and what was lost"},
 };
 
 /* ---- numbers of the track search --------------------------------------------------------------- */

@@ -91,7 +91,7 @@ static void tell_banks(slc_velo_job *job, const slc_velo_input *input, uint64_t 
     }
 }
 
-/* The line about events that were lost goes out even under --quiet: it explains the exit status. */
+/* All of it goes out under --quiet, too: what was lost, or put in place of something else. */
 void slc_velo_tell_input(slc_velo_job *job, const slc_velo_input *input)
 {
     slc_io_totals read;
@@ -107,9 +107,6 @@ void slc_velo_tell_input(slc_velo_job *job, const slc_velo_input *input)
     }
     tell_banks(job, input, read.events);
     slc_velo_tell_identity(input);
-    if (job->options->quiet) {
-        return;
-    }
     tell_faults(input->path, &input->faults);
     if (job->options->truth && !input->has_truth && read.events > 0) {
         slc_cli_say("velo", "%s: no simulation truth in it: counts of the comparison do not include it",

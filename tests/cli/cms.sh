@@ -61,7 +61,9 @@ for policy in sum first largest; do
 done
 cms --max-module-digis 5
 equal "checksum with a low limit of digis" "$(key out "o['checksum']")" "$checksum"
-cms --max-module-digis 5 --truncate
+run cms -q --json --cabling a.cabling --gains a.gains --max-module-digis 5 --truncate a.bin # told, with -q, too
+want 0
+grep -q "^sluice cms: a.bin: [0-9]* × cms_module_crowded " err || fail "-q keeps what is lost to itself"
 [ "$(key out "o['faults']['cms_module_crowded']")" -gt 10 ] || fail "--truncate has no effect"
 run cms --cabling a.cabling --gains a.gains --max-module-digis 5 --truncate a.bin
 grep -q "cms_module_crowded (.*), first at event 0, module [0-9]*, digi [0-9]* of the event$" err || fail "--truncate says: $(cat err)"
