@@ -40,6 +40,7 @@ static bool print_pet_place(char *to, size_t size, const slc_fault *fault)
     case SLC_FAULT_PET_MODULE:
     case SLC_FAULT_PET_UNIT:
     case SLC_FAULT_PET_POSITION:
+    case SLC_FAULT_PET_CLOCK:
         (void)snprintf(to, size, "frame %" PRIu64 ", of module %" PRId32, fault->event, fault->module);
         return true;
     case SLC_FAULT_PET_BLOCK:

@@ -34,6 +34,7 @@ typedef struct slc_pet_calibrate_job {
     slc_pet_calibrate *calibrate;
     slc_pet_config chain; /* of the pairs for times */
     slc_pet_coincidences pairs;
+    uint64_t *received_ns; /* of the frames at hand; NULL: nobody asks */
     /* what is told */
     uint64_t frames;
     slc_pet_seen seen;

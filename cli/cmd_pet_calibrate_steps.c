@@ -17,7 +17,8 @@ static slc_status read_through(job *j, step take, void *context)
 {
     slc_pet_inputs inputs;
     slc_pet_frame *frames = malloc(AT_ONCE * sizeof *frames);
-    if (!slc_pet_inputs_open(&inputs, j->paths, j->n_paths) || frames == NULL) {
+    if (!slc_pet_inputs_open(&inputs, j->paths, j->n_paths) || frames == NULL ||
+        !slc_pet_received_room(&j->options->frames, AT_ONCE, &j->received_ns)) {
         slc_pet_inputs_close(&inputs);
         free(frames);
         return slc_fail(&j->error, SLC_ERR_MEMORY, "no memory to read frames");
@@ -26,7 +27,7 @@ static slc_status read_through(job *j, step take, void *context)
     size_t n = 0;
     slc_status status = SLC_OK;
     inputs.tolerate_loss = true; /* there are enough others: what is lost is told */
-    while (status == SLC_OK && slc_pet_inputs_read(&inputs, frames, AT_ONCE, &n) == SLC_OK) {
+    while (status == SLC_OK && slc_pet_inputs_read(&inputs, frames, j->received_ns, AT_ONCE, &n) == SLC_OK) {
         status = slc_cli_interrupted() ? SLC_END : take(j, frames, n, false, context);
         slc_cli_progress_show(&j->progress, slc_pet_inputs_frames(&inputs), first ? 0 : j->frames);
     }
@@ -41,6 +42,8 @@ static slc_status read_through(job *j, step take, void *context)
     }
     slc_pet_inputs_close(&inputs);
     free(frames);
+    free(j->received_ns);
+    j->received_ns = NULL;
     if (status == SLC_OK && j->frames == 0) {
         return slc_fail(&j->error, SLC_ERR_FORMAT, "there are no frames in the inputs");
     }
@@ -179,7 +182,8 @@ typedef struct finder {
 static slc_status add_pairs(job *j, const slc_pet_frame *frames, size_t n, bool last, void *context)
 {
     finder *f = context;
-    slc_status status = slc_pet_chain_run(f->chain, frames, n, last, &f->result, &j->error);
+    slc_status status = slc_pet_chain_run_received(f->chain, frames, j->received_ns, n, last, &f->result,
+                                                   &j->error);
     const size_t more = f->result.pairs.head.size, have = j->pairs.head.size;
     if (status == SLC_OK && have + more > j->pairs.head.capacity) {
         status = slc_columns_reserve(&slc_pet_coincidences_schema, &j->pairs, have + have / 2 + more, 1);
@@ -205,6 +209,7 @@ static slc_status find_times(job *j)
     if (status == SLC_OK) {
         slc_pet_chain_totals(f.chain, &totals);
         slc_cli_progress_end(&j->progress);
+        slc_pet_clock_tell("pet calibrate", &totals.convert);
         (void)slc_pet_late_tell("pet calibrate", &totals.sort, j->chain.sort.horizon_ps, false);
     }
     slc_pet_chain_close(f.chain);

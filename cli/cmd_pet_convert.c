@@ -76,6 +76,7 @@ typedef struct job {
     slc_pet_paths paths;
     slc_pet_inputs inputs;
     slc_pet_frame *frames;
+    uint64_t *received_ns; /* NULL: nobody asks */
     slc_pet_convert *stage;
     slc_pet_singles singles;
     slc_io_pet_singles_writer *writer;
@@ -89,12 +90,15 @@ typedef struct job {
 static slc_status convert_all(job *j)
 {
     slc_status status = SLC_OK;
-    size_t n = 0;
-    while (status == SLC_OK && !slc_cli_interrupted() &&
-           slc_pet_inputs_read(&j->inputs, j->frames, (size_t)j->options->batch, &n) == SLC_OK) {
+    bool last = false;
+    while (status == SLC_OK && !last && !slc_cli_interrupted()) {
+        size_t n = 0;
+        last = slc_pet_inputs_read(&j->inputs, j->frames, j->received_ns, (size_t)j->options->batch, &n) !=
+               SLC_OK;
         const double began = slc_clock_seconds();
         slc_columns_reset(&j->singles);
-        status = slc_pet_convert_run(j->stage, j->frames, n, &j->singles, &j->faults, &j->error);
+        status = slc_pet_convert_run_received(j->stage, j->frames, j->received_ns, n, last, &j->singles,
+                                              &j->faults, &j->error);
         j->seconds += slc_clock_seconds() - began;
         status = status == SLC_OK ? slc_io_pet_singles_write(j->writer, &j->singles, &j->error) : status;
         slc_cli_progress_show(&j->progress, slc_pet_inputs_frames(&j->inputs), 0);
@@ -131,6 +135,7 @@ static int end(job *j, slc_status status)
 {
     bool good = slc_pet_inputs_tell(&j->inputs, "pet convert", j->options->quiet);
     slc_pet_doubts_tell("pet convert", &j->inputs.seen, &j->tables);
+    slc_pet_clock_tell("pet convert", &j->counts);
     if (status == SLC_OK && slc_pet_nothing_tell("pet convert", &j->counts)) {
         good = false;
     } else if (status == SLC_OK && !slc_cli_interrupted()) {
@@ -157,7 +162,8 @@ static int end(job *j, slc_status status)
 static int process(job *j, char **paths, int n)
 {
     j->frames = malloc((size_t)j->options->batch * sizeof *j->frames);
-    if (j->frames == NULL || !slc_pet_inputs_open(&j->inputs, paths, n)) {
+    if (!slc_pet_received_room(&j->options->frames, (size_t)j->options->batch, &j->received_ns) ||
+        j->frames == NULL || !slc_pet_inputs_open(&j->inputs, paths, n)) {
         slc_cli_say("pet convert", "no memory for %" PRIu64 " frames", j->options->batch);
         return SLC_CLI_FAILED;
     }
@@ -212,6 +218,7 @@ static int run(int argc, char **argv)
         slc_io_pet_tables_clear(&j.tables);
     }
     free(j.frames);
+    free(j.received_ns);
     return status;
 }
 

@@ -158,7 +158,14 @@ static slc_status open_next(slc_pet_inputs *inputs)
     return status;
 }
 
-slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, size_t most, size_t *n)
+bool slc_pet_received_room(const slc_pet_frame_words *words, size_t frames, uint64_t **received_ns)
+{
+    *received_ns = words->tick_bits < 64 ? malloc(frames * sizeof **received_ns) : NULL;
+    return words->tick_bits == 64 || *received_ns != NULL;
+}
+
+slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, uint64_t *received_ns,
+                               size_t most, size_t *n)
 {
     *n = 0;
     while (*n < most && inputs->at < inputs->n) {
@@ -169,8 +176,9 @@ slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, si
             status = open_next(inputs);
         }
         if (status == SLC_OK) {
-            status = slc_io_pet_raw_read(inputs->raw, frames + *n, most - *n, &taken, &input->faults,
-                                         &input->error);
+            status = slc_io_pet_raw_read_received(inputs->raw, frames + *n,
+                                                  received_ns != NULL ? received_ns + *n : NULL, most - *n,
+                                                  &taken, &input->faults, &input->error);
         }
         if (status == SLC_OK) {
             slc_pet_seen_add(&inputs->seen, frames + *n, taken);
@@ -265,11 +273,21 @@ void slc_pet_inputs_faults(const slc_pet_inputs *inputs, slc_faults *faults)
     }
 }
 
+void slc_pet_clock_tell(const char *command, const slc_pet_convert_counts *c)
+{
+    if (c->clock > 0) {
+        slc_cli_say(command,
+                    "%" PRIu64 " of %" PRIu64 " frames have a time that no other agrees with, and are left "
+                    "out: bits are wrong, or --tick-bits, or --horizon is less than frames are out of order",
+                    c->clock, c->frames);
+    }
+}
+
 bool slc_pet_nothing_tell(const char *command, const slc_pet_convert_counts *c)
 {
     if (c->frames == 0) {
         slc_cli_say(command, "no frames were read: no file was written");
-    } else if (c->module + c->unit + c->position == c->frames) {
+    } else if (c->module + c->unit + c->position + c->clock == c->frames) {
         slc_cli_say(command,
                     "all %" PRIu64 " frames were lost: is this a file of frames of this scanner? No file was "
                     "written",
@@ -284,7 +302,7 @@ bool slc_pet_most_lost_tell(const slc_pet_inputs *inputs, const char *command,
                             const slc_pet_convert_counts *c)
 {
     uint64_t malformed = 0, datagrams = 0;
-    const uint64_t lost = c->module + c->unit + c->position;
+    const uint64_t lost = c->module + c->unit + c->position + c->clock;
     for (int i = 0; i < inputs->n; i++) { /* files without heads have no datagrams */
         const slc_pet_input *input = &inputs->input[i];
         malformed += input->datagrams > 0 ? input->faults.count[SLC_FAULT_PET_DATAGRAM] : 0;
@@ -329,11 +347,12 @@ json_t *slc_pet_doubts_json(const slc_pet_seen *seen, const slc_pet_tables *tabl
 
 json_t *slc_pet_convert_json(const slc_pet_convert_counts *c)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "frames", (json_int_t)c->frames,
-                     "singles", (json_int_t)c->singles, "module", (json_int_t)c->module, "unit",
-                     (json_int_t)c->unit, "position", (json_int_t)c->position, "no_crystal",
-                     (json_int_t)c->no_crystal, "below", (json_int_t)c->below, "above", (json_int_t)c->above,
-                     "turns", (json_int_t)c->turns, "backwards", (json_int_t)c->backwards);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "frames",
+                     (json_int_t)c->frames, "singles", (json_int_t)c->singles, "module",
+                     (json_int_t)c->module, "unit", (json_int_t)c->unit, "position", (json_int_t)c->position,
+                     "no_crystal", (json_int_t)c->no_crystal, "below", (json_int_t)c->below, "above",
+                     (json_int_t)c->above, "clock", (json_int_t)c->clock, "turns", (json_int_t)c->turns,
+                     "bridged", (json_int_t)c->bridged, "backwards", (json_int_t)c->backwards);
 }
 
 json_t *slc_pet_sort_json(const slc_pet_sort_counts *c, int64_t horizon_ps)
@@ -352,8 +371,8 @@ bool slc_pet_late_tell(const char *command, const slc_pet_sort_counts *c, int64_
     }
     slc_cli_say(
         command,
-        "%" PRIu64 " of %" PRIu64 " singles came later than the horizon of %.9g us allows and are in "
-        "no coincidence; %.9g us would have been enough%s",
+        "%" PRIu64 " of %" PRIu64 " singles came later than the horizon of %.15g us allows and are in "
+        "no coincidence; %.15g us would have been enough%s",
         c->late, c->taken, (double)horizon_ps * 1e-6, (double)c->largest_lag_ps * 1e-6,
         far ? "; if one of the times is far ahead of all others, 'sluice pet convert' and then 'sluice pet "
               "coincidences', which sorts all at once, find what is behind it; if clocks have begun "

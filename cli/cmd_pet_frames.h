@@ -103,10 +103,15 @@ typedef struct slc_pet_inputs {
 /* False where there is no memory. */
 bool slc_pet_inputs_open(slc_pet_inputs *inputs, char **paths, int n);
 void slc_pet_inputs_close(slc_pet_inputs *inputs);
-/* Fills `most` frames as long as there are any in any input; SLC_END where there are none. An input that
- * cannot be opened, or read on, ends there, and the next is read; so does a file of an acquisition that has
- * been read, or that comes behind a later one. Says nothing: it may be called by any thread. */
-slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, size_t most, size_t *n);
+/* Fills `most` frames, and the times at which they were received (NULL: no), as long as there are any in any
+ * input; SLC_END where there are none. An input that cannot be opened, or read on, ends there, and the next
+ * is read; so does a file of an acquisition that has been read, or that comes behind a later one. Says
+ * nothing: it may be called by any thread. */
+slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, uint64_t *received_ns,
+                               size_t most, size_t *n);
+/* Where it is kept when frames were received: NULL where nobody asks, as counters do not begin again. False:
+ * there is no memory. */
+bool slc_pet_received_room(const slc_pet_frame_words *words, size_t frames, uint64_t **received_ns);
 /* Tells what was wrong with the inputs. False where there was an error, bytes were skipped, datagrams are
  * missing between two files of an acquisition, or too many were lost: the exit status is then 1. This is told
  * even under --quiet. */
@@ -119,6 +124,8 @@ uint64_t slc_pet_inputs_missing(const slc_pet_inputs *inputs);
 /* Faults of all inputs' blocks, added to `faults`. */
 void slc_pet_inputs_faults(const slc_pet_inputs *inputs, slc_faults *faults);
 
+/* Tells how many frames were refused by their times, if any were, also under --quiet. */
+void slc_pet_clock_tell(const char *command, const slc_pet_convert_counts *counts);
 /* Tells where there were no frames, or where none is of the scanner; the exit status is then 1, and no file
  * is written. */
 bool slc_pet_nothing_tell(const char *command, const slc_pet_convert_counts *counts);

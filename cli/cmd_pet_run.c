@@ -85,6 +85,7 @@ static int end(slc_pet_run_job *job)
     const slc_pet_run_options *o = job->options;
     job->failed = !slc_pet_inputs_tell(&job->inputs, "pet run", o->quiet) || job->failed;
     slc_pet_doubts_tell("pet run", &job->inputs.seen, &job->tables);
+    slc_pet_clock_tell("pet run", &job->totals.convert);
     if (slc_pet_nothing_tell("pet run", &job->totals.convert)) {
         job->failed = true;
     } else {
@@ -141,6 +142,7 @@ static void clear(slc_pet_run_job *job)
     for (int i = 0; i < SLC_PET_RUN_SLOTS; i++) {
         slc_pet_result_clear(&job->slot[i].result);
         free(job->slot[i].frames);
+        free(job->slot[i].received_ns);
     }
     slc_pet_inputs_close(&job->inputs);
     slc_pet_paths_clear(&job->paths);

@@ -93,6 +93,7 @@ typedef enum slc_pet_run_part {
 /* A batch on its way: frames that were read, and what the chain made of them. */
 typedef struct slc_pet_run_slot {
     slc_pet_frame *frames;
+    uint64_t *received_ns; /* NULL: nobody asks */
     size_t n;
     slc_pet_result result;
     slc_pet_totals totals; /* of the chain behind it */

@@ -13,7 +13,8 @@ static slc_status read_slot(void *context, uint32_t index, slc_error *error)
     slc_pet_run_job *job = context;
     slc_pet_run_slot *slot = &job->slot[index];
     (void)error; /* what is wrong with an input ends that input, and is told at the end */
-    return slc_pet_inputs_read(&job->inputs, slot->frames, (size_t)job->options->batch, &slot->n);
+    return slc_pet_inputs_read(&job->inputs, slot->frames, slot->received_ns, (size_t)job->options->batch,
+                               &slot->n);
 }
 
 static slc_status work_slot(void *context, uint32_t index, uint32_t worker, slc_error *error)
@@ -21,8 +22,8 @@ static slc_status work_slot(void *context, uint32_t index, uint32_t worker, slc_
     slc_pet_run_job *job = context;
     slc_pet_run_slot *slot = &job->slot[index];
     (void)worker;
-    const slc_status status = slc_pet_chain_run(job->chain, slot->frames, slot->n, false, &slot->result,
-                                                error);
+    const slc_status status = slc_pet_chain_run_received(job->chain, slot->frames, slot->received_ns, slot->n,
+                                                         false, &slot->result, error);
     slc_pet_chain_totals(job->chain, &slot->totals);
     return status;
 }
@@ -51,7 +52,9 @@ static slc_status reserve(slc_pet_run_job *job, uint32_t slots)
 {
     for (uint32_t i = 0; i < slots; i++) {
         job->slot[i].frames = malloc((size_t)job->options->batch * sizeof *job->slot[i].frames);
-        if (job->slot[i].frames == NULL) {
+        if (job->slot[i].frames == NULL ||
+            !slc_pet_received_room(&job->options->frames, (size_t)job->options->batch,
+                                   &job->slot[i].received_ns)) {
             return slc_fail(&job->error, SLC_ERR_MEMORY, "no memory for %u times %llu frames", slots,
                             (unsigned long long)job->options->batch);
         }

@@ -90,8 +90,9 @@ void slc_pet_run_print_text(const slc_pet_run_job *job)
                  " between crystals\n",
                  "lost", c->module, c->unit, c->position, c->no_crystal);
     (void)printf("%-14s %" PRIu64 " below, %" PRIu64 " above\n", "energies", c->below, c->above);
-    (void)printf("%-14s %" PRIu64 " turns of counters, %" PRIu64 " frames back in their module's time\n",
-                 "clocks", c->turns, c->backwards);
+    (void)printf("%-14s %" PRIu64 " turns of counters, %" PRIu64 " more in which nothing came; %" PRIu64
+                 " frames back in their module's time, %" PRIu64 " of no right time\n",
+                 "clocks", c->turns, c->bridged, c->backwards, c->clock);
     (void)printf("%-14s %" PRIu64 ", largest lag %.9g us\n", "singles", c->singles,
                  (double)s->largest_lag_ps * 1e-6);
     (void)printf("%-14s %" PRIu64 " behind the horizon of %.9g us\n", "late", s->late,

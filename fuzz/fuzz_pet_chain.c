@@ -115,15 +115,16 @@ static void check_totals(const outcome *o, size_t n)
 {
     const slc_pet_convert_counts *c = &o->totals.convert;
     const slc_pet_sort_counts *s = &o->totals.sort;
-    fuzz_require(c->frames == n &&
-                     c->singles + c->module + c->unit + c->position + c->no_crystal + c->below + c->above ==
-                         n,
+    fuzz_require(c->frames == n && c->singles + c->module + c->unit + c->position + c->no_crystal + c->below +
+                                           c->above + c->clock ==
+                                       n,
                  "every frame is counted once");
     fuzz_require(s->taken == c->singles && s->given + s->late == s->taken && s->held == 0 &&
                      s->late == o->late,
                  "every single is given or late");
     fuzz_require(o->totals.prompt.singles == s->given, "every single in order is looked at");
-    fuzz_require(o->faults == c->module + c->unit + c->position, "every frame that cannot be is a fault");
+    fuzz_require(o->faults == c->module + c->unit + c->position + c->clock,
+                 "every frame that cannot be is a fault");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -115,6 +115,48 @@ static void test_round_trip(void **state)
     }
 }
 
+/* Each frame comes with the time of its datagram, however few are read at a time; bare ones with none. */
+static void test_times_of_receiving(void **state)
+{
+    (void)state;
+    static const size_t mosts[] = {1, 3, 64, 100000};
+    sample s = make_sample(8, 11);
+    const slc_io_pet_raw_config config = {.replace = true, .payload = {.header_bytes = 8}};
+    uint64_t *wanted = calloc(s.n_frames + 1, sizeof *wanted), *got = calloc(s.n_frames + 1, sizeof *got);
+    slc_pet_frame *frames = calloc(s.n_frames + 1, sizeof *frames);
+    assert_true(wanted != NULL && got != NULL && frames != NULL);
+    for (size_t i = 0, n = 0; i < DATAGRAMS; i++) {
+        for (uint32_t k = 0; k < (s.sizes[i] - 8U) / 16; k++) {
+            wanted[n++] = s.times[i];
+        }
+    }
+    write_sample(&s, &config);
+    slc_io_pet_raw *raw = NULL;
+    for (size_t m = 0; m < 4; m++) {
+        size_t n = 0, some = 0;
+        assert_int_equal(slc_io_pet_raw_open(path, &raw, NULL), SLC_OK);
+        for (; n < s.n_frames; n += some) {
+            const size_t most = mosts[m] < s.n_frames - n ? mosts[m] : s.n_frames - n;
+            assert_int_equal(slc_io_pet_raw_read_received(raw, frames + n, got + n, most, &some, NULL, NULL),
+                             SLC_OK);
+        }
+        slc_io_pet_raw_close(raw);
+        assert_memory_equal(got, wanted, n * sizeof *got);
+    }
+    size_t n = 0;
+    assert_int_equal(slc_io_pet_raw_open_memory(s.frames, s.n_frames * 16, "frames", &raw, NULL), SLC_OK);
+    assert_int_equal(slc_io_pet_raw_read_received(raw, frames, got, s.n_frames, &n, NULL, NULL), SLC_OK);
+    assert_true(n > 100);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(got[i], 0);
+    }
+    slc_io_pet_raw_close(raw);
+    free(wanted);
+    free(got);
+    free(frames);
+    clear_sample(&s);
+}
+
 /* Each datagram is in the file as it came, at its place. */
 static void test_bytes(void **state)
 {
@@ -481,6 +523,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hash),
         cmocka_unit_test_setup_teardown(test_round_trip, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(test_times_of_receiving, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(test_bytes, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(test_rotation, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(test_nothing_is_overwritten, make_folder, remove_all),

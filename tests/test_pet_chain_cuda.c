@@ -115,7 +115,7 @@ static outcome run_cut(const pet_frames_stream *g, const slc_pet_config *config,
     for (size_t at = 0; at < g->n; at += batch) {
         const size_t n = g->n - at < batch ? g->n - at : batch;
         slc_pet_result result = {0};
-        if (slc_pet_cuda_run(chain, g->frames + at, n, at + n == g->n, &result, &error) != SLC_OK) {
+        if (slc_pet_cuda_run(chain, g->frames + at, NULL, n, at + n == g->n, &result, &error) != SLC_OK) {
             fail_msg("%s", error.text);
         }
         take(&o, &result);
@@ -220,12 +220,12 @@ static void page_locked_frames_and_an_end_without_frames(void **state)
     assert_int_equal(slc_cuda_pin(g.frames, g.n * sizeof *g.frames, &error), SLC_OK);
     assert_int_equal(slc_pet_cuda_open(&config, &g.tables, device, &chain, &error), SLC_OK);
     slc_pet_cuda_cut(chain, 999);
-    assert_int_equal(slc_pet_cuda_run(chain, g.frames, 0, false, &result, &error), SLC_OK);
+    assert_int_equal(slc_pet_cuda_run(chain, g.frames, NULL, 0, false, &result, &error), SLC_OK);
     assert_int_equal(result.pairs.head.size, 0);
-    assert_int_equal(slc_pet_cuda_run(chain, g.frames, g.n, false, &result, &error), SLC_OK);
+    assert_int_equal(slc_pet_cuda_run(chain, g.frames, NULL, g.n, false, &result, &error), SLC_OK);
     take(&got, &result);
     slc_pet_result_clear(&result);
-    assert_int_equal(slc_pet_cuda_run(chain, NULL, 0, true, &result, &error), SLC_OK);
+    assert_int_equal(slc_pet_cuda_run(chain, NULL, NULL, 0, true, &result, &error), SLC_OK);
     take(&got, &result);
     slc_pet_cuda_totals(chain, &got.totals);
     got.totals.checksum += SLC_CHECKSUM_START;

@@ -8,6 +8,7 @@
 #include "support/pet_frames.h"
 #include "support/random.h"
 
+#include "pet/pet_clock.h"
 #include "pet/pet_convert_cuda.h"
 #include "pet/pet_cuda.h"
 
@@ -34,7 +35,8 @@ static outcome by_processor(const slc_pet_convert_config *config, const slc_pet_
     outcome o = {0};
     slc_pet_convert *stage = NULL;
     assert_int_equal(slc_pet_convert_open(config, tables, &stage, NULL), SLC_OK);
-    assert_int_equal(slc_pet_convert_run(stage, frames, n, &o.singles, &o.faults, NULL), SLC_OK);
+    assert_int_equal(slc_pet_convert_run_received(stage, frames, NULL, n, true, &o.singles, &o.faults, NULL),
+                     SLC_OK);
     slc_pet_convert_counts_of(stage, &o.counts);
     slc_pet_convert_close(stage);
     return o;
@@ -64,23 +66,31 @@ static outcome by_gpu(const slc_pet_convert_config *config, const slc_pet_tables
     slc_pet_convert_cuda *stage = NULL;
     slc_cuda_memory memory = {0};
     slc_error error = {0};
-    const size_t most = batch < n ? batch : n;
-    assert_int_equal(slc_cuda_memory_reserve(stream, &memory, most * sizeof *frames, "frames", &error),
-                     SLC_OK);
+    slc_pet_clock *clock = NULL;
+    assert_int_equal(slc_cuda_memory_reserve(stream, &memory, n * sizeof *frames, "frames", &error), SLC_OK);
+    assert_int_equal(slc_pet_clock_open(config, &tables->geometry, &clock, &error), SLC_OK);
     if (slc_pet_convert_cuda_open(config, tables, stream, &stage, &error) != SLC_OK) {
         fail_msg("%s", error.text);
     }
     for (size_t at = 0; at < n; at += batch) {
-        const size_t some = n - at < batch ? n - at : batch;
+        size_t some = n - at < batch ? n - at : batch;
+        const slc_pet_frame *now = frames + at;
         slc_pet_cuda_singles got;
-        assert_int_equal(slc_cuda_to_device(stream, memory.at, frames + at, some * sizeof *frames, &error),
-                         SLC_OK);
+        if (clock != NULL) {
+            assert_int_equal(slc_pet_clock_run(clock, now, NULL, some, at + some == n, &now, &some, &error),
+                             SLC_OK);
+        }
+        assert_int_equal(slc_cuda_to_device(stream, memory.at, now, some * sizeof *frames, &error), SLC_OK);
         if (slc_pet_convert_cuda_run(stage, memory.at, some, &got, &o.faults, &error) != SLC_OK) {
             fail_msg("%s", error.text);
         }
         append(&o.singles, &got);
     }
     slc_pet_convert_cuda_counts_of(stage, &o.counts);
+    if (clock != NULL) {
+        slc_pet_clock_counts(clock, &o.counts);
+    }
+    slc_pet_clock_close(clock);
     slc_pet_convert_cuda_close(stage);
     slc_cuda_memory_clear(&memory);
     return o;

@@ -123,17 +123,24 @@ static void counters_are_followed_across_batches(void **state)
     slc_pet_convert *stage;
     slc_pet_convert_counts counts;
     slc_pet_singles singles = {0};
-    const uint8_t ticks[] = {10, 100, 200, 40, 30, 150, 250, 100, 228, 99};
-    const int64_t wanted[] = {10, 100, 200, 296, 286, 406, 506, 612, 484, 611};
+    int64_t now = 10, wanted[100];
+    uint64_t turns = 0;
     assert_int_equal(slc_pet_convert_open(&config, &tables, &stage, NULL), SLC_OK);
-    for (int i = 0; i < 10; i++) {
-        const slc_pet_frame frame = {.time = {1, 2, 3, 4, 5, 6, 7, ticks[i]}};
+    for (int i = 0; i < 100; i++) {
+        const slc_pet_frame frame = {.time = {1, 2, 3, 4, 5, 6, 7, (uint8_t)now}};
+        wanted[i] = now;
+        now += i % 10 == 7 ? -9 : 21;
+        turns += i < 99 && now / 256 > wanted[i] / 256;
         assert_int_equal(slc_pet_convert_run(stage, &frame, 1, &singles, NULL, NULL), SLC_OK);
+    }
+    assert_int_equal(slc_pet_convert_run_received(stage, NULL, NULL, 0, true, &singles, NULL, NULL), SLC_OK);
+    assert_int_equal(singles.head.size, 100);
+    for (int i = 0; i < 100; i++) {
         assert_true(singles.time_ps[i] == wanted[i] * 5);
     }
     slc_pet_convert_counts_of(stage, &counts);
-    assert_int_equal(counts.turns, 3);
-    assert_int_equal(counts.backwards, 2);
+    assert_int_equal(counts.turns, turns);
+    assert_int_equal(counts.backwards, 10);
     slc_columns_clear(&slc_pet_singles_schema, &singles);
     slc_pet_convert_close(stage);
 }

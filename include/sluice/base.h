@@ -120,6 +120,7 @@ typedef enum slc_fault_code {
     SLC_FAULT_PET_MODULE,   /* a frame of a module that the scanner does not have: dropped */
     SLC_FAULT_PET_UNIT,     /* of a unit that the module does not have: dropped */
     SLC_FAULT_PET_POSITION, /* of a place outside of the block: dropped */
+    SLC_FAULT_PET_CLOCK,    /* of a time that no other frame agrees with (tick_bits): dropped */
     SLC_FAULT_PET_BLOCK,    /* a damaged block of a raw file: bytes were skipped up to the next good one */
     SLC_FAULT_PET_DATAGRAM, /* a datagram that is no whole number of frames: its tail was dropped */
     SLC_FAULT_CODES         /* how many codes there are */

@@ -57,6 +57,11 @@ SLC_API void slc_io_pet_raw_close(slc_io_pet_raw *raw); /* NULL is allowed */
  * tells. */
 SLC_API slc_status slc_io_pet_raw_read(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t most, size_t *n,
                                        slc_faults *faults, slc_error *error);
+/* The same with the time at which each frame's datagram was received, as info.time_ns; 0 where the file does
+ * not tell: it has no heads. received_ns: as many as frames; NULL is allowed. */
+SLC_API slc_status slc_io_pet_raw_read_received(slc_io_pet_raw *raw, slc_pet_frame *frames,
+                                                uint64_t *received_ns, size_t most, size_t *n,
+                                                slc_faults *faults, slc_error *error);
 /* What the sequence counters of the datagrams that were read tell, for SLC_PET_MAX_MODULES modules; NULL
  * where the file tells of none. It is the reader's, and changes with each call that reads. */
 SLC_API const slc_io_pet_module *slc_io_pet_raw_modules(const slc_io_pet_raw *raw);

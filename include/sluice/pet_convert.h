@@ -44,10 +44,16 @@ SLC_API size_t slc_pet_energy_elements(const slc_pet_tables *tables);
 typedef struct slc_pet_convert_config {
     /* A tick is tick_numerator / tick_denominator picoseconds; times are rounded down. */
     uint32_t tick_numerator, tick_denominator;
-    /* The counter has so many bits (8 to 64) and begins again at 0. Each module's is followed by itself: a
-     * time that is more than half a turn back is the next turn. The first turn is that of the module's first
-     * frame. 64: times are taken as they are. */
+    /* The counter has so many bits (8 to 64) and begins again at 0. 64: times are taken as they are.
+     * Otherwise a frame's turn is the one that brings it nearest to the latest time that the frames of all
+     * modules have come to; the first frame's is 0, or 1 where frames from before its turn follow at once. A
+     * frame that is farther from that time, and from its module's own, than the horizon is wrong, unless the
+     * frames behind it agree with it: SLC_FAULT_PET_CLOCK. So modules may be away for any time, but all at
+     * once for less than a turn, if it is not known when frames were received. */
     uint32_t tick_bits;
+    /* By how much frames may be out of order, of counters that begin again; 1 ms at least (also for 0), an
+     * eighth of a turn at most. A chain takes its sort's where this is 0. */
+    int64_t horizon_ps;
     double low_kev, high_kev; /* singles in [low, high) are kept */
     uint32_t threads;
     slc_simd_target target;
@@ -59,7 +65,8 @@ typedef struct slc_pet_convert_counts {
     uint64_t frames, singles;          /* in, out */
     uint64_t module, unit, position;   /* dropped: no such module, unit, place in the block */
     uint64_t no_crystal, below, above; /* dropped: between crystals, energies outside */
-    uint64_t turns;                    /* of time counters */
+    uint64_t clock;                    /* dropped: of a time that no other frame agrees with */
+    uint64_t turns, bridged;           /* of time counters; common ones in which nothing was received */
     uint64_t backwards;                /* frames earlier than the one before of their module; kept */
 } slc_pet_convert_counts;
 
@@ -73,6 +80,16 @@ SLC_API void slc_pet_convert_close(slc_pet_convert *stage); /* NULL is allowed *
  * the frame's number in the input as event. */
 SLC_API slc_status slc_pet_convert_run(slc_pet_convert *stage, const slc_pet_frame *frames, size_t n,
                                        slc_pet_singles *singles, slc_faults *faults, slc_error *error);
+/* The same with the times at which frames were received: ns from any origin, one for each frame, 0 where it
+ * is not known; NULL: none is. They are looked at where counters begin again (tick_bits below 64) and nothing
+ * was received for longer than half a turn: as many turns are then added to the time of all modules as fit
+ * best. Where counters begin again, few of the last frames are kept back until the next call, as those behind
+ * them may be needed to know their turn; not with `last`. `frames` in the counts are those that were given
+ * out. slc_pet_convert_run is this without times and without `last`. */
+SLC_API slc_status slc_pet_convert_run_received(slc_pet_convert *stage, const slc_pet_frame *frames,
+                                                const uint64_t *received_ns, size_t n, bool last,
+                                                slc_pet_singles *singles, slc_faults *faults,
+                                                slc_error *error);
 SLC_API void slc_pet_convert_counts_of(const slc_pet_convert *stage, slc_pet_convert_counts *counts);
 
 /* The inverse for one single, for generators and tests: a frame that converts to that crystal, that time

@@ -55,6 +55,7 @@ static const struct {
     [SLC_FAULT_PET_MODULE] = {"pet_module", "a frame of no module of the scanner; dropped"},
     [SLC_FAULT_PET_UNIT] = {"pet_unit", "a frame of a unit that its module does not have; dropped"},
     [SLC_FAULT_PET_POSITION] = {"pet_position", "a frame from outside of its block; dropped"},
+    [SLC_FAULT_PET_CLOCK] = {"pet_clock", "a frame of a time that no other agrees with; dropped"},
     [SLC_FAULT_PET_BLOCK] = {"pet_block", "a damaged block of a raw file; skipped up to the next good one"},
     [SLC_FAULT_PET_DATAGRAM] = {"pet_datagram",
                                 "a datagram that is no whole number of frames; its tail was dropped"},

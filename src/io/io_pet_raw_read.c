@@ -395,24 +395,34 @@ static slc_status read_bare(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t m
     return SLC_OK;
 }
 
-slc_status slc_io_pet_raw_read(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t most, size_t *n,
-                               slc_faults *faults, slc_error *error)
+slc_status slc_io_pet_raw_read_received(slc_io_pet_raw *raw, slc_pet_frame *frames, uint64_t *received_ns,
+                                        size_t most, size_t *n, slc_faults *faults, slc_error *error)
 {
     *n = 0;
     if (most == 0) {
         return slc_fail(error, SLC_ERR_USAGE, "%s: no room for a frame", raw->stream.name);
     }
-    if (raw->bare) {
-        return read_bare(raw, frames, most, n, faults, error);
+    slc_status status = raw->bare ? read_bare(raw, frames, most, n, faults, error) : SLC_OK;
+    for (size_t i = 0; raw->bare && received_ns != NULL && i < *n; i++) {
+        received_ns[i] = 0;
     }
-    slc_status status = SLC_OK;
-    while (status == SLC_OK && *n < most) {
+    while (!raw->bare && status == SLC_OK && *n < most) {
+        const size_t before = *n;
         status = raw->inside ? give(raw, frames, most, n, faults, error)
                  : raw->lost ? search(raw, faults, error)
                              : look(raw, faults, error);
+        for (size_t i = before; received_ns != NULL && i < *n; i++) {
+            received_ns[i] = raw->block.time_ns;
+        }
     }
     /* A failure shows again in the next call, when these have been taken. */
     return *n > 0 ? SLC_OK : status;
+}
+
+slc_status slc_io_pet_raw_read(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t most, size_t *n,
+                               slc_faults *faults, slc_error *error)
+{
+    return slc_io_pet_raw_read_received(raw, frames, NULL, most, n, faults, error);
 }
 
 /* ---- seeking ----------------------------------------------------------------------------------- */

@@ -123,6 +123,9 @@ slc_status slc_pet_chain_open(const slc_pet_config *config, const slc_pet_tables
     }
     chain->config = *config;
     chain->config.device = NULL; /* the caller's word */
+    if (chain->config.convert.horizon_ps == 0) {
+        chain->config.convert.horizon_ps = config->sort.horizon_ps;
+    }
     chain->checksum = SLC_CHECKSUM_START;
     if (config->device == NULL || strcmp(config->device, "cpu") == 0) {
         status = open_stages(chain, tables, error);
@@ -131,7 +134,7 @@ slc_status slc_pet_chain_open(const slc_pet_config *config, const slc_pet_tables
         uint32_t device = 0;
         status = slc_cuda_choose(config->device, &device, error);
         if (status == SLC_OK) {
-            status = slc_pet_cuda_open(config, tables, device, &chain->cuda, error);
+            status = slc_pet_cuda_open(&chain->config, tables, device, &chain->cuda, error);
         }
     }
     if (status != SLC_OK) {
@@ -238,16 +241,17 @@ static slc_status find_pairs(slc_pet_chain *chain, const slc_pet_singles *sorted
     return status;
 }
 
-static slc_status run_piece(slc_pet_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
-                            slc_pet_result *result, slc_pet_coincidences *delayeds, slc_error *error)
+static slc_status run_piece(slc_pet_chain *chain, const slc_pet_frame *frames, const uint64_t *received_ns,
+                            size_t n, bool last, slc_pet_result *result, slc_pet_coincidences *delayeds,
+                            slc_error *error)
 {
     slc_pet_singles *sorted = chain->config.keep_singles ? &result->singles : &chain->sorted;
     const double began = slc_clock_seconds();
     slc_columns_reset(&chain->singles);
     slc_columns_reset(&chain->sorted);
     const size_t from = sorted->head.size;
-    slc_status status = slc_pet_convert_run(chain->convert, frames, n, &chain->singles, &result->faults,
-                                            error);
+    slc_status status = slc_pet_convert_run_received(chain->convert, frames, received_ns, n, last,
+                                                     &chain->singles, &result->faults, error);
     const double converted = slc_clock_seconds();
     result->seconds[SLC_PET_STAGE_CONVERT] += converted - began;
     if (status == SLC_OK) {
@@ -284,8 +288,8 @@ static slc_status append(slc_pet_coincidences *to, const slc_pet_coincidences *s
 
 /* Piece by piece, so that what a stage leaves is still in the cache for the next. Delayeds of all but a
  * single piece are collected aside, as they belong behind the prompts. */
-static slc_status run_pieces(slc_pet_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
-                             slc_pet_result *result, slc_error *error)
+static slc_status run_pieces(slc_pet_chain *chain, const slc_pet_frame *frames, const uint64_t *received_ns,
+                             size_t n, bool last, slc_pet_result *result, slc_error *error)
 {
     const size_t piece = (size_t)PIECE * (chain->team != NULL ? 2 * slc_team_size(chain->team) : 1);
     slc_pet_coincidences *delayeds = n <= piece ? &result->pairs : &chain->aside;
@@ -294,15 +298,17 @@ static slc_status run_pieces(slc_pet_chain *chain, const slc_pet_frame *frames, 
     slc_columns_reset(&chain->aside);
     do {
         const size_t some = n - at < piece ? n - at : piece;
-        status = run_piece(chain, at > 0 ? frames + at : frames, some, last && at + some == n, result,
-                           delayeds, error);
+        status = run_piece(chain, at > 0 ? frames + at : frames,
+                           received_ns != NULL ? received_ns + at : NULL, some, last && at + some == n,
+                           result, delayeds, error);
         at += some;
     } while (at < n && status == SLC_OK);
     return status == SLC_OK ? append(&result->pairs, &chain->aside, error) : status;
 }
 
-slc_status slc_pet_chain_run(slc_pet_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
-                             slc_pet_result *result, slc_error *error)
+slc_status slc_pet_chain_run_received(slc_pet_chain *chain, const slc_pet_frame *frames,
+                                      const uint64_t *received_ns, size_t n, bool last,
+                                      slc_pet_result *result, slc_error *error)
 {
     slc_columns_reset(&result->singles);
     slc_columns_reset(&result->late);
@@ -310,8 +316,14 @@ slc_status slc_pet_chain_run(slc_pet_chain *chain, const slc_pet_frame *frames, 
     slc_faults_reset(&result->faults);
     memset(result->seconds, 0, sizeof result->seconds);
     return chain->cuda != NULL /* which sums up on the device */
-               ? slc_pet_cuda_run(chain->cuda, frames, n, last, result, error)
-               : run_pieces(chain, frames, n, last, result, error);
+               ? slc_pet_cuda_run(chain->cuda, frames, received_ns, n, last, result, error)
+               : run_pieces(chain, frames, received_ns, n, last, result, error);
+}
+
+slc_status slc_pet_chain_run(slc_pet_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
+                             slc_pet_result *result, slc_error *error)
+{
+    return slc_pet_chain_run_received(chain, frames, NULL, n, last, result, error);
 }
 
 void slc_pet_chain_totals(const slc_pet_chain *chain, slc_pet_totals *totals)

@@ -81,7 +81,8 @@ slc_status slc_pet_cuda_open(const slc_pet_config *config, const slc_pet_tables 
         free(chain);
         return slc_fail(error, status, "no threads for a PET chain on a GPU");
     }
-    status = open_streams(chain, device, error);
+    status = slc_pet_clock_open(&config->convert, &tables->geometry, &chain->clock, error);
+    status = status == SLC_OK ? open_streams(chain, device, error) : status;
     status = status == SLC_OK ? open_stages(chain, tables, error) : status;
     if (status != SLC_OK) {
         slc_pet_cuda_close(chain);
@@ -97,6 +98,7 @@ void slc_pet_cuda_close(slc_pet_cuda_chain *chain)
         return;
     }
     slc_cuda_rows_close(chain->copies);
+    slc_pet_clock_close(chain->clock);
     slc_pet_convert_cuda_close(chain->convert);
     slc_pet_sort_cuda_close(chain->sort);
     slc_pet_coincidence_cuda_close(chain->prompt);
@@ -128,6 +130,9 @@ void slc_pet_cuda_totals(const slc_pet_cuda_chain *chain, slc_pet_totals *totals
 {
     *totals = (slc_pet_totals){0};
     slc_pet_convert_cuda_counts_of(chain->convert, &totals->convert);
+    if (chain->clock != NULL) {
+        slc_pet_clock_counts(chain->clock, &totals->convert);
+    }
     slc_pet_sort_cuda_counts_of(chain->sort, &totals->sort);
     slc_pet_coincidence_cuda_counts_of(chain->prompt, &totals->prompt);
     if (chain->delayed != NULL) {

@@ -15,8 +15,9 @@ slc_status slc_pet_cuda_open(const slc_pet_config *config, const slc_pet_tables 
                              slc_pet_cuda_chain **chain, slc_error *error);
 void slc_pet_cuda_close(slc_pet_cuda_chain *chain); /* NULL is allowed */
 /* Fills singles, late, pairs and faults of the result as the stages of the processor would. */
-slc_status slc_pet_cuda_run(slc_pet_cuda_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
-                            slc_pet_result *result, slc_error *error);
+slc_status slc_pet_cuda_run(slc_pet_cuda_chain *chain, const slc_pet_frame *frames,
+                            const uint64_t *received_ns, size_t n, bool last, slc_pet_result *result,
+                            slc_error *error);
 /* Counts of the stages, and what the pairs add to the checksum. */
 void slc_pet_cuda_totals(const slc_pet_cuda_chain *chain, slc_pet_totals *totals);
 /* From the next run on it goes through so many frames at a time (2^21 otherwise); for tests. */

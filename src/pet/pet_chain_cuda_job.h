@@ -9,6 +9,7 @@
 #include "base/team.h"
 #include "cuda/cuda_rows.h"
 #include "pet/pet_chain_cuda.h"
+#include "pet/pet_clock.h"
 #include "pet/pet_cuda.h"
 
 #ifdef __cplusplus
@@ -37,6 +38,7 @@ struct slc_pet_cuda_chain {
     slc_cuda_stream *up, *compute, *down;
     slc_cuda_rows *copies; /* of `up` */
     slc_team *team;        /* one thread leads the stages, the others copy what came */
+    slc_pet_clock *clock;  /* NULL where counters have 64 bits */
     slc_pet_convert_cuda *convert;
     slc_pet_sort_cuda *sort;
     slc_pet_coincidence_cuda *prompt, *delayed; /* delayed: NULL where it is not wanted */

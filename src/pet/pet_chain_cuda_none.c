@@ -19,11 +19,13 @@ void slc_pet_cuda_close(slc_pet_cuda_chain *chain)
     (void)chain;
 }
 
-slc_status slc_pet_cuda_run(slc_pet_cuda_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
-                            slc_pet_result *result, slc_error *error)
+slc_status slc_pet_cuda_run(slc_pet_cuda_chain *chain, const slc_pet_frame *frames,
+                            const uint64_t *received_ns, size_t n, bool last, slc_pet_result *result,
+                            slc_error *error)
 {
     (void)chain;
     (void)frames;
+    (void)received_ns;
     (void)n;
     (void)last;
     (void)result;

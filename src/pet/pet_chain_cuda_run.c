@@ -334,13 +334,19 @@ static slc_status finish(run *r)
     return status == SLC_OK ? slc_cuda_stream_wait(chain->compute, r->error) : status;
 }
 
-slc_status slc_pet_cuda_run(slc_pet_cuda_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
-                            slc_pet_result *result, slc_error *error)
+slc_status slc_pet_cuda_run(slc_pet_cuda_chain *chain, const slc_pet_frame *frames,
+                            const uint64_t *received_ns, size_t n, bool last, slc_pet_result *result,
+                            slc_error *error)
 {
     run r = {.chain = chain, .frames = frames, .n = n, .last = last, .result = result, .error = error};
-    r.pieces = n > 0 ? (n + chain->piece - 1) / chain->piece : 1;
     slc_columns_reset(&chain->later);
     slc_status status = slc_cuda_stream_use(chain->compute, error);
+    if (status == SLC_OK && chain->clock != NULL) {
+        const double began = slc_clock_seconds();
+        status = slc_pet_clock_run(chain->clock, frames, received_ns, n, last, &r.frames, &r.n, error);
+        result->seconds[SLC_PET_STAGE_CONVERT] += slc_clock_seconds() - began;
+    }
+    r.pieces = r.n > 0 ? (r.n + chain->piece - 1) / chain->piece : 1;
     for (size_t i = 0; i < SLC_PET_CUDA_SLOTS && i < r.pieces && status == SLC_OK; i++) {
         status = send(&r, i);
     }

@@ -5,6 +5,7 @@
  * loads for its crystal and one for each further table there is. Frames that cannot be are looked at again,
  * by themselves.
  */
+#include "pet/pet_clock.h"
 #include "pet/pet_team.h"
 
 #include <sluice/pet_convert.h>
@@ -22,7 +23,7 @@ enum {
     MOST_THREADS = 64
 };
 
-/* Instead of a crystal's number: of no block, and of a block's place without one. */
+/* Instead of a crystal's number: of no block, or refused by the clock, and of a block's place without one. */
 static const uint32_t NO_BLOCK = UINT32_MAX, NONE = UINT32_MAX - 1;
 
 /* Where times of modules have come to. */
@@ -30,7 +31,7 @@ typedef struct clocks {
     uint64_t latest[SLC_PET_MAX_MODULES]; /* ticks, all turns */
     uint64_t first[SLC_PET_MAX_MODULES];  /* of this call */
     bool began[SLC_PET_MAX_MODULES];
-    uint64_t turns, backwards;
+    uint64_t backwards;
 } clocks;
 
 /* What is known of a crystal, in one place, as it is a miss of the cache in a large scanner. */
@@ -54,8 +55,8 @@ struct slc_pet_convert {
     float *energy;
     uint32_t energy_bins;
     float bins_per_kev;
-    clocks clock;
-    uint64_t mask; /* of ticks */
+    clocks clocks;
+    slc_pet_clock *clock; /* NULL where counters have 64 bits */
     slc_pet_convert_counts counts;
 };
 
@@ -165,12 +166,16 @@ slc_status slc_pet_convert_open(const slc_pet_convert_config *config, const slc_
     }
     s->config = *config;
     s->geometry = tables->geometry;
-    s->mask = config->tick_bits == 64 ? UINT64_MAX : (UINT64_C(1) << config->tick_bits) - 1;
     uint32_t threads = config->threads == 0 ? slc_team_processors() : config->threads;
     threads = threads < MOST_THREADS ? threads : MOST_THREADS;
     if (!fill_tables(s, tables) || slc_team_open(threads, &s->team) != SLC_OK) {
         slc_pet_convert_close(s);
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for the tables of a conversion of frames");
+    }
+    status = slc_pet_clock_open(config, &s->geometry, &s->clock, error);
+    if (status != SLC_OK) {
+        slc_pet_convert_close(s);
+        return status;
     }
     *out = s;
     return SLC_OK;
@@ -184,6 +189,7 @@ void slc_pet_convert_close(slc_pet_convert *s)
     if (!s->lent) {
         slc_team_close(s->team);
     }
+    slc_pet_clock_close(s->clock);
     free(s->base);
     free(s->add);
     free(s->map);
@@ -216,6 +222,11 @@ static uint32_t local_of(const slc_pet_convert *s, const slc_pet_frame *frame, u
     return s->map[*block * s->map_stride + frame->y * s->side + frame->x];
 }
 
+static bool refuses(const slc_pet_convert *s, const slc_pet_frame *frame)
+{
+    return s->clock != NULL && slc_pet_clock_refuses(frame);
+}
+
 static float correct(const slc_pet_convert *s, uint32_t crystal, float energy)
 {
     const float bin = energy * s->bins_per_kev, last = (float)(s->energy_bins - 1);
@@ -223,8 +234,8 @@ static float correct(const slc_pet_convert *s, uint32_t crystal, float energy)
     return energy * s->energy[(size_t)crystal * s->energy_bins + at];
 }
 
-/* Ticks of 64 bits are without a sign; those of a counter that turns are below 0 where it went back beyond
- * its first turn. */
+/* Ticks of 64 bits are without a sign; those of a counter that begins again are below 0 where it went back
+ * beyond its first turn. */
 static uint64_t picoseconds(const slc_pet_convert_config *c, uint64_t ticks)
 {
     if (c->tick_denominator == 1) {
@@ -238,32 +249,8 @@ static uint64_t picoseconds(const slc_pet_convert_config *c, uint64_t ticks)
     return whole * c->tick_numerator + rest * c->tick_numerator / c->tick_denominator;
 }
 
-/* Ticks with all turns of the module's counter. */
-static uint64_t follow(const slc_pet_convert *s, clocks *clock, uint32_t module, uint64_t ticks)
-{
-    const unsigned unused = 64 - s->config.tick_bits;
-    ticks &= s->mask;
-    if (!clock->began[module]) {
-        clock->began[module] = true;
-        clock->first[module] = clock->latest[module] = ticks;
-        return ticks;
-    }
-    const uint64_t before = clock->latest[module];
-    if (unused == 0) {
-        clock->backwards += ticks < before;
-        clock->latest[module] = ticks;
-        return ticks;
-    }
-    /* How far it is to the new number, the shorter way around. */
-    const int64_t step = (int64_t)((ticks - before) << unused) >> unused;
-    clock->turns += step > 0 && ticks < (before & s->mask);
-    clock->backwards += step < 0;
-    clock->latest[module] = before + (uint64_t)step;
-    return clock->latest[module];
-}
-
-/* The same for counters of 64 bits. Before the first frame the latest time is the earliest there is. */
-static uint64_t follow_plain(clocks *clock, uint32_t module, uint64_t ticks, uint64_t *backwards)
+/* Where a module's time has come to. Before the first frame that is the earliest there is. */
+static uint64_t follow(clocks *clock, uint32_t module, uint64_t ticks, uint64_t *backwards)
 {
     if (!clock->began[module]) {
         clock->began[module] = true;
@@ -305,9 +292,9 @@ static void find_crystals(const slc_pet_convert *s, const slc_pet_frame *frames,
         }
         uint32_t block;
         const uint32_t local = local_of(s, &frames[i], &block);
-        crystals[i] = block == NO_SLOT              ? NO_BLOCK
-                      : local == SLC_PET_NO_CRYSTAL ? NONE
-                                                    : s->base[block] + s->add[local];
+        crystals[i] = block == NO_SLOT || refuses(s, &frames[i]) ? NO_BLOCK
+                      : local == SLC_PET_NO_CRYSTAL              ? NONE
+                                                                 : s->base[block] + s->add[local];
         if (s->crystal != NULL && crystals[i] < NONE) {
             __builtin_prefetch(&s->crystal[crystals[i]]);
         }
@@ -322,8 +309,7 @@ typedef struct rows {
     size_t kept;
 } rows;
 
-/* `plain`: counters have 64 bits and ticks are whole picoseconds, of which the compiler then makes a loop of
- * its own. */
+/* `plain`: ticks are whole picoseconds, of which the compiler then makes a loop of its own. */
 static inline void convert(const slc_pet_convert *s, const slc_pet_frame *frames, size_t n,
                            const uint32_t *crystals, part *p, rows *r, const bool plain)
 {
@@ -338,8 +324,7 @@ static inline void convert(const slc_pet_convert *s, const slc_pet_frame *frames
             bad++;
             continue;
         }
-        const uint64_t ticks = plain ? follow_plain(&p->clock, frame->module, ticks_of(frame), &backwards)
-                                     : follow(s, &p->clock, frame->module, ticks_of(frame));
+        const uint64_t ticks = follow(&p->clock, frame->module, ticks_of(frame), &backwards);
         if (crystal == NONE) {
             bad++;
             continue;
@@ -372,7 +357,7 @@ static void convert_part(void *context, uint32_t number)
     const work *w = context;
     const slc_pet_convert *s = w->stage;
     part *p = &w->parts[number];
-    const bool plain = s->config.tick_bits == 64 && s->config.tick_denominator == 1;
+    const bool plain = s->config.tick_denominator == 1;
     const size_t row = w->base + p->begin;
     uint32_t crystals[AT_ONCE];
     rows r = {w->singles->time_ps + row, w->singles->crystal + row, w->singles->energy_kev + row, 0};
@@ -396,20 +381,23 @@ static void sort_out(slc_pet_convert *s, const slc_pet_frame *frames, size_t n, 
     for (size_t i = 0; i < n; i++) {
         const slc_pet_frame *frame = &frames[i];
         uint32_t block;
-        if (local_of(s, frame, &block) != SLC_PET_NO_CRYSTAL) {
+        const bool refused = refuses(s, frame);
+        if (local_of(s, frame, &block) != SLC_PET_NO_CRYSTAL && !refused) {
             continue;
         }
         const bool no_module = frame->module >= modules, no_unit = block == NO_SLOT;
         const bool outside = frame->x >= s->side || frame->y >= s->side;
+        s->counts.clock += refused; /* it is of a unit that there is */
         s->counts.module += no_module;
         s->counts.unit += !no_module && no_unit;
-        s->counts.position += !no_unit && outside;
-        s->counts.no_crystal += !no_unit && !outside;
-        if (faults != NULL && (no_unit || outside)) {
+        s->counts.position += !refused && !no_unit && outside;
+        s->counts.no_crystal += !refused && !no_unit && !outside;
+        if (faults != NULL && (refused || no_unit || outside)) {
             slc_faults_add(faults,
-                           no_module ? SLC_FAULT_PET_MODULE
-                           : no_unit ? SLC_FAULT_PET_UNIT
-                                     : SLC_FAULT_PET_POSITION,
+                           refused     ? SLC_FAULT_PET_CLOCK
+                           : no_module ? SLC_FAULT_PET_MODULE
+                           : no_unit   ? SLC_FAULT_PET_UNIT
+                                       : SLC_FAULT_PET_POSITION,
                            s->counts.frames + i, frame->module, (s->counts.frames + i) * SLC_PET_FRAME_BYTES);
         }
     }
@@ -420,13 +408,12 @@ static void join_clocks(slc_pet_convert *s, const clocks *later)
 {
     for (uint32_t m = 0; m < SLC_PET_MAX_MODULES; m++) {
         if (later->began[m]) {
-            s->clock.backwards += s->clock.began[m] && later->first[m] < s->clock.latest[m];
-            s->clock.began[m] = true;
-            s->clock.latest[m] = later->latest[m];
+            s->clocks.backwards += s->clocks.began[m] && later->first[m] < s->clocks.latest[m];
+            s->clocks.began[m] = true;
+            s->clocks.latest[m] = later->latest[m];
         }
     }
-    s->clock.turns += later->turns;
-    s->clock.backwards += later->backwards;
+    s->clocks.backwards += later->backwards;
 }
 
 static void move_rows(slc_pet_singles *singles, size_t to, size_t from, size_t n)
@@ -453,7 +440,7 @@ static void finish(work *w, uint32_t threads, size_t n, slc_faults *faults)
         if (threads > 1) {
             join_clocks(s, &p->clock);
         } else {
-            s->clock = p->clock;
+            s->clocks = p->clock;
         }
     }
     if (bad > 0) {
@@ -461,36 +448,53 @@ static void finish(work *w, uint32_t threads, size_t n, slc_faults *faults)
     }
     s->counts.frames += n;
     s->counts.singles += row - w->base;
-    s->counts.turns = s->clock.turns;
-    s->counts.backwards = s->clock.backwards;
+    s->counts.backwards = s->clocks.backwards;
+    if (s->clock != NULL) {
+        slc_pet_clock_counts(s->clock, &s->counts);
+    }
     w->singles->head.size = row;
 }
 
-slc_status slc_pet_convert_run(slc_pet_convert *stage, const slc_pet_frame *frames, size_t n,
-                               slc_pet_singles *singles, slc_faults *faults, slc_error *error)
+slc_status slc_pet_convert_run_received(slc_pet_convert *stage, const slc_pet_frame *frames,
+                                        const uint64_t *received_ns, size_t n, bool last,
+                                        slc_pet_singles *singles, slc_faults *faults, slc_error *error)
 {
-    /* Counters that turn are followed from frame to frame: one thread. */
-    const uint32_t team = stage->config.tick_bits == 64 ? slc_team_size(stage->team) : 1;
+    const size_t most = n + (stage->clock != NULL ? slc_pet_clock_held(stage->clock) : 0);
+    const uint32_t team = slc_team_size(stage->team);
+    work w = {.stage = stage, .frames = frames, .singles = singles, .base = singles->head.size};
+    w.parts = calloc(team, sizeof *w.parts);
+    if (w.parts == NULL ||
+        slc_columns_reserve(&slc_pet_singles_schema, singles, singles->head.size + most + 1, 1) != SLC_OK) {
+        free(w.parts);
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for the singles of %zu frames", most);
+    }
+    if (stage->clock != NULL) {
+        const slc_status status = slc_pet_clock_run(stage->clock, frames, received_ns, n, last, &w.frames, &n,
+                                                    error);
+        if (status != SLC_OK) {
+            free(w.parts);
+            return status;
+        }
+    }
     const uint32_t parts = n / PART >= team ? team : (uint32_t)(n / PART);
     const uint32_t threads = parts > 0 ? parts : 1;
-    work w = {.stage = stage, .frames = frames, .singles = singles, .base = singles->head.size};
-    w.parts = calloc(threads, sizeof *w.parts);
-    if (w.parts == NULL ||
-        slc_columns_reserve(&slc_pet_singles_schema, singles, singles->head.size + n + 1, 1) != SLC_OK) {
-        free(w.parts);
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for the singles of %zu frames", n);
-    }
     for (uint32_t t = 0; t < threads; t++) {
         w.parts[t].begin = n / threads * t;
         w.parts[t].end = t + 1 == threads ? n : n / threads * (t + 1);
     }
     if (threads == 1) {
-        w.parts[0].clock = stage->clock;
+        w.parts[0].clock = stage->clocks;
     }
     slc_team_run(stage->team, threads, convert_part, &w);
     finish(&w, threads, n, faults);
     free(w.parts);
     return SLC_OK;
+}
+
+slc_status slc_pet_convert_run(slc_pet_convert *stage, const slc_pet_frame *frames, size_t n,
+                               slc_pet_singles *singles, slc_faults *faults, slc_error *error)
+{
+    return slc_pet_convert_run_received(stage, frames, NULL, n, false, singles, faults, error);
 }
 
 void slc_pet_convert_counts_of(const slc_pet_convert *stage, slc_pet_convert_counts *counts)

@@ -7,9 +7,8 @@
  *                  and writes them behind those
  *   join_chunks    clocks of modules over the tiles of a chunk, join_all over all chunks (pet_clocks.cuh)
  *
- * A frame is read once and a single written once, where counters have 64 bits. Those of fewer bits need to
- * know how often they have turned before the first tile is converted: tiles are then summarised first, which
- * reads the frames a second time.
+ * A frame is read once and a single written once. Counters of fewer than 64 bits have been followed before,
+ * on the host (pet_clock.c), which marks frames that it refuses.
  */
 #include "cuda/cuda_device.h"
 #include "pet/pet_clocks.cuh"
@@ -23,10 +22,10 @@ static_assert(ITEMS * 32 < 1 << 10, "counts of a warp have 10 bits each");
 constexpr uint64_t OF_TILE = 1ULL << 62, OF_ALL = 2ULL << 62, VALUE = OF_TILE - 1;
 
 /* What is wrong with a frame. */
-enum kind { MODULE, UNIT, POSITION, NO_CRYSTAL };
+enum kind { MODULE, UNIT, POSITION, NO_CRYSTAL, CLOCK };
 
 struct frame {
-    uint32_t module, unit, x, y, energy;
+    uint32_t module, unit, x, y, energy, mark;
     ticks_t ticks;
 };
 
@@ -39,6 +38,7 @@ __device__ __forceinline__ frame frame_of(const uint4 &w)
     f.x = w.z >> 16 & 0xff;
     f.y = w.z >> 24;
     f.energy = __byte_perm(w.w, 0, 0x4401);
+    f.mark = w.w >> 24;
     return f;
 }
 
@@ -63,10 +63,17 @@ __device__ __forceinline__ place place_of(const slc_pet_cuda_conversion &job, co
     return {slot.x + add, known, add != UINT32_MAX};
 }
 
+/* Does the clock refuse it? (pet_clock.h) */
+__device__ __forceinline__ bool refused(const slc_pet_cuda_conversion &job, const frame &f)
+{
+    return job.tick_bits < 64 && f.mark != 0;
+}
+
 /* Of a frame that is not good. */
 __device__ __forceinline__ kind kind_of(const slc_pet_cuda_conversion &job, const frame &f)
 {
-    return f.module >= job.modules              ? MODULE
+    return refused(job, f)                      ? CLOCK
+           : f.module >= job.modules            ? MODULE
            : f.unit >= job.units                ? UNIT
            : f.x >= job.side || f.y >= job.side ? POSITION
                                                 : NO_CRYSTAL;
@@ -98,7 +105,7 @@ __device__ __forceinline__ float energy_of(const slc_pet_cuda_conversion &job, u
 
 /* ---- counts ------------------------------------------------------------------------------------ */
 
-/* Of a lane, 10 bits each: below, above, backwards; module, unit, position; none of a crystal, turns. */
+/* Of a lane, 10 bits each: below, above, backwards; module, unit, position; none of a crystal, of no time. */
 struct packed_counts {
     uint32_t a, b, c;
 };
@@ -106,7 +113,7 @@ struct packed_counts {
 __device__ __forceinline__ void count_kind(packed_counts *counts, kind is)
 {
     counts->b += is <= POSITION ? 1U << 10 * is : 0U;
-    counts->c += is == NO_CRYSTAL ? 1U : 0U;
+    counts->c += is == NO_CRYSTAL ? 1U : is == CLOCK ? 1U << 10 : 0U;
 }
 
 enum { COUNTS = 8 }; /* the members of slc_pet_cuda_converted before `singles`, in their order */
@@ -176,19 +183,18 @@ __device__ uint64_t look_back(const unsigned long long *states, uint32_t tile, u
 
 /* ---- a tile ------------------------------------------------------------------------------------ */
 
-/* A lane's singles. Bit k of `keep`: of frame k there is one. `time` is in ticks until all turns are
- * known, for which NARROW needs the module. */
-template <bool NARROW> struct lane_singles {
+/* A lane's singles. Bit k of `keep`: of frame k there is one. `time` is in ticks until clocks have been
+ * followed. */
+struct lane_singles {
     uint64_t time[ITEMS];
     uint32_t crystal[ITEMS];
     float energy[ITEMS];
     int32_t offset[ITEMS];
-    uint8_t module[NARROW ? ITEMS : 1];
     uint32_t keep;
 };
 
-template <bool NARROW> struct shared_tile {
-    tracker<NARROW> clocks;
+struct shared_tile {
+    tracker clocks;
     uint32_t kept[WARPS], counts[COUNTS];
     uint32_t tile;
     uint64_t before;
@@ -209,8 +215,7 @@ __device__ __forceinline__ void load(const stretch &s, uint4 *words)
     }
 }
 
-template <bool NARROW>
-__device__ __forceinline__ stretch start(const slc_pet_cuda_conversion &job, shared_tile<NARROW> &tile,
+__device__ __forceinline__ stretch start(const slc_pet_cuda_conversion &job, shared_tile &tile,
                                          uint32_t number)
 {
     for (uint32_t i = threadIdx.x; i < WARPS * BITS; i += THREADS) {
@@ -228,9 +233,8 @@ __device__ __forceinline__ stretch start(const slc_pet_cuda_conversion &job, sha
 
 /* Crystals and energies of a lane's frames, and whether those keep them; ticks, and keys of modules. No lane
  * waits for another here, so that all loads are on the way at a time. */
-template <bool NARROW>
 __device__ __forceinline__ void find(const slc_pet_cuda_conversion &job, const stretch &frames,
-                                     const uint4 *words, lane_singles<NARROW> *s, uint32_t *keys,
+                                     const uint4 *words, lane_singles *s, uint32_t *keys,
                                      packed_counts *counts)
 {
     s->keep = 0;
@@ -239,7 +243,7 @@ __device__ __forceinline__ void find(const slc_pet_cuda_conversion &job, const s
         const bool there = 32 * k < frames.left;
         const frame f = frame_of(words[k]);
         const place p = place_of(job, f);
-        const bool good = there && p.good;
+        const bool good = there && p.good && !refused(job, f);
         float energy = static_cast<float>(f.energy);
         s->offset[k] = 0;
         if (job.cell != nullptr && good) {
@@ -261,57 +265,27 @@ __device__ __forceinline__ void find(const slc_pet_cuda_conversion &job, const s
         s->time[k] = f.ticks;
         s->crystal[k] = p.crystal;
         s->energy[k] = energy;
-        keys[k] = there && p.known ? f.module : MODULES + threadIdx.x % 32;
+        keys[k] = there && p.known && !refused(job, f) ? f.module : MODULES + threadIdx.x % 32;
     }
 }
 
-/* Ticks followed through the warp's stretch. Without NARROW that makes times of them. */
-template <bool NARROW, bool PLAIN>
-__device__ __forceinline__ void follow_all(const slc_pet_cuda_conversion &job, tracker<NARROW> &clocks,
-                                           const uint32_t *keys, lane_singles<NARROW> *s,
-                                           packed_counts *counts)
+/* Ticks followed through the warp's stretch; then they are times. */
+template <bool PLAIN>
+__device__ __forceinline__ void follow_all(const slc_pet_cuda_conversion &job, tracker &clocks,
+                                           const uint32_t *keys, lane_singles *s, packed_counts *counts)
 {
-    run_of run = {NO_RUN, 0, 0};
+    run_of run = {NO_RUN, 0};
 #pragma unroll
     for (uint32_t k = 0; k < ITEMS; k++) {
-        const step_of at = follow<NARROW>(job.tick_bits, clocks, &run, keys[k], s->time[k]);
-        counts->a += at.back ? 1U << 20 : 0U;
-        if (NARROW) {
-            counts->c += at.turned ? 1U << 10 : 0U;
-            s->module[NARROW ? k : 0] = static_cast<uint8_t>(keys[k]);
-            s->time[k] = at.ticks;
-        } else {
-            s->time[k] = picoseconds<PLAIN>(job, s->time[k]) +
-                         static_cast<uint64_t>(static_cast<int64_t>(s->offset[k]));
-        }
+        counts->a += follow(clocks, &run, keys[k], s->time[k]) ? 1U << 20 : 0U;
+        s->time[k] = picoseconds<PLAIN>(job, s->time[k]) +
+                     static_cast<uint64_t>(static_cast<int64_t>(s->offset[k]));
     }
-    end_run<NARROW>(clocks, run);
+    end_run(clocks, run);
 }
 
-/* Counters of fewer bits: with all turns, in picoseconds. */
-template <bool PLAIN>
-__device__ __forceinline__ void finish_lane(const slc_pet_cuda_conversion &job, const tracker<true> &clocks,
-                                            lane_singles<true> *s)
-{
-#pragma unroll
-    for (uint32_t k = 0; k < ITEMS; k++) {
-        if ((s->keep >> k & 1) != 0) {
-            const ticks_t ticks = s->time[k] + clocks.first[threadIdx.x / 32][s->module[k]];
-            s->time[k] = picoseconds<PLAIN>(job, ticks) +
-                         static_cast<uint64_t>(static_cast<int64_t>(s->offset[k]));
-        }
-    }
-}
-
-template <bool PLAIN>
-__device__ __forceinline__ void finish_lane(const slc_pet_cuda_conversion &, const tracker<false> &,
-                                            lane_singles<false> *)
-{
-}
-
-template <bool NARROW>
-__device__ __forceinline__ void write(const slc_pet_cuda_conversion &job, const lane_singles<NARROW> &s,
-                                      uint64_t at, uint32_t lane)
+__device__ __forceinline__ void write(const slc_pet_cuda_conversion &job, const lane_singles &s, uint64_t at,
+                                      uint32_t lane)
 {
     const uint32_t below = (1U << lane) - 1;
 #pragma unroll
@@ -349,32 +323,24 @@ __device__ __forceinline__ void add_totals(const slc_pet_cuda_conversion &job, u
                   static_cast<unsigned long long>(counts[threadIdx.x]));
     }
     if (threadIdx.x == 0) {
-        job.bad_of_tile[tile] = counts[3] + counts[4] + counts[5];
+        job.bad_of_tile[tile] = counts[3] + counts[4] + counts[5] + counts[7];
     }
 }
 
-/* Joins the clocks of the tile's warps. Counters of 64 bits leave them for join_chunks; others know what was
- * before the tile. */
-template <bool NARROW>
-__device__ __forceinline__ void join_tile(const slc_pet_cuda_conversion &job, tracker<NARROW> &clocks,
+/* Joins the clocks of the tile's warps. */
+__device__ __forceinline__ void join_tile(const slc_pet_cuda_conversion &job, const tracker &clocks,
                                           uint32_t tile, packed_counts *counts)
 {
-    clock_of c = {0, 0, 0, false, 0, 0};
-    if (NARROW) {
-        c = before_row(job.tile, tile, job.modules);
-    }
-    join_warps<NARROW>(job.tick_bits, clocks, &c);
+    clock_of c = {0, 0, false, 0};
+    join_warps(clocks, &c);
     counts->a += c.backwards << 20;
-    counts->c += c.turned << 10;
-    if (!NARROW) {
-        store_row(job.tile, tile, job.modules, c);
-    }
+    store_row(job.tile, tile, job.modules, c);
 }
 
-template <bool NARROW, bool PLAIN>
+template <bool PLAIN>
 __global__ void __launch_bounds__(THREADS, BLOCKS) convert(const slc_pet_cuda_conversion job)
 {
-    __shared__ shared_tile<NARROW> shared;
+    __shared__ shared_tile shared;
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     if (threadIdx.x == 0) {
         shared.tile = atomicAdd(job.next_tile, 1U);
@@ -384,7 +350,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) convert(const slc_pet_cuda_co
     const stretch frames = start(job, shared, tile);
     uint4 words[ITEMS];
     uint32_t keys[ITEMS];
-    lane_singles<NARROW> singles;
+    lane_singles singles;
     packed_counts counts = {0, 0, 0};
     load(frames, words);
     find(job, frames, words, &singles, keys, &counts);
@@ -398,9 +364,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) convert(const slc_pet_cuda_co
     if (threadIdx.x == 0) { /* as early as can be: others wait for it */
         atomicExch(&job.states[tile], (tile == 0 ? OF_ALL : OF_TILE) | sum);
     }
-    follow_all<NARROW, PLAIN>(job, shared.clocks, keys, &singles, &counts);
+    follow_all<PLAIN>(job, shared.clocks, keys, &singles, &counts);
     __syncthreads();
-    join_tile<NARROW>(job, shared.clocks, tile, &counts);
+    join_tile(job, shared.clocks, tile, &counts);
     add_counts(counts, lane, shared.counts);
     if (warp == 0 && tile > 0) {
         const uint64_t all = look_back(job.states, tile, lane);
@@ -410,34 +376,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) convert(const slc_pet_cuda_co
         }
     }
     __syncthreads();
-    finish_lane<PLAIN>(job, shared.clocks, &singles);
-    write<NARROW>(job, singles, (tile > 0 ? shared.before : 0) + before, lane);
+    write(job, singles, (tile > 0 ? shared.before : 0) + before, lane);
     add_totals(job, tile, shared.counts);
     if (threadIdx.x == 0 && tile + 1 == job.tiles) {
         job.totals->singles = (tile > 0 ? shared.before : 0) + sum;
     }
-}
-
-/* Clocks of tiles alone. */
-__global__ void __launch_bounds__(THREADS) summarise(const slc_pet_cuda_conversion job)
-{
-    __shared__ shared_tile<true> shared;
-    const stretch frames = start(job, shared, blockIdx.x);
-    uint4 words[ITEMS];
-    load(frames, words);
-    run_of run = {NO_RUN, 0, 0};
-#pragma unroll
-    for (uint32_t k = 0; k < ITEMS; k++) {
-        const frame f = frame_of(words[k]);
-        const bool known = 32 * k < frames.left && f.module < job.modules && f.unit < job.units;
-        const uint32_t key = known ? f.module : MODULES + threadIdx.x % 32;
-        (void)follow<true>(job.tick_bits, shared.clocks, &run, key, f.ticks);
-    }
-    end_run<true>(shared.clocks, run);
-    __syncthreads();
-    clock_of c = {0, 0, 0, false, 0, 0};
-    join_warps<true>(job.tick_bits, shared.clocks, &c);
-    store_row(job.tile, blockIdx.x, job.modules, c);
 }
 
 /* ---- the first faults -------------------------------------------------------------------------- */
@@ -456,7 +399,7 @@ __device__ uint32_t find_in_tile(const slc_pet_cuda_conversion &job, uint32_t ti
             is = kind_of(job, f);
             module = f.module;
         }
-        const bool bad = is <= POSITION;
+        const bool bad = is != NO_CRYSTAL;
         const uint32_t mask = __ballot_sync(ALL_LANES, bad);
         if (lane == 0) {
             bad_of_warp[warp] = static_cast<uint32_t>(__popc(mask));
@@ -468,9 +411,10 @@ __device__ uint32_t find_in_tile(const slc_pet_cuda_conversion &job, uint32_t ti
         if (bad && at < SLC_FAULTS_KEPT) {
             job.bad->frame[at] = i;
             job.bad->module[at] = module;
-            job.bad->code[at] = is == MODULE ? SLC_FAULT_PET_MODULE
-                                : is == UNIT ? SLC_FAULT_PET_UNIT
-                                             : SLC_FAULT_PET_POSITION;
+            job.bad->code[at] = is == MODULE  ? SLC_FAULT_PET_MODULE
+                                : is == UNIT  ? SLC_FAULT_PET_UNIT
+                                : is == CLOCK ? SLC_FAULT_PET_CLOCK
+                                              : SLC_FAULT_PET_POSITION;
         }
         found += sum;
         __syncthreads();
@@ -503,32 +447,18 @@ __global__ void __launch_bounds__(THREADS) find_bad(const slc_pet_cuda_conversio
     }
 }
 
-template <bool PLAIN> void launch_narrow(const slc_pet_cuda_conversion &job, cudaStream_t stream)
-{
-    SLC_LAUNCH(summarise, job.tiles, THREADS, 0, stream, job);
-    SLC_LAUNCH(join_chunks<true>, job.chunks, THREADS, 0, stream, job);
-    SLC_LAUNCH(join_all<true>, 1, THREADS, 0, stream, job);
-    SLC_LAUNCH(spread_chunks, job.chunks, THREADS, 0, stream, job);
-    SLC_LAUNCH((convert<true, PLAIN>), job.tiles, THREADS, 0, stream, job);
-}
-
-template <bool PLAIN> void launch_plain(const slc_pet_cuda_conversion &job, cudaStream_t stream)
-{
-    SLC_LAUNCH((convert<false, PLAIN>), job.tiles, THREADS, 0, stream, job);
-    SLC_LAUNCH(join_chunks<false>, job.chunks, THREADS, 0, stream, job);
-    SLC_LAUNCH(join_all<false>, 1, THREADS, 0, stream, job);
-}
 } // namespace
 
 slc_status slc_pet_cuda_convert(const slc_pet_cuda_conversion *job, void *native, slc_error *error)
 {
     cudaStream_t stream = static_cast<cudaStream_t>(native);
-    const bool plain = job->tick_denominator == 1;
-    if (job->tick_bits < 64) {
-        plain ? launch_narrow<true>(*job, stream) : launch_narrow<false>(*job, stream);
+    if (job->tick_denominator == 1) {
+        SLC_LAUNCH(convert<true>, job->tiles, THREADS, 0, stream, *job);
     } else {
-        plain ? launch_plain<true>(*job, stream) : launch_plain<false>(*job, stream);
+        SLC_LAUNCH(convert<false>, job->tiles, THREADS, 0, stream, *job);
     }
+    SLC_LAUNCH(join_chunks, job->chunks, THREADS, 0, stream, *job);
+    SLC_LAUNCH(join_all, 1, THREADS, 0, stream, *job);
     return slc_cuda_check(cudaGetLastError(), "launching the conversion of frames", error);
 }
 

@@ -160,7 +160,6 @@ static slc_status open_clock(slc_pet_convert_cuda *s, slc_error *error)
         room r = {.at = s->clock.at};
         c->first = take(&r, MODULES * sizeof *c->first);
         c->last = take(&r, MODULES * sizeof *c->last);
-        c->turns = take(&r, MODULES * sizeof *c->turns);
         c->began = take(&r, WORDS * sizeof *c->began);
         if (pass == 0) {
             slc_status status = slc_cuda_memory_reserve(s->stream, &s->clock, r.used, "clocks of PET modules",
@@ -232,9 +231,7 @@ static void take_clocks(room *r, slc_pet_cuda_clocks *c, size_t rows, uint32_t m
 {
     c->first = take(r, rows * modules * sizeof *c->first);
     c->last = take(r, rows * modules * sizeof *c->last);
-    c->turns = take(r, rows * modules * sizeof *c->turns);
     c->began = take(r, rows * WORDS * sizeof *c->began);
-    c->had = take(r, rows * WORDS * sizeof *c->had);
 }
 
 /* What is between the kernels; *zero: bytes that must be 0, at its beginning. */
@@ -298,6 +295,7 @@ static slc_status add_faults(slc_pet_convert_cuda *s, slc_faults *faults, slc_er
     left[SLC_FAULT_PET_MODULE] = got->module;
     left[SLC_FAULT_PET_UNIT] = got->unit;
     left[SLC_FAULT_PET_POSITION] = got->position;
+    left[SLC_FAULT_PET_CLOCK] = got->clock;
     for (uint32_t i = 0; i < bad->n; i++) {
         const uint64_t frame = s->counts.frames + bad->frame[i];
         slc_faults_add(faults, (slc_fault_code)bad->code[i], frame, (int32_t)bad->module[i],
@@ -320,7 +318,7 @@ static void add_counts(slc_pet_convert_counts *counts, const slc_pet_cuda_conver
     counts->no_crystal += got->no_crystal;
     counts->below += got->below;
     counts->above += got->above;
-    counts->turns += got->turns;
+    counts->clock += got->clock;
     counts->backwards += got->backwards;
 }
 
@@ -350,7 +348,7 @@ slc_status slc_pet_convert_cuda_run(slc_pet_convert_cuda *s, const slc_pet_frame
         status = slc_cuda_to_host(s->stream, s->host.at, job->totals, sizeof *got, error);
     }
     status = status == SLC_OK ? slc_cuda_stream_wait(s->stream, error) : status;
-    if (status == SLC_OK && faults != NULL && got->module + got->unit + got->position > 0) {
+    if (status == SLC_OK && faults != NULL && got->module + got->unit + got->position + got->clock > 0) {
         status = add_faults(s, faults, error);
     }
     if (status == SLC_OK) {

@@ -31,7 +31,7 @@ typedef struct slc_pet_cuda_cell {
 
 /* What a call counts; the kernels add to it. */
 typedef struct slc_pet_cuda_converted {
-    uint64_t below, above, backwards, module, unit, position, no_crystal, turns;
+    uint64_t below, above, backwards, module, unit, position, no_crystal, clock;
     uint64_t singles;
 } slc_pet_cuda_converted;
 
@@ -42,17 +42,14 @@ typedef struct slc_pet_cuda_bad {
 } slc_pet_cuda_bad;
 
 /* Clocks of modules: of many tiles (or chunks of tiles) by [tile][module], or one for each module. What a row
- * is: the first and the last ticks of a module in the tile, and by how many turns its counter went on
- * between. For counters of fewer than 64 bits that is replaced by what was before the tile: the last ticks in
- * `first`, turns in `last`, and `had` tells whether there was anything. */
+ * is: the first and the last ticks of a module in the tile. */
 typedef struct slc_pet_cuda_clocks {
     uint64_t *first, *last;
-    int64_t *turns;
-    uint32_t *began, *had; /* a bit for each module: 8 words a tile */
+    uint32_t *began; /* a bit for each module: 8 words a tile */
 } slc_pet_cuda_clocks;
 
 typedef struct slc_pet_cuda_conversion {
-    const void *frames; /* 16 bytes each, aligned to that */
+    const void *frames; /* 16 bytes each, aligned to that; of counters that begin again, from pet_clock.h */
     uint64_t n;
     uint32_t tiles, chunks;
     /* tables */
@@ -82,7 +79,7 @@ typedef struct slc_pet_cuda_conversion {
     slc_pet_cuda_converted *totals;
     slc_pet_cuda_bad *bad;
     slc_pet_cuda_clocks tile, chunk; /* rows by [tile][modules] */
-    slc_pet_cuda_clocks clock;       /* from call to call: `last`, `turns`, `began` by module */
+    slc_pet_cuda_clocks clock;       /* from call to call: `last`, `began` by module */
 } slc_pet_cuda_conversion;
 
 /* The kernels of a conversion of n > 0 frames. */

@@ -165,7 +165,8 @@ static slc_status make_singles(bench *b)
     slc_status status = slc_pet_convert_open(&b->chain.convert, slc_sim_pet_tables(b->sim), &convert,
                                              b->error);
     if (status == SLC_OK) {
-        status = slc_pet_convert_run(convert, b->frames, b->n, &b->arrived, NULL, b->error);
+        status = slc_pet_convert_run_received(convert, b->frames, NULL, b->n, true, &b->arrived, NULL,
+                                              b->error);
     }
     if (status == SLC_OK) {
         status = slc_pet_sort_open(&config, &sort, b->error);

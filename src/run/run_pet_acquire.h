@@ -68,6 +68,7 @@ void *slc_run_pet_live_run(void *live);
 typedef struct slc_run_pet_piece {
     const uint8_t *frames;
     size_t n;
+    uint64_t time_ns; /* when they were received */
 } slc_run_pet_piece;
 void slc_run_pet_live_push(slc_run_pet_live *live, const slc_run_pet_piece *pieces, size_t n_pieces,
                            bool wait, slc_run_pet_counts *counts);

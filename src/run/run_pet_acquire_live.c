@@ -29,6 +29,7 @@ struct slc_run_pet_live {
     slc_pet_result result;
     slc_pet_totals totals;
     slc_pet_frame *frames;
+    uint64_t *received_ns; /* of each frame; NULL where counters do not begin again */
 
     pthread_mutex_t mutex; /* over what follows */
     pthread_cond_t more, room;
@@ -43,13 +44,19 @@ slc_status slc_run_pet_live_open(slc_run_pet_acquisition *a, slc_run_pet_live **
 {
     *out = NULL;
     slc_run_pet_live *l = calloc(1, sizeof *l);
-    if (l == NULL || (l->frames = malloc(QUEUE * sizeof *l->frames)) == NULL) {
+    const bool times = a->config->chain->convert.tick_bits < 64;
+    if (l == NULL || (l->frames = malloc(QUEUE * sizeof *l->frames)) == NULL ||
+        (times && (l->received_ns = malloc(QUEUE * sizeof *l->received_ns)) == NULL)) {
+        if (l != NULL) {
+            free(l->frames);
+        }
         free(l);
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for the frames of the chain");
     }
     const slc_status status = slc_pet_chain_open(a->config->chain, a->config->tables, &l->chain, error);
     if (status != SLC_OK) {
         free(l->frames);
+        free(l->received_ns);
         free(l);
         return status;
     }
@@ -76,16 +83,20 @@ void slc_run_pet_live_close(slc_run_pet_live *l)
     slc_pet_chain_close(l->chain);
     slc_pet_result_clear(&l->result);
     free(l->frames);
+    free(l->received_ns);
     free(l);
 }
 
 /* ---- the queue --------------------------------------------------------------------------------- */
 
-static void copy_in(slc_run_pet_live *l, uint64_t at, const uint8_t *frames, size_t n)
+static void copy_in(slc_run_pet_live *l, uint64_t at, const uint8_t *frames, size_t n, uint64_t time_ns)
 {
     const size_t place = (size_t)(at % QUEUE), to_end = QUEUE - place, front = n < to_end ? n : to_end;
     memcpy(l->frames + place, frames, front * sizeof *l->frames);
     memcpy(l->frames, frames + front * sizeof *l->frames, (n - front) * sizeof *l->frames);
+    for (size_t i = 0; l->received_ns != NULL && i < n; i++) {
+        l->received_ns[(at + i) % QUEUE] = time_ns;
+    }
 }
 
 /* n frames that there is no room for. */
@@ -124,7 +135,7 @@ void slc_run_pet_live_push(slc_run_pet_live *l, const slc_run_pet_piece *pieces,
     }
     for (size_t i = 0, at = put; i < n_pieces;
          at += pieces[i++].n) { /* the room is ours: only this thread puts */
-        copy_in(l, at, pieces[i].frames, pieces[i].n);
+        copy_in(l, at, pieces[i].frames, pieces[i].n, pieces[i].time_ns);
     }
     (void)pthread_mutex_lock(&l->mutex);
     l->put += n;
@@ -225,8 +236,9 @@ static slc_status find(slc_run_pet_live *l, const slc_run_pet_batch *batch)
 {
     const slc_run_pet_config *config = l->a->config;
     slc_error error = {.status = SLC_OK};
-    const slc_status status = slc_pet_chain_run(l->chain, batch->frames, batch->n, batch->last, &l->result,
-                                                &error);
+    const uint64_t *times = l->received_ns != NULL ? l->received_ns + (batch->frames - l->frames) : NULL;
+    const slc_status status = slc_pet_chain_run_received(l->chain, batch->frames, times, batch->n,
+                                                         batch->last, &l->result, &error);
     keep_totals(l);
     if (status != SLC_OK) {
         fail_live(l, status, &error);

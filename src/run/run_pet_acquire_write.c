@@ -79,11 +79,12 @@ static void take_block(slc_run_pet_writer *w, const uint8_t *at)
         const slc_io_pet_taken taken = slc_io_pet_watch_take(w->watch, payload, datagram, size);
         used += taken.n_held + taken.n;
         if (taken.n_held > 0) { /* it is there until the next is taken */
-            w->piece[w->n_pieces++] = (slc_run_pet_piece){taken.held, taken.n_held};
+            w->piece[w->n_pieces++] = (slc_run_pet_piece){taken.held, taken.n_held, block.time_ns};
             push(w);
         }
         if (taken.n > 0) {
-            w->piece[w->n_pieces++] = (slc_run_pet_piece){datagram + block.header_bytes, taken.n};
+            w->piece[w->n_pieces++] = (slc_run_pet_piece){datagram + block.header_bytes, taken.n,
+                                                          block.time_ns};
         }
         if (w->n_pieces == PIECES - 1) {
             push(w);

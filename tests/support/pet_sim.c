@@ -35,7 +35,8 @@ void pet_convert(pet_made *made)
     slc_pet_convert *stage;
     assert_int_equal(slc_pet_convert_open(&made->config.clock, slc_sim_pet_tables(made->sim), &stage, &error),
                      SLC_OK);
-    assert_int_equal(slc_pet_convert_run(stage, made->frames, made->n, &made->singles, &faults, &error),
+    assert_int_equal(slc_pet_convert_run_received(stage, made->frames, NULL, made->n, true, &made->singles,
+                                                  &faults, &error),
                      SLC_OK);
     slc_pet_convert_counts counts;
     slc_pet_convert_counts_of(stage, &counts);
