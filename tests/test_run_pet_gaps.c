@@ -51,7 +51,7 @@ static uint64_t push(scene *s, uint64_t blocks, bool wait)
     const uint64_t before = s->counts.live_skipped;
     slc_run_pet_piece pieces[DATAGRAMS];
     for (size_t i = 0; i < DATAGRAMS; i++) {
-        pieces[i] = (slc_run_pet_piece){s->frames + i * DATAGRAM * sizeof(slc_pet_frame), DATAGRAM};
+        pieces[i] = (slc_run_pet_piece){s->frames + i * DATAGRAM * sizeof(slc_pet_frame), DATAGRAM, 0};
     }
     for (uint64_t i = 0; i < blocks; i++) {
         slc_run_pet_live_push(s->a.live, pieces, DATAGRAMS, wait, &s->counts);
