@@ -112,9 +112,11 @@ static slc_status write_pieces(slc_io_pet_raw_writer *w, slc_error *error)
             piece->iov_len -= left;
         }
     }
-    w->waiting += w->n_waiting;
-    w->n_written += w->n_waiting;
-    w->n_waiting = 0;
+    if (w->n_waiting > 0) { /* else perhaps there are no blocks to point at */
+        w->waiting += w->n_waiting;
+        w->n_written += w->n_waiting;
+        w->n_waiting = 0;
+    }
     w->n_pieces = 0;
     w->pending = 0;
     return SLC_OK;
