@@ -355,7 +355,7 @@ static int process(slc_pet_acquire_job *job)
     }
     slc_pet_clock_tell(COMMAND->name, &job->counts.chain.convert);
     const bool kept = slc_pet_late_tell(COMMAND->name, &job->counts.chain.sort,
-                                        job->run.config.sort.horizon_ps, o->quiet);
+                                        job->run.config.sort.horizon_ps);
     return status == SLC_OK && live && kept && complete ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 

@@ -210,7 +210,7 @@ static slc_status find_times(job *j)
         slc_pet_chain_totals(f.chain, &totals);
         slc_cli_progress_end(&j->progress);
         slc_pet_clock_tell("pet calibrate", &totals.convert);
-        (void)slc_pet_late_tell("pet calibrate", &totals.sort, j->chain.sort.horizon_ps, false);
+        (void)slc_pet_late_tell("pet calibrate", &totals.sort, j->chain.sort.horizon_ps);
     }
     slc_pet_chain_close(f.chain);
     slc_pet_result_clear(&f.result);

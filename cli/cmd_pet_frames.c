@@ -362,11 +362,11 @@ json_t *slc_pet_sort_json(const slc_pet_sort_counts *c, int64_t horizon_ps)
                      (json_int_t)c->largest_lag_ps, "horizon_ps", (json_int_t)horizon_ps);
 }
 
-bool slc_pet_late_tell(const char *command, const slc_pet_sort_counts *c, int64_t horizon_ps, bool quiet)
+bool slc_pet_late_tell(const char *command, const slc_pet_sort_counts *c, int64_t horizon_ps)
 {
     const bool most = c->late > c->taken / 2;
     const bool far = c->largest_lag_ps / 100 > horizon_ps; /* no packets are so late: times are wrong */
-    if (c->late == 0 || (quiet && !most)) {
+    if (c->late == 0) {
         return true;
     }
     slc_cli_say(

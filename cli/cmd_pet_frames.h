@@ -161,10 +161,9 @@ void slc_pet_doubts_tell(const char *command, const slc_pet_seen *seen, const sl
 struct json_t *slc_pet_doubts_json(const slc_pet_seen *seen, const slc_pet_tables *tables);
 struct json_t *slc_pet_convert_json(const slc_pet_convert_counts *counts);
 struct json_t *slc_pet_sort_json(const slc_pet_sort_counts *counts, int64_t horizon_ps);
-/* A line that warns of late singles; nothing where there are none, nor, if `quiet`, where they are few.
- * False: they are more than half of all, and the exit status is to be 1, as of other inputs that are lost. */
-bool slc_pet_late_tell(const char *command, const slc_pet_sort_counts *counts, int64_t horizon_ps,
-                       bool quiet);
+/* A line that warns of late singles, under --quiet, too; nothing where there are none. False: they are more
+ * than half of all, and the exit status is to be 1, as of other inputs that are lost. */
+bool slc_pet_late_tell(const char *command, const slc_pet_sort_counts *counts, int64_t horizon_ps);
 
 /* --horizon's word in picoseconds, SLC_CLI_GO_ON or the exit status. */
 int slc_pet_horizon_word(const slc_cli_command *command, const char *word, int64_t *horizon_ps);

@@ -93,7 +93,7 @@ static int end(slc_pet_run_job *job)
         slc_pet_run_outputs_finish(job);
     }
     slc_pet_frame_faults_tell(&job->inputs, "pet run", &job->faults);
-    if (!slc_pet_late_tell("pet run", &job->totals.sort, job->config.sort.horizon_ps, o->quiet)) {
+    if (!slc_pet_late_tell("pet run", &job->totals.sort, job->config.sort.horizon_ps)) {
         job->failed = true;
     }
     if (o->json) {

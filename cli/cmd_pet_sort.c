@@ -171,7 +171,7 @@ static int process(job *j, const char *path)
         slc_cli_say("pet sort", "%s", j->error.text);
         return SLC_CLI_FAILED;
     }
-    const bool kept = slc_pet_late_tell("pet sort", &j->counts, j->config.horizon_ps, j->options->quiet);
+    const bool kept = slc_pet_late_tell("pet sort", &j->counts, j->config.horizon_ps);
     if (j->options->json) {
         json_t *object = json_pack("{s:s, s:o, s:f}", "command", "pet sort", "sort",
                                    slc_pet_sort_json(&j->counts, j->config.horizon_ps), "seconds",

@@ -19,6 +19,7 @@ typedef struct played {
     uint64_t times[MOST];
     size_t n, n_bytes;
     slc_pet_frame wanted[MOST * FRAMES];
+    uint64_t wanted_ns[MOST * FRAMES]; /* when they were received */
     size_t n_wanted;
 } played;
 
@@ -57,6 +58,9 @@ static void want(played *p, uint64_t number, uint8_t module, uint8_t sender, siz
     slc_pet_frame all[FRAMES];
     frames_of(all, number, module, sender);
     memcpy(p->wanted + p->n_wanted, all, frames * sizeof *all);
+    for (size_t i = 0; i < frames; i++) {
+        p->wanted_ns[p->n_wanted + i] = (p->n - 1) / 7;
+    }
     p->n_wanted += frames;
 }
 
@@ -84,8 +88,9 @@ static size_t read_all(const played *p, size_t most, slc_io_pet_module *modules)
     slc_io_pet_raw_names names = {.n = 0};
     slc_io_pet_raw *before = NULL;
     slc_pet_frame *frames = malloc((MOST * FRAMES + most) * sizeof *frames);
+    uint64_t *times = malloc((MOST * FRAMES + most) * sizeof *times);
     size_t n = 0, got = 0;
-    assert_non_null(frames);
+    assert_true(frames != NULL && times != NULL);
     assert_int_equal(slc_io_pet_raw_following(path, &names, NULL), SLC_OK);
     for (size_t i = 0; i <= names.n; i++) {
         slc_io_pet_raw *raw = NULL;
@@ -93,7 +98,7 @@ static size_t read_all(const played *p, size_t most, slc_io_pet_module *modules)
         assert_true(i == 0 || slc_io_pet_raw_go_on(raw, before));
         slc_io_pet_raw_close(before);
         before = raw;
-        while (slc_io_pet_raw_read(raw, frames + n, most, &got, NULL, NULL) == SLC_OK) {
+        while (slc_io_pet_raw_read_received(raw, frames + n, times + n, most, &got, NULL, NULL) == SLC_OK) {
             n += got;
             assert_true(n <= MOST * FRAMES);
         }
@@ -103,7 +108,9 @@ static size_t read_all(const played *p, size_t most, slc_io_pet_module *modules)
     slc_io_pet_raw_close(before);
     assert_int_equal(n, p->n_wanted);
     assert_memory_equal(frames, p->wanted, n * sizeof *frames);
+    assert_memory_equal(times, p->wanted_ns, n * sizeof *times);
     free(frames);
+    free(times);
     const size_t files = 1 + names.n;
     slc_io_pet_raw_names_clear(&names);
     return files;
@@ -143,9 +150,16 @@ static played *make(void)
             play(p, 4213729367567 + i * i * 99999, 5, 9, SIZE);
         }
     }
-    play(p, 1000000, 5, 0, SIZE); /* held until the next */
+    const size_t held = p->n;
+    play(p, 1000000, 5, 0, SIZE); /* until the next */
     both(p, 7100, 6);
+    for (int i = 0; i < 9; i++) { /* so that the next comes later */
+        both(p, 7101 + (uint64_t)i, 6);
+    }
     want(p, 1000000, 5, 0, FRAMES);
+    for (size_t i = p->n_wanted - FRAMES; i < p->n_wanted; i++) {
+        p->wanted_ns[i] = held / 7;
+    }
     both(p, 1000003, 5);
     play(p, 1000004, 5, 0, HEADER + 9); /* no whole frame: no module */
     play(p, 1000005, 5, 0, HEADER + 16 + 9);
@@ -177,7 +191,7 @@ static void test_each_once(void **state)
                                             .repeated = 20,
                                             .foreign = 5 + 1};
             expect(&m[5], &five);
-            expect(&m[6], &(slc_io_pet_module){.datagrams = 101, .frames = 101 * FRAMES});
+            expect(&m[6], &(slc_io_pet_module){.datagrams = 110, .frames = 110 * FRAMES});
         }
     }
     free(p);

@@ -28,6 +28,7 @@ struct slc_io_pet_raw {
     uint64_t goes_on_at; /* with goes_on: the first block is to be this one of the acquisition, or counters
                           * begin anew */
     uint64_t bare_frames;
+    uint64_t *received_ns;    /* of the call at hand; NULL: not wanted */
     uint32_t datagram, frame; /* the next to be given: datagram of the block, frame of those `taken` of it */
     bool bare, has_head;
     bool lost;   /* between blocks: the place of the next one is not known */
@@ -311,7 +312,7 @@ static void take_datagram(slc_io_pet_raw *raw, const uint8_t *datagram, uint32_t
     const uint32_t room = size > b->header_bytes ? size - b->header_bytes : 0;
     raw->taken = (slc_io_pet_taken){.n = room / SLC_PET_FRAME_BYTES};
     if (raw->watch != NULL) {
-        raw->taken = slc_io_pet_watch_take(raw->watch, &raw->info.payload, datagram, size);
+        raw->taken = slc_io_pet_watch_take(raw->watch, &raw->info.payload, datagram, size, b->time_ns);
     }
     raw->is_taken = true;
     raw->frame = 0;
@@ -331,6 +332,9 @@ static void give_some(slc_io_pet_raw *raw, const uint8_t *own, slc_pet_frame *fr
             memcpy(frames + *n,
                    (part == 0 ? t->held : own) + (size_t)(raw->frame - before) * SLC_PET_FRAME_BYTES,
                    some * SLC_PET_FRAME_BYTES);
+            for (size_t i = 0; raw->received_ns != NULL && i < some; i++) {
+                raw->received_ns[*n + i] = part == 0 ? t->held_ns : raw->block.time_ns;
+            }
             *n += some;
             raw->frame += (uint32_t)some;
         }
@@ -406,14 +410,11 @@ slc_status slc_io_pet_raw_read_received(slc_io_pet_raw *raw, slc_pet_frame *fram
     for (size_t i = 0; raw->bare && received_ns != NULL && i < *n; i++) {
         received_ns[i] = 0;
     }
+    raw->received_ns = received_ns;
     while (!raw->bare && status == SLC_OK && *n < most) {
-        const size_t before = *n;
         status = raw->inside ? give(raw, frames, most, n, faults, error)
                  : raw->lost ? search(raw, faults, error)
                              : look(raw, faults, error);
-        for (size_t i = before; received_ns != NULL && i < *n; i++) {
-            received_ns[i] = raw->block.time_ns;
-        }
     }
     /* A failure shows again in the next call, when these have been taken. */
     return *n > 0 ? SLC_OK : status;

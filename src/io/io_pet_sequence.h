@@ -58,10 +58,11 @@ void slc_io_pet_watch_break(slc_io_pet_watch *watch);
  * none. Held ones stay there until the next datagram is taken. */
 typedef struct slc_io_pet_taken {
     const uint8_t *held;
+    uint64_t held_ns; /* when they were received */
     uint32_t n_held, n;
 } slc_io_pet_taken;
 slc_io_pet_taken slc_io_pet_watch_take(slc_io_pet_watch *watch, const slc_io_pet_payload *payload,
-                                       const uint8_t *datagram, uint32_t size);
+                                       const uint8_t *datagram, uint32_t size, uint64_t time_ns);
 /* Of SLC_PET_MAX_MODULES modules. */
 const slc_io_pet_module *slc_io_pet_watch_modules(const slc_io_pet_watch *watch);
 /* Datagrams that are malformed, with those too short to have a module. */

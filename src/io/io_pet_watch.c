@@ -22,6 +22,7 @@ struct slc_io_pet_watch {
     uint64_t orphan[ORPHANS]; /* those of malformed datagrams */
     uint32_t n_orphans, next_orphan;
     uint32_t n_held[SLC_PET_MAX_MODULES];
+    uint64_t held_ns[SLC_PET_MAX_MODULES];
     slc_io_pet_sequence sequence[SLC_PET_MAX_MODULES];
     uint8_t held[SLC_PET_MAX_MODULES][HELD];
 };
@@ -110,7 +111,7 @@ static slc_io_pet_use use_of(slc_io_pet_watch *w, uint32_t module, const slc_io_
 }
 
 slc_io_pet_taken slc_io_pet_watch_take(slc_io_pet_watch *w, const slc_io_pet_payload *p,
-                                       const uint8_t *datagram, uint32_t size)
+                                       const uint8_t *datagram, uint32_t size, uint64_t time_ns)
 {
     const uint32_t room = size > p->header_bytes ? size - p->header_bytes : 0, n = room / SLC_PET_FRAME_BYTES;
     const bool malformed = size < p->header_bytes || room % SLC_PET_FRAME_BYTES != 0;
@@ -134,9 +135,11 @@ slc_io_pet_taken slc_io_pet_watch_take(slc_io_pet_watch *w, const slc_io_pet_pay
     if (use == SLC_PET_TAKE_BOTH) {
         taken.held = w->held[number];
         taken.n_held = w->n_held[number];
+        taken.held_ns = w->held_ns[number];
     } else if (use == SLC_PET_HOLD) {
         memcpy(w->held[number], datagram + p->header_bytes, (size_t)n * SLC_PET_FRAME_BYTES);
         w->n_held[number] = n;
+        w->held_ns[number] = time_ns;
     }
     return taken;
 }

@@ -76,10 +76,11 @@ static void take_block(slc_run_pet_writer *w, const uint8_t *at)
     for (uint32_t i = 0; i < block.payload; i += block.datagram) {
         const uint32_t left = block.payload - i, size = left < block.datagram ? left : block.datagram;
         const uint8_t *datagram = at + SLC_PET_RAW_BLOCK + i;
-        const slc_io_pet_taken taken = slc_io_pet_watch_take(w->watch, payload, datagram, size);
+        const slc_io_pet_taken taken = slc_io_pet_watch_take(w->watch, payload, datagram, size,
+                                                             block.time_ns);
         used += taken.n_held + taken.n;
         if (taken.n_held > 0) { /* it is there until the next is taken */
-            w->piece[w->n_pieces++] = (slc_run_pet_piece){taken.held, taken.n_held, block.time_ns};
+            w->piece[w->n_pieces++] = (slc_run_pet_piece){taken.held, taken.n_held, taken.held_ns};
             push(w);
         }
         if (taken.n > 0) {
