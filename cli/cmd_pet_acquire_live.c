@@ -131,6 +131,10 @@ bool slc_pet_acquire_finish(slc_pet_acquire_job *job)
     }
     slc_pet_acquire_tell_failures(job);
     slc_pet_doubts_tell(command, &job->run.inputs.seen, &job->run.tables);
+    if (!slc_pet_energies_tell(command, &job->run.inputs.seen, &job->run.tables, &job->run.config.convert,
+                               &job->counts.chain.convert)) {
+        job->run.failed = true;
+    }
     slc_pet_run_outputs_finish(&job->run);
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
         mark(job, outputs[i], i < SLC_PET_RUN_PARTS && job->run.lost[i]);

@@ -210,6 +210,10 @@ static slc_status find_times(job *j)
         slc_pet_chain_totals(f.chain, &totals);
         slc_cli_progress_end(&j->progress);
         slc_pet_clock_tell("pet calibrate", &totals.convert);
+        if (!slc_pet_energies_tell("pet calibrate", &j->seen, &j->tables, &j->chain.convert,
+                                   &totals.convert)) {
+            status = slc_fail(&j->error, SLC_ERR_FORMAT, "no single is left to find times with");
+        }
         (void)slc_pet_late_tell("pet calibrate", &totals.sort, j->chain.sort.horizon_ps);
     }
     slc_pet_chain_close(f.chain);

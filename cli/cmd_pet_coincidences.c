@@ -246,12 +246,13 @@ static bool print_json(const job *j)
     for (int i = 0; i < SLC_PET_MULTIPLICITIES && multiplicity != NULL; i++) {
         (void)json_array_append_new(multiplicity, json_integer((json_int_t)c->multiplicity[i]));
     }
-    json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:f, s:f}", "command", "pet coincidences", "policy",
-        slc_pet_policy_name(j->config.policy), "device",
-        j->options->device != NULL ? j->options->device : "cpu", "singles", (json_int_t)c->singles, "windows",
-        (json_int_t)c->windows, "pairs", (json_int_t)c->pairs, "groups", (json_int_t)c->groups,
-        "multiplicity", multiplicity, "seconds_sort", j->seconds_sort, "seconds_find", j->seconds_find);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:f}", "command",
+                               "pet coincidences", "policy", slc_pet_policy_name(j->config.policy), "device",
+                               j->options->device != NULL ? j->options->device : "cpu", "singles",
+                               (json_int_t)c->singles, "inside", (json_int_t)c->inside, "windows",
+                               (json_int_t)c->windows, "pairs", (json_int_t)c->pairs, "groups",
+                               (json_int_t)c->groups, "multiplicity", multiplicity, "seconds_sort",
+                               j->seconds_sort, "seconds_find", j->seconds_find);
     if (object != NULL && wants_randoms(j)) {
         slc_pet_randoms_json(object, &j->randoms);
     }
@@ -265,6 +266,29 @@ static void tell(const job *j)
                 "%" PRIu64 " singles, %" PRIu64 " windows with two or more, %" PRIu64 " pairs, %" PRIu64
                 " larger groups; sorted in %.3f s, found in %.3f s",
                 c->singles, c->windows, c->pairs, c->groups, j->seconds_sort, j->seconds_find);
+}
+
+/* Tells where the window of energies leaves next to nothing; SLC_ERR_FORMAT where it leaves nothing. */
+static slc_status check_energies(job *j, const char *path)
+{
+    char text[SLC_PET_DOUBT];
+    slc_pet_energies energies;
+    const size_t all = j->is_f64 ? j->singles_f64.head.size : j->singles.head.size;
+    const float *kev = j->is_f64 ? j->singles_f64.energy_kev : j->singles.energy_kev;
+    slc_status status = SLC_OK;
+    if (j->counts.inside < all) {
+        status = slc_pet_energies_of(kev, all, &energies, &j->error);
+    }
+    if (status != SLC_OK || j->counts.inside == all ||
+        !slc_pet_energies_doubt(&energies, j->config.low_kev, j->config.high_kev, j->counts.inside, all, true,
+                                text)) {
+        return status;
+    }
+    if (j->counts.inside == 0) {
+        return slc_fail(&j->error, SLC_ERR_FORMAT, "%s: %s", path, text);
+    }
+    slc_cli_say("pet coincidences", "%s", text);
+    return SLC_OK;
 }
 
 static int process(job *j, const char *path)
@@ -282,6 +306,7 @@ static int process(job *j, const char *path)
         slc_cli_csv_head(j->out, &slc_pet_coincidences_schema);
     }
     status = status == SLC_OK ? find_all(j, stage) : status;
+    status = status == SLC_OK ? check_energies(j, path) : status;
     status = status == SLC_OK && wants_randoms(j) && j->options->json ? find_randoms(j) : status;
     slc_pet_coincidence_close(stage);
     if (j->writer != NULL && status == SLC_OK) {

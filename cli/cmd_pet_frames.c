@@ -283,6 +283,24 @@ void slc_pet_clock_tell(const char *command, const slc_pet_convert_counts *c)
     }
 }
 
+bool slc_pet_energies_tell(const char *command, const slc_pet_seen *seen, const slc_pet_tables *tables,
+                           const slc_pet_convert_config *config, const slc_pet_convert_counts *c)
+{
+    char text[SLC_PET_DOUBT];
+    slc_pet_energies energies;
+    const uint64_t all = c->singles + c->below + c->above;
+    (void)slc_pet_seen_energies(seen, tables, &energies, NULL); /* otherwise they are not told */
+    if (slc_pet_energies_doubt(&energies, config->low_kev, config->high_kev, c->singles, all,
+                               tables->gain != NULL, text)) {
+        slc_cli_say(command, "%s", text);
+    }
+    if (c->no_crystal > 0 && all == 0) {
+        slc_cli_say(command, "%" PRIu64 " of %" PRIu64 " frames are between crystals, none is of one",
+                    c->no_crystal, c->frames);
+    }
+    return c->frames == 0 || c->singles > 0;
+}
+
 bool slc_pet_nothing_tell(const char *command, const slc_pet_convert_counts *c)
 {
     if (c->frames == 0) {
@@ -292,6 +310,8 @@ bool slc_pet_nothing_tell(const char *command, const slc_pet_convert_counts *c)
                     "all %" PRIu64 " frames were lost: is this a file of frames of this scanner? No file was "
                     "written",
                     c->frames);
+    } else if (c->singles == 0) {
+        slc_cli_say(command, "no single is left of %" PRIu64 " frames: no file was written", c->frames);
     } else {
         return false;
     }

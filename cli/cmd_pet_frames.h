@@ -126,8 +126,12 @@ void slc_pet_inputs_faults(const slc_pet_inputs *inputs, slc_faults *faults);
 
 /* Tells how many frames were refused by their times, if any were, also under --quiet. */
 void slc_pet_clock_tell(const char *command, const slc_pet_convert_counts *counts);
-/* Tells where there were no frames, or where none is of the scanner; the exit status is then 1, and no file
- * is written. */
+/* Tells where the window of energies leaves next to nothing, with what energies there are, also under
+ * --quiet. False: nothing is left, so that the exit status is 1. */
+bool slc_pet_energies_tell(const char *command, const slc_pet_seen *seen, const slc_pet_tables *tables,
+                           const slc_pet_convert_config *config, const slc_pet_convert_counts *counts);
+/* Tells where there were no frames, or where none is of the scanner or became a single; the exit status is
+ * then 1, and no file is written. */
 bool slc_pet_nothing_tell(const char *command, const slc_pet_convert_counts *counts);
 /* Tells where more than nine tenths of the frames are of no place of the scanner, or of the datagrams are no
  * whole frames, even under --quiet: the exit status is then 1, and the files are written. */

@@ -533,6 +533,11 @@ static int process(job *j, const char *path)
         (j->options->to != NULL || j->from == SLC_IO_PET_YRT)) {
         status = slc_fail(&j->error, SLC_ERR_FORMAT, "%s: there are no coincidences in it", path);
     }
+    if (status == SLC_OK && j->writer != NULL && j->written == slc_io_pet_list_left_out(j->writer)) {
+        status = slc_fail(&j->error, SLC_ERR_FORMAT,
+                          "%s: of %" PRIu64 " prompts and %" PRIu64 " delayeds none is left to be written",
+                          path, j->totals.prompts, j->totals.delayeds);
+    }
     status = status == SLC_OK ? finish(j) : status;
     if (status != SLC_OK) {
         slc_cli_say("pet list", "%s", j->error.text);

@@ -86,6 +86,9 @@ static int end(slc_pet_run_job *job)
     job->failed = !slc_pet_inputs_tell(&job->inputs, "pet run", o->quiet) || job->failed;
     slc_pet_doubts_tell("pet run", &job->inputs.seen, &job->tables);
     slc_pet_clock_tell("pet run", &job->totals.convert);
+    const bool left = slc_pet_energies_tell("pet run", &job->inputs.seen, &job->tables, &job->config.convert,
+                                            &job->totals.convert);
+    job->failed = !left || job->failed;
     if (slc_pet_nothing_tell("pet run", &job->totals.convert)) {
         job->failed = true;
     } else {

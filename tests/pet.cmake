@@ -9,6 +9,7 @@ sluice_test(test_pet_scanner stages test_pet_scanner.c)
 sluice_test(test_pet_convert stages test_pet_convert.c ${pet_frames})
 sluice_test(test_pet_convert_seed stages test_pet_convert_seed.c)
 sluice_test(test_pet_clock stages test_pet_clock.c)
+sluice_test(test_pet_energies stages test_pet_energies.c)
 sluice_test(test_pet_sort stages test_pet_sort.c)
 sluice_core_test(test_pet_sort_memory stages base test_pet_sort_memory.c ${PROJECT_SOURCE_DIR}/src/pet/pet_sort.c
     ${PROJECT_SOURCE_DIR}/src/pet/pet_sort_spread.c
@@ -69,6 +70,6 @@ endforeach()
 sluice_test(test_run_pet_output stages test_run_pet_output.c ${pet_frames})
 
 # The command.
-foreach(name IN ITEMS simulate_pet pet_acquire pet_loss pet_live pet_files pet_scanner pet_calibrate pet_run pet_clock pet_series pet_info pet pet_list bench_pet)
+foreach(name IN ITEMS simulate_pet pet_acquire pet_loss pet_live pet_files pet_scanner pet_calibrate pet_run pet_clock pet_energies pet_series pet_info pet pet_list bench_pet)
     cli_test(${name} cli)
 endforeach()

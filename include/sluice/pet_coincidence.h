@@ -85,6 +85,7 @@ enum { SLC_PET_MULTIPLICITIES = 16 };
 typedef struct slc_pet_coincidence_counts {
     uint64_t singles, windows, pairs, groups; /* windows: with two or more; groups: rows of more than two */
     uint64_t multiplicity[SLC_PET_MULTIPLICITIES]; /* windows by their singles; the last: so many or more */
+    uint64_t inside;                               /* singles in the window of energies */
 } slc_pet_coincidence_counts;
 
 typedef struct slc_pet_coincidence slc_pet_coincidence;

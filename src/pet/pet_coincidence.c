@@ -343,6 +343,7 @@ static slc_status run(slc_pet_coincidence *stage, const input *all, bool last, c
         status = append(&stage->wait, &in, next, in.n - next);
     }
     stage->took_part += in.n;
+    stage->rule.counts.inside += status == SLC_OK ? in.n : 0;
     return status;
 }
 

@@ -497,6 +497,7 @@ static slc_status run(slc_pet_coincidence_cuda *stage, call *c, const slc_pet_cu
     stage->is_f64 = c->job.is_f64;
     stage->taken += c->n;
     if (something) {
+        stage->counts.inside += c->job.base + c->job.n - stage->took_part;
         stage->took_part = c->job.base + c->job.n;
     }
     stage->newest = c->n > 0 ? c->heard.newest : stage->newest;

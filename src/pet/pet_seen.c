@@ -8,6 +8,8 @@ enum {
     MOST = 1 << 22 /* frames */,
     EACH = 100,
     IN_ROW = 1000 /* counts */,
+    FIRST = 512, /* frames that are kept, and every so many after them: */
+    EVERY = 128,
     SEPARATE = 3 /* places of a map for each crystal across */
 };
 
@@ -16,6 +18,10 @@ void slc_pet_seen_add(slc_pet_seen *seen, const slc_pet_frame *frames, size_t n)
     const size_t left = (size_t)(MOST - seen->frames), take = n < left ? n : left;
     for (size_t i = 0; i < take; i++) {
         const slc_pet_frame *f = &frames[i];
+        const uint64_t number = seen->frames + i;
+        if ((number < FIRST || number % EVERY == 0) && seen->kept < SLC_PET_SEEN_FRAMES) {
+            seen->frame[seen->kept++] = *f;
+        }
         seen->module[f->module / 64] |= UINT64_C(1) << f->module % 64;
         seen->units |= 1U << (f->head_unit & 15);
         seen->highest_x = f->x > seen->highest_x ? f->x : seen->highest_x;

@@ -306,6 +306,7 @@ void pet_coincidence_oracle(const slc_pet_coincidence_config *config, const pet_
             w.part[w.n++] = i;
         }
     }
+    counts->inside = w.n;
     for (size_t i = 0; i < w.n; i++) {
         w.opens[i] = w.all_open || !falls_in(&w, i);
         if (w.opens[i]) {

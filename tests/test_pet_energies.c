@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is told of a window of energies that keeps next to nothing, and the energies that are set beside it.
+ */
+#include "support/cmocka_all.h"
+#include "support/random.h"
+
+#include <sluice/pet_seen.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void energies_are_summed_up(void **state)
+{
+    (void)state;
+    const float kev[] = {511, NAN, 3, 900.5f, 420, NAN, 7};
+    slc_pet_energies e;
+    assert_int_equal(slc_pet_energies_of(kev, 7, &e, NULL), SLC_OK);
+    assert_int_equal(e.n, 5);
+    assert_true(e.least_kev == 3 && e.median_kev == 420 && e.most_kev == 900.5);
+    assert_int_equal(slc_pet_energies_of(kev, 0, &e, NULL), SLC_OK);
+    assert_int_equal(e.n, 0);
+}
+
+/* The same in batches; tables count; frames of no crystal do not. */
+static void frames_are_kept_to_ask(void **state)
+{
+    (void)state;
+    enum { N = 200000 };
+    const slc_pet_geometry geometry = {3, 1, 1, 1, 1, 2, 2, 50, 2, 0};
+    float gain[12];
+    slc_pet_tables tables = {.geometry = geometry};
+    slc_pet_frame *frames = calloc(N, sizeof *frames);
+    slc_pet_seen *whole = calloc(1, sizeof *whole), *parts = calloc(1, sizeof *parts);
+    assert_true(frames != NULL && whole != NULL && parts != NULL);
+    uint64_t seed = 7;
+    for (size_t i = 0; i < N; i++) {
+        const uint32_t energy = 1000 + random_below(&seed, 1001);
+        frames[i] = (slc_pet_frame){.module = (uint8_t)random_below(&seed, 4),
+                                    .energy = {(uint8_t)(energy >> 8), (uint8_t)energy}};
+    }
+    slc_pet_seen_add(whole, frames, N);
+    for (size_t at = 0; at < N; at += 77) {
+        slc_pet_seen_add(parts, frames + at, N - at < 77 ? N - at : 77);
+    }
+    assert_memory_equal(whole, parts, sizeof *whole);
+    assert_int_equal(whole->kept, SLC_PET_SEEN_FRAMES);
+    slc_pet_energies e;
+    for (int i = 0; i < 12; i++) {
+        gain[i] = 0.25f;
+    }
+    for (int round = 0; round < 2; round++) {
+        const double unit = round == 0 ? 1 : 0.25;
+        tables.gain = round == 0 ? NULL : gain;
+        assert_int_equal(slc_pet_seen_energies(whole, &tables, &e, NULL), SLC_OK);
+        assert_in_range(e.n, SLC_PET_SEEN_FRAMES / 2, SLC_PET_SEEN_FRAMES - 1);
+        assert_true(e.least_kev >= 1000 * unit && e.least_kev < 1020 * unit);
+        assert_true(fabs(e.median_kev - 1500 * unit) < 100 * unit);
+        assert_true(e.most_kev <= 2000 * unit && e.most_kev > 1980 * unit);
+    }
+    free(frames);
+    free(whole);
+    free(parts);
+}
+
+static void both_numbers_are_told(void **state)
+{
+    (void)state;
+    const slc_pet_energies e = {10, 1500, 5012, 6300};
+    char text[SLC_PET_DOUBT];
+    assert_false(slc_pet_energies_doubt(&e, 430, 650, 0, 0, false, text)); /* nothing was there */
+    assert_false(slc_pet_energies_doubt(&e, 430, 650, 10, 1000, false, text));
+    assert_true(slc_pet_energies_doubt(&e, 430, 650, 9, 1000, true, text));
+    assert_string_equal(text,
+                        "9 of 1000 singles are from 430 to below 650 keV; the energies that there are: from "
+                        "1500 to 6300 keV, median 5012 keV");
+    assert_true(slc_pet_energies_doubt(&e, 430, 650, 0, 3, false, text));
+    assert_string_equal(text,
+                        "0 of 3 singles are from 430 to below 650 keV; the energies that there are: from "
+                        "1500 to 6300 keV, median 5012 keV; without a table of gains (--tables) a unit of a "
+                        "frame's energy is 1 keV");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(energies_are_summed_up),
+        cmocka_unit_test(frames_are_kept_to_ask),
+        cmocka_unit_test(both_numbers_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
