@@ -29,6 +29,8 @@ static const damage damages[] = {
     {"id", SLC_FAULT_CMS_HEADER, 1, 8, false},
     {"header", SLC_FAULT_CMS_HEADER, 15, 0x10, false},
     {"trailer", SLC_FAULT_CMS_TRAILER, FRAGMENT_BYTES - 1, 0x80, false},
+    /* What is left of the trailer is a length, which before a fragment looks like the begin of an event. */
+    {"marker", SLC_FAULT_CMS_TRAILER, FRAGMENT_BYTES - 1, 0xa0, false},
 };
 enum { KINDS = sizeof damages / sizeof *damages };
 

@@ -177,7 +177,13 @@ static slc_cms_step find_end(const slc_cms_view *view, size_t at, slc_cms_fragme
 static bool leads_on(const slc_cms_view *view, size_t at, size_t told)
 {
     const size_t pace = pace_of(view);
-    for (size_t place = at + pace; place < told; place += pace) {
+    /* A trailer that has lost its marker alone leaves its length: before a fragment that looks like an event.
+     */
+    const uint8_t *last = view->bytes + told - SLC_CMS_FRAGMENT_WORD;
+    const size_t words = (told - at - SLC_CMS_FRAGMENT_HEAD) / SLC_CMS_FRAGMENT_WORD;
+    const bool has_length = slc_cms_trailer_length(last) == (words & 0xffffffU);
+    const size_t until = has_length ? told - SLC_CMS_EVENT_HEAD : told;
+    for (size_t place = at + pace; place < until; place += pace) {
         if (something_begins(view, place)) {
             return false;
         }
