@@ -148,8 +148,10 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
     if (options->report != NULL && keep && !slc_velo_write_report(job, title, command_line)) {
         job->failed = true;
     }
-    if (job->failed && !keep && job->totals.lost_events == 0) {
-        return; /* nothing could be read, which has been told: a table of zeros would be no result */
+    /* Nothing could be read, which has been told: a table of zeros would be no result. What was lost is
+     * counted in the JSON. */
+    if (!keep && (job->totals.lost_events > 0 ? !options->json : job->failed)) {
+        return;
     }
     if (!options->json) {
         slc_velo_print_text(job);

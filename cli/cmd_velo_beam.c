@@ -16,6 +16,19 @@ static const char *const origins[] = {"default", "option", "file", "auto"};
 
 /* ---- the option -------------------------------------------------------------------------------- */
 
+/* "nan,0" and "1e500,0" name no place, and hardly a file. */
+static bool two_numbers(const char *word)
+{
+    char *end = NULL;
+    (void)strtod(word, &end);
+    if (end == word || *end != ',') {
+        return false;
+    }
+    const char *second = end + 1;
+    (void)strtod(second, &end);
+    return end != second && *end == '\0';
+}
+
 int slc_velo_beam_open(slc_velo_job *job)
 {
     slc_velo_beam_line *line = &job->beam;
@@ -37,6 +50,8 @@ int slc_velo_beam_open(slc_velo_job *job)
         line->from = SLC_VELO_BEAM_OPTION;
         job->config.fit.beam_x_mm = (float)x;
         job->config.fit.beam_y_mm = (float)y;
+    } else if (two_numbers(word)) {
+        return slc_cli_wrong(&slc_cmd_velo, "X,Y of --beam must be finite mm, not '%s'", word);
     } else if (strspn(word, "0123456789+-.,") == strlen(word)) {
         return slc_cli_wrong(&slc_cmd_velo, "--beam is X,Y in mm, a file or auto, not '%s'", word);
     } else {
@@ -47,6 +62,8 @@ int slc_velo_beam_open(slc_velo_job *job)
             return SLC_CLI_FAILED;
         }
     }
+    job->config.fit.beam_x_mm += 0.0F; /* no -0 */
+    job->config.fit.beam_y_mm += 0.0F;
     return SLC_CLI_GO_ON;
 }
 
@@ -126,10 +143,10 @@ static bool read_ahead(slc_velo_job *job)
     return true;
 }
 
-/* To the micrometre, so that the same numbers, given as they are printed, make the same run. */
+/* To the micrometre, so that the same numbers, given as they are printed, make the same run; no -0. */
 static float rounded(double mm)
 {
-    return (float)(rint(1000 * mm) / 1000);
+    return (float)(rint(1000 * mm) / 1000 + 0.0);
 }
 
 /* The beam in the events read ahead: where it is found depends a little on where it was thought to be. */
@@ -282,6 +299,11 @@ json_t *slc_velo_beam_json(const slc_velo_job *job)
                                origins[job->beam.from], "seen", job->beam.seen);
     if (object != NULL && job->beam.from == SLC_VELO_BEAM_FILE) {
         (void)json_object_set_new(object, "file", json_string(job->options->beam));
+    } else if (object != NULL && job->beam.from == SLC_VELO_BEAM_AUTO) {
+        const slc_velo_beam *found = &job->beam.found;
+        (void)json_object_set_new(object, "sigma_mm", json_real(found->sigma_mm));
+        (void)json_object_set_new(object, "events", json_integer((json_int_t)found->events));
+        (void)json_object_set_new(object, "tracks", json_integer((json_int_t)found->tracks));
     }
     return object;
 }

@@ -57,6 +57,20 @@ want 1
 echo "sluice velo: $line; 1 event lost, 1 read" | want_err
 [ -s cut.h5 ] || fail "no results of the good event"
 
+# Nothing but what was lost: told and counted in the JSON, and no table of zeros.
+head -c 1000 good.mdf >stub.mdf
+echo '{}' >shape.json
+for input in stub.mdf shape.json; do
+    run velo $input --json
+    want 1
+    equal "lost of $input" "$(key out "o['events'], o['lost_events']")" "(0, 1)"
+    equal "lines about $input" "$(grep -c "^sluice velo: $input: .*; 1 event lost, 0 read$" err), $(wc -l <err)" "1, 1"
+    run velo $input
+    want 1
+    want_no_out
+    equal "lines about $input" "$(grep -c "^sluice velo: $input: .*; 1 event lost, 0 read$" err), $(wc -l <err)" "1, 1"
+done
+
 # A bit flipped inside the first record: its checksum tells, the other events count.
 python3 - "$first" <<'PYTHON'
 import sys

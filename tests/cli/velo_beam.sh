@@ -52,6 +52,16 @@ equal "X,Y and the file" "$(sort -u told | wc -l)" 1
 run velo away.mdf --beam 1,-0.5 --table table.csv
 want 0
 equal "beam of the table" "$(grep -c '^beam  *1, -0.5 mm (option)$' out)" 1
+run velo here.mdf --beam -0,-0
+want 0
+equal "no -0" "$(grep -c '^beam  *0, 0 mm (option)$' out)" 1
+run simulate velo --events 10 --seed 30 --vertices 2 --quiet -o zero.mdf # y rounds to -0
+run velo zero.mdf --beam auto
+want 0
+equal "no -0 by auto" "$(cat out err | grep -cE '^beam .*, 0 mm|: beam at .*, 0 mm'), $(grep -c -e '-0 mm' err)" "2, 0"
+
+run velo away.mdf --beam 1,-0.5 --table table.csv
+want 0
 equal "beam of the CSV" "$(grep '^beam' table.csv | tr '\n' ' ')" "beam.x,1,,mm beam.y,-0.5,,mm "
 
 run velo away.mdf --beam 1,-0.5 --report report.html --truth
@@ -65,6 +75,7 @@ equal "lines about auto" "$(grep -cE '^sluice velo: beam at 0.9[0-9]*|^sluice ve
 equal "--beam auto" "$(vertices; key out "abs(o['beam']['x_mm'] - 1) < 0.02 and abs(o['beam']['y_mm'] + 0.5) < 0.02, o['beam']['from']")" \
     "(True, True)
 (True, 'auto')"
+equal "its uncertainty" "$(key out "0 < o['beam']['sigma_mm'] < 0.03, 10 < o['beam']['events'] <= 40, o['beam']['tracks'] > 1000")" "(True, True, True)"
 place=$(key out "'%r,%r' % (o['beam']['x_mm'], o['beam']['y_mm'])")
 auto=$(checksum)
 key out "o['truth'], o['beam']" >auto
@@ -126,6 +137,12 @@ for word in 3 1,2,3 1, ,; do
     want 2
     want_no_out
     echo "sluice velo: --beam is X,Y in mm, a file or auto, not '$word'; see sluice velo --help" | want_err
+done
+for word in 1e500,0 0,-1e500 nan,0 0,inf inf,nan; do
+    run velo away.mdf --beam $word
+    want 2
+    want_no_out
+    echo "sluice velo: X,Y of --beam must be finite mm, not '$word'; see sluice velo --help" | want_err
 done
 run velo away.mdf --beam 3000,0
 want 2
