@@ -74,6 +74,7 @@ typedef struct slc_cluster_job {
     slc_schema schema, text_schema; /* all columns; those that stand in text */
     char time_name[2][24];          /* of columns of text: first_time_ns */
     slc_io_text_writer *text;       /* one of the two, or none */
+    double flushed;                 /* when text last was, by slc_clock_seconds; 0: never */
     slc_io_hdf5_writer *hdf5;
     bool appended;              /* to hdf5: its group is there */
     slc_io_text_writer *labels; /* or NULL */

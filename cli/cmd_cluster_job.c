@@ -73,6 +73,16 @@ double slc_cluster_time_factor(const slc_cluster_reading *r)
     return strtod(digits, NULL);
 }
 
+/* As slc_io_hdf5_flush does it. A write that fails is told when the file is completed. */
+static void flush_text(slc_cluster_job *job)
+{
+    const double now = slc_clock_seconds();
+    if (now - job->flushed >= SLC_CLI_FLUSH_SECONDS) {
+        (void)fflush(slc_io_text_stream(job->text));
+        job->flushed = now;
+    }
+}
+
 bool slc_cluster_write_rows(slc_cluster_reading *r)
 {
     slc_cluster_job *job = r->job;
@@ -106,6 +116,9 @@ bool slc_cluster_write_rows(slc_cluster_reading *r)
                                job->inputs[r->input - 1]);
     } else if (job->text != NULL) {
         slc_cli_csv_rows(slc_io_text_stream(job->text), &job->text_schema, rows);
+    }
+    if (job->text != NULL && job->reads_once && job->written > 0) {
+        flush_text(job);
     }
     return true;
 }

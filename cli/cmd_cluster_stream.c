@@ -76,7 +76,8 @@ static bool read_pieces(slc_cluster_reading *r, slc_pixel_stream *stream)
             return slc_cluster_complain_file(r);
         }
         slc_cluster_progress(r, r->pixels.head.size);
-        if (!push_pixels(r, stream)) {
+        /* A live input may bring less than fills the rows for hours: what it gave does not wait in memory. */
+        if (!push_pixels(r, stream) || (r->job->reads_once && !flush(r))) {
             return false;
         }
     }

@@ -83,4 +83,35 @@ run cluster stream.csv --time-window 64ticks --disorder 100ticks -o whole.h5 -q
 want 0
 as_in whole.h5
 
+# ---- clusters of a chip that sends 1000 pixels a second, with nothing but defaults ---------------------------------------
+# From a running readout, which is read as it comes: it would take minutes to fill the rows that are written at once.
+python3 -c '
+import struct, sys
+for i in range(30000): # a pixel alone each, 819.2 us apart
+    x, y = i * 7 % 250, i * 11 % 251
+    place = x // 2 << 9 | y // 4 << 3 | (x % 2) << 2 | y % 4
+    sys.stdout.buffer.write(struct.pack("<4sBBHQ", b"TPX3", 0, 0, 8, 0xb << 60 | place << 44 | 10 << 20 | 2 * i))' >chip.tpx3
+mkfifo chip{1,2}
+"$sluice" cluster - -o e.csv -q <chip1 2>err.csv &
+text=$!
+last="sluice cluster - -o e.h5"
+"$sluice" cluster - -o e.h5 -q <chip2 2>err &
+receiver=$!
+slowly chip.tpx3 1600 | tee -p chip1 2>/dev/null >chip2 &
+killed e.h5 clusters
+for _ in $(seq 200); do
+    [ "$(wc -l <"e.csv.tmp-$text")" -lt 2 ] || break
+    sleep 0.05
+done
+kill -9 "$text"
+wait "$text" 2>/dev/null
+run cluster chip.tpx3 -o whole.h5 -q
+want 0
+as_in whole.h5
+run cluster chip.tpx3 -o whole.csv -q
+want 0
+size=$(stat -c %s "e.csv.tmp-$text")
+[ "$(wc -l <"e.csv.tmp-$text")" -gt 1 ] || fail "sluice cluster - -o e.csv was killed: nothing was flushed"
+cmp -n "$size" "e.csv.tmp-$text" whole.csv || fail "sluice cluster - -o e.csv was killed: other rows are left than it found"
+
 passed
