@@ -246,8 +246,13 @@ static bool suits(slc_cluster_reading *r)
         reason = "the file does not tell how long a tick is, which --time-unit needs: give --tick";
     } else if (job->has_times && has_time && !(job->unit_seconds > 0) && job->options->output != NULL &&
                r->done->about.tick_seconds != job->tick_seconds) {
-        reason = "its ticks must be as long as those of the first input: --time-unit and .csv, or --tick, or "
-                 "--features without times";
+        reason =
+            r->done->about.tick_seconds > 0 && job->tick_seconds > 0
+                ? "its ticks must be as long as those of the first input: --time-unit and .csv, or "
+                  "--features without times"
+                : "its ticks must be as long as those of the first input, and one of the two does not tell: "
+                  "a unit in the name of its column, as in 'time [ns]', with --time-unit and .csv, or "
+                  "--features without times";
     }
     if (reason != NULL) {
         (void)slc_fail(&r->job->error, SLC_ERR_USAGE, "%s", reason);

@@ -218,6 +218,7 @@ static void test_other_descriptions(void **state)
                                         "NIH\nImageJ=1\nimages=5\n"};
     for (size_t i = 0; i < 5; i++) {
         recipe r = {.bits = 8, .samples = 1, .strips = 1, .text = i < 4 ? texts[i] : stack_text};
+        r.less = i == 1 || i == 2 ? (IMAGES - 1) * HEIGHT * row_size(&r) : 0; /* one image */
         make_file(&r);
         if (i == 4) {
             TIFF *tiff = TIFFOpen(name, "r+");
@@ -233,6 +234,43 @@ static void test_other_descriptions(void **state)
         if (i == 4) {
             assert_non_null(strstr(read.warning, "page 2: there is none, and the file's description tells of "
                                                  "5 images (ImageJ)"));
+        }
+        free_pages(&read);
+    }
+    assert_int_equal(unlink(name), 0);
+}
+
+/* Numbers of images that are too few, none, or told by the dimensions alone. */
+static void test_numbers_of_images(void **state)
+{
+    (void)state;
+    static const char none[] = "page 1: the number of images in the file's description (ImageJ) is none";
+    static const struct {
+        const char *text, *warning;
+        size_t images;
+    } cases[] = {
+        {"ImageJ=1\nimages=3\n",
+         "page 1: the file's description tells of 3 images (ImageJ), and bytes of 2 more", 3},
+        {"ImageJ=1\nimages=1\n", "description tells of 1 images (ImageJ), and bytes of 4 more", 1},
+        {"ImageJ=1\nslices=2\nframes=2\n", "description tells of 4 images (ImageJ), and bytes of 1 more", 4},
+        {"ImageJ=1\nslices=5\n", NULL, 5},
+        {"ImageJ=1\nchannels=1\nframes=5\nhyperstack=true\n", NULL, 5},
+        {"ImageJ=1\nimages=5\nslices=2\n", NULL, 5},
+        {"ImageJ=1\nimages=0\n", none, 1},
+        {"ImageJ=1\nimages=-3\n", none, 1},
+        {"ImageJ=1\nimages=\n", none, 1},
+        {"ImageJ=1\nslices=0\n", none, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const recipe r = {.bits = 8, .samples = 1, .strips = 1, .text = cases[i].text};
+        make_file(&r);
+        pages read = read_path(name);
+        assert_string_equal(read.error.text, "");
+        assert_int_equal(read.n, cases[i].images);
+        assert_true((read.warning[0] != '\0') == (cases[i].warning != NULL));
+        assert_true(cases[i].warning == NULL || strstr(read.warning, cases[i].warning) != NULL);
+        for (size_t image = 0; image < read.n; image++) {
+            assert_image(&read.page[image], &r, image);
         }
         free_pages(&read);
     }
@@ -409,6 +447,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_large_files, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_short_stacks, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_other_descriptions, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_numbers_of_images, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_samples, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_damaged_pixels, make_folder, remove_folder),
     };

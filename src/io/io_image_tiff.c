@@ -429,7 +429,7 @@ static slc_status next(slc_io_images *images, slc_error *error)
     }
     tell_directory(images);
     if (images->page == 1) {
-        slc_tiff_find_stack(state);
+        slc_tiff_find_stack(images);
     }
     status = state->is_stack ? slc_tiff_read_stack(images, error) : read_pixels(images, error);
     for (size_t y = 0; status == SLC_OK && images->image.type == SLC_IMAGE_BITS && y < images->image.height;

@@ -66,8 +66,8 @@ size_t slc_tiff_read(slc_tiff_state *state, uint64_t from, void *to, size_t size
 /* Room for `size` bytes in state->part[plane]. */
 slc_status slc_tiff_reserve_part(slc_io_images *images, uint16_t plane, uint64_t size, slc_error *error);
 
-/* Looks, on page 1, whether this is an ImageJ stack. */
-void slc_tiff_find_stack(slc_tiff_state *state);
+/* Looks, on page 1, whether this is an ImageJ stack; warns of a description that does not fit the file. */
+void slc_tiff_find_stack(slc_io_images *images);
 /* Reads image number images->page of the stack. */
 slc_status slc_tiff_read_stack(slc_io_images *images, slc_error *error);
 

@@ -2,7 +2,8 @@
  *
  * ImageJ stacks that have one directory for all of their images. ImageJ writes them so where they are larger
  * than 4 GiB, and other programs always: the directory is that of the first image, and the others follow its
- * pixels, uncompressed. Only the ImageDescription ("ImageJ=…", "images=N") tells of them; for libtiff the
+ * pixels, uncompressed. Only the ImageDescription ("ImageJ=…", "images=N", or "channels=",
+ * "slices=" and "frames=") tells of them; for libtiff the
  * file has one page. docs/formats/tiff.md; ImageJ's ij.io.TiffEncoder and TiffDecoder.
  */
 #include "io/io_image_tiff.h"
@@ -10,17 +11,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Images by the description; 0 where that is not ImageJ's, or says nothing. */
-static uint64_t images_told(TIFF *tiff)
+/* The number of the line that begins with `name`; `otherwise` if there is none, 0 if it is no number from 1
+ * on.
+ */
+static uint64_t number_of(const char *text, const char *name, uint64_t otherwise)
 {
-    static const char program[] = "ImageJ=", images[] = "\nimages=";
+    const char *at = strstr(text, name);
+    if (at == NULL) {
+        return otherwise;
+    }
+    at += strlen(name);
+    return *at >= '0' && *at <= '9' ? strtoull(at, NULL, 10) : 0; /* it would take a sign */
+}
+
+/* Images by the description; 0 if it is not ImageJ's, or says nothing that can be. */
+static uint64_t images_told(slc_io_images *images)
+{
+    static const char program[] = "ImageJ=";
+    static const char *const dimensions[] = {"\nchannels=", "\nslices=", "\nframes="};
+    const slc_tiff_state *state = images->state;
     const char *text = NULL;
-    if (!TIFFGetField(tiff, TIFFTAG_IMAGEDESCRIPTION, &text) || text == NULL ||
+    if (!TIFFGetField(state->tiff, TIFFTAG_IMAGEDESCRIPTION, &text) || text == NULL ||
         strncmp(text, program, sizeof program - 1) != 0) {
         return 0;
     }
-    const char *at = strstr(text, images);
-    return at != NULL ? strtoull(at + sizeof images - 1, NULL, 10) : 0;
+    uint64_t product = 1;
+    for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++) {
+        const uint64_t n = number_of(text, dimensions[i], 1);
+        product = n != 0 && product > UINT64_MAX / n ? UINT64_MAX : product * n;
+    }
+    const uint64_t told = number_of(text, "\nimages=", product);
+    if (told == 0) {
+        slc_io_image_warn(images,
+                          "the number of images in the file's description (ImageJ) is none from 1 on: "
+                          "each directory is read as one image");
+    }
+    return told;
 }
 
 /* Whether pixels are in the file as they are in memory, row behind row, but for the order of bytes. */
@@ -43,11 +69,33 @@ static bool is_plain(const slc_tiff_state *state)
     return true;
 }
 
-void slc_tiff_find_stack(slc_tiff_state *state)
+/* Pixels up to the end of the file, or to a directory after them, that are of more images than are told. */
+static void tell_more(slc_io_images *images, uint64_t begin)
 {
-    state->told = images_told(state->tiff);
-    state->is_stack = state->told > 1 && TIFFLastDirectory(state->tiff) && is_plain(state);
-    state->stack_begin = state->is_stack ? TIFFGetStrileOffset(state->tiff, 0) : 0;
+    const slc_tiff_state *state = images->state;
+    const uint64_t directory = TIFFCurrentDirOffset(state->tiff);
+    const uint64_t end = directory > begin && directory < state->size ? directory : state->size;
+    const uint64_t size = state->page.part_row_bytes * state->page.height; /* a page is limited */
+    const uint64_t there = end > begin && size > 0 ? (end - begin) / size : 0;
+    if (there > state->told) {
+        slc_io_image_warn(
+            images,
+            "the file's description tells of %llu images (ImageJ), and bytes of %llu more follow "
+            "them, which are not read",
+            (unsigned long long)state->told, (unsigned long long)(there - state->told));
+    }
+}
+
+void slc_tiff_find_stack(slc_io_images *images)
+{
+    slc_tiff_state *state = images->state;
+    state->told = images_told(images);
+    const bool is_alone = state->told > 0 && TIFFLastDirectory(state->tiff) && is_plain(state);
+    state->is_stack = is_alone && state->told > 1;
+    state->stack_begin = is_alone ? TIFFGetStrileOffset(state->tiff, 0) : 0;
+    if (is_alone) {
+        tell_more(images, state->stack_begin);
+    }
 }
 
 /* Into this machine's order, as libtiff does. */

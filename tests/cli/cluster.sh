@@ -399,9 +399,11 @@ refused "frames.csv: its pixels must have times if those of the first input have
 cluster timed_frames.csv frames.csv --features size -o d.csv
 refused "stream.csv: the file does not tell how long a tick is, which --time-unit needs: give --tick" \
     stream.csv --time-window 64ticks --time-unit ns -o d.csv
-refused "stream.csv: its ticks must be as long as those of the first input: --time-unit and .csv, or --tick, or --features without times" \
+refused "stream.csv: its ticks must be as long as those of the first input, and one of the two does not tell: a unit in the name of its column, as in 'time [ns]', with --time-unit and .csv, or --features without times" \
     a.t3pa stream.csv --time-window 64ticks -o d.csv
-printf 'x,y,toa [ns]\n7,7,100\n' >ns.csv
+cluster a.t3pa stream.csv --time-window 64ticks --features size -o d.csv
+printf 'x,y,time [ns]\n7,7,100\n' >ns.csv
+refused "ns.csv: its ticks must be as long as those of the first input: --time-unit and .csv, or --features without times" a.t3pa ns.csv -o d.csv
 cluster a.t3pa ns.csv --time-unit ns --features times -o d.csv
 equal "times of both" "$(cut -d, -f3 d.csv | tr '\n' ' ')" "first_time_ns 25000 225000 225025 100 "
 
