@@ -168,23 +168,20 @@ slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, ui
                                size_t most, size_t *n)
 {
     *n = 0;
-    while (*n < most && inputs->at < inputs->n) {
+    while (*n == 0 && inputs->at < inputs->n) {
         slc_pet_input *input = &inputs->input[inputs->at];
-        size_t taken = 0;
         slc_status status = SLC_OK;
         if (inputs->raw == NULL) {
             status = open_next(inputs);
         }
         if (status == SLC_OK) {
-            status = slc_io_pet_raw_read_received(inputs->raw, frames + *n,
-                                                  received_ns != NULL ? received_ns + *n : NULL, most - *n,
-                                                  &taken, &input->faults, &input->error);
+            status = slc_io_pet_raw_read_received(inputs->raw, frames, received_ns, most, n, &input->faults,
+                                                  &input->error);
         }
         if (status == SLC_OK) {
-            slc_pet_seen_add(&inputs->seen, frames + *n, taken);
-            *n += taken;
-            input->frames += taken;
-            continue;
+            slc_pet_seen_add(&inputs->seen, frames, *n);
+            input->frames += *n;
+            return SLC_OK;
         }
         if (inputs->raw != NULL) {
             slc_io_pet_raw_info info;

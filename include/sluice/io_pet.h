@@ -50,7 +50,8 @@ SLC_API slc_status slc_io_pet_raw_open(const char *path, slc_io_pet_raw **raw, s
 SLC_API slc_status slc_io_pet_raw_open_memory(const void *bytes, size_t size, const char *name,
                                               slc_io_pet_raw **raw, slc_error *error);
 SLC_API void slc_io_pet_raw_close(slc_io_pet_raw *raw); /* NULL is allowed */
-/* The next frames, at most `most` (> 0), into the caller's memory; SLC_END where there are none. Damaged
+/* The next frames, at most `most` (> 0), into the caller's memory; SLC_END where there are none. Of a pipe
+ * those that come until about 1 s after the first; fewer than `most` do not mean the end. Damaged
  * blocks are skipped up to the next good one and recorded in `faults` (may be NULL), as are datagrams with
  * bytes behind their last whole frame. Of a block that the file's end has cut, the whole datagrams are given.
  * Where datagrams have a sequence counter, copies and foreign ones are left out, which slc_io_pet_raw_modules

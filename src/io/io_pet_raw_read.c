@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 enum { WINDOW = 1 << 16 /* bytes that are searched at once */ };
+static const double patience = 1; /* seconds for which frames that are there wait for more */
 
 struct slc_io_pet_raw {
     slc_io_stream stream;
@@ -374,14 +375,31 @@ static slc_status give(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t most, 
     return SLC_OK;
 }
 
+/* Whether the next step need not wait longer than until then: a block that is all there, or all that there
+ * will be. What is wrong is told by the step. */
+static bool comes(slc_io_pet_raw *raw, double deadline)
+{
+    const uint8_t *bytes = NULL;
+    size_t n = 0, want = raw->lost ? WINDOW : SLC_PET_RAW_BLOCK;
+    slc_status status = slc_io_stream_wait(&raw->stream, want, deadline, &bytes, &n, NULL);
+    if (status == SLC_OK && !raw->lost && n >= want && slc_io_pet_block_is_good(bytes)) {
+        want += slc_io_pet_block_of(bytes).payload;
+        status = slc_io_stream_wait(&raw->stream, want, deadline, &bytes, &n, NULL);
+    }
+    return status != SLC_OK || n >= want || raw->stream.at_end || raw->stream.file < 0;
+}
+
 static slc_status read_bare(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t most, size_t *n,
                             slc_faults *faults, slc_error *error)
 {
     const uint8_t *bytes = NULL;
     size_t visible = 0;
     const size_t at_once = most < WINDOW ? most : WINDOW;
-    const slc_status status = slc_io_stream_peek(&raw->stream, at_once * SLC_PET_FRAME_BYTES, &bytes,
-                                                 &visible, error);
+    slc_status status = slc_io_stream_peek(&raw->stream, SLC_PET_FRAME_BYTES, &bytes, &visible, error);
+    if (status == SLC_OK) {
+        status = slc_io_stream_wait(&raw->stream, at_once * SLC_PET_FRAME_BYTES,
+                                    slc_clock_seconds() + patience, &bytes, &visible, error);
+    }
     if (status != SLC_OK) {
         return status;
     }
@@ -411,7 +429,14 @@ slc_status slc_io_pet_raw_read_received(slc_io_pet_raw *raw, slc_pet_frame *fram
         received_ns[i] = 0;
     }
     raw->received_ns = received_ns;
+    double deadline = 0;
     while (!raw->bare && status == SLC_OK && *n < most) {
+        if (*n > 0 && !raw->inside) {
+            deadline = deadline > 0 ? deadline : slc_clock_seconds() + patience;
+            if (!comes(raw, deadline)) {
+                break;
+            }
+        }
         status = raw->inside ? give(raw, frames, most, n, faults, error)
                  : raw->lost ? search(raw, faults, error)
                              : look(raw, faults, error);

@@ -5,9 +5,7 @@
  */
 #include "io/io_pixel_source.h"
 
-#include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,24 +77,10 @@ slc_status slc_io_pixels_look(slc_io_pixels *file, size_t want, const uint8_t **
                               slc_error *error)
 {
     const double patience = 1; /* seconds, for all that opening looks at */
-    slc_io_stream *stream = &file->stream;
-    size_t least = 0;
     if (file->deadline == 0) {
         file->deadline = slc_clock_seconds() + patience;
     }
-    for (;;) {
-        const slc_status status = slc_io_stream_peek(stream, least, bytes, visible, error);
-        if (status != SLC_OK || *visible >= want || *visible < least || stream->at_end || stream->file < 0) {
-            return status;
-        }
-        struct pollfd ready = {.fd = stream->file, .events = POLLIN};
-        const double left = file->deadline - slc_clock_seconds();
-        const int n = poll(&ready, 1, left > 0 ? (int)(1000 * left) + 1 : 0);
-        if (n == 0 || (n < 0 && errno != EINTR)) {
-            return SLC_OK;
-        }
-        least = n > 0 ? *visible + 1 : 0;
-    }
+    return slc_io_stream_wait(&file->stream, want, file->deadline, bytes, visible, error);
 }
 
 static slc_status refuse_stranger(const slc_io_pixels *file, const uint8_t *bytes, size_t visible,

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -117,6 +118,25 @@ slc_status slc_io_stream_peek(slc_io_stream *stream, size_t want, const uint8_t 
     *visible = stream->end - stream->begin;
     *bytes = *visible > 0 ? stream->bytes + stream->begin : NULL;
     return SLC_OK;
+}
+
+slc_status slc_io_stream_wait(slc_io_stream *stream, size_t want, double deadline, const uint8_t **bytes,
+                              size_t *visible, slc_error *error)
+{
+    size_t least = 0;
+    for (;;) {
+        const slc_status status = slc_io_stream_peek(stream, least, bytes, visible, error);
+        if (status != SLC_OK || *visible >= want || *visible < least || stream->at_end || stream->file < 0) {
+            return status;
+        }
+        struct pollfd ready = {.fd = stream->file, .events = POLLIN};
+        const double left = deadline - slc_clock_seconds();
+        const int n = poll(&ready, 1, left > 0 ? (int)(1000 * left) + 1 : 0);
+        if (n == 0 || (n < 0 && errno != EINTR)) {
+            return SLC_OK;
+        }
+        least = n > 0 ? *visible + 1 : 0;
+    }
 }
 
 void slc_io_stream_skip(slc_io_stream *stream, size_t size)

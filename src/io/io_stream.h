@@ -34,6 +34,10 @@ void slc_io_stream_close(slc_io_stream *stream);
  * where the stream ends. *bytes is valid until the next call. */
 slc_status slc_io_stream_peek(slc_io_stream *stream, size_t want, const uint8_t **bytes, size_t *visible,
                               slc_error *error);
+/* The same, but once slc_clock_seconds is `deadline` or more, nothing is waited for: what has come until then
+ * is shown, be it nothing. */
+slc_status slc_io_stream_wait(slc_io_stream *stream, size_t want, double deadline, const uint8_t **bytes,
+                              size_t *visible, slc_error *error);
 /* Consumes bytes that have been seen. */
 void slc_io_stream_skip(slc_io_stream *stream, size_t size);
 /* Consumes `size` bytes, which are copied once, to where the caller wants them; some of those behind are read

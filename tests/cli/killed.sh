@@ -57,14 +57,14 @@ run pet list left.h5 --format hdf5 --json
 want 0
 equal "pairs that are left" "$(key out "o['prompts'] + o['delayeds']")" "$(rows left.h5 coincidences/time_ps)"
 
-# ---- pet run, from a pipe --------------------------------------------------------------------------------------------
+# ---- pet run, from a pipe that would take half a minute to fill a batch ------------------------------------------------
 run simulate pet --rate 1e6 --seconds 1 --bare -o run.raw -q
 want 0
 mkfifo pipe another
 last="sluice pet run - -o b.h5"
-"$sluice" pet run - "${chain[@]}" --batch 1000 -o b.h5 -q <pipe 2>err &
+"$sluice" pet run - "${chain[@]}" -o b.h5 -q <pipe 2>err &
 receiver=$!
-slowly run.raw 30000 >pipe 2>/dev/null &
+slowly run.raw 3000 >pipe 2>/dev/null &
 killed b.h5 coincidences
 run pet run run.raw "${chain[@]}" -o whole.h5 -q
 want 0
