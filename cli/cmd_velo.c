@@ -163,11 +163,19 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
 /* All inputs, and the repetitions. */
 static bool go_through(slc_velo_job *job)
 {
-    bool go_on = true;
     slc_cli_progress_begin(&job->progress, "velo", job->options->quiet);
-    for (int i = 0; i < job->n_inputs && go_on; i++) {
-        go_on = slc_velo_job_input(job, (uint32_t)i);
+    const bool settled = slc_velo_beam_settle(job);
+    bool go_on = !job->told;
+    const uint32_t n = settled ? (uint32_t)job->n_inputs : job->n_opened;
+    for (uint32_t i = 0; i < n && go_on; i++) {
+        go_on = slc_velo_job_input(job, i);
     }
+    if (go_on && settled) {
+        slc_velo_beam_end_all(job);
+    } else if (go_on && !slc_cli_interrupted()) {
+        slc_velo_beam_tell_unsettled(job);
+    }
+    go_on = go_on && settled;
     if (go_on && job->options->repeat > 0) {
         go_on = slc_velo_measure(job);
     }

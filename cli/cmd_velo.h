@@ -102,6 +102,8 @@ typedef struct slc_velo_slot {
     slc_velo_truth truth;
     slc_velo_events events;
     slc_faults reading, truth_faults;
+    uint32_t input;    /* which it is of */
+    bool raw;          /* that has raw events */
     bool ready;        /* of one read ahead: it holds a batch */
     bool finished;     /* what the reader left is done */
     slc_status status; /* of that, then of the chain and of the truth; told when it is the slot's turn */
@@ -143,10 +145,12 @@ typedef enum slc_velo_beam_origin {
 } slc_velo_beam_origin;
 typedef struct slc_velo_beam_line {
     slc_velo_beam_origin from;
-    bool settled;        /* it is known: at once, or after events were read ahead */
-    slc_velo_beam found; /* by --beam auto */
-    slc_velo_beam_sample sample;
-    json_t *seen; /* for each input, what its tracks say; NULL without --json */
+    bool settled;                     /* it is known: at once, or after events were read ahead */
+    slc_velo_beam found;              /* by --beam auto */
+    slc_error unsettled;              /* or why it found none */
+    uint32_t n_warned;                /* inputs that have it elsewhere */
+    slc_velo_beam_sample sample, all; /* of the input at hand; of all */
+    json_t *seen, *seen_all;          /* what their tracks say; NULL without --json */
 } slc_velo_beam_line;
 
 /* A copy of the event that the report draws. */
@@ -166,8 +170,12 @@ typedef struct slc_velo_job {
     uint32_t n_workers, n_slots;
     slc_velo_chain **chains; /* one a worker */
     slc_velo_slot *slots;
-    slc_velo_slot *ahead; /* batches of the first input that were read before the run, and are its first */
+    slc_velo_slot
+        *ahead; /* batches of the first inputs that were read before the run, and come first in it */
     size_t n_ahead, next_ahead;
+    slc_velo_input
+        *opened; /* these inputs, until they are at hand; without a source where it was not opened */
+    uint32_t n_opened;
     slc_velo_input input;
     slc_velo_beam_line beam;
     slc_velo_matches matches;
@@ -191,6 +199,8 @@ typedef struct slc_velo_job {
     bool failed; /* an input was damaged or unreadable: exit status 1 */
 } slc_velo_job;
 
+/* Opens an input, which is then at hand. The error is in the job. */
+slc_status slc_velo_job_open(slc_velo_job *job, uint32_t index);
 /* Processes one input. False where the run cannot go on (strict, an output that cannot be written, no memory,
  * a signal); the reason has been told. */
 bool slc_velo_job_input(slc_velo_job *job, uint32_t index);
@@ -214,19 +224,21 @@ slc_status slc_velo_job_chain(slc_velo_job *job, uint32_t worker, const slc_batc
 /* Reads the next batch of the input: SLC_OK, or SLC_END with the reason in the input. Then checksums and
  * expansion, once. */
 slc_status slc_velo_job_read(slc_velo_job *job, slc_velo_slot *slot);
-void slc_velo_job_finish(const slc_velo_job *job, slc_velo_slot *slot);
+void slc_velo_job_finish(slc_velo_slot *slot);
 
 /* --beam, into the configuration. SLC_CLI_GO_ON, or an exit status after one line. */
 int slc_velo_beam_open(slc_velo_job *job);
 void slc_velo_beam_close(slc_velo_job *job);
-/* With --beam auto and an input that has been opened: reads its first events ahead, and finds the beam in
- * them. Then, and otherwise at once, the beam is told to all that depends on it (_use). False where the run
- * cannot go on; the reason has been told. */
+/* With --beam auto: reads events of the first inputs ahead, and finds the beam in them. Then, and otherwise
+ * at once, the beam is told to all that depends on it (_use). False where it is not found; what is wrong with
+ * the inputs read ahead is told by going through them, and after that the reason (_tell_unsettled). */
 bool slc_velo_beam_settle(slc_velo_job *job);
+void slc_velo_beam_tell_unsettled(const slc_velo_job *job);
 bool slc_velo_beam_use(slc_velo_job *job);
-/* Looks at the tracks of a batch, in the order of the input, and at the end of the input. */
+/* Looks at the tracks of a batch, in the order of the inputs, at the end of an input, and of all. */
 void slc_velo_beam_look(slc_velo_job *job, const slc_velo_slot *slot);
 void slc_velo_beam_end(slc_velo_job *job);
+void slc_velo_beam_end_all(slc_velo_job *job);
 void slc_velo_beam_text(const slc_velo_job *job, char *text, size_t size);
 json_t *slc_velo_beam_json(const slc_velo_job *job);
 

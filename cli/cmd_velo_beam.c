@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Where `sluice velo` takes the beam line to be (--beam), and whether the tracks agree. `auto` reads the
- * first events of the first input ahead, looks for the beam in them until it stays, and gives them back to be
- * read again, so that an input may be a pipe. Events are taken in the order of the input and one by one:
- * neither threads nor batches matter. Every input's first events are then looked at as they come by.
+ * first events of as many inputs as it needs ahead, looks for the beam in them until it stays, and gives them
+ * back to be read again, so that an input may be a pipe. Events are taken in the order of the inputs and one
+ * by one: neither threads nor batches matter. The first events of every input, and of all together, are then
+ * looked at as they come by: an input of one event tells little by itself.
  */
 #include "cli_words.h"
 #include "cmd_velo.h"
@@ -33,7 +34,7 @@ int slc_velo_beam_open(slc_velo_job *job)
 {
     slc_velo_beam_line *line = &job->beam;
     const char *word = job->options->beam;
-    if (slc_velo_beam_reserve(&line->sample) != SLC_OK ||
+    if (slc_velo_beam_reserve(&line->sample) != SLC_OK || slc_velo_beam_reserve(&line->all) != SLC_OK ||
         (job->options->json && (line->seen = json_array()) == NULL)) {
         slc_cli_say("velo", "no memory to look for the beam");
         return SLC_CLI_FAILED;
@@ -70,7 +71,9 @@ int slc_velo_beam_open(slc_velo_job *job)
 void slc_velo_beam_close(slc_velo_job *job)
 {
     slc_velo_beam_clear(&job->beam.sample);
+    slc_velo_beam_clear(&job->beam.all);
     json_decref(job->beam.seen);
+    json_decref(job->beam.seen_all);
 }
 
 bool slc_velo_beam_use(slc_velo_job *job)
@@ -95,10 +98,18 @@ bool slc_velo_beam_use(slc_velo_job *job)
     return true;
 }
 
+/* It reads inputs ahead until all of their events together tell the beam so well, or so many inputs. */
+#define ENOUGH_SIGMA_MM 0.02
+enum { MOST_INPUTS = 256 };
+
 /* ---- auto -------------------------------------------------------------------------------------- */
 
+/* The last one that holds no batch, or another. */
 static slc_velo_slot *add_slot(slc_velo_job *job)
 {
+    if (job->n_ahead > 0 && !job->ahead[job->n_ahead - 1].ready) {
+        return &job->ahead[job->n_ahead - 1];
+    }
     slc_velo_slot *larger = realloc(job->ahead, (job->n_ahead + 1) * sizeof *larger);
     if (larger == NULL) {
         return NULL;
@@ -118,29 +129,56 @@ static slc_velo_slot *add_slot(slc_velo_job *job)
 static void look_at(slc_velo_job *job, slc_velo_slot *slot)
 {
     slc_faults_reset(&slot->result.faults);
-    slc_velo_job_finish(job, slot);
+    slc_velo_job_finish(slot);
     if (slot->status == SLC_OK &&
-        slc_velo_job_chain(job, 0, job->input.raw ? &slot->batch : NULL, slot, &job->error) == SLC_OK) {
+        slc_velo_job_chain(job, 0, slot->raw ? &slot->batch : NULL, slot, &job->error) == SLC_OK) {
         (void)slc_velo_beam_add(&job->beam.sample, &slot->result.beam);
     }
 }
 
-static bool read_ahead(slc_velo_job *job)
+/* The input at hand, until there are events enough. False where there is no memory. */
+static bool read_input_ahead(slc_velo_job *job)
 {
-    slc_velo_beam_reset(&job->beam.sample);
     while (!job->beam.sample.full && !slc_cli_stop(job)) {
         slc_velo_slot *slot = add_slot(job);
         if (slot == NULL) {
-            slc_cli_say("velo", "no memory to read ahead for --beam auto");
             return false;
         }
         if (slc_velo_job_read(job, slot) != SLC_OK) {
-            return true; /* what it ended with is told in its turn */
+            break; /* what it ended with is told in its turn */
         }
         slot->ready = true;
         look_at(job, slot);
     }
     return true;
+}
+
+/* Decided at the end of an input, so that batches do not matter. */
+static bool enough(slc_velo_beam_sample *sample)
+{
+    slc_velo_beam beam;
+    return sample->full ||
+           (slc_velo_beam_estimate(sample, &beam, NULL) == SLC_OK && beam.sigma_mm <= ENOUGH_SIGMA_MM);
+}
+
+/* Inputs are held open from here on until their turn, as they may be pipes. What cannot be opened is tried
+ * again, and told, in its turn. */
+static slc_status read_ahead(slc_velo_job *job)
+{
+    slc_velo_beam_sample *sample = &job->beam.sample;
+    const uint32_t n = job->n_inputs < MOST_INPUTS ? (uint32_t)job->n_inputs : MOST_INPUTS;
+    slc_velo_beam_reset(sample);
+    job->opened = calloc(n, sizeof *job->opened);
+    bool room = job->opened != NULL, opened = true;
+    for (uint32_t i = 0; i < n && room && !enough(sample) && !slc_cli_interrupted(); i++) {
+        opened = slc_velo_job_open(job, i) == SLC_OK;
+        room = !opened || read_input_ahead(job);
+        job->opened[job->n_opened++] = job->input;
+        if (!opened && job->options->strict) {
+            break;
+        }
+    }
+    return room ? SLC_OK : slc_fail(&job->error, SLC_ERR_MEMORY, "no memory to read ahead");
 }
 
 /* To the micrometre, so that the same numbers, given as they are printed, make the same run; no -0. */
@@ -188,20 +226,21 @@ static slc_status settle(slc_velo_job *job, slc_velo_beam *beam)
 bool slc_velo_beam_settle(slc_velo_job *job)
 {
     slc_velo_beam beam = {.tracks = 0};
-    if (job->beam.settled || !read_ahead(job)) {
-        return job->beam.settled;
+    if (job->beam.settled) {
+        return true;
     }
+    slc_status status = read_ahead(job);
     if (slc_cli_interrupted()) {
         return false;
     }
-    slc_status status = settle(job, &beam);
+    status = status == SLC_OK ? settle(job, &beam) : status;
     if (status == SLC_OK && beam.sigma_mm > 0.1) {
         status = slc_fail(&job->error, SLC_ERR_FORMAT,
                           "the tracks put it at %.3f, %.3f mm, uncertain by %.3f", beam.x_mm, beam.y_mm,
                           beam.sigma_mm);
     }
     if (status != SLC_OK) {
-        slc_cli_say("velo", "%s: --beam auto: %s: use --beam X,Y", job->input.path, job->error.text);
+        job->beam.unsettled = job->error;
         return false;
     }
     job->beam.settled = true;
@@ -212,18 +251,32 @@ bool slc_velo_beam_settle(slc_velo_job *job)
                     slc_velo_shortest(job->config.fit.beam_y_mm), beam.sigma_mm,
                     (unsigned long long)beam.tracks, (unsigned long long)beam.events);
     }
-    return slc_velo_beam_use(job);
+    if (slc_velo_beam_use(job)) {
+        return true;
+    }
+    job->told = true;
+    return false;
+}
+
+/* "a.mdf", "a.mdf and 2 more". */
+static void name_inputs(const slc_velo_job *job, uint32_t n, char *text, size_t size)
+{
+    (void)snprintf(text, size, n > 1 ? "%s and %u more" : "%s", job->inputs[0], n - 1);
+}
+
+void slc_velo_beam_tell_unsettled(const slc_velo_job *job)
+{
+    char name[512];
+    name_inputs(job, job->n_opened, name, sizeof name);
+    slc_cli_say("velo", "%s: --beam auto: %s: use --beam X,Y", name, job->beam.unsettled.text);
 }
 
 /* ---- whether the tracks agree ------------------------------------------------------------------ */
 
-static bool note(slc_velo_job *job, const slc_velo_beam *seen, bool differs)
+static json_t *seen_object(const char *input, const slc_velo_beam_sample *sample, const slc_velo_beam *seen,
+                           bool differs)
 {
-    const slc_velo_beam_sample *sample = &job->beam.sample;
-    if (job->beam.seen == NULL) {
-        return true;
-    }
-    json_t *object = json_pack("{s:s, s:I, s:I, s:b}", "input", job->input.path, "events",
+    json_t *object = json_pack("{s:s*, s:I, s:I, s:b}", "input", input, "events",
                                (json_int_t)sample->with_tracks, "tracks", (json_int_t)sample->tracks,
                                "elsewhere", (int)differs);
     if (object != NULL && seen->tracks > 0) {
@@ -232,46 +285,68 @@ static bool note(slc_velo_job *job, const slc_velo_beam *seen, bool differs)
         (void)json_object_set_new(object, "sigma_mm", json_real(seen->sigma_mm));
         (void)json_object_set_new(object, "spread_mm", json_real(seen->spread_mm));
     }
-    return json_array_append_new(job->beam.seen, object) == 0;
+    return object;
 }
 
-/* Also under --quiet: all that depends on the beam is wrong. */
-static void judge(slc_velo_job *job)
+/* Of an input, or of all where its name is NULL. One line where the beam is elsewhere, also under --quiet:
+ * all that depends on the beam is wrong. Of all no line if each input said so. Returns the JSON. */
+static json_t *judge(slc_velo_job *job, const char *input, slc_velo_beam_sample *sample)
 {
     const float x = job->config.fit.beam_x_mm, y = job->config.fit.beam_y_mm;
     slc_velo_beam seen;
-    const bool known = slc_velo_beam_estimate(&job->beam.sample, &seen, NULL) == SLC_OK;
+    const bool known = slc_velo_beam_estimate(sample, &seen, NULL) == SLC_OK;
     const bool differs = known && slc_velo_beam_differs(&seen, x, y);
-    job->input.beam_judged = true;
-    if (differs) {
+    if (differs && (input != NULL || job->beam.n_warned < (uint32_t)job->n_inputs)) {
+        char name[512];
+        name_inputs(job, (uint32_t)job->n_inputs, name, sizeof name);
         slc_cli_say("velo",
                     "%s: the beam is not at %g, %g mm (%s) but, by %llu tracks of %llu events, at %.3f, %.3f "
                     "mm, %.2f mm away: vertices and what hangs on them are wrong; see --beam",
-                    job->input.path, slc_velo_shortest(x), slc_velo_shortest(y), origins[job->beam.from],
-                    (unsigned long long)seen.tracks, (unsigned long long)seen.events, seen.x_mm, seen.y_mm,
-                    slc_velo_beam_distance(&seen, x, y));
+                    input != NULL ? input : name, slc_velo_shortest(x), slc_velo_shortest(y),
+                    origins[job->beam.from], (unsigned long long)seen.tracks, (unsigned long long)seen.events,
+                    seen.x_mm, seen.y_mm, slc_velo_beam_distance(&seen, x, y));
+        job->beam.n_warned++;
     }
-    if (!note(job, &seen, differs)) {
+    return job->beam.seen != NULL ? seen_object(input, sample, &seen, differs) : NULL;
+}
+
+static void keep_seen(slc_velo_job *job, bool kept)
+{
+    if (job->beam.seen != NULL && !kept) {
         slc_cli_say("velo", "no memory for the beam in the JSON output");
         job->failed = true;
     }
 }
 
+static void judge_input(slc_velo_job *job)
+{
+    job->input.beam_judged = true;
+    json_t *object = judge(job, job->input.path, &job->beam.sample);
+    keep_seen(job, object != NULL && json_array_append_new(job->beam.seen, object) == 0);
+}
+
 void slc_velo_beam_look(slc_velo_job *job, const slc_velo_slot *slot)
 {
-    if (!job->input.beam_judged) {
+    (void)slc_velo_beam_add(&job->beam.all, &slot->result.beam);
+    if (!job->input.beam_judged && job->beam.settled) {
         (void)slc_velo_beam_add(&job->beam.sample, &slot->result.beam);
         if (job->beam.sample.full) {
-            judge(job);
+            judge_input(job);
         }
     }
 }
 
 void slc_velo_beam_end(slc_velo_job *job)
 {
-    if (!job->input.beam_judged) {
-        judge(job);
+    if (!job->input.beam_judged && job->beam.settled) {
+        judge_input(job);
     }
+}
+
+void slc_velo_beam_end_all(slc_velo_job *job)
+{
+    job->beam.seen_all = judge(job, NULL, &job->beam.all);
+    keep_seen(job, job->beam.seen_all != NULL);
 }
 
 /* ---- what is printed --------------------------------------------------------------------------- */
@@ -294,9 +369,10 @@ void slc_velo_beam_text(const slc_velo_job *job, char *text, size_t size)
 
 json_t *slc_velo_beam_json(const slc_velo_job *job)
 {
-    json_t *object = json_pack("{s:f, s:f, s:s, s:O}", "x_mm", slc_velo_shortest(job->config.fit.beam_x_mm),
-                               "y_mm", slc_velo_shortest(job->config.fit.beam_y_mm), "from",
-                               origins[job->beam.from], "seen", job->beam.seen);
+    json_t *object = json_pack("{s:f, s:f, s:s, s:O, s:O}", "x_mm",
+                               slc_velo_shortest(job->config.fit.beam_x_mm), "y_mm",
+                               slc_velo_shortest(job->config.fit.beam_y_mm), "from", origins[job->beam.from],
+                               "seen", job->beam.seen, "all", job->beam.seen_all);
     if (object != NULL && job->beam.from == SLC_VELO_BEAM_FILE) {
         (void)json_object_set_new(object, "file", json_string(job->options->beam));
     } else if (object != NULL && job->beam.from == SLC_VELO_BEAM_AUTO) {

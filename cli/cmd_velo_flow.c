@@ -37,6 +37,8 @@ slc_status slc_velo_job_read(slc_velo_job *job, slc_velo_slot *slot)
 {
     slc_velo_input *input = &job->input;
     memset(slot->spent, 0, sizeof slot->spent);
+    slot->input = input->index;
+    slot->raw = input->raw;
     slot->finished = false;
     slc_faults_reset(&slot->reading);
     slc_faults_reset(&slot->truth_faults);
@@ -57,14 +59,17 @@ static slc_status read_slot(void *context, uint32_t index, slc_error *error)
 {
     slc_velo_job *job = context;
     (void)error;
-    if (job->next_ahead < job->n_ahead && job->ahead[job->next_ahead].ready) {
+    if (job->next_ahead < job->n_ahead && job->ahead[job->next_ahead].ready &&
+        job->ahead[job->next_ahead].input == job->input.index) {
         slc_velo_slot *ahead = &job->ahead[job->next_ahead++];
         const slc_velo_slot swapped = job->slots[index];
         job->slots[index] = *ahead;
         *ahead = swapped;
         return SLC_OK;
     }
-    return job->input.read_status == SLC_OK ? slc_velo_job_read(job, &job->slots[index]) : SLC_END;
+    /* Without a beam only what was read ahead is gone through, to tell what is wrong with it. */
+    return job->input.read_status == SLC_OK && job->beam.settled ? slc_velo_job_read(job, &job->slots[index])
+                                                                 : SLC_END;
 }
 
 /* ---- working ----------------------------------------------------------------------------------- */
@@ -91,23 +96,22 @@ slc_status slc_velo_job_chain(slc_velo_job *job, uint32_t worker, const slc_batc
 }
 
 /* Checksums and expansion, once: by the reader where it is far ahead, else by the worker. */
-void slc_velo_job_finish(const slc_velo_job *job, slc_velo_slot *slot)
+void slc_velo_job_finish(slc_velo_slot *slot)
 {
     if (slot->finished) {
         return;
     }
     const double began = slc_clock_seconds();
     slot->finished = true;
-    slot->status = job->input.raw
-                       ? slc_io_finish_batch(&slot->batch, slot->deferred, &slot->reading, &slot->error)
-                       : SLC_OK;
+    slot->status = slot->raw ? slc_io_finish_batch(&slot->batch, slot->deferred, &slot->reading, &slot->error)
+                             : SLC_OK;
     slot->spent[SLC_VELO_TIME_FINISH] = slc_clock_seconds() - began;
 }
 
 static void finish_early(void *context, uint32_t index)
 {
     slc_velo_job *job = context;
-    slc_velo_job_finish(job, &job->slots[index]);
+    slc_velo_job_finish(&job->slots[index]);
 }
 
 /* A failure is kept in the slot: what of it is told, and whether faults come first, is decided in order. */
@@ -117,7 +121,7 @@ static slc_status work_slot(void *context, uint32_t index, uint32_t worker, slc_
     slc_velo_slot *slot = &job->slots[index];
     const bool raw = job->input.raw;
     slc_faults_reset(&slot->result.faults);
-    slc_velo_job_finish(job, slot);
+    slc_velo_job_finish(slot);
     if (slot->status == SLC_OK) {
         slot->status = slc_velo_job_chain(job, worker, raw ? &slot->batch : NULL, slot, &slot->error);
     }
@@ -196,15 +200,25 @@ static bool run_input(slc_velo_job *job)
     return take_end(job);
 }
 
-bool slc_velo_job_input(slc_velo_job *job, uint32_t index)
+slc_status slc_velo_job_open(slc_velo_job *job, uint32_t index)
 {
     slc_velo_input *input = &job->input;
-    const char *path = job->inputs[index];
     slc_io_config config;
     slc_io_config_default(&config);
     config.verify_checksum = !job->options->no_checksum;
-    *input = (slc_velo_input){.path = path, .index = index};
-    if (slc_io_open(path, &config, &input->source, &job->error) != SLC_OK) {
+    *input = (slc_velo_input){.path = job->inputs[index], .index = index};
+    const slc_status status = slc_io_open(input->path, &config, &input->source, &job->error);
+    input->raw = status == SLC_OK && slc_io_content_of(input->source) == SLC_IO_RAW_EVENTS;
+    return status;
+}
+
+bool slc_velo_job_input(slc_velo_job *job, uint32_t index)
+{
+    slc_velo_input *input = &job->input;
+    if (index < job->n_opened && job->opened[index].source != NULL) {
+        *input = job->opened[index];
+        job->opened[index].source = NULL;
+    } else if (slc_velo_job_open(job, index) != SLC_OK) {
         if (slc_cli_interrupted()) {
             return false;
         }
@@ -212,11 +226,8 @@ bool slc_velo_job_input(slc_velo_job *job, uint32_t index)
         job->failed = true;
         return !job->options->strict;
     }
-    input->raw = slc_io_content_of(input->source) == SLC_IO_RAW_EVENTS;
     slc_velo_beam_reset(&job->beam.sample);
-    bool go_on = slc_velo_beam_settle(job);
-    slc_velo_beam_reset(&job->beam.sample);
-    go_on = go_on && run_input(job);
+    const bool go_on = run_input(job);
     slc_faults_merge(&job->totals.faults, &input->faults);
     if (go_on) {
         slc_velo_beam_end(job);
@@ -264,6 +275,10 @@ void slc_velo_job_clear(slc_velo_job *job)
     for (size_t i = 0; i < job->n_ahead; i++) {
         clear_slot(&job->ahead[i]);
     }
+    for (uint32_t i = 0; i < job->n_opened; i++) {
+        slc_io_close(job->opened[i].source);
+    }
+    free(job->opened);
     for (size_t i = 0; i < job->n_held; i++) {
         slc_batch_clear(&job->held[i].batch);
         slc_columns_clear(&slc_velo_hits_schema, &job->held[i].hits);

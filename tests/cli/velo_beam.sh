@@ -103,7 +103,57 @@ equal "auto by standard input" "$(checksum)" "$auto"
 cat away.mdf | "$sluice" velo - --truth --json -q --beam auto >out 2>err
 equal "auto by a pipe" "$(checksum)" "$auto"
 
-# Every input is looked at; auto is of the first.
+# An input that cannot tell where the beam is (damaged, missing, one empty event) is told in its turn; the next ones can.
+run simulate velo --events 1 --seed 1 --quiet --vertices 0 --noise 0 -o empty.mdf
+head -c 1000 away.mdf >stub.mdf
+run velo away.mdf --json -q --beam auto
+wanted=$(key out "o['beam']['x_mm'], o['beam']['y_mm'], o['beam']['events'], o['checksum']")
+for first in stub.mdf nowhere - ; do
+    last="sluice velo $first away.mdf --beam auto"
+    head -c 1000 away.mdf | "$sluice" velo $first away.mdf --json -q --beam auto >out 2>err
+    status=$?
+    want 1
+    equal "auto after $first" "$(key out "o['beam']['x_mm'], o['beam']['y_mm'], o['beam']['events'], o['checksum']")" "$wanted"
+    case $first in
+    nowhere) line="^sluice velo: nowhere: No such file or directory$" ;;
+    *) line="^sluice velo: (stub.mdf|standard input|-): byte 0: a record needs [0-9]+ bytes, 1000 are left; 1 event lost, 0 read$" ;;
+    esac
+    equal "what is wrong with $first" "$(grep -cE "$line" err), $(wc -l <err)" "1, 1"
+done
+run velo empty.mdf away.mdf --json --beam auto
+want 0
+equal "auto after an empty event" "$(key out "abs(o['beam']['x_mm'] - 1) < 0.02, o['beam']['events'] > 20, o['events']")" "(True, True, 41)"
+run velo stub.mdf nowhere --beam auto -o x.h5
+want 1
+want_no_out
+equal "nothing tells" "$(sed -n '1s/.*; \(1 event lost, 0 read\)$/\1/p; 2,$p' err)" "1 event lost, 0 read
+sluice velo: nowhere: No such file or directory
+sluice velo: stub.mdf and 1 more: --beam auto: 0 tracks in 0 events are too few to tell where the beam is: 20 are needed: use --beam X,Y"
+want_no_file x.h5*
+
+# One event a file: each tells little, all together enough. As many are read ahead as are needed.
+for i in $(seq 101 140); do
+    run simulate velo --events 1 --seed "$i" --beam 0.115,0.03 --vertices 3 --quiet -o one$i.mdf
+done
+run velo one*.mdf -q --json
+want 0
+equal "one line about all" "$(grep -cE '^sluice velo: one101.mdf and 39 more: the beam is not at 0, 0 mm \(default\) but, by [0-9]+ tracks of 37 events, at 0.1' err), $(wc -l <err)" "1, 1"
+equal "seen in all" "$(key out "o['beam']['all']['elsewhere'], o['beam']['all']['events'], len(o['beam']['seen']), sum(s['elsewhere'] for s in o['beam']['seen'])")" \
+    "(True, 37, 40, 0)"
+run velo one*.mdf away.mdf -q # besides a line about one input
+want 0
+equal "lines about one and all" "$(sed -E 's/: the beam is not at .*//' err)" "sluice velo: away.mdf
+sluice velo: one101.mdf and 40 more"
+run velo one*.mdf --json -q --beam auto
+want 0
+want_silent
+equal "auto of many" "$(key out "abs(o['beam']['x_mm'] - 0.115) < 0.06 and abs(o['beam']['y_mm'] - 0.03) < 0.06, 3 < o['beam']['events'] < 40, o['beam']['sigma_mm'] < 0.025, o['events']")" \
+    "(True, True, True, 40)"
+few=$(key out "o['beam']['x_mm'], o['beam']['y_mm'], o['checksum']")
+run velo one*.mdf --json -q --beam auto --threads 3 --batch 1
+equal "auto of many in threads" "$(key out "o['beam']['x_mm'], o['beam']['y_mm'], o['checksum']")" "$few"
+
+# Every input is looked at; auto is of the first, if it has events enough.
 run velo away.mdf third.mdf --json -q --beam auto
 want 0
 warned third.mdf "${place%,*}" "${place#*,}" auto
