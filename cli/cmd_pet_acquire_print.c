@@ -97,7 +97,11 @@ bool slc_pet_acquire_tell_losses(const slc_pet_acquire_job *job)
     const uint64_t drops = c->kernel_drops + c->ring_drops, lost = c->lost > drops ? c->lost : drops;
     const uint64_t frames = c->lost_frames + c->unwritten_frames;
     const uint64_t kept = c->frames - c->left_out;
-    const bool too_many = slc_pet_loss_is_large(frames, kept);
+    double foreign = 0; /* as lost as the others: copies are no loss */
+    for (int i = 0; i < SLC_PET_MAX_MODULES; i++) {
+        foreign += slc_pet_frames_of(&c->module[i], c->module[i].foreign);
+    }
+    const bool too_many = slc_pet_loss_is_large(frames + (uint64_t)(foreign + 0.5), kept);
     if (c->unwritten > 0) {
         slc_cli_say("pet acquire",
                     "%" PRIu64 " datagrams with %" PRIu64
@@ -124,7 +128,7 @@ bool slc_pet_acquire_tell_losses(const slc_pet_acquire_job *job)
                     "frames are used",
                     c->malformed);
     }
-    slc_pet_unused_tell("pet acquire", "", c->repeated, c->foreign);
+    slc_pet_unused_tell("pet acquire", "", c->repeated, c->foreign, foreign > (double)kept);
     if (too_many && !job->options->tolerate_loss) {
         slc_cli_say("pet acquire", "more than 0.1 %% of the frames: exit status 1 (--tolerate-loss: 0)");
     }

@@ -87,7 +87,8 @@ typedef struct slc_pet_input {
 typedef struct slc_pet_losses {
     bool known;
     uint64_t lost, repeated, foreign; /* datagrams */
-    double lost_frames;               /* estimated: as many as the module's others have */
+    double lost_frames;               /* estimated: as many as the module's others have; */
+    double foreign_frames;            /* so are these */
 } slc_pet_losses;
 
 typedef struct slc_pet_inputs {
@@ -144,7 +145,7 @@ bool slc_pet_most_lost_tell(const slc_pet_inputs *inputs, const char *command,
 #define SLC_PET_TOLERATE_OPTION(options)                                                                     \
     {                                                                                                        \
         .name = "tolerate-loss", .kind = SLC_CLI_FLAG, .member = offsetof(options, tolerate_loss),           \
-        .help = "exit status 0 also where more than 0.1 % of the frames were lost"                           \
+        .help = "exit status 0 also if more than 0.1 % of the frames are lost or foreign"                    \
     }
 /* Are so many lost frames, beside those that are kept, more than 0.1 % of all? The exit status is then 1,
  * unless --tolerate-loss says otherwise. */
@@ -153,8 +154,11 @@ bool slc_pet_loss_is_large(uint64_t lost, uint64_t kept);
 void slc_pet_losses_add(slc_pet_losses *losses, const slc_io_pet_raw *raw);
 /* Tells them, under --quiet, too. False: the exit status is to be 1. */
 bool slc_pet_losses_tell(const slc_pet_inputs *inputs, const char *command);
-/* Of a file, or of "". */
-void slc_pet_unused_tell(const char *command, const char *path, uint64_t repeated, uint64_t foreign);
+/* The frames that so many of a module's datagrams have on the average. */
+double slc_pet_frames_of(const slc_io_pet_module *module, uint64_t datagrams);
+/* Of a file, or of "". most: the foreign ones are so many that the counter is doubted. */
+void slc_pet_unused_tell(const char *command, const char *path, uint64_t repeated, uint64_t foreign,
+                         bool most);
 void slc_pet_losses_json(const slc_pet_inputs *inputs, struct json_t *object);
 
 /* ---- counts ------------------------------------------------------------------------------------ */

@@ -89,7 +89,8 @@ static int end(slc_pet_run_job *job)
     const bool left = slc_pet_energies_tell("pet run", &job->inputs.seen, &job->tables, &job->config.convert,
                                             &job->totals.convert);
     job->failed = !left || job->failed;
-    if (slc_pet_nothing_tell("pet run", &job->totals.convert)) {
+    job->writes_nothing = slc_pet_nothing_tell("pet run", &job->totals.convert);
+    if (job->writes_nothing) {
         job->failed = true;
     } else {
         job->failed = slc_pet_most_lost_tell(&job->inputs, "pet run", &job->totals.convert) || job->failed;

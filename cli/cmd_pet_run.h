@@ -135,6 +135,7 @@ typedef struct slc_pet_run_job {
     uint64_t delayeds; /* pairs, those of groups too */
     slc_cli_progress progress;
     bool failed;                  /* an output, or an input */
+    bool writes_nothing;          /* no single is left: no file is made */
     bool lost[SLC_PET_RUN_PARTS]; /* these are not written: they failed */
     /* Of an acquisition, NULL of pet run: it ends, so that nothing waits any longer for a pipe's reader. With
      * it each output stands for itself: one that fails is given up, and the others go on. */

@@ -418,6 +418,14 @@ static void judge_subtraction(const slc_pet_run_job *job)
     const double percent_of_note = 3, sigmas_of_note = 3;
     double sigma = 0;
     const double randoms = slc_pet_run_randoms(job, &sigma), delayeds = (double)job->delayeds;
+    if (isnan(randoms)) {
+        slc_cli_say(
+            command_of(job),
+            "--subtract takes %.0f delayeds away: the measurement is too short for an estimate of the "
+            "randoms, which they would be compared with",
+            delayeds);
+        return;
+    }
     const double apart = fabs(delayeds - randoms);
     const bool differ = apart > percent_of_note / 100 * randoms &&
                         apart > sigmas_of_note * sqrt(sigma * sigma + delayeds);

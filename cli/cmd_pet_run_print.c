@@ -60,6 +60,9 @@ void slc_pet_run_print_outputs(const slc_pet_run_job *job, const char *indent)
     if (job->rates != NULL) {
         print_rates(job, indent);
     }
+    if (job->writes_nothing) {
+        return;
+    }
     if (o->output != NULL && job->lost[SLC_PET_RUN_PAIRS]) {
         (void)printf("%s%-14s no pairs to %s, which failed\n", indent, "written", o->output);
     } else if (o->output != NULL) {
@@ -145,7 +148,7 @@ void slc_pet_run_add_outputs(const slc_pet_run_job *job, json_t *object)
                                  [SLC_PET_RUN_SINOGRAM] = job->options->sinogram};
     json_t *failed = json_array();
     for (size_t i = 0; i < SLC_PET_RUN_PARTS && failed != NULL; i++) {
-        if (job->lost[i]) {
+        if (job->lost[i] || (job->writes_nothing && names[i] != NULL)) {
             (void)json_array_append_new(failed, json_string(names[i]));
         }
     }

@@ -32,6 +32,13 @@ ran="pet run, tables"
 run pet run a.bin --tables a.h5 --energies 5000:6000 --json -q
 want 1
 told "pet run" "0 of $n singles are from 5000 to below 6000 keV; THERE" "no single is left of $n frames: no file was written"
+run pet run a.bin --tables a.h5 --energies 5000:6000 --sinogram sg -o z.h5
+want 1
+! grep -Eq '^(written|sinogram) ' out || fail "files that were not written are in the table: $(cat out)"
+[ ! -e z.h5 ] && [ ! -e sg.s ] || fail "pet run: an empty file was written"
+run pet run a.bin --tables a.h5 --energies 5000:6000 --sinogram sg -o z.h5 --json -q
+want 1
+equal "not written" "$(key out "o['failed_outputs']")" "['z.h5', 'sg']"
 run pet run a.bin --tables a.h5 --energies 430:650 --json -q
 want 0
 want_silent

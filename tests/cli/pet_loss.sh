@@ -210,4 +210,31 @@ finish TERM
 want 1
 equal "a large gap" "$(key out "o['lost'], o['frames'], o['left_out'], o['foreign']")" "(8900, 800, 0, 0)"
 equal "all singles" "$(stat -c %s h.singles)" $((800 * 16))
+
+# ---- a --sequence that names no counter ------------------------------------------------------------------------------
+# A constant of the payload: frames whose times differ have come with the number before, so that they are foreign.
+receive i.raw --sequence 0:4 --header-bytes 8 "${live[@]}" i.singles
+play i.raw <<'P'
+for n in range(200): send_bytes(struct.pack("<II", 77, 0) + datagram(n)[8:])
+P
+finish TERM
+want 1
+equal "foreign" "$(key out "o['lost'], o['foreign'], o['left_out']")" "(0, 199, 796)"
+unused="199 foreign datagrams, whose numbers are not of their module's sequence, are not used; as they are so many, --sequence may have named a place at which no counter stands"
+want_err <<E
+sluice pet acquire: $unused
+sluice pet acquire: more than 0.1 % of the frames: exit status 1 (--tolerate-loss: 0)
+E
+for command in run convert; do
+    words=--singles
+    [ "$command" = run ] || words=-o
+    run pet $command -q --scanner mouse20 $words i.out i.raw
+    want 1
+    want_err <<E
+sluice pet $command: i.raw: $unused
+sluice pet $command: i.raw: about 796 frames are lost or not used; more than 0.1 %: exit status 1 (--tolerate-loss: 0)
+E
+    run pet $command -q --scanner mouse20 --tolerate-loss $words i.out i.raw
+    want 0
+done
 passed

@@ -176,6 +176,11 @@ run pet run few.raw $scan --window 4ns --policy takeWinnerOfGoods --delayed 20ns
 want 0
 compared=$((compared + 1))
 grep -q "^$told takeWinnerOfGoods with single windows need not fit$" err || fail "it said: $(cat err)"
+run pet run few.raw $scan --window 4ns --delayed 200ms --sinogram s --subtract -q
+want 0
+grep -q '^sluice pet run: --subtract takes [0-9]* delayeds away: the measurement is too short for an estimate' err ||
+    fail "it said: $(cat err)"
+! grep -qi nan err || fail "it said: $(cat err)"
 run pet run run.raw $scan $find --windows all-open --delayed 100ns --sinogram s --subtract -q
 want 0
 want_silent
