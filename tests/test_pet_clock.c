@@ -231,6 +231,20 @@ static void it_begins_just_before_a_turn(void **state)
         }
         right(&s, BITS, first / turn * turn);
     }
+    uint32_t late = 0; /* the frame that comes first is from after the turn, and others are not */
+    for (uint64_t seed = 300; late < 3; seed++) {
+        stream s = make(seed, 3000, 3 * turn - 100 * microsecond, microsecond);
+        int64_t first = s.time[0];
+        for (size_t k = 1; k < s.n; k++) {
+            first = s.time[k] < first ? s.time[k] : first;
+        }
+        if (s.time[0] >= 3 * turn && first < 3 * turn) {
+            right(&s, BITS, 2 * turn);
+            late++;
+        } else {
+            clear(&s);
+        }
+    }
 }
 
 /* Nothing comes for most of a turn, and for many of them if it is known when frames were received. */
@@ -314,29 +328,31 @@ static void many_bits_are_wrong(void **state)
 static void one_clock_is_wrong(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < 4; kind++) {
+    for (int kind = 0; kind < 5; kind++) {
         stream s = make(80, N, 0, microsecond);
         uint64_t seed = 81;
         size_t of_module = 0, frames = 0;
         for (size_t i = 0; i < s.n; i++) {
-            if (s.frames[i].module != 5 || (kind == 3 && i < 6000)) {
+            if (s.frames[i].module != 5 || (kind == 4 && i < 6000)) {
                 continue;
             }
-            of_module += ++frames % 10 == 0;
+            of_module += ++frames % 3 == 0;
             if (kind == 0) {
                 s.time[i] += 5 * ms; /* ahead */
             } else if (kind == 1) {
                 s.time[i] = s.time[i] > 4 * ms ? s.time[i] - 4 * ms : 0; /* behind */
             } else if (kind == 2) {
-                s.time[i] += s.time[i] > 40 * ms ? 7 * ms : 0; /* begins anew */
-            } else if (frames % 10 == 0) {
+                s.time[i] += s.time[i] > 40 * ms ? 83 * ms / 10 : 0; /* begins anew */
+            } else if (kind == 3) {
+                s.time[i] -= s.time[i] > 40 * ms ? 3 * ms : 0; /* the same, behind */
+            } else if (frames % 3 == 0) {
                 s.time[i] = (int64_t)(random_u64(&seed) >> 34); /* anything, now and then */
                 s.wrong[i] = true;
             }
         }
         cut(&s, BITS);
         outcome o = convert(&s, BITS, 1009, false, 1);
-        if (kind < 3) {
+        if (kind < 4) {
             assert_int_equal(o.counts.clock, 0);
             assert_int_equal(compare(&s, &o, 0, 0), 0);
         } else {
