@@ -354,10 +354,10 @@ static int process(slc_pet_acquire_job *job)
     } else if (!o->quiet) {
         slc_pet_acquire_print_text(job);
     }
-    slc_pet_clock_tell(COMMAND->name, &job->counts.chain.convert);
+    const bool in_time = slc_pet_clock_tell(COMMAND->name, &job->counts.chain.convert) || o->tolerate_loss;
     const bool kept = slc_pet_late_tell(COMMAND->name, &job->counts.chain.sort,
                                         job->run.config.sort.horizon_ps);
-    return status == SLC_OK && live && kept && complete ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    return status == SLC_OK && live && kept && complete && in_time ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
 static int run(int argc, char **argv)

@@ -209,7 +209,7 @@ static slc_status find_times(job *j)
     if (status == SLC_OK) {
         slc_pet_chain_totals(f.chain, &totals);
         slc_cli_progress_end(&j->progress);
-        slc_pet_clock_tell("pet calibrate", &totals.convert);
+        (void)slc_pet_clock_tell("pet calibrate", &totals.convert);
         if (!slc_pet_energies_tell("pet calibrate", &j->seen, &j->tables, &j->chain.convert,
                                    &totals.convert)) {
             status = slc_fail(&j->error, SLC_ERR_FORMAT, "no single is left to find times with");

@@ -270,7 +270,7 @@ void slc_pet_inputs_faults(const slc_pet_inputs *inputs, slc_faults *faults)
     }
 }
 
-void slc_pet_clock_tell(const char *command, const slc_pet_convert_counts *c)
+bool slc_pet_clock_tell(const char *command, const slc_pet_convert_counts *c)
 {
     if (c->clock > 0) {
         slc_cli_say(command,
@@ -278,6 +278,13 @@ void slc_pet_clock_tell(const char *command, const slc_pet_convert_counts *c)
                     "out: bits are wrong, or --tick-bits, or --horizon is less than frames are out of order",
                     c->clock, c->frames);
     }
+    if (c->bridged > 0) {
+        slc_cli_say(command,
+                    "%" PRIu64
+                    " turns of all clocks were added to the times, where nothing was received for that long",
+                    c->bridged);
+    }
+    return c->clock <= c->frames / 1000;
 }
 
 bool slc_pet_energies_tell(const char *command, const slc_pet_seen *seen, const slc_pet_tables *tables,

@@ -125,8 +125,10 @@ uint64_t slc_pet_inputs_missing(const slc_pet_inputs *inputs);
 /* Faults of all inputs' blocks, added to `faults`. */
 void slc_pet_inputs_faults(const slc_pet_inputs *inputs, slc_faults *faults);
 
-/* Tells how many frames were refused by their times, if any were, also under --quiet. */
-void slc_pet_clock_tell(const char *command, const slc_pet_convert_counts *counts);
+/* Tells how many frames were refused by their times, if any were, and how many turns were added, also under
+ * --quiet. False: more than a thousandth was refused, so that the exit status is 1, unless losses are
+ * tolerated. */
+bool slc_pet_clock_tell(const char *command, const slc_pet_convert_counts *counts);
 /* Tells where the window of energies leaves next to nothing, with what energies there are, also under
  * --quiet. False: nothing is left, so that the exit status is 1. */
 bool slc_pet_energies_tell(const char *command, const slc_pet_seen *seen, const slc_pet_tables *tables,

@@ -85,7 +85,7 @@ static int end(slc_pet_run_job *job)
     const slc_pet_run_options *o = job->options;
     job->failed = !slc_pet_inputs_tell(&job->inputs, "pet run", o->quiet) || job->failed;
     slc_pet_doubts_tell("pet run", &job->inputs.seen, &job->tables);
-    slc_pet_clock_tell("pet run", &job->totals.convert);
+    job->failed = !(slc_pet_clock_tell("pet run", &job->totals.convert) || o->tolerate_loss) || job->failed;
     const bool left = slc_pet_energies_tell("pet run", &job->inputs.seen, &job->tables, &job->config.convert,
                                             &job->totals.convert);
     job->failed = !left || job->failed;

@@ -452,11 +452,12 @@ slc_status slc_io_read_velo_beamline(const char *path, float *x_mm, float *y_mm,
     if (status != SLC_OK) {
         return status;
     }
-    float at[2] = {0, 0};
     if (size != BYTES) {
-        status = slc_fail(error, SLC_ERR_FORMAT, "%s: a beam line is %d bytes, two floats, not %zu", path,
-                          BYTES, size);
+        free(bytes);
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: a beam line is %d bytes, two floats, not %zu", path,
+                        BYTES, size);
     }
+    float at[2] = {0, 0};
     for (size_t i = 0; i < 2 && status == SLC_OK; i++) {
         const uint32_t word = slc_load_u32((const uint8_t *)bytes + 4 * i);
         memcpy(&at[i], &word, sizeof word);
