@@ -383,7 +383,8 @@ static void follow(slc_pet_clock *c, bool last)
         const int64_t step = way(c, c->common, ticks_of(c, i)), time = sum(c->common, step);
         const bool with_all = within(c, step);
         const bool with_own = c->began[m] && within(c, difference(time, c->latest[m]));
-        /* Where the counters go on, whatever the times of receiving say, nobody was away: the receiver was. */
+        /* Where the counters go on, whatever the times of receiving say, nobody was away: the receiver was.
+         */
         if (!c->begun || !(with_all || with_own) || (!with_all && gap_before(c, i) > 0)) {
             if (decide(c, i, last) == WAIT) {
                 return;

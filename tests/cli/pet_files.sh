@@ -64,7 +64,8 @@ want 0
 
 # ---- standard output that nobody reads any more: no temporary file stays behind ------------------------------------
 last="sluice pet run -o - into a pipe that closes"
-"$sluice" pet run run.raw $scan --window 100ns -q -o - --format csv --singles closed.singles --sinogram closed 2>err | head -n 1 >/dev/null
+"$sluice" simulate pet --fast --rate 1e6 --seconds 0.3 -o long.raw -q || fail "cannot generate frames" # more than a pipe holds
+"$sluice" pet run long.raw $scan --window 100ns -q -o - --format csv --singles closed.singles --sinogram closed 2>err | head -n 1 >/dev/null
 status=${PIPESTATUS[0]}
 want 141
 want_silent

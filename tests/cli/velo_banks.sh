@@ -143,7 +143,9 @@ nothing() { # WHAT INPUT ARGS...
     run velo "${@:2}" --quiet -o out.h5
     want 1
     want_no_out
-    printf 'sluice velo: %s\n' "$2: none of its 10 events has $1" "no event has VELO banks: no file was written" | want_err
+    local fault="no VELO bank of a wanted type (63, 8 or 73) in the event"
+    printf 'sluice velo: %s\n' "$2: none of its 10 events has $1" "$2: 10 × event_no_vp ($fault), first at event 0" \
+        "no event has VELO banks: no file was written" | want_err
     equal "the earlier file" "$(cat out.h5)" before
 }
 nothing "super-pixels (banks of type 63 or 8) or clusters of the read-out (73)" none.mdf
@@ -155,6 +157,9 @@ equal "beside an input with nothing" "$(key out "o['clusters'], o['faults']")" "
 
 # Some events without: faults, as before.
 reconstruct some.mdf --quiet
-line some.mdf 2 | want_err
+{
+    line some.mdf 2
+    echo "sluice velo: some.mdf: 8 × event_no_vp (no VELO bank of a wanted type (63, 8 or 73) in the event), first at event 2"
+} | want_err
 equal some "$(key out "o['banks']['retina_events'], o['faults']")" "(2, {'event_no_vp': 8})"
 passed
