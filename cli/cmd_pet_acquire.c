@@ -346,7 +346,13 @@ static int process(slc_pet_acquire_job *job)
         return SLC_CLI_FAILED;
     }
     const bool live = job->config.chain == NULL || slc_pet_acquire_finish(job);
-    const bool complete = slc_pet_acquire_tell_losses(job) || o->tolerate_loss;
+    bool complete = slc_pet_acquire_tell_losses(job) || o->tolerate_loss;
+    complete = !slc_pet_malformed_tell(COMMAND->name, job->counts.malformed, job->counts.datagrams) &&
+               complete;
+    if (status == SLC_OK && job->counts.datagrams == 0) {
+        slc_cli_say(COMMAND->name, "nothing was received");
+        complete = false;
+    }
     if (o->json) {
         if (!slc_pet_acquire_print_json(job)) {
             return SLC_CLI_FAILED;

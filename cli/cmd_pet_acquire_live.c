@@ -135,6 +135,9 @@ bool slc_pet_acquire_finish(slc_pet_acquire_job *job)
                                &job->counts.chain.convert)) {
         job->run.failed = true;
     }
+    if (slc_pet_places_tell(command, &job->counts.chain.convert)) {
+        job->run.failed = true;
+    }
     slc_pet_run_outputs_finish(&job->run);
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
         mark(job, outputs[i], i < SLC_PET_RUN_PARTS && job->run.lost[i]);

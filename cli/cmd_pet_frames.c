@@ -322,29 +322,40 @@ bool slc_pet_nothing_tell(const char *command, const slc_pet_convert_counts *c)
     return true;
 }
 
-bool slc_pet_most_lost_tell(const slc_pet_inputs *inputs, const char *command,
-                            const slc_pet_convert_counts *c)
+bool slc_pet_malformed_tell(const char *command, uint64_t malformed, uint64_t datagrams)
 {
-    uint64_t malformed = 0, datagrams = 0;
-    const uint64_t lost = c->module + c->unit + c->position + c->clock;
-    for (int i = 0; i < inputs->n; i++) { /* files without heads have no datagrams */
-        const slc_pet_input *input = &inputs->input[i];
-        malformed += input->datagrams > 0 ? input->faults.count[SLC_FAULT_PET_DATAGRAM] : 0;
-        datagrams += input->datagrams - input->first;
-    }
-    const bool most_malformed = datagrams > 0 && malformed > datagrams / 10 * 9 + datagrams % 10 * 9 / 10;
-    const bool most_lost = lost > c->frames / 10 * 9 + c->frames % 10 * 9 / 10;
-    if (most_malformed) {
+    const bool most = malformed > datagrams / 10 * 9 + datagrams % 10 * 9 / 10;
+    if (most) {
         slc_cli_say(command,
                     "%" PRIu64 " of %" PRIu64 " datagrams hold no whole number of frames: they were received "
                     "with another --header-bytes, or --sequence, than they have",
                     malformed, datagrams);
     }
-    if (most_lost) {
+    return most;
+}
+
+bool slc_pet_places_tell(const char *command, const slc_pet_convert_counts *c)
+{
+    const uint64_t lost = c->module + c->unit + c->position + c->clock;
+    const bool most = lost > c->frames / 10 * 9 + c->frames % 10 * 9 / 10;
+    if (most) {
         slc_cli_say(command, "%" PRIu64 " of %" PRIu64 " frames were lost: are these frames of this scanner?",
                     lost, c->frames);
     }
-    return most_malformed || most_lost;
+    return most;
+}
+
+bool slc_pet_most_lost_tell(const slc_pet_inputs *inputs, const char *command,
+                            const slc_pet_convert_counts *c)
+{
+    uint64_t malformed = 0, datagrams = 0;
+    for (int i = 0; i < inputs->n; i++) { /* files without heads have no datagrams */
+        const slc_pet_input *input = &inputs->input[i];
+        malformed += input->datagrams > 0 ? input->faults.count[SLC_FAULT_PET_DATAGRAM] : 0;
+        datagrams += input->datagrams - input->first;
+    }
+    const bool most_malformed = datagrams > 0 && slc_pet_malformed_tell(command, malformed, datagrams);
+    return slc_pet_places_tell(command, c) || most_malformed;
 }
 
 void slc_pet_doubts_tell(const char *command, const slc_pet_seen *seen, const slc_pet_tables *tables)

@@ -141,6 +141,10 @@ bool slc_pet_nothing_tell(const char *command, const slc_pet_convert_counts *cou
 bool slc_pet_most_lost_tell(const slc_pet_inputs *inputs, const char *command,
                             const slc_pet_convert_counts *counts);
 
+/* The two parts of that: datagrams, and frames. */
+bool slc_pet_malformed_tell(const char *command, uint64_t malformed, uint64_t datagrams);
+bool slc_pet_places_tell(const char *command, const slc_pet_convert_counts *counts);
+
 /* ---- cmd_pet_losses.c -------------------------------------------------------------------------- */
 
 /* --tolerate-loss, a flag of that name in a struct of options. */
@@ -161,6 +165,8 @@ double slc_pet_frames_of(const slc_io_pet_module *module, uint64_t datagrams);
 /* Of a file, or of "". most: the foreign ones are so many that the counter is doubted. */
 void slc_pet_unused_tell(const char *command, const char *path, uint64_t repeated, uint64_t foreign,
                          bool most);
+/* Pairs that a sinogram has no bin for, under --quiet, too. */
+void slc_pet_outside_tell(const char *command, const char *path, uint64_t outside);
 void slc_pet_losses_json(const slc_pet_inputs *inputs, struct json_t *object);
 
 /* ---- counts ------------------------------------------------------------------------------------ */

@@ -6,6 +6,7 @@
 #include "cli_words.h"
 #include "cmd_pet.h"
 #include "cmd_pet_files.h"
+#include "cmd_pet_frames.h"
 
 #include <sluice/sluice.h>
 
@@ -452,6 +453,7 @@ static slc_status finish(job *j)
     slc_status status = SLC_OK;
     if (j->image != NULL) {
         slc_io_pet_sinogram_counts_of(j->image, &j->written, &j->left_out);
+        slc_pet_outside_tell(COMMAND->name, j->options->output, j->left_out);
         status = slc_io_pet_sinogram_write(j->image, j->options->output, &j->error);
     } else if (j->writer != NULL) {
         j->left_out = slc_io_pet_list_left_out(j->writer);

@@ -74,6 +74,13 @@ bool slc_pet_losses_tell(const slc_pet_inputs *inputs, const char *command)
     return !too_many || inputs->tolerate_loss;
 }
 
+void slc_pet_outside_tell(const char *command, const char *path, uint64_t outside)
+{
+    if (outside > 0) {
+        slc_cli_say(command, "%s: %" PRIu64 " pairs are outside of the sinogram", path, outside);
+    }
+}
+
 void slc_pet_losses_json(const slc_pet_inputs *inputs, json_t *object)
 {
     const slc_pet_losses *l = &inputs->losses;

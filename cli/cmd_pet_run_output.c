@@ -462,6 +462,7 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
     }
     if (job->sinogram != NULL) {
         slc_io_pet_sinogram_counts_of(job->sinogram, &job->sinogram_in, &job->sinogram_outside);
+        slc_pet_outside_tell(command_of(job), o->sinogram, job->sinogram_outside);
         judge_part(job, SLC_PET_RUN_SINOGRAM,
                    slc_io_pet_sinogram_write(job->sinogram, o->sinogram, &job->error));
     }

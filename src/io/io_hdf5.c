@@ -345,6 +345,19 @@ slc_status slc_io_hdf5_append(slc_io_hdf5_writer *writer, const char *name, cons
     return status;
 }
 
+slc_status slc_io_hdf5_one_event(slc_io_hdf5_writer *writer, const char *name, slc_error *error)
+{
+    const group *g = find_group(writer, name);
+    if (g == NULL || writer->broken) {
+        return SLC_OK;
+    }
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
+    const slc_status status = judge(writer, append_rows(g->event_offset, SLC_TYPE_U64, 1, 1, &g->rows),
+                                    error);
+    slc_io_hdf5_silence_end(before);
+    return status;
+}
+
 slc_status slc_io_hdf5_flush(slc_io_hdf5_writer *writer, double seconds, slc_error *error)
 {
     const double now = slc_clock_seconds();

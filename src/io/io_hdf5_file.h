@@ -21,6 +21,8 @@
 
 #include <sluice/base.h>
 
+#include <sluice/io.h>
+
 #include <hdf5.h>
 
 #include <stdbool.h>
@@ -64,5 +66,9 @@ bool slc_io_hdf5_put_attribute(hid_t object, const char *name, hid_t in_file, hi
 bool slc_io_hdf5_put_text(hid_t object, const char *name, const char *text, H5T_cset_t characters);
 /* The same for an array of texts, in UTF-8, each of its own length. */
 bool slc_io_hdf5_put_texts(hid_t object, const char *name, size_t n, const char *const *texts);
+
+/* All rows of the group, which were appended without events, are one event so far: 0 and their number are its
+ * offsets. Nothing if there is no such group. */
+slc_status slc_io_hdf5_one_event(slc_io_hdf5_writer *writer, const char *name, slc_error *error);
 
 #endif

@@ -350,7 +350,7 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
 {
     slc_pet_coincidences rows = *pairs;
-    rows.head.n_events = 0; /* batches are no events here */
+    rows.head.n_events = 0; /* batches are no events here: all pairs are one */
     for (size_t i = 0; i < rows.head.size; i++) {
         if (rows.time_ps[i] >= w->config.start_ps) { /* the difference of any two fits, without sign */
             const uint64_t since = (uint64_t)rows.time_ps[i] - (uint64_t)w->config.start_ps;
@@ -363,12 +363,16 @@ static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *p
 
 static slc_status flush(slc_io_pet_list_writer *w, double seconds, slc_error *error)
 {
-    return slc_io_hdf5_flush(w->own, seconds, error);
+    const slc_status status = slc_io_hdf5_one_event(w->own, group, error);
+    return status == SLC_OK ? slc_io_hdf5_flush(w->own, seconds, error) : status;
 }
 
 static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
 {
-    slc_status status = slc_io_hdf5_number(w->own, "duration_s", slc_io_pet_list_duration(w), error);
+    slc_status status = slc_io_hdf5_one_event(w->own, group, error);
+    if (status == SLC_OK) {
+        status = slc_io_hdf5_number(w->own, "duration_s", slc_io_pet_list_duration(w), error);
+    }
     if (status == SLC_OK) {
         status = slc_io_hdf5_finish(w->own, error);
     } else {

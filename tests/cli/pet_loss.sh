@@ -237,4 +237,25 @@ E
     run pet $command -q --scanner mouse20 --tolerate-loss $words i.out i.raw
     want 0
 done
+
+# ---- another scanner, other headers, nothing at all --------------------------------------------------------------------
+receive j.raw "${live[@]}" j.singles
+play j.raw <<'P'
+for n in range(200): send_bytes(frame(2 if n < 10 else 77, n * 1000000))
+P
+finish TERM
+want 1
+want_err <<'E'
+sluice pet acquire: 190 of 200 frames were lost: are these frames of this scanner?
+E
+receive k.raw --header-bytes 4
+play k.raw <<'P'
+for n in range(20): send(n)
+P
+finish TERM
+want 1
+grep -q '^sluice pet acquire: 20 of 20 datagrams hold no whole number of frames' err || fail "it said: $(cat err)"
+run pet acquire --listen 127.0.0.1:0 -q -o l.raw --duration 100ms
+want 1
+echo "sluice pet acquire: nothing was received" | want_err
 passed

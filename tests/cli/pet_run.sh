@@ -165,6 +165,16 @@ print(int(sum(array.array("f", open("s.s", "rb").read()))))
 P
 )" "$("$sluice" pet list --format hdf5 --scanner mouse20 --to sinogram -o t --subtract --rebin --tangential 519 -q a.h5 &&
     cmp s.s t.s && python3 -c 'import array; print(int(sum(array.array("f", open("t.s", "rb").read()))))')"
+# All pairs are one event.
+equal "event_offset" "$(h5dump -y -d coincidences/event_offset a.h5 | grep -o '^ *[0-9]*, [0-9]*$' | tr -d ' ')" \
+    "0,$((prompts + delayeds))"
+# Pairs outside are told of, quietly, too.
+run pet run run.raw $scan $find --sinogram u --tangential 3 --ring-difference 1 -q
+want 0
+grep -Eq '^sluice pet run: u: [1-9][0-9]* pairs are outside of the sinogram$' err || fail "it said: $(cat err)"
+run pet list --format hdf5 --scanner mouse20 --to sinogram -o t --tangential 3 --ring-difference 1 -q a.h5
+want 0
+grep -Eq '^sluice pet list: t: [1-9][0-9]* pairs are outside of the sinogram$' err || fail "it said: $(cat err)"
 # Delayeds that are not as many as randoms are told of, also where there are too few to see it.
 told="sluice pet run: --subtract takes [0-9]* delayeds away, and [0-9]* +- [0-9]* prompts are expected to be random: delayeds of"
 run pet run run.raw $scan --window 4ns --delayed 100ns --sinogram s --subtract -q
@@ -183,7 +193,7 @@ grep -q '^sluice pet run: --subtract takes [0-9]* delayeds away: the measurement
 ! grep -qi nan err || fail "it said: $(cat err)"
 run pet run run.raw $scan $find --windows all-open --delayed 100ns --sinogram s --subtract -q
 want 0
-want_silent
+! grep -v ' pairs are outside of the sinogram$' err || fail "it said: $(cat err)"
 for words in "--batch 1000" ""; do
     run pet run run.raw $scan $find --delayed 100ns --rates rates.csv --rate-plot rates.svg --bin 50us --dead-time 300ns --json $words
     want 0
