@@ -270,7 +270,9 @@ static slc_status read_event(const slc_batch *batch, uint32_t e, pieces *found, 
                              slc_faults *faults)
 {
     const uint64_t event = batch->first_event + e;
-    slc_status status = find_pieces(batch->bytes + batch->offset[e], batch->length[e], found);
+    const uint8_t *bytes = batch->length[e] > 0 ? batch->bytes + batch->offset[e]
+                                                : NULL; /* there may be none */
+    slc_status status = find_pieces(bytes, batch->length[e], found);
     if (status == SLC_OK && found->n > 0) {
         status = read_particles(found, truth);
         if (status == SLC_ERR_FORMAT && faults != NULL) {
