@@ -3,6 +3,7 @@
  * `sluice bench`: how fast the kernels are on every instruction set of this machine. What is measured is the
  * code and the standard input that the library's own list of kernels names.
  */
+#include "bench/bench_kernels.h"
 #include "cli_options.h"
 #include "cli_talk.h"
 
@@ -62,7 +63,7 @@ typedef struct bench {
 } bench;
 
 static void print_row(bench *b, const char *name, slc_simd_target target, bool preferred,
-                      const slc_run_timing *timing, double against_c)
+                      const slc_bench_timing *timing, double against_c)
 {
     if (!b->headed) {
         (void)printf("%-18s %-12s %12s %12s %10s %9s %7s\n", "kernel", "target", "min [ns]", "median [ns]",
@@ -76,7 +77,7 @@ static void print_row(bench *b, const char *name, slc_simd_target target, bool p
 }
 
 static bool add_row(bench *b, const char *name, slc_simd_target target, bool preferred,
-                    const slc_run_timing *timing, double against_c)
+                    const slc_bench_timing *timing, double against_c)
 {
     const double elements = (double)timing->elements;
     json_t *row = json_pack("{s:s, s:s, s:b, s:I, s:f, s:I, s:f, s:f, s:f, s:f, s:f}", "kernel", name,
@@ -92,9 +93,9 @@ static bool add_row(bench *b, const char *name, slc_simd_target target, bool pre
 /* One kernel on the targets that are wanted; plain C first, as all others are compared with it. */
 static bool measure(bench *b, size_t kernel)
 {
-    const char *name = slc_run_kernel_name(kernel);
-    const slc_simd_target preferred = slc_run_kernel_target(kernel, SLC_SIMD_AUTO);
-    const slc_simd_target only = slc_run_kernel_target(kernel, b->choice);
+    const char *name = slc_bench_kernel_name(kernel);
+    const slc_simd_target preferred = slc_bench_kernel_target(kernel, SLC_SIMD_AUTO);
+    const slc_simd_target only = slc_bench_kernel_target(kernel, b->choice);
     double c_ns = 0;
     for (int i = SLC_SIMD_C; i < SLC_SIMD_TARGETS; i++) {
         const slc_simd_target target = (slc_simd_target)i;
@@ -103,8 +104,8 @@ static bool measure(bench *b, size_t kernel)
             continue;
         }
         slc_error error;
-        slc_run_timing timing;
-        if (slc_run_kernel_bench(kernel, target, (uint32_t)b->options->repetitions, &timing, &error) !=
+        slc_bench_timing timing;
+        if (slc_bench_kernel_bench(kernel, target, (uint32_t)b->options->repetitions, &timing, &error) !=
             SLC_OK) {
             slc_cli_say("bench", "%s", error.text);
             return false;
@@ -125,8 +126,8 @@ static bool measure(bench *b, size_t kernel)
 
 static bool known(const char *name)
 {
-    for (size_t i = 0; slc_run_kernel_name(i) != NULL; i++) {
-        if (strcmp(slc_run_kernel_name(i), name) == 0) {
+    for (size_t i = 0; slc_bench_kernel_name(i) != NULL; i++) {
+        if (strcmp(slc_bench_kernel_name(i), name) == 0) {
             return true;
         }
     }
@@ -135,9 +136,9 @@ static bool known(const char *name)
 
 static bool measure_all(bench *b)
 {
-    for (size_t i = 0; slc_run_kernel_name(i) != NULL; i++) {
+    for (size_t i = 0; slc_bench_kernel_name(i) != NULL; i++) {
         const char *only = b->options->kernel;
-        if ((only == NULL || strcmp(only, slc_run_kernel_name(i)) == 0) && !measure(b, i)) {
+        if ((only == NULL || strcmp(only, slc_bench_kernel_name(i)) == 0) && !measure(b, i)) {
             return false;
         }
     }

@@ -2,6 +2,7 @@
  *
  * `sluice bench cluster`: measures the clustering of sparse pixels.
  */
+#include "bench/bench_cluster.h"
 #include "cli_options.h"
 #include "cli_talk.h"
 #include "cli_words.h"
@@ -113,12 +114,12 @@ typedef struct bench_lists {
     double densities[MOST];
     size_t algorithms[MOST];
     size_t room, n; /* of rows */
-    slc_run_cluster_row *rows;
-    const slc_run_cluster_config *config;
+    slc_bench_cluster_row *rows;
+    const slc_bench_cluster_config *config;
     slc_cli_progress progress;
 } bench_lists;
 
-static int choose_numbers(const bench_options *options, bench_lists *lists, slc_run_cluster_config *config)
+static int choose_numbers(const bench_options *options, bench_lists *lists, slc_bench_cluster_config *config)
 {
     double numbers[MOST];
     const char *text = options->granularities != NULL ? options->granularities : "1,2";
@@ -141,27 +142,27 @@ static int choose_numbers(const bench_options *options, bench_lists *lists, slc_
     return SLC_CLI_GO_ON;
 }
 
-static int choose_algorithms(const char *text, bench_lists *lists, slc_run_cluster_config *config)
+static int choose_algorithms(const char *text, bench_lists *lists, slc_bench_cluster_config *config)
 {
     char word[32];
     config->algorithms = lists->algorithms;
-    for (size_t i = 0; text == NULL && slc_run_cluster_algorithm(i) != NULL && i < MOST; i++) {
+    for (size_t i = 0; text == NULL && slc_bench_cluster_algorithm(i) != NULL && i < MOST; i++) {
         lists->algorithms[config->n_algorithms++] = i;
     }
     while (text != NULL && slc_cli_next_word(&text, word, sizeof word)) {
         size_t i = 0;
-        while (slc_run_cluster_algorithm(i) != NULL && strcmp(slc_run_cluster_algorithm(i), word) != 0) {
+        while (slc_bench_cluster_algorithm(i) != NULL && strcmp(slc_bench_cluster_algorithm(i), word) != 0) {
             i++;
         }
-        if (slc_run_cluster_algorithm(i) == NULL || config->n_algorithms == MOST) {
-            return slc_cli_unknown(COMMAND, "algorithm", word, NULL, slc_run_cluster_algorithm, NULL);
+        if (slc_bench_cluster_algorithm(i) == NULL || config->n_algorithms == MOST) {
+            return slc_cli_unknown(COMMAND, "algorithm", word, NULL, slc_bench_cluster_algorithm, NULL);
         }
         lists->algorithms[config->n_algorithms++] = i;
     }
     return SLC_CLI_GO_ON;
 }
 
-static int choose_order(const char *text, slc_run_cluster_config *config)
+static int choose_order(const char *text, slc_bench_cluster_config *config)
 {
     config->sorted = text == NULL || strcmp(text, "shuffled") != 0;
     config->shuffled = text == NULL || strcmp(text, "sorted") != 0;
@@ -171,7 +172,7 @@ static int choose_order(const char *text, slc_run_cluster_config *config)
                  : slc_cli_wrong(COMMAND, "--order takes sorted, shuffled or both, not '%s'", text);
 }
 
-static int choose(const bench_options *options, bench_lists *lists, slc_run_cluster_config *config)
+static int choose(const bench_options *options, bench_lists *lists, slc_bench_cluster_config *config)
 {
     slc_error error = {.status = SLC_OK};
     size_t width = 768, height = 256;
@@ -185,14 +186,14 @@ static int choose(const bench_options *options, bench_lists *lists, slc_run_clus
         return slc_cli_wrong(COMMAND, "--connectivity takes 4 or 8, not '%" PRIu64 "'",
                              options->connectivity);
     }
-    *config = (slc_run_cluster_config){.width = (uint16_t)width,
-                                       .height = (uint16_t)height,
-                                       .images = (uint32_t)options->images,
-                                       .connectivity = (uint32_t)options->connectivity,
-                                       .features = SLC_PIXEL_SIZE | SLC_PIXEL_BOX | SLC_PIXEL_CENTROID,
-                                       .labels = options->labels,
-                                       .seed = (uint32_t)options->seed,
-                                       .repetitions = (uint32_t)options->repetitions};
+    *config = (slc_bench_cluster_config){.width = (uint16_t)width,
+                                         .height = (uint16_t)height,
+                                         .images = (uint32_t)options->images,
+                                         .connectivity = (uint32_t)options->connectivity,
+                                         .features = SLC_PIXEL_SIZE | SLC_PIXEL_BOX | SLC_PIXEL_CENTROID,
+                                         .labels = options->labels,
+                                         .seed = (uint32_t)options->seed,
+                                         .repetitions = (uint32_t)options->repetitions};
     static const char *const flags[] = {"--csv", "--svg"};
     const char *const files[] = {options->csv, options->svg};
     int status = slc_cli_check_files(COMMAND, flags, files, 2, NULL, 0);
@@ -207,7 +208,7 @@ static int choose(const bench_options *options, bench_lists *lists, slc_run_clus
 
 /* ---- results ----------------------------------------------------------------------------------- */
 
-static bool keep(void *context, const slc_run_cluster_row *row)
+static bool keep(void *context, const slc_bench_cluster_row *row)
 {
     bench_lists *lists = context;
     if (lists->n < lists->room) {
@@ -217,7 +218,7 @@ static bool keep(void *context, const slc_run_cluster_row *row)
     return !slc_cli_interrupted();
 }
 
-static double cycles_per_pixel(const slc_run_cluster_row *row)
+static double cycles_per_pixel(const slc_bench_cluster_row *row)
 {
     return row->pixels > 0 ? row->minimum_s * row->hertz / (double)row->pixels : 0;
 }
@@ -232,11 +233,11 @@ static void print_table(const bench_lists *lists)
                  lists->config->images);
     (void)printf("%-8s %3s %8s %10s", "lists", "g", "density", "pixels");
     for (size_t k = 0; k < across; k++) {
-        (void)printf(" %11s", slc_run_cluster_algorithm(lists->config->algorithms[k]));
+        (void)printf(" %11s", slc_bench_cluster_algorithm(lists->config->algorithms[k]));
     }
     (void)printf("\n");
     for (size_t i = 0; i + across <= lists->n; i += across) {
-        const slc_run_cluster_row *row = &lists->rows[i];
+        const slc_bench_cluster_row *row = &lists->rows[i];
         (void)printf("%-8s %3" PRIu32 " %6.3g %% %10.1f", row->shuffled ? "shuffled" : "sorted",
                      row->granularity, 100 * row->density,
                      (double)row->pixels / (double)lists->config->images);
@@ -259,18 +260,18 @@ static slc_status write_csv(const char *path, const bench_lists *lists, slc_erro
                   "order,granularity,density_percent,algorithm,images,pixels,clusters,minimum_s,median_s,"
                   "core_hz,cycles_per_pixel,us_per_image\n");
     for (size_t i = 0; i < lists->n; i++) {
-        const slc_run_cluster_row *row = &lists->rows[i];
+        const slc_bench_cluster_row *row = &lists->rows[i];
         (void)fprintf(
             out, "%s,%" PRIu32 ",%.10g,%s,%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%.6g,%.6g,%.6g,%.6g,%.6g\n",
             row->shuffled ? "shuffled" : "sorted", row->granularity, 100 * row->density,
-            slc_run_cluster_algorithm(row->algorithm), lists->config->images, row->pixels, row->clusters,
+            slc_bench_cluster_algorithm(row->algorithm), lists->config->images, row->pixels, row->clusters,
             row->minimum_s, row->median_s, row->hertz, cycles_per_pixel(row),
             1e6 * row->minimum_s / lists->config->images);
     }
     return slc_io_text_finish(writer, error);
 }
 
-static int bench(const bench_options *options, bench_lists *lists, const slc_run_cluster_config *config)
+static int bench(const bench_options *options, bench_lists *lists, const slc_bench_cluster_config *config)
 {
     slc_error error = {.status = SLC_OK};
     const size_t orders = (size_t)config->sorted + config->shuffled;
@@ -283,14 +284,14 @@ static int bench(const bench_options *options, bench_lists *lists, const slc_run
     slc_cli_progress_begin(&lists->progress, "bench cluster", options->quiet);
     lists->progress.unit = "measurements";
     if (status == SLC_OK) {
-        status = slc_run_cluster_bench(config, keep, lists, &error);
+        status = slc_bench_cluster_bench(config, keep, lists, &error);
     }
     slc_cli_progress_end(&lists->progress);
     if (status == SLC_OK && options->csv != NULL) {
         status = write_csv(options->csv, lists, &error);
     }
     if (status == SLC_OK && options->svg != NULL) {
-        status = slc_run_cluster_svg(options->svg, lists->rows, lists->n, &error);
+        status = slc_bench_cluster_svg(options->svg, lists->rows, lists->n, &error);
     }
     if (status == SLC_OK) {
         print_table(lists);
@@ -314,7 +315,7 @@ static int run(int argc, char **argv)
         slc_cli_say("bench cluster", "no memory to begin with");
         return SLC_CLI_FAILED;
     }
-    slc_run_cluster_config config = {.width = 0};
+    slc_bench_cluster_config config = {.width = 0};
     status = choose(&options, lists, &config);
     if (status == SLC_CLI_GO_ON) {
         status = bench(&options, lists, &config);

@@ -2,6 +2,7 @@
  *
  * `sluice bench cms`: measures the chain of CMS's pixels on generated events, on a core or on a GPU.
  */
+#include "bench/bench_cms.h"
 #include "cli_options.h"
 #include "cli_talk.h"
 
@@ -56,12 +57,12 @@ static void defaults(void *options)
     *(bench_options *)options = (bench_options){.repetitions = 21, .seed = 1};
 }
 
-static void print_table(const slc_run_bench_cms_result *result, uint64_t events)
+static void print_table(const slc_bench_cms_result *result, uint64_t events)
 {
     (void)printf("%s; %llu events\n\n%-34s%12s%12s%12s%12s%12s\n", result->machine,
                  (unsigned long long)events, "", "digis", "ms", "ns/digi", "Mdigi/s", "of bound");
     for (uint32_t i = 0; i < result->n_rows; i++) {
-        const slc_run_bench_cms_row *row = &result->row[i];
+        const slc_bench_cms_row *row = &result->row[i];
         const double digis = (double)row->digis;
         (void)printf("%-34s%12llu%12.4f", row->name, (unsigned long long)row->digis, row->seconds * 1e3);
         if (row->digis > 0) {
@@ -77,7 +78,7 @@ static void print_table(const slc_run_bench_cms_result *result, uint64_t events)
     }
 }
 
-static slc_status write_csv(const char *path, const slc_run_bench_cms_result *result, slc_error *error)
+static slc_status write_csv(const char *path, const slc_bench_cms_result *result, slc_error *error)
 {
     slc_io_text_writer *writer;
     const slc_status status = slc_io_text_create(path, &writer, error);
@@ -87,7 +88,7 @@ static slc_status write_csv(const char *path, const slc_run_bench_cms_result *re
     FILE *out = slc_io_text_stream(writer);
     (void)fprintf(out, "name,digis,seconds,least_seconds,bytes,bound_seconds\n");
     for (uint32_t i = 0; i < result->n_rows; i++) {
-        const slc_run_bench_cms_row *row = &result->row[i];
+        const slc_bench_cms_row *row = &result->row[i];
         (void)fprintf(out, "\"%s\",%llu,%.9g,%.9g,%.9g,%.9g\n", row->name, (unsigned long long)row->digis,
                       row->seconds, row->least_seconds, row->bytes, row->bound_seconds);
     }
@@ -110,12 +111,12 @@ static int run(int argc, char **argv)
         return slc_cli_wrong(COMMAND, "%s", error.text);
     }
     const uint64_t events = options.events > 0 ? options.events : gpu ? 1000 : 20;
-    const slc_run_bench_cms_config config = {.events = (uint32_t)events,
-                                             .repetitions = (uint32_t)options.repetitions,
-                                             .seed = options.seed,
-                                             .device = options.device};
-    slc_run_bench_cms_result result;
-    status = status == SLC_OK ? slc_run_bench_cms(&config, &result, &error) : status;
+    const slc_bench_cms_config config = {.events = (uint32_t)events,
+                                         .repetitions = (uint32_t)options.repetitions,
+                                         .seed = options.seed,
+                                         .device = options.device};
+    slc_bench_cms_result result;
+    status = status == SLC_OK ? slc_bench_cms(&config, &result, &error) : status;
     if (status == SLC_OK) {
         print_table(&result, events);
         status = options.csv != NULL ? write_csv(options.csv, &result, &error) : SLC_OK;

@@ -4,6 +4,7 @@
  * r-infinity and n-half (section 3.5 and figures 3.3 and 4.21 of A. Hennequin's thesis, 2022).
  */
 #include "cmd_bench_gpu.h"
+#include "bench/bench_gpu.h"
 #include "cli_words.h"
 
 #include <stdlib.h>
@@ -138,12 +139,12 @@ static int choose_parts(const char *list, uint32_t *chosen)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
-static bool keep_row(void *context, const slc_run_gpu_row *row)
+static bool keep_row(void *context, const slc_bench_gpu_row *row)
 {
     slc_bench_gpu *b = context;
     if (b->n == b->capacity) {
         const size_t capacity = b->capacity > 0 ? 2 * b->capacity : 256;
-        slc_run_gpu_row *rows = realloc(b->rows, capacity * sizeof *rows);
+        slc_bench_gpu_row *rows = realloc(b->rows, capacity * sizeof *rows);
         if (rows == NULL) {
             b->failed = true;
             return false;
@@ -170,18 +171,18 @@ static bool measure_device(slc_bench_gpu *b, const gpu_options *options, uint32_
     slc_error error;
     slc_status status = SLC_OK;
     if ((chosen & MEMORY) != 0) {
-        status = slc_run_gpu_speed_of(options->label.device, repetitions, &b->speed, &error);
+        status = slc_bench_gpu_speed_of(options->label.device, repetitions, &b->speed, &error);
         b->has_speed = status == SLC_OK;
     }
     if ((chosen & STRIDES) != 0) {
-        tests |= 1U << SLC_RUN_GPU_STRIDE_GLOBAL | 1U << SLC_RUN_GPU_STRIDE_COPIED |
-                 1U << SLC_RUN_GPU_STRIDE_SHARED;
+        tests |= 1U << SLC_BENCH_GPU_STRIDE_GLOBAL | 1U << SLC_BENCH_GPU_STRIDE_COPIED |
+                 1U << SLC_BENCH_GPU_STRIDE_SHARED;
     }
     if ((chosen & ATOMICS) != 0) {
-        tests |= 1U << SLC_RUN_GPU_ATOMICS;
+        tests |= 1U << SLC_BENCH_GPU_ATOMICS;
     }
     if (status == SLC_OK && tests != 0) {
-        status = slc_run_gpu_bench(options->label.device, tests, repetitions, keep_row, b, &error);
+        status = slc_bench_gpu_bench(options->label.device, tests, repetitions, keep_row, b, &error);
     }
     return b->failed ? complain(SLC_ERR_MEMORY, "no memory for the measurements")
                      : complain(status, error.text);
@@ -197,7 +198,7 @@ static bool measure_labels(slc_bench_gpu *b, const gpu_options *options)
     if (b->hockney == NULL) {
         return complain(SLC_ERR_MEMORY, "no memory for the results");
     }
-    b->n_hockney = slc_run_gpu_hockney_of(label->rows, label->n, b->hockney, label->n);
+    b->n_hockney = slc_bench_gpu_hockney_of(label->rows, label->n, b->hockney, label->n);
     return true;
 }
 
@@ -209,7 +210,7 @@ static bool tell(const slc_bench_gpu *b, const gpu_options *options)
         status = slc_bench_gpu_csv(options->label.csv, b, &error);
     }
     if (status == SLC_OK && options->label.svg != NULL) {
-        status = slc_run_gpu_svg(options->label.svg, b->rows, b->n, b->hockney, b->n_hockney, &error);
+        status = slc_bench_gpu_svg(options->label.svg, b->rows, b->n, b->hockney, b->n_hockney, &error);
     }
     if (!complain(status, error.text)) {
         return false;

@@ -7,15 +7,16 @@
 #ifndef SLUICE_CMD_BENCH_GPU_H
 #define SLUICE_CMD_BENCH_GPU_H
 
+#include "bench/bench_gpu.h"
 #include "cmd_bench_label.h"
 
 typedef struct slc_bench_gpu {
     slc_bench_label_gpu *label; /* device, lists, and the measurements of labelling */
     bool has_speed;
-    slc_run_gpu_speed speed;
-    slc_run_gpu_row *rows;
+    slc_bench_gpu_speed speed;
+    slc_bench_gpu_row *rows;
     size_t n, capacity;
-    slc_run_gpu_hockney *hockney;
+    slc_bench_gpu_hockney *hockney;
     size_t n_hockney;
     bool failed; /* no memory for a row */
 } slc_bench_gpu;

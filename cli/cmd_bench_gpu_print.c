@@ -9,7 +9,7 @@
 
 /* ---- names ------------------------------------------------------------------------------------- */
 
-static const char *atomics_name(const slc_run_gpu_row *row)
+static const char *atomics_name(const slc_bench_gpu_row *row)
 {
     return row->stride == 0  ? "one word"
            : row->stride > 1 ? "a word of every line of 128 bytes"
@@ -19,7 +19,7 @@ static const char *atomics_name(const slc_run_gpu_row *row)
 
 /* The side of a square image of n-half pixels. A fit may begin below nothing: then half of the throughput is
  * there from the first pixel on. */
-static double side_of(const slc_run_gpu_hockney *h)
+static double side_of(const slc_bench_gpu_hockney *h)
 {
     return h->n_half > 0 ? sqrt(h->n_half) : 0;
 }
@@ -28,7 +28,7 @@ static double side_of(const slc_run_gpu_hockney *h)
 
 static void print_speed(const slc_bench_gpu *b)
 {
-    const slc_run_gpu_speed *speed = &b->speed;
+    const slc_bench_gpu_speed *speed = &b->speed;
     const struct {
         const char *name;
         double value;
@@ -51,11 +51,11 @@ static void print_speed(const slc_bench_gpu *b)
 }
 
 /* The row of a test, element and stride; NULL where there is none. */
-static const slc_run_gpu_row *find(const slc_bench_gpu *b, slc_run_gpu_test test, uint32_t element,
-                                   uint32_t stride)
+static const slc_bench_gpu_row *find(const slc_bench_gpu *b, slc_bench_gpu_test test, uint32_t element,
+                                     uint32_t stride)
 {
     for (size_t i = 0; i < b->n; i++) {
-        const slc_run_gpu_row *row = &b->rows[i];
+        const slc_bench_gpu_row *row = &b->rows[i];
         if (row->test == test && row->element_bytes == element && row->stride == stride) {
             return row;
         }
@@ -63,7 +63,7 @@ static const slc_run_gpu_row *find(const slc_bench_gpu *b, slc_run_gpu_test test
     return NULL;
 }
 
-static void print_cell(const slc_run_gpu_row *row)
+static void print_cell(const slc_bench_gpu_row *row)
 {
     if (row != NULL) {
         (void)printf("%11.1f", 1e-9 * row->bytes / row->median_s);
@@ -75,7 +75,7 @@ static void print_cell(const slc_run_gpu_row *row)
 static void print_strides(const slc_bench_gpu *b)
 {
     static const uint32_t global[] = {1, 4, 8, 16}, shared[] = {4, 8};
-    if (find(b, SLC_RUN_GPU_STRIDE_GLOBAL, 4, 1) == NULL) {
+    if (find(b, SLC_BENCH_GPU_STRIDE_GLOBAL, 4, 1) == NULL) {
         return;
     }
     (void)printf(
@@ -87,19 +87,19 @@ static void print_strides(const slc_bench_gpu *b)
     }
     (void)fputc('\n', stdout);
     for (size_t k = 0; k < b->n; k++) {
-        const slc_run_gpu_row *row = &b->rows[k];
-        if (row->test != SLC_RUN_GPU_STRIDE_GLOBAL || row->element_bytes != 4) {
+        const slc_bench_gpu_row *row = &b->rows[k];
+        if (row->test != SLC_BENCH_GPU_STRIDE_GLOBAL || row->element_bytes != 4) {
             continue;
         }
         (void)printf("%6" PRIu32, row->stride);
         for (size_t i = 0; i < 4; i++) {
-            print_cell(find(b, SLC_RUN_GPU_STRIDE_GLOBAL, global[i], row->stride));
+            print_cell(find(b, SLC_BENCH_GPU_STRIDE_GLOBAL, global[i], row->stride));
         }
         for (size_t i = 0; i < 2; i++) {
-            print_cell(find(b, SLC_RUN_GPU_STRIDE_COPIED, shared[i], row->stride));
+            print_cell(find(b, SLC_BENCH_GPU_STRIDE_COPIED, shared[i], row->stride));
         }
         for (size_t i = 0; i < 2; i++) {
-            print_cell(find(b, SLC_RUN_GPU_STRIDE_SHARED, shared[i], row->stride));
+            print_cell(find(b, SLC_BENCH_GPU_STRIDE_SHARED, shared[i], row->stride));
         }
         (void)fputc('\n', stdout);
     }
@@ -110,8 +110,8 @@ static void print_atomics(const slc_bench_gpu *b)
 {
     bool any = false;
     for (size_t i = 0; i < b->n; i++) {
-        const slc_run_gpu_row *row = &b->rows[i];
-        if (row->test != SLC_RUN_GPU_ATOMICS) {
+        const slc_bench_gpu_row *row = &b->rows[i];
+        if (row->test != SLC_BENCH_GPU_ATOMICS) {
             continue;
         }
         if (!any) {
@@ -125,7 +125,7 @@ static void print_atomics(const slc_bench_gpu *b)
 
 static void print_hockney(const slc_bench_gpu *b)
 {
-    const slc_run_label_cuda_config *config = &b->label->config;
+    const slc_bench_label_cuda_config *config = &b->label->config;
     (void)printf("\nlabelling, %s, %" PRIu32 "-connected\n%-16s%6s%8s%14s%14s%12s%12s\n",
                  !config->labels         ? "features without label images"
                  : config->features != 0 ? "labels and features"
@@ -133,7 +133,7 @@ static void print_hockney(const slc_bench_gpu *b)
                  config->connectivity, "algorithm", "g", "sizes", "r-inf Gpix/s", "n-half pixels", "its side",
                  "off by %");
     for (size_t i = 0; i < b->n_hockney; i++) {
-        const slc_run_gpu_hockney *h = &b->hockney[i];
+        const slc_bench_gpu_hockney *h = &b->hockney[i];
         (void)printf("%-16s%6" PRIu32 "%8zu%14.4g%14.0f%12.0f%12.1f\n",
                      slc_image_cuda_algorithm_name(h->algorithm), h->granularity, h->sizes,
                      1e-9 * h->r_infinity, h->n_half, side_of(h), 100 * h->deviation);
@@ -159,7 +159,7 @@ void slc_bench_gpu_print(const slc_bench_gpu *b)
 
 /* ---- CSV --------------------------------------------------------------------------------------- */
 
-static void csv_memory(FILE *out, const slc_run_gpu_speed *speed)
+static void csv_memory(FILE *out, const slc_bench_gpu_speed *speed)
 {
     const struct {
         const char *name;
@@ -189,20 +189,20 @@ slc_status slc_bench_gpu_csv(const char *path, const slc_bench_gpu *b, slc_error
         csv_memory(out, &b->speed);
     }
     for (size_t i = 0; i < b->n; i++) {
-        const slc_run_gpu_row *row = &b->rows[i];
+        const slc_bench_gpu_row *row = &b->rows[i];
         (void)fprintf(out, "%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%.6g,%.6g,,,,,%.6g,,\n",
-                      slc_run_gpu_test_name(row->test), row->element_bytes, row->stride, row->words,
+                      slc_bench_gpu_test_name(row->test), row->element_bytes, row->stride, row->words,
                       row->operations / row->median_s, row->bytes / row->median_s, row->median_s);
     }
     for (size_t i = 0; i < b->label->n; i++) {
-        const slc_run_label_cuda_row *row = &b->label->rows[i];
+        const slc_bench_label_cuda_row *row = &b->label->rows[i];
         (void)fprintf(out, "label,,,,%.6g,,%s,%" PRIu32 ",%zu,%.10g,%.6g,,\n",
                       (double)row->size * (double)row->size / row->median_s,
                       slc_image_cuda_algorithm_name(row->algorithm), row->granularity, row->size,
                       100 * row->density, row->median_s);
     }
     for (size_t i = 0; i < b->n_hockney; i++) {
-        const slc_run_gpu_hockney *h = &b->hockney[i];
+        const slc_bench_gpu_hockney *h = &b->hockney[i];
         (void)fprintf(out, "hockney,,,,,,%s,%" PRIu32 ",,,,%.6g,%.6g\n",
                       slc_image_cuda_algorithm_name(h->algorithm), h->granularity, h->r_infinity, h->n_half);
     }
@@ -211,16 +211,16 @@ slc_status slc_bench_gpu_csv(const char *path, const slc_bench_gpu *b, slc_error
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
-static json_t *row_object(const slc_run_gpu_row *row)
+static json_t *row_object(const slc_bench_gpu_row *row)
 {
-    return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "test", slc_run_gpu_test_name(row->test),
+    return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "test", slc_bench_gpu_test_name(row->test),
                      "element_bytes", (json_int_t)row->element_bytes, "stride", (json_int_t)row->stride,
                      "words", (json_int_t)row->words, "median_s", row->median_s, "minimum_s", row->minimum_s,
                      "operations_per_s", row->operations / row->median_s, "bytes_per_s",
                      row->bytes / row->median_s);
 }
 
-static json_t *hockney_object(const slc_run_gpu_hockney *h)
+static json_t *hockney_object(const slc_bench_gpu_hockney *h)
 {
     return json_pack("{s:s, s:I, s:I, s:f, s:f, s:f}", "algorithm",
                      slc_image_cuda_algorithm_name(h->algorithm), "granularity", (json_int_t)h->granularity,
@@ -230,7 +230,7 @@ static json_t *hockney_object(const slc_run_gpu_hockney *h)
 
 bool slc_bench_gpu_print_json(const slc_bench_gpu *b)
 {
-    const slc_run_gpu_speed *speed = &b->speed;
+    const slc_bench_gpu_speed *speed = &b->speed;
     json_t *rows = json_array(), *hockney = json_array(), *memory = json_null();
     int wrong = rows == NULL || hockney == NULL;
     for (size_t i = 0; i < b->n && wrong == 0; i++) {

@@ -128,7 +128,7 @@ static void set_defaults(void *at)
 /* The lists of a configuration, and what is measured by them. */
 typedef struct bench {
     const slc_bench_label_options *options;
-    slc_run_label_config config;
+    slc_bench_label_config config;
     size_t sizes[SLC_BENCH_LABEL_LIST];
     uint32_t granularities[SLC_BENCH_LABEL_LIST];
     double densities[SLC_BENCH_LABEL_DENSITIES];
@@ -198,12 +198,12 @@ static int choose_targets(bench *b)
 static int choose(bench *b)
 {
     const slc_bench_label_options *options = b->options;
-    b->config = (slc_run_label_config){.connectivity = (uint32_t)options->connectivity,
-                                       .threads = (uint32_t)options->threads,
-                                       .seed = (uint32_t)options->seed,
-                                       .labels = !options->labels_off,
-                                       .repetitions = (uint32_t)options->repetitions,
-                                       .seconds = 15e-3};
+    b->config = (slc_bench_label_config){.connectivity = (uint32_t)options->connectivity,
+                                         .threads = (uint32_t)options->threads,
+                                         .seed = (uint32_t)options->seed,
+                                         .labels = !options->labels_off,
+                                         .repetitions = (uint32_t)options->repetitions,
+                                         .seconds = 15e-3};
     if (options->connectivity != 4 && options->connectivity != 8) {
         return slc_cli_wrong(COMMAND, "--connectivity takes 4 or 8, not '%llu'",
                              (unsigned long long)options->connectivity);
@@ -233,13 +233,13 @@ static int choose(bench *b)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
-static bool keep_row(void *context, const slc_run_label_row *row)
+static bool keep_row(void *context, const slc_bench_label_row *row)
 {
     bench *b = context;
     slc_bench_label_rows *kept = &b->rows;
     if (kept->n == kept->capacity) {
         const size_t capacity = kept->capacity > 0 ? 2 * kept->capacity : 1024;
-        slc_run_label_row *rows = realloc(kept->rows, capacity * sizeof *rows);
+        slc_bench_label_row *rows = realloc(kept->rows, capacity * sizeof *rows);
         if (rows == NULL) {
             kept->failed = true;
             return false;
@@ -256,7 +256,7 @@ static bool keep_row(void *context, const slc_run_label_row *row)
 
 static int by_speed(const void *a, const void *b)
 {
-    const slc_run_label_average *x = a, *y = b;
+    const slc_bench_label_average *x = a, *y = b;
     if (x->size != y->size) {
         return x->size < y->size ? -1 : 1;
     }
@@ -274,7 +274,7 @@ static slc_status write_files(const bench *b, slc_error *error)
         status = slc_bench_label_csv(b->options->csv, &b->config, &b->rows, error);
     }
     if (status == SLC_OK && b->options->svg != NULL) {
-        status = slc_run_label_svg(b->options->svg, b->rows.rows, b->rows.n, error);
+        status = slc_bench_label_svg(b->options->svg, b->rows.rows, b->rows.n, error);
     }
     return status;
 }
@@ -287,7 +287,7 @@ static bool tell(bench *b)
         slc_cli_say("bench label", "no memory for the averages");
         return false;
     }
-    rows->n_averages = slc_run_label_averages(rows->rows, rows->n, rows->averages, rows->n);
+    rows->n_averages = slc_bench_label_averages(rows->rows, rows->n, rows->averages, rows->n);
     qsort(rows->averages, rows->n_averages, sizeof *rows->averages, by_speed);
     if (b->options->json) {
         return slc_bench_label_print_json(&b->config, rows);
@@ -304,7 +304,7 @@ static bool measure(bench *b)
     }
     slc_cli_progress_begin(&b->progress, "bench label", b->options->quiet);
     b->progress.unit = "measurements";
-    slc_status status = slc_run_label_bench(&b->config, keep_row, b, &error);
+    slc_status status = slc_bench_label_bench(&b->config, keep_row, b, &error);
     slc_cli_progress_end(&b->progress);
     if (b->rows.failed) {
         status = slc_fail(&error, SLC_ERR_MEMORY, "no memory for the measurements");

@@ -9,6 +9,8 @@
 #ifndef SLUICE_CMD_BENCH_LABEL_H
 #define SLUICE_CMD_BENCH_LABEL_H
 
+#include "bench/bench_gpu.h"
+#include "bench/bench_label.h"
 #include "cli_options.h"
 #include "cli_talk.h"
 
@@ -27,35 +29,35 @@ typedef struct slc_bench_label_options {
 /* ---- on a processor ---------------------------------------------------------------------------- */
 
 typedef struct slc_bench_label_rows {
-    slc_run_label_row *rows;
+    slc_bench_label_row *rows;
     size_t n, capacity;
     bool failed; /* no memory for a row */
-    slc_run_label_average *averages;
+    slc_bench_label_average *averages;
     size_t n_averages;
 } slc_bench_label_rows;
 
-void slc_bench_label_print(const slc_run_label_config *config, const slc_bench_label_rows *rows);
-bool slc_bench_label_print_json(const slc_run_label_config *config, const slc_bench_label_rows *rows);
-slc_status slc_bench_label_csv(const char *path, const slc_run_label_config *config,
+void slc_bench_label_print(const slc_bench_label_config *config, const slc_bench_label_rows *rows);
+bool slc_bench_label_print_json(const slc_bench_label_config *config, const slc_bench_label_rows *rows);
+slc_status slc_bench_label_csv(const char *path, const slc_bench_label_config *config,
                                const slc_bench_label_rows *rows, slc_error *error);
 
 /* ---- on a GPU ---------------------------------------------------------------------------------- */
 
 /* The lists of a configuration, and what was measured by them. */
 typedef struct slc_bench_label_gpu {
-    slc_run_label_cuda_config config;
+    slc_bench_label_cuda_config config;
     size_t sizes[SLC_BENCH_LABEL_LIST];
     uint32_t granularities[SLC_BENCH_LABEL_LIST];
     double densities[SLC_BENCH_LABEL_DENSITIES];
     size_t algorithms[SLC_BENCH_LABEL_ALGORITHMS];
     slc_cuda_device device;
     bool has_speed;
-    slc_run_gpu_speed speed;
-    slc_run_label_cuda_row *rows;
+    slc_bench_gpu_speed speed;
+    slc_bench_label_cuda_row *rows;
     size_t n, capacity;
-    slc_run_label_cuda_average *averages;
+    slc_bench_label_cuda_average *averages;
     size_t n_averages;
-    slc_run_label_cuda_streams_row streams[512];
+    slc_bench_label_cuda_streams_row streams[512];
     size_t n_streams;
     slc_cli_progress progress;
     bool failed; /* no memory for a row */

@@ -22,7 +22,7 @@ static const char *or_default(const char *text, const char *otherwise)
 static int choose_lists(const slc_cli_command *command, const slc_bench_label_options *options,
                         slc_bench_label_gpu *b)
 {
-    slc_run_label_cuda_config *config = &b->config;
+    slc_bench_label_cuda_config *config = &b->config;
     uint32_t numbers[SLC_BENCH_LABEL_LIST];
     int status = slc_label_whole_numbers(command, "sizes", or_default(options->sizes, "8192"), numbers,
                                          SLC_BENCH_LABEL_LIST, &config->n_sizes);
@@ -57,14 +57,14 @@ int slc_bench_label_gpu_choose(const slc_cli_command *command, const slc_bench_l
 {
     slc_error error;
     uint32_t number;
-    b->config = (slc_run_label_cuda_config){.device = options->device,
-                                            .connectivity = (uint32_t)options->connectivity,
-                                            .seed = (uint32_t)options->seed,
-                                            .labels = !options->labels_off,
-                                            .raw = options->raw,
-                                            .repetitions = (uint32_t)options->repetitions,
-                                            .seconds = 50e-3,
-                                            .flush_bytes = options->warm ? 0 : cold_bytes};
+    b->config = (slc_bench_label_cuda_config){.device = options->device,
+                                              .connectivity = (uint32_t)options->connectivity,
+                                              .seed = (uint32_t)options->seed,
+                                              .labels = !options->labels_off,
+                                              .raw = options->raw,
+                                              .repetitions = (uint32_t)options->repetitions,
+                                              .seconds = 50e-3,
+                                              .flush_bytes = options->warm ? 0 : cold_bytes};
     if (options->connectivity != 4 && options->connectivity != 8) {
         return slc_cli_wrong(command, "--connectivity takes 4 or 8, not '%llu'",
                              (unsigned long long)options->connectivity);
@@ -105,12 +105,12 @@ static int check(const slc_cli_command *command, const slc_bench_label_options *
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
-static bool keep_row(void *context, const slc_run_label_cuda_row *row)
+static bool keep_row(void *context, const slc_bench_label_cuda_row *row)
 {
     slc_bench_label_gpu *b = context;
     if (b->n == b->capacity) {
         const size_t capacity = b->capacity > 0 ? 2 * b->capacity : 1024;
-        slc_run_label_cuda_row *rows = realloc(b->rows, capacity * sizeof *rows);
+        slc_bench_label_cuda_row *rows = realloc(b->rows, capacity * sizeof *rows);
         if (rows == NULL) {
             b->failed = true;
             return false;
@@ -119,7 +119,7 @@ static bool keep_row(void *context, const slc_run_label_cuda_row *row)
         b->capacity = capacity;
     }
     b->rows[b->n++] = *row;
-    const slc_run_label_cuda_config *config = &b->config;
+    const slc_bench_label_cuda_config *config = &b->config;
     size_t able = 0;
     for (size_t i = 0; i < config->n_algorithms; i++) {
         able += (!config->labels || slc_image_cuda_algorithm_labels(config->algorithms[i])) &&
@@ -131,7 +131,7 @@ static bool keep_row(void *context, const slc_run_label_cuda_row *row)
 }
 
 /* One that has no more place is one of more lists than anybody asks for; it is told. */
-static bool keep_streams(void *context, const slc_run_label_cuda_streams_row *row)
+static bool keep_streams(void *context, const slc_bench_label_cuda_streams_row *row)
 {
     slc_bench_label_gpu *b = context;
     if (b->n_streams == sizeof b->streams / sizeof *b->streams) {
@@ -159,7 +159,7 @@ bool slc_bench_label_gpu_measure(const slc_cli_command *command, slc_bench_label
     slc_error error;
     slc_cli_progress_begin(&b->progress, command->name, quiet);
     b->progress.unit = "measurements";
-    slc_status status = slc_run_label_cuda_bench(&b->config, keep_row, b, &error);
+    slc_status status = slc_bench_label_cuda_bench(&b->config, keep_row, b, &error);
     slc_cli_progress_end(&b->progress);
     if (status == SLC_OK && b->n == 0) {
         status = slc_fail(&error, SLC_ERR_UNSUPPORTED, "no algorithm can make this of any of these images");
@@ -169,7 +169,7 @@ bool slc_bench_label_gpu_measure(const slc_cli_command *command, slc_bench_label
 
 static int by_speed(const void *a, const void *b)
 {
-    const slc_run_label_cuda_average *x = a, *y = b;
+    const slc_bench_label_cuda_average *x = a, *y = b;
     const double left = x->seconds / x->pixels, right = y->seconds / y->pixels;
     return (left > right) - (left < right);
 }
@@ -180,11 +180,12 @@ static bool measure(const slc_cli_command *command, const slc_bench_label_option
     slc_error error;
     slc_status status = SLC_OK;
     if (options->bound) {
-        status = slc_run_gpu_speed_of(options->device, 11, &b->speed, &error);
+        status = slc_bench_gpu_speed_of(options->device, 11, &b->speed, &error);
         b->has_speed = status == SLC_OK;
     }
     if (status == SLC_OK && options->streams > 0) {
-        status = slc_run_label_cuda_streams(&b->config, (uint32_t)options->streams, keep_streams, b, &error);
+        status = slc_bench_label_cuda_streams(&b->config, (uint32_t)options->streams, keep_streams, b,
+                                              &error);
     }
     if (!complain(command, b, status, &error)) {
         return false;
@@ -200,7 +201,7 @@ static bool measure(const slc_cli_command *command, const slc_bench_label_option
         slc_cli_say(command->name, "no memory for the averages");
         return false;
     }
-    b->n_averages = slc_run_label_cuda_averages(b->rows, b->n, b->averages, b->n);
+    b->n_averages = slc_bench_label_cuda_averages(b->rows, b->n, b->averages, b->n);
     qsort(b->averages, b->n_averages, sizeof *b->averages, by_speed);
     return true;
 }
@@ -214,7 +215,7 @@ static bool tell(const slc_cli_command *command, const slc_bench_label_options *
         status = slc_bench_label_cuda_csv(options->csv, b, &error);
     }
     if (status == SLC_OK && options->svg != NULL) {
-        status = slc_run_label_cuda_svg(options->svg, b->rows, b->n, &error);
+        status = slc_bench_label_cuda_svg(options->svg, b->rows, b->n, &error);
     }
     if (status != SLC_OK) {
         slc_cli_say(command->name, "%s", error.text);

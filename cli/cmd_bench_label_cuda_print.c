@@ -6,12 +6,12 @@
 #include <jansson.h>
 #include <string.h>
 
-static double pixels_of(const slc_run_label_cuda_row *row)
+static double pixels_of(const slc_bench_label_cuda_row *row)
 {
     return (double)row->size * (double)row->size;
 }
 
-static double gigapixels(const slc_run_label_cuda_average *a)
+static double gigapixels(const slc_bench_label_cuda_average *a)
 {
     return 1e-9 * a->pixels / a->seconds;
 }
@@ -19,10 +19,10 @@ static double gigapixels(const slc_run_label_cuda_average *a)
 /* What part of the time the memory needs in any case; 0 where that was not measured. */
 static double of_bound(const slc_bench_label_gpu *b, double pixels, double seconds)
 {
-    return b->has_speed ? slc_run_gpu_label_bound(&b->speed, pixels, b->config.labels) / seconds : 0;
+    return b->has_speed ? slc_bench_gpu_label_bound(&b->speed, pixels, b->config.labels) / seconds : 0;
 }
 
-static const char *what_is_made(const slc_run_label_cuda_config *config)
+static const char *what_is_made(const slc_bench_label_cuda_config *config)
 {
     return !config->labels         ? "features without label images"
            : config->features != 0 ? "labels and features"
@@ -33,7 +33,7 @@ static const char *what_is_made(const slc_run_label_cuda_config *config)
 
 static void print_head(const slc_bench_label_gpu *b)
 {
-    const slc_run_label_cuda_config *config = &b->config;
+    const slc_bench_label_cuda_config *config = &b->config;
     (void)printf("%s, %" PRIu32 " multiprocessors: %s%s, %" PRIu32 "-connected", b->device.name,
                  b->device.multiprocessors, config->raw ? "raw " : "", what_is_made(config),
                  config->connectivity);
@@ -43,18 +43,18 @@ static void print_head(const slc_bench_label_gpu *b)
         (void)printf(", host to host\n");
     }
     if (b->has_speed) {
-        const slc_run_gpu_speed *speed = &b->speed;
+        const slc_bench_gpu_speed *speed = &b->speed;
         (void)printf("memory, measured here: read %.0f GB/s, write %.0f, copy %.0f (both counted); a kernel "
                      "that reads a byte\nof each pixel and writes four: %.0f Gpixel/s\n",
                      1e-9 * speed->read, 1e-9 * speed->write, 1e-9 * speed->copy, 1e-9 * speed->widen);
     }
 }
 
-static const slc_run_label_cuda_average *find(const slc_bench_label_gpu *b, size_t size, size_t algorithm,
-                                              uint32_t granularity)
+static const slc_bench_label_cuda_average *find(const slc_bench_label_gpu *b, size_t size, size_t algorithm,
+                                                uint32_t granularity)
 {
     for (size_t i = 0; i < b->n_averages; i++) {
-        const slc_run_label_cuda_average *a = &b->averages[i];
+        const slc_bench_label_cuda_average *a = &b->averages[i];
         if (a->size == size && a->algorithm == algorithm && a->granularity == granularity) {
             return a;
         }
@@ -67,7 +67,7 @@ static double full_gigapixels(const slc_bench_label_gpu *b, size_t size, size_t 
 {
     double seconds = 0, count = 0;
     for (size_t i = 0; i < b->n_averages; i++) {
-        const slc_run_label_cuda_average *a = &b->averages[i];
+        const slc_bench_label_cuda_average *a = &b->averages[i];
         if (a->size == size && a->algorithm == algorithm && a->full_seconds > 0) {
             seconds += a->full_seconds;
             count += 1;
@@ -87,7 +87,7 @@ static void print_number(bool there, double number)
 
 static void print_columns(const slc_bench_label_gpu *b)
 {
-    const slc_run_label_cuda_config *config = &b->config;
+    const slc_bench_label_cuda_config *config = &b->config;
     (void)printf("%6s  %-16s", "size", "algorithm");
     for (size_t g = 0; g < config->n_granularities; g++) {
         char name[16];
@@ -108,7 +108,7 @@ static uint32_t launches_of(const slc_bench_label_gpu *b, size_t size, size_t al
 {
     uint32_t most = 0;
     for (size_t i = 0; i < b->n; i++) {
-        const slc_run_label_cuda_row *row = &b->rows[i];
+        const slc_bench_label_cuda_row *row = &b->rows[i];
         if (row->size == size && row->algorithm == algorithm && row->launches > most) {
             most = row->launches;
         }
@@ -118,16 +118,16 @@ static uint32_t launches_of(const slc_bench_label_gpu *b, size_t size, size_t al
 
 static void print_algorithm(const slc_bench_label_gpu *b, size_t size, size_t algorithm)
 {
-    const slc_run_label_cuda_config *config = &b->config;
+    const slc_bench_label_cuda_config *config = &b->config;
     const double full = full_gigapixels(b, size, algorithm);
     (void)printf("%6zu  %-16s", size, slc_image_cuda_algorithm_name(algorithm));
     for (size_t g = 0; g < config->n_granularities; g++) {
-        const slc_run_label_cuda_average *a = find(b, size, algorithm, config->granularities[g]);
+        const slc_bench_label_cuda_average *a = find(b, size, algorithm, config->granularities[g]);
         print_number(a != NULL, a != NULL ? gigapixels(a) : 0);
     }
     print_number(full > 0, full);
     for (size_t g = 0; g < config->n_granularities; g++) {
-        const slc_run_label_cuda_average *a = find(b, size, algorithm, config->granularities[g]);
+        const slc_bench_label_cuda_average *a = find(b, size, algorithm, config->granularities[g]);
         if (a != NULL) {
             (void)printf("%8.0f at %3.0f", 100 * a->seconds / a->pixels / a->worst_seconds,
                          100 * a->worst_density);
@@ -136,7 +136,7 @@ static void print_algorithm(const slc_bench_label_gpu *b, size_t size, size_t al
         }
     }
     for (size_t g = 0; g < config->n_granularities && b->has_speed; g++) {
-        const slc_run_label_cuda_average *a = find(b, size, algorithm, config->granularities[g]);
+        const slc_bench_label_cuda_average *a = find(b, size, algorithm, config->granularities[g]);
         print_number(a != NULL, a != NULL ? 100 * of_bound(b, a->pixels, a->seconds) : 0);
     }
     (void)printf("%10" PRIu32 "\n", launches_of(b, size, algorithm));
@@ -146,7 +146,7 @@ static void print_algorithm(const slc_bench_label_gpu *b, size_t size, size_t al
 static void print_size(const slc_bench_label_gpu *b, size_t size)
 {
     for (size_t i = 0; i < b->n_averages; i++) {
-        const slc_run_label_cuda_average *a = &b->averages[i];
+        const slc_bench_label_cuda_average *a = &b->averages[i];
         bool first = a->size == size && a->granularity == b->config.granularities[0];
         for (size_t k = 0; k < i && first; k++) {
             first = b->averages[k].size != size || b->averages[k].algorithm != a->algorithm ||
@@ -163,7 +163,7 @@ static void print_streams(const slc_bench_label_gpu *b)
     (void)printf("%6s %4s  %-16s%8s%8s%12s%12s%10s\n", "size", "g", "algorithm", "streams", "images",
                  "ms/image", "Gpixel/s", "% bound");
     for (size_t i = 0; i < b->n_streams; i++) {
-        const slc_run_label_cuda_streams_row *row = &b->streams[i];
+        const slc_bench_label_cuda_streams_row *row = &b->streams[i];
         const double pixels = (double)row->size * (double)row->size * row->images;
         (void)printf("%6zu %4" PRIu32 "  %-16s%8" PRIu32 "%8" PRIu32 "%12.3f%12.4g%10.3g\n", row->size,
                      row->granularity, slc_image_cuda_algorithm_name(row->algorithm), row->streams,
@@ -203,7 +203,7 @@ static void csv_rows(FILE *out, const slc_bench_label_gpu *b)
                   "size,granularity,density_percent,algorithm,device,connectivity,labels,features,raw,cold,"
                   "components,launches,repetitions,minimum_s,median_s,gigapixels_per_s,of_bound\n");
     for (size_t i = 0; i < b->n; i++) {
-        const slc_run_label_cuda_row *row = &b->rows[i];
+        const slc_bench_label_cuda_row *row = &b->rows[i];
         (void)fprintf(out,
                       "%zu,%" PRIu32 ",%.10g,%s,\"%s\",%" PRIu32 ",%d,%" PRIu32 ",%d,%d,%" PRIu32 ",%" PRIu32
                       ",%" PRIu32 ",%.6g,%.6g,%.6g,",
@@ -224,7 +224,7 @@ static void csv_streams(FILE *out, const slc_bench_label_gpu *b)
     (void)fprintf(out, "size,granularity,algorithm,device,connectivity,labels,features,streams,images,"
                        "components,seconds,gigapixels_per_s,of_bound\n");
     for (size_t i = 0; i < b->n_streams; i++) {
-        const slc_run_label_cuda_streams_row *row = &b->streams[i];
+        const slc_bench_label_cuda_streams_row *row = &b->streams[i];
         const double pixels = (double)row->size * (double)row->size * row->images;
         (void)fprintf(out,
                       "%zu,%" PRIu32 ",%s,\"%s\",%" PRIu32 ",%d,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64
@@ -253,7 +253,7 @@ slc_status slc_bench_label_cuda_csv(const char *path, const slc_bench_label_gpu 
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
-static json_t *row_object(const slc_bench_label_gpu *b, const slc_run_label_cuda_row *row)
+static json_t *row_object(const slc_bench_label_gpu *b, const slc_bench_label_cuda_row *row)
 {
     json_t *object = json_pack("{s:I, s:I, s:f, s:s, s:I, s:I, s:I, s:f, s:f}", "size", (json_int_t)row->size,
                                "granularity", (json_int_t)row->granularity, "density_percent",
@@ -267,7 +267,7 @@ static json_t *row_object(const slc_bench_label_gpu *b, const slc_run_label_cuda
     return object;
 }
 
-static json_t *average_object(const slc_bench_label_gpu *b, const slc_run_label_cuda_average *a)
+static json_t *average_object(const slc_bench_label_gpu *b, const slc_bench_label_cuda_average *a)
 {
     json_t *object = json_pack(
         "{s:I, s:I, s:s, s:f, s:f, s:f, s:f}", "size", (json_int_t)a->size, "granularity",
@@ -284,7 +284,7 @@ static json_t *average_object(const slc_bench_label_gpu *b, const slc_run_label_
     return object;
 }
 
-static json_t *streams_object(const slc_run_label_cuda_streams_row *row)
+static json_t *streams_object(const slc_bench_label_cuda_streams_row *row)
 {
     const double pixels = (double)row->size * (double)row->size * row->images;
     return json_pack("{s:I, s:I, s:s, s:I, s:I, s:I, s:f, s:f, s:f}", "size", (json_int_t)row->size,
@@ -295,7 +295,7 @@ static json_t *streams_object(const slc_run_label_cuda_streams_row *row)
                      row->bound_seconds / row->seconds);
 }
 
-static json_t *speed_object(const slc_run_gpu_speed *speed)
+static json_t *speed_object(const slc_bench_gpu_speed *speed)
 {
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "read_bytes_per_s", speed->read, "write_bytes_per_s",
                      speed->write, "copy_bytes_per_s", speed->copy, "widen_pixels_per_s", speed->widen,
@@ -320,7 +320,7 @@ static bool fill_lists(const slc_bench_label_gpu *b, json_t *averages, json_t *m
 
 bool slc_bench_label_cuda_print_json(const slc_bench_label_gpu *b)
 {
-    const slc_run_label_cuda_config *config = &b->config;
+    const slc_bench_label_cuda_config *config = &b->config;
     json_t *averages = json_array(), *measurements = json_array(), *streams = json_array();
     if (!fill_lists(b, averages, measurements, streams)) {
         json_decref(averages);

@@ -11,7 +11,7 @@ static const char *target_of(size_t algorithm, slc_simd_target target)
     return slc_image_algorithm_simd(algorithm) ? slc_simd_name(target) : "-";
 }
 
-static double gigapixels(const slc_run_label_average *a, bool by_median)
+static double gigapixels(const slc_bench_label_average *a, bool by_median)
 {
     return 1e-9 * a->pixels / (by_median ? a->median_seconds : a->seconds);
 }
@@ -38,7 +38,7 @@ static const struct thesis_row {
 };
 
 /* 0 where the thesis has no such figure. */
-static double thesis_cycles(const slc_run_label_config *config, const slc_run_label_average *a)
+static double thesis_cycles(const slc_bench_label_config *config, const slc_bench_label_average *a)
 {
     const bool same = config->connectivity == 8 && config->threads == 1 && config->labels &&
                       config->features == 0 && a->size == 2048;
@@ -52,7 +52,7 @@ static double thesis_cycles(const slc_run_label_config *config, const slc_run_la
     return 0;
 }
 
-static void print_average(const slc_run_label_config *config, const slc_run_label_average *a)
+static void print_average(const slc_bench_label_config *config, const slc_bench_label_average *a)
 {
     const double mean = a->cycles / a->pixels, published = thesis_cycles(config, a);
     char other[16] = "";
@@ -65,7 +65,7 @@ static void print_average(const slc_run_label_config *config, const slc_run_labe
                  100 * mean / a->worst_cycles, other);
 }
 
-void slc_bench_label_print(const slc_run_label_config *config, const slc_bench_label_rows *rows)
+void slc_bench_label_print(const slc_bench_label_config *config, const slc_bench_label_rows *rows)
 {
     (void)printf("%6s %4s  %-16s %-12s %9s %9s %9s %9s %6s %8s %8s\n", "size", "g", "algorithm", "target",
                  "cycles/px", "Gpixel/s", "median", "worst", "at %", "% mean", "thesis");
@@ -80,7 +80,7 @@ void slc_bench_label_print(const slc_run_label_config *config, const slc_bench_l
 
 /* ---- files ------------------------------------------------------------------------------------- */
 
-slc_status slc_bench_label_csv(const char *path, const slc_run_label_config *config,
+slc_status slc_bench_label_csv(const char *path, const slc_bench_label_config *config,
                                const slc_bench_label_rows *rows, slc_error *error)
 {
     slc_io_text_writer *writer = NULL;
@@ -92,7 +92,7 @@ slc_status slc_bench_label_csv(const char *path, const slc_run_label_config *con
     (void)fprintf(out, "size,granularity,density_percent,algorithm,target,connectivity,threads,components,"
                        "repetitions,minimum_s,median_s,core_hz,cycles_per_pixel,gigapixels_per_s\n");
     for (size_t i = 0; i < rows->n; i++) {
-        const slc_run_label_row *row = &rows->rows[i];
+        const slc_bench_label_row *row = &rows->rows[i];
         const double pixels = (double)row->size * (double)row->size;
         (void)fprintf(out,
                       "%zu,%" PRIu32 ",%.10g,%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32
@@ -106,7 +106,7 @@ slc_status slc_bench_label_csv(const char *path, const slc_run_label_config *con
     return slc_io_text_finish(writer, error);
 }
 
-static json_t *row_object(const slc_run_label_row *row)
+static json_t *row_object(const slc_bench_label_row *row)
 {
     const double pixels = (double)row->size * (double)row->size;
     return json_pack("{s:I, s:I, s:f, s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:f}", "size", (json_int_t)row->size,
@@ -118,7 +118,7 @@ static json_t *row_object(const slc_run_label_row *row)
                      row->minimum_s * row->hertz / pixels);
 }
 
-static json_t *average_object(const slc_run_label_average *a)
+static json_t *average_object(const slc_bench_label_average *a)
 {
     return json_pack("{s:I, s:I, s:s, s:s, s:f, s:f, s:f, s:f, s:f}", "size", (json_int_t)a->size,
                      "granularity", (json_int_t)a->granularity, "algorithm",
@@ -128,7 +128,7 @@ static json_t *average_object(const slc_run_label_average *a)
                      a->worst_cycles, "worst_density_percent", 100 * a->worst_density);
 }
 
-bool slc_bench_label_print_json(const slc_run_label_config *config, const slc_bench_label_rows *rows)
+bool slc_bench_label_print_json(const slc_bench_label_config *config, const slc_bench_label_rows *rows)
 {
     json_t *averages = json_array(), *measurements = json_array();
     int wrong = averages == NULL || measurements == NULL;

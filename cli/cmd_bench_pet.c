@@ -2,6 +2,7 @@
  *
  * `sluice bench pet`: measures the PET chain from frames in memory to pairs, for scanners, rates and threads.
  */
+#include "bench/bench_pet.h"
 #include "cli_options.h"
 #include "cli_talk.h"
 #include "cli_words.h"
@@ -100,8 +101,8 @@ static const slc_cli_option table[] = {
 
 static void defaults(void *options)
 {
-    slc_run_bench_pet_config config;
-    slc_run_bench_pet_config_default(&config);
+    slc_bench_pet_config config;
+    slc_bench_pet_config_default(&config);
     *(bench_options *)options = (bench_options){.scanner = "mouse20,explorer",
                                                 .rate = "20,200",
                                                 .threads = "1",
@@ -151,7 +152,7 @@ static int read_lists(job *j)
     return SLC_CLI_GO_ON;
 }
 
-static void print_head(const slc_run_bench_pet_config *config, const slc_run_bench_pet_result *result)
+static void print_head(const slc_bench_pet_config *config, const slc_bench_pet_result *result)
 {
     if (config->device != NULL) {
         (void)printf(
@@ -170,12 +171,12 @@ static void print_head(const slc_run_bench_pet_config *config, const slc_run_ben
         result->bytes_per_second * 1e-9);
 }
 
-static void print_table(const slc_run_bench_pet_config *config, const slc_run_bench_pet_result *result)
+static void print_table(const slc_bench_pet_config *config, const slc_bench_pet_result *result)
 {
     print_head(config, result);
     (void)printf("%-44s%12s%12s%12s%12s\n", "", "pairs", "ns/single", "Msingles/s", "of bound");
     for (uint32_t i = 0; i < result->n_rows; i++) {
-        const slc_run_bench_pet_row *row = &result->row[i];
+        const slc_bench_pet_row *row = &result->row[i];
         const double singles = (double)row->singles;
         (void)printf("%-44s%12llu%12.2f%12.1f%10.1f %%\n", row->name, (unsigned long long)row->pairs,
                      row->seconds * 1e9 / singles, singles / row->seconds * 1e-6,
@@ -184,12 +185,11 @@ static void print_table(const slc_run_bench_pet_config *config, const slc_run_be
     (void)printf("\n");
 }
 
-static bool add_json(json_t *rows, const slc_run_bench_pet_config *config,
-                     const slc_run_bench_pet_result *result)
+static bool add_json(json_t *rows, const slc_bench_pet_config *config, const slc_bench_pet_result *result)
 {
     bool good = true;
     for (uint32_t i = 0; i < result->n_rows; i++) {
-        const slc_run_bench_pet_row *row = &result->row[i];
+        const slc_bench_pet_row *row = &result->row[i];
         json_t *one = json_pack(
             "{s:s, s:f, s:I, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:s, s:f, s:I}", "scanner",
             config->scanner, "singles_hz", config->singles_hz, "threads", (json_int_t)config->threads, "name",
@@ -203,10 +203,10 @@ static bool add_json(json_t *rows, const slc_run_bench_pet_config *config,
     return good;
 }
 
-static void add_csv(FILE *out, const slc_run_bench_pet_config *config, const slc_run_bench_pet_result *result)
+static void add_csv(FILE *out, const slc_bench_pet_config *config, const slc_bench_pet_result *result)
 {
     for (uint32_t i = 0; i < result->n_rows; i++) {
-        const slc_run_bench_pet_row *row = &result->row[i];
+        const slc_bench_pet_row *row = &result->row[i];
         (void)fprintf(out, "%s,%.9g,%u,\"%s\",%llu,%llu,%.9g,%.9g,%.9g,%.9g\n", config->scanner,
                       config->singles_hz, config->threads, row->name, (unsigned long long)row->singles,
                       (unsigned long long)row->pairs, row->seconds, row->least_seconds, row->bytes,
@@ -214,10 +214,10 @@ static void add_csv(FILE *out, const slc_run_bench_pet_config *config, const slc
     }
 }
 
-static slc_status measure(job *j, const slc_run_bench_pet_config *config, slc_error *error)
+static slc_status measure(job *j, const slc_bench_pet_config *config, slc_error *error)
 {
-    slc_run_bench_pet_result result;
-    slc_status status = slc_run_bench_pet(config, &result, error);
+    slc_bench_pet_result result;
+    slc_status status = slc_bench_pet(config, &result, error);
     if (status != SLC_OK) {
         return status;
     }
@@ -244,7 +244,7 @@ static slc_status measure_all(job *j, slc_error *error)
     slc_status status = SLC_OK;
     for (size_t i = 0; i < n && status == SLC_OK; i++) {
         const uint32_t threads = j->threads[i % j->n_threads];
-        const slc_run_bench_pet_config config = {
+        const slc_bench_pet_config config = {
             .scanner = j->scanner[i / j->n_threads / j->n_rates],
             .singles_hz = j->rate[i / j->n_threads % j->n_rates] * 1e6,
             .frames = o->frames,

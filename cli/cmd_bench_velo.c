@@ -106,11 +106,11 @@ enum { MOST = 256 };
 
 typedef struct bench {
     const bench_options *options;
-    slc_run_velo_config config;
-    bool wanted[SLC_RUN_VELO_WHATS], memory;
+    slc_bench_velo_config config;
+    bool wanted[SLC_BENCH_VELO_WHATS], memory;
     uint32_t threads[MOST], candidates[MOST];
     slc_velo_geometry geometry;
-    slc_run_velo_events *events;
+    slc_bench_velo_events *events;
     slc_bench_velo_rows rows;
     slc_cli_progress progress;
 } bench;
@@ -126,11 +126,11 @@ static int choose_what(bench *b)
             continue;
         }
         int what = 0;
-        while (what < SLC_RUN_VELO_WHATS &&
-               strcmp(slc_run_velo_what_name((slc_run_velo_what)what), word) != 0) {
+        while (what < SLC_BENCH_VELO_WHATS &&
+               strcmp(slc_bench_velo_what_name((slc_bench_velo_what)what), word) != 0) {
             what++;
         }
-        if (what == SLC_RUN_VELO_WHATS) {
+        if (what == SLC_BENCH_VELO_WHATS) {
             return slc_cli_wrong(
                 COMMAND,
                 "--what takes threads, targets, candidates, algorithms, stages, scaling and memory "
@@ -189,11 +189,11 @@ static int choose_binding(bench *b)
 static int check_inputs(const bench *b, int n_inputs, char **inputs)
 {
     bool others = false;
-    for (int what = 0; what < SLC_RUN_VELO_SCALING; what++) {
+    for (int what = 0; what < SLC_BENCH_VELO_SCALING; what++) {
         others = others || b->wanted[what];
     }
     for (int i = 0; i < n_inputs; i++) {
-        if (strcmp(inputs[i], "-") == 0 && others && b->wanted[SLC_RUN_VELO_SCALING]) {
+        if (strcmp(inputs[i], "-") == 0 && others && b->wanted[SLC_BENCH_VELO_SCALING]) {
             return slc_cli_wrong(COMMAND, "scaling beside others reads the inputs twice, which '-' cannot");
         }
     }
@@ -222,13 +222,13 @@ static int choose(bench *b, int n_inputs, char **inputs)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
-static bool keep_row(void *context, const slc_run_velo_row *row)
+static bool keep_row(void *context, const slc_bench_velo_row *row)
 {
     bench *b = context;
     slc_bench_velo_rows *kept = &b->rows;
     if (kept->n == kept->capacity) {
         const size_t capacity = kept->capacity > 0 ? 2 * kept->capacity : 256;
-        slc_run_velo_row *rows = realloc(kept->rows, capacity * sizeof *rows);
+        slc_bench_velo_row *rows = realloc(kept->rows, capacity * sizeof *rows);
         if (rows == NULL) {
             kept->failed = true;
             return false;
@@ -244,10 +244,10 @@ static bool keep_row(void *context, const slc_run_velo_row *row)
 /* Events of a kind of measurement: scaling takes each by itself. */
 static slc_status read_events(bench *b, bool alone, char **inputs, int n_inputs, slc_error *error)
 {
-    slc_run_velo_events_close(b->events);
+    slc_bench_velo_events_close(b->events);
     b->events = NULL;
-    return slc_run_velo_events_read(inputs, (size_t)n_inputs, b->options->events,
-                                    alone ? 1 : (uint32_t)b->options->batch, &b->events, error);
+    return slc_bench_velo_events_read(inputs, (size_t)n_inputs, b->options->events,
+                                      alone ? 1 : (uint32_t)b->options->batch, &b->events, error);
 }
 
 static slc_status measure(bench *b, char **inputs, int n_inputs, slc_error *error)
@@ -257,8 +257,8 @@ static slc_status measure(bench *b, char **inputs, int n_inputs, slc_error *erro
         status = slc_io_read_velo_geometry(b->options->geometry, &b->geometry, error);
         b->config.geometry = &b->geometry;
     }
-    for (int what = 0; what < SLC_RUN_VELO_WHATS && status == SLC_OK; what++) {
-        const bool alone = what == SLC_RUN_VELO_SCALING;
+    for (int what = 0; what < SLC_BENCH_VELO_WHATS && status == SLC_OK; what++) {
+        const bool alone = what == SLC_BENCH_VELO_SCALING;
         if (!b->wanted[what]) {
             continue;
         }
@@ -266,8 +266,8 @@ static slc_status measure(bench *b, char **inputs, int n_inputs, slc_error *erro
             status = read_events(b, alone, inputs, n_inputs, error);
         }
         if (status == SLC_OK) {
-            status = slc_run_velo_bench(&b->config, (slc_run_velo_what)what, b->events, keep_row,
-                                        slc_cli_stop, b, error);
+            status = slc_bench_velo_bench(&b->config, (slc_bench_velo_what)what, b->events, keep_row,
+                                          slc_cli_stop, b, error);
         }
     }
     return b->rows.failed ? slc_fail(error, SLC_ERR_MEMORY, "no memory for the measurements") : status;
@@ -280,7 +280,7 @@ static slc_status measure_memory(bench *b, char **inputs, int n_inputs, slc_erro
     if (b->memory && b->events == NULL) {
         status = read_events(b, false, inputs, n_inputs, error);
     }
-    return b->memory && status == SLC_OK ? slc_bench_velo_memory(&b->config, b->events, error) : status;
+    return b->memory && status == SLC_OK ? slc_cmd_bench_velo_memory(&b->config, b->events, error) : status;
 }
 
 /* Faults in the data change what is measured. */
@@ -307,7 +307,7 @@ static bool bench_all(bench *b, char **inputs, int n_inputs)
         status = slc_bench_velo_csv(options->csv, &b->rows, &error);
     }
     if (status == SLC_OK && options->svg != NULL) {
-        status = slc_run_velo_svg(options->svg, b->rows.rows, b->rows.n, &error);
+        status = slc_bench_velo_svg(options->svg, b->rows.rows, b->rows.n, &error);
     }
     if (status == SLC_OK) {
         tell_faults(b);
@@ -339,7 +339,7 @@ static int run(int argc, char **argv)
         slc_cli_catch_signals();
         status = bench_all(b, argv + first, argc - first) ? SLC_CLI_DONE : SLC_CLI_FAILED;
     }
-    slc_run_velo_events_close(b->events);
+    slc_bench_velo_events_close(b->events);
     free(b->rows.rows);
     free(b);
     return status;

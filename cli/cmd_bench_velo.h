@@ -5,10 +5,12 @@
 #ifndef SLUICE_CMD_BENCH_VELO_H
 #define SLUICE_CMD_BENCH_VELO_H
 
+#include "bench/bench_velo.h"
+
 #include <sluice/sluice.h>
 
 typedef struct slc_bench_velo_rows {
-    slc_run_velo_row *rows;
+    slc_bench_velo_row *rows;
     size_t n, capacity;
     bool failed; /* no memory for more */
     uint32_t repetitions;
@@ -18,7 +20,7 @@ void slc_bench_velo_print(const slc_bench_velo_rows *rows);
 slc_status slc_bench_velo_csv(const char *path, const slc_bench_velo_rows *rows, slc_error *error);
 
 /* Measures the memory of each event and prints it as it goes. */
-slc_status slc_bench_velo_memory(const slc_run_velo_config *config, const slc_run_velo_events *events,
-                                 slc_error *error);
+slc_status slc_cmd_bench_velo_memory(const slc_bench_velo_config *config, const slc_bench_velo_events *events,
+                                     slc_error *error);
 
 #endif

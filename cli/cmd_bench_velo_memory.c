@@ -3,6 +3,7 @@
  * `sluice bench velo --what memory`: what each event takes of memory, beside the cache of the core.
  */
 #define _GNU_SOURCE /* _SC_LEVEL2_CACHE_SIZE */
+#include "bench/bench_velo.h"
 #include "cmd_bench_velo.h"
 
 #include "cli_talk.h"
@@ -25,7 +26,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static bool print_event(void *context, const slc_run_velo_memory *m)
+static bool print_event(void *context, const slc_bench_velo_memory *m)
 {
     largest *most = context;
     if (most->events++ == 0) {
@@ -41,11 +42,11 @@ static bool print_event(void *context, const slc_run_velo_memory *m)
     return !slc_cli_interrupted();
 }
 
-slc_status slc_bench_velo_memory(const slc_run_velo_config *config, const slc_run_velo_events *events,
-                                 slc_error *error)
+slc_status slc_cmd_bench_velo_memory(const slc_bench_velo_config *config, const slc_bench_velo_events *events,
+                                     slc_error *error)
 {
     largest most = {.events = 0};
-    const slc_status status = slc_run_velo_memory_all(config, events, print_event, &most, error);
+    const slc_status status = slc_bench_velo_memory_all(config, events, print_event, &most, error);
     if (status == SLC_OK) {
         (void)printf("%10s %10s %10s %10s %10.1f %10.1f %10.1f\n", "largest", "", "", "",
                      kilobytes(most.reserved), kilobytes(most.touched), kilobytes(most.code));

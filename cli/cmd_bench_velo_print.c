@@ -17,7 +17,7 @@ static const slc_velo_category shown[] = {SLC_VELO_CATEGORY_VELO, SLC_VELO_CATEG
                                           SLC_VELO_CATEGORY_STRANGE};
 enum { N_SHOWN = sizeof shown / sizeof *shown };
 
-static double total_of(const slc_run_velo_row *row)
+static double total_of(const slc_bench_velo_row *row)
 {
     double total = 0;
     for (int s = 0; s < SLC_VELO_STAGES; s++) {
@@ -26,13 +26,13 @@ static double total_of(const slc_run_velo_row *row)
     return total;
 }
 
-static double hits_of_event(const slc_run_velo_row *row)
+static double hits_of_event(const slc_bench_velo_row *row)
 {
     return (double)row->hits / (double)row->events;
 }
 
 /* The first row of a kind, or NULL. */
-static const slc_run_velo_row *first_of(const slc_bench_velo_rows *rows, slc_run_velo_what what)
+static const slc_bench_velo_row *first_of(const slc_bench_velo_rows *rows, slc_bench_velo_what what)
 {
     for (size_t i = 0; i < rows->n; i++) {
         if (rows->rows[i].what == what) {
@@ -43,7 +43,7 @@ static const slc_run_velo_row *first_of(const slc_bench_velo_rows *rows, slc_run
 }
 
 /* N, which the baselines do not have. */
-static void print_candidates(const slc_run_velo_row *row)
+static void print_candidates(const slc_bench_velo_row *row)
 {
     if (strncmp(row->name, "pair", 4) == 0 || strcmp(row->name, "triplet") == 0) {
         (void)printf("   - ");
@@ -54,36 +54,36 @@ static void print_candidates(const slc_run_velo_row *row)
 
 /* ---- throughput -------------------------------------------------------------------------------- */
 
-static void print_throughput(const slc_bench_velo_rows *rows, slc_run_velo_what what)
+static void print_throughput(const slc_bench_velo_rows *rows, slc_bench_velo_what what)
 {
     static const char *const titles[] = {
-        [SLC_RUN_VELO_THREADS] = "Throughput against threads",
-        [SLC_RUN_VELO_TARGETS] = "Throughput against instruction sets and threads",
-        [SLC_RUN_VELO_CANDIDATES] = "Throughput against N, the pairs that a seed tries",
-        [SLC_RUN_VELO_ALGORITHMS] = "Throughput of the algorithms",
+        [SLC_BENCH_VELO_THREADS] = "Throughput against threads",
+        [SLC_BENCH_VELO_TARGETS] = "Throughput against instruction sets and threads",
+        [SLC_BENCH_VELO_CANDIDATES] = "Throughput against N, the pairs that a seed tries",
+        [SLC_BENCH_VELO_ALGORITHMS] = "Throughput of the algorithms",
     };
-    const slc_run_velo_row *first = first_of(rows, what);
+    const slc_bench_velo_row *first = first_of(rows, what);
     if (first == NULL) {
         return;
     }
     (void)printf("\n%s, events/s: medians of %" PRIu32 " (fastest)\n", titles[what], rows->repetitions);
     (void)printf("%-10s %-12s %7s %3s  %19s %19s %19s %9s\n", "algorithm", "target", "threads", "N",
                  "to tracks", "to fitted tracks", "to vertices", "relative");
-    for (const slc_run_velo_row *row = first; row < rows->rows + rows->n && row->what == what; row++) {
+    for (const slc_bench_velo_row *row = first; row < rows->rows + rows->n && row->what == what; row++) {
         (void)printf("%-10s %-12s %7" PRIu32, row->name, slc_simd_name(row->target), row->threads);
         print_candidates(row);
-        for (int u = 0; u < SLC_RUN_VELO_UNTILS; u++) {
+        for (int u = 0; u < SLC_BENCH_VELO_UNTILS; u++) {
             (void)printf(" %9.0f (%7.0f)", 1 / row->until[u].median, 1 / row->until[u].minimum);
         }
         (void)printf(" %9.2f\n",
-                     first->until[SLC_RUN_VELO_FITTED].minimum / row->until[SLC_RUN_VELO_FITTED].minimum);
+                     first->until[SLC_BENCH_VELO_FITTED].minimum / row->until[SLC_BENCH_VELO_FITTED].minimum);
     }
     (void)printf("(relative: to the first row, fitted tracks, fastest)\n");
 }
 
 static void print_stages(const slc_bench_velo_rows *rows)
 {
-    const slc_run_velo_row *row = first_of(rows, SLC_RUN_VELO_STAGES);
+    const slc_bench_velo_row *row = first_of(rows, SLC_BENCH_VELO_STAGES);
     if (row == NULL) {
         return;
     }
@@ -94,7 +94,7 @@ static void print_stages(const slc_bench_velo_rows *rows)
         (void)printf(" %9s", stage_names[s]);
     }
     (void)printf(" %9s\n", "all");
-    for (; row < rows->rows + rows->n && row->what == SLC_RUN_VELO_STAGES; row++) {
+    for (; row < rows->rows + rows->n && row->what == SLC_BENCH_VELO_STAGES; row++) {
         (void)printf("%-10s %-14s", row->name, "us an event");
         for (int s = 0; s < SLC_VELO_STAGES; s++) {
             (void)printf(" %9.2f", 1e6 * row->stage[s].median);
@@ -153,13 +153,13 @@ static void print_cell(const slc_velo_category_counts *c, table which)
     }
 }
 
-static void print_physics(const slc_bench_velo_rows *rows, slc_run_velo_what what, table which)
+static void print_physics(const slc_bench_velo_rows *rows, slc_bench_velo_what what, table which)
 {
     static const char *const titles[TABLES] = {
         "Efficiencies (%), 2 < eta < 5, no electrons", "Clones (%), 2 < eta < 5, no electrons",
         "Efficiencies of all hits (%)", "Efficiencies of the first three hits (%)",
         "Efficiencies of the last three hits (%)"};
-    const slc_run_velo_row *first = first_of(rows, what);
+    const slc_bench_velo_row *first = first_of(rows, what);
     if (first == NULL || !first->checked) {
         return;
     }
@@ -168,7 +168,7 @@ static void print_physics(const slc_bench_velo_rows *rows, slc_run_velo_what wha
         (void)printf(" %14s", slc_velo_category_name(shown[c], false));
     }
     (void)printf("%s\n", which == EFFICIENCY ? "         ghosts" : "");
-    for (const slc_run_velo_row *row = first; row < rows->rows + rows->n && row->what == what; row++) {
+    for (const slc_bench_velo_row *row = first; row < rows->rows + rows->n && row->what == what; row++) {
         (void)printf("%-10s", row->name);
         print_candidates(row);
         for (int c = 0; c < N_SHOWN; c++) {
@@ -185,12 +185,12 @@ static void print_physics(const slc_bench_velo_rows *rows, slc_run_velo_what wha
 
 static void print_scaling(const slc_bench_velo_rows *rows)
 {
-    const slc_run_velo_row *row = first_of(rows, SLC_RUN_VELO_SCALING);
-    slc_run_velo_law track, all;
+    const slc_bench_velo_row *row = first_of(rows, SLC_BENCH_VELO_SCALING);
+    slc_bench_velo_law track, all;
     if (row == NULL) {
         return;
     }
-    if (!slc_run_velo_fit_law(rows->rows, rows->n, row->name, SLC_VELO_STAGES, &all)) {
+    if (!slc_bench_velo_fit_law(rows->rows, rows->n, row->name, SLC_VELO_STAGES, &all)) {
         (void)printf("\nCost against hits: this needs three events or more, of different sizes\n");
         return;
     }
@@ -200,9 +200,9 @@ static void print_scaling(const slc_bench_velo_rows *rows)
     (void)printf("%-10s %18s %12s %18s %12s\n", "algorithm", "k of track search", "f [ns]", "k of all stages",
                  "f [ns]");
     const uint64_t event = row->event;
-    for (; row < rows->rows + rows->n && row->what == SLC_RUN_VELO_SCALING && row->event == event; row++) {
-        if (slc_run_velo_fit_law(rows->rows, rows->n, row->name, SLC_VELO_STAGE_TRACK, &track) &&
-            slc_run_velo_fit_law(rows->rows, rows->n, row->name, SLC_VELO_STAGES, &all)) {
+    for (; row < rows->rows + rows->n && row->what == SLC_BENCH_VELO_SCALING && row->event == event; row++) {
+        if (slc_bench_velo_fit_law(rows->rows, rows->n, row->name, SLC_VELO_STAGE_TRACK, &track) &&
+            slc_bench_velo_fit_law(rows->rows, rows->n, row->name, SLC_VELO_STAGES, &all)) {
             (void)printf("%-10s %10.3f ± %5.3f %12.4g %10.3f ± %5.3f %12.4g\n", row->name, track.exponent,
                          track.sigma, 1e9 * track.factor, all.exponent, all.sigma, 1e9 * all.factor);
         }
@@ -214,19 +214,19 @@ void slc_bench_velo_print(const slc_bench_velo_rows *rows)
     if (rows->n == 0) {
         return; /* memory alone was asked for */
     }
-    const slc_run_velo_row *row = &rows->rows[0];
-    if (row->what != SLC_RUN_VELO_SCALING) {
+    const slc_bench_velo_row *row = &rows->rows[0];
+    if (row->what != SLC_BENCH_VELO_SCALING) {
         (void)printf("%" PRIu64 " events, %.0f hits, %.0f tracks and %.2f vertices an event (%s)\n",
                      row->events, hits_of_event(row), (double)row->tracks / (double)row->events,
                      (double)row->vertices / (double)row->events, row->name);
     }
-    print_throughput(rows, SLC_RUN_VELO_THREADS);
-    print_throughput(rows, SLC_RUN_VELO_TARGETS);
-    print_throughput(rows, SLC_RUN_VELO_CANDIDATES);
-    print_physics(rows, SLC_RUN_VELO_CANDIDATES, EFFICIENCY);
-    print_throughput(rows, SLC_RUN_VELO_ALGORITHMS);
+    print_throughput(rows, SLC_BENCH_VELO_THREADS);
+    print_throughput(rows, SLC_BENCH_VELO_TARGETS);
+    print_throughput(rows, SLC_BENCH_VELO_CANDIDATES);
+    print_physics(rows, SLC_BENCH_VELO_CANDIDATES, EFFICIENCY);
+    print_throughput(rows, SLC_BENCH_VELO_ALGORITHMS);
     for (int which = 0; which < TABLES; which++) {
-        print_physics(rows, SLC_RUN_VELO_ALGORITHMS, (table)which);
+        print_physics(rows, SLC_BENCH_VELO_ALGORITHMS, (table)which);
     }
     print_stages(rows);
     print_scaling(rows);
@@ -236,10 +236,10 @@ void slc_bench_velo_print(const slc_bench_velo_rows *rows)
 
 static void write_head(FILE *out)
 {
-    static const char *const untils[SLC_RUN_VELO_UNTILS] = {"tracks", "fitted", "vertices"};
+    static const char *const untils[SLC_BENCH_VELO_UNTILS] = {"tracks", "fitted", "vertices"};
     (void)fprintf(
         out, "what,algorithm,target,threads,candidates,event,events,hits,tracks,vertices,faults,core_hz");
-    for (int u = 0; u < SLC_RUN_VELO_UNTILS; u++) {
+    for (int u = 0; u < SLC_BENCH_VELO_UNTILS; u++) {
         (void)fprintf(out, ",to_%s_minimum_s,to_%s_median_s", untils[u], untils[u]);
     }
     for (int s = 0; s < SLC_VELO_STAGES; s++) {
@@ -257,7 +257,7 @@ static void write_head(FILE *out)
 }
 
 /* Without truth the columns of the comparison are empty. */
-static void write_physics(FILE *out, const slc_run_velo_row *row)
+static void write_physics(FILE *out, const slc_bench_velo_row *row)
 {
     if (!row->checked) {
         (void)fprintf(out, ",,");
@@ -287,14 +287,14 @@ slc_status slc_bench_velo_csv(const char *path, const slc_bench_velo_rows *rows,
     FILE *out = slc_io_text_stream(writer);
     write_head(out);
     for (size_t i = 0; i < rows->n; i++) {
-        const slc_run_velo_row *row = &rows->rows[i];
+        const slc_bench_velo_row *row = &rows->rows[i];
         (void)fprintf(out,
                       "%s,%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
                       ",%" PRIu64 ",%" PRIu64 ",%.6g",
-                      slc_run_velo_what_name(row->what), row->name, slc_simd_name(row->target), row->threads,
-                      row->candidates, row->event, row->events, row->hits, row->tracks, row->vertices,
-                      row->faults, row->hertz);
-        for (int u = 0; u < SLC_RUN_VELO_UNTILS; u++) {
+                      slc_bench_velo_what_name(row->what), row->name, slc_simd_name(row->target),
+                      row->threads, row->candidates, row->event, row->events, row->hits, row->tracks,
+                      row->vertices, row->faults, row->hertz);
+        for (int u = 0; u < SLC_BENCH_VELO_UNTILS; u++) {
             (void)fprintf(out, ",%.6g,%.6g", row->until[u].minimum, row->until[u].median);
         }
         for (int s = 0; s < SLC_VELO_STAGES; s++) {

@@ -144,8 +144,8 @@ static int listen_words(slc_pet_acquire_job *job)
         char word[SLC_PET_ADDRESS];
         while (slc_cli_next_word(&rest, word, sizeof word)) {
             const uint32_t n = job->config.n_listen;
-            if (n == SLC_RUN_PET_SOCKETS) {
-                return slc_cli_wrong(COMMAND, "--listen: %d sockets at most", (int)SLC_RUN_PET_SOCKETS);
+            if (n == SLC_DAQ_PET_SOCKETS) {
+                return slc_cli_wrong(COMMAND, "--listen: %d sockets at most", (int)SLC_DAQ_PET_SOCKETS);
             }
             memcpy(job->word[n], word, sizeof word);
             job->config.listen[n] = job->word[n];
@@ -195,7 +195,7 @@ static int choose_chain(slc_pet_acquire_job *job)
 static int choose(slc_pet_acquire_job *job)
 {
     const slc_pet_acquire_options *o = job->options;
-    slc_run_pet_config *c = &job->config;
+    slc_daq_pet_config *c = &job->config;
     uint64_t ring = 0, socket = 0;
     c->output = o->output;
     c->frames = o->most_frames;
@@ -333,7 +333,7 @@ static int process(slc_pet_acquire_job *job)
     job->config.live = slc_pet_acquire_live;
     job->config.tell = slc_pet_acquire_tell;
     job->config.stop = on_stop;
-    const slc_status status = slc_run_pet_acquire(&job->config, &job->counts, &job->error);
+    const slc_status status = slc_daq_pet_acquire(&job->config, &job->counts, &job->error);
     slc_pet_acquire_wipe(job);
     slc_cli_accept_signal(); /* as good an end as any */
     if (status == SLC_ERR_USAGE && job->counts.datagrams == 0) {

@@ -27,10 +27,10 @@ enum { SLC_PET_ADDRESS = 96 };
 
 typedef struct slc_pet_acquire_job {
     const slc_pet_acquire_options *options;
-    char word[SLC_RUN_PET_SOCKETS][SLC_PET_ADDRESS];    /* as they were given */
-    char address[SLC_RUN_PET_SOCKETS][SLC_PET_ADDRESS]; /* where it listens */
-    slc_run_pet_config config;
-    slc_run_pet_counts counts;
+    char word[SLC_DAQ_PET_SOCKETS][SLC_PET_ADDRESS];    /* as they were given */
+    char address[SLC_DAQ_PET_SOCKETS][SLC_PET_ADDRESS]; /* where it listens */
+    slc_daq_pet_config config;
+    slc_daq_pet_counts counts;
     slc_pet_run_job run;     /* the live chain and its outputs, of its thread until the acquisition ends */
     bool began;              /* it listens */
     bool has_last;           /* its last result has been taken */
@@ -50,7 +50,7 @@ typedef struct slc_pet_acquire_job {
 /* ---- cmd_pet_acquire_live.c -------------------------------------------------------------------- */
 
 /* A result of the chain, in its thread. */
-bool slc_pet_acquire_live(void *job, const slc_run_pet_batch *batch);
+bool slc_pet_acquire_live(void *job, const slc_daq_pet_batch *batch);
 /* Tells each failure of its outputs, once. */
 void slc_pet_acquire_tell_failures(slc_pet_acquire_job *job);
 /* Has all that came gone through the chain? Behind the acquisition. */
@@ -62,7 +62,7 @@ bool slc_pet_acquire_finish(slc_pet_acquire_job *job);
 /* ---- cmd_pet_acquire_print.c ------------------------------------------------------------------- */
 
 /* A line of numbers about the last second, and what else a person should know now. */
-bool slc_pet_acquire_tell(void *job, const slc_run_pet_counts *counts);
+bool slc_pet_acquire_tell(void *job, const slc_daq_pet_counts *counts);
 void slc_pet_acquire_wipe(slc_pet_acquire_job *job);
 /* Tells what was lost, under --quiet, too. False: so much that the exit status is 1. */
 bool slc_pet_acquire_tell_losses(const slc_pet_acquire_job *job);

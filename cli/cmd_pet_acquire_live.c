@@ -16,7 +16,7 @@
 static const char *const command = "pet acquire";
 
 /* Errors of the outputs are kept, and told by the thread that shows the line. */
-static void take(slc_pet_acquire_job *job, const slc_run_pet_batch *batch)
+static void take(slc_pet_acquire_job *job, const slc_daq_pet_batch *batch)
 {
     job->run.totals = *batch->totals;
     slc_pet_seen_add(&job->run.inputs.seen, batch->frames, batch->n);
@@ -27,7 +27,7 @@ static void take(slc_pet_acquire_job *job, const slc_run_pet_batch *batch)
     atomic_store(&job->failures, job->run.n_failures);
 }
 
-bool slc_pet_acquire_live(void *context, const slc_run_pet_batch *batch)
+bool slc_pet_acquire_live(void *context, const slc_daq_pet_batch *batch)
 {
     slc_pet_acquire_job *job = context;
     slc_faults_merge(&job->run.faults, &batch->result->faults);
@@ -71,7 +71,7 @@ static char *mark_of(const char *output)
 
 static slc_status write_mark(const slc_pet_acquire_job *job, const char *name, slc_error *error)
 {
-    const slc_run_pet_counts *c = &job->counts;
+    const slc_daq_pet_counts *c = &job->counts;
     slc_io_text_writer *writer = NULL;
     slc_status status = slc_io_text_create(name, &writer, error);
     if (status == SLC_OK) {
@@ -127,7 +127,7 @@ bool slc_pet_acquire_finish(slc_pet_acquire_job *job)
     if (!atomic_load(&job->live_failed) && !job->has_last) { /* the chain failed: what waits is written yet */
         const slc_pet_result nothing = {.seconds = {0}};
         const slc_pet_totals totals = job->run.totals;
-        take(job, &(slc_run_pet_batch){.result = &nothing, .totals = &totals, .last = true});
+        take(job, &(slc_daq_pet_batch){.result = &nothing, .totals = &totals, .last = true});
     }
     slc_pet_acquire_tell_failures(job);
     slc_pet_doubts_tell(command, &job->run.inputs.seen, &job->run.tables);

@@ -16,7 +16,7 @@ void slc_pet_acquire_wipe(slc_pet_acquire_job *job)
     }
 }
 
-static void show(slc_pet_acquire_job *job, const slc_run_pet_counts *c)
+static void show(slc_pet_acquire_job *job, const slc_daq_pet_counts *c)
 {
     const double seconds = c->seconds - job->shown_seconds;
     const double share = seconds > 0 ? 1e-6 / seconds : 0;
@@ -51,7 +51,7 @@ static void tell_waiting(slc_pet_acquire_job *job)
 }
 
 /* An end that takes its time. Where no signal has come yet, the first does no more than those that end it. */
-static void tell_ending(slc_pet_acquire_job *job, const slc_run_pet_counts *c)
+static void tell_ending(slc_pet_acquire_job *job, const slc_daq_pet_counts *c)
 {
     const char *again = slc_cli_interrupted() ? "the same signal again ends" : "Ctrl-C twice ends";
     if (!c->ending || job->options->quiet) {
@@ -71,7 +71,7 @@ static void tell_ending(slc_pet_acquire_job *job, const slc_run_pet_counts *c)
     }
 }
 
-bool slc_pet_acquire_tell(void *context, const slc_run_pet_counts *counts)
+bool slc_pet_acquire_tell(void *context, const slc_daq_pet_counts *counts)
 {
     slc_pet_acquire_job *job = context;
     if (atomic_load(&job->failures) > job->told_failures) {
@@ -93,7 +93,7 @@ bool slc_pet_acquire_tell(void *context, const slc_run_pet_counts *counts)
 
 bool slc_pet_acquire_tell_losses(const slc_pet_acquire_job *job)
 {
-    const slc_run_pet_counts *c = &job->counts;
+    const slc_daq_pet_counts *c = &job->counts;
     const uint64_t drops = c->kernel_drops + c->ring_drops, lost = c->lost > drops ? c->lost : drops;
     const uint64_t frames = c->lost_frames + c->unwritten_frames;
     const uint64_t kept = c->frames - c->left_out;
@@ -137,12 +137,12 @@ bool slc_pet_acquire_tell_losses(const slc_pet_acquire_job *job)
 
 /* ---- the table --------------------------------------------------------------------------------- */
 
-static void print_modules(const slc_run_pet_counts *c)
+static void print_modules(const slc_daq_pet_counts *c)
 {
     (void)printf("%-8s %12s %14s %10s %10s %10s %10s %10s %9s\n", "module", "datagrams", "frames", "lost",
                  "malformed", "reordered", "repeated", "foreign", "restarts");
     for (int i = 0; i < SLC_PET_MAX_MODULES; i++) {
-        const slc_run_pet_module *m = &c->module[i];
+        const slc_daq_pet_module *m = &c->module[i];
         if (m->datagrams > 0) {
             (void)printf("%-8d %12" PRIu64 " %14" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64
                          " %10" PRIu64 " %10" PRIu64 " %9" PRIu64 "\n",
@@ -189,7 +189,7 @@ static void print_live(const slc_pet_acquire_job *job)
 
 void slc_pet_acquire_print_text(const slc_pet_acquire_job *job)
 {
-    const slc_run_pet_counts *c = &job->counts;
+    const slc_daq_pet_counts *c = &job->counts;
     const double seconds = c->seconds > 0 ? c->seconds : 1;
     const bool sequence = job->config.raw.payload.sequence_bytes > 0;
     (void)printf("%.3f s, %" PRIu64 " datagrams, %" PRIu64 " frames, %.3f M frames/s, %.1f MB/s\n",
@@ -224,11 +224,11 @@ void slc_pet_acquire_print_text(const slc_pet_acquire_job *job)
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
-static json_t *modules_json(const slc_run_pet_counts *c)
+static json_t *modules_json(const slc_daq_pet_counts *c)
 {
     json_t *array = json_array();
     for (int i = 0; i < SLC_PET_MAX_MODULES && array != NULL; i++) {
-        const slc_run_pet_module *m = &c->module[i];
+        const slc_daq_pet_module *m = &c->module[i];
         if (m->datagrams > 0) {
             (void)json_array_append_new(
                 array, json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "module", i, "datagrams",
@@ -252,7 +252,7 @@ static json_t *addresses_json(const slc_pet_acquire_job *job)
 
 static json_t *live_json(const slc_pet_acquire_job *job)
 {
-    const slc_run_pet_counts *c = &job->counts;
+    const slc_daq_pet_counts *c = &job->counts;
     const slc_pet_totals *t = &c->chain;
     const slc_faults faults = faults_of(job);
     json_t *live = json_pack(
@@ -270,7 +270,7 @@ static json_t *live_json(const slc_pet_acquire_job *job)
 
 bool slc_pet_acquire_print_json(const slc_pet_acquire_job *job)
 {
-    const slc_run_pet_counts *c = &job->counts;
+    const slc_daq_pet_counts *c = &job->counts;
     json_t *object = json_pack(
         "{s:s, s:o, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:o}", "command", "pet acquire",
         "addresses", addresses_json(job), "seconds", c->seconds, "datagrams", (json_int_t)c->datagrams,

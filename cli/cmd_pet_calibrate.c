@@ -197,16 +197,16 @@ static slc_status write_outputs(job *j)
     const calibrate_options *o = j->options;
     slc_status status = slc_io_write_pet_tables(o->output, &j->tables, &j->error);
     if (status == SLC_OK && o->flood != NULL) {
-        status = slc_run_pet_flood_png(o->flood, j->calibrate, j->position, &j->error);
+        status = slc_report_pet_flood_png(o->flood, j->calibrate, j->position, &j->error);
     }
     if (status == SLC_OK && o->spectra != NULL) {
-        const slc_run_pet_spectra spectra = {.calibrate = j->calibrate,
-                                             .gain = j->gain,
-                                             .resolution = j->resolution,
-                                             .pairs = o->time ? &j->pairs : NULL,
-                                             .time_offset_ps = j->time_offset_ps,
-                                             .fit = &j->fit};
-        status = slc_run_pet_spectra_svg(o->spectra, &spectra, &j->error);
+        const slc_report_pet_spectra spectra = {.calibrate = j->calibrate,
+                                                .gain = j->gain,
+                                                .resolution = j->resolution,
+                                                .pairs = o->time ? &j->pairs : NULL,
+                                                .time_offset_ps = j->time_offset_ps,
+                                                .fit = &j->fit};
+        status = slc_report_pet_spectra_svg(o->spectra, &spectra, &j->error);
     }
     return status;
 }

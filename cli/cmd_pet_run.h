@@ -12,7 +12,7 @@
 
 #include "cmd_pet_frames.h"
 
-#include <sluice/run_pet.h>
+#include <sluice/daq_pet.h>
 #include <sluice/sluice.h>
 
 #include <stdatomic.h>
@@ -113,13 +113,13 @@ typedef struct slc_pet_run_job {
     slc_pet_chain *chain;
     slc_pet_run_slot slot[SLC_PET_RUN_SLOTS];
     /* outputs; NULL where not wanted, or not begun */
-    slc_run_pet_pairs *order;
+    slc_report_pet_pairs *order;
     slc_pet_coincidences due; /* pairs in order */
     slc_io_pet_list_writer *list;
     slc_io_text_writer *csv;
     slc_io_pet_singles_writer *singles, *late;
     slc_io_pet_sinogram *sinogram;
-    slc_run_pet_rates *rates; /* NULL also where they were given up: */
+    slc_report_pet_rates *rates; /* NULL also where they were given up: */
     slc_error rates_error;
     slc_pet_randoms *randoms; /* NULL also where they were given up: */
     slc_error randoms_error;
@@ -164,7 +164,7 @@ bool slc_pet_run_format_has_delayeds(int format);
 slc_status slc_pet_run_outputs_open(slc_pet_run_job *job);
 /* A call of the chain, with its singles if they are kept. In an acquisition an output that fails is noted and
  * given up; it is an error only if no other is left. */
-slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_run_pet_batch *batch);
+slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_daq_pet_batch *batch);
 /* Each output stands for itself: what cannot be completed is told, and the others are. */
 void slc_pet_run_outputs_finish(slc_pet_run_job *job);
 void slc_pet_run_outputs_abandon(slc_pet_run_job *job);

@@ -36,7 +36,7 @@ static slc_status take(slc_pet_run_job *job, const slc_pet_run_slot *slot, bool 
     }
     job->totals = slot->totals;
     slc_cli_progress_show(&job->progress, slot->totals.convert.frames, 0);
-    const slc_run_pet_batch batch = {
+    const slc_daq_pet_batch batch = {
         .frames = slot->frames, .n = slot->n, .result = &slot->result, .totals = &slot->totals, .last = last};
     return slc_pet_run_outputs_take(job, &batch);
 }

@@ -383,7 +383,7 @@ static slc_status send_all(job *j)
 {
     const simulate_options *o = j->options;
     const slc_pet_convert_config *clock = &j->config.clock;
-    slc_run_pet_send send = {.n_to = o->send.n,
+    slc_daq_pet_send send = {.n_to = o->send.n,
                              .frames_hz = o->flat_out ? 0 : (double)j->n / o->seconds,
                              .frames_per_datagram = j->config.frames_per_packet,
                              .sequence = o->sequence,
@@ -396,7 +396,7 @@ static slc_status send_all(job *j)
     send.repeat_ticks = ticks < 1.8e19 ? (uint64_t)ticks : 0;
     uint64_t sent = 0, datagrams = 0;
     const double began = slc_clock_seconds();
-    const slc_status status = slc_run_pet_send_frames(&send, j->frames, j->n, &sent, &datagrams, &j->error);
+    const slc_status status = slc_daq_pet_send_frames(&send, j->frames, j->n, &sent, &datagrams, &j->error);
     const double seconds = slc_clock_seconds() - began;
     if (!o->quiet) {
         slc_cli_say("simulate pet",

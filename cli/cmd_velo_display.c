@@ -103,17 +103,17 @@ bool slc_velo_write_report(slc_velo_job *job, const char *title, const char *com
     const slc_velo_totals *totals = &job->totals;
     const slc_velo_drawing *drawing = &job->drawing;
     char config[256], beam[256];
-    slc_run_stage stages[SLC_VELO_TIMES];
+    slc_report_velo_stage stages[SLC_VELO_TIMES];
     slc_velo_config_text(&job->config.track, config, sizeof config);
     slc_velo_beam_text(job, beam, sizeof beam);
     for (int i = 0; i < SLC_VELO_TIMES; i++) {
-        stages[i] = (slc_run_stage){slc_velo_time_name((slc_velo_time)i), job->timing.spent[i]};
+        stages[i] = (slc_report_velo_stage){slc_velo_time_name((slc_velo_time)i), job->timing.spent[i]};
     }
-    const slc_run_display display = {.number = drawing->number,
-                                     .result = &drawing->result,
-                                     .truth = &drawing->truth,
-                                     .matches = &drawing->matches};
-    const slc_run_summary summary = {
+    const slc_report_velo_display display = {.number = drawing->number,
+                                             .result = &drawing->result,
+                                             .truth = &drawing->truth,
+                                             .matches = &drawing->matches};
+    const slc_report_velo_summary summary = {
         .title = title,
         .command = command_line,
         .events = totals->events,
@@ -134,7 +134,7 @@ bool slc_velo_write_report(slc_velo_job *job, const char *title, const char *com
         .staged_events = job->timing.events,
         .display = drawing->filled ? &display : NULL,
     };
-    if (slc_run_report_html(job->options->report, &summary, &job->check, &job->error) != SLC_OK) {
+    if (slc_report_velo_html(job->options->report, &summary, &job->check, &job->error) != SLC_OK) {
         slc_cli_say("velo", "%s", job->error.text);
         return false;
     }

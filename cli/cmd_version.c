@@ -2,6 +2,7 @@
  *
  * `sluice version`: what this build is and what it can read, write and run.
  */
+#include "bench/bench_kernels.h"
 #include "cli_options.h"
 #include "cli_talk.h"
 
@@ -138,9 +139,9 @@ static void print_text(slc_simd_target choice)
     print_targets("run here", slc_simd_runs);
     print_cuda();
     const char *label = "kernels", *description = "";
-    for (size_t i = 0; slc_run_kernel_name(i) != NULL; i++, label = "") {
-        (void)printf("%-12s %-18s %s\n", label, slc_run_kernel_name(i),
-                     slc_simd_name(slc_run_kernel_target(i, choice)));
+    for (size_t i = 0; slc_bench_kernel_name(i) != NULL; i++, label = "") {
+        (void)printf("%-12s %-18s %s\n", label, slc_bench_kernel_name(i),
+                     slc_simd_name(slc_bench_kernel_target(i, choice)));
     }
     label = "reads";
     char word[32];
@@ -175,9 +176,9 @@ static json_t *list_targets(void)
 static json_t *list_kernels(slc_simd_target choice)
 {
     json_t *list = json_array();
-    for (size_t i = 0; slc_run_kernel_name(i) != NULL; i++) {
-        (void)json_array_append_new(list, json_pack("{s:s, s:s}", "name", slc_run_kernel_name(i), "target",
-                                                    slc_simd_name(slc_run_kernel_target(i, choice))));
+    for (size_t i = 0; slc_bench_kernel_name(i) != NULL; i++) {
+        (void)json_array_append_new(list, json_pack("{s:s, s:s}", "name", slc_bench_kernel_name(i), "target",
+                                                    slc_simd_name(slc_bench_kernel_target(i, choice))));
     }
     return list;
 }

@@ -3,6 +3,7 @@
  * The command `sluice`: one table of commands, found by name. Exit status: 0 done, 1 the work failed, 2 wrong
  * usage. Data go to standard output, talk to standard error.
  */
+#include "baselines/baselines.h"
 #include "cli_options.h"
 #include "cli_talk.h"
 
@@ -151,6 +152,7 @@ int main(int argc, char **argv)
 {
     /* A file larger than the limit is then an error of the write, which is reported, not a death. */
     (void)signal(SIGXFSZ, SIG_IGN);
+    slc_baselines_add();
     const int status = run(argc - 1, argv + 1);
     slc_cli_end_as_signalled();
     const bool written = slc_cli_finish_output();

@@ -109,7 +109,7 @@ function(sluice_cuda module)
     add_library(${target} OBJECT ${ARGN})
     set_target_properties(${target} PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF
         CUDA_ARCHITECTURES "${sluice_cuda_architectures}" CUDA_RUNTIME_LIBRARY Static)
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
     target_compile_options(${target} PRIVATE -O3 -fmad=false
         # What a function of the device is for the host ends the program; nobody calls it, and in a section of its own the
         # linker leaves it out.

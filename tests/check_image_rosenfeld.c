@@ -86,7 +86,8 @@ static void check_target(slc_simd_target target, uint64_t seed)
         for (strip.connectivity = 4; strip.connectivity <= 8; strip.connectivity += 4) {
             spread(strip.pixels, width, height, strip.connectivity == 8);
             const uint32_t n_wanted = number(n);
-            for (const slc_image_algorithm *a = slc_image_algorithms; a->name != NULL; a++) {
+            const slc_image_algorithm *a;
+            for (size_t i = 0; (a = slc_image_algorithm_row(i)) != NULL; i++) {
                 if (a->simd) {
                     strip.scratch = scratch.end -
                                     slc_image_part(a->scratch_bound(width, height, strip.connectivity));

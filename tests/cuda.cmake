@@ -54,12 +54,12 @@ sluice_cuda_test(test_image_cuda_large stages test_image_cuda_large.c ${image_gp
 sluice_cuda_test(test_image_cuda_stages stages test_image_cuda_stages.c support/image_patterns.c)
 sluice_simt_test(test_image_simt_stages stages test_image_cuda_stages.c support/image_patterns.c)
 # Measuring all that: in the emulator that it is done, not how fast anything is.
-sluice_cuda_test(test_run_bench_cuda stages test_run_bench_cuda.c)
+sluice_cuda_test(test_bench_cuda stages test_bench_cuda.c)
 file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/simt_measure.cpp
     CONTENT "#include \"${PROJECT_SOURCE_DIR}/src/cuda/cuda_measure.cu\"\n")
 set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/simt_measure.cpp PROPERTIES COMPILE_OPTIONS "-std=c++17;-Wno-unknown-pragmas")
-set(run_bench_sources run/run_bench_gpu.c run/run_bench_label_cuda.c run/run_bench_label_cuda_average.c
-    run/run_bench_label_cuda_streams.c run/run_bind.c run/run_pipeline.c sim/sim_image.c)
-list(TRANSFORM run_bench_sources PREPEND ${PROJECT_SOURCE_DIR}/src/ OUTPUT_VARIABLE run_bench_sources)
-sluice_simt_test(test_run_bench_simt stages test_run_bench_cuda.c ${CMAKE_CURRENT_BINARY_DIR}/simt_measure.cpp ${run_bench_sources})
-set_property(TEST test_run_bench_simt APPEND PROPERTY ENVIRONMENT "SLUICE_TEST_SMALL=1" "SLUICE_SIMT_MEMORY=268435456")
+set(bench_sources ../bench/bench_gpu.c ../bench/bench_label_cuda.c ../bench/bench_label_cuda_average.c
+    ../bench/bench_label_cuda_streams.c run/run_bind.c run/run_pipeline.c sim/sim_image.c)
+list(TRANSFORM bench_sources PREPEND ${PROJECT_SOURCE_DIR}/src/)
+sluice_simt_test(test_bench_simt stages test_bench_cuda.c ${CMAKE_CURRENT_BINARY_DIR}/simt_measure.cpp ${bench_sources})
+set_property(TEST test_bench_simt APPEND PROPERTY ENVIRONMENT "SLUICE_TEST_SMALL=1" "SLUICE_SIMT_MEMORY=268435456")

@@ -32,6 +32,10 @@ if(BUILD_SHARED_LIBS AND NOT SLUICE_SANITIZE) # the headers say the same in ever
     set(exported ${hygiene}/exported_symbols.sh)
     sluice_hygiene(exported_symbols_self_test ${exported} --self-test ${PROJECT_SOURCE_DIR} $<TARGET_FILE:sluice>)
     sluice_hygiene(exported_symbols ${exported} ${PROJECT_SOURCE_DIR} $<TARGET_FILE:sluice>)
+    set(command ${hygiene}/command_symbols.sh)
+    set(command_objects $<TARGET_FILE:sluice> ${PROJECT_BINARY_DIR}/cli $<TARGET_FILE:sluice_bench> $<TARGET_FILE:sluice_baselines>)
+    sluice_hygiene(command_symbols_self_test ${command} --self-test ${command_objects})
+    sluice_hygiene(command_symbols ${command} ${command_objects})
 endif()
 
 sluice_core_test(test_velo_allocation hygiene "base;simd;pixel;velo;cms;pet;sim" test_velo_allocation.c)

@@ -65,9 +65,9 @@ target_link_libraries(test_io_pet_stir PRIVATE ZLIB::ZLIB)
 
 # Runs: acquisition over loopback, and what a run writes.
 foreach(part IN ITEMS ring socket gaps acquire live)
-    sluice_test(test_run_pet_${part} stages test_run_pet_${part}.c)
+    sluice_test(test_daq_pet_${part} stages test_daq_pet_${part}.c)
 endforeach()
-sluice_test(test_run_pet_output stages test_run_pet_output.c ${pet_frames})
+sluice_test(test_report_pet stages test_report_pet.c ${pet_frames})
 
 # The command.
 foreach(name IN ITEMS simulate_pet pet_acquire pet_loss pet_live pet_files pet_scanner pet_calibrate pet_run pet_clock pet_energies pet_series pet_info pet pet_list bench_pet)

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "baselines/baselines.h"
 #include "image/image_algorithm.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -175,7 +176,7 @@ static bool labels_are_right(const slc_image_strip *strip)
 
 static void check_one(size_t number, slc_image_strip *strip, size_t label_gap, bool front)
 {
-    const slc_image_algorithm *algorithm = &slc_image_algorithms[number];
+    const slc_image_algorithm *algorithm = slc_image_algorithm_row(number);
     const size_t bound = algorithm->scratch_bound(pic.width, pic.height, strip->connectivity);
     /* The caller's scratch may be larger by what aligns it. */
     const size_t room = (bound + SLC_COLUMN_ALIGN - 1) / SLC_COLUMN_ALIGN * SLC_COLUMN_ALIGN;
@@ -200,7 +201,7 @@ static void check_all(const placing *how, bool anew)
     oracle();
     for (size_t number = 0; number < ALGORITHMS; number++) {
         for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
-            if (!runs[t] || (t > 0 && !slc_image_algorithms[number].simd)) {
+            if (!runs[t] || (t > 0 && !slc_image_algorithm_row(number)->simd)) {
                 continue;
             }
             for (uint32_t connectivity = 4; connectivity <= 8; connectivity += 4) {
@@ -338,7 +339,7 @@ static void test_the_list(void **state)
                                         "lsl-rle", "flsl",      "rosenfeld-v1", "rosenfeld-v2"};
     size_t simd = 0;
     for (size_t i = 0; i < ALGORITHMS; i++) {
-        const slc_image_algorithm *algorithm = &slc_image_algorithms[i];
+        const slc_image_algorithm *algorithm = slc_image_algorithm_row(i);
         assert_string_equal(algorithm->name, names[i]);
         assert_true(strlen(algorithm->text) > 10);
         assert_true(algorithm->simd == (algorithm->choose != NULL));
@@ -349,7 +350,7 @@ static void test_the_list(void **state)
         }
     }
     assert_int_equal(simd, SIMD_ALGORITHMS);
-    assert_null(slc_image_algorithms[ALGORITHMS].name);
+    assert_null(slc_image_algorithm_row(ALGORITHMS));
 }
 
 static void test_all_small_images(void **state)
@@ -446,9 +447,9 @@ static void test_no_target_was_left_out(void **state)
     for (size_t number = 0; number < ALGORITHMS; number++) {
         for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
             const bool wanted = (expected[t] || runs[t]) &&
-                                (t == SLC_SIMD_C || slc_image_algorithms[number].simd);
+                                (t == SLC_SIMD_C || slc_image_algorithm_row(number)->simd);
             if (wanted && images_done[number][t] < 100000) {
-                fail_msg("%s ran on %zu images on %s", slc_image_algorithms[number].name,
+                fail_msg("%s ran on %zu images on %s", slc_image_algorithm_row(number)->name,
                          images_done[number][t], slc_simd_name((slc_simd_target)t));
             }
             assert_true(!wanted || images_done[number][t] >= 100000);
@@ -463,7 +464,8 @@ static int set_up(void **state)
     for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
         runs[t] = slc_simd_runs((slc_simd_target)t);
     }
-    for (const slc_image_algorithm *algorithm = slc_image_algorithms; algorithm->name != NULL; algorithm++) {
+    for (size_t i = 0; slc_image_algorithm_row(i) != NULL; i++) {
+        const slc_image_algorithm *algorithm = slc_image_algorithm_row(i);
         const size_t square = algorithm->scratch_bound(MAX_SIDE, MAX_SIDE, 4);
         scratch = square > scratch ? square : scratch;
     }
@@ -486,6 +488,7 @@ static int tear_down(void **state)
 
 int main(void)
 {
+    slc_baselines_add();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_list),
         cmocka_unit_test(test_shapes),

@@ -7,7 +7,7 @@
  */
 #include "base/columns.h"
 #include "cuda/cuda_stream.h"
-#include "image/image_cuda_stages.h"
+#include "image/cuda/image_cuda_stages.h"
 #include "image/image_features.h"
 #include "support/cmocka_all.h"
 #include "support/image_patterns.h"

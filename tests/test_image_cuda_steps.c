@@ -7,7 +7,7 @@
  */
 #include "support/image_gpu.h"
 
-#include "image/image_cuda_stages.h"
+#include "image/cuda/image_cuda_stages.h"
 #include "support/cmocka_all.h"
 #include "support/image_patterns.h"
 #include "support/random.h"

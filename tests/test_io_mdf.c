@@ -4,8 +4,8 @@
 #include "support/support.h"
 
 #include "base/bytes.h"
-#include "io/io_mdf_record.h"
 #include "io/io_source.h"
+#include "io/lhcb/io_mdf_record.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  */
 #include "support/cmocka_all.h"
 
-#include "io/io_pet_raw.h"
+#include "io/pet/io_pet_raw.h"
 #include "support/pet_raw.h"
 
 enum { FRAMES = 60, BLOCKS = 6 };

@@ -3,7 +3,7 @@
  * came; and which datagrams are used. */
 #include "support/cmocka_all.h"
 
-#include "io/io_pet_sequence.h"
+#include "io/pet/io_pet_sequence.h"
 #include "support/random.h"
 
 #include <stdlib.h>

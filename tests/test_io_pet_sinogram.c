@@ -4,7 +4,7 @@
  */
 #include "support/cmocka_all.h"
 
-#include "io/io_pet_bins.h"
+#include "io/pet/io_pet_bins.h"
 #include "support/pet_list.h"
 
 /* ---- bins -------------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  * Selections from JSON: what is read, and that whatever is wrong is told with its place. */
 #include "support/cmocka_all.h"
 
-#include "io/io_select_locate.h"
+#include "io/lhcb/io_select_locate.h"
 #include <sluice/io.h>
 #include <sluice/io_select.h>
 

@@ -10,7 +10,7 @@
 #include "support/random.h"
 
 #include "cuda/cuda_stream.h"
-#include "pet/pet_chain_cuda.h"
+#include "pet/cuda/pet_chain_cuda.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,9 +8,9 @@
 #include "support/pet_frames.h"
 #include "support/random.h"
 
+#include "pet/cuda/pet_convert_cuda.h"
+#include "pet/cuda/pet_cuda.h"
 #include "pet/pet_clock.h"
-#include "pet/pet_convert_cuda.h"
-#include "pet/pet_cuda.h"
 
 #include <math.h>
 #include <stdio.h>

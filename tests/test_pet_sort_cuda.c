@@ -4,7 +4,7 @@
  * times, clusters, times far off and from end to end of what 64 bits hold; and as a stream against the stage
  * of the processor, for any cutting into batches, with late singles. Exits with 77 where there is no GPU.
  */
-#include "pet/pet_cuda.h"
+#include "pet/cuda/pet_cuda.h"
 #include "support/assert_ok.h"
 #include "support/cmocka_all.h"
 #include "support/pet_rows.h"

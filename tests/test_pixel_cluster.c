@@ -4,6 +4,7 @@
  * radius, number of dimensions, time window and policy for duplicates, by every algorithm on every target and
  * 1 to 8 threads, many images in a call; labels and features must be the same bit for bit.
  */
+#include "baselines/baselines.h"
 #include "oracle/pixel_oracle.h"
 #include "support/cmocka_all.h"
 #include "support/pixel_lists.h"
@@ -412,6 +413,7 @@ static void sums_beyond_64_bits(void **state)
 
 int main(void)
 {
+    slc_baselines_add();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_images), cmocka_unit_test(wide_radius),
         cmocka_unit_test(full_images),   cmocka_unit_test(runs_at_every_place),

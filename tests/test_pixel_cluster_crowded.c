@@ -5,6 +5,7 @@
  * take: two neighbouring places, their hits in the order of time, are joined where two that follow each other
  * are within the window.
  */
+#include "baselines/baselines.h"
 #include "support/cmocka_all.h"
 #include "support/pixel_lists.h"
 #include "support/random.h"
@@ -249,6 +250,7 @@ static void hot_places(void **state)
 
 int main(void)
 {
+    slc_baselines_add();
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_pixel), cmocka_unit_test(hits_everywhere),
                                        cmocka_unit_test(hot_places)};
     return cmocka_run_group_tests(tests, NULL, NULL);

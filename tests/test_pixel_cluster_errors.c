@@ -3,6 +3,7 @@
  * What a clusterer refuses, and with which words; that nothing is written then; room that is just enough and
  * one too little; lists that end where memory ends.
  */
+#include "baselines/baselines.h"
 #include "support/cmocka_all.h"
 #include "support/guard_page.h"
 #include "support/pixel_lists.h"
@@ -352,6 +353,7 @@ static void lists_at_the_end_of_memory(void **state)
 
 int main(void)
 {
+    slc_baselines_add();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_configurations),
         cmocka_unit_test(what_algorithms_cannot_do),

@@ -11,7 +11,7 @@ and kernels for every instruction set. So of the commands in the builds' compile
                                     plain C and the widest vectors;
   OUT/plain/compile_commands.json   kernels for all others: the checks that follow no paths.
 
-Only files of src, cli and examples count. A file is taken from the first build that compiles it. The names in OUT/paths.list
+Only files of src, baselines, bench, cli and examples count. A file is taken from the first build that compiles it. The names in OUT/paths.list
 and OUT/plain.list end with a NUL and begin with the file that takes longest, so that all processors finish together. What
 no build compiles is named on standard output."""
 import json
@@ -32,7 +32,7 @@ def commands_of(build):
         if path.suffix != ".c" or not path.is_relative_to(ROOT):
             continue
         name = str(path.relative_to(ROOT))
-        if name.split("/")[0] in ("src", "cli", "examples"):
+        if name.split("/")[0] in ("src", "baselines", "bench", "cli", "examples"):
             found.setdefault(name, []).append((frozenset(m[1] for m in MACRO.finditer(entry["command"])), entry))
     return found
 
@@ -76,7 +76,7 @@ def main():
             sizes[entry["file"]] = len(chosen[0]) * pathlib.Path(entry["file"]).stat().st_size
     write(pathlib.Path(sys.argv[1]), "paths", paths, sizes)
     write(pathlib.Path(sys.argv[1]), "plain", plain, sizes)
-    ours = [path for folder in ("src", "cli", "examples") for path in sorted((ROOT / folder).rglob("*.c"))]
+    ours = [path for folder in ("src", "baselines", "bench", "cli", "examples") for path in sorted((ROOT / folder).rglob("*.c"))]
     missing = [name for name in (str(path.relative_to(ROOT)) for path in ours) if name not in commands]
     if missing:
         print("clang-tidy: in no build, not looked at:", *missing)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# clang-tidy over the library, the command and the examples, with the compile commands of the asan preset, whose compiler
+# clang-tidy over the library, what is beside it, the command and the examples, with the compile commands of the asan preset, whose compiler
 # is Clang too (it would not know all of GCC's flags); as many files at a time as there are cores. Files that only a build
 # with CUDA has are looked up in the dev preset's commands, where that has been built with it. tools/lint-commands.py chooses
 # among a file's commands.

@@ -8,6 +8,7 @@
 #include <sluice/base.h>
 #include <sluice/cms.h>
 #include <sluice/cuda.h>
+#include <sluice/daq_pet.h>
 #include <sluice/image_cuda.h>
 #include <sluice/image_label.h>
 #include <sluice/io.h>
@@ -22,16 +23,9 @@
 #include <sluice/pet_seen.h>
 #include <sluice/pixel_cluster.h>
 #include <sluice/pixel_stream.h>
-#include <sluice/run.h>
-#include <sluice/run_bench_cluster.h>
-#include <sluice/run_bench_cms.h>
-#include <sluice/run_bench_gpu.h>
-#include <sluice/run_bench_label.h>
-#include <sluice/run_bench_pet.h>
-#include <sluice/run_bench_velo.h>
-#include <sluice/run_pet.h>
-#include <sluice/run_pet_output.h>
-#include <sluice/run_pet_pictures.h>
+#include <sluice/report_pet.h>
+#include <sluice/report_pet_pictures.h>
+#include <sluice/report_velo.h>
 #include <sluice/run_pipeline.h>
 #include <sluice/sim.h>
 #include <sluice/sim_cms.h>

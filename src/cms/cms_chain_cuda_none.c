@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The chain on a GPU in a build without CUDA: it cannot be opened, and says why. */
-#include "cms/cms_chain_cuda.h"
+#include "cms/cuda/cms_chain_cuda.h"
 
 static const char reason[] = "CMS chain on a GPU: built without CUDA";
 

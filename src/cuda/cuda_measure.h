@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the library, in builds with CUDA: kernels that do nothing but move bytes or add to words, so that a
- * device's own speed can be measured on the spot (run_bench_gpu.c). After section 3.5 of A. Hennequin's
+ * device's own speed can be measured on the spot (bench_gpu.c). After section 3.5 of A. Hennequin's
  * thesis (2022): what strided accesses cost in global memory, and what conflicts of banks cost in shared
  * memory. Each call launches and returns; times are the caller's, by events.
  */

@@ -35,8 +35,16 @@ typedef struct slc_image_algorithm {
     slc_simd_target (*choose)(slc_simd_target choice);
 } slc_image_algorithm;
 
-/* All algorithms but bitrun, which needs no such strip; ends with a row whose name is NULL. */
-extern const slc_image_algorithm slc_image_algorithms[];
+/* The most pixels of an algorithm whose addresses and numbers of pixels are 32 bits wide. */
+#define SLC_IMAGE_PIXELS_U32 (UINT32_MAX - UINT64_C(1))
+
+/* All algorithms by number but bitrun, which needs no such strip: those that were added, then the library's.
+ * NULL beyond the last. */
+const slc_image_algorithm *slc_image_algorithm_row(size_t number);
+
+/* Comparisons from outside of the library (baselines/): rows that end with one without a name, and stay.
+ * Once, before a labeller is opened and before there are threads. */
+void slc_image_algorithms_add(const slc_image_algorithm *rows);
 
 /* Row y of a strip. */
 static inline const uint8_t *slc_image_strip_pixels(const slc_image_strip *strip, size_t y)

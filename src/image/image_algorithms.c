@@ -10,32 +10,43 @@
 #include <assert.h>
 #include <string.h>
 
-/* Addresses and numbers of pixels are 32 bits wide; gathers reach 2^31 elements. */
-#define PIXELS_U32    (UINT32_MAX - UINT64_C(1))
+/* Gathers reach 2^31 elements. */
 #define PIXELS_GATHER ((UINT64_C(1) << 31) - 1)
 
-const slc_image_algorithm slc_image_algorithms[] = {
-    {"flood", "flood fill with a stack of branching pixels (thesis 4.2.1)", false, PIXELS_U32,
-     slc_image_flood_scratch, slc_image_flood_label, NULL},
-    {"iterative", "sweeps of local minima until nothing changes (Haralick 1981; thesis 4.2.2)", false,
-     PIXELS_U32, slc_image_iterative_scratch, slc_image_iterative_label, NULL},
+static const slc_image_algorithm own[] = {
     {"rosenfeld",
      "two passes, all four neighbours of a pixel (Rosenfeld and Pfaltz 1966; thesis, algorithms 1-4)", false,
-     PIXELS_U32, slc_image_rosenfeld_scratch, slc_image_rosenfeld_label, NULL},
+     SLC_IMAGE_PIXELS_U32, slc_image_rosenfeld_scratch, slc_image_rosenfeld_label, NULL},
     {"rosenfeld-dt", "the same with a decision tree (Wu, Otoo, Suzuki 2009; thesis, algorithm 5)", false,
-     PIXELS_U32, slc_image_rosenfeld_scratch, slc_image_rosenfeld_tree_label, NULL},
+     SLC_IMAGE_PIXELS_U32, slc_image_rosenfeld_scratch, slc_image_rosenfeld_tree_label, NULL},
     {"lsl-std", "light speed labeling, relative labels of all pixels (Lacassagne and Zavidovique 2011)",
-     false, PIXELS_U32, slc_image_lsl_scratch, slc_image_lsl_std_label, NULL},
-    {"lsl-rle", "light speed labeling by whole runs (Lacassagne and Zavidovique 2011)", false, PIXELS_U32,
-     slc_image_lsl_scratch, slc_image_lsl_rle_label, NULL},
+     false, SLC_IMAGE_PIXELS_U32, slc_image_lsl_scratch, slc_image_lsl_std_label, NULL},
+    {"lsl-rle", "light speed labeling by whole runs (Lacassagne and Zavidovique 2011)", false,
+     SLC_IMAGE_PIXELS_U32, slc_image_lsl_scratch, slc_image_lsl_rle_label, NULL},
     {"flsl", "runs by compress-store, two pointers along two rows (Lemaitre, Hennequin, Lacassagne 2020)",
-     true, PIXELS_U32, slc_image_flsl_scratch, slc_image_flsl_label, slc_image_flsl_choose},
+     true, SLC_IMAGE_PIXELS_U32, slc_image_flsl_scratch, slc_image_flsl_label, slc_image_flsl_choose},
     {"rosenfeld-v1", "SIMD Rosenfeld by pixels (thesis, algorithms 17-21)", true, PIXELS_GATHER,
      slc_image_rosenfeld_simd_scratch, slc_image_rosenfeld_v1_label, slc_image_rosenfeld_v1_choose},
     {"rosenfeld-v2", "SIMD Rosenfeld by sub-segments (thesis, algorithms 17-19, 21, 22)", true, PIXELS_GATHER,
      slc_image_rosenfeld_simd_scratch, slc_image_rosenfeld_v2_label, slc_image_rosenfeld_v2_choose},
-    {NULL, NULL, false, 0, NULL, NULL, NULL},
 };
+
+static const slc_image_algorithm *added;
+
+void slc_image_algorithms_add(const slc_image_algorithm *rows)
+{
+    added = rows;
+}
+
+const slc_image_algorithm *slc_image_algorithm_row(size_t number)
+{
+    for (const slc_image_algorithm *row = added; row != NULL && row->name != NULL; row++) {
+        if (number-- == 0) {
+            return row;
+        }
+    }
+    return number < sizeof own / sizeof *own ? &own[number] : NULL;
+}
 
 /* ---- targets ----------------------------------------------------------------------------------- */
 

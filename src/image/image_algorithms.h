@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The functions behind the rows of slc_image_algorithms[], one file for each family, and what they share:
+ * The functions behind the rows of slc_image_algorithm_row(), one file for each family, and what they share:
  * where a part of the scratch begins, and the equivalence table of provisional labels (A. Hennequin's thesis,
  * 2022, algorithms 2 to 4).
  */
@@ -9,12 +9,6 @@
 
 #include "image/image_algorithm.h"
 #include "simd/simd_kernel.h"
-
-size_t slc_image_flood_scratch(size_t width, size_t height, uint32_t connectivity);
-uint32_t slc_image_flood_label(const slc_image_strip *strip);
-
-size_t slc_image_iterative_scratch(size_t width, size_t height, uint32_t connectivity);
-uint32_t slc_image_iterative_label(const slc_image_strip *strip);
 
 size_t slc_image_rosenfeld_scratch(size_t width, size_t height, uint32_t connectivity);
 uint32_t slc_image_rosenfeld_label(const slc_image_strip *strip);

@@ -30,7 +30,7 @@ slc_status slc_image_bitrun_open(const slc_image_label_config *config, slc_image
     b->threads = config->threads;
     const slc_simd_target target = slc_bitrun_choose(config->target);
     b->kernels = *slc_bitrun_kernels_of(target);
-    b->run_kernels = *slc_image_flsl_kernels_of(target);
+    b->bench_kernels = *slc_image_flsl_kernels_of(target);
     b->run_pixels = run_pixels(target);
     slc_image_kernels_select(config->target, &b->image_kernels);
     b->asked = config->features;

@@ -52,7 +52,7 @@ typedef struct slc_bitrun_part {
 struct slc_image_bitrun {
     slc_bitrun_kernels kernels;
     slc_image_kernels image_kernels;
-    slc_image_flsl_kernels run_kernels;
+    slc_image_flsl_kernels bench_kernels;
     size_t run_pixels; /* with so many pixels for each run, a row of labels is written run by run */
     uint32_t max_parts, threads;
     uint32_t asked;    /* features of the configuration */

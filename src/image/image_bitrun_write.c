@@ -28,7 +28,7 @@ static void write_row(const slc_image_bitrun *bitrun, slc_bitrun_part *part, siz
     const uint32_t *labels = final_row(bitrun, part, y);
     if (!far && n_runs <= strip->width / bitrun->run_pixels) {
         bitrun->image_kernels.edges(bits, strip->width, strip->edges);
-        bitrun->run_kernels.expand(strip->edges, labels, n_runs, strip->width, row);
+        bitrun->bench_kernels.expand(strip->edges, labels, n_runs, strip->width, row);
     } else {
         bitrun->kernels.write(bits, labels, strip->width, row, far);
     }

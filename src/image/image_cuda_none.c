@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Labelling on GPUs in a build without CUDA: it cannot be opened, and says why. */
-#include "image/image_cuda_engine.h"
+#include "image/cuda/image_cuda_engine.h"
 
 static const char reason[] = "built without CUDA";
 

@@ -5,9 +5,9 @@
 #include <sluice/image_label.h>
 
 #include "base/columns.h"
+#include "image/cuda/image_cuda_engine.h"
 #include "image/image_bitrun.h"
 #include "image/image_check.h"
-#include "image/image_cuda_engine.h"
 #include "image/image_features.h"
 #include "image/image_strips.h"
 
@@ -38,7 +38,7 @@ static const char own_name[] = "bitrun";
 static size_t count_strip_algorithms(void)
 {
     size_t n = 0;
-    while (slc_image_algorithms[n].name != NULL) {
+    while (slc_image_algorithm_row(n) != NULL) {
         n++;
     }
     return n;
@@ -46,23 +46,23 @@ static size_t count_strip_algorithms(void)
 
 const char *slc_image_algorithm_name(size_t algorithm)
 {
-    const size_t own = count_strip_algorithms();
-    return algorithm < own ? slc_image_algorithms[algorithm].name : algorithm == own ? own_name : NULL;
+    const slc_image_algorithm *row = slc_image_algorithm_row(algorithm);
+    return row != NULL ? row->name : algorithm == count_strip_algorithms() ? own_name : NULL;
 }
 
 const char *slc_image_algorithm_text(size_t algorithm)
 {
-    const size_t own = count_strip_algorithms();
-    if (algorithm == own) {
+    const slc_image_algorithm *row = slc_image_algorithm_row(algorithm);
+    if (row == NULL && algorithm == count_strip_algorithms()) {
         return "runs of bit rows, united by operations on whole words and vectors; this library's own";
     }
-    return algorithm < own ? slc_image_algorithms[algorithm].text : NULL;
+    return row != NULL ? row->text : NULL;
 }
 
 bool slc_image_algorithm_simd(size_t algorithm)
 {
-    const size_t own = count_strip_algorithms();
-    return algorithm < own ? slc_image_algorithms[algorithm].simd : algorithm == own;
+    const slc_image_algorithm *row = slc_image_algorithm_row(algorithm);
+    return row != NULL ? row->simd : algorithm == count_strip_algorithms();
 }
 
 /* ---- configuration ----------------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ static slc_status open_engine(const slc_image_label_config *config, size_t width
             status = slc_image_bitrun_reserve(e->bitrun, width, height);
         }
     } else {
-        status = slc_image_strips_open(config, &slc_image_algorithms[algorithm], &e->strips);
+        status = slc_image_strips_open(config, slc_image_algorithm_row(algorithm), &e->strips);
         if (status == SLC_OK && width > 0) {
             status = slc_image_strips_reserve(e->strips, width, height);
         }

@@ -6,7 +6,7 @@
 #ifndef SLUICE_IO_NPY_H
 #define SLUICE_IO_NPY_H
 
-#include "io/io_image_number.h"
+#include "io/image/io_image_number.h"
 
 enum { SLC_IO_NPY_MAGIC = 6, SLC_IO_NPY_DIMENSIONS = 32 };
 

@@ -6,8 +6,8 @@
  *                                                     └► late              └─coincidence─► delayeds
  */
 #include "base/columns.h"
+#include "pet/cuda/pet_chain_cuda.h"
 #include "pet/pet_chain_core.h"
-#include "pet/pet_chain_cuda.h"
 #include "pet/pet_team.h"
 
 #include <sluice/cuda.h>

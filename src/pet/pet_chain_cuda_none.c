@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The chain on a GPU in a build without it: it cannot be opened, and says why. */
-#include "pet/pet_chain_cuda.h"
+#include "pet/cuda/pet_chain_cuda.h"
 
 static const char reason[] = "PET chain on a GPU: not in this build";
 

@@ -50,8 +50,11 @@ typedef struct slc_pixel_algorithm {
                 uint32_t *root, uint32_t *same);
 } slc_pixel_algorithm;
 
-extern const slc_pixel_algorithm slc_pixel_ordered, slc_pixel_row_table, slc_pixel_flood_map,
-    slc_pixel_flood_rows, slc_pixel_union_find;
+extern const slc_pixel_algorithm slc_pixel_ordered, slc_pixel_row_table;
+
+/* Comparisons from outside of the library (baselines/): pointers that end with NULL, and stay. Once, before a
+ * clusterer is opened and before there are threads. */
+void slc_pixel_algorithms_add(const slc_pixel_algorithm *const *list);
 
 static inline uint32_t slc_pixel_distance(uint32_t a, uint32_t b)
 {

@@ -44,24 +44,53 @@ struct slc_pixel_clusterer {
 /* ---- algorithms --------------------------------------------------------------------------------- */
 
 /* "bitmap" is not one of them: what it cannot do, it leaves to the first. */
-static const slc_pixel_algorithm *const algorithms[] = {&slc_pixel_ordered, &slc_pixel_row_table,
-                                                        &slc_pixel_flood_map, &slc_pixel_flood_rows,
-                                                        &slc_pixel_union_find};
-enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
+static const slc_pixel_algorithm *const own[] = {&slc_pixel_ordered, &slc_pixel_row_table, NULL};
+static const slc_pixel_algorithm *const *added;
+
+void slc_pixel_algorithms_add(const slc_pixel_algorithm *const *list)
+{
+    added = list;
+}
+
+/* The library's, then those that were added; NULL beyond. */
+static const slc_pixel_algorithm *algorithm_row(size_t number)
+{
+    const slc_pixel_algorithm *const *const lists[] = {own, added};
+    for (size_t i = 0; i < 2 && lists[i] != NULL; i++) {
+        for (const slc_pixel_algorithm *const *row = lists[i]; *row != NULL; row++) {
+            if (number-- == 0) {
+                return *row;
+            }
+        }
+    }
+    return NULL;
+}
+
+static size_t count_algorithms(void)
+{
+    size_t n = 0;
+    while (algorithm_row(n) != NULL) {
+        n++;
+    }
+    return n;
+}
+
+static const char own_name[] = "bitmap";
 
 const char *slc_pixel_algorithm_name(size_t algorithm)
 {
-    return algorithm < ALGORITHMS ? algorithms[algorithm]->name : algorithm == ALGORITHMS ? "bitmap" : NULL;
+    const slc_pixel_algorithm *row = algorithm_row(algorithm);
+    return row != NULL ? row->name : algorithm == count_algorithms() ? own_name : NULL;
 }
 
 static const slc_pixel_algorithm *find_algorithm(const char *name)
 {
-    if (name == NULL || strcmp(name, "auto") == 0 || strcmp(name, "bitmap") == 0) {
-        return algorithms[0];
+    if (name == NULL || strcmp(name, "auto") == 0 || strcmp(name, own_name) == 0) {
+        return own[0];
     }
-    for (size_t i = 0; i < ALGORITHMS; i++) {
-        if (strcmp(algorithms[i]->name, name) == 0) {
-            return algorithms[i];
+    for (size_t i = 0; algorithm_row(i) != NULL; i++) {
+        if (strcmp(algorithm_row(i)->name, name) == 0) {
+            return algorithm_row(i);
         }
     }
     return NULL;
@@ -180,13 +209,11 @@ slc_status slc_pixel_cluster_open(const slc_pixel_cluster_config *config, slc_pi
     if (c == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a clusterer");
     }
-    const size_t bitmap = ALGORITHMS;
     c->config = *config;
     c->rule = rule_of(config);
     c->algorithm = find_algorithm(config->algorithm);
     c->kernels = slc_pixel_kernels_of(slc_simd_kernel_choice(&slc_pixel_kernel_rows[0], config->target));
-    c->config.algorithm = slc_pixel_bitmap_suits(config, &c->rule) ? slc_pixel_algorithm_name(bitmap)
-                                                                   : c->algorithm->name;
+    c->config.algorithm = slc_pixel_bitmap_suits(config, &c->rule) ? own_name : c->algorithm->name;
     c->schema = slc_pixel_clusters_schema(config->features, config->with, c->columns);
     const uint32_t processors = slc_team_processors();
     c->config.threads = config->threads != 0        ? config->threads

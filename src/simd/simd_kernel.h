@@ -8,7 +8,7 @@
  *
  *     extern const slc_simd_kernel slc_image_kernel_rows[];    ends with a row whose name is NULL
  *
- * src/run/run_kernels.c lists the arrays, as it alone may see all modules.
+ * bench/bench_kernels.c lists the arrays, as it alone may see all modules.
  */
 #ifndef SLUICE_SIMD_KERNEL_H
 #define SLUICE_SIMD_KERNEL_H

@@ -15,7 +15,7 @@ import c_source
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 # A path of this tree in back quotes, or docs/….md in a comment. Names with <placeholders> are patterns, not files.
-NAMED = re.compile(r"`((?:src|include|cli|tests|docs|tools|examples|fuzz|bench|cmake|\.ci)/[\w./*-]*)`")
+NAMED = re.compile(r"`((?:src|include|cli|tests|docs|tools|examples|fuzz|baselines|bench|cmake|\.ci)/[\w./*-]*)`")
 COMMENT = re.compile(r"\bdocs/[\w./-]+\.md\b")
 FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.M | re.S)
 

@@ -50,7 +50,7 @@ for source in "$root"/tests/simt/*.cpp; do
     compile "$source" "$object" "${cxx[@]}"
     objects+=("$object")
 done
-for source in "$root"/src/base/*.c "$root"/src/simd/*.c "$root"/src/image/*.c "$root"/src/cuda/*.c; do
+for source in "$root"/src/base/*.c "$root"/src/simd/*.c "$root"/src/image/*.c "$root"/src/image/cuda/*.c "$root"/src/cuda/*.c; do
     name=$(basename "$source")
     case $name in image_cuda*_none.c | image_cuda_algorithms.c) ;; cuda_none.c | image_cuda* | image_bittile.c) continue ;; esac
     object=$keep/$name.o

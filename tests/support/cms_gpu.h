@@ -6,7 +6,7 @@
 #ifndef TESTS_SUPPORT_CMS_GPU_H
 #define TESTS_SUPPORT_CMS_GPU_H
 
-#include "cms/cms_cluster_cuda.h"
+#include "cms/cuda/cms_cluster_cuda.h"
 #include "cuda/cuda_stream.h"
 #include "support/cmocka_all.h"
 

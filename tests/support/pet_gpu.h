@@ -6,7 +6,7 @@
 #ifndef TESTS_SUPPORT_PET_GPU_H
 #define TESTS_SUPPORT_PET_GPU_H
 
-#include "pet/pet_cuda.h"
+#include "pet/cuda/pet_cuda.h"
 #include "support/cmocka_all.h"
 #include "support/pet_cases.h"
 

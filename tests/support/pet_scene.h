@@ -6,7 +6,7 @@
 #ifndef SUPPORT_PET_SCENE_H
 #define SUPPORT_PET_SCENE_H
 
-#include <sluice/run_pet.h>
+#include <sluice/daq_pet.h>
 
 #include "support/pet_raw.h"
 
@@ -17,14 +17,14 @@
 typedef struct scene {
     void (*send)(struct scene *scene); /* NULL: nothing comes, and the acquisition ends by itself */
     long end_ms;                       /* from the last frame to the end */
-    slc_run_pet_config config;
-    slc_run_pet_counts counts;
+    slc_daq_pet_config config;
+    slc_daq_pet_counts counts;
     slc_error error;
     char address[4][96];
     uint32_t n_addresses;
     slc_pet_frame *frames;
     size_t n;
-    slc_run_pet_send how;
+    slc_daq_pet_send how;
     uint64_t sent, datagrams;
     slc_status send_status;
     slc_error send_error;
@@ -88,7 +88,7 @@ static inline void begin(scene *s, uint32_t sockets)
 
 static inline slc_status acquire(scene *s)
 {
-    const slc_status status = slc_run_pet_acquire(&s->config, &s->counts, &s->error);
+    const slc_status status = slc_daq_pet_acquire(&s->config, &s->counts, &s->error);
     if (s->started) {
         (void)pthread_join(s->thread, NULL);
     }
@@ -102,7 +102,7 @@ static inline void send_frames(scene *s)
     for (uint32_t i = 0; i < s->n_addresses; i++) {
         s->how.to[i] = s->address[i];
     }
-    s->send_status = slc_run_pet_send_frames(&s->how, s->frames, s->n, &s->sent, &s->datagrams,
+    s->send_status = slc_daq_pet_send_frames(&s->how, s->frames, s->n, &s->sent, &s->datagrams,
                                              &s->send_error);
 }
 

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How fast sparse pixels are clustered: every algorithm over random images of small densities, as in
+ * table 4.6 and figure 4.33 of A. Hennequin's thesis (2022); beside them an algorithm for dense images, which
+ * is given the pixels in an image that was cleared and filled for it.
+ */
+#ifndef SLUICE_BENCH_CLUSTER_H
+#define SLUICE_BENCH_CLUSTER_H
+
+#include <sluice/pixel_cluster.h>
+
+/* What to measure: all combinations of the lists. */
+typedef struct slc_bench_cluster_config {
+    uint16_t width, height;
+    uint32_t images; /* of a call */
+    const uint32_t *granularities;
+    size_t n_granularities;
+    const double *densities; /* 0 to 1 */
+    size_t n_densities;
+    const size_t *algorithms; /* as slc_bench_cluster_algorithm counts them */
+    size_t n_algorithms;
+    bool sorted, shuffled; /* orders of the lists; either or both */
+    bool labels;           /* a label for every pixel, too */
+    slc_simd_target target;
+    uint32_t connectivity, features, seed, repetitions;
+} slc_bench_cluster_config;
+
+/* Names from 0: "auto", those of slc_pixel_algorithm_name, "dense"; NULL behind the last. */
+const char *slc_bench_cluster_algorithm(size_t algorithm);
+
+/* One measurement. */
+typedef struct slc_bench_cluster_row {
+    size_t algorithm;
+    bool shuffled;
+    uint32_t granularity;
+    double density;
+    uint64_t pixels, clusters;  /* of a call */
+    double minimum_s, median_s; /* of a call */
+    double hertz;               /* of the core at that time */
+} slc_bench_cluster_row;
+
+/* Measures. All take turns on the same lists; a turn is two calls, of which the second counts. `visit` gets
+ * each row when it is there and ends the work by returning false. SLC_OK, SLC_END where `visit` ended it;
+ * SLC_ERR_USAGE; SLC_ERR_MEMORY; SLC_ERR_FORMAT where two found different numbers of clusters. */
+slc_status slc_bench_cluster_bench(const slc_bench_cluster_config *config,
+                                   bool (*visit)(void *context, const slc_bench_cluster_row *row),
+                                   void *context, slc_error *error);
+
+/* Writes a self-contained SVG: for each granularity and order cycles per pixel against density, a curve for
+ * each algorithm. SLC_ERR_IO, SLC_ERR_MEMORY. */
+slc_status slc_bench_cluster_svg(const char *path, const slc_bench_cluster_row *rows, size_t n,
+                                 slc_error *error);
+
+#endif

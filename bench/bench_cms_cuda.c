@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Measures the CMS chain on a GPU: its clustering beside the structure that it replaces and beside what
+ * moving the bytes takes, one event alone, and batches from host memory over several streams beside the
+ * copies and the kernels alone.
+ */
+#include "bench/bench_cms_events.h"
+#include "cms/cuda/cms_chain_cuda.h"
+
+#include <sluice/cuda.h>
+#include <sluice/run_pipeline.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PIECES = 16, /* batches that the streams share */
+    STREAMS = 4
+};
+
+typedef struct bench {
+    const slc_bench_cms_config *config;
+    const slc_bench_cms_events *events;
+    slc_bench_cms_result *result;
+    double *seconds; /* of the repetitions */
+    double bytes_per_second;
+    slc_error *error;
+} bench;
+
+static slc_status describe(bench *b)
+{
+    uint32_t number;
+    slc_cuda_device device;
+    slc_status status = slc_cuda_choose(b->config->device, &number, b->error);
+    status = status == SLC_OK ? slc_cuda_device_of(number, &device, b->error) : status;
+    if (status == SLC_OK) {
+        b->bytes_per_second = device.memory_bytes_per_second;
+        (void)snprintf(b->result->machine, sizeof b->result->machine,
+                       "%s, %u multiprocessors, %.2f TB/s by its data sheet", device.name,
+                       device.multiprocessors, device.memory_bytes_per_second * 1e-12);
+    }
+    return status;
+}
+
+/* A line of a part of the last run. */
+static slc_status time_part(bench *b, slc_cms_chain *chain, slc_cms_cuda_part part, const char *name,
+                            uint64_t digis, double bytes, double *median)
+{
+    slc_status status = SLC_OK;
+    size_t moved = 0;
+    for (uint32_t r = 0; r <= b->config->repetitions && status == SLC_OK; r++) {
+        double seconds = 0;
+        status = slc_cms_cuda_time(slc_cms_chain_cuda(chain), part, &seconds, &moved, b->error);
+        b->seconds[r > 0 ? r - 1 : 0] = seconds; /* the first is the warm-up */
+    }
+    if (status == SLC_OK) {
+        status = slc_bench_cms_add(b->result, name, digis, b->seconds, b->config->repetitions,
+                                   bytes > 0 ? bytes : (double)moved, bytes > 0 ? b->bytes_per_second : 0);
+        *median = b->result->row[b->result->n_rows - 1].seconds;
+    }
+    return status;
+}
+
+/* ---- clustering ---------------------------------------------------------------------------------------- */
+
+/* The first events of the digis. */
+static slc_status digis_chain(bench *b, uint32_t n_events, uint32_t *offsets, slc_cms_chain **chain,
+                              slc_cms_result *out)
+{
+    slc_cms_config config;
+    slc_cms_config_default(&config, SLC_CMS_PHASE1);
+    config.calibrated = true;
+    config.device = b->config->device;
+    slc_status status = slc_cms_chain_open(&config, NULL, NULL, chain, b->error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    status = slc_columns_view(&slc_cms_digis_schema, &b->events->varied, 0, n_events, offsets, &out->digis);
+    /* A view is to be read, but for the column that the clustering writes; its rows are nobody else's. */
+    status = status == SLC_OK ? slc_cms_chain_reserve_digis(*chain, out, b->error) : status;
+    return status == SLC_OK ? slc_cms_chain_run_digis(*chain, out, b->error) : status;
+}
+
+static void close_digis(slc_cms_chain *chain, slc_cms_result *out)
+{
+    out->digis = (slc_cms_digis){0}; /* lent */
+    slc_cms_result_clear(out);
+    slc_cms_chain_close(chain);
+}
+
+/* Bytes that a part must move for a digi: module, x, y and charge are read, the cluster is written. */
+typedef struct part {
+    const char *name;
+    slc_cms_cuda_part part;
+    double bytes;
+} part;
+
+/* The parts, for the first n_events events. */
+static slc_status bench_clustering(bench *b, uint32_t n_events, const part *parts, size_t n,
+                                   uint32_t *offsets)
+{
+    slc_cms_chain *chain = NULL;
+    slc_cms_result out = {0};
+    double median;
+    slc_status status = digis_chain(b, n_events, offsets, &chain, &out);
+    const uint64_t digis = out.digis.head.size;
+    for (size_t i = 0; i < n && status == SLC_OK; i++) {
+        status = time_part(b, chain, parts[i].part, parts[i].name, digis, parts[i].bytes * (double)digis,
+                           &median);
+    }
+    close_digis(chain, &out);
+    return status;
+}
+
+static slc_status bench_digis(bench *b, uint32_t *offsets)
+{
+    static const part all[] = {
+        {"countModules", SLC_CMS_CUDA_PART_MODULES, 2},
+        {"countModules, findClus, renumber", SLC_CMS_CUDA_PART_LABELS, 12},
+        {"the same, findclus-seed", SLC_CMS_CUDA_PART_SEED, 12},
+        {"and charges, boxes", SLC_CMS_CUDA_PART_CLUSTER, 12},
+    };
+    static const part one[] = {
+        {"one event", SLC_CMS_CUDA_PART_LABELS, 12},
+        {"one event, findclus-seed", SLC_CMS_CUDA_PART_SEED, 12},
+        {"one event, and charges, boxes", SLC_CMS_CUDA_PART_CLUSTER, 12},
+    };
+    const slc_status status = bench_clustering(b, b->config->events, all, sizeof all / sizeof *all, offsets);
+    return status == SLC_OK ? bench_clustering(b, 1, one, sizeof one / sizeof *one, offsets) : status;
+}
+
+/* ---- raw words ----------------------------------------------------------------------------------------- */
+
+typedef struct streams {
+    const bench *b;
+    slc_batch piece[PIECES];
+    slc_cms_chain *chain[STREAMS];
+    slc_cms_result out[STREAMS];
+    uint32_t next, end;
+    uint32_t piece_of[2 * STREAMS + 2];
+    bool locked_out[STREAMS], locked_piece[PIECES];
+} streams;
+
+static slc_status next_piece(void *context, uint32_t slot, slc_error *error)
+{
+    streams *s = context;
+    (void)error;
+    if (s->next == s->end) {
+        return SLC_END;
+    }
+    s->piece_of[slot] = s->next++ % PIECES;
+    return SLC_OK;
+}
+
+static slc_status run_piece(void *context, uint32_t slot, uint32_t worker, slc_error *error)
+{
+    streams *s = context;
+    return slc_cms_chain_run(s->chain[worker], &s->piece[s->piece_of[slot]], &s->out[worker], error);
+}
+
+static slc_status take_none(void *context, uint32_t slot, slc_error *error)
+{
+    (void)context;
+    (void)slot;
+    (void)error;
+    return SLC_OK;
+}
+
+/* The events in equal pieces, in turn, in page-locked memory. */
+static slc_status cut_pieces(streams *s)
+{
+    const slc_batch *all = &s->b->events->batch;
+    slc_status status = SLC_OK;
+    for (uint32_t e = 0; e < s->b->config->events && status == SLC_OK; e++) {
+        const uint32_t from = e % all->n_events;
+        status = slc_batch_append(&s->piece[e % PIECES], all->bytes + all->offset[from], all->length[from],
+                                  0);
+    }
+    for (uint32_t p = 0; p < PIECES && status == SLC_OK; p++) {
+        status = slc_cms_cuda_lock(&s->piece[p], NULL, s->b->error);
+        s->locked_piece[p] = status == SLC_OK;
+    }
+    return status;
+}
+
+static slc_status open_streams(streams *s)
+{
+    slc_cms_config config;
+    slc_cms_config_default(&config, SLC_CMS_PHASE1);
+    config.device = s->b->config->device;
+    config.drop_digis = true;
+    slc_status status = SLC_OK;
+    for (uint32_t k = 0; k < STREAMS && status == SLC_OK; k++) {
+        status = slc_cms_chain_open(&config, slc_sim_cms_cabling(s->b->events->sim),
+                                    slc_sim_cms_gains(s->b->events->sim), &s->chain[k], s->b->error);
+        for (uint32_t p = 0; p < PIECES && status == SLC_OK; p++) {
+            status = slc_cms_chain_reserve(s->chain[k], &s->piece[p], &s->out[k], s->b->error);
+        }
+        /* What comes back goes straight to where it belongs. */
+        status = status == SLC_OK ? slc_cms_cuda_lock(NULL, &s->out[k], s->b->error) : status;
+        s->locked_out[k] = status == SLC_OK;
+        status = status == SLC_OK ? slc_cms_chain_run(s->chain[k], &s->piece[0], &s->out[k], s->b->error)
+                                  : status;
+    }
+    return status;
+}
+
+/* All pieces through so many streams, with a thread each. `slowest`: of copies and kernels alone, for all. */
+static slc_status time_streams(bench *b, streams *s, uint32_t n, uint64_t digis, double slowest)
+{
+    const slc_run_stages stages = {.context = s, .read = next_piece, .work = run_piece, .write = take_none};
+    const slc_run_pipeline_config pipeline = {.threads = n, .slots = 2 * n + 2};
+    slc_status status = SLC_OK;
+    for (uint32_t r = 0; r <= b->config->repetitions && status == SLC_OK; r++) {
+        s->next = 0;
+        s->end = PIECES;
+        const double began = slc_clock_seconds();
+        status = slc_run_pipeline(&pipeline, &stages, NULL, b->error);
+        b->seconds[r > 0 ? r - 1 : 0] = slc_clock_seconds() - began;
+    }
+    char name[48];
+    (void)snprintf(name, sizeof name, "host to host, %u stream%s", n, n > 1 ? "s" : "");
+    if (status == SLC_OK) {
+        status = slc_bench_cms_add(b->result, name, digis, b->seconds, b->config->repetitions, 0, 0);
+        b->result->row[b->result->n_rows - 1].bound_seconds = slowest;
+    }
+    return status;
+}
+
+static slc_status bench_streams(bench *b, streams *s)
+{
+    double compute = 0, in = 0, out = 0;
+    slc_status status = cut_pieces(s);
+    status = status == SLC_OK ? open_streams(s) : status;
+    /* Parts of the first piece; there are as many events in each but for one. */
+    const uint64_t digis = s->out[0].words.digis;
+    if (status == SLC_OK) {
+        status = time_part(b, s->chain[0], SLC_CMS_CUDA_PART_COMPUTE, "kernels, raw words to positions",
+                           digis, 0, &compute);
+    }
+    if (status == SLC_OK) {
+        status = time_part(b, s->chain[0], SLC_CMS_CUDA_PART_COPY_IN, "copies to the device", digis, 0, &in);
+    }
+    if (status == SLC_OK) {
+        status = time_part(b, s->chain[0], SLC_CMS_CUDA_PART_COPY_OUT, "copies from the device", digis, 0,
+                           &out);
+    }
+    const double copies = in > out ? in : out, slowest = copies > compute ? copies : compute;
+    uint64_t all = 0;
+    for (uint32_t p = 0; p < PIECES; p++) {
+        all += digis * s->piece[p].n_events / (s->piece[0].n_events > 0 ? s->piece[0].n_events : 1);
+    }
+    for (uint32_t n = 1; n <= STREAMS && status == SLC_OK; n *= 2) {
+        status = time_streams(b, s, n, all, slowest * (double)all / (digis > 0 ? (double)digis : 1));
+    }
+    return status;
+}
+
+static slc_status bench_raw(bench *b)
+{
+    streams *s = calloc(1, sizeof *s);
+    if (s == NULL) {
+        return SLC_ERR_MEMORY;
+    }
+    s->b = b;
+    const slc_status status = bench_streams(b, s);
+    for (uint32_t k = 0; k < STREAMS; k++) {
+        if (s->locked_out[k]) {
+            slc_cms_cuda_unlock(NULL, &s->out[k]);
+        }
+        slc_cms_result_clear(&s->out[k]);
+        slc_cms_chain_close(s->chain[k]);
+    }
+    for (uint32_t p = 0; p < PIECES; p++) {
+        if (s->locked_piece[p]) {
+            slc_cms_cuda_unlock(&s->piece[p], NULL);
+        }
+        slc_batch_clear(&s->piece[p]);
+    }
+    free(s);
+    return status;
+}
+
+slc_status slc_bench_cms_cuda(const slc_bench_cms_config *config, const slc_bench_cms_events *events,
+                              slc_bench_cms_result *result, slc_error *error)
+{
+    bench b = {.config = config, .events = events, .result = result, .error = error};
+    uint32_t *offsets = calloc((size_t)config->events + 1, sizeof *offsets);
+    b.seconds = calloc(config->repetitions, sizeof *b.seconds);
+    slc_status status = offsets != NULL && b.seconds != NULL
+                            ? SLC_OK
+                            : slc_fail(error, SLC_ERR_MEMORY, "no memory for %u events", config->events);
+    status = status == SLC_OK ? describe(&b) : status;
+    status = status == SLC_OK ? bench_digis(&b, offsets) : status;
+    status = status == SLC_OK ? bench_raw(&b) : status;
+    free(b.seconds);
+    free(offsets);
+    return status;
+}

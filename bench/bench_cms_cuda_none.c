@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Measurements on a GPU in a build without CUDA: there are none. */
+#include "bench/bench_cms_events.h"
+
+#include <sluice/cuda.h>
+
+slc_status slc_bench_cms_cuda(const slc_bench_cms_config *config, const slc_bench_cms_events *events,
+                              slc_bench_cms_result *result, slc_error *error)
+{
+    uint32_t device;
+    (void)events;
+    (void)result;
+    return slc_cuda_choose(config->device, &device, error);
+}

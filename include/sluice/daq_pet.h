@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Acquisition of PET frames from the network, and the sender that plays them: UDP datagrams of frames, one
+ * thread for each socket, rings of memory that are there from the beginning, a writer's thread, and (if
+ * wanted) the chain of pet_chain.h on what arrives, in a thread of its own.
+ */
+#ifndef SLUICE_DAQ_PET_H
+#define SLUICE_DAQ_PET_H
+
+#include <sluice/io_pet.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SLC_DAQ_PET_SOCKETS = 64 };
+
+struct slc_daq_pet_counts;
+
+/* A call of the live chain: what it had, and what it made of that. */
+typedef struct slc_daq_pet_batch {
+    const slc_pet_frame *frames;
+    size_t n;
+    const slc_pet_result *result;
+    const slc_pet_totals *totals; /* of the chain behind it */
+    uint64_t skipped;             /* frames right before these that the chain went without */
+    bool last;                    /* behind all frames */
+} slc_daq_pet_batch;
+
+typedef struct slc_daq_pet_config {
+    /* "127.0.0.1:9000", "[::1]:9000"; port 0: any free one. A multicast group, "239.1.2.3:9000", is joined,
+     * at the interface that is named, "239.1.2.3%eth0:9000" and "[ff15::1%eth0]:9000", or at the system's
+     * choice. */
+    const char *listen[SLC_DAQ_PET_SOCKETS];
+    uint32_t n_listen;
+    const char *output;        /* raw file; NULL: none */
+    slc_io_pet_raw_config raw; /* its payload is that of the datagrams, with or without a file */
+    /* 0: 256 MiB, at least 8 MiB for each socket; as large as the system allows, 64 MiB at most. */
+    size_t ring_bytes, socket_bytes;
+    double seconds;              /* 0: until stopped */
+    uint64_t frames;             /* 0: any number */
+    const slc_pet_config *chain; /* NULL: nothing is reconstructed live */
+    const slc_pet_tables *tables;
+    /* Called once for each socket, with its number, its address (a port of 0 is replaced), and the room that
+     * the system gave it of what was asked for, when all are open and before anything is received. May be
+     * NULL. */
+    void (*listening)(void *context, uint32_t socket, const char *address, size_t room);
+    /* Called in the chain's thread with each of its results; false ends the acquisition. What was received
+     * before it has ended still comes. May be NULL. */
+    bool (*live)(void *context, const slc_daq_pet_batch *batch);
+    /* Called in the caller's thread about once a second, until everything is written; false ends the
+     * acquisition. May be NULL. */
+    bool (*tell)(void *context, const struct slc_daq_pet_counts *counts);
+    void *context;
+    bool (*stop)(void *context); /* asked at least ten times a second; may be NULL */
+} slc_daq_pet_config;
+
+/* By the sequence counter, where payloads have one. */
+typedef slc_io_pet_module slc_daq_pet_module;
+
+typedef struct slc_daq_pet_counts {
+    /* Received; bytes of datagrams. Where there is a file, these are in it; what was received and is not, as
+     * the file could not be written on, is unwritten: datagrams and their frames, as far as they came out of
+     * the sockets. */
+    uint64_t datagrams, frames, bytes;
+    uint64_t unwritten, unwritten_frames;
+    /* Datagrams that the system dropped: all that came to the sockets until the end either were received or
+     * are in these two numbers. ring_drops are those that fell while a socket's thread waited for room in its
+     * ring, because the writer was slow; kernel_drops the others, for want of room in the sockets. */
+    uint64_t kernel_drops, ring_drops;
+    /* The modules' sums; malformed also datagrams too short to have a module, each of which counts once: if
+     * it has a number that is missing, that is not lost. */
+    uint64_t lost, malformed, repeated, foreign;
+    /* An estimate: frames of the lost datagrams, and of those that were dropped beyond them (nothing told of
+     * them, for want of a counter or of a datagram behind them), by the average of what came. */
+    uint64_t lost_frames;
+    uint64_t empty;    /* of those: without a byte, so that they are not in the file */
+    uint64_t left_out; /* frames of repeated and foreign datagrams: in the file, and not for the chain */
+    /* Frames that are in the file, but that the chain was too slow for, or that came behind its failure. */
+    uint64_t live_skipped;
+    uint64_t live_gaps; /* how often it was too slow; each time it goes on when half of its queue is empty */
+    uint64_t written_bytes, files;
+    uint64_t socket_bytes;     /* room of each socket, as the system gave it */
+    double seconds, ring_fill; /* of receiving; the fullest a ring has been, 0 to 1 */
+    bool ending, written;      /* nothing more is received; all that was is in the file */
+    slc_pet_totals chain;      /* of the live chain, behind the last result */
+    slc_daq_pet_module module[SLC_PET_MAX_MODULES]; /* by BDM of a datagram's first frame */
+} slc_daq_pet_counts;
+
+/* Until the time is over, at least so many frames are there, or a callback says so. What has arrived at the
+ * sockets by then is received. Everything that was received is written when it returns, and has gone through
+ * the chain, in the order of the file; where there is a file, a chain that is too slow goes without some
+ * blocks, so that the file gets them, and one that fails goes without the rest: its error is returned at the
+ * end. SLC_ERR_IO names the address or the file; *counts is filled in any case. The caller's thread waits
+ * meanwhile. */
+SLC_API slc_status slc_daq_pet_acquire(const slc_daq_pet_config *config, slc_daq_pet_counts *counts,
+                                       slc_error *error);
+
+typedef struct slc_daq_pet_send {
+    const char *to[SLC_DAQ_PET_SOCKETS];
+    uint32_t n_to;    /* module m goes to address m mod n_to */
+    double frames_hz; /* 0: as fast as it goes */
+    uint32_t
+        frames_per_datagram; /* 1 to 4000; a datagram holds frames of one module that follow each other */
+    bool sequence;           /* 8 bytes, little-endian, before the frames, counted by module */
+    uint64_t repeat;         /* send all so many times; 0: once */
+    uint64_t repeat_ticks;   /* added to the frames' times in each repetition */
+    bool single; /* one datagram after the other (sendmmsg), not many as one piece (UDP_SEGMENT) */
+    bool (*stop)(void *context); /* asked at least ten times a second; may be NULL */
+    void *context;
+} slc_daq_pet_send;
+/* Sends frames; *sent and *datagrams count them. SLC_ERR_IO where nobody listens on this machine. */
+SLC_API slc_status slc_daq_pet_send_frames(const slc_daq_pet_send *config, const slc_pet_frame *frames,
+                                           size_t n, uint64_t *sent, uint64_t *datagrams, slc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The chain on a GPU: opening, room on the device, and the graphs. A graph is all kernels of a run; it is
+ * recorded when room was made and serves every batch that fits, as what depends on the batch is read from the
+ * device's memory. Between two copies a run is one launch.
+ */
+#include "base/columns.h"
+#include "cms/cuda/cms_chain_cuda_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One core copies at a fifth of what the bus to a GPU carries. */
+enum { COPY_THREADS = 4 };
+
+/* ---- opening ------------------------------------------------------------------------------------------- */
+
+/* What does not change between batches goes to the device once. */
+static slc_status put(slc_cms_cuda_chain *chain, slc_cuda_memory *memory, const void *bytes, size_t size,
+                      const char *what, slc_error *error)
+{
+    const slc_status status = slc_cuda_memory_reserve(chain->stream, memory, size, what, error);
+    return status == SLC_OK ? slc_cuda_send(chain->copies, memory->at, bytes, size, error) : status;
+}
+
+static slc_status put_constants(slc_cms_cuda_chain *chain, const slc_cms_cabling *cabling,
+                                const slc_cms_gains *gains, slc_error *error)
+{
+    slc_cms_config *config = &chain->config;
+    slc_cms_cuda_decode *decode = &chain->decode;
+    slc_status status = SLC_OK;
+    if (cabling != NULL) {
+        status = put(chain, &chain->cables, cabling->cable, sizeof cabling->cable, "the cabling", error);
+        decode->cables = chain->cables.at;
+    }
+    if (status == SLC_OK && config->decode.unpack != NULL) {
+        status = put(chain, &chain->unpack, config->decode.unpack, config->decode.modules, "unpacked modules",
+                     error);
+        decode->unpack = chain->unpack.at;
+    }
+    if (status == SLC_OK && config->position.n_planes > 0) {
+        status = put(chain, &chain->planes, config->position.planes,
+                     config->position.n_planes * sizeof *config->position.planes, "planes", error);
+        config->position.planes = chain->planes.at;
+    }
+    slc_cms_cuda_calibration *calibration = &decode->calibration;
+    calibration->wanted = chain->calibrates;
+    calibration->config = config->calibrate;
+    if (status == SLC_OK && chain->calibrates && config->calibrate.phase == SLC_CMS_PHASE1) {
+        const size_t size = (size_t)gains->n_modules * SLC_CMS_GAINS * sizeof *gains->gain;
+        status = put(chain, &chain->gains, gains->gain, size, "the gains", error);
+        calibration->gains = *gains;
+        calibration->gains.gain = chain->gains.at;
+    }
+    decode->modules = config->decode.modules;
+    return status == SLC_OK ? slc_cuda_stream_wait(chain->stream, error) : status;
+}
+
+/* What slc_cms_calibrate_run refuses is refused here, before there are kernels that would read it. */
+static slc_status check_calibration(const slc_cms_config *config, const slc_cms_gains *gains,
+                                    slc_error *error)
+{
+    if (config->calibrated) {
+        return SLC_OK;
+    }
+    if (config->calibrate.phase == SLC_CMS_PHASE2) {
+        return config->calibrate.slope > 31
+                   ? slc_fail(error, SLC_ERR_USAGE, "calibrate.slope is %u, must be at most 31",
+                              config->calibrate.slope)
+                   : SLC_OK;
+    }
+    if (gains == NULL || gains->gain == NULL) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "digis of phase 1 are calibrated with gains, and there are none");
+    }
+    return gains->dead == gains->noisy
+               ? slc_fail(error, SLC_ERR_USAGE, "dead and noisy columns have the same mark, %u", gains->dead)
+               : SLC_OK;
+}
+
+static slc_status open_device(slc_cms_cuda_chain *chain, uint32_t device, slc_error *error)
+{
+    slc_status status = slc_cuda_stream_open(device, &chain->stream, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    chain->multiprocessors = slc_cuda_stream_multiprocessors(chain->stream);
+    status = slc_cuda_rows_open(chain->stream, COPY_THREADS, &chain->copies, error);
+    status = status == SLC_OK ? slc_cuda_event_open(chain->stream, &chain->began, error) : status;
+    return status == SLC_OK ? slc_cuda_event_open(chain->stream, &chain->ended, error) : status;
+}
+
+slc_status slc_cms_cuda_open(const slc_cms_config *config, const slc_cms_cabling *cabling,
+                             const slc_cms_gains *gains, uint32_t device, slc_cms_cuda_chain **chain,
+                             slc_error *error)
+{
+    *chain = NULL;
+    slc_status status = check_calibration(config, gains, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_cms_cuda_chain *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a CMS chain on a GPU");
+    }
+    opened->config = *config;
+    opened->device = device;
+    opened->cabled = cabling != NULL;
+    opened->calibrates = !config->calibrated;
+    status = open_device(opened, device, error);
+    status = status == SLC_OK ? put_constants(opened, cabling, gains, error) : status;
+    if (status != SLC_OK) {
+        slc_cms_cuda_close(opened);
+        return status;
+    }
+    *chain = opened;
+    return SLC_OK;
+}
+
+static void clear_parts(slc_cms_cuda_chain *chain)
+{
+    for (size_t i = 0; i < SLC_CMS_CUDA_PARTS; i++) {
+        slc_cuda_graph_clear(&chain->graph_part[i]);
+    }
+}
+
+void slc_cms_cuda_close(slc_cms_cuda_chain *chain)
+{
+    if (chain == NULL) {
+        return;
+    }
+    if (chain->stream != NULL) {
+        (void)slc_cuda_stream_use(chain->stream, NULL);
+        (void)slc_cuda_stream_wait(chain->stream, NULL);
+    }
+    slc_cuda_graph_clear(&chain->graph_raw);
+    slc_cuda_graph_clear(&chain->graph_digis);
+    clear_parts(chain);
+    slc_cuda_memory *const all[] = {&chain->cables, &chain->unpack,      &chain->planes,      &chain->gains,
+                                    &chain->batch,  &chain->tables,      &chain->tables_host, &chain->digis,
+                                    &chain->work,   &chain->head,        &chain->head_host,   &chain->modules,
+                                    &chain->faults, &chain->faults_host, &chain->timed};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        slc_cuda_memory_clear(all[i]);
+    }
+    slc_cuda_event_close(chain->began);
+    slc_cuda_event_close(chain->ended);
+    slc_cuda_rows_close(chain->copies);
+    slc_cuda_stream_close(chain->stream);
+    free(chain);
+}
+
+/* ---- room ---------------------------------------------------------------------------------------------- */
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
+/* Points a collection's columns into `block`; returns the bytes that they take. */
+static size_t lay_columns(const slc_schema *schema, void *collection, char *block, size_t rows)
+{
+    slc_columns *head = collection;
+    size_t at = 0;
+    for (size_t i = 0; i < schema->n_columns; i++) {
+        *slc_column_pointer(collection, &schema->columns[i]) = block + at;
+        at += aligned((rows + 1) * slc_type_size(schema->columns[i].type));
+    }
+    head->capacity = rows;
+    return at;
+}
+
+static size_t modules_bound(const slc_cms_cuda_chain *chain, const slc_cms_cuda_room *room)
+{
+    const size_t all = (size_t)room->events * chain->config.cluster.modules;
+    return room->digis < all ? room->digis : all;
+}
+
+/* Memory on the device for `room`. */
+static slc_status make_room(slc_cms_cuda_chain *chain, const slc_cms_cuda_room *room, slc_error *error)
+{
+    slc_cuda_stream *stream = chain->stream;
+    slc_cms_modules modules;
+    slc_cms_clusters clusters;
+    size_t cluster_work = 0;
+    slc_status status = slc_cms_cuda_cluster_bound(&chain->config.cluster, room->events, room->digis,
+                                                   &cluster_work, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    const size_t offsets = 3 * ((size_t)room->events + 1) * sizeof(uint32_t);
+    const size_t decode = slc_cms_cuda_decode_bound(room->events, room->tiles, room->words);
+    const size_t cluster = lay_columns(&slc_cms_clusters_schema, &clusters, NULL, room->digis) +
+                           aligned(cluster_work);
+    const size_t tables = slc_cms_cuda_tiles_at(room->events) +
+                          (size_t)room->tiles * sizeof(slc_cms_cuda_tile);
+    const struct {
+        slc_cuda_memory *memory;
+        size_t bytes;
+        bool host;
+        const char *what;
+    } wanted[] = {
+        {&chain->head, sizeof(slc_cms_cuda_head) + offsets, false, "event offsets"},
+        {&chain->head_host, sizeof(slc_cms_cuda_head) + offsets, true, "event offsets"},
+        {&chain->faults, SLC_CMS_CUDA_FAULTS * sizeof(slc_cms_cuda_fault), false, "faults"},
+        {&chain->faults_host, SLC_CMS_CUDA_FAULTS * sizeof(slc_cms_cuda_fault), true, "faults"},
+        {&chain->tables, tables, false, "tiles of words"},
+        {&chain->tables_host, tables, true, "tiles of words"},
+        {&chain->batch, aligned(room->bytes), false, "the batch's bytes"},
+        {&chain->digis, slc_cms_store_bound(room->digis), false, "digis"},
+        {&chain->modules, lay_columns(&slc_cms_modules_schema, &modules, NULL, modules_bound(chain, room)),
+         false, "modules"},
+        {&chain->work, decode > cluster ? decode : cluster, false, "clusters and working memory"},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted && status == SLC_OK; i++) {
+        status =
+            wanted[i].host
+                ? slc_cuda_pinned_reserve(stream, wanted[i].memory, wanted[i].bytes, wanted[i].what, error)
+                : slc_cuda_memory_reserve(stream, wanted[i].memory, wanted[i].bytes, wanted[i].what, error);
+    }
+    return status;
+}
+
+/* Points what the kernels get at the memory. */
+static void point(slc_cms_cuda_chain *chain)
+{
+    const slc_cms_cuda_room *room = &chain->room;
+    slc_cms_cuda_head *head = chain->head.at;
+    uint32_t *offsets = (uint32_t *)(void *)(head + 1);
+    slc_cms_cuda_decode *decode = &chain->decode;
+    slc_cms_cuda_cluster *cluster = &chain->cluster;
+    slc_cms_store_view(chain->digis.at, room->digis, &cluster->digis);
+    cluster->digis.head.n_events = room->events;
+    cluster->digis.head.event_offset = offsets;
+    (void)lay_columns(&slc_cms_modules_schema, &cluster->modules, chain->modules.at,
+                      modules_bound(chain, room));
+    cluster->modules.head.n_events = room->events;
+    cluster->modules.head.event_offset = offsets + room->events + 1;
+    const size_t columns = lay_columns(&slc_cms_clusters_schema, &cluster->clusters, chain->work.at,
+                                       room->digis);
+    cluster->clusters.head.n_events = room->events;
+    cluster->clusters.head.event_offset = offsets + 2 * ((size_t)room->events + 1);
+    cluster->config = &chain->config.cluster;
+    cluster->algorithm = SLC_CMS_CUDA_WARP;
+    cluster->counts = &head->counts;
+    cluster->faults = chain->faults.at;
+    cluster->fault_capacity = SLC_CMS_CUDA_FAULTS;
+    cluster->work = (char *)chain->work.at + columns;
+    cluster->work_bytes = chain->work.size - columns;
+    decode->events = room->events;
+    decode->tiles = room->tiles;
+    decode->words = room->words;
+    decode->batch = chain->batch.at;
+    decode->tile_begin = chain->tables.at;
+    decode->tile = (const slc_cms_cuda_tile *)(const void *)((const char *)chain->tables.at +
+                                                             slc_cms_cuda_tiles_at(room->events));
+    decode->digis = cluster->digis;
+    decode->totals = &head->totals;
+    decode->work = chain->work.at;
+}
+
+slc_status slc_cms_cuda_enqueue(slc_cms_cuda_chain *chain, bool raw, slc_error *error)
+{
+    struct CUstream_st *stream = slc_cuda_stream_native(chain->stream);
+    slc_status status = slc_cuda_fill(chain->stream, chain->head.at, 0, sizeof(slc_cms_cuda_head), error);
+    if (status == SLC_OK && raw) {
+        status = slc_cms_cuda_decode_run(&chain->decode, chain->multiprocessors, stream, error);
+    } else if (status == SLC_OK && chain->calibrates) {
+        status = slc_cms_cuda_calibrate_run(&chain->decode.calibration, &chain->cluster.digis,
+                                            chain->decode.totals, chain->multiprocessors, stream, error);
+    }
+    status = status == SLC_OK ? slc_cms_cuda_cluster_run(&chain->cluster, stream, error) : status;
+    return status == SLC_OK ? slc_cms_cuda_position_run(&chain->config.position, &chain->cluster.clusters,
+                                                        chain->multiprocessors, stream, error)
+                            : status;
+}
+
+static slc_status record(slc_cms_cuda_chain *chain, bool raw, slc_cuda_graph *graph, slc_error *error)
+{
+    slc_status status = slc_cuda_graph_begin(chain->stream, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    status = slc_cms_cuda_enqueue(chain, raw, error);
+    return slc_cuda_graph_end(chain->stream, graph, status, error);
+}
+
+/* Runs everything once on no events, so that what a kernel's first launch does is not done in a recording,
+ * and then records. */
+static slc_status record_all(slc_cms_cuda_chain *chain, slc_error *error)
+{
+    slc_status status = slc_cuda_fill(chain->stream, chain->head.at, 0, chain->head.size, error);
+    status = status == SLC_OK ? slc_cuda_fill(chain->stream, chain->tables.at, 0, chain->tables.size, error)
+                              : status;
+    const bool raw = chain->cabled && chain->room.bytes > 0;
+    if (raw) {
+        status = status == SLC_OK ? slc_cms_cuda_enqueue(chain, true, error) : status;
+    }
+    status = status == SLC_OK ? slc_cms_cuda_enqueue(chain, false, error) : status;
+    status = status == SLC_OK ? slc_cuda_stream_wait(chain->stream, error) : status;
+    if (raw) {
+        status = status == SLC_OK ? record(chain, true, &chain->graph_raw, error) : status;
+    }
+    return status == SLC_OK ? record(chain, false, &chain->graph_digis, error) : status;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+slc_status slc_cms_cuda_grow(slc_cms_cuda_chain *chain, const slc_cms_cuda_room *wanted, slc_error *error)
+{
+    const slc_cms_cuda_room *room = &chain->room;
+    if (chain->graph_digis.exec != NULL && wanted->events <= room->events && wanted->tiles <= room->tiles &&
+        wanted->words <= room->words && wanted->digis <= room->digis && wanted->bytes <= room->bytes) {
+        return SLC_OK;
+    }
+    if (wanted->digis > UINT32_MAX - SLC_CMS_CUDA_TILE || wanted->bytes / 4 > UINT32_MAX) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "a batch of %zu bytes and up to %zu digis is too large for a GPU", wanted->bytes,
+                        wanted->digis);
+    }
+    slc_status status = slc_cuda_stream_use(chain->stream, error);
+    status = status == SLC_OK ? slc_cuda_stream_wait(chain->stream, error) : status;
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_cuda_graph_clear(&chain->graph_raw);
+    slc_cuda_graph_clear(&chain->graph_digis);
+    clear_parts(chain);
+    chain->ran_raw = chain->ran_digis = false;
+    chain->room.events = (uint32_t)larger(larger(wanted->events, room->events), 1);
+    chain->room.tiles = (uint32_t)larger(wanted->tiles, room->tiles);
+    chain->room.words = larger(wanted->words, room->words);
+    chain->room.digis = larger(larger(wanted->digis, room->digis), 1);
+    chain->room.bytes = larger(wanted->bytes, room->bytes);
+    status = make_room(chain, &chain->room, error);
+    if (status == SLC_OK) {
+        point(chain);
+        status = record_all(chain, error);
+    }
+    if (status != SLC_OK) { /* a smaller batch may yet fit */
+        slc_cuda_graph_clear(&chain->graph_digis);
+        memset(&chain->room, 0, sizeof chain->room);
+    }
+    return status;
+}
+
+slc_status slc_cms_cuda_reserve(slc_cms_cuda_chain *chain, const slc_batch *batch, slc_error *error)
+{
+    size_t fragments, words;
+    slc_cms_decode_bound(batch, &fragments, &words);
+    const size_t tiles = words / SLC_CMS_CUDA_TILE + fragments;
+    if (tiles > UINT32_MAX) {
+        return slc_fail(error, SLC_ERR_USAGE, "a batch of %zu words is too large for a GPU", words);
+    }
+    const slc_cms_cuda_room wanted = {.events = batch->n_events,
+                                      .tiles = (uint32_t)tiles,
+                                      .words = words,
+                                      .digis = words,
+                                      .bytes = batch->size > 0 ? batch->size : 1};
+    return slc_cms_cuda_grow(chain, &wanted, error);
+}
+
+slc_status slc_cms_cuda_reserve_digis(slc_cms_cuda_chain *chain, const slc_cms_digis *digis, slc_error *error)
+{
+    const slc_cms_cuda_room wanted = {.events = digis->head.n_events, .digis = digis->head.size};
+    return slc_cms_cuda_grow(chain, &wanted, error);
+}
+
+/* ---- page-locked memory -------------------------------------------------------------------------------- */
+
+enum { BLOCKS = 4 };
+
+typedef struct host_block {
+    void *at;
+    size_t bytes;
+} host_block;
+
+/* The blocks behind a batch and a result; some may be empty. */
+static void list_blocks(const slc_batch *batch, const slc_cms_result *result, host_block *blocks)
+{
+    memset(blocks, 0, BLOCKS * sizeof *blocks);
+    if (batch != NULL) {
+        blocks[0] = (host_block){batch->bytes, batch->capacity};
+    }
+    if (result != NULL) {
+        blocks[1] = (host_block){result->digis.head.block, result->digis.head.block_size};
+        blocks[2] = (host_block){result->modules.head.block, result->modules.head.block_size};
+        blocks[3] = (host_block){result->clusters.head.block, result->clusters.head.block_size};
+    }
+}
+
+slc_status slc_cms_cuda_lock(const slc_batch *batch, const slc_cms_result *result, slc_error *error)
+{
+    host_block blocks[BLOCKS];
+    slc_status status = SLC_OK;
+    list_blocks(batch, result, blocks);
+    for (size_t i = 0; i < BLOCKS && status == SLC_OK; i++) {
+        if (blocks[i].at == NULL || blocks[i].bytes == 0) {
+            continue;
+        }
+        status = slc_cuda_pin(blocks[i].at, blocks[i].bytes, error);
+        for (size_t j = 0; j < i && status != SLC_OK; j++) {
+            if (blocks[j].at != NULL && blocks[j].bytes > 0) {
+                slc_cuda_unpin(blocks[j].at);
+            }
+        }
+    }
+    return status;
+}
+
+void slc_cms_cuda_unlock(const slc_batch *batch, const slc_cms_result *result)
+{
+    host_block blocks[BLOCKS];
+    list_blocks(batch, result, blocks);
+    for (size_t i = 0; i < BLOCKS; i++) {
+        if (blocks[i].at != NULL && blocks[i].bytes > 0) {
+            slc_cuda_unpin(blocks[i].at);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Addresses of UDP sockets as people write them, multicast groups among them. */
+#if defined(__linux__)
+#define _GNU_SOURCE /* struct group_req, struct ip_mreqn */
+#endif
+#include "daq/daq_pet_address.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* "HOST%INTERFACE:PORT" in its parts. */
+typedef struct parts {
+    char host[256], port[8];
+    const char *interface; /* NULL: none */
+} parts;
+
+/* Cuts; the host may stand in brackets, as it must where it has colons, or be empty: any. */
+static bool cut(const char *address, parts *p)
+{
+    const char *colon = strrchr(address, ':');
+    if (colon == NULL || strlen(colon + 1) == 0 || strlen(colon + 1) > 5 ||
+        strspn(colon + 1, "0123456789") != strlen(colon + 1) || strtoul(colon + 1, NULL, 10) > 65535) {
+        return false;
+    }
+    size_t size = (size_t)(colon - address);
+    if (size >= 2 && address[0] == '[' && address[size - 1] == ']') {
+        address++;
+        size -= 2;
+    } else if (memchr(address, ':', size) != NULL) {
+        return false;
+    }
+    if (size >= sizeof p->host) {
+        return false;
+    }
+    memcpy(p->host, address, size);
+    p->host[size] = '\0';
+    (void)snprintf(p->port, sizeof p->port, "%s", colon + 1);
+    char *percent = strchr(p->host, '%');
+    p->interface = percent != NULL ? percent + 1 : NULL;
+    if (percent != NULL) {
+        *percent = '\0';
+    }
+    return true;
+}
+
+static bool is_group(const struct addrinfo *a)
+{
+    if (a->ai_family == AF_INET) {
+        const struct sockaddr_in *at = (const void *)a->ai_addr;
+        return IN_MULTICAST(ntohl(at->sin_addr.s_addr));
+    }
+    return a->ai_family == AF_INET6 &&
+           IN6_IS_ADDR_MULTICAST(&((const struct sockaddr_in6 *)(const void *)a->ai_addr)->sin6_addr);
+}
+
+/* The interface's number, 0 for the system's choice. */
+static unsigned interface_of(const parts *p)
+{
+    return p->interface != NULL ? if_nametoindex(p->interface) : 0;
+}
+
+/* Does an interface belong to the address? If so it is set where the system wants it. */
+static bool set_interface(struct addrinfo *a, const parts *p)
+{
+    struct sockaddr_in6 *six = (void *)a->ai_addr;
+    if (a->ai_family != AF_INET6) {
+        return is_group(a);
+    }
+    if (!IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr) && !is_group(a)) {
+        return false;
+    }
+    six->sin6_scope_id = interface_of(p);
+    return true;
+}
+
+/* Bound, and a member of the group if it is one, whose port others may listen at, too. */
+static bool listen_at(int file, const struct addrinfo *a, const parts *p)
+{
+    const int yes = 1;
+    if (!is_group(a)) {
+        return bind(file, a->ai_addr, a->ai_addrlen) == 0;
+    }
+    struct group_req group = {.gr_interface = interface_of(p)};
+    memcpy(&group.gr_group, a->ai_addr, a->ai_addrlen);
+    return setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+           bind(file, a->ai_addr, a->ai_addrlen) == 0 &&
+           setsockopt(file, a->ai_family == AF_INET ? IPPROTO_IP : IPPROTO_IPV6, MCAST_JOIN_GROUP, &group,
+                      sizeof group) == 0;
+}
+
+/* Connected, and leaving by the interface that is named with a group. */
+static bool send_to(int file, const struct addrinfo *a, const parts *p)
+{
+    const int number = (int)interface_of(p);
+    const struct ip_mreqn from = {.imr_ifindex = number};
+    int wrong = 0;
+    if (p->interface != NULL && is_group(a)) {
+        wrong = a->ai_family == AF_INET
+                    ? setsockopt(file, IPPROTO_IP, IP_MULTICAST_IF, &from, sizeof from)
+                    : setsockopt(file, IPPROTO_IPV6, IPV6_MULTICAST_IF, &number, sizeof number);
+    }
+    return wrong == 0 && connect(file, a->ai_addr, a->ai_addrlen) == 0;
+}
+
+/* What a person can do about it. */
+static const char *advice(int wrong, bool listen, const struct addrinfo *found)
+{
+    if (!listen) {
+        return "";
+    }
+    return wrong == EADDRNOTAVAIL ? "; no interface of this machine has it"
+           : wrong == EADDRINUSE  ? "; ss -ulpn shows by whom"
+           : wrong == EACCES      ? "; ports below 1024 are root's (CAP_NET_BIND_SERVICE)"
+           : wrong == ENODEV && is_group(found)
+               ? "; name the interface of the group, as 239.1.2.3%eth0:9000 or [ff15::1%eth0]:9000"
+               : "";
+}
+
+static slc_status find(const char *address, bool listen, parts *p, struct addrinfo **found, slc_error *error)
+{
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC,
+                                   .ai_socktype = SOCK_DGRAM,
+                                   .ai_flags = AI_NUMERICSERV | (listen ? AI_PASSIVE : 0)};
+    if (!cut(address, p)) {
+        return slc_fail(error, SLC_ERR_USAGE, "'%s' is no address: HOST:PORT or [HOST]:PORT", address);
+    }
+    const int wrong = getaddrinfo(p->host[0] != '\0' ? p->host : NULL, p->port, &hints, found);
+    if (wrong != 0) {
+        return slc_fail(error, SLC_ERR_IO, "%s: cannot find that address: %s", address, gai_strerror(wrong));
+    }
+    slc_status status = SLC_OK;
+    if (p->interface != NULL && !set_interface(*found, p)) {
+        status = slc_fail(error, SLC_ERR_USAGE,
+                          "'%s': an interface (%%%s) is of multicast groups and link-local addresses alone",
+                          address, p->interface);
+    } else if (p->interface != NULL && interface_of(p) == 0) {
+        status = slc_fail(error, SLC_ERR_IO, "%s: there is no interface '%s'", address, p->interface);
+    }
+    if (status != SLC_OK) {
+        freeaddrinfo(*found);
+    }
+    return status;
+}
+
+static slc_status open_at(const char *address, bool listen, int *file, slc_error *error)
+{
+    parts p;
+    struct addrinfo *found = NULL;
+    *file = -1;
+    slc_status status = find(address, listen, &p, &found, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    int last = EADDRNOTAVAIL;
+    for (const struct addrinfo *a = found; a != NULL && *file < 0; a = a->ai_next) {
+        const int made = socket(a->ai_family, SOCK_DGRAM, 0);
+        if (made >= 0 && (listen ? listen_at(made, a, &p) : send_to(made, a, &p))) {
+            *file = made;
+        } else {
+            last = errno;
+            if (made >= 0) {
+                (void)close(made);
+            }
+        }
+    }
+    if (*file < 0) {
+        status = slc_fail(error, SLC_ERR_IO, "%s: cannot %s: %s%s", address,
+                          listen ? "listen there" : "send there", strerror(last),
+                          advice(last, listen, found));
+    }
+    freeaddrinfo(found);
+    return status;
+}
+
+slc_status slc_daq_pet_listen(const char *address, int *file, slc_error *error)
+{
+    return open_at(address, true, file, error);
+}
+
+slc_status slc_daq_pet_connect(const char *address, int *file, slc_error *error)
+{
+    return open_at(address, false, file, error);
+}
+
+void slc_daq_pet_address_of(int file, char *text, size_t size)
+{
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    char host[64] = "?", port[8] = "?";
+    if (getsockname(file, (struct sockaddr *)&address, &length) == 0) {
+        (void)getnameinfo((struct sockaddr *)&address, length, host, sizeof host, port, sizeof port,
+                          NI_NUMERICHOST | NI_NUMERICSERV);
+    }
+    const bool brackets = strchr(host, ':') != NULL;
+    (void)snprintf(text, size, brackets ? "[%s]:%s" : "%s:%s", host, port);
+}

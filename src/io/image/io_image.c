@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Opening image files, and what their formats share: messages, the memory of a page, filling it from a
+ * stream. The format is found by looking at the first bytes, because names lie and pipes have none.
+ */
+#include "io/image/io_image_source.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const slc_io_image_format *const formats[] = {&slc_io_image_pnm, &slc_io_image_png, &slc_io_image_tiff,
+                                                     &slc_io_image_npy};
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+/* What people hand over by mistake, so that the message can say what to do. */
+static const struct {
+    const char *magic;
+    size_t size;
+    const char *advice;
+} strangers[] = {
+    {"\xff\xd8\xff", 3, "a JPEG file: convert it to PNG or PGM first"},
+    {"GIF8", 4, "a GIF file: convert it to PNG first"},
+    {"BM", 2, "a BMP file: convert it to PNG first"},
+    {"P7\n", 3, "a PAM file (P7): convert it to PGM first"},
+    {"PF\n", 3, "a PFM file: convert it to TIFF or NPY first"},
+    {"Pf\n", 3, "a PFM file: convert it to TIFF or NPY first"},
+    {"PK\x03\x04", 4, "a zip archive (NPZ is one): unpack it first"},
+    {"\x1f\x8b", 2, "a gzip file: unpack it first"},
+    {"\x28\xb5\x2f\xfd", 4, "a zstd file: unpack it first"},
+    {"\x89HDF", 4, "an HDF5 file: not an image format that is read"},
+    {"SIMPLE", 6, "a FITS file: not an image format that is read"},
+};
+enum { N_STRANGERS = sizeof strangers / sizeof *strangers };
+
+void slc_io_image_config_default(slc_io_image_config *config)
+{
+    const uint64_t four_gib = (uint64_t)4 << 30;
+    *config = (slc_io_image_config){.max_bytes = four_gib < SIZE_MAX ? (size_t)four_gib : SIZE_MAX};
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static void name_page(const slc_io_images *images, char page[40])
+{
+    page[0] = '\0';
+    if (images->page > 1 || (images->page == 1 && images->format != NULL && images->format->names_page)) {
+        (void)snprintf(page, 40, " page %zu:", images->page);
+    }
+}
+
+/* Texts may quote the input: keeps them one printable line. */
+static void make_printable(char *text)
+{
+    for (; *text != '\0'; text++) {
+        *text = (unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text;
+    }
+}
+
+slc_status slc_io_image_fail(const slc_io_images *images, slc_error *error, slc_status status, uint64_t place,
+                             const char *format, ...)
+{
+    char page[40], byte[40] = "", reason[400] = "";
+    name_page(images, page);
+    if (place != SLC_IO_IMAGE_NO_PLACE) {
+        (void)snprintf(byte, sizeof byte, " byte %llu:", (unsigned long long)place);
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    make_printable(reason);
+    return slc_fail(error, status, "%s:%s%s %s", images->stream.name, page, byte, reason);
+}
+
+void slc_io_image_warn(slc_io_images *images, const char *format, ...)
+{
+    char page[40], reason[400] = "";
+    name_page(images, page);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    make_printable(reason);
+    const size_t size = strlen(images->warning), room = sizeof images->warning - size;
+    if (size > 0) {
+        (void)snprintf(images->warning + size, room, "; %s", reason);
+    } else {
+        (void)snprintf(images->warning, room, "%s:%s %s", images->stream.name, page, reason);
+    }
+}
+
+slc_status slc_io_image_refuse(const slc_io_images *images, const slc_io_image_unit *unit,
+                               const uint8_t *from, uint64_t place, slc_error *error)
+{
+    char why[200] = "";
+    unit->explain(unit, from, why, sizeof why);
+    return slc_io_image_fail(images, error, SLC_ERR_FORMAT, place, "%s", why);
+}
+
+/* ---- the memory of a page -------------------------------------------------------------------- */
+
+slc_status slc_io_image_shape(slc_io_images *images, slc_image_type type, uint64_t width, uint64_t height,
+                              slc_error *error)
+{
+    static const uint8_t bits[SLC_IMAGE_TYPES] = {8, 16, 32, 32, 1};
+    if (width == 0 || height == 0 || width > SLC_IO_IMAGE_SIDE || height > SLC_IO_IMAGE_SIDE) {
+        return slc_io_image_fail(images, error, SLC_ERR_FORMAT, SLC_IO_IMAGE_NO_PLACE,
+                                 "%llu x %llu pixels: sizes from 1 to %llu can be read",
+                                 (unsigned long long)width, (unsigned long long)height,
+                                 (unsigned long long)SLC_IO_IMAGE_SIDE);
+    }
+    /* The sides are below 2^32 and a pixel has at most 4 bytes: a row fits into 64 bits, the page may not. */
+    const uint64_t row = (width * bits[type] + 7) / 8;
+    if (row > images->config.max_bytes / height || row > PTRDIFF_MAX / height) {
+        return slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, SLC_IO_IMAGE_NO_PLACE,
+                                 "%llu x %llu pixels of %u bits need more than the limit of %zu bytes",
+                                 (unsigned long long)width, (unsigned long long)height, bits[type],
+                                 images->config.max_bytes);
+    }
+    images->row_bytes = (size_t)row;
+    images->size = (size_t)(row * height);
+    images->image = (slc_image){
+        .width = (size_t)width, .height = (size_t)height, .stride = (ptrdiff_t)row, .type = type};
+    return SLC_OK;
+}
+
+slc_status slc_io_image_grow(slc_io_images *images, size_t bytes, slc_error *error)
+{
+    enum { FIRST = 1 << 20 };
+    assert(bytes <= images->size);
+    if (bytes <= images->capacity) {
+        return SLC_OK;
+    }
+    size_t capacity = images->capacity > FIRST / 2 ? 2 * images->capacity : FIRST;
+    capacity = capacity < bytes ? bytes : capacity;
+    capacity = capacity > images->size ? images->size : capacity;
+    uint8_t *larger = realloc(images->pixels, capacity);
+    if (larger == NULL) {
+        return slc_io_image_fail(images, error, SLC_ERR_MEMORY, SLC_IO_IMAGE_NO_PLACE,
+                                 "no memory for %zu bytes of pixels", capacity);
+    }
+    images->pixels = larger;
+    images->capacity = capacity;
+    return SLC_OK;
+}
+
+slc_status slc_io_image_fill(slc_io_images *images, const slc_io_image_unit *unit, slc_error *error)
+{
+    enum { PIECE = 1 << 18 };
+    slc_io_stream *stream = &images->stream;
+    for (size_t done = 0, n = images->size / unit->out; done < n;) {
+        const uint8_t *bytes;
+        size_t visible;
+        const size_t left = n - done;
+        const size_t want = left < PIECE / unit->in ? left : PIECE / unit->in;
+        slc_status status = slc_io_stream_peek(stream, want * unit->in, &bytes, &visible, error);
+        if (status != SLC_OK) {
+            return status;
+        }
+        const size_t here = visible / unit->in < want ? visible / unit->in : want;
+        status = slc_io_image_grow(images, (done + here) * unit->out, error);
+        if (status != SLC_OK) {
+            return status;
+        }
+        const size_t good = here > 0 ? unit->convert(unit, bytes, here, images->pixels + done * unit->out)
+                                     : 0;
+        if (good < here) {
+            return slc_io_image_refuse(images, unit, bytes + good * unit->in,
+                                       stream->offset + good * unit->in, error);
+        }
+        if (here < want) {
+            return slc_io_image_fail(images, error, SLC_ERR_FORMAT, stream->offset + visible,
+                                     "the file ends, and of %zu pixels or groups of pixels %zu are missing",
+                                     n, left - here);
+        }
+        slc_io_stream_skip(stream, here * unit->in);
+        done += here;
+    }
+    return SLC_OK;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static slc_status unknown_format(const slc_io_images *images, const uint8_t *bytes, size_t size,
+                                 slc_error *error)
+{
+    if (size == 0) {
+        return slc_io_image_fail(images, error, SLC_ERR_FORMAT, 0, "the input is empty");
+    }
+    for (size_t i = 0; i < N_STRANGERS; i++) {
+        if (size >= strangers[i].size && memcmp(bytes, strangers[i].magic, strangers[i].size) == 0) {
+            return slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, 0, "%s", strangers[i].advice);
+        }
+    }
+    char hex[3 * 8 + 1] = "";
+    for (size_t i = 0; i < 8 && i < size; i++) {
+        (void)snprintf(hex + 3 * i, sizeof hex - 3 * i, " %02x", bytes[i]);
+    }
+    return slc_io_image_fail(images, error, SLC_ERR_FORMAT, 0,
+                             "no image that can be read (PNM, PNG, TIFF, NPY): it begins with%s", hex);
+}
+
+static slc_status find_format(slc_io_images *images, slc_error *error)
+{
+    const uint8_t *bytes;
+    size_t visible;
+    const slc_status status = slc_io_stream_peek(&images->stream, SLC_IO_IMAGE_PROBE, &bytes, &visible,
+                                                 error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        if (visible > 0 && formats[i]->probe(bytes, visible)) {
+            images->format = formats[i];
+            return images->format->open != NULL ? images->format->open(images, error) : SLC_OK;
+        }
+    }
+    return unknown_format(images, bytes, visible, error);
+}
+
+/* Exactly one of path and bytes is given. */
+static slc_status open_images(const char *path, const void *bytes, size_t size, const char *name,
+                              const slc_io_image_config *config, slc_io_images **images, slc_error *error)
+{
+    *images = NULL;
+    slc_io_images *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to read it", path != NULL ? path : name);
+    }
+    slc_io_image_config_default(&opened->config);
+    if (config != NULL) {
+        opened->config = *config;
+    }
+    slc_status status = path != NULL ? slc_io_stream_open(&opened->stream, path, error)
+                                     : slc_io_stream_open_memory(&opened->stream, bytes, size, name, error);
+    if (status == SLC_OK) {
+        status = find_format(opened, error);
+    }
+    if (status != SLC_OK) {
+        slc_io_images_close(opened);
+        return status;
+    }
+    *images = opened;
+    return SLC_OK;
+}
+
+slc_status slc_io_images_open(const char *path, const slc_io_image_config *config, slc_io_images **images,
+                              slc_error *error)
+{
+    return open_images(path, NULL, 0, NULL, config, images, error);
+}
+
+slc_status slc_io_images_open_memory(const void *bytes, size_t size, const char *name,
+                                     const slc_io_image_config *config, slc_io_images **images,
+                                     slc_error *error)
+{
+    return open_images(NULL, bytes, size, name, config, images, error);
+}
+
+void slc_io_images_close(slc_io_images *images)
+{
+    if (images == NULL) {
+        return;
+    }
+    if (images->format != NULL && images->format->close != NULL) {
+        images->format->close(images);
+    }
+    slc_io_stream_close(&images->stream);
+    free(images->pixels);
+    free(images);
+}
+
+const char *slc_io_images_format(const slc_io_images *images)
+{
+    return images->format->name;
+}
+
+slc_status slc_io_images_next(slc_io_images *images, slc_image *image, slc_error *error)
+{
+    images->warning[0] = '\0';
+    if (images->status == SLC_OK) {
+        images->page++;
+        images->status = images->format->next(images, &images->error);
+    }
+    if (images->status == SLC_OK) {
+        images->image.pixels = images->pixels;
+        *image = images->image;
+    } else if (images->status != SLC_END && error != NULL) {
+        *error = images->error; /* the same again where there is no going on */
+    }
+    return images->status;
+}
+
+const char *slc_io_images_warning(const slc_io_images *images)
+{
+    return images->warning[0] != '\0' ? images->warning : NULL;
+}

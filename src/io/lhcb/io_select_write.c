@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Accepted events, written as they came. A batch holds the banks of an event and not its record: header,
+ * trigger words and compression are fetched from the input again, which costs one read an accepted event and
+ * nothing for all others.
+ */
+#include "io/lhcb/io_mdf_record.h"
+#include <sluice/io.h>
+#include <sluice/io_select.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct slc_io_select_writer {
+    slc_io_mdf_writer *mdf;
+    char *input;    /* the file at hand, NULL before the first */
+    int descriptor; /* -1 where it cannot be read again */
+    uint8_t *record;
+    size_t capacity;
+};
+
+slc_status slc_io_select_create(const char *path, slc_io_select_writer **writer, slc_error *error)
+{
+    *writer = NULL;
+    slc_io_select_writer *created = calloc(1, sizeof *created);
+    if (created == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);
+    }
+    created->descriptor = -1;
+    const slc_status status = slc_io_mdf_create(path, NULL, &created->mdf, error);
+    if (status != SLC_OK) {
+        free(created);
+        return status;
+    }
+    *writer = created;
+    return SLC_OK;
+}
+
+static void leave_input(slc_io_select_writer *writer)
+{
+    if (writer->descriptor >= 0) {
+        (void)close(writer->descriptor);
+    }
+    free(writer->input);
+    writer->input = NULL;
+    writer->descriptor = -1;
+}
+
+static slc_status enter_input(slc_io_select_writer *writer, const char *input, slc_error *error)
+{
+    if (writer->input != NULL && strcmp(writer->input, input) == 0) {
+        return SLC_OK;
+    }
+    leave_input(writer);
+    struct stat what;
+    if (strcmp(input, "-") != 0 && stat(input, &what) == 0 && S_ISREG(what.st_mode)) {
+        writer->descriptor = open(input, O_RDONLY | O_CLOEXEC);
+        if (writer->descriptor < 0) {
+            return slc_fail(error, SLC_ERR_IO, "%s: cannot open it again: %s", input, strerror(errno));
+        }
+    }
+    writer->input = strdup(input);
+    return writer->input != NULL ? SLC_OK : slc_fail(error, SLC_ERR_MEMORY, "%s: no memory", input);
+}
+
+static slc_status read_at(const slc_io_select_writer *writer, uint64_t offset, uint8_t *bytes, size_t size,
+                          slc_error *error)
+{
+    for (size_t done = 0; done < size;) {
+        const ssize_t n = pread(writer->descriptor, bytes + done, size - done, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return slc_fail(error, SLC_ERR_IO, "%s: cannot read it again: %s", writer->input,
+                            strerror(errno));
+        }
+        if (n == 0) {
+            return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %llu: the file became shorter", writer->input,
+                            (unsigned long long)(offset + done));
+        }
+        done += (size_t)n;
+    }
+    return SLC_OK;
+}
+
+static slc_status reserve(slc_io_select_writer *writer, size_t size, slc_error *error)
+{
+    if (size > writer->capacity) {
+        uint8_t *larger = realloc(writer->record, size);
+        if (larger == NULL) {
+            return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for a record of %zu bytes", writer->input,
+                            size);
+        }
+        writer->record = larger;
+        writer->capacity = size;
+    }
+    return SLC_OK;
+}
+
+static slc_status copy_record(slc_io_select_writer *writer, uint64_t offset, slc_error *error)
+{
+    slc_mdf_header header;
+    uint8_t first[SLC_MDF_FIXED];
+    slc_status status = read_at(writer, offset, first, sizeof first, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    /* The fixed part tells the size; whether the rest is good has been found out by who read the event. */
+    const slc_mdf_verdict verdict = slc_mdf_header_read(first, sizeof first, UINT32_MAX, &header);
+    if (verdict != SLC_MDF_GOOD && verdict != SLC_MDF_SHORT) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %llu: no record is here any longer", writer->input,
+                        (unsigned long long)offset);
+    }
+    status = reserve(writer, header.record_size, error);
+    if (status == SLC_OK) {
+        status = read_at(writer, offset, writer->record, header.record_size, error);
+    }
+    return status == SLC_OK ? slc_mdf_write_record(writer->mdf, writer->record, header.record_size, error)
+                            : status;
+}
+
+slc_status slc_io_select_write(slc_io_select_writer *writer, const char *input, const slc_batch *batch,
+                               uint32_t event, slc_error *error)
+{
+    const slc_status status = enter_input(writer, input, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    return writer->descriptor >= 0 ? copy_record(writer, batch->file_offset[event], error)
+                                   : slc_io_mdf_write(writer->mdf, batch->bytes + batch->offset[event],
+                                                      batch->length[event], error);
+}
+
+static void give_back(slc_io_select_writer *writer)
+{
+    leave_input(writer);
+    free(writer->record);
+    free(writer);
+}
+
+slc_status slc_io_select_finish(slc_io_select_writer *writer, slc_error *error)
+{
+    const slc_status status = slc_io_mdf_finish(writer->mdf, error);
+    give_back(writer);
+    return status;
+}
+
+void slc_io_select_abandon(slc_io_select_writer *writer)
+{
+    if (writer != NULL) {
+        slc_io_mdf_abandon(writer->mdf);
+        give_back(writer);
+    }
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * CSV with the columns and units of GATE's tree of coincidences: s, MeV, mm, and the numbers of the volumes
+ * of a cylindrical scanner, numbered as STIR's reader of GATE's ROOT files takes them (y before z). The first
+ * line names the columns; the reader takes those that it knows, in any order: docs/formats/pet-gate.md.
+ */
+#include "io/pet/io_pet_list.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 4096, MAX_COLUMNS = 128, MAX_SECONDS = 9000000 /* more would be near 2^63 ps */ };
+
+/* What the reader takes; each but the last of both singles of a pair. */
+enum { TIME = 0, ENERGY = 2, RSECTOR = 4, MODULE = 6, SUBMODULE = 8, CRYSTAL = 10, DELAYED = 12, KNOWN };
+static const char *const known[KNOWN] = {
+    "time1",     "time2",        "energy1",      "energy2",    "rsectorID1", "rsectorID2", "moduleID1",
+    "moduleID2", "submoduleID1", "submoduleID2", "crystalID1", "crystalID2", "delayed"};
+
+typedef struct table {
+    int known[MAX_COLUMNS]; /* which of them a column is, -1: none */
+    size_t n_columns;
+    uint64_t line; /* from 1 */
+} table;
+
+typedef struct fields {
+    const char *at[KNOWN]; /* NULL: no such column */
+} fields;
+
+/* ---- reading: lines ---------------------------------------------------------------------------- */
+
+/* The next line, without its end, as a string in `line`; it is skipped. SLC_END behind the last. */
+static slc_status next_line(slc_io_pet_list *in, char line[LINE], slc_error *error)
+{
+    table *t = in->own;
+    const uint8_t *bytes = NULL;
+    size_t visible = 0;
+    const slc_status status = slc_io_stream_peek(&in->stream, LINE, &bytes, &visible, error);
+    if (status != SLC_OK && status != SLC_END) {
+        return status;
+    }
+    if (visible == 0) {
+        return SLC_END;
+    }
+    const size_t n = visible < LINE ? visible : LINE;
+    const uint8_t *end = memchr(bytes, '\n', n);
+    if (end == NULL || memchr(bytes, 0, (size_t)(end - bytes)) != NULL) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: line %" PRIu64 ": %s", in->name, t->line + 1,
+                        end != NULL ? "a zero byte; CSV is text"
+                        : n == LINE ? "longer than 4095 bytes"
+                                    : "cut: the file does not end with an end of line");
+    }
+    size_t size = (size_t)(end - bytes);
+    memcpy(line, bytes, size);
+    slc_io_stream_skip(&in->stream, size + 1);
+    size -= size > 0 && line[size - 1] == '\r';
+    line[size] = '\0';
+    t->line++;
+    return SLC_OK;
+}
+
+/* Cuts a line at its commas; false where there are more fields than columns may be. */
+static bool cut(char *line, char *field[MAX_COLUMNS], size_t *n)
+{
+    *n = 0;
+    for (char *at = line; at != NULL;) {
+        if (*n == MAX_COLUMNS) {
+            return false;
+        }
+        char *comma = strchr(at, ',');
+        field[(*n)++] = at;
+        if (comma != NULL) {
+            *comma = '\0';
+            comma++;
+        }
+        at = comma;
+    }
+    return true;
+}
+
+static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
+{
+    char line[LINE], *field[MAX_COLUMNS];
+    (void)path;
+    table *t = in->own = calloc(1, sizeof *t);
+    if (t == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to read it", in->name);
+    }
+    const slc_status status = next_line(in, line, error);
+    if (status == SLC_END) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: empty; the first line names the columns", in->name);
+    }
+    if (status != SLC_OK) {
+        return status;
+    }
+    if (!cut(line, field, &t->n_columns)) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: line 1: more than %d columns", in->name,
+                        (int)MAX_COLUMNS);
+    }
+    bool seen[KNOWN] = {false};
+    for (size_t i = 0; i < t->n_columns; i++) {
+        t->known[i] = -1;
+        for (int k = 0; k < KNOWN; k++) {
+            if (strcmp(field[i], known[k]) == 0 && !seen[k]) {
+                t->known[i] = k;
+                seen[k] = true;
+            }
+        }
+    }
+    for (int k = 0; k < KNOWN; k++) { /* energies and the mark of delayed pairs may be absent */
+        if (!seen[k] && k != ENERGY && k != ENERGY + 1 && k != DELAYED) {
+            return slc_fail(error, SLC_ERR_FORMAT, "%s: line 1: there is no column '%s'", in->name, known[k]);
+        }
+    }
+    return SLC_OK;
+}
+
+static void stop(slc_io_pet_list *in)
+{
+    free(in->own);
+}
+
+/* ---- reading: values --------------------------------------------------------------------------- */
+
+/* Seconds to picoseconds. Twelve digits behind the point are exact; more, or an exponent, go through a
+ * double. */
+static bool seconds_of(const char *text, int64_t *ps)
+{
+    if (text == NULL) {
+        return false;
+    }
+    const char *at = text + (*text == '-');
+    uint64_t whole = 0, part = 0;
+    int digits = 0, places = 0;
+    for (; isdigit((unsigned char)*at) && digits < 7; at++, digits++) {
+        whole = 10 * whole + (uint64_t)(*at - '0');
+    }
+    if (*at == '.') {
+        for (at++; isdigit((unsigned char)*at) && places < 12; at++, places++) {
+            part = 10 * part + (uint64_t)(*at - '0');
+        }
+    }
+    if (digits > 0 && *at == '\0' && whole < MAX_SECONDS) {
+        for (; places < 12; places++) {
+            part *= 10;
+        }
+        const int64_t value = (int64_t)(whole * UINT64_C(1000000000000) + part);
+        *ps = *text == '-' ? -value : value;
+        return true;
+    }
+    char *end = NULL;
+    const double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(fabs(value) < MAX_SECONDS)) {
+        return false;
+    }
+    *ps = llrint(value * 1e12);
+    return true;
+}
+
+static bool energy_of(const char *text, float *kev)
+{
+    if (text == NULL) {
+        *kev = 0;
+        return true;
+    }
+    char *end = NULL;
+    const double value = strtod(text, &end);
+    *kev = (float)(value * 1000);
+    return end != text && *end == '\0' && isfinite(*kev);
+}
+
+static bool number_of(const char *text, uint32_t *number)
+{
+    if (text == NULL) {
+        return false;
+    }
+    char *end = NULL;
+    errno = 0;
+    const unsigned long long value = strtoull(text, &end, 10);
+    *number = (uint32_t)value;
+    return isdigit((unsigned char)*text) && *end == '\0' && errno == 0 && value <= UINT32_MAX;
+}
+
+/* *there is false where the scanner has no such volumes. Returns the number of the field that is no number,
+ * or -1. */
+static int crystal_of(const slc_pet_geometry *g, const fields *f, int which, uint32_t *crystal, bool *there)
+{
+    uint32_t rsector, module, submodule, local;
+    const struct {
+        int field;
+        uint32_t *to;
+    } parts[] = {{RSECTOR, &rsector}, {MODULE, &module}, {SUBMODULE, &submodule}, {CRYSTAL, &local}};
+    for (size_t i = 0; i < 4; i++) {
+        if (!number_of(f->at[parts[i].field + which], parts[i].to)) {
+            return parts[i].field + which;
+        }
+    }
+    *there = rsector < g->channels * g->modules && module < g->module_rings &&
+             submodule < g->blocks_y * g->blocks_z && local < g->crystals_y * g->crystals_z;
+    if (*there) {
+        const uint32_t unit = submodule % g->blocks_y * g->blocks_z + submodule / g->blocks_y;
+        const uint32_t in_block = local % g->crystals_y * g->crystals_z + local / g->crystals_y;
+        *crystal = slc_pet_crystal(g, rsector + module * g->channels * g->modules, unit, in_block);
+    }
+    return -1;
+}
+
+/* Appends the pair of a line, or counts it; the field that is wrong, or -1. */
+static int take(slc_io_pet_list *in, const fields *f, slc_pet_coincidences *pairs)
+{
+    int64_t time[2];
+    float energy[2];
+    uint32_t crystal[2], delayed = 0;
+    bool there[2];
+    for (int k = 0; k < 2; k++) {
+        if (!seconds_of(f->at[TIME + k], &time[k])) {
+            return TIME + k;
+        }
+        if (!energy_of(f->at[ENERGY + k], &energy[k])) {
+            return ENERGY + k;
+        }
+        const int wrong = crystal_of(&in->geometry, f, k, &crystal[k], &there[k]);
+        if (wrong >= 0) {
+            return wrong;
+        }
+    }
+    if (time[0] < 0 ? time[1] > INT64_MAX + time[0] : time[1] < INT64_MIN + time[0]) {
+        return TIME + 1; /* farther from the other than picoseconds can say */
+    }
+    if (f->at[DELAYED] != NULL && (!number_of(f->at[DELAYED], &delayed) || delayed > 1)) {
+        return DELAYED;
+    }
+    if (!there[0] || !there[1]) {
+        in->totals.other++;
+        return -1;
+    }
+    in->totals.delayeds += delayed != 0;
+    in->totals.prompts += delayed == 0;
+    slc_io_pet_list_time(in, time[0]);
+    slc_io_pet_list_row(pairs, time[0], time[1] - time[0], crystal[0], crystal[1], delayed != 0);
+    pairs->energy1_kev[pairs->head.size - 1] = energy[0];
+    pairs->energy2_kev[pairs->head.size - 1] = energy[1];
+    return -1;
+}
+
+static slc_status read(slc_io_pet_list *in, size_t most, slc_pet_coincidences *pairs, slc_error *error)
+{
+    const table *t = in->own;
+    char line[LINE], *field[MAX_COLUMNS];
+    size_t n = 0;
+    const size_t before = pairs->head.size, want = most < 1024 ? most : 1024;
+    if (slc_columns_reserve(&slc_pet_coincidences_schema, pairs, before + want, 1) != SLC_OK) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its pairs", in->name);
+    }
+    while (pairs->head.size - before < want) {
+        const slc_status status = next_line(in, line, error);
+        if (status != SLC_OK) {
+            return status;
+        }
+        if (!cut(line, field, &n) || n != t->n_columns) {
+            return slc_fail(error, SLC_ERR_FORMAT,
+                            "%s: line %" PRIu64 ": %zu fields or more; the first line names %zu columns",
+                            in->name, t->line, n, t->n_columns);
+        }
+        fields f = {{NULL}};
+        for (size_t i = 0; i < n; i++) {
+            if (t->known[i] >= 0) {
+                f.at[t->known[i]] = field[i];
+            }
+        }
+        const int wrong = take(in, &f, pairs);
+        if (wrong >= 0) {
+            return slc_fail(error, SLC_ERR_FORMAT, "%s: line %" PRIu64 ": '%.40s' cannot be %s", in->name,
+                            t->line, f.at[wrong], known[wrong]);
+        }
+    }
+    return SLC_OK;
+}
+
+/* ---- writing ----------------------------------------------------------------------------------- */
+
+static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
+{
+    const slc_status status = slc_io_pet_list_output(w, "", error);
+    if (status == SLC_OK) {
+        (void)fputs("time1,time2,energy1,energy2", w->output[0].stream);
+        for (int k = 1; k <= 2; k++) {
+            (void)fprintf(w->output[0].stream,
+                          ",globalPosX%d,globalPosY%d,globalPosZ%d,rsectorID%d,moduleID%d,submoduleID%d,"
+                          "crystalID%d,layerID%d",
+                          k, k, k, k, k, k, k, k);
+        }
+        (void)fputs(",delayed\n", w->output[0].stream);
+    }
+    return status;
+}
+
+/* Can both times of a pair, since the file's time 0, be read again? */
+static bool can_be_read(const slc_io_pet_list_writer *w, int64_t time_ps, int64_t dt_ps)
+{
+    const double first = (double)time_ps - (double)w->config.start_ps, most = MAX_SECONDS * 1e12;
+    return fabs(first) < most && fabs(first + (double)dt_ps) < most;
+}
+
+static void put_seconds(FILE *out, int64_t ps)
+{
+    const uint64_t size = ps < 0 ? -(uint64_t)ps : (uint64_t)ps, second = UINT64_C(1000000000000);
+    (void)fprintf(out, "%s%" PRIu64 ".%012" PRIu64 ",", ps < 0 ? "-" : "", size / second, size % second);
+}
+
+static void put_single(FILE *out, const slc_pet_geometry *g, uint32_t crystal)
+{
+    double position[3], direction[3];
+    uint32_t module, unit, local;
+    const uint32_t around = g->channels * g->modules;
+    slc_pet_crystal_position(g, crystal, position, direction);
+    slc_pet_crystal_place(g, crystal, &module, &unit, &local);
+    (void)fprintf(out, ",%.6g,%.6g,%.6g,%u,%u,%u,%u,0", position[0], position[1], position[2],
+                  module % around, module / around, unit / g->blocks_z + unit % g->blocks_z * g->blocks_y,
+                  local / g->crystals_z + local % g->crystals_z * g->crystals_y);
+}
+
+static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
+{
+    FILE *out = w->output[0].stream;
+    for (size_t i = 0; i < pairs->head.size && ferror(out) == 0; i++) {
+        if (!can_be_read(w, pairs->time_ps[i], pairs->dt_ps[i])) {
+            return slc_fail(error, SLC_ERR_UNSUPPORTED,
+                            "%s: a pair at %lld ps; times of gate files are less than %d s from their time 0",
+                            w->base, (long long)pairs->time_ps[i], (int)MAX_SECONDS);
+        }
+        const int64_t time = pairs->time_ps[i] - w->config.start_ps;
+        put_seconds(out, time);
+        put_seconds(out, time + pairs->dt_ps[i]);
+        (void)fprintf(out, "%.9g,%.9g", (double)pairs->energy1_kev[i] / 1000,
+                      (double)pairs->energy2_kev[i] / 1000);
+        put_single(out, &w->config.geometry, pairs->crystal1[i]);
+        put_single(out, &w->config.geometry, pairs->crystal2[i]);
+        (void)fprintf(out, ",%d\n", pairs->delayed[i] != 0);
+    }
+    return ferror(out) == 0 ? SLC_OK : slc_io_output_failed(w->output[0].path, error);
+}
+
+static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
+{
+    (void)w;
+    (void)error;
+    return SLC_OK;
+}
+
+const slc_io_pet_list_ops slc_io_pet_gate = {
+    .name = "gate",
+    .text = "CSV with GATE's names: times, energies, positions, volumes; delayeds marked",
+    .delayeds = true,
+    .needs_geometry = true,
+    .start = start,
+    .read = read,
+    .stop = stop,
+    .create = create,
+    .write = write,
+    .finish = finish,
+};

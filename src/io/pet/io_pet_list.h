@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the library: what the list-mode formats share. A format is a row of functions; opening, the loop
+ * over records, totals, and files that appear together are in io_pet_list.c.
+ */
+#ifndef SLUICE_IO_PET_LIST_H
+#define SLUICE_IO_PET_LIST_H
+
+#include "io/io_output.h"
+#include "io/io_stream.h"
+#include "io/pet/io_pet_bins.h"
+#include <sluice/io.h>
+#include <sluice/io_pet.h>
+
+#include <math.h>
+
+enum { SLC_IO_PET_LIST_FILES = 5 };
+
+#define SLC_IO_PET_PS_PER_MS INT64_C(1000000000)
+/* Of a time difference that is a float: all below fit into picoseconds. No window is too long to be written,
+ * so less would lose pairs. */
+#define SLC_IO_PET_MOST_TOF 0x1p63F
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+struct slc_io_pet_list {
+    const struct slc_io_pet_list_ops *ops;
+    slc_io_stream stream;
+    char *header;     /* text of the header file; NULL where there is none */
+    const char *name; /* of the header in messages: the path */
+    slc_pet_geometry geometry;
+    slc_io_pet_bins bins;
+    size_t record_bytes; /* of formats with `decode` */
+    uint32_t crystals;   /* 0: not known, any number is taken */
+    uint32_t skip_bytes; /* CASToR: of optional fields between time and time difference */
+    uint32_t events;     /* CASToR: how many the header tells of */
+    bool has_stream, has_geometry, has_bins, has_time;
+    bool tof;        /* records have a time difference */
+    int64_t time_ms; /* of the last tag */
+    int64_t first_ps, last_ps;
+    void *own; /* of the format alone */
+    slc_io_pet_list_about about;
+    slc_io_pet_list_totals totals;
+    slc_status wrong; /* what ended the reading, and why; SLC_OK before */
+    slc_error reason;
+};
+
+/* Appends a row; there is room. Energies are 0. */
+static inline void slc_io_pet_list_row(slc_pet_coincidences *pairs, int64_t time_ps, int64_t dt_ps,
+                                       uint32_t crystal1, uint32_t crystal2, bool delayed)
+{
+    const size_t r = pairs->head.size++;
+    pairs->time_ps[r] = time_ps;
+    pairs->dt_ps[r] = dt_ps;
+    pairs->crystal1[r] = crystal1;
+    pairs->crystal2[r] = crystal2;
+    pairs->energy1_kev[r] = pairs->energy2_kev[r] = 0;
+    pairs->delayed[r] = delayed;
+}
+
+/* A time that was met, for the totals. */
+static inline void slc_io_pet_list_time(slc_io_pet_list *in, int64_t time_ps)
+{
+    in->first_ps = !in->has_time || time_ps < in->first_ps ? time_ps : in->first_ps;
+    in->last_ps = !in->has_time || time_ps > in->last_ps ? time_ps : in->last_ps;
+    in->has_time = true;
+}
+
+/* Are both crystals of the scanner, as far as it is known? */
+static inline bool slc_io_pet_list_has(const slc_io_pet_list *in, uint32_t crystal1, uint32_t crystal2)
+{
+    return in->crystals == 0 || (crystal1 < in->crystals && crystal2 < in->crystals);
+}
+
+/* A prompt with the time difference that its record tells; there is room. One of crystals that are not there,
+ * or of a difference that is no number or none of picoseconds, is only counted. */
+static inline void slc_io_pet_list_prompt(slc_io_pet_list *in, slc_pet_coincidences *pairs, int64_t time_ps,
+                                          float dt_ps, uint32_t crystal1, uint32_t crystal2)
+{
+    if (!slc_io_pet_list_has(in, crystal1, crystal2) || !(fabsf(dt_ps) < SLC_IO_PET_MOST_TOF)) {
+        in->totals.other++;
+        return;
+    }
+    in->totals.prompts++;
+    slc_io_pet_list_time(in, time_ps);
+    slc_io_pet_list_row(pairs, time_ps, llrint((double)dt_ps), crystal1, crystal2, false);
+}
+
+/* SLC_ERR_FORMAT where the file tells another scanner than the one that is given, whose crystals would be in
+ * other places; 0: the file does not say. */
+slc_status slc_io_pet_list_compare(const slc_io_pet_list *in, uint32_t rings, uint32_t crystals_per_ring,
+                                   slc_error *error);
+
+/* ---- writing ----------------------------------------------------------------------------------- */
+
+struct slc_io_pet_list_writer {
+    const struct slc_io_pet_list_ops *ops;
+    slc_io_pet_list_config config; /* scanner is `scanner` */
+    char *scanner;
+    char *base; /* the path without the format's extension */
+    slc_io_output output[SLC_IO_PET_LIST_FILES];
+    size_t n_outputs;
+    slc_io_pet_bins bins;
+    uint64_t prompts, delayeds, left_out, bytes;
+    int64_t time_ms; /* of the last record or tag; −1 before the first */
+    double flushed;  /* when streams were last */
+    void *own;
+};
+
+/* Opens base + extension as the next output, "" for the base alone. */
+slc_status slc_io_pet_list_output(slc_io_pet_list_writer *writer, const char *extension, slc_error *error);
+/* Bytes to output number `file`. */
+slc_status slc_io_pet_list_put(slc_io_pet_list_writer *writer, size_t file, const void *bytes, size_t size,
+                               slc_error *error);
+/* Milliseconds since the file's time 0, at most `most`. */
+slc_status slc_io_pet_list_ms(const slc_io_pet_list_writer *writer, int64_t time_ps, int64_t most,
+                              int64_t *ms, slc_error *error);
+/* How long the measurement is: to the end of the last pair's millisecond, or as long as it is said to be. */
+static inline double slc_io_pet_list_duration(const slc_io_pet_list_writer *writer)
+{
+    const double until = (double)(writer->time_ms + 1) / 1000;
+    return writer->config.duration_s > until ? writer->config.duration_s : until;
+}
+/* The last part of the base, for names inside headers. */
+const char *slc_io_pet_list_base_name(const slc_io_pet_list_writer *writer);
+
+/* Rows of a batch in the order of time where it is prompts and then delayeds, each in order, as the chain
+ * gives them: what follows is order(i), i = 0 … size − 1. */
+typedef struct slc_io_pet_list_order {
+    size_t split, a, b, size;
+} slc_io_pet_list_order;
+void slc_io_pet_list_order_init(slc_io_pet_list_order *order, const slc_pet_coincidences *pairs);
+size_t slc_io_pet_list_order_next(slc_io_pet_list_order *order, const slc_pet_coincidences *pairs);
+
+/* ---- formats ----------------------------------------------------------------------------------- */
+
+typedef struct slc_io_pet_list_ops {
+    const char *name, *text;
+    /* Extensions that a path may end in and that are cut off to get the base; the first is the one of the
+     * data. NULL-terminated; none: the path is the file. */
+    const char *const *extensions;
+    const char *const *written; /* of all files that are written; none: the base alone */
+    bool delayeds;              /* can be written */
+    bool needs_geometry;        /* to be read */
+    const char *header;         /* extension of the header file, NULL: none */
+    bool header_needed;
+    const char *data_key; /* of the data's name in the header */
+    char separator;       /* between key and value of the header: ':' or '=' (":=") */
+    bool by_path;         /* reads by the path itself: no stream */
+
+    slc_status (*start)(slc_io_pet_list *in, const char *path, slc_error *error);
+    /* n whole records; there is room for n rows. Appends and counts in totals. */
+    slc_status (*decode)(slc_io_pet_list *in, const uint8_t *bytes, size_t n, slc_pet_coincidences *pairs,
+                         slc_error *error);
+    /* At the end of the records: SLC_END, or what is wrong with it. May be NULL. */
+    slc_status (*ended)(slc_io_pet_list *in, slc_error *error);
+    /* Instead of decode: appends at most `most` rows; SLC_END at the end. */
+    slc_status (*read)(slc_io_pet_list *in, size_t most, slc_pet_coincidences *pairs, slc_error *error);
+    void (*stop)(slc_io_pet_list *in); /* gives `own` back; may be NULL */
+
+    slc_status (*create)(slc_io_pet_list_writer *writer, slc_error *error);
+    slc_status (*write)(slc_io_pet_list_writer *writer, const slc_pet_coincidences *pairs, slc_error *error);
+    /* NULL: its outputs are streams, which are flushed. */
+    slc_status (*flush)(slc_io_pet_list_writer *writer, double seconds, slc_error *error);
+    slc_status (*finish)(slc_io_pet_list_writer *writer, slc_error *error); /* before files appear */
+    void (*abandon)(slc_io_pet_list_writer *writer); /* gives `own` back; may be NULL */
+} slc_io_pet_list_ops;
+
+extern const slc_io_pet_list_ops slc_io_pet_castor, slc_io_pet_safir, slc_io_pet_siemens, slc_io_pet_yrt,
+    slc_io_pet_gate, slc_io_pet_columns;
+
+/* ---- headers ----------------------------------------------------------------------------------- */
+
+/* The value of a key in a text of "key := value" or "key: value" lines, into `value`, blanks around it taken
+ * off. Keys are compared without regard to case, to blanks, and to '!' and '%' before them. False where there
+ * is none, or it is longer. */
+bool slc_io_pet_header_value(const char *text, char separator, const char *key, char *value, size_t size);
+/* The same as a whole number from `low` to `high`. SLC_ERR_FORMAT names the key; where the key is absent
+ * *value stays and the status is SLC_END. */
+slc_status slc_io_pet_header_count(const char *text, char separator, const char *key, const char *name,
+                                   uint32_t low, uint32_t high, uint32_t *value, slc_error *error);
+/* The same of the header of an input that may have none; where the key is absent *value stays, too, and the
+ * status is SLC_OK. */
+slc_status slc_io_pet_list_count(const slc_io_pet_list *in, const char *key, uint32_t low, uint32_t high,
+                                 uint32_t *value, slc_error *error);
+/* A path beside another: the folder of `path` and `file`, unless that is absolute. The caller frees. */
+char *slc_io_pet_beside(const char *path, const char *file);
+/* Reads a header file whole, as a string; refuses more than a MiB, and zero bytes. The caller frees *text. */
+slc_status slc_io_pet_header_read(const char *path, char **text, slc_error *error);
+/* Is `text` the end of `path`? */
+bool slc_io_pet_ends_in(const char *path, const char *text);
+
+#endif

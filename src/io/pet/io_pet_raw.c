@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Heads of raw files and of their blocks, and the hash over them. XXH64 was chosen because it runs at the
+ * speed of memory in plain C, so that checking every byte costs an acquisition next to nothing, and because
+ * other programs have it: Y. Collet, "xxHash fast digest algorithm", version 0.1.1, from which this was
+ * written.
+ */
+#include "io/pet/io_pet_raw.h"
+
+#include <string.h>
+
+const uint8_t slc_io_pet_raw_magic[8] = {0x89, 'S', 'L', 'C', 'P', 'E', 'T', '\n'};
+const uint8_t slc_io_pet_block_magic[4] = {0x9e, 'S', 'P', 'B'};
+
+enum { VERSION = 1, BIG_ENDIAN_FLAG = 1 };
+
+/* ---- XXH64 ------------------------------------------------------------------------------------- */
+
+#define P1 UINT64_C(11400714785074694791)
+#define P2 UINT64_C(14029467366897019727)
+#define P3 UINT64_C(1609587929392839161)
+#define P4 UINT64_C(9650029242287828579)
+#define P5 UINT64_C(2870177450012600261)
+
+static inline uint64_t turn(uint64_t x, int by)
+{
+    return x << by | x >> (64 - by);
+}
+
+static inline uint64_t step(uint64_t lane, uint64_t word)
+{
+    return turn(lane + word * P2, 31) * P1;
+}
+
+static inline uint64_t join(uint64_t hash, uint64_t lane)
+{
+    return (hash ^ step(0, lane)) * P1 + P4;
+}
+
+/* Four lanes over stripes of 32 bytes. */
+static uint64_t stripes(const uint8_t *bytes, size_t size)
+{
+    uint64_t a = P1 + P2, b = P2, c = 0, d = 0 - P1;
+    for (; size >= 32; size -= 32, bytes += 32) {
+        a = step(a, slc_load_u64(bytes));
+        b = step(b, slc_load_u64(bytes + 8));
+        c = step(c, slc_load_u64(bytes + 16));
+        d = step(d, slc_load_u64(bytes + 24));
+    }
+    uint64_t hash = turn(a, 1) + turn(b, 7) + turn(c, 12) + turn(d, 18);
+    hash = join(hash, a);
+    hash = join(hash, b);
+    hash = join(hash, c);
+    return join(hash, d);
+}
+
+uint64_t slc_io_pet_raw_hash(const uint8_t *bytes, size_t size)
+{
+    uint64_t hash = (size >= 32 ? stripes(bytes, size) : P5) + size;
+    size_t i = size / 32 * 32;
+    for (; i + 8 <= size; i += 8) {
+        hash = turn(hash ^ step(0, slc_load_u64(bytes + i)), 27) * P1 + P4;
+    }
+    for (; i + 4 <= size; i += 4) {
+        hash = turn(hash ^ slc_load_u32(bytes + i) * P1, 23) * P2 + P3;
+    }
+    for (; i < size; i++) {
+        hash = turn(hash ^ bytes[i] * P5, 11) * P1;
+    }
+    hash = (hash ^ hash >> 33) * P2;
+    hash = (hash ^ hash >> 29) * P3;
+    return hash ^ hash >> 32;
+}
+
+bool slc_io_pet_is_hdf5(const uint8_t *bytes)
+{
+    static const uint8_t magic[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    return memcmp(bytes, magic, sizeof magic) == 0;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------ */
+
+void slc_io_pet_block_begin(uint8_t *at, const slc_io_pet_block *block)
+{
+    memset(at, 0, SLC_PET_RAW_BLOCK);
+    memcpy(at, slc_io_pet_block_magic, sizeof slc_io_pet_block_magic);
+    slc_store_u16(at + 4, block->header_bytes);
+    slc_store_u16(at + 6, block->socket);
+    slc_store_u64(at + 8, block->time_ns);
+    slc_store_u32(at + 24, block->payload);
+    slc_store_u16(at + 28, block->datagram);
+}
+
+bool slc_io_pet_block_is_good(const uint8_t *at)
+{
+    const slc_io_pet_block b = slc_io_pet_block_of(at);
+    return memcmp(at, slc_io_pet_block_magic, sizeof slc_io_pet_block_magic) == 0 && b.payload > 0 &&
+           b.payload <= SLC_PET_RAW_MOST && b.datagram > 0 && b.header_bytes <= SLC_PET_RAW_MOST_HEADER &&
+           slc_load_u64(at + 40) == slc_io_pet_raw_hash(at, 40);
+}
+
+static uint64_t frames_of(uint32_t size, uint32_t header)
+{
+    return size > header ? (size - header) / SLC_PET_FRAME_BYTES : 0;
+}
+
+uint64_t slc_io_pet_block_frames(const slc_io_pet_block *block)
+{
+    const uint32_t whole = block->payload / block->datagram, rest = block->payload % block->datagram;
+    return whole * frames_of(block->datagram, block->header_bytes) + frames_of(rest, block->header_bytes);
+}
+
+/* ---- files ------------------------------------------------------------------------------------- */
+
+slc_status slc_io_pet_payload_check(const slc_io_pet_payload *p, slc_error *error)
+{
+    if (p->header_bytes > SLC_PET_RAW_MOST_HEADER) {
+        return slc_fail(error, SLC_ERR_USAGE, "a header of %u bytes before the frames: %d at most",
+                        p->header_bytes, (int)SLC_PET_RAW_MOST_HEADER);
+    }
+    if (p->sequence_bytes != 0 && p->sequence_bytes != 4 && p->sequence_bytes != 8) {
+        return slc_fail(error, SLC_ERR_USAGE, "a sequence counter of %u bytes: it has 4 or 8",
+                        p->sequence_bytes);
+    }
+    if (p->sequence_at > p->header_bytes || p->header_bytes - p->sequence_at < p->sequence_bytes) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "a sequence counter of %u bytes at %u is not inside a header of %u bytes",
+                        p->sequence_bytes, p->sequence_at, p->header_bytes);
+    }
+    return SLC_OK;
+}
+
+void slc_io_pet_raw_head_store(uint8_t at[SLC_PET_RAW_HEAD], const slc_io_pet_raw_head *head)
+{
+    memset(at, 0, SLC_PET_RAW_HEAD);
+    memcpy(at, slc_io_pet_raw_magic, sizeof slc_io_pet_raw_magic);
+    slc_store_u32(at + 8, VERSION);
+    slc_store_u32(at + 12, head->file);
+    slc_store_u64(at + 16, head->series);
+    slc_store_u64(at + 24, head->started_ns);
+    slc_store_u16(at + 32, (uint16_t)head->payload.header_bytes);
+    slc_store_u16(at + 34, (uint16_t)head->payload.sequence_at);
+    at[36] = (uint8_t)head->payload.sequence_bytes;
+    at[37] = head->payload.sequence_big_endian ? BIG_ENDIAN_FLAG : 0;
+    slc_store_u64(at + 56, slc_io_pet_raw_hash(at, 56));
+}
+
+slc_status slc_io_pet_raw_head_load(const uint8_t at[SLC_PET_RAW_HEAD], slc_io_pet_raw_head *head)
+{
+    *head = (slc_io_pet_raw_head){
+        .file = slc_load_u32(at + 12),
+        .series = slc_load_u64(at + 16),
+        .started_ns = slc_load_u64(at + 24),
+        .payload = {.header_bytes = slc_load_u16(at + 32),
+                    .sequence_at = slc_load_u16(at + 34),
+                    .sequence_bytes = at[36],
+                    .sequence_big_endian = (at[37] & BIG_ENDIAN_FLAG) != 0},
+    };
+    if (slc_load_u64(at + 56) != slc_io_pet_raw_hash(at, 56)) {
+        return SLC_ERR_FORMAT;
+    }
+    if (slc_load_u32(at + 8) != VERSION) {
+        return SLC_ERR_UNSUPPORTED;
+    }
+    return slc_io_pet_payload_check(&head->payload, NULL) == SLC_OK ? SLC_OK : SLC_ERR_FORMAT;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Files of singles: records of 16 bytes, little-endian.
+ */
+#include "base/bytes.h"
+#include "io/io_output.h"
+#include "io/io_stream.h"
+#include "io/pet/io_pet_raw.h"
+#include <sluice/io_pet.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RECORD = 16, AT_ONCE = 1 << 16 /* records */ };
+
+struct slc_io_pet_singles {
+    slc_io_stream stream;
+    slc_io_pet_singles_format format;
+    uint64_t records;
+};
+
+struct slc_io_pet_singles_writer {
+    slc_io_output output;
+    slc_io_pet_singles_format format;
+};
+
+static bool there_is(slc_io_pet_singles_format format, const char *path, slc_error *error)
+{
+    const bool known = format == SLC_IO_PET_SINGLES || format == SLC_IO_PET_SINGLES_F64;
+    if (!known) {
+        (void)slc_fail(error, SLC_ERR_USAGE, "%s: singles have no format number %d", path, (int)format);
+    }
+    return known;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+slc_status slc_io_pet_singles_open(const char *path, slc_io_pet_singles_format format,
+                                   slc_io_pet_singles **out, slc_error *error)
+{
+    *out = NULL;
+    if (!there_is(format, path, error)) {
+        return SLC_ERR_USAGE;
+    }
+    slc_io_pet_singles *input = calloc(1, sizeof *input);
+    if (input == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to read it", path);
+    }
+    const slc_status status = slc_io_stream_open(&input->stream, path, error);
+    if (status != SLC_OK) {
+        free(input);
+        return status;
+    }
+    input->format = format;
+    *out = input;
+    return SLC_OK;
+}
+
+void slc_io_pet_singles_close(slc_io_pet_singles *input)
+{
+    if (input != NULL) {
+        slc_io_stream_close(&input->stream);
+        free(input);
+    }
+}
+
+/* Files that are known by their first bytes are no singles, whatever times and crystals these would be. */
+static slc_status know(const slc_io_pet_singles *input, const uint8_t *bytes, slc_error *error)
+{
+    const bool raw = memcmp(bytes, slc_io_pet_raw_magic, sizeof slc_io_pet_raw_magic) == 0;
+    if (raw || slc_io_pet_is_hdf5(bytes)) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: byte 0: this is %s, not singles", input->stream.name,
+                        raw ? "a raw file of frames" : "an HDF5 file");
+    }
+    return SLC_OK;
+}
+
+/* Whole records that are there, at most `most`; SLC_END where there are none. */
+static slc_status peek(slc_io_pet_singles *input, size_t most, const uint8_t **bytes, size_t *n,
+                       slc_error *error)
+{
+    size_t visible = 0;
+    const size_t want = most < AT_ONCE ? most : AT_ONCE;
+    const slc_status status = slc_io_stream_peek(&input->stream, want * RECORD, bytes, &visible, error);
+    if (status != SLC_OK && status != SLC_END) {
+        return status;
+    }
+    *n = visible / RECORD < want ? visible / RECORD : want;
+    if (*n == 0 && visible > 0) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %llu: %zu bytes are left, a single has %d",
+                        input->stream.name, (unsigned long long)input->stream.offset, visible, (int)RECORD);
+    }
+    if (*n == 0) {
+        return SLC_END;
+    }
+    return input->records == 0 ? know(input, *bytes, error) : SLC_OK;
+}
+
+static void decode_ps(const uint8_t *bytes, size_t n, slc_pet_singles *to)
+{
+    const size_t base = to->head.size;
+    for (size_t i = 0; i < n; i++, bytes += RECORD) {
+        to->time_ps[base + i] = (int64_t)slc_load_u64(bytes);
+        to->crystal[base + i] = slc_load_u32(bytes + 8);
+        to->energy_kev[base + i] = slc_load_f32(bytes + 12);
+    }
+}
+
+/* Returns how many records there are before one whose time is no number; n where there is none such. */
+static size_t decode_f64(const uint8_t *bytes, size_t n, slc_pet_singles_f64 *to)
+{
+    const size_t base = to->head.size;
+    for (size_t i = 0; i < n; i++, bytes += RECORD) {
+        const double time = slc_load_f64(bytes + 8);
+        if (!isfinite(time)) {
+            return i;
+        }
+        to->crystal[base + i] = slc_load_u32(bytes);
+        to->energy_kev[base + i] = slc_load_f32(bytes + 4);
+        to->time_ns[base + i] = time;
+    }
+    return n;
+}
+
+/* Into a collection of the input's format. */
+static slc_status take(slc_io_pet_singles *input, size_t most, void *singles, slc_error *error)
+{
+    const bool ps = input->format == SLC_IO_PET_SINGLES;
+    const slc_schema *schema = ps ? &slc_pet_singles_schema : &slc_pet_singles_f64_schema;
+    slc_columns *head = singles;
+    slc_status status = SLC_END;
+    for (size_t taken = 0, n = 0; taken < most; taken += n) {
+        const uint8_t *bytes = NULL;
+        const slc_status there = peek(input, most - taken, &bytes, &n, error);
+        if (there != SLC_OK) {
+            return there == SLC_END ? status : there;
+        }
+        if (slc_columns_reserve(schema, singles, head->size + n, 1) != SLC_OK) {
+            return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its singles", input->stream.name);
+        }
+        size_t good = n;
+        if (ps) {
+            decode_ps(bytes, n, singles);
+        } else {
+            good = decode_f64(bytes, n, singles);
+        }
+        if (good < n) {
+            return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %llu: the time of single %llu is no number",
+                            input->stream.name,
+                            (unsigned long long)(input->stream.offset + good * RECORD + 8),
+                            (unsigned long long)(input->records + good));
+        }
+        head->size += n;
+        input->records += n;
+        slc_io_stream_skip(&input->stream, n * RECORD);
+        status = SLC_OK;
+    }
+    return status;
+}
+
+slc_status slc_io_pet_singles_read(slc_io_pet_singles *input, size_t most, slc_pet_singles *singles,
+                                   slc_error *error)
+{
+    return input->format == SLC_IO_PET_SINGLES
+               ? take(input, most, singles, error)
+               : slc_fail(error, SLC_ERR_USAGE, "%s: its times are not picoseconds", input->stream.name);
+}
+
+slc_status slc_io_pet_singles_read_f64(slc_io_pet_singles *input, size_t most, slc_pet_singles_f64 *singles,
+                                       slc_error *error)
+{
+    return input->format == SLC_IO_PET_SINGLES_F64
+               ? take(input, most, singles, error)
+               : slc_fail(error, SLC_ERR_USAGE, "%s: its times are picoseconds", input->stream.name);
+}
+
+/* ---- writing ----------------------------------------------------------------------------------- */
+
+slc_status slc_io_pet_singles_create(const char *path, slc_io_pet_singles_format format,
+                                     slc_io_pet_singles_writer **out, slc_error *error)
+{
+    *out = NULL;
+    if (!there_is(format, path, error)) {
+        return SLC_ERR_USAGE;
+    }
+    slc_io_pet_singles_writer *writer = calloc(1, sizeof *writer);
+    if (writer == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);
+    }
+    const slc_status status = slc_io_output_open(&writer->output, path, error);
+    if (status != SLC_OK) {
+        free(writer);
+        return status;
+    }
+    writer->format = format;
+    *out = writer;
+    return SLC_OK;
+}
+
+slc_status slc_io_pet_singles_write(slc_io_pet_singles_writer *writer, const slc_pet_singles *singles,
+                                    slc_error *error)
+{
+    uint8_t record[RECORD];
+    size_t written = 0;
+    for (size_t i = 0; i < singles->head.size; i++) {
+        if (writer->format == SLC_IO_PET_SINGLES) {
+            slc_store_u64(record, (uint64_t)singles->time_ps[i]);
+            slc_store_u32(record + 8, singles->crystal[i]);
+            slc_store_f32(record + 12, singles->energy_kev[i]);
+        } else {
+            const double time = (double)singles->time_ps[i] / 1000;
+            uint64_t bits;
+            memcpy(&bits, &time, sizeof bits);
+            slc_store_u32(record, singles->crystal[i]);
+            slc_store_f32(record + 4, singles->energy_kev[i]);
+            slc_store_u64(record + 8, bits);
+        }
+        written += fwrite(record, RECORD, 1, writer->output.stream);
+    }
+    return written == singles->head.size ? SLC_OK : slc_io_output_failed(writer->output.path, error);
+}
+
+slc_status slc_io_pet_singles_finish(slc_io_pet_singles_writer *writer, slc_error *error)
+{
+    const slc_status status = slc_io_output_commit(&writer->output, error);
+    free(writer);
+    return status;
+}
+
+void slc_io_pet_singles_abandon(slc_io_pet_singles_writer *writer)
+{
+    if (writer != NULL) {
+        slc_io_output_abandon(&writer->output);
+        free(writer);
+    }
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * YRT-PET's list-mode, .lmDat: records of u32 ms, u32 crystal 1, u32 crystal 2 and, with time of flight, f32
+ * ps = t2 − t1 (the sign of dt_ps), little-endian, without a header. docs/formats/pet-yrt.md.
+ *
+ * The file does not say which of the two sizes its records have, so the reader looks: see `looks_right`.
+ */
+#include "base/bytes.h"
+#include "io/pet/io_pet_list.h"
+
+enum { PLAIN = 12, WITH_TOF = 16, LOOK_AT = 48 * 1024 /* bytes; whole records of both sizes */ };
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+/* Would these bytes be records of that size: times that never fall, crystals that are there, and time
+ * differences as they can be? A number of a crystal or of milliseconds, taken for a float, is far below 1e-30
+ * and not 0. */
+static bool looks_right(const slc_io_pet_list *in, const uint8_t *bytes, size_t n, size_t size)
+{
+    uint32_t before = 0;
+    if (n > 0 && n < size) {
+        return false;
+    }
+    for (size_t at = 0; at + size <= n; at += size) {
+        const uint32_t ms = slc_load_u32(bytes + at), crystal1 = slc_load_u32(bytes + at + 4),
+                       crystal2 = slc_load_u32(bytes + at + 8);
+        if (ms < before || !slc_io_pet_list_has(in, crystal1, crystal2)) {
+            return false;
+        }
+        const float tof = size == WITH_TOF ? slc_load_f32(bytes + at + 12) : 0;
+        if (tof != 0 && !(fabsf(tof) > 1e-6F && fabsf(tof) < SLC_IO_PET_MOST_TOF)) {
+            return false;
+        }
+        before = ms;
+    }
+    return true;
+}
+
+static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
+{
+    const uint8_t *bytes = NULL;
+    size_t visible = 0;
+    (void)path;
+    const slc_status status = slc_io_stream_peek(&in->stream, LOOK_AT + 1, &bytes, &visible, error);
+    if (status != SLC_OK && status != SLC_END) {
+        return status;
+    }
+    /* Where all of the file is in sight, its size decides, too. */
+    const bool whole = visible <= LOOK_AT;
+    const size_t n = whole ? visible : LOOK_AT;
+    const bool plain = looks_right(in, bytes, n, PLAIN), with_tof = looks_right(in, bytes, n, WITH_TOF);
+    const bool fits_plain = !whole || n % PLAIN == 0, fits_tof = !whole || n % WITH_TOF == 0;
+    if (plain && fits_plain) {
+        in->tof = false;
+    } else if (with_tof && fits_tof) {
+        in->tof = true;
+    } else if (plain != with_tof) {
+        in->tof = with_tof; /* cut, or damaged: reading tells where */
+    } else if (!plain) {
+        return slc_fail(error, SLC_ERR_FORMAT,
+                        "%s: byte 0: neither records of 12 bytes nor of 16 with time of flight: times fall, "
+                        "or crystals are not there",
+                        in->name);
+    }
+    in->record_bytes = in->tof ? WITH_TOF : PLAIN;
+    return SLC_OK;
+}
+
+static slc_status decode(slc_io_pet_list *in, const uint8_t *bytes, size_t n, slc_pet_coincidences *pairs,
+                         slc_error *error)
+{
+    (void)error;
+    for (size_t i = 0; i < n; i++, bytes += in->record_bytes) {
+        const int64_t time = slc_load_u32(bytes) * SLC_IO_PET_PS_PER_MS;
+        const float tof = in->tof ? slc_load_f32(bytes + 12) : 0;
+        slc_io_pet_list_prompt(in, pairs, time, tof, slc_load_u32(bytes + 4), slc_load_u32(bytes + 8));
+    }
+    return SLC_OK;
+}
+
+/* ---- writing ----------------------------------------------------------------------------------- */
+
+static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
+{
+    return slc_io_pet_list_output(w, "", error);
+}
+
+static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
+{
+    const size_t size = w->config.tof ? WITH_TOF : PLAIN;
+    slc_status status = SLC_OK;
+    for (size_t i = 0; i < pairs->head.size && status == SLC_OK; i++) {
+        uint8_t record[WITH_TOF];
+        int64_t ms = 0;
+        status = slc_io_pet_list_ms(w, pairs->time_ps[i], UINT32_MAX, &ms, error);
+        slc_store_u32(record, (uint32_t)ms);
+        slc_store_u32(record + 4, pairs->crystal1[i]);
+        slc_store_u32(record + 8, pairs->crystal2[i]);
+        slc_store_f32(record + 12, (float)pairs->dt_ps[i]);
+        status = status == SLC_OK ? slc_io_pet_list_put(w, 0, record, size, error) : status;
+    }
+    return status;
+}
+
+static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
+{
+    (void)w;
+    (void)error;
+    return SLC_OK;
+}
+
+const slc_io_pet_list_ops slc_io_pet_yrt = {
+    .name = "yrt",
+    .text = "YRT-PET: .lmDat; prompts by ms, crystals, time of flight if wanted",
+    .start = start,
+    .decode = decode,
+    .create = create,
+    .write = write,
+    .finish = finish,
+};

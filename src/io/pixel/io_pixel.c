@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Opening files of pixels, and what their formats share: messages, the count of damage, and the rules of
+ * reading. The format is found by looking at the first bytes, because names lie and pipes have none.
+ */
+#include "io/pixel/io_pixel_source.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Text is the last: whatever has a first line can be asked for names of columns. */
+static const slc_io_pixels_format *const formats[] = {&slc_io_pixels_npy, &slc_io_pixels_tpx3,
+                                                      &slc_io_pixels_text};
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+/* What people hand over by mistake, so that the message can say what to do. */
+static const struct {
+    const char *magic;
+    size_t size;
+    const char *advice;
+} strangers[] = {
+    {"PK\x03\x04", 4, "a zip archive (NPZ is one): unpack it first"},
+    {"\x1f\x8b", 2, "a gzip file: unpack it first"},
+    {"\x28\xb5\x2f\xfd", 4, "a zstd file: unpack it first"},
+    {"\xfd"
+     "7zXZ",
+     5, "an xz file: unpack it first"},
+    {"\x89HDF", 4, "an HDF5 file: not a format of pixel lists that is read"},
+    {"PAR1", 4, "a Parquet file: convert it to CSV or NPY first"},
+};
+enum { N_STRANGERS = sizeof strangers / sizeof *strangers };
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* Texts may quote the input: they are kept one printable line. */
+static void make_printable(char *text)
+{
+    for (char *at = text; *at != '\0'; at++) {
+        *at = (unsigned char)*at < 0x20 || (unsigned char)*at >= 0x7f ? '?' : *at;
+    }
+}
+
+slc_status slc_io_pixels_fail(const slc_io_pixels *file, slc_error *error, slc_status status, uint64_t place,
+                              const char *format, ...)
+{
+    char byte[40] = "", reason[400] = "";
+    if (place != SLC_IO_PIXELS_NO_PLACE) {
+        (void)snprintf(byte, sizeof byte, " byte %llu:", (unsigned long long)place);
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    make_printable(reason);
+    return slc_fail(error, status, "%s:%s %s", file->stream.name, byte, reason);
+}
+
+void slc_io_pixels_damage(slc_io_pixels *file, uint64_t place, const char *format, ...)
+{
+    slc_io_pixels_counts *counts = &file->counts;
+    if (counts->damaged++ == 0) {
+        counts->damaged_offset = place;
+        va_list arguments;
+        va_start(arguments, format);
+        (void)vsnprintf(counts->damaged_reason, sizeof counts->damaged_reason, format, arguments);
+        va_end(arguments);
+        make_printable(counts->damaged_reason);
+    }
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+slc_status slc_io_pixels_look(slc_io_pixels *file, size_t want, const uint8_t **bytes, size_t *visible,
+                              slc_error *error)
+{
+    const double patience = 1; /* seconds, for all that opening looks at */
+    if (file->deadline == 0) {
+        file->deadline = slc_clock_seconds() + patience;
+    }
+    return slc_io_stream_wait(&file->stream, want, file->deadline, bytes, visible, error);
+}
+
+static slc_status refuse_stranger(const slc_io_pixels *file, const uint8_t *bytes, size_t visible,
+                                  slc_error *error)
+{
+    if (visible == 0) {
+        return slc_io_pixels_fail(file, error, SLC_ERR_FORMAT, 0, "the input is empty");
+    }
+    for (size_t i = 0; i < N_STRANGERS; i++) {
+        if (visible >= strangers[i].size && memcmp(bytes, strangers[i].magic, strangers[i].size) == 0) {
+            return slc_io_pixels_fail(file, error, SLC_ERR_UNSUPPORTED, 0, "%s", strangers[i].advice);
+        }
+    }
+    return SLC_OK;
+}
+
+/* The first whose bytes they are. Few bytes are not known for text, which all begins are that have no magic.
+ */
+static const slc_io_pixels_format *format_of(const uint8_t *bytes, size_t visible, bool text)
+{
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        if ((text || formats[i] != &slc_io_pixels_text) && formats[i]->probe(bytes, visible)) {
+            return formats[i];
+        }
+    }
+    return NULL;
+}
+
+/* A magic is known by its first bytes, and text by some more; only a file that was cut out of the middle
+ * needs many. Nothing is waited for that is not needed: the file may be a pipe from a running readout. */
+static slc_status find_format(slc_io_pixels *file, slc_error *error)
+{
+    const uint8_t *bytes;
+    size_t visible;
+    slc_status status = slc_io_stream_peek(&file->stream, SLC_IO_PIXELS_FIRST, &bytes, &visible, error);
+    status = status == SLC_OK ? refuse_stranger(file, bytes, visible, error) : status;
+    if (status != SLC_OK) {
+        return status;
+    }
+    file->format = format_of(bytes, visible, false);
+    if (file->format == NULL) {
+        status = slc_io_pixels_look(file, SLC_IO_PIXELS_TEXT, &bytes, &visible, error);
+        file->format = status == SLC_OK ? format_of(bytes, visible, true) : NULL;
+    }
+    for (size_t want = 2 * (size_t)SLC_IO_PIXELS_TEXT;
+         status == SLC_OK && file->format == NULL && want <= SLC_IO_PIXELS_PROBE; want *= 2) {
+        status = slc_io_stream_peek(&file->stream, want, &bytes, &visible, error);
+        file->format = status == SLC_OK ? format_of(bytes, visible, true) : NULL;
+    }
+    if (file->format != NULL) {
+        return file->format->open(file, error);
+    }
+    char hex[3 * 8 + 1] = "";
+    for (size_t i = 0; status == SLC_OK && i < 8 && i < visible; i++) {
+        (void)snprintf(hex + 3 * i, sizeof hex - 3 * i, " %02x", bytes[i]);
+    }
+    return status != SLC_OK
+               ? status
+               : slc_io_pixels_fail(
+                     file, error, SLC_ERR_FORMAT, 0,
+                     "no list of pixels that can be read (TPX3, T3PA, CSV, NPY): it begins with%s", hex);
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static slc_status check_options(const slc_io_pixels_options *options, const char *name, slc_error *error)
+{
+    if ((options->width == 0) != (options->height == 0) || options->width > UINT16_MAX + 1 ||
+        options->height > UINT16_MAX + 1) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s: a sensor of %lu x %lu pixels: both must be 1 to 65536",
+                        name, (unsigned long)options->width, (unsigned long)options->height);
+    }
+    if (!(options->tick_seconds >= 0) || isinf(options->tick_seconds)) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s: a tick must be a time of more than 0 s", name);
+    }
+    return SLC_OK;
+}
+
+/* What the caller says goes before what the file tells. */
+static slc_status apply_options(slc_io_pixels *file, slc_error *error)
+{
+    const slc_io_pixels_options *options = &file->options;
+    const char *format = file->info.format;
+    if (options->width > 0) {
+        file->info.width = options->width;
+        file->info.height = options->height;
+    }
+    if (options->tick_seconds > 0 && (strcmp(format, "tpx3") == 0 || strcmp(format, "t3pa") == 0)) {
+        return slc_io_pixels_fail(file, error, SLC_ERR_USAGE, SLC_IO_PIXELS_NO_PLACE,
+                                  "the tick of a %s file is known, 25 ns / 16: no other can be given",
+                                  format);
+    }
+    if (options->tick_seconds > 0 && (file->info.with & SLC_PIXEL_TIME) != 0) {
+        file->info.tick_seconds = options->tick_seconds;
+    }
+    return SLC_OK;
+}
+
+/* Exactly one of path and bytes is given. */
+static slc_status open_pixels(const char *path, const void *bytes, size_t size, const char *name,
+                              const slc_io_pixels_options *options, slc_io_pixels **pixels, slc_error *error)
+{
+    *pixels = NULL;
+    if (options != NULL && check_options(options, name, error) != SLC_OK) {
+        return SLC_ERR_USAGE;
+    }
+    slc_io_pixels *file = calloc(1, sizeof *file);
+    if (file == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to read it", name);
+    }
+    file->options = options != NULL ? *options : (slc_io_pixels_options){.width = 0};
+    slc_status status = path != NULL ? slc_io_stream_open(&file->stream, path, error)
+                                     : slc_io_stream_open_memory(&file->stream, bytes, size, name, error);
+    if (status != SLC_OK) {
+        free(file);
+        return status;
+    }
+    status = find_format(file, error);
+    status = status == SLC_OK ? apply_options(file, error) : status;
+    if (status != SLC_OK) {
+        slc_io_pixels_close(file);
+        return status;
+    }
+    *pixels = file;
+    return SLC_OK;
+}
+
+slc_status slc_io_pixels_open(const char *path, slc_io_pixels **pixels, slc_error *error)
+{
+    return open_pixels(path, NULL, 0, path, NULL, pixels, error);
+}
+
+slc_status slc_io_pixels_open_with(const char *path, const slc_io_pixels_options *options,
+                                   slc_io_pixels **pixels, slc_error *error)
+{
+    return open_pixels(path, NULL, 0, path, options, pixels, error);
+}
+
+slc_status slc_io_pixels_open_memory(const void *bytes, size_t size, const char *name, slc_io_pixels **pixels,
+                                     slc_error *error)
+{
+    return open_pixels(NULL, bytes, size, name, NULL, pixels, error);
+}
+
+slc_status slc_io_pixels_open_memory_with(const void *bytes, size_t size, const char *name,
+                                          const slc_io_pixels_options *options, slc_io_pixels **pixels,
+                                          slc_error *error)
+{
+    return open_pixels(NULL, bytes, size, name, options, pixels, error);
+}
+
+void slc_io_pixels_close(slc_io_pixels *pixels)
+{
+    if (pixels != NULL) {
+        if (pixels->format != NULL) {
+            pixels->format->close(pixels);
+        }
+        slc_io_stream_close(&pixels->stream);
+        free(pixels->frames);
+        free(pixels);
+    }
+}
+
+slc_io_pixels_info slc_io_pixels_about(const slc_io_pixels *pixels)
+{
+    return pixels->info;
+}
+
+slc_io_pixels_counts slc_io_pixels_count(const slc_io_pixels *pixels)
+{
+    slc_io_pixels_counts counts = pixels->counts;
+    counts.bytes = pixels->stream.offset;
+    return counts;
+}
+
+const int64_t *slc_io_pixels_frames(const slc_io_pixels *file, uint32_t *count)
+{
+    *count = file->n_frames;
+    return file->frames;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* A column that the file does not fill would hold whatever was there before. */
+static slc_status check_columns(const slc_io_pixels *file, const slc_pixels *pixels, slc_error *error)
+{
+    const uint32_t with = (pixels->z != NULL ? SLC_PIXEL_Z : 0U) |
+                          (pixels->charge != NULL ? SLC_PIXEL_CHARGE : 0U) |
+                          (pixels->time != NULL ? SLC_PIXEL_TIME : 0U);
+    return with == file->info.with
+               ? SLC_OK
+               : slc_io_pixels_fail(file, error, SLC_ERR_USAGE, SLC_IO_PIXELS_NO_PLACE,
+                                    "the list of pixels is not made for the columns of this file");
+}
+
+slc_status slc_io_pixels_read(slc_io_pixels *file, slc_pixels *pixels, size_t n, slc_error *error)
+{
+    file->n_frames = 0;
+    if (file->status != SLC_OK) {
+        return slc_fail(error, file->status, "%s", file->error.text);
+    }
+    if (n == 0) {
+        return SLC_OK;
+    }
+    const size_t before = pixels->head.size, left = pixels->head.capacity - before;
+    if (left == 0) {
+        return slc_io_pixels_fail(file, error, SLC_ERR_CAPACITY, SLC_IO_PIXELS_NO_PLACE,
+                                  "the list of pixels has no room left");
+    }
+    slc_status status = check_columns(file, pixels, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_error failure = {SLC_OK, ""};
+    status = file->format->read(file, pixels, n < left ? n : left, &failure);
+    const size_t read = pixels->head.size - before;
+    file->counts.pixels += read;
+    if (status == SLC_END && file->counts.pixels == 0 && file->bad_rows > 0) {
+        status = slc_io_pixels_fail(file, &failure, SLC_ERR_FORMAT, file->counts.damaged_offset,
+                                    "no row could be read, and %llu are damaged; the first: %s",
+                                    (unsigned long long)file->bad_rows, file->counts.damaged_reason);
+    }
+    if (status < 0 && status != SLC_ERR_CAPACITY) {
+        /* It stays; what was read before it is handed out first. */
+        file->status = status;
+        file->error = failure;
+    }
+    if (read > 0) {
+        return SLC_OK;
+    }
+    return status < 0 ? slc_fail(error, status, "%s", failure.text) : status;
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lists of pixels as text: .t3pa of Pixet, and CSV with commas, semicolons or tabs. The first line names the
+ * columns. What t3pa rows mean, and how wide the sensor is, only the rows tell, so the first ones are looked
+ * at before the first is consumed. docs/formats/t3pa.md, pixel-lists.md.
+ */
+#include "io/pixel/io_pixel_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_LIMIT = 1 << 16, CHIP_WIDTH = 256, QUAD_WIDTH = 512, FINE = 16 };
+
+typedef struct text_state {
+    slc_io_pixel_layout layout;
+    uint64_t line;          /* number of the last one taken, from 1 */
+    bool skipping;          /* the rest of a line that is too long */
+    bool matrix;            /* t3pa */
+    slc_io_pixel_row ahead; /* frames: a row that is read and not in a list yet */
+    bool has_ahead;
+    int64_t frame;    /* of the rows in `carry`, or at the list's end */
+    slc_pixels carry; /* the begin of a frame that did not fit into the caller's list */
+} text_state;
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* Shows the next line with its end, or as much of one as may be. Fewer than LINE_LIMIT bytes without an end
+ * are the last line of the file. */
+static slc_status peek_line(slc_io_stream *stream, const uint8_t **line, size_t *size, slc_error *error)
+{
+    size_t want = 1;
+    *size = 0;
+    for (;;) {
+        size_t visible;
+        const slc_status status = slc_io_stream_peek(stream, want, line, &visible, error);
+        if (status != SLC_OK || visible == 0) {
+            return status != SLC_OK ? status : SLC_END;
+        }
+        const uint8_t *end = memchr(*line, '\n', visible < LINE_LIMIT ? visible : LINE_LIMIT);
+        *size = end != NULL ? (size_t)(end - *line) + 1 : visible < LINE_LIMIT ? visible : LINE_LIMIT;
+        if (end != NULL || visible < want || visible >= LINE_LIMIT) {
+            return SLC_OK;
+        }
+        want = visible + 1;
+    }
+}
+
+/* Bytes of the line at the begin of what is visible, its end mark among them. */
+static size_t line_size(const uint8_t *bytes, size_t visible)
+{
+    const uint8_t *end = memchr(bytes, '\n', visible);
+    return end != NULL ? (size_t)(end - bytes) + 1 : visible;
+}
+
+static bool is_blank(const uint8_t *line, size_t size)
+{
+    while (size > 0 && (line[size - 1] == ' ' || line[size - 1] == '\t' || line[size - 1] == '\r' ||
+                        line[size - 1] == '\n')) {
+        size--;
+    }
+    return size == 0 || line[0] == '#';
+}
+
+/* The next line that is a row, whole or damaged. */
+static slc_status next_row(slc_io_pixels *file, slc_io_pixel_row *row, slc_error *error)
+{
+    text_state *state = file->state;
+    for (;;) {
+        const uint8_t *line;
+        size_t size;
+        const slc_status status = peek_line(&file->stream, &line, &size, error);
+        if (status != SLC_OK) {
+            return status;
+        }
+        const uint64_t place = file->stream.offset;
+        const bool ends = line[size - 1] == '\n', skipped = state->skipping;
+        slc_io_stream_skip(&file->stream, size);
+        state->line += !skipped;
+        state->skipping = !ends && size == LINE_LIMIT;
+        if (skipped || is_blank(line, size)) {
+            continue;
+        }
+        if (state->skipping) {
+            file->bad_rows++;
+            slc_io_pixels_damage(file, place, "line %llu: longer than 65536 bytes",
+                                 (unsigned long long)state->line);
+            continue;
+        }
+        size_t field = 0;
+        const char *why = slc_io_pixel_parse_row(&state->layout, line, size, row, &field);
+        if (why == NULL) {
+            file->counts.empty += row->no_charge ? 1 : 0;
+            return SLC_OK;
+        }
+        file->bad_rows++;
+        slc_io_pixels_damage(file, place, "line %llu, field %zu: %s", (unsigned long long)state->line, field,
+                             why);
+    }
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static void append(slc_pixels *pixels, const slc_io_pixel_row *row)
+{
+    const size_t at = pixels->head.size++;
+    pixels->x[at] = row->x;
+    pixels->y[at] = row->y;
+    if (pixels->z != NULL) {
+        pixels->z[at] = row->z;
+    }
+    if (pixels->charge != NULL) {
+        pixels->charge[at] = row->charge;
+    }
+    if (pixels->time != NULL) {
+        pixels->time[at] = row->time;
+    }
+}
+
+/* Keeps the rows from `begin` on, the first part of a frame, for the next call. */
+static slc_status put_aside(slc_io_pixels *file, slc_pixels *pixels, size_t begin, slc_error *error)
+{
+    text_state *state = file->state;
+    slc_column columns[SLC_PIXEL_COLUMNS];
+    const slc_schema schema = slc_pixels_schema(file->info.with, columns);
+    const size_t rows = pixels->head.size - begin;
+    slc_columns_reset(&state->carry);
+    slc_status status = rows > 0 ? slc_columns_reserve(&schema, &state->carry, rows, 1) : SLC_OK;
+    if (status == SLC_OK && rows > 0) {
+        status = slc_columns_append(&schema, pixels, begin, rows, &state->carry);
+    }
+    pixels->head.size = begin;
+    return status == SLC_OK ? SLC_OK
+                            : slc_io_pixels_fail(file, error, status, SLC_IO_PIXELS_NO_PLACE,
+                                                 "no memory for the %zu pixels of a frame", rows);
+}
+
+/* Brings them back. */
+static slc_status take_carry(slc_io_pixels *file, slc_pixels *pixels, size_t room, slc_error *error)
+{
+    text_state *state = file->state;
+    slc_column columns[SLC_PIXEL_COLUMNS];
+    const slc_schema schema = slc_pixels_schema(file->info.with, columns);
+    if (state->carry.head.size > room) {
+        return slc_io_pixels_fail(file, error, SLC_ERR_CAPACITY, SLC_IO_PIXELS_NO_PLACE,
+                                  "line %llu: a frame of more than %zu pixels, for which there is room",
+                                  (unsigned long long)state->line, room);
+    }
+    if (state->carry.head.size > 0) {
+        (void)slc_columns_append(&schema, &state->carry, 0, state->carry.head.size, pixels);
+        slc_columns_reset(&state->carry);
+    }
+    return SLC_OK;
+}
+
+/* The list is full inside a frame. */
+static slc_status stop_inside(slc_io_pixels *file, slc_pixels *pixels, size_t begin, bool has_events,
+                              size_t room, slc_error *error)
+{
+    const text_state *state = file->state;
+    const slc_status status = put_aside(file, pixels, begin, error);
+    if (status != SLC_OK || has_events) {
+        return status;
+    }
+    return slc_io_pixels_fail(file, error, SLC_ERR_CAPACITY, SLC_IO_PIXELS_NO_PLACE,
+                              "line %llu: a frame of more than %zu pixels, for which there is room",
+                              (unsigned long long)state->line, room);
+}
+
+/* The frame at the list's end is whole. */
+static slc_status end_frame(slc_io_pixels *file, slc_pixels *pixels, size_t begin, slc_error *error)
+{
+    const text_state *state = file->state;
+    if (file->n_frames == file->frame_capacity) {
+        const uint32_t capacity = file->frame_capacity > 0 ? 2 * file->frame_capacity : 64;
+        int64_t *larger = realloc(file->frames, capacity * sizeof *larger);
+        if (larger == NULL) {
+            pixels->head.size = begin;
+            return slc_io_pixels_fail(file, error, SLC_ERR_MEMORY, SLC_IO_PIXELS_NO_PLACE,
+                                      "no memory for the numbers of %lu frames", (unsigned long)capacity);
+        }
+        file->frames = larger;
+        file->frame_capacity = capacity;
+    }
+    file->frames[file->n_frames++] = state->frame;
+    slc_columns_end_event(pixels);
+    return SLC_OK;
+}
+
+static slc_status read_frames(slc_io_pixels *file, slc_pixels *pixels, size_t room, slc_error *error)
+{
+    text_state *state = file->state;
+    const size_t last = pixels->head.size + room;
+    const uint32_t first_event = pixels->head.n_events;
+    size_t begin = pixels->head.size; /* of the frame's rows */
+    if (first_event == pixels->head.event_capacity) {
+        return slc_io_pixels_fail(file, error, SLC_ERR_CAPACITY, SLC_IO_PIXELS_NO_PLACE,
+                                  "the list of pixels has no room for another event");
+    }
+    slc_status status = take_carry(file, pixels, room, error);
+    while (status == SLC_OK) {
+        status = state->has_ahead ? SLC_OK : next_row(file, &state->ahead, error);
+        if (status == SLC_END && pixels->head.size > begin) {
+            return end_frame(file, pixels, begin, error);
+        }
+        if (status != SLC_OK) {
+            pixels->head.size = begin; /* an input that cannot be read on: the frame is not whole */
+            return status;
+        }
+        state->has_ahead = true;
+        if (pixels->head.size > begin && state->ahead.frame != state->frame) {
+            status = end_frame(file, pixels, begin, error);
+            begin = pixels->head.size;
+            if (status != SLC_OK || begin == last || pixels->head.n_events == pixels->head.event_capacity) {
+                return status;
+            }
+        }
+        if (pixels->head.size == last) {
+            return stop_inside(file, pixels, begin, pixels->head.n_events > first_event, room, error);
+        }
+        append(pixels, &state->ahead);
+        state->frame = state->ahead.frame;
+        state->has_ahead = false;
+    }
+    return status;
+}
+
+static slc_status read_text(slc_io_pixels *file, slc_pixels *pixels, size_t room, slc_error *error)
+{
+    if (file->info.frames) {
+        return read_frames(file, pixels, room, error);
+    }
+    for (const size_t last = pixels->head.size + room; pixels->head.size < last;) {
+        slc_io_pixel_row row;
+        const slc_status status = next_row(file, &row, error);
+        if (status != SLC_OK) {
+            return status;
+        }
+        append(pixels, &row);
+        if (file->stream.begin == file->stream.end) {
+            break; /* what has come is handed out: more may be a while */
+        }
+    }
+    return SLC_OK;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* Text is what has no control characters but white space. */
+static bool probe(const uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < size && i < 4096; i++) {
+        if ((bytes[i] < 0x20 && bytes[i] != '\t' && bytes[i] != '\r' && bytes[i] != '\n') ||
+            bytes[i] == 0x7f) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Finds and consumes the line that names the columns. Lines before it may be empty or begin with #. */
+static slc_status read_header(slc_io_pixels *file, slc_error *error)
+{
+    text_state *state = file->state;
+    for (;;) {
+        const uint8_t *line = NULL;
+        size_t size = 0;
+        const slc_status status = peek_line(&file->stream, &line, &size, error);
+        if (status < 0) {
+            return status;
+        }
+        const bool good = status == SLC_OK && slc_io_pixel_parse_header(&state->layout, line, size);
+        if (!good && status == SLC_OK && !is_blank(line, size) && state->layout.named > SLC_IO_PIXEL_FIELDS) {
+            return slc_io_pixels_fail(file, error, SLC_ERR_UNSUPPORTED, file->stream.offset,
+                                      "line %llu: names %zu columns, of which at most %d can be read",
+                                      (unsigned long long)state->line + 1, state->layout.named,
+                                      SLC_IO_PIXEL_FIELDS);
+        }
+        if (!good && (status == SLC_END || !is_blank(line, size))) {
+            return slc_io_pixels_fail(
+                file, error, SLC_ERR_FORMAT, file->stream.offset,
+                "line %llu: names no columns of pixels: x and y, or Matrix Index, separated by commas, "
+                "semicolons or tabs, must be among them",
+                (unsigned long long)state->line + 1);
+        }
+        slc_io_stream_skip(&file->stream, size);
+        state->line++;
+        if (good) {
+            return SLC_OK;
+        }
+    }
+}
+
+/* Most rows of a file have so many fields: one that is damaged must not decide for all. */
+static size_t usual_fields(const slc_io_pixel_layout *layout, const uint8_t *bytes, size_t visible)
+{
+    size_t rows[SLC_IO_PIXEL_FIELDS + 1] = {0}, usual = layout->n_fields;
+    for (size_t at = 0; at < visible;) {
+        const size_t size = line_size(bytes + at, visible - at);
+        const size_t n = slc_io_pixel_count_fields(layout, bytes + at, size);
+        if (!is_blank(bytes + at, size) && n <= layout->n_fields) {
+            rows[n]++;
+            usual = rows[n] > rows[usual] ? n : usual;
+        }
+        at += size;
+    }
+    return usual;
+}
+
+/* Whether the rows are those of a sensor that is 512 wide: some have an index that one chip does not have,
+ * and they are not the one or two in many that damage would make. */
+static bool is_quad(const slc_io_pixel_layout *layout, const uint8_t *bytes, size_t visible)
+{
+    slc_io_pixel_layout wide = *layout;
+    wide.width = wide.height = QUAD_WIDTH; /* lets the rows pass that tell that it is so */
+    uint64_t rows = 0, beyond = 0;
+    for (size_t at = 0; at < visible && beyond < 3;) {
+        const size_t size = line_size(bytes + at, visible - at);
+        slc_io_pixel_row row;
+        size_t field;
+        if (!is_blank(bytes + at, size)) {
+            rows++;
+            /* Index 65536 is row 128 of a sensor that is 512 wide. */
+            beyond += slc_io_pixel_parse_row(&wide, bytes + at, size, &row, &field) == NULL &&
+                      row.y >= CHIP_WIDTH * CHIP_WIDTH / QUAD_WIDTH;
+        }
+        at += size;
+    }
+    return beyond >= 3 || (beyond > 0 && 100 * beyond >= rows);
+}
+
+/* How many fields rows of t3pa have, and the number of columns of the sensor where the caller does not say
+ * it, from the rows at hand. */
+static slc_status look_ahead(slc_io_pixels *file, slc_error *error)
+{
+    const size_t most = SLC_IO_PIXELS_PROBE / 2;
+    slc_io_pixel_layout *layout = &((text_state *)file->state)->layout;
+    const uint8_t *bytes;
+    size_t visible;
+    const slc_status status = slc_io_pixels_look(file, most, &bytes, &visible, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    visible = visible < most ? visible : most; /* the same, wherever the bytes come from */
+    slc_io_pixel_fit_layout(layout, usual_fields(layout, bytes, visible));
+    layout->width = file->options.width;
+    layout->height = file->options.height;
+    if (layout->width == 0) {
+        layout->width = layout->height = is_quad(layout, bytes, visible) ? QUAD_WIDTH : CHIP_WIDTH;
+    }
+    file->info.width = layout->width;
+    file->info.height = layout->height;
+    return SLC_OK;
+}
+
+static slc_status open_text(slc_io_pixels *file, slc_error *error)
+{
+    text_state *state = calloc(1, sizeof *state);
+    if (state == NULL) {
+        return slc_io_pixels_fail(file, error, SLC_ERR_MEMORY, SLC_IO_PIXELS_NO_PLACE,
+                                  "no memory to read it");
+    }
+    file->state = state;
+    slc_status status = read_header(file, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    state->matrix = slc_io_pixel_has(&state->layout, SLC_IO_PIXEL_MATRIX);
+    file->info.format = state->matrix ? "t3pa" : "csv";
+    if (state->matrix) {
+        status = look_ahead(file, error);
+    }
+    const slc_io_pixel_layout *layout = &state->layout;
+    const bool time = slc_io_pixel_has(layout, SLC_IO_PIXEL_TIME);
+    file->info.with = (slc_io_pixel_has(layout, SLC_IO_PIXEL_Z) ? SLC_PIXEL_Z : 0U) |
+                      (slc_io_pixel_has(layout, SLC_IO_PIXEL_CHARGE) ? SLC_PIXEL_CHARGE : 0U) |
+                      (time ? SLC_PIXEL_TIME : 0U);
+    file->info.tick_seconds = !time ? 0 : state->matrix ? 25e-9 / FINE : layout->tick_seconds;
+    file->info.frames = slc_io_pixel_has(layout, SLC_IO_PIXEL_FRAME);
+    return status;
+}
+
+static void close_text(slc_io_pixels *file)
+{
+    text_state *state = file->state;
+    if (state != NULL) {
+        slc_column columns[SLC_PIXEL_COLUMNS];
+        const slc_schema schema = slc_pixels_schema(file->info.with, columns);
+        slc_columns_clear(&schema, &state->carry);
+        free(state);
+    }
+}
+
+const slc_io_pixels_format slc_io_pixels_text = {
+    .probe = probe, .open = open_text, .close = close_text, .read = read_text};

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The streaming sort on a GPU. What is held lies in time order; what arrives is looked at for late ones,
+ * which are parted from the others, and both are sorted together into a second buffer. Those before the
+ * horizon are given as they lie there, and the rest is held.
+ *
+ *     held ───────────────────────────────┬─sort─► given │ held
+ *     arriving ─look─► (late │ not late) ─┘
+ *
+ * Where few arrive beside what is held they wait, unsorted, until they are more, so that many small batches
+ * do not sort the same singles over and over.
+ */
+#include "cuda/cuda_device.h"
+#include "pet/cuda/pet_sort_cuda_job.h"
+
+#include <stdlib.h>
+
+enum { FEW = 8 }; /* fewer than one in so many of those held wait */
+
+static const char *const method_names[] = {"near", "merge-seed", "radix"};
+_Static_assert(sizeof method_names / sizeof *method_names == SLC_PET_SORT_METHODS, "a name for each method");
+
+const char *slc_pet_sort_method_name(slc_pet_sort_method method)
+{
+    return (unsigned)method < SLC_PET_SORT_METHODS ? method_names[method] : NULL;
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------- */
+
+slc_status slc_pet_sort_cuda_open(const slc_pet_sort_config *config, slc_pet_sort_method method,
+                                  slc_cuda_stream *stream, slc_pet_sort_cuda **out, slc_error *error)
+{
+    *out = NULL;
+    if (config->horizon_ps < 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "horizon: %lld ps is below 0", (long long)config->horizon_ps);
+    }
+    if ((unsigned)method >= SLC_PET_SORT_METHODS) {
+        return slc_fail(error, SLC_ERR_USAGE, "there is no method %d of sorting on a GPU", (int)method);
+    }
+    slc_pet_sort_cuda *stage = calloc(1, sizeof *stage);
+    if (stage == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a sort of singles");
+    }
+    stage->config = *config;
+    stage->method = method;
+    stage->stream = stream;
+    const size_t size = sizeof(slc_pet_sort_head);
+    slc_status status = slc_cuda_memory_reserve(stream, &stage->head, size, "a sort of singles", error);
+    if (status == SLC_OK) {
+        status = slc_cuda_pinned_reserve(stream, &stage->head_host, size, "a sort of singles", error);
+    }
+    if (status != SLC_OK) {
+        slc_pet_sort_cuda_close(stage);
+        return status;
+    }
+    *out = stage;
+    return SLC_OK;
+}
+
+void slc_pet_sort_cuda_close(slc_pet_sort_cuda *stage)
+{
+    if (stage == NULL) {
+        return;
+    }
+    (void)slc_cuda_stream_use(stage->stream, NULL);
+    (void)slc_cuda_stream_wait(stage->stream, NULL);
+    slc_cuda_memory *const all[] = {
+        &stage->head,        &stage->head_host,    &stage->records,     &stage->cells,
+        &stage->map,         &stage->refined,      &stage->buckets,     &stage->sums,
+        &stage->more,        &stage->grouped,      &stage->tiles,       &stage->tile_counts,
+        &stage->held.memory, &stage->spare.memory, &stage->kept.memory, &stage->late.memory};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        slc_cuda_memory_clear(all[i]);
+    }
+    free(stage);
+}
+
+/* ---- columns ------------------------------------------------------------------------------------------- */
+
+static slc_status reserve_rows(slc_pet_sort_cuda *stage, slc_pet_sort_columns *columns, size_t rows,
+                               slc_error *error)
+{
+    if (columns->memory.at != NULL && rows <= columns->capacity) {
+        return SLC_OK;
+    }
+    const size_t capacity = rows + rows / 8 + 1;
+    columns->capacity = 0;
+    const slc_status status = slc_pet_sort_cuda_reserve(stage, &columns->memory, 16 * capacity, error);
+    columns->capacity = status == SLC_OK ? capacity : 0;
+    return status;
+}
+
+slc_pet_cuda_singles slc_pet_sort_cuda_view(const slc_pet_sort_columns *columns, size_t first, size_t n)
+{
+    if (columns->memory.at == NULL) {
+        return (slc_pet_cuda_singles){.n = 0};
+    }
+    int64_t *time = columns->memory.at;
+    uint32_t *crystal = (uint32_t *)(void *)(time + columns->capacity);
+    float *energy = (float *)(void *)(crystal + columns->capacity);
+    return (slc_pet_cuda_singles){
+        .n = n, .time_ps = time + first, .crystal = crystal + first, .energy_kev = energy + first};
+}
+
+/* Copies all rows of `from` to the first ones of `to`. */
+static slc_status copy_rows(slc_pet_sort_cuda *stage, const slc_pet_cuda_singles *from,
+                            const slc_pet_cuda_singles *to, slc_error *error)
+{
+    cudaStream_t stream = slc_cuda_stream_native(stage->stream);
+    const size_t n = (size_t)from->n;
+    const enum cudaMemcpyKind within = cudaMemcpyDeviceToDevice;
+    if (n == 0) {
+        return SLC_OK;
+    }
+    cudaError_t code = cudaMemcpyAsync(to->time_ps, from->time_ps, n * sizeof *to->time_ps, within, stream);
+    code = code == cudaSuccess
+               ? cudaMemcpyAsync(to->crystal, from->crystal, n * sizeof *to->crystal, within, stream)
+               : code;
+    code = code == cudaSuccess
+               ? cudaMemcpyAsync(to->energy_kev, from->energy_kev, n * sizeof *to->energy_kev, within, stream)
+               : code;
+    return slc_cuda_check(code, "copying singles", error);
+}
+
+/* ---- late ones ----------------------------------------------------------------------------------------- */
+
+/* What is found about the singles of a run. */
+typedef struct arrival {
+    slc_pet_cuda_singles kept, late;
+    int64_t latest;
+    uint64_t largest_lag;
+} arrival;
+
+/* Finds late ones, and parts them from the others if there are any. */
+static slc_status look(slc_pet_sort_cuda *stage, const slc_pet_cuda_singles *singles, arrival *found,
+                       slc_error *error)
+{
+    *found = (arrival){.kept = *singles, .latest = stage->latest};
+    if (singles->n == 0) {
+        return SLC_OK;
+    }
+    const uint32_t tiles = slc_pet_sort_late_tiles((uint32_t)singles->n);
+    const size_t sums = (size_t)slc_pet_sort_scan_sums(tiles) * sizeof(uint32_t);
+    slc_status status = slc_pet_sort_cuda_reserve(stage, &stage->tiles, tiles * sizeof(int64_t), error);
+    status = status == SLC_OK ? slc_pet_sort_cuda_reserve(stage, &stage->tile_counts,
+                                                          ((size_t)tiles + 1) * sizeof(uint32_t), error)
+                              : status;
+    status = status == SLC_OK ? slc_pet_sort_cuda_reserve(stage, &stage->sums, sums, error) : status;
+    status = status == SLC_OK
+                 ? slc_cuda_fill(stage->stream, stage->head.at, 0, sizeof(slc_pet_sort_head), error)
+                 : status;
+    const slc_pet_sort_late job = {.from = *singles,
+                                   .latest = stage->began ? stage->latest : INT64_MIN,
+                                   .horizon = (uint64_t)stage->config.horizon_ps,
+                                   .head = stage->head.at,
+                                   .before = stage->tiles.at,
+                                   .counts = stage->tile_counts.at,
+                                   .sums = stage->sums.at,
+                                   .stream = slc_cuda_stream_native(stage->stream)};
+    slc_pet_sort_head head;
+    status = status == SLC_OK ? slc_pet_sort_late_find(&job, error) : status;
+    status = status == SLC_OK ? slc_pet_sort_cuda_head(stage, &head, error) : status;
+    if (status != SLC_OK) {
+        return status;
+    }
+    found->latest = head.latest;
+    found->largest_lag = head.largest_lag;
+    if (head.late == 0) {
+        return SLC_OK;
+    }
+    status = reserve_rows(stage, &stage->kept, (size_t)singles->n, error);
+    status = status == SLC_OK ? reserve_rows(stage, &stage->late, head.late, error) : status;
+    found->kept = slc_pet_sort_cuda_view(&stage->kept, 0, (size_t)singles->n - head.late);
+    found->late = slc_pet_sort_cuda_view(&stage->late, 0, head.late);
+    return status == SLC_OK ? slc_pet_sort_late_part(&job, &found->kept, &found->late, error) : status;
+}
+
+/* ---- a run --------------------------------------------------------------------------------------------- */
+
+/* The two buffers change places; what is held is in the first rows then. */
+static void swap_held(slc_pet_sort_cuda *stage)
+{
+    const slc_pet_sort_columns held = stage->held;
+    stage->held = stage->spare;
+    stage->spare = held;
+    stage->begin = 0;
+}
+
+/* Puts singles behind those held. */
+static slc_status append(slc_pet_sort_cuda *stage, const slc_pet_cuda_singles *singles, slc_error *error)
+{
+    const size_t rest = stage->sorted + stage->waiting, all = rest + (size_t)singles->n;
+    slc_status status = SLC_OK;
+    if (stage->begin + all > stage->held.capacity) {
+        status = reserve_rows(stage, &stage->spare, all + all / 2, error);
+        const slc_pet_cuda_singles from = slc_pet_sort_cuda_view(&stage->held, stage->begin, rest);
+        const slc_pet_cuda_singles to = slc_pet_sort_cuda_view(&stage->spare, 0, rest);
+        status = status == SLC_OK ? copy_rows(stage, &from, &to, error) : status;
+        if (status != SLC_OK) {
+            return status;
+        }
+        swap_held(stage);
+    }
+    const slc_pet_cuda_singles to = slc_pet_sort_cuda_view(&stage->held, stage->begin + rest,
+                                                           (size_t)singles->n);
+    status = copy_rows(stage, singles, &to, error);
+    if (status == SLC_OK) {
+        stage->waiting += (size_t)singles->n;
+    }
+    return status;
+}
+
+/* Sorts what is held together with what is new. */
+static slc_status merge(slc_pet_sort_cuda *stage, const slc_pet_cuda_singles *singles, slc_error *error)
+{
+    const size_t rest = stage->sorted + stage->waiting, all = rest + (size_t)singles->n;
+    if (stage->waiting == 0 && singles->n == 0) {
+        return SLC_OK;
+    }
+    const slc_pet_sort_source from = {
+        .part = {slc_pet_sort_cuda_view(&stage->held, stage->begin, rest), *singles}};
+    slc_status status = reserve_rows(stage, &stage->spare, all, error);
+    const slc_pet_cuda_singles to = slc_pet_sort_cuda_view(&stage->spare, 0, all);
+    status = status == SLC_OK ? slc_pet_sort_cuda_sort(stage, &from, &to, error) : status;
+    if (status == SLC_OK) {
+        swap_held(stage);
+        stage->sorted = all;
+        stage->waiting = 0;
+    }
+    return status;
+}
+
+/* How many of those held, all in order, nothing can come before any more. */
+static slc_status count_ready(slc_pet_sort_cuda *stage, int64_t latest, bool last, size_t *n,
+                              slc_error *error)
+{
+    const uint64_t horizon = (uint64_t)stage->config.horizon_ps;
+    *n = last ? stage->sorted : 0;
+    if (last || stage->sorted == 0 || (uint64_t)latest - (uint64_t)INT64_MIN < horizon) {
+        return SLC_OK;
+    }
+    const slc_pet_cuda_singles held = slc_pet_sort_cuda_view(&stage->held, stage->begin, stage->sorted);
+    slc_pet_sort_head head;
+    slc_status status = slc_pet_sort_below(held.time_ps, (uint32_t)held.n,
+                                           (int64_t)((uint64_t)latest - horizon), stage->head.at,
+                                           slc_cuda_stream_native(stage->stream), error);
+    status = status == SLC_OK ? slc_pet_sort_cuda_head(stage, &head, error) : status;
+    if (status == SLC_OK) {
+        *n = head.below;
+    }
+    return status;
+}
+
+/* After all has gone well. */
+static void count(slc_pet_sort_cuda *stage, const slc_pet_cuda_singles *singles, const arrival *found,
+                  size_t given, bool last)
+{
+    stage->began = !last && (stage->began || singles->n > 0);
+    stage->latest = found->latest;
+    stage->largest_lag = found->largest_lag > stage->largest_lag ? found->largest_lag : stage->largest_lag;
+    stage->begin += given;
+    stage->sorted -= given;
+    stage->counts.taken += singles->n;
+    stage->counts.given += given;
+    stage->counts.late += found->late.n;
+    stage->counts.held = stage->sorted + stage->waiting;
+    stage->counts.largest_lag_ps = stage->largest_lag > INT64_MAX ? INT64_MAX : (int64_t)stage->largest_lag;
+}
+
+slc_status slc_pet_sort_cuda_run(slc_pet_sort_cuda *stage, const slc_pet_cuda_singles *singles, bool last,
+                                 slc_pet_cuda_singles *sorted, slc_pet_cuda_singles *late, slc_error *error)
+{
+    *sorted = (slc_pet_cuda_singles){.n = 0};
+    if (!stage->began) {
+        stage->counts = (slc_pet_sort_counts){0};
+        stage->largest_lag = 0;
+        stage->begin = stage->sorted = stage->waiting = 0;
+    }
+    const size_t rest = stage->sorted + stage->waiting;
+    if (singles->n >= UINT32_MAX || rest + singles->n >= UINT32_MAX) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for %llu singles to be sorted",
+                        (unsigned long long)(rest + singles->n));
+    }
+    arrival found;
+    size_t given = 0;
+    slc_status status = slc_cuda_stream_use(stage->stream, error);
+    status = status == SLC_OK ? look(stage, singles, &found, error) : status;
+    if (status != SLC_OK) {
+        return status;
+    }
+    if (last || (stage->waiting + found.kept.n) * FEW >= stage->sorted) {
+        status = merge(stage, &found.kept, error);
+        status = status == SLC_OK ? count_ready(stage, found.latest, last, &given, error) : status;
+    } else {
+        status = append(stage, &found.kept, error);
+    }
+    /* What was given may be changed by the caller when this returns. */
+    status = status == SLC_OK ? slc_cuda_stream_wait(stage->stream, error) : status;
+    if (status != SLC_OK) {
+        return status;
+    }
+    *sorted = slc_pet_sort_cuda_view(&stage->held, stage->begin, given);
+    if (late != NULL) {
+        *late = found.late;
+    }
+    count(stage, singles, &found, given, last);
+    return SLC_OK;
+}
+
+void slc_pet_sort_cuda_counts_of(const slc_pet_sort_cuda *stage, slc_pet_sort_counts *counts)
+{
+    *counts = stage->counts;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Prompts and delayeds in one order of time. Rows that wait are in order already, and so are, nearly, the new
+ * prompts and the new delayeds: a natural merge sort of row numbers finds those runs and needs few rounds.
+ */
+#include "base/columns.h"
+#include <sluice/report_pet.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A row, and what it is ordered by: 2 · time + delayed would overflow. */
+typedef struct key {
+    int64_t time_ps;
+    uint32_t row;
+    uint8_t delayed;
+} key;
+
+/* What is still to come of a stage: windows that were opened after all those which it has given. A pair of a
+ * window begins at most a window's length behind its opener, so that the latest pair says how early the next
+ * can be. Where pairs are rare, a gap between singles that no window reaches over says it, too: all windows
+ * from before it are complete. Between them, little waits: many singles make pairs, and few make gaps. */
+struct slc_report_pet_pairs {
+    int64_t window_ps, reach_ps; /* reach: from an opener to the end of its last window */
+    int64_t latest_ps[2];        /* of prompts, delayeds */
+    bool given[2], delayed;
+    int64_t gap_ps, last_ps; /* of singles: the first behind the last gap, the last */
+    bool any;                /* single */
+    slc_pet_coincidences held, work;
+    key *keys, *room;
+    size_t capacity; /* of keys and room */
+};
+
+static slc_status no_memory(slc_error *error)
+{
+    return slc_fail(error, SLC_ERR_MEMORY, "no memory to put pairs into the order of time");
+}
+
+slc_status slc_report_pet_pairs_open(const slc_pet_config *config, slc_report_pet_pairs **out,
+                                     slc_error *error)
+{
+    *out = NULL;
+    const double reach_ns = config->prompt.window_ns + (config->delayed ? config->delay_ns : 0);
+    if (!(reach_ns > 0 && reach_ns <= 2e15)) {
+        return slc_fail(error, SLC_ERR_USAGE, "windows that reach %g ns", reach_ns);
+    }
+    slc_report_pet_pairs *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        return no_memory(error);
+    }
+    made->window_ps = (int64_t)ceil(config->prompt.window_ns * 1000);
+    made->reach_ps = (int64_t)ceil(reach_ns * 1000);
+    made->delayed = config->delayed;
+    *out = made;
+    return SLC_OK;
+}
+
+void slc_report_pet_pairs_close(slc_report_pet_pairs *p)
+{
+    if (p != NULL) {
+        slc_columns_clear(&slc_pet_coincidences_schema, &p->held);
+        slc_columns_clear(&slc_pet_coincidences_schema, &p->work);
+        free(p->keys);
+        free(p->room);
+        free(p);
+    }
+}
+
+/* ---- order ------------------------------------------------------------------------------------- */
+
+static bool before(const key *a, const key *b)
+{
+    return a->time_ps != b->time_ps ? a->time_ps < b->time_ps : a->delayed < b->delayed;
+}
+
+/* The end of the run that begins there: rows none of which is before the one in front of it. */
+static size_t run_end(const key *keys, size_t begin, size_t n)
+{
+    size_t end = begin + 1;
+    while (end < n && !before(&keys[end], &keys[end - 1])) {
+        end++;
+    }
+    return end < n ? end : n;
+}
+
+/* Two runs that follow each other, [begin, middle) and [middle, end), to `to`. */
+static void merge(const key *from, size_t begin, size_t middle, size_t end, key *to)
+{
+    size_t a = begin, b = middle;
+    for (size_t i = begin; i < end; i++) {
+        const bool second = a == middle || (b < end && before(&from[b], &from[a]));
+        to[i] = second ? from[b++] : from[a++];
+    }
+}
+
+/* Merges neighbouring runs until there is one. Stable. */
+static void sort_keys(slc_report_pet_pairs *p, size_t n)
+{
+    while (n > 0 && run_end(p->keys, 0, n) < n) {
+        for (size_t begin = 0; begin < n;) {
+            const size_t middle = run_end(p->keys, begin, n);
+            const size_t end = middle < n ? run_end(p->keys, middle, n) : n;
+            merge(p->keys, begin, middle, end, p->room);
+            begin = end;
+        }
+        key *sorted = p->room;
+        p->room = p->keys;
+        p->keys = sorted;
+    }
+}
+
+/* ---- batches ----------------------------------------------------------------------------------- */
+
+static slc_status reserve(slc_report_pet_pairs *p, size_t n)
+{
+    if (slc_columns_reserve(&slc_pet_coincidences_schema, &p->held, n, 0) != SLC_OK) {
+        return SLC_ERR_MEMORY;
+    }
+    if (n > p->capacity) {
+        const size_t capacity = n + n / 2;
+        key *keys = realloc(p->keys, capacity * sizeof *keys);
+        p->keys = keys != NULL ? keys : p->keys;
+        key *room = keys != NULL ? realloc(p->room, capacity * sizeof *room) : NULL;
+        p->room = room != NULL ? room : p->room;
+        if (room == NULL) {
+            return SLC_ERR_MEMORY;
+        }
+        p->capacity = capacity;
+    }
+    return SLC_OK;
+}
+
+/* Rows of held by their keys, to the end of a collection that has room. */
+static void copy_rows(const slc_pet_coincidences *from, const key *keys, size_t n, slc_pet_coincidences *to)
+{
+    const size_t base = to->head.size;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t row = keys[i].row;
+        to->time_ps[base + i] = from->time_ps[row];
+        to->dt_ps[base + i] = from->dt_ps[row];
+        to->crystal1[base + i] = from->crystal1[row];
+        to->crystal2[base + i] = from->crystal2[row];
+        to->energy1_kev[base + i] = from->energy1_kev[row];
+        to->energy2_kev[base + i] = from->energy2_kev[row];
+        to->delayed[base + i] = from->delayed[row];
+    }
+    to->head.size = base + n;
+}
+
+static void look_for_gap(slc_report_pet_pairs *p, const slc_pet_singles *singles)
+{
+    const size_t n = singles->head.size;
+    for (size_t i = n; i > 0; i--) {
+        const bool first = i == 1 && !p->any;
+        const int64_t before = i > 1 ? singles->time_ps[i - 2] : p->last_ps;
+        /* The difference of two times in order, which may be beyond int64_t. */
+        if (first || (uint64_t)singles->time_ps[i - 1] - (uint64_t)before > (uint64_t)p->reach_ps) {
+            p->gap_ps = singles->time_ps[i - 1];
+            break;
+        }
+    }
+    if (n > 0) {
+        p->last_ps = singles->time_ps[n - 1];
+        p->any = true;
+    }
+}
+
+/* Pairs before it are due. */
+static int64_t due_before(const slc_report_pet_pairs *p)
+{
+    int64_t due = INT64_MAX;
+    for (int stage = 0; stage < 1 + p->delayed; stage++) {
+        int64_t next = p->any ? p->gap_ps : INT64_MIN;
+        if (p->given[stage] && p->latest_ps[stage] >= INT64_MIN + p->window_ps &&
+            p->latest_ps[stage] - p->window_ps > next) {
+            next = p->latest_ps[stage] - p->window_ps;
+        }
+        due = next < due ? next : due;
+    }
+    return due;
+}
+
+/* The first `n` rows in order go out, the others stay, in order. */
+static slc_status give_out(slc_report_pet_pairs *p, size_t n, slc_pet_coincidences *out)
+{
+    const slc_schema *schema = &slc_pet_coincidences_schema;
+    const size_t all = p->held.head.size;
+    if (slc_columns_reserve(schema, out, out->head.size + n, 0) != SLC_OK ||
+        slc_columns_reserve(schema, &p->work, all - n, 0) != SLC_OK) {
+        return SLC_ERR_MEMORY;
+    }
+    copy_rows(&p->held, p->keys, n, out);
+    slc_columns_reset(&p->work);
+    copy_rows(&p->held, p->keys + n, all - n, &p->work);
+    const slc_pet_coincidences held = p->held;
+    p->held = p->work;
+    p->work = held;
+    return SLC_OK;
+}
+
+slc_status slc_report_pet_pairs_add(slc_report_pet_pairs *p, const slc_pet_result *result, bool last,
+                                    slc_pet_coincidences *out, slc_error *error)
+{
+    const slc_pet_coincidences *pairs = &result->pairs;
+    const size_t n = p->held.head.size + pairs->head.size;
+    if (n > UINT32_MAX || reserve(p, n) != SLC_OK ||
+        slc_columns_append(&slc_pet_coincidences_schema, pairs, 0, pairs->head.size, &p->held) != SLC_OK) {
+        return no_memory(error);
+    }
+    look_for_gap(p, &result->singles);
+    if (n == 0) {
+        return SLC_OK;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t delayed = p->held.delayed[i];
+        const int64_t time = p->held.time_ps[i];
+        p->keys[i] = (key){time, (uint32_t)i, delayed};
+        if (!p->given[delayed] || time > p->latest_ps[delayed]) {
+            p->given[delayed] = true;
+            p->latest_ps[delayed] = time;
+        }
+    }
+    sort_keys(p, n);
+    size_t due = last ? n : 0;
+    const int64_t limit = due_before(p);
+    while (!last && due < n && p->keys[due].time_ps < limit) {
+        due++;
+    }
+    return give_out(p, due, out) == SLC_OK ? SLC_OK : no_memory(error);
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rates against time. Singles come in order, so that one bin's counts of crystals are enough: when the next
+ * bin begins, its randoms are added up (pet_rates.h) as of a whole bin, and the counts go. How much of the
+ * first bin and of the last was measured is known at the end, and told then. Blocks lose frames in dead time
+ * whatever their energy, so that frames are counted, as they come, over stretches of time that are at least
+ * a bin.
+ */
+#include "base/columns.h"
+#include <sluice/report_pet.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const slc_column rate_columns[] = {
+    SOA_COLUMN(slc_report_pet_rate_rows, begin_s, "s"),   SOA_COLUMN(slc_report_pet_rate_rows, length_s, "s"),
+    SOA_COLUMN(slc_report_pet_rate_rows, frames, "1"),    SOA_COLUMN(slc_report_pet_rate_rows, singles, "1"),
+    SOA_COLUMN(slc_report_pet_rate_rows, prompts, "1"),   SOA_COLUMN(slc_report_pet_rate_rows, delayeds, "1"),
+    SOA_COLUMN(slc_report_pet_rate_rows, multiples, "1"), SOA_COLUMN(slc_report_pet_rate_rows, lost, "1"),
+    SOA_COLUMN(slc_report_pet_rate_rows, randoms, "1"),
+};
+SOA_SCHEMA(slc_report_pet_rate_rows, slc_report_pet_rate_rows_schema, "rates", rate_columns);
+
+enum { MOST_ROWS = 1 << 20, MOST_SPREAD = 1 << 16, BLOCKS = SLC_PET_MAX_MODULES * SLC_PET_MAX_UNITS };
+
+struct slc_report_pet_rates {
+    slc_report_pet_rates_config config;
+    int64_t bin_ps;
+    slc_report_pet_rate_rows rows;
+    int64_t *bin; /* number of each row's */
+    size_t capacity;
+    slc_pet_rates *open; /* the bin that singles have come to, which is open_bin */
+    int64_t open_bin;
+    bool any;                               /* single */
+    int64_t first_ps, last_ps, now_ps;      /* of singles; where frames have come to */
+    uint64_t moments;                       /* singles, without those that come with the one before */
+    uint64_t frames, lost, multiples;       /* that no bin has yet, for want of a time */
+    uint64_t before_lost, before_multiples; /* of the chain's totals */
+    uint32_t modules, units;
+    uint64_t *block; /* frames since stretch_ps */
+    int64_t stretch_ps;
+    slc_report_pet_rates_totals totals;
+};
+
+/* ---- open, close ------------------------------------------------------------------------------- */
+
+static slc_status open_bin(slc_report_pet_rates *r, int64_t bin, slc_error *error)
+{
+    const slc_pet_rates_config config = {.geometry = r->config.geometry,
+                                         .good = r->config.good,
+                                         .window_ns = r->config.window_ns,
+                                         .bin_s = (double)r->bin_ps / 1e12,
+                                         .whole_bins = true};
+    r->open_bin = bin;
+    return slc_pet_rates_open(&config, &r->open, error);
+}
+
+slc_status slc_report_pet_rates_open(const slc_report_pet_rates_config *config, slc_report_pet_rates **out,
+                                     slc_error *error)
+{
+    *out = NULL;
+    if (!(config->bin_s >= 1e-6 && config->bin_s <= 3600)) {
+        return slc_fail(error, SLC_ERR_USAGE, "bins of %g s; they have 1 us to 3600 s", config->bin_s);
+    }
+    if (!(config->dead_time_ns >= 0 && isfinite(config->dead_time_ns))) {
+        return slc_fail(error, SLC_ERR_USAGE, "a dead time of %g ns", config->dead_time_ns);
+    }
+    slc_report_pet_rates *r = calloc(1, sizeof *r);
+    if (r == NULL || (r->block = calloc(BLOCKS, sizeof *r->block)) == NULL) {
+        free(r);
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for rates");
+    }
+    r->config = *config;
+    r->bin_ps = (int64_t)(config->bin_s * 1e12 + 0.5);
+    r->modules = slc_pet_module_count(&config->geometry);
+    r->units = config->geometry.blocks_y * config->geometry.blocks_z;
+    /* A first bin, so that what is wrong is told before there is one. */
+    const slc_status status = open_bin(r, 0, error);
+    if (status != SLC_OK) {
+        slc_report_pet_rates_close(r);
+        return status;
+    }
+    *out = r;
+    return SLC_OK;
+}
+
+void slc_report_pet_rates_close(slc_report_pet_rates *r)
+{
+    if (r != NULL) {
+        slc_pet_rates_close(r->open);
+        slc_columns_clear(&slc_report_pet_rate_rows_schema, &r->rows);
+        free(r->bin);
+        free(r->block);
+        free(r);
+    }
+}
+
+/* ---- rows -------------------------------------------------------------------------------------- */
+
+static int64_t bin_of(const slc_report_pet_rates *r, int64_t time_ps)
+{
+    return time_ps / r->bin_ps - (time_ps % r->bin_ps < 0);
+}
+
+static slc_status grow(slc_report_pet_rates *r, slc_error *error)
+{
+    const size_t n = r->rows.head.size;
+    if (n == MOST_ROWS) {
+        return slc_fail(error, SLC_ERR_FORMAT, "there are more than %d bins of %g s: choose longer ones",
+                        (int)MOST_ROWS, r->config.bin_s);
+    }
+    if (n < r->capacity) {
+        return SLC_OK;
+    }
+    const size_t capacity = n + n / 2 + 64;
+    int64_t *bin = realloc(r->bin, capacity * sizeof *bin);
+    r->bin = bin != NULL ? bin : r->bin;
+    if (bin == NULL ||
+        slc_columns_reserve(&slc_report_pet_rate_rows_schema, &r->rows, capacity, 0) != SLC_OK) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu bins of rates", capacity);
+    }
+    r->capacity = capacity;
+    return SLC_OK;
+}
+
+/* Makes room for a row in front of number `row`. */
+static void shift(slc_report_pet_rates *r, size_t row)
+{
+    const size_t behind = r->rows.head.size - row;
+    for (size_t c = 0; c < slc_report_pet_rate_rows_schema.n_columns; c++) {
+        const slc_column *column = &slc_report_pet_rate_rows_schema.columns[c];
+        const size_t size = slc_type_size(column->type);
+        char *data = *slc_column_pointer(&r->rows, column);
+        memmove(data + (row + 1) * size, data + row * size, behind * size);
+        memset(data + row * size, 0, size);
+    }
+    memmove(r->bin + row + 1, r->bin + row, behind * sizeof *r->bin);
+    r->rows.head.size++;
+}
+
+/* The row of a bin, which is most often one of the last. */
+static slc_status row_of(slc_report_pet_rates *r, int64_t bin, size_t *row, slc_error *error)
+{
+    size_t at = r->rows.head.size;
+    while (at > 0 && r->bin[at - 1] > bin) {
+        at--;
+    }
+    if (at > 0 && r->bin[at - 1] == bin) {
+        *row = at - 1;
+        return SLC_OK;
+    }
+    const slc_status status = grow(r, error);
+    if (status == SLC_OK) {
+        shift(r, at);
+        r->bin[at] = bin;
+        r->rows.begin_s[at] = (double)bin * (double)r->bin_ps / 1e12;
+        r->rows.length_s[at] = (double)r->bin_ps / 1e12;
+        *row = at;
+    }
+    return status;
+}
+
+/* ---- singles, pairs ---------------------------------------------------------------------------- */
+
+/* Adds up the randoms of the bin that singles have left. */
+static slc_status close_bin(slc_report_pet_rates *r, slc_error *error)
+{
+    size_t row = 0;
+    const slc_status status = row_of(r, r->open_bin, &row, error);
+    if (status == SLC_OK) {
+        r->rows.randoms[row] += slc_pet_rates_randoms(r->open);
+    }
+    slc_pet_rates_close(r->open);
+    r->open = NULL;
+    return status;
+}
+
+/* As pet_rates.c: the singles of one decay, and of one window, are one moment. */
+static void count_moments(slc_report_pet_rates *r, const slc_pet_singles *part)
+{
+    const double together_ps = r->config.window_ns * 1e3;
+    int64_t before = r->last_ps;
+    r->moments += !r->any;
+    for (size_t i = r->any ? 0 : 1; i < part->head.size; i++) {
+        before = i > 0 ? part->time_ps[i - 1] : before;
+        r->moments += fabs((double)part->time_ps[i] - (double)before) > together_ps;
+    }
+}
+
+/* Singles [begin, end) of one bin. */
+static slc_status add_part(slc_report_pet_rates *r, const slc_pet_singles *singles, size_t begin, size_t end,
+                           slc_error *error)
+{
+    const int64_t bin = bin_of(r, singles->time_ps[begin]);
+    slc_status status = SLC_OK;
+    size_t row = 0;
+    if (r->any && bin != r->open_bin) {
+        status = close_bin(r, error);
+    }
+    if (status == SLC_OK && bin != r->open_bin) {
+        slc_pet_rates_close(r->open);
+        r->open = NULL;
+        status = open_bin(r, bin, error);
+    }
+    status = status == SLC_OK ? row_of(r, bin, &row, error) : status;
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_pet_singles part = *singles;
+    part.head.size = end - begin;
+    part.time_ps += begin;
+    part.crystal += begin;
+    part.energy_kev += begin;
+    r->rows.singles[row] += end - begin;
+    count_moments(r, &part);
+    r->first_ps = r->any ? r->first_ps : part.time_ps[0];
+    r->last_ps = part.time_ps[part.head.size - 1];
+    r->any = true;
+    return slc_pet_rates_add_singles(r->open, &part, error);
+}
+
+static slc_status add_singles(slc_report_pet_rates *r, const slc_pet_singles *singles, slc_error *error)
+{
+    const size_t n = singles->head.size;
+    slc_status status = SLC_OK;
+    for (size_t begin = 0, end = 0; begin < n && status == SLC_OK; begin = end) {
+        const int64_t bin = bin_of(r, singles->time_ps[begin]);
+        /* The first single of another bin, by halving. */
+        size_t high = n;
+        end = begin + 1;
+        while (end < high) {
+            const size_t middle = end + (high - end) / 2;
+            if (bin_of(r, singles->time_ps[middle]) == bin) {
+                end = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        status = add_part(r, singles, begin, end, error);
+    }
+    return status;
+}
+
+static slc_status add_pairs(slc_report_pet_rates *r, const slc_pet_coincidences *pairs, slc_error *error)
+{
+    size_t row = 0;
+    int64_t bin = 0;
+    for (size_t i = 0; i < pairs->head.size; i++) {
+        const int64_t of_pair = bin_of(r, pairs->time_ps[i]);
+        if (i == 0 || of_pair != bin) {
+            const slc_status status = row_of(r, of_pair, &row, error);
+            if (status != SLC_OK) {
+                return status;
+            }
+            bin = of_pair;
+        }
+        r->rows.delayeds[row] += pairs->delayed[i] != 0;
+        r->rows.prompts[row] += pairs->delayed[i] == 0;
+    }
+    return SLC_OK;
+}
+
+/* ---- frames, losses, dead time ----------------------------------------------------------------- */
+
+static void count_blocks(slc_report_pet_rates *r, const slc_pet_frame *frames, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t unit = frames[i].head_unit & 15U, module = frames[i].module;
+        r->block[module * SLC_PET_MAX_UNITS + unit]++;
+    }
+}
+
+/* Closes a stretch of time: what the blocks have lost in it. */
+static void judge_blocks(slc_report_pet_rates *r)
+{
+    const double seconds = ((double)r->now_ps - (double)r->stretch_ps) * 1e-12;
+    const double dead_s = r->config.dead_time_ns * 1e-9;
+    for (uint32_t module = 0; module < r->modules; module++) {
+        for (uint32_t unit = 0; unit < r->units; unit++) {
+            const double seen = (double)r->block[module * SLC_PET_MAX_UNITS + unit];
+            r->totals.frames += r->block[module * SLC_PET_MAX_UNITS + unit];
+            if (seen == 0 || dead_s <= 0) {
+                continue;
+            }
+            const double all = seconds > 0 ? seconds * slc_pet_true_rate(seen / seconds, dead_s,
+                                                                         r->config.paralysable)
+                                           : NAN;
+            if (!isfinite(all)) {
+                r->totals.saturated++;
+                continue;
+            }
+            r->totals.dead_frames += all - seen;
+            r->totals.worst_fraction = fmax(r->totals.worst_fraction, 1 - seen / all);
+        }
+    }
+    memset(r->block, 0, BLOCKS * sizeof *r->block);
+    r->stretch_ps = r->now_ps;
+}
+
+/* What is behind the last whole stretch. How far the time has come with its frames is known to a horizon
+ * only, which may be all of it: they are taken to lose as many as those before. */
+static void judge_rest(slc_report_pet_rates *r)
+{
+    const double before = (double)r->totals.frames;
+    if (before == 0 || (double)r->now_ps - (double)r->stretch_ps >= (double)r->bin_ps) {
+        judge_blocks(r);
+        return;
+    }
+    for (uint32_t module = 0; module < r->modules; module++) {
+        for (uint32_t unit = 0; unit < r->units; unit++) {
+            r->totals.frames += r->block[module * SLC_PET_MAX_UNITS + unit];
+        }
+    }
+    r->totals.dead_frames *= (double)r->totals.frames / before;
+}
+
+static uint64_t lost_of(const slc_pet_totals *t)
+{
+    return t->convert.module + t->convert.unit + t->convert.position + t->convert.no_crystal + t->sort.late;
+}
+
+static uint64_t multiples_of(const slc_pet_totals *t)
+{
+    uint64_t sum = 0;
+    for (int i = 3; i < SLC_PET_MULTIPLICITIES; i++) {
+        sum += t->prompt.multiplicity[i];
+    }
+    return sum;
+}
+
+/* Adds `total` events of a column, evenly over the time from `begin` on up to `end`. */
+static slc_status spread(slc_report_pet_rates *r, uint64_t **column, uint64_t total, int64_t begin,
+                         int64_t end, slc_error *error)
+{
+    const int64_t last = bin_of(r, end);
+    int64_t bin = begin < end ? bin_of(r, begin) : last;
+    /* A time that is far ahead of the others is no reason to fill what is between. */
+    bin = (uint64_t)last - (uint64_t)bin < MOST_SPREAD ? bin : last;
+    const double span = (double)end - (double)begin;
+    uint64_t given = 0;
+    slc_status status = SLC_OK;
+    for (; bin <= last && given < total && status == SLC_OK; bin++) {
+        const double until = ((double)bin + 1) * (double)r->bin_ps - (double)begin;
+        const uint64_t due = bin == last || until >= span ? total : (uint64_t)((double)total * until / span);
+        size_t row = 0;
+        if (due > given) {
+            status = row_of(r, bin, &row, error);
+            if (status == SLC_OK) {
+                (*column)[row] += due - given; /* the column may have moved with the row */
+                given = due;
+            }
+        }
+    }
+    return status;
+}
+
+/* What has no time of its own goes to the time that has passed since the call before. */
+static slc_status put_counts(slc_report_pet_rates *r, int64_t frames_from, int64_t singles_from,
+                             slc_error *error)
+{
+    slc_status status = spread(r, &r->rows.frames, r->frames, frames_from, r->now_ps, error);
+    if (status == SLC_OK) {
+        status = spread(r, &r->rows.lost, r->lost, frames_from, r->now_ps, error);
+    }
+    if (status == SLC_OK) {
+        status = spread(r, &r->rows.multiples, r->multiples, singles_from, r->last_ps, error);
+    }
+    r->frames = r->lost = r->multiples = 0;
+    return status;
+}
+
+slc_status slc_report_pet_rates_add(slc_report_pet_rates *r, const slc_pet_frame *frames, size_t n,
+                                    const slc_pet_result *result, const slc_pet_totals *totals, uint64_t lost,
+                                    slc_error *error)
+{
+    const bool began = r->any;
+    const int64_t before_ps = r->last_ps, before_now_ps = r->now_ps;
+    const uint64_t all_lost = lost_of(totals), all_multiples = multiples_of(totals);
+    slc_status status = add_singles(r, &result->singles, error);
+    status = status == SLC_OK ? add_pairs(r, &result->pairs, error) : status;
+    if (status != SLC_OK) {
+        return status;
+    }
+    r->frames += n;
+    r->lost += lost + all_lost - r->before_lost;
+    r->multiples += all_multiples - r->before_multiples;
+    r->before_lost = all_lost;
+    r->before_multiples = all_multiples;
+    count_blocks(r, frames, n);
+    if (!r->any) {
+        return SLC_OK;
+    }
+    r->stretch_ps = began ? r->stretch_ps : r->first_ps;
+    /* The frames are ahead of what the sort gives out by its horizon; at the end they are not. */
+    const bool waits = totals->sort.held > 0;
+    const int64_t ahead = waits && r->last_ps < INT64_MAX - r->config.horizon_ps ? r->config.horizon_ps : 0;
+    r->now_ps = !began || r->last_ps + ahead > before_now_ps ? r->last_ps + ahead : before_now_ps;
+    /* Times may be farther apart than a signed number can say. */
+    const bool due = r->now_ps > r->stretch_ps &&
+                     (uint64_t)r->now_ps - (uint64_t)r->stretch_ps >= (uint64_t)r->bin_ps;
+    if (due && n > 0) {
+        judge_blocks(r);
+    }
+    return put_counts(r, began ? before_now_ps : r->first_ps, began ? before_ps : r->first_ps, error);
+}
+
+/* The first and the last bin that have singles were measured in part, as pet_rates.c has it. Rows outside of
+ * them, of frames whose singles never came, have no length. */
+static void shorten(slc_report_pet_rates *r)
+{
+    const double bin = (double)r->bin_ps, begin = (double)bin_of(r, r->first_ps) * bin;
+    const double end = ((double)bin_of(r, r->last_ps) + 1) * bin;
+    const double gap = r->moments > 1 ? ((double)r->last_ps - (double)r->first_ps) / (double)(r->moments - 1)
+                                      : INFINITY;
+    const double from = fmax((double)r->first_ps - gap, begin), to = fmin((double)r->last_ps + gap, end);
+    r->totals.randoms = 0;
+    for (size_t row = 0; row < r->rows.head.size; row++) {
+        const double first = (double)r->bin[row] * bin, last = first + bin;
+        const bool whole = first >= from && last <= to; /* without roundings of times far from 0 */
+        const double length = whole ? bin : fmax(fmin(last, to) - fmax(first, from), 0);
+        r->rows.length_s[row] = length / 1e12;
+        r->rows.randoms[row] *= length > 0 ? bin / length : 0;
+        r->totals.randoms += r->rows.randoms[row];
+    }
+}
+
+slc_status slc_report_pet_rates_finish(slc_report_pet_rates *r, slc_error *error)
+{
+    if (!r->any) {
+        return SLC_OK;
+    }
+    const slc_status status = close_bin(r, error);
+    judge_rest(r);
+    r->totals.seconds = ((double)r->last_ps - (double)r->first_ps) * 1e-12;
+    shorten(r);
+    return status;
+}
+
+const slc_report_pet_rate_rows *slc_report_pet_rates_rows(const slc_report_pet_rates *r)
+{
+    return &r->rows;
+}
+
+void slc_report_pet_rates_totals_of(const slc_report_pet_rates *r, slc_report_pet_rates_totals *totals)
+{
+    *totals = r->totals;
+}
