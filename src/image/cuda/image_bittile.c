@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * `bittile`, this library's own labelling and analysis on GPUs: rows of bits, tiles of 64 columns with one
- * warp each, and three or four kernels in all (image_tile.h). This file shares out the working memory and
+ * warp each, and three or four kernels in all (image_bittile.h). This file shares out the working memory and
  * launches the kernels one after the other.
  */
+#include "image/cuda/image_bittile.h"
 #include "image/cuda/image_cuda_job.h"
-#include "image/cuda/image_tile.h"
 
 enum { ALIGNMENT = 256 };
 
 /* Nodes are counted in 32 bits. */
-static const uint64_t most_tiles = UINT32_MAX / SLC_IMAGE_TILE_SLOTS;
+static const uint64_t most_tiles = UINT32_MAX / SLC_IMAGE_BITTILE_SLOTS;
 
 /* Sizes of the tiles of a job; false where there are too many, which only images of few rows can have. */
-static bool measure(const slc_image_cuda_job *job, slc_image_tiles *tiles)
+static bool measure(const slc_image_cuda_job *job, slc_image_bittiles *tiles)
 {
-    *tiles = (slc_image_tiles){.rows = job->connectivity == 8 ? 64 : 32};
+    *tiles = (slc_image_bittiles){.rows = job->connectivity == 8 ? 64 : 32};
     tiles->tiles_x = slc_image_cuda_units_x(job->width);
     tiles->tiles_y = job->height / tiles->rows + (job->height % tiles->rows != 0 ? 1 : 0);
     const uint64_t all = (uint64_t)tiles->tiles_x * tiles->tiles_y * job->images;
@@ -35,47 +35,47 @@ static void *take(char *work, size_t *used, size_t bytes)
 }
 
 /* Shares out `work`, or counts bytes where it is NULL. */
-static size_t share_out(const slc_image_cuda_job *job, slc_image_tiles *tiles, char *work)
+static size_t share_out(const slc_image_cuda_job *job, slc_image_bittiles *tiles, char *work)
 {
     const size_t n = tiles->tiles;
     size_t used = 0;
     tiles->bits = take(work, &used, n * tiles->rows * sizeof(uint64_t));
-    tiles->runs = take(work, &used, n * SLC_IMAGE_TILE_RUNS * sizeof(uint16_t));
+    tiles->runs = take(work, &used, n * SLC_IMAGE_BITTILE_RUNS * sizeof(uint16_t));
     tiles->counts = take(work, &used, n * sizeof(uint32_t));
-    tiles->edges = take(work, &used, n * SLC_IMAGE_TILE_EDGES * 64);
-    tiles->nodes = take(work, &used, n * SLC_IMAGE_TILE_SLOTS * sizeof(uint64_t));
+    tiles->edges = take(work, &used, n * SLC_IMAGE_BITTILE_EDGES * 64);
+    tiles->nodes = take(work, &used, n * SLC_IMAGE_BITTILE_SLOTS * sizeof(uint64_t));
     tiles->roots = take(work, &used, tiles->units * sizeof(uint64_t));
     tiles->prefix = take(work, &used, tiles->units * sizeof(uint32_t));
     tiles->scan = take(work, &used, slc_image_cuda_scan_bound(tiles->units));
-    tiles->features = take(work, &used, job->has_features ? slc_image_tile_features_bound(job, tiles) : 0);
+    tiles->features = take(work, &used, job->has_features ? slc_image_bittile_features_bound(job, tiles) : 0);
     return used;
 }
 
 size_t slc_image_cuda_bittile_bound(const slc_image_cuda_job *job)
 {
-    slc_image_tiles tiles;
+    slc_image_bittiles tiles;
     return measure(job, &tiles) ? share_out(job, &tiles, NULL) : 0;
 }
 
 slc_status slc_image_cuda_bittile_launch(const slc_image_cuda_job *job, slc_error *error)
 {
-    slc_image_tiles tiles;
+    slc_image_bittiles tiles;
     if (!measure(job, &tiles)) {
         return slc_fail(error, SLC_ERR_UNSUPPORTED, "too many small images for one batch on a GPU");
     }
     share_out(job, &tiles, job->work);
-    slc_status status = slc_image_tile_local(job, &tiles, error);
+    slc_status status = slc_image_bittile_local(job, &tiles, error);
     if (status == SLC_OK) {
-        status = slc_image_tile_merge(job, &tiles, error);
+        status = slc_image_bittile_merge(job, &tiles, error);
     }
     if (status == SLC_OK) {
-        status = slc_image_tile_scan(job, &tiles, error);
+        status = slc_image_bittile_scan(job, &tiles, error);
     }
     if (status == SLC_OK && job->labels != NULL) {
-        status = slc_image_tile_write(job, &tiles, error);
+        status = slc_image_bittile_write(job, &tiles, error);
     }
     if (status == SLC_OK && job->has_features) {
-        status = slc_image_tile_features(job, &tiles, error);
+        status = slc_image_bittile_features(job, &tiles, error);
     }
     return status;
 }

@@ -9,7 +9,7 @@
  * For `bittile` further blocks of the same launch let all nodes point to their roots meanwhile.
  */
 #include "cuda/cuda_device.h"
-#include "image/cuda/image_tile_features.cuh"
+#include "image/cuda/image_bittile_features.cuh"
 
 namespace
 {
@@ -34,7 +34,7 @@ __device__ __forceinline__ uint32_t warp_sum(uint32_t value)
 {
 #pragma unroll
     for (uint32_t step = 16; step > 0; step /= 2) {
-        value += __shfl_xor_sync(SLC_IMAGE_TILE_LANES, value, step);
+        value += __shfl_xor_sync(SLC_IMAGE_BITTILE_LANES, value, step);
     }
     return value;
 }
@@ -74,7 +74,7 @@ __device__ uint32_t look_back(const state_t *states, uint32_t block, uint32_t *n
         }
         const state_t state = threadIdx.x < end ? published(states + (end - 1 - threadIdx.x)) : 0;
         __syncthreads();
-        const uint32_t complete = __ballot_sync(SLC_IMAGE_TILE_LANES, state >= OF_ALL);
+        const uint32_t complete = __ballot_sync(SLC_IMAGE_BITTILE_LANES, state >= OF_ALL);
         if (complete != 0 && threadIdx.x % 32 == 0) {
             atomicMin(nearest + window, threadIdx.x + static_cast<uint32_t>(__ffs(complete)) - 1);
         }
@@ -98,7 +98,7 @@ __device__ __forceinline__ uint2 count_two(const scan_job &job, uint32_t unit)
         const ulonglong2 bits = __ldg(reinterpret_cast<const ulonglong2 *>(job.roots + unit));
         return make_uint2(static_cast<uint32_t>(__popcll(bits.x)), static_cast<uint32_t>(__popcll(bits.y)));
     }
-    return make_uint2(unit < job.units ? slc_image_tile_count(job.roots[unit]) : 0, 0);
+    return make_uint2(unit < job.units ? slc_image_bittile_count(job.roots[unit]) : 0, 0);
 }
 
 /* The sums of two units, and first[] of images that begin with one of them. */
@@ -141,7 +141,7 @@ __device__ __forceinline__ void scan_block(const scan_job &job, uint32_t *warps,
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
         uint32_t row;
-        before_lane[i] = all + slc_image_tile_sums(counts[i].x + counts[i].y, lane, &row);
+        before_lane[i] = all + slc_image_bittile_sums(counts[i].x + counts[i].y, lane, &row);
         all += row;
     }
     const uint32_t before_warp = block_sums(all, warps, &sum);
@@ -160,7 +160,7 @@ __device__ __forceinline__ void scan_block(const scan_job &job, uint32_t *warps,
 
 /* A warp for each tile: its nodes get their root, and with features their sums begin. Other warps do the same
  * with what is between, so that long ways are short soon. */
-__device__ __forceinline__ void shorten(const slc_image_tiles &tiles, uint32_t tile)
+__device__ __forceinline__ void shorten(const slc_image_bittiles &tiles, uint32_t tile)
 {
     if (tile >= tiles.tiles) {
         return;
@@ -170,7 +170,7 @@ __device__ __forceinline__ void shorten(const slc_image_tiles &tiles, uint32_t t
         begin_borders(tiles, tile, slots, threadIdx.x % 32);
     }
     for (uint32_t slot = threadIdx.x % 32; slot < slots; slot += 32) {
-        volatile uint64_t *node = tiles.nodes + (tile * SLC_IMAGE_TILE_SLOTS + slot);
+        volatile uint64_t *node = tiles.nodes + (tile * SLC_IMAGE_BITTILE_SLOTS + slot);
         uint64_t value = *node;
         uint64_t next = *static_cast<const volatile uint64_t *>(tiles.nodes + static_cast<uint32_t>(value));
         while (next != value) {
@@ -182,11 +182,11 @@ __device__ __forceinline__ void shorten(const slc_image_tiles &tiles, uint32_t t
 }
 
 template <int ROWS>
-__global__ void __launch_bounds__(THREADS) scan_units(const scan_job job, const slc_image_tiles tiles)
+__global__ void __launch_bounds__(THREADS) scan_units(const scan_job job, const slc_image_bittiles tiles)
 {
     __shared__ uint32_t warps[WARPS], nearest[2], sums[2];
-    slc_image_tile_wait();
-    slc_image_tile_release();
+    slc_image_bittile_wait();
+    slc_image_bittile_release();
     if (blockIdx.x < job.blocks) {
         scan_block<ROWS>(job, warps, nearest, sums);
     } else {
@@ -221,20 +221,21 @@ static scan_job job_of(const uint64_t *roots, uint32_t *prefix, uint32_t units, 
     return job;
 }
 
-slc_status slc_image_tile_scan(const slc_image_cuda_job *job, const slc_image_tiles *tiles, slc_error *error)
+slc_status slc_image_bittile_scan(const slc_image_cuda_job *job, const slc_image_bittiles *tiles,
+                                  slc_error *error)
 {
     const scan_job scan = job_of(tiles->roots, tiles->prefix, tiles->units, job->images, job->first,
                                  tiles->scan);
     const bool borders = tiles->tiles_x > 1 || tiles->tiles_y > 1;
-    slc_image_tiles with = *tiles;
+    slc_image_bittiles with = *tiles;
     with.features = job->has_features ? tiles->features : nullptr;
     const uint32_t more = borders ? (tiles->tiles + WARPS - 1) / WARPS : 0;
     if (tiles->units >= MANY_UNITS) {
-        SLC_IMAGE_TILE_LAUNCH(slc_image_tile_few(job, tiles), false, job->stream, scan_units<MANY>,
-                              scan.blocks + more, THREADS, scan, with);
+        SLC_IMAGE_BITTILE_LAUNCH(slc_image_bittile_few(job, tiles), false, job->stream, scan_units<MANY>,
+                                 scan.blocks + more, THREADS, scan, with);
     } else {
-        SLC_IMAGE_TILE_LAUNCH(slc_image_tile_few(job, tiles), false, job->stream, scan_units<FEW>,
-                              scan.blocks + more, THREADS, scan, with);
+        SLC_IMAGE_BITTILE_LAUNCH(slc_image_bittile_few(job, tiles), false, job->stream, scan_units<FEW>,
+                                 scan.blocks + more, THREADS, scan, with);
     }
     return slc_cuda_check(cudaGetLastError(), "launching the numbering of components", error);
 }
@@ -249,7 +250,7 @@ slc_status slc_image_cuda_scan(const uint64_t *roots, uint32_t *prefix, uint32_t
         return status;
     }
     const scan_job scan = job_of(roots, prefix, units, images, first, work);
-    const slc_image_tiles none = {};
+    const slc_image_bittiles none = {};
     if (units >= MANY_UNITS) {
         SLC_LAUNCH(scan_units<MANY>, scan.blocks, THREADS, 0, stream, scan, none);
     } else {

@@ -5,10 +5,10 @@
  * large component gets some from most tiles; so the warps of a block first add up what they have of
  * components that have many pixels in one of their tiles, in a small table in the block's shared memory.
  */
-#ifndef SLUICE_IMAGE_TILE_HEAVY_CUH
-#define SLUICE_IMAGE_TILE_HEAVY_CUH
+#ifndef SLUICE_IMAGE_BITTILE_HEAVY_CUH
+#define SLUICE_IMAGE_BITTILE_HEAVY_CUH
 
-#include "image/cuda/image_tile_features.cuh"
+#include "image/cuda/image_bittile_features.cuh"
 
 namespace
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the library, in builds with CUDA: the memory of `bittile`, this library's own algorithm, which its
- * kernels share: image_tile_local.cu makes components within tiles, image_tile_merge.cu joins them across the
- * tiles' borders, image_cuda_scan.cu numbers them, image_tile_write.cu writes labels and
- * image_tile_features.cu features. No kernel but the first reads pixels.
+ * kernels share: image_bittile_local.cu makes components within tiles, image_bittile_merge.cu joins them
+ * across the tiles' borders, image_cuda_scan.cu numbers them, image_bittile_write.cu writes labels and
+ * image_bittile_features.cu features. No kernel but the first reads pixels.
  *
  * A tile is 64 columns by 32 strips, a strip being 2 rows when 8-connected and 1 row when 4-connected, and is
  * the work of one warp (in small images of four): lane s has strip s. Nodes are runs: of set bits of the OR
@@ -11,8 +11,8 @@
  * always touch). A strip has at most 32 of them, a tile 1024; they are numbered from 0, strip after strip and
  * from the left.
  */
-#ifndef SLUICE_IMAGE_TILE_H
-#define SLUICE_IMAGE_TILE_H
+#ifndef SLUICE_IMAGE_BITTILE_H
+#define SLUICE_IMAGE_BITTILE_H
 
 #include "image/cuda/image_cuda_job.h"
 
@@ -21,29 +21,30 @@ extern "C" {
 #endif
 
 enum {
-    SLC_IMAGE_TILE_RUNS = 1024, /* places for the runs of a tile */
-    SLC_IMAGE_TILE_SLOTS = 128, /* and for its components at inner borders, of which there are at most 126 */
-    SLC_IMAGE_TILE_NO_SLOT = 255,
-    SLC_IMAGE_TILE_TOP = 0, /* edges */
-    SLC_IMAGE_TILE_BOTTOM = 1,
-    SLC_IMAGE_TILE_LEFT = 2,
-    SLC_IMAGE_TILE_RIGHT = 3,
-    SLC_IMAGE_TILE_EDGES = 4,
+    SLC_IMAGE_BITTILE_RUNS = 1024, /* places for the runs of a tile */
+    SLC_IMAGE_BITTILE_SLOTS =
+        128, /* and for its components at inner borders, of which there are at most 126 */
+    SLC_IMAGE_BITTILE_NO_SLOT = 255,
+    SLC_IMAGE_BITTILE_TOP = 0, /* edges */
+    SLC_IMAGE_BITTILE_BOTTOM = 1,
+    SLC_IMAGE_BITTILE_LEFT = 2,
+    SLC_IMAGE_BITTILE_RIGHT = 3,
+    SLC_IMAGE_BITTILE_EDGES = 4,
     /* runs[]: a run whose component of the tile has an earlier run is that root's number. A root has ROOT and
      * the place of the component's first pixel in the tile (row · 64 + column); or ROOT, BORDER and its slot,
      * where the component reaches a border behind which there is a tile of the same image. */
-    SLC_IMAGE_TILE_ROOT = 0x8000,
-    SLC_IMAGE_TILE_BORDER = 0x4000,
-    SLC_IMAGE_TILE_SHARED =
+    SLC_IMAGE_BITTILE_ROOT = 0x8000,
+    SLC_IMAGE_BITTILE_BORDER = 0x4000,
+    SLC_IMAGE_BITTILE_SHARED =
         0x2000, /* of roots, if has_features: the component has further runs in the tile */
-    SLC_IMAGE_TILE_PLACE = 0x0fff
+    SLC_IMAGE_BITTILE_PLACE = 0x0fff
 };
 
 /* All on the device. With R = rows, tiles = images · tiles_y · tiles_x, units as in image_cuda_job.h, bytes
  * are tiles · (8 R + 2048 + 256 + 1024 + 4) + units · (8 + 4) and what the scan needs, about 1.0 a pixel when
  * 8-connected and 1.9 when 4-connected, for large images; with features tiles · (2 R + 12288) more, 3 a pixel
  * and 6. */
-typedef struct slc_image_tiles {
+typedef struct slc_image_bittiles {
     uint32_t rows;             /* of a tile: 64, 32 */
     uint32_t tiles_x, tiles_y; /* of an image */
     uint32_t tiles;            /* of all; tile (image · tiles_y + y) · tiles_x + x; at most 2^25 */
@@ -59,28 +60,30 @@ typedef struct slc_image_tiles {
     uint64_t *roots; /* [unit]: after the local kernel first pixels within tiles, after the merge of all */
     uint32_t *prefix; /* [unit], after the scan */
     void *scan;       /* slc_image_cuda_scan_bound bytes */
-    void *features;   /* slc_image_tile_features_bound bytes, if has_features */
-} slc_image_tiles;
+    void *features;   /* slc_image_bittile_features_bound bytes, if has_features */
+} slc_image_bittiles;
 
 /* The kernels in their order. The first clears the scan's work; the scan also lets all nodes point to their
  * roots. */
-slc_status slc_image_tile_local(const slc_image_cuda_job *job, const slc_image_tiles *tiles,
-                                slc_error *error);
-slc_status slc_image_tile_merge(const slc_image_cuda_job *job, const slc_image_tiles *tiles,
-                                slc_error *error);
-slc_status slc_image_tile_scan(const slc_image_cuda_job *job, const slc_image_tiles *tiles, slc_error *error);
-slc_status slc_image_tile_write(const slc_image_cuda_job *job, const slc_image_tiles *tiles,
-                                slc_error *error);
+slc_status slc_image_bittile_local(const slc_image_cuda_job *job, const slc_image_bittiles *tiles,
+                                   slc_error *error);
+slc_status slc_image_bittile_merge(const slc_image_cuda_job *job, const slc_image_bittiles *tiles,
+                                   slc_error *error);
+slc_status slc_image_bittile_scan(const slc_image_cuda_job *job, const slc_image_bittiles *tiles,
+                                  slc_error *error);
+slc_status slc_image_bittile_write(const slc_image_cuda_job *job, const slc_image_bittiles *tiles,
+                                   slc_error *error);
 
 /* Bytes for the features of a job (only sizes of `tiles` are set), a multiple of 256; called for jobs with
  * has_features alone. */
-size_t slc_image_tile_features_bound(const slc_image_cuda_job *job, const slc_image_tiles *tiles);
+size_t slc_image_bittile_features_bound(const slc_image_cuda_job *job, const slc_image_bittiles *tiles);
 /* After the scan: all columns of job->columns. Whatever it needs cleared, it clears itself. */
-slc_status slc_image_tile_features(const slc_image_cuda_job *job, const slc_image_tiles *tiles,
-                                   slc_error *error);
+slc_status slc_image_bittile_features(const slc_image_cuda_job *job, const slc_image_bittiles *tiles,
+                                      slc_error *error);
 
-/* The end of it, in a file of its own (image_tile_rows.cu): columns from what is known by tiles. */
-slc_status slc_image_tile_rows(const slc_image_cuda_job *job, const slc_image_tiles *tiles, slc_error *error);
+/* The end of it, in a file of its own (image_bittile_rows.cu): columns from what is known by tiles. */
+slc_status slc_image_bittile_rows(const slc_image_cuda_job *job, const slc_image_bittiles *tiles,
+                                  slc_error *error);
 
 #ifdef __cplusplus
 }

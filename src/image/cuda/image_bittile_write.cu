@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * `bittile`, the last kernel for label images. A block does one tile: its threads find the label of every run
- * (from the record that image_tile_local.cu left, by way of the nodes for components at inner borders, and
+ * (from the record that image_bittile_local.cu left, by way of the nodes for components at inner borders, and
  * from the running sums of first pixels), and then write the tile's labels, four pixels at a time, from the
  * rows of bits: the run of a pixel is how many runs begin up to it.
  */
 #include "cuda/cuda_device.h"
+#include "image/cuda/image_bittile.cuh"
 #include "image/cuda/image_cuda_rank.cuh"
-#include "image/cuda/image_tile.cuh"
 
 namespace
 {
@@ -28,8 +28,8 @@ struct half_strip {
 };
 
 struct scratch {
-    uint32_t labels[BEFORE + SLC_IMAGE_TILE_RUNS]; /* of runs; those before the first run do not count */
-    half_strip strips[2 * SLC_IMAGE_TILE_STRIPS];
+    uint32_t labels[BEFORE + SLC_IMAGE_BITTILE_RUNS]; /* of runs; those before the first run do not count */
+    half_strip strips[2 * SLC_IMAGE_BITTILE_STRIPS];
     uint64_t rows[64];
     uint64_t firsts[64]; /* first pixels of components in the row, and how many there are before it */
     uint32_t prefix[64];
@@ -37,7 +37,7 @@ struct scratch {
 
 /* The strips, by one warp. */
 template <bool EIGHT>
-__device__ __forceinline__ void load_strips(const slc_image_tiles &tiles, uint32_t tile, uint32_t lane,
+__device__ __forceinline__ void load_strips(const slc_image_bittiles &tiles, uint32_t tile, uint32_t lane,
                                             scratch &own)
 {
     uint64_t any;
@@ -52,9 +52,9 @@ __device__ __forceinline__ void load_strips(const slc_image_tiles &tiles, uint32
                     static_cast<size_t>(tile) * 32 + lane);
         own.rows[lane] = any;
     }
-    const uint64_t starts = slc_image_tile_starts(any);
+    const uint64_t starts = slc_image_bittile_starts(any);
     uint32_t sum;
-    const uint32_t before = slc_image_tile_sums(slc_image_tile_count(starts), lane, &sum);
+    const uint32_t before = slc_image_bittile_sums(slc_image_bittile_count(starts), lane, &sum);
     half_strip left, right;
     left.starts = static_cast<uint32_t>(starts);
     left.runs = before;
@@ -65,7 +65,7 @@ __device__ __forceinline__ void load_strips(const slc_image_tiles &tiles, uint32
 }
 
 /* What the labels of components that end in the tile are made of. */
-__device__ __forceinline__ void load_ranks(const slc_image_tiles &tiles, uint32_t unit, uint32_t row,
+__device__ __forceinline__ void load_ranks(const slc_image_bittiles &tiles, uint32_t unit, uint32_t row,
                                            scratch &own)
 {
     own.firsts[row] = __ldg(reinterpret_cast<const unsigned long long *>(tiles.roots) + unit +
@@ -81,22 +81,22 @@ struct tile_job {
 /* With many runs the ranks of a tile's rows are brought in at once, with few of them one by one. */
 enum { MANY_RUNS = 96 };
 
-__device__ __forceinline__ uint32_t root_label(const slc_image_tiles &tiles, const tile_job &job,
+__device__ __forceinline__ uint32_t root_label(const slc_image_bittiles &tiles, const tile_job &job,
                                                uint32_t record, const scratch &own)
 {
-    if ((record & SLC_IMAGE_TILE_BORDER) == 0 && job.runs > MANY_RUNS) {
-        const uint32_t place = record & SLC_IMAGE_TILE_PLACE;
-        const uint32_t row = place / SLC_IMAGE_TILE_WIDTH;
-        const uint64_t earlier = own.firsts[row] & ((1ULL << (place % SLC_IMAGE_TILE_WIDTH)) - 1ULL);
-        return own.prefix[row] + slc_image_tile_count(earlier) - job.before + 1;
+    if ((record & SLC_IMAGE_BITTILE_BORDER) == 0 && job.runs > MANY_RUNS) {
+        const uint32_t place = record & SLC_IMAGE_BITTILE_PLACE;
+        const uint32_t row = place / SLC_IMAGE_BITTILE_WIDTH;
+        const uint64_t earlier = own.firsts[row] & ((1ULL << (place % SLC_IMAGE_BITTILE_WIDTH)) - 1ULL);
+        return own.prefix[row] + slc_image_bittile_count(earlier) - job.before + 1;
     }
     uint32_t key;
-    if ((record & SLC_IMAGE_TILE_BORDER) == 0) {
-        const uint32_t place = record & SLC_IMAGE_TILE_PLACE;
-        const uint32_t unit = job.unit + place / SLC_IMAGE_TILE_WIDTH * tiles.tiles_x;
-        key = unit * SLC_IMAGE_TILE_WIDTH + place % SLC_IMAGE_TILE_WIDTH;
+    if ((record & SLC_IMAGE_BITTILE_BORDER) == 0) {
+        const uint32_t place = record & SLC_IMAGE_BITTILE_PLACE;
+        const uint32_t unit = job.unit + place / SLC_IMAGE_BITTILE_WIDTH * tiles.tiles_x;
+        key = unit * SLC_IMAGE_BITTILE_WIDTH + place % SLC_IMAGE_BITTILE_WIDTH;
     } else {
-        uint32_t node = job.tile * SLC_IMAGE_TILE_SLOTS + (record & (SLC_IMAGE_TILE_SLOTS - 1));
+        uint32_t node = job.tile * SLC_IMAGE_BITTILE_SLOTS + (record & (SLC_IMAGE_BITTILE_SLOTS - 1));
         unsigned long long value = __ldg(reinterpret_cast<const unsigned long long *>(tiles.nodes) + node);
         while (static_cast<uint32_t>(value) != node) {
             node = static_cast<uint32_t>(value);
@@ -108,21 +108,21 @@ __device__ __forceinline__ uint32_t root_label(const slc_image_tiles &tiles, con
 }
 
 /* Labels of all runs: `record` is that of run threadIdx.x. Roots first, then what points to them. */
-__device__ __forceinline__ void label_runs(const slc_image_tiles &tiles, const tile_job &job, uint32_t record,
-                                           scratch &own)
+__device__ __forceinline__ void label_runs(const slc_image_bittiles &tiles, const tile_job &job,
+                                           uint32_t record, scratch &own)
 {
-    const uint16_t *records = tiles.runs + static_cast<size_t>(job.tile) * SLC_IMAGE_TILE_RUNS;
+    const uint16_t *records = tiles.runs + static_cast<size_t>(job.tile) * SLC_IMAGE_BITTILE_RUNS;
     const uint32_t runs = job.runs;
     uint32_t *labels = own.labels + BEFORE;
     for (uint32_t run = threadIdx.x, next = record; run < runs; run += THREADS) {
-        if ((next & SLC_IMAGE_TILE_ROOT) != 0) {
+        if ((next & SLC_IMAGE_BITTILE_ROOT) != 0) {
             labels[run] = root_label(tiles, job, next, own);
         }
         next = run + THREADS < runs ? __ldg(records + run + THREADS) : 0;
     }
     __syncthreads();
     for (uint32_t run = threadIdx.x, next = record; run < runs; run += THREADS) {
-        if ((next & SLC_IMAGE_TILE_ROOT) == 0) {
+        if ((next & SLC_IMAGE_BITTILE_ROOT) == 0) {
             labels[run] = labels[next];
         }
         next = run + THREADS < runs ? __ldg(records + run + THREADS) : 0;
@@ -182,23 +182,23 @@ __device__ __forceinline__ void write_tile(const labels_out &out, unsigned char 
 }
 
 template <bool EIGHT>
-__global__ void __launch_bounds__(THREADS) tile_write(const labels_out out, const slc_image_tiles tiles)
+__global__ void __launch_bounds__(THREADS) tile_write(const labels_out out, const slc_image_bittiles tiles)
 {
     __shared__ __align__(16) scratch own;
     const uint32_t tile = blockIdx.x;
-    const slc_image_tile_place place = slc_image_tile_at(tiles, tile);
-    const uint32_t height = slc_image_tile_height(tiles, out.height, place);
-    const uint32_t x = place.x * SLC_IMAGE_TILE_WIDTH;
+    const slc_image_bittile_place place = slc_image_bittile_at(tiles, tile);
+    const uint32_t height = slc_image_bittile_height(tiles, out.height, place);
+    const uint32_t x = place.x * SLC_IMAGE_BITTILE_WIDTH;
     const uint32_t width = out.width - x < 64 ? out.width - x : 64;
     /* What the first kernel left can be read at once, as the one before this has waited for it. */
-    tile_job job = {tile, slc_image_tile_unit(tiles, out.height, place), __ldg(tiles.counts + tile) & 0xffffU,
-                    0};
-    const uint16_t *records = tiles.runs + static_cast<size_t>(tile) * SLC_IMAGE_TILE_RUNS;
+    tile_job job = {tile, slc_image_bittile_unit(tiles, out.height, place),
+                    __ldg(tiles.counts + tile) & 0xffffU, 0};
+    const uint16_t *records = tiles.runs + static_cast<size_t>(tile) * SLC_IMAGE_BITTILE_RUNS;
     const uint32_t record = threadIdx.x < job.runs ? __ldg(records + threadIdx.x) : 0;
     if (threadIdx.x < 32) {
         load_strips<EIGHT>(tiles, tile, threadIdx.x, own);
     }
-    slc_image_tile_wait();
+    slc_image_bittile_wait();
     if (job.runs > MANY_RUNS && threadIdx.x >= 32 && threadIdx.x - 32 < height) {
         load_ranks(tiles, job.unit, threadIdx.x - 32, own);
     }
@@ -216,7 +216,8 @@ __global__ void __launch_bounds__(THREADS) tile_write(const labels_out out, cons
 }
 } // namespace
 
-slc_status slc_image_tile_write(const slc_image_cuda_job *job, const slc_image_tiles *tiles, slc_error *error)
+slc_status slc_image_bittile_write(const slc_image_cuda_job *job, const slc_image_bittiles *tiles,
+                                   slc_error *error)
 {
     const uintptr_t strides = static_cast<uintptr_t>(job->label_stride) |
                               (job->images > 1 ? job->label_image_stride : 0);
@@ -231,11 +232,11 @@ slc_status slc_image_tile_write(const slc_image_cuda_job *job, const slc_image_t
     out.first = job->first;
     out.aligned = (reinterpret_cast<uintptr_t>(job->labels) | strides) % 16 == 0;
     if (job->connectivity == 8) {
-        SLC_IMAGE_TILE_LAUNCH(slc_image_tile_few(job, tiles), false, job->stream, (tile_write<true>),
-                              tiles->tiles, THREADS, out, *tiles);
+        SLC_IMAGE_BITTILE_LAUNCH(slc_image_bittile_few(job, tiles), false, job->stream, (tile_write<true>),
+                                 tiles->tiles, THREADS, out, *tiles);
     } else {
-        SLC_IMAGE_TILE_LAUNCH(slc_image_tile_few(job, tiles), false, job->stream, (tile_write<false>),
-                              tiles->tiles, THREADS, out, *tiles);
+        SLC_IMAGE_BITTILE_LAUNCH(slc_image_bittile_few(job, tiles), false, job->stream, (tile_write<false>),
+                                 tiles->tiles, THREADS, out, *tiles);
     }
     return slc_cuda_check(cudaGetLastError(), "launching the writing of labels", error);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Features of `bittile`, the last kernel: rows of columns from the records that image_tile_features.cu has
+ * Features of `bittile`, the last kernel: rows of columns from the records that image_bittile_features.cu has
  * left with the tiles. A warp takes the first pixels of 32 units at a time, which are neighbours in raster
  * order and so in the columns, lists them, and writes their rows, lane by lane.
  */
 #include "cuda/cuda_device.h"
-#include "image/cuda/image_tile_features.cuh"
+#include "image/cuda/image_bittile_features.cuh"
 
 namespace
 {
@@ -17,7 +17,7 @@ enum {
 };
 
 struct rows_job {
-    slc_image_tiles tiles;
+    slc_image_bittiles tiles;
     features_memory memory;
     slc_image_cuda_columns columns;
     const uint32_t *first; /* of the image behind the last: how many components there are */
@@ -36,7 +36,7 @@ __device__ __forceinline__ unit_at find_unit(const rows_job &job, uint32_t unit)
     const uint32_t tile_x = unit - line * job.tiles.tiles_x, y = line - image * job.height;
     const uint32_t tile_y = y / job.tiles.rows;
     const uint32_t tile = (image * job.tiles.tiles_y + tile_y) * job.tiles.tiles_x + tile_x;
-    return {tile, tile_x * SLC_IMAGE_TILE_WIDTH, y,
+    return {tile, tile_x * SLC_IMAGE_BITTILE_WIDTH, y,
             job.memory.bases[static_cast<size_t>(tile) * job.tiles.rows + (y - tile_y * job.tiles.rows)]};
 }
 
@@ -45,13 +45,13 @@ __device__ __forceinline__ void write_row(const rows_job &job, uint32_t row, uin
                                           uint32_t tile, uint64_t record)
 {
     const slc_image_cuda_columns &columns = job.columns;
-    const uint32_t left = x - x % SLC_IMAGE_TILE_WIDTH, top = y - y % job.tiles.rows;
+    const uint32_t left = x - x % SLC_IMAGE_BITTILE_WIDTH, top = y - y % job.tiles.rows;
     columns.first_x[row] = x;
     columns.first_y[row] = y;
     columns.y_min[row] = y;
     if (is_border(record)) {
         const border_sums all =
-            job.memory.borders[static_cast<size_t>(tile) * SLC_IMAGE_TILE_SLOTS + border_slot(record)];
+            job.memory.borders[static_cast<size_t>(tile) * SLC_IMAGE_BITTILE_SLOTS + border_slot(record)];
         columns.area[row] = all.area;
         columns.sum_x[row] = all.x;
         columns.sum_y[row] = all.y;
@@ -74,7 +74,7 @@ __device__ __forceinline__ void write_row(const rows_job &job, uint32_t row, uin
 __device__ void write_units(const rows_job &job, uint32_t unit, uint64_t firsts, uint32_t row, uint16_t *list,
                             uint32_t lane)
 {
-    uint32_t n, before = slc_image_tile_sums(slc_image_tile_count(firsts), lane, &n);
+    uint32_t n, before = slc_image_bittile_sums(slc_image_bittile_count(firsts), lane, &n);
     unit_at at = {0, 0, 0, 0};
     if (firsts != 0) {
         at = find_unit(job, unit);
@@ -88,13 +88,13 @@ __device__ void write_units(const rows_job &job, uint32_t unit, uint64_t firsts,
     for (uint32_t i = 0 - row % 32; static_cast<int32_t>(i) < static_cast<int32_t>(n); i += 32) {
         const uint32_t k = i + lane;
         const uint32_t code = k < n ? list[k] : 0, from = code >> 6;
-        const uint32_t tile = __shfl_sync(SLC_IMAGE_TILE_LANES, at.tile, from);
-        const uint32_t x = __shfl_sync(SLC_IMAGE_TILE_LANES, at.x, from) + (code & 63U);
-        const uint32_t y = __shfl_sync(SLC_IMAGE_TILE_LANES, at.y, from);
-        const uint32_t record = __shfl_sync(SLC_IMAGE_TILE_LANES, at.record, from) + k;
+        const uint32_t tile = __shfl_sync(SLC_IMAGE_BITTILE_LANES, at.tile, from);
+        const uint32_t x = __shfl_sync(SLC_IMAGE_BITTILE_LANES, at.x, from) + (code & 63U);
+        const uint32_t y = __shfl_sync(SLC_IMAGE_BITTILE_LANES, at.y, from);
+        const uint32_t record = __shfl_sync(SLC_IMAGE_BITTILE_LANES, at.record, from) + k;
         if (k < n) {
             write_row(job, row + k, x, y, tile,
-                      job.memory.records[static_cast<size_t>(tile) * SLC_IMAGE_TILE_RUNS + record]);
+                      job.memory.records[static_cast<size_t>(tile) * SLC_IMAGE_BITTILE_RUNS + record]);
         }
     }
 }
@@ -108,20 +108,21 @@ __global__ void __launch_bounds__(THREADS) write_rows(const rows_job job)
     const uint32_t row = begin < job.tiles.units ? job.tiles.prefix[begin] : 0;
     const uint64_t firsts = unit < job.tiles.units ? job.tiles.roots[unit] : 0;
     const bool fit = *job.first <= job.limit;
-    slc_image_tile_wait();
-    if (fit && __any_sync(SLC_IMAGE_TILE_LANES, firsts != 0)) {
+    slc_image_bittile_wait();
+    if (fit && __any_sync(SLC_IMAGE_BITTILE_LANES, firsts != 0)) {
         write_units(job, unit, firsts, row, lists[warp], lane);
     }
 }
 
 } // namespace
 
-slc_status slc_image_tile_rows(const slc_image_cuda_job *job, const slc_image_tiles *tiles, slc_error *error)
+slc_status slc_image_bittile_rows(const slc_image_cuda_job *job, const slc_image_bittiles *tiles,
+                                  slc_error *error)
 {
     const rows_job task = {
         *tiles, features_layout(*tiles), job->columns, job->first + job->images, job->limit, job->height};
     const uint32_t each = WARPS * 32;
-    SLC_IMAGE_TILE_LAUNCH(slc_image_tile_few(job, tiles), false, job->stream, write_rows,
-                          (tiles->units + each - 1) / each, THREADS, task);
+    SLC_IMAGE_BITTILE_LAUNCH(slc_image_bittile_few(job, tiles), false, job->stream, write_rows,
+                             (tiles->units + each - 1) / each, THREADS, task);
     return slc_cuda_check(cudaGetLastError(), "launching the writing of features", error);
 }

@@ -2,17 +2,17 @@
  *
  * `bittile`, the first kernel: components within tiles. A block has four tiles side by side and a warp for
  * each, or where there are few tiles one tile for its four warps. Pixels are made bits
- * (image_tile_pixels.cuh), then lane s has the rows of strip s. Runs are joined with those of the strip
+ * (image_bittile_pixels.cuh), then lane s has the rows of strip s. Runs are joined with those of the strip
  * above them: the first contact of a run is a plain link, further ones are unions by the smaller first pixel,
  * with an atomic minimum on the larger root as by Playne and Hawick (IEEE TPDS 29, 2018) and Komura
- * (Comput. Phys. Commun. 194, 2015). image_tile.h tells what is left behind in the device's memory.
+ * (Comput. Phys. Commun. 194, 2015). image_bittile.h tells what is left behind in the device's memory.
  */
 #include "cuda/cuda_device.h"
-#include "image/cuda/image_tile_pixels.cuh"
+#include "image/cuda/image_bittile_pixels.cuh"
 
 namespace
 {
-enum { RUN_MASK = SLC_IMAGE_TILE_RUNS - 1, PLACE_SHIFT = 10 };
+enum { RUN_MASK = SLC_IMAGE_BITTILE_RUNS - 1, PLACE_SHIFT = 10 };
 
 /* ---- components of a tile ---- */
 
@@ -94,9 +94,9 @@ __device__ __forceinline__ void begin_roots(const strip<EIGHT> &mine, uint64_t f
     /* The last column of every run and of the gap behind it; those without a contact in them. */
     uint64_t ends = ((mine.starts & (mine.starts - 1)) >> 1) | (1ULL << 63);
     for (ends = me.part(ends & ~after); ends != 0; ends &= ends - 1) {
-        const uint64_t upto = slc_image_tile_upto(ends);
+        const uint64_t upto = slc_image_bittile_upto(ends);
         const uint64_t starts = mine.starts & upto;
-        const uint32_t run = mine.base + slc_image_tile_count(starts) - 1;
+        const uint32_t run = mine.base + slc_image_bittile_count(starts) - 1;
         const uint64_t from = ~0ULL << (63 - __clzll(static_cast<long long>(starts)));
         uint64_t pixels = mine.a & upto & from;
         uint32_t row = EIGHT ? 2 * me.lane : me.lane;
@@ -105,7 +105,7 @@ __device__ __forceinline__ void begin_roots(const strip<EIGHT> &mine, uint64_t f
             row++;
         }
         const uint32_t column = static_cast<uint32_t>(__ffsll(static_cast<long long>(pixels))) - 1;
-        node[run] = (row * SLC_IMAGE_TILE_WIDTH + column) << PLACE_SHIFT | run;
+        node[run] = (row * SLC_IMAGE_BITTILE_WIDTH + column) << PLACE_SHIFT | run;
     }
 }
 
@@ -139,32 +139,32 @@ __device__ __forceinline__ void join_strips(const strip<EIGHT> &mine, worker<WAR
 {
     constexpr uint32_t EACH = scratch<WARPS>::EACH, THREADS = 32 * WARPS;
     uint32_t *contacts = own.contacts[me.warp];
-    uint64_t above = __shfl_up_sync(SLC_IMAGE_TILE_LANES, EIGHT ? mine.b : mine.a, 1);
-    const uint64_t above_any = EIGHT ? __shfl_up_sync(SLC_IMAGE_TILE_LANES, mine.any, 1) : above;
-    const uint64_t above_starts = slc_image_tile_starts(above_any);
-    const uint32_t above_base = __shfl_up_sync(SLC_IMAGE_TILE_LANES, mine.base, 1);
+    uint64_t above = __shfl_up_sync(SLC_IMAGE_BITTILE_LANES, EIGHT ? mine.b : mine.a, 1);
+    const uint64_t above_any = EIGHT ? __shfl_up_sync(SLC_IMAGE_BITTILE_LANES, mine.any, 1) : above;
+    const uint64_t above_starts = slc_image_bittile_starts(above_any);
+    const uint32_t above_base = __shfl_up_sync(SLC_IMAGE_BITTILE_LANES, mine.base, 1);
     above = me.lane > 0 ? above : 0;
     const uint64_t touch = contacts_of<EIGHT>(above, above_any, above_starts, mine.a, mine.starts);
     const uint64_t firsts = firsts_of(touch, mine.starts);
     begin_roots(mine, firsts, me, own.node);
     for (uint64_t rest = me.part(firsts); rest != 0; rest &= rest - 1) {
-        const uint64_t upto = slc_image_tile_upto(rest);
-        own.node[mine.base + slc_image_tile_count(mine.starts & upto) - 1] =
-            above_base + slc_image_tile_count(above_starts & upto) - 1;
+        const uint64_t upto = slc_image_bittile_upto(rest);
+        own.node[mine.base + slc_image_bittile_count(mine.starts & upto) - 1] =
+            above_base + slc_image_bittile_count(above_starts & upto) - 1;
     }
     me.sync();
     if (mine.all <= 2 * THREADS) { /* few runs are long ones, with long ways up */
         flatten<false>(mine.all, me, own);
     }
     uint64_t rest = me.part(touch & ~firsts);
-    while (__any_sync(SLC_IMAGE_TILE_LANES, slc_image_tile_count(rest) > 2)) {
-        const uint32_t left = slc_image_tile_count(rest);
-        uint32_t n, at = slc_image_tile_sums(left < EACH ? left : EACH, me.lane, &n);
+    while (__any_sync(SLC_IMAGE_BITTILE_LANES, slc_image_bittile_count(rest) > 2)) {
+        const uint32_t left = slc_image_bittile_count(rest);
+        uint32_t n, at = slc_image_bittile_sums(left < EACH ? left : EACH, me.lane, &n);
         for (uint32_t i = 0; i < EACH && rest != 0; i++, rest &= rest - 1) {
-            const uint64_t upto = slc_image_tile_upto(rest);
-            const uint32_t low = mine.base + slc_image_tile_count(mine.starts & upto) - 1;
+            const uint64_t upto = slc_image_bittile_upto(rest);
+            const uint32_t low = mine.base + slc_image_bittile_count(mine.starts & upto) - 1;
             contacts[at++] = low << PLACE_SHIFT |
-                             (above_base + slc_image_tile_count(above_starts & upto) - 1);
+                             (above_base + slc_image_bittile_count(above_starts & upto) - 1);
         }
         __syncwarp();
         for (uint32_t i = me.lane; i < n; i += 32) {
@@ -173,16 +173,16 @@ __device__ __forceinline__ void join_strips(const strip<EIGHT> &mine, worker<WAR
         __syncwarp();
     }
     for (; rest != 0; rest &= rest - 1) {
-        const uint64_t upto = slc_image_tile_upto(rest);
-        unite(own.node, mine.base + slc_image_tile_count(mine.starts & upto) - 1,
-              above_base + slc_image_tile_count(above_starts & upto) - 1);
+        const uint64_t upto = slc_image_bittile_upto(rest);
+        unite(own.node, mine.base + slc_image_bittile_count(mine.starts & upto) - 1,
+              above_base + slc_image_bittile_count(above_starts & upto) - 1);
     }
     me.sync();
 }
 
 /* ---- borders ---- */
 
-constexpr uint32_t NO_ROOT = 0xffffffffU, NO_SLOT = SLC_IMAGE_TILE_NO_SLOT;
+constexpr uint32_t NO_ROOT = 0xffffffffU, NO_SLOT = SLC_IMAGE_BITTILE_NO_SLOT;
 
 /* The root of a strip's run that has the first of the pixels 2·lane and 2·lane + 1 that is set (as they are
  * neighbours, they are of one run); *set are the two. */
@@ -195,7 +195,7 @@ __device__ __forceinline__ uint32_t row_root(uint64_t row, uint64_t starts, uint
         return NO_ROOT;
     }
     const uint64_t upto = (*set == 2 ? 3ULL : 1ULL) << (2 * lane);
-    const uint32_t run = base + slc_image_tile_count(starts & (upto | (upto - 1))) - 1;
+    const uint32_t run = base + slc_image_bittile_count(starts & (upto | (upto - 1))) - 1;
     return node_at(own.node, run) & RUN_MASK;
 }
 
@@ -229,16 +229,16 @@ template <bool EIGHT, int WARPS>
 __device__ __forceinline__ uint32_t edge_root(const strip<EIGHT> &mine, uint32_t edge, uint32_t lane,
                                               const scratch<WARPS> &own, uint32_t *set)
 {
-    if (edge == SLC_IMAGE_TILE_TOP || edge == SLC_IMAGE_TILE_BOTTOM) {
-        const uint32_t from = edge == SLC_IMAGE_TILE_TOP ? 0 : 31;
-        const uint64_t row = __shfl_sync(SLC_IMAGE_TILE_LANES, EIGHT && from > 0 ? mine.b : mine.a, from);
-        const uint64_t starts = __shfl_sync(SLC_IMAGE_TILE_LANES, mine.starts, from);
-        const uint32_t base = __shfl_sync(SLC_IMAGE_TILE_LANES, mine.base, from);
+    if (edge == SLC_IMAGE_BITTILE_TOP || edge == SLC_IMAGE_BITTILE_BOTTOM) {
+        const uint32_t from = edge == SLC_IMAGE_BITTILE_TOP ? 0 : 31;
+        const uint64_t row = __shfl_sync(SLC_IMAGE_BITTILE_LANES, EIGHT && from > 0 ? mine.b : mine.a, from);
+        const uint64_t starts = __shfl_sync(SLC_IMAGE_BITTILE_LANES, mine.starts, from);
+        const uint32_t base = __shfl_sync(SLC_IMAGE_BITTILE_LANES, mine.base, from);
         return row_root(row, starts, base, lane, own, set);
     }
     /* The first run of a strip may be at the left, the last at the right. */
-    const uint32_t shift = edge == SLC_IMAGE_TILE_LEFT ? 0 : 63;
-    const uint32_t run = mine.base + (shift > 0 ? slc_image_tile_count(mine.starts) - 1 : 0);
+    const uint32_t shift = edge == SLC_IMAGE_BITTILE_LEFT ? 0 : 63;
+    const uint32_t run = mine.base + (shift > 0 ? slc_image_bittile_count(mine.starts) - 1 : 0);
     *set = (static_cast<uint32_t>(mine.a >> shift) & 1U) | (static_cast<uint32_t>(mine.b >> shift) & 1U) << 1;
     return *set != 0 ? node_at(own.node, run) & RUN_MASK : NO_ROOT;
 }
@@ -248,9 +248,9 @@ template <bool EIGHT, int WARPS>
 __device__ __forceinline__ uint32_t do_borders(const strip<EIGHT> &mine, uint32_t inner, uint8_t *edges,
                                                worker<WARPS> me, scratch<WARPS> &own)
 {
-    uint32_t root[SLC_IMAGE_TILE_EDGES], set[SLC_IMAGE_TILE_EDGES];
+    uint32_t root[SLC_IMAGE_BITTILE_EDGES], set[SLC_IMAGE_BITTILE_EDGES];
 #pragma unroll
-    for (uint32_t edge = 0; edge < SLC_IMAGE_TILE_EDGES; edge++) {
+    for (uint32_t edge = 0; edge < SLC_IMAGE_BITTILE_EDGES; edge++) {
         if (me.is(edge) && ((inner >> edge) & 1U) != 0) {
             root[edge] = edge_root(mine, edge, me.lane, own, set + edge);
             mark_border(root[edge], own);
@@ -258,14 +258,14 @@ __device__ __forceinline__ uint32_t do_borders(const strip<EIGHT> &mine, uint32_
     }
     me.sync();
     uint32_t slots;
-    const uint32_t before = slc_image_tile_sums(static_cast<uint32_t>(__popc(own.border[me.lane])), me.lane,
-                                                &slots);
+    const uint32_t before = slc_image_bittile_sums(static_cast<uint32_t>(__popc(own.border[me.lane])),
+                                                   me.lane, &slots);
     if (me.is(0)) {
         own.slots[me.lane] = before;
     }
     me.sync();
 #pragma unroll
-    for (uint32_t edge = 0; edge < SLC_IMAGE_TILE_EDGES; edge++) {
+    for (uint32_t edge = 0; edge < SLC_IMAGE_BITTILE_EDGES; edge++) {
         uint8_t *to = edges + 64 * edge;
         if (me.is(edge) && ((inner >> edge) & 1U) != 0) {
             if (EIGHT || edge < 2) {
@@ -287,18 +287,18 @@ struct tile_at {
     uint32_t inner;         /* edges with a tile of the image behind them, a bit for each */
 };
 
-__device__ __forceinline__ void write_node(const slc_image_tiles &tiles, tile_at at, uint32_t slot,
+__device__ __forceinline__ void write_node(const slc_image_bittiles &tiles, tile_at at, uint32_t slot,
                                            uint32_t place)
 {
-    const uint32_t node = at.tile * SLC_IMAGE_TILE_SLOTS + slot;
-    const uint32_t unit = at.unit + place / SLC_IMAGE_TILE_WIDTH * tiles.tiles_x;
-    const uint32_t key = unit * SLC_IMAGE_TILE_WIDTH + place % SLC_IMAGE_TILE_WIDTH;
+    const uint32_t node = at.tile * SLC_IMAGE_BITTILE_SLOTS + slot;
+    const uint32_t unit = at.unit + place / SLC_IMAGE_BITTILE_WIDTH * tiles.tiles_x;
+    const uint32_t key = unit * SLC_IMAGE_BITTILE_WIDTH + place % SLC_IMAGE_BITTILE_WIDTH;
     tiles.nodes[node] = static_cast<uint64_t>(key) << 32 | node;
 }
 
 /* What is kept of a run; the first pixel of a root is set in own.rows. */
 template <bool SHARED, int WARPS>
-__device__ __forceinline__ uint32_t record_of(const slc_image_tiles &tiles, tile_at at, uint32_t run,
+__device__ __forceinline__ uint32_t record_of(const slc_image_bittiles &tiles, tile_at at, uint32_t run,
                                               uint32_t value, scratch<WARPS> &own)
 {
     if ((value & RUN_MASK) != run) {
@@ -306,20 +306,20 @@ __device__ __forceinline__ uint32_t record_of(const slc_image_tiles &tiles, tile
     }
     const uint32_t place = value >> PLACE_SHIFT;
     atomicOr(own.rows + place / 32, 1U << (place % 32));
-    uint32_t record = SLC_IMAGE_TILE_ROOT | place;
+    uint32_t record = SLC_IMAGE_BITTILE_ROOT | place;
     if (((own.border[run / 32] >> (run % 32)) & 1U) != 0) {
         const uint32_t slot = slot_of(run, own);
         write_node(tiles, at, slot, place);
-        record = SLC_IMAGE_TILE_ROOT | SLC_IMAGE_TILE_BORDER | slot;
+        record = SLC_IMAGE_BITTILE_ROOT | SLC_IMAGE_BITTILE_BORDER | slot;
     }
     if (SHARED && ((own.shared[run / 32] >> (run % 32)) & 1U) != 0) {
-        record |= SLC_IMAGE_TILE_SHARED;
+        record |= SLC_IMAGE_BITTILE_SHARED;
     }
     return record;
 }
 
 template <bool EIGHT, int WARPS>
-__device__ __forceinline__ void write_bits(const slc_image_tiles &tiles, uint32_t tile,
+__device__ __forceinline__ void write_bits(const slc_image_bittiles &tiles, uint32_t tile,
                                            const strip<EIGHT> &mine, worker<WARPS> me)
 {
     if (me.is(1) && EIGHT) {
@@ -334,7 +334,7 @@ __device__ __forceinline__ void write_bits(const slc_image_tiles &tiles, uint32_
 
 /* First pixels of components, which are in own.rows, to the units of the tile's rows. */
 template <int ROWS, int WARPS>
-__device__ __forceinline__ void write_roots(const slc_image_tiles &tiles, tile_at at, worker<WARPS> me,
+__device__ __forceinline__ void write_roots(const slc_image_bittiles &tiles, tile_at at, worker<WARPS> me,
                                             const scratch<WARPS> &own)
 {
     const uint64_t *firsts = reinterpret_cast<const uint64_t *>(own.rows);
@@ -345,7 +345,7 @@ __device__ __forceinline__ void write_roots(const slc_image_tiles &tiles, tile_a
 
 /* The same for four tiles side by side: neighbours are written together. */
 template <int ROWS>
-__device__ __forceinline__ void write_wide(const slc_image_tiles &tiles, tile_at at, const scratch<1> *all)
+__device__ __forceinline__ void write_wide(const slc_image_bittiles &tiles, tile_at at, const scratch<1> *all)
 {
     const uint32_t part = threadIdx.x % 4;
     if (at.x + part < tiles.tiles_x) {
@@ -358,11 +358,11 @@ __device__ __forceinline__ void write_wide(const slc_image_tiles &tiles, tile_at
 
 /* A tile without pixels, or without background: what is left behind is known. */
 template <bool SHARED, int WARPS>
-__device__ __forceinline__ void do_uniform(const slc_image_tiles &tiles, tile_at at, bool full,
+__device__ __forceinline__ void do_uniform(const slc_image_bittiles &tiles, tile_at at, bool full,
                                            worker<WARPS> me, scratch<WARPS> &own)
 {
     uint32_t *edges = reinterpret_cast<uint32_t *>(tiles.edges) +
-                      static_cast<size_t>(at.tile) * (16 * SLC_IMAGE_TILE_EDGES);
+                      static_cast<size_t>(at.tile) * (16 * SLC_IMAGE_BITTILE_EDGES);
     const uint32_t slots = full && at.inner != 0 ? 1 : 0;
     for (uint32_t i = me.index(); i < 128; i += 32 * WARPS) {
         own.rows[i] = full && i == 0 ? 1 : 0;
@@ -373,9 +373,9 @@ __device__ __forceinline__ void do_uniform(const slc_image_tiles &tiles, tile_at
     edges[me.lane] = full ? 0 : 0xffffffffU;
     edges[me.lane + 32] = full ? 0 : 0xffffffffU;
     if (full) {
-        const uint32_t record = SLC_IMAGE_TILE_ROOT | (slots != 0 ? SLC_IMAGE_TILE_BORDER : 0) |
-                                (SHARED ? SLC_IMAGE_TILE_SHARED : 0);
-        tiles.runs[static_cast<size_t>(at.tile) * SLC_IMAGE_TILE_RUNS + me.lane] = static_cast<uint16_t>(
+        const uint32_t record = SLC_IMAGE_BITTILE_ROOT | (slots != 0 ? SLC_IMAGE_BITTILE_BORDER : 0) |
+                                (SHARED ? SLC_IMAGE_BITTILE_SHARED : 0);
+        tiles.runs[static_cast<size_t>(at.tile) * SLC_IMAGE_BITTILE_RUNS + me.lane] = static_cast<uint16_t>(
             me.lane == 0 ? record : 0);
     }
     if (slots != 0 && me.lane == 0) {
@@ -387,7 +387,7 @@ __device__ __forceinline__ void do_uniform(const slc_image_tiles &tiles, tile_at
 }
 
 template <bool EIGHT, bool SHARED, int WARPS>
-__device__ __forceinline__ void do_tile(const slc_image_tiles &tiles, tile_at at, const strip<EIGHT> &mine,
+__device__ __forceinline__ void do_tile(const slc_image_bittiles &tiles, tile_at at, const strip<EIGHT> &mine,
                                         worker<WARPS> me, scratch<WARPS> &own)
 {
     for (uint32_t i = me.index(); i < 128; i += 32 * WARPS) {
@@ -401,11 +401,11 @@ __device__ __forceinline__ void do_tile(const slc_image_tiles &tiles, tile_at at
     flatten<SHARED>(mine.all, me, own);
     uint32_t slots = 0;
     if (at.inner != 0) {
-        uint8_t *edges = tiles.edges + static_cast<size_t>(at.tile) * (64 * SLC_IMAGE_TILE_EDGES);
+        uint8_t *edges = tiles.edges + static_cast<size_t>(at.tile) * (64 * SLC_IMAGE_BITTILE_EDGES);
         slots = do_borders(mine, at.inner, edges, me, own);
     }
     uint32_t *runs = reinterpret_cast<uint32_t *>(tiles.runs +
-                                                  static_cast<size_t>(at.tile) * SLC_IMAGE_TILE_RUNS);
+                                                  static_cast<size_t>(at.tile) * SLC_IMAGE_BITTILE_RUNS);
     for (uint32_t run = 2 * me.index(); run < mine.all; run += 64 * WARPS) {
         uint32_t record = record_of<SHARED>(tiles, at, run, own.node[run], own);
         if (run + 1 < mine.all) {
@@ -422,27 +422,27 @@ __device__ __forceinline__ void do_tile(const slc_image_tiles &tiles, tile_at at
 
 enum { SIDE_BY_SIDE = 4, FEW_WARPS = 4, THREADS = 128 };
 
-__device__ __forceinline__ tile_at locate(const pixels_in &in, const slc_image_tiles &tiles, uint32_t tile,
-                                          slc_image_tile_place place)
+__device__ __forceinline__ tile_at locate(const pixels_in &in, const slc_image_bittiles &tiles, uint32_t tile,
+                                          slc_image_bittile_place place)
 {
-    const uint32_t left = in.width - place.x * SLC_IMAGE_TILE_WIDTH;
+    const uint32_t left = in.width - place.x * SLC_IMAGE_BITTILE_WIDTH;
     tile_at at;
     at.tile = tile;
     at.x = place.x;
-    at.unit = slc_image_tile_unit(tiles, in.height, place);
-    at.width = left < SLC_IMAGE_TILE_WIDTH ? left : static_cast<uint32_t>(SLC_IMAGE_TILE_WIDTH);
-    at.height = slc_image_tile_height(tiles, in.height, place);
-    at.inner = (place.y > 0 ? 1U << SLC_IMAGE_TILE_TOP : 0) |
-               (place.y + 1 < tiles.tiles_y ? 1U << SLC_IMAGE_TILE_BOTTOM : 0) |
-               (place.x > 0 ? 1U << SLC_IMAGE_TILE_LEFT : 0) |
-               (place.x + 1 < tiles.tiles_x ? 1U << SLC_IMAGE_TILE_RIGHT : 0);
+    at.unit = slc_image_bittile_unit(tiles, in.height, place);
+    at.width = left < SLC_IMAGE_BITTILE_WIDTH ? left : static_cast<uint32_t>(SLC_IMAGE_BITTILE_WIDTH);
+    at.height = slc_image_bittile_height(tiles, in.height, place);
+    at.inner = (place.y > 0 ? 1U << SLC_IMAGE_BITTILE_TOP : 0) |
+               (place.y + 1 < tiles.tiles_y ? 1U << SLC_IMAGE_BITTILE_BOTTOM : 0) |
+               (place.x > 0 ? 1U << SLC_IMAGE_BITTILE_LEFT : 0) |
+               (place.x + 1 < tiles.tiles_x ? 1U << SLC_IMAGE_BITTILE_RIGHT : 0);
     return at;
 }
 
 template <int ROWS, bool BITS>
-__device__ __forceinline__ const unsigned char *corner_of(const pixels_in &in, slc_image_tile_place place)
+__device__ __forceinline__ const unsigned char *corner_of(const pixels_in &in, slc_image_bittile_place place)
 {
-    const uint32_t x = place.x * SLC_IMAGE_TILE_WIDTH;
+    const uint32_t x = place.x * SLC_IMAGE_BITTILE_WIDTH;
     return in.at + place.image * in.image_stride + static_cast<ptrdiff_t>(place.y * ROWS) * in.stride +
            (BITS ? x / 8 : x);
 }
@@ -454,20 +454,20 @@ __device__ __forceinline__ void read_tile(const pixels_in &in, const unsigned ch
     if (BITS) {
         read_bits<ROWS>(in, corner, at.width, at.height, me, own);
     } else {
-        read_bytes<ROWS>(in, corner, at.width, at.height, at.x * SLC_IMAGE_TILE_WIDTH, me, own);
+        read_bytes<ROWS>(in, corner, at.width, at.height, at.x * SLC_IMAGE_BITTILE_WIDTH, me, own);
     }
 }
 
 /* From the rows, which are in own.rows, to everything but `roots`. */
 template <bool EIGHT, bool SHARED, int WARPS>
-__device__ __forceinline__ void do_rows(const pixels_in &in, const slc_image_tiles &tiles, tile_at at,
+__device__ __forceinline__ void do_rows(const pixels_in &in, const slc_image_bittiles &tiles, tile_at at,
                                         worker<WARPS> me, scratch<WARPS> &own)
 {
     const strip<EIGHT> mine = take_strip<EIGHT, WARPS>(in, at.width, at.height, me.lane, own);
     me.sync();
     write_bits(tiles, at.tile, mine, me);
     const bool full = mine.a == ~0ULL && (!EIGHT || mine.b == ~0ULL);
-    if (mine.all == 0 || __all_sync(SLC_IMAGE_TILE_LANES, full)) {
+    if (mine.all == 0 || __all_sync(SLC_IMAGE_BITTILE_LANES, full)) {
         do_uniform<SHARED>(tiles, at, mine.all != 0, me, own);
     } else {
         do_tile<EIGHT, SHARED>(tiles, at, mine, me, own);
@@ -484,14 +484,14 @@ __device__ __forceinline__ void clear_scan(uint32_t *clear, uint32_t words)
 /* A block for a tile. */
 template <bool EIGHT, bool SHARED, bool BITS>
 __global__ void __launch_bounds__(THREADS)
-    tile_local(const pixels_in in, const slc_image_tiles tiles, uint32_t *clear, uint32_t clear_words)
+    tile_local(const pixels_in in, const slc_image_bittiles tiles, uint32_t *clear, uint32_t clear_words)
 {
     constexpr int ROWS = EIGHT ? 64 : 32;
     __shared__ __align__(16) scratch<FEW_WARPS> own;
     const worker<FEW_WARPS> me = {threadIdx.x % 32, threadIdx.x / 32};
-    slc_image_tile_release();
+    slc_image_bittile_release();
     clear_scan(clear, clear_words);
-    const slc_image_tile_place place = slc_image_tile_at(tiles, blockIdx.x);
+    const slc_image_bittile_place place = slc_image_bittile_at(tiles, blockIdx.x);
     const tile_at at = locate(in, tiles, blockIdx.x, place);
     read_tile<ROWS, BITS>(in, corner_of<ROWS, BITS>(in, place), at, me, own);
     __syncthreads();
@@ -503,24 +503,24 @@ __global__ void __launch_bounds__(THREADS)
 /* A block for four tiles side by side, a warp each. */
 template <bool EIGHT, bool SHARED, bool BITS>
 __global__ void __launch_bounds__(THREADS)
-    tile_local_wide(const pixels_in in, const slc_image_tiles tiles, uint32_t *clear, uint32_t clear_words)
+    tile_local_wide(const pixels_in in, const slc_image_bittiles tiles, uint32_t *clear, uint32_t clear_words)
 {
     constexpr int ROWS = EIGHT ? 64 : 32;
     __shared__ __align__(16) scratch<1> all[SIDE_BY_SIDE];
     const uint32_t warp = threadIdx.x / 32, groups = (tiles.tiles_x + SIDE_BY_SIDE - 1) / SIDE_BY_SIDE;
     const worker<1> me = {threadIdx.x % 32, 0};
-    slc_image_tile_release();
+    slc_image_bittile_release();
     clear_scan(clear, clear_words);
     const uint32_t row = blockIdx.x / groups, group = blockIdx.x - row * groups;
     const uint32_t first = row * tiles.tiles_x + group * SIDE_BY_SIDE;
     const bool there = group * SIDE_BY_SIDE + warp < tiles.tiles_x;
-    slc_image_tile_place place = slc_image_tile_at(tiles, first);
+    slc_image_bittile_place place = slc_image_bittile_at(tiles, first);
     const tile_at begin = locate(in, tiles, first, place);
     const unsigned char *corner = corner_of<ROWS, BITS>(in, place);
     place.x += there ? warp : 0;
     const tile_at at = locate(in, tiles, first + (there ? warp : 0), place);
     const bool whole = in.aligned && begin.height == ROWS &&
-                       in.width - begin.x * SLC_IMAGE_TILE_WIDTH >= SIDE_BY_SIDE * SLC_IMAGE_TILE_WIDTH;
+                       in.width - begin.x * SLC_IMAGE_BITTILE_WIDTH >= SIDE_BY_SIDE * SLC_IMAGE_BITTILE_WIDTH;
     if (!BITS && whole) {
         read_wide<ROWS>(in, corner, all);
     } else if (there) {
@@ -535,31 +535,32 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 template <bool EIGHT, bool SHARED, bool BITS>
-void launch(const slc_image_cuda_job *job, const pixels_in &in, const slc_image_tiles *tiles)
+void launch(const slc_image_cuda_job *job, const pixels_in &in, const slc_image_bittiles *tiles)
 {
     uint32_t *clear = static_cast<uint32_t *>(tiles->scan);
     const uint32_t words = static_cast<uint32_t>(slc_image_cuda_scan_bound(tiles->units) / 4);
     const uint32_t groups = (tiles->tiles_x + SIDE_BY_SIDE - 1) / SIDE_BY_SIDE;
     /* A block a tile where there are few tiles, or where many blocks would have less than four. */
-    if (slc_image_tile_few(job, tiles) || groups * SIDE_BY_SIDE > tiles->tiles_x + tiles->tiles_x / 4) {
-        SLC_IMAGE_TILE_LAUNCH(slc_image_tile_few(job, tiles), true, job->stream,
-                              (tile_local<EIGHT, SHARED, BITS>), tiles->tiles, THREADS, in, *tiles, clear,
-                              words);
+    if (slc_image_bittile_few(job, tiles) || groups * SIDE_BY_SIDE > tiles->tiles_x + tiles->tiles_x / 4) {
+        SLC_IMAGE_BITTILE_LAUNCH(slc_image_bittile_few(job, tiles), true, job->stream,
+                                 (tile_local<EIGHT, SHARED, BITS>), tiles->tiles, THREADS, in, *tiles, clear,
+                                 words);
     } else {
-        SLC_IMAGE_TILE_LAUNCH(slc_image_tile_few(job, tiles), true, job->stream,
-                              (tile_local_wide<EIGHT, SHARED, BITS>), tiles->tiles / tiles->tiles_x * groups,
-                              THREADS, in, *tiles, clear, words);
+        SLC_IMAGE_BITTILE_LAUNCH(slc_image_bittile_few(job, tiles), true, job->stream,
+                                 (tile_local_wide<EIGHT, SHARED, BITS>),
+                                 tiles->tiles / tiles->tiles_x * groups, THREADS, in, *tiles, clear, words);
     }
 }
 
 template <bool EIGHT, bool SHARED>
-void choose(const slc_image_cuda_job *job, const pixels_in &in, const slc_image_tiles *tiles)
+void choose(const slc_image_cuda_job *job, const pixels_in &in, const slc_image_bittiles *tiles)
 {
     job->bits ? launch<EIGHT, SHARED, true>(job, in, tiles) : launch<EIGHT, SHARED, false>(job, in, tiles);
 }
 } // namespace
 
-slc_status slc_image_tile_local(const slc_image_cuda_job *job, const slc_image_tiles *tiles, slc_error *error)
+slc_status slc_image_bittile_local(const slc_image_cuda_job *job, const slc_image_bittiles *tiles,
+                                   slc_error *error)
 {
     const uint32_t threshold = job->threshold;
     const uintptr_t strides = static_cast<uintptr_t>(job->stride) | (job->images > 1 ? job->image_stride : 0);

@@ -2,16 +2,16 @@
  *
  * Features of `bittile`: from the tiles' rows of bits and the runs' roots, without labels and without another
  * look at the pixels. A warp for each tile adds up its components in shared memory, leaves a record of each
- * that ends in it, and adds what it has of the others to their sums (image_tile_features.cuh). All is in
+ * that ends in it, and adds what it has of the others to their sums (image_bittile_features.cuh). All is in
  * integers, so that the order of additions does not matter.
  *
  * Sums are made of runs, as in section 4.4 of A. Hennequin's thesis (2022), but nothing is added to global
- * memory for a run: one share for each component and tile, or block (image_tile_heavy.cuh).
+ * memory for a run: one share for each component and tile, or block (image_bittile_heavy.cuh).
  */
 #include "cuda/cuda_device.h"
-#include "image/cuda/image_tile.cuh"
-#include "image/cuda/image_tile_heavy.cuh"
-#include "image/cuda/image_tile_sums.cuh"
+#include "image/cuda/image_bittile.cuh"
+#include "image/cuda/image_bittile_heavy.cuh"
+#include "image/cuda/image_bittile_sums.cuh"
 
 namespace
 {
@@ -24,7 +24,7 @@ enum {
 
 /* What kernels get. */
 struct features_job {
-    slc_image_tiles tiles;
+    slc_image_bittiles tiles;
     features_memory memory;
     uint32_t height;
 };
@@ -73,30 +73,31 @@ __device__ __forceinline__ tile_ahead load_tile(const features_job &job, uint32_
 }
 
 __device__ __forceinline__ tile_view view_tile(const features_job &job, uint32_t tile,
-                                               slc_image_tile_place at, const tile_ahead &loaded,
+                                               slc_image_bittile_place at, const tile_ahead &loaded,
                                                uint32_t lane)
 {
     tile_view view = {};
     view.tile = tile;
-    view.x = at.x * SLC_IMAGE_TILE_WIDTH;
+    view.x = at.x * SLC_IMAGE_BITTILE_WIDTH;
     view.y = at.y * job.tiles.rows;
-    view.unit = slc_image_tile_unit(job.tiles, job.height, at);
+    view.unit = slc_image_bittile_unit(job.tiles, job.height, at);
     view.runs = loaded.counts & 0xffffU;
     view.slots = loaded.counts >> 16;
     view.a = loaded.a;
     view.b = loaded.b;
     if (lane < view.runs) {
-        view.run = job.tiles.runs[static_cast<size_t>(tile) * SLC_IMAGE_TILE_RUNS + lane];
+        view.run = job.tiles.runs[static_cast<size_t>(tile) * SLC_IMAGE_BITTILE_RUNS + lane];
     }
     if (lane < view.slots) {
-        view.link = job.tiles.nodes[tile * SLC_IMAGE_TILE_SLOTS + lane];
+        view.link = job.tiles.nodes[tile * SLC_IMAGE_BITTILE_SLOTS + lane];
     }
     return view;
 }
 
 /* The tile as far behind as the sum of both. */
-__device__ __forceinline__ slc_image_tile_place further(const slc_image_tiles &tiles, slc_image_tile_place at,
-                                                        slc_image_tile_place by)
+__device__ __forceinline__ slc_image_bittile_place further(const slc_image_bittiles &tiles,
+                                                           slc_image_bittile_place at,
+                                                           slc_image_bittile_place by)
 {
     at.x += by.x;
     at.y += by.y;
@@ -120,11 +121,12 @@ template <bool EIGHT>
 __device__ __forceinline__ void load_firsts(const features_job &job, const tile_view &view,
                                             tile_records *records, uint32_t lane)
 {
-    const bool inner = (view.run & (SLC_IMAGE_TILE_ROOT | SLC_IMAGE_TILE_BORDER)) == SLC_IMAGE_TILE_ROOT;
+    const bool inner = (view.run & (SLC_IMAGE_BITTILE_ROOT | SLC_IMAGE_BITTILE_BORDER)) ==
+                       SLC_IMAGE_BITTILE_ROOT;
     const bool own = lane < view.slots &&
-                     static_cast<uint32_t>(view.link) == view.tile * SLC_IMAGE_TILE_SLOTS + lane;
+                     static_cast<uint32_t>(view.link) == view.tile * SLC_IMAGE_BITTILE_SLOTS + lane;
     records->first_a = records->first_b = 0;
-    if (!__any_sync(SLC_IMAGE_TILE_LANES, inner || own || view.runs > 32 || view.slots > 32)) {
+    if (!__any_sync(SLC_IMAGE_BITTILE_LANES, inner || own || view.runs > 32 || view.slots > 32)) {
         return;
     }
     const uint32_t y = EIGHT ? 2 * lane : lane, left = job.height - view.y;
@@ -144,11 +146,11 @@ __device__ __forceinline__ void number_records(const features_job &job, const ti
 {
     const uint64_t a = records->first_a, b = records->first_b;
     records->base = records->all = 0;
-    if (!__any_sync(SLC_IMAGE_TILE_LANES, (a | b) != 0)) {
+    if (!__any_sync(SLC_IMAGE_BITTILE_LANES, (a | b) != 0)) {
         return;
     }
-    const uint32_t in_a = slc_image_tile_count(a);
-    const uint32_t base = slc_image_tile_sums(in_a + slc_image_tile_count(b), lane, &records->all);
+    const uint32_t in_a = slc_image_bittile_count(a);
+    const uint32_t base = slc_image_bittile_sums(in_a + slc_image_bittile_count(b), lane, &records->all);
     records->base = base;
     if (EIGHT) {
         const uint32_t both = base | (base + in_a) << 16;
@@ -167,7 +169,7 @@ __device__ __forceinline__ void number_records(const features_job &job, const ti
 /* The number of the record of the component that begins there. */
 __device__ __forceinline__ uint32_t record_number(const tile_sums *sums, uint32_t x, uint32_t y)
 {
-    return sums->bases[y] + slc_image_tile_count(sums->firsts[y] & ((1ULL << x) - 1));
+    return sums->bases[y] + slc_image_bittile_count(sums->firsts[y] & ((1ULL << x) - 1));
 }
 
 __device__ __forceinline__ void put_record(const features_job &job, uint32_t tile, tile_sums *sums,
@@ -176,7 +178,7 @@ __device__ __forceinline__ void put_record(const features_job &job, uint32_t til
     if (i < STAGED) {
         sums->records[i] = record;
     } else {
-        job.memory.records[static_cast<size_t>(tile) * SLC_IMAGE_TILE_RUNS + i] = record;
+        job.memory.records[static_cast<size_t>(tile) * SLC_IMAGE_BITTILE_RUNS + i] = record;
     }
 }
 
@@ -184,7 +186,7 @@ __device__ __forceinline__ void write_records(const features_job &job, uint32_t 
                                               uint32_t all, uint32_t lane)
 {
     __syncwarp();
-    uint64_t *records = job.memory.records + static_cast<size_t>(tile) * SLC_IMAGE_TILE_RUNS;
+    uint64_t *records = job.memory.records + static_cast<size_t>(tile) * SLC_IMAGE_BITTILE_RUNS;
     for (uint32_t i = lane; i < all && i < STAGED; i += 32) {
         records[i] = sums->records[i];
     }
@@ -198,25 +200,25 @@ __device__ __forceinline__ void write_records(const features_job &job, uint32_t 
 __device__ uint32_t number_roots(const features_job &job, const tile_view &view, tile_sums *sums,
                                  uint32_t lane)
 {
-    const uint32_t kind = SLC_IMAGE_TILE_ROOT | SLC_IMAGE_TILE_BORDER | SLC_IMAGE_TILE_SHARED;
-    const uint16_t *runs = job.tiles.runs + static_cast<size_t>(view.tile) * SLC_IMAGE_TILE_RUNS;
+    const uint32_t kind = SLC_IMAGE_BITTILE_ROOT | SLC_IMAGE_BITTILE_BORDER | SLC_IMAGE_BITTILE_SHARED;
+    const uint16_t *runs = job.tiles.runs + static_cast<size_t>(view.tile) * SLC_IMAGE_BITTILE_RUNS;
     uint32_t numbers = view.slots, value = view.run;
     for (uint32_t i = lane; i < view.runs + lane; i += 32) {
         const uint32_t next = i + 32 < view.runs ? runs[i + 32] : 0;
-        const bool inner = (value & kind) == (SLC_IMAGE_TILE_ROOT | SLC_IMAGE_TILE_SHARED);
-        const uint32_t inners = __ballot_sync(SLC_IMAGE_TILE_LANES, inner);
+        const bool inner = (value & kind) == (SLC_IMAGE_BITTILE_ROOT | SLC_IMAGE_BITTILE_SHARED);
+        const uint32_t inners = __ballot_sync(SLC_IMAGE_BITTILE_LANES, inner);
         const uint32_t number = numbers + __popc(inners & ((1U << lane) - 1));
-        uint32_t code = value & (SLC_IMAGE_TILE_ROOT | SLC_IMAGE_TILE_PLACE);
+        uint32_t code = value & (SLC_IMAGE_BITTILE_ROOT | SLC_IMAGE_BITTILE_PLACE);
         if (inner) {
-            code = SLC_IMAGE_TILE_ROOT | number;
-        } else if ((value & kind) == SLC_IMAGE_TILE_ROOT) {
+            code = SLC_IMAGE_BITTILE_ROOT | number;
+        } else if ((value & kind) == SLC_IMAGE_BITTILE_ROOT) {
             code |= ALONE;
         }
         if (i < view.runs) {
             sums->code[i] = static_cast<uint16_t>(code);
         }
         if (inner && number < SUMS) {
-            sums->place[number] = static_cast<uint16_t>(value & SLC_IMAGE_TILE_PLACE);
+            sums->place[number] = static_cast<uint16_t>(value & SLC_IMAGE_BITTILE_PLACE);
         }
         numbers += __popc(inners);
         value = next;
@@ -228,7 +230,7 @@ __device__ uint32_t number_roots(const features_job &job, const tile_view &view,
 /* The component of a run that is not alone. */
 __device__ __forceinline__ uint32_t number_of(const tile_sums *sums, uint32_t code)
 {
-    return ((code & SLC_IMAGE_TILE_ROOT) != 0 ? code : sums->code[code]) & SLC_IMAGE_TILE_PLACE;
+    return ((code & SLC_IMAGE_BITTILE_ROOT) != 0 ? code : sums->code[code]) & SLC_IMAGE_BITTILE_PLACE;
 }
 
 /* The component that most strips have in their middle, if several have: a large one, whose sums shall not be
@@ -238,7 +240,7 @@ __device__ uint32_t large_component(const tile_sums *sums, uint32_t run, uint32_
     enum { STRIPS = 6 };
     const uint32_t code = count != 0 ? sums->code[run + count / 2] : static_cast<uint32_t>(ALONE);
     const uint32_t number = (code & ALONE) == 0 ? number_of(sums, code) : NOTHING;
-    const uint32_t same = __popc(__match_any_sync(SLC_IMAGE_TILE_LANES, number));
+    const uint32_t same = __popc(__match_any_sync(SLC_IMAGE_BITTILE_LANES, number));
     const uint32_t best = warp_max(number != NOTHING ? same << 16 | number : 0);
     return best >> 16 >= STRIPS ? best & 0xffffU : NOTHING;
 }
@@ -260,9 +262,9 @@ __device__ __forceinline__ void put_alone(const features_job &job, const tile_vi
 {
     const bool lower = EIGHT && place / 64 % 2 != 0;
     const uint64_t before = (1ULL << place % 64) - 1;
-    const uint32_t i = records.base + (lower ? slc_image_tile_count(records.first_a) +
-                                                   slc_image_tile_count(records.first_b & before)
-                                             : slc_image_tile_count(records.first_a & before));
+    const uint32_t i = records.base + (lower ? slc_image_bittile_count(records.first_a) +
+                                                   slc_image_bittile_count(records.first_b & before)
+                                             : slc_image_bittile_count(records.first_a & before));
     const uint32_t x_min = static_cast<uint32_t>(__ffsll(static_cast<long long>(bits))) - 1;
     const uint32_t x_max = 63 - static_cast<uint32_t>(__clzll(static_cast<long long>(bits)));
     put_record(job, view.tile, sums, i,
@@ -276,8 +278,8 @@ __device__ void add_runs(const features_job &job, const tile_view &view, tile_su
                          const sums_part &part, const tile_records &records, uint32_t lane)
 {
     uint64_t rest = view.a | view.b;
-    const uint32_t count = slc_image_tile_count(slc_image_tile_starts(rest));
-    uint32_t all, run = slc_image_tile_sums(count, lane, &all);
+    const uint32_t count = slc_image_bittile_count(slc_image_bittile_starts(rest));
+    uint32_t all, run = slc_image_bittile_sums(count, lane, &all);
     const uint32_t large = large_component(sums, run, count);
     uint64_t columns = 0; /* of the large one */
     while (rest != 0) {
@@ -292,7 +294,7 @@ __device__ void add_runs(const features_job &job, const tile_view &view, tile_su
         } else if (alone ? part.from == 0 : part.has(number)) {
             const strip_sums more = sum_run<EIGHT>(bits, view.a, view.b, lane);
             if (alone) {
-                put_alone<EIGHT>(job, view, sums, more, bits, code & SLC_IMAGE_TILE_PLACE, records);
+                put_alone<EIGHT>(job, view, sums, more, bits, code & SLC_IMAGE_BITTILE_PLACE, records);
             } else {
                 add_strip(sums, number - part.shift, more);
             }
@@ -327,7 +329,7 @@ __device__ __forceinline__ tile_share share_at(const tile_sums *sums, uint32_t i
 /* All of the tile. */
 template <bool EIGHT> __device__ __forceinline__ tile_share sum_all(const tile_view &view, uint32_t lane)
 {
-    if (__all_sync(SLC_IMAGE_TILE_LANES, (EIGHT ? view.a & view.b : view.a) == ~0ULL)) {
+    if (__all_sync(SLC_IMAGE_BITTILE_LANES, (EIGHT ? view.a & view.b : view.a) == ~0ULL)) {
         constexpr uint32_t rows = EIGHT ? 64 : 32;
         return {64 * rows, 64 * 63 / 2 * rows, rows * (rows - 1) / 2 * 64, 0, 63, rows - 1};
     }
@@ -338,11 +340,11 @@ template <bool EIGHT> __device__ __forceinline__ tile_share sum_all(const tile_v
 __device__ void place_roots(const features_job &job, const tile_view &view, tile_sums *sums,
                             const sums_part &part, uint32_t lane)
 {
-    const uint16_t *runs = job.tiles.runs + static_cast<size_t>(view.tile) * SLC_IMAGE_TILE_RUNS;
+    const uint16_t *runs = job.tiles.runs + static_cast<size_t>(view.tile) * SLC_IMAGE_BITTILE_RUNS;
     for (uint32_t i = lane; i < view.runs; i += 32) {
-        const uint32_t code = sums->code[i], number = code & SLC_IMAGE_TILE_PLACE;
-        if ((code & (SLC_IMAGE_TILE_ROOT | ALONE)) == SLC_IMAGE_TILE_ROOT && part.has(number)) {
-            sums->place[number - part.shift] = runs[i] & SLC_IMAGE_TILE_PLACE;
+        const uint32_t code = sums->code[i], number = code & SLC_IMAGE_BITTILE_PLACE;
+        if ((code & (SLC_IMAGE_BITTILE_ROOT | ALONE)) == SLC_IMAGE_BITTILE_ROOT && part.has(number)) {
+            sums->place[number - part.shift] = runs[i] & SLC_IMAGE_BITTILE_PLACE;
         }
     }
 }
@@ -384,7 +386,7 @@ __device__ __forceinline__ void add_border(const features_job &job, const tile_v
                                            const tile_share &here)
 {
     const uint32_t node = static_cast<uint32_t>(link); /* image_cuda_scan.cu has made it the root */
-    if (node == view.tile * SLC_IMAGE_TILE_SLOTS + slot) {
+    if (node == view.tile * SLC_IMAGE_BITTILE_SLOTS + slot) {
         const uint32_t key = static_cast<uint32_t>(link >> 32);
         const uint32_t y = (key / 64 - view.unit) / job.tiles.tiles_x;
         put_record(job, view.tile, sums, record_number(sums, key % 64, y), border_record(slot));
@@ -411,12 +413,12 @@ __device__ __forceinline__ void add_borders(const features_job &job, const tile_
         const uint32_t slot = begin + lane;
         uint64_t link = view.link;
         if (begin > 0) {
-            link = slot < view.slots ? job.tiles.nodes[view.tile * SLC_IMAGE_TILE_SLOTS + slot] : 0;
+            link = slot < view.slots ? job.tiles.nodes[view.tile * SLC_IMAGE_BITTILE_SLOTS + slot] : 0;
         }
         bool heavy = false;
         if (view.slots >= SEVERAL) {
             const uint32_t node = slot < view.slots ? static_cast<uint32_t>(link) : NOTHING;
-            heavy = __popc(__match_any_sync(SLC_IMAGE_TILE_LANES, node)) >= SEVERAL;
+            heavy = __popc(__match_any_sync(SLC_IMAGE_BITTILE_LANES, node)) >= SEVERAL;
         }
         if (slot < view.slots) {
             add_border(job, view, sums, table, slot, link, heavy, share_at(sums, slot));
@@ -430,7 +432,7 @@ __device__ __forceinline__ void do_tile(const features_job &job, const tile_view
 {
     tile_records records;
     load_firsts<EIGHT>(job, view, &records, lane);
-    const uint32_t roots = __ballot_sync(SLC_IMAGE_TILE_LANES, (view.run & SLC_IMAGE_TILE_ROOT) != 0);
+    const uint32_t roots = __ballot_sync(SLC_IMAGE_BITTILE_LANES, (view.run & SLC_IMAGE_BITTILE_ROOT) != 0);
     if (view.runs <= 32 && __popc(roots) == 1) { /* one component */
         const tile_share all = sum_all<EIGHT>(view, lane);
         number_records<EIGHT>(job, view, &records, sums, lane);
@@ -458,10 +460,10 @@ template <bool EIGHT> __global__ void __launch_bounds__(THREADS, BLOCKS) sum_til
     tile_sums *sums = &all_sums[threadIdx.x / 32];
     uint32_t tile = blockIdx.x * WARPS + threadIdx.x / 32;
     tile_ahead ahead = load_tile<EIGHT>(job, tile, lane);
-    slc_image_tile_place at = slc_image_tile_at(job.tiles, tile);
-    const slc_image_tile_place by = slc_image_tile_at(job.tiles, step);
-    slc_image_tile_wait(); /* what was loaded is of the first kernel, which is over */
-    slc_image_tile_release();
+    slc_image_bittile_place at = slc_image_bittile_at(job.tiles, tile);
+    const slc_image_bittile_place by = slc_image_bittile_at(job.tiles, step);
+    slc_image_bittile_wait(); /* what was loaded is of the first kernel, which is over */
+    slc_image_bittile_release();
     tile_view view = view_tile(job, tile, at, ahead, lane);
     ahead = load_tile<EIGHT>(job, tile + step, lane);
     if (threadIdx.x < HEAVY_PLACES) {
@@ -485,25 +487,25 @@ template <bool EIGHT> __global__ void __launch_bounds__(THREADS, BLOCKS) sum_til
 
 } // namespace
 
-size_t slc_image_tile_features_bound(const slc_image_cuda_job *job, const slc_image_tiles *tiles)
+size_t slc_image_bittile_features_bound(const slc_image_cuda_job *job, const slc_image_bittiles *tiles)
 {
     (void)job;
     return (features_bytes(tiles) + 255) / 256 * 256;
 }
 
-slc_status slc_image_tile_features(const slc_image_cuda_job *job, const slc_image_tiles *tiles,
-                                   slc_error *error)
+slc_status slc_image_bittile_features(const slc_image_cuda_job *job, const slc_image_bittiles *tiles,
+                                      slc_error *error)
 {
     const features_job task = {*tiles, features_layout(*tiles), job->height};
     const uint32_t most = (tiles->tiles + WARPS - 1) / WARPS, resident = job->multiprocessors * BLOCKS;
     const uint32_t blocks = resident > 0 && resident < most ? resident : most;
     if (job->connectivity == 8) {
-        SLC_IMAGE_TILE_LAUNCH(slc_image_tile_few(job, tiles), false, job->stream, sum_tiles<true>, blocks,
-                              THREADS, task);
+        SLC_IMAGE_BITTILE_LAUNCH(slc_image_bittile_few(job, tiles), false, job->stream, sum_tiles<true>,
+                                 blocks, THREADS, task);
     } else {
-        SLC_IMAGE_TILE_LAUNCH(slc_image_tile_few(job, tiles), false, job->stream, sum_tiles<false>, blocks,
-                              THREADS, task);
+        SLC_IMAGE_BITTILE_LAUNCH(slc_image_bittile_few(job, tiles), false, job->stream, sum_tiles<false>,
+                                 blocks, THREADS, task);
     }
     const slc_status status = slc_cuda_check(cudaGetLastError(), "launching the features of tiles", error);
-    return status != SLC_OK ? status : slc_image_tile_rows(job, tiles, error);
+    return status != SLC_OK ? status : slc_image_bittile_rows(job, tiles, error);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `bittile`, the first kernel's first part (image_tile_local.cu has the rest): who does a tile and what is
+ * `bittile`, the first kernel's first part (image_bittile_local.cu has the rest): who does a tile and what is
  * kept of it in shared memory, and how its pixels become rows of bits. A lane loads 16 bytes at a time where
  * the image allows that, all loads of a tile before the first is used, and never reads a byte outside of a
  * row.
  */
-#ifndef SLUICE_IMAGE_TILE_PIXELS_CUH
-#define SLUICE_IMAGE_TILE_PIXELS_CUH
+#ifndef SLUICE_IMAGE_BITTILE_PIXELS_CUH
+#define SLUICE_IMAGE_BITTILE_PIXELS_CUH
 
-#include "image/cuda/image_tile.cuh"
+#include "image/cuda/image_bittile.cuh"
 
 namespace
 {
@@ -33,7 +33,7 @@ template <int WARPS> struct scratch {
     enum { EACH = 4 };
     /* Of every run: (place of its first pixel << 10) | its number, for roots; otherwise the number of a run
      * with an earlier first pixel, and above that anything. */
-    uint32_t node[SLC_IMAGE_TILE_RUNS];
+    uint32_t node[SLC_IMAGE_BITTILE_RUNS];
     uint32_t rows[128];  /* bits of the rows on their way; then the first pixels of components */
     uint32_t border[32]; /* a bit for each run: roots that reach an inner border */
     uint32_t shared[32]; /* roots with further runs */
@@ -206,8 +206,8 @@ __device__ __forceinline__ strip<EIGHT> take_strip(const pixels_in &in, uint32_t
         mine.b = 0;
     }
     mine.any = mine.a | mine.b;
-    mine.starts = slc_image_tile_starts(mine.any);
-    mine.base = slc_image_tile_sums(slc_image_tile_count(mine.starts), lane, &mine.all);
+    mine.starts = slc_image_bittile_starts(mine.any);
+    mine.base = slc_image_bittile_sums(slc_image_bittile_count(mine.starts), lane, &mine.all);
     return mine;
 }
 } // namespace

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Features of `bittile`, the memory between its two steps: image_tile_features.cu leaves for every component
- * a record with its tile, and image_tile_rows.cu makes rows of columns of them, in the order of the rows. So
- * columns are written once, from end to end: scattered words would each cost the device's memory 32 bytes
- * read and written.
+ * Features of `bittile`, the memory between its two steps: image_bittile_features.cu leaves for every
+ * component a record with its tile, and image_bittile_rows.cu makes rows of columns of them, in the order of
+ * the rows. So columns are written once, from end to end: scattered words would each cost the device's memory
+ * 32 bytes read and written.
  *
  * A record is 64 bits, and a component that ends in its tile fits into it, the first pixel being known. One
- * that reaches beyond the tile has a `border_sums`, with the node of its first tile (image_tile.h).
+ * that reaches beyond the tile has a `border_sums`, with the node of its first tile (image_bittile.h).
  */
-#ifndef SLUICE_IMAGE_TILE_FEATURES_CUH
-#define SLUICE_IMAGE_TILE_FEATURES_CUH
+#ifndef SLUICE_IMAGE_BITTILE_FEATURES_CUH
+#define SLUICE_IMAGE_BITTILE_FEATURES_CUH
 
-#include "image/cuda/image_tile.cuh"
+#include "image/cuda/image_bittile.cuh"
 
 namespace
 {
@@ -32,30 +32,30 @@ struct features_memory {
     uint16_t *bases;      /* [tile][rows]; set in tiles that have records */
 };
 
-inline size_t features_bytes(const slc_image_tiles *tiles)
+inline size_t features_bytes(const slc_image_bittiles *tiles)
 {
     return static_cast<size_t>(tiles->tiles) *
-           (SLC_IMAGE_TILE_RUNS * sizeof(uint64_t) + SLC_IMAGE_TILE_SLOTS * sizeof(border_sums) +
+           (SLC_IMAGE_BITTILE_RUNS * sizeof(uint64_t) + SLC_IMAGE_BITTILE_SLOTS * sizeof(border_sums) +
             tiles->rows * sizeof(uint16_t));
 }
 
-__host__ __device__ inline features_memory features_layout(const slc_image_tiles &tiles)
+__host__ __device__ inline features_memory features_layout(const slc_image_bittiles &tiles)
 {
     features_memory memory;
     memory.records = static_cast<uint64_t *>(tiles.features);
-    memory.borders = reinterpret_cast<border_sums *>(memory.records +
-                                                     static_cast<size_t>(tiles.tiles) * SLC_IMAGE_TILE_RUNS);
+    memory.borders = reinterpret_cast<border_sums *>(memory.records + static_cast<size_t>(tiles.tiles) *
+                                                                          SLC_IMAGE_BITTILE_RUNS);
     memory.bases = reinterpret_cast<uint16_t *>(memory.borders +
-                                                static_cast<size_t>(tiles.tiles) * SLC_IMAGE_TILE_SLOTS);
+                                                static_cast<size_t>(tiles.tiles) * SLC_IMAGE_BITTILE_SLOTS);
     return memory;
 }
 
 /* Sums of a tile's slots before anything is added (image_cuda_scan.cu); a warp. Two lanes write those of a
  * slot, so that 32 bytes are written at once. */
-__device__ __forceinline__ void begin_borders(const slc_image_tiles &tiles, uint32_t tile, uint32_t slots,
+__device__ __forceinline__ void begin_borders(const slc_image_bittiles &tiles, uint32_t tile, uint32_t slots,
                                               uint32_t lane)
 {
-    border_sums *sums = features_layout(tiles).borders + static_cast<size_t>(tile) * SLC_IMAGE_TILE_SLOTS;
+    border_sums *sums = features_layout(tiles).borders + static_cast<size_t>(tile) * SLC_IMAGE_BITTILE_SLOTS;
     const uint4 half = make_uint4(0, lane % 2 == 0 ? UINT32_MAX : 0, 0, 0); /* x_min is the second number */
     for (uint32_t i = lane; i < 2 * slots; i += 32) {
         reinterpret_cast<uint4 *>(sums)[i] = half;

@@ -4,14 +4,14 @@
  * the left edge of a tile: it compares them with the opposite edges of the neighbours, a lane two pixels of
  * each, keeps every pair of components that touch once, and unites the pairs, a lane each. Unions are by the
  * smaller first pixel with an atomic minimum on the larger root's node, as within tiles
- * (image_tile_local.cu); the one thread that makes a root a child takes its first pixel out of `roots`.
+ * (image_bittile_local.cu); the one thread that makes a root a child takes its first pixel out of `roots`.
  */
 #include "cuda/cuda_device.h"
-#include "image/cuda/image_tile.cuh"
+#include "image/cuda/image_bittile.cuh"
 
 namespace
 {
-enum { WARPS = 4, THREADS = WARPS * 32, NONE = SLC_IMAGE_TILE_NO_SLOT, EDGE_BYTES = 64 };
+enum { WARPS = 4, THREADS = WARPS * 32, NONE = SLC_IMAGE_BITTILE_NO_SLOT, EDGE_BYTES = 64 };
 
 /* Two kinds of contacts at two edges, and two corners. */
 enum { PAIRS = 4 * 32 + 2 };
@@ -24,15 +24,16 @@ struct pair_list {
     uint32_t mine[PAIRS], theirs[PAIRS]; /* nodes */
     /* What slots touch: this tile's and the left one's in the tiles above them, and those of the tile above
      * in the one to the left of it. */
-    uint32_t above[SLC_IMAGE_TILE_SLOTS], above_left[SLC_IMAGE_TILE_SLOTS], left_above[SLC_IMAGE_TILE_SLOTS];
+    uint32_t above[SLC_IMAGE_BITTILE_SLOTS], above_left[SLC_IMAGE_BITTILE_SLOTS],
+        left_above[SLC_IMAGE_BITTILE_SLOTS];
 };
 
 /* Unites the components of two nodes: goes up from both at once, until the ways meet, or the way that is at
  * the larger node has ended; that root is linked to where the other way is, a root or not, as in M. Rem's
  * algorithm (E. W. Dijkstra, A Discipline of Programming, 1976): links go to smaller nodes, so there are no
  * circles. What is read may be old: then it is an ancestor still, and the atomic minimum tells. Links on the
- * way are set to the grandparent, which loses nothing, as told in image_tile_local.cu. */
-__device__ __forceinline__ void unite(const slc_image_tiles &tiles, uint32_t one, uint32_t other)
+ * way are set to the grandparent, which loses nothing, as told in image_bittile_local.cu. */
+__device__ __forceinline__ void unite(const slc_image_bittiles &tiles, uint32_t one, uint32_t other)
 {
     node_t *nodes = reinterpret_cast<node_t *>(tiles.nodes);
     node_t a = nodes[one], b = nodes[other];
@@ -74,9 +75,11 @@ struct edge_pair {
     uint32_t mine[2], theirs[2];
 };
 
-__device__ __forceinline__ const uint8_t *edge_of(const slc_image_tiles &tiles, uint32_t tile, uint32_t edge)
+__device__ __forceinline__ const uint8_t *edge_of(const slc_image_bittiles &tiles, uint32_t tile,
+                                                  uint32_t edge)
 {
-    return tiles.edges + static_cast<size_t>(tile) * (EDGE_BYTES * SLC_IMAGE_TILE_EDGES) + EDGE_BYTES * edge;
+    return tiles.edges + static_cast<size_t>(tile) * (EDGE_BYTES * SLC_IMAGE_BITTILE_EDGES) +
+           EDGE_BYTES * edge;
 }
 
 __device__ __forceinline__ void take_two(const uint8_t *edge, uint32_t lane, bool two, uint32_t *to)
@@ -88,7 +91,7 @@ __device__ __forceinline__ void take_two(const uint8_t *edge, uint32_t lane, boo
 }
 
 /* The edges of two tiles; all background where there is no other tile. */
-__device__ __forceinline__ edge_pair take_edges(const slc_image_tiles &tiles, bool there, uint32_t tile,
+__device__ __forceinline__ edge_pair take_edges(const slc_image_bittiles &tiles, bool there, uint32_t tile,
                                                 uint32_t edge, uint32_t other, uint32_t opposite,
                                                 uint32_t lane, bool two)
 {
@@ -104,16 +107,16 @@ __device__ __forceinline__ edge_pair take_edges(const slc_image_tiles &tiles, bo
 __device__ __forceinline__ uint32_t append(uint32_t tile, uint32_t other, bool touch, uint32_t mine,
                                            uint32_t theirs, uint32_t lane, pair_list &list, uint32_t n)
 {
-    if (!__any_sync(SLC_IMAGE_TILE_LANES, touch)) {
+    if (!__any_sync(SLC_IMAGE_BITTILE_LANES, touch)) {
         return n;
     }
-    const uint32_t same = __match_any_sync(SLC_IMAGE_TILE_LANES, touch ? theirs << 8 | mine : NO_PAIR);
+    const uint32_t same = __match_any_sync(SLC_IMAGE_BITTILE_LANES, touch ? theirs << 8 | mine : NO_PAIR);
     const bool first = touch && (same & ((1U << lane) - 1U)) == 0;
-    const uint32_t firsts = __ballot_sync(SLC_IMAGE_TILE_LANES, first);
+    const uint32_t firsts = __ballot_sync(SLC_IMAGE_BITTILE_LANES, first);
     if (first) {
         const uint32_t at = n + static_cast<uint32_t>(__popc(firsts & ((1U << lane) - 1U)));
-        list.mine[at] = tile * SLC_IMAGE_TILE_SLOTS + mine;
-        list.theirs[at] = other * SLC_IMAGE_TILE_SLOTS + theirs;
+        list.mine[at] = tile * SLC_IMAGE_BITTILE_SLOTS + mine;
+        list.theirs[at] = other * SLC_IMAGE_BITTILE_SLOTS + theirs;
     }
     return n + static_cast<uint32_t>(__popc(firsts));
 }
@@ -133,9 +136,9 @@ __device__ __forceinline__ void note_contacts(const edge_pair &at, uint32_t *beh
  * touch each other: those are joined in the same way, or, at the first row of tiles, as any pair. */
 __device__ __forceinline__ bool known(const pair_list &list, uint32_t mine, uint32_t theirs)
 {
-    const uint32_t above = list.above[mine % SLC_IMAGE_TILE_SLOTS];
-    const uint32_t other = list.above_left[theirs % SLC_IMAGE_TILE_SLOTS];
-    return above != NONE && other != NONE && list.left_above[above % SLC_IMAGE_TILE_SLOTS] == other;
+    const uint32_t above = list.above[mine % SLC_IMAGE_BITTILE_SLOTS];
+    const uint32_t other = list.above_left[theirs % SLC_IMAGE_BITTILE_SLOTS];
+    return above != NONE && other != NONE && list.left_above[above % SLC_IMAGE_BITTILE_SLOTS] == other;
 }
 
 /* Contacts between two edges. When 4-connected of places that are opposite; when 8-connected any of a lane's
@@ -157,8 +160,8 @@ __device__ __forceinline__ uint32_t append_edge(uint32_t tile, uint32_t other, c
     const uint32_t theirs = at.theirs[0] != NONE ? at.theirs[0] : at.theirs[1];
     n = append(tile, other, mine != NONE && theirs != NONE && !(side && known(list, mine, theirs)), mine,
                theirs, lane, list, n);
-    uint32_t mine_before = __shfl_up_sync(SLC_IMAGE_TILE_LANES, at.mine[1], 1);
-    uint32_t theirs_before = __shfl_up_sync(SLC_IMAGE_TILE_LANES, at.theirs[1], 1);
+    uint32_t mine_before = __shfl_up_sync(SLC_IMAGE_BITTILE_LANES, at.mine[1], 1);
+    uint32_t theirs_before = __shfl_up_sync(SLC_IMAGE_BITTILE_LANES, at.theirs[1], 1);
     mine_before = lane > 0 ? mine_before : static_cast<uint32_t>(NONE);
     theirs_before = lane > 0 ? theirs_before : static_cast<uint32_t>(NONE);
     const bool falling = at.mine[0] != NONE && theirs_before != NONE;
@@ -176,45 +179,45 @@ __device__ __forceinline__ uint32_t append_corners(uint32_t tile, uint32_t above
                                                    uint32_t n)
 {
     const bool touch = mine != NONE && theirs != NONE;
-    const uint32_t touching = __ballot_sync(SLC_IMAGE_TILE_LANES, touch);
+    const uint32_t touching = __ballot_sync(SLC_IMAGE_BITTILE_LANES, touch);
     if (touch) {
         const uint32_t at = n + static_cast<uint32_t>(__popc(touching & ((1U << lane) - 1U)));
-        list.mine[at] = tile * SLC_IMAGE_TILE_SLOTS + mine;
-        list.theirs[at] = (lane == 0 ? above - 1 : above + 1) * SLC_IMAGE_TILE_SLOTS + theirs;
+        list.mine[at] = tile * SLC_IMAGE_BITTILE_SLOTS + mine;
+        list.theirs[at] = (lane == 0 ? above - 1 : above + 1) * SLC_IMAGE_BITTILE_SLOTS + theirs;
     }
     return n + static_cast<uint32_t>(__popc(touching));
 }
 
-template <bool EIGHT> __global__ void __launch_bounds__(THREADS) tile_merge(const slc_image_tiles tiles)
+template <bool EIGHT> __global__ void __launch_bounds__(THREADS) tile_merge(const slc_image_bittiles tiles)
 {
     __shared__ pair_list lists[WARPS];
     const uint32_t lane = threadIdx.x % 32;
     pair_list &list = lists[threadIdx.x / 32];
     const uint32_t tile = blockIdx.x * WARPS + threadIdx.x / 32;
-    slc_image_tile_wait();
-    slc_image_tile_release();
+    slc_image_bittile_wait();
+    slc_image_bittile_release();
     if (tile >= tiles.tiles) {
         return;
     }
-    const slc_image_tile_place at = slc_image_tile_at(tiles, tile);
+    const slc_image_bittile_place at = slc_image_bittile_at(tiles, tile);
     const uint32_t above = tile - tiles.tiles_x;
     const bool both = at.x > 0 && at.y > 0;
-    const edge_pair top = take_edges(tiles, at.y > 0, tile, SLC_IMAGE_TILE_TOP, above, SLC_IMAGE_TILE_BOTTOM,
-                                     lane, true);
-    const edge_pair side = take_edges(tiles, at.x > 0, tile, SLC_IMAGE_TILE_LEFT, tile - 1,
-                                      SLC_IMAGE_TILE_RIGHT, lane, EIGHT);
-    const edge_pair top_left = take_edges(tiles, both, tile - 1, SLC_IMAGE_TILE_TOP, above - 1,
-                                          SLC_IMAGE_TILE_BOTTOM, lane, true);
-    const edge_pair side_above = take_edges(tiles, both, above, SLC_IMAGE_TILE_LEFT, above - 1,
-                                            SLC_IMAGE_TILE_RIGHT, lane, EIGHT);
+    const edge_pair top = take_edges(tiles, at.y > 0, tile, SLC_IMAGE_BITTILE_TOP, above,
+                                     SLC_IMAGE_BITTILE_BOTTOM, lane, true);
+    const edge_pair side = take_edges(tiles, at.x > 0, tile, SLC_IMAGE_BITTILE_LEFT, tile - 1,
+                                      SLC_IMAGE_BITTILE_RIGHT, lane, EIGHT);
+    const edge_pair top_left = take_edges(tiles, both, tile - 1, SLC_IMAGE_BITTILE_TOP, above - 1,
+                                          SLC_IMAGE_BITTILE_BOTTOM, lane, true);
+    const edge_pair side_above = take_edges(tiles, both, above, SLC_IMAGE_BITTILE_LEFT, above - 1,
+                                            SLC_IMAGE_BITTILE_RIGHT, lane, EIGHT);
     uint32_t corner = NONE, other_corner = NONE;
     if (EIGHT && at.y > 0 && (lane == 0 ? at.x > 0 : lane == 1 && at.x + 1 < tiles.tiles_x)) {
-        corner = __ldg(edge_of(tiles, tile, SLC_IMAGE_TILE_TOP) + (lane == 0 ? 0 : 63));
-        other_corner = __ldg(edge_of(tiles, lane == 0 ? above - 1 : above + 1, SLC_IMAGE_TILE_BOTTOM) +
+        corner = __ldg(edge_of(tiles, tile, SLC_IMAGE_BITTILE_TOP) + (lane == 0 ? 0 : 63));
+        other_corner = __ldg(edge_of(tiles, lane == 0 ? above - 1 : above + 1, SLC_IMAGE_BITTILE_BOTTOM) +
                              (lane == 0 ? 63 : 0));
     }
 #pragma unroll
-    for (uint32_t i = lane; i < SLC_IMAGE_TILE_SLOTS; i += 32) {
+    for (uint32_t i = lane; i < SLC_IMAGE_BITTILE_SLOTS; i += 32) {
         list.above[i] = NONE;
         list.above_left[i] = NONE;
         list.left_above[i] = NONE;
@@ -227,7 +230,7 @@ template <bool EIGHT> __global__ void __launch_bounds__(THREADS) tile_merge(cons
     uint32_t n = append_edge<EIGHT>(tile, above, top, false, lane, list, 0);
     n = append_edge<EIGHT>(tile, tile - 1, side, both, lane, list, n);
     if (EIGHT) { /* the corner pixel of the tile above, if there is one, joins them */
-        const uint32_t last = __shfl_sync(SLC_IMAGE_TILE_LANES, top.theirs[1], 31);
+        const uint32_t last = __shfl_sync(SLC_IMAGE_BITTILE_LANES, top.theirs[1], 31);
         const bool joined = (lane == 0 ? top.theirs[0] : last) != NONE;
         n = append_corners(tile, above, joined ? static_cast<uint32_t>(NONE) : corner, other_corner, lane,
                            list, n);
@@ -239,18 +242,19 @@ template <bool EIGHT> __global__ void __launch_bounds__(THREADS) tile_merge(cons
 }
 } // namespace
 
-slc_status slc_image_tile_merge(const slc_image_cuda_job *job, const slc_image_tiles *tiles, slc_error *error)
+slc_status slc_image_bittile_merge(const slc_image_cuda_job *job, const slc_image_bittiles *tiles,
+                                   slc_error *error)
 {
     const uint32_t blocks = (tiles->tiles + WARPS - 1) / WARPS;
     if (tiles->tiles_x == 1 && tiles->tiles_y == 1) {
         return SLC_OK; /* no image has borders inside */
     }
     if (job->connectivity == 8) {
-        SLC_IMAGE_TILE_LAUNCH(slc_image_tile_few(job, tiles), false, job->stream, (tile_merge<true>), blocks,
-                              THREADS, *tiles);
+        SLC_IMAGE_BITTILE_LAUNCH(slc_image_bittile_few(job, tiles), false, job->stream, (tile_merge<true>),
+                                 blocks, THREADS, *tiles);
     } else {
-        SLC_IMAGE_TILE_LAUNCH(slc_image_tile_few(job, tiles), false, job->stream, (tile_merge<false>), blocks,
-                              THREADS, *tiles);
+        SLC_IMAGE_BITTILE_LAUNCH(slc_image_bittile_few(job, tiles), false, job->stream, (tile_merge<false>),
+                                 blocks, THREADS, *tiles);
     }
     return slc_cuda_check(cudaGetLastError(), "launching the labelling across tiles", error);
 }

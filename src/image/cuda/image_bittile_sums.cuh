@@ -5,10 +5,10 @@
  * bits) whose columns add up to at most 64 · 2016 = 129 024 (17 bits), which share one word and one atomic
  * addition. The box comes from the columns that are used, 64 bits by two atomic ors, and the last row.
  */
-#ifndef SLUICE_IMAGE_TILE_SUMS_CUH
-#define SLUICE_IMAGE_TILE_SUMS_CUH
+#ifndef SLUICE_IMAGE_BITTILE_SUMS_CUH
+#define SLUICE_IMAGE_BITTILE_SUMS_CUH
 
-#include "image/cuda/image_tile.cuh"
+#include "image/cuda/image_bittile.cuh"
 
 namespace
 {
@@ -31,7 +31,7 @@ struct __align__(16) tile_sums
     uint32_t area_x[SUMS], y[SUMS], low[SUMS], high[SUMS], last[SUMS];
     uint16_t place[SUMS]; /* the first pixel, of components that reach no border */
     uint16_t bases[64];   /* how many components begin in the rows before */
-    uint16_t code[SLC_IMAGE_TILE_RUNS];
+    uint16_t code[SLC_IMAGE_BITTILE_RUNS];
 };
 
 /* One component's share of one strip. */
@@ -63,7 +63,7 @@ __device__ __forceinline__ strip_sums sum_columns(uint64_t columns, uint64_t a, 
 {
     a &= columns;
     b &= columns;
-    const uint32_t lower = EIGHT ? slc_image_tile_count(b) : 0, area = slc_image_tile_count(a) + lower;
+    const uint32_t lower = EIGHT ? slc_image_bittile_count(b) : 0, area = slc_image_bittile_count(a) + lower;
     const uint32_t x = sum_of_places(a) + (EIGHT ? sum_of_places(b) : 0);
     const uint32_t y = EIGHT ? 2 * strip : strip;
     return {area << AREA_BIT | x, area * y + lower, static_cast<uint32_t>(columns),
@@ -76,13 +76,13 @@ template <bool EIGHT>
 __device__ __forceinline__ strip_sums sum_run(uint64_t run, uint64_t a, uint64_t b, uint32_t strip)
 {
     const uint32_t first = static_cast<uint32_t>(__ffsll(static_cast<long long>(run))) - 1;
-    const uint32_t length = slc_image_tile_count(run), closed = length * (2 * first + length - 1) / 2;
+    const uint32_t length = slc_image_bittile_count(run), closed = length * (2 * first + length - 1) / 2;
     const uint32_t low = static_cast<uint32_t>(run), high = static_cast<uint32_t>(run >> 32);
     if (!EIGHT) {
         return {length << AREA_BIT | closed, length * strip, low, high, strip};
     }
     const uint64_t both = a & b & run;
-    const uint32_t area = length + slc_image_tile_count(both), lower = slc_image_tile_count(b & run);
+    const uint32_t area = length + slc_image_bittile_count(both), lower = slc_image_bittile_count(b & run);
     return {area << AREA_BIT | (closed + sum_of_places(both)), area * 2 * strip + lower, low, high,
             2 * strip + (lower != 0)};
 }
@@ -107,21 +107,21 @@ __device__ __forceinline__ void add_strip(tile_sums *sums, uint32_t i, const str
 __device__ __forceinline__ uint32_t warp_sum(uint32_t value)
 {
     for (int step = 16; step > 0; step /= 2) {
-        value += __shfl_xor_sync(SLC_IMAGE_TILE_LANES, value, step);
+        value += __shfl_xor_sync(SLC_IMAGE_BITTILE_LANES, value, step);
     }
     return value;
 }
 __device__ __forceinline__ uint32_t warp_or(uint32_t value)
 {
     for (int step = 16; step > 0; step /= 2) {
-        value |= __shfl_xor_sync(SLC_IMAGE_TILE_LANES, value, step);
+        value |= __shfl_xor_sync(SLC_IMAGE_BITTILE_LANES, value, step);
     }
     return value;
 }
 __device__ __forceinline__ uint32_t warp_max(uint32_t value)
 {
     for (int step = 16; step > 0; step /= 2) {
-        const uint32_t other = __shfl_xor_sync(SLC_IMAGE_TILE_LANES, value, step);
+        const uint32_t other = __shfl_xor_sync(SLC_IMAGE_BITTILE_LANES, value, step);
         value = other > value ? other : value;
     }
     return value;
@@ -129,15 +129,15 @@ __device__ __forceinline__ uint32_t warp_max(uint32_t value)
 #else
 __device__ __forceinline__ uint32_t warp_sum(uint32_t value)
 {
-    return __reduce_add_sync(SLC_IMAGE_TILE_LANES, value);
+    return __reduce_add_sync(SLC_IMAGE_BITTILE_LANES, value);
 }
 __device__ __forceinline__ uint32_t warp_or(uint32_t value)
 {
-    return __reduce_or_sync(SLC_IMAGE_TILE_LANES, value);
+    return __reduce_or_sync(SLC_IMAGE_BITTILE_LANES, value);
 }
 __device__ __forceinline__ uint32_t warp_max(uint32_t value)
 {
-    return __reduce_max_sync(SLC_IMAGE_TILE_LANES, value);
+    return __reduce_max_sync(SLC_IMAGE_BITTILE_LANES, value);
 }
 #endif
 
