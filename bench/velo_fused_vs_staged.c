@@ -88,12 +88,12 @@ static void shuffle(slc_batch *batch)
 {
     uint64_t random = 1;
     for (uint32_t e = 0; e < batch->n_events; e++) {
-        slc_bank_cursor cursor = {.bytes = batch->bytes + batch->offset[e], .size = batch->length[e]};
-        slc_bank bank;
-        while (slc_bank_next(&cursor, &bank, NULL) == SLC_OK) {
+        slc_lhcb_bank_cursor cursor = {.bytes = batch->bytes + batch->offset[e], .size = batch->length[e]};
+        slc_lhcb_bank bank;
+        while (slc_lhcb_bank_next(&cursor, &bank, NULL) == SLC_OK) {
             const size_t front = bank.version == 4 ? 0 : 4;
-            if ((bank.type == SLC_BANK_VP || bank.type == SLC_BANK_VELO) && bank.size >= front) {
-                shuffle_words(batch->bytes + batch->offset[e] + bank.offset + SLC_BANK_HEADER + front,
+            if ((bank.type == SLC_LHCB_BANK_VP || bank.type == SLC_LHCB_BANK_VELO) && bank.size >= front) {
+                shuffle_words(batch->bytes + batch->offset[e] + bank.offset + SLC_LHCB_BANK_HEADER + front,
                               (bank.size - front) / 4, &random);
             }
         }

@@ -49,7 +49,7 @@ typedef struct contents {
     bool has_run;
 } contents;
 
-static void count_bank(contents *found, const slc_bank *bank)
+static void count_bank(contents *found, const slc_lhcb_bank *bank)
 {
     bank_counts *counts = &found->banks[bank->type];
     if (counts->count == 0 || bank->version < counts->version_low) {
@@ -60,7 +60,7 @@ static void count_bank(contents *found, const slc_bank *bank)
     }
     counts->count++;
     counts->bytes += bank->size;
-    if (bank->type == SLC_BANK_ODIN && bank->size >= 4) {
+    if (bank->type == SLC_LHCB_BANK_ODIN && bank->size >= 4) {
         const uint8_t *at = bank->payload; /* the first word is the run number */
         const uint32_t run = (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
                              (uint32_t)at[3] << 24;
@@ -73,11 +73,11 @@ static void count_bank(contents *found, const slc_bank *bank)
 static void count_banks(contents *found, const slc_batch *batch)
 {
     for (uint32_t i = 0; i < batch->n_events; i++) {
-        slc_bank_cursor cursor = {.bytes = batch->bytes + batch->offset[i], .size = batch->length[i]};
-        slc_bank bank;
+        slc_lhcb_bank_cursor cursor = {.bytes = batch->bytes + batch->offset[i], .size = batch->length[i]};
+        slc_lhcb_bank bank;
         slc_fault_code code = SLC_FAULT_BANK_MAGIC;
         slc_status status;
-        while ((status = slc_bank_next(&cursor, &bank, &code)) == SLC_OK) {
+        while ((status = slc_lhcb_bank_next(&cursor, &bank, &code)) == SLC_OK) {
             count_bank(found, &bank);
         }
         if (status != SLC_END) {
@@ -171,7 +171,7 @@ static void print_text(const char *path, const contents *found)
         if (counts->count == 0) {
             continue;
         }
-        const char *name = slc_bank_type_name((uint8_t)i);
+        const char *name = slc_lhcb_bank_type_name((uint8_t)i);
         char version[16];
         (void)snprintf(version, sizeof version, counts->version_low == counts->version_high ? "%u" : "%u-%u",
                        counts->version_low, counts->version_high);
@@ -186,7 +186,7 @@ static json_t *banks_array(const contents *found)
     for (unsigned i = 0; i < BANK_TYPES; i++) {
         const bank_counts *counts = &found->banks[i];
         if (counts->count > 0) {
-            const char *name = slc_bank_type_name((uint8_t)i);
+            const char *name = slc_lhcb_bank_type_name((uint8_t)i);
             (void)json_array_append_new(
                 array,
                 json_pack("{s:i, s:s?, s:i, s:i, s:I, s:I}", "type", (int)i, "name", name, "version_min",

@@ -111,7 +111,7 @@ static bool open_outputs(slc_velo_job *job, const char *command_line)
         return false;
     }
     if (options->json && ((job->totals.hits_per_event = json_array()) == NULL ||
-                          (job->identity = slc_cli_json_columns(&slc_velo_events_schema)) == NULL)) {
+                          (job->identity = slc_cli_json_columns(&slc_lhcb_events_schema)) == NULL)) {
         slc_cli_say("velo", "no memory for the JSON output");
         return false;
     }

@@ -100,7 +100,7 @@ typedef struct slc_velo_slot {
     slc_io_deferred *deferred;
     slc_velo_result result;
     slc_velo_truth truth;
-    slc_velo_events events;
+    slc_lhcb_events events;
     slc_faults reading, truth_faults;
     uint32_t input;    /* which it is of */
     bool raw;          /* that has raw events */
@@ -125,7 +125,7 @@ typedef struct slc_velo_held {
 typedef struct slc_velo_input {
     const char *path;
     uint32_t index;                                    /* among the operands */
-    uint64_t identity_from[SLC_VELO_IDENTITY_SOURCES]; /* events by who told their run and number */
+    uint64_t identity_from[SLC_LHCB_IDENTITY_SOURCES]; /* events by who told their run and number */
     slc_io_source *source;
     bool raw, has_truth;
     uint64_t retina_events;
@@ -188,7 +188,7 @@ typedef struct slc_velo_job {
     char **inputs; /* the operands */
     int n_inputs;
     json_t *identity; /* columns of events; NULL without --json */
-    uint64_t identity_from[SLC_VELO_IDENTITY_SOURCES];
+    uint64_t identity_from[SLC_LHCB_IDENTITY_SOURCES];
     slc_velo_held *held; /* with --repeat */
     size_t n_held, held_capacity;
     uint64_t n_warmup, n_measured; /* batches to go through again, and those of them that count */

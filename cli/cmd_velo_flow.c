@@ -261,7 +261,7 @@ static void clear_slot(slc_velo_slot *slot)
     slc_io_deferred_close(slot->deferred);
     slc_velo_result_clear(&slot->result);
     slc_velo_truth_clear(&slot->truth);
-    slc_columns_clear(&slc_velo_events_schema, &slot->events);
+    slc_columns_clear(&slc_lhcb_events_schema, &slot->events);
 }
 
 void slc_velo_job_clear(slc_velo_job *job)

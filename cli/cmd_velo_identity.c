@@ -17,12 +17,12 @@ static bool is_wanted(const slc_velo_job *job)
 slc_status slc_velo_identify(const slc_velo_job *job, slc_velo_slot *slot)
 {
     const uint32_t index = job->input.index;
-    slc_velo_events *events = &slot->events;
+    slc_lhcb_events *events = &slot->events;
     slc_status status = SLC_OK;
     if (job->input.raw && is_wanted(job)) {
         const uint32_t n = slot->batch.n_events;
-        status = slc_columns_reserve(&slc_velo_events_schema, events, n > 0 ? n : 1, n);
-        status = status == SLC_OK ? slc_velo_identity_run(&slot->batch, index, events) : status;
+        status = slc_columns_reserve(&slc_lhcb_events_schema, events, n > 0 ? n : 1, n);
+        status = status == SLC_OK ? slc_lhcb_identity_run(&slot->batch, index, events) : status;
     }
     for (size_t i = 0; i < events->head.size && !job->input.raw; i++) {
         events->input[i] = index;
@@ -34,7 +34,7 @@ slc_status slc_velo_identify(const slc_velo_job *job, slc_velo_slot *slot)
 
 bool slc_velo_identity_take(slc_velo_job *job, const slc_velo_slot *slot)
 {
-    const slc_velo_events *events = &slot->events;
+    const slc_lhcb_events *events = &slot->events;
     if (!is_wanted(job)) {
         return true;
     }
@@ -43,7 +43,7 @@ bool slc_velo_identity_take(slc_velo_job *job, const slc_velo_slot *slot)
         job->identity_from[events->identity_from[i]]++;
     }
     if (job->identity != NULL &&
-        !slc_cli_json_append_columns(job->identity, &slc_velo_events_schema, events)) {
+        !slc_cli_json_append_columns(job->identity, &slc_lhcb_events_schema, events)) {
         slc_cli_say("velo", "no memory for identity");
         return false;
     }
@@ -54,8 +54,8 @@ bool slc_velo_identity_take(slc_velo_job *job, const slc_velo_slot *slot)
  * them. */
 void slc_velo_tell_identity(const slc_velo_input *input)
 {
-    const uint64_t header = input->identity_from[SLC_VELO_IDENTITY_HEADER];
-    const uint64_t none = input->identity_from[SLC_VELO_IDENTITY_NONE];
+    const uint64_t header = input->identity_from[SLC_LHCB_IDENTITY_HEADER];
+    const uint64_t none = input->identity_from[SLC_LHCB_IDENTITY_NONE];
     if (input->raw && header > 0) {
         slc_cli_say("velo",
                     "%s: %" PRIu64
@@ -77,8 +77,8 @@ json_t *slc_velo_identity_json(slc_velo_job *job)
     for (int i = 0; i < job->n_inputs && made; i++) {
         made = json_array_append_new(inputs, slc_cli_json_text(job->inputs[i])) == 0;
     }
-    for (int i = 0; i < SLC_VELO_IDENTITY_SOURCES && made; i++) {
-        made = json_object_set_new(from, slc_velo_identity_name((slc_velo_identity_from)i),
+    for (int i = 0; i < SLC_LHCB_IDENTITY_SOURCES && made; i++) {
+        made = json_object_set_new(from, slc_lhcb_identity_name((slc_lhcb_identity_from)i),
                                    json_integer((json_int_t)job->identity_from[i])) == 0;
     }
     made = made && json_object_set(object, "inputs", inputs) == 0 &&

@@ -18,7 +18,7 @@ static bool append_all(slc_velo_job *job, const slc_velo_slot *slot)
         const void *collection;
         bool wanted;
     } groups[] = {
-        {"events", &slc_velo_events_schema, &slot->events, true},
+        {"events", &slc_lhcb_events_schema, &slot->events, true},
         {"hits", &slc_velo_hits_schema, &slot->result.hits, true},
         {"tracks", &slc_velo_tracks_schema, &slot->result.tracks, true},
         {"track_hits", &slc_velo_track_hits_schema, &slot->result.track_hits, true},

@@ -50,12 +50,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (size > 3 && size < SMALL) {
         const uint8_t version = bytes[0] % 4;
         const size_t payload = size - 2, cut = bytes[1] % payload;
-        size_t used = slc_bank_write(banks, sizeof banks, SLC_BANK_MC_TRACKS, version, 1, bytes + 2 + cut,
-                                     payload - cut);
-        used += slc_bank_write(banks + used, sizeof banks - used, SLC_BANK_MC_TRACKS, version, 0, bytes + 2,
-                               cut);
+        size_t used = slc_lhcb_bank_write(banks, sizeof banks, SLC_LHCB_BANK_MC_TRACKS, version, 1,
+                                          bytes + 2 + cut, payload - cut);
+        used += slc_lhcb_bank_write(banks + used, sizeof banks - used, SLC_LHCB_BANK_MC_TRACKS, version, 0,
+                                    bytes + 2, cut);
         try_event(banks, used);
-        used = slc_bank_write(banks, sizeof banks, SLC_BANK_MC_VERTICES, version, 0, bytes + 2, payload);
+        used = slc_lhcb_bank_write(banks, sizeof banks, SLC_LHCB_BANK_MC_VERTICES, version, 0, bytes + 2,
+                                   payload);
         try_event(banks, used);
     }
     return 0;

@@ -38,10 +38,10 @@ if(BUILD_SHARED_LIBS AND NOT SLUICE_SANITIZE) # the headers say the same in ever
     sluice_hygiene(command_symbols ${command} ${command_objects})
 endif()
 
-sluice_core_test(test_velo_allocation hygiene "base;simd;pixel;velo;cms;pet;sim" test_velo_allocation.c)
+sluice_core_test(test_velo_allocation hygiene "base;simd;pixel;lhcb;velo;cms;pet;sim" test_velo_allocation.c)
 
 add_executable(core_only hygiene/core_only.c $<TARGET_OBJECTS:sluice_base> $<TARGET_OBJECTS:sluice_simd>
-                         $<TARGET_OBJECTS:sluice_velo>)
+                         $<TARGET_OBJECTS:sluice_lhcb> $<TARGET_OBJECTS:sluice_velo>)
 foreach(target IN LISTS SLUICE_SIMD_TARGETS)
     target_sources(core_only PRIVATE $<TARGET_OBJECTS:simd_${target}>)
 endforeach()

@@ -16,7 +16,7 @@ sluice_core_test(test_pet_sort_memory stages base test_pet_sort_memory.c ${PROJE
     ${PROJECT_SOURCE_DIR}/src/pet/pet_types.c)
 sluice_test(test_pet_coincidence stages test_pet_coincidence.c oracle/pet_coincidence_oracle.c ${pet_cases})
 sluice_test(test_pet_coincidence_limits stages test_pet_coincidence_limits.c ${pet_cases})
-sluice_core_test(test_pet_coincidence_memory stages "base;simd;pixel;velo;cms;pet" test_pet_coincidence_memory.c)
+sluice_core_test(test_pet_coincidence_memory stages "base;simd;pixel;lhcb;velo;cms;pet" test_pet_coincidence_memory.c)
 sluice_test(test_pet_vectors "stages;data" test_pet_vectors.c support/support.c)
 sluice_test(test_pet_rates stages test_pet_rates.c)
 sluice_test(test_pet_randoms stages test_pet_randoms.c oracle/pet_coincidence_oracle.c ${pet_cases})
@@ -52,7 +52,7 @@ set_property(TEST test_pet_vectors_simt APPEND PROPERTY ENVIRONMENT "SLUICE_TEST
 sluice_test(test_sim_pet stages test_sim_pet.c ${pet_sim})
 sluice_test(test_sim_pet_physics stages test_sim_pet_physics.c ${pet_sim})
 sluice_test(test_sim_pet_randoms stages test_sim_pet_randoms.c ${pet_sim})
-sluice_core_test(test_sim_pet_memory stages "base;simd;pixel;velo;cms;pet;sim" test_sim_pet_memory.c)
+sluice_core_test(test_sim_pet_memory stages "base;simd;pixel;lhcb;velo;cms;pet;sim" test_sim_pet_memory.c)
 
 # Files: raw frames, list mode, sinograms, tables.
 foreach(part IN ITEMS sequence raw raw_damage raw_series raw_copies list place damage sinogram tables)

@@ -59,10 +59,10 @@ static int by_value(const void *a, const void *b)
 static uint64_t vp_hash(const slc_batch *batch, uint32_t e, uint64_t *n_banks)
 {
     uint64_t sum = 0;
-    slc_bank_cursor cursor = {.bytes = batch->bytes + batch->offset[e], .size = batch->length[e]};
-    slc_bank bank;
-    while (slc_bank_next(&cursor, &bank, NULL) == SLC_OK) {
-        if (bank.type == SLC_BANK_VP) {
+    slc_lhcb_bank_cursor cursor = {.bytes = batch->bytes + batch->offset[e], .size = batch->length[e]};
+    slc_lhcb_bank bank;
+    while (slc_lhcb_bank_next(&cursor, &bank, NULL) == SLC_OK) {
+        if (bank.type == SLC_LHCB_BANK_VP) {
             uint8_t *words = malloc(bank.size);
             assert_non_null(words);
             memcpy(words, bank.payload, bank.size);

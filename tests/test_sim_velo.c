@@ -118,7 +118,7 @@ static void seeds_and_indices_make_different_events(void **state)
 
 /* ---- banks ----------------------------------------------------------------------------------- */
 
-static void check_words(const slc_bank *bank, uint8_t *patterns)
+static void check_words(const slc_lhcb_bank *bank, uint8_t *patterns)
 {
     const uint32_t n = slc_load_u32(bank->payload);
     uint32_t last = 0;
@@ -157,22 +157,22 @@ static void banks_are_well_formed_and_hints_true(void **state)
     sample s;
     generate(&config, first, 3, &s);
     for (uint32_t e = 0; e < 3; e++) {
-        slc_bank_cursor cursor = {s.batch.bytes + s.batch.offset[e], s.batch.length[e], 0};
-        slc_bank bank;
+        slc_lhcb_bank_cursor cursor = {s.batch.bytes + s.batch.offset[e], s.batch.length[e], 0};
+        slc_lhcb_bank bank;
         int sensors = 0, odin = 0;
-        while (slc_bank_next(&cursor, &bank, NULL) == SLC_OK) {
-            if (bank.type == SLC_BANK_VP) {
+        while (slc_lhcb_bank_next(&cursor, &bank, NULL) == SLC_OK) {
+            if (bank.type == SLC_LHCB_BANK_VP) {
                 assert_int_equal(bank.version, 2);
                 assert_int_equal(bank.source, sensors++);
                 check_words(&bank, patterns);
-            } else if (bank.type == SLC_BANK_ODIN) {
+            } else if (bank.type == SLC_LHCB_BANK_ODIN) {
                 odin++;
                 assert_int_equal(bank.version, 6);
                 assert_int_equal(bank.size, 40);
                 assert_int_equal(slc_load_u32(bank.payload + 12), 3);
                 assert_int_equal(slc_load_u32(bank.payload + 16), 5 + e);
             } else {
-                assert_true(bank.type == SLC_BANK_MC_TRACKS || bank.type == SLC_BANK_MC_VERTICES);
+                assert_true(bank.type == SLC_LHCB_BANK_MC_TRACKS || bank.type == SLC_LHCB_BANK_MC_VERTICES);
             }
         }
         assert_int_equal(cursor.at, s.batch.length[e]);

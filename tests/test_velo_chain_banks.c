@@ -36,8 +36,8 @@ static size_t clusters(uint64_t *random, uint8_t version, bool damaged, bool tur
         }
         const uint8_t told = damaged && random_below(random, 10) == 0 ? 7 : version;
         payload[0] += damaged && random_below(random, 10) == 0;
-        size += slc_bank_write(to + size, SUPPORT_VELO_EVENT - size, SLC_BANK_VP_RETINA, told,
-                               (int16_t)source, payload + (1 - counted), 4 * (size_t)(n + counted));
+        size += slc_lhcb_bank_write(to + size, SUPPORT_VELO_EVENT - size, SLC_LHCB_BANK_VP_RETINA, told,
+                                    (int16_t)source, payload + (1 - counted), 4 * (size_t)(n + counted));
     }
     return size;
 }
@@ -50,19 +50,20 @@ static size_t make_event(uint64_t *random, enum kind kind, bool damaged, bool tu
     uint64_t n = 0;
     const uint8_t version = (uint8_t)(2 + random_below(random, 3));
     const size_t c = clusters(random, version, damaged, turned, of_clusters);
-    size_t size = slc_bank_write(bytes, sizeof bytes, SLC_BANK_ODIN, 7, 0, "abcd", 4);
+    size_t size = slc_lhcb_bank_write(bytes, sizeof bytes, SLC_LHCB_BANK_ODIN, 7, 0, "abcd", 4);
     if (kind == SUPERPIXELS || kind == BOTH) {
         /* Other banks, which this writes as well, may be of clusters that are none. */
         const size_t p = support_velo_event(random, 2, 12, 0, of_pixels, &n);
-        slc_bank_cursor cursor = {.bytes = of_pixels, .size = p};
-        for (slc_bank bank; slc_bank_next(&cursor, &bank, NULL) == SLC_OK;) {
-            if (bank.type == SLC_BANK_VP) {
-                size += slc_bank_write(bytes + size, sizeof bytes - size, bank.type, bank.version,
-                                       bank.source, bank.payload, bank.size);
+        slc_lhcb_bank_cursor cursor = {.bytes = of_pixels, .size = p};
+        for (slc_lhcb_bank bank; slc_lhcb_bank_next(&cursor, &bank, NULL) == SLC_OK;) {
+            if (bank.type == SLC_LHCB_BANK_VP) {
+                size += slc_lhcb_bank_write(bytes + size, sizeof bytes - size, bank.type, bank.version,
+                                            bank.source, bank.payload, bank.size);
             }
         }
     } else if (kind == EMPTY_AND_CLUSTERS) {
-        size += slc_bank_write(bytes + size, sizeof bytes - size, SLC_BANK_VP, 2, 5, &zero, sizeof zero);
+        size += slc_lhcb_bank_write(bytes + size, sizeof bytes - size, SLC_LHCB_BANK_VP, 2, 5, &zero,
+                                    sizeof zero);
     }
     if (kind >= CLUSTERS) {
         memcpy(bytes + size, of_clusters, c);
@@ -219,12 +220,12 @@ static void damage_is_told_once(void **state)
         slc_batch batch = {.first_event = 7};
         size_t size = 0;
         if (crossings == 1) {
-            size = slc_bank_write(bytes, sizeof bytes, SLC_BANK_TAE, 1, 0, "abcd", 4);
+            size = slc_lhcb_bank_write(bytes, sizeof bytes, SLC_LHCB_BANK_TAE, 1, 0, "abcd", 4);
         } else {
             memcpy(bytes, rubbish, size = sizeof rubbish);
         }
-        size += slc_bank_write(bytes + size, sizeof bytes - size, SLC_BANK_VP_RETINA, 3, 9, payload,
-                               sizeof payload);
+        size += slc_lhcb_bank_write(bytes + size, sizeof bytes - size, SLC_LHCB_BANK_VP_RETINA, 3, 9, payload,
+                                    sizeof payload);
         assert_int_equal(slc_batch_append(&batch, bytes, size, 0), SLC_OK);
         run_chain(SLC_VELO_BANKS_AUTO, false, SLC_SIMD_AUTO, &batch, &result);
         assert_int_equal(slc_faults_total(&result.faults), 1);

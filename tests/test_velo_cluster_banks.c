@@ -259,8 +259,8 @@ static void full_banks(void **state)
         for (uint32_t i = 0; i < payload[0]; i++) {
             payload[1 + i] = i << 8 | patterns[k];
         }
-        const size_t size = slc_bank_write(events, sizeof events, SLC_BANK_VP, 2, 207, payload,
-                                           sizeof payload);
+        const size_t size = slc_lhcb_bank_write(events, sizeof events, SLC_LHCB_BANK_VP, 2, 207, payload,
+                                                sizeof payload);
         assert_true(size > 0);
         assert_int_equal(slc_batch_append(&batch, events, size, 0), SLC_OK);
         expect_two_stages(&batch, true);
@@ -283,8 +283,8 @@ static void large_clusters(void **state)
         for (uint32_t i = 0; i < n; i++) {
             payload[1 + i] = (first + i) << 8 | (random_below(&random, 4) == 0 ? 0x7f : 0xff);
         }
-        const size_t size = slc_bank_write(events, sizeof events, SLC_BANK_VP, 2, 9, payload,
-                                           4 + 4 * (size_t)n);
+        const size_t size = slc_lhcb_bank_write(events, sizeof events, SLC_LHCB_BANK_VP, 2, 9, payload,
+                                                4 + 4 * (size_t)n);
         assert_true(size > 0);
         assert_int_equal(slc_batch_append(&batch, events, size, 0), SLC_OK);
         expect_two_stages(&batch, true);
@@ -305,8 +305,8 @@ static void just_below_a_pixel(void **state)
             payload[1 + i] = i << 8 | (i % 64 == 63 ? 0x77 : 0xff);
         }
         payload[1 + 32] &= ~UINT32_C(1);
-        const size_t size = slc_bank_write(events, sizeof events, SLC_BANK_VP, 3, 9, payload,
-                                           4 + 4 * (size_t)payload[0]);
+        const size_t size = slc_lhcb_bank_write(events, sizeof events, SLC_LHCB_BANK_VP, 3, 9, payload,
+                                                4 + 4 * (size_t)payload[0]);
         assert_true(size > 0);
         assert_int_equal(slc_batch_append(&batch, events, size, 0), SLC_OK);
         expect_two_stages(&batch, true);
@@ -335,8 +335,8 @@ static void every_pair_of_patterns(void **state)
                     payload[2 + 2 * k] = (column + (uint32_t)step[d][0]) << 14 |
                                          (uint32_t)((int)row + step[d][1]) << 8 | second;
                 }
-                size += slc_bank_write(events + size, sizeof events - size, SLC_BANK_VP, 3, (int16_t)s,
-                                       payload, 28);
+                size += slc_lhcb_bank_write(events + size, sizeof events - size, SLC_LHCB_BANK_VP, 3,
+                                            (int16_t)s, payload, 28);
             }
             assert_int_equal(slc_batch_append(&batch, events, size, 0), SLC_OK);
             expect_two_stages(&batch, false);
@@ -389,7 +389,8 @@ static void says_when_there_is_no_room(void **state)
     slc_velo_hits none = {0}, small = {0};
     slc_velo_cluster_scratch no_scratch = {0};
     slc_faults faults = {0};
-    const size_t size = slc_bank_write(events, sizeof events, SLC_BANK_VP, 2, 3, payload, sizeof payload);
+    const size_t size = slc_lhcb_bank_write(events, sizeof events, SLC_LHCB_BANK_VP, 2, 3, payload,
+                                            sizeof payload);
     assert_int_equal(slc_batch_append(&batch, events, size, 0), SLC_OK);
     make_room(&batch, false);
     assert_int_equal(slc_velo_cluster_reserve_banks(&scratch, SLC_SIMD_AUTO), SLC_OK);

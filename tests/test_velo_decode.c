@@ -28,8 +28,8 @@ static void begin(void)
 
 static void add_raw(uint8_t type, uint8_t version, int16_t source, const void *payload, size_t size)
 {
-    const size_t written = slc_bank_write(event + event_size, sizeof event - event_size, type, version,
-                                          source, payload, size);
+    const size_t written = slc_lhcb_bank_write(event + event_size, sizeof event - event_size, type, version,
+                                               source, payload, size);
     assert_true(written > 0);
     event_size += written;
 }
@@ -42,7 +42,7 @@ static void add_bank(int16_t source, const uint32_t *words, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         payload[1 + i] = words[i];
     }
-    add_raw(SLC_BANK_VP, 2, source, payload, 4 + 4 * (size_t)n);
+    add_raw(SLC_LHCB_BANK_VP, 2, source, payload, 4 + 4 * (size_t)n);
 }
 
 static void decode(void)
@@ -78,7 +78,7 @@ static void sorts_sensors_and_addresses(void **state)
                              word(383, 63, 128)};
     const uint32_t low[] = {word(0, 0, 16)};
     begin();
-    add_raw(SLC_BANK_ODIN, 6, 0, high, 16); /* other banks are none of its business */
+    add_raw(SLC_LHCB_BANK_ODIN, 6, 0, high, 16); /* other banks are none of its business */
     add_bank(207, high, 4);
     add_bank(3, low, 1);
     add_bank(5, NULL, 0);
@@ -99,7 +99,7 @@ static void splits_sensor_pairs(void **state)
     const uint32_t select = 1U << 23;
     const uint32_t words[] = {word(7, 7, 1) | select, word(1, 2, 3), word(0, 1, 2) | select | 0x7f000000U};
     begin();
-    add_raw(SLC_BANK_VP, 4, (int16_t)0x1e33, words, sizeof words); /* pair 0x33 under the mask 0x1ff */
+    add_raw(SLC_LHCB_BANK_VP, 4, (int16_t)0x1e33, words, sizeof words); /* pair 0x33 under the mask 0x1ff */
     decode();
     assert_int_equal(slc_faults_total(&faults), 0);
     const uint32_t expected[] = {word(1, 2, 3), word(0, 1, 2), word(7, 7, 1)};
@@ -108,11 +108,11 @@ static void splits_sensor_pairs(void **state)
     assert_memory_equal(out.word, expected, sizeof expected);
     assert_memory_equal(out.sensor, sensors, sizeof sensors);
     begin();
-    add_raw(SLC_BANK_VELO, 4, 0, words, sizeof words); /* the other type that carries it */
+    add_raw(SLC_LHCB_BANK_VELO, 4, 0, words, sizeof words); /* the other type that carries it */
     decode();
     assert_int_equal(out.head.size, 3);
     begin();
-    add_raw(SLC_BANK_VP, 3, 12, (const uint32_t[]){1, word(1, 2, 3)}, 8);
+    add_raw(SLC_LHCB_BANK_VP, 3, 12, (const uint32_t[]){1, word(1, 2, 3)}, 8);
     decode();
     assert_int_equal(out.head.size, 1);
     assert_int_equal(out.sensor[0], 12);
@@ -181,11 +181,16 @@ static void drops_bad_banks_alone(void **state)
         size_t size;
         slc_fault_code code;
     } cases[] = {
-        {SLC_BANK_VP, 2, 208, 8, SLC_FAULT_BANK_SOURCE},  {SLC_BANK_VP, 2, -1, 8, SLC_FAULT_BANK_SOURCE},
-        {SLC_BANK_VP, 4, 104, 8, SLC_FAULT_BANK_SOURCE},  {SLC_BANK_VP, 2, 9, 7, SLC_FAULT_BANK_LENGTH},
-        {SLC_BANK_VP, 2, 9, 4, SLC_FAULT_BANK_LENGTH},    {SLC_BANK_VP, 2, 9, 0, SLC_FAULT_BANK_LENGTH},
-        {SLC_BANK_VP, 4, 9, 6, SLC_FAULT_BANK_LENGTH},    {SLC_BANK_VP, 1, 9, 8, SLC_FAULT_BANK_VERSION},
-        {SLC_BANK_VELO, 2, 9, 8, SLC_FAULT_BANK_VERSION}, {SLC_BANK_VP, 2, 50, 8, SLC_FAULT_BANK_DUPLICATE},
+        {SLC_LHCB_BANK_VP, 2, 208, 8, SLC_FAULT_BANK_SOURCE},
+        {SLC_LHCB_BANK_VP, 2, -1, 8, SLC_FAULT_BANK_SOURCE},
+        {SLC_LHCB_BANK_VP, 4, 104, 8, SLC_FAULT_BANK_SOURCE},
+        {SLC_LHCB_BANK_VP, 2, 9, 7, SLC_FAULT_BANK_LENGTH},
+        {SLC_LHCB_BANK_VP, 2, 9, 4, SLC_FAULT_BANK_LENGTH},
+        {SLC_LHCB_BANK_VP, 2, 9, 0, SLC_FAULT_BANK_LENGTH},
+        {SLC_LHCB_BANK_VP, 4, 9, 6, SLC_FAULT_BANK_LENGTH},
+        {SLC_LHCB_BANK_VP, 1, 9, 8, SLC_FAULT_BANK_VERSION},
+        {SLC_LHCB_BANK_VELO, 2, 9, 8, SLC_FAULT_BANK_VERSION},
+        {SLC_LHCB_BANK_VP, 2, 50, 8, SLC_FAULT_BANK_DUPLICATE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         begin();
@@ -244,8 +249,8 @@ static void misses_the_velo(void **state)
 {
     (void)state;
     begin();
-    add_raw(SLC_BANK_ODIN, 6, 0, "abcd", 4);
-    add_raw(SLC_BANK_VP_RETINA, 3, 0, "abcd", 4);
+    add_raw(SLC_LHCB_BANK_ODIN, 6, 0, "abcd", 4);
+    add_raw(SLC_LHCB_BANK_VP_RETINA, 3, 0, "abcd", 4);
     decode();
     expect_one_fault(SLC_FAULT_EVENT_NO_VP, -1);
     begin();
@@ -275,7 +280,7 @@ static void refuses_several_crossings(void **state)
 {
     (void)state;
     begin();
-    add_raw(SLC_BANK_TAE, 1, 0, "abcd", 4);
+    add_raw(SLC_LHCB_BANK_TAE, 1, 0, "abcd", 4);
     add_bank(50, (const uint32_t[]){word(4, 4, 4)}, 1);
     decode();
     expect_one_fault(SLC_FAULT_EVENT_CROSSINGS, 0);

@@ -42,8 +42,8 @@ static void begin(void)
 
 static void add_bank(uint8_t version, int16_t source, const uint32_t *payload, size_t size)
 {
-    const size_t written = slc_bank_write(event + event_size, sizeof event - event_size, SLC_BANK_VP_RETINA,
-                                          version, source, payload, size);
+    const size_t written = slc_lhcb_bank_write(event + event_size, sizeof event - event_size,
+                                               SLC_LHCB_BANK_VP_RETINA, version, source, payload, size);
     assert_true(written > 0);
     event_size += written;
 }
@@ -161,7 +161,7 @@ static void damage_costs_the_smallest_unit(void **state)
     add_bank(3, 50, outside, sizeof outside);
     expect_one_fault(SLC_FAULT_SUPERPIXEL_ADDRESS, 50, 8 + 8, 2);
     begin();
-    event_size = slc_bank_write(event, sizeof event, SLC_BANK_VP, 2, 50, sound, sizeof sound);
+    event_size = slc_lhcb_bank_write(event, sizeof event, SLC_LHCB_BANK_VP, 2, 50, sound, sizeof sound);
     expect_one_fault(SLC_FAULT_EVENT_NO_VP, -1, 0, 0);
 }
 

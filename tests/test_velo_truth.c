@@ -151,26 +151,26 @@ static void round_trip_over_pieces(void **state)
 
 /* The banks of an event as a list, to be put together in another way. */
 typedef struct bank_list {
-    slc_bank bank[16];
+    slc_lhcb_bank bank[16];
     size_t n;
 } bank_list;
 
 static bank_list list_banks(const support_bytes *event)
 {
     bank_list list = {.n = 0};
-    slc_bank_cursor cursor = {.bytes = event->at, .size = event->size};
-    while (list.n < 16 && slc_bank_next(&cursor, &list.bank[list.n], NULL) == SLC_OK) {
+    slc_lhcb_bank_cursor cursor = {.bytes = event->at, .size = event->size};
+    while (list.n < 16 && slc_lhcb_bank_next(&cursor, &list.bank[list.n], NULL) == SLC_OK) {
         list.n++;
     }
     return list;
 }
 
-static void append_bank(support_bytes *to, const slc_bank *bank, uint8_t version, size_t size)
+static void append_bank(support_bytes *to, const slc_lhcb_bank *bank, uint8_t version, size_t size)
 {
-    uint8_t *bytes = malloc(slc_bank_bound(bank->size));
+    uint8_t *bytes = malloc(slc_lhcb_bank_bound(bank->size));
     assert_non_null(bytes);
-    const size_t n = slc_bank_write(bytes, slc_bank_bound(bank->size), bank->type, version, bank->source,
-                                    bank->payload, size);
+    const size_t n = slc_lhcb_bank_write(bytes, slc_lhcb_bank_bound(bank->size), bank->type, version,
+                                         bank->source, bank->payload, size);
     assert_true(n > 0);
     support_append(to, bytes, n);
     free(bytes);
@@ -208,8 +208,8 @@ static void wrong_pieces_are_a_fault(void **state)
         support_bytes other = {0};
         slc_faults faults = {0};
         for (size_t i = 0; i < list.n; i++) {
-            const slc_bank *bank = &list.bank[i];
-            const bool here = i == 1, truth = bank->type == SLC_BANK_MC_TRACKS;
+            const slc_lhcb_bank *bank = &list.bank[i];
+            const bool here = i == 1, truth = bank->type == SLC_LHCB_BANK_MC_TRACKS;
             const bool renamed = (wrong == VERSION && here) || (wrong == ALL_VERSIONS && truth);
             for (int copy = here && wrong == MISSING ? 1 : 0; copy < (here && wrong == TWICE ? 2 : 1);
                  copy++) {
@@ -239,8 +239,8 @@ static void counts_are_not_believed(void **state)
     support_bytes event = support_event(0);
     slc_velo_truth read = {0};
     const bank_list list = list_banks(&event);
-    const slc_bank *tracks = &list.bank[list.n - 2], *vertices = &list.bank[list.n - 1];
-    assert_int_equal(tracks->type, SLC_BANK_MC_TRACKS);
+    const slc_lhcb_bank *tracks = &list.bank[list.n - 2], *vertices = &list.bank[list.n - 1];
+    assert_int_equal(tracks->type, SLC_LHCB_BANK_MC_TRACKS);
     const size_t base = tracks->offset + 8, lists = base + 4 + 77;
     const size_t places[] = {base, lists, lists + 4 + 4 * SUPPORT_TRACK_HITS,
                              lists + 12 + 4 * SUPPORT_TRACK_HITS, vertices->offset + 8};
@@ -269,10 +269,10 @@ static void version_1_has_no_signal_byte(void **state)
     slc_velo_truth read = {0};
     slc_faults faults = {0};
     const bank_list list = list_banks(&event);
-    const slc_bank *tracks = &list.bank[list.n - 2];
+    const slc_lhcb_bank *tracks = &list.bank[list.n - 2];
     support_append(&payload, tracks->payload, 4 + 36 + 8);
     support_append(&payload, tracks->payload + 4 + 36 + 9, tracks->size - (4 + 36 + 9));
-    slc_bank bank = *tracks;
+    slc_lhcb_bank bank = *tracks;
     bank.payload = payload.at;
     append_bank(&old, &bank, 1, payload.size);
     assert_int_equal(read_event(old.at, old.size, &read, &faults), SLC_OK);

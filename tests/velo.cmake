@@ -7,7 +7,7 @@ sluice_test(test_velo_cluster_banks "stages;data" test_velo_cluster_banks.c supp
 sluice_test(test_velo_retina "stages;data" test_velo_retina.c)
 sluice_test(test_velo_chain_banks stages test_velo_chain_banks.c support/velo_banks.c)
 sluice_test(test_velo_track stages test_velo_track.c support/velo_track_cases.c oracle/velo_track_oracle.c)
-sluice_core_test(test_velo_track_limits stages "base;simd;pixel;velo" test_velo_track_limits.c support/velo_track_cases.c
+sluice_core_test(test_velo_track_limits stages "base;simd;pixel;lhcb;velo" test_velo_track_limits.c support/velo_track_cases.c
     oracle/velo_track_oracle.c)
 sluice_test(test_velo_track_random stages test_velo_track_random.c support/velo_track_cases.c oracle/velo_track_oracle.c)
 sluice_test(test_velo_track_large stages test_velo_track_large.c support/velo_track_cases.c oracle/velo_track_oracle.c)
@@ -31,4 +31,4 @@ sluice_test_properties(physics_velo_json "stages;data")
 add_test(NAME physics_velo_simulated
     COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/physics/velo_physics.py $<TARGET_FILE:sluice-command> simulated)
 sluice_test_properties(physics_velo_simulated stages)
-sluice_core_test(test_velo_select stages "base;simd;pixel;velo" test_velo_select.c oracle/velo_select_oracle.c)
+sluice_core_test(test_velo_select stages "base;simd;pixel;lhcb;velo" test_velo_select.c oracle/velo_select_oracle.c)

@@ -12,8 +12,8 @@
 #ifndef SLUICE_IO_H
 #define SLUICE_IO_H
 
+#include <sluice/lhcb.h>
 #include <sluice/velo_geometry.h>
-#include <sluice/velo_identity.h>
 #include <sluice/velo_types.h>
 
 #ifdef __cplusplus
@@ -92,7 +92,7 @@ SLC_API void slc_io_settle(slc_io_source *source, const slc_io_losses *losses);
  * hits are sorted by module. Of `events`, `record` and `offset_bytes` are set; the rest is 0 (the format has
  * no run), and `input` is the caller's to set. */
 SLC_API slc_status slc_io_read_velo_hits(slc_io_source *source, uint32_t max_events, slc_velo_hits *hits,
-                                         slc_velo_truth *truth, slc_velo_events *events, slc_faults *faults,
+                                         slc_velo_truth *truth, slc_lhcb_events *events, slc_faults *faults,
                                          slc_error *error);
 
 /* What reading has come to so far. */
@@ -131,7 +131,7 @@ typedef struct slc_io_mdf_writer slc_io_mdf_writer;
 /* "-" writes to standard output, where nothing is renamed. */
 SLC_API slc_status slc_io_mdf_create(const char *path, const slc_io_mdf_config *config,
                                      slc_io_mdf_writer **writer, slc_error *error);
-/* One event: a sequence of raw banks (slc_bank_write), as one version-3 record with checksum. */
+/* One event: a sequence of raw banks (slc_lhcb_bank_write), as one version-3 record with checksum. */
 SLC_API slc_status slc_io_mdf_write(slc_io_mdf_writer *writer, const void *banks, size_t size,
                                     slc_error *error);
 /* Completes and renames; on failure the temporary file is removed. `writer` is freed in any case. */

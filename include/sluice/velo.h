@@ -12,14 +12,13 @@
 
 #include <sluice/velo_types.h>
 
-#include <sluice/velo_bank.h>
+#include <sluice/lhcb.h>
 #include <sluice/velo_geometry.h>
 
 #include <sluice/velo_decode.h>
 
 #include <sluice/velo_cluster.h>
 
-#include <sluice/velo_identity.h>
 #include <sluice/velo_retina.h>
 
 #include <sluice/velo_track.h>

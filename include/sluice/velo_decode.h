@@ -6,7 +6,7 @@
 #ifndef SLUICE_VELO_DECODE_H
 #define SLUICE_VELO_DECODE_H
 
-#include <sluice/velo_bank.h>
+#include <sluice/lhcb.h>
 #include <sluice/velo_types.h>
 
 #ifdef __cplusplus

@@ -7,7 +7,7 @@
 #ifndef SLUICE_VELO_RETINA_H
 #define SLUICE_VELO_RETINA_H
 
-#include <sluice/velo_bank.h>
+#include <sluice/lhcb.h>
 #include <sluice/velo_geometry.h>
 #include <sluice/velo_types.h>
 

@@ -7,7 +7,7 @@
 #ifndef SLUICE_VELO_TRUTH_H
 #define SLUICE_VELO_TRUTH_H
 
-#include <sluice/velo_bank.h>
+#include <sluice/lhcb.h>
 #include <sluice/velo_types.h>
 
 #ifdef __cplusplus

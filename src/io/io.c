@@ -318,7 +318,7 @@ slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t 
 }
 
 /* An event of hits tells its place and nothing else. */
-static void append_place(const slc_io_source *source, slc_velo_events *events)
+static void append_place(const slc_io_source *source, slc_lhcb_events *events)
 {
     if (events != NULL) {
         const size_t i = events->head.size++;
@@ -328,12 +328,12 @@ static void append_place(const slc_io_source *source, slc_velo_events *events)
         events->input[i] = 0;
         events->record[i] = next_record(source);
         events->offset_bytes[i] = source->event_offset;
-        events->identity_from[i] = SLC_VELO_IDENTITY_NONE;
+        events->identity_from[i] = SLC_LHCB_IDENTITY_NONE;
         slc_columns_end_event(events);
     }
 }
 
-static slc_status reserve_event(slc_velo_hits *hits, slc_velo_truth *truth, slc_velo_events *places)
+static slc_status reserve_event(slc_velo_hits *hits, slc_velo_truth *truth, slc_lhcb_events *places)
 {
     const uint32_t now = hits->head.n_events;
     if (now == UINT32_MAX) {
@@ -357,13 +357,13 @@ static slc_status reserve_event(slc_velo_hits *hits, slc_velo_truth *truth, slc_
                                      events);
     }
     if (status == SLC_OK && places != NULL) {
-        status = slc_columns_reserve(&slc_velo_events_schema, places, events, events);
+        status = slc_columns_reserve(&slc_lhcb_events_schema, places, events, events);
     }
     return status;
 }
 
 slc_status slc_io_read_velo_hits(slc_io_source *source, uint32_t max_events, slc_velo_hits *hits,
-                                 slc_velo_truth *truth, slc_velo_events *events, slc_faults *faults,
+                                 slc_velo_truth *truth, slc_lhcb_events *events, slc_faults *faults,
                                  slc_error *error)
 {
     if (source->format->read_hits == NULL) {

@@ -5,7 +5,7 @@
  */
 #include "base/bytes.h"
 #include "sim/sim_velo_event.h"
-#include <sluice/velo_bank.h>
+#include <sluice/lhcb.h>
 #include <sluice/velo_truth.h>
 
 #include <stdlib.h>
@@ -134,9 +134,9 @@ void slc_sim_velo_close(slc_sim_velo *sim)
 static void write_bank(slc_sim_velo *sim, uint8_t type, uint8_t version, int16_t source, const void *payload,
                        size_t size)
 {
-    const size_t bytes = slc_bank_bound(size);
+    const size_t bytes = slc_lhcb_bank_bound(size);
     uint8_t *out = slc_sim_append(sim, &sim->bytes, bytes, 1);
-    if (out != NULL && slc_bank_write(out, bytes, type, version, source, payload, size) != bytes) {
+    if (out != NULL && slc_lhcb_bank_write(out, bytes, type, version, source, payload, size) != bytes) {
         sim->failed = true;
     }
 }
@@ -147,7 +147,7 @@ static void write_odin(slc_sim_velo *sim, uint64_t index)
     slc_store_u32(payload, RUN_NUMBER);
     slc_store_u32(payload + 12, (uint32_t)(index >> 32));
     slc_store_u32(payload + 16, (uint32_t)index);
-    write_bank(sim, SLC_BANK_ODIN, ODIN_VERSION, 0, payload, sizeof payload);
+    write_bank(sim, SLC_LHCB_BANK_ODIN, ODIN_VERSION, 0, payload, sizeof payload);
 }
 
 static void write_superpixels(slc_sim_velo *sim, uint32_t sensor)
@@ -165,7 +165,7 @@ static void write_superpixels(slc_sim_velo *sim, uint32_t sensor)
     for (size_t i = 0; i <= n; i++) {
         slc_store_u32(payload + 4 * i, words[i]);
     }
-    write_bank(sim, SLC_BANK_VP, VP_VERSION, (int16_t)sensor, payload, 4 * (n + 1));
+    write_bank(sim, SLC_LHCB_BANK_VP, VP_VERSION, (int16_t)sensor, payload, 4 * (n + 1));
 }
 
 /* ---- sensors --------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@
  * largest bank demands; what is used of them is a few kilobytes, in the first-level cache. Their lengths
  * differ from multiples of a page, so that equal places do not fall into the same cache set. */
 enum {
-    SLC_VELO_WORDS = 16384, /* at least SLC_BANK_MAX_PAYLOAD / 4 */
+    SLC_VELO_WORDS = 16384, /* at least SLC_LHCB_BANK_MAX_PAYLOAD / 4 */
     SLC_VELO_RANKED = 128,  /* words that `sort` takes: it compares all with all */
     SLC_VELO_GROUP = 1024,  /* nodes after which a group is closed */
     SLC_VELO_FRONT = 256,   /* more nodes than lie within three columns of rows */

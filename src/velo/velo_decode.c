@@ -5,6 +5,7 @@
 #include <sluice/velo_decode.h>
 
 #include "base/bytes.h"
+#include "lhcb/lhcb_walk.h"
 #include "velo/velo_decode_event.h"
 #include "velo/velo_superpixel.h"
 
@@ -17,7 +18,7 @@ static void note(slc_velo_event *context, slc_fault_code code, int32_t source, s
 }
 
 /* One bank a sensor, a count in front. */
-static void take_counted(slc_velo_event *context, const slc_bank *bank)
+static void take_counted(slc_velo_event *context, const slc_lhcb_bank *bank)
 {
     if (bank->source < 0 || bank->source >= SLC_VELO_SENSORS) {
         note(context, SLC_FAULT_BANK_SOURCE, bank->source, bank->offset);
@@ -35,12 +36,12 @@ static void take_counted(slc_velo_event *context, const slc_bank *bank)
     *sensor = (slc_velo_sensor_words){.version = bank->version,
                                       .words = bank->payload + 4,
                                       .n = bank->size / 4 - 1,
-                                      .offset = bank->offset + SLC_BANK_HEADER + 4};
+                                      .offset = bank->offset + SLC_LHCB_BANK_HEADER + 4};
     context->n_words += sensor->n;
 }
 
 /* One bank a pair of sensors, no count; a bit of the word selects the sensor. */
-static void take_paired(slc_velo_event *context, const slc_bank *bank)
+static void take_paired(slc_velo_event *context, const slc_lhcb_bank *bank)
 {
     const uint32_t pair = (uint16_t)bank->source & 0x1ffU;
     if (pair >= SLC_VELO_SENSORS / 2) {
@@ -63,7 +64,7 @@ static void take_paired(slc_velo_event *context, const slc_bank *bank)
                                             .n = bank->size / 4,
                                             .select_mask = select,
                                             .select = k * select,
-                                            .offset = bank->offset + SLC_BANK_HEADER};
+                                            .offset = bank->offset + SLC_LHCB_BANK_HEADER};
     }
     context->n_words += bank->size / 4;
 }
@@ -71,21 +72,21 @@ static void take_paired(slc_velo_event *context, const slc_bank *bank)
 /* What to do with a bank, by its type: without and with `retina`. */
 enum { OTHER, WANTED, STOP };
 static const uint8_t bank_kinds[2][256] = {
-    {[SLC_BANK_VP] = WANTED, [SLC_BANK_VELO] = WANTED, [SLC_BANK_TAE] = STOP},
-    {[SLC_BANK_VP_RETINA] = WANTED, [SLC_BANK_TAE] = STOP},
+    {[SLC_LHCB_BANK_VP] = WANTED, [SLC_LHCB_BANK_VELO] = WANTED, [SLC_LHCB_BANK_TAE] = STOP},
+    {[SLC_LHCB_BANK_VP_RETINA] = WANTED, [SLC_LHCB_BANK_TAE] = STOP},
 };
 
 /* How far the next bank is; 0 where the rest is for the slow walk: at the end, at damage and at what needs a
  * decision. Keeps the place of a bank that is wanted. */
 static inline size_t step(slc_velo_walk *walk, const uint8_t *bytes, size_t at, const uint8_t *kind_of)
 {
-    if (at + SLC_BANK_HEADER > walk->end) {
+    if (at + SLC_LHCB_BANK_HEADER > walk->end) {
         return 0;
     }
     const uint64_t fields = slc_load_u64(bytes + at);
     const size_t length = fields >> 16 & 0xffff;
     const uint8_t type = (uint8_t)(fields >> 32);
-    if ((fields & 0xffff) != SLC_BANK_MAGIC || length < SLC_BANK_HEADER) {
+    if ((fields & 0xffff) != SLC_LHCB_BANK_MAGIC || length < SLC_LHCB_BANK_HEADER) {
         return 0;
     }
     /* The banks of a detector lie together, so that this is seldom a surprise. */
@@ -147,9 +148,9 @@ static void walk_ahead(slc_velo_event *context, const slc_batch *batch, uint32_t
     ahead->to = event + n;
 }
 
-static void take(slc_velo_event *context, const slc_bank *bank)
+static void take(slc_velo_event *context, const slc_lhcb_bank *bank)
 {
-    if (bank->type != SLC_BANK_VELO && (bank->version == 2 || bank->version == 3)) {
+    if (bank->type != SLC_LHCB_BANK_VELO && (bank->version == 2 || bank->version == 3)) {
         take_counted(context, bank);
     } else if (bank->version == 4) {
         take_paired(context, bank);
@@ -163,22 +164,22 @@ static void take(slc_velo_event *context, const slc_bank *bank)
 typedef enum outcome { NOTHING, SOMETHING, CROSSINGS } outcome;
 
 /* From the first bank on, whatever comes. `again`: what is wrong between banks has been told. */
-static outcome walk_slowly(slc_velo_event *context, slc_bank_cursor cursor, bool again)
+static outcome walk_slowly(slc_velo_event *context, slc_lhcb_bank_cursor cursor, bool again)
 {
-    slc_bank bank;
+    slc_lhcb_bank bank;
     slc_fault_code fault = SLC_FAULT_BANK_MAGIC;
     slc_status status;
     outcome found = NOTHING;
-    while ((status = slc_bank_next(&cursor, &bank, &fault)) != SLC_END) {
+    while ((status = slc_lhcb_bank_next(&cursor, &bank, &fault)) != SLC_END) {
         if (status != SLC_OK) {
             if (!again) {
                 note(context, fault, -1, cursor.at);
             }
             found = SOMETHING;
-            slc_bank_resume(&cursor);
+            slc_lhcb_bank_resume(&cursor);
             continue;
         }
-        if (bank.type == SLC_BANK_TAE) {
+        if (bank.type == SLC_LHCB_BANK_TAE) {
             /* Several bunch crossings in one record: their banks would mix. */
             memset(context->sensors, 0, sizeof context->sensors);
             context->n_words = 0;
@@ -205,17 +206,18 @@ static outcome collect(slc_velo_event *context, const slc_batch *batch, uint32_t
     }
     const slc_velo_walk *walk = &walks->walk[event - walks->from];
     if (walk->at != walk->end || walk->n > SLC_VELO_PLACES) {
-        const slc_bank_cursor cursor = {.bytes = batch->bytes + walk->begin, .size = walk->end - walk->begin};
+        const slc_lhcb_bank_cursor cursor = {.bytes = batch->bytes + walk->begin,
+                                             .size = walk->end - walk->begin};
         return walk_slowly(context, cursor, retina && context->banks == SLC_VELO_BANKS_AUTO);
     }
     for (size_t k = 0; k < walk->n; k++) {
         const uint8_t *header = batch->bytes + walk->place[k];
-        const slc_bank bank = {.payload = header + SLC_BANK_HEADER,
-                               .size = (uint32_t)slc_load_u16(header + 2) - SLC_BANK_HEADER,
-                               .type = header[4],
-                               .version = header[5],
-                               .source = (int16_t)slc_load_u16(header + 6),
-                               .offset = walk->place[k] - walk->begin};
+        const slc_lhcb_bank bank = {.payload = header + SLC_LHCB_BANK_HEADER,
+                                    .size = (uint32_t)slc_load_u16(header + 2) - SLC_LHCB_BANK_HEADER,
+                                    .type = header[4],
+                                    .version = header[5],
+                                    .source = (int16_t)slc_load_u16(header + 6),
+                                    .offset = walk->place[k] - walk->begin};
         take(context, &bank);
     }
     return walk->n > 0 ? SOMETHING : NOTHING;

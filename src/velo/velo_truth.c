@@ -39,19 +39,19 @@ static const uint8_t *take(reader *from, size_t n)
 
 /* All truth banks of an event, joined. Memory is kept from event to event. */
 typedef struct pieces {
-    slc_bank *banks;
+    slc_lhcb_bank *banks;
     size_t n, capacity;
     uint8_t *joined;
     size_t joined_capacity;
     bool has_vertices, vertices_twice;
-    slc_bank vertices;
+    slc_lhcb_bank vertices;
 } pieces;
 
-static bool keep_piece(pieces *found, const slc_bank *bank)
+static bool keep_piece(pieces *found, const slc_lhcb_bank *bank)
 {
     if (found->n == found->capacity) {
         const size_t capacity = 2 * found->capacity + 8;
-        slc_bank *larger = realloc(found->banks, capacity * sizeof *larger);
+        slc_lhcb_bank *larger = realloc(found->banks, capacity * sizeof *larger);
         if (larger == NULL) {
             return false;
         }
@@ -66,14 +66,14 @@ static slc_status find_pieces(const uint8_t *bytes, size_t size, pieces *found)
 {
     found->n = 0;
     found->has_vertices = found->vertices_twice = false;
-    slc_bank_cursor cursor = {.bytes = bytes, .size = size};
-    slc_bank bank;
+    slc_lhcb_bank_cursor cursor = {.bytes = bytes, .size = size};
+    slc_lhcb_bank bank;
     /* Where banks end in damage, the decoder records it; those before may still hold the whole truth. */
-    while (slc_bank_next(&cursor, &bank, NULL) == SLC_OK) {
-        if (bank.type == SLC_BANK_MC_TRACKS && !keep_piece(found, &bank)) {
+    while (slc_lhcb_bank_next(&cursor, &bank, NULL) == SLC_OK) {
+        if (bank.type == SLC_LHCB_BANK_MC_TRACKS && !keep_piece(found, &bank)) {
             return SLC_ERR_MEMORY;
         }
-        if (bank.type == SLC_BANK_MC_VERTICES) {
+        if (bank.type == SLC_LHCB_BANK_MC_VERTICES) {
             found->vertices_twice = found->has_vertices;
             found->has_vertices = true;
             found->vertices = bank;
@@ -84,7 +84,7 @@ static slc_status find_pieces(const uint8_t *bytes, size_t size, pieces *found)
 
 static int by_source(const void *a, const void *b)
 {
-    const slc_bank *left = a, *right = b;
+    const slc_lhcb_bank *left = a, *right = b;
     return (left->source > right->source) - (left->source < right->source);
 }
 
@@ -228,7 +228,7 @@ static slc_status read_particles(pieces *found, slc_velo_truth *truth)
 
 static slc_status read_vertices(const pieces *found, slc_velo_vertices *vertices)
 {
-    const slc_bank *bank = &found->vertices;
+    const slc_lhcb_bank *bank = &found->vertices;
     reader from = {.bytes = bank->payload, .size = bank->size};
     const uint8_t *count = take(&from, 4);
     if (found->vertices_twice || bank->version != 1 || count == NULL ||
@@ -324,7 +324,8 @@ static void put(writer *to, const uint8_t *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++, to->at++) {
         const size_t piece = to->at / PIECE_BYTES;
-        to->out[piece * (SLC_BANK_HEADER + PIECE_BYTES) + SLC_BANK_HEADER + to->at % PIECE_BYTES] = bytes[i];
+        to->out[piece * (SLC_LHCB_BANK_HEADER + PIECE_BYTES) + SLC_LHCB_BANK_HEADER + to->at % PIECE_BYTES] =
+            bytes[i];
     }
 }
 
@@ -405,12 +406,13 @@ static size_t vertices_size(const slc_velo_truth *truth, uint32_t event)
 static size_t particle_banks_size(size_t size)
 {
     const size_t whole = size / PIECE_BYTES, rest = size % PIECE_BYTES;
-    return whole * slc_bank_bound(PIECE_BYTES) + (rest > 0 ? slc_bank_bound(rest) : 0);
+    return whole * slc_lhcb_bank_bound(PIECE_BYTES) + (rest > 0 ? slc_lhcb_bank_bound(rest) : 0);
 }
 
 size_t slc_velo_truth_bound(const slc_velo_truth *truth, uint32_t event)
 {
-    return particle_banks_size(particles_size(truth, event)) + slc_bank_bound(vertices_size(truth, event));
+    return particle_banks_size(particles_size(truth, event)) +
+           slc_lhcb_bank_bound(vertices_size(truth, event));
 }
 
 static size_t write_particles(const slc_velo_truth *truth, uint32_t event, uint8_t *out)
@@ -426,10 +428,10 @@ static size_t write_particles(const slc_velo_truth *truth, uint32_t event, uint8
     }
     for (size_t piece = 0, left = size; left > 0; piece++) {
         const size_t part = left < PIECE_BYTES ? left : PIECE_BYTES;
-        uint8_t *header = out + piece * slc_bank_bound(PIECE_BYTES);
-        slc_store_u16(header, SLC_BANK_MAGIC);
-        slc_store_u16(header + 2, (uint16_t)(SLC_BANK_HEADER + part));
-        header[4] = SLC_BANK_MC_TRACKS;
+        uint8_t *header = out + piece * slc_lhcb_bank_bound(PIECE_BYTES);
+        slc_store_u16(header, SLC_LHCB_BANK_MAGIC);
+        slc_store_u16(header + 2, (uint16_t)(SLC_LHCB_BANK_HEADER + part));
+        header[4] = SLC_LHCB_BANK_MC_TRACKS;
         header[5] = 2;
         slc_store_u16(header + 6, (uint16_t)piece);
         left -= part;
@@ -441,13 +443,13 @@ static size_t write_vertices(const slc_velo_truth *truth, uint32_t event, uint8_
 {
     const slc_velo_vertices *vertices = &truth->vertices;
     const uint32_t begin = vertices->head.event_offset[event], end = vertices->head.event_offset[event + 1];
-    const size_t size = vertices_size(truth, event), bank_size = slc_bank_bound(size);
+    const size_t size = vertices_size(truth, event), bank_size = slc_lhcb_bank_bound(size);
     memset(out, 0, bank_size);
-    slc_store_u16(out, SLC_BANK_MAGIC);
-    slc_store_u16(out + 2, (uint16_t)(SLC_BANK_HEADER + size));
-    out[4] = SLC_BANK_MC_VERTICES;
+    slc_store_u16(out, SLC_LHCB_BANK_MAGIC);
+    slc_store_u16(out + 2, (uint16_t)(SLC_LHCB_BANK_HEADER + size));
+    out[4] = SLC_LHCB_BANK_MC_VERTICES;
     out[5] = 1;
-    uint8_t *at = out + SLC_BANK_HEADER;
+    uint8_t *at = out + SLC_LHCB_BANK_HEADER;
     slc_store_u32(at, end - begin);
     at += 4;
     for (size_t v = begin; v < end; v++, at += VERTEX_BYTES) {
@@ -464,7 +466,7 @@ size_t slc_velo_truth_write(const slc_velo_truth *truth, uint32_t event, uint8_t
     /* Source ids of pieces are 16 bits, and all vertices go into one bank. */
     const size_t most = (size_t)INT16_MAX * PIECE_BYTES;
     if (slc_velo_truth_bound(truth, event) > capacity || particles_size(truth, event) > most ||
-        vertices_size(truth, event) > SLC_BANK_MAX_PAYLOAD) {
+        vertices_size(truth, event) > SLC_LHCB_BANK_MAX_PAYLOAD) {
         return 0;
     }
     const size_t used = write_particles(truth, event, out);

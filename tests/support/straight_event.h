@@ -7,7 +7,7 @@
 #ifndef TESTS_SUPPORT_STRAIGHT_EVENT_H
 #define TESTS_SUPPORT_STRAIGHT_EVENT_H
 
-#include <sluice/velo_bank.h>
+#include <sluice/lhcb.h>
 #include <sluice/velo_geometry.h>
 
 enum { STRAIGHT_MAX_LINES = 16 };
@@ -43,7 +43,7 @@ static inline bool straight_crossing(const slc_velo_geometry *geometry, uint32_t
 static inline slc_status straight_event(const straight_line *lines, uint32_t n_lines, slc_batch *batch,
                                         uint32_t *n_hits)
 {
-    static uint8_t banks[SLC_VELO_SENSORS * (SLC_BANK_HEADER + 4 * (STRAIGHT_MAX_LINES + 1))];
+    static uint8_t banks[SLC_VELO_SENSORS * (SLC_LHCB_BANK_HEADER + 4 * (STRAIGHT_MAX_LINES + 1))];
     slc_velo_geometry geometry;
     slc_velo_geometry_ideal(&geometry);
     size_t size = 0;
@@ -62,8 +62,8 @@ static inline slc_status straight_event(const straight_line *lines, uint32_t n_l
         }
         payload[0] = n;
         crossings += n;
-        size += slc_bank_write(banks + size, sizeof banks - size, SLC_BANK_VP, 2, (int16_t)sensor, payload,
-                               4 * ((size_t)n + 1));
+        size += slc_lhcb_bank_write(banks + size, sizeof banks - size, SLC_LHCB_BANK_VP, 2, (int16_t)sensor,
+                                    payload, 4 * ((size_t)n + 1));
     }
     if (n_hits != NULL) {
         *n_hits = crossings;

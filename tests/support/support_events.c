@@ -77,14 +77,14 @@ static void append_truth(support_bytes *event, uint32_t column, uint32_t row)
     append_u32(&payload, 1);
     append_u32(&payload, 0x3abcdef0U);
     append_u32(&payload, 0);
-    append_bank(event, SLC_BANK_MC_TRACKS, 2, 0, &payload);
+    append_bank(event, SLC_LHCB_BANK_MC_TRACKS, 2, 0, &payload);
     payload.size = 0;
     append_u32(&payload, 1);
     append_u32(&payload, 5);
     append_f64(&payload, 0.01);
     append_f64(&payload, -0.02);
     append_f64(&payload, 1.5);
-    append_bank(event, SLC_BANK_MC_VERTICES, 1, 0, &payload);
+    append_bank(event, SLC_LHCB_BANK_MC_VERTICES, 1, 0, &payload);
     support_clear(&payload);
 }
 
@@ -96,12 +96,12 @@ support_bytes support_event(uint32_t index)
     for (uint32_t word = 1; word < 10; word++) {
         append_u32(&payload, word == 4 ? index : word);
     }
-    append_bank(&event, SLC_BANK_ODIN, 6, 0, &payload);
+    append_bank(&event, SLC_LHCB_BANK_ODIN, 6, 0, &payload);
     for (uint32_t h = 0; h < SUPPORT_TRACK_HITS; h++) {
         payload.size = 0;
         append_u32(&payload, 1);
         append_u32(&payload, 1U << 31 | (column / 2) << 14 | (row / 4) << 8 | 1U);
-        append_bank(&event, SLC_BANK_VP, 2, (int16_t)track_sensor(h), &payload);
+        append_bank(&event, SLC_LHCB_BANK_VP, 2, (int16_t)track_sensor(h), &payload);
     }
     append_truth(&event, column, row);
     support_clear(&payload);

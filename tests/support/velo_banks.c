@@ -7,7 +7,7 @@
 
 #include "support/random.h"
 
-#include <sluice/velo_bank.h>
+#include <sluice/lhcb.h>
 #include <sluice/velo_geometry.h>
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 enum {
     COLUMNS = SLC_VELO_SUPERPIXEL_COLUMNS,
     ROWS = SLC_VELO_SUPERPIXEL_ROWS,
-    MOST_WORDS = SLC_BANK_MAX_PAYLOAD / 4 - 1
+    MOST_WORDS = SLC_LHCB_BANK_MAX_PAYLOAD / 4 - 1
 };
 
 static uint8_t patterns[COLUMNS + 2][ROWS + 2]; /* with a border that stays empty; zero between uses */
@@ -143,8 +143,8 @@ typedef struct writer {
 static bool write_bank(writer *out, uint8_t type, uint8_t version, int16_t source, const void *payload,
                        size_t size)
 {
-    const size_t written = slc_bank_write(out->bytes + out->size, SUPPORT_VELO_EVENT - out->size, type,
-                                          version, source, payload, size);
+    const size_t written = slc_lhcb_bank_write(out->bytes + out->size, SUPPORT_VELO_EVENT - out->size, type,
+                                               version, source, payload, size);
     out->size += written;
     return written > 0;
 }
@@ -154,7 +154,7 @@ static bool write_words(uint64_t *random, unsigned damage, writer *out, uint8_t 
                         uint32_t *payload, uint32_t n)
 {
     const bool counted = version != 4;
-    uint8_t type = version == 4 && random_below(random, 2) != 0 ? SLC_BANK_VELO : SLC_BANK_VP;
+    uint8_t type = version == 4 && random_below(random, 2) != 0 ? SLC_LHCB_BANK_VELO : SLC_LHCB_BANK_VP;
     size_t size = (counted ? 4 : 0) + 4 * (size_t)n;
     payload[0] = n;
     if ((damage & SUPPORT_VELO_BAD_BANKS) != 0) {
@@ -175,7 +175,7 @@ static bool write_words(uint64_t *random, unsigned damage, writer *out, uint8_t 
             source = (int16_t)random_u64(random);
             break;
         case 5:
-            type = SLC_BANK_VELO;
+            type = SLC_LHCB_BANK_VELO;
             break;
         case 6:
             (void)write_bank(out, type, version, source, payload + (counted ? 0 : 1), size);
@@ -191,7 +191,7 @@ static bool write_words(uint64_t *random, unsigned damage, writer *out, uint8_t 
 static void write_other(uint64_t *random, writer *out)
 {
     static const uint8_t types[] = {
-        SLC_BANK_ODIN, SLC_BANK_DAQ, SLC_BANK_MC_TRACKS, SLC_BANK_VP_RETINA, 0, 255};
+        SLC_LHCB_BANK_ODIN, SLC_LHCB_BANK_DAQ, SLC_LHCB_BANK_MC_TRACKS, SLC_LHCB_BANK_VP_RETINA, 0, 255};
     uint8_t payload[64];
     for (size_t i = 0; i < sizeof payload; i++) {
         payload[i] = (uint8_t)random_u64(random);
@@ -242,7 +242,7 @@ size_t support_velo_event(uint64_t *random, uint8_t version, uint32_t sensors, u
         *n_sensors += write_words(random, damage, &out, version, source, payload, n) ? step : 0;
     }
     if ((damage & SUPPORT_VELO_BAD_BANKS) != 0 && random_below(random, 50) == 0) {
-        write_bank(&out, SLC_BANK_TAE, 1, 0, "abcd", 4);
+        write_bank(&out, SLC_LHCB_BANK_TAE, 1, 0, "abcd", 4);
     }
     write_other(random, &out);
     if ((damage & SUPPORT_VELO_FLIPPED) != 0) {

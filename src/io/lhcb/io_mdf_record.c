@@ -3,7 +3,7 @@
 #include "io/lhcb/io_mdf_record.h"
 
 #include "base/bytes.h"
-#include <sluice/velo_bank.h>
+#include <sluice/lhcb.h>
 
 #include <string.h>
 
@@ -70,7 +70,7 @@ static bool payload_begins(const uint8_t *bytes, size_t size, const slc_mdf_head
     if (size < (size_t)header->header_size + 2) {
         return false;
     }
-    return header->compression == 0 ? slc_load_u16(payload) == SLC_BANK_MAGIC
+    return header->compression == 0 ? slc_load_u16(payload) == SLC_LHCB_BANK_MAGIC
                                     : is_letter(payload[0]) && (is_letter(payload[1]) || payload[1] == '4');
 }
 

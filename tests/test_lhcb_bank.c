@@ -12,7 +12,7 @@
 
 #include "base/bytes.h"
 #include "support/guard_page.h"
-#include <sluice/velo_bank.h>
+#include <sluice/lhcb.h>
 
 #include <stdlib.h>
 
@@ -25,25 +25,25 @@ static void test_round_trip_of_every_size(void **state)
     }
     for (size_t size = 0; size <= sizeof payload; size++) {
         memset(out, 0xee, sizeof out);
-        const size_t written = slc_bank_write(out, sizeof out, SLC_BANK_VP, 4, -7, payload, size);
-        assert_int_equal(written, slc_bank_bound(size));
+        const size_t written = slc_lhcb_bank_write(out, sizeof out, SLC_LHCB_BANK_VP, 4, -7, payload, size);
+        assert_int_equal(written, slc_lhcb_bank_bound(size));
         assert_int_equal(written % 4, 0);
-        assert_in_range(written, size + SLC_BANK_HEADER, size + SLC_BANK_HEADER + 3);
+        assert_in_range(written, size + SLC_LHCB_BANK_HEADER, size + SLC_LHCB_BANK_HEADER + 3);
         assert_int_equal(out[written], 0xee);
-        for (size_t i = SLC_BANK_HEADER + size; i < written; i++) {
+        for (size_t i = SLC_LHCB_BANK_HEADER + size; i < written; i++) {
             assert_int_equal(out[i], 0);
         }
-        slc_bank_cursor cursor = {.bytes = out, .size = written};
-        slc_bank bank;
-        assert_int_equal(slc_bank_next(&cursor, &bank, NULL), SLC_OK);
+        slc_lhcb_bank_cursor cursor = {.bytes = out, .size = written};
+        slc_lhcb_bank bank;
+        assert_int_equal(slc_lhcb_bank_next(&cursor, &bank, NULL), SLC_OK);
         assert_int_equal(bank.size, size);
-        assert_int_equal(bank.type, SLC_BANK_VP);
+        assert_int_equal(bank.type, SLC_LHCB_BANK_VP);
         assert_int_equal(bank.version, 4);
         assert_int_equal(bank.source, -7);
         assert_int_equal(bank.offset, 0);
         assert_memory_equal(bank.payload, payload, size);
-        assert_int_equal(slc_bank_next(&cursor, &bank, NULL), SLC_END);
-        assert_int_equal(slc_bank_next(&cursor, &bank, NULL), SLC_END);
+        assert_int_equal(slc_lhcb_bank_next(&cursor, &bank, NULL), SLC_END);
+        assert_int_equal(slc_lhcb_bank_next(&cursor, &bank, NULL), SLC_END);
     }
 }
 
@@ -52,30 +52,31 @@ static void test_header_bytes(void **state)
     (void)state;
     static const uint8_t expected[] = {0xcb, 0xcb, 0x0b, 0x00, 63, 2, 0xcf, 0x00, 'a', 'b', 'c', 0};
     uint8_t out[12];
-    assert_int_equal(slc_bank_write(out, sizeof out, 63, 2, 207, "abc", 3), 12);
+    assert_int_equal(slc_lhcb_bank_write(out, sizeof out, 63, 2, 207, "abc", 3), 12);
     assert_memory_equal(out, expected, sizeof expected);
 }
 
 static void test_writer_refuses_what_does_not_fit(void **state)
 {
     (void)state;
-    static const uint8_t payload[SLC_BANK_MAX_PAYLOAD + 1];
-    uint8_t *out = malloc(SLC_BANK_MAX_PAYLOAD + 16);
+    static const uint8_t payload[SLC_LHCB_BANK_MAX_PAYLOAD + 1];
+    uint8_t *out = malloc(SLC_LHCB_BANK_MAX_PAYLOAD + 16);
     assert_non_null(out);
     memset(out, 0xee, 32);
-    assert_int_equal(slc_bank_write(out, 15, 1, 1, 1, payload, 5), 0);
-    assert_int_equal(slc_bank_write(out, 7, 1, 1, 1, payload, 0), 0);
-    assert_int_equal(slc_bank_write(out, SLC_BANK_MAX_PAYLOAD + 16, 1, 1, 1, payload, sizeof payload), 0);
+    assert_int_equal(slc_lhcb_bank_write(out, 15, 1, 1, 1, payload, 5), 0);
+    assert_int_equal(slc_lhcb_bank_write(out, 7, 1, 1, 1, payload, 0), 0);
+    assert_int_equal(
+        slc_lhcb_bank_write(out, SLC_LHCB_BANK_MAX_PAYLOAD + 16, 1, 1, 1, payload, sizeof payload), 0);
     for (int i = 0; i < 32; i++) {
         assert_int_equal(out[i], 0xee);
     }
-    const size_t written = slc_bank_write(out, SLC_BANK_MAX_PAYLOAD + 16, 1, 1, 1, payload,
-                                          SLC_BANK_MAX_PAYLOAD);
+    const size_t written = slc_lhcb_bank_write(out, SLC_LHCB_BANK_MAX_PAYLOAD + 16, 1, 1, 1, payload,
+                                               SLC_LHCB_BANK_MAX_PAYLOAD);
     assert_int_equal(written, 65536);
-    slc_bank_cursor cursor = {.bytes = out, .size = written};
-    slc_bank bank;
-    assert_int_equal(slc_bank_next(&cursor, &bank, NULL), SLC_OK);
-    assert_int_equal(bank.size, SLC_BANK_MAX_PAYLOAD);
+    slc_lhcb_bank_cursor cursor = {.bytes = out, .size = written};
+    slc_lhcb_bank bank;
+    assert_int_equal(slc_lhcb_bank_next(&cursor, &bank, NULL), SLC_OK);
+    assert_int_equal(bank.size, SLC_LHCB_BANK_MAX_PAYLOAD);
     free(out);
 }
 
@@ -83,21 +84,21 @@ static void test_writer_refuses_what_does_not_fit(void **state)
 static size_t three_banks(uint8_t *out, size_t capacity)
 {
     static const uint8_t payload[16] = {1, 2, 3, 4, 5};
-    size_t size = slc_bank_write(out, capacity, SLC_BANK_VP, 2, 0, payload, 5);
-    size += slc_bank_write(out + size, capacity - size, SLC_BANK_ODIN, 6, 1, NULL, 0);
-    return size + slc_bank_write(out + size, capacity - size, SLC_BANK_VP, 2, 2, payload, 16);
+    size_t size = slc_lhcb_bank_write(out, capacity, SLC_LHCB_BANK_VP, 2, 0, payload, 5);
+    size += slc_lhcb_bank_write(out + size, capacity - size, SLC_LHCB_BANK_ODIN, 6, 1, NULL, 0);
+    return size + slc_lhcb_bank_write(out + size, capacity - size, SLC_LHCB_BANK_VP, 2, 2, payload, 16);
 }
 
 /* Touches every byte of every bank, so that a wrong size meets the guard. */
 static slc_status walk(const uint8_t *bytes, size_t size, uint32_t *n_banks, slc_fault_code *fault,
                        size_t *at)
 {
-    slc_bank_cursor cursor = {.bytes = bytes, .size = size};
-    slc_bank bank;
+    slc_lhcb_bank_cursor cursor = {.bytes = bytes, .size = size};
+    slc_lhcb_bank bank;
     volatile uint8_t sum = 0;
     slc_status status;
     *n_banks = 0;
-    while ((status = slc_bank_next(&cursor, &bank, fault)) == SLC_OK) {
+    while ((status = slc_lhcb_bank_next(&cursor, &bank, fault)) == SLC_OK) {
         for (uint32_t i = 0; i < bank.size; i++) {
             sum = (uint8_t)(sum + bank.payload[i]);
         }
@@ -187,7 +188,7 @@ static void test_random_damage_ends(void **state)
         slc_fault_code fault;
         const slc_status status = walk(guard_page_copy(&guard, banks, size), size, &n, &fault, &at);
         assert_true(status == SLC_END || status == SLC_ERR_FORMAT);
-        assert_true(at <= size && n <= size / SLC_BANK_HEADER);
+        assert_true(at <= size && n <= size / SLC_LHCB_BANK_HEADER);
         failed += status == SLC_ERR_FORMAT;
     }
     assert_true(failed > 1000);
@@ -197,10 +198,10 @@ static void test_random_damage_ends(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    assert_string_equal(slc_bank_type_name(SLC_BANK_VP), "VP");
-    assert_string_equal(slc_bank_type_name(SLC_BANK_ODIN), "ODIN");
-    assert_string_equal(slc_bank_type_name(SLC_BANK_VP_RETINA), "VPRetinaCluster");
-    assert_null(slc_bank_type_name(255));
+    assert_string_equal(slc_lhcb_bank_type_name(SLC_LHCB_BANK_VP), "VP");
+    assert_string_equal(slc_lhcb_bank_type_name(SLC_LHCB_BANK_ODIN), "ODIN");
+    assert_string_equal(slc_lhcb_bank_type_name(SLC_LHCB_BANK_VP_RETINA), "VPRetinaCluster");
+    assert_null(slc_lhcb_bank_type_name(255));
 }
 
 int main(void)

@@ -28,7 +28,7 @@ static void append_bank(support_bytes *event, uint8_t type, uint8_t version, uin
     for (uint32_t i = 0; i < n; i++) {
         put(words + 4 * i, 0x01010101U * (i + first));
     }
-    support_append(event, bank, slc_bank_write(bank, sizeof bank, type, version, 0, words, 4 * n));
+    support_append(event, bank, slc_lhcb_bank_write(bank, sizeof bank, type, version, 0, words, 4 * n));
 }
 
 static void append_event(slc_batch *batch, support_bytes *event, const slc_record *record)
@@ -38,7 +38,7 @@ static void append_event(slc_batch *batch, support_bytes *event, const slc_recor
     support_clear(event);
 }
 
-static void assert_row(const slc_velo_events *events, size_t row, slc_velo_identity_from from, uint32_t run,
+static void assert_row(const slc_lhcb_events *events, size_t row, slc_lhcb_identity_from from, uint32_t run,
                        uint64_t event, uint32_t bcid)
 {
     assert_int_equal(events->identity_from[row], from);
@@ -56,48 +56,48 @@ static void odin_is_read(void **state)
     slc_batch batch = {0};
     support_bytes event = {0};
     append_bank(&event, 9, 3, 3, 70); /* another bank first */
-    append_bank(&event, SLC_BANK_ODIN, 6, 10, 0x10);
+    append_bank(&event, SLC_LHCB_BANK_ODIN, 6, 10, 0x10);
     append_event(&batch, &event, &header);
-    append_bank(&event, SLC_BANK_ODIN, 7, 10, 0x20);
-    append_bank(&event, SLC_BANK_ODIN, 6, 10, 0x30); /* the first counts */
+    append_bank(&event, SLC_LHCB_BANK_ODIN, 7, 10, 0x20);
+    append_bank(&event, SLC_LHCB_BANK_ODIN, 6, 10, 0x30); /* the first counts */
     append_event(&batch, &event, &header);
-    append_bank(&event, SLC_BANK_ODIN, 6, 9, 0x80); /* without the last word, which is not looked at */
+    append_bank(&event, SLC_LHCB_BANK_ODIN, 6, 9, 0x80); /* without the last word, which is not looked at */
     append_event(&batch, &event, &header);
-    append_bank(&event, SLC_BANK_ODIN, 6, 8, 0x10); /* too short */
-    append_bank(&event, SLC_BANK_ODIN, 7, 9, 0x10);
-    append_bank(&event, SLC_BANK_ODIN, 5, 10, 0x10); /* unknown */
+    append_bank(&event, SLC_LHCB_BANK_ODIN, 6, 8, 0x10); /* too short */
+    append_bank(&event, SLC_LHCB_BANK_ODIN, 7, 9, 0x10);
+    append_bank(&event, SLC_LHCB_BANK_ODIN, 5, 10, 0x10); /* unknown */
     append_event(&batch, &event, &header);
     append_bank(&event, 17, 6, 10, 0x10); /* none */
     append_event(&batch, &event, &short_header);
     append_event(&batch, &event, &header); /* an empty event */
     append_bank(&event, 9, 3, 3, 70);
     event.at[0] = 0; /* damage before it */
-    append_bank(&event, SLC_BANK_ODIN, 6, 10, 0x40);
+    append_bank(&event, SLC_LHCB_BANK_ODIN, 6, 10, 0x40);
     append_event(&batch, &event, &header);
 
-    slc_velo_events events = {0};
-    assert_int_equal(slc_velo_identity_run(&batch, 3, &events), SLC_ERR_CAPACITY);
-    assert_int_equal(slc_columns_reserve(&slc_velo_events_schema, &events, batch.n_events, batch.n_events),
+    slc_lhcb_events events = {0};
+    assert_int_equal(slc_lhcb_identity_run(&batch, 3, &events), SLC_ERR_CAPACITY);
+    assert_int_equal(slc_columns_reserve(&slc_lhcb_events_schema, &events, batch.n_events, batch.n_events),
                      SLC_OK);
-    assert_int_equal(slc_velo_identity_run(&batch, 3, &events), SLC_OK);
+    assert_int_equal(slc_lhcb_identity_run(&batch, 3, &events), SLC_OK);
     const char *why = NULL;
-    assert_true(slc_columns_check(&slc_velo_events_schema, &events, &why));
+    assert_true(slc_columns_check(&slc_lhcb_events_schema, &events, &why));
     assert_int_equal(events.head.n_events, 7);
     assert_int_equal(events.head.size, 7);
-    assert_row(&events, 0, SLC_VELO_IDENTITY_ODIN, 0x10101010, 0x1313131314141414, 0x818);
-    assert_row(&events, 1, SLC_VELO_IDENTITY_ODIN, 0x20202020, 0x2929292928282828, 0x626);
-    assert_row(&events, 2, SLC_VELO_IDENTITY_ODIN, 0x80808080, 0x8383838384848484, 0x888);
-    assert_row(&events, 3, SLC_VELO_IDENTITY_HEADER, 91, 92, 3);
-    assert_row(&events, 4, SLC_VELO_IDENTITY_NONE, 0, 0, 0);
-    assert_row(&events, 5, SLC_VELO_IDENTITY_HEADER, 91, 92, 3);
-    assert_row(&events, 6, SLC_VELO_IDENTITY_ODIN, 0x40404040, 0x4343434344444444, 0x848);
+    assert_row(&events, 0, SLC_LHCB_IDENTITY_ODIN, 0x10101010, 0x1313131314141414, 0x818);
+    assert_row(&events, 1, SLC_LHCB_IDENTITY_ODIN, 0x20202020, 0x2929292928282828, 0x626);
+    assert_row(&events, 2, SLC_LHCB_IDENTITY_ODIN, 0x80808080, 0x8383838384848484, 0x888);
+    assert_row(&events, 3, SLC_LHCB_IDENTITY_HEADER, 91, 92, 3);
+    assert_row(&events, 4, SLC_LHCB_IDENTITY_NONE, 0, 0, 0);
+    assert_row(&events, 5, SLC_LHCB_IDENTITY_HEADER, 91, 92, 3);
+    assert_row(&events, 6, SLC_LHCB_IDENTITY_ODIN, 0x40404040, 0x4343434344444444, 0x848);
     for (uint32_t e = 0; e < 7; e++) {
         assert_int_equal(events.head.event_offset[e + 1], e + 1);
         assert_int_equal(events.input[e], 3);
         assert_int_equal(events.record[e], e == 4 ? 8 : 7);
         assert_int_equal(events.offset_bytes[e], 1000 + e);
     }
-    slc_columns_clear(&slc_velo_events_schema, &events);
+    slc_columns_clear(&slc_lhcb_events_schema, &events);
     slc_batch_clear(&batch);
 }
 
@@ -116,7 +116,7 @@ static record_file make_file(bool compressed)
     record_file file = {0};
     for (uint32_t r = 0; r < RECORDS; r++) {
         support_bytes event = support_event(r), blocks = {0};
-        append_bank(&event, SLC_BANK_DAQ, 1, r, 0); /* no two of a size */
+        append_bank(&event, SLC_LHCB_BANK_DAQ, 1, r, 0); /* no two of a size */
         blocks = compressed && r % 2 == 0 ? support_blocks(event.at, event.size, 300) : blocks;
         file.begin[r] = file.bytes.size;
         support_record(&file.bytes, 3, blocks.size > 0, blocks.size > 0 ? blocks.at : event.at,
@@ -163,7 +163,7 @@ static void check_rows(const record_file *file, const bool *lost, uint32_t most,
     slc_io_source *source = NULL;
     slc_io_deferred *rest = NULL;
     slc_batch batch = {0};
-    slc_velo_events events = {0};
+    slc_lhcb_events events = {0};
     slc_faults faults = {0};
     uint32_t r = 0;
     assert_int_equal(slc_io_open_memory(file->bytes.at, file->bytes.size, "m", NULL, &source, NULL), SLC_OK);
@@ -179,8 +179,8 @@ static void check_rows(const record_file *file, const bool *lost, uint32_t most,
         if (deferred) {
             assert_int_equal(slc_io_finish_batch(&batch, rest, &faults, NULL), SLC_OK);
         }
-        assert_int_equal(slc_columns_reserve(&slc_velo_events_schema, &events, RECORDS, RECORDS), SLC_OK);
-        assert_int_equal(slc_velo_identity_run(&batch, 0, &events), SLC_OK);
+        assert_int_equal(slc_columns_reserve(&slc_lhcb_events_schema, &events, RECORDS, RECORDS), SLC_OK);
+        assert_int_equal(slc_lhcb_identity_run(&batch, 0, &events), SLC_OK);
         assert_int_equal(events.head.size, batch.n_events);
         for (size_t i = 0; i < events.head.size; i++, r++) {
             while (r < RECORDS && lost[r]) {
@@ -188,7 +188,7 @@ static void check_rows(const record_file *file, const bool *lost, uint32_t most,
             }
             assert_int_equal(events.record[i], r);
             assert_int_equal(events.offset_bytes[i], file->begin[r]);
-            assert_int_equal(events.identity_from[i], SLC_VELO_IDENTITY_ODIN);
+            assert_int_equal(events.identity_from[i], SLC_LHCB_IDENTITY_ODIN);
         }
     }
     while (r < RECORDS && lost[r]) {
@@ -198,7 +198,7 @@ static void check_rows(const record_file *file, const bool *lost, uint32_t most,
     slc_io_deferred_close(rest);
     slc_io_close(source);
     slc_batch_clear(&batch);
-    slc_columns_clear(&slc_velo_events_schema, &events);
+    slc_columns_clear(&slc_lhcb_events_schema, &events);
 }
 
 static void records_keep_their_numbers(void **state)
@@ -294,7 +294,7 @@ static void hits_have_places(void **state)
     for (uint32_t most = 1; most < 7; most++) {
         slc_io_source *source = NULL;
         slc_velo_hits hits = {0};
-        slc_velo_events events = {0};
+        slc_lhcb_events events = {0};
         slc_faults faults = {0};
         uint32_t e = 0;
         assert_int_equal(slc_io_open_memory(stream.at, stream.size, "e", NULL, &source, NULL), SLC_OK);
@@ -305,13 +305,13 @@ static void hits_have_places(void **state)
                 e += e == 2;
                 assert_int_equal(events.record[i], e);
                 assert_int_equal(events.offset_bytes[i], begin[e]);
-                assert_row(&events, i, SLC_VELO_IDENTITY_NONE, 0, 0, 0);
+                assert_row(&events, i, SLC_LHCB_IDENTITY_NONE, 0, 0, 0);
             }
         }
         assert_int_equal(e, 6);
         slc_io_close(source);
         slc_columns_clear(&slc_velo_hits_schema, &hits);
-        slc_columns_clear(&slc_velo_events_schema, &events);
+        slc_columns_clear(&slc_lhcb_events_schema, &events);
     }
     support_clear(&stream);
 }

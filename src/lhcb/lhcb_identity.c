@@ -2,16 +2,15 @@
  * Run, event and bunch crossing from ODIN's bank, or from the header of the event's record. */
 #include "base/bytes.h"
 #include "base/columns.h"
-#include <sluice/velo_bank.h>
-#include <sluice/velo_identity.h>
+#include "lhcb/lhcb_walk.h"
 
 static const slc_column events[] = {
-    SOA_COLUMN(slc_velo_events, run, "1"),           SOA_COLUMN(slc_velo_events, event, "1"),
-    SOA_COLUMN(slc_velo_events, bcid, "1"),          SOA_COLUMN(slc_velo_events, input, "index"),
-    SOA_COLUMN(slc_velo_events, record, "index"),    SOA_COLUMN(slc_velo_events, offset_bytes, "byte"),
-    SOA_COLUMN(slc_velo_events, identity_from, "1"),
+    SOA_COLUMN(slc_lhcb_events, run, "1"),           SOA_COLUMN(slc_lhcb_events, event, "1"),
+    SOA_COLUMN(slc_lhcb_events, bcid, "1"),          SOA_COLUMN(slc_lhcb_events, input, "index"),
+    SOA_COLUMN(slc_lhcb_events, record, "index"),    SOA_COLUMN(slc_lhcb_events, offset_bytes, "byte"),
+    SOA_COLUMN(slc_lhcb_events, identity_from, "1"),
 };
-SOA_SCHEMA(slc_velo_events, slc_velo_events_schema, "events", events);
+SOA_SCHEMA(slc_lhcb_events, slc_lhcb_events_schema, "events", events);
 
 enum { BCID_MASK = 0xfff };
 
@@ -27,20 +26,20 @@ static const odin_layout layouts[] = {
 };
 enum { N_LAYOUTS = sizeof layouts / sizeof *layouts };
 
-const char *slc_velo_identity_name(slc_velo_identity_from from)
+const char *slc_lhcb_identity_name(slc_lhcb_identity_from from)
 {
     switch (from) {
-    case SLC_VELO_IDENTITY_ODIN:
+    case SLC_LHCB_IDENTITY_ODIN:
         return "odin";
-    case SLC_VELO_IDENTITY_HEADER:
+    case SLC_LHCB_IDENTITY_HEADER:
         return "header";
-    case SLC_VELO_IDENTITY_NONE:
+    case SLC_LHCB_IDENTITY_NONE:
     default:
         return "none";
     }
 }
 
-static bool read_odin(const slc_bank *bank, slc_velo_events *to, size_t row)
+static bool read_odin(const slc_lhcb_bank *bank, slc_lhcb_events *to, size_t row)
 {
     for (size_t i = 0; i < N_LAYOUTS; i++) {
         const odin_layout *layout = &layouts[i];
@@ -50,37 +49,37 @@ static bool read_odin(const slc_bank *bank, slc_velo_events *to, size_t row)
             to->event[row] = (uint64_t)slc_load_u32(words + 4 * layout->event_high) << 32 |
                              slc_load_u32(words + 4 * layout->event_low);
             to->bcid[row] = (uint16_t)(slc_load_u32(words + 4 * layout->bcid) & BCID_MASK);
-            to->identity_from[row] = SLC_VELO_IDENTITY_ODIN;
+            to->identity_from[row] = SLC_LHCB_IDENTITY_ODIN;
             return true;
         }
     }
     return false;
 }
 
-static bool find_odin(const uint8_t *bytes, size_t size, slc_velo_events *to, size_t row)
+static bool find_odin(const uint8_t *bytes, size_t size, slc_lhcb_events *to, size_t row)
 {
-    slc_bank_cursor cursor = {.bytes = bytes, .size = size};
-    slc_bank bank;
+    slc_lhcb_bank_cursor cursor = {.bytes = bytes, .size = size};
+    slc_lhcb_bank bank;
     slc_status status;
-    while ((status = slc_bank_next(&cursor, &bank, NULL)) != SLC_END) {
+    while ((status = slc_lhcb_bank_next(&cursor, &bank, NULL)) != SLC_END) {
         if (status != SLC_OK) {
-            slc_bank_resume(&cursor);
-        } else if (bank.type == SLC_BANK_ODIN && read_odin(&bank, to, row)) {
+            slc_lhcb_bank_resume(&cursor);
+        } else if (bank.type == SLC_LHCB_BANK_ODIN && read_odin(&bank, to, row)) {
             return true;
         }
     }
     return false;
 }
 
-static void take_header(const slc_record *record, slc_velo_events *to, size_t row)
+static void take_header(const slc_record *record, slc_lhcb_events *to, size_t row)
 {
     to->run[row] = record->known ? record->run : 0;
     to->event[row] = record->known ? record->orbit : 0;
     to->bcid[row] = (uint16_t)(record->known ? record->bunch & BCID_MASK : 0);
-    to->identity_from[row] = record->known ? SLC_VELO_IDENTITY_HEADER : SLC_VELO_IDENTITY_NONE;
+    to->identity_from[row] = record->known ? SLC_LHCB_IDENTITY_HEADER : SLC_LHCB_IDENTITY_NONE;
 }
 
-slc_status slc_velo_identity_run(const slc_batch *batch, uint32_t input, slc_velo_events *to)
+slc_status slc_lhcb_identity_run(const slc_batch *batch, uint32_t input, slc_lhcb_events *to)
 {
     const uint32_t n = batch->n_events;
     if (to->head.block == NULL || to->head.capacity < n || to->head.event_capacity < n) {

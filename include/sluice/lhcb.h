@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is LHCb's and not one detector's: raw banks, and which event it is. docs/formats/lhcb-raw-banks.md.
+ */
+#ifndef SLUICE_LHCB_H
+#define SLUICE_LHCB_H
+
+#include <sluice/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- raw banks ---------------------------------------------------------------------------------- */
+
+/* The envelope in which every sub-detector's data travel inside an event: an 8-byte little-endian header (u16
+ * magic 0xCBCB, u16 length including the header but not the padding, u8 type, u8 version, i16 source), the
+ * payload, up to 3 bytes of padding to a multiple of 4. */
+enum {
+    SLC_LHCB_BANK_MAGIC = 0xCBCB,
+    SLC_LHCB_BANK_HEADER = 8,
+    SLC_LHCB_BANK_MAX_PAYLOAD = 65535 - 8,
+    SLC_LHCB_BANK_VELO = 8,
+    SLC_LHCB_BANK_DAQ = 15,
+    SLC_LHCB_BANK_ODIN = 16,
+    SLC_LHCB_BANK_MC_TRACKS = 32,
+    SLC_LHCB_BANK_MC_VERTICES = 33,
+    SLC_LHCB_BANK_TAE = 48,
+    SLC_LHCB_BANK_VP = 63,
+    SLC_LHCB_BANK_VP_RETINA = 73
+};
+
+typedef struct slc_lhcb_bank {
+    const uint8_t *payload; /* borrowed from the event's bytes */
+    uint32_t size;          /* bytes of payload */
+    uint8_t type;
+    uint8_t version;
+    int16_t source;
+    size_t offset; /* of the bank's header inside the event */
+} slc_lhcb_bank;
+
+/* Walks over the banks of one event: zero `at`, then call until it returns SLC_END. SLC_ERR_FORMAT where the
+ * bytes stop being banks; *fault (may be NULL) then holds the code and cursor->at the offset. Reads nothing
+ * beyond `size`. */
+typedef struct slc_lhcb_bank_cursor {
+    const uint8_t *bytes;
+    size_t size;
+    size_t at;
+} slc_lhcb_bank_cursor;
+SLC_API slc_status slc_lhcb_bank_next(slc_lhcb_bank_cursor *cursor, slc_lhcb_bank *bank,
+                                      slc_fault_code *fault);
+
+/* Writes one bank with its padding at `out`, which has `capacity` bytes. Returns the bytes written, or 0 if
+ * it does not fit or the payload is larger than SLC_LHCB_BANK_MAX_PAYLOAD. */
+SLC_API size_t slc_lhcb_bank_write(uint8_t *out, size_t capacity, uint8_t type, uint8_t version,
+                                   int16_t source, const void *payload, size_t size);
+/* The bytes that slc_lhcb_bank_write needs for such a payload. */
+SLC_API size_t slc_lhcb_bank_bound(size_t size);
+
+/* Word for a bank type ("VP", "ODIN"), NULL for one that is not known. */
+SLC_API const char *slc_lhcb_bank_type_name(uint8_t type);
+
+/* ---- which event it is -------------------------------------------------------------------------- */
+
+/* The run, the number and the bunch crossing that LHCb's readout supervisor (ODIN) gave to an event, and the
+ * place where the event stands in its input. ODIN's bank (type 16) of version 6: word 0 is the run, words 3
+ * and 4 are the high and the low half of the event's number, the low 12 bits of word 8 are the bunch
+ * crossing. Version 7, of Run 3: word 0, words 9 and 8, the low 12 bits of word 6. Source: LHCb's classes
+ * ODIN (version 6) and ODINImplementation::v7. */
+
+/* Who told run, event and bunch crossing. */
+typedef enum slc_lhcb_identity_from {
+    SLC_LHCB_IDENTITY_NONE = 0,   /* nobody: the three are 0 */
+    SLC_LHCB_IDENTITY_ODIN = 1,   /* the first ODIN bank of version 6 or 7 with all its words */
+    SLC_LHCB_IDENTITY_HEADER = 2, /* the record's header, which has no event number: `event` is the orbit */
+    SLC_LHCB_IDENTITY_SOURCES
+} slc_lhcb_identity_from;
+/* "none", "odin", "header". */
+SLC_API const char *slc_lhcb_identity_name(slc_lhcb_identity_from from);
+
+/* One row an event. `input` is the caller's number of the input; `record` counts the records (of a list of
+ * hits: the events) of that input from 0, damaged ones included; `offset_bytes` is where the record begins in
+ * it. */
+typedef struct slc_lhcb_events {
+    slc_columns head;
+    uint32_t *run;
+    uint64_t *event;
+    uint16_t *bcid;
+    uint32_t *input;
+    uint64_t *record;
+    uint64_t *offset_bytes;
+    uint8_t *identity_from; /* slc_lhcb_identity_from */
+} slc_lhcb_events;
+SLC_API extern const slc_schema slc_lhcb_events_schema;
+
+/* Fills `events` (reset first) with a row for each event of the batch, in its order. Room for as many rows
+ * and events as the batch has is the caller's to reserve (slc_columns_reserve): SLC_ERR_CAPACITY otherwise.
+ * Damage between the banks is stepped over and not counted: decoding does that. Allocates nothing; different
+ * threads may work on different batches. */
+SLC_API slc_status slc_lhcb_identity_run(const slc_batch *batch, uint32_t input, slc_lhcb_events *events);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
