@@ -101,27 +101,14 @@ static slc_status read_raw(slc_io_source *source, contents *found, slc_error *er
 static slc_status read_cms(slc_io_source *source, contents *found, slc_error *error)
 {
     slc_batch batch = {.n_events = 0};
-    slc_cms_fragments fragments = {.fed = NULL};
     slc_status status;
     while ((status = slc_io_read_batch(source, BATCH_EVENTS, BATCH_BYTES, &batch, &found->faults, error)) ==
            SLC_OK) {
-        size_t most = 0, words = 0;
-        slc_cms_decode_bound(&batch, &most, &words);
-        status = slc_columns_reserve(&slc_cms_fragments_schema, &fragments, most, batch.n_events);
-        if (status == SLC_OK) {
-            status = slc_cms_index_run(&batch, &fragments, &found->faults);
-        }
-        if (status != SLC_OK) {
-            (void)slc_fail(error, status, "no memory for the fragments of %" PRIu32 " events",
-                           batch.n_events);
-            break;
-        }
-        found->fragments += fragments.head.size;
-        for (size_t i = 0; i < fragments.head.size; i++) {
-            found->words += fragments.n_words[i];
-        }
+        uint64_t fragments, words;
+        slc_cms_count_fragments(&batch, &fragments, &words, &found->faults);
+        found->fragments += fragments;
+        found->words += words;
     }
-    slc_columns_clear(&slc_cms_fragments_schema, &fragments);
     slc_batch_clear(&batch);
     return status;
 }

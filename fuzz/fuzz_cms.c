@@ -2,6 +2,7 @@
  * CMS's fragments through index and decoder: what comes out must keep its contract, whatever came in, and be
  * the same on two targets. */
 #include "fuzz_cms.h"
+#include "cms/cms_stages.h"
 
 #include <stdlib.h>
 #include <string.h>

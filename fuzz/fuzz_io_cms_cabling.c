@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Any bytes as a cabling. Short inputs are laid over a good one, or a fuzzer would need long to make one of
  * the right size; the checksum is set right. */
+#include "cms/cms_stages.h"
 #include "fuzz_cms.h"
+#include "io/cms/io_cms_payload.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Any bytes as gains: as they come, and with the size and the checksum set right. */
 #include "fuzz_cms.h"
+#include "io/cms/io_cms_payload.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "cms/cms_cluster_work.h"
 #include "cms/cms_position_core.h"
 #include "cms/cms_position_work.h"
+#include "cms/cms_stages.h"
 #include "support/check.h"
 #include "support/check_case.h"
 #include "support/random.h"

@@ -3,11 +3,10 @@
  * Electrons from counts: values that were computed by hand, what becomes of digis that have no gains, and
  * random digis against the formulas of the header in double precision, one digi at a time.
  */
+#include "cms/cms_stages.h"
 #include "support/cmocka_all.h"
 #include "support/cms_events.h"
 #include "support/random.h"
-
-#include <sluice/cms_calibrate.h>
 
 #include <math.h>
 #include <string.h>

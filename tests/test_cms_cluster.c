@@ -3,6 +3,7 @@
  * CMS's clusters against the oracle, bit for bit, on every target: 10^4 random modules, with every policy for
  * duplicates, both cuts, and truncation. The numbers behind the oracle's own choices stand in its header.
  */
+#include "cms/cms_stages.h"
 #include "oracle/cms_cluster_oracle.h"
 #include "support/cmocka_all.h"
 #include "support/cms_events.h"

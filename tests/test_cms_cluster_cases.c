@@ -4,6 +4,7 @@
  * test, the smallest and the largest modules, saturation, several digis of a pixel, modules that come again,
  * what is refused, and the arrays as CMS has them.
  */
+#include "cms/cms_stages.h"
 #include "oracle/cms_cluster_oracle.h"
 #include "support/cmocka_all.h"
 #include "support/cms_cases.h"

@@ -11,12 +11,9 @@
 
 #include <cmocka.h>
 
+#include "cms/cms_stages.h"
 #include "support/failing_allocator.h"
 #include "support/random.h"
-
-#include <sluice/cms_calibrate.h>
-#include <sluice/cms_cluster.h>
-#include <sluice/cms_position.h>
 
 enum { DIGIS = 4000, EVENTS = 3 };
 

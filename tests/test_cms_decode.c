@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * CMS's data words to digis: fields, frames, every error code, order, grouping by module; random events
  * against the oracle. Fragments themselves are in test_cms_index.c. */
+#include "cms/cms_stages.h"
 #include "support/cms_raw.h"
 #include "support/cms_run.h"
 #include "support/guard_page.h"

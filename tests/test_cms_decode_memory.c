@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Index and decoder allocate nothing while they run, and reserving survives an allocator that runs dry. */
+#include "cms/cms_stages.h"
 #include "support/failing_allocator.h"
 
 #include "support/cmocka_all.h"

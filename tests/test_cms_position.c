@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Positions of clusters: values that were computed by hand from the words of cms_position.h, and random
+ * Positions of clusters: values that were computed by hand from the words of cms_stages.h, and random
  * clusters against the same words in double precision.
  */
+#include "cms/cms_stages.h"
 #include "support/cmocka_all.h"
 #include "support/random.h"
-
-#include <sluice/cms_position.h>
 
 #include <math.h>
 #include <string.h>

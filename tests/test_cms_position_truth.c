@@ -4,11 +4,9 @@
  * are as precise as their errors say. Residuals and pulls by the size of the cluster, which is where the
  * default errors are from.
  */
+#include "cms/cms_stages.h"
 #include "support/cmocka_all.h"
 
-#include <sluice/cms_calibrate.h>
-#include <sluice/cms_cluster.h>
-#include <sluice/cms_position.h>
 #include <sluice/sim_cms.h>
 
 #include <math.h>

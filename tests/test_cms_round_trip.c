@@ -5,6 +5,7 @@
  * tests/oracle says. A flipped bit costs the word that it hits, or, in headers, trailers and sizes, at most
  * the fragment.
  */
+#include "cms/cms_stages.h"
 #include "oracle/cms_decode_oracle.h"
 #include "support/cmocka_all.h"
 #include "support/cms_events.h"

@@ -2,12 +2,11 @@
  * Files of CMS's pixels: events through the reader and back, cut at every byte, with every bit flipped, with
  * rubbish in between; payloads of cabling and gains, what is wrong with them told by file, byte and reason.
  */
+#include "io/cms/io_cms_payload.h"
 #include "support/cmocka_all.h"
 #include "support/cms_raw.h"
 #include "support/random.h"
 #include "support/temporary_folder.h"
-
-#include <sluice/io_cms.h>
 
 #include <stdio.h>
 #include <time.h>

@@ -4,6 +4,7 @@
  * cabled completely; occupancy, charge, thresholds, marks and duplicates are those of the configuration. That
  * words decode to the truth is test_cms_round_trip's matter.
  */
+#include "cms/cms_stages.h"
 #include "support/cmocka_all.h"
 #include "support/cms_events.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CMS's pixel detector: constants, and the collections that its chain is made of. Names of the reconstruction
- * that runs in CMS's trigger stand beside ours where they differ (in parentheses).
+ * CMS's pixel detector: constants, the collections that its chain is made of, and what belongs to a detector
+ * beside its events: cabling, gains, planes. Names of the reconstruction that runs in CMS's trigger stand
+ * beside ours where they differ (in parentheses).
  *
  * A module has 160 rows (x) and 416 columns (y): two rows of eight read-out chips (ROC) of 80 × 52 pixels.
  * Charges are in electrons from calibration on; ADC counts before.
@@ -46,18 +47,6 @@ typedef struct slc_cms_digis {
 } slc_cms_digis;
 SLC_API extern const slc_schema slc_cms_digis_schema;
 
-/* The seven columns in one store, as in CMS's SiPixelDigisCUDASOAView: column k begins slot(k) · rounded
- * 16-bit words into the store, where rounded is the number of digis rounded up to a multiple of 64 (128
- * bytes) and the slots are cluster 0, packed 2, raw_id 4, adc 6, x 7, y 8, module 9. So every column begins
- * on 128 bytes, a transaction of the GPU. It is the layout of digis on a GPU and of the copies to and from
- * it. */
-SLC_API size_t slc_cms_store_rounded(size_t digis);
-/* Bytes of a store: 10 · 2 · rounded. */
-SLC_API size_t slc_cms_store_bound(size_t digis);
-/* Points the columns into `store`, which may be device memory, and is aligned to 128 bytes. head.block stays
- * NULL: the store is the caller's, and slc_columns_reserve must not be used. */
-SLC_API void slc_cms_store_view(void *store, size_t digis, slc_cms_digis *view);
-
 /* The modules of an event that have digis, by rising module. Digis of a module need not be contiguous, as the
  * clustering takes any order; where they are, first_digi and n_digis are its stretch. */
 typedef struct slc_cms_modules {
@@ -84,6 +73,49 @@ typedef struct slc_cms_clusters {
     float *x_error_um, *y_error_um;
 } slc_cms_clusters;
 SLC_API extern const slc_schema slc_cms_clusters_schema;
+
+/* ---- what is read beside the events ------------------------------------------------------------ */
+
+/* Where each read-out chip is: entry (fed - 1200) · 384 + (link - 1) · 8 + roc - 1, with link 1 … 48 and roc
+ * 1 … 8 as the words have them. */
+enum { SLC_CMS_CABLES = SLC_CMS_FEDS * SLC_CMS_LINKS * SLC_CMS_LINK_ROCS };
+typedef struct slc_cms_cable {
+    uint32_t raw_id; /* detector id of the module; 0: nothing is connected */
+    uint16_t module; /* index; SLC_CMS_NO_MODULE: not used */
+    uint8_t roc;     /* in the module, 0 … 15 */
+    uint8_t bad;     /* 1: its digis are dropped */
+} slc_cms_cable;
+typedef struct slc_cms_cabling {
+    slc_cms_cable cable[SLC_CMS_CABLES];
+} slc_cms_cabling;
+
+enum {
+    SLC_CMS_GAIN_BLOCKS = 2, /* of 80 rows */
+    SLC_CMS_GAINS = SLC_CMS_COLUMNS * SLC_CMS_GAIN_BLOCKS
+};
+
+/* Of modules 0 … n_modules - 1: entry module · SLC_CMS_GAINS + column · 2 + row / 80. Gain = gain byte ·
+ * gain_step + gain_low, pedestal likewise; two special pedestal bytes say that the column is dead or noisy.
+ */
+typedef struct slc_cms_gain {
+    uint8_t gain, pedestal;
+} slc_cms_gain;
+typedef struct slc_cms_gains {
+    uint32_t n_modules;
+    float gain_low, gain_step, pedestal_low, pedestal_step;
+    uint8_t dead, noisy; /* pedestal bytes; different */
+    slc_cms_gain *gain;  /* n_modules · SLC_CMS_GAINS; owned */
+} slc_cms_gains;
+/* Room for so many modules, all bytes 0. Zero-initialise before. */
+SLC_API slc_status slc_cms_gains_reserve(slc_cms_gains *gains, uint32_t modules);
+SLC_API void slc_cms_gains_clear(slc_cms_gains *gains);
+
+/* Of one module. Lengths in µm in the module's plane; x along rows, y along columns. */
+typedef struct slc_cms_plane {
+    float x0_um, y0_um, z0_um;    /* the nominal origin of tracks in the module's frame; z0 not 0 */
+    float shift_x_um, shift_y_um; /* of all positions: Lorentz drift and alignment */
+    float width_x_um, width_y_um; /* charge width: what drift adds to the projection of a track */
+} slc_cms_plane;
 
 #ifdef __cplusplus
 }

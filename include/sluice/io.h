@@ -25,7 +25,7 @@ extern "C" {
 typedef enum slc_io_content {
     SLC_IO_RAW_EVENTS = 0, /* slc_io_read_batch: events of raw banks */
     SLC_IO_VELO_HITS = 1,  /* slc_io_read_velo_hits: events that are lists of VELO hits */
-    SLC_IO_CMS_EVENTS = 2  /* slc_io_read_batch: events of CMS's pixel fragments (cms_decode.h) */
+    SLC_IO_CMS_EVENTS = 2  /* slc_io_read_batch: events of CMS's pixel fragments (cms_chain.h) */
 } slc_io_content;
 
 typedef struct slc_io_config {

@@ -7,8 +7,7 @@
 #ifndef SLUICE_IO_CMS_H
 #define SLUICE_IO_CMS_H
 
-#include <sluice/cms_calibrate.h>
-#include <sluice/cms_decode.h>
+#include <sluice/cms_types.h>
 #include <sluice/io.h>
 
 #ifdef __cplusplus
@@ -32,11 +31,6 @@ SLC_API slc_status slc_io_write_cms_cabling(const char *path, const slc_cms_cabl
                                             slc_error *error);
 SLC_API slc_status slc_io_read_cms_gains(const char *path, slc_cms_gains *gains, slc_error *error);
 SLC_API slc_status slc_io_write_cms_gains(const char *path, const slc_cms_gains *gains, slc_error *error);
-/* The same over memory, for files that came another way; `name` stands in messages. */
-SLC_API slc_status slc_io_parse_cms_cabling(const void *bytes, size_t size, const char *name,
-                                            slc_cms_cabling *cabling, slc_error *error);
-SLC_API slc_status slc_io_parse_cms_gains(const void *bytes, size_t size, const char *name,
-                                          slc_cms_gains *gains, slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -6,9 +6,7 @@
 #ifndef SLUICE_SIM_CMS_H
 #define SLUICE_SIM_CMS_H
 
-#include <sluice/cms_calibrate.h>
-#include <sluice/cms_decode.h>
-#include <sluice/cms_position.h>
+#include <sluice/cms_types.h>
 
 #ifdef __cplusplus
 extern "C" {

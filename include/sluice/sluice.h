@@ -6,7 +6,8 @@
 #define SLUICE_SLUICE_H
 
 #include <sluice/base.h>
-#include <sluice/cms.h>
+#include <sluice/cms_chain.h>
+#include <sluice/cms_types.h>
 #include <sluice/cuda.h>
 #include <sluice/daq_pet.h>
 #include <sluice/image_cuda.h>

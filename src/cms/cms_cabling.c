@@ -4,6 +4,7 @@
  * digis in wrong places.
  */
 #include "cms/cms_decode_core.h"
+#include "cms/cms_stages.h"
 
 bool slc_cms_is_barrel(uint32_t raw_id)
 {

@@ -4,6 +4,7 @@
  */
 #include "cms/cms_calibrate_core.h"
 #include "cms/cms_calibrate_work.h"
+#include "cms/cms_stages.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef SLUICE_CMS_CALIBRATE_CORE_H
 #define SLUICE_CMS_CALIBRATE_CORE_H
 
-#include <sluice/cms_calibrate.h>
+#include <sluice/cms_chain.h>
 
 #ifndef SLC_CMS_CORE
 #ifdef __CUDACC__

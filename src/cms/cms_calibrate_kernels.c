@@ -3,6 +3,7 @@
  * some twenty near each other, with gains of every column.
  */
 #include "cms/cms_calibrate_work.h"
+#include "cms/cms_stages.h"
 
 #include "base/splitmix.h"
 

@@ -9,7 +9,7 @@
 #include "simd/simd_kernel.h"
 #include "simd_targets.h"
 
-#include <sluice/cms_calibrate.h>
+#include <sluice/cms_chain.h>
 
 /* Digis that are calibrated together. */
 enum { SLC_CMS_CALIBRATE_BLOCK = 32 };

@@ -2,6 +2,7 @@
  * CMS's stages in order: fragments, words, calibration, clusters, positions; on a core, or on a GPU by way of
  * cms_chain_cuda.h. */
 #include "base/columns.h"
+#include "cms/cms_stages.h"
 #include "cms/cuda/cms_chain_cuda.h"
 #include <sluice/cuda.h>
 

@@ -4,6 +4,7 @@
  * counting, which keeps the order of the digis of a module. The kernel is in cms_cluster.simd.c.
  */
 #include "cms/cms_cluster_work.h"
+#include "cms/cms_stages.h"
 
 #include "base/block.h"
 

@@ -3,6 +3,7 @@
  * modules with ten clusters of some twenty pixels each, as in CMS's clustering test.
  */
 #include "cms/cms_cluster_work.h"
+#include "cms/cms_stages.h"
 
 #include "base/block.h"
 #include "base/splitmix.h"

@@ -10,7 +10,7 @@
 #include "simd/simd_kernel.h"
 #include "simd_targets.h"
 
-#include <sluice/cms_cluster.h>
+#include <sluice/cms_chain.h>
 
 enum {
     SLC_CMS_MOST_MODULES = 4096,

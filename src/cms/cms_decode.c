@@ -5,6 +5,7 @@
  * columns written, from front to back. The loops over words and digis are in cms_decode.simd.c.
  */
 #include "cms/cms_decode_work.h"
+#include "cms/cms_stages.h"
 
 #include "base/block.h"
 

@@ -11,7 +11,7 @@
 #ifndef SLUICE_CMS_DECODE_CORE_H
 #define SLUICE_CMS_DECODE_CORE_H
 
-#include <sluice/cms_decode.h>
+#include <sluice/cms_chain.h>
 
 /* Functions that run on the host and on a GPU. */
 #ifdef __CUDACC__

@@ -9,7 +9,7 @@
 #ifndef SLUICE_CMS_FRAGMENT_H
 #define SLUICE_CMS_FRAGMENT_H
 
-#include <sluice/cms_decode.h>
+#include <sluice/cms_types.h>
 
 enum {
     SLC_CMS_EVENT_HEAD = 4,    /* number of fragments */

@@ -5,6 +5,7 @@
  * the rules.
  */
 #include "cms/cms_fragment.h"
+#include "cms/cms_stages.h"
 
 #include "base/bytes.h"
 #include "base/columns.h"
@@ -22,7 +23,8 @@ typedef struct walk {
     slc_cms_view view;
     uint64_t event;
     slc_faults *faults;
-    slc_cms_fragments *fragments;
+    slc_cms_fragments *fragments; /* NULL: they are only counted */
+    uint64_t n_fragments, n_words;
 } walk;
 
 static void note(const walk *w, slc_fault_code code, const slc_cms_fragment *fragment, size_t offset)
@@ -72,7 +74,7 @@ static size_t before_trailers(const uint8_t *bytes, size_t begin, size_t end)
     return 0;
 }
 
-static slc_status take(const walk *w, const slc_cms_fragment *fragment)
+static slc_status take(walk *w, const slc_cms_fragment *fragment)
 {
     const uint8_t *bytes = w->view.bytes;
     const size_t last = fragment->end - SLC_CMS_FRAGMENT_WORD;
@@ -93,7 +95,12 @@ static slc_status take(const walk *w, const slc_cms_fragment *fragment)
     if (slc_cms_trailer_length(bytes + last) != (words & 0xffffffU)) {
         note(w, SLC_FAULT_CMS_LENGTH, fragment, last);
     }
+    w->n_fragments++;
+    w->n_words += (end - begin) / 4;
     slc_cms_fragments *fragments = w->fragments;
+    if (fragments == NULL) {
+        return SLC_OK;
+    }
     const size_t row = fragments->head.size;
     if (row >= fragments->head.capacity) {
         return SLC_ERR_CAPACITY;
@@ -122,7 +129,7 @@ static bool can_walk(const slc_cms_view *view)
     return view->bytes != NULL && view->size >= SLC_CMS_EVENT_HEAD && view->size <= UINT32_MAX;
 }
 
-static slc_status walk_event(const walk *w)
+static slc_status walk_event(walk *w)
 {
     if (!can_walk(&w->view)) {
         note_event(w, 0);
@@ -179,7 +186,7 @@ slc_status slc_cms_index_run(const slc_batch *batch, slc_cms_fragments *fragment
         return SLC_ERR_CAPACITY;
     }
     for (uint32_t e = 0; e < batch->n_events; e++) {
-        const walk w = {view_of(batch, e), batch->first_event + e, faults, fragments};
+        walk w = {view_of(batch, e), batch->first_event + e, faults, fragments, 0, 0};
         const slc_status status = walk_event(&w);
         if (status != SLC_OK) {
             return status;
@@ -187,4 +194,16 @@ slc_status slc_cms_index_run(const slc_batch *batch, slc_cms_fragments *fragment
         slc_columns_end_event(fragments);
     }
     return SLC_OK;
+}
+
+void slc_cms_count_fragments(const slc_batch *batch, uint64_t *fragments, uint64_t *words, slc_faults *faults)
+{
+    *fragments = 0;
+    *words = 0;
+    for (uint32_t e = 0; e < batch->n_events; e++) {
+        walk w = {view_of(batch, e), batch->first_event + e, faults, NULL, 0, 0};
+        (void)walk_event(&w); /* without a collection there is always room */
+        *fragments += w.n_fragments;
+        *words += w.n_words;
+    }
 }

@@ -2,6 +2,7 @@
  * Positions of clusters, module by module, as these have a plane each. What is computed is told in
  * cms_position_core.h, which the GPU shares; the loop is in cms_position.simd.c. */
 #include "cms/cms_position_work.h"
+#include "cms/cms_stages.h"
 
 #include <stdatomic.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The position of one cluster along one axis: CMS's fast estimate, as told in cms_position.h. This is what it
+ * The position of one cluster along one axis: CMS's fast estimate, as told in cms_stages.h. This is what it
  * means; CUDA runs it as it is, and cms_position.simd.c does the same in vectors, bit for bit. Every
  * operation on floating-point numbers is rounded by itself (-ffp-contract=off, -fmad=false), in the order
  * written here.
@@ -8,7 +8,7 @@
 #ifndef SLUICE_CMS_POSITION_CORE_H
 #define SLUICE_CMS_POSITION_CORE_H
 
-#include <sluice/cms_position.h>
+#include <sluice/cms_chain.h>
 
 #include <math.h>
 

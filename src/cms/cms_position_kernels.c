@@ -3,6 +3,7 @@
  * rows and columns, in modules of 26.
  */
 #include "cms/cms_position_work.h"
+#include "cms/cms_stages.h"
 
 #include "base/splitmix.h"
 

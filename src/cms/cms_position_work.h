@@ -8,7 +8,7 @@
 #include "simd/simd_kernel.h"
 #include "simd_targets.h"
 
-#include <sluice/cms_position.h>
+#include <sluice/cms_chain.h>
 
 typedef struct slc_cms_position_kernels {
     const char *target;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Schemas of CMS's collections, and the store of digis. */
 #include "base/columns.h"
+#include "cms/cms_stages.h"
 #include <sluice/cms_types.h>
 
 static const slc_column digi_columns[] = {

@@ -4,10 +4,9 @@
  * is not in a cluster yet. Written from include/sluice/cms_cluster.h alone, for every order of digis, policy
  * for duplicates, charge cut and truncation.
  */
+#include "cms/cms_stages.h"
 #ifndef TESTS_ORACLE_CMS_CLUSTER_ORACLE_H
 #define TESTS_ORACLE_CMS_CLUSTER_ORACLE_H
-
-#include <sluice/cms_cluster.h>
 
 /* What slc_cms_cluster_run must write: the column `cluster` of all digis; `modules` and `clusters`, which are
  * reset first and grow as needed, with an event for each event of the digis; faults, which are added to those

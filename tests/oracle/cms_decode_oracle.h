@@ -4,10 +4,9 @@
  * the frame of a module by its four cases. Written from include/sluice/cms_decode.h and
  * docs/formats/cms-raw.md alone.
  */
+#include "cms/cms_stages.h"
 #ifndef TESTS_ORACLE_CMS_DECODE_ORACLE_H
 #define TESTS_ORACLE_CMS_DECODE_ORACLE_H
-
-#include <sluice/cms_decode.h>
 
 /* What slc_cms_index_run and slc_cms_decode_run must write together. `digis` is reset first and grows as
  * needed; `counts` is set; faults are added to those that are there, first those of the fragments of all

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * CMS's clustering on a GPU, for tests. */
 #include "support/cms_gpu.h"
+#include "cms/cms_stages.h"
 
 #include "base/columns.h"
 #include "oracle/cms_cluster_oracle.h"

@@ -7,7 +7,7 @@
 #define TESTS_SUPPORT_CMS_RAW_H
 
 #include "base/bytes.h"
-#include <sluice/cms_decode.h>
+#include <sluice/cms_types.h>
 
 #include <assert.h>
 #include <stdlib.h>

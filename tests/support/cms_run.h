@@ -5,8 +5,8 @@
 #ifndef TESTS_SUPPORT_CMS_RUN_H
 #define TESTS_SUPPORT_CMS_RUN_H
 
+#include "cms/cms_stages.h"
 #include "support/cmocka_all.h"
-#include <sluice/cms_decode.h>
 
 typedef struct cms_run {
     slc_cms_fragments fragments;
@@ -15,6 +15,20 @@ typedef struct cms_run {
     slc_cms_word_counts counts;
     slc_faults faults;
 } cms_run;
+
+/* Counting alone finds as much, and the same faults. */
+static inline void cms_run_assert_counted(const cms_run *run, const slc_batch *batch)
+{
+    uint64_t fragments, words, listed = 0;
+    slc_faults faults = {.n_kept = 0};
+    slc_cms_count_fragments(batch, &fragments, &words, &faults);
+    for (size_t i = 0; i < run->fragments.head.size; i++) {
+        listed += run->fragments.n_words[i];
+    }
+    assert_int_equal(fragments, run->fragments.head.size);
+    assert_int_equal(words, listed);
+    assert_memory_equal(faults.count, run->faults.count, sizeof faults.count);
+}
 
 /* `config` may be NULL. */
 static inline void cms_run_batch(cms_run *run, const slc_cms_decode_config *config,
@@ -30,6 +44,7 @@ static inline void cms_run_batch(cms_run *run, const slc_cms_decode_config *conf
     assert_int_equal(slc_columns_reserve(&slc_cms_digis_schema, &run->digis, digis, batch->n_events), SLC_OK);
     assert_int_equal(slc_cms_decode_reserve(&run->scratch, digis), SLC_OK);
     assert_int_equal(slc_cms_index_run(batch, &run->fragments, &run->faults), SLC_OK);
+    cms_run_assert_counted(run, batch);
     assert_int_equal(slc_cms_decode_run(config != NULL ? config : &standard, cabling, batch, &run->fragments,
                                         &run->scratch, &run->digis, &run->counts, &run->faults),
                      SLC_OK);

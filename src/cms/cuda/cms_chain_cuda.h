@@ -4,6 +4,7 @@
  * the faults and takes the time; what is left out of `config` here (strict, device) is its business. In a
  * build without CUDA opening says so (SLC_ERR_UNSUPPORTED).
  */
+#include "cms/cms_stages.h"
 #ifndef SLUICE_CMS_CHAIN_CUDA_H
 #define SLUICE_CMS_CHAIN_CUDA_H
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the library: the clustering of cms_cluster.h on a GPU, bit for bit what slc_cms_cluster_run gives.
+ * Inside the library: the clustering of cms_stages.h on a GPU, bit for bit what slc_cms_cluster_run gives.
  * All events of a batch in a fixed, small number of launches; nothing is waited for and nothing allocated, so
  * that the launches can be captured into a graph. What depends on the data (digis, modules, clusters) stays
  * on the device. Present in builds with CUDA alone.
  */
+#include "cms/cms_stages.h"
 #ifndef SLUICE_CMS_CLUSTER_CUDA_H
 #define SLUICE_CMS_CLUSTER_CUDA_H
-
-#include <sluice/cms_cluster.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,12 +5,9 @@
  * nothing is waited for, so that they can be recorded into a graph: what depends on the data (tiles, digis,
  * runs) is read from the device's memory, and only capacities are arguments.
  */
+#include "cms/cms_stages.h"
 #ifndef SLUICE_CMS_DECODE_CUDA_H
 #define SLUICE_CMS_DECODE_CUDA_H
-
-#include <sluice/cms_calibrate.h>
-#include <sluice/cms_decode.h>
-#include <sluice/cms_position.h>
 
 #ifdef __cplusplus
 extern "C" {

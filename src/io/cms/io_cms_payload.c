@@ -4,9 +4,10 @@
  * of all that follows, and the table. Nothing is allocated before the file has the size that its header
  * claims, and nothing is believed before the checksum holds.
  */
+#include "io/cms/io_cms_payload.h"
 #include "base/bytes.h"
+#include "cms/cms_stages.h"
 #include "io/io_output.h"
-#include <sluice/io_cms.h>
 
 #include <errno.h>
 #include <math.h>
