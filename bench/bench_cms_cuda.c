@@ -22,8 +22,8 @@ enum {
 typedef struct bench {
     const slc_bench_cms_config *config;
     const slc_bench_cms_events *events;
-    slc_bench_cms_result *result;
-    double *seconds; /* of the repetitions */
+    const slc_bench_plan plan;
+    slc_bench_report *report;
     double bytes_per_second;
     slc_error *error;
 } bench;
@@ -36,28 +36,37 @@ static slc_status describe(bench *b)
     status = status == SLC_OK ? slc_cuda_device_of(number, &device, b->error) : status;
     if (status == SLC_OK) {
         b->bytes_per_second = device.memory_bytes_per_second;
-        (void)snprintf(b->result->machine, sizeof b->result->machine,
-                       "%s, %u multiprocessors, %.2f TB/s by its data sheet", device.name,
-                       device.multiprocessors, device.memory_bytes_per_second * 1e-12);
+        (void)fprintf(b->report->table, "%s, %u multiprocessors, %.2f TB/s by its data sheet; %u events\n\n",
+                      device.name, device.multiprocessors, device.memory_bytes_per_second * 1e-12,
+                      b->config->events);
     }
     return status;
 }
 
-/* A line of a part of the last run. */
+/* A part of a chain's last run, by the device's clock. */
+typedef struct timed_part {
+    slc_cms_chain *chain;
+    slc_cms_cuda_part part;
+    size_t moved;
+} timed_part;
+
+static slc_status run_part(void *self, double *seconds, slc_error *error)
+{
+    timed_part *t = self;
+    return slc_cms_cuda_time(slc_cms_chain_cuda(t->chain), t->part, seconds, &t->moved, error);
+}
+
+/* A line of it. */
 static slc_status time_part(bench *b, slc_cms_chain *chain, slc_cms_cuda_part part, const char *name,
                             uint64_t digis, double bytes, double *median)
 {
-    slc_status status = SLC_OK;
-    size_t moved = 0;
-    for (uint32_t r = 0; r <= b->config->repetitions && status == SLC_OK; r++) {
-        double seconds = 0;
-        status = slc_cms_cuda_time(slc_cms_chain_cuda(chain), part, &seconds, &moved, b->error);
-        b->seconds[r > 0 ? r - 1 : 0] = seconds; /* the first is the warm-up */
-    }
+    timed_part t = {.chain = chain, .part = part};
+    slc_bench_contestant c = {.self = &t, .run = run_part};
+    const slc_status status = slc_bench_measure(&b->plan, &c, 1, b->error);
     if (status == SLC_OK) {
-        status = slc_bench_cms_add(b->result, name, digis, b->seconds, b->config->repetitions,
-                                   bytes > 0 ? bytes : (double)moved, bytes > 0 ? b->bytes_per_second : 0);
-        *median = b->result->row[b->result->n_rows - 1].seconds;
+        slc_bench_cms_add(b->report, name, digis, c.time[0], bytes > 0 ? bytes : (double)t.moved,
+                          bytes > 0 && b->bytes_per_second > 0 ? bytes / b->bytes_per_second : 0);
+        *median = c.time[0].median;
     }
     return status;
 }
@@ -134,6 +143,7 @@ static slc_status bench_digis(bench *b, uint32_t *offsets)
 
 typedef struct streams {
     const bench *b;
+    uint32_t n; /* that are measured */
     slc_batch piece[PIECES];
     slc_cms_chain *chain[STREAMS];
     slc_cms_result out[STREAMS];
@@ -206,24 +216,29 @@ static slc_status open_streams(streams *s)
     return status;
 }
 
+static slc_status run_streams(void *self, double *seconds, slc_error *error)
+{
+    streams *s = self;
+    const slc_run_stages stages = {.context = s, .read = next_piece, .work = run_piece, .write = take_none};
+    const slc_run_pipeline_config pipeline = {.threads = s->n, .slots = 2 * s->n + 2};
+    s->next = 0;
+    s->end = PIECES;
+    const double began = slc_clock_seconds();
+    const slc_status status = slc_run_pipeline(&pipeline, &stages, NULL, error);
+    seconds[0] = slc_clock_seconds() - began;
+    return status;
+}
+
 /* All pieces through so many streams, with a thread each. `slowest`: of copies and kernels alone, for all. */
 static slc_status time_streams(bench *b, streams *s, uint32_t n, uint64_t digis, double slowest)
 {
-    const slc_run_stages stages = {.context = s, .read = next_piece, .work = run_piece, .write = take_none};
-    const slc_run_pipeline_config pipeline = {.threads = n, .slots = 2 * n + 2};
-    slc_status status = SLC_OK;
-    for (uint32_t r = 0; r <= b->config->repetitions && status == SLC_OK; r++) {
-        s->next = 0;
-        s->end = PIECES;
-        const double began = slc_clock_seconds();
-        status = slc_run_pipeline(&pipeline, &stages, NULL, b->error);
-        b->seconds[r > 0 ? r - 1 : 0] = slc_clock_seconds() - began;
-    }
+    slc_bench_contestant c = {.self = s, .run = run_streams};
     char name[48];
+    s->n = n;
     (void)snprintf(name, sizeof name, "host to host, %u stream%s", n, n > 1 ? "s" : "");
+    const slc_status status = slc_bench_measure(&b->plan, &c, 1, b->error);
     if (status == SLC_OK) {
-        status = slc_bench_cms_add(b->result, name, digis, b->seconds, b->config->repetitions, 0, 0);
-        b->result->row[b->result->n_rows - 1].bound_seconds = slowest;
+        slc_bench_cms_add(b->report, name, digis, c.time[0], 0, slowest);
     }
     return status;
 }
@@ -283,18 +298,20 @@ static slc_status bench_raw(bench *b)
 }
 
 slc_status slc_bench_cms_cuda(const slc_bench_cms_config *config, const slc_bench_cms_events *events,
-                              slc_bench_cms_result *result, slc_error *error)
+                              const slc_bench_watch *watch, slc_bench_report *report, slc_error *error)
 {
-    bench b = {.config = config, .events = events, .result = result, .error = error};
+    bench b = {.config = config,
+               .events = events,
+               .plan = {.repetitions = config->repetitions, .rounds = 1, .watch = watch},
+               .report = report,
+               .error = error};
     uint32_t *offsets = calloc((size_t)config->events + 1, sizeof *offsets);
-    b.seconds = calloc(config->repetitions, sizeof *b.seconds);
-    slc_status status = offsets != NULL && b.seconds != NULL
+    slc_status status = offsets != NULL
                             ? SLC_OK
                             : slc_fail(error, SLC_ERR_MEMORY, "no memory for %u events", config->events);
     status = status == SLC_OK ? describe(&b) : status;
     status = status == SLC_OK ? bench_digis(&b, offsets) : status;
     status = status == SLC_OK ? bench_raw(&b) : status;
-    free(b.seconds);
     free(offsets);
     return status;
 }

@@ -5,10 +5,11 @@
 #include <sluice/cuda.h>
 
 slc_status slc_bench_cms_cuda(const slc_bench_cms_config *config, const slc_bench_cms_events *events,
-                              slc_bench_cms_result *result, slc_error *error)
+                              const slc_bench_watch *watch, slc_bench_report *report, slc_error *error)
 {
     uint32_t device;
     (void)events;
-    (void)result;
+    (void)watch;
+    (void)report;
     return slc_cuda_choose(config->device, &device, error);
 }

@@ -38,34 +38,6 @@ typedef struct bench {
 
 /* ---- the clock --------------------------------------------------------------------------------- */
 
-/* Fibonacci numbers: no compiler knows a shorter way to them than one addition after the other. */
-static uint32_t additions(uint32_t a, uint32_t n)
-{
-    uint32_t b = a;
-    for (uint32_t i = 0; i < n; i++) {
-        a += b;
-        b += a;
-        a += b;
-        b += a;
-        a += b;
-        b += a;
-        a += b;
-        b += a;
-    }
-    return a;
-}
-
-double slc_bench_hertz(void)
-{
-    enum { LOOPS = 10000, CHAIN = 8 };
-    /* What is read and written as volatile stays between the two looks at the clock, and so does the chain
-     * from the one to the other. */
-    volatile uint32_t number = 1;
-    const double begin = slc_clock_seconds();
-    number = additions(number, LOOPS);
-    return (double)LOOPS * CHAIN / (slc_clock_seconds() - begin);
-}
-
 static int by_value(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;

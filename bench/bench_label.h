@@ -7,6 +7,7 @@
 #ifndef SLUICE_BENCH_LABEL_H
 #define SLUICE_BENCH_LABEL_H
 
+#include "bench/bench.h"
 #include <sluice/image_label.h>
 
 /* What to measure: all combinations of the lists. */
@@ -47,10 +48,6 @@ typedef struct slc_bench_label_row {
 slc_status slc_bench_label_bench(const slc_bench_label_config *config,
                                  bool (*visit)(void *context, const slc_bench_label_row *row), void *context,
                                  slc_error *error);
-
-/* The frequency of the core that the thread runs on, now: how many additions, each of which needs the result
- * of the one before, it does in a second. Takes about 20 us. */
-double slc_bench_hertz(void);
 
 /* What rows of one size, algorithm, target and granularity come to: sums over the densities, so that an
  * average is total time over total pixels. */

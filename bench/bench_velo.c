@@ -7,8 +7,6 @@
 #include "bench/bench_velo_events.h"
 #include "bench/bench_velo_sets.h"
 
-#include "bench/bench_label.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -259,18 +257,6 @@ static slc_status check(const bench *b, runner *r)
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static slc_bench_velo_time time_of(double *values, size_t n)
-{
-    qsort(values, n, sizeof *values, by_value);
-    return (slc_bench_velo_time){.minimum = values[0], .median = 0.5 * (values[n / 2] + values[(n - 1) / 2])};
-}
-
 static void fill_row(const bench *b, runner *r)
 {
     static const int last_stage[SLC_BENCH_VELO_UNTILS] = {SLC_VELO_STAGE_TRACK, SLC_VELO_STAGE_FIT,
@@ -285,10 +271,10 @@ static void fill_row(const bench *b, runner *r)
             }
             b->times[k] = all > 0 ? r->wall[k] * until / all : r->wall[k];
         }
-        r->row.until[u] = time_of(b->times, n);
+        r->row.until[u] = slc_bench_time_of(b->times, n);
     }
     for (int s = 0; s < SLC_VELO_STAGES; s++) { /* sorted only now */
-        r->row.stage[s] = time_of(r->stage[s], n);
+        r->row.stage[s] = slc_bench_time_of(r->stage[s], n);
     }
 }
 
@@ -305,7 +291,7 @@ static slc_status run_set(bench *b, const slc_bench_velo_contestant *list,
             status = stopped(b) ? SLC_END : check(b, &b->runners[i]);
         }
     }
-    const double hertz = status == SLC_OK ? time_of(b->hertz, b->config->repetitions).median : 0;
+    const double hertz = status == SLC_OK ? slc_bench_time_of(b->hertz, b->config->repetitions).median : 0;
     for (size_t i = 0; i < b->n_runners && status == SLC_OK; i++) {
         runner *r = &b->runners[i];
         fill_row(b, r);

@@ -8,6 +8,7 @@
 #ifndef SLUICE_BENCH_VELO_H
 #define SLUICE_BENCH_VELO_H
 
+#include "bench/bench.h"
 #include <sluice/run_pipeline.h>
 #include <sluice/velo_chain.h>
 #include <sluice/velo_check.h>
@@ -52,11 +53,6 @@ typedef struct slc_bench_velo_config {
     slc_run_bind bind;
 } slc_bench_velo_config;
 
-/* Seconds an event. */
-typedef struct slc_bench_velo_time {
-    double minimum, median;
-} slc_bench_velo_time;
-
 /* What comes of the events. */
 typedef enum slc_bench_velo_until {
     SLC_BENCH_VELO_TRACKS = 0,
@@ -78,9 +74,9 @@ typedef struct slc_bench_velo_row {
     uint64_t faults;
     /* Wall time. What is spent behind the tracks, or behind the fit, is taken off in proportion to the
      * stages' own times. */
-    slc_bench_velo_time until[SLC_BENCH_VELO_UNTILS];
-    slc_bench_velo_time stage[SLC_VELO_STAGES]; /* time of one thread */
-    double hertz;                               /* of the core at that time */
+    slc_bench_time until[SLC_BENCH_VELO_UNTILS];
+    slc_bench_time stage[SLC_VELO_STAGES]; /* time of one thread */
+    double hertz;                          /* of the core at that time */
     bool checked; /* the following is there: candidates and algorithms, where events have truth */
     uint64_t checked_tracks, ghosts;
     slc_velo_category_counts counts[SLC_VELO_CATEGORIES]; /* 2 < eta < 5 */

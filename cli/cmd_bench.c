@@ -3,8 +3,8 @@
  * `sluice bench`: how fast the kernels are on every instruction set of this machine. What is measured is the
  * code and the standard input that the library's own list of kernels names.
  */
+#include "cmd_bench.h"
 #include "bench/bench_kernels.h"
-#include "cli_options.h"
 #include "cli_talk.h"
 
 #include <sluice/sluice.h>
@@ -12,6 +12,41 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- all benchmarks ---------------------------------------------------------------------------- */
+
+/* Between turns a benchmark only asks whether it may go on, with nothing done of nothing. */
+static bool tell(void *context, uint64_t done, uint64_t of)
+{
+    if (done > 0) {
+        slc_cli_progress_show(context, done, of);
+    }
+    return !slc_cli_interrupted();
+}
+
+int slc_cmd_bench_run(const slc_cli_command *command, bool quiet, slc_bench_function *bench,
+                      const void *config, const slc_bench_output *output)
+{
+    slc_cli_progress progress;
+    slc_bench_report report;
+    slc_error error = {.status = SLC_OK};
+    slc_cli_catch_signals();
+    slc_cli_progress_begin(&progress, command->name, quiet);
+    progress.unit = "measurements";
+    slc_status status = slc_bench_report_open(&report, &error);
+    if (status == SLC_OK) {
+        status = bench(config, &(slc_bench_watch){tell, &progress}, &report, &error);
+    }
+    slc_cli_progress_end(&progress);
+    status = status == SLC_OK ? slc_bench_report_write(&report, output, &error) : status;
+    slc_bench_report_clear(&report);
+    if (status != SLC_OK && status != SLC_END) {
+        slc_cli_say(command->name, "%s", error.text);
+    }
+    return status == SLC_OK ? SLC_CLI_DONE : SLC_CLI_FAILED;
+}
+
+/* ---- kernels ----------------------------------------------------------------------------------- */
 
 typedef struct bench_options {
     bool kernels, json;

@@ -3,12 +3,11 @@
  * `sluice bench cms`: measures the chain of CMS's pixels on generated events, on a core or on a GPU.
  */
 #include "bench/bench_cms.h"
-#include "cli_options.h"
 #include "cli_talk.h"
+#include "cmd_bench.h"
 
 #include <sluice/sluice.h>
 
-#include <stdio.h>
 #include <string.h>
 
 #define COMMAND (&slc_cmd_bench_cms)
@@ -57,44 +56,6 @@ static void defaults(void *options)
     *(bench_options *)options = (bench_options){.repetitions = 21, .seed = 1};
 }
 
-static void print_table(const slc_bench_cms_result *result, uint64_t events)
-{
-    (void)printf("%s; %llu events\n\n%-34s%12s%12s%12s%12s%12s\n", result->machine,
-                 (unsigned long long)events, "", "digis", "ms", "ns/digi", "Mdigi/s", "of bound");
-    for (uint32_t i = 0; i < result->n_rows; i++) {
-        const slc_bench_cms_row *row = &result->row[i];
-        const double digis = (double)row->digis;
-        (void)printf("%-34s%12llu%12.4f", row->name, (unsigned long long)row->digis, row->seconds * 1e3);
-        if (row->digis > 0) {
-            (void)printf("%12.4f%12.1f", row->seconds * 1e9 / digis, digis / row->seconds * 1e-6);
-        } else {
-            (void)printf("%12s%12s", "-", "-");
-        }
-        if (row->bound_seconds > 0) {
-            (void)printf("%10.1f %%\n", 100 * row->bound_seconds / row->seconds);
-        } else {
-            (void)printf("%12s\n", "-");
-        }
-    }
-}
-
-static slc_status write_csv(const char *path, const slc_bench_cms_result *result, slc_error *error)
-{
-    slc_io_text_writer *writer;
-    const slc_status status = slc_io_text_create(path, &writer, error);
-    if (status != SLC_OK) {
-        return status;
-    }
-    FILE *out = slc_io_text_stream(writer);
-    (void)fprintf(out, "name,digis,seconds,least_seconds,bytes,bound_seconds\n");
-    for (uint32_t i = 0; i < result->n_rows; i++) {
-        const slc_bench_cms_row *row = &result->row[i];
-        (void)fprintf(out, "\"%s\",%llu,%.9g,%.9g,%.9g,%.9g\n", row->name, (unsigned long long)row->digis,
-                      row->seconds, row->least_seconds, row->bytes, row->bound_seconds);
-    }
-    return slc_io_text_finish(writer, error);
-}
-
 static int run(int argc, char **argv)
 {
     bench_options options;
@@ -106,26 +67,21 @@ static int run(int argc, char **argv)
     slc_error error = {0};
     uint32_t device;
     const bool gpu = options.device != NULL && strcmp(options.device, "cpu") != 0;
-    slc_status status = gpu ? slc_cuda_choose(options.device, &device, &error) : SLC_OK;
+    const slc_status status = gpu ? slc_cuda_choose(options.device, &device, &error) : SLC_OK;
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(COMMAND, "%s", error.text);
+    }
+    if (status != SLC_OK) {
+        slc_cli_say("bench cms", "%s", error.text);
+        return SLC_CLI_FAILED;
     }
     const uint64_t events = options.events > 0 ? options.events : gpu ? 1000 : 20;
     const slc_bench_cms_config config = {.events = (uint32_t)events,
                                          .repetitions = (uint32_t)options.repetitions,
                                          .seed = options.seed,
                                          .device = options.device};
-    slc_bench_cms_result result;
-    status = status == SLC_OK ? slc_bench_cms(&config, &result, &error) : status;
-    if (status == SLC_OK) {
-        print_table(&result, events);
-        status = options.csv != NULL ? write_csv(options.csv, &result, &error) : SLC_OK;
-    }
-    if (status != SLC_OK) {
-        slc_cli_say("bench cms", "%s", error.text);
-        return SLC_CLI_FAILED;
-    }
-    return SLC_CLI_DONE;
+    const slc_bench_output output = {.csv = options.csv};
+    return slc_cmd_bench_run(COMMAND, false, slc_bench_cms, &config, &output);
 }
 
 const slc_cli_command slc_cmd_bench_cms = {
