@@ -2,11 +2,15 @@
  * Whether two names mean one file, so that an output does not destroy an input. */
 #include "cli_options.h"
 #include "cli_talk.h"
+#include "cli_values.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { MOST_FILES = 32 }; /* that options name, at most */
 
 static bool look(const char *name, struct stat *file)
 {
@@ -83,4 +87,87 @@ int slc_cli_check_files(const slc_cli_command *command, const char *const *flags
         }
     }
     return n_stdin > 1 ? slc_cli_wrong(command, "standard input ('-') can be read once only") : SLC_CLI_GO_ON;
+}
+
+/* ---- files among the options ------------------------------------------------------------------- */
+
+/* The names of the files that options of one kind name, each with its flag, "--output". */
+typedef struct names {
+    size_t n;
+    char flag[MOST_FILES][40];
+    const char *flags[MOST_FILES], *name[MOST_FILES];
+    char *owned[MOST_FILES]; /* NULL: the word of the command line */
+} names;
+
+static void add(names *to, const slc_cli_option *option, const char *name, char *owned)
+{
+    if (to->n == MOST_FILES) {
+        free(owned);
+        return;
+    }
+    (void)snprintf(to->flag[to->n], sizeof *to->flag, "--%s", option->name);
+    to->flags[to->n] = to->flag[to->n];
+    to->owned[to->n] = owned;
+    to->name[to->n++] = name;
+}
+
+static void collect(const slc_cli_command *command, const void *options, slc_cli_kind kind, names *to)
+{
+    for (size_t i = 0; i < command->n_options; i++) {
+        const slc_cli_option *option = &command->options[i];
+        const char *name = NULL;
+        char *part;
+        if (slc_cli_kind_of(option) == kind) {
+            memcpy(&name, (const unsigned char *)options + option->member, sizeof name);
+        }
+        if (name == NULL || (strcmp(name, "-") == 0 && kind == SLC_CLI_OUTPUT)) {
+            continue;
+        }
+        if (option->files == NULL) {
+            add(to, option, name, NULL);
+        }
+        for (size_t k = 0; option->files != NULL && (part = option->files(options, name, k)) != NULL; k++) {
+            add(to, option, part, part);
+        }
+    }
+}
+
+/* "-" as the name of an output that has to be a file. */
+static int check_dashes(const slc_cli_command *command, const void *options)
+{
+    for (size_t i = 0; i < command->n_options; i++) {
+        const slc_cli_option *option = &command->options[i];
+        const char *name = NULL;
+        if (slc_cli_kind_of(option) == SLC_CLI_OUTPUT && (option->kind & SLC_CLI_STDOUT) == 0) {
+            memcpy(&name, (const unsigned char *)options + option->member, sizeof name);
+        }
+        if (name != NULL && strcmp(name, "-") == 0) {
+            return slc_cli_wrong(command, "--%s needs the name of a file, not '-'", option->name);
+        }
+    }
+    return SLC_CLI_GO_ON;
+}
+
+int slc_cli_check(const slc_cli_command *command, const void *options, char **inputs, int n_inputs)
+{
+    names outputs = {.n = 0}, others = {.n = 0};
+    int status = check_dashes(command, options);
+    collect(command, options, SLC_CLI_OUTPUT, &outputs);
+    collect(command, options, SLC_CLI_INPUT, &others);
+    for (size_t i = 0; i < others.n && status == SLC_CLI_GO_ON; i++) {
+        for (size_t k = 0; k < outputs.n && status == SLC_CLI_GO_ON; k++) {
+            if (slc_cli_same_file(outputs.name[k], others.name[i])) {
+                status = slc_cli_wrong(command, "%s %s would overwrite the input %s", outputs.flags[k],
+                                       outputs.name[k], others.name[i]);
+            }
+        }
+    }
+    if (status == SLC_CLI_GO_ON) {
+        status = slc_cli_check_files(command, outputs.flags, outputs.name, outputs.n, inputs, n_inputs);
+    }
+    for (size_t i = 0; i < MOST_FILES; i++) {
+        free(outputs.owned[i]);
+        free(others.owned[i]);
+    }
+    return status;
 }

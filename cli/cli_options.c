@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  * getopt_long driven by a command's table of options; help made from the same table. */
 #include "cli_options.h"
+#include "cli_talk.h"
+#include "cli_values.h"
+#include "cli_words.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPTIONS = 48, HELP_VALUE = 256, HELP_COLUMN = 32 };
+enum { MAX_OPTIONS = 64, HELP_VALUE = 256, HELP_COLUMN = 32 };
+
+/* Which options the last parsing found. */
+static bool given[MAX_OPTIONS];
+
+/* A command's struct of options, whichever. */
+typedef union room {
+    max_align_t align;
+    unsigned char bytes[SLC_CLI_OPTIONS_BYTES];
+} room;
 
 int slc_cli_wrong(const slc_cli_command *command, const char *format, ...)
 {
@@ -21,6 +31,16 @@ int slc_cli_wrong(const slc_cli_command *command, const char *format, ...)
     (void)fprintf(stderr, "; see sluice %s --help\n", command->name);
     va_end(arguments);
     return SLC_CLI_USAGE;
+}
+
+static bool is_needed(const slc_cli_option *option)
+{
+    return option->required || (option->kind & SLC_CLI_NEEDED) != 0;
+}
+
+static bool is_flag(const slc_cli_option *option)
+{
+    return slc_cli_kind_of(option) == SLC_CLI_FLAG;
 }
 
 /* "  -o, --output FILE" */
@@ -36,13 +56,19 @@ static int print_flag(const slc_cli_option *option)
 
 static void print_default(const slc_cli_option *option, const unsigned char *options)
 {
-    if (option->required) {
+    if (is_needed(option)) {
         (void)printf(" (required)");
-    } else if (option->kind == SLC_CLI_COUNT) {
-        uint64_t count;
-        memcpy(&count, options + option->member, sizeof count);
+    } else if (slc_cli_kind_of(option) == SLC_CLI_COUNT) {
+        uint64_t count = 0;
+        uint32_t narrow;
+        memcpy(&narrow, options + option->member, sizeof narrow);
+        if (option->size == sizeof narrow) {
+            count = narrow;
+        } else {
+            memcpy(&count, options + option->member, sizeof count);
+        }
         (void)printf(" (default %llu)", (unsigned long long)count);
-    } else if (option->kind == SLC_CLI_NUMBER) {
+    } else if (slc_cli_kind_of(option) == SLC_CLI_NUMBER) {
         double number;
         memcpy(&number, options + option->member, sizeof number);
         (void)printf(" (default %g)", number);
@@ -51,10 +77,7 @@ static void print_default(const slc_cli_option *option, const unsigned char *opt
 
 void slc_cli_help(const slc_cli_command *command)
 {
-    union {
-        uint64_t align;
-        unsigned char bytes[SLC_CLI_OPTIONS_BYTES];
-    } options = {0};
+    room options = {0};
     if (command->defaults != NULL) {
         command->defaults(options.bytes);
     }
@@ -75,78 +98,6 @@ void slc_cli_help(const slc_cli_command *command)
     (void)printf("  -h, --help%*sprint this and exit\n", HELP_COLUMN - (int)strlen("  -h, --help"), "");
 }
 
-static int store_count(const slc_cli_command *command, const slc_cli_option *option, const char *text,
-                       unsigned char *member)
-{
-    char *end = NULL;
-    errno = 0;
-    const unsigned long long value = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0) {
-        return slc_cli_wrong(command, "--%s takes a whole number, not '%s'", option->name, text);
-    }
-    const double as_number = (double)value;
-    if ((option->low != 0 || option->high != 0) && !(as_number >= option->low && as_number <= option->high)) {
-        return slc_cli_wrong(command, "--%s takes %.0f to %.0f, not '%s'", option->name, option->low,
-                             option->high, text);
-    }
-    const uint64_t count = value;
-    memcpy(member, &count, sizeof count);
-    return SLC_CLI_GO_ON;
-}
-
-static int store_number(const slc_cli_command *command, const slc_cli_option *option, const char *text,
-                        unsigned char *member)
-{
-    char *end = NULL;
-    const double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(value)) {
-        return slc_cli_wrong(command, "--%s takes a number, not '%s'", option->name, text);
-    }
-    if ((option->low != 0 || option->high != 0) && !(value >= option->low && value <= option->high)) {
-        return slc_cli_wrong(command, "--%s takes %g to %g, not '%s'", option->name, option->low,
-                             option->high, text);
-    }
-    memcpy(member, &value, sizeof value);
-    return SLC_CLI_GO_ON;
-}
-
-static int store_text(const slc_cli_command *command, const slc_cli_option *option, const char *text,
-                      slc_cli_texts *texts)
-{
-    const uint32_t most = sizeof texts->word / sizeof *texts->word;
-    if (texts->n == most) {
-        return slc_cli_wrong(command, "--%s may be given %u times at most", option->name, most);
-    }
-    texts->word[texts->n++] = text;
-    return SLC_CLI_GO_ON;
-}
-
-static int store(const slc_cli_command *command, const slc_cli_option *option, const char *text,
-                 void *options)
-{
-    unsigned char *member = (unsigned char *)options + option->member;
-    switch (option->kind) {
-    case SLC_CLI_FLAG:
-        *(bool *)member = true;
-        return SLC_CLI_GO_ON;
-    case SLC_CLI_TEXT:
-    case SLC_CLI_TEXTS:
-        if (text[0] == '\0') {
-            return slc_cli_wrong(command, "--%s takes a name, not an empty word", option->name);
-        }
-        if (option->kind == SLC_CLI_TEXTS) {
-            return store_text(command, option, text, (void *)member);
-        }
-        memcpy(member, &text, sizeof text);
-        return SLC_CLI_GO_ON;
-    case SLC_CLI_COUNT:
-        return store_count(command, option, text, member);
-    case SLC_CLI_NUMBER:
-        return store_number(command, option, text, member);
-    }
-    return SLC_CLI_GO_ON;
-}
-
 /* getopt's two tables from ours. The return value of a long option is its row, so that no letter is needed.
  */
 static void getopt_tables(const slc_cli_command *command, struct option *longs, char *letters)
@@ -157,11 +108,11 @@ static void getopt_tables(const slc_cli_command *command, struct option *longs, 
     for (size_t i = 0; i < command->n_options; i++) {
         const slc_cli_option *option = &command->options[i];
         longs[i] = (struct option){.name = option->name,
-                                   .has_arg = option->kind == SLC_CLI_FLAG ? no_argument : required_argument,
+                                   .has_arg = is_flag(option) ? no_argument : required_argument,
                                    .val = HELP_VALUE + 1 + (int)i};
         if (option->letter != 0) {
-            *next++ = option->letter;
-            if (option->kind != SLC_CLI_FLAG) {
+            *next++ = (char)option->letter;
+            if (!is_flag(option)) {
                 *next++ = ':';
             }
         }
@@ -201,13 +152,21 @@ static int complain(const slc_cli_command *command, int answer, const char *word
     if (optopt != 0) {
         return slc_cli_wrong(command, "unknown option '-%c'", optopt);
     }
-    return slc_cli_wrong(command, "unknown option '%s'", word);
+    char hint[64];
+    slc_cli_nearest nearest = {.word = word};
+    char name[64];
+    for (size_t i = 0; i < command->n_options; i++) {
+        (void)snprintf(name, sizeof name, "--%s", command->options[i].name);
+        slc_cli_nearest_look(&nearest, name);
+    }
+    return slc_cli_wrong(command, "unknown option '%s'%s", word,
+                         slc_cli_nearest_hint(&nearest, "", hint, sizeof hint));
 }
 
-static int check_given(const slc_cli_command *command, const bool *given, size_t n_operands)
+static int check_given(const slc_cli_command *command, size_t n_operands)
 {
     for (size_t i = 0; i < command->n_options; i++) {
-        if (command->options[i].required && !given[i]) {
+        if (is_needed(&command->options[i]) && !given[i]) {
             return slc_cli_wrong(command, "--%s is required", command->options[i].name);
         }
     }
@@ -224,7 +183,7 @@ int slc_cli_parse(const slc_cli_command *command, int argc, char **argv, void *o
 {
     struct option longs[MAX_OPTIONS + 2];
     char letters[2 * MAX_OPTIONS + 4];
-    bool given[MAX_OPTIONS] = {false};
+    memset(given, 0, sizeof given);
     if (command->defaults != NULL) {
         command->defaults(options);
     }
@@ -244,12 +203,48 @@ int slc_cli_parse(const slc_cli_command *command, int argc, char **argv, void *o
         if (row < 0) {
             return complain(command, answer, argv[optind > 1 ? optind - 1 : 0]);
         }
-        const int status = store(command, &command->options[row], optarg, options);
+        const int status = slc_cli_store(command, &command->options[row], optarg, options);
         if (status != SLC_CLI_GO_ON) {
             return status;
         }
         given[row] = true;
     }
     *first_operand = optind;
-    return check_given(command, given, (size_t)(argc - optind));
+    int status = check_given(command, (size_t)(argc - optind));
+    if (status == SLC_CLI_GO_ON && (command->reads_operands || command->max_operands == 0)) {
+        status = slc_cli_check(command, options, argv + optind, argc - optind);
+    }
+    return status;
+}
+
+bool slc_cli_given(const slc_cli_command *command, const char *name)
+{
+    for (size_t i = 0; i < command->n_options; i++) {
+        if (strcmp(command->options[i].name, name) == 0) {
+            return given[i];
+        }
+    }
+    return false;
+}
+
+int slc_cli_run(const slc_cli_command *command, int argc, char **argv)
+{
+    if (command->act == NULL) {
+        return command->run(argc, argv);
+    }
+    room *options = calloc(1, sizeof *options);
+    char *line = slc_cli_command_line(command->name, argc, argv); /* before getopt moves the words about */
+    int first = 0, status = SLC_CLI_FAILED;
+    if (options == NULL || line == NULL) {
+        slc_cli_say(command->name, "no memory to begin with");
+    } else {
+        status = slc_cli_parse(command, argc, argv, options, &first);
+    }
+    if (status == SLC_CLI_GO_ON) {
+        const slc_cli_call call = {command, options, argc - first, argv + first, line};
+        status = command->act(&call);
+    }
+    free(options);
+    free(line);
+    return status;
 }

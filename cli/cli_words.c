@@ -2,6 +2,7 @@
  * Sizes, lists, ranges. */
 #include "cli_words.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -65,6 +66,44 @@ bool slc_cli_point(const char *text, double *x, double *y)
     }
     (void)snprintf(word, sizeof word, "%.*s", (int)(comma - text), text);
     return slc_cli_real(word, x) && slc_cli_real(comma + 1, y);
+}
+
+bool slc_cli_range(const char *text, double *low, double *high)
+{
+    char *end = NULL;
+    *low = strtod(text, &end);
+    return end != text && *end == ':' && isfinite(*low) && slc_cli_real(end + 1, high);
+}
+
+typedef struct scale {
+    const char *name;
+    double factor;
+} scale;
+
+static bool quantity(const char *text, const scale *units, size_t n, double *value)
+{
+    char *end = NULL;
+    const double number = strtod(text, &end);
+    for (size_t i = 0; i < n && end != text; i++) {
+        if (strcmp(end, units[i].name) == 0 && isfinite(number)) {
+            *value = number * units[i].factor;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool slc_cli_time(const char *text, double *ns)
+{
+    static const scale units[] = {{"ps", 1e-3}, {"ns", 1},     {"us", 1e3},  {"ms", 1e6},
+                                  {"s", 1e9},   {"min", 60e9}, {"h", 3600e9}};
+    return quantity(text, units, sizeof units / sizeof *units, ns);
+}
+
+bool slc_cli_length(const char *text, double *mm)
+{
+    static const scale units[] = {{"um", 1e-3}, {"mm", 1}, {"cm", 10}, {"m", 1e3}};
+    return quantity(text, units, sizeof units / sizeof *units, mm);
 }
 
 bool slc_cli_bytes(const char *text, uint64_t *bytes)
@@ -168,7 +207,69 @@ int slc_cli_unknown(const slc_cli_command *command, const char *kind, const char
         size = add_name(list, size, sizeof list, name(i));
     }
     (void)add_name(list, size, sizeof list, last);
-    return slc_cli_wrong(command, "unknown %s '%s'; there are:%s", kind, word, list);
+    slc_cli_nearest nearest = {.word = word};
+    for (size_t i = 0; name(i) != NULL; i++) {
+        slc_cli_nearest_look(&nearest, name(i));
+    }
+    char hint[64];
+    return slc_cli_wrong(command, "unknown %s '%s'%s; there are:%s", kind, word,
+                         slc_cli_nearest_hint(&nearest, "", hint, sizeof hint), list);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static char small(char c)
+{
+    return (char)tolower((unsigned char)c);
+}
+
+/* Damerau's and Levenshtein's distance without regard to capital letters, of words of less than 48 letters.
+ */
+static size_t distance(const char *a, const char *b)
+{
+    enum { MOST = 48 };
+    size_t row[3][MOST] = {{0}};
+    const size_t n = strlen(b);
+    for (size_t j = 0; j <= n; j++) {
+        row[0][j] = j;
+    }
+    for (size_t i = 1; a[i - 1] != '\0'; i++) {
+        size_t *at = row[i % 3], *before = row[(i + 2) % 3], *two_before = row[(i + 1) % 3];
+        at[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            const size_t other = small(a[i - 1]) == small(b[j - 1]) ? 0 : 1;
+            at[j] = least(least(before[j] + 1, at[j - 1] + 1), before[j - 1] + other);
+            if (i > 1 && j > 1 && small(a[i - 1]) == small(b[j - 2]) && small(a[i - 2]) == small(b[j - 1])) {
+                at[j] = least(at[j], two_before[j - 2] + 1);
+            }
+        }
+    }
+    return row[strlen(a) % 3][n];
+}
+
+void slc_cli_nearest_look(slc_cli_nearest *nearest, const char *name)
+{
+    const size_t size = strlen(nearest->word);
+    if (size < 3 || size >= sizeof nearest->best || strlen(name) >= sizeof nearest->best) {
+        return; /* of a letter or two, anything is near */
+    }
+    const size_t far = distance(nearest->word, name);
+    if (far <= (size + 1) / 3 && (nearest->best[0] == '\0' || far < nearest->distance)) {
+        nearest->distance = far;
+        (void)snprintf(nearest->best, sizeof nearest->best, "%s", name);
+    }
+}
+
+const char *slc_cli_nearest_hint(const slc_cli_nearest *nearest, const char *before, char *hint, size_t room)
+{
+    hint[0] = '\0';
+    if (nearest->best[0] != '\0') {
+        (void)snprintf(hint, room, " (did you mean '%s%s'?)", before, nearest->best);
+    }
+    return hint;
 }
 
 bool slc_cli_ends_with(const char *text, const char *end)

@@ -27,6 +27,13 @@ bool slc_cli_point(const char *text, double *x, double *y);
  * it cannot be read. */
 bool slc_cli_bytes(const char *text, uint64_t *bytes);
 
+/* "350:650". */
+bool slc_cli_range(const char *text, double *low, double *high);
+/* "4ns", "1.5us": a time in nanoseconds; the unit (ps, ns, us, ms, s, min, h) must be there. "59mm", "6cm": a
+ * length in millimetres (um, mm, cm, m). False if it cannot be read. */
+bool slc_cli_time(const char *text, double *ns);
+bool slc_cli_length(const char *text, double *mm);
+
 /* "1,2,4" and "0:100:5" (first, last, step), mixed: numbers from low to high. Returns how many there are, 0
  * where the text cannot be read or has more than `room`. */
 size_t slc_cli_numbers(const char *text, double low, double high, double *numbers, size_t room);
@@ -39,6 +46,17 @@ size_t slc_cli_whole_numbers(const char *text, uint32_t high, uint32_t *numbers,
  * Returns the command's exit status. */
 int slc_cli_unknown(const slc_cli_command *command, const char *kind, const char *word, const char *first,
                     const char *(*name)(size_t i), const char *last);
+
+/* The name that is most like a word that was not understood: letters left out, added, wrong or exchanged, a
+ * third of them at most. Begins with the word alone. */
+typedef struct slc_cli_nearest {
+    const char *word;
+    char best[48];
+    size_t distance;
+} slc_cli_nearest;
+void slc_cli_nearest_look(slc_cli_nearest *nearest, const char *name);
+/* " (did you mean 'BEFOREname'?)", or nothing; returns `hint`. */
+const char *slc_cli_nearest_hint(const slc_cli_nearest *nearest, const char *before, char *hint, size_t room);
 
 /* Does a name end so, capital letters being the same as small ones? */
 bool slc_cli_ends_with(const char *text, const char *end);

@@ -9,104 +9,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define O slc_cms_options
 static const slc_cli_option table[] = {
-    {.name = "cabling",
-     .value = "FILE",
-     .required = true,
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cms_options, cabling),
-     .help = "which module each chip belongs to"},
-    {.name = "gains",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cms_options, gains),
-     .help = "pedestals and gains; phase 1 needs them"},
-    {.name = "phase",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_cms_options, phase),
-     .low = 1,
-     .high = 2,
-     .help = "of the detector: calibration, number of modules and charge cuts"},
-    {.name = "device",
-     .value = "WHICH",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cms_options, device),
-     .help = "cpu (the default), or a GPU: cuda or cuda:N"},
-    {.name = "cut",
-     .value = "HOW",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cms_options, cut),
-     .help = "clusters need the least charge (ge, the default) or more (gt)"},
-    {.name = "min-charge",
-     .value = "X",
-     .kind = SLC_CLI_NUMBER,
-     .member = offsetof(slc_cms_options, min_charge),
-     .low = -1,
-     .high = UINT32_MAX,
-     .help = "least charge of a cluster, electrons; -1: the phase's own"},
-    {.name = "min-charge-layer1",
-     .value = "X",
-     .kind = SLC_CLI_NUMBER,
-     .member = offsetof(slc_cms_options, min_charge_layer1),
-     .low = -1,
-     .high = UINT32_MAX,
-     .help = "the same in modules below 96"},
-    {.name = "duplicates",
-     .value = "HOW",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cms_options, duplicates),
-     .help = "digis of one pixel: keep (the default), sum, first or largest"},
-    {.name = "max-module-digis",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_cms_options, max_module_digis),
-     .low = 1,
-     .high = UINT32_MAX,
-     .help = "modules with more take a slower path"},
-    {.name = "truncate",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_cms_options, truncate),
-     .help = "their digis beyond are in no cluster instead, and it is a fault"},
-    {.name = "strict",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_cms_options, strict),
-     .help = "the first fault in the data ends the run; no result is written"},
-    {.name = "batch",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_cms_options, batch),
-     .low = 1,
-     .high = 1 << 20,
-     .help = "events in a batch, at most; results do not depend on it"},
-    {.name = "threads",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_cms_options, threads),
-     .low = 0,
-     .high = 1024,
-     .help = "threads that reconstruct, or streams of a GPU; 0: one a processor"},
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cms_options, output),
-     .help = "write digis, modules and clusters as HDF5"},
-    {.name = "table",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cms_options, table),
-     .help = "write the clusters as CSV"},
-    {.name = "json",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_cms_options, json),
-     .help = "print one JSON object instead of a table"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_cms_options, quiet),
-     .help = "no progress on standard error, only errors and what was lost"},
+    {"cabling", 0, NEEDED | INPUT(O, cabling), "FILE", "which module each chip belongs to"},
+    {"gains", 0, INPUT(O, gains), "FILE", "pedestals and gains; phase 1 needs them"},
+    {"phase", 0, COUNT(O, phase, 1, 2), "N",
+     "of the detector: calibration, number of modules and charge cuts"},
+    {"device", 0, DEVICE(O, device), "WHICH", "cpu (the default), or a GPU: cuda or cuda:N"},
+    {"cut", 0, CHOICE(O, cut, WORDS("ge", "gt")), "HOW",
+     "clusters need the least charge (ge, the default) or more (gt)"},
+    {"min-charge", 0, NUMBER(O, min_charge, -1, UINT32_MAX), "X",
+     "least charge of a cluster, electrons; -1: the phase's own"},
+    {"min-charge-layer1", 0, NUMBER(O, min_charge_layer1, -1, UINT32_MAX), "X",
+     "the same in modules below 96"},
+    {"duplicates", 0, CHOICE(O, duplicates, WORDS("keep", "sum", "first", "largest")), "HOW",
+     "digis of one pixel: keep (the default), sum, first or largest"},
+    {"max-module-digis", 0, COUNT(O, max_module_digis, 1, UINT32_MAX), "N",
+     "modules with more take a slower path"},
+    {"truncate", 0, FLAG(O, truncate), NULL,
+     "their digis beyond are in no cluster instead, and it is a fault"},
+    {"strict", 0, FLAG(O, strict), NULL, "the first fault in the data ends the run; no result is written"},
+    {"batch", 0, COUNT(O, batch, 1, 1 << 20), "N", "events in a batch, at most; results do not depend on it"},
+    {"threads", 0, COUNT(O, threads, 0, 1024), "N",
+     "threads that reconstruct, or streams of a GPU; 0: one a processor"},
+    {"output", 'o', OUTPUT(O, output), "FILE", "write digis, modules and clusters as HDF5"},
+    {"table", 0, OUTPUT(O, table), "FILE", "write the clusters as CSV"},
+    {"json", 0, FLAG(O, json), NULL, "print one JSON object instead of a table"},
+    {"quiet", 'q', FLAG(O, quiet), NULL, "no progress on standard error, only errors and what was lost"},
 };
+#undef O
 
 static void defaults(void *options)
 {
@@ -120,17 +51,6 @@ static void defaults(void *options)
                                                     .threads = 1};
 }
 
-/* The place of a word in a list, -1 where it is not in it; NULL is the first. */
-static int find_word(const char *const *words, int n, const char *word)
-{
-    for (int i = 0; i < n; i++) {
-        if (word == NULL || strcmp(words[i], word) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 static bool is_charge(double x)
 {
     return x >= 0 ? x <= (double)(uint32_t)x : x <= -1;
@@ -138,20 +58,11 @@ static bool is_charge(double x)
 
 static int set_config(slc_cms_job *job)
 {
-    static const char *const cuts[] = {"ge", "gt"}, *const policies[] = {"keep", "sum", "first", "largest"};
     static const slc_pixel_duplicates duplicates[] = {SLC_PIXEL_DUPLICATES_KEEP, SLC_PIXEL_DUPLICATES_SUM,
                                                       SLC_PIXEL_DUPLICATES_FIRST,
                                                       SLC_PIXEL_DUPLICATES_LARGEST};
     const slc_cms_options *options = job->options;
     slc_cms_config *config = &job->config;
-    const int cut = find_word(cuts, 2, options->cut), policy = find_word(policies, 4, options->duplicates);
-    if (cut < 0) {
-        return slc_cli_wrong(&slc_cmd_cms, "--cut is ge or gt, not '%s'", options->cut);
-    }
-    if (policy < 0) {
-        return slc_cli_wrong(&slc_cmd_cms, "--duplicates is keep, sum, first or largest, not '%s'",
-                             options->duplicates);
-    }
     if (!is_charge(options->min_charge) || !is_charge(options->min_charge_layer1)) {
         return slc_cli_wrong(&slc_cmd_cms, "charges are whole numbers of electrons, or -1");
     }
@@ -159,8 +70,8 @@ static int set_config(slc_cms_job *job)
         return slc_cli_wrong(&slc_cmd_cms, "phase 1 needs --gains FILE");
     }
     slc_cms_config_default(config, (slc_cms_phase)options->phase);
-    config->cluster.above = cut == 1;
-    config->cluster.duplicates = duplicates[policy];
+    config->cluster.above = options->cut == 1;
+    config->cluster.duplicates = duplicates[options->duplicates];
     config->cluster.max_module_digis = (uint32_t)options->max_module_digis;
     config->cluster.truncate = options->truncate;
     if (options->min_charge >= 0) {
@@ -176,26 +87,6 @@ static int set_config(slc_cms_job *job)
     }
     config->decode.target = config->cluster.target;
     return SLC_CLI_GO_ON;
-}
-
-/* What is read beside the events is not to be overwritten, and no output is standard output. */
-static int check_files(const slc_cms_options *options, int n_inputs, char **inputs)
-{
-    static const char *const flags[] = {"--output", "--table"};
-    const char *const names[] = {options->output, options->table};
-    const char *const payloads[] = {options->cabling, options->gains};
-    for (size_t i = 0; i < 2; i++) {
-        if (names[i] != NULL && strcmp(names[i], "-") == 0) {
-            return slc_cli_wrong(&slc_cmd_cms, "%s needs the name of a file, not '-'", flags[i]);
-        }
-        for (size_t k = 0; k < 2; k++) {
-            if (names[i] != NULL && payloads[k] != NULL && slc_cli_same_file(names[i], payloads[k])) {
-                return slc_cli_wrong(&slc_cmd_cms, "%s %s would overwrite the input %s", flags[i], names[i],
-                                     payloads[k]);
-            }
-        }
-    }
-    return slc_cli_check_files(&slc_cmd_cms, flags, names, 2, inputs, n_inputs);
 }
 
 static int fail(const slc_cms_job *job, slc_status status)
@@ -299,37 +190,21 @@ static int process(slc_cms_job *job, int n_inputs, char **inputs, const char *co
     if (!job->useful && job->totals.lost_events == 0) {
         return SLC_CLI_FAILED; /* which has been told: a table of zeros would be no result */
     }
-    if (!job->options->json) {
-        slc_cms_print_text(job);
-    } else if (!slc_cms_print_json(job)) {
-        job->failed = true;
-    }
+    job->failed = !slc_cms_print(job) || job->failed;
     return job->failed ? SLC_CLI_FAILED : SLC_CLI_DONE;
 }
 
-static int run(int argc, char **argv)
+static int act(const slc_cli_call *call)
 {
-    slc_cms_options options;
-    int first = 0;
-    char *command_line = slc_cli_command_line("cms", argc, argv); /* before getopt moves the words about */
     slc_cms_job *job = calloc(1, sizeof *job);
-    if (job == NULL || command_line == NULL) {
+    if (job == NULL) {
         slc_cli_say("cms", "no memory to begin with");
-        free(job);
-        free(command_line);
         return SLC_CLI_FAILED;
     }
-    job->options = &options;
+    job->options = call->options;
     job->totals.checksum = SLC_CHECKSUM_START;
-    int status = slc_cli_parse(&slc_cmd_cms, argc, argv, &options, &first);
-    if (status == SLC_CLI_GO_ON) {
-        status = check_files(&options, argc - first, argv + first);
-    }
-    if (status == SLC_CLI_GO_ON) {
-        status = process(job, argc - first, argv + first, command_line);
-    }
+    const int status = process(job, call->n, call->operands, call->command_line);
     slc_cms_job_clear(job);
-    free(command_line);
     return status;
 }
 
@@ -344,6 +219,7 @@ const slc_cli_command slc_cmd_cms = {
     .n_options = sizeof table / sizeof table[0],
     .min_operands = 1,
     .max_operands = SIZE_MAX,
+    .reads_operands = true,
     .defaults = defaults,
-    .run = run,
+    .act = act,
 };

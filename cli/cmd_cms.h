@@ -14,7 +14,8 @@
 #include <sluice/sluice.h>
 
 typedef struct slc_cms_options {
-    const char *cabling, *gains, *device, *cut, *duplicates, *output, *table;
+    const char *cabling, *gains, *device, *output, *table;
+    int cut, duplicates;
     uint64_t phase, threads, batch, max_module_digis;
     double min_charge, min_charge_layer1; /* negative: the phase's own */
     bool truncate, strict, json, quiet;
@@ -78,7 +79,7 @@ bool slc_cms_job_input(slc_cms_job *job, const char *path);
 /* Appends a result to the output file; with none, creates its groups. */
 bool slc_cms_job_append(slc_cms_job *job, const slc_cms_result *result);
 
-void slc_cms_print_text(const slc_cms_job *job);
-bool slc_cms_print_json(const slc_cms_job *job);
+/* A table or the JSON object; false, after a line, if it could not be made. */
+bool slc_cms_print(const slc_cms_job *job);
 
 #endif

@@ -22,10 +22,6 @@
 #include <sluice/pet_chain.h>
 #include <sluice/pet_randoms.h>
 
-/* "4ns", "1.5us": a time in nanoseconds; the unit (ps, ns, us, ms, s, min, h) must be there. "59mm", "6cm": a
- * length in millimetres. False where it cannot be read. */
-bool slc_pet_time_word(const char *text, double *ns);
-bool slc_pet_length_word(const char *text, double *mm);
 /* The word of --window, 1 ps or more; SLC_CLI_GO_ON, or the status after a line. NULL: *ns stays. */
 int slc_pet_window_word(const slc_cli_command *command, const char *word, double *ns);
 /* "350:650": keV, the lower one below the upper one. */

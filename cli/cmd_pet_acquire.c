@@ -19,6 +19,9 @@
 
 #define COMMAND (&slc_cmd_pet_acquire)
 
+#undef TEXT
+#undef COUNT
+#undef FLAG
 #define TEXT(name_, member_, value_, help_)                                                                  \
     {                                                                                                        \
         .name = (name_), .value = (value_), .kind = SLC_CLI_TEXT,                                            \
@@ -102,7 +105,7 @@ static int size_word(const char *option, const char *text, const char *least, ui
 static int seconds_word(const char *option, const char *text, double *seconds)
 {
     double ns = 0;
-    if (text != NULL && (!slc_pet_time_word(text, &ns) || ns <= 0)) {
+    if (text != NULL && (!slc_cli_time(text, &ns) || ns <= 0)) {
         return slc_cli_wrong(COMMAND, "--%s takes a time, as 60s, not '%s'", option, text);
     }
     *seconds = ns * 1e-9;

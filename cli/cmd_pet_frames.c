@@ -2,6 +2,7 @@
  * Raw frames as inputs, the words that say how they are converted, and how their counts are told. */
 #include "cmd_pet_frames.h"
 #include "cli_faults.h"
+#include "cli_words.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -74,7 +75,7 @@ int slc_pet_horizon_word(const slc_cli_command *command, const char *word, int64
         return SLC_CLI_GO_ON;
     }
     /* Two hours: more would not be what anybody means, and 2^63 ps are 106 days. */
-    if (!slc_pet_time_word(word, &ns) || ns < 0 || ns > 7.2e12) {
+    if (!slc_cli_time(word, &ns) || ns < 0 || ns > 7.2e12) {
         return slc_cli_wrong(command, "--horizon takes a time up to 7200s, as 1ms, not '%s'", word);
     }
     *horizon_ps = (int64_t)(ns * 1000 + 0.5);

@@ -181,10 +181,10 @@ static int rings_words(job *j)
     if (o->crystals_per_ring == 0 || o->rings == 0) {
         return slc_cli_wrong(COMMAND, "--crystals-per-ring and --rings belong together");
     }
-    if (o->radius != NULL && (!slc_pet_length_word(o->radius, &radius) || radius <= 0)) {
+    if (o->radius != NULL && (!slc_cli_length(o->radius, &radius) || radius <= 0)) {
         return slc_cli_wrong(COMMAND, "--radius takes a length, as 60mm, not '%s'", o->radius);
     }
-    if (o->pitch != NULL && (!slc_pet_length_word(o->pitch, &pitch) || pitch <= 0)) {
+    if (o->pitch != NULL && (!slc_cli_length(o->pitch, &pitch) || pitch <= 0)) {
         return slc_cli_wrong(COMMAND, "--pitch takes a length, as 2mm, not '%s'", o->pitch);
     }
     j->geometry = (slc_pet_geometry){
@@ -298,10 +298,10 @@ static int choose(job *j)
         return status;
     }
     if (o->tof != NULL && strcmp(o->tof, "none") != 0 &&
-        (!slc_pet_time_word(o->tof, &j->tof_ns) || j->tof_ns <= 0)) {
+        (!slc_cli_time(o->tof, &j->tof_ns) || j->tof_ns <= 0)) {
         return slc_cli_wrong(COMMAND, "--tof takes a time, as 250ps, or none, not '%s'", o->tof);
     }
-    if (o->window != NULL && (!slc_pet_time_word(o->window, &j->window_ns) || j->window_ns <= 0)) {
+    if (o->window != NULL && (!slc_cli_time(o->window, &j->window_ns) || j->window_ns <= 0)) {
         return slc_cli_wrong(COMMAND, "--window takes a time, as 4ns, not '%s'", o->window);
     }
     status = find_scanner(j);

@@ -48,7 +48,7 @@ static int choose_format(const slc_cli_command *command, const char *list, slc_p
 static int positive_time(const slc_cli_command *command, const char *option, const char *word,
                          const char *example, double *ns)
 {
-    if (word != NULL && (!slc_pet_time_word(word, ns) || *ns <= 0)) {
+    if (word != NULL && (!slc_cli_time(word, ns) || *ns <= 0)) {
         return slc_cli_wrong(command, "--%s takes a time, as %s, not '%s'", option, example, word);
     }
     return SLC_CLI_GO_ON;

@@ -8,37 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct unit {
-    const char *name;
-    double factor;
-} unit;
-
-static bool quantity(const char *text, const unit *units, size_t n, double *value)
-{
-    char *end = NULL;
-    const double number = strtod(text, &end);
-    for (size_t i = 0; i < n && end != text; i++) {
-        if (strcmp(end, units[i].name) == 0 && isfinite(number)) {
-            *value = number * units[i].factor;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool slc_pet_time_word(const char *text, double *ns)
-{
-    static const unit units[] = {{"ps", 1e-3}, {"ns", 1},     {"us", 1e3},  {"ms", 1e6},
-                                 {"s", 1e9},   {"min", 60e9}, {"h", 3600e9}};
-    return quantity(text, units, sizeof units / sizeof *units, ns);
-}
-
-bool slc_pet_length_word(const char *text, double *mm)
-{
-    static const unit units[] = {{"um", 1e-3}, {"mm", 1}, {"cm", 10}, {"m", 1e3}};
-    return quantity(text, units, sizeof units / sizeof *units, mm);
-}
-
 const char *slc_pet_scanner_word_name(const char *scanner)
 {
     return scanner != NULL && strchr(scanner, '=') == NULL ? scanner : NULL;
@@ -83,13 +52,13 @@ static bool good_value(uint32_t i, const char *value, slc_pet_good *good)
     case 2:
         return count_word(value, &good->crystals_per_ring);
     case 3:
-        return slc_pet_length_word(value, &good->min_mm);
+        return slc_cli_length(value, &good->min_mm);
     case 4:
-        return slc_pet_length_word(value, &good->max_axial_mm);
+        return slc_cli_length(value, &good->max_axial_mm);
     case 5:
-        return slc_pet_length_word(value, &good->radius_mm);
+        return slc_cli_length(value, &good->radius_mm);
     default:
-        return slc_pet_length_word(value, &good->pitch_z_mm);
+        return slc_cli_length(value, &good->pitch_z_mm);
     }
 }
 
@@ -158,7 +127,7 @@ bool slc_pet_energies_word(const char *text, double *low, double *high)
 
 int slc_pet_window_word(const slc_cli_command *command, const char *word, double *ns)
 {
-    if (word != NULL && (!slc_pet_time_word(word, ns) || *ns <= 0)) {
+    if (word != NULL && (!slc_cli_time(word, ns) || *ns <= 0)) {
         return slc_cli_wrong(command, "--window takes a time, as 4ns or 250ps, not '%s'", word);
     }
     /* "1ps" in seconds may be the next number below. */
@@ -176,7 +145,7 @@ static int set_times(const slc_cli_command *command, const slc_pet_coincidence_w
         return status;
     }
     if (words->offset != NULL &&
-        (!slc_pet_time_word(words->offset, &config->offset_ns) || config->offset_ns < 0)) {
+        (!slc_cli_time(words->offset, &config->offset_ns) || config->offset_ns < 0)) {
         return slc_cli_wrong(command, "--offset takes a time, as 100ns, not '%s'", words->offset);
     }
     return SLC_CLI_GO_ON;

@@ -28,6 +28,10 @@ typedef struct simulate_options {
 } simulate_options;
 _Static_assert(sizeof(simulate_options) <= SLC_CLI_OPTIONS_BYTES, "the help needs room for them");
 
+#undef TEXT
+#undef COUNT
+#undef NUMBER
+#undef FLAG
 #define TEXT(name_, member_, value_, help_)                                                                  \
     {                                                                                                        \
         .name = (name_), .value = (value_), .kind = SLC_CLI_TEXT,                                            \

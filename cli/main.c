@@ -6,6 +6,7 @@
 #include "baselines/baselines.h"
 #include "cli_options.h"
 #include "cli_talk.h"
+#include "cli_words.h"
 
 #include <sluice/sluice.h>
 
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const slc_cli_command *const commands[] = {
+const slc_cli_command *const slc_cli_commands[] = {
     &slc_cmd_velo,
     &slc_cmd_label,
     &slc_cmd_cluster,
@@ -58,7 +59,7 @@ static int words_that_match(const slc_cli_command *command, int argc, char **arg
 
 static const slc_cli_command *find_command(int argc, char **argv, int *words)
 {
-    for (const slc_cli_command *const *row = commands; *row != NULL; row++) {
+    for (const slc_cli_command *const *row = slc_cli_commands; *row != NULL; row++) {
         *words = words_that_match(*row, argc, argv);
         if (*words > 0) {
             return *row;
@@ -72,7 +73,7 @@ static int print_help(void)
     (void)printf("usage: sluice COMMAND [options] ...\n\n"
                  "Turns the raw bytes of detectors into physics objects.\n\n"
                  "commands:\n");
-    for (const slc_cli_command *const *row = commands; *row != NULL; row++) {
+    for (const slc_cli_command *const *row = slc_cli_commands; *row != NULL; row++) {
         (void)printf("  %-17s%s\n", (*row)->name, (*row)->summary);
     }
     (void)printf("  %-17s%s\n", "help COMMAND", "the help of a command, as with COMMAND --help");
@@ -84,7 +85,7 @@ static int print_help(void)
 static int unknown_command(int argc, char **argv)
 {
     const size_t size = strlen(argv[0]);
-    for (const slc_cli_command *const *row = commands; *row != NULL; row++) {
+    for (const slc_cli_command *const *row = slc_cli_commands; *row != NULL; row++) {
         const char *name = (*row)->name;
         if (strncmp(name, argv[0], size) == 0 && name[size] == ' ') {
             if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
@@ -103,8 +104,16 @@ static int unknown_command(int argc, char **argv)
             return SLC_CLI_USAGE;
         }
     }
-    (void)fprintf(stderr, "sluice: unknown %s '%s'; see sluice --help\n",
-                  argv[0][0] == '-' ? "option" : "command", argv[0]);
+    slc_cli_nearest nearest = {.word = argv[0]};
+    for (const slc_cli_command *const *row = slc_cli_commands; *row != NULL; row++) {
+        char first[32];
+        (void)snprintf(first, sizeof first, "%.*s", (int)strcspn((*row)->name, " "), (*row)->name);
+        slc_cli_nearest_look(&nearest, first);
+    }
+    char hint[64];
+    (void)fprintf(stderr, "sluice: unknown %s '%s'%s; see sluice --help\n",
+                  argv[0][0] == '-' ? "option" : "command", argv[0],
+                  slc_cli_nearest_hint(&nearest, "", hint, sizeof hint));
     return SLC_CLI_USAGE;
 }
 
@@ -145,7 +154,7 @@ static int run(int argc, char **argv)
     if (command == NULL) {
         return unknown_command(argc, argv);
     }
-    return command->run(argc - words + 1, argv + words - 1);
+    return slc_cli_run(command, argc - words + 1, argv + words - 1);
 }
 
 int main(int argc, char **argv)

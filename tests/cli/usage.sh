@@ -13,16 +13,18 @@ wrong() { # LINE ARGS...
 }
 
 wrong "sluice: no command given; see sluice --help"
-wrong "sluice: unknown command 'velox'; see sluice --help" velox a.mdf
-wrong "sluice: unknown command 'vel'; see sluice --help" vel
+wrong "sluice: unknown command 'velox' (did you mean 'velo'?); see sluice --help" velox a.mdf
+wrong "sluice: unknown command 'vel' (did you mean 'velo'?); see sluice --help" vel
 wrong "sluice: unknown option '--json'; see sluice --help" --json
 wrong "sluice: 'simulate' needs a second word, as in 'sluice simulate velo'; see sluice --help" simulate
 wrong "sluice: unknown command 'simulate ect'; there is 'sluice simulate velo'; see sluice --help" simulate ect
 wrong "sluice: unknown command 'pet foo'; there is 'sluice pet acquire'; see sluice --help" pet foo
+wrong "sluice: unknown command 'smiulate' (did you mean 'simulate'?); see sluice --help" smiulate
 wrong "sluice: unknown command 'nothing'; see sluice --help" help nothing
 wrong "sluice velo: INPUT... is missing; see sluice velo --help" velo
 wrong "sluice velo: INPUT... is missing; see sluice velo --help" velo --truth
 wrong "sluice velo: unknown option '--thread-count'; see sluice velo --help" velo --thread-count 4 a.mdf
+wrong "sluice velo: unknown option '--threasd' (did you mean '--threads'?); see sluice velo --help" velo --threasd 4 a.mdf
 wrong "sluice velo: --bind is none, core or numa, not 'cores'; see sluice velo --help" velo --bind cores a.mdf
 wrong "sluice velo: unknown option '-x'; see sluice velo --help" velo -x a.mdf
 wrong "sluice velo: unknown option '-x'; see sluice velo --help" velo -qx a.mdf
@@ -51,6 +53,12 @@ wrong "sluice velo: --banks is auto, superpixels or retina, not 'vp'; see sluice
 wrong "sluice velo: --strategy is standard, split or full, not 'all'; see sluice velo --help" velo --strategy all a.mdf
 wrong "sluice velo: --strategy split goes with --algorithm local alone; see sluice velo --help" \
     velo --strategy split --algorithm triplet a.mdf
+wrong "sluice cms: --duplicates is keep, sum, first or largest, not 'Larges' (did you mean 'largest'?); see sluice cms --help" \
+    cms --cabling c --duplicates Larges a
+wrong "sluice cms: --output c would overwrite the input c; see sluice cms --help" cms --cabling c -o c a
+wrong "sluice cms: --output a would overwrite the input a; see sluice cms --help" cms --cabling c -o a a
+wrong "sluice cms: --output and --table name the same file; see sluice cms --help" cms --cabling c -o x --table ./x a
+wrong "sluice cms: --table needs the name of a file, not '-'; see sluice cms --help" cms --cabling c --table - a
 wrong "sluice velo: --display needs --report; see sluice velo --help" velo --display 3 a.mdf
 for word in x -1 1.5 99999999999999999999; do
     wrong "sluice velo: --display takes a whole number, not '$word'; see sluice velo --help" \
