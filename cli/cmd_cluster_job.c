@@ -290,7 +290,7 @@ bool slc_cluster_job_input(slc_cluster_job *job, int input)
         known.width = job->config.width > 0 ? job->config.width : UINT16_MAX + 1;
         known.height = job->config.height > 0 ? job->config.height : UINT16_MAX + 1;
     }
-    if (slc_io_pixels_open_with(job->inputs[input], &known, &r.file, &job->error) != SLC_OK) {
+    if (slc_io_pixels_open(job->inputs[input], &known, &r.file, &job->error) != SLC_OK) {
         return !slc_cli_interrupted() && slc_cluster_complain_file(&r);
     }
     r.done->read = true;

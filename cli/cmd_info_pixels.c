@@ -38,7 +38,7 @@ static json_t *begin(const char *path)
 static bool is_list(const char *path)
 {
     slc_io_pixels *file = NULL;
-    const bool is = slc_io_pixels_open(path, &file, NULL) == SLC_OK;
+    const bool is = slc_io_pixels_open(path, NULL, &file, NULL) == SLC_OK;
     slc_io_pixels_close(file);
     return is;
 }
@@ -115,7 +115,7 @@ json_t *slc_info_pixels(const char *path, bool *good)
     slc_io_pixels *file = NULL;
     slc_error error = {.status = SLC_OK};
     json_t *to = begin(path);
-    if (to == NULL || slc_io_pixels_open(path, &file, &error) != SLC_OK) {
+    if (to == NULL || slc_io_pixels_open(path, NULL, &file, &error) != SLC_OK) {
         json_decref(to);
         return NULL;
     }

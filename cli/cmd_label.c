@@ -327,7 +327,9 @@ static bool close_writer(slc_label_job *job, slc_io_image_writer **writer, bool 
 {
     slc_io_image_writer *open = *writer;
     *writer = NULL;
-    if (open != NULL && slc_io_image_writer_close(open, good, &job->error) != SLC_OK && good) {
+    if (!good) {
+        slc_io_image_writer_abandon(open);
+    } else if (open != NULL && slc_io_image_writer_finish(open, &job->error) != SLC_OK) {
         slc_cli_say("label", "%s", job->error.text);
         good = false;
     }

@@ -2,6 +2,7 @@
  * What the targets of image formats share: every page is read, every pixel touched, and the contract of the
  * calls looked at. */
 #include "fuzz.h"
+#include "io/image/io_image_source.h"
 
 #include <string.h>
 

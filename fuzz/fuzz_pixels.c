@@ -2,6 +2,7 @@
  * What the targets of pixel lists share: a file is read twice, in pieces of different sizes. Both times the
  * same pixels, the same events and the same counts must come, and every call must keep its contract. */
 #include "fuzz.h"
+#include "io/pixel/io_pixel_source.h"
 
 #include <string.h>
 
@@ -77,7 +78,7 @@ static bool read_file(const uint8_t *bytes, size_t size, const char *formats, si
 {
     slc_io_pixels *file = NULL;
     slc_error error = {SLC_OK, ""};
-    if (slc_io_pixels_open_memory(bytes, size, "fuzz", &file, &error) != SLC_OK) {
+    if (slc_io_pixels_open_memory(bytes, size, "fuzz", NULL, &file, &error) != SLC_OK) {
         fuzz_require(file == NULL && strncmp(error.text, "fuzz: ", 6) == 0, "a failure has a text");
         return false;
     }

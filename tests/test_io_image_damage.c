@@ -33,7 +33,7 @@ static void add_file(size_t i, const char *ending, slc_image_type type, size_t n
         assert_int_equal(slc_io_image_writer_add(writer, &image, NULL), SLC_OK);
         free_image(&image);
     }
-    assert_int_equal(slc_io_image_writer_close(writer, true, NULL), SLC_OK);
+    assert_int_equal(slc_io_image_writer_finish(writer, NULL), SLC_OK);
     samples[i].bytes = file_bytes(name, &samples[i].size);
     samples[i].cut_is_seen = true;
     (void)snprintf(samples[i].name, sizeof samples[i].name, "%zu%s", i, ending);

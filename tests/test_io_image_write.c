@@ -100,7 +100,7 @@ static void several_pages(const char *ending, slc_image_type type, bool same_siz
         assert_int_equal(slc_io_image_writer_add(writer, &image[i], NULL), SLC_OK);
     }
     assert_int_not_equal(access(name, F_OK), 0);
-    assert_int_equal(slc_io_image_writer_close(writer, true, NULL), SLC_OK);
+    assert_int_equal(slc_io_image_writer_finish(writer, NULL), SLC_OK);
     pages read = read_path(name);
     assert_int_equal(read.status, SLC_END);
     assert_int_equal(read.n, 3);
@@ -141,7 +141,7 @@ static void refused_page(const char *ending, slc_image_type first, slc_image_typ
     assert_non_null(strstr(error.text, text));
     assert_non_null(strstr(error.text, name));
     assert_int_equal(slc_io_image_writer_add(writer, &a, &error), SLC_ERR_USAGE);
-    assert_int_equal(slc_io_image_writer_close(writer, true, &error), SLC_ERR_USAGE);
+    assert_int_equal(slc_io_image_writer_finish(writer, &error), SLC_ERR_USAGE);
     assert_int_equal(count_files(), 0);
     free_image(&a);
     free_image(&b);
@@ -175,10 +175,10 @@ static void test_refusals(void **state)
         named(name, sizeof name, endings[e]);
         assert_int_equal(slc_io_image_write(name, &nothing, &error), SLC_ERR_USAGE);
         assert_int_equal(slc_io_image_writer_open(name, &writer, NULL), SLC_OK);
-        assert_int_equal(slc_io_image_writer_close(writer, true, &error), SLC_ERR_USAGE);
+        assert_int_equal(slc_io_image_writer_finish(writer, &error), SLC_ERR_USAGE);
         assert_non_null(strstr(error.text, "no image was given"));
         assert_int_equal(slc_io_image_writer_open(name, &writer, NULL), SLC_OK);
-        assert_int_equal(slc_io_image_writer_close(writer, false, &error), SLC_OK);
+        slc_io_image_writer_abandon(writer);
         assert_int_equal(count_files(), 0);
     }
 }
@@ -201,6 +201,18 @@ static void test_full_disk(void **state)
     free_image(&image);
 }
 
+static slc_status write_preview(const char *name, const slc_image *image)
+{
+    slc_io_image_writer *writer = NULL;
+    assert_int_equal(slc_io_image_writer_open_preview(name, &writer, NULL), SLC_OK);
+    const slc_status status = slc_io_image_writer_add(writer, image, NULL);
+    if (status != SLC_OK) {
+        slc_io_image_writer_abandon(writer);
+        return status;
+    }
+    return slc_io_image_writer_finish(writer, NULL);
+}
+
 /* A palette of colours, of which neighbours are far apart; 0 is black, and equal numbers have equal colours.
  */
 static void test_preview(void **state)
@@ -214,7 +226,9 @@ static void test_preview(void **state)
         labels[N + i] = i == 0 ? UINT32_MAX : i;
     }
     named(name, sizeof name, ".png");
-    assert_int_equal(slc_io_image_write_preview(name, labels, N, 2, N * sizeof *labels, NULL), SLC_OK);
+    slc_image image = {
+        .pixels = labels, .width = N, .height = 2, .stride = N * sizeof *labels, .type = SLC_IMAGE_U32};
+    assert_int_equal(write_preview(name, &image), SLC_OK);
     pages read = read_path(name);
     assert_int_equal(read.status, SLC_END);
     assert_int_equal(read.page[0].width, N);
@@ -239,7 +253,8 @@ static void test_preview(void **state)
     }
     free(bytes);
     assert_int_equal(unlink(name), 0);
-    assert_int_equal(slc_io_image_write_preview(name, labels, 0, 2, 0, NULL), SLC_ERR_USAGE);
+    image.width = 0;
+    assert_int_equal(write_preview(name, &image), SLC_ERR_USAGE);
     assert_int_equal(count_files(), 0);
 }
 
@@ -257,7 +272,11 @@ static void test_preview_writer(void **state)
         assert_int_equal(slc_io_image_writer_open_preview(name, &writer, &error), SLC_OK);
         assert_int_equal(slc_io_image_writer_add(writer, &image, &error), SLC_OK);
         assert_int_equal(access(name, F_OK), -1);
-        assert_int_equal(slc_io_image_writer_close(writer, commit, &error), SLC_OK);
+        if (commit) {
+            assert_int_equal(slc_io_image_writer_finish(writer, &error), SLC_OK);
+        } else {
+            slc_io_image_writer_abandon(writer);
+        }
         assert_int_equal(count_files(), commit);
     }
     assert_int_equal(unlink(name), 0);
@@ -265,12 +284,12 @@ static void test_preview_writer(void **state)
     assert_int_equal(slc_io_image_writer_add(writer, &image, &error), SLC_OK);
     assert_int_equal(slc_io_image_writer_add(writer, &image, &error), SLC_ERR_USAGE);
     assert_non_null(strstr(error.text, "a preview holds one image, not several"));
-    assert_int_equal(slc_io_image_writer_close(writer, false, &error), SLC_OK);
+    slc_io_image_writer_abandon(writer);
     image.type = SLC_IMAGE_U8;
     assert_int_equal(slc_io_image_writer_open_preview(name, &writer, &error), SLC_OK);
     assert_int_equal(slc_io_image_writer_add(writer, &image, &error), SLC_ERR_USAGE);
     assert_non_null(strstr(error.text, "pixels of type u8 cannot be written to a preview, which has u32"));
-    assert_int_equal(slc_io_image_writer_close(writer, false, &error), SLC_OK);
+    slc_io_image_writer_abandon(writer);
     assert_int_equal(count_files(), 0);
 }
 

@@ -46,7 +46,7 @@ static pixel_file read_file(const char *name)
 {
     pixel_file read = {.status = SLC_OK};
     slc_io_pixels *file = NULL;
-    assert_int_equal(slc_io_pixels_open(name, &file, &read.error), SLC_OK);
+    assert_int_equal(slc_io_pixels_open(name, NULL, &file, &read.error), SLC_OK);
     read_to_end(file, 7, &read);
     assert_int_equal(read.status, SLC_END);
     assert_int_equal(read.counts.damaged, 0);

@@ -167,10 +167,10 @@ static void compare_sources(const bytes *whole)
     assert_non_null(out);
     assert_int_equal(fwrite(whole->at, 1, whole->size, out), whole->size);
     assert_int_equal(fclose(out), 0);
-    (void)slc_io_pixels_open_memory(whole->at, whole->size, "a", &file, &error);
+    (void)slc_io_pixels_open_memory(whole->at, whole->size, "a", NULL, &file, &error);
     pixel_file memory = read_all(file, SIZE);
     assert_int_equal(memory.counts.bytes, whole->size);
-    (void)slc_io_pixels_open(path, &file, &error);
+    (void)slc_io_pixels_open(path, NULL, &file, &error);
     pixel_file other = read_all(file, 1021);
     assert_same(&other, &memory);
     char command[128], pipe[64];
@@ -178,7 +178,7 @@ static void compare_sources(const bytes *whole)
     FILE *cat = popen(command, "r");
     assert_non_null(cat);
     (void)snprintf(pipe, sizeof pipe, "/dev/fd/%d", fileno(cat));
-    (void)slc_io_pixels_open(pipe, &file, &error);
+    (void)slc_io_pixels_open(pipe, NULL, &file, &error);
     other = read_all(file, 100003);
     assert_same(&other, &memory);
     assert_int_equal(pclose(cat), 0);
@@ -256,7 +256,7 @@ static void test_a_late_heartbeat(void **state)
     slc_io_pixels *file = NULL;
     slc_error error = {SLC_OK, ""};
     pixel_file read = {.status = SLC_OK};
-    assert_int_equal(slc_io_pixels_open_memory(whole.at, whole.size, "a", &file, &error), SLC_OK);
+    assert_int_equal(slc_io_pixels_open_memory(whole.at, whole.size, "a", NULL, &file, &error), SLC_OK);
     read_to_end_of(file, 9999, SIZE / 8, &read);
     assert_int_equal(read.counts.heartbeats, 4);
     assert_int_equal(read.pixels.time[0], 7 * 16);

@@ -55,7 +55,7 @@ static slc_io_pixels *open_pipe(const void *bytes, size_t size, int ends[2])
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(write(ends[1], bytes, size), size);
     (void)snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
-    assert_int_equal(slc_io_pixels_open(name, &file, &error), SLC_OK);
+    assert_int_equal(slc_io_pixels_open(name, NULL, &file, &error), SLC_OK);
     assert_int_equal(close(ends[0]), 0);
     return file;
 }

@@ -298,7 +298,7 @@ static void test_a_frame_that_does_not_fit(void **state)
     slc_column columns[SLC_PIXEL_COLUMNS];
     const slc_schema schema = slc_pixels_schema(0, columns);
     slc_pixels pixels = {0};
-    assert_int_equal(slc_io_pixels_open_memory(frames, sizeof frames - 1, "a", &file, &error), SLC_OK);
+    assert_int_equal(slc_io_pixels_open_memory(frames, sizeof frames - 1, "a", NULL, &file, &error), SLC_OK);
     assert_int_equal(slc_columns_reserve(&schema, &pixels, 16, 8), SLC_OK);
     for (size_t n = 1; n < 3; n++) {
         assert_int_equal(slc_io_pixels_read(file, &pixels, n, &error), SLC_ERR_CAPACITY);

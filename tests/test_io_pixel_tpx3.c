@@ -552,7 +552,7 @@ static void test_contract(void **state)
     slc_error error = {SLC_OK, ""};
     slc_pixels pixels = {0};
     slc_column columns[SLC_PIXEL_COLUMNS];
-    assert_int_equal(slc_io_pixels_open_memory(w.bytes, w.size, "a", &file, &error), SLC_OK);
+    assert_int_equal(slc_io_pixels_open_memory(w.bytes, w.size, "a", NULL, &file, &error), SLC_OK);
     assert_int_equal(slc_io_pixels_read(file, &pixels, 0, &error), SLC_OK);
     assert_int_equal(slc_io_pixels_read(file, &pixels, 1, &error), SLC_ERR_CAPACITY);
     assert_string_equal(error.text, "a: the list of pixels has no room left");
@@ -568,7 +568,7 @@ static void test_contract(void **state)
     slc_columns_clear(&schema, &pixels);
     slc_io_pixels_close(file);
     slc_io_pixels_close(NULL);
-    assert_int_equal(slc_io_pixels_open("/nowhere/a.tpx3", &file, &error), SLC_ERR_IO);
+    assert_int_equal(slc_io_pixels_open("/nowhere/a.tpx3", NULL, &file, &error), SLC_ERR_IO);
     assert_null(file);
     assert_string_equal(error.text, "/nowhere/a.tpx3: No such file or directory");
 }

@@ -30,10 +30,6 @@ typedef struct slc_io_images slc_io_images;
  * and *error names the path and the reason. */
 SLC_API slc_status slc_io_images_open(const char *path, const slc_io_image_config *config,
                                       slc_io_images **images, slc_error *error);
-/* The same over memory that the caller keeps; `name` stands in messages. */
-SLC_API slc_status slc_io_images_open_memory(const void *bytes, size_t size, const char *name,
-                                             const slc_io_image_config *config, slc_io_images **images,
-                                             slc_error *error);
 SLC_API void slc_io_images_close(slc_io_images *images);
 
 SLC_API const char *slc_io_images_format(const slc_io_images *images); /* "pnm", "png", "tiff", "npy" */
@@ -61,23 +57,16 @@ SLC_API slc_status slc_io_image_write(const char *path, const slc_image *image, 
  * of u8, u16 or bits into NPY, which would be read as colours. */
 typedef struct slc_io_image_writer slc_io_image_writer;
 SLC_API slc_status slc_io_image_writer_open(const char *path, slc_io_image_writer **writer, slc_error *error);
-/* For one image of u32, which is written as slc_io_image_write_preview does. */
+/* For one image of u32, whatever the name: a PNG with a palette for labels: background black, neighbouring
+ * numbers far apart in colour, the same number always the same colour. */
 SLC_API slc_status slc_io_image_writer_open_preview(const char *path, slc_io_image_writer **writer,
                                                     slc_error *error);
 SLC_API slc_status slc_io_image_writer_add(slc_io_image_writer *writer, const slc_image *image,
                                            slc_error *error);
-/* Completes the file (or, where commit is false, removes it), and frees the writer in every case. */
-SLC_API slc_status slc_io_image_writer_close(slc_io_image_writer *writer, bool commit, slc_error *error);
-
-/* A PNG with a palette for labels: background black, neighbouring numbers far apart in colour, the same
- * number always the same colour. */
-SLC_API slc_status slc_io_image_write_preview(const char *path, const uint32_t *labels, size_t width,
-                                              size_t height, ptrdiff_t stride, slc_error *error);
-
-/* A PNG whose pixels (an image of u8) are numbers of colours: palette holds red, green and blue of each of
- * the 256. */
-SLC_API slc_status slc_io_image_write_palette(const char *path, const slc_image *image,
-                                              const uint8_t palette[768], slc_error *error);
+/* Completes the file and renames it; or leaves nothing. Both free the writer in every case; NULL may be given
+ * up. */
+SLC_API slc_status slc_io_image_writer_finish(slc_io_image_writer *writer, slc_error *error);
+SLC_API void slc_io_image_writer_abandon(slc_io_image_writer *writer);
 
 #ifdef __cplusplus
 }

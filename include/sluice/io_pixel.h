@@ -14,13 +14,7 @@ extern "C" {
 
 typedef struct slc_io_pixels slc_io_pixels;
 
-/* Opens `path` ("-" is standard input). On failure *pixels is NULL and *error names the path and the reason.
- */
-SLC_API slc_status slc_io_pixels_open(const char *path, slc_io_pixels **pixels, slc_error *error);
-SLC_API slc_status slc_io_pixels_open_memory(const void *bytes, size_t size, const char *name,
-                                             slc_io_pixels **pixels, slc_error *error);
-
-/* What the caller knows; 0 is: whatever the file tells. `options` may be NULL. */
+/* What the caller knows; 0 is: whatever the file tells. */
 typedef struct slc_io_pixels_options {
     /* Of the sensor, both or none, 65536 at most. They say where a .t3pa's matrix indices are (x = index mod
      * width, y = index / width), and what slc_io_pixels_about tells; pixels of other formats that lie outside
@@ -30,11 +24,11 @@ typedef struct slc_io_pixels_options {
      * known. */
     double tick_seconds;
 } slc_io_pixels_options;
-SLC_API slc_status slc_io_pixels_open_with(const char *path, const slc_io_pixels_options *options,
-                                           slc_io_pixels **pixels, slc_error *error);
-SLC_API slc_status slc_io_pixels_open_memory_with(const void *bytes, size_t size, const char *name,
-                                                  const slc_io_pixels_options *options,
-                                                  slc_io_pixels **pixels, slc_error *error);
+
+/* Opens `path` ("-" is standard input); `options` may be NULL. On failure *pixels is NULL and *error names
+ * the path and the reason. */
+SLC_API slc_status slc_io_pixels_open(const char *path, const slc_io_pixels_options *options,
+                                      slc_io_pixels **pixels, slc_error *error);
 SLC_API void slc_io_pixels_close(slc_io_pixels *pixels);
 
 typedef struct slc_io_pixels_info {

@@ -3,9 +3,9 @@
  * Flood maps of all blocks on one sheet. A map is a tile; tiles of a module lie in a box with its name, boxes
  * in rows. Colours are numbers of a palette: counts first, then those of lines, letters and paper.
  */
+#include "io/image/io_image_write.h"
 #include "report/report_pet_pictures_text.h"
 
-#include <sluice/io_image.h>
 #include <sluice/report_pet_pictures.h>
 
 #include <inttypes.h>

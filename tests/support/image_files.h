@@ -5,9 +5,9 @@
 #ifndef SUPPORT_IMAGE_FILES_H
 #define SUPPORT_IMAGE_FILES_H
 
+#include "io/image/io_image_source.h"
 #include "support/cmocka_all.h"
 #include "support/random.h"
-#include <sluice/io_image.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #ifndef SUPPORT_PIXEL_FILES_H
 #define SUPPORT_PIXEL_FILES_H
 
+#include "io/pixel/io_pixel_source.h"
 #include "support/cmocka_all.h"
-#include <sluice/io_pixel.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static inline pixel_file read_pixels_with(const void *bytes, size_t size, const 
     if (size > 0) {
         memcpy(copy, bytes, size);
     }
-    read.open_status = slc_io_pixels_open_memory_with(copy, size, name, options, &file, &read.error);
+    read.open_status = slc_io_pixels_open_memory(copy, size, name, options, &file, &read.error);
     assert_true((read.open_status == SLC_OK) == (file != NULL));
     if (file != NULL) {
         read_to_end(file, n, &read);

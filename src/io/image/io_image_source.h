@@ -105,4 +105,9 @@ static inline void slc_io_image_trim(uint8_t *row, size_t width)
     }
 }
 
+/* slc_io_images_open over memory that the caller keeps; `name` stands in messages. */
+slc_status slc_io_images_open_memory(const void *bytes, size_t size, const char *name,
+                                     const slc_io_image_config *config, slc_io_images **images,
+                                     slc_error *error);
+
 #endif

@@ -273,7 +273,7 @@ slc_status slc_io_image_writer_add(slc_io_image_writer *writer, const slc_image 
     return status;
 }
 
-slc_status slc_io_image_writer_close(slc_io_image_writer *writer, bool commit, slc_error *error)
+static slc_status end_writer(slc_io_image_writer *writer, bool commit, slc_error *error)
 {
     slc_status status = SLC_OK;
     if (commit && (writer->pages == 0 || writer->broken)) {
@@ -294,11 +294,23 @@ slc_status slc_io_image_writer_close(slc_io_image_writer *writer, bool commit, s
     return status;
 }
 
+slc_status slc_io_image_writer_finish(slc_io_image_writer *writer, slc_error *error)
+{
+    return end_writer(writer, true, error);
+}
+
+void slc_io_image_writer_abandon(slc_io_image_writer *writer)
+{
+    if (writer != NULL) {
+        (void)end_writer(writer, false, NULL);
+    }
+}
+
 /* One image and no more. */
 static slc_status write_one(slc_io_image_writer *writer, const slc_image *image, slc_error *error)
 {
     const slc_status status = slc_io_image_writer_add(writer, image, error);
-    const slc_status closed = slc_io_image_writer_close(writer, status == SLC_OK, error);
+    const slc_status closed = end_writer(writer, status == SLC_OK, error);
     return status != SLC_OK ? status : closed;
 }
 
@@ -307,16 +319,6 @@ slc_status slc_io_image_write(const char *path, const slc_image *image, slc_erro
     slc_io_image_writer *writer = NULL;
     const slc_status status = slc_io_image_writer_open(path, &writer, error);
     return writer != NULL ? write_one(writer, image, error) : status;
-}
-
-slc_status slc_io_image_write_preview(const char *path, const uint32_t *labels, size_t width, size_t height,
-                                      ptrdiff_t stride, slc_error *error)
-{
-    const slc_image image = {
-        .pixels = labels, .width = width, .height = height, .stride = stride, .type = SLC_IMAGE_U32};
-    slc_io_image_writer *writer = NULL;
-    const slc_status status = slc_io_image_writer_open_preview(path, &writer, error);
-    return writer != NULL ? write_one(writer, &image, error) : status;
 }
 
 slc_status slc_io_image_write_palette(const char *path, const slc_image *image, const uint8_t palette[768],

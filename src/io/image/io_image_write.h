@@ -54,4 +54,9 @@ slc_status slc_io_image_put(slc_io_image_writer *writer, const void *bytes, size
 /* A row of bits with the leftmost pixel in the highest bit, zeros behind the last. */
 void slc_io_image_bits_row(const slc_image *image, size_t y, uint8_t *to);
 
+/* A PNG whose pixels (an image of u8) are numbers of colours: palette holds red, green and blue of each of
+ * the 256. */
+slc_status slc_io_image_write_palette(const char *path, const slc_image *image, const uint8_t palette[768],
+                                      slc_error *error);
+
 #endif

@@ -208,26 +208,15 @@ static slc_status open_pixels(const char *path, const void *bytes, size_t size, 
     return SLC_OK;
 }
 
-slc_status slc_io_pixels_open(const char *path, slc_io_pixels **pixels, slc_error *error)
-{
-    return open_pixels(path, NULL, 0, path, NULL, pixels, error);
-}
-
-slc_status slc_io_pixels_open_with(const char *path, const slc_io_pixels_options *options,
-                                   slc_io_pixels **pixels, slc_error *error)
+slc_status slc_io_pixels_open(const char *path, const slc_io_pixels_options *options, slc_io_pixels **pixels,
+                              slc_error *error)
 {
     return open_pixels(path, NULL, 0, path, options, pixels, error);
 }
 
-slc_status slc_io_pixels_open_memory(const void *bytes, size_t size, const char *name, slc_io_pixels **pixels,
+slc_status slc_io_pixels_open_memory(const void *bytes, size_t size, const char *name,
+                                     const slc_io_pixels_options *options, slc_io_pixels **pixels,
                                      slc_error *error)
-{
-    return open_pixels(NULL, bytes, size, name, NULL, pixels, error);
-}
-
-slc_status slc_io_pixels_open_memory_with(const void *bytes, size_t size, const char *name,
-                                          const slc_io_pixels_options *options, slc_io_pixels **pixels,
-                                          slc_error *error)
 {
     return open_pixels(NULL, bytes, size, name, options, pixels, error);
 }

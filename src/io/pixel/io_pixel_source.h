@@ -43,6 +43,11 @@ struct slc_io_pixels {
     slc_error error;
 };
 
+/* slc_io_pixels_open over memory that the caller keeps; `name` stands in messages. */
+slc_status slc_io_pixels_open_memory(const void *bytes, size_t size, const char *name,
+                                     const slc_io_pixels_options *options, slc_io_pixels **pixels,
+                                     slc_error *error);
+
 #define SLC_IO_PIXELS_NO_PLACE UINT64_MAX
 
 /* "name: byte 37: reason", on one printable line. */
