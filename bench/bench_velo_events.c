@@ -5,8 +5,8 @@
  */
 #include "bench/bench_velo_events.h"
 
+#include "velo/velo_truth.h"
 #include <sluice/io.h>
-#include <sluice/velo_truth.h>
 
 #include <stdlib.h>
 #include <string.h>

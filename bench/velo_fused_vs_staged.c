@@ -8,8 +8,11 @@
  *
  *     velo_fused_vs_staged FILE.mdf [REPETITIONS]
  */
+#include "velo/velo_cluster.h"
+#include "velo/velo_decode.h"
+#include "velo/velo_geometry.h"
 #include <sluice/io.h>
-#include <sluice/velo.h>
+#include <sluice/lhcb.h>
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * the stages behind the clustering find and fit them. An acquisition system that clusters in its electronics
  * starts here.
  */
-#include <sluice/velo.h>
+#include <sluice/velo_chain.h>
 
 #include <stdio.h>
 

@@ -2,6 +2,8 @@
  * Any bytes as a selection. What is refused is told with its place; what is accepted must be a selection that
  * can be run. */
 #include "fuzz.h"
+#include "io/lhcb/io_select.h"
+#include "velo/velo_select_quantity.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
  * Any bytes as a geometry. What is accepted must come back byte for byte. Short inputs are laid over a good
  * image, or a fuzzer would need long to make one of the right size. */
 #include "fuzz.h"
+#include "velo/velo_geometry.h"
 
 #include <string.h>
 

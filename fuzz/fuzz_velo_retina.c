@@ -4,6 +4,8 @@
  * and after one must make no difference to its hits. Then the chain takes them, which chooses between the two
  * kinds of banks by event. */
 #include "fuzz.h"
+#include "velo/velo_geometry.h"
+#include "velo/velo_retina.h"
 
 #include <string.h>
 

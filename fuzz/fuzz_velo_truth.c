@@ -2,6 +2,7 @@
  * Any bytes as the truth of an event: as raw banks, and as the joined particles in banks made here, cut at a
  * place that the input chooses. What is read can be written, and reads the same again. */
 #include "fuzz.h"
+#include "velo/velo_truth.h"
 
 #include <stdlib.h>
 

@@ -45,7 +45,7 @@ add_executable(core_only hygiene/core_only.c $<TARGET_OBJECTS:sluice_base> $<TAR
 foreach(target IN LISTS SLUICE_SIMD_TARGETS)
     target_sources(core_only PRIVATE $<TARGET_OBJECTS:simd_${target}>)
 endforeach()
-target_include_directories(core_only PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(core_only PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(core_only PRIVATE sluice_flags m)
 if(SLUICE_SANITIZE)
     sluice_hygiene(core_needs core_only) # sanitizers need libraries of their own

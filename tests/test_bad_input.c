@@ -4,6 +4,7 @@
  * events before the damage come out as they were, and a message with name, offset and reason. */
 #include "support/cmocka_all.h"
 #include "support/support.h"
+#include "velo/velo_geometry.h"
 
 #include "base/bytes.h"
 

@@ -3,6 +3,7 @@
  */
 #include "support/cmocka_all.h"
 #include "support/support.h"
+#include "velo/velo_truth.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Selections from JSON: what is read, and that whatever is wrong is told with its place. */
 #include "support/cmocka_all.h"
+#include "velo/velo_select_quantity.h"
 
+#include "io/lhcb/io_select.h"
 #include "io/lhcb/io_select_locate.h"
 #include <sluice/io.h>
-#include <sluice/io_select.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,12 @@
  * The VELO generator's events as data: the same event from the same seed whatever came before, well-formed
  * banks, hints and truth that agree with an independent reading, and a configuration that does what it says.
  */
+#include "velo/velo_cluster.h"
+#include "velo/velo_decode.h"
+#include "velo/velo_geometry.h"
+#include <sluice/lhcb.h>
 #include <sluice/sim.h>
-#include <sluice/velo.h>
+#include <sluice/velo_check.h>
 
 #include "base/bytes.h"
 #include "support/cmocka_all.h"

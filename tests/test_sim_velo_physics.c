@@ -4,7 +4,8 @@
  * enough that a wrong unit, sign or geometry does not fit. docs/howto/simulate-velo.md has the comparison
  * with LHCb's simulation. */
 #include <sluice/sim.h>
-#include <sluice/velo.h>
+#include <sluice/velo_chain.h>
+#include <sluice/velo_check.h>
 
 #include "support/cmocka_all.h"
 

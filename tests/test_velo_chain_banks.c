@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which banks the chain makes hits of: super-pixels, clusters of FPGAs, or of each event the first of these
  * that it has. The oracle takes each event alone, through the stage of its kind, and puts them together. */
-#include <sluice/velo.h>
+#include "velo/velo_cluster.h"
+#include "velo/velo_decode.h"
+#include "velo/velo_geometry.h"
+#include "velo/velo_retina.h"
+#include <sluice/lhcb.h>
+#include <sluice/velo_chain.h>
 
 #include "support/random.h"
 #include "support/velo_banks.h"

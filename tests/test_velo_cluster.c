@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Clusters of super-pixels against flood fill of the pixels. */
-#include <sluice/velo_cluster.h>
+#include "velo/velo_cluster.h"
+#include "velo/velo_geometry.h"
 
 #include "oracle/velo_cluster_oracle.h"
 #include "support/random.h"

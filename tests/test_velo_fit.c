@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The fit against the textbook's filter in double precision, and its pulls on lines with known errors. */
-#include <sluice/velo_fit.h>
+#include "velo/velo_fit.h"
 
 #include "oracle/velo_fit_oracle.h"
 #include "support/random.h"

@@ -3,6 +3,7 @@
  * events of 0 to 2000 tracks, forward and backward ones, hits of equal z, several configurations. */
 #include "oracle/velo_fit_oracle.h"
 #include "support/random.h"
+#include "velo/velo_fit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

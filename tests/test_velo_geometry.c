@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The VELO's geometry: file image, design values, and the two against each other. */
+#include "velo/velo_geometry.h"
 #include <sluice/io.h>
-#include <sluice/velo.h>
+#include <sluice/velo_chain.h>
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,7 +2,8 @@
  * LHCb's ten simulated events: every number of the reference description, from the sorted file, the unsorted
  * one, the compressed one, and after a round trip through the writer; every sensor against flood fill. */
 #include <sluice/io.h>
-#include <sluice/velo.h>
+#include <sluice/velo_chain.h>
+#include <sluice/velo_check.h>
 
 #include "oracle/velo_cluster_oracle.h"
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Clusters of LHCb's FPGAs: the fields of every version, damage, and the ten events whose truth is in such
  * ids. */
+#include "velo/velo_geometry.h"
+#include "velo/velo_retina.h"
 #include <sluice/io.h>
-#include <sluice/velo.h>
+#include <sluice/lhcb.h>
+#include <sluice/velo_check.h>
 
 #include "support/random.h"
 

@@ -2,12 +2,12 @@
  * Track search: each rule of velo_track.h by hand, with the tracks that must come out. Random events are in
  * test_velo_track_random.c, large ones in test_velo_track_large.c, real ones in test_velo_track_data.c,
  * limits and errors in test_velo_track_limits.c. */
-#include <sluice/velo_track.h>
+#include "velo/velo_track.h"
 
 #include "support/cmocka_all.h"
 #include "support/random.h"
 #include "support/velo_track_cases.h"
-#include "velo/velo_geometry_design.h"
+#include "velo/velo_geometry.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "support/cmocka_all.h"
 #include "support/random.h"
 #include "support/velo_track_cases.h"
-#include "velo/velo_geometry_design.h"
+#include "velo/velo_geometry.h"
 
 enum { MOST_HITS = 40000, FULL_LAYER = 4096 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Track search: events that are not searched, calls that are refused, and memory, which a search never asks
  * for. */
-#include <sluice/velo_track.h>
+#include "velo/velo_track.h"
 
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/random.h"
 #include "support/velo_track_cases.h"
-#include "velo/velo_geometry_design.h"
+#include "velo/velo_geometry.h"
 
 enum { MAX_HITS = 4000 };
 

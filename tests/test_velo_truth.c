@@ -3,6 +3,7 @@
  * believed. */
 #include "support/cmocka_all.h"
 #include "support/support.h"
+#include "velo/velo_truth.h"
 
 #include "base/bytes.h"
 

@@ -3,7 +3,7 @@
  * The vertex finder: against the oracle in double precision on generated events, on every target bit by bit,
  * and on events made by hand whose vertices are known.
  */
-#include <sluice/velo_vertex.h>
+#include "velo/velo_vertex.h"
 
 #include <math.h>
 #include <setjmp.h>

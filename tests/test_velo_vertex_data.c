@@ -3,8 +3,10 @@
  * Vertices on LHCb's ten simulated events, from raw banks: how many, how well, and oracle and targets on real
  * tracks.
  */
+#include "velo/velo_vertex.h"
 #include <sluice/io.h>
-#include <sluice/velo.h>
+#include <sluice/velo_chain.h>
+#include <sluice/velo_check.h>
 
 #include "oracle/velo_vertex_oracle.h"
 

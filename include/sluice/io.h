@@ -13,7 +13,6 @@
 #define SLUICE_IO_H
 
 #include <sluice/lhcb.h>
-#include <sluice/velo_geometry.h>
 #include <sluice/velo_types.h>
 
 #ifdef __cplusplus

@@ -9,7 +9,6 @@
 
 #include <sluice/image.h>
 #include <sluice/pixel.h>
-#include <sluice/velo_geometry.h>
 #include <sluice/velo_types.h>
 
 #ifdef __cplusplus

@@ -15,9 +15,10 @@
 #include <sluice/io.h>
 #include <sluice/io_cms.h>
 #include <sluice/io_image.h>
+#include <sluice/io_lhcb.h>
 #include <sluice/io_pet.h>
 #include <sluice/io_pixel.h>
-#include <sluice/io_select.h>
+#include <sluice/lhcb.h>
 #include <sluice/pet_calibrate.h>
 #include <sluice/pet_randoms.h>
 #include <sluice/pet_rates.h>
@@ -32,6 +33,11 @@
 #include <sluice/sim_cms.h>
 #include <sluice/sim_pet.h>
 #include <sluice/simd.h>
-#include <sluice/velo.h>
+#include <sluice/velo_beam.h>
+#include <sluice/velo_chain.h>
+#include <sluice/velo_check.h>
+#include <sluice/velo_ip.h>
+#include <sluice/velo_select.h>
+#include <sluice/velo_types.h>
 
 #endif

@@ -6,18 +6,112 @@
 #ifndef SLUICE_VELO_CHAIN_H
 #define SLUICE_VELO_CHAIN_H
 
-#include <sluice/velo_cluster.h>
-#include <sluice/velo_decode.h>
-#include <sluice/velo_fit.h>
-#include <sluice/velo_geometry.h>
-#include <sluice/velo_retina.h>
-#include <sluice/velo_track.h>
+#include <sluice/simd.h>
 #include <sluice/velo_types.h>
-#include <sluice/velo_vertex.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- the search for tracks ----------------------------------------------------------------------- */
+
+/* Which modules make a layer, and which layers make a seed. */
+typedef enum slc_velo_track_strategy {
+    SLC_VELO_TRACK_STANDARD = 0, /* 26 layers of both halves */
+    SLC_VELO_TRACK_SPLIT, /* the halves one after the other, 26 layers each: tracks through both are split */
+    SLC_VELO_TRACK_FULL /* 52 layers of one module, four seeds in each step, three layers may be skipped: for
+                           alignment, which wants the tracks through both halves with all their hits */
+} slc_velo_track_strategy;
+
+/* How tracks are searched. The others are baselines, whose results are their own. */
+typedef enum slc_velo_track_algorithm {
+    SLC_VELO_TRACK_LOCAL = 0, /* as above */
+    SLC_VELO_TRACK_PAIR_FAST, /* search by pair of LHCb's Run 2, window of 3 degrees */
+    SLC_VELO_TRACK_PAIR_BEST, /* the same, window of 20 degrees */
+    SLC_VELO_TRACK_TRIPLET,   /* search by triplet of LHCb's Allen */
+    SLC_VELO_TRACK_ALGORITHMS
+} slc_velo_track_algorithm;
+/* "local", "pair-fast", "pair-best", "triplet"; NULL behind the last. */
+SLC_API const char *slc_velo_track_algorithm_name(slc_velo_track_algorithm algorithm);
+
+/* Scatter is the squared distance (mm²) in the plane of a hit between it and the extrapolation of the two
+ * hits before it: the "scattering parameter" of the thesis. */
+typedef struct slc_velo_track_config {
+    /* The first pass. */
+    uint32_t candidates;             /* N, 1 … 10 */
+    float max_scatter_seeding_mm2;   /* third hit of a seed */
+    float max_scatter_extending_mm2; /* every further hit */
+    float max_scatter_3hits_mm2;     /* total scatter of a track that ends with three hits */
+    /* The second pass, over the hits that the first left: also seeds whose third hit is a layer further
+     * upstream. second_candidates = 0: none. */
+    uint32_t second_candidates;
+    float second_seeding_mm2, second_extending_mm2, second_3hits_mm2;
+    /* Added to the scatter of a track of three hits for each layer without a hit that lies between them or
+     * behind them as the particle flies, where its line is missing_r_low_mm … missing_r_high_mm away from the
+     * beam line. */
+    float missing_layer_mm2;
+    float missing_r_low_mm, missing_r_high_mm;
+    /* A track of five or more hits loses the most upstream one where that scatters more. Nobody else gets it.
+     */
+    float trim_mm2;
+    /* Behind the first pass a track takes the closest unused hit within this squared distance in each layer
+     * that it misses, up to three layers beyond its ends, and in the other module of those that it has. */
+    float pickup_mm2;
+    /* Two tracks, one upstream of the other, become one where both slopes (dx/dz, dy/dz, first to last hit)
+     * differ by less than merge_slope and each passes the other's near end within merge_mm2 (squared), if
+     * they have at most SLC_VELO_MAX_TRACK_HITS hits together. */
+    float merge_slope, merge_mm2;
+    /* The beam line, parallel to z: directions (phi) and distances are those from there, and tracks are what
+     * they are of hits that are moved by so much the other way. */
+    float beam_x_mm, beam_y_mm;
+    slc_velo_track_strategy strategy;
+    slc_velo_track_algorithm algorithm;
+    uint32_t max_layer_hits; /* an event with more hits in one layer, at most 4096, is not searched: the work
+                                grows faster than their number, and a noisy detector must not stop the others'
+                                events */
+    uint32_t max_event_hits; /* an event with more hits is not searched, and that is no fault; 0: no limit */
+    slc_simd_target target;  /* a result of slc_simd_choose(); tracks do not depend on it */
+} slc_velo_track_config;
+SLC_API void slc_velo_track_config_default(slc_velo_track_config *config);
+/* The single pass of the thesis: without second pass, missing layers, trimming, picking up and joining. */
+SLC_API void slc_velo_track_config_fast(slc_velo_track_config *config);
+
+/* ---- fit and vertices ----------------------------------------------------------------------------- */
+
+/* Variance of a slope from scattering in one layer: noise_constant + noise_slope · (tx² + ty²), for a
+ * particle of typical momentum. The VELO has no field and cannot tell the momentum, but the track's own chi2
+ * tells how much it scatters: with scatter_prior > 0 a second pass takes that variance times ((prior + chi2)
+ * / (prior + n_dof))², within 0.1 … 100. The prior counts as so many degrees of freedom; 0 keeps the
+ * fixed variance, which is the filter of the thesis. */
+typedef struct slc_velo_fit_config {
+    float hit_sigma_mm; /* resolution of a hit in x and in y */
+    float noise_constant;
+    float noise_slope;
+    float scatter_prior;
+    float beam_x_mm, beam_y_mm; /* the beam line, parallel to z */
+    float end_z_mm;             /* where the downstream state is given */
+    slc_simd_target target;     /* a result of slc_simd_choose(); default SLC_SIMD_AUTO */
+} slc_velo_fit_config;
+SLC_API void slc_velo_fit_config_default(slc_velo_fit_config *config);
+
+typedef struct slc_velo_vertex_config {
+    float z_min_mm, z_max_mm, bin_mm; /* the histogram; at most 4096 bins */
+    float max_track_chi2;             /* of the distance between a track and the beam line, to be counted */
+    float max_track_sigma_z_mm;       /* uncertainty of a track's z there, to be counted */
+    float min_peak_tracks;            /* integral of a peak */
+    float max_dip_per_mm;             /* density between two peaks that separates them */
+    uint32_t iterations;              /* of the fit, at most */
+    float max_fit_chi2;               /* of a track, to take part in the fit of a vertex */
+    float min_tracks;                 /* tracks in a fit, at least */
+    float max_beam_distance2_mm2;     /* of a vertex from the beam line, squared */
+    float min_separation2;            /* squared distance in z over its variance; the smaller of two goes */
+    float beam_x_mm, beam_y_mm;       /* the beam line, parallel to z */
+    slc_simd_target target;           /* a result of slc_simd_choose() */
+} slc_velo_vertex_config;
+/* The values of Allen, where they are not found to be improvable; see docs/howto/velo-physics.md. */
+SLC_API void slc_velo_vertex_config_default(slc_velo_vertex_config *config);
+
+/* ---- all of it ------------------------------------------------------------------------------------ */
 
 typedef struct slc_velo_config {
     slc_velo_track_config track;

@@ -14,6 +14,12 @@
 extern "C" {
 #endif
 
+/* Reads the truth of all events of a batch; grows `truth` as needed (this is not part of the hot chain).
+ * `truth` is reset first. A truth bank that cannot be read is a fault and leaves that event without particles
+ * (or vertices). Hits in other detectors are not kept; particles without any hit in the VELO are. */
+SLC_API slc_status slc_velo_truth_read(const slc_batch *batch, slc_velo_truth *truth, slc_faults *faults,
+                                       slc_error *error);
+
 /* What a particle must be to count: velo = has VELO, no electron; long = is long, no electron; the next four
  * are long and no electron: p > 5 GeV, from beauty, from charm, from strange decays; electrons = long
  * electrons. */

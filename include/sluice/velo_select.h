@@ -2,13 +2,12 @@
  *
  * Stage 6: which events are kept. A selection is a list of lines; a line is a set of cuts on tracks, on pairs
  * of tracks and on the event, with the number of tracks or pairs that must pass. An event is accepted where a
- * line accepts it. Files of selections: io_select.h and docs/formats/selection.md.
+ * line accepts it. files of selections: io_lhcb.h and docs/formats/selection.md.
  */
 #ifndef SLUICE_VELO_SELECT_H
 #define SLUICE_VELO_SELECT_H
 
 #include <sluice/velo_chain.h>
-#include <sluice/velo_vertex.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,11 +36,7 @@ typedef enum slc_velo_quantity {
     SLC_VELO_Q_EVENT_HITS,
     SLC_VELO_Q_EVENT_VERTICES,
     SLC_VELO_QUANTITIES
-} slc_velo_quantity;
-/* "ip_mm", "pair_doca_mm", "event_tracks" …; NULL behind the last. */
-SLC_API const char *slc_velo_quantity_name(slc_velo_quantity quantity);
-/* 1: of a track, 2: of a pair, 0: of the event. */
-SLC_API uint32_t slc_velo_quantity_of(slc_velo_quantity quantity);
+} slc_velo_quantity; /* names: docs/formats/selection.md */
 
 /* low <= quantity <= high; a number that is not one never passes. */
 typedef struct slc_velo_cut {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The VELO's collections (structures of arrays) and constants. The schema beside each collection drives
- * everything generic: memory, the HDF5 writer, checksums, dumps.
+ * everything generic: memory, the HDF5 writer, checksums, dumps. Frame: LHCb's, z along the beam (mm), x
+ * horizontal, y up. 208 sensors of 768 × 256 pixels; module = sensor / 4 (52), layer = sensor / 8 (26 pairs
+ * of modules, the two halves). Every collection has per-event offsets (base.h); rows are grouped by event in
+ * the order of the input.
  */
 #ifndef SLUICE_VELO_TYPES_H
 #define SLUICE_VELO_TYPES_H
@@ -30,6 +33,17 @@ typedef enum slc_velo_banks {
     SLC_VELO_BANKS_SUPERPIXELS,
     SLC_VELO_BANKS_RETINA
 } slc_velo_banks;
+
+/* Where the pixels are (docs/formats/velo-geometry.md). local_x[c] is the centre of pixel column c in the
+ * sensor's frame (mm), x_pitch[c] the distance to the next centre. to_global[s]: 3 × 3 rotation, row-major,
+ * then the translation (mm): X = g0 x + g1 y + g9, Y = g3 x
+ * + g4 y + g10, Z = g6 x + g7 y + g11 for a point of the sensor's plane. */
+typedef struct slc_velo_geometry {
+    float module_z_mm[SLC_VELO_MODULES];
+    float local_x_mm[SLC_VELO_COLUMNS];
+    float x_pitch_mm[SLC_VELO_COLUMNS];
+    float to_global[SLC_VELO_SENSORS][12];
+} slc_velo_geometry;
 
 /* Super-pixels, sorted by sensor, then by address (column, then row); an address occurs once. `word` is the
  * raw word: bits 0-7 pattern (bit k: column 2c + k/4, row 4r + k%4), 8-13 row r, 14-22 column c, 31 "no
@@ -94,6 +108,18 @@ typedef struct slc_velo_states {
     uint8_t *backward; /* 1 where the track flies towards negative z */
 } slc_velo_states;
 SLC_API extern const slc_schema slc_velo_states_schema;
+
+enum { SLC_VELO_MAX_PRIMARIES = 64 }; /* of one event; of more peaks, those with the most tracks are kept */
+
+/* Reconstructed primary vertices of an event, by rising z. */
+typedef struct slc_velo_primaries {
+    slc_columns head;
+    float *x_mm, *y_mm, *z_mm;
+    float *cov_xx_mm2, *cov_xy_mm2, *cov_yy_mm2, *cov_xz_mm2, *cov_yz_mm2, *cov_zz_mm2;
+    float *chi2;     /* of the tracks, each times its weight */
+    float *n_tracks; /* the sum of the tracks' weights */
+} slc_velo_primaries;
+SLC_API extern const slc_schema slc_velo_primaries_schema;
 
 /* Flags of a simulated particle. */
 enum {

@@ -6,6 +6,7 @@
  */
 #include "base/bytes.h"
 #include "io/io_source.h"
+#include "velo/velo_geometry.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -5,8 +5,9 @@
  */
 #include "base/bytes.h"
 #include "sim/sim_velo_event.h"
+#include "velo/velo_geometry.h"
+#include "velo/velo_truth.h"
 #include <sluice/lhcb.h>
-#include <sluice/velo_truth.h>
 
 #include <stdlib.h>
 #include <string.h>

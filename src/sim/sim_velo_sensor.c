@@ -7,6 +7,7 @@
  */
 #include "base/bytes.h"
 #include "sim/sim_velo_event.h"
+#include "velo/velo_geometry.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,6 +9,7 @@
  * distance. The foil is crossed once per half, just before the first sensor there.
  */
 #include "sim/sim_velo_event.h"
+#include "velo/velo_geometry.h"
 
 #include <string.h>
 

@@ -2,8 +2,11 @@
  * The VELO's stages in order: decode, cluster, track, fit, vertices. */
 #include "base/columns.h"
 #include "velo/velo_decode_event.h"
+#include "velo/velo_fit.h"
 #include "velo/velo_kernels.h"
-#include <sluice/velo_chain.h>
+#include "velo/velo_retina.h"
+#include "velo/velo_track.h"
+#include "velo/velo_vertex.h"
 
 #include <stdlib.h>
 #include <string.h>

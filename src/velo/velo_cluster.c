@@ -4,7 +4,7 @@
  * them: it has one part, or two that an empty row separates. A table of the sensor's super-pixel addresses
  * finds neighbours at once; only the entries in use are cleared between sensors, so that the cost follows the
  * hits and not the area. */
-#include <sluice/velo_cluster.h>
+#include "velo/velo_cluster.h"
 
 #include "velo/velo_superpixel.h"
 

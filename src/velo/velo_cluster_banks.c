@@ -9,7 +9,7 @@
 #include "velo/velo_kernels.h"
 #include "velo/velo_superpixel.h"
 
-#include <sluice/velo_cluster.h>
+#include "velo/velo_cluster.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 #include "simd/simd_kernel.h"
 
-#include <sluice/velo_geometry.h>
+#include "velo/velo_geometry.h"
 
 /* The scratch of a group of sensors. Nodes are the connected parts of super-pixels. Arrays are as long as the
  * largest bank demands; what is used of them is a few kilobytes, in the first-level cache. Their lengths

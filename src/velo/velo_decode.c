@@ -2,7 +2,7 @@
  * VP raw banks to sorted super-pixels. Banks may come in any order of sources, words in any order of
  * addresses; what leaves here is canonical, so that everything behind it is independent of the order in which
  * the detector sent. */
-#include <sluice/velo_decode.h>
+#include "velo/velo_decode.h"
 
 #include "base/bytes.h"
 #include "lhcb/lhcb_walk.h"

@@ -6,8 +6,8 @@
 #ifndef SLUICE_VELO_DECODE_EVENT_H
 #define SLUICE_VELO_DECODE_EVENT_H
 
-#include <sluice/velo_cluster.h>
-#include <sluice/velo_decode.h>
+#include "velo/velo_cluster.h"
+#include "velo/velo_decode.h"
 
 /* Where the words of one sensor are. Two sensors share a bank in version 4. */
 typedef struct slc_velo_sensor_words {

@@ -8,7 +8,7 @@
 
 #include "simd/simd_kernel.h"
 
-#include <sluice/velo_fit.h>
+#include "velo/velo_fit.h"
 
 /* Tracks are fitted in blocks: a whole number of pairs of vectors on every target (SVE has up to 64 lanes).
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The VELO's geometry: the design values, and LHCb's binary file of them. */
+#include "velo/velo_geometry.h"
 #include "base/bytes.h"
-#include "velo/velo_geometry_design.h"
 
-#include <sluice/velo_geometry.h>
+#include "velo/velo_geometry.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The clusters of LHCb's FPGAs to hits: each word is a centroid, whole pixels and a fraction. The banks are
  * laid out as those of super-pixels, and are found by the same code. */
-#include <sluice/velo_retina.h>
+#include "velo/velo_retina.h"
 
 #include "base/bytes.h"
 #include "velo/velo_decode_event.h"

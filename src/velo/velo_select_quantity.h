@@ -9,6 +9,11 @@
 
 #include <sluice/velo_select.h>
 
+/* "ip_mm", "pair_doca_mm", "event_tracks" …; NULL after the last. */
+const char *slc_velo_quantity_name(slc_velo_quantity quantity);
+/* 1: of a track, 2: of a pair, 0: of the event. */
+uint32_t slc_velo_quantity_of(slc_velo_quantity quantity);
+
 /* What the formulas see of one event. Tracks and vertices count from 0 in it. */
 typedef struct slc_velo_select_event {
     const slc_velo_tracks *tracks;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The tables of the track search. */
 #include "base/splitmix.h"
-#include "velo/velo_geometry_design.h"
+#include "velo/velo_geometry.h"
 #include "velo/velo_kernels.h"
 #include "velo/velo_track_run.h"
 

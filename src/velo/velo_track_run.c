@@ -3,7 +3,7 @@
 #include "velo/velo_track_run.h"
 
 #include "base/block.h"
-#include "velo/velo_geometry_design.h"
+#include "velo/velo_geometry.h"
 #include "velo/velo_kernels.h"
 #include "velo/velo_track_pair.h"
 

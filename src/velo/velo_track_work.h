@@ -8,7 +8,7 @@
 
 #include "simd/simd_kernel.h"
 
-#include <sluice/velo_track.h>
+#include "velo/velo_track.h"
 
 enum {
     SLC_TRACK_LAYERS = SLC_VELO_MODULES, /* at most */

@@ -4,8 +4,9 @@
  * a particle ends; so the pieces are joined in the order of their source ids before anything is read. Nothing
  * in them is believed: every count is held against the bytes that are left. docs/formats/lhcb-truth-banks.md.
  */
+#include "velo/velo_truth.h"
 #include "base/bytes.h"
-#include <sluice/velo_truth.h>
+#include <sluice/velo_check.h>
 
 #include <assert.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * they stay those of the seeds), and a vertex that is given up hands its tracks back. The loops over tracks
  * are in velo_vertex.simd.c.
  */
-#include <sluice/velo_vertex.h>
+#include "velo/velo_vertex.h"
 
 #include "base/block.h"
 #include "base/columns.h"

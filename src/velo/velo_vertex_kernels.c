@@ -5,7 +5,7 @@
 #include "base/splitmix.h"
 #include "velo/velo_vertex_work.h"
 
-#include <sluice/velo_vertex.h>
+#include "velo/velo_vertex.h"
 
 #include "simd_targets.h"
 

@@ -7,7 +7,7 @@
 #ifndef VELO_FIT_ORACLE_H
 #define VELO_FIT_ORACLE_H
 
-#include <sluice/velo_fit.h>
+#include "velo/velo_fit.h"
 
 typedef struct oracle_state {
     double position, slope, pp, ps, ss, chi2;

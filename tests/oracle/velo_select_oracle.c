@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Selections from their definitions. */
 #include "oracle/velo_select_oracle.h"
+#include "velo/velo_select_quantity.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * adds to it. One event at a time; hits lie in the order in which ties between them are decided. */
 #include "oracle/velo_track_oracle.h"
 
-#include "velo/velo_geometry_design.h"
+#include "velo/velo_geometry.h"
 
 #include <math.h>
 #include <stdlib.h>

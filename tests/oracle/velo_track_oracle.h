@@ -8,7 +8,7 @@
 #ifndef VELO_TRACK_ORACLE_H
 #define VELO_TRACK_ORACLE_H
 
-#include <sluice/velo_track.h>
+#include "velo/velo_track.h"
 
 /* The tracks of one event. Hits of track t: hit[begin[t]] … + n_hits[t], counted in the event. */
 typedef struct oracle_tracks {

@@ -6,7 +6,7 @@
 #ifndef SLUICE_VELO_VERTEX_ORACLE_H
 #define SLUICE_VELO_VERTEX_ORACLE_H
 
-#include <sluice/velo_vertex.h>
+#include "velo/velo_vertex.h"
 
 typedef struct oracle_vertex {
     double x, y, z, weight, chi2;

@@ -7,8 +7,8 @@
 #ifndef TESTS_SUPPORT_STRAIGHT_EVENT_H
 #define TESTS_SUPPORT_STRAIGHT_EVENT_H
 
+#include "velo/velo_geometry.h"
 #include <sluice/lhcb.h>
-#include <sluice/velo_geometry.h>
 
 enum { STRAIGHT_MAX_LINES = 16 };
 

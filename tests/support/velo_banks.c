@@ -7,8 +7,8 @@
 
 #include "support/random.h"
 
+#include "velo/velo_geometry.h"
 #include <sluice/lhcb.h>
-#include <sluice/velo_geometry.h>
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Random events and configurations for the track search, and every target against the oracle. */
 #include "support/velo_track_cases.h"
+#include "velo/velo_track.h"
 
 #include "oracle/velo_track_oracle.h"
 #include "support/cmocka_all.h"
 #include "support/random.h"
 #include "support/sanitized.h"
-#include "velo/velo_geometry_design.h"
+#include "velo/velo_geometry.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef SUPPORT_VELO_TRACK_CASES_H
 #define SUPPORT_VELO_TRACK_CASES_H
 
-#include <sluice/velo_track.h>
+#include "velo/velo_track.h"
 
 typedef struct track_run {
     slc_velo_hits hits;

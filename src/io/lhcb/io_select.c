@@ -4,9 +4,10 @@
  * here, so that nothing needs to know of them later. Everything in the text is checked, and what is wrong is
  * told with its line and column. docs/formats/selection.md.
  */
+#include "io/lhcb/io_select.h"
 #include "io/lhcb/io_select_locate.h"
+#include "velo/velo_select_quantity.h"
 #include <sluice/io.h>
-#include <sluice/io_select.h>
 
 #include <jansson.h>
 

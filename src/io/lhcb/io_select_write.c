@@ -6,7 +6,7 @@
  */
 #include "io/lhcb/io_mdf_record.h"
 #include <sluice/io.h>
-#include <sluice/io_select.h>
+#include <sluice/io_lhcb.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,17 +7,12 @@
 #ifndef SLUICE_VELO_RETINA_H
 #define SLUICE_VELO_RETINA_H
 
+#include "velo/velo_geometry.h"
 #include <sluice/lhcb.h>
-#include <sluice/velo_geometry.h>
-#include <sluice/velo_types.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* How many clusters the banks of a batch hold; *largest_event (may be NULL) gets those of the largest event.
  */
-SLC_API size_t slc_velo_retina_bound(const slc_batch *batch, size_t *largest_event);
+size_t slc_velo_retina_bound(const slc_batch *batch, size_t *largest_event);
 
 /* Decodes all events of a batch. Hits come out by sensor, then by column and row with
  * their fractions, in whatever order they were sent; one that was sent twice is there twice. Channels are
@@ -27,10 +22,7 @@ SLC_API size_t slc_velo_retina_bound(const slc_batch *batch, size_t *largest_eve
  * event without such a bank is SLC_FAULT_EVENT_NO_VP. Needs room for slc_velo_retina_bound() rows and the
  * batch's events: SLC_ERR_CAPACITY otherwise. The hits are reset first. Thread-safe over different outputs.
  * The chain (velo_chain.h) does this where its configuration says so. */
-SLC_API slc_status slc_velo_retina_run(const slc_velo_geometry *geometry, const slc_batch *batch,
-                                       slc_velo_hits *hits, slc_faults *faults);
+slc_status slc_velo_retina_run(const slc_velo_geometry *geometry, const slc_batch *batch, slc_velo_hits *hits,
+                               slc_faults *faults);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

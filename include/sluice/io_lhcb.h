@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Selections as JSON files (docs/formats/selection.md), and files of the events that they accept.
+ * Files of LHCb: selections as JSON files (docs/formats/selection.md), and files of the events that they
+ * accept.
  */
-#ifndef SLUICE_IO_SELECT_H
-#define SLUICE_IO_SELECT_H
+#ifndef SLUICE_IO_LHCB_H
+#define SLUICE_IO_LHCB_H
 
 #include <sluice/velo_select.h>
 
@@ -14,8 +15,6 @@ extern "C" {
 /* Reads a selection. *error names file, line, column and what is wrong: no JSON, an unknown word, a wrong
  * type, a predicate that names itself by way of others, too many lines or cuts. */
 SLC_API slc_status slc_io_select_read(const char *path, slc_velo_selection *selection, slc_error *error);
-SLC_API slc_status slc_io_select_read_memory(const char *text, size_t size, const char *name,
-                                             slc_velo_selection *selection, slc_error *error);
 
 /* Writes accepted events as MDF: like slc_io_mdf_create and its companions, but that events are written as
  * they came. */

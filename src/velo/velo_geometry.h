@@ -7,41 +7,29 @@
 
 #include <sluice/velo_types.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Bytes of LHCb's velo_geometry.bin: u64 count before each table, little-endian floats. */
 enum { SLC_VELO_GEOMETRY_BYTES = 16376 };
-
-/* local_x[c] is the centre of pixel column c in the sensor's frame (mm), x_pitch[c] the distance to the next
- * centre. to_global[s]: 3 × 3 rotation, row-major, then the translation (mm): X = g0 x + g1 y + g9, Y = g3 x
- * + g4 y + g10, Z = g6 x + g7 y + g11 for a point of the sensor's plane. */
-typedef struct slc_velo_geometry {
-    float module_z_mm[SLC_VELO_MODULES];
-    float local_x_mm[SLC_VELO_COLUMNS];
-    float x_pitch_mm[SLC_VELO_COLUMNS];
-    float to_global[SLC_VELO_SENSORS][12];
-} slc_velo_geometry;
 
 /* Side of a pixel, mm; rows are all of this height. */
 #define SLC_VELO_PITCH_MM 0.055f
 
+/* Where the modules are by design. */
+extern const float slc_velo_design_module_z_mm[SLC_VELO_MODULES];
 /* The design geometry (no misalignment), as in LHCb's simulation of the upgrade. */
-SLC_API void slc_velo_geometry_ideal(slc_velo_geometry *geometry);
+void slc_velo_geometry_ideal(slc_velo_geometry *geometry);
 
 /* Can it be a detector's? SLC_ERR_FORMAT names the first value that cannot: one that is not finite or beyond
  * 10 m, modules that are not one after the other in z, columns that are not one beside the other, a pitch
  * that is not above 0, and axes of a sensor (the rows of its rotation) that are not about of length 1 and at
  * right angles to each other. */
-SLC_API slc_status slc_velo_geometry_check(const slc_velo_geometry *geometry, slc_error *error);
+slc_status slc_velo_geometry_check(const slc_velo_geometry *geometry, slc_error *error);
 
 /* Reads the image of a velo_geometry.bin. SLC_ERR_FORMAT if counts or size are wrong, or values as above,
  * with the byte. */
-SLC_API slc_status slc_velo_geometry_parse(const void *bytes, size_t size, slc_velo_geometry *geometry,
-                                           slc_error *error);
+slc_status slc_velo_geometry_parse(const void *bytes, size_t size, slc_velo_geometry *geometry,
+                                   slc_error *error);
 /* The inverse: writes SLC_VELO_GEOMETRY_BYTES bytes. */
-SLC_API void slc_velo_geometry_store(const slc_velo_geometry *geometry, void *bytes);
+void slc_velo_geometry_store(const slc_velo_geometry *geometry, void *bytes);
 
 /* Global position (mm) of a centroid: pixel (column, row) and fractions in [0, 1) towards the next one. */
 static inline void slc_velo_geometry_position(const slc_velo_geometry *geometry, uint32_t sensor,
@@ -56,7 +44,4 @@ static inline void slc_velo_geometry_position(const slc_velo_geometry *geometry,
     *z_mm = g[6] * x + g[7] * y + g[11];
 }
 
-#ifdef __cplusplus
-}
-#endif
 #endif
