@@ -6,6 +6,7 @@
  */
 #include "bench/bench_cms_events.h"
 #include "cms/cuda/cms_chain_cuda.h"
+#include "cuda/cuda_engines.h"
 
 #include <sluice/cuda.h>
 #include <sluice/run_pipeline.h>
@@ -13,6 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The engines: asked for when a device has been chosen, so there are some. */
+static const struct slc_cms_cuda_calls *cuda(void)
+{
+    return slc_cuda_engines_of(NULL)->cms;
+}
 
 enum {
     PIECES = 16, /* batches that the streams share */
@@ -53,7 +60,7 @@ typedef struct timed_part {
 static slc_status run_part(void *self, double *seconds, slc_error *error)
 {
     timed_part *t = self;
-    return slc_cms_cuda_time(slc_cms_chain_cuda(t->chain), t->part, seconds, &t->moved, error);
+    return cuda()->time(slc_cms_chain_cuda(t->chain), t->part, seconds, &t->moved, error);
 }
 
 /* A line of it. */
@@ -188,7 +195,7 @@ static slc_status cut_pieces(streams *s)
                                   0);
     }
     for (uint32_t p = 0; p < PIECES && status == SLC_OK; p++) {
-        status = slc_cms_cuda_lock(&s->piece[p], NULL, s->b->error);
+        status = cuda()->lock(&s->piece[p], NULL, s->b->error);
         s->locked_piece[p] = status == SLC_OK;
     }
     return status;
@@ -208,7 +215,7 @@ static slc_status open_streams(streams *s)
             status = slc_cms_chain_reserve(s->chain[k], &s->piece[p], &s->out[k], s->b->error);
         }
         /* What comes back goes straight to where it belongs. */
-        status = status == SLC_OK ? slc_cms_cuda_lock(NULL, &s->out[k], s->b->error) : status;
+        status = status == SLC_OK ? cuda()->lock(NULL, &s->out[k], s->b->error) : status;
         s->locked_out[k] = status == SLC_OK;
         status = status == SLC_OK ? slc_cms_chain_run(s->chain[k], &s->piece[0], &s->out[k], s->b->error)
                                   : status;
@@ -282,14 +289,14 @@ static slc_status bench_raw(bench *b)
     const slc_status status = bench_streams(b, s);
     for (uint32_t k = 0; k < STREAMS; k++) {
         if (s->locked_out[k]) {
-            slc_cms_cuda_unlock(NULL, &s->out[k]);
+            cuda()->unlock(NULL, &s->out[k]);
         }
         slc_cms_result_clear(&s->out[k]);
         slc_cms_chain_close(s->chain[k]);
     }
     for (uint32_t p = 0; p < PIECES; p++) {
         if (s->locked_piece[p]) {
-            slc_cms_cuda_unlock(&s->piece[p], NULL);
+            cuda()->unlock(&s->piece[p], NULL);
         }
         slc_batch_clear(&s->piece[p]);
     }

@@ -4,6 +4,7 @@
  * memory in the same stream, so that the device does not wait for the host when the clock starts, and finds
  * nothing in its caches. The median of the runs counts.
  */
+#include "cuda/cuda_engines.h"
 #include "cuda/cuda_measure.h"
 #include "cuda/cuda_stream.h"
 
@@ -12,6 +13,17 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+
+/* The engines: asked for when a device has been chosen, so there are some. */
+static const struct slc_cuda_stream_calls *cuda(void)
+{
+    return slc_cuda_engines_of(NULL)->stream;
+}
+
+static const struct slc_cuda_measure_calls *measure(void)
+{
+    return slc_cuda_engines_of(NULL)->measure;
+}
 
 /* Memory for a test of strides, for one of speed, and what is written to clear the caches: no more than
  * these, and no more than a quarter, a 64th and a 64th of the device's. */
@@ -36,7 +48,7 @@ typedef struct work {
 
 static struct CUstream_st *stream_of(const gpu *g)
 {
-    return slc_cuda_stream_native(g->stream);
+    return cuda()->stream_native(g->stream);
 }
 
 /* ---- the clock --------------------------------------------------------------------------------- */
@@ -53,11 +65,11 @@ static slc_status time_work(gpu *g, const work *w, double *median, double *minim
     slc_status status = SLC_OK;
     for (uint32_t r = 0; r <= g->repetitions && status == SLC_OK; r++) {
         double seconds = 0;
-        status = slc_cuda_fill(g->stream, g->flush.at, (int)(r & 255), g->flush.size, g->error);
-        status = status == SLC_OK ? slc_cuda_event_record(g->stream, g->began, g->error) : status;
+        status = cuda()->fill(g->stream, g->flush.at, (int)(r & 255), g->flush.size, g->error);
+        status = status == SLC_OK ? cuda()->event_record(g->stream, g->began, g->error) : status;
         status = status == SLC_OK ? w->launch(g, w) : status;
-        status = status == SLC_OK ? slc_cuda_event_record(g->stream, g->ended, g->error) : status;
-        status = status == SLC_OK ? slc_cuda_event_seconds(g->began, g->ended, &seconds, g->error) : status;
+        status = status == SLC_OK ? cuda()->event_record(g->stream, g->ended, g->error) : status;
+        status = status == SLC_OK ? cuda()->event_seconds(g->began, g->ended, &seconds, g->error) : status;
         g->seconds[r > 0 ? r - 1 : 0] = seconds;
     }
     if (status != SLC_OK) {
@@ -69,77 +81,78 @@ static slc_status time_work(gpu *g, const work *w, double *median, double *minim
     if (minimum != NULL) {
         *minimum = g->seconds[0];
     }
-    return slc_cuda_stream_wait(g->stream, g->error); /* errors of kernels */
+    return cuda()->stream_wait(g->stream, g->error); /* errors of kernels */
 }
 
 /* ---- what is timed ----------------------------------------------------------------------------- */
 
 static slc_status run_read(const gpu *g, const work *w)
 {
-    return slc_cuda_measure_read(g->memory.at, w->n, g->sink.at, g->multiprocessors, stream_of(g), g->error);
+    return measure()->read(g->memory.at, w->n, g->sink.at, g->multiprocessors, stream_of(g), g->error);
 }
 
 static slc_status run_write(const gpu *g, const work *w)
 {
-    return slc_cuda_fill(g->stream, g->memory.at, 1, w->n, g->error);
+    return cuda()->fill(g->stream, g->memory.at, 1, w->n, g->error);
 }
 
 static slc_status run_copy(const gpu *g, const work *w)
 {
-    return slc_cuda_measure_copy((char *)g->memory.at + w->n, g->memory.at, w->n, stream_of(g), g->error);
+    return measure()->copy((char *)g->memory.at + w->n, g->memory.at, w->n, stream_of(g), g->error);
 }
 
 /* Pixels behind the label image. */
 static slc_status run_widen(const gpu *g, const work *w)
 {
-    return slc_cuda_measure_widen(g->memory.at, (const uint8_t *)g->memory.at + 4 * w->n, w->n,
-                                  g->multiprocessors, stream_of(g), g->error);
+    return measure()->widen(g->memory.at, (const uint8_t *)g->memory.at + 4 * w->n, w->n, g->multiprocessors,
+                            stream_of(g), g->error);
 }
 
 static slc_status run_to_device(const gpu *g, const work *w)
 {
-    return slc_cuda_to_device(g->stream, g->memory.at, g->host.at, w->n, g->error);
+    return cuda()->to_device(g->stream, g->memory.at, g->host.at, w->n, g->error);
 }
 
 static slc_status run_to_host(const gpu *g, const work *w)
 {
-    return slc_cuda_to_host(g->stream, g->host.at, g->memory.at, w->n, g->error);
+    return cuda()->to_host(g->stream, g->host.at, g->memory.at, w->n, g->error);
 }
 
 static slc_status run_stride(const gpu *g, const work *w)
 {
-    return slc_cuda_measure_stride(g->memory.at, w->element_bytes, w->n, w->stride, stream_of(g), g->error);
+    return measure()->stride(g->memory.at, w->element_bytes, w->n, w->stride, stream_of(g), g->error);
 }
 
 static slc_status run_copied(const gpu *g, const work *w)
 {
-    return slc_cuda_measure_banks_copied(g->memory.at, w->element_bytes, w->n, w->stride, stream_of(g),
-                                         g->error);
+    return measure()->banks_copied(g->memory.at, w->element_bytes, w->n, w->stride, stream_of(g), g->error);
 }
 
 static slc_status run_shared(const gpu *g, const work *w)
 {
-    return slc_cuda_measure_banks(g->sink.at, w->element_bytes, w->blocks, w->stride, w->rounds, stream_of(g),
-                                  g->error);
+    return measure()->banks(g->sink.at, w->element_bytes, w->blocks, w->stride, w->rounds, stream_of(g),
+                            g->error);
 }
 
 static slc_status run_atomics(const gpu *g, const work *w)
 {
-    return slc_cuda_measure_atomics(g->memory.at, w->element_bytes, w->words, w->stride, w->blocks, w->rounds,
-                                    stream_of(g), g->error);
+    return measure()->atomics(g->memory.at, w->element_bytes, w->words, w->stride, w->blocks, w->rounds,
+                              stream_of(g), g->error);
 }
 
 /* ---- opening ----------------------------------------------------------------------------------- */
 
 static void close_gpu(gpu *g)
 {
-    slc_cuda_memory_clear(&g->memory);
-    slc_cuda_memory_clear(&g->flush);
-    slc_cuda_memory_clear(&g->host);
-    slc_cuda_memory_clear(&g->sink);
-    slc_cuda_event_close(g->began);
-    slc_cuda_event_close(g->ended);
-    slc_cuda_stream_close(g->stream);
+    if (g->stream != NULL) { /* without it there is nothing else */
+        cuda()->memory_clear(&g->memory);
+        cuda()->memory_clear(&g->flush);
+        cuda()->memory_clear(&g->host);
+        cuda()->memory_clear(&g->sink);
+        cuda()->event_close(g->began);
+        cuda()->event_close(g->ended);
+        cuda()->stream_close(g->stream);
+    }
     free(g->seconds);
 }
 
@@ -160,28 +173,28 @@ static slc_status open_gpu(gpu *g, const char *device)
     }
     slc_status status = slc_cuda_choose(device, &g->number, g->error);
     status = status == SLC_OK ? slc_cuda_device_of(g->number, &g->device, g->error) : status;
-    status = status == SLC_OK ? slc_cuda_stream_open(g->number, &g->stream, g->error) : status;
-    status = status == SLC_OK ? slc_cuda_event_open(g->stream, &g->began, g->error) : status;
-    status = status == SLC_OK ? slc_cuda_event_open(g->stream, &g->ended, g->error) : status;
+    status = status == SLC_OK ? cuda()->stream_open(g->number, &g->stream, g->error) : status;
+    status = status == SLC_OK ? cuda()->event_open(g->stream, &g->began, g->error) : status;
+    status = status == SLC_OK ? cuda()->event_open(g->stream, &g->ended, g->error) : status;
     if (status == SLC_OK) {
-        status = slc_cuda_memory_reserve(g->stream, &g->flush, share_of(g, 64, most_flush), "measuring",
-                                         g->error);
+        status = cuda()->memory_reserve(g->stream, &g->flush, share_of(g, 64, most_flush), "measuring",
+                                        g->error);
     }
     if (status == SLC_OK) {
-        status = slc_cuda_memory_reserve(g->stream, &g->sink, sizeof(uint32_t), "measuring", g->error);
+        status = cuda()->memory_reserve(g->stream, &g->sink, sizeof(uint32_t), "measuring", g->error);
     }
     if (status != SLC_OK) {
         return status;
     }
-    g->multiprocessors = slc_cuda_stream_multiprocessors(g->stream);
+    g->multiprocessors = cuda()->stream_multiprocessors(g->stream);
     return SLC_OK;
 }
 
 /* Memory for a test, all of it written: what nobody has written may be on no page. */
 static slc_status take(gpu *g, size_t bytes)
 {
-    const slc_status status = slc_cuda_memory_reserve(g->stream, &g->memory, bytes, "measuring", g->error);
-    return status == SLC_OK ? slc_cuda_fill(g->stream, g->memory.at, 1, bytes, g->error) : status;
+    const slc_status status = cuda()->memory_reserve(g->stream, &g->memory, bytes, "measuring", g->error);
+    return status == SLC_OK ? cuda()->fill(g->stream, g->memory.at, 1, bytes, g->error) : status;
 }
 
 /* ---- memory and copies ------------------------------------------------------------------------- */
@@ -196,7 +209,7 @@ static slc_status measure_speed(gpu *g, slc_bench_gpu_speed *speed)
                           {.launch = run_to_device, .n = host}, {.launch = run_to_host, .n = host}};
     slc_status status = take(g, 2 * bytes);
     if (status == SLC_OK) {
-        status = slc_cuda_pinned_reserve(g->stream, &g->host, host, "measuring copies", g->error);
+        status = cuda()->pinned_reserve(g->stream, &g->host, host, "measuring copies", g->error);
     }
     for (size_t i = 0; i < sizeof works / sizeof *works && status == SLC_OK; i++) {
         status = time_work(g, &works[i], &seconds[i], NULL);

@@ -5,6 +5,7 @@
  * in page-locked memory, from where it is on the device in no time.
  */
 #include "bench/bench_label_cuda.h"
+#include "cuda/cuda_engines.h"
 #include "cuda/cuda_stream.h"
 #include "image/cuda/image_cuda_engine.h"
 
@@ -14,6 +15,17 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* The engines: asked for when a device has been chosen, so there are some. */
+static const struct slc_cuda_stream_calls *cuda(void)
+{
+    return slc_cuda_engines_of(NULL)->stream;
+}
+
+static const struct slc_image_cuda_calls *image(void)
+{
+    return slc_cuda_engines_of(NULL)->image;
+}
 
 enum { FIRST_RUNS = 2 /* at least */ };
 
@@ -98,8 +110,7 @@ static slc_status time_runs(bench *b, slc_image_labeller *labeller, uint32_t run
                                     .labels = b->config->labels,
                                     .raw = b->config->raw,
                                     .seconds = b->seconds};
-    const slc_status status = slc_image_cuda_time(slc_image_label_cuda(labeller), &b->image, &timing,
-                                                  b->error);
+    const slc_status status = image()->time(slc_image_label_cuda(labeller), &b->image, &timing, b->error);
     if (status == SLC_OK) {
         qsort(b->seconds, runs, sizeof *b->seconds, by_value);
         row->repetitions = runs;
@@ -202,7 +213,7 @@ static slc_status prepare(bench *b)
                         largest);
     }
     /* Where memory cannot be locked, copies are slower, and nothing else changes. */
-    b->pinned = slc_cuda_pin(b->pixels, largest * largest, &ignored) == SLC_OK;
+    b->pinned = cuda()->pin(b->pixels, largest * largest, &ignored) == SLC_OK;
     return SLC_OK;
 }
 
@@ -234,7 +245,7 @@ slc_status slc_bench_label_cuda_bench(const slc_bench_label_cuda_config *config,
     status = status == SLC_OK ? prepare(&b) : status;
     status = status == SLC_OK ? all_images(&b, visit, context) : status;
     if (b.pinned) {
-        slc_cuda_unpin(b.pixels);
+        cuda()->unpin(b.pixels);
     }
     free(b.pixels);
     free(b.rows);

@@ -4,6 +4,7 @@
  * labellers at once, each with a thread of its own: what a program gets, copies included.
  */
 #include "bench/bench_label_cuda.h"
+#include "cuda/cuda_engines.h"
 #include "cuda/cuda_stream.h"
 
 #include "bench/bench_gpu.h"
@@ -11,6 +12,12 @@
 #include <sluice/run_pipeline.h>
 
 #include <stdlib.h>
+
+/* The engines: asked for when a device has been chosen, so there are some. */
+static const struct slc_cuda_stream_calls *cuda(void)
+{
+    return slc_cuda_engines_of(NULL)->stream;
+}
 
 enum { MOST_STREAMS = 32, ROUNDS = 3, PASSES = 4 /* over the images, of a round */ };
 
@@ -49,14 +56,14 @@ static slc_status take(block *b, size_t bytes, const char *what, slc_error *erro
     if (b->at == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for %s of %zu bytes", what, bytes);
     }
-    b->pinned = slc_cuda_pin(b->at, bytes, &ignored) == SLC_OK;
+    b->pinned = cuda()->pin(b->at, bytes, &ignored) == SLC_OK;
     return SLC_OK;
 }
 
 static void give_back(block *b)
 {
     if (b->pinned) {
-        slc_cuda_unpin(b->at);
+        cuda()->unpin(b->at);
     }
     free(b->at);
     *b = (block){0};

@@ -5,12 +5,29 @@
  * has frames in page-locked memory and is measured by the host's clock beside a plain copy of them.
  */
 #include "bench/bench_pet_cuda.h"
+#include "cuda/cuda_engines.h"
 #include "cuda/cuda_measure.h"
 #include "pet/cuda/pet_cuda.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The engines: asked for when a device has been chosen, so there are some. */
+static const struct slc_cuda_stream_calls *cuda(void)
+{
+    return slc_cuda_engines_of(NULL)->stream;
+}
+
+static const struct slc_cuda_measure_calls *measure(void)
+{
+    return slc_cuda_engines_of(NULL)->measure;
+}
+
+static const struct slc_pet_stage_calls *stage(void)
+{
+    return slc_cuda_engines_of(NULL)->pet_stage;
+}
 
 enum { COPY_BYTES = 1 << 29, SINGLE_BYTES = 16, PAIR_BYTES = 32, GROUP_BYTES = 20 };
 
@@ -75,11 +92,11 @@ static slc_status repeat(bench *b, work *run)
     slc_status status = SLC_OK;
     for (uint32_t r = 0; r <= b->config->repetitions && status == SLC_OK; r++) {
         double seconds = 0;
-        status = slc_cuda_event_record(b->stream, b->began, b->error);
+        status = cuda()->event_record(b->stream, b->began, b->error);
         status = status == SLC_OK ? run(b) : status;
-        status = status == SLC_OK ? slc_cuda_event_record(b->stream, b->ended, b->error) : status;
+        status = status == SLC_OK ? cuda()->event_record(b->stream, b->ended, b->error) : status;
         if (status == SLC_OK) {
-            status = slc_cuda_event_seconds(b->began, b->ended, &seconds, b->error);
+            status = cuda()->event_seconds(b->began, b->ended, &seconds, b->error);
         }
         b->seconds[r > 0 ? r - 1 : 0] = seconds;
     }
@@ -90,21 +107,21 @@ static slc_status repeat(bench *b, work *run)
 
 static slc_status run_copy(bench *b)
 {
-    return slc_cuda_measure_copy((char *)b->other.at + COPY_BYTES, b->other.at, COPY_BYTES,
-                                 slc_cuda_stream_native(b->stream), b->error);
+    return measure()->copy((char *)b->other.at + COPY_BYTES, b->other.at, COPY_BYTES,
+                           cuda()->stream_native(b->stream), b->error);
 }
 
 static slc_status run_send(bench *b)
 {
-    return slc_cuda_to_device(b->stream, b->frames.at, b->host_frames, b->n * sizeof *b->host_frames,
-                              b->error);
+    return cuda()->to_device(b->stream, b->frames.at, b->host_frames, b->n * sizeof *b->host_frames,
+                             b->error);
 }
 
 /* The bounds: bytes read and written by a copy within the device, and sent over the bus. */
 static slc_status measure_machine(bench *b)
 {
-    slc_status status = slc_cuda_memory_reserve(b->stream, &b->other, 2 * (size_t)COPY_BYTES, "a measurement",
-                                                b->error);
+    slc_status status = cuda()->memory_reserve(b->stream, &b->other, 2 * (size_t)COPY_BYTES, "a measurement",
+                                               b->error);
     status = status == SLC_OK ? repeat(b, run_copy) : status;
     if (status == SLC_OK) {
         b->result->bytes_per_second = 2.0 * COPY_BYTES / median(b);
@@ -122,9 +139,9 @@ static slc_status open_device(bench *b)
     slc_cuda_device device;
     slc_status status = slc_cuda_choose(b->config->device, &number, b->error);
     status = status == SLC_OK ? slc_cuda_device_of(number, &device, b->error) : status;
-    status = status == SLC_OK ? slc_cuda_stream_open(number, &b->stream, b->error) : status;
-    status = status == SLC_OK ? slc_cuda_event_open(b->stream, &b->began, b->error) : status;
-    status = status == SLC_OK ? slc_cuda_event_open(b->stream, &b->ended, b->error) : status;
+    status = status == SLC_OK ? cuda()->stream_open(number, &b->stream, b->error) : status;
+    status = status == SLC_OK ? cuda()->event_open(b->stream, &b->began, b->error) : status;
+    status = status == SLC_OK ? cuda()->event_open(b->stream, &b->ended, b->error) : status;
     if (status == SLC_OK) {
         (void)snprintf(b->result->machine, sizeof b->result->machine, "%.90s, %u multiprocessors",
                        device.name, device.multiprocessors);
@@ -136,13 +153,13 @@ static slc_status open_device(bench *b)
 
 static slc_status run_convert(bench *b)
 {
-    return slc_pet_convert_cuda_run(b->convert, b->frames.at, b->n, &b->arrived, NULL, b->error);
+    return stage()->convert_run(b->convert, b->frames.at, b->n, &b->arrived, NULL, b->error);
 }
 
 static slc_status bench_convert(bench *b)
 {
-    slc_status status = slc_pet_convert_cuda_open(&b->chain.convert, slc_sim_pet_tables(b->sim), b->stream,
-                                                  &b->convert, b->error);
+    slc_status status = stage()->convert_open(&b->chain.convert, slc_sim_pet_tables(b->sim), b->stream,
+                                              &b->convert, b->error);
     status = status == SLC_OK ? repeat(b, run_convert) : status;
     const double bytes = (double)(b->n * sizeof(slc_pet_frame)) + (double)(b->arrived.n * SINGLE_BYTES);
     return status == SLC_OK ? add(b, "convert", b->n, bytes, b->result->bytes_per_second) : status;
@@ -166,7 +183,7 @@ static size_t columns_bytes(uint64_t n)
 
 static slc_status run_sort(bench *b)
 {
-    return slc_pet_sort_cuda_all(b->sort, b->input, &b->sorted, b->error);
+    return stage()->sort_all(b->sort, b->input, &b->sorted, b->error);
 }
 
 static slc_status bench_sort(bench *b, slc_pet_sort_method method, const slc_pet_cuda_singles *input,
@@ -175,13 +192,13 @@ static slc_status bench_sort(bench *b, slc_pet_sort_method method, const slc_pet
     char name[64];
     b->input = input;
     b->sorted.n = input->n;
-    (void)snprintf(name, sizeof name, "sort %s, %s", slc_pet_sort_method_name(method), form);
-    slc_status status = slc_pet_sort_cuda_open(&b->chain.sort, method, b->stream, &b->sort, b->error);
+    (void)snprintf(name, sizeof name, "sort %s, %s", stage()->sort_method_name(method), form);
+    slc_status status = stage()->sort_open(&b->chain.sort, method, b->stream, &b->sort, b->error);
     status = status == SLC_OK ? repeat(b, run_sort) : status;
     if (status == SLC_OK) {
         status = add(b, name, input->n, 2.0 * SINGLE_BYTES * (double)input->n, b->result->bytes_per_second);
     }
-    slc_pet_sort_cuda_close(b->sort);
+    stage()->sort_close(b->sort);
     b->sort = NULL;
     b->input = NULL;
     return status;
@@ -204,15 +221,15 @@ static slc_status measure_lag(bench *b)
     slc_pet_cuda_singles sorted, late;
     slc_pet_sort_counts counts;
     config.horizon_ps = INT64_MAX;
-    slc_status status = slc_pet_sort_cuda_open(&config, SLC_PET_SORT_NEAR, b->stream, &b->sort, b->error);
+    slc_status status = stage()->sort_open(&config, SLC_PET_SORT_NEAR, b->stream, &b->sort, b->error);
     if (status == SLC_OK) {
-        status = slc_pet_sort_cuda_run(b->sort, &b->arrived, true, &sorted, &late, b->error);
+        status = stage()->sort_run(b->sort, &b->arrived, true, &sorted, &late, b->error);
     }
     if (status == SLC_OK) {
-        slc_pet_sort_cuda_counts_of(b->sort, &counts);
+        stage()->sort_counts_of(b->sort, &counts);
         b->result->lag_ps = b->chain.sort.horizon_ps = counts.largest_lag_ps;
     }
-    slc_pet_sort_cuda_close(b->sort);
+    stage()->sort_close(b->sort);
     b->sort = NULL;
     return status;
 }
@@ -221,9 +238,9 @@ static slc_status measure_lag(bench *b)
 static slc_status bench_times(bench *b, const int64_t *time_ps, const slc_pet_cuda_singles *input,
                               const char *form)
 {
-    slc_status status = slc_cuda_to_device(b->stream, input->time_ps, time_ps,
-                                           (size_t)input->n * sizeof *time_ps, b->error);
-    status = status == SLC_OK ? slc_cuda_stream_wait(b->stream, b->error) : status;
+    slc_status status = cuda()->to_device(b->stream, input->time_ps, time_ps,
+                                          (size_t)input->n * sizeof *time_ps, b->error);
+    status = status == SLC_OK ? cuda()->stream_wait(b->stream, b->error) : status;
     return status == SLC_OK ? bench_methods(b, input, form) : status;
 }
 
@@ -231,17 +248,17 @@ static slc_status bench_sorts(bench *b)
 {
     const uint64_t n = b->arrived.n;
     int64_t *times = malloc((n + 1) * sizeof *times);
-    slc_status status = slc_cuda_memory_reserve(b->stream, &b->other, columns_bytes(n), "PET singles",
-                                                b->error);
+    slc_status status = cuda()->memory_reserve(b->stream, &b->other, columns_bytes(n), "PET singles",
+                                               b->error);
     if (times == NULL) {
         return slc_fail(b->error, SLC_ERR_MEMORY, "no memory for measurements with %zu frames", b->n);
     }
     const slc_pet_cuda_singles input = columns_of(b->other.at, n);
     if (status == SLC_OK) {
-        status = slc_cuda_move(b->stream, input.crystal, b->arrived.crystal, n * 4, b->error);
+        status = cuda()->move(b->stream, input.crystal, b->arrived.crystal, n * 4, b->error);
     }
     if (status == SLC_OK) {
-        status = slc_cuda_move(b->stream, input.energy_kev, b->arrived.energy_kev, n * 4, b->error);
+        status = cuda()->move(b->stream, input.energy_kev, b->arrived.energy_kev, n * 4, b->error);
     }
     if (status == SLC_OK) {
         b->result->displacement = slc_bench_pet_channels(times, n, b->config->seed);
@@ -261,8 +278,8 @@ static slc_status bench_sorts(bench *b)
 static slc_status run_pairs(bench *b)
 {
     slc_pet_cuda_pairs pairs = {0};
-    const slc_status status = slc_pet_coincidence_cuda_run_pairs(b->coincidence, &b->sorted, true, &pairs,
-                                                                 b->error);
+    const slc_status status = stage()->coincidence_run_pairs(b->coincidence, &b->sorted, true, &pairs,
+                                                             b->error);
     b->pairs = pairs.n;
     return status;
 }
@@ -270,8 +287,7 @@ static slc_status run_pairs(bench *b)
 static slc_status run_groups(bench *b)
 {
     slc_pet_cuda_groups groups = {0};
-    const slc_status status = slc_pet_coincidence_cuda_run(b->coincidence, &b->sorted, true, &groups,
-                                                           b->error);
+    const slc_status status = stage()->coincidence_run(b->coincidence, &b->sorted, true, &groups, b->error);
     b->pairs = groups.n;
     return status;
 }
@@ -280,13 +296,13 @@ static slc_status run_groups(bench *b)
 static slc_status bench_coincidence(bench *b, const slc_pet_coincidence_config *config, work *run,
                                     const char *name, double row_bytes)
 {
-    slc_status status = slc_pet_coincidence_cuda_open(config, b->stream, &b->coincidence, b->error);
+    slc_status status = stage()->coincidence_open(config, b->stream, &b->coincidence, b->error);
     status = status == SLC_OK ? repeat(b, run) : status;
     if (status == SLC_OK) {
         const double bytes = 8.0 * (double)b->sorted.n + (double)b->pairs * row_bytes;
         status = add(b, name, b->sorted.n, bytes, b->result->bytes_per_second);
     }
-    slc_pet_coincidence_cuda_close(b->coincidence);
+    stage()->coincidence_close(b->coincidence);
     b->coincidence = NULL;
     b->pairs = 0;
     return status;
@@ -353,13 +369,13 @@ static slc_status prepare(bench *b)
     slc_status status = slc_bench_pet_frames(b->config, &b->sim, &b->host_frames, &b->n, &b->chain, b->error);
     const size_t bytes = b->n * sizeof *b->host_frames;
     if (status == SLC_OK) {
-        status = slc_cuda_pin(b->host_frames, bytes, b->error);
+        status = cuda()->pin(b->host_frames, bytes, b->error);
         b->pinned = status == SLC_OK;
     }
-    status = status == SLC_OK ? slc_cuda_memory_reserve(b->stream, &b->frames, bytes, "PET frames", b->error)
+    status = status == SLC_OK ? cuda()->memory_reserve(b->stream, &b->frames, bytes, "PET frames", b->error)
                               : status;
     if (status == SLC_OK) {
-        status = slc_cuda_memory_reserve(b->stream, &b->rows, columns_bytes(b->n), "PET singles", b->error);
+        status = cuda()->memory_reserve(b->stream, &b->rows, columns_bytes(b->n), "PET singles", b->error);
     }
     b->sorted = columns_of(b->rows.at, b->n);
     return status;
@@ -367,15 +383,17 @@ static slc_status prepare(bench *b)
 
 static void clear(bench *b)
 {
-    slc_pet_convert_cuda_close(b->convert);
-    slc_cuda_memory_clear(&b->frames);
-    slc_cuda_memory_clear(&b->rows);
-    slc_cuda_memory_clear(&b->other);
-    slc_cuda_event_close(b->began);
-    slc_cuda_event_close(b->ended);
-    slc_cuda_stream_close(b->stream);
+    if (b->stream != NULL) { /* without it there is nothing else */
+        stage()->convert_close(b->convert);
+        cuda()->memory_clear(&b->frames);
+        cuda()->memory_clear(&b->rows);
+        cuda()->memory_clear(&b->other);
+        cuda()->event_close(b->began);
+        cuda()->event_close(b->ended);
+        cuda()->stream_close(b->stream);
+    }
     if (b->pinned) {
-        slc_cuda_unpin(b->host_frames);
+        cuda()->unpin(b->host_frames);
     }
     slc_sim_pet_close(b->sim);
     free(b->host_frames);

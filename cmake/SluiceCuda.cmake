@@ -5,8 +5,9 @@
 #     SLUICE_CUDA=ON     an error where it is not found
 #     SLUICE_CUDA=OFF    without; the functions of <sluice/cuda.h> are there and say so
 #
-# The runtime is linked statically and finds the driver when it is first asked, so that one binary serves machines with
-# a GPU and without. SLUICE_CUDA_ARCHITECTURES is CMake's list: "80-real;90" is code for sm_80 and sm_90, and PTX for 90.
+# All of it is a library of its own, libsluice-cuda, which libsluice loads when a GPU is first asked for (src/cuda/cuda_engines.c);
+# in a static build it is part of libsluice. CUDA's runtime is linked statically and finds the driver when it is first asked, so
+# that one binary serves machines with a GPU and without. SLUICE_CUDA_ARCHITECTURES is CMake's list: "80-real;90" is code for sm_80 and sm_90, and PTX for 90.
 set(SLUICE_CUDA AUTO CACHE STRING "Build for NVIDIA GPUs: AUTO, ON or OFF")
 set_property(CACHE SLUICE_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(SLUICE_CUDA_ARCHITECTURES "" CACHE STRING "GPUs to build for, as CMake's CUDA_ARCHITECTURES (empty: sm_70 to sm_90 and PTX)")
@@ -97,10 +98,10 @@ else()
     message(STATUS "CUDA is left out: ${sluice_cuda_why}")
 endif()
 
-# sluice_cuda(MODULE file.cu ...): compiles the files and adds them to libsluice, in a build with CUDA. They are object
-# files of a target of their own, sluice_MODULE_cuda. No multiplication is fused with an addition, as on the CPU. No
-# exceptions and no locks around static variables, so that nothing of libstdc++ is needed: the only such variables are
-# the handles of kernels that nvcc adds, which two threads may fetch at the same time.
+# sluice_cuda(MODULE file.c file.cu ...): what of a module runs on GPUs, in a build with CUDA: object files of a target of their
+# own, sluice_MODULE_cuda, for libsluice-cuda. No multiplication is fused with an addition, as on the CPU. No exceptions and no
+# locks around static variables, so that nothing of libstdc++ is needed: the only such variables are the handles of kernels that
+# nvcc adds, which two threads may fetch at the same time.
 function(sluice_cuda module)
     if(NOT SLUICE_CUDA_ENABLED)
         return()
@@ -110,20 +111,46 @@ function(sluice_cuda module)
     set_target_properties(${target} PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF
         CUDA_ARCHITECTURES "${sluice_cuda_architectures}" CUDA_RUNTIME_LIBRARY Static)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
-    target_compile_options(${target} PRIVATE -O3 -fmad=false
-        # What a function of the device is for the host ends the program; nobody calls it, and in a section of its own the
-        # linker leaves it out.
-        "SHELL:-Xcompiler=-Wall,-Wextra,-Wno-unused-parameter,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-ffunction-sections,-ffp-contract=off")
+    target_include_directories(${target} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+    target_compile_definitions(${target} PRIVATE SLUICE_VERSION="${PROJECT_VERSION}" SLUICE_CUDA_BUILT="${SLUICE_CUDA_BUILT}")
+    # What a function of the device is for the host ends the program; nobody calls it, and in a section of its own the
+    # linker leaves it out.
+    set(host "SHELL:-Xcompiler=-Wall,-Wextra,-Wno-unused-parameter,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-ffunction-sections,-ffp-contract=off")
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-O3;-fmad=false;${host}>")
     if(SLUICE_WERROR)
-        target_compile_options(${target} PRIVATE --Werror all-warnings)
+        target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--Werror all-warnings>")
     endif()
-    target_sources(sluice PRIVATE $<TARGET_OBJECTS:${target}>)
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:C>:$<TARGET_PROPERTY:sluice_flags,INTERFACE_COMPILE_OPTIONS>>")
+    target_compile_definitions(${target} PRIVATE "$<$<COMPILE_LANGUAGE:C>:$<TARGET_PROPERTY:sluice_flags,INTERFACE_COMPILE_DEFINITIONS>>")
+    set_property(GLOBAL APPEND PROPERTY SLUICE_CUDA_OBJECTS $<TARGET_OBJECTS:${target}>)
+endfunction()
+
+# sluice_cuda_library(): after all modules, libsluice-cuda of their objects, and sluice_cuda_inside, the same as an archive for
+# tests of what is inside. In a static build both are libsluice.
+function(sluice_cuda_library)
+    get_property(objects GLOBAL PROPERTY SLUICE_CUDA_OBJECTS)
+    if(NOT BUILD_SHARED_LIBS)
+        target_sources(sluice PRIVATE ${objects})
+        sluice_cuda_needs(sluice)
+        add_library(sluice_cuda_inside ALIAS sluice)
+        return()
+    endif()
+    add_library(sluice_cuda_inside STATIC EXCLUDE_FROM_ALL ${objects})
+    target_link_libraries(sluice_cuda_inside PRIVATE sluice_inside)
+    sluice_cuda_needs(sluice_cuda_inside)
+    # What it needs of libsluice, memory that grows and lines of errors, it has copies of; it exports the table, and nothing else.
+    add_library(sluice_engines SHARED ${objects})
+    set(map ${PROJECT_SOURCE_DIR}/cmake/sluice-cuda.map)
+    target_link_options(sluice_engines PRIVATE LINKER:--version-script=${map} LINKER:--gc-sections LINKER:--as-needed LINKER:--no-undefined)
+    target_link_libraries(sluice_engines PRIVATE sluice_inside m)
+    sluice_cuda_needs(sluice_engines)
+    get_target_property(number sluice SOVERSION)
+    set_target_properties(sluice_engines PROPERTIES OUTPUT_NAME sluice-cuda VERSION ${PROJECT_VERSION} SOVERSION ${number}
+        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} LINK_DEPENDS ${map})
 endfunction()
 
 # sluice_cuda_needs(TARGET): what a program that is linked from the objects of `cuda` needs beside them.
 function(sluice_cuda_needs target)
-    if(SLUICE_CUDA_ENABLED)
-        target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:CUDA::cudart_static>)
-        set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
-    endif()
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:CUDA::cudart_static>)
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
 endfunction()

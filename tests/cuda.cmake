@@ -1,18 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests on a GPU have the label cuda and exit with 77 where there is none; tools/gpu-check.sh runs them.
 
-# sluice_cuda_test(NAME LABELS file.c ...): a sluice_test that uses what only a build with CUDA has; a visible skip in others.
+# sluice_cuda_test(NAME LABELS file.c ...): a sluice_test that looks inside libsluice-cuda, and is linked with its objects; a visible
+# skip in builds without CUDA.
 function(sluice_cuda_test name labels)
     if(SLUICE_CUDA_ENABLED)
         sluice_test(${name} "${labels};cuda" ${ARGN})
         target_include_directories(${name} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+        target_link_libraries(${name} PRIVATE sluice_cuda_inside)
+        target_link_options(${name} PRIVATE LINKER:--undefined=slc_cuda_engines_table) # linked, and so not loaded
+        sluice_cuda_needs(${name})
     else()
         add_test(NAME ${name} COMMAND sh -c "echo '${name}: skipped, this is a build without CUDA'; exit 77")
         sluice_test_properties(${name} "${labels};cuda")
     endif()
 endfunction()
 
+# How libsluice-cuda is loaded: what test_cuda finds is that of this build; test_engines has libraries of its own in its place.
 sluice_test(test_cuda "stages;cuda" test_cuda.c)
+if(SLUICE_CUDA_ENABLED)
+    target_compile_definitions(test_cuda PRIVATE SLUICE_CUDA_ENABLED)
+endif()
+if(TARGET sluice_engines)
+    add_dependencies(test_cuda sluice_engines)
+endif()
+sluice_test(test_engines stages test_engines.c)
+foreach(row IN ITEMS "RIGHT slc_cuda_engines_table SLC_CUDA_ENGINES_ABI ${PROJECT_VERSION}"
+        "OTHER slc_cuda_engines_table SLC_CUDA_ENGINES_ABI 0.0.7" "INTERFACE slc_cuda_engines_table 99 ${PROJECT_VERSION}"
+        "BARE slc_no_table SLC_CUDA_ENGINES_ABI ${PROJECT_VERSION}")
+    separate_arguments(row)
+    list(POP_FRONT row name table abi version)
+    add_library(engines_stub_${name} MODULE support/engines_stub.c)
+    target_include_directories(engines_stub_${name} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+    target_compile_definitions(engines_stub_${name} PRIVATE STUB_TABLE=${table} STUB_ABI=${abi} STUB_VERSION="${version}")
+    add_dependencies(test_engines engines_stub_${name})
+    target_compile_definitions(test_engines PRIVATE STUB_${name}="$<TARGET_FILE:engines_stub_${name}>")
+endforeach()
+target_compile_definitions(test_engines PRIVATE TEST_NO_LIBRARY="${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt")
 sluice_cuda_test(test_cuda_stream stages test_cuda_stream.c)
 sluice_simt_test(test_simt_stream stages test_cuda_stream.c)
 sluice_cuda_test(test_cuda_rows stages test_cuda_rows.c)
@@ -35,7 +59,6 @@ if(SLUICE_CUDA_ENABLED)
     target_compile_options(simt_kernels_cuda PRIVATE -fmad=false
         "SHELL:-Xcompiler=-Wall,-Wextra,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-ffunction-sections")
     target_sources(test_cuda_functions PRIVATE $<TARGET_OBJECTS:simt_kernels_cuda>)
-    sluice_cuda_needs(test_cuda_functions)
 endif()
 file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/simt_kernels.cpp
     CONTENT "#include \"${CMAKE_CURRENT_SOURCE_DIR}/support/simt_kernels.cu\"\n")
@@ -55,11 +78,8 @@ sluice_cuda_test(test_image_cuda_stages stages test_image_cuda_stages.c support/
 sluice_simt_test(test_image_simt_stages stages test_image_cuda_stages.c support/image_patterns.c)
 # Measuring all that: in the emulator that it is done, not how fast anything is.
 sluice_cuda_test(test_bench_cuda stages test_bench_cuda.c)
-file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/simt_measure.cpp
-    CONTENT "#include \"${PROJECT_SOURCE_DIR}/src/cuda/cuda_measure.cu\"\n")
-set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/simt_measure.cpp PROPERTIES COMPILE_OPTIONS "-std=c++17;-Wno-unknown-pragmas")
 set(bench_sources ../bench/bench_gpu.c ../bench/bench_label_cuda.c ../bench/bench_label_cuda_average.c
     ../bench/bench_label_cuda_streams.c run/run_bind.c run/run_pipeline.c sim/sim_image.c)
 list(TRANSFORM bench_sources PREPEND ${PROJECT_SOURCE_DIR}/src/)
-sluice_simt_test(test_bench_simt stages test_bench_cuda.c ${CMAKE_CURRENT_BINARY_DIR}/simt_measure.cpp ${bench_sources})
+sluice_simt_test(test_bench_simt stages test_bench_cuda.c ${bench_sources})
 set_property(TEST test_bench_simt APPEND PROPERTY ENVIRONMENT "SLUICE_TEST_SMALL=1" "SLUICE_SIMT_MEMORY=268435456")

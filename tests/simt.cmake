@@ -37,19 +37,19 @@ if(SLUICE_SIMT)
     # All of src/image as in a build with CUDA, so that a new kernel needs no line here.
     file(GLOB sluice_simt_runtime CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/simt/*.cpp)
     file(GLOB sluice_simt_c CONFIGURE_DEPENDS ${sluice_src}/image/*.c ${sluice_src}/image/cuda/*.c)
-    list(FILTER sluice_simt_c EXCLUDE REGEX "(\\.simd|_none)\\.c$")
+    list(FILTER sluice_simt_c EXCLUDE REGEX "\\.simd\\.c$")
     file(GLOB sluice_simt_cu CONFIGURE_DEPENDS ${sluice_src}/image/cuda/*.cu ${PROJECT_SOURCE_DIR}/baselines/*.cu)
     # Of src/pet what its list names.
     file(GLOB sluice_simt_pet CONFIGURE_DEPENDS ${sluice_src}/pet/*.c)
-    list(FILTER sluice_simt_pet EXCLUDE REGEX "(\\.simd|_none)\\.c$")
+    list(FILTER sluice_simt_pet EXCLUDE REGEX "\\.simd\\.c$")
     get_property(sluice_simt_pet_c GLOBAL PROPERTY SLUICE_PET_CUDA_C)
     get_property(sluice_simt_pet_cu GLOBAL PROPERTY SLUICE_PET_CUDA_CU)
     list(TRANSFORM sluice_simt_pet_c PREPEND ${sluice_src}/pet/)
     list(TRANSFORM sluice_simt_pet_cu PREPEND ${sluice_src}/pet/)
     list(APPEND sluice_simt_c ${sluice_simt_pet} ${sluice_simt_pet_c})
-    list(APPEND sluice_simt_cu ${sluice_simt_pet_cu})
-    list(APPEND sluice_simt_c ${sluice_src}/cuda/cuda_choose.c ${sluice_src}/cuda/cuda_device.c
-        ${sluice_src}/cuda/cuda_stream.c ${sluice_src}/cuda/cuda_rows.c)
+    list(APPEND sluice_simt_cu ${sluice_simt_pet_cu} ${sluice_src}/cuda/cuda_measure.cu)
+    file(GLOB sluice_simt_cuda CONFIGURE_DEPENDS ${sluice_src}/cuda/*.c)
+    list(APPEND sluice_simt_c ${sluice_simt_cuda})
     add_library(sluice_simt STATIC ${sluice_simt_runtime} ${sluice_simt_c} ${sluice_simt_cu}
         $<TARGET_OBJECTS:sluice_base> $<TARGET_OBJECTS:sluice_simd>)
     foreach(target IN LISTS SLUICE_SIMD_TARGETS)
@@ -65,7 +65,8 @@ if(SLUICE_SIMT)
         $<$<COMPILE_LANGUAGE:CXX>:${sluice_simt_flags};-fno-exceptions;-Wno-unknown-pragmas;-Wno-unused-parameter>
         # What lanes give each other looks to a compiler like variables that nobody sets.
         $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
-    target_compile_definitions(sluice_simt PUBLIC SLUICE_SIMT PRIVATE SLUICE_IMAGE_CUDA SLUICE_CUDA_BUILT="simt")
+    target_compile_definitions(sluice_simt PUBLIC SLUICE_SIMT PRIVATE SLUICE_CUDA_STATIC
+        SLUICE_CUDA_BUILT="simt" SLUICE_VERSION="${PROJECT_VERSION}")
     target_link_libraries(sluice_simt PRIVATE sluice_flags m)
     set_property(TARGET sluice_simt PROPERTY EXCLUDE_FROM_ALL OFF)
 else()

@@ -33,6 +33,9 @@ static void the_build_says_for_what(void **state)
 {
     (void)state;
     const char *built = slc_cuda_built();
+#ifdef SLUICE_CUDA_ENABLED
+    assert_non_null(built); /* in a build with CUDA its library is found beside the program */
+#endif
     if (built == NULL) {
         slc_error error = {SLC_OK, ""};
         assert_int_equal(slc_cuda_devices(&error), 0);

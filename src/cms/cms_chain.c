@@ -4,7 +4,7 @@
 #include "base/columns.h"
 #include "cms/cms_stages.h"
 #include "cms/cuda/cms_chain_cuda.h"
-#include <sluice/cuda.h>
+#include "cuda/cuda_engines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,8 @@ struct slc_cms_chain {
     slc_cms_fragments fragments;
     slc_cms_decode_scratch decode;
     slc_cms_cluster_scratch cluster;
-    slc_cms_cuda_chain *cuda; /* NULL: on this core */
+    const struct slc_cms_cuda_calls *calls; /* of `cuda` */
+    slc_cms_cuda_chain *cuda;               /* NULL: on this core */
 };
 
 void slc_cms_config_default(slc_cms_config *config, slc_cms_phase phase)
@@ -136,10 +137,12 @@ static slc_status open_device(slc_cms_chain *chain, slc_error *error)
     }
     uint32_t device;
     const slc_status status = slc_cuda_choose(word, &device, error);
-    return status == SLC_OK ? slc_cms_cuda_open(&chain->config, chain->cabling,
-                                                chain->gains.n_modules > 0 ? &chain->gains : NULL, device,
-                                                &chain->cuda, error)
-                            : status;
+    if (status != SLC_OK) {
+        return status;
+    }
+    chain->calls = slc_cuda_engines_of(NULL)->cms; /* there is a device, hence a table */
+    return chain->calls->open(&chain->config, chain->cabling,
+                              chain->gains.n_modules > 0 ? &chain->gains : NULL, device, &chain->cuda, error);
 }
 
 slc_status slc_cms_chain_open(const slc_cms_config *config, const slc_cms_cabling *cabling,
@@ -177,7 +180,9 @@ slc_cms_cuda_chain *slc_cms_chain_cuda(slc_cms_chain *chain)
 void slc_cms_chain_close(slc_cms_chain *chain)
 {
     if (chain != NULL) {
-        slc_cms_cuda_close(chain->cuda);
+        if (chain->cuda != NULL) {
+            chain->calls->close(chain->cuda);
+        }
         slc_cms_cluster_clear(&chain->cluster);
         slc_cms_decode_clear(&chain->decode);
         slc_columns_clear(&slc_cms_fragments_schema, &chain->fragments);
@@ -217,7 +222,7 @@ slc_status slc_cms_chain_reserve(slc_cms_chain *chain, const slc_batch *batch, s
                  ? reserve_clusters(digis, batch->n_events, chain->config.cluster.modules, result)
                  : status;
     if (status == SLC_OK && chain->cuda != NULL) {
-        return slc_cms_cuda_reserve(chain->cuda, batch, error);
+        return chain->calls->reserve(chain->cuda, batch, error);
     }
     status = status == SLC_OK ? slc_cms_decode_reserve(&chain->decode, largest) : status;
     status = status == SLC_OK
@@ -239,7 +244,7 @@ slc_status slc_cms_chain_reserve_digis(slc_cms_chain *chain, slc_cms_result *res
                         head->size);
     }
     return chain->cuda != NULL
-               ? slc_cms_cuda_reserve_digis(chain->cuda, &result->digis, error)
+               ? chain->calls->reserve_digis(chain->cuda, &result->digis, error)
                : slc_cms_cluster_reserve(&chain->config.cluster, slc_columns_largest_event(head),
                                          &chain->cluster, error);
 }
@@ -328,7 +333,7 @@ slc_status slc_cms_chain_run(slc_cms_chain *chain, const slc_batch *batch, slc_c
     slc_status status = slc_cms_index_run(batch, &chain->fragments, &result->faults);
     result->n_fragments = chain->fragments.head.size;
     if (status == SLC_OK && chain->cuda != NULL) {
-        status = slc_cms_cuda_run(chain->cuda, batch, &chain->fragments, result, error);
+        status = chain->calls->run(chain->cuda, batch, &chain->fragments, result, error);
         take_time(result, SLC_CMS_STAGE_DECODE, &time);
         if (status != SLC_OK) {
             return status;
@@ -355,7 +360,7 @@ slc_status slc_cms_chain_run_digis(slc_cms_chain *chain, slc_cms_result *result,
     result->words.digis = result->digis.head.size;
     if (chain->cuda != NULL) {
         double time = slc_clock_seconds();
-        const slc_status status = slc_cms_cuda_run_digis(chain->cuda, result, error);
+        const slc_status status = chain->calls->run_digis(chain->cuda, result, error);
         take_time(result, SLC_CMS_STAGE_DECODE, &time);
         return status == SLC_OK ? check_strict(chain, &result->faults, error) : status;
     }

@@ -3,6 +3,7 @@
  * library when it is first called, so that all of this also runs, and says what is missing, where there is no
  * driver. */
 #include "cuda/cuda_device.h"
+#include "cuda/cuda_engines.h"
 
 #include <string.h>
 
@@ -35,22 +36,17 @@ slc_status slc_cuda_use(uint32_t device, slc_error *error)
     return slc_cuda_check(cudaSetDevice((int)device), "choosing the device", error);
 }
 
-const char *slc_cuda_built(void)
-{
-    return SLUICE_CUDA_BUILT;
-}
-
-int slc_cuda_driver(void)
+static int driver(void)
 {
     int version = 0;
     return cudaDriverGetVersion(&version) == cudaSuccess ? version : 0;
 }
 
-uint32_t slc_cuda_devices(slc_error *error)
+static uint32_t devices(slc_error *error)
 {
     int n = 0;
-    const int driver = slc_cuda_driver();
-    if (driver == 0) {
+    const int version = driver();
+    if (version == 0) {
         (void)slc_fail(error, SLC_ERR_UNSUPPORTED, "no CUDA driver");
         return 0;
     }
@@ -58,8 +54,8 @@ uint32_t slc_cuda_devices(slc_error *error)
     if (code == cudaErrorInsufficientDriver) {
         (void)cudaGetLastError();
         (void)slc_fail(error, SLC_ERR_UNSUPPORTED,
-                       "the driver knows CUDA %d.%d, this build needs %d.%d or newer", driver / 1000,
-                       driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+                       "the driver knows CUDA %d.%d, this build needs %d.%d or newer", version / 1000,
+                       version % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
         return 0;
     }
     if (code == cudaErrorNoDevice || (code == cudaSuccess && n == 0)) {
@@ -73,17 +69,9 @@ uint32_t slc_cuda_devices(slc_error *error)
     return (uint32_t)n;
 }
 
-slc_status slc_cuda_device_of(uint32_t device, slc_cuda_device *found, slc_error *error)
+static slc_status device_of(uint32_t device, slc_cuda_device *found, slc_error *error)
 {
     memset(found, 0, sizeof *found);
-    slc_error reason;
-    const uint32_t n = slc_cuda_devices(&reason);
-    if (n == 0) {
-        return slc_fail(error, SLC_ERR_UNSUPPORTED, "device %u: %s", device, reason.text);
-    }
-    if (device >= n) {
-        return slc_fail(error, SLC_ERR_UNSUPPORTED, "device %u: there are %u", device, n);
-    }
     struct cudaDeviceProp properties;
     const slc_status status = slc_cuda_check(cudaGetDeviceProperties(&properties, (int)device),
                                              "reading a device's properties", error);
@@ -106,3 +94,5 @@ slc_status slc_cuda_device_of(uint32_t device, slc_cuda_device *found, slc_error
     found->memory_bytes_per_second = 2.0 * 1e3 * (double)kilohertz * (double)bits / 8;
     return SLC_OK;
 }
+
+const struct slc_cuda_device_calls slc_cuda_device_calls = {SLUICE_CUDA_BUILT, driver, devices, device_of};

@@ -242,3 +242,8 @@ extern "C" slc_status slc_cuda_measure_atomics(void *table, uint32_t word_bytes,
     }
     return launched("measuring atomics", error);
 }
+
+const struct slc_cuda_measure_calls slc_cuda_measure_calls = {
+    slc_cuda_measure_read,         slc_cuda_measure_copy,  slc_cuda_measure_widen,   slc_cuda_measure_stride,
+    slc_cuda_measure_banks_copied, slc_cuda_measure_banks, slc_cuda_measure_atomics,
+};

@@ -53,6 +53,17 @@ slc_status slc_cuda_measure_atomics(void *table, uint32_t word_bytes, uint32_t w
                                     uint32_t blocks, uint32_t rounds, struct CUstream_st *stream,
                                     slc_error *error);
 
+struct slc_cuda_measure_calls {
+    __typeof__(slc_cuda_measure_read) *read;
+    __typeof__(slc_cuda_measure_copy) *copy;
+    __typeof__(slc_cuda_measure_widen) *widen;
+    __typeof__(slc_cuda_measure_stride) *stride;
+    __typeof__(slc_cuda_measure_banks_copied) *banks_copied;
+    __typeof__(slc_cuda_measure_banks) *banks;
+    __typeof__(slc_cuda_measure_atomics) *atomics;
+};
+extern const struct slc_cuda_measure_calls slc_cuda_measure_calls;
+
 #ifdef __cplusplus
 }
 #endif

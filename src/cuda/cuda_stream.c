@@ -317,3 +317,13 @@ slc_status slc_cuda_event_seconds(slc_cuda_event *first, slc_cuda_event *second,
     *seconds = 1e-3 * (double)milliseconds;
     return status;
 }
+
+/* ---- the table --------------------------------------------------------------------------------- */
+
+const struct slc_cuda_stream_calls slc_cuda_stream_calls = {
+    slc_cuda_stream_open,  slc_cuda_stream_close,   slc_cuda_stream_native,  slc_cuda_stream_multiprocessors,
+    slc_cuda_stream_wait,  slc_cuda_memory_reserve, slc_cuda_pinned_reserve, slc_cuda_memory_clear,
+    slc_cuda_pin,          slc_cuda_unpin,          slc_cuda_to_device,      slc_cuda_to_host,
+    slc_cuda_move,         slc_cuda_fill,           slc_cuda_event_open,     slc_cuda_event_close,
+    slc_cuda_event_record, slc_cuda_event_seconds,
+};

@@ -99,6 +99,30 @@ slc_status slc_cuda_stream_wait_event(slc_cuda_stream *stream, slc_cuda_event *e
 slc_status slc_cuda_event_seconds(slc_cuda_event *first, slc_cuda_event *second, double *seconds,
                                   slc_error *error);
 
+/* ---- what measurements use (bench/) ----------------------------------------------------------- */
+
+struct slc_cuda_stream_calls {
+    __typeof__(slc_cuda_stream_open) *stream_open;
+    __typeof__(slc_cuda_stream_close) *stream_close;
+    __typeof__(slc_cuda_stream_native) *stream_native;
+    __typeof__(slc_cuda_stream_multiprocessors) *stream_multiprocessors;
+    __typeof__(slc_cuda_stream_wait) *stream_wait;
+    __typeof__(slc_cuda_memory_reserve) *memory_reserve;
+    __typeof__(slc_cuda_pinned_reserve) *pinned_reserve;
+    __typeof__(slc_cuda_memory_clear) *memory_clear;
+    __typeof__(slc_cuda_pin) *pin;
+    __typeof__(slc_cuda_unpin) *unpin;
+    __typeof__(slc_cuda_to_device) *to_device;
+    __typeof__(slc_cuda_to_host) *to_host;
+    __typeof__(slc_cuda_move) *move;
+    __typeof__(slc_cuda_fill) *fill;
+    __typeof__(slc_cuda_event_open) *event_open;
+    __typeof__(slc_cuda_event_close) *event_close;
+    __typeof__(slc_cuda_event_record) *event_record;
+    __typeof__(slc_cuda_event_seconds) *event_seconds;
+};
+extern const struct slc_cuda_stream_calls slc_cuda_stream_calls;
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,6 +5,7 @@
 #include <sluice/image_label.h>
 
 #include "base/columns.h"
+#include "cuda/cuda_engines.h"
 #include "image/cuda/image_cuda_engine.h"
 #include "image/image_bitrun.h"
 #include "image/image_check.h"
@@ -18,6 +19,7 @@
 typedef struct engine {
     slc_image_bitrun *bitrun;
     slc_image_strips *strips;
+    const struct slc_image_cuda_calls *calls; /* of `cuda` */
     slc_image_cuda *cuda;
 } engine;
 
@@ -145,7 +147,9 @@ static void close_engine(engine *e)
 {
     slc_image_bitrun_close(e->bitrun);
     slc_image_strips_close(e->strips);
-    slc_image_cuda_close(e->cuda);
+    if (e->cuda != NULL) {
+        e->calls->close(e->cuda);
+    }
     *e = (engine){0};
 }
 
@@ -178,7 +182,14 @@ static slc_status open_on_gpu(slc_image_labeller *labeller, slc_error *error)
     if (labeller->jobs == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a labeller on a GPU");
     }
-    const slc_status status = slc_image_cuda_open(&labeller->config, &labeller->engine.cuda, error);
+    slc_error reason;
+    const slc_cuda_engines *engines = slc_cuda_engines_of(&reason);
+    if (engines == NULL) {
+        return slc_fail(error, SLC_ERR_UNSUPPORTED, "device \"%s\": %s", labeller->config.device,
+                        reason.text);
+    }
+    labeller->engine.calls = engines->image;
+    const slc_status status = engines->image->open(&labeller->config, &labeller->engine.cuda, error);
     labeller->config.algorithm = NULL; /* the caller's text, too */
     return status;
 }
@@ -234,7 +245,7 @@ slc_status slc_image_label_reserve(slc_image_labeller *labeller, size_t width, s
     const size_t w = width > labeller->width ? width : labeller->width;
     const size_t h = height > labeller->height ? height : labeller->height;
     if (labeller->engine.cuda != NULL) { /* what a GPU has is too little for two */
-        status = slc_image_cuda_reserve(labeller->engine.cuda, w, h, error);
+        status = labeller->engine.calls->reserve(labeller->engine.cuda, w, h, error);
         labeller->width = status == SLC_OK ? w : 0;
         labeller->height = status == SLC_OK ? h : 0;
         return status;
@@ -428,7 +439,7 @@ static slc_image_job job_of(const slc_image_labeller *labeller, const slc_image 
 static slc_status run_job(const engine *e, const slc_image_job *job, slc_error *error)
 {
     if (e->cuda != NULL) {
-        return slc_image_cuda_run(e->cuda, job, error);
+        return e->calls->run(e->cuda, job, error);
     }
     return e->bitrun != NULL ? slc_image_bitrun_run(e->bitrun, job, error)
                              : slc_image_strips_run(e->strips, job, error);
@@ -485,7 +496,8 @@ static slc_status run_alike(slc_image_labeller *labeller, const slc_image *image
         }
         labeller->jobs[k] = job_of(labeller, &images[k], &images[k], false, &outs[k]);
     }
-    const slc_status status = slc_image_cuda_run_batch(labeller->engine.cuda, labeller->jobs, k, done, error);
+    const slc_status status = labeller->engine.calls->run_batch(labeller->engine.cuda, labeller->jobs, k,
+                                                                done, error);
     return status == SLC_OK ? checked : status;
 }
 

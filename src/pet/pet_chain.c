@@ -6,11 +6,10 @@
  *                                                     └► late              └─coincidence─► delayeds
  */
 #include "base/columns.h"
+#include "cuda/cuda_engines.h"
 #include "pet/cuda/pet_chain_cuda.h"
 #include "pet/pet_chain_core.h"
 #include "pet/pet_team.h"
-
-#include <sluice/cuda.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +24,13 @@ struct slc_pet_chain {
     slc_pet_config config;
     slc_pet_convert *convert;
     slc_pet_sort *sort;
-    slc_pet_coincidence *prompt, *delayed; /* delayed: NULL where it is not wanted */
-    slc_team *team;                        /* of all stages; NULL with one thread */
-    slc_pet_cuda_chain *cuda;              /* NULL on the processor */
-    slc_pet_singles singles, sorted;       /* sorted: where the caller does not keep them */
-    slc_pet_coincidences aside;            /* delayeds that prompts of the same call are still to precede */
-    uint64_t checksum, rows[2];            /* rows: prompts, delayeds */
+    slc_pet_coincidence *prompt, *delayed;  /* delayed: NULL where it is not wanted */
+    slc_team *team;                         /* of all stages; NULL with one thread */
+    const struct slc_pet_cuda_calls *calls; /* of `cuda` */
+    slc_pet_cuda_chain *cuda;               /* NULL on the processor */
+    slc_pet_singles singles, sorted;        /* sorted: where the caller does not keep them */
+    slc_pet_coincidences aside;             /* delayeds that prompts of the same call are still to precede */
+    uint64_t checksum, rows[2];             /* rows: prompts, delayeds */
 };
 
 void slc_pet_config_default(slc_pet_config *config)
@@ -134,7 +134,8 @@ slc_status slc_pet_chain_open(const slc_pet_config *config, const slc_pet_tables
         uint32_t device = 0;
         status = slc_cuda_choose(config->device, &device, error);
         if (status == SLC_OK) {
-            status = slc_pet_cuda_open(&chain->config, tables, device, &chain->cuda, error);
+            chain->calls = slc_cuda_engines_of(NULL)->pet; /* there is a device, hence a table */
+            status = chain->calls->open(&chain->config, tables, device, &chain->cuda, error);
         }
     }
     if (status != SLC_OK) {
@@ -155,7 +156,9 @@ void slc_pet_chain_close(slc_pet_chain *chain)
     slc_pet_coincidence_close(chain->prompt);
     slc_pet_coincidence_close(chain->delayed);
     slc_team_close(chain->team);
-    slc_pet_cuda_close(chain->cuda);
+    if (chain->cuda != NULL) {
+        chain->calls->close(chain->cuda);
+    }
     slc_columns_clear(&slc_pet_singles_schema, &chain->singles);
     slc_columns_clear(&slc_pet_singles_schema, &chain->sorted);
     slc_columns_clear(&slc_pet_coincidences_schema, &chain->aside);
@@ -316,7 +319,7 @@ slc_status slc_pet_chain_run_received(slc_pet_chain *chain, const slc_pet_frame 
     slc_faults_reset(&result->faults);
     memset(result->seconds, 0, sizeof result->seconds);
     return chain->cuda != NULL /* which sums up on the device */
-               ? slc_pet_cuda_run(chain->cuda, frames, received_ns, n, last, result, error)
+               ? chain->calls->run(chain->cuda, frames, received_ns, n, last, result, error)
                : run_pieces(chain, frames, received_ns, n, last, result, error);
 }
 
@@ -330,7 +333,7 @@ void slc_pet_chain_totals(const slc_pet_chain *chain, slc_pet_totals *totals)
 {
     *totals = (slc_pet_totals){0};
     if (chain->cuda != NULL) {
-        slc_pet_cuda_totals(chain->cuda, totals);
+        chain->calls->totals(chain->cuda, totals);
     } else {
         slc_pet_convert_counts_of(chain->convert, &totals->convert);
         slc_pet_sort_counts_of(chain->sort, &totals->sort);

@@ -9,6 +9,7 @@
  *                          └ the rest is worked on where it lies; its last openers are kept for the next call
  */
 #include "base/columns.h"
+#include "cuda/cuda_engines.h"
 #include "pet/pet_coincidence_on.h"
 #include "pet/pet_coincidence_settings.h"
 #include "pet/pet_coincidence_team.h"
@@ -32,7 +33,8 @@ typedef struct store {
 } store;
 
 struct slc_pet_coincidence {
-    slc_pet_on *on; /* a GPU, which then does everything; else NULL */
+    slc_pet_on *on;                       /* a GPU, which then does everything; else NULL */
+    const struct slc_pet_on_calls *calls; /* of `on` */
     slc_pet_coincidence_config config;
     slc_pet_rule rule;
     slc_pet_windows_i64 i64;
@@ -109,7 +111,15 @@ slc_status slc_pet_coincidence_open_on(const slc_pet_coincidence_config *config,
     if (stage == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a stage of coincidences");
     }
-    const slc_status status = slc_pet_on_open(config, device, &stage->on, error);
+    slc_error reason;
+    const slc_cuda_engines *engines = slc_cuda_engines_of(&reason);
+    slc_status status = SLC_ERR_UNSUPPORTED;
+    if (engines == NULL) {
+        (void)slc_fail(error, status, "coincidences on a GPU: %s", reason.text);
+    } else {
+        stage->calls = engines->pet_on;
+        status = stage->calls->open(config, device, &stage->on, error);
+    }
     if (status != SLC_OK) {
         free(stage);
         return status;
@@ -131,7 +141,9 @@ void slc_pet_coincidence_close(slc_pet_coincidence *stage)
     if (stage == NULL) {
         return;
     }
-    slc_pet_on_close(stage->on);
+    if (stage->on != NULL) {
+        stage->calls->close(stage->on);
+    }
     clear_store(&stage->wait);
     clear_store(&stage->selected);
     free(stage->i64.open);
@@ -401,7 +413,7 @@ static slc_status call(slc_pet_coincidence *stage, input *in, bool last, const o
 {
     if (stage->on != NULL) {
         const slc_pet_on_input singles = {in->is_f64, in->time, in->crystal, in->energy, in->n};
-        return slc_pet_on_run(stage->on, &singles, last, out->groups, out->pairs, error);
+        return stage->calls->run(stage->on, &singles, last, out->groups, out->pairs, error);
     }
     begin(stage);
     if (!in->is_f64 && !stage->whole_ps) {
@@ -474,7 +486,7 @@ size_t slc_pet_coincidence_waiting(const slc_pet_coincidence *stage)
 void slc_pet_coincidence_counts_of(const slc_pet_coincidence *stage, slc_pet_coincidence_counts *counts)
 {
     if (stage->on != NULL) {
-        slc_pet_on_counts_of(stage->on, counts);
+        stage->calls->counts_of(stage->on, counts);
     } else {
         *counts = stage->rule.counts;
     }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the library: the stage of coincidences on a GPU for singles and rows of the host
- * (slc_pet_coincidence_open_on). pet_coincidence.c hands calls on to it. In a build without CUDA opening says
- * so (SLC_ERR_UNSUPPORTED).
+ * (slc_pet_coincidence_open_on). pet_coincidence.c hands calls on to it by way of the table at the end.
  */
 #ifndef SLUICE_PET_COINCIDENCE_ON_H
 #define SLUICE_PET_COINCIDENCE_ON_H
@@ -25,5 +24,14 @@ void slc_pet_on_close(slc_pet_on *on); /* NULL is allowed */
 slc_status slc_pet_on_run(slc_pet_on *on, const slc_pet_on_input *in, bool last, slc_pet_groups *groups,
                           slc_pet_coincidences *pairs, slc_error *error);
 void slc_pet_on_counts_of(const slc_pet_on *on, slc_pet_coincidence_counts *counts);
+
+/* The table (cuda_engines.h). */
+struct slc_pet_on_calls {
+    __typeof__(slc_pet_on_open) *open;
+    __typeof__(slc_pet_on_close) *close;
+    __typeof__(slc_pet_on_run) *run;
+    __typeof__(slc_pet_on_counts_of) *counts_of;
+};
+extern const struct slc_pet_on_calls slc_pet_on_calls;
 
 #endif

@@ -50,9 +50,9 @@ for source in "$root"/tests/simt/*.cpp; do
     compile "$source" "$object" "${cxx[@]}"
     objects+=("$object")
 done
-for source in "$root"/src/base/*.c "$root"/src/simd/*.c "$root"/src/image/*.c "$root"/src/image/cuda/*.c "$root"/src/cuda/*.c; do
+for source in "$root"/src/base/*.c "$root"/src/simd/*.c "$root"/src/image/*.c "$root"/src/cuda/*.c; do
     name=$(basename "$source")
-    case $name in image_cuda*_none.c | image_cuda_algorithms.c) ;; cuda_none.c | image_cuda* | image_bittile.c) continue ;; esac
+    case $name in cuda_engines_table.c) continue ;; esac # the labeller is the processor's
     object=$keep/$name.o
     extra=()
     case $name in *.simd.c) extra=(-DSIMD_C=1) ;; cuda_device.c) extra=('-DSLUICE_CUDA_BUILT="simt"') ;;

@@ -421,3 +421,10 @@ void slc_cms_cuda_unlock(const slc_batch *batch, const slc_cms_result *result)
         }
     }
 }
+
+/* ---- the table ----------------------------------------------------------------------------------------- */
+
+const struct slc_cms_cuda_calls slc_cms_cuda_calls = {
+    slc_cms_cuda_open, slc_cms_cuda_close,         slc_cms_cuda_reserve,
+    slc_cms_cuda_run,  slc_cms_cuda_reserve_digis, slc_cms_cuda_run_digis,
+    slc_cms_cuda_lock, slc_cms_cuda_unlock,        slc_cms_cuda_time};

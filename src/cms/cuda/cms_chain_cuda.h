@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the library: the chain of cms_chain.h on a GPU. cms_chain.c has checked the configuration, resets
- * the faults and takes the time; what is left out of `config` here (strict, device) is its business. In a
- * build without CUDA opening says so (SLC_ERR_UNSUPPORTED).
+ * the faults and takes the time; what is left out of `config` here (strict, device) is its business. It calls
+ * by way of the table at the end.
  */
 #include "cms/cms_stages.h"
 #ifndef SLUICE_CMS_CHAIN_CUDA_H
@@ -57,5 +57,20 @@ slc_status slc_cms_cuda_time(slc_cms_cuda_chain *chain, slc_cms_cuda_part part, 
                              size_t *bytes, slc_error *error);
 /* The GPU's chain of a chain, NULL on a core. */
 slc_cms_cuda_chain *slc_cms_chain_cuda(slc_cms_chain *chain);
+
+/* ---- the table (cuda_engines.h) ---- */
+
+struct slc_cms_cuda_calls {
+    __typeof__(slc_cms_cuda_open) *open;
+    __typeof__(slc_cms_cuda_close) *close;
+    __typeof__(slc_cms_cuda_reserve) *reserve;
+    __typeof__(slc_cms_cuda_run) *run;
+    __typeof__(slc_cms_cuda_reserve_digis) *reserve_digis;
+    __typeof__(slc_cms_cuda_run_digis) *run_digis;
+    __typeof__(slc_cms_cuda_lock) *lock;
+    __typeof__(slc_cms_cuda_unlock) *unlock;
+    __typeof__(slc_cms_cuda_time) *time;
+};
+extern const struct slc_cms_cuda_calls slc_cms_cuda_calls;
 
 #endif

@@ -56,9 +56,19 @@ static slc_status open_lane(slc_image_cuda_lane *lane, slc_error *error)
                             : status;
 }
 
+#define ROW(function, text_name, can, text)                                                                  \
+    {.name = text_name,                                                                                      \
+     .labels = ((can)&SLC_IMAGE_CUDA_LABELS) != 0,                                                           \
+     .features = ((can)&SLC_IMAGE_CUDA_FEATURES) != 0,                                                       \
+     .any_pixels = ((can)&SLC_IMAGE_CUDA_ANY_PIXELS) != 0,                                                   \
+     .work_bound = slc_image_cuda_##function##_bound,                                                        \
+     .launch = slc_image_cuda_##function##_launch},
+static const slc_image_cuda_algorithm algorithms[] = {SLC_IMAGE_CUDA_ALGORITHMS(ROW){.name = NULL}};
+
+/* The row of a name, the first for "auto", the last, which is empty, for one that is none's. */
 static const slc_image_cuda_algorithm *find_algorithm(const char *name)
 {
-    const slc_image_cuda_algorithm *row = slc_image_cuda_algorithms;
+    const slc_image_cuda_algorithm *row = algorithms;
     while (name != NULL && strcmp(name, "auto") != 0 && row->name != NULL && strcmp(row->name, name) != 0) {
         row++;
     }
@@ -356,3 +366,9 @@ slc_status slc_image_cuda_reserve(slc_image_cuda *engine, size_t width, size_t h
     }
     return status;
 }
+
+/* ---- the table ----------------------------------------------------------------------------------------- */
+
+const struct slc_image_cuda_calls slc_image_cuda_calls = {
+    slc_image_cuda_open,      slc_image_cuda_close,      slc_image_cuda_reserve,      slc_image_cuda_run,
+    slc_image_cuda_run_batch, slc_image_cuda_task_bound, slc_image_cuda_task_enqueue, slc_image_cuda_time};

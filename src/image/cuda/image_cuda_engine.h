@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the library: a labeller's work on GPUs. image_label.c checks what it is given and hands one job for
- * each side over, as to the engines of the processor. In a build without CUDA opening says so.
+ * each side over by way of the table at the end, as to the engines of the processor.
  */
 #ifndef SLUICE_IMAGE_CUDA_ENGINE_H
 #define SLUICE_IMAGE_CUDA_ENGINE_H
@@ -21,6 +21,10 @@ slc_status slc_image_cuda_run(slc_image_cuda *engine, const slc_image_job *job, 
 /* n images that are alike, for slc_image_label_batch. */
 slc_status slc_image_cuda_run_batch(slc_image_cuda *engine, const slc_image_job *jobs, size_t n, size_t *done,
                                     slc_error *error);
+/* slc_image_cuda_work_bound and slc_image_cuda_enqueue of the labeller's engine. */
+size_t slc_image_cuda_task_bound(const slc_image_cuda *engine, const slc_image_cuda_task *task);
+slc_status slc_image_cuda_task_enqueue(const slc_image_cuda *engine, const slc_image_cuda_task *task,
+                                       void *work, size_t work_bytes, void *stream, slc_error *error);
 /* The GPU's engine of a labeller, NULL on the processor (image_label.c). */
 slc_image_cuda *slc_image_label_cuda(const slc_image_labeller *labeller);
 
@@ -41,5 +45,19 @@ typedef struct slc_image_cuda_timing {
 } slc_image_cuda_timing;
 slc_status slc_image_cuda_time(slc_image_cuda *engine, const slc_image *image, slc_image_cuda_timing *timing,
                                slc_error *error);
+
+/* ---- the table (cuda_engines.h) ---- */
+
+struct slc_image_cuda_calls {
+    __typeof__(slc_image_cuda_open) *open;
+    __typeof__(slc_image_cuda_close) *close;
+    __typeof__(slc_image_cuda_reserve) *reserve;
+    __typeof__(slc_image_cuda_run) *run;
+    __typeof__(slc_image_cuda_run_batch) *run_batch;
+    __typeof__(slc_image_cuda_task_bound) *task_bound;
+    __typeof__(slc_image_cuda_task_enqueue) *task_enqueue;
+    __typeof__(slc_image_cuda_time) *time;
+};
+extern const struct slc_image_cuda_calls slc_image_cuda_calls;
 
 #endif

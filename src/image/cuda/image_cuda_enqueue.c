@@ -53,10 +53,9 @@ static void wish_of(const slc_image_cuda *engine, const slc_image_cuda_task *tas
     slc_image_cuda_wish_end(wish, limit);
 }
 
-size_t slc_image_cuda_work_bound(const slc_image_labeller *labeller, const slc_image_cuda_task *task)
+size_t slc_image_cuda_task_bound(const slc_image_cuda *engine, const slc_image_cuda_task *task)
 {
-    const slc_image_cuda *engine = slc_image_label_cuda(labeller);
-    if (engine == NULL || task->width < 1 || task->height < 1 || task->images < 1 || task->type < 0 ||
+    if (task->width < 1 || task->height < 1 || task->images < 1 || task->type < 0 ||
         task->type >= SLC_IMAGE_TYPES) {
         return 0;
     }
@@ -142,11 +141,10 @@ static slc_status check_task(const slc_image_cuda *engine, const slc_image_cuda_
     return slc_image_check_components("components", &components, config->features, error);
 }
 
-slc_status slc_image_cuda_enqueue(slc_image_labeller *labeller, const slc_image_cuda_task *task, void *work,
-                                  size_t work_bytes, void *stream, slc_error *error)
+slc_status slc_image_cuda_task_enqueue(const slc_image_cuda *engine, const slc_image_cuda_task *task,
+                                       void *work, size_t work_bytes, void *stream, slc_error *error)
 {
-    const slc_image_cuda *engine = slc_image_label_cuda(labeller);
-    if (engine == NULL || engine->n_lanes != 1) {
+    if (engine->n_lanes != 1) {
         return slc_fail(error, SLC_ERR_UNSUPPORTED, "the labeller is not on one GPU");
     }
     slc_status status = check_task(engine, task, error);

@@ -10,6 +10,8 @@
 #ifndef SLUICE_IMAGE_CUDA_JOB_H
 #define SLUICE_IMAGE_CUDA_JOB_H
 
+#include "image/cuda/image_cuda_algorithms.h"
+
 #include <sluice/image_cuda.h>
 
 #ifdef __cplusplus
@@ -58,36 +60,18 @@ typedef struct slc_image_cuda_job {
 } slc_image_cuda_job;
 
 typedef struct slc_image_cuda_algorithm {
-    const char *name, *text;
-    bool labels, features; /* what it can make */
-    /* Can it read rows of bits, a threshold that is not 1, the inverse? One that cannot gets bytes whose
-     * foreground is not 0. */
-    bool any_pixels;
+    const char *name;
+    bool labels, features, any_pixels; /* what it can: image_cuda_algorithms.h */
     /* Bytes for a job of that shape (pointers are not set). */
     size_t (*work_bound)(const slc_image_cuda_job *job);
     slc_status (*launch)(const slc_image_cuda_job *job, slc_error *error);
 } slc_image_cuda_algorithm;
 
-/* Ends with a row whose name is NULL; the first is what "auto" takes. */
-extern const slc_image_cuda_algorithm slc_image_cuda_algorithms[];
-
-/* The functions behind the rows, one file for each family. */
-#define SLC_IMAGE_CUDA_ALGORITHM(name)                                                                       \
+/* The functions after the rows of image_cuda_algorithms.h, one file for each family. */
+#define SLC_IMAGE_CUDA_ALGORITHM(name, ...)                                                                  \
     size_t slc_image_cuda_##name##_bound(const slc_image_cuda_job *job);                                     \
     slc_status slc_image_cuda_##name##_launch(const slc_image_cuda_job *job, slc_error *error);
-SLC_IMAGE_CUDA_ALGORITHM(bittile)
-SLC_IMAGE_CUDA_ALGORITHM(naive)
-SLC_IMAGE_CUDA_ALGORITHM(playne)
-SLC_IMAGE_CUDA_ALGORITHM(dlp)
-SLC_IMAGE_CUDA_ALGORITHM(ha4_32)
-SLC_IMAGE_CUDA_ALGORITHM(ha4_64)      /* pixels x and x + 1, masks interleaved by shifts */
-SLC_IMAGE_CUDA_ALGORITHM(ha4_64_load) /* pixels x and x + 32: two loads, two votes */
-SLC_IMAGE_CUDA_ALGORITHM(ha_otf)
-SLC_IMAGE_CUDA_ALGORITHM(ha_cd)
-SLC_IMAGE_CUDA_ALGORITHM(flsl)
-SLC_IMAGE_CUDA_ALGORITHM(flsl_otf)
-SLC_IMAGE_CUDA_ALGORITHM(flsl_cd)
-SLC_IMAGE_CUDA_ALGORITHM(flsl_cd_reduce) /* the same with __reduce_*_sync */
+SLC_IMAGE_CUDA_ALGORITHMS(SLC_IMAGE_CUDA_ALGORITHM)
 
 /* ---- numbering, shared by all ------------------------------------------------------------------ */
 

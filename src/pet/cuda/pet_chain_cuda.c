@@ -140,3 +140,22 @@ void slc_pet_cuda_totals(const slc_pet_cuda_chain *chain, slc_pet_totals *totals
     }
     totals->checksum = *(const unsigned long long *)chain->sum_host.at;
 }
+
+const struct slc_pet_cuda_calls slc_pet_cuda_calls = {slc_pet_cuda_open, slc_pet_cuda_close, slc_pet_cuda_run,
+                                                      slc_pet_cuda_totals};
+
+const struct slc_pet_stage_calls slc_pet_stage_calls = {
+    slc_pet_convert_cuda_open,
+    slc_pet_convert_cuda_close,
+    slc_pet_convert_cuda_run,
+    slc_pet_sort_method_name,
+    slc_pet_sort_cuda_open,
+    slc_pet_sort_cuda_close,
+    slc_pet_sort_cuda_run,
+    slc_pet_sort_cuda_all,
+    slc_pet_sort_cuda_counts_of,
+    slc_pet_coincidence_cuda_open,
+    slc_pet_coincidence_cuda_close,
+    slc_pet_coincidence_cuda_run,
+    slc_pet_coincidence_cuda_run_pairs,
+};

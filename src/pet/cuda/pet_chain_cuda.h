@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the library: the chain of pet_chain.h on a GPU. pet_chain.c has checked the configuration and resets
- * the result. In a build without CUDA opening says so (SLC_ERR_UNSUPPORTED).
+ * the result; it calls by way of the table at the end.
  */
 #ifndef SLUICE_PET_CHAIN_CUDA_H
 #define SLUICE_PET_CHAIN_CUDA_H
@@ -22,5 +22,14 @@ slc_status slc_pet_cuda_run(slc_pet_cuda_chain *chain, const slc_pet_frame *fram
 void slc_pet_cuda_totals(const slc_pet_cuda_chain *chain, slc_pet_totals *totals);
 /* From the next run on it goes through so many frames at a time (2^21 otherwise); for tests. */
 void slc_pet_cuda_cut(slc_pet_cuda_chain *chain, size_t frames);
+
+/* The table (cuda_engines.h). */
+struct slc_pet_cuda_calls {
+    __typeof__(slc_pet_cuda_open) *open;
+    __typeof__(slc_pet_cuda_close) *close;
+    __typeof__(slc_pet_cuda_run) *run;
+    __typeof__(slc_pet_cuda_totals) *totals;
+};
+extern const struct slc_pet_cuda_calls slc_pet_cuda_calls;
 
 #endif

@@ -193,3 +193,6 @@ slc_status slc_pet_on_run(slc_pet_on *on, const slc_pet_on_input *in, bool last,
     }
     return status == SLC_OK ? fetch(on, &found, groups, &found_pairs, pairs, error) : status;
 }
+
+const struct slc_pet_on_calls slc_pet_on_calls = {slc_pet_on_open, slc_pet_on_close, slc_pet_on_run,
+                                                  slc_pet_on_counts_of};

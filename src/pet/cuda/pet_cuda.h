@@ -92,4 +92,23 @@ slc_status slc_pet_coincidence_cuda_run_f64(slc_pet_coincidence_cuda *stage,
 void slc_pet_coincidence_cuda_counts_of(const slc_pet_coincidence_cuda *stage,
                                         slc_pet_coincidence_counts *counts);
 
+/* ---- what measurements use (bench/) -------------------------------------------------------------------- */
+
+struct slc_pet_stage_calls {
+    __typeof__(slc_pet_convert_cuda_open) *convert_open;
+    __typeof__(slc_pet_convert_cuda_close) *convert_close;
+    __typeof__(slc_pet_convert_cuda_run) *convert_run;
+    __typeof__(slc_pet_sort_method_name) *sort_method_name;
+    __typeof__(slc_pet_sort_cuda_open) *sort_open;
+    __typeof__(slc_pet_sort_cuda_close) *sort_close;
+    __typeof__(slc_pet_sort_cuda_run) *sort_run;
+    __typeof__(slc_pet_sort_cuda_all) *sort_all;
+    __typeof__(slc_pet_sort_cuda_counts_of) *sort_counts_of;
+    __typeof__(slc_pet_coincidence_cuda_open) *coincidence_open;
+    __typeof__(slc_pet_coincidence_cuda_close) *coincidence_close;
+    __typeof__(slc_pet_coincidence_cuda_run) *coincidence_run;
+    __typeof__(slc_pet_coincidence_cuda_run_pairs) *coincidence_run_pairs;
+};
+extern const struct slc_pet_stage_calls slc_pet_stage_calls;
+
 #endif
