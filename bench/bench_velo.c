@@ -68,10 +68,11 @@ static slc_status run_batch(const runner *r, worker *w, const slc_bench_velo_hel
     if (!r->events->raw) {
         w->result.hits = held->hits; /* lent, and only read */
     }
-    const slc_status status = r->events->raw ? slc_velo_chain_reserve(w->chain, &held->batch, &w->result)
-                                             : slc_velo_chain_reserve_hits(w->chain, &w->result);
+    const slc_status status = r->events->raw
+                                  ? slc_velo_chain_reserve(w->chain, &held->batch, &w->result, error)
+                                  : slc_velo_chain_reserve_hits(w->chain, &w->result, error);
     if (status != SLC_OK) {
-        return slc_fail(error, status, "no room for a batch: %s", slc_status_name(status));
+        return status;
     }
     return r->events->raw ? slc_velo_chain_run(w->chain, &held->batch, &w->result, error)
                           : slc_velo_chain_run_hits(w->chain, &w->result, error);
@@ -238,7 +239,7 @@ static slc_status check(const bench *b, runner *r)
         const slc_bench_velo_held *held = &b->events->held[i];
         status = run_batch(r, &r->workers[0], held, b->error);
         if (status == SLC_OK) {
-            status = slc_velo_check_run(&checked, &r->workers[0].result, &held->truth, &matches);
+            status = slc_velo_check_run(&checked, &r->workers[0].result, &held->truth, &matches, NULL);
             status = status == SLC_OK
                          ? SLC_OK
                          : slc_fail(b->error, status, "comparison with truth: %s", slc_status_name(status));

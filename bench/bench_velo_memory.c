@@ -90,8 +90,8 @@ typedef struct subject {
 
 static slc_status reserve(subject *s, bool raw)
 {
-    return raw ? slc_velo_chain_reserve(s->chain, &s->batch, &s->result)
-               : slc_velo_chain_reserve_hits(s->chain, &s->result);
+    return raw ? slc_velo_chain_reserve(s->chain, &s->batch, &s->result, NULL)
+               : slc_velo_chain_reserve_hits(s->chain, &s->result, NULL);
 }
 
 static slc_status reconstruct(subject *s, bool raw, slc_error *error)

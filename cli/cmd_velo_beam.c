@@ -34,7 +34,8 @@ int slc_velo_beam_open(slc_velo_job *job)
 {
     slc_velo_beam_line *line = &job->beam;
     const char *word = job->options->beam;
-    if (slc_velo_beam_reserve(&line->sample) != SLC_OK || slc_velo_beam_reserve(&line->all) != SLC_OK ||
+    if (slc_velo_beam_reserve(&line->sample, NULL) != SLC_OK ||
+        slc_velo_beam_reserve(&line->all, NULL) != SLC_OK ||
         (job->options->json && (line->seen = json_array()) == NULL)) {
         slc_cli_say("velo", "no memory to look for the beam");
         return SLC_CLI_FAILED;
@@ -132,7 +133,7 @@ static void look_at(slc_velo_job *job, slc_velo_slot *slot)
     slc_velo_job_finish(slot);
     if (slot->status == SLC_OK &&
         slc_velo_job_chain(job, 0, slot->raw ? &slot->batch : NULL, slot, &job->error) == SLC_OK) {
-        (void)slc_velo_beam_add(&job->beam.sample, &slot->result.beam);
+        (void)slc_velo_beam_add(&job->beam.sample, &slot->result.beam, NULL);
     }
 }
 
@@ -327,9 +328,9 @@ static void judge_input(slc_velo_job *job)
 
 void slc_velo_beam_look(slc_velo_job *job, const slc_velo_slot *slot)
 {
-    (void)slc_velo_beam_add(&job->beam.all, &slot->result.beam);
+    (void)slc_velo_beam_add(&job->beam.all, &slot->result.beam, NULL);
     if (!job->input.beam_judged && job->beam.settled) {
-        (void)slc_velo_beam_add(&job->beam.sample, &slot->result.beam);
+        (void)slc_velo_beam_add(&job->beam.sample, &slot->result.beam, NULL);
         if (job->beam.sample.full) {
             judge_input(job);
         }

@@ -86,10 +86,10 @@ slc_status slc_velo_job_chain(slc_velo_job *job, uint32_t worker, const slc_batc
                               slc_error *error)
 {
     slc_velo_chain *chain = job->chains[worker];
-    const slc_status status = batch != NULL ? slc_velo_chain_reserve(chain, batch, &slot->result)
-                                            : slc_velo_chain_reserve_hits(chain, &slot->result);
+    const slc_status status = batch != NULL ? slc_velo_chain_reserve(chain, batch, &slot->result, error)
+                                            : slc_velo_chain_reserve_hits(chain, &slot->result, error);
     if (status != SLC_OK) {
-        return slc_fail(error, status, "no room for a batch: %s", slc_status_name(status));
+        return status;
     }
     return batch != NULL ? slc_velo_chain_run(chain, batch, &slot->result, error)
                          : slc_velo_chain_run_hits(chain, &slot->result, error);

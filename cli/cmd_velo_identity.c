@@ -22,7 +22,7 @@ slc_status slc_velo_identify(const slc_velo_job *job, slc_velo_slot *slot)
     if (job->input.raw && is_wanted(job)) {
         const uint32_t n = slot->batch.n_events;
         status = slc_columns_reserve(&slc_lhcb_events_schema, events, n > 0 ? n : 1, n);
-        status = status == SLC_OK ? slc_lhcb_identity_run(&slot->batch, index, events) : status;
+        status = status == SLC_OK ? slc_lhcb_identity_run(&slot->batch, index, events, NULL) : status;
     }
     for (size_t i = 0; i < events->head.size && !job->input.raw; i++) {
         events->input[i] = index;

@@ -97,12 +97,15 @@ static slc_status no_truth(slc_velo_slot *slot)
 /* One thread compares, event after event: sums of fractions are then the same for any threads and batches. */
 static bool compare(slc_velo_job *job, slc_velo_slot *slot)
 {
-    slc_status status = job->options->truth ? SLC_OK : no_truth(slot);
+    slc_status status = SLC_OK;
+    if (!job->options->truth && no_truth(slot) != SLC_OK) {
+        status = slc_fail(&job->error, SLC_ERR_MEMORY, "no memory to compare with");
+    }
     if (status == SLC_OK) {
-        status = slc_velo_check_run(&job->check, &slot->result, &slot->truth, &job->matches);
+        status = slc_velo_check_run(&job->check, &slot->result, &slot->truth, &job->matches, &job->error);
     }
     if (status != SLC_OK) {
-        slc_cli_say("velo", "comparison with truth: %s", slc_status_name(status));
+        slc_cli_say("velo", "%s", job->error.text);
     }
     return status == SLC_OK;
 }

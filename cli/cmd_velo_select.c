@@ -104,14 +104,14 @@ static slc_status decide(slc_velo_selecting *s, const slc_velo_result *result)
         const size_t n = tracks->event_offset[e + 1] - tracks->event_offset[e];
         most = n > most ? n : most;
     }
-    slc_status status = slc_velo_select_reserve(&s->scratch, most);
+    slc_status status = slc_velo_select_reserve(&s->scratch, most, NULL);
     if (status == SLC_OK) {
         status = slc_columns_reserve(&slc_velo_decisions_schema, &s->decisions, tracks->n_events,
                                      tracks->n_events);
     }
     return status == SLC_OK
                ? slc_velo_select_run(&s->selection, &result->hits, &result->tracks, &result->beam,
-                                     &result->primaries, s->events, &s->scratch, &s->decisions)
+                                     &result->primaries, s->events, &s->scratch, &s->decisions, NULL)
                : status;
 }
 

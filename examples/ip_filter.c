@@ -113,11 +113,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", error.text);
         return 1;
     }
-    (void)slc_velo_ip_init(&filter, choice, cut_mm); /* slc_simd_choose has looked */
+    (void)slc_velo_ip_init(&filter, choice, cut_mm, NULL); /* slc_simd_choose has looked */
     if (slc_columns_reserve(&slc_velo_states_schema, &states, TRACKS, 1) == SLC_OK &&
         slc_columns_reserve(&slc_velo_points_schema, &vertices, VERTICES, 1) == SLC_OK) {
         fill(&states, &vertices);
-        if (slc_velo_ip_reserve(&states, &kept) == SLC_OK && slc_velo_ip_reserve(&states, &plain) == SLC_OK) {
+        if (slc_velo_ip_reserve(&states, &kept, NULL) == SLC_OK &&
+            slc_velo_ip_reserve(&states, &plain, NULL) == SLC_OK) {
             const double plain_ns = time_plain(&states, &vertices, &plain);
             const double kernel_ns = time_kernel(&filter, &states, &vertices, &kept);
             printf("plain loop: %zu of %d tracks, %.2f ns per track\n", plain.head.size, TRACKS, plain_ns);

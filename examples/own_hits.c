@@ -46,7 +46,7 @@ int main(void)
         status = slc_velo_chain_open(&config, NULL, &chain, &error);
     }
     if (status == SLC_OK) {
-        status = slc_velo_chain_reserve_hits(chain, &result);
+        status = slc_velo_chain_reserve_hits(chain, &result, &error);
     }
     if (status == SLC_OK) {
         status = slc_velo_chain_run_hits(chain, &result, &error);

@@ -44,7 +44,7 @@ int main(int argc, char **argv)
         status = slc_velo_chain_open(&config, NULL, &chain, &error);
     }
     if (status == SLC_OK) {
-        status = slc_velo_chain_reserve(chain, &batch, &result);
+        status = slc_velo_chain_reserve(chain, &batch, &result, &error);
     }
     if (status == SLC_OK) {
         status = slc_velo_chain_run(chain, &batch, &result, &error);

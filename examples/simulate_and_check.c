@@ -40,12 +40,13 @@ static slc_status one_event(pipeline *p, uint64_t index, slc_error *error)
     slc_velo_truth_reset(&p->truth);
     slc_status status = slc_sim_velo_event(p->sim, index, &p->batch, &p->truth, error);
     if (status == SLC_OK) {
-        status = slc_velo_chain_reserve(p->chain, &p->batch, &p->result);
+        status = slc_velo_chain_reserve(p->chain, &p->batch, &p->result, error);
     }
     if (status == SLC_OK) {
         status = slc_velo_chain_run(p->chain, &p->batch, &p->result, error);
     }
-    return status == SLC_OK ? slc_velo_check_run(&p->check, &p->result, &p->truth, &p->matches) : status;
+    return status == SLC_OK ? slc_velo_check_run(&p->check, &p->result, &p->truth, &p->matches, error)
+                            : status;
 }
 
 static void close_pipeline(pipeline *p)

@@ -84,11 +84,12 @@ void fuzz_chain_raw(const slc_batch *batch)
     slc_faults faults = {0};
     fuzz_require(slc_velo_truth_read(batch, &kept.truth, &faults, NULL) == SLC_OK, "truth is read");
     require_truth(&kept.truth, batch->n_events);
-    fuzz_require(slc_velo_chain_reserve(kept.chain, batch, &kept.result) == SLC_OK, "the chain reserves");
+    fuzz_require(slc_velo_chain_reserve(kept.chain, batch, &kept.result, NULL) == SLC_OK,
+                 "the chain reserves");
     slc_error error = {.text = "the chain runs"};
     fuzz_require(slc_velo_chain_run(kept.chain, batch, &kept.result, &error) == SLC_OK, error.text);
     require_result(batch->n_events);
-    fuzz_require(slc_velo_check_run(&kept.check, &kept.result, &kept.truth, &kept.matches) == SLC_OK,
+    fuzz_require(slc_velo_check_run(&kept.check, &kept.result, &kept.truth, &kept.matches, NULL) == SLC_OK,
                  "the check runs");
 }
 
@@ -100,9 +101,9 @@ void fuzz_chain_hits(slc_velo_hits *hits, const slc_velo_truth *truth)
     const slc_velo_hits before = kept.result.hits;
     kept.result.hits = *hits;
     *hits = before;
-    fuzz_require(slc_velo_chain_reserve_hits(kept.chain, &kept.result) == SLC_OK, "the chain reserves");
+    fuzz_require(slc_velo_chain_reserve_hits(kept.chain, &kept.result, NULL) == SLC_OK, "the chain reserves");
     fuzz_require(slc_velo_chain_run_hits(kept.chain, &kept.result, NULL) == SLC_OK, "the chain runs");
     require_result(n_events);
-    fuzz_require(slc_velo_check_run(&kept.check, &kept.result, truth, &kept.matches) == SLC_OK,
+    fuzz_require(slc_velo_check_run(&kept.check, &kept.result, truth, &kept.matches, NULL) == SLC_OK,
                  "the check runs");
 }

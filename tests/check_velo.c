@@ -242,7 +242,7 @@ static void check_public(slc_simd_target target)
     slc_error error = {SLC_OK, ""};
     uint64_t random = slc_check_seed();
     slc_check_doing("slc_velo_ip_run");
-    if (slc_velo_ip_init(&filter, target, 0.7f) != SLC_OK) {
+    if (slc_velo_ip_init(&filter, target, 0.7f, NULL) != SLC_OK) {
         slc_check_fail("slc_velo_ip_init");
     }
     if (filter.target != target || !fill_collections(&states, &points, &random)) {
@@ -252,7 +252,7 @@ static void check_public(slc_simd_target target)
             error.text[0] == '\0') {
             slc_check_fail("no room for kept tracks: not told");
         }
-        if (slc_velo_ip_reserve(&states, &kept) != SLC_OK ||
+        if (slc_velo_ip_reserve(&states, &kept, NULL) != SLC_OK ||
             slc_velo_ip_run(&filter, &states, &points, &kept, &error) != SLC_OK) {
             slc_check_fail("slc_velo_ip_run: %s", error.text);
         } else {

@@ -76,10 +76,10 @@ static void odin_is_read(void **state)
     append_event(&batch, &event, &header);
 
     slc_lhcb_events events = {0};
-    assert_int_equal(slc_lhcb_identity_run(&batch, 3, &events), SLC_ERR_CAPACITY);
+    assert_int_equal(slc_lhcb_identity_run(&batch, 3, &events, NULL), SLC_ERR_CAPACITY);
     assert_int_equal(slc_columns_reserve(&slc_lhcb_events_schema, &events, batch.n_events, batch.n_events),
                      SLC_OK);
-    assert_int_equal(slc_lhcb_identity_run(&batch, 3, &events), SLC_OK);
+    assert_int_equal(slc_lhcb_identity_run(&batch, 3, &events, NULL), SLC_OK);
     const char *why = NULL;
     assert_true(slc_columns_check(&slc_lhcb_events_schema, &events, &why));
     assert_int_equal(events.head.n_events, 7);
@@ -180,7 +180,7 @@ static void check_rows(const record_file *file, const bool *lost, uint32_t most,
             assert_int_equal(slc_io_finish_batch(&batch, rest, &faults, NULL), SLC_OK);
         }
         assert_int_equal(slc_columns_reserve(&slc_lhcb_events_schema, &events, RECORDS, RECORDS), SLC_OK);
-        assert_int_equal(slc_lhcb_identity_run(&batch, 0, &events), SLC_OK);
+        assert_int_equal(slc_lhcb_identity_run(&batch, 0, &events, NULL), SLC_OK);
         assert_int_equal(events.head.size, batch.n_events);
         for (size_t i = 0; i < events.head.size; i++, r++) {
             while (r < RECORDS && lost[r]) {

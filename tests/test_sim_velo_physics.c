@@ -40,9 +40,9 @@ static void reconstruct(const slc_velo_config *config, sample *s)
     slc_velo_check_config_default(&check);
     slc_velo_check_init(&s->check, &check);
     assert_int_equal(slc_velo_chain_open(config, NULL, &chain, &error), SLC_OK);
-    assert_int_equal(slc_velo_chain_reserve(chain, &s->batch, &s->result), SLC_OK);
+    assert_int_equal(slc_velo_chain_reserve(chain, &s->batch, &s->result, NULL), SLC_OK);
     assert_int_equal(slc_velo_chain_run(chain, &s->batch, &s->result, &error), SLC_OK);
-    assert_int_equal(slc_velo_check_run(&s->check, &s->result, &s->truth, &s->matches), SLC_OK);
+    assert_int_equal(slc_velo_check_run(&s->check, &s->result, &s->truth, &s->matches, NULL), SLC_OK);
     slc_velo_chain_close(chain);
 }
 

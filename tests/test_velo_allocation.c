@@ -71,7 +71,7 @@ static void test_reserve_allocates_and_run_does_not(void **state)
     fixture *f = *state;
     slc_error error;
     allocator_calls = 0;
-    assert_int_equal(slc_velo_chain_reserve(f->chain, &f->batch, &f->result), SLC_OK);
+    assert_int_equal(slc_velo_chain_reserve(f->chain, &f->batch, &f->result, NULL), SLC_OK);
     assert_true(allocator_calls > 0);
     allocator_calls = 0;
     assert_int_equal(slc_velo_chain_run(f->chain, &f->batch, &f->result, &error), SLC_OK);
@@ -85,9 +85,9 @@ static void test_same_batch_again_reserves_nothing(void **state)
 {
     fixture *f = *state;
     slc_error error;
-    assert_int_equal(slc_velo_chain_reserve(f->chain, &f->batch, &f->result), SLC_OK);
+    assert_int_equal(slc_velo_chain_reserve(f->chain, &f->batch, &f->result, NULL), SLC_OK);
     allocator_calls = 0;
-    assert_int_equal(slc_velo_chain_reserve(f->chain, &f->batch, &f->result), SLC_OK);
+    assert_int_equal(slc_velo_chain_reserve(f->chain, &f->batch, &f->result, NULL), SLC_OK);
     assert_int_equal(slc_velo_chain_run(f->chain, &f->batch, &f->result, &error), SLC_OK);
     assert_int_equal(allocator_calls, 0);
 }
@@ -99,7 +99,7 @@ static void test_damaged_events_allocate_nothing(void **state)
     for (size_t i = 5; i < f->batch.size; i += 997) {
         f->batch.bytes[i] ^= 0x5a;
     }
-    assert_int_equal(slc_velo_chain_reserve(f->chain, &f->batch, &f->result), SLC_OK);
+    assert_int_equal(slc_velo_chain_reserve(f->chain, &f->batch, &f->result, NULL), SLC_OK);
     allocator_calls = 0;
     assert_int_equal(slc_velo_chain_run(f->chain, &f->batch, &f->result, &error), SLC_OK);
     assert_int_equal(allocator_calls, 0);
@@ -110,10 +110,10 @@ static void test_hits_as_input_allocate_nothing(void **state)
 {
     fixture *f = *state;
     slc_error error;
-    assert_int_equal(slc_velo_chain_reserve(f->chain, &f->batch, &f->result), SLC_OK);
+    assert_int_equal(slc_velo_chain_reserve(f->chain, &f->batch, &f->result, NULL), SLC_OK);
     assert_int_equal(slc_velo_chain_run(f->chain, &f->batch, &f->result, &error), SLC_OK);
     const size_t tracks = f->result.tracks.head.size;
-    assert_int_equal(slc_velo_chain_reserve_hits(f->chain, &f->result), SLC_OK);
+    assert_int_equal(slc_velo_chain_reserve_hits(f->chain, &f->result, NULL), SLC_OK);
     allocator_calls = 0;
     assert_int_equal(slc_velo_chain_run_hits(f->chain, &f->result, &error), SLC_OK);
     assert_int_equal(allocator_calls, 0);
@@ -130,14 +130,14 @@ static void test_reserve_out_of_memory(void **state)
     slc_status status = SLC_ERR_MEMORY;
     while (status == SLC_ERR_MEMORY && failures < 100) {
         allocations_left = failures;
-        status = slc_velo_chain_reserve(f->chain, &f->batch, &f->result);
+        status = slc_velo_chain_reserve(f->chain, &f->batch, &f->result, NULL);
         allocations_left = LONG_MAX;
         failures += status == SLC_ERR_MEMORY;
         slc_velo_result_clear(&f->result);
     }
     assert_int_equal(status, SLC_OK);
     assert_true(failures >= 2);
-    assert_int_equal(slc_velo_chain_reserve(f->chain, &f->batch, &f->result), SLC_OK);
+    assert_int_equal(slc_velo_chain_reserve(f->chain, &f->batch, &f->result, NULL), SLC_OK);
     assert_int_equal(slc_velo_chain_run(f->chain, &f->batch, &f->result, &error), SLC_OK);
     assert_true(f->result.tracks.head.size > 0);
 }

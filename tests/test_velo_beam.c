@@ -29,7 +29,7 @@ static int set_up(void **state)
 {
     (void)state;
     return slc_columns_reserve(&slc_velo_states_schema, &states, MOST_TRACKS, MOST_EVENTS) != SLC_OK ||
-           slc_velo_beam_reserve(&sample) != SLC_OK;
+           slc_velo_beam_reserve(&sample, NULL) != SLC_OK;
 }
 
 static int tear_down(void **state)
@@ -101,7 +101,7 @@ static void is_the_least(void **state)
     uint64_t random = 21;
     add_events(&random, 20, 3.25, -1.5);
     slc_velo_beam beam;
-    assert_int_equal(slc_velo_beam_add(&sample, &states), SLC_OK);
+    assert_int_equal(slc_velo_beam_add(&sample, &states, NULL), SLC_OK);
     assert_int_equal(slc_velo_beam_estimate(&sample, &beam, NULL), SLC_OK);
     double x = 3.25, y = -1.5, step = 0.1;
     for (int halved = 0; halved < 20; halved++, step /= 2) {
@@ -143,7 +143,7 @@ static void batches_do_not_matter(void **state)
     add_events(&random, 200, 0.5, 0.5);
     assert_true(states.head.size > SLC_VELO_BEAM_TRACKS);
     slc_velo_beam whole, parts;
-    assert_int_equal(slc_velo_beam_add(&sample, &states), SLC_OK);
+    assert_int_equal(slc_velo_beam_add(&sample, &states, NULL), SLC_OK);
     assert_true(sample.full);
     assert_int_equal(slc_velo_beam_estimate(&sample, &whole, NULL), SLC_OK);
     assert_int_equal(whole.tracks, SLC_VELO_BEAM_TRACKS);
@@ -152,7 +152,7 @@ static void batches_do_not_matter(void **state)
         slc_velo_states one = states;
         uint32_t offsets[2] = {0, 0};
         assert_int_equal(slc_columns_view(&slc_velo_states_schema, &states, e, 1, offsets, &one), SLC_OK);
-        assert_int_equal(slc_velo_beam_add(&sample, &one), SLC_OK);
+        assert_int_equal(slc_velo_beam_add(&sample, &one, NULL), SLC_OK);
         if (e == 10) { /* an estimate in between changes nothing */
             assert_int_equal(slc_velo_beam_estimate(&sample, &parts, NULL), SLC_OK);
             assert_int_equal(parts.events, 11);
@@ -169,7 +169,7 @@ static void damaged_and_empty(void **state)
     slc_velo_beam clean, beam;
     slc_error error;
     add_events(&random, 4, -2, 7);
-    assert_int_equal(slc_velo_beam_add(&sample, &states), SLC_OK);
+    assert_int_equal(slc_velo_beam_add(&sample, &states, NULL), SLC_OK);
     assert_int_equal(slc_velo_beam_estimate(&sample, &clean, NULL), SLC_OK);
     slc_columns_reset(&states);
     random = 23;
@@ -183,7 +183,7 @@ static void damaged_and_empty(void **state)
     states.tx[states.head.size - 1] = states.ty[states.head.size - 1] = 0; /* along z */
     slc_columns_end_event(&states);
     slc_velo_beam_reset(&sample);
-    assert_int_equal(slc_velo_beam_add(&sample, &states), SLC_OK);
+    assert_int_equal(slc_velo_beam_add(&sample, &states, NULL), SLC_OK);
     assert_int_equal(slc_velo_beam_estimate(&sample, &beam, NULL), SLC_OK);
     assert_memory_equal(&beam, &clean, sizeof beam);
 
@@ -198,7 +198,7 @@ static void damaged_and_empty(void **state)
         states.ty[k] = 0.2f;
     }
     slc_columns_end_event(&states);
-    assert_int_equal(slc_velo_beam_add(&sample, &states), SLC_OK);
+    assert_int_equal(slc_velo_beam_add(&sample, &states, NULL), SLC_OK);
     assert_int_equal(slc_velo_beam_estimate(&sample, &beam, &error), SLC_ERR_FORMAT);
     assert_true(beam.tracks == 0);
 
@@ -207,10 +207,10 @@ static void damaged_and_empty(void **state)
         slc_columns_end_event(&states);
     }
     slc_velo_beam_reset(&sample);
-    assert_int_equal(slc_velo_beam_add(&sample, &states), SLC_OK);
+    assert_int_equal(slc_velo_beam_add(&sample, &states, NULL), SLC_OK);
     assert_true(sample.full && sample.events == SLC_VELO_BEAM_EVENTS && sample.tracks == 0);
     slc_velo_beam_sample none = {0};
-    assert_int_equal(slc_velo_beam_add(&none, &states), SLC_ERR_CAPACITY);
+    assert_int_equal(slc_velo_beam_add(&none, &states, NULL), SLC_ERR_CAPACITY);
 }
 
 static void when_it_differs(void **state)
@@ -258,10 +258,10 @@ static int forget(void **state)
 static void run_chain(slc_velo_chain *chain, slc_velo_result *result, bool hits)
 {
     if (hits) {
-        assert_int_equal(slc_velo_chain_reserve_hits(chain, result), SLC_OK);
+        assert_int_equal(slc_velo_chain_reserve_hits(chain, result, NULL), SLC_OK);
         assert_int_equal(slc_velo_chain_run_hits(chain, result, NULL), SLC_OK);
     } else {
-        assert_int_equal(slc_velo_chain_reserve(chain, &batch, result), SLC_OK);
+        assert_int_equal(slc_velo_chain_reserve(chain, &batch, result, NULL), SLC_OK);
         assert_int_equal(slc_velo_chain_run(chain, &batch, result, NULL), SLC_OK);
     }
 }
@@ -292,7 +292,7 @@ static void finds_the_beam_of_a_moved_detector(void **state)
             const double x = beam.x_mm, y = beam.y_mm;
             run_chain(chain, &result, false);
             slc_velo_beam_reset(&sample);
-            assert_int_equal(slc_velo_beam_add(&sample, &result.beam), SLC_OK);
+            assert_int_equal(slc_velo_beam_add(&sample, &result.beam, NULL), SLC_OK);
             assert_int_equal(slc_velo_beam_estimate(&sample, &beam, NULL), SLC_OK);
             assert_int_equal(slc_velo_chain_set_beam(chain, (float)beam.x_mm, (float)beam.y_mm, NULL),
                              SLC_OK);

@@ -120,7 +120,7 @@ static void distance_to_the_beam_line(void **state)
         slc_columns_reset(&result.beam);
         slc_columns_reset(&result.primaries);
         end_event();
-        assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches), SLC_OK);
+        assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches, NULL), SLC_OK);
         const slc_histogram *seen = &check.against_docaz.reconstructible;
         assert_int_equal(seen->inside, 1);
         assert_near(slc_histogram_mean(seen), 0.25, 1e-5);
@@ -144,7 +144,7 @@ static void counts_by_hand(void **state)
     add_track((const uint32_t[]){20, 21, 22, 23}, 4);
     add_track((const uint32_t[]){14, 15, 16, 17, 28}, 5);
     end_event();
-    assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches), SLC_OK);
+    assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches, NULL), SLC_OK);
 
     assert_int_equal(check.events, 1);
     assert_int_equal(check.tracks, 5);
@@ -200,7 +200,7 @@ static void edges_of_matching(void **state)
     add_track((const uint32_t[]){4, 5, 6}, 3);                          /* of particles 0 and 1 */
     add_track((const uint32_t[]){10, 11, 16}, 3);                       /* 2 of 3: a ghost, not 4 of 3 */
     end_event();
-    assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches), SLC_OK);
+    assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches, NULL), SLC_OK);
     const int32_t expected[] = {0, 0, -1};
     assert_memory_equal(matches.particle, expected, sizeof expected);
     assert_int_equal(check.mc_hits, 17);
@@ -219,7 +219,7 @@ static void events_without_truth(void **state)
     add_hits(10);
     add_track((const uint32_t[]){0, 1, 2}, 3);
     end_event();
-    assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches), SLC_OK);
+    assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches, NULL), SLC_OK);
     assert_int_equal(check.events, 0);
     assert_int_equal(check.tracks, 0);
     assert_int_equal(matches.head.size, 1);
@@ -243,7 +243,7 @@ static void residuals_and_pulls(void **state)
     result.beam.cov_txtx[0] = 1e-6f;
     result.beam.cov_yy_mm2[0] = result.beam.cov_tyty[0] = 1;
     end_event();
-    assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches), SLC_OK);
+    assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches, NULL), SLC_OK);
     assert_int_equal(check.residual_x_um.inside, 8);
     assert_near(slc_histogram_mean(&check.residual_x_um), 0, 1e-3);
     assert_near(slc_histogram_rms(&check.residual_x_um), 4.88, 0.01); /* 5 µm less the fitted slope's share */
@@ -265,7 +265,7 @@ static void ends_of_a_backward_particle(void **state)
     add_particle(211, -3, 20000, velo_long, 0, 8);
     add_track((const uint32_t[]){7, 6, 5, 4, 3}, 5);
     end_event();
-    assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches), SLC_OK);
+    assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches, NULL), SLC_OK);
     const slc_velo_category_counts *velo = &check.counts[SLC_VELO_CATEGORY_VELO][0];
     assert_near(velo->first_hits_sum, 1, 1e-9);
     assert_near(velo->last_hits_sum, 0, 1e-9);
@@ -308,7 +308,7 @@ static void vertices_by_hand(void **state)
     add_primary(100, 0.05f);
     end_event();
     end_event(); /* without truth: counts nowhere */
-    assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches), SLC_OK);
+    assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches, NULL), SLC_OK);
     assert_int_equal(check.vertices[SLC_VELO_VERTICES_ALL].reconstructible, 3);
     assert_int_equal(check.vertices[SLC_VELO_VERTICES_ALL].found, 2);
     assert_int_equal(check.vertices[SLC_VELO_VERTICES_ISOLATED].reconstructible, 1);

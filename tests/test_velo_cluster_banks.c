@@ -363,7 +363,7 @@ static void same_chain(void **state)
             slc_velo_config_default(&config);
             config.keep_superpixels = k == 0;
             assert_int_equal(slc_velo_chain_open(&config, &geometry, &chain, NULL), SLC_OK);
-            assert_int_equal(slc_velo_chain_reserve(chain, &batch, &results[k]), SLC_OK);
+            assert_int_equal(slc_velo_chain_reserve(chain, &batch, &results[k], NULL), SLC_OK);
             assert_int_equal(slc_velo_chain_run(chain, &batch, &results[k], NULL), SLC_OK);
             slc_velo_chain_close(chain);
         }

@@ -30,7 +30,7 @@ static uint64_t checksum_of(slc_simd_target target)
     slc_velo_result result = {0};
     slc_error error = {0};
     assert_int_equal(slc_velo_chain_open(&config, NULL, &chain, &error), SLC_OK);
-    assert_int_equal(slc_velo_chain_reserve(chain, &batch, &result), SLC_OK);
+    assert_int_equal(slc_velo_chain_reserve(chain, &batch, &result, NULL), SLC_OK);
     assert_int_equal(slc_velo_chain_run(chain, &batch, &result, &error), SLC_OK);
     assert_true(result.tracks.head.size > 1000);
     assert_int_equal(oracle_velo_fit_differences(&config.fit, &result.hits, &result.tracks,

@@ -81,7 +81,7 @@ static void reconstruct(const char *path)
 {
     read_events(path);
     slc_error error = {0};
-    assert_int_equal(slc_velo_chain_reserve(chain, &batch, &result), SLC_OK);
+    assert_int_equal(slc_velo_chain_reserve(chain, &batch, &result, NULL), SLC_OK);
     if (slc_velo_chain_run(chain, &batch, &result, &error) != SLC_OK) {
         fail_msg("%s", error.text);
     }
@@ -130,7 +130,7 @@ static void every_truth_id_is_a_cluster(void **state)
     slc_velo_check_config_default(&config);
     slc_velo_check_init(&check, &config);
     slc_velo_matches matches = {0};
-    assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches), SLC_OK);
+    assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches, NULL), SLC_OK);
     assert_int_equal(check.mc_hits, 20474);
     assert_int_equal(check.mc_hits_found, 20474);
     assert_int_equal(check.events, EVENTS);
@@ -212,7 +212,7 @@ static void batches_do_not_matter(void **state)
     assert_int_equal(slc_io_open(data_path(sorted), NULL, &source, &error), SLC_OK);
     while (slc_io_read_batch(source, 1, 1, &batch, &faults, &error) == SLC_OK) {
         assert_int_equal(batch.n_events, 1);
-        assert_int_equal(slc_velo_chain_reserve(chain, &batch, &result), SLC_OK);
+        assert_int_equal(slc_velo_chain_reserve(chain, &batch, &result, NULL), SLC_OK);
         assert_int_equal(slc_velo_chain_run(chain, &batch, &result, &error), SLC_OK);
         chained = slc_velo_result_checksum(&result, chained);
     }

@@ -39,7 +39,7 @@ static int set_up(void **state)
            slc_columns_reserve(&slc_velo_states_schema, &states, MAX_ROWS, MAX_EVENTS) != SLC_OK ||
            slc_columns_reserve(&slc_velo_primaries_schema, &primaries, MAX_ROWS, MAX_EVENTS) != SLC_OK ||
            slc_columns_reserve(&slc_velo_decisions_schema, &decisions, MAX_EVENTS, MAX_EVENTS) != SLC_OK ||
-           slc_velo_select_reserve(&scratch, MAX_TRACKS) != SLC_OK;
+           slc_velo_select_reserve(&scratch, MAX_TRACKS, NULL) != SLC_OK;
 }
 
 static int tear_down(void **state)
@@ -307,7 +307,7 @@ static void quantities_are_those_on_paper(void **state)
 static slc_status run(const slc_velo_selection *selection, uint64_t first_event)
 {
     return slc_velo_select_run(selection, &hits, &tracks, &states, &primaries, first_event, &scratch,
-                               &decisions);
+                               &decisions, NULL);
 }
 
 /* Ranges in which something lies, of every quantity. */
@@ -496,11 +496,12 @@ static void wrong_calls_are_refused(void **state)
     assert_int_equal(run(&selection, 0), SLC_OK);
     slc_velo_select_scratch small = {.block = scratch.block, .tracks = 3};
     assert_int_equal(
-        slc_velo_select_run(&selection, &hits, &tracks, &states, &primaries, 0, &small, &decisions),
+        slc_velo_select_run(&selection, &hits, &tracks, &states, &primaries, 0, &small, &decisions, NULL),
         SLC_ERR_CAPACITY);
     slc_velo_decisions none = {.lines = NULL};
-    assert_int_equal(slc_velo_select_run(&selection, &hits, &tracks, &states, &primaries, 0, &scratch, &none),
-                     SLC_ERR_CAPACITY);
+    assert_int_equal(
+        slc_velo_select_run(&selection, &hits, &tracks, &states, &primaries, 0, &scratch, &none, NULL),
+        SLC_ERR_CAPACITY);
     slc_columns_end_event(&primaries);
     assert_int_equal(run(&selection, 0), SLC_ERR_USAGE);
     assert_int_equal(decisions.head.size, 0);
@@ -513,11 +514,11 @@ static void run_does_not_allocate(void **state)
     slc_velo_selection selection;
     slc_velo_select_scratch own = {.block = NULL};
     allocations_left = 0;
-    assert_int_equal(slc_velo_select_reserve(&own, 100), SLC_ERR_MEMORY);
+    assert_int_equal(slc_velo_select_reserve(&own, 100, NULL), SLC_ERR_MEMORY);
     allocations_left = LONG_MAX;
-    assert_int_equal(slc_velo_select_reserve(&own, 100), SLC_OK);
+    assert_int_equal(slc_velo_select_reserve(&own, 100, NULL), SLC_OK);
     allocator_calls = 0;
-    assert_int_equal(slc_velo_select_reserve(&own, 50), SLC_OK);
+    assert_int_equal(slc_velo_select_reserve(&own, 50, NULL), SLC_OK);
     assert_int_equal(own.tracks, 100);
     for (int e = 0; e < 100; e++) {
         begin();
@@ -525,7 +526,7 @@ static void run_does_not_allocate(void **state)
         end_event();
         random_selection(&seed, &selection);
         assert_int_equal(
-            slc_velo_select_run(&selection, &hits, &tracks, &states, &primaries, 0, &own, &decisions),
+            slc_velo_select_run(&selection, &hits, &tracks, &states, &primaries, 0, &own, &decisions, NULL),
             SLC_OK);
     }
     assert_int_equal(allocator_calls, 0);

@@ -65,7 +65,7 @@ static void raw_events(void **state)
     slc_io_close(source);
     assert_int_equal(batch.n_events, 10);
     assert_int_equal(slc_velo_chain_open(&config, NULL, &chain, &error), SLC_OK);
-    assert_int_equal(slc_velo_chain_reserve(chain, &batch, &result), SLC_OK);
+    assert_int_equal(slc_velo_chain_reserve(chain, &batch, &result, NULL), SLC_OK);
     assert_int_equal(slc_velo_chain_run(chain, &batch, &result, &error), SLC_OK);
     /* The chain's own tracks, so that it hands its configuration on. */
     assert_int_equal(

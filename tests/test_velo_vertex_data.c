@@ -60,10 +60,10 @@ static int set_up(void **state)
                 f.batch.n_events == EVENTS;
     slc_io_close(source);
     good = good && slc_velo_chain_open(&config, NULL, &f.chain, &error) == SLC_OK &&
-           slc_velo_chain_reserve(f.chain, &f.batch, &f.result) == SLC_OK &&
+           slc_velo_chain_reserve(f.chain, &f.batch, &f.result, NULL) == SLC_OK &&
            slc_velo_chain_run(f.chain, &f.batch, &f.result, &error) == SLC_OK &&
            slc_velo_truth_read(&f.batch, &f.truth, &faults, &error) == SLC_OK &&
-           slc_velo_check_run(&f.check, &f.result, &f.truth, &f.matches) == SLC_OK;
+           slc_velo_check_run(&f.check, &f.result, &f.truth, &f.matches, NULL) == SLC_OK;
     *state = &f;
     return good ? 0 : -1;
 }

@@ -34,7 +34,7 @@ typedef struct slc_velo_beam_sample {
     uint32_t events, with_tracks; /* that were looked at, and those of them that had tracks */
     bool full;                    /* it takes no more events */
 } slc_velo_beam_sample;
-SLC_API slc_status slc_velo_beam_reserve(slc_velo_beam_sample *sample);
+SLC_API slc_status slc_velo_beam_reserve(slc_velo_beam_sample *sample, slc_error *error);
 SLC_API void slc_velo_beam_clear(slc_velo_beam_sample *sample);
 /* Begins anew; the memory stays. */
 SLC_API void slc_velo_beam_reset(slc_velo_beam_sample *sample);
@@ -44,7 +44,8 @@ SLC_API void slc_velo_beam_reset(slc_velo_beam_sample *sample);
  * Event by event, so that it does not matter how they were cut into batches; which of the tracks of the last
  * event find room is by their order. Tracks that are not finite or along z do not count. Never allocates;
  * SLC_ERR_CAPACITY for a sample that was not reserved. */
-SLC_API slc_status slc_velo_beam_add(slc_velo_beam_sample *sample, const slc_velo_states *states);
+SLC_API slc_status slc_velo_beam_add(slc_velo_beam_sample *sample, const slc_velo_states *states,
+                                     slc_error *error);
 
 /* The line that minimises the squared distances of the tracks, in which those far away count little and those
  * beyond three spreads nothing (weights of J. W. Tukey, computed anew until the line stays). It begins with

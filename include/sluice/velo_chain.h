@@ -92,8 +92,9 @@ typedef struct slc_velo_fit_config {
     float end_z_mm;             /* where the downstream state is given */
     slc_simd_target target;     /* a result of slc_simd_choose(); default SLC_SIMD_AUTO */
 } slc_velo_fit_config;
-SLC_API void slc_velo_fit_config_default(slc_velo_fit_config *config);
 
+/* Defaults are the values of Allen, if they are not found to be improvable; see docs/howto/velo-physics.md.
+ */
 typedef struct slc_velo_vertex_config {
     float z_min_mm, z_max_mm, bin_mm; /* the histogram; at most 4096 bins */
     float max_track_chi2;             /* of the distance between a track and the beam line, to be counted */
@@ -108,8 +109,6 @@ typedef struct slc_velo_vertex_config {
     float beam_x_mm, beam_y_mm;       /* the beam line, parallel to z */
     slc_simd_target target;           /* a result of slc_simd_choose() */
 } slc_velo_vertex_config;
-/* The values of Allen, where they are not found to be improvable; see docs/howto/velo-physics.md. */
-SLC_API void slc_velo_vertex_config_default(slc_velo_vertex_config *config);
 
 /* ---- all of it ------------------------------------------------------------------------------------ */
 
@@ -175,14 +174,15 @@ SLC_API slc_status slc_velo_chain_set_beam(slc_velo_chain *chain, float x_mm, fl
 
 /* Makes room in the chain and the result for this batch. */
 SLC_API slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,
-                                          slc_velo_result *result);
+                                          slc_velo_result *result, slc_error *error);
 /* Decodes, clusters, tracks, fits and finds vertices. Does not allocate. One chain serves one thread at a
  * time. */
 SLC_API slc_status slc_velo_chain_run(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result,
                                       slc_error *error);
 
 /* The same for events that come as hits: result->hits has been filled by the caller (sorted by module). */
-SLC_API slc_status slc_velo_chain_reserve_hits(slc_velo_chain *chain, slc_velo_result *result);
+SLC_API slc_status slc_velo_chain_reserve_hits(slc_velo_chain *chain, slc_velo_result *result,
+                                               slc_error *error);
 SLC_API slc_status slc_velo_chain_run_hits(slc_velo_chain *chain, slc_velo_result *result, slc_error *error);
 
 #ifdef __cplusplus

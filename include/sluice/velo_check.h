@@ -128,7 +128,8 @@ SLC_API void slc_velo_check_clear(slc_velo_check *check);
 /* Compares one batch with its truth and adds to the totals. `matches` (one row per track) is reset and
  * filled. Events without particles add tracks to no rate. Allocates; not part of the hot chain. */
 SLC_API slc_status slc_velo_check_run(slc_velo_check *check, const slc_velo_result *result,
-                                      const slc_velo_truth *truth, slc_velo_matches *matches);
+                                      const slc_velo_truth *truth, slc_velo_matches *matches,
+                                      slc_error *error);
 
 #ifdef __cplusplus
 }

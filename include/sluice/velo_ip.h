@@ -41,10 +41,12 @@ typedef struct slc_velo_ip {
 
 /* `choice` is a result of slc_simd_choose; it is resolved here, once. SLC_ERR_USAGE for a target that does
  * not run. */
-SLC_API slc_status slc_velo_ip_init(slc_velo_ip *filter, slc_simd_target choice, float min_ip_mm);
+SLC_API slc_status slc_velo_ip_init(slc_velo_ip *filter, slc_simd_target choice, float min_ip_mm,
+                                    slc_error *error);
 
 /* Makes room for all tracks to pass. */
-SLC_API slc_status slc_velo_ip_reserve(const slc_velo_states *states, slc_velo_ip_tracks *kept);
+SLC_API slc_status slc_velo_ip_reserve(const slc_velo_states *states, slc_velo_ip_tracks *kept,
+                                       slc_error *error);
 
 /* Fills `kept` anew with the tracks of each event whose impact parameter is larger than min_ip_mm. In an
  * event without points every track passes, infinitely far from the nearest; a track whose state holds a NaN

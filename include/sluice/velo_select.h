@@ -85,7 +85,7 @@ typedef struct slc_velo_select_scratch {
     void *block;
     size_t tracks;
 } slc_velo_select_scratch;
-SLC_API slc_status slc_velo_select_reserve(slc_velo_select_scratch *scratch, size_t tracks);
+SLC_API slc_status slc_velo_select_reserve(slc_velo_select_scratch *scratch, size_t tracks, slc_error *error);
 SLC_API void slc_velo_select_clear(slc_velo_select_scratch *scratch);
 
 /* Decides about every event of a result. `first_event` is the number of its first, for prescales. Events do
@@ -96,7 +96,8 @@ SLC_API void slc_velo_select_clear(slc_velo_select_scratch *scratch);
 SLC_API slc_status slc_velo_select_run(const slc_velo_selection *selection, const slc_velo_hits *hits,
                                        const slc_velo_tracks *tracks, const slc_velo_states *beam,
                                        const slc_velo_primaries *primaries, uint64_t first_event,
-                                       slc_velo_select_scratch *scratch, slc_velo_decisions *decisions);
+                                       slc_velo_select_scratch *scratch, slc_velo_decisions *decisions,
+                                       slc_error *error);
 
 #ifdef __cplusplus
 }

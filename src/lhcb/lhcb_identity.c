@@ -79,11 +79,12 @@ static void take_header(const slc_record *record, slc_lhcb_events *to, size_t ro
     to->identity_from[row] = record->known ? SLC_LHCB_IDENTITY_HEADER : SLC_LHCB_IDENTITY_NONE;
 }
 
-slc_status slc_lhcb_identity_run(const slc_batch *batch, uint32_t input, slc_lhcb_events *to)
+slc_status slc_lhcb_identity_run(const slc_batch *batch, uint32_t input, slc_lhcb_events *to,
+                                 slc_error *error)
 {
     const uint32_t n = batch->n_events;
     if (to->head.block == NULL || to->head.capacity < n || to->head.event_capacity < n) {
-        return SLC_ERR_CAPACITY;
+        return slc_fail(error, SLC_ERR_CAPACITY, "identity of events: no room for %u", n);
     }
     slc_columns_reset(to);
     for (uint32_t e = 0; e < n; e++) {

@@ -31,13 +31,13 @@ static room room_of(const slc_velo_beam_sample *sample)
     return r;
 }
 
-slc_status slc_velo_beam_reserve(slc_velo_beam_sample *sample)
+slc_status slc_velo_beam_reserve(slc_velo_beam_sample *sample, slc_error *error)
 {
     if (sample->block == NULL) {
         sample->block = malloc(slc_block_bound(SLC_VELO_BEAM_TRACKS * sizeof(line)) +
                                slc_block_bound(SLC_VELO_BEAM_TRACKS * sizeof(double)));
     }
-    return sample->block != NULL ? SLC_OK : SLC_ERR_MEMORY;
+    return sample->block != NULL ? SLC_OK : slc_fail(error, SLC_ERR_MEMORY, "no memory to look for the beam");
 }
 
 void slc_velo_beam_clear(slc_velo_beam_sample *sample)
@@ -61,10 +61,10 @@ static bool line_of(const slc_velo_states *states, size_t row, line *to)
     return isfinite(to->nx) && isfinite(to->ny) && isfinite(to->c);
 }
 
-slc_status slc_velo_beam_add(slc_velo_beam_sample *sample, const slc_velo_states *states)
+slc_status slc_velo_beam_add(slc_velo_beam_sample *sample, const slc_velo_states *states, slc_error *error)
 {
     if (sample->block == NULL) {
-        return SLC_ERR_CAPACITY;
+        return slc_fail(error, SLC_ERR_CAPACITY, "tracks for the beam line: the sample was not reserved");
     }
     line *const lines = room_of(sample).lines;
     for (uint32_t e = 0; e < states->head.n_events && !sample->full; e++) {

@@ -167,6 +167,12 @@ static slc_status reserve_tracks(slc_velo_chain *chain, size_t hits, size_t hits
     return status;
 }
 
+static slc_status reserved(slc_status status, slc_error *error)
+{
+    return status == SLC_OK ? SLC_OK
+                            : slc_fail(error, status, "no room for a batch: %s", slc_status_name(status));
+}
+
 static bool lists_superpixels(const slc_velo_chain *chain)
 {
     return chain->config.keep_superpixels && chain->config.banks != SLC_VELO_BANKS_RETINA;
@@ -180,7 +186,8 @@ static slc_status reserve_banks(slc_velo_chain *chain)
                : slc_velo_cluster_reserve_banks(&chain->cluster, chain->config.target);
 }
 
-slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result)
+slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result,
+                                  slc_error *error)
 {
     size_t largest;
     const size_t words = slc_velo_event_bound(batch, chain->config.banks, &largest);
@@ -196,17 +203,18 @@ slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,
     if (status == SLC_OK) {
         status = reserve_tracks(chain, hits, slc_velo_cluster_bound(largest), batch->n_events, result);
     }
-    return status;
+    return reserved(status, error);
 }
 
-slc_status slc_velo_chain_reserve_hits(slc_velo_chain *chain, slc_velo_result *result)
+slc_status slc_velo_chain_reserve_hits(slc_velo_chain *chain, slc_velo_result *result, slc_error *error)
 {
     const slc_columns *head = &result->hits.head;
     const slc_status status = slc_columns_reserve(&slc_velo_superpixels_schema, &result->superpixels, 0,
                                                   head->n_events);
-    return status == SLC_OK
-               ? reserve_tracks(chain, head->size, slc_columns_largest_event(head), head->n_events, result)
-               : status;
+    return reserved(status == SLC_OK ? reserve_tracks(chain, head->size, slc_columns_largest_event(head),
+                                                      head->n_events, result)
+                                     : status,
+                    error);
 }
 
 /* Events without rows: the super-pixels that nobody asked for. */

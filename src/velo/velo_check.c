@@ -525,11 +525,12 @@ static void add_spectra(slc_velo_check *check, const slc_velo_result *result)
 }
 
 slc_status slc_velo_check_run(slc_velo_check *check, const slc_velo_result *result,
-                              const slc_velo_truth *truth, slc_velo_matches *matches)
+                              const slc_velo_truth *truth, slc_velo_matches *matches, slc_error *error)
 {
     const uint32_t n_events = result->tracks.head.n_events;
     if (truth->particles.head.n_events != n_events || truth->ids.head.n_events != n_events) {
-        return SLC_ERR_USAGE;
+        return slc_fail(error, SLC_ERR_USAGE, "comparison with truth: %u events, %u in the truth", n_events,
+                        truth->particles.head.n_events);
     }
     slc_columns_reset(matches);
     slc_status status = slc_columns_reserve(&slc_velo_matches_schema, matches, result->tracks.head.size,
@@ -540,8 +541,9 @@ slc_status slc_velo_check_run(slc_velo_check *check, const slc_velo_result *resu
         status = check_event(&context, matches);
         slc_columns_end_event(matches);
     }
-    if (status == SLC_OK) {
-        add_spectra(check, result);
+    if (status != SLC_OK) {
+        return slc_fail(error, status, "comparison with truth: %s", slc_status_name(status));
     }
-    return status;
+    add_spectra(check, result);
+    return SLC_OK;
 }

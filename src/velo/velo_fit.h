@@ -8,6 +8,8 @@
 
 #include <sluice/velo_chain.h>
 
+void slc_velo_fit_config_default(slc_velo_fit_config *config);
+
 /* Fits every track twice: towards the beam line (state `beam`, at the point of closest approach to the beam
  * line) and away from it (state `end`, at end_z_mm). chi2 is the sum over the hits in both
  * projections with the typical variance (so that it still tells straight tracks from others), n_dof is 2 ·

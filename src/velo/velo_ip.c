@@ -18,19 +18,24 @@ static const slc_column ip_tracks_columns[] = {
 };
 SOA_SCHEMA(slc_velo_ip_tracks, slc_velo_ip_tracks_schema, "ip_tracks", ip_tracks_columns);
 
-slc_status slc_velo_ip_init(slc_velo_ip *filter, slc_simd_target choice, float min_ip_mm)
+slc_status slc_velo_ip_init(slc_velo_ip *filter, slc_simd_target choice, float min_ip_mm, slc_error *error)
 {
     if (choice != SLC_SIMD_AUTO && !slc_simd_runs(choice)) {
-        return SLC_ERR_USAGE;
+        return slc_fail(error, SLC_ERR_USAGE, "impact parameters: %s does not run here",
+                        slc_simd_name(choice));
     }
     filter->min_ip_mm = min_ip_mm;
     filter->target = slc_simd_kernel_choice(&slc_velo_kernel_rows[SLC_VELO_KERNEL_IP_FILTER], choice);
     return SLC_OK;
 }
 
-slc_status slc_velo_ip_reserve(const slc_velo_states *states, slc_velo_ip_tracks *kept)
+slc_status slc_velo_ip_reserve(const slc_velo_states *states, slc_velo_ip_tracks *kept, slc_error *error)
 {
-    return slc_columns_reserve(&slc_velo_ip_tracks_schema, kept, states->head.size, states->head.n_events);
+    const slc_status status = slc_columns_reserve(&slc_velo_ip_tracks_schema, kept, states->head.size,
+                                                  states->head.n_events);
+    return status == SLC_OK
+               ? SLC_OK
+               : slc_fail(error, status, "impact parameters: no room for %zu tracks", states->head.size);
 }
 
 slc_status slc_velo_ip_run(const slc_velo_ip *filter, const slc_velo_states *states,

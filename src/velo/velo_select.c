@@ -62,18 +62,18 @@ static size_t scratch_bytes(size_t tracks)
     return (TRACK_QUANTITIES + 2) * slc_block_bound(tracks * sizeof(float));
 }
 
-slc_status slc_velo_select_reserve(slc_velo_select_scratch *scratch, size_t tracks)
+slc_status slc_velo_select_reserve(slc_velo_select_scratch *scratch, size_t tracks, slc_error *error)
 {
     if (scratch->block != NULL && tracks <= scratch->tracks) {
         return SLC_OK;
     }
     if (tracks > UINT32_MAX) {
-        return SLC_ERR_USAGE;
+        return slc_fail(error, SLC_ERR_USAGE, "selection: %zu tracks in one event", tracks);
     }
     const size_t bytes = scratch_bytes(tracks);
     void *block = aligned_alloc(SLC_BLOCK_ALIGN, bytes > 0 ? bytes : SLC_BLOCK_ALIGN);
     if (block == NULL) {
-        return SLC_ERR_MEMORY;
+        return slc_fail(error, SLC_ERR_MEMORY, "selection: no memory for %zu tracks", tracks);
     }
     free(scratch->block);
     *scratch = (slc_velo_select_scratch){.block = block, .tracks = tracks};
@@ -275,21 +275,23 @@ static void decide(const asked *a, const slc_velo_selection *selection, const so
 slc_status slc_velo_select_run(const slc_velo_selection *selection, const slc_velo_hits *hits,
                                const slc_velo_tracks *tracks, const slc_velo_states *beam,
                                const slc_velo_primaries *primaries, uint64_t first_event,
-                               slc_velo_select_scratch *scratch, slc_velo_decisions *decisions)
+                               slc_velo_select_scratch *scratch, slc_velo_decisions *decisions,
+                               slc_error *error)
 {
     slc_columns_reset(decisions);
     if (selection->n_lines > SLC_VELO_MAX_LINES) {
-        return SLC_ERR_USAGE;
+        return slc_fail(error, SLC_ERR_USAGE, "selection: %u lines", selection->n_lines);
     }
     sorted_line lines[SLC_VELO_MAX_LINES];
     for (uint32_t k = 0; k < selection->n_lines; k++) {
         if (!sort_line(&selection->lines[k], &lines[k])) {
-            return SLC_ERR_USAGE;
+            return slc_fail(error, SLC_ERR_USAGE, "selection: line %u cannot be", k);
         }
     }
     const slc_status status = check_call(hits, tracks, beam, primaries, scratch, decisions);
     if (status != SLC_OK) {
-        return status;
+        return slc_fail(error, status, "selection: %s",
+                        status == SLC_ERR_USAGE ? "collections differ in their events" : "no room");
     }
     asked a = {.event = {.tracks = tracks,
                          .states = beam,

@@ -9,6 +9,8 @@
 
 #include <sluice/velo_chain.h>
 
+void slc_velo_vertex_config_default(slc_velo_vertex_config *config);
+
 /* Working memory, enough for `tracks` tracks in one event; zero-initialise. */
 typedef struct slc_velo_vertex_scratch {
     void *block;

@@ -24,7 +24,7 @@ static size_t count_tracks(const slc_batch *batch)
     size_t tracks = 0;
     slc_velo_config_default(&config);
     if (!failed("open", slc_velo_chain_open(&config, NULL, &chain, &error), &error) &&
-        !failed("reserve", slc_velo_chain_reserve(chain, batch, &result), &error) &&
+        !failed("reserve", slc_velo_chain_reserve(chain, batch, &result, &error), &error) &&
         !failed("run", slc_velo_chain_run(chain, batch, &result, &error), &error)) {
         tracks = result.tracks.head.size;
     }

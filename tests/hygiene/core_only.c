@@ -24,7 +24,7 @@ int main(void)
         status = slc_velo_chain_open(&config, NULL, &chain, &error);
     }
     if (status == SLC_OK) {
-        status = slc_velo_chain_reserve(chain, &batch, &result);
+        status = slc_velo_chain_reserve(chain, &batch, &result, &error);
     }
     if (status == SLC_OK) {
         status = slc_velo_chain_run(chain, &batch, &result, &error);

@@ -61,7 +61,7 @@ static void assert_contracts(void)
 static void count_results(support_outcome *outcome)
 {
     assert_contracts();
-    assert_int_equal(slc_velo_check_run(&kept.check, &kept.result, &kept.truth, &kept.matches), SLC_OK);
+    assert_int_equal(slc_velo_check_run(&kept.check, &kept.result, &kept.truth, &kept.matches, NULL), SLC_OK);
     outcome->tracks += kept.result.tracks.head.size;
     outcome->particles += kept.truth.particles.head.size;
     outcome->superpixels += kept.result.n_superpixels;
@@ -71,7 +71,7 @@ static void count_results(support_outcome *outcome)
 static void process_raw(support_outcome *outcome)
 {
     assert_int_equal(slc_velo_truth_read(&kept.batch, &kept.truth, &outcome->faults, NULL), SLC_OK);
-    assert_int_equal(slc_velo_chain_reserve(kept.chain, &kept.batch, &kept.result), SLC_OK);
+    assert_int_equal(slc_velo_chain_reserve(kept.chain, &kept.batch, &kept.result, NULL), SLC_OK);
     assert_int_equal(slc_velo_chain_run(kept.chain, &kept.batch, &kept.result, NULL), SLC_OK);
     count_results(outcome);
 }
@@ -120,7 +120,7 @@ static slc_status read_hits(slc_io_source *source, bool process, support_outcome
         }
     }
     if (process) {
-        assert_int_equal(slc_velo_chain_reserve_hits(kept.chain, &kept.result), SLC_OK);
+        assert_int_equal(slc_velo_chain_reserve_hits(kept.chain, &kept.result, NULL), SLC_OK);
         assert_int_equal(slc_velo_chain_run_hits(kept.chain, &kept.result, NULL), SLC_OK);
         count_results(outcome);
     }
