@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 32 }; /* that options name, at most */
-
 static bool look(const char *name, struct stat *file)
 {
     return strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, file) == 0 : stat(name, file) == 0;
@@ -91,45 +89,64 @@ int slc_cli_check_files(const slc_cli_command *command, const char *const *flags
 
 /* ---- files among the options ------------------------------------------------------------------- */
 
-/* The names of the files that options of one kind name, each with its flag, "--output". */
-typedef struct names {
-    size_t n;
-    char flag[MOST_FILES][40];
-    const char *flags[MOST_FILES], *name[MOST_FILES];
-    char *owned[MOST_FILES]; /* NULL: the word of the command line */
-} names;
-
-static void add(names *to, const slc_cli_option *option, const char *name, char *owned)
+static const char *word_of(const slc_cli_option *option, const void *options, slc_cli_kind kind)
 {
-    if (to->n == MOST_FILES) {
+    const char *word = NULL;
+    if (slc_cli_kind_of(option) == kind) {
+        memcpy(&word, (const unsigned char *)options + option->member, sizeof word);
+    }
+    return word;
+}
+
+static void add(slc_cli_names *to, const slc_cli_option *option, const char *name, char *owned)
+{
+    if (to->n == SLC_CLI_FILES) {
         free(owned);
         return;
     }
     (void)snprintf(to->flag[to->n], sizeof *to->flag, "--%s", option->name);
     to->flags[to->n] = to->flag[to->n];
+    to->option[to->n] = option;
     to->owned[to->n] = owned;
     to->name[to->n++] = name;
 }
 
-static void collect(const slc_cli_command *command, const void *options, slc_cli_kind kind, names *to)
+void slc_cli_names_of(const slc_cli_command *command, const void *options, slc_cli_kind kind,
+                      slc_cli_names *names)
 {
+    *names = (slc_cli_names){.n = 0};
     for (size_t i = 0; i < command->n_options; i++) {
         const slc_cli_option *option = &command->options[i];
-        const char *name = NULL;
+        const char *name = word_of(option, options, kind);
         char *part;
-        if (slc_cli_kind_of(option) == kind) {
-            memcpy(&name, (const unsigned char *)options + option->member, sizeof name);
-        }
-        if (name == NULL || (strcmp(name, "-") == 0 && kind == SLC_CLI_OUTPUT)) {
+        if (name == NULL || (kind == SLC_CLI_OUTPUT && strcmp(name, "-") == 0)) {
             continue;
         }
         if (option->files == NULL) {
-            add(to, option, name, NULL);
+            add(names, option, name, NULL);
         }
         for (size_t k = 0; option->files != NULL && (part = option->files(options, name, k)) != NULL; k++) {
-            add(to, option, part, part);
+            add(names, option, part, part);
         }
     }
+}
+
+void slc_cli_names_clear(slc_cli_names *names)
+{
+    for (size_t i = 0; i < names->n; i++) {
+        free(names->owned[i]);
+    }
+    names->n = 0;
+}
+
+int slc_cli_prints(const slc_cli_command *command, const void *options)
+{
+    int n = 0;
+    for (size_t i = 0; i < command->n_options; i++) {
+        const char *name = word_of(&command->options[i], options, SLC_CLI_OUTPUT);
+        n += name != NULL && strcmp(name, "-") == 0;
+    }
+    return n;
 }
 
 /* "-" as the name of an output that has to be a file. */
@@ -137,11 +154,8 @@ static int check_dashes(const slc_cli_command *command, const void *options)
 {
     for (size_t i = 0; i < command->n_options; i++) {
         const slc_cli_option *option = &command->options[i];
-        const char *name = NULL;
-        if (slc_cli_kind_of(option) == SLC_CLI_OUTPUT && (option->kind & SLC_CLI_STDOUT) == 0) {
-            memcpy(&name, (const unsigned char *)options + option->member, sizeof name);
-        }
-        if (name != NULL && strcmp(name, "-") == 0) {
+        const char *name = word_of(option, options, SLC_CLI_OUTPUT);
+        if (name != NULL && (option->kind & SLC_CLI_STDOUT) == 0 && strcmp(name, "-") == 0) {
             return slc_cli_wrong(command, "--%s needs the name of a file, not '-'", option->name);
         }
     }
@@ -150,24 +164,24 @@ static int check_dashes(const slc_cli_command *command, const void *options)
 
 int slc_cli_check(const slc_cli_command *command, const void *options, char **inputs, int n_inputs)
 {
-    names outputs = {.n = 0}, others = {.n = 0};
+    slc_cli_names outputs, others;
     int status = check_dashes(command, options);
-    collect(command, options, SLC_CLI_OUTPUT, &outputs);
-    collect(command, options, SLC_CLI_INPUT, &others);
+    slc_cli_names_of(command, options, SLC_CLI_OUTPUT, &outputs);
+    slc_cli_names_of(command, options, SLC_CLI_INPUT, &others);
     for (size_t i = 0; i < others.n && status == SLC_CLI_GO_ON; i++) {
+        const char *what = others.option[i]->takes;
         for (size_t k = 0; k < outputs.n && status == SLC_CLI_GO_ON; k++) {
             if (slc_cli_same_file(outputs.name[k], others.name[i])) {
-                status = slc_cli_wrong(command, "%s %s would overwrite the input %s", outputs.flags[k],
-                                       outputs.name[k], others.name[i]);
+                status = slc_cli_wrong(command, "%s %s would overwrite %s%s", outputs.flags[k],
+                                       outputs.name[k], what != NULL ? what : "the input ",
+                                       what != NULL ? "" : others.name[i]);
             }
         }
     }
     if (status == SLC_CLI_GO_ON) {
         status = slc_cli_check_files(command, outputs.flags, outputs.name, outputs.n, inputs, n_inputs);
     }
-    for (size_t i = 0; i < MOST_FILES; i++) {
-        free(outputs.owned[i]);
-        free(others.owned[i]);
-    }
+    slc_cli_names_clear(&outputs);
+    slc_cli_names_clear(&others);
     return status;
 }

@@ -13,8 +13,8 @@
 
 enum { MAX_OPTIONS = 64, HELP_VALUE = 256, HELP_COLUMN = 32 };
 
-/* Which options the last parsing found. */
-static bool given[MAX_OPTIONS];
+/* What the options of the last parsing were given; NULL: nothing, they were not. */
+static const char *given[MAX_OPTIONS];
 
 /* A command's struct of options, whichever. */
 typedef union room {
@@ -166,7 +166,7 @@ static int complain(const slc_cli_command *command, int answer, const char *word
 static int check_given(const slc_cli_command *command, size_t n_operands)
 {
     for (size_t i = 0; i < command->n_options; i++) {
-        if (is_needed(&command->options[i]) && !given[i]) {
+        if (is_needed(&command->options[i]) && given[i] == NULL) {
             return slc_cli_wrong(command, "--%s is required", command->options[i].name);
         }
     }
@@ -207,7 +207,7 @@ int slc_cli_parse(const slc_cli_command *command, int argc, char **argv, void *o
         if (status != SLC_CLI_GO_ON) {
             return status;
         }
-        given[row] = true;
+        given[row] = optarg != NULL ? optarg : "";
     }
     *first_operand = optind;
     int status = check_given(command, (size_t)(argc - optind));
@@ -217,14 +217,14 @@ int slc_cli_parse(const slc_cli_command *command, int argc, char **argv, void *o
     return status;
 }
 
-bool slc_cli_given(const slc_cli_command *command, const char *name)
+const char *slc_cli_word(const slc_cli_command *command, const char *name)
 {
     for (size_t i = 0; i < command->n_options; i++) {
         if (strcmp(command->options[i].name, name) == 0) {
             return given[i];
         }
     }
-    return false;
+    return NULL;
 }
 
 int slc_cli_run(const slc_cli_command *command, int argc, char **argv)

@@ -34,17 +34,19 @@ typedef enum slc_cli_kind {
     SLC_CLI_SIZE,     /* "640x480", or "640" for a square: slc_cli_area */
     SLC_CLI_RANGE,    /* "350:650", the first below the second: double[2] */
     SLC_CLI_POINT,    /* "1,-0.5": double[2] */
+    SLC_CLI_FRACTION, /* "5/2", or "5": uint32_t[2], each from 1 */
     SLC_CLI_NUMBERS,  /* "1,2,4" and "0:100:5", mixed: slc_cli_number_list */
     SLC_CLI_COUNTS,   /* the same of whole numbers from 1: slc_cli_count_list */
-    SLC_CLI_CHOICE,   /* a name: int or an enum, its place in the list */
+    SLC_CLI_CHOICE,   /* a name: int or an enum, its place in the list, from 0 or from the choice's `from` */
     SLC_CLI_CHOICES,  /* names with commas: uint32_t, a bit each */
     SLC_CLI_DEVICE,   /* "cpu", "cuda", "cuda:1": const char *, judged by who opens it */
     SLC_CLI_SIMD,     /* an instruction set: const char *, judged by slc_simd_choose */
-    SLC_CLI_INPUT,    /* name of a file that is read beside the operands: const char * */
+    SLC_CLI_INPUT,    /* name of a file that is read beside the operands: const char *; `takes`: what it is */
     SLC_CLI_OUTPUT,   /* name of a file that is written: const char * */
     SLC_CLI_KINDS,
-    SLC_CLI_NEEDED = 64, /* added to a kind: it must be given */
-    SLC_CLI_STDOUT = 128 /* added to an output: "-" is standard output, not refused */
+    SLC_CLI_NEEDED = 64,  /* added to a kind: it must be given */
+    SLC_CLI_STDOUT = 128, /* added to an output: "-" is standard output, not refused */
+    SLC_CLI_RAW = 256     /* added to an output: raw data, whose writer judges what they replace */
 } slc_cli_kind;
 
 typedef struct slc_cli_texts {
@@ -75,18 +77,20 @@ typedef struct slc_cli_choice {
     const char *const *words;
     const char *(*name)(size_t i);
     const char *first, *last;
+    int from; /* number of the first word */
 } slc_cli_choice;
 
 typedef struct slc_cli_option {
     const char *name; /* without the dashes */
     int letter;       /* short form, or 0 */
     /* What the macros below fill in. */
-    unsigned kind;                /* slc_cli_kind and what is added to it */
-    size_t member;                /* offset in the command's own struct of options */
-    size_t size;                  /* of the member; 0: of the kind's first type */
-    double low, high;             /* numbers outside are wrong usage; both 0: any */
-    bool required;                /* older way to say SLC_CLI_NEEDED */
-    const char *takes;            /* "--name takes THIS, not 'x'"; NULL: the kind's own words */
+    unsigned kind;     /* slc_cli_kind and what is added to it */
+    size_t member;     /* offset in the command's own struct of options */
+    size_t size;       /* of the member; 0: of the kind's first type */
+    double low, high;  /* numbers outside are wrong usage; both 0: any */
+    bool required;     /* older way to say SLC_CLI_NEEDED */
+    const char *takes; /* "--name takes THIS, not 'x'", "--name THIS" of "is …"; NULL: the kind's words */
+    const char *least, *less; /* in words, "1ps" and "shorter": "--name has 1ps at least: 0.5ps is shorter" */
     const slc_cli_choice *choice; /* of choices */
     /* Of an output or input that is more than one file: its i-th file's name, which the caller frees, NULL
      * behind the last. NULL: the name is the file. */
@@ -98,18 +102,25 @@ typedef struct slc_cli_option {
 /* NOLINTBEGIN(bugprone-macro-parentheses): rows of a table, of names of types and members. */
 #define SLC_CLI_MEMBER(kind, o, m) kind, offsetof(o, m), sizeof(((o *)0)->m)
 #define SLC_CLI_ROW(kind, o, m, low, high, takes, choice, files)                                             \
-    SLC_CLI_MEMBER(kind, o, m), low, high, false, takes, choice, files
+    SLC_CLI_MEMBER(kind, o, m), low, high, false, takes, NULL, NULL, choice, files
 #define SLC_CLI_PLAIN(kind, o, m) SLC_CLI_ROW(kind, o, m, 0, 0, NULL, NULL, NULL)
 #define NEEDED                    SLC_CLI_NEEDED
 #define STDOUT_TOO                SLC_CLI_STDOUT
+#define RAW                       SLC_CLI_RAW
 #define FLAG(o, m)                SLC_CLI_PLAIN(SLC_CLI_FLAG, o, m)
 #define TEXT(o, m)                SLC_CLI_PLAIN(SLC_CLI_TEXT, o, m)
 #define TEXTS(o, m)               SLC_CLI_PLAIN(SLC_CLI_TEXTS, o, m)
 #define COUNT(o, m, low, high)    SLC_CLI_ROW(SLC_CLI_COUNT, o, m, low, high, NULL, NULL, NULL)
 #define NUMBER(o, m, low, high)   SLC_CLI_ROW(SLC_CLI_NUMBER, o, m, low, high, NULL, NULL, NULL)
 #define BYTES(o, m, takes)        SLC_CLI_ROW(SLC_CLI_BYTES, o, m, 0, 0, takes, NULL, NULL)
+#define BYTES_FROM(o, m, least, takes)                                                                       \
+    SLC_CLI_MEMBER(SLC_CLI_BYTES, o, m), 0, 0, false, takes, least, "less", NULL, NULL
 /* `low` is the least; SLC_CLI_POSITIVE: more than none. `takes`, as "a time, as 100ns". */
-#define TIME(o, m, low, takes)          SLC_CLI_ROW(SLC_CLI_TIME, o, m, low, 0, takes, NULL, NULL)
+#define TIME(o, m, low, takes)             SLC_CLI_ROW(SLC_CLI_TIME, o, m, low, 0, takes, NULL, NULL)
+#define TIME_UP_TO(o, m, low, high, takes) SLC_CLI_ROW(SLC_CLI_TIME, o, m, low, high, takes, NULL, NULL)
+#define TIME_FROM(o, m, least, less, takes)                                                                  \
+    SLC_CLI_MEMBER(SLC_CLI_TIME, o, m), SLC_CLI_POSITIVE, 0, false, takes, least, less, NULL, NULL
+#define FRACTION(o, m, takes)           SLC_CLI_ROW(SLC_CLI_FRACTION, o, m, 0, 0, takes, NULL, NULL)
 #define LENGTH(o, m, low, takes)        SLC_CLI_ROW(SLC_CLI_LENGTH, o, m, low, 0, takes, NULL, NULL)
 #define SLC_CLI_POSITIVE                1e-300
 #define SIZE(o, m, high, takes)         SLC_CLI_ROW(SLC_CLI_SIZE, o, m, 1, high, takes, NULL, NULL)
@@ -122,11 +133,18 @@ typedef struct slc_cli_option {
 #define DEVICE(o, m)                    SLC_CLI_PLAIN(SLC_CLI_DEVICE, o, m)
 #define SIMD(o, m)                      SLC_CLI_PLAIN(SLC_CLI_SIMD, o, m)
 #define INPUT(o, m)                     SLC_CLI_PLAIN(SLC_CLI_INPUT, o, m)
+#define INPUT_AS(o, m, what)            SLC_CLI_ROW(SLC_CLI_INPUT, o, m, 0, 0, what, NULL, NULL)
 #define OUTPUT(o, m)                    SLC_CLI_PLAIN(SLC_CLI_OUTPUT, o, m)
-#define INPUTS(o, m, files)             SLC_CLI_ROW(SLC_CLI_INPUT, o, m, 0, 0, NULL, NULL, files)
-#define OUTPUTS(o, m, files)            SLC_CLI_ROW(SLC_CLI_OUTPUT, o, m, 0, 0, NULL, NULL, files)
+/* Of names that end with one of WORDS(".csv", ".h5"). */
+#define OUTPUT_AS(o, m, ends) SLC_CLI_ROW(SLC_CLI_OUTPUT, o, m, 0, 0, NULL, ends, NULL)
+#define INPUTS(o, m, files)   SLC_CLI_ROW(SLC_CLI_INPUT, o, m, 0, 0, NULL, NULL, files)
+#define OUTPUTS(o, m, files)  SLC_CLI_ROW(SLC_CLI_OUTPUT, o, m, 0, 0, NULL, NULL, files)
 /* Choices: "--x is a, b or c", "--x takes a, b or c", "unknown thing; there are: a b c". */
 #define WORDS(...) (&(const slc_cli_choice){.words = (const char *const[]){__VA_ARGS__, NULL}})
+/* 0: not given. */
+#define WORDS_FROM_1(...)                                                                                    \
+    (&(const slc_cli_choice){.words = (const char *const[]){__VA_ARGS__, NULL}, .from = 1})
+#define NAMES_FROM_1(thing, function) (&(const slc_cli_choice){.kind = thing, .name = function, .from = 1})
 #define TAKES(...)                                                                                           \
     (&(const slc_cli_choice){.verb = "takes", .words = (const char *const[]){__VA_ARGS__, NULL}})
 #define NAMES(thing, function) (&(const slc_cli_choice){.kind = thing, .name = function})
@@ -172,8 +190,8 @@ int slc_cli_parse(const slc_cli_command *command, int argc, char **argv, void *o
 /* Runs a command by its `act` or `run`. */
 int slc_cli_run(const slc_cli_command *command, int argc, char **argv);
 
-/* Was the option given? Of options that were parsed last. */
-bool slc_cli_given(const slc_cli_command *command, const char *name);
+/* The word that an option was given, "" of a flag; NULL: it was not. Of what was parsed last. */
+const char *slc_cli_word(const slc_cli_command *command, const char *name);
 
 /* Prints the help of a command on standard output. */
 void slc_cli_help(const slc_cli_command *command);
@@ -192,7 +210,24 @@ const char *slc_cli_choice_name(const slc_cli_choice *choice, size_t i);
  * SLC_CLI_GO_ON, or SLC_CLI_USAGE after one line. */
 int slc_cli_check(const slc_cli_command *command, const void *options, char **inputs, int n_inputs);
 
-/* The same of outputs that the caller lists (NULL where not asked for; named by their options, "--output").
+/* How many outputs are "-". */
+int slc_cli_prints(const slc_cli_command *command, const void *options);
+
+/* The names of all files that options of one kind name, each with its flag, "--output". */
+enum { SLC_CLI_FILES = 32 }; /* at most */
+typedef struct slc_cli_names {
+    size_t n;
+    const slc_cli_option *option[SLC_CLI_FILES];
+    char flag[SLC_CLI_FILES][40];
+    const char *flags[SLC_CLI_FILES], *name[SLC_CLI_FILES];
+    char *owned[SLC_CLI_FILES]; /* NULL: the word of the command line */
+} slc_cli_names;
+void slc_cli_names_of(const slc_cli_command *command, const void *options, slc_cli_kind kind,
+                      slc_cli_names *names);
+void slc_cli_names_clear(slc_cli_names *names);
+
+/* The same as slc_cli_check of outputs that the caller lists (NULL where not asked for; named by their
+ * options, "--output").
  */
 int slc_cli_check_files(const slc_cli_command *command, const char *const *flags, const char *const *outputs,
                         size_t n_outputs, char **inputs, int n_inputs);

@@ -24,8 +24,15 @@ static bool limited(const slc_cli_option *option)
 
 static int refuse(const value *v, const char *otherwise)
 {
-    return slc_cli_wrong(v->command, "--%s takes %s, not '%s'", v->option->name,
-                         v->option->takes != NULL ? v->option->takes : otherwise, v->text);
+    const char *takes = v->option->takes != NULL ? v->option->takes : otherwise;
+    return slc_cli_wrong(v->command, "--%s %s%s, not '%s'", v->option->name,
+                         strncmp(takes, "is ", 3) == 0 ? "" : "takes ", takes, v->text);
+}
+
+static int refuse_less(const value *v)
+{
+    return slc_cli_wrong(v->command, "--%s has %s at least: %s is %s", v->option->name, v->option->least,
+                         v->text, v->option->less);
 }
 
 static int store_count(const value *v)
@@ -64,30 +71,17 @@ static int store_number(const value *v)
     return SLC_CLI_GO_ON;
 }
 
-static int store_text(const value *v)
-{
-    if (v->text[0] == '\0') {
-        return slc_cli_wrong(v->command, "--%s takes a name, not an empty word", v->option->name);
-    }
-    if (slc_cli_kind_of(v->option) != SLC_CLI_TEXTS) {
-        memcpy(v->member, &v->text, sizeof v->text);
-        return SLC_CLI_GO_ON;
-    }
-    slc_cli_texts *texts = v->member;
-    const uint32_t most = sizeof texts->word / sizeof *texts->word;
-    if (texts->n == most) {
-        return slc_cli_wrong(v->command, "--%s may be given %u times at most", v->option->name, most);
-    }
-    texts->word[texts->n++] = v->text;
-    return SLC_CLI_GO_ON;
-}
-
 static int store_quantity(const value *v, bool (*read)(const char *text, double *number),
                           const char *otherwise)
 {
-    double number;
-    if (!read(v->text, &number) || number < v->option->low) {
+    double number, least = 0;
+    const slc_cli_option *option = v->option;
+    if (!read(v->text, &number) || number < option->low || (option->high > 0 && number > option->high)) {
         return refuse(v, otherwise);
+    }
+    /* "1ps" in seconds may be the next number below. */
+    if (option->least != NULL && read(option->least, &least) && number < least * (1 - 1e-9)) {
+        return refuse_less(v);
     }
     memcpy(v->member, &number, sizeof number);
     return SLC_CLI_GO_ON;
@@ -95,9 +89,12 @@ static int store_quantity(const value *v, bool (*read)(const char *text, double 
 
 static int store_bytes(const value *v)
 {
-    uint64_t bytes;
+    uint64_t bytes, least = 0;
     if (!slc_cli_bytes(v->text, &bytes)) {
         return refuse(v, "a size, as 500M");
+    }
+    if (v->option->least != NULL && slc_cli_bytes(v->option->least, &least) && bytes < least) {
+        return refuse_less(v);
     }
     memcpy(v->member, &bytes, sizeof bytes);
     return SLC_CLI_GO_ON;
@@ -124,6 +121,16 @@ static int store_two(const value *v, bool range)
         return refuse(v, range ? "LOW:HIGH" : "X,Y");
     }
     memcpy(v->member, pair, sizeof pair);
+    return SLC_CLI_GO_ON;
+}
+
+static int store_fraction(const value *v)
+{
+    uint32_t parts[2];
+    if (!slc_cli_fraction(v->text, &parts[0], &parts[1])) {
+        return refuse(v, "N or N/D");
+    }
+    memcpy(v->member, parts, sizeof parts);
     return SLC_CLI_GO_ON;
 }
 
@@ -166,7 +173,7 @@ static bool find(const slc_cli_choice *choice, const char *word, int *place)
     const char *name;
     for (size_t i = 0; (name = slc_cli_choice_name(choice, i)) != NULL; i++) {
         if (strcmp(name, word) == 0) {
-            *place = (int)i - (choice->first != NULL ? 1 : 0);
+            *place = (int)i - (choice->first != NULL ? 1 : 0) + choice->from;
             return true;
         }
     }
@@ -174,13 +181,14 @@ static bool find(const slc_cli_choice *choice, const char *word, int *place)
 }
 
 /* "a, b or c", or " a b c" of a kind of things. */
-static void list_names(const slc_cli_choice *choice, char *list, size_t room)
+static void list_names(const slc_cli_choice *choice, bool all, char *list, size_t room)
 {
+    const char *last = all ? " and " : " or ";
     const char *name, *next = slc_cli_choice_name(choice, 0);
     size_t size = 0;
     for (size_t i = 0; (name = next) != NULL && size < room; i++) {
         next = slc_cli_choice_name(choice, i + 1);
-        const char *before = choice->kind != NULL ? " " : i == 0 ? "" : next == NULL ? " or " : ", ";
+        const char *before = choice->kind != NULL ? " " : i == 0 ? "" : next == NULL ? last : ", ";
         size += (size_t)snprintf(list + size, room - size, "%s%s", before, name);
     }
 }
@@ -189,7 +197,7 @@ static int refuse_choice(const value *v, const char *word)
 {
     const slc_cli_choice *choice = v->option->choice;
     char list[768] = "";
-    list_names(choice, list, sizeof list);
+    list_names(choice, slc_cli_kind_of(v->option) == SLC_CLI_CHOICES, list, sizeof list);
     slc_cli_nearest nearest = {.word = word};
     const char *name;
     for (size_t i = 0; (name = slc_cli_choice_name(choice, i)) != NULL; i++) {
@@ -232,6 +240,42 @@ static int store_choices(const value *v)
     return SLC_CLI_GO_ON;
 }
 
+/* Has a name one of the ends that an output takes? */
+static bool ends_well(const slc_cli_choice *ends, const char *name)
+{
+    const char *end;
+    bool well = false;
+    for (size_t i = 0; !well && (end = slc_cli_choice_name(ends, i)) != NULL; i++) {
+        well = slc_cli_ends_with(name, end);
+    }
+    return well;
+}
+
+static int store_text(const value *v)
+{
+    if (v->text[0] == '\0') {
+        return slc_cli_wrong(v->command, "--%s takes a name, not an empty word", v->option->name);
+    }
+    if (v->option->choice != NULL && !ends_well(v->option->choice, v->text)) {
+        char list[256] = "";
+        list_names(v->option->choice, false, list, sizeof list);
+        return slc_cli_wrong(v->command, "--%s takes a name that ends %s %s, not '%s'", v->option->name,
+                             v->option->choice->verb != NULL ? v->option->choice->verb : "with", list,
+                             v->text);
+    }
+    if (slc_cli_kind_of(v->option) != SLC_CLI_TEXTS) {
+        memcpy(v->member, &v->text, sizeof v->text);
+        return SLC_CLI_GO_ON;
+    }
+    slc_cli_texts *texts = v->member;
+    const uint32_t most = sizeof texts->word / sizeof *texts->word;
+    if (texts->n == most) {
+        return slc_cli_wrong(v->command, "--%s may be given %u times at most", v->option->name, most);
+    }
+    texts->word[texts->n++] = v->text;
+    return SLC_CLI_GO_ON;
+}
+
 /* ---- all --------------------------------------------------------------------------------------- */
 
 int slc_cli_store(const slc_cli_command *command, const slc_cli_option *option, const char *text,
@@ -258,6 +302,8 @@ int slc_cli_store(const slc_cli_command *command, const slc_cli_option *option, 
         return store_two(&v, true);
     case SLC_CLI_POINT:
         return store_two(&v, false);
+    case SLC_CLI_FRACTION:
+        return store_fraction(&v);
     case SLC_CLI_NUMBERS:
         return store_numbers(&v);
     case SLC_CLI_COUNTS:

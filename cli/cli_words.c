@@ -68,6 +68,22 @@ bool slc_cli_point(const char *text, double *x, double *y)
     return slc_cli_real(word, x) && slc_cli_real(comma + 1, y);
 }
 
+bool slc_cli_fraction(const char *text, uint32_t *numerator, uint32_t *denominator)
+{
+    char *end = NULL;
+    if (text[0] < '0' || text[0] > '9') {
+        return false;
+    }
+    const unsigned long long n = strtoull(text, &end, 10);
+    unsigned long long d = 1;
+    if (*end == '/' && end[1] >= '0' && end[1] <= '9') {
+        d = strtoull(end + 1, &end, 10);
+    }
+    *numerator = (uint32_t)n;
+    *denominator = (uint32_t)d;
+    return *end == '\0' && n >= 1 && n <= UINT32_MAX && d >= 1 && d <= UINT32_MAX;
+}
+
 bool slc_cli_range(const char *text, double *low, double *high)
 {
     char *end = NULL;

@@ -34,6 +34,9 @@ bool slc_cli_range(const char *text, double *low, double *high);
 bool slc_cli_time(const char *text, double *ns);
 bool slc_cli_length(const char *text, double *mm);
 
+/* "5/2", or "5" for 5/1; both from 1 to 2^32 - 1. */
+bool slc_cli_fraction(const char *text, uint32_t *numerator, uint32_t *denominator);
+
 /* "1,2,4" and "0:100:5" (first, last, step), mixed: numbers from low to high. Returns how many there are, 0
  * where the text cannot be read or has more than `room`. */
 size_t slc_cli_numbers(const char *text, double low, double high, double *numbers, size_t room);

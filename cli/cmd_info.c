@@ -19,12 +19,11 @@ typedef struct info_options {
     bool json;
 } info_options;
 
+#define O info_options
 static const slc_cli_option options_table[] = {
-    {.name = "json",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(info_options, json),
-     .help = "print one JSON object"},
+    {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
 };
+#undef O
 
 static void set_defaults(void *at)
 {

@@ -22,15 +22,8 @@
 #include <sluice/pet_chain.h>
 #include <sluice/pet_randoms.h>
 
-/* The word of --window, 1 ps or more; SLC_CLI_GO_ON, or the status after a line. NULL: *ns stays. */
-int slc_pet_window_word(const slc_cli_command *command, const char *word, double *ns);
-/* "350:650": keV, the lower one below the upper one. */
-bool slc_pet_energies_word(const char *text, double *low, double *high);
 /* What a scanner is called in headers: its name, NULL where it was told in words, or not at all. */
 const char *slc_pet_scanner_word_name(const char *scanner);
-
-/* "killAll", "opengate:RemoveMultiples" …; SLC_CLI_GO_ON, or the status after a line that lists them. */
-int slc_pet_policy_word(const slc_cli_command *command, const char *word, slc_pet_policy *policy);
 
 /* "different-crystal"; "sectors=24,min=2,crystals-per-ring=312";
  * "distance=59mm,axial=39mm,crystals-per-ring=312,radius=60mm,pitch=2mm". */
@@ -39,13 +32,18 @@ int slc_pet_good_word(const slc_cli_command *command, const char *word, slc_pet_
 /* Takes the delayeds out of pairs, whose order stays. In cmd_pet_list.c. */
 void slc_pet_keep_prompts(slc_pet_coincidences *pairs);
 
-/* --window, --offset, --windows single|all-open, --edge closed|open, --compat gate9, --energies LOW:HIGH
- * (keV), --policy, --good: the words that say what a coincidence is. NULL: the default. */
+/* --window, --offset, --windows, --edge, --compat, --energies, --policy, --good: the words that say what a
+ * coincidence is. All 0: the defaults. */
 typedef struct slc_pet_coincidence_words {
-    const char *window, *offset, *windows, *edge, *compat, *energies, *policy, *good;
+    double window_ns, offset_ns, kev[2];
+    int all_open, edge, gate9, policy; /* edge and policy from 1 */
+    const char *good;
 } slc_pet_coincidence_words;
+enum { SLC_PET_EDGE_CLOSED = 1, SLC_PET_EDGE_OPEN };
 int slc_pet_coincidence_config_of(const slc_cli_command *command, const slc_pet_coincidence_words *words,
                                   slc_pet_coincidence_config *config);
+/* The names of policies, for their choice; NULL behind the last. */
+const char *slc_pet_policy_at(size_t i);
 
 /* "randoms" and "randoms_sigma", null where nothing can be told. */
 struct json_t;
@@ -55,28 +53,29 @@ void slc_pet_randoms_json(struct json_t *object, const slc_pet_randoms_counts *c
 #define SLC_PET_REPLACES "Outputs replace files that are there, but not raw data.\n"
 
 /* Their rows for a table of options, as members of a struct that has them as `words`. */
-/* NOLINTBEGIN(bugprone-macro-parentheses): a table's row, of a member's name and of literals. */
-#define SLC_PET_COINCIDENCE_OPTION(options, name_, value_, help_)                                            \
+#define SLC_PET_WINDOW(o, m) TIME_FROM(o, m, "1ps", "shorter", "a time, as 4ns or 250ps")
+#define SLC_PET_COINCIDENCE_OPTIONS(o)                                                                       \
+    SLC_PET_PROMPT_OPTIONS(o),                                                                               \
     {                                                                                                        \
-        .name = #name_, .value = value_, .kind = SLC_CLI_TEXT, .member = offsetof(options, words.name_),     \
-        .help = help_                                                                                        \
+        "offset", 0, TIME(o, words.offset_ns, 0, "a time, as 100ns"), "TIME",                                \
+            "the window begins so late: delayed pairs"                                                       \
     }
-/* NOLINTEND(bugprone-macro-parentheses) */
-#define SLC_PET_COINCIDENCE_OPTIONS(options)                                                                 \
-    SLC_PET_PROMPT_OPTIONS(options),                                                                         \
-        SLC_PET_COINCIDENCE_OPTION(options, offset, "TIME", "the window begins so late: delayed pairs")
 /* Without --offset, where prompts and delayeds are found together. */
-#define SLC_PET_PROMPT_OPTIONS(options)                                                                      \
-    SLC_PET_COINCIDENCE_OPTION(options, window, "TIME", "length of the window: 4ns, 250ps (default 10ns)"),  \
-        SLC_PET_COINCIDENCE_OPTION(options, windows, "WHICH",                                                \
-                                   "single (the default): singles in none open one; all-open: each does"),   \
-        SLC_PET_COINCIDENCE_OPTION(options, edge, "HOW",                                                     \
-                                   "the window's end is closed (the default) or open, not in it"),           \
-        SLC_PET_COINCIDENCE_OPTION(options, policy, "NAME",                                                  \
-                                   "three singles or more; a wrong name lists all (default killAll)"),       \
-        SLC_PET_COINCIDENCE_OPTION(options, good, "RULE",                                                    \
-                                   "different-crystal, or sectors=..., or distance=...: see the manual"),    \
-        SLC_PET_COINCIDENCE_OPTION(options, energies, "LOW:HIGH", "keV; singles outside take no part"),      \
-        SLC_PET_COINCIDENCE_OPTION(options, compat, "gate9", "GATE 9's edges and oddities")
+#define SLC_PET_PROMPT_OPTIONS(o)                                                                            \
+    {"window", 0, SLC_PET_WINDOW(o, words.window_ns), "TIME",                                                \
+     "length of the window: 4ns, 250ps (default 10ns)"},                                                     \
+        {"windows", 0, CHOICE(o, words.all_open, WORDS("single", "all-open")), "WHICH",                      \
+         "single (the default): singles in none open one; all-open: each does"},                             \
+        {"edge", 0, CHOICE(o, words.edge, WORDS_FROM_1("closed", "open")), "HOW",                            \
+         "the window's end is closed (the default) or open, not in it"},                                     \
+        {"policy", 0, CHOICE(o, words.policy, NAMES_FROM_1("policy", slc_pet_policy_at)), "NAME",            \
+         "three singles or more; a wrong name lists all (default killAll)"},                                 \
+        {"good", 0, TEXT(o, words.good), "RULE",                                                             \
+         "different-crystal, or sectors=..., or distance=...: see the manual"},                              \
+        {"energies", 0, RANGE(o, words.kev, "LOW:HIGH in keV"), "LOW:HIGH",                                  \
+         "keV; singles outside take no part"},                                                               \
+    {                                                                                                        \
+        "compat", 0, CHOICE(o, words.gate9, WORDS_FROM_1("gate9")), "gate9", "GATE 9's edges and oddities"   \
+    }
 
 #endif

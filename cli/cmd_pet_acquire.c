@@ -19,98 +19,57 @@
 
 #define COMMAND (&slc_cmd_pet_acquire)
 
-#undef TEXT
-#undef COUNT
-#undef FLAG
-#define TEXT(name_, member_, value_, help_)                                                                  \
-    {                                                                                                        \
-        .name = (name_), .value = (value_), .kind = SLC_CLI_TEXT,                                            \
-        .member = offsetof(slc_pet_acquire_options, member_), .help = (help_)                                \
-    }
-#define COUNT(name_, member_, low_, high_, help_)                                                            \
-    {                                                                                                        \
-        .name = (name_), .value = "N", .kind = SLC_CLI_COUNT,                                                \
-        .member = offsetof(slc_pet_acquire_options, member_), .low = (low_), .high = (high_),                \
-        .help = (help_)                                                                                      \
-    }
-#define FLAG(name_, member_, help_)                                                                          \
-    {                                                                                                        \
-        .name = (name_), .kind = SLC_CLI_FLAG, .member = offsetof(slc_pet_acquire_options, member_),         \
-        .help = (help_)                                                                                      \
-    }
-
+/* Sizes have a least: what is smaller is a slip, and would make thousands of files or lose everything. A
+ * block has 64k. */
+#define SIZE_AS "a size, as 500M or 4G"
+#define O       slc_pet_acquire_options
 static const slc_cli_option table[] = {
-    {.name = "listen",
-     .value = "ADDR:PORT",
-     .kind = SLC_CLI_TEXTS,
-     .member = offsetof(slc_pet_acquire_options, listen),
-     .required = true,
-     .help = "where datagrams come to; again, or with commas, for more sockets"},
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_pet_acquire_options, output),
-     .help = "write what comes to this raw file"},
-    TEXT("duration", duration, "TIME", "end after 60s, 500ms; otherwise by a signal: Ctrl-C, SIGTERM"),
-    COUNT("frames", most_frames, 0, 1e18, "end when so many frames are there, or a few more; 0: any number"),
-    TEXT("rotate-size", rotate_size, "SIZE", "begin another file (FILE.0001...) at 4G, 500M (1G is 2^30)"),
-    TEXT("rotate-time", rotate_time, "TIME", "begin another file after 600s"),
-    FLAG("sync", sync, "wait for the disk at each write"),
-    FLAG("replace", replace, "overwrite FILE, and what followed it in its acquisition"),
-    COUNT("header-bytes", header_bytes, 0, 1024, "bytes before the frames of a datagram"),
-    TEXT("sequence", sequence, "AT:BYTES", "a counter of 4 or 8 bytes stands at this byte; :big at its end"),
-    TEXT("ring", ring, "SIZE", "memory between sockets and disk (default 256M; k to T: powers of 1024)"),
-    TEXT("socket-buffer", socket_buffer, "SIZE", "room in the system for each socket (default 64M)"),
+    {"listen", 0, NEEDED | TEXTS(O, listen), "ADDR:PORT",
+     "where datagrams come to; again, or with commas, for more sockets"},
+    {"output", 'o', RAW | OUTPUTS(O, output, slc_pet_raw_files), "FILE", "write what comes to this raw file"},
+    {"duration", 0, TIME(O, duration_ns, SLC_CLI_POSITIVE, "a time, as 60s"), "TIME",
+     "end after 60s, 500ms; otherwise by a signal: Ctrl-C, SIGTERM"},
+    {"frames", 0, COUNT(O, most_frames, 0, 1e18), "N",
+     "end when so many frames are there, or a few more; 0: any number"},
+    {"rotate-size", 0, BYTES_FROM(O, rotate_bytes, "128k", SIZE_AS), "SIZE",
+     "begin another file (FILE.0001...) at 4G, 500M (1G is 2^30)"},
+    {"rotate-time", 0, TIME_FROM(O, rotate_ns, "100ms", "less", "a time, as 60s"), "TIME",
+     "begin another file after 600s"},
+    {"sync", 0, FLAG(O, sync), NULL, "wait for the disk at each write"},
+    {"replace", 0, FLAG(O, replace), NULL, "overwrite FILE, and what followed it in its acquisition"},
+    {"header-bytes", 0, COUNT(O, header_bytes, 0, 1024), "N", "bytes before the frames of a datagram"},
+    {"sequence", 0, TEXT(O, sequence), "AT:BYTES",
+     "a counter of 4 or 8 bytes stands at this byte; :big at its end"},
+    {"ring", 0, BYTES_FROM(O, ring_bytes, "8M", SIZE_AS), "SIZE",
+     "memory between sockets and disk (default 256M; k to T: powers of 1024)"},
+    {"socket-buffer", 0, BYTES_FROM(O, socket_bytes, "64k", SIZE_AS), "SIZE",
+     "room in the system for each socket (default 64M)"},
     SLC_PET_FRAME_OPTIONS(slc_pet_run_options),
     SLC_PET_PROMPT_OPTIONS(slc_pet_run_options),
     SLC_PET_RUN_TIME_OPTIONS,
-    SLC_PET_RUN_TEXT("coincidences", output, "NAME", "write the coincidences, live"),
-    SLC_PET_RUN_RESULT_OPTIONS,
-    SLC_PET_RUN_COUNT("threads", threads, 0, 64, "of the live chain; 0: one for each processor"),
-    FLAG("progress", progress, "a line of numbers each second, though nobody is watching"),
-    FLAG("tolerate-loss", tolerate_loss,
-         "exit status 0 also if more than 0.1 % of the frames are lost or foreign"),
-    FLAG("json", json, "print one JSON object instead of a table"),
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_pet_acquire_options, quiet),
-     .help = "print nothing but errors and what was lost"},
+    {"coincidences", 0, OUTPUTS(slc_pet_run_options, output, slc_pet_run_list_files), "NAME",
+     "write the coincidences, live"},
+    SLC_PET_RUN_RESULT_OPTIONS(0),
+    {"threads", 0, COUNT(slc_pet_run_options, threads, 0, 64), "N",
+     "of the live chain; 0: one for each processor"},
+    {"progress", 0, FLAG(O, progress), NULL, "a line of numbers each second, though nobody is watching"},
+    {"tolerate-loss", 0, FLAG(O, tolerate_loss), NULL,
+     "exit status 0 also if more than 0.1 % of the frames are lost or foreign"},
+    {"json", 0, FLAG(O, json), NULL, "print one JSON object instead of a table"},
+    {"quiet", 'q', FLAG(O, quiet), NULL, "print nothing but errors and what was lost"},
 };
+#undef O
 
 static void set_defaults(void *at)
 {
-    *(slc_pet_acquire_options *)at = (slc_pet_acquire_options){
-        .run = {.frames = {.tick_bits = 64}, .ring_difference = 65536, .threads = 1}};
+    *(slc_pet_acquire_options *)at = (slc_pet_acquire_options){.run = {.frames = SLC_PET_FRAME_WORDS,
+                                                                       .horizon_ns = SLC_PET_HORIZON_NS,
+                                                                       .bin_ns = 1e9,
+                                                                       .ring_difference = 65536,
+                                                                       .threads = 1}};
 }
 
 /* ---- words ------------------------------------------------------------------------------------- */
-
-/* A size with a least: what is smaller is a slip, and would make thousands of files or lose everything. */
-static int size_word(const char *option, const char *text, const char *least, uint64_t *bytes)
-{
-    uint64_t low = 0;
-    if (text == NULL) {
-        return SLC_CLI_GO_ON;
-    }
-    if (!slc_cli_bytes(text, bytes)) {
-        return slc_cli_wrong(COMMAND, "--%s takes a size, as 500M or 4G, not '%s'", option, text);
-    }
-    return slc_cli_bytes(least, &low) && *bytes < low
-               ? slc_cli_wrong(COMMAND, "--%s has %s at least: %s is less", option, least, text)
-               : SLC_CLI_GO_ON;
-}
-
-static int seconds_word(const char *option, const char *text, double *seconds)
-{
-    double ns = 0;
-    if (text != NULL && (!slc_cli_time(text, &ns) || ns <= 0)) {
-        return slc_cli_wrong(COMMAND, "--%s takes a time, as 60s, not '%s'", option, text);
-    }
-    *seconds = ns * 1e-9;
-    return SLC_CLI_GO_ON;
-}
 
 /* "0:8", "4:4:big". */
 static int sequence_word(slc_pet_acquire_job *job)
@@ -159,18 +118,12 @@ static int listen_words(slc_pet_acquire_job *job)
 }
 
 /* Is there any option of the chain? */
-static bool has_chain_words(const slc_pet_acquire_options *o)
+static bool has_chain_words(void)
 {
-    slc_pet_acquire_options plain;
-    set_defaults(&plain);
     bool any = false;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        const char *given = (const char *)o + table[i].member,
-                   *before = (const char *)&plain + table[i].member;
-        const size_t size = table[i].kind == SLC_CLI_FLAG    ? sizeof(bool)
-                            : table[i].kind == SLC_CLI_COUNT ? sizeof(uint64_t)
-                                                             : sizeof(const char *);
-        any = any || (table[i].member < sizeof o->run && memcmp(given, before, size) != 0);
+        const bool of_chain = table[i].member < sizeof(slc_pet_run_options);
+        any = any || (of_chain && slc_cli_word(COMMAND, table[i].name) != NULL);
     }
     return any;
 }
@@ -180,8 +133,8 @@ static int choose_chain(slc_pet_acquire_job *job)
 {
     const slc_pet_run_options *o = &job->options->run;
     if (o->singles == NULL && o->output == NULL && o->late == NULL && o->sinogram == NULL &&
-        o->rates == NULL && o->rate_plot == NULL && o->dead_time == NULL) {
-        return has_chain_words(job->options)
+        o->rates == NULL && o->rate_plot == NULL && o->dead_time_ns <= 0) {
+        return has_chain_words()
                    ? slc_cli_wrong(COMMAND, "nothing is found without --coincidences, --singles, --late, "
                                             "--sinogram, --rates, --rate-plot or --dead-time")
                    : SLC_CLI_GO_ON;
@@ -199,55 +152,26 @@ static int choose(slc_pet_acquire_job *job)
 {
     const slc_pet_acquire_options *o = job->options;
     slc_daq_pet_config *c = &job->config;
-    uint64_t ring = 0, socket = 0;
     c->output = o->output;
     c->frames = o->most_frames;
+    c->seconds = o->duration_ns * 1e-9;
     c->raw.sync = o->sync;
     c->raw.replace = o->replace;
+    c->raw.rotate_seconds = o->rotate_ns * 1e-9;
+    c->raw.rotate_bytes = o->rotate_bytes;
+    c->ring_bytes = (size_t)o->ring_bytes;
+    c->socket_bytes = (size_t)o->socket_bytes;
     int status = listen_words(job);
     status = status == SLC_CLI_GO_ON ? sequence_word(job) : status;
-    status = status == SLC_CLI_GO_ON ? seconds_word("duration", o->duration, &c->seconds) : status;
-    if (status == SLC_CLI_GO_ON) {
-        status = seconds_word("rotate-time", o->rotate_time, &c->raw.rotate_seconds);
-    }
-    if (status == SLC_CLI_GO_ON && o->rotate_time != NULL && c->raw.rotate_seconds < 0.1) {
-        status = slc_cli_wrong(COMMAND, "--rotate-time has 100ms at least: %s is less", o->rotate_time);
-    }
-    if (status == SLC_CLI_GO_ON) { /* a block has 64k */
-        status = size_word("rotate-size", o->rotate_size, "128k", &c->raw.rotate_bytes);
-    }
-    status = status == SLC_CLI_GO_ON ? size_word("ring", o->ring, "8M", &ring) : status;
-    status = status == SLC_CLI_GO_ON ? size_word("socket-buffer", o->socket_buffer, "64k", &socket) : status;
-    c->ring_bytes = (size_t)ring;
-    c->socket_bytes = (size_t)socket;
     return status == SLC_CLI_GO_ON ? choose_chain(job) : status;
 }
 
-static int check_files(const slc_pet_acquire_job *job)
+static int check_files(const slc_pet_acquire_options *o)
 {
-    const slc_pet_acquire_options *o = job->options;
-    const slc_pet_run_options *r = &o->run;
-    static const char *const flags[] = {"--output",   "--coincidences", "--singles",  "--late",
-                                        "--sinogram", "--rates",        "--rate-plot"};
-    const char *const names[] = {o->output,   r->output, r->singles,  r->late,
-                                 r->sinogram, r->rates,  r->rate_plot};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (names[i] != NULL && strcmp(names[i], "-") == 0) {
-            return slc_cli_wrong(COMMAND, "%s needs the name of a file, not '-'", flags[i]);
-        }
-    }
-    if (o->output == NULL && (o->rotate_size != NULL || o->rotate_time != NULL || o->sync || o->replace)) {
+    if (o->output == NULL && (o->rotate_bytes > 0 || o->rotate_ns > 0 || o->sync || o->replace)) {
         return slc_cli_wrong(COMMAND, "--rotate-size, --rotate-time, --sync and --replace are of --output");
     }
-    slc_pet_files files = {.n = 0};
-    slc_pet_files_add_raw(&files, "--output", o->output);
-    slc_pet_files_add_list(&files, "--coincidences", r->output, job->run.format);
-    slc_pet_files_add(&files, "--singles", r->singles);
-    slc_pet_files_add(&files, "--late", r->late);
-    slc_pet_files_add_sinogram(&files, "--sinogram", r->sinogram);
-    slc_pet_files_add(&files, "--rates", r->rates);
-    slc_pet_files_add(&files, "--rate-plot", r->rate_plot);
-    return slc_pet_files_check(&files, COMMAND, r->frames.tables, NULL, 0);
+    return slc_pet_files_check(COMMAND, o, NULL, 0);
 }
 
 /* ---- an acquisition ---------------------------------------------------------------------------- */
@@ -309,12 +233,6 @@ static void on_listening(void *context, uint32_t socket, const char *address, si
     slc_cli_say(COMMAND->name, "listening at %s", address);
 }
 
-static bool on_stop(void *context)
-{
-    (void)context;
-    return slc_cli_interrupted();
-}
-
 static int process(slc_pet_acquire_job *job)
 {
     const slc_pet_acquire_options *o = job->options;
@@ -335,7 +253,7 @@ static int process(slc_pet_acquire_job *job)
     job->config.listening = on_listening;
     job->config.live = slc_pet_acquire_live;
     job->config.tell = slc_pet_acquire_tell;
-    job->config.stop = on_stop;
+    job->config.stop = slc_cli_stop;
     const slc_status status = slc_daq_pet_acquire(&job->config, &job->counts, &job->error);
     slc_pet_acquire_wipe(job);
     slc_cli_accept_signal(); /* as good an end as any */
@@ -369,20 +287,17 @@ static int process(slc_pet_acquire_job *job)
     return status == SLC_OK && live && kept && complete && in_time ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
-static int run(int argc, char **argv)
+static int act(const slc_cli_call *call)
 {
-    slc_pet_acquire_options options;
     slc_pet_acquire_job *job = calloc(1, sizeof *job);
     if (job == NULL) {
         slc_cli_say(COMMAND->name, "no memory to begin with");
         return SLC_CLI_FAILED;
     }
-    job->options = &options;
+    job->options = call->options;
     job->held_pipe = -1;
-    int first = 0;
-    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
-    status = status == SLC_CLI_GO_ON ? choose(job) : status;
-    status = status == SLC_CLI_GO_ON ? check_files(job) : status;
+    int status = choose(job);
+    status = status == SLC_CLI_GO_ON ? check_files(job->options) : status;
     status = status == SLC_CLI_GO_ON ? process(job) : status;
     let_go(job);
     slc_pet_run_outputs_abandon(&job->run);
@@ -406,5 +321,5 @@ const slc_cli_command slc_cmd_pet_acquire = {
     .options = table,
     .n_options = sizeof table / sizeof table[0],
     .defaults = set_defaults,
-    .run = run,
+    .act = act,
 };

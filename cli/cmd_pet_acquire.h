@@ -16,7 +16,9 @@ typedef struct slc_pet_acquire_options {
     slc_pet_run_options
         run; /* of the live chain; first, as rows of tables want it. Its output: --coincidences */
     slc_cli_texts listen;
-    const char *output, *duration, *rotate_size, *rotate_time, *sequence, *ring, *socket_buffer;
+    const char *output, *sequence;
+    double duration_ns, rotate_ns;
+    uint64_t rotate_bytes, ring_bytes, socket_bytes; /* 0: as the acquisition has it */
     uint64_t header_bytes, most_frames;
     bool sync, replace, progress, tolerate_loss, json, quiet;
 } slc_pet_acquire_options;

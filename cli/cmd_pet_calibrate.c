@@ -17,135 +17,74 @@
 typedef slc_pet_calibrate_options calibrate_options;
 typedef slc_pet_calibrate_job job;
 
+static const slc_cli_choice png = {.verb = "in", .words = (const char *const[]){".png", NULL}};
+
+#define O calibrate_options
 static const slc_cli_option options_table[] = {
-    {.name = "output",
-     .letter = 'o',
-     .required = true,
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(calibrate_options, output),
-     .help = "write the tables there (HDF5)"},
+    {"output", 'o', NEEDED | OUTPUT(O, output), "FILE", "write the tables there (HDF5)"},
     SLC_PET_FRAME_OPTIONS(calibrate_options),
     SLC_PET_SERIES_OPTION(calibrate_options),
-    {.name = "keep",
-     .value = "LIST",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(calibrate_options, keep),
-     .help = "of --tables: position, gain, time, with commas; they are not found anew"},
-    {.name = "position-side",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(calibrate_options, side),
-     .low = 0,
-     .high = 256,
-     .help = "places of the flood maps; 0: as many as there are, a power of two"},
-    {.name = "peak",
-     .value = "KEV",
-     .kind = SLC_CLI_NUMBER,
-     .member = offsetof(calibrate_options, peak_kev),
-     .low = 1,
-     .high = 100000,
-     .help = "energy of the photopeak"},
-    {.name = "time",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(calibrate_options, time),
-     .help = "find time offsets from pairs, too: the source must be a phantom in the middle"},
-    {.name = "energies",
-     .value = "LOW:HIGH",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(calibrate_options, energies),
-     .help = "keV, of singles for --time (default 430:600)"},
-    {.name = "window",
-     .value = "TIME",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(calibrate_options, window),
-     .help = "of pairs for --time; offsets must be smaller (default 10ns)"},
-    {.name = "horizon",
-     .value = "TIME",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(calibrate_options, horizon),
-     .help = "how late frames may come, for --time (default 1ms)"},
-    {.name = "flood-png",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(calibrate_options, flood),
-     .help = "draw the flood maps with the crystals' borders"},
-    {.name = "spectra-svg",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(calibrate_options, spectra),
-     .help = "draw spectra with their fits, gains, resolutions, times"},
-    {.name = "threads",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(calibrate_options, threads),
-     .low = 0,
-     .high = 64,
-     .help = "for --time; 0: one for each processor"},
-    {.name = "json",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(calibrate_options, json),
-     .help = "print one JSON object with what was found"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(calibrate_options, quiet),
-     .help = "no summary on standard error, only errors"},
+    {"keep", 0, CHOICES(O, keep, TAKES("position", "gain", "time")), "LIST",
+     "of --tables: position, gain, time, with commas; they are not found anew"},
+    {"position-side", 0, COUNT(O, side, 0, 256), "N",
+     "places of the flood maps; 0: as many as there are, a power of two"},
+    {"peak", 0, NUMBER(O, peak_kev, 1, 100000), "KEV", "energy of the photopeak"},
+    {"time", 0, FLAG(O, time), NULL,
+     "find time offsets from pairs, too: the source must be a phantom in the middle"},
+    {"energies", 0, SLC_PET_ENERGIES(O, kev), "LOW:HIGH", "keV, of singles for --time (default 430:600)"},
+    {"window", 0, SLC_PET_WINDOW(O, window_ns), "TIME",
+     "of pairs for --time; offsets must be smaller (default 10ns)"},
+    {"horizon", 0, SLC_PET_HORIZON(O, horizon_ns), "TIME",
+     "how late frames may come, for --time (default 1ms)"},
+    {"flood-png", 0, OUTPUT_AS(O, flood, &png), "FILE", "draw the flood maps with the crystals' borders"},
+    {"spectra-svg", 0, OUTPUT(O, spectra), "FILE", "draw spectra with their fits, gains, resolutions, times"},
+    {"threads", 0, COUNT(O, threads, 0, 64), "N", "for --time; 0: one for each processor"},
+    {"json", 0, FLAG(O, json), NULL, "print one JSON object with what was found"},
+    {"quiet", 'q', FLAG(O, quiet), NULL, "no summary on standard error, only errors"},
 };
+#undef O
 
 static void set_defaults(void *at)
 {
-    *(calibrate_options *)at = (calibrate_options){
-        .frames = {.tick_bits = 64}, .peak_kev = 511, .threads = 1};
+    *(calibrate_options *)at = (calibrate_options){.frames = SLC_PET_FRAME_WORDS,
+                                                   .kev = {430, 600},
+                                                   .window_ns = 10,
+                                                   .horizon_ns = SLC_PET_HORIZON_NS,
+                                                   .peak_kev = 511,
+                                                   .threads = 1};
 }
 
 /* ---- options ----------------------------------------------------------------------------------- */
 
 static int keep_words(job *j)
 {
-    const char *rest = j->options->keep;
-    char word[16];
-    while (rest != NULL && slc_cli_next_word(&rest, word, sizeof word)) {
-        bool *keep = strcmp(word, "position") == 0 ? &j->keep_position
-                     : strcmp(word, "gain") == 0   ? &j->keep_gain
-                     : strcmp(word, "time") == 0   ? &j->keep_time
-                                                   : NULL;
-        if (keep == NULL) {
-            return slc_cli_wrong(COMMAND, "--keep takes position, gain and time, not '%s'", word);
-        }
-        *keep = true;
-    }
-    if (j->options->keep != NULL && j->options->frames.tables == NULL) {
+    const calibrate_options *o = j->options;
+    j->keep_position = (o->keep & SLC_PET_KEEP_POSITION) != 0;
+    j->keep_gain = (o->keep & SLC_PET_KEEP_GAIN) != 0;
+    j->keep_time = (o->keep & SLC_PET_KEEP_TIME) != 0;
+    if (o->keep != 0 && o->frames.tables == NULL) {
         return slc_cli_wrong(COMMAND, "--keep needs --tables: what is kept is theirs");
     }
-    if (j->keep_time && j->options->time) {
+    if (j->keep_time && o->time) {
         return slc_cli_wrong(COMMAND, "--keep time and --time exclude each other");
     }
-    if (j->keep_position && j->options->side != 0) {
+    if (j->keep_position && o->side != 0) {
         return slc_cli_wrong(COMMAND, "--keep position and --position-side exclude each other");
     }
-    if (j->keep_gain && j->options->spectra != NULL) {
+    if (j->keep_gain && o->spectra != NULL) {
         return slc_cli_wrong(COMMAND, "--keep gain and --spectra-svg exclude each other");
     }
     return SLC_CLI_GO_ON;
 }
 
-static int chain_words(job *j)
+static void set_chain(job *j)
 {
     const calibrate_options *o = j->options;
     slc_pet_config_default(&j->chain);
     j->chain.threads = (uint32_t)o->threads;
-    j->chain.prompt.window_ns = 10;
-    int status = slc_pet_convert_config_of(COMMAND, &o->frames, o->energies, &j->chain.convert);
-    if (o->energies == NULL) {
-        j->chain.convert.low_kev = 430;
-        j->chain.convert.high_kev = 600;
-    }
-    if (status == SLC_CLI_GO_ON) {
-        status = slc_pet_window_word(COMMAND, o->window, &j->chain.prompt.window_ns);
-    }
-    return status == SLC_CLI_GO_ON ? slc_pet_horizon_word(COMMAND, o->horizon, &j->chain.sort.horizon_ps)
-                                   : status;
+    j->chain.prompt.window_ns = o->window_ns;
+    j->chain.sort.horizon_ps = SLC_PET_PS(o->horizon_ns);
+    slc_pet_convert_config_of(&o->frames, o->kev, &j->chain.convert);
 }
 
 static int choose(job *j)
@@ -156,14 +95,11 @@ static int choose(job *j)
             return slc_cli_wrong(COMMAND, "inputs are read several times: '-' cannot be one");
         }
     }
-    if (o->flood != NULL && !slc_cli_ends_with(o->flood, ".png")) {
-        return slc_cli_wrong(COMMAND, "--flood-png takes a name that ends in .png, not '%s'", o->flood);
-    }
     if (j->n_paths == 0 && (o->time || o->flood != NULL || o->spectra != NULL || o->frames.tables != NULL)) {
         return slc_cli_wrong(COMMAND, "without frames there is only the scanner to write");
     }
     int status = keep_words(j);
-    status = status == SLC_CLI_GO_ON ? chain_words(j) : status;
+    set_chain(j);
     status = status == SLC_CLI_GO_ON ? slc_pet_tables_of(COMMAND, &o->frames, &j->old, &j->owned) : status;
     j->tables.geometry = j->old.geometry;
     if (status == SLC_CLI_GO_ON && o->side != 0 &&
@@ -172,15 +108,6 @@ static int choose(job *j)
                              j->tables.geometry.crystals_y, j->tables.geometry.crystals_z);
     }
     return status;
-}
-
-static int check_files(const calibrate_options *o, char **inputs, int n)
-{
-    slc_pet_files files = {.n = 0};
-    slc_pet_files_add(&files, "--output", o->output);
-    slc_pet_files_add(&files, "--flood-png", o->flood);
-    slc_pet_files_add(&files, "--spectra-svg", o->spectra);
-    return slc_pet_files_check(&files, COMMAND, o->frames.tables, inputs, n);
 }
 
 /* ---- the end ----------------------------------------------------------------------------------- */
@@ -362,19 +289,14 @@ static int process(job *j)
     return j->damaged ? SLC_CLI_FAILED : SLC_CLI_DONE;
 }
 
-static int run(int argc, char **argv)
+static int act(const slc_cli_call *call)
 {
-    calibrate_options options;
-    job j = {.options = &options};
-    int first = 0;
-    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
-    if (status == SLC_CLI_GO_ON) {
-        status = slc_pet_paths_of(COMMAND, argv + first, argc - first, options.series, options.quiet,
-                                  &j.read);
-    }
+    const calibrate_options *o = call->options;
+    job j = {.options = o};
+    int status = slc_pet_paths_of(COMMAND, call->operands, call->n, o->series, o->quiet, &j.read);
     j.paths = j.read.path;
     j.n_paths = j.read.n;
-    status = status == SLC_CLI_GO_ON ? check_files(&options, j.paths, j.n_paths) : status;
+    status = status == SLC_CLI_GO_ON ? slc_pet_files_check(COMMAND, o, j.paths, j.n_paths) : status;
     status = status == SLC_CLI_GO_ON ? choose(&j) : status;
     status = status == SLC_CLI_GO_ON ? process(&j) : status;
     slc_pet_calibrate_close(j.calibrate);
@@ -405,5 +327,5 @@ const slc_cli_command slc_cmd_pet_calibrate = {
     .min_operands = 0,
     .max_operands = SIZE_MAX,
     .defaults = set_defaults,
-    .run = run,
+    .act = act,
 };

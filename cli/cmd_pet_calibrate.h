@@ -13,9 +13,10 @@
 
 typedef struct slc_pet_calibrate_options {
     slc_pet_frame_words frames;
-    const char *keep, *output, *flood, *spectra, *energies, *window, *horizon;
+    const char *output, *flood, *spectra;
+    uint32_t keep; /* bits of SLC_PET_KEEP_… */
     uint64_t side, threads;
-    double peak_kev;
+    double peak_kev, kev[2], window_ns, horizon_ns;
     bool series, time, json, quiet;
 } slc_pet_calibrate_options;
 
@@ -48,6 +49,8 @@ typedef struct slc_pet_calibrate_job {
     slc_cli_progress progress;
     slc_error error;
 } slc_pet_calibrate_job;
+
+enum { SLC_PET_KEEP_POSITION = 1, SLC_PET_KEEP_GAIN = 2, SLC_PET_KEEP_TIME = 4 };
 
 /* All steps that are wanted, to job->tables. SLC_END where a signal ended them. */
 slc_status slc_pet_calibrate_steps(slc_pet_calibrate_job *job);

@@ -17,58 +17,28 @@
 
 typedef struct coincidences_options {
     slc_pet_coincidence_words words;
-    const char *input, *format, *output, *device;
+    const char *output, *device;
+    int is_f64, format; /* format from 1; 0: none */
     uint64_t batch, threads;
     bool json, quiet;
 } coincidences_options;
 
+#define O coincidences_options
 static const slc_cli_option options_table[] = {
-    {.name = "input",
-     .value = "FORMAT",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(coincidences_options, input),
-     .help = "singles (default: i64 ps, u32 crystal, f32 keV) or singles-f64 (times f64 ns)"},
+    {"input", 0, CHOICE(O, is_f64, WORDS("singles", "singles-f64")), "FORMAT",
+     "singles (default: i64 ps, u32 crystal, f32 keV) or singles-f64 (times f64 ns)"},
     SLC_PET_COINCIDENCE_OPTIONS(coincidences_options),
-    {.name = "format",
-     .value = "WHAT",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(coincidences_options, format),
-     .help = "print indices of the sorted singles, or csv: times, crystals, energies"},
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(coincidences_options, output),
-     .help = "write them there instead of standard output"},
-    {.name = "batch",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(coincidences_options, batch),
-     .low = 1,
-     .high = 1e9,
-     .help = "singles at a time; results do not depend on it"},
-    {.name = "threads",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(coincidences_options, threads),
-     .low = 0,
-     .high = 64,
-     .help = "for times in picoseconds; 0: one for each processor"},
-    {.name = "device",
-     .value = "WHICH",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(coincidences_options, device),
-     .help = "cpu (the default), or a GPU: cuda or cuda:N; results do not depend on it"},
-    {.name = "json",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(coincidences_options, json),
-     .help = "print one JSON object with the counts"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(coincidences_options, quiet),
-     .help = "no summary on standard error, only errors"},
+    {"format", 0, CHOICE(O, format, WORDS_FROM_1("indices", "csv")), "WHAT",
+     "print indices of the sorted singles, or csv: times, crystals, energies"},
+    {"output", 'o', STDOUT_TOO | OUTPUT(O, output), "FILE", "write them there instead of standard output"},
+    {"batch", 0, COUNT(O, batch, 1, 1e9), "N", "singles at a time; results do not depend on it"},
+    {"threads", 0, COUNT(O, threads, 0, 64), "N", "for times in picoseconds; 0: one for each processor"},
+    {"device", 0, DEVICE(O, device), "WHICH",
+     "cpu (the default), or a GPU: cuda or cuda:N; results do not depend on it"},
+    {"json", 0, FLAG(O, json), NULL, "print one JSON object with the counts"},
+    {"quiet", 'q', FLAG(O, quiet), NULL, "no summary on standard error, only errors"},
 };
+#undef O
 
 static void set_defaults(void *at)
 {
@@ -99,18 +69,8 @@ typedef struct job {
 static int choose(job *j)
 {
     const coincidences_options *o = j->options;
-    j->is_f64 = o->input != NULL && strcmp(o->input, "singles-f64") == 0;
-    if (o->input != NULL && !j->is_f64 && strcmp(o->input, "singles") != 0) {
-        return slc_cli_wrong(COMMAND, "--input is singles or singles-f64, not '%s'", o->input);
-    }
-    if (o->format != NULL) {
-        j->format = strcmp(o->format, "indices") == 0 ? FORMAT_INDICES
-                    : strcmp(o->format, "csv") == 0   ? FORMAT_CSV
-                                                      : -1;
-    }
-    if (j->format < 0) {
-        return slc_cli_wrong(COMMAND, "--format is indices or csv, not '%s'", o->format);
-    }
+    j->is_f64 = o->is_f64 == 1;
+    j->format = o->format;
     if (j->format == FORMAT_CSV && j->is_f64) {
         return slc_cli_wrong(COMMAND, "--format csv needs times in picoseconds: --input singles");
     }
@@ -330,19 +290,12 @@ static int process(job *j, const char *path)
     return SLC_CLI_DONE;
 }
 
-static int run(int argc, char **argv)
+static int act(const slc_cli_call *call)
 {
-    coincidences_options options;
-    job j = {.options = &options};
-    int first = 0;
-    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
-    if (status == SLC_CLI_GO_ON) {
-        slc_pet_files files = {.n = 0};
-        slc_pet_files_add(&files, "--output", options.output);
-        status = slc_pet_files_check(&files, COMMAND, NULL, argv + first, argc - first);
-    }
+    job j = {.options = call->options};
+    int status = slc_pet_files_check(COMMAND, call->options, call->operands, call->n);
     status = status == SLC_CLI_GO_ON ? choose(&j) : status;
-    status = status == SLC_CLI_GO_ON ? process(&j, argv[first]) : status;
+    status = status == SLC_CLI_GO_ON ? process(&j, call->operands[0]) : status;
     slc_columns_clear(&slc_pet_singles_schema, &j.singles);
     slc_columns_clear(&slc_pet_singles_schema, &j.work);
     slc_columns_clear(&slc_pet_singles_f64_schema, &j.singles_f64);
@@ -365,5 +318,5 @@ const slc_cli_command slc_cmd_pet_coincidences = {
     .min_operands = 1,
     .max_operands = 1,
     .defaults = set_defaults,
-    .run = run,
+    .act = act,
 };

@@ -17,55 +17,31 @@
 
 typedef struct convert_options {
     slc_pet_frame_words frames;
-    const char *energies, *output;
+    double kev[2];
+    const char *output;
     uint64_t batch, threads;
     bool series, tolerate_loss, json, quiet;
 } convert_options;
 
+#define O convert_options
 static const slc_cli_option options_table[] = {
     SLC_PET_FRAME_OPTIONS(convert_options),
     SLC_PET_SERIES_OPTION(convert_options),
     SLC_PET_TOLERATE_OPTION(convert_options),
-    {.name = "energies",
-     .value = "LOW:HIGH",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(convert_options, energies),
-     .help = "keV; singles outside are dropped"},
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .required = true,
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(convert_options, output),
-     .help = "the singles (i64 ps, u32 crystal, f32 keV); - is standard output"},
-    {.name = "batch",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(convert_options, batch),
-     .low = 1,
-     .high = 1 << 28,
-     .help = "frames at a time; results do not depend on it"},
-    {.name = "threads",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(convert_options, threads),
-     .low = 0,
-     .high = 64,
-     .help = "0: one for each processor; results do not depend on it"},
-    {.name = "json",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(convert_options, json),
-     .help = "print one JSON object with the counts"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(convert_options, quiet),
-     .help = "no summary and no progress on standard error, only errors and what was lost"},
+    {"energies", 0, SLC_PET_ENERGIES(O, kev), "LOW:HIGH", "keV; singles outside are dropped"},
+    {"output", 'o', NEEDED | STDOUT_TOO | OUTPUT(O, output), "FILE",
+     "the singles (i64 ps, u32 crystal, f32 keV); - is standard output"},
+    {"batch", 0, COUNT(O, batch, 1, 1 << 28), "N", "frames at a time; results do not depend on it"},
+    {"threads", 0, COUNT(O, threads, 0, 64), "N", "0: one for each processor; results do not depend on it"},
+    {"json", 0, FLAG(O, json), NULL, "print one JSON object with the counts"},
+    {"quiet", 'q', FLAG(O, quiet), NULL,
+     "no summary and no progress on standard error, only errors and what was lost"},
 };
+#undef O
 
 static void set_defaults(void *at)
 {
-    *(convert_options *)at = (convert_options){.frames = {.tick_bits = 64}, .batch = 1 << 18, .threads = 1};
+    *(convert_options *)at = (convert_options){.frames = SLC_PET_FRAME_WORDS, .batch = 1 << 18, .threads = 1};
 }
 
 typedef struct job {
@@ -184,30 +160,21 @@ static int process(job *j, char **paths, int n)
     return end(j, status);
 }
 
-static int run(int argc, char **argv)
+static int act(const slc_cli_call *call)
 {
-    convert_options options;
-    job j = {.options = &options};
-    int first = 0;
-    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
+    const convert_options *o = call->options;
+    job j = {.options = o};
+    int status = slc_pet_paths_of(COMMAND, call->operands, call->n, o->series, o->quiet, &j.paths);
     if (status == SLC_CLI_GO_ON) {
-        status = slc_pet_paths_of(COMMAND, argv + first, argc - first, options.series, options.quiet,
-                                  &j.paths);
+        status = slc_pet_files_check(COMMAND, o, j.paths.path, j.paths.n);
     }
-    if (status == SLC_CLI_GO_ON) {
-        slc_pet_files files = {.n = 0};
-        slc_pet_files_add(&files, "--output", options.output);
-        status = slc_pet_files_check(&files, COMMAND, options.frames.tables, j.paths.path, j.paths.n);
-    }
-    if (status == SLC_CLI_GO_ON && options.json && strcmp(options.output, "-") == 0) {
+    if (status == SLC_CLI_GO_ON && o->json && strcmp(o->output, "-") == 0) {
         status = slc_cli_wrong(COMMAND, "--json and --output - both print: give --output a file");
     }
+    slc_pet_convert_config_of(&o->frames, o->kev, &j.config);
+    j.config.threads = (uint32_t)o->threads;
     if (status == SLC_CLI_GO_ON) {
-        status = slc_pet_convert_config_of(COMMAND, &options.frames, options.energies, &j.config);
-    }
-    if (status == SLC_CLI_GO_ON) {
-        j.config.threads = (uint32_t)options.threads;
-        status = slc_pet_tables_of(COMMAND, &options.frames, &j.tables, &j.owned);
+        status = slc_pet_tables_of(COMMAND, &o->frames, &j.tables, &j.owned);
     }
     status = status == SLC_CLI_GO_ON ? process(&j, j.paths.path, j.paths.n) : status;
     slc_pet_inputs_close(&j.inputs);
@@ -236,5 +203,5 @@ const slc_cli_command slc_cmd_pet_convert = {
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .defaults = set_defaults,
-    .run = run,
+    .act = act,
 };

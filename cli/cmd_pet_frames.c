@@ -11,36 +11,17 @@
 
 /* ---- words ------------------------------------------------------------------------------------- */
 
-/* "N" or "N/D", both from 1 to 2^32 − 1. */
-static bool ticks_word(const char *text, uint32_t *numerator, uint32_t *denominator)
-{
-    char *end = NULL;
-    if (text[0] < '0' || text[0] > '9') {
-        return false;
-    }
-    const unsigned long long n = strtoull(text, &end, 10);
-    unsigned long long d = 1;
-    if (*end == '/' && end[1] >= '0' && end[1] <= '9') {
-        d = strtoull(end + 1, &end, 10);
-    }
-    *numerator = (uint32_t)n;
-    *denominator = (uint32_t)d;
-    return *end == '\0' && n >= 1 && n <= UINT32_MAX && d >= 1 && d <= UINT32_MAX;
-}
-
-int slc_pet_convert_config_of(const slc_cli_command *command, const slc_pet_frame_words *words,
-                              const char *energies, slc_pet_convert_config *config)
+void slc_pet_convert_config_of(const slc_pet_frame_words *words, const double kev[2],
+                               slc_pet_convert_config *config)
 {
     slc_pet_convert_config_default(config);
-    if (words->ticks != NULL &&
-        !ticks_word(words->ticks, &config->tick_numerator, &config->tick_denominator)) {
-        return slc_cli_wrong(command, "--ticks takes picoseconds as N or N/D, not '%s'", words->ticks);
-    }
-    if (energies != NULL && !slc_pet_energies_word(energies, &config->low_kev, &config->high_kev)) {
-        return slc_cli_wrong(command, "--energies takes LOW:HIGH in keV, not '%s'", energies);
-    }
+    config->tick_numerator = words->ticks[0];
+    config->tick_denominator = words->ticks[1];
     config->tick_bits = (uint32_t)words->tick_bits;
-    return SLC_CLI_GO_ON;
+    if (kev[0] < kev[1]) {
+        config->low_kev = kev[0];
+        config->high_kev = kev[1];
+    }
 }
 
 int slc_pet_tables_of(const slc_cli_command *command, const slc_pet_frame_words *words,
@@ -65,20 +46,6 @@ int slc_pet_tables_of(const slc_cli_command *command, const slc_pet_frame_words 
         return SLC_CLI_FAILED;
     }
     *owned = true;
-    return SLC_CLI_GO_ON;
-}
-
-int slc_pet_horizon_word(const slc_cli_command *command, const char *word, int64_t *horizon_ps)
-{
-    double ns = 0;
-    if (word == NULL) {
-        return SLC_CLI_GO_ON;
-    }
-    /* Two hours: more would not be what anybody means, and 2^63 ps are 106 days. */
-    if (!slc_cli_time(word, &ns) || ns < 0 || ns > 7.2e12) {
-        return slc_cli_wrong(command, "--horizon takes a time up to 7200s, as 1ms, not '%s'", word);
-    }
-    *horizon_ps = (int64_t)(ns * 1000 + 0.5);
     return SLC_CLI_GO_ON;
 }
 

@@ -15,47 +15,49 @@ struct json_t;
 
 /* ---- words ------------------------------------------------------------------------------------- */
 
-/* --tables, --scanner, --ticks N/D, --tick-bits: NULL is the default. */
+/* --tables, --scanner, --ticks N/D, --tick-bits; they begin as SLC_PET_FRAME_WORDS. */
 typedef struct slc_pet_frame_words {
-    const char *tables, *scanner, *ticks;
+    const char *tables, *scanner;
+    uint32_t ticks[2];
     uint64_t tick_bits;
 } slc_pet_frame_words;
-
-/* Their rows for a table of options, as members of a struct that has them as `frames`; tick_bits begins as
- * 64. */
-/* NOLINTBEGIN(bugprone-macro-parentheses): a table's row, of a member's name and of literals. */
-#define SLC_PET_FRAME_OPTION(options, name_, member_, value_, help_)                                         \
+#define SLC_PET_FRAME_WORDS                                                                                  \
     {                                                                                                        \
-        .name = name_, .value = value_, .kind = SLC_CLI_TEXT, .member = offsetof(options, frames.member_),   \
-        .help = help_                                                                                        \
-    }
-/* NOLINTEND(bugprone-macro-parentheses) */
-#define SLC_PET_FRAME_OPTIONS(options)                                                                       \
-    SLC_PET_FRAME_OPTION(options, "tables", tables, "FILE", "the scanner and its tables (HDF5)"),            \
-        SLC_PET_FRAME_OPTION(options, "scanner", scanner, "NAME",                                            \
-                             "in place of --tables: by name or in words; a wrong name lists all"),           \
-        SLC_PET_FRAME_OPTION(options, "ticks", ticks, "N/D",                                                 \
-                             "a tick of the frames' clock is N/D picoseconds (default 1)"),                  \
-    {                                                                                                        \
-        .name = "tick-bits", .value = "N", .kind = SLC_CLI_COUNT,                                            \
-        .member = offsetof(options, frames.tick_bits), .low = 8, .high = 64,                                 \
-        .help = "bits of the clock, which begins again at 0 after them"                                      \
+        .ticks = {1, 1}, .tick_bits = 64                                                                     \
     }
 
-/* Ticks and energies (LOW:HIGH, NULL: all) of a conversion. SLC_CLI_GO_ON or the exit status after a line. */
-int slc_pet_convert_config_of(const slc_cli_command *command, const slc_pet_frame_words *words,
-                              const char *energies, slc_pet_convert_config *config);
-/* The same for the scanner with its tables, of which *owned says whether slc_io_pet_tables_clear is due. */
+/* Their rows for a table of options, as members of a struct that has them as `frames`. */
+#define SLC_PET_FRAME_OPTIONS(o)                                                                             \
+    {"tables", 0, INPUT_AS(o, frames.tables, "the tables"), "FILE", "the scanner and its tables (HDF5)"},    \
+        {"scanner", 0, TEXT(o, frames.scanner), "NAME",                                                      \
+         "in place of --tables: by name or in words; a wrong name lists all"},                               \
+        {"ticks", 0, FRACTION(o, frames.ticks, "picoseconds as N or N/D"), "N/D",                            \
+         "a tick of the frames' clock is N/D picoseconds (default 1)"},                                      \
+    {                                                                                                        \
+        "tick-bits", 0, COUNT(o, frames.tick_bits, 8, 64), "N",                                              \
+            "bits of the clock, which begins again at 0 after them"                                          \
+    }
+
+/* Ticks and energies (low, high; 0, 0: all) of a conversion. */
+void slc_pet_convert_config_of(const slc_pet_frame_words *words, const double kev[2],
+                               slc_pet_convert_config *config);
+/* --energies as `kev` and --horizon as `horizon_ns`, which begins as SLC_PET_HORIZON_NS. Two hours at most:
+ * more would not be what anybody means, and 2^63 ps are 106 days. */
+#define SLC_PET_ENERGIES(o, m) RANGE(o, m, "LOW:HIGH in keV")
+#define SLC_PET_HORIZON(o, m)  TIME_UP_TO(o, m, 0, 7.2e12, "a time up to 7200s, as 1ms")
+#define SLC_PET_HORIZON_NS     1e6
+#define SLC_PET_PS(ns)         ((int64_t)((ns)*1000 + 0.5))
+/* The scanner with its tables, of which *owned says whether slc_io_pet_tables_clear is due. */
 int slc_pet_tables_of(const slc_cli_command *command, const slc_pet_frame_words *words,
                       slc_pet_tables *tables, bool *owned);
 
 /* ---- inputs ------------------------------------------------------------------------------------ */
 
 /* --series, a flag of that name in a struct of options. */
-#define SLC_PET_SERIES_OPTION(options)                                                                       \
+#define SLC_PET_SERIES_OPTION(o)                                                                             \
     {                                                                                                        \
-        .name = "series", .kind = SLC_CLI_FLAG, .member = offsetof(options, series),                         \
-        .help = "read the files, too, that follow each of FRAMES in its acquisition"                         \
+        "series", 0, FLAG(o, series), NULL,                                                                  \
+            "read the files, too, that follow each of FRAMES in its acquisition"                             \
     }
 typedef struct slc_pet_paths {
     char **path; /* copies */
@@ -148,10 +150,10 @@ bool slc_pet_places_tell(const char *command, const slc_pet_convert_counts *coun
 /* ---- cmd_pet_losses.c -------------------------------------------------------------------------- */
 
 /* --tolerate-loss, a flag of that name in a struct of options. */
-#define SLC_PET_TOLERATE_OPTION(options)                                                                     \
+#define SLC_PET_TOLERATE_OPTION(o)                                                                           \
     {                                                                                                        \
-        .name = "tolerate-loss", .kind = SLC_CLI_FLAG, .member = offsetof(options, tolerate_loss),           \
-        .help = "exit status 0 also if more than 0.1 % of the frames are lost or foreign"                    \
+        "tolerate-loss", 0, FLAG(o, tolerate_loss), NULL,                                                    \
+            "exit status 0 also if more than 0.1 % of the frames are lost or foreign"                        \
     }
 /* Are so many lost frames, beside those that are kept, more than 0.1 % of all? The exit status is then 1,
  * unless --tolerate-loss says otherwise. */
@@ -180,8 +182,5 @@ struct json_t *slc_pet_sort_json(const slc_pet_sort_counts *counts, int64_t hori
 /* A line that warns of late singles, under --quiet, too; nothing where there are none. False: they are more
  * than half of all, and the exit status is to be 1, as of other inputs that are lost. */
 bool slc_pet_late_tell(const char *command, const slc_pet_sort_counts *counts, int64_t horizon_ps);
-
-/* --horizon's word in picoseconds, SLC_CLI_GO_ON or the exit status. */
-int slc_pet_horizon_word(const slc_cli_command *command, const char *word, int64_t *horizon_ps);
 
 #endif

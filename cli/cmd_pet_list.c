@@ -15,124 +15,75 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define COMMAND (&slc_cmd_pet_list)
 
 enum { AT_ONCE = 1 << 16 /* pairs */ };
 
 typedef struct list_options {
-    const char *format, *tables, *scanner, *map, *to, *output, *tof, *window, *radius, *pitch;
+    const char *tables, *scanner, *map, *output, *tof;
+    int format, to; /* to from 1; 0: nowhere */
+    double window_ns, radius_mm, pitch_mm;
     uint64_t crystals_per_ring, rings, ring_difference, tangential;
     bool rebin, subtract, prompts, json, quiet;
 } list_options;
 
+static const char *format_name(size_t i)
+{
+    return i < SLC_IO_PET_LIST_FORMATS ? slc_io_pet_list_name((slc_io_pet_list_format)i) : NULL;
+}
+
+enum { TO_SINOGRAM = SLC_IO_PET_LIST_FORMATS + 1 };
+
+static const slc_cli_choice to_choice = {
+    .kind = "format", .name = format_name, .last = "sinogram", .from = 1};
+
+static char *output_files(const void *options, const char *name, size_t i)
+{
+    const list_options *o = options;
+    return o->to == TO_SINOGRAM ? slc_pet_sinogram_files(o, name, i) : slc_pet_list_files(o->to - 1, name, i);
+}
+
+#define O list_options
 static const slc_cli_option options_table[] = {
-    {.name = "format",
-     .required = true,
-     .value = "FORMAT",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(list_options, format),
-     .help = "of FILE: castor, safir, siemens, yrt, gate, hdf5"},
-    {.name = "tables",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(list_options, tables),
-     .help = "its scanner's tables (HDF5), of which the scanner alone is used"},
-    {.name = "scanner",
-     .value = "NAME",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(list_options, scanner),
-     .help = "in place of --tables: its scanner, by name or in words; a wrong name lists all"},
-    {.name = "crystals-per-ring",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(list_options, crystals_per_ring),
-     .low = 0,
-     .high = 65536,
-     .help = "with --rings, in place of --scanner: one without blocks"},
-    {.name = "rings",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(list_options, rings),
-     .low = 0,
-     .high = 65536,
-     .help = "see --crystals-per-ring"},
-    {.name = "radius",
-     .value = "LENGTH",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(list_options, radius),
-     .help = "of such a scanner, to the crystals' fronts (default 100mm)"},
-    {.name = "pitch",
-     .value = "LENGTH",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(list_options, pitch),
-     .help = "from ring to ring of such a scanner (default 2mm)"},
-    {.name = "map",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(list_options, map),
-     .help = "a crystal map, in place of --scanner: its rings, crystals, radius and pitch"},
-    {.name = "to",
-     .value = "FORMAT",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(list_options, to),
-     .help = "write the pairs as one of those formats, or as sinogram"},
-    {.name = "output",
-     .letter = 'o',
-     .value = "NAME",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(list_options, output),
-     .help = "write them there; formats of several files add their endings"},
-    {.name = "tof",
-     .value = "TIME",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(list_options, tof),
-     .help = "resolution (FWHM) of times of flight, 250ps, or none; else as FILE says"},
-    {.name = "window",
-     .value = "TIME",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(list_options, window),
-     .help = "of the coincidences, for headers; else as FILE says"},
-    {.name = "prompts",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(list_options, prompts),
-     .help = "write prompts alone: castor and yrt have no delayeds"},
-    {.name = "ring-difference",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(list_options, ring_difference),
-     .low = 0,
-     .high = 65536,
-     .help = "of a sinogram, the largest (65536: all there are)"},
-    {.name = "tangential",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(list_options, tangential),
-     .low = 0,
-     .high = 65536,
-     .help = "of a sinogram, bins across (0: half of the crystals of a ring)"},
-    {.name = "rebin",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(list_options, rebin),
-     .help = "a sinogram by single-slice rebinning instead of all pairs of rings"},
-    {.name = "subtract",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(list_options, subtract),
-     .help = "delayeds count -1 in a sinogram; otherwise they are left out"},
-    {.name = "json",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(list_options, json),
-     .help = "print one JSON object"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(list_options, quiet),
-     .help = "print nothing but errors"},
+    {"format", 0, NEEDED | CHOICE(O, format, NAMES("format", format_name)), "FORMAT",
+     "of FILE: castor, safir, siemens, yrt, gate, hdf5"},
+    {"tables", 0, INPUT_AS(O, tables, "the tables"), "FILE",
+     "its scanner's tables (HDF5), of which the scanner alone is used"},
+    {"scanner", 0, TEXT(O, scanner), "NAME",
+     "in place of --tables: its scanner, by name or in words; a wrong name lists all"},
+    {"crystals-per-ring", 0, COUNT(O, crystals_per_ring, 0, 65536), "N",
+     "with --rings, in place of --scanner: one without blocks"},
+    {"rings", 0, COUNT(O, rings, 0, 65536), "N", "see --crystals-per-ring"},
+    {"radius", 0, LENGTH(O, radius_mm, SLC_CLI_POSITIVE, "a length, as 60mm"), "LENGTH",
+     "of such a scanner, to the crystals' fronts (default 100mm)"},
+    {"pitch", 0, LENGTH(O, pitch_mm, SLC_CLI_POSITIVE, "a length, as 2mm"), "LENGTH",
+     "from ring to ring of such a scanner (default 2mm)"},
+    {"map", 0, INPUT(O, map), "FILE",
+     "a crystal map, in place of --scanner: its rings, crystals, radius and pitch"},
+    {"to", 0, CHOICE(O, to, &to_choice), "FORMAT", "write the pairs as one of those formats, or as sinogram"},
+    {"output", 'o', STDOUT_TOO | OUTPUTS(O, output, output_files), "NAME",
+     "write them there; formats of several files add their endings"},
+    {"tof", 0, TEXT(O, tof), "TIME",
+     "resolution (FWHM) of times of flight, 250ps, or none; else as FILE says"},
+    {"window", 0, TIME(O, window_ns, SLC_CLI_POSITIVE, "a time, as 4ns"), "TIME",
+     "of the coincidences, for headers; else as FILE says"},
+    {"prompts", 0, FLAG(O, prompts), NULL, "write prompts alone: castor and yrt have no delayeds"},
+    {"ring-difference", 0, COUNT(O, ring_difference, 0, 65536), "N",
+     "of a sinogram, the largest (65536: all there are)"},
+    {"tangential", 0, COUNT(O, tangential, 0, 65536), "N",
+     "of a sinogram, bins across (0: half of the crystals of a ring)"},
+    {"rebin", 0, FLAG(O, rebin), NULL, "a sinogram by single-slice rebinning instead of all pairs of rings"},
+    {"subtract", 0, FLAG(O, subtract), NULL, "delayeds count -1 in a sinogram; otherwise they are left out"},
+    {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
+    {"quiet", 'q', FLAG(O, quiet), NULL, "print nothing but errors"},
 };
+#undef O
 
 static void set_defaults(void *at)
 {
-    *(list_options *)at = (list_options){.ring_difference = 65536};
+    *(list_options *)at = (list_options){.ring_difference = 65536, .radius_mm = 100, .pitch_mm = 2};
 }
 
 typedef struct job {
@@ -153,42 +104,14 @@ typedef struct job {
 
 /* ---- options ----------------------------------------------------------------------------------- */
 
-static const char *format_name(size_t i)
-{
-    return i < SLC_IO_PET_LIST_FORMATS ? slc_io_pet_list_name((slc_io_pet_list_format)i) : NULL;
-}
-
-/* "sinogram" where `sinogram` is not NULL. */
-static int format_word(const char *word, slc_io_pet_list_format *format, bool *sinogram)
-{
-    for (int i = 0; i < SLC_IO_PET_LIST_FORMATS; i++) {
-        if (strcmp(word, format_name((size_t)i)) == 0) {
-            *format = (slc_io_pet_list_format)i;
-            return SLC_CLI_GO_ON;
-        }
-    }
-    if (sinogram != NULL && strcmp(word, "sinogram") == 0) {
-        *sinogram = true;
-        return SLC_CLI_GO_ON;
-    }
-    return slc_cli_unknown(COMMAND, "format", word, NULL, format_name, sinogram != NULL ? "sinogram" : NULL);
-}
-
 static int rings_words(job *j)
 {
     const list_options *o = j->options;
-    double radius = 100, pitch = 2;
     if (o->crystals_per_ring == 0 || o->rings == 0) {
         return slc_cli_wrong(COMMAND, "--crystals-per-ring and --rings belong together");
     }
-    if (o->radius != NULL && (!slc_cli_length(o->radius, &radius) || radius <= 0)) {
-        return slc_cli_wrong(COMMAND, "--radius takes a length, as 60mm, not '%s'", o->radius);
-    }
-    if (o->pitch != NULL && (!slc_cli_length(o->pitch, &pitch) || pitch <= 0)) {
-        return slc_cli_wrong(COMMAND, "--pitch takes a length, as 2mm, not '%s'", o->pitch);
-    }
     j->geometry = (slc_pet_geometry){
-        1, 1, 1, 1, 1, (uint32_t)o->crystals_per_ring, (uint32_t)o->rings, radius, pitch, 0};
+        1, 1, 1, 1, 1, (uint32_t)o->crystals_per_ring, (uint32_t)o->rings, o->radius_mm, o->pitch_mm, 0};
     return SLC_CLI_GO_ON;
 }
 
@@ -263,21 +186,22 @@ static const char needs_scanner[] =
 static int check_words(const list_options *o, bool sinogram)
 {
     const bool of_sinograms = o->rebin || o->subtract || o->tangential != 0 || o->ring_difference != 65536;
-    if ((o->to != NULL) != (o->output != NULL)) {
+    if ((o->to != 0) != (o->output != NULL)) {
         return slc_cli_wrong(COMMAND, "--to and --output belong together");
     }
     if (o->output != NULL && strcmp(o->output, "-") == 0 && (!o->quiet || o->json)) {
         return slc_cli_wrong(COMMAND, "--output - and what is told both print: %s",
                              o->json ? "leave out --json" : "add --quiet");
     }
-    if (o->to == NULL && (o->tof != NULL || o->window != NULL || o->prompts)) {
+    if (o->to == 0 && (o->tof != NULL || o->window_ns > 0 || o->prompts)) {
         return slc_cli_wrong(COMMAND, "--tof, --window and --prompts are of what is written: give --to");
     }
     if (!sinogram && of_sinograms) {
         return slc_cli_wrong(COMMAND,
                              "--ring-difference, --tangential, --rebin and --subtract need --to sinogram");
     }
-    if ((o->radius != NULL || o->pitch != NULL) && o->crystals_per_ring == 0) {
+    if ((slc_cli_word(COMMAND, "radius") != NULL || slc_cli_word(COMMAND, "pitch") != NULL) &&
+        o->crystals_per_ring == 0) {
         return slc_cli_wrong(COMMAND, "--radius and --pitch are of --crystals-per-ring and --rings");
     }
     return SLC_CLI_GO_ON;
@@ -286,14 +210,10 @@ static int check_words(const list_options *o, bool sinogram)
 static int choose(job *j)
 {
     const list_options *o = j->options;
-    int status = format_word(o->format, &j->from, NULL);
-    if (status == SLC_CLI_GO_ON && o->to != NULL) {
-        status = format_word(o->to, &j->to, &j->sinogram);
-    }
-    if (status != SLC_CLI_GO_ON) {
-        return status;
-    }
-    status = check_words(o, j->sinogram);
+    j->from = (slc_io_pet_list_format)o->format;
+    j->sinogram = o->to == TO_SINOGRAM;
+    j->to = o->to > 0 && !j->sinogram ? (slc_io_pet_list_format)(o->to - 1) : 0;
+    int status = check_words(o, j->sinogram);
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
@@ -301,11 +221,9 @@ static int choose(job *j)
         (!slc_cli_time(o->tof, &j->tof_ns) || j->tof_ns <= 0)) {
         return slc_cli_wrong(COMMAND, "--tof takes a time, as 250ps, or none, not '%s'", o->tof);
     }
-    if (o->window != NULL && (!slc_cli_time(o->window, &j->window_ns) || j->window_ns <= 0)) {
-        return slc_cli_wrong(COMMAND, "--window takes a time, as 4ns, not '%s'", o->window);
-    }
+    j->window_ns = o->window_ns;
     status = find_scanner(j);
-    if (status == SLC_CLI_GO_ON && o->to != NULL && !j->has_geometry && j->from != SLC_IO_PET_HDF5) {
+    if (status == SLC_CLI_GO_ON && o->to != 0 && !j->has_geometry && j->from != SLC_IO_PET_HDF5) {
         return slc_cli_wrong(COMMAND, "%s", needs_scanner);
     }
     if (status == SLC_CLI_GO_ON && j->from == SLC_IO_PET_GATE && !j->has_geometry) {
@@ -318,16 +236,17 @@ static int choose(job *j)
 /* All files that the input's name stands for are kept. */
 static int check_files(const job *j, char **input)
 {
-    const list_options *o = j->options;
-    slc_pet_files files = {.n = 0};
-    if (j->sinogram) {
-        slc_pet_files_add_sinogram(&files, "--output", o->output);
-    } else {
-        slc_pet_files_add_list(&files, "--output", o->output, (int)j->to);
+    int status = slc_pet_files_check(COMMAND, j->options, input, 1);
+    char *part = NULL;
+    for (size_t i = 0; status == SLC_CLI_GO_ON && strcmp(*input, "-") != 0 &&
+                       (part = slc_io_pet_list_file(*input, j->from, i)) != NULL;
+         i++) {
+        if (strcmp(part, *input) != 0 && access(part, F_OK) == 0) {
+            status = slc_cli_check(COMMAND, j->options, &part, 1);
+        }
+        free(part);
     }
-    slc_pet_files_add_list(&files, NULL, *input, (int)j->from);
-    slc_pet_files_add(&files, NULL, o->map);
-    return slc_pet_files_check(&files, COMMAND, o->tables, input, 1);
+    return status;
 }
 
 /* ---- work -------------------------------------------------------------------------------------- */
@@ -361,7 +280,7 @@ static int settle(job *j, const char *path)
         tell_difference(path, "pitch", "mm", g->pitch_z_mm, about->geometry.pitch_z_mm);
         tell_difference(path, "depth", "mm", g->depth_mm, about->geometry.depth_mm);
     }
-    if (j->options->window == NULL) {
+    if (j->options->window_ns <= 0) {
         j->window_ns = about->window_ps / 1000;
     } else {
         tell_difference(path, "window", "ns", j->window_ns, about->window_ps / 1000);
@@ -489,8 +408,8 @@ static bool print_json(const job *j, const char *path)
         (void)json_object_set_new(object, "start_ps", json_integer((json_int_t)a->start_ps));
         (void)json_object_set_new(object, "start_is_told", json_boolean(!a->start_is_found));
     }
-    if (object != NULL && j->options->to != NULL) {
-        (void)json_object_set_new(object, "to", json_string(j->options->to));
+    if (object != NULL && j->options->to != 0) {
+        (void)json_object_set_new(object, "to", json_string(slc_cli_word(COMMAND, "to")));
         (void)json_object_set_new(object, "written", json_integer((json_int_t)j->written));
         (void)json_object_set_new(object, "left_out", json_integer((json_int_t)j->left_out));
     }
@@ -505,7 +424,7 @@ static void print_text(const job *j, const char *path)
                  t->delayeds);
     (void)printf("  %-12s %" PRIu64 "\n  %-12s %" PRIu64 "\n", "time tags", t->time_tags, "other", t->other);
     (void)printf("  %-12s %.6f\n", "seconds", t->seconds);
-    if (j->options->to != NULL) {
+    if (j->options->to != 0) {
         (void)printf("  %-12s %" PRIu64 " to %s\n", "written", j->written, j->options->output);
         (void)printf("  %-12s %" PRIu64 "\n", "left out", j->left_out);
     }
@@ -518,7 +437,7 @@ static int process(job *j, const char *path)
     if (status == SLC_OK) {
         slc_io_pet_list_about_of(j->input, &j->about);
     }
-    if (status == SLC_OK && j->options->to != NULL) {
+    if (status == SLC_OK && j->options->to != 0) {
         const int settled = settle(j, path);
         if (settled != SLC_CLI_GO_ON) {
             return settled;
@@ -532,7 +451,7 @@ static int process(job *j, const char *path)
     /* That there are none is an answer, but nothing to convert; YRT has no head, so that such a file is
      * empty. */
     if (status == SLC_OK && j->totals.prompts + j->totals.delayeds == 0 &&
-        (j->options->to != NULL || j->from == SLC_IO_PET_YRT)) {
+        (j->options->to != 0 || j->from == SLC_IO_PET_YRT)) {
         status = slc_fail(&j->error, SLC_ERR_FORMAT, "%s: there are no coincidences in it", path);
     }
     if (status == SLC_OK && j->writer != NULL && j->written == slc_io_pet_list_left_out(j->writer)) {
@@ -554,15 +473,12 @@ static int process(job *j, const char *path)
     return SLC_CLI_DONE;
 }
 
-static int run(int argc, char **argv)
+static int act(const slc_cli_call *call)
 {
-    list_options options;
-    job j = {.options = &options};
-    int first = 0;
-    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
-    status = status == SLC_CLI_GO_ON ? choose(&j) : status;
-    status = status == SLC_CLI_GO_ON ? check_files(&j, argv + first) : status;
-    status = status == SLC_CLI_GO_ON ? process(&j, argv[first]) : status;
+    job j = {.options = call->options};
+    int status = choose(&j);
+    status = status == SLC_CLI_GO_ON ? check_files(&j, call->operands) : status;
+    status = status == SLC_CLI_GO_ON ? process(&j, call->operands[0]) : status;
     slc_io_pet_list_close(j.input);
     slc_io_pet_list_abandon(j.writer);
     slc_io_pet_sinogram_close(j.image);
@@ -584,5 +500,5 @@ const slc_cli_command slc_cmd_pet_list = {
     .min_operands = 1,
     .max_operands = 1,
     .defaults = set_defaults,
-    .run = run,
+    .act = act,
 };

@@ -3,55 +3,49 @@
  * `sluice pet run`: raw frames to coincidences, streaming; options, and how a run begins and ends.
  */
 #include "cmd_pet_run.h"
-#include "cli_words.h"
-#include "cmd_pet_files.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define COMMAND (&slc_cmd_pet_run)
 
+#define O slc_pet_run_options
 static const slc_cli_option table[] = {
     SLC_PET_FRAME_OPTIONS(slc_pet_run_options),
     SLC_PET_SERIES_OPTION(slc_pet_run_options),
     SLC_PET_TOLERATE_OPTION(slc_pet_run_options),
     SLC_PET_PROMPT_OPTIONS(slc_pet_run_options),
     SLC_PET_RUN_TIME_OPTIONS,
-    {.name = "output",
-     .letter = 'o',
-     .value = "NAME",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_pet_run_options, output),
-     .help = "write the coincidences; - is standard output, for formats of one file"},
-    SLC_PET_RUN_RESULT_OPTIONS,
-    SLC_PET_RUN_TEXT("device", device, "WHICH", "cpu (the default), or a GPU: cuda or cuda:N"),
-    SLC_PET_RUN_COUNT("batch", batch, 0, 1 << 28, "frames at a time; 0: 2^16, on a GPU 2^22"),
-    SLC_PET_RUN_COUNT("threads", threads, 0, 64, "0: one for each processor; results do not depend on it"),
-    SLC_PET_RUN_FLAG("json", json, "print one JSON object instead of a table"),
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_pet_run_options, quiet),
-     .help = "print nothing but errors and what was lost"},
+    {"output", 'o', STDOUT_TOO | OUTPUTS(O, output, slc_pet_run_list_files), "NAME",
+     "write the coincidences; - is standard output, for formats of one file"},
+    SLC_PET_RUN_RESULT_OPTIONS(STDOUT_TOO),
+    {"device", 0, DEVICE(slc_pet_run_options, device), "WHICH",
+     "cpu (the default), or a GPU: cuda or cuda:N"},
+    {"batch", 0, COUNT(slc_pet_run_options, batch, 0, 1 << 28), "N",
+     "frames at a time; 0: 2^16, on a GPU 2^22"},
+    {"threads", 0, COUNT(slc_pet_run_options, threads, 0, 64), "N",
+     "0: one for each processor; results do not depend on it"},
+    {"json", 0, FLAG(slc_pet_run_options, json), NULL, "print one JSON object instead of a table"},
+    {"quiet", 'q', FLAG(O, quiet), NULL, "print nothing but errors and what was lost"},
 };
+#undef O
 
 static void set_defaults(void *at)
 {
-    *(slc_pet_run_options *)at = (slc_pet_run_options){
-        .frames = {.tick_bits = 64}, .ring_difference = 65536, .threads = 1};
+    *(slc_pet_run_options *)at = (slc_pet_run_options){.frames = SLC_PET_FRAME_WORDS,
+                                                       .horizon_ns = SLC_PET_HORIZON_NS,
+                                                       .bin_ns = 1e9,
+                                                       .ring_difference = 65536,
+                                                       .threads = 1};
 }
 
 /* ---- options ----------------------------------------------------------------------------------- */
 
 /* Standard output takes one thing; no output destroys an input. */
-static int check_files(const slc_pet_run_job *job, char **inputs, int n)
+static int check_files(const slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
-    const char *names[] = {o->output, o->singles, o->late, o->sinogram, o->rates, o->rate_plot};
-    int prints = 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        prints += names[i] != NULL && strcmp(names[i], "-") == 0;
-    }
+    const int prints = slc_cli_prints(COMMAND, o);
     if (prints > 1) {
         return slc_cli_wrong(COMMAND, "standard output takes one of the outputs alone");
     }
@@ -59,14 +53,7 @@ static int check_files(const slc_pet_run_job *job, char **inputs, int n)
         return slc_cli_wrong(COMMAND, "an output to '-' and what is told both print: %s",
                              o->json ? "leave out --json" : "add --quiet");
     }
-    slc_pet_files files = {.n = 0};
-    slc_pet_files_add_list(&files, "--output", o->output, job->format);
-    slc_pet_files_add(&files, "--singles", o->singles);
-    slc_pet_files_add(&files, "--late", o->late);
-    slc_pet_files_add_sinogram(&files, "--sinogram", o->sinogram);
-    slc_pet_files_add(&files, "--rates", o->rates);
-    slc_pet_files_add(&files, "--rate-plot", o->rate_plot);
-    return slc_pet_files_check(&files, COMMAND, o->frames.tables, inputs, n);
+    return slc_pet_files_check(COMMAND, o, job->paths.path, job->paths.n);
 }
 
 /* ---- a run ------------------------------------------------------------------------------------- */
@@ -156,29 +143,24 @@ static void clear(slc_pet_run_job *job)
     free(job);
 }
 
-static int run(int argc, char **argv)
+static int act(const slc_cli_call *call)
 {
-    slc_pet_run_options options;
+    slc_pet_run_options *o = call->options;
     slc_pet_run_job *job = calloc(1, sizeof *job);
     if (job == NULL) {
         slc_cli_say("pet run", "no memory to begin with");
         return SLC_CLI_FAILED;
     }
-    job->options = &options;
-    int first = 0;
-    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
+    job->options = o;
+    int status = slc_pet_run_config_of(COMMAND, "--output", job);
     if (status == SLC_CLI_GO_ON) {
-        status = slc_pet_run_config_of(COMMAND, "--output", job);
+        status = slc_pet_paths_of(COMMAND, call->operands, call->n, o->series, o->quiet, &job->paths);
     }
+    status = status == SLC_CLI_GO_ON ? check_files(job) : status;
     if (status == SLC_CLI_GO_ON) {
-        status = slc_pet_paths_of(COMMAND, argv + first, argc - first, options.series, options.quiet,
-                                  &job->paths);
-    }
-    status = status == SLC_CLI_GO_ON ? check_files(job, job->paths.path, job->paths.n) : status;
-    if (status == SLC_CLI_GO_ON) {
-        const bool gpu = options.device != NULL && strcmp(options.device, "cpu") != 0;
-        options.batch = options.batch > 0 ? options.batch : gpu ? 1 << 22 : 1 << 16;
-        status = slc_pet_tables_of(COMMAND, &options.frames, &job->tables, &job->owned);
+        const bool gpu = o->device != NULL && strcmp(o->device, "cpu") != 0;
+        o->batch = o->batch > 0 ? o->batch : gpu ? 1 << 22 : 1 << 16;
+        status = slc_pet_tables_of(COMMAND, &o->frames, &job->tables, &job->owned);
     }
     if (status == SLC_CLI_GO_ON) {
         status = process(job, job->paths.path, job->paths.n);
@@ -200,5 +182,5 @@ const slc_cli_command slc_cmd_pet_run = {
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .defaults = set_defaults,
-    .run = run,
+    .act = act,
 };

@@ -10,6 +10,7 @@
 #ifndef SLUICE_CMD_PET_RUN_H
 #define SLUICE_CMD_PET_RUN_H
 
+#include "cmd_pet_files.h"
 #include "cmd_pet_frames.h"
 
 #include <sluice/daq_pet.h>
@@ -21,59 +22,53 @@ struct json_t;
 
 typedef struct slc_pet_run_options {
     slc_pet_frame_words frames;
-    slc_pet_coincidence_words words; /* offset stays NULL */
-    const char *delayed, *horizon, *device;
-    const char *output, *format, *tof, *singles, *late, *sinogram, *rates, *rate_plot, *bin, *dead_time;
+    slc_pet_coincidence_words words; /* offset_ns stays 0 */
+    double delayed_ns, horizon_ns, tof_ns, bin_ns, dead_time_ns;
+    const char *device, *output, *singles, *late, *sinogram, *rates, *rate_plot;
+    int format; /* from 1; 0: by the name's end */
     uint64_t ring_difference, tangential, batch, threads;
     bool series, prompts, rebin, subtract, paralysable, tolerate_loss, json, quiet;
 } slc_pet_run_options;
 
 /* Rows for a table of options that has slc_pet_run_options as its struct, or as the first member of it. */
-/* NOLINTBEGIN(bugprone-macro-parentheses): a table's row, of a member's name and of literals. */
-#define SLC_PET_RUN_TEXT(name_, member_, value_, help_)                                                      \
-    {                                                                                                        \
-        .name = name_, .value = value_, .kind = SLC_CLI_TEXT,                                                \
-        .member = offsetof(slc_pet_run_options, member_), .help = help_                                      \
-    }
-#define SLC_PET_RUN_COUNT(name_, member_, low_, high_, help_)                                                \
-    {                                                                                                        \
-        .name = name_, .value = "N", .kind = SLC_CLI_COUNT,                                                  \
-        .member = offsetof(slc_pet_run_options, member_), .low = low_, .high = high_, .help = help_          \
-    }
-#define SLC_PET_RUN_FLAG(name_, member_, help_)                                                              \
-    {                                                                                                        \
-        .name = name_, .kind = SLC_CLI_FLAG, .member = offsetof(slc_pet_run_options, member_), .help = help_ \
-    }
-/* NOLINTEND(bugprone-macro-parentheses) */
 #define SLC_PET_RUN_TIME_OPTIONS                                                                             \
-    SLC_PET_RUN_TEXT("delayed", delayed, "TIME",                                                             \
-                     "find delayed pairs, too, whose windows begin so late, --window at least: 100ns"),      \
-        SLC_PET_RUN_TEXT("horizon", horizon, "TIME",                                                         \
-                         "how far behind the latest time a single may come (default 1ms)")
-#define SLC_PET_RUN_RESULT_OPTIONS                                                                           \
-    SLC_PET_RUN_TEXT("format", format, "FORMAT",                                                             \
-                     "castor, safir, siemens, yrt, gate, hdf5 or csv; else by NAME's end"),                  \
-        SLC_PET_RUN_TEXT("tof", tof, "TIME",                                                                 \
-                         "write times of flight, which have this resolution (FWHM), 250ps"),                 \
-        SLC_PET_RUN_FLAG("prompts", prompts, "write prompts alone: castor and yrt have no delayeds"),        \
-        SLC_PET_RUN_TEXT("singles", singles, "FILE", "write the sorted singles"),                            \
-        SLC_PET_RUN_TEXT("late", late, "FILE", "write singles that came later than the horizon allows"),     \
-        SLC_PET_RUN_TEXT("sinogram", sinogram, "NAME", "write a sinogram, NAME.hs and NAME.s"),              \
-        SLC_PET_RUN_COUNT("ring-difference", ring_difference, 0, 65536,                                      \
-                          "of a sinogram, the largest (65536: all there are)"),                              \
-        SLC_PET_RUN_COUNT("tangential", tangential, 0, 65536,                                                \
-                          "bins of a sinogram; 0: half the crystals around a ring"),                         \
-        SLC_PET_RUN_FLAG("rebin", rebin,                                                                     \
-                         "a sinogram by single-slice rebinning instead of all pairs of rings"),              \
-        SLC_PET_RUN_FLAG("subtract", subtract,                                                               \
-                         "delayeds count -1 in a sinogram; otherwise they are left out"),                    \
-        SLC_PET_RUN_TEXT("rates", rates, "FILE",                                                             \
-                         "write counts by bin of time (CSV), not of empty ones; some are estimates"),        \
-        SLC_PET_RUN_TEXT("rate-plot", rate_plot, "FILE", "draw them (SVG)"),                                 \
-        SLC_PET_RUN_TEXT("bin", bin, "TIME", "length of such a bin (default 1s)"),                           \
-        SLC_PET_RUN_TEXT("dead-time", dead_time, "TIME",                                                     \
-                         "of a block after a frame: tell what is lost in it"),                               \
-        SLC_PET_RUN_FLAG("paralysable", paralysable, "frames in dead time prolong it")
+    {"delayed", 0, TIME(slc_pet_run_options, delayed_ns, SLC_CLI_POSITIVE, "a time, as 100ns"), "TIME",      \
+     "find delayed pairs, too, whose windows begin so late, --window at least: 100ns"},                      \
+    {                                                                                                        \
+        "horizon", 0, SLC_PET_HORIZON(slc_pet_run_options, horizon_ns), "TIME",                              \
+            "how far behind the latest time a single may come (default 1ms)"                                 \
+    }
+/* `dash`: STDOUT_TOO or 0. */
+#define SLC_PET_RUN_RESULT_OPTIONS(dash)                                                                     \
+    {"format", 0, CHOICE(slc_pet_run_options, format, NAMES_FROM_1("format", slc_pet_run_format_name)),      \
+     "FORMAT", "castor, safir, siemens, yrt, gate, hdf5 or csv; else by NAME's end"},                        \
+        {"tof", 0, TIME(slc_pet_run_options, tof_ns, SLC_CLI_POSITIVE, "a time, as 250ps"), "TIME",          \
+         "write times of flight, which have this resolution (FWHM), 250ps"},                                 \
+        {"prompts", 0, FLAG(slc_pet_run_options, prompts), NULL,                                             \
+         "write prompts alone: castor and yrt have no delayeds"},                                            \
+        {"singles", 0, dash | OUTPUT(slc_pet_run_options, singles), "FILE", "write the sorted singles"},     \
+        {"late", 0, dash | OUTPUT(slc_pet_run_options, late), "FILE",                                        \
+         "write singles that came later than the horizon allows"},                                           \
+        {"sinogram", 0, dash | OUTPUTS(slc_pet_run_options, sinogram, slc_pet_sinogram_files), "NAME",       \
+         "write a sinogram, NAME.hs and NAME.s"},                                                            \
+        {"ring-difference", 0, COUNT(slc_pet_run_options, ring_difference, 0, 65536), "N",                   \
+         "of a sinogram, the largest (65536: all there are)"},                                               \
+        {"tangential", 0, COUNT(slc_pet_run_options, tangential, 0, 65536), "N",                             \
+         "bins of a sinogram; 0: half the crystals around a ring"},                                          \
+        {"rebin", 0, FLAG(slc_pet_run_options, rebin), NULL,                                                 \
+         "a sinogram by single-slice rebinning instead of all pairs of rings"},                              \
+        {"subtract", 0, FLAG(slc_pet_run_options, subtract), NULL,                                           \
+         "delayeds count -1 in a sinogram; otherwise they are left out"},                                    \
+        {"rates", 0, dash | OUTPUT(slc_pet_run_options, rates), "FILE",                                      \
+         "write counts by bin of time (CSV), not of empty ones; some are estimates"},                        \
+        {"rate-plot", 0, dash | OUTPUT(slc_pet_run_options, rate_plot), "FILE", "draw them (SVG)"},          \
+        {"bin", 0, TIME(slc_pet_run_options, bin_ns, SLC_CLI_POSITIVE, "a time, as 1s"), "TIME",             \
+         "length of such a bin (default 1s)"},                                                               \
+        {"dead-time", 0, TIME(slc_pet_run_options, dead_time_ns, SLC_CLI_POSITIVE, "a time, as 300ns"),      \
+         "TIME", "of a block after a frame: tell what is lost in it"},                                       \
+    {                                                                                                        \
+        "paralysable", 0, FLAG(slc_pet_run_options, paralysable), NULL, "frames in dead time prolong it"     \
+    }
 
 enum {
     SLC_PET_RUN_CSV = SLC_IO_PET_LIST_FORMATS, /* behind the formats of io_pet.h */
@@ -156,6 +151,8 @@ int slc_pet_run_config_of(const slc_cli_command *command, const char *list, slc_
 
 /* "castor" … "hdf5", "csv"; NULL beyond. */
 const char *slc_pet_run_format_name(size_t i);
+/* The files of the coincidences, for a row of outputs. */
+char *slc_pet_run_list_files(const void *options, const char *name, size_t i);
 /* The format that a name's end tells, SLC_PET_RUN_FORMATS where it tells none. */
 int slc_pet_run_format_of(const char *name);
 bool slc_pet_run_format_has_delayeds(int format);

@@ -46,6 +46,12 @@ bool slc_pet_run_format_has_delayeds(int format)
     return format != SLC_IO_PET_CASTOR && format != SLC_IO_PET_YRT;
 }
 
+char *slc_pet_run_list_files(const void *options, const char *name, size_t i)
+{
+    const slc_pet_run_options *o = options;
+    return slc_pet_list_files(o->format > 0 ? o->format - 1 : slc_pet_run_format_of(name), name, i);
+}
+
 /* ---- opening ----------------------------------------------------------------------------------- */
 
 static slc_status open_sinogram(slc_pet_run_job *job)
@@ -160,7 +166,7 @@ slc_status slc_pet_run_outputs_open(slc_pet_run_job *job)
     if (status == SLC_OK && o->sinogram != NULL) {
         status = open_sinogram(job);
     }
-    if (status == SLC_OK && (o->rates != NULL || o->rate_plot != NULL || o->dead_time != NULL)) {
+    if (status == SLC_OK && (o->rates != NULL || o->rate_plot != NULL || o->dead_time_ns > 0)) {
         status = open_rates(job);
     }
     if (status == SLC_OK && job->config.delayed) {
@@ -181,7 +187,7 @@ static slc_status create_list(slc_pet_run_job *job)
     }
     const slc_io_pet_list_config config = {.geometry = job->tables.geometry,
                                            .scanner = slc_pet_scanner_word_name(o->frames.scanner),
-                                           .tof = o->tof != NULL,
+                                           .tof = o->tof_ns > 0,
                                            .tof_resolution_ps = job->tof_ns * 1000,
                                            .window_ps = job->config.prompt.window_ns * 1000,
                                            .start_ps = job->start_ps};

@@ -15,57 +15,29 @@
 #define COMMAND (&slc_cmd_pet_sort)
 
 typedef struct sort_options {
-    const char *output, *late, *horizon;
+    const char *output, *late;
+    double horizon_ns;
     uint64_t batch, threads;
     bool json, quiet;
 } sort_options;
 
+#define O sort_options
 static const slc_cli_option options_table[] = {
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .required = true,
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(sort_options, output),
-     .help = "the singles in order; - is standard output"},
-    {.name = "late",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(sort_options, late),
-     .help = "write singles that came later than the horizon allows"},
-    {.name = "horizon",
-     .value = "TIME",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(sort_options, horizon),
-     .help = "how far behind the latest time a single may come (default 1ms)"},
-    {.name = "batch",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(sort_options, batch),
-     .low = 1,
-     .high = 1 << 28,
-     .help = "singles at a time; results do not depend on it"},
-    {.name = "threads",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(sort_options, threads),
-     .low = 0,
-     .high = 64,
-     .help = "0: one for each processor; results do not depend on it"},
-    {.name = "json",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(sort_options, json),
-     .help = "print one JSON object with the counts"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(sort_options, quiet),
-     .help = "no summary and no progress on standard error, only errors"},
+    {"output", 'o', NEEDED | STDOUT_TOO | OUTPUT(O, output), "FILE",
+     "the singles in order; - is standard output"},
+    {"late", 0, OUTPUT(O, late), "FILE", "write singles that came later than the horizon allows"},
+    {"horizon", 0, SLC_PET_HORIZON(O, horizon_ns), "TIME",
+     "how far behind the latest time a single may come (default 1ms)"},
+    {"batch", 0, COUNT(O, batch, 1, 1 << 28), "N", "singles at a time; results do not depend on it"},
+    {"threads", 0, COUNT(O, threads, 0, 64), "N", "0: one for each processor; results do not depend on it"},
+    {"json", 0, FLAG(O, json), NULL, "print one JSON object with the counts"},
+    {"quiet", 'q', FLAG(O, quiet), NULL, "no summary and no progress on standard error, only errors"},
 };
+#undef O
 
 static void set_defaults(void *at)
 {
-    *(sort_options *)at = (sort_options){.batch = 1 << 18, .threads = 1};
+    *(sort_options *)at = (sort_options){.horizon_ns = SLC_PET_HORIZON_NS, .batch = 1 << 18, .threads = 1};
 }
 
 typedef struct job {
@@ -184,34 +156,18 @@ static int process(job *j, const char *path)
     return kept ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
-static int check(const sort_options *o, char **inputs)
+static int act(const slc_cli_call *call)
 {
-    const bool prints = strcmp(o->output, "-") == 0;
-    if (o->late != NULL && strcmp(o->late, "-") == 0) {
-        return slc_cli_wrong(COMMAND, "--late needs the name of a file, not '-'");
-    }
-    if (o->json && prints) {
+    const sort_options *o = call->options;
+    job j = {.options = o};
+    if (o->json && strcmp(o->output, "-") == 0) {
         return slc_cli_wrong(COMMAND, "--json and --output - both print: give --output a file");
     }
-    slc_pet_files files = {.n = 0};
-    slc_pet_files_add(&files, "--output", o->output);
-    slc_pet_files_add(&files, "--late", o->late);
-    return slc_pet_files_check(&files, COMMAND, NULL, inputs, 1);
-}
-
-static int run(int argc, char **argv)
-{
-    sort_options options;
-    job j = {.options = &options};
-    int first = 0;
-    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
-    status = status == SLC_CLI_GO_ON ? check(&options, argv + first) : status;
+    int status = slc_pet_files_check(COMMAND, o, call->operands, 1);
     slc_pet_sort_config_default(&j.config);
-    if (status == SLC_CLI_GO_ON) {
-        j.config.threads = (uint32_t)options.threads;
-        status = slc_pet_horizon_word(COMMAND, options.horizon, &j.config.horizon_ps);
-    }
-    status = status == SLC_CLI_GO_ON ? process(&j, argv[first]) : status;
+    j.config.threads = (uint32_t)o->threads;
+    j.config.horizon_ps = SLC_PET_PS(o->horizon_ns);
+    status = status == SLC_CLI_GO_ON ? process(&j, call->operands[0]) : status;
     slc_io_pet_singles_close(j.input);
     slc_pet_sort_close(j.stage);
     slc_io_pet_singles_abandon(j.out);
@@ -235,5 +191,5 @@ const slc_cli_command slc_cmd_pet_sort = {
     .min_operands = 1,
     .max_operands = 1,
     .defaults = set_defaults,
-    .run = run,
+    .act = act,
 };

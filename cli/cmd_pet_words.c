@@ -13,20 +13,9 @@ const char *slc_pet_scanner_word_name(const char *scanner)
     return scanner != NULL && strchr(scanner, '=') == NULL ? scanner : NULL;
 }
 
-static const char *policy_name(size_t i)
+const char *slc_pet_policy_at(size_t i)
 {
-    return slc_pet_policy_name((slc_pet_policy)i);
-}
-
-int slc_pet_policy_word(const slc_cli_command *command, const char *word, slc_pet_policy *policy)
-{
-    for (int i = 0; i < SLC_PET_POLICIES; i++) {
-        if (strcmp(word, slc_pet_policy_name((slc_pet_policy)i)) == 0) {
-            *policy = (slc_pet_policy)i;
-            return SLC_CLI_GO_ON;
-        }
-    }
-    return slc_cli_unknown(command, "policy", word, NULL, policy_name, NULL);
+    return i < SLC_PET_POLICIES ? slc_pet_policy_name((slc_pet_policy)i) : NULL;
 }
 
 /* ---- good -------------------------------------------------------------------------------------- */
@@ -109,61 +98,19 @@ int slc_pet_good_word(const slc_cli_command *command, const char *word, slc_pet_
 
 /* ---- all of them ------------------------------------------------------------------------------- */
 
-/* The place of a word in a list of two, -1 where it is not in it; NULL is the first. */
-static int either(const char *word, const char *first, const char *second)
-{
-    return word == NULL || strcmp(word, first) == 0 ? 0 : strcmp(word, second) == 0 ? 1 : -1;
-}
-
-bool slc_pet_energies_word(const char *text, double *low, double *high)
-{
-    char *end = NULL;
-    *low = strtod(text, &end);
-    if (end == text || *end != ':') {
-        return false;
-    }
-    return slc_cli_real(end + 1, high) && isfinite(*low) && *low < *high;
-}
-
-int slc_pet_window_word(const slc_cli_command *command, const char *word, double *ns)
-{
-    if (word != NULL && (!slc_cli_time(word, ns) || *ns <= 0)) {
-        return slc_cli_wrong(command, "--window takes a time, as 4ns or 250ps, not '%s'", word);
-    }
-    /* "1ps" in seconds may be the next number below. */
-    if (word != NULL && *ns < 0.001 * (1 - 1e-9)) {
-        return slc_cli_wrong(command, "--window has 1ps at least: %s is shorter", word);
-    }
-    return SLC_CLI_GO_ON;
-}
-
-static int set_times(const slc_cli_command *command, const slc_pet_coincidence_words *words,
-                     slc_pet_coincidence_config *config)
-{
-    const int status = slc_pet_window_word(command, words->window, &config->window_ns);
-    if (status != SLC_CLI_GO_ON) {
-        return status;
-    }
-    if (words->offset != NULL &&
-        (!slc_cli_time(words->offset, &config->offset_ns) || config->offset_ns < 0)) {
-        return slc_cli_wrong(command, "--offset takes a time, as 100ns, not '%s'", words->offset);
-    }
-    return SLC_CLI_GO_ON;
-}
-
 /* What says two things at once is one of them alone, and which would not be told. */
 static int check_edges(const slc_cli_command *command, const slc_pet_coincidence_words *words,
                        const slc_pet_coincidence_config *config)
 {
     const char *policy = slc_pet_policy_name(config->policy);
     const bool opengate = strncmp(policy, "opengate:", strlen("opengate:")) == 0;
-    if (config->compat_gate9 && words->edge != NULL && config->closed) {
+    if (config->compat_gate9 && words->edge == SLC_PET_EDGE_CLOSED) {
         return slc_cli_wrong(command, "--compat gate9 has open edges: leave out --edge closed, or --compat");
     }
     if (config->compat_gate9 && (opengate || config->policy >= SLC_PET_REJECT_HIGHER_MULTIPLES)) {
         return slc_cli_wrong(command, "GATE 9 has no policy %s: leave out --compat gate9", policy);
     }
-    if (opengate && words->edge != NULL && !config->closed) {
+    if (opengate && words->edge == SLC_PET_EDGE_OPEN) {
         return slc_cli_wrong(command, "%s has closed edges: leave out --edge open", policy);
     }
     return SLC_CLI_GO_ON;
@@ -173,31 +120,22 @@ int slc_pet_coincidence_config_of(const slc_cli_command *command, const slc_pet_
                                   slc_pet_coincidence_config *config)
 {
     slc_pet_coincidence_config_default(config);
-    const int windows = either(words->windows, "single", "all-open"),
-              edge = either(words->edge, "closed", "open");
-    if (windows < 0) {
-        return slc_cli_wrong(command, "--windows is single or all-open, not '%s'", words->windows);
+    config->all_open = words->all_open == 1;
+    config->compat_gate9 = words->gate9 != 0;
+    config->closed = words->edge != 0 ? words->edge == SLC_PET_EDGE_CLOSED : !config->compat_gate9;
+    config->offset_ns = words->offset_ns;
+    if (words->window_ns > 0) {
+        config->window_ns = words->window_ns;
     }
-    if (edge < 0) {
-        return slc_cli_wrong(command, "--edge is closed or open, not '%s'", words->edge);
+    if (words->policy > 0) {
+        config->policy = (slc_pet_policy)(words->policy - 1);
     }
-    if (words->compat != NULL && strcmp(words->compat, "gate9") != 0) {
-        return slc_cli_wrong(command, "--compat is gate9, not '%s'", words->compat);
+    if (words->kev[0] < words->kev[1]) {
+        config->low_kev = words->kev[0];
+        config->high_kev = words->kev[1];
     }
-    config->all_open = windows == 1;
-    config->compat_gate9 = words->compat != NULL;
-    config->closed = words->edge != NULL ? edge == 0 : !config->compat_gate9;
-    if (words->energies != NULL &&
-        !slc_pet_energies_word(words->energies, &config->low_kev, &config->high_kev)) {
-        return slc_cli_wrong(command, "--energies takes LOW:HIGH in keV, not '%s'", words->energies);
-    }
-    int status = set_times(command, words, config);
-    if (status == SLC_CLI_GO_ON && words->policy != NULL) {
-        status = slc_pet_policy_word(command, words->policy, &config->policy);
-    }
-    if (status == SLC_CLI_GO_ON && words->good != NULL) {
-        status = slc_pet_good_word(command, words->good, &config->good);
-    }
+    const int status = words->good != NULL ? slc_pet_good_word(command, words->good, &config->good)
+                                           : SLC_CLI_GO_ON;
     return status == SLC_CLI_GO_ON ? check_edges(command, words, config) : status;
 }
 

@@ -13,83 +13,32 @@
 #include <string.h>
 
 typedef struct simulate_options {
-    const char *geometry, *output, *beam;
+    const char *geometry, *output;
+    double beam[2];
     uint64_t events, seed;
     double vertices, noise, dead, inefficiency;
     bool no_scattering, compress, quiet;
 } simulate_options;
 
+#define O simulate_options
 static const slc_cli_option options_table[] = {
-    {.name = "events",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(simulate_options, events),
-     .required = true,
-     .help = "how many events"},
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(simulate_options, output),
-     .required = true,
-     .help = "where to write them (MDF); '-' is standard output"},
-    {.name = "seed",
-     .value = "S",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(simulate_options, seed),
-     .help = "same seed, same events"},
-    {.name = "vertices",
-     .value = "X",
-     .kind = SLC_CLI_NUMBER,
-     .member = offsetof(simulate_options, vertices),
-     .low = 0,
-     .high = 100,
-     .help = "mean number of visible collisions in an event"},
-    {.name = "no-scattering",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(simulate_options, no_scattering),
-     .help = "no multiple scattering in sensors and RF foil"},
-    {.name = "noise",
-     .value = "X",
-     .kind = SLC_CLI_NUMBER,
-     .member = offsetof(simulate_options, noise),
-     .low = 0,
-     .high = 1e6,
-     .help = "mean number of noise pixels in an event"},
-    {.name = "dead",
-     .value = "X",
-     .kind = SLC_CLI_NUMBER,
-     .member = offsetof(simulate_options, dead),
-     .low = 0,
-     .high = 1,
-     .help = "fraction of dead pixels"},
-    {.name = "inefficiency",
-     .value = "X",
-     .kind = SLC_CLI_NUMBER,
-     .member = offsetof(simulate_options, inefficiency),
-     .low = 0,
-     .high = 1,
-     .help = "probability that a crossing of a sensor leaves nothing"},
-    {.name = "beam",
-     .value = "X,Y",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(simulate_options, beam),
-     .help = "where the beam is, in mm; the detector stays (default 0,0)"},
-    {.name = "geometry",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(simulate_options, geometry),
-     .help = "LHCb's velo_geometry.bin; without it the ideal geometry"},
-    {.name = "compress",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(simulate_options, compress),
-     .help = "write compressed records"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(simulate_options, quiet),
-     .help = "no progress and no notes on standard error, only errors"},
+    {"events", 0, NEEDED | COUNT(O, events, 0, 0), "N", "how many events"},
+    {"output", 'o', NEEDED | STDOUT_TOO | OUTPUT(O, output), "FILE",
+     "where to write them (MDF); '-' is standard output"},
+    {"seed", 0, COUNT(O, seed, 0, 0), "S", "same seed, same events"},
+    {"vertices", 0, NUMBER(O, vertices, 0, 100), "X", "mean number of visible collisions in an event"},
+    {"no-scattering", 0, FLAG(O, no_scattering), NULL, "no multiple scattering in sensors and RF foil"},
+    {"noise", 0, NUMBER(O, noise, 0, 1e6), "X", "mean number of noise pixels in an event"},
+    {"dead", 0, NUMBER(O, dead, 0, 1), "X", "fraction of dead pixels"},
+    {"inefficiency", 0, NUMBER(O, inefficiency, 0, 1), "X",
+     "probability that a crossing of a sensor leaves nothing"},
+    {"beam", 0, POINT(O, beam, "is X,Y in mm"), "X,Y",
+     "where the beam is, in mm; the detector stays (default 0,0)"},
+    {"geometry", 0, INPUT(O, geometry), "FILE", "LHCb's velo_geometry.bin; without it the ideal geometry"},
+    {"compress", 0, FLAG(O, compress), NULL, "write compressed records"},
+    {"quiet", 'q', FLAG(O, quiet), NULL, "no progress and no notes on standard error, only errors"},
 };
+#undef O
 
 static void set_defaults(void *at)
 {
@@ -103,7 +52,7 @@ static void set_defaults(void *at)
                                   .inefficiency = (double)config.inefficiency};
 }
 
-static bool open_generator(const simulate_options *options, double beam_x, double beam_y, slc_sim_velo **sim)
+static bool open_generator(const simulate_options *options, slc_sim_velo **sim)
 {
     slc_error error = {.status = SLC_OK};
     slc_sim_velo_config config;
@@ -114,8 +63,8 @@ static bool open_generator(const simulate_options *options, double beam_x, doubl
     config.noise_pixels = (float)options->noise;
     config.dead_fraction = (float)options->dead;
     config.inefficiency = (float)options->inefficiency;
-    config.beam_x_mm = (float)beam_x;
-    config.beam_y_mm = (float)beam_y;
+    config.beam_x_mm = (float)options->beam[0];
+    config.beam_y_mm = (float)options->beam[1];
     slc_velo_geometry *geometry = NULL;
     slc_status status = SLC_OK;
     if (options->geometry != NULL) {
@@ -160,11 +109,7 @@ static int simulate(const simulate_options *options)
     slc_sim_velo *sim = NULL;
     slc_io_mdf_writer *writer = NULL;
     const double began = slc_clock_seconds();
-    double x = 0, y = 0;
-    if (options->beam != NULL && !slc_cli_point(options->beam, &x, &y)) {
-        return slc_cli_wrong(&slc_cmd_simulate_velo, "--beam is X,Y in mm, not '%s'", options->beam);
-    }
-    if (!open_generator(options, x, y, &sim)) {
+    if (!open_generator(options, &sim)) {
         return SLC_CLI_FAILED;
     }
     slc_cli_catch_signals();
@@ -193,12 +138,9 @@ static int simulate(const simulate_options *options)
     return SLC_CLI_DONE;
 }
 
-static int run(int argc, char **argv)
+static int act(const slc_cli_call *call)
 {
-    simulate_options options;
-    int first = 0;
-    const int status = slc_cli_parse(&slc_cmd_simulate_velo, argc, argv, &options, &first);
-    return status == SLC_CLI_GO_ON ? simulate(&options) : status;
+    return simulate(call->options);
 }
 
 const slc_cli_command slc_cmd_simulate_velo = {
@@ -212,5 +154,5 @@ const slc_cli_command slc_cmd_simulate_velo = {
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .defaults = set_defaults,
-    .run = run,
+    .act = act,
 };

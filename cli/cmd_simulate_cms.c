@@ -21,79 +21,28 @@ typedef struct simulate_options {
     bool crowded, shuffle, quiet;
 } simulate_options;
 
-#define FRACTION(option, field, text)                                                                        \
-    {                                                                                                        \
-        .name = (option), .value = "X", .kind = SLC_CLI_NUMBER, .member = offsetof(simulate_options, field), \
-        .low = 0, .high = 1, .help = (text)                                                                  \
-    }
-
+#define O simulate_options
 static const slc_cli_option options_table[] = {
-    {.name = "events",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(simulate_options, events),
-     .required = true,
-     .help = "how many events"},
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(simulate_options, output),
-     .required = true,
-     .help = "where to write their raw data; '-' is standard output"},
-    {.name = "cabling",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(simulate_options, cabling),
-     .help = "where to write which chip is read out where"},
-    {.name = "gains",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(simulate_options, gains),
-     .help = "where to write gains and pedestals"},
-    {.name = "truth",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(simulate_options, truth),
-     .help = "where to write digis and crossings of tracks (HDF5)"},
-    {.name = "seed",
-     .value = "S",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(simulate_options, seed),
-     .help = "same seed, same events"},
-    {.name = "tracks",
-     .value = "X",
-     .kind = SLC_CLI_NUMBER,
-     .member = offsetof(simulate_options, tracks),
-     .low = 0,
-     .high = 1e6,
-     .help = "mean number of tracks through the first layer"},
-    {.name = "crowded",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(simulate_options, crowded),
-     .help = "as many tracks as make about 175000 digis an event"},
-    {.name = "noise",
-     .value = "X",
-     .kind = SLC_CLI_NUMBER,
-     .member = offsetof(simulate_options, noise),
-     .low = 0,
-     .high = 1e6,
-     .help = "mean number of noise digis in an event"},
-    FRACTION("duplicates", duplicates, "fraction of digis that are sent twice"),
-    FRACTION("dead", dead, "fraction of columns that the gains mark as dead"),
-    FRACTION("noisy", noisy, "fraction of columns that are noisy, and marked so"),
-    FRACTION("bad-rocs", bad_rocs, "fraction of chips that the cabling marks as bad"),
-    FRACTION("corrupt", corrupt, "fraction of words and fragments damaged, in every way in turn"),
-    {.name = "shuffle",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(simulate_options, shuffle),
-     .help = "fragments of an event and links of a fragment in random order"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(simulate_options, quiet),
-     .help = "no progress and no notes on standard error, only errors"},
+    {"events", 0, NEEDED | COUNT(O, events, 0, 0), "N", "how many events"},
+    {"output", 'o', NEEDED | STDOUT_TOO | OUTPUT(O, output), "FILE",
+     "where to write their raw data; '-' is standard output"},
+    {"cabling", 0, OUTPUT(O, cabling), "FILE", "where to write which chip is read out where"},
+    {"gains", 0, OUTPUT(O, gains), "FILE", "where to write gains and pedestals"},
+    {"truth", 0, OUTPUT(O, truth), "FILE", "where to write digis and crossings of tracks (HDF5)"},
+    {"seed", 0, COUNT(O, seed, 0, 0), "S", "same seed, same events"},
+    {"tracks", 0, NUMBER(O, tracks, 0, 1e6), "X", "mean number of tracks through the first layer"},
+    {"crowded", 0, FLAG(O, crowded), NULL, "as many tracks as make about 175000 digis an event"},
+    {"noise", 0, NUMBER(O, noise, 0, 1e6), "X", "mean number of noise digis in an event"},
+    {"duplicates", 0, NUMBER(O, duplicates, 0, 1), "X", "fraction of digis that are sent twice"},
+    {"dead", 0, NUMBER(O, dead, 0, 1), "X", "fraction of columns that the gains mark as dead"},
+    {"noisy", 0, NUMBER(O, noisy, 0, 1), "X", "fraction of columns that are noisy, and marked so"},
+    {"bad-rocs", 0, NUMBER(O, bad_rocs, 0, 1), "X", "fraction of chips that the cabling marks as bad"},
+    {"corrupt", 0, NUMBER(O, corrupt, 0, 1), "X",
+     "fraction of words and fragments damaged, in every way in turn"},
+    {"shuffle", 0, FLAG(O, shuffle), NULL, "fragments of an event and links of a fragment in random order"},
+    {"quiet", 'q', FLAG(O, quiet), NULL, "no progress and no notes on standard error, only errors"},
 };
+#undef O
 
 static void set_defaults(void *at)
 {
@@ -273,27 +222,9 @@ static int simulate(const simulate_options *options, const char *command_line)
     return SLC_CLI_DONE;
 }
 
-static int run(int argc, char **argv)
+static int act(const slc_cli_call *call)
 {
-    static const char *const flags[] = {"--output", "--cabling", "--gains", "--truth"};
-    simulate_options options;
-    int first = 0;
-    char *command_line = slc_cli_command_line("simulate cms", argc, argv);
-    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
-    if (status == SLC_CLI_GO_ON) {
-        const char *const files[] = {options.output, options.cabling, options.gains, options.truth};
-        for (size_t i = 1; i < 4 && status == SLC_CLI_GO_ON; i++) {
-            if (files[i] != NULL && strcmp(files[i], "-") == 0) {
-                status = slc_cli_wrong(COMMAND, "%s needs the name of a file, not '-'", flags[i]);
-            }
-        }
-        status = status == SLC_CLI_GO_ON ? slc_cli_check_files(COMMAND, flags, files, 4, NULL, 0) : status;
-    }
-    if (status == SLC_CLI_GO_ON) {
-        status = simulate(&options, command_line != NULL ? command_line : "simulate cms");
-    }
-    free(command_line);
-    return status;
+    return simulate(call->options, call->command_line);
 }
 
 const slc_cli_command slc_cmd_simulate_cms = {
@@ -308,5 +239,5 @@ const slc_cli_command slc_cmd_simulate_cms = {
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .defaults = set_defaults,
-    .run = run,
+    .act = act,
 };

@@ -13,60 +13,35 @@
 #include <string.h>
 
 typedef struct simulate_options {
-    const char *size, *output;
+    const char *output;
+    slc_cli_area size;
     uint64_t seed, granularity;
     double density;
     bool quiet;
 } simulate_options;
 
+#define O simulate_options
 static const slc_cli_option options_table[] = {
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(simulate_options, output),
-     .required = true,
-     .help = "where to write it: .pgm .png .npy .tif .pbm (black is foreground)"},
-    {.name = "size",
-     .value = "WxH",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(simulate_options, size),
-     .help = "width and height in pixels, or one number for both (default 2048x2048)"},
-    {.name = "density",
-     .value = "PERCENT",
-     .kind = SLC_CLI_NUMBER,
-     .member = offsetof(simulate_options, density),
-     .low = 0,
-     .high = 100,
-     .help = "probability of a macro-pixel to be foreground"},
-    {.name = "granularity",
-     .value = "G",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(simulate_options, granularity),
-     .low = 1,
-     .high = UINT32_MAX,
-     .help = "side of a macro-pixel in pixels"},
-    {.name = "seed",
-     .value = "S",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(simulate_options, seed),
-     .low = 0,
-     .high = UINT32_MAX,
-     .help = "same seed, same image"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(simulate_options, quiet),
-     .help = "no notes on standard error, only errors"},
+    {"output", 'o', NEEDED | STDOUT_TOO | OUTPUT(O, output), "FILE",
+     "where to write it: .pgm .png .npy .tif .pbm (black is foreground)"},
+    {"size", 0, SIZE(O, size, UINT32_MAX - 1, "a width and a height from 1 to 4294967294, as in 640x480"),
+     "WxH", "width and height in pixels, or one number for both (default 2048x2048)"},
+    {"density", 0, NUMBER(O, density, 0, 100), "PERCENT", "probability of a macro-pixel to be foreground"},
+    {"granularity", 0, COUNT(O, granularity, 1, UINT32_MAX), "G", "side of a macro-pixel in pixels"},
+    {"seed", 0, COUNT(O, seed, 0, UINT32_MAX), "S", "same seed, same image"},
+    {"quiet", 'q', FLAG(O, quiet), NULL, "no notes on standard error, only errors"},
 };
+#undef O
 
 static void set_defaults(void *at)
 {
     slc_sim_image_config config;
     slc_sim_image_config_default(&config);
     simulate_options *options = at;
-    *options = (simulate_options){
-        .seed = config.seed, .density = 100 * config.density, .granularity = config.granularity};
+    *options = (simulate_options){.size = {config.width, config.height},
+                                  .seed = config.seed,
+                                  .density = 100 * config.density,
+                                  .granularity = config.granularity};
 }
 
 /* Eight pixels a byte from the lowest bit, in place: the byte of pixels x … x + 7 lies before them. */
@@ -131,25 +106,17 @@ static int simulate(const simulate_options *options, const slc_sim_image_config 
     return SLC_CLI_DONE;
 }
 
-static int run(int argc, char **argv)
+static int act(const slc_cli_call *call)
 {
-    simulate_options options;
-    int first = 0;
-    const int status = slc_cli_parse(&slc_cmd_simulate_image, argc, argv, &options, &first);
-    if (status != SLC_CLI_GO_ON) {
-        return status;
-    }
+    const simulate_options *options = call->options;
     slc_sim_image_config config;
     slc_sim_image_config_default(&config);
-    if (options.size != NULL && !slc_cli_size(options.size, &config.width, &config.height)) {
-        return slc_cli_wrong(
-            &slc_cmd_simulate_image,
-            "--size takes a width and a height from 1 to 4294967294, as in 640x480, not '%s'", options.size);
-    }
-    config.seed = (uint32_t)options.seed;
-    config.density = options.density / 100;
-    config.granularity = (uint32_t)options.granularity;
-    return simulate(&options, &config);
+    config.width = options->size.width;
+    config.height = options->size.height;
+    config.seed = (uint32_t)options->seed;
+    config.density = options->density / 100;
+    config.granularity = (uint32_t)options->granularity;
+    return simulate(options, &config);
 }
 
 const slc_cli_command slc_cmd_simulate_image = {
@@ -164,5 +131,5 @@ const slc_cli_command slc_cmd_simulate_image = {
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .defaults = set_defaults,
-    .run = run,
+    .act = act,
 };

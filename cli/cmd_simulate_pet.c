@@ -19,7 +19,8 @@
 #define COMMAND (&slc_cmd_simulate_pet)
 
 typedef struct simulate_options {
-    const char *scanner, *output, *tables, *truth, *ticks;
+    const char *scanner, *output, *tables, *truth;
+    uint32_t ticks[2];
     slc_cli_texts source, send;
     uint64_t seed, packet, repeat, tick_bits, flood_side;
     double seconds, rate, activity, efficiency, scatter, time_sigma, resolution, dead_time, lso, threshold,
@@ -28,96 +29,66 @@ typedef struct simulate_options {
 } simulate_options;
 _Static_assert(sizeof(simulate_options) <= SLC_CLI_OPTIONS_BYTES, "the help needs room for them");
 
-#undef TEXT
-#undef COUNT
-#undef NUMBER
-#undef FLAG
-#define TEXT(name_, member_, value_, help_)                                                                  \
-    {                                                                                                        \
-        .name = (name_), .value = (value_), .kind = SLC_CLI_TEXT,                                            \
-        .member = offsetof(simulate_options, member_), .help = (help_)                                       \
-    }
-#define COUNT(name_, member_, low_, high_, help_)                                                            \
-    {                                                                                                        \
-        .name = (name_), .value = "N", .kind = SLC_CLI_COUNT, .member = offsetof(simulate_options, member_), \
-        .low = (low_), .high = (high_), .help = (help_)                                                      \
-    }
-#define NUMBER(name_, member_, high_, help_)                                                                 \
-    {                                                                                                        \
-        .name = (name_), .value = "X", .kind = SLC_CLI_NUMBER,                                               \
-        .member = offsetof(simulate_options, member_), .low = 0, .high = (high_), .help = (help_)            \
-    }
-#define FLAG(name_, member_, help_)                                                                          \
-    {                                                                                                        \
-        .name = (name_), .kind = SLC_CLI_FLAG, .member = offsetof(simulate_options, member_),                \
-        .help = (help_)                                                                                      \
-    }
+/* Frames alone have no index. */
+static char *output_files(const void *options, const char *name, size_t i)
+{
+    const simulate_options *o = options;
+    return !o->bare || i == 0 ? slc_pet_raw_files(o, name, i) : NULL;
+}
 
+#define O simulate_options
 static const slc_cli_option table[] = {
-    TEXT("scanner", scanner, "NAME", "by name or in words; a wrong name lists all (default mouse20)"),
-    {.name = "seconds",
-     .value = "X",
-     .kind = SLC_CLI_NUMBER,
-     .member = offsetof(simulate_options, seconds),
-     .low = 1e-6,
-     .high = 1e6,
-     .help = "length of the measurement"},
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(simulate_options, output),
-     .help = "write a raw file"},
-    FLAG("bare", bare, "write frames alone, without heads; '-' is then standard output"),
-    FLAG("replace", replace, "overwrite FILE if it is there; otherwise that is an error"),
-    TEXT("write-tables", tables, "FILE", "write the tables that the frames convert with (HDF5)"),
-    TEXT("truth", truth, "FILE", "write a row for each frame (CSV): where it is from"),
-    {.name = "send",
-     .value = "ADDR:PORT",
-     .kind = SLC_CLI_TEXTS,
-     .member = offsetof(simulate_options, send),
-     .help = "send it; given again, module m sends to address m mod their number"},
-    FLAG("flat-out", flat_out, "send as fast as it goes, not at the rate of the measurement"),
-    COUNT("repeat", repeat, 1, 1e12, "send the measurement so many times, each later by its length"),
-    FLAG("sequence", sequence, "datagrams begin with 8 bytes that count those of their module"),
-    COUNT("seed", seed, 0, 0, "same seed, same frames"),
-    NUMBER("rate", rate, 1e10, "singles a second in all; 0: as the activity gives it"),
-    {.name = "source",
-     .value = "X,Y,Z,R,L,BQ",
-     .kind = SLC_CLI_TEXTS,
-     .member = offsetof(simulate_options, source),
-     .help = "a cylinder along z or a point (R = L = 0), in mm and Bq; again for more"},
-    NUMBER("activity", activity, 1e12, "Bq of a point in the middle, without --source"),
-    NUMBER("efficiency", efficiency, 1, "of a photon that meets a crystal"),
-    NUMBER("scatter", scatter, 1, "fraction of detected photons that have scattered"),
-    NUMBER("time-sigma", time_sigma, 1e6, "resolution of a single's time in ps"),
-    NUMBER("resolution", resolution, 1, "of energy, full width at half maximum over 511 keV"),
-    NUMBER("dead-time", dead_time, 1e9, "of a block after a single in ns"),
-    NUMBER("lso", lso, 1e6, "background singles of a crystal a second"),
-    NUMBER("threshold", threshold, 1e5, "in keV"),
-    TEXT("ticks", ticks, "N/D", "a tick of the frames' clock is N/D picoseconds (default 1)"),
-    COUNT("tick-bits", tick_bits, 8, 64, "bits of the clock, which begins again at 0 after them"),
-    COUNT("packet", packet, 1, 4000, "frames of a datagram"),
-    NUMBER("packet-delay", delay, 1e9, "mean in us by which modules' datagrams are out of step"),
-    NUMBER("packet-wait", wait, 1e9, "us after which one is sent though it is not full; 0: never"),
-    COUNT("flood-side", flood_side, 0, 256, "places of a flood map's side; 0: x and y are the crystal's"),
-    NUMBER("flood-sigma", flood_sigma, 10, "width of crystals in it, of their distance"),
-    NUMBER("gain-spread", gain_spread, 1, "of crystals, of their mean"),
-    NUMBER("offset-sigma", offset_sigma, 1e6, "spread of the crystals' time offsets in ps"),
-    FLAG("fast", fast, "no physics: singles at --rate in random crystals, for measurements"),
-    NUMBER("pair-share", pair_share, 1, "with --fast, the part of them that are pairs"),
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(simulate_options, quiet),
-     .help = "no progress and no notes on standard error, only errors"},
+    {"scanner", 0, TEXT(O, scanner), "NAME", "by name or in words; a wrong name lists all (default mouse20)"},
+    {"seconds", 0, NUMBER(O, seconds, 1e-6, 1e6), "X", "length of the measurement"},
+    {"output", 'o', RAW | STDOUT_TOO | OUTPUTS(O, output, output_files), "FILE", "write a raw file"},
+    {"bare", 0, FLAG(O, bare), NULL, "write frames alone, without heads; '-' is then standard output"},
+    {"replace", 0, FLAG(O, replace), NULL, "overwrite FILE if it is there; otherwise that is an error"},
+    {"write-tables", 0, OUTPUT(O, tables), "FILE", "write the tables that the frames convert with (HDF5)"},
+    {"truth", 0, OUTPUT(O, truth), "FILE", "write a row for each frame (CSV): where it is from"},
+    {"send", 0, TEXTS(O, send), "ADDR:PORT",
+     "send it; given again, module m sends to address m mod their number"},
+    {"flat-out", 0, FLAG(O, flat_out), NULL, "send as fast as it goes, not at the rate of the measurement"},
+    {"repeat", 0, COUNT(O, repeat, 1, 1e12), "N",
+     "send the measurement so many times, each later by its length"},
+    {"sequence", 0, FLAG(O, sequence), NULL, "datagrams begin with 8 bytes that count those of their module"},
+    {"seed", 0, COUNT(O, seed, 0, 0), "N", "same seed, same frames"},
+    {"rate", 0, NUMBER(O, rate, 0, 1e10), "X", "singles a second in all; 0: as the activity gives it"},
+    {"source", 0, TEXTS(O, source), "X,Y,Z,R,L,BQ",
+     "a cylinder along z or a point (R = L = 0), in mm and Bq; again for more"},
+    {"activity", 0, NUMBER(O, activity, 0, 1e12), "X", "Bq of a point in the middle, without --source"},
+    {"efficiency", 0, NUMBER(O, efficiency, 0, 1), "X", "of a photon that meets a crystal"},
+    {"scatter", 0, NUMBER(O, scatter, 0, 1), "X", "fraction of detected photons that have scattered"},
+    {"time-sigma", 0, NUMBER(O, time_sigma, 0, 1e6), "X", "resolution of a single's time in ps"},
+    {"resolution", 0, NUMBER(O, resolution, 0, 1), "X", "of energy, full width at half maximum over 511 keV"},
+    {"dead-time", 0, NUMBER(O, dead_time, 0, 1e9), "X", "of a block after a single in ns"},
+    {"lso", 0, NUMBER(O, lso, 0, 1e6), "X", "background singles of a crystal a second"},
+    {"threshold", 0, NUMBER(O, threshold, 0, 1e5), "X", "in keV"},
+    {"ticks", 0, FRACTION(O, ticks, "picoseconds as N or N/D"), "N/D",
+     "a tick of the frames' clock is N/D picoseconds (default 1)"},
+    {"tick-bits", 0, COUNT(O, tick_bits, 8, 64), "N",
+     "bits of the clock, which begins again at 0 after them"},
+    {"packet", 0, COUNT(O, packet, 1, 4000), "N", "frames of a datagram"},
+    {"packet-delay", 0, NUMBER(O, delay, 0, 1e9), "X",
+     "mean in us by which modules' datagrams are out of step"},
+    {"packet-wait", 0, NUMBER(O, wait, 0, 1e9), "X",
+     "us after which one is sent though it is not full; 0: never"},
+    {"flood-side", 0, COUNT(O, flood_side, 0, 256), "N",
+     "places of a flood map's side; 0: x and y are the crystal's"},
+    {"flood-sigma", 0, NUMBER(O, flood_sigma, 0, 10), "X", "width of crystals in it, of their distance"},
+    {"gain-spread", 0, NUMBER(O, gain_spread, 0, 1), "X", "of crystals, of their mean"},
+    {"offset-sigma", 0, NUMBER(O, offset_sigma, 0, 1e6), "X", "spread of the crystals' time offsets in ps"},
+    {"fast", 0, FLAG(O, fast), NULL, "no physics: singles at --rate in random crystals, for measurements"},
+    {"pair-share", 0, NUMBER(O, pair_share, 0, 1), "X", "with --fast, the part of them that are pairs"},
+    {"quiet", 'q', FLAG(O, quiet), NULL, "no progress and no notes on standard error, only errors"},
 };
+#undef O
 
 static void set_defaults(void *at)
 {
     slc_sim_pet_config c;
     slc_sim_pet_config_default(&c);
     *(simulate_options *)at = (simulate_options){.seconds = 1,
+                                                 .ticks = {1, 1},
                                                  .repeat = 1,
                                                  .seed = c.seed,
                                                  .activity = c.source[0].activity_bq,
@@ -189,9 +160,10 @@ static int configure(job *j)
     if (slc_pet_scanner(o->scanner != NULL ? o->scanner : "mouse20", &c->geometry, &j->error) != SLC_OK) {
         return slc_cli_wrong(COMMAND, "--scanner: %s", j->error.text);
     }
-    const slc_pet_frame_words words = {.ticks = o->ticks, .tick_bits = o->tick_bits};
-    int status = slc_pet_convert_config_of(COMMAND, &words, NULL, &c->clock);
-    status = status == SLC_CLI_GO_ON ? sources(o, c) : status;
+    const slc_pet_frame_words words = {.ticks = {o->ticks[0], o->ticks[1]}, .tick_bits = o->tick_bits};
+    const double all[2] = {0, 0};
+    slc_pet_convert_config_of(&words, all, &c->clock);
+    const int status = sources(o, c);
     c->seed = o->seed;
     c->singles_hz = o->rate;
     c->efficiency = o->efficiency;
@@ -215,8 +187,6 @@ static int configure(job *j)
 
 static int check_words(const simulate_options *o)
 {
-    static const char *const flags[] = {"--output", "--write-tables", "--truth"};
-    const char *const names[] = {o->output, o->tables, o->truth};
     if ((o->output != NULL) == (o->send.n > 0)) {
         return slc_cli_wrong(COMMAND, "it is written or sent: give --output or --send");
     }
@@ -226,21 +196,10 @@ static int check_words(const simulate_options *o)
     if (o->bare && (o->output == NULL || o->sequence)) {
         return slc_cli_wrong(COMMAND, "--bare is of --output, and has no place for --sequence");
     }
-    for (size_t i = 0; i < 3; i++) {
-        if (names[i] != NULL && strcmp(names[i], "-") == 0 && !(i == 0 && o->bare)) {
-            return slc_cli_wrong(COMMAND, "%s needs the name of a file, not '-'", flags[i]);
-        }
+    if (o->output != NULL && strcmp(o->output, "-") == 0 && !o->bare) {
+        return slc_cli_wrong(COMMAND, "--output needs the name of a file, not '-'");
     }
-    slc_pet_files files = {.n = 0};
-    if (o->bare) {
-        slc_pet_files_add(&files, "--output", o->output);
-        files.file[0].raw = true; /* if there is one */
-    } else {
-        slc_pet_files_add_raw(&files, "--output", o->output);
-    }
-    slc_pet_files_add(&files, "--write-tables", o->tables);
-    slc_pet_files_add(&files, "--truth", o->truth);
-    return slc_pet_files_check(&files, COMMAND, NULL, NULL, 0);
+    return slc_pet_files_check(COMMAND, o, NULL, 0);
 }
 
 /* ---- outputs ----------------------------------------------------------------------------------- */
@@ -440,13 +399,10 @@ static int simulate(job *j)
     return SLC_CLI_DONE;
 }
 
-static int run(int argc, char **argv)
+static int act(const slc_cli_call *call)
 {
-    simulate_options options;
-    job j = {.options = &options};
-    int first = 0;
-    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
-    status = status == SLC_CLI_GO_ON ? check_words(&options) : status;
+    job j = {.options = call->options};
+    int status = check_words(j.options);
     status = status == SLC_CLI_GO_ON ? configure(&j) : status;
     status = status == SLC_CLI_GO_ON ? simulate(&j) : status;
     slc_sim_pet_close(j.sim);
@@ -472,5 +428,5 @@ const slc_cli_command slc_cmd_simulate_pet = {
     .options = table,
     .n_options = sizeof table / sizeof table[0],
     .defaults = set_defaults,
-    .run = run,
+    .act = act,
 };

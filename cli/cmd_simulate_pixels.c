@@ -15,77 +15,29 @@
 #define COMMAND (&slc_cmd_simulate_pixels)
 
 typedef struct simulate_options {
-    const char *size, *output;
+    const char *output;
+    slc_cli_area size; /* 0: as many as the kind of pixels has */
     uint64_t seed, granularity, frames, stream;
     double density, rate;
     bool shuffle, quiet;
 } simulate_options;
 
+#define O simulate_options
 static const slc_cli_option options_table[] = {
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(simulate_options, output),
-     .required = true,
-     .help = "where to write them: .csv"},
-    {.name = "size",
-     .value = "WxH",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(simulate_options, size),
-     .help = "width and height in pixels (default 768x256, for a stream 256x256)"},
-    {.name = "frames",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(simulate_options, frames),
-     .low = 1,
-     .high = 1000000,
-     .help = "how many images"},
-    {.name = "density",
-     .value = "PERCENT",
-     .kind = SLC_CLI_NUMBER,
-     .member = offsetof(simulate_options, density),
-     .low = 0,
-     .high = 100,
-     .help = "probability of a macro-pixel to be hit"},
-    {.name = "granularity",
-     .value = "G",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(simulate_options, granularity),
-     .low = 1,
-     .high = 65535,
-     .help = "side of a macro-pixel in pixels"},
-    {.name = "shuffle",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(simulate_options, shuffle),
-     .help = "pixels of an image in random order, not in raster order"},
-    {.name = "stream",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(simulate_options, stream),
-     .low = 0,
-     .high = 1e10,
-     .help = "instead of frames so many pixels with times; 0: none"},
-    {.name = "rate",
-     .value = "MHITS",
-     .kind = SLC_CLI_NUMBER,
-     .member = offsetof(simulate_options, rate),
-     .low = 1e-6,
-     .high = 1e6,
-     .help = "pixels of the stream in a microsecond, which is 640 ticks"},
-    {.name = "seed",
-     .value = "S",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(simulate_options, seed),
-     .low = 0,
-     .high = UINT32_MAX,
-     .help = "same seed, same pixels"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(simulate_options, quiet),
-     .help = "no notes on standard error, only errors"},
+    {"output", 'o', NEEDED | OUTPUT_AS(O, output, WORDS(".csv")), "FILE", "where to write them: .csv"},
+    {"size", 0, SIZE(O, size, UINT16_MAX, "a width and a height from 1 to 65535, as in 768x256"), "WxH",
+     "width and height in pixels (default 768x256, for a stream 256x256)"},
+    {"frames", 0, COUNT(O, frames, 1, 1000000), "N", "how many images"},
+    {"density", 0, NUMBER(O, density, 0, 100), "PERCENT", "probability of a macro-pixel to be hit"},
+    {"granularity", 0, COUNT(O, granularity, 1, 65535), "G", "side of a macro-pixel in pixels"},
+    {"shuffle", 0, FLAG(O, shuffle), NULL, "pixels of an image in random order, not in raster order"},
+    {"stream", 0, COUNT(O, stream, 0, 1e10), "N", "instead of frames so many pixels with times; 0: none"},
+    {"rate", 0, NUMBER(O, rate, 1e-6, 1e6), "MHITS",
+     "pixels of the stream in a microsecond, which is 640 ticks"},
+    {"seed", 0, COUNT(O, seed, 0, UINT32_MAX), "S", "same seed, same pixels"},
+    {"quiet", 'q', FLAG(O, quiet), NULL, "no notes on standard error, only errors"},
 };
+#undef O
 
 static void set_defaults(void *at)
 {
@@ -200,33 +152,22 @@ static int simulate(const simulate_options *options, const slc_sim_pixels_config
     return SLC_CLI_DONE;
 }
 
-static int run(int argc, char **argv)
+static int act(const slc_cli_call *call)
 {
-    simulate_options options;
-    int first = 0;
-    const int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
-    if (status != SLC_CLI_GO_ON) {
-        return status;
-    }
-    if (!slc_cli_ends_with(options.output, ".csv")) {
-        return slc_cli_wrong(COMMAND, "--output takes a name that ends with .csv, not '%s'", options.output);
-    }
+    const simulate_options *options = call->options;
     slc_sim_pixels_config config;
     slc_sim_pixels_config_default(&config);
-    size_t width = options.stream > 0 ? 256 : config.width, height = 256;
-    if (options.size != NULL &&
-        (!slc_cli_size(options.size, &width, &height) || width > UINT16_MAX || height > UINT16_MAX)) {
-        return slc_cli_wrong(COMMAND,
-                             "--size takes a width and a height from 1 to 65535, as in 768x256, not '%s'",
-                             options.size);
+    config.width = options->stream > 0 ? 256 : config.width;
+    config.height = 256;
+    if (options->size.width > 0) {
+        config.width = (uint16_t)options->size.width;
+        config.height = (uint16_t)options->size.height;
     }
-    config.width = (uint16_t)width;
-    config.height = (uint16_t)height;
-    config.density = options.density / 100;
-    config.granularity = (uint32_t)options.granularity;
-    config.shuffled = options.shuffle;
-    config.seed = (uint32_t)options.seed;
-    return simulate(&options, &config);
+    config.density = options->density / 100;
+    config.granularity = (uint32_t)options->granularity;
+    config.shuffled = options->shuffle;
+    config.seed = (uint32_t)options->seed;
+    return simulate(options, &config);
 }
 
 const slc_cli_command slc_cmd_simulate_pixels = {
@@ -243,5 +184,5 @@ const slc_cli_command slc_cmd_simulate_pixels = {
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .defaults = set_defaults,
-    .run = run,
+    .act = act,
 };

@@ -16,17 +16,12 @@ typedef struct version_options {
     const char *simd;
 } version_options;
 
+#define O version_options
 static const slc_cli_option options_table[] = {
-    {.name = "simd",
-     .kind = SLC_CLI_TEXT,
-     .value = "T",
-     .member = offsetof(version_options, simd),
-     .help = "tell what this request for an instruction set means for each kernel"},
-    {.name = "json",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(version_options, json),
-     .help = "print one JSON object"},
+    {"simd", 0, TEXT(O, simd), "T", "tell what this request for an instruction set means for each kernel"},
+    {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
 };
+#undef O
 
 static void set_defaults(void *at)
 {

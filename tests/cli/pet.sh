@@ -133,7 +133,7 @@ refuse 2 "--window has 1ps at least: 0.5ps is shorter" five.bin --window 0.5ps
 refuse 2 "window 0.0015 ns, offset 0 ns: not whole picoseconds, which the times are" five.bin --window 1.5ps
 refuse 2 "--windows is single or all-open, not 'both'" five.bin --windows both
 refuse 2 "--edge is closed or open, not 'x'" five.bin --edge x
-refuse 2 "--compat is gate9, not 'gate8'" five.bin --compat gate8
+refuse 2 "--compat is gate9, not 'gate8' (did you mean 'gate9'?)" five.bin --compat gate8
 refuse 2 "--compat gate9 has open edges: leave out --edge closed, or --compat" five.bin --compat gate9 --edge closed
 for policy in opengate:TakeAllGoods rejectHigherMultiples multiplesAsSequentialCoincidences; do
     refuse 2 "GATE 9 has no policy $policy: leave out --compat gate9" five.bin --compat gate9 --policy $policy
