@@ -110,7 +110,8 @@ static size_t largest_image(const slc_pixels *pixels)
 
 static slc_status open_dense(bench *b, contestant *c)
 {
-    slc_image_label_config how = slc_image_label_defaults();
+    slc_image_label_config how;
+    slc_image_label_config_default(&how);
     how.connectivity = b->config->connectivity;
     how.features = SLC_IMAGE_AREA | SLC_IMAGE_BOX | SLC_IMAGE_SUMS;
     how.target = b->config->target;
@@ -123,7 +124,8 @@ static slc_status open_dense(bench *b, contestant *c)
 static slc_status open_sparse(bench *b, contestant *c, bool shuffled)
 {
     const slc_bench_cluster_config *config = b->config;
-    slc_pixel_cluster_config how = slc_pixel_cluster_defaults();
+    slc_pixel_cluster_config how;
+    slc_pixel_cluster_config_default(&how);
     how.width = config->width;
     how.height = config->height;
     how.with = SLC_PIXEL_CHARGE;

@@ -7,7 +7,7 @@
 #ifndef SLUICE_BENCH_CLUSTER_H
 #define SLUICE_BENCH_CLUSTER_H
 
-#include <sluice/pixel_cluster.h>
+#include <sluice/pixel.h>
 
 /* What to measure: all combinations of the lists. */
 typedef struct slc_bench_cluster_config {

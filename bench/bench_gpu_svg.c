@@ -6,7 +6,7 @@
 #include "report/report_panel.h"
 
 #include "bench/bench_gpu.h"
-#include <sluice/image_cuda.h>
+#include <sluice/image_label.h>
 #include <sluice/io.h>
 
 #include <inttypes.h>

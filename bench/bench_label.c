@@ -105,7 +105,8 @@ static slc_status turn(bench *b, slc_image_labeller *labeller, contestant *c, in
 static slc_status enter(bench *b, contestant *c, int round)
 {
     const slc_bench_label_config *config = b->config;
-    slc_image_label_config how = slc_image_label_defaults();
+    slc_image_label_config how;
+    slc_image_label_config_default(&how);
     how.algorithm = slc_image_algorithm_name(c->algorithm);
     how.connectivity = config->connectivity;
     how.features = config->features;

@@ -10,7 +10,7 @@
 #include "image/cuda/image_cuda_engine.h"
 
 #include <sluice/cuda.h>
-#include <sluice/image_cuda.h>
+#include <sluice/image_label.h>
 #include <sluice/sim.h>
 
 #include <stdlib.h>
@@ -75,7 +75,8 @@ bool slc_bench_label_cuda_can(const slc_bench_label_cuda_config *config, size_t 
 
 slc_image_label_config slc_bench_label_cuda_how(const slc_bench_label_cuda_config *config, size_t algorithm)
 {
-    slc_image_label_config how = slc_image_label_defaults();
+    slc_image_label_config how;
+    slc_image_label_config_default(&how);
     how.algorithm = slc_image_cuda_algorithm_name(algorithm);
     how.connectivity = config->connectivity;
     how.features = config->features;

@@ -8,7 +8,7 @@
 #include "cuda/cuda_stream.h"
 
 #include "bench/bench_gpu.h"
-#include <sluice/image_cuda.h>
+#include <sluice/image_label.h>
 #include <sluice/run_pipeline.h>
 
 #include <stdlib.h>

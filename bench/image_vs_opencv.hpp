@@ -57,7 +57,8 @@ class labeller
     labeller(const settings &s, size_t size, uint32_t connectivity, uint32_t features, bool with_labels,
              uint32_t threads = 1)
     {
-        slc_image_label_config config = slc_image_label_defaults();
+        slc_image_label_config config;
+        slc_image_label_config_default(&config);
         config.algorithm = s.algorithm.c_str();
         config.connectivity = connectivity;
         config.features = features;

@@ -270,7 +270,7 @@ static int check_output(const slc_cluster_job *job)
 static int check_all(slc_cluster_job *job)
 {
     const slc_cluster_options *options = job->options;
-    job->config = slc_pixel_cluster_defaults();
+    slc_pixel_cluster_config_default(&job->config);
     int status = check_output(job);
     status = status == SLC_CLI_GO_ON ? choose_connectivity(options->connectivity, &job->config) : status;
     status = status == SLC_CLI_GO_ON ? choose_time("time-window", options->time_window, &job->window)

@@ -175,7 +175,8 @@ static void fit(const slc_cluster_reading *r, slc_pixel_stream_config *config, b
 static slc_pixel_stream_config configure(const slc_cluster_reading *r)
 {
     const slc_cluster_job *job = r->job;
-    slc_pixel_stream_config config = slc_pixel_stream_defaults();
+    slc_pixel_stream_config config;
+    slc_pixel_stream_config_default(&config);
     const bool own = job->sized || r->done->about.width == 0;
     config.width = own ? job->config.width : (uint16_t)r->done->about.width;
     config.height = own ? job->config.height : (uint16_t)r->done->about.height;

@@ -109,7 +109,8 @@ static const slc_cli_option options_table[] = {
 
 static void set_defaults(void *at)
 {
-    const slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     slc_label_options *options = at;
     *options = (slc_label_options){
         .algorithm = "auto", .connectivity = config.connectivity, .threads = config.threads};
@@ -201,14 +202,14 @@ static int check_algorithm(const char *name, bool gpu)
 /* What a stream of rows cannot do. */
 static int check_stream(const slc_label_options *options)
 {
-    const char *word = options->output != NULL                                  ? "--output"
-                       : options->preview != NULL                               ? "--preview"
-                       : options->border != NULL                                ? "--border"
-                       : options->simd != NULL                                  ? "--simd"
-                       : slc_label_on_gpu(options->device)                      ? "--device"
-                       : strcmp(options->algorithm, "auto") != 0                ? "--algorithm"
-                       : options->threads != slc_image_label_defaults().threads ? "--threads"
-                                                                                : NULL;
+    const char *word = options->output != NULL                   ? "--output"
+                       : options->preview != NULL                ? "--preview"
+                       : options->border != NULL                 ? "--border"
+                       : options->simd != NULL                   ? "--simd"
+                       : slc_label_on_gpu(options->device)       ? "--device"
+                       : strcmp(options->algorithm, "auto") != 0 ? "--algorithm"
+                       : options->threads != 1                   ? "--threads"
+                                                                 : NULL;
     return options->stream && word != NULL ? slc_cli_wrong(COMMAND, "--stream does not go with %s", word)
                                            : SLC_CLI_GO_ON;
 }
@@ -259,7 +260,7 @@ static int choose_config(slc_label_job *job, uint32_t *written)
 {
     const slc_label_options *options = job->options;
     slc_image_label_config *config = &job->config;
-    *config = slc_image_label_defaults();
+    slc_image_label_config_default(config);
     if (options->connectivity != 4 && options->connectivity != 8) {
         return slc_cli_wrong(COMMAND, "--connectivity takes 4 or 8, not '%llu'",
                              (unsigned long long)options->connectivity);

@@ -300,7 +300,8 @@ static bool push_rows(slc_label_job *job, slc_image_stream *stream, const slc_im
 
 static bool stream_page(slc_label_job *job, const slc_image *image, slc_label_page *page)
 {
-    slc_image_stream_config config = slc_image_stream_defaults();
+    slc_image_stream_config config;
+    slc_image_stream_config_default(&config);
     config.width = image->width;
     config.type = config.grey_type = image->type;
     config.inverse = job->options->inverse;

@@ -4,7 +4,7 @@
 #include "cli_words.h"
 
 #include <sluice/cuda.h>
-#include <sluice/image_cuda.h>
+#include <sluice/image_label.h>
 
 #include <stdlib.h>
 #include <string.h>

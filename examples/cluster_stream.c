@@ -119,7 +119,8 @@ static slc_status run(slc_pixel_stream *stream, uint64_t n, slc_pixels *pixels, 
 int main(int argc, char **argv)
 {
     const uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 100000;
-    const slc_pixel_stream_config config = slc_pixel_stream_defaults();
+    slc_pixel_stream_config config;
+    slc_pixel_stream_config_default(&config);
     slc_column pixel_columns[SLC_PIXEL_COLUMNS], cluster_columns[SLC_PIXEL_CLUSTER_COLUMNS];
     const slc_schema pixel_schema = slc_pixels_schema(SLC_PIXEL_CHARGE | SLC_PIXEL_TIME, pixel_columns);
     const slc_schema cluster_schema = slc_pixel_clusters_schema(config.features, 0, cluster_columns);

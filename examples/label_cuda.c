@@ -7,7 +7,7 @@
  * of this, but config.device = "cuda" in label_image.c.
  */
 #include <sluice/cuda.h>
-#include <sluice/image_cuda.h>
+#include <sluice/image_label.h>
 #include <sluice/io_image.h>
 
 #include <cuda_runtime_api.h>
@@ -108,7 +108,8 @@ static bool print_components(const device_memory *m, cudaStream_t stream)
 
 static slc_status run(const slc_image *image, slc_error *error)
 {
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     slc_image_labeller *labeller = NULL;
     device_memory memory = {0};
     cudaStream_t stream = NULL; /* the default stream; any other of this device will do */

@@ -10,7 +10,8 @@
 
 static slc_status print_objects(const slc_image *image, slc_error *error)
 {
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     slc_image_labeller *labeller = NULL;
     slc_column columns[SLC_IMAGE_COLUMNS];
     slc_image_components found = {0};

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Labelling and analysis of connected components, on what is public, against oracles that share no code with them.
 set(image_oracle oracle/image_oracle.c support/image_patterns.c)
-set(image_run ${image_oracle} support/image_run.c support/image_compare.c)
+set(image_run ${image_oracle} support/image_run.c support/image_compare.c support/image_components.c)
 sluice_test(test_image_oracle stages test_image_oracle.c ${image_oracle})
 foreach(test IN ITEMS small label analyse invariance fork guard errors large push)
     sluice_test(test_image_${test} stages test_image_${test}.c ${image_run})

@@ -8,7 +8,7 @@
 
 #include "bench/bench_gpu.h"
 #include <sluice/cuda.h>
-#include <sluice/image_cuda.h>
+#include <sluice/image_label.h>
 #include <sluice/sim.h>
 
 #include <stdio.h>
@@ -86,7 +86,8 @@ static uint32_t components_of(const slc_bench_label_cuda_config *config, const s
                                       .height = row->size,
                                       .density = row->density,
                                       .granularity = row->granularity};
-    slc_image_label_config how = slc_image_label_defaults();
+    slc_image_label_config how;
+    slc_image_label_config_default(&how);
     slc_image_labeller *labeller = NULL;
     slc_image_labels out = {.type = SLC_TYPE_U32};
     slc_error error;

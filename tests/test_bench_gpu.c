@@ -7,7 +7,7 @@
 #include "support/cmocka_all.h"
 
 #include "bench/bench_gpu.h"
-#include <sluice/image_cuda.h>
+#include <sluice/image_label.h>
 
 #include <math.h>
 #include <stdio.h>

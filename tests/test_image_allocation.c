@@ -27,7 +27,8 @@ static void draw(void)
 
 static slc_image_label_config every_feature(const char *algorithm, uint32_t threads)
 {
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.algorithm = algorithm;
     config.features = SLC_IMAGE_ALL;
     config.threshold = 500;

@@ -81,7 +81,8 @@ static void all_features_of_patterns(void **state)
     (void)state;
     static const size_t shapes[][2] = {{1, 1}, {1, 33}, {65, 1}, {9, 8}, {64, 21}, {130, 67}, {200, 90}};
     uint64_t seed = 5;
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.features = SLC_IMAGE_ALL;
     size_t k = 0;
     const size_t step = image_test_step(1);
@@ -103,7 +104,8 @@ static void every_algorithm(void **state)
 {
     (void)state;
     uint64_t seed = 6;
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     for (size_t a = 0; slc_image_algorithm_name(a) != NULL; a++) {
         config.algorithm = slc_image_algorithm_name(a);
         for (size_t i = 0; i < image_test_count(60); i++) {
@@ -124,7 +126,8 @@ static void any_subset_of_features(void **state)
 {
     (void)state;
     uint64_t seed = 7;
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     const char *what = image_pattern_any(on, 150, 60, &seed);
     size_t k = 0;
     for (uint32_t a = 1; a <= SLC_IMAGE_ALL; a <<= 1) {
@@ -154,7 +157,8 @@ static void filters(void **state)
 {
     (void)state;
     uint64_t seed = 8;
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     for (size_t i = 0; i < image_test_count(600); i++) {
         const size_t width = 1 + random_below(&seed, 120), height = 1 + random_below(&seed, 60);
         config.algorithm = slc_image_algorithm_name(0);
@@ -183,7 +187,8 @@ static void large_components(void **state)
     uint64_t seed = 9;
     uint8_t *large = malloc(width * height);
     assert_non_null(large);
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.features = SLC_IMAGE_ALL;
     config.threshold = 4e9;
     for (const image_pattern *pattern = image_patterns; pattern->name != NULL; pattern++) {
@@ -217,7 +222,8 @@ static void shapes_do_not_depend_on_the_place(void **state)
         uint8_t *at = row + k * (WIDTH - 7);
         at[0] = at[1] = at[2] = at[WIDTH + 2] = at[WIDTH + 3] = at[2 * WIDTH + 4] = 1;
     }
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.features = SLC_IMAGE_SHAPE;
     slc_image_labeller *labeller = image_labeller_open(&config, WIDTH, HEIGHT);
     slc_column columns[SLC_IMAGE_COLUMNS];
@@ -246,7 +252,8 @@ static void broken_collections_are_found(void **state)
     slc_image_components c = {0};
     uint64_t seed = 3;
     image_macro_pixels(on, 40, 40, 2, 30, &seed);
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.features = SLC_IMAGE_ALL;
     slc_image_labeller *labeller = image_labeller_open(&config, 40, 40);
     const slc_image image = {on, 40, 40, 40, SLC_IMAGE_U8};
@@ -255,16 +262,16 @@ static void broken_collections_are_found(void **state)
     assert_int_equal(slc_image_label_run(labeller, &image, NULL, &out, NULL, NULL), SLC_OK);
     assert_true(out.n_labels > 3);
     const char *why = NULL;
-    assert_true(slc_image_components_check(SLC_IMAGE_ALL, &c, &why));
+    assert_true(image_components_check(SLC_IMAGE_ALL, &c, &why));
 #define BREAK(type, column, value)                                                                           \
     do {                                                                                                     \
         const type keep = c.column[1];                                                                       \
         c.column[1] = (value);                                                                               \
-        assert_false(slc_image_components_check(SLC_IMAGE_ALL, &c, NULL));                                   \
-        assert_false(slc_image_components_check(SLC_IMAGE_ALL, &c, &why));                                   \
+        assert_false(image_components_check(SLC_IMAGE_ALL, &c, NULL));                                       \
+        assert_false(image_components_check(SLC_IMAGE_ALL, &c, &why));                                       \
         assert_non_null(why);                                                                                \
         c.column[1] = keep;                                                                                  \
-        assert_true(slc_image_components_check(SLC_IMAGE_ALL, &c, &why));                                    \
+        assert_true(image_components_check(SLC_IMAGE_ALL, &c, &why));                                        \
     } while (0)
     BREAK(uint64_t, area, 5000);
     BREAK(uint32_t, first_y, 39);

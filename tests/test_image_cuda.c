@@ -7,6 +7,7 @@
  */
 #include "support/image_gpu.h"
 
+#include "image/cuda/image_cuda_engine.h"
 #include "support/cmocka_all.h"
 #include "support/image_patterns.h"
 #include "support/random.h"
@@ -115,7 +116,8 @@ static void patterns(void **state)
         }
         for (uint32_t connectivity = 4; connectivity <= 8; connectivity += 4) {
             for (int features = 0; features < 2; features++) {
-                slc_image_label_config config = slc_image_label_defaults();
+                slc_image_label_config config;
+                slc_image_label_config_default(&config);
                 config.device = "cuda";
                 config.algorithm = slc_image_cuda_algorithm_name(a);
                 config.connectivity = connectivity;
@@ -149,7 +151,8 @@ static void wide_images(void **state)
         assert_non_null(on);
         image_macro_pixels(on, width, height, grains[s], percents[s], &seed);
         for (uint32_t connectivity = 4; connectivity <= 8; connectivity += 4) {
-            slc_image_label_config config = slc_image_label_defaults();
+            slc_image_label_config config;
+            slc_image_label_config_default(&config);
             config.device = "cuda";
             config.connectivity = connectivity;
             config.features = s == 1 ? 0 : IMAGE_GPU_PLAIN;
@@ -214,7 +217,8 @@ static void repeats_are_equal(void **state)
             continue;
         }
         uint64_t seed = 500 + a;
-        slc_image_label_config config = slc_image_label_defaults();
+        slc_image_label_config config;
+        slc_image_label_config_default(&config);
         config.device = "cuda";
         config.algorithm = slc_image_cuda_algorithm_name(a);
         config.features = slc_image_cuda_algorithm_features(a) ? IMAGE_GPU_MADE : 0;

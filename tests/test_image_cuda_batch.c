@@ -107,7 +107,8 @@ static void run_set(slc_image_labeller *labeller, const slc_image_label_config *
 /* One chunk of images by one algorithm: labels, then features. */
 static void small_by(size_t algorithm, uint32_t connectivity)
 {
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.device = "cuda";
     config.algorithm = slc_image_cuda_algorithm_name(algorithm);
     config.connectivity = connectivity;
@@ -313,7 +314,8 @@ static void mixed_batches_of(const char *device, const char *algorithm, bool lab
     static const size_t sizes[] = {1, 2, 3, 17, 100, 1000};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         const size_t n = sizes[s] < image_gpu_count(2000) ? sizes[s] : image_gpu_count(2000);
-        slc_image_label_config config = slc_image_label_defaults();
+        slc_image_label_config config;
+        slc_image_label_config_default(&config);
         config.device = device;
         config.algorithm = algorithm;
         config.connectivity = s % 2 ? 4 : 8;
@@ -362,7 +364,8 @@ static void the_same_on_the_processor(void **state)
 static void an_empty_batch(void **state)
 {
     (void)state;
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.device = "cuda";
     slc_image_labeller *labeller = image_labeller_open(&config, 16, 16);
     size_t done = 3;

@@ -343,7 +343,8 @@ static void refused(slc_image_labeller *labeller, const slc_image_cuda_task *tas
 static void other_labellers(const slc_image_cuda_task *task, uint8_t *memory, const uint8_t *work,
                             size_t bytes)
 {
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.device = "cuda";
     config.features = SLC_IMAGE_AREA;
     slc_image_labeller *labeller = image_labeller_open(&config, 1, 1);
@@ -369,7 +370,8 @@ static void other_labellers(const slc_image_cuda_task *task, uint8_t *memory, co
 static void refusals(void **state)
 {
     (void)state;
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.device = "cuda";
     slc_image_labeller *labeller = image_labeller_open(&config, 1, 1);
     uint8_t *memory = image_gpu_upload(NULL, 1 << 16);

@@ -23,7 +23,8 @@ static slc_error error;
 
 static slc_image_label_config config_of(size_t algorithm)
 {
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.device = "cuda";
     config.algorithm = slc_image_cuda_algorithm_name(algorithm);
     return config;

@@ -34,7 +34,8 @@ static void side_open(side *s, const char *device, const char *algorithm, uint32
                       bool labels, bool features)
 {
     memset(s, 0, sizeof *s);
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.device = device;
     config.algorithm = algorithm;
     config.connectivity = connectivity;

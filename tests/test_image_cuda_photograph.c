@@ -28,7 +28,8 @@ static void thresholds_expect(uint8_t *pixels, size_t width, size_t height, uint
     assert_true(value != NULL && on != NULL);
     for (uint32_t threshold = 0; threshold <= 256; threshold += step, a = (a + 1) % image_gpu_algorithms()) {
         const bool labels = slc_image_cuda_algorithm_labels(a);
-        slc_image_label_config config = slc_image_label_defaults();
+        slc_image_label_config config;
+        slc_image_label_config_default(&config);
         config.device = "cuda";
         config.algorithm = slc_image_cuda_algorithm_name(a);
         config.threshold = threshold;

@@ -329,7 +329,7 @@ static void draw(after *a, uint64_t *seed)
         memset(a->grey.memory, 0, a->grey.bytes);
         (void)device_copy(&a->grey.device, a->grey.memory, a->grey.bytes, a->grey.bytes);
     }
-    a->config = slc_image_label_defaults();
+    slc_image_label_config_default(&a->config);
     a->config.target = SLC_SIMD_C;
     a->config.connectivity = random_below(seed, 2) == 0 ? 4 : 8;
     a->config.threshold = thresholds[a->image.type];
@@ -557,7 +557,8 @@ static void test_refusals(void **state)
     (void)state;
     const slc_image_cuda_task reals = {.type = SLC_IMAGE_F32};
     const slc_image_components none = {.head = {.capacity = 0}};
-    const slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     const slc_image_cuda_job job = {.width = 1, .height = 1, .images = 1};
     assert_int_equal(slc_image_cuda_extra(&job, SLC_IMAGE_GREY, &reals, &none, NULL, &error),
                      SLC_ERR_UNSUPPORTED);

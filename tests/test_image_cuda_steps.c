@@ -304,7 +304,8 @@ static void filter(void **state)
     for (size_t i = 0; i < image_gpu_count(500); i++) {
         made m;
         made_draw(&m, NULL, &seed);
-        slc_image_label_config config = slc_image_label_defaults();
+        slc_image_label_config config;
+        slc_image_label_config_default(&config);
         config.min_area = 1 + random_below(&seed, 6);
         config.max_area = random_below(&seed, 2) == 0 ? UINT64_MAX
                                                       : config.min_area + random_below(&seed, 90);

@@ -165,7 +165,8 @@ static void images_of_all_sizes(void **state)
 
 static void open_refused(const char *device, slc_status wanted)
 {
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.device = device;
     slc_image_labeller *labeller = NULL;
     slc_error error = {0};
@@ -186,7 +187,8 @@ static void refusals(void **state)
     open_refused("cuda:0,1000", SLC_ERR_UNSUPPORTED);
     /* Features that strips cannot add up. */
     uint64_t seed = 1;
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.device = "cuda";
     config.features = SLC_IMAGE_PERIMETER;
     image_macro_pixels(drawn, 100, 100, 1, 50, &seed);

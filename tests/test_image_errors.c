@@ -30,7 +30,8 @@ static void refused(slc_image_label_config config, const char *word)
 static void bad_configurations(void **state)
 {
     (void)state;
-    const slc_image_label_config good = slc_image_label_defaults();
+    slc_image_label_config good;
+    slc_image_label_config_default(&good);
     slc_image_label_config bad = good;
     bad.algorithm = "magic";
     refused(bad, "algorithm");
@@ -72,7 +73,8 @@ static void bad_configurations(void **state)
 static void defaults(void **state)
 {
     (void)state;
-    const slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     assert_true(config.algorithm == NULL || strcmp(config.algorithm, "auto") == 0);
     assert_int_equal(config.connectivity, 8);
     assert_true(config.threshold == 1);
@@ -99,7 +101,8 @@ static slc_image_labels good_labels;
 static int set_up(void **state)
 {
     (void)state;
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.features = SLC_IMAGE_AREA | SLC_IMAGE_GREY;
     labeller = image_labeller_open(&config, WIDTH, HEIGHT);
     schema = slc_image_components_schema(config.features, columns);

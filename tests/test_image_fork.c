@@ -21,7 +21,8 @@ static uint32_t n_wanted;
 
 static slc_image_labeller *open_labeller(const char *algorithm, uint32_t threads)
 {
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     slc_image_labeller *labeller = NULL;
     config.algorithm = algorithm;
     config.threads = threads;

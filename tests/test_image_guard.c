@@ -180,7 +180,8 @@ static void rows_between_guards(void **state)
     grey_rows = guarded_open();
     for (size_t a = 0; slc_image_algorithm_name(a) != NULL; a++) {
         for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
-            slc_image_label_config config = slc_image_label_defaults();
+            slc_image_label_config config;
+            slc_image_label_config_default(&config);
             config.algorithm = slc_image_algorithm_name(a);
             config.target = (slc_simd_target)t;
             config.threshold = 100;
@@ -264,7 +265,8 @@ static void labels_that_do_not_fit(void **state)
     for (size_t a = 0; slc_image_algorithm_name(a) != NULL; a++) {
         for (uint32_t threads = 1; threads <= 3; threads += 2) {
             draw_dots();
-            capacity_case c = {.config = slc_image_label_defaults(), .seed = a};
+            capacity_case c = {.seed = a};
+            slc_image_label_config_default(&c.config);
             c.config.algorithm = slc_image_algorithm_name(a);
             c.config.threads = threads;
             c.config.features = SLC_IMAGE_AREA | SLC_IMAGE_CENTROID;
@@ -289,7 +291,8 @@ static void filters_make_room(void **state)
     for (size_t a = 0; slc_image_algorithm_name(a) != NULL; a++) {
         draw_dots();
         dots[1] = dots[SIDE * SIDE - SIDE - 1] = 1; /* join the first two dots, lengthen the last */
-        capacity_case c = {.config = slc_image_label_defaults(), .seed = a};
+        capacity_case c = {.seed = a};
+        slc_image_label_config_default(&c.config);
         c.config.algorithm = slc_image_algorithm_name(a);
         c.config.threads = 2;
         c.config.features = SLC_IMAGE_AREA | SLC_IMAGE_FIRST;
@@ -306,7 +309,8 @@ static void full_collections(void **state)
 {
     (void)state;
     draw_dots();
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.features = SLC_IMAGE_AREA;
     slc_image_labeller *labeller = image_labeller_open(&config, 8, 4);
     slc_column columns[SLC_IMAGE_COLUMNS];

@@ -147,7 +147,8 @@ static void one_checksum(void **state)
 {
     (void)state;
     for (uint32_t connectivity = 4; connectivity <= 8; connectivity += 4) {
-        slc_image_label_config config = slc_image_label_defaults();
+        slc_image_label_config config;
+        slc_image_label_config_default(&config);
         config.connectivity = connectivity;
         config.threshold = 100;
         config.features = SLC_IMAGE_ALL;
@@ -164,7 +165,8 @@ static void one_checksum(void **state)
 static void filters_and_all_processors(void **state)
 {
     (void)state;
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.threshold = 100;
     config.features = SLC_IMAGE_ALL;
     config.min_area = 2;
@@ -220,7 +222,7 @@ static void labellers_at_the_same_time(void **state)
     lone_labeller lone[LABELLERS];
     memset(lone, 0, sizeof lone);
     for (size_t i = 0; i < LABELLERS; i++) {
-        lone[i].config = slc_image_label_defaults();
+        slc_image_label_config_default(&lone[i].config);
         lone[i].config.threshold = 100;
         lone[i].config.threads = 1 + (uint32_t)i % 2;
         lone[i].config.algorithm = i == 3 ? slc_image_algorithm_name(0) : NULL;

@@ -3,6 +3,7 @@
  * Labels against flood fill: all patterns by every algorithm on every instruction set, and thousands of
  * random images under random conditions. Small images: test_image_small.c.
  */
+#include "image/image_algorithm.h"
 #include "support/cmocka_all.h"
 #include "support/image_patterns.h"
 #include "support/image_run.h"
@@ -87,7 +88,8 @@ static void patterns_expect(const slc_image_label_config *config, size_t step, u
 static void patterns_by_default(void **state)
 {
     (void)state;
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     for (size_t t = 0; t < n_targets; t++) {
         for (config.connectivity = 4; config.connectivity <= 8; config.connectivity += 4) {
             config.target = targets[t];
@@ -100,7 +102,8 @@ static void patterns_by_default(void **state)
 static void patterns_by_all(void **state)
 {
     (void)state;
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     for (size_t a = 0; a < n_algorithms; a++) {
         config.algorithm = slc_image_algorithm_name(a);
         for (size_t t = 0; t < (slc_image_algorithm_simd(a) ? n_targets : 1); t++) {
@@ -171,7 +174,8 @@ static double random_threshold(slc_image_type type, uint64_t *seed)
 
 static slc_image_label_config random_config(uint64_t *seed)
 {
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     const uint32_t which = random_below(seed, 2 * (uint32_t)n_algorithms);
     config.algorithm = which < n_algorithms ? slc_image_algorithm_name(which) : which % 2 ? NULL : "auto";
     config.connectivity = random_below(seed, 2) != 0 ? 8 : 4;

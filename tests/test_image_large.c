@@ -104,7 +104,8 @@ static void features_beyond_2_31_pixels(void **state)
     (void)state;
     const slc_image image = bits_of_shapes();
     for (uint32_t threads = 1; threads <= 3; threads += 2) {
-        slc_image_label_config config = slc_image_label_defaults();
+        slc_image_label_config config;
+        slc_image_label_config_default(&config);
         config.features = SLC_IMAGE_ALL & ~(uint32_t)SLC_IMAGE_GREY;
         config.threads = threads;
         slc_image_labeller *labeller = image_labeller_open(&config, WIDE, TALL);
@@ -168,7 +169,8 @@ static void labels_beyond_2_31_pixels(void **state)
     (void)state;
     const slc_image image = bits_of_shapes();
     uint8_t *memory = folded_memory();
-    const slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     slc_image_labeller *labeller = image_labeller_open(&config, WIDE, TALL);
     slc_image_labels out = {.labels = memory, .stride = WIDE * 2, .type = SLC_TYPE_U16};
     slc_error error = {0};
@@ -202,7 +204,8 @@ static void components_beyond_2_32_pixels(void **state)
     assert_non_null(bits);
     const slc_image image = {bits, width, height, (ptrdiff_t)width / 8, SLC_IMAGE_BITS};
     for (uint32_t second = 0; second <= 1; second++) {
-        slc_image_label_config config = slc_image_label_defaults();
+        slc_image_label_config config;
+        slc_image_label_config_default(&config);
         config.features = SLC_IMAGE_AREA | SLC_IMAGE_SUMS | SLC_IMAGE_BOX | SLC_IMAGE_PERIMETER;
         config.features |= second * SLC_IMAGE_SHAPE;
         slc_image_labeller *labeller = image_labeller_open(&config, width, height);
@@ -240,7 +243,8 @@ static void long_image(const char *algorithm, size_t width, size_t height, uint3
 {
     uint8_t *on = malloc(width * height);
     assert_non_null(on);
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.algorithm = algorithm;
     config.features = features;
     config.connectivity = seed % 2 ? 4 : 8;
@@ -288,7 +292,8 @@ static void a_row_of_more_than_2_31(void **state)
     for (size_t k = 0; k < 3; k++) {
         set_row(bits, runs[k].left, runs[k].right);
     }
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.features = SLC_IMAGE_AREA | SLC_IMAGE_BOX | SLC_IMAGE_FIRST | SLC_IMAGE_SUMS;
     slc_image_labeller *labeller = image_labeller_open(&config, width, 1);
     slc_column columns[SLC_IMAGE_COLUMNS];
@@ -323,7 +328,8 @@ static void too_many_pixels_for_some(void **state)
     assert_non_null(bits);
     const slc_image image = {bits, SIDE, SIDE, SIDE / 8, SLC_IMAGE_BITS};
     for (size_t a = 0; slc_image_algorithm_name(a) != NULL; a++) {
-        slc_image_label_config config = slc_image_label_defaults();
+        slc_image_label_config config;
+        slc_image_label_config_default(&config);
         config.algorithm = slc_image_algorithm_name(a);
         slc_image_labeller *labeller = NULL;
         slc_error error = {0};
@@ -353,7 +359,8 @@ static void limit_of_second_moments(void **state)
     assert_non_null(bits);
     set_row(bits, last - 10, last);
     for (size_t width = last; width <= last + 1; width++) {
-        slc_image_label_config config = slc_image_label_defaults();
+        slc_image_label_config config;
+        slc_image_label_config_default(&config);
         config.features = SLC_IMAGE_SECOND;
         slc_image_labeller *labeller = image_labeller_open(&config, width, 1);
         slc_column columns[SLC_IMAGE_COLUMNS];
@@ -389,7 +396,8 @@ static void millions_of_labels(void **state)
     }
     const slc_image image = {on, SIDE, SIDE, SIDE, SLC_IMAGE_U8};
     for (size_t a = 0; slc_image_algorithm_name(a) != NULL; a++) {
-        slc_image_label_config config = slc_image_label_defaults();
+        slc_image_label_config config;
+        slc_image_label_config_default(&config);
         config.algorithm = slc_image_algorithm_name(a);
         config.connectivity = 4;
         config.threads = 2;

@@ -46,7 +46,8 @@ static void thresholds_expect(const uint8_t *pixels, size_t width, size_t height
         n_algorithms++;
     }
     for (uint32_t threshold = 0; threshold <= 256; threshold += step, k++) {
-        slc_image_label_config config = slc_image_label_defaults();
+        slc_image_label_config config;
+        slc_image_label_config_default(&config);
         config.threshold = threshold;
         config.connectivity = k % 2 ? 4 : 8;
         config.threads = 1 + k % 3;

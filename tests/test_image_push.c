@@ -119,7 +119,8 @@ static void stream_expect(stream_case *c, const image_input *input, const image_
         fail_msg("%s: the end: %s", c->what, error.text);
     }
     drain(c);
-    slc_image_label_config same = slc_image_label_defaults();
+    slc_image_label_config same;
+    slc_image_label_config_default(&same);
     same.connectivity = c->config.inverse ? 12 - c->config.connectivity : c->config.connectivity;
     same.features = c->config.features;
     same.min_area = c->config.min_area;
@@ -137,7 +138,8 @@ static void stream_expect(stream_case *c, const image_input *input, const image_
 
 static slc_image_stream_config random_config(uint64_t *seed)
 {
-    slc_image_stream_config config = slc_image_stream_defaults();
+    slc_image_stream_config config;
+    slc_image_stream_config_default(&config);
     config.width = 1 + random_below(seed, 1 + random_below(seed, 200));
     config.type = (slc_image_type)random_below(seed, SLC_IMAGE_TYPES);
     config.grey_type = random_below(seed, 2) ? config.type
@@ -190,7 +192,8 @@ static void all_patterns(void **state)
     static const size_t shapes[][2] = {{1, 40}, {63, 50}, {64, 50}, {65, 50}, {130, 90}, {200, 3}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         for (uint32_t k = 0; k < 4; k++) {
-            slc_image_stream_config config = slc_image_stream_defaults();
+            slc_image_stream_config config;
+            slc_image_stream_config_default(&config);
             config.width = shapes[s][0];
             config.connectivity = k % 2 ? 4 : 8;
             config.inverse = k / 2;
@@ -218,7 +221,8 @@ static void many_rows(void **state)
 {
     (void)state;
     enum { WIDTH = 64, ROWS = 64 };
-    slc_image_stream_config config = slc_image_stream_defaults();
+    slc_image_stream_config config;
+    slc_image_stream_config_default(&config);
     config.width = WIDTH;
     config.features = SLC_IMAGE_AREA | SLC_IMAGE_BOX;
     stream_case c;
@@ -262,7 +266,9 @@ static void refused(slc_image_stream_config config, const char *word)
 static void bad_configurations(void **state)
 {
     (void)state;
-    slc_image_stream_config good = slc_image_stream_defaults(), bad = good;
+    slc_image_stream_config good, bad;
+    slc_image_stream_config_default(&good);
+    bad = good;
     assert_int_equal(good.connectivity, 8);
     assert_true(good.threshold == 1);
     assert_true(good.max_area == UINT64_MAX);
@@ -299,7 +305,8 @@ static void foreign_collections(void **state)
 {
     (void)state;
     static const uint32_t features[] = {SLC_IMAGE_AREA, SLC_IMAGE_ALL};
-    slc_image_stream_config config = slc_image_stream_defaults();
+    slc_image_stream_config config;
+    slc_image_stream_config_default(&config);
     config.width = 3;
     config.features = SLC_IMAGE_AREA | SLC_IMAGE_BOX;
     slc_image_stream *stream = NULL;

@@ -80,7 +80,8 @@ static unsigned long calls_of_run(slc_image_labeller *labeller, size_t width, si
 
 static slc_image_label_config config_of(size_t algorithm, uint32_t threads)
 {
-    slc_image_label_config config = slc_image_label_defaults();
+    slc_image_label_config config;
+    slc_image_label_config_default(&config);
     config.algorithm = slc_image_algorithm_name(algorithm);
     config.features = SLC_IMAGE_ALL;
     config.min_area = 2;

@@ -85,7 +85,7 @@ static size_t open_all(const char *algorithm, bool simd, small_labeller *all)
     size_t n = 0;
     for (size_t t = 0; t < (simd ? n_targets : 1); t++) {
         for (uint32_t connectivity = 4; connectivity <= 8; connectivity += 4) {
-            all[n].config = slc_image_label_defaults();
+            slc_image_label_config_default(&all[n].config);
             all[n].config.algorithm = algorithm;
             all[n].config.connectivity = connectivity;
             all[n].config.target = simd ? targets[t] : SLC_SIMD_AUTO;

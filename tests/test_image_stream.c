@@ -139,7 +139,8 @@ static void make_wanted(const slc_image_stream_config *config, size_t width, siz
 /* Several images one after the other through one stream. */
 static void one_round(uint64_t *seed)
 {
-    slc_image_stream_config config = slc_image_stream_defaults();
+    slc_image_stream_config config;
+    slc_image_stream_config_default(&config);
     config.width = 1 + random_below(seed, random_below(seed, 4) == 0 ? MOST_WIDTH : 20);
     config.connectivity = random_below(seed, 2) != 0 ? 8 : 4;
     config.inverse = random_below(seed, 3) == 0;
@@ -184,7 +185,8 @@ static void test_subsets_of_features(void **state)
 {
     (void)state;
     uint64_t seed = 7;
-    slc_image_stream_config config = slc_image_stream_defaults();
+    slc_image_stream_config config;
+    slc_image_stream_config_default(&config);
     config.width = 40;
     (void)image_pattern_any(on, 40, 40, &seed);
     image_macro_pixels(on, 40, 40, 1, 45, &seed);
@@ -222,7 +224,8 @@ static void test_float_rows(void **state)
     enum { W = 33, H = 21 };
     static float pixels[W * H];
     uint64_t seed = 11;
-    slc_image_stream_config config = slc_image_stream_defaults();
+    slc_image_stream_config config;
+    slc_image_stream_config_default(&config);
     config.width = W;
     config.type = config.grey_type = SLC_IMAGE_F32;
     config.threshold = 0.5;
@@ -259,7 +262,8 @@ static void test_capacity(void **state)
     (void)state;
     enum { W = 31, H = 50, ROOM = (W + 1) / 2 };
     uint64_t seed = 3;
-    slc_image_stream_config config = slc_image_stream_defaults();
+    slc_image_stream_config config;
+    slc_image_stream_config_default(&config);
     config.width = W;
     config.features = SLC_IMAGE_ALL;
     image_macro_pixels(on, W, H, 1, 30, &seed);
@@ -301,7 +305,8 @@ static void test_endless(void **state)
     (void)state;
     enum { W = 97, ROWS = 100000 };
     uint64_t seed = 5, area = 0, closed_area = 0;
-    slc_image_stream_config config = slc_image_stream_defaults();
+    slc_image_stream_config config;
+    slc_image_stream_config_default(&config);
     config.width = W;
     config.features = SLC_IMAGE_AREA | SLC_IMAGE_SHAPE;
     collection closed;
@@ -340,7 +345,8 @@ static void refused(slc_image_stream_config config, const char *text)
 static void test_errors(void **state)
 {
     (void)state;
-    slc_image_stream_config config = slc_image_stream_defaults();
+    slc_image_stream_config config;
+    slc_image_stream_config_default(&config);
     refused(config, "rows");
     config.width = 8;
     slc_image_stream_config bad = config;

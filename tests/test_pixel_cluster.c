@@ -186,7 +186,8 @@ static slc_pixel_cluster_config any_config(uint64_t *seed)
 {
     static const uint32_t flat[] = {4, 8, 4, 8, 0}, deep[] = {6, 18, 26, 0};
     static const uint16_t sides[] = {1, 2, 5, 20, 63, 64, 65, 100, 127, 128, 256, 768, 1500, 0};
-    slc_pixel_cluster_config c = slc_pixel_cluster_defaults();
+    slc_pixel_cluster_config c;
+    slc_pixel_cluster_config_default(&c);
     c.with = random_below(seed, SLC_PIXEL_COLUMNS_ALL + 1);
     if (random_below(seed, 2) == 0) {
         c.with &= ~(uint32_t)SLC_PIXEL_Z; /* more of those with most algorithms */
@@ -288,7 +289,8 @@ static void full_images(void **state)
     uint64_t seed = 7;
     static const uint16_t widths[] = {1, 50, 51, 52, 53, 64, 65, 130, 500};
     for (size_t k = 0; k < 9 * 4; k++) {
-        slc_pixel_cluster_config config = slc_pixel_cluster_defaults();
+        slc_pixel_cluster_config config;
+        slc_pixel_cluster_config_default(&config);
         config.width = widths[k % 9];
         config.height = 9;
         config.connectivity = k / 9 % 2 == 0 ? 4 : 8;
@@ -323,7 +325,8 @@ static void runs_at_every_place(void **state)
     enum { LENGTHS = 70, PLACES = 66 };
     uint64_t seed = 8;
     for (uint32_t corner = 0; corner < 8; corner++) {
-        slc_pixel_cluster_config config = slc_pixel_cluster_defaults();
+        slc_pixel_cluster_config config;
+        slc_pixel_cluster_config_default(&config);
         config.width = 200;
         config.height = 2;
         config.connectivity = corner % 2 == 0 ? 8 : 4;
@@ -355,7 +358,8 @@ static void small_images(void **state)
     enum { CALLS = 24, IMAGES_OF_A_CALL = 300 };
     uint64_t seed = 9;
     for (uint32_t call = 0; call < CALLS; call++) {
-        slc_pixel_cluster_config config = slc_pixel_cluster_defaults();
+        slc_pixel_cluster_config config;
+        slc_pixel_cluster_config_default(&config);
         config.width = (uint16_t)(1 + random_below(&seed, 100));
         config.height = (uint16_t)(1 + random_below(&seed, 20));
         config.connectivity = call % 2 == 0 ? 8 : 4;
@@ -386,7 +390,8 @@ static void sums_beyond_64_bits(void **state)
 {
     (void)state;
     enum { PIXELS = 70000 };
-    slc_pixel_cluster_config config = slc_pixel_cluster_defaults();
+    slc_pixel_cluster_config config;
+    slc_pixel_cluster_config_default(&config);
     config.with = SLC_PIXEL_CHARGE;
     config.features = SLC_PIXEL_SIZE | SLC_PIXEL_WEIGHTED | SLC_PIXEL_MASS;
     config.duplicates = SLC_PIXEL_DUPLICATES_KEEP;

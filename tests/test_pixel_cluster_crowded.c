@@ -177,7 +177,8 @@ static void one_pixel(void **state)
         pixel_list_put(&list, 7, 9, 0, 5, 100 * (int64_t)(i * UINT64_C(7) % MANY));
     }
     pixel_list_end(&list);
-    slc_pixel_cluster_config config = slc_pixel_cluster_defaults();
+    slc_pixel_cluster_config config;
+    slc_pixel_cluster_config_default(&config);
     for (int policy = 0; policy < SLC_PIXEL_DUPLICATES; policy++) {
         config.duplicates = (slc_pixel_duplicates)policy;
         run_all(config, &list);
@@ -205,7 +206,8 @@ static void hits_everywhere(void **state)
                        random_below(&seed, 50), (int64_t)random_below(&seed, 1000000));
     }
     pixel_list_end(&list);
-    slc_pixel_cluster_config config = slc_pixel_cluster_defaults();
+    slc_pixel_cluster_config config;
+    slc_pixel_cluster_config_default(&config);
     run_all(config, &list);
     config.duplicates = SLC_PIXEL_DUPLICATES_KEEP;
     run_all(config, &list);
@@ -239,7 +241,8 @@ static void hot_places(void **state)
                        (int64_t)i * 100 + random_below(&seed, 1000));
     }
     pixel_list_end(&list);
-    slc_pixel_cluster_config config = slc_pixel_cluster_defaults();
+    slc_pixel_cluster_config config;
+    slc_pixel_cluster_config_default(&config);
     const int64_t windows[] = {-1, 0, 200, 1000, 5000, 1000000};
     for (size_t w = 0; w < sizeof windows / sizeof *windows; w++) {
         config.time_window = windows[w];

@@ -16,7 +16,8 @@ enum { SIDE = 50, IMAGES = 3, PIXELS = 200 };
 
 static slc_pixel_cluster_config plain(void)
 {
-    slc_pixel_cluster_config config = slc_pixel_cluster_defaults();
+    slc_pixel_cluster_config config;
+    slc_pixel_cluster_config_default(&config);
     config.width = config.height = SIDE;
     return config;
 }

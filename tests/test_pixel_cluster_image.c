@@ -31,9 +31,11 @@ static uint32_t label_image(slc_image_labeller *labeller, const slc_pixels *p)
 
 static void compare(uint32_t connectivity)
 {
-    slc_image_label_config dense = slc_image_label_defaults();
+    slc_image_label_config dense;
+    slc_image_label_config_default(&dense);
     dense.connectivity = connectivity;
-    slc_pixel_cluster_config sparse = slc_pixel_cluster_defaults();
+    slc_pixel_cluster_config sparse;
+    slc_pixel_cluster_config_default(&sparse);
     sparse.width = WIDTH;
     sparse.height = HEIGHT;
     sparse.connectivity = connectivity;

@@ -13,7 +13,8 @@ enum { PIXELS = 300, IMAGES = 8 };
 
 static slc_pixel_cluster_config config_of(const char *algorithm, uint32_t threads)
 {
-    slc_pixel_cluster_config config = slc_pixel_cluster_defaults();
+    slc_pixel_cluster_config config;
+    slc_pixel_cluster_config_default(&config);
     config.width = config.height = 200;
     config.with = SLC_PIXEL_CHARGE;
     config.features = SLC_PIXEL_FEATURES_ALL;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0
- *
  * Clusters of an endless list of pixels, against brute force: the same clusters in the same order, given out
  * with the same pixel, however the list is cut and however little room there is; times at the ends of int64;
  * and no call to the allocator in a long stream.
@@ -232,7 +231,8 @@ static int64_t random_begin(uint64_t *seed)
 
 static slc_pixel_stream_config random_config(uint64_t *seed, const shape *s)
 {
-    slc_pixel_stream_config config = slc_pixel_stream_defaults();
+    slc_pixel_stream_config config;
+    slc_pixel_stream_config_default(&config);
     static const uint32_t radii[] = {0, 1, 1, 2, 3, 8};
     config.radius = radii[random_below(seed, 6)];
     config.width = (uint16_t)(s->x_span + (s->x_span > 2 ? random_below(seed, 3) - 1 : 0));
@@ -437,7 +437,8 @@ static void test_any_order(void **state)
     (void)state;
     static sent all[MOST];
     uint64_t seed = 54;
-    slc_pixel_stream_config config = slc_pixel_stream_defaults();
+    slc_pixel_stream_config config;
+    slc_pixel_stream_config_default(&config);
     config.disorder = 2000;
     for (size_t round = 0; round < test_count(100); round++) {
         uint64_t sums[2];
@@ -478,7 +479,8 @@ static void test_endless(void **state)
     enum { PUSH = 1000 };
     uint64_t seed = 55, size = 0, mass = 0, charge = 0;
     int64_t now = -1000000;
-    slc_pixel_stream_config config = slc_pixel_stream_defaults();
+    slc_pixel_stream_config config;
+    slc_pixel_stream_config_default(&config);
     config.max_open = 5000;
     collection closed;
     collection_open(&closed, config.features, PUSH + 5000);
@@ -518,7 +520,8 @@ static void test_noisy_pixel(void **state)
 {
     (void)state;
     enum { OPEN = 600, N = MOST };
-    slc_pixel_stream_config config = slc_pixel_stream_defaults();
+    slc_pixel_stream_config config;
+    slc_pixel_stream_config_default(&config);
     config.disorder = 0;
     config.max_open = OPEN;
     for (size_t i = 0; i < N; i++) { /* 7, 7 in every other place; between them pixels that are alone */
@@ -558,7 +561,8 @@ static void test_features(void **state)
     uint64_t seed = 56;
     const shape s = {
         .x_span = 30, .y_span = 30, .x_step = 1, .y_step = 1, .step = 9, .jitter = 99, .begin = 5};
-    slc_pixel_stream_config config = slc_pixel_stream_defaults();
+    slc_pixel_stream_config config;
+    slc_pixel_stream_config_default(&config);
     make_list(&s, 1000, &seed);
     const slc_pixels pixels = columns_of(1000, true);
     slc_pixel_stream_counts counts;

@@ -25,7 +25,8 @@ static void collection_open(collection *c, uint32_t features, size_t n)
 static void test_no_memory(void **state)
 {
     (void)state;
-    const slc_pixel_stream_config config = slc_pixel_stream_defaults();
+    slc_pixel_stream_config config;
+    slc_pixel_stream_config_default(&config);
     for (long left = 0; left < 3; left++) {
         slc_pixel_stream *stream = NULL;
         slc_error error = {SLC_OK, ""};
@@ -44,7 +45,8 @@ static void test_no_memory(void **state)
 static void test_no_memory_for_a_chip(void **state)
 {
     (void)state;
-    slc_pixel_stream_config config = slc_pixel_stream_defaults();
+    slc_pixel_stream_config config;
+    slc_pixel_stream_config_default(&config);
     config.width = config.height = 0;
     config.max_open = 100;
     uint16_t x[] = {255, 5, 256, 65535}, y[] = {7, 255, 7, 65535};
@@ -88,19 +90,20 @@ static void expect_refused(slc_pixel_stream_config config, const char *text)
 static void test_bad_configurations(void **state)
 {
     (void)state;
-    slc_pixel_stream_config c = slc_pixel_stream_defaults();
+    slc_pixel_stream_config c;
+    slc_pixel_stream_config_default(&c);
     c.radius = 9;
     expect_refused(c, "radius: 9");
-    c = slc_pixel_stream_defaults();
+    slc_pixel_stream_config_default(&c);
     c.time_window = -1;
     expect_refused(c, "time_window: -1");
-    c = slc_pixel_stream_defaults();
+    slc_pixel_stream_config_default(&c);
     c.disorder = INT64_MIN;
     expect_refused(c, "disorder: -9223372036854775808");
-    c = slc_pixel_stream_defaults();
+    slc_pixel_stream_config_default(&c);
     c.features = SLC_PIXEL_FEATURES_ALL + 1;
     expect_refused(c, "features: 0x80");
-    c = slc_pixel_stream_defaults();
+    slc_pixel_stream_config_default(&c);
     c.max_open = 0;
     expect_refused(c, "max_open: 0");
     c.max_open = UINT32_MAX;
@@ -110,7 +113,8 @@ static void test_bad_configurations(void **state)
 static void test_bad_calls(void **state)
 {
     (void)state;
-    const slc_pixel_stream_config config = slc_pixel_stream_defaults();
+    slc_pixel_stream_config config;
+    slc_pixel_stream_config_default(&config);
     slc_error error = {SLC_OK, ""};
     slc_pixel_stream *stream = NULL;
     assert_int_equal(slc_pixel_stream_open(&config, &stream, NULL), SLC_OK);

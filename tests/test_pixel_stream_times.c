@@ -73,7 +73,8 @@ static void run_stream(slc_pixel_stream *stream, size_t n, size_t piece, size_t 
 
 static outcome run_list(size_t n, size_t piece, size_t room)
 {
-    slc_pixel_stream_config config = slc_pixel_stream_defaults();
+    slc_pixel_stream_config config;
+    slc_pixel_stream_config_default(&config);
     config.features = SLC_PIXEL_SIZE | SLC_PIXEL_TIMES;
     config.disorder = DISORDER;
     slc_pixel_stream *stream = NULL;
@@ -192,7 +193,8 @@ static void test_late_stays_late(void **state)
         expect(run_list(2000, 9, 100), 2000 - late, 0, late, 0);
     }
     /* At the end of a stream a row that is not full is late; the next stream knows nothing of it. */
-    slc_pixel_stream_config config = slc_pixel_stream_defaults();
+    slc_pixel_stream_config config;
+    slc_pixel_stream_config_default(&config);
     config.features = SLC_PIXEL_SIZE | SLC_PIXEL_TIMES;
     slc_pixel_stream *stream = NULL;
     assert_int_equal(slc_pixel_stream_open(&config, &stream, NULL), SLC_OK);

@@ -2,6 +2,7 @@
  * The generator of pixel lists: the same pixels as the generator of images draws, whole and in order or
  * shuffled; streams of pixels that keep their promise about time; configurations that cannot be drawn.
  */
+#include "sim/sim_image_random.h"
 #include "support/cmocka_all.h"
 
 #include <sluice/sim.h>

@@ -12,7 +12,7 @@
 #define SLUICE_CMS_CHAIN_H
 
 #include <sluice/cms_types.h>
-#include <sluice/pixel_cluster.h>
+#include <sluice/pixel.h>
 #include <sluice/simd.h>
 
 #ifdef __cplusplus

@@ -80,11 +80,6 @@ enum { SLC_IMAGE_COLUMNS = 25 };
  * as long as the schema is used. The functions of base.h on collections then reach these columns alone. */
 SLC_API slc_schema slc_image_components_schema(uint32_t features, slc_column columns[SLC_IMAGE_COLUMNS]);
 
-/* Contract of a collection made for some features: within each image labels have growing first pixels, boxes
- * hold first pixels and centroids, areas fit their boxes. On false, *why (may be NULL) says what is wrong. */
-SLC_API bool slc_image_components_check(uint32_t features, const slc_image_components *components,
-                                        const char **why);
-
 /* ---- rows as they come ------------------------------------------------------------------------- */
 
 typedef struct slc_image_stream_config {
@@ -99,7 +94,7 @@ typedef struct slc_image_stream_config {
 } slc_image_stream_config;
 
 /* 8-connected, threshold 1, no features, nothing dropped, u8; the width is left to set. */
-SLC_API slc_image_stream_config slc_image_stream_defaults(void);
+SLC_API void slc_image_stream_config_default(slc_image_stream_config *config);
 
 /* Components of an image that is pushed row by row and may be endless: memory is bounded by the width. One
  * thread at a time. */

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Sparse pixels: lists of the pixels that were hit, of images that are nearly empty (the modules of a pixel
- * detector, the frames or the endless stream of a Timepix chip), and the clusters made of them.
+ * detector, the frames or the endless stream of a Timepix chip), and the clusters made of them: connected
+ * components whose cost follows the pixels that were hit, not the area. SparseCCL of A. Hennequin's thesis
+ * (2022), section 4.6: ordered (algorithm 24) and, for lists in any order, with a table of rows (section
+ * 4.6.2), and `bitmap`, this library's own. pixel_stream.h is for pixels that never end; pixel_sparse.h is
+ * the algorithm as a template, for pixels, neighbourhoods and features of one's own.
  */
 #ifndef SLUICE_PIXEL_H
 #define SLUICE_PIXEL_H
 
-#include <sluice/base.h>
+#include <sluice/simd.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,6 +68,72 @@ SLC_API slc_schema slc_pixel_clusters_schema(uint32_t features, uint32_t with,
                                              slc_column columns[SLC_PIXEL_CLUSTER_COLUMNS]);
 /* "size", "box" …; NULL for anything that is not one feature. */
 SLC_API const char *slc_pixel_feature_name(uint32_t feature);
+
+/* ---- clusters of images ------------------------------------------------------------------------ */
+
+/* What becomes of two entries of a list with the same coordinates. Without a time window they are one pixel:
+ * what it measured is the sum (saturated at 2^32 - 1), the first one's in the list, or the largest; its time
+ * is the earliest with SUM and that of the entry taken otherwise. KEEP counts every entry, as does every
+ * clustering with a time window, where the same pixel may be hit again. */
+typedef enum slc_pixel_duplicates {
+    SLC_PIXEL_DUPLICATES_SUM = 0,
+    SLC_PIXEL_DUPLICATES_FIRST,
+    SLC_PIXEL_DUPLICATES_LARGEST,
+    SLC_PIXEL_DUPLICATES_KEEP,
+    SLC_PIXEL_DUPLICATES
+} slc_pixel_duplicates;
+
+typedef enum slc_pixel_order {
+    SLC_PIXEL_ORDER_ANY = 0, /* lists may come in any order */
+    SLC_PIXEL_ORDER_RASTER /* by (z,) y, then x, not falling; found false, it is an error, not a wrong result
+                            */
+} slc_pixel_order;
+
+typedef struct slc_pixel_cluster_config {
+    uint16_t width, height; /* coordinates are below; 0 is 65536 */
+    uint32_t with;          /* SLC_PIXEL_Z …: the columns of the lists */
+    /* Who is adjacent. connectivity 4 or 8 (6, 18 or 26 with z); 0: |dx|, |dy| (and |dz|) <= radius. */
+    uint32_t connectivity, radius;
+    /* With SLC_PIXEL_TIME: adjacent pixels also have |dt| <= time_window; negative: time does not matter. */
+    int64_t time_window;
+    slc_pixel_duplicates duplicates;
+    slc_pixel_order order;
+    uint32_t features; /* sum of SLC_PIXEL_SIZE …; 0: labels alone */
+    const char
+        *algorithm;   /* NULL or "auto": the fastest for the configuration; names: slc_pixel_algorithm_name */
+    uint32_t threads; /* images are dealt out to so many; 0: one for each processor that may be used */
+    slc_simd_target target;
+} slc_pixel_cluster_config;
+/* 8-connected, no time window, SUM, any order, SLC_PIXEL_SIZE | BOX | CENTROID | MASS, one thread. */
+SLC_API void slc_pixel_cluster_config_default(slc_pixel_cluster_config *config);
+
+/* Names of the algorithms from 0: "ordered", "row-table", "flood-map", "flood-rows", "union-find", "bitmap";
+ * NULL behind the last. All give the same clusters in the same order. "flood-map" and "bitmap" cannot do
+ * every configuration (src/pixel/README.md); opening one that they cannot do is SLC_ERR_UNSUPPORTED. */
+SLC_API const char *slc_pixel_algorithm_name(size_t algorithm);
+
+typedef struct slc_pixel_clusterer slc_pixel_clusterer;
+SLC_API slc_status slc_pixel_cluster_open(const slc_pixel_cluster_config *config,
+                                          slc_pixel_clusterer **clusterer, slc_error *error);
+SLC_API void slc_pixel_cluster_close(slc_pixel_clusterer *clusterer); /* NULL is allowed */
+
+/* Makes room for images of up to so many pixels, and so many images in a call. */
+SLC_API slc_status slc_pixel_cluster_reserve(slc_pixel_clusterer *clusterer, size_t pixels_of_image,
+                                             size_t images, slc_error *error);
+
+/* Clusters every image (event) of `pixels`. Clusters of an image come in the raster order of their first
+ * pixel, (z,) y, x; with a time window in the order of their first pixel in the list; the same on every
+ * target, with every algorithm and number of threads, and, but for `largest`, whatever the order of the list
+ * (without a time window). `labels` (NULL: none) has room for all pixels and gets for each the number, from
+ * 0, of its cluster in its image. `clusters` (NULL: none), made for the configuration's features, is reset
+ * and gets one event for each image.
+ *
+ * SLC_ERR_USAGE for lists without the columns, or larger than reserved; SLC_ERR_FORMAT for a pixel outside of
+ * width and height or a list that is not in the order promised: the text names the image and the pixel, and
+ * nothing is written. SLC_ERR_CAPACITY where `clusters` has too few rows (one for each pixel always do).
+ * Allocates nothing. One thread at a time for one clusterer. */
+SLC_API slc_status slc_pixel_cluster_run(slc_pixel_clusterer *clusterer, const slc_pixels *pixels,
+                                         uint32_t *labels, slc_pixel_clusters *clusters, slc_error *error);
 
 #ifdef __cplusplus
 }

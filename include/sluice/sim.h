@@ -65,8 +65,8 @@ SLC_API slc_status slc_sim_image(const slc_sim_image_config *config, uint8_t val
 /* ---- sparse pixels ----------------------------------------------------------------------------- */
 
 /* Images of a nearly empty detector as lists of pixels: image number i is the one that slc_sim_image draws
- * with slc_sim_pixels_image_seed(seed, i). Charges are from 1 to 255, times from 0 to 4095; neither depends
- * on the other pixels. */
+ * with a seed that is mixed of the two, so that images of one seed are not those of the next, one further.
+ * Charges are from 1 to 255, times from 0 to 4095; neither depends on the other pixels. */
 typedef struct slc_sim_pixels_config {
     uint32_t seed;
     uint32_t first; /* number of the first image: they may be drawn a few at a time */
@@ -78,9 +78,6 @@ typedef struct slc_sim_pixels_config {
 } slc_sim_pixels_config;
 SLC_API void
 slc_sim_pixels_config_default(slc_sim_pixels_config *config); /* seed 1, 768 x 256, 0.01, 1, one image */
-
-/* Mixes the two, so that the images of one seed are not those of the next seed, one further. */
-SLC_API uint32_t slc_sim_pixels_image_seed(uint32_t seed, uint32_t image);
 
 /* Appends the images, an event each, to a list that was made for the columns `with` (no z); it grows as
  * needed. SLC_ERR_USAGE for a configuration out of range, named in *error; SLC_ERR_MEMORY. */

@@ -10,7 +10,6 @@
 #include <sluice/cms_types.h>
 #include <sluice/cuda.h>
 #include <sluice/daq_pet.h>
-#include <sluice/image_cuda.h>
 #include <sluice/image_label.h>
 #include <sluice/io.h>
 #include <sluice/io_cms.h>
@@ -23,7 +22,7 @@
 #include <sluice/pet_randoms.h>
 #include <sluice/pet_rates.h>
 #include <sluice/pet_seen.h>
-#include <sluice/pixel_cluster.h>
+#include <sluice/pixel.h>
 #include <sluice/pixel_stream.h>
 #include <sluice/report_pet.h>
 #include <sluice/report_pet_pictures.h>

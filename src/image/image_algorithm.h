@@ -56,4 +56,8 @@ static inline uint32_t *slc_image_strip_labels(const slc_image_strip *strip, siz
     return (uint32_t *)(void *)((char *)strip->labels + (ptrdiff_t)y * strip->label_stride);
 }
 
+/* One line on what algorithm number `algorithm` is and where it is from, as slc_image_algorithm_name counts.
+ */
+const char *slc_image_algorithm_text(size_t algorithm);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * <sluice/image_cuda.h> on the processor's side: the names of the algorithms, which every build has, and
- * tasks of the caller's stream, which are handed on to the labeller's engine.
+ * What image_label.h has for GPUs, on the processor's side: the names of the algorithms, which every build
+ * has, and tasks of the caller's stream, which are handed on to the labeller's engine.
  */
 #include "cuda/cuda_engines.h"
 #include "image/cuda/image_cuda_algorithms.h"

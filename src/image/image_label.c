@@ -71,15 +71,15 @@ bool slc_image_algorithm_simd(size_t algorithm)
 
 enum { MOST_THREADS = 4096 };
 
-slc_image_label_config slc_image_label_defaults(void)
+void slc_image_label_config_default(slc_image_label_config *config)
 {
-    return (slc_image_label_config){.algorithm = "auto",
-                                    .connectivity = 8,
-                                    .threshold = 1,
-                                    .max_area = UINT64_MAX,
-                                    .border = SLC_IMAGE_BORDER_ANY,
-                                    .threads = 1,
-                                    .target = SLC_SIMD_AUTO};
+    *config = (slc_image_label_config){.algorithm = "auto",
+                                       .connectivity = 8,
+                                       .threshold = 1,
+                                       .max_area = UINT64_MAX,
+                                       .border = SLC_IMAGE_BORDER_ANY,
+                                       .threads = 1,
+                                       .target = SLC_SIMD_AUTO};
 }
 
 /* The algorithm's number; of an unknown name the number behind the last. */

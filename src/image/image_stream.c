@@ -50,13 +50,13 @@ struct slc_image_stream {
 
 /* ---- open and close ---------------------------------------------------------------------------- */
 
-slc_image_stream_config slc_image_stream_defaults(void)
+void slc_image_stream_config_default(slc_image_stream_config *config)
 {
-    return (slc_image_stream_config){.type = SLC_IMAGE_U8,
-                                     .grey_type = SLC_IMAGE_U8,
-                                     .connectivity = 8,
-                                     .threshold = 1,
-                                     .max_area = UINT64_MAX};
+    *config = (slc_image_stream_config){.type = SLC_IMAGE_U8,
+                                        .grey_type = SLC_IMAGE_U8,
+                                        .connectivity = 8,
+                                        .threshold = 1,
+                                        .max_area = UINT64_MAX};
 }
 
 static slc_status check_config(const slc_image_stream_config *c, slc_error *error)

@@ -7,7 +7,7 @@
 #ifndef SLUICE_PIXEL_ALGORITHM_H
 #define SLUICE_PIXEL_ALGORITHM_H
 
-#include <sluice/pixel_cluster.h>
+#include <sluice/pixel.h>
 
 /* Who is adjacent: every |d| <= radius, the sum of all <= reach, |dt| <= window where there are times. */
 typedef struct slc_pixel_rule {

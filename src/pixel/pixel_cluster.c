@@ -3,7 +3,7 @@
  * behind the other. One thread writes where the clusters go. Several take a group of images each, round by
  * round, and keep the clusters until it is known how many there are in front of them.
  */
-#include <sluice/pixel_cluster.h>
+#include <sluice/pixel.h>
 
 #include "base/columns.h"
 #include "base/team.h"
@@ -98,16 +98,16 @@ static const slc_pixel_algorithm *find_algorithm(const char *name)
 
 /* ---- configuration ------------------------------------------------------------------------------ */
 
-slc_pixel_cluster_config slc_pixel_cluster_defaults(void)
+void slc_pixel_cluster_config_default(slc_pixel_cluster_config *config)
 {
-    return (slc_pixel_cluster_config){.connectivity = 8,
-                                      .radius = 1,
-                                      .time_window = -1,
-                                      .features = SLC_PIXEL_SIZE | SLC_PIXEL_BOX | SLC_PIXEL_CENTROID |
-                                                  SLC_PIXEL_MASS,
-                                      .algorithm = "auto",
-                                      .threads = 1,
-                                      .target = SLC_SIMD_AUTO};
+    *config = (slc_pixel_cluster_config){.connectivity = 8,
+                                         .radius = 1,
+                                         .time_window = -1,
+                                         .features = SLC_PIXEL_SIZE | SLC_PIXEL_BOX | SLC_PIXEL_CENTROID |
+                                                     SLC_PIXEL_MASS,
+                                         .algorithm = "auto",
+                                         .threads = 1,
+                                         .target = SLC_SIMD_AUTO};
 }
 
 static slc_pixel_rule rule_of(const slc_pixel_cluster_config *c)

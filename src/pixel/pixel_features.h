@@ -7,7 +7,7 @@
 #ifndef SLUICE_PIXEL_FEATURES_H
 #define SLUICE_PIXEL_FEATURES_H
 
-#include <sluice/pixel_cluster.h>
+#include <sluice/pixel.h>
 
 /* Those that are made of coordinates alone: charges and times are not read for them. */
 enum { SLC_PIXEL_SHAPE_FEATURES = SLC_PIXEL_SIZE | SLC_PIXEL_BOX | SLC_PIXEL_CENTROID };

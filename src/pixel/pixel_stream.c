@@ -32,7 +32,7 @@ enum {
 struct slc_pixel_stream {
     slc_pixel_stream_config config;
     slc_pixel_stream_counts counts;
-    slc_pixel_order order;
+    slc_pixel_stream_order order;
     slc_pixel_join join;
     uint32_t width, height;
     uint64_t number;        /* of the next pixel */
@@ -49,16 +49,16 @@ struct slc_pixel_stream {
 
 /* ---- open and close ---------------------------------------------------------------------------- */
 
-slc_pixel_stream_config slc_pixel_stream_defaults(void)
+void slc_pixel_stream_config_default(slc_pixel_stream_config *config)
 {
-    return (slc_pixel_stream_config){.width = 256,
-                                     .height = 256,
-                                     .radius = 1,
-                                     .time_window = 64,
-                                     .disorder = 4096,
-                                     .features = SLC_PIXEL_SIZE | SLC_PIXEL_BOX | SLC_PIXEL_CENTROID |
-                                                 SLC_PIXEL_MASS | SLC_PIXEL_WEIGHTED | SLC_PIXEL_TIMES,
-                                     .max_open = 1U << 20};
+    *config = (slc_pixel_stream_config){.width = 256,
+                                        .height = 256,
+                                        .radius = 1,
+                                        .time_window = 64,
+                                        .disorder = 4096,
+                                        .features = SLC_PIXEL_SIZE | SLC_PIXEL_BOX | SLC_PIXEL_CENTROID |
+                                                    SLC_PIXEL_MASS | SLC_PIXEL_WEIGHTED | SLC_PIXEL_TIMES,
+                                        .max_open = 1U << 20};
 }
 
 static slc_status check_config(const slc_pixel_stream_config *c, slc_error *error)
@@ -257,7 +257,7 @@ static void put_in_row(slc_pixel_stream *s, const slc_pixel_arrival *pixel)
 /* Nothing is held. The first pixel of all is held too: it may be the damaged one. */
 static void judge_alone(slc_pixel_stream *s, const slc_pixel_arrival *pixel)
 {
-    const slc_pixel_order *o = &s->order;
+    const slc_pixel_stream_order *o = &s->order;
     if (!o->any || slc_pixel_order_is_before(o, o->latest, pixel->time)) {
         s->held = *pixel;
         s->has_held = true;

@@ -96,7 +96,8 @@ static void run(void *memory, slc_simd_target target)
                                  .weighted_y = s->weighted_y,
                                  .first_time = s->first_time,
                                  .last_time = s->last_time};
-    slc_pixel_stream_config config = slc_pixel_stream_defaults();
+    slc_pixel_stream_config config;
+    slc_pixel_stream_config_default(&config);
     config.disorder = DISORDER;
     config.features = SLC_PIXEL_SIZE | SLC_PIXEL_BOX | SLC_PIXEL_MASS | SLC_PIXEL_WEIGHTED | SLC_PIXEL_TIMES;
     config.max_open = OPEN;

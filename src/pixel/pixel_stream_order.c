@@ -13,7 +13,7 @@ enum {
     CHUNK = 512 /* pixels that are made ready at once, or 64 buckets more: they stay in the first cache */
 };
 
-size_t slc_pixel_order_lay_out(slc_pixel_order *o, char *block, size_t pixels)
+size_t slc_pixel_order_lay_out(slc_pixel_stream_order *o, char *block, size_t pixels)
 {
     const size_t arrivals = slc_block_bound(pixels * sizeof *o->waiting);
     const size_t links = slc_block_bound(pixels * sizeof *o->following);
@@ -25,7 +25,7 @@ size_t slc_pixel_order_lay_out(slc_pixel_order *o, char *block, size_t pixels)
     return 2 * arrivals + links;
 }
 
-void slc_pixel_order_init(slc_pixel_order *o, uint64_t disorder)
+void slc_pixel_order_init(slc_pixel_stream_order *o, uint64_t disorder)
 {
     o->disorder = disorder;
     o->shift = 0;
@@ -43,7 +43,7 @@ void slc_pixel_order_init(slc_pixel_order *o, uint64_t disorder)
     slc_pixel_order_restart(o);
 }
 
-void slc_pixel_order_restart(slc_pixel_order *o)
+void slc_pixel_order_restart(slc_pixel_stream_order *o)
 {
     o->latest = o->begin = o->forced = 0;
     o->is_forced = o->any = false;
@@ -115,7 +115,7 @@ static inline void reverse(slc_pixel_arrival *pixels, size_t n)
 /* ---- loading ----------------------------------------------------------------------------------- */
 
 /* Appends the bucket to the n pixels that are ready; how many there are then. */
-static inline size_t load(slc_pixel_order *o, uint32_t bucket, size_t n)
+static inline size_t load(slc_pixel_stream_order *o, uint32_t bucket, size_t n)
 {
     const uint32_t first = o->chain[bucket];
     slc_pixel_arrival *begin = o->ready + n;
@@ -141,7 +141,7 @@ static inline size_t load(slc_pixel_order *o, uint32_t bucket, size_t n)
 }
 
 /* The first filled bucket from `begin` on; pixels are waiting. */
-static uint64_t first_filled(const slc_pixel_order *o)
+static uint64_t first_filled(const slc_pixel_stream_order *o)
 {
     uint64_t number = o->begin;
     for (;;) {
@@ -155,7 +155,7 @@ static uint64_t first_filled(const slc_pixel_order *o)
 }
 
 /* The filled ones of up to 64 buckets, which are in one word; moves *number behind them, up to the end. */
-static inline uint64_t take_word(slc_pixel_order *o, uint64_t *number, uint64_t end)
+static inline uint64_t take_word(slc_pixel_stream_order *o, uint64_t *number, uint64_t end)
 {
     const uint32_t bucket = (uint32_t)(*number % SLC_PIXEL_ORDER_BUCKETS), from = bucket % 64;
     const uint64_t left = end - *number, n = left < 64 - from ? left : 64 - from;
@@ -165,7 +165,7 @@ static inline uint64_t take_word(slc_pixel_order *o, uint64_t *number, uint64_t 
     return word;
 }
 
-bool slc_pixel_order_load(slc_pixel_order *o)
+bool slc_pixel_order_load(slc_pixel_stream_order *o)
 {
     const uint64_t bound = slc_pixel_order_bound(o);
     size_t n = 0;
@@ -189,7 +189,7 @@ bool slc_pixel_order_load(slc_pixel_order *o)
     return n > 0;
 }
 
-bool slc_pixel_order_force(slc_pixel_order *o)
+bool slc_pixel_order_force(slc_pixel_stream_order *o)
 {
     o->n_ready = 0;
     if (o->n_waiting == 0) {

@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The seed of image number `image` of a list of pixels: mixes the two, so that the images of one seed are not
+ * those of the next seed, one further. */
+uint32_t slc_sim_pixels_image_seed(uint32_t seed, uint32_t image);
+
 /* The degree of the recurrence and the distance of its middle term. */
 enum { SLC_SIM_TWISTER_WORDS = 624, SLC_SIM_TWISTER_MIDDLE = 397 };
 

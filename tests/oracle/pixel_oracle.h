@@ -6,7 +6,7 @@
 #ifndef TESTS_ORACLE_PIXEL_ORACLE_H
 #define TESTS_ORACLE_PIXEL_ORACLE_H
 
-#include <sluice/pixel_cluster.h>
+#include <sluice/pixel.h>
 
 /* What slc_pixel_cluster_run must write: a label for each pixel, and into `clusters` (reset before; made for
  * the configuration's features, with room for as many rows as there are pixels) an event for each image.

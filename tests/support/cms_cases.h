@@ -6,7 +6,7 @@
 #define TESTS_SUPPORT_CMS_CASES_H
 
 #include <sluice/cms_types.h>
-#include <sluice/pixel_cluster.h>
+#include <sluice/pixel.h>
 
 /* All 66 560 pixels of a module with 65 535 electrons, shuffled: one cluster, whose charge and number of
  * pixels saturate. */

@@ -149,7 +149,7 @@ void image_compare_components(const slc_image_components *found, size_t base, co
 {
     image_compare_rows(found, base, expected, features, what);
     const char *why = "";
-    if (!slc_image_components_check(features, found, &why)) {
+    if (!image_components_check(features, found, &why)) {
         fail_msg("%s: the collection breaks its contract: %s", what, why);
     }
 }

@@ -165,7 +165,7 @@ void image_gpu_draw(size_t algorithm, slc_image_type type, slc_image_label_confi
 {
     const bool labels = slc_image_cuda_algorithm_labels(algorithm);
     const bool features = slc_image_cuda_algorithm_features(algorithm);
-    *config = slc_image_label_defaults();
+    slc_image_label_config_default(config);
     config->device = "cuda";
     config->algorithm = slc_image_cuda_algorithm_name(algorithm);
     config->connectivity = random_below(seed, 2) == 0 ? 8 : 4;

@@ -9,7 +9,7 @@
 #include "cuda/cuda_stream.h"
 #include "support/image_run.h"
 
-#include <sluice/image_cuda.h>
+#include <sluice/image_label.h>
 
 /* The features that every algorithm of analysis makes, and those that come from them alone. */
 enum {

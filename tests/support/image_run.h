@@ -66,6 +66,10 @@ void image_expected_clear(image_expected *expected);
 
 /* Fails unless rows base … base + n - 1 hold these features, and what was not asked for is NULL; the second
  * also unless the collection keeps its contract, which is for components in the order of labels. */
+/* Contract of a collection made for some features: within each image labels have growing first pixels, boxes
+ * hold first pixels and centroids, areas fit their boxes. On false, *why (may be NULL) says what is wrong. */
+bool image_components_check(uint32_t features, const slc_image_components *components, const char **why);
+
 void image_compare_rows(const slc_image_components *found, size_t base, const image_expected *expected,
                         uint32_t features, const char *what);
 void image_compare_components(const slc_image_components *found, size_t base, const image_expected *expected,

@@ -7,7 +7,7 @@
 #ifndef TESTS_SUPPORT_PIXEL_LISTS_H
 #define TESTS_SUPPORT_PIXEL_LISTS_H
 
-#include <sluice/pixel_cluster.h>
+#include <sluice/pixel.h>
 
 /* What lists are to be: coordinates below width, height and depth; columns; sorted in raster order, or
  * shuffled; with the same place more than once, or not. */

@@ -8,7 +8,7 @@
 
 #include "image/image_job.h"
 
-#include <sluice/image_cuda.h>
+#include <sluice/image_label.h>
 
 typedef struct slc_image_cuda slc_image_cuda;
 
@@ -27,6 +27,11 @@ slc_status slc_image_cuda_task_enqueue(const slc_image_cuda *engine, const slc_i
                                        void *work, size_t work_bytes, void *stream, slc_error *error);
 /* The GPU's engine of a labeller, NULL on the processor (image_label.c). */
 slc_image_cuda *slc_image_label_cuda(const slc_image_labeller *labeller);
+
+/* One line on what algorithm number `algorithm` is and where it is from, as slc_image_cuda_algorithm_name
+ * counts.
+ */
+const char *slc_image_cuda_algorithm_text(size_t algorithm);
 
 /* ---- for measurements ---- */
 

@@ -12,7 +12,7 @@
 
 #include "image/cuda/image_cuda_algorithms.h"
 
-#include <sluice/image_cuda.h>
+#include <sluice/image_label.h>
 
 #ifdef __cplusplus
 extern "C" {
