@@ -203,11 +203,9 @@ static json_t *file_object(const char *path, const contents *found)
                          (json_int_t)found->particles);
     }
     json_t *faults = json_object();
-    for (size_t i = 0; i < SLC_FAULT_CODES; i++) {
-        if (found->faults.count[i] > 0) {
-            (void)json_object_set_new(faults, slc_fault_name((slc_fault_code)i),
-                                      json_integer((json_int_t)found->faults.count[i]));
-        }
+    for (uint32_t i = 0; i < found->faults.n_kinds; i++) {
+        (void)json_object_set_new(faults, slc_fault_name(found->faults.kind[i].code),
+                                  json_integer((json_int_t)found->faults.kind[i].n));
     }
     (void)json_object_update(object, more);
     json_decref(more);
@@ -221,10 +219,11 @@ static void tell_trouble(const char *path, const slc_io_source *source, const co
         slc_cli_say("info", "%s", slc_io_damage(source));
     }
     /* Those of records are in the line above; a text event that is not one, too. */
-    for (int code = SLC_FAULT_BANK_MAGIC; code < SLC_FAULT_CODES; code++) {
-        if (code != SLC_FAULT_EVENT_SHAPE && found->faults.count[code] > 0) {
-            slc_cli_say("info", "%s: %" PRIu64 " × %s (%s)", path, found->faults.count[code],
-                        slc_fault_name((slc_fault_code)code), slc_fault_text((slc_fault_code)code));
+    for (uint32_t i = 0; i < found->faults.n_kinds; i++) {
+        const slc_fault_code code = found->faults.kind[i].code;
+        if (code >> 8 != SLC_FAULT_OF_IO(0) >> 8) {
+            slc_cli_say("info", "%s: %" PRIu64 " × %s (%s)", path, found->faults.kind[i].n,
+                        slc_fault_name(code), slc_fault_text(code));
         }
     }
 }

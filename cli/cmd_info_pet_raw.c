@@ -139,7 +139,7 @@ json_t *slc_info_pet_raw(const char *path, json_t *to, bool *good)
         }
         (void)json_object_set_new(to, "faults", slc_cli_faults_json(&c->faults));
         slc_cli_tell_faults("info", path, "module", &c->faults);
-        *good = *good && c->faults.count[SLC_FAULT_PET_BLOCK] == 0;
+        *good = *good && slc_faults_of(&c->faults, SLC_FAULT_PET_BLOCK) == 0;
     } else {
         slc_cli_say("info", "%s", error.text);
         *good = false;

@@ -156,7 +156,7 @@ static void print_modules(const slc_daq_pet_counts *c)
 static slc_faults faults_of(const slc_pet_acquire_job *job)
 {
     slc_faults faults = job->run.faults;
-    faults.count[SLC_FAULT_PET_DATAGRAM] += job->counts.malformed - job->counts.empty;
+    slc_faults_count(&faults, SLC_FAULT_PET_DATAGRAM, job->counts.malformed - job->counts.empty);
     return faults;
 }
 

@@ -177,7 +177,9 @@ static uint64_t gap_before(const slc_pet_inputs *inputs, const slc_pet_input *in
 {
     const slc_pet_input *before = input->before >= 0 ? &inputs->input[input->before] : NULL;
     if (before == NULL || before->datagrams == 0 || input->datagrams == 0 ||
-        before->faults.count[SLC_FAULT_PET_BLOCK] + input->faults.count[SLC_FAULT_PET_BLOCK] > 0 ||
+        slc_faults_of(&before->faults, SLC_FAULT_PET_BLOCK) +
+                slc_faults_of(&input->faults, SLC_FAULT_PET_BLOCK) >
+            0 ||
         input->first <= before->datagrams) {
         return 0;
     }
@@ -198,7 +200,7 @@ bool slc_pet_inputs_tell(const slc_pet_inputs *inputs, const char *command, bool
     bool good = true;
     for (int i = 0; i < inputs->n; i++) {
         const slc_pet_input *input = &inputs->input[i];
-        const bool damaged = input->faults.count[SLC_FAULT_PET_BLOCK] > 0;
+        const bool damaged = slc_faults_of(&input->faults, SLC_FAULT_PET_BLOCK) > 0;
         if (input->error.status != SLC_OK) {
             slc_cli_say(command, "%s", input->error.text);
         }
@@ -319,7 +321,7 @@ bool slc_pet_most_lost_tell(const slc_pet_inputs *inputs, const char *command,
     uint64_t malformed = 0, datagrams = 0;
     for (int i = 0; i < inputs->n; i++) { /* files without heads have no datagrams */
         const slc_pet_input *input = &inputs->input[i];
-        malformed += input->datagrams > 0 ? input->faults.count[SLC_FAULT_PET_DATAGRAM] : 0;
+        malformed += input->datagrams > 0 ? slc_faults_of(&input->faults, SLC_FAULT_PET_DATAGRAM) : 0;
         datagrams += input->datagrams - input->first;
     }
     const bool most_malformed = datagrams > 0 && slc_pet_malformed_tell(command, malformed, datagrams);

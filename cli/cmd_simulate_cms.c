@@ -103,9 +103,9 @@ static slc_status open_outputs(const simulate_options *options, const char *comm
 static slc_status write_faults(slc_io_hdf5_writer *writer, const slc_faults *faults, slc_error *error)
 {
     slc_status status = SLC_OK;
-    for (int code = SLC_FAULT_CMS_ROC_INVALID; code <= SLC_FAULT_CMS_EVENT && status == SLC_OK; code++) {
-        status = slc_io_hdf5_number(writer, slc_fault_name((slc_fault_code)code), (double)faults->count[code],
-                                    error);
+    for (slc_fault_code code = SLC_FAULT_CMS_ROC_INVALID; code <= SLC_FAULT_CMS_EVENT && status == SLC_OK;
+         code++) {
+        status = slc_io_hdf5_number(writer, slc_fault_name(code), (double)slc_faults_of(faults, code), error);
     }
     return status;
 }

@@ -124,7 +124,7 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
 {
     const slc_velo_options *options = job->options;
     /* A run that read nothing, or nothing of the VELO's, replaces no earlier result. */
-    const bool keep = job->totals.events > job->totals.faults.count[SLC_FAULT_EVENT_NO_VP];
+    const bool keep = job->totals.events > slc_faults_of(&job->totals.faults, SLC_FAULT_EVENT_NO_VP);
     if (!keep && (options->output != NULL || options->table != NULL || options->report != NULL ||
                   options->write_accepted != NULL)) {
         slc_cli_say("velo", "%s: no file was written",

@@ -289,10 +289,9 @@ slc_status slc_velo_print_csv(const slc_velo_job *job, const char *path, slc_err
     if (job->selecting != NULL) {
         slc_velo_selecting_csv(job->selecting, out);
     }
-    for (size_t i = 0; i < SLC_FAULT_CODES; i++) {
-        if (totals->faults.count[i] > 0) {
-            csv_value(out, "faults", slc_fault_name((slc_fault_code)i), (double)totals->faults.count[i], "1");
-        }
+    for (uint32_t i = 0; i < totals->faults.n_kinds; i++) {
+        csv_value(out, "faults", slc_fault_name(totals->faults.kind[i].code),
+                  (double)totals->faults.kind[i].n, "1");
     }
     if (job->options->truth) {
         csv_truth(out, &job->check);

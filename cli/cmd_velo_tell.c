@@ -54,9 +54,9 @@ static const slc_fault *first_of(const slc_faults *faults, slc_fault_code code)
 
 static void tell_faults(const char *path, const slc_faults *faults)
 {
-    for (size_t i = 0; i < SLC_FAULT_CODES; i++) {
-        const slc_fault_code code = (slc_fault_code)i;
-        if (faults->count[i] == 0 || loses_event(code)) {
+    for (uint32_t i = 0; i < faults->n_kinds; i++) {
+        const slc_fault_code code = faults->kind[i].code;
+        if (loses_event(code)) {
             continue;
         }
         char place[96];
@@ -64,7 +64,7 @@ static void tell_faults(const char *path, const slc_faults *faults)
         if (first != NULL) {
             print_place(place, sizeof place, first);
         }
-        slc_cli_say("velo", "%s: %" PRIu64 " × %s (%s)%s%s", path, faults->count[i], slc_fault_name(code),
+        slc_cli_say("velo", "%s: %" PRIu64 " × %s (%s)%s%s", path, faults->kind[i].n, slc_fault_name(code),
                     slc_fault_text(code), first != NULL ? ", first at " : "", first != NULL ? place : "");
     }
 }
@@ -78,7 +78,7 @@ static void tell_banks(slc_velo_job *job, const slc_velo_input *input, uint64_t 
         [SLC_VELO_BANKS_SUPERPIXELS] = "super-pixels (banks of type 63 or 8)",
         [SLC_VELO_BANKS_RETINA] = "clusters of the read-out (banks of type 73)",
     };
-    if (events > 0 && input->faults.count[SLC_FAULT_EVENT_NO_VP] == events) {
+    if (events > 0 && slc_faults_of(&input->faults, SLC_FAULT_EVENT_NO_VP) == events) {
         slc_cli_say("velo", "%s: none of its %" PRIu64 " events has %s", input->path, events,
                     wanted[job->config.banks]);
         job->failed = true;
@@ -96,7 +96,7 @@ void slc_velo_tell_input(slc_velo_job *job, const slc_velo_input *input)
 {
     slc_io_totals read;
     slc_io_totals_of(input->source, &read);
-    job->totals.lost_events += read.lost_events + input->faults.count[SLC_FAULT_EVENT_CROSSINGS];
+    job->totals.lost_events += read.lost_events + slc_faults_of(&input->faults, SLC_FAULT_EVENT_CROSSINGS);
     const char *damage = slc_io_damage(input->source);
     if (read.lost_events > 0) {
         /* Bytes that make no event may have held several: the reader counts stretches. */

@@ -2,6 +2,7 @@
  * CMS's fragments through index and decoder: what comes out must keep its contract, whatever came in, and be
  * the same on two targets. */
 #include "fuzz_cms.h"
+#include "../tests/support/fault_counts.h"
 #include "cms/cms_stages.h"
 
 #include <stdlib.h>
@@ -116,8 +117,7 @@ void fuzz_cms_events(const slc_batch *batch)
                          slc_columns_checksum(&slc_cms_digis_schema, &kept.digis[1], e, SLC_CHECKSUM_START),
                      "targets agree on digis");
     }
-    fuzz_require(memcmp(faults[0].count, faults[1].count, sizeof faults[0].count) == 0,
-                 "targets agree on faults");
+    fuzz_require(fault_counts_equal(&faults[0], &faults[1]), "targets agree on faults");
 }
 
 void fuzz_cms_mend(uint8_t *payload, size_t size)

@@ -66,7 +66,7 @@ static void check_sift(const slc_cms_decode_kernels *kernels, const slc_cms_word
                                                    words->cables, words->modules, words->unpack);
         empty += is.kind == SLC_CMS_WORD_EMPTY;
         bad += is.kind == SLC_CMS_WORD_BAD;
-        if (is.fault != SLC_FAULT_CODES && (n_special >= remains.n_special || t->special[n_special++] != i)) {
+        if (is.fault != SLC_FAULT_NONE && (n_special >= remains.n_special || t->special[n_special++] != i)) {
             slc_check_fail("word %zu of %zu, 0x%08x: its fault is not told", i, words->n, words->word[i]);
             return;
         }

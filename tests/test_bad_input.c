@@ -44,7 +44,7 @@ static void assert_cut(const support_bytes *file, size_t cut, const support_outc
     assert_int_equal(outcome.read_status, SLC_END);
     assert_int_equal(outcome.totals.events, complete);
     assert_int_equal(outcome.totals.lost_events, clean ? 0 : 1);
-    assert_int_equal(outcome.faults.count[SLC_FAULT_RECORD_TRUNCATED], clean ? 0 : 1);
+    assert_int_equal(slc_faults_of(&outcome.faults, SLC_FAULT_RECORD_TRUNCATED), clean ? 0 : 1);
     assert_int_equal(slc_faults_total(&outcome.faults), clean ? 0 : 1);
     assert_int_equal(outcome.totals.bytes, cut);
     assert_int_equal(outcome.tracks, complete);
@@ -191,7 +191,7 @@ static void each_wrong_field(void **state)
         assert_int_equal(outcome.read_status, SLC_END);
         assert_int_equal(outcome.totals.lost_events, wrongs[i].lost);
         assert_int_equal(outcome.totals.events, 4 - wrongs[i].lost);
-        assert_int_equal(outcome.faults.count[wrongs[i].code], 1);
+        assert_int_equal(slc_faults_of(&outcome.faults, wrongs[i].code), 1);
         assert_int_equal(slc_faults_total(&outcome.faults), 1);
         assert_int_equal(outcome.faults.kept[0].offset, begin);
         assert_int_equal(outcome.event_hash[0], whole.event_hash[0]);
@@ -230,7 +230,7 @@ static void bank_magic_is_missed(void **state)
     const support_outcome outcome = support_run(file.at, file.size, "m.mdf", &config);
     assert_int_equal(outcome.totals.events, 3);
     assert_int_equal(outcome.totals.lost_events, 0);
-    assert_int_equal(outcome.faults.count[SLC_FAULT_BANK_MAGIC], 1);
+    assert_int_equal(slc_faults_of(&outcome.faults, SLC_FAULT_BANK_MAGIC), 1);
     assert_int_equal(outcome.tracks, 3); /* the one bank costs its hits alone */
     support_clear(&file);
 }
@@ -265,7 +265,7 @@ static void each_wrong_block(void **state)
         const support_outcome outcome = support_run(file.at, file.size, "z.mdf", NULL);
         assert_int_equal(outcome.totals.events, 2);
         assert_int_equal(outcome.totals.lost_events, 1);
-        assert_int_equal(outcome.faults.count[SLC_FAULT_RECORD_COMPRESSION], 1);
+        assert_int_equal(slc_faults_of(&outcome.faults, SLC_FAULT_RECORD_COMPRESSION), 1);
         assert_int_equal(outcome.event_hash[0], support_hash(event.at, event.size));
         assert_int_equal(outcome.event_hash[1], support_hash(event.at, event.size));
         support_assert_message(outcome.damage, "z.mdf", begin, blocks[i].reason);

@@ -107,7 +107,7 @@ static void checksum_finds_every_flip(void **state)
         two.at[bit / 8] ^= (uint8_t)(1U << bit % 8);
         assert_int_equal(outcome.totals.events, 1);
         assert_int_equal(outcome.totals.lost_events, 1);
-        assert_int_equal(outcome.faults.count[SLC_FAULT_RECORD_CHECKSUM], 1);
+        assert_int_equal(slc_faults_of(&outcome.faults, SLC_FAULT_RECORD_CHECKSUM), 1);
         assert_int_equal(outcome.event_hash[0], whole.event_hash[1]);
         support_assert_message(outcome.damage, "two.mdf", 0, "checksum");
     }

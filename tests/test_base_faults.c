@@ -10,9 +10,15 @@
 
 #include <cmocka.h>
 
-#include <sluice/base.h>
+#include <sluice/sluice.h>
 
 #include <string.h>
+
+enum { CODES = 7 };
+static slc_fault_code code_of(uint32_t i)
+{
+    return SLC_FAULT_CODE('a', 'z', i % 2 == 0 ? 'b' : 'a', 1 + i % CODES);
+}
 
 static void test_all_are_counted_and_the_first_kept(void **state)
 {
@@ -20,7 +26,7 @@ static void test_all_are_counted_and_the_first_kept(void **state)
     slc_faults faults = {0};
     const uint32_t n = 3 * SLC_FAULTS_KEPT;
     for (uint32_t i = 0; i < n; i++) {
-        slc_faults_add(&faults, (slc_fault_code)(i % SLC_FAULT_CODES), i, (int32_t)i - 5, 100ULL * i);
+        slc_faults_add(&faults, SLC_FAULT_CODE('t', 's', 't', 1 + i % CODES), i, (int32_t)i - 5, 100ULL * i);
     }
     assert_int_equal(slc_faults_total(&faults), n);
     assert_int_equal(faults.n_kept, SLC_FAULTS_KEPT);
@@ -28,11 +34,14 @@ static void test_all_are_counted_and_the_first_kept(void **state)
         assert_int_equal(faults.kept[i].event, i);
         assert_int_equal(faults.kept[i].module, (int32_t)i - 5);
         assert_int_equal(faults.kept[i].offset, 100ULL * i);
-        assert_int_equal(faults.kept[i].code, i % SLC_FAULT_CODES);
+        assert_int_equal(faults.kept[i].code, SLC_FAULT_CODE('t', 's', 't', 1 + i % CODES));
     }
-    for (uint32_t code = 0; code < SLC_FAULT_CODES; code++) {
-        assert_int_equal(faults.count[code], n / SLC_FAULT_CODES + (code < n % SLC_FAULT_CODES));
+    assert_int_equal(faults.n_kinds, CODES);
+    for (uint32_t k = 0; k < CODES; k++) {
+        assert_int_equal(slc_faults_of(&faults, SLC_FAULT_CODE('t', 's', 't', 1 + k)),
+                         n / CODES + (k < n % CODES));
     }
+    assert_int_equal(slc_faults_of(&faults, SLC_FAULT_CODE('t', 's', 't', 1 + CODES)), 0);
     slc_faults_reset(&faults);
     assert_int_equal(slc_faults_total(&faults), 0);
     assert_int_equal(faults.n_kept, 0);
@@ -45,15 +54,20 @@ static void test_merge_is_adding_in_order(void **state)
     const uint32_t n = SLC_FAULTS_KEPT + 20;
     slc_faults whole = {0};
     for (uint32_t i = 0; i < n; i++) {
-        slc_faults_add(&whole, (slc_fault_code)(i % 5), i, 1, i);
+        slc_faults_add(&whole, code_of(i), i, 1, i);
     }
     for (uint32_t cut = 0; cut <= n; cut++) {
         slc_faults first = {0}, second = {0};
         for (uint32_t i = 0; i < n; i++) {
-            slc_faults_add(i < cut ? &first : &second, (slc_fault_code)(i % 5), i, 1, i);
+            slc_faults_add(i < cut ? &first : &second, code_of(i), i, 1, i);
         }
         slc_faults_merge(&first, &second);
-        assert_memory_equal(first.count, whole.count, sizeof whole.count);
+        assert_int_equal(first.n_kinds, whole.n_kinds);
+        for (uint32_t k = 0; k < whole.n_kinds; k++) {
+            assert_int_equal(first.kind[k].code, whole.kind[k].code);
+            assert_int_equal(first.kind[k].n, whole.kind[k].n);
+            assert_true(k == 0 || first.kind[k].code > first.kind[k - 1].code);
+        }
         assert_int_equal(first.n_kept, whole.n_kept);
         for (uint32_t i = 0; i < whole.n_kept; i++) {
             assert_int_equal(first.kept[i].event, whole.kept[i].event);
@@ -62,30 +76,98 @@ static void test_merge_is_adding_in_order(void **state)
     }
 }
 
-/* JSON output uses the words as keys: they must be there, be words, and differ. */
+/* More kinds than there is room for are still counted. */
+static void test_no_room(void **state)
+{
+    (void)state;
+    slc_faults faults = {0}, twice = {0};
+    for (uint32_t i = 0; i < SLC_FAULTS_KINDS + 3; i++) {
+        slc_faults_count(&faults, SLC_FAULT_CODE('t', 's', 't', i + 1), 2);
+    }
+    assert_int_equal(faults.n_kinds, SLC_FAULTS_KINDS);
+    assert_int_equal(faults.n_other, 6);
+    assert_int_equal(faults.n_kept, 0);
+    slc_faults_count(&faults, SLC_FAULT_CODE('z', 'z', 'z', 1), 0);
+    assert_int_equal(slc_faults_total(&faults), 2 * (SLC_FAULTS_KINDS + 3));
+    slc_faults_merge(&twice, &faults);
+    slc_faults_merge(&twice, &faults);
+    assert_int_equal(slc_faults_total(&twice), 4 * (SLC_FAULTS_KINDS + 3));
+}
+
+/* JSON output uses the words as keys: they must be there, be words, and differ; of every module. */
 static void test_words_are_unique(void **state)
 {
     (void)state;
-    for (int code = 0; code < SLC_FAULT_CODES; code++) {
-        const char *name = slc_fault_name((slc_fault_code)code);
-        assert_non_null(name);
-        assert_true(strlen(name) > 0);
-        assert_int_equal(strspn(name, "abcdefghijklmnopqrstuvwxyz_"), strlen(name));
-        assert_true(strlen(slc_fault_text((slc_fault_code)code)) > strlen(name) / 2);
-        for (int other = 0; other < code; other++) {
-            assert_string_not_equal(name, slc_fault_name((slc_fault_code)other));
+    const struct {
+        slc_fault_code first, last;
+    } modules[] = {{SLC_FAULT_RECORD_HEADER, SLC_FAULT_EVENT_SHAPE},
+                   {SLC_FAULT_BANK_MAGIC, SLC_FAULT_BANK_DUPLICATE},
+                   {SLC_FAULT_SUPERPIXEL_ADDRESS, SLC_FAULT_EVENT_CROWDED},
+                   {SLC_FAULT_CMS_ROC_INVALID, SLC_FAULT_CMS_MODULE_CROWDED},
+                   {SLC_FAULT_PET_MODULE, SLC_FAULT_PET_DATAGRAM}};
+    const char *seen[64];
+    size_t n = 0;
+    for (size_t m = 0; m < sizeof modules / sizeof *modules; m++) {
+        for (slc_fault_code code = modules[m].first; code <= modules[m].last; code++) {
+            const char *name = slc_fault_name(code);
+            assert_string_not_equal(name, "unknown");
+            assert_true(strlen(name) > 0);
+            assert_int_equal(strspn(name, "abcdefghijklmnopqrstuvwxyz_"), strlen(name));
+            assert_true(strlen(slc_fault_text(code)) > strlen(name) / 2);
+            for (size_t i = 0; i < n; i++) {
+                assert_string_not_equal(name, seen[i]);
+            }
+            seen[n++] = name;
+        }
+        assert_string_equal(slc_fault_name(modules[m].last + 1), "unknown");
+    }
+    assert_int_equal(n, 45);
+    assert_string_equal(slc_fault_name(SLC_FAULT_NONE), "unknown");
+    assert_string_equal(slc_fault_text(SLC_FAULT_NONE), "unknown fault");
+}
+
+static void test_places(void **state)
+{
+    (void)state;
+    const struct {
+        slc_fault fault;
+        const char *text;
+    } cases[] = {
+        {{7, 96, 12, SLC_FAULT_BANK_LENGTH}, "event 7, source 12, byte 96 of the event"},
+        {{7, 96, -1, SLC_FAULT_BANK_MAGIC}, "event 7, byte 96 of the event"},
+        {{7, 9, 3, SLC_FAULT_PET_UNIT}, "frame 7, of module 3"},
+        {{7, 9, 3, SLC_FAULT_PET_BLOCK}, "byte 9, datagram 7"},
+        {{7, 9, 3, SLC_FAULT_CMS_MODULE_CROWDED}, "event 7, module 3, digi 9 of the event"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[96];
+        slc_fault_place(&cases[i].fault, "source", text, sizeof text);
+        assert_string_equal(text, cases[i].text);
+        for (size_t size = 1; size < 12; size++) {
+            slc_fault_place(&cases[i].fault, "source", text, size);
+            assert_int_equal(strlen(text), size - 1);
+            assert_memory_equal(text, cases[i].text, size - 1);
         }
     }
-    assert_string_equal(slc_fault_name(SLC_FAULT_CODES), "unknown");
-    assert_string_equal(slc_fault_text(SLC_FAULT_CODES), "unknown fault");
 }
 
 int main(void)
 {
+    /* An archive gives only what is asked for: one thing of each module, with its table. */
+    const slc_schema *const all[] = {&slc_velo_superpixels_schema, &slc_cms_digis_schema,
+                                     &slc_pet_singles_schema};
+    slc_io_config io;
+    slc_io_config_default(&io);
+    if (slc_lhcb_bank_type_name(0) == NULL ||
+        all[0]->n_columns + all[1]->n_columns + all[2]->n_columns == 0) {
+        return 1;
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_are_counted_and_the_first_kept),
         cmocka_unit_test(test_merge_is_adding_in_order),
+        cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_words_are_unique),
+        cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,7 +138,7 @@ static void test_what_is_no_digi_stays_and_what_has_no_gain_is_none(void **state
     assert_int_equal(counts.dead, 2 * COPIES);
     assert_int_equal(counts.noisy, COPIES);
     assert_int_equal(slc_faults_total(&faults), 2 * COPIES);
-    assert_int_equal(faults.count[SLC_FAULT_CMS_PIXEL], 2 * COPIES);
+    assert_int_equal(slc_faults_of(&faults, SLC_FAULT_CMS_PIXEL), 2 * COPIES);
     assert_int_equal(faults.kept[0].event, 1001);
     assert_int_equal(faults.kept[0].offset, 7);
     assert_int_equal(faults.kept[0].module, 7);

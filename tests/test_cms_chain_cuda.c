@@ -332,7 +332,7 @@ static void digis_in_any_order(void **state)
             digis.adc[i] = (uint16_t)(digis.adc[i] % 1024); /* counts */
         }
         run_digis(&p, &digis);
-        assert_true(p.on_gpu.faults.count[SLC_FAULT_CMS_PIXEL] > 0);
+        assert_true(slc_faults_of(&p.on_gpu.faults, SLC_FAULT_CMS_PIXEL) > 0);
         cms_digis_clear(&digis);
         cms_digis_end(&digis); /* an event without digis */
         run_digis(&p, &digis);

@@ -250,7 +250,7 @@ static void test_modules_that_come_again(void **state)
     assert_int_equal(r.modules.n_digis[1], 3);
     assert_int_equal(r.modules.cluster_begin[1], 2);
     assert_int_equal(r.clusters.charge_e[2], 9000);
-    assert_int_equal(r.faults.count[SLC_FAULT_CMS_PIXEL], 1);
+    assert_int_equal(slc_faults_of(&r.faults, SLC_FAULT_CMS_PIXEL), 1);
     assert_int_equal(r.faults.kept[0].event, 5);
     assert_int_equal(r.faults.kept[0].module, 20);
     assert_int_equal(r.faults.kept[0].offset, 4);
@@ -278,7 +278,7 @@ static void test_truncated_modules(void **state)
     assert_as_oracle(config, &r);
     assert_int_equal(r.clusters.head.size, 3);
     assert_int_equal(r.modules.n_digis[0], 5);
-    assert_int_equal(r.faults.count[SLC_FAULT_CMS_MODULE_CROWDED], 1);
+    assert_int_equal(slc_faults_of(&r.faults, SLC_FAULT_CMS_MODULE_CROWDED), 1);
     assert_int_equal(r.faults.kept[1].offset, 5);
     assert_int_equal(r.digis.cluster[5], NONE);
     assert_int_equal(r.digis.cluster[6], NONE);

@@ -225,8 +225,8 @@ static void test_truncated_modules(void **state)
     for (size_t k = 0; k < sizeof most / sizeof *most; k++) {
         config.max_module_digis = most[k];
         cms_gpu_assert_as_oracle(&config, &r);
-        assert_true(r.faults.count[SLC_FAULT_CMS_MODULE_CROWDED] > 0);
-        assert_true(r.faults.count[SLC_FAULT_CMS_PIXEL] > 0);
+        assert_true(slc_faults_of(&r.faults, SLC_FAULT_CMS_MODULE_CROWDED) > 0);
+        assert_true(slc_faults_of(&r.faults, SLC_FAULT_CMS_PIXEL) > 0);
     }
     cms_gpu_clear(&r);
 }

@@ -95,8 +95,8 @@ static void test_runs_do_not_allocate(void **state)
         assert_true(f->clusters.head.size > 100);
     }
     assert_int_equal(allocator_calls, 0);
-    assert_true(f->faults.count[SLC_FAULT_CMS_MODULE_CROWDED] > 0);
-    assert_true(f->faults.count[SLC_FAULT_CMS_PIXEL] > 0);
+    assert_true(slc_faults_of(&f->faults, SLC_FAULT_CMS_MODULE_CROWDED) > 0);
+    assert_true(slc_faults_of(&f->faults, SLC_FAULT_CMS_PIXEL) > 0);
 }
 
 static void test_reserve_out_of_memory(void **state)

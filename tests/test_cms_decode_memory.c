@@ -53,9 +53,9 @@ static void running_allocates_nothing(void **state)
     assert_int_equal(allocator_calls, before);
     assert_int_equal(fragments.head.size, 12);
     assert_int_equal(digis.head.size, 3600 / 5 * 4);
-    assert_int_equal(faults.count[SLC_FAULT_CMS_ROC_ID], 3600 / 5);
-    assert_int_equal(faults.count[SLC_FAULT_CMS_CRC], 3);
-    assert_int_equal(faults.count[SLC_FAULT_CMS_EVENT], 1);
+    assert_int_equal(slc_faults_of(&faults, SLC_FAULT_CMS_ROC_ID), 3600 / 5);
+    assert_int_equal(slc_faults_of(&faults, SLC_FAULT_CMS_CRC), 3);
+    assert_int_equal(slc_faults_of(&faults, SLC_FAULT_CMS_EVENT), 1);
     slc_columns_clear(&slc_cms_fragments_schema, &fragments);
     slc_columns_clear(&slc_cms_digis_schema, &digis);
     slc_cms_decode_clear(&scratch);

@@ -186,7 +186,7 @@ static void a_size_before_empty_fragments_may_be_wrong(void **state)
         add_empty(&raw, 1301);
         raw.at[place(FRAGMENTS - 1) + 4 + bit / 8] ^= (uint8_t)(1U << bit % 8);
         cms_run_event(&run, cabling, raw.at, raw.size);
-        assert_int_equal(run.faults.count[SLC_FAULT_CMS_EVENT], 1);
+        assert_int_equal(slc_faults_of(&run.faults, SLC_FAULT_CMS_EVENT), 1);
         assert_int_equal(slc_faults_total(&run.faults), 1);
         assert_true(digis_of(&run) == all_digis());
         cms_run_clear(&run);
@@ -201,7 +201,7 @@ static void assert_one_fault(const cms_raw *raw, slc_fault_code code, size_t off
 {
     cms_run run = {0};
     cms_run_event(&run, cabling, raw->at, raw->size);
-    assert_int_equal(run.faults.count[code], 1);
+    assert_int_equal(slc_faults_of(&run.faults, code), 1);
     assert_int_equal(slc_faults_total(&run.faults), 1);
     assert_int_equal(run.faults.kept[0].offset, place(1) + offset);
     const int32_t fed = (int32_t)slc_load_u32(raw->at + place(1));
@@ -251,7 +251,7 @@ static void a_wrong_number_of_fragments_costs_nothing(void **state)
         raw.at[bit / 8] ^= (uint8_t)(1U << bit % 8);
         cms_run run = {0};
         cms_run_event(&run, cabling, raw.at, raw.size);
-        assert_int_equal(run.faults.count[SLC_FAULT_CMS_EVENT], 1);
+        assert_int_equal(slc_faults_of(&run.faults, SLC_FAULT_CMS_EVENT), 1);
         assert_int_equal(run.faults.kept[0].module, -1);
         assert_int_equal(run.faults.kept[0].offset, 0);
         assert_int_equal(slc_faults_total(&run.faults), 1);
@@ -328,7 +328,7 @@ static void an_event_may_be_cut_at_every_byte(void **state)
             expected |= digis_of_fragment(f);
         }
         assert_true(digis_of(&run) == expected);
-        assert_int_equal(run.faults.count[SLC_FAULT_CMS_EVENT], 1);
+        assert_int_equal(slc_faults_of(&run.faults, SLC_FAULT_CMS_EVENT), 1);
         assert_int_equal(slc_faults_total(&run.faults), 1);
     }
     cms_run_clear(&run);
@@ -354,7 +354,7 @@ static void bytes_may_be_lost_or_added(void **state)
             cms_run_event(&run, cabling, raw.at, raw.size);
             const uint64_t missing = all_digis() & ~digis_of(&run);
             assert_true((missing & ~digis_of_fragment((uint32_t)((at - 4) / FRAGMENT_BYTES))) == 0);
-            assert_true(run.faults.count[SLC_FAULT_CMS_EVENT] >= 1);
+            assert_true(slc_faults_of(&run.faults, SLC_FAULT_CMS_EVENT) >= 1);
             cms_raw_clear(&raw);
         }
     }

@@ -94,7 +94,7 @@ static void test_numbers(void **state)
     assert_int_equal(c->clusters.charge_x_max[1], 2001);
     assert_int_equal(c->clusters.charge_y_min[1], 1000);
     assert_int_equal(c->clusters.charge_y_max[1], 1000);
-    assert_int_equal(c->faults.count[SLC_FAULT_CMS_PIXEL], 1);
+    assert_int_equal(slc_faults_of(&c->faults, SLC_FAULT_CMS_PIXEL), 1);
     assert_int_equal(c->faults.kept[0].offset, 7);
     assert_int_equal(c->faults.kept[0].module, 200);
     assert_int_equal(c->faults.kept[0].event, 50);
@@ -138,7 +138,7 @@ static void test_truncation(void **state)
     c->config.truncate = true;
     cluster(c);
     want_ids(c, (const int32_t[]){0, 0, 1, 1, NO, NO, NO, NO}, 8);
-    assert_int_equal(c->faults.count[SLC_FAULT_CMS_MODULE_CROWDED], 2);
+    assert_int_equal(slc_faults_of(&c->faults, SLC_FAULT_CMS_MODULE_CROWDED), 2);
     assert_int_equal(c->faults.kept[0].offset, 4);
     assert_int_equal(c->faults.kept[1].offset, 5);
     assert_int_equal(c->faults.kept[1].module, 301);

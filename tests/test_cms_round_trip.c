@@ -158,9 +158,9 @@ static void test_corrupt(void **state)
     config.shuffled = true;
     config.corrupt = 0.3f;
     check_truth(&config, 20, &faults);
-    for (int code = SLC_FAULT_CMS_ROC_INVALID; code <= SLC_FAULT_CMS_EVENT; code++) {
-        if (faults.count[code] == 0) {
-            fail_msg("no %s among all faults", slc_fault_name((slc_fault_code)code));
+    for (slc_fault_code code = SLC_FAULT_CMS_ROC_INVALID; code <= SLC_FAULT_CMS_EVENT; code++) {
+        if (slc_faults_of(&faults, code) == 0) {
+            fail_msg("no %s among all faults", slc_fault_name(code));
         }
     }
 }

@@ -154,7 +154,8 @@ static void test_malformed(void **state)
     size_t n = 0;
     free(raw_read_file(path, &n, &faults));
     assert_int_equal(n, frames);
-    assert_int_equal(faults.count[SLC_FAULT_PET_DATAGRAM], 3 * 8); /* empty ones are not in the file */
+    assert_int_equal(slc_faults_of(&faults, SLC_FAULT_PET_DATAGRAM),
+                     3 * 8); /* empty ones are not in the file */
     assert_int_equal(slc_faults_total(&faults), 3 * 8);
 }
 

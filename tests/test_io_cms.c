@@ -251,7 +251,7 @@ static void a_file_may_be_cut_at_every_byte(void **state)
         const size_t rest = size - begins[whole];
         assert_int_equal(o.batch.n_events, whole + (rest >= 4));
         assert_int_equal(o.totals.lost_events, rest > 0 && rest < 4);
-        assert_int_equal(o.faults.count[SLC_FAULT_RECORD_TRUNCATED], rest > 0);
+        assert_int_equal(slc_faults_of(&o.faults, SLC_FAULT_RECORD_TRUNCATED), rest > 0);
         assert_int_equal(slc_faults_total(&o.faults), rest > 0);
         assert_int_equal(o.damage[0] != '\0', rest > 0);
         if (rest > 0) {
@@ -323,7 +323,7 @@ static void rubbish_between_events_is_skipped(void **state)
         }
         assert_int_equal(o.batch.file_offset[1], second);
         assert_int_equal(o.totals.lost_events, 1);
-        assert_int_equal(o.faults.count[SLC_FAULT_RECORD_HEADER], 1);
+        assert_int_equal(slc_faults_of(&o.faults, SLC_FAULT_RECORD_HEADER), 1);
         assert_int_equal(o.totals.bytes, raw.size);
         assert_non_null(strstr(o.damage, "no event begins here"));
         slc_batch_clear(&o.batch);

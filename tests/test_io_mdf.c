@@ -74,7 +74,7 @@ static void version_0_says_so(void **state)
     const support_outcome outcome = support_run(file.at, file.size, "old.mdf", NULL);
     assert_int_equal(outcome.totals.events, 1);
     assert_int_equal(outcome.totals.lost_events, 1);
-    assert_int_equal(outcome.faults.count[SLC_FAULT_RECORD_HEADER], 1);
+    assert_int_equal(slc_faults_of(&outcome.faults, SLC_FAULT_RECORD_HEADER), 1);
     assert_int_equal(outcome.totals.bytes, file.size);
     assert_true(first < file.size);
     support_assert_message(outcome.damage, "old.mdf", 0, "version 0 is not supported");
@@ -355,7 +355,7 @@ static void limit_on_events_holds(void **state)
     assert_int_equal(outcome.open_status, SLC_OK);
     assert_int_equal(outcome.totals.events, 0);
     assert_int_equal(outcome.totals.lost_events, 3);
-    assert_int_equal(outcome.faults.count[SLC_FAULT_RECORD_COMPRESSION], 3);
+    assert_int_equal(slc_faults_of(&outcome.faults, SLC_FAULT_RECORD_COMPRESSION), 3);
     support_assert_message(outcome.damage, "bomb", 0, "largest event allowed");
     support_clear(&event);
     support_clear(&file);

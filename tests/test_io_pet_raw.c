@@ -107,7 +107,7 @@ static void test_round_trip(void **state)
             assert_int_equal(status, SLC_END);
             assert_int_equal(n, s.n_frames);
             assert_memory_equal(frames, s.frames, n * sizeof *frames);
-            assert_int_equal(faults.count[SLC_FAULT_PET_DATAGRAM], s.malformed);
+            assert_int_equal(slc_faults_of(&faults, SLC_FAULT_PET_DATAGRAM), s.malformed);
             assert_int_equal(slc_faults_total(&faults), s.malformed);
             free(frames);
         }
@@ -410,7 +410,8 @@ static void test_full(void **state)
     slc_pet_frame *frames = raw_read_file(path, &n, &faults);
     assert_true(n > 2500 && n < s.n_frames); /* 50000 bytes less heads are some 2900 */
     assert_memory_equal(frames, s.frames, n * sizeof *frames);
-    assert_int_equal(slc_faults_total(&faults), s.malformed > 0 ? faults.count[SLC_FAULT_PET_DATAGRAM] : 0);
+    assert_int_equal(slc_faults_total(&faults),
+                     s.malformed > 0 ? slc_faults_of(&faults, SLC_FAULT_PET_DATAGRAM) : 0);
     free(frames);
     clear_sample(&s);
 }

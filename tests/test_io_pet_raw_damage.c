@@ -59,7 +59,7 @@ static void test_cut_at_every_byte(void **state)
         slc_pet_frame *read = read_memory(bytes, cut, 7, &n, &faults);
         assert_int_equal(n, block * 10 + whole * 4);
         assert_memory_equal(read, frames, n * sizeof *read);
-        assert_int_equal(faults.count[SLC_FAULT_PET_BLOCK], rest > 0);
+        assert_int_equal(slc_faults_of(&faults, SLC_FAULT_PET_BLOCK), rest > 0);
         assert_int_equal(slc_faults_total(&faults), rest > 0);
         if (rest > 0) {
             assert_int_equal(faults.kept[0].offset, SLC_PET_RAW_HEAD + block * 208);
@@ -72,7 +72,7 @@ static void test_cut_at_every_byte(void **state)
         size_t n = 0;
         free(read_memory(bytes, cut, 7, &n, &faults));
         assert_int_equal(n, 0);
-        assert_int_equal(faults.count[SLC_FAULT_PET_BLOCK], 1);
+        assert_int_equal(slc_faults_of(&faults, SLC_FAULT_PET_BLOCK), 1);
     }
     free(bytes);
     free(frames);
@@ -101,7 +101,7 @@ static void test_every_byte_wrong(void **state)
             assert_memory_equal(read + gone * 10, frames + (gone + 1) * 10,
                                 (BLOCKS - 1 - gone) * 10 * sizeof *read);
         }
-        assert_int_equal(faults.count[SLC_FAULT_PET_BLOCK], 1);
+        assert_int_equal(slc_faults_of(&faults, SLC_FAULT_PET_BLOCK), 1);
         assert_int_equal(faults.kept[0].offset, gone == BLOCKS ? 0 : SLC_PET_RAW_HEAD + gone * 208);
         free(read);
     }
@@ -128,7 +128,7 @@ static void test_missing_and_more(void **state)
             slc_pet_frame *read = read_memory(other, size - from + at + (more == 1 ? 5 : 0), 11, &n, &faults);
             /* Five bytes touch two blocks at most; between blocks, none is lost. */
             assert_in_range(n, FRAMES - 20, FRAMES);
-            assert_true(faults.count[SLC_FAULT_PET_BLOCK] >= 1);
+            assert_true(slc_faults_of(&faults, SLC_FAULT_PET_BLOCK) >= 1);
             /* The last block is as if it were cut: its bytes cannot be confirmed. */
             const bool at_end = more == 0 && at + 5 > size - 208;
             const size_t sure = at_end && n > FRAMES - 10 ? FRAMES - 10 : n;
@@ -173,7 +173,7 @@ static void test_bare(void **state)
         slc_pet_frame *read = read_memory((const uint8_t *)frames, 4990 * 16 + tail, 77, &n, &faults);
         assert_int_equal(n, 4990);
         assert_memory_equal(read, frames, n * 16);
-        assert_int_equal(faults.count[SLC_FAULT_PET_DATAGRAM], tail > 0);
+        assert_int_equal(slc_faults_of(&faults, SLC_FAULT_PET_DATAGRAM), tail > 0);
         assert_int_equal(slc_faults_total(&faults), tail > 0);
         free(read);
     }

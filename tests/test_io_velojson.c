@@ -166,7 +166,7 @@ static void every_wrong_shape_is_told(void **state)
         /* The events before and behind the damage are there; it costs one. */
         assert_int_equal(outcome.totals.events, 2);
         assert_int_equal(outcome.totals.lost_events, 1);
-        assert_int_equal(outcome.faults.count[SLC_FAULT_EVENT_SHAPE], 1);
+        assert_int_equal(slc_faults_of(&outcome.faults, SLC_FAULT_EVENT_SHAPE), 1);
         assert_int_equal(slc_faults_total(&outcome.faults), 1);
         assert_int_equal(outcome.event_hash[0], expected.event_hash[0]);
         assert_int_equal(outcome.event_hash[1], expected.event_hash[0]);

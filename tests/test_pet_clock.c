@@ -140,7 +140,7 @@ static outcome convert(const stream *s, uint32_t bits, size_t batch, bool receiv
     slc_pet_convert_close(stage);
     assert_int_equal(o.counts.frames, s->n);
     assert_int_equal(o.counts.singles + o.counts.clock, s->n);
-    assert_int_equal(o.faults.count[SLC_FAULT_PET_CLOCK], o.counts.clock);
+    assert_int_equal(slc_faults_of(&o.faults, SLC_FAULT_PET_CLOCK), o.counts.clock);
     return o;
 }
 

@@ -187,9 +187,9 @@ static void compare(const slc_pet_convert_config *config, const slc_pet_tables *
         assert_memory_equal(singles.crystal, w->crystal, w->n * 4);
         assert_memory_equal(singles.energy_kev, w->energy, w->n * 4);
     }
-    assert_int_equal(faults.count[SLC_FAULT_PET_MODULE], counts.module);
-    assert_int_equal(faults.count[SLC_FAULT_PET_UNIT], counts.unit);
-    assert_int_equal(faults.count[SLC_FAULT_PET_POSITION], counts.position);
+    assert_int_equal(slc_faults_of(&faults, SLC_FAULT_PET_MODULE), counts.module);
+    assert_int_equal(slc_faults_of(&faults, SLC_FAULT_PET_UNIT), counts.unit);
+    assert_int_equal(slc_faults_of(&faults, SLC_FAULT_PET_POSITION), counts.position);
     slc_columns_clear(&slc_pet_singles_schema, &singles);
     slc_pet_convert_close(stage);
 }

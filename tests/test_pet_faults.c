@@ -79,10 +79,10 @@ static void assert_accounted(const outcome *o, size_t frames)
     assert_int_equal(s->held, 0);
     assert_int_equal(o->singles.head.size, s->given);
     assert_int_equal(o->late.head.size, s->late);
-    assert_int_equal(o->faults.count[SLC_FAULT_PET_MODULE], c->module);
-    assert_int_equal(o->faults.count[SLC_FAULT_PET_UNIT], c->unit);
-    assert_int_equal(o->faults.count[SLC_FAULT_PET_POSITION], c->position);
-    assert_int_equal(o->faults.count[SLC_FAULT_PET_CLOCK], c->clock);
+    assert_int_equal(slc_faults_of(&o->faults, SLC_FAULT_PET_MODULE), c->module);
+    assert_int_equal(slc_faults_of(&o->faults, SLC_FAULT_PET_UNIT), c->unit);
+    assert_int_equal(slc_faults_of(&o->faults, SLC_FAULT_PET_POSITION), c->position);
+    assert_int_equal(slc_faults_of(&o->faults, SLC_FAULT_PET_CLOCK), c->clock);
     for (size_t i = 1; i < o->singles.head.size; i++) {
         assert_true(o->singles.time_ps[i - 1] <= o->singles.time_ps[i]);
     }
@@ -156,7 +156,7 @@ static void bytes_behind_the_last_frame(void **state)
         assert_int_equal(all, 100);
         assert_memory_equal(back, frames, 100 * sizeof *frames);
         assert_int_equal(slc_faults_total(&faults), left > 0);
-        assert_int_equal(faults.count[SLC_FAULT_PET_DATAGRAM], left > 0);
+        assert_int_equal(slc_faults_of(&faults, SLC_FAULT_PET_DATAGRAM), left > 0);
     }
 }
 

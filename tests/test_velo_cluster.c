@@ -229,7 +229,7 @@ static void hints_never_change_hits(void **state)
         expect_oracle();
         assert_true(slc_columns_checksum(&slc_velo_hits_schema, &hits, 0, 1) == honest);
         assert_true(lies > 0);
-        assert_int_equal(faults.count[SLC_FAULT_SUPERPIXEL_HINT], lies);
+        assert_int_equal(slc_faults_of(&faults, SLC_FAULT_SUPERPIXEL_HINT), lies);
         assert_int_equal(faults.kept[0].module, 100);
         assert_int_equal(faults.kept[0].event, 7);
     }

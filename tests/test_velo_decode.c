@@ -65,7 +65,7 @@ static void decode(void)
 static void expect_one_fault(slc_fault_code code, int32_t module)
 {
     assert_int_equal(slc_faults_total(&faults), 1);
-    assert_int_equal(faults.count[code], 1);
+    assert_int_equal(slc_faults_of(&faults, code), 1);
     assert_int_equal(faults.kept[0].code, code);
     assert_int_equal(faults.kept[0].event, 41);
     assert_int_equal(faults.kept[0].module, module);

@@ -412,7 +412,7 @@ static void crowded_and_unsorted_events_are_told(void **state)
         config.max_layer_hits = 11;
         run();
         assert_int_equal(tracks.head.size, 1); /* that of the first event */
-        assert_int_equal(faults.count[SLC_FAULT_EVENT_CROWDED], 1);
+        assert_int_equal(slc_faults_of(&faults, SLC_FAULT_EVENT_CROWDED), 1);
         config.max_layer_hits = 12;
         (void)line_event(20, 50, 0.04, -0.03, 0);
         hits.module[3] = 10;

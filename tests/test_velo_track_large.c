@@ -115,7 +115,7 @@ static void layers_that_are_too_full(void **state)
         config.strategy = (slc_velo_track_strategy)strategy;
         track_run_expect_oracle(&run, &config);
         track_run_search(&run, &config);
-        assert_int_equal(run.faults.count[SLC_FAULT_EVENT_CROWDED], crowded ? 1 : 0);
+        assert_int_equal(slc_faults_of(&run.faults, SLC_FAULT_EVENT_CROWDED), crowded ? 1 : 0);
         assert_int_equal(run.tracks.head.event_offset[1], 0);
         assert_true(run.tracks.head.event_offset[2] > 50);
     }

@@ -67,7 +67,7 @@ static void crowded_events_are_left_alone(void **state)
             assert_int_equal(run.tracks.head.event_offset[3], 10);
         }
         assert_int_equal(slc_faults_total(&run.faults), 1);
-        assert_int_equal(run.faults.count[SLC_FAULT_EVENT_CROWDED], 1);
+        assert_int_equal(slc_faults_of(&run.faults, SLC_FAULT_EVENT_CROWDED), 1);
         assert_int_equal(run.faults.kept[0].event, 1);
     }
 }

@@ -219,7 +219,7 @@ static void wrong_pieces_are_a_fault(void **state)
             }
         }
         assert_int_equal(read_event(other.at, other.size, &read, &faults), SLC_OK);
-        assert_int_equal(faults.count[SLC_FAULT_TRUTH], 1);
+        assert_int_equal(slc_faults_of(&faults, SLC_FAULT_TRUTH), 1);
         assert_int_equal(faults.kept[0].event, 30);
         assert_int_equal(read.particles.head.size, 0);
         assert_int_equal(read.particles.head.n_events, 1);
@@ -253,7 +253,7 @@ static void counts_are_not_believed(void **state)
             assert_int_not_equal(slc_load_u32(damaged.at + places[p]), values[v]);
             slc_store_u32(damaged.at + places[p], values[v]);
             assert_int_equal(read_event(damaged.at, damaged.size, &read, &faults), SLC_OK);
-            assert_int_equal(faults.count[SLC_FAULT_TRUTH], 1);
+            assert_int_equal(slc_faults_of(&faults, SLC_FAULT_TRUTH), 1);
             assert_int_equal(read.particles.head.size, p == 4 ? 1 : 0);
             assert_int_equal(read.vertices.head.size, p == 4 ? 0 : 1);
             support_clear(&damaged);

@@ -68,88 +68,53 @@ SLC_API const char *slc_compiler(void);
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
-/* What can be wrong with detector data. `module` in a fault is the source that sent it (for a raw bank its
- * source id, -1 where there is none), `offset` the byte offset: of record faults inside the input stream,
- * of bank and super-pixel faults inside the event; of SLC_FAULT_SUPERPIXEL_HINT, found after the bytes were
- * left behind, it is the super-pixel's address (64 · column + row). */
-typedef enum slc_fault_code {
-    SLC_FAULT_RECORD_HEADER =
-        0,                      /* a record's header is damaged: bytes were skipped up to the next good one */
-    SLC_FAULT_RECORD_SIZE,      /* one of the three copies of the size differs; the majority was used */
-    SLC_FAULT_RECORD_TRUNCATED, /* the stream ends inside a record */
-    SLC_FAULT_RECORD_CHECKSUM,  /* the checksum does not match: the event was dropped */
-    SLC_FAULT_RECORD_COMPRESSION, /* unknown compression id, or a compressed payload that does not expand */
-    SLC_FAULT_RECORD_TYPE,        /* a record that is not a sequence of raw banks */
-    SLC_FAULT_BANK_MAGIC,         /* no 0xCBCB where a bank must begin: bytes skipped up to the next bank */
-    SLC_FAULT_BANK_SIZE,          /* a bank that overruns its event: bytes skipped up to the next bank */
-    SLC_FAULT_BANK_VERSION,       /* a version that cannot be decoded: the bank was dropped */
-    SLC_FAULT_BANK_SOURCE,        /* a source id outside the detector: the bank was dropped */
-    SLC_FAULT_BANK_LENGTH,    /* the payload's length does not agree with its count: the bank was dropped */
-    SLC_FAULT_BANK_DUPLICATE, /* a second bank of the same source: dropped */
-    SLC_FAULT_SUPERPIXEL_ADDRESS,   /* a super-pixel or FPGA cluster outside the sensor: dropped */
-    SLC_FAULT_SUPERPIXEL_EMPTY,     /* a super-pixel word without a pixel: dropped */
-    SLC_FAULT_SUPERPIXEL_DUPLICATE, /* an address sent twice: the patterns were united */
-    SLC_FAULT_SUPERPIXEL_HINT,      /* "isolated" is set, and a neighbour is hit: the hint was not used */
-    SLC_FAULT_TRUTH,                /* a truth bank that cannot be read: the event has no truth */
-    SLC_FAULT_EVENT_CROSSINGS,      /* several bunch crossings in one record: the event was dropped */
-    SLC_FAULT_EVENT_NO_VP,          /* no VELO bank that was asked for: the event has no hits */
-    SLC_FAULT_EVENT_CROWDED,        /* too many hits in a layer: the event's tracks were not searched */
-    SLC_FAULT_EVENT_SHAPE,          /* a text event that is not what its format says: the event was dropped */
-    /* CMS's pixel detector. `module` is the FED's id, but for the last two; numbers in parentheses are those
-     * of CMS. Words: */
-    SLC_FAULT_CMS_ROC_INVALID,  /* (25) error word: invalid ROC */
-    SLC_FAULT_CMS_GAP,          /* (26) error word: gap */
-    SLC_FAULT_CMS_DUMMY,        /* (27) error word: dummy */
-    SLC_FAULT_CMS_FIFO,         /* (28) error word: FIFO nearly full */
-    SLC_FAULT_CMS_TIMEOUT,      /* (29) error word: time-out */
-    SLC_FAULT_CMS_TBM_TRAILER,  /* (30) error word: trailer of the token bit manager */
-    SLC_FAULT_CMS_PKAM,         /* (40) the same, sent by the "private keep-alive" reset */
-    SLC_FAULT_CMS_EVENT_NUMBER, /* (31) error word: event number */
-    SLC_FAULT_CMS_CHANNEL,      /* (35) a link that is none, or with nothing connected: word dropped */
-    SLC_FAULT_CMS_ROC_ID,       /* (36) a chip that its link does not have: word dropped */
-    SLC_FAULT_CMS_PIXEL,        /* (37) a pixel outside of its chip or module: dropped */
-    SLC_FAULT_CMS_ORDER,        /* (38) chips of a link out of order: word kept */
-    /* Fragments: */
-    SLC_FAULT_CMS_HEADER,  /* (32) no header, or of another source: fragment dropped */
-    SLC_FAULT_CMS_TRAILER, /* (33) no trailer: fragment dropped */
-    SLC_FAULT_CMS_LENGTH,  /* (34) length in the trailer is not the fragment's: the fragment is kept */
-    SLC_FAULT_CMS_CRC,     /* (39) the trailer tells of a wrong checksum: the fragment is kept */
-    SLC_FAULT_CMS_EVENT,   /* the event's structure: a size or number that cannot be, or the event is cut */
-    SLC_FAULT_CMS_MODULE_CROWDED, /* `module` has more digis than allowed: the others are in no cluster */
-    /* PET: `event` is the frame's number in the input; of raw files' blocks, the datagram's. */
-    SLC_FAULT_PET_MODULE,   /* a frame of a module that the scanner does not have: dropped */
-    SLC_FAULT_PET_UNIT,     /* of a unit that the module does not have: dropped */
-    SLC_FAULT_PET_POSITION, /* of a place outside of the block: dropped */
-    SLC_FAULT_PET_CLOCK,    /* of a time that no other frame agrees with (tick_bits): dropped */
-    SLC_FAULT_PET_BLOCK,    /* a damaged block of a raw file: bytes were skipped up to the next good one */
-    SLC_FAULT_PET_DATAGRAM, /* a datagram that is no whole number of frames: its tail was dropped */
-    SLC_FAULT_CODES         /* how many codes there are */
-} slc_fault_code;
+/* What is wrong with detector data: a number that the module which finds it gives it, three letters of its
+ * own and a count from 1. SLC_FAULT_NONE is none. Modules declare their codes in their own headers and
+ * register names and texts themselves. */
+typedef uint32_t slc_fault_code;
+#define SLC_FAULT_CODE(a, b, c, n)                                                                           \
+    ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (uint32_t)(n))
+enum { SLC_FAULT_NONE = 0 };
 
-/* The word used in JSON output ("bank_magic") and a sentence for people. */
+/* The word used in JSON output ("bank_magic") and a sentence for people; "unknown" and "unknown fault" of a
+ * code that nobody has registered. */
 SLC_API const char *slc_fault_name(slc_fault_code code);
 SLC_API const char *slc_fault_text(slc_fault_code code);
 
+/* Where it was found. `module` is the source that sent it, -1 where there is none; what it and `offset` mean
+ * is told with the codes. */
 typedef struct slc_fault {
     uint64_t event;  /* index of the event in its input, from 0 */
     uint64_t offset; /* byte offset */
     int32_t module;
     slc_fault_code code;
 } slc_fault;
+/* That in words: "event 7, SOURCE 12, byte 96 of the event", "frame 5, of module 3"; what `module` is called
+ * without words of its own is the caller's `source`. */
+SLC_API void slc_fault_place(const slc_fault *fault, const char *source, char *text, size_t size);
 
-enum { SLC_FAULTS_KEPT = 64 };
+enum { SLC_FAULTS_KEPT = 64, SLC_FAULTS_KINDS = 40 };
 
-/* Counts of every code, and the first few faults in full. Zero-initialise. Never allocates; never fails. */
+/* Counts by code, and the first few faults in full. Zero-initialise. Never allocates; never fails. */
 typedef struct slc_faults {
-    uint64_t count[SLC_FAULT_CODES];
+    uint32_t n_kinds; /* different codes */
     uint32_t n_kept;
+    struct {
+        uint64_t n;
+        slc_fault_code code;
+    } kind[SLC_FAULTS_KINDS]; /* by rising code */
+    uint64_t n_other;         /* of codes that were one too many: no module has that many */
     slc_fault kept[SLC_FAULTS_KEPT];
 } slc_faults;
 
 SLC_API void slc_faults_reset(slc_faults *faults);
 SLC_API void slc_faults_add(slc_faults *faults, slc_fault_code code, uint64_t event, int32_t module,
                             uint64_t offset);
+/* The same of `n` faults whose place is not known. */
+SLC_API void slc_faults_count(slc_faults *faults, slc_fault_code code, uint64_t n);
 SLC_API void slc_faults_merge(slc_faults *into, const slc_faults *from);
+/* How many there are of a code; of all. */
+SLC_API uint64_t slc_faults_of(const slc_faults *faults, slc_fault_code code);
 SLC_API uint64_t slc_faults_total(const slc_faults *faults);
 
 /* ---- columns --------------------------------------------------------------------------------- */

@@ -16,6 +16,35 @@
 extern "C" {
 #endif
 
+/* Faults of CMS's pixel detector. `module` is the FED's id, of the last, and of pixels outside of a module,
+ * the module's; numbers in parentheses are those of CMS. */
+#define SLC_FAULT_OF_CMS(n) SLC_FAULT_CODE('c', 'm', 's', n)
+enum {
+    SLC_FAULT_CMS_ROC_INVALID = SLC_FAULT_OF_CMS(1), /* (25) error word: invalid ROC */
+    SLC_FAULT_CMS_GAP = SLC_FAULT_OF_CMS(2),         /* (26) error word: gap */
+    SLC_FAULT_CMS_DUMMY = SLC_FAULT_OF_CMS(3),       /* (27) error word: dummy */
+    SLC_FAULT_CMS_FIFO = SLC_FAULT_OF_CMS(4),        /* (28) error word: FIFO nearly full */
+    SLC_FAULT_CMS_TIMEOUT = SLC_FAULT_OF_CMS(5),     /* (29) error word: time-out */
+    SLC_FAULT_CMS_TBM_TRAILER = SLC_FAULT_OF_CMS(6), /* (30) error word: trailer of the token bit manager */
+    SLC_FAULT_CMS_PKAM = SLC_FAULT_OF_CMS(7), /* (40) the same, sent by the "private keep-alive" reset */
+    SLC_FAULT_CMS_EVENT_NUMBER = SLC_FAULT_OF_CMS(8), /* (31) error word: event number */
+    SLC_FAULT_CMS_CHANNEL = SLC_FAULT_OF_CMS(
+        9), /* (35) a link that is none, or with nothing connected: word dropped */
+    SLC_FAULT_CMS_ROC_ID = SLC_FAULT_OF_CMS(10),  /* (36) a chip that its link does not have: word dropped */
+    SLC_FAULT_CMS_PIXEL = SLC_FAULT_OF_CMS(11),   /* (37) a pixel outside of its chip or module: dropped */
+    SLC_FAULT_CMS_ORDER = SLC_FAULT_OF_CMS(12),   /* (38) chips of a link out of order: word kept */
+    SLC_FAULT_CMS_HEADER = SLC_FAULT_OF_CMS(13),  /* (32) no header, or of another source: fragment dropped */
+    SLC_FAULT_CMS_TRAILER = SLC_FAULT_OF_CMS(14), /* (33) no trailer: fragment dropped */
+    SLC_FAULT_CMS_LENGTH = SLC_FAULT_OF_CMS(
+        15), /* (34) length in the trailer is not the fragment's: the fragment is kept */
+    SLC_FAULT_CMS_CRC = SLC_FAULT_OF_CMS(
+        16), /* (39) the trailer tells of a wrong checksum: the fragment is kept */
+    SLC_FAULT_CMS_EVENT = SLC_FAULT_OF_CMS(
+        17), /* the event's structure: a size or number that cannot be, or the event is cut */
+    SLC_FAULT_CMS_MODULE_CROWDED = SLC_FAULT_OF_CMS(
+        18), /* `module` has more digis than allowed: the others are in no cluster */
+};
+
 enum {
     SLC_CMS_MODULES_PHASE1 = 1856, /* modules 0 … 1855, the innermost layer first */
     SLC_CMS_MODULES_PHASE2 = 4000,

@@ -19,6 +19,22 @@
 extern "C" {
 #endif
 
+/* Faults of records and of events as text. `offset` is in the input stream. */
+#define SLC_FAULT_OF_IO(n) SLC_FAULT_CODE('_', 'i', 'o', n)
+enum {
+    SLC_FAULT_RECORD_HEADER = SLC_FAULT_OF_IO(
+        1), /* a record's header is damaged: bytes were skipped up to the next good one */
+    SLC_FAULT_RECORD_SIZE = SLC_FAULT_OF_IO(
+        2), /* one of the three copies of the size differs; the majority was used */
+    SLC_FAULT_RECORD_TRUNCATED = SLC_FAULT_OF_IO(3), /* the stream ends inside a record */
+    SLC_FAULT_RECORD_CHECKSUM = SLC_FAULT_OF_IO(4),  /* the checksum does not match: the event was dropped */
+    SLC_FAULT_RECORD_COMPRESSION = SLC_FAULT_OF_IO(
+        5), /* unknown compression id, or a compressed payload that does not expand */
+    SLC_FAULT_RECORD_TYPE = SLC_FAULT_OF_IO(6), /* a record that is not a sequence of raw banks */
+    SLC_FAULT_EVENT_SHAPE = SLC_FAULT_OF_IO(
+        7), /* a text event that is not what its format says: the event was dropped */
+};
+
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
 typedef enum slc_io_content {

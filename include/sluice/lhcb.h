@@ -11,6 +11,22 @@
 extern "C" {
 #endif
 
+/* Faults of raw banks. `module` is the bank's source id, -1 where there is none; `offset` is inside the
+ * event. */
+#define SLC_FAULT_OF_LHCB(n) SLC_FAULT_CODE('l', 'h', 'c', n)
+enum {
+    SLC_FAULT_BANK_MAGIC = SLC_FAULT_OF_LHCB(
+        1), /* no 0xCBCB where a bank must begin: bytes skipped up to the next bank */
+    SLC_FAULT_BANK_SIZE = SLC_FAULT_OF_LHCB(
+        2), /* a bank that overruns its event: bytes skipped up to the next bank */
+    SLC_FAULT_BANK_VERSION = SLC_FAULT_OF_LHCB(
+        3),                                       /* a version that cannot be decoded: the bank was dropped */
+    SLC_FAULT_BANK_SOURCE = SLC_FAULT_OF_LHCB(4), /* a source id outside the detector: the bank was dropped */
+    SLC_FAULT_BANK_LENGTH = SLC_FAULT_OF_LHCB(
+        5), /* the payload's length does not agree with its count: the bank was dropped */
+    SLC_FAULT_BANK_DUPLICATE = SLC_FAULT_OF_LHCB(6), /* a second bank of the same source: dropped */
+};
+
 /* ---- raw banks ---------------------------------------------------------------------------------- */
 
 /* The envelope in which every sub-detector's data travel inside an event: an 8-byte little-endian header (u16

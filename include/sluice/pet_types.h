@@ -15,6 +15,21 @@
 extern "C" {
 #endif
 
+/* Faults of PET. `event` is the frame's number in the input; of raw files' blocks, the datagram's. */
+#define SLC_FAULT_OF_PET(n) SLC_FAULT_CODE('p', 'e', 't', n)
+enum {
+    SLC_FAULT_PET_MODULE = SLC_FAULT_OF_PET(
+        1), /* a frame of a module that the scanner does not have: dropped */
+    SLC_FAULT_PET_UNIT = SLC_FAULT_OF_PET(2),     /* of a unit that the module does not have: dropped */
+    SLC_FAULT_PET_POSITION = SLC_FAULT_OF_PET(3), /* of a place outside of the block: dropped */
+    SLC_FAULT_PET_CLOCK = SLC_FAULT_OF_PET(
+        4), /* of a time that no other frame agrees with (tick_bits): dropped */
+    SLC_FAULT_PET_BLOCK = SLC_FAULT_OF_PET(
+        5), /* a damaged block of a raw file: bytes were skipped up to the next good one */
+    SLC_FAULT_PET_DATAGRAM = SLC_FAULT_OF_PET(
+        6), /* a datagram that is no whole number of frames: its tail was dropped */
+};
+
 /* ---- the scanner ------------------------------------------------------------------------------- */
 
 /* A module (BDM) has blocks_y · blocks_z blocks (detector units, DU; unit = y · blocks_z + z), a block

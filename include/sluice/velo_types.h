@@ -15,6 +15,26 @@
 extern "C" {
 #endif
 
+/* Faults of the VELO's banks and events. `module` is the bank's source id, -1 where there is none; `offset`
+ * is inside the event; of SLC_FAULT_SUPERPIXEL_HINT, found after the bytes were left behind, it is the
+ * super-pixel's address (64 · column + row). */
+#define SLC_FAULT_OF_VELO(n) SLC_FAULT_CODE('v', 'e', 'l', n)
+enum {
+    SLC_FAULT_SUPERPIXEL_ADDRESS = SLC_FAULT_OF_VELO(
+        1), /* a super-pixel or FPGA cluster outside the sensor: dropped */
+    SLC_FAULT_SUPERPIXEL_EMPTY = SLC_FAULT_OF_VELO(2), /* a super-pixel word without a pixel: dropped */
+    SLC_FAULT_SUPERPIXEL_DUPLICATE = SLC_FAULT_OF_VELO(
+        3), /* an address sent twice: the patterns were united */
+    SLC_FAULT_SUPERPIXEL_HINT = SLC_FAULT_OF_VELO(
+        4), /* "isolated" is set, and a neighbour is hit: the hint was not used */
+    SLC_FAULT_TRUTH = SLC_FAULT_OF_VELO(5), /* a truth bank that cannot be read: the event has no truth */
+    SLC_FAULT_EVENT_CROSSINGS = SLC_FAULT_OF_VELO(
+        6), /* several bunch crossings in one record: the event was dropped */
+    SLC_FAULT_EVENT_NO_VP = SLC_FAULT_OF_VELO(7), /* no VELO bank that was asked for: the event has no hits */
+    SLC_FAULT_EVENT_CROWDED = SLC_FAULT_OF_VELO(
+        8), /* too many hits in a layer: the event's tracks were not searched */
+};
+
 enum {
     SLC_VELO_SENSORS = 208,
     SLC_VELO_MODULES = 52,

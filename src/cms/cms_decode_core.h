@@ -178,7 +178,7 @@ SLC_CMS_CORE bool slc_cms_word_out_of_order(uint32_t word, uint32_t before)
 /* Everything about one word. x, y, adc, packed, raw_id and module are set for digis alone. */
 typedef struct slc_cms_word {
     slc_cms_word_kind kind;
-    slc_fault_code fault; /* SLC_FAULT_CODES: none */
+    slc_fault_code fault; /* SLC_FAULT_NONE: none */
     uint32_t x, y, adc, packed, raw_id, module;
 } slc_cms_word;
 
@@ -187,7 +187,7 @@ typedef struct slc_cms_word {
 SLC_CMS_CORE slc_cms_word slc_cms_judge_word(uint32_t word, uint32_t before, const slc_cms_cable *fed_cables,
                                              uint32_t modules, const uint8_t *unpack)
 {
-    slc_cms_word judged = {SLC_CMS_WORD_EMPTY, SLC_FAULT_CODES, 0, 0, 0, 0, 0, 0};
+    slc_cms_word judged = {SLC_CMS_WORD_EMPTY, SLC_FAULT_NONE, 0, 0, 0, 0, 0, 0};
     if (word == 0) {
         return judged;
     }
@@ -217,7 +217,7 @@ SLC_CMS_CORE slc_cms_word slc_cms_judge_word(uint32_t word, uint32_t before, con
     }
     const slc_cms_frame frame = slc_cms_frame_of(cable.raw_id, cable.roc);
     judged.kind = SLC_CMS_WORD_DIGI;
-    judged.fault = slc_cms_word_out_of_order(word, before) ? SLC_FAULT_CMS_ORDER : SLC_FAULT_CODES;
+    judged.fault = slc_cms_word_out_of_order(word, before) ? SLC_FAULT_CMS_ORDER : SLC_FAULT_NONE;
     judged.x = slc_cms_frame_x(frame, slc_cms_word_row(word, layer1));
     judged.y = slc_cms_frame_y(frame, slc_cms_word_column(word, layer1));
     judged.adc = slc_cms_word_adc(word);

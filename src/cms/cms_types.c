@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Schemas of CMS's collections, and the store of digis. */
 #include "base/columns.h"
+#include "base/faults.h"
 #include "cms/cms_stages.h"
 #include <sluice/cms_types.h>
 
@@ -58,3 +59,30 @@ void slc_cms_store_view(void *store, size_t digis, slc_cms_digis *view)
     view->y = words + Y * rounded;
     view->module = words + MODULE * rounded;
 }
+
+/* ---- faults ------------------------------------------------------------------------------------ */
+
+static const slc_fault_kind fault_kinds[] = {
+    {SLC_FAULT_CMS_ROC_INVALID, "cms_roc_invalid", "error word 25, invalid ROC", NULL},
+    {SLC_FAULT_CMS_GAP, "cms_gap", "error word 26, gap", NULL},
+    {SLC_FAULT_CMS_DUMMY, "cms_dummy", "error word 27, dummy", NULL},
+    {SLC_FAULT_CMS_FIFO, "cms_fifo", "error word 28, FIFO nearly full", NULL},
+    {SLC_FAULT_CMS_TIMEOUT, "cms_timeout", "error word 29, time-out", NULL},
+    {SLC_FAULT_CMS_TBM_TRAILER, "cms_tbm_trailer", "error word 30, trailer of the token bit manager", NULL},
+    {SLC_FAULT_CMS_PKAM, "cms_pkam", "error word 30 with reset, PKAM (40)", NULL},
+    {SLC_FAULT_CMS_EVENT_NUMBER, "cms_event_number", "error word 31, event number", NULL},
+    {SLC_FAULT_CMS_CHANNEL, "cms_channel", "a link with nothing connected (35); word dropped", NULL},
+    {SLC_FAULT_CMS_ROC_ID, "cms_roc_id", "a chip that its link does not have (36); word dropped", NULL},
+    {SLC_FAULT_CMS_PIXEL, "cms_pixel", "a pixel outside of its chip or module (37); dropped", NULL},
+    {SLC_FAULT_CMS_ORDER, "cms_order", "chips of a link out of order (38); word kept", NULL},
+    {SLC_FAULT_CMS_HEADER, "cms_header", "no header, or of another source (32); fragment dropped", NULL},
+    {SLC_FAULT_CMS_TRAILER, "cms_trailer", "no trailer (33); fragment dropped", NULL},
+    {SLC_FAULT_CMS_LENGTH, "cms_length", "trailer's length is not the fragment's (34); fragment kept", NULL},
+    {SLC_FAULT_CMS_CRC, "cms_crc", "trailer tells of a wrong checksum (39); fragment kept", NULL},
+    {SLC_FAULT_CMS_EVENT, "cms_event", "a fragment's size or their number is wrong, or the event is cut",
+     NULL},
+    {SLC_FAULT_CMS_MODULE_CROWDED, "cms_module_crowded",
+     "more digis in a module than allowed; the others are in no cluster",
+     "event %e, module %m, digi %o of the event"},
+};
+SLC_FAULTS_REGISTER(fault_kinds)

@@ -5,6 +5,7 @@
  * damage.
  */
 #include "base/bytes.h"
+#include "base/faults.h"
 #include "io/io_source.h"
 #include "velo/velo_geometry.h"
 
@@ -476,3 +477,20 @@ slc_status slc_io_read_velo_beamline(const char *path, float *x_mm, float *y_mm,
     }
     return status;
 }
+
+/* ---- faults ------------------------------------------------------------------------------------ */
+
+static const slc_fault_kind fault_kinds[] = {
+    {SLC_FAULT_RECORD_HEADER, "record_header", "no record header here; bytes skipped up to the next one",
+     NULL},
+    {SLC_FAULT_RECORD_SIZE, "record_size",
+     "one of the three copies of the record size differs; majority used", NULL},
+    {SLC_FAULT_RECORD_TRUNCATED, "record_truncated", "the stream ends inside a record", NULL},
+    {SLC_FAULT_RECORD_CHECKSUM, "record_checksum", "the record's checksum does not match; event dropped",
+     NULL},
+    {SLC_FAULT_RECORD_COMPRESSION, "record_compression", "the record cannot be decompressed; event dropped",
+     NULL},
+    {SLC_FAULT_RECORD_TYPE, "record_type", "the record does not hold raw banks; event dropped", NULL},
+    {SLC_FAULT_EVENT_SHAPE, "event_shape", "not an event of this format; event dropped", NULL},
+};
+SLC_FAULTS_REGISTER(fault_kinds)

@@ -5,6 +5,7 @@
  * reader; numbers are mended inside the batch, and the caller knows from slc_io_losses by how much those of
  * later batches are too high.
  */
+#include "base/faults.h"
 #include "io/io_source.h"
 #include "io/lhcb/io_mdf_hash.h"
 #include "io/lhcb/io_mdf_record.h"
@@ -253,8 +254,7 @@ static slc_status rebuild(slc_io_deferred *deferred, slc_batch *batch)
 /* A fault that is counted already. */
 static void keep_fault(slc_faults *faults, const slc_fault *fault, uint64_t lost)
 {
-    slc_faults_add(faults, fault->code, fault->event - lost, fault->module, fault->offset);
-    faults->count[fault->code]--;
+    slc_faults_keep(faults, &(slc_fault){fault->event - lost, fault->offset, fault->module, fault->code});
 }
 
 /* The faults of reading and those found here, in the order of the stream, with the numbers that events would

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * LHCb raw banks: walking over them and writing them. */
 #include "base/bytes.h"
+#include "base/faults.h"
 #include "lhcb/lhcb_walk.h"
 
 #include <string.h>
@@ -122,3 +123,15 @@ const char *slc_lhcb_bank_type_name(uint8_t type)
         return NULL;
     }
 }
+
+/* ---- faults ------------------------------------------------------------------------------------ */
+
+static const slc_fault_kind fault_kinds[] = {
+    {SLC_FAULT_BANK_MAGIC, "bank_magic", "no bank magic 0xCBCB; bytes skipped up to the next bank", NULL},
+    {SLC_FAULT_BANK_SIZE, "bank_size", "a bank overruns its event; bytes skipped up to the next bank", NULL},
+    {SLC_FAULT_BANK_VERSION, "bank_version", "unknown bank version; bank dropped", NULL},
+    {SLC_FAULT_BANK_SOURCE, "bank_source", "source id outside the detector; bank dropped", NULL},
+    {SLC_FAULT_BANK_LENGTH, "bank_length", "the bank's length disagrees with its count; bank dropped", NULL},
+    {SLC_FAULT_BANK_DUPLICATE, "bank_duplicate", "a second bank of the same source; dropped", NULL},
+};
+SLC_FAULTS_REGISTER(fault_kinds)

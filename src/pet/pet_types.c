@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The ring's arithmetic and the schemas of PET's collections. */
+#include "base/faults.h"
 #include <sluice/pet_types.h>
 
 #include "base/columns.h"
@@ -136,3 +137,21 @@ static const slc_column coincidences[] = {
     SOA_COLUMN(slc_pet_coincidences, delayed, "1"),
 };
 SOA_SCHEMA(slc_pet_coincidences, slc_pet_coincidences_schema, "coincidences", coincidences);
+
+/* ---- faults ------------------------------------------------------------------------------------ */
+
+static const slc_fault_kind fault_kinds[] = {
+    {SLC_FAULT_PET_MODULE, "pet_module", "a frame of no module of the scanner; dropped",
+     "frame %e, of module %m"},
+    {SLC_FAULT_PET_UNIT, "pet_unit", "a frame of a unit that its module does not have; dropped",
+     "frame %e, of module %m"},
+    {SLC_FAULT_PET_POSITION, "pet_position", "a frame from outside of its block; dropped",
+     "frame %e, of module %m"},
+    {SLC_FAULT_PET_CLOCK, "pet_clock", "a frame of a time that no other agrees with; dropped",
+     "frame %e, of module %m"},
+    {SLC_FAULT_PET_BLOCK, "pet_block", "a damaged block of a raw file; skipped up to the next good one",
+     "byte %o, datagram %e"},
+    {SLC_FAULT_PET_DATAGRAM, "pet_datagram",
+     "a datagram that is no whole number of frames; its tail was dropped", "byte %o, datagram %e"},
+};
+SLC_FAULTS_REGISTER(fault_kinds)

@@ -274,14 +274,12 @@ static void faults_table(FILE *out, const slc_faults *faults)
         return;
     }
     (void)fputs("<div class=\"table\"><table>\n<tr><th>fault</th><th>count</th><th></th></tr>\n", out);
-    for (size_t i = 0; i < SLC_FAULT_CODES; i++) {
-        if (faults->count[i] > 0) {
-            (void)fprintf(out, "<tr><td>%s</td><td>", slc_fault_name((slc_fault_code)i));
-            grouped(out, faults->count[i]);
-            (void)fputs("</td><td class=\"wide\">", out);
-            slc_html_text(out, slc_fault_text((slc_fault_code)i));
-            (void)fputs("</td></tr>\n", out);
-        }
+    for (uint32_t i = 0; i < faults->n_kinds; i++) {
+        (void)fprintf(out, "<tr><td>%s</td><td>", slc_fault_name(faults->kind[i].code));
+        grouped(out, faults->kind[i].n);
+        (void)fputs("</td><td class=\"wide\">", out);
+        slc_html_text(out, slc_fault_text(faults->kind[i].code));
+        (void)fputs("</td></tr>\n", out);
     }
     (void)fputs("</table></div>\n", out);
 }

@@ -57,7 +57,7 @@ typedef struct sim_cms_word {
     uint32_t offset;     /* byte of the event */
     sim_cms_pixel pixel; /* of a digi, or of a bad chip */
     uint8_t fed, kind;
-    uint16_t code; /* of a fault */
+    uint16_t code; /* of a fault: the last byte of its number */
 } sim_cms_word;
 
 struct slc_sim_cms {

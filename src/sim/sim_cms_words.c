@@ -116,7 +116,7 @@ static void emit_fault(slc_sim_cms *sim, const sim_cms_word *like, uint32_t bits
     sim_cms_word word = *like;
     word.bits = bits;
     word.kind = SIM_CMS_FAULT;
-    word.code = (uint16_t)code;
+    word.code = (uint16_t)(code & 0xff);
     (void)emit(sim, &word);
 }
 
@@ -393,7 +393,7 @@ void slc_sim_cms_fill_digis(slc_sim_cms *sim, uint64_t event, slc_sim_cms_truth 
         at[words[i].pixel.module + 1] += is_digi(sim, &words[i]);
         const int32_t fed = SLC_CMS_FED_FIRST + words[i].fed;
         if (words[i].kind == SIM_CMS_FAULT && !sim->dropped[words[i].fed]) {
-            slc_faults_add(&truth->faults, (slc_fault_code)words[i].code, event, fed, words[i].offset);
+            slc_faults_add(&truth->faults, SLC_FAULT_OF_CMS(words[i].code), event, fed, words[i].offset);
         } else if (is_digi(sim, &words[i]) && i > 0 && words[i - 1].fed == words[i].fed &&
                    out_of_order(&words[i], &words[i - 1])) {
             slc_faults_add(&truth->faults, SLC_FAULT_CMS_ORDER, event, fed, words[i].offset);

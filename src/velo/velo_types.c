@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Schemas of the VELO's collections. */
 #include "base/columns.h"
+#include "base/faults.h"
 #include <sluice/velo_types.h>
 
 static const slc_column superpixels[] = {
@@ -104,3 +105,21 @@ void slc_velo_truth_end_event(slc_velo_truth *truth)
     slc_columns_end_event(&truth->ids);
     slc_columns_end_event(&truth->vertices);
 }
+
+/* ---- faults ------------------------------------------------------------------------------------ */
+
+static const slc_fault_kind fault_kinds[] = {
+    {SLC_FAULT_SUPERPIXEL_ADDRESS, "superpixel_address", "super-pixel or cluster outside its sensor; dropped",
+     NULL},
+    {SLC_FAULT_SUPERPIXEL_EMPTY, "superpixel_empty", "super-pixel without a pixel; dropped", NULL},
+    {SLC_FAULT_SUPERPIXEL_DUPLICATE, "superpixel_duplicate",
+     "super-pixel address sent twice; patterns united", NULL},
+    {SLC_FAULT_SUPERPIXEL_HINT, "superpixel_hint",
+     "isolated hint set though a neighbour is hit; hint ignored", NULL},
+    {SLC_FAULT_TRUTH, "truth", "truth bank cannot be read; event has no truth", NULL},
+    {SLC_FAULT_EVENT_CROSSINGS, "event_crossings", "several bunch crossings in one record; event dropped",
+     NULL},
+    {SLC_FAULT_EVENT_NO_VP, "event_no_vp", "no VELO bank of a wanted type (63, 8 or 73) in the event", NULL},
+    {SLC_FAULT_EVENT_CROWDED, "event_crowded", "too many hits in a layer; tracks not searched", NULL},
+};
+SLC_FAULTS_REGISTER(fault_kinds)

@@ -88,9 +88,10 @@ const char *cms_columns_differ(const slc_schema *schema, const void *a, const vo
 
 const char *cms_faults_differ(const slc_faults *a, const slc_faults *b)
 {
-    for (int code = 0; code < SLC_FAULT_CODES; code++) {
-        if (a->count[code] != b->count[code]) {
-            return slc_fault_name((slc_fault_code)code);
+    for (uint32_t i = 0; i < a->n_kinds || i < b->n_kinds; i++) {
+        const slc_fault_code code = i < a->n_kinds ? a->kind[i].code : b->kind[i].code;
+        if (a->n_kinds != b->n_kinds || a->kind[i].code != b->kind[i].code || a->kind[i].n != b->kind[i].n) {
+            return slc_fault_name(code);
         }
     }
     if (a->n_kept != b->n_kept) {

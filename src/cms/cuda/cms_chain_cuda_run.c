@@ -179,19 +179,19 @@ static slc_status finish(slc_cms_cuda_chain *chain, slc_status status, slc_error
 /* Those of words: the first in full, the others by their number. */
 static void add_word_faults(const slc_cms_cuda_totals *totals, uint64_t first_event, slc_faults *faults)
 {
-    uint64_t rest[SLC_FAULT_CODES], n = 0;
-    for (size_t code = 0; code < SLC_FAULT_CODES; code++) {
+    uint64_t rest[SLC_CMS_FAULTS], n = 0;
+    for (size_t code = 0; code < SLC_CMS_FAULTS; code++) {
         rest[code] = totals->faults[code];
         n += rest[code];
     }
     for (uint64_t i = 0; i < n && i < SLC_FAULTS_KEPT; i++) {
         const slc_cms_cuda_place *place = &totals->kept[i];
-        slc_faults_add(faults, (slc_fault_code)place->code, first_event + place->event, place->fed,
+        slc_faults_add(faults, SLC_FAULT_OF_CMS(place->code), first_event + place->event, place->fed,
                        place->byte);
         rest[place->code]--;
     }
-    for (size_t code = 0; code < SLC_FAULT_CODES; code++) {
-        faults->count[code] += rest[code];
+    for (size_t code = 0; code < SLC_CMS_FAULTS; code++) {
+        slc_faults_count(faults, SLC_FAULT_OF_CMS(code), rest[code]);
     }
 }
 

@@ -497,6 +497,6 @@ extern "C" void slc_cms_cuda_cluster_faults(slc_cms_cuda_fault *faults, uint32_t
         pixel += faults[i].code == SLC_FAULT_CMS_PIXEL ? 1 : 0;
         crowded += faults[i].code == SLC_FAULT_CMS_MODULE_CROWDED ? 1 : 0;
     }
-    into->count[SLC_FAULT_CMS_PIXEL] += counts->n_pixel - pixel;
-    into->count[SLC_FAULT_CMS_MODULE_CROWDED] += counts->n_crowded - crowded;
+    slc_faults_count(into, SLC_FAULT_CMS_PIXEL, counts->n_pixel - pixel);
+    slc_faults_count(into, SLC_FAULT_CMS_MODULE_CROWDED, counts->n_crowded - crowded);
 }

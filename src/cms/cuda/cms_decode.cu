@@ -125,7 +125,7 @@ static __device__ warp_words judge(const slc_cms_cuda_decode &job, const slc_cms
         raw_id = walk->raw_id;
     }
     w.starts = __ballot_sync(all_lanes, digi && (module != w.word.module || raw_id != w.word.raw_id));
-    w.faults = __ballot_sync(all_lanes, w.word.fault != SLC_FAULT_CODES);
+    w.faults = __ballot_sync(all_lanes, w.word.fault != SLC_FAULT_NONE);
     if (w.digis != 0) {
         const int last = 31 - __clz(static_cast<int>(w.digis));
         walk->module = __shfl_sync(all_lanes, w.word.module, last);
@@ -144,7 +144,7 @@ static __device__ void advance(tile_walk *walk, const warp_words &w)
 /* Kinds of words, and faults by code, of a block. */
 struct block_totals {
     uint32_t kind[SLC_CMS_WORD_BAD + 1];
-    uint32_t fault[SLC_FAULT_CODES];
+    uint32_t fault[SLC_CMS_FAULTS];
 };
 
 static __device__ void clear_totals(block_totals *totals)
@@ -159,7 +159,7 @@ static __device__ void clear_totals(block_totals *totals)
 static __device__ void flush_totals(const block_totals *block, slc_cms_cuda_totals *totals)
 {
     __syncthreads();
-    if (threadIdx.x < SLC_FAULT_CODES) {
+    if (threadIdx.x < SLC_CMS_FAULTS) {
         add_total(&totals->faults[threadIdx.x], block->fault[threadIdx.x]);
     }
     if (threadIdx.x == 0) {
@@ -186,8 +186,8 @@ static __global__ void __launch_bounds__(THREADS)
             if (w.word.kind != SLC_CMS_WORD_DIGI && first + lane < tile.n_words) {
                 atomicAdd(&totals.kind[w.word.kind], 1U);
             }
-            if (w.word.fault != SLC_FAULT_CODES) {
-                atomicAdd(&totals.fault[w.word.fault], 1U);
+            if (w.word.fault != SLC_FAULT_NONE) {
+                atomicAdd(&totals.fault[w.word.fault & 0xff], 1U);
             }
             advance(&walk, w);
         }
@@ -221,12 +221,12 @@ static __global__ void __launch_bounds__(THREADS)
                 work.run_module[run] = static_cast<uint16_t>(w.word.module);
             }
             const uint32_t fault = walk.at.z + static_cast<uint32_t>(__popc(w.faults & below));
-            if (w.word.fault != SLC_FAULT_CODES && fault < SLC_FAULTS_KEPT) {
+            if (w.word.fault != SLC_FAULT_NONE && fault < SLC_FAULTS_KEPT) {
                 slc_cms_cuda_place *kept = &job.totals->kept[fault];
                 kept->event = tile.event;
                 kept->byte = tile.byte + 4 * (first + lane);
                 kept->fed = static_cast<uint16_t>(tile.fed + SLC_CMS_FED_FIRST);
-                kept->code = static_cast<uint16_t>(w.word.fault);
+                kept->code = static_cast<uint16_t>(w.word.fault & 0xff);
             }
             advance(&walk, w);
         }

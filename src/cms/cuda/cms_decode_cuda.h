@@ -26,7 +26,10 @@ typedef struct slc_cms_cuda_tile {
     uint8_t first; /* 1: no data word stands before it in its fragment */
 } slc_cms_cuda_tile;
 
-/* A fault of a word. */
+/* Room for counts by the last byte of a fault's code. */
+enum { SLC_CMS_FAULTS = 32 };
+
+/* A fault of a word; `code` is the last byte of its code. */
 typedef struct slc_cms_cuda_place {
     uint32_t event, byte;
     uint16_t fed, code;
@@ -37,7 +40,7 @@ typedef struct slc_cms_cuda_place {
 typedef struct slc_cms_cuda_totals {
     uint64_t empty, errors, invalid, bad;
     uint64_t dead, noisy, outside, beyond;
-    uint64_t faults[SLC_FAULT_CODES];
+    uint64_t faults[SLC_CMS_FAULTS]; /* by the last byte of their code */
     slc_cms_cuda_place kept[SLC_FAULTS_KEPT];
 } slc_cms_cuda_totals;
 

@@ -291,19 +291,16 @@ static slc_status add_faults(slc_pet_convert_cuda *s, slc_faults *faults, slc_er
     if (status != SLC_OK) {
         return status;
     }
-    uint64_t left[SLC_FAULT_CODES] = {0};
-    left[SLC_FAULT_PET_MODULE] = got->module;
-    left[SLC_FAULT_PET_UNIT] = got->unit;
-    left[SLC_FAULT_PET_POSITION] = got->position;
-    left[SLC_FAULT_PET_CLOCK] = got->clock;
+    uint64_t left[5] = {0, got->module, got->unit, got->position,
+                        got->clock}; /* by the last byte of the code */
     for (uint32_t i = 0; i < bad->n; i++) {
         const uint64_t frame = s->counts.frames + bad->frame[i];
         slc_faults_add(faults, (slc_fault_code)bad->code[i], frame, (int32_t)bad->module[i],
                        frame * SLC_PET_FRAME_BYTES);
-        left[bad->code[i]]--;
+        left[bad->code[i] & 0xff]--;
     }
-    for (int code = 0; code < SLC_FAULT_CODES; code++) {
-        faults->count[code] += left[code];
+    for (uint32_t k = 1; k < sizeof left / sizeof *left; k++) {
+        slc_faults_count(faults, SLC_FAULT_OF_PET(k), left[k]);
     }
     return SLC_OK;
 }

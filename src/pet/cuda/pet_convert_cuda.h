@@ -6,7 +6,7 @@
 #ifndef SLUICE_PET_CONVERT_CUDA_H
 #define SLUICE_PET_CONVERT_CUDA_H
 
-#include <sluice/base.h>
+#include <sluice/pet_types.h>
 
 #ifdef __cplusplus
 extern "C" {
