@@ -104,9 +104,9 @@ void slc_cli_put_null(slc_cli_tree *tree, const char *path)
 void slc_cli_put_faults(slc_cli_tree *tree, const char *path, const slc_faults *faults)
 {
     json_t *object = json_object();
-    for (size_t i = 0; i < SLC_FAULT_CODES; i++) {
-        if (faults->count[i] > 0 && json_object_set_new(object, slc_fault_name((slc_fault_code)i),
-                                                        json_integer((json_int_t)faults->count[i])) != 0) {
+    for (uint32_t i = 0; i < faults->n_kinds; i++) {
+        if (json_object_set_new(object, slc_fault_name(faults->kind[i].code),
+                                json_integer((json_int_t)faults->kind[i].n)) != 0) {
             fail(tree);
         }
     }

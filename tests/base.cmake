@@ -29,6 +29,7 @@ endfunction()
 
 sluice_core_test(test_base_columns stages base test_base_columns.c)
 sluice_core_test(test_base_batch stages base test_base_batch.c)
+sluice_test(test_base_config stages test_base_config.c)
 sluice_test(test_base_bytes stages test_base_bytes.c)
 sluice_test(test_base_faults stages test_base_faults.c)
 sluice_test(test_base_histogram stages test_base_histogram.c)

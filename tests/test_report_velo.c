@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <sluice/lhcb.h>
 #include <sluice/report_velo.h>
 
 #include <math.h>

@@ -39,6 +39,23 @@ SLC_API bool slc_simd_runs(slc_simd_target target);
  * those that can. */
 SLC_API slc_status slc_simd_choose(const char *request, slc_simd_target *target, slc_error *error);
 
+/* ---- how work is done -------------------------------------------------------------------------- */
+
+typedef enum slc_bind {
+    SLC_BIND_NONE = 0,
+    SLC_BIND_CORE, /* worker k on the k-th core that may be used, one thread of each core first */
+    SLC_BIND_NUMA  /* worker k anywhere on a NUMA node, in turn; its memory comes from there */
+} slc_bind;
+
+/* A part of every configuration whose results do not depend on it: `_config_default` sets it. */
+typedef struct slc_exec {
+    uint32_t threads;       /* 0: one for each processor that this process may use */
+    slc_simd_target target; /* a result of slc_simd_choose */
+    const char *device;     /* NULL or "cpu": this processor; "cuda", "cuda:N" …: cuda.h. Not kept. */
+    slc_bind bind;          /* of threads that a flow starts */
+    uint64_t reserved[4];   /* 0 */
+} slc_exec;
+
 #ifdef __cplusplus
 }
 #endif
