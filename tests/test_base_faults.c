@@ -158,7 +158,7 @@ int main(void)
                                      &slc_pet_singles_schema};
     slc_io_config io;
     slc_io_config_default(&io);
-    if (slc_lhcb_bank_type_name(0) == NULL ||
+    if (slc_lhcb_bank_type_name(SLC_LHCB_BANK_VP) == NULL ||
         all[0]->n_columns + all[1]->n_columns + all[2]->n_columns == 0) {
         return 1;
     }
