@@ -289,8 +289,7 @@ static bool look_into(const char *path, contents *found, json_t *files)
     json_t *other = slc_info_pet(path, &good);
     memset(found, 0, sizeof *found);
     if (other == NULL && slc_io_open(path, NULL, &source, &error) != SLC_OK &&
-        (other = slc_info_images(path, &good)) == NULL && (other = slc_info_pixels(path, &good)) == NULL &&
-        (other = slc_info_pet_guess(path, &good)) == NULL) {
+        (other = slc_info_images(path, &good)) == NULL && (other = slc_info_pixels(path, &good)) == NULL) {
         slc_cli_say("info", "%s%s", error.text,
                     strstr(error.text, ": no known format: ") != NULL
                         ? "; images, lists of pixels; and PET's frames, singles, pairs, tables, sinograms, "

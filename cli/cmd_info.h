@@ -4,7 +4,6 @@
  * cmd_info_pixels.c      images and lists of pixels
  * cmd_info_pet.c         tables, list-mode files, sinograms: known by their first bytes or their names
  * cmd_info_pet_raw.c     raw frames
- * cmd_info_pet_guess.c   singles and bare frames, which have no head: known by what they would say
  */
 #ifndef SLUICE_CMD_INFO_H
 #define SLUICE_CMD_INFO_H
@@ -17,12 +16,8 @@ struct json_t;
  * read, which is then told; "format" is missing where nothing could be. Members are in the order in which
  * they are printed. */
 struct json_t *slc_info_pet(const char *path, bool *good);
-/* Adds what is in a file of frames, with or without a head, and returns it. */
+/* Adds what is in a raw file of frames, and returns it. */
 struct json_t *slc_info_pet_raw(const char *path, struct json_t *to, bool *good);
-/* What slc_info_pet gives, of records without a head; NULL where they make no sense as such. To be asked
- * last.
- */
-struct json_t *slc_info_pet_guess(const char *path, bool *good);
 
 /* The same of images and of lists of pixels; NULL where a file is none. Lists of text have no magic: to be
  * asked after all that has. */

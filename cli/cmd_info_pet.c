@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,59 @@ static json_t *info_tables(const char *path, json_t *to, slc_error *error)
     }
     slc_io_pet_tables_clear(&tables);
     return to;
+}
+
+/* ---- singles ----------------------------------------------------------------------------------- */
+
+typedef struct singles_totals {
+    uint64_t singles, backwards;
+    uint32_t highest;
+    int64_t before_ps;
+    double first_s, last_s, lowest_kev, highest_kev;
+} singles_totals;
+
+static void add_single(singles_totals *t, int64_t time_ps, uint32_t crystal, float kev)
+{
+    const double energy = (double)kev, seconds = (double)time_ps * 1e-12;
+    if (t->singles == 0) {
+        *t = (singles_totals){
+            .first_s = seconds, .last_s = seconds, .lowest_kev = energy, .highest_kev = energy};
+    } else {
+        t->backwards += time_ps < t->before_ps;
+    }
+    t->before_ps = time_ps;
+    t->first_s = fmin(t->first_s, seconds);
+    t->last_s = fmax(t->last_s, seconds);
+    t->lowest_kev = fmin(t->lowest_kev, energy);
+    t->highest_kev = fmax(t->highest_kev, energy);
+    t->highest = crystal > t->highest ? crystal : t->highest;
+    t->singles++;
+}
+
+static json_t *info_singles(const char *path, json_t *to, slc_error *error)
+{
+    slc_io_pet_singles *input = NULL;
+    slc_pet_singles s = {.time_ps = NULL};
+    singles_totals t = {0};
+    slc_status status = slc_io_pet_singles_open(path, SLC_IO_PET_SINGLES, &input, error);
+    while (status == SLC_OK) {
+        slc_columns_reset(&s);
+        status = slc_io_pet_singles_read(input, AT_ONCE, &s, error);
+        for (size_t i = 0; i < s.head.size; i++) {
+            add_single(&t, s.time_ps[i], s.crystal[i], s.energy_kev[i]);
+        }
+    }
+    slc_io_pet_singles_close(input);
+    slc_columns_clear(&slc_pet_singles_schema, &s);
+    (void)json_object_set_new(to, "format", json_string("pet-singles"));
+    put(to, "singles", t.singles);
+    (void)json_object_set_new(to, "ordered", json_boolean(t.backwards == 0));
+    (void)json_object_set_new(to, "from_seconds", json_real(t.first_s));
+    (void)json_object_set_new(to, "to_seconds", json_real(t.last_s));
+    put(to, "highest_crystal", t.highest);
+    (void)json_object_set_new(to, "lowest_kev", json_real(t.lowest_kev));
+    (void)json_object_set_new(to, "highest_kev", json_real(t.highest_kev));
+    return status == SLC_END ? to : NULL;
 }
 
 /* ---- list mode --------------------------------------------------------------------------------- */
@@ -303,14 +357,18 @@ static json_t *by_bytes(const char *path, json_t *to, bool *is_one, slc_error *e
     if (begins(path, 5, " CListModeData", 14)) {
         return info_list(path, SLC_IO_PET_SAFIR, to, &opened, error);
     }
-    if (slc_io_pet_raw_is_index(path)) {
+    switch (slc_io_pet_kind_of(path)) {
+    case SLC_IO_PET_KIND_RAW_INDEX:
         (void)json_object_set_new(to, "format", json_string("pet-raw-index"));
         return to;
+    case SLC_IO_PET_KIND_SINGLES:
+        return info_singles(path, to, error);
+    case SLC_IO_PET_KIND_TABLES:
+        return info_tables(path, to, error);
+    default:
+        break;
     }
     *is_one = begins(path, 0, "\x89HDF\r\n\x1a\n", 8);
-    if (*is_one && slc_io_is_pet_tables(path)) {
-        return info_tables(path, to, error);
-    }
     return *is_one ? info_list(path, SLC_IO_PET_HDF5, to, is_one, error) : to;
 }
 
@@ -324,7 +382,7 @@ json_t *slc_info_pet(const char *path, bool *good)
     json_t *to = json_object();
     (void)json_object_set_new(to, "file", json_string(path));
     put(to, "bytes", (uint64_t)there.st_size);
-    if (slc_io_pet_raw_is(path)) {
+    if (slc_io_pet_kind_of(path) == SLC_IO_PET_KIND_RAW) {
         return slc_info_pet_raw(path, to, good);
     }
     bool is_one = false;

@@ -129,14 +129,10 @@ json_t *slc_info_pet_raw(const char *path, json_t *to, bool *good)
     slc_status status = slc_io_pet_raw_open(path, &raw, &error);
     status = status == SLC_OK ? count_frames(raw, c, &error) : status;
     if (status == SLC_OK) {
-        slc_io_pet_raw_info info;
-        slc_io_pet_raw_info_of(raw, &info);
-        (void)json_object_set_new(to, "format", json_string(info.bare ? "pet-frames" : "pet-raw"));
+        (void)json_object_set_new(to, "format", json_string("pet-raw"));
         put(to, "frames", c->frames);
         (void)json_object_set_new(to, "modules", modules_of(c));
-        if (!info.bare) {
-            add_acquisition(to, path, raw, c);
-        }
+        add_acquisition(to, path, raw, c);
         (void)json_object_set_new(to, "faults", slc_cli_faults_json(&c->faults));
         slc_cli_tell_faults("info", path, "module", &c->faults);
         *good = *good && slc_faults_of(&c->faults, SLC_FAULT_PET_BLOCK) == 0;

@@ -20,7 +20,7 @@
 #include "cli_talk.h"
 
 #include <sluice/pet_chain.h>
-#include <sluice/pet_randoms.h>
+#include <sluice/pet_rates.h>
 
 /* What a scanner is called in headers: its name, NULL where it was told in words, or not at all. */
 const char *slc_pet_scanner_word_name(const char *scanner);

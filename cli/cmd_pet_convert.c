@@ -153,7 +153,7 @@ static int process(job *j, char **paths, int n)
     slc_cli_progress_begin(&j->progress, "pet convert", j->options->quiet);
     j->progress.unit = "frames";
     if (status == SLC_OK) {
-        status = slc_io_pet_singles_create(j->options->output, SLC_IO_PET_SINGLES, &j->writer, &j->error);
+        status = slc_io_pet_singles_create(j->options->output, &j->writer, &j->error);
     }
     status = status == SLC_OK ? convert_all(j) : status;
     slc_cli_progress_end(&j->progress);

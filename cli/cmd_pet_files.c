@@ -83,7 +83,7 @@ static int check_raw(const slc_cli_command *command, const slc_cli_names *output
         }
     }
     for (size_t i = 0; i < outputs->n; i++) {
-        if (!is_raw(outputs, i) && slc_io_pet_raw_is(outputs->name[i])) {
+        if (!is_raw(outputs, i) && slc_io_pet_kind_of(outputs->name[i]) == SLC_IO_PET_KIND_RAW) {
             return slc_cli_wrong(command, "%s %s would replace raw data, which cannot be made again",
                                  outputs->flags[i], outputs->name[i]);
         }

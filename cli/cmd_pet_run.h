@@ -108,13 +108,13 @@ typedef struct slc_pet_run_job {
     slc_pet_chain *chain;
     slc_pet_run_slot slot[SLC_PET_RUN_SLOTS];
     /* outputs; NULL where not wanted, or not begun */
-    slc_report_pet_pairs *order;
+    slc_pet_pairs *order;
     slc_pet_coincidences due; /* pairs in order */
     slc_io_pet_list_writer *list;
     slc_io_text_writer *csv;
     slc_io_pet_singles_writer *singles, *late;
     slc_io_pet_sinogram *sinogram;
-    slc_report_pet_rates *rates; /* NULL also where they were given up: */
+    slc_pet_rates *rates; /* NULL also where they were given up: */
     slc_error rates_error;
     slc_pet_randoms *randoms; /* NULL also where they were given up: */
     slc_error randoms_error;

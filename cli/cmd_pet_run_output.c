@@ -69,14 +69,14 @@ static slc_status open_sinogram(slc_pet_run_job *job)
 
 static slc_status open_rates(slc_pet_run_job *job)
 {
-    const slc_report_pet_rates_config config = {.geometry = job->tables.geometry,
-                                                .good = job->config.prompt.good,
-                                                .window_ns = job->config.prompt.window_ns,
-                                                .bin_s = job->bin_s,
-                                                .horizon_ps = job->config.sort.horizon_ps,
-                                                .dead_time_ns = job->dead_time_ns,
-                                                .paralysable = job->options->paralysable};
-    return slc_report_pet_rates_open(&config, &job->rates, &job->error);
+    const slc_pet_rates_config config = {.geometry = job->tables.geometry,
+                                         .good = job->config.prompt.good,
+                                         .window_ns = job->config.prompt.window_ns,
+                                         .bin_s = job->bin_s,
+                                         .horizon_ps = job->config.sort.horizon_ps,
+                                         .dead_time_ns = job->dead_time_ns,
+                                         .paralysable = job->options->paralysable};
+    return slc_pet_rates_open(&config, &job->rates, &job->error);
 }
 
 static slc_status open_randoms(slc_pet_run_job *job)
@@ -140,7 +140,7 @@ static slc_status open_singles(slc_pet_run_job *job, const char *name, slc_io_pe
     int held = -1;
     slc_status status = wait_for_reader(job, name, &held);
     if (status == SLC_OK) {
-        status = slc_io_pet_singles_create(name, SLC_IO_PET_SINGLES, writer, &job->error);
+        status = slc_io_pet_singles_create(name, writer, &job->error);
     }
     let_go(held);
     return status;
@@ -155,7 +155,7 @@ slc_status slc_pet_run_outputs_open(slc_pet_run_job *job)
         status = try_name(later[i], &job->error);
     }
     if (status == SLC_OK && o->output != NULL) {
-        status = slc_report_pet_pairs_open(&job->config, &job->order, &job->error);
+        status = slc_pet_pairs_open(&job->config, &job->order, &job->error);
     }
     if (status == SLC_OK && o->singles != NULL && opens_at_once(job, o->singles)) {
         status = open_singles(job, o->singles, &job->singles);
@@ -226,7 +226,7 @@ static void find_start(slc_pet_run_job *job, const slc_pet_singles *singles)
 static slc_status write_pairs(slc_pet_run_job *job, const slc_pet_result *result, bool last)
 {
     slc_columns_reset(&job->due);
-    slc_status status = slc_report_pet_pairs_add(job->order, result, last, &job->due, &job->error);
+    slc_status status = slc_pet_pairs_add(job->order, result, last, &job->due, &job->error);
     if (status == SLC_OK && (job->started || last)) {
         status = open_list(job);
     }
@@ -254,13 +254,13 @@ static void take_rates(slc_pet_run_job *job, const slc_daq_pet_batch *batch)
     if (job->rates == NULL) {
         return;
     }
-    slc_status status = slc_report_pet_rates_add(job->rates, batch->frames, batch->n, batch->result,
-                                                 batch->totals, batch->skipped, &job->rates_error);
+    slc_status status = slc_pet_rates_add(job->rates, batch->frames, batch->n, batch->result, batch->totals,
+                                          batch->skipped, &job->rates_error);
     if (status == SLC_OK && batch->last) {
-        status = slc_report_pet_rates_finish(job->rates, &job->rates_error);
+        status = slc_pet_rates_finish(job->rates, &job->rates_error);
     }
     if (status != SLC_OK) {
-        slc_report_pet_rates_close(job->rates);
+        slc_pet_rates_close(job->rates);
         job->rates = NULL;
     }
 }
@@ -398,9 +398,8 @@ static slc_status write_rates(slc_pet_run_job *job)
     if (status != SLC_OK) {
         return status;
     }
-    slc_cli_csv_head(slc_io_text_stream(writer), &slc_report_pet_rate_rows_schema);
-    slc_cli_csv_rows(slc_io_text_stream(writer), &slc_report_pet_rate_rows_schema,
-                     slc_report_pet_rates_rows(job->rates));
+    slc_cli_csv_head(slc_io_text_stream(writer), &slc_pet_rate_rows_schema);
+    slc_cli_csv_rows(slc_io_text_stream(writer), &slc_pet_rate_rows_schema, slc_pet_rates_rows(job->rates));
     return slc_io_text_finish(writer, &job->error);
 }
 
@@ -486,7 +485,7 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
         judge(job, write_rates(job));
     }
     if (o->rate_plot != NULL && job->rates != NULL) {
-        judge(job, slc_report_pet_rates_svg(o->rate_plot, slc_report_pet_rates_rows(job->rates), job->bin_s,
+        judge(job, slc_report_pet_rates_svg(o->rate_plot, slc_pet_rates_rows(job->rates), job->bin_s,
                                             &job->error));
     }
 }
@@ -498,8 +497,8 @@ void slc_pet_run_outputs_abandon(slc_pet_run_job *job)
     slc_io_pet_singles_abandon(job->singles);
     slc_io_pet_singles_abandon(job->late);
     slc_io_pet_sinogram_close(job->sinogram);
-    slc_report_pet_rates_close(job->rates);
+    slc_pet_rates_close(job->rates);
     slc_pet_randoms_close(job->randoms);
-    slc_report_pet_pairs_close(job->order);
+    slc_pet_pairs_close(job->order);
     slc_columns_clear(&slc_pet_coincidences_schema, &job->due);
 }

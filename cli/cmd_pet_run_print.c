@@ -33,8 +33,8 @@ static void print_pairs(const char *label, const slc_pet_coincidence_counts *c)
 
 static void print_rates(const slc_pet_run_job *job, const char *indent)
 {
-    slc_report_pet_rates_totals t;
-    slc_report_pet_rates_totals_of(job->rates, &t);
+    slc_pet_rates_totals t;
+    slc_pet_rates_totals_of(job->rates, &t);
     (void)printf("%s%-14s %.0f randoms expected from singles, in %.6f s\n", indent, "rates", t.randoms,
                  t.seconds);
     if (job->dead_time_ns > 0) {
@@ -127,8 +127,8 @@ static json_t *pairs_json(const slc_pet_coincidence_counts *c)
 
 static void add_rates(const slc_pet_run_job *job, json_t *object)
 {
-    slc_report_pet_rates_totals t;
-    slc_report_pet_rates_totals_of(job->rates, &t);
+    slc_pet_rates_totals t;
+    slc_pet_rates_totals_of(job->rates, &t);
     (void)json_object_set_new(object, "randoms_from_singles", json_real(t.randoms));
     (void)json_object_set_new(object, "seconds_measured", json_real(t.seconds));
     if (job->dead_time_ns > 0) {

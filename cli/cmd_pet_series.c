@@ -36,7 +36,8 @@ static listed look(const char *path)
         file.device = there.st_dev;
         file.number = there.st_ino;
     }
-    if (slc_io_pet_raw_is(path) && slc_io_pet_raw_open(path, &raw, &error) == SLC_OK) {
+    if (slc_io_pet_kind_of(path) == SLC_IO_PET_KIND_RAW &&
+        slc_io_pet_raw_open(path, &raw, &error) == SLC_OK) {
         slc_io_pet_raw_info info;
         slc_io_pet_raw_info_of(raw, &info);
         file.series = info.series;
@@ -153,7 +154,7 @@ static slc_status give(list *files, slc_pet_paths *paths, slc_error *error)
 /* A shell's pattern names indexes, too. One that is the only input is refused when it is read. */
 static bool pass_over(const char *command, const char *name, int n, bool quiet)
 {
-    const bool is_index = n > 1 && slc_io_pet_raw_is_index(name);
+    const bool is_index = n > 1 && slc_io_pet_kind_of(name) == SLC_IO_PET_KIND_RAW_INDEX;
     if (is_index && !quiet) {
         slc_cli_say(command, "%s is the index of a raw file: it is passed over", name);
     }

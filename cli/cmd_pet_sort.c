@@ -96,10 +96,10 @@ static slc_status open_all(job *j, const char *path)
         status = slc_io_pet_singles_open(path, SLC_IO_PET_SINGLES, &j->input, &j->error);
     }
     if (status == SLC_OK) {
-        status = slc_io_pet_singles_create(j->options->output, SLC_IO_PET_SINGLES, &j->out, &j->error);
+        status = slc_io_pet_singles_create(j->options->output, &j->out, &j->error);
     }
     if (status == SLC_OK && j->options->late != NULL) {
-        status = slc_io_pet_singles_create(j->options->late, SLC_IO_PET_SINGLES, &j->late_out, &j->error);
+        status = slc_io_pet_singles_create(j->options->late, &j->late_out, &j->error);
     }
     return status;
 }

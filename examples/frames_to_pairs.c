@@ -54,7 +54,7 @@ static slc_status measure(measurement *m, slc_error *error)
 }
 
 /* One batch through the chain and into the file; `last` behind all frames. */
-static slc_status pass(slc_pet_chain *chain, slc_report_pet_pairs *order, slc_io_pet_list_writer *list,
+static slc_status pass(slc_pet_chain *chain, slc_pet_pairs *order, slc_io_pet_list_writer *list,
                        const slc_pet_frame *frames, size_t n, bool last, slc_error *error)
 {
     static slc_pet_result result; /* keeps its memory from batch to batch */
@@ -62,7 +62,7 @@ static slc_status pass(slc_pet_chain *chain, slc_report_pet_pairs *order, slc_io
     slc_columns_reset(&due);
     slc_status status = slc_pet_chain_run(chain, frames, n, last, &result, error);
     if (status == SLC_OK) {
-        status = slc_report_pet_pairs_add(order, &result, last, &due, error);
+        status = slc_pet_pairs_add(order, &result, last, &due, error);
     }
     if (status == SLC_OK) {
         status = slc_io_pet_list_write(list, &due, error);
@@ -88,10 +88,10 @@ static slc_status reconstruct(const measurement *m, const char *path, slc_pet_to
     const slc_io_pet_list_config list_config = {
         .geometry = tables->geometry, .window_ps = 4000, .start_ps = -1000000000};
     slc_pet_chain *chain = NULL;
-    slc_report_pet_pairs *order = NULL;
+    slc_pet_pairs *order = NULL;
     slc_io_pet_list_writer *list = NULL;
     slc_status status = slc_pet_chain_open(&config, tables, &chain, error);
-    status = status == SLC_OK ? slc_report_pet_pairs_open(&config, &order, error) : status;
+    status = status == SLC_OK ? slc_pet_pairs_open(&config, &order, error) : status;
     status = status == SLC_OK ? slc_io_pet_list_create(path, SLC_IO_PET_GATE, &list_config, &list, error)
                               : status;
     for (size_t at = 0, n = 0; at < m->n && status == SLC_OK; at += n) {
@@ -104,7 +104,7 @@ static slc_status reconstruct(const measurement *m, const char *path, slc_pet_to
     } else {
         slc_io_pet_list_abandon(list);
     }
-    slc_report_pet_pairs_close(order);
+    slc_pet_pairs_close(order);
     slc_pet_chain_close(chain);
     return status;
 }

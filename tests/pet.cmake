@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # PET: the stages in their order, the chain, the same on a GPU, the generator, files, runs, the command.
 set(pet_frames support/pet_frames.c)
+set(pet_stream support/pet_frames.c support/pet_stream.c)
 set(pet_cases support/pet_cases.c)
 set(pet_sim support/pet_sim.c)
 
@@ -18,7 +19,9 @@ sluice_test(test_pet_coincidence stages test_pet_coincidence.c oracle/pet_coinci
 sluice_test(test_pet_coincidence_limits stages test_pet_coincidence_limits.c ${pet_cases})
 sluice_core_test(test_pet_coincidence_memory stages "base;simd;pixel;lhcb;velo;cms;pet" test_pet_coincidence_memory.c)
 sluice_test(test_pet_vectors "stages;data" test_pet_vectors.c support/support.c)
-sluice_test(test_pet_rates stages test_pet_rates.c)
+sluice_test(test_pet_rates stages test_pet_rates.c oracle/pet_rates_oracle.c)
+sluice_test(test_pet_rates_chain stages test_pet_rates_chain.c oracle/pet_rates_oracle.c ${pet_stream})
+sluice_test(test_pet_pairs stages test_pet_pairs.c ${pet_stream})
 sluice_test(test_pet_randoms stages test_pet_randoms.c oracle/pet_coincidence_oracle.c ${pet_cases})
 sluice_test(test_pet_randoms_truth stages test_pet_randoms_truth.c ${pet_sim})
 sluice_test(test_pet_calibrate stages test_pet_calibrate.c ${pet_sim})
@@ -67,7 +70,7 @@ target_link_libraries(test_io_pet_stir PRIVATE ZLIB::ZLIB)
 foreach(part IN ITEMS ring socket gaps acquire live)
     sluice_test(test_daq_pet_${part} stages test_daq_pet_${part}.c)
 endforeach()
-sluice_test(test_report_pet stages test_report_pet.c ${pet_frames})
+sluice_test(test_report_pet stages test_report_pet.c ${pet_stream})
 
 # The command.
 foreach(name IN ITEMS simulate_pet pet_acquire pet_loss pet_live pet_files pet_scanner pet_calibrate pet_run pet_clock pet_energies pet_series pet_info pet pet_list bench_pet)

@@ -132,9 +132,9 @@ static void test_index_is_no_frames(void **state)
     slc_io_pet_raw *raw = NULL;
     slc_error error = {0};
     acquire("run.raw", 2);
-    assert_true(slc_io_pet_raw_is_index(pet_in_folder("run.raw.index")));
-    assert_false(slc_io_pet_raw_is_index(pet_in_folder("run.raw")));
-    assert_false(slc_io_pet_raw_is_index(pet_in_folder("nothing")));
+    assert_int_equal(slc_io_pet_kind_of(pet_in_folder("run.raw.index")), SLC_IO_PET_KIND_RAW_INDEX);
+    assert_int_not_equal(slc_io_pet_kind_of(pet_in_folder("run.raw")), SLC_IO_PET_KIND_RAW_INDEX);
+    assert_int_not_equal(slc_io_pet_kind_of(pet_in_folder("nothing")), SLC_IO_PET_KIND_RAW_INDEX);
     assert_int_equal(slc_io_pet_raw_open(pet_in_folder("run.raw.index"), &raw, &error), SLC_ERR_FORMAT);
     assert_null(raw);
     assert_non_null(strstr(error.text, "run.raw.index: byte 0: this is the index of a raw file, not frames"));
@@ -165,7 +165,7 @@ static void test_index(void **state)
         slc_io_pet_raw_info info;
         slc_pet_frame frames[16];
         size_t n = 0;
-        assert_true(slc_io_pet_raw_is(pet_in_folder(names[i])));
+        assert_int_equal(slc_io_pet_kind_of(pet_in_folder(names[i])), SLC_IO_PET_KIND_RAW);
         assert_int_equal(slc_io_pet_raw_open(pet_in_folder(names[i]), &raw, NULL), SLC_OK);
         assert_true(slc_io_pet_raw_has_index(raw));
         assert_int_equal(slc_io_pet_raw_read(raw, frames, 16, &n, NULL, NULL), SLC_OK);
@@ -174,8 +174,8 @@ static void test_index(void **state)
         assert_int_equal(info.datagrams, i < 2 ? 3 * i + 3 : 7);
         slc_io_pet_raw_close(raw);
     }
-    assert_false(slc_io_pet_raw_is(pet_in_folder("run.raw.index")));
-    assert_false(slc_io_pet_raw_is(pet_in_folder(".")));
+    assert_int_not_equal(slc_io_pet_kind_of(pet_in_folder("run.raw.index")), SLC_IO_PET_KIND_RAW);
+    assert_int_not_equal(slc_io_pet_kind_of(pet_in_folder(".")), SLC_IO_PET_KIND_RAW);
     /* An index of another file, of a file that was longer, and none. */
     slc_io_pet_raw *raw = NULL;
     move("run.0001.raw.index", "run.raw.index");

@@ -478,7 +478,7 @@ static void a_full_disk(void **state)
     outcome o = run_chain(&config, &tables, frames, N, N + 1);
     slc_error error = {0};
     slc_io_pet_singles_writer *singles = NULL;
-    assert_int_equal(slc_io_pet_singles_create("/dev/full", SLC_IO_PET_SINGLES, &singles, &error), SLC_OK);
+    assert_int_equal(slc_io_pet_singles_create("/dev/full", &singles, &error), SLC_OK);
     slc_status status = slc_io_pet_singles_write(singles, &o.singles, &error);
     if (status == SLC_OK) {
         status = slc_io_pet_singles_finish(singles, &error);

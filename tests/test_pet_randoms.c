@@ -9,7 +9,7 @@
 #include "support/pet_cases.h"
 #include "support/random.h"
 
-#include <sluice/pet_randoms.h>
+#include <sluice/pet_rates.h>
 
 #include <inttypes.h>
 #include <math.h>

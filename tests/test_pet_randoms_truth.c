@@ -5,7 +5,7 @@
  * alone are wrong by up to 30 %.
  *
  * Tolerances are four standard deviations of the difference, and 1.2 % for what the estimate leaves out
- * (pet_randoms.h). Two annihilations of which both photons are seen make up to four random pairs at once: the
+ * (pet_rates.h). Two annihilations of which both photons are seen make up to four random pairs at once: the
  * variance of the true ones is the sum, over pairs of annihilations, of the square of their pairs, and that
  * of the estimate, which comes from twice as many, is no larger.
  *
@@ -14,7 +14,6 @@
 #include "support/cmocka_all.h"
 #include "support/pet_sim.h"
 
-#include <sluice/pet_randoms.h>
 #include <sluice/pet_rates.h>
 
 #include <math.h>
@@ -83,13 +82,7 @@ static double estimate(const pet_ordered *o, const slc_pet_coincidence_config *c
 static double from_singles(const pet_ordered *o, const slc_pet_geometry *geometry, double window_ns)
 {
     const slc_pet_rates_config config = {.geometry = *geometry, .window_ns = window_ns, .bin_s = 1};
-    slc_pet_rates *rates;
-    slc_error error;
-    assert_int_equal(slc_pet_rates_open(&config, &rates, &error), SLC_OK);
-    assert_int_equal(slc_pet_rates_add_singles(rates, &o->singles, &error), SLC_OK);
-    const double randoms = slc_pet_rates_randoms(rates);
-    slc_pet_rates_close(rates);
-    return randoms;
+    return pet_randoms_from_singles(&config, &o->singles);
 }
 
 /* Of one input, every policy and window. */

@@ -77,14 +77,12 @@ static void next_survives_every_failure(void **state)
     assert_true(failures > 8);
 }
 
-/* Adds all that rates take; the first failure. */
-static slc_status add_all(slc_pet_rates *rates, slc_pet_singles *singles, slc_error *error)
+/* Adds singles, and pairs long before them; the first failure. */
+static slc_status add_all(slc_pet_rates *rates, slc_pet_result *result, slc_error *error)
 {
-    slc_status status = slc_pet_rates_add_singles(rates, singles, error);
-    if (status == SLC_OK) {
-        status = slc_pet_rates_add_counts(rates, -INT64_C(100000000000000), 1, 2, 3, error);
-    }
-    return status;
+    const slc_pet_totals totals = {.checksum = 0};
+    const slc_status status = slc_pet_rates_add(rates, NULL, 0, result, &totals, 2, error);
+    return status == SLC_OK ? slc_pet_rates_finish(rates, error) : status;
 }
 
 static void rates_survive_every_failure(void **state)
@@ -94,32 +92,43 @@ static void rates_survive_every_failure(void **state)
     assert_int_equal(slc_pet_scanner("mouse20", &config.geometry, NULL), SLC_OK);
     config.good = (slc_pet_good){
         .kind = SLC_PET_GOOD_SECTORS, .crystals_per_ring = 520, .sectors = 20, .min_sectors = 2};
-    int64_t time[] = {0, INT64_C(5000000000000), INT64_C(1000000000000)};
+    int64_t time[] = {0, INT64_C(1000000000000), INT64_C(5000000000000)};
     uint32_t crystal[] = {0, 300, 1};
     float energy[] = {511, 511, 511};
-    slc_pet_singles singles = {
-        .head = {.size = 3}, .time_ps = time, .crystal = crystal, .energy_kev = energy};
+    enum { PAIRS = 100 }; /* and as many rows: more than there is room for at first */
+    int64_t pair_time[PAIRS];
+    uint8_t delayed[PAIRS] = {0};
+    for (int i = 0; i < PAIRS; i++) {
+        pair_time[i] = -INT64_C(1000000000000) * (i + 5);
+    }
+    slc_pet_result result = {
+        .singles = {.head = {.size = 3}, .time_ps = time, .crystal = crystal, .energy_kev = energy},
+        .pairs = {.head = {.size = PAIRS}, .time_ps = pair_time, .delayed = delayed}};
     long failures = 0;
     for (bool done = false; !done; failures++) {
         slc_pet_rates *rates = NULL;
         slc_error error = {.status = SLC_OK};
         allocations_left = failures;
         slc_status status = slc_pet_rates_open(&config, &rates, &error);
-        status = status == SLC_OK ? add_all(rates, &singles, &error) : status;
+        status = status == SLC_OK ? add_all(rates, &result, &error) : status;
         allocations_left = LONG_MAX;
         done = status == SLC_OK;
-        if (!done) {
+        if (done) {
+            assert_int_equal(slc_pet_rates_rows(rates)->head.size, PAIRS + 5);
+        } else {
             assert_int_equal(status, SLC_ERR_MEMORY);
             assert_int_equal(error.status, SLC_ERR_MEMORY);
         }
-        if (rates != NULL && !done) { /* and goes on */
-            const uint64_t before = slc_pet_rates_singles(rates, NULL)[300];
-            assert_int_equal(add_all(rates, &singles, &error), SLC_OK);
-            assert_int_equal(slc_pet_rates_singles(rates, NULL)[300], before + 1);
+        if (rates != NULL && !done) { /* rows are as they were, and more can be added */
+            const size_t before = slc_pet_rates_rows(rates)->head.size;
+            assert_true(before <= PAIRS + 5);
+            assert_int_equal(add_all(rates, &result, &error), SLC_OK);
+            /* Losses are spread over the time since the call before, which is none or all of it. */
+            assert_in_range(slc_pet_rates_rows(rates)->head.size, PAIRS + 3, PAIRS + 6);
         }
         slc_pet_rates_close(rates);
     }
-    assert_true(failures > 8); /* handle, rule, two tables, three bins, rows twice */
+    assert_true(failures > 8); /* handle, blocks, rule, two tables, rows twice with their numbers */
 }
 
 int main(void)

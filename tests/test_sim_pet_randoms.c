@@ -77,13 +77,7 @@ static double from_singles(const pet_ordered *o, const slc_pet_geometry *geometr
 {
     const slc_pet_rates_config config = {
         .geometry = *geometry, .good = *good, .window_ns = window_ns, .bin_s = 0.01};
-    slc_pet_rates *rates;
-    slc_error error;
-    assert_int_equal(slc_pet_rates_open(&config, &rates, &error), SLC_OK);
-    assert_int_equal(slc_pet_rates_add_singles(rates, &o->singles, &error), SLC_OK);
-    const double randoms = slc_pet_rates_randoms(rates);
-    slc_pet_rates_close(rates);
-    return randoms;
+    return pet_randoms_from_singles(&config, &o->singles);
 }
 
 /* ---- over seeds ------------------------------------------------------------------------------------ */

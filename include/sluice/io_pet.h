@@ -13,6 +13,18 @@
 extern "C" {
 #endif
 
+/* ---- what a file is ---------------------------------------------------------------------------- */
+
+typedef enum slc_io_pet_kind {
+    SLC_IO_PET_KIND_NONE = 0, /* none of these, or no regular file */
+    SLC_IO_PET_KIND_RAW,      /* raw frames with a head, damaged or not */
+    SLC_IO_PET_KIND_RAW_INDEX,
+    SLC_IO_PET_KIND_SINGLES, /* with a head */
+    SLC_IO_PET_KIND_TABLES   /* of whatever version */
+} slc_io_pet_kind;
+/* By its first bytes, of tables by what the HDF5 file says of itself. */
+SLC_API slc_io_pet_kind slc_io_pet_kind_of(const char *path);
+
 /* ---- raw frames -------------------------------------------------------------------------------- */
 
 /* A raw file is datagrams as they came: docs/formats/pet-raw.md. It begins with a head (magic, version,
@@ -97,10 +109,6 @@ SLC_API char *slc_io_pet_raw_index_name(const char *path);
  * frees; the name itself of 0; NULL without memory. */
 SLC_API char *slc_io_pet_raw_name(const char *path, uint32_t number);
 
-/* Is it a regular file that begins as raw files with a head do, damaged or not? */
-SLC_API bool slc_io_pet_raw_is(const char *path);
-/* Is it a regular file that begins as FILE.index does? */
-SLC_API bool slc_io_pet_raw_is_index(const char *path);
 /* Files that were written behind this one in its acquisition, in their order: those beside it with numbers in
  * their names (run.0001.raw …) whose heads tell its series. None of files without a head. */
 typedef struct slc_io_pet_raw_names {
@@ -138,13 +146,16 @@ SLC_API void slc_io_pet_raw_written(const slc_io_pet_raw_writer *writer, uint64_
 
 /* ---- singles ----------------------------------------------------------------------------------- */
 
+/* docs/formats/pet-singles.md. What is written begins with a head; records without one are read, too. */
 typedef enum slc_io_pet_singles_format {
     SLC_IO_PET_SINGLES = 0, /* records of i64 ps, u32 crystal, f32 keV, little-endian */
-    SLC_IO_PET_SINGLES_F64  /* the seed's: u32 crystal, f32 keV, f64 ns */
+    SLC_IO_PET_SINGLES_F64  /* the seed's, always without a head: u32 crystal, f32 keV, f64 ns */
 } slc_io_pet_singles_format;
 
 typedef struct slc_io_pet_singles slc_io_pet_singles;
-/* "-" is standard input. SLC_ERR_FORMAT where the size is no multiple of a record (when the end is met). */
+/* "-" is standard input. Where reading meets them: SLC_ERR_FORMAT if the size is no multiple of a record or
+ * a head is of the other format, SLC_ERR_UNSUPPORTED if it is of another version. Files put one after the
+ * other read as one. */
 SLC_API slc_status slc_io_pet_singles_open(const char *path, slc_io_pet_singles_format format,
                                            slc_io_pet_singles **input, slc_error *error);
 SLC_API void slc_io_pet_singles_close(slc_io_pet_singles *input);
@@ -154,11 +165,10 @@ SLC_API slc_status slc_io_pet_singles_read(slc_io_pet_singles *input, size_t mos
                                            slc_error *error);
 SLC_API slc_status slc_io_pet_singles_read_f64(slc_io_pet_singles *input, size_t most,
                                                slc_pet_singles_f64 *singles, slc_error *error);
-/* Writes a whole file at once or in parts. Of singles-f64, times are picoseconds divided by 1000. _finish and
- * _abandon free the writer. */
+/* Writes a whole file at once or in parts. _finish and _abandon free the writer. */
 typedef struct slc_io_pet_singles_writer slc_io_pet_singles_writer;
-SLC_API slc_status slc_io_pet_singles_create(const char *path, slc_io_pet_singles_format format,
-                                             slc_io_pet_singles_writer **writer, slc_error *error);
+SLC_API slc_status slc_io_pet_singles_create(const char *path, slc_io_pet_singles_writer **writer,
+                                             slc_error *error);
 SLC_API slc_status slc_io_pet_singles_write(slc_io_pet_singles_writer *writer, const slc_pet_singles *singles,
                                             slc_error *error);
 SLC_API slc_status slc_io_pet_singles_finish(slc_io_pet_singles_writer *writer, slc_error *error);
@@ -310,8 +320,6 @@ SLC_API void slc_io_pet_sinogram_values_clear(slc_io_pet_sinogram_values *values
  * slc_pet_tables_check tells it; HDF5 then prints no errors on this thread any more, also for the caller, as
  * it would complain about that file once more when the process ends. */
 SLC_API slc_status slc_io_read_pet_tables(const char *path, slc_pet_tables *tables, slc_error *error);
-/* Does a file say that it holds such tables, of whatever version? False, too, where it cannot be opened. */
-SLC_API bool slc_io_is_pet_tables(const char *path);
 /* The same of a file in memory; `name` stands in messages. */
 SLC_API slc_status slc_io_parse_pet_tables(const void *bytes, size_t size, const char *name,
                                            slc_pet_tables *tables, slc_error *error);

@@ -62,6 +62,21 @@ SLC_API slc_status slc_pet_chain_run_received(slc_pet_chain *chain, const slc_pe
                                               slc_pet_result *result, slc_error *error);
 SLC_API void slc_pet_chain_totals(const slc_pet_chain *chain, slc_pet_totals *totals);
 
+/* ---- pairs in order ---------------------------------------------------------------------------- */
+
+/* The chain gives prompts, then delayeds, of windows that are complete, and those of delayed windows, which
+ * reach farther, come later. This puts them into the order of their times, prompts before delayeds of one
+ * time; the order does not depend on batches. Pairs wait until nothing that comes can be before them: until
+ * both stages have given later ones, or there was a gap between singles that no window reaches over. */
+typedef struct slc_pet_pairs slc_pet_pairs;
+/* `config` is the chain's: its window and delay. */
+SLC_API slc_status slc_pet_pairs_open(const slc_pet_config *config, slc_pet_pairs **pairs, slc_error *error);
+SLC_API void slc_pet_pairs_close(slc_pet_pairs *pairs); /* NULL is allowed */
+/* Takes the pairs of a result, whose singles were kept (slc_pet_config.keep_singles), and appends to `out`
+ * those that are due; with `last`, all. SLC_ERR_MEMORY: the stage can only be closed. */
+SLC_API slc_status slc_pet_pairs_add(slc_pet_pairs *pairs, const slc_pet_result *result, bool last,
+                                     slc_pet_coincidences *out, slc_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,75 +1,130 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rates: singles by crystal, the randoms that follow from them, losses, and how all goes with time.
- *
- * Randoms: where a coincidence is two singles, either of them first, less than W apart (every single opens a
- * window of length W), unrelated singles of rates s1 and s2 make 2 · W · s1 · s2 coincidences a second: s1 ·
- * W · s2 with 1 first, and as many with 2 first. W is what slc_pet_coincidence_config calls window_ns; texts
- * that write 2 · τ · s1 · s2 call it τ. Where windows do not overlap (single windows) and singles are so many
- * that they share windows, there are fewer.
+ * Rates against time, batch after batch in bounded memory, with losses and the randoms that follow from
+ * singles by crystal; and how many of the prompts are random whatever the policy.
  */
 #ifndef SLUICE_PET_RATES_H
 #define SLUICE_PET_RATES_H
 
-#include <sluice/pet_coincidence.h>
+#include <sluice/pet_chain.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* ---- rates ------------------------------------------------------------------------------------- */
+
+/* Randoms from singles: where a coincidence is two singles, either of them first, less than W apart (every
+ * single opens a window of length W), unrelated singles of rates s1 and s2 make 2 · W · s1 · s2 coincidences
+ * a second: s1 · W · s2 with 1 first, and as many with 2 first. W is what slc_pet_coincidence_config calls
+ * window_ns; texts that write 2 · τ · s1 · s2 call it τ. Where windows do not overlap (single windows) and
+ * singles are so many that they share windows, there are fewer.
+ *
+ * They are summed over bins of time, so that rates that change are followed. The first and the last bin of
+ * all are as long as the part of them from the first single to the last, with one mean gap more at either
+ * end; singles less than W after the one before count as one for that gap, and where all are one, nothing
+ * tells how long they took: they have their bins from end to end. A crystal with itself, where that is good,
+ * has W · s · s. A true pair is in the product of its crystals' counts, too: bins with few counts of a
+ * crystal make the sum too large by trues / (2 · W · randoms a bin). */
 typedef struct slc_pet_rates_config {
     slc_pet_geometry geometry;
-    slc_pet_good good; /* of the pairs whose randoms are wanted */
+    slc_pet_good good; /* of pairs whose randoms are expected */
     double window_ns;  /* W: a pair of crystals has randoms at 2 · W · s1 · s2 where either may be first */
-    double bin_s;      /* of the rates against time, at most an hour; of bins there may be 2^20 */
-    bool whole_bins;   /* the measurement fills its first and its last bin, too */
+    double bin_s;      /* 1 µs to an hour */
+    int64_t horizon_ps;  /* of the sort: so far are its singles behind the frames */
+    double dead_time_ns; /* of a block after a frame; 0: none */
+    bool paralysable;    /* frames in dead time prolong it */
 } slc_pet_rates_config;
 
-/* One row is one bin of time. */
+/* One row is a bin of time in which there was anything. Bins begin at multiples of bin_s of the frames'
+ * clock. */
 typedef struct slc_pet_rate_rows {
     slc_columns head;
-    double *begin_s;
-    uint64_t *frames, *singles, *prompts, *delayeds, *multiples, *lost;
+    double *begin_s, *length_s; /* of the first and last bin with singles, what pet_rates.h has of them */
+    uint64_t *frames, *singles, *prompts, *delayeds;
+    uint64_t *multiples; /* windows of more than two singles */
+    uint64_t *lost;      /* frames that no single was made of, energies outside apart, and late singles */
+    double *randoms;     /* prompts to be expected from the singles of each crystal */
 } slc_pet_rate_rows;
 SLC_API extern const slc_schema slc_pet_rate_rows_schema;
+
+typedef struct slc_pet_rates_totals {
+    double seconds;        /* from the first single to the last */
+    double randoms;        /* of all rows; 0 before the end */
+    uint64_t frames;       /* of blocks that there are */
+    double dead_frames;    /* frames to be expected in dead time */
+    double worst_fraction; /* of a block's frames in dead time, over a bin */
+    uint64_t saturated;    /* blocks and bins whose rate no dead time explains: not in dead_frames */
+} slc_pet_rates_totals;
 
 typedef struct slc_pet_rates slc_pet_rates;
 /* SLC_ERR_USAGE names the field that cannot be. */
 SLC_API slc_status slc_pet_rates_open(const slc_pet_rates_config *config, slc_pet_rates **rates,
                                       slc_error *error);
 SLC_API void slc_pet_rates_close(slc_pet_rates *rates); /* NULL is allowed */
-/* Adds singles, and coincidences (prompts and delayeds are told apart by their column); in any order. Memory
- * is 4 bytes for each crystal and bin. SLC_ERR_FORMAT where a crystal is none, or a time is so far from the
- * others that there would be too many bins; the text names the row, and nothing is taken. */
-SLC_API slc_status slc_pet_rates_add_singles(slc_pet_rates *rates, const slc_pet_singles *singles,
-                                             slc_error *error);
-SLC_API slc_status slc_pet_rates_add_pairs(slc_pet_rates *rates, const slc_pet_coincidences *pairs,
-                                           slc_error *error);
-/* Adds what only the caller knows to the bin of that time: frames that came and that were lost, and windows
- * with more than two singles. */
-SLC_API slc_status slc_pet_rates_add_counts(slc_pet_rates *rates, int64_t time_ps, uint64_t frames,
-                                            uint64_t lost, uint64_t multiples, slc_error *error);
-/* Singles of each crystal (crystals of them), and seconds from the first to the last (may be NULL). */
-SLC_API const uint64_t *slc_pet_rates_singles(const slc_pet_rates *rates, double *seconds);
-/* Randoms expected of a pair of crystals, and of all good pairs, in counts over the measurement: the sum over
- * bins of time of 2 · W · s1 · s2 · bin, so that rates that change are followed. The first and the last bin
- * of all, without whole_bins, are as long as the part of them from the first single to the last, with one
- * mean gap more at either end; singles less than W behind the one added before count as one for that gap, and
- * where all are one, nothing tells how long they took: they have their bins from end to end. Bins between are
- * always whole. A crystal with itself, where that is good, has W · s · s. The total is computed from sums
- * over ranges of crystals, not pair by pair. A true pair is in the product of its crystals' counts, too: bins
- * with few counts of a crystal make the sum too large by trues / (2 · W · randoms a bin). The total uses
- * memory of `rates`: not from several threads. */
-SLC_API double slc_pet_rates_randoms_of(const slc_pet_rates *rates, uint32_t crystal1, uint32_t crystal2);
-SLC_API double slc_pet_rates_randoms(const slc_pet_rates *rates);
-/* Bins without anything between others are there with zeros. */
+/* Adds a call of slc_pet_chain_run: its frames, its result with singles kept, the chain's totals after it,
+ * and how many frames are known to have been lost before it. Memory is a row a bin and counts of one bin's
+ * crystals: frames, losses and multiples count in the bin which the time has come to. SLC_ERR_FORMAT for more
+ * than 2^20 bins. */
+SLC_API slc_status slc_pet_rates_add(slc_pet_rates *rates, const slc_pet_frame *frames, size_t n,
+                                     const slc_pet_result *result, const slc_pet_totals *totals,
+                                     uint64_t lost, slc_error *error);
+/* After the last call: completes the last bin. */
+SLC_API slc_status slc_pet_rates_finish(slc_pet_rates *rates, slc_error *error);
 SLC_API const slc_pet_rate_rows *slc_pet_rates_rows(const slc_pet_rates *rates);
+SLC_API void slc_pet_rates_totals_of(const slc_pet_rates *rates, slc_pet_rates_totals *totals);
 
-/* The rate that is true where `measured` is seen with a dead time after each event: non-paralysable
- * m / (1 − m·τ), paralysable the lower solution of m = n·exp(−n·τ); NaN beyond the largest m there is, which
- * is 1 / τ (not reached) or 1 / (e·τ). And the rate that is seen. */
-SLC_API double slc_pet_true_rate(double measured_hz, double dead_time_s, bool paralysable);
-SLC_API double slc_pet_measured_rate(double true_hz, double dead_time_s, bool paralysable);
+/* ---- randoms whatever the policy --------------------------------------------------------------- */
+
+/* How many of the prompts are random, whatever the policy: by mixing the measurement with itself.
+ *
+ * Delayed windows tell how often unrelated singles come together, and not what a policy makes of them: in a
+ * prompt window a random's true partners are there, too, and make a multiple of it; in a delayed one those of
+ * the opener are one delay away. So copies of the measurement, each later by one delay, are laid over each
+ * other, and prompts of the same configuration are found in that. A single of one copy and one of another are
+ * unrelated for sure, and bring along all that belongs to them. What is wrong is only the load: of k copies,
+ * it is k times as high. Two and three are counted, and one copy follows.
+ *
+ * Events come independently, at a rate of μ; with a load of kμ a pair of events gives a random that the
+ * policy keeps with a weight F(k), so that there are μ² · F(1) randoms. Pairs of the first copy with the
+ * second come both ways: N2 = 2μ² · F(2) of two copies, and N3 = 2μ² · F(3) of the same with a third one laid
+ * over them. With one more copy nothing else comes into a window with a chance that is the same each time, so
+ * F(1) = F(2)² / F(3), and
+ *
+ *     randoms = N2² / (2 · N3).
+ *
+ * That is exact where every single opens a window and multiples are killed, or all goods are taken. Single
+ * windows open less often the more there are: with x singles per window, by 1 / (1 + kx), and the estimate is
+ * too small by x² / (1 + 2x)², 0.7 % at x = 0.1. Its standard deviation is 1 / sqrt(N3) of it, a little more
+ * where a policy makes several pairs of one window. docs/howto/pet-coincidences.md compares it with the
+ * truth. */
+typedef struct slc_pet_randoms_counts {
+    uint64_t singles; /* in the energy window */
+    uint64_t mixed;   /* those of the first copy over which both others lie */
+    uint64_t two;     /* pairs of the first copy with the second: of two copies, N2, */
+    uint64_t three;   /* and of three, N3 */
+} slc_pet_randoms_counts;
+
+typedef struct slc_pet_randoms slc_pet_randoms;
+/* `prompt` is the configuration of the prompts, of which `target` and `threads` are used as well; its offset
+ * must be 0. The delay should be longer than all that relates two singles, dead time included, and be several
+ * windows long; it is at least one. SLC_ERR_USAGE names the field that cannot be; SLC_ERR_MEMORY. */
+SLC_API slc_status slc_pet_randoms_open(const slc_pet_coincidence_config *prompt, double delay_ns,
+                                        slc_pet_randoms **randoms, slc_error *error);
+SLC_API void slc_pet_randoms_close(slc_pet_randoms *randoms); /* NULL is allowed */
+/* Takes singles in time order, in batches of any size: neither these nor threads change the counts. Keeps
+ * those of the last two delays. With `last` the input ends; the next call begins a new one. SLC_ERR_FORMAT
+ * where a single is earlier than the one before it: the text names both, and nothing is taken.
+ * SLC_ERR_USAGE for a window that is no whole number of picoseconds. SLC_ERR_MEMORY: the stage can only be
+ * closed. */
+SLC_API slc_status slc_pet_randoms_run(slc_pet_randoms *randoms, const slc_pet_singles *singles, bool last,
+                                       slc_error *error);
+/* Of an input that has ended; before, `singles` alone is told. */
+SLC_API void slc_pet_randoms_counts_of(const slc_pet_randoms *randoms, slc_pet_randoms_counts *counts);
+/* Random prompts to be expected in the whole measurement, whose ends, where copies do not lie over each
+ * other, count like the rest of it; pairs of groups that are kept whole are counted one by one. *sigma may be
+ * NULL. NaN where there are singles, but all within two delays: nothing can be told. */
+SLC_API double slc_pet_randoms_estimate(const slc_pet_randoms_counts *counts, double *sigma);
 
 #ifdef __cplusplus
 }

@@ -19,13 +19,11 @@
 #include <sluice/io_pixel.h>
 #include <sluice/lhcb.h>
 #include <sluice/pet_calibrate.h>
-#include <sluice/pet_randoms.h>
 #include <sluice/pet_rates.h>
 #include <sluice/pet_seen.h>
 #include <sluice/pixel.h>
 #include <sluice/pixel_stream.h>
 #include <sluice/report_pet.h>
-#include <sluice/report_pet_pictures.h>
 #include <sluice/report_velo.h>
 #include <sluice/run_pipeline.h>
 #include <sluice/sim.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Complete files or none: temporary name, fsync, rename. */
 #include "io/io_output.h"
+#include "io/pet/io_pet_raw.h"
 
 #include <sluice/io_pet.h>
 

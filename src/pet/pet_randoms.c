@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Randoms from copies of the measurement that lie over each other (sluice/pet_randoms.h).
+ * Randoms from copies of the measurement that lie over each other (sluice/pet_rates.h).
  *
  * Most singles of the first copy have none of the second within a window, and then nothing is to be found.
  * So a walk looks for two that are near each other. Where it finds them, all of the three copies that hang
@@ -14,7 +14,7 @@
 #include "pet/pet_randoms_mix.h"
 #include "pet/pet_team.h"
 
-#include <sluice/pet_randoms.h>
+#include <sluice/pet_rates.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the library: stretches of copies that lie over each other, and their prompts of two copies and of
- * three (sluice/pet_randoms.h).
+ * three (sluice/pet_rates.h).
  */
 #ifndef SLUICE_PET_RANDOMS_MIX_H
 #define SLUICE_PET_RANDOMS_MIX_H

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rates (sluice/pet_rates.h). A bin of time has a row, and counts of each crystal. The sum of s1 · s2 over
- * all good pairs needs no pair: partners of a crystal are ranges of rings and of places around the ring
- * (pet_coincidence_good.h: a table of differences, of which the good ones follow each other), and the singles
- * in such a range are four numbers of a table of sums.
+ * Rates against time. Singles come in order, so that one bin's counts of crystals are enough: when the next
+ * bin begins, its randoms are added up (pet_rates_sum.h) as of a whole bin, and the counts go. How much of
+ * the first bin and of the last was measured is known at the end, and told then. Blocks lose frames in dead
+ * time whatever their energy, so that frames are counted, as they come, over stretches of time that are at
+ * least a bin.
  */
 #include "base/columns.h"
-#include "pet/pet_coincidence_good.h"
+#include "pet/pet_rates_sum.h"
 
 #include <sluice/pet_rates.h>
 
@@ -15,333 +16,422 @@
 #include <string.h>
 
 static const slc_column rate_columns[] = {
-    SOA_COLUMN(slc_pet_rate_rows, begin_s, "s"),  SOA_COLUMN(slc_pet_rate_rows, frames, "1"),
-    SOA_COLUMN(slc_pet_rate_rows, singles, "1"),  SOA_COLUMN(slc_pet_rate_rows, prompts, "1"),
-    SOA_COLUMN(slc_pet_rate_rows, delayeds, "1"), SOA_COLUMN(slc_pet_rate_rows, multiples, "1"),
-    SOA_COLUMN(slc_pet_rate_rows, lost, "1"),
+    SOA_COLUMN(slc_pet_rate_rows, begin_s, "s"),   SOA_COLUMN(slc_pet_rate_rows, length_s, "s"),
+    SOA_COLUMN(slc_pet_rate_rows, frames, "1"),    SOA_COLUMN(slc_pet_rate_rows, singles, "1"),
+    SOA_COLUMN(slc_pet_rate_rows, prompts, "1"),   SOA_COLUMN(slc_pet_rate_rows, delayeds, "1"),
+    SOA_COLUMN(slc_pet_rate_rows, multiples, "1"), SOA_COLUMN(slc_pet_rate_rows, lost, "1"),
+    SOA_COLUMN(slc_pet_rate_rows, randoms, "1"),
 };
 SOA_SCHEMA(slc_pet_rate_rows, slc_pet_rate_rows_schema, "rates", rate_columns);
 
-enum { MOST_BINS = 1 << 20 };
+enum { MOST_ROWS = 1 << 20, MOST_SPREAD = 1 << 16, BLOCKS = SLC_PET_MAX_MODULES * SLC_PET_MAX_UNITS };
 
 struct slc_pet_rates {
     slc_pet_rates_config config;
-    slc_pet_good_rule rule;
-    uint32_t crystals, rings, classes; /* classes: of the rule, around a ring */
-    uint32_t least, most;              /* good differences of classes; least > most: there is none */
     int64_t bin_ps;
-    int64_t first_bin; /* bins are numbered from time 0; the first that is there */
-    uint32_t **of_bin; /* by row: counts of each crystal, or NULL where it has no single */
-    size_t capacity;   /* of of_bin */
     slc_pet_rate_rows rows;
-    uint64_t *singles;
-    int64_t first_ps, last_ps; /* of singles */
-    bool any;                  /* single */
-    uint64_t moments;          /* singles, without those that come with the one added before */
-    int64_t before_ps;         /* its time */
-    double *sums;              /* (rings + 1) · (classes + 1) */
+    int64_t *bin; /* number of each row's */
+    size_t capacity;
+    slc_pet_rates_sum sum;
+    uint32_t *count;                        /* singles of each crystal in the bin that they have come to, */
+    int64_t open_bin;                       /* which is this one */
+    bool any;                               /* single */
+    int64_t first_ps, last_ps, now_ps;      /* of singles; where frames have come to */
+    uint64_t moments;                       /* singles, without those that come with the one before */
+    uint64_t frames, lost, multiples;       /* that no bin has yet, for want of a time */
+    uint64_t before_lost, before_multiples; /* of the chain's totals */
+    uint32_t modules, units;
+    uint64_t *block; /* frames since stretch_ps */
+    int64_t stretch_ps;
+    slc_pet_rates_totals totals;
 };
 
 /* ---- open, close ------------------------------------------------------------------------------- */
 
-static slc_status check(const slc_pet_rates_config *c, slc_error *error)
+slc_status slc_pet_rates_open(const slc_pet_rates_config *config, slc_pet_rates **out, slc_error *error)
 {
-    if (!(c->window_ns > 0 && isfinite(c->window_ns))) {
-        return slc_fail(error, SLC_ERR_USAGE, "window_ns is %g, not above 0", c->window_ns);
+    *out = NULL;
+    if (!(config->bin_s >= 1e-6 && config->bin_s <= 3600)) {
+        return slc_fail(error, SLC_ERR_USAGE, "bins of %g s; they have 1 us to 3600 s", config->bin_s);
     }
-    if (!(c->bin_s >= 1e-9 && c->bin_s <= 3600)) {
-        return slc_fail(error, SLC_ERR_USAGE, "bin_s is %g, not from 1e-9 to 3600", c->bin_s);
+    if (!(config->window_ns > 0 && isfinite(config->window_ns))) {
+        return slc_fail(error, SLC_ERR_USAGE, "window_ns is %g, not above 0", config->window_ns);
     }
-    const uint32_t ring = slc_pet_crystals_per_ring(&c->geometry);
-    if (c->good.kind != SLC_PET_GOOD_DIFFERENT_CRYSTAL && c->good.crystals_per_ring != ring) {
-        return slc_fail(error, SLC_ERR_USAGE, "good.crystals_per_ring is %u, and the scanner's rings have %u",
-                        c->good.crystals_per_ring, ring);
+    if (!(config->dead_time_ns >= 0 && isfinite(config->dead_time_ns))) {
+        return slc_fail(error, SLC_ERR_USAGE, "a dead time of %g ns", config->dead_time_ns);
     }
-    return SLC_OK;
-}
-
-/* The rule's good differences as a range. */
-static void find_range(slc_pet_rates *r)
-{
-    r->least = 0;
-    while (r->least < r->classes && r->rule.good[r->least] == 0) {
-        r->least++;
-    }
-    r->most = r->classes - 1;
-    while (r->most > 0 && r->rule.good[r->most] == 0) {
-        r->most--;
-    }
-}
-
-static slc_status prepare(slc_pet_rates *r, slc_error *error)
-{
-    const slc_pet_geometry *g = &r->config.geometry;
-    const slc_status status = slc_pet_good_open(&r->config.good, &r->rule, error);
-    if (status != SLC_OK) {
-        return status;
-    }
-    r->crystals = slc_pet_crystals(g);
-    r->rings = slc_pet_rings(g);
-    r->bin_ps = (int64_t)(r->config.bin_s * 1e12 + 0.5);
-    r->singles = calloc(r->crystals, sizeof *r->singles);
-    if (!r->rule.different_crystal) {
-        r->classes = r->rule.crystals_per_ring / r->rule.per_class;
-        find_range(r);
-        r->sums = calloc((size_t)(r->rings + 1) * (r->classes + 1), sizeof *r->sums);
-    }
-    if (r->singles == NULL || (!r->rule.different_crystal && r->sums == NULL)) {
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for the counts of %u crystals", r->crystals);
-    }
-    return SLC_OK;
-}
-
-slc_status slc_pet_rates_open(const slc_pet_rates_config *config, slc_pet_rates **rates, slc_error *error)
-{
-    *rates = NULL;
-    slc_status status = slc_pet_geometry_check(&config->geometry, error);
-    status = status == SLC_OK ? check(config, error) : status;
-    if (status != SLC_OK) {
-        return status;
-    }
-    slc_pet_rates *made = calloc(1, sizeof *made);
-    if (made == NULL) {
+    slc_pet_rates *r = calloc(1, sizeof *r);
+    if (r == NULL || (r->block = calloc(BLOCKS, sizeof *r->block)) == NULL) {
+        free(r);
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for rates");
     }
-    made->config = *config;
-    status = prepare(made, error);
+    r->config = *config;
+    r->bin_ps = (int64_t)(config->bin_s * 1e12 + 0.5);
+    r->modules = slc_pet_module_count(&config->geometry);
+    r->units = config->geometry.blocks_y * config->geometry.blocks_z;
+    slc_status status = slc_pet_rates_sum_open(&config->geometry, &config->good, &r->sum, error);
+    if (status == SLC_OK && (r->count = calloc(r->sum.crystals, sizeof *r->count)) == NULL) {
+        status = slc_fail(error, SLC_ERR_MEMORY, "no memory for the counts of %u crystals", r->sum.crystals);
+    }
     if (status != SLC_OK) {
-        slc_pet_rates_close(made);
+        slc_pet_rates_close(r);
         return status;
     }
-    *rates = made;
+    *out = r;
     return SLC_OK;
 }
 
-void slc_pet_rates_close(slc_pet_rates *rates)
+void slc_pet_rates_close(slc_pet_rates *r)
 {
-    if (rates == NULL) {
-        return;
+    if (r != NULL) {
+        slc_pet_rates_sum_close(&r->sum);
+        free(r->count);
+        slc_columns_clear(&slc_pet_rate_rows_schema, &r->rows);
+        free(r->bin);
+        free(r->block);
+        free(r);
     }
-    for (size_t i = 0; i < rates->rows.head.size; i++) {
-        free(rates->of_bin[i]);
-    }
-    free(rates->of_bin);
-    slc_columns_clear(&slc_pet_rate_rows_schema, &rates->rows);
-    free(rates->singles);
-    free(rates->sums);
-    slc_pet_good_close(&rates->rule);
-    free(rates);
 }
 
-/* ---- bins -------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------- */
 
 static int64_t bin_of(const slc_pet_rates *r, int64_t time_ps)
 {
     return time_ps / r->bin_ps - (time_ps % r->bin_ps < 0);
 }
 
-static void clear_row(slc_pet_rates *r, size_t row, int64_t bin)
-{
-    slc_pet_rate_rows *rows = &r->rows;
-    rows->begin_s[row] = (double)bin * r->config.bin_s;
-    rows->frames[row] = rows->singles[row] = rows->prompts[row] = rows->delayeds[row] = 0;
-    rows->multiples[row] = rows->lost[row] = 0;
-    r->of_bin[row] = NULL;
-}
-
-/* Moves all rows up to make room for `more` in front. */
-static void shift_rows(slc_pet_rates *r, size_t more)
+static slc_status grow(slc_pet_rates *r, slc_error *error)
 {
     const size_t n = r->rows.head.size;
-    for (size_t c = 0; c < slc_pet_rate_rows_schema.n_columns; c++) {
-        const slc_column *column = &slc_pet_rate_rows_schema.columns[c];
-        char *data = *slc_column_pointer(&r->rows, column);
-        const size_t size = slc_type_size(column->type);
-        memmove(data + more * size, data, n * size);
+    if (n == MOST_ROWS) {
+        return slc_fail(error, SLC_ERR_FORMAT, "there are more than %d bins of %g s: choose longer ones",
+                        (int)MOST_ROWS, r->config.bin_s);
     }
-    memmove(r->of_bin + more, r->of_bin, n * sizeof *r->of_bin);
-}
-
-/* Makes sure that there are rows for all bins of these times. The caller has checked that they are not too
- * many. */
-static slc_status cover(slc_pet_rates *r, int64_t low_ps, int64_t high_ps)
-{
-    const size_t n = r->rows.head.size;
-    const int64_t low = bin_of(r, low_ps), high = bin_of(r, high_ps);
-    const int64_t first = n > 0 && r->first_bin < low ? r->first_bin : low;
-    const int64_t end = n > 0 && r->first_bin + (int64_t)n > high + 1 ? r->first_bin + (int64_t)n : high + 1;
-    const size_t wanted = (size_t)(end - first), front = n > 0 ? (size_t)(r->first_bin - first) : 0;
-    if (wanted > r->capacity) {
-        const size_t capacity = wanted + wanted / 2 + 16;
-        uint32_t **of_bin = realloc(r->of_bin, capacity * sizeof *of_bin);
-        r->of_bin = of_bin != NULL ? of_bin : r->of_bin;
-        if (of_bin == NULL ||
-            slc_columns_reserve(&slc_pet_rate_rows_schema, &r->rows, capacity, 0) != SLC_OK) {
-            return SLC_ERR_MEMORY;
-        }
-        r->capacity = capacity;
-    }
-    if (front > 0) {
-        shift_rows(r, front);
-    }
-    r->rows.head.size = wanted;
-    r->first_bin = first;
-    for (size_t row = 0; row < front; row++) {
-        clear_row(r, row, first + (int64_t)row);
-    }
-    for (size_t row = front + n; row < wanted; row++) {
-        clear_row(r, row, first + (int64_t)row);
-    }
-    return SLC_OK;
-}
-
-/* Would there be too many bins? Differences of times may be beyond int64_t. */
-static bool too_far(const slc_pet_rates *r, int64_t low_ps, int64_t high_ps)
-{
-    const size_t n = r->rows.head.size;
-    int64_t low = bin_of(r, low_ps), high = bin_of(r, high_ps);
-    if (n > 0) {
-        low = r->first_bin < low ? r->first_bin : low;
-        high = r->first_bin + (int64_t)n - 1 > high ? r->first_bin + (int64_t)n - 1 : high;
-    }
-    return (uint64_t)high - (uint64_t)low >= MOST_BINS;
-}
-
-static slc_status cover_times(slc_pet_rates *r, const int64_t *time_ps, size_t n, const char *what,
-                              slc_error *error)
-{
-    size_t low = 0, high = 0;
-    for (size_t i = 1; i < n; i++) {
-        low = time_ps[i] < time_ps[low] ? i : low;
-        high = time_ps[i] > time_ps[high] ? i : high;
-    }
-    if (too_far(r, time_ps[low], time_ps[high])) {
-        return slc_fail(
-            error, SLC_ERR_FORMAT,
-            "%s %zu at %lld ps and %zu at %lld ps: from the first time to the last there are more "
-            "than %d bins of %g s",
-            what, low, (long long)time_ps[low], high, (long long)time_ps[high], MOST_BINS, r->config.bin_s);
-    }
-    if (cover(r, time_ps[low], time_ps[high]) != SLC_OK) {
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for bins of time");
-    }
-    return SLC_OK;
-}
-
-/* The row of a time, which is most often that of the time before. Modulo 2^64, as the bin may begin before
- * what int64_t holds. */
-typedef struct place_in_time {
-    uint64_t begin_ps;
-    size_t row;
-} place_in_time;
-
-static size_t row_of(const slc_pet_rates *r, int64_t time_ps, place_in_time *last)
-{
-    if ((uint64_t)time_ps - last->begin_ps >= (uint64_t)r->bin_ps) {
-        last->row = (size_t)(bin_of(r, time_ps) - r->first_bin);
-        last->begin_ps = ((uint64_t)r->first_bin + last->row) * (uint64_t)r->bin_ps;
-    }
-    return last->row;
-}
-
-static place_in_time first_row(const slc_pet_rates *r)
-{
-    return (place_in_time){.begin_ps = (uint64_t)r->first_bin * (uint64_t)r->bin_ps};
-}
-
-/* ---- what is added ----------------------------------------------------------------------------- */
-
-/* Memory for the counts of all bins that these times need. */
-static slc_status open_bins(slc_pet_rates *r, const slc_pet_singles *singles)
-{
-    place_in_time last = first_row(r);
-    for (size_t i = 0; i < singles->head.size; i++) {
-        const size_t row = row_of(r, singles->time_ps[i], &last);
-        if (r->of_bin[row] == NULL) {
-            r->of_bin[row] = calloc(r->crystals, sizeof **r->of_bin);
-            if (r->of_bin[row] == NULL) {
-                return SLC_ERR_MEMORY;
-            }
-        }
-    }
-    return SLC_OK;
-}
-
-slc_status slc_pet_rates_add_singles(slc_pet_rates *r, const slc_pet_singles *singles, slc_error *error)
-{
-    const size_t n = singles->head.size;
-    if (n == 0) {
+    if (n < r->capacity) {
         return SLC_OK;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (singles->crystal[i] >= r->crystals) {
-            return slc_fail(error, SLC_ERR_FORMAT, "single %zu is of crystal %u, and there are %u", i,
-                            singles->crystal[i], r->crystals);
+    const size_t capacity = n + n / 2 + 64;
+    int64_t *bin = realloc(r->bin, capacity * sizeof *bin);
+    r->bin = bin != NULL ? bin : r->bin;
+    if (bin == NULL || slc_columns_reserve(&slc_pet_rate_rows_schema, &r->rows, capacity, 0) != SLC_OK) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu bins of rates", capacity);
+    }
+    r->capacity = capacity;
+    return SLC_OK;
+}
+
+/* Makes room for a row in front of number `row`. */
+static void shift(slc_pet_rates *r, size_t row)
+{
+    const size_t behind = r->rows.head.size - row;
+    for (size_t c = 0; c < slc_pet_rate_rows_schema.n_columns; c++) {
+        const slc_column *column = &slc_pet_rate_rows_schema.columns[c];
+        const size_t size = slc_type_size(column->type);
+        char *data = *slc_column_pointer(&r->rows, column);
+        memmove(data + (row + 1) * size, data + row * size, behind * size);
+        memset(data + row * size, 0, size);
+    }
+    memmove(r->bin + row + 1, r->bin + row, behind * sizeof *r->bin);
+    r->rows.head.size++;
+}
+
+/* The row of a bin, which is most often one of the last. */
+static slc_status row_of(slc_pet_rates *r, int64_t bin, size_t *row, slc_error *error)
+{
+    size_t at = r->rows.head.size;
+    while (at > 0 && r->bin[at - 1] > bin) {
+        at--;
+    }
+    if (at > 0 && r->bin[at - 1] == bin) {
+        *row = at - 1;
+        return SLC_OK;
+    }
+    const slc_status status = grow(r, error);
+    if (status == SLC_OK) {
+        shift(r, at);
+        r->bin[at] = bin;
+        r->rows.begin_s[at] = (double)bin * (double)r->bin_ps / 1e12;
+        r->rows.length_s[at] = (double)r->bin_ps / 1e12;
+        *row = at;
+    }
+    return status;
+}
+
+/* ---- singles, pairs ---------------------------------------------------------------------------- */
+
+/* Adds up the randoms of the bin that singles have left: 2 · W · s1 · s2 · bin, over the pairs either way. */
+static slc_status close_bin(slc_pet_rates *r, slc_error *error)
+{
+    size_t row = 0;
+    const slc_status status = row_of(r, r->open_bin, &row, error);
+    if (status == SLC_OK) {
+        const double products = slc_pet_rates_products(&r->sum, r->count);
+        r->rows.randoms[row] += products / ((double)r->bin_ps * 1e-12) * r->config.window_ns * 1e-9;
+        memset(r->count, 0, r->sum.crystals * sizeof *r->count);
+    }
+    return status;
+}
+
+/* The singles of one decay, and of one window, are one moment. */
+static void count_moments(slc_pet_rates *r, const slc_pet_singles *part)
+{
+    const double together_ps = r->config.window_ns * 1e3;
+    int64_t before = r->last_ps;
+    r->moments += !r->any;
+    for (size_t i = r->any ? 0 : 1; i < part->head.size; i++) {
+        before = i > 0 ? part->time_ps[i - 1] : before;
+        r->moments += fabs((double)part->time_ps[i] - (double)before) > together_ps;
+    }
+}
+
+/* Singles [begin, end) of one bin. */
+static slc_status add_part(slc_pet_rates *r, const slc_pet_singles *singles, size_t begin, size_t end,
+                           slc_error *error)
+{
+    const int64_t bin = bin_of(r, singles->time_ps[begin]);
+    size_t row = 0;
+    slc_status status = r->any && bin != r->open_bin ? close_bin(r, error) : SLC_OK;
+    status = status == SLC_OK ? row_of(r, bin, &row, error) : status;
+    for (size_t i = begin; i < end && status == SLC_OK; i++) {
+        if (singles->crystal[i] >= r->sum.crystals) {
+            status = slc_fail(error, SLC_ERR_FORMAT, "single %zu is of crystal %u, and there are %u", i,
+                              singles->crystal[i], r->sum.crystals);
         }
     }
-    const slc_status status = cover_times(r, singles->time_ps, n, "singles", error);
     if (status != SLC_OK) {
         return status;
     }
-    if (open_bins(r, singles) != SLC_OK) {
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for the counts of %u crystals in a bin of time",
-                        r->crystals);
-    }
-    if (!r->any) {
-        r->any = true;
-        r->first_ps = r->last_ps = r->before_ps = singles->time_ps[0];
-        r->moments = 1;
-    }
-    const double together_ps = r->config.window_ns * 1e3;
-    place_in_time last = first_row(r);
-    for (size_t i = 0; i < n; i++) {
-        const int64_t time = singles->time_ps[i];
-        const size_t row = row_of(r, time, &last);
-        r->first_ps = time < r->first_ps ? time : r->first_ps;
-        r->last_ps = time > r->last_ps ? time : r->last_ps;
-        r->moments += fabs((double)time - (double)r->before_ps) > together_ps;
-        r->before_ps = time;
-        r->of_bin[row][singles->crystal[i]]++;
-        r->rows.singles[row]++;
-        r->singles[singles->crystal[i]]++;
+    r->open_bin = bin;
+    slc_pet_singles part = *singles;
+    part.head.size = end - begin;
+    part.time_ps += begin;
+    part.crystal += begin;
+    part.energy_kev += begin;
+    r->rows.singles[row] += end - begin;
+    count_moments(r, &part);
+    r->first_ps = r->any ? r->first_ps : part.time_ps[0];
+    r->last_ps = part.time_ps[part.head.size - 1];
+    r->any = true;
+    for (size_t i = 0; i < part.head.size; i++) {
+        r->count[part.crystal[i]]++;
     }
     return SLC_OK;
 }
 
-slc_status slc_pet_rates_add_pairs(slc_pet_rates *r, const slc_pet_coincidences *pairs, slc_error *error)
+static slc_status add_singles(slc_pet_rates *r, const slc_pet_singles *singles, slc_error *error)
 {
-    const size_t n = pairs->head.size;
-    const slc_status status = n > 0 ? cover_times(r, pairs->time_ps, n, "coincidences", error) : SLC_OK;
-    place_in_time last = first_row(r);
-    for (size_t i = 0; status == SLC_OK && i < n; i++) {
-        const size_t row = row_of(r, pairs->time_ps[i], &last);
+    const size_t n = singles->head.size;
+    slc_status status = SLC_OK;
+    for (size_t begin = 0, end = 0; begin < n && status == SLC_OK; begin = end) {
+        const int64_t bin = bin_of(r, singles->time_ps[begin]);
+        /* The first single of another bin, by halving. */
+        size_t high = n;
+        end = begin + 1;
+        while (end < high) {
+            const size_t middle = end + (high - end) / 2;
+            if (bin_of(r, singles->time_ps[middle]) == bin) {
+                end = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        status = add_part(r, singles, begin, end, error);
+    }
+    return status;
+}
+
+static slc_status add_pairs(slc_pet_rates *r, const slc_pet_coincidences *pairs, slc_error *error)
+{
+    size_t row = 0;
+    int64_t bin = 0;
+    for (size_t i = 0; i < pairs->head.size; i++) {
+        const int64_t of_pair = bin_of(r, pairs->time_ps[i]);
+        if (i == 0 || of_pair != bin) {
+            const slc_status status = row_of(r, of_pair, &row, error);
+            if (status != SLC_OK) {
+                return status;
+            }
+            bin = of_pair;
+        }
         r->rows.delayeds[row] += pairs->delayed[i] != 0;
         r->rows.prompts[row] += pairs->delayed[i] == 0;
     }
+    return SLC_OK;
+}
+
+/* ---- frames, losses, dead time ----------------------------------------------------------------- */
+
+static void count_blocks(slc_pet_rates *r, const slc_pet_frame *frames, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t unit = frames[i].head_unit & 15U, module = frames[i].module;
+        r->block[module * SLC_PET_MAX_UNITS + unit]++;
+    }
+}
+
+/* Closes a stretch of time: what the blocks have lost in it. */
+static void judge_blocks(slc_pet_rates *r)
+{
+    const double seconds = ((double)r->now_ps - (double)r->stretch_ps) * 1e-12;
+    const double dead_s = r->config.dead_time_ns * 1e-9;
+    for (uint32_t module = 0; module < r->modules; module++) {
+        for (uint32_t unit = 0; unit < r->units; unit++) {
+            const double seen = (double)r->block[module * SLC_PET_MAX_UNITS + unit];
+            r->totals.frames += r->block[module * SLC_PET_MAX_UNITS + unit];
+            if (seen == 0 || dead_s <= 0) {
+                continue;
+            }
+            const double all = seconds > 0 ? seconds * slc_pet_true_rate(seen / seconds, dead_s,
+                                                                         r->config.paralysable)
+                                           : NAN;
+            if (!isfinite(all)) {
+                r->totals.saturated++;
+                continue;
+            }
+            r->totals.dead_frames += all - seen;
+            r->totals.worst_fraction = fmax(r->totals.worst_fraction, 1 - seen / all);
+        }
+    }
+    memset(r->block, 0, BLOCKS * sizeof *r->block);
+    r->stretch_ps = r->now_ps;
+}
+
+/* What is behind the last whole stretch. How far the time has come with its frames is known to a horizon
+ * only, which may be all of it: they are taken to lose as many as those before. */
+static void judge_rest(slc_pet_rates *r)
+{
+    const double before = (double)r->totals.frames;
+    if (before == 0 || (double)r->now_ps - (double)r->stretch_ps >= (double)r->bin_ps) {
+        judge_blocks(r);
+        return;
+    }
+    for (uint32_t module = 0; module < r->modules; module++) {
+        for (uint32_t unit = 0; unit < r->units; unit++) {
+            r->totals.frames += r->block[module * SLC_PET_MAX_UNITS + unit];
+        }
+    }
+    r->totals.dead_frames *= (double)r->totals.frames / before;
+}
+
+static uint64_t lost_of(const slc_pet_totals *t)
+{
+    return t->convert.module + t->convert.unit + t->convert.position + t->convert.no_crystal + t->sort.late;
+}
+
+static uint64_t multiples_of(const slc_pet_totals *t)
+{
+    uint64_t sum = 0;
+    for (int i = 3; i < SLC_PET_MULTIPLICITIES; i++) {
+        sum += t->prompt.multiplicity[i];
+    }
+    return sum;
+}
+
+/* Adds `total` events of a column, evenly over the time from `begin` on up to `end`. */
+static slc_status spread(slc_pet_rates *r, uint64_t **column, uint64_t total, int64_t begin, int64_t end,
+                         slc_error *error)
+{
+    const int64_t last = bin_of(r, end);
+    int64_t bin = begin < end ? bin_of(r, begin) : last;
+    /* A time that is far ahead of the others is no reason to fill what is between. */
+    bin = (uint64_t)last - (uint64_t)bin < MOST_SPREAD ? bin : last;
+    const double span = (double)end - (double)begin;
+    uint64_t given = 0;
+    slc_status status = SLC_OK;
+    for (; bin <= last && given < total && status == SLC_OK; bin++) {
+        const double until = ((double)bin + 1) * (double)r->bin_ps - (double)begin;
+        const uint64_t due = bin == last || until >= span ? total : (uint64_t)((double)total * until / span);
+        size_t row = 0;
+        if (due > given) {
+            status = row_of(r, bin, &row, error);
+            if (status == SLC_OK) {
+                (*column)[row] += due - given; /* the column may have moved with the row */
+                given = due;
+            }
+        }
+    }
     return status;
 }
 
-slc_status slc_pet_rates_add_counts(slc_pet_rates *r, int64_t time_ps, uint64_t frames, uint64_t lost,
-                                    uint64_t multiples, slc_error *error)
+/* What has no time of its own goes to the time that has passed since the call before. */
+static slc_status put_counts(slc_pet_rates *r, int64_t frames_from, int64_t singles_from, slc_error *error)
 {
-    const slc_status status = cover_times(r, &time_ps, 1, "counts", error);
+    slc_status status = spread(r, &r->rows.frames, r->frames, frames_from, r->now_ps, error);
     if (status == SLC_OK) {
-        const size_t row = (size_t)(bin_of(r, time_ps) - r->first_bin);
-        r->rows.frames[row] += frames;
-        r->rows.lost[row] += lost;
-        r->rows.multiples[row] += multiples;
+        status = spread(r, &r->rows.lost, r->lost, frames_from, r->now_ps, error);
     }
+    if (status == SLC_OK) {
+        status = spread(r, &r->rows.multiples, r->multiples, singles_from, r->last_ps, error);
+    }
+    r->frames = r->lost = r->multiples = 0;
     return status;
 }
 
-/* ---- what is told ------------------------------------------------------------------------------ */
-
-const uint64_t *slc_pet_rates_singles(const slc_pet_rates *r, double *seconds)
+slc_status slc_pet_rates_add(slc_pet_rates *r, const slc_pet_frame *frames, size_t n,
+                             const slc_pet_result *result, const slc_pet_totals *totals, uint64_t lost,
+                             slc_error *error)
 {
-    if (seconds != NULL) {
-        *seconds = r->any ? ((double)r->last_ps - (double)r->first_ps) * 1e-12 : 0;
+    const bool began = r->any;
+    const int64_t before_ps = r->last_ps, before_now_ps = r->now_ps;
+    const uint64_t all_lost = lost_of(totals), all_multiples = multiples_of(totals);
+    slc_status status = add_singles(r, &result->singles, error);
+    status = status == SLC_OK ? add_pairs(r, &result->pairs, error) : status;
+    if (status != SLC_OK) {
+        return status;
     }
-    return r->singles;
+    r->frames += n;
+    r->lost += lost + all_lost - r->before_lost;
+    r->multiples += all_multiples - r->before_multiples;
+    r->before_lost = all_lost;
+    r->before_multiples = all_multiples;
+    count_blocks(r, frames, n);
+    if (!r->any) {
+        return SLC_OK;
+    }
+    r->stretch_ps = began ? r->stretch_ps : r->first_ps;
+    /* The frames are ahead of what the sort gives out by its horizon; at the end they are not. */
+    const bool waits = totals->sort.held > 0;
+    const int64_t ahead = waits && r->last_ps < INT64_MAX - r->config.horizon_ps ? r->config.horizon_ps : 0;
+    r->now_ps = !began || r->last_ps + ahead > before_now_ps ? r->last_ps + ahead : before_now_ps;
+    /* Times may be farther apart than a signed number can say. */
+    const bool due = r->now_ps > r->stretch_ps &&
+                     (uint64_t)r->now_ps - (uint64_t)r->stretch_ps >= (uint64_t)r->bin_ps;
+    if (due && n > 0) {
+        judge_blocks(r);
+    }
+    return put_counts(r, began ? before_now_ps : r->first_ps, began ? before_ps : r->first_ps, error);
+}
+
+/* The first and the last bin that have singles were measured in part, as sluice/pet_rates.h has it. Rows
+ * outside of them, of frames whose singles never came, have no length. */
+static void shorten(slc_pet_rates *r)
+{
+    const double bin = (double)r->bin_ps, begin = (double)bin_of(r, r->first_ps) * bin;
+    const double end = ((double)bin_of(r, r->last_ps) + 1) * bin;
+    const double gap = r->moments > 1 ? ((double)r->last_ps - (double)r->first_ps) / (double)(r->moments - 1)
+                                      : INFINITY;
+    const double from = fmax((double)r->first_ps - gap, begin), to = fmin((double)r->last_ps + gap, end);
+    r->totals.randoms = 0;
+    for (size_t row = 0; row < r->rows.head.size; row++) {
+        const double first = (double)r->bin[row] * bin, last = first + bin;
+        const bool whole = first >= from && last <= to; /* without roundings of times far from 0 */
+        const double length = whole ? bin : fmax(fmin(last, to) - fmax(first, from), 0);
+        r->rows.length_s[row] = length / 1e12;
+        r->rows.randoms[row] *= length > 0 ? bin / length : 0;
+        r->totals.randoms += r->rows.randoms[row];
+    }
+}
+
+slc_status slc_pet_rates_finish(slc_pet_rates *r, slc_error *error)
+{
+    if (!r->any) {
+        return SLC_OK;
+    }
+    const slc_status status = close_bin(r, error);
+    judge_rest(r);
+    r->totals.seconds = ((double)r->last_ps - (double)r->first_ps) * 1e-12;
+    shorten(r);
+    return status;
 }
 
 const slc_pet_rate_rows *slc_pet_rates_rows(const slc_pet_rates *r)
@@ -349,145 +439,7 @@ const slc_pet_rate_rows *slc_pet_rates_rows(const slc_pet_rates *r)
     return &r->rows;
 }
 
-/* Seconds that were measured of a bin. When the measurement began and ended, only its singles tell: the
- * first comes a mean gap behind its beginning, the last as long before its end. The two of one decay, which
- * may be all there are, tell nothing of that. */
-static double length_s(const slc_pet_rates *r, size_t row)
+void slc_pet_rates_totals_of(const slc_pet_rates *r, slc_pet_rates_totals *totals)
 {
-    const double begin = (double)(r->first_bin + (int64_t)row) * (double)r->bin_ps;
-    const double end = begin + (double)r->bin_ps;
-    if (r->config.whole_bins || r->moments < 2) {
-        return (double)r->bin_ps * 1e-12;
-    }
-    const double gap = ((double)r->last_ps - (double)r->first_ps) / (double)(r->moments - 1);
-    const double from = (double)r->first_ps - gap, to = (double)r->last_ps + gap;
-    return fmax(fmin(end, to) - fmax(begin, from), 0) * 1e-12;
-}
-
-double slc_pet_rates_randoms_of(const slc_pet_rates *r, uint32_t crystal1, uint32_t crystal2)
-{
-    if (crystal1 >= r->crystals || crystal2 >= r->crystals ||
-        !slc_pet_is_good(&r->rule, crystal1, crystal2)) {
-        return 0;
-    }
-    double sum = 0;
-    for (size_t row = 0; row < r->rows.head.size; row++) {
-        const uint32_t *count = r->of_bin[row];
-        const double length = length_s(r, row);
-        if (count != NULL && length > 0) {
-            /* Of n singles of one crystal, each can be followed by n − 1. */
-            const double partners = crystal1 == crystal2 ? count[crystal2] - 1.0 : 2.0 * count[crystal2];
-            sum += count[crystal1] * partners / length;
-        }
-    }
-    return sum * r->config.window_ns * 1e-9;
-}
-
-/* The sums of counts over all rings below and all classes below, by [ring][class]. */
-static void add_up(const slc_pet_rates *r, const uint32_t *count)
-{
-    const size_t stride = r->classes + 1;
-    for (uint32_t ring = 0; ring < r->rings; ring++) {
-        double sum = 0;
-        for (uint32_t place = 0; place < r->classes; place++) {
-            const uint32_t *first = count + ring * r->rule.crystals_per_ring + place * r->rule.per_class;
-            for (uint32_t i = 0; i < r->rule.per_class; i++) {
-                sum += first[i];
-            }
-            r->sums[(ring + 1) * stride + place + 1] = r->sums[ring * stride + place + 1] + sum;
-        }
-    }
-}
-
-/* Counts of the classes from `low` to `high` − 1 in the same of rings. */
-static double sum_of(const slc_pet_rates *r, uint32_t ring_low, uint32_t ring_high, uint32_t low,
-                     uint32_t high)
-{
-    const size_t stride = r->classes + 1;
-    const double *below = r->sums + ring_low * stride, *above = r->sums + ring_high * stride;
-    return above[high] - above[low] - (below[high] - below[low]);
-}
-
-/* Counts of all partners of a class in a ring. */
-static double partners_of(const slc_pet_rates *r, uint32_t ring, uint32_t place)
-{
-    const uint32_t rings = r->rule.most_rings < r->rings ? r->rule.most_rings : r->rings;
-    const uint32_t low = ring > rings ? ring - rings : 0;
-    const uint32_t high = r->rings - ring > rings ? ring + rings + 1 : r->rings;
-    double sum = 0;
-    if (place + r->least < r->classes) { /* those above, up to `most` away, */
-        const uint32_t end = r->classes - place > r->most ? place + r->most + 1 : r->classes;
-        sum += sum_of(r, low, high, place + r->least, end);
-    }
-    const uint32_t nearest = r->least > 0 ? r->least : 1; /* and those below; its own class is above */
-    if (place >= nearest) {
-        sum += sum_of(r, low, high, place > r->most ? place - r->most : 0, place - nearest + 1);
-    }
-    return sum;
-}
-
-/* The sum of the counts' products over all ordered pairs that are good. */
-static double products(const slc_pet_rates *r, const uint32_t *count)
-{
-    double all = 0, squares = 0, sum = 0;
-    for (uint32_t i = 0; i < r->crystals; i++) {
-        all += count[i];
-        squares += (double)count[i] * count[i];
-    }
-    if (r->rule.different_crystal) {
-        return all * all - squares;
-    }
-    if (r->least > r->most) {
-        return 0;
-    }
-    add_up(r, count);
-    for (uint32_t ring = 0; ring < r->rings; ring++) {
-        for (uint32_t place = 0; place < r->classes; place++) {
-            sum += sum_of(r, ring, ring + 1, place, place + 1) * partners_of(r, ring, place);
-        }
-    }
-    return r->least == 0 ? sum - all : sum; /* a single is no partner of itself */
-}
-
-double slc_pet_rates_randoms(const slc_pet_rates *r)
-{
-    double sum = 0;
-    for (size_t row = 0; row < r->rows.head.size; row++) {
-        const double length = length_s(r, row);
-        if (r->of_bin[row] != NULL && length > 0) {
-            sum += products(r, r->of_bin[row]) / length;
-        }
-    }
-    return sum * r->config.window_ns * 1e-9;
-}
-
-/* ---- dead time --------------------------------------------------------------------------------- */
-
-double slc_pet_measured_rate(double true_hz, double dead_time_s, bool paralysable)
-{
-    if (!(true_hz >= 0) || !(dead_time_s >= 0)) {
-        return NAN;
-    }
-    return paralysable ? true_hz * exp(-true_hz * dead_time_s) : true_hz / (1 + true_hz * dead_time_s);
-}
-
-double slc_pet_true_rate(double measured_hz, double dead_time_s, bool paralysable)
-{
-    const double m = measured_hz * dead_time_s; /* in units of 1 / τ */
-    if (!(measured_hz >= 0) || !(dead_time_s >= 0) || m > (paralysable ? exp(-1) * (1 + 4e-16) : 1)) {
-        return NAN;
-    }
-    if (!paralysable || m == 0) {
-        return m < 1 ? measured_hz / (1 - m) : NAN;
-    }
-    /* x = m · exp(x), x <= 1: from below, x = log(x / m) has a root where Newton's steps never pass it. */
-    double x = m;
-    for (int i = 0; i < 200; i++) {
-        const double value = m * exp(x), step = (value - x) / (1 - value);
-        if (!(value < 1) || !(step > 1e-16 * x)) {
-            break;
-        }
-        x += step;
-    }
-    return x / dead_time_s;
+    *totals = r->totals;
 }

@@ -6,7 +6,7 @@
 #include "io/image/io_image_write.h"
 #include "report/report_pet_pictures_text.h"
 
-#include <sluice/report_pet_pictures.h>
+#include <sluice/report_pet.h>
 
 #include <inttypes.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "report/report_svg.h"
 
 #include <sluice/io.h>
-#include <sluice/report_pet_pictures.h>
+#include <sluice/report_pet.h>
 
 #include <inttypes.h>
 #include <math.h>

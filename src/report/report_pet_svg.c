@@ -37,14 +37,14 @@ typedef struct steps {
     double total[CURVES], total_s;
 } steps;
 
-static double value_of(const slc_report_pet_rate_rows *rows, size_t row, int curve)
+static double value_of(const slc_pet_rate_rows *rows, size_t row, int curve)
 {
     const uint64_t *const counts[] = {rows->frames,   rows->singles, rows->lost,     rows->prompts,
                                       rows->delayeds, NULL,          rows->multiples};
     return counts[curve] != NULL ? (double)counts[curve][row] : rows->randoms[row];
 }
 
-static void add_up(const slc_report_pet_rate_rows *rows, double bin_s, steps *s)
+static void add_up(const slc_pet_rate_rows *rows, double bin_s, steps *s)
 {
     const size_t n = rows->head.size;
     const double bins = floor((rows->begin_s[n - 1] - rows->begin_s[0]) / bin_s + 0.5) + 1;
@@ -147,7 +147,7 @@ static void draw_panel(slc_panels *panels, const steps *s, int first, int end, c
     slc_panel_end(panels);
 }
 
-slc_status slc_report_pet_rates_svg(const char *path, const slc_report_pet_rate_rows *rows, double bin_s,
+slc_status slc_report_pet_rates_svg(const char *path, const slc_pet_rate_rows *rows, double bin_s,
                                     slc_error *error)
 {
     slc_io_text_writer *writer = NULL;

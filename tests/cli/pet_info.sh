@@ -75,8 +75,6 @@ head -c 100000 run.raw >cut.raw
 equal "cut" "$(info cut.raw "f['index'], f['faults'], 0 < f['frames'] < $frames")" "(False, {'pet_block': 1}, True)"
 want_info 1
 grep -q '^sluice info: cut.raw: 1 × pet_block' err || fail "it said: $(cat err)"
-equal "bare frames" "$(info bare.bin "f['format'], f['frames'], len(f['modules']), 'datagrams' in f")" "('pet-frames', $frames, 20, False)"
-want_info 0
 
 # ---- tables, singles ------------------------------------------------------------------------------------------------
 equal "tables" "$(info run.h5 "f['format'], f['modules'], f['crystals'], f['rings'], f['crystals_per_ring'], f['tables'], f['position_side']")" \
@@ -97,15 +95,39 @@ equal "in order" "$(info sorted.bin "f['format'], f['singles'], f['ordered'], f[
     "('pet-singles', $highest, True, True, True, True)"
 want_info 0
 equal "not in order" "$(info unsorted.bin "f['singles'], f['ordered']")" "($highest, False)"
-python3 - <<'P'
-import struct
-data = open("sorted.bin", "rb").read()
-with open("f64.bin", "wb") as f:
-    for ps, crystal, kev in struct.iter_unpack("<qIf", data):
-        f.write(struct.pack("<Ifd", crystal, kev, ps / 1000))
-P
-equal "times in ns" "$(info f64.bin "f['format'], f['singles'], f['ordered']")" "('pet-singles-f64', $highest, True)"
-want_info 0
+# The head is as long as a record, and may be there, not there, and again where files are put one after the other.
+equal "its head" "$(head -c 16 sorted.bin | od -An -tx1 -v | tr -d '\n ')" "89534c435053470a0100000000000000"
+tail -c +17 sorted.bin >headless.bin
+cat sorted.bin sorted.bin >twice.bin
+cat headless.bin headless.bin >both.bin
+equal "twice" "$(info twice.bin "f['format'], f['singles'], f['ordered'], f['bytes']")" "('pet-singles', $((2 * highest)), False, $((32 * highest + 32)))"
+for input in sorted headless twice both; do
+    run pet coincidences $input.bin --window 4ns --format csv -o $input.csv -q
+    want 0
+    run pet coincidences - --window 4ns --format csv -o from-pipe.csv -q <$input.bin
+    run pet sort $input.bin --horizon 1s -o $input.sorted -q
+    want 0
+done
+cmp sorted.csv headless.csv || fail "a head makes a difference"
+cmp twice.csv both.csv || fail "a second head makes a difference"
+cmp sorted.sorted sorted.bin || fail "what is in order is changed"
+cmp headless.sorted sorted.bin || fail "what had no head has none"
+cmp twice.sorted both.sorted || fail "a second head makes a difference"
+"$sluice" pet sort - --horizon 1s -o - -q <twice.bin | cmp - both.sorted || fail "pipes have other singles"
+{ cat sorted.bin; head -c 8 sorted.bin; } >cut.bin
+run info cut.bin
+want 1
+echo "sluice info: cut.bin: byte $(stat -c %s sorted.bin): 8 bytes are left, a single has 16" | want_err
+{ head -c 8 sorted.bin; printf '\2\0\0\0\0\0\0\0'; } >newer.bin
+run info newer.bin
+want 1
+echo "sluice info: newer.bin: byte 8: version 2 of singles is not known" | want_err
+run pet coincidences sorted.bin --input singles-f64
+want 1
+echo "sluice pet coincidences: sorted.bin: byte 0: its head says that times are picoseconds" | want_err
+run pet run sorted.bin --scanner mouse20
+want 1
+grep -qx "sluice pet run: sorted.bin: byte 0: this is a file of singles, not frames" err || fail "it said: $(cat err)"
 
 # ---- pairs ----------------------------------------------------------------------------------------------------------
 for file in pairs.h5 l.clm.safir l.csv own.csv; do
@@ -166,17 +188,10 @@ grep -qE '^  modules           0: [0-9]+, 1: [0-9]+, .*, 19: [0-9]+$' out || fai
 grep -qx '  followed by       none' out || fail "what follows: $(cat out)"
 
 # ---- what may be several --------------------------------------------------------------------------------------------
-# Pairs of YRT have no head: those with times of flight are as long as singles, and must not be taken for them.
+# Pairs of YRT have no head: only the name tells.
 run pet run run.raw --tables run.h5 --window 20ns -o tof.lmDat --tof 400ps -q
 want 0
 cp tof.lmDat tof.yrt
-cp l.lmDat plain.yrt
-for file in tof plain; do
-    run info $file.yrt
-    want 1
-    want_no_out
-    echo "sluice info: $file.yrt: has no head; it may be pairs as YRT writes them, which a name that ends in .lmDat tells, and sluice pet list --format yrt reads" | want_err
-done
 equal "by its name" "$(info tof.lmDat "f['format'], f['prompts'] > 0")" "('pet-yrt', True)"
 last="sluice info - <run.raw"
 "$sluice" info - <run.raw >out 2>err
@@ -189,8 +204,8 @@ head -c 65536 /dev/zero >zeros
 python3 -c 'import random; random.seed(3); open("noise", "wb").write(random.randbytes(65536))'
 seq 100000 109999 | head -c 16000 >numbers
 printf 'time,event\n1,2\n' >other.csv
-head -c 160 sorted.bin >few
-for file in zeros noise numbers other.csv few; do
+# Nothing tells what records without a head are: frames, singles, pairs.
+for file in zeros noise numbers other.csv bare.bin headless.bin tof.yrt; do
     run info $file
     want 1
     want_no_out

@@ -98,3 +98,18 @@ uint64_t pet_ticks(const slc_pet_frame *frame)
     }
     return ticks;
 }
+
+double pet_randoms_from_singles(const slc_pet_rates_config *config, const slc_pet_singles *singles)
+{
+    const slc_pet_totals totals = {.checksum = 0};
+    const slc_pet_result result = {.singles = *singles};
+    slc_pet_rates *rates;
+    slc_pet_rates_totals sums;
+    slc_error error;
+    assert_int_equal(slc_pet_rates_open(config, &rates, &error), SLC_OK);
+    assert_int_equal(slc_pet_rates_add(rates, NULL, 0, &result, &totals, 0, &error), SLC_OK);
+    assert_int_equal(slc_pet_rates_finish(rates, &error), SLC_OK);
+    slc_pet_rates_totals_of(rates, &sums);
+    slc_pet_rates_close(rates);
+    return sums.randoms;
+}

@@ -3,6 +3,7 @@
 #ifndef SUPPORT_PET_SIM_H
 #define SUPPORT_PET_SIM_H
 
+#include <sluice/pet_rates.h>
 #include <sluice/sim_pet.h>
 
 typedef struct pet_made {
@@ -30,6 +31,9 @@ typedef struct pet_ordered {
 } pet_ordered;
 void pet_in_order(const pet_made *made, pet_ordered *ordered);
 void pet_ordered_clear(pet_ordered *ordered);
+
+/* The randoms that the rates of crystals let expect. */
+double pet_randoms_from_singles(const slc_pet_rates_config *config, const slc_pet_singles *singles);
 
 uint64_t pet_ticks(const slc_pet_frame *frame);
 

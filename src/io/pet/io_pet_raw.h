@@ -58,6 +58,11 @@ uint64_t slc_io_pet_block_frames(const slc_io_pet_block *block);
 /* ---- the head of a file, the index ------------------------------------------------------------- */
 
 extern const uint8_t slc_io_pet_raw_magic[8], slc_io_pet_raw_index_magic[8], slc_io_pet_block_magic[4];
+extern const uint8_t slc_io_pet_singles_magic[8];
+/* Is it a regular file that begins as raw files with a head do, damaged or not? */
+bool slc_io_pet_raw_is(const char *path);
+/* Does an HDF5 file say that it holds tables, of whatever version? */
+bool slc_io_pet_is_tables(const char *path);
 /* Do these 8 bytes begin an HDF5 file? */
 bool slc_io_pet_is_hdf5(const uint8_t *bytes);
 

@@ -85,6 +85,7 @@ static const char *stranger_of(const uint8_t *bytes, size_t n)
         const char *text;
     } strangers[] = {{0, 8, (const uint8_t *)"\x89HDF\r\n\x1a\n", "an HDF5 file"},
                      {0, 8, slc_io_pet_raw_index_magic, "the index of a raw file"},
+                     {0, 8, slc_io_pet_singles_magic, "a file of singles"},
                      {0, 8, (const uint8_t *)"\x89PNG\r\n\x1a\n", "a PNG image"},
                      {5, 14, (const uint8_t *)" CListModeData", "a list-mode file of coincidences"},
                      {0, 10, (const uint8_t *)"!INTERFILE", "an Interfile header"},

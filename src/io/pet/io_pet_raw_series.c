@@ -54,11 +54,25 @@ bool slc_io_pet_raw_is(const char *path)
     return first_bytes(path, bytes, sizeof bytes) && memcmp(bytes, slc_io_pet_raw_magic, sizeof bytes) == 0;
 }
 
-bool slc_io_pet_raw_is_index(const char *path)
+slc_io_pet_kind slc_io_pet_kind_of(const char *path)
 {
-    uint8_t bytes[sizeof slc_io_pet_raw_index_magic];
-    return first_bytes(path, bytes, sizeof bytes) &&
-           memcmp(bytes, slc_io_pet_raw_index_magic, sizeof bytes) == 0;
+    static const struct {
+        slc_io_pet_kind kind;
+        const uint8_t *magic;
+    } kinds[] = {{SLC_IO_PET_KIND_RAW, slc_io_pet_raw_magic},
+                 {SLC_IO_PET_KIND_RAW_INDEX, slc_io_pet_raw_index_magic},
+                 {SLC_IO_PET_KIND_SINGLES, slc_io_pet_singles_magic}};
+    uint8_t bytes[8];
+    if (!first_bytes(path, bytes, sizeof bytes)) {
+        return SLC_IO_PET_KIND_NONE;
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (memcmp(bytes, kinds[i].magic, sizeof bytes) == 0) {
+            return kinds[i].kind;
+        }
+    }
+    return slc_io_pet_is_hdf5(bytes) && slc_io_pet_is_tables(path) ? SLC_IO_PET_KIND_TABLES
+                                                                   : SLC_IO_PET_KIND_NONE;
 }
 
 bool slc_io_pet_raw_head_of(const char *path, slc_io_pet_raw_head *head)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files of singles: records of 16 bytes, little-endian.
+ * Files of singles: a head, then records of 16 bytes, little-endian. Records alone, as other programs and
+ * older versions write them, are read, too: the head is as long as a record, so that they differ in nothing
+ * else. docs/formats/pet-singles.md.
  */
 #include "base/bytes.h"
 #include "io/io_output.h"
@@ -13,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORD = 16, AT_ONCE = 1 << 16 /* records */ };
+enum { RECORD = 16, AT_ONCE = 1 << 16 /* records */, VERSION = 1 };
+
+const uint8_t slc_io_pet_singles_magic[8] = {0x89, 'S', 'L', 'C', 'P', 'S', 'G', '\n'};
 
 struct slc_io_pet_singles {
     slc_io_stream stream;
@@ -23,17 +27,7 @@ struct slc_io_pet_singles {
 
 struct slc_io_pet_singles_writer {
     slc_io_output output;
-    slc_io_pet_singles_format format;
 };
-
-static bool there_is(slc_io_pet_singles_format format, const char *path, slc_error *error)
-{
-    const bool known = format == SLC_IO_PET_SINGLES || format == SLC_IO_PET_SINGLES_F64;
-    if (!known) {
-        (void)slc_fail(error, SLC_ERR_USAGE, "%s: singles have no format number %d", path, (int)format);
-    }
-    return known;
-}
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
@@ -41,8 +35,8 @@ slc_status slc_io_pet_singles_open(const char *path, slc_io_pet_singles_format f
                                    slc_io_pet_singles **out, slc_error *error)
 {
     *out = NULL;
-    if (!there_is(format, path, error)) {
-        return SLC_ERR_USAGE;
+    if (format != SLC_IO_PET_SINGLES && format != SLC_IO_PET_SINGLES_F64) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s: singles have no format number %d", path, (int)format);
     }
     slc_io_pet_singles *input = calloc(1, sizeof *input);
     if (input == NULL) {
@@ -77,17 +71,49 @@ static slc_status know(const slc_io_pet_singles *input, const uint8_t *bytes, sl
     return SLC_OK;
 }
 
+static bool is_head(const uint8_t *record)
+{
+    return memcmp(record, slc_io_pet_singles_magic, sizeof slc_io_pet_singles_magic) == 0;
+}
+
+/* A head stands where a record would: before all others, and again where files were put one after the other.
+ * As a record it would be of the ninth day, of crystal 1 and without energy. */
+static slc_status pass_head(slc_io_pet_singles *input, const uint8_t *head, slc_error *error)
+{
+    const unsigned long long at = input->stream.offset;
+    const uint32_t version = slc_load_u32(head + 8);
+    if (version != VERSION || slc_load_u32(head + 12) != 0) {
+        return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: byte %llu: version %u of singles is not known",
+                        input->stream.name, at + 8, version);
+    }
+    if (input->format != SLC_IO_PET_SINGLES) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %llu: its head says that times are picoseconds",
+                        input->stream.name, at);
+    }
+    slc_io_stream_skip(&input->stream, RECORD);
+    return SLC_OK;
+}
+
 /* Whole records that are there, at most `most`; SLC_END where there are none. */
 static slc_status peek(slc_io_pet_singles *input, size_t most, const uint8_t **bytes, size_t *n,
                        slc_error *error)
 {
     size_t visible = 0;
     const size_t want = most < AT_ONCE ? most : AT_ONCE;
-    const slc_status status = slc_io_stream_peek(&input->stream, want * RECORD, bytes, &visible, error);
+    slc_status status = SLC_OK;
+    do {
+        status = slc_io_stream_peek(&input->stream, want * RECORD, bytes, &visible, error);
+        if (status != SLC_OK && status != SLC_END) {
+            return status;
+        }
+    } while (visible >= RECORD && is_head(*bytes) && (status = pass_head(input, *bytes, error)) == SLC_OK);
     if (status != SLC_OK && status != SLC_END) {
         return status;
     }
     *n = visible / RECORD < want ? visible / RECORD : want;
+    for (size_t i = 1; i < *n; i++) {
+        *n = is_head(*bytes + i * RECORD) ? i : *n;
+    }
     if (*n == 0 && visible > 0) {
         return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %llu: %zu bytes are left, a single has %d",
                         input->stream.name, (unsigned long long)input->stream.offset, visible, (int)RECORD);
@@ -178,13 +204,9 @@ slc_status slc_io_pet_singles_read_f64(slc_io_pet_singles *input, size_t most, s
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
-slc_status slc_io_pet_singles_create(const char *path, slc_io_pet_singles_format format,
-                                     slc_io_pet_singles_writer **out, slc_error *error)
+slc_status slc_io_pet_singles_create(const char *path, slc_io_pet_singles_writer **out, slc_error *error)
 {
     *out = NULL;
-    if (!there_is(format, path, error)) {
-        return SLC_ERR_USAGE;
-    }
     slc_io_pet_singles_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);
@@ -194,7 +216,11 @@ slc_status slc_io_pet_singles_create(const char *path, slc_io_pet_singles_format
         free(writer);
         return status;
     }
-    writer->format = format;
+    uint8_t head[RECORD] = {0};
+    memcpy(head, slc_io_pet_singles_magic, sizeof slc_io_pet_singles_magic);
+    slc_store_u32(head + 8, VERSION);
+    /* A write that fails shows in the stream, and the next one or commit looks there. */
+    (void)fwrite(head, RECORD, 1, writer->output.stream);
     *out = writer;
     return SLC_OK;
 }
@@ -205,18 +231,9 @@ slc_status slc_io_pet_singles_write(slc_io_pet_singles_writer *writer, const slc
     uint8_t record[RECORD];
     size_t written = 0;
     for (size_t i = 0; i < singles->head.size; i++) {
-        if (writer->format == SLC_IO_PET_SINGLES) {
-            slc_store_u64(record, (uint64_t)singles->time_ps[i]);
-            slc_store_u32(record + 8, singles->crystal[i]);
-            slc_store_f32(record + 12, singles->energy_kev[i]);
-        } else {
-            const double time = (double)singles->time_ps[i] / 1000;
-            uint64_t bits;
-            memcpy(&bits, &time, sizeof bits);
-            slc_store_u32(record, singles->crystal[i]);
-            slc_store_f32(record + 4, singles->energy_kev[i]);
-            slc_store_u64(record + 8, bits);
-        }
+        slc_store_u64(record, (uint64_t)singles->time_ps[i]);
+        slc_store_u32(record + 8, singles->crystal[i]);
+        slc_store_f32(record + 12, singles->energy_kev[i]);
         written += fwrite(record, RECORD, 1, writer->output.stream);
     }
     return written == singles->head.size ? SLC_OK : slc_io_output_failed(writer->output.path, error);

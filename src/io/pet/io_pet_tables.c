@@ -6,6 +6,7 @@
  */
 #include "io/io_hdf5_file.h"
 #include "io/io_output.h"
+#include "io/pet/io_pet_raw.h"
 
 #include <sluice/io_pet.h>
 
@@ -341,7 +342,7 @@ slc_status slc_io_read_pet_tables(const char *path, slc_pet_tables *tables, slc_
     return status;
 }
 
-bool slc_io_is_pet_tables(const char *path)
+bool slc_io_pet_is_tables(const char *path)
 {
     slc_error error = {.status = SLC_OK};
     slc_status status = SLC_ERR_FORMAT;

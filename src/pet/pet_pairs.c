@@ -4,7 +4,7 @@
  * prompts and the new delayeds: a natural merge sort of row numbers finds those runs and needs few rounds.
  */
 #include "base/columns.h"
-#include <sluice/report_pet.h>
+#include <sluice/pet_chain.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ typedef struct key {
  * window begins at most a window's length behind its opener, so that the latest pair says how early the next
  * can be. Where pairs are rare, a gap between singles that no window reaches over says it, too: all windows
  * from before it are complete. Between them, little waits: many singles make pairs, and few make gaps. */
-struct slc_report_pet_pairs {
+struct slc_pet_pairs {
     int64_t window_ps, reach_ps; /* reach: from an opener to the end of its last window */
     int64_t latest_ps[2];        /* of prompts, delayeds */
     bool given[2], delayed;
@@ -36,15 +36,14 @@ static slc_status no_memory(slc_error *error)
     return slc_fail(error, SLC_ERR_MEMORY, "no memory to put pairs into the order of time");
 }
 
-slc_status slc_report_pet_pairs_open(const slc_pet_config *config, slc_report_pet_pairs **out,
-                                     slc_error *error)
+slc_status slc_pet_pairs_open(const slc_pet_config *config, slc_pet_pairs **out, slc_error *error)
 {
     *out = NULL;
     const double reach_ns = config->prompt.window_ns + (config->delayed ? config->delay_ns : 0);
     if (!(reach_ns > 0 && reach_ns <= 2e15)) {
         return slc_fail(error, SLC_ERR_USAGE, "windows that reach %g ns", reach_ns);
     }
-    slc_report_pet_pairs *made = calloc(1, sizeof *made);
+    slc_pet_pairs *made = calloc(1, sizeof *made);
     if (made == NULL) {
         return no_memory(error);
     }
@@ -55,7 +54,7 @@ slc_status slc_report_pet_pairs_open(const slc_pet_config *config, slc_report_pe
     return SLC_OK;
 }
 
-void slc_report_pet_pairs_close(slc_report_pet_pairs *p)
+void slc_pet_pairs_close(slc_pet_pairs *p)
 {
     if (p != NULL) {
         slc_columns_clear(&slc_pet_coincidences_schema, &p->held);
@@ -94,7 +93,7 @@ static void merge(const key *from, size_t begin, size_t middle, size_t end, key 
 }
 
 /* Merges neighbouring runs until there is one. Stable. */
-static void sort_keys(slc_report_pet_pairs *p, size_t n)
+static void sort_keys(slc_pet_pairs *p, size_t n)
 {
     while (n > 0 && run_end(p->keys, 0, n) < n) {
         for (size_t begin = 0; begin < n;) {
@@ -111,7 +110,7 @@ static void sort_keys(slc_report_pet_pairs *p, size_t n)
 
 /* ---- batches ----------------------------------------------------------------------------------- */
 
-static slc_status reserve(slc_report_pet_pairs *p, size_t n)
+static slc_status reserve(slc_pet_pairs *p, size_t n)
 {
     if (slc_columns_reserve(&slc_pet_coincidences_schema, &p->held, n, 0) != SLC_OK) {
         return SLC_ERR_MEMORY;
@@ -147,7 +146,7 @@ static void copy_rows(const slc_pet_coincidences *from, const key *keys, size_t 
     to->head.size = base + n;
 }
 
-static void look_for_gap(slc_report_pet_pairs *p, const slc_pet_singles *singles)
+static void look_for_gap(slc_pet_pairs *p, const slc_pet_singles *singles)
 {
     const size_t n = singles->head.size;
     for (size_t i = n; i > 0; i--) {
@@ -166,7 +165,7 @@ static void look_for_gap(slc_report_pet_pairs *p, const slc_pet_singles *singles
 }
 
 /* Pairs before it are due. */
-static int64_t due_before(const slc_report_pet_pairs *p)
+static int64_t due_before(const slc_pet_pairs *p)
 {
     int64_t due = INT64_MAX;
     for (int stage = 0; stage < 1 + p->delayed; stage++) {
@@ -181,7 +180,7 @@ static int64_t due_before(const slc_report_pet_pairs *p)
 }
 
 /* The first `n` rows in order go out, the others stay, in order. */
-static slc_status give_out(slc_report_pet_pairs *p, size_t n, slc_pet_coincidences *out)
+static slc_status give_out(slc_pet_pairs *p, size_t n, slc_pet_coincidences *out)
 {
     const slc_schema *schema = &slc_pet_coincidences_schema;
     const size_t all = p->held.head.size;
@@ -198,8 +197,8 @@ static slc_status give_out(slc_report_pet_pairs *p, size_t n, slc_pet_coincidenc
     return SLC_OK;
 }
 
-slc_status slc_report_pet_pairs_add(slc_report_pet_pairs *p, const slc_pet_result *result, bool last,
-                                    slc_pet_coincidences *out, slc_error *error)
+slc_status slc_pet_pairs_add(slc_pet_pairs *p, const slc_pet_result *result, bool last,
+                             slc_pet_coincidences *out, slc_error *error)
 {
     const slc_pet_coincidences *pairs = &result->pairs;
     const size_t n = p->held.head.size + pairs->head.size;
