@@ -54,8 +54,13 @@ static int print_flag(const slc_cli_option *option)
     return printf("      --%s%s%s", option->name, space, value);
 }
 
-static void print_default(const slc_cli_option *option, const unsigned char *options)
+void slc_cli_print_default(const slc_cli_command *command, const slc_cli_option *option)
 {
+    room defaults = {0};
+    const unsigned char *options = defaults.bytes;
+    if (command->defaults != NULL) {
+        command->defaults(defaults.bytes);
+    }
     if (is_needed(option)) {
         (void)printf(" (required)");
     } else if (slc_cli_kind_of(option) == SLC_CLI_COUNT) {
@@ -77,10 +82,6 @@ static void print_default(const slc_cli_option *option, const unsigned char *opt
 
 void slc_cli_help(const slc_cli_command *command)
 {
-    room options = {0};
-    if (command->defaults != NULL) {
-        command->defaults(options.bytes);
-    }
     (void)printf("usage: sluice %s [options]%s%s\n\n%s\noptions:\n", command->name,
                  command->operands[0] != '\0' ? " " : "", command->operands, command->description);
     for (size_t i = 0; i < command->n_options; i++) {
@@ -92,7 +93,7 @@ void slc_cli_help(const slc_cli_command *command)
             (void)printf("%*s", HELP_COLUMN - width, "");
         }
         (void)fputs(option->help, stdout);
-        print_default(option, options.bytes);
+        slc_cli_print_default(command, option);
         (void)putchar('\n');
     }
     (void)printf("  -h, --help%*sprint this and exit\n", HELP_COLUMN - (int)strlen("  -h, --help"), "");

@@ -196,6 +196,9 @@ const char *slc_cli_word(const slc_cli_command *command, const char *name);
 /* Prints the help of a command on standard output. */
 void slc_cli_help(const slc_cli_command *command);
 
+/* " (default 8)", " (required)", or nothing. */
+void slc_cli_print_default(const slc_cli_command *command, const slc_cli_option *option);
+
 /* One line on standard error: "sluice NAME: what; see sluice NAME --help". Returns SLC_CLI_USAGE. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))

@@ -4,6 +4,7 @@
  * usage. Data go to standard output, talk to standard error.
  */
 #include "baselines/baselines.h"
+#include "cli_manual.h"
 #include "cli_options.h"
 #include "cli_talk.h"
 #include "cli_words.h"
@@ -122,6 +123,27 @@ static int help_command(int argc, char **argv)
     if (argc == 0) {
         return print_help();
     }
+    if (strcmp(argv[0], "--commands") == 0) {
+        for (const slc_cli_command *const *row = slc_cli_commands; *row != NULL; row++) {
+            (void)puts((*row)->name);
+        }
+        return SLC_CLI_DONE;
+    }
+    if (strcmp(argv[0], "--completion") == 0) {
+        if (argc != 2 || strcmp(argv[1], "bash") != 0) {
+            (void)fprintf(stderr, "sluice: help --completion takes bash; see sluice --help\n");
+            return SLC_CLI_USAGE;
+        }
+        slc_cli_print_completion();
+        return SLC_CLI_DONE;
+    }
+    const bool man = strcmp(argv[0], "--man") == 0;
+    if (man && argc == 1) {
+        (void)fprintf(stderr, "sluice: help --man takes a command; see sluice --help\n");
+        return SLC_CLI_USAGE;
+    }
+    argc -= man;
+    argv += man;
     int words = 0;
     const slc_cli_command *command = find_command(argc, argv, &words);
     if (command == NULL) {
@@ -129,7 +151,11 @@ static int help_command(int argc, char **argv)
         char *with_help[] = {argv[0], help, NULL};
         return unknown_command(2, with_help);
     }
-    slc_cli_help(command);
+    if (man) {
+        slc_cli_print_man(command);
+    } else {
+        slc_cli_help(command);
+    }
     return SLC_CLI_DONE;
 }
 

@@ -11,6 +11,7 @@ endfunction()
 
 cli_test(help cli)
 cli_test(usage cli)
+cli_test(manual cli)
 cli_test(inputs cli)
 cli_test(inputs_cms cli)
 cli_test(nothing cli)

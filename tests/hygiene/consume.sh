@@ -47,6 +47,11 @@ for word in velo simulate info version; do
     grep -q "$word" "$man" || { echo "the manual does not tell of $word"; exit 1; }
 done
 
+"$prefix/bin/sluice" help --commands | sed 's/ /-/' | while read -r name; do
+    [ -s "$prefix/share/man/man1/sluice-$name.1" ] || { echo "no manual page of $name installed"; exit 1; }
+done
+grep -q '^complete ' "$prefix/share/bash-completion/completions/sluice" || { echo "no completion installed"; exit 1; }
+
 quietly "$cmake" -S "$source/tests/consume" -B "$scratch/find_package" -G Ninja -DCMAKE_C_COMPILER="$cc" \
     -DCMAKE_PREFIX_PATH="$prefix"
 quietly "$cmake" --build "$scratch/find_package"
