@@ -101,14 +101,16 @@ static void print_targets(const char *label, bool (*has)(slc_simd_target))
 static void print_cuda(void)
 {
     slc_error reason;
+    int driver;
     const uint32_t n = slc_cuda_devices(&reason);
-    if (slc_cuda_built() == NULL) {
+    const char *built = slc_cuda_built(&driver);
+    if (built == NULL) {
         (void)printf("%-12s %s\n", "cuda", reason.text);
         return;
     }
-    (void)printf("%-12s %s\n", "cuda", slc_cuda_built());
-    if (slc_cuda_driver() > 0) {
-        (void)printf("%-12s CUDA %d.%d\n", "driver", slc_cuda_driver() / 1000, slc_cuda_driver() % 1000 / 10);
+    (void)printf("%-12s %s\n", "cuda", built);
+    if (driver > 0) {
+        (void)printf("%-12s CUDA %d.%d\n", "driver", driver / 1000, driver % 1000 / 10);
     }
     if (n == 0) {
         (void)printf("%-12s %s\n", "devices", reason.text);
@@ -182,6 +184,8 @@ static json_t *list_kernels(slc_simd_target choice)
 static json_t *tell_cuda(void)
 {
     slc_error reason;
+    int driver;
+    const char *built = slc_cuda_built(&driver);
     json_t *devices = json_array();
     const uint32_t n = slc_cuda_devices(&reason);
     for (uint32_t i = 0; i < n; i++) {
@@ -195,8 +199,8 @@ static json_t *tell_cuda(void)
                                                   "memory_bytes_per_second", device.memory_bytes_per_second));
         }
     }
-    return json_pack("{s:s?, s:i, s:o, s:s?}", "built", slc_cuda_built(), "driver", slc_cuda_driver(),
-                     "devices", devices, "reason", n == 0 ? reason.text : NULL);
+    return json_pack("{s:s?, s:i, s:o, s:s?}", "built", built, "driver", driver, "devices", devices, "reason",
+                     n == 0 ? reason.text : NULL);
 }
 
 static int print_json(slc_simd_target choice)

@@ -3,14 +3,36 @@
 # Everything that needs a GPU, in one go: all tests with the label cuda, these again on small inputs under compute-sanitizer's
 # memcheck, racecheck and initcheck, and the benchmarks; one table at the end. The continuous test has no GPU, so this is its part there.
 #
+#     tools/gpu-check.sh --pack FILE.tar.xz FOLDER
 #     tools/gpu-check.sh [--no-sanitizer] [--no-bench] [--jobs N] [--log FOLDER] [FOLDER [TEST ...]]
 #
 # Without FOLDER it builds build/gpu. FOLDER is a build folder, or one with nothing but the binaries: the command, the test
-# programs (beside it or in tests/), and, if they are not where the programs look for them, libraries in lib/. It then needs
+# programs (beside it or in tests/), and in lib/ what is not installed: libsluice-cuda.so.N, HDF5 … It then needs
 # neither compiler nor CMake, so it can be copied to a machine that has only a driver. TEST names tests to run instead of all.
+# --pack makes such a folder of a build folder, stripped, with this script, in one file of some 10 MB:
+#
+#     tools/gpu-check.sh --pack gpu.tar.xz build/dev; there: tar xf gpu.tar.xz && gpu/gpu-check.sh gpu
 # Checkers mostly keep a processor busy, not the GPU: with --jobs N so many of them run at a time.
 # Exits with 1 if anything failed, with 77 where there is no device.
 set -uo pipefail
+
+if [ "${1-}" = --pack ]; then
+    [ $# = 3 ] || { echo "usage: $0 --pack FILE.tar.xz FOLDER" >&2; exit 2; }
+    pack=$(mktemp -d) && trap 'rm -rf "$pack"' EXIT
+    mkdir -p "$pack/gpu/tests" "$pack/gpu/lib"
+    cp "$0" "$pack/gpu/gpu-check.sh"
+    for program in "$3"/tests/test_*cuda*; do
+        [ ! -f "$program" ] || [ ! -x "$program" ] || strip -o "$pack/gpu/tests/${program##*/}" "$program" || exit 1
+    done
+    strip -o "$pack/gpu/sluice" "$3/sluice" || exit 1
+    for library in "$3"/libsluice-cuda.so.?; do strip -o "$pack/gpu/lib/${library##*/}" "$library" || exit 1; done
+    # The C library is that of the other machine; the rest goes along.
+    ldd "$3/sluice" "$3"/tests/test_*cuda* | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p' | sort -u |
+        grep -Ev '/(libc|libm|libdl|librt|libpthread|ld-linux[^/]*)\.so' | xargs -r cp -L -t "$pack/gpu/lib" || exit 1
+    tar -C "$pack" -c gpu | xz --lzma2=preset=1,dict=64MiB >"$2" || exit 1
+    du -h "$2"
+    exit 0
+fi
 
 sanitizer=yes bench=yes logs='' jobs=1
 limit=${GPU_CHECK_LIMIT:-300} # seconds for one program

@@ -69,16 +69,13 @@ const slc_cuda_engines *slc_cuda_engines_of(slc_error *error)
 
 /* ---- <sluice/cuda.h> ----------------------------------------------------------------------------------- */
 
-const char *slc_cuda_built(void)
+const char *slc_cuda_built(int *driver)
 {
     const slc_cuda_engines *engines = slc_cuda_engines_of(NULL);
+    if (driver != NULL) {
+        *driver = engines != NULL ? engines->device->driver() : 0;
+    }
     return engines != NULL ? engines->device->built : NULL;
-}
-
-int slc_cuda_driver(void)
-{
-    const slc_cuda_engines *engines = slc_cuda_engines_of(NULL);
-    return engines != NULL ? engines->device->driver() : 0;
 }
 
 uint32_t slc_cuda_devices(slc_error *error)

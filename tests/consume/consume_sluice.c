@@ -62,5 +62,7 @@ int main(void)
         wrong = 1;
     }
     printf("libsluice %s: %zu tracks\n", slc_version(), tracks);
+    (void)slc_cuda_devices(&error);
+    printf("cuda: %s\n", slc_cuda_built(NULL) != NULL ? slc_cuda_built(NULL) : error.text);
     return wrong;
 }

@@ -41,6 +41,26 @@ esac || { echo "not a $kind library in $libdir"; exit 1; }
 # The command runs from there, and its manual names every command that its help names.
 "$prefix/bin/sluice" version >"$scratch/version"
 grep -q "$(cat "$source/VERSION")" "$scratch/version"
+# What runs on GPUs: a part of the archive, or found from the command and from the library wherever they lie. Without it all
+# else works, and the reason is told.
+cuda=$("$prefix/bin/sluice" version | sed -n 's/^cuda  *//p')
+engines=$(find "$libdir" -name 'libsluice-cuda.so.*' -type l)
+case $kind:$cuda in
+*:built\ without\ CUDA | static:[0-9]*) [ -z "$engines" ] ;;
+shared:[0-9]*) [ -n "$engines" ] && [ ! -e "$libdir/libsluice-cuda.so" ] ;;
+*) false ;;
+esac || { echo "cuda: $cuda, with '$engines' in $libdir"; exit 1; }
+if [ -n "$engines" ]; then
+    nm -D --undefined-only "$libdir/libsluice.so" "$prefix/bin/sluice" | grep -i ' cuda' && { echo "CUDA's runtime is asked for outside of $engines"; exit 1; }
+    mkdir "$scratch/away"
+    mv "$libdir"/libsluice-cuda.so.* "$scratch/away"
+    told=$("$prefix/bin/sluice" version | sed -n 's/^cuda  *//p')
+    case $told in
+    "${engines##*/} cannot be loaded: "?*) ;;
+    *) echo "without $engines: $told"; exit 1 ;;
+    esac
+    mv "$scratch/away"/* "$libdir"
+fi
 man=$prefix/share/man/man1/sluice.1
 [ -s "$man" ] || { echo "no manual page installed"; exit 1; }
 for word in velo simulate info version; do
@@ -55,7 +75,7 @@ grep -q '^complete ' "$prefix/share/bash-completion/completions/sluice" || { ech
 quietly "$cmake" -S "$source/tests/consume" -B "$scratch/find_package" -G Ninja -DCMAKE_C_COMPILER="$cc" \
     -DCMAKE_PREFIX_PATH="$prefix"
 quietly "$cmake" --build "$scratch/find_package"
-"$scratch/find_package/consume_sluice"
+"$scratch/find_package/consume_sluice" >"$scratch/by_cmake.out"
 
 export PKG_CONFIG_PATH="$libdir/pkgconfig"
 # The shared library needs no .pc file but its own.
@@ -63,6 +83,9 @@ export PKG_CONFIG_PATH="$libdir/pkgconfig"
 # shellcheck disable=SC2046 # flags are words
 quietly "$cc" -std=c17 -Wall -Wextra -Werror "$source/tests/consume/consume_sluice.c" -o "$scratch/by_pkg_config" \
     $(pkg-config --cflags --libs sluice)
-LD_LIBRARY_PATH=$libdir "$scratch/by_pkg_config"
+LD_LIBRARY_PATH=$libdir "$scratch/by_pkg_config" >"$scratch/by_pkg_config.out"
+for out in "$scratch/by_cmake.out" "$scratch/by_pkg_config.out"; do
+    grep -Fqx "cuda: $cuda" "$out" || { echo "a user's program does not find $cuda"; exit 1; }
+done
 [ "$(pkg-config --modversion sluice)" = "$(cat "$source/VERSION")" ] || { echo "pkg-config has another version"; exit 1; }
 echo "$kind library: found by find_package and by pkg-config"
