@@ -217,7 +217,9 @@ SLC_CMS_CORE slc_cms_word slc_cms_judge_word(uint32_t word, uint32_t before, con
     }
     const slc_cms_frame frame = slc_cms_frame_of(cable.raw_id, cable.roc);
     judged.kind = SLC_CMS_WORD_DIGI;
-    judged.fault = slc_cms_word_out_of_order(word, before) ? SLC_FAULT_CMS_ORDER : SLC_FAULT_NONE;
+    if (slc_cms_word_out_of_order(word, before)) {
+        judged.fault = SLC_FAULT_CMS_ORDER;
+    }
     judged.x = slc_cms_frame_x(frame, slc_cms_word_row(word, layer1));
     judged.y = slc_cms_frame_y(frame, slc_cms_word_column(word, layer1));
     judged.adc = slc_cms_word_adc(word);
