@@ -29,6 +29,8 @@ typedef struct slc_bench_contestant {
     slc_status (*prepare)(void *self, slc_error *error); /* opens and reserves; may be NULL */
     /* One run; it takes the time itself, by whichever clock, of each of its series: stages and their sum. */
     slc_status (*run)(void *self, double *seconds, slc_error *error);
+    /* Instead of it, if setting up the clock is dear: n runs of one series. */
+    slc_status (*runs)(void *self, uint32_t n, double *seconds, slc_error *error);
     slc_status (*verify)(void *self, slc_error *error); /* after its first run; may be NULL */
     void (*clear)(void *self); /* after its last run, and after a failed prepare; may be NULL */
     uint32_t n_series;         /* 0: one */
@@ -53,7 +55,8 @@ typedef struct slc_bench_plan {
     uint32_t rounds;      /* turns that they are shared out over; 0: a turn for each */
     bool warm;            /* every turn begins with a run that does not count; the first one does always */
     bool afresh;          /* prepared and cleared at each turn, so that memory is that of one at a time */
-    double seconds;       /* fewer runs, but one at least, if they would take longer than this; 0: any time */
+    double seconds;       /* fewer runs if they would take longer than this; 0: any time */
+    uint32_t least;       /* of those; 0: one, and then it is the one that a turn begins with */
     const slc_bench_watch *watch; /* asked between turns; may be NULL */
 } slc_bench_plan;
 

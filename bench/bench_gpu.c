@@ -30,12 +30,11 @@ static const struct slc_cuda_measure_calls *measure(void)
 static const size_t most_room = (size_t)8 << 30, most_bytes = (size_t)1 << 30, most_flush = (size_t)256 << 20;
 
 typedef struct gpu {
-    uint32_t number, repetitions, multiprocessors;
+    uint32_t number, repetitions, multiprocessors, sequence;
     slc_cuda_device device;
     slc_cuda_stream *stream;
     slc_cuda_event *began, *ended;
     slc_cuda_memory memory, flush, host, sink;
-    double *seconds;
     slc_error *error;
 } gpu;
 
@@ -46,6 +45,11 @@ typedef struct work {
     size_t n;
 } work;
 
+typedef struct timed {
+    gpu *g;
+    const work *w;
+} timed;
+
 static struct CUstream_st *stream_of(const gpu *g)
 {
     return cuda()->stream_native(g->stream);
@@ -53,35 +57,27 @@ static struct CUstream_st *stream_of(const gpu *g)
 
 /* ---- the clock --------------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
+static slc_status run(void *self, double *seconds, slc_error *error)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    const timed *t = self;
+    gpu *g = t->g;
+    slc_status status = cuda()->fill(g->stream, g->flush.at, (int)(g->sequence++ & 255), g->flush.size,
+                                     error);
+    status = status == SLC_OK ? cuda()->event_record(g->stream, g->began, error) : status;
+    status = status == SLC_OK ? t->w->launch(g, t->w) : status;
+    status = status == SLC_OK ? cuda()->event_record(g->stream, g->ended, error) : status;
+    return status == SLC_OK ? cuda()->event_seconds(g->began, g->ended, seconds, error) : status;
 }
 
-/* One run that is not counted, then the others. `minimum` may be NULL. */
-static slc_status time_work(gpu *g, const work *w, double *median, double *minimum)
+/* One run that is not counted, then the others. */
+static slc_status time_work(gpu *g, const work *w, slc_bench_time *time)
 {
-    slc_status status = SLC_OK;
-    for (uint32_t r = 0; r <= g->repetitions && status == SLC_OK; r++) {
-        double seconds = 0;
-        status = cuda()->fill(g->stream, g->flush.at, (int)(r & 255), g->flush.size, g->error);
-        status = status == SLC_OK ? cuda()->event_record(g->stream, g->began, g->error) : status;
-        status = status == SLC_OK ? w->launch(g, w) : status;
-        status = status == SLC_OK ? cuda()->event_record(g->stream, g->ended, g->error) : status;
-        status = status == SLC_OK ? cuda()->event_seconds(g->began, g->ended, &seconds, g->error) : status;
-        g->seconds[r > 0 ? r - 1 : 0] = seconds;
-    }
-    if (status != SLC_OK) {
-        return status;
-    }
-    const uint32_t n = g->repetitions;
-    qsort(g->seconds, n, sizeof *g->seconds, by_value);
-    *median = 0.5 * (g->seconds[n / 2] + g->seconds[(n - 1) / 2]);
-    if (minimum != NULL) {
-        *minimum = g->seconds[0];
-    }
-    return cuda()->stream_wait(g->stream, g->error); /* errors of kernels */
+    timed t = {g, w};
+    const slc_bench_plan plan = {.repetitions = g->repetitions, .rounds = 1};
+    slc_bench_contestant c = {.self = &t, .run = run};
+    const slc_status status = slc_bench_measure(&plan, &c, 1, g->error);
+    *time = c.time[0];
+    return status == SLC_OK ? cuda()->stream_wait(g->stream, g->error) : status; /* errors of kernels */
 }
 
 /* ---- what is timed ----------------------------------------------------------------------------- */
@@ -153,7 +149,6 @@ static void close_gpu(gpu *g)
         cuda()->event_close(g->ended);
         cuda()->stream_close(g->stream);
     }
-    free(g->seconds);
 }
 
 /* A part of the device's memory, in whole pages. */
@@ -165,11 +160,8 @@ static size_t share_of(const gpu *g, size_t part, size_t most)
 
 static slc_status open_gpu(gpu *g, const char *device)
 {
-    g->seconds = g->repetitions > 0 ? calloc(g->repetitions, sizeof *g->seconds) : NULL;
-    if (g->seconds == NULL) {
-        const slc_status why = g->repetitions > 0 ? SLC_ERR_MEMORY : SLC_ERR_USAGE;
-        (void)slc_fail(g->error, why, "no memory, or no repetitions, to measure a GPU");
-        return why;
+    if (g->repetitions == 0) {
+        return slc_fail(g->error, SLC_ERR_USAGE, "no repetitions to measure a GPU");
     }
     slc_status status = slc_cuda_choose(device, &g->number, g->error);
     status = status == SLC_OK ? slc_cuda_device_of(g->number, &g->device, g->error) : status;
@@ -203,7 +195,7 @@ static slc_status measure_speed(gpu *g, slc_bench_gpu_speed *speed)
 {
     const size_t bytes = share_of(g, 64, most_bytes);
     const size_t pixels = bytes / 4, host = bytes / 4;
-    double seconds[6] = {0};
+    slc_bench_time seconds[6];
     const work works[] = {{.launch = run_read, .n = bytes},     {.launch = run_write, .n = bytes},
                           {.launch = run_copy, .n = bytes},     {.launch = run_widen, .n = pixels},
                           {.launch = run_to_device, .n = host}, {.launch = run_to_host, .n = host}};
@@ -212,15 +204,15 @@ static slc_status measure_speed(gpu *g, slc_bench_gpu_speed *speed)
         status = cuda()->pinned_reserve(g->stream, &g->host, host, "measuring copies", g->error);
     }
     for (size_t i = 0; i < sizeof works / sizeof *works && status == SLC_OK; i++) {
-        status = time_work(g, &works[i], &seconds[i], NULL);
+        status = time_work(g, &works[i], &seconds[i]);
     }
     if (status == SLC_OK) {
-        speed->read = (double)bytes / seconds[0];
-        speed->write = (double)bytes / seconds[1];
-        speed->copy = 2 * (double)bytes / seconds[2];
-        speed->widen = (double)pixels / seconds[3];
-        speed->to_device = (double)host / seconds[4];
-        speed->to_host = (double)host / seconds[5];
+        speed->read = (double)bytes / seconds[0].median;
+        speed->write = (double)bytes / seconds[1].median;
+        speed->copy = 2 * (double)bytes / seconds[2].median;
+        speed->widen = (double)pixels / seconds[3].median;
+        speed->to_device = (double)host / seconds[4].median;
+        speed->to_host = (double)host / seconds[5].median;
     }
     return status;
 }
@@ -251,7 +243,10 @@ typedef struct visitor {
 
 static slc_status add_row(gpu *g, const work *w, slc_bench_gpu_row row, const visitor *to)
 {
-    const slc_status status = time_work(g, w, &row.median_s, &row.minimum_s);
+    slc_bench_time time;
+    const slc_status status = time_work(g, w, &time);
+    row.median_s = time.median;
+    row.minimum_s = time.minimum;
     return status != SLC_OK ? status : to->visit(to->context, &row) ? SLC_OK : SLC_END;
 }
 
@@ -349,9 +344,9 @@ static slc_status bench_atomics(gpu *g, const visitor *to)
     return status;
 }
 
-slc_status slc_bench_gpu_bench(const char *device, uint32_t tests, uint32_t repetitions,
-                               bool (*visit)(void *context, const slc_bench_gpu_row *row), void *context,
-                               slc_error *error)
+slc_status slc_bench_gpu_measure(const char *device, uint32_t tests, uint32_t repetitions,
+                                 bool (*visit)(void *context, const slc_bench_gpu_row *row), void *context,
+                                 slc_error *error)
 {
     gpu g = {.repetitions = repetitions, .error = error};
     const visitor to = {visit, context};

@@ -9,6 +9,7 @@
 #define SLUICE_BENCH_GPU_H
 
 #include "bench/bench_label.h"
+#include <sluice/cuda.h>
 
 /* ---- memory and copies ------------------------------------------------------------------------- */
 
@@ -55,9 +56,9 @@ typedef struct slc_bench_gpu_row {
 } slc_bench_gpu_row;
 
 /* Measures; `visit` gets each row and ends the work by returning false (SLC_END). `tests`: bit 1 << test. */
-slc_status slc_bench_gpu_bench(const char *device, uint32_t tests, uint32_t repetitions,
-                               bool (*visit)(void *context, const slc_bench_gpu_row *row), void *context,
-                               slc_error *error);
+slc_status slc_bench_gpu_measure(const char *device, uint32_t tests, uint32_t repetitions,
+                                 bool (*visit)(void *context, const slc_bench_gpu_row *row), void *context,
+                                 slc_error *error);
 
 /* ---- r-infinity and n-half --------------------------------------------------------------------- */
 
@@ -74,12 +75,42 @@ typedef struct slc_bench_gpu_hockney {
 
 /* One for each algorithm and granularity that was measured at two sizes or more; returns how many, up to
  * `room`. A line that does not rise has r_infinity and n_half 0. */
-size_t slc_bench_gpu_hockney_of(const slc_bench_label_cuda_row *rows, size_t n,
-                                slc_bench_gpu_hockney *results, size_t room);
+size_t slc_bench_gpu_hockney_of(const slc_bench_label_row *rows, size_t n, slc_bench_gpu_hockney *results,
+                                size_t room);
 
-/* Writes a self-contained SVG: bandwidth against stride as in figure 3.3, n-half against r-infinity as in
- * figure 4.21. Either part may be empty. */
-slc_status slc_bench_gpu_svg(const char *path, const slc_bench_gpu_row *rows, size_t n,
-                             const slc_bench_gpu_hockney *hockney, size_t n_hockney, slc_error *error);
+/* ---- the report (bench_gpu_report.c) ----------------------------------------------------------- */
+
+/* Parts of `sluice bench gpu`. */
+enum {
+    SLC_BENCH_GPU_MEMORY = 1,
+    SLC_BENCH_GPU_STRIDES = 2,
+    SLC_BENCH_GPU_ATOMIC = 4,
+    SLC_BENCH_GPU_LABELS = 8
+};
+
+typedef struct slc_bench_gpu_config {
+    slc_bench_label_config label; /* the device, the repetitions, and what labelling is measured on */
+    uint32_t parts;
+} slc_bench_gpu_config;
+
+/* `sluice bench gpu`; the configuration is a slc_bench_gpu_config. Pictures: bandwidth against stride as in
+ * figure 3.3, n-half against r-infinity as in figure 4.21. */
+slc_bench_function slc_bench_gpu;
+
+/* What was measured: rows of tests, and results of labelling. */
+typedef struct slc_bench_gpu_found {
+    const slc_bench_gpu_speed *speed; /* NULL: was not measured */
+    slc_bench_gpu_row *rows;
+    slc_bench_label_rows label;
+    slc_bench_gpu_hockney *hockney;
+    size_t n, n_hockney;
+} slc_bench_gpu_found;
+/* Tables, rows and figures of it. */
+void slc_bench_gpu_tell(const slc_bench_gpu_config *config, const slc_cuda_device *device,
+                        const slc_bench_gpu_found *found, slc_bench_report *report);
+
+/* "labels", "labels and features", "features without label images". */
+const char *slc_bench_gpu_made(const slc_bench_label_config *config);
+struct json_t *slc_bench_gpu_speed_json(const slc_bench_gpu_speed *speed);
 
 #endif

@@ -72,7 +72,9 @@ static uint32_t fitting(const slc_bench_plan *plan, double warm)
 {
     const double most = (double)plan->repetitions;
     const double fit = plan->seconds > 0 && warm > 0 ? plan->seconds / warm : most;
-    return fit < 1 ? 1 : fit >= most ? plan->repetitions : (uint32_t)fit;
+    const uint32_t least = plan->least > 1 ? plan->least : 1;
+    const uint32_t wanted = fit < least ? least : fit >= most ? plan->repetitions : (uint32_t)fit;
+    return wanted < plan->repetitions ? wanted : plan->repetitions;
 }
 
 static void keep(slc_bench_contestant *c, const slc_bench_plan *plan, const double *seconds)
@@ -88,12 +90,13 @@ static slc_status warm_up(const slc_bench_plan *plan, slc_bench_contestant *c, u
                           slc_error *error)
 {
     double seconds[SLC_BENCH_SERIES] = {0};
-    slc_status status = c->run(c->self, seconds, error);
+    slc_status status = c->runs != NULL ? c->runs(c->self, 1, seconds, error)
+                                        : c->run(c->self, seconds, error);
     if (status != SLC_OK || round > 0) {
         return status;
     }
     c->wanted = fitting(plan, seconds[0]);
-    if (c->wanted == 1 && plan->seconds > 0) { /* a slow one runs once in all */
+    if (c->wanted == 1 && plan->seconds > 0 && plan->least == 0) { /* a slow one runs once in all */
         keep(c, plan, seconds);
     }
     return c->verify != NULL ? c->verify(c->self, error) : SLC_OK;
@@ -106,6 +109,10 @@ static slc_status turn(const slc_bench_plan *plan, slc_bench_contestant *c, uint
         status = warm_up(plan, c, round, error);
     }
     const uint32_t until = (uint32_t)((uint64_t)c->wanted * (round + 1) / rounds_of(plan));
+    if (status == SLC_OK && c->runs != NULL && c->done < until) {
+        status = c->runs(c->self, until - c->done, c->samples + c->done, error);
+        c->done = status == SLC_OK ? until : c->done;
+    }
     while (status == SLC_OK && c->done < until) {
         double seconds[SLC_BENCH_SERIES] = {0};
         status = c->run(c->self, seconds, error);

@@ -1,351 +1,275 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `sluice bench label`: every algorithm of labelling on every instruction set over random images, as the
- * thesis measures (figure 4.27, tables 4.2 to 4.4).
+ * `sluice bench label`: every algorithm of labelling on every instruction set, or on a GPU, over random
+ * images, as the thesis measures (figures 4.14, 4.20 and 4.27, tables 4.1 to 4.4). `sluice bench gpu`: what a
+ * GPU can do, and what labelling makes of it (section 3.5 and figures 3.3 and 4.21 of A. Hennequin's thesis,
+ * 2022).
  */
-#include "cmd_bench_label.h"
-#include "cli_options.h"
+#include "bench/bench_gpu.h"
+#include "cli_talk.h"
 #include "cli_words.h"
+#include "cmd_bench.h"
 #include "cmd_label_words.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define COMMAND (&slc_cmd_bench_label)
+enum { ALGORITHMS = 64 };
 
-static const slc_cli_option options_table[] = {
-    {.name = "sizes",
-     .value = "LIST",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_bench_label_options, sizes),
-     .help = "sides of the images in pixels (default 2048; on a GPU 8192)"},
-    {.name = "granularities",
-     .value = "LIST",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_bench_label_options, granularities),
-     .help = "sides of the macro-pixels (default 1,2,4,8,16; on a GPU 1,4,16)"},
-    {.name = "densities",
-     .value = "LIST",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_bench_label_options, densities),
-     .help = "in percent, or first:last:step (default 0:100:5; on a GPU 0:100:10)"},
-    {.name = "algorithms",
-     .value = "LIST",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_bench_label_options, algorithms),
-     .help = "names with commas (default all)"},
-    {.name = "simd",
-     .value = "T",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_bench_label_options, simd),
-     .help = "only this instruction set, or auto (default all that run here)"},
-    {.name = "connectivity",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_bench_label_options, connectivity),
-     .help = "4 or 8"},
-    {.name = "threads",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_bench_label_options, threads),
-     .low = 1,
-     .high = 4096,
-     .help = "of each labelling"},
-    {.name = "features",
-     .value = "LIST",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_bench_label_options, features),
-     .help = "make these too, with commas, or all (default none)"},
-    {.name = "labels-off",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_bench_label_options, labels_off),
-     .help = "make no label image, features alone"},
-    {.name = "repetitions",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_bench_label_options, repetitions),
-     .low = 1,
-     .high = 100000,
-     .help = "calls of each; fewer where they take over 15 ms, on a GPU 50 ms"},
-    {.name = "seed",
-     .value = "S",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_bench_label_options, seed),
-     .low = 0,
-     .high = UINT32_MAX,
-     .help = "of the images"},
-    {.name = "csv",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_bench_label_options, csv),
-     .help = "write every measurement"},
-    {.name = "svg",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_bench_label_options, svg),
-     .help = "draw cycles per pixel, of a GPU milliseconds, against density"},
-    {.name = "device",
-     .value = "WHICH",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_bench_label_options, device),
-     .help = "cpu (the default), or a GPU with its algorithms: cuda or cuda:N"},
-    {.name = "bound",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_bench_label_options, bound),
-     .help = "of a GPU, measure its memory, too, and tell how near to that all are"},
-    {.name = "warm",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_bench_label_options, warm),
-     .help = "on a GPU, do not clear its caches before each run"},
-    {.name = "raw",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_bench_label_options, raw),
-     .help = "on a GPU, labels that are not yet numbered, as papers measure them"},
-    {.name = "streams",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_bench_label_options, streams),
-     .low = 0,
-     .high = 32,
-     .help = "on a GPU, measure whole calls with copies instead, 1 to N at once"},
-    {.name = "json",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_bench_label_options, json),
-     .help = "print one JSON object"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_bench_label_options, quiet),
-     .help = "no progress on standard error, only errors"},
+typedef struct label_options {
+    slc_cli_count_list sizes, granularities; /* empty: the device's own defaults */
+    slc_cli_number_list densities;
+    const char *algorithms, *simd, *features, *device, *csv, *svg;
+    uint64_t connectivity, threads, repetitions, seed, streams;
+    uint32_t parts; /* of `sluice bench gpu` */
+    bool labels_off, bound, warm, raw, json, quiet;
+} label_options;
+
+#define O       label_options
+#define SIDES   "whole numbers from 1 to 65536 with commas"
+#define PERCENT "up to 256 numbers from 0 to 100 with commas or as first:last:step"
+static const slc_cli_option label_table[] = {
+    {"sizes", 0, COUNTS(O, sizes, 65536, SIDES), "LIST",
+     "sides of the images in pixels (default 2048; on a GPU 8192)"},
+    {"granularities", 0, COUNTS(O, granularities, 65536, SIDES), "LIST",
+     "sides of the macro-pixels (default 1,2,4,8,16; on a GPU 1,4,16)"},
+    {"densities", 0, NUMBERS(O, densities, 0, 100, PERCENT), "LIST",
+     "in percent, or first:last:step (default 0:100:5; on a GPU 0:100:10)"},
+    {"algorithms", 0, TEXT(O, algorithms), "LIST", "names with commas (default all)"},
+    {"simd", 0, TEXT(O, simd), "T", "only this instruction set, or auto (default all that run here)"},
+    {"connectivity", 0, COUNT(O, connectivity, 0, 0), "N", "4 or 8"},
+    {"threads", 0, COUNT(O, threads, 1, 4096), "N", "of each labelling"},
+    {"features", 0, TEXT(O, features), "LIST", "make these too, with commas, or all (default none)"},
+    {"labels-off", 0, FLAG(O, labels_off), NULL, "make no label image, features alone"},
+    {"repetitions", 0, COUNT(O, repetitions, 1, 100000), "N",
+     "calls of each; fewer where they take over 15 ms, on a GPU 50 ms"},
+    {"seed", 0, COUNT(O, seed, 0, UINT32_MAX), "S", "of the images"},
+    {"csv", 0, OUTPUT(O, csv), "FILE", "write every measurement"},
+    {"svg", 0, OUTPUT(O, svg), "FILE", "draw cycles per pixel, of a GPU milliseconds, against density"},
+    {"device", 0, DEVICE(O, device), "WHICH",
+     "cpu (the default), or a GPU with its algorithms: cuda or cuda:N"},
+    {"bound", 0, FLAG(O, bound), NULL,
+     "of a GPU, measure its memory, too, and tell how near to that all are"},
+    {"warm", 0, FLAG(O, warm), NULL, "on a GPU, do not clear its caches before each run"},
+    {"raw", 0, FLAG(O, raw), NULL, "on a GPU, labels that are not yet numbered, as papers measure them"},
+    {"streams", 0, COUNT(O, streams, 0, 32), "N",
+     "on a GPU, measure whole calls with copies instead, 1 to N at once"},
+    {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
+    {"quiet", 'q', FLAG(O, quiet), NULL, "no progress on standard error, only errors"},
 };
 
-static void set_defaults(void *at)
+static const slc_cli_option gpu_table[] = {
+    {"device", 0, DEVICE(O, device), "WHICH", "cuda (the default) or cuda:N"},
+    {"what", 0,
+     CHOICES(O, parts,
+             (&(const slc_cli_choice){
+                 .kind = "part",
+                 .words = (const char *const[]){"memory", "strides", "atomics", "labels", NULL}})),
+     "LIST", "of memory,strides,atomics,labels (default all)"},
+    {"sizes", 0, COUNTS(O, sizes, 65536, SIDES), "LIST",
+     "sides of the images (default 256,512 and so on to 16384)"},
+    {"granularities", 0, COUNTS(O, granularities, 65536, SIDES), "LIST",
+     "sides of the macro-pixels (default 1,4,16)"},
+    {"densities", 0, NUMBERS(O, densities, 0, 100, PERCENT), "LIST",
+     "in percent, or first:last:step (default 0:100:25)"},
+    {"algorithms", 0, TEXT(O, algorithms), "LIST",
+     "names with commas, or all (default bittile,flsl-cd,flsl,ha4-64)"},
+    {"connectivity", 0, COUNT(O, connectivity, 0, 0), "N", "4 or 8"},
+    {"features", 0, TEXT(O, features), "LIST", "make these too, with commas, or all (default none)"},
+    {"labels-off", 0, FLAG(O, labels_off), NULL, "make no label image, features alone"},
+    {"repetitions", 0, COUNT(O, repetitions, 1, 100000), "N", "runs of each; the median counts"},
+    {"seed", 0, COUNT(O, seed, 0, UINT32_MAX), "S", "of the images"},
+    {"csv", 0, OUTPUT(O, csv), "FILE", "write every measurement"},
+    {"svg", 0, OUTPUT(O, svg), "FILE", "draw bandwidth against stride, and n-half against r-infinity"},
+    {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
+    {"quiet", 'q', FLAG(O, quiet), NULL, "no progress on standard error, only errors"},
+};
+#undef O
+
+static void label_defaults(void *at)
 {
-    *(slc_bench_label_options *)at = (slc_bench_label_options){
+    *(label_options *)at = (label_options){
         .algorithms = "all", .connectivity = 8, .threads = 1, .repetitions = 15, .seed = 1};
 }
 
-/* The lists of a configuration, and what is measured by them. */
-typedef struct bench {
-    const slc_bench_label_options *options;
-    slc_bench_label_config config;
-    size_t sizes[SLC_BENCH_LABEL_LIST];
-    uint32_t granularities[SLC_BENCH_LABEL_LIST];
-    double densities[SLC_BENCH_LABEL_DENSITIES];
-    size_t algorithms[SLC_BENCH_LABEL_ALGORITHMS];
+static void gpu_defaults(void *at)
+{
+    *(label_options *)at = (label_options){.device = "cuda",
+                                           .algorithms = "bittile,flsl-cd,flsl,ha4-64",
+                                           .connectivity = 8,
+                                           .threads = 1,
+                                           .repetitions = 11,
+                                           .seed = 1,
+                                           .parts = SLC_BENCH_GPU_MEMORY | SLC_BENCH_GPU_STRIDES |
+                                                    SLC_BENCH_GPU_ATOMIC | SLC_BENCH_GPU_LABELS};
+}
+
+/* ---- values ------------------------------------------------------------------------------------ */
+
+/* The lists of a configuration. */
+typedef struct lists {
+    slc_cli_count_list sizes, granularities;
+    slc_cli_number_list densities;
+    size_t size[SLC_CLI_LIST], algorithms[ALGORITHMS];
     slc_simd_target targets[SLC_SIMD_TARGETS];
-    slc_bench_label_rows rows;
-    size_t n_contestants;
-    slc_cli_progress progress;
-} bench;
+    slc_bench_gpu_config config;
+} lists;
 
-/* ---- lists ------------------------------------------------------------------------------------- */
-
-static int choose_images(bench *b)
+static void choose_images(const label_options *options, const char *sizes, const char *granularities,
+                          const char *densities, lists *l)
 {
-    const slc_bench_label_options *options = b->options;
-    uint32_t numbers[SLC_BENCH_LABEL_LIST];
-    int status = slc_label_whole_numbers(COMMAND, "sizes", options->sizes != NULL ? options->sizes : "2048",
-                                         numbers, SLC_BENCH_LABEL_LIST, &b->config.n_sizes);
-    for (size_t i = 0; i < b->config.n_sizes; i++) {
-        b->sizes[i] = numbers[i];
+    l->sizes = options->sizes;
+    l->granularities = options->granularities;
+    l->densities = options->densities;
+    if (l->sizes.n == 0) {
+        l->sizes.n = slc_cli_whole_numbers(sizes, 65536, l->sizes.value, SLC_CLI_LIST);
     }
-    if (status == SLC_CLI_GO_ON) {
-        const char *list = options->granularities != NULL ? options->granularities : "1,2,4,8,16";
-        status = slc_label_whole_numbers(COMMAND, "granularities", list, b->granularities,
-                                         SLC_BENCH_LABEL_LIST, &b->config.n_granularities);
+    if (l->granularities.n == 0) {
+        l->granularities.n = slc_cli_whole_numbers(granularities, 65536, l->granularities.value,
+                                                   SLC_CLI_LIST);
     }
-    if (status == SLC_CLI_GO_ON) {
-        status = slc_label_densities(COMMAND, options->densities != NULL ? options->densities : "0:100:5",
-                                     b->densities, SLC_BENCH_LABEL_DENSITIES, &b->config.n_densities);
+    if (l->densities.n == 0) {
+        l->densities.n = slc_cli_numbers(densities, 0, 100, l->densities.value, SLC_CLI_LIST);
     }
-    b->config.sizes = b->sizes;
-    b->config.granularities = b->granularities;
-    b->config.densities = b->densities;
-    return status;
+    for (size_t i = 0; i < l->sizes.n; i++) {
+        l->size[i] = l->sizes.value[i];
+    }
+    for (size_t i = 0; i < l->densities.n; i++) {
+        l->densities.value[i] /= 100;
+    }
 }
 
-static int choose_algorithms(bench *b)
+static int choose_targets(const slc_cli_command *command, const char *simd, lists *l)
 {
-    b->config.algorithms = b->algorithms;
-    return slc_label_algorithms(COMMAND, b->options->algorithms, false, b->algorithms,
-                                SLC_BENCH_LABEL_ALGORITHMS, &b->config.n_algorithms);
-}
-
-static int choose_targets(bench *b)
-{
-    const char *simd = b->options->simd;
     slc_error error;
     slc_simd_target choice;
     size_t n = 0;
-    if (slc_simd_choose(simd != NULL && strcmp(simd, "all") == 0 ? NULL : simd, &choice, &error) != SLC_OK) {
-        return slc_cli_wrong(COMMAND, "%s", error.text);
-    }
     const bool named = simd != NULL && strcmp(simd, "all") != 0;
+    if (slc_simd_choose(named ? simd : NULL, &choice, &error) != SLC_OK) {
+        return slc_cli_wrong(command, "%s", error.text);
+    }
     if (named || choice != SLC_SIMD_AUTO) {
-        b->targets[n++] = choice;
+        l->targets[n++] = choice;
     }
     for (int i = SLC_SIMD_C; i < SLC_SIMD_TARGETS && !named && choice == SLC_SIMD_AUTO; i++) {
         if (slc_simd_runs((slc_simd_target)i)) {
-            b->targets[n++] = (slc_simd_target)i;
+            l->targets[n++] = (slc_simd_target)i;
         }
     }
-    b->config.targets = b->targets;
-    b->config.n_targets = n;
+    l->config.label.targets = l->targets;
+    l->config.label.n_targets = n;
     return SLC_CLI_GO_ON;
 }
 
-static int choose(bench *b)
+/* What only one of the ways to measure has. */
+static int check_device(const slc_cli_command *command, const label_options *options, bool gpu)
 {
-    const slc_bench_label_options *options = b->options;
-    b->config = (slc_bench_label_config){.connectivity = (uint32_t)options->connectivity,
-                                         .threads = (uint32_t)options->threads,
-                                         .seed = (uint32_t)options->seed,
-                                         .labels = !options->labels_off,
-                                         .repetitions = (uint32_t)options->repetitions,
-                                         .seconds = 15e-3};
-    if (options->connectivity != 4 && options->connectivity != 8) {
-        return slc_cli_wrong(COMMAND, "--connectivity takes 4 or 8, not '%llu'",
-                             (unsigned long long)options->connectivity);
-    }
-    const char *gpu = options->bound         ? "bound"
-                      : options->warm        ? "warm"
-                      : options->raw         ? "raw"
-                      : options->streams > 0 ? "streams"
-                                             : NULL;
-    if (gpu != NULL) {
-        return slc_cli_wrong(COMMAND, "--%s needs a GPU, as --device cuda", gpu);
-    }
-    if (options->csv != NULL && options->svg != NULL && slc_cli_same_file(options->csv, options->svg)) {
-        return slc_cli_wrong(COMMAND, "--csv and --svg name the same file");
-    }
-    int status = choose_images(b);
-    status = status == SLC_CLI_GO_ON ? choose_algorithms(b) : status;
-    status = status == SLC_CLI_GO_ON ? choose_targets(b) : status;
-    if (status == SLC_CLI_GO_ON && options->features != NULL && strcmp(options->features, "none") != 0) {
-        status = slc_label_features(COMMAND, options->features, &b->config.features);
-    }
-    if (status == SLC_CLI_GO_ON && options->labels_off && b->config.features == 0) {
-        return slc_cli_wrong(COMMAND, "--labels-off needs --features: nothing would be made");
-    }
-    return status;
+    const char *other = options->simd != NULL                          ? "--simd"
+                        : options->threads != 1                        ? "--threads"
+                        : options->streams > 0 && options->svg != NULL ? "--svg with --streams"
+                        : options->streams > 0 && options->raw         ? "--raw with --streams"
+                                                                       : NULL;
+    const char *alone = options->bound         ? "bound"
+                        : options->warm        ? "warm"
+                        : options->raw         ? "raw"
+                        : options->streams > 0 ? "streams"
+                                               : NULL;
+    return gpu && other != NULL
+               ? slc_cli_wrong(command, "%s does not go with --device %s", other, options->device)
+           : !gpu && alone != NULL ? slc_cli_wrong(command, "--%s needs a GPU, as --device cuda", alone)
+                                   : SLC_CLI_GO_ON;
 }
 
-/* ---- the run ----------------------------------------------------------------------------------- */
-
-static bool keep_row(void *context, const slc_bench_label_row *row)
-{
-    bench *b = context;
-    slc_bench_label_rows *kept = &b->rows;
-    if (kept->n == kept->capacity) {
-        const size_t capacity = kept->capacity > 0 ? 2 * kept->capacity : 1024;
-        slc_bench_label_row *rows = realloc(kept->rows, capacity * sizeof *rows);
-        if (rows == NULL) {
-            kept->failed = true;
-            return false;
-        }
-        kept->rows = rows;
-        kept->capacity = capacity;
-    }
-    kept->rows[kept->n++] = *row;
-    slc_cli_progress_show(&b->progress, kept->n,
-                          b->n_contestants * b->config.n_sizes * b->config.n_granularities *
-                              b->config.n_densities);
-    return !slc_cli_interrupted();
-}
-
-static int by_speed(const void *a, const void *b)
-{
-    const slc_bench_label_average *x = a, *y = b;
-    if (x->size != y->size) {
-        return x->size < y->size ? -1 : 1;
-    }
-    if (x->granularity != y->granularity) {
-        return x->granularity < y->granularity ? -1 : 1;
-    }
-    const double left = x->cycles / x->pixels, right = y->cycles / y->pixels;
-    return (left > right) - (left < right);
-}
-
-static slc_status write_files(const bench *b, slc_error *error)
-{
-    slc_status status = SLC_OK;
-    if (b->options->csv != NULL) {
-        status = slc_bench_label_csv(b->options->csv, &b->config, &b->rows, error);
-    }
-    if (status == SLC_OK && b->options->svg != NULL) {
-        status = slc_bench_label_svg(b->options->svg, b->rows.rows, b->rows.n, error);
-    }
-    return status;
-}
-
-static bool tell(bench *b)
-{
-    slc_bench_label_rows *rows = &b->rows;
-    rows->averages = malloc((rows->n + 1) * sizeof *rows->averages);
-    if (rows->averages == NULL) {
-        slc_cli_say("bench label", "no memory for the averages");
-        return false;
-    }
-    rows->n_averages = slc_bench_label_averages(rows->rows, rows->n, rows->averages, rows->n);
-    qsort(rows->averages, rows->n_averages, sizeof *rows->averages, by_speed);
-    if (b->options->json) {
-        return slc_bench_label_print_json(&b->config, rows);
-    }
-    slc_bench_label_print(&b->config, rows);
-    return true;
-}
-
-static bool measure(bench *b)
+static int choose_device(const slc_cli_command *command, const char *device)
 {
     slc_error error;
-    for (size_t i = 0; i < b->config.n_algorithms; i++) {
-        b->n_contestants += slc_image_algorithm_simd(b->algorithms[i]) ? b->config.n_targets : 1;
+    uint32_t number;
+    const slc_status status = slc_cuda_choose(device, &number, &error);
+    if (status == SLC_ERR_USAGE) {
+        return slc_cli_wrong(command, "%s", error.text);
     }
-    slc_cli_progress_begin(&b->progress, "bench label", b->options->quiet);
-    b->progress.unit = "measurements";
-    slc_status status = slc_bench_label_bench(&b->config, keep_row, b, &error);
-    slc_cli_progress_end(&b->progress);
-    if (b->rows.failed) {
-        status = slc_fail(&error, SLC_ERR_MEMORY, "no memory for the measurements");
+    if (status != SLC_OK) {
+        slc_cli_say(command->name, "%s", error.text);
     }
-    if (status == SLC_OK && b->rows.n == 0) {
-        status = slc_fail(&error, SLC_ERR_UNSUPPORTED, "no algorithm could do any of these images");
-    }
-    if (status == SLC_OK) {
-        status = write_files(b, &error);
-    }
-    if (status < 0) {
-        slc_cli_say("bench label", "%s", error.text);
-    }
-    return status == SLC_OK && tell(b); /* an interrupted run has nothing to say */
+    return status == SLC_OK ? SLC_CLI_GO_ON : SLC_CLI_FAILED;
 }
 
-static int run(int argc, char **argv)
+static int choose(const slc_cli_command *command, const label_options *options, lists *l)
 {
-    slc_bench_label_options options;
-    int first = 0;
-    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
-    if (status != SLC_CLI_GO_ON) {
-        return status;
+    const bool gpu = command == &slc_cmd_bench_gpu || slc_label_on_gpu(options->device);
+    slc_bench_label_config *config = &l->config.label;
+    *config = (slc_bench_label_config){.device = gpu ? options->device : NULL,
+                                       .sizes = l->size,
+                                       .n_sizes = l->sizes.n,
+                                       .granularities = l->granularities.value,
+                                       .n_granularities = l->granularities.n,
+                                       .densities = l->densities.value,
+                                       .n_densities = l->densities.n,
+                                       .algorithms = l->algorithms,
+                                       .connectivity = (uint32_t)options->connectivity,
+                                       .threads = (uint32_t)options->threads,
+                                       .seed = (uint32_t)options->seed,
+                                       .labels = !options->labels_off,
+                                       .raw = options->raw,
+                                       .repetitions = (uint32_t)options->repetitions,
+                                       .seconds = gpu ? 50e-3 : 15e-3,
+                                       .flush_bytes = options->warm ? 0 : (size_t)256 << 20,
+                                       .bound = options->bound,
+                                       .streams = (uint32_t)options->streams};
+    l->config.parts = options->parts;
+    if (options->connectivity != 4 && options->connectivity != 8) {
+        return slc_cli_wrong(command, "--connectivity takes 4 or 8, not '%llu'",
+                             (unsigned long long)options->connectivity);
     }
-    if (slc_label_on_gpu(options.device)) {
-        return slc_bench_label_cuda(COMMAND, &options);
+    int status = check_device(command, options, gpu);
+    if (status == SLC_CLI_GO_ON) {
+        status = slc_label_algorithms(command, options->algorithms, gpu, l->algorithms, ALGORITHMS,
+                                      &config->n_algorithms);
     }
-    bench *b = calloc(1, sizeof *b);
-    if (b == NULL) {
-        slc_cli_say("bench label", "no memory to begin with");
+    if (status == SLC_CLI_GO_ON && !gpu) {
+        status = choose_targets(command, options->simd, l);
+    }
+    if (status == SLC_CLI_GO_ON && options->features != NULL && strcmp(options->features, "none") != 0) {
+        status = slc_label_features(command, options->features, &config->features);
+    }
+    if (status == SLC_CLI_GO_ON && options->labels_off && config->features == 0) {
+        status = slc_cli_wrong(command, "--labels-off needs --features: nothing would be made");
+    }
+    return status == SLC_CLI_GO_ON && gpu ? choose_device(command, options->device) : status;
+}
+
+/* ---- the commands ------------------------------------------------------------------------------ */
+
+static int act(const slc_cli_call *call)
+{
+    const label_options *options = call->options;
+    const slc_bench_output output = {options->csv, options->svg, options->json};
+    const bool both = call->command == &slc_cmd_bench_gpu, gpu = both || slc_label_on_gpu(options->device);
+    lists *l = calloc(1, sizeof *l);
+    if (l == NULL) {
+        slc_cli_say(call->command->name, "no memory to begin with");
         return SLC_CLI_FAILED;
     }
-    b->options = &options;
-    status = choose(b);
-    if (status == SLC_CLI_GO_ON) {
-        slc_cli_catch_signals();
-        status = measure(b) ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    choose_images(options,
+                  both  ? "256,512,1024,2048,4096,8192,16384"
+                  : gpu ? "8192"
+                        : "2048",
+                  gpu ? "1,4,16" : "1,2,4,8,16",
+                  both  ? "0:100:25"
+                  : gpu ? "0:100:10"
+                        : "0:100:5",
+                  l);
+    int status = choose(call->command, options, l);
+    if (status == SLC_CLI_GO_ON && both && (options->parts & SLC_BENCH_GPU_LABELS) != 0 && l->sizes.n < 2) {
+        status = slc_cli_wrong(call->command,
+                               "r-infinity and n-half need two --sizes at least; --what leaves them out");
     }
-    free(b->rows.rows);
-    free(b->rows.averages);
-    free(b);
+    if (status == SLC_CLI_GO_ON) {
+        status = both ? slc_cmd_bench_run(call->command, options->quiet, slc_bench_gpu, &l->config, &output)
+                      : slc_cmd_bench_run(call->command, options->quiet, slc_bench_label, &l->config.label,
+                                          &output);
+    }
+    free(l);
     return status;
 }
 
@@ -367,8 +291,25 @@ const slc_cli_command slc_cmd_bench_label = {
                    "On a GPU: its own algorithms, kernels alone from and to the device's memory, with cold "
                    "caches, by the\n"
                    "device's clock; averages are all pixels over all time, from medians.\n",
-    .options = options_table,
-    .n_options = sizeof options_table / sizeof options_table[0],
-    .defaults = set_defaults,
-    .run = run,
+    .options = label_table,
+    .n_options = sizeof label_table / sizeof label_table[0],
+    .defaults = label_defaults,
+    .act = act,
+};
+
+const slc_cli_command slc_cmd_bench_gpu = {
+    .name = "bench gpu",
+    .operands = "",
+    .summary = "measure a GPU: memory, strides, atomics, r-infinity, n-half",
+    .description = "Measures on the spot what a GPU can do: its memory and copies, strides in global memory "
+                   "and conflicts of\n"
+                   "banks in shared memory, atomic additions that conflict and that do not; and labelling "
+                   "over many sizes,\n"
+                   "from which r-infinity, the throughput of endless images, and n-half, the pixels of an "
+                   "image that reaches\n"
+                   "half of it, follow by least squares.\n",
+    .options = gpu_table,
+    .n_options = sizeof gpu_table / sizeof gpu_table[0],
+    .defaults = gpu_defaults,
+    .act = act,
 };

@@ -16,12 +16,12 @@
 
 enum { MOST = 1024 };
 
-static slc_bench_label_cuda_row rows[MOST];
-static slc_bench_label_cuda_streams_row streams[MOST];
+static slc_bench_label_row rows[MOST];
+static slc_bench_label_streams_row streams[MOST];
 static slc_bench_gpu_row tests_rows[MOST];
 static size_t n_rows;
 
-static bool keep(void *context, const slc_bench_label_cuda_row *row)
+static bool keep(void *context, const slc_bench_label_row *row)
 {
     (void)context;
     assert_true(n_rows < MOST);
@@ -29,13 +29,13 @@ static bool keep(void *context, const slc_bench_label_cuda_row *row)
     return true;
 }
 
-static bool keep_one(void *context, const slc_bench_label_cuda_row *row)
+static bool keep_one(void *context, const slc_bench_label_row *row)
 {
     (void)keep(context, row);
     return false;
 }
 
-static bool keep_streams(void *context, const slc_bench_label_cuda_streams_row *row)
+static bool keep_streams(void *context, const slc_bench_label_streams_row *row)
 {
     (void)context;
     assert_true(n_rows < MOST);
@@ -55,22 +55,22 @@ static size_t sizes[] = {65, 128};
 static const uint32_t granularities[] = {1, 3};
 static const double densities[] = {0, 0.45, 1};
 
-static slc_bench_label_cuda_config config_of(size_t *algorithms)
+static slc_bench_label_config config_of(size_t *algorithms)
 {
-    slc_bench_label_cuda_config config = {.device = "cuda",
-                                          .sizes = sizes,
-                                          .n_sizes = 2,
-                                          .granularities = granularities,
-                                          .n_granularities = 2,
-                                          .densities = densities,
-                                          .n_densities = 3,
-                                          .algorithms = algorithms,
-                                          .connectivity = 8,
-                                          .seed = 5,
-                                          .labels = true,
-                                          .repetitions = 3,
-                                          .seconds = 1e-3,
-                                          .flush_bytes = (size_t)1 << 20};
+    slc_bench_label_config config = {.device = "cuda",
+                                     .sizes = sizes,
+                                     .n_sizes = 2,
+                                     .granularities = granularities,
+                                     .n_granularities = 2,
+                                     .densities = densities,
+                                     .n_densities = 3,
+                                     .algorithms = algorithms,
+                                     .connectivity = 8,
+                                     .seed = 5,
+                                     .labels = true,
+                                     .repetitions = 3,
+                                     .seconds = 1e-3,
+                                     .flush_bytes = (size_t)1 << 20};
     while (slc_image_cuda_algorithm_name(config.n_algorithms) != NULL) {
         algorithms[config.n_algorithms] = config.n_algorithms;
         config.n_algorithms++;
@@ -79,7 +79,7 @@ static slc_bench_label_cuda_config config_of(size_t *algorithms)
 }
 
 /* How many components the processor finds. */
-static uint32_t components_of(const slc_bench_label_cuda_config *config, const slc_bench_label_cuda_row *row)
+static uint32_t components_of(const slc_bench_label_config *config, const slc_bench_label_row *row)
 {
     const slc_sim_image_config sim = {.seed = config->seed,
                                       .width = row->size,
@@ -108,7 +108,7 @@ static uint32_t components_of(const slc_bench_label_cuda_config *config, const s
     return out.n_labels;
 }
 
-static void check_rows(const slc_bench_label_cuda_config *config)
+static void check_rows(const slc_bench_label_config *config)
 {
     slc_error error;
     size_t able = 0;
@@ -117,13 +117,13 @@ static void check_rows(const slc_bench_label_cuda_config *config)
                 (config->features == 0 || slc_image_cuda_algorithm_features(i));
     }
     n_rows = 0;
-    const slc_status status = slc_bench_label_cuda_bench(config, keep, NULL, &error);
+    const slc_status status = slc_bench_label_measure(config, keep, NULL, &error);
     if (status != SLC_OK) {
         fail_msg("%s", error.text);
     }
     assert_int_equal(n_rows, able * 2 * 2 * 3);
     for (size_t i = 0; i < n_rows; i++) {
-        const slc_bench_label_cuda_row *row = &rows[i];
+        const slc_bench_label_row *row = &rows[i];
         assert_true(row->minimum_s > 0 && row->minimum_s <= row->median_s && row->median_s < 1);
         assert_in_range(row->repetitions, 2, 3);
         assert_in_range(row->launches, 1, 100);
@@ -137,7 +137,7 @@ static void labels_are_measured(void **state)
 {
     (void)state;
     size_t algorithms[64];
-    slc_bench_label_cuda_config config = config_of(algorithms);
+    slc_bench_label_config config = config_of(algorithms);
     check_rows(&config);
     config.connectivity = 4;
     config.flush_bytes = 0;
@@ -148,7 +148,7 @@ static void features_are_measured(void **state)
 {
     (void)state;
     size_t algorithms[64];
-    slc_bench_label_cuda_config config = config_of(algorithms);
+    slc_bench_label_config config = config_of(algorithms);
     config.features = SLC_IMAGE_AREA | SLC_IMAGE_BOX | SLC_IMAGE_SUMS;
     config.labels = false;
     check_rows(&config);
@@ -161,22 +161,22 @@ static void wrong_configurations_are_told(void **state)
     (void)state;
     size_t algorithms[64];
     slc_error error;
-    slc_bench_label_cuda_config config = config_of(algorithms);
+    slc_bench_label_config config = config_of(algorithms);
     n_rows = 0;
-    assert_int_equal(slc_bench_label_cuda_bench(&config, keep_one, NULL, &error), SLC_END);
+    assert_int_equal(slc_bench_label_measure(&config, keep_one, NULL, &error), SLC_END);
     assert_int_equal(n_rows, 1);
     config.labels = false;
-    assert_int_equal(slc_bench_label_cuda_bench(&config, keep, NULL, &error), SLC_ERR_USAGE);
+    assert_int_equal(slc_bench_label_measure(&config, keep, NULL, &error), SLC_ERR_USAGE);
     config.labels = true;
     config.device = "cuda:99";
-    assert_int_equal(slc_bench_label_cuda_bench(&config, keep, NULL, &error), SLC_ERR_UNSUPPORTED);
+    assert_int_equal(slc_bench_label_measure(&config, keep, NULL, &error), SLC_ERR_UNSUPPORTED);
     config.device = "cuda";
     config.n_densities = 0;
-    assert_int_equal(slc_bench_label_cuda_bench(&config, keep, NULL, &error), SLC_ERR_USAGE);
+    assert_int_equal(slc_bench_label_measure(&config, keep, NULL, &error), SLC_ERR_USAGE);
     config.n_densities = 3;
-    assert_int_equal(slc_bench_label_cuda_streams(&config, 0, keep_streams, NULL, &error), SLC_ERR_USAGE);
+    assert_int_equal(slc_bench_label_streams(&config, 0, keep_streams, NULL, &error), SLC_ERR_USAGE);
     algorithms[1] = 64;
-    assert_int_equal(slc_bench_label_cuda_bench(&config, keep, NULL, &error), SLC_ERR_USAGE);
+    assert_int_equal(slc_bench_label_measure(&config, keep, NULL, &error), SLC_ERR_USAGE);
 }
 
 static void streams_are_measured(void **state)
@@ -184,19 +184,19 @@ static void streams_are_measured(void **state)
     (void)state;
     size_t algorithms[64];
     slc_error error;
-    slc_bench_label_cuda_config config = config_of(algorithms);
+    slc_bench_label_config config = config_of(algorithms);
     config.features = SLC_IMAGE_AREA;
     n_rows = 0;
-    const slc_status status = slc_bench_label_cuda_streams(&config, 4, keep_streams, NULL, &error);
+    const slc_status status = slc_bench_label_streams(&config, 4, keep_streams, NULL, &error);
     if (status != SLC_OK) {
         fail_msg("%s", error.text);
     }
     assert_int_equal(n_rows, 2 * 2 * 3);
     for (size_t i = 0; i < n_rows; i++) {
-        const slc_bench_label_cuda_streams_row *row = &streams[i];
+        const slc_bench_label_streams_row *row = &streams[i];
         uint64_t wanted = 0;
         for (size_t d = 0; d < 3; d++) {
-            const slc_bench_label_cuda_row of = {
+            const slc_bench_label_row of = {
                 .size = row->size, .granularity = row->granularity, .density = densities[d]};
             wanted += components_of(&config, &of);
         }
@@ -224,7 +224,7 @@ static void a_device_has_speeds(void **state)
     assert_int_equal(slc_bench_gpu_speed_of("gpu", 3, &speed, &error), SLC_ERR_USAGE);
     const uint32_t chosen = small ? 1U << SLC_BENCH_GPU_ATOMICS : (1U << SLC_BENCH_GPU_TESTS) - 1;
     n_rows = 0;
-    assert_int_equal(slc_bench_gpu_bench("cuda", chosen, 1, keep_test, NULL, &error), SLC_OK);
+    assert_int_equal(slc_bench_gpu_measure("cuda", chosen, 1, keep_test, NULL, &error), SLC_OK);
     /* 36 strides of four sizes of element, twice of two; four patterns of atomics of two. */
     assert_int_equal(n_rows, small ? 4 * 2 : 36 * (4 + 2 + 2) + 4 * 2);
     for (size_t i = 0; i < n_rows; i++) {

@@ -22,39 +22,39 @@ static void assert_near(double value, double wanted, double tolerance)
     }
 }
 
-static slc_bench_label_cuda_row row_of(size_t size, size_t algorithm, uint32_t granularity, double density,
-                                       double seconds)
+static slc_bench_label_row row_of(size_t size, size_t algorithm, uint32_t granularity, double density,
+                                  double seconds)
 {
-    return (slc_bench_label_cuda_row){.size = size,
-                                      .algorithm = algorithm,
-                                      .granularity = granularity,
-                                      .density = density,
-                                      .repetitions = 1,
-                                      .minimum_s = 0.5 * seconds,
-                                      .median_s = seconds};
+    return (slc_bench_label_row){.size = size,
+                                 .algorithm = algorithm,
+                                 .granularity = granularity,
+                                 .density = density,
+                                 .repetitions = 1,
+                                 .minimum_s = 0.5 * seconds,
+                                 .median_s = seconds};
 }
 
 static void averages_are_pixels_over_time(void **state)
 {
     (void)state;
-    const slc_bench_label_cuda_row rows[] = {
+    const slc_bench_label_row rows[] = {
         row_of(100, 0, 1, 0.0, 1e-3), row_of(100, 2, 1, 0.0, 7e-3), row_of(100, 0, 1, 0.5, 4e-3),
         row_of(100, 0, 1, 1.0, 3e-3), row_of(100, 0, 4, 0.5, 5e-3), row_of(200, 0, 1, 0.5, 6e-3),
     };
-    slc_bench_label_cuda_average a[6];
-    assert_int_equal(slc_bench_label_cuda_averages(rows, 6, a, 6), 4);
+    slc_bench_label_average a[6];
+    assert_int_equal(slc_bench_label_averages(rows, 6, a, 6), 4);
     assert_int_equal(a[0].densities, 3);
     assert_near(a[0].pixels, 3e4, 0);
     assert_near(a[0].seconds, 8e-3, 1e-12);
     assert_near(a[0].least_seconds, 4e-3, 1e-12);
-    assert_near(a[0].worst_seconds, 4e-7, 1e-15);
+    assert_near(a[0].worst, 4e-7, 1e-15);
     assert_near(a[0].worst_density, 0.5, 0);
     assert_near(a[0].full_seconds, 3e-3, 1e-12);
     assert_int_equal(a[1].algorithm, 2);
     assert_int_equal(a[2].granularity, 4);
     assert_near(a[2].full_seconds, 0, 0);
     assert_int_equal(a[3].size, 200);
-    assert_int_equal(slc_bench_label_cuda_averages(rows, 6, a, 2), 2); /* no more room */
+    assert_int_equal(slc_bench_label_averages(rows, 6, a, 2), 2); /* no more room */
 }
 
 /* Times that are on a line give back its numbers; what is above and below it by a tenth, nearly. */
@@ -63,7 +63,7 @@ static void hockney_finds_the_line(void **state)
     (void)state;
     const double r_infinity = 3e11, n_half = 2.5e6;
     const size_t sides[] = {256, 512, 1024, 2048, 4096, 8192, 16384};
-    slc_bench_label_cuda_row rows[32];
+    slc_bench_label_row rows[32];
     size_t n = 0;
     for (size_t i = 0; i < 7; i++) {
         const double pixels = (double)(sides[i] * sides[i]), t = (pixels + n_half) / r_infinity;
@@ -121,12 +121,29 @@ static void read_file(const char *path, char *text, size_t room)
     (void)unlink(path);
 }
 
+static slc_status draw_gpu(const char *path, const slc_bench_gpu_found *found)
+{
+    const slc_bench_gpu_config config = {.label = {.device = "cuda", .connectivity = 8, .labels = true}};
+    const slc_cuda_device device = {.multiprocessors = 1};
+    const slc_bench_output output = {.svg = path};
+    slc_bench_report report;
+    slc_error error;
+    assert_int_equal(slc_bench_report_open(&report, &error), SLC_OK);
+    slc_bench_gpu_tell(&config, &device, found, &report);
+    const slc_status status = slc_bench_report_write(&report, &output, &error);
+    slc_bench_report_clear(&report);
+    return status;
+}
+
 static void pictures_have_their_panels(void **state)
 {
     static char text[1 << 18];
-    char folder[] = "/tmp/test_run_bench_gpu_XXXXXX", path[64];
+    char folder[] = "/tmp/test_bench_gpu_XXXXXX", path[64];
     slc_error error;
-    slc_bench_label_cuda_row rows[64];
+    slc_bench_label_row rows[64];
+    slc_bench_label_rows all = {.rows = rows};
+    const slc_bench_label_config config = {.device = "cuda", .connectivity = 8, .labels = true};
+    slc_bench_report report;
     size_t n = 0;
     (void)state;
     for (size_t size = 64; size <= 128; size *= 2) {
@@ -139,7 +156,12 @@ static void pictures_have_their_panels(void **state)
     }
     assert_non_null(mkdtemp(folder));
     (void)snprintf(path, sizeof path, "%s/a.svg", folder);
-    assert_int_equal(slc_bench_label_cuda_svg(path, rows, n, &error), SLC_OK);
+    all.n = n;
+    const slc_bench_output output = {.svg = path};
+    assert_int_equal(slc_bench_report_open(&report, &error), SLC_OK);
+    assert_int_equal(slc_bench_label_tell(&config, &all, &report, &error), SLC_OK);
+    assert_int_equal(slc_bench_report_write(&report, &output, &error), SLC_OK);
+    slc_bench_report_clear(&report);
     read_file(path, text, sizeof text);
     /* One for each size and granularity, and one for each granularity with all sizes; a curve and a line of
      * the legend for each algorithm in each. */
@@ -147,8 +169,22 @@ static void pictures_have_their_panels(void **state)
     assert_int_equal(count(text, "<path class=\"curve c"), 2 * 3 * (4 + 2));
     assert_int_equal(count(text, slc_image_cuda_algorithm_name(2)), 4 + 2);
     assert_null(strstr(text, "nan"));
-    assert_int_equal(slc_bench_label_cuda_svg(path, rows, 0, &error), SLC_ERR_USAGE);
+    all.n = 0;
+    assert_int_equal(slc_bench_report_open(&report, &error), SLC_OK);
+    assert_int_equal(slc_bench_label_tell(&config, &all, &report, &error), SLC_OK);
+    assert_int_equal(slc_bench_report_write(&report, &output, &error), SLC_ERR_USAGE);
+    slc_bench_report_clear(&report);
     assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(rmdir(folder), 0); /* nothing is left */
+}
+
+static void gpu_pictures_have_their_panels(void **state)
+{
+    static char text[1 << 18];
+    char folder[] = "/tmp/test_bench_gpu_XXXXXX", path[64];
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/a.svg", folder);
     slc_bench_gpu_row tests[] = {
         {.test = SLC_BENCH_GPU_STRIDE_GLOBAL,
          .element_bytes = 4,
@@ -167,14 +203,16 @@ static void pictures_have_their_panels(void **state)
          .median_s = 1e-3},
         {.test = SLC_BENCH_GPU_ATOMICS, .element_bytes = 8, .operations = 1e9, .median_s = 1e-3},
     };
-    const slc_bench_gpu_hockney hockney[] = {
+    slc_bench_gpu_hockney hockney[] = {
         {.algorithm = 0, .granularity = 1, .sizes = 2, .r_infinity = 1e11, .n_half = 1e6},
         {.algorithm = 1, .granularity = 1, .sizes = 2}};
-    assert_int_equal(slc_bench_gpu_svg(path, tests, 4, hockney, 2, &error), SLC_OK);
+    assert_int_equal(
+        draw_gpu(path, &(slc_bench_gpu_found){.rows = tests, .n = 4, .hockney = hockney, .n_hockney = 2}),
+        SLC_OK);
     read_file(path, text, sizeof text);
     assert_int_equal(count(text, "class=\"title\""), 3);
     assert_int_equal(count(text, "<circle"), 1);
-    assert_int_equal(slc_bench_gpu_svg(path, tests + 3, 1, NULL, 0, &error), SLC_ERR_USAGE);
+    assert_int_equal(draw_gpu(path, &(slc_bench_gpu_found){.rows = tests + 3, .n = 1}), SLC_ERR_USAGE);
     assert_int_equal(rmdir(folder), 0); /* nothing is left */
 }
 
@@ -185,6 +223,7 @@ int main(void)
         cmocka_unit_test(hockney_finds_the_line),
         cmocka_unit_test(bounds_count_bytes),
         cmocka_unit_test(pictures_have_their_panels),
+        cmocka_unit_test(gpu_pictures_have_their_panels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,6 @@
  * Measures whole calls of labelling on a GPU, from page-locked memory of the host and back, by one or several
  * labellers at once, each with a thread of its own: what a program gets, copies included.
  */
-#include "bench/bench_label_cuda.h"
 #include "cuda/cuda_engines.h"
 #include "cuda/cuda_stream.h"
 
@@ -36,7 +35,7 @@ typedef struct worker {
 } worker;
 
 typedef struct bench {
-    const slc_bench_label_cuda_config *config;
+    const slc_bench_label_config *config;
     size_t algorithm;
     slc_bench_gpu_speed speed;
     block *images; /* one for each density */
@@ -44,7 +43,7 @@ typedef struct bench {
     worker workers[MOST_STREAMS];
     slc_column columns[SLC_IMAGE_COLUMNS];
     slc_schema schema;
-    uint32_t next, end; /* of a round */
+    uint32_t streams, next, end; /* of a round */
     uint32_t image_of[2 * MOST_STREAMS + 2];
     slc_error *error;
 } bench;
@@ -123,7 +122,7 @@ static void close_worker(worker *w, const slc_schema *schema)
 
 static slc_status open_worker(bench *b, worker *w, size_t size)
 {
-    const slc_image_label_config how = slc_bench_label_cuda_how(b->config, b->algorithm);
+    const slc_image_label_config how = slc_bench_label_how(b->config, b->algorithm, SLC_SIMD_AUTO);
     slc_status status = slc_image_label_open(&how, &w->labeller, b->error);
     status = status == SLC_OK ? slc_image_label_reserve(w->labeller, size, size, b->error) : status;
     if (status == SLC_OK && b->config->labels) {
@@ -136,24 +135,31 @@ static slc_status open_worker(bench *b, worker *w, size_t size)
     return status;
 }
 
-/* All images PASSES times; the time of the fastest round. The first is a warm-up, in which room is made. */
-static slc_status time_rounds(bench *b, slc_bench_label_cuda_streams_row *row)
+/* All images PASSES times. */
+static slc_status round_of(void *self, double *seconds, slc_error *error)
 {
+    bench *b = self;
     const slc_run_stages stages = {.context = b, .read = next_image, .work = label, .write = take_none};
-    const slc_run_pipeline_config pipeline = {.threads = row->streams, .slots = 2 * row->streams + 2};
-    slc_status status = SLC_OK;
-    row->images = (uint32_t)b->config->n_densities * PASSES;
-    for (uint32_t r = 0; r <= ROUNDS && status == SLC_OK; r++) {
-        b->next = 0;
-        b->end = row->images;
-        for (uint32_t k = 0; k < row->streams; k++) {
-            b->workers[k].found = 0;
-        }
-        const double began = slc_clock_seconds();
-        status = slc_run_pipeline(&pipeline, &stages, NULL, b->error);
-        const double seconds = slc_clock_seconds() - began;
-        row->seconds = r <= 1 || seconds < row->seconds ? seconds : row->seconds;
+    const slc_run_pipeline_config pipeline = {.threads = b->streams, .slots = 2 * b->streams + 2};
+    b->next = 0;
+    for (uint32_t k = 0; k < b->streams; k++) {
+        b->workers[k].found = 0;
     }
+    const double began = slc_clock_seconds();
+    const slc_status status = slc_run_pipeline(&pipeline, &stages, NULL, error);
+    seconds[0] = slc_clock_seconds() - began;
+    return status;
+}
+
+/* The fastest of the rounds; before them is a warm-up, in which room is made. */
+static slc_status time_rounds(bench *b, slc_bench_label_streams_row *row)
+{
+    const slc_bench_plan plan = {.repetitions = ROUNDS, .rounds = 1};
+    slc_bench_contestant c = {.self = b, .run = round_of};
+    row->images = b->end = (uint32_t)b->config->n_densities * PASSES;
+    b->streams = row->streams;
+    const slc_status status = slc_bench_measure(&plan, &c, 1, b->error);
+    row->seconds = c.time[0].minimum;
     row->components = 0;
     for (uint32_t k = 0; k < row->streams; k++) {
         row->components += b->workers[k].found;
@@ -162,7 +168,7 @@ static slc_status time_rounds(bench *b, slc_bench_label_cuda_streams_row *row)
 }
 
 /* The copies of one direction alone, the slower one. */
-static double bound_of(const bench *b, const slc_bench_label_cuda_streams_row *row)
+static double bound_of(const bench *b, const slc_bench_label_streams_row *row)
 {
     const double pixels = (double)row->size * (double)row->size * row->images;
     const double in = pixels / b->speed.to_device;
@@ -180,14 +186,14 @@ static slc_status draw_images(bench *b, size_t size, uint32_t granularity)
     for (size_t d = 0; d < b->config->n_densities && status == SLC_OK; d++) {
         status = take(&b->images[d], size * size, "an image", b->error);
         if (status == SLC_OK) {
-            status = slc_bench_label_cuda_draw(b->config, size, granularity, b->config->densities[d],
-                                               b->images[d].at, &b->image[d], b->error);
+            status = slc_bench_label_draw(b->config, size, granularity, b->config->densities[d],
+                                          b->images[d].at, &b->image[d], b->error);
         }
     }
     return status;
 }
 
-typedef bool (*visit_function)(void *context, const slc_bench_label_cuda_streams_row *row);
+typedef bool (*visit_function)(void *context, const slc_bench_label_streams_row *row);
 
 static slc_status one_set(bench *b, size_t size, uint32_t granularity, uint32_t most, visit_function visit,
                           void *context)
@@ -198,7 +204,7 @@ static slc_status one_set(bench *b, size_t size, uint32_t granularity, uint32_t 
         for (; opened < n && status == SLC_OK; opened++) {
             status = open_worker(b, &b->workers[opened], size);
         }
-        slc_bench_label_cuda_streams_row row = {
+        slc_bench_label_streams_row row = {
             .size = size, .algorithm = b->algorithm, .granularity = granularity, .streams = n};
         status = status == SLC_OK ? time_rounds(b, &row) : status;
         if (status == SLC_OK) {
@@ -219,7 +225,7 @@ static slc_status one_set(bench *b, size_t size, uint32_t granularity, uint32_t 
 
 static slc_status prepare(bench *b, uint32_t most)
 {
-    const slc_bench_label_cuda_config *config = b->config;
+    const slc_bench_label_config *config = b->config;
     b->images = calloc(config->n_densities, sizeof *b->images);
     b->image = calloc(config->n_densities, sizeof *b->image);
     b->schema = slc_image_components_schema(config->features, b->columns);
@@ -232,17 +238,16 @@ static slc_status prepare(bench *b, uint32_t most)
                         MOST_STREAMS);
     }
     b->algorithm = config->algorithms[0];
-    if (!slc_bench_label_cuda_can(config, b->algorithm)) {
+    if (!slc_bench_label_can(config, b->algorithm)) {
         return slc_fail(b->error, SLC_ERR_UNSUPPORTED, "%s cannot make what is asked for",
                         slc_image_cuda_algorithm_name(b->algorithm));
     }
     return slc_bench_gpu_speed_of(config->device, 5, &b->speed, b->error);
 }
 
-slc_status slc_bench_label_cuda_streams(const slc_bench_label_cuda_config *config, uint32_t most,
-                                        bool (*visit)(void *context,
-                                                      const slc_bench_label_cuda_streams_row *row),
-                                        void *context, slc_error *error)
+slc_status slc_bench_label_streams(const slc_bench_label_config *config, uint32_t most,
+                                   bool (*visit)(void *context, const slc_bench_label_streams_row *row),
+                                   void *context, slc_error *error)
 {
     bench *b = calloc(1, sizeof *b);
     if (b == NULL) {
@@ -250,7 +255,7 @@ slc_status slc_bench_label_cuda_streams(const slc_bench_label_cuda_config *confi
     }
     b->config = config;
     b->error = error;
-    slc_status status = slc_bench_label_cuda_check(config, error);
+    slc_status status = slc_bench_label_check(config, error);
     status = status == SLC_OK ? prepare(b, most) : status;
     for (size_t s = 0; s < config->n_sizes && status == SLC_OK; s++) {
         for (size_t g = 0; g < config->n_granularities && status == SLC_OK; g++) {
