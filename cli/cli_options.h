@@ -75,6 +75,7 @@ typedef struct slc_cli_choice {
         *kind; /* of things: "unknown KIND 'x'; there are: …"; NULL: "--option is a, b or c, not 'x'" */
     const char *verb; /* in place of "is" */
     const char *const *words;
+    const char *const *also; /* endings that are taken, too, and not told of; NULL: none */
     const char *(*name)(size_t i);
     const char *first, *last;
     int from; /* number of the first word */
@@ -141,6 +142,10 @@ typedef struct slc_cli_option {
 #define OUTPUTS(o, m, files)  SLC_CLI_ROW(SLC_CLI_OUTPUT, o, m, 0, 0, NULL, NULL, files)
 /* Choices: "--x is a, b or c", "--x takes a, b or c", "unknown thing; there are: a b c". */
 #define WORDS(...) (&(const slc_cli_choice){.words = (const char *const[]){__VA_ARGS__, NULL}})
+/* Endings: `other`, too, is taken, as ".tiff" beside ".tif", and not told of. */
+#define ENDS_OR(other, ...)                                                                                  \
+    (&(const slc_cli_choice){.words = (const char *const[]){__VA_ARGS__, NULL},                              \
+                             .also = (const char *const[]){other, NULL}})
 /* 0: not given. */
 #define WORDS_FROM_1(...)                                                                                    \
     (&(const slc_cli_choice){.words = (const char *const[]){__VA_ARGS__, NULL}, .from = 1})

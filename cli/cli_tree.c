@@ -401,16 +401,19 @@ static int width_of(json_t *rows, const slc_cli_column *column)
 void slc_cli_print_table(const slc_cli_tree *tree, const char *path, const char *between,
                          const slc_cli_column *columns, size_t n)
 {
+    enum { MOST = 32 };
+    int width[MOST];
     json_t *rows = find(tree->root, path);
+    n = n < MOST ? n : MOST;
     for (size_t k = 0; k < n; k++) {
-        (void)printf("%s%*s", k > 0 ? between : "", width_of(rows, &columns[k]), columns[k].head);
+        width[k] = width_of(rows, &columns[k]);
+        (void)printf("%s%*s", k > 0 ? between : "", width[k], columns[k].head);
     }
     (void)putchar('\n');
     for (size_t i = 0; i < json_array_size(rows); i++) {
         for (size_t k = 0; k < n; k++) {
             char *text = cell(json_array_get(rows, i), &columns[k]);
-            (void)printf("%s%*s", k > 0 ? between : "", width_of(rows, &columns[k]),
-                         text != NULL ? text : "");
+            (void)printf("%s%*s", k > 0 ? between : "", width[k], text != NULL ? text : "");
             free(text);
         }
         (void)putchar('\n');

@@ -248,6 +248,9 @@ static bool ends_well(const slc_cli_choice *ends, const char *name)
     for (size_t i = 0; !well && (end = slc_cli_choice_name(ends, i)) != NULL; i++) {
         well = slc_cli_ends_with(name, end);
     }
+    for (const char *const *also = ends->also; !well && also != NULL && *also != NULL; also++) {
+        well = slc_cli_ends_with(name, *also);
+    }
     return well;
 }
 

@@ -12,162 +12,58 @@
 
 #define COMMAND (&slc_cmd_label)
 
+static const char *feature_at(size_t i)
+{
+    const uint32_t flag = i < 32 ? 1U << i : 0;
+    return flag != 0 && flag <= SLC_IMAGE_ALL ? slc_image_feature_name(flag) : NULL;
+}
+
+#define O slc_label_options
+static const slc_cli_choice feature_names = {.kind = "feature", .name = feature_at, .last = "all"};
 static const slc_cli_option options_table[] = {
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_label_options, output),
-     .help = "write the label image: .npy, .tif (32 bits), .png, .pgm (16 bits)"},
-    {.name = "stats",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_label_options, stats),
-     .help = "write the features of every component: .csv, .h5, .json"},
-    {.name = "features",
-     .value = "LIST",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_label_options, features),
-     .help = "which, with commas, or all (default area,box,first,centroid)"},
-    {.name = "preview",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_label_options, preview),
-     .help = "write the first page's components in colours: .png"},
-    {.name = "connectivity",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_label_options, connectivity),
-     .help = "4 (edges) or 8 (edges and corners); the background has the other"},
-    {.name = "threshold",
-     .value = "T",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_label_options, threshold),
-     .help = "pixels at or above are foreground; otsu: found for each page (default 1)"},
-    {.name = "inverse",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_label_options, inverse),
-     .help = "label the background instead of the foreground"},
-    {.name = "min-area",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_label_options, min_area),
-     .help = "drop components with fewer pixels"},
-    {.name = "max-area",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_label_options, max_area),
-     .help = "drop components with more pixels; 0: none"},
-    {.name = "border",
-     .value = "WHICH",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_label_options, border),
-     .help = "keep only components inside, or touching, the border (default any)"},
-    {.name = "algorithm",
-     .value = "NAME",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_label_options, algorithm),
-     .help = "how; a wrong name lists them (default auto, the fastest)"},
-    {.name = "simd",
-     .value = "T",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_label_options, simd),
-     .help = "instruction set (default auto); results do not depend on it"},
-    {.name = "threads",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_label_options, threads),
-     .low = 0,
-     .high = 4096,
-     .help = "0: one for each processor; results do not depend on it"},
-    {.name = "device",
-     .value = "WHICH",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_label_options, device),
-     .help = "cpu (the default), or GPUs, with algorithms of their own: cuda, cuda:N,M"},
-    {.name = "device-memory",
-     .value = "MIB",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_label_options, device_memory),
-     .low = 0,
-     .high = 1 << 24,
-     .help = "most of a GPU's memory to take, in MiB; 0: what is free"},
-    {.name = "stream",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_label_options, stream),
-     .help = "label row by row; features only, components in the order they end"},
-    {.name = "json",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_label_options, json),
-     .help = "print one JSON object"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_label_options, quiet),
-     .help = "no table and no notes, only errors and what was not read"},
+    {"output", 'o', OUTPUT_AS(O, output, ENDS_OR(".tiff", ".npy", ".tif", ".png", ".pgm")), "FILE",
+     "write the label image: .npy, .tif (32 bits), .png, .pgm (16 bits)"},
+    {"stats", 0, OUTPUT_AS(O, stats, ENDS_OR(".hdf5", ".csv", ".h5", ".json")), "FILE",
+     "write the features of every component: .csv, .h5, .json"},
+    {"features", 0, CHOICES(O, features, &feature_names), "LIST",
+     "which, with commas, or all (default area,box,first,centroid)"},
+    {"preview", 0, OUTPUT_AS(O, preview, WORDS(".png")), "FILE",
+     "write the first page's components in colours: .png"},
+    {"connectivity", 0, COUNT(O, connectivity, 0, 0), "N",
+     "4 (edges) or 8 (edges and corners); the background has the other"},
+    {"threshold", 0, TEXT(O, threshold), "T",
+     "pixels at or above are foreground; otsu: found for each page (default 1)"},
+    {"inverse", 0, FLAG(O, inverse), NULL, "label the background instead of the foreground"},
+    {"min-area", 0, COUNT(O, min_area, 0, 0), "N", "drop components with fewer pixels"},
+    {"max-area", 0, COUNT(O, max_area, 0, 0), "N", "drop components with more pixels; 0: none"},
+    {"border", 0, CHOICE(O, border, TAKES("any", "inside", "touching")), "WHICH",
+     "keep only components inside, or touching, the border (default any)"},
+    {"algorithm", 0, TEXT(O, algorithm), "NAME", "how; a wrong name lists them (default auto, the fastest)"},
+    {"simd", 0, SIMD(O, simd), "T", "instruction set (default auto); results do not depend on it"},
+    {"threads", 0, COUNT(O, threads, 0, 4096), "N", "0: one for each processor; results do not depend on it"},
+    {"device", 0, DEVICE(O, device), "WHICH",
+     "cpu (the default), or GPUs, with algorithms of their own: cuda, cuda:N,M"},
+    {"device-memory", 0, COUNT(O, device_memory, 0, 1 << 24), "MIB",
+     "most of a GPU's memory to take, in MiB; 0: what is free"},
+    {"stream", 0, FLAG(O, stream), NULL, "label row by row; features only, components in the order they end"},
+    {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
+    {"quiet", 'q', FLAG(O, quiet), NULL, "no table and no notes, only errors and what was not read"},
 };
+#undef O
 
 static void set_defaults(void *at)
 {
     slc_image_label_config config;
     slc_image_label_config_default(&config);
     slc_label_options *options = at;
-    *options = (slc_label_options){
-        .algorithm = "auto", .connectivity = config.connectivity, .threads = config.threads};
-}
-
-/* ---- names of files ---------------------------------------------------------------------------- */
-
-static bool ends_with_one(const char *path, const char *const *ends)
-{
-    for (; *ends != NULL; ends++) {
-        if (slc_cli_ends_with(path, *ends)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int check_outputs(const slc_label_options *options)
-{
-    static const char *const image_ends[] = {".npy", ".tif", ".tiff", ".png", ".pgm", NULL};
-    static const char *const stats_ends[] = {".csv", ".h5", ".hdf5", ".json", NULL};
-    static const char *const preview_ends[] = {".png", NULL};
-    if (options->output != NULL && !ends_with_one(options->output, image_ends)) {
-        return slc_cli_wrong(COMMAND,
-                             "--output takes a name that ends with .npy, .tif, .png or .pgm, not '%s'",
-                             options->output);
-    }
-    if (options->stats != NULL && !ends_with_one(options->stats, stats_ends)) {
-        return slc_cli_wrong(COMMAND, "--stats takes a name that ends with .csv, .h5 or .json, not '%s'",
-                             options->stats);
-    }
-    if (options->preview != NULL && !ends_with_one(options->preview, preview_ends)) {
-        return slc_cli_wrong(COMMAND, "--preview takes a name that ends with .png, not '%s'",
-                             options->preview);
-    }
-    return SLC_CLI_GO_ON;
-}
-
-static int check_same_files(const slc_label_options *options, int n_inputs, char **inputs)
-{
-    const char *const names[] = {options->output, options->stats, options->preview};
-    static const char *const flags[] = {"--output", "--stats", "--preview"};
-    return slc_cli_check_files(COMMAND, flags, names, 3, inputs, n_inputs);
+    *options = (slc_label_options){.algorithm = "auto",
+                                   .features = SLC_IMAGE_AREA | SLC_IMAGE_BOX | SLC_IMAGE_FIRST |
+                                               SLC_IMAGE_CENTROID,
+                                   .connectivity = config.connectivity,
+                                   .threads = config.threads};
 }
 
 /* ---- values ------------------------------------------------------------------------------------ */
-
-static int choose_features(const slc_label_options *options, uint32_t *features)
-{
-    *features = 0;
-    if (options->stats == NULL) {
-        return options->features == NULL ? SLC_CLI_GO_ON
-                                         : slc_cli_wrong(COMMAND, "--features needs --stats, where they go");
-    }
-    return slc_label_features(
-        COMMAND, options->features != NULL ? options->features : "area,box,first,centroid", features);
-}
 
 static int choose_threshold(slc_label_job *job)
 {
@@ -178,19 +74,6 @@ static int choose_threshold(slc_label_job *job)
         return slc_cli_wrong(COMMAND, "--threshold takes a number or otsu, not '%s'", text);
     }
     return SLC_CLI_GO_ON;
-}
-
-static int choose_border(const char *word, slc_image_border *border)
-{
-    static const char *const words[SLC_IMAGE_BORDERS] = {"any", "inside", "touching"};
-    for (int i = 0; word != NULL && i < SLC_IMAGE_BORDERS; i++) {
-        if (strcmp(words[i], word) == 0) {
-            *border = (slc_image_border)i;
-            return SLC_CLI_GO_ON;
-        }
-    }
-    return word == NULL ? SLC_CLI_GO_ON
-                        : slc_cli_wrong(COMMAND, "--border takes any, inside or touching, not '%s'", word);
 }
 
 static int check_algorithm(const char *name, bool gpu)
@@ -204,7 +87,7 @@ static int check_stream(const slc_label_options *options)
 {
     const char *word = options->output != NULL                   ? "--output"
                        : options->preview != NULL                ? "--preview"
-                       : options->border != NULL                 ? "--border"
+                       : slc_cli_word(COMMAND, "border") != NULL ? "--border"
                        : options->simd != NULL                   ? "--simd"
                        : slc_label_on_gpu(options->device)       ? "--device"
                        : strcmp(options->algorithm, "auto") != 0 ? "--algorithm"
@@ -256,7 +139,7 @@ static int check_device(const slc_label_options *options)
     return SLC_CLI_GO_ON;
 }
 
-static int choose_config(slc_label_job *job, uint32_t *written)
+static int choose_config(slc_label_job *job)
 {
     const slc_label_options *options = job->options;
     slc_image_label_config *config = &job->config;
@@ -272,8 +155,9 @@ static int choose_config(slc_label_job *job, uint32_t *written)
     }
     int status = check_device(options);
     status = status == SLC_CLI_GO_ON ? choose_threshold(job) : status;
-    status = status == SLC_CLI_GO_ON ? choose_border(options->border, &config->border) : status;
-    status = status == SLC_CLI_GO_ON ? choose_features(options, written) : status;
+    if (status == SLC_CLI_GO_ON && options->stats == NULL && slc_cli_word(COMMAND, "features") != NULL) {
+        status = slc_cli_wrong(COMMAND, "--features needs --stats, where they go");
+    }
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
@@ -287,7 +171,9 @@ static int choose_config(slc_label_job *job, uint32_t *written)
     config->device_memory = (size_t)options->device_memory << 20;
     config->min_area = options->min_area;
     config->max_area = max_area;
-    config->features = *written | (shows_areas(options) ? SLC_IMAGE_AREA : 0);
+    config->border = (slc_image_border)options->border;
+    config->features = (options->stats != NULL ? options->features : 0) |
+                       (shows_areas(options) ? SLC_IMAGE_AREA : 0U);
     return SLC_CLI_GO_ON;
 }
 
@@ -350,20 +236,6 @@ static bool close_outputs(slc_label_job *job, bool good)
     return good;
 }
 
-static bool report(const slc_label_job *job)
-{
-    const slc_label_options *options = job->options;
-    if (options->json) {
-        return slc_label_print_json(job);
-    }
-    if (!options->quiet && has_files(options)) {
-        slc_label_print_note(job);
-    } else if (!options->quiet) {
-        slc_label_print_table(job);
-    }
-    return true;
-}
-
 /* A GPU that is not there is told before anything is read. Other words than a GPU's name are wrong usage. The
  * labeller is the first page's. */
 static int open_device(slc_label_job *job)
@@ -394,7 +266,8 @@ static int process(slc_label_job *job)
         good = slc_label_job_input(job, i);
     }
     good = close_outputs(job, good);
-    return good && report(job) && job->faults == 0 ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    return good && slc_label_print(job, has_files(job->options)) && job->faults == 0 ? SLC_CLI_DONE
+                                                                                     : SLC_CLI_FAILED;
 }
 
 static void clear(slc_label_job *job)
@@ -410,45 +283,24 @@ static void clear(slc_label_job *job)
     free(job);
 }
 
-static int check_all(slc_label_job *job)
+static int act(const slc_cli_call *call)
 {
-    const slc_label_options *options = job->options;
-    uint32_t written = 0;
-    int status = check_outputs(options);
-    status = status == SLC_CLI_GO_ON ? check_same_files(options, job->n_inputs, job->inputs) : status;
-    status = status == SLC_CLI_GO_ON ? check_stream(options) : status;
-    status = status == SLC_CLI_GO_ON ? choose_config(job, &written) : status;
-    job->schema = rows_schema(job->config.features, job->columns);
-    job->written = rows_schema(written, job->written_columns);
-    return status;
-}
-
-static int run(int argc, char **argv)
-{
-    slc_label_options options;
-    int first = 0;
-    char *command_line = slc_cli_command_line("label", argc, argv); /* before getopt moves the words about */
+    const slc_label_options *options = call->options;
     slc_label_job *job = calloc(1, sizeof *job);
-    int status = SLC_CLI_FAILED;
-    if (job == NULL || command_line == NULL) {
+    if (job == NULL) {
         slc_cli_say("label", "no memory to begin with");
-        free(job);
-        free(command_line);
-        return status;
+        return SLC_CLI_FAILED;
     }
-    job->options = &options;
-    job->command_line = command_line;
-    status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
-    if (status == SLC_CLI_GO_ON) {
-        job->inputs = argv + first;
-        job->n_inputs = argc - first;
-        status = check_all(job);
-    }
-    if (status == SLC_CLI_GO_ON) {
-        status = process(job);
-    }
+    job->options = options;
+    job->command_line = call->command_line;
+    job->inputs = call->operands;
+    job->n_inputs = call->n;
+    int status = check_stream(options);
+    status = status == SLC_CLI_GO_ON ? choose_config(job) : status;
+    job->schema = rows_schema(job->config.features, job->columns);
+    job->written = rows_schema(options->stats != NULL ? options->features : 0, job->written_columns);
+    status = status == SLC_CLI_GO_ON ? process(job) : status;
     clear(job);
-    free(command_line);
     return status;
 }
 
@@ -467,6 +319,7 @@ const slc_cli_command slc_cmd_label = {
     .n_options = sizeof options_table / sizeof options_table[0],
     .min_operands = 1,
     .max_operands = SIZE_MAX,
+    .reads_operands = true,
     .defaults = set_defaults,
-    .run = run,
+    .act = act,
 };

@@ -13,11 +13,11 @@
 
 #include <sluice/sluice.h>
 
-#include <jansson.h>
-
 typedef struct slc_label_options {
-    const char *output, *stats, *preview, *algorithm, *threshold, *features, *border, *simd, *device;
+    const char *output, *stats, *preview, *algorithm, *threshold, *simd, *device;
     uint64_t connectivity, threads, min_area, max_area, device_memory;
+    uint32_t features;
+    int border;
     bool inverse, stream, json, quiet;
 } slc_label_options;
 
@@ -79,9 +79,7 @@ slc_status slc_label_stats_rows(slc_label_job *job, uint32_t input);
 /* Completes the file, or removes it. NULL is allowed. */
 slc_status slc_label_stats_close(slc_label_job *job, bool commit);
 
-void slc_label_print_table(const slc_label_job *job);
-bool slc_label_print_json(const slc_label_job *job);
-/* One line on standard error. */
-void slc_label_print_note(const slc_label_job *job);
+/* The JSON object, or else, unless --quiet, one line on standard error beside files or a table. */
+bool slc_label_print(const slc_label_job *job, bool has_files);
 
 #endif

@@ -1,42 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What `sluice label` prints: a table, a JSON object, or one line beside its files. */
+#include "cli_tree.h"
 #include "cmd_label.h"
 #include "cmd_label_words.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
+#include <stdio.h>
 
-static double pixels_of(const slc_label_page *page)
+#define PAGE(member) FIELD(slc_label_page, member)
+static const slc_cli_field numbers[] = {
+    {"threshold", PAGE(threshold)}, {"components", PAGE(components)}, {"foreground", PAGE(foreground)},
+    {"largest", PAGE(largest)},     {"seconds", PAGE(seconds)},       {"warning", PAGE(warning)},
+    {"fault", PAGE(fault)},
+};
+
+static void put_page(slc_cli_tree *tree, const slc_label_job *job, const slc_label_page *page)
 {
-    return (double)page->width * (double)page->height;
+    char size[48];
+    slc_cli_tree row = slc_cli_append(tree, "pages");
+    (void)snprintf(size, sizeof size, "%zux%zu", page->width, page->height);
+    slc_cli_put(&row, "input", job->inputs[page->input - 1]);
+    slc_cli_put(&row, "page", page->page);
+    slc_cli_put(&row, "type", slc_image_type_name(page->type));
+    slc_cli_put(&row, "width", page->width);
+    slc_cli_put(&row, "height", page->height);
+    slc_cli_put_fields(&row, "", numbers, sizeof numbers / sizeof *numbers, page);
+    slc_cli_put_text(&row, ".size", size);
+    slc_cli_put(&row, ".percent",
+                100 * (double)page->foreground / ((double)page->width * (double)page->height));
+    slc_cli_put(&row, ".ms", 1e3 * page->seconds);
 }
 
-void slc_label_print_table(const slc_label_job *job)
+static bool print_tree(const slc_label_job *job)
 {
-    int wide = 5;
-    for (int i = 0; i < job->n_inputs; i++) {
-        const int length = (int)strnlen(job->inputs[i], 60);
-        wide = length > wide ? length : wide;
+    const slc_label_options *options = job->options;
+    const slc_cli_column columns[] = {
+        {"image", 0, "{input}", NULL},
+        {"page", 5, "{page}", NULL},
+        {"size", 13, "{.size}", NULL},
+        {"components", 11, "{components}", "!fault"},
+        {options->inverse ? "background" : "foreground", 12, "{foreground}", "!fault"},
+        {"%", 8, "{.percent|.2f}", "!fault"},
+        {"largest", 12, "{largest}", "!fault"},
+        {"time [ms]", 10, "{.ms|.3f}", "!fault"},
+    };
+    const bool gpu = slc_label_on_gpu(options->device);
+    slc_cli_tree tree = slc_cli_tree_new("label");
+    slc_cli_put(&tree, "version", slc_version());
+    slc_cli_put(&tree, "algorithm", options->stream ? "stream" : options->algorithm);
+    slc_cli_put(&tree, "device", gpu ? options->device : "cpu");
+    slc_cli_put_array(&tree, "gpus");
+    if (gpu && options->json) {
+        slc_label_put_gpus(&tree, "gpus", options->device);
     }
-    (void)printf("%-*s %5s %13s %11s %12s %8s %12s %10s\n", wide, "image", "page", "size", "components",
-                 job->options->inverse ? "background" : "foreground", "%", "largest", "time [ms]");
+    slc_cli_put(&tree, "simd", slc_simd_name(job->config.target));
+    slc_cli_put(&tree, "connectivity", options->connectivity);
+    slc_cli_put(&tree, "inverse", options->inverse);
+    slc_cli_put(&tree, "stream", options->stream);
+    slc_cli_put(&tree, "warnings", job->warnings);
+    slc_cli_put(&tree, "faults", job->faults);
+    slc_cli_put_array(&tree, "pages");
     for (size_t i = 0; i < job->n_pages; i++) {
-        const slc_label_page *page = &job->pages[i];
-        char size[48];
-        (void)snprintf(size, sizeof size, "%zux%zu", page->width, page->height);
-        if (page->fault != NULL) {
-            (void)printf("%-*s %5" PRIu32 " %13s %11s %12s %8s %12s %10s\n", wide,
-                         job->inputs[page->input - 1], page->page, size, "-", "-", "-", "-", "-");
-            continue;
-        }
-        (void)printf("%-*s %5" PRIu32 " %13s %11" PRIu32 " %12" PRIu64 " %8.2f %12" PRIu64 " %10.3f\n", wide,
-                     job->inputs[page->input - 1], page->page, size, page->components, page->foreground,
-                     100 * (double)page->foreground / pixels_of(page), page->largest, 1e3 * page->seconds);
+        put_page(&tree, job, &job->pages[i]);
     }
+    if (options->json) {
+        return slc_cli_tree_print_json(&tree);
+    }
+    slc_cli_print_table(&tree, "pages", " ", columns, sizeof columns / sizeof *columns);
+    slc_cli_tree_clear(&tree);
+    return true;
 }
 
-void slc_label_print_note(const slc_label_job *job)
+static void print_note(const slc_label_job *job)
 {
     uint64_t components = 0;
     double seconds = 0;
@@ -48,45 +83,13 @@ void slc_label_print_note(const slc_label_job *job)
                 components == 1 ? "" : "s", job->n_pages, job->n_pages == 1 ? "" : "s", 1e3 * seconds);
 }
 
-static json_t *page_object(const slc_label_job *job, const slc_label_page *page)
+bool slc_label_print(const slc_label_job *job, bool has_files)
 {
-    json_t *threshold = isnan(page->threshold) ? json_null() : json_real(page->threshold);
-    return json_pack("{s:o, s:I, s:s, s:I, s:I, s:o, s:I, s:I, s:I, s:f, s:o, s:o}", "input",
-                     slc_cli_json_text(job->inputs[page->input - 1]), "page", (json_int_t)page->page, "type",
-                     slc_image_type_name(page->type), "width", (json_int_t)page->width, "height",
-                     (json_int_t)page->height, "threshold", threshold, "components",
-                     (json_int_t)page->components, "foreground", (json_int_t)page->foreground, "largest",
-                     (json_int_t)page->largest, "seconds", page->seconds, "warning",
-                     slc_cli_json_text(page->warning), "fault", slc_cli_json_text(page->fault));
-}
-
-bool slc_label_print_json(const slc_label_job *job)
-{
-    json_t *pages = json_array();
-    int wrong = pages == NULL;
-    for (size_t i = 0; i < job->n_pages && wrong == 0; i++) {
-        wrong = json_array_append_new(pages, page_object(job, &job->pages[i]));
+    if (job->options->json || (!job->options->quiet && !has_files)) {
+        return print_tree(job);
     }
-    if (wrong != 0) {
-        json_decref(pages);
-        slc_cli_say("label", "no memory for the JSON output");
-        return false;
+    if (!job->options->quiet) {
+        print_note(job);
     }
-    const slc_label_options *options = job->options;
-    const bool gpu = slc_label_on_gpu(options->device);
-    json_t *gpus = json_array();
-    if (gpu && !slc_label_gpu_names(options->device, gpus)) {
-        json_decref(pages);
-        json_decref(gpus);
-        slc_cli_say("label", "no memory for the JSON output");
-        return false;
-    }
-    return slc_cli_print_json(
-        "label",
-        json_pack("{s:s, s:s, s:s, s:o, s:s, s:I, s:b, s:b, s:I, s:I, s:o}", "version", slc_version(),
-                  "algorithm", options->stream ? "stream" : options->algorithm, "device",
-                  gpu ? options->device : "cpu", "gpus", gpus, "simd", slc_simd_name(job->config.target),
-                  "connectivity", (json_int_t)options->connectivity, "inverse", options->inverse ? 1 : 0,
-                  "stream", options->stream ? 1 : 0, "warnings", (json_int_t)job->warnings, "faults",
-                  (json_int_t)job->faults, "pages", pages));
+    return true;
 }

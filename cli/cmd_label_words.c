@@ -128,19 +128,17 @@ int slc_label_algorithms(const slc_cli_command *command, const char *list, bool 
     return SLC_CLI_GO_ON;
 }
 
-bool slc_label_gpu_names(const char *device, json_t *names)
+void slc_label_put_gpus(slc_cli_tree *tree, const char *path, const char *device)
 {
     const char *at = strchr(device, ':');
-    bool good = names != NULL;
     do {
         slc_error error;
         slc_cuda_device found;
         char *end = NULL;
         const unsigned long number = at != NULL ? strtoul(at + 1, &end, 10) : 0;
         at = end != NULL && *end == ',' ? end : NULL;
-        if (good && slc_cuda_device_of((uint32_t)number, &found, &error) == SLC_OK) {
-            good = json_array_append_new(names, json_string(found.name)) == 0;
+        if (slc_cuda_device_of((uint32_t)number, &found, &error) == SLC_OK) {
+            slc_cli_append_text(tree, path, found.name);
         }
-    } while (good && at != NULL);
-    return good;
+    } while (at != NULL);
 }

@@ -6,8 +6,7 @@
 #define SLUICE_CMD_LABEL_WORDS_H
 
 #include "cli_options.h"
-
-#include <jansson.h>
+#include "cli_tree.h"
 
 /* A list with commas, or "all", to the sum of flags. Returns SLC_CLI_GO_ON, or SLC_CLI_USAGE after a line
  * that lists the features there are. */
@@ -31,7 +30,7 @@ int slc_label_densities(const slc_cli_command *command, const char *text, double
                         size_t *n);
 int slc_label_algorithms(const slc_cli_command *command, const char *list, bool gpu, size_t *algorithms,
                          size_t room, size_t *n);
-/* Appends to the array the names of the GPUs that "cuda:0,1" means. False without memory. */
-bool slc_label_gpu_names(const char *device, json_t *names);
+/* Appends to an array of the tree the names of the GPUs that "cuda:0,1" means. */
+void slc_label_put_gpus(slc_cli_tree *tree, const char *path, const char *device);
 
 #endif
