@@ -12,97 +12,64 @@
 
 #define COMMAND (&slc_cmd_cluster)
 
+static const char *feature_at(size_t i)
+{
+    const uint32_t flag = i < 32 ? 1U << i : 0;
+    return flag != 0 && flag <= SLC_PIXEL_FEATURES_ALL ? slc_pixel_feature_name(flag) : NULL;
+}
+
+static const char *const time_units[] = {"ticks", "s", "ms", "us", "ns", "ps", NULL};
+
+#define O slc_cluster_options
+static const slc_cli_choice feature_names = {.kind = "feature", .name = feature_at, .last = "all"};
+static const slc_cli_choice algorithm_names = {
+    .kind = "algorithm", .name = slc_pixel_algorithm_name, .first = "auto"};
+static const slc_cli_choice unit_names = {.verb = "takes", .words = time_units};
 static const slc_cli_option options_table[] = {
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cluster_options, output),
-     .help = "write the clusters: .csv, .h5"},
-    {.name = "labels",
-     .value = "FILE",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cluster_options, labels),
-     .help = "write which cluster each pixel is of, for frames and images: .csv"},
-    {.name = "connectivity",
-     .value = "C",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cluster_options, connectivity),
-     .help = "4, 8, or radius=R: pixels up to R apart in x, y (and z) (default 8)"},
-    {.name = "time-window",
-     .value = "T",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cluster_options, time_window),
-     .help = "and up to T apart in time: 100ns, 2us, 64ticks (streams: 100ns)"},
-    {.name = "disorder",
-     .value = "T",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cluster_options, disorder),
-     .help = "so late may pixels come; all: sorted first (1ms for .tpx3, all for lists)"},
-    {.name = "max-open",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_cluster_options, max_open),
-     .low = 1,
-     .high = 1 << 28,
-     .help = "pixels of a stream that can be waiting, some 200 bytes each"},
-    {.name = "tick",
-     .value = "T",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cluster_options, tick),
-     .help = "length of a tick where the file does not tell it: 1.5625ns"},
-    {.name = "time-unit",
-     .value = "U",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cluster_options, time_unit),
-     .help = "of the times in .csv: ticks (the default), s, ms, us, ns or ps"},
-    {.name = "duplicates",
-     .value = "WHICH",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cluster_options, duplicates),
-     .help = "a pixel that is there twice: sum, first, largest or keep (default sum)"},
-    {.name = "features",
-     .value = "LIST",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cluster_options, features),
-     .help = "which, with commas, or all (default size,box,centroid,mass,weighted,times)"},
-    {.name = "size",
-     .value = "WxH",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cluster_options, size),
-     .help = "of the sensor; pixels outside are left out and counted (default: the file's)"},
-    {.name = "algorithm",
-     .value = "NAME",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cluster_options, algorithm),
-     .help = "how, for frames; a wrong name lists them (default auto, the fastest)"},
-    {.name = "simd",
-     .value = "T",
-     .kind = SLC_CLI_TEXT,
-     .member = offsetof(slc_cluster_options, simd),
-     .help = "instruction set (default auto); results do not depend on it"},
-    {.name = "threads",
-     .value = "N",
-     .kind = SLC_CLI_COUNT,
-     .member = offsetof(slc_cluster_options, threads),
-     .low = 0,
-     .high = 4096,
-     .help = "for frames; 0: one for each processor; results do not depend on it"},
-    {.name = "json",
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_cluster_options, json),
-     .help = "print one JSON object"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = SLC_CLI_FLAG,
-     .member = offsetof(slc_cluster_options, quiet),
-     .help = "no table and no notes, only errors and what was lost"},
+    {"output", 'o', OUTPUT_AS(O, output, ENDS_OR(".hdf5", ".csv", ".h5")), "FILE",
+     "write the clusters: .csv, .h5"},
+    {"labels", 0, OUTPUT_AS(O, labels, WORDS(".csv")), "FILE",
+     "write which cluster each pixel is of, for frames and images: .csv"},
+    {"connectivity", 0, TEXT(O, connectivity), "C",
+     "4, 8, or radius=R: pixels up to R apart in x, y (and z) (default 8)"},
+    {"time-window", 0, TEXT(O, time_window), "T",
+     "and up to T apart in time: 100ns, 2us, 64ticks (streams: 100ns)"},
+    {"disorder", 0, TEXT(O, disorder), "T",
+     "so late may pixels come; all: sorted first (1ms for .tpx3, all for lists)"},
+    {"max-open", 0, COUNT(O, max_open, 1, 1 << 28), "N",
+     "pixels of a stream that can be waiting, some 200 bytes each"},
+    {"tick", 0, TEXT(O, tick), "T", "length of a tick where the file does not tell it: 1.5625ns"},
+    {"time-unit", 0, CHOICE(O, time_unit, &unit_names), "U",
+     "of the times in .csv: ticks (the default), s, ms, us, ns or ps"},
+    {"duplicates", 0, CHOICE(O, duplicates, TAKES("sum", "first", "largest", "keep")), "WHICH",
+     "a pixel that is there twice: sum, first, largest or keep (default sum)"},
+    {"features", 0, CHOICES(O, features, &feature_names), "LIST",
+     "which, with commas, or all (default size,box,centroid,mass,weighted,times)"},
+    {"size", 0, SIZE(O, size, UINT16_MAX + 1, "a width and a height from 1 to 65536, as in 256x256"), "WxH",
+     "of the sensor; pixels outside are left out and counted (default: the file's)"},
+    {"algorithm", 0, CHOICE(O, algorithm, &algorithm_names), "NAME",
+     "how, for frames; a wrong name lists them (default auto, the fastest)"},
+    {"simd", 0, SIMD(O, simd), "T", "instruction set (default auto); results do not depend on it"},
+    {"threads", 0, COUNT(O, threads, 0, 4096), "N",
+     "for frames; 0: one for each processor; results do not depend on it"},
+    {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
+    {"quiet", 'q', FLAG(O, quiet), NULL, "no table and no notes, only errors and what was lost"},
 };
+#undef O
 
 static void set_defaults(void *at)
 {
     slc_cluster_options *options = at;
-    *options = (slc_cluster_options){.max_open = SLC_CLUSTER_MAX_OPEN, .threads = 1};
+    *options = (slc_cluster_options){.max_open = SLC_CLUSTER_MAX_OPEN,
+                                     .threads = 1,
+                                     .algorithm = -1,
+                                     .features = SLC_PIXEL_SIZE | SLC_PIXEL_BOX | SLC_PIXEL_CENTROID |
+                                                 SLC_PIXEL_MASS | SLC_PIXEL_WEIGHTED | SLC_PIXEL_TIMES};
+}
+
+bool slc_cluster_given(const char *option)
+{
+    return slc_cli_word(COMMAND, option) != NULL;
 }
 
 /* ---- values ------------------------------------------------------------------------------------ */
@@ -155,124 +122,24 @@ static int choose_tick(const char *text, slc_cluster_time *tick)
 
 static int choose_time_unit(slc_cluster_job *job)
 {
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"ticks", 0}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}};
+    static const double seconds[] = {0, 1, 1e-3, 1e-6, 1e-9, 1e-12};
     const slc_cluster_options *options = job->options;
-    const char *text = options->time_unit;
-    if (text == NULL) {
-        return SLC_CLI_GO_ON;
-    }
     const bool csv = options->output != NULL && slc_cli_ends_with(options->output, ".csv");
-    if (!csv && options->labels == NULL) {
+    if (slc_cluster_given("time-unit") && !csv && options->labels == NULL) {
         return slc_cli_wrong(COMMAND, "--time-unit is for .csv: HDF5 has ticks, and tells how long they are");
     }
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(units[i].name, text) == 0) {
-            job->unit_seconds = units[i].seconds;
-            return SLC_CLI_GO_ON;
-        }
-    }
-    return slc_cli_wrong(COMMAND, "--time-unit takes ticks, s, ms, us, ns or ps, not '%s'", text);
-}
-
-static int choose_duplicates(const char *text, slc_pixel_duplicates *duplicates)
-{
-    static const char *const words[SLC_PIXEL_DUPLICATES] = {"sum", "first", "largest", "keep"};
-    for (int i = 0; text != NULL && i < SLC_PIXEL_DUPLICATES; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            *duplicates = (slc_pixel_duplicates)i;
-            return SLC_CLI_GO_ON;
-        }
-    }
-    return text == NULL
-               ? SLC_CLI_GO_ON
-               : slc_cli_wrong(COMMAND, "--duplicates takes sum, first, largest or keep, not '%s'", text);
-}
-
-static uint32_t feature_named(const char *word)
-{
-    uint32_t flag = 1;
-    while (flag <= SLC_PIXEL_FEATURES_ALL && strcmp(slc_pixel_feature_name(flag), word) != 0) {
-        flag <<= 1;
-    }
-    return strcmp(word, "all") == 0 ? SLC_PIXEL_FEATURES_ALL : flag <= SLC_PIXEL_FEATURES_ALL ? flag : 0;
-}
-
-static const char *feature_at(size_t i)
-{
-    const uint32_t flag = i < 32 ? 1U << i : 0;
-    return flag != 0 && flag <= SLC_PIXEL_FEATURES_ALL ? slc_pixel_feature_name(flag) : NULL;
-}
-
-static int choose_features(const char *list, uint32_t *features, bool *times_asked)
-{
-    char word[32];
-    *features = 0;
-    *times_asked = false;
-    const bool all = list == NULL;
-    list = list != NULL ? list : "size,box,centroid,mass,weighted,times";
-    while (slc_cli_next_word(&list, word, sizeof word)) {
-        const uint32_t feature = feature_named(word);
-        if (feature == 0) {
-            return slc_cli_unknown(COMMAND, "feature", word, NULL, feature_at, "all");
-        }
-        *features |= feature;
-        *times_asked = *times_asked || (!all && feature == SLC_PIXEL_TIMES);
-    }
+    job->unit_seconds = seconds[options->time_unit];
+    job->unit = time_units[options->time_unit];
     return SLC_CLI_GO_ON;
-}
-
-static int choose_algorithm(const char *name)
-{
-    if (name == NULL || strcmp(name, "auto") == 0) {
-        return SLC_CLI_GO_ON;
-    }
-    for (size_t i = 0; slc_pixel_algorithm_name(i) != NULL; i++) {
-        if (strcmp(slc_pixel_algorithm_name(i), name) == 0) {
-            return SLC_CLI_GO_ON;
-        }
-    }
-    return slc_cli_unknown(COMMAND, "algorithm", name, "auto", slc_pixel_algorithm_name, NULL);
-}
-
-static int choose_size(slc_cluster_job *job)
-{
-    size_t width = 0, height = 0;
-    const char *text = job->options->size;
-    job->sized = text != NULL;
-    if (job->sized &&
-        (!slc_cli_size(text, &width, &height) || width > UINT16_MAX + 1 || height > UINT16_MAX + 1)) {
-        return slc_cli_wrong(
-            COMMAND, "--size takes a width and a height from 1 to 65536, as in 256x256, not '%s'", text);
-    }
-    job->config.width = (uint16_t)width; /* 65536 is 0 */
-    job->config.height = (uint16_t)height;
-    return SLC_CLI_GO_ON;
-}
-
-static int check_output(const slc_cluster_job *job)
-{
-    static const char *const flags[] = {"--output", "--labels"};
-    const char *const files[] = {job->options->output, job->options->labels};
-    const char *output = files[0], *labels = files[1];
-    if (output != NULL && !slc_cli_ends_with(output, ".csv") && !slc_cli_ends_with(output, ".h5") &&
-        !slc_cli_ends_with(output, ".hdf5")) {
-        return slc_cli_wrong(COMMAND, "--output takes a name that ends with .csv or .h5, not '%s'", output);
-    }
-    if (labels != NULL && !slc_cli_ends_with(labels, ".csv")) {
-        return slc_cli_wrong(COMMAND, "--labels takes a name that ends with .csv, not '%s'", labels);
-    }
-    return slc_cli_check_files(COMMAND, flags, files, 2, job->inputs, job->n_inputs);
 }
 
 static int check_all(slc_cluster_job *job)
 {
     const slc_cluster_options *options = job->options;
-    slc_pixel_cluster_config_default(&job->config);
-    int status = check_output(job);
-    status = status == SLC_CLI_GO_ON ? choose_connectivity(options->connectivity, &job->config) : status;
+    slc_pixel_cluster_config *config = &job->config;
+    const char *features = slc_cli_word(COMMAND, "features");
+    slc_pixel_cluster_config_default(config);
+    int status = choose_connectivity(options->connectivity, config);
     status = status == SLC_CLI_GO_ON ? choose_time("time-window", options->time_window, &job->window)
                                      : status;
     job->sorted = options->disorder != NULL && strcmp(options->disorder, "all") == 0;
@@ -280,20 +147,18 @@ static int check_all(slc_cluster_job *job)
         status = choose_time("disorder", options->disorder, &job->disorder);
     }
     status = status == SLC_CLI_GO_ON ? choose_tick(options->tick, &job->tick) : status;
-    status = status == SLC_CLI_GO_ON ? choose_duplicates(options->duplicates, &job->config.duplicates)
-                                     : status;
-    status = status == SLC_CLI_GO_ON
-                 ? choose_features(options->features, &job->config.features, &job->times_asked)
-                 : status;
     status = status == SLC_CLI_GO_ON ? choose_time_unit(job) : status;
-    status = status == SLC_CLI_GO_ON ? choose_algorithm(options->algorithm) : status;
-    status = status == SLC_CLI_GO_ON ? choose_size(job) : status;
-    if (status == SLC_CLI_GO_ON &&
-        slc_simd_choose(options->simd, &job->config.target, &job->error) != SLC_OK) {
+    if (status == SLC_CLI_GO_ON && slc_simd_choose(options->simd, &config->target, &job->error) != SLC_OK) {
         status = slc_cli_wrong(COMMAND, "%s", job->error.text);
     }
-    job->config.algorithm = options->algorithm;
-    job->config.threads = (uint32_t)options->threads;
+    job->times_asked = features != NULL && strstr(features, "times") != NULL; /* by name, not by "all" */
+    job->sized = options->size.width > 0;
+    config->width = (uint16_t)options->size.width; /* 65536 is 0 */
+    config->height = (uint16_t)options->size.height;
+    config->duplicates = (slc_pixel_duplicates)options->duplicates;
+    config->features = options->features;
+    config->algorithm = options->algorithm >= 0 ? slc_pixel_algorithm_name((size_t)options->algorithm) : NULL;
+    config->threads = (uint32_t)options->threads;
     return status;
 }
 
@@ -313,8 +178,8 @@ static void make_text_schema(slc_cluster_job *job)
         const bool first = column.member == offsetof(slc_cluster_rows, clusters.first_time);
         if (scaled && (first || column.member == offsetof(slc_cluster_rows, clusters.last_time))) {
             char *name = first ? job->time_name[0] : job->time_name[1];
-            (void)snprintf(name, sizeof job->time_name[0], "%s_%s", column.name, job->options->time_unit);
-            column = (slc_column){name, job->options->time_unit,
+            (void)snprintf(name, sizeof job->time_name[0], "%s_%s", column.name, job->unit);
+            column = (slc_column){name, job->unit,
                                   first ? offsetof(slc_cluster_rows, first_time)
                                         : offsetof(slc_cluster_rows, last_time),
                                   SLC_TYPE_F64};
@@ -361,7 +226,7 @@ static bool open_output(slc_cluster_job *job)
             const bool scaled = job->unit_seconds > 0;
             (void)fprintf(slc_io_text_stream(job->labels), "input,frame,x,y,%scharge,time%s%s,cluster\n",
                           (job->with & SLC_PIXEL_Z) != 0 ? "z," : "", scaled ? "_" : "",
-                          scaled ? job->options->time_unit : "");
+                          scaled ? job->unit : "");
         }
     }
     if (status != SLC_OK) {
@@ -447,39 +312,25 @@ static int process(slc_cluster_job *job)
     if (processed) {
         slc_cluster_print_notes(job);
     }
-    bool told = true;
-    if (good && job->options->json) {
-        told = slc_cluster_print_json(job);
-    } else if (good && !job->options->quiet) {
-        slc_cluster_print_table(job);
-    }
+    bool told = !good || slc_cluster_print(job);
     if (slc_cli_interrupted()) {
         told = slc_cli_finish_output() && told; /* the process ends by the signal, and then nobody does */
     }
     return good && told && !job->failed ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
-static int run(int argc, char **argv)
+static int act(const slc_cli_call *call)
 {
-    slc_cluster_options options;
-    int first = 0;
-    char *command_line = slc_cli_command_line("cluster", argc,
-                                              argv); /* before getopt moves the words about */
-    int status = slc_cli_parse(COMMAND, argc, argv, &options, &first);
-    if (status != SLC_CLI_GO_ON) {
-        free(command_line);
-        return status;
-    }
     slc_cluster_job *job = calloc(1, sizeof *job);
-    slc_cluster_input *done = calloc((size_t)(argc - first), sizeof *done);
-    if (job == NULL || done == NULL || command_line == NULL) {
+    slc_cluster_input *done = calloc((size_t)call->n, sizeof *done);
+    int status = SLC_CLI_FAILED;
+    if (job == NULL || done == NULL) {
         slc_cli_say("cluster", "no memory to begin with");
-        status = SLC_CLI_FAILED;
     } else {
-        job->options = &options;
-        job->inputs = argv + first;
-        job->n_inputs = argc - first;
-        job->command_line = command_line;
+        job->options = call->options;
+        job->inputs = call->operands;
+        job->n_inputs = call->n;
+        job->command_line = call->command_line;
         job->done = done;
         status = check_all(job);
         status = status == SLC_CLI_GO_ON ? process(job) : status;
@@ -487,7 +338,6 @@ static int run(int argc, char **argv)
     }
     free(done);
     free(job);
-    free(command_line);
     return status;
 }
 
@@ -506,6 +356,7 @@ const slc_cli_command slc_cmd_cluster = {
     .n_options = sizeof options_table / sizeof options_table[0],
     .min_operands = 1,
     .max_operands = SIZE_MAX,
+    .reads_operands = true,
     .defaults = set_defaults,
-    .run = run,
+    .act = act,
 };

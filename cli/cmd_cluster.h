@@ -10,12 +10,12 @@
 
 #include <sluice/sluice.h>
 
-#include <jansson.h>
-
 typedef struct slc_cluster_options {
-    const char *output, *labels, *connectivity, *time_window, *disorder, *tick, *duplicates, *features, *size,
-        *algorithm, *simd, *time_unit;
+    const char *output, *labels, *connectivity, *time_window, *disorder, *tick, *simd;
     uint64_t max_open, threads;
+    slc_cli_area size; /* 0: not given */
+    uint32_t features;
+    int duplicates, algorithm, time_unit;
     bool json, quiet;
 } slc_cluster_options;
 enum { SLC_CLUSTER_MAX_OPEN = 1 << 20 }; /* unless --max-open says otherwise */
@@ -64,6 +64,7 @@ typedef struct slc_cluster_job {
     bool times_asked;      /* --features names times */
     bool has_times;        /* clusters have times where their input has some */
     double unit_seconds;   /* of --time-unit; 0: ticks */
+    const char *unit;      /* its name */
     bool failed, useful;   /* an input had no pixels, which has been told; one had some */
     bool begun;            /* the first input was opened, and decides */
     uint32_t with;         /* what clusters have: SLC_PIXEL_Z, SLC_PIXEL_TIME */
@@ -113,10 +114,13 @@ bool slc_cluster_job_begin(slc_cluster_job *job, const slc_io_pixels_info *about
 /* What a tick of the input is in --time-unit; 1 without. */
 double slc_cluster_time_factor(const slc_cluster_reading *r);
 
-/* What is told when all is done; slc_cluster_print_json is false after a complaint. */
+/* Was an option given? */
+bool slc_cluster_given(const char *option);
+
+/* What is told when all is done. slc_cluster_print has the JSON object, or the table unless --quiet, and is
+ * false after a complaint. */
 void slc_cluster_print_notes(const slc_cluster_job *job);
-void slc_cluster_print_table(const slc_cluster_job *job);
-bool slc_cluster_print_json(const slc_cluster_job *job);
+bool slc_cluster_print(const slc_cluster_job *job);
 
 bool slc_cluster_images(slc_cluster_reading *r);
 bool slc_cluster_stream(slc_cluster_reading *r);

@@ -3,10 +3,11 @@
  * `sluice cluster`, what it tells: notes of what was left out and what an option could not do, the table,
  * JSON.
  */
+#include "cli_tree.h"
 #include "cmd_cluster.h"
 
 #include <inttypes.h>
-#include <string.h>
+#include <math.h>
 
 /* ---- notes --------------------------------------------------------------------------------------- */
 
@@ -30,16 +31,17 @@ static void note_options(const slc_cluster_job *job, int i)
     const slc_cluster_options *options = job->options;
     const slc_cluster_input *done = &job->done[i];
     if (done->is_stream) {
-        note_useless(job, i, options->duplicates != NULL, "--duplicates", "for a stream: every hit counts");
-        note_useless(job, i, options->algorithm != NULL, "--algorithm", "for a stream");
+        note_useless(job, i, slc_cluster_given("duplicates"), "--duplicates",
+                     "for a stream: every hit counts");
+        note_useless(job, i, slc_cluster_given("algorithm"), "--algorithm", "for a stream");
         note_useless(job, i, options->threads != 1, "--threads", "for a stream");
     } else {
         note_useless(job, i, options->disorder != NULL, "--disorder", "for frames and images");
         note_useless(job, i, options->max_open != SLC_CLUSTER_MAX_OPEN, "--max-open",
                      "for frames and images");
-        note_useless(job, i, options->time_unit != NULL && (done->about.with & SLC_PIXEL_TIME) == 0,
+        note_useless(job, i, slc_cluster_given("time-unit") && (done->about.with & SLC_PIXEL_TIME) == 0,
                      "--time-unit", "for pixels without times");
-        note_useless(job, i, options->duplicates != NULL && done->window >= 0, "--duplicates",
+        note_useless(job, i, slc_cluster_given("duplicates") && done->window >= 0, "--duplicates",
                      "with --time-window: every entry counts");
     }
 }
@@ -86,93 +88,80 @@ void slc_cluster_print_notes(const slc_cluster_job *job)
     }
 }
 
-/* ---- the table ----------------------------------------------------------------------------------- */
+/* ---- the table and JSON -------------------------------------------------------------------------- */
 
-void slc_cluster_print_table(const slc_cluster_job *job)
+#define DONE(member) FIELD(slc_cluster_input, member)
+static const slc_cli_field before[] = {
+    {"stream", DONE(is_stream)},    {"frames", DONE(frames)},     {"pixels", DONE(counts.pixels)},
+    {"clustered", DONE(clustered)}, {"clusters", DONE(clusters)},
+};
+static const slc_cli_field behind[] = {
+    {"bytes", DONE(counts.bytes)},
+    {"damaged", DONE(counts.damaged)},
+    {"skipped", DONE(counts.skipped)},
+    {"empty", DONE(counts.empty)},
+    {"chunks", DONE(counts.chunks)},
+    {"heartbeats", DONE(counts.heartbeats)},
+    {"tdc", DONE(counts.tdc)},
+    {"other", DONE(counts.other)},
+    {"untimed", DONE(counts.untimed)},
+    {"outside", DONE(outside)},
+    {"late", DONE(stream.late)},
+    {"outliers", DONE(stream.outliers)},
+    {"resets", DONE(stream.resets)},
+    {"closed_early", DONE(stream.early)},
+    {"cut", DONE(cut)},
+    {"seconds", DONE(seconds)},
+};
+static const slc_cli_column columns[] = {
+    {"input", 0, "{input}", NULL},        {"format", 6, "{format}", NULL},
+    {"frames", 9, "{frames}", NULL},      {"pixels", 12, "{clustered}", NULL},
+    {"clusters", 12, "{clusters}", NULL}, {"pix/cluster", 12, "{clustered/clusters|.3f}", NULL},
+    {"time [ms]", 10, "{.ms|.3f}", NULL},
+};
+
+/* Null if it is negative: there are none. */
+static void put_ticks(slc_cli_tree *row, const char *path, int64_t value)
 {
-    int wide = 5;
-    for (int i = 0; i < job->n_inputs; i++) {
-        const int length = (int)strnlen(job->inputs[i], 60);
-        wide = length > wide ? length : wide;
+    if (value >= 0) {
+        slc_cli_put(row, path, value);
+    } else {
+        slc_cli_put_null(row, path);
     }
-    (void)printf("%-*s %6s %9s %12s %12s %12s %10s\n", wide, "input", "format", "frames", "pixels",
-                 "clusters", "pix/cluster", "time [ms]");
-    for (int i = 0; i < job->n_inputs && job->done[i].read; i++) {
-        const slc_cluster_input *done = &job->done[i];
-        (void)printf("%-*s %6s %9" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12.3f %10.3f\n", wide,
-                     job->inputs[i], done->about.format, done->frames, done->clustered, done->clusters,
-                     done->clusters > 0 ? (double)done->clustered / (double)done->clusters : 0.0,
-                     1e3 * done->seconds);
-    }
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------- */
-
-/* Sets a member; the object is NULL after a failure, and stays so. */
-static json_t *with(json_t *object, const char *name, json_t *value)
-{
-    if (object == NULL || json_object_set_new(object, name, value) != 0) {
-        json_decref(object == NULL ? value : object);
-        return NULL;
-    }
-    return object;
-}
-
-static json_t *with_count(json_t *object, const char *name, uint64_t value)
-{
-    return with(object, name, json_integer((json_int_t)value));
-}
-
-static json_t *ticks(int64_t value)
-{
-    return value >= 0 ? json_integer(value) : json_null();
-}
-
-static json_t *input_object(const slc_cluster_job *job, int i)
+static void put_input(slc_cli_tree *tree, const slc_cluster_job *job, int i)
 {
     const slc_cluster_input *done = &job->done[i];
-    json_t *o = json_pack("{s:o, s:s, s:b}", "input", slc_cli_json_text(job->inputs[i]), "format",
-                          done->about.format, "stream", (int)done->is_stream);
-    o = with_count(o, "frames", done->frames);
-    o = with_count(o, "pixels", done->counts.pixels);
-    o = with_count(o, "clustered", done->clustered);
-    o = with_count(o, "clusters", done->clusters);
-    o = with(o, "tick_seconds",
-             done->about.tick_seconds > 0 ? json_real(done->about.tick_seconds) : json_null());
-    o = with(o, "time_window_ticks", ticks(done->window));
-    o = with(o, "disorder_ticks", ticks(done->disorder));
-    o = with_count(o, "bytes", done->counts.bytes);
-    o = with_count(o, "damaged", done->counts.damaged);
-    o = with_count(o, "skipped", done->counts.skipped);
-    o = with_count(o, "empty", done->counts.empty);
-    o = with_count(o, "chunks", done->counts.chunks);
-    o = with_count(o, "heartbeats", done->counts.heartbeats);
-    o = with_count(o, "tdc", done->counts.tdc);
-    o = with_count(o, "other", done->counts.other);
-    o = with_count(o, "untimed", done->counts.untimed);
-    o = with_count(o, "outside", done->outside);
-    o = with_count(o, "late", done->stream.late);
-    o = with_count(o, "outliers", done->stream.outliers);
-    o = with_count(o, "resets", done->stream.resets);
-    o = with_count(o, "closed_early", done->stream.early);
-    o = with(o, "cut", json_boolean(done->cut));
-    return with(o, "seconds", json_real(done->seconds));
+    const double tick = done->about.tick_seconds;
+    slc_cli_tree row = slc_cli_append(tree, "inputs");
+    slc_cli_put(&row, "input", job->inputs[i]);
+    slc_cli_put(&row, "format", done->about.format);
+    slc_cli_put_fields(&row, "", before, sizeof before / sizeof *before, done);
+    slc_cli_put_real(&row, "tick_seconds", tick > 0 ? tick : (double)NAN);
+    put_ticks(&row, "time_window_ticks", done->window);
+    put_ticks(&row, "disorder_ticks", done->disorder);
+    slc_cli_put_fields(&row, "", behind, sizeof behind / sizeof *behind, done);
+    slc_cli_put(&row, ".ms", 1e3 * done->seconds);
 }
 
-bool slc_cluster_print_json(const slc_cluster_job *job)
+bool slc_cluster_print(const slc_cluster_job *job)
 {
-    json_t *inputs = json_array();
-    int wrong = inputs == NULL;
-    for (int i = 0; i < job->n_inputs && wrong == 0 && job->done[i].read; i++) {
-        wrong = json_array_append_new(inputs, input_object(job, i));
+    if (job->options->quiet && !job->options->json) {
+        return true;
     }
-    if (wrong != 0) {
-        json_decref(inputs);
-        slc_cli_say("cluster", "no memory for the JSON output");
-        return false;
+    slc_cli_tree tree = slc_cli_tree_new("cluster");
+    slc_cli_put(&tree, "version", slc_version());
+    slc_cli_put(&tree, "connectivity", job->config.connectivity);
+    slc_cli_put(&tree, "radius", job->config.radius);
+    slc_cli_put_array(&tree, "inputs");
+    for (int i = 0; i < job->n_inputs && job->done[i].read; i++) {
+        put_input(&tree, job, i);
     }
-    return slc_cli_print_json("cluster",
-                              json_pack("{s:s, s:I, s:I, s:o}", "version", slc_version(), "connectivity",
-                                        (json_int_t)job->config.connectivity, "radius",
-                                        (json_int_t)job->config.radius, "inputs", inputs));
+    if (job->options->json) {
+        return slc_cli_tree_print_json(&tree);
+    }
+    slc_cli_print_table(&tree, "inputs", " ", columns, sizeof columns / sizeof *columns);
+    slc_cli_tree_clear(&tree);
+    return true;
 }
