@@ -7,6 +7,7 @@
 #ifndef SLUICE_BENCH_CLUSTER_H
 #define SLUICE_BENCH_CLUSTER_H
 
+#include "bench/bench.h"
 #include <sluice/pixel.h>
 
 /* What to measure: all combinations of the lists. */
@@ -25,30 +26,13 @@ typedef struct slc_bench_cluster_config {
     uint32_t connectivity, features, seed, repetitions;
 } slc_bench_cluster_config;
 
-/* Names from 0: "auto", those of slc_pixel_algorithm_name, "dense"; NULL behind the last. */
+/* Names from 0: "auto", those of slc_pixel_algorithm_name, "dense"; NULL after the last. */
 const char *slc_bench_cluster_algorithm(size_t algorithm);
 
-/* One measurement. */
-typedef struct slc_bench_cluster_row {
-    size_t algorithm;
-    bool shuffled;
-    uint32_t granularity;
-    double density;
-    uint64_t pixels, clusters;  /* of a call */
-    double minimum_s, median_s; /* of a call */
-    double hertz;               /* of the core at that time */
-} slc_bench_cluster_row;
-
-/* Measures. All take turns on the same lists; a turn is two calls, of which the second counts. `visit` gets
- * each row when it is there and ends the work by returning false. SLC_OK, SLC_END where `visit` ended it;
- * SLC_ERR_USAGE; SLC_ERR_MEMORY; SLC_ERR_FORMAT where two found different numbers of clusters. */
-slc_status slc_bench_cluster_bench(const slc_bench_cluster_config *config,
-                                   bool (*visit)(void *context, const slc_bench_cluster_row *row),
-                                   void *context, slc_error *error);
-
-/* Writes a self-contained SVG: for each granularity and order cycles per pixel against density, a curve for
- * each algorithm. SLC_ERR_IO, SLC_ERR_MEMORY. */
-slc_status slc_bench_cluster_svg(const char *path, const slc_bench_cluster_row *rows, size_t n,
-                                 slc_error *error);
+/* `sluice bench cluster`; the configuration is a slc_bench_cluster_config. All take turns on the same lists;
+ * a turn is two calls, of which the second counts. SLC_ERR_USAGE; SLC_ERR_MEMORY; SLC_ERR_FORMAT where two
+ * found different clusters. Pictures: for each granularity and order cycles per pixel against density, a
+ * curve for each algorithm. */
+slc_bench_function slc_bench_cluster;
 
 #endif

@@ -6,50 +6,70 @@
 #ifndef SLUICE_BENCH_PET_H
 #define SLUICE_BENCH_PET_H
 
+#include "bench/bench.h"
 #include <sluice/pet_chain.h>
+#include <sluice/sim_pet.h>
 
+/* What to measure: all combinations of the lists. */
 typedef struct slc_bench_pet_config {
-    const char *scanner; /* slc_pet_scanner_name */
-    double singles_hz;
+    const char *const *scanners; /* slc_pet_scanner_name */
+    const double *singles_hz;
+    const uint32_t *threads;
+    size_t n_scanners, n_rates, n_threads;
     uint64_t frames, batch; /* batch: frames of a call */
-    uint32_t threads, repetitions;
+    uint32_t repetitions;
     uint64_t seed;
     double window_ns;
     bool
         policies; /* also every policy of the stage of coincidences, in single windows and in all-open ones */
-    bool baselines; /* also a plain loop of the seed's rule, a radix sort and the C library's qsort */
+    bool baselines; /* also a plain loop of the seed's rule, a radix sort and the C library's qsort, in one
+                       thread */
     /* NULL: the processor. "cuda", "cuda:N" (slc_cuda_choose): stages on a GPU with all frames at once, by
      * the device's clock, and the chain from page-locked memory, by the host's; threads, batch and baselines
      * are not used. SLC_ERR_UNSUPPORTED where there is none. */
     const char *device;
 } slc_bench_pet_config;
-/* "mouse20", 20 Mcps, 4 000 000 frames by 65 536, one thread, 5 repetitions, 4 ns. */
+/* 4 000 000 frames by 262 144, 5 repetitions, 4 ns; no lists. */
 void slc_bench_pet_config_default(slc_bench_pet_config *config);
 
-/* A line of the table: the median over the repetitions. */
-typedef struct slc_bench_pet_row {
-    /* "convert", "sort", "coincidence", "chain", "takeAllGoods, all-open", "qsort" …; on a GPU also "sort
-     * merge-seed, 128 channels" … */
-    char name[64];
-    uint64_t singles, pairs; /* pairs: rows that came out, 0 where it makes none */
-    double seconds, least_seconds;
-    double bytes;         /* that the work must move: frames or singles in, singles or pairs out */
-    double bound_seconds; /* what moving them takes at the bandwidth measured with as many threads */
-} slc_bench_pet_row;
-enum { SLC_BENCH_PET_ROWS = 64, SLC_BENCH_PET_MACHINE = 128 };
-typedef struct slc_bench_pet_result {
-    slc_bench_pet_row row[SLC_BENCH_PET_ROWS];
-    uint32_t n_rows;
+/* `sluice bench pet`; the configuration is a slc_bench_pet_config. Frames are those of sim_pet, the fast way,
+ * a fifth of the singles in pairs. SLC_ERR_USAGE for a configuration that cannot be. */
+slc_bench_function slc_bench_pet;
+
+/* ---- what the processor and the GPU share ------------------------------------------------------ */
+
+/* One scanner, rate and number of threads. */
+typedef struct slc_bench_pet_set {
+    const slc_bench_pet_config *config;
+    const char *scanner;
+    double singles_hz;
+    uint32_t threads;
+    slc_bench_report *report;
+    slc_bench_plan plan;
+    slc_error *error;
+    slc_sim_pet *sim;
+    slc_pet_frame *frames;
+    size_t n;
+    slc_pet_config chain;        /* the configuration that goes with the frames */
     double bytes_per_second;     /* read and written by copying, with as many threads */
     double bus_bytes_per_second; /* from page-locked memory to the GPU; 0 on the processor */
     int64_t lag_ps;              /* how far out of order the singles came */
-    /* Of a GPU: records between where one of "128 channels" is and where it belongs, at most. */
-    uint64_t displacement;
-    char machine[SLC_BENCH_PET_MACHINE]; /* the GPU */
-} slc_bench_pet_result;
+    uint64_t displacement; /* of a GPU: records between where one of "128 channels" is and where it belongs,
+                              at most */
+    char machine[128];     /* the GPU */
+} slc_bench_pet_set;
 
-/* Frames are those of sim_pet, the fast way, a fifth of the singles in pairs. SLC_ERR_USAGE for a
- * configuration that cannot be. */
-slc_status slc_bench_pet(const slc_bench_pet_config *config, slc_bench_pet_result *result, slc_error *error);
+/* A line. `pairs`: rows that came out, 0 where it makes none; `bytes`: that the work must move, frames or
+ * singles in, singles or pairs out, at that speed. */
+void slc_bench_pet_add(slc_bench_pet_set *set, const char *name, uint64_t singles, uint64_t pairs,
+                       slc_bench_time time, double bytes, double bytes_per_second);
+/* Adds a line for every policy, in single windows and all open; opengate's are all-open by themselves. */
+slc_status slc_bench_pet_policies(slc_bench_pet_set *set,
+                                  slc_status (*measure)(void *context,
+                                                        const slc_pet_coincidence_config *config,
+                                                        const char *name),
+                                  void *context);
+/* Measures one set on a GPU; its frames are there. */
+slc_status slc_bench_pet_cuda(slc_bench_pet_set *set);
 
 #endif

@@ -4,7 +4,8 @@
  * the device's clock beside what moving their bytes takes at the speed of a copy within the device; the chain
  * has frames in page-locked memory and is measured by the host's clock beside a plain copy of them.
  */
-#include "bench/bench_pet_cuda.h"
+#include "base/splitmix.h"
+#include "bench/bench_pet.h"
 #include "cuda/cuda_engines.h"
 #include "cuda/cuda_measure.h"
 #include "pet/cuda/pet_cuda.h"
@@ -30,105 +31,81 @@ static const struct slc_pet_stage_calls *stage(void)
 }
 
 enum { COPY_BYTES = 1 << 29, SINGLE_BYTES = 16, PAIR_BYTES = 32, GROUP_BYTES = 20 };
+/* Ordered channels that are mixed by packets are the form in which acquisitions deliver singles. */
+enum { CHANNELS = 128, PACKET = 216, MEAN_STEP_PS = 5000 };
 
 typedef struct bench {
-    const slc_bench_pet_config *config;
-    slc_bench_pet_result *result;
-    slc_error *error;
-    slc_sim_pet *sim;
-    slc_pet_frame *host_frames; /* page-locked */
-    bool pinned;
-    size_t n;
-    slc_pet_config chain;
+    slc_bench_pet_set *set;
+    bool pinned; /* the set's frames are page-locked */
     slc_cuda_stream *stream;
     slc_cuda_event *began, *ended;
-    double *seconds;
     slc_cuda_memory frames, rows, other;
     slc_pet_cuda_singles arrived, sorted; /* in `rows` */
     slc_pet_convert_cuda *convert;
     slc_pet_sort_cuda *sort;
     slc_pet_coincidence_cuda *coincidence;
+    slc_pet_chain *chain;
+    slc_pet_result out;
     uint64_t pairs;
-    const slc_pet_cuda_singles *input; /* of a sort, of `sorted` */
+    const slc_pet_cuda_singles *input;                     /* of a sort, of `sorted` */
+    slc_status (*work)(struct bench *b, slc_error *error); /* what is timed */
 } bench;
 
-typedef slc_status work(bench *b);
+typedef slc_status work(bench *b, slc_error *error);
 
 /* ---- lines ------------------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
+static slc_status run(void *self, double *seconds, slc_error *error)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    bench *b = self;
+    slc_status status = cuda()->event_record(b->stream, b->began, error);
+    status = status == SLC_OK ? b->work(b, error) : status;
+    status = status == SLC_OK ? cuda()->event_record(b->stream, b->ended, error) : status;
+    return status == SLC_OK ? cuda()->event_seconds(b->began, b->ended, seconds, error) : status;
 }
 
-static double median(bench *b)
+/* By the device's clock. */
+static slc_status repeat(bench *b, work *of, slc_bench_time *time)
 {
-    const uint32_t n = b->config->repetitions;
-    qsort(b->seconds, n, sizeof *b->seconds, by_value);
-    return 0.5 * (b->seconds[n / 2] + b->seconds[(n - 1) / 2]);
-}
-
-static slc_status add(bench *b, const char *name, uint64_t singles, double bytes, double bytes_per_second)
-{
-    slc_bench_pet_result *result = b->result;
-    if (result->n_rows == SLC_BENCH_PET_ROWS) {
-        return slc_fail(b->error, SLC_ERR_CAPACITY, "no room for another measurement");
-    }
-    slc_bench_pet_row *row = &result->row[result->n_rows++];
-    *row = (slc_bench_pet_row){.singles = singles,
-                               .pairs = b->pairs,
-                               .seconds = median(b),
-                               .bytes = bytes,
-                               .bound_seconds = bytes / bytes_per_second};
-    row->least_seconds = b->seconds[0];
-    (void)snprintf(row->name, sizeof row->name, "%s", name);
-    return SLC_OK;
-}
-
-/* Once to warm up, and then the repetitions, by the device's clock. */
-static slc_status repeat(bench *b, work *run)
-{
-    slc_status status = SLC_OK;
-    for (uint32_t r = 0; r <= b->config->repetitions && status == SLC_OK; r++) {
-        double seconds = 0;
-        status = cuda()->event_record(b->stream, b->began, b->error);
-        status = status == SLC_OK ? run(b) : status;
-        status = status == SLC_OK ? cuda()->event_record(b->stream, b->ended, b->error) : status;
-        if (status == SLC_OK) {
-            status = cuda()->event_seconds(b->began, b->ended, &seconds, b->error);
-        }
-        b->seconds[r > 0 ? r - 1 : 0] = seconds;
-    }
+    slc_bench_contestant c = {.self = b, .run = run};
+    b->work = of;
+    const slc_status status = slc_bench_measure(&b->set->plan, &c, 1, b->set->error);
+    *time = c.time[0];
     return status;
+}
+
+static void add(bench *b, const char *name, uint64_t singles, slc_bench_time time, double bytes)
+{
+    slc_bench_pet_add(b->set, name, singles, b->pairs, time, bytes, b->set->bytes_per_second);
 }
 
 /* ---- the machine ------------------------------------------------------------------------------- */
 
-static slc_status run_copy(bench *b)
+static slc_status run_copy(bench *b, slc_error *error)
 {
     return measure()->copy((char *)b->other.at + COPY_BYTES, b->other.at, COPY_BYTES,
-                           cuda()->stream_native(b->stream), b->error);
+                           cuda()->stream_native(b->stream), error);
 }
 
-static slc_status run_send(bench *b)
+static slc_status run_send(bench *b, slc_error *error)
 {
-    return cuda()->to_device(b->stream, b->frames.at, b->host_frames, b->n * sizeof *b->host_frames,
-                             b->error);
+    return cuda()->to_device(b->stream, b->frames.at, b->set->frames, b->set->n * sizeof *b->set->frames,
+                             error);
 }
 
 /* The bounds: bytes read and written by a copy within the device, and sent over the bus. */
 static slc_status measure_machine(bench *b)
 {
     slc_status status = cuda()->memory_reserve(b->stream, &b->other, 2 * (size_t)COPY_BYTES, "a measurement",
-                                               b->error);
-    status = status == SLC_OK ? repeat(b, run_copy) : status;
+                                               b->set->error);
+    slc_bench_time time;
+    status = status == SLC_OK ? repeat(b, run_copy, &time) : status;
     if (status == SLC_OK) {
-        b->result->bytes_per_second = 2.0 * COPY_BYTES / median(b);
-        status = repeat(b, run_send);
+        b->set->bytes_per_second = 2.0 * COPY_BYTES / time.median;
+        status = repeat(b, run_send, &time);
     }
     if (status == SLC_OK) {
-        b->result->bus_bytes_per_second = (double)(b->n * sizeof *b->host_frames) / median(b);
+        b->set->bus_bytes_per_second = (double)(b->set->n * sizeof *b->set->frames) / time.median;
     }
     return status;
 }
@@ -137,32 +114,36 @@ static slc_status open_device(bench *b)
 {
     uint32_t number;
     slc_cuda_device device;
-    slc_status status = slc_cuda_choose(b->config->device, &number, b->error);
-    status = status == SLC_OK ? slc_cuda_device_of(number, &device, b->error) : status;
-    status = status == SLC_OK ? cuda()->stream_open(number, &b->stream, b->error) : status;
-    status = status == SLC_OK ? cuda()->event_open(b->stream, &b->began, b->error) : status;
-    status = status == SLC_OK ? cuda()->event_open(b->stream, &b->ended, b->error) : status;
+    slc_status status = slc_cuda_choose(b->set->config->device, &number, b->set->error);
+    status = status == SLC_OK ? slc_cuda_device_of(number, &device, b->set->error) : status;
+    status = status == SLC_OK ? cuda()->stream_open(number, &b->stream, b->set->error) : status;
+    status = status == SLC_OK ? cuda()->event_open(b->stream, &b->began, b->set->error) : status;
+    status = status == SLC_OK ? cuda()->event_open(b->stream, &b->ended, b->set->error) : status;
     if (status == SLC_OK) {
-        (void)snprintf(b->result->machine, sizeof b->result->machine, "%.90s, %u multiprocessors",
-                       device.name, device.multiprocessors);
+        (void)snprintf(b->set->machine, sizeof b->set->machine, "%.90s, %u multiprocessors", device.name,
+                       device.multiprocessors);
     }
     return status;
 }
 
 /* ---- stages ------------------------------------------------------------------------------------ */
 
-static slc_status run_convert(bench *b)
+static slc_status run_convert(bench *b, slc_error *error)
 {
-    return stage()->convert_run(b->convert, b->frames.at, b->n, &b->arrived, NULL, b->error);
+    return stage()->convert_run(b->convert, b->frames.at, b->set->n, &b->arrived, NULL, error);
 }
 
 static slc_status bench_convert(bench *b)
 {
-    slc_status status = stage()->convert_open(&b->chain.convert, slc_sim_pet_tables(b->sim), b->stream,
-                                              &b->convert, b->error);
-    status = status == SLC_OK ? repeat(b, run_convert) : status;
-    const double bytes = (double)(b->n * sizeof(slc_pet_frame)) + (double)(b->arrived.n * SINGLE_BYTES);
-    return status == SLC_OK ? add(b, "convert", b->n, bytes, b->result->bytes_per_second) : status;
+    slc_status status = stage()->convert_open(&b->set->chain.convert, slc_sim_pet_tables(b->set->sim),
+                                              b->stream, &b->convert, b->set->error);
+    slc_bench_time time;
+    status = status == SLC_OK ? repeat(b, run_convert, &time) : status;
+    if (status == SLC_OK) {
+        add(b, "convert", b->set->n, time,
+            (double)(b->set->n * sizeof(slc_pet_frame)) + (double)(b->arrived.n * SINGLE_BYTES));
+    }
+    return status;
 }
 
 /* Columns for n singles in a piece of memory. */
@@ -181,9 +162,9 @@ static size_t columns_bytes(uint64_t n)
     return (n + 63) / 64 * 64 * SINGLE_BYTES;
 }
 
-static slc_status run_sort(bench *b)
+static slc_status run_sort(bench *b, slc_error *error)
 {
-    return stage()->sort_all(b->sort, b->input, &b->sorted, b->error);
+    return stage()->sort_all(b->sort, b->input, &b->sorted, error);
 }
 
 static slc_status bench_sort(bench *b, slc_pet_sort_method method, const slc_pet_cuda_singles *input,
@@ -193,10 +174,11 @@ static slc_status bench_sort(bench *b, slc_pet_sort_method method, const slc_pet
     b->input = input;
     b->sorted.n = input->n;
     (void)snprintf(name, sizeof name, "sort %s, %s", stage()->sort_method_name(method), form);
-    slc_status status = stage()->sort_open(&b->chain.sort, method, b->stream, &b->sort, b->error);
-    status = status == SLC_OK ? repeat(b, run_sort) : status;
+    slc_status status = stage()->sort_open(&b->set->chain.sort, method, b->stream, &b->sort, b->set->error);
+    slc_bench_time time;
+    status = status == SLC_OK ? repeat(b, run_sort, &time) : status;
     if (status == SLC_OK) {
-        status = add(b, name, input->n, 2.0 * SINGLE_BYTES * (double)input->n, b->result->bytes_per_second);
+        add(b, name, input->n, time, 2.0 * SINGLE_BYTES * (double)input->n);
     }
     stage()->sort_close(b->sort);
     b->sort = NULL;
@@ -217,21 +199,80 @@ static slc_status bench_methods(bench *b, const slc_pet_cuda_singles *input, con
 /* How far out of order the singles came, which is the horizon that the chain needs. */
 static slc_status measure_lag(bench *b)
 {
-    slc_pet_sort_config config = b->chain.sort;
+    slc_pet_sort_config config = b->set->chain.sort;
     slc_pet_cuda_singles sorted, late;
     slc_pet_sort_counts counts;
     config.horizon_ps = INT64_MAX;
-    slc_status status = stage()->sort_open(&config, SLC_PET_SORT_NEAR, b->stream, &b->sort, b->error);
+    slc_status status = stage()->sort_open(&config, SLC_PET_SORT_NEAR, b->stream, &b->sort, b->set->error);
     if (status == SLC_OK) {
-        status = stage()->sort_run(b->sort, &b->arrived, true, &sorted, &late, b->error);
+        status = stage()->sort_run(b->sort, &b->arrived, true, &sorted, &late, b->set->error);
     }
     if (status == SLC_OK) {
         stage()->sort_counts_of(b->sort, &counts);
-        b->result->lag_ps = b->chain.sort.horizon_ps = counts.largest_lag_ps;
+        b->set->lag_ps = b->set->chain.sort.horizon_ps = counts.largest_lag_ps;
     }
     stage()->sort_close(b->sort);
     b->sort = NULL;
     return status;
+}
+
+/* A packet that is being filled, with the numbers of its records in time order. */
+typedef struct packet {
+    int64_t time[PACKET];
+    uint64_t number[PACKET];
+    uint32_t n;
+} packet;
+
+/* Gives a packet out; returns how far its records are from their places. */
+static uint64_t give(packet *p, int64_t *time_ps, size_t *made, size_t n)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < p->n && *made < n; i++) {
+        const uint64_t number = p->number[i], at = *made;
+        const uint64_t away = number > at ? number - at : at - number;
+        most = away > most ? away : most;
+        time_ps[(*made)++] = p->time[i];
+    }
+    p->n = 0;
+    return most;
+}
+
+/* n times as 128 channels send them: in order in each channel, in packets of one channel, at 200 Mcps. Times
+ * are in picoseconds. Returns how many records one is away from its place at most; 0 without memory. */
+static uint64_t channel_times(int64_t *time_ps, size_t n, uint64_t seed)
+{
+    packet *channels = calloc(CHANNELS, sizeof *channels);
+    uint64_t most = 0;
+    int64_t time = 0;
+    size_t made = 0;
+    if (channels == NULL) {
+        return 0;
+    }
+    for (uint64_t number = 0; number < n; number++) {
+        packet *p = &channels[slc_random_below(&seed, CHANNELS)];
+        time += slc_random_below(&seed, 2 * MEAN_STEP_PS + 1);
+        p->time[p->n] = time;
+        p->number[p->n++] = number;
+        if (p->n == PACKET) {
+            const uint64_t away = give(p, time_ps, &made, n);
+            most = away > most ? away : most;
+        }
+    }
+    for (uint32_t c = 0; c < CHANNELS; c++) { /* what is left */
+        const uint64_t away = give(&channels[c], time_ps, &made, n);
+        most = away > most ? away : most;
+    }
+    free(channels);
+    return most;
+}
+
+/* The same span of time in no order at all. */
+static void shuffled_times(int64_t *time_ps, size_t n, uint64_t seed)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t word = slc_random_u64(&seed) >> 11;
+        time_ps[i] = (int64_t)((double)word * 0x1p-53 * (double)n * MEAN_STEP_PS);
+    }
 }
 
 /* Other times in the place of those that arrived. */
@@ -239,8 +280,8 @@ static slc_status bench_times(bench *b, const int64_t *time_ps, const slc_pet_cu
                               const char *form)
 {
     slc_status status = cuda()->to_device(b->stream, input->time_ps, time_ps,
-                                          (size_t)input->n * sizeof *time_ps, b->error);
-    status = status == SLC_OK ? cuda()->stream_wait(b->stream, b->error) : status;
+                                          (size_t)input->n * sizeof *time_ps, b->set->error);
+    status = status == SLC_OK ? cuda()->stream_wait(b->stream, b->set->error) : status;
     return status == SLC_OK ? bench_methods(b, input, form) : status;
 }
 
@@ -249,58 +290,58 @@ static slc_status bench_sorts(bench *b)
     const uint64_t n = b->arrived.n;
     int64_t *times = malloc((n + 1) * sizeof *times);
     slc_status status = cuda()->memory_reserve(b->stream, &b->other, columns_bytes(n), "PET singles",
-                                               b->error);
+                                               b->set->error);
     if (times == NULL) {
-        return slc_fail(b->error, SLC_ERR_MEMORY, "no memory for measurements with %zu frames", b->n);
+        return slc_fail(b->set->error, SLC_ERR_MEMORY, "no memory for measurements with %zu frames",
+                        b->set->n);
     }
     const slc_pet_cuda_singles input = columns_of(b->other.at, n);
     if (status == SLC_OK) {
-        status = cuda()->move(b->stream, input.crystal, b->arrived.crystal, n * 4, b->error);
+        status = cuda()->move(b->stream, input.crystal, b->arrived.crystal, n * 4, b->set->error);
     }
     if (status == SLC_OK) {
-        status = cuda()->move(b->stream, input.energy_kev, b->arrived.energy_kev, n * 4, b->error);
+        status = cuda()->move(b->stream, input.energy_kev, b->arrived.energy_kev, n * 4, b->set->error);
     }
     if (status == SLC_OK) {
-        b->result->displacement = slc_bench_pet_channels(times, n, b->config->seed);
+        b->set->displacement = channel_times(times, n, b->set->config->seed);
         status = bench_times(b, times, &input, "128 channels");
     }
     if (status == SLC_OK) {
-        slc_bench_pet_shuffled(times, n, b->config->seed);
+        shuffled_times(times, n, b->set->config->seed);
         status = bench_times(b, times, &input, "shuffled");
     }
     free(times);
-    /* Last, as what comes behind needs these in order. */
+    /* Last, as what comes after needs these in order. */
     return status == SLC_OK ? bench_methods(b, &b->arrived, "as it came") : status;
 }
 
 /* ---- coincidences ------------------------------------------------------------------------------ */
 
-static slc_status run_pairs(bench *b)
+static slc_status run_pairs(bench *b, slc_error *error)
 {
     slc_pet_cuda_pairs pairs = {0};
-    const slc_status status = stage()->coincidence_run_pairs(b->coincidence, &b->sorted, true, &pairs,
-                                                             b->error);
+    const slc_status status = stage()->coincidence_run_pairs(b->coincidence, &b->sorted, true, &pairs, error);
     b->pairs = pairs.n;
     return status;
 }
 
-static slc_status run_groups(bench *b)
+static slc_status run_groups(bench *b, slc_error *error)
 {
     slc_pet_cuda_groups groups = {0};
-    const slc_status status = stage()->coincidence_run(b->coincidence, &b->sorted, true, &groups, b->error);
+    const slc_status status = stage()->coincidence_run(b->coincidence, &b->sorted, true, &groups, error);
     b->pairs = groups.n;
     return status;
 }
 
 /* `row_bytes`: of what comes out. Times alone are needed of all singles. */
-static slc_status bench_coincidence(bench *b, const slc_pet_coincidence_config *config, work *run,
+static slc_status bench_coincidence(bench *b, const slc_pet_coincidence_config *config, work *of,
                                     const char *name, double row_bytes)
 {
-    slc_status status = stage()->coincidence_open(config, b->stream, &b->coincidence, b->error);
-    status = status == SLC_OK ? repeat(b, run) : status;
+    slc_status status = stage()->coincidence_open(config, b->stream, &b->coincidence, b->set->error);
+    slc_bench_time time;
+    status = status == SLC_OK ? repeat(b, of, &time) : status;
     if (status == SLC_OK) {
-        const double bytes = 8.0 * (double)b->sorted.n + (double)b->pairs * row_bytes;
-        status = add(b, name, b->sorted.n, bytes, b->result->bytes_per_second);
+        add(b, name, b->sorted.n, time, 8.0 * (double)b->sorted.n + (double)b->pairs * row_bytes);
     }
     stage()->coincidence_close(b->coincidence);
     b->coincidence = NULL;
@@ -308,57 +349,52 @@ static slc_status bench_coincidence(bench *b, const slc_pet_coincidence_config *
     return status;
 }
 
-static slc_status bench_policy(bench *b, slc_pet_policy policy, bool all_open)
+static slc_status bench_policy(void *context, const slc_pet_coincidence_config *config, const char *name)
 {
-    slc_pet_coincidence_config config = b->chain.prompt;
-    char name[64];
-    config.policy = policy;
-    config.all_open = all_open;
-    (void)snprintf(name, sizeof name, "%s%s", slc_pet_policy_name(policy), all_open ? ", all-open" : "");
-    return bench_coincidence(b, &config, run_groups, name, GROUP_BYTES);
+    return bench_coincidence(context, config, run_groups, name, GROUP_BYTES);
 }
 
 static slc_status bench_coincidences(bench *b)
 {
-    slc_pet_coincidence_config delayed = b->chain.prompt;
-    delayed.offset_ns = b->chain.delay_ns;
+    slc_pet_coincidence_config delayed = b->set->chain.prompt;
+    delayed.offset_ns = b->set->chain.delay_ns;
     /* Both singles of a pair are read and written. */
-    slc_status status = bench_coincidence(b, &b->chain.prompt, run_pairs, "coincidence", 2.0 * PAIR_BYTES);
+    slc_status status = bench_coincidence(b, &b->set->chain.prompt, run_pairs, "coincidence",
+                                          2.0 * PAIR_BYTES);
     if (status == SLC_OK) {
         status = bench_coincidence(b, &delayed, run_pairs, "coincidence, delayed", 2.0 * PAIR_BYTES);
     }
-    for (int p = 0; b->config->policies && p < SLC_PET_POLICIES && status == SLC_OK; p++) {
-        const bool opengate = strncmp(slc_pet_policy_name((slc_pet_policy)p), "opengate:", 9) == 0;
-        status = bench_policy(b, (slc_pet_policy)p, false);
-        if (status == SLC_OK && !opengate) {
-            status = bench_policy(b, (slc_pet_policy)p, true);
-        }
-    }
-    return status;
+    return status == SLC_OK && b->set->config->policies ? slc_bench_pet_policies(b->set, bench_policy, b)
+                                                        : status;
 }
 
 /* ---- the chain --------------------------------------------------------------------------------- */
 
+static slc_status run_chain(void *self, double *seconds, slc_error *error)
+{
+    bench *b = self;
+    const double began = slc_clock_seconds();
+    const slc_status status = slc_pet_chain_run(b->chain, b->set->frames, b->set->n, true, &b->out, error);
+    seconds[0] = slc_clock_seconds() - began;
+    return status;
+}
+
 static slc_status bench_chain(bench *b, bool delayed, const char *name)
 {
-    slc_pet_chain *chain = NULL;
-    slc_pet_result out = {0};
-    slc_pet_config config = b->chain;
+    slc_bench_contestant c = {.self = b, .run = run_chain};
+    slc_pet_config config = b->set->chain;
     config.delayed = delayed;
-    config.device = b->config->device;
-    slc_status status = slc_pet_chain_open(&config, slc_sim_pet_tables(b->sim), &chain, b->error);
-    for (uint32_t r = 0; r <= b->config->repetitions && status == SLC_OK; r++) {
-        const double began = slc_clock_seconds();
-        status = slc_pet_chain_run(chain, b->host_frames, b->n, true, &out, b->error);
-        b->seconds[r > 0 ? r - 1 : 0] = slc_clock_seconds() - began;
-    }
-    b->pairs = out.pairs.head.size;
+    config.device = b->set->config->device;
+    b->chain = NULL;
+    slc_status status = slc_pet_chain_open(&config, slc_sim_pet_tables(b->set->sim), &b->chain,
+                                           b->set->error);
+    status = status == SLC_OK ? slc_bench_measure(&b->set->plan, &c, 1, b->set->error) : status;
     if (status == SLC_OK) {
-        status = add(b, name, b->n, (double)(b->n * sizeof *b->host_frames), b->result->bus_bytes_per_second);
+        slc_bench_pet_add(b->set, name, b->set->n, b->out.pairs.head.size, c.time[0],
+                          (double)(b->set->n * sizeof *b->set->frames), b->set->bus_bytes_per_second);
     }
-    b->pairs = 0;
-    slc_pet_result_clear(&out);
-    slc_pet_chain_close(chain);
+    slc_pet_result_clear(&b->out);
+    slc_pet_chain_close(b->chain);
     return status;
 }
 
@@ -366,18 +402,17 @@ static slc_status bench_chain(bench *b, bool delayed, const char *name)
 
 static slc_status prepare(bench *b)
 {
-    slc_status status = slc_bench_pet_frames(b->config, &b->sim, &b->host_frames, &b->n, &b->chain, b->error);
-    const size_t bytes = b->n * sizeof *b->host_frames;
+    const size_t bytes = b->set->n * sizeof *b->set->frames;
+    slc_status status = cuda()->pin(b->set->frames, bytes, b->set->error);
+    b->pinned = status == SLC_OK;
+    status = status == SLC_OK
+                 ? cuda()->memory_reserve(b->stream, &b->frames, bytes, "PET frames", b->set->error)
+                 : status;
     if (status == SLC_OK) {
-        status = cuda()->pin(b->host_frames, bytes, b->error);
-        b->pinned = status == SLC_OK;
+        status = cuda()->memory_reserve(b->stream, &b->rows, columns_bytes(b->set->n), "PET singles",
+                                        b->set->error);
     }
-    status = status == SLC_OK ? cuda()->memory_reserve(b->stream, &b->frames, bytes, "PET frames", b->error)
-                              : status;
-    if (status == SLC_OK) {
-        status = cuda()->memory_reserve(b->stream, &b->rows, columns_bytes(b->n), "PET singles", b->error);
-    }
-    b->sorted = columns_of(b->rows.at, b->n);
+    b->sorted = columns_of(b->rows.at, b->set->n);
     return status;
 }
 
@@ -393,24 +428,14 @@ static void clear(bench *b)
         cuda()->stream_close(b->stream);
     }
     if (b->pinned) {
-        cuda()->unpin(b->host_frames);
+        cuda()->unpin(b->set->frames);
     }
-    slc_sim_pet_close(b->sim);
-    free(b->host_frames);
-    free(b->seconds);
 }
 
-slc_status slc_bench_pet_cuda(const slc_bench_pet_config *config, slc_bench_pet_result *result,
-                              slc_error *error)
+slc_status slc_bench_pet_cuda(slc_bench_pet_set *set)
 {
-    bench b = {.config = config, .result = result, .error = error};
-    if (config->frames == 0 || config->repetitions == 0 || !(config->singles_hz > 0)) {
-        return slc_fail(error, SLC_ERR_USAGE, "a measurement needs frames, a rate and repetitions");
-    }
-    b.seconds = calloc(config->repetitions, sizeof *b.seconds);
-    slc_status status = b.seconds != NULL ? open_device(&b)
-                                          : slc_fail(error, SLC_ERR_MEMORY, "no memory for %u repetitions",
-                                                     config->repetitions);
+    bench b = {.set = set};
+    slc_status status = open_device(&b);
     status = status == SLC_OK ? prepare(&b) : status;
     status = status == SLC_OK ? measure_machine(&b) : status;
     status = status == SLC_OK ? bench_convert(&b) : status;
