@@ -38,6 +38,10 @@ if(BUILD_SHARED_LIBS AND NOT SLUICE_SANITIZE) # the headers say the same in ever
     sluice_hygiene(command_symbols ${command} ${command_objects})
 endif()
 
+if(TARGET sluice_engines)
+    sluice_hygiene(engines_symbols ${hygiene}/engines_symbols.sh $<TARGET_FILE:sluice_engines> $<TARGET_FILE:sluice>)
+endif()
+
 sluice_core_test(test_velo_allocation hygiene "base;simd;pixel;lhcb;velo;cms;pet;sim" test_velo_allocation.c)
 
 add_executable(core_only hygiene/core_only.c $<TARGET_OBJECTS:sluice_base> $<TARGET_OBJECTS:sluice_simd>

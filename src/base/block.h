@@ -5,7 +5,9 @@
 #ifndef SLUICE_BASE_BLOCK_H
 #define SLUICE_BASE_BLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { SLC_BLOCK_ALIGN = 64 };
 
@@ -20,6 +22,23 @@ static inline void *slc_block_take(char **at, size_t bytes)
 {
     void *array = *at;
     *at += slc_block_bound(bytes);
+    return array;
+}
+
+/* The same for layouts that are first measured and then made, by one function: without memory (`at` is NULL)
+ * nothing is handed out, and `used` is what is needed; SIZE_MAX where that is more than there can be. */
+typedef struct slc_arena {
+    char *at;
+    size_t align; /* of every array, from `at` on */
+    size_t used;
+} slc_arena;
+
+static inline void *slc_arena_take(slc_arena *arena, size_t n, size_t size)
+{
+    void *array = arena->at != NULL && arena->used != SIZE_MAX ? arena->at + arena->used : NULL;
+    const size_t align = arena->align, most = SIZE_MAX / 2;
+    const bool fits = arena->used <= most && (size == 0 || n <= (most - align) / size);
+    arena->used = fits ? arena->used + (n * size + align - 1) / align * align : SIZE_MAX;
     return array;
 }
 

@@ -4,6 +4,7 @@
  * by two, in a pyramid (A. Hennequin's thesis, 2022, section 4.5.4, figure 4.26), components are numbered,
  * labels are written.
  */
+#include "base/block.h"
 #include "image/image_bitrun_part.h"
 #include "image/image_output.h"
 
@@ -52,29 +53,14 @@ void slc_image_bitrun_close(slc_image_bitrun *bitrun)
 
 /* ---- memory ---------------------------------------------------------------------------------------- */
 
-/* Hands out pieces of memory; without memory it only counts. */
-typedef struct carver {
-    char *at;
-    size_t used;
-} carver;
-
-static void *carve(carver *c, size_t n, size_t size)
-{
-    void *piece = c->at != NULL ? c->at + c->used : NULL;
-    const size_t bytes = slc_image_times(n, size);
-    c->used = slc_image_plus(c->used, slc_image_plus(bytes, SLC_COLUMN_ALIGN - 1) / SLC_COLUMN_ALIGN *
-                                          SLC_COLUMN_ALIGN);
-    return piece;
-}
-
 /* Elements with spare ones in front and behind. */
-static void *carve_run(carver *c, size_t n, size_t size)
+static void *carve_run(slc_arena *c, size_t n, size_t size)
 {
-    char *piece = carve(c, n + 2 * SLC_BITRUN_SPARE, size);
+    char *piece = slc_arena_take(c, n + 2 * SLC_BITRUN_SPARE, size);
     return piece != NULL ? piece + SLC_BITRUN_SPARE * size : NULL;
 }
 
-static void carve_strip(carver *c, slc_bitrun_strip *strip, size_t width)
+static void carve_strip(slc_arena *c, slc_bitrun_strip *strip, size_t width)
 {
     const size_t runs = width / 2 + 1, words = runs / 32 + 4;
     strip->cur_bits = carve_run(c, words, sizeof(uint64_t));
@@ -82,7 +68,7 @@ static void carve_strip(carver *c, slc_bitrun_strip *strip, size_t width)
     strip->same = carve_run(c, words, sizeof(uint32_t));
     strip->upper_same = carve_run(c, words, sizeof(uint32_t));
     strip->used = carve_run(c, runs, sizeof(uint32_t));
-    strip->piece = carve(c, 1, sizeof(slc_bitrun_piece));
+    strip->piece = slc_arena_take(c, 1, sizeof(slc_bitrun_piece));
     strip->edges = carve_run(c, 2 * runs, sizeof(uint32_t));
     strip->edges16 = carve_run(c, 2 * runs, sizeof(uint16_t));
     strip->first = carve_run(c, runs, sizeof(uint32_t));
@@ -95,7 +81,7 @@ static void carve_strip(carver *c, slc_bitrun_strip *strip, size_t width)
     strip->packets = carve_run(c, 4 * runs, sizeof(uint32_t));
 }
 
-static void carve_part(carver *c, slc_bitrun_part *part, size_t width)
+static void carve_part(slc_arena *c, slc_bitrun_part *part, size_t width)
 {
     const size_t runs = width / 2 + 1, words = slc_image_bits_words(width);
     carve_strip(c, &part->strip, width);
@@ -105,7 +91,7 @@ static void carve_part(carver *c, slc_bitrun_part *part, size_t width)
     }
     part->first_bits_copy = carve_run(c, words, sizeof(uint64_t));
     part->first_runs_copy = carve_run(c, runs, sizeof(uint32_t));
-    part->tops = carve(c, 2 * runs, sizeof(uint32_t));
+    part->tops = slc_arena_take(c, 2 * runs, sizeof(uint32_t));
     part->final_runs = carve_run(c, runs, sizeof(uint32_t));
     part->wide_row = carve_run(c, width, sizeof(uint32_t));
 }
@@ -118,7 +104,7 @@ static size_t labels_of(size_t width, size_t rows, uint32_t connectivity)
                           SLC_BITRUN_SPARE);
 }
 
-static void carve_tables(carver *c, slc_image_bitrun *b, size_t width, size_t height)
+static void carve_tables(slc_arena *c, slc_image_bitrun *b, size_t width, size_t height)
 {
     const size_t rows = slc_image_plus(height, b->max_parts), runs_row = width / 2 + 1;
     const size_t words_row = (width + 63) / 64 + 1, spare = 2 * SLC_BITRUN_SPARE * (size_t)b->max_parts;
@@ -129,8 +115,8 @@ static void carve_tables(carver *c, slc_image_bitrun *b, size_t width, size_t he
     b->root_list = carve_run(c, b->label_room, sizeof(uint32_t));
     b->bits = carve_run(c, slc_image_plus(slc_image_times(rows, words_row), spare), sizeof(uint64_t));
     b->runs = carve_run(c, slc_image_plus(slc_image_times(rows, runs_row), spare), sizeof(uint32_t));
-    b->row_runs = carve(c, slc_image_plus(rows, b->max_parts), sizeof(size_t));
-    b->row_fresh = carve(c, slc_image_plus(rows, b->max_parts), sizeof(uint32_t));
+    b->row_runs = slc_arena_take(c, slc_image_plus(rows, b->max_parts), sizeof(size_t));
+    b->row_fresh = slc_arena_take(c, slc_image_plus(rows, b->max_parts), sizeof(uint32_t));
     b->zeros = carve_run(c, slc_image_bits_words(width), sizeof(uint64_t));
     if (b->may_record) {
         b->child_list = carve_run(c, b->label_room, sizeof(uint32_t));
@@ -165,11 +151,10 @@ slc_status slc_image_bitrun_reserve(slc_image_bitrun *b, size_t width, size_t he
         return status;
     }
     slc_bitrun_part dummy = {0};
-    carver count = {0};
+    slc_arena count = {.align = SLC_COLUMN_ALIGN}, tables = count;
     for (uint32_t p = 0; p < b->max_parts; p++) {
         carve_part(&count, &dummy, width);
     }
-    carver tables = {0};
     carve_tables(&tables, b, width, height);
     b->width = b->height = 0; /* of no use until all is there */
     status = slc_image_memory_reserve(&b->scratch, count.used);
@@ -178,8 +163,8 @@ slc_status slc_image_bitrun_reserve(slc_image_bitrun *b, size_t width, size_t he
     status = status == SLC_OK ? slc_image_memory_reserve(&b->spare, slc_image_output_spare(b->asked, most))
                               : status;
     if (status == SLC_OK) {
-        carver scratch = {.at = b->scratch.at};
-        tables = (carver){.at = b->tables.at};
+        slc_arena scratch = {.at = b->scratch.at, .align = SLC_COLUMN_ALIGN};
+        tables = (slc_arena){.at = b->tables.at, .align = SLC_COLUMN_ALIGN};
         for (uint32_t p = 0; p < b->max_parts; p++) {
             carve_part(&scratch, &b->parts[p], width);
             /* What is summed up to the first segment. */

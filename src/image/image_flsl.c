@@ -9,6 +9,7 @@
  */
 #include "image/image_flsl.h"
 
+#include "base/block.h"
 #include "image/image_algorithms.h"
 #include "image/image_kernels.h"
 
@@ -33,6 +34,7 @@ typedef struct flsl {
     uint32_t *table;
     uint32_t n_labels;
     size_t reach; /* how far runs may lie apart, in columns, and touch: 8-connected 1, 4-connected 0 */
+    size_t bytes; /* of scratch */
 } flsl;
 
 static size_t all_runs(size_t width, size_t height)
@@ -40,35 +42,25 @@ static size_t all_runs(size_t width, size_t height)
     return (width + 1) / 2 * height;
 }
 
-size_t slc_image_flsl_scratch(size_t width, size_t height, uint32_t connectivity)
-{
-    /* A row of width n has up to n + 1 edges, and `edges` is told that there is room for 64 more. */
-    const size_t runs = all_runs(width, height),
-                 entries = slc_image_table_entries(width, height, connectivity);
-    return slc_image_part((height + 1) * sizeof(size_t)) + slc_image_part(width / 8 + 8 + BITS_SPARE) +
-           slc_image_part((2 * runs + EDGES_SPARE) * sizeof(uint32_t)) +
-           slc_image_part(runs * sizeof(uint32_t)) + slc_image_part(entries * sizeof(uint32_t));
-}
-
-static void *take(char **at, size_t bytes)
-{
-    void *part = *at;
-    *at += slc_image_part(bytes);
-    return part;
-}
-
+/* A row of width n has up to n + 1 edges, and `edges` is told that there is room for 64 more. */
 static flsl layout(const slc_image_strip *strip)
 {
-    const size_t runs = all_runs(strip->width, strip->height);
-    char *at = strip->scratch;
+    const size_t width = strip->width, height = strip->height, runs = all_runs(width, height);
+    slc_arena a = {.at = strip->scratch, .align = SLC_COLUMN_ALIGN};
     flsl s = {.reach = strip->connectivity == 8 ? 1 : 0};
-    s.first = take(&at, (strip->height + 1) * sizeof(size_t));
-    s.bits = take(&at, strip->width / 8 + 8 + BITS_SPARE);
-    s.edges = take(&at, (2 * runs + EDGES_SPARE) * sizeof(uint32_t));
-    s.labels = take(&at, runs * sizeof(uint32_t));
-    s.table = take(&at, slc_image_table_entries(strip->width, strip->height, strip->connectivity) *
-                            sizeof(uint32_t));
+    s.first = slc_arena_take(&a, height + 1, sizeof(size_t));
+    s.bits = slc_arena_take(&a, width / 8 + 8 + BITS_SPARE, 1);
+    s.edges = slc_arena_take(&a, 2 * runs + EDGES_SPARE, sizeof(uint32_t));
+    s.labels = slc_arena_take(&a, runs, sizeof(uint32_t));
+    s.table = slc_arena_take(&a, slc_image_table_entries(width, height, strip->connectivity),
+                             sizeof(uint32_t));
+    s.bytes = a.used;
     return s;
+}
+
+size_t slc_image_flsl_scratch(size_t width, size_t height, uint32_t connectivity)
+{
+    return layout(&(slc_image_strip){.width = width, .height = height, .connectivity = connectivity}).bytes;
 }
 
 /* The label of a run from those runs above that it touches, the first of which is *at; 0 where there is none.

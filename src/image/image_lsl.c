@@ -13,6 +13,7 @@
  * std: relative labels are kept, in the label image, and each is turned into its absolute one in the end.
  * rle: boundaries are kept; relative labels, of two rows at a time, and final ones are written run by run.
  */
+#include "base/block.h"
 #include "image/image_algorithms.h"
 
 #include <string.h>
@@ -24,6 +25,7 @@ typedef struct lsl {
     uint32_t *era;        /* of all rows */
     uint32_t *table;
     uint32_t labels;
+    size_t bytes; /* of scratch */
 } lsl;
 
 /* Relative labels of a row are 0 to the number of its boundaries, which is at most its width, made even. */
@@ -32,32 +34,24 @@ static size_t all_rows(size_t width, size_t height)
     return (width + 2) * height;
 }
 
-size_t slc_image_lsl_scratch(size_t width, size_t height, uint32_t connectivity)
-{
-    const size_t entries = slc_image_table_entries(width, height, connectivity);
-    return slc_image_part((height + 1) * sizeof(size_t)) +
-           2 * slc_image_part((width + 8) * sizeof(uint32_t)) +
-           2 * slc_image_part(all_rows(width, height) * sizeof(uint32_t)) +
-           slc_image_part(entries * sizeof(uint32_t));
-}
-
-static uint32_t *take(char **at, size_t n)
-{
-    uint32_t *part = (uint32_t *)(void *)*at;
-    *at += slc_image_part(n * sizeof(uint32_t));
-    return part;
-}
-
 static lsl layout(const slc_image_strip *strip)
 {
-    char *at = (char *)strip->scratch + slc_image_part((strip->height + 1) * sizeof(size_t));
-    lsl s = {.first = strip->scratch};
-    s.er[0] = take(&at, strip->width + 8);
-    s.er[1] = take(&at, strip->width + 8);
-    s.boundaries = take(&at, all_rows(strip->width, strip->height));
-    s.era = take(&at, all_rows(strip->width, strip->height));
-    s.table = take(&at, slc_image_table_entries(strip->width, strip->height, strip->connectivity));
+    const size_t width = strip->width, all = all_rows(width, strip->height);
+    slc_arena a = {.at = strip->scratch, .align = SLC_COLUMN_ALIGN};
+    lsl s = {.first = slc_arena_take(&a, strip->height + 1, sizeof(size_t))};
+    s.er[0] = slc_arena_take(&a, width + 8, sizeof(uint32_t));
+    s.er[1] = slc_arena_take(&a, width + 8, sizeof(uint32_t));
+    s.boundaries = slc_arena_take(&a, all, sizeof(uint32_t));
+    s.era = slc_arena_take(&a, all, sizeof(uint32_t));
+    s.table = slc_arena_take(&a, slc_image_table_entries(width, strip->height, strip->connectivity),
+                             sizeof(uint32_t));
+    s.bytes = a.used;
     return s;
+}
+
+size_t slc_image_lsl_scratch(size_t width, size_t height, uint32_t connectivity)
+{
+    return layout(&(slc_image_strip){.width = width, .height = height, .connectivity = connectivity}).bytes;
 }
 
 /* Run boundaries of a row, and for `std` its relative labels; returns the number of boundaries, made even.

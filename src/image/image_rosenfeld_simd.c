@@ -5,6 +5,7 @@
  * equivalence table that lies in the label image.
  */
 #include "image/image_rosenfeld_simd.h"
+#include "base/block.h"
 
 #include "image/image_algorithms.h"
 #include "image/image_kernels.h"
@@ -27,6 +28,7 @@ typedef struct parts {
     uint32_t *none; /* the row above the first */
     uint32_t *a, *b;
     uint32_t *table;
+    size_t bytes; /* of scratch */
 } parts;
 
 /* A label image that has gaps between its rows, or runs upwards, cannot be the table. */
@@ -35,42 +37,27 @@ static bool in_place(const slc_image_strip *strip)
     return strip->label_stride == (ptrdiff_t)(strip->width * sizeof(uint32_t));
 }
 
-static size_t bits_bytes(size_t width)
+static parts layout(const slc_image_strip *strip)
 {
-    return slc_image_part((width + 63) / 64 * 8 + SPARE);
-}
-static size_t pairs_bytes(size_t width)
-{
-    return slc_image_part((width + 1) / 2 * sizeof(uint32_t) + SPARE);
+    const size_t width = strip->width, words = (width + 63) / 64 * 8 + SPARE;
+    const size_t pairs = (width + 1) / 2 * sizeof(uint32_t) + SPARE;
+    slc_arena a = {.at = strip->scratch, .align = SLC_COLUMN_ALIGN};
+    parts p;
+    p.bits[0] = slc_arena_take(&a, words, 1);
+    p.bits[1] = slc_arena_take(&a, words, 1);
+    p.merge = slc_arena_take(&a, words, 1);
+    p.none = slc_arena_take(&a, width, sizeof(uint32_t));
+    p.a = slc_arena_take(&a, pairs, 1);
+    p.b = slc_arena_take(&a, pairs, 1);
+    p.table = in_place(strip) ? strip->labels : slc_arena_take(&a, width * strip->height, sizeof(uint32_t));
+    p.bytes = a.used;
+    return p;
 }
 
 size_t slc_image_rosenfeld_simd_scratch(size_t width, size_t height, uint32_t connectivity)
 {
     (void)connectivity;
-    return 3 * bits_bytes(width) + slc_image_part(width * sizeof(uint32_t)) + 2 * pairs_bytes(width) +
-           slc_image_part(width * height * sizeof(uint32_t));
-}
-
-static void *take(char **at, size_t bytes)
-{
-    void *part = *at;
-    *at += slc_image_part(bytes);
-    return part;
-}
-
-static parts layout(const slc_image_strip *strip)
-{
-    const size_t width = strip->width;
-    char *at = strip->scratch;
-    parts p;
-    p.bits[0] = take(&at, bits_bytes(width));
-    p.bits[1] = take(&at, bits_bytes(width));
-    p.merge = take(&at, bits_bytes(width));
-    p.none = take(&at, width * sizeof(uint32_t));
-    p.a = take(&at, pairs_bytes(width));
-    p.b = take(&at, pairs_bytes(width));
-    p.table = in_place(strip) ? strip->labels : take(&at, width * strip->height * sizeof(uint32_t));
-    return p;
+    return layout(&(slc_image_strip){.width = width, .height = height}).bytes;
 }
 
 /* Where trees meet. Of eight neighbours: the right one above, if nothing is between it and one on the left,

@@ -7,6 +7,7 @@
  */
 #include <sluice/image_analyse.h>
 
+#include "base/block.h"
 #include "image/image_bits.h"
 #include "image/image_check.h"
 #include "image/image_features.h"
@@ -75,34 +76,25 @@ static slc_status check_config(const slc_image_stream_config *c, slc_error *erro
                                    error);
 }
 
-/* The next array of the block, on a multiple of SLC_COLUMN_ALIGN; with no block only the sizes are added up.
- */
-static void *take(char *block, size_t *at, size_t n, size_t size)
-{
-    void *array = block != NULL ? block + *at : NULL;
-    *at += (n * size + SLC_COLUMN_ALIGN - 1) / SLC_COLUMN_ALIGN * SLC_COLUMN_ALIGN;
-    return array;
-}
-
 static size_t lay_out(slc_image_stream *s, char *block)
 {
     const size_t words = slc_image_bits_words(s->config.width), slots = s->n_slots, runs = s->most_runs;
-    size_t at = 0;
-    s->bits = take(block, &at, words, sizeof *s->bits);
-    s->upper = take(block, &at, words, sizeof *s->upper);
-    s->ended = take(block, &at, slots, sizeof *s->ended);
-    s->edges = take(block, &at, s->config.width + 64, sizeof *s->edges);
-    s->first = take(block, &at, runs, sizeof *s->first);
-    s->behind = take(block, &at, runs, sizeof *s->behind);
-    s->slot = take(block, &at, runs, sizeof *s->slot);
-    s->upper_first = take(block, &at, runs, sizeof *s->first);
-    s->upper_behind = take(block, &at, runs, sizeof *s->behind);
-    s->upper_slot = take(block, &at, runs, sizeof *s->slot);
-    s->free_slots = take(block, &at, slots, sizeof *s->free_slots);
-    s->parent = take(block, &at, slots, sizeof *s->parent);
-    s->united = take(block, &at, slots, sizeof *s->united);
-    s->alive = take(block, &at, slots, sizeof *s->alive);
-    return at;
+    slc_arena a = {.at = block, .align = SLC_COLUMN_ALIGN};
+    s->bits = slc_arena_take(&a, words, sizeof *s->bits);
+    s->upper = slc_arena_take(&a, words, sizeof *s->upper);
+    s->ended = slc_arena_take(&a, slots, sizeof *s->ended);
+    s->edges = slc_arena_take(&a, s->config.width + 64, sizeof *s->edges);
+    s->first = slc_arena_take(&a, runs, sizeof *s->first);
+    s->behind = slc_arena_take(&a, runs, sizeof *s->behind);
+    s->slot = slc_arena_take(&a, runs, sizeof *s->slot);
+    s->upper_first = slc_arena_take(&a, runs, sizeof *s->first);
+    s->upper_behind = slc_arena_take(&a, runs, sizeof *s->behind);
+    s->upper_slot = slc_arena_take(&a, runs, sizeof *s->slot);
+    s->free_slots = slc_arena_take(&a, slots, sizeof *s->free_slots);
+    s->parent = slc_arena_take(&a, slots, sizeof *s->parent);
+    s->united = slc_arena_take(&a, slots, sizeof *s->united);
+    s->alive = slc_arena_take(&a, slots, sizeof *s->alive);
+    return a.used;
 }
 
 /* All slots are free, the lowest on top. */

@@ -5,6 +5,7 @@
  * launches the kernels one after the other.
  */
 #include "image/cuda/image_bittile.h"
+#include "base/block.h"
 #include "image/cuda/image_cuda_job.h"
 
 enum { ALIGNMENT = 256 };
@@ -27,28 +28,22 @@ static bool measure(const slc_image_cuda_job *job, slc_image_bittiles *tiles)
     return true;
 }
 
-static void *take(char *work, size_t *used, size_t bytes)
-{
-    void *at = work == NULL ? NULL : work + *used;
-    *used += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    return at;
-}
-
 /* Shares out `work`, or counts bytes where it is NULL. */
-static size_t share_out(const slc_image_cuda_job *job, slc_image_bittiles *tiles, char *work)
+static size_t share_out(const slc_image_cuda_job *job, slc_image_bittiles *tiles, void *work)
 {
     const size_t n = tiles->tiles;
-    size_t used = 0;
-    tiles->bits = take(work, &used, n * tiles->rows * sizeof(uint64_t));
-    tiles->runs = take(work, &used, n * SLC_IMAGE_BITTILE_RUNS * sizeof(uint16_t));
-    tiles->counts = take(work, &used, n * sizeof(uint32_t));
-    tiles->edges = take(work, &used, n * SLC_IMAGE_BITTILE_EDGES * 64);
-    tiles->nodes = take(work, &used, n * SLC_IMAGE_BITTILE_SLOTS * sizeof(uint64_t));
-    tiles->roots = take(work, &used, tiles->units * sizeof(uint64_t));
-    tiles->prefix = take(work, &used, tiles->units * sizeof(uint32_t));
-    tiles->scan = take(work, &used, slc_image_cuda_scan_bound(tiles->units));
-    tiles->features = take(work, &used, job->has_features ? slc_image_bittile_features_bound(job, tiles) : 0);
-    return used;
+    slc_arena a = {.at = work, .align = ALIGNMENT};
+    tiles->bits = slc_arena_take(&a, n * tiles->rows, sizeof(uint64_t));
+    tiles->runs = slc_arena_take(&a, n * SLC_IMAGE_BITTILE_RUNS, sizeof(uint16_t));
+    tiles->counts = slc_arena_take(&a, n, sizeof(uint32_t));
+    tiles->edges = slc_arena_take(&a, n * SLC_IMAGE_BITTILE_EDGES, 64);
+    tiles->nodes = slc_arena_take(&a, n * SLC_IMAGE_BITTILE_SLOTS, sizeof(uint64_t));
+    tiles->roots = slc_arena_take(&a, tiles->units, sizeof(uint64_t));
+    tiles->prefix = slc_arena_take(&a, tiles->units, sizeof(uint32_t));
+    tiles->scan = slc_arena_take(&a, slc_image_cuda_scan_bound(tiles->units), 1);
+    tiles->features = slc_arena_take(&a, job->has_features ? slc_image_bittile_features_bound(job, tiles) : 0,
+                                     1);
+    return a.used;
 }
 
 size_t slc_image_cuda_bittile_bound(const slc_image_cuda_job *job)

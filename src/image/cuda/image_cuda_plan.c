@@ -5,6 +5,7 @@
  */
 #include "image/cuda/image_cuda_plan.h"
 
+#include "base/block.h"
 #include "base/columns.h"
 #include "image/cuda/image_cuda_stages.h"
 #include "image/image_level.h"
@@ -15,20 +16,6 @@ enum { ALIGN = 256, ROW_ALIGN = 64 };
 /* What algorithms make by themselves. */
 static const uint32_t made = SLC_IMAGE_AREA | SLC_IMAGE_BOX | SLC_IMAGE_FIRST | SLC_IMAGE_SUMS;
 
-/* Hands out pieces of the block; without a block it only counts. */
-typedef struct carver {
-    char *at;
-    size_t used;
-} carver;
-
-static void *carve(carver *c, size_t n, size_t size)
-{
-    void *piece = c->at != NULL && c->used != SIZE_MAX ? c->at + c->used : NULL;
-    const size_t bytes = slc_image_plus(slc_image_times(n, size), ALIGN - 1);
-    c->used = bytes == SIZE_MAX ? SIZE_MAX : slc_image_plus(c->used, bytes / ALIGN * ALIGN);
-    return piece;
-}
-
 static size_t row_pitch(slc_image_type type, size_t width)
 {
     return slc_image_plus(slc_image_row_bytes(type, width), ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
@@ -38,7 +25,7 @@ static size_t row_pitch(slc_image_type type, size_t width)
 
 /* As a task for the stages; where they are to be copied to, *copy is set. */
 static slc_image_cuda_task lay_pixels(const slc_image_cuda_wish *wish, const slc_image_cuda_pixels *pixels,
-                                      carver *c, void **copy)
+                                      slc_arena *c, void **copy)
 {
     slc_image_cuda_task task = {.pixels = pixels->at,
                                 .stride = pixels->stride,
@@ -51,14 +38,14 @@ static slc_image_cuda_task lay_pixels(const slc_image_cuda_wish *wish, const slc
         const size_t pitch = row_pitch(pixels->type, wish->width);
         task.stride = (ptrdiff_t)pitch;
         task.image_stride = pitch * wish->height;
-        task.pixels = *copy = carve(c, slc_image_times(wish->height, wish->images), pitch);
+        task.pixels = *copy = slc_arena_take(c, slc_image_times(wish->height, wish->images), pitch);
     }
     return task;
 }
 
 /* Points the job at pixels in a form that the algorithm can read. */
 static void lay_packed(const slc_image_cuda_algorithm *algorithm, double threshold,
-                       const slc_image_cuda_wish *wish, carver *c, slc_image_cuda_plan *plan)
+                       const slc_image_cuda_wish *wish, slc_arena *c, slc_image_cuda_plan *plan)
 {
     slc_image_cuda_job *job = &plan->job;
     const slc_image_type type = wish->pixels.type;
@@ -82,14 +69,14 @@ static void lay_packed(const slc_image_cuda_algorithm *algorithm, double thresho
     job->bits = any;
     job->threshold = 1;
     job->inverse = false; /* packing has seen to it */
-    job->pixels = plan->packed = carve(c, rows, row);
+    job->pixels = plan->packed = slc_arena_take(c, rows, row);
     job->stride = (ptrdiff_t)row;
     job->image_stride = row * wish->height;
 }
 
 /* ---- outputs ------------------------------------------------------------------------------------------- */
 
-static void lay_labels(const slc_image_cuda_wish *wish, carver *c, slc_image_cuda_plan *plan)
+static void lay_labels(const slc_image_cuda_wish *wish, slc_arena *c, slc_image_cuda_plan *plan)
 {
     slc_image_cuda_job *job = &plan->job;
     const size_t rows = slc_image_times(wish->height, wish->images);
@@ -98,7 +85,7 @@ static void lay_labels(const slc_image_cuda_wish *wish, carver *c, slc_image_cud
         const size_t row = wish->width * sizeof(uint32_t),
                      aligned = (row + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
         const size_t pitch = row >= 4096 ? aligned : row;
-        job->labels = carve(c, rows, pitch);
+        job->labels = slc_arena_take(c, rows, pitch);
         job->label_stride = (ptrdiff_t)pitch;
         job->label_image_stride = pitch * wish->height;
     } else if (wish->has_labels) {
@@ -106,10 +93,11 @@ static void lay_labels(const slc_image_cuda_wish *wish, carver *c, slc_image_cud
         job->label_stride = wish->label_stride;
         job->label_image_stride = wish->label_image_stride;
     }
-    plan->narrow = wish->narrow ? carve(c, slc_image_times(rows, wish->width), sizeof(uint16_t)) : NULL;
+    plan->narrow = wish->narrow ? slc_arena_take(c, slc_image_times(rows, wish->width), sizeof(uint16_t))
+                                : NULL;
 }
 
-static void lay_columns(const slc_image_cuda_wish *wish, carver *c, slc_image_cuda_plan *plan)
+static void lay_columns(const slc_image_cuda_wish *wish, slc_arena *c, slc_image_cuda_plan *plan)
 {
     slc_column columns[SLC_IMAGE_COLUMNS];
     const slc_schema schema = slc_image_components_schema(wish->features | made, columns);
@@ -117,9 +105,8 @@ static void lay_columns(const slc_image_cuda_wish *wish, carver *c, slc_image_cu
     plan->job.has_features = wish->has_columns;
     for (size_t i = 0; i < schema.n_columns && wish->has_columns; i++) {
         void *given = *slc_column_pointer((void *)&wish->columns, &columns[i]);
-        *slc_column_pointer(to, &columns[i]) = given != NULL
-                                                   ? given
-                                                   : carve(c, wish->rows, slc_type_size(columns[i].type));
+        *slc_column_pointer(to, &columns[i]) =
+            given != NULL ? given : slc_arena_take(c, wish->rows, slc_type_size(columns[i].type));
     }
     to->head.capacity = wish->rows;
     plan->job.columns = (slc_image_cuda_columns){.area = to->area,
@@ -166,7 +153,7 @@ void slc_image_cuda_plan_make(const slc_image_cuda_algorithm *algorithm, const s
     if (wish->width > UINT32_MAX || padded > UINT32_MAX) {
         return;
     }
-    carver c = {.at = block};
+    slc_arena c = {.at = block, .align = ALIGN};
     slc_image_cuda_job *job = &plan->job;
     *job = (slc_image_cuda_job){.width = (uint32_t)wish->width,
                                 .height = (uint32_t)wish->height,
@@ -182,9 +169,9 @@ void slc_image_cuda_plan_make(const slc_image_cuda_algorithm *algorithm, const s
     lay_packed(algorithm, config->threshold, wish, &c, plan);
     lay_labels(wish, &c, plan);
     lay_columns(wish, &c, plan);
-    job->first = wish->first != NULL ? wish->first : carve(&c, wish->images + 1, sizeof(uint32_t));
-    plan->table = wish->table > 0 ? carve(&c, wish->table, sizeof(uint32_t)) : NULL;
-    job->work = carve(&c, work_bytes(algorithm, wish, job), 1);
+    job->first = wish->first != NULL ? wish->first : slc_arena_take(&c, wish->images + 1, sizeof(uint32_t));
+    plan->table = wish->table > 0 ? slc_arena_take(&c, wish->table, sizeof(uint32_t)) : NULL;
+    job->work = slc_arena_take(&c, work_bytes(algorithm, wish, job), 1);
     plan->bytes = c.used;
 }
 
