@@ -235,8 +235,8 @@ static slc_status make_singles(bench *b)
     slc_status status = slc_pet_convert_open(&b->set->chain.convert, slc_sim_pet_tables(b->set->sim),
                                              &convert, b->set->error);
     if (status == SLC_OK) {
-        status = slc_pet_convert_run_received(convert, b->set->frames, NULL, b->set->n, true, &b->arrived,
-                                              NULL, b->set->error);
+        status = slc_pet_convert_run(convert, b->set->frames, NULL, b->set->n, true, &b->arrived, NULL,
+                                     b->set->error);
     }
     if (status == SLC_OK) {
         status = slc_pet_sort_open(&config, &sort, b->set->error);
@@ -271,7 +271,7 @@ static slc_status run_chain(void *self, double *seconds, slc_error *error)
     b->made = 0;
     for (size_t at = 0; at < n && status == SLC_OK;) {
         const size_t some = n - at < batch ? n - at : batch;
-        status = slc_pet_chain_run(b->chain, b->set->frames + at, some, at + some == n, &b->out, error);
+        status = slc_pet_chain_run(b->chain, b->set->frames + at, NULL, some, at + some == n, &b->out, error);
         at += some;
         b->made += b->out.pairs.head.size;
         for (int s = 0; s < SLC_PET_STAGES; s++) {

@@ -374,7 +374,8 @@ static slc_status run_chain(void *self, double *seconds, slc_error *error)
 {
     bench *b = self;
     const double began = slc_clock_seconds();
-    const slc_status status = slc_pet_chain_run(b->chain, b->set->frames, b->set->n, true, &b->out, error);
+    const slc_status status = slc_pet_chain_run(b->chain, b->set->frames, NULL, b->set->n, true, &b->out,
+                                                error);
     seconds[0] = slc_clock_seconds() - began;
     return status;
 }

@@ -52,7 +52,7 @@ static slc_status count_frames(slc_io_pet_raw *raw, raw_counts *c, slc_error *er
         return slc_fail(error, SLC_ERR_MEMORY, "no memory to read frames");
     }
     slc_status status;
-    while ((status = slc_io_pet_raw_read(raw, frames, AT_ONCE, &n, &c->faults, error)) == SLC_OK) {
+    while ((status = slc_io_pet_raw_read(raw, frames, NULL, AT_ONCE, &n, &c->faults, error)) == SLC_OK) {
         slc_io_pet_raw_info_of(raw, &info);
         c->first_ns = c->frames == 0 ? info.time_ns : c->first_ns;
         c->last_ns = info.time_ns;

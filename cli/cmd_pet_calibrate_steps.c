@@ -182,8 +182,7 @@ typedef struct finder {
 static slc_status add_pairs(job *j, const slc_pet_frame *frames, size_t n, bool last, void *context)
 {
     finder *f = context;
-    slc_status status = slc_pet_chain_run_received(f->chain, frames, j->received_ns, n, last, &f->result,
-                                                   &j->error);
+    slc_status status = slc_pet_chain_run(f->chain, frames, j->received_ns, n, last, &f->result, &j->error);
     const size_t more = f->result.pairs.head.size, have = j->pairs.head.size;
     if (status == SLC_OK && have + more > j->pairs.head.capacity) {
         status = slc_columns_reserve(&slc_pet_coincidences_schema, &j->pairs, have + have / 2 + more, 1);

@@ -73,8 +73,8 @@ static slc_status convert_all(job *j)
                SLC_OK;
         const double began = slc_clock_seconds();
         slc_columns_reset(&j->singles);
-        status = slc_pet_convert_run_received(j->stage, j->frames, j->received_ns, n, last, &j->singles,
-                                              &j->faults, &j->error);
+        status = slc_pet_convert_run(j->stage, j->frames, j->received_ns, n, last, &j->singles, &j->faults,
+                                     &j->error);
         j->seconds += slc_clock_seconds() - began;
         status = status == SLC_OK ? slc_io_pet_singles_write(j->writer, &j->singles, &j->error) : status;
         slc_cli_progress_show(&j->progress, slc_pet_inputs_frames(&j->inputs), 0);

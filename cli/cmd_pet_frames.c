@@ -143,8 +143,8 @@ slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, ui
             status = open_next(inputs);
         }
         if (status == SLC_OK) {
-            status = slc_io_pet_raw_read_received(inputs->raw, frames, received_ns, most, n, &input->faults,
-                                                  &input->error);
+            status = slc_io_pet_raw_read(inputs->raw, frames, received_ns, most, n, &input->faults,
+                                         &input->error);
         }
         if (status == SLC_OK) {
             slc_pet_seen_add(&inputs->seen, frames, *n);

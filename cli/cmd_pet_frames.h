@@ -107,7 +107,7 @@ typedef struct slc_pet_inputs {
 bool slc_pet_inputs_open(slc_pet_inputs *inputs, char **paths, int n);
 void slc_pet_inputs_close(slc_pet_inputs *inputs);
 /* The next frames of an input, at most `most`, and the times at which they were received (NULL: no), as
- * slc_io_pet_raw_read_received; SLC_END where there are none in any input. An input that cannot be opened, or
+ * slc_io_pet_raw_read; SLC_END where there are none in any input. An input that cannot be opened, or
  * read on, ends there, and the next is read; so does a file of an acquisition that has been read, or that
  * comes behind a later one. Says nothing: it may be called by any thread. */
 slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, uint64_t *received_ns,

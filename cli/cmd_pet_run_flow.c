@@ -22,8 +22,8 @@ static slc_status work_slot(void *context, uint32_t index, uint32_t worker, slc_
     slc_pet_run_job *job = context;
     slc_pet_run_slot *slot = &job->slot[index];
     (void)worker;
-    const slc_status status = slc_pet_chain_run_received(job->chain, slot->frames, slot->received_ns, slot->n,
-                                                         false, &slot->result, error);
+    const slc_status status = slc_pet_chain_run(job->chain, slot->frames, slot->received_ns, slot->n, false,
+                                                &slot->result, error);
     slc_pet_chain_totals(job->chain, &slot->totals);
     return status;
 }
@@ -84,7 +84,7 @@ slc_status slc_pet_run_flow(slc_pet_run_job *job)
     if (status == SLC_OK) {
         slc_pet_run_slot *slot = &job->slot[0];
         slot->n = 0;
-        status = slc_pet_chain_run(job->chain, slot->frames, 0, true, &slot->result, &job->error);
+        status = slc_pet_chain_run(job->chain, slot->frames, NULL, 0, true, &slot->result, &job->error);
         slc_pet_chain_totals(job->chain, &slot->totals);
         status = status == SLC_OK ? take(job, slot, true) : status;
     }

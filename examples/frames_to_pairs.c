@@ -60,7 +60,7 @@ static slc_status pass(slc_pet_chain *chain, slc_pet_pairs *order, slc_io_pet_li
     static slc_pet_result result; /* keeps its memory from batch to batch */
     static slc_pet_coincidences due;
     slc_columns_reset(&due);
-    slc_status status = slc_pet_chain_run(chain, frames, n, last, &result, error);
+    slc_status status = slc_pet_chain_run(chain, frames, NULL, n, last, &result, error);
     if (status == SLC_OK) {
         status = slc_pet_pairs_add(order, &result, last, &due, error);
     }

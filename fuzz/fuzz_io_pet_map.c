@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Any bytes as a crystal map. */
 #include "fuzz.h"
+#include "io/pet/io_pet_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

@@ -2,6 +2,7 @@
  * Any bytes as a raw file of PET: read in pieces of two sizes; as they are, and with the hashes of heads set
  * right, so that what is behind them is reached. */
 #include "fuzz.h"
+#include "io/pet/io_pet_raw.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static outcome read_all(const uint8_t *bytes, size_t size, size_t most)
         const size_t room = size / 16 - o.n; /* no frame is there that is not in the file */
         size_t got = 0;
         slc_pet_frame spare;
-        o.status = slc_io_pet_raw_read(raw, room > 0 ? o.frames + o.n : &spare,
+        o.status = slc_io_pet_raw_read(raw, room > 0 ? o.frames + o.n : &spare, NULL,
                                        room == 0     ? 1
                                        : room < most ? room
                                                      : most,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Any bytes as an Interfile sinogram: the header's text, a zero byte, values. */
 #include "fuzz.h"
+#include "io/pet/io_pet_list.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,8 @@
  * values.
  */
 #include "fuzz.h"
+#include "io/pet/io_pet_list.h"
+#include "pet/pet_tables.h"
 
 #include <hdf5.h>
 #include <stdlib.h>
@@ -146,8 +148,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     slc_pet_singles singles = {0};
     slc_pet_convert_config_default(&config);
     if (slc_pet_convert_open(&config, &tables, &stage, &error) == SLC_OK) {
-        (void)slc_pet_convert_run(stage, (const slc_pet_frame *)(const void *)bytes,
-                                  size / sizeof(slc_pet_frame), &singles, NULL, &error);
+        (void)slc_pet_convert_run(stage, (const slc_pet_frame *)(const void *)bytes, NULL,
+                                  size / sizeof(slc_pet_frame), false, &singles, NULL, &error);
         for (size_t i = 0; i < singles.head.size; i++) {
             fuzz_require(singles.crystal[i] < slc_pet_crystals(&tables.geometry),
                          "crystals are the scanner's");

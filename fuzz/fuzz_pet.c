@@ -2,6 +2,7 @@
  * List-mode files of PET: read twice, in pieces of different sizes, with and without a scanner; what comes
  * must be the same, and crystals must be the scanner's. */
 #include "fuzz.h"
+#include "io/pet/io_pet_list.h"
 
 #include <stdlib.h>
 #include <string.h>

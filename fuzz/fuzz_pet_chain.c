@@ -99,7 +99,8 @@ static outcome run(const slc_pet_config *c, slc_pet_chain *chain, const slc_pet_
     int64_t newest = INT64_MIN;
     for (size_t at = 0; at < n || at == 0; at += most) {
         const size_t some = n - at < most ? n - at : most;
-        fuzz_require(slc_pet_chain_run(chain, frames + at, some, at + some == n, &result, &error) == SLC_OK,
+        fuzz_require(slc_pet_chain_run(chain, frames + at, NULL, some, at + some == n, &result, &error) ==
+                         SLC_OK,
                      error.text);
         check_batch(c, &result, window_ps, &newest, &o);
         if (at + some == n) {

@@ -54,7 +54,7 @@ static slc_pet_totals offline(const slc_pet_config *config, const slc_pet_tables
     size_t n = 0;
     slc_pet_frame *frames = raw_read_file(path, &n, &faults);
     assert_int_equal(slc_pet_chain_open(config, tables, &chain, NULL), SLC_OK);
-    assert_int_equal(slc_pet_chain_run(chain, frames, n, true, &result, NULL), SLC_OK);
+    assert_int_equal(slc_pet_chain_run(chain, frames, NULL, n, true, &result, NULL), SLC_OK);
     slc_pet_chain_totals(chain, &totals);
     slc_pet_chain_close(chain);
     slc_pet_result_clear(&result);

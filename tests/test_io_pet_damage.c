@@ -2,6 +2,8 @@
  * Damaged list-mode files: cut at every byte, every bit flipped, headers that do not fit; crystal maps and
  * tables of crystals, good and bad. What is whole is read; the rest is told by name, place and reason.
  */
+#include "io/pet/io_pet_list.h"
+#include "pet/pet_scanner.h"
 #include "support/cmocka_all.h"
 
 #include "support/pet_list.h"

@@ -137,15 +137,14 @@ static void test_times_of_receiving(void **state)
         assert_int_equal(slc_io_pet_raw_open(path, &raw, NULL), SLC_OK);
         for (; n < s.n_frames; n += some) {
             const size_t most = mosts[m] < s.n_frames - n ? mosts[m] : s.n_frames - n;
-            assert_int_equal(slc_io_pet_raw_read_received(raw, frames + n, got + n, most, &some, NULL, NULL),
-                             SLC_OK);
+            assert_int_equal(slc_io_pet_raw_read(raw, frames + n, got + n, most, &some, NULL, NULL), SLC_OK);
         }
         slc_io_pet_raw_close(raw);
         assert_memory_equal(got, wanted, n * sizeof *got);
     }
     size_t n = 0;
     assert_int_equal(slc_io_pet_raw_open_memory(s.frames, s.n_frames * 16, "frames", &raw, NULL), SLC_OK);
-    assert_int_equal(slc_io_pet_raw_read_received(raw, frames, got, s.n_frames, &n, NULL, NULL), SLC_OK);
+    assert_int_equal(slc_io_pet_raw_read(raw, frames, got, s.n_frames, &n, NULL, NULL), SLC_OK);
     assert_true(n > 100);
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(got[i], 0);
@@ -330,10 +329,10 @@ static void expect_from(const char *name, uint64_t time, const slc_pet_frame *fr
     size_t got = 0;
     if (first == n) {
         assert_int_equal(status, SLC_END);
-        assert_int_equal(slc_io_pet_raw_read(raw, &frame, 1, &got, NULL, NULL), SLC_END);
+        assert_int_equal(slc_io_pet_raw_read(raw, &frame, NULL, 1, &got, NULL, NULL), SLC_END);
     } else {
         assert_int_equal(status, SLC_OK);
-        assert_int_equal(slc_io_pet_raw_read(raw, &frame, 1, &got, NULL, NULL), SLC_OK);
+        assert_int_equal(slc_io_pet_raw_read(raw, &frame, NULL, 1, &got, NULL, NULL), SLC_OK);
         assert_memory_equal(&frame, frames + first, sizeof frame);
     }
     slc_io_pet_raw_close(raw);

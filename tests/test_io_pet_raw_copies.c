@@ -98,7 +98,7 @@ static size_t read_all(const played *p, size_t most, slc_io_pet_module *modules)
         assert_true(i == 0 || slc_io_pet_raw_go_on(raw, before));
         slc_io_pet_raw_close(before);
         before = raw;
-        while (slc_io_pet_raw_read_received(raw, frames + n, times + n, most, &got, NULL, NULL) == SLC_OK) {
+        while (slc_io_pet_raw_read(raw, frames + n, times + n, most, &got, NULL, NULL) == SLC_OK) {
             n += got;
             assert_true(n <= MOST * FRAMES);
         }
@@ -215,11 +215,11 @@ static void test_a_file_is_missing(void **state)
     assert_int_equal(slc_io_pet_raw_following(path, &names, NULL), SLC_OK);
     assert_true(names.n > 2);
     assert_int_equal(slc_io_pet_raw_open(path, &raw[0], NULL), SLC_OK);
-    while (slc_io_pet_raw_read(raw[0], frames, MOST, &n, NULL, NULL) == SLC_OK) {
+    while (slc_io_pet_raw_read(raw[0], frames, NULL, MOST, &n, NULL, NULL) == SLC_OK) {
     }
     assert_int_equal(slc_io_pet_raw_open(names.path[1], &raw[1], NULL), SLC_OK);
     assert_true(slc_io_pet_raw_go_on(raw[1], raw[0]));
-    while (slc_io_pet_raw_read(raw[1], frames, MOST, &n, NULL, NULL) == SLC_OK) {
+    while (slc_io_pet_raw_read(raw[1], frames, NULL, MOST, &n, NULL, NULL) == SLC_OK) {
     }
     assert_int_equal(slc_io_pet_raw_modules(raw[1])[5].lost, 0);
     assert_true(slc_io_pet_raw_modules(raw[1])[5].datagrams > 30);
@@ -253,7 +253,7 @@ static void test_without_counters(void **state)
     slc_io_pet_raw *raw = NULL;
     assert_int_equal(slc_io_pet_raw_open(path, &raw, NULL), SLC_OK);
     assert_null(slc_io_pet_raw_modules(raw));
-    assert_int_equal(slc_io_pet_raw_read(raw, read, 4, &n, NULL, NULL), SLC_OK);
+    assert_int_equal(slc_io_pet_raw_read(raw, read, NULL, 4, &n, NULL, NULL), SLC_OK);
     assert_int_equal(n, 4);
     slc_io_pet_raw_close(raw);
     free(frames);

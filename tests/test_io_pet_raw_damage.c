@@ -183,7 +183,7 @@ static void test_bare(void **state)
     assert_int_equal(n, 0);
     slc_io_pet_raw *raw = NULL;
     assert_int_equal(slc_io_pet_raw_open_memory(frames, 16, "m", &raw, NULL), SLC_OK);
-    assert_int_equal(slc_io_pet_raw_read(raw, frames, 0, &n, NULL, NULL), SLC_ERR_USAGE);
+    assert_int_equal(slc_io_pet_raw_read(raw, frames, NULL, 0, &n, NULL, NULL), SLC_ERR_USAGE);
     slc_io_pet_raw_close(raw);
     assert_int_equal(slc_io_pet_raw_open("/nowhere/at/all", &raw, NULL), SLC_ERR_IO);
     assert_null(raw);

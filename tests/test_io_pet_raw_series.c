@@ -168,7 +168,7 @@ static void test_index(void **state)
         assert_int_equal(slc_io_pet_kind_of(pet_in_folder(names[i])), SLC_IO_PET_KIND_RAW);
         assert_int_equal(slc_io_pet_raw_open(pet_in_folder(names[i]), &raw, NULL), SLC_OK);
         assert_true(slc_io_pet_raw_has_index(raw));
-        assert_int_equal(slc_io_pet_raw_read(raw, frames, 16, &n, NULL, NULL), SLC_OK);
+        assert_int_equal(slc_io_pet_raw_read(raw, frames, NULL, 16, &n, NULL, NULL), SLC_OK);
         slc_io_pet_raw_info_of(raw, &info);
         assert_int_equal(info.first, 3 * i);
         assert_int_equal(info.datagrams, i < 2 ? 3 * i + 3 : 7);

@@ -2,6 +2,7 @@
  * Sinograms: bins against a table made from their definition, both ways; counts; what is written is read,
  * STIR's other order of axes too; what is no sinogram is refused.
  */
+#include "io/pet/io_pet_list.h"
 #include "support/cmocka_all.h"
 
 #include "io/pet/io_pet_bins.h"

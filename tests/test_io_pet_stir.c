@@ -2,6 +2,7 @@
  * STIR's sample files: Siemens' mMR, two of SAFIR with their crystal maps. What is read, written and read
  * again is the same.
  */
+#include "pet/pet_scanner.h"
 #include "support/cmocka_all.h"
 
 #include "support/pet_list.h"

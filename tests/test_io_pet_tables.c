@@ -6,6 +6,7 @@
 #include <sluice/io.h>
 #include <sluice/io_pet.h>
 
+#include "io/pet/io_pet_list.h"
 #include "support/cmocka_all.h"
 
 #include "support/temporary_folder.h"

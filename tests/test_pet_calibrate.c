@@ -7,6 +7,9 @@
 #include <sluice/pet_calibrate.h>
 #include <sluice/pet_chain.h>
 
+#include "pet/pet_calibrate_parts.h"
+#include "pet/pet_scanner.h"
+#include "pet/pet_tables.h"
 #include "support/cmocka_all.h"
 #include "support/pet_sim.h"
 
@@ -176,7 +179,7 @@ static void find_pairs(const calibration *k, const pet_made *made, slc_pet_resul
     config.prompt.window_ns = 6;
     slc_pet_chain *chain;
     assert_int_equal(slc_pet_chain_open(&config, &k->tables, &chain, &error), SLC_OK);
-    assert_int_equal(slc_pet_chain_run(chain, made->frames, made->n, true, result, &error), SLC_OK);
+    assert_int_equal(slc_pet_chain_run(chain, made->frames, NULL, made->n, true, result, &error), SLC_OK);
     slc_pet_chain_close(chain);
 }
 

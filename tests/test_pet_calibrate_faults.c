@@ -5,6 +5,8 @@
  */
 #include <sluice/pet_calibrate.h>
 
+#include "pet/pet_calibrate_parts.h"
+#include "pet/pet_scanner.h"
 #include "support/cmocka_all.h"
 #include "support/pet_sim.h"
 

@@ -22,7 +22,7 @@ static slc_pet_totals run(const pet_frames_stream *g, const slc_pet_config *conf
     assert_int_equal(slc_pet_chain_open(config, &g->tables, &chain, &error), SLC_OK);
     for (size_t at = 0; at < g->n; at += batch) {
         const size_t n = g->n - at < batch ? g->n - at : batch;
-        assert_int_equal(slc_pet_chain_run(chain, g->frames + at, n, at + n == g->n, &result, &error),
+        assert_int_equal(slc_pet_chain_run(chain, g->frames + at, NULL, n, at + n == g->n, &result, &error),
                          SLC_OK);
         for (size_t i = 0; i < result.pairs.head.size; i++) {
             delayed += result.pairs.delayed[i];
@@ -119,11 +119,11 @@ static void the_stages_one_by_one_give_the_same(void **state)
     slc_pet_chain *chain;
     slc_pet_result result = {0};
     assert_int_equal(slc_pet_chain_open(&config, &g.tables, &chain, NULL), SLC_OK);
-    assert_int_equal(slc_pet_chain_run(chain, g.frames, g.n, true, &result, NULL), SLC_OK);
+    assert_int_equal(slc_pet_chain_run(chain, g.frames, NULL, g.n, true, &result, NULL), SLC_OK);
     slc_pet_convert *convert;
     slc_pet_singles singles = {0}, work = {0};
     assert_int_equal(slc_pet_convert_open(&config.convert, &g.tables, &convert, NULL), SLC_OK);
-    assert_int_equal(slc_pet_convert_run(convert, g.frames, g.n, &singles, NULL, NULL), SLC_OK);
+    assert_int_equal(slc_pet_convert_run(convert, g.frames, NULL, g.n, false, &singles, NULL, NULL), SLC_OK);
     assert_int_equal(slc_pet_sort_all(&singles, &work), SLC_OK);
     assert_int_equal(result.singles.head.size, singles.head.size);
     assert_memory_equal(result.singles.time_ps, singles.time_ps, singles.head.size * 8);
@@ -183,8 +183,8 @@ static void no_frames_are_no_pairs(void **state)
     slc_pet_chain *chain;
     slc_pet_result result = {0};
     assert_int_equal(slc_pet_chain_open(&config, &g.tables, &chain, NULL), SLC_OK);
-    assert_int_equal(slc_pet_chain_run(chain, NULL, 0, false, &result, NULL), SLC_OK);
-    assert_int_equal(slc_pet_chain_run(chain, NULL, 0, true, &result, NULL), SLC_OK);
+    assert_int_equal(slc_pet_chain_run(chain, NULL, NULL, 0, false, &result, NULL), SLC_OK);
+    assert_int_equal(slc_pet_chain_run(chain, NULL, NULL, 0, true, &result, NULL), SLC_OK);
     assert_int_equal(result.pairs.head.size, 0);
     slc_pet_result_clear(&result);
     slc_pet_chain_close(chain);

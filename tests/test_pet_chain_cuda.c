@@ -91,7 +91,8 @@ static outcome run(const pet_frames_stream *g, const slc_pet_config *config, con
     for (int input = 0; input < inputs; input++) {
         for (size_t at = 0; at < g->n; at += batch) {
             const size_t n = g->n - at < batch ? g->n - at : batch;
-            if (slc_pet_chain_run(chain, g->frames + at, n, at + n == g->n, &result, &error) != SLC_OK) {
+            if (slc_pet_chain_run(chain, g->frames + at, NULL, n, at + n == g->n, &result, &error) !=
+                SLC_OK) {
                 fail_msg("%s", error.text);
             }
             take(&o, &result);

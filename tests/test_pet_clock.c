@@ -131,9 +131,8 @@ static outcome convert(const stream *s, uint32_t bits, size_t batch, bool receiv
     assert_int_equal(slc_pet_convert_open(&config, &tables, &stage, NULL), SLC_OK);
     for (size_t at = 0; at < s->n; at += batch) {
         const size_t n = s->n - at < batch ? s->n - at : batch;
-        assert_int_equal(slc_pet_convert_run_received(stage, s->frames + at,
-                                                      received ? s->received + at : NULL, n, at + n == s->n,
-                                                      &o.singles, &o.faults, NULL),
+        assert_int_equal(slc_pet_convert_run(stage, s->frames + at, received ? s->received + at : NULL, n,
+                                             at + n == s->n, &o.singles, &o.faults, NULL),
                          SLC_OK);
     }
     slc_pet_convert_counts_of(stage, &o.counts);
@@ -441,13 +440,12 @@ static void frames_are_kept_back(void **state)
     config.tick_numerator = TICK_PS;
     config.tick_bits = BITS;
     assert_int_equal(slc_pet_convert_open(&config, &tables, &stage, NULL), SLC_OK);
-    assert_int_equal(slc_pet_convert_run(stage, s.frames, s.n, &singles, &faults, NULL), SLC_OK);
+    assert_int_equal(slc_pet_convert_run(stage, s.frames, NULL, s.n, false, &singles, &faults, NULL), SLC_OK);
     slc_pet_convert_counts_of(stage, &counts);
     assert_int_equal(counts.frames, 990);
     assert_int_equal(counts.clock, 0);
     assert_int_equal(singles.head.size, 990);
-    assert_int_equal(slc_pet_convert_run_received(stage, NULL, NULL, 0, true, &singles, &faults, NULL),
-                     SLC_OK);
+    assert_int_equal(slc_pet_convert_run(stage, NULL, NULL, 0, true, &singles, &faults, NULL), SLC_OK);
     slc_pet_convert_counts_of(stage, &counts);
     assert_int_equal(counts.frames, 1000);
     assert_int_equal(counts.clock, 1);
@@ -477,8 +475,7 @@ static void a_horizon_that_is_told_is_enough(void **state)
         slc_pet_result result = {0};
         slc_pet_totals totals;
         assert_int_equal(slc_pet_chain_open(&config, &tables, &chain, NULL), SLC_OK);
-        assert_int_equal(slc_pet_chain_run_received(chain, s.frames, s.received, s.n, true, &result, NULL),
-                         SLC_OK);
+        assert_int_equal(slc_pet_chain_run(chain, s.frames, s.received, s.n, true, &result, NULL), SLC_OK);
         slc_pet_chain_totals(chain, &totals);
         assert_int_equal(totals.convert.clock, 0);
         assert_int_equal(totals.sort.late > 0, round == 0);

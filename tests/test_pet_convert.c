@@ -4,6 +4,7 @@
  * every width that turn and go backwards, ticks as fractions, threads and batches; and frames that are made
  * for a single.
  */
+#include "pet/pet_tables.h"
 #include "support/cmocka_all.h"
 #include "support/pet_frames.h"
 #include "support/random.h"
@@ -175,9 +176,9 @@ static void compare(const slc_pet_convert_config *config, const slc_pet_tables *
     assert_int_equal(slc_pet_convert_open(config, tables, &stage, &error), SLC_OK);
     for (size_t at = 0; at < n; at += batch) {
         const size_t some = n - at < batch ? n - at : batch;
-        assert_int_equal(slc_pet_convert_run_received(stage, frames + at, NULL, some, at + some == n,
-                                                      &singles, &faults, &error),
-                         SLC_OK);
+        assert_int_equal(
+            slc_pet_convert_run(stage, frames + at, NULL, some, at + some == n, &singles, &faults, &error),
+            SLC_OK);
     }
     slc_pet_convert_counts_of(stage, &counts);
     same_counts(&counts, &w->counts);
@@ -299,10 +300,10 @@ static void the_first_fault_names_its_frame(void **state)
     slc_faults faults = {0};
     slc_pet_frame frames[5] = {{0}};
     assert_int_equal(slc_pet_convert_open(&config, &tables, &stage, NULL), SLC_OK);
-    assert_int_equal(slc_pet_convert_run(stage, frames, 5, &singles, &faults, NULL), SLC_OK);
+    assert_int_equal(slc_pet_convert_run(stage, frames, NULL, 5, false, &singles, &faults, NULL), SLC_OK);
     assert_int_equal(slc_faults_total(&faults), 0);
     frames[3].module = 77;
-    assert_int_equal(slc_pet_convert_run(stage, frames, 5, &singles, &faults, NULL), SLC_OK);
+    assert_int_equal(slc_pet_convert_run(stage, frames, NULL, 5, false, &singles, &faults, NULL), SLC_OK);
     assert_int_equal(slc_faults_total(&faults), 1);
     assert_int_equal(faults.kept[0].code, SLC_FAULT_PET_MODULE);
     assert_int_equal(faults.kept[0].event, 8);

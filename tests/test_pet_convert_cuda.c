@@ -36,8 +36,7 @@ static outcome by_processor(const slc_pet_convert_config *config, const slc_pet_
     outcome o = {0};
     slc_pet_convert *stage = NULL;
     assert_int_equal(slc_pet_convert_open(config, tables, &stage, NULL), SLC_OK);
-    assert_int_equal(slc_pet_convert_run_received(stage, frames, NULL, n, true, &o.singles, &o.faults, NULL),
-                     SLC_OK);
+    assert_int_equal(slc_pet_convert_run(stage, frames, NULL, n, true, &o.singles, &o.faults, NULL), SLC_OK);
     slc_pet_convert_counts_of(stage, &o.counts);
     slc_pet_convert_close(stage);
     return o;

@@ -3,6 +3,8 @@
  * The mistakes of the seed's conversion, each with a case that would catch it (formats/pet.md of the
  * project's reference lists them), and what opening refuses.
  */
+#include "pet/pet_scanner.h"
+#include "pet/pet_tables.h"
 #include "support/cmocka_all.h"
 
 #include <sluice/pet_convert.h>
@@ -26,7 +28,7 @@ static void convert(const slc_pet_tables *tables, const slc_pet_frame *frame, sl
 {
     slc_pet_convert *stage = open_stage(tables);
     slc_columns_reset(singles);
-    assert_int_equal(slc_pet_convert_run(stage, frame, 1, singles, NULL, NULL), SLC_OK);
+    assert_int_equal(slc_pet_convert_run(stage, frame, NULL, 1, false, singles, NULL, NULL), SLC_OK);
     slc_pet_convert_close(stage);
 }
 
@@ -49,7 +51,7 @@ static void every_crystal_has_its_own_number(void **state)
                                      .x = (uint8_t)(local % 7),
                                      .y = (uint8_t)(local / 7)};
         slc_columns_reset(&singles);
-        assert_int_equal(slc_pet_convert_run(stage, &frame, 1, &singles, NULL, NULL), SLC_OK);
+        assert_int_equal(slc_pet_convert_run(stage, &frame, NULL, 1, false, &singles, NULL, NULL), SLC_OK);
         assert_int_equal(singles.head.size, 1);
         assert_in_range(singles.crystal[0], 0, all - 1);
         assert_false(seen[singles.crystal[0]]);
@@ -131,9 +133,9 @@ static void counters_are_followed_across_batches(void **state)
         wanted[i] = now;
         now += i % 10 == 7 ? -9 : 21;
         turns += i < 99 && now / 256 > wanted[i] / 256;
-        assert_int_equal(slc_pet_convert_run(stage, &frame, 1, &singles, NULL, NULL), SLC_OK);
+        assert_int_equal(slc_pet_convert_run(stage, &frame, NULL, 1, false, &singles, NULL, NULL), SLC_OK);
     }
-    assert_int_equal(slc_pet_convert_run_received(stage, NULL, NULL, 0, true, &singles, NULL, NULL), SLC_OK);
+    assert_int_equal(slc_pet_convert_run(stage, NULL, NULL, 0, true, &singles, NULL, NULL), SLC_OK);
     assert_int_equal(singles.head.size, 100);
     for (int i = 0; i < 100; i++) {
         assert_true(singles.time_ps[i] == wanted[i] * 5);
@@ -159,7 +161,7 @@ static void every_frame_is_counted_once(void **state)
     slc_pet_singles singles = {0};
     slc_pet_convert_counts counts;
     const slc_pet_frame frame = {.energy = {255, 255}};
-    assert_int_equal(slc_pet_convert_run(stage, &frame, 1, &singles, NULL, NULL), SLC_OK);
+    assert_int_equal(slc_pet_convert_run(stage, &frame, NULL, 1, false, &singles, NULL, NULL), SLC_OK);
     slc_pet_convert_counts_of(stage, &counts);
     assert_int_equal(counts.above, 1);
     assert_int_equal(counts.singles, 0);

@@ -4,6 +4,8 @@
  * that are not there, tables of the wrong size, clocks that go back, jump or begin again, a million singles
  * of one time, a window of a second, a full disk. Nothing may be lost without being counted.
  */
+#include "io/pet/io_pet_raw.h"
+#include "pet/pet_tables.h"
 #include "support/cmocka_all.h"
 #include "support/pet_frames.h"
 #include "support/pet_rows.h"
@@ -46,7 +48,8 @@ static outcome run_chain(const slc_pet_config *config, const slc_pet_tables *tab
     assert_int_equal(slc_pet_chain_open(&own, tables, &chain, &error), SLC_OK);
     for (size_t at = 0; at <= n; at += batch) {
         const size_t now = n - at < batch ? n - at : batch;
-        assert_int_equal(slc_pet_chain_run(chain, frames + at, now, now < batch, &result, &error), SLC_OK);
+        assert_int_equal(slc_pet_chain_run(chain, frames + at, NULL, now, now < batch, &result, &error),
+                         SLC_OK);
         slc_faults_merge(&o.faults, &result.faults);
         pet_rows_append(&slc_pet_singles_schema, &result.singles, 0, result.singles.head.size, &o.singles);
         pet_rows_append(&slc_pet_singles_schema, &result.late, 0, result.late.head.size, &o.late);
@@ -148,7 +151,7 @@ static void bytes_behind_the_last_frame(void **state)
         slc_status status = slc_io_pet_raw_open_memory(frames, 100 * sizeof *frames + left, "run.raw", &raw,
                                                        &error);
         while (status == SLC_OK) {
-            status = slc_io_pet_raw_read(raw, back + all, 128 - all, &n, &faults, &error);
+            status = slc_io_pet_raw_read(raw, back + all, NULL, 128 - all, &n, &faults, &error);
             all += status == SLC_OK ? n : 0;
         }
         slc_io_pet_raw_close(raw);

@@ -23,7 +23,7 @@ static void run_pairs(const slc_pet_config *config, const slc_pet_tables *tables
     size_t waiting = 0, most = 0;
     for (size_t at = 0; at <= PET_STREAM_FRAMES; at += batch) {
         const size_t n = PET_STREAM_FRAMES - at < batch ? PET_STREAM_FRAMES - at : batch;
-        assert_int_equal(slc_pet_chain_run(chain, frames + at, n, n < batch, &result, NULL), SLC_OK);
+        assert_int_equal(slc_pet_chain_run(chain, frames + at, NULL, n, n < batch, &result, NULL), SLC_OK);
         pet_rows_append(&slc_pet_coincidences_schema, &result.pairs, 0, result.pairs.head.size, plain);
         assert_int_equal(slc_pet_pairs_add(pairs, &result, n < batch, ordered, NULL), SLC_OK);
         waiting = plain->head.size - ordered->head.size;

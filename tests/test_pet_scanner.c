@@ -3,6 +3,7 @@
  * Scanners by name, and in words: what each word sets, what is left out, and what cannot be, of every
  * beginning of good words, too.
  */
+#include "pet/pet_scanner.h"
 #include "support/cmocka_all.h"
 
 #include <sluice/pet_types.h>

@@ -4,6 +4,7 @@
 #include <sluice/pet_rates.h>
 #include <sluice/sim_pet.h>
 
+#include "sim/sim_pet_event.h"
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 

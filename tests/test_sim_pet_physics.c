@@ -4,6 +4,8 @@
  * annihilations were, energies and times with their widths, what threshold and dead time take away, the
  * background of LSO.
  */
+#include "pet/pet_scanner.h"
+#include "sim/sim_pet_event.h"
 #include "support/cmocka_all.h"
 #include "support/pet_sim.h"
 
@@ -257,7 +259,8 @@ static void window_keeps_what_is_computed(void **state)
     slc_pet_convert_counts counts;
     slc_error error;
     assert_int_equal(slc_pet_convert_open(&window, slc_sim_pet_tables(made.sim), &stage, &error), SLC_OK);
-    assert_int_equal(slc_pet_convert_run(stage, made.frames, made.n, &made.singles, NULL, &error), SLC_OK);
+    assert_int_equal(
+        slc_pet_convert_run(stage, made.frames, NULL, made.n, false, &made.singles, NULL, &error), SLC_OK);
     slc_pet_convert_counts_of(stage, &counts);
     slc_pet_convert_close(stage);
     double mean;

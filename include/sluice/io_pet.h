@@ -38,8 +38,6 @@ typedef struct slc_io_pet_payload {
     uint32_t header_bytes, sequence_at, sequence_bytes; /* header_bytes: 1024 at most */
     bool sequence_big_endian;
 } slc_io_pet_payload;
-/* SLC_ERR_USAGE where the counter is not in the header. */
-SLC_API slc_status slc_io_pet_payload_check(const slc_io_pet_payload *payload, slc_error *error);
 
 /* What came of a module, by the sequence counter of its datagrams, where they have one. It is 32 or 64 bits
  * wide and begins anywhere. The same number with the same content, among the last 4096, is a copy. A number
@@ -58,23 +56,16 @@ typedef struct slc_io_pet_module {
 typedef struct slc_io_pet_raw slc_io_pet_raw;
 /* "-" is standard input. */
 SLC_API slc_status slc_io_pet_raw_open(const char *path, slc_io_pet_raw **raw, slc_error *error);
-/* The same over memory that the caller keeps; `name` stands in messages. */
-SLC_API slc_status slc_io_pet_raw_open_memory(const void *bytes, size_t size, const char *name,
-                                              slc_io_pet_raw **raw, slc_error *error);
 SLC_API void slc_io_pet_raw_close(slc_io_pet_raw *raw); /* NULL is allowed */
 /* The next frames, at most `most` (> 0), into the caller's memory; SLC_END where there are none. Of a pipe
  * those that come until about 1 s after the first; fewer than `most` do not mean the end. Damaged
  * blocks are skipped up to the next good one and recorded in `faults` (may be NULL), as are datagrams with
  * bytes behind their last whole frame. Of a block that the file's end has cut, the whole datagrams are given.
  * Where datagrams have a sequence counter, copies and foreign ones are left out, which slc_io_pet_raw_modules
- * tells. */
-SLC_API slc_status slc_io_pet_raw_read(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t most, size_t *n,
-                                       slc_faults *faults, slc_error *error);
-/* The same with the time at which each frame's datagram was received, as info.time_ns; 0 where the file does
- * not tell: it has no heads. received_ns: as many as frames; NULL is allowed. */
-SLC_API slc_status slc_io_pet_raw_read_received(slc_io_pet_raw *raw, slc_pet_frame *frames,
-                                                uint64_t *received_ns, size_t most, size_t *n,
-                                                slc_faults *faults, slc_error *error);
+ * tells. received_ns (as many as frames; may be NULL): when each frame's datagram was received, as
+ * info.time_ns; 0 where the file does not tell: it has no heads. */
+SLC_API slc_status slc_io_pet_raw_read(slc_io_pet_raw *raw, slc_pet_frame *frames, uint64_t *received_ns,
+                                       size_t most, size_t *n, slc_faults *faults, slc_error *error);
 /* What the sequence counters of the datagrams that were read tell, for SLC_PET_MAX_MODULES modules; NULL
  * where the file tells of none. It is the reader's, and changes with each call that reads. */
 SLC_API const slc_io_pet_module *slc_io_pet_raw_modules(const slc_io_pet_raw *raw);
@@ -141,8 +132,6 @@ SLC_API slc_status slc_io_pet_raw_write(slc_io_pet_raw_writer *writer, const voi
 SLC_API slc_status slc_io_pet_raw_finish(slc_io_pet_raw_writer *writer, slc_error *error);
 /* Frees the writer after a failure; what was written stays, and is readable. NULL is allowed. */
 SLC_API void slc_io_pet_raw_leave(slc_io_pet_raw_writer *writer);
-/* Bytes and files so far. */
-SLC_API void slc_io_pet_raw_written(const slc_io_pet_raw_writer *writer, uint64_t *bytes, uint64_t *files);
 
 /* ---- singles ----------------------------------------------------------------------------------- */
 
@@ -232,12 +221,6 @@ typedef struct slc_io_pet_list slc_io_pet_list;
 SLC_API slc_status slc_io_pet_list_open(const char *path, slc_io_pet_list_format format,
                                         const slc_pet_geometry *geometry, slc_io_pet_list **input,
                                         slc_error *error);
-/* The same over memory that the caller keeps; `header` is the text of the header file, where the format has
- * one (NULL: none), `name` stands in messages. Not HDF5 (SLC_ERR_UNSUPPORTED). */
-SLC_API slc_status slc_io_pet_list_open_memory(const void *bytes, size_t size, const char *header,
-                                               const char *name, slc_io_pet_list_format format,
-                                               const slc_pet_geometry *geometry, slc_io_pet_list **input,
-                                               slc_error *error);
 SLC_API void slc_io_pet_list_close(slc_io_pet_list *input); /* NULL is allowed */
 /* Appends pairs, at most `most`, in the order of the file; the collection grows as needed. What the format
  * does not keep is 0. SLC_END where there are none. SLC_ERR_FORMAT names the place of what is wrong, when the
@@ -269,9 +252,6 @@ typedef struct slc_io_pet_map {
     float *orientation; /* the same of .lut; NULL for maps */
 } slc_io_pet_map;
 SLC_API slc_status slc_io_pet_map_read(const char *path, slc_io_pet_map *map, slc_error *error);
-/* A crystal map as it lies in memory. */
-SLC_API slc_status slc_io_pet_map_parse(const void *bytes, size_t size, const char *name, slc_io_pet_map *map,
-                                        slc_error *error);
 SLC_API void slc_io_pet_map_clear(slc_io_pet_map *map);
 
 /* ---- sinograms, tables ------------------------------------------------------------------------- */
@@ -308,9 +288,6 @@ typedef struct slc_io_pet_sinogram_values {
 /* Interfile of STIR's kind: f32, little-endian, segments of sinograms or of views. */
 SLC_API slc_status slc_io_pet_sinogram_read(const char *path, slc_io_pet_sinogram_values *values,
                                             slc_error *error);
-SLC_API slc_status slc_io_pet_sinogram_parse(const char *header, const void *bytes, size_t size,
-                                             const char *name, slc_io_pet_sinogram_values *values,
-                                             slc_error *error);
 SLC_API void slc_io_pet_sinogram_values_clear(slc_io_pet_sinogram_values *values);
 
 /* The tables of pet_convert.h with the geometry, as HDF5: docs/formats/pet-tables.md. A table that is NULL is
@@ -320,9 +297,6 @@ SLC_API void slc_io_pet_sinogram_values_clear(slc_io_pet_sinogram_values *values
  * slc_pet_tables_check tells it; HDF5 then prints no errors on this thread any more, also for the caller, as
  * it would complain about that file once more when the process ends. */
 SLC_API slc_status slc_io_read_pet_tables(const char *path, slc_pet_tables *tables, slc_error *error);
-/* The same of a file in memory; `name` stands in messages. */
-SLC_API slc_status slc_io_parse_pet_tables(const void *bytes, size_t size, const char *name,
-                                           slc_pet_tables *tables, slc_error *error);
 /* Tables that slc_pet_tables_check refuses are not written. */
 SLC_API slc_status slc_io_write_pet_tables(const char *path, const slc_pet_tables *tables, slc_error *error);
 SLC_API void slc_io_pet_tables_clear(slc_pet_tables *tables);

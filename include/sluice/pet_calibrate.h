@@ -32,8 +32,6 @@ typedef struct slc_pet_calibrate slc_pet_calibrate;
 SLC_API slc_status slc_pet_calibrate_open(const slc_pet_calibrate_config *config,
                                           slc_pet_calibrate **calibrate, slc_error *error);
 SLC_API void slc_pet_calibrate_close(slc_pet_calibrate *calibrate); /* NULL is allowed */
-/* As it was opened; spectrum_bin is the one that is used once there are spectra. */
-SLC_API const slc_pet_calibrate_config *slc_pet_calibrate_config_of(const slc_pet_calibrate *c);
 
 /* What became of the frames of each step. */
 typedef struct slc_pet_calibrate_counts {
@@ -49,9 +47,6 @@ SLC_API void slc_pet_calibrate_counts_of(const slc_pet_calibrate *c, slc_pet_cal
  * is none for the maps. */
 SLC_API slc_status slc_pet_calibrate_add_flood(slc_pet_calibrate *c, const slc_pet_frame *frames, size_t n,
                                                slc_error *error);
-/* Counts of a block, position_side² of them, row y behind row y − 1. NULL before the first frames, and where
- * there is no such block. */
-SLC_API const uint32_t *slc_pet_calibrate_flood(const slc_pet_calibrate *c, uint32_t module, uint32_t unit);
 /* Finds the crystals' peaks of every block and gives each place to the nearest crystal; `position` has
  * slc_pet_position_elements. Blocks without enough counts, or where no grid of peaks is found, are given a
  * plain grid and counted in *unsure (may be NULL). */
@@ -77,22 +72,6 @@ SLC_API bool slc_pet_calibrate_grid(const slc_pet_calibrate *c, uint32_t module,
  * used. SLC_ERR_USAGE where its geometry has other blocks. */
 SLC_API slc_status slc_pet_calibrate_add_spectrum(slc_pet_calibrate *c, const slc_pet_tables *tables,
                                                   const slc_pet_frame *frames, size_t n, slc_error *error);
-/* spectrum_bins counts of a crystal; NULL before the first frames. */
-SLC_API const uint32_t *slc_pet_calibrate_spectrum(const slc_pet_calibrate *c, uint32_t crystal);
-
-/* A Gaussian on a straight background. Energies are in units of a frame's energy, heights in counts a bin. */
-typedef struct slc_pet_peak {
-    bool found;
-    double mean, sigma, height;
-    double mean_error; /* one standard deviation */
-    double low, high;  /* where it was fitted, and the background's height at either end */
-    double background_low, background_high;
-} slc_pet_peak;
-/* Fits the highest peak above a third of the spectrum's reach, by maximum likelihood for counts (Poisson).
- * `bin` is the width of a bin in units, whole energies from i · bin to (i + 1) · bin − 1 being in bin i.
- * False where there is none: too few counts, no fit, or a width or a height that no peak has. */
-SLC_API bool slc_pet_peak_fit(const uint32_t *spectrum, uint32_t bins, uint32_t bin, uint32_t least_counts,
-                              double resolution, slc_pet_peak *peak);
 
 /* keV for each unit, from the photopeaks; `resolution` (may be NULL) gets the full width at half maximum over
  * the peak, 0 where none was found. Crystals without a peak get the mean of their block, or of the scanner
@@ -100,8 +79,6 @@ SLC_API bool slc_pet_peak_fit(const uint32_t *spectrum, uint32_t bins, uint32_t 
  * peak. */
 SLC_API slc_status slc_pet_calibrate_gain(slc_pet_calibrate *c, float *gain, float *resolution,
                                           uint32_t *unsure, slc_error *error);
-/* The fit of a crystal; found is false before slc_pet_calibrate_gain. */
-SLC_API void slc_pet_calibrate_peak(const slc_pet_calibrate *c, uint32_t crystal, slc_pet_peak *peak);
 
 /* ---- step 3: times ----------------------------------------------------------------------------- */
 

@@ -54,12 +54,10 @@ typedef struct slc_pet_chain slc_pet_chain;
 SLC_API slc_status slc_pet_chain_open(const slc_pet_config *config, const slc_pet_tables *tables,
                                       slc_pet_chain **chain, slc_error *error);
 SLC_API void slc_pet_chain_close(slc_pet_chain *chain); /* NULL is allowed */
-SLC_API slc_status slc_pet_chain_run(slc_pet_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
-                                     slc_pet_result *result, slc_error *error);
-/* The same with the times at which frames were received, as of slc_pet_convert_run_received. */
-SLC_API slc_status slc_pet_chain_run_received(slc_pet_chain *chain, const slc_pet_frame *frames,
-                                              const uint64_t *received_ns, size_t n, bool last,
-                                              slc_pet_result *result, slc_error *error);
+/* received_ns: as of slc_pet_convert_run; may be NULL. */
+SLC_API slc_status slc_pet_chain_run(slc_pet_chain *chain, const slc_pet_frame *frames,
+                                     const uint64_t *received_ns, size_t n, bool last, slc_pet_result *result,
+                                     slc_error *error);
 SLC_API void slc_pet_chain_totals(const slc_pet_chain *chain, slc_pet_totals *totals);
 
 /* ---- pairs in order ---------------------------------------------------------------------------- */

@@ -34,12 +34,8 @@ typedef struct slc_pet_tables {
     /* Added to the time, by crystal. NULL: 0. */
     const int32_t *time_offset_ps;
 } slc_pet_tables;
-/* SLC_ERR_FORMAT with the first number that cannot be: a crystal of no block, a gain or factor that is not
- * finite or below 0, a table without sizes. */
-SLC_API slc_status slc_pet_tables_check(const slc_pet_tables *tables, slc_error *error);
 /* Elements of the tables. */
 SLC_API size_t slc_pet_position_elements(const slc_pet_tables *tables);
-SLC_API size_t slc_pet_energy_elements(const slc_pet_tables *tables);
 
 typedef struct slc_pet_convert_config {
     /* A tick is tick_numerator / tick_denominator picoseconds; times are rounded down. */
@@ -77,25 +73,18 @@ SLC_API slc_status slc_pet_convert_open(const slc_pet_convert_config *config, co
 SLC_API void slc_pet_convert_close(slc_pet_convert *stage); /* NULL is allowed */
 /* Appends the singles of n frames in the order of the frames; `singles` grows as needed (SLC_ERR_MEMORY
  * leaves all as it was). The first bad frames are added to `faults` (may be NULL) by SLC_FAULT_PET_…, with
- * the frame's number in the input as event. */
-SLC_API slc_status slc_pet_convert_run(slc_pet_convert *stage, const slc_pet_frame *frames, size_t n,
-                                       slc_pet_singles *singles, slc_faults *faults, slc_error *error);
-/* The same with the times at which frames were received: ns from any origin, one for each frame, 0 where it
- * is not known; NULL: none is. They are looked at where counters begin again (tick_bits below 64) and nothing
+ * the frame's number in the input as event.
+ *
+ * received_ns: the times at which frames were received, ns from any origin, one for each frame, 0 where it is
+ * not known; NULL: none is. They are looked at where counters begin again (tick_bits below 64) and nothing
  * was received for longer than half a turn: as many turns are then added to the time of all modules as fit
- * best. Where counters begin again, few of the last frames are kept back until the next call, as those behind
+ * best. Where counters begin again, few of the last frames are kept back until the next call, as those after
  * them may be needed to know their turn; not with `last`. `frames` in the counts are those that were given
- * out. slc_pet_convert_run is this without times and without `last`. */
-SLC_API slc_status slc_pet_convert_run_received(slc_pet_convert *stage, const slc_pet_frame *frames,
-                                                const uint64_t *received_ns, size_t n, bool last,
-                                                slc_pet_singles *singles, slc_faults *faults,
-                                                slc_error *error);
+ * out. */
+SLC_API slc_status slc_pet_convert_run(slc_pet_convert *stage, const slc_pet_frame *frames,
+                                       const uint64_t *received_ns, size_t n, bool last,
+                                       slc_pet_singles *singles, slc_faults *faults, slc_error *error);
 SLC_API void slc_pet_convert_counts_of(const slc_pet_convert *stage, slc_pet_convert_counts *counts);
-
-/* The inverse for one single, for generators and tests: a frame that converts to that crystal, that time
- * rounded down to a tick and that energy as well as the tables allow. False where there is none. */
-SLC_API bool slc_pet_frame_make(const slc_pet_tables *tables, const slc_pet_convert_config *config,
-                                uint32_t crystal, int64_t time_ps, double energy_kev, slc_pet_frame *frame);
 
 #ifdef __cplusplus
 }

@@ -47,22 +47,10 @@ typedef struct slc_pet_geometry {
 
 enum { SLC_PET_MAX_MODULES = 256, SLC_PET_MAX_UNITS = 16 }; /* what a frame can tell */
 
-/* SLC_ERR_USAGE where a number is 0, there are more than 256 modules, 16 units or 65536 crystals around the
- * ring, or more than 2^31 crystals in all; *error names the number. */
-SLC_API slc_status slc_pet_geometry_check(const slc_pet_geometry *geometry, slc_error *error);
 SLC_API uint32_t slc_pet_module_count(const slc_pet_geometry *geometry);
 SLC_API uint32_t slc_pet_crystals_per_ring(const slc_pet_geometry *geometry);
 SLC_API uint32_t slc_pet_rings(const slc_pet_geometry *geometry);
 SLC_API uint32_t slc_pet_crystals(const slc_pet_geometry *geometry);
-/* The number of a crystal; module, unit and local must be ones that the scanner has. */
-SLC_API uint32_t slc_pet_crystal(const slc_pet_geometry *geometry, uint32_t module, uint32_t unit,
-                                 uint32_t local);
-/* And back. */
-SLC_API void slc_pet_crystal_place(const slc_pet_geometry *geometry, uint32_t crystal, uint32_t *module,
-                                   uint32_t *unit, uint32_t *local);
-/* Middle of the crystal and the direction that it looks in (a unit vector towards the axis). */
-SLC_API void slc_pet_crystal_position(const slc_pet_geometry *geometry, uint32_t crystal,
-                                      double position_mm[3], double direction[3]);
 
 /* Scanners by name: "mouse20" (20 modules), "explorer" (a long one), "vectors" (312 × 40 crystals at 60 mm).
  * The name of number i, NULL beyond the last. SLC_ERR_USAGE for another name; *error lists them. Or in words:

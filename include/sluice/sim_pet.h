@@ -72,25 +72,11 @@ typedef struct slc_sim_pet_truth {
 } slc_sim_pet_truth;
 SLC_API extern const slc_schema slc_sim_pet_truth_schema;
 
-/* What was generated so far; a little of it may be behind the last frame that was given out. Photons and what
- * became of them include the background's singles. */
-typedef struct slc_sim_pet_counts {
-    /* Annihilations, but for those whose photons cannot meet a crystal, which are not generated; decays of
-     * LSO. */
-    uint64_t decays, background;
-    uint64_t photons; /* that met a crystal and were seen */
-    uint64_t below;   /* of these below threshold */
-    uint64_t dead;    /* of these above threshold, but in dead time */
-    uint64_t frames;  /* given out */
-} slc_sim_pet_counts;
-
 typedef struct slc_sim_pet slc_sim_pet;
 /* SLC_ERR_USAGE names the field that cannot be. */
 SLC_API slc_status slc_sim_pet_open(const slc_sim_pet_config *config, slc_sim_pet **sim, slc_error *error);
 SLC_API void slc_sim_pet_close(slc_sim_pet *sim);                         /* NULL is allowed */
 SLC_API const slc_pet_tables *slc_sim_pet_tables(const slc_sim_pet *sim); /* with which frames convert */
-/* Annihilations a second, after singles_hz scaled them. */
-SLC_API double slc_sim_pet_activity(const slc_sim_pet *sim);
 /* The next `seconds` of the measurement: frames in the order of arrival, appended to the caller's array,
  * which is enlarged by realloc as needed (*capacity in frames), and their truth (may be NULL). All frames
  * whose clock lies in these seconds are there: packets are sent at the end of a call, full or not, so that
@@ -98,11 +84,6 @@ SLC_API double slc_sim_pet_activity(const slc_sim_pet *sim);
  * SLC_ERR_MEMORY the generator can only be closed. */
 SLC_API slc_status slc_sim_pet_next(slc_sim_pet *sim, double seconds, slc_pet_frame **frames, size_t *n,
                                     size_t *capacity, slc_sim_pet_truth *truth, slc_error *error);
-/* The same as singles instead of frames: what those convert to, but for the rounding of ticks and units of
- * energy, and for what a blurred flood map gives to a neighbour. Appended; the collection grows as needed. */
-SLC_API slc_status slc_sim_pet_next_singles(slc_sim_pet *sim, double seconds, slc_pet_singles *singles,
-                                            slc_sim_pet_truth *truth, slc_error *error);
-SLC_API void slc_sim_pet_counts_of(const slc_sim_pet *sim, slc_sim_pet_counts *counts);
 #ifdef __cplusplus
 }
 #endif

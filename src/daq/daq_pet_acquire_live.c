@@ -237,8 +237,8 @@ static slc_status find(slc_daq_pet_live *l, const slc_daq_pet_batch *batch)
     const slc_daq_pet_config *config = l->a->config;
     slc_error error = {.status = SLC_OK};
     const uint64_t *times = l->received_ns != NULL ? l->received_ns + (batch->frames - l->frames) : NULL;
-    const slc_status status = slc_pet_chain_run_received(l->chain, batch->frames, times, batch->n,
-                                                         batch->last, &l->result, &error);
+    const slc_status status = slc_pet_chain_run(l->chain, batch->frames, times, batch->n, batch->last,
+                                                &l->result, &error);
     keep_totals(l);
     if (status != SLC_OK) {
         fail_live(l, status, &error);

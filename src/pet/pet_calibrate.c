@@ -5,6 +5,7 @@
  * of blocks and crystals of which nothing can be told.
  */
 #include "pet/pet_calibrate_parts.h"
+#include "pet/pet_scanner.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -39,4 +39,27 @@ void slc_pet_grid_nearest(uint32_t side, uint32_t across, uint32_t along, const 
  * becomes x. False where it is not. */
 bool slc_pet_solve(double *a, double *b, int n);
 
+/* As it was opened; spectrum_bin is the one that is used once there are spectra. */
+const slc_pet_calibrate_config *slc_pet_calibrate_config_of(const slc_pet_calibrate *c);
+/* Counts of a block, position_side² of them, row y behind row y − 1. NULL before the first frames, and where
+ * there is no such block. */
+const uint32_t *slc_pet_calibrate_flood(const slc_pet_calibrate *c, uint32_t module, uint32_t unit);
+/* spectrum_bins counts of a crystal; NULL before the first frames. */
+const uint32_t *slc_pet_calibrate_spectrum(const slc_pet_calibrate *c, uint32_t crystal);
+/* A Gaussian on a straight background. Energies are in units of a frame's energy, heights in counts a bin. */
+typedef struct slc_pet_peak {
+    bool found;
+    double mean, sigma, height;
+    double mean_error; /* one standard deviation */
+    double low, high;  /* where it was fitted, and the background's height at either end */
+    double background_low, background_high;
+} slc_pet_peak;
+/* Fits the highest peak above a third of the spectrum's reach, by maximum likelihood for counts (Poisson).
+ * `bin` is the width of a bin in units, whole energies from i · bin to (i + 1) · bin − 1 being in bin i.
+ * False where there is none: too few counts, no fit, or a width or a height that no peak has. */
+bool slc_pet_peak_fit(const uint32_t *spectrum, uint32_t bins, uint32_t bin, uint32_t least_counts,
+                      double resolution, slc_pet_peak *peak);
+/* The fit of a crystal; found is false before slc_pet_calibrate_gain. */
+void slc_pet_calibrate_peak(const slc_pet_calibrate *c, uint32_t crystal, slc_pet_peak *peak);
+
 #endif

@@ -6,6 +6,8 @@
  * pairs once. (Giving each crystal the mean of what its partners ask for, again and again, would not do:
  * opposite sides of a ring are a bipartite graph, on which that never rests.)
  */
+#include "pet/pet_scanner.h"
+
 #include <sluice/pet_calibrate.h>
 
 #include <inttypes.h>

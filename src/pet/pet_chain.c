@@ -253,8 +253,8 @@ static slc_status run_piece(slc_pet_chain *chain, const slc_pet_frame *frames, c
     slc_columns_reset(&chain->singles);
     slc_columns_reset(&chain->sorted);
     const size_t from = sorted->head.size;
-    slc_status status = slc_pet_convert_run_received(chain->convert, frames, received_ns, n, last,
-                                                     &chain->singles, &result->faults, error);
+    slc_status status = slc_pet_convert_run(chain->convert, frames, received_ns, n, last, &chain->singles,
+                                            &result->faults, error);
     const double converted = slc_clock_seconds();
     result->seconds[SLC_PET_STAGE_CONVERT] += converted - began;
     if (status == SLC_OK) {
@@ -309,9 +309,8 @@ static slc_status run_pieces(slc_pet_chain *chain, const slc_pet_frame *frames, 
     return status == SLC_OK ? append(&result->pairs, &chain->aside, error) : status;
 }
 
-slc_status slc_pet_chain_run_received(slc_pet_chain *chain, const slc_pet_frame *frames,
-                                      const uint64_t *received_ns, size_t n, bool last,
-                                      slc_pet_result *result, slc_error *error)
+slc_status slc_pet_chain_run(slc_pet_chain *chain, const slc_pet_frame *frames, const uint64_t *received_ns,
+                             size_t n, bool last, slc_pet_result *result, slc_error *error)
 {
     slc_columns_reset(&result->singles);
     slc_columns_reset(&result->late);
@@ -321,12 +320,6 @@ slc_status slc_pet_chain_run_received(slc_pet_chain *chain, const slc_pet_frame 
     return chain->cuda != NULL /* which sums up on the device */
                ? chain->calls->run(chain->cuda, frames, received_ns, n, last, result, error)
                : run_pieces(chain, frames, received_ns, n, last, result, error);
-}
-
-slc_status slc_pet_chain_run(slc_pet_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
-                             slc_pet_result *result, slc_error *error)
-{
-    return slc_pet_chain_run_received(chain, frames, NULL, n, last, result, error);
 }
 
 void slc_pet_chain_totals(const slc_pet_chain *chain, slc_pet_totals *totals)

@@ -6,6 +6,8 @@
  * by themselves.
  */
 #include "pet/pet_clock.h"
+#include "pet/pet_scanner.h"
+#include "pet/pet_tables.h"
 #include "pet/pet_team.h"
 
 #include <sluice/pet_convert.h>
@@ -455,9 +457,9 @@ static void finish(work *w, uint32_t threads, size_t n, slc_faults *faults)
     w->singles->head.size = row;
 }
 
-slc_status slc_pet_convert_run_received(slc_pet_convert *stage, const slc_pet_frame *frames,
-                                        const uint64_t *received_ns, size_t n, bool last,
-                                        slc_pet_singles *singles, slc_faults *faults, slc_error *error)
+slc_status slc_pet_convert_run(slc_pet_convert *stage, const slc_pet_frame *frames,
+                               const uint64_t *received_ns, size_t n, bool last, slc_pet_singles *singles,
+                               slc_faults *faults, slc_error *error)
 {
     const size_t most = n + (stage->clock != NULL ? slc_pet_clock_held(stage->clock) : 0);
     const uint32_t team = slc_team_size(stage->team);
@@ -489,12 +491,6 @@ slc_status slc_pet_convert_run_received(slc_pet_convert *stage, const slc_pet_fr
     finish(&w, threads, n, faults);
     free(w.parts);
     return SLC_OK;
-}
-
-slc_status slc_pet_convert_run(slc_pet_convert *stage, const slc_pet_frame *frames, size_t n,
-                               slc_pet_singles *singles, slc_faults *faults, slc_error *error)
-{
-    return slc_pet_convert_run_received(stage, frames, NULL, n, false, singles, faults, error);
 }
 
 void slc_pet_convert_counts_of(const slc_pet_convert *stage, slc_pet_convert_counts *counts)

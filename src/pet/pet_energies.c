@@ -49,8 +49,9 @@ slc_status slc_pet_seen_energies(const slc_pet_seen *seen, const slc_pet_tables 
     *energies = (slc_pet_energies){.n = 0};
     slc_pet_convert_config_default(&config);
     slc_status status = slc_pet_convert_open(&config, tables, &stage, error);
-    status = status == SLC_OK ? slc_pet_convert_run(stage, seen->frame, seen->kept, &singles, NULL, error)
-                              : status;
+    status = status == SLC_OK
+                 ? slc_pet_convert_run(stage, seen->frame, NULL, seen->kept, false, &singles, NULL, error)
+                 : status;
     status = status == SLC_OK ? slc_pet_energies_of(singles.energy_kev, singles.head.size, energies, error)
                               : status;
     slc_pet_convert_close(stage);

@@ -5,6 +5,7 @@
  * follow each other), and the singles in such a range are four numbers of a table of sums.
  */
 #include "pet/pet_rates_sum.h"
+#include "pet/pet_scanner.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,8 @@
  * Scanners by name, and those that are told in words: "channels=10,blocks=1x4,crystals=8x8,radius=60mm,
  * pitch=1.6mm,depth=12mm", so that every command and caller that takes a name takes a new scanner, too.
  */
+#include "pet/pet_scanner.h"
+
 #include <sluice/pet_types.h>
 
 #include <math.h>

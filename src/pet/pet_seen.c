@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What frames and spectra show of the scanner, against what was said of it: pet_seen.h. */
+#include "pet/pet_calibrate_parts.h"
+#include "pet/pet_scanner.h"
+
 #include <sluice/pet_seen.h>
 
 #include <stdio.h>

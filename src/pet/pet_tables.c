@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sizes and contracts of the tables of conversion, and a frame that converts to a given single. */
+#include "pet/pet_tables.h"
 #include "base/bytes.h"
+#include "pet/pet_scanner.h"
 #include <sluice/pet_convert.h>
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The ring's arithmetic and the schemas of PET's collections. */
 #include "base/faults.h"
+#include "pet/pet_scanner.h"
 #include <sluice/pet_types.h>
 
 #include "base/columns.h"

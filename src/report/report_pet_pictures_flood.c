@@ -4,6 +4,7 @@
  * in rows. Colours are numbers of a palette: counts first, then those of lines, letters and paper.
  */
 #include "io/image/io_image_write.h"
+#include "pet/pet_calibrate_parts.h"
 #include "report/report_pet_pictures_text.h"
 
 #include <sluice/report_pet.h>

@@ -3,6 +3,8 @@
  * Spectra, gains and times of a calibration as one page of plots, three in a row: what all crystals come to,
  * some crystals with their fits, and times where they were calibrated.
  */
+#include "pet/pet_calibrate_parts.h"
+#include "pet/pet_scanner.h"
 #include "report/report_svg.h"
 
 #include <sluice/io.h>

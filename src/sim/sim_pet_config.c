@@ -3,6 +3,7 @@
  * What sim_pet can be asked for, and the scanner that it makes of it: gains, time offsets and places of the
  * crystals, drawn from the seed, as tables with which the frames convert.
  */
+#include "pet/pet_scanner.h"
 #include "sim/sim_pet_event.h"
 #include "sim/sim_pet_random.h"
 

@@ -63,6 +63,18 @@ typedef struct sim_pet_output {
     slc_error *error;
 } sim_pet_output;
 
+/* What was generated so far; a little of it may be behind the last frame that was given out. Photons and what
+ * became of them include the background's singles. */
+typedef struct slc_sim_pet_counts {
+    /* Annihilations, but for those whose photons cannot meet a crystal, which are not generated; decays of
+     * LSO. */
+    uint64_t decays, background;
+    uint64_t photons; /* that met a crystal and were seen */
+    uint64_t below;   /* of these below threshold */
+    uint64_t dead;    /* of these above threshold, but in dead time */
+    uint64_t frames;  /* given out */
+} slc_sim_pet_counts;
+
 struct slc_sim_pet {
     slc_sim_pet_config config;
     slc_pet_tables tables;
@@ -104,5 +116,13 @@ slc_status slc_sim_pet_step(slc_sim_pet *sim, slc_error *error);
 slc_status slc_sim_pet_pack(slc_sim_pet *sim, const sim_pet_hit *hit);
 void slc_sim_pet_send_waiting(slc_sim_pet *sim, int64_t now_ps, bool all);
 slc_status slc_sim_pet_deliver(slc_sim_pet *sim, int64_t before_ps, const sim_pet_output *output);
+
+/* Annihilations a second, after singles_hz scaled them. */
+double slc_sim_pet_activity(const slc_sim_pet *sim);
+/* The same as singles instead of frames: what those convert to, but for the rounding of ticks and units of
+ * energy, and for what a blurred flood map gives to a neighbour. Appended; the collection grows as needed. */
+slc_status slc_sim_pet_next_singles(slc_sim_pet *sim, double seconds, slc_pet_singles *singles,
+                                    slc_sim_pet_truth *truth, slc_error *error);
+void slc_sim_pet_counts_of(const slc_sim_pet *sim, slc_sim_pet_counts *counts);
 
 #endif

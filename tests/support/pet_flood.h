@@ -7,6 +7,7 @@
 #define SUPPORT_PET_FLOOD_H
 
 #include "base/splitmix.h"
+#include "pet/pet_scanner.h"
 
 #include <math.h>
 

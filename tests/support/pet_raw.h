@@ -38,7 +38,7 @@ static inline slc_pet_frame *raw_read_all(slc_io_pet_raw *raw, size_t most, size
         }
         assert_non_null(frames);
         size_t got = 0;
-        *status = slc_io_pet_raw_read(raw, frames + *n, most, &got, faults, &error);
+        *status = slc_io_pet_raw_read(raw, frames + *n, NULL, most, &got, faults, &error);
         if (*status != SLC_OK) {
             assert_int_equal(got, 0);
             break;

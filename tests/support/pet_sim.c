@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Generated PET data for tests (pet_sim.h). */
 #include "support/pet_sim.h"
+#include "sim/sim_pet_event.h"
 
 #include "support/cmocka_all.h"
 
@@ -35,9 +36,9 @@ void pet_convert(pet_made *made)
     slc_pet_convert *stage;
     assert_int_equal(slc_pet_convert_open(&made->config.clock, slc_sim_pet_tables(made->sim), &stage, &error),
                      SLC_OK);
-    assert_int_equal(slc_pet_convert_run_received(stage, made->frames, NULL, made->n, true, &made->singles,
-                                                  &faults, &error),
-                     SLC_OK);
+    assert_int_equal(
+        slc_pet_convert_run(stage, made->frames, NULL, made->n, true, &made->singles, &faults, &error),
+        SLC_OK);
     slc_pet_convert_counts counts;
     slc_pet_convert_counts_of(stage, &counts);
     assert_int_equal(slc_faults_total(&faults), 0);

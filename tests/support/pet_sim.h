@@ -3,8 +3,8 @@
 #ifndef SUPPORT_PET_SIM_H
 #define SUPPORT_PET_SIM_H
 
+#include "sim/sim_pet_event.h"
 #include <sluice/pet_rates.h>
-#include <sluice/sim_pet.h>
 
 typedef struct pet_made {
     slc_sim_pet *sim;

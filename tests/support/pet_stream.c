@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Frames of mouse20 in time, and what becomes of them. */
 #include "support/pet_stream.h"
+#include "pet/pet_tables.h"
 #include "support/cmocka_all.h"
 #include "support/pet_frames.h"
 #include "support/pet_rows.h"
@@ -63,7 +64,7 @@ slc_pet_rates *pet_stream_rates(const slc_pet_rates_config *config, const slc_pe
     assert_int_equal(slc_pet_rates_open(config, &rates, NULL), SLC_OK);
     for (size_t at = 0; at <= PET_STREAM_FRAMES; at += batch) {
         const size_t n = PET_STREAM_FRAMES - at < batch ? PET_STREAM_FRAMES - at : batch;
-        assert_int_equal(slc_pet_chain_run(chain, frames + at, n, n < batch, &result, NULL), SLC_OK);
+        assert_int_equal(slc_pet_chain_run(chain, frames + at, NULL, n, n < batch, &result, NULL), SLC_OK);
         slc_pet_chain_totals(chain, &totals);
         assert_int_equal(slc_pet_rates_add(rates, frames + at, n, &result, &totals, at == 0 ? 3 : 0, NULL),
                          SLC_OK);

@@ -8,6 +8,7 @@
  */
 #include "base/bytes.h"
 #include "io/pet/io_pet_list.h"
+#include "pet/pet_scanner.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "base/columns.h"
 #include "io/io_hdf5_file.h"
 #include "io/pet/io_pet_list.h"
+#include "pet/pet_scanner.h"
 #include <sluice/io.h>
 
 #include <hdf5.h>

@@ -5,6 +5,7 @@
  * line names the columns; the reader takes those that it knows, in any order: docs/formats/pet-gate.md.
  */
 #include "io/pet/io_pet_list.h"
+#include "pet/pet_scanner.h"
 
 #include <ctype.h>
 #include <errno.h>

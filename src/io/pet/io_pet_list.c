@@ -4,6 +4,7 @@
  * that appear together. What a record means is in io_pet_<format>.c.
  */
 #include "io/pet/io_pet_list.h"
+#include "pet/pet_scanner.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -190,4 +190,19 @@ slc_status slc_io_pet_header_read(const char *path, char **text, slc_error *erro
 /* Is `text` the end of `path`? */
 bool slc_io_pet_ends_in(const char *path, const char *text);
 
+/* A list-mode file over memory that the caller keeps; `header` is the text of the header file, where the
+ * format has one (NULL: none), `name` stands in messages. Not HDF5 (SLC_ERR_UNSUPPORTED). */
+slc_status slc_io_pet_list_open_memory(const void *bytes, size_t size, const char *header, const char *name,
+                                       slc_io_pet_list_format format, const slc_pet_geometry *geometry,
+                                       slc_io_pet_list **input, slc_error *error);
+/* A crystal map as it lies in memory. */
+slc_status slc_io_pet_map_parse(const void *bytes, size_t size, const char *name, slc_io_pet_map *map,
+                                slc_error *error);
+/* An Interfile as it lies in memory. */
+slc_status slc_io_pet_sinogram_parse(const char *header, const void *bytes, size_t size, const char *name,
+                                     slc_io_pet_sinogram_values *values, slc_error *error);
+/* Tables of a file in memory. */
+slc_status slc_io_parse_pet_tables(const void *bytes, size_t size, const char *name, slc_pet_tables *tables,
+                                   slc_error *error);
+
 #endif

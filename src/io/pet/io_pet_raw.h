@@ -98,4 +98,12 @@ slc_io_pet_raw_entry *slc_io_pet_raw_index_read(const char *path, const slc_io_p
 slc_status slc_io_pet_raw_put(slc_io_pet_raw_writer *writer, uint8_t *const *blocks, size_t n,
                               size_t *written, slc_error *error);
 
+/* SLC_ERR_USAGE where the counter is not in the header. */
+slc_status slc_io_pet_payload_check(const slc_io_pet_payload *payload, slc_error *error);
+/* A raw file over memory that the caller keeps; `name` stands in messages. */
+slc_status slc_io_pet_raw_open_memory(const void *bytes, size_t size, const char *name, slc_io_pet_raw **raw,
+                                      slc_error *error);
+/* Bytes and files that were written so far. */
+void slc_io_pet_raw_written(const slc_io_pet_raw_writer *writer, uint64_t *bytes, uint64_t *files);
+
 #endif

@@ -418,8 +418,8 @@ static slc_status read_bare(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t m
     return SLC_OK;
 }
 
-slc_status slc_io_pet_raw_read_received(slc_io_pet_raw *raw, slc_pet_frame *frames, uint64_t *received_ns,
-                                        size_t most, size_t *n, slc_faults *faults, slc_error *error)
+slc_status slc_io_pet_raw_read(slc_io_pet_raw *raw, slc_pet_frame *frames, uint64_t *received_ns, size_t most,
+                               size_t *n, slc_faults *faults, slc_error *error)
 {
     *n = 0;
     if (most == 0) {
@@ -444,12 +444,6 @@ slc_status slc_io_pet_raw_read_received(slc_io_pet_raw *raw, slc_pet_frame *fram
     }
     /* A failure shows again in the next call, when these have been taken. */
     return *n > 0 ? SLC_OK : status;
-}
-
-slc_status slc_io_pet_raw_read(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t most, size_t *n,
-                               slc_faults *faults, slc_error *error)
-{
-    return slc_io_pet_raw_read_received(raw, frames, NULL, most, n, faults, error);
 }
 
 /* ---- seeking ----------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "io/pet/io_pet_interfile.h"
 #include "io/pet/io_pet_list.h"
+#include "pet/pet_scanner.h"
 
 #include <stdlib.h>
 #include <string.h>

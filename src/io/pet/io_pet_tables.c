@@ -6,7 +6,10 @@
  */
 #include "io/io_hdf5_file.h"
 #include "io/io_output.h"
+#include "io/pet/io_pet_list.h"
 #include "io/pet/io_pet_raw.h"
+#include "pet/pet_scanner.h"
+#include "pet/pet_tables.h"
 
 #include <sluice/io_pet.h>
 

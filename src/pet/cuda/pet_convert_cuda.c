@@ -5,6 +5,8 @@
  */
 #include "pet/cuda/pet_convert_cuda.h"
 #include "pet/cuda/pet_cuda.h"
+#include "pet/pet_scanner.h"
+#include "pet/pet_tables.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the library: where crystals are, by number.
+ */
+#ifndef SLUICE_PET_SCANNER_H
+#define SLUICE_PET_SCANNER_H
+
+#include <sluice/pet_types.h>
+
+/* SLC_ERR_USAGE where a number is 0, there are more than 256 modules, 16 units or 65536 crystals around the
+ * ring, or more than 2^31 crystals in all; *error names the number. */
+slc_status slc_pet_geometry_check(const slc_pet_geometry *geometry, slc_error *error);
+/* The number of a crystal; module, unit and local must be ones that the scanner has. */
+uint32_t slc_pet_crystal(const slc_pet_geometry *geometry, uint32_t module, uint32_t unit, uint32_t local);
+/* And back. */
+void slc_pet_crystal_place(const slc_pet_geometry *geometry, uint32_t crystal, uint32_t *module,
+                           uint32_t *unit, uint32_t *local);
+/* Middle of the crystal and the direction that it looks in (a unit vector towards the axis). */
+void slc_pet_crystal_position(const slc_pet_geometry *geometry, uint32_t crystal, double position_mm[3],
+                              double direction[3]);
+
+#endif
