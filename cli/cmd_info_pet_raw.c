@@ -113,7 +113,6 @@ static void add_acquisition(json_t *to, const char *path, const slc_io_pet_raw *
     }
     slc_io_pet_raw_names_clear(&behind);
     (void)json_object_set_new(to, "followed_by", names);
-    (void)json_object_set_new(to, "index", json_boolean(slc_io_pet_raw_has_index(raw)));
 }
 
 json_t *slc_info_pet_raw(const char *path, json_t *to, bool *good)

@@ -26,7 +26,7 @@
 static const slc_cli_option table[] = {
     {"listen", 0, NEEDED | TEXTS(O, listen), "ADDR:PORT",
      "where datagrams come to; again, or with commas, for more sockets"},
-    {"output", 'o', RAW | OUTPUTS(O, output, slc_pet_raw_files), "FILE", "write what comes to this raw file"},
+    {"output", 'o', RAW | OUTPUT(O, output), "FILE", "write what comes to this raw file"},
     {"duration", 0, TIME(O, duration_ns, SLC_CLI_POSITIVE, "a time, as 60s"), "TIME",
      "end after 60s, 500ms; otherwise by a signal: Ctrl-C, SIGTERM"},
     {"frames", 0, COUNT(O, most_frames, 0, 1e18), "N",

@@ -15,12 +15,6 @@ char *slc_pet_sinogram_files(const void *options, const char *name, size_t i)
     return i < 2 ? slc_io_pet_sinogram_file(name, i) : NULL;
 }
 
-char *slc_pet_raw_files(const void *options, const char *name, size_t i)
-{
-    (void)options;
-    return i == 0 ? strdup(name) : i == 1 ? slc_io_pet_raw_index_name(name) : NULL;
-}
-
 char *slc_pet_list_files(int format, const char *name, size_t i)
 {
     if (format >= 0 && format < SLC_IO_PET_LIST_FORMATS) {
@@ -34,21 +28,7 @@ static bool is_raw(const slc_cli_names *outputs, size_t i)
     return (outputs->option[i]->kind & SLC_CLI_RAW) != 0;
 }
 
-/* The index of each input, where there is one. */
-static int check_indexes(const slc_cli_command *command, const slc_cli_names *outputs, char **inputs, int n)
-{
-    int status = SLC_CLI_GO_ON;
-    for (int i = 0; i < n && status == SLC_CLI_GO_ON; i++) {
-        char *index = strcmp(inputs[i], "-") != 0 ? slc_io_pet_raw_index_name(inputs[i]) : NULL;
-        if (index != NULL && strcmp(index, inputs[i]) != 0 && access(index, F_OK) == 0) {
-            status = slc_cli_check_files(command, outputs->flags, outputs->name, outputs->n, &index, 1);
-        }
-        free(index);
-    }
-    return status;
-}
-
-/* "run.0012.raw" of "run.raw", and "run.0012.raw.index": is `name` a file that `raw` may go on in? */
+/* "run.0012.raw" of "run.raw": is `name` a file that `raw` may go on in? */
 static bool is_continuation(const char *name, const char *raw)
 {
     const char *slash = strrchr(name, '/');
@@ -60,11 +40,8 @@ static bool is_continuation(const char *name, const char *raw)
         const unsigned long number = digits ? strtoul(at + 1, NULL, 10) : 0;
         if (number > 0 && number <= UINT32_MAX) {
             char *further = slc_io_pet_raw_name(raw, (uint32_t)number);
-            char *index = further != NULL ? slc_io_pet_raw_index_name(further) : NULL;
-            same = (further != NULL && slc_cli_same_file(name, further)) ||
-                   (index != NULL && slc_cli_same_file(name, index));
+            same = further != NULL && slc_cli_same_file(name, further);
             free(further);
-            free(index);
         }
     }
     return same;
@@ -96,7 +73,6 @@ int slc_pet_files_check(const slc_cli_command *command, const void *options, cha
     slc_cli_names outputs;
     int status = slc_cli_check(command, options, inputs, n);
     slc_cli_names_of(command, options, SLC_CLI_OUTPUT, &outputs);
-    status = status == SLC_CLI_GO_ON ? check_indexes(command, &outputs, inputs, n) : status;
     status = status == SLC_CLI_GO_ON ? check_raw(command, &outputs) : status;
     slc_cli_names_clear(&outputs);
     return status;

@@ -151,7 +151,8 @@ static slc_status give(list *files, slc_pet_paths *paths, slc_error *error)
     return SLC_OK;
 }
 
-/* A shell's pattern names indexes, too. One that is the only input is refused when it is read. */
+/* A shell's pattern names the indexes of older versions, too. One that is the only input is refused when it
+ * is read. */
 static bool pass_over(const char *command, const char *name, int n, bool quiet)
 {
     const bool is_index = n > 1 && slc_io_pet_kind_of(name) == SLC_IO_PET_KIND_RAW_INDEX;

@@ -29,18 +29,11 @@ typedef struct simulate_options {
 } simulate_options;
 _Static_assert(sizeof(simulate_options) <= SLC_CLI_OPTIONS_BYTES, "the help needs room for them");
 
-/* Frames alone have no index. */
-static char *output_files(const void *options, const char *name, size_t i)
-{
-    const simulate_options *o = options;
-    return !o->bare || i == 0 ? slc_pet_raw_files(o, name, i) : NULL;
-}
-
 #define O simulate_options
 static const slc_cli_option table[] = {
     {"scanner", 0, TEXT(O, scanner), "NAME", "by name or in words; a wrong name lists all (default mouse20)"},
     {"seconds", 0, NUMBER(O, seconds, 1e-6, 1e6), "X", "length of the measurement"},
-    {"output", 'o', RAW | STDOUT_TOO | OUTPUTS(O, output, output_files), "FILE", "write a raw file"},
+    {"output", 'o', RAW | STDOUT_TOO | OUTPUT(O, output), "FILE", "write a raw file"},
     {"bare", 0, FLAG(O, bare), NULL, "write frames alone, without heads; '-' is then standard output"},
     {"replace", 0, FLAG(O, replace), NULL, "overwrite FILE if it is there; otherwise that is an error"},
     {"write-tables", 0, OUTPUT(O, tables), "FILE", "write the tables that the frames convert with (HDF5)"},
@@ -406,7 +399,7 @@ static int act(const slc_cli_call *call)
     status = status == SLC_CLI_GO_ON ? configure(&j) : status;
     status = status == SLC_CLI_GO_ON ? simulate(&j) : status;
     slc_sim_pet_close(j.sim);
-    slc_io_pet_raw_leave(j.raw);
+    slc_io_pet_raw_abandon(j.raw);
     slc_io_text_abandon(j.bare);
     slc_io_text_abandon(j.truth_file);
     slc_columns_clear(&slc_sim_pet_truth_schema, &j.truth);

@@ -295,90 +295,24 @@ static void test_replaces_a_series(void **state)
     char other[256];
     (void)snprintf(other, sizeof other, "%s", pet_in_folder("result.0003"));
     begin_series(200, pet_in_folder("result"), 3);
-    assert_int_equal(count_files(), 6);
+    assert_int_equal(count_files(), 3);
     begin_series(0, other, 1);
     begin_series(0, pet_in_folder("result"), 1);
-    assert_int_equal(count_files(), 4); /* the two, and their indices */
+    assert_int_equal(count_files(), 2);
     assert_int_equal(access(other, R_OK), 0);
     assert_int_not_equal(access(pet_in_folder("result.0001"), R_OK), 0);
-    assert_int_not_equal(access(pet_in_folder("result.0002.index"), R_OK), 0);
+    assert_int_not_equal(access(pet_in_folder("result.0002"), R_OK), 0);
     size_t size_before, size_after;
     char *before = pet_bytes(other, &size_before);
     begin_series(200, pet_in_folder("result"), 4);
     assert_int_equal(access(pet_in_folder("result.0004"), R_OK), 0);
     begin_series(0, pet_in_folder("result"), 1);
-    assert_int_equal(count_files(), 4);
+    assert_int_equal(count_files(), 2);
     char *after = pet_bytes(other, &size_after);
     assert_int_equal(size_after, size_before);
     assert_memory_equal(after, before, size_before);
     free(before);
     free(after);
-}
-
-static void expect_from(const char *name, uint64_t time, const slc_pet_frame *frames, const uint64_t *times,
-                        size_t n)
-{
-    slc_io_pet_raw *raw = NULL;
-    assert_int_equal(slc_io_pet_raw_open(name, &raw, NULL), SLC_OK);
-    size_t first = 0;
-    while (first < n && times[first] < time) {
-        first++;
-    }
-    const slc_status status = slc_io_pet_raw_seek(raw, time, NULL);
-    slc_pet_frame frame;
-    size_t got = 0;
-    if (first == n) {
-        assert_int_equal(status, SLC_END);
-        assert_int_equal(slc_io_pet_raw_read(raw, &frame, NULL, 1, &got, NULL, NULL), SLC_END);
-    } else {
-        assert_int_equal(status, SLC_OK);
-        assert_int_equal(slc_io_pet_raw_read(raw, &frame, NULL, 1, &got, NULL, NULL), SLC_OK);
-        assert_memory_equal(&frame, frames + first, sizeof frame);
-    }
-    slc_io_pet_raw_close(raw);
-}
-
-/* One frame a datagram and 3000 frames a MiB's quarter would be slow: datagrams of 4000 frames, of which the
- * first tells the place. Times go back now and then, as sockets overtake each other. */
-static void test_seek(void **state)
-{
-    (void)state;
-    enum { N = 160, FRAMES = 2000 };
-    slc_pet_frame *frames = raw_frames((size_t)N * FRAMES, 3), firsts[N];
-    uint64_t times[N], time = 10, seed = 8;
-    uint16_t sizes[N], sockets[N];
-    for (size_t i = 0; i < N; i++) {
-        time += random_below(&seed, 20);
-        times[i] = time - (random_below(&seed, 4) == 0 ? random_below(&seed, 10) : 0);
-        sizes[i] = FRAMES * 16;
-        sockets[i] = (uint16_t)(i % 2);
-        firsts[i] = frames[i * FRAMES];
-    }
-    const slc_io_pet_raw_config config = {0};
-    slc_io_pet_raw_writer *writer = NULL;
-    assert_int_equal(slc_io_pet_raw_create(path, &config, &writer, NULL), SLC_OK);
-    assert_int_equal(slc_io_pet_raw_write(writer, frames, sizes, times, sockets, N, NULL), SLC_OK);
-    assert_int_equal(slc_io_pet_raw_finish(writer, NULL), SLC_OK);
-    size_t size = 0;
-    free(pet_bytes(pet_in_folder("result.index"), &size));
-    assert_true(size >= 40 + 4 * 32 + 8); /* five MiB and a little */
-    for (int with_index = 1; with_index >= 0; with_index--) {
-        for (uint64_t t = 0; t < time + 20; t += 7) {
-            expect_from(path, t, firsts, times, N);
-        }
-        if (with_index == 1) { /* damaged, it is as if there were none */
-            FILE *index = fopen(pet_in_folder("result.index"), "r+");
-            assert_non_null(index);
-            (void)fseek(index, 41, SEEK_SET);
-            (void)fputc(0xff, index);
-            (void)fclose(index);
-        }
-    }
-    slc_io_pet_raw *raw = NULL;
-    assert_int_equal(slc_io_pet_raw_open_memory(frames, 160, "memory", &raw, NULL), SLC_OK);
-    assert_int_equal(slc_io_pet_raw_seek(raw, 1, NULL), SLC_ERR_UNSUPPORTED);
-    slc_io_pet_raw_close(raw);
-    free(frames);
 }
 
 /* A disk that is full: an error with the place, and what was written can be read. */
@@ -398,7 +332,7 @@ static void test_full(void **state)
     const slc_status status = slc_io_pet_raw_write(writer, s.bytes, s.sizes, s.times, s.sockets, DATAGRAMS,
                                                    &error);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    slc_io_pet_raw_leave(writer);
+    slc_io_pet_raw_abandon(writer);
     assert_int_equal(status, SLC_ERR_IO);
     char wanted[256];
     (void)snprintf(wanted, sizeof wanted,
@@ -459,7 +393,7 @@ static void test_full_anywhere(void **state)
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
         assert_int_equal(status, most < 64 + BLOCKS * BLOCK ? SLC_ERR_IO : SLC_OK);
         slc_io_pet_raw_written(writer, &size, &files);
-        slc_io_pet_raw_leave(writer);
+        slc_io_pet_raw_abandon(writer);
         for (size_t i = 0; i < written; i++) {
             const slc_io_pet_block block = slc_io_pet_block_of(blocks[i]);
             assert_int_equal(block.payload == PAYLOAD || i + 1 == written, 1);
@@ -505,7 +439,7 @@ static void test_full_at_the_next(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(written, 0);
     slc_io_pet_raw_written(writer, &size, &files);
-    slc_io_pet_raw_leave(writer);
+    slc_io_pet_raw_abandon(writer);
     assert_int_equal(size, 64 + 2 * BLOCK);
     assert_int_equal(files, 1);
     free(raw_read_file(path, &n, NULL));
@@ -528,7 +462,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_rotation, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(test_nothing_is_overwritten, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(test_replaces_a_series, make_folder, remove_all),
-        cmocka_unit_test_setup_teardown(test_seek, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(test_full, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(test_full_anywhere, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(test_full_at_the_next, make_folder, remove_all),

@@ -12,7 +12,7 @@ sluice=$1 folder=$2 seconds=${3:-60} rate=${4:-10e6}
 work=$(mktemp -d)
 raw=$folder/loopback.raw
 receiver=
-trap '[ -z "$receiver" ] || kill "$receiver" 2>/dev/null || true; rm -rf "$work" "$raw" "$raw.index"' EXIT
+trap '[ -z "$receiver" ] || kill "$receiver" 2>/dev/null || true; rm -rf "$work" "$raw"' EXIT
 
 "$sluice" pet acquire --listen 127.0.0.1:0 --sequence 0:8 --replace --json --tolerate-loss -o "$raw" >"$work/json" 2>"$work/said" &
 receiver=$!

@@ -16,11 +16,11 @@ extern "C" {
 /* ---- what a file is ---------------------------------------------------------------------------- */
 
 typedef enum slc_io_pet_kind {
-    SLC_IO_PET_KIND_NONE = 0, /* none of these, or no regular file */
-    SLC_IO_PET_KIND_RAW,      /* raw frames with a head, damaged or not */
-    SLC_IO_PET_KIND_RAW_INDEX,
-    SLC_IO_PET_KIND_SINGLES, /* with a head */
-    SLC_IO_PET_KIND_TABLES   /* of whatever version */
+    SLC_IO_PET_KIND_NONE = 0,  /* none of these, or no regular file */
+    SLC_IO_PET_KIND_RAW,       /* raw frames with a head, damaged or not */
+    SLC_IO_PET_KIND_RAW_INDEX, /* FILE.index beside it, of older versions */
+    SLC_IO_PET_KIND_SINGLES,   /* with a head */
+    SLC_IO_PET_KIND_TABLES     /* of whatever version */
 } slc_io_pet_kind;
 /* By its first bytes, of tables by what the HDF5 file says of itself. */
 SLC_API slc_io_pet_kind slc_io_pet_kind_of(const char *path);
@@ -29,8 +29,8 @@ SLC_API slc_io_pet_kind slc_io_pet_kind_of(const char *path);
 
 /* A raw file is datagrams as they came: docs/formats/pet-raw.md. It begins with a head (magic, version,
  * payload's layout), then blocks of datagrams, each with its own head (magic, receiving time, socket, sizes,
- * checksums), so that what is complete is readable however the writing ended; FILE.index beside it, written
- * at the end, is only for seeking. A file without any head is frames of 16 bytes, one behind the other. */
+ * checksums), so that what is complete is readable however the writing ended. A file without any head is
+ * frames of 16 bytes, one after the other. */
 
 /* A datagram begins with header_bytes before its frames. Of these, sequence_bytes (4 or 8; 0: there is no
  * such counter) at sequence_at count the module's datagrams. */
@@ -74,11 +74,6 @@ SLC_API const slc_io_pet_module *slc_io_pet_raw_modules(const slc_io_pet_raw *ra
  * missing, by their numbers in the acquisition, counters begin anew. False, and nothing is done, where the
  * two are not of one acquisition. `before` is to be closed. */
 SLC_API bool slc_io_pet_raw_go_on(slc_io_pet_raw *raw, slc_io_pet_raw *before);
-/* The next frames are those of the first block from here on that was received at that time or later (ns since
- * 1970); SLC_END where there is none. With FILE.index it begins at the place that this names, else at the
- * beginning of the file. SLC_ERR_UNSUPPORTED for pipes and for files without heads. */
-SLC_API slc_status slc_io_pet_raw_seek(slc_io_pet_raw *raw, uint64_t time_ns, slc_error *error);
-
 typedef struct slc_io_pet_raw_info {
     bool bare; /* the file has no heads: all that follows is 0 */
     slc_io_pet_payload payload;
@@ -91,11 +86,6 @@ typedef struct slc_io_pet_raw_info {
     uint32_t socket;     /* through which it came */
 } slc_io_pet_raw_info;
 SLC_API void slc_io_pet_raw_info_of(const slc_io_pet_raw *raw, slc_io_pet_raw_info *info);
-/* Is there a FILE.index that is whole and of this file, as long as it is now? So it is behind a writer that
- * has finished. False for pipes, memory and files without heads. */
-SLC_API bool slc_io_pet_raw_has_index(const slc_io_pet_raw *raw);
-/* The name of FILE.index, which the caller frees; NULL without memory. */
-SLC_API char *slc_io_pet_raw_index_name(const char *path);
 /* The name of a further file of an acquisition, "a/run.0012.raw" of "a/run.raw" and 12, which the caller
  * frees; the name itself of 0; NULL without memory. */
 SLC_API char *slc_io_pet_raw_name(const char *path, uint32_t number);
@@ -131,7 +121,7 @@ SLC_API slc_status slc_io_pet_raw_write(slc_io_pet_raw_writer *writer, const voi
 /* Waits until the disk has the file, and frees the writer. For files before that one only `sync` waits. */
 SLC_API slc_status slc_io_pet_raw_finish(slc_io_pet_raw_writer *writer, slc_error *error);
 /* Frees the writer after a failure; what was written stays, and is readable. NULL is allowed. */
-SLC_API void slc_io_pet_raw_leave(slc_io_pet_raw_writer *writer);
+SLC_API void slc_io_pet_raw_abandon(slc_io_pet_raw_writer *writer);
 
 /* ---- singles ----------------------------------------------------------------------------------- */
 

@@ -262,7 +262,7 @@ static void run_all(slc_daq_pet_acquisition *a, slc_daq_pet_writer *writer, slc_
 
 static void clear(slc_daq_pet_acquisition *a)
 {
-    slc_io_pet_raw_leave(a->raw);
+    slc_io_pet_raw_abandon(a->raw);
     slc_daq_pet_live_close(a->live);
     for (uint32_t i = 0; i < SLC_DAQ_PET_SOCKETS; i++) {
         slc_daq_pet_socket_close(a->socket[i]);

@@ -14,10 +14,9 @@
 
 enum {
     SLC_PET_RAW_HEAD = 64,
-    SLC_PET_RAW_BLOCK = 48,           /* bytes of a block's head */
-    SLC_PET_RAW_MOST = 1 << 20,       /* bytes of a block's datagrams, at most */
-    SLC_PET_RAW_MOST_HEADER = 1024,   /* bytes before the frames of a datagram, at most */
-    SLC_PET_RAW_INDEX_EVERY = 1 << 20 /* bytes between entries of the index, at least */
+    SLC_PET_RAW_BLOCK = 48,        /* bytes of a block's head */
+    SLC_PET_RAW_MOST = 1 << 20,    /* bytes of a block's datagrams, at most */
+    SLC_PET_RAW_MOST_HEADER = 1024 /* bytes before the frames of a datagram, at most */
 };
 
 /* XXH64 (Y. Collet, xxHash fast digest algorithm, version 0.1.1) with seed 0. */
@@ -55,7 +54,7 @@ static inline uint32_t slc_io_pet_block_datagrams(const slc_io_pet_block *block)
 }
 uint64_t slc_io_pet_block_frames(const slc_io_pet_block *block);
 
-/* ---- the head of a file, the index ------------------------------------------------------------- */
+/* ---- the head of a file ------------------------------------------------------------------------ */
 
 extern const uint8_t slc_io_pet_raw_magic[8], slc_io_pet_raw_index_magic[8], slc_io_pet_block_magic[4];
 extern const uint8_t slc_io_pet_singles_magic[8];
@@ -76,18 +75,6 @@ void slc_io_pet_raw_head_store(uint8_t at[SLC_PET_RAW_HEAD], const slc_io_pet_ra
 slc_status slc_io_pet_raw_head_load(const uint8_t at[SLC_PET_RAW_HEAD], slc_io_pet_raw_head *head);
 /* The same of a file; false where it is no regular file with an undamaged head of this version. */
 bool slc_io_pet_raw_head_of(const char *path, slc_io_pet_raw_head *head);
-
-typedef struct slc_io_pet_raw_entry {
-    uint64_t offset;    /* of a block's head */
-    uint64_t latest_ns; /* no block before it was received later than that */
-    uint64_t first;     /* its first datagram */
-    uint64_t frames;    /* in the file before it */
-} slc_io_pet_raw_entry;
-slc_status slc_io_pet_raw_index_write(const char *path, uint64_t series, uint32_t file, uint64_t file_bytes,
-                                      const slc_io_pet_raw_entry *entries, size_t n, slc_error *error);
-/* The entries of FILE.index, which the caller frees; NULL where there is none that belongs to this file. */
-slc_io_pet_raw_entry *slc_io_pet_raw_index_read(const char *path, const slc_io_pet_raw_head *head,
-                                                uint64_t file_bytes, size_t *n);
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 

@@ -35,6 +35,9 @@ char *slc_io_pet_raw_name(const char *path, uint32_t number)
     return name;
 }
 
+/* Versions before this one wrote an index for seeking beside a file, FILE.index; nothing reads it. */
+const uint8_t slc_io_pet_raw_index_magic[8] = {0x89, 'S', 'L', 'C', 'P', 'I', 'X', '\n'};
+
 /* The first bytes of a regular file; false where it is none, or shorter. A pipe would lose them. */
 static bool first_bytes(const char *path, uint8_t *bytes, size_t size)
 {

@@ -25,13 +25,11 @@ struct slc_io_pet_raw_writer {
     char *path, *name; /* as it was asked for; of the file at hand */
     int file;
     slc_io_pet_raw_head head;
-    uint64_t offset, frames, latest_ns; /* in the file at hand */
-    uint64_t datagrams, bytes, files;   /* in all */
-    uint64_t flushed;                   /* the system was asked to write so far to the disk */
+    uint64_t offset;                  /* in the file at hand */
+    uint64_t datagrams, bytes, files; /* in all */
+    uint64_t flushed;                 /* the system was asked to write so far to the disk */
     double opened;
     bool regular;
-    slc_io_pet_raw_entry *entries;
-    size_t n_entries, entry_capacity;
     uint8_t *stage; /* one block, for datagrams that are not laid out; NULL: not yet */
 
     struct iovec piece[PIECES];
@@ -150,16 +148,6 @@ static int open_name(slc_io_pet_raw_writer *w, bool replace)
     return open(w->name, O_WRONLY | O_CLOEXEC | how, 0666);
 }
 
-/* One that stays is known by its head to be of another file. */
-static void remove_index(const char *path)
-{
-    char *index = slc_io_pet_raw_index_name(path);
-    if (index != NULL) {
-        (void)unlink(index);
-    }
-    free(index);
-}
-
 static slc_status open_file(slc_io_pet_raw_writer *w, slc_error *error)
 {
     uint32_t number = w->files == 0 ? 0 : w->head.file + 1;
@@ -175,15 +163,11 @@ static slc_status open_file(slc_io_pet_raw_writer *w, slc_error *error)
         return slc_fail(error, SLC_ERR_IO, "%s: cannot create: %s%s", w->name, strerror(errno),
                         errno == EEXIST ? "; raw data are not overwritten" : "");
     }
-    if (w->regular) {
-        remove_index(w->name); /* of a file that was replaced */
-    }
     uint8_t bytes[SLC_PET_RAW_HEAD];
     w->head.file = number;
     w->head.started_ns = now_ns();
     w->opened = slc_clock_seconds();
-    w->offset = w->frames = w->latest_ns = w->flushed = 0;
-    w->n_entries = 0;
+    w->offset = w->flushed = 0;
     w->files++;
     slc_io_pet_raw_head_store(bytes, &w->head);
     w->piece[0] = (struct iovec){bytes, sizeof bytes};
@@ -213,12 +197,8 @@ static slc_status remove_old(const char *path, uint64_t series, slc_error *error
     for (uint32_t number = 1; there && status == SLC_OK; number++) {
         char *name = slc_io_pet_raw_name(path, number);
         there = name != NULL && access(name, F_OK) == 0;
-        if (there && series_of(name) == series) {
-            if (unlink(name) != 0) {
-                status = slc_fail(error, SLC_ERR_IO, "%s: cannot remove: %s", name, strerror(errno));
-            } else {
-                remove_index(name);
-            }
+        if (there && series_of(name) == series && unlink(name) != 0) {
+            status = slc_fail(error, SLC_ERR_IO, "%s: cannot remove: %s", name, strerror(errno));
         }
         free(name);
     }
@@ -232,9 +212,7 @@ static slc_status close_file(slc_io_pet_raw_writer *w, slc_error *error)
     if (close(file) != 0) {
         return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", w->name, strerror(errno));
     }
-    return w->regular ? slc_io_pet_raw_index_write(w->name, w->head.series, w->head.file, w->offset,
-                                                   w->entries, w->n_entries, error)
-                      : SLC_OK;
+    return SLC_OK;
 }
 
 /* ---- open, close ------------------------------------------------------------------------------- */
@@ -267,7 +245,7 @@ slc_status slc_io_pet_raw_create(const char *path, const slc_io_pet_raw_config *
     status = open_file(w, error);
     status = status == SLC_OK ? remove_old(path, old, error) : status;
     if (status != SLC_OK) {
-        slc_io_pet_raw_leave(w);
+        slc_io_pet_raw_abandon(w);
         return status;
     }
     *out = w;
@@ -283,11 +261,11 @@ slc_status slc_io_pet_raw_finish(slc_io_pet_raw_writer *w, slc_error *error)
         status = slc_fail(error, SLC_ERR_IO, "%s: cannot write to the disk: %s", w->name, strerror(errno));
     }
     status = status == SLC_OK ? close_file(w, error) : status;
-    slc_io_pet_raw_leave(w);
+    slc_io_pet_raw_abandon(w);
     return status;
 }
 
-void slc_io_pet_raw_leave(slc_io_pet_raw_writer *w)
+void slc_io_pet_raw_abandon(slc_io_pet_raw_writer *w)
 {
     if (w == NULL) {
         return;
@@ -297,7 +275,6 @@ void slc_io_pet_raw_leave(slc_io_pet_raw_writer *w)
     }
     free(w->path);
     free(w->name);
-    free(w->entries);
     free(w->stage);
     free(w);
 }
@@ -309,25 +286,6 @@ void slc_io_pet_raw_written(const slc_io_pet_raw_writer *w, uint64_t *bytes, uin
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------ */
-
-static slc_status add_entry(slc_io_pet_raw_writer *w, slc_error *error)
-{
-    const uint64_t at = w->offset + w->pending;
-    if (w->n_entries > 0 && at - w->entries[w->n_entries - 1].offset < SLC_PET_RAW_INDEX_EVERY) {
-        return SLC_OK;
-    }
-    if (w->n_entries == w->entry_capacity) {
-        const size_t capacity = w->entry_capacity == 0 ? 1024 : 2 * w->entry_capacity;
-        slc_io_pet_raw_entry *entries = realloc(w->entries, capacity * sizeof *entries);
-        if (entries == NULL) {
-            return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its index", w->name);
-        }
-        w->entries = entries;
-        w->entry_capacity = capacity;
-    }
-    w->entries[w->n_entries++] = (slc_io_pet_raw_entry){at, w->latest_ns, w->datagrams, w->frames};
-    return SLC_OK;
-}
 
 static slc_status make_room(slc_io_pet_raw_writer *w, size_t more, slc_error *error)
 {
@@ -354,7 +312,6 @@ slc_status slc_io_pet_raw_put(slc_io_pet_raw_writer *w, uint8_t *const *blocks, 
         const slc_io_pet_block block = slc_io_pet_block_of(blocks[i]);
         const size_t size = SLC_PET_RAW_BLOCK + (size_t)block.payload;
         status = make_room(w, size, error);
-        status = status == SLC_OK ? add_entry(w, error) : status;
         if (status != SLC_OK) {
             break;
         }
@@ -370,8 +327,6 @@ slc_status slc_io_pet_raw_put(slc_io_pet_raw_writer *w, uint8_t *const *blocks, 
         w->pending += size;
         w->n_waiting++;
         w->datagrams += slc_io_pet_block_datagrams(&block);
-        w->frames += slc_io_pet_block_frames(&block);
-        w->latest_ns = block.time_ns > w->latest_ns ? block.time_ns : w->latest_ns;
     }
     status = status == SLC_OK ? write_pieces(w, error) : status;
     *written = w->n_written;
