@@ -75,7 +75,13 @@ void slc_cli_print_default(const slc_cli_command *command, const slc_cli_option 
         (void)printf(" (default %llu)", (unsigned long long)count);
     } else if (slc_cli_kind_of(option) == SLC_CLI_NUMBER) {
         double number;
-        memcpy(&number, options + option->member, sizeof number);
+        float narrow;
+        if (option->size == sizeof narrow) {
+            memcpy(&narrow, options + option->member, sizeof narrow);
+            number = (double)narrow;
+        } else {
+            memcpy(&number, options + option->member, sizeof number);
+        }
         (void)printf(" (default %g)", number);
     }
 }

@@ -26,7 +26,7 @@ typedef enum slc_cli_kind {
     SLC_CLI_FLAG = 0, /* nothing; bool, set to true */
     SLC_CLI_TEXT,     /* const char * into argv; NULL where not given */
     SLC_CLI_COUNT,    /* a whole number: uint64_t, or uint32_t as the member's size tells */
-    SLC_CLI_NUMBER,   /* double */
+    SLC_CLI_NUMBER,   /* double, or float as the member's size tells */
     SLC_CLI_TEXTS,    /* slc_cli_texts: may be given again and again */
     SLC_CLI_TIME,     /* "4ns", "1.5us", with a unit: double, nanoseconds */
     SLC_CLI_LENGTH,   /* "59mm", "6cm": double, millimetres */

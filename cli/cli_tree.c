@@ -2,6 +2,7 @@
  * The tree is an object of jansson's from the beginning; formats look values up in it by their paths. */
 #include "cli_tree.h"
 #include "cli_talk.h"
+#include "cli_words.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -155,7 +156,7 @@ void slc_cli_put_fields(slc_cli_tree *tree, const char *path, const slc_cli_fiel
             slc_cli_put_count(tree, whole, *(const uint8_t *)at);
             break;
         case 'f':
-            slc_cli_put_real(tree, whole, (double)*(const float *)at);
+            slc_cli_put_real(tree, whole, slc_cli_shortest(*(const float *)at));
             break;
         case 'd':
             slc_cli_put_real(tree, whole, *(const double *)at);
@@ -212,6 +213,12 @@ slc_cli_tree slc_cli_append(slc_cli_tree *tree, const char *path)
     const size_t n = json_array_size(array);
     return (slc_cli_tree){
         .command = tree->command, .root = n > 0 ? json_array_get(array, n - 1) : NULL, .of = tree};
+}
+
+slc_cli_tree slc_cli_inner(slc_cli_tree *tree, const char *path)
+{
+    slc_cli_put_object(tree, path);
+    return (slc_cli_tree){.command = tree->command, .root = find(tree->root, path), .of = tree};
 }
 
 static bool is_set(const json_t *value)
@@ -349,17 +356,42 @@ static void print_format(FILE *out, json_t *at, const char *format, const char *
     }
 }
 
-void slc_cli_print_lines(const slc_cli_tree *tree, const char *indent, const slc_cli_line *lines, size_t n)
+void slc_cli_write_lines(const slc_cli_tree *tree, FILE *out, const char *indent, const slc_cli_line *lines,
+                         size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (!holds(tree->root, lines[i].when)) {
             continue;
         }
         if (lines[i].label != NULL) {
-            (void)printf("%s%-*s ", indent, LABEL, lines[i].label);
+            (void)fprintf(out, "%s%-*s ", indent, LABEL, lines[i].label);
         }
-        print_format(stdout, tree->root, lines[i].format, indent);
-        (void)putchar('\n');
+        print_format(out, tree->root, lines[i].format, indent);
+        (void)fputc('\n', out);
+    }
+}
+
+void slc_cli_print_lines(const slc_cli_tree *tree, const char *indent, const slc_cli_line *lines, size_t n)
+{
+    slc_cli_write_lines(tree, stdout, indent, lines, n);
+}
+
+void slc_cli_write_members(const slc_cli_tree *tree, const char *path, FILE *out, const slc_cli_line *lines,
+                           size_t n)
+{
+    json_t *all = find(tree->root, path), *member;
+    const char *key;
+    void *next;
+    size_t i;
+    json_object_foreach_safe(all, next, key, member)
+    {
+        const slc_cli_tree one = {.root = member};
+        (void)json_object_set_new(member, ".key", json_string_nocheck(key));
+        slc_cli_write_lines(&one, out, "", lines, n);
+    }
+    json_array_foreach(all, i, member)
+    {
+        slc_cli_write_lines(&(slc_cli_tree){.root = member}, out, "", lines, n);
     }
 }
 

@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct json_t;
 
@@ -61,6 +62,8 @@ void slc_cli_put_array(slc_cli_tree *tree, const char *path);
  * tree of its own to be filled; it is not cleared. */
 void slc_cli_append_text(slc_cli_tree *tree, const char *path, const char *value);
 slc_cli_tree slc_cli_append(slc_cli_tree *tree, const char *path);
+/* The object at a path, made if it is not there, as a tree of its own, which is not cleared. */
+slc_cli_tree slc_cli_inner(slc_cli_tree *tree, const char *path);
 
 /* A value of any type but of a comparison, which is an int in C: slc_cli_put_bool. */
 #define slc_cli_put(tree, path, value)                                                                       \
@@ -107,6 +110,12 @@ typedef struct slc_cli_line {
     const char *label, *format, *when;
 } slc_cli_line;
 void slc_cli_print_lines(const slc_cli_tree *tree, const char *indent, const slc_cli_line *lines, size_t n);
+/* The same into any stream. */
+void slc_cli_write_lines(const slc_cli_tree *tree, FILE *out, const char *indent, const slc_cli_line *lines,
+                         size_t n);
+/* The lines for each member of an object or array, whose paths begin there; {.key} is its name. */
+void slc_cli_write_members(const slc_cli_tree *tree, const char *path, FILE *out, const slc_cli_line *lines,
+                           size_t n);
 
 /* A table of the objects of an array, a line each under the heads. Columns are `width` wide, and to the left
  * if it is negative; 0: as wide as the widest, up to 60, to the left. Between them stands `between`. A cell

@@ -67,7 +67,9 @@ static int store_number(const value *v)
         return slc_cli_wrong(v->command, "--%s takes %g to %g, not '%s'", option->name, option->low,
                              option->high, v->text);
     }
-    memcpy(v->member, &number, sizeof number);
+    const float narrow = (float)number;
+    memcpy(v->member, option->size == sizeof narrow ? (const void *)&narrow : (const void *)&number,
+           option->size == sizeof narrow ? sizeof narrow : sizeof number);
     return SLC_CLI_GO_ON;
 }
 

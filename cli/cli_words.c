@@ -293,3 +293,17 @@ bool slc_cli_ends_with(const char *text, const char *end)
     const size_t size = strlen(text), end_size = strlen(end);
     return size >= end_size && strcasecmp(text + size - end_size, end) == 0;
 }
+
+double slc_cli_shortest(float value)
+{
+    char text[32];
+    double number = (double)value;
+    for (int digits = 6; digits <= 9; digits++) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, (double)value);
+        number = strtod(text, NULL);
+        if ((float)number >= value && (float)number <= value) {
+            break;
+        }
+    }
+    return number;
+}

@@ -21,6 +21,8 @@ bool slc_cli_next_word(const char **text, char *word, size_t size);
 
 /* A number as `strtod` reads it, finite, and nothing behind it. */
 bool slc_cli_real(const char *text, double *value);
+/* The shortest decimal that means the same float: 0.05, not 0.05000000074505806. */
+double slc_cli_shortest(float value);
 /* Two of them, "1,-0.5". */
 bool slc_cli_point(const char *text, double *x, double *y);
 /* "5000000000", "500M", "4G": a size in bytes, 1 to 2^63 - 1; k, M, G and T are powers of 1024. False where

@@ -3,59 +3,20 @@
  * `sluice velo`: raw events or lists of hits to VELO tracks; how a run begins and ends.
  */
 #include "cmd_velo.h"
-#include "cli_options.h"
 #include "cli_rows.h"
 #include "cli_words.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int check_same_files(const slc_velo_options *options, int n_inputs, char **inputs)
-{
-    const char *const names[] = {options->output, options->table, options->report, options->write_accepted};
-    static const char *const flags[] = {"--output", "--table", "--report", "--write-accepted"};
-    return slc_cli_check_files(&slc_cmd_velo, flags, names, 4, inputs, n_inputs);
-}
-
-static int check_outputs(const slc_velo_options *options)
-{
-    const char *const names[] = {options->output, options->table, options->report, options->write_accepted};
-    static const char *const flags[] = {"--output", "--table", "--report", "--write-accepted"};
-    for (size_t i = 0; i < 4; i++) {
-        if (names[i] != NULL && strcmp(names[i], "-") == 0) {
-            return slc_cli_wrong(&slc_cmd_velo, "%s needs the name of a file, not '-'", flags[i]);
-        }
-    }
-    if (options->write_accepted != NULL && options->select == NULL) {
-        return slc_cli_wrong(&slc_cmd_velo, "--write-accepted needs --select");
-    }
-    if (options->output != NULL && slc_cli_ends_with(options->output, ".csv")) {
-        return slc_cli_wrong(&slc_cmd_velo, "-o writes HDF5, not CSV: use --table %s", options->output);
-    }
-    return SLC_CLI_GO_ON;
-}
-
-/* How the events go through threads. */
-static int set_pipeline(slc_velo_job *job)
-{
-    static const char *const names[] = {"none", "core", "numa"};
-    const slc_velo_options *options = job->options;
-    job->pipeline.threads = (uint32_t)options->threads;
-    for (int i = 0; i < 3; i++) {
-        if (options->bind == NULL || strcmp(options->bind, names[i]) == 0) {
-            job->pipeline.bind = (slc_run_bind)i;
-            return SLC_CLI_GO_ON;
-        }
-    }
-    return slc_cli_wrong(&slc_cmd_velo, "--bind is none, core or numa, not '%s'", options->bind);
-}
-
 /* The chain of the first worker is opened here, so that what is wrong with the configuration is told before
  * anything is read; the other workers open theirs. */
 static int open_chain(slc_velo_job *job)
 {
-    const slc_velo_options *options = job->options;
+    slc_velo_options *options = job->options;
     int usage = slc_velo_options_config(options, &job->config);
+    job->pipeline.threads = (uint32_t)options->threads;
+    job->pipeline.bind = (slc_run_bind)options->bind;
     if (usage == SLC_CLI_GO_ON) {
         usage = slc_velo_beam_open(job);
     }
@@ -141,7 +102,8 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
     if (job->selecting != NULL && !slc_velo_selecting_finish(job->selecting, keep)) {
         job->failed = true;
     }
-    if (options->table != NULL && keep && slc_velo_print_csv(job, options->table, &job->error) != SLC_OK) {
+    slc_cli_tree tree = slc_velo_tree(job);
+    if (options->table != NULL && keep && slc_velo_write_csv(job, &tree, &job->error) != SLC_OK) {
         slc_cli_say("velo", "%s", job->error.text);
         job->failed = true;
     }
@@ -151,11 +113,8 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
     /* Nothing could be read, which has been told: a table of zeros would be no result. What was lost is
      * counted in the JSON. */
     if (!keep && (job->totals.lost_events > 0 ? !options->json : job->failed)) {
-        return;
-    }
-    if (!options->json) {
-        slc_velo_print_text(job);
-    } else if (!slc_velo_print_json(job)) {
+        slc_cli_tree_clear(&tree);
+    } else if (!slc_velo_print(job, &tree)) {
         job->failed = true;
     }
 }
@@ -191,10 +150,7 @@ static int process(slc_velo_job *job, int n_inputs, char **inputs, const char *c
 {
     job->inputs = inputs;
     job->n_inputs = n_inputs;
-    int status = set_pipeline(job);
-    if (status == SLC_CLI_GO_ON) {
-        status = open_chain(job);
-    }
+    const int status = open_chain(job);
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
@@ -227,36 +183,20 @@ static void clear(slc_velo_job *job)
     free(job);
 }
 
-static int run(int argc, char **argv)
+static int act(const slc_cli_call *call)
 {
-    slc_velo_options options;
-    int first = 0;
-    char *command_line = slc_cli_command_line("velo", argc, argv); /* before getopt moves the words about */
     slc_velo_job *job = calloc(1, sizeof *job);
-    int status = SLC_CLI_FAILED;
-    if (job == NULL || command_line == NULL) {
+    if (job == NULL) {
         slc_cli_say("velo", "no memory to begin with");
-        free(job);
-        free(command_line);
-        return status;
+        return SLC_CLI_FAILED;
     }
-    job->options = &options;
-    job->totals.checksum = SLC_CHECKSUM_START;
     slc_velo_check_config check_config;
     slc_velo_check_config_default(&check_config);
     slc_velo_check_init(&job->check, &check_config);
-    status = slc_velo_options_parse(argc, argv, &options, &first);
-    if (status == SLC_CLI_GO_ON) {
-        status = check_outputs(&options);
-    }
-    if (status == SLC_CLI_GO_ON) {
-        status = check_same_files(&options, argc - first, argv + first);
-    }
-    if (status == SLC_CLI_GO_ON) {
-        status = process(job, argc - first, argv + first, command_line);
-    }
+    job->options = call->options;
+    job->totals.checksum = SLC_CHECKSUM_START;
+    const int status = process(job, call->n, call->operands, call->command_line);
     clear(job);
-    free(command_line);
     return status;
 }
 
@@ -272,6 +212,7 @@ const slc_cli_command slc_cmd_velo = {
     .n_options = SLC_VELO_OPTIONS,
     .min_operands = 1,
     .max_operands = SIZE_MAX,
+    .reads_operands = true,
     .defaults = slc_velo_options_defaults,
-    .run = run,
+    .act = act,
 };

@@ -10,13 +10,14 @@
  * cmd_velo_identity.c  which event is which: run, number, place in its input
  * cmd_velo_select.c  which events a selection accepts
  * cmd_velo_time.c going through the events again for measuring, and where the time went
- * cmd_velo_tell.c, cmd_velo_print.c, cmd_velo_json.c   what it says and prints
+ * cmd_velo_tell.c, cmd_velo_print.c   what it says and prints
  */
 #ifndef SLUICE_CMD_VELO_H
 #define SLUICE_CMD_VELO_H
 
 #include "cli_options.h"
 #include "cli_talk.h"
+#include "cli_tree.h"
 #include "cmd_velo_select.h"
 
 #include <sluice/sluice.h>
@@ -24,33 +25,24 @@
 #include <jansson.h>
 
 typedef struct slc_velo_options {
-    const char *geometry, *beam, *table, *report, *output;
-    const char *algorithm, *strategy, *display, *banks;
-    uint64_t display_event; /* of --display, where it was given */
-    uint64_t candidates, second_candidates, max_layer_hits, max_event_hits, batch;
-    double max_scatter_seeding, max_scatter_extending, max_scatter_3hits;
-    double second_scatter_seeding, second_scatter_extending, second_scatter_3hits;
-    double missing, missing_r_low, missing_r_high, trim, pickup, merge, merge_slope;
-    uint64_t threads, repeat, warmup;
-    const char *bind;
-    const char *select, *write_accepted;
+    const char *geometry, *beam, *table, *report, *output, *display, *select, *write_accepted;
+    slc_velo_track_config track;
+    uint64_t display_event; /* of --display, if it was given */
+    uint64_t batch, threads, repeat, warmup;
+    int banks, bind;
     bool fast, truth, strict, json, quiet, timing, no_checksum;
 } slc_velo_options;
 
-/* The table of options for the command's row, its defaults, and parsing: `--fast` changes the defaults of
- * other options. Return as slc_cli_parse. */
+/* The table of options for the command's row and its defaults. */
 enum { SLC_VELO_OPTIONS = 40 };
 extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
 void slc_velo_options_defaults(void *options);
-int slc_velo_options_parse(int argc, char **argv, slc_velo_options *options, int *first_operand);
-/* The chain's configuration but for its target. SLC_CLI_GO_ON, or SLC_CLI_USAGE after one line. */
-int slc_velo_options_config(const slc_velo_options *options, slc_velo_config *config);
+/* The chain's configuration but for its target; `--fast` changes the defaults of other options.
+ * SLC_CLI_GO_ON, or SLC_CLI_USAGE after one line. */
+int slc_velo_options_config(slc_velo_options *options, slc_velo_config *config);
 /* Which configuration of the track search it is: "default: local, …", and all its numbers. */
 void slc_velo_config_text(const slc_velo_track_config *track, char *text, size_t size);
-/* The shortest decimal that means the same float: 0.05, not 0.05000000074505806. */
-double slc_velo_shortest(float value);
-json_t *slc_velo_config_json(const slc_velo_track_config *track);
-const char *slc_velo_banks_name(slc_velo_banks banks);
+void slc_velo_config_put(const slc_velo_track_config *track, slc_cli_tree *tree);
 
 /* A batch also ends at so many bytes, so that memory is bounded whatever the events are. */
 enum { SLC_VELO_BATCH_BYTES = 16 << 20 };
@@ -129,7 +121,6 @@ typedef struct slc_velo_input {
     slc_io_source *source;
     bool raw, has_truth;
     uint64_t retina_events;
-    bool beam_judged;          /* its tracks have been asked where the beam is */
     slc_faults faults, ending; /* of all that was taken; of the end of the input */
     slc_io_losses losses;
     slc_status read_status; /* of the last read, with its text */
@@ -143,6 +134,12 @@ typedef enum slc_velo_beam_origin {
     SLC_VELO_BEAM_FILE,
     SLC_VELO_BEAM_AUTO
 } slc_velo_beam_origin;
+typedef struct slc_velo_seen { /* of an input, or of all */
+    const char *input;
+    bool judged, elsewhere;
+    uint64_t events, tracks;
+    slc_velo_beam beam;
+} slc_velo_seen;
 typedef struct slc_velo_beam_line {
     slc_velo_beam_origin from;
     bool settled;                     /* it is known: at once, or after events were read ahead */
@@ -150,7 +147,7 @@ typedef struct slc_velo_beam_line {
     slc_error unsettled;              /* or why it found none */
     uint32_t n_warned;                /* inputs that have it elsewhere */
     slc_velo_beam_sample sample, all; /* of the input at hand; of all */
-    json_t *seen, *seen_all;          /* what their tracks say; NULL without --json */
+    slc_velo_seen *seen, seen_all;    /* what their tracks say, by the number of the input */
 } slc_velo_beam_line;
 
 /* A copy of the event that the report draws. */
@@ -163,7 +160,7 @@ typedef struct slc_velo_drawing {
 } slc_velo_drawing;
 
 typedef struct slc_velo_job {
-    const slc_velo_options *options;
+    slc_velo_options *options;
     slc_run_pipeline_config pipeline;
     slc_velo_config config;
     slc_velo_geometry *geometry; /* NULL: the ideal one */
@@ -210,7 +207,7 @@ bool slc_velo_job_input(slc_velo_job *job, uint32_t index);
 slc_status slc_velo_identify(const slc_velo_job *job, slc_velo_slot *slot);
 bool slc_velo_identity_take(slc_velo_job *job, const slc_velo_slot *slot);
 void slc_velo_tell_identity(const slc_velo_input *input);
-json_t *slc_velo_identity_json(slc_velo_job *job);
+void slc_velo_identity_put(slc_velo_job *job, slc_cli_tree *tree);
 
 /* Slots and the list of chains; then what `begin` of a pipeline does: a chain for the worker. */
 slc_status slc_velo_job_open_slots(slc_velo_job *job, slc_error *error);
@@ -240,7 +237,7 @@ void slc_velo_beam_look(slc_velo_job *job, const slc_velo_slot *slot);
 void slc_velo_beam_end(slc_velo_job *job);
 void slc_velo_beam_end_all(slc_velo_job *job);
 void slc_velo_beam_text(const slc_velo_job *job, char *text, size_t size);
-json_t *slc_velo_beam_json(const slc_velo_job *job);
+void slc_velo_beam_put(const slc_velo_job *job, slc_cli_tree *tree);
 
 /* Takes a finished batch, in the order of the input: here is where everything that is made of results is
  * done. False where the run cannot go on; the reason has been told. */
@@ -252,8 +249,8 @@ bool slc_velo_hold(slc_velo_job *job, const slc_velo_slot *slot);
 bool slc_velo_measure(slc_velo_job *job);
 /* A batch is through. */
 void slc_velo_timing_mark(slc_velo_timing *timing, uint64_t events, uint64_t bytes, const double *spent);
-void slc_velo_print_timing(const slc_velo_job *job);
-json_t *slc_velo_timing_json(const slc_velo_job *job);
+void slc_velo_timing_put(const slc_velo_job *job, slc_cli_tree *tree);
+void slc_velo_print_timing(slc_cli_tree *tree);
 const char *slc_velo_time_name(slc_velo_time part);
 
 /* Keeps the event to draw, where it is in this batch, which is compared but not yet added to the totals.
@@ -271,8 +268,9 @@ bool slc_velo_judge(const slc_velo_job *job, const char *path, const char *damag
 /* Creates the groups of the result file, so that they are there however few events follow. */
 bool slc_velo_job_open_output(slc_velo_job *job, const char *command_line);
 
-void slc_velo_print_text(const slc_velo_job *job);
-slc_status slc_velo_print_csv(const slc_velo_job *job, const char *path, slc_error *error);
-bool slc_velo_print_json(slc_velo_job *job);
+/* All that is printed; the CSV of --table; the tables or the JSON object, and clears the tree. */
+slc_cli_tree slc_velo_tree(slc_velo_job *job);
+slc_status slc_velo_write_csv(const slc_velo_job *job, slc_cli_tree *tree, slc_error *error);
+bool slc_velo_print(const slc_velo_job *job, slc_cli_tree *tree);
 
 #endif

@@ -36,7 +36,7 @@ int slc_velo_beam_open(slc_velo_job *job)
     const char *word = job->options->beam;
     if (slc_velo_beam_reserve(&line->sample, NULL) != SLC_OK ||
         slc_velo_beam_reserve(&line->all, NULL) != SLC_OK ||
-        (job->options->json && (line->seen = json_array()) == NULL)) {
+        (line->seen = calloc((size_t)job->n_inputs, sizeof *line->seen)) == NULL) {
         slc_cli_say("velo", "no memory to look for the beam");
         return SLC_CLI_FAILED;
     }
@@ -73,8 +73,7 @@ void slc_velo_beam_close(slc_velo_job *job)
 {
     slc_velo_beam_clear(&job->beam.sample);
     slc_velo_beam_clear(&job->beam.all);
-    json_decref(job->beam.seen);
-    json_decref(job->beam.seen_all);
+    free(job->beam.seen);
 }
 
 bool slc_velo_beam_use(slc_velo_job *job)
@@ -90,8 +89,8 @@ bool slc_velo_beam_use(slc_velo_job *job)
         slc_velo_selecting_beam(job->selecting, x, y);
     }
     if (job->hdf5 != NULL &&
-        (slc_io_hdf5_number(job->hdf5, "beam_x_mm", slc_velo_shortest(x), error) != SLC_OK ||
-         slc_io_hdf5_number(job->hdf5, "beam_y_mm", slc_velo_shortest(y), error) != SLC_OK ||
+        (slc_io_hdf5_number(job->hdf5, "beam_x_mm", slc_cli_shortest(x), error) != SLC_OK ||
+         slc_io_hdf5_number(job->hdf5, "beam_y_mm", slc_cli_shortest(y), error) != SLC_OK ||
          slc_io_hdf5_text(job->hdf5, "beam_from", origins[job->beam.from], error) != SLC_OK)) {
         slc_cli_say("velo", "%s", error->text);
         return false;
@@ -248,9 +247,8 @@ bool slc_velo_beam_settle(slc_velo_job *job)
     job->beam.found = beam;
     if (!job->options->quiet) {
         slc_cli_say("velo", "beam at %g, %g mm (uncertain by %.3f), by %llu tracks of %llu events",
-                    slc_velo_shortest(job->config.fit.beam_x_mm),
-                    slc_velo_shortest(job->config.fit.beam_y_mm), beam.sigma_mm,
-                    (unsigned long long)beam.tracks, (unsigned long long)beam.events);
+                    slc_cli_shortest(job->config.fit.beam_x_mm), slc_cli_shortest(job->config.fit.beam_y_mm),
+                    beam.sigma_mm, (unsigned long long)beam.tracks, (unsigned long long)beam.events);
     }
     if (slc_velo_beam_use(job)) {
         return true;
@@ -274,80 +272,54 @@ void slc_velo_beam_tell_unsettled(const slc_velo_job *job)
 
 /* ---- whether the tracks agree ------------------------------------------------------------------ */
 
-static json_t *seen_object(const char *input, const slc_velo_beam_sample *sample, const slc_velo_beam *seen,
-                           bool differs)
-{
-    json_t *object = json_pack("{s:s*, s:I, s:I, s:b}", "input", input, "events",
-                               (json_int_t)sample->with_tracks, "tracks", (json_int_t)sample->tracks,
-                               "elsewhere", (int)differs);
-    if (object != NULL && seen->tracks > 0) {
-        (void)json_object_set_new(object, "x_mm", json_real(seen->x_mm));
-        (void)json_object_set_new(object, "y_mm", json_real(seen->y_mm));
-        (void)json_object_set_new(object, "sigma_mm", json_real(seen->sigma_mm));
-        (void)json_object_set_new(object, "spread_mm", json_real(seen->spread_mm));
-    }
-    return object;
-}
-
-/* Of an input, or of all where its name is NULL. One line where the beam is elsewhere, also under --quiet:
- * all that depends on the beam is wrong. Of all no line if each input said so. Returns the JSON. */
-static json_t *judge(slc_velo_job *job, const char *input, slc_velo_beam_sample *sample)
+/* Of an input, or of all if it has no name. One line if the beam is elsewhere, also under --quiet: all that
+ * depends on the beam is wrong. Of all no line if each input said so. */
+static void judge(slc_velo_job *job, const char *input, slc_velo_beam_sample *sample, slc_velo_seen *seen)
 {
     const float x = job->config.fit.beam_x_mm, y = job->config.fit.beam_y_mm;
-    slc_velo_beam seen;
-    const bool known = slc_velo_beam_estimate(sample, &seen, NULL) == SLC_OK;
-    const bool differs = known && slc_velo_beam_differs(&seen, x, y);
-    if (differs && (input != NULL || job->beam.n_warned < (uint32_t)job->n_inputs)) {
+    const bool known = slc_velo_beam_estimate(sample, &seen->beam, NULL) == SLC_OK;
+    seen->input = input;
+    seen->judged = true;
+    seen->events = sample->with_tracks;
+    seen->tracks = sample->tracks;
+    seen->elsewhere = known && slc_velo_beam_differs(&seen->beam, x, y);
+    if (seen->elsewhere && (input != NULL || job->beam.n_warned < (uint32_t)job->n_inputs)) {
+        const slc_velo_beam *beam = &seen->beam;
         char name[512];
         name_inputs(job, (uint32_t)job->n_inputs, name, sizeof name);
         slc_cli_say("velo",
                     "%s: the beam is not at %g, %g mm (%s) but, by %llu tracks of %llu events, at %.3f, %.3f "
                     "mm, %.2f mm away: vertices and what hangs on them are wrong; see --beam",
-                    input != NULL ? input : name, slc_velo_shortest(x), slc_velo_shortest(y),
-                    origins[job->beam.from], (unsigned long long)seen.tracks, (unsigned long long)seen.events,
-                    seen.x_mm, seen.y_mm, slc_velo_beam_distance(&seen, x, y));
+                    input != NULL ? input : name, slc_cli_shortest(x), slc_cli_shortest(y),
+                    origins[job->beam.from], (unsigned long long)beam->tracks,
+                    (unsigned long long)beam->events, beam->x_mm, beam->y_mm,
+                    slc_velo_beam_distance(beam, x, y));
         job->beam.n_warned++;
     }
-    return job->beam.seen != NULL ? seen_object(input, sample, &seen, differs) : NULL;
-}
-
-static void keep_seen(slc_velo_job *job, bool kept)
-{
-    if (job->beam.seen != NULL && !kept) {
-        slc_cli_say("velo", "no memory for the beam in the JSON output");
-        job->failed = true;
-    }
-}
-
-static void judge_input(slc_velo_job *job)
-{
-    job->input.beam_judged = true;
-    json_t *object = judge(job, job->input.path, &job->beam.sample);
-    keep_seen(job, object != NULL && json_array_append_new(job->beam.seen, object) == 0);
 }
 
 void slc_velo_beam_look(slc_velo_job *job, const slc_velo_slot *slot)
 {
     (void)slc_velo_beam_add(&job->beam.all, &slot->result.beam, NULL);
-    if (!job->input.beam_judged && job->beam.settled) {
+    if (!job->beam.seen[job->input.index].judged && job->beam.settled) {
         (void)slc_velo_beam_add(&job->beam.sample, &slot->result.beam, NULL);
         if (job->beam.sample.full) {
-            judge_input(job);
+            slc_velo_beam_end(job);
         }
     }
 }
 
 void slc_velo_beam_end(slc_velo_job *job)
 {
-    if (!job->input.beam_judged && job->beam.settled) {
-        judge_input(job);
+    slc_velo_seen *seen = &job->beam.seen[job->input.index];
+    if (!seen->judged && job->beam.settled) {
+        judge(job, job->input.path, &job->beam.sample, seen);
     }
 }
 
 void slc_velo_beam_end_all(slc_velo_job *job)
 {
-    job->beam.seen_all = judge(job, NULL, &job->beam.all);
-    keep_seen(job, job->beam.seen_all != NULL);
+    judge(job, NULL, &job->beam.all, &job->beam.seen_all);
 }
 
 /* ---- what is printed --------------------------------------------------------------------------- */
@@ -355,8 +327,8 @@ void slc_velo_beam_end_all(slc_velo_job *job)
 void slc_velo_beam_text(const slc_velo_job *job, char *text, size_t size)
 {
     const slc_velo_beam_line *line = &job->beam;
-    int n = snprintf(text, size, "%g, %g mm (%s", slc_velo_shortest(job->config.fit.beam_x_mm),
-                     slc_velo_shortest(job->config.fit.beam_y_mm), origins[line->from]);
+    int n = snprintf(text, size, "%g, %g mm (%s", slc_cli_shortest(job->config.fit.beam_x_mm),
+                     slc_cli_shortest(job->config.fit.beam_y_mm), origins[line->from]);
     if (n > 0 && (size_t)n < size && line->from == SLC_VELO_BEAM_AUTO) {
         n += snprintf(text + n, size - (size_t)n, ": %llu tracks of %llu events",
                       (unsigned long long)line->found.tracks, (unsigned long long)line->found.events);
@@ -368,19 +340,42 @@ void slc_velo_beam_text(const slc_velo_job *job, char *text, size_t size)
     }
 }
 
-json_t *slc_velo_beam_json(const slc_velo_job *job)
+static void put_seen(slc_cli_tree *tree, const slc_velo_seen *seen)
 {
-    json_t *object = json_pack("{s:f, s:f, s:s, s:O, s:O}", "x_mm",
-                               slc_velo_shortest(job->config.fit.beam_x_mm), "y_mm",
-                               slc_velo_shortest(job->config.fit.beam_y_mm), "from", origins[job->beam.from],
-                               "seen", job->beam.seen, "all", job->beam.seen_all);
-    if (object != NULL && job->beam.from == SLC_VELO_BEAM_FILE) {
-        (void)json_object_set_new(object, "file", json_string(job->options->beam));
-    } else if (object != NULL && job->beam.from == SLC_VELO_BEAM_AUTO) {
-        const slc_velo_beam *found = &job->beam.found;
-        (void)json_object_set_new(object, "sigma_mm", json_real(found->sigma_mm));
-        (void)json_object_set_new(object, "events", json_integer((json_int_t)found->events));
-        (void)json_object_set_new(object, "tracks", json_integer((json_int_t)found->tracks));
+    if (seen->input != NULL) {
+        slc_cli_put(tree, "input", seen->input);
     }
-    return object;
+    slc_cli_put(tree, "events", seen->events);
+    slc_cli_put(tree, "tracks", seen->tracks);
+    slc_cli_put(tree, "elsewhere", seen->elsewhere);
+    if (seen->beam.tracks > 0) {
+        slc_cli_put(tree, "x_mm", seen->beam.x_mm);
+        slc_cli_put(tree, "y_mm", seen->beam.y_mm);
+        slc_cli_put(tree, "sigma_mm", seen->beam.sigma_mm);
+        slc_cli_put(tree, "spread_mm", seen->beam.spread_mm);
+    }
+}
+
+void slc_velo_beam_put(const slc_velo_job *job, slc_cli_tree *tree)
+{
+    const slc_velo_beam_line *line = &job->beam;
+    slc_cli_put(tree, "beam.x_mm", slc_cli_shortest(job->config.fit.beam_x_mm));
+    slc_cli_put(tree, "beam.y_mm", slc_cli_shortest(job->config.fit.beam_y_mm));
+    slc_cli_put(tree, "beam.from", origins[line->from]);
+    slc_cli_put_array(tree, "beam.seen");
+    for (int i = 0; i < job->n_inputs; i++) {
+        if (line->seen[i].judged) {
+            slc_cli_tree at = slc_cli_append(tree, "beam.seen");
+            put_seen(&at, &line->seen[i]);
+        }
+    }
+    slc_cli_tree all = slc_cli_inner(tree, "beam.all");
+    put_seen(&all, &line->seen_all);
+    if (line->from == SLC_VELO_BEAM_FILE) {
+        slc_cli_put(tree, "beam.file", job->options->beam);
+    } else if (line->from == SLC_VELO_BEAM_AUTO) {
+        slc_cli_put(tree, "beam.sigma_mm", line->found.sigma_mm);
+        slc_cli_put(tree, "beam.events", line->found.events);
+        slc_cli_put(tree, "beam.tracks", line->found.tracks);
+    }
 }

@@ -69,25 +69,20 @@ void slc_velo_tell_identity(const slc_velo_input *input)
     }
 }
 
-json_t *slc_velo_identity_json(slc_velo_job *job)
+void slc_velo_identity_put(slc_velo_job *job, slc_cli_tree *tree)
 {
-    json_t *object = job->identity, *inputs = json_array(), *from = json_object();
+    if (job->identity == NULL) {
+        return;
+    }
+    slc_cli_put_json(tree, "identity", job->identity);
     job->identity = NULL;
-    bool made = object != NULL && inputs != NULL && from != NULL;
-    for (int i = 0; i < job->n_inputs && made; i++) {
-        made = json_array_append_new(inputs, slc_cli_json_text(job->inputs[i])) == 0;
+    for (int i = 0; i < job->n_inputs; i++) {
+        slc_cli_append_text(tree, "identity.inputs", job->inputs[i]);
     }
-    for (int i = 0; i < SLC_LHCB_IDENTITY_SOURCES && made; i++) {
-        made = json_object_set_new(from, slc_lhcb_identity_name((slc_lhcb_identity_from)i),
-                                   json_integer((json_int_t)job->identity_from[i])) == 0;
+    for (int i = 0; i < SLC_LHCB_IDENTITY_SOURCES; i++) {
+        char path[64];
+        (void)snprintf(path, sizeof path, "identity.events_from.%s",
+                       slc_lhcb_identity_name((slc_lhcb_identity_from)i));
+        slc_cli_put(tree, path, job->identity_from[i]);
     }
-    made = made && json_object_set(object, "inputs", inputs) == 0 &&
-           json_object_set(object, "events_from", from) == 0;
-    json_decref(inputs);
-    json_decref(from);
-    if (!made) {
-        json_decref(object);
-        object = NULL;
-    }
-    return object;
 }

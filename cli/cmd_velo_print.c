@@ -1,302 +1,483 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The tables of `sluice velo`: for people on standard output, and as CSV. */
-#include "cli_faults.h"
+ *
+ * What `sluice velo` prints, from one tree: JSON (docs/formats/json-output.md), tables for people, and CSV.
+ */
 #include "cli_sums.h"
 #include "cmd_velo.h"
 
-#include <inttypes.h>
+#define N(rows)     (sizeof(rows) / sizeof *(rows))
+#define TOTAL(m)    FIELD(slc_velo_totals, m)
+#define CATEGORY(m) FIELD(slc_velo_category_counts, m)
+
+/* ---- the tree ---------------------------------------------------------------------------------- */
+
+static void put_fraction(slc_cli_tree *tree, const char *name, const char *sigma, uint64_t part,
+                         uint64_t whole)
+{
+    const slc_fraction fraction = slc_fraction_of(part, whole);
+    slc_cli_put(tree, name, fraction.value);
+    slc_cli_put(tree, sigma, fraction.sigma);
+}
+
+/* What is hidden of a histogram: all that lines want. `name` and `unit` are those of the CSV. */
+static slc_cli_tree hide_histogram(slc_cli_tree *tree, const char *path, const slc_histogram *histogram,
+                                   const char *name, const char *unit)
+{
+    slc_cli_tree at = slc_cli_inner(tree, path);
+    slc_cli_put(&at, ".name", name);
+    slc_cli_put(&at, ".unit", unit);
+    slc_cli_put(&at, ".mean", slc_histogram_mean(histogram));
+    slc_cli_put(&at, ".rms", slc_histogram_rms(histogram));
+    slc_cli_put(&at, ".half_width", slc_histogram_half_width(histogram));
+    slc_cli_put(&at, ".high", histogram->high);
+    slc_cli_put(&at, ".inside", histogram->inside);
+    return at;
+}
+
+static slc_cli_tree put_histogram(slc_cli_tree *tree, const char *path, const slc_histogram *histogram,
+                                  const char *name, const char *unit)
+{
+    slc_cli_tree at = hide_histogram(tree, path, histogram, name, unit);
+    slc_cli_put(&at, "mean", slc_histogram_mean(histogram));
+    slc_cli_put(&at, "rms", slc_histogram_rms(histogram));
+    slc_cli_put(&at, "half_width_68", slc_histogram_half_width(histogram));
+    slc_cli_put(&at, "n", histogram->under + histogram->inside + histogram->over);
+    slc_cli_put(&at, "outside", histogram->under + histogram->over);
+    return at;
+}
+
+static void put_category(slc_cli_tree *tree, const slc_velo_category_counts *counts)
+{
+    const double matched = (double)counts->matched;
+    slc_cli_put(tree, "reconstructible", counts->reconstructible);
+    slc_cli_put(tree, "found", counts->found);
+    put_fraction(tree, "efficiency", "efficiency_sigma", counts->found, counts->reconstructible);
+    slc_cli_put(tree, "clones", counts->clones);
+    put_fraction(tree, "clone_rate", ".clone_sigma", counts->clones, counts->found + counts->clones);
+    slc_cli_put(tree, "purity", slc_cli_ratio(counts->purity_sum, matched));
+    slc_cli_put(tree, "hit_efficiency", slc_cli_ratio(counts->hit_efficiency_sum, matched));
+    slc_cli_put(tree, "first_hits", slc_cli_ratio(counts->first_hits_sum, matched));
+    slc_cli_put(tree, "last_hits", slc_cli_ratio(counts->last_hits_sum, matched));
+    slc_cli_put(tree, ".matched", counts->matched);
+}
+
+static void put_categories(slc_cli_tree *tree, const slc_velo_check *check)
+{
+    for (int i = 0; i < 2 * SLC_VELO_CATEGORIES; i++) {
+        const slc_velo_category category = (slc_velo_category)(i / 2);
+        const slc_velo_category_counts *counts = &check->counts[i / 2][i % 2];
+        char path[64];
+        (void)snprintf(path, sizeof path, "categories.%s", slc_velo_category_name(category, i % 2 == 1));
+        slc_cli_tree at = slc_cli_inner(tree, path);
+        put_category(&at, counts);
+        slc_cli_put(&at, ".plain", slc_velo_category_name(category, false));
+        slc_cli_put_bool(&at, ".hits", i % 2 == 1 && counts->matched > 0);
+    }
+}
+
+static void put_residuals(slc_cli_tree *tree, const slc_velo_check *check)
+{
+    const slc_histogram *x = &check->residual_x_um, *y = &check->residual_y_um;
+    slc_cli_put(tree, "x_mean_um", slc_histogram_mean(x));
+    slc_cli_put(tree, "x_rms_um", slc_histogram_rms(x));
+    slc_cli_put(tree, "x_half_width_68_um", slc_histogram_half_width(x));
+    slc_cli_put(tree, "y_mean_um", slc_histogram_mean(y));
+    slc_cli_put(tree, "y_rms_um", slc_histogram_rms(y));
+    slc_cli_put(tree, "y_half_width_68_um", slc_histogram_half_width(y));
+    slc_cli_put(tree, "n", x->under + x->inside + x->over);
+    slc_cli_put(tree, "x_outside", x->under + x->over);
+    slc_cli_put(tree, "y_outside", y->under + y->over);
+    (void)hide_histogram(tree, ".x", x, "residual_x", "um");
+    (void)hide_histogram(tree, ".y", y, "residual_y", "um");
+}
+
+static void put_pull(slc_cli_tree *tree, const char *path, const slc_histogram *pull, const char *name)
+{
+    slc_cli_tree at = hide_histogram(tree, path, pull, name, "1");
+    slc_cli_put(&at, "mean", slc_histogram_mean(pull));
+    slc_cli_put(&at, "width", slc_histogram_rms(pull));
+    slc_cli_put(&at, "half_width_68", slc_histogram_half_width(pull));
+    slc_cli_put(&at, "n", pull->under + pull->inside + pull->over);
+}
+
+/* An efficiency against a variable: one row a bin that holds any, [low edge, reconstructible, found]. */
+static void put_plot(slc_cli_tree *tree, const char *path, const slc_velo_efficiency_plot *plot)
+{
+    json_t *rows = json_array();
+    const slc_histogram *all = &plot->reconstructible;
+    const double width = (all->high - all->low) / all->n_bins;
+    for (uint32_t b = 0; b < all->n_bins; b++) {
+        if (all->bin[b] > 0) {
+            (void)json_array_append_new(rows,
+                                        json_pack("[f, I, I]", all->low + b * width, (json_int_t)all->bin[b],
+                                                  (json_int_t)plot->found.bin[b]));
+        }
+    }
+    slc_cli_put_json(tree, path, rows);
+}
+
+static void put_impact(slc_cli_tree *tree, const slc_velo_check *check)
+{
+    slc_cli_put_array(tree, "impact_um");
+    for (size_t k = 0; k < SLC_VELO_IMPACT_BINS; k++) {
+        char name[48];
+        slc_cli_tree row = slc_cli_append(tree, "impact_um");
+        (void)snprintf(name, sizeof name, "impact.inverse_pt_%.1f", SLC_VELO_IMPACT_STEP * (double)k);
+        (void)put_histogram(&row, "", &check->impact_um[k], name, "um");
+        slc_cli_put(&row, "inverse_pt_low", SLC_VELO_IMPACT_STEP * (double)k);
+        slc_cli_put(&row, "inverse_pt_high", SLC_VELO_IMPACT_STEP * (double)(k + 1));
+    }
+}
+
+static void put_vertices(slc_cli_tree *tree, const slc_velo_check *check)
+{
+    const slc_velo_vertex_resolution *set = &check->vertex_resolution;
+    slc_cli_put(tree, "reconstructed", check->vertices_found);
+    slc_cli_put(tree, "false", check->vertices_false);
+    slc_cli_put(tree, "clones", check->vertex_clones);
+    (void)put_histogram(tree, "residual_x_um", &set->x_um, "vertex_residual_x", "um");
+    (void)put_histogram(tree, "residual_y_um", &set->y_um, "vertex_residual_y", "um");
+    (void)put_histogram(tree, "residual_z_um", &set->z_um, "vertex_residual_z", "um");
+    (void)put_histogram(tree, "pull_x", &set->pull_x, "vertex_pull_x", "1");
+    (void)put_histogram(tree, "pull_y", &set->pull_y, "vertex_pull_y", "1");
+    (void)put_histogram(tree, "pull_z", &set->pull_z, "vertex_pull_z", "1");
+    for (int i = 0; i < SLC_VELO_VERTEX_CATEGORIES; i++) {
+        const slc_velo_vertex_counts *counts = &check->vertices[i];
+        const char *name = slc_velo_vertex_category_name((slc_velo_vertex_category)i);
+        slc_cli_tree at = slc_cli_inner(tree, name);
+        slc_cli_put(&at, "reconstructible", counts->reconstructible);
+        slc_cli_put(&at, "found", counts->found);
+        put_fraction(&at, "efficiency", "efficiency_sigma", counts->found, counts->reconstructible);
+        slc_cli_put(&at, ".name", name);
+    }
+}
+
+static void put_truth(slc_cli_tree *tree, const slc_velo_check *check)
+{
+    static const slc_cli_field fields[] = {
+        {"events", FIELD(slc_velo_check, events)},
+        {"mc_hits", FIELD(slc_velo_check, mc_hits)},
+        {"mc_hits_found", FIELD(slc_velo_check, mc_hits_found)},
+        {"tracks", FIELD(slc_velo_check, tracks)},
+        {"ghosts", FIELD(slc_velo_check, ghosts)},
+    };
+    slc_cli_put_fields(tree, "", fields, N(fields), check);
+    put_fraction(tree, "ghost_rate", "ghost_rate_sigma", check->ghosts, check->tracks);
+    put_categories(tree, check);
+    slc_cli_tree residuals = slc_cli_inner(tree, "residuals");
+    put_residuals(&residuals, check);
+    put_pull(tree, "pulls.x", &check->pull_x, "pull_x");
+    put_pull(tree, "pulls.y", &check->pull_y, "pull_y");
+    put_pull(tree, "pulls.tx", &check->pull_tx, "pull_tx");
+    put_pull(tree, "pulls.ty", &check->pull_ty, "pull_ty");
+    put_plot(tree, "against.eta", &check->against_eta);
+    put_plot(tree, "against.log10_p_mev", &check->against_log_p);
+    put_plot(tree, "against.phi_rad", &check->against_phi);
+    put_plot(tree, "against.docaz_mm", &check->against_docaz);
+    put_plot(tree, "against.hits", &check->against_hits);
+    put_impact(tree, check);
+    slc_cli_tree vertices = slc_cli_inner(tree, "vertices");
+    put_vertices(&vertices, check);
+}
+
+slc_cli_tree slc_velo_tree(slc_velo_job *job)
+{
+    static const slc_cli_field before[] = {
+        {"events", TOTAL(events)},
+        {"lost_events", TOTAL(lost_events)},
+        {"super_pixels", TOTAL(superpixels)},
+        {"isolated", TOTAL(isolated)},
+        {"pixels", TOTAL(pixels)},
+        {"clusters", TOTAL(hits)},
+    };
+    static const slc_cli_field after[] = {{"tracks", TOTAL(tracks)}, {"vertices", TOTAL(primaries)}};
+    static const slc_cli_field banks[] = {{"superpixel_events", TOTAL(superpixel_events)},
+                                          {"retina_events", TOTAL(retina_events)}};
+    static const char *const bank_names[] = {"auto", "superpixels", "retina"};
+    const slc_velo_totals *totals = &job->totals;
+    char text[256];
+    slc_cli_tree tree = slc_cli_tree_new("velo");
+    slc_cli_put_fields(&tree, "", before, N(before), totals);
+    if (totals->hits_per_event != NULL) {
+        slc_cli_put_json(&tree, "clusters_per_event", json_incref(totals->hits_per_event));
+    }
+    slc_cli_put_fields(&tree, "", after, N(after), totals);
+    slc_cli_put_hex(&tree, "checksum", totals->checksum);
+    slc_cli_put_faults(&tree, "faults", &totals->faults);
+    slc_velo_beam_put(job, &tree);
+    slc_velo_config_put(&job->config.track, &tree);
+    slc_cli_put(&tree, "banks.choice", bank_names[job->config.banks]);
+    slc_cli_put_fields(&tree, "banks", banks, N(banks), totals);
+    slc_velo_identity_put(job, &tree);
+    slc_cli_put(&tree, job->options->track.max_event_hits > 0 ? "cut_events" : ".cut_events",
+                totals->cut_events);
+    if (job->options->truth) {
+        slc_cli_tree truth = slc_cli_inner(&tree, "truth");
+        put_truth(&truth, &job->check);
+    }
+    if (job->selecting != NULL) {
+        slc_velo_selecting_put(job->selecting, &tree);
+    }
+    slc_cli_put(&tree, "seconds", totals->seconds);
+    slc_cli_put(&tree, "events_per_second", slc_cli_ratio((double)totals->events, totals->seconds));
+    slc_cli_put(&tree, "seconds_total", totals->seconds_total);
+    if (job->options->timing || job->options->repeat > 0) {
+        slc_velo_timing_put(job, &tree);
+    }
+    slc_velo_config_text(&job->config.track, text, sizeof text);
+    slc_cli_put_text(&tree, ".tracking", text);
+    slc_velo_beam_text(job, text, sizeof text);
+    slc_cli_put_text(&tree, ".beam", text);
+    return tree;
+}
 
 /* ---- for people ------------------------------------------------------------------------------ */
 
-static void print_summary(const slc_velo_totals *totals)
-{
-    (void)printf("%-14s %" PRIu64 "\n", "events", totals->events);
-    if (totals->lost_events > 0) {
-        (void)printf("%-14s %" PRIu64 "\n", "lost events", totals->lost_events);
-    }
-    if (totals->superpixels > 0) {
-        (void)printf("%-14s %" PRIu64 " (%" PRIu64 " isolated)\n", "super-pixels", totals->superpixels,
-                     totals->isolated);
-        (void)printf("%-14s %" PRIu64 "\n", "pixels", totals->pixels);
-    }
-    if (totals->retina_events > 0) {
-        (void)printf("%-14s %" PRIu64 " events with clusters of the read-out, %" PRIu64
-                     " with super-pixels\n",
-                     "banks", totals->retina_events, totals->superpixel_events);
-    }
-    if (totals->cut_events > 0) {
-        (void)printf("%-14s %" PRIu64 " with too many clusters: not searched for tracks\n", "cut events",
-                     totals->cut_events);
-    }
-    (void)printf("%-14s %" PRIu64 "\n", "clusters", totals->hits);
-    (void)printf("%-14s %" PRIu64 "\n", "tracks", totals->tracks);
-    (void)printf("%-14s %" PRIu64 "\n", "vertices", totals->primaries);
-    slc_cli_print_faults(&totals->faults);
-    (void)printf("%-14s %.3f s in the chain (%.0f events/s), %.3f s in all\n", "time", totals->seconds,
-                 slc_cli_ratio((double)totals->events, totals->seconds), totals->seconds_total);
-}
+static const slc_cli_line summary[] = {
+    {"tracking", "{.tracking}", NULL},
+    {"beam", "{.beam}", NULL},
+    {"events", "{events}", NULL},
+    {"lost events", "{lost_events}", "lost_events"},
+    {"super-pixels", "{super_pixels} ({isolated} isolated)", "super_pixels"},
+    {"pixels", "{pixels}", "super_pixels"},
+    {"banks",
+     "{banks.retina_events} events with clusters of the read-out, {banks.superpixel_events} with "
+     "super-pixels",
+     "banks.retina_events"},
+    {"cut events", "{cut_events} with too many clusters: not searched for tracks", "cut_events"},
+    {"clusters", "{clusters}", NULL},
+    {"tracks", "{tracks}", NULL},
+    {"vertices", "{vertices}", NULL},
+    {"faults", "{faults|list}", NULL},
+    {"time", "{seconds|.3f} s in the chain ({events_per_second|.0f} events/s), {seconds_total|.3f} s in all",
+     NULL},
+};
 
-static void print_category(const char *name, const slc_velo_category_counts *counts)
-{
-    const slc_fraction efficiency = slc_fraction_of(counts->found, counts->reconstructible);
-    const slc_fraction clones = slc_fraction_of(counts->clones, counts->found + counts->clones);
-    (void)printf("%-16s %15" PRIu64, name, counts->reconstructible);
-    if (counts->reconstructible == 0) {
-        (void)printf("%14s%9s%9s%9s\n", "-", "-", "-", "-");
-        return;
-    }
-    (void)printf("%7.2f ± %4.2f%9.2f", 100 * efficiency.value, 100 * efficiency.sigma, 100 * clones.value);
-    (void)printf("%9.2f%9.2f\n", 100 * slc_cli_ratio(counts->purity_sum, (double)counts->matched),
-                 100 * slc_cli_ratio(counts->hit_efficiency_sum, (double)counts->matched));
-}
+static const slc_cli_line categories_head[] = {
+    {NULL, "\ncategory         reconstructible    efficiency   clones   purity hit eff.", NULL},
+    {NULL, "                                             %        %        %        %", NULL},
+};
+static const slc_cli_line categories[] = {
+    {NULL,
+     "{.key|-16} {reconstructible|15}{efficiency*100|7.2f} ± {efficiency_sigma*100|4.2f}"
+     "{clone_rate*100|9.2f}{purity*100|9.2f}{hit_efficiency*100|9.2f}",
+     "reconstructible"},
+    {NULL, "{.key|-16} {reconstructible|15}             -        -        -        -", "!reconstructible"},
+};
 
-static void print_pull(const char *name, const slc_histogram *pull)
-{
-    if (pull->inside > 0) {
-        (void)printf("%-14s mean %+.3f, 68 %% half-width %.3f, rms %.3f (%" PRIu64 " tracks)\n", name,
-                     slc_histogram_mean(pull), slc_histogram_half_width(pull), slc_histogram_rms(pull),
-                     pull->inside);
+#define PULL(x)                                                                                              \
+    {                                                                                                        \
+        "pull " x,                                                                                           \
+            "mean {pulls." x ".mean|+.3f}, 68 % half-width {pulls." x ".half_width_68|.3f}, rms "            \
+            "{pulls." x ".width|.3f} ({pulls." x "..inside} tracks)",                                        \
+            "pulls." x "..inside"                                                                            \
     }
-}
+static const slc_cli_line truth_lines[] = {
+    {NULL,
+     "\nghosts         {ghosts} of {tracks} tracks, {ghost_rate*100|.2f} ± {ghost_rate_sigma*100|.2f} %",
+     NULL},
+    {"truth hits", "{mc_hits_found} of {mc_hits} are clusters", NULL},
+    {"residuals",
+     "x rms {residuals.x_rms_um|.2f} µm, y rms {residuals.y_rms_um|.2f} µm inside ±{residuals..x..high|.0f} "
+     "µm "
+     "({residuals.n} hits, {residuals.x_outside/residuals.n*100|.2f} and "
+     "{residuals.y_outside/residuals.n*100|.2f} % outside)",
+     "residuals..x..inside"},
+    PULL("x"),
+    PULL("y"),
+    PULL("tx"),
+    PULL("ty"),
+    /* Table 5.3 of the thesis. The rows are indented: their names stand in the table above. */
+    {NULL, "\nhits, 2<eta<5             tracks      all hits  first 3   last 3", NULL},
+    {NULL, "                                             %        %        %", NULL},
+};
+static const slc_cli_line hit_efficiencies[] = {
+    {NULL, "  {.plain|-14} {.matched|15}{hit_efficiency*100|14.2f}{first_hits*100|9.2f}{last_hits*100|9.2f}",
+     ".hits"},
+};
 
-/* Table 5.3 of the thesis. The rows are indented: their names stand in the table above. */
-static void print_hit_efficiencies(const slc_velo_check *check)
-{
-    (void)printf("\n%-16s %15s%14s%9s%9s\n", "hits, 2<eta<5", "tracks", "all hits", "first 3", "last 3");
-    (void)printf("%-16s %15s%14s%9s%9s\n", "", "", "%", "%", "%");
-    for (int i = 0; i < SLC_VELO_CATEGORIES; i++) {
-        const slc_velo_category_counts *counts = &check->counts[i][1];
-        if (counts->matched > 0) {
-            const double n = (double)counts->matched;
-            (void)printf("  %-14s %15" PRIu64 "%14.2f%9.2f%9.2f\n",
-                         slc_velo_category_name((slc_velo_category)i, false), counts->matched,
-                         100 * counts->hit_efficiency_sum / n, 100 * counts->first_hits_sum / n,
-                         100 * counts->last_hits_sum / n);
-        }
-    }
-}
+static const slc_cli_line impact_head[] = {
+    {NULL, "\n1/pT                      values    half-width      rms", NULL},
+    {NULL, "1/GeV                                    µm        µm", NULL},
+};
+static const slc_cli_line impact[] = {
+    {NULL, "{inverse_pt_low|.1f}-{inverse_pt_high|-12.1f} {.inside|15}{half_width_68|14.1f}{rms|9.1f}",
+     ".inside"},
+};
 
-static void print_impact(const slc_velo_check *check)
-{
-    (void)printf("\n%-16s %15s%14s%9s\n", "1/pT", "values", "half-width", "rms");
-    (void)printf("%-16s %15s%14s%9s\n", "1/GeV", "", "µm  ", "µm");
-    for (size_t k = 0; k < SLC_VELO_IMPACT_BINS; k++) {
-        const slc_histogram *impact = &check->impact_um[k];
-        if (impact->inside > 0) {
-            (void)printf("%.1f-%-12.1f %15" PRIu64 "%14.1f%9.1f\n", SLC_VELO_IMPACT_STEP * (double)k,
-                         SLC_VELO_IMPACT_STEP * (double)(k + 1), impact->inside,
-                         slc_histogram_half_width(impact), slc_histogram_rms(impact));
-        }
+#define VERTICES(name)                                                                                       \
+    {                                                                                                        \
+        NULL,                                                                                                \
+            "{" name "..name|-16} {" name ".reconstructible|15}{" name ".efficiency*100|7.2f} ± {" name      \
+            ".efficiency_sigma*100|4.2f}  ({" name ".found})",                                               \
+            NULL                                                                                             \
     }
-}
+#define SPREAD(x)                                                                                            \
+    {                                                                                                        \
+        NULL,                                                                                                \
+            "vertex " x "         mean {residual_" x "_um.mean|+.1f} µm, rms {residual_" x                   \
+            "_um.rms|.1f} µm inside ±{residual_" x "_um..high|.0f} µm, half-width {residual_" x              \
+            "_um.half_width_68|.1f} µm; pull mean {pull_" x ".mean|+.2f}, rms {pull_" x                      \
+            ".rms|.2f}, half-width {pull_" x ".half_width_68|.2f}",                                          \
+            "residual_x_um..inside"                                                                          \
+    }
+static const slc_cli_line vertices[] = {
+    {NULL, "\nvertices         reconstructible    efficiency", NULL},
+    {NULL, "                                             %", NULL},
+    VERTICES("all"),
+    VERTICES("isolated"),
+    VERTICES("close"),
+    {NULL, "                 {reconstructed} found, {false} false, {clones} clones", NULL},
+    SPREAD("x"),
+    SPREAD("y"),
+    SPREAD("z"),
+};
 
-static void print_spread(const char *name, const slc_histogram *residual, const slc_histogram *pull)
+static void print_truth(slc_cli_tree *tree, const slc_velo_check *check)
 {
-    (void)printf("%-16s mean %+.1f µm, rms %.1f µm inside ±%.0f µm, half-width %.1f µm; pull mean %+.2f, rms "
-                 "%.2f, half-width %.2f\n",
-                 name, slc_histogram_mean(residual), slc_histogram_rms(residual), residual->high,
-                 slc_histogram_half_width(residual), slc_histogram_mean(pull), slc_histogram_rms(pull),
-                 slc_histogram_half_width(pull));
-}
-
-static void print_vertices(const slc_velo_check *check)
-{
-    (void)printf("\n%-16s %15s%14s\n", "vertices", "reconstructible", "efficiency");
-    (void)printf("%-16s %15s%14s\n", "", "", "%");
-    for (int i = 0; i < SLC_VELO_VERTEX_CATEGORIES; i++) {
-        const slc_velo_vertex_counts *counts = &check->vertices[i];
-        const slc_fraction found = slc_fraction_of(counts->found, counts->reconstructible);
-        (void)printf("%-16s %15" PRIu64 "%7.2f ± %4.2f  (%" PRIu64 ")\n",
-                     slc_velo_vertex_category_name((slc_velo_vertex_category)i), counts->reconstructible,
-                     100 * found.value, 100 * found.sigma, counts->found);
-    }
-    (void)printf("%-16s %" PRIu64 " found, %" PRIu64 " false, %" PRIu64 " clones\n", "",
-                 check->vertices_found, check->vertices_false, check->vertex_clones);
-    const slc_velo_vertex_resolution *set = &check->vertex_resolution;
-    if (set->x_um.inside > 0) {
-        print_spread("vertex x", &set->x_um, &set->pull_x);
-        print_spread("vertex y", &set->y_um, &set->pull_y);
-        print_spread("vertex z", &set->z_um, &set->pull_z);
-    }
-}
-
-static void print_truth(const slc_velo_check *check)
-{
-    const slc_fraction ghosts = slc_fraction_of(check->ghosts, check->tracks);
-    (void)printf("\n%-16s %15s%14s%9s%9s%9s\n", "category", "reconstructible", "efficiency", "clones",
-                 "purity", "hit eff.");
-    (void)printf("%-16s %15s%14s%9s%9s%9s\n", "", "", "%", "%", "%", "%");
-    for (int i = 0; i < SLC_VELO_CATEGORIES; i++) {
-        for (int eta25 = 0; eta25 < 2; eta25++) {
-            print_category(slc_velo_category_name((slc_velo_category)i, eta25 == 1),
-                           &check->counts[i][eta25]);
-        }
-    }
-    (void)printf("\n%-14s %" PRIu64 " of %" PRIu64 " tracks, %.2f ± %.2f %%\n", "ghosts", check->ghosts,
-                 check->tracks, 100 * ghosts.value, 100 * ghosts.sigma);
-    (void)printf("%-14s %" PRIu64 " of %" PRIu64 " are clusters\n", "truth hits", check->mc_hits_found,
-                 check->mc_hits);
-    if (check->residual_x_um.inside > 0) {
-        const slc_histogram *x = &check->residual_x_um, *y = &check->residual_y_um;
-        const uint64_t all = x->under + x->inside + x->over;
-        (void)printf("%-14s x rms %.2f µm, y rms %.2f µm inside ±%.0f µm (%" PRIu64
-                     " hits, %.2f and %.2f %% outside)\n",
-                     "residuals", slc_histogram_rms(x), slc_histogram_rms(y), x->high, all,
-                     100 * slc_cli_ratio((double)(all - x->inside), (double)all),
-                     100 * slc_cli_ratio((double)(all - y->inside), (double)all));
-    }
-    print_pull("pull x", &check->pull_x);
-    print_pull("pull y", &check->pull_y);
-    print_pull("pull tx", &check->pull_tx);
-    print_pull("pull ty", &check->pull_ty);
-    print_hit_efficiencies(check);
+    const slc_cli_tree truth = slc_cli_inner(tree, "truth");
+    slc_cli_print_lines(tree, "", categories_head, N(categories_head));
+    slc_cli_write_members(&truth, "categories", stdout, categories, N(categories));
+    slc_cli_print_lines(&truth, "", truth_lines, N(truth_lines));
+    slc_cli_write_members(&truth, "categories", stdout, hit_efficiencies, N(hit_efficiencies));
     if (check->pull_x.inside > 0) { /* the origins of the particles are known */
-        print_impact(check);
+        slc_cli_print_lines(tree, "", impact_head, N(impact_head));
+        slc_cli_write_members(&truth, "impact_um", stdout, impact, N(impact));
     }
     if (check->vertices[SLC_VELO_VERTICES_ALL].reconstructible > 0 || check->vertices_found > 0) {
-        print_vertices(check);
+        const slc_cli_tree found = slc_cli_inner(tree, "truth.vertices");
+        slc_cli_print_lines(&found, "", vertices, N(vertices));
     }
 }
 
-void slc_velo_print_text(const slc_velo_job *job)
+bool slc_velo_print(const slc_velo_job *job, slc_cli_tree *tree)
 {
-    char config[256], beam[256];
-    slc_velo_config_text(&job->config.track, config, sizeof config);
-    slc_velo_beam_text(job, beam, sizeof beam);
-    (void)printf("%-14s %s\n", "tracking", config);
-    (void)printf("%-14s %s\n", "beam", beam);
-    print_summary(&job->totals);
+    if (job->options->json) {
+        return slc_cli_tree_print_json(tree);
+    }
+    slc_cli_print_lines(tree, "", summary, N(summary));
     if (job->options->truth && job->check.events > 0) {
-        print_truth(&job->check);
+        print_truth(tree, &job->check);
     }
     if (job->selecting != NULL) {
-        slc_velo_selecting_print(job->selecting);
+        slc_velo_selecting_print(tree);
     }
     if (job->options->timing) {
-        slc_velo_print_timing(job);
+        slc_velo_print_timing(tree);
     }
+    slc_cli_tree_clear(tree);
+    return true;
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
-static void csv_count(FILE *out, const char *name, uint64_t value)
-{
-    (void)fprintf(out, "%s,%" PRIu64 ",,1\n", name, value);
-}
+static const slc_cli_line csv_head[] = {
+    {NULL, "quantity,value,sigma,unit", NULL},
+    {NULL, "events,{events},,1", NULL},
+    {NULL, "lost_events,{lost_events},,1", NULL},
+    {NULL, "super_pixels,{super_pixels},,1", NULL},
+    {NULL, "isolated,{isolated},,1", NULL},
+    {NULL, "pixels,{pixels},,1", NULL},
+    {NULL, "superpixel_events,{banks.superpixel_events},,1", NULL},
+    {NULL, "retina_events,{banks.retina_events},,1", NULL},
+    {NULL, "clusters,{clusters},,1", NULL},
+    {NULL, "tracks,{tracks},,1", NULL},
+    {NULL, "vertices,{vertices},,1", NULL},
+    {NULL, "beam.x,{beam.x_mm|.9g},,mm", NULL},
+    {NULL, "beam.y,{beam.y_mm|.9g},,mm", NULL},
+    {NULL, "cut_events,{cut_events},,1", "tracking.max_event_hits"},
+};
+static const slc_cli_line csv_truth[] = {
+    {NULL, "truth.events,{events},,1", NULL},
+    {NULL, "truth.mc_hits,{mc_hits},,1", NULL},
+    {NULL, "truth.mc_hits_found,{mc_hits_found},,1", NULL},
+    {NULL, "truth.ghosts,{ghosts},,1", NULL},
+    {NULL, "truth.ghost_rate,{ghost_rate|.9g},{ghost_rate_sigma|.9g},1", NULL},
+};
+static const slc_cli_line csv_category[] = {
+    {NULL, "{.key}.reconstructible,{reconstructible},,1", NULL},
+    {NULL, "{.key}.found,{found},,1", NULL},
+    {NULL, "{.key}.efficiency,{efficiency|.9g},{efficiency_sigma|.9g},1", NULL},
+    {NULL, "{.key}.clone_rate,{clone_rate|.9g},{.clone_sigma|.9g},1", NULL},
+    {NULL, "{.key}.purity,{purity|.9g},,1", NULL},
+    {NULL, "{.key}.hit_efficiency,{hit_efficiency|.9g},,1", NULL},
+    {NULL, "{.key}.first_hits,{first_hits|.9g},,1", NULL},
+    {NULL, "{.key}.last_hits,{last_hits|.9g},,1", NULL},
+};
+static const slc_cli_line csv_vertices[] = {
+    {NULL, "vertices_{.name}.reconstructible,{reconstructible},,1", NULL},
+    {NULL, "vertices_{.name}.found,{found},,1", NULL},
+    {NULL, "vertices_{.name}.efficiency,{efficiency|.9g},{efficiency_sigma|.9g},1", NULL},
+};
+static const slc_cli_line csv_all_vertices[] = {
+    {NULL, "vertices.reconstructed,{vertices.reconstructed},,1", NULL},
+    {NULL, "vertices.false,{vertices.false},,1", NULL},
+    {NULL, "vertices.clones,{vertices.clones},,1", NULL},
+};
+static const slc_cli_line csv_histogram[] = {
+    {NULL, "{.name}.mean,{.mean|.9g},,{.unit}", NULL},
+    {NULL, "{.name}.rms,{.rms|.9g},,{.unit}", NULL},
+    {NULL, "{.name}.entries,{.inside},,1", NULL},
+    {NULL, "{.name}.half_width_68,{.half_width|.9g},,{.unit}", "inverse_pt_high"},
+};
+static const slc_cli_line csv_end[] = {
+    {NULL, "time.chain,{seconds|.9g},,s", NULL},
+    {NULL, "time.total,{seconds_total|.9g},,s", NULL},
+};
 
-static void csv_fraction(FILE *out, const char *name, const char *what, slc_fraction fraction)
+static void csv_histograms(slc_cli_tree *truth, FILE *out, const char *const *paths)
 {
-    (void)fprintf(out, "%s.%s,%.9g,%.9g,1\n", name, what, fraction.value, fraction.sigma);
-}
-
-static void csv_value(FILE *out, const char *name, const char *what, double value, const char *unit)
-{
-    (void)fprintf(out, "%s.%s,%.9g,,%s\n", name, what, value, unit);
-}
-
-static void csv_histogram(FILE *out, const char *name, const slc_histogram *histogram, const char *unit)
-{
-    csv_value(out, name, "mean", slc_histogram_mean(histogram), unit);
-    csv_value(out, name, "rms", slc_histogram_rms(histogram), unit);
-    csv_value(out, name, "entries", (double)histogram->inside, "1");
-}
-
-static void csv_vertices(FILE *out, const slc_velo_check *check)
-{
-    for (int i = 0; i < SLC_VELO_VERTEX_CATEGORIES; i++) {
-        char name[32];
-        const slc_velo_vertex_counts *counts = &check->vertices[i];
-        (void)snprintf(name, sizeof name, "vertices_%s",
-                       slc_velo_vertex_category_name((slc_velo_vertex_category)i));
-        csv_value(out, name, "reconstructible", (double)counts->reconstructible, "1");
-        csv_value(out, name, "found", (double)counts->found, "1");
-        csv_fraction(out, name, "efficiency", slc_fraction_of(counts->found, counts->reconstructible));
+    for (; *paths != NULL; paths++) {
+        const slc_cli_tree at = slc_cli_inner(truth, *paths);
+        slc_cli_write_lines(&at, out, "", csv_histogram, N(csv_histogram));
     }
-    csv_count(out, "vertices.reconstructed", check->vertices_found);
-    csv_count(out, "vertices.false", check->vertices_false);
-    csv_count(out, "vertices.clones", check->vertex_clones);
-    const slc_velo_vertex_resolution *set = &check->vertex_resolution;
-    csv_histogram(out, "vertex_residual_x", &set->x_um, "um");
-    csv_histogram(out, "vertex_residual_y", &set->y_um, "um");
-    csv_histogram(out, "vertex_residual_z", &set->z_um, "um");
-    csv_histogram(out, "vertex_pull_x", &set->pull_x, "1");
-    csv_histogram(out, "vertex_pull_y", &set->pull_y, "1");
-    csv_histogram(out, "vertex_pull_z", &set->pull_z, "1");
-    for (size_t k = 0; k < SLC_VELO_IMPACT_BINS; k++) {
-        char name[48];
-        (void)snprintf(name, sizeof name, "impact.inverse_pt_%.1f", SLC_VELO_IMPACT_STEP * (double)k);
-        csv_histogram(out, name, &check->impact_um[k], "um");
-        csv_value(out, name, "half_width_68", slc_histogram_half_width(&check->impact_um[k]), "um");
-    }
 }
 
-static void csv_truth(FILE *out, const slc_velo_check *check)
+static void write_truth(slc_cli_tree *truth, FILE *out)
 {
-    csv_count(out, "truth.events", check->events);
-    csv_count(out, "truth.mc_hits", check->mc_hits);
-    csv_count(out, "truth.mc_hits_found", check->mc_hits_found);
-    csv_count(out, "truth.ghosts", check->ghosts);
-    csv_fraction(out, "truth", "ghost_rate", slc_fraction_of(check->ghosts, check->tracks));
-    for (int i = 0; i < 2 * SLC_VELO_CATEGORIES; i++) {
-        const slc_velo_category_counts *counts = &check->counts[i / 2][i % 2];
-        const char *name = slc_velo_category_name((slc_velo_category)(i / 2), i % 2 == 1);
-        csv_value(out, name, "reconstructible", (double)counts->reconstructible, "1");
-        csv_value(out, name, "found", (double)counts->found, "1");
-        csv_fraction(out, name, "efficiency", slc_fraction_of(counts->found, counts->reconstructible));
-        csv_fraction(out, name, "clone_rate",
-                     slc_fraction_of(counts->clones, counts->found + counts->clones));
-        csv_value(out, name, "purity", slc_cli_ratio(counts->purity_sum, (double)counts->matched), "1");
-        csv_value(out, name, "hit_efficiency",
-                  slc_cli_ratio(counts->hit_efficiency_sum, (double)counts->matched), "1");
-        csv_value(out, name, "first_hits", slc_cli_ratio(counts->first_hits_sum, (double)counts->matched),
-                  "1");
-        csv_value(out, name, "last_hits", slc_cli_ratio(counts->last_hits_sum, (double)counts->matched), "1");
+    static const char *const collisions[] = {"vertices.all", "vertices.isolated", "vertices.close"};
+    static const char *const of_vertices[] = {"vertices.residual_x_um",
+                                              "vertices.residual_y_um",
+                                              "vertices.residual_z_um",
+                                              "vertices.pull_x",
+                                              "vertices.pull_y",
+                                              "vertices.pull_z",
+                                              NULL};
+    static const char *const of_tracks[] = {"residuals..x", "residuals..y", "pulls.x", "pulls.y",
+                                            "pulls.tx",     "pulls.ty",     NULL};
+    slc_cli_write_lines(truth, out, "", csv_truth, N(csv_truth));
+    slc_cli_write_members(truth, "categories", out, csv_category, N(csv_category));
+    for (size_t i = 0; i < N(collisions); i++) {
+        const slc_cli_tree at = slc_cli_inner(truth, collisions[i]);
+        slc_cli_write_lines(&at, out, "", csv_vertices, N(csv_vertices));
     }
-    csv_vertices(out, check);
-    csv_histogram(out, "residual_x", &check->residual_x_um, "um");
-    csv_histogram(out, "residual_y", &check->residual_y_um, "um");
-    csv_histogram(out, "pull_x", &check->pull_x, "1");
-    csv_histogram(out, "pull_y", &check->pull_y, "1");
-    csv_histogram(out, "pull_tx", &check->pull_tx, "1");
-    csv_histogram(out, "pull_ty", &check->pull_ty, "1");
+    slc_cli_write_lines(truth, out, "", csv_all_vertices, N(csv_all_vertices));
+    csv_histograms(truth, out, of_vertices);
+    slc_cli_write_members(truth, "impact_um", out, csv_histogram, N(csv_histogram));
+    csv_histograms(truth, out, of_tracks);
 }
 
-slc_status slc_velo_print_csv(const slc_velo_job *job, const char *path, slc_error *error)
+slc_status slc_velo_write_csv(const slc_velo_job *job, slc_cli_tree *tree, slc_error *error)
 {
-    const slc_velo_totals *totals = &job->totals;
     slc_io_text_writer *writer = NULL;
-    const slc_status status = slc_io_text_create(path, &writer, error);
+    const slc_status status = slc_io_text_create(job->options->table, &writer, error);
     if (status != SLC_OK) {
         return status;
     }
     FILE *out = slc_io_text_stream(writer);
-    (void)fprintf(out, "quantity,value,sigma,unit\n");
-    csv_count(out, "events", totals->events);
-    csv_count(out, "lost_events", totals->lost_events);
-    csv_count(out, "super_pixels", totals->superpixels);
-    csv_count(out, "isolated", totals->isolated);
-    csv_count(out, "pixels", totals->pixels);
-    csv_count(out, "superpixel_events", totals->superpixel_events);
-    csv_count(out, "retina_events", totals->retina_events);
-    csv_count(out, "clusters", totals->hits);
-    csv_count(out, "tracks", totals->tracks);
-    csv_count(out, "vertices", totals->primaries);
-    csv_value(out, "beam", "x", slc_velo_shortest(job->config.fit.beam_x_mm), "mm");
-    csv_value(out, "beam", "y", slc_velo_shortest(job->config.fit.beam_y_mm), "mm");
-    if (job->options->max_event_hits > 0) {
-        csv_count(out, "cut_events", totals->cut_events);
-    }
+    slc_cli_write_lines(tree, out, "", csv_head, N(csv_head));
     if (job->selecting != NULL) {
-        slc_velo_selecting_csv(job->selecting, out);
+        slc_velo_selecting_csv(tree, out);
     }
-    for (uint32_t i = 0; i < totals->faults.n_kinds; i++) {
-        csv_value(out, "faults", slc_fault_name(totals->faults.kind[i].code),
-                  (double)totals->faults.kind[i].n, "1");
+    const slc_faults *faults = &job->totals.faults;
+    for (uint32_t i = 0; i < faults->n_kinds; i++) {
+        (void)fprintf(out, "faults.%s,%llu,,1\n", slc_fault_name(faults->kind[i].code),
+                      (unsigned long long)faults->kind[i].n);
     }
     if (job->options->truth) {
-        csv_truth(out, &job->check);
+        slc_cli_tree truth = slc_cli_inner(tree, "truth");
+        write_truth(&truth, out);
     }
-    csv_value(out, "time", "chain", totals->seconds, "s");
-    csv_value(out, "time", "total", totals->seconds_total, "s");
+    slc_cli_write_lines(tree, out, "", csv_end, N(csv_end));
     return slc_io_text_finish(writer, error);
 }

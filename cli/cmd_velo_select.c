@@ -144,69 +144,67 @@ bool slc_velo_selecting_take(slc_velo_selecting *s, const char *input, const slc
 
 /* ---- what is printed --------------------------------------------------------------------------- */
 
-static double rate(uint64_t part, uint64_t whole)
+static void put_line(slc_cli_tree *tree, const slc_velo_selecting *s, uint32_t k)
 {
-    return whole > 0 ? (double)part / (double)whole : 0;
+    const slc_fraction rate = slc_fraction_of(s->line_accepted[k], s->events);
+    slc_cli_put(tree, "name", (const char *)s->selection.lines[k].name);
+    slc_cli_put(tree, "accepted", s->line_accepted[k]);
+    slc_cli_put(tree, "rate", rate.value);
+    slc_cli_put(tree, ".sigma", rate.sigma);
+    slc_cli_put(tree, "alone", s->line_alone[k]);
+    slc_cli_put(tree, "cut_short", s->line_limited[k]);
 }
 
-void slc_velo_selecting_print(const slc_velo_selecting *s)
+void slc_velo_selecting_put(const slc_velo_selecting *s, slc_cli_tree *tree)
 {
-    (void)printf("\n%-32s %12s%10s%12s%12s\n", "line", "accepted", "rate", "it alone", "cut short");
-    (void)printf("%-32s %12s%10s%12s%12s\n", "", "", "%", "", "");
+    slc_cli_put(tree, "selection.file", s->file);
+    slc_cli_put(tree, "selection.events", s->events);
+    slc_cli_put(tree, "selection.accepted", s->accepted);
+    slc_cli_put(tree, "selection.rate", slc_fraction_of(s->accepted, s->events).value);
+    slc_cli_put(tree, "selection.written", s->written);
+    slc_cli_put_array(tree, "selection.lines");
     for (uint32_t k = 0; k < s->selection.n_lines; k++) {
-        (void)printf("%-32s %12" PRIu64 "%10.3f%12" PRIu64 "%12" PRIu64 "\n", s->selection.lines[k].name,
-                     s->line_accepted[k], 100 * rate(s->line_accepted[k], s->events), s->line_alone[k],
-                     s->line_limited[k]);
+        slc_cli_tree line = slc_cli_append(tree, "selection.lines");
+        put_line(&line, s, k);
     }
-    (void)printf("%-32s %12" PRIu64 "%10.3f\n", "any", s->accepted, 100 * rate(s->accepted, s->events));
+    slc_cli_put_counts(tree, "selection.accepted_by", s->accepted_by, s->selection.n_lines + 1);
     for (uint32_t n = 0; n <= s->selection.n_lines; n++) {
         if (s->accepted_by[n] > 0) {
             char name[32];
-            (void)snprintf(name, sizeof name, "by %" PRIu32 " line%s", n, n == 1 ? "" : "s");
-            (void)printf("%-32s %12" PRIu64 "%10.3f\n", name, s->accepted_by[n],
-                         100 * rate(s->accepted_by[n], s->events));
+            slc_cli_tree row = slc_cli_append(tree, "selection..by");
+            (void)snprintf(name, sizeof name, "by %u line%s", n, n == 1 ? "" : "s");
+            slc_cli_put(&row, "name", (const char *)name);
+            slc_cli_put(&row, "accepted", s->accepted_by[n]);
+            slc_cli_put(&row, "rate", slc_fraction_of(s->accepted_by[n], s->events).value);
         }
     }
 }
 
-/* Rows of "quantity,value,sigma,unit". */
-void slc_velo_selecting_csv(const slc_velo_selecting *s, FILE *out)
+void slc_velo_selecting_print(slc_cli_tree *tree)
 {
-    for (uint32_t k = 0; k < s->selection.n_lines; k++) {
-        const slc_fraction fraction = slc_fraction_of(s->line_accepted[k], s->events);
-        const char *name = s->selection.lines[k].name;
-        (void)fprintf(out, "selection.%s.accepted,%" PRIu64 ",,1\n", name, s->line_accepted[k]);
-        (void)fprintf(out, "selection.%s.rate,%.9g,%.9g,1\n", name, fraction.value, fraction.sigma);
-    }
-    (void)fprintf(out, "selection.accepted,%" PRIu64 ",,1\n", s->accepted);
+    static const slc_cli_line head[] = {
+        {NULL, "\nline                                 accepted      rate    it alone   cut short", NULL},
+        {NULL, "                                                      %                        ", NULL},
+    };
+    static const slc_cli_line lines[] = {
+        {NULL, "{name|-32} {accepted|12}{rate*100|10.3f}{alone|12}{cut_short|12}", NULL}};
+    static const slc_cli_line any[] = {
+        {NULL, "any                              {accepted|12}{rate*100|10.3f}", NULL}};
+    static const slc_cli_line by[] = {{NULL, "{name|-32} {accepted|12}{rate*100|10.3f}", NULL}};
+    const slc_cli_tree selection = slc_cli_inner(tree, "selection");
+    slc_cli_print_lines(tree, "", head, 2);
+    slc_cli_write_members(&selection, "lines", stdout, lines, 1);
+    slc_cli_print_lines(&selection, "", any, 1);
+    slc_cli_write_members(&selection, ".by", stdout, by, 1);
 }
 
-/* Adds {"name": …} of a line to the array. */
-static bool add_line(const slc_velo_selecting *s, uint32_t k, json_t *lines)
+void slc_velo_selecting_csv(slc_cli_tree *tree, FILE *out)
 {
-    return json_array_append_new(
-               lines, json_pack("{s:s, s:I, s:f, s:I, s:I}", "name", s->selection.lines[k].name, "accepted",
-                                (json_int_t)s->line_accepted[k], "rate", rate(s->line_accepted[k], s->events),
-                                "alone", (json_int_t)s->line_alone[k], "cut_short",
-                                (json_int_t)s->line_limited[k])) == 0;
-}
-
-json_t *slc_velo_selecting_json(const slc_velo_selecting *s)
-{
-    json_t *lines = json_array(), *accepted_by = json_array();
-    bool made = lines != NULL && accepted_by != NULL;
-    for (uint32_t k = 0; made && k < s->selection.n_lines; k++) {
-        made = add_line(s, k, lines);
-    }
-    for (uint32_t n = 0; made && n <= s->selection.n_lines; n++) {
-        made = json_array_append_new(accepted_by, json_integer((json_int_t)s->accepted_by[n])) == 0;
-    }
-    json_t *object = made ? json_pack("{s:s, s:I, s:I, s:f, s:I, s:O, s:O}", "file", s->file, "events",
-                                      (json_int_t)s->events, "accepted", (json_int_t)s->accepted, "rate",
-                                      rate(s->accepted, s->events), "written", (json_int_t)s->written,
-                                      "lines", lines, "accepted_by", accepted_by)
-                          : NULL;
-    json_decref(lines);
-    json_decref(accepted_by);
-    return object;
+    static const slc_cli_line line[] = {
+        {NULL, "selection.{name}.accepted,{accepted},,1", NULL},
+        {NULL, "selection.{name}.rate,{rate|.9g},{.sigma|.9g},1", NULL},
+    };
+    static const slc_cli_line all[] = {{NULL, "selection.accepted,{selection.accepted},,1", NULL}};
+    slc_cli_write_members(tree, "selection.lines", out, line, 2);
+    slc_cli_write_lines(tree, out, "", all, 1);
 }

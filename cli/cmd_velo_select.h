@@ -6,9 +6,9 @@
 #ifndef SLUICE_CMD_VELO_SELECT_H
 #define SLUICE_CMD_VELO_SELECT_H
 
-#include <sluice/sluice.h>
+#include "cli_tree.h"
 
-#include <jansson.h>
+#include <sluice/sluice.h>
 
 #include <stdio.h>
 
@@ -41,8 +41,9 @@ bool slc_velo_selecting_finish(slc_velo_selecting *selecting, bool keep);
 /* Gives everything back; a file that is not finished is given up. NULL is allowed. */
 void slc_velo_selecting_clear(slc_velo_selecting *selecting);
 
-void slc_velo_selecting_print(const slc_velo_selecting *selecting);
-void slc_velo_selecting_csv(const slc_velo_selecting *selecting, FILE *out);
-json_t *slc_velo_selecting_json(const slc_velo_selecting *selecting);
+/* What came of it into the tree, and the tables and rows of CSV from there. */
+void slc_velo_selecting_put(const slc_velo_selecting *selecting, slc_cli_tree *tree);
+void slc_velo_selecting_print(slc_cli_tree *tree);
+void slc_velo_selecting_csv(slc_cli_tree *tree, FILE *out);
 
 #endif

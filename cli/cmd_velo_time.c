@@ -5,6 +5,7 @@
  * counts of the first time. The rate is that of the middle 80 % of the batches, so that neither the start nor
  * the threads that are through first count: the rule of A. Hennequin's thesis (2022), chapter 5.
  */
+#include "cli_sums.h"
 #include "cmd_velo.h"
 
 #include <inttypes.h>
@@ -64,47 +65,48 @@ const char *slc_velo_time_name(slc_velo_time part)
     return time_names[part];
 }
 
-static const char *bind_of(const slc_velo_job *job)
+void slc_velo_timing_put(const slc_velo_job *job, slc_cli_tree *tree)
 {
-    return job->options->bind != NULL ? job->options->bind : "none";
-}
-
-void slc_velo_print_timing(const slc_velo_job *job)
-{
+    static const char *const binds[] = {"none", "core", "numa"};
     const slc_velo_timing *timing = &job->timing;
-    double events, bytes, sum = 0;
+    double events, bytes;
+    const double sum = slc_cli_sum(timing->spent, SLC_VELO_TIMES);
     rates(timing, &events, &bytes);
+    slc_cli_put(tree, "timing.threads", job->n_workers);
+    slc_cli_put(tree, "timing.bind", binds[job->options->bind]);
+    slc_cli_put(tree, "timing.events", timing->events);
+    slc_cli_put(tree, "timing.bytes", timing->bytes);
+    slc_cli_put(tree, "timing.batches", timing->batches);
+    slc_cli_put(tree, "timing.events_per_second", events);
+    slc_cli_put(tree, "timing.bytes_per_second", bytes);
+    slc_cli_put(tree, "timing.seconds", timing->pipeline.total);
+    slc_cli_put(tree, "timing.starving_seconds", timing->pipeline.starving);
+    slc_cli_put(tree, "timing..where",
+                timing->n_marks >= 10 ? "in the middle 80 %" : "in all, too few batches for a part of them");
     for (int i = 0; i < SLC_VELO_TIMES; i++) {
-        sum += timing->spent[i];
-    }
-    (void)printf("\n%-14s %u (bind %s)\n", "threads", job->n_workers, bind_of(job));
-    (void)printf("%-14s %" PRIu64 " events, %" PRIu64 " batches, %.3f s\n", "timed", timing->events,
-                 timing->batches, timing->pipeline.total);
-    (void)printf("%-14s %.0f events/s, %.3f GB/s%s\n", "throughput", events, bytes / 1e9,
-                 timing->n_marks >= 10 ? " in the middle 80 %"
-                                       : " in all, too few batches for a part of them");
-    for (int i = 0; i < SLC_VELO_TIMES; i++) {
+        char path[64];
+        (void)snprintf(path, sizeof path, "timing.stages.%s", time_names[i]);
+        slc_cli_put(tree, path, timing->spent[i]);
         if (timing->spent[i] > 0 && timing->events > 0) {
-            (void)printf("%-14s %.2f µs/event, %.1f %%\n", time_names[i],
-                         1e6 * timing->spent[i] / (double)timing->events, 100 * timing->spent[i] / sum);
+            slc_cli_tree part = slc_cli_append(tree, "timing..parts");
+            slc_cli_put(&part, "name", time_names[i]);
+            slc_cli_put(&part, "us", 1e6 * timing->spent[i] / (double)timing->events);
+            slc_cli_put(&part, "share", timing->spent[i] / sum);
         }
     }
 }
 
-json_t *slc_velo_timing_json(const slc_velo_job *job)
+void slc_velo_print_timing(slc_cli_tree *tree)
 {
-    const slc_velo_timing *timing = &job->timing;
-    double events, bytes;
-    rates(timing, &events, &bytes);
-    json_t *stages = json_object();
-    for (int i = 0; i < SLC_VELO_TIMES; i++) {
-        (void)json_object_set_new(stages, time_names[i], json_real(timing->spent[i]));
-    }
-    return json_pack("{s:i, s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o}", "threads", (int)job->n_workers,
-                     "bind", bind_of(job), "events", (json_int_t)timing->events, "bytes",
-                     (json_int_t)timing->bytes, "batches", (json_int_t)timing->batches, "events_per_second",
-                     events, "bytes_per_second", bytes, "seconds", timing->pipeline.total, "starving_seconds",
-                     timing->pipeline.starving, "stages", stages);
+    static const slc_cli_line lines[] = {
+        {NULL, "\nthreads        {threads} (bind {bind})", NULL},
+        {"timed", "{events} events, {batches} batches, {seconds|.3f} s", NULL},
+        {"throughput", "{events_per_second|.0f} events/s, {bytes_per_second*1e-9|.3f} GB/s {.where}", NULL},
+    };
+    static const slc_cli_line part[] = {{NULL, "{name|-14} {us|.2f} µs/event, {share*100|.1f} %", NULL}};
+    const slc_cli_tree timing = slc_cli_inner(tree, "timing");
+    slc_cli_print_lines(&timing, "", lines, 3);
+    slc_cli_write_members(&timing, ".parts", stdout, part, 1);
 }
 
 /* ---- holding ----------------------------------------------------------------------------------- */

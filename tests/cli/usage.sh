@@ -25,7 +25,7 @@ wrong "sluice velo: INPUT... is missing; see sluice velo --help" velo
 wrong "sluice velo: INPUT... is missing; see sluice velo --help" velo --truth
 wrong "sluice velo: unknown option '--thread-count'; see sluice velo --help" velo --thread-count 4 a.mdf
 wrong "sluice velo: unknown option '--threasd' (did you mean '--threads'?); see sluice velo --help" velo --threasd 4 a.mdf
-wrong "sluice velo: --bind is none, core or numa, not 'cores'; see sluice velo --help" velo --bind cores a.mdf
+wrong "sluice velo: --bind is none, core or numa, not 'cores' (did you mean 'core'?); see sluice velo --help" velo --bind cores a.mdf
 wrong "sluice velo: unknown option '-x'; see sluice velo --help" velo -x a.mdf
 wrong "sluice velo: unknown option '-x'; see sluice velo --help" velo -qx a.mdf
 wrong "sluice velo: --output needs a value; see sluice velo --help" velo a.mdf --output
