@@ -340,18 +340,41 @@ static void print_field(FILE *out, json_t *at, char *field, const char *indent)
     print_real(out, number * (star != NULL ? strtod(star + 1, NULL) : 1), &s);
 }
 
+/* The end of what begins with "[", behind which there is "]" at the same depth. */
+static size_t section(const char *format)
+{
+    size_t size = 0;
+    for (int depth = 0; format[size] != '\0'; size++) {
+        depth += format[size] == '[' ? 1 : format[size] == ']' ? -1 : 0;
+        if (depth == 0) {
+            break;
+        }
+    }
+    return size;
+}
+
 static void print_format(FILE *out, json_t *at, const char *format, const char *indent)
 {
+    char part[4 * PATH];
     while (*format != '\0') {
-        const size_t plain = strcspn(format, "{");
+        const size_t plain = strcspn(format, "{[");
         (void)fwrite(format, 1, plain, out);
         format += plain;
-        if (*format == '{') {
-            char field[2 * PATH];
-            const size_t size = strcspn(format + 1, "}");
-            (void)snprintf(field, sizeof field, "%.*s", (int)size, format + 1);
-            print_field(out, at, field, indent);
-            format += size + 2;
+        if (*format == '\0') {
+            break;
+        }
+        const bool field = *format == '{';
+        const size_t size = field ? strcspn(format, "}") : section(format);
+        (void)snprintf(part, sizeof part, "%.*s", (int)size - 1, format + 1);
+        format += size + (format[size] != '\0' ? 1 : 0);
+        if (field) {
+            print_field(out, at, part, indent);
+            continue;
+        }
+        char *bar = strchr(part, '|');
+        *bar = '\0';
+        if (holds(at, part)) {
+            print_format(out, at, bar + 1, indent);
         }
     }
 }
@@ -397,8 +420,8 @@ void slc_cli_write_members(const slc_cli_tree *tree, const char *path, FILE *out
 
 /* ---- tables ------------------------------------------------------------------------------------ */
 
-/* The text of a cell, which the caller frees; NULL if there is no memory. */
-static char *cell(json_t *row, const slc_cli_column *column)
+/* A format's text, which the caller frees; NULL if there is no memory. */
+static char *text_of(json_t *at, const char *format)
 {
     char *text = NULL;
     size_t size = 0;
@@ -406,13 +429,26 @@ static char *cell(json_t *row, const slc_cli_column *column)
     if (out == NULL) {
         return NULL;
     }
-    if (holds(row, column->when)) {
-        print_format(out, row, column->format, "");
-    } else {
-        (void)fputc('-', out);
-    }
+    print_format(out, at, format, "");
     (void)fclose(out);
     return text;
+}
+
+void slc_cli_tree_say(const slc_cli_tree *tree, const char *format)
+{
+    char *text = text_of(tree->root, format);
+    slc_cli_say(tree->command, "%s", text != NULL ? text : "no memory for what is to be told");
+    free(text);
+}
+
+slc_cli_tree slc_cli_tree_in(slc_cli_tree *tree, const char *path)
+{
+    return (slc_cli_tree){.command = tree->command, .root = find(tree->root, path), .of = tree};
+}
+
+static char *cell(json_t *row, const slc_cli_column *column)
+{
+    return text_of(row, holds(row, column->when) ? column->format : "-");
 }
 
 static int width_of(json_t *rows, const slc_cli_column *column)

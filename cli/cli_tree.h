@@ -16,7 +16,7 @@
  * {PATH*FACTOR} and {PATH/PATH*FACTOR} (0 if the second is none) print a value; behind a bar stands how, as
  * printf's: {a|-14}, {b|8.3f}, {c|+.2f}, {d|.9g}, without one as it is. {n|s} is an "s" unless n is 1,
  * {f|list} are lines "3 × name" of an object's members, "none" of an empty one. "-" stands for what is null
- * or absent.
+ * or absent. What is between [PATH|…] is printed if the value is there and not 0, of [!PATH|…] if not.
  */
 #ifndef SLUICE_CLI_TREE_H
 #define SLUICE_CLI_TREE_H
@@ -116,6 +116,11 @@ void slc_cli_write_lines(const slc_cli_tree *tree, FILE *out, const char *indent
 /* The lines for each member of an object or array, whose paths begin there; {.key} is its name. */
 void slc_cli_write_members(const slc_cli_tree *tree, const char *path, FILE *out, const slc_cli_line *lines,
                            size_t n);
+
+/* One line on standard error, "sluice COMMAND: " and the format's text. */
+void slc_cli_tree_say(const slc_cli_tree *tree, const char *format);
+/* The tree of an object inside, which is not cleared. */
+slc_cli_tree slc_cli_tree_in(slc_cli_tree *tree, const char *path);
 
 /* A table of the objects of an array, a line each under the heads. Columns are `width` wide, and to the left
  * if it is negative; 0: as wide as the widest, up to 60, to the left. Between them stands `between`. A cell

@@ -45,10 +45,6 @@ int slc_pet_coincidence_config_of(const slc_cli_command *command, const slc_pet_
 /* The names of policies, for their choice; NULL behind the last. */
 const char *slc_pet_policy_at(size_t i);
 
-/* "randoms" and "randoms_sigma", null where nothing can be told. */
-struct json_t;
-void slc_pet_randoms_json(struct json_t *object, const slc_pet_randoms_counts *counts);
-
 /* Of the descriptions: the one rule for what is there already (slc_pet_files_check). */
 #define SLC_PET_REPLACES "Outputs replace files that are there, but not raw data.\n"
 

@@ -274,12 +274,8 @@ static int process(slc_pet_acquire_job *job)
         slc_cli_say(COMMAND->name, "nothing was received");
         complete = false;
     }
-    if (o->json) {
-        if (!slc_pet_acquire_print_json(job)) {
-            return SLC_CLI_FAILED;
-        }
-    } else if (!o->quiet) {
-        slc_pet_acquire_print_text(job);
+    if (!slc_pet_acquire_print(job)) {
+        return SLC_CLI_FAILED;
     }
     const bool in_time = slc_pet_clock_tell(COMMAND->name, &job->counts.chain.convert) || o->tolerate_loss;
     const bool kept = slc_pet_late_tell(COMMAND->name, &job->counts.chain.sort,

@@ -68,7 +68,7 @@ bool slc_pet_acquire_tell(void *job, const slc_daq_pet_counts *counts);
 void slc_pet_acquire_wipe(slc_pet_acquire_job *job);
 /* Tells what was lost, under --quiet, too. False: so much that the exit status is 1. */
 bool slc_pet_acquire_tell_losses(const slc_pet_acquire_job *job);
-void slc_pet_acquire_print_text(const slc_pet_acquire_job *job);
-bool slc_pet_acquire_print_json(const slc_pet_acquire_job *job);
+/* The table, with --json the object, with --quiet neither. False, after a line, if it could not be made. */
+bool slc_pet_acquire_print(const slc_pet_acquire_job *job);
 
 #endif

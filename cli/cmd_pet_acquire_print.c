@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What `sluice pet acquire` tells: a line each second, a table or JSON at the end. */
-#include "cli_faults.h"
 #include "cli_sums.h"
 #include "cmd_pet_acquire.h"
+#include "cmd_pet_tell.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <unistd.h>
 
 void slc_pet_acquire_wipe(slc_pet_acquire_job *job)
@@ -135,164 +134,150 @@ bool slc_pet_acquire_tell_losses(const slc_pet_acquire_job *job)
     return !too_many;
 }
 
-/* ---- the table --------------------------------------------------------------------------------- */
+/* ---- the table and JSON ------------------------------------------------------------------------ */
 
-static void print_modules(const slc_daq_pet_counts *c)
+#define LINES(array) (array), sizeof(array) / sizeof *(array)
+
+static const slc_cli_line head_lines[] = {
+    {NULL,
+     "{seconds|.3f} s, {datagrams} datagrams, {frames} frames, {frames/.seconds*1e-6|.3f} M frames/s, "
+     "{bytes/.seconds*1e-6|.1f} MB/s",
+     NULL},
+};
+static const slc_cli_line lines[] = {
+    {"lost", "{lost} datagrams, by the sequence counter", ".sequence"},
+    {"lost", "not known: there is no sequence counter", "!.sequence"},
+    {"dropped", "{kernel_drops} datagrams by the system, {ring_drops} more while the ring was full", NULL},
+    {"not written", "{unwritten} datagrams, {unwritten_frames} frames, which are not counted above",
+     "unwritten"},
+    {"malformed", "{malformed} datagrams", NULL},
+    {"left out", "{left_out} frames, of {repeated} repeated and {foreign} foreign datagrams", "left_out"},
+    {"ring", "{ring_fill*100|.1f} % at the fullest", NULL},
+    {"written", "{written_bytes} bytes, {files} files", ".output"},
+};
+static const slc_cli_line live_lines[] = {
+    {"clocks", "{convert.turns} turns of counters, {convert.backwards} frames back in their module's time",
+     NULL},
+    {"singles", "{convert.singles}, largest lag {sort.largest_lag_ps*1e-6|.9g} us", NULL},
+    {"late", "{sort.late} behind the horizon of {sort.horizon_ps*1e-6|.9g} us", NULL},
+    {"prompts", "{prompts}", NULL},
+    {"delayeds", "{delayeds}", ".delayed"},
+    {"no singles",
+     "{convert.module} of unknown modules, {convert.unit} units, {convert.position} places, "
+     "{convert.no_crystal} "
+     "between crystals; {.energies} outside the energies",
+     NULL},
+    {"skipped", "{skipped} frames in {gaps} gap{gaps|s}, which are in the raw file alone", "skipped"},
+};
+static const slc_cli_line fault_lines[] = {{"faults", "{faults|list}", NULL}};
+static const slc_cli_column columns[] = {
+    {"module", -8, "{module}", NULL},       {"datagrams", 12, "{datagrams}", NULL},
+    {"frames", 14, "{frames}", NULL},       {"lost", 10, "{lost}", NULL},
+    {"malformed", 10, "{malformed}", NULL}, {"reordered", 10, "{reordered}", NULL},
+    {"repeated", 10, "{repeated}", NULL},   {"foreign", 10, "{foreign}", NULL},
+    {"restarts", 9, "{restarts}", NULL},
+};
+
+#define M slc_daq_pet_module
+static void put_modules(slc_cli_tree *tree, const slc_daq_pet_counts *c)
 {
-    (void)printf("%-8s %12s %14s %10s %10s %10s %10s %10s %9s\n", "module", "datagrams", "frames", "lost",
-                 "malformed", "reordered", "repeated", "foreign", "restarts");
+    static const slc_cli_field fields[] = {
+        {"datagrams", FIELD(M, datagrams)}, {"frames", FIELD(M, frames)},
+        {"lost", FIELD(M, lost)},           {"malformed", FIELD(M, malformed)},
+        {"reordered", FIELD(M, reordered)}, {"repeated", FIELD(M, repeated)},
+        {"foreign", FIELD(M, foreign)},     {"restarts", FIELD(M, restarts)}};
+    slc_cli_put_array(tree, "modules");
     for (int i = 0; i < SLC_PET_MAX_MODULES; i++) {
-        const slc_daq_pet_module *m = &c->module[i];
-        if (m->datagrams > 0) {
-            (void)printf("%-8d %12" PRIu64 " %14" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64
-                         " %10" PRIu64 " %10" PRIu64 " %9" PRIu64 "\n",
-                         i, m->datagrams, m->frames, m->lost, m->malformed, m->reordered, m->repeated,
-                         m->foreign, m->restarts);
+        if (c->module[i].datagrams > 0) {
+            slc_cli_tree row = slc_cli_append(tree, "modules");
+            slc_cli_put(&row, "module", i);
+            slc_cli_put_fields(&row, "", LINES(fields), &c->module[i]);
         }
     }
 }
+#undef M
 
-/* With the tails that were left out, as pet run finds them in the file. */
-static slc_faults faults_of(const slc_pet_acquire_job *job)
-{
-    slc_faults faults = job->run.faults;
-    slc_faults_count(&faults, SLC_FAULT_PET_DATAGRAM, job->counts.malformed - job->counts.empty);
-    return faults;
-}
-
-static void print_live(const slc_pet_acquire_job *job)
-{
-    const slc_pet_totals *t = &job->counts.chain;
-    const slc_pet_convert_counts *v = &t->convert;
-    const slc_faults faults = faults_of(job);
-    (void)printf("  %-14s %" PRIu64 " turns of counters, %" PRIu64 " frames back in their module's time\n",
-                 "clocks", v->turns, v->backwards);
-    (void)printf("  %-14s %" PRIu64 ", largest lag %.9g us\n", "singles", v->singles,
-                 (double)t->sort.largest_lag_ps * 1e-6);
-    (void)printf("  %-14s %" PRIu64 " behind the horizon of %.9g us\n", "late", t->sort.late,
-                 (double)job->run.config.sort.horizon_ps * 1e-6);
-    (void)printf("  %-14s %" PRIu64 "\n", "prompts", t->prompt.pairs);
-    if (job->run.config.delayed) {
-        (void)printf("  %-14s %" PRIu64 "\n", "delayeds", t->delayed.pairs);
-    }
-    (void)printf("  %-14s %" PRIu64 " of unknown modules, %" PRIu64 " units, %" PRIu64 " places, %" PRIu64
-                 " between crystals; %" PRIu64 " outside the energies\n",
-                 "no singles", v->module, v->unit, v->position, v->no_crystal, v->below + v->above);
-    if (job->counts.live_skipped > 0) {
-        (void)printf("  %-14s %" PRIu64 " frames in %" PRIu64 " gap%s, which are in the raw file alone\n",
-                     "skipped", job->counts.live_skipped, job->counts.live_gaps,
-                     job->counts.live_gaps == 1 ? "" : "s");
-    }
-    slc_pet_run_print_outputs(&job->run, "  ");
-    slc_cli_print_faults(&faults);
-}
-
-void slc_pet_acquire_print_text(const slc_pet_acquire_job *job)
-{
-    const slc_daq_pet_counts *c = &job->counts;
-    const double seconds = c->seconds > 0 ? c->seconds : 1;
-    const bool sequence = job->config.raw.payload.sequence_bytes > 0;
-    (void)printf("%.3f s, %" PRIu64 " datagrams, %" PRIu64 " frames, %.3f M frames/s, %.1f MB/s\n",
-                 c->seconds, c->datagrams, c->frames, (double)c->frames / seconds * 1e-6,
-                 (double)c->bytes / seconds * 1e-6);
-    if (sequence) {
-        (void)printf("  %-14s %" PRIu64 " datagrams, by the sequence counter\n", "lost", c->lost);
-    } else {
-        (void)printf("  %-14s not known: there is no sequence counter\n", "lost");
-    }
-    (void)printf("  %-14s %" PRIu64 " datagrams by the system, %" PRIu64 " more while the ring was full\n",
-                 "dropped", c->kernel_drops, c->ring_drops);
-    if (c->unwritten > 0) {
-        (void)printf("  %-14s %" PRIu64 " datagrams, %" PRIu64 " frames, which are not counted above\n",
-                     "not written", c->unwritten, c->unwritten_frames);
-    }
-    (void)printf("  %-14s %" PRIu64 " datagrams\n", "malformed", c->malformed);
-    if (c->left_out > 0) {
-        (void)printf("  %-14s %" PRIu64 " frames, of %" PRIu64 " repeated and %" PRIu64
-                     " foreign datagrams\n",
-                     "left out", c->left_out, c->repeated, c->foreign);
-    }
-    (void)printf("  %-14s %.1f %% at the fullest\n", "ring", 100 * c->ring_fill);
-    if (job->options->output != NULL) {
-        (void)printf("  %-14s %" PRIu64 " bytes, %" PRIu64 " files\n", "written", c->written_bytes, c->files);
-    }
-    if (job->config.chain != NULL) {
-        print_live(job);
-    }
-    print_modules(c);
-}
-
-/* ---- JSON -------------------------------------------------------------------------------------- */
-
-static json_t *modules_json(const slc_daq_pet_counts *c)
-{
-    json_t *array = json_array();
-    for (int i = 0; i < SLC_PET_MAX_MODULES && array != NULL; i++) {
-        const slc_daq_pet_module *m = &c->module[i];
-        if (m->datagrams > 0) {
-            (void)json_array_append_new(
-                array, json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "module", i, "datagrams",
-                                 (json_int_t)m->datagrams, "frames", (json_int_t)m->frames, "lost",
-                                 (json_int_t)m->lost, "malformed", (json_int_t)m->malformed, "reordered",
-                                 (json_int_t)m->reordered, "repeated", (json_int_t)m->repeated, "foreign",
-                                 (json_int_t)m->foreign, "restarts", (json_int_t)m->restarts));
-        }
-    }
-    return array;
-}
-
-static json_t *addresses_json(const slc_pet_acquire_job *job)
-{
-    json_t *array = json_array();
-    for (uint32_t i = 0; i < job->config.n_listen && array != NULL; i++) {
-        (void)json_array_append_new(array, json_string(job->address[i]));
-    }
-    return array;
-}
-
-static json_t *live_json(const slc_pet_acquire_job *job)
+static void put_live(const slc_pet_acquire_job *job, slc_cli_tree *live)
 {
     const slc_daq_pet_counts *c = &job->counts;
     const slc_pet_totals *t = &c->chain;
-    const slc_faults faults = faults_of(job);
-    json_t *live = json_pack(
-        "{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "complete",
-        (int)(slc_pet_acquire_is_complete(job) && !job->live_failed && !job->run.failed), "skipped",
-        (json_int_t)c->live_skipped, "gaps", (json_int_t)c->live_gaps, "prompts", (json_int_t)t->prompt.pairs,
-        "delayeds", (json_int_t)t->delayed.pairs, "written", (json_int_t)job->run.written, "left_out",
-        (json_int_t)job->run.left_out, "convert", slc_pet_convert_json(&t->convert), "sort",
-        slc_pet_sort_json(&t->sort, job->run.config.sort.horizon_ps), "faults", slc_cli_faults_json(&faults));
-    if (live != NULL) {
-        slc_pet_run_add_outputs(&job->run, live);
-    }
-    return live;
+    slc_faults faults =
+        job->run.faults; /* with the tails that were left out, as pet run finds them in the file */
+    slc_faults_count(&faults, SLC_FAULT_PET_DATAGRAM, c->malformed - c->empty);
+    slc_cli_put_bool(live, "complete",
+                     slc_pet_acquire_is_complete(job) && !job->live_failed && !job->run.failed);
+    slc_cli_put(live, "skipped", c->live_skipped);
+    slc_cli_put(live, "gaps", c->live_gaps);
+    slc_cli_put(live, "prompts", t->prompt.pairs);
+    slc_cli_put(live, "delayeds", t->delayed.pairs);
+    slc_cli_put(live, "written", job->run.written);
+    slc_cli_put(live, "left_out", job->run.left_out);
+    slc_pet_put_convert(live, &t->convert);
+    slc_pet_put_sort(live, &t->sort, job->run.config.sort.horizon_ps);
+    slc_cli_put_faults(live, "faults", &faults);
+    slc_cli_put(live, ".energies", t->convert.below + t->convert.above);
+    slc_cli_put(live, ".delayed", job->run.config.delayed);
+    slc_pet_run_put_outputs(&job->run, live);
 }
 
-bool slc_pet_acquire_print_json(const slc_pet_acquire_job *job)
+#define C slc_daq_pet_counts
+static void put(const slc_pet_acquire_job *job, slc_cli_tree *tree)
 {
+    static const slc_cli_field first[] = {{"seconds", FIELD(C, seconds)},
+                                          {"datagrams", FIELD(C, datagrams)},
+                                          {"frames", FIELD(C, frames)},
+                                          {"bytes", FIELD(C, bytes)},
+                                          {"kernel_drops", FIELD(C, kernel_drops)},
+                                          {"ring_drops", FIELD(C, ring_drops)},
+                                          {"malformed", FIELD(C, malformed)},
+                                          {"ring_fill", FIELD(C, ring_fill)},
+                                          {"socket_bytes", FIELD(C, socket_bytes)},
+                                          {"written_bytes", FIELD(C, written_bytes)},
+                                          {"files", FIELD(C, files)}};
+    static const slc_cli_field second[] = {
+        {"repeated", FIELD(C, repeated)},   {"foreign", FIELD(C, foreign)},
+        {"left_out", FIELD(C, left_out)},   {"lost_frames", FIELD(C, lost_frames)},
+        {"unwritten", FIELD(C, unwritten)}, {"unwritten_frames", FIELD(C, unwritten_frames)}};
     const slc_daq_pet_counts *c = &job->counts;
-    json_t *object = json_pack(
-        "{s:s, s:o, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:o}", "command", "pet acquire",
-        "addresses", addresses_json(job), "seconds", c->seconds, "datagrams", (json_int_t)c->datagrams,
-        "frames", (json_int_t)c->frames, "bytes", (json_int_t)c->bytes, "kernel_drops",
-        (json_int_t)c->kernel_drops, "ring_drops", (json_int_t)c->ring_drops, "malformed",
-        (json_int_t)c->malformed, "ring_fill", c->ring_fill, "socket_bytes", (json_int_t)c->socket_bytes,
-        "written_bytes", (json_int_t)c->written_bytes, "files", (json_int_t)c->files, "modules",
-        modules_json(c));
-    if (object != NULL) {
-        /* Without a counter nothing is known of loss: no number is better than a 0. */
-        (void)json_object_set_new(
-            object, "lost",
-            job->config.raw.payload.sequence_bytes > 0 ? json_integer((json_int_t)c->lost) : json_null());
-        (void)json_object_set_new(object, "repeated", json_integer((json_int_t)c->repeated));
-        (void)json_object_set_new(object, "foreign", json_integer((json_int_t)c->foreign));
-        (void)json_object_set_new(object, "left_out", json_integer((json_int_t)c->left_out));
-        (void)json_object_set_new(object, "lost_frames", json_integer((json_int_t)c->lost_frames));
-        (void)json_object_set_new(object, "unwritten", json_integer((json_int_t)c->unwritten));
-        (void)json_object_set_new(object, "unwritten_frames", json_integer((json_int_t)c->unwritten_frames));
-        if (job->config.chain != NULL) {
-            (void)json_object_set_new(object, "live", live_json(job));
-        }
+    slc_cli_put(tree, "command", "pet acquire");
+    slc_cli_put_array(tree, "addresses");
+    for (uint32_t i = 0; i < job->config.n_listen; i++) {
+        slc_cli_append_text(tree, "addresses", job->address[i]);
     }
-    return slc_cli_print_json("pet acquire", object);
+    slc_cli_put_fields(tree, "", LINES(first), c);
+    put_modules(tree, c);
+    slc_cli_put_bool(tree, ".sequence", job->config.raw.payload.sequence_bytes > 0);
+    slc_cli_put_null(tree, "lost"); /* without a counter nothing is known: no number is better than a 0 */
+    if (job->config.raw.payload.sequence_bytes > 0) {
+        slc_cli_put(tree, "lost", c->lost);
+    }
+    slc_cli_put_fields(tree, "", LINES(second), c);
+    slc_cli_put(tree, ".seconds", c->seconds > 0 ? c->seconds : 1);
+    slc_cli_put(tree, ".output", job->options->output);
+    if (job->config.chain != NULL) {
+        slc_cli_put_object(tree, "live");
+        slc_cli_tree live = slc_cli_tree_in(tree, "live");
+        put_live(job, &live);
+    }
+}
+#undef C
+
+bool slc_pet_acquire_print(const slc_pet_acquire_job *job)
+{
+    slc_cli_tree tree = slc_cli_tree_new("pet acquire");
+    put(job, &tree);
+    if (!job->options->json && !job->options->quiet) {
+        slc_cli_print_lines(&tree, "", LINES(head_lines));
+        slc_cli_print_lines(&tree, "  ", LINES(lines));
+        const slc_cli_tree live = slc_cli_tree_in(&tree, "live");
+        if (live.root != NULL) {
+            slc_cli_print_lines(&live, "  ", LINES(live_lines));
+            slc_pet_run_print_outputs(&live, "  ");
+            slc_cli_print_lines(&live, "", LINES(fault_lines));
+        }
+        slc_cli_print_table(&tree, "modules", " ", LINES(columns));
+    }
+    const bool printed = !job->options->json || slc_cli_tree_print_json(&tree);
+    slc_cli_tree_clear(&tree);
+    return printed;
 }

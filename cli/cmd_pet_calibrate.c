@@ -4,7 +4,7 @@
  * from flood maps, gains from photopeaks, time offsets from pairs.
  */
 #include "cmd_pet_calibrate.h"
-#include "cli_words.h"
+#include "cli_tree.h"
 #include "cmd_pet_files.h"
 
 #include <inttypes.h>
@@ -154,33 +154,31 @@ static double median_resolution(const job *j)
 static bool print_json(const job *j)
 {
     const slc_pet_geometry *g = &j->tables.geometry;
-    json_t *object = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:s}", "command", "pet calibrate", "frames", (json_int_t)j->frames,
-        "blocks", (json_int_t)(slc_pet_module_count(g) * g->blocks_y * g->blocks_z), "crystals",
-        (json_int_t)slc_pet_crystals(g), "position_side", (json_int_t)j->tables.position_side, "outside",
-        (json_int_t)j->counts.flood_outside, "output", j->options->output);
-    if (object != NULL && j->n_paths > 0) {
-        (void)json_object_set_new(object, "places_are_crystals", json_boolean(j->plain));
-        (void)json_object_set_new(object, "blocks_without_grid", json_integer((json_int_t)j->unsure_blocks));
+    slc_cli_tree tree = slc_cli_tree_new("pet calibrate");
+    slc_cli_put(&tree, "command", "pet calibrate");
+    slc_cli_put(&tree, "frames", j->frames);
+    slc_cli_put(&tree, "blocks", slc_pet_module_count(g) * g->blocks_y * g->blocks_z);
+    slc_cli_put(&tree, "crystals", slc_pet_crystals(g));
+    slc_cli_put(&tree, "position_side", j->tables.position_side);
+    slc_cli_put(&tree, "outside", j->counts.flood_outside);
+    slc_cli_put(&tree, "output", j->options->output);
+    if (j->n_paths > 0) {
+        slc_cli_put(&tree, "places_are_crystals", j->plain);
+        slc_cli_put(&tree, "blocks_without_grid", j->unsure_blocks);
+        slc_cli_put_json(&tree, "doubts", j->doubts != NULL ? json_incref(j->doubts) : json_array());
     }
-    if (object != NULL && j->n_paths > 0) {
-        (void)json_object_set_new(object, "doubts",
-                                  j->doubts != NULL ? json_incref(j->doubts) : json_array());
+    if (j->gain != NULL) {
+        slc_cli_put(&tree, "crystals_without_peak", j->unsure_crystals);
+        slc_cli_put(&tree, "resolution", median_resolution(j));
     }
-    if (object != NULL && j->gain != NULL) {
-        (void)json_object_set_new(object, "crystals_without_peak",
-                                  json_integer((json_int_t)j->unsure_crystals));
-        (void)json_object_set_new(object, "resolution", json_real(median_resolution(j)));
+    if (j->time_offset_ps != NULL) {
+        slc_cli_put(&tree, "time.pairs", j->fit.used);
+        slc_cli_put(&tree, "time.left_out", j->fit.left_out);
+        slc_cli_put(&tree, "time.crystals_without_pairs", j->fit.unsure);
+        slc_cli_put(&tree, "time.fwhm_before_ps", 2.35482 * j->fit.before_ps);
+        slc_cli_put(&tree, "time.fwhm_after_ps", 2.35482 * j->fit.after_ps);
     }
-    if (object != NULL && j->time_offset_ps != NULL) {
-        (void)json_object_set_new(object, "time",
-                                  json_pack("{s:I, s:I, s:I, s:f, s:f}", "pairs", (json_int_t)j->fit.used,
-                                            "left_out", (json_int_t)j->fit.left_out, "crystals_without_pairs",
-                                            (json_int_t)j->fit.unsure, "fwhm_before_ps",
-                                            2.35482 * j->fit.before_ps, "fwhm_after_ps",
-                                            2.35482 * j->fit.after_ps));
-    }
-    return slc_cli_print_json("pet calibrate", object);
+    return slc_cli_tree_print_json(&tree);
 }
 
 /* The blocks that an owner will want to look at. */

@@ -5,11 +5,11 @@
 #include "cli_rows.h"
 #include "cmd_pet.h"
 #include "cmd_pet_files.h"
+#include "cmd_pet_tell.h"
 
 #include <sluice/sluice.h>
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,34 +199,35 @@ static slc_status find_all(job *j, slc_pet_coincidence *stage)
 
 /* ---- the end ----------------------------------------------------------------------------------- */
 
-static bool print_json(const job *j)
+#define C slc_pet_coincidence_counts
+static bool tell(const job *j)
 {
-    const slc_pet_coincidence_counts *c = &j->counts;
-    json_t *multiplicity = json_array();
-    for (int i = 0; i < SLC_PET_MULTIPLICITIES && multiplicity != NULL; i++) {
-        (void)json_array_append_new(multiplicity, json_integer((json_int_t)c->multiplicity[i]));
+    static const slc_cli_field fields[] = {{"singles", FIELD(C, singles)},
+                                           {"inside", FIELD(C, inside)},
+                                           {"windows", FIELD(C, windows)},
+                                           {"pairs", FIELD(C, pairs)},
+                                           {"groups", FIELD(C, groups)}};
+    slc_cli_tree tree = slc_cli_tree_new("pet coincidences");
+    slc_cli_put(&tree, "command", "pet coincidences");
+    slc_cli_put(&tree, "policy", slc_pet_policy_name(j->config.policy));
+    slc_cli_put(&tree, "device", j->options->device != NULL ? j->options->device : "cpu");
+    slc_cli_put_fields(&tree, "", fields, sizeof fields / sizeof *fields, &j->counts);
+    slc_cli_put_counts(&tree, "multiplicity", j->counts.multiplicity, SLC_PET_MULTIPLICITIES);
+    slc_cli_put(&tree, "seconds_sort", j->seconds_sort);
+    slc_cli_put(&tree, "seconds_find", j->seconds_find);
+    if (wants_randoms(j)) {
+        slc_pet_put_randoms(&tree, &j->randoms);
     }
-    json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:f}", "command",
-                               "pet coincidences", "policy", slc_pet_policy_name(j->config.policy), "device",
-                               j->options->device != NULL ? j->options->device : "cpu", "singles",
-                               (json_int_t)c->singles, "inside", (json_int_t)c->inside, "windows",
-                               (json_int_t)c->windows, "pairs", (json_int_t)c->pairs, "groups",
-                               (json_int_t)c->groups, "multiplicity", multiplicity, "seconds_sort",
-                               j->seconds_sort, "seconds_find", j->seconds_find);
-    if (object != NULL && wants_randoms(j)) {
-        slc_pet_randoms_json(object, &j->randoms);
+    const bool printed = !j->options->json || slc_cli_tree_print_json(&tree);
+    if (!j->options->json && !j->options->quiet) {
+        slc_cli_tree_say(&tree,
+                         "{singles} singles, {windows} windows with two or more, {pairs} pairs, {groups} "
+                         "larger groups; sorted in {seconds_sort|.3f} s, found in {seconds_find|.3f} s");
     }
-    return slc_cli_print_json("pet coincidences", object);
+    slc_cli_tree_clear(&tree);
+    return printed;
 }
-
-static void tell(const job *j)
-{
-    const slc_pet_coincidence_counts *c = &j->counts;
-    slc_cli_say("pet coincidences",
-                "%" PRIu64 " singles, %" PRIu64 " windows with two or more, %" PRIu64 " pairs, %" PRIu64
-                " larger groups; sorted in %.3f s, found in %.3f s",
-                c->singles, c->windows, c->pairs, c->groups, j->seconds_sort, j->seconds_find);
-}
+#undef C
 
 /* Tells where the window of energies leaves next to nothing; SLC_ERR_FORMAT where it leaves nothing. */
 static slc_status check_energies(job *j, const char *path)
@@ -281,13 +282,7 @@ static int process(job *j, const char *path)
         slc_cli_say("pet coincidences", "%s", j->error.text);
         return SLC_CLI_FAILED;
     }
-    if (j->options->json) {
-        return print_json(j) ? SLC_CLI_DONE : SLC_CLI_FAILED;
-    }
-    if (!j->options->quiet) {
-        tell(j);
-    }
-    return SLC_CLI_DONE;
+    return tell(j) ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
 static int act(const slc_cli_call *call)

@@ -2,14 +2,12 @@
  *
  * `sluice pet convert`: raw frames to singles, in the order in which they arrived.
  */
-#include "cli_faults.h"
 #include "cmd_pet_files.h"
-#include "cmd_pet_frames.h"
+#include "cmd_pet_tell.h"
 
 #include <sluice/sluice.h>
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,28 +81,26 @@ static slc_status convert_all(job *j)
     return status;
 }
 
-static bool print_json(const job *j)
+static bool tell(const job *j)
 {
-    slc_faults faults = j->faults;
-    slc_pet_inputs_faults(&j->inputs, &faults);
-    json_t *object = json_pack("{s:s, s:o, s:o, s:I, s:f, s:o}", "command", "pet convert", "convert",
-                               slc_pet_convert_json(&j->counts), "faults", slc_cli_faults_json(&faults),
-                               "missing_datagrams", (json_int_t)slc_pet_inputs_missing(&j->inputs), "seconds",
-                               j->seconds, "doubts", slc_pet_doubts_json(&j->inputs.seen, &j->tables));
-    if (object != NULL) {
-        slc_pet_losses_json(&j->inputs, object);
+    slc_cli_tree tree = slc_cli_tree_new("pet convert");
+    slc_cli_put(&tree, "command", "pet convert");
+    slc_pet_put_convert(&tree, &j->counts);
+    slc_pet_put_faults(&tree, &j->inputs, &j->faults);
+    slc_cli_put_count(&tree, "missing_datagrams", slc_pet_inputs_missing(&j->inputs));
+    slc_cli_put(&tree, "seconds", j->seconds);
+    slc_pet_put_doubts(&tree, &j->inputs.seen, &j->tables);
+    slc_pet_put_losses(&tree, &j->inputs);
+    const bool printed = !j->options->json || slc_cli_tree_print_json(&tree);
+    if (!j->options->json && !j->options->quiet) {
+        slc_cli_tree_say(&tree,
+                         "{convert.frames} frames, {convert.singles} singles; dropped: {convert.no_crystal} "
+                         "between crystals, {convert.below} below and {convert.above} above the energies; "
+                         "{convert.turns} turns of clocks, {convert.backwards} frames back in time; "
+                         "{seconds|.3f} s");
     }
-    return slc_cli_print_json("pet convert", object);
-}
-
-static void tell(const job *j)
-{
-    const slc_pet_convert_counts *c = &j->counts;
-    slc_cli_say("pet convert",
-                "%" PRIu64 " frames, %" PRIu64 " singles; dropped: %" PRIu64 " between crystals, %" PRIu64
-                " below and %" PRIu64 " above the energies; %" PRIu64 " turns of clocks, %" PRIu64
-                " frames back in time; %.3f s",
-                c->frames, c->singles, c->no_crystal, c->below, c->above, c->turns, c->backwards, j->seconds);
+    slc_cli_tree_clear(&tree);
+    return printed;
 }
 
 static int end(job *j, slc_status status)
@@ -128,11 +124,7 @@ static int end(job *j, slc_status status)
         return SLC_CLI_FAILED;
     }
     slc_pet_frame_faults_tell(&j->inputs, "pet convert", &j->faults);
-    if (j->options->json) {
-        good = print_json(j) && good;
-    } else if (!j->options->quiet) {
-        tell(j);
-    }
+    good = tell(j) && good;
     return good ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 

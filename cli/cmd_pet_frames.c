@@ -5,7 +5,6 @@
 #include "cli_words.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -337,35 +336,7 @@ void slc_pet_doubts_tell(const char *command, const slc_pet_seen *seen, const sl
     }
 }
 
-json_t *slc_pet_doubts_json(const slc_pet_seen *seen, const slc_pet_tables *tables)
-{
-    char text[SLC_PET_DOUBT];
-    json_t *doubts = json_array();
-    const uint32_t side = tables->position != NULL ? tables->position_side : 0;
-    for (size_t i = 0; slc_pet_seen_doubt(seen, &tables->geometry, side, i, text); i++) {
-        (void)json_array_append_new(doubts, json_string(text));
-    }
-    return doubts;
-}
-
 /* ---- counts ------------------------------------------------------------------------------------ */
-
-json_t *slc_pet_convert_json(const slc_pet_convert_counts *c)
-{
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "frames",
-                     (json_int_t)c->frames, "singles", (json_int_t)c->singles, "module",
-                     (json_int_t)c->module, "unit", (json_int_t)c->unit, "position", (json_int_t)c->position,
-                     "no_crystal", (json_int_t)c->no_crystal, "below", (json_int_t)c->below, "above",
-                     (json_int_t)c->above, "clock", (json_int_t)c->clock, "turns", (json_int_t)c->turns,
-                     "bridged", (json_int_t)c->bridged, "backwards", (json_int_t)c->backwards);
-}
-
-json_t *slc_pet_sort_json(const slc_pet_sort_counts *c, int64_t horizon_ps)
-{
-    return json_pack("{s:I, s:I, s:I, s:I, s:I}", "taken", (json_int_t)c->taken, "given",
-                     (json_int_t)c->given, "late", (json_int_t)c->late, "largest_lag_ps",
-                     (json_int_t)c->largest_lag_ps, "horizon_ps", (json_int_t)horizon_ps);
-}
 
 bool slc_pet_late_tell(const char *command, const slc_pet_sort_counts *c, int64_t horizon_ps)
 {

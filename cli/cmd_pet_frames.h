@@ -11,8 +11,6 @@
 #include <sluice/io_pet.h>
 #include <sluice/pet_seen.h>
 
-struct json_t;
-
 /* ---- words ------------------------------------------------------------------------------------- */
 
 /* --tables, --scanner, --ticks N/D, --tick-bits; they begin as SLC_PET_FRAME_WORDS. */
@@ -169,16 +167,11 @@ void slc_pet_unused_tell(const char *command, const char *path, uint64_t repeate
                          bool most);
 /* Pairs that a sinogram has no bin for, under --quiet, too. */
 void slc_pet_outside_tell(const char *command, const char *path, uint64_t outside);
-void slc_pet_losses_json(const slc_pet_inputs *inputs, struct json_t *object);
 
 /* ---- counts ------------------------------------------------------------------------------------ */
 
-/* Counts of a conversion and of a sort as JSON; NULL where there is no memory. */
 /* Tells where frames show another scanner than that of the tables, also to those who want it quiet. */
 void slc_pet_doubts_tell(const char *command, const slc_pet_seen *seen, const slc_pet_tables *tables);
-struct json_t *slc_pet_doubts_json(const slc_pet_seen *seen, const slc_pet_tables *tables);
-struct json_t *slc_pet_convert_json(const slc_pet_convert_counts *counts);
-struct json_t *slc_pet_sort_json(const slc_pet_sort_counts *counts, int64_t horizon_ps);
 /* A line that warns of late singles, under --quiet, too; nothing where there are none. False: they are more
  * than half of all, and the exit status is to be 1, as of other inputs that are lost. */
 bool slc_pet_late_tell(const char *command, const slc_pet_sort_counts *counts, int64_t horizon_ps);

@@ -6,12 +6,11 @@
 #include "cli_words.h"
 #include "cmd_pet.h"
 #include "cmd_pet_files.h"
-#include "cmd_pet_frames.h"
+#include "cmd_pet_tell.h"
 
 #include <sluice/sluice.h>
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -385,49 +384,58 @@ static slc_status finish(job *j)
 
 /* ---- the end ----------------------------------------------------------------------------------- */
 
-static bool print_json(const job *j, const char *path)
+#define T slc_io_pet_list_totals
+#define A slc_io_pet_list_about
+static void put(const job *j, const char *path, slc_cli_tree *tree)
 {
-    const slc_io_pet_list_totals *t = &j->totals;
-    json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f}", "command", "pet list", "file", path, "format",
-        slc_io_pet_list_name(j->from), "prompts", (json_int_t)t->prompts, "delayeds", (json_int_t)t->delayeds,
-        "time_tags", (json_int_t)t->time_tags, "other", (json_int_t)t->other, "seconds", t->seconds);
+    static const slc_cli_field counted[] = {{"prompts", FIELD(T, prompts)},
+                                            {"delayeds", FIELD(T, delayeds)},
+                                            {"time_tags", FIELD(T, time_tags)},
+                                            {"other", FIELD(T, other)},
+                                            {"seconds", FIELD(T, seconds)}};
     const slc_io_pet_list_about *a = &j->about;
-    const struct {
-        const char *name;
-        double value;
-    } said[] = {{"window_ps", a->window_ps},
-                {"tof_resolution_ps", a->tof_resolution_ps},
-                {"duration_s", a->duration_s}};
-    for (size_t i = 0; object != NULL && i < sizeof said / sizeof said[0]; i++) {
-        if (said[i].value > 0) {
-            (void)json_object_set_new(object, said[i].name, json_real(said[i].value));
-        }
+    slc_cli_put(tree, "command", "pet list");
+    slc_cli_put(tree, "file", path);
+    slc_cli_put(tree, "format", slc_io_pet_list_name(j->from));
+    slc_cli_put_fields(tree, "", counted, sizeof counted / sizeof *counted, &j->totals);
+    if (a->window_ps > 0) {
+        slc_cli_put(tree, "window_ps", a->window_ps);
     }
-    if (object != NULL && j->from == SLC_IO_PET_HDF5) {
-        (void)json_object_set_new(object, "start_ps", json_integer((json_int_t)a->start_ps));
-        (void)json_object_set_new(object, "start_is_told", json_boolean(!a->start_is_found));
+    if (a->tof_resolution_ps > 0) {
+        slc_cli_put(tree, "tof_resolution_ps", a->tof_resolution_ps);
     }
-    if (object != NULL && j->options->to != 0) {
-        (void)json_object_set_new(object, "to", json_string(slc_cli_word(COMMAND, "to")));
-        (void)json_object_set_new(object, "written", json_integer((json_int_t)j->written));
-        (void)json_object_set_new(object, "left_out", json_integer((json_int_t)j->left_out));
+    if (a->duration_s > 0) {
+        slc_cli_put(tree, "duration_s", a->duration_s);
     }
-    return slc_cli_print_json("pet list", object);
-}
-
-static void print_text(const job *j, const char *path)
-{
-    const slc_io_pet_list_totals *t = &j->totals;
-    (void)printf("%s\n  %-12s %s\n", path, "format", slc_io_pet_list_name(j->from));
-    (void)printf("  %-12s %" PRIu64 "\n  %-12s %" PRIu64 "\n", "prompts", t->prompts, "delayeds",
-                 t->delayeds);
-    (void)printf("  %-12s %" PRIu64 "\n  %-12s %" PRIu64 "\n", "time tags", t->time_tags, "other", t->other);
-    (void)printf("  %-12s %.6f\n", "seconds", t->seconds);
+    if (j->from == SLC_IO_PET_HDF5) {
+        slc_cli_put_integer(tree, "start_ps", a->start_ps);
+        slc_cli_put_bool(tree, "start_is_told", !a->start_is_found);
+    }
     if (j->options->to != 0) {
-        (void)printf("  %-12s %" PRIu64 " to %s\n", "written", j->written, j->options->output);
-        (void)printf("  %-12s %" PRIu64 "\n", "left out", j->left_out);
+        slc_cli_put(tree, "to", slc_cli_word(COMMAND, "to"));
+        slc_cli_put(tree, "written", j->written);
+        slc_cli_put(tree, "left_out", j->left_out);
+        slc_cli_put(tree, ".output", j->options->output);
     }
+}
+#undef T
+#undef A
+
+static bool tell(const job *j, const char *path)
+{
+    static const slc_cli_line lines[] = {
+        {NULL, "{file}\n  format       {format}\n  prompts      {prompts}\n  delayeds     {delayeds}", NULL},
+        {NULL, "  time tags    {time_tags}\n  other        {other}\n  seconds      {seconds|.6f}", NULL},
+        {NULL, "  written      {written} to {.output}\n  left out     {left_out}", "to"},
+    };
+    slc_cli_tree tree = slc_cli_tree_new("pet list");
+    put(j, path, &tree);
+    const bool printed = !j->options->json || slc_cli_tree_print_json(&tree);
+    if (!j->options->json && !j->options->quiet) {
+        slc_cli_print_lines(&tree, "", lines, sizeof lines / sizeof *lines);
+    }
+    slc_cli_tree_clear(&tree);
+    return printed;
 }
 
 static int process(job *j, const char *path)
@@ -464,13 +472,7 @@ static int process(job *j, const char *path)
         slc_cli_say("pet list", "%s", j->error.text);
         return SLC_CLI_FAILED;
     }
-    if (j->options->json) {
-        return print_json(j, path) ? SLC_CLI_DONE : SLC_CLI_FAILED;
-    }
-    if (!j->options->quiet) {
-        print_text(j, path);
-    }
-    return SLC_CLI_DONE;
+    return tell(j, path) ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
 static int act(const slc_cli_call *call)

@@ -5,7 +5,6 @@
 #include "cmd_pet_frames.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 
 void slc_pet_losses_add(slc_pet_losses *to, const slc_io_pet_raw *raw)
 {
@@ -79,15 +78,4 @@ void slc_pet_outside_tell(const char *command, const char *path, uint64_t outsid
     if (outside > 0) {
         slc_cli_say(command, "%s: %" PRIu64 " pairs are outside of the sinogram", path, outside);
     }
-}
-
-void slc_pet_losses_json(const slc_pet_inputs *inputs, json_t *object)
-{
-    const slc_pet_losses *l = &inputs->losses;
-    /* Without counters nothing is known: no number is better than a 0. */
-    (void)json_object_set_new(object, "lost", l->known ? json_integer((json_int_t)l->lost) : json_null());
-    (void)json_object_set_new(object, "lost_frames",
-                              l->known ? json_integer((json_int_t)(l->lost_frames + 0.5)) : json_null());
-    (void)json_object_set_new(object, "repeated", json_integer((json_int_t)l->repeated));
-    (void)json_object_set_new(object, "foreign", json_integer((json_int_t)l->foreign));
 }

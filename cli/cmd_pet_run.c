@@ -87,11 +87,7 @@ static int end(slc_pet_run_job *job)
     if (!slc_pet_late_tell("pet run", &job->totals.sort, job->config.sort.horizon_ps)) {
         job->failed = true;
     }
-    if (o->json) {
-        job->failed = !slc_pet_run_print_json(job) || job->failed;
-    } else if (!o->quiet) {
-        slc_pet_run_print_text(job);
-    }
+    job->failed = !slc_pet_run_print(job) || job->failed;
     return job->failed ? SLC_CLI_FAILED : SLC_CLI_DONE;
 }
 

@@ -10,6 +10,7 @@
 #ifndef SLUICE_CMD_PET_RUN_H
 #define SLUICE_CMD_PET_RUN_H
 
+#include "cli_tree.h"
 #include "cmd_pet_files.h"
 #include "cmd_pet_frames.h"
 
@@ -17,8 +18,6 @@
 #include <sluice/sluice.h>
 
 #include <stdatomic.h>
-
-struct json_t;
 
 typedef struct slc_pet_run_options {
     slc_pet_frame_words frames;
@@ -175,11 +174,10 @@ slc_status slc_pet_run_flow(slc_pet_run_job *job);
 
 /* ---- cmd_pet_run_print.c ----------------------------------------------------------------------- */
 
-void slc_pet_run_print_text(const slc_pet_run_job *job);
-bool slc_pet_run_print_json(const slc_pet_run_job *job);
-/* What became of the outputs, and of the rates if there are any: lines of the table, members of the object.
- */
-void slc_pet_run_print_outputs(const slc_pet_run_job *job, const char *indent);
-void slc_pet_run_add_outputs(const slc_pet_run_job *job, struct json_t *object);
+/* The table, with --json the object, with --quiet neither. False, after a line, if it could not be made. */
+bool slc_pet_run_print(const slc_pet_run_job *job);
+/* What became of the outputs, and of the rates if there are any: put into a tree, and lines of it. */
+void slc_pet_run_put_outputs(const slc_pet_run_job *job, slc_cli_tree *tree);
+void slc_pet_run_print_outputs(const slc_cli_tree *tree, const char *indent);
 
 #endif

@@ -1,207 +1,162 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What `sluice pet run` tells: a table for people, or one JSON object. */
-#include "cli_faults.h"
 #include "cli_sums.h"
 #include "cmd_pet_run.h"
+#include "cmd_pet_tell.h"
 
-#include <inttypes.h>
-#include <jansson.h>
-#include <math.h>
+#define LINES(array) (array), sizeof(array) / sizeof *(array)
 
-static uint64_t multiples_of(const slc_pet_coincidence_counts *c)
-{
-    uint64_t sum = 0;
-    for (int i = 3; i < SLC_PET_MULTIPLICITIES; i++) {
-        sum += c->multiplicity[i];
-    }
-    return sum;
-}
+static const slc_cli_line lines[] = {
+    {"frames", "{convert.frames} of {inputs} input{inputs|s}", NULL},
+    {"lost",
+     "{convert.module} of unknown modules, {convert.unit} units, {convert.position} places; "
+     "{convert.no_crystal} "
+     "between crystals",
+     NULL},
+    {"energies", "{convert.below} below, {convert.above} above", NULL},
+    {"clocks",
+     "{convert.turns} turns of counters, {convert.bridged} more in which nothing came; {convert.backwards} "
+     "frames "
+     "back in their module's time, {convert.clock} of no right time",
+     NULL},
+    {"singles", "{convert.singles}, largest lag {sort.largest_lag_ps*1e-6|.9g} us", NULL},
+    {"late", "{sort.late} behind the horizon of {sort.horizon_ps*1e-6|.9g} us", NULL},
+    {"prompts",
+     "{prompts.pairs} of {prompts.windows} windows with two singles or more ({prompts..more} with more); "
+     "{prompts.groups} larger groups",
+     NULL},
+    {"delayeds",
+     "{delayeds.pairs} of {delayeds.windows} windows with two singles or more ({delayeds..more} with more); "
+     "{delayeds.groups} larger groups",
+     "delayeds"},
+};
+static const slc_cli_line output_lines[] = {
+    {"randoms", "too short for an estimate", ".randoms_unknown"},
+    {"randoms", "{randoms|.0f} +- {randoms_sigma|.0f} prompts expected to be random", ".randoms_known"},
+    {"rates", "{randoms_from_singles|.0f} randoms expected from singles, in {seconds_measured|.6f} s",
+     ".rates"},
+    {"dead time",
+     "{dead_time.frames_expected_in_it|.0f} frames expected in it ({.dead_share*100|.3f} %; "
+     "{dead_time.worst_fraction*100|.3f} % of the busiest block)[dead_time.saturated|; {dead_time.saturated} "
+     "blocks "
+     "and bins beyond what it allows]",
+     "dead_time"},
+    {"written", "no pairs to {output.file}, which failed", ".list_failed"},
+    {"written",
+     "{output.written} pairs to {output.file} ({output.format}), time 0 is {output.start_ps*1e-12|.9f} "
+     "s[output.left_out|; {output.left_out} that it has no number for left out]",
+     ".list_written"},
+    {"sinogram", "none at {.sinogram_name}, which failed", ".sinogram_failed"},
+    {"sinogram", "{sinogram.in} pairs, {sinogram.outside} outside of it", ".sinogram_written"},
+};
+static const slc_cli_line end_lines[] = {
+    {"faults", "{faults|list}", NULL},
+    {"time",
+     "convert {seconds.convert|.3f} s, sort {seconds.sort|.3f} s, coincidences {seconds.coincidences|.3f} s "
+     "({convert.frames/.chain*1e-6|.1f} Mframe/s); {seconds.total|.3f} s in all",
+     NULL},
+};
 
-static const char *device_of(const slc_pet_run_job *job)
-{
-    return job->options->device != NULL ? job->options->device : "cpu";
-}
-
-/* ---- text -------------------------------------------------------------------------------------- */
-
-static void print_pairs(const char *label, const slc_pet_coincidence_counts *c)
-{
-    (void)printf("%-14s %" PRIu64 " of %" PRIu64 " windows with two singles or more (%" PRIu64
-                 " with more); %" PRIu64 " larger groups\n",
-                 label, c->pairs, c->windows, multiples_of(c), c->groups);
-}
-
-static void print_rates(const slc_pet_run_job *job, const char *indent)
-{
-    slc_pet_rates_totals t;
-    slc_pet_rates_totals_of(job->rates, &t);
-    (void)printf("%s%-14s %.0f randoms expected from singles, in %.6f s\n", indent, "rates", t.randoms,
-                 t.seconds);
-    if (job->dead_time_ns > 0) {
-        (void)printf("%s%-14s %.0f frames expected in it (%.3f %%; %.3f %% of the busiest block)", indent,
-                     "dead time", t.dead_frames,
-                     100 * slc_cli_ratio(t.dead_frames, (double)t.frames + t.dead_frames),
-                     100 * t.worst_fraction);
-        (void)printf(t.saturated > 0 ? "; %" PRIu64 " blocks and bins beyond what it allows\n" : "\n",
-                     t.saturated);
-    }
-}
-
-void slc_pet_run_print_outputs(const slc_pet_run_job *job, const char *indent)
-{
-    const slc_pet_run_options *o = job->options;
-    if (job->randoms != NULL) {
-        double sigma = 0;
-        const double randoms = slc_pet_run_randoms(job, &sigma);
-        (void)printf(isnan(randoms) ? "%s%-14s too short for an estimate\n"
-                                    : "%s%-14s %.0f +- %.0f prompts expected to be random\n",
-                     indent, "randoms", randoms, sigma);
-    }
-    if (job->rates != NULL) {
-        print_rates(job, indent);
-    }
-    if (job->writes_nothing) {
-        return;
-    }
-    if (o->output != NULL && job->lost[SLC_PET_RUN_PAIRS]) {
-        (void)printf("%s%-14s no pairs to %s, which failed\n", indent, "written", o->output);
-    } else if (o->output != NULL) {
-        (void)printf("%s%-14s %" PRIu64 " pairs to %s (%s), time 0 is %.9f s", indent, "written",
-                     job->written, o->output, slc_pet_run_format_name((size_t)job->format),
-                     (double)job->start_ps * 1e-12);
-        (void)printf(job->left_out > 0 ? "; %" PRIu64 " that it has no number for left out\n" : "\n",
-                     job->left_out);
-    }
-    if (o->sinogram != NULL && job->lost[SLC_PET_RUN_SINOGRAM]) {
-        (void)printf("%s%-14s none at %s, which failed\n", indent, "sinogram", o->sinogram);
-    } else if (o->sinogram != NULL) {
-        (void)printf("%s%-14s %" PRIu64 " pairs, %" PRIu64 " outside of it\n", indent, "sinogram",
-                     job->sinogram_in, job->sinogram_outside);
-    }
-}
-
-void slc_pet_run_print_text(const slc_pet_run_job *job)
-{
-    const slc_pet_convert_counts *c = &job->totals.convert;
-    const slc_pet_sort_counts *s = &job->totals.sort;
-    const double seconds = slc_cli_sum(job->seconds, SLC_PET_STAGES);
-    slc_faults faults = job->faults;
-    slc_pet_inputs_faults(&job->inputs, &faults);
-    (void)printf("%-14s %" PRIu64 " of %d input%s\n", "frames", c->frames, job->inputs.n,
-                 job->inputs.n == 1 ? "" : "s");
-    (void)printf("%-14s %" PRIu64 " of unknown modules, %" PRIu64 " units, %" PRIu64 " places; %" PRIu64
-                 " between crystals\n",
-                 "lost", c->module, c->unit, c->position, c->no_crystal);
-    (void)printf("%-14s %" PRIu64 " below, %" PRIu64 " above\n", "energies", c->below, c->above);
-    (void)printf("%-14s %" PRIu64 " turns of counters, %" PRIu64 " more in which nothing came; %" PRIu64
-                 " frames back in their module's time, %" PRIu64 " of no right time\n",
-                 "clocks", c->turns, c->bridged, c->backwards, c->clock);
-    (void)printf("%-14s %" PRIu64 ", largest lag %.9g us\n", "singles", c->singles,
-                 (double)s->largest_lag_ps * 1e-6);
-    (void)printf("%-14s %" PRIu64 " behind the horizon of %.9g us\n", "late", s->late,
-                 (double)job->config.sort.horizon_ps * 1e-6);
-    print_pairs("prompts", &job->totals.prompt);
-    if (job->config.delayed) {
-        print_pairs("delayeds", &job->totals.delayed);
-    }
-    slc_pet_run_print_outputs(job, "");
-    slc_cli_print_faults(&faults);
-    (void)printf("%-14s convert %.3f s, sort %.3f s, coincidences %.3f s (%.1f Mframe/s); %.3f s in all\n",
-                 "time", job->seconds[SLC_PET_STAGE_CONVERT], job->seconds[SLC_PET_STAGE_SORT],
-                 job->seconds[SLC_PET_STAGE_COINCIDENCE], slc_cli_ratio((double)c->frames, seconds) * 1e-6,
-                 job->seconds_total);
-}
-
-/* ---- JSON -------------------------------------------------------------------------------------- */
-
-static json_t *pairs_json(const slc_pet_coincidence_counts *c)
-{
-    json_t *multiplicity = json_array();
-    for (int i = 0; i < SLC_PET_MULTIPLICITIES && multiplicity != NULL; i++) {
-        (void)json_array_append_new(multiplicity, json_integer((json_int_t)c->multiplicity[i]));
-    }
-    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "singles", (json_int_t)c->singles, "windows",
-                     (json_int_t)c->windows, "pairs", (json_int_t)c->pairs, "groups", (json_int_t)c->groups,
-                     "multiplicity", multiplicity);
-}
-
-static void add_rates(const slc_pet_run_job *job, json_t *object)
+static void put_rates(const slc_pet_run_job *job, slc_cli_tree *tree)
 {
     slc_pet_rates_totals t;
     slc_pet_rates_totals_of(job->rates, &t);
-    (void)json_object_set_new(object, "randoms_from_singles", json_real(t.randoms));
-    (void)json_object_set_new(object, "seconds_measured", json_real(t.seconds));
+    slc_cli_put_bool(tree, ".rates", true);
+    slc_cli_put(tree, "randoms_from_singles", t.randoms);
+    slc_cli_put(tree, "seconds_measured", t.seconds);
     if (job->dead_time_ns > 0) {
-        json_t *dead = json_pack("{s:f, s:b, s:I, s:f, s:f, s:I}", "ns", job->dead_time_ns, "paralysable",
-                                 (int)job->options->paralysable, "frames", (json_int_t)t.frames,
-                                 "frames_expected_in_it", t.dead_frames, "worst_fraction", t.worst_fraction,
-                                 "saturated", (json_int_t)t.saturated);
-        (void)json_object_set_new(object, "dead_time", dead);
+        slc_cli_put(tree, "dead_time.ns", job->dead_time_ns);
+        slc_cli_put(tree, "dead_time.paralysable", job->options->paralysable);
+        slc_cli_put(tree, "dead_time.frames", t.frames);
+        slc_cli_put(tree, "dead_time.frames_expected_in_it", t.dead_frames);
+        slc_cli_put(tree, "dead_time.worst_fraction", t.worst_fraction);
+        slc_cli_put(tree, "dead_time.saturated", t.saturated);
+        slc_cli_put(tree, ".dead_share", slc_cli_ratio(t.dead_frames, (double)t.frames + t.dead_frames));
     }
 }
 
-void slc_pet_run_add_outputs(const slc_pet_run_job *job, json_t *object)
+static void put_failed(const slc_pet_run_job *job, slc_cli_tree *tree)
 {
     const char *const names[] = {[SLC_PET_RUN_SINGLES] = job->options->singles,
                                  [SLC_PET_RUN_LATE] = job->options->late,
                                  [SLC_PET_RUN_PAIRS] = job->options->output,
                                  [SLC_PET_RUN_SINOGRAM] = job->options->sinogram};
-    json_t *failed = json_array();
-    for (size_t i = 0; i < SLC_PET_RUN_PARTS && failed != NULL; i++) {
+    slc_cli_put_array(tree, "failed_outputs");
+    for (size_t i = 0; i < SLC_PET_RUN_PARTS; i++) {
         if (job->lost[i] || (job->writes_nothing && names[i] != NULL)) {
-            (void)json_array_append_new(failed, json_string(names[i]));
+            slc_cli_append_text(tree, "failed_outputs", names[i]);
         }
-    }
-    (void)json_object_set_new(object, "failed_outputs", failed);
-    (void)json_object_set_new(object, "doubts", slc_pet_doubts_json(&job->inputs.seen, &job->tables));
-    if (job->randoms != NULL) {
-        slc_pet_randoms_counts counts;
-        slc_pet_randoms_counts_of(job->randoms, &counts);
-        slc_pet_randoms_json(object, &counts);
-    }
-    if (job->rates != NULL) {
-        add_rates(job, object);
-    }
-    if (job->options->output != NULL) {
-        json_t *list = json_pack("{s:s, s:s, s:I, s:I, s:I}", "file", job->options->output, "format",
-                                 slc_pet_run_format_name((size_t)job->format), "written",
-                                 (json_int_t)(job->lost[SLC_PET_RUN_PAIRS] ? 0 : job->written), "left_out",
-                                 (json_int_t)job->left_out, "start_ps", (json_int_t)job->start_ps);
-        (void)json_object_set_new(object, "output", list);
-    }
-    if (job->options->sinogram != NULL) {
-        (void)json_object_set_new(object, "sinogram",
-                                  json_pack("{s:I, s:I}", "in", (json_int_t)job->sinogram_in, "outside",
-                                            (json_int_t)job->sinogram_outside));
     }
 }
 
-bool slc_pet_run_print_json(const slc_pet_run_job *job)
+void slc_pet_run_put_outputs(const slc_pet_run_job *job, slc_cli_tree *tree)
 {
-    char checksum[17];
-    slc_faults faults = job->faults;
-    slc_pet_inputs_faults(&job->inputs, &faults);
-    (void)snprintf(checksum, sizeof checksum, "%016" PRIx64, job->totals.checksum);
-    json_t *seconds = json_pack("{s:f, s:f, s:f, s:f}", "convert", job->seconds[SLC_PET_STAGE_CONVERT],
-                                "sort", job->seconds[SLC_PET_STAGE_SORT], "coincidences",
-                                job->seconds[SLC_PET_STAGE_COINCIDENCE], "total", job->seconds_total);
-    json_t *object = json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:s}", "command", "pet run",
-                               "inputs", job->inputs.n, "policy",
-                               slc_pet_policy_name(job->config.prompt.policy), "convert",
-                               slc_pet_convert_json(&job->totals.convert), "sort",
-                               slc_pet_sort_json(&job->totals.sort, job->config.sort.horizon_ps), "prompts",
-                               pairs_json(&job->totals.prompt), "checksum", checksum, "faults",
-                               slc_cli_faults_json(&faults), "seconds", seconds, "device", device_of(job));
-    if (object != NULL) {
-        (void)json_object_set_new(object, "missing_datagrams",
-                                  json_integer((json_int_t)slc_pet_inputs_missing(&job->inputs)));
-        slc_pet_losses_json(&job->inputs, object);
+    const slc_pet_run_options *o = job->options;
+    put_failed(job, tree);
+    slc_pet_put_doubts(tree, &job->inputs.seen, &job->tables);
+    if (job->randoms != NULL) {
+        slc_pet_randoms_counts counts;
+        slc_pet_randoms_counts_of(job->randoms, &counts);
+        slc_pet_put_randoms(tree, &counts);
     }
-    if (object != NULL && job->config.delayed) {
-        (void)json_object_set_new(object, "delayeds", pairs_json(&job->totals.delayed));
+    if (job->rates != NULL) {
+        put_rates(job, tree);
     }
-    if (object != NULL) {
-        slc_pet_run_add_outputs(job, object);
+    if (o->output != NULL) {
+        const bool lost = job->lost[SLC_PET_RUN_PAIRS];
+        slc_cli_put(tree, "output.file", o->output);
+        slc_cli_put(tree, "output.format", slc_pet_run_format_name((size_t)job->format));
+        slc_cli_put_count(tree, "output.written", lost ? 0 : job->written);
+        slc_cli_put(tree, "output.left_out", job->left_out);
+        slc_cli_put(tree, "output.start_ps", job->start_ps);
+        slc_cli_put_bool(tree, ".list_failed", lost && !job->writes_nothing);
+        slc_cli_put_bool(tree, ".list_written", !lost && !job->writes_nothing);
     }
-    return slc_cli_print_json("pet run", object);
+    if (o->sinogram != NULL) {
+        const bool lost = job->lost[SLC_PET_RUN_SINOGRAM];
+        slc_cli_put(tree, "sinogram.in", job->sinogram_in);
+        slc_cli_put(tree, "sinogram.outside", job->sinogram_outside);
+        slc_cli_put(tree, ".sinogram_name", o->sinogram);
+        slc_cli_put_bool(tree, ".sinogram_failed", lost && !job->writes_nothing);
+        slc_cli_put_bool(tree, ".sinogram_written", !lost && !job->writes_nothing);
+    }
+}
+
+void slc_pet_run_print_outputs(const slc_cli_tree *tree, const char *indent)
+{
+    slc_cli_print_lines(tree, indent, LINES(output_lines));
+}
+
+bool slc_pet_run_print(const slc_pet_run_job *job)
+{
+    const slc_pet_run_options *o = job->options;
+    slc_cli_tree tree = slc_cli_tree_new("pet run");
+    slc_cli_put(&tree, "command", "pet run");
+    slc_cli_put(&tree, "inputs", job->inputs.n);
+    slc_cli_put(&tree, "policy", slc_pet_policy_name(job->config.prompt.policy));
+    slc_pet_put_convert(&tree, &job->totals.convert);
+    slc_pet_put_sort(&tree, &job->totals.sort, job->config.sort.horizon_ps);
+    slc_pet_put_pairs(&tree, "prompts", &job->totals.prompt);
+    slc_cli_put_hex(&tree, "checksum", job->totals.checksum);
+    slc_pet_put_faults(&tree, &job->inputs, &job->faults);
+    slc_cli_put(&tree, "seconds.convert", job->seconds[SLC_PET_STAGE_CONVERT]);
+    slc_cli_put(&tree, "seconds.sort", job->seconds[SLC_PET_STAGE_SORT]);
+    slc_cli_put(&tree, "seconds.coincidences", job->seconds[SLC_PET_STAGE_COINCIDENCE]);
+    slc_cli_put(&tree, "seconds.total", job->seconds_total);
+    slc_cli_put(&tree, ".chain", slc_cli_sum(job->seconds, SLC_PET_STAGES));
+    slc_cli_put(&tree, "device", o->device != NULL ? o->device : "cpu");
+    slc_cli_put_count(&tree, "missing_datagrams", slc_pet_inputs_missing(&job->inputs));
+    slc_pet_put_losses(&tree, &job->inputs);
+    if (job->config.delayed) {
+        slc_pet_put_pairs(&tree, "delayeds", &job->totals.delayed);
+    }
+    slc_pet_run_put_outputs(job, &tree);
+    if (!o->json && !o->quiet) {
+        slc_cli_print_lines(&tree, "", LINES(lines));
+        slc_pet_run_print_outputs(&tree, "");
+        slc_cli_print_lines(&tree, "", LINES(end_lines));
+    }
+    const bool printed = !o->json || slc_cli_tree_print_json(&tree);
+    slc_cli_tree_clear(&tree);
+    return printed;
 }

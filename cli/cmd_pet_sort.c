@@ -3,12 +3,11 @@
  * `sluice pet sort`: nearly ordered singles to ordered ones, as they come, in the memory of a horizon.
  */
 #include "cmd_pet_files.h"
-#include "cmd_pet_frames.h"
+#include "cmd_pet_tell.h"
 
 #include <sluice/sluice.h>
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,13 +114,19 @@ static slc_status finish(job *j)
     return status;
 }
 
-static void tell(const job *j)
+static bool tell(const job *j)
 {
-    const slc_pet_sort_counts *c = &j->counts;
-    slc_cli_say("pet sort",
-                "%" PRIu64 " singles, %" PRIu64 " in order, %" PRIu64 " late; largest lag %.9g us; "
-                "%.3f s",
-                c->taken, c->given, c->late, (double)c->largest_lag_ps * 1e-6, j->seconds);
+    slc_cli_tree tree = slc_cli_tree_new("pet sort");
+    slc_cli_put(&tree, "command", "pet sort");
+    slc_pet_put_sort(&tree, &j->counts, j->config.horizon_ps);
+    slc_cli_put(&tree, "seconds", j->seconds);
+    const bool printed = !j->options->json || slc_cli_tree_print_json(&tree);
+    if (!j->options->json && !j->options->quiet) {
+        slc_cli_tree_say(&tree, "{sort.taken} singles, {sort.given} in order, {sort.late} late; largest lag "
+                                "{sort.largest_lag_ps*1e-6|.9g} us; {seconds|.3f} s");
+    }
+    slc_cli_tree_clear(&tree);
+    return printed;
 }
 
 static int process(job *j, const char *path)
@@ -144,16 +149,7 @@ static int process(job *j, const char *path)
         return SLC_CLI_FAILED;
     }
     const bool kept = slc_pet_late_tell("pet sort", &j->counts, j->config.horizon_ps);
-    if (j->options->json) {
-        json_t *object = json_pack("{s:s, s:o, s:f}", "command", "pet sort", "sort",
-                                   slc_pet_sort_json(&j->counts, j->config.horizon_ps), "seconds",
-                                   j->seconds);
-        return slc_cli_print_json("pet sort", object) && kept ? SLC_CLI_DONE : SLC_CLI_FAILED;
-    }
-    if (!j->options->quiet) {
-        tell(j);
-    }
-    return kept ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    return tell(j) && kept ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
 static int act(const slc_cli_call *call)

@@ -3,8 +3,6 @@
 #include "cli_words.h"
 #include "cmd_pet.h"
 
-#include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,12 +135,4 @@ int slc_pet_coincidence_config_of(const slc_cli_command *command, const slc_pet_
     const int status = words->good != NULL ? slc_pet_good_word(command, words->good, &config->good)
                                            : SLC_CLI_GO_ON;
     return status == SLC_CLI_GO_ON ? check_edges(command, words, config) : status;
-}
-
-void slc_pet_randoms_json(json_t *object, const slc_pet_randoms_counts *counts)
-{
-    double sigma = 0;
-    const double randoms = slc_pet_randoms_estimate(counts, &sigma);
-    (void)json_object_set_new(object, "randoms", isnan(randoms) ? json_null() : json_real(randoms));
-    (void)json_object_set_new(object, "randoms_sigma", isnan(randoms) ? json_null() : json_real(sigma));
 }
