@@ -45,10 +45,10 @@ typedef struct slc_pet_run_options {
          "write times of flight, which have this resolution (FWHM), 250ps"},                                 \
         {"prompts", 0, FLAG(slc_pet_run_options, prompts), NULL,                                             \
          "write prompts alone: castor and yrt have no delayeds"},                                            \
-        {"singles", 0, dash | OUTPUT(slc_pet_run_options, singles), "FILE", "write the sorted singles"},     \
-        {"late", 0, dash | OUTPUT(slc_pet_run_options, late), "FILE",                                        \
+        {"singles", 0, (dash) | OUTPUT(slc_pet_run_options, singles), "FILE", "write the sorted singles"},   \
+        {"late", 0, (dash) | OUTPUT(slc_pet_run_options, late), "FILE",                                      \
          "write singles that came later than the horizon allows"},                                           \
-        {"sinogram", 0, dash | OUTPUTS(slc_pet_run_options, sinogram, slc_pet_sinogram_files), "NAME",       \
+        {"sinogram", 0, (dash) | OUTPUTS(slc_pet_run_options, sinogram, slc_pet_sinogram_files), "NAME",     \
          "write a sinogram, NAME.hs and NAME.s"},                                                            \
         {"ring-difference", 0, COUNT(slc_pet_run_options, ring_difference, 0, 65536), "N",                   \
          "of a sinogram, the largest (65536: all there are)"},                                               \
@@ -58,9 +58,9 @@ typedef struct slc_pet_run_options {
          "a sinogram by single-slice rebinning instead of all pairs of rings"},                              \
         {"subtract", 0, FLAG(slc_pet_run_options, subtract), NULL,                                           \
          "delayeds count -1 in a sinogram; otherwise they are left out"},                                    \
-        {"rates", 0, dash | OUTPUT(slc_pet_run_options, rates), "FILE",                                      \
+        {"rates", 0, (dash) | OUTPUT(slc_pet_run_options, rates), "FILE",                                    \
          "write counts by bin of time (CSV), not of empty ones; some are estimates"},                        \
-        {"rate-plot", 0, dash | OUTPUT(slc_pet_run_options, rate_plot), "FILE", "draw them (SVG)"},          \
+        {"rate-plot", 0, (dash) | OUTPUT(slc_pet_run_options, rate_plot), "FILE", "draw them (SVG)"},        \
         {"bin", 0, TIME(slc_pet_run_options, bin_ns, SLC_CLI_POSITIVE, "a time, as 1s"), "TIME",             \
          "length of such a bin (default 1s)"},                                                               \
         {"dead-time", 0, TIME(slc_pet_run_options, dead_time_ns, SLC_CLI_POSITIVE, "a time, as 300ns"),      \
