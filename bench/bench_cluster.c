@@ -122,7 +122,7 @@ static slc_status open_dense(bench *b, subject *c)
     slc_image_label_config_default(&how);
     how.connectivity = b->config->connectivity;
     how.features = SLC_IMAGE_AREA | SLC_IMAGE_BOX | SLC_IMAGE_SUMS;
-    how.target = b->config->target;
+    how.exec.target = b->config->target;
     slc_status status = slc_image_label_open(&how, &c->labeller, b->error);
     return status == SLC_OK
                ? slc_image_label_reserve(c->labeller, b->config->width, b->config->height, b->error)
@@ -141,7 +141,7 @@ static slc_status open_sparse(bench *b, subject *c)
     how.features = config->features;
     how.algorithm = slc_bench_cluster_algorithm(c->algorithm);
     how.order = b->shuffled ? SLC_PIXEL_ORDER_ANY : SLC_PIXEL_ORDER_RASTER;
-    how.target = config->target;
+    how.exec.target = config->target;
     const slc_status status = slc_pixel_cluster_open(&how, &c->clusterer, b->error);
     return status == SLC_OK
                ? slc_pixel_cluster_reserve(c->clusterer, largest_image(&b->pixels), config->images, b->error)

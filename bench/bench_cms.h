@@ -12,7 +12,7 @@ typedef struct slc_bench_cms_config {
     uint32_t events; /* of a batch */
     uint32_t repetitions;
     uint64_t seed;
-    const char *device; /* as slc_cms_config.device */
+    const char *device; /* as slc_cms_config.exec.device */
 } slc_bench_cms_config;
 
 /* Times every stage and the whole chain on slc_sim_cms_event, and the clustering on slc_sim_cms_varied. On a

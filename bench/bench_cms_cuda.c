@@ -87,7 +87,7 @@ static slc_status digis_chain(bench *b, uint32_t n_events, uint32_t *offsets, sl
     slc_cms_config config;
     slc_cms_config_default(&config, SLC_CMS_PHASE1);
     config.calibrated = true;
-    config.device = b->config->device;
+    config.exec.device = b->config->device;
     slc_status status = slc_cms_chain_open(&config, NULL, NULL, chain, b->error);
     if (status != SLC_OK) {
         return status;
@@ -205,7 +205,7 @@ static slc_status open_streams(streams *s)
 {
     slc_cms_config config;
     slc_cms_config_default(&config, SLC_CMS_PHASE1);
-    config.device = s->b->config->device;
+    config.exec.device = s->b->config->device;
     config.drop_digis = true;
     slc_status status = SLC_OK;
     for (uint32_t k = 0; k < STREAMS && status == SLC_OK; k++) {

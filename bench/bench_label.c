@@ -74,10 +74,10 @@ slc_image_label_config slc_bench_label_how(const slc_bench_label_config *config,
     how.connectivity = config->connectivity;
     how.features = config->features;
     if (config->device != NULL) {
-        how.device = config->device;
+        how.exec.device = config->device;
     } else {
-        how.threads = config->threads;
-        how.target = target;
+        how.exec.threads = config->threads;
+        how.exec.target = target;
     }
     return how;
 }

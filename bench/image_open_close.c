@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     const long asked = argc > 1 ? strtol(argv[1], NULL, 10) : 64;
     slc_image_label_config config;
     slc_image_label_config_default(&config);
-    config.threads = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1;
+    config.exec.threads = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1;
     const size_t side = asked > 0 && asked <= MOST ? (size_t)asked : 64;
     uint8_t *pixels = malloc(side * side);
     uint32_t *out = malloc(side * side * sizeof *out);

@@ -62,8 +62,8 @@ class labeller
         config.algorithm = s.algorithm.c_str();
         config.connectivity = connectivity;
         config.features = features;
-        config.threads = threads;
-        config.target = chosen_target(s);
+        config.exec.threads = threads;
+        config.exec.target = chosen_target(s);
         slc_error error{};
         if (slc_image_label_open(&config, &handle_, &error) != SLC_OK ||
             slc_image_label_reserve(handle_, size, size, &error) != SLC_OK) {

@@ -148,7 +148,8 @@ static int check_all(slc_cluster_job *job)
     }
     status = status == SLC_CLI_GO_ON ? choose_tick(options->tick, &job->tick) : status;
     status = status == SLC_CLI_GO_ON ? choose_time_unit(job) : status;
-    if (status == SLC_CLI_GO_ON && slc_simd_choose(options->simd, &config->target, &job->error) != SLC_OK) {
+    if (status == SLC_CLI_GO_ON &&
+        slc_simd_choose(options->simd, &config->exec.target, &job->error) != SLC_OK) {
         status = slc_cli_wrong(COMMAND, "%s", job->error.text);
     }
     job->times_asked = features != NULL && strstr(features, "times") != NULL; /* by name, not by "all" */
@@ -158,7 +159,7 @@ static int check_all(slc_cluster_job *job)
     config->duplicates = (slc_pixel_duplicates)options->duplicates;
     config->features = options->features;
     config->algorithm = options->algorithm >= 0 ? slc_pixel_algorithm_name((size_t)options->algorithm) : NULL;
-    config->threads = (uint32_t)options->threads;
+    config->exec.threads = (uint32_t)options->threads;
     return status;
 }
 

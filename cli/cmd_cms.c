@@ -80,12 +80,11 @@ static int set_config(slc_cms_job *job)
     if (options->min_charge_layer1 >= 0) {
         config->cluster.min_charge_layer1_e = (uint32_t)options->min_charge_layer1;
     }
-    config->device = options->device;
+    config->exec.device = options->device;
     job->pipeline.threads = (uint32_t)options->threads;
-    if (slc_simd_choose(NULL, &config->cluster.target, &job->error) != SLC_OK) {
+    if (slc_simd_choose(NULL, &config->exec.target, &job->error) != SLC_OK) {
         return slc_cli_wrong(&slc_cmd_cms, "%s", job->error.text);
     }
-    config->decode.target = config->cluster.target;
     return SLC_CLI_GO_ON;
 }
 

@@ -60,7 +60,7 @@ static void set_defaults(void *at)
                                    .features = SLC_IMAGE_AREA | SLC_IMAGE_BOX | SLC_IMAGE_FIRST |
                                                SLC_IMAGE_CENTROID,
                                    .connectivity = config.connectivity,
-                                   .threads = config.threads};
+                                   .threads = config.exec.threads};
 }
 
 /* ---- values ------------------------------------------------------------------------------------ */
@@ -161,13 +161,13 @@ static int choose_config(slc_label_job *job)
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
-    if (slc_simd_choose(options->simd, &config->target, &job->error) != SLC_OK) {
+    if (slc_simd_choose(options->simd, &config->exec.target, &job->error) != SLC_OK) {
         return slc_cli_wrong(COMMAND, "%s", job->error.text);
     }
     config->algorithm = options->algorithm;
     config->connectivity = (uint32_t)options->connectivity;
-    config->threads = (uint32_t)options->threads;
-    config->device = options->device;
+    config->exec.threads = (uint32_t)options->threads;
+    config->exec.device = options->device;
     config->device_memory = (size_t)options->device_memory << 20;
     config->min_area = options->min_area;
     config->max_area = max_area;

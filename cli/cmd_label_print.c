@@ -53,7 +53,7 @@ static bool print_tree(const slc_label_job *job)
     if (gpu && options->json) {
         slc_label_put_gpus(&tree, "gpus", options->device);
     }
-    slc_cli_put(&tree, "simd", slc_simd_name(job->config.target));
+    slc_cli_put(&tree, "simd", slc_simd_name(job->config.exec.target));
     slc_cli_put(&tree, "connectivity", options->connectivity);
     slc_cli_put(&tree, "inverse", options->inverse);
     slc_cli_put(&tree, "stream", options->stream);

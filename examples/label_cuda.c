@@ -4,7 +4,7 @@
  * from kernels of their own. Reads an image, takes Otsu's threshold, puts the pixels on the device, enqueues
  * the labelling into a stream, and fetches what there is of each component. Without a GPU it says so and ends
  * with 77. It links CUDA's runtime, for the memory; a program that has images in the host's memory needs none
- * of this, but config.device = "cuda" in label_image.c.
+ * of this, but config.exec.device = "cuda" in label_image.c.
  */
 #include <sluice/cuda.h>
 #include <sluice/image_label.h>
@@ -113,7 +113,7 @@ static slc_status run(const slc_image *image, slc_error *error)
     slc_image_labeller *labeller = NULL;
     device_memory memory = {0};
     cudaStream_t stream = NULL; /* the default stream; any other of this device will do */
-    config.device = "cuda";
+    config.exec.device = "cuda";
     config.features = SLC_IMAGE_AREA | SLC_IMAGE_CENTROID;
     slc_status status = slc_image_otsu(image, &config.threshold, error);
     if (status == SLC_OK) {

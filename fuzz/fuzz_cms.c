@@ -103,11 +103,10 @@ void fuzz_cms_events(const slc_batch *batch)
         slc_cms_decode_config config;
         slc_cms_word_counts counts;
         slc_cms_decode_config_default(&config);
-        config.target = targets[t];
         fuzz_require(slc_columns_reserve(&slc_cms_digis_schema, &kept.digis[t], words, batch->n_events) ==
                          SLC_OK,
                      "memory");
-        fuzz_require(slc_cms_decode_run(&config, cabling, batch, &kept.fragments, &kept.scratch,
+        fuzz_require(slc_cms_decode_run(&config, targets[t], cabling, batch, &kept.fragments, &kept.scratch,
                                         &kept.digis[t], &counts, &faults[t]) == SLC_OK,
                      "there is room for the digis");
         require_digis(&kept.digis[t], &counts, batch);

@@ -92,7 +92,7 @@ static void batches_and_targets_do_not_matter(void **state)
     int n_targets = 0;
     for (int target = 0; target < SLC_SIMD_TARGETS; target++) {
         if (slc_simd_runs((slc_simd_target)target)) {
-            config.decode.target = config.cluster.target = (slc_simd_target)target;
+            config.exec.target = (slc_simd_target)target;
             assert_int_equal(checksum_of(&g, &config, 4, &faults), wanted);
             n_targets++;
         }
@@ -200,8 +200,11 @@ static void wrong_configurations_are_refused(void **state)
     bad.position.plane_default.z0_um = 0;
     refuse(&g, &bad, gains, "z0");
     bad = good;
-    bad.decode.target = (slc_simd_target)77;
-    refuse(&g, &bad, gains, "decode.target");
+    bad.size = 0;
+    refuse(&g, &bad, gains, "slc_cms_config_default");
+    bad = good;
+    bad.exec.target = (slc_simd_target)77;
+    refuse(&g, &bad, gains, "exec.target");
     bad = good;
     bad.decode.modules = 0;
     refuse(&g, &bad, gains, "decode.modules");
@@ -212,7 +215,7 @@ static void wrong_configurations_are_refused(void **state)
     bad.calibrate.kink = 100000;
     refuse(&g, &bad, gains, "kink");
     bad = good;
-    bad.device = "gpu";
+    bad.exec.device = "gpu";
     refuse(&g, &bad, gains, "gpu");
     clear(&g);
 }

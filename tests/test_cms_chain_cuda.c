@@ -36,9 +36,9 @@ static void open_pair(pair *p, slc_cms_config *config, bool raw)
     memset(p, 0, sizeof *p);
     const slc_cms_cabling *cabling = raw ? slc_sim_cms_cabling(sim) : NULL;
     const slc_cms_gains *gains = config->calibrated ? NULL : slc_sim_cms_gains(sim);
-    config->device = "cpu";
+    config->exec.device = "cpu";
     ASSERT_OK(slc_cms_chain_open(config, cabling, gains, &p->cpu, &error));
-    config->device = "cuda";
+    config->exec.device = "cuda";
     ASSERT_OK(slc_cms_chain_open(config, cabling, gains, &p->gpu, &error));
     assert_null(slc_cms_chain_cuda(p->cpu));
     assert_non_null(slc_cms_chain_cuda(p->gpu));
@@ -427,7 +427,7 @@ static int skip_without_device(void)
     }
     slc_cms_config config = defaults();
     slc_cms_chain *chain = NULL;
-    config.device = "cuda";
+    config.exec.device = "cuda";
     config.calibrated = true;
     if (slc_cms_chain_open(&config, NULL, NULL, &chain, &error) != SLC_ERR_UNSUPPORTED || chain != NULL ||
         strstr(error.text, reason.text) == NULL) {

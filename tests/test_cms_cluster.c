@@ -38,13 +38,15 @@ static size_t largest_event(const slc_cms_digis *digis)
     return largest;
 }
 
-static void run(const slc_cms_cluster_config *config, slc_cms_cluster_scratch *scratch, results *r)
+static void run(const slc_cms_cluster_config *config, slc_simd_target target,
+                slc_cms_cluster_scratch *scratch, results *r)
 {
     slc_error error = {SLC_OK, ""};
     const size_t n = r->digis.head.size;
     const uint32_t events = r->digis.head.n_events;
     slc_faults_reset(&r->faults);
-    assert_int_equal(slc_cms_cluster_reserve(config, largest_event(&r->digis), scratch, &error), SLC_OK);
+    assert_int_equal(slc_cms_cluster_reserve(config, target, largest_event(&r->digis), scratch, &error),
+                     SLC_OK);
     assert_int_equal(slc_columns_reserve(&slc_cms_modules_schema, &r->modules, n, events), SLC_OK);
     assert_int_equal(slc_columns_reserve(&slc_cms_clusters_schema, &r->clusters, n, events), SLC_OK);
     assert_int_equal(
@@ -85,7 +87,7 @@ static void test_random_modules_equal_the_oracle(void **state)
     slc_cms_cluster_scratch scratch[SLC_SIMD_TARGETS] = {{NULL}};
     uint32_t contents = 0, targets = 0;
     for (uint32_t batch = 0; batch < CMS_EVENTS / EVENTS_OF_BATCH; batch += STEP) {
-        slc_cms_cluster_config config = config_of(batch);
+        const slc_cms_cluster_config config = config_of(batch);
         slc_columns_reset(&expected.digis);
         for (uint32_t e = 0; e < EVENTS_OF_BATCH; e++) {
             contents += cms_events_append(SEED, batch * EVENTS_OF_BATCH + e, &expected.digis);
@@ -95,19 +97,19 @@ static void test_random_modules_equal_the_oracle(void **state)
         oracle_cms_cluster(&config, FIRST_EVENT, &expected.digis, &expected.modules, &expected.clusters,
                            &expected.faults);
         for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
-            config.target = (slc_simd_target)t;
-            if (!slc_simd_runs(config.target)) {
+            const slc_simd_target target = (slc_simd_target)t;
+            if (!slc_simd_runs(target)) {
                 continue;
             }
             cms_digis_poison(&found.digis);
-            run(&config, &scratch[t], &found);
-            assert_same(&slc_cms_digis_schema, &found.digis, &expected.digis, batch, config.target);
-            assert_same(&slc_cms_modules_schema, &found.modules, &expected.modules, batch, config.target);
-            assert_same(&slc_cms_clusters_schema, &found.clusters, &expected.clusters, batch, config.target);
+            run(&config, target, &scratch[t], &found);
+            assert_same(&slc_cms_digis_schema, &found.digis, &expected.digis, batch, target);
+            assert_same(&slc_cms_modules_schema, &found.modules, &expected.modules, batch, target);
+            assert_same(&slc_cms_clusters_schema, &found.clusters, &expected.clusters, batch, target);
             const char *code = cms_faults_differ(&found.faults, &expected.faults);
             if (code != NULL) {
-                fail_msg("seed %d, batch %u, %s: faults differ: %s", SEED, batch,
-                         slc_simd_name(config.target), code);
+                fail_msg("seed %d, batch %u, %s: faults differ: %s", SEED, batch, slc_simd_name(target),
+                         code);
             }
             targets++;
         }

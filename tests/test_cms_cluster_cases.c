@@ -33,14 +33,14 @@ static void clear(results *r)
 }
 
 /* With memory as large as the digis need, and no larger: what is written beyond is found by sanitizers. */
-static void run(const slc_cms_cluster_config *config, results *r)
+static void run(const slc_cms_cluster_config *config, slc_simd_target target, results *r)
 {
     slc_cms_cluster_scratch scratch = {NULL};
     const size_t n = r->digis.head.size;
     const uint32_t events = r->digis.head.n_events;
     slc_faults_reset(&r->faults);
     cms_digis_poison(&r->digis);
-    assert_int_equal(slc_cms_cluster_reserve(config, n, &scratch, NULL), SLC_OK);
+    assert_int_equal(slc_cms_cluster_reserve(config, target, n, &scratch, NULL), SLC_OK);
     assert_int_equal(slc_columns_reserve(&slc_cms_modules_schema, &r->modules, n, events), SLC_OK);
     assert_int_equal(slc_columns_reserve(&slc_cms_clusters_schema, &r->clusters, n, events), SLC_OK);
     assert_int_equal(
@@ -61,8 +61,7 @@ static void assert_as_oracle(slc_cms_cluster_config config, results *r)
         if (!slc_simd_runs((slc_simd_target)t)) {
             continue;
         }
-        config.target = (slc_simd_target)t;
-        run(&config, r);
+        run(&config, (slc_simd_target)t, r);
         const char *digis = cms_columns_differ(&slc_cms_digis_schema, &r->digis, &expected.digis, &row);
         const char *modules = cms_columns_differ(&slc_cms_modules_schema, &r->modules, &expected.modules,
                                                  &row);
@@ -71,7 +70,7 @@ static void assert_as_oracle(slc_cms_cluster_config config, results *r)
         const char *faults = cms_faults_differ(&r->faults, &expected.faults);
         if (digis != NULL || modules != NULL || clusters != NULL || faults != NULL) {
             fail_msg("%s: digis %s, modules %s, clusters %s, faults %s; row %zu",
-                     slc_simd_name(config.target), digis != NULL ? digis : "-",
+                     slc_simd_name((slc_simd_target)t), digis != NULL ? digis : "-",
                      modules != NULL ? modules : "-", clusters != NULL ? clusters : "-",
                      faults != NULL ? faults : "-", row);
         }
@@ -119,12 +118,12 @@ static void test_synthetic_events(void **state)
         assert_int_equal(r.modules.head.size, modules[kind]);
         assert_int_equal(r.clusters.head.size, above[kind]); /* no cluster is exactly at the cut */
         config.above = true;
-        run(&config, &r);
+        run(&config, SLC_SIMD_AUTO, &r);
         assert_int_equal(r.clusters.head.size, above[kind]);
         assert_contiguous(&r);
         config.above = false;
         config.min_charge_e = config.min_charge_layer1_e = 0;
-        run(&config, &r);
+        run(&config, SLC_SIMD_AUTO, &r);
         assert_int_equal(r.modules.head.size, modules[kind]);
         assert_int_equal(r.clusters.head.size, before_cut[kind]);
         assert_int_equal(slc_faults_total(&r.faults), 0);
@@ -197,10 +196,10 @@ static void test_full_module_saturates(void **state)
     cms_cases_full_module(&r.digis);
     slc_cms_cluster_config config = defaults();
     config.min_charge_e = UINT32_MAX; /* which it just reaches */
-    run(&config, &r);
+    run(&config, SLC_SIMD_AUTO, &r);
     cms_cases_assert_full_module(&r.modules, &r.clusters);
     config.above = true;
-    run(&config, &r);
+    run(&config, SLC_SIMD_AUTO, &r);
     assert_int_equal(r.clusters.head.size, 0);
     assert_int_equal(r.digis.cluster[77], NONE);
     clear(&r);
@@ -214,7 +213,7 @@ static void test_one_pixel_again_and_again(void **state)
     for (int policy = 0; policy < SLC_PIXEL_DUPLICATES; policy++) {
         slc_cms_cluster_config config = defaults();
         config.duplicates = (slc_pixel_duplicates)policy;
-        run(&config, &r);
+        run(&config, SLC_SIMD_AUTO, &r);
         cms_cases_assert_one_pixel(config.duplicates, &r.digis, &r.modules, &r.clusters);
     }
     clear(&r);
@@ -302,13 +301,18 @@ static void test_truncated_modules(void **state)
 
 /* ---- what is refused ------------------------------------------------------------------------------ */
 
-static void assert_refused(const slc_cms_cluster_config *config, const char *words)
+static void assert_refused_on(const slc_cms_cluster_config *config, slc_simd_target target, const char *words)
 {
     slc_cms_cluster_scratch scratch = {NULL};
     slc_error error = {SLC_OK, ""};
-    assert_int_equal(slc_cms_cluster_reserve(config, 10, &scratch, &error), SLC_ERR_USAGE);
+    assert_int_equal(slc_cms_cluster_reserve(config, target, 10, &scratch, &error), SLC_ERR_USAGE);
     assert_non_null(strstr(error.text, words));
     assert_null(scratch.work);
+}
+
+static void assert_refused(const slc_cms_cluster_config *config, const char *words)
+{
+    assert_refused_on(config, SLC_SIMD_AUTO, words);
 }
 
 static void test_what_cannot_be_done_is_refused(void **state)
@@ -331,11 +335,9 @@ static void test_what_cannot_be_done_is_refused(void **state)
     bad = good;
     bad.duplicates = SLC_PIXEL_DUPLICATES;
     assert_refused(&bad, "policy");
-    bad = good;
-    bad.target = SLC_SIMD_TARGETS;
-    assert_refused(&bad, "target");
+    assert_refused_on(&good, SLC_SIMD_TARGETS, "target");
     slc_cms_cluster_scratch scratch = {NULL};
-    assert_int_equal(slc_cms_cluster_reserve(&good, SIZE_MAX, &scratch, NULL), SLC_ERR_USAGE);
+    assert_int_equal(slc_cms_cluster_reserve(&good, SLC_SIMD_AUTO, SIZE_MAX, &scratch, NULL), SLC_ERR_USAGE);
     slc_cms_cluster_clear(&scratch);
 }
 
@@ -353,21 +355,21 @@ static void test_too_little_room(void **state)
     cms_digis_end(&r.digis);
 #define RUN() slc_cms_cluster_run(&config, 0, &scratch, &r.digis, &r.modules, &r.clusters, &r.faults)
     assert_int_equal(RUN(), SLC_ERR_CAPACITY);
-    assert_int_equal(slc_cms_cluster_reserve(&config, 9, &scratch, NULL), SLC_OK);
+    assert_int_equal(slc_cms_cluster_reserve(&config, SLC_SIMD_AUTO, 9, &scratch, NULL), SLC_OK);
     assert_int_equal(slc_columns_reserve(&slc_cms_modules_schema, &r.modules, 9, 1), SLC_OK);
     assert_int_equal(slc_columns_reserve(&slc_cms_clusters_schema, &r.clusters, 9, 1), SLC_OK);
     assert_int_equal(RUN(), SLC_ERR_CAPACITY);
-    assert_int_equal(slc_cms_cluster_reserve(&config, 10, &scratch, NULL), SLC_OK);
+    assert_int_equal(slc_cms_cluster_reserve(&config, SLC_SIMD_AUTO, 10, &scratch, NULL), SLC_OK);
     assert_int_equal(RUN(), SLC_ERR_CAPACITY);
     assert_int_equal(slc_columns_reserve(&slc_cms_modules_schema, &r.modules, 10, 2), SLC_OK);
     assert_int_equal(RUN(), SLC_ERR_CAPACITY);
     assert_int_equal(slc_columns_reserve(&slc_cms_clusters_schema, &r.clusters, 10, 2), SLC_OK);
     config.rows = 80; /* not what the memory was made for */
     assert_int_equal(RUN(), SLC_ERR_CAPACITY);
-    assert_int_equal(slc_cms_cluster_reserve(&config, 1, &scratch, NULL), SLC_OK);
+    assert_int_equal(slc_cms_cluster_reserve(&config, SLC_SIMD_AUTO, 1, &scratch, NULL), SLC_OK);
     assert_int_equal(RUN(), SLC_ERR_CAPACITY);
     assert_int_equal(r.digis.cluster[0], -77777777);
-    assert_int_equal(slc_cms_cluster_reserve(&config, 10, &scratch, NULL), SLC_OK);
+    assert_int_equal(slc_cms_cluster_reserve(&config, SLC_SIMD_AUTO, 10, &scratch, NULL), SLC_OK);
     assert_int_equal(RUN(), SLC_OK);
     assert_int_equal(r.clusters.head.size, 10);
     assert_int_equal(r.clusters.head.n_events, 2);
@@ -392,7 +394,7 @@ static void test_arrays_of_cms(void **state)
     cms_digis_put(&r.digis, 2, 1, 1, 1);
     cms_digis_put(&r.digis, 0, 1, 1, 9000);
     cms_digis_end(&r.digis);
-    run(&config, &r);
+    run(&config, SLC_SIMD_AUTO, &r);
     uint32_t start[9], id[8], in_module[8], module_start[9];
     slc_cms_cluster_arrays(&r.modules, 1, 8, start, id, in_module, module_start);
     static const uint32_t starts[] = {3, 4, 3, 1}, ids[] = {0, 2, 7};

@@ -78,11 +78,11 @@ static void test_runs_do_not_allocate(void **state)
     slc_cms_cluster_config_default(&config);
     slc_cms_position_config_default(&position);
     allocator_calls = 0;
-    assert_int_equal(slc_cms_cluster_reserve(&config, DIGIS, &f->scratch, NULL), SLC_OK);
+    assert_int_equal(slc_cms_cluster_reserve(&config, SLC_SIMD_AUTO, DIGIS, &f->scratch, NULL), SLC_OK);
     assert_true(allocator_calls > 0); /* the counter counts */
     allocator_calls = 0;
-    assert_int_equal(slc_cms_cluster_reserve(&config, DIGIS, &f->scratch, NULL), SLC_OK);
-    assert_int_equal(slc_cms_cluster_reserve(&config, DIGIS / 2, &f->scratch, NULL), SLC_OK);
+    assert_int_equal(slc_cms_cluster_reserve(&config, SLC_SIMD_AUTO, DIGIS, &f->scratch, NULL), SLC_OK);
+    assert_int_equal(slc_cms_cluster_reserve(&config, SLC_SIMD_AUTO, DIGIS / 2, &f->scratch, NULL), SLC_OK);
     assert_int_equal(slc_cms_calibrate_run(&calibrate, &f->gains, 0, &f->digis, &counts, &f->faults), SLC_OK);
     for (int policy = 0; policy < SLC_PIXEL_DUPLICATES; policy++) {
         config.duplicates = (slc_pixel_duplicates)policy;
@@ -105,12 +105,12 @@ static void test_reserve_out_of_memory(void **state)
     slc_cms_cluster_config config;
     slc_cms_cluster_config_default(&config);
     slc_error error = {SLC_OK, ""};
-    assert_int_equal(slc_cms_cluster_reserve(&config, DIGIS, &f->scratch, &error), SLC_OK);
+    assert_int_equal(slc_cms_cluster_reserve(&config, SLC_SIMD_AUTO, DIGIS, &f->scratch, &error), SLC_OK);
     uint32_t failures = 0;
     slc_status status = SLC_ERR_MEMORY;
     while (status == SLC_ERR_MEMORY && failures < 10) {
         allocations_left = failures;
-        status = slc_cms_cluster_reserve(&config, 2 * (size_t)DIGIS, &f->scratch, &error);
+        status = slc_cms_cluster_reserve(&config, SLC_SIMD_AUTO, 2 * (size_t)DIGIS, &f->scratch, &error);
         allocations_left = LONG_MAX;
         if (status == SLC_ERR_MEMORY) {
             failures++;

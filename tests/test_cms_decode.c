@@ -236,7 +236,7 @@ static void bad_and_unwanted_chips_are_counted(void **state)
     assert_int_equal(slc_batch_append(&batch, raw.at, raw.size, 0), SLC_OK);
     const slc_cms_decode_config config = {.modules = 362, .unpack = unpack};
     cms_run run = {0};
-    cms_run_batch(&run, &config, marked, &batch);
+    cms_run_batch(&run, &config, SLC_SIMD_AUTO, marked, &batch);
     assert_int_equal(run.counts.bad_roc, 5);
     assert_int_equal(run.counts.digis, 1);
     assert_int_equal(run.digis.module[0], 360);
@@ -377,9 +377,8 @@ static void random_events_are_as_the_oracle_says(void **state)
             assert_int_equal(slc_batch_append(&batch, raw.at, size, 0), SLC_OK);
             cms_raw_clear(&raw);
         }
-        config.target = target_of(b);
         config.modules = b % 3 == 0 ? 700 : SLC_CMS_MODULES_PHASE1;
-        cms_run_batch(&run, &config, cabling, &batch);
+        cms_run_batch(&run, &config, target_of(b), cabling, &batch);
         slc_faults faults = {0};
         slc_cms_word_counts counts;
         oracle_cms_decode(&config, cabling, &batch, &expected, &counts, &faults);
@@ -475,18 +474,18 @@ static void too_little_room_is_told(void **state)
     assert_int_equal(slc_cms_index_run(&batch, &run.fragments, &run.faults), SLC_OK);
     assert_int_equal(slc_cms_decode_reserve(&run.scratch, 400), SLC_OK);
     assert_int_equal(slc_columns_reserve(&slc_cms_digis_schema, &run.digis, 399, 1), SLC_OK);
-    assert_int_equal(slc_cms_decode_run(&config, cabling, &batch, &run.fragments, &run.scratch, &run.digis,
-                                        &run.counts, &run.faults),
+    assert_int_equal(slc_cms_decode_run(&config, SLC_SIMD_AUTO, cabling, &batch, &run.fragments, &run.scratch,
+                                        &run.digis, &run.counts, &run.faults),
                      SLC_ERR_CAPACITY);
     slc_columns_clear(&slc_cms_digis_schema, &run.digis);
     assert_int_equal(slc_columns_reserve(&slc_cms_digis_schema, &run.digis, 400, 1), SLC_OK);
-    assert_int_equal(slc_cms_decode_run(&config, cabling, &batch, &run.fragments, &run.scratch, &run.digis,
-                                        &run.counts, &run.faults),
+    assert_int_equal(slc_cms_decode_run(&config, SLC_SIMD_AUTO, cabling, &batch, &run.fragments, &run.scratch,
+                                        &run.digis, &run.counts, &run.faults),
                      SLC_OK);
     slc_cms_decode_clear(&run.scratch);
     assert_int_equal(slc_cms_decode_reserve(&run.scratch, 399), SLC_OK);
-    assert_int_equal(slc_cms_decode_run(&config, cabling, &batch, &run.fragments, &run.scratch, &run.digis,
-                                        &run.counts, &run.faults),
+    assert_int_equal(slc_cms_decode_run(&config, SLC_SIMD_AUTO, cabling, &batch, &run.fragments, &run.scratch,
+                                        &run.digis, &run.counts, &run.faults),
                      SLC_ERR_CAPACITY);
     cms_run_clear(&run);
     slc_batch_clear(&batch);
@@ -510,7 +509,7 @@ static void nothing_behind_the_batch_is_read(void **state)
                                  .n_events = 1,
                                  .offset = &offset,
                                  .length = &length};
-        cms_run_batch(&run, NULL, cabling, &batch);
+        cms_run_batch(&run, NULL, SLC_SIMD_AUTO, cabling, &batch);
         assert_true(run.counts.words * 4 <= raw.size);
         cms_raw_clear(&raw);
     }

@@ -48,8 +48,9 @@ static void running_allocates_nothing(void **state)
     const unsigned long before = allocator_calls;
     assert_int_equal(slc_cms_cabling_check(cabling, NULL), SLC_OK);
     assert_int_equal(slc_cms_index_run(&batch, &fragments, &faults), SLC_OK);
-    assert_int_equal(
-        slc_cms_decode_run(&config, cabling, &batch, &fragments, &scratch, &digis, &counts, &faults), SLC_OK);
+    assert_int_equal(slc_cms_decode_run(&config, SLC_SIMD_AUTO, cabling, &batch, &fragments, &scratch, &digis,
+                                        &counts, &faults),
+                     SLC_OK);
     assert_int_equal(allocator_calls, before);
     assert_int_equal(fragments.head.size, 12);
     assert_int_equal(digis.head.size, 3600 / 5 * 4);

@@ -55,7 +55,7 @@ static int open_fixture(void **state)
            slc_columns_reserve(&slc_cms_clusters_schema, &f.clusters, digis->head.size, EVENTS) == SLC_OK &&
            slc_cms_calibrate_run(&calibrate, slc_sim_cms_gains(f.sim), 0, digis, &counts, &faults) ==
                SLC_OK &&
-           slc_cms_cluster_reserve(&cluster, digis->head.size, &scratch, &error) == SLC_OK &&
+           slc_cms_cluster_reserve(&cluster, SLC_SIMD_AUTO, digis->head.size, &scratch, &error) == SLC_OK &&
            slc_cms_cluster_run(&cluster, 0, &scratch, digis, &f.modules, &f.clusters, &faults) == SLC_OK;
     slc_cms_cluster_clear(&scratch);
     slc_cms_position_config_default(&f.position);

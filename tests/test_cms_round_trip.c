@@ -38,8 +38,8 @@ static void decode(decoder *d, const slc_batch *batch)
     assert_int_equal(slc_cms_decode_reserve(&d->scratch, digis), SLC_OK);
     slc_faults_reset(&d->faults);
     assert_int_equal(slc_cms_index_run(batch, &d->fragments, &d->faults), SLC_OK);
-    assert_int_equal(slc_cms_decode_run(&d->config, d->cabling, batch, &d->fragments, &d->scratch, &d->digis,
-                                        &d->counts, &d->faults),
+    assert_int_equal(slc_cms_decode_run(&d->config, SLC_SIMD_AUTO, d->cabling, batch, &d->fragments,
+                                        &d->scratch, &d->digis, &d->counts, &d->faults),
                      SLC_OK);
 }
 

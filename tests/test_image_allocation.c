@@ -32,7 +32,7 @@ static slc_image_label_config every_feature(const char *algorithm, uint32_t thre
     config.algorithm = algorithm;
     config.features = SLC_IMAGE_ALL;
     config.threshold = 500;
-    config.threads = threads;
+    config.exec.threads = threads;
     config.min_area = 2;
     return config;
 }

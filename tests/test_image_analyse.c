@@ -90,7 +90,7 @@ static void all_features_of_patterns(void **state)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             for (config.connectivity = 4; config.connectivity <= 8; config.connectivity += 4, k++) {
                 pattern->draw(on, shapes[s][0], shapes[s][1], &seed);
-                config.threads = 1 + (uint32_t)(k % 3);
+                config.exec.threads = 1 + (uint32_t)(k % 3);
                 if (k % step == 0) {
                     analyse_expect(&config, shapes[s][0], shapes[s][1], SLC_IMAGE_U8,
                                    (slc_image_type)(k % SLC_IMAGE_TYPES), &seed, pattern->name);
@@ -113,7 +113,7 @@ static void every_algorithm(void **state)
             config.features = random_below(&seed, 2) != 0 ? SLC_IMAGE_ALL
                                                           : random_below(&seed, SLC_IMAGE_ALL);
             config.connectivity = random_below(&seed, 2) != 0 ? 8 : 4;
-            config.threads = 1 + random_below(&seed, 3);
+            config.exec.threads = 1 + random_below(&seed, 3);
             analyse_expect(&config, width, height, (slc_image_type)random_below(&seed, SLC_IMAGE_TYPES),
                            (slc_image_type)random_below(&seed, SLC_IMAGE_TYPES), &seed,
                            image_pattern_any(on, width, height, &seed));
@@ -133,8 +133,8 @@ static void any_subset_of_features(void **state)
     for (uint32_t a = 1; a <= SLC_IMAGE_ALL; a <<= 1) {
         for (uint32_t b = 1; b <= a; b <<= 1) {
             do {
-                config.target = (slc_simd_target)(k++ % SLC_SIMD_TARGETS);
-            } while (!slc_simd_runs(config.target));
+                config.exec.target = (slc_simd_target)(k++ % SLC_SIMD_TARGETS);
+            } while (!slc_simd_runs(config.exec.target));
             config.features = a | b;
             analyse_expect(&config, 150, 60, SLC_IMAGE_U8, SLC_IMAGE_U16, &seed, what);
         }
@@ -142,11 +142,11 @@ static void any_subset_of_features(void **state)
     for (size_t i = 0; i < image_test_count(400); i++) {
         const size_t width = 1 + random_below(&seed, 200), height = 1 + random_below(&seed, 100);
         do {
-            config.target = (slc_simd_target)random_below(&seed, SLC_SIMD_TARGETS);
-        } while (!slc_simd_runs(config.target));
+            config.exec.target = (slc_simd_target)random_below(&seed, SLC_SIMD_TARGETS);
+        } while (!slc_simd_runs(config.exec.target));
         config.features = random_below(&seed, SLC_IMAGE_ALL + 1);
         config.connectivity = random_below(&seed, 2) != 0 ? 8 : 4;
-        config.threads = random_below(&seed, 2) != 0 ? 1 : 1 + random_below(&seed, 8);
+        config.exec.threads = random_below(&seed, 2) != 0 ? 1 : 1 + random_below(&seed, 8);
         analyse_expect(&config, width, height, (slc_image_type)random_below(&seed, SLC_IMAGE_TYPES),
                        (slc_image_type)random_below(&seed, SLC_IMAGE_TYPES), &seed,
                        image_pattern_any(on, width, height, &seed));
@@ -170,7 +170,7 @@ static void filters(void **state)
         config.min_area = random_below(&seed, 2) * random_below(&seed, 20);
         config.max_area = random_below(&seed, 2) != 0 ? UINT64_MAX
                                                       : config.min_area + random_below(&seed, 100);
-        config.threads = 1 + random_below(&seed, 4);
+        config.exec.threads = 1 + random_below(&seed, 4);
         /* Filters work with features that do not bring an area or a box. */
         config.features = random_below(&seed, 3) == 0 ? 0 : random_below(&seed, SLC_IMAGE_ALL + 1);
         analyse_expect(&config, width, height, SLC_IMAGE_U8, SLC_IMAGE_F32, &seed,

@@ -118,7 +118,7 @@ static void patterns(void **state)
             for (int features = 0; features < 2; features++) {
                 slc_image_label_config config;
                 slc_image_label_config_default(&config);
-                config.device = "cuda";
+                config.exec.device = "cuda";
                 config.algorithm = slc_image_cuda_algorithm_name(a);
                 config.connectivity = connectivity;
                 config.features = features ? IMAGE_GPU_PLAIN : 0;
@@ -153,7 +153,7 @@ static void wide_images(void **state)
         for (uint32_t connectivity = 4; connectivity <= 8; connectivity += 4) {
             slc_image_label_config config;
             slc_image_label_config_default(&config);
-            config.device = "cuda";
+            config.exec.device = "cuda";
             config.connectivity = connectivity;
             config.features = s == 1 ? 0 : IMAGE_GPU_PLAIN;
             const image_wish wish = {
@@ -219,7 +219,7 @@ static void repeats_are_equal(void **state)
         uint64_t seed = 500 + a;
         slc_image_label_config config;
         slc_image_label_config_default(&config);
-        config.device = "cuda";
+        config.exec.device = "cuda";
         config.algorithm = slc_image_cuda_algorithm_name(a);
         config.features = slc_image_cuda_algorithm_features(a) ? IMAGE_GPU_MADE : 0;
         config.connectivity = a % 2 ? 4 : 8;

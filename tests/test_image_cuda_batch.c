@@ -109,7 +109,7 @@ static void small_by(size_t algorithm, uint32_t connectivity)
 {
     slc_image_label_config config;
     slc_image_label_config_default(&config);
-    config.device = "cuda";
+    config.exec.device = "cuda";
     config.algorithm = slc_image_cuda_algorithm_name(algorithm);
     config.connectivity = connectivity;
     if (slc_image_cuda_algorithm_labels(algorithm)) {
@@ -316,7 +316,7 @@ static void mixed_batches_of(const char *device, const char *algorithm, bool lab
         const size_t n = sizes[s] < image_gpu_count(2000) ? sizes[s] : image_gpu_count(2000);
         slc_image_label_config config;
         slc_image_label_config_default(&config);
-        config.device = device;
+        config.exec.device = device;
         config.algorithm = algorithm;
         config.connectivity = s % 2 ? 4 : 8;
         config.features = features && (s % 3 != 0 || !labels) ? IMAGE_GPU_PLAIN : 0;
@@ -366,7 +366,7 @@ static void an_empty_batch(void **state)
     (void)state;
     slc_image_label_config config;
     slc_image_label_config_default(&config);
-    config.device = "cuda";
+    config.exec.device = "cuda";
     slc_image_labeller *labeller = image_labeller_open(&config, 16, 16);
     size_t done = 3;
     assert_int_equal(slc_image_label_batch(labeller, NULL, NULL, 0, &done, NULL), SLC_OK);

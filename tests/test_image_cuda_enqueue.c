@@ -345,7 +345,7 @@ static void other_labellers(const slc_image_cuda_task *task, uint8_t *memory, co
 {
     slc_image_label_config config;
     slc_image_label_config_default(&config);
-    config.device = "cuda";
+    config.exec.device = "cuda";
     config.features = SLC_IMAGE_AREA;
     slc_image_labeller *labeller = image_labeller_open(&config, 1, 1);
     const slc_image_components odd = {.head = {.capacity = 8},
@@ -360,7 +360,7 @@ static void other_labellers(const slc_image_cuda_task *task, uint8_t *memory, co
     refused(labeller, task, work, bytes, SLC_ERR_USAGE, "filter");
     slc_image_label_close(labeller);
     config.min_area = 1;
-    config.device = NULL;
+    config.exec.device = NULL;
     labeller = image_labeller_open(&config, 1, 1);
     assert_int_equal(slc_image_cuda_work_bound(labeller, task), 0);
     refused(labeller, task, work, bytes, SLC_ERR_UNSUPPORTED, "GPU");
@@ -372,7 +372,7 @@ static void refusals(void **state)
     (void)state;
     slc_image_label_config config;
     slc_image_label_config_default(&config);
-    config.device = "cuda";
+    config.exec.device = "cuda";
     slc_image_labeller *labeller = image_labeller_open(&config, 1, 1);
     uint8_t *memory = image_gpu_upload(NULL, 1 << 16);
     slc_image_cuda_task task = {.pixels = memory,

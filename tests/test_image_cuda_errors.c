@@ -25,7 +25,7 @@ static slc_image_label_config config_of(size_t algorithm)
 {
     slc_image_label_config config;
     slc_image_label_config_default(&config);
-    config.device = "cuda";
+    config.exec.device = "cuda";
     config.algorithm = slc_image_cuda_algorithm_name(algorithm);
     return config;
 }
@@ -154,14 +154,14 @@ static void names(void **state)
     open_refused(config, SLC_ERR_USAGE, "bitrun");
     open_refused(config, SLC_ERR_USAGE, "cuda");
     config.algorithm = "bittile";
-    config.device = "cpu";
+    config.exec.device = "cpu";
     open_refused(config, SLC_ERR_USAGE, "bittile");
     config.algorithm = NULL;
-    config.device = "tpu";
+    config.exec.device = "tpu";
     open_refused(config, SLC_ERR_USAGE, "tpu");
-    config.device = "cuda:900";
+    config.exec.device = "cuda:900";
     open_refused(config, SLC_ERR_UNSUPPORTED, "900");
-    config.device = "cuda";
+    config.exec.device = "cuda";
     config.connectivity = 6;
     open_refused(config, SLC_ERR_USAGE, "connectivity");
     /* "auto" is the first. */

@@ -36,10 +36,10 @@ static void side_open(side *s, const char *device, const char *algorithm, uint32
     memset(s, 0, sizeof *s);
     slc_image_label_config config;
     slc_image_label_config_default(&config);
-    config.device = device;
+    config.exec.device = device;
     config.algorithm = algorithm;
     config.connectivity = connectivity;
-    config.threads = 0;
+    config.exec.threads = 0;
     if (labels) {
         s->labels = image_labeller_open(&config, size, size);
         s->out = malloc(4 * size * size);

@@ -30,7 +30,7 @@ static void thresholds_expect(uint8_t *pixels, size_t width, size_t height, uint
         const bool labels = slc_image_cuda_algorithm_labels(a);
         slc_image_label_config config;
         slc_image_label_config_default(&config);
-        config.device = "cuda";
+        config.exec.device = "cuda";
         config.algorithm = slc_image_cuda_algorithm_name(a);
         config.threshold = threshold;
         config.connectivity = random_below(&seed, 2) == 0 ? 8 : 4;

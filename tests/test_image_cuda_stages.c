@@ -330,7 +330,7 @@ static void draw(after *a, uint64_t *seed)
         (void)device_copy(&a->grey.device, a->grey.memory, a->grey.bytes, a->grey.bytes);
     }
     slc_image_label_config_default(&a->config);
-    a->config.target = SLC_SIMD_C;
+    a->config.exec.target = SLC_SIMD_C;
     a->config.connectivity = random_below(seed, 2) == 0 ? 4 : 8;
     a->config.threshold = thresholds[a->image.type];
     a->config.features = SLC_IMAGE_ALL & ~(grey == SLC_IMAGE_F32 ? (uint32_t)SLC_IMAGE_GREY : 0);

@@ -82,7 +82,7 @@ static void strips_run(size_t algorithm, const char *device, uint64_t *seed)
     slc_image_label_config config;
     image_wish wish;
     draw(algorithm, type, &config, &wish, seed);
-    config.device = device;
+    config.exec.device = device;
     size_t width, height;
     image_gpu_shape(image_gpu_side(MOST), &width, &height, seed);
     const char *what = image_pattern_any(drawn, width, height, seed);
@@ -167,7 +167,7 @@ static void open_refused(const char *device, slc_status wanted)
 {
     slc_image_label_config config;
     slc_image_label_config_default(&config);
-    config.device = device;
+    config.exec.device = device;
     slc_image_labeller *labeller = NULL;
     slc_error error = {0};
     const slc_status status = slc_image_label_open(&config, &labeller, &error);
@@ -189,7 +189,7 @@ static void refusals(void **state)
     uint64_t seed = 1;
     slc_image_label_config config;
     slc_image_label_config_default(&config);
-    config.device = "cuda";
+    config.exec.device = "cuda";
     config.features = SLC_IMAGE_PERIMETER;
     image_macro_pixels(drawn, 100, 100, 1, 50, &seed);
     config.device_memory = 2 * least_memory(&config, 100, 100);

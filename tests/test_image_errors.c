@@ -33,6 +33,11 @@ static void bad_configurations(void **state)
     slc_image_label_config good;
     slc_image_label_config_default(&good);
     slc_image_label_config bad = good;
+    bad.size = 0;
+    refused(bad, "slc_image_label_config_default");
+    bad.size = sizeof bad + 1;
+    refused(bad, "older than the header");
+    bad = good;
     bad.algorithm = "magic";
     refused(bad, "algorithm");
     refused(bad, "magic");
@@ -60,11 +65,11 @@ static void bad_configurations(void **state)
     bad.max_area = 2;
     refused(bad, "area");
     bad = good;
-    bad.target = SLC_SIMD_TARGETS;
+    bad.exec.target = SLC_SIMD_TARGETS;
     refused(bad, "target");
     for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
         if (!slc_simd_runs((slc_simd_target)t)) {
-            bad.target = (slc_simd_target)t;
+            bad.exec.target = (slc_simd_target)t;
             refused(bad, "target");
         }
     }
@@ -82,8 +87,8 @@ static void defaults(void **state)
     assert_true(config.min_area <= 1);
     assert_true(config.max_area == UINT64_MAX);
     assert_int_equal(config.border, SLC_IMAGE_BORDER_ANY);
-    assert_int_equal(config.threads, 1);
-    assert_int_equal(config.target, SLC_SIMD_AUTO);
+    assert_int_equal(config.exec.threads, 1);
+    assert_int_equal(config.exec.target, SLC_SIMD_AUTO);
     slc_image_label_close(NULL);
 }
 
@@ -325,8 +330,11 @@ static void shapes_that_cannot_be_reserved(void **state)
     static const size_t shapes[][2] = {{0, 1},          {1, 0},        {UINT32_MAX, 1},
                                        {1, UINT32_MAX}, {SIZE_MAX, 1}, {SIZE_MAX, SIZE_MAX}};
     slc_image_labeller *other = image_labeller_open(
-        &(slc_image_label_config){
-            .connectivity = 8, .threshold = 1, .max_area = UINT64_MAX, .threads = 1, .target = SLC_SIMD_AUTO},
+        &(slc_image_label_config){.size = sizeof(slc_image_label_config),
+                                  .connectivity = 8,
+                                  .threshold = 1,
+                                  .max_area = UINT64_MAX,
+                                  .exec = {.threads = 1, .target = SLC_SIMD_AUTO}},
         4, 4);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         slc_error error = {0};

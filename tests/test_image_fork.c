@@ -25,7 +25,7 @@ static slc_image_labeller *open_labeller(const char *algorithm, uint32_t threads
     slc_image_label_config_default(&config);
     slc_image_labeller *labeller = NULL;
     config.algorithm = algorithm;
-    config.threads = threads;
+    config.exec.threads = threads;
     return slc_image_label_open(&config, &labeller, NULL) == SLC_OK &&
                    slc_image_label_reserve(labeller, W, H, NULL) == SLC_OK
                ? labeller

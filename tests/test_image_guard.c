@@ -183,16 +183,16 @@ static void rows_between_guards(void **state)
             slc_image_label_config config;
             slc_image_label_config_default(&config);
             config.algorithm = slc_image_algorithm_name(a);
-            config.target = (slc_simd_target)t;
+            config.exec.target = (slc_simd_target)t;
             config.threshold = 100;
-            if (!slc_simd_runs(config.target)) {
+            if (!slc_simd_runs(config.exec.target)) {
                 continue;
             }
             const bool chief = strcmp(config.algorithm, "bitrun") == 0;
             for (int k = 0; k < (chief ? 4 : 2); k++) {
                 config.connectivity = k % 2 ? 4 : 8;
                 config.features = k / 2 ? SLC_IMAGE_ALL : 0;
-                config.threads = 1 + random_below(&seed, 3);
+                config.exec.threads = 1 + random_below(&seed, 3);
                 every_width(&config, image_test_step(chief ? 2 : 11), &seed);
             }
         }
@@ -268,7 +268,7 @@ static void labels_that_do_not_fit(void **state)
             capacity_case c = {.seed = a};
             slc_image_label_config_default(&c.config);
             c.config.algorithm = slc_image_algorithm_name(a);
-            c.config.threads = threads;
+            c.config.exec.threads = threads;
             c.config.features = SLC_IMAGE_AREA | SLC_IMAGE_CENTROID;
             c.labeller = image_labeller_open(&c.config, SIDE, SIDE);
             capacity_run(&c, SIDE, 65536, SLC_ERR_CAPACITY, 65536);
@@ -294,7 +294,7 @@ static void filters_make_room(void **state)
         capacity_case c = {.seed = a};
         slc_image_label_config_default(&c.config);
         c.config.algorithm = slc_image_algorithm_name(a);
-        c.config.threads = 2;
+        c.config.exec.threads = 2;
         c.config.features = SLC_IMAGE_AREA | SLC_IMAGE_FIRST;
         c.config.min_area = 2;
         c.labeller = image_labeller_open(&c.config, SIDE, SIDE);

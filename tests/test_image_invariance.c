@@ -124,18 +124,18 @@ static size_t all_alike(slc_image_label_config config, uint64_t wanted)
     for (size_t a = 0; slc_image_algorithm_name(a) != NULL; a++) {
         config.algorithm = slc_image_algorithm_name(a);
         for (int t = SLC_SIMD_AUTO; t < SLC_SIMD_TARGETS; t++) {
-            config.target = (slc_simd_target)t;
-            if (t != SLC_SIMD_AUTO && (!slc_simd_runs(config.target) || !slc_image_algorithm_simd(a))) {
+            config.exec.target = (slc_simd_target)t;
+            if (t != SLC_SIMD_AUTO && (!slc_simd_runs(config.exec.target) || !slc_image_algorithm_simd(a))) {
                 continue;
             }
             /* Not every number with sanitizers, which are slow, nor on each target again. */
             const uint32_t step = image_test_count(100) < 100 || t != SLC_SIMD_AUTO ? 3 : 1;
-            for (config.threads = 1; config.threads <= 8; config.threads += step, runs++) {
+            for (config.exec.threads = 1; config.exec.threads <= 8; config.exec.threads += step, runs++) {
                 const uint64_t found = checksum(&config);
                 if (found != wanted) {
                     fail_msg("%s on %s, %u-connected, with %u threads: %016llx, not %016llx",
-                             config.algorithm, slc_simd_name(config.target), config.connectivity,
-                             config.threads, (unsigned long long)found, (unsigned long long)wanted);
+                             config.algorithm, slc_simd_name(config.exec.target), config.connectivity,
+                             config.exec.threads, (unsigned long long)found, (unsigned long long)wanted);
                 }
             }
         }
@@ -173,9 +173,9 @@ static void filters_and_all_processors(void **state)
     config.max_area = 400;
     config.border = SLC_IMAGE_BORDER_INSIDE;
     const uint64_t wanted = checksum(&config);
-    config.threads = 0;
+    config.exec.threads = 0;
     assert_true(checksum(&config) == wanted);
-    config.threads = 5;
+    config.exec.threads = 5;
     for (size_t a = 0; slc_image_algorithm_name(a) != NULL; a++) {
         config.algorithm = slc_image_algorithm_name(a);
         assert_true(checksum(&config) == wanted);
@@ -224,7 +224,7 @@ static void labellers_at_the_same_time(void **state)
     for (size_t i = 0; i < LABELLERS; i++) {
         slc_image_label_config_default(&lone[i].config);
         lone[i].config.threshold = 100;
-        lone[i].config.threads = 1 + (uint32_t)i % 2;
+        lone[i].config.exec.threads = 1 + (uint32_t)i % 2;
         lone[i].config.algorithm = i == 3 ? slc_image_algorithm_name(0) : NULL;
         lone[i].labels = calloc(MOST, sizeof(uint32_t));
         assert_non_null(lone[i].labels);

@@ -92,8 +92,8 @@ static void patterns_by_default(void **state)
     slc_image_label_config_default(&config);
     for (size_t t = 0; t < n_targets; t++) {
         for (config.connectivity = 4; config.connectivity <= 8; config.connectivity += 4) {
-            config.target = targets[t];
-            config.threads = 1 + (uint32_t)t % 3;
+            config.exec.target = targets[t];
+            config.exec.threads = 1 + (uint32_t)t % 3;
             patterns_expect(&config, image_test_step(2), 2 * t + config.connectivity);
         }
     }
@@ -108,8 +108,8 @@ static void patterns_by_all(void **state)
         config.algorithm = slc_image_algorithm_name(a);
         for (size_t t = 0; t < (slc_image_algorithm_simd(a) ? n_targets : 1); t++) {
             for (config.connectivity = 4; config.connectivity <= 8; config.connectivity += 4) {
-                config.target = slc_image_algorithm_simd(a) ? targets[t] : SLC_SIMD_AUTO;
-                config.threads = 1 + (uint32_t)(a + t) % 4;
+                config.exec.target = slc_image_algorithm_simd(a) ? targets[t] : SLC_SIMD_AUTO;
+                config.exec.threads = 1 + (uint32_t)(a + t) % 4;
                 patterns_expect(&config, image_test_step(7), a * 100 + t);
             }
         }
@@ -179,9 +179,9 @@ static slc_image_label_config random_config(uint64_t *seed)
     const uint32_t which = random_below(seed, 2 * (uint32_t)n_algorithms);
     config.algorithm = which < n_algorithms ? slc_image_algorithm_name(which) : which % 2 ? NULL : "auto";
     config.connectivity = random_below(seed, 2) != 0 ? 8 : 4;
-    config.threads = random_below(seed, 2) == 0 ? 1 : 1 + random_below(seed, 8);
+    config.exec.threads = random_below(seed, 2) == 0 ? 1 : 1 + random_below(seed, 8);
     const uint32_t t = random_below(seed, (uint32_t)n_targets + 1);
-    config.target = t < n_targets ? targets[t] : SLC_SIMD_AUTO;
+    config.exec.target = t < n_targets ? targets[t] : SLC_SIMD_AUTO;
     if (random_below(seed, 3) == 0) {
         config.features = random_below(seed, SLC_IMAGE_ALL + 1);
     }

@@ -107,7 +107,7 @@ static void features_beyond_2_31_pixels(void **state)
         slc_image_label_config config;
         slc_image_label_config_default(&config);
         config.features = SLC_IMAGE_ALL & ~(uint32_t)SLC_IMAGE_GREY;
-        config.threads = threads;
+        config.exec.threads = threads;
         slc_image_labeller *labeller = image_labeller_open(&config, WIDE, TALL);
         slc_column columns[SLC_IMAGE_COLUMNS];
         const slc_schema schema = slc_image_components_schema(config.features, columns);
@@ -248,7 +248,7 @@ static void long_image(const char *algorithm, size_t width, size_t height, uint3
     config.algorithm = algorithm;
     config.features = features;
     config.connectivity = seed % 2 ? 4 : 8;
-    config.threads = 1 + (uint32_t)seed % 3;
+    config.exec.threads = 1 + (uint32_t)seed % 3;
     image_macro_pixels(on, width, height, 1 + (uint32_t)seed % 4, 55, &seed);
     image_input input;
     image_input_make(&input, on, width, height, SLC_IMAGE_U8, 1, &seed);
@@ -400,7 +400,7 @@ static void millions_of_labels(void **state)
         slc_image_label_config_default(&config);
         config.algorithm = slc_image_algorithm_name(a);
         config.connectivity = 4;
-        config.threads = 2;
+        config.exec.threads = 2;
         slc_image_labeller *labeller = image_labeller_open(&config, SIDE, SIDE);
         slc_image_labels out = {.labels = labels, .stride = SIDE * 4, .type = SLC_TYPE_U32};
         memset(labels, 0xff, (size_t)SIDE * SIDE * sizeof *labels);

@@ -50,7 +50,7 @@ static void thresholds_expect(const uint8_t *pixels, size_t width, size_t height
         slc_image_label_config_default(&config);
         config.threshold = threshold;
         config.connectivity = k % 2 ? 4 : 8;
-        config.threads = 1 + k % 3;
+        config.exec.threads = 1 + k % 3;
         config.algorithm = k % 3 == 0 ? slc_image_algorithm_name(k / 3 % n_algorithms) : NULL;
         config.features = k % 4 == 3 ? 0 : SLC_IMAGE_ALL;
         image_input input = plain_input(pixels, width, height, threshold);

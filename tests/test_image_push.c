@@ -273,6 +273,8 @@ static void bad_configurations(void **state)
     assert_true(good.threshold == 1);
     assert_true(good.max_area == UINT64_MAX);
     refused(bad, "width");
+    bad.size = 0;
+    refused(bad, "slc_image_stream_config_default");
     good.width = 10;
     bad = good;
     bad.width = UINT32_MAX;

@@ -85,7 +85,7 @@ static slc_image_label_config config_of(size_t algorithm, uint32_t threads)
     config.algorithm = slc_image_algorithm_name(algorithm);
     config.features = SLC_IMAGE_ALL;
     config.min_area = 2;
-    config.threads = threads;
+    config.exec.threads = threads;
     return config;
 }
 

@@ -88,7 +88,7 @@ static size_t open_all(const char *algorithm, bool simd, small_labeller *all)
             slc_image_label_config_default(&all[n].config);
             all[n].config.algorithm = algorithm;
             all[n].config.connectivity = connectivity;
-            all[n].config.target = simd ? targets[t] : SLC_SIMD_AUTO;
+            all[n].config.exec.target = simd ? targets[t] : SLC_SIMD_AUTO;
             all[n].labeller = image_labeller_open(&all[n].config, 12, 12);
             n++;
         }

@@ -34,8 +34,8 @@ static const char *text_of(const slc_pixel_cluster_config *c)
         text, sizeof text,
         "%s, %s, %u x %u, with 0x%x, connectivity %u, radius %u, window %lld, duplicates %d, order %d, "
         "features 0x%x, %u threads",
-        c->algorithm, slc_simd_name(c->target), c->width, c->height, c->with, c->connectivity, c->radius,
-        (long long)c->time_window, (int)c->duplicates, (int)c->order, c->features, c->threads);
+        c->algorithm, slc_simd_name(c->exec.target), c->width, c->height, c->with, c->connectivity, c->radius,
+        (long long)c->time_window, (int)c->duplicates, (int)c->order, c->features, c->exec.threads);
     return text;
 }
 
@@ -116,8 +116,8 @@ static bool run_algorithm(trial *t, const char *algorithm, slc_simd_target targe
 {
     slc_pixel_cluster_config config = t->config;
     config.algorithm = algorithm;
-    config.target = target;
-    config.threads = threads;
+    config.exec.target = target;
+    config.exec.threads = threads;
     slc_pixel_clusterer *clusterer = NULL;
     slc_error error = {SLC_OK, ""};
     const slc_status status = slc_pixel_cluster_open(&config, &clusterer, &error);

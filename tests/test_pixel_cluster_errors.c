@@ -38,6 +38,9 @@ static void wrong_configurations(void **state)
 {
     (void)state;
     slc_pixel_cluster_config c = plain();
+    c.size = 0;
+    refuse(c, SLC_ERR_USAGE, "slc_pixel_cluster_config_default");
+    c = plain();
     c.with = 8;
     refuse(c, SLC_ERR_USAGE, "with: 0x8");
     static const uint32_t not_flat[] = {1, 2, 3, 5, 6, 7, 9, 18, 26, 800}, not_deep[] = {1, 4, 8, 19, 27};
@@ -70,10 +73,10 @@ static void wrong_configurations(void **state)
     c.features = SLC_PIXEL_FEATURES_ALL + 1;
     refuse(c, SLC_ERR_USAGE, "features: 0x80");
     c = plain();
-    c.threads = 5000;
+    c.exec.threads = 5000;
     refuse(c, SLC_ERR_USAGE, "threads: 5000");
     c = plain();
-    c.target = SLC_SIMD_TARGETS;
+    c.exec.target = SLC_SIMD_TARGETS;
     refuse(c, SLC_ERR_USAGE, "target: ");
     c = plain();
     c.algorithm = "dense";
@@ -258,7 +261,7 @@ static void room_for_clusters(void **state)
     for (uint32_t threads = 1; threads <= 3; threads++) {
         for (uint32_t features = 0; features <= 3; features += 3) {
             slc_pixel_cluster_config config = plain();
-            config.threads = threads;
+            config.exec.threads = threads;
             config.features = features;
             setting s;
             set_up(&s, config);
@@ -336,7 +339,7 @@ static void lists_at_the_end_of_memory(void **state)
                 continue;
             }
             slc_pixel_cluster_config config = plain();
-            config.target = (slc_simd_target)t;
+            config.exec.target = (slc_simd_target)t;
             slc_pixel_clusterer *clusterer = NULL;
             assert_int_equal(slc_pixel_cluster_open(&config, &clusterer, NULL), SLC_OK);
             assert_int_equal(slc_pixel_cluster_reserve(clusterer, found, 1, NULL), SLC_OK);

@@ -19,7 +19,7 @@ static slc_pixel_cluster_config config_of(const char *algorithm, uint32_t thread
     config.with = SLC_PIXEL_CHARGE;
     config.features = SLC_PIXEL_FEATURES_ALL;
     config.algorithm = algorithm;
-    config.threads = threads;
+    config.exec.threads = threads;
     return config;
 }
 

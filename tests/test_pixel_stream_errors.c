@@ -92,6 +92,9 @@ static void test_bad_configurations(void **state)
     (void)state;
     slc_pixel_stream_config c;
     slc_pixel_stream_config_default(&c);
+    c.size = 0;
+    expect_refused(c, "slc_pixel_stream_config_default");
+    slc_pixel_stream_config_default(&c);
     c.radius = 9;
     expect_refused(c, "radius: 9");
     slc_pixel_stream_config_default(&c);

@@ -25,9 +25,8 @@ typedef enum slc_cms_phase { SLC_CMS_PHASE1 = 1, SLC_CMS_PHASE2 = 2 } slc_cms_ph
 
 /* Fragments to digis: the decoder. */
 typedef struct slc_cms_decode_config {
-    uint32_t modules;       /* indices below are unpacked; default SLC_CMS_MODULES_PHASE1 */
-    const uint8_t *unpack;  /* of each module: 0 leaves it out; NULL (default): all. The caller's. */
-    slc_simd_target target; /* default SLC_SIMD_AUTO */
+    uint32_t modules;      /* indices below are unpacked; default SLC_CMS_MODULES_PHASE1 */
+    const uint8_t *unpack; /* of each module: 0 leaves it out; NULL (default): all. The caller's. */
 } slc_cms_decode_config;
 
 /* ADC counts to electrons. Phase 1: pedestal and gain of each column and block of 80 rows. Phase 2: a charge
@@ -63,7 +62,6 @@ typedef struct slc_cms_cluster_config {
      * (offset: the first digi left out). Default 6000, whole. */
     uint32_t max_module_digis;
     bool truncate;
-    slc_simd_target target;
 } slc_cms_cluster_config;
 
 enum { SLC_CMS_ERROR_SIZES = 4 };
@@ -82,6 +80,7 @@ typedef struct slc_cms_position_config {
 } slc_cms_position_config;
 
 typedef struct slc_cms_config {
+    size_t size; /* of this struct; set by _config_default */
     slc_cms_decode_config decode;
     slc_cms_calibrate_config calibrate;
     slc_cms_cluster_config cluster;
@@ -90,8 +89,8 @@ typedef struct slc_cms_config {
     /* The result has no rows of digis, only of modules and clusters: on a GPU the digis then stay there,
      * which are most of what would be copied. Not of digis that the caller gave. */
     bool drop_digis;
-    bool strict;        /* the first fault is an error (SLC_ERR_STRICT) */
-    const char *device; /* NULL or "cpu": this core; "cuda" or "cuda:N": a GPU (cuda.h) */
+    bool strict;   /* the first fault is an error (SLC_ERR_STRICT) */
+    slc_exec exec; /* this core, or a GPU; threads are whoever opens several chains */
 } slc_cms_config;
 /* `phase` sets what differs: calibration, number of modules, charge cuts. */
 SLC_API void slc_cms_config_default(slc_cms_config *config, slc_cms_phase phase);

@@ -83,6 +83,7 @@ SLC_API slc_schema slc_image_components_schema(uint32_t features, slc_column col
 /* ---- rows as they come ------------------------------------------------------------------------- */
 
 typedef struct slc_image_stream_config {
+    size_t size; /* of this struct; set by _config_default */
     size_t width;
     slc_image_type type;
     slc_image_type grey_type; /* of the rows for SLC_IMAGE_GREY */

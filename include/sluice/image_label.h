@@ -48,6 +48,7 @@ typedef enum slc_image_border {
 } slc_image_border;
 
 typedef struct slc_image_label_config {
+    size_t size;           /* of this struct; set by _config_default */
     const char *algorithm; /* a name among those of the device; NULL or "auto": the fastest */
     uint32_t connectivity; /* 4 or 8 */
     double threshold;  /* pixels at or above it are foreground; not used for rows of bits. 1 for 8 bits: not
@@ -56,18 +57,15 @@ typedef struct slc_image_label_config {
     uint64_t min_area, max_area; /* components with fewer or more pixels are dropped; min_area may not be
                                     larger than max_area */
     slc_image_border border;
-    uint32_t threads;       /* 0: one for each processor that this process may use */
-    slc_simd_target target; /* as slc_simd_choose gives it */
-    /* NULL or "cpu": this processor. "cuda" or "cuda:N": a GPU (cuda.h), with algorithms of its own;
-     * "cuda:0,1": several, which share every image by strips. The same GPU may be named twice: it then copies
-     * one strip while it works on the other. `threads` is of what the processor does. The text is not needed
-     * after opening. */
-    const char *device;
+    /* Threads (default 1) and instruction set are of what the processor does. exec.device "cuda" or "cuda:N"
+     * is a GPU (cuda.h), with algorithms of its own; "cuda:0,1" several, which share every image by strips.
+     * The same GPU may be named twice: it then copies one strip while it works on the other. */
+    slc_exec exec;
     /* On a GPU the most bytes of its memory to take, 0: what is free. A larger image is done by strips. */
     size_t device_memory;
 } slc_image_label_config;
 
-/* "auto", 8-connected, threshold 1, no features, nothing dropped, one thread, SLC_SIMD_AUTO, no device. */
+/* "auto", 8-connected, threshold 1, no features, nothing dropped, one thread of this processor. */
 SLC_API void slc_image_label_config_default(slc_image_label_config *config);
 
 /* ---- labelling --------------------------------------------------------------------------------- */

@@ -90,6 +90,7 @@ typedef enum slc_pixel_order {
 } slc_pixel_order;
 
 typedef struct slc_pixel_cluster_config {
+    size_t size;            /* of this struct; set by _config_default */
     uint16_t width, height; /* coordinates are below; 0 is 65536 */
     uint32_t with;          /* SLC_PIXEL_Z …: the columns of the lists */
     /* Who is adjacent. connectivity 4 or 8 (6, 18 or 26 with z); 0: |dx|, |dy| (and |dz|) <= radius. */
@@ -100,9 +101,8 @@ typedef struct slc_pixel_cluster_config {
     slc_pixel_order order;
     uint32_t features; /* sum of SLC_PIXEL_SIZE …; 0: labels alone */
     const char
-        *algorithm;   /* NULL or "auto": the fastest for the configuration; names: slc_pixel_algorithm_name */
-    uint32_t threads; /* images are dealt out to so many; 0: one for each processor that may be used */
-    slc_simd_target target;
+        *algorithm; /* NULL or "auto": the fastest for the configuration; names: slc_pixel_algorithm_name */
+    slc_exec exec;  /* images are dealt out to its threads, default 1; this processor alone */
 } slc_pixel_cluster_config;
 /* 8-connected, no time window, SUM, any order, SLC_PIXEL_SIZE | BOX | CENTROID | MASS, one thread. */
 SLC_API void slc_pixel_cluster_config_default(slc_pixel_cluster_config *config);

@@ -26,6 +26,7 @@ extern "C" {
 #endif
 
 typedef struct slc_pixel_stream_config {
+    size_t size;            /* of this struct; set by _config_default */
     uint16_t width, height; /* coordinates are below; 0 is 65536, which costs nothing that is not hit */
     uint32_t radius;        /* adjacent: |dx|, |dy| <= radius, 1 to 8; connectivity 4 where it is 0 */
     int64_t time_window;    /* … and |dt| <= this many ticks; 0 or more */

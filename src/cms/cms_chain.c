@@ -2,6 +2,7 @@
  * CMS's stages in order: fragments, words, calibration, clusters, positions; on a core, or on a GPU by way of
  * cms_chain_cuda.h. */
 #include "base/columns.h"
+#include "base/config.h"
 #include "cms/cms_stages.h"
 #include "cms/cuda/cms_chain_cuda.h"
 #include "cuda/cuda_engines.h"
@@ -23,6 +24,8 @@ struct slc_cms_chain {
 void slc_cms_config_default(slc_cms_config *config, slc_cms_phase phase)
 {
     memset(config, 0, sizeof *config);
+    config->size = sizeof *config;
+    config->exec = (slc_exec){.threads = 1, .target = SLC_SIMD_AUTO};
     slc_cms_decode_config_default(&config->decode);
     slc_cms_calibrate_config_default(&config->calibrate, phase);
     slc_cms_cluster_config_default(&config->cluster);
@@ -78,9 +81,9 @@ static slc_status check_config(const slc_cms_config *config, slc_error *error)
                             ranges[i].value, ranges[i].low, ranges[i].high);
         }
     }
-    if (config->decode.target != SLC_SIMD_AUTO && !slc_simd_runs(config->decode.target)) {
-        return slc_fail(error, SLC_ERR_USAGE, "decode.target %d does not run on this machine",
-                        (int)config->decode.target);
+    if (config->exec.target != SLC_SIMD_AUTO && !slc_simd_runs(config->exec.target)) {
+        return slc_fail(error, SLC_ERR_USAGE, "exec.target %d does not run on this machine",
+                        (int)config->exec.target);
     }
     return check_planes(position, error);
 }
@@ -131,7 +134,7 @@ static slc_status copy_gains(slc_cms_chain *chain, const slc_cms_gains *gains, s
 
 static slc_status open_device(slc_cms_chain *chain, slc_error *error)
 {
-    const char *word = chain->config.device;
+    const char *word = chain->config.exec.device;
     if (word == NULL || strcmp(word, "cpu") == 0) {
         return SLC_OK;
     }
@@ -145,11 +148,14 @@ static slc_status open_device(slc_cms_chain *chain, slc_error *error)
                               chain->gains.n_modules > 0 ? &chain->gains : NULL, device, &chain->cuda, error);
 }
 
-slc_status slc_cms_chain_open(const slc_cms_config *config, const slc_cms_cabling *cabling,
+slc_status slc_cms_chain_open(const slc_cms_config *given, const slc_cms_cabling *cabling,
                               const slc_cms_gains *gains, slc_cms_chain **chain, slc_error *error)
 {
     *chain = NULL;
-    slc_status status = check_config(config, error);
+    slc_cms_config own, *const config = &own;
+    slc_cms_config_default(config, SLC_CMS_PHASE1);
+    slc_status status = slc_config_take(config, sizeof *config, given, "slc_cms_config", error);
+    status = status == SLC_OK ? check_config(config, error) : status;
     if (status != SLC_OK) {
         return status;
     }
@@ -161,8 +167,9 @@ slc_status slc_cms_chain_open(const slc_cms_config *config, const slc_cms_cablin
     status = copy_cabling(opened, cabling, error);
     status = status == SLC_OK ? copy_gains(opened, gains, error) : status;
     /* The stage checks its own configuration when it reserves. */
-    status = status == SLC_OK ? slc_cms_cluster_reserve(&config->cluster, 0, &opened->cluster, error)
-                              : status;
+    status = status == SLC_OK
+                 ? slc_cms_cluster_reserve(&config->cluster, config->exec.target, 0, &opened->cluster, error)
+                 : status;
     status = status == SLC_OK ? open_device(opened, error) : status;
     if (status != SLC_OK) {
         slc_cms_chain_close(opened);
@@ -225,9 +232,9 @@ slc_status slc_cms_chain_reserve(slc_cms_chain *chain, const slc_batch *batch, s
         return chain->calls->reserve(chain->cuda, batch, error);
     }
     status = status == SLC_OK ? slc_cms_decode_reserve(&chain->decode, largest) : status;
-    status = status == SLC_OK
-                 ? slc_cms_cluster_reserve(&chain->config.cluster, largest, &chain->cluster, error)
-                 : status;
+    status = status == SLC_OK ? slc_cms_cluster_reserve(&chain->config.cluster, chain->config.exec.target,
+                                                        largest, &chain->cluster, error)
+                              : status;
     return status == SLC_OK
                ? SLC_OK
                : slc_fail(error, status, "no memory for a batch of %u events and up to %zu digis",
@@ -245,8 +252,8 @@ slc_status slc_cms_chain_reserve_digis(slc_cms_chain *chain, slc_cms_result *res
     }
     return chain->cuda != NULL
                ? chain->calls->reserve_digis(chain->cuda, &result->digis, error)
-               : slc_cms_cluster_reserve(&chain->config.cluster, slc_columns_largest_event(head),
-                                         &chain->cluster, error);
+               : slc_cms_cluster_reserve(&chain->config.cluster, chain->config.exec.target,
+                                         slc_columns_largest_event(head), &chain->cluster, error);
 }
 
 /* ---- running ------------------------------------------------------------------------------------------- */
@@ -342,8 +349,9 @@ slc_status slc_cms_chain_run(slc_cms_chain *chain, const slc_batch *batch, slc_c
         return check_strict(chain, &result->faults, error);
     }
     if (status == SLC_OK) {
-        status = slc_cms_decode_run(&chain->config.decode, chain->cabling, batch, &chain->fragments,
-                                    &chain->decode, &result->digis, &result->words, &result->faults);
+        status = slc_cms_decode_run(&chain->config.decode, chain->config.exec.target, chain->cabling, batch,
+                                    &chain->fragments, &chain->decode, &result->digis, &result->words,
+                                    &result->faults);
     }
     take_time(result, SLC_CMS_STAGE_DECODE, &time);
     status = status == SLC_OK ? cluster_digis(chain, result) : status;

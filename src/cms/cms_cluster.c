@@ -53,13 +53,12 @@ void slc_cms_cluster_config_default(slc_cms_cluster_config *config)
         .min_charge_e = 4000,
         .duplicates = SLC_PIXEL_DUPLICATES_KEEP,
         .max_module_digis = 6000,
-        .target = SLC_SIMD_AUTO,
     };
 }
 
 /* ---- memory --------------------------------------------------------------------------------------- */
 
-static slc_status check(const slc_cms_cluster_config *config, slc_error *error)
+static slc_status check(const slc_cms_cluster_config *config, slc_simd_target target, slc_error *error)
 {
     if (config->modules < 1 || config->modules > SLC_CMS_MOST_MODULES) {
         return slc_fail(error, SLC_ERR_USAGE, "cluster: %u modules, must be 1 to %d", config->modules,
@@ -74,8 +73,8 @@ static slc_status check(const slc_cms_cluster_config *config, slc_error *error)
         return slc_fail(error, SLC_ERR_USAGE, "cluster: %d is no policy for duplicates",
                         (int)config->duplicates);
     }
-    if (config->target != SLC_SIMD_AUTO && !slc_simd_runs(config->target)) {
-        const char *name = slc_simd_name(config->target);
+    if (target != SLC_SIMD_AUTO && !slc_simd_runs(target)) {
+        const char *name = slc_simd_name(target);
         return slc_fail(error, SLC_ERR_USAGE, "cluster: the target %s cannot run here",
                         name != NULL ? name : "asked for");
     }
@@ -102,10 +101,10 @@ static void use_target(workspace *w, slc_simd_target target)
     w->kernels = slc_cms_cluster_kernels_of(target);
 }
 
-slc_status slc_cms_cluster_reserve(const slc_cms_cluster_config *config, size_t digis_of_event,
-                                   slc_cms_cluster_scratch *scratch, slc_error *error)
+slc_status slc_cms_cluster_reserve(const slc_cms_cluster_config *config, slc_simd_target target,
+                                   size_t digis_of_event, slc_cms_cluster_scratch *scratch, slc_error *error)
 {
-    const slc_status status = check(config, error);
+    const slc_status status = check(config, target, error);
     if (status != SLC_OK) {
         return status;
     }
@@ -113,7 +112,7 @@ slc_status slc_cms_cluster_reserve(const slc_cms_cluster_config *config, size_t 
         return slc_fail(error, SLC_ERR_USAGE, "cluster: events of %zu digis, at most %u", digis_of_event,
                         UINT32_MAX / 2);
     }
-    const slc_simd_target target = slc_simd_kernel_choice(&slc_cms_cluster_kernel_rows[0], config->target);
+    target = slc_simd_kernel_choice(&slc_cms_cluster_kernel_rows[0], target);
     slc_cms_grid grid;
     slc_cms_grid_of(config->rows, config->columns, &grid);
     workspace *w = scratch->work;

@@ -36,7 +36,7 @@ typedef struct job {
 
 void slc_cms_decode_config_default(slc_cms_decode_config *config)
 {
-    *config = (slc_cms_decode_config){.modules = SLC_CMS_MODULES_PHASE1, .target = SLC_SIMD_AUTO};
+    *config = (slc_cms_decode_config){.modules = SLC_CMS_MODULES_PHASE1};
 }
 
 /* ---- memory ------------------------------------------------------------------------------------ */
@@ -175,29 +175,29 @@ static slc_status decode_event(job *j, const slc_cms_fragments *fragments, uint3
     return SLC_OK;
 }
 
-slc_status slc_cms_decode_run(const slc_cms_decode_config *config, const slc_cms_cabling *cabling,
-                              const slc_batch *batch, const slc_cms_fragments *fragments,
-                              slc_cms_decode_scratch *scratch, slc_cms_digis *digis,
-                              slc_cms_word_counts *counts, slc_faults *faults)
+slc_status slc_cms_decode_run(const slc_cms_decode_config *config, slc_simd_target target,
+                              const slc_cms_cabling *cabling, const slc_batch *batch,
+                              const slc_cms_fragments *fragments, slc_cms_decode_scratch *scratch,
+                              slc_cms_digis *digis, slc_cms_word_counts *counts, slc_faults *faults)
 {
     assert(fragments->head.n_events == batch->n_events);
     slc_columns_reset(digis);
     *counts = (slc_cms_word_counts){0};
-    if (config->target != SLC_SIMD_AUTO && !slc_simd_runs(config->target)) {
+    if (target != SLC_SIMD_AUTO && !slc_simd_runs(target)) {
         return SLC_ERR_USAGE;
     }
     if (digis->head.block == NULL || digis->head.event_capacity < batch->n_events || scratch->block == NULL) {
         return SLC_ERR_CAPACITY;
     }
-    const slc_simd_target target = slc_simd_kernel_choice(&slc_cms_decode_kernel_rows[0], config->target);
-    job j = {.kernels = slc_cms_decode_kernels_of(target),
-             .config = config,
-             .cabling = cabling,
-             /* No digi has an index of SLC_CMS_NO_MODULE or above. */
-             .modules = config->modules < SLC_CMS_NO_MODULE ? config->modules : SLC_CMS_NO_MODULE,
-             .work = work_of(scratch),
-             .counts = counts,
-             .faults = faults};
+    job j = {
+        .kernels = slc_cms_decode_kernels_of(slc_simd_kernel_choice(&slc_cms_decode_kernel_rows[0], target)),
+        .config = config,
+        .cabling = cabling,
+        /* No digi has an index of SLC_CMS_NO_MODULE or above. */
+        .modules = config->modules < SLC_CMS_NO_MODULE ? config->modules : SLC_CMS_NO_MODULE,
+        .work = work_of(scratch),
+        .counts = counts,
+        .faults = faults};
     for (uint32_t e = 0; e < batch->n_events; e++) {
         j.bytes = batch->size > 0 ? batch->bytes + batch->offset[e] : NULL;
         j.event = batch->first_event + e;

@@ -74,10 +74,10 @@ void slc_cms_decode_clear(slc_cms_decode_scratch *scratch);
  * fragment is of the same link and of a higher chip (at most 8). `digis` is reset first; `counts` is set.
  * SLC_ERR_CAPACITY where the words of the batch are more than fit into `digis`, or those of an event more
  * than reserved; SLC_ERR_USAGE for a target that cannot run. Never allocates. */
-slc_status slc_cms_decode_run(const slc_cms_decode_config *config, const slc_cms_cabling *cabling,
-                              const slc_batch *batch, const slc_cms_fragments *fragments,
-                              slc_cms_decode_scratch *scratch, slc_cms_digis *digis,
-                              slc_cms_word_counts *counts, slc_faults *faults);
+slc_status slc_cms_decode_run(const slc_cms_decode_config *config, slc_simd_target target,
+                              const slc_cms_cabling *cabling, const slc_batch *batch,
+                              const slc_cms_fragments *fragments, slc_cms_decode_scratch *scratch,
+                              slc_cms_digis *digis, slc_cms_word_counts *counts, slc_faults *faults);
 
 /* ---- 2: ADC counts to electrons ---------------------------------------------------------------- */
 
@@ -101,8 +101,8 @@ typedef struct slc_cms_cluster_scratch {
     void *work;
 } slc_cms_cluster_scratch;
 /* For events of up to so many digis. SLC_ERR_USAGE for a configuration out of range, named in *error. */
-slc_status slc_cms_cluster_reserve(const slc_cms_cluster_config *config, size_t digis_of_event,
-                                   slc_cms_cluster_scratch *scratch, slc_error *error);
+slc_status slc_cms_cluster_reserve(const slc_cms_cluster_config *config, slc_simd_target target,
+                                   size_t digis_of_event, slc_cms_cluster_scratch *scratch, slc_error *error);
 void slc_cms_cluster_clear(slc_cms_cluster_scratch *scratch);
 
 /* Clusters all events. Digis may come in any order; modules may come in any order and repeatedly, with digis

@@ -28,12 +28,12 @@ slc_status slc_image_bitrun_open(const slc_image_label_config *config, slc_image
     if (b == NULL) {
         return SLC_ERR_MEMORY;
     }
-    b->threads = config->threads;
-    const slc_simd_target target = slc_bitrun_choose(config->target);
+    b->threads = config->exec.threads;
+    const slc_simd_target target = slc_bitrun_choose(config->exec.target);
     b->kernels = *slc_bitrun_kernels_of(target);
     b->bench_kernels = *slc_image_flsl_kernels_of(target);
     b->run_pixels = run_pixels(target);
-    slc_image_kernels_select(config->target, &b->image_kernels);
+    slc_image_kernels_select(config->exec.target, &b->image_kernels);
     b->asked = config->features;
     b->features = slc_image_features_needed(config->features);
     b->may_record = slc_image_filters(config) || (b->features & SLC_BITRUN_RECORDED) != 0;

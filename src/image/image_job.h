@@ -17,7 +17,7 @@ typedef struct slc_image_job {
     const slc_image *image, *grey;        /* checked; grey is never NULL where SLC_IMAGE_GREY is asked for */
     bool again;                           /* image and grey are those of the job before, unchanged */
     slc_image_labels *out;
-    slc_team *team; /* config.threads threads, counted from 1 */
+    slc_team *team; /* config.exec.threads threads, counted from 1 */
 } slc_image_job;
 
 #endif

@@ -5,6 +5,7 @@
 #include <sluice/image_label.h>
 
 #include "base/columns.h"
+#include "base/config.h"
 #include "cuda/cuda_engines.h"
 #include "image/cuda/image_cuda_engine.h"
 #include "image/image_bitrun.h"
@@ -73,13 +74,13 @@ enum { MOST_THREADS = 4096 };
 
 void slc_image_label_config_default(slc_image_label_config *config)
 {
-    *config = (slc_image_label_config){.algorithm = "auto",
+    *config = (slc_image_label_config){.size = sizeof *config,
+                                       .algorithm = "auto",
                                        .connectivity = 8,
                                        .threshold = 1,
                                        .max_area = UINT64_MAX,
                                        .border = SLC_IMAGE_BORDER_ANY,
-                                       .threads = 1,
-                                       .target = SLC_SIMD_AUTO};
+                                       .exec = {.threads = 1, .target = SLC_SIMD_AUTO}};
 }
 
 /* The algorithm's number; of an unknown name the number behind the last. */
@@ -98,7 +99,7 @@ static size_t find_algorithm(const char *name)
 
 static bool on_processor(const slc_image_label_config *config)
 {
-    return config->device == NULL || strcmp(config->device, "cpu") == 0;
+    return config->exec.device == NULL || strcmp(config->exec.device, "cpu") == 0;
 }
 
 /* Names are those of the device. */
@@ -114,7 +115,7 @@ static slc_status check_algorithm(const slc_image_label_config *c, slc_error *er
     }
     return found ? SLC_OK
                  : slc_fail(error, SLC_ERR_USAGE, "algorithm: there is none named \"%s\" for device %s", name,
-                            on_processor(c) ? "cpu" : c->device);
+                            on_processor(c) ? "cpu" : c->exec.device);
 }
 
 static slc_status check_config(const slc_image_label_config *c, slc_error *error)
@@ -131,12 +132,12 @@ static slc_status check_config(const slc_image_label_config *c, slc_error *error
     if (c->border < 0 || c->border >= SLC_IMAGE_BORDERS) {
         return slc_fail(error, SLC_ERR_USAGE, "border: unknown choice %d", (int)c->border);
     }
-    if (c->threads > MOST_THREADS) {
-        return slc_fail(error, SLC_ERR_USAGE, "threads: %u, and at most %d can be had", c->threads,
+    if (c->exec.threads > MOST_THREADS) {
+        return slc_fail(error, SLC_ERR_USAGE, "threads: %u, and at most %d can be had", c->exec.threads,
                         MOST_THREADS);
     }
-    if (c->target != SLC_SIMD_AUTO && !slc_simd_runs(c->target)) {
-        return slc_fail(error, SLC_ERR_USAGE, "target: number %d does not run here", (int)c->target);
+    if (c->exec.target != SLC_SIMD_AUTO && !slc_simd_runs(c->exec.target)) {
+        return slc_fail(error, SLC_ERR_USAGE, "target: number %d does not run here", (int)c->exec.target);
     }
     return SLC_OK;
 }
@@ -185,7 +186,7 @@ static slc_status open_on_gpu(slc_image_labeller *labeller, slc_error *error)
     slc_error reason;
     const slc_cuda_engines *engines = slc_cuda_engines_of(&reason);
     if (engines == NULL) {
-        return slc_fail(error, SLC_ERR_UNSUPPORTED, "device \"%s\": %s", labeller->config.device,
+        return slc_fail(error, SLC_ERR_UNSUPPORTED, "device \"%s\": %s", labeller->config.exec.device,
                         reason.text);
     }
     labeller->engine.calls = engines->image;
@@ -194,11 +195,14 @@ static slc_status open_on_gpu(slc_image_labeller *labeller, slc_error *error)
     return status;
 }
 
-slc_status slc_image_label_open(const slc_image_label_config *config, slc_image_labeller **out,
+slc_status slc_image_label_open(const slc_image_label_config *given, slc_image_labeller **out,
                                 slc_error *error)
 {
     *out = NULL;
-    slc_status status = check_config(config, error);
+    slc_image_label_config own, *const config = &own;
+    slc_image_label_config_default(config);
+    slc_status status = slc_config_take(config, sizeof *config, given, "slc_image_label_config", error);
+    status = status == SLC_OK ? check_config(config, error) : status;
     if (status != SLC_OK) {
         return status;
     }
@@ -208,21 +212,22 @@ slc_status slc_image_label_open(const slc_image_label_config *config, slc_image_
     }
     const uint32_t processors = slc_team_processors();
     labeller->config = *config;
-    if (config->threads == 0) {
-        labeller->config.threads = processors < MOST_THREADS ? processors : MOST_THREADS;
+    if (config->exec.threads == 0) {
+        labeller->config.exec.threads = processors < MOST_THREADS ? processors : MOST_THREADS;
     }
-    status = slc_team_open(labeller->config.threads, &labeller->team);
+    status = slc_team_open(labeller->config.exec.threads, &labeller->team);
     if (status == SLC_OK && on_processor(config)) {
         /* This name lives as long as the library. */
         labeller->config.algorithm = slc_image_algorithm_name(find_algorithm(config->algorithm));
         status = open_engine(&labeller->config, 0, 0, &labeller->engine);
     }
     if (status != SLC_OK) {
-        (void)slc_fail(error, status, "no memory for a labeller with %u threads", labeller->config.threads);
+        (void)slc_fail(error, status, "no memory for a labeller with %u threads",
+                       labeller->config.exec.threads);
     } else if (!on_processor(config)) {
         status = open_on_gpu(labeller, error);
     }
-    labeller->config.device = NULL; /* the caller's text need not live on */
+    labeller->config.exec.device = NULL; /* the caller's text need not live on */
     if (status != SLC_OK) {
         slc_image_label_close(labeller);
         return status;

@@ -8,6 +8,7 @@
 #include <sluice/image_analyse.h>
 
 #include "base/block.h"
+#include "base/config.h"
 #include "image/image_bits.h"
 #include "image/image_check.h"
 #include "image/image_features.h"
@@ -53,7 +54,8 @@ struct slc_image_stream {
 
 void slc_image_stream_config_default(slc_image_stream_config *config)
 {
-    *config = (slc_image_stream_config){.type = SLC_IMAGE_U8,
+    *config = (slc_image_stream_config){.size = sizeof *config,
+                                        .type = SLC_IMAGE_U8,
                                         .grey_type = SLC_IMAGE_U8,
                                         .connectivity = 8,
                                         .threshold = 1,
@@ -109,11 +111,14 @@ static void restart(slc_image_stream *s)
     s->y = 0;
 }
 
-slc_status slc_image_stream_open(const slc_image_stream_config *config, slc_image_stream **out,
+slc_status slc_image_stream_open(const slc_image_stream_config *given, slc_image_stream **out,
                                  slc_error *error)
 {
     *out = NULL;
-    slc_status status = check_config(config, error);
+    slc_image_stream_config own, *const config = &own;
+    slc_image_stream_config_default(config);
+    slc_status status = slc_config_take(config, sizeof *config, given, "slc_image_stream_config", error);
+    status = status == SLC_OK ? check_config(config, error) : status;
     if (status != SLC_OK) {
         return status;
     }

@@ -49,7 +49,7 @@ slc_status slc_image_strips_open(const slc_image_label_config *config, const slc
 {
     *out = NULL;
     slc_image_strips *strips = calloc(1, sizeof *strips);
-    uint32_t *base = calloc((size_t)config->threads + 1, sizeof *base);
+    uint32_t *base = calloc((size_t)config->exec.threads + 1, sizeof *base);
     if (strips == NULL || base == NULL) {
         free(strips);
         free(base);
@@ -58,8 +58,8 @@ slc_status slc_image_strips_open(const slc_image_label_config *config, const slc
     strips->config = config;
     strips->algorithm = algorithm;
     strips->base = base;
-    slc_image_kernels_select(config->target, &strips->kernels);
-    strips->target = algorithm->choose != NULL ? algorithm->choose(config->target) : SLC_SIMD_C;
+    slc_image_kernels_select(config->exec.target, &strips->kernels);
+    strips->target = algorithm->choose != NULL ? algorithm->choose(config->exec.target) : SLC_SIMD_C;
     *out = strips;
     return SLC_OK;
 }
@@ -83,15 +83,15 @@ slc_status slc_image_strips_reserve(slc_image_strips *strips, size_t width, size
 {
     const slc_image_label_config *config = strips->config;
     const size_t n = slc_image_times(width, height);
-    const size_t strip_height = height / config->threads + (height % config->threads != 0);
+    const size_t strip_height = height / config->exec.threads + (height % config->exec.threads != 0);
     const size_t scratch_bytes = strip_bytes(strips->algorithm, width, strip_height);
     /* One strip where labels are too many for several: count_strips. */
     const size_t one = strip_bytes(strips->algorithm, width, height);
-    const size_t several = slc_image_times(scratch_bytes, config->threads);
+    const size_t several = slc_image_times(scratch_bytes, config->exec.threads);
     const size_t row_words = slc_image_bits_words(width);
     /* A strip of odd height may have half a label a column more than its share, and each has its label 0. */
     const size_t share = slc_image_label_bound(width, strip_height, 4) + 1;
-    const size_t entries = slc_image_plus(slc_image_times(share, config->threads), SLC_COLUMN_ALIGN);
+    const size_t entries = slc_image_plus(slc_image_times(share, config->exec.threads), SLC_COLUMN_ALIGN);
     const size_t bound = slc_image_label_bound(width, height, 4);
     const size_t filters = slc_image_filters(config) ? entries : 0;
     const size_t spare = bound < SIZE_MAX / 128 ? slc_image_output_spare(config->features, bound) : SIZE_MAX;
@@ -105,7 +105,7 @@ slc_status slc_image_strips_reserve(slc_image_strips *strips, size_t width, size
         {&strips->table, slc_image_times(entries, sizeof(uint32_t))},
         {&strips->areas, slc_image_times(filters, sizeof(uint64_t))},
         {&strips->borders, filters},
-        {&strips->rows, rows_bytes(row_words, config->threads, width)},
+        {&strips->rows, rows_bytes(row_words, config->exec.threads, width)},
         {&strips->spare, spare},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
@@ -403,7 +403,7 @@ static void add_features(const slc_image_strips *strips, uint32_t s, size_t y, c
     const slc_image_job *job = strips->job;
     const size_t width = job->image->width, room = width + 64;
     uint32_t *edges = (uint32_t *)(void *)((uint64_t *)strips->rows.at +
-                                           ((size_t)strips->config->threads + 2) * strips->row_words);
+                                           ((size_t)strips->config->exec.threads + 2) * strips->row_words);
     uint32_t *first = edges + room, *behind = first + room, *label = behind + room;
     const uint32_t *labels = label_row(strips, y);
     const uint32_t *map = strips->mapped ? (const uint32_t *)strips->table.at + strips->base[s] : NULL;
@@ -436,7 +436,7 @@ static void make_features(slc_image_strips *strips)
     const uint32_t features = strips->config->features, n = (uint32_t)strips->n_labels;
     const slc_image_type grey_type = job->grey != NULL ? job->grey->type : SLC_IMAGE_U8;
     slc_image_components sums = slc_image_output_window(job, n, strips->spare.at);
-    uint64_t *bits = (uint64_t *)strips->rows.at + strips->config->threads * strips->row_words;
+    uint64_t *bits = (uint64_t *)strips->rows.at + strips->config->exec.threads * strips->row_words;
     uint64_t *upper = NULL, *other = bits + strips->row_words;
     slc_image_features_begin(features, &sums, 0, n, grey_type);
     for (uint32_t s = 0; s < strips->n_strips && features != 0; s++) {
@@ -459,7 +459,7 @@ static void make_features(slc_image_strips *strips)
  * more entries than vectors of 32-bit indices can address. */
 static uint32_t count_strips(const slc_image_strips *strips, const slc_image *image, uint32_t connectivity)
 {
-    const size_t threads = strips->config->threads;
+    const size_t threads = strips->config->exec.threads;
     const size_t most = slc_image_label_bound(image->width, image->height + threads, connectivity) + threads;
     if (most > INT32_MAX) {
         return 1;

@@ -76,7 +76,7 @@ slc_status slc_pixel_bitmap_open(const slc_pixel_cluster_config *config, const s
     if (m == NULL || pixels > SIZE_MAX / 256) {
         return SLC_ERR_MEMORY;
     }
-    m->kernels = slc_pixel_kernels_of(slc_simd_kernel_choice(&slc_pixel_kernel_rows[0], config->target));
+    m->kernels = slc_pixel_kernels_of(slc_simd_kernel_choice(&slc_pixel_kernel_rows[0], config->exec.target));
     m->bits.stride = stride_of(rule);
     m->bits.eight = rule->reach > 1;
     m->bits.words = (size_t)m->bits.stride / 64 * (rule->height + 3);

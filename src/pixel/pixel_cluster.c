@@ -6,6 +6,7 @@
 #include <sluice/pixel.h>
 
 #include "base/columns.h"
+#include "base/config.h"
 #include "base/team.h"
 #include "pixel/pixel_kernels.h"
 #include "pixel/pixel_worker.h"
@@ -100,14 +101,14 @@ static const slc_pixel_algorithm *find_algorithm(const char *name)
 
 void slc_pixel_cluster_config_default(slc_pixel_cluster_config *config)
 {
-    *config = (slc_pixel_cluster_config){.connectivity = 8,
+    *config = (slc_pixel_cluster_config){.size = sizeof *config,
+                                         .connectivity = 8,
                                          .radius = 1,
                                          .time_window = -1,
                                          .features = SLC_PIXEL_SIZE | SLC_PIXEL_BOX | SLC_PIXEL_CENTROID |
                                                      SLC_PIXEL_MASS,
                                          .algorithm = "auto",
-                                         .threads = 1,
-                                         .target = SLC_SIMD_AUTO};
+                                         .exec = {.threads = 1, .target = SLC_SIMD_AUTO}};
 }
 
 static slc_pixel_rule rule_of(const slc_pixel_cluster_config *c)
@@ -173,12 +174,12 @@ static slc_status check_config(const slc_pixel_cluster_config *c, slc_error *err
     if ((c->features & ~(uint32_t)SLC_PIXEL_FEATURES_ALL) != 0) {
         return slc_fail(error, SLC_ERR_USAGE, "features: 0x%x has unknown ones", c->features);
     }
-    if (c->threads > MOST_THREADS) {
-        return slc_fail(error, SLC_ERR_USAGE, "threads: %u, and at most %d can be had", c->threads,
+    if (c->exec.threads > MOST_THREADS) {
+        return slc_fail(error, SLC_ERR_USAGE, "threads: %u, and at most %d can be had", c->exec.threads,
                         MOST_THREADS);
     }
-    if (c->target != SLC_SIMD_AUTO && !slc_simd_runs(c->target)) {
-        return slc_fail(error, SLC_ERR_USAGE, "target: number %d does not run here", (int)c->target);
+    if (c->exec.target != SLC_SIMD_AUTO && !slc_simd_runs(c->exec.target)) {
+        return slc_fail(error, SLC_ERR_USAGE, "target: number %d does not run here", (int)c->exec.target);
     }
     const slc_pixel_rule rule = rule_of(c);
     const slc_pixel_algorithm *algorithm = find_algorithm(c->algorithm);
@@ -197,11 +198,14 @@ static slc_status check_config(const slc_pixel_cluster_config *c, slc_error *err
 
 /* ---- the clusterer ------------------------------------------------------------------------------ */
 
-slc_status slc_pixel_cluster_open(const slc_pixel_cluster_config *config, slc_pixel_clusterer **out,
+slc_status slc_pixel_cluster_open(const slc_pixel_cluster_config *given, slc_pixel_clusterer **out,
                                   slc_error *error)
 {
     *out = NULL;
-    slc_status status = check_config(config, error);
+    slc_pixel_cluster_config taken, *const config = &taken;
+    slc_pixel_cluster_config_default(config);
+    slc_status status = slc_config_take(config, sizeof *config, given, "slc_pixel_cluster_config", error);
+    status = status == SLC_OK ? check_config(config, error) : status;
     if (status != SLC_OK) {
         return status;
     }
@@ -212,19 +216,19 @@ slc_status slc_pixel_cluster_open(const slc_pixel_cluster_config *config, slc_pi
     c->config = *config;
     c->rule = rule_of(config);
     c->algorithm = find_algorithm(config->algorithm);
-    c->kernels = slc_pixel_kernels_of(slc_simd_kernel_choice(&slc_pixel_kernel_rows[0], config->target));
+    c->kernels = slc_pixel_kernels_of(slc_simd_kernel_choice(&slc_pixel_kernel_rows[0], config->exec.target));
     c->config.algorithm = slc_pixel_bitmap_suits(config, &c->rule) ? own_name : c->algorithm->name;
     c->schema = slc_pixel_clusters_schema(config->features, config->with, c->columns);
     const uint32_t processors = slc_team_processors();
-    c->config.threads = config->threads != 0        ? config->threads
-                        : processors < MOST_THREADS ? processors
-                                                    : MOST_THREADS;
-    c->n_parts = c->config.threads;
+    c->config.exec.threads = config->exec.threads != 0   ? config->exec.threads
+                             : processors < MOST_THREADS ? processors
+                                                         : MOST_THREADS;
+    c->n_parts = c->config.exec.threads;
     c->parts = calloc(c->n_parts, sizeof *c->parts);
     status = c->parts != NULL ? slc_team_open(c->n_parts, &c->team) : SLC_ERR_MEMORY;
     if (status != SLC_OK) {
         slc_pixel_cluster_close(c);
-        return slc_fail(error, status, "no memory for a clusterer with %u threads", config->threads);
+        return slc_fail(error, status, "no memory for a clusterer with %u threads", config->exec.threads);
     }
     *out = c;
     return SLC_OK;

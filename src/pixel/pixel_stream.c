@@ -10,6 +10,7 @@
 
 #include "base/block.h"
 #include "base/columns.h"
+#include "base/config.h"
 #include "pixel/pixel_stream_join.h"
 #include "pixel/pixel_stream_order.h"
 
@@ -51,7 +52,8 @@ struct slc_pixel_stream {
 
 void slc_pixel_stream_config_default(slc_pixel_stream_config *config)
 {
-    *config = (slc_pixel_stream_config){.width = 256,
+    *config = (slc_pixel_stream_config){.size = sizeof *config,
+                                        .width = 256,
                                         .height = 256,
                                         .radius = 1,
                                         .time_window = 64,
@@ -97,11 +99,14 @@ static bool cover_begin(slc_pixel_stream *s)
                                 all || s->height < CHIP ? s->height : CHIP);
 }
 
-slc_status slc_pixel_stream_open(const slc_pixel_stream_config *config, slc_pixel_stream **out,
+slc_status slc_pixel_stream_open(const slc_pixel_stream_config *given, slc_pixel_stream **out,
                                  slc_error *error)
 {
     *out = NULL;
-    const slc_status status = check_config(config, error);
+    slc_pixel_stream_config own, *const config = &own;
+    slc_pixel_stream_config_default(config);
+    slc_status status = slc_config_take(config, sizeof *config, given, "slc_pixel_stream_config", error);
+    status = status == SLC_OK ? check_config(config, error) : status;
     if (status != SLC_OK) {
         return status;
     }

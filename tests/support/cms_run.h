@@ -32,7 +32,7 @@ static inline void cms_run_assert_counted(const cms_run *run, const slc_batch *b
 }
 
 /* `config` may be NULL. */
-static inline void cms_run_batch(cms_run *run, const slc_cms_decode_config *config,
+static inline void cms_run_batch(cms_run *run, const slc_cms_decode_config *config, slc_simd_target target,
                                  const slc_cms_cabling *cabling, const slc_batch *batch)
 {
     slc_cms_decode_config standard;
@@ -46,8 +46,9 @@ static inline void cms_run_batch(cms_run *run, const slc_cms_decode_config *conf
     assert_int_equal(slc_cms_decode_reserve(&run->scratch, digis), SLC_OK);
     assert_int_equal(slc_cms_index_run(batch, &run->fragments, &run->faults), SLC_OK);
     cms_run_assert_counted(run, batch);
-    assert_int_equal(slc_cms_decode_run(config != NULL ? config : &standard, cabling, batch, &run->fragments,
-                                        &run->scratch, &run->digis, &run->counts, &run->faults),
+    assert_int_equal(slc_cms_decode_run(config != NULL ? config : &standard, target, cabling, batch,
+                                        &run->fragments, &run->scratch, &run->digis, &run->counts,
+                                        &run->faults),
                      SLC_OK);
     assert_true(slc_columns_check(&slc_cms_fragments_schema, &run->fragments, NULL));
     assert_true(slc_columns_check(&slc_cms_digis_schema, &run->digis, NULL));
@@ -62,7 +63,7 @@ static inline void cms_run_event(cms_run *run, const slc_cms_cabling *cabling, c
 {
     slc_batch batch = {0};
     assert_int_equal(slc_batch_append(&batch, event, size, 0), SLC_OK);
-    cms_run_batch(run, NULL, cabling, &batch);
+    cms_run_batch(run, NULL, SLC_SIMD_AUTO, cabling, &batch);
     slc_batch_clear(&batch);
 }
 

@@ -166,11 +166,11 @@ void image_gpu_draw(size_t algorithm, slc_image_type type, slc_image_label_confi
     const bool labels = slc_image_cuda_algorithm_labels(algorithm);
     const bool features = slc_image_cuda_algorithm_features(algorithm);
     slc_image_label_config_default(config);
-    config->device = "cuda";
+    config->exec.device = "cuda";
     config->algorithm = slc_image_cuda_algorithm_name(algorithm);
     config->connectivity = random_below(seed, 2) == 0 ? 8 : 4;
     config->threshold = draw_threshold(type, seed);
-    config->threads = 1 + random_below(seed, 3);
+    config->exec.threads = 1 + random_below(seed, 3);
     *wish = (image_wish){.foreground = true, .labels = labels, .type = SLC_TYPE_U32};
     if (features && (!labels || random_below(seed, 3) != 0)) {
         config->features = random_below(seed, SLC_IMAGE_ALL + 1);

@@ -302,11 +302,11 @@ const char *image_config_text(const slc_image_label_config *config)
     (void)snprintf(text, sizeof text,
                    "%s, %s%s%s, %u-connected, threshold %.17g, features %#x, areas %llu to %llu, border %d, "
                    "%u threads",
-                   config->algorithm == NULL ? "auto" : config->algorithm, slc_simd_name(config->target),
-                   config->device == NULL ? "" : ", ", config->device == NULL ? "" : config->device,
-                   config->connectivity, config->threshold, config->features,
-                   (unsigned long long)config->min_area, (unsigned long long)config->max_area,
-                   (int)config->border, config->threads);
+                   config->algorithm == NULL ? "auto" : config->algorithm, slc_simd_name(config->exec.target),
+                   config->exec.device == NULL ? "" : ", ",
+                   config->exec.device == NULL ? "" : config->exec.device, config->connectivity,
+                   config->threshold, config->features, (unsigned long long)config->min_area,
+                   (unsigned long long)config->max_area, (int)config->border, config->exec.threads);
     return text;
 }
 

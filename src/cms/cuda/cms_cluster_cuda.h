@@ -42,7 +42,7 @@ typedef struct slc_cms_cuda_counts {
  * head.event_offset n_events + 1 entries on the device, and head.n_events the events; other members of the
  * heads are not used. */
 typedef struct slc_cms_cuda_cluster {
-    const slc_cms_cluster_config *config; /* target is not used */
+    const slc_cms_cluster_config *config;
     slc_cms_cuda_algorithm algorithm;
     /* Columns x, y, adc and module are read (adc in electrons), cluster is written for every digi. The
      * number of digis is event_offset[n_events], at most head.capacity. Columns begin on 16 bytes, and are

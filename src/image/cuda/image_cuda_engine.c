@@ -87,15 +87,15 @@ slc_status slc_image_cuda_open(const slc_image_label_config *config, slc_image_c
     }
     engine->lanes = lanes;
     engine->config = *config;
-    engine->config.device = NULL; /* the caller's text need not live on */
+    engine->config.exec.device = NULL; /* the caller's text need not live on */
     engine->algorithm = find_algorithm(config->algorithm);
     engine->config.algorithm = engine->algorithm->name;
     slc_status status = SLC_OK;
     if (engine->algorithm->name == NULL) {
         status = slc_fail(error, SLC_ERR_USAGE, "algorithm: there is none named \"%s\" for device %s",
-                          config->algorithm, config->device);
+                          config->algorithm, config->exec.device);
     }
-    status = status == SLC_OK ? read_devices(config->device, engine, error) : status;
+    status = status == SLC_OK ? read_devices(config->exec.device, engine, error) : status;
     for (uint32_t i = 0; i < engine->n_lanes && status == SLC_OK; i++) {
         status = open_lane(&lanes[i], error);
         for (uint32_t j = 0; j < engine->n_lanes; j++) {

@@ -12,7 +12,7 @@
 
 typedef struct slc_image_cuda slc_image_cuda;
 
-/* config->device names the devices, config->algorithm the algorithm (NULL, "auto": the first). */
+/* config->exec.device names the devices, config->algorithm the algorithm (NULL, "auto": the first). */
 slc_status slc_image_cuda_open(const slc_image_label_config *config, slc_image_cuda **engine,
                                slc_error *error);
 void slc_image_cuda_close(slc_image_cuda *engine); /* NULL is allowed */
