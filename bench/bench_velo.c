@@ -152,7 +152,7 @@ static slc_status open_runner(bench *b, runner *r, const slc_bench_velo_contesta
     r->n_held = c->one_batch ? 1 : events->n_held;
     r->row = (slc_bench_velo_row){.what = c->what,
                                   .name = c->name,
-                                  .target = c->config.target,
+                                  .target = c->config.exec.target,
                                   .threads = c->threads,
                                   .candidates = c->config.track.candidates,
                                   .event = c->batch,

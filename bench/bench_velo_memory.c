@@ -155,7 +155,7 @@ slc_status slc_bench_velo_memory_all(const slc_bench_velo_config *config, const 
     slc_velo_config chain;
     slc_bench_velo_memory memory = {.event = 0};
     slc_velo_config_default(&chain);
-    chain.target = config->target;
+    chain.exec.target = config->target;
     for (size_t i = 0; i < events->n_held; i++) {
         const uint64_t n = slc_bench_velo_held_events(events, i);
         for (uint32_t e = 0; e < n; e++) {

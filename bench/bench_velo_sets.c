@@ -65,7 +65,7 @@ static slc_bench_velo_contestant *add(lister *l, const way *how, slc_simd_target
     }
     c->config.track.algorithm = how->algorithm;
     c->config.track.strategy = how->strategy;
-    c->config.target = target;
+    c->config.exec.target = target;
     return c;
 }
 

@@ -62,6 +62,7 @@ static void set_defaults(void *at)
 static slc_status open_generator(const simulate_options *options, slc_sim_cms **sim, slc_error *error)
 {
     const slc_sim_cms_config config = {
+        .size = sizeof config,
         .seed = options->seed,
         .tracks = options->crowded ? (float)SLC_SIM_CMS_CROWDED_TRACKS : (float)options->tracks,
         .noise_digis = (float)options->noise,

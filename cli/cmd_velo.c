@@ -23,7 +23,7 @@ static int open_chain(slc_velo_job *job)
     if (usage != SLC_CLI_GO_ON) {
         return usage;
     }
-    if (slc_simd_choose(NULL, &job->config.target, &job->error) != SLC_OK) {
+    if (slc_simd_choose(NULL, &job->config.exec.target, &job->error) != SLC_OK) {
         return slc_cli_wrong(&slc_cmd_velo, "%s", job->error.text);
     }
     if (options->geometry != NULL) {

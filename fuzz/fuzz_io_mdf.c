@@ -6,7 +6,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     /* A fuzzer's file is small, so events may be: it finds the limit, too. */
-    const slc_io_config config = {.max_event_bytes = (size_t)1 << 20};
+    const slc_io_config config = {.size = sizeof(slc_io_config), .max_event_bytes = (size_t)1 << 20};
     slc_io_source *source = NULL;
     slc_error error = {0};
     if (slc_io_open_memory(bytes, size, "fuzz", &config, &source, &error) != SLC_OK) {

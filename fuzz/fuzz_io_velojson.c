@@ -4,7 +4,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    const slc_io_config config = {.max_event_bytes = (size_t)1 << 16};
+    const slc_io_config config = {.size = sizeof(slc_io_config), .max_event_bytes = (size_t)1 << 16};
     slc_io_source *source = NULL;
     slc_error error = {0};
     if (slc_io_open_memory(bytes, size, "fuzz", &config, &source, &error) != SLC_OK) {

@@ -20,7 +20,7 @@ typedef struct sample {
 
 enum { N_SAMPLES = 10, LIMIT = 1 << 16 };
 static sample samples[N_SAMPLES];
-static const slc_io_image_config config = {.max_bytes = LIMIT};
+static const slc_io_image_config config = {.size = sizeof(slc_io_image_config), .max_bytes = LIMIT};
 
 static void add_file(size_t i, const char *ending, slc_image_type type, size_t n_pages)
 {

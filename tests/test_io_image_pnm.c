@@ -152,7 +152,7 @@ static void test_strangers_get_advice(void **state)
 static void test_limit_on_memory(void **state)
 {
     (void)state;
-    const slc_io_image_config config = {.max_bytes = 100};
+    const slc_io_image_config config = {.size = sizeof(slc_io_image_config), .max_bytes = 100};
     char file[200] = "P5 10 10 255 ";
     pages read = read_memory(file, strlen(file) + 100, "a", &config);
     assert_int_equal(only_page(&read).width, 10);

@@ -86,7 +86,7 @@ static void run_chain(slc_velo_banks banks, bool keep, slc_simd_target target, c
     slc_velo_config_default(&config);
     config.banks = banks;
     config.keep_superpixels = keep;
-    config.target = target;
+    config.exec.target = target;
     assert_int_equal(slc_velo_chain_open(&config, &geometry, &chain, NULL), SLC_OK);
     assert_int_equal(slc_velo_chain_reserve(chain, batch, result, NULL), SLC_OK);
     assert_int_equal(slc_velo_chain_run(chain, batch, result, NULL), SLC_OK);

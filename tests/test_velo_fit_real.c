@@ -25,7 +25,7 @@ static uint64_t checksum_of(slc_simd_target target)
 {
     slc_velo_config config;
     slc_velo_config_default(&config);
-    config.target = target;
+    config.exec.target = target;
     slc_velo_chain *chain;
     slc_velo_result result = {0};
     slc_error error = {0};

@@ -44,6 +44,7 @@ typedef enum slc_io_content {
 } slc_io_content;
 
 typedef struct slc_io_config {
+    size_t size;            /* set by slc_io_config_default */
     bool verify_checksum;   /* of MDF records that carry one */
     size_t max_event_bytes; /* a record that claims more is damage; also bounds what a compressed record may
                                become */

@@ -20,6 +20,7 @@ extern "C" {
  * 1-bit image is rows of bits with 1 for foreground: in PBM that is black, in PNG and TIFF white unless
  * TIFF's photometric says otherwise. */
 typedef struct slc_io_image_config {
+    size_t size;      /* set by slc_io_image_config_default */
     size_t max_bytes; /* a page whose pixels need more memory is refused before any is allocated; 4 GiB */
 } slc_io_image_config;
 SLC_API void slc_io_image_config_default(slc_io_image_config *config);

@@ -16,6 +16,7 @@ extern "C" {
 #endif
 
 typedef struct slc_sim_velo_config {
+    size_t size; /* set by slc_sim_velo_config_default */
     uint64_t seed;
     float visible_vertices;     /* mean number of visible collisions (four tracks and more), Poisson */
     bool scattering;            /* multiple scattering in sensors and RF foil */

@@ -17,6 +17,7 @@ extern "C" {
 enum { SLC_SIM_CMS_CROWDED_TRACKS = 10500 };
 
 typedef struct slc_sim_cms_config {
+    size_t size; /* set by slc_sim_cms_config_default */
     uint64_t seed;
     float tracks;      /* mean number that cross the barrel's first layer in an event; default 1500 */
     float noise_digis; /* mean number in an event */

@@ -24,6 +24,7 @@ typedef struct slc_sim_pet_source {
 enum { SLC_SIM_PET_SOURCES = 16 };
 
 typedef struct slc_sim_pet_config {
+    size_t size; /* set by slc_sim_pet_config_default */
     uint64_t seed;
     slc_pet_geometry geometry;
     slc_sim_pet_source source[SLC_SIM_PET_SOURCES];

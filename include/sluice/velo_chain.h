@@ -113,16 +113,17 @@ typedef struct slc_velo_vertex_config {
 /* ---- all of it ------------------------------------------------------------------------------------ */
 
 typedef struct slc_velo_config {
+    size_t size; /* set by slc_velo_config_default */
     slc_velo_track_config track;
     slc_velo_fit_config fit;
-    slc_velo_vertex_config vertex; /* its beam line and target are set by the chain: those of fit and of this;
+    slc_velo_vertex_config vertex; /* its beam line and target are set by the chain: those of fit and of exec;
                                     * so are track's */
     bool strict;                   /* the first fault is an error (SLC_ERR_STRICT) */
     slc_velo_banks banks;          /* that hits are made of. Default SLC_VELO_BANKS_AUTO */
     /* Keep the super-pixels in the result. Without, which is the default, the raw banks become hits without
      * a list of them (slc_velo_cluster_run_banks); all else in the result is the same. */
     bool keep_superpixels;
-    slc_simd_target target; /* for that step; a result of slc_simd_choose(). Default SLC_SIMD_AUTO */
+    slc_exec exec; /* of which the target counts: a chain is of one thread, on the processor */
 } slc_velo_config;
 SLC_API void slc_velo_config_default(slc_velo_config *config);
 

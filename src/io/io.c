@@ -5,6 +5,7 @@
  * damage.
  */
 #include "base/bytes.h"
+#include "base/config.h"
 #include "base/faults.h"
 #include "io/io_source.h"
 #include "velo/velo_geometry.h"
@@ -44,7 +45,8 @@ enum { N_STRANGERS = sizeof strangers / sizeof *strangers };
 
 void slc_io_config_default(slc_io_config *config)
 {
-    *config = (slc_io_config){.verify_checksum = true, .max_event_bytes = (size_t)64 << 20};
+    *config = (slc_io_config){
+        .size = sizeof *config, .verify_checksum = true, .max_event_bytes = (size_t)64 << 20};
 }
 
 const char *slc_io_format_name(size_t i, const char **description)
@@ -185,10 +187,10 @@ static slc_status open_source(const slc_io_stream *stream, const slc_io_config *
     }
     opened->stream = *stream;
     slc_io_config_default(&opened->config);
-    if (config != NULL) {
-        opened->config = *config;
-    }
-    const slc_status status = find_format(opened, error);
+    slc_status status = config == NULL ? SLC_OK
+                                       : slc_config_take(&opened->config, sizeof opened->config, config,
+                                                         "slc_io_config", error);
+    status = status == SLC_OK ? find_format(opened, error) : status;
     if (status != SLC_OK) {
         slc_io_close(opened);
         return status;

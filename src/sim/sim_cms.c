@@ -4,6 +4,7 @@
  * The physics is in the files beside this one; README.md tells what is modelled.
  */
 #include "base/columns.h"
+#include "base/config.h"
 #include "sim/sim_cms_event.h"
 
 #include <stdlib.h>
@@ -18,7 +19,8 @@ SOA_SCHEMA(slc_sim_cms_crossings, slc_sim_cms_crossings_schema, "crossings", cro
 
 void slc_sim_cms_config_default(slc_sim_cms_config *config)
 {
-    *config = (slc_sim_cms_config){.seed = 1,
+    *config = (slc_sim_cms_config){.size = sizeof *config,
+                                   .seed = 1,
                                    .tracks = 1500,
                                    .noise_digis = 50,
                                    .duplicates = 0,
@@ -97,10 +99,13 @@ static slc_status prepare(slc_sim_cms *sim, slc_error *error)
     return sim->failed ? slc_fail(error, SLC_ERR_MEMORY, "simulation of CMS: no memory") : SLC_OK;
 }
 
-slc_status slc_sim_cms_open(const slc_sim_cms_config *config, slc_sim_cms **sim, slc_error *error)
+slc_status slc_sim_cms_open(const slc_sim_cms_config *given, slc_sim_cms **sim, slc_error *error)
 {
     *sim = NULL;
-    slc_status status = check(config, error);
+    slc_sim_cms_config config;
+    slc_sim_cms_config_default(&config);
+    slc_status status = slc_config_take(&config, sizeof config, given, "slc_sim_cms_config", error);
+    status = status == SLC_OK ? check(&config, error) : status;
     if (status != SLC_OK) {
         return status;
     }
@@ -108,7 +113,7 @@ slc_status slc_sim_cms_open(const slc_sim_cms_config *config, slc_sim_cms **sim,
     if (opened == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "simulation of CMS: no memory");
     }
-    opened->config = *config;
+    opened->config = config;
     status = prepare(opened, error);
     if (status != SLC_OK) {
         slc_sim_cms_close(opened);

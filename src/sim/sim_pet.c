@@ -7,6 +7,7 @@
  *                (the last ones wait for the next step, whose hits may come before them)
  */
 #include "base/columns.h"
+#include "base/config.h"
 #include "sim/sim_pet_event.h"
 
 #include <math.h>
@@ -106,10 +107,13 @@ static slc_status prepare(slc_sim_pet *sim, slc_error *error)
     return status;
 }
 
-slc_status slc_sim_pet_open(const slc_sim_pet_config *config, slc_sim_pet **sim, slc_error *error)
+slc_status slc_sim_pet_open(const slc_sim_pet_config *given, slc_sim_pet **sim, slc_error *error)
 {
     *sim = NULL;
-    slc_status status = slc_sim_pet_check(config, error);
+    slc_sim_pet_config config;
+    slc_sim_pet_config_default(&config);
+    slc_status status = slc_config_take(&config, sizeof config, given, "slc_sim_pet_config", error);
+    status = status == SLC_OK ? slc_sim_pet_check(&config, error) : status;
     if (status != SLC_OK) {
         return status;
     }
@@ -117,7 +121,7 @@ slc_status slc_sim_pet_open(const slc_sim_pet_config *config, slc_sim_pet **sim,
     if (made == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for the generator");
     }
-    made->config = *config;
+    made->config = config;
     status = prepare(made, error);
     if (status != SLC_OK) {
         slc_sim_pet_close(made);

@@ -15,6 +15,7 @@ static const double mean_gain = 0.1; /* keV a unit of a frame's energy */
 void slc_sim_pet_config_default(slc_sim_pet_config *config)
 {
     *config = (slc_sim_pet_config){
+        .size = sizeof *config,
         .seed = 1,
         .source = {{.activity_bq = 1e6}},
         .n_sources = 1,

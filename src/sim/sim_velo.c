@@ -4,6 +4,7 @@
  * physics is in the files beside this one; README.md tells what is modelled.
  */
 #include "base/bytes.h"
+#include "base/config.h"
 #include "sim/sim_velo_event.h"
 #include "velo/velo_geometry.h"
 #include "velo/velo_truth.h"
@@ -16,7 +17,8 @@ enum { RUN_NUMBER = 1, ODIN_BYTES = 40, ODIN_VERSION = 6, VP_VERSION = 2 };
 
 void slc_sim_velo_config_default(slc_sim_velo_config *config)
 {
-    *config = (slc_sim_velo_config){.seed = 1,
+    *config = (slc_sim_velo_config){.size = sizeof *config,
+                                    .seed = 1,
                                     .visible_vertices = 7.6f,
                                     .scattering = true,
                                     .noise_pixels = 2.0f,
@@ -79,11 +81,14 @@ static slc_status check(const slc_sim_velo_config *config, slc_error *error)
     return SLC_OK;
 }
 
-slc_status slc_sim_velo_open(const slc_sim_velo_config *config, const slc_velo_geometry *geometry,
+slc_status slc_sim_velo_open(const slc_sim_velo_config *given, const slc_velo_geometry *geometry,
                              slc_sim_velo **sim, slc_error *error)
 {
     *sim = NULL;
-    const slc_status status = check(config, error);
+    slc_sim_velo_config config;
+    slc_sim_velo_config_default(&config);
+    slc_status status = slc_config_take(&config, sizeof config, given, "slc_sim_velo_config", error);
+    status = status == SLC_OK ? check(&config, error) : status;
     if (status != SLC_OK) {
         return status;
     }
@@ -91,7 +96,7 @@ slc_status slc_sim_velo_open(const slc_sim_velo_config *config, const slc_velo_g
     if (opened == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "simulation of the VELO: no memory");
     }
-    opened->config = *config;
+    opened->config = config;
     opened->charge = calloc(SIM_PIXELS, sizeof *opened->charge);
     opened->cluster = calloc(SIM_PIXELS, sizeof *opened->cluster);
     opened->pattern = calloc(SIM_SUPERPIXELS, sizeof *opened->pattern);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The VELO's stages in order: decode, cluster, track, fit, vertices. */
 #include "base/columns.h"
+#include "base/config.h"
 #include "velo/velo_decode_event.h"
 #include "velo/velo_fit.h"
 #include "velo/velo_kernels.h"
@@ -23,7 +24,8 @@ struct slc_velo_chain {
 void slc_velo_config_default(slc_velo_config *config)
 {
     memset(config, 0, sizeof *config);
-    config->target = SLC_SIMD_AUTO;
+    config->size = sizeof *config;
+    config->exec.target = SLC_SIMD_AUTO;
     slc_velo_track_config_default(&config->track);
     slc_velo_fit_config_default(&config->fit);
     slc_velo_vertex_config_default(&config->vertex);
@@ -76,8 +78,13 @@ static slc_status check_config(const slc_velo_config *config, slc_error *error)
                             ranges[i].value, ranges[i].low, ranges[i].high);
         }
     }
-    if (config->target != SLC_SIMD_AUTO && !slc_simd_runs(config->target)) {
-        return slc_fail(error, SLC_ERR_USAGE, "target %d does not run on this machine", (int)config->target);
+    const slc_exec *exec = &config->exec;
+    if (exec->target != SLC_SIMD_AUTO && !slc_simd_runs(exec->target)) {
+        return slc_fail(error, SLC_ERR_USAGE, "target %d does not run on this machine", (int)exec->target);
+    }
+    if (exec->device != NULL && strcmp(exec->device, "cpu") != 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "device %s: the VELO runs on the processor (cpu) alone",
+                        exec->device);
     }
     return SLC_OK;
 }
@@ -99,11 +106,14 @@ slc_status slc_velo_chain_set_beam(slc_velo_chain *chain, float x_mm, float y_mm
     return status;
 }
 
-slc_status slc_velo_chain_open(const slc_velo_config *config, const slc_velo_geometry *geometry,
+slc_status slc_velo_chain_open(const slc_velo_config *given, const slc_velo_geometry *geometry,
                                slc_velo_chain **chain, slc_error *error)
 {
     *chain = NULL;
-    slc_status status = check_config(config, error);
+    slc_velo_config config;
+    slc_velo_config_default(&config);
+    slc_status status = slc_config_take(&config, sizeof config, given, "slc_velo_config", error);
+    status = status == SLC_OK ? check_config(&config, error) : status;
     status = status == SLC_OK && geometry != NULL ? slc_velo_geometry_check(geometry, error) : status;
     if (status != SLC_OK) {
         return status;
@@ -112,14 +122,15 @@ slc_status slc_velo_chain_open(const slc_velo_config *config, const slc_velo_geo
     if (opened == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a VELO chain");
     }
-    opened->config = *config;
-    set_beam(&opened->config, config->fit.beam_x_mm, config->fit.beam_y_mm);
+    opened->config = config;
+    opened->config.exec.device = NULL; /* the caller's text */
+    set_beam(&opened->config, config.fit.beam_x_mm, config.fit.beam_y_mm);
     opened->config.vertex.target = slc_simd_kernel_choice(&slc_velo_kernel_rows[SLC_VELO_KERNEL_VERTEX],
-                                                          config->target);
+                                                          config.exec.target);
     opened->config.track.target = slc_simd_kernel_choice(&slc_velo_kernel_rows[SLC_VELO_KERNEL_TRACK],
-                                                         config->target);
+                                                         config.exec.target);
     opened->config.fit.target = slc_simd_kernel_choice(&slc_velo_kernel_rows[SLC_VELO_KERNEL_FIT],
-                                                       config->target);
+                                                       config.exec.target);
     if (geometry != NULL) {
         opened->geometry = *geometry;
     } else {
@@ -183,7 +194,7 @@ static slc_status reserve_banks(slc_velo_chain *chain)
 {
     return chain->cluster.work != NULL
                ? SLC_OK
-               : slc_velo_cluster_reserve_banks(&chain->cluster, chain->config.target);
+               : slc_velo_cluster_reserve_banks(&chain->cluster, chain->config.exec.target);
 }
 
 slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result,

@@ -3,6 +3,7 @@
  * Opening image files, and what their formats share: messages, the memory of a page, filling it from a
  * stream. The format is found by looking at the first bytes, because names lie and pipes have none.
  */
+#include "base/config.h"
 #include "io/image/io_image_source.h"
 
 #include <assert.h>
@@ -38,7 +39,8 @@ enum { N_STRANGERS = sizeof strangers / sizeof *strangers };
 void slc_io_image_config_default(slc_io_image_config *config)
 {
     const uint64_t four_gib = (uint64_t)4 << 30;
-    *config = (slc_io_image_config){.max_bytes = four_gib < SIZE_MAX ? (size_t)four_gib : SIZE_MAX};
+    *config = (slc_io_image_config){.size = sizeof *config,
+                                    .max_bytes = four_gib < SIZE_MAX ? (size_t)four_gib : SIZE_MAX};
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -231,11 +233,13 @@ static slc_status open_images(const char *path, const void *bytes, size_t size, 
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to read it", path != NULL ? path : name);
     }
     slc_io_image_config_default(&opened->config);
-    if (config != NULL) {
-        opened->config = *config;
+    slc_status status = config == NULL ? SLC_OK
+                                       : slc_config_take(&opened->config, sizeof opened->config, config,
+                                                         "slc_io_image_config", error);
+    if (status == SLC_OK) {
+        status = path != NULL ? slc_io_stream_open(&opened->stream, path, error)
+                              : slc_io_stream_open_memory(&opened->stream, bytes, size, name, error);
     }
-    slc_status status = path != NULL ? slc_io_stream_open(&opened->stream, path, error)
-                                     : slc_io_stream_open_memory(&opened->stream, bytes, size, name, error);
     if (status == SLC_OK) {
         status = find_format(opened, error);
     }
