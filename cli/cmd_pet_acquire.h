@@ -52,7 +52,7 @@ typedef struct slc_pet_acquire_job {
 /* ---- cmd_pet_acquire_live.c -------------------------------------------------------------------- */
 
 /* A result of the chain, in its thread. */
-bool slc_pet_acquire_live(void *job, const slc_daq_pet_batch *batch);
+bool slc_pet_acquire_live(void *job, const slc_pet_batch *batch);
 /* Tells each failure of its outputs, once. */
 void slc_pet_acquire_tell_failures(slc_pet_acquire_job *job);
 /* Has all that came gone through the chain? Behind the acquisition. */

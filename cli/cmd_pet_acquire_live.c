@@ -16,7 +16,7 @@
 static const char *const command = "pet acquire";
 
 /* Errors of the outputs are kept, and told by the thread that shows the line. */
-static void take(slc_pet_acquire_job *job, const slc_daq_pet_batch *batch)
+static void take(slc_pet_acquire_job *job, const slc_pet_batch *batch)
 {
     job->run.totals = *batch->totals;
     slc_pet_seen_add(&job->run.inputs.seen, batch->frames, batch->n);
@@ -27,7 +27,7 @@ static void take(slc_pet_acquire_job *job, const slc_daq_pet_batch *batch)
     atomic_store(&job->failures, job->run.n_failures);
 }
 
-bool slc_pet_acquire_live(void *context, const slc_daq_pet_batch *batch)
+bool slc_pet_acquire_live(void *context, const slc_pet_batch *batch)
 {
     slc_pet_acquire_job *job = context;
     slc_faults_merge(&job->run.faults, &batch->result->faults);
@@ -127,7 +127,7 @@ bool slc_pet_acquire_finish(slc_pet_acquire_job *job)
     if (!atomic_load(&job->live_failed) && !job->has_last) { /* the chain failed: what waits is written yet */
         const slc_pet_result nothing = {.seconds = {0}};
         const slc_pet_totals totals = job->run.totals;
-        take(job, &(slc_daq_pet_batch){.result = &nothing, .totals = &totals, .last = true});
+        take(job, &(slc_pet_batch){.result = &nothing, .totals = &totals, .last = true});
     }
     slc_pet_acquire_tell_failures(job);
     slc_pet_doubts_tell(command, &job->run.inputs.seen, &job->run.tables);

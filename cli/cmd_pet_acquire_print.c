@@ -98,7 +98,8 @@ bool slc_pet_acquire_tell_losses(const slc_pet_acquire_job *job)
     const uint64_t kept = c->frames - c->left_out;
     double foreign = 0; /* as lost as the others: copies are no loss */
     for (int i = 0; i < SLC_PET_MAX_MODULES; i++) {
-        foreign += slc_pet_frames_of(&c->module[i], c->module[i].foreign);
+        const slc_daq_pet_module *m = &c->module[i];
+        foreign += m->foreign > 0 ? (double)m->foreign * (double)m->frames / (double)m->datagrams : 0;
     }
     const bool too_many = slc_pet_loss_is_large(frames + (uint64_t)(foreign + 0.5), kept);
     if (c->unwritten > 0) {

@@ -15,32 +15,33 @@ typedef slc_status (*step)(job *j, const slc_pet_frame *frames, size_t n, bool l
 /* Reads all inputs from their beginning. What is wrong with them is told the first time. */
 static slc_status read_through(job *j, step take, void *context)
 {
-    slc_pet_inputs inputs;
+    slc_io_pet_inputs inputs;
     slc_pet_frame *frames = malloc(AT_ONCE * sizeof *frames);
-    if (!slc_pet_inputs_open(&inputs, j->paths, j->n_paths) || frames == NULL ||
-        !slc_pet_received_room(&j->options->frames, AT_ONCE, &j->received_ns)) {
-        slc_pet_inputs_close(&inputs);
+    if (slc_io_pet_inputs_open((const char *const *)j->paths, (size_t)j->n_paths, &inputs, &j->error) !=
+            SLC_OK ||
+        frames == NULL || !slc_pet_received_room(&j->options->frames, AT_ONCE, &j->received_ns)) {
+        slc_io_pet_inputs_close(&inputs);
         free(frames);
         return slc_fail(&j->error, SLC_ERR_MEMORY, "no memory to read frames");
     }
     const bool first = j->frames == 0;
     size_t n = 0;
     slc_status status = SLC_OK;
-    inputs.tolerate_loss = true; /* there are enough others: what is lost is told */
-    while (status == SLC_OK && slc_pet_inputs_read(&inputs, frames, j->received_ns, AT_ONCE, &n) == SLC_OK) {
+    while (status == SLC_OK &&
+           slc_io_pet_inputs_read(&inputs, frames, j->received_ns, AT_ONCE, &n) == SLC_OK) {
         status = slc_cli_interrupted() ? SLC_END : take(j, frames, n, false, context);
-        slc_cli_progress_show(&j->progress, slc_pet_inputs_frames(&inputs), first ? 0 : j->frames);
+        slc_cli_progress_show(&j->progress, inputs.frames, first ? 0 : j->frames);
     }
     if (status == SLC_OK) {
         status = take(j, frames, 0, true, context);
     }
     if (first) {
         slc_cli_progress_end(&j->progress);
-        j->frames = slc_pet_inputs_frames(&inputs);
+        j->frames = inputs.frames;
         j->seen = inputs.seen;
-        j->damaged = !slc_pet_inputs_tell(&inputs, "pet calibrate", j->options->quiet);
+        j->damaged = !slc_pet_inputs_tell(&inputs, "pet calibrate", j->options->quiet, true);
     }
-    slc_pet_inputs_close(&inputs);
+    slc_io_pet_inputs_close(&inputs);
     free(frames);
     free(j->received_ns);
     j->received_ns = NULL;

@@ -48,7 +48,7 @@ typedef struct job {
     slc_pet_tables tables;
     bool owned; /* the tables' memory */
     slc_pet_paths paths;
-    slc_pet_inputs inputs;
+    slc_io_pet_inputs inputs;
     slc_pet_frame *frames;
     uint64_t *received_ns; /* NULL: nobody asks */
     slc_pet_convert *stage;
@@ -67,7 +67,7 @@ static slc_status convert_all(job *j)
     bool last = false;
     while (status == SLC_OK && !last && !slc_cli_interrupted()) {
         size_t n = 0;
-        last = slc_pet_inputs_read(&j->inputs, j->frames, j->received_ns, (size_t)j->options->batch, &n) !=
+        last = slc_io_pet_inputs_read(&j->inputs, j->frames, j->received_ns, (size_t)j->options->batch, &n) !=
                SLC_OK;
         const double began = slc_clock_seconds();
         slc_columns_reset(&j->singles);
@@ -75,7 +75,7 @@ static slc_status convert_all(job *j)
                                      &j->error);
         j->seconds += slc_clock_seconds() - began;
         status = status == SLC_OK ? slc_io_pet_singles_write(j->writer, &j->singles, &j->error) : status;
-        slc_cli_progress_show(&j->progress, slc_pet_inputs_frames(&j->inputs), 0);
+        slc_cli_progress_show(&j->progress, j->inputs.frames, 0);
     }
     slc_pet_convert_counts_of(j->stage, &j->counts);
     return status;
@@ -87,7 +87,7 @@ static bool tell(const job *j)
     slc_cli_put(&tree, "command", "pet convert");
     slc_pet_put_convert(&tree, &j->counts);
     slc_pet_put_faults(&tree, &j->inputs, &j->faults);
-    slc_cli_put_count(&tree, "missing_datagrams", slc_pet_inputs_missing(&j->inputs));
+    slc_cli_put_count(&tree, "missing_datagrams", j->inputs.missing);
     slc_cli_put(&tree, "seconds", j->seconds);
     slc_pet_put_doubts(&tree, &j->inputs.seen, &j->tables);
     slc_pet_put_losses(&tree, &j->inputs);
@@ -105,7 +105,7 @@ static bool tell(const job *j)
 
 static int end(job *j, slc_status status)
 {
-    bool good = slc_pet_inputs_tell(&j->inputs, "pet convert", j->options->quiet);
+    bool good = slc_pet_inputs_tell(&j->inputs, "pet convert", j->options->quiet, j->options->tolerate_loss);
     slc_pet_doubts_tell("pet convert", &j->inputs.seen, &j->tables);
     good = (slc_pet_clock_tell("pet convert", &j->counts) || j->options->tolerate_loss) && good;
     good = slc_pet_energies_tell("pet convert", &j->inputs.seen, &j->tables, &j->config, &j->counts) && good;
@@ -132,11 +132,11 @@ static int process(job *j, char **paths, int n)
 {
     j->frames = malloc((size_t)j->options->batch * sizeof *j->frames);
     if (!slc_pet_received_room(&j->options->frames, (size_t)j->options->batch, &j->received_ns) ||
-        j->frames == NULL || !slc_pet_inputs_open(&j->inputs, paths, n)) {
+        j->frames == NULL ||
+        slc_io_pet_inputs_open((const char *const *)paths, (size_t)n, &j->inputs, &j->error) != SLC_OK) {
         slc_cli_say("pet convert", "no memory for %" PRIu64 " frames", j->options->batch);
         return SLC_CLI_FAILED;
     }
-    j->inputs.tolerate_loss = j->options->tolerate_loss;
     slc_status status = slc_pet_convert_open(&j->config, &j->tables, &j->stage, &j->error);
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(COMMAND, "%s", j->error.text);
@@ -169,7 +169,7 @@ static int act(const slc_cli_call *call)
         status = slc_pet_tables_of(COMMAND, &o->frames, &j.tables, &j.owned);
     }
     status = status == SLC_CLI_GO_ON ? process(&j, j.paths.path, j.paths.n) : status;
-    slc_pet_inputs_close(&j.inputs);
+    slc_io_pet_inputs_close(&j.inputs);
     slc_pet_paths_clear(&j.paths);
     slc_pet_convert_close(j.stage);
     slc_io_pet_singles_abandon(j.writer);

@@ -50,155 +50,17 @@ int slc_pet_tables_of(const slc_cli_command *command, const slc_pet_frame_words 
 
 /* ---- inputs ------------------------------------------------------------------------------------ */
 
-bool slc_pet_inputs_open(slc_pet_inputs *inputs, char **paths, int n)
-{
-    *inputs = (slc_pet_inputs){.input = calloc((size_t)n, sizeof *inputs->input), .n = n};
-    for (int i = 0; i < n && inputs->input != NULL; i++) {
-        inputs->input[i].path = paths[i];
-        inputs->input[i].other = inputs->input[i].before = -1;
-    }
-    return inputs->input != NULL;
-}
-
-void slc_pet_inputs_close(slc_pet_inputs *inputs)
-{
-    slc_io_pet_raw_close(inputs->raw);
-    slc_io_pet_raw_close(inputs->before);
-    free(inputs->input);
-    *inputs = (slc_pet_inputs){.n = 0};
-}
-
-/* Compares the file that was opened with those before it, as far as they say what they are of. */
-static slc_status check_series(slc_pet_inputs *inputs)
-{
-    slc_pet_input *input = &inputs->input[inputs->at];
-    slc_io_pet_raw_info info;
-    slc_io_pet_raw_info_of(inputs->raw, &info);
-    input->has_head = info.series != 0;
-    input->series = info.series;
-    input->file = info.file;
-    int last = -1; /* of those before it */
-    for (int i = 0; i < inputs->at && input->has_head; i++) {
-        const slc_pet_input *before = &inputs->input[i];
-        last = before->has_head ? i : last;
-        if (before->has_head && before->series == input->series) {
-            input->before = i;
-        }
-        if (!before->has_head || before->series != input->series || before->file < input->file) {
-            continue;
-        }
-        input->has_head = false; /* nothing is compared with it */
-        return before->file == input->file
-                   ? slc_fail(&input->error, SLC_ERR_FORMAT, "%s: the same file of an acquisition as %s",
-                              input->path, before->path)
-                   : slc_fail(
-                         &input->error, SLC_ERR_FORMAT,
-                         "%s comes before %s: give the files of an acquisition in their order, or --series",
-                         input->path, before->path);
-    }
-    if (last >= 0 && inputs->input[last].series != input->series) {
-        input->other = last;
-    }
-    return SLC_OK;
-}
-
-/* Behind the last input, or where the one that was opened does not go on there. */
-static void leave_before(slc_pet_inputs *inputs)
-{
-    if (inputs->before != NULL) {
-        slc_pet_losses_add(&inputs->losses, inputs->before);
-        slc_io_pet_raw_close(inputs->before);
-        inputs->before = NULL;
-    }
-}
-
-/* Opens input `at`, which takes over what is known of counters, if it is of the same acquisition. */
-static slc_status open_next(slc_pet_inputs *inputs)
-{
-    slc_pet_input *input = &inputs->input[inputs->at];
-    slc_status status = slc_io_pet_raw_open(input->path, &inputs->raw, &input->error);
-    status = status == SLC_OK ? check_series(inputs) : status;
-    if (status == SLC_OK && inputs->before != NULL && slc_io_pet_raw_go_on(inputs->raw, inputs->before)) {
-        slc_io_pet_raw_close(inputs->before);
-        inputs->before = NULL;
-    }
-    return status;
-}
-
 bool slc_pet_received_room(const slc_pet_frame_words *words, size_t frames, uint64_t **received_ns)
 {
     *received_ns = words->tick_bits < 64 ? malloc(frames * sizeof **received_ns) : NULL;
     return words->tick_bits == 64 || *received_ns != NULL;
 }
 
-slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, uint64_t *received_ns,
-                               size_t most, size_t *n)
-{
-    *n = 0;
-    while (*n == 0 && inputs->at < inputs->n) {
-        slc_pet_input *input = &inputs->input[inputs->at];
-        slc_status status = SLC_OK;
-        if (inputs->raw == NULL) {
-            status = open_next(inputs);
-        }
-        if (status == SLC_OK) {
-            status = slc_io_pet_raw_read(inputs->raw, frames, received_ns, most, n, &input->faults,
-                                         &input->error);
-        }
-        if (status == SLC_OK) {
-            slc_pet_seen_add(&inputs->seen, frames, *n);
-            input->frames += *n;
-            return SLC_OK;
-        }
-        if (inputs->raw != NULL) {
-            slc_io_pet_raw_info info;
-            slc_io_pet_raw_info_of(inputs->raw, &info);
-            input->first = info.first;
-            input->datagrams = info.datagrams;
-        }
-        input->error.status = status == SLC_END ? SLC_OK : status;
-        if (inputs->raw != NULL) {
-            leave_before(inputs);
-            inputs->before = inputs->raw;
-            inputs->raw = NULL;
-        }
-        inputs->at++;
-    }
-    if (inputs->at == inputs->n) {
-        leave_before(inputs);
-    }
-    return *n > 0 ? SLC_OK : SLC_END;
-}
-
-/* Datagrams before this input that are in no file, as one was lost or is not named. Where blocks are damaged,
- * numbers tell no more than that. */
-static uint64_t gap_before(const slc_pet_inputs *inputs, const slc_pet_input *input)
-{
-    const slc_pet_input *before = input->before >= 0 ? &inputs->input[input->before] : NULL;
-    if (before == NULL || before->datagrams == 0 || input->datagrams == 0 ||
-        slc_faults_of(&before->faults, SLC_FAULT_PET_BLOCK) +
-                slc_faults_of(&input->faults, SLC_FAULT_PET_BLOCK) >
-            0 ||
-        input->first <= before->datagrams) {
-        return 0;
-    }
-    return input->first - before->datagrams;
-}
-
-uint64_t slc_pet_inputs_missing(const slc_pet_inputs *inputs)
-{
-    uint64_t missing = 0;
-    for (int i = 0; i < inputs->n; i++) {
-        missing += gap_before(inputs, &inputs->input[i]);
-    }
-    return missing;
-}
-
-bool slc_pet_inputs_tell(const slc_pet_inputs *inputs, const char *command, bool quiet)
+bool slc_pet_inputs_tell(const slc_io_pet_inputs *inputs, const char *command, bool quiet, bool tolerate_loss)
 {
     bool good = true;
-    for (int i = 0; i < inputs->n; i++) {
-        const slc_pet_input *input = &inputs->input[i];
+    for (size_t i = 0; i < inputs->n; i++) {
+        const slc_io_pet_input *input = &inputs->input[i];
         const bool damaged = slc_faults_of(&input->faults, SLC_FAULT_PET_BLOCK) > 0;
         if (input->error.status != SLC_OK) {
             slc_cli_say(command, "%s", input->error.text);
@@ -207,36 +69,19 @@ bool slc_pet_inputs_tell(const slc_pet_inputs *inputs, const char *command, bool
             slc_cli_say(command, "%s is of another acquisition than %s", input->path,
                         inputs->input[input->other].path);
         }
-        const uint64_t gap = gap_before(inputs, input);
-        if (gap > 0) {
+        if (input->missing > 0) {
             slc_cli_say(command, "%" PRIu64 " datagrams of the acquisition between %s and %s are in neither",
-                        gap, inputs->input[input->before].path, input->path);
+                        input->missing, inputs->input[input->before].path, input->path);
         }
         slc_cli_tell_faults(command, input->path, "module", &input->faults);
-        good = good && !damaged && gap == 0 && input->error.status == SLC_OK;
+        good = good && !damaged && input->missing == 0 && input->error.status == SLC_OK;
     }
-    return slc_pet_losses_tell(inputs, command) && good;
+    return slc_pet_losses_tell(inputs, command, tolerate_loss) && good;
 }
 
-void slc_pet_frame_faults_tell(const slc_pet_inputs *inputs, const char *command, const slc_faults *faults)
+void slc_pet_frame_faults_tell(const slc_io_pet_inputs *inputs, const char *command, const slc_faults *faults)
 {
     slc_cli_tell_faults(command, inputs->n == 1 ? inputs->input[0].path : "all inputs", "module", faults);
-}
-
-uint64_t slc_pet_inputs_frames(const slc_pet_inputs *inputs)
-{
-    uint64_t frames = 0;
-    for (int i = 0; i < inputs->n; i++) {
-        frames += inputs->input[i].frames;
-    }
-    return frames;
-}
-
-void slc_pet_inputs_faults(const slc_pet_inputs *inputs, slc_faults *faults)
-{
-    for (int i = 0; i < inputs->n; i++) {
-        slc_faults_merge(faults, &inputs->input[i].faults);
-    }
 }
 
 bool slc_pet_clock_tell(const char *command, const slc_pet_convert_counts *c)
@@ -314,12 +159,12 @@ bool slc_pet_places_tell(const char *command, const slc_pet_convert_counts *c)
     return most;
 }
 
-bool slc_pet_most_lost_tell(const slc_pet_inputs *inputs, const char *command,
+bool slc_pet_most_lost_tell(const slc_io_pet_inputs *inputs, const char *command,
                             const slc_pet_convert_counts *c)
 {
     uint64_t malformed = 0, datagrams = 0;
-    for (int i = 0; i < inputs->n; i++) { /* files without heads have no datagrams */
-        const slc_pet_input *input = &inputs->input[i];
+    for (size_t i = 0; i < inputs->n; i++) { /* files without heads have no datagrams */
+        const slc_io_pet_input *input = &inputs->input[i];
         malformed += input->datagrams > 0 ? slc_faults_of(&input->faults, SLC_FAULT_PET_DATAGRAM) : 0;
         datagrams += input->datagrams - input->first;
     }

@@ -69,62 +69,17 @@ int slc_pet_paths_of(const slc_cli_command *command, char **named, int n, bool s
                      slc_pet_paths *paths);
 void slc_pet_paths_clear(slc_pet_paths *paths);
 
-/* What came of one input. */
-typedef struct slc_pet_input {
-    const char *path;
-    uint64_t frames;
-    slc_faults faults;         /* of its blocks */
-    slc_error error;           /* why it ended early; status SLC_OK: it did not */
-    bool has_head;             /* then: */
-    uint64_t series;           /* of its acquisition */
-    uint32_t file;             /* its number in that */
-    int other;                 /* an input before it that is of another acquisition; -1: none */
-    int before;                /* the last one before it that is of the same; -1: none */
-    uint64_t first, datagrams; /* numbers, in that, of its first and behind its last; 0: it has none */
-} slc_pet_input;
-
-/* By the sequence counters of datagrams, where there are any. */
-typedef struct slc_pet_losses {
-    bool known;
-    uint64_t lost, repeated, foreign; /* datagrams */
-    double lost_frames;               /* estimated: as many as the module's others have; */
-    double foreign_frames;            /* so are these */
-} slc_pet_losses;
-
-typedef struct slc_pet_inputs {
-    slc_pet_input *input;
-    int n, at;
-    slc_io_pet_raw *raw;    /* of input `at`; NULL: not opened yet */
-    slc_io_pet_raw *before; /* the last that was read, until it is known whether the next goes on there */
-    slc_pet_losses losses;  /* of those that are closed: of all at the end */
-    bool tolerate_loss;     /* the exit status does not tell of it */
-    slc_pet_seen seen;      /* of their frames */
-} slc_pet_inputs;
-
-/* False where there is no memory. */
-bool slc_pet_inputs_open(slc_pet_inputs *inputs, char **paths, int n);
-void slc_pet_inputs_close(slc_pet_inputs *inputs);
-/* The next frames of an input, at most `most`, and the times at which they were received (NULL: no), as
- * slc_io_pet_raw_read; SLC_END where there are none in any input. An input that cannot be opened, or
- * read on, ends there, and the next is read; so does a file of an acquisition that has been read, or that
- * comes behind a later one. Says nothing: it may be called by any thread. */
-slc_status slc_pet_inputs_read(slc_pet_inputs *inputs, slc_pet_frame *frames, uint64_t *received_ns,
-                               size_t most, size_t *n);
 /* Where it is kept when frames were received: NULL where nobody asks, as counters do not begin again. False:
  * there is no memory. */
 bool slc_pet_received_room(const slc_pet_frame_words *words, size_t frames, uint64_t **received_ns);
 /* Tells what was wrong with the inputs. False where there was an error, bytes were skipped, datagrams are
  * missing between two files of an acquisition, or too many were lost: the exit status is then 1. This is told
  * even under --quiet. */
-bool slc_pet_inputs_tell(const slc_pet_inputs *inputs, const char *command, bool quiet);
+bool slc_pet_inputs_tell(const slc_io_pet_inputs *inputs, const char *command, bool quiet,
+                         bool tolerate_loss);
 /* Tells the faults of frames, which are counted through all inputs. */
-void slc_pet_frame_faults_tell(const slc_pet_inputs *inputs, const char *command, const slc_faults *faults);
-uint64_t slc_pet_inputs_frames(const slc_pet_inputs *inputs);
-/* Datagrams that are missing between files of an acquisition. */
-uint64_t slc_pet_inputs_missing(const slc_pet_inputs *inputs);
-/* Faults of all inputs' blocks, added to `faults`. */
-void slc_pet_inputs_faults(const slc_pet_inputs *inputs, slc_faults *faults);
-
+void slc_pet_frame_faults_tell(const slc_io_pet_inputs *inputs, const char *command,
+                               const slc_faults *faults);
 /* Tells how many frames were refused by their times, if any were, and how many turns were added, also under
  * --quiet. False: more than a thousandth was refused, so that the exit status is 1, unless losses are
  * tolerated. */
@@ -138,7 +93,7 @@ bool slc_pet_energies_tell(const char *command, const slc_pet_seen *seen, const 
 bool slc_pet_nothing_tell(const char *command, const slc_pet_convert_counts *counts);
 /* Tells where more than nine tenths of the frames are of no place of the scanner, or of the datagrams are no
  * whole frames, even under --quiet: the exit status is then 1, and the files are written. */
-bool slc_pet_most_lost_tell(const slc_pet_inputs *inputs, const char *command,
+bool slc_pet_most_lost_tell(const slc_io_pet_inputs *inputs, const char *command,
                             const slc_pet_convert_counts *counts);
 
 /* The two parts of that: datagrams, and frames. */
@@ -156,12 +111,8 @@ bool slc_pet_places_tell(const char *command, const slc_pet_convert_counts *coun
 /* Are so many lost frames, beside those that are kept, more than 0.1 % of all? The exit status is then 1,
  * unless --tolerate-loss says otherwise. */
 bool slc_pet_loss_is_large(uint64_t lost, uint64_t kept);
-/* Adds what a reader has counted. */
-void slc_pet_losses_add(slc_pet_losses *losses, const slc_io_pet_raw *raw);
 /* Tells them, under --quiet, too. False: the exit status is to be 1. */
-bool slc_pet_losses_tell(const slc_pet_inputs *inputs, const char *command);
-/* The frames that so many of a module's datagrams have on the average. */
-double slc_pet_frames_of(const slc_io_pet_module *module, uint64_t datagrams);
+bool slc_pet_losses_tell(const slc_io_pet_inputs *inputs, const char *command, bool tolerate);
 /* Of a file, or of "". most: the foreign ones are so many that the counter is doubted. */
 void slc_pet_unused_tell(const char *command, const char *path, uint64_t repeated, uint64_t foreign,
                          bool most);

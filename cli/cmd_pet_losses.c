@@ -6,25 +6,6 @@
 
 #include <inttypes.h>
 
-void slc_pet_losses_add(slc_pet_losses *to, const slc_io_pet_raw *raw)
-{
-    const slc_io_pet_module *modules = slc_io_pet_raw_modules(raw);
-    to->known = to->known || modules != NULL;
-    for (int i = 0; i < SLC_PET_MAX_MODULES && modules != NULL; i++) {
-        const slc_io_pet_module *m = &modules[i];
-        to->lost += m->lost;
-        to->repeated += m->repeated;
-        to->foreign += m->foreign;
-        to->lost_frames += slc_pet_frames_of(m, m->lost);
-        to->foreign_frames += slc_pet_frames_of(m, m->foreign);
-    }
-}
-
-double slc_pet_frames_of(const slc_io_pet_module *m, uint64_t datagrams)
-{
-    return datagrams > 0 ? (double)datagrams * (double)m->frames / (double)m->datagrams : 0;
-}
-
 bool slc_pet_loss_is_large(uint64_t lost, uint64_t kept)
 {
     return lost > 0 && (double)lost > 1e-3 * ((double)lost + (double)kept);
@@ -50,12 +31,12 @@ void slc_pet_unused_tell(const char *command, const char *path, uint64_t repeate
     }
 }
 
-bool slc_pet_losses_tell(const slc_pet_inputs *inputs, const char *command)
+bool slc_pet_losses_tell(const slc_io_pet_inputs *inputs, const char *command, bool tolerate)
 {
-    const slc_pet_losses *l = &inputs->losses;
+    const slc_io_pet_losses *l = &inputs->losses;
     const char *path = inputs->n == 1 ? inputs->input[0].path : "all inputs";
     const char *status = "; more than 0.1 %: exit status 1 (--tolerate-loss: 0)";
-    const uint64_t kept = slc_pet_inputs_frames(inputs), frames = (uint64_t)(l->lost_frames + 0.5);
+    const uint64_t kept = inputs->frames, frames = (uint64_t)(l->lost_frames + 0.5);
     const uint64_t foreign = (uint64_t)(l->foreign_frames + 0.5);
     const bool too_many = slc_pet_loss_is_large(frames + foreign, kept);
     if (l->lost > 0) {
@@ -63,14 +44,14 @@ bool slc_pet_losses_tell(const slc_pet_inputs *inputs, const char *command)
                     "%s: lost %" PRIu64 " datagrams, about %" PRIu64
                     " frames (%.3g %%), by the modules' sequence counters%s",
                     path, l->lost, frames, 100 * slc_cli_ratio((double)frames, (double)frames + (double)kept),
-                    too_many && foreign == 0 && !inputs->tolerate_loss ? status : "");
+                    too_many && foreign == 0 && !tolerate ? status : "");
     }
     slc_pet_unused_tell(command, path, l->repeated, l->foreign, foreign > kept);
-    if (too_many && foreign > 0 && !inputs->tolerate_loss) {
+    if (too_many && foreign > 0 && !tolerate) {
         slc_cli_say(command, "%s: about %" PRIu64 " frames are lost or not used%s", path, frames + foreign,
                     status);
     }
-    return !too_many || inputs->tolerate_loss;
+    return !too_many || tolerate;
 }
 
 void slc_pet_outside_tell(const char *command, const char *path, uint64_t outside)

@@ -70,7 +70,7 @@ static int fail(const slc_pet_run_job *job, slc_status status)
 static int end(slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
-    job->failed = !slc_pet_inputs_tell(&job->inputs, "pet run", o->quiet) || job->failed;
+    job->failed = !slc_pet_inputs_tell(&job->inputs, "pet run", o->quiet, o->tolerate_loss) || job->failed;
     slc_pet_doubts_tell("pet run", &job->inputs.seen, &job->tables);
     job->failed = !(slc_pet_clock_tell("pet run", &job->totals.convert) || o->tolerate_loss) || job->failed;
     const bool left = slc_pet_energies_tell("pet run", &job->inputs.seen, &job->tables, &job->config.convert,
@@ -93,11 +93,10 @@ static int end(slc_pet_run_job *job)
 
 static int process(slc_pet_run_job *job, char **inputs, int n)
 {
-    if (!slc_pet_inputs_open(&job->inputs, inputs, n)) {
+    if (slc_io_pet_inputs_open((const char *const *)inputs, (size_t)n, &job->inputs, &job->error) != SLC_OK) {
         slc_cli_say("pet run", "no memory for %d inputs", n);
         return SLC_CLI_FAILED;
     }
-    job->inputs.tolerate_loss = job->options->tolerate_loss;
     slc_status status = slc_pet_chain_open(&job->config, &job->tables, &job->chain, &job->error);
     status = status == SLC_OK ? slc_pet_run_outputs_open(job) : status;
     if (status != SLC_OK) {
@@ -115,7 +114,7 @@ static int process(slc_pet_run_job *job, char **inputs, int n)
         return SLC_CLI_FAILED; /* the process ends as the signal would have ended it */
     }
     if (status != SLC_OK) {
-        (void)slc_pet_inputs_tell(&job->inputs, "pet run", job->options->quiet);
+        (void)slc_pet_inputs_tell(&job->inputs, "pet run", job->options->quiet, job->options->tolerate_loss);
         slc_cli_say("pet run", "%s", job->error.text);
         return SLC_CLI_FAILED;
     }
@@ -131,7 +130,7 @@ static void clear(slc_pet_run_job *job)
         free(job->slot[i].frames);
         free(job->slot[i].received_ns);
     }
-    slc_pet_inputs_close(&job->inputs);
+    slc_io_pet_inputs_close(&job->inputs);
     slc_pet_paths_clear(&job->paths);
     if (job->owned) {
         slc_io_pet_tables_clear(&job->tables);

@@ -103,7 +103,7 @@ typedef struct slc_pet_run_job {
     double tof_ns;
     double bin_s, dead_time_ns;
     slc_pet_paths paths; /* what is read */
-    slc_pet_inputs inputs;
+    slc_io_pet_inputs inputs;
     slc_pet_chain *chain;
     slc_pet_run_slot slot[SLC_PET_RUN_SLOTS];
     /* outputs; NULL where not wanted, or not begun */
@@ -160,7 +160,7 @@ bool slc_pet_run_format_has_delayeds(int format);
 slc_status slc_pet_run_outputs_open(slc_pet_run_job *job);
 /* A call of the chain, with its singles if they are kept. In an acquisition an output that fails is noted and
  * given up; it is an error only if no other is left. */
-slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_daq_pet_batch *batch);
+slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_pet_batch *batch);
 /* Each output stands for itself: what cannot be completed is told, and the others are. */
 void slc_pet_run_outputs_finish(slc_pet_run_job *job);
 void slc_pet_run_outputs_abandon(slc_pet_run_job *job);

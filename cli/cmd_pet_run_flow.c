@@ -13,8 +13,8 @@ static slc_status read_slot(void *context, uint32_t index, slc_error *error)
     slc_pet_run_job *job = context;
     slc_pet_run_slot *slot = &job->slot[index];
     (void)error; /* what is wrong with an input ends that input, and is told at the end */
-    return slc_pet_inputs_read(&job->inputs, slot->frames, slot->received_ns, (size_t)job->options->batch,
-                               &slot->n);
+    return slc_io_pet_inputs_read(&job->inputs, slot->frames, slot->received_ns, (size_t)job->options->batch,
+                                  &slot->n);
 }
 
 static slc_status work_slot(void *context, uint32_t index, uint32_t worker, slc_error *error)
@@ -36,7 +36,7 @@ static slc_status take(slc_pet_run_job *job, const slc_pet_run_slot *slot, bool 
     }
     job->totals = slot->totals;
     slc_cli_progress_show(&job->progress, slot->totals.convert.frames, 0);
-    const slc_daq_pet_batch batch = {
+    const slc_pet_batch batch = {
         .frames = slot->frames, .n = slot->n, .result = &slot->result, .totals = &slot->totals, .last = last};
     return slc_pet_run_outputs_take(job, &batch);
 }

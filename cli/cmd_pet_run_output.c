@@ -249,13 +249,12 @@ static slc_status write_pairs(slc_pet_run_job *job, const slc_pet_result *result
 }
 
 /* Rates that cannot go on are given up, and that is told at the end: they are no reason to lose the rest. */
-static void take_rates(slc_pet_run_job *job, const slc_daq_pet_batch *batch)
+static void take_rates(slc_pet_run_job *job, const slc_pet_batch *batch)
 {
     if (job->rates == NULL) {
         return;
     }
-    slc_status status = slc_pet_rates_add(job->rates, batch->frames, batch->n, batch->result, batch->totals,
-                                          batch->skipped, &job->rates_error);
+    slc_status status = slc_pet_rates_add(job->rates, batch, &job->rates_error);
     if (status == SLC_OK && batch->last) {
         status = slc_pet_rates_finish(job->rates, &job->rates_error);
     }
@@ -266,7 +265,7 @@ static void take_rates(slc_pet_run_job *job, const slc_daq_pet_batch *batch)
 }
 
 /* So are the randoms. */
-static void take_randoms(slc_pet_run_job *job, const slc_daq_pet_batch *batch)
+static void take_randoms(slc_pet_run_job *job, const slc_pet_batch *batch)
 {
     const slc_pet_coincidences *pairs = &batch->result->pairs;
     for (size_t i = 0; i < pairs->head.size; i++) {
@@ -289,7 +288,7 @@ static slc_status write_singles(slc_pet_run_job *job, const char *name, slc_io_p
     return status;
 }
 
-static slc_status write_part(slc_pet_run_job *job, slc_pet_run_part part, const slc_daq_pet_batch *batch)
+static slc_status write_part(slc_pet_run_job *job, slc_pet_run_part part, const slc_pet_batch *batch)
 {
     const slc_pet_run_options *o = job->options;
     const slc_pet_result *result = batch->result;
@@ -344,7 +343,7 @@ static bool any_is_left(const slc_pet_run_job *job)
     return any;
 }
 
-slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_daq_pet_batch *batch)
+slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_pet_batch *batch)
 {
     find_start(job, &batch->result->singles);
     for (int i = 0; i < SLC_PET_RUN_PARTS; i++) {

@@ -145,7 +145,7 @@ bool slc_pet_run_print(const slc_pet_run_job *job)
     slc_cli_put(&tree, "seconds.total", job->seconds_total);
     slc_cli_put(&tree, ".chain", slc_cli_sum(job->seconds, SLC_PET_STAGES));
     slc_cli_put(&tree, "device", o->device != NULL ? o->device : "cpu");
-    slc_cli_put_count(&tree, "missing_datagrams", slc_pet_inputs_missing(&job->inputs));
+    slc_cli_put_count(&tree, "missing_datagrams", job->inputs.missing);
     slc_pet_put_losses(&tree, &job->inputs);
     if (job->config.delayed) {
         slc_pet_put_pairs(&tree, "delayeds", &job->totals.delayed);

@@ -63,9 +63,9 @@ void slc_pet_put_randoms(slc_cli_tree *tree, const slc_pet_randoms_counts *count
     slc_cli_put_bool(tree, ".randoms_unknown", isnan(randoms));
 }
 
-void slc_pet_put_losses(slc_cli_tree *tree, const slc_pet_inputs *inputs)
+void slc_pet_put_losses(slc_cli_tree *tree, const slc_io_pet_inputs *inputs)
 {
-    const slc_pet_losses *l = &inputs->losses;
+    const slc_io_pet_losses *l = &inputs->losses;
     /* Without counters nothing is known: no number is better than a 0. */
     slc_cli_put_null(tree, "lost");
     slc_cli_put_null(tree, "lost_frames");
@@ -87,9 +87,9 @@ void slc_pet_put_doubts(slc_cli_tree *tree, const slc_pet_seen *seen, const slc_
     }
 }
 
-void slc_pet_put_faults(slc_cli_tree *tree, const slc_pet_inputs *inputs, const slc_faults *faults)
+void slc_pet_put_faults(slc_cli_tree *tree, const slc_io_pet_inputs *inputs, const slc_faults *faults)
 {
     slc_faults all = *faults;
-    slc_pet_inputs_faults(inputs, &all);
+    slc_faults_merge(&all, &inputs->faults);
     slc_cli_put_faults(tree, "faults", &all);
 }

@@ -15,9 +15,9 @@ void slc_pet_put_pairs(slc_cli_tree *tree, const char *path, const slc_pet_coinc
 /* "randoms" and "randoms_sigma", null if nothing can be told; hidden "randoms_known", "randoms_unknown". */
 void slc_pet_put_randoms(slc_cli_tree *tree, const slc_pet_randoms_counts *counts);
 /* By the sequence counters: null without them. */
-void slc_pet_put_losses(slc_cli_tree *tree, const slc_pet_inputs *inputs);
+void slc_pet_put_losses(slc_cli_tree *tree, const slc_io_pet_inputs *inputs);
 void slc_pet_put_doubts(slc_cli_tree *tree, const slc_pet_seen *seen, const slc_pet_tables *tables);
 /* Of frames, and of all inputs' blocks. */
-void slc_pet_put_faults(slc_cli_tree *tree, const slc_pet_inputs *inputs, const slc_faults *faults);
+void slc_pet_put_faults(slc_cli_tree *tree, const slc_io_pet_inputs *inputs, const slc_faults *faults);
 
 #endif

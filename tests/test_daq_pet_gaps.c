@@ -30,7 +30,7 @@ static void nap(void)
     (void)nanosleep(&time, NULL);
 }
 
-static bool on_live(void *context, const slc_daq_pet_batch *batch)
+static bool on_live(void *context, const slc_pet_batch *batch)
 {
     scene *s = context;
     if (batch->skipped > 0 && s->gaps < MOST) {

@@ -7,7 +7,7 @@
 
 #include "support/pet_scene.h"
 
-static bool on_live(void *context, const slc_daq_pet_batch *batch)
+static bool on_live(void *context, const slc_pet_batch *batch)
 {
     scene *s = context;
     s->pairs += batch->result->pairs.head.size;

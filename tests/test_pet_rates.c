@@ -86,7 +86,8 @@ static slc_pet_rates *rates_of(const slc_pet_rates_config *config, made *m, size
     }
     for (size_t at = 0; at < n; at += batch) {
         const slc_pet_result result = {.singles = part_of(m, at, n - at < batch ? n - at : batch)};
-        assert_int_equal(slc_pet_rates_add(rates, NULL, 0, &result, &totals, 0, &error), SLC_OK);
+        assert_int_equal(
+            slc_pet_rates_add(rates, &(slc_pet_batch){.result = &result, .totals = &totals}, &error), SLC_OK);
     }
     assert_int_equal(slc_pet_rates_finish(rates, &error), SLC_OK);
     return rates;
@@ -144,14 +145,17 @@ static void pairs_and_counts_have_their_bins(void **state)
     slc_pet_totals totals = {.checksum = 0};
     slc_error error;
     assert_int_equal(slc_pet_rates_open(&config, &rates, &error), SLC_OK);
-    assert_int_equal(slc_pet_rates_add(rates, NULL, 0, &result, &totals, 3, &error), SLC_OK);
+    assert_int_equal(slc_pet_rates_add(
+                         rates, &(slc_pet_batch){.result = &result, .totals = &totals, .skipped = 3}, &error),
+                     SLC_OK);
     /* What has no time of its own goes to the first single's. */
     result.pairs.head.size = 0;
     result.singles = (slc_pet_singles){
         .head = {.size = 1}, .time_ps = &single, .crystal = &crystal, .energy_kev = &energy};
     totals.prompt.multiplicity[3] = 2;
     totals.sort.late = 1;
-    assert_int_equal(slc_pet_rates_add(rates, NULL, 0, &result, &totals, 0, &error), SLC_OK);
+    assert_int_equal(slc_pet_rates_add(rates, &(slc_pet_batch){.result = &result, .totals = &totals}, &error),
+                     SLC_OK);
     assert_int_equal(slc_pet_rates_finish(rates, &error), SLC_OK);
     const slc_pet_rate_rows *rows = slc_pet_rates_rows(rates);
     const uint64_t prompts[] = {1, 0, 2, 0}, delayeds[] = {0, 0, 0, 1}, lost[] = {0, 4, 0, 0},
@@ -376,10 +380,12 @@ static void wrong_rows_are_named_and_nothing_is_taken(void **state)
     const slc_pet_result result = {
         .singles = {.head = {.size = 3}, .time_ps = time, .crystal = crystal, .energy_kev = energy}};
     assert_int_equal(slc_pet_rates_open(&config, &rates, NULL), SLC_OK);
-    assert_int_equal(slc_pet_rates_add(rates, NULL, 0, &result, &totals, 0, &error), SLC_ERR_FORMAT);
+    assert_int_equal(slc_pet_rates_add(rates, &(slc_pet_batch){.result = &result, .totals = &totals}, &error),
+                     SLC_ERR_FORMAT);
     assert_non_null(strstr(error.text, "single 2 is of crystal 240"));
     crystal[2] = 2;
-    assert_int_equal(slc_pet_rates_add(rates, NULL, 0, &result, &totals, 0, &error), SLC_OK);
+    assert_int_equal(slc_pet_rates_add(rates, &(slc_pet_batch){.result = &result, .totals = &totals}, &error),
+                     SLC_OK);
     assert_int_equal(slc_pet_rates_rows(rates)->singles[0], 3);
     slc_pet_rates_close(rates);
 }

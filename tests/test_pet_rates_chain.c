@@ -99,7 +99,8 @@ static slc_pet_rates *rates_of_few(double bin_s, const int64_t *times, size_t n)
         result.singles.head.size = 1;
         result.singles.time_ps[0] = times[i];
         result.singles.crystal[0] = (uint32_t)(i % 2) * 100;
-        assert_int_equal(slc_pet_rates_add(rates, NULL, 0, &result, &totals, 0, NULL), SLC_OK);
+        assert_int_equal(
+            slc_pet_rates_add(rates, &(slc_pet_batch){.result = &result, .totals = &totals}, NULL), SLC_OK);
     }
     assert_int_equal(slc_pet_rates_finish(rates, NULL), SLC_OK);
     slc_pet_result_clear(&result);
@@ -162,7 +163,11 @@ static void rates_of_the_farthest_times(void **state)
     assert_int_equal(slc_pet_rates_open(&config, &rates, NULL), SLC_OK);
     for (int i = 0; i < 2; i++) {
         result.singles.time_ps[0] = i == 0 ? INT64_MIN + 5 : INT64_MAX - 5;
-        assert_int_equal(slc_pet_rates_add(rates, &frame, 1, &result, &totals, 0, NULL), SLC_OK);
+        assert_int_equal(slc_pet_rates_add(
+                             rates,
+                             &(slc_pet_batch){.frames = &frame, .n = 1, .result = &result, .totals = &totals},
+                             NULL),
+                         SLC_OK);
     }
     slc_pet_rates_totals_of(rates, &sums);
     assert_int_equal(sums.frames, 2); /* the stretch between them was closed */
@@ -181,14 +186,18 @@ static void rates_at_the_limits(void **state)
     const slc_pet_totals totals = {.checksum = 0};
     slc_pet_result result = {0};
     assert_int_equal(slc_pet_rates_open(&config, &rates, NULL), SLC_OK);
-    assert_int_equal(slc_pet_rates_add(rates, NULL, 0, &result, &totals, 0, NULL), SLC_OK);
+    assert_int_equal(slc_pet_rates_add(rates, &(slc_pet_batch){.result = &result, .totals = &totals}, NULL),
+                     SLC_OK);
     assert_int_equal(slc_columns_reserve(&slc_pet_singles_schema, &result.singles, 2, 1), SLC_OK);
     const int64_t times[] = {-3, INT64_MAX - 5};
     for (int i = 0; i < 2; i++) {
         result.singles.head.size = 1;
         result.singles.time_ps[0] = times[i];
         result.singles.crystal[0] = 0;
-        assert_int_equal(slc_pet_rates_add(rates, NULL, 0, &result, &totals, 10, NULL), SLC_OK);
+        assert_int_equal(
+            slc_pet_rates_add(rates, &(slc_pet_batch){.result = &result, .totals = &totals, .skipped = 10},
+                              NULL),
+            SLC_OK);
     }
     assert_int_equal(slc_pet_rates_finish(rates, NULL), SLC_OK);
     const slc_pet_rate_rows *rows = slc_pet_rates_rows(rates);
@@ -208,7 +217,7 @@ static void rates_at_the_limits(void **state)
             result.pairs.delayed[i] = 0;
         }
         result.pairs.head.size = 1 << 16;
-        status = slc_pet_rates_add(rates, NULL, 0, &result, &totals, 0, &error);
+        status = slc_pet_rates_add(rates, &(slc_pet_batch){.result = &result, .totals = &totals}, &error);
     }
     assert_int_equal(status, SLC_ERR_FORMAT);
     assert_int_equal(bins, (1 << 20) + (1 << 16));

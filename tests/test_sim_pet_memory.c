@@ -82,7 +82,8 @@ static void next_survives_every_failure(void **state)
 static slc_status add_all(slc_pet_rates *rates, slc_pet_result *result, slc_error *error)
 {
     const slc_pet_totals totals = {.checksum = 0};
-    const slc_status status = slc_pet_rates_add(rates, NULL, 0, result, &totals, 2, error);
+    const slc_status status = slc_pet_rates_add(
+        rates, &(slc_pet_batch){.result = result, .totals = &totals, .skipped = 2}, error);
     return status == SLC_OK ? slc_pet_rates_finish(rates, error) : status;
 }
 

@@ -17,16 +17,6 @@ enum { SLC_DAQ_PET_SOCKETS = 64 };
 
 struct slc_daq_pet_counts;
 
-/* A call of the live chain: what it had, and what it made of that. */
-typedef struct slc_daq_pet_batch {
-    const slc_pet_frame *frames;
-    size_t n;
-    const slc_pet_result *result;
-    const slc_pet_totals *totals; /* of the chain behind it */
-    uint64_t skipped;             /* frames right before these that the chain went without */
-    bool last;                    /* behind all frames */
-} slc_daq_pet_batch;
-
 typedef struct slc_daq_pet_config {
     /* "127.0.0.1:9000", "[::1]:9000"; port 0: any free one. A multicast group, "239.1.2.3:9000", is joined,
      * at the interface that is named, "239.1.2.3%eth0:9000" and "[ff15::1%eth0]:9000", or at the system's
@@ -47,7 +37,7 @@ typedef struct slc_daq_pet_config {
     void (*listening)(void *context, uint32_t socket, const char *address, size_t room);
     /* Called in the chain's thread with each of its results; false ends the acquisition. What was received
      * before it has ended still comes. May be NULL. */
-    bool (*live)(void *context, const slc_daq_pet_batch *batch);
+    bool (*live)(void *context, const slc_pet_batch *batch);
     /* Called in the caller's thread about once a second, until everything is written; false ends the
      * acquisition. May be NULL. */
     bool (*tell)(void *context, const struct slc_daq_pet_counts *counts);

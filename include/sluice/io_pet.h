@@ -8,6 +8,7 @@
 #define SLUICE_IO_PET_H
 
 #include <sluice/pet_chain.h>
+#include <sluice/pet_seen.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,19 +62,11 @@ SLC_API void slc_io_pet_raw_close(slc_io_pet_raw *raw); /* NULL is allowed */
  * those that come until about 1 s after the first; fewer than `most` do not mean the end. Damaged
  * blocks are skipped up to the next good one and recorded in `faults` (may be NULL), as are datagrams with
  * bytes behind their last whole frame. Of a block that the file's end has cut, the whole datagrams are given.
- * Where datagrams have a sequence counter, copies and foreign ones are left out, which slc_io_pet_raw_modules
- * tells. received_ns (as many as frames; may be NULL): when each frame's datagram was received, as
- * info.time_ns; 0 where the file does not tell: it has no heads. */
+ * Where datagrams have a sequence counter, copies and foreign ones are left out. received_ns (as many as
+ * frames; may be NULL): when each frame's datagram was received, as info.time_ns; 0 where the file does not
+ * tell: it has no heads. */
 SLC_API slc_status slc_io_pet_raw_read(slc_io_pet_raw *raw, slc_pet_frame *frames, uint64_t *received_ns,
                                        size_t most, size_t *n, slc_faults *faults, slc_error *error);
-/* What the sequence counters of the datagrams that were read tell, for SLC_PET_MAX_MODULES modules; NULL
- * where the file tells of none. It is the reader's, and changes with each call that reads. */
-SLC_API const slc_io_pet_module *slc_io_pet_raw_modules(const slc_io_pet_raw *raw);
-/* `raw` has just been opened, and is the file that follows `before` in its acquisition, which was read to its
- * end: what that knows of counters goes over to it, with its counts. Where datagrams between the two are
- * missing, by their numbers in the acquisition, counters begin anew. False, and nothing is done, where the
- * two are not of one acquisition. `before` is to be closed. */
-SLC_API bool slc_io_pet_raw_go_on(slc_io_pet_raw *raw, slc_io_pet_raw *before);
 typedef struct slc_io_pet_raw_info {
     bool bare; /* the file has no heads: all that follows is 0 */
     slc_io_pet_payload payload;
@@ -98,6 +91,48 @@ typedef struct slc_io_pet_raw_names {
 } slc_io_pet_raw_names;
 SLC_API slc_status slc_io_pet_raw_following(const char *path, slc_io_pet_raw_names *names, slc_error *error);
 SLC_API void slc_io_pet_raw_names_clear(slc_io_pet_raw_names *names);
+
+/* Raw files one after the other. */
+typedef struct slc_io_pet_input {
+    const char *path; /* the caller's */
+    uint64_t frames;
+    slc_faults faults;         /* of its blocks */
+    slc_error error;           /* why it ended early; status SLC_OK: it did not */
+    bool has_head;             /* then: */
+    uint64_t series;           /* of its acquisition */
+    uint32_t file;             /* its number in that */
+    ptrdiff_t other;           /* an input before it that is of another acquisition; -1: none */
+    ptrdiff_t before;          /* the last one before it that is of the same; -1: none */
+    uint64_t first, datagrams; /* numbers, in that, of its first and after its last; 0: it has none */
+    uint64_t missing;          /* datagrams between `before` and it that are in neither */
+} slc_io_pet_input;
+
+/* By the sequence counters of datagrams, where there are any. */
+typedef struct slc_io_pet_losses {
+    bool known;
+    uint64_t lost, repeated, foreign;   /* datagrams */
+    double lost_frames, foreign_frames; /* estimated: as many as the module's others have */
+} slc_io_pet_losses;
+
+typedef struct slc_io_pet_inputs {
+    slc_io_pet_input *input;
+    size_t n, at;                     /* the one at hand */
+    uint64_t frames, missing;         /* of all so far */
+    slc_faults faults;                /* of those that have ended */
+    slc_io_pet_losses losses;         /* complete at the end of all */
+    slc_pet_seen seen;                /* of their frames */
+    slc_io_pet_raw *raw, *raw_before; /* inside */
+} slc_io_pet_inputs;
+/* Opens no file yet. `inputs` is to be closed in any case. */
+SLC_API slc_status slc_io_pet_inputs_open(const char *const *paths, size_t n, slc_io_pet_inputs *inputs,
+                                          slc_error *error);
+SLC_API void slc_io_pet_inputs_close(slc_io_pet_inputs *inputs);
+/* The next frames of an input, as slc_io_pet_raw_read; SLC_END where there are none in any input. An input
+ * that cannot be opened or read on ends there, which its error tells, and the next is read; so does a file of
+ * an acquisition that has been read, or that comes after a later one. A file that follows the one before it
+ * in its acquisition goes on with the modules' counters where that ended. */
+SLC_API slc_status slc_io_pet_inputs_read(slc_io_pet_inputs *inputs, slc_pet_frame *frames,
+                                          uint64_t *received_ns, size_t most, size_t *n);
 
 typedef struct slc_io_pet_raw_config {
     uint64_t rotate_bytes; /* begin another file (name.0001.raw …) at so many; 0: never */

@@ -50,6 +50,17 @@ typedef struct slc_pet_totals {
         checksum; /* over all pairs, prompts and delayeds apart: the same for every batch, thread, device */
 } slc_pet_totals;
 
+/* A run of the chain, as those hand it on who run chains (run_flow.h, daq_pet.h): what it had, and what it
+ * made of that. */
+typedef struct slc_pet_batch {
+    const slc_pet_frame *frames;
+    size_t n;
+    const slc_pet_result *result;
+    const slc_pet_totals *totals; /* of the chain after it */
+    uint64_t skipped;             /* frames right before these that the chain went without */
+    bool last;                    /* after all frames */
+} slc_pet_batch;
+
 typedef struct slc_pet_chain slc_pet_chain;
 SLC_API slc_status slc_pet_chain_open(const slc_pet_config *config, const slc_pet_tables *tables,
                                       slc_pet_chain **chain, slc_error *error);

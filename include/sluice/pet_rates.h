@@ -62,13 +62,10 @@ typedef struct slc_pet_rates slc_pet_rates;
 SLC_API slc_status slc_pet_rates_open(const slc_pet_rates_config *config, slc_pet_rates **rates,
                                       slc_error *error);
 SLC_API void slc_pet_rates_close(slc_pet_rates *rates); /* NULL is allowed */
-/* Adds a call of slc_pet_chain_run: its frames, its result with singles kept, the chain's totals after it,
- * and how many frames are known to have been lost before it. Memory is a row a bin and counts of one bin's
- * crystals: frames, losses and multiples count in the bin which the time has come to. SLC_ERR_FORMAT for more
- * than 2^20 bins. */
-SLC_API slc_status slc_pet_rates_add(slc_pet_rates *rates, const slc_pet_frame *frames, size_t n,
-                                     const slc_pet_result *result, const slc_pet_totals *totals,
-                                     uint64_t lost, slc_error *error);
+/* Adds a run of the chain, with its singles kept; `skipped` frames are lost ones. Memory is a row a bin and
+ * counts of one bin's crystals: frames, losses and multiples count in the bin which the time has come to.
+ * SLC_ERR_FORMAT for more than 2^20 bins. */
+SLC_API slc_status slc_pet_rates_add(slc_pet_rates *rates, const slc_pet_batch *batch, slc_error *error);
 /* After the last call: completes the last bin. */
 SLC_API slc_status slc_pet_rates_finish(slc_pet_rates *rates, slc_error *error);
 SLC_API const slc_pet_rate_rows *slc_pet_rates_rows(const slc_pet_rates *rates);

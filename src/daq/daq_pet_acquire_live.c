@@ -169,7 +169,7 @@ static uint64_t take_gap(slc_daq_pet_live *l)
 
 /* Frames that lie in one piece, without a gap, after a moment of waiting for more. Last: there will be no
  * others. */
-static void wait_for_frames(slc_daq_pet_live *l, slc_daq_pet_batch *batch)
+static void wait_for_frames(slc_daq_pet_live *l, slc_pet_batch *batch)
 {
     struct timespec until;
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
@@ -232,7 +232,7 @@ static void keep_totals(slc_daq_pet_live *l)
 }
 
 /* One step of the chain. */
-static slc_status find(slc_daq_pet_live *l, const slc_daq_pet_batch *batch)
+static slc_status find(slc_daq_pet_live *l, const slc_pet_batch *batch)
 {
     const slc_daq_pet_config *config = l->a->config;
     slc_error error = {.status = SLC_OK};
@@ -251,7 +251,7 @@ static slc_status find(slc_daq_pet_live *l, const slc_daq_pet_batch *batch)
 void *slc_daq_pet_live_run(void *argument)
 {
     slc_daq_pet_live *l = argument;
-    slc_daq_pet_batch batch = {.result = &l->result, .totals = &l->totals};
+    slc_pet_batch batch = {.result = &l->result, .totals = &l->totals};
     slc_status status = SLC_OK;
     while (!batch.last) {
         wait_for_frames(l, &batch);

@@ -367,10 +367,10 @@ static slc_status put_counts(slc_pet_rates *r, int64_t frames_from, int64_t sing
     return status;
 }
 
-slc_status slc_pet_rates_add(slc_pet_rates *r, const slc_pet_frame *frames, size_t n,
-                             const slc_pet_result *result, const slc_pet_totals *totals, uint64_t lost,
-                             slc_error *error)
+slc_status slc_pet_rates_add(slc_pet_rates *r, const slc_pet_batch *batch, slc_error *error)
 {
+    const slc_pet_result *result = batch->result;
+    const slc_pet_totals *totals = batch->totals;
     const bool began = r->any;
     const int64_t before_ps = r->last_ps, before_now_ps = r->now_ps;
     const uint64_t all_lost = lost_of(totals), all_multiples = multiples_of(totals);
@@ -379,12 +379,12 @@ slc_status slc_pet_rates_add(slc_pet_rates *r, const slc_pet_frame *frames, size
     if (status != SLC_OK) {
         return status;
     }
-    r->frames += n;
-    r->lost += lost + all_lost - r->before_lost;
+    r->frames += batch->n;
+    r->lost += batch->skipped + all_lost - r->before_lost;
     r->multiples += all_multiples - r->before_multiples;
     r->before_lost = all_lost;
     r->before_multiples = all_multiples;
-    count_blocks(r, frames, n);
+    count_blocks(r, batch->frames, batch->n);
     if (!r->any) {
         return SLC_OK;
     }
@@ -396,7 +396,7 @@ slc_status slc_pet_rates_add(slc_pet_rates *r, const slc_pet_frame *frames, size
     /* Times may be farther apart than a signed number can say. */
     const bool due = r->now_ps > r->stretch_ps &&
                      (uint64_t)r->now_ps - (uint64_t)r->stretch_ps >= (uint64_t)r->bin_ps;
-    if (due && n > 0) {
+    if (due && batch->n > 0) {
         judge_blocks(r);
     }
     return put_counts(r, began ? before_now_ps : r->first_ps, began ? before_ps : r->first_ps, error);

@@ -108,7 +108,8 @@ double pet_randoms_from_singles(const slc_pet_rates_config *config, const slc_pe
     slc_pet_rates_totals sums;
     slc_error error;
     assert_int_equal(slc_pet_rates_open(config, &rates, &error), SLC_OK);
-    assert_int_equal(slc_pet_rates_add(rates, NULL, 0, &result, &totals, 0, &error), SLC_OK);
+    assert_int_equal(slc_pet_rates_add(rates, &(slc_pet_batch){.result = &result, .totals = &totals}, &error),
+                     SLC_OK);
     assert_int_equal(slc_pet_rates_finish(rates, &error), SLC_OK);
     slc_pet_rates_totals_of(rates, &sums);
     slc_pet_rates_close(rates);

@@ -66,7 +66,13 @@ slc_pet_rates *pet_stream_rates(const slc_pet_rates_config *config, const slc_pe
         const size_t n = PET_STREAM_FRAMES - at < batch ? PET_STREAM_FRAMES - at : batch;
         assert_int_equal(slc_pet_chain_run(chain, frames + at, NULL, n, n < batch, &result, NULL), SLC_OK);
         slc_pet_chain_totals(chain, &totals);
-        assert_int_equal(slc_pet_rates_add(rates, frames + at, n, &result, &totals, at == 0 ? 3 : 0, NULL),
+        assert_int_equal(slc_pet_rates_add(rates,
+                                           &(slc_pet_batch){.frames = frames + at,
+                                                            .n = n,
+                                                            .result = &result,
+                                                            .totals = &totals,
+                                                            .skipped = at == 0 ? 3 : 0},
+                                           NULL),
                          SLC_OK);
         if (singles != NULL) {
             pet_rows_append(&slc_pet_singles_schema, &result.singles, 0, result.singles.head.size, singles);

@@ -76,6 +76,19 @@ slc_status slc_io_pet_raw_head_load(const uint8_t at[SLC_PET_RAW_HEAD], slc_io_p
 /* The same of a file; false where it is no regular file with an undamaged head of this version. */
 bool slc_io_pet_raw_head_of(const char *path, slc_io_pet_raw_head *head);
 
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+/* What the sequence counters of the datagrams that were read tell, for SLC_PET_MAX_MODULES modules; NULL
+ * where the file tells of none. It is the reader's, and changes with each call that reads. */
+const slc_io_pet_module *slc_io_pet_raw_modules(const slc_io_pet_raw *raw);
+/* The frames that so many of a module's datagrams have on the average. */
+double slc_io_pet_module_frames(const slc_io_pet_module *module, uint64_t datagrams);
+/* `raw` has just been opened, and is the file that follows `before` in its acquisition, which was read to its
+ * end: what that knows of counters goes over to it, with its counts. Where datagrams between the two are
+ * missing, by their numbers in the acquisition, counters begin anew. False, and nothing is done, where the
+ * two are not of one acquisition. `before` is to be closed. */
+bool slc_io_pet_raw_go_on(slc_io_pet_raw *raw, slc_io_pet_raw *before);
+
 /* ---- writing ----------------------------------------------------------------------------------- */
 
 /* Appends blocks that lie in memory as they shall in the file, but for their numbers and hashes, which are
