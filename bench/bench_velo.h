@@ -50,7 +50,7 @@ typedef struct slc_bench_velo_config {
     uint32_t repetitions;   /* of each measurement */
     double seconds;         /* a measurement goes through the events until it has taken about so long */
     slc_simd_target target; /* but for "targets", which takes all that run here */
-    slc_run_bind bind;
+    slc_bind bind;
 } slc_bench_velo_config;
 
 /* What comes of the events. */

@@ -178,7 +178,7 @@ static int choose_binding(bench *b)
     static const char *const names[] = {"none", "core", "numa"};
     for (int i = 0; i < 3; i++) {
         if (b->options->bind == NULL || strcmp(b->options->bind, names[i]) == 0) {
-            b->config.bind = (slc_run_bind)i;
+            b->config.bind = (slc_bind)i;
             return SLC_CLI_GO_ON;
         }
     }

@@ -16,7 +16,7 @@ static int open_chain(slc_velo_job *job)
     slc_velo_options *options = job->options;
     int usage = slc_velo_options_config(options, &job->config);
     job->pipeline.threads = (uint32_t)options->threads;
-    job->pipeline.bind = (slc_run_bind)options->bind;
+    job->pipeline.bind = (slc_bind)options->bind;
     if (usage == SLC_CLI_GO_ON) {
         usage = slc_velo_beam_open(job);
     }

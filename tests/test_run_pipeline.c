@@ -352,7 +352,7 @@ static slc_status write_bound(void *context, uint32_t slot, slc_error *error)
 static void test_binding(void **state)
 {
     (void)state;
-    static const slc_run_bind binds[] = {SLC_RUN_BIND_NONE, SLC_RUN_BIND_CORE, SLC_RUN_BIND_NUMA};
+    static const slc_bind binds[] = {SLC_BIND_NONE, SLC_BIND_CORE, SLC_BIND_NUMA};
     for (size_t i = 0; i < 3; i++) {
         slc_run_places *places = NULL;
         slc_error error = {.status = SLC_OK};

@@ -6,17 +6,11 @@
 #ifndef SLUICE_RUN_PIPELINE_H
 #define SLUICE_RUN_PIPELINE_H
 
-#include <sluice/base.h>
+#include <sluice/simd.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum slc_run_bind {
-    SLC_RUN_BIND_NONE = 0,
-    SLC_RUN_BIND_CORE, /* worker k on the k-th core that may be used, one thread of each core first */
-    SLC_RUN_BIND_NUMA  /* worker k anywhere on a NUMA node, in turn; its memory comes from there */
-} slc_run_bind;
 
 /* What the pipeline calls. Those with a status return SLC_OK to go on. */
 typedef struct slc_run_stages {
@@ -46,7 +40,7 @@ typedef struct slc_run_pipeline_config {
     uint32_t threads; /* workers; 0: one for each processor that may be used. 1: all is done in the caller's
                          thread, but for reading ahead where `slots` > 1 */
     uint32_t slots; /* batches in flight; 0: 2 · threads + 2, but 1 where one worker has the only processor */
-    slc_run_bind bind;
+    slc_bind bind;
 } slc_run_pipeline_config;
 
 /* How the time went, in seconds of wall time; reading and writing overlap with work. */

@@ -92,7 +92,7 @@ static void plan_nodes(slc_run_places *places, hwloc_topology_t topology)
     }
 }
 
-static slc_status plan(slc_run_places *places, slc_run_bind bind, slc_error *error)
+static slc_status plan(slc_run_places *places, slc_bind bind, slc_error *error)
 {
     hwloc_topology_t topology;
     if (hwloc_topology_init(&topology) != 0) {
@@ -102,7 +102,7 @@ static slc_status plan(slc_run_places *places, slc_run_bind bind, slc_error *err
         hwloc_topology_destroy(topology);
         return slc_fail(error, SLC_ERR_UNSUPPORTED, "binding: hwloc cannot read the machine's topology");
     }
-    if (bind == SLC_RUN_BIND_NUMA) {
+    if (bind == SLC_BIND_NUMA) {
         plan_nodes(places, topology);
     } else {
         plan_cores(places, topology);
@@ -113,10 +113,10 @@ static slc_status plan(slc_run_places *places, slc_run_bind bind, slc_error *err
 
 #else
 
-static slc_status plan(slc_run_places *places, slc_run_bind bind, slc_error *error)
+static slc_status plan(slc_run_places *places, slc_bind bind, slc_error *error)
 {
     (void)places;
-    return bind != SLC_RUN_BIND_NUMA
+    return bind != SLC_BIND_NUMA
                ? SLC_OK
                : slc_fail(error, SLC_ERR_UNSUPPORTED,
                           "binding to NUMA nodes needs hwloc, which this build was made without");
@@ -125,9 +125,9 @@ static slc_status plan(slc_run_places *places, slc_run_bind bind, slc_error *err
 #endif
 
 /* Every processor in turn, or all of them as one place. */
-static void plan_without_topology(slc_run_places *places, slc_run_bind bind)
+static void plan_without_topology(slc_run_places *places, slc_bind bind)
 {
-    for (unsigned p = 0; bind == SLC_RUN_BIND_CORE && p < CPU_SETSIZE; p++) {
+    for (unsigned p = 0; bind == SLC_BIND_CORE && p < CPU_SETSIZE; p++) {
         if (CPU_ISSET(p, &places->allowed)) {
             add_processor(places, p);
         }
@@ -137,10 +137,10 @@ static void plan_without_topology(slc_run_places *places, slc_run_bind bind)
     }
 }
 
-slc_status slc_run_places_open(slc_run_bind bind, slc_run_places **places, slc_error *error)
+slc_status slc_run_places_open(slc_bind bind, slc_run_places **places, slc_error *error)
 {
     *places = NULL;
-    if (bind == SLC_RUN_BIND_NONE) {
+    if (bind == SLC_BIND_NONE) {
         return SLC_OK;
     }
     slc_run_places *made = calloc(1, sizeof *made);
@@ -188,10 +188,10 @@ void slc_run_places_unbind(const slc_run_places *places)
 
 #else
 
-slc_status slc_run_places_open(slc_run_bind bind, slc_run_places **places, slc_error *error)
+slc_status slc_run_places_open(slc_bind bind, slc_run_places **places, slc_error *error)
 {
     *places = NULL;
-    return bind == SLC_RUN_BIND_NONE
+    return bind == SLC_BIND_NONE
                ? SLC_OK
                : slc_fail(error, SLC_ERR_UNSUPPORTED, "threads can be bound on Linux alone");
 }

@@ -7,13 +7,13 @@
 #ifndef SLUICE_RUN_BIND_H
 #define SLUICE_RUN_BIND_H
 
-#include <sluice/run_pipeline.h>
+#include <sluice/simd.h>
 
 typedef struct slc_run_places slc_run_places;
 
-/* *places is NULL for SLC_RUN_BIND_NONE. SLC_ERR_UNSUPPORTED with the reason in *error where the system or
+/* *places is NULL for SLC_BIND_NONE. SLC_ERR_UNSUPPORTED with the reason in *error where the system or
  * the build cannot bind in this way. */
-slc_status slc_run_places_open(slc_run_bind bind, slc_run_places **places, slc_error *error);
+slc_status slc_run_places_open(slc_bind bind, slc_run_places **places, slc_error *error);
 void slc_run_places_close(slc_run_places *places);
 
 /* Binds the calling thread to the place of worker k; nothing happens where places is NULL. */

@@ -9,6 +9,7 @@
  */
 #include "base/team.h"
 #include "run/run_bind.h"
+#include <sluice/run_pipeline.h>
 
 #include <pthread.h>
 #include <signal.h>

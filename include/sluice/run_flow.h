@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One flow for every detector: a source (files, pipes, memory, a live feed) x a chain (VELO, CMS, images,
+ * PET, or one of the caller's) x the caller, who pulls results in order. A thread reads ahead, each worker
+ * has a chain of its own, and memory is bounded by the batches in flight.
+ *
+ *     slc_flow_config_default(&config);
+ *     config.paths = paths, config.n_paths = n;
+ *     slc_flow_velo_setup setup = {.config = &velo};
+ *     status = slc_flow_open(&config, &slc_flow_velo, &setup, &flow, &error);
+ *     while (status == SLC_OK && (status = slc_flow_next(flow, &item, &error)) == SLC_OK) {
+ *         const slc_flow_velo_result *result = item->result;
+ *         ...
+ *         slc_flow_release(flow, item);
+ *     }
+ *     slc_flow_close(flow);
+ *
+ * Results do not depend on threads or on how events were cut into batches.
+ */
+#ifndef SLUICE_RUN_FLOW_H
+#define SLUICE_RUN_FLOW_H
+
+#include <sluice/cms_chain.h>
+#include <sluice/image_label.h>
+#include <sluice/io.h>
+#include <sluice/pet_chain.h>
+#include <sluice/velo_chain.h>
+#include <sluice/velo_check.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct slc_flow slc_flow;
+
+/* ---- what comes out ------------------------------------------------------------------------------ */
+
+/* A batch that is through its chain, or the end of an input. It is the caller's from _next to _release; no
+ * item that the caller holds is written to, and a released one's memory is used again. */
+typedef struct slc_flow_item {
+    uint64_t number;  /* of the batch in the flow, from 0 */
+    uint32_t input;   /* index of its path */
+    const char *path; /* its name */
+    bool ended;       /* no batch: the input has ended (config.keep_going alone gives these) */
+    void *result;     /* what the chain made: slc_flow_velo_result, slc_flow_cms_result …; NULL at an end */
+    slc_batch batch;  /* raw events, of chains that take them */
+    slc_faults reading;   /* found in reading it, or after the last batch; lost events have no number */
+    slc_status status;    /* of the batch; of an end: why reading ended, SLC_END as it should */
+    slc_error error;      /* its text */
+    char damage[508];     /* the reader's line on the first damage so far: of an end, of a batch with strict;
+                             what is to be told of an image; else "" */
+    slc_io_totals totals; /* of an end: what reading the input has come to */
+    void *user;           /* config.user_bytes of the caller's, zeroed once */
+    double seconds_reading, seconds_finishing, seconds_working;
+} slc_flow_item;
+
+/* ---- what goes in -------------------------------------------------------------------------------- */
+
+typedef struct slc_flow_config {
+    size_t size;              /* set by slc_flow_config_default */
+    const char *const *paths; /* inputs, one after the other; "-" is standard input. Kept until _close */
+    uint32_t n_paths;
+    slc_io_config io;      /* how files of events are read */
+    uint32_t batch_events; /* a batch ends at so many events (frames, pages) */
+    size_t batch_bytes;    /* or at so many bytes */
+    /* Batches in flight, those that the caller holds not counted. 0: 2 · threads + 2, but 1 if one worker has
+     * the only processor. */
+    uint32_t n_slots;
+    /* threads: workers, each with a chain (or, of a chain that keeps state between batches, its threads);
+     * 1: all is done in the caller's thread, but for reading ahead; 0 (default): one for each processor. */
+    slc_exec exec;
+    bool strict; /* batches of one event, so that the first fault is the first of the input */
+    /* Without, a batch or an input that fails ends the flow: _next returns its error. With it they are items
+     * like others, and so are the ends of inputs. */
+    bool keep_going;
+    /* The calling thread has its signals blocked from the first _next to the last, and the reading thread
+     * gets them, whose blocking call they interrupt. */
+    bool signals_to_reader;
+    bool (*stop)(void *context); /* asked before each batch is read, in the reading thread: true ends the
+                                    reading. NULL: never */
+    /* In place of paths: fills the item's batch (or what its chain takes) and returns SLC_OK, or SLC_END. One
+     * call at a time. */
+    slc_status (*read)(void *context, slc_flow_item *item, slc_error *error);
+    /* A step of the caller's in the worker, after the chain; what it returns is the item's status. NULL:
+     * none. */
+    slc_status (*work)(void *context, slc_flow_item *item, slc_error *error);
+    void *context; /* of these three */
+    size_t user_bytes;
+    void (*user_clear)(void *user); /* gives back what the caller has put there; NULL: nothing */
+    uint64_t reserved[4];           /* 0 */
+} slc_flow_config;
+SLC_API void slc_flow_config_default(slc_flow_config *config);
+
+/* ---- chains -------------------------------------------------------------------------------------- */
+
+/* A chain is a table. `setup` is what _open was given, and stays the caller's until _close. */
+typedef struct slc_flow_chain {
+    size_t size; /* sizeof(slc_flow_chain) */
+    const char *name;
+    bool ordered; /* keeps state between batches: there is one, and exec.threads are its own */
+    /* The chain of a worker, in its thread; the first in slc_flow_open, so that a wrong setup is told before
+     * reading. */
+    slc_status (*open)(const void *setup, const slc_flow_config *config, void **chain, slc_error *error);
+    void (*close)(void *chain);
+    /* Room for a result in item->result, NULL before; and given back. */
+    slc_status (*item_open)(const void *setup, slc_flow_item *item, slc_error *error);
+    void (*item_close)(slc_flow_item *item);
+    /* An input of paths: opened, read into an item (SLC_END after the last batch), closed. All by the
+     * reading thread but for closing. */
+    slc_status (*input_open)(const void *setup, const slc_flow_config *config, const char *path, void **input,
+                             slc_error *error);
+    slc_status (*read)(void *input, const slc_flow_config *config, slc_flow_item *item, slc_error *error);
+    void (*input_close)(void *input);
+    /* What of reading may be done in any thread: checksums, expansion. May be NULL. Called once for each
+     * batch. */
+    slc_status (*finish)(slc_flow_item *item, slc_error *error);
+    slc_status (*run)(void *chain, const void *setup, slc_flow_item *item, slc_error *error);
+    /* What a chain with state still holds, after all inputs: one more item. NULL: nothing. */
+    slc_status (*run_last)(void *chain, const void *setup, slc_flow_item *item, slc_error *error);
+    /* In order, before the item is handed out: numbers that depend on earlier batches. At an input's end
+     * `item->ended` is set. May be NULL. */
+    void (*settle)(void *input, slc_flow_item *item);
+} slc_flow_chain;
+
+/* LHCb's VELO: MDF files, and events of hits as JSON. */
+typedef struct slc_flow_velo_setup {
+    const slc_velo_config *config;
+    const slc_velo_geometry *geometry; /* NULL: the ideal one */
+    bool truth;                        /* read truth banks */
+} slc_flow_velo_setup;
+typedef struct slc_flow_velo_result {
+    slc_velo_result found;
+    bool raw;               /* of raw banks; else the events came as hits */
+    slc_velo_truth truth;   /* with setup.truth */
+    slc_lhcb_events events; /* of events that came as hits */
+    slc_faults truth_faults;
+} slc_flow_velo_result;
+SLC_API extern const slc_flow_chain slc_flow_velo;
+
+/* CMS's pixels: files of raw events. */
+typedef struct slc_flow_cms_setup {
+    const slc_cms_config *config;
+    const slc_cms_cabling *cabling;
+    const slc_cms_gains *gains; /* or NULL */
+} slc_flow_cms_setup;
+typedef struct slc_flow_cms_result {
+    slc_cms_result found;
+} slc_flow_cms_result;
+SLC_API extern const slc_flow_chain slc_flow_cms;
+
+/* Dense images: a page an item. Pages are shared out among the workers, each with a labeller of one thread.
+ */
+typedef struct slc_flow_image_setup {
+    const slc_image_label_config *config;
+    bool otsu;   /* the threshold of each page by Otsu's method */
+    bool labels; /* label images, too */
+} slc_flow_image_setup;
+typedef struct slc_flow_image_result {
+    slc_image image; /* the page, with memory of the item's */
+    double threshold;
+    slc_image_components components; /* the columns of config.features; one event */
+    uint32_t *labels;                /* with setup.labels: width · height, else NULL */
+    uint32_t n_labels;
+} slc_flow_image_result;
+SLC_API extern const slc_flow_chain slc_flow_image;
+
+/* PET: raw files of frames, in order of time, to coincidences. The last item is of no input: it has what the
+ * windows still held. A batch ends at batch_bytes alone. */
+typedef struct slc_flow_pet_setup {
+    const slc_pet_config *config;
+    const slc_pet_tables *tables;
+} slc_flow_pet_setup;
+typedef struct slc_flow_pet_result {
+    slc_pet_result found;
+    slc_pet_totals totals; /* of all so far */
+} slc_flow_pet_result;
+SLC_API extern const slc_flow_chain slc_flow_pet;
+
+/* ---- running ------------------------------------------------------------------------------------- */
+
+/* Opens the first worker's chain; nothing is read yet. SLC_ERR_USAGE for a configuration that is not as told,
+ * and what the chain says of its setup. */
+SLC_API slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *chain,
+                                 const void *setup, slc_flow **flow, slc_error *error);
+/* NULL is allowed. Items that the caller holds are gone with it. It waits for what workers have begun and for
+ * a read. */
+SLC_API void slc_flow_close(slc_flow *flow);
+
+/* The next item, in the order of reading; SLC_END after the last; the error of the first batch, input or
+ * chain that failed. One thread at a time. */
+SLC_API slc_status slc_flow_next(slc_flow *flow, slc_flow_item **item, slc_error *error);
+SLC_API void slc_flow_release(slc_flow *flow, slc_flow_item *item);
+/* From any thread: nothing more is read; what was read is still handed out. */
+SLC_API void slc_flow_cancel(slc_flow *flow);
+
+/* Before the first _next: reads another batch and runs the first chain over it, to learn what the rest
+ * depends on; then, with what `setup` points to changed, it may run again (`chain` of _rerun gives access to
+ * the first worker's). _next hands these out first, run anew. SLC_END after the last. */
+SLC_API slc_status slc_flow_ahead(slc_flow *flow, slc_flow_item **item, slc_error *error);
+SLC_API slc_status slc_flow_rerun(slc_flow *flow, slc_flow_item *item, slc_error *error);
+SLC_API void *slc_flow_first_chain(slc_flow *flow);
+
+/* What the flow has come to. */
+typedef struct slc_flow_totals {
+    uint64_t items, events, lost_events;
+    slc_faults faults;                 /* of reading */
+    double seconds;                    /* of wall time since the first _next */
+    double reading, working, starving; /* inside the calls; the last two summed over the workers */
+} slc_flow_totals;
+SLC_API void slc_flow_totals_of(slc_flow *flow, slc_flow_totals *totals);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The chains of files of events: the VELO's and CMS's. The reader only cuts the stream into records; the
+ * worker verifies and expands them. Which events turn out to be lost there shifts the numbers of those after
+ * them, which is mended in order.
+ */
+#include <sluice/run_flow.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+typedef struct events_input {
+    slc_io_source *source;
+    slc_io_losses losses; /* of batches that are handed out */
+    bool raw;
+} events_input;
+
+static slc_status open_events(const slc_flow_config *config, const char *path, bool (*takes)(slc_io_content),
+                              const char *needs, void **input, slc_error *error)
+{
+    events_input *in = calloc(1, sizeof *in);
+    if (in == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for an input");
+    }
+    slc_status status = slc_io_open(path, &config->io, &in->source, error);
+    if (status == SLC_OK && !takes(slc_io_content_of(in->source))) {
+        status = slc_fail(error, SLC_ERR_FORMAT, "%s: format %s, but %s are needed", path,
+                          slc_io_format(in->source), needs);
+    }
+    if (status != SLC_OK) {
+        slc_io_close(in->source);
+        free(in);
+        return status;
+    }
+    in->raw = slc_io_content_of(in->source) == SLC_IO_RAW_EVENTS;
+    *input = in;
+    return SLC_OK;
+}
+
+static void close_events(void *input)
+{
+    events_input *in = input;
+    slc_io_close(in->source);
+    free(in);
+}
+
+/* The line on the damage so far, as the reader is ahead of who tells it. */
+static void note_damage(const events_input *in, slc_flow_item *item)
+{
+    const char *damage = slc_io_damage(in->source);
+    (void)snprintf(item->damage, sizeof item->damage, "%s", damage != NULL ? damage : "");
+}
+
+/* `deferred` NULL: all at once. */
+static slc_status read_raw(const events_input *in, const slc_flow_config *config, slc_flow_item *item,
+                           slc_io_deferred *deferred, slc_error *error)
+{
+    const uint32_t most = config->strict ? 1 : config->batch_events;
+    const slc_status status = deferred != NULL
+                                  ? slc_io_read_batch_deferred(in->source, most, config->batch_bytes,
+                                                               &item->batch, deferred, &item->reading, error)
+                                  : slc_io_read_batch(in->source, most, config->batch_bytes, &item->batch,
+                                                      &item->reading, error);
+    if (status == SLC_OK && config->strict) {
+        note_damage(in, item);
+    }
+    return status;
+}
+
+/* The end of an input, in order: what is settled now is all that reading has come to. */
+static void settle_end(events_input *in, slc_flow_item *item)
+{
+    slc_io_settle(in->source, &in->losses);
+    slc_io_totals_of(in->source, &item->totals);
+    note_damage(in, item);
+}
+
+static void renumber(slc_faults *faults, uint64_t lost)
+{
+    for (uint32_t i = 0; i < faults->n_kept; i++) {
+        faults->kept[i].event -= lost;
+    }
+}
+
+/* ---- VELO -------------------------------------------------------------------------------------- */
+
+typedef struct velo_item {
+    slc_flow_velo_result result; /* first: it is what the item shows */
+    slc_io_deferred *deferred;
+    bool is_deferred;
+} velo_item;
+
+static slc_status open_velo(const void *setup, const slc_flow_config *config, void **chain, slc_error *error)
+{
+    const slc_flow_velo_setup *velo = setup;
+    slc_velo_chain *opened = NULL;
+    (void)config;
+    const slc_status status = slc_velo_chain_open(velo->config, velo->geometry, &opened, error);
+    *chain = opened;
+    return status;
+}
+
+static void close_velo(void *chain)
+{
+    slc_velo_chain_close(chain);
+}
+
+static slc_status open_velo_item(const void *setup, slc_flow_item *item, slc_error *error)
+{
+    (void)setup;
+    velo_item *own = calloc(1, sizeof *own);
+    if (own == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a result");
+    }
+    own->result.raw = true;
+    item->result = own;
+    const slc_status status = slc_io_deferred_open(&own->deferred, error);
+    if (status != SLC_OK) {
+        free(own);
+        item->result = NULL;
+    }
+    return status;
+}
+
+static void close_velo_item(slc_flow_item *item)
+{
+    velo_item *own = item->result;
+    slc_io_deferred_close(own->deferred);
+    slc_velo_result_clear(&own->result.found);
+    slc_velo_truth_clear(&own->result.truth);
+    slc_columns_clear(&slc_lhcb_events_schema, &own->result.events);
+    free(own);
+}
+
+static bool velo_takes(slc_io_content content)
+{
+    return content == SLC_IO_RAW_EVENTS || content == SLC_IO_VELO_HITS;
+}
+
+static slc_status open_velo_input(const void *setup, const slc_flow_config *config, const char *path,
+                                  void **input, slc_error *error)
+{
+    (void)setup;
+    return open_events(config, path, velo_takes, "events of LHCb", input, error);
+}
+
+static slc_status read_velo(void *input, const slc_flow_config *config, slc_flow_item *item, slc_error *error)
+{
+    const events_input *in = input;
+    velo_item *own = item->result;
+    slc_faults_reset(&own->result.found.faults);
+    slc_faults_reset(&own->result.truth_faults);
+    own->result.raw = in->raw;
+    own->is_deferred = in->raw && !config->strict;
+    if (in->raw) {
+        return read_raw(in, config, item, own->is_deferred ? own->deferred : NULL, error);
+    }
+    slc_io_totals before;
+    slc_io_totals_of(in->source, &before);
+    own->result.found.first_event = before.events;
+    const slc_status status = slc_io_read_velo_hits(in->source, config->strict ? 1 : config->batch_events,
+                                                    &own->result.found.hits, &own->result.truth,
+                                                    &own->result.events, &item->reading, error);
+    if (status == SLC_OK && config->strict) {
+        note_damage(in, item);
+    }
+    return status;
+}
+
+static slc_status finish_velo(slc_flow_item *item, slc_error *error)
+{
+    velo_item *own = item->result;
+    return own->is_deferred ? slc_io_finish_batch(&item->batch, own->deferred, &item->reading, error)
+                            : SLC_OK;
+}
+
+static slc_status run_velo(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
+{
+    const slc_flow_velo_setup *velo = setup;
+    slc_flow_velo_result *result = item->result;
+    slc_faults_reset(&result->found.faults);
+    slc_status status;
+    if (!result->raw) {
+        status = slc_velo_chain_reserve_hits(chain, &result->found, error);
+        return status == SLC_OK ? slc_velo_chain_run_hits(chain, &result->found, error) : status;
+    }
+    status = slc_velo_chain_reserve(chain, &item->batch, &result->found, error);
+    status = status == SLC_OK ? slc_velo_chain_run(chain, &item->batch, &result->found, error) : status;
+    if (status == SLC_OK && velo->truth) {
+        slc_faults_reset(&result->truth_faults);
+        status = slc_velo_truth_read(&item->batch, &result->truth, &result->truth_faults, error);
+    }
+    return status;
+}
+
+static void settle_velo(void *input, slc_flow_item *item)
+{
+    events_input *in = input;
+    renumber(&item->reading, in->losses.events);
+    if (item->ended) {
+        settle_end(in, item);
+        return;
+    }
+    velo_item *own = item->result;
+    renumber(&own->result.found.faults, in->losses.events);
+    renumber(&own->result.truth_faults, in->losses.events);
+    own->result.found.first_event -= in->losses.events;
+    if (own->is_deferred) {
+        slc_io_losses_add(&in->losses, own->deferred);
+    }
+}
+
+const slc_flow_chain slc_flow_velo = {.size = sizeof(slc_flow_chain),
+                                      .name = "velo",
+                                      .open = open_velo,
+                                      .close = close_velo,
+                                      .item_open = open_velo_item,
+                                      .item_close = close_velo_item,
+                                      .input_open = open_velo_input,
+                                      .read = read_velo,
+                                      .input_close = close_events,
+                                      .finish = finish_velo,
+                                      .run = run_velo,
+                                      .settle = settle_velo};
+
+/* ---- CMS --------------------------------------------------------------------------------------- */
+
+static slc_status open_cms(const void *setup, const slc_flow_config *config, void **chain, slc_error *error)
+{
+    const slc_flow_cms_setup *cms = setup;
+    slc_cms_chain *opened = NULL;
+    (void)config;
+    const slc_status status = slc_cms_chain_open(cms->config, cms->cabling, cms->gains, &opened, error);
+    *chain = opened;
+    return status;
+}
+
+static void close_cms(void *chain)
+{
+    slc_cms_chain_close(chain);
+}
+
+static slc_status open_cms_item(const void *setup, slc_flow_item *item, slc_error *error)
+{
+    (void)setup;
+    item->result = calloc(1, sizeof(slc_flow_cms_result));
+    return item->result != NULL ? SLC_OK : slc_fail(error, SLC_ERR_MEMORY, "no memory for a result");
+}
+
+static void close_cms_item(slc_flow_item *item)
+{
+    slc_flow_cms_result *result = item->result;
+    slc_cms_result_clear(&result->found);
+    free(result);
+}
+
+static bool cms_takes(slc_io_content content)
+{
+    return content == SLC_IO_CMS_EVENTS;
+}
+
+static slc_status open_cms_input(const void *setup, const slc_flow_config *config, const char *path,
+                                 void **input, slc_error *error)
+{
+    (void)setup;
+    return open_events(config, path, cms_takes, "events of CMS's pixel detector (cms-raw)", input, error);
+}
+
+static slc_status read_cms(void *input, const slc_flow_config *config, slc_flow_item *item, slc_error *error)
+{
+    return read_raw(input, config, item, NULL, error);
+}
+
+static slc_status run_cms(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
+{
+    slc_flow_cms_result *result = item->result;
+    (void)setup;
+    const slc_status status = slc_cms_chain_reserve(chain, &item->batch, &result->found, error);
+    return status == SLC_OK ? slc_cms_chain_run(chain, &item->batch, &result->found, error) : status;
+}
+
+static void settle_cms(void *input, slc_flow_item *item)
+{
+    if (item->ended) {
+        settle_end(input, item);
+    }
+}
+
+const slc_flow_chain slc_flow_cms = {.size = sizeof(slc_flow_chain),
+                                     .name = "cms",
+                                     .open = open_cms,
+                                     .close = close_cms,
+                                     .item_open = open_cms_item,
+                                     .item_close = close_cms_item,
+                                     .input_open = open_cms_input,
+                                     .read = read_cms,
+                                     .input_close = close_events,
+                                     .run = run_cms,
+                                     .settle = settle_cms};

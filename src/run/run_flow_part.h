@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the flow: its state. run_flow.c works and hands out, run_flow_read.c reads.
+ */
+#ifndef SLUICE_RUN_FLOW_PART_H
+#define SLUICE_RUN_FLOW_PART_H
+
+#include "run/run_bind.h"
+
+#include <sluice/run_flow.h>
+
+#include <pthread.h>
+#include <signal.h>
+
+typedef enum slc_flow_state {
+    SLC_FLOW_FREE,
+    SLC_FLOW_READ,
+    SLC_FLOW_TAKEN,
+    SLC_FLOW_DONE,
+    SLC_FLOW_HELD
+} slc_flow_state;
+
+/* An input of paths; closed when its end has been handed out. */
+typedef struct slc_flow_input {
+    void *at;
+    uint32_t users; /* items of it that are not yet handed out, and its reader */
+} slc_flow_input;
+
+typedef struct slc_flow_slot {
+    slc_flow_item item; /* first, so that an item is its slc_flow_slot */
+    slc_flow_state state;
+    void *result;               /* what the chain made room for; the item's but at an end */
+    bool finished;              /* the chain's `finish` is done */
+    bool last;                  /* what a chain with state still holds, after all inputs */
+    slc_flow_input *input;      /* NULL: read by the caller's function */
+    struct slc_flow_slot *next; /* in the order of reading, or among the free */
+    struct slc_flow_slot *all;  /* every slot that was ever made */
+} slc_flow_slot;
+
+typedef struct slc_flow_worker {
+    slc_flow *flow;
+    pthread_t thread;
+    uint32_t index;
+    void *chain;
+    double working, starving;
+} slc_flow_worker;
+
+struct slc_flow {
+    slc_flow_config config;
+    const slc_flow_chain *chain;
+    const void *setup;
+    uint32_t n_slots, n_workers, n_started;
+    slc_flow_worker *workers;
+    slc_run_places *places;
+    sigset_t mask; /* of the caller */
+    bool begun, has_reader;
+    pthread_t reader;
+
+    /* The reader's own. */
+    slc_flow_input *input;
+    uint32_t n_opened;
+    uint64_t n_read;
+    bool last_read;
+
+    pthread_mutex_t mutex; /* over all that follows */
+    pthread_cond_t readable, workable, ready;
+    slc_flow_slot *head, *tail, *untaken; /* in order; the oldest that is read */
+    slc_flow_slot *free, *all;
+    uint32_t n_flying; /* read or being read, and not handed out */
+    bool at_end, over;
+    uint32_t first_wrong; /* the first worker without a chain */
+    slc_status end;       /* what _next returns after the last item */
+    slc_error error;
+    double reading, began, ended;
+    slc_flow_totals totals;
+};
+
+/* Batches in flight for a wish (0: none). */
+uint32_t slc_flow_slots(uint32_t wanted, uint32_t workers);
+
+void slc_flow_lock(slc_flow *f);
+void slc_flow_unlock(slc_flow *f);
+void slc_flow_wake_all(slc_flow *f); /* under the lock, as all below */
+/* Nothing more is read; `status` is what comes after the last item. */
+void slc_flow_end_reading(slc_flow *f, slc_status status, const slc_error *error);
+
+/* Reads one item and puts it in line; gives the lock back meanwhile. */
+void slc_flow_read_one(slc_flow *f);
+/* The oldest from here on that is read and not taken. */
+slc_flow_slot *slc_flow_untaken(slc_flow_slot *s);
+/* The chain's `finish`, once; not under the lock. */
+void slc_flow_finish(const slc_flow *f, slc_flow_slot *s);
+void slc_flow_leave_input(slc_flow *f, slc_flow_input *in);
+void slc_flow_close_slot(slc_flow *f, slc_flow_slot *s);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The reading end of a flow: inputs one after the other into slots, in line for the workers.
+ */
+#include "run/run_flow_part.h"
+
+#include <stdlib.h>
+
+/* ---- slots ------------------------------------------------------------------------------------- */
+
+void slc_flow_close_slot(slc_flow *f, slc_flow_slot *s)
+{
+    s->item.result = s->result;
+    if (f->chain->item_close != NULL && s->result != NULL) {
+        f->chain->item_close(&s->item);
+    }
+    if (s->item.user != NULL && f->config.user_clear != NULL) {
+        f->config.user_clear(s->item.user);
+    }
+    free(s->item.user);
+    slc_batch_clear(&s->item.batch);
+    free(s);
+}
+
+/* A free slot, or a new one. Under the lock. */
+static slc_flow_slot *take_slot(slc_flow *f)
+{
+    slc_flow_slot *s = f->free;
+    if (s != NULL) {
+        f->free = s->next;
+    } else if ((s = calloc(1, sizeof *s)) != NULL) {
+        s->all = f->all;
+        f->all = s;
+    }
+    return s;
+}
+
+static slc_status prepare_slot(slc_flow *f, slc_flow_slot *s, slc_error *error)
+{
+    slc_flow_item *item = &s->item;
+    if (item->user == NULL && f->config.user_bytes > 0 &&
+        (item->user = calloc(1, f->config.user_bytes)) == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a batch");
+    }
+    if (s->result == NULL && f->chain->item_open != NULL) {
+        item->result = NULL;
+        const slc_status status = f->chain->item_open(f->setup, item, error);
+        if (status != SLC_OK) {
+            return status;
+        }
+        s->result = item->result;
+    }
+    item->result = s->result;
+    s->finished = false;
+    s->last = false;
+    s->input = NULL;
+    s->next = NULL;
+    item->ended = false;
+    item->status = SLC_OK;
+    item->error.text[0] = '\0';
+    item->damage[0] = '\0';
+    item->number = f->n_read;
+    item->seconds_reading = item->seconds_finishing = item->seconds_working = 0;
+    slc_faults_reset(&item->reading);
+    return SLC_OK;
+}
+
+/* Behind the others. Under the lock. */
+static void append(slc_flow *f, slc_flow_slot *s, slc_flow_state st)
+{
+    s->state = st;
+    if (f->tail != NULL) {
+        f->tail->next = s;
+    } else {
+        f->head = s;
+    }
+    f->tail = s;
+    if (st == SLC_FLOW_READ && f->untaken == NULL) {
+        f->untaken = s;
+    }
+}
+
+slc_flow_slot *slc_flow_untaken(slc_flow_slot *s)
+{
+    while (s != NULL && s->state != SLC_FLOW_READ) {
+        s = s->next;
+    }
+    return s;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+void slc_flow_leave_input(slc_flow *f, slc_flow_input *in)
+{
+    if (in != NULL && --in->users == 0) {
+        if (in->at != NULL) {
+            f->chain->input_close(in->at);
+        }
+        free(in);
+    }
+}
+
+/* The item becomes the end of the input at hand. */
+static void end_input(slc_flow *f, slc_flow_slot *s, slc_status status, const slc_error *error)
+{
+    slc_flow_item *item = &s->item;
+    item->ended = true;
+    item->result = NULL;
+    item->status = status;
+    item->error = *error;
+    s->input = f->input; /* its reader's share goes over to the item */
+    f->input = NULL;
+}
+
+/* From the paths: a batch, or the end of an input. SLC_END after the last. */
+static slc_status read_paths(slc_flow *f, slc_flow_slot *s, slc_error *error)
+{
+    if (f->input == NULL) {
+        if (f->n_opened == f->config.n_paths) {
+            s->last = f->chain->run_last != NULL && !f->last_read;
+            f->last_read = true;
+            return s->last ? SLC_OK : SLC_END;
+        }
+        f->input = calloc(1, sizeof *f->input);
+        if (f->input == NULL) {
+            return slc_fail(error, SLC_ERR_MEMORY, "no memory for an input");
+        }
+        f->input->users = 1;
+        const char *path = f->config.paths[f->n_opened++];
+        s->item.input = f->n_opened - 1;
+        s->item.path = path;
+        const slc_status status = f->chain->input_open(f->setup, &f->config, path, &f->input->at, error);
+        if (status != SLC_OK) {
+            end_input(f, s, status, error);
+            return SLC_OK;
+        }
+    }
+    s->item.input = f->n_opened - 1;
+    s->item.path = f->config.paths[f->n_opened - 1];
+    const slc_status status = f->chain->read(f->input->at, &f->config, &s->item, error);
+    if (status != SLC_OK) {
+        end_input(f, s, status, error);
+        return SLC_OK;
+    }
+    s->input = f->input;
+    return SLC_OK;
+}
+
+/* Fills a slot; not under the lock. */
+static slc_status read_slot(slc_flow *f, slc_flow_slot *s, slc_error *error)
+{
+    const double began = slc_clock_seconds();
+    slc_status status = prepare_slot(f, s, error);
+    if (status == SLC_OK && f->config.stop != NULL && f->config.stop(f->config.context)) {
+        status = SLC_END;
+    }
+    if (status == SLC_OK && f->config.read != NULL) {
+        s->item.path = "";
+        status = f->config.read(f->config.context, &s->item, error);
+    } else if (status == SLC_OK) {
+        status = read_paths(f, s, error);
+    }
+    s->item.seconds_reading = slc_clock_seconds() - began;
+    return status;
+}
+
+void slc_flow_finish(const slc_flow *f, slc_flow_slot *s)
+{
+    if (!s->finished && f->chain->finish != NULL && s->input != NULL) {
+        const double began = slc_clock_seconds();
+        s->item.status = f->chain->finish(&s->item, &s->item.error);
+        s->item.seconds_finishing = slc_clock_seconds() - began;
+    }
+    s->finished = true;
+}
+
+/* Reads one item and puts it in line. Under the lock, which it gives back meanwhile. */
+void slc_flow_read_one(slc_flow *f)
+{
+    slc_flow_slot *s = take_slot(f);
+    slc_error error = {.text = "no memory for a batch"};
+    if (s == NULL) {
+        slc_flow_end_reading(f, SLC_ERR_MEMORY, &error);
+        return;
+    }
+    f->n_flying++;
+    const bool far_ahead = f->untaken != NULL && f->has_reader;
+    slc_flow_unlock(f);
+    const slc_status status = read_slot(f, s, &error);
+    if (status == SLC_OK && far_ahead && !s->item.ended) {
+        slc_flow_finish(f, s); /* workers have enough: part of their work is done here */
+    }
+    slc_flow_lock(f);
+    f->reading += s->item.seconds_reading;
+    if (status != SLC_OK) {
+        s->state = SLC_FLOW_FREE;
+        s->next = f->free;
+        f->free = s;
+        f->n_flying--;
+        slc_flow_end_reading(f, status, &error);
+        return;
+    }
+    f->n_read++;
+    if (s->input != NULL && !s->item.ended) {
+        s->input->users++;
+    }
+    append(f, s, s->item.ended ? SLC_FLOW_DONE : SLC_FLOW_READ);
+    (void)pthread_cond_signal(&f->workable);
+    (void)pthread_cond_signal(&f->ready);
+}
