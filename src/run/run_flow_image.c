@@ -2,6 +2,7 @@
  *
  * The chain of image files: a page an item, pages shared out among the workers.
  */
+#include "base/config.h"
 #include <sluice/io_image.h>
 #include <sluice/run_flow.h>
 
@@ -50,10 +51,12 @@ static slc_status open_worker(const void *setup, const slc_flow_config *config, 
     if (w == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a labeller");
     }
-    w->config = *image->config;
-    w->config.threads = 1; /* threads are over pages */
-    w->config.target = config->exec.target;
-    const slc_status status = open_labeller(w, w->config.threshold, error);
+    slc_image_label_config_default(&w->config);
+    slc_status status = slc_config_take(&w->config, sizeof w->config, image->config, "slc_image_label_config",
+                                        error);
+    w->config.exec.threads = 1; /* threads are over pages */
+    w->config.exec.target = config->exec.target;
+    status = status == SLC_OK ? open_labeller(w, w->config.threshold, error) : status;
     if (status != SLC_OK) {
         close_worker(w);
         return status;
