@@ -3,6 +3,7 @@
  * The chain of PET: raw files of frames to coincidences. It keeps what windows are open, so there is one,
  * with threads of its own, and an item more after all inputs.
  */
+#include "io/pet/io_pet_raw.h"
 #include <sluice/io_pet.h>
 #include <sluice/run_flow.h>
 
