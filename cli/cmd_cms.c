@@ -81,7 +81,6 @@ static int set_config(slc_cms_job *job)
         config->cluster.min_charge_layer1_e = (uint32_t)options->min_charge_layer1;
     }
     config->exec.device = options->device;
-    job->pipeline.threads = (uint32_t)options->threads;
     if (slc_simd_choose(NULL, &config->exec.target, &job->error) != SLC_OK) {
         return slc_cli_wrong(&slc_cmd_cms, "%s", job->error.text);
     }
@@ -113,6 +112,24 @@ static int read_payloads(slc_cms_job *job)
         return SLC_CLI_FAILED;
     }
     return SLC_CLI_GO_ON;
+}
+
+/* Opens the first worker's chain, too, so that what is wrong with the configuration is told before reading.
+ */
+static slc_status open_flow(slc_cms_job *job, int n_inputs, char **inputs)
+{
+    slc_flow_config config;
+    slc_flow_config_default(&config);
+    config.paths = (const char *const *)inputs;
+    config.n_paths = (uint32_t)n_inputs;
+    config.batch_events = (uint32_t)job->options->batch;
+    config.batch_bytes = (size_t)64 << 20;
+    config.exec.threads = (uint32_t)job->options->threads;
+    config.strict = job->options->strict;
+    config.keep_going = config.signals_to_reader = true;
+    config.stop = slc_cli_stop;
+    job->setup = (slc_flow_cms_setup){&job->config, job->cabling, &job->gains};
+    return slc_flow_open(&config, &slc_flow_cms, &job->setup, &job->flow, &job->error);
 }
 
 static bool open_outputs(slc_cms_job *job, const char *command_line)
@@ -165,7 +182,7 @@ static int process(slc_cms_job *job, int n_inputs, char **inputs, const char *co
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
-    const slc_status opened = slc_cms_job_open(job, &job->error);
+    const slc_status opened = open_flow(job, n_inputs, inputs);
     if (opened != SLC_OK) {
         return fail(job, opened);
     }
@@ -174,11 +191,8 @@ static int process(slc_cms_job *job, int n_inputs, char **inputs, const char *co
         return SLC_CLI_FAILED;
     }
     const double began = slc_clock_seconds();
-    bool go_on = true;
     slc_cli_progress_begin(&job->progress, "cms", job->options->quiet);
-    for (int i = 0; i < n_inputs && go_on; i++) {
-        go_on = slc_cms_job_input(job, inputs[i]);
-    }
+    const bool go_on = slc_cms_job_run(job);
     slc_cli_progress_end(&job->progress);
     if (!go_on) {
         return SLC_CLI_FAILED;
@@ -193,6 +207,16 @@ static int process(slc_cms_job *job, int n_inputs, char **inputs, const char *co
     return job->failed ? SLC_CLI_FAILED : SLC_CLI_DONE;
 }
 
+static void clear(slc_cms_job *job)
+{
+    slc_flow_close(job->flow);
+    slc_cms_gains_clear(&job->gains);
+    slc_io_hdf5_abandon(job->hdf5);
+    slc_io_text_abandon(job->table);
+    free(job->cabling);
+    free(job);
+}
+
 static int act(const slc_cli_call *call)
 {
     slc_cms_job *job = calloc(1, sizeof *job);
@@ -203,7 +227,7 @@ static int act(const slc_cli_call *call)
     job->options = call->options;
     job->totals.checksum = SLC_CHECKSUM_START;
     const int status = process(job, call->n, call->operands, call->command_line);
-    slc_cms_job_clear(job);
+    clear(job);
     return status;
 }
 

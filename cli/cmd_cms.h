@@ -2,7 +2,7 @@
  *
  * Inside the command `sluice cms`: its options, its running totals, and the steps it is made of.
  * cmd_cms.c        options, opening and closing, exit status
- * cmd_cms_flow.c   the loop over inputs and batches, in threads
+ * cmd_cms_flow.c   what is done with results
  * cmd_cms_print.c  what it prints
  */
 #ifndef SLUICE_CMD_CMS_H
@@ -21,9 +21,6 @@ typedef struct slc_cms_options {
     bool truncate, strict, json, quiet;
 } slc_cms_options;
 
-/* A batch also ends at so many bytes, so that memory is bounded whatever the events are. */
-enum { SLC_CMS_BATCH_BYTES = 64 << 20 };
-
 typedef struct slc_cms_totals {
     uint64_t events, lost_events;
     slc_cms_word_counts words;
@@ -34,48 +31,29 @@ typedef struct slc_cms_totals {
     slc_faults faults;
 } slc_cms_totals;
 
-/* A batch under way: written by the reader, then by one worker, then read in order. */
-typedef struct slc_cms_slot {
-    slc_batch batch;
-    slc_cms_result result;
-    slc_faults reading;
-    slc_status status;
-    slc_error error;
-} slc_cms_slot;
-
 typedef struct slc_cms_job {
     const slc_cms_options *options;
-    slc_run_pipeline_config pipeline;
     slc_cms_config config;
     slc_cms_cabling *cabling;
     slc_cms_gains gains;
-    uint32_t n_workers, n_slots;
-    slc_cms_chain **chains; /* one a worker */
-    slc_cms_slot *slots;
-    const char *path; /* the input at hand */
-    slc_io_source *source;
-    slc_faults input_faults, ending;
-    struct slc_cms_input { /* what there was in it */
+    slc_flow_cms_setup setup;
+    slc_flow *flow;
+    slc_faults input_faults; /* of the input at hand */
+    struct slc_cms_input {   /* what there was in it */
         uint64_t fragments, data, digis, beyond;
     } input;
-    slc_status read_status;
-    slc_error read_error;
     slc_io_hdf5_writer *hdf5;  /* NULL without -o */
     slc_io_text_writer *table; /* NULL without --table */
     slc_cms_totals totals;
     slc_cli_progress progress;
     slc_error error;
-    bool told, failed;
+    bool failed;
     bool useful; /* an input had what is read here */
 } slc_cms_job;
 
-/* Slots, and the list of chains. */
-slc_status slc_cms_job_open(slc_cms_job *job, slc_error *error);
-/* What `begin` of a pipeline does: a chain for the worker. */
-slc_status slc_cms_job_begin(void *job, uint32_t worker, slc_error *error);
-void slc_cms_job_clear(slc_cms_job *job);
-/* Processes one input. False where the run cannot go on; the reason has been told. */
-bool slc_cms_job_input(slc_cms_job *job, const char *path);
+/* Takes all that the flow has. False where the run cannot go on, which has been told, or where a signal came.
+ */
+bool slc_cms_job_run(slc_cms_job *job);
 /* Appends a result to the output file; with none, creates its groups. */
 bool slc_cms_job_append(slc_cms_job *job, const slc_cms_result *result);
 

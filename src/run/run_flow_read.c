@@ -61,6 +61,7 @@ static slc_status prepare_slot(slc_flow *f, slc_flow_slot *s, slc_error *error)
     item->damage[0] = '\0';
     item->number = f->n_read;
     item->seconds_reading = item->seconds_finishing = item->seconds_working = 0;
+    item->totals = (slc_io_totals){.events = 0};
     slc_faults_reset(&item->reading);
     return SLC_OK;
 }
