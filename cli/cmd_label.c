@@ -68,9 +68,8 @@ static void set_defaults(void *at)
 static int choose_threshold(slc_label_job *job)
 {
     const char *text = job->options->threshold;
-    job->otsu = text != NULL && strcmp(text, "otsu") == 0;
-    job->threshold = job->config.threshold;
-    if (text != NULL && !job->otsu && !slc_cli_real(text, &job->threshold)) {
+    job->setup.otsu = text != NULL && strcmp(text, "otsu") == 0;
+    if (text != NULL && !job->setup.otsu && !slc_cli_real(text, &job->config.threshold)) {
         return slc_cli_wrong(COMMAND, "--threshold takes a number or otsu, not '%s'", text);
     }
     return SLC_CLI_GO_ON;
@@ -166,7 +165,6 @@ static int choose_config(slc_label_job *job)
     }
     config->algorithm = options->algorithm;
     config->connectivity = (uint32_t)options->connectivity;
-    config->exec.threads = (uint32_t)options->threads;
     config->exec.device = options->device;
     config->device_memory = (size_t)options->device_memory << 20;
     config->min_area = options->min_area;
@@ -236,14 +234,24 @@ static bool close_outputs(slc_label_job *job, bool good)
     return good;
 }
 
-/* A GPU that is not there is told before anything is read. Other words than a GPU's name are wrong usage. The
- * labeller is the first page's. */
-static int open_device(slc_label_job *job)
+/* A GPU that is not there is told before anything is read. Other words than a GPU's name are wrong usage. One
+ * page at a time is in memory unless there are several files and threads. */
+static int open_flow(slc_label_job *job)
 {
-    if (job->options->device == NULL || job->options->stream) {
-        return SLC_CLI_GO_ON;
-    }
-    const slc_status status = slc_image_label_open(&job->config, &job->labeller, &job->error);
+    const slc_label_options *options = job->options;
+    slc_flow_config config;
+    slc_flow_config_default(&config);
+    config.paths = (const char *const *)job->inputs;
+    config.n_paths = (uint32_t)job->n_inputs;
+    config.exec.threads = (uint32_t)options->threads;
+    config.n_slots = job->n_inputs > 1 && options->threads != 1 ? 0 : 1;
+    config.keep_going = config.signals_to_reader = true;
+    config.stop = slc_cli_stop;
+    job->setup.config = &job->config;
+    job->setup.labels = options->output != NULL || options->preview != NULL;
+    job->setup.inverse = options->inverse;
+    job->setup.pages_alone = options->stream;
+    const slc_status status = slc_flow_open(&config, &slc_flow_image, &job->setup, &job->flow, &job->error);
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(COMMAND, "%s", job->error.text);
     }
@@ -256,25 +264,20 @@ static int open_device(slc_label_job *job)
 
 static int process(slc_label_job *job)
 {
-    const int status = open_device(job);
+    const int status = open_flow(job);
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
     slc_cli_catch_signals();
-    bool good = open_outputs(job);
-    for (int i = 0; i < job->n_inputs && good; i++) {
-        good = slc_label_job_input(job, i);
-    }
-    good = close_outputs(job, good);
+    const bool good = close_outputs(job, open_outputs(job) && slc_label_job_run(job));
     return good && slc_label_print(job, has_files(job->options)) && job->faults == 0 ? SLC_CLI_DONE
                                                                                      : SLC_CLI_FAILED;
 }
 
 static void clear(slc_label_job *job)
 {
-    slc_image_label_close(job->labeller);
+    slc_flow_close(job->flow);
     slc_columns_clear(&job->schema, &job->rows);
-    free(job->labels);
     for (size_t i = 0; i < job->n_pages; i++) {
         free(job->pages[i].warning);
         free(job->pages[i].fault);

@@ -2,7 +2,7 @@
  *
  * Inside the command `sluice label`: its options, what it holds while it runs, and the steps it is made of.
  * cmd_label.c        options, opening and closing, exit status
- * cmd_label_job.c    the loop over inputs and pages
+ * cmd_label_job.c    what is done with pages
  * cmd_label_stats.c  features as CSV, JSON and HDF5
  * cmd_label_print.c  what it prints
  */
@@ -48,13 +48,10 @@ typedef struct slc_label_job {
     char **inputs;
     int n_inputs;
     const char *command_line;
-    slc_image_label_config config; /* of the labeller that is open */
-    double threshold;              /* that was asked for */
-    bool otsu, narrow;             /* narrow: the label file has 16 bits */
-    slc_image_labeller *labeller;  /* NULL until the first page */
-    size_t width, height;          /* reserved; 0 before the first page */
-    uint32_t *labels;              /* NULL where no label image is wanted */
-    size_t label_capacity;         /* pixels */
+    slc_image_label_config config;
+    slc_flow_image_setup setup;
+    slc_flow *flow;
+    bool narrow; /* the label file has 16 bits */
     /* Of the rows: all that the labeller fills (a summary needs areas), and those that are written. */
     slc_column columns[SLC_LABEL_COLUMNS], written_columns[SLC_LABEL_COLUMNS];
     slc_schema schema, written;
@@ -63,19 +60,21 @@ typedef struct slc_label_job {
     slc_label_stats *stats;
     slc_label_page *pages;
     size_t n_pages, page_capacity;
+    uint32_t page_of_input;
+    uint64_t warned_of_input;
     uint64_t warnings, faults; /* pages that have some */
     slc_error error;
 } slc_label_job;
 
-/* Reads and labels one input, page after page. A page that is no use is told, counted in job->faults and
- * written as one without components. False after a complaint, or where a signal came. */
-bool slc_label_job_input(slc_label_job *job, int input);
+/* Takes all pages of the flow. A page that is no use is told, counted in job->faults and written as one
+ * without components. False after a complaint, or where a signal came. */
+bool slc_label_job_run(slc_label_job *job);
 
 /* Creates the file; job->written says which columns it has. */
 slc_status slc_label_stats_open(slc_label_job *job);
-/* Writes the rows that job->rows holds, of input number `input`; whole events as far as they have ended. With
+/* Writes rows of input number `input`; whole events as far as they have ended. With
  * several inputs each row of CSV and JSON has its input's name. */
-slc_status slc_label_stats_rows(slc_label_job *job, uint32_t input);
+slc_status slc_label_stats_rows(slc_label_job *job, const slc_label_rows *rows, uint32_t input);
 /* Completes the file, or removes it. NULL is allowed. */
 slc_status slc_label_stats_close(slc_label_job *job, bool commit);
 

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The loop of `sluice label` over inputs and pages: read, choose the threshold, label, write. Memory is that
- * of one page and its components.
+ * What `sluice label` does with the pages that come out of the flow: they are written, and noted for what is
+ * printed. With --stream they come unlabelled, and are labelled row by row here, so that memory does not
+ * depend on how many components there are.
  */
 #include "cmd_label.h"
 
-#include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    FEW_ROWS = 4096, /* room for components to begin with, at least */
-    ROW_SHARE = 8,   /* and for one in so many pixels; an image that has more is labelled again */
-    STREAM_ROWS = 65536
-};
+enum { STREAM_ROWS = 65536 };
 
 static bool complain(slc_label_job *job)
 {
@@ -40,8 +35,9 @@ static bool complain_page(const slc_label_job *job, const slc_label_page *page, 
 
 /* ---- pages ------------------------------------------------------------------------------------- */
 
-static slc_label_page *new_page(slc_label_job *job, int input, uint32_t number, const slc_image *image)
+static slc_label_page *new_page(slc_label_job *job, const slc_flow_item *item)
 {
+    const slc_flow_image_result *result = item->result;
     if (job->n_pages == job->page_capacity) {
         const size_t capacity = job->page_capacity > 0 ? 2 * job->page_capacity : 16;
         slc_label_page *pages = realloc(job->pages, capacity * sizeof *pages);
@@ -53,147 +49,30 @@ static slc_label_page *new_page(slc_label_job *job, int input, uint32_t number, 
         job->page_capacity = capacity;
     }
     slc_label_page *page = &job->pages[job->n_pages++];
-    *page = (slc_label_page){.input = (uint32_t)input + 1,
-                             .page = number,
-                             .type = image->type,
-                             .width = image->width,
-                             .height = image->height,
-                             .threshold = (double)NAN};
+    *page = (slc_label_page){.input = item->input + 1,
+                             .page = ++job->page_of_input,
+                             .type = result->image.type,
+                             .width = result->image.width,
+                             .height = result->image.height,
+                             .threshold = result->threshold,
+                             .components = result->n_labels,
+                             .seconds = result->seconds};
     return page;
 }
 
-/* Otsu's threshold is another one for every page. Rows of bits are foreground and background already. Pixels
- * that are floats are compared with a float: 0.7 in a file is at the threshold 0.7, though neither is the
- * number 0.7. */
-static bool choose_threshold(slc_label_job *job, const slc_image *image, slc_label_page *page)
+static bool reserve_rows(slc_label_job *job, const slc_label_page *page, const slc_schema *schema,
+                         size_t rows)
 {
-    if (image->type == SLC_IMAGE_BITS) {
-        return true;
-    }
-    page->threshold = job->threshold;
-    if (job->otsu) {
-        if (slc_image_otsu(image, &page->threshold, &job->error) != SLC_OK) {
-            (void)complain_page(job, page, job->error.text);
-            job->faults++;
-            return keep_text(&page->fault, job->error.text);
-        }
-    } else if (image->type == SLC_IMAGE_F32 && fabs(job->threshold) <= (double)FLT_MAX) {
-        page->threshold = (double)(float)job->threshold;
-    }
-    if (page->threshold != job->config.threshold) {
-        job->config.threshold = page->threshold;
-        slc_image_label_close(job->labeller);
-        job->labeller = NULL;
-    }
-    return true;
-}
-
-/* ---- labelling --------------------------------------------------------------------------------- */
-
-/* A labeller that grows has room for the widest image with the highest. For a page that does not fit, one is
- * opened anew: of a wide page and a high one, neither needs room for what would be both. */
-static bool open_labeller(slc_label_job *job, const slc_image *image, const slc_label_page *page)
-{
-    if (job->labeller != NULL && image->width <= job->width && image->height <= job->height) {
-        return true;
-    }
-    if (job->labeller != NULL && job->width > 0) { /* else it is new */
-        slc_image_label_close(job->labeller);
-        job->labeller = NULL;
-    }
-    if (job->labeller == NULL && slc_image_label_open(&job->config, &job->labeller, &job->error) != SLC_OK) {
-        return complain(job);
-    }
-    if (slc_image_label_reserve(job->labeller, image->width, image->height, &job->error) != SLC_OK) {
-        return complain_page(job, page, job->error.text);
-    }
-    job->width = image->width;
-    job->height = image->height;
-    return true;
-}
-
-static bool reserve_labels(slc_label_job *job, const slc_image *image, const slc_label_page *page)
-{
-    if (job->options->output == NULL && job->options->preview == NULL) {
-        return true;
-    }
-    if (image->width > PTRDIFF_MAX / sizeof(uint32_t) / image->height) {
-        return complain_page(job, page, "no memory for the label image");
-    }
-    const size_t pixels = image->width * image->height;
-    if (pixels > job->label_capacity) {
-        free(job->labels);
-        job->label_capacity = 0;
-        job->labels = malloc(pixels * sizeof *job->labels);
-        if (job->labels == NULL) {
-            return complain_page(job, page, "no memory for the label image");
-        }
-        job->label_capacity = pixels;
-    }
-    return true;
-}
-
-static bool reserve_rows(slc_label_job *job, const slc_label_page *page, size_t rows)
-{
-    return slc_columns_reserve(&job->schema, &job->rows, rows, 1) == SLC_OK ||
+    return slc_columns_reserve(schema, &job->rows, rows, 1) == SLC_OK ||
            complain_page(job, page, "no memory for the components");
-}
-
-/* Room for the components of nearly any image, or for a few where there is no more memory. What is not used
- * of it costs nothing. */
-static bool reserve_likely_rows(slc_label_job *job, const slc_image *image, const slc_label_page *page)
-{
-    const uint32_t connectivity = job->options->inverse ? 12 - job->config.connectivity
-                                                        : job->config.connectivity;
-    const size_t most = slc_image_label_bound(image->width, image->height, connectivity);
-    size_t rows = (image->height + ROW_SHARE - 1) / ROW_SHARE * image->width;
-    rows = rows < FEW_ROWS ? FEW_ROWS : rows;
-    rows = rows < most ? rows : most;
-    return (rows <= UINT32_MAX && slc_columns_reserve(&job->schema, &job->rows, rows, 1) == SLC_OK) ||
-           reserve_rows(job, page, FEW_ROWS);
-}
-
-/* The time is that of all attempts. */
-static slc_status label_once(slc_label_job *job, const slc_image *image, slc_label_page *page,
-                             slc_image_labels *out)
-{
-    const bool inverse = job->options->inverse;
-    slc_columns_reset(&job->rows);
-    const double began = slc_clock_seconds();
-    const slc_status status = slc_image_label_run(job->labeller, image, NULL, inverse ? NULL : out,
-                                                  inverse ? out : NULL, &job->error);
-    page->seconds += slc_clock_seconds() - began;
-    return status;
-}
-
-static bool label_page(slc_label_job *job, const slc_image *image, slc_label_page *page)
-{
-    const bool features = job->config.features != 0;
-    slc_image_labels out = {.labels = job->labels,
-                            .stride = (ptrdiff_t)(image->width * sizeof(uint32_t)),
-                            .type = SLC_TYPE_U32,
-                            .components = features ? &job->rows.columns : NULL};
-    if (features && !reserve_likely_rows(job, image, page)) {
-        return false;
-    }
-    slc_status status = label_once(job, image, page, &out);
-    if (status == SLC_ERR_CAPACITY && features && out.n_labels != UINT32_MAX) {
-        if (!reserve_rows(job, page, out.n_labels)) {
-            return false;
-        }
-        status = label_once(job, image, page, &out);
-    }
-    page->components = out.n_labels;
-    return status == SLC_OK || complain_page(job, page, job->error.text);
 }
 
 /* ---- what is written --------------------------------------------------------------------------- */
 
 /* Says where the rows are from, adds them to the page's sums, and writes them. `before` components of the
  * page were written already. */
-static bool write_rows(slc_label_job *job, slc_label_page *page, uint64_t before)
+static bool write_rows(slc_label_job *job, slc_label_page *page, const slc_label_rows *rows, uint64_t before)
 {
-    slc_label_rows *rows = &job->rows;
     for (size_t i = 0; i < rows->columns.head.size; i++) {
         const uint64_t area = rows->columns.area != NULL ? rows->columns.area[i] : 0;
         rows->input[i] = page->input;
@@ -202,7 +81,7 @@ static bool write_rows(slc_label_job *job, slc_label_page *page, uint64_t before
         page->foreground += area;
         page->largest = area > page->largest ? area : page->largest;
     }
-    return job->stats == NULL || slc_label_stats_rows(job, page->input) == SLC_OK || complain(job);
+    return job->stats == NULL || slc_label_stats_rows(job, rows, page->input) == SLC_OK || complain(job);
 }
 
 /* In place: label i moves to the front of what was label i / 2. */
@@ -215,9 +94,10 @@ static void narrow(uint32_t *labels, size_t n)
     }
 }
 
-static bool write_labels(slc_label_job *job, const slc_image *image, const slc_label_page *page)
+static bool write_labels(slc_label_job *job, const slc_flow_image_result *result, const slc_label_page *page)
 {
-    slc_image labels = {.pixels = job->labels,
+    const slc_image *image = &result->image;
+    slc_image labels = {.pixels = result->labels,
                         .width = image->width,
                         .height = image->height,
                         .stride = (ptrdiff_t)(image->width * sizeof(uint32_t)),
@@ -226,7 +106,7 @@ static bool write_labels(slc_label_job *job, const slc_image *image, const slc_l
         slc_io_image_writer_add(job->preview_writer, &labels, &job->error) != SLC_OK) {
         return complain(job);
     }
-    if (job->image_writer == NULL || job->labels == NULL) {
+    if (job->image_writer == NULL) {
         return true;
     }
     if (job->narrow) {
@@ -238,7 +118,7 @@ static bool write_labels(slc_label_job *job, const slc_image *image, const slc_l
                 job->options->output);
             return false;
         }
-        narrow(job->labels, image->width * image->height);
+        narrow(result->labels, image->width * image->height);
         labels.type = SLC_IMAGE_U16;
         labels.stride /= 2;
     }
@@ -254,7 +134,7 @@ static bool flush(slc_label_job *job, slc_label_page *page, uint64_t *count)
     if (*count + n > UINT32_MAX) {
         return complain_page(job, page, "more components than 32 bits can count");
     }
-    if (!write_rows(job, page, *count)) {
+    if (!write_rows(job, page, &job->rows, *count)) {
         return false;
     }
     *count += n;
@@ -298,6 +178,14 @@ static bool push_rows(slc_label_job *job, slc_image_stream *stream, const slc_im
     return good;
 }
 
+/* A page of nothing. */
+static bool blank_rows(slc_label_job *job, slc_label_page *page)
+{
+    slc_columns_reset(&job->rows);
+    slc_columns_end_event(&job->rows);
+    return write_rows(job, page, &job->rows, 0);
+}
+
 static bool stream_page(slc_label_job *job, const slc_image *image, slc_label_page *page)
 {
     slc_image_stream_config config;
@@ -306,12 +194,12 @@ static bool stream_page(slc_label_job *job, const slc_image *image, slc_label_pa
     config.type = config.grey_type = image->type;
     config.inverse = job->options->inverse;
     config.connectivity = config.inverse ? 12 - job->config.connectivity : job->config.connectivity;
-    config.threshold = job->config.threshold;
+    config.threshold = page->threshold;
     config.features = job->config.features;
     config.min_area = job->config.min_area;
     config.max_area = job->config.max_area;
     /* As many rows as a push may close, and what is open at the end. */
-    if (!reserve_rows(job, page, STREAM_ROWS + image->width)) {
+    if (!reserve_rows(job, page, &job->schema, STREAM_ROWS + image->width)) {
         return false;
     }
     slc_image_stream *stream = NULL;
@@ -325,68 +213,79 @@ static bool stream_page(slc_label_job *job, const slc_image *image, slc_label_pa
     return good;
 }
 
-/* ---- an input ---------------------------------------------------------------------------------- */
+/* ---- pages as they come ------------------------------------------------------------------------ */
 
-/* A page of nothing, so that those behind it keep their places in the outputs. */
-static bool blank_page(slc_label_job *job, const slc_image *image, slc_label_page *page)
+/* Columns of the chain's, behind those that say where a row is from. */
+static bool write_page(slc_label_job *job, const slc_flow_image_result *result, slc_label_page *page)
 {
-    if (!reserve_rows(job, page, 1) || (!job->options->stream && !reserve_labels(job, image, page))) {
+    const slc_schema place = {"components", job->columns, SLC_LABEL_COLUMNS - SLC_IMAGE_COLUMNS};
+    if (!reserve_rows(job, page, &place, result->components.head.size)) {
         return false;
     }
-    slc_columns_reset(&job->rows);
-    slc_columns_end_event(&job->rows);
-    if (job->labels != NULL) {
-        memset(job->labels, 0, image->width * image->height * sizeof *job->labels);
-    }
-    return write_rows(job, page, 0) && write_labels(job, image, page);
+    slc_label_rows rows = job->rows;
+    rows.columns = result->components;
+    return write_rows(job, page, &rows, 0) && write_labels(job, result, page);
 }
 
-static bool one_page(slc_label_job *job, int input, uint32_t number, const slc_image *image,
-                     const char *warning)
+static bool take_page(slc_label_job *job, const slc_flow_item *item)
 {
-    slc_label_page *page = new_page(job, input, number, image);
-    if (page == NULL || (warning != NULL && !keep_text(&page->warning, warning)) ||
-        !choose_threshold(job, image, page)) {
+    const slc_flow_image_result *result = item->result;
+    slc_label_page *page = new_page(job, item);
+    if (page == NULL || (item->damage[0] != '\0' && !keep_text(&page->warning, item->damage))) {
         return false;
     }
-    if (page->fault != NULL) {
-        return blank_page(job, image, page);
+    if (item->status != SLC_OK) {
+        return complain_page(job, page, item->error.text);
     }
-    if (job->options->stream) {
-        return stream_page(job, image, page);
+    if (result->fault != NULL) {
+        (void)complain_page(job, page, result->fault);
+        job->faults++;
+        if (!keep_text(&page->fault, result->fault)) {
+            return false;
+        }
     }
-    return open_labeller(job, image, page) && reserve_labels(job, image, page) &&
-           label_page(job, image, page) && write_rows(job, page, 0) && write_labels(job, image, page);
+    if (!job->options->stream) {
+        return write_page(job, result, page);
+    }
+    if (page->fault == NULL) {
+        return stream_page(job, &result->image, page);
+    }
+    return reserve_rows(job, page, &job->schema, 1) && blank_rows(job, page);
 }
 
-bool slc_label_job_input(slc_label_job *job, int input)
+/* The first warning of an input is told, and how many more there were. */
+static void take_warning(slc_label_job *job, const slc_flow_item *item)
 {
-    slc_io_images *images = NULL;
-    slc_image image;
-    if (slc_io_images_open(job->inputs[input], NULL, &images, &job->error) != SLC_OK) {
-        return complain(job);
+    if (item->damage[0] != '\0' && job->warned_of_input++ == 0) {
+        slc_cli_say("label", "%s", item->damage);
     }
-    slc_status status = SLC_OK;
-    bool good = true;
-    uint64_t warned = 0;
-    for (uint32_t number = 1; good && status == SLC_OK && !slc_cli_interrupted(); number++) {
-        status = slc_io_images_next(images, &image, &job->error);
-        const char *warning = slc_io_images_warning(images);
-        if (warning != NULL && warned++ == 0) {
-            slc_cli_say("label", "%s", warning);
-        }
-        if (status == SLC_OK) {
-            good = one_page(job, input, number, &image, warning);
-        }
-    }
-    if (warned > 1) {
+}
+
+static bool take_end(slc_label_job *job, const slc_flow_item *item)
+{
+    if (job->warned_of_input > 1) {
         slc_cli_say("label", "%s: as much is to be told of %llu more of its pages: --json tells all of it",
-                    job->inputs[input], (unsigned long long)warned - 1);
+                    item->path, (unsigned long long)job->warned_of_input - 1);
     }
-    job->warnings += warned;
-    if (good && status != SLC_OK && status != SLC_END) {
-        good = complain(job);
+    job->warnings += job->warned_of_input;
+    job->warned_of_input = 0;
+    job->page_of_input = 0;
+    if (item->status < 0) {
+        slc_cli_say("label", "%s", item->error.text);
     }
-    slc_io_images_close(images);
-    return good && !slc_cli_interrupted();
+    return item->status >= 0;
+}
+
+bool slc_label_job_run(slc_label_job *job)
+{
+    slc_flow_item *item = NULL;
+    slc_status status;
+    while ((status = slc_flow_next(job->flow, &item, &job->error)) == SLC_OK) {
+        take_warning(job, item);
+        if (!(item->ended ? take_end(job, item) : take_page(job, item))) {
+            return false;
+        }
+        slc_flow_release(job->flow, item);
+    }
+    return (status == SLC_END || complain(job)) && !slc_cli_interrupted();
 }

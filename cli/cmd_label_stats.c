@@ -102,19 +102,19 @@ slc_status slc_label_stats_open(slc_label_job *job)
     return status;
 }
 
-slc_status slc_label_stats_rows(slc_label_job *job, uint32_t input)
+slc_status slc_label_stats_rows(slc_label_job *job, const slc_label_rows *rows, uint32_t input)
 {
     slc_label_stats *stats = job->stats;
     const char *name = job->n_inputs > 1 ? job->inputs[input - 1] : NULL;
     if (stats->hdf5 != NULL) {
-        return slc_io_hdf5_append(stats->hdf5, "components", &job->written, &job->rows, &job->error);
+        return slc_io_hdf5_append(stats->hdf5, "components", &job->written, rows, &job->error);
     }
     FILE *out = slc_io_text_stream(stats->text);
     if (!stats->json && name != NULL) {
-        slc_cli_csv_named_rows(out, &job->written, &job->rows, name);
+        slc_cli_csv_named_rows(out, &job->written, rows, name);
     } else if (!stats->json) {
-        slc_cli_csv_rows(out, &job->written, &job->rows);
-    } else if (!slc_cli_json_rows(out, &job->written, &job->rows, name, &stats->any)) {
+        slc_cli_csv_rows(out, &job->written, rows);
+    } else if (!slc_cli_json_rows(out, &job->written, rows, name, &stats->any)) {
         return slc_fail(&job->error, SLC_ERR_MEMORY, "%s: no memory for a row", job->options->stats);
     }
     return SLC_OK;

@@ -47,7 +47,7 @@ typedef struct slc_flow_item {
     slc_faults reading;   /* found in reading it, or after the last batch; lost events have no number */
     slc_status status;    /* of the batch; of an end: why reading ended, SLC_END as it should */
     slc_error error;      /* its text */
-    char damage[508];     /* the reader's line on the first damage so far: of an end, of a batch with strict;
+    char damage[512];     /* the reader's line on the first damage so far: of an end, of a batch with strict;
                              what is to be told of an image; else "" */
     slc_io_totals totals; /* of an end: what reading the input has come to */
     void *user;           /* config.user_bytes of the caller's, zeroed once */
@@ -98,6 +98,9 @@ typedef struct slc_flow_chain {
     size_t size; /* sizeof(slc_flow_chain) */
     const char *name;
     bool ordered; /* keeps state between batches: there is one, and exec.threads are its own */
+    /* How many workers there are to be, at most exec.threads, whose number is known by then. NULL: as many.
+     */
+    uint32_t (*workers)(const void *setup, const slc_flow_config *config);
     /* The chain of a worker, in its thread; the first in slc_flow_open, so that a wrong setup is told before
      * reading. */
     slc_status (*open)(const void *setup, const slc_flow_config *config, void **chain, slc_error *error);
@@ -148,19 +151,23 @@ typedef struct slc_flow_cms_result {
 } slc_flow_cms_result;
 SLC_API extern const slc_flow_chain slc_flow_cms;
 
-/* Dense images: a page an item. Pages are shared out among the workers, each with a labeller of one thread.
- */
+/* Dense images: a page an item. exec.threads are shared by pages of several paths, each worker with a
+ * labeller of its own; what is over, and those of a single path, are threads inside the labeller. */
 typedef struct slc_flow_image_setup {
-    const slc_image_label_config *config;
-    bool otsu;   /* the threshold of each page by Otsu's method */
-    bool labels; /* label images, too */
+    const slc_image_label_config *config; /* its exec.threads are not used */
+    bool otsu;                            /* the threshold of each page by Otsu's method */
+    bool labels;                          /* label images, too */
+    bool inverse;                         /* of the background */
+    bool pages_alone;                     /* nothing is labelled: pages and their thresholds */
 } slc_flow_image_setup;
 typedef struct slc_flow_image_result {
-    slc_image image; /* the page, with memory of the item's */
-    double threshold;
+    slc_image image;                 /* the page, with memory of the item's */
+    double threshold;                /* not a number for rows of bits, which need none */
+    const char *fault;               /* why the page has no threshold and so no components, or NULL */
     slc_image_components components; /* the columns of config.features; one event */
     uint32_t *labels;                /* with setup.labels: width · height, else NULL */
     uint32_t n_labels;
+    double seconds; /* labelling alone */
 } slc_flow_image_result;
 SLC_API extern const slc_flow_chain slc_flow_image;
 

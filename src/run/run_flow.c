@@ -429,7 +429,9 @@ slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *ch
         f->config.exec.threads = slc_team_processors();
     }
     f->first_wrong = UINT32_MAX;
-    f->n_workers = chain->ordered ? 1 : f->config.exec.threads;
+    f->n_workers = chain->ordered           ? 1
+                   : chain->workers != NULL ? chain->workers(setup, &f->config)
+                                            : f->config.exec.threads;
     f->n_slots = slc_flow_slots(own.n_slots, f->n_workers);
     (void)pthread_mutex_init(&f->mutex, NULL); /* with default attributes these cannot fail on Linux */
     (void)pthread_cond_init(&f->readable, NULL);

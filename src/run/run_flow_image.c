@@ -3,44 +3,81 @@
  * The chain of image files: a page an item, pages shared out among the workers.
  */
 #include "base/config.h"
+#include "io/image/io_image_source.h"
+
 #include <sluice/io_image.h>
 #include <sluice/run_flow.h>
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct page {
     slc_flow_image_result result; /* first: it is what the item shows */
-    void *pixels;
+    uint8_t *pixels;
     size_t capacity, n_labels_room;
+    slc_error why; /* of a fault */
     slc_column columns[SLC_IMAGE_COLUMNS];
     slc_schema schema;
 } page;
 
-/* A labeller is opened anew when Otsu's threshold differs from that of the page before. */
+/* A labeller is opened anew where the threshold differs from that of the page before, and for a page that
+ * does not fit: one that grows has room for the widest image with the highest, and of a wide page and a high
+ * one neither needs room for what would be both. */
 typedef struct worker {
     slc_image_label_config config;
     slc_image_labeller *labeller;
-    double threshold;
+    size_t width, height; /* reserved */
 } worker;
 
-static slc_status open_labeller(worker *w, double threshold, slc_error *error)
+enum {
+    FEW_ROWS = 4096, /* room for components to begin with, at least */
+    ROW_SHARE = 8    /* and for one in so many pixels; an image that has more is labelled again */
+};
+
+static void close_labeller(worker *w)
 {
-    if (w->labeller != NULL && w->threshold == threshold) {
-        return SLC_OK;
-    }
     slc_image_label_close(w->labeller);
     w->labeller = NULL;
-    w->config.threshold = w->threshold = threshold;
-    return slc_image_label_open(&w->config, &w->labeller, error);
+    w->width = w->height = 0;
+}
+
+static slc_status reserve(worker *w, const slc_image *image, double threshold, slc_error *error)
+{
+    const bool fits = w->width == 0 || (image->width <= w->width && image->height <= w->height);
+    if (!fits || threshold != w->config.threshold) {
+        close_labeller(w);
+        w->config.threshold = threshold;
+    }
+    slc_status status = SLC_OK;
+    if (w->labeller == NULL) {
+        status = slc_image_label_open(&w->config, &w->labeller, error);
+    }
+    if (status == SLC_OK && w->width == 0) {
+        status = slc_image_label_reserve(w->labeller, image->width, image->height, error);
+        w->width = status == SLC_OK ? image->width : 0;
+        w->height = image->height;
+    }
+    return status;
 }
 
 static void close_worker(void *chain)
 {
     worker *w = chain;
-    slc_image_label_close(w->labeller);
+    close_labeller(w);
     free(w);
+}
+
+/* Of several files each worker does one at a time; the threads of one file are inside its pages. */
+static uint32_t count_workers(const void *setup, const slc_flow_config *config)
+{
+    const slc_flow_image_setup *image = setup;
+    const char *device = image->config->exec.device;
+    const uint32_t most = config->read != NULL ? UINT32_MAX : config->n_paths;
+    const bool gpu = device != NULL && strcmp(device, "cpu") != 0;
+    return gpu || image->pages_alone ? 1 : config->exec.threads < most ? config->exec.threads : most;
 }
 
 static slc_status open_worker(const void *setup, const slc_flow_config *config, void **chain,
@@ -54,9 +91,10 @@ static slc_status open_worker(const void *setup, const slc_flow_config *config, 
     slc_image_label_config_default(&w->config);
     slc_status status = slc_config_take(&w->config, sizeof w->config, image->config, "slc_image_label_config",
                                         error);
-    w->config.exec.threads = 1; /* threads are over pages */
-    w->config.exec.target = config->exec.target;
-    status = status == SLC_OK ? open_labeller(w, w->config.threshold, error) : status;
+    w->config.exec.threads = config->exec.threads / count_workers(setup, config);
+    if (status == SLC_OK && !image->pages_alone) {
+        status = slc_image_label_open(&w->config, &w->labeller, error);
+    }
     if (status != SLC_OK) {
         close_worker(w);
         return status;
@@ -110,85 +148,121 @@ static void note_warning(const slc_io_images *images, slc_flow_item *item)
     (void)snprintf(item->damage, sizeof item->damage, "%s", warning != NULL ? warning : "");
 }
 
-/* The page's rows, one after the other, into memory of the item's: the reader goes on to the next page
- * meanwhile. */
-static slc_status copy_page(page *p, const slc_image *image, slc_error *error)
-{
-    const size_t row = slc_image_row_bytes(image->type, image->width);
-    const size_t bytes = row * image->height + 64;
-    if (p->capacity < bytes) {
-        free(p->pixels);
-        p->capacity = 0;
-        p->pixels = malloc(bytes);
-        if (p->pixels == NULL) {
-            return slc_fail(error, SLC_ERR_MEMORY, "no memory for a page of %zu x %zu pixels", image->width,
-                            image->height);
-        }
-        p->capacity = bytes;
-    }
-    for (size_t y = 0; y < image->height; y++) {
-        memcpy((char *)p->pixels + y * row, (const char *)image->pixels + (ptrdiff_t)y * image->stride, row);
-    }
-    p->result.image = *image;
-    p->result.image.pixels = p->pixels;
-    p->result.image.stride = (ptrdiff_t)row;
-    return SLC_OK;
-}
-
+/* The reader goes on to the next page with the memory that the item had. */
 static slc_status read_page(void *input, const slc_flow_config *config, slc_flow_item *item, slc_error *error)
 {
-    slc_image image;
+    page *p = item->result;
     (void)config;
-    const slc_status status = slc_io_images_next(input, &image, error);
+    const slc_status status = slc_io_images_next(input, &p->result.image, error);
+    slc_io_images_exchange(input, &p->pixels, &p->capacity);
     note_warning(input, item);
-    return status == SLC_OK ? copy_page(item->result, &image, error) : status;
-}
-
-static void settle_page(void *input, slc_flow_item *item)
-{
-    (void)input;
-    item->totals = (slc_io_totals){.events = 0};
+    return status;
 }
 
 /* ---- labelling --------------------------------------------------------------------------------- */
 
 static slc_status make_labels(page *p, slc_error *error)
 {
-    const size_t n = p->result.image.width * p->result.image.height;
+    const slc_image *image = &p->result.image;
+    const size_t n = image->width * image->height;
+    if (image->width > PTRDIFF_MAX / sizeof(uint32_t) / image->height) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for the label image");
+    }
     if (p->n_labels_room < n) {
         free(p->result.labels);
         p->n_labels_room = 0;
-        p->result.labels = malloc((n > 0 ? n : 1) * sizeof *p->result.labels);
+        p->result.labels = malloc(n * sizeof *p->result.labels);
         if (p->result.labels == NULL) {
-            return slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu labels", n);
+            return slc_fail(error, SLC_ERR_MEMORY, "no memory for the label image");
         }
         p->n_labels_room = n;
     }
     return SLC_OK;
 }
 
-/* Labels with room for so many components; more where they do not fit. */
-static slc_status label_page(worker *w, page *p, bool labels, slc_error *error)
+static slc_status make_rows(page *p, size_t rows, slc_error *error)
+{
+    return slc_columns_reserve(&p->schema, &p->result.components, rows, 1) == SLC_OK
+               ? SLC_OK
+               : slc_fail(error, SLC_ERR_MEMORY, "no memory for the components");
+}
+
+/* Room for the components of nearly any image, or for a few where there is no more memory. What is not used
+ * of it costs nothing. */
+static slc_status make_likely_rows(page *p, uint32_t connectivity, slc_error *error)
+{
+    const slc_image *image = &p->result.image;
+    const size_t most = slc_image_label_bound(image->width, image->height, connectivity);
+    size_t rows = (image->height + ROW_SHARE - 1) / ROW_SHARE * image->width;
+    rows = rows < FEW_ROWS ? FEW_ROWS : rows;
+    rows = rows < most ? rows : most;
+    return rows <= UINT32_MAX && make_rows(p, rows, NULL) == SLC_OK ? SLC_OK : make_rows(p, FEW_ROWS, error);
+}
+
+/* The time is that of all attempts. */
+static slc_status label_once(worker *w, page *p, bool inverse, slc_image_labels *out, slc_error *error)
+{
+    slc_columns_reset(&p->result.components);
+    const double began = slc_clock_seconds();
+    const slc_status status = slc_image_label_run(w->labeller, &p->result.image, NULL, inverse ? NULL : out,
+                                                  inverse ? out : NULL, error);
+    p->result.seconds += slc_clock_seconds() - began;
+    return status;
+}
+
+static slc_status label_page(worker *w, page *p, const slc_flow_image_setup *setup, slc_error *error)
 {
     slc_flow_image_result *result = &p->result;
     const bool features = w->config.features != 0;
     slc_image_labels out = {.type = SLC_TYPE_U32,
-                            .labels = labels ? result->labels : NULL,
+                            .labels = setup->labels ? result->labels : NULL,
                             .stride = (ptrdiff_t)(result->image.width * sizeof *result->labels),
                             .components = features ? &result->components : NULL};
-    slc_status status = SLC_ERR_CAPACITY;
-    for (size_t room = 4096; status == SLC_ERR_CAPACITY; room = out.n_labels) {
-        if (features && slc_columns_reserve(&p->schema, &result->components, room, 1) != SLC_OK) {
-            return slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu components", room);
-        }
-        slc_columns_reset(&result->components);
-        status = slc_image_label_run(w->labeller, &result->image, NULL, &out, NULL, error);
-        if (status == SLC_ERR_CAPACITY && (out.n_labels <= room || out.n_labels == UINT32_MAX)) {
-            break; /* not for want of room */
-        }
+    const uint32_t connectivity = setup->inverse ? 12 - w->config.connectivity : w->config.connectivity;
+    slc_status status = features ? make_likely_rows(p, connectivity, error) : SLC_OK;
+    if (status != SLC_OK) {
+        return status;
+    }
+    status = label_once(w, p, setup->inverse, &out, error);
+    if (status == SLC_ERR_CAPACITY && features && out.n_labels != UINT32_MAX) {
+        status = make_rows(p, out.n_labels, error);
+        status = status == SLC_OK ? label_once(w, p, setup->inverse, &out, error) : status;
     }
     result->n_labels = out.n_labels;
     return status;
+}
+
+/* A page of nothing, so that those behind it keep their places. */
+static slc_status leave_blank(page *p, const slc_flow_image_setup *setup, slc_error *error)
+{
+    slc_status status = make_rows(p, 1, error);
+    slc_columns_reset(&p->result.components);
+    slc_columns_end_event(&p->result.components);
+    status = status == SLC_OK && setup->labels ? make_labels(p, error) : status;
+    if (status == SLC_OK && setup->labels) {
+        memset(p->result.labels, 0, p->result.image.width * p->result.image.height * sizeof(uint32_t));
+    }
+    return status;
+}
+
+/* Otsu's threshold is another one for every page. Rows of bits are foreground and background already. Pixels
+ * that are floats are compared with a float: 0.7 in a file is at the threshold 0.7, though neither is the
+ * number 0.7. */
+static void choose_threshold(page *p, const slc_flow_image_setup *setup)
+{
+    slc_flow_image_result *result = &p->result;
+    const double wanted = setup->config->threshold;
+    result->fault = NULL;
+    result->threshold = wanted;
+    if (result->image.type == SLC_IMAGE_BITS) {
+        result->threshold = (double)NAN;
+    } else if (setup->otsu) {
+        if (slc_image_otsu(&result->image, &result->threshold, &p->why) != SLC_OK) {
+            result->fault = p->why.text;
+        }
+    } else if (result->image.type == SLC_IMAGE_F32 && fabs(wanted) <= (double)FLT_MAX) {
+        result->threshold = (double)(float)wanted;
+    }
 }
 
 static slc_status run_page(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
@@ -196,19 +270,24 @@ static slc_status run_page(void *chain, const void *setup, slc_flow_item *item, 
     const slc_flow_image_setup *image = setup;
     worker *w = chain;
     page *p = item->result;
-    double threshold = image->config->threshold;
-    slc_status status = image->otsu ? slc_image_otsu(&p->result.image, &threshold, error) : SLC_OK;
-    status = status == SLC_OK ? open_labeller(w, threshold, error) : status;
-    if (status == SLC_OK) {
-        status = slc_image_label_reserve(w->labeller, p->result.image.width, p->result.image.height, error);
+    p->result.seconds = 0;
+    p->result.n_labels = 0;
+    choose_threshold(p, image);
+    if (image->pages_alone) {
+        return SLC_OK;
     }
+    if (p->result.fault != NULL) {
+        return leave_blank(p, image, error);
+    }
+    const double threshold = isnan(p->result.threshold) ? w->config.threshold : p->result.threshold;
+    slc_status status = reserve(w, &p->result.image, threshold, error);
     status = status == SLC_OK && image->labels ? make_labels(p, error) : status;
-    p->result.threshold = threshold;
-    return status == SLC_OK ? label_page(w, p, image->labels, error) : status;
+    return status == SLC_OK ? label_page(w, p, image, error) : status;
 }
 
 const slc_flow_chain slc_flow_image = {.size = sizeof(slc_flow_chain),
                                        .name = "image",
+                                       .workers = count_workers,
                                        .open = open_worker,
                                        .close = close_worker,
                                        .item_open = open_page,
@@ -216,5 +295,4 @@ const slc_flow_chain slc_flow_image = {.size = sizeof(slc_flow_chain),
                                        .input_open = open_file,
                                        .read = read_page,
                                        .input_close = close_file,
-                                       .run = run_page,
-                                       .settle = settle_page};
+                                       .run = run_page};

@@ -143,6 +143,14 @@ for target in $("$sluice" version | sed -n 's/^run here *//p'); do
     compared=$((compared + 1))
 done
 
+# Several files go to several threads, and come out in their order.
+label a.pgm l.tif a.pgm --threads 1 --stats one.csv -o one.tif
+for threads in 2 5 0; do
+    label a.pgm l.tif a.pgm --threads $threads --stats several.csv -o several.tif
+    cmp one.csv several.csv || fail "other rows with $threads threads"
+    cmp one.tif several.tif || fail "other labels with $threads threads"
+done
+
 # ---- features -------------------------------------------------------------------------------------------------------
 label a.pgm --stats s.csv
 check "same_rows(from_csv('s.csv'), rows_of(labels(pgm('a.pgm')[0], 8)[1]))"

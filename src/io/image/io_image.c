@@ -298,6 +298,16 @@ slc_status slc_io_images_next(slc_io_images *images, slc_image *image, slc_error
     return images->status;
 }
 
+void slc_io_images_exchange(slc_io_images *images, uint8_t **pixels, size_t *capacity)
+{
+    uint8_t *const memory = images->pixels;
+    const size_t size = images->capacity;
+    images->pixels = *pixels;
+    images->capacity = *capacity;
+    *pixels = memory;
+    *capacity = size;
+}
+
 const char *slc_io_images_warning(const slc_io_images *images)
 {
     return images->warning[0] != '\0' ? images->warning : NULL;

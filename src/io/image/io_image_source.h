@@ -105,6 +105,10 @@ static inline void slc_io_image_trim(uint8_t *row, size_t width)
     }
 }
 
+/* The memory of the last page goes to the caller, and theirs (from malloc, or NULL) becomes the next page's.
+ */
+void slc_io_images_exchange(slc_io_images *images, uint8_t **pixels, size_t *capacity);
+
 /* slc_io_images_open over memory that the caller keeps; `name` stands in messages. */
 slc_status slc_io_images_open_memory(const void *bytes, size_t size, const char *name,
                                      const slc_io_image_config *config, slc_io_images **images,
