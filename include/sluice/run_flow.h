@@ -42,6 +42,7 @@ typedef struct slc_flow_item {
     uint32_t input;   /* index of its path */
     const char *path; /* its name */
     bool ended;       /* no batch: the input has ended (config.keep_going alone gives these) */
+    bool opened;      /* of an end: it could be opened */
     void *result;     /* what the chain made: slc_flow_velo_result, slc_flow_cms_result …; NULL at an end */
     slc_batch batch;  /* raw events, of chains that take them */
     slc_faults reading;   /* found in reading it, or after the last batch; lost events have no number */
@@ -77,7 +78,7 @@ typedef struct slc_flow_config {
      * gets them, whose blocking call they interrupt. */
     bool signals_to_reader;
     bool (*stop)(void *context); /* asked before each batch is read, in the reading thread: true ends the
-                                    reading. NULL: never */
+                                    input at hand and all reading. NULL: never */
     /* In place of paths: fills the item's batch (or what its chain takes) and returns SLC_OK, or SLC_END. One
      * call at a time. */
     slc_status (*read)(void *context, slc_flow_item *item, slc_error *error);
@@ -129,14 +130,16 @@ typedef struct slc_flow_chain {
 typedef struct slc_flow_velo_setup {
     const slc_velo_config *config;
     const slc_velo_geometry *geometry; /* NULL: the ideal one */
-    bool truth;                        /* read truth banks */
+    bool truth;                        /* read truth */
+    bool identity;                     /* and which event is which */
 } slc_flow_velo_setup;
 typedef struct slc_flow_velo_result {
     slc_velo_result found;
     bool raw;               /* of raw banks; else the events came as hits */
     slc_velo_truth truth;   /* with setup.truth */
-    slc_lhcb_events events; /* of events that came as hits */
+    slc_lhcb_events events; /* with setup.identity */
     slc_faults truth_faults;
+    double seconds_truth; /* of seconds_working */
 } slc_flow_velo_result;
 SLC_API extern const slc_flow_chain slc_flow_velo;
 
@@ -209,6 +212,7 @@ SLC_API void *slc_flow_first_chain(slc_flow *flow);
 
 /* What the flow has come to. */
 typedef struct slc_flow_totals {
+    uint32_t workers;
     uint64_t items, events, lost_events;
     slc_faults faults;                 /* of reading */
     double seconds;                    /* of wall time since the first _next */

@@ -367,6 +367,7 @@ void slc_flow_totals_of(slc_flow *f, slc_flow_totals *totals)
 {
     slc_flow_lock(f);
     *totals = f->totals;
+    totals->workers = f->n_workers;
     totals->seconds = f->begun ? (f->ended > 0 ? f->ended : slc_clock_seconds()) - f->began : 0;
     totals->reading = f->reading;
     for (uint32_t i = 0; i < f->n_workers; i++) {

@@ -15,6 +15,7 @@ typedef struct events_input {
     slc_io_source *source;
     slc_io_losses losses; /* of batches that are handed out */
     bool raw;
+    const slc_flow_velo_setup *velo;
 } events_input;
 
 static slc_status open_events(const slc_flow_config *config, const char *path, bool (*takes)(slc_io_content),
@@ -142,8 +143,11 @@ static bool velo_takes(slc_io_content content)
 static slc_status open_velo_input(const void *setup, const slc_flow_config *config, const char *path,
                                   void **input, slc_error *error)
 {
-    (void)setup;
-    return open_events(config, path, velo_takes, "events of LHCb", input, error);
+    const slc_status status = open_events(config, path, velo_takes, "events of LHCb", input, error);
+    if (status == SLC_OK) {
+        ((events_input *)*input)->velo = setup;
+    }
+    return status;
 }
 
 static slc_status read_velo(void *input, const slc_flow_config *config, slc_flow_item *item, slc_error *error)
@@ -160,9 +164,10 @@ static slc_status read_velo(void *input, const slc_flow_config *config, slc_flow
     slc_io_totals before;
     slc_io_totals_of(in->source, &before);
     own->result.found.first_event = before.events;
-    const slc_status status = slc_io_read_velo_hits(in->source, config->strict ? 1 : config->batch_events,
-                                                    &own->result.found.hits, &own->result.truth,
-                                                    &own->result.events, &item->reading, error);
+    const slc_status status = slc_io_read_velo_hits(
+        in->source, config->strict ? 1 : config->batch_events, &own->result.found.hits,
+        in->velo->truth ? &own->result.truth : NULL, in->velo->identity ? &own->result.events : NULL,
+        &item->reading, error);
     if (status == SLC_OK && config->strict) {
         note_damage(in, item);
     }
@@ -176,21 +181,45 @@ static slc_status finish_velo(slc_flow_item *item, slc_error *error)
                             : SLC_OK;
 }
 
+/* A walk over the banks of an event costs as much as its smallest stage: it is shared by the workers. */
+static slc_status identify(const slc_flow_item *item, slc_flow_velo_result *result, slc_error *error)
+{
+    slc_lhcb_events *events = &result->events;
+    for (size_t i = 0; i < events->head.size && !result->raw; i++) {
+        events->input[i] = item->input;
+    }
+    if (!result->raw) {
+        return SLC_OK;
+    }
+    const uint32_t n = item->batch.n_events;
+    slc_status status = slc_columns_reserve(&slc_lhcb_events_schema, events, n > 0 ? n : 1, n);
+    status = status == SLC_OK ? slc_lhcb_identity_run(&item->batch, item->input, events, NULL) : status;
+    return status == SLC_OK ? SLC_OK
+                            : slc_fail(error, status, "identity of events: %s", slc_status_name(status));
+}
+
 static slc_status run_velo(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
 {
     const slc_flow_velo_setup *velo = setup;
     slc_flow_velo_result *result = item->result;
     slc_faults_reset(&result->found.faults);
+    result->seconds_truth = 0;
     slc_status status;
     if (!result->raw) {
         status = slc_velo_chain_reserve_hits(chain, &result->found, error);
-        return status == SLC_OK ? slc_velo_chain_run_hits(chain, &result->found, error) : status;
+        status = status == SLC_OK ? slc_velo_chain_run_hits(chain, &result->found, error) : status;
+    } else {
+        status = slc_velo_chain_reserve(chain, &item->batch, &result->found, error);
+        status = status == SLC_OK ? slc_velo_chain_run(chain, &item->batch, &result->found, error) : status;
     }
-    status = slc_velo_chain_reserve(chain, &item->batch, &result->found, error);
-    status = status == SLC_OK ? slc_velo_chain_run(chain, &item->batch, &result->found, error) : status;
-    if (status == SLC_OK && velo->truth) {
+    if (status == SLC_OK && velo->identity) {
+        status = identify(item, result, error);
+    }
+    if (status == SLC_OK && velo->truth && result->raw) {
+        const double began = slc_clock_seconds();
         slc_faults_reset(&result->truth_faults);
         status = slc_velo_truth_read(&item->batch, &result->truth, &result->truth_faults, error);
+        result->seconds_truth = slc_clock_seconds() - began;
     }
     return status;
 }

@@ -55,7 +55,7 @@ static slc_status prepare_slot(slc_flow *f, slc_flow_slot *s, slc_error *error)
     s->last = false;
     s->input = NULL;
     s->next = NULL;
-    item->ended = false;
+    item->ended = item->opened = false;
     item->status = SLC_OK;
     item->error.text[0] = '\0';
     item->damage[0] = '\0';
@@ -106,6 +106,8 @@ static void end_input(slc_flow *f, slc_flow_slot *s, slc_status status, const sl
 {
     slc_flow_item *item = &s->item;
     item->ended = true;
+    item->opened = f->input->at != NULL;
+    item->totals = (slc_io_totals){.events = 0};
     item->result = NULL;
     item->status = status;
     item->error = *error;
@@ -147,15 +149,26 @@ static slc_status read_paths(slc_flow *f, slc_flow_slot *s, slc_error *error)
     return SLC_OK;
 }
 
+/* The end of the input at hand; the next time that of all. */
+static slc_status stop_paths(slc_flow *f, slc_flow_slot *s, const slc_error *error)
+{
+    if (f->input == NULL) {
+        return SLC_END;
+    }
+    s->item.input = f->n_opened - 1;
+    s->item.path = f->config.paths[s->item.input];
+    end_input(f, s, SLC_END, error);
+    return SLC_OK;
+}
+
 /* Fills a slot; not under the lock. */
 static slc_status read_slot(slc_flow *f, slc_flow_slot *s, slc_error *error)
 {
     const double began = slc_clock_seconds();
     slc_status status = prepare_slot(f, s, error);
     if (status == SLC_OK && f->config.stop != NULL && f->config.stop(f->config.context)) {
-        status = SLC_END;
-    }
-    if (status == SLC_OK && f->config.read != NULL) {
+        status = stop_paths(f, s, error);
+    } else if (status == SLC_OK && f->config.read != NULL) {
         s->item.path = "";
         status = f->config.read(f->config.context, &s->item, error);
     } else if (status == SLC_OK) {
