@@ -9,14 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The chain of the first worker is opened here, so that what is wrong with the configuration is told before
- * anything is read; the other workers open theirs. */
+/* Also the chain of the first worker, so that what is wrong with the configuration is told before anything is
+ * read. */
 static int open_chain(slc_velo_job *job)
 {
     slc_velo_options *options = job->options;
     int usage = slc_velo_options_config(options, &job->config);
-    job->pipeline.threads = (uint32_t)options->threads;
-    job->pipeline.bind = (slc_bind)options->bind;
     if (usage == SLC_CLI_GO_ON) {
         usage = slc_velo_beam_open(job);
     }
@@ -37,10 +35,7 @@ static int open_chain(slc_velo_job *job)
             return SLC_CLI_FAILED;
         }
     }
-    slc_status status = slc_velo_job_open_slots(job, &job->error);
-    if (status == SLC_OK) {
-        status = slc_velo_job_begin(job, 0, &job->error);
-    }
+    const slc_status status = slc_velo_job_open(job, &slc_flow_velo, NULL);
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(&slc_cmd_velo, "%s", job->error.text);
     }
@@ -123,18 +118,13 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
 static bool go_through(slc_velo_job *job)
 {
     slc_cli_progress_begin(&job->progress, "velo", job->options->quiet);
-    const bool settled = slc_velo_beam_settle(job);
-    bool go_on = !job->told;
-    const uint32_t n = settled ? (uint32_t)job->n_inputs : job->n_opened;
-    for (uint32_t i = 0; i < n && go_on; i++) {
-        go_on = slc_velo_job_input(job, i);
-    }
-    if (go_on && settled) {
+    bool go_on = slc_velo_beam_settle(job) && slc_velo_job_run(job, slc_velo_job_take);
+    if (go_on && job->beam.settled) {
         slc_velo_beam_end_all(job);
-    } else if (go_on && !slc_cli_interrupted()) {
+    } else if (go_on) {
         slc_velo_beam_tell_unsettled(job);
+        go_on = false;
     }
-    go_on = go_on && settled;
     if (go_on && job->options->repeat > 0) {
         go_on = slc_velo_measure(job);
     }
@@ -173,7 +163,9 @@ static void clear(slc_velo_job *job)
 {
     slc_io_hdf5_abandon(job->hdf5);
     slc_velo_selecting_clear(job->selecting);
-    slc_velo_job_clear(job);
+    slc_flow_close(job->flow);
+    slc_velo_held_clear(job);
+    free(job->geometry);
     slc_columns_clear(&slc_velo_matches_schema, &job->matches);
     slc_velo_drawing_clear(&job->drawing);
     slc_velo_beam_close(job);

@@ -3,9 +3,8 @@
  * Inside the command `sluice velo`: its options, its running totals, and the steps it is made of.
  * cmd_velo.c      opening and closing, exit status
  * cmd_velo_options.c   options, and the configuration that they make
- * cmd_velo_flow.c the loop over inputs and batches, in threads
+ * cmd_velo_flow.c the run, and what is done with results, in the order of the input
  * cmd_velo_beam.c where the beam line is, and whether the tracks agree
- * cmd_velo_job.c  what is done with results, in the order of the input
  * cmd_velo_display.c  the event that the report draws, and the report
  * cmd_velo_identity.c  which event is which: run, number, place in its input
  * cmd_velo_select.c  which events a selection accepts
@@ -44,9 +43,6 @@ int slc_velo_options_config(slc_velo_options *options, slc_velo_config *config);
 void slc_velo_config_text(const slc_velo_track_config *track, char *text, size_t size);
 void slc_velo_config_put(const slc_velo_track_config *track, slc_cli_tree *tree);
 
-/* A batch also ends at so many bytes, so that memory is bounded whatever the events are. */
-enum { SLC_VELO_BATCH_BYTES = 16 << 20 };
-
 typedef struct slc_velo_totals {
     uint64_t events, lost_events;
     uint64_t superpixels, isolated, pixels, hits, tracks, primaries;
@@ -79,31 +75,12 @@ enum { SLC_VELO_MARKS = 4096 };
 
 typedef struct slc_velo_timing {
     double spent[SLC_VELO_TIMES]; /* seconds, summed over the threads */
-    slc_run_pipeline_times pipeline;
+    slc_flow_totals flow;
     uint64_t events, bytes, batches;
     uint64_t every; /* batches from one mark to the next */
     uint32_t n_marks;
     slc_velo_mark marks[SLC_VELO_MARKS];
 } slc_velo_timing;
-
-/* A batch under way: written by the reader, then by one worker, then read in order. */
-typedef struct slc_velo_slot {
-    slc_batch batch;
-    slc_io_deferred *deferred;
-    slc_velo_result result;
-    slc_velo_truth truth;
-    slc_lhcb_events events;
-    slc_faults reading, truth_faults;
-    uint32_t input;    /* which it is of */
-    bool raw;          /* that has raw events */
-    bool ready;        /* of one read ahead: it holds a batch */
-    bool finished;     /* what the reader left is done */
-    slc_status status; /* of that, then of the chain and of the truth; told when it is the slot's turn */
-    slc_error error;
-    char damage[508]; /* under --strict, of what was read so far */
-    size_t held;      /* number of the batch that is gone through again */
-    double spent[SLC_VELO_TIMES];
-} slc_velo_slot;
 
 /* A batch kept in memory for --repeat, and what came of it the first time. */
 typedef struct slc_velo_held {
@@ -115,16 +92,10 @@ typedef struct slc_velo_held {
 
 /* The input at hand. */
 typedef struct slc_velo_input {
-    const char *path;
-    uint32_t index;                                    /* among the operands */
-    uint64_t identity_from[SLC_LHCB_IDENTITY_SOURCES]; /* events by who told their run and number */
-    slc_io_source *source;
     bool raw, has_truth;
+    uint64_t identity_from[SLC_LHCB_IDENTITY_SOURCES]; /* events by who told their run and number */
     uint64_t retina_events;
-    slc_faults faults, ending; /* of all that was taken; of the end of the input */
-    slc_io_losses losses;
-    slc_status read_status; /* of the last read, with its text */
-    slc_error read_error;
+    slc_faults faults;
 } slc_velo_input;
 
 /* Where the beam line is taken to be, which is in the configuration, and what the tracks say. */
@@ -148,6 +119,9 @@ typedef struct slc_velo_beam_line {
     uint32_t n_warned;                /* inputs that have it elsewhere */
     slc_velo_beam_sample sample, all; /* of the input at hand; of all */
     slc_velo_seen *seen, seen_all;    /* what their tracks say, by the number of the input */
+    slc_flow_item **ahead;            /* batches that were read before the run, and come first in it */
+    size_t n_ahead;
+    uint32_t n_inputs; /* that they are of */
 } slc_velo_beam_line;
 
 /* A copy of the event that the report draws. */
@@ -160,19 +134,12 @@ typedef struct slc_velo_drawing {
 } slc_velo_drawing;
 
 typedef struct slc_velo_job {
+    slc_flow_velo_setup setup; /* first: it is what the chain is given */
+    slc_flow *flow;
+    bool no_more; /* only what was read ahead is gone through */
     slc_velo_options *options;
-    slc_run_pipeline_config pipeline;
     slc_velo_config config;
     slc_velo_geometry *geometry; /* NULL: the ideal one */
-    uint32_t n_workers, n_slots;
-    slc_velo_chain **chains; /* one a worker */
-    slc_velo_slot *slots;
-    slc_velo_slot
-        *ahead; /* batches of the first inputs that were read before the run, and come first in it */
-    size_t n_ahead, next_ahead;
-    slc_velo_input
-        *opened; /* these inputs, until they are at hand; without a source where it was not opened */
-    uint32_t n_opened;
     slc_velo_input input;
     slc_velo_beam_line beam;
     slc_velo_matches matches;
@@ -188,63 +155,44 @@ typedef struct slc_velo_job {
     uint64_t identity_from[SLC_LHCB_IDENTITY_SOURCES];
     slc_velo_held *held; /* with --repeat */
     size_t n_held, held_capacity;
-    uint64_t n_warmup, n_measured; /* batches to go through again, and those of them that count */
-    uint64_t n_again, n_warm;      /* that were read; that were through before measuring */
     slc_cli_progress progress;
     slc_error error;
-    bool told;   /* why the run ends has been said */
     bool failed; /* an input was damaged or unreadable: exit status 1 */
 } slc_velo_job;
 
-/* Opens an input, which is then at hand. The error is in the job. */
-slc_status slc_velo_job_open(slc_velo_job *job, uint32_t index);
-/* Processes one input. False where the run cannot go on (strict, an output that cannot be written, no memory,
- * a signal); the reason has been told. */
-bool slc_velo_job_input(slc_velo_job *job, uint32_t index);
+/* Opens the flow over the inputs, or over what `read` gives in their place. */
+typedef slc_status slc_velo_read(void *job, slc_flow_item *item, slc_error *error);
+slc_status slc_velo_job_open(slc_velo_job *job, const slc_flow_chain *chain, slc_velo_read *read);
+/* Gives its items to `take` (_take: all that is done with results), and closes it. False where it cannot go
+ * on (strict, an output that cannot be written, no memory, a signal); the reason has been told. */
+bool slc_velo_job_run(slc_velo_job *job, bool (*take)(slc_velo_job *, const slc_flow_item *));
+bool slc_velo_job_take(slc_velo_job *job, const slc_flow_item *item);
 
-/* Finds out which events a finished batch holds; what is counted and printed of it; one line where run and
- * number of events of an input were not ODIN's; the object of the JSON, which takes the columns. */
-slc_status slc_velo_identify(const slc_velo_job *job, slc_velo_slot *slot);
-bool slc_velo_identity_take(slc_velo_job *job, const slc_velo_slot *slot);
-void slc_velo_tell_identity(const slc_velo_input *input);
+/* What is counted and printed of which event is which; one line where run and number of events of an input
+ * were not those of ODIN; the object of the JSON, which takes the columns. */
+bool slc_velo_identity_take(slc_velo_job *job, const slc_flow_velo_result *result);
+void slc_velo_tell_identity(const slc_velo_input *input, const char *path);
 void slc_velo_identity_put(slc_velo_job *job, slc_cli_tree *tree);
-
-/* Slots and the list of chains; then what `begin` of a pipeline does: a chain for the worker. */
-slc_status slc_velo_job_open_slots(slc_velo_job *job, slc_error *error);
-slc_status slc_velo_job_begin(void *job, uint32_t worker, slc_error *error);
-/* Gives everything back. */
-void slc_velo_job_clear(slc_velo_job *job);
-/* Runs a worker's chain over the slot's result, of `batch` or, where it is NULL, of the hits in it. */
-slc_status slc_velo_job_chain(slc_velo_job *job, uint32_t worker, const slc_batch *batch, slc_velo_slot *slot,
-                              slc_error *error);
-
-/* Reads the next batch of the input: SLC_OK, or SLC_END with the reason in the input. Then checksums and
- * expansion, once. */
-slc_status slc_velo_job_read(slc_velo_job *job, slc_velo_slot *slot);
-void slc_velo_job_finish(slc_velo_slot *slot);
 
 /* --beam, into the configuration. SLC_CLI_GO_ON, or an exit status after one line. */
 int slc_velo_beam_open(slc_velo_job *job);
 void slc_velo_beam_close(slc_velo_job *job);
 /* With --beam auto: reads events of the first inputs ahead, and finds the beam in them. Then, and otherwise
- * at once, the beam is told to all that depends on it (_use). False where it is not found; what is wrong with
- * the inputs read ahead is told by going through them, and after that the reason (_tell_unsettled). */
+ * at once, the beam is told to all that depends on it (_use). Where it is not found, what is wrong with the
+ * inputs read ahead is told by going through them, and after that the reason (_tell_unsettled). */
 bool slc_velo_beam_settle(slc_velo_job *job);
 void slc_velo_beam_tell_unsettled(const slc_velo_job *job);
 bool slc_velo_beam_use(slc_velo_job *job);
 /* Looks at the tracks of a batch, in the order of the inputs, at the end of an input, and of all. */
-void slc_velo_beam_look(slc_velo_job *job, const slc_velo_slot *slot);
-void slc_velo_beam_end(slc_velo_job *job);
+void slc_velo_beam_look(slc_velo_job *job, const slc_flow_item *item);
+void slc_velo_beam_end(slc_velo_job *job, const slc_flow_item *item);
 void slc_velo_beam_end_all(slc_velo_job *job);
 void slc_velo_beam_text(const slc_velo_job *job, char *text, size_t size);
 void slc_velo_beam_put(const slc_velo_job *job, slc_cli_tree *tree);
 
-/* Takes a finished batch, in the order of the input: here is where everything that is made of results is
- * done. False where the run cannot go on; the reason has been told. */
-bool slc_velo_job_take(slc_velo_job *job, slc_velo_slot *slot);
-
 /* Keeps a batch for going through it again. */
-bool slc_velo_hold(slc_velo_job *job, const slc_velo_slot *slot);
+bool slc_velo_hold(slc_velo_job *job, const slc_flow_item *item);
+void slc_velo_held_clear(slc_velo_job *job);
 /* Goes through the held batches again, and takes the time. */
 bool slc_velo_measure(slc_velo_job *job);
 /* A batch is through. */
@@ -255,12 +203,12 @@ const char *slc_velo_time_name(slc_velo_time part);
 
 /* Keeps the event to draw, where it is in this batch, which is compared but not yet added to the totals.
  * False where there is no memory for it, which has been told. */
-bool slc_velo_drawing_take(slc_velo_job *job, const slc_velo_slot *slot);
+bool slc_velo_drawing_take(slc_velo_job *job, const slc_flow_velo_result *from);
 void slc_velo_drawing_clear(slc_velo_drawing *drawing);
 /* False where it, or the picture in it, is not there; the reason has been told. */
 bool slc_velo_write_report(slc_velo_job *job, const char *title, const char *command_line);
 
-void slc_velo_tell_input(slc_velo_job *job, const slc_velo_input *input);
+void slc_velo_tell_input(slc_velo_job *job, const slc_flow_item *end);
 /* Under --strict: tells the first fault of `faults` and returns false. `damage` is the reader's own line on
  * it, or "". */
 bool slc_velo_judge(const slc_velo_job *job, const char *path, const char *damage, const slc_faults *faults);

@@ -74,6 +74,7 @@ void slc_velo_beam_close(slc_velo_job *job)
     slc_velo_beam_clear(&job->beam.sample);
     slc_velo_beam_clear(&job->beam.all);
     free(job->beam.seen);
+    free(job->beam.ahead);
 }
 
 bool slc_velo_beam_use(slc_velo_job *job)
@@ -104,53 +105,25 @@ enum { MOST_INPUTS = 256 };
 
 /* ---- auto -------------------------------------------------------------------------------------- */
 
-/* The last one that holds no batch, or another. */
-static slc_velo_slot *add_slot(slc_velo_job *job)
+/* Looks at the tracks of a batch. What is wrong with it is told when its turn comes: here it is one without
+ * tracks. */
+static void look_at(slc_velo_job *job, const slc_flow_item *item)
 {
-    if (job->n_ahead > 0 && !job->ahead[job->n_ahead - 1].ready) {
-        return &job->ahead[job->n_ahead - 1];
+    const slc_flow_velo_result *result = item->result;
+    if (item->status == SLC_OK) {
+        (void)slc_velo_beam_add(&job->beam.sample, &result->found.beam, NULL);
     }
-    slc_velo_slot *larger = realloc(job->ahead, (job->n_ahead + 1) * sizeof *larger);
+}
+
+static slc_status keep(slc_velo_beam_line *line, slc_flow_item *item)
+{
+    slc_flow_item **larger = realloc(line->ahead, (line->n_ahead + 1) * sizeof *larger);
     if (larger == NULL) {
-        return NULL;
+        return SLC_ERR_MEMORY;
     }
-    job->ahead = larger;
-    slc_velo_slot *slot = &larger[job->n_ahead];
-    memset(slot, 0, sizeof *slot);
-    if (slc_io_deferred_open(&slot->deferred, NULL) != SLC_OK) {
-        return NULL;
-    }
-    job->n_ahead++;
-    return slot;
-}
-
-/* Runs the first chain over a batch that was read ahead, and looks at its tracks. What is wrong with the
- * batch is told when its turn comes: here it is one without tracks. */
-static void look_at(slc_velo_job *job, slc_velo_slot *slot)
-{
-    slc_faults_reset(&slot->result.faults);
-    slc_velo_job_finish(slot);
-    if (slot->status == SLC_OK &&
-        slc_velo_job_chain(job, 0, slot->raw ? &slot->batch : NULL, slot, &job->error) == SLC_OK) {
-        (void)slc_velo_beam_add(&job->beam.sample, &slot->result.beam, NULL);
-    }
-}
-
-/* The input at hand, until there are events enough. False where there is no memory. */
-static bool read_input_ahead(slc_velo_job *job)
-{
-    while (!job->beam.sample.full && !slc_cli_stop(job)) {
-        slc_velo_slot *slot = add_slot(job);
-        if (slot == NULL) {
-            return false;
-        }
-        if (slc_velo_job_read(job, slot) != SLC_OK) {
-            break; /* what it ended with is told in its turn */
-        }
-        slot->ready = true;
-        look_at(job, slot);
-    }
-    return true;
+    line->ahead = larger;
+    larger[line->n_ahead++] = item;
+    return SLC_OK;
 }
 
 /* Decided at the end of an input, so that batches do not matter. */
@@ -161,24 +134,25 @@ static bool enough(slc_velo_beam_sample *sample)
            (slc_velo_beam_estimate(sample, &beam, NULL) == SLC_OK && beam.sigma_mm <= ENOUGH_SIGMA_MM);
 }
 
-/* Inputs are held open from here on until their turn, as they may be pipes. What cannot be opened is tried
- * again, and told, in its turn. */
+/* Until there are events enough. */
 static slc_status read_ahead(slc_velo_job *job)
 {
-    slc_velo_beam_sample *sample = &job->beam.sample;
-    const uint32_t n = job->n_inputs < MOST_INPUTS ? (uint32_t)job->n_inputs : MOST_INPUTS;
-    slc_velo_beam_reset(sample);
-    job->opened = calloc(n, sizeof *job->opened);
-    bool room = job->opened != NULL, opened = true;
-    for (uint32_t i = 0; i < n && room && !enough(sample) && !slc_cli_interrupted(); i++) {
-        opened = slc_velo_job_open(job, i) == SLC_OK;
-        room = !opened || read_input_ahead(job);
-        job->opened[job->n_opened++] = job->input;
-        if (!opened && job->options->strict) {
-            break;
+    slc_velo_beam_line *line = &job->beam;
+    slc_flow_item *item;
+    slc_status status = SLC_OK;
+    bool more = true;
+    while (more && (status = slc_flow_ahead(job->flow, &item, &job->error)) == SLC_OK) {
+        line->n_inputs = item->input + 1;
+        if (item->ended) {
+            more = !enough(&line->sample) && line->n_inputs < MOST_INPUTS &&
+                   (item->opened || !job->options->strict);
+        } else {
+            look_at(job, item);
+            status = keep(line, item);
+            more = status == SLC_OK && !line->sample.full;
         }
     }
-    return room ? SLC_OK : slc_fail(&job->error, SLC_ERR_MEMORY, "no memory to read ahead");
+    return status >= 0 ? SLC_OK : slc_fail(&job->error, SLC_ERR_MEMORY, "no memory to read ahead");
 }
 
 /* To the micrometre, so that the same numbers, given as they are printed, make the same run; no -0. */
@@ -203,17 +177,16 @@ static slc_status settle(slc_velo_job *job, slc_velo_beam *beam)
         const double dx = (double)x - (double)job->config.fit.beam_x_mm,
                      dy = (double)y - (double)job->config.fit.beam_y_mm;
         moved = sqrt(dx * dx + dy * dy);
-        status = slc_velo_chain_set_beam(job->chains[0], x, y, error);
+        status = slc_velo_chain_set_beam(slc_flow_first_chain(job->flow), x, y, error);
         if (status != SLC_OK || moved < 0.0005) {
             return status;
         }
         job->config.fit.beam_x_mm = x;
         job->config.fit.beam_y_mm = y;
         slc_velo_beam_reset(&line->sample);
-        for (size_t i = 0; i < job->n_ahead; i++) {
-            if (job->ahead[i].ready) {
-                look_at(job, &job->ahead[i]);
-            }
+        for (size_t i = 0; i < line->n_ahead; i++) {
+            (void)slc_flow_rerun(job->flow, line->ahead[i], NULL);
+            look_at(job, line->ahead[i]);
         }
     }
     return moved < 0.01 ? SLC_OK
@@ -239,9 +212,11 @@ bool slc_velo_beam_settle(slc_velo_job *job)
                           "the tracks put it at %.3f, %.3f mm, uncertain by %.3f", beam.x_mm, beam.y_mm,
                           beam.sigma_mm);
     }
+    slc_velo_beam_reset(&job->beam.sample);
     if (status != SLC_OK) {
         job->beam.unsettled = job->error;
-        return false;
+        job->no_more = true;
+        return true;
     }
     job->beam.settled = true;
     job->beam.found = beam;
@@ -250,11 +225,7 @@ bool slc_velo_beam_settle(slc_velo_job *job)
                     slc_cli_shortest(job->config.fit.beam_x_mm), slc_cli_shortest(job->config.fit.beam_y_mm),
                     beam.sigma_mm, (unsigned long long)beam.tracks, (unsigned long long)beam.events);
     }
-    if (slc_velo_beam_use(job)) {
-        return true;
-    }
-    job->told = true;
-    return false;
+    return slc_velo_beam_use(job);
 }
 
 /* "a.mdf", "a.mdf and 2 more". */
@@ -266,7 +237,7 @@ static void name_inputs(const slc_velo_job *job, uint32_t n, char *text, size_t 
 void slc_velo_beam_tell_unsettled(const slc_velo_job *job)
 {
     char name[512];
-    name_inputs(job, job->n_opened, name, sizeof name);
+    name_inputs(job, job->beam.n_inputs, name, sizeof name);
     slc_cli_say("velo", "%s: --beam auto: %s: use --beam X,Y", name, job->beam.unsettled.text);
 }
 
@@ -298,22 +269,23 @@ static void judge(slc_velo_job *job, const char *input, slc_velo_beam_sample *sa
     }
 }
 
-void slc_velo_beam_look(slc_velo_job *job, const slc_velo_slot *slot)
+void slc_velo_beam_look(slc_velo_job *job, const slc_flow_item *item)
 {
-    (void)slc_velo_beam_add(&job->beam.all, &slot->result.beam, NULL);
-    if (!job->beam.seen[job->input.index].judged && job->beam.settled) {
-        (void)slc_velo_beam_add(&job->beam.sample, &slot->result.beam, NULL);
+    const slc_velo_states *states = &((const slc_flow_velo_result *)item->result)->found.beam;
+    (void)slc_velo_beam_add(&job->beam.all, states, NULL);
+    if (!job->beam.seen[item->input].judged && job->beam.settled) {
+        (void)slc_velo_beam_add(&job->beam.sample, states, NULL);
         if (job->beam.sample.full) {
-            slc_velo_beam_end(job);
+            slc_velo_beam_end(job, item);
         }
     }
 }
 
-void slc_velo_beam_end(slc_velo_job *job)
+void slc_velo_beam_end(slc_velo_job *job, const slc_flow_item *item)
 {
-    slc_velo_seen *seen = &job->beam.seen[job->input.index];
+    slc_velo_seen *seen = &job->beam.seen[item->input];
     if (!seen->judged && job->beam.settled) {
-        judge(job, job->input.path, &job->beam.sample, seen);
+        judge(job, item->path, &job->beam.sample, seen);
     }
 }
 

@@ -20,11 +20,11 @@ static slc_status copy_event(const slc_schema *schema, const void *from, uint32_
     return status;
 }
 
-static slc_status copy_all(slc_velo_drawing *drawing, const slc_velo_job *job, const slc_velo_slot *slot,
-                           uint32_t event)
+static slc_status copy_all(slc_velo_drawing *drawing, const slc_velo_job *job,
+                           const slc_flow_velo_result *from, uint32_t event)
 {
-    const slc_velo_result *result = &slot->result;
-    const slc_velo_truth *truth = &slot->truth;
+    const slc_velo_result *result = &from->found;
+    const slc_velo_truth *truth = &from->truth;
     const struct {
         const slc_schema *schema;
         const void *from;
@@ -48,11 +48,11 @@ static slc_status copy_all(slc_velo_drawing *drawing, const slc_velo_job *job, c
 }
 
 /* The row of the batch that is to be drawn, or its number of events. */
-static uint32_t choose(const slc_velo_job *job, const slc_velo_slot *slot, bool *final)
+static uint32_t choose(const slc_velo_job *job, const slc_flow_velo_result *from, bool *final)
 {
-    const uint32_t n = slot->result.hits.head.n_events;
+    const uint32_t n = from->found.hits.head.n_events;
     const uint64_t first = job->totals.events;
-    const uint32_t *vertices = slot->result.primaries.head.event_offset;
+    const uint32_t *vertices = from->found.primaries.head.event_offset;
     if (job->options->display != NULL) {
         const uint64_t wanted = job->options->display_event;
         *final = true;
@@ -68,18 +68,18 @@ static uint32_t choose(const slc_velo_job *job, const slc_velo_slot *slot, bool 
     return job->drawing.filled ? n : 0;
 }
 
-bool slc_velo_drawing_take(slc_velo_job *job, const slc_velo_slot *slot)
+bool slc_velo_drawing_take(slc_velo_job *job, const slc_flow_velo_result *from)
 {
     slc_velo_drawing *drawing = &job->drawing;
     bool final = false;
     if (drawing->final) {
         return true;
     }
-    const uint32_t event = choose(job, slot, &final);
-    if (event >= slot->result.hits.head.n_events) {
+    const uint32_t event = choose(job, from, &final);
+    if (event >= from->found.hits.head.n_events) {
         return true;
     }
-    const slc_status status = copy_all(drawing, job, slot, event);
+    const slc_status status = copy_all(drawing, job, from, event);
     if (status != SLC_OK) {
         slc_cli_say("velo", "no copy of event %" PRIu64 " for the report: %s", job->totals.events + event,
                     slc_status_name(status));

@@ -1,291 +1,286 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The loop of `sluice velo` over inputs and batches: one thread reads, the workers finish what the reader
- * left (checksums, expansion), run the chain and decode truth, and the results are taken in order
- * (cmd_velo_job.c). Memory is bounded by the slots, of which each holds one batch.
+ * The run of `sluice velo` over its inputs, and what is done with results: compare with truth, append to the
+ * output, add to the totals. Batches come here in the order of the input and in one thread, whatever threads
+ * made them, so that nothing depends on how many there were.
  */
 #include "cmd_velo.h"
 
-#include <stdlib.h>
-#include <string.h>
+/* Functions that return bool return true to go on; on false the reason has been told. */
 
-/* ---- reading ----------------------------------------------------------------------------------- */
-
-static slc_status read_batch(slc_velo_job *job, slc_velo_slot *slot)
+static bool told(const slc_velo_job *job, slc_status status)
 {
-    slc_velo_input *input = &job->input;
-    slc_error *error = &input->read_error;
-    /* Under --strict event by event and at once: the first fault is then the first in the input, whatever
-     * the batch. */
-    const bool strict = job->options->strict;
-    const uint32_t most = strict ? 1 : (uint32_t)job->options->batch;
-    if (!input->raw) {
-        slc_io_totals before;
-        slc_io_totals_of(input->source, &before);
-        slot->result.first_event = before.events;
-        return slc_io_read_velo_hits(input->source, most, &slot->result.hits,
-                                     job->options->truth ? &slot->truth : NULL, &slot->events, &slot->reading,
-                                     error);
-    }
-    return strict ? slc_io_read_batch(input->source, most, SLC_VELO_BATCH_BYTES, &slot->batch, &slot->reading,
-                                      error)
-                  : slc_io_read_batch_deferred(input->source, most, SLC_VELO_BATCH_BYTES, &slot->batch,
-                                               slot->deferred, &slot->reading, error);
-}
-
-slc_status slc_velo_job_read(slc_velo_job *job, slc_velo_slot *slot)
-{
-    slc_velo_input *input = &job->input;
-    memset(slot->spent, 0, sizeof slot->spent);
-    slot->input = input->index;
-    slot->raw = input->raw;
-    slot->finished = false;
-    slc_faults_reset(&slot->reading);
-    slc_faults_reset(&slot->truth_faults);
-    const double began = slc_clock_seconds();
-    input->read_status = read_batch(job, slot);
-    slot->spent[SLC_VELO_TIME_READ] = slc_clock_seconds() - began;
-    if (input->read_status != SLC_OK) {
-        input->ending = slot->reading;
-        return SLC_END;
-    }
-    const char *damage = job->options->strict ? slc_io_damage(input->source) : NULL;
-    (void)snprintf(slot->damage, sizeof slot->damage, "%s", damage != NULL ? damage : "");
-    return SLC_OK;
-}
-
-/* What cannot be read on ends this input, not the run. */
-static slc_status read_slot(void *context, uint32_t index, slc_error *error)
-{
-    slc_velo_job *job = context;
-    (void)error;
-    if (job->next_ahead < job->n_ahead && job->ahead[job->next_ahead].ready &&
-        job->ahead[job->next_ahead].input == job->input.index) {
-        slc_velo_slot *ahead = &job->ahead[job->next_ahead++];
-        const slc_velo_slot swapped = job->slots[index];
-        job->slots[index] = *ahead;
-        *ahead = swapped;
-        return SLC_OK;
-    }
-    /* Without a beam only what was read ahead is gone through, to tell what is wrong with it. */
-    return job->input.read_status == SLC_OK && job->beam.settled ? slc_velo_job_read(job, &job->slots[index])
-                                                                 : SLC_END;
-}
-
-/* ---- working ----------------------------------------------------------------------------------- */
-
-slc_status slc_velo_job_begin(void *context, uint32_t worker, slc_error *error)
-{
-    slc_velo_job *job = context;
-    return job->chains[worker] != NULL
-               ? SLC_OK
-               : slc_velo_chain_open(&job->config, job->geometry, &job->chains[worker], error);
-}
-
-slc_status slc_velo_job_chain(slc_velo_job *job, uint32_t worker, const slc_batch *batch, slc_velo_slot *slot,
-                              slc_error *error)
-{
-    slc_velo_chain *chain = job->chains[worker];
-    const slc_status status = batch != NULL ? slc_velo_chain_reserve(chain, batch, &slot->result, error)
-                                            : slc_velo_chain_reserve_hits(chain, &slot->result, error);
     if (status != SLC_OK) {
-        return status;
+        slc_cli_say("velo", "%s", job->error.text);
     }
-    return batch != NULL ? slc_velo_chain_run(chain, batch, &slot->result, error)
-                         : slc_velo_chain_run_hits(chain, &slot->result, error);
+    return status == SLC_OK;
 }
 
-/* Checksums and expansion, once: by the reader where it is far ahead, else by the worker. */
-void slc_velo_job_finish(slc_velo_slot *slot)
+/* ---- the result file --------------------------------------------------------------------------- */
+
+static bool append_all(slc_velo_job *job, const slc_flow_velo_result *result)
 {
-    if (slot->finished) {
-        return;
+    const bool truth = job->options->truth;
+    const slc_velo_selecting *selecting = job->selecting;
+    const struct {
+        const char *name;
+        const slc_schema *schema;
+        const void *collection;
+        bool wanted;
+    } groups[] = {
+        {"events", &slc_lhcb_events_schema, &result->events, true},
+        {"hits", &slc_velo_hits_schema, &result->found.hits, true},
+        {"tracks", &slc_velo_tracks_schema, &result->found.tracks, true},
+        {"track_hits", &slc_velo_track_hits_schema, &result->found.track_hits, true},
+        {"states_beam", &slc_velo_states_schema, &result->found.beam, true},
+        {"states_end", &slc_velo_states_schema, &result->found.end, true},
+        {"primaries", &slc_velo_primaries_schema, &result->found.primaries, true},
+        {"decisions", &slc_velo_decisions_schema, selecting != NULL ? &selecting->decisions : NULL,
+         selecting != NULL},
+        {"particles", &slc_velo_particles_schema, &result->truth.particles, truth},
+        {"particle_ids", &slc_velo_particle_ids_schema, &result->truth.ids, truth},
+        {"vertices", &slc_velo_vertices_schema, &result->truth.vertices, truth},
+        {"matches", &slc_velo_matches_schema, &job->matches, truth},
+    };
+    slc_status status = SLC_OK;
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0] && status == SLC_OK; i++) {
+        status = !groups[i].wanted ? SLC_OK
+                                   : slc_io_hdf5_append(job->hdf5, groups[i].name, groups[i].schema,
+                                                        groups[i].collection, &job->error);
     }
+    return told(job, status);
+}
+
+/* The names to which numbers in the file refer. */
+static bool put_names(slc_velo_job *job)
+{
+    slc_status status = slc_io_hdf5_names(job->hdf5, "events", "inputs", (size_t)job->n_inputs,
+                                          (const char *const *)job->inputs, &job->error);
+    if (status == SLC_OK && job->selecting != NULL) {
+        const slc_velo_selection *selection = &job->selecting->selection;
+        const char *lines[SLC_VELO_MAX_LINES];
+        for (uint32_t k = 0; k < selection->n_lines; k++) {
+            lines[k] = selection->lines[k].name;
+        }
+        status = slc_io_hdf5_names(job->hdf5, "decisions", "lines", selection->n_lines, lines, &job->error);
+    }
+    return told(job, status);
+}
+
+bool slc_velo_job_open_output(slc_velo_job *job, const char *command_line)
+{
+    static const slc_flow_velo_result nothing;
+    slc_error *error = &job->error;
+    const char *geometry = job->options->geometry != NULL ? job->options->geometry : "ideal";
+    slc_status status = slc_io_hdf5_create(job->options->output, &job->hdf5, error);
+    status = status == SLC_OK ? slc_io_hdf5_text(job->hdf5, "sluice_version", slc_version(), error) : status;
+    status = status == SLC_OK ? slc_io_hdf5_text(job->hdf5, "command", command_line, error) : status;
+    status = status == SLC_OK ? slc_io_hdf5_text(job->hdf5, "geometry", geometry, error) : status;
+    return told(job, status) && append_all(job, &nothing) && put_names(job);
+}
+
+/* ---- batches ----------------------------------------------------------------------------------- */
+
+/* Truth that holds nothing, for the spectra of a report on events that came without. */
+static slc_status no_truth(slc_flow_velo_result *result)
+{
+    const uint32_t n_events = result->found.hits.head.n_events;
+    slc_velo_truth *truth = &result->truth;
+    slc_status status = slc_columns_reserve(&slc_velo_particles_schema, &truth->particles, 0, n_events);
+    if (status == SLC_OK) {
+        status = slc_columns_reserve(&slc_velo_particle_ids_schema, &truth->ids, 0, n_events);
+    }
+    if (status == SLC_OK) {
+        status = slc_columns_reserve(&slc_velo_vertices_schema, &truth->vertices, 0, n_events);
+    }
+    slc_velo_truth_reset(truth);
+    for (uint32_t i = 0; i < n_events && status == SLC_OK; i++) {
+        slc_velo_truth_end_event(truth);
+    }
+    return status;
+}
+
+/* One thread compares, event after event: sums of fractions are then the same for any threads and batches. */
+static bool compare(slc_velo_job *job, slc_flow_velo_result *result)
+{
+    slc_status status = SLC_OK;
+    if (!job->options->truth && no_truth(result) != SLC_OK) {
+        status = slc_fail(&job->error, SLC_ERR_MEMORY, "no memory to compare with");
+    }
+    if (status == SLC_OK) {
+        status = slc_velo_check_run(&job->check, &result->found, &result->truth, &job->matches, &job->error);
+    }
+    return told(job, status);
+}
+
+static bool add_to_totals(slc_velo_job *job, const slc_velo_result *result)
+{
+    slc_velo_totals *totals = &job->totals;
+    const slc_columns *hits = &result->hits.head;
+    totals->events += hits->n_events;
+    totals->superpixels += result->n_superpixels;
+    totals->isolated += result->n_isolated;
+    totals->pixels += result->n_pixels;
+    totals->hits += hits->size;
+    totals->tracks += result->tracks.head.size;
+    totals->primaries += result->primaries.head.size;
+    totals->cut_events += result->n_cut_events;
+    totals->superpixel_events += result->n_superpixel_events;
+    totals->retina_events += result->n_retina_events;
+    if (job->options->json) { /* the one place where it is shown, and it is no small work */
+        totals->checksum = slc_velo_result_checksum(result, totals->checksum);
+    }
+    for (uint32_t i = 0; i < hits->n_events && totals->hits_per_event != NULL; i++) {
+        const uint32_t n = hits->event_offset[i + 1] - hits->event_offset[i];
+        if (json_array_append_new(totals->hits_per_event, json_integer((json_int_t)n)) != 0) {
+            slc_cli_say("velo", "no memory for clusters_per_event");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool judge(slc_velo_job *job, const slc_flow_item *item, const slc_faults *faults)
+{
+    slc_faults_merge(&job->input.faults, faults);
+    return slc_velo_judge(job, item->path, item->damage, faults);
+}
+
+/* Faults and failures of the batch, in the order in which one thread alone would meet them. */
+static bool judge_all(slc_velo_job *job, const slc_flow_item *item)
+{
+    const slc_flow_velo_result *result = item->result;
+    if (!judge(job, item, &item->reading) || !judge(job, item, &result->found.faults)) {
+        return false;
+    }
+    if (item->status != SLC_OK) {
+        slc_cli_say("velo", "%s: %s", item->path, item->error.text);
+        return false;
+    }
+    return judge(job, item, &result->truth_faults);
+}
+
+static bool use_result(slc_velo_job *job, const slc_flow_item *item, double *spent)
+{
+    const slc_velo_options *options = job->options;
+    slc_flow_velo_result *result = item->result;
     const double began = slc_clock_seconds();
-    slot->finished = true;
-    slot->status = slot->raw ? slc_io_finish_batch(&slot->batch, slot->deferred, &slot->reading, &slot->error)
-                             : SLC_OK;
-    slot->spent[SLC_VELO_TIME_FINISH] = slc_clock_seconds() - began;
+    slc_velo_beam_look(job, item);
+    if (((options->truth || options->report != NULL) && !compare(job, result)) ||
+        (options->report != NULL && !slc_velo_drawing_take(job, result))) {
+        return false;
+    }
+    const double checked = slc_clock_seconds();
+    spent[SLC_VELO_TIME_CHECK] = checked - began;
+    if ((job->selecting != NULL && !slc_velo_selecting_take(job->selecting, item->path, &result->found,
+                                                            result->raw ? &item->batch : NULL)) ||
+        (job->hdf5 != NULL && !append_all(job, result)) || !add_to_totals(job, &result->found) ||
+        !slc_velo_identity_take(job, result) || (options->repeat > 0 && !slc_velo_hold(job, item))) {
+        return false;
+    }
+    spent[SLC_VELO_TIME_WRITE] = slc_clock_seconds() - checked;
+    return true;
 }
 
-static void finish_early(void *context, uint32_t index)
+static bool take_batch(slc_velo_job *job, const slc_flow_item *item)
 {
-    slc_velo_job *job = context;
-    slc_velo_job_finish(&job->slots[index]);
+    const slc_flow_velo_result *result = item->result;
+    double spent[SLC_VELO_TIMES] = {[SLC_VELO_TIME_READ] = item->seconds_reading,
+                                    [SLC_VELO_TIME_FINISH] = item->seconds_finishing,
+                                    [SLC_VELO_TIME_TRUTH] = result->seconds_truth};
+    if (!judge_all(job, item) || !use_result(job, item, spent)) {
+        return false;
+    }
+    for (int stage = 0; stage < SLC_VELO_STAGES; stage++) {
+        spent[stage] = result->found.seconds[stage];
+        job->totals.seconds += spent[stage];
+    }
+    job->input.raw = result->raw;
+    job->input.retina_events += result->found.n_retina_events;
+    job->input.has_truth = job->input.has_truth || result->truth.particles.head.size > 0;
+    slc_velo_timing_mark(&job->timing, result->found.hits.head.n_events, item->batch.size, spent);
+    slc_cli_progress_show(&job->progress, job->totals.events, 0);
+    return true;
 }
 
-/* A failure is kept in the slot: what of it is told, and whether faults come first, is decided in order. */
-static slc_status work_slot(void *context, uint32_t index, uint32_t worker, slc_error *error)
+/* ---- inputs ------------------------------------------------------------------------------------ */
+
+/* The end of an input: what was wrong behind its last event, and why it ended. What cannot be read on ends
+ * this input, not the run: what was read of it counts, and others may be better. */
+static bool take_end(slc_velo_job *job, const slc_flow_item *item)
 {
-    slc_velo_job *job = context;
-    slc_velo_slot *slot = &job->slots[index];
-    const bool raw = job->input.raw;
-    slc_faults_reset(&slot->result.faults);
-    slc_velo_job_finish(slot);
-    if (slot->status == SLC_OK) {
-        slot->status = slc_velo_job_chain(job, worker, raw ? &slot->batch : NULL, slot, &slot->error);
-    }
-    if (slot->status == SLC_OK) {
-        slot->status = slc_velo_identify(job, slot);
-    }
-    const double time = slc_clock_seconds();
-    if (slot->status == SLC_OK && raw && job->options->truth) {
-        slot->status = slc_velo_truth_read(&slot->batch, &slot->truth, &slot->truth_faults, &slot->error);
-    }
-    slot->spent[SLC_VELO_TIME_TRUTH] = slc_clock_seconds() - time;
-    (void)error;
-    return SLC_OK;
-}
-
-/* ---- in order ---------------------------------------------------------------------------------- */
-
-static slc_status write_slot(void *context, uint32_t index, slc_error *error)
-{
-    slc_velo_job *job = context;
-    if (slc_velo_job_take(job, &job->slots[index])) {
-        return SLC_OK;
-    }
-    job->told = true;
-    return slc_fail(error, SLC_ERR_USAGE, "told");
-}
-
-/* ---- one input --------------------------------------------------------------------------------- */
-
-/* The end of an input: what was wrong behind its last event, and why it ended. */
-static bool take_end(slc_velo_job *job)
-{
-    slc_velo_input *input = &job->input;
-    for (uint32_t i = 0; i < input->ending.n_kept; i++) {
-        input->ending.kept[i].event -= input->losses.events;
-    }
-    slc_io_settle(input->source, &input->losses);
-    slc_faults_merge(&input->faults, &input->ending);
+    bool go_on = true;
     if (slc_cli_interrupted()) {
         return false;
     }
-    if (input->read_status < 0) {
-        /* The input cannot be read on; what was read of it counts, and other inputs may be better. */
-        slc_cli_say("velo", "%s", input->read_error.text);
+    if (item->status >= 0) {
+        go_on = judge(job, item, &item->reading);
+    } else {
+        slc_faults_merge(&job->input.faults, &item->reading);
+        slc_cli_say("velo", "%s", item->error.text);
         job->failed = true;
-        return !job->options->strict && input->read_status != SLC_ERR_MEMORY;
+        go_on = !job->options->strict && (!item->opened || item->status != SLC_ERR_MEMORY);
     }
-    const char *damage = slc_io_damage(input->source);
-    return slc_velo_judge(job, input->path, damage != NULL ? damage : "", &input->ending);
-}
-
-static bool run_input(slc_velo_job *job)
-{
-    const slc_run_stages stages = {.context = job,
-                                   .read = read_slot,
-                                   .work = work_slot,
-                                   .write = write_slot,
-                                   .begin = slc_velo_job_begin,
-                                   .stop = slc_cli_stop,
-                                   .early = finish_early};
-    slc_run_pipeline_times times;
-    const slc_status status = slc_run_pipeline(&job->pipeline, &stages, &times, &job->error);
-    if (status != SLC_OK) {
-        if (!job->told) {
-            slc_cli_say("velo", "%s", job->error.text);
-        }
-        return false;
+    slc_faults_merge(&job->totals.faults, &job->input.faults);
+    if (go_on && item->opened) {
+        slc_velo_beam_end(job, item);
+        slc_velo_tell_input(job, item);
     }
-    slc_run_pipeline_times *sum = &job->timing.pipeline;
-    sum->total += times.total;
-    sum->reading += times.reading;
-    sum->writing += times.writing;
-    sum->working += times.working;
-    sum->starving += times.starving;
-    sum->slots += times.slots;
-    return take_end(job);
-}
-
-slc_status slc_velo_job_open(slc_velo_job *job, uint32_t index)
-{
-    slc_velo_input *input = &job->input;
-    slc_io_config config;
-    slc_io_config_default(&config);
-    config.verify_checksum = !job->options->no_checksum;
-    *input = (slc_velo_input){.path = job->inputs[index], .index = index};
-    const slc_status status = slc_io_open(input->path, &config, &input->source, &job->error);
-    input->raw = status == SLC_OK && slc_io_content_of(input->source) == SLC_IO_RAW_EVENTS;
-    return status;
-}
-
-bool slc_velo_job_input(slc_velo_job *job, uint32_t index)
-{
-    slc_velo_input *input = &job->input;
-    if (index < job->n_opened && job->opened[index].source != NULL) {
-        *input = job->opened[index];
-        job->opened[index].source = NULL;
-    } else if (slc_velo_job_open(job, index) != SLC_OK) {
-        if (slc_cli_interrupted()) {
-            return false;
-        }
-        slc_cli_say("velo", "%s", job->error.text);
-        job->failed = true;
-        return !job->options->strict;
-    }
+    job->input = (slc_velo_input){.raw = false};
     slc_velo_beam_reset(&job->beam.sample);
-    const bool go_on = run_input(job);
-    slc_faults_merge(&job->totals.faults, &input->faults);
-    if (go_on) {
-        slc_velo_beam_end(job);
-        slc_velo_tell_input(job, input);
-    }
-    slc_io_close(input->source);
     return go_on;
 }
 
-/* ---- opening and closing ----------------------------------------------------------------------- */
-
-slc_status slc_velo_job_open_slots(slc_velo_job *job, slc_error *error)
+bool slc_velo_job_take(slc_velo_job *job, const slc_flow_item *item)
 {
-    job->n_workers = slc_run_pipeline_workers(&job->pipeline);
-    job->n_slots = slc_run_pipeline_slots(&job->pipeline);
-    job->chains = calloc(job->n_workers, sizeof *job->chains);
-    job->slots = calloc(job->n_slots, sizeof *job->slots);
-    if (job->chains == NULL || job->slots == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for %u threads", job->n_workers);
-    }
+    return item->ended ? take_end(job, item) : take_batch(job, item);
+}
+
+bool slc_velo_job_run(slc_velo_job *job, bool (*take)(slc_velo_job *, const slc_flow_item *))
+{
+    slc_flow_item *item;
     slc_status status = SLC_OK;
-    for (uint32_t i = 0; i < job->n_slots && status == SLC_OK; i++) {
-        status = slc_io_deferred_open(&job->slots[i].deferred, error);
+    bool go_on = true;
+    while (go_on && (status = slc_flow_next(job->flow, &item, &job->error)) == SLC_OK) {
+        go_on = take(job, item);
+        slc_flow_release(job->flow, item);
     }
-    return status;
+    slc_flow_totals_of(job->flow, &job->timing.flow);
+    slc_flow_close(job->flow);
+    job->flow = NULL;
+    if (go_on && status < 0) {
+        slc_cli_say("velo", "%s", job->error.text);
+    }
+    return go_on && status >= 0 && !slc_cli_interrupted();
 }
 
-static void clear_slot(slc_velo_slot *slot)
+static bool stop(void *context)
 {
-    slc_batch_clear(&slot->batch);
-    slc_io_deferred_close(slot->deferred);
-    slc_velo_result_clear(&slot->result);
-    slc_velo_truth_clear(&slot->truth);
-    slc_columns_clear(&slc_lhcb_events_schema, &slot->events);
+    const slc_velo_job *job = context;
+    return job->no_more || slc_cli_interrupted();
 }
 
-void slc_velo_job_clear(slc_velo_job *job)
+slc_status slc_velo_job_open(slc_velo_job *job, const slc_flow_chain *chain, slc_velo_read *read)
 {
-    for (uint32_t i = 0; job->chains != NULL && i < job->n_workers; i++) {
-        slc_velo_chain_close(job->chains[i]);
-    }
-    for (uint32_t i = 0; job->slots != NULL && i < job->n_slots; i++) {
-        clear_slot(&job->slots[i]);
-    }
-    for (size_t i = 0; i < job->n_ahead; i++) {
-        clear_slot(&job->ahead[i]);
-    }
-    for (uint32_t i = 0; i < job->n_opened; i++) {
-        slc_io_close(job->opened[i].source);
-    }
-    free(job->opened);
-    for (size_t i = 0; i < job->n_held; i++) {
-        slc_batch_clear(&job->held[i].batch);
-        slc_columns_clear(&slc_velo_hits_schema, &job->held[i].hits);
-    }
-    free(job->held);
-    free(job->ahead);
-    free(job->slots);
-    free(job->chains);
-    free(job->geometry);
+    const slc_velo_options *options = job->options;
+    slc_flow_config config;
+    slc_flow_config_default(&config);
+    config.paths = (const char *const *)job->inputs;
+    config.n_paths = (uint32_t)job->n_inputs;
+    config.io.verify_checksum = !options->no_checksum;
+    config.batch_events = (uint32_t)options->batch;
+    config.exec = job->config.exec;
+    config.exec.threads = (uint32_t)options->threads;
+    config.exec.bind = (slc_bind)options->bind;
+    config.strict = options->strict;
+    config.keep_going = config.signals_to_reader = true;
+    config.stop = stop;
+    config.read = read;
+    config.context = job;
+    job->setup = (slc_flow_velo_setup){.config = &job->config,
+                                       .geometry = job->geometry,
+                                       .truth = options->truth && read == NULL,
+                                       .identity = read == NULL &&
+                                                   (options->output != NULL || options->json)};
+    return slc_flow_open(&config, chain, &job->setup, &job->flow, &job->error);
 }

@@ -71,15 +71,16 @@ static void tell_faults(const char *path, const slc_faults *faults)
 
 /* What hits were made of, where that was not asked for by name; and that there was nothing to make them of.
  * Events without banks of theirs among others are faults. */
-static void tell_banks(slc_velo_job *job, const slc_velo_input *input, uint64_t events)
+static void tell_banks(slc_velo_job *job, const char *path, uint64_t events)
 {
+    const slc_velo_input *input = &job->input;
     static const char *const wanted[] = {
         [SLC_VELO_BANKS_AUTO] = "super-pixels (banks of type 63 or 8) or clusters of the read-out (73)",
         [SLC_VELO_BANKS_SUPERPIXELS] = "super-pixels (banks of type 63 or 8)",
         [SLC_VELO_BANKS_RETINA] = "clusters of the read-out (banks of type 73)",
     };
     if (events > 0 && slc_faults_of(&input->faults, SLC_FAULT_EVENT_NO_VP) == events) {
-        slc_cli_say("velo", "%s: none of its %" PRIu64 " events has %s", input->path, events,
+        slc_cli_say("velo", "%s: none of its %" PRIu64 " events has %s", path, events,
                     wanted[job->config.banks]);
         job->failed = true;
     }
@@ -87,30 +88,29 @@ static void tell_banks(slc_velo_job *job, const slc_velo_input *input, uint64_t 
         slc_cli_say("velo",
                     "%s: %" PRIu64 " of %" PRIu64
                     " events have no super-pixels: their hits are the clusters of the read-out (bank 73)",
-                    input->path, input->retina_events, events);
+                    path, input->retina_events, events);
     }
 }
 
 /* All of it goes out under --quiet, too: what was lost, or put in place of something else. */
-void slc_velo_tell_input(slc_velo_job *job, const slc_velo_input *input)
+void slc_velo_tell_input(slc_velo_job *job, const slc_flow_item *end)
 {
-    slc_io_totals read;
-    slc_io_totals_of(input->source, &read);
+    const slc_velo_input *input = &job->input;
+    const slc_io_totals read = end->totals;
     job->totals.lost_events += read.lost_events + slc_faults_of(&input->faults, SLC_FAULT_EVENT_CROSSINGS);
-    const char *damage = slc_io_damage(input->source);
     if (read.lost_events > 0) {
         /* Bytes that make no event may have held several: the reader counts stretches. */
         slc_cli_say("velo", "%s; %" PRIu64 " event%s lost, %" PRIu64 " read",
-                    damage != NULL ? damage : input->path, read.lost_events, read.lost_events == 1 ? "" : "s",
-                    read.events);
+                    end->damage[0] != '\0' ? end->damage : end->path, read.lost_events,
+                    read.lost_events == 1 ? "" : "s", read.events);
         job->failed = true;
     }
-    tell_banks(job, input, read.events);
-    slc_velo_tell_identity(input);
-    tell_faults(input->path, &input->faults);
+    tell_banks(job, end->path, read.events);
+    slc_velo_tell_identity(input, end->path);
+    tell_faults(end->path, &input->faults);
     if (job->options->truth && !input->has_truth && read.events > 0) {
         slc_cli_say("velo", "%s: no simulation truth in it: counts of the comparison do not include it",
-                    input->path);
+                    end->path);
     }
 }
 

@@ -40,7 +40,7 @@ void slc_velo_timing_mark(slc_velo_timing *timing, uint64_t events, uint64_t byt
 static void rates(const slc_velo_timing *timing, double *events, double *bytes)
 {
     const uint32_t cut = timing->n_marks / 10;
-    double seconds = timing->pipeline.total;
+    double seconds = timing->flow.seconds;
     uint64_t n_events = timing->events, n_bytes = timing->bytes;
     if (cut > 0) {
         const slc_velo_mark *from = &timing->marks[cut - 1], *to = &timing->marks[timing->n_marks - 1 - cut];
@@ -72,15 +72,15 @@ void slc_velo_timing_put(const slc_velo_job *job, slc_cli_tree *tree)
     double events, bytes;
     const double sum = slc_cli_sum(timing->spent, SLC_VELO_TIMES);
     rates(timing, &events, &bytes);
-    slc_cli_put(tree, "timing.threads", job->n_workers);
+    slc_cli_put(tree, "timing.threads", timing->flow.workers);
     slc_cli_put(tree, "timing.bind", binds[job->options->bind]);
     slc_cli_put(tree, "timing.events", timing->events);
     slc_cli_put(tree, "timing.bytes", timing->bytes);
     slc_cli_put(tree, "timing.batches", timing->batches);
     slc_cli_put(tree, "timing.events_per_second", events);
     slc_cli_put(tree, "timing.bytes_per_second", bytes);
-    slc_cli_put(tree, "timing.seconds", timing->pipeline.total);
-    slc_cli_put(tree, "timing.starving_seconds", timing->pipeline.starving);
+    slc_cli_put(tree, "timing.seconds", timing->flow.seconds);
+    slc_cli_put(tree, "timing.starving_seconds", timing->flow.starving);
     slc_cli_put(tree, "timing..where",
                 timing->n_marks >= 10 ? "in the middle 80 %" : "in all, too few batches for a part of them");
     for (int i = 0; i < SLC_VELO_TIMES; i++) {
@@ -131,8 +131,9 @@ static slc_status copy_hits(slc_velo_hits *to, const slc_velo_hits *from)
                             : status;
 }
 
-bool slc_velo_hold(slc_velo_job *job, const slc_velo_slot *slot)
+bool slc_velo_hold(slc_velo_job *job, const slc_flow_item *item)
 {
+    const slc_flow_velo_result *result = item->result;
     if (job->n_held == job->held_capacity) {
         const size_t capacity = job->held_capacity > 0 ? 2 * job->held_capacity : 64;
         slc_velo_held *larger = realloc(job->held, capacity * sizeof *larger);
@@ -144,84 +145,85 @@ bool slc_velo_hold(slc_velo_job *job, const slc_velo_slot *slot)
         job->held_capacity = capacity;
     }
     slc_velo_held *held = &job->held[job->n_held++];
-    *held = (slc_velo_held){.raw = job->input.raw,
-                            .n_hits = slot->result.hits.head.size,
-                            .n_tracks = slot->result.tracks.head.size,
-                            .n_primaries = slot->result.primaries.head.size};
-    const slc_status status = held->raw ? copy_batch(&held->batch, &slot->batch)
-                                        : copy_hits(&held->hits, &slot->result.hits);
+    *held = (slc_velo_held){.raw = result->raw,
+                            .n_hits = result->found.hits.head.size,
+                            .n_tracks = result->found.tracks.head.size,
+                            .n_primaries = result->found.primaries.head.size};
+    const slc_status status = held->raw ? copy_batch(&held->batch, &item->batch)
+                                        : copy_hits(&held->hits, &result->found.hits);
     if (status != SLC_OK) {
         slc_cli_say("velo", "no memory to hold the events for --repeat");
     }
     return status == SLC_OK;
 }
 
+void slc_velo_held_clear(slc_velo_job *job)
+{
+    for (size_t i = 0; i < job->n_held; i++) {
+        slc_batch_clear(&job->held[i].batch);
+        slc_columns_clear(&slc_velo_hits_schema, &job->held[i].hits);
+    }
+    free(job->held);
+}
+
 /* ---- again ------------------------------------------------------------------------------------- */
 
-static slc_status read_again(void *context, uint32_t index, slc_error *error)
+static slc_status read_again(void *context, slc_flow_item *item, slc_error *error)
 {
-    slc_velo_job *job = context;
+    const slc_velo_job *job = context;
     (void)error;
-    if (job->n_again == job->n_warmup + job->n_measured) {
-        return SLC_END;
-    }
-    job->slots[index].held = (size_t)(job->n_again++ % job->n_held);
-    memset(job->slots[index].spent, 0, sizeof job->slots[index].spent);
-    return SLC_OK;
+    return item->number < (job->options->warmup + job->options->repeat) * job->n_held ? SLC_OK : SLC_END;
 }
 
-static slc_status work_again(void *context, uint32_t index, uint32_t worker, slc_error *error)
+/* The chain over what is held, in place of what the item has. */
+static slc_status run_again(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
 {
-    slc_velo_job *job = context;
-    slc_velo_slot *slot = &job->slots[index];
-    const slc_velo_held *held = &job->held[slot->held];
-    slc_status status = SLC_OK;
+    const slc_velo_job *job = setup;
+    const slc_velo_held *held = &job->held[item->number % job->n_held];
+    slc_flow_velo_result *result = item->result;
+    slc_flow_item view = *item;
+    view.batch = held->batch;
+    result->raw = held->raw;
     if (!held->raw) {
         const double began = slc_clock_seconds();
-        status = copy_hits(&slot->result.hits, &held->hits);
-        slot->spent[SLC_VELO_TIME_READ] = slc_clock_seconds() - began;
+        if (copy_hits(&result->found.hits, &held->hits) != SLC_OK) {
+            return slc_fail(error, SLC_ERR_MEMORY, "no memory for hits");
+        }
+        item->seconds_reading = slc_clock_seconds() - began;
     }
-    if (status == SLC_OK) {
-        status = slc_velo_job_chain(job, worker, held->raw ? &held->batch : NULL, slot, error);
-    }
-    return status;
+    return slc_flow_velo.run(chain, setup, &view, error);
 }
 
-static slc_status write_again(void *context, uint32_t index, slc_error *error)
+static bool take_again(slc_velo_job *job, const slc_flow_item *item)
 {
-    slc_velo_job *job = context;
-    slc_velo_slot *slot = &job->slots[index];
-    const slc_velo_result *result = &slot->result;
-    const slc_velo_held *held = &job->held[slot->held];
-    if (result->hits.head.size != held->n_hits || result->tracks.head.size != held->n_tracks ||
-        result->primaries.head.size != held->n_primaries) {
-        return slc_fail(error, SLC_ERR_USAGE, "a repetition gave other results: this is a fault of sluice");
+    const slc_velo_result *result = &((const slc_flow_velo_result *)item->result)->found;
+    const slc_velo_held *held = &job->held[item->number % job->n_held];
+    double spent[SLC_VELO_TIMES] = {[SLC_VELO_TIME_READ] = held->raw ? 0 : item->seconds_reading};
+    const bool same = result->hits.head.size == held->n_hits && result->tracks.head.size == held->n_tracks &&
+                      result->primaries.head.size == held->n_primaries;
+    if (item->status != SLC_OK || !same) {
+        slc_cli_say("velo", "%s",
+                    item->status != SLC_OK ? item->error.text
+                                           : "a repetition gave other results: this is a fault of sluice");
+        return false;
     }
-    memcpy(slot->spent, result->seconds, sizeof result->seconds);
-    if (job->n_warmup > 0 && job->n_warm < job->n_warmup) {
-        job->n_warm++;
-        return SLC_OK;
+    if (item->number >= job->options->warmup * job->n_held) {
+        memcpy(spent, result->seconds, sizeof result->seconds);
+        slc_velo_timing_mark(&job->timing, result->hits.head.n_events, held->raw ? held->batch.size : 0,
+                             spent);
+        slc_cli_progress_show(&job->progress, job->timing.events, 0);
     }
-    slc_velo_timing_mark(&job->timing, result->hits.head.n_events, held->raw ? held->batch.size : 0,
-                         slot->spent);
-    slc_cli_progress_show(&job->progress, job->timing.events, 0);
-    return SLC_OK;
+    return true;
 }
 
 bool slc_velo_measure(slc_velo_job *job)
 {
-    const slc_run_stages stages = {.context = job,
-                                   .read = read_again,
-                                   .work = work_again,
-                                   .write = write_again,
-                                   .begin = slc_velo_job_begin,
-                                   .stop = slc_cli_stop};
+    slc_flow_chain chain = slc_flow_velo;
+    chain.run = run_again;
     memset(&job->timing, 0, sizeof job->timing);
-    job->n_warmup = job->options->warmup * job->n_held;
-    job->n_measured = job->n_held > 0 ? job->options->repeat * job->n_held : 0;
-    const slc_status status = slc_run_pipeline(&job->pipeline, &stages, &job->timing.pipeline, &job->error);
-    if (status != SLC_OK) {
+    if (slc_velo_job_open(job, &chain, read_again) != SLC_OK) {
         slc_cli_say("velo", "%s", job->error.text);
+        return false;
     }
-    return status == SLC_OK && !slc_cli_interrupted();
+    return slc_velo_job_run(job, take_again);
 }
