@@ -4,6 +4,7 @@
  * moving the bytes takes, one event alone, and batches from host memory over several streams beside the
  * copies and the kernels alone.
  */
+#include "base/columns.h"
 #include "bench/bench_cms_events.h"
 #include "cms/cuda/cms_chain_cuda.h"
 #include "cuda/cuda_engines.h"

@@ -3,6 +3,7 @@
  * Measures whole calls of labelling on a GPU, from page-locked memory of the host and back, by one or several
  * labellers at once, each with a thread of its own: what a program gets, copies included.
  */
+#include "base/columns.h"
 #include "cuda/cuda_engines.h"
 #include "cuda/cuda_stream.h"
 

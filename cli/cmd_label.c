@@ -194,10 +194,10 @@ static bool open_outputs(slc_label_job *job)
     if (options->output != NULL) {
         job->narrow = slc_cli_ends_with(options->output, ".png") ||
                       slc_cli_ends_with(options->output, ".pgm");
-        status = slc_io_image_writer_open(options->output, &job->image_writer, &job->error);
+        status = slc_io_image_writer_open(options->output, false, &job->image_writer, &job->error);
     }
     if (status == SLC_OK && options->preview != NULL) {
-        status = slc_io_image_writer_open_preview(options->preview, &job->preview_writer, &job->error);
+        status = slc_io_image_writer_open(options->preview, true, &job->preview_writer, &job->error);
     }
     if (status == SLC_OK && options->stats != NULL) {
         status = slc_label_stats_open(job);

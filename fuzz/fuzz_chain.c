@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Whatever a reader accepts goes through everything behind it. One chain serves all inputs: state that
  * survived from one input to the next would be a bug too. */
+#include "base/columns.h"
 #include "fuzz.h"
 
 #include <stdio.h>

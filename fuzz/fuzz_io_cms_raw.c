@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Any bytes as a file of CMS's events; what is read goes through the decoder. */
 #include "fuzz_cms.h"
+#include "io/io_source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

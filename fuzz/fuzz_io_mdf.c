@@ -2,6 +2,7 @@
  * Any bytes as an input file: opening, MDF records, decoding, truth, the chain. The checksum is not verified,
  * or nothing would get past it. */
 #include "fuzz.h"
+#include "io/io_source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Any bytes as a stream of JSON events: opening, parsing, the chain on their hits. */
 #include "fuzz.h"
+#include "io/io_source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

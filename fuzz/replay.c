@@ -5,6 +5,7 @@
  * pass.
  */
 #include "fuzz.h"
+#include "io/io_stream.h"
 
 #include <dirent.h>
 #include <stdio.h>

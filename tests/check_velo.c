@@ -4,6 +4,7 @@
  * point on the track's line in double precision, against the c target bit by bit, between guard pages, and
  * through its public function.
  */
+#include "base/columns.h"
 #include "support/check.h"
 #include "support/check_case.h"
 #include "support/random.h"

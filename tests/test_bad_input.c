@@ -2,6 +2,7 @@
  * Damaged inputs through the whole pipeline: every cut, ten thousand flipped bits, wrong fields one by one,
  * and things that are no inputs at all. Asserted each time: the status, the count of lost events, that the
  * events before the damage come out as they were, and a message with name, offset and reason. */
+#include "io/io_stream.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"
 #include "velo/velo_geometry.h"

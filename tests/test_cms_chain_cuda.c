@@ -4,6 +4,7 @@
  * with corrupt words, in batches of 1, 7 and 100; from digis; in phase 2; with everything that a
  * configuration changes. Exits with 77 where there is no GPU, when the chain has said so.
  */
+#include "base/columns.h"
 #include "cms/cuda/cms_chain_cuda.h"
 #include "cuda/cuda_stream.h"
 #include "support/assert_ok.h"

@@ -2,6 +2,7 @@
  * CMS's fragments: headers, trailers, sizes, and what damage costs. Every bit of an event is flipped and the
  * event is cut at every byte: nothing may be lost but what was hit. */
 #include "cms/cms_stages.h"
+#include "io/io_source.h"
 #include "support/cms_raw.h"
 #include "support/cms_run.h"
 #include "support/random.h"

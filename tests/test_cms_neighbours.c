@@ -2,6 +2,7 @@
  * Damaged fragments of CMS's pixels side by side, whose sizes are sound: from two to all of an event, at its
  * begin, amid and at its end, in the first, a middle and the last event of an input. No other fragment may
  * be lost, each damaged one has its fault, and nothing is told of the input itself. */
+#include "io/io_source.h"
 #include "support/cms_raw.h"
 #include "support/cms_run.h"
 

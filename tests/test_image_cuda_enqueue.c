@@ -4,6 +4,7 @@
  * distance, labels, columns and counts on the device, all against the oracle; too little room; refusals.
  * Skipped without a device.
  */
+#include "base/columns.h"
 #include "support/image_gpu.h"
 
 #include "support/cmocka_all.h"

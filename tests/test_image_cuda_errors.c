@@ -4,6 +4,7 @@
  * there are; algorithms and devices that there are not; what an algorithm cannot make. And memory that is not
  * enough, reserving, and that a run allocates nothing. Skipped without a device.
  */
+#include "base/columns.h"
 #include "support/image_gpu.h"
 
 #include "cuda/cuda_rows.h"

@@ -5,6 +5,7 @@
  * tests are elsewhere. The largest sizes have fewer combinations, so that all takes a minute or two on a GPU.
  * Skipped without a device.
  */
+#include "base/columns.h"
 #include "support/image_gpu.h"
 
 #include "support/cmocka_all.h"

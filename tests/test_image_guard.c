@@ -3,6 +3,7 @@
  * Nothing outside of a row is read or written: every row of every image stands between pages that may not be
  * touched, at the one end and at the other. And what does not fit leaves everything as it was.
  */
+#include "base/columns.h"
 #include "support/cmocka_all.h"
 #include "support/image_patterns.h"
 #include "support/image_run.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The reference files: MDF plain and compressed, truth, JSON events out of their archives, and round trips.
  */
+#include "base/columns.h"
+#include "io/io_source.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"
 #include "velo/velo_truth.h"

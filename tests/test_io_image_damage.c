@@ -27,7 +27,7 @@ static void add_file(size_t i, const char *ending, slc_image_type type, size_t n
     char name[160];
     slc_io_image_writer *writer = NULL;
     (void)snprintf(name, sizeof name, "%s%s", path, ending);
-    assert_int_equal(slc_io_image_writer_open(name, &writer, NULL), SLC_OK);
+    assert_int_equal(slc_io_image_writer_open(name, false, &writer, NULL), SLC_OK);
     for (size_t p = 0; p < n_pages; p++) {
         slc_image image = random_image(type, 13, 7, 0, false, i + p);
         assert_int_equal(slc_io_image_writer_add(writer, &image, NULL), SLC_OK);

@@ -94,7 +94,7 @@ static void several_pages(const char *ending, slc_image_type type, bool same_siz
     slc_io_image_writer *writer = NULL;
     slc_image image[3];
     named(name, sizeof name, ending);
-    assert_int_equal(slc_io_image_writer_open(name, &writer, NULL), SLC_OK);
+    assert_int_equal(slc_io_image_writer_open(name, false, &writer, NULL), SLC_OK);
     for (size_t i = 0; i < 3; i++) {
         image[i] = random_image(type, same_size ? 11 : 11 + i, same_size ? 6 : 6 - i, i, i == 1, i + 1);
         assert_int_equal(slc_io_image_writer_add(writer, &image[i], NULL), SLC_OK);
@@ -135,7 +135,7 @@ static void refused_page(const char *ending, slc_image_type first, slc_image_typ
     slc_image a = random_image(first, width == 1 ? 1 : 4, 4, 0, false, 1);
     slc_image b = random_image(second, width, 4, 0, false, 2);
     named(name, sizeof name, ending);
-    assert_int_equal(slc_io_image_writer_open(name, &writer, NULL), SLC_OK);
+    assert_int_equal(slc_io_image_writer_open(name, false, &writer, NULL), SLC_OK);
     assert_int_equal(slc_io_image_writer_add(writer, &a, NULL), SLC_OK);
     assert_int_equal(slc_io_image_writer_add(writer, &b, &error), SLC_ERR_USAGE);
     assert_non_null(strstr(error.text, text));
@@ -161,23 +161,25 @@ static void test_refusals(void **state)
     refused_page(".npy", SLC_IMAGE_U16, SLC_IMAGE_U8, 4, "page 2 differs in size or type from the first");
     refused_page(".pgm", SLC_IMAGE_U16, SLC_IMAGE_F32, 4,
                  "pixels of type f32 cannot be written to .pgm, which has u8 and u16");
-    assert_int_equal(slc_io_image_writer_open("a.jpg", &writer, &error), SLC_ERR_USAGE);
+    assert_int_equal(slc_io_image_writer_open("a.jpg", false, &writer, &error), SLC_ERR_USAGE);
     assert_string_equal(error.text, "a.jpg: its ending names no image format that is written: "
                                     ".pgm .pbm .png .tif .tiff .npy");
     assert_null(writer);
-    assert_int_equal(slc_io_image_writer_open("-", &writer, &error), SLC_ERR_USAGE);
-    assert_int_equal(slc_io_image_writer_open("/nonexistent-folder/a.png", &writer, &error), SLC_ERR_IO);
-    assert_int_equal(slc_io_image_writer_open("/nonexistent-folder/a.tif", &writer, &error), SLC_ERR_IO);
+    assert_int_equal(slc_io_image_writer_open("-", false, &writer, &error), SLC_ERR_USAGE);
+    assert_int_equal(slc_io_image_writer_open("/nonexistent-folder/a.png", false, &writer, &error),
+                     SLC_ERR_IO);
+    assert_int_equal(slc_io_image_writer_open("/nonexistent-folder/a.tif", false, &writer, &error),
+                     SLC_ERR_IO);
     assert_null(writer);
     for (size_t e = 0; e < N_ENDINGS; e++) {
         char name[160];
         const slc_image nothing = {.pixels = "", .width = 0, .height = 3};
         named(name, sizeof name, endings[e]);
         assert_int_equal(slc_io_image_write(name, &nothing, &error), SLC_ERR_USAGE);
-        assert_int_equal(slc_io_image_writer_open(name, &writer, NULL), SLC_OK);
+        assert_int_equal(slc_io_image_writer_open(name, false, &writer, NULL), SLC_OK);
         assert_int_equal(slc_io_image_writer_finish(writer, &error), SLC_ERR_USAGE);
         assert_non_null(strstr(error.text, "no image was given"));
-        assert_int_equal(slc_io_image_writer_open(name, &writer, NULL), SLC_OK);
+        assert_int_equal(slc_io_image_writer_open(name, false, &writer, NULL), SLC_OK);
         slc_io_image_writer_abandon(writer);
         assert_int_equal(count_files(), 0);
     }
@@ -204,7 +206,7 @@ static void test_full_disk(void **state)
 static slc_status write_preview(const char *name, const slc_image *image)
 {
     slc_io_image_writer *writer = NULL;
-    assert_int_equal(slc_io_image_writer_open_preview(name, &writer, NULL), SLC_OK);
+    assert_int_equal(slc_io_image_writer_open(name, true, &writer, NULL), SLC_OK);
     const slc_status status = slc_io_image_writer_add(writer, image, NULL);
     if (status != SLC_OK) {
         slc_io_image_writer_abandon(writer);
@@ -269,7 +271,7 @@ static void test_preview_writer(void **state)
     char name[160];
     named(name, sizeof name, ".png");
     for (int commit = 0; commit < 2; commit++) {
-        assert_int_equal(slc_io_image_writer_open_preview(name, &writer, &error), SLC_OK);
+        assert_int_equal(slc_io_image_writer_open(name, true, &writer, &error), SLC_OK);
         assert_int_equal(slc_io_image_writer_add(writer, &image, &error), SLC_OK);
         assert_int_equal(access(name, F_OK), -1);
         if (commit) {
@@ -280,13 +282,13 @@ static void test_preview_writer(void **state)
         assert_int_equal(count_files(), commit);
     }
     assert_int_equal(unlink(name), 0);
-    assert_int_equal(slc_io_image_writer_open_preview(name, &writer, &error), SLC_OK);
+    assert_int_equal(slc_io_image_writer_open(name, true, &writer, &error), SLC_OK);
     assert_int_equal(slc_io_image_writer_add(writer, &image, &error), SLC_OK);
     assert_int_equal(slc_io_image_writer_add(writer, &image, &error), SLC_ERR_USAGE);
     assert_non_null(strstr(error.text, "a preview holds one image, not several"));
     slc_io_image_writer_abandon(writer);
     image.type = SLC_IMAGE_U8;
-    assert_int_equal(slc_io_image_writer_open_preview(name, &writer, &error), SLC_OK);
+    assert_int_equal(slc_io_image_writer_open(name, true, &writer, &error), SLC_OK);
     assert_int_equal(slc_io_image_writer_add(writer, &image, &error), SLC_ERR_USAGE);
     assert_non_null(strstr(error.text, "pixels of type u8 cannot be written to a preview, which has u32"));
     slc_io_image_writer_abandon(writer);

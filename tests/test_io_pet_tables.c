@@ -6,6 +6,7 @@
 #include <sluice/io.h>
 #include <sluice/io_pet.h>
 
+#include "io/io_stream.h"
 #include "io/pet/io_pet_list.h"
 #include "support/cmocka_all.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * JSON events made here: contents, several in a stream, columns by name, and every wrong shape with its
  * message. */
+#include "io/io_source.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"
 

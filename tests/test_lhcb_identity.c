@@ -4,6 +4,8 @@
  * and offsets where records before are damaged in every way that there is, for plain and compressed records,
  * read at once and in two steps, and for lists of hits.
  */
+#include "base/columns.h"
+#include "io/io_source.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"
 

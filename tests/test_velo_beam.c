@@ -4,6 +4,7 @@
  * detector that was moved, from no knowledge of where it went; and the track search about a beam line, which
  * is the search in hits that are moved back.
  */
+#include "base/columns.h"
 #include "velo/velo_geometry.h"
 #include <sluice/sim.h>
 #include <sluice/velo_beam.h>

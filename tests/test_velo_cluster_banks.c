@@ -2,6 +2,7 @@
  * Banks to hits in one stage: the same hits, bit by bit and in the same order, and the same faults as
  * decoding and clustering one after the other, on every target, for sound and for damaged events; and, on
  * LHCb's ten events, the reference's numbers. */
+#include "base/columns.h"
 #include "velo/velo_cluster.h"
 #include "velo/velo_decode.h"
 #include "velo/velo_geometry.h"

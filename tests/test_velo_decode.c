@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * VP banks to super-pixels: versions, orders, and every kind of damage. */
+#include "base/columns.h"
 #include "velo/velo_decode.h"
 
 #include "support/random.h"

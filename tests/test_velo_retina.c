@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Clusters of LHCb's FPGAs: the fields of every version, damage, and the ten events whose truth is in such
  * ids. */
+#include "base/columns.h"
 #include "velo/velo_geometry.h"
 #include "velo/velo_retina.h"
 #include <sluice/io.h>

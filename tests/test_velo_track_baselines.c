@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The baselines of the track search: known cases by hand, what every track must be, that results do not
  * depend on the order of a module's hits, and the search in a window of phi against a search through all. */
+#include "base/columns.h"
 #include "velo/velo_track.h"
 
 #include "support/random.h"

@@ -2,6 +2,7 @@
  * The track search against the plain oracle on real detectors' events, on every instruction set: LHCb's ten
  * raw events, and the lists of hits of the JSON samples, Upgrade 2 among them, with each strategy and the
  * single pass as well. */
+#include "io/io_source.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"
 #include "support/velo_track_cases.h"

@@ -3,6 +3,7 @@
  * The vertex finder: against the oracle in double precision on generated events, on every target bit by bit,
  * and on events made by hand whose vertices are known.
  */
+#include "base/columns.h"
 #include "velo/velo_vertex.h"
 
 #include <math.h>

@@ -132,9 +132,6 @@ typedef enum slc_type {
     SLC_TYPE_F64
 } slc_type;
 
-SLC_API size_t slc_type_size(slc_type type);
-SLC_API const char *slc_type_name(slc_type type);
-
 /* The head of every collection. A collection is a readable struct whose first member is `slc_columns head`
  * and whose other members are pointers to the columns. Rows of event e are event_offset[e] .. event_offset[e
  * + 1]. */
@@ -165,9 +162,6 @@ typedef struct slc_schema {
  * each. */
 enum { SLC_COLUMN_ALIGN = 128 };
 
-/* Bytes of one allocation for so many rows and events. */
-SLC_API size_t slc_columns_bound(const slc_schema *schema, size_t rows, uint32_t events);
-
 /* Makes room for `rows` rows and `events` events, keeping what is there; never shrinks. A zero-initialised
  * collection is empty. Fails with SLC_ERR_MEMORY (the collection is then as before) or SLC_ERR_USAGE beyond
  * 2^32 - 1 rows. */
@@ -184,10 +178,6 @@ SLC_API void slc_columns_clear(const slc_schema *schema, void *collection);
  */
 SLC_API void slc_columns_end_event(void *collection);
 
-/* Contract: offsets start at 0, never fall, end at size; all within capacity. On false, *why says what is
- * wrong. */
-SLC_API bool slc_columns_check(const slc_schema *schema, const void *collection, const char **why);
-
 /* Order-dependent 64-bit checksum (FNV-1a) over one event's rows of every column, chained from `seed`.
  * Chained over events in order it does not depend on how they were cut into batches. */
 SLC_API uint64_t slc_columns_checksum(const slc_schema *schema, const void *collection, uint32_t event,
@@ -195,16 +185,6 @@ SLC_API uint64_t slc_columns_checksum(const slc_schema *schema, const void *coll
 #define SLC_CHECKSUM_START 1469598103934665603ULL
 
 /* ---- columns: parts, filters, layouts -------------------------------------------------------- */
-
-/* A window on n_events events from first_event on, without a copy: `view` is a collection of the same type
- * whose columns begin at the window's first row. event_offset: n_events + 1 entries of the caller's, filled
- * with the window's own offsets, which begin at 0. The view is to be read only, and is void as soon as the
- * collection grows or is cleared. It may be given wherever a const collection is; its columns have no
- * alignment, and what is behind its last row are other rows. slc_columns_reserve makes of it a collection
- * with memory of its own; nothing need be given back otherwise. SLC_ERR_USAGE where the collection has no
- * such events. */
-SLC_API slc_status slc_columns_view(const slc_schema *schema, const void *collection, uint32_t first_event,
-                                    uint32_t n_events, uint32_t *event_offset, void *view);
 
 /* Appends rows first_row … first_row + rows - 1 of `from` to the current event of `into`, a collection of the
  * same type, which may be `from` itself. SLC_ERR_USAGE where `from` has no such rows, SLC_ERR_CAPACITY where
@@ -216,57 +196,20 @@ SLC_API slc_status slc_columns_append(const slc_schema *schema, const void *from
 SLC_API slc_status slc_columns_append_events(const slc_schema *schema, const void *from, uint32_t first_event,
                                              uint32_t n_events, void *into);
 
-/* Appends all events of `from`, of each those rows for which keep[row] is not 0, in their order: the
- * copy_back of SOACollections (A. Hennequin's thesis, 2022, section 2.4.1) with the events kept apart. There
- * may be events without a row. SLC_ERR_USAGE where `into` is `from` or one of them holds rows beyond its last
- * event, SLC_ERR_CAPACITY where the kept rows or the events do not fit; nothing is changed then. Of `into`,
- * the spare vector behind its rows may be overwritten. */
-SLC_API slc_status slc_columns_copy_if(const slc_schema *schema, const void *from, const uint8_t *keep,
-                                       void *into);
-/* The same with a row of bits, as masks are stored: row r is bit r % 8 of byte r / 8. */
-SLC_API slc_status slc_columns_copy_if_bits(const slc_schema *schema, const void *from,
-                                            const uint8_t *keep_bits, void *into);
-
 /* May the collections, of any types, be read side by side, row r with row r? They must have the same events
  * with the same numbers of rows. On false, *why (may be NULL) says what differs. */
 SLC_API bool slc_columns_zip(const void *a, const void *b, const char **why);
 
-/* Rows as records: the columns' values in the order of the schema, one behind the other without padding, in
+/* Rows as records: the columns' values in the order of the schema, one after the other without padding, in
  * the byte order of the machine. A C struct has this layout if its members are those of the schema in its
- * order and none needs padding (sizeof equals slc_columns_row_size). Bytes of a row; where column number
- * `column` begins in it. */
+ * order and none needs padding (sizeof equals slc_columns_row_size). Bytes of a row: */
 SLC_API size_t slc_columns_row_size(const slc_schema *schema);
-SLC_API size_t slc_columns_row_offset(const slc_schema *schema, size_t column);
-
-/* Array of structures of arrays: blocks of `block` rows (at least 1). A block holds `block` values of the
- * first column, then those of the second, and so on, without padding: block · slc_columns_row_size bytes.
- * Behind the last row, the last block is filled with zeros. Blocks of 1 row are rows as records; one block of
- * all rows is a structure of arrays. Value of row r, column c: at (r / block) · block · row_size + block ·
- * row_offset(c) + (r % block) · size(c). Bytes of so many rows in blocks
- * (SIZE_MAX where they cannot be counted): */
-SLC_API size_t slc_columns_blocks_bound(const slc_schema *schema, size_t rows, size_t block);
-/* Writes all rows (not the events). SLC_ERR_CAPACITY where `capacity` bytes are too few, SLC_ERR_USAGE for
- * blocks of 0 rows. */
-SLC_API slc_status slc_columns_to_blocks(const slc_schema *schema, const void *collection, size_t block,
-                                         void *blocks, size_t capacity);
-/* Appends so many rows, read from blocks, to the current event of the collection. SLC_ERR_CAPACITY where they
- * do not fit. */
-SLC_API slc_status slc_columns_from_blocks(const slc_schema *schema, const void *blocks, size_t rows,
-                                           size_t block, void *collection);
-/* Blocks of 1: array of structures. */
+/* All rows, not the events, into `capacity` bytes (SLC_ERR_CAPACITY where they are too few); and so many rows
+ * appended to the current event of the collection. */
 SLC_API slc_status slc_columns_to_rows(const slc_schema *schema, const void *collection, void *rows,
                                        size_t capacity);
 SLC_API slc_status slc_columns_from_rows(const slc_schema *schema, const void *rows, size_t n_rows,
                                          void *collection);
-
-/* Writes the collection as text, piece by piece, to `write` (pieces are not lines; false ends the dump with
- * SLC_ERR_IO): a line "# hits: event x_mm[mm] module[index]" of the schema's name, column names and units,
- * then a line for each row, its event and its values with blanks between. Numbers with a fraction are written
- * so that reading them gives the same bits ("%.9g", "%.17g"; "nan", "inf"), in the locale of the program.
- * Rows beyond the last event have "-" as event. */
-typedef bool (*slc_columns_write)(void *context, const char *text, size_t size);
-SLC_API slc_status slc_columns_dump(const slc_schema *schema, const void *collection, slc_columns_write write,
-                                    void *context);
 
 /* ---- batch ----------------------------------------------------------------------------------- */
 

@@ -57,9 +57,6 @@ typedef struct slc_io_source slc_io_source;
  * and *error names the path and the reason (missing, a directory, empty, no known format). */
 SLC_API slc_status slc_io_open(const char *path, const slc_io_config *config, slc_io_source **source,
                                slc_error *error);
-/* The same over memory that the caller keeps; `name` stands in messages. */
-SLC_API slc_status slc_io_open_memory(const void *bytes, size_t size, const char *name,
-                                      const slc_io_config *config, slc_io_source **source, slc_error *error);
 SLC_API void slc_io_close(slc_io_source *source);
 
 SLC_API const char *slc_io_format(const slc_io_source *source); /* "mdf", "velo-json", "cms-raw" */
@@ -126,9 +123,6 @@ SLC_API const char *slc_io_damage(const slc_io_source *source);
 /* Word and description of input format number i, or NULL beyond the last (for `sluice version`). */
 SLC_API const char *slc_io_format_name(size_t i, const char **description);
 
-/* Reads a whole small file. The caller frees *bytes. SLC_ERR_FORMAT where it is larger than `limit`. */
-SLC_API slc_status slc_io_read_file(const char *path, size_t limit, void **bytes, size_t *size,
-                                    slc_error *error);
 /* LHCb's velo_geometry.bin. */
 SLC_API slc_status slc_io_read_velo_geometry(const char *path, slc_velo_geometry *geometry, slc_error *error);
 /* LHCb's beamline.bin: x and y of the beam line in mm, two little-endian floats and nothing else.
@@ -175,8 +169,6 @@ SLC_API slc_status slc_io_hdf5_text(slc_io_hdf5_writer *writer, const char *name
                                     slc_error *error);
 SLC_API slc_status slc_io_hdf5_number(slc_io_hdf5_writer *writer, const char *name, double value,
                                       slc_error *error);
-SLC_API slc_status slc_io_hdf5_integer(slc_io_hdf5_writer *writer, const char *name, int64_t value,
-                                       slc_error *error);
 /* Attribute `name` of a group that there is: an array of so many texts (of none: no attribute). Names may
  * have any bytes but 0. */
 SLC_API slc_status slc_io_hdf5_names(slc_io_hdf5_writer *writer, const char *group, const char *name,

@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/faults.h"
 #include "io/io_source.h"
+#include "io/io_stream.h"
 #include "velo/velo_geometry.h"
 
 #include <ctype.h>

@@ -59,6 +59,10 @@ void slc_io_deferred_reset(slc_io_deferred *deferred);
 /* Bytes that the events of the batch grow by. */
 size_t slc_io_deferred_growth(const slc_io_deferred *deferred);
 
+/* slc_io_open over memory that the caller keeps; `name` stands in messages. */
+slc_status slc_io_open_memory(const void *bytes, size_t size, const char *name, const slc_io_config *config,
+                              slc_io_source **source, slc_error *error);
+
 /* Records a fault that costs no event, and keeps its text ("byte 5: what is wrong") if it is the first of the
  * input. */
 __attribute__((format(printf, 5, 6))) void slc_io_note(slc_io_source *source, slc_faults *faults,

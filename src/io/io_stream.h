@@ -48,4 +48,7 @@ slc_status slc_io_stream_take(slc_io_stream *stream, void *to, size_t size, bool
 /* Gives back bytes that were consumed last. Not over memory. */
 slc_status slc_io_stream_give_back(slc_io_stream *stream, const void *bytes, size_t size, slc_error *error);
 
+/* Reads a whole small file. The caller frees *bytes. SLC_ERR_FORMAT if it is larger than `limit`. */
+slc_status slc_io_read_file(const char *path, size_t limit, void **bytes, size_t *size, slc_error *error);
+
 #endif

@@ -5,6 +5,7 @@
 #ifndef TESTS_SUPPORT_CMS_RUN_H
 #define TESTS_SUPPORT_CMS_RUN_H
 
+#include "base/columns.h"
 #include "cms/cms_stages.h"
 #include "support/cmocka_all.h"
 #include "support/fault_counts.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The contract of a collection of components, whatever made it. */
+#include "base/columns.h"
 #include "support/image_run.h"
 
 /* Sums beyond 2^53 are rounded before they are divided, so a mean may miss by a few units of the last place.

@@ -3,6 +3,7 @@
  * Runs of a labeller compared with the oracle.
  */
 #include "support/image_run.h"
+#include "base/columns.h"
 
 #include "support/cmocka_all.h"
 #include "support/random.h"

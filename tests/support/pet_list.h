@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "io/io_stream.h"
 #include "support/random.h"
 #include "support/temporary_folder.h"
 

@@ -6,6 +6,8 @@
 #ifndef SUPPORT_PET_ROWS_H
 #define SUPPORT_PET_ROWS_H
 
+#include "base/columns.h"
+
 #include <sluice/pet_types.h>
 
 #include <string.h>

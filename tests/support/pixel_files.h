@@ -5,6 +5,7 @@
 #ifndef SUPPORT_PIXEL_FILES_H
 #define SUPPORT_PIXEL_FILES_H
 
+#include "base/columns.h"
 #include "io/pixel/io_pixel_source.h"
 #include "support/cmocka_all.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One input through reading, truth and the whole chain. */
+#include "base/columns.h"
+#include "io/io_source.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Random events and configurations for the track search, and every target against the oracle. */
 #include "support/velo_track_cases.h"
+#include "base/columns.h"
 #include "velo/velo_track.h"
 
 #include "oracle/velo_track_oracle.h"

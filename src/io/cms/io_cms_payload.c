@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "cms/cms_stages.h"
 #include "io/io_output.h"
+#include "io/io_stream.h"
 
 #include <errno.h>
 #include <math.h>

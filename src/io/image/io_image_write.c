@@ -214,22 +214,17 @@ static slc_status open_form(const char *path, const slc_io_image_form *form, slc
     return SLC_OK;
 }
 
-slc_status slc_io_image_writer_open(const char *path, slc_io_image_writer **writer, slc_error *error)
+slc_status slc_io_image_writer_open(const char *path, bool preview, slc_io_image_writer **writer,
+                                    slc_error *error)
 {
     *writer = NULL;
-    const slc_io_image_form *form = form_of(path);
+    const slc_io_image_form *form = preview ? &slc_io_image_form_preview : form_of(path);
     if (form == NULL) {
         return slc_fail(
             error, SLC_ERR_USAGE,
             "%s: its ending names no image format that is written: .pgm .pbm .png .tif .tiff .npy", path);
     }
     return open_form(path, form, writer, error);
-}
-
-slc_status slc_io_image_writer_open_preview(const char *path, slc_io_image_writer **writer, slc_error *error)
-{
-    *writer = NULL;
-    return open_form(path, &slc_io_image_form_preview, writer, error);
 }
 
 /* What holds for an image of any format. */
@@ -317,7 +312,7 @@ static slc_status write_one(slc_io_image_writer *writer, const slc_image *image,
 slc_status slc_io_image_write(const char *path, const slc_image *image, slc_error *error)
 {
     slc_io_image_writer *writer = NULL;
-    const slc_status status = slc_io_image_writer_open(path, &writer, error);
+    const slc_status status = slc_io_image_writer_open(path, false, &writer, error);
     return writer != NULL ? write_one(writer, image, error) : status;
 }
 

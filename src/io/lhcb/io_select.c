@@ -5,6 +5,7 @@
  * told with its line and column. docs/formats/selection.md.
  */
 #include "io/lhcb/io_select.h"
+#include "io/io_stream.h"
 #include "io/lhcb/io_select_locate.h"
 #include "velo/velo_select_quantity.h"
 #include <sluice/io.h>

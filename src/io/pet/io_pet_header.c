@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Text headers of list-mode files and sinograms: lines of a key and a value, as Interfile (":=") and CASToR
  * (":") write them. */
+#include "io/io_stream.h"
 #include "io/pet/io_pet_list.h"
 
 #include <ctype.h>

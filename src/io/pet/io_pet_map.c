@@ -4,6 +4,7 @@
  * pet-safir.md, docs/formats/pet-castor.md.
  */
 #include "base/bytes.h"
+#include "io/io_stream.h"
 #include "io/pet/io_pet_list.h"
 
 #include <math.h>

@@ -5,6 +5,7 @@
  * as none.
  */
 #include "io/io_output.h"
+#include "io/io_stream.h"
 #include "io/pet/io_pet_raw.h"
 #include <sluice/io.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Interfile sinograms of STIR's kind, read back: docs/formats/pet-interfile.md. */
 #include "base/bytes.h"
+#include "io/io_stream.h"
 #include "io/pet/io_pet_list.h"
 
 #include <ctype.h>
