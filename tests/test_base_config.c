@@ -3,6 +3,7 @@
  * Configurations that know their size: an older, shorter one keeps the defaults of what it does not have, one
  * without a size and one of a newer header are refused by name.
  */
+#include "io/io_source.h"
 #include "support/cmocka_all.h"
 
 #include "base/config.h"
