@@ -219,7 +219,7 @@ static slc_status make_frames(slc_bench_pet_set *set)
     c->convert.tick_numerator = sim.clock.tick_numerator;
     c->convert.tick_denominator = sim.clock.tick_denominator;
     c->convert.tick_bits = sim.clock.tick_bits;
-    c->threads = set->threads;
+    c->exec.threads = set->threads;
     c->prompt.window_ns = set->config->window_ns;
     return status;
 }
@@ -378,7 +378,7 @@ static slc_status bench_policy(void *context, const slc_pet_coincidence_config *
     bench *b = context;
     slc_bench_contestant c = {.self = b, .prepare = open_policy, .run = run_policy, .clear = close_policy};
     b->policy = *config;
-    b->policy.threads = b->set->threads;
+    b->policy.exec.threads = b->set->threads;
     const slc_status status = slc_bench_measure(&b->set->plan, &c, 1, b->set->error);
     if (status == SLC_OK) {
         slc_bench_pet_add(b->set, name, b->set->n, b->made, c.time[0],

@@ -385,7 +385,7 @@ static slc_status bench_chain(bench *b, bool delayed, const char *name)
     slc_bench_contestant c = {.self = b, .run = run_chain};
     slc_pet_config config = b->set->chain;
     config.delayed = delayed;
-    config.device = b->set->config->device;
+    config.exec.device = b->set->config->device;
     b->chain = NULL;
     slc_status status = slc_pet_chain_open(&config, slc_sim_pet_tables(b->set->sim), &b->chain,
                                            b->set->error);

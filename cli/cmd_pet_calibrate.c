@@ -81,7 +81,7 @@ static void set_chain(job *j)
 {
     const calibrate_options *o = j->options;
     slc_pet_config_default(&j->chain);
-    j->chain.threads = (uint32_t)o->threads;
+    j->chain.exec.threads = (uint32_t)o->threads;
     j->chain.prompt.window_ns = o->window_ns;
     j->chain.sort.horizon_ps = SLC_PET_PS(o->horizon_ns);
     slc_pet_convert_config_of(&o->frames, o->kev, &j->chain.convert);

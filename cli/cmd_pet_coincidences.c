@@ -82,7 +82,8 @@ static int choose(job *j)
         return slc_cli_wrong(COMMAND, "--json and --format both print: give one of them a file by --output");
     }
     const int status = slc_pet_coincidence_config_of(COMMAND, &o->words, &j->config);
-    j->config.threads = (uint32_t)o->threads;
+    j->config.exec.threads = (uint32_t)o->threads;
+    j->config.exec.device = o->device;
     return status;
 }
 
@@ -140,18 +141,6 @@ static void print_groups(FILE *out, const slc_pet_groups *groups)
         }
         (void)fputc('\n', out);
     }
-}
-
-/* Asked for first, as a GPU that is not there is found before singles are read. */
-static slc_status open_stage(job *j, slc_pet_coincidence **stage)
-{
-    const char *word = j->options->device;
-    if (word == NULL || strcmp(word, "cpu") == 0) {
-        return slc_pet_coincidence_open(&j->config, stage, &j->error);
-    }
-    uint32_t device = 0;
-    const slc_status status = slc_cuda_choose(word, &device, &j->error);
-    return status == SLC_OK ? slc_pet_coincidence_open_on(&j->config, device, stage, &j->error) : status;
 }
 
 /* Delayeds alone do not tell how many prompts are random. */
@@ -255,7 +244,8 @@ static slc_status check_energies(job *j, const char *path)
 static int process(job *j, const char *path)
 {
     slc_pet_coincidence *stage = NULL;
-    slc_status status = open_stage(j, &stage);
+    /* Asked for first, as a GPU that is not there is found before singles are read. */
+    slc_status status = slc_pet_coincidence_open(&j->config, &stage, &j->error);
     status = status == SLC_OK ? read_singles(j, path) : status;
     status = status == SLC_OK ? sort_singles(j) : status;
     j->out = stdout;

@@ -164,7 +164,7 @@ static int act(const slc_cli_call *call)
         status = slc_cli_wrong(COMMAND, "--json and --output - both print: give --output a file");
     }
     slc_pet_convert_config_of(&o->frames, o->kev, &j.config);
-    j.config.threads = (uint32_t)o->threads;
+    j.config.exec.threads = (uint32_t)o->threads;
     if (status == SLC_CLI_GO_ON) {
         status = slc_pet_tables_of(COMMAND, &o->frames, &j.tables, &j.owned);
     }

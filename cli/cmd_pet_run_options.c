@@ -83,8 +83,8 @@ int slc_pet_run_config_of(const slc_cli_command *command, const char *list, slc_
     status = status == SLC_CLI_GO_ON ? choose_times(command, job) : status;
     status = status == SLC_CLI_GO_ON ? choose_format(command, list, job) : status;
     status = status == SLC_CLI_GO_ON ? choose_sinogram(command, o) : status;
-    job->config.threads = (uint32_t)o->threads;
-    job->config.device = o->device;
+    job->config.exec.threads = (uint32_t)o->threads;
+    job->config.exec.device = o->device;
     job->config.keep_singles = o->delayed_ns > 0 || o->output != NULL || o->singles != NULL ||
                                o->rates != NULL || o->rate_plot != NULL || o->dead_time_ns > 0;
     return status;

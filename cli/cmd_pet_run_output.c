@@ -69,20 +69,22 @@ static slc_status open_sinogram(slc_pet_run_job *job)
 
 static slc_status open_rates(slc_pet_run_job *job)
 {
-    const slc_pet_rates_config config = {.geometry = job->tables.geometry,
-                                         .good = job->config.prompt.good,
-                                         .window_ns = job->config.prompt.window_ns,
-                                         .bin_s = job->bin_s,
-                                         .horizon_ps = job->config.sort.horizon_ps,
-                                         .dead_time_ns = job->dead_time_ns,
-                                         .paralysable = job->options->paralysable};
+    slc_pet_rates_config config;
+    slc_pet_rates_config_default(&config);
+    config.geometry = job->tables.geometry;
+    config.good = job->config.prompt.good;
+    config.window_ns = job->config.prompt.window_ns;
+    config.bin_s = job->bin_s;
+    config.horizon_ps = job->config.sort.horizon_ps;
+    config.dead_time_ns = job->dead_time_ns;
+    config.paralysable = job->options->paralysable;
     return slc_pet_rates_open(&config, &job->rates, &job->error);
 }
 
 static slc_status open_randoms(slc_pet_run_job *job)
 {
     slc_pet_coincidence_config prompt = job->config.prompt;
-    prompt.threads = job->config.threads;
+    prompt.exec.threads = job->config.exec.threads;
     return slc_pet_randoms_open(&prompt, job->config.delay_ns, &job->randoms, &job->error);
 }
 

@@ -161,7 +161,7 @@ static int act(const slc_cli_call *call)
     }
     int status = slc_pet_files_check(COMMAND, o, call->operands, 1);
     slc_pet_sort_config_default(&j.config);
-    j.config.threads = (uint32_t)o->threads;
+    j.config.exec.threads = (uint32_t)o->threads;
     j.config.horizon_ps = SLC_PET_PS(o->horizon_ns);
     status = status == SLC_CLI_GO_ON ? process(&j, call->operands[0]) : status;
     slc_io_pet_singles_close(j.input);

@@ -62,7 +62,7 @@ static void one_checksum_for_all(void **state)
     assert_true(3 * wanted.prompt.pairs > 4 * wanted.delayed.pairs);
     const size_t batches[] = {g.n, 1, 92, 1000, 30001};
     for (uint32_t threads = 1; threads <= 8; threads++) {
-        config.threads = threads;
+        config.exec.threads = threads;
         for (size_t b = 0; b < 5; b++) {
             if (batches[b] > 1 || threads == 1) {
                 assert_int_equal(run(&g, &config, batches[b]).checksum, wanted.checksum);
@@ -70,10 +70,10 @@ static void one_checksum_for_all(void **state)
         }
     }
     int n_targets = 0;
-    config.threads = 2;
+    config.exec.threads = 2;
     for (int target = 0; target < SLC_SIMD_TARGETS; target++) {
         if (slc_simd_runs((slc_simd_target)target)) {
-            config.convert.target = config.sort.target = config.prompt.target = (slc_simd_target)target;
+            config.exec.target = (slc_simd_target)target;
             assert_int_equal(run(&g, &config, 25000).checksum, wanted.checksum);
             n_targets++;
         }
@@ -100,7 +100,7 @@ static void long_calls_are_cut(void **state)
     slc_pet_config config = pet_frames_chain();
     const slc_pet_totals wanted = run(&g, &config, 5000);
     config.keep_singles = true;
-    for (config.threads = 1; config.threads <= 3; config.threads++) {
+    for (config.exec.threads = 1; config.exec.threads <= 3; config.exec.threads++) {
         const slc_pet_totals totals = run(&g, &config, g.n);
         assert_int_equal(totals.checksum, wanted.checksum);
         assert_int_equal(totals.delayed.pairs, wanted.delayed.pairs);
@@ -166,7 +166,7 @@ static void late_singles_are_counted(void **state)
     assert_true(wanted.sort.late > 1000);
     assert_int_equal(wanted.sort.late + wanted.sort.given, wanted.convert.singles);
     for (uint32_t threads = 1; threads <= 4; threads++) {
-        config.threads = threads;
+        config.exec.threads = threads;
         const slc_pet_totals totals = run(&g, &config, 20011);
         assert_int_equal(totals.sort.late, wanted.sort.late);
         assert_int_equal(totals.sort.largest_lag_ps, wanted.sort.largest_lag_ps);
@@ -223,8 +223,14 @@ static void wrong_configurations_are_refused(void **state)
     bad.prompt.window_ns = 0;
     refuse(&g, &bad, SLC_ERR_USAGE, "window");
     bad = pet_frames_chain();
-    bad.device = "gpu";
+    bad.exec.device = "gpu";
     refuse(&g, &bad, SLC_ERR_USAGE, "gpu");
+    bad = pet_frames_chain();
+    bad.size = 0;
+    refuse(&g, &bad, SLC_ERR_USAGE, "slc_pet_config: its size is not set");
+    bad = pet_frames_chain();
+    bad.sort.size = sizeof bad.sort + 8;
+    refuse(&g, &bad, SLC_ERR_USAGE, "slc_pet_sort_config");
     bad = pet_frames_chain(); /* the scanner has 520 */
     bad.prompt.good = (slc_pet_good){
         .kind = SLC_PET_GOOD_SECTORS, .sectors = 24, .min_sectors = 2, .crystals_per_ring = 312};

@@ -84,7 +84,7 @@ static outcome run(const pet_frames_stream *g, const slc_pet_config *config, con
     slc_pet_chain *chain = NULL;
     slc_pet_result result = {0};
     slc_error error = {0};
-    c.device = word;
+    c.exec.device = word;
     if (slc_pet_chain_open(&c, &g->tables, &chain, &error) != SLC_OK) {
         fail_msg("%s", error.text);
     }
@@ -255,7 +255,7 @@ static void what_the_processor_refuses_is_refused(void **state)
         config.delay_ns = round == 3 ? 0 : 100;
         const slc_status status = slc_pet_chain_open(&config, &g.tables, &chain, &wanted);
         assert_int_not_equal(status, SLC_OK);
-        config.device = "cuda";
+        config.exec.device = "cuda";
         assert_int_equal(slc_pet_chain_open(&config, &g.tables, &chain, &error), status);
         assert_string_equal(error.text, wanted.text);
         assert_null(chain);

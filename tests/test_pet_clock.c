@@ -126,7 +126,7 @@ static outcome convert(const stream *s, uint32_t bits, size_t batch, bool receiv
     slc_pet_convert_config_default(&config);
     config.tick_numerator = TICK_PS;
     config.tick_bits = bits;
-    config.threads = threads;
+    config.exec.threads = threads;
     config.horizon_ps = horizon_ps;
     assert_int_equal(slc_pet_convert_open(&config, &tables, &stage, NULL), SLC_OK);
     for (size_t at = 0; at < s->n; at += batch) {

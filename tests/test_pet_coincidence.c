@@ -87,7 +87,7 @@ static void check_kind(slc_pet_coincidence_config config, const pet_oracle_input
                    "batches of %zu, %u threads, target %d",
                    slc_pet_policy_name(config.policy), config.all_open ? "all-open" : "single", in->window,
                    in->offset, config.closed ? "closed" : "open", (int)config.good.kind, config.low_kev,
-                   config.high_kev, in->n, kind, batch, config.threads, (int)config.target);
+                   config.high_kev, in->n, kind, batch, config.exec.threads, (int)config.exec.target);
     slc_error error = {SLC_OK, ""};
     slc_pet_coincidence *stage = NULL;
     if (slc_pet_coincidence_open(&config, &stage, &error) != SLC_OK) {
@@ -140,7 +140,7 @@ static void small_inputs_are_as_the_oracle_says(void **state)
                 config.low_kev = 350;
                 config.high_kev = number % 2 ? 550 : INFINITY;
             }
-            config.target = any_target(&seed);
+            config.exec.target = any_target(&seed);
             pet_cases_rows wanted = {0};
             expect(&config, &in, &wanted);
             rows += wanted.groups.head.size;
@@ -172,12 +172,12 @@ static void chains_and_gaps_are_as_the_oracle_says_on_all_targets(void **state)
         pet_cases_rows wanted = {0};
         expect(&config, &in, &wanted);
         for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
-            config.target = (slc_simd_target)t;
-            if (slc_simd_runs(config.target)) {
+            config.exec.target = (slc_simd_target)t;
+            if (slc_simd_runs(config.exec.target)) {
                 check_kind(config, &in, GROUPS, SIZE_MAX, seed, &wanted);
             }
         }
-        config.target = SLC_SIMD_AUTO;
+        config.exec.target = SLC_SIMD_AUTO;
         check_kind(config, &in, PAIRS, 0, seed, &wanted);
         check_kind(config, &in, GROUPS, 4097, seed, &wanted);
         pet_cases_clear(&wanted);
@@ -202,11 +202,12 @@ static void threads_change_nothing(void **state)
             in.offset = delayed ? 20000 : 0;
             pet_cases_rows wanted = {0};
             expect(&config, &in, &wanted);
-            for (config.threads = 1; config.threads <= 8; config.threads += SANITIZED ? 3 : 1) {
-                const size_t batch = config.threads % 2 == 0 ? SIZE_MAX : 30011;
-                check_kind(config, &in, config.threads % 3 == 0 ? PAIRS : GROUPS, batch, seed, &wanted);
+            for (config.exec.threads = 1; config.exec.threads <= 8;
+                 config.exec.threads += SANITIZED ? 3 : 1) {
+                const size_t batch = config.exec.threads % 2 == 0 ? SIZE_MAX : 30011;
+                check_kind(config, &in, config.exec.threads % 3 == 0 ? PAIRS : GROUPS, batch, seed, &wanted);
             }
-            config.threads = 0; /* one for each processor */
+            config.exec.threads = 0; /* one for each processor */
             check_kind(config, &in, GROUPS, SIZE_MAX, seed, &wanted);
             pet_cases_clear(&wanted);
         }
@@ -225,8 +226,8 @@ static void shares_that_begin_in_the_dark_are_joined(void **state)
         in.offset = 9000000;
         pet_cases_rows wanted = {0};
         expect(&config, &in, &wanted);
-        for (config.threads = 1; config.threads <= 4; config.threads++) {
-            check_kind(config, &in, config.threads % 2 == 0 ? PAIRS : GROUPS, SIZE_MAX, seed, &wanted);
+        for (config.exec.threads = 1; config.exec.threads <= 4; config.exec.threads++) {
+            check_kind(config, &in, config.exec.threads % 2 == 0 ? PAIRS : GROUPS, SIZE_MAX, seed, &wanted);
         }
         pet_cases_clear(&wanted);
     }

@@ -348,7 +348,7 @@ static void times_of_the_wrong_kind_are_told(void **state)
     pet_cases_clear(&rows);
 }
 
-/* slc_pet_coincidence_open_on: singles and rows of the host; behind rows that are there. */
+/* exec.device: singles and rows of the host; behind rows that are there. */
 static void rows_of_the_host_are_the_same(void **state)
 {
     (void)state;
@@ -364,7 +364,8 @@ static void rows_of_the_host_are_the_same(void **state)
         expect(&config, &in, PET_GPU_PAIRS, &wanted);
         slc_error error = {SLC_OK, ""};
         slc_pet_coincidence *stage = NULL;
-        assert_int_equal(slc_pet_coincidence_open_on(&config, 0, &stage, &error), SLC_OK);
+        config.exec.device = "cuda:0";
+        assert_int_equal(slc_pet_coincidence_open(&config, &stage, &error), SLC_OK);
         for (size_t at = 0; at < in.n; at += 600) {
             const slc_pet_singles some = {.head = {.size = 600},
                                           .time_ps = times + at,
@@ -386,7 +387,8 @@ static void rows_of_the_host_are_the_same(void **state)
     slc_pet_coincidence *stage = NULL;
     slc_error error = {SLC_OK, ""};
     slc_pet_coincidence_config config = pet_cases_config(SLC_PET_KILL_ALL, 0);
-    assert_int_equal(slc_pet_coincidence_open_on(&config, 4711, &stage, &error), SLC_ERR_UNSUPPORTED);
+    config.exec.device = "cuda:4711";
+    assert_int_equal(slc_pet_coincidence_open(&config, &stage, &error), SLC_ERR_UNSUPPORTED);
     assert_null(stage);
 }
 

@@ -68,7 +68,7 @@ static void configurations_that_cannot_be_are_refused(void **state)
             "opengate:TakeAllGoods has no delayed windows");
     REFUSED((c.low_kev = 650, c.high_kev = 350), "energies:");
     REFUSED(c.low_kev = NAN, "energies:");
-    REFUSED(c.target = (slc_simd_target)99, "target:");
+    REFUSED(c.exec.target = (slc_simd_target)99, "target:");
     REFUSED(c.good.kind = SLC_PET_GOOD_KINDS, "good:");
     REFUSED((c.good.kind = SLC_PET_GOOD_SECTORS, c.good.sectors = 0), "good.sectors:");
     REFUSED((c.good.kind = SLC_PET_GOOD_SECTORS, c.good.sectors = 25), "good.sectors:");
@@ -256,7 +256,7 @@ static slc_pet_coincidence_config numbered(int number, double window_ns)
     config.window_ns = window_ns;
     config.all_open = number & 1;
     config.offset_ns = number & 2 ? window_ns : 0;
-    config.threads = number & 4 ? 4 : 1;
+    config.exec.threads = number & 4 ? 4 : 1;
     return config;
 }
 

@@ -37,7 +37,7 @@ static slc_pet_coincidence_config configuration(int mode)
     config.policy = SLC_PET_TAKE_ALL_GOODS;
     config.all_open = mode & 1;
     config.offset_ns = mode & 2 ? 20 : 0;
-    config.threads = mode & 4 ? 3 : 1;
+    config.exec.threads = mode & 4 ? 3 : 1;
     config.low_kev = mode & 4 ? 0 : 100;
     config.good = (slc_pet_good){
         .kind = SLC_PET_GOOD_SECTORS, .crystals_per_ring = 312, .sectors = 24, .min_sectors = 2};

@@ -258,7 +258,7 @@ static void threads_do_not_matter(void **state)
         uint64_t *times = times_of(&seed, &config, frames, n);
         wanted w = convert_slowly(&config, &tables, frames, times, n);
         assert_true(w.counts.backwards > 100 && w.counts.module + w.counts.unit + w.counts.position > 0);
-        for (config.threads = 1; config.threads <= 8; config.threads++) {
+        for (config.exec.threads = 1; config.exec.threads <= 8; config.exec.threads++) {
             compare(&config, &tables, frames, n, n, &w);
         }
         compare(&config, &tables, frames, n, 30011, &w);

@@ -392,7 +392,7 @@ static void a_million_equal_times(void **state)
     slc_pet_config config;
     slc_pet_config_default(&config);
     config.delayed = true;
-    config.threads = 2;
+    config.exec.threads = 2;
     slc_pet_frame *frames = malloc(N * sizeof *frames);
     assert_non_null(frames);
     for (uint32_t k = 0; k < 13520; k++) {

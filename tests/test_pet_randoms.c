@@ -124,7 +124,7 @@ static void check(slc_pet_coincidence_config config, size_t n, int64_t window, i
     config.window_ns = (double)window / 1000;
     const slc_pet_randoms_counts wanted = expect(&config, n, delay);
     for (uint32_t threads = 1; threads <= 5; threads += 2) {
-        config.threads = threads;
+        config.exec.threads = threads;
         slc_pet_randoms *stage = NULL;
         slc_error error = {.status = SLC_OK};
         assert_int_equal(slc_pet_randoms_open(&config, (double)delay / 1000, &stage, &error), SLC_OK);

@@ -81,7 +81,8 @@ static double estimate(const pet_ordered *o, const slc_pet_coincidence_config *c
 /* What the rates of crystals foretell, whatever the policy. */
 static double from_singles(const pet_ordered *o, const slc_pet_geometry *geometry, double window_ns)
 {
-    const slc_pet_rates_config config = {.geometry = *geometry, .window_ns = window_ns, .bin_s = 1};
+    const slc_pet_rates_config config = {
+        .size = sizeof config, .geometry = *geometry, .window_ns = window_ns, .bin_s = 1};
     return pet_randoms_from_singles(&config, &o->singles);
 }
 

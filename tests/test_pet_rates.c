@@ -25,7 +25,8 @@ static void is_near(double value, double wanted, double by)
 /* 24 crystals a ring, 10 rings. */
 static slc_pet_rates_config small(void)
 {
-    return (slc_pet_rates_config){.geometry = {.channels = 4,
+    return (slc_pet_rates_config){.size = sizeof(slc_pet_rates_config),
+                                  .geometry = {.channels = 4,
                                                .modules = 1,
                                                .module_rings = 1,
                                                .blocks_y = 2,

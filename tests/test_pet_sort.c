@@ -85,7 +85,7 @@ static void compare(const int64_t *time, size_t n, int64_t horizon, uint32_t thr
     slc_pet_sort_config config;
     slc_pet_sort_config_default(&config);
     config.horizon_ps = horizon;
-    config.threads = threads;
+    config.exec.threads = threads;
     slc_pet_sort *stage;
     assert_int_equal(slc_pet_sort_open(&config, &stage, NULL), SLC_OK);
     for (size_t b = 0; b < n_batches; b++) { /* the stage is as new after each */
@@ -234,7 +234,9 @@ static void late_ones_are_counted_without_a_collection(void **state)
 static void a_negative_horizon_is_refused(void **state)
 {
     (void)state;
-    const slc_pet_sort_config config = {.horizon_ps = -1, .threads = 1};
+    slc_pet_sort_config config;
+    slc_pet_sort_config_default(&config);
+    config.horizon_ps = -1;
     slc_pet_sort *stage = (slc_pet_sort *)(void *)&stage; /* to be overwritten */
     slc_error error = {0};
     assert_int_equal(slc_pet_sort_open(&config, &stage, &error), SLC_ERR_USAGE);

@@ -389,7 +389,9 @@ static void singles_do_not_wait_for_ever(void **state)
 static void what_is_wrong_is_refused(void **state)
 {
     (void)state;
-    slc_pet_sort_config config = {.horizon_ps = -1, .threads = 1};
+    slc_pet_sort_config config;
+    slc_pet_sort_config_default(&config);
+    config.horizon_ps = -1;
     slc_pet_sort_cuda *stage = (slc_pet_sort_cuda *)(void *)&stage; /* to be overwritten */
     assert_int_equal(slc_pet_sort_cuda_open(&config, SLC_PET_SORT_NEAR, stream, &stage, &error),
                      SLC_ERR_USAGE);

@@ -144,12 +144,8 @@ static void find(slc_pet_coincidence_config config, const singles *in, bool is_f
         config.window_ns *= in->units / 1000;
         config.offset_ns *= in->units / 1000;
     }
-    uint32_t number = 0;
-    slc_status status = device != NULL ? slc_cuda_choose(device, &number, &error) : SLC_OK;
-    if (status == SLC_OK) {
-        status = device != NULL ? slc_pet_coincidence_open_on(&config, number, &stage, &error)
-                                : slc_pet_coincidence_open(&config, &stage, &error);
-    }
+    config.exec.device = device;
+    slc_status status = slc_pet_coincidence_open(&config, &stage, &error);
     for (size_t at = 0, n = 0; at < SINGLES && status == SLC_OK; at += n) {
         n = SINGLES - at < batch ? SINGLES - at : batch;
         const bool last = at + n == SINGLES;
@@ -177,7 +173,7 @@ static void check(const slc_pet_coincidence_config *config, const singles *in, b
     char *text = print_rows(&rows, &size);
     if (size != wanted->size || memcmp(text, wanted->at, size) != 0) {
         fail_msg("%s: other rows with %s times, batches of %zu, %u threads, target %d", name,
-                 is_f64 ? "f64" : "i64", batch, config->threads, (int)config->target);
+                 is_f64 ? "f64" : "i64", batch, config->exec.threads, (int)config->exec.target);
     }
     free(text);
     slc_columns_clear(&slc_pet_groups_schema, &rows);
@@ -224,14 +220,14 @@ static bool check_file(const char *name, slc_pet_coincidence_config config, cons
         check(&config, in, false, batches[b], &wanted, name);
     }
     for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
-        config.target = (slc_simd_target)t;
-        if (slc_simd_runs(config.target)) {
+        config.exec.target = (slc_simd_target)t;
+        if (slc_simd_runs(config.exec.target)) {
             check(&config, in, false, SINGLES, &wanted, name);
             check(&config, in, false, 777, &wanted, name);
         }
     }
-    config.target = SLC_SIMD_AUTO;
-    for (config.threads = 2; config.threads <= 8; config.threads++) {
+    config.exec.target = SLC_SIMD_AUTO;
+    for (config.exec.threads = 2; config.exec.threads <= 8; config.exec.threads++) {
         check(&config, in, false, SINGLES, &wanted, name);
         check(&config, in, false, 17001, &wanted, name);
     }

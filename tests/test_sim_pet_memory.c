@@ -90,7 +90,7 @@ static slc_status add_all(slc_pet_rates *rates, slc_pet_result *result, slc_erro
 static void rates_survive_every_failure(void **state)
 {
     (void)state;
-    slc_pet_rates_config config = {.window_ns = 4, .bin_s = 1};
+    slc_pet_rates_config config = {.size = sizeof config, .window_ns = 4, .bin_s = 1};
     assert_int_equal(slc_pet_scanner("mouse20", &config.geometry, NULL), SLC_OK);
     config.good = (slc_pet_good){
         .kind = SLC_PET_GOOD_SECTORS, .crystals_per_ring = 520, .sectors = 20, .min_sectors = 2};

@@ -76,7 +76,7 @@ static void count(const pet_ordered *o, const slc_pet_good *good, double offset_
 static double from_singles(const pet_ordered *o, const slc_pet_geometry *geometry, const slc_pet_good *good)
 {
     const slc_pet_rates_config config = {
-        .geometry = *geometry, .good = *good, .window_ns = window_ns, .bin_s = 0.01};
+        .size = sizeof config, .geometry = *geometry, .good = *good, .window_ns = window_ns, .bin_s = 0.01};
     return pet_randoms_from_singles(&config, &o->singles);
 }
 

@@ -14,6 +14,7 @@ extern "C" {
 #endif
 
 typedef struct slc_pet_calibrate_config {
+    size_t size; /* of this struct; set by _config_default */
     slc_pet_geometry geometry;
     uint32_t position_side; /* of the flood maps: 1 to 256, and not below crystals_y and crystals_z */
     uint32_t spectrum_bins; /* 16 to 65536, from energy 0; 256 */

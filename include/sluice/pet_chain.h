@@ -15,14 +15,14 @@ extern "C" {
 #endif
 
 typedef struct slc_pet_config {
+    size_t size; /* of this struct; set by _config_default */
     slc_pet_convert_config convert;
     slc_pet_sort_config sort;
     slc_pet_coincidence_config prompt;
     bool delayed; /* a second stage of coincidences, with delay_ns and otherwise as prompt */
     double delay_ns;
-    bool keep_singles;  /* result.singles holds the sorted singles of each run */
-    uint32_t threads;   /* for all stages */
-    const char *device; /* NULL or "cpu"; "cuda" or "cuda:N" */
+    bool keep_singles; /* result.singles holds the sorted singles of each run */
+    slc_exec exec;     /* of all stages, in place of theirs */
 } slc_pet_config;
 SLC_API void slc_pet_config_default(slc_pet_config *config);
 

@@ -65,6 +65,7 @@ typedef struct slc_pet_good {
 } slc_pet_good;
 
 typedef struct slc_pet_coincidence_config {
+    size_t size;      /* of this struct; set by _config_default */
     double window_ns; /* > 0. Of integer times it must be a whole number of picoseconds, and so the offset */
     double offset_ns; /* 0: prompts. A delayed window does not contain its opener. */
     bool closed;      /* the window's end belongs to it (the seed, opengate); GATE: it does not */
@@ -75,8 +76,8 @@ typedef struct slc_pet_coincidence_config {
      * one among the opener's; without this the one. */
     bool compat_gate9;
     double low_kev, high_kev; /* only singles in [low, high) take part; 0 and infinity: all */
-    uint32_t threads;         /* 0: one for each processor; results do not depend on it */
-    slc_simd_target target;
+    /* Results do not depend on it. On a device singles and rows stay in the host's memory. */
+    slc_exec exec;
 } slc_pet_coincidence_config;
 /* 10 ns, no offset, closed, single windows, killAll, different crystal, all energies, one thread. */
 SLC_API void slc_pet_coincidence_config_default(slc_pet_coincidence_config *config);
@@ -89,13 +90,10 @@ typedef struct slc_pet_coincidence_counts {
 } slc_pet_coincidence_counts;
 
 typedef struct slc_pet_coincidence slc_pet_coincidence;
-/* SLC_ERR_USAGE for a configuration that cannot be; the text names the field. */
+/* SLC_ERR_USAGE for a configuration that cannot be; the text names the field. SLC_ERR_UNSUPPORTED where
+ * exec.device is a GPU and there is none. */
 SLC_API slc_status slc_pet_coincidence_open(const slc_pet_coincidence_config *config,
                                             slc_pet_coincidence **stage, slc_error *error);
-/* The same on a GPU, whose number slc_cuda_choose tells (cuda.h): singles and rows stay in the host's memory,
- * and are the same. SLC_ERR_UNSUPPORTED where the library was built without CUDA or there is no such GPU. */
-SLC_API slc_status slc_pet_coincidence_open_on(const slc_pet_coincidence_config *config, uint32_t device,
-                                               slc_pet_coincidence **stage, slc_error *error);
 SLC_API void slc_pet_coincidence_close(slc_pet_coincidence *stage); /* NULL is allowed */
 
 /* Takes singles in time order and appends the coincidences whose windows are complete, in the order in which

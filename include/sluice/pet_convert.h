@@ -38,6 +38,7 @@ typedef struct slc_pet_tables {
 SLC_API size_t slc_pet_position_elements(const slc_pet_tables *tables);
 
 typedef struct slc_pet_convert_config {
+    size_t size; /* of this struct; set by _config_default */
     /* A tick is tick_numerator / tick_denominator picoseconds; times are rounded down. */
     uint32_t tick_numerator, tick_denominator;
     /* The counter has so many bits (8 to 64) and begins again at 0. 64: times are taken as they are.
@@ -51,8 +52,7 @@ typedef struct slc_pet_convert_config {
      * eighth of a turn at most. A chain takes its sort's where this is 0. */
     int64_t horizon_ps;
     double low_kev, high_kev; /* singles in [low, high) are kept */
-    uint32_t threads;
-    slc_simd_target target;
+    slc_exec exec;            /* threads, target */
 } slc_pet_convert_config;
 /* 1 ps, 64 bits, all energies, one thread. */
 SLC_API void slc_pet_convert_config_default(slc_pet_convert_config *config);

@@ -27,6 +27,7 @@ extern "C" {
  * has W · s · s. A true pair is in the product of its crystals' counts, too: bins with few counts of a
  * crystal make the sum too large by trues / (2 · W · randoms a bin). */
 typedef struct slc_pet_rates_config {
+    size_t size; /* of this struct; set by _config_default */
     slc_pet_geometry geometry;
     slc_pet_good good; /* of pairs whose randoms are expected */
     double window_ns;  /* W: a pair of crystals has randoms at 2 · W · s1 · s2 where either may be first */
@@ -35,6 +36,8 @@ typedef struct slc_pet_rates_config {
     double dead_time_ns; /* of a block after a frame; 0: none */
     bool paralysable;    /* frames in dead time prolong it */
 } slc_pet_rates_config;
+/* Bins of 1 s, all else 0. */
+SLC_API void slc_pet_rates_config_default(slc_pet_rates_config *config);
 
 /* One row is a bin of time in which there was anything. Bins begin at multiples of bin_s of the frames'
  * clock. */
@@ -103,9 +106,9 @@ typedef struct slc_pet_randoms_counts {
 } slc_pet_randoms_counts;
 
 typedef struct slc_pet_randoms slc_pet_randoms;
-/* `prompt` is the configuration of the prompts, of which `target` and `threads` are used as well; its offset
- * must be 0. The delay should be longer than all that relates two singles, dead time included, and be several
- * windows long; it is at least one. SLC_ERR_USAGE names the field that cannot be; SLC_ERR_MEMORY. */
+/* `prompt` is the configuration of the prompts, of which `exec` is used as well, but not its device; its
+ * offset must be 0. The delay should be longer than all that relates two singles, dead time included, and be
+ * several windows long; it is at least one. SLC_ERR_USAGE names the field that cannot be; SLC_ERR_MEMORY. */
 SLC_API slc_status slc_pet_randoms_open(const slc_pet_coincidence_config *prompt, double delay_ns,
                                         slc_pet_randoms **randoms, slc_error *error);
 SLC_API void slc_pet_randoms_close(slc_pet_randoms *randoms); /* NULL is allowed */

@@ -18,9 +18,9 @@ extern "C" {
 #endif
 
 typedef struct slc_pet_sort_config {
+    size_t size;        /* of this struct; set by _config_default */
     int64_t horizon_ps; /* >= 0 */
-    uint32_t threads;   /* 0: one for each processor */
-    slc_simd_target target;
+    slc_exec exec;      /* threads */
 } slc_pet_sort_config;
 /* 1 ms, one thread. */
 SLC_API void slc_pet_sort_config_default(slc_pet_sort_config *config);

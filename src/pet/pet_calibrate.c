@@ -4,6 +4,7 @@
  * in them is found by pet_calibrate_grid.c and pet_calibrate_peak.c. Here is what is kept, and what becomes
  * of blocks and crystals of which nothing can be told.
  */
+#include "base/config.h"
 #include "pet/pet_calibrate_parts.h"
 #include "pet/pet_scanner.h"
 
@@ -35,7 +36,8 @@ struct slc_pet_calibrate {
 
 void slc_pet_calibrate_config_default(slc_pet_calibrate_config *config)
 {
-    *config = (slc_pet_calibrate_config){.position_side = 256,
+    *config = (slc_pet_calibrate_config){.size = sizeof *config,
+                                         .position_side = 256,
                                          .spectrum_bins = 256,
                                          .peak_kev = 511,
                                          .flood_counts = 25,
@@ -70,11 +72,15 @@ static slc_status check(const slc_pet_calibrate_config *c, slc_error *error)
     return SLC_OK;
 }
 
-slc_status slc_pet_calibrate_open(const slc_pet_calibrate_config *config, slc_pet_calibrate **calibrate,
+slc_status slc_pet_calibrate_open(const slc_pet_calibrate_config *given, slc_pet_calibrate **calibrate,
                                   slc_error *error)
 {
     *calibrate = NULL;
-    const slc_status status = check(config, error);
+    slc_pet_calibrate_config own;
+    const slc_pet_calibrate_config *config = &own;
+    slc_pet_calibrate_config_default(&own);
+    slc_status status = slc_config_take(&own, sizeof own, given, "slc_pet_calibrate_config", error);
+    status = status == SLC_OK ? check(config, error) : status;
     if (status != SLC_OK) {
         return status;
     }

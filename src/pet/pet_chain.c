@@ -6,6 +6,7 @@
  *                                                     └► late              └─coincidence─► delayeds
  */
 #include "base/columns.h"
+#include "base/config.h"
 #include "cuda/cuda_engines.h"
 #include "pet/cuda/pet_chain_cuda.h"
 #include "pet/pet_chain_core.h"
@@ -35,7 +36,8 @@ struct slc_pet_chain {
 
 void slc_pet_config_default(slc_pet_config *config)
 {
-    *config = (slc_pet_config){.delay_ns = 100, .threads = 1};
+    *config = (slc_pet_config){
+        .size = sizeof *config, .delay_ns = 100, .exec = {.threads = 1, .target = SLC_SIMD_AUTO}};
     slc_pet_convert_config_default(&config->convert);
     slc_pet_sort_config_default(&config->sort);
     slc_pet_coincidence_config_default(&config->prompt);
@@ -54,7 +56,7 @@ void slc_pet_result_clear(slc_pet_result *result)
 static slc_status open_stages(slc_pet_chain *chain, const slc_pet_tables *tables, slc_error *error)
 {
     slc_pet_config *c = &chain->config;
-    c->convert.threads = c->sort.threads = c->prompt.threads = c->threads;
+    c->convert.exec = c->sort.exec = c->prompt.exec = c->exec;
     slc_status status = slc_pet_convert_open(&c->convert, tables, &chain->convert, error);
     if (status == SLC_OK) {
         status = slc_pet_sort_open(&c->sort, &chain->sort, error);
@@ -72,7 +74,8 @@ static slc_status open_stages(slc_pet_chain *chain, const slc_pet_tables *tables
 
 static slc_status share_threads(slc_pet_chain *chain, slc_error *error)
 {
-    const uint32_t threads = chain->config.threads == 0 ? slc_team_processors() : chain->config.threads;
+    const uint32_t threads = chain->config.exec.threads == 0 ? slc_team_processors()
+                                                             : chain->config.exec.threads;
     if (threads == 1) {
         return SLC_OK;
     }
@@ -109,11 +112,14 @@ static slc_status check(const slc_pet_config *config, const slc_pet_geometry *ge
     return SLC_OK;
 }
 
-slc_status slc_pet_chain_open(const slc_pet_config *config, const slc_pet_tables *tables, slc_pet_chain **out,
+slc_status slc_pet_chain_open(const slc_pet_config *given, const slc_pet_tables *tables, slc_pet_chain **out,
                               slc_error *error)
 {
     *out = NULL;
-    slc_status status = check(config, &tables->geometry, error);
+    slc_pet_config config;
+    slc_pet_config_default(&config);
+    slc_status status = slc_config_take(&config, sizeof config, given, "slc_pet_config", error);
+    status = status == SLC_OK ? check(&config, &tables->geometry, error) : status;
     if (status != SLC_OK) {
         return status;
     }
@@ -121,18 +127,19 @@ slc_status slc_pet_chain_open(const slc_pet_config *config, const slc_pet_tables
     if (chain == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a PET chain");
     }
-    chain->config = *config;
-    chain->config.device = NULL; /* the caller's word */
-    if (chain->config.convert.horizon_ps == 0) {
-        chain->config.convert.horizon_ps = config->sort.horizon_ps;
+    const char *word = config.exec.device; /* the caller's */
+    config.exec.device = NULL;
+    if (config.convert.horizon_ps == 0) {
+        config.convert.horizon_ps = config.sort.horizon_ps;
     }
+    chain->config = config;
     chain->checksum = SLC_CHECKSUM_START;
-    if (config->device == NULL || strcmp(config->device, "cpu") == 0) {
+    if (word == NULL || strcmp(word, "cpu") == 0) {
         status = open_stages(chain, tables, error);
         status = status == SLC_OK ? share_threads(chain, error) : status;
     } else {
         uint32_t device = 0;
-        status = slc_cuda_choose(config->device, &device, error);
+        status = slc_cuda_choose(word, &device, error);
         if (status == SLC_OK) {
             chain->calls = slc_cuda_engines_of(NULL)->pet; /* there is a device, hence a table */
             status = chain->calls->open(&chain->config, tables, device, &chain->cuda, error);

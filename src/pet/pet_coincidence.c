@@ -9,6 +9,7 @@
  *                          └ the rest is worked on where it lies; its last openers are kept for the next call
  */
 #include "base/columns.h"
+#include "base/config.h"
 #include "cuda/cuda_engines.h"
 #include "pet/pet_coincidence_on.h"
 #include "pet/pet_coincidence_settings.h"
@@ -65,21 +66,14 @@ typedef struct input {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-slc_status slc_pet_coincidence_open(const slc_pet_coincidence_config *config, slc_pet_coincidence **out,
-                                    slc_error *error)
+static slc_status open_core(slc_pet_coincidence *stage, slc_error *error)
 {
-    *out = NULL;
     slc_pet_settings settings;
-    slc_status status = slc_pet_settings_of(config, &settings, error);
+    const slc_exec *exec = &stage->config.exec;
+    const slc_status status = slc_pet_settings_of(&stage->config, &settings, error);
     if (status != SLC_OK) {
         return status;
     }
-    slc_pet_coincidence *stage = calloc(1, sizeof *stage);
-    if (stage == NULL) {
-        slc_pet_good_close(&settings.terms.good);
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a stage of coincidences");
-    }
-    stage->config = *config;
     stage->selects = settings.selects;
     stage->whole_ps = settings.whole_ps;
     stage->rule.terms = settings.terms;
@@ -88,40 +82,45 @@ slc_status slc_pet_coincidence_open(const slc_pet_coincidence_config *config, sl
     stage->f64.low = settings.low_ns;
     stage->f64.high = settings.high_ns;
     slc_pet_kernels kernels;
-    slc_pet_kernels_select(config->target, &kernels);
+    slc_pet_kernels_select(exec->target, &kernels);
     stage->near_next = kernels.near_next;
-    const uint32_t processors = config->threads == 0 ? slc_team_processors() : config->threads;
+    const uint32_t processors = exec->threads == 0 ? slc_team_processors() : exec->threads;
     const uint32_t threads = processors < MOST_THREADS ? processors : MOST_THREADS;
-    if (threads > 1 && slc_pet_parts_open(threads, &stage->parts) != SLC_OK) {
-        status = slc_fail(error, SLC_ERR_MEMORY, "no memory for coincidences with %u threads", threads);
-    }
-    if (status != SLC_OK) {
-        slc_pet_coincidence_close(stage);
-        return status;
-    }
-    *out = stage;
-    return SLC_OK;
+    return threads > 1 && slc_pet_parts_open(threads, &stage->parts) != SLC_OK
+               ? slc_fail(error, SLC_ERR_MEMORY, "no memory for coincidences with %u threads", threads)
+               : SLC_OK;
 }
 
-slc_status slc_pet_coincidence_open_on(const slc_pet_coincidence_config *config, uint32_t device,
-                                       slc_pet_coincidence **out, slc_error *error)
+static slc_status open_device(slc_pet_coincidence *stage, const char *word, slc_error *error)
+{
+    uint32_t device = 0;
+    const slc_status status = slc_cuda_choose(word, &device, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    stage->calls = slc_cuda_engines_of(NULL)->pet_on; /* there is a device, hence a table */
+    return stage->calls->open(&stage->config, device, &stage->on, error);
+}
+
+slc_status slc_pet_coincidence_open(const slc_pet_coincidence_config *config, slc_pet_coincidence **out,
+                                    slc_error *error)
 {
     *out = NULL;
     slc_pet_coincidence *stage = calloc(1, sizeof *stage);
     if (stage == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a stage of coincidences");
     }
-    slc_error reason;
-    const slc_cuda_engines *engines = slc_cuda_engines_of(&reason);
-    slc_status status = SLC_ERR_UNSUPPORTED;
-    if (engines == NULL) {
-        (void)slc_fail(error, status, "coincidences on a GPU: %s", reason.text);
-    } else {
-        stage->calls = engines->pet_on;
-        status = stage->calls->open(config, device, &stage->on, error);
+    slc_pet_coincidence_config_default(&stage->config);
+    slc_status status = slc_config_take(&stage->config, sizeof stage->config, config,
+                                        "slc_pet_coincidence_config", error);
+    if (status == SLC_OK) {
+        const char *word = stage->config.exec.device; /* the caller's */
+        stage->config.exec.device = NULL;
+        status = word == NULL || strcmp(word, "cpu") == 0 ? open_core(stage, error)
+                                                          : open_device(stage, word, error);
     }
     if (status != SLC_OK) {
-        free(stage);
+        slc_pet_coincidence_close(stage);
         return status;
     }
     *out = stage;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the library: the stage of coincidences on a GPU for singles and rows of the host
- * (slc_pet_coincidence_open_on). pet_coincidence.c hands calls on to it by way of the table at the end.
+ * (slc_pet_coincidence_config.exec.device). pet_coincidence.c hands calls on to it by way of the table at the
+ * end.
  */
 #ifndef SLUICE_PET_COINCIDENCE_ON_H
 #define SLUICE_PET_COINCIDENCE_ON_H

@@ -34,8 +34,11 @@ const char *slc_pet_policy_name(slc_pet_policy policy)
 
 void slc_pet_coincidence_config_default(slc_pet_coincidence_config *config)
 {
-    *config = (slc_pet_coincidence_config){
-        .window_ns = 10, .closed = true, .high_kev = INFINITY, .threads = 1, .target = SLC_SIMD_AUTO};
+    *config = (slc_pet_coincidence_config){.size = sizeof *config,
+                                           .window_ns = 10,
+                                           .closed = true,
+                                           .high_kev = INFINITY,
+                                           .exec = {.threads = 1, .target = SLC_SIMD_AUTO}};
 }
 
 static slc_status check(const slc_pet_coincidence_config *c, slc_error *error)
@@ -58,8 +61,8 @@ static slc_status check(const slc_pet_coincidence_config *c, slc_error *error)
         return slc_fail(error, SLC_ERR_USAGE, "energies: no energy is from %g to below %g keV", c->low_kev,
                         c->high_kev);
     }
-    if (c->target != SLC_SIMD_AUTO && !slc_simd_runs(c->target)) {
-        return slc_fail(error, SLC_ERR_USAGE, "target: number %d does not run here", (int)c->target);
+    if (c->exec.target != SLC_SIMD_AUTO && !slc_simd_runs(c->exec.target)) {
+        return slc_fail(error, SLC_ERR_USAGE, "target: number %d does not run here", (int)c->exec.target);
     }
     return SLC_OK;
 }

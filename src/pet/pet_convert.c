@@ -5,6 +5,7 @@
  * loads for its crystal and one for each further table there is. Frames that cannot be are looked at again,
  * by themselves.
  */
+#include "base/config.h"
 #include "pet/pet_clock.h"
 #include "pet/pet_scanner.h"
 #include "pet/pet_tables.h"
@@ -66,12 +67,12 @@ struct slc_pet_convert {
 
 void slc_pet_convert_config_default(slc_pet_convert_config *config)
 {
-    *config = (slc_pet_convert_config){.tick_numerator = 1,
+    *config = (slc_pet_convert_config){.size = sizeof *config,
+                                       .tick_numerator = 1,
                                        .tick_denominator = 1,
                                        .tick_bits = 64,
                                        .high_kev = INFINITY,
-                                       .threads = 1,
-                                       .target = SLC_SIMD_AUTO};
+                                       .exec = {.threads = 1, .target = SLC_SIMD_AUTO}};
 }
 
 static slc_status check(const slc_pet_convert_config *c, slc_error *error)
@@ -153,11 +154,15 @@ static bool fill_tables(slc_pet_convert *s, const slc_pet_tables *t)
     return changes == (s->crystal != NULL) && (t->energy == NULL) == (s->energy == NULL);
 }
 
-slc_status slc_pet_convert_open(const slc_pet_convert_config *config, const slc_pet_tables *tables,
+slc_status slc_pet_convert_open(const slc_pet_convert_config *given, const slc_pet_tables *tables,
                                 slc_pet_convert **out, slc_error *error)
 {
     *out = NULL;
-    slc_status status = check(config, error);
+    slc_pet_convert_config own;
+    const slc_pet_convert_config *config = &own;
+    slc_pet_convert_config_default(&own);
+    slc_status status = slc_config_take(&own, sizeof own, given, "slc_pet_convert_config", error);
+    status = status == SLC_OK ? check(config, error) : status;
     status = status == SLC_OK ? slc_pet_tables_check(tables, error) : status;
     if (status != SLC_OK) {
         return status;
@@ -168,7 +173,7 @@ slc_status slc_pet_convert_open(const slc_pet_convert_config *config, const slc_
     }
     s->config = *config;
     s->geometry = tables->geometry;
-    uint32_t threads = config->threads == 0 ? slc_team_processors() : config->threads;
+    uint32_t threads = config->exec.threads == 0 ? slc_team_processors() : config->exec.threads;
     threads = threads < MOST_THREADS ? threads : MOST_THREADS;
     if (!fill_tables(s, tables) || slc_team_open(threads, &s->team) != SLC_OK) {
         slc_pet_convert_close(s);

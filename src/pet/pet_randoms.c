@@ -11,6 +11,7 @@
  * single on. What is before `limit`, two delays before the newest single, is known of all copies.
  */
 #include "base/columns.h"
+#include "base/config.h"
 #include "pet/pet_randoms_mix.h"
 #include "pet/pet_team.h"
 
@@ -78,7 +79,7 @@ static slc_status check(const slc_pet_coincidence_config *prompt, double delay_n
 
 static slc_status open_mixers(slc_pet_randoms *r, const slc_pet_coincidence_config *prompt, slc_error *error)
 {
-    const uint32_t threads = prompt->threads == 0 ? slc_team_processors() : prompt->threads;
+    const uint32_t threads = prompt->exec.threads == 0 ? slc_team_processors() : prompt->exec.threads;
     r->threads = threads < MOST_THREADS ? threads : MOST_THREADS;
     r->mixers = calloc(r->threads, sizeof *r->mixers);
     slc_status status = r->mixers != NULL ? SLC_OK : SLC_ERR_MEMORY;
@@ -95,11 +96,15 @@ static slc_status open_mixers(slc_pet_randoms *r, const slc_pet_coincidence_conf
     return status;
 }
 
-slc_status slc_pet_randoms_open(const slc_pet_coincidence_config *prompt, double delay_ns,
+slc_status slc_pet_randoms_open(const slc_pet_coincidence_config *given, double delay_ns,
                                 slc_pet_randoms **out, slc_error *error)
 {
     *out = NULL;
-    slc_status status = check(prompt, delay_ns, error);
+    slc_pet_coincidence_config own;
+    const slc_pet_coincidence_config *prompt = &own;
+    slc_pet_coincidence_config_default(&own);
+    slc_status status = slc_config_take(&own, sizeof own, given, "slc_pet_coincidence_config", error);
+    status = status == SLC_OK ? check(prompt, delay_ns, error) : status;
     if (status != SLC_OK) {
         return status;
     }

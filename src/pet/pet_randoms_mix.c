@@ -13,7 +13,8 @@ slc_status slc_pet_mix_open(slc_pet_mix *mix, const slc_pet_coincidence_config *
     slc_pet_coincidence_config config = *prompt;
     config.low_kev = 0;
     config.high_kev = INFINITY;
-    config.threads = 1;
+    config.exec.threads = 1;
+    config.exec.device = NULL;
     return slc_pet_coincidence_open(&config, &mix->stage, error);
 }
 

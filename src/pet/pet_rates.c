@@ -7,6 +7,7 @@
  * least a bin.
  */
 #include "base/columns.h"
+#include "base/config.h"
 #include "pet/pet_rates_sum.h"
 
 #include <sluice/pet_rates.h>
@@ -48,9 +49,13 @@ struct slc_pet_rates {
 
 /* ---- open, close ------------------------------------------------------------------------------- */
 
-slc_status slc_pet_rates_open(const slc_pet_rates_config *config, slc_pet_rates **out, slc_error *error)
+void slc_pet_rates_config_default(slc_pet_rates_config *config)
 {
-    *out = NULL;
+    *config = (slc_pet_rates_config){.size = sizeof *config, .bin_s = 1};
+}
+
+static slc_status check(const slc_pet_rates_config *config, slc_error *error)
+{
     if (!(config->bin_s >= 1e-6 && config->bin_s <= 3600)) {
         return slc_fail(error, SLC_ERR_USAGE, "bins of %g s; they have 1 us to 3600 s", config->bin_s);
     }
@@ -59,6 +64,20 @@ slc_status slc_pet_rates_open(const slc_pet_rates_config *config, slc_pet_rates 
     }
     if (!(config->dead_time_ns >= 0 && isfinite(config->dead_time_ns))) {
         return slc_fail(error, SLC_ERR_USAGE, "a dead time of %g ns", config->dead_time_ns);
+    }
+    return SLC_OK;
+}
+
+slc_status slc_pet_rates_open(const slc_pet_rates_config *given, slc_pet_rates **out, slc_error *error)
+{
+    *out = NULL;
+    slc_pet_rates_config own;
+    const slc_pet_rates_config *config = &own;
+    slc_pet_rates_config_default(&own);
+    slc_status status = slc_config_take(&own, sizeof own, given, "slc_pet_rates_config", error);
+    status = status == SLC_OK ? check(&own, error) : status;
+    if (status != SLC_OK) {
+        return status;
     }
     slc_pet_rates *r = calloc(1, sizeof *r);
     if (r == NULL || (r->block = calloc(BLOCKS, sizeof *r->block)) == NULL) {
@@ -69,7 +88,7 @@ slc_status slc_pet_rates_open(const slc_pet_rates_config *config, slc_pet_rates 
     r->bin_ps = (int64_t)(config->bin_s * 1e12 + 0.5);
     r->modules = slc_pet_module_count(&config->geometry);
     r->units = config->geometry.blocks_y * config->geometry.blocks_z;
-    slc_status status = slc_pet_rates_sum_open(&config->geometry, &config->good, &r->sum, error);
+    status = slc_pet_rates_sum_open(&config->geometry, &config->good, &r->sum, error);
     if (status == SLC_OK && (r->count = calloc(r->sum.crystals, sizeof *r->count)) == NULL) {
         status = slc_fail(error, SLC_ERR_MEMORY, "no memory for the counts of %u crystals", r->sum.crystals);
     }

@@ -11,6 +11,7 @@
  * New singles are read where they lie. Only earliest and latest times of blocks of them are looked at before;
  * these tell that no single of a block is late but in the few blocks that are then looked at one by one.
  */
+#include "base/config.h"
 #include "pet/pet_sort_spread.h"
 #include "pet/pet_team.h"
 
@@ -53,21 +54,28 @@ struct slc_pet_sort {
 
 void slc_pet_sort_config_default(slc_pet_sort_config *config)
 {
-    *config = (slc_pet_sort_config){.horizon_ps = 1000000000, .threads = 1, .target = SLC_SIMD_AUTO};
+    *config = (slc_pet_sort_config){
+        .size = sizeof *config, .horizon_ps = 1000000000, .exec = {.threads = 1, .target = SLC_SIMD_AUTO}};
 }
 
-slc_status slc_pet_sort_open(const slc_pet_sort_config *config, slc_pet_sort **out, slc_error *error)
+slc_status slc_pet_sort_open(const slc_pet_sort_config *given, slc_pet_sort **out, slc_error *error)
 {
     *out = NULL;
-    if (config->horizon_ps < 0) {
-        return slc_fail(error, SLC_ERR_USAGE, "horizon: %lld ps is below 0", (long long)config->horizon_ps);
+    slc_pet_sort_config config;
+    slc_pet_sort_config_default(&config);
+    const slc_status status = slc_config_take(&config, sizeof config, given, "slc_pet_sort_config", error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    if (config.horizon_ps < 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "horizon: %lld ps is below 0", (long long)config.horizon_ps);
     }
     slc_pet_sort *stage = calloc(1, sizeof *stage);
     if (stage == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a sort of singles");
     }
-    stage->config = *config;
-    uint32_t threads = config->threads == 0 ? slc_team_processors() : config->threads;
+    stage->config = config;
+    uint32_t threads = config.exec.threads == 0 ? slc_team_processors() : config.exec.threads;
     threads = threads < MOST_THREADS ? threads : MOST_THREADS;
     if (slc_team_open(threads, &stage->team) != SLC_OK) {
         free(stage);

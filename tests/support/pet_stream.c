@@ -44,7 +44,8 @@ slc_pet_config pet_stream_config(slc_pet_policy policy, bool all_open, bool dela
 
 slc_pet_rates_config pet_stream_rates_config(double bin_s)
 {
-    return (slc_pet_rates_config){.geometry = pet_frames_mouse().geometry,
+    return (slc_pet_rates_config){.size = sizeof(slc_pet_rates_config),
+                                  .geometry = pet_frames_mouse().geometry,
                                   .good = {.kind = SLC_PET_GOOD_DIFFERENT_CRYSTAL},
                                   .window_ns = 10,
                                   .bin_s = bin_s,

@@ -73,7 +73,6 @@ slc_status slc_pet_cuda_open(const slc_pet_config *config, const slc_pet_tables 
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a PET chain on a GPU");
     }
     chain->config = *config;
-    chain->config.device = NULL; /* the caller's word */
     chain->piece = PIECE;
     const uint32_t processors = slc_team_processors();
     slc_status status = slc_team_open(processors < MOST_THREADS ? processors : MOST_THREADS, &chain->team);

@@ -180,7 +180,7 @@ static slc_status check(const slc_pet_convert_config *config, const slc_pet_tabl
 {
     slc_pet_convert_config one = *config;
     slc_pet_convert *twin = NULL;
-    one.threads = 1;
+    one.exec.threads = 1;
     const slc_status status = slc_pet_convert_open(&one, tables, &twin, error);
     slc_pet_convert_close(twin);
     return status;
