@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `sluice pet run`: raw frames to coincidences, streaming; options, and how a run begins and ends.
+ * `sluice pet run`: raw frames to coincidences, streaming: a flow over the inputs, whose results go to the
+ * outputs. What the options of a chain mean is that of `sluice pet acquire`, too: both find and write the
+ * same.
  */
 #include "cmd_pet_run.h"
 
@@ -41,6 +43,91 @@ static void set_defaults(void *at)
 
 /* ---- options ----------------------------------------------------------------------------------- */
 
+static int format_of(const slc_cli_command *command, const char *list, slc_pet_run_job *job)
+{
+    const slc_pet_run_options *o = job->options;
+    job->format = o->format > 0 ? o->format - 1 : slc_pet_run_format_of(o->output);
+    return job->format < SLC_PET_RUN_FORMATS
+               ? SLC_CLI_GO_ON
+               : slc_cli_wrong(command, "the end of %s %s tells no format: give --format", list, o->output);
+}
+
+static int choose_format(const slc_cli_command *command, const char *list, slc_pet_run_job *job)
+{
+    const slc_pet_run_options *o = job->options;
+    if (o->output == NULL) {
+        return o->format == 0 && o->tof_ns <= 0 && !o->prompts
+                   ? SLC_CLI_GO_ON
+                   : slc_cli_wrong(command, "--format, --tof and --prompts are of coincidences: give %s",
+                                   list);
+    }
+    const int status = format_of(command, list, job);
+    if (status == SLC_CLI_GO_ON && o->delayed_ns > 0 && !o->prompts &&
+        !slc_pet_run_format_has_delayeds(job->format)) {
+        return slc_cli_wrong(command, "%s has no delayeds: add --prompts, or leave out --delayed",
+                             slc_pet_run_format_name((size_t)job->format));
+    }
+    return status;
+}
+
+static int choose_times(const slc_cli_command *command, slc_pet_run_job *job)
+{
+    const slc_pet_run_options *o = job->options;
+    const bool binned = o->rates != NULL || o->rate_plot != NULL || o->dead_time_ns > 0;
+    job->config.delayed = o->delayed_ns > 0;
+    job->config.delay_ns = o->delayed_ns > 0 ? o->delayed_ns : job->config.delay_ns;
+    job->config.sort.horizon_ps = SLC_PET_PS(o->horizon_ns);
+    job->tof_ns = o->tof_ns;
+    job->bin_s = o->bin_ns * 1e-9;
+    job->dead_time_ns = o->dead_time_ns;
+    /* True pairs that lie across the shift would be among the delayeds. */
+    if (job->config.delayed && job->config.delay_ns < job->config.prompt.window_ns) {
+        return slc_cli_wrong(command,
+                             "--delayed %s is shorter than the window of %.9g ns: choose a longer one",
+                             slc_cli_word(command, "delayed"), job->config.prompt.window_ns);
+    }
+    if (slc_cli_word(command, "bin") != NULL && !binned) {
+        return slc_cli_wrong(command, "--bin is of --rates, --rate-plot and --dead-time");
+    }
+    if (o->paralysable && o->dead_time_ns <= 0) {
+        return slc_cli_wrong(command, "--paralysable needs --dead-time");
+    }
+    return SLC_CLI_GO_ON;
+}
+
+static int choose_sinogram(const slc_cli_command *command, const slc_pet_run_options *o)
+{
+    const bool words = o->rebin || o->subtract || o->tangential != 0 || o->ring_difference != 65536;
+    if (o->sinogram == NULL && words) {
+        return slc_cli_wrong(command,
+                             "--ring-difference, --tangential, --rebin and --subtract need --sinogram");
+    }
+    if (o->subtract && o->delayed_ns <= 0) {
+        return slc_cli_wrong(command, "--subtract needs delayeds: --delayed");
+    }
+    return SLC_CLI_GO_ON;
+}
+
+/* Energies are cut when frames are converted: singles outside then cost nothing further, and the pairs are
+ * the same. */
+int slc_pet_run_config_of(const slc_cli_command *command, const char *list, slc_pet_run_job *job)
+{
+    const slc_pet_run_options *o = job->options;
+    slc_pet_coincidence_words words = o->words;
+    words.kev[0] = words.kev[1] = 0;
+    slc_pet_config_default(&job->config);
+    int status = slc_pet_coincidence_config_of(command, &words, &job->config.prompt);
+    slc_pet_convert_config_of(&o->frames, o->words.kev, &job->config.convert);
+    status = status == SLC_CLI_GO_ON ? choose_times(command, job) : status;
+    status = status == SLC_CLI_GO_ON ? choose_format(command, list, job) : status;
+    status = status == SLC_CLI_GO_ON ? choose_sinogram(command, o) : status;
+    job->config.exec.threads = (uint32_t)o->threads;
+    job->config.exec.device = o->device;
+    job->config.keep_singles = o->delayed_ns > 0 || o->output != NULL || o->singles != NULL ||
+                               o->rates != NULL || o->rate_plot != NULL || o->dead_time_ns > 0;
+    return status;
+}
+
 /* Standard output takes one thing; no output destroys an input. */
 static int check_files(const slc_pet_run_job *job)
 {
@@ -57,6 +144,32 @@ static int check_files(const slc_pet_run_job *job)
 }
 
 /* ---- a run ------------------------------------------------------------------------------------- */
+
+static slc_status take(slc_pet_run_job *job, const slc_pet_batch *batch)
+{
+    slc_faults_merge(&job->faults, &batch->result->faults);
+    for (int s = 0; s < SLC_PET_STAGES; s++) {
+        job->seconds[s] += batch->result->seconds[s];
+    }
+    job->totals = *batch->totals;
+    slc_cli_progress_show(&job->progress, batch->totals->convert.frames, 0);
+    return slc_pet_run_outputs_take(job, batch);
+}
+
+/* All inputs through the chain to the outputs. SLC_END where a signal ended it. */
+static slc_status take_all(slc_pet_run_job *job)
+{
+    slc_flow_item *item = NULL;
+    slc_status status;
+    while ((status = slc_flow_next(job->flow, &item, &job->error)) == SLC_OK) {
+        status = take(job, item->result);
+        slc_flow_release(job->flow, item);
+        if (status != SLC_OK) {
+            return status;
+        }
+    }
+    return status == SLC_END && !slc_cli_interrupted() ? SLC_OK : status;
+}
 
 static int fail(const slc_pet_run_job *job, slc_status status)
 {
@@ -91,23 +204,33 @@ static int end(slc_pet_run_job *job)
     return job->failed ? SLC_CLI_FAILED : SLC_CLI_DONE;
 }
 
-static int process(slc_pet_run_job *job, char **inputs, int n)
+static slc_status open_flow(slc_pet_run_job *job)
 {
-    if (slc_io_pet_inputs_open((const char *const *)inputs, (size_t)n, &job->inputs, &job->error) != SLC_OK) {
-        slc_cli_say("pet run", "no memory for %d inputs", n);
-        return SLC_CLI_FAILED;
-    }
-    slc_status status = slc_pet_chain_open(&job->config, &job->tables, &job->chain, &job->error);
+    slc_flow_config config;
+    slc_flow_config_default(&config);
+    config.paths = (const char *const *)job->paths.path;
+    config.n_paths = (uint32_t)job->paths.n;
+    config.batch_bytes = (size_t)job->options->batch * sizeof(slc_pet_frame);
+    config.exec = job->config.exec;
+    config.signals_to_reader = true;
+    config.stop = slc_cli_stop;
+    job->setup = (slc_flow_pet_setup){&job->config, &job->tables, &job->inputs};
+    return slc_flow_open(&config, &slc_flow_pet, &job->setup, &job->flow, &job->error);
+}
+
+static int process(slc_pet_run_job *job)
+{
+    slc_status status = open_flow(job);
     status = status == SLC_OK ? slc_pet_run_outputs_open(job) : status;
     if (status != SLC_OK) {
         return fail(job, status);
     }
-    job->reads_once = slc_cli_reads_once(inputs, n);
+    job->reads_once = slc_cli_reads_once(job->paths.path, job->paths.n);
     slc_cli_catch_signals();
     slc_cli_progress_begin(&job->progress, "pet run", job->options->quiet);
     job->progress.unit = "frames";
     const double began = slc_clock_seconds();
-    status = slc_pet_run_flow(job);
+    status = take_all(job);
     job->seconds_total = slc_clock_seconds() - began;
     slc_cli_progress_end(&job->progress);
     if (status == SLC_END) {
@@ -124,12 +247,7 @@ static int process(slc_pet_run_job *job, char **inputs, int n)
 static void clear(slc_pet_run_job *job)
 {
     slc_pet_run_outputs_abandon(job);
-    slc_pet_chain_close(job->chain);
-    for (int i = 0; i < SLC_PET_RUN_SLOTS; i++) {
-        slc_pet_result_clear(&job->slot[i].result);
-        free(job->slot[i].frames);
-        free(job->slot[i].received_ns);
-    }
+    slc_flow_close(job->flow);
     slc_io_pet_inputs_close(&job->inputs);
     slc_pet_paths_clear(&job->paths);
     if (job->owned) {
@@ -158,7 +276,7 @@ static int act(const slc_cli_call *call)
         status = slc_pet_tables_of(COMMAND, &o->frames, &job->tables, &job->owned);
     }
     if (status == SLC_CLI_GO_ON) {
-        status = process(job, job->paths.path, job->paths.n);
+        status = process(job);
     }
     clear(job);
     return status;

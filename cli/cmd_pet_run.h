@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside `sluice pet run`: its options, its job, and the parts of the work.
- * cmd_pet_run.c          its options; how a run begins and ends
- * cmd_pet_run_options.c  what those mean that `sluice pet acquire` has, too
- * cmd_pet_run_flow.c     the loop over batches of frames
+ * cmd_pet_run.c          its options, and the flow from its inputs to its outputs
  * cmd_pet_run_output.c   what is written
  * cmd_pet_run_print.c    what is told
  */
@@ -15,6 +13,7 @@
 #include "cmd_pet_frames.h"
 
 #include <sluice/daq_pet.h>
+#include <sluice/run_flow.h>
 #include <sluice/sluice.h>
 
 #include <stdatomic.h>
@@ -71,8 +70,7 @@ typedef struct slc_pet_run_options {
 
 enum {
     SLC_PET_RUN_CSV = SLC_IO_PET_LIST_FORMATS, /* behind the formats of io_pet.h */
-    SLC_PET_RUN_FORMATS,
-    SLC_PET_RUN_SLOTS = 3
+    SLC_PET_RUN_FORMATS
 };
 
 /* What can fail for itself. */
@@ -83,15 +81,6 @@ typedef enum slc_pet_run_part {
     SLC_PET_RUN_SINOGRAM,
     SLC_PET_RUN_PARTS
 } slc_pet_run_part;
-
-/* A batch on its way: frames that were read, and what the chain made of them. */
-typedef struct slc_pet_run_slot {
-    slc_pet_frame *frames;
-    uint64_t *received_ns; /* NULL: nobody asks */
-    size_t n;
-    slc_pet_result result;
-    slc_pet_totals totals; /* of the chain behind it */
-} slc_pet_run_slot;
 
 typedef struct slc_pet_run_job {
     const char *command; /* that tells of outputs; NULL: "pet run" */
@@ -104,8 +93,8 @@ typedef struct slc_pet_run_job {
     double bin_s, dead_time_ns;
     slc_pet_paths paths; /* what is read */
     slc_io_pet_inputs inputs;
-    slc_pet_chain *chain;
-    slc_pet_run_slot slot[SLC_PET_RUN_SLOTS];
+    slc_flow_pet_setup setup;
+    slc_flow *flow;
     /* outputs; NULL where not wanted, or not begun */
     slc_pet_pairs *order;
     slc_pet_coincidences due; /* pairs in order */
@@ -140,7 +129,7 @@ typedef struct slc_pet_run_job {
     slc_error error;
 } slc_pet_run_job;
 
-/* ---- cmd_pet_run_options.c --------------------------------------------------------------------- */
+/* ---- cmd_pet_run.c ----------------------------------------------------------------------------- */
 
 /* The configuration and what is written, of job->options; coincidences are asked for by the option `list`.
  * SLC_CLI_GO_ON, or the exit status after a line. */
@@ -166,11 +155,6 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job);
 void slc_pet_run_outputs_abandon(slc_pet_run_job *job);
 /* Prompts to be expected random, of job->randoms; NaN where nothing can be told. */
 double slc_pet_run_randoms(const slc_pet_run_job *job, double *sigma);
-
-/* ---- cmd_pet_run_flow.c ------------------------------------------------------------------------ */
-
-/* All inputs through the chain to the outputs. SLC_END where a signal ended it. */
-slc_status slc_pet_run_flow(slc_pet_run_job *job);
 
 /* ---- cmd_pet_run_print.c ----------------------------------------------------------------------- */
 

@@ -23,7 +23,7 @@
 #include <sluice/cms_chain.h>
 #include <sluice/image_label.h>
 #include <sluice/io.h>
-#include <sluice/pet_chain.h>
+#include <sluice/io_pet.h>
 #include <sluice/velo_chain.h>
 #include <sluice/velo_check.h>
 
@@ -64,8 +64,8 @@ typedef struct slc_flow_config {
     slc_io_config io;      /* how files of events are read */
     uint32_t batch_events; /* a batch ends at so many events (frames, pages) */
     size_t batch_bytes;    /* or at so many bytes */
-    /* Batches in flight, those that the caller holds not counted. 0: 2 · threads + 2, but 1 if one worker has
-     * the only processor. */
+    /* Batches in flight, those that the caller holds not counted. 0: 2 · threads + 2, of a chain with state
+     * 2, but 1 if one worker has the only processor. */
     uint32_t n_slots;
     /* threads: workers, each with a chain (or, of a chain that keeps state between batches, its threads);
      * 1: all is done in the caller's thread, but for reading ahead; 0 (default): one for each processor. */
@@ -98,6 +98,7 @@ SLC_API void slc_flow_config_default(slc_flow_config *config);
 typedef struct slc_flow_chain {
     size_t size; /* sizeof(slc_flow_chain) */
     const char *name;
+    bool joined;  /* all paths are one input: input_open, with the first, takes them of config.paths */
     bool ordered; /* keeps state between batches: there is one, and exec.threads are its own */
     /* How many workers there are to be, at most exec.threads, whose number is known by then. NULL: as many.
      */
@@ -175,15 +176,15 @@ typedef struct slc_flow_image_result {
 SLC_API extern const slc_flow_chain slc_flow_image;
 
 /* PET: raw files of frames, in order of time, to coincidences. The last item is of no input: it has what the
- * windows still held. A batch ends at batch_bytes alone. */
+ * windows still held. A batch ends at batch_bytes alone, 16 of a frame. config.exec is the chain's. */
 typedef struct slc_flow_pet_setup {
     const slc_pet_config *config;
     const slc_pet_tables *tables;
+    /* What comes of each file, opened by the flow, closed by the caller after it: with it, a file that cannot
+     * be read ends there, and the next is read. NULL: that is an error of the flow's. */
+    slc_io_pet_inputs *inputs;
 } slc_flow_pet_setup;
-typedef struct slc_flow_pet_result {
-    slc_pet_result found;
-    slc_pet_totals totals; /* of all so far */
-} slc_flow_pet_result;
+typedef slc_pet_batch slc_flow_pet_result;
 SLC_API extern const slc_flow_chain slc_flow_pet;
 
 /* ---- running ------------------------------------------------------------------------------------- */

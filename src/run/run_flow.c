@@ -434,6 +434,9 @@ slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *ch
                    : chain->workers != NULL ? chain->workers(setup, &f->config)
                                             : f->config.exec.threads;
     f->n_slots = slc_flow_slots(own.n_slots, f->n_workers);
+    if (own.n_slots == 0 && chain->ordered && f->n_slots > 2) {
+        f->n_slots = 2; /* one is worked on while the next is read */
+    }
     (void)pthread_mutex_init(&f->mutex, NULL); /* with default attributes these cannot fail on Linux */
     (void)pthread_cond_init(&f->readable, NULL);
     (void)pthread_cond_init(&f->workable, NULL);

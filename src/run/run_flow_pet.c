@@ -1,27 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The chain of PET: raw files of frames to coincidences. It keeps what windows are open, so there is one,
- * with threads of its own, and an item more after all inputs.
+ * with threads of its own, and an item more after all inputs. The files are one input of the flow's, as those
+ * of an acquisition go on in each other (io_pet.h).
  */
-#include "io/pet/io_pet_raw.h"
 #include <sluice/io_pet.h>
 #include <sluice/run_flow.h>
 
 #include <stdlib.h>
 
 typedef struct frames {
-    slc_flow_pet_result result; /* first: it is what the item shows */
+    slc_pet_batch batch; /* first: it is what the item shows */
+    slc_pet_result result;
+    slc_pet_totals totals;
     slc_pet_frame *frame;
-    uint64_t *received_ns;
-    size_t n, capacity;
+    uint64_t *received_ns; /* NULL where nobody asks, as counters do not begin again */
+    size_t capacity;
 } frames;
+
+typedef struct source {
+    slc_io_pet_inputs own, *inputs; /* inputs: the caller's, or own */
+    bool times;
+    size_t seen; /* of its own: their errors are the flow's */
+} source;
 
 static slc_status open_chain(const void *setup, const slc_flow_config *config, void **chain, slc_error *error)
 {
     const slc_flow_pet_setup *pet = setup;
     slc_pet_config own = *pet->config;
     slc_pet_chain *opened = NULL;
-    own.threads = config->exec.threads;
+    own.exec = config->exec;
     const slc_status status = slc_pet_chain_open(&own, pet->tables, &opened, error);
     *chain = opened;
     return status;
@@ -34,104 +42,135 @@ static void close_chain(void *chain)
 
 static slc_status open_item(const void *setup, slc_flow_item *item, slc_error *error)
 {
+    frames *own = calloc(1, sizeof *own);
     (void)setup;
-    item->result = calloc(1, sizeof(frames));
-    return item->result != NULL ? SLC_OK : slc_fail(error, SLC_ERR_MEMORY, "no memory for a result");
+    item->result = own;
+    if (own == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a result");
+    }
+    own->batch.result = &own->result;
+    own->batch.totals = &own->totals;
+    return SLC_OK;
 }
 
 static void close_item(slc_flow_item *item)
 {
     frames *own = item->result;
-    slc_pet_result_clear(&own->result.found);
+    slc_pet_result_clear(&own->result);
     free(own->frame);
     free(own->received_ns);
     free(own);
 }
 
-static slc_status open_raw(const void *setup, const slc_flow_config *config, const char *path, void **input,
-                           slc_error *error)
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+static slc_status open_inputs(const void *setup, const slc_flow_config *config, const char *path,
+                              void **input, slc_error *error)
 {
-    slc_io_pet_raw *raw = NULL;
-    (void)setup;
-    (void)config;
-    const slc_status status = slc_io_pet_raw_open(path, &raw, error);
-    *input = raw;
-    return status;
+    const slc_flow_pet_setup *pet = setup;
+    source *s = calloc(1, sizeof *s);
+    (void)path;
+    *input = s;
+    if (s == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for inputs");
+    }
+    s->times = pet->config->convert.tick_bits < 64;
+    s->inputs = pet->inputs != NULL ? pet->inputs : &s->own;
+    return slc_io_pet_inputs_open(config->paths, config->n_paths, s->inputs, error);
 }
 
-static void close_raw(void *input)
+static void close_inputs(void *input)
 {
-    slc_io_pet_raw_close(input);
+    source *s = input;
+    slc_io_pet_inputs_close(&s->own);
+    free(s);
+}
+
+static slc_status reserve(frames *own, size_t most, bool times, slc_error *error)
+{
+    if (own->capacity == most) {
+        return SLC_OK;
+    }
+    own->frame = malloc(most * sizeof *own->frame);
+    own->received_ns = times ? malloc(most * sizeof *own->received_ns) : NULL;
+    if (own->frame == NULL || (times && own->received_ns == NULL)) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu frames", most);
+    }
+    own->capacity = most;
+    own->batch.frames = own->frame;
+    return SLC_OK;
 }
 
 static slc_status read_frames(void *input, const slc_flow_config *config, slc_flow_item *item,
                               slc_error *error)
 {
+    source *s = input;
     frames *own = item->result;
-    const size_t each = sizeof *own->frame + sizeof *own->received_ns;
-    const size_t most = config->batch_bytes / each > 0 ? config->batch_bytes / each : 1;
-    if (own->capacity < most) {
-        free(own->frame);
-        free(own->received_ns);
-        own->capacity = 0;
-        own->frame = malloc(most * sizeof *own->frame);
-        own->received_ns = malloc(most * sizeof *own->received_ns);
-        if (own->frame == NULL || own->received_ns == NULL) {
-            return slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu frames", most);
-        }
-        own->capacity = most;
-    }
-    return slc_io_pet_raw_read(input, own->frame, own->received_ns, most, &own->n, &item->reading, error);
-}
-
-static slc_status run_frames(slc_pet_chain *chain, slc_flow_item *item, bool last, slc_error *error)
-{
-    frames *own = item->result;
-    slc_faults_reset(&own->result.found.faults);
-    const slc_status status = slc_pet_chain_run(chain, own->frame, own->received_ns, last ? 0 : own->n, last,
-                                                &own->result.found, error);
+    const size_t wanted = config->batch_bytes / sizeof *own->frame, most = wanted > 0 ? wanted : 1;
+    slc_status status = reserve(own, most, s->times, error);
     if (status == SLC_OK) {
-        slc_pet_chain_totals(chain, &own->result.totals);
+        status = slc_io_pet_inputs_read(s->inputs, own->frame, own->received_ns, most, &own->batch.n);
+    }
+    for (; s->inputs == &s->own && s->seen < s->own.at && status >= 0; s->seen++) {
+        const slc_io_pet_input *ended = &s->own.input[s->seen];
+        if (ended->error.status != SLC_OK) {
+            *error = ended->error;
+            status = ended->error.status;
+        }
+    }
+    if (status == SLC_OK) {
+        item->input = (uint32_t)s->inputs->at;
+        item->path = s->inputs->input[s->inputs->at].path;
     }
     return status;
 }
 
+/* What reading has found, and the frames that datagrams' counters miss, are told at the end. */
+static void settle(void *input, slc_flow_item *item)
+{
+    const slc_io_pet_inputs *inputs = ((source *)input)->inputs;
+    if (item->ended) {
+        slc_faults_merge(&item->reading, &inputs->faults);
+        item->totals = (slc_io_totals){.events = inputs->frames,
+                                       .lost_events = (uint64_t)(inputs->losses.lost_frames + 0.5)};
+    }
+}
+
+/* ---- running ----------------------------------------------------------------------------------- */
+
 static slc_status run(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
 {
+    frames *own = item->result;
     (void)setup;
-    return run_frames(chain, item, false, error);
+    own->batch.last = false;
+    const slc_status status = slc_pet_chain_run(chain, own->frame, own->received_ns, own->batch.n, false,
+                                                &own->result, error);
+    slc_pet_chain_totals(chain, &own->totals);
+    return status;
 }
 
 static slc_status run_last(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
 {
+    frames *own = item->result;
     (void)setup;
-    return run_frames(chain, item, true, error);
-}
-
-/* Frames that datagrams' counters miss are told where the input ends. */
-static void settle(void *input, slc_flow_item *item)
-{
-    if (!item->ended) {
-        return;
-    }
-    const slc_io_pet_module *module = slc_io_pet_raw_modules(input);
-    item->totals = (slc_io_totals){.events = 0};
-    for (uint32_t k = 0; module != NULL && k < SLC_PET_MAX_MODULES; k++) {
-        item->totals.events += module[k].frames;
-        item->totals.lost_events += module[k].lost;
-    }
+    own->batch.n = 0;
+    own->batch.last = true;
+    const slc_status status = slc_pet_chain_run(chain, NULL, NULL, 0, true, &own->result, error);
+    slc_pet_chain_totals(chain, &own->totals);
+    return status;
 }
 
 const slc_flow_chain slc_flow_pet = {.size = sizeof(slc_flow_chain),
                                      .name = "pet",
                                      .ordered = true,
+                                     .joined = true,
                                      .open = open_chain,
                                      .close = close_chain,
                                      .item_open = open_item,
                                      .item_close = close_item,
-                                     .input_open = open_raw,
+                                     .input_open = open_inputs,
                                      .read = read_frames,
-                                     .input_close = close_raw,
+                                     .input_close = close_inputs,
                                      .run = run,
                                      .run_last = run_last,
                                      .settle = settle};

@@ -129,8 +129,9 @@ static slc_status read_paths(slc_flow *f, slc_flow_slot *s, slc_error *error)
             return slc_fail(error, SLC_ERR_MEMORY, "no memory for an input");
         }
         f->input->users = 1;
-        const char *path = f->config.paths[f->n_opened++];
-        s->item.input = f->n_opened - 1;
+        const char *path = f->config.paths[f->n_opened];
+        s->item.input = f->n_opened;
+        f->n_opened = f->chain->joined ? f->config.n_paths : f->n_opened + 1;
         s->item.path = path;
         const slc_status status = f->chain->input_open(f->setup, &f->config, path, &f->input->at, error);
         if (status != SLC_OK) {
