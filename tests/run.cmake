@@ -2,6 +2,7 @@
 # Batches through threads; what measurements come to.
 sluice_test(test_run_pipeline stages test_run_pipeline.c)
 sluice_test(test_run_flow stages test_run_flow.c support/flow_toy.c)
+sluice_test(test_run_flow_pet stages test_run_flow_pet.c support/pet_frames.c)
 sluice_test(test_bench_gpu stages test_bench_gpu.c)
 sluice_test(test_io_deferred formats test_io_deferred.c support/support.c support/support_events.c support/support_pipeline.c)
 target_link_libraries(test_io_deferred PRIVATE ZLIB::ZLIB)
