@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Documents that lead somewhere: relative links and their anchors resolve, files named in documents and in comments
-exist, and every document is linked from another. `--self-test` proves that breaches are found.
+exist, every document is linked from another, and every folder of the top and below src/ says in a README what it is for.
+`--self-test` proves that breaches are found.
 
     check_docs.py ROOT
     check_docs.py --self-test
@@ -64,6 +65,17 @@ def check_reached(documents, root):
             yield f"{path.relative_to(root)}: no document links to it"
 
 
+def check_rooms(root):
+    """Folders whose reader asks what belongs here: those of the top that have files of ours, and all below src/."""
+    kept = {folder for path in c_source.files(root, ".c", ".h", ".cu", ".cuh", ".cpp", ".md", ".sh", ".py", ".cmake")
+            for folder in path.relative_to(root).parents}
+    for folder in sorted(kept):
+        parts = folder.parts
+        if parts and (len(parts) == 1 or parts[0] == "src") and not parts[0].startswith(".") \
+                and not (root / folder / "README.md").exists():
+            yield f"{folder.as_posix()}: has no README.md"
+
+
 def check(root):
     root = pathlib.Path(root)
     documents = c_source.files(root, ".md")
@@ -74,6 +86,8 @@ def check(root):
     for path in c_source.files(root, ".c", ".h"):
         wrong += check_named(path, root)
     wrong += check_reached(documents, root)
+    if (root / "src").is_dir():
+        wrong += check_rooms(root)
     return wrong, len(documents)
 
 
@@ -84,10 +98,15 @@ def self_test():
         ({"README.md": "[a](docs/b.md)"}, "docs/b.md does not exist"),
         ({"README.md": "# A\n[a](#b)"}, "no such heading"),
         ({"README.md": "see `src/nothing.c`"}, "src/nothing.c does not exist"),
-        ({"README.md": "see `docs/<name>.md` and `src/velo/velo_*.c`", "src/velo/velo_a.c": ""}, None),
+        ({"README.md": "see `docs/<name>.md` and `src/velo/velo_*.c`, [s](src/README.md), [v](src/velo/README.md)",
+          "src/README.md": "", "src/velo/README.md": "", "src/velo/velo_a.c": ""}, None),
         ({"README.md": "", "src/a.c": "/* docs/gone.md */"}, "docs/gone.md does not exist"),
         ({"README.md": "", "docs/a.md": ""}, "no document links to it"),
         ({"README.md": "[all](docs/formats)", "docs/formats/a.md": ""}, None),
+        ({"README.md": "", "src/a/b/c.c": ""}, "src/a/b: has no README.md"),
+        ({"README.md": "[s](src) [a](src/a)", "src/README.md": "", "src/a/README.md": "", "src/a/c.c": ""}, None),
+        ({"README.md": "", "tools/a.sh": "", "src/a.c": ""}, "tools: has no README.md"),
+        ({"README.md": "[s](src)", "src/README.md": "", "src/a.c": "", ".ci/run.sh": ""}, None),
     ]
     for contents, words in cases:
         with tempfile.TemporaryDirectory() as root:
