@@ -15,7 +15,7 @@
  *     }
  *     slc_flow_close(flow);
  *
- * Results do not depend on threads or on how events were cut into batches.
+ * Results do not depend on threads or on how events were cut into batches. docs/howto/library.md teaches it.
  */
 #ifndef SLUICE_RUN_FLOW_H
 #define SLUICE_RUN_FLOW_H
