@@ -7,6 +7,7 @@
 
 #include "base/columns.h"
 #include "base/team.h"
+#include "pet/pet_stages.h"
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>

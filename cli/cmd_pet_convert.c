@@ -7,8 +7,6 @@
 
 #include <sluice/sluice.h>
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define COMMAND (&slc_cmd_pet_convert)
@@ -44,15 +42,13 @@ static void set_defaults(void *at)
 
 typedef struct job {
     const convert_options *options;
-    slc_pet_convert_config config;
+    slc_pet_config config;
     slc_pet_tables tables;
     bool owned; /* the tables' memory */
     slc_pet_paths paths;
     slc_io_pet_inputs inputs;
-    slc_pet_frame *frames;
-    uint64_t *received_ns; /* NULL: nobody asks */
-    slc_pet_convert *stage;
-    slc_pet_singles singles;
+    slc_flow_pet_setup setup;
+    slc_flow *flow;
     slc_io_pet_singles_writer *writer;
     slc_pet_convert_counts counts;
     slc_faults faults;
@@ -63,22 +59,21 @@ typedef struct job {
 
 static slc_status convert_all(job *j)
 {
-    slc_status status = SLC_OK;
-    bool last = false;
-    while (status == SLC_OK && !last && !slc_cli_interrupted()) {
-        size_t n = 0;
-        last = slc_io_pet_inputs_read(&j->inputs, j->frames, j->received_ns, (size_t)j->options->batch, &n) !=
-               SLC_OK;
-        const double began = slc_clock_seconds();
-        slc_columns_reset(&j->singles);
-        status = slc_pet_convert_run(j->stage, j->frames, j->received_ns, n, last, &j->singles, &j->faults,
-                                     &j->error);
-        j->seconds += slc_clock_seconds() - began;
-        status = status == SLC_OK ? slc_io_pet_singles_write(j->writer, &j->singles, &j->error) : status;
-        slc_cli_progress_show(&j->progress, j->inputs.frames, 0);
+    slc_flow_item *item = NULL;
+    slc_status status;
+    while ((status = slc_flow_next(j->flow, &item, &j->error)) == SLC_OK) {
+        const slc_flow_pet_result *batch = item->result;
+        j->counts = batch->totals->convert;
+        j->seconds += batch->result->seconds[SLC_PET_STAGE_CONVERT];
+        slc_faults_merge(&j->faults, &batch->result->faults);
+        slc_cli_progress_show(&j->progress, j->counts.frames, 0);
+        status = slc_io_pet_singles_write(j->writer, &batch->result->singles, &j->error);
+        slc_flow_release(j->flow, item);
+        if (status != SLC_OK) {
+            break;
+        }
     }
-    slc_pet_convert_counts_of(j->stage, &j->counts);
-    return status;
+    return status == SLC_END ? SLC_OK : status;
 }
 
 static bool tell(const job *j)
@@ -108,7 +103,9 @@ static int end(job *j, slc_status status)
     bool good = slc_pet_inputs_tell(&j->inputs, "pet convert", j->options->quiet, j->options->tolerate_loss);
     slc_pet_doubts_tell("pet convert", &j->inputs.seen, &j->tables);
     good = (slc_pet_clock_tell("pet convert", &j->counts) || j->options->tolerate_loss) && good;
-    good = slc_pet_energies_tell("pet convert", &j->inputs.seen, &j->tables, &j->config, &j->counts) && good;
+    good = slc_pet_energies_tell("pet convert", &j->inputs.seen, &j->tables, &j->config.convert,
+                                 &j->counts) &&
+           good;
     if (status == SLC_OK && slc_pet_nothing_tell("pet convert", &j->counts)) {
         good = false;
     } else if (status == SLC_OK && !slc_cli_interrupted()) {
@@ -128,16 +125,18 @@ static int end(job *j, slc_status status)
     return good ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
-static int process(job *j, char **paths, int n)
+static int process(job *j)
 {
-    j->frames = malloc((size_t)j->options->batch * sizeof *j->frames);
-    if (!slc_pet_received_room(&j->options->frames, (size_t)j->options->batch, &j->received_ns) ||
-        j->frames == NULL ||
-        slc_io_pet_inputs_open((const char *const *)paths, (size_t)n, &j->inputs, &j->error) != SLC_OK) {
-        slc_cli_say("pet convert", "no memory for %" PRIu64 " frames", j->options->batch);
-        return SLC_CLI_FAILED;
-    }
-    slc_status status = slc_pet_convert_open(&j->config, &j->tables, &j->stage, &j->error);
+    slc_flow_config config;
+    slc_flow_config_default(&config);
+    config.paths = (const char *const *)j->paths.path;
+    config.n_paths = (uint32_t)j->paths.n;
+    config.batch_bytes = (size_t)j->options->batch * sizeof(slc_pet_frame);
+    config.exec = j->config.exec;
+    config.signals_to_reader = true;
+    config.stop = slc_cli_stop;
+    j->setup = (slc_flow_pet_setup){&j->config, &j->tables, &j->inputs};
+    slc_status status = slc_flow_open(&config, &slc_flow_pet, &j->setup, &j->flow, &j->error);
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(COMMAND, "%s", j->error.text);
     }
@@ -148,6 +147,7 @@ static int process(job *j, char **paths, int n)
         status = slc_io_pet_singles_create(j->options->output, &j->writer, &j->error);
     }
     status = status == SLC_OK ? convert_all(j) : status;
+    slc_flow_close(j->flow); /* and with it the reading */
     slc_cli_progress_end(&j->progress);
     return end(j, status);
 }
@@ -163,22 +163,20 @@ static int act(const slc_cli_call *call)
     if (status == SLC_CLI_GO_ON && o->json && strcmp(o->output, "-") == 0) {
         status = slc_cli_wrong(COMMAND, "--json and --output - both print: give --output a file");
     }
-    slc_pet_convert_config_of(&o->frames, o->kev, &j.config);
+    slc_pet_config_default(&j.config);
+    slc_pet_convert_config_of(&o->frames, o->kev, &j.config.convert);
+    j.config.until = SLC_PET_STAGE_CONVERT;
     j.config.exec.threads = (uint32_t)o->threads;
     if (status == SLC_CLI_GO_ON) {
         status = slc_pet_tables_of(COMMAND, &o->frames, &j.tables, &j.owned);
     }
-    status = status == SLC_CLI_GO_ON ? process(&j, j.paths.path, j.paths.n) : status;
+    status = status == SLC_CLI_GO_ON ? process(&j) : status;
     slc_io_pet_inputs_close(&j.inputs);
     slc_pet_paths_clear(&j.paths);
-    slc_pet_convert_close(j.stage);
     slc_io_pet_singles_abandon(j.writer);
-    slc_columns_clear(&slc_pet_singles_schema, &j.singles);
     if (j.owned) {
         slc_io_pet_tables_clear(&j.tables);
     }
-    free(j.frames);
-    free(j.received_ns);
     return status;
 }
 

@@ -13,7 +13,6 @@
 void slc_pet_convert_config_of(const slc_pet_frame_words *words, const double kev[2],
                                slc_pet_convert_config *config)
 {
-    slc_pet_convert_config_default(config);
     config->tick_numerator = words->ticks[0];
     config->tick_denominator = words->ticks[1];
     config->tick_bits = (uint32_t)words->tick_bits;

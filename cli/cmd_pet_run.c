@@ -231,6 +231,8 @@ static int process(slc_pet_run_job *job)
     job->progress.unit = "frames";
     const double began = slc_clock_seconds();
     status = take_all(job);
+    slc_flow_close(job->flow); /* and with it the reading: what came of the inputs is told now */
+    job->flow = NULL;
     job->seconds_total = slc_clock_seconds() - began;
     slc_cli_progress_end(&job->progress);
     if (status == SLC_END) {

@@ -4,6 +4,7 @@
  * pairs as from the stages one by one; singles kept, delayed pairs, late singles, faults; what opening
  * refuses.
  */
+#include "pet/pet_stages.h"
 #include "support/cmocka_all.h"
 #include "support/pet_frames.h"
 
@@ -89,6 +90,44 @@ static void one_checksum_for_all(void **state)
     other = pet_frames_chain();
     other.delayed = false;
     assert_int_not_equal(run(&g, &other, g.n).checksum, wanted.checksum);
+    free(g.frames);
+}
+
+/* A chain that ends at an earlier stage gives the singles that this leaves. */
+static void the_last_stage(void **state)
+{
+    (void)state;
+    pet_frames_stream g = pet_frames_make(FRAMES);
+    slc_pet_config config = pet_frames_chain();
+    slc_pet_result result[SLC_PET_STAGES] = {0};
+    slc_pet_singles converted = {0};
+    slc_pet_totals totals;
+    slc_pet_convert *stage = NULL;
+    config.keep_singles = true;
+    for (int until = 0; until < SLC_PET_STAGES; until++) {
+        slc_pet_chain *chain = NULL;
+        config.until = (slc_pet_stage)until;
+        assert_int_equal(slc_pet_chain_open(&config, &g.tables, &chain, NULL), SLC_OK);
+        assert_int_equal(slc_pet_chain_run(chain, g.frames, NULL, g.n, true, &result[until], NULL), SLC_OK);
+        slc_pet_chain_totals(chain, &totals);
+        assert_int_equal(totals.convert.frames, g.n);
+        assert_int_equal(totals.prompt.pairs > 0, until == SLC_PET_STAGE_COINCIDENCE);
+        assert_int_equal(totals.sort.given > 0, until >= SLC_PET_STAGE_SORT);
+        slc_pet_chain_close(chain);
+    }
+    assert_int_equal(slc_pet_convert_open(&config.convert, &g.tables, &stage, NULL), SLC_OK);
+    assert_int_equal(slc_pet_convert_run(stage, g.frames, NULL, g.n, true, &converted, NULL, NULL), SLC_OK);
+    const slc_pet_singles *sorted = &result[SLC_PET_STAGE_SORT].singles, *arrived = &result[0].singles;
+    assert_int_equal(arrived->head.size, converted.head.size);
+    assert_memory_equal(arrived->time_ps, converted.time_ps, converted.head.size * sizeof(int64_t));
+    assert_memory_equal(arrived->crystal, converted.crystal, converted.head.size * sizeof(uint32_t));
+    assert_int_equal(sorted->head.size, result[2].singles.head.size);
+    assert_memory_equal(sorted->time_ps, result[2].singles.time_ps, sorted->head.size * sizeof(int64_t));
+    for (int until = 0; until < SLC_PET_STAGES; until++) {
+        slc_pet_result_clear(&result[until]);
+    }
+    slc_columns_clear(&slc_pet_singles_schema, &converted);
+    slc_pet_convert_close(stage);
     free(g.frames);
 }
 
@@ -226,6 +265,10 @@ static void wrong_configurations_are_refused(void **state)
     bad.exec.device = "gpu";
     refuse(&g, &bad, SLC_ERR_USAGE, "gpu");
     bad = pet_frames_chain();
+    bad.until = SLC_PET_STAGE_SORT;
+    bad.exec.device = "cuda";
+    refuse(&g, &bad, SLC_ERR_USAGE, "until");
+    bad = pet_frames_chain();
     bad.size = 0;
     refuse(&g, &bad, SLC_ERR_USAGE, "slc_pet_config: its size is not set");
     bad = pet_frames_chain();
@@ -249,6 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_checksum_for_all),
+        cmocka_unit_test(the_last_stage),
         cmocka_unit_test(long_calls_are_cut),
         cmocka_unit_test(the_stages_one_by_one_give_the_same),
         cmocka_unit_test(late_singles_are_counted),

@@ -5,6 +5,7 @@
  * here: it pauses, begins late, is ahead, begins anew, or says anything; bits of frames are wrong, one by
  * one.
  */
+#include "pet/pet_stages.h"
 #include "support/cmocka_all.h"
 #include "support/random.h"
 

@@ -12,6 +12,7 @@
 #include "pet/cuda/pet_convert_cuda.h"
 #include "pet/cuda/pet_cuda.h"
 #include "pet/pet_clock.h"
+#include "pet/pet_stages.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
  * project's reference lists them), and what opening refuses.
  */
 #include "pet/pet_scanner.h"
+#include "pet/pet_stages.h"
 #include "pet/pet_tables.h"
 #include "support/cmocka_all.h"
 

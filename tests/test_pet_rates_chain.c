@@ -4,6 +4,7 @@
  * for any batch; few singles, far times, limits; dead time beside what was put in.
  */
 #include "oracle/pet_rates_oracle.h"
+#include "pet/pet_stages.h"
 #include "pet/pet_tables.h"
 #include "support/cmocka_all.h"
 #include "support/pet_frames.h"

@@ -5,6 +5,7 @@
  * background of LSO.
  */
 #include "pet/pet_scanner.h"
+#include "pet/pet_stages.h"
 #include "sim/sim_pet_event.h"
 #include "support/cmocka_all.h"
 #include "support/pet_sim.h"

@@ -14,6 +14,13 @@
 extern "C" {
 #endif
 
+typedef enum slc_pet_stage {
+    SLC_PET_STAGE_CONVERT = 0,
+    SLC_PET_STAGE_SORT,
+    SLC_PET_STAGE_COINCIDENCE,
+    SLC_PET_STAGES
+} slc_pet_stage;
+
 typedef struct slc_pet_config {
     size_t size; /* of this struct; set by _config_default */
     slc_pet_convert_config convert;
@@ -22,16 +29,12 @@ typedef struct slc_pet_config {
     bool delayed; /* a second stage of coincidences, with delay_ns and otherwise as prompt */
     double delay_ns;
     bool keep_singles; /* result.singles holds the sorted singles of each run */
-    slc_exec exec;     /* of all stages, in place of theirs */
+    /* The last stage that runs, all by default. Without coincidences result.singles holds the singles, those
+     * of SLC_PET_STAGE_CONVERT as they arrive. A GPU runs all. */
+    slc_pet_stage until;
+    slc_exec exec; /* of all stages, in place of theirs */
 } slc_pet_config;
 SLC_API void slc_pet_config_default(slc_pet_config *config);
-
-typedef enum slc_pet_stage {
-    SLC_PET_STAGE_CONVERT = 0,
-    SLC_PET_STAGE_SORT,
-    SLC_PET_STAGE_COINCIDENCE,
-    SLC_PET_STAGES
-} slc_pet_stage;
 
 /* What a run adds. Zero-initialise; the chain resets and fills it, the caller clears it. */
 typedef struct slc_pet_result {

@@ -53,9 +53,7 @@ typedef struct slc_pet_convert_config {
     int64_t horizon_ps;
     double low_kev, high_kev; /* singles in [low, high) are kept */
     slc_exec exec;            /* threads, target */
-} slc_pet_convert_config;
-/* 1 ps, 64 bits, all energies, one thread. */
-SLC_API void slc_pet_convert_config_default(slc_pet_convert_config *config);
+} slc_pet_convert_config;     /* 1 ps, 64 bits, all energies: slc_pet_config_default */
 
 typedef struct slc_pet_convert_counts {
     uint64_t frames, singles;          /* in, out */
@@ -65,26 +63,6 @@ typedef struct slc_pet_convert_counts {
     uint64_t turns, bridged;           /* of time counters; common ones in which nothing was received */
     uint64_t backwards;                /* frames earlier than the one before of their module; kept */
 } slc_pet_convert_counts;
-
-typedef struct slc_pet_convert slc_pet_convert;
-/* Tables are copied. SLC_ERR_USAGE, and SLC_ERR_FORMAT as slc_pet_tables_check. */
-SLC_API slc_status slc_pet_convert_open(const slc_pet_convert_config *config, const slc_pet_tables *tables,
-                                        slc_pet_convert **stage, slc_error *error);
-SLC_API void slc_pet_convert_close(slc_pet_convert *stage); /* NULL is allowed */
-/* Appends the singles of n frames in the order of the frames; `singles` grows as needed (SLC_ERR_MEMORY
- * leaves all as it was). The first bad frames are added to `faults` (may be NULL) by SLC_FAULT_PET_…, with
- * the frame's number in the input as event.
- *
- * received_ns: the times at which frames were received, ns from any origin, one for each frame, 0 where it is
- * not known; NULL: none is. They are looked at where counters begin again (tick_bits below 64) and nothing
- * was received for longer than half a turn: as many turns are then added to the time of all modules as fit
- * best. Where counters begin again, few of the last frames are kept back until the next call, as those after
- * them may be needed to know their turn; not with `last`. `frames` in the counts are those that were given
- * out. */
-SLC_API slc_status slc_pet_convert_run(slc_pet_convert *stage, const slc_pet_frame *frames,
-                                       const uint64_t *received_ns, size_t n, bool last,
-                                       slc_pet_singles *singles, slc_faults *faults, slc_error *error);
-SLC_API void slc_pet_convert_counts_of(const slc_pet_convert *stage, slc_pet_convert_counts *counts);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,7 @@
 #include "cuda/cuda_engines.h"
 #include "pet/cuda/pet_chain_cuda.h"
 #include "pet/pet_chain_core.h"
-#include "pet/pet_team.h"
+#include "pet/pet_stages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +36,10 @@ struct slc_pet_chain {
 
 void slc_pet_config_default(slc_pet_config *config)
 {
-    *config = (slc_pet_config){
-        .size = sizeof *config, .delay_ns = 100, .exec = {.threads = 1, .target = SLC_SIMD_AUTO}};
+    *config = (slc_pet_config){.size = sizeof *config,
+                               .delay_ns = 100,
+                               .until = SLC_PET_STAGE_COINCIDENCE,
+                               .exec = {.threads = 1, .target = SLC_SIMD_AUTO}};
     slc_pet_convert_config_default(&config->convert);
     slc_pet_sort_config_default(&config->sort);
     slc_pet_coincidence_config_default(&config->prompt);
@@ -99,6 +101,11 @@ static slc_status check(const slc_pet_config *config, const slc_pet_geometry *ge
         return slc_fail(error, SLC_ERR_USAGE,
                         "prompt: an offset of %g ns; delayed pairs have a stage of their own",
                         config->prompt.offset_ns);
+    }
+    const char *device = config->exec.device;
+    if ((unsigned)config->until >= SLC_PET_STAGES ||
+        (config->until != SLC_PET_STAGE_COINCIDENCE && device != NULL && strcmp(device, "cpu") != 0)) {
+        return slc_fail(error, SLC_ERR_USAGE, "until: no stage, or not all of them on a GPU");
     }
     if (config->delayed && !(config->delay_ns > 0)) {
         return slc_fail(error, SLC_ERR_USAGE, "delay: %g ns is not above 0", config->delay_ns);
@@ -255,45 +262,28 @@ static slc_status run_piece(slc_pet_chain *chain, const slc_pet_frame *frames, c
                             size_t n, bool last, slc_pet_result *result, slc_pet_coincidences *delayeds,
                             slc_error *error)
 {
-    slc_pet_singles *sorted = chain->config.keep_singles ? &result->singles : &chain->sorted;
+    const slc_pet_stage until = chain->config.until;
+    const bool keeps = chain->config.keep_singles || until == SLC_PET_STAGE_SORT;
+    slc_pet_singles *singles = until == SLC_PET_STAGE_CONVERT ? &result->singles : &chain->singles;
+    slc_pet_singles *sorted = keeps ? &result->singles : &chain->sorted;
     const double began = slc_clock_seconds();
     slc_columns_reset(&chain->singles);
     slc_columns_reset(&chain->sorted);
     const size_t from = sorted->head.size;
-    slc_status status = slc_pet_convert_run(chain->convert, frames, received_ns, n, last, &chain->singles,
+    slc_status status = slc_pet_convert_run(chain->convert, frames, received_ns, n, last, singles,
                                             &result->faults, error);
     const double converted = slc_clock_seconds();
     result->seconds[SLC_PET_STAGE_CONVERT] += converted - began;
-    if (status == SLC_OK) {
+    if (status == SLC_OK && until >= SLC_PET_STAGE_SORT) {
         status = slc_pet_sort_run(chain->sort, &chain->singles, last, sorted, &result->late, error);
         result->seconds[SLC_PET_STAGE_SORT] += slc_clock_seconds() - converted;
     }
-    if (status == SLC_OK) {
+    if (status == SLC_OK && until >= SLC_PET_STAGE_COINCIDENCE) {
         const slc_pet_singles rows = view(sorted, from);
         status = find_pairs(chain, &rows, last, &result->pairs, delayeds,
                             &result->seconds[SLC_PET_STAGE_COINCIDENCE], error);
     }
     return status;
-}
-
-static slc_status append(slc_pet_coincidences *to, const slc_pet_coincidences *some, slc_error *error)
-{
-    const size_t n = some->head.size, at = to->head.size;
-    if (n == 0) {
-        return SLC_OK;
-    }
-    if (slc_columns_reserve(&slc_pet_coincidences_schema, to, at + n, 1) != SLC_OK) {
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu PET pairs", at + n);
-    }
-    memcpy(to->time_ps + at, some->time_ps, n * sizeof *to->time_ps);
-    memcpy(to->dt_ps + at, some->dt_ps, n * sizeof *to->dt_ps);
-    memcpy(to->crystal1 + at, some->crystal1, n * sizeof *to->crystal1);
-    memcpy(to->crystal2 + at, some->crystal2, n * sizeof *to->crystal2);
-    memcpy(to->energy1_kev + at, some->energy1_kev, n * sizeof *to->energy1_kev);
-    memcpy(to->energy2_kev + at, some->energy2_kev, n * sizeof *to->energy2_kev);
-    memcpy(to->delayed + at, some->delayed, n);
-    to->head.size += n;
-    return SLC_OK;
 }
 
 /* Piece by piece, so that what a stage leaves is still in the cache for the next. Delayeds of all but a
@@ -313,7 +303,15 @@ static slc_status run_pieces(slc_pet_chain *chain, const slc_pet_frame *frames, 
                            result, delayeds, error);
         at += some;
     } while (at < n && status == SLC_OK);
-    return status == SLC_OK ? append(&result->pairs, &chain->aside, error) : status;
+    const size_t aside = chain->aside.head.size;
+    const slc_schema *schema = &slc_pet_coincidences_schema;
+    if (status != SLC_OK || aside == 0) {
+        return status;
+    }
+    return slc_columns_reserve(schema, &result->pairs, result->pairs.head.size + aside, 1) == SLC_OK &&
+                   slc_columns_append(schema, &chain->aside, 0, aside, &result->pairs) == SLC_OK
+               ? SLC_OK
+               : slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu PET pairs more", aside);
 }
 
 slc_status slc_pet_chain_run(slc_pet_chain *chain, const slc_pet_frame *frames, const uint64_t *received_ns,

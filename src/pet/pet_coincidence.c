@@ -16,7 +16,7 @@
 #include "pet/pet_coincidence_team.h"
 #include "pet/pet_kernels.h"
 #include "pet/pet_randoms_mix.h"
-#include "pet/pet_team.h"
+#include "pet/pet_stages.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include "base/config.h"
 #include "pet/pet_clock.h"
 #include "pet/pet_scanner.h"
+#include "pet/pet_stages.h"
 #include "pet/pet_tables.h"
-#include "pet/pet_team.h"
 
 #include <sluice/pet_convert.h>
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What energies there are, to set beside a window that keeps none: pet_seen.h. */
+#include "pet/pet_stages.h"
+
 #include <sluice/pet_seen.h>
 
 #include <inttypes.h>

@@ -13,7 +13,7 @@
 #include "base/columns.h"
 #include "base/config.h"
 #include "pet/pet_randoms_mix.h"
-#include "pet/pet_team.h"
+#include "pet/pet_stages.h"
 
 #include <sluice/pet_rates.h>
 

@@ -13,7 +13,7 @@
  */
 #include "base/config.h"
 #include "pet/pet_sort_spread.h"
-#include "pet/pet_team.h"
+#include "pet/pet_stages.h"
 
 #include <sluice/pet_sort.h>
 

@@ -4,6 +4,7 @@
  * crystals, drawn from the seed, as tables with which the frames convert.
  */
 #include "pet/pet_scanner.h"
+#include "pet/pet_stages.h"
 #include "sim/sim_pet_event.h"
 #include "sim/sim_pet_random.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Frames for tests of conversion and of the chain. */
 #include "support/pet_frames.h"
+#include "pet/pet_stages.h"
 #include "pet/pet_tables.h"
 #include "support/cmocka_all.h"
 #include "support/random.h"

@@ -3,6 +3,7 @@
 #include "support/pet_sim.h"
 #include "sim/sim_pet_event.h"
 
+#include "pet/pet_stages.h"
 #include "support/cmocka_all.h"
 
 #include <stdlib.h>

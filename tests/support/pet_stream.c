@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Frames of mouse20 in time, and what becomes of them. */
 #include "support/pet_stream.h"
+#include "pet/pet_stages.h"
 #include "pet/pet_tables.h"
 #include "support/cmocka_all.h"
 #include "support/pet_frames.h"

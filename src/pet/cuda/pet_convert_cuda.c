@@ -6,6 +6,7 @@
 #include "pet/cuda/pet_convert_cuda.h"
 #include "pet/cuda/pet_cuda.h"
 #include "pet/pet_scanner.h"
+#include "pet/pet_stages.h"
 #include "pet/pet_tables.h"
 
 #include <stdlib.h>
