@@ -12,6 +12,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { BANK_TYPES = 256, BATCH_EVENTS = 64, BATCH_BYTES = 16 << 20 };
 
@@ -36,9 +37,6 @@ typedef struct bank_counts {
 } bank_counts;
 
 typedef struct contents {
-    const char *format;
-    bool raw; /* events of raw banks */
-    bool cms; /* events of CMS's fragments */
     slc_io_totals read;
     slc_faults faults;
     bank_counts banks[BANK_TYPES];
@@ -127,92 +125,6 @@ static slc_status read_hits(slc_io_source *source, contents *found, slc_error *e
     return status;
 }
 
-static void print_text(const char *path, const contents *found)
-{
-    (void)printf("%s\n", path);
-    (void)printf("  %-12s %s\n", "format", found->format);
-    (void)printf("  %-12s %" PRIu64 "\n", "bytes", found->read.bytes);
-    (void)printf("  %-12s %" PRIu64 "\n", "events", found->read.events);
-    (void)printf("  %-12s %" PRIu64 "\n", "lost", found->read.lost_events);
-    if (found->cms) {
-        (void)printf("  %-12s %" PRIu64 "\n", "fragments", found->fragments);
-        (void)printf("  %-12s %" PRIu64 "\n", "words", found->words);
-        return;
-    }
-    if (!found->raw) {
-        (void)printf("  %-12s %" PRIu64 "\n", "hits", found->hits);
-        (void)printf("  %-12s %" PRIu64 "\n", "particles", found->particles);
-        return;
-    }
-    (void)printf("  %-12s %" PRIu64 "\n", "compressed", found->read.compressed);
-    (void)printf("  %-12s %" PRIu64 " verified\n", "checksums", found->read.checksums);
-    if (found->has_run && found->run_low == found->run_high) {
-        (void)printf("  %-12s %" PRIu32 "\n", "run", found->run_low);
-    } else if (found->has_run) {
-        (void)printf("  %-12s %" PRIu32 " to %" PRIu32 "\n", "runs", found->run_low, found->run_high);
-    }
-    (void)printf("  %-12s %-20s %4s %9s %9s %12s\n", "banks", "name", "type", "version", "count", "bytes");
-    for (unsigned i = 0; i < BANK_TYPES; i++) {
-        const bank_counts *counts = &found->banks[i];
-        if (counts->count == 0) {
-            continue;
-        }
-        const char *name = slc_lhcb_bank_type_name((uint8_t)i);
-        char version[16];
-        (void)snprintf(version, sizeof version, counts->version_low == counts->version_high ? "%u" : "%u-%u",
-                       counts->version_low, counts->version_high);
-        (void)printf("  %-12s %-20s %4u %9s %9" PRIu64 " %12" PRIu64 "\n", "", name != NULL ? name : "-", i,
-                     version, counts->count, counts->bytes);
-    }
-}
-
-static json_t *banks_array(const contents *found)
-{
-    json_t *array = json_array();
-    for (unsigned i = 0; i < BANK_TYPES; i++) {
-        const bank_counts *counts = &found->banks[i];
-        if (counts->count > 0) {
-            const char *name = slc_lhcb_bank_type_name((uint8_t)i);
-            (void)json_array_append_new(
-                array,
-                json_pack("{s:i, s:s?, s:i, s:i, s:I, s:I}", "type", (int)i, "name", name, "version_min",
-                          (int)counts->version_low, "version_max", (int)counts->version_high, "count",
-                          (json_int_t)counts->count, "bytes", (json_int_t)counts->bytes));
-        }
-    }
-    return array;
-}
-
-static json_t *file_object(const char *path, const contents *found)
-{
-    json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:I}", "file", path, "format", found->format, "bytes",
-                               (json_int_t)found->read.bytes, "events", (json_int_t)found->read.events,
-                               "lost_events", (json_int_t)found->read.lost_events);
-    json_t *more;
-    if (found->raw) {
-        more = json_pack("{s:I, s:I, s:o, s:o, s:o}", "compressed", (json_int_t)found->read.compressed,
-                         "checksums_verified", (json_int_t)found->read.checksums, "run_number_min",
-                         found->has_run ? json_integer(found->run_low) : json_null(), "run_number_max",
-                         found->has_run ? json_integer(found->run_high) : json_null(), "banks",
-                         banks_array(found));
-    } else if (found->cms) {
-        more = json_pack("{s:I, s:I}", "fragments", (json_int_t)found->fragments, "words",
-                         (json_int_t)found->words);
-    } else {
-        more = json_pack("{s:I, s:I}", "hits", (json_int_t)found->hits, "particles",
-                         (json_int_t)found->particles);
-    }
-    json_t *faults = json_object();
-    for (uint32_t i = 0; i < found->faults.n_kinds; i++) {
-        (void)json_object_set_new(faults, slc_fault_name(found->faults.kind[i].code),
-                                  json_integer((json_int_t)found->faults.kind[i].n));
-    }
-    (void)json_object_update(object, more);
-    json_decref(more);
-    (void)json_object_set_new(object, "faults", faults);
-    return object;
-}
-
 static void tell_trouble(const char *path, const slc_io_source *source, const contents *found)
 {
     if (slc_io_damage(source) != NULL) {
@@ -227,6 +139,135 @@ static void tell_trouble(const char *path, const slc_io_source *source, const co
         }
     }
 }
+
+/* ---- events -------------------------------------------------------------------------------------- */
+
+static void put_banks(slc_cli_tree *to, const contents *found)
+{
+    slc_cli_put_array(to, "banks");
+    for (unsigned i = 0; i < BANK_TYPES; i++) {
+        const bank_counts *counts = &found->banks[i];
+        if (counts->count > 0) {
+            slc_cli_tree row = slc_cli_append(to, "banks");
+            slc_cli_put(&row, "type", i);
+            slc_cli_put_text(&row, "name", slc_lhcb_bank_type_name((uint8_t)i));
+            slc_cli_put(&row, "version_min", counts->version_low);
+            slc_cli_put(&row, "version_max", counts->version_high);
+            slc_cli_put(&row, "count", counts->count);
+            slc_cli_put(&row, "bytes", counts->bytes);
+            char version[16];
+            (void)snprintf(version, sizeof version,
+                           counts->version_low == counts->version_high ? "%u" : "%u-%u", counts->version_low,
+                           counts->version_high);
+            slc_cli_put(&row, ".version", (const char *)version);
+        }
+    }
+}
+
+static void put_events(slc_cli_tree *to, const slc_io_source *source, const contents *found)
+{
+    const slc_io_content content = slc_io_content_of(source);
+    slc_cli_put(to, "format", slc_io_format(source));
+    slc_cli_put(to, "bytes", found->read.bytes);
+    slc_cli_put(to, "events", found->read.events);
+    slc_cli_put(to, "lost_events", found->read.lost_events);
+    slc_cli_put_bool(to,
+                     content == SLC_IO_RAW_EVENTS   ? ".raw"
+                     : content == SLC_IO_CMS_EVENTS ? ".cms"
+                                                    : ".hits",
+                     true);
+    if (content == SLC_IO_CMS_EVENTS) {
+        slc_cli_put(to, "fragments", found->fragments);
+        slc_cli_put(to, "words", found->words);
+    } else if (content == SLC_IO_VELO_HITS) {
+        slc_cli_put(to, "hits", found->hits);
+        slc_cli_put(to, "particles", found->particles);
+    } else {
+        slc_cli_put(to, "compressed", found->read.compressed);
+        slc_cli_put(to, "checksums_verified", found->read.checksums);
+        if (found->has_run) {
+            slc_cli_put(to, "run_number_min", found->run_low);
+            slc_cli_put(to, "run_number_max", found->run_high);
+            slc_cli_put_bool(to, found->run_low == found->run_high ? ".run" : ".runs", true);
+        } else {
+            slc_cli_put_null(to, "run_number_min");
+            slc_cli_put_null(to, "run_number_max");
+        }
+        put_banks(to, found);
+    }
+    slc_cli_put_faults(to, "faults", &found->faults);
+}
+
+static const slc_cli_line event_lines[] = {
+    {NULL, "  format       {format}", NULL},
+    {NULL, "  bytes        {bytes}", NULL},
+    {NULL, "  events       {events}", NULL},
+    {NULL, "  lost         {lost_events}", NULL},
+    {NULL, "  fragments    {fragments}", ".cms"},
+    {NULL, "  words        {words}", ".cms"},
+    {NULL, "  hits         {hits}", ".hits"},
+    {NULL, "  particles    {particles}", ".hits"},
+    {NULL, "  compressed   {compressed}", ".raw"},
+    {NULL, "  checksums    {checksums_verified} verified", ".raw"},
+    {NULL, "  run          {run_number_min}", ".run"},
+    {NULL, "  runs         {run_number_min} to {run_number_max}", ".runs"},
+};
+static const slc_cli_column bank_columns[] = {
+    {"  banks", -14, "", NULL},         {"name", -20, "{name}", NULL}, {"type", 4, "{type}", NULL},
+    {"version", 9, "{.version}", NULL}, {"count", 9, "{count}", NULL}, {"bytes", 12, "{bytes}", NULL},
+};
+
+/* What cannot be opened as anything else is opened as events as well, so that this tells why not. */
+static bool info_events(const char *path, const slc_io_format_row *format, slc_cli_tree *to)
+{
+    slc_error error = {.status = SLC_OK};
+    slc_io_source *source = NULL;
+    if (slc_io_open(path, NULL, &source, &error) != SLC_OK) {
+        slc_cli_say("info", "%s%s", error.text,
+                    strstr(error.text, ": no known format: ") != NULL
+                        ? "; images, lists of pixels; and PET's frames, singles, pairs, tables, sinograms, "
+                          "crystal maps"
+                        : "");
+        return false;
+    }
+    (void)format;
+    contents *found = calloc(1, sizeof *found);
+    if (found == NULL) {
+        slc_cli_say("info", "%s: no memory to count", path);
+        slc_io_close(source);
+        return false;
+    }
+    static slc_status (*const readers[])(slc_io_source *, contents *, slc_error *) = {
+        [SLC_IO_RAW_EVENTS] = read_raw, [SLC_IO_VELO_HITS] = read_hits, [SLC_IO_CMS_EVENTS] = read_cms};
+    const slc_status status = readers[slc_io_content_of(source)](source, found, &error);
+    slc_io_totals_of(source, &found->read);
+    tell_trouble(path, source, found);
+    if (status < 0) {
+        slc_cli_say("info", "%s", error.text);
+    }
+    put_events(to, source, found);
+    const bool good = status >= 0 && found->read.lost_events == 0;
+    slc_io_close(source);
+    free(found);
+    return good;
+}
+
+/* ---- all files ----------------------------------------------------------------------------------- */
+
+/* Who tells what is in a file, by its kind. */
+static bool (*const tellers[SLC_IO_KIND_RESULTS])(const char *, const slc_io_format_row *, slc_cli_tree *) = {
+    [SLC_IO_KIND_EVENTS] = info_events,
+    [SLC_IO_KIND_IMAGES] = slc_info_images,
+    [SLC_IO_KIND_PIXELS] = slc_info_pixels,
+    [SLC_IO_KIND_PET_RAW] = slc_info_pet_raw,
+    [SLC_IO_KIND_PET_RAW_INDEX] = slc_info_pet_raw_index,
+    [SLC_IO_KIND_PET_SINGLES] = slc_info_pet_singles,
+    [SLC_IO_KIND_PET_TABLES] = slc_info_pet_tables,
+    [SLC_IO_KIND_PET_CSV] = slc_info_pet_csv,
+    [SLC_IO_KIND_PET_SINOGRAM] = slc_info_pet_sinogram,
+    [SLC_IO_KIND_PET_MAP] = slc_info_pet_map,
+    [SLC_IO_KIND_PET_PAIRS] = slc_info_pet_pairs,
+};
 
 /* A member of an object that is printed as it is: "highest crystal 5183". */
 static void print_member(const char *key, const json_t *value)
@@ -260,92 +301,64 @@ static void print_member(const char *key, const json_t *value)
     }
 }
 
-/* A file that holds no events: prints its object, or adds it to `files`. */
-static void give_other(json_t *object, json_t *files)
+static void print_file(const char *path, const slc_cli_tree *to)
 {
     const char *key;
     json_t *value;
-    if (files != NULL && json_object_get(object, "format") != NULL) {
-        (void)json_array_append(files, object);
-    } else if (files == NULL && json_object_get(object, "format") != NULL) {
-        (void)puts(json_string_value(json_object_get(object, "file")));
-        json_object_foreach(object, key, value)
-        {
-            if (strcmp(key, "file") != 0 && strcmp(key, "faults") != 0) { /* which are told */
-                print_member(key, value);
-            }
+    (void)puts(path);
+    if (json_object_get(to->root, "events") != NULL) {
+        slc_cli_print_lines(to, "", event_lines, sizeof event_lines / sizeof *event_lines);
+        if (json_object_get(to->root, "banks") != NULL) {
+            slc_cli_print_table(to, "banks", " ", bank_columns, sizeof bank_columns / sizeof *bank_columns);
+        }
+        return;
+    }
+    json_object_foreach(to->root, key, value)
+    {
+        if (strcmp(key, "file") != 0 && strcmp(key, "faults") != 0) { /* which are told */
+            print_member(key, value);
         }
     }
-    json_decref(object);
 }
 
-/* Adds to `files` where that is not NULL, prints otherwise. False where the input is damaged or unreadable.
- */
-static bool look_into(const char *path, contents *found, json_t *files)
+/* False if the input is damaged or unreadable, which is then told; one of which nothing can be told is in no
+ * output. */
+static bool look_into(const char *path, json_t *files)
 {
-    slc_error error = {.status = SLC_OK};
-    slc_io_source *source = NULL;
-    bool good = true;
-    json_t *other = slc_info_pet(path, &good);
-    memset(found, 0, sizeof *found);
-    if (other == NULL && slc_io_open(path, NULL, &source, &error) != SLC_OK &&
-        (other = slc_info_images(path, &good)) == NULL && (other = slc_info_pixels(path, &good)) == NULL) {
-        slc_cli_say("info", "%s%s", error.text,
-                    strstr(error.text, ": no known format: ") != NULL
-                        ? "; images, lists of pixels; and PET's frames, singles, pairs, tables, sinograms, "
-                          "crystal maps"
-                        : "");
-        return false;
+    struct stat there;
+    slc_cli_tree to = slc_cli_tree_new("info");
+    const slc_io_format_row *format = slc_io_format_of(path);
+    const slc_io_kind kind = format != NULL ? format->kind : SLC_IO_KIND_EVENTS;
+    slc_cli_put(&to, "file", path);
+    if (kind != SLC_IO_KIND_EVENTS && stat(path, &there) == 0) {
+        slc_cli_put(&to, "bytes", (uint64_t)there.st_size);
     }
-    if (other != NULL) {
-        give_other(other, files);
-        return good;
+    const bool good = tellers[kind](path, format, &to);
+    if (json_object_get(to.root, "format") != NULL && files != NULL) {
+        (void)json_array_append(files, to.root);
+    } else if (json_object_get(to.root, "format") != NULL) {
+        print_file(path, &to);
     }
-    found->format = slc_io_format(source);
-    found->raw = slc_io_content_of(source) == SLC_IO_RAW_EVENTS;
-    found->cms = slc_io_content_of(source) == SLC_IO_CMS_EVENTS;
-    const slc_status status = found->raw   ? read_raw(source, found, &error)
-                              : found->cms ? read_cms(source, found, &error)
-                                           : read_hits(source, found, &error);
-    slc_io_totals_of(source, &found->read);
-    tell_trouble(path, source, found);
-    if (status < 0) {
-        slc_cli_say("info", "%s", error.text);
-    }
-    if (files != NULL) {
-        (void)json_array_append_new(files, file_object(path, found));
-    } else {
-        print_text(path, found);
-    }
-    slc_io_close(source);
-    return status >= 0 && found->read.lost_events == 0;
+    slc_cli_tree_clear(&to);
+    return good;
 }
 
-static int run(int argc, char **argv)
+static int act(const slc_cli_call *call)
 {
-    info_options options;
-    int first = 0;
-    int status = slc_cli_parse(&slc_cmd_info, argc, argv, &options, &first);
-    if (status != SLC_CLI_GO_ON) {
-        return status;
-    }
-    status = SLC_CLI_DONE;
-    json_t *files = options.json ? json_array() : NULL;
-    contents *found = malloc(sizeof *found);
-    if (found == NULL) {
-        slc_cli_say("info", "no memory to begin with");
-        json_decref(files);
-        return SLC_CLI_FAILED;
-    }
-    for (int i = first; i < argc; i++) {
-        if (!look_into(argv[i], found, files)) {
+    const info_options *options = call->options;
+    slc_cli_tree tree = slc_cli_tree_new("info");
+    int status = SLC_CLI_DONE;
+    slc_cli_put_array(&tree, "files");
+    json_t *files = options->json ? json_object_get(tree.root, "files") : NULL;
+    for (int i = 0; i < call->n; i++) {
+        if (!look_into(call->operands[i], files)) {
             status = SLC_CLI_FAILED;
         }
     }
-    free(found);
-    if (options.json && !slc_cli_print_json("info", json_pack("{s:o}", "files", files))) {
+    if (options->json && !slc_cli_tree_print_json(&tree)) {
         status = SLC_CLI_FAILED;
     }
+    slc_cli_tree_clear(&tree);
     return status;
 }
 
@@ -364,5 +377,5 @@ const slc_cli_command slc_cmd_info = {
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .defaults = set_defaults,
-    .run = run,
+    .act = act,
 };

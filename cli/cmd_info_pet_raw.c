@@ -6,10 +6,6 @@
 #include "cli_talk.h"
 #include "cmd_info.h"
 
-#include <sluice/sluice.h>
-
-#include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,22 +13,19 @@
 
 enum { AT_ONCE = 1 << 16 /* frames */, NAME_ROOM = 40 };
 
-static void put(json_t *to, const char *key, uint64_t value)
-{
-    (void)json_object_set_new(to, key, json_integer((json_int_t)value));
-}
-
-/* "2026-11-22T06:20:00.123Z" of nanoseconds since 1970. */
-static json_t *time_of(uint64_t ns)
+/* "2026-11-22T06:20:00.123Z" of nanoseconds since 1970; null if it is not known. */
+static void put_time(slc_cli_tree *to, const char *key, bool known, uint64_t ns)
 {
     char text[2 * NAME_ROOM], date[NAME_ROOM];
     struct tm parts;
     const time_t seconds = (time_t)(ns / 1000000000);
-    if (gmtime_r(&seconds, &parts) == NULL || strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &parts) == 0) {
-        return json_null();
+    if (!known || gmtime_r(&seconds, &parts) == NULL ||
+        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &parts) == 0) {
+        slc_cli_put_null(to, key);
+        return;
     }
     (void)snprintf(text, sizeof text, "%s.%03uZ", date, (unsigned)(ns / 1000000 % 1000));
-    return json_string(text);
+    slc_cli_put(to, key, (const char *)text);
 }
 
 /* What is counted in a raw file. */
@@ -66,80 +59,90 @@ static slc_status count_frames(slc_io_pet_raw *raw, raw_counts *c, slc_error *er
     return status == SLC_END ? SLC_OK : status;
 }
 
-static json_t *modules_of(const raw_counts *c)
+static void put_modules(slc_cli_tree *to, const raw_counts *c)
 {
-    json_t *modules = json_array();
+    slc_cli_put_array(to, "modules");
     for (int m = 0; m < SLC_PET_MAX_MODULES; m++) {
         if (c->of_module[m] > 0) {
-            (void)json_array_append_new(
-                modules, json_pack("{s:i, s:I}", "module", m, "frames", (json_int_t)c->of_module[m]));
+            slc_cli_tree row = slc_cli_append(to, "modules");
+            slc_cli_put(&row, "module", m);
+            slc_cli_put(&row, "frames", c->of_module[m]);
         }
     }
-    return modules;
 }
 
-/* What the heads tell of the acquisition, and which files follow. */
-static void add_acquisition(json_t *to, const char *path, const slc_io_pet_raw *raw, const raw_counts *c)
+/* What the heads tell of the acquisition, and which files follow. A head that is damaged tells nothing, and
+ * zeros would look as if it did. */
+static void put_acquisition(slc_cli_tree *to, const char *path, const slc_io_pet_raw *raw,
+                            const raw_counts *c)
 {
     slc_io_pet_raw_info info;
-    slc_io_pet_raw_names behind = {.n = 0};
-    slc_error error;
-    char series[NAME_ROOM];
+    slc_io_pet_raw_names next = {.n = 0};
     slc_io_pet_raw_info_of(raw, &info);
-    put(to, "datagrams", info.datagrams - info.first);
-    put(to, "first_datagram", info.first);
-    put(to, "sockets", c->sockets);
-    /* A head that is damaged tells nothing, and zeros would look as if it did. */
+    slc_cli_put(to, "datagrams", info.datagrams - info.first);
+    slc_cli_put(to, "first_datagram", info.first);
+    slc_cli_put(to, "sockets", c->sockets);
     const bool told = info.started_ns != 0 || info.series != 0;
-    (void)json_object_set_new(to, "begun", told ? time_of(info.started_ns) : json_null());
-    (void)json_object_set_new(to, "first_received", c->frames > 0 ? time_of(c->first_ns) : json_null());
-    (void)json_object_set_new(to, "last_received", c->frames > 0 ? time_of(c->last_ns) : json_null());
-    (void)json_object_set_new(to, "header_bytes",
-                              told ? json_integer((json_int_t)info.payload.header_bytes) : json_null());
+    put_time(to, "begun", told, info.started_ns);
+    put_time(to, "first_received", c->frames > 0, c->first_ns);
+    put_time(to, "last_received", c->frames > 0, c->last_ns);
+    slc_cli_put_null(to, "header_bytes");
+    if (told) {
+        slc_cli_put(to, "header_bytes", info.payload.header_bytes);
+    }
     if (info.payload.sequence_bytes > 0) {
         char sequence[NAME_ROOM];
         (void)snprintf(sequence, sizeof sequence, "%u:%u%s", info.payload.sequence_at,
                        info.payload.sequence_bytes, info.payload.sequence_big_endian ? ":big" : "");
-        (void)json_object_set_new(to, "sequence", json_string(sequence));
+        slc_cli_put(to, "sequence", (const char *)sequence);
     }
-    (void)snprintf(series, sizeof series, "%016" PRIx64, info.series);
-    (void)json_object_set_new(to, "acquisition", told ? json_string(series) : json_null());
-    (void)json_object_set_new(to, "file_number", told ? json_integer((json_int_t)info.file) : json_null());
-    json_t *names = json_array();
-    if (slc_io_pet_raw_following(path, &behind, &error) == SLC_OK) {
-        for (size_t i = 0; i < behind.n; i++) {
-            (void)json_array_append_new(names, json_string(behind.path[i]));
+    slc_cli_put_null(to, "acquisition");
+    slc_cli_put_null(to, "file_number");
+    if (told) {
+        slc_cli_put_hex(to, "acquisition", info.series);
+        slc_cli_put(to, "file_number", info.file);
+    }
+    slc_cli_put_array(to, "followed_by");
+    if (slc_io_pet_raw_following(path, &next, NULL) == SLC_OK) {
+        for (size_t i = 0; i < next.n; i++) {
+            slc_cli_append_text(to, "followed_by", next.path[i]);
         }
     }
-    slc_io_pet_raw_names_clear(&behind);
-    (void)json_object_set_new(to, "followed_by", names);
+    slc_io_pet_raw_names_clear(&next);
 }
 
-json_t *slc_info_pet_raw(const char *path, json_t *to, bool *good)
+bool slc_info_pet_raw(const char *path, const slc_io_format_row *format, slc_cli_tree *to)
 {
     slc_io_pet_raw *raw = NULL;
     slc_error error = {.status = SLC_OK};
     raw_counts *c = calloc(1, sizeof *c);
     if (c == NULL) {
         slc_cli_say("info", "%s: no memory to count frames", path);
-        *good = false;
-        return to;
+        return false;
     }
     slc_status status = slc_io_pet_raw_open(path, &raw, &error);
     status = status == SLC_OK ? count_frames(raw, c, &error) : status;
-    if (status == SLC_OK) {
-        (void)json_object_set_new(to, "format", json_string("pet-raw"));
-        put(to, "frames", c->frames);
-        (void)json_object_set_new(to, "modules", modules_of(c));
-        add_acquisition(to, path, raw, c);
-        (void)json_object_set_new(to, "faults", slc_cli_faults_json(&c->faults));
+    bool good = status == SLC_OK;
+    if (good) {
+        slc_cli_put(to, "format", format->name);
+        slc_cli_put(to, "frames", c->frames);
+        put_modules(to, c);
+        put_acquisition(to, path, raw, c);
+        slc_cli_put_faults(to, "faults", &c->faults);
         slc_cli_tell_faults("info", path, "module", &c->faults);
-        *good = *good && slc_faults_of(&c->faults, SLC_FAULT_PET_BLOCK) == 0;
+        good = slc_faults_of(&c->faults, SLC_FAULT_PET_BLOCK) == 0;
     } else {
         slc_cli_say("info", "%s", error.text);
-        *good = false;
     }
     slc_io_pet_raw_close(raw);
     free(c);
-    return to;
+    return good;
+}
+
+/* Older versions wrote it beside a raw file; nothing reads it. */
+bool slc_info_pet_raw_index(const char *path, const slc_io_format_row *format, slc_cli_tree *to)
+{
+    (void)path;
+    slc_cli_put(to, "format", format->name);
+    return true;
 }

@@ -20,6 +20,8 @@ foreach(stem IN ITEMS write pnm npy png tiff tiff_stack damage)
     sluice_test(test_io_image_${stem} "formats" test_io_image_${stem}.c)
     target_link_libraries(test_io_image_${stem} PRIVATE PkgConfig::PNG PkgConfig::TIFF ZLIB::ZLIB)
 endforeach()
+# The registry of formats.
+sluice_test(test_io_formats "formats" test_io_formats.c)
 # Selections.
 sluice_test(test_io_select "formats" test_io_select.c)
 target_compile_definitions(test_io_select PRIVATE EXAMPLE="${PROJECT_SOURCE_DIR}/examples/selection.json")

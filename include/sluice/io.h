@@ -120,8 +120,39 @@ SLC_API void slc_io_totals_of(const slc_io_source *source, slc_io_totals *totals
 /* One line on the first damage: "name: byte 123: reason"; NULL where there was none. Valid until close. */
 SLC_API const char *slc_io_damage(const slc_io_source *source);
 
-/* Word and description of input format number i, or NULL beyond the last (for `sluice version`). */
-SLC_API const char *slc_io_format_name(size_t i, const char **description);
+/* ---- formats ----------------------------------------------------------------------------------- */
+
+/* Which functions read a file. */
+typedef enum slc_io_kind {
+    SLC_IO_KIND_EVENTS = 0,    /* slc_io_open */
+    SLC_IO_KIND_IMAGES,        /* slc_io_images_open */
+    SLC_IO_KIND_PIXELS,        /* slc_io_pixels_open */
+    SLC_IO_KIND_PET_RAW,       /* slc_io_pet_raw_open */
+    SLC_IO_KIND_PET_RAW_INDEX, /* nothing: of an older version */
+    SLC_IO_KIND_PET_SINGLES,   /* slc_io_pet_singles_open */
+    SLC_IO_KIND_PET_TABLES,    /* slc_io_read_pet_tables */
+    SLC_IO_KIND_PET_CSV,       /* nothing */
+    SLC_IO_KIND_PET_SINOGRAM,  /* slc_io_pet_sinogram_read */
+    SLC_IO_KIND_PET_MAP,       /* slc_io_pet_map_read */
+    SLC_IO_KIND_PET_PAIRS,     /* slc_io_pet_list_open */
+    SLC_IO_KIND_RESULTS        /* nothing: they are written alone */
+} slc_io_kind;
+
+typedef struct slc_io_format_row {
+    const char *name;
+    const char *reads, *writes; /* what it holds; NULL: it is not read, not written by name */
+    const char *detector;       /* "lhcb", "cms", "pet"; "": of none */
+    slc_io_kind kind;
+    int pairs; /* of pairs: its slc_io_pet_list_format */
+} slc_io_format_row;
+
+/* Format number i, or NULL beyond the last. */
+SLC_API const slc_io_format_row *slc_io_format_at(size_t i);
+/* What a regular file is: by its first bytes, by its name where that is what its readers go by, or by what
+ * can open it. NULL: none of these, empty, or no regular file, which is not opened. */
+SLC_API const slc_io_format_row *slc_io_format_of(const char *path);
+
+/* ---- geometry ---------------------------------------------------------------------------------- */
 
 /* LHCb's velo_geometry.bin. */
 SLC_API slc_status slc_io_read_velo_geometry(const char *path, slc_velo_geometry *geometry, slc_error *error);

@@ -199,9 +199,8 @@ typedef enum slc_io_pet_list_format {
     SLC_IO_PET_HDF5,       /* columns */
     SLC_IO_PET_LIST_FORMATS
 } slc_io_pet_list_format;
-/* "castor", "safir", "siemens", "yrt", "gate", "hdf5"; NULL beyond. What it keeps, in a line. */
+/* "castor", "safir", "siemens", "yrt", "gate", "hdf5"; NULL beyond. */
 SLC_API const char *slc_io_pet_list_name(slc_io_pet_list_format format);
-SLC_API const char *slc_io_pet_list_text(slc_io_pet_list_format format);
 
 /* Files of a format have names of their own beside each other: the name of file i = 0, 1 … that
  * slc_io_pet_list_create makes of `path`, which the caller frees. NULL beyond the last, or without memory. */

@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/config.h"
 #include "base/faults.h"
-#include "io/io_source.h"
+#include "io/io_formats.h"
 #include "io/io_stream.h"
 #include "velo/velo_geometry.h"
 
@@ -17,48 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const slc_io_format_table *const formats[] = {&slc_io_mdf_format, &slc_io_velojson_format,
-                                                     &slc_io_cms_format};
-enum { N_FORMATS = sizeof formats / sizeof *formats };
-
-/* What people hand over by mistake, so that the message can say what to do. */
-static const struct {
-    size_t offset;
-    const char *magic;
-    size_t size;
-    const char *advice;
-} strangers[] = {
-    {0, "\x1f\x8b", 2, "a gzip file: unpack it first"},
-    {0,
-     "\xfd"
-     "7zXZ",
-     5, "an xz file: unpack it first"},
-    {0, "\x28\xb5\x2f\xfd", 4, "a zstd file: unpack it first"},
-    {0, "BZh", 3, "a bzip2 file: unpack it first"},
-    {0, "PK\x03\x04", 4, "a zip archive: unpack it first"},
-    {257, "ustar", 5, "a tar archive: unpack it first"},
-    {0, "\x89HDF\r\n\x1a\n", 8, "an HDF5 file: it holds results, not raw events"},
-    {0, "root\0\0", 6, "a ROOT file: not supported"},
-    {0, "\x89SLCPET\n", 8, "a raw file of PET: sluice pet run reads it, sluice info its file and no pipe"},
-    {5, " CListModeData", 14, "a list-mode file of PET: sluice pet list reads it"},
-};
-enum { N_STRANGERS = sizeof strangers / sizeof *strangers };
-
 void slc_io_config_default(slc_io_config *config)
 {
     *config = (slc_io_config){
         .size = sizeof *config, .verify_checksum = true, .max_event_bytes = (size_t)64 << 20};
-}
-
-const char *slc_io_format_name(size_t i, const char **description)
-{
-    if (i >= N_FORMATS) {
-        return NULL;
-    }
-    if (description != NULL) {
-        *description = formats[i]->description;
-    }
-    return formats[i]->name;
 }
 
 /* ---- faults ---------------------------------------------------------------------------------- */
@@ -79,10 +41,7 @@ static void record(slc_io_source *source, slc_faults *faults, slc_fault_code cod
     if (used < sizeof source->damage) {
         (void)vsnprintf(source->damage + used, sizeof source->damage - used, format, arguments);
     }
-    /* Texts may quote the input: keep them one printable line. */
-    for (char *at = source->damage; *at != '\0'; at++) {
-        *at = (unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at;
-    }
+    slc_io_printable(source->damage);
 }
 
 void slc_io_note(slc_io_source *source, slc_faults *faults, slc_fault_code code, uint64_t offset,
@@ -120,34 +79,25 @@ void slc_io_settle(slc_io_source *source, const slc_io_losses *losses)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static const char *stranger_advice(const uint8_t *bytes, size_t size)
-{
-    for (size_t i = 0; i < N_STRANGERS; i++) {
-        const size_t end = strangers[i].offset + strangers[i].size;
-        if (size >= end && memcmp(bytes + strangers[i].offset, strangers[i].magic, strangers[i].size) == 0) {
-            return strangers[i].advice;
-        }
-    }
-    return NULL;
-}
-
 static slc_status unknown_format(const slc_io_stream *stream, const uint8_t *bytes, size_t size,
                                  slc_error *error)
 {
     if (size == 0) {
         return slc_fail(error, SLC_ERR_FORMAT, "%s: byte 0: the input is empty", stream->name);
     }
-    char hex[3 * 12 + 1] = "", text[12 + 1] = "", known[128] = "";
+    char hex[3 * 12 + 1], text[12 + 1] = "", known[128] = "";
     for (size_t i = 0; i < 12 && i < size; i++) {
-        (void)snprintf(hex + 3 * i, sizeof hex - 3 * i, " %02x", bytes[i]);
         text[i] = (char)(bytes[i] < 0x80 && isprint(bytes[i]) ? bytes[i] : '.');
     }
-    for (size_t i = 0, used = 0; i < N_FORMATS && used < sizeof known; i++) {
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "",
-                                 formats[i]->name);
+    size_t used = 0;
+    for (size_t i = 0; slc_io_row_at(i) != NULL && used < sizeof known; i++) {
+        if (slc_io_row_at(i)->events != NULL) {
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "",
+                                     slc_io_row_at(i)->about.name);
+        }
     }
     return slc_fail(error, SLC_ERR_FORMAT, "%s: byte 0: no known format: begins with%s \"%s\"; known are %s",
-                    stream->name, hex, text, known);
+                    stream->name, slc_io_hex(bytes, size, 12, hex), text, known);
 }
 
 static slc_status find_format(slc_io_source *source, slc_error *error)
@@ -162,13 +112,14 @@ static slc_status find_format(slc_io_source *source, slc_error *error)
         if (status != SLC_OK) {
             return status;
         }
-        for (size_t i = 0; size > 0 && i < N_FORMATS; i++) {
-            if (formats[i]->probe(bytes, size, &source->config)) {
-                source->format = formats[i];
-                return formats[i]->open(source, error);
+        for (size_t i = 0; size > 0 && slc_io_row_at(i) != NULL; i++) {
+            const slc_io_format_table *format = slc_io_row_at(i)->events;
+            if (format != NULL && format->probe(bytes, size, &source->config)) {
+                source->format = format;
+                return format->open(source, error);
             }
         }
-        const char *advice = stranger_advice(bytes, size);
+        const char *advice = slc_io_stranger(SLC_IO_KIND_EVENTS, bytes, size);
         if (advice != NULL) {
             return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: byte 0: this is %s", source->stream.name,
                             advice);

@@ -5,7 +5,6 @@
  */
 #include "io/io_npy.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,27 +26,11 @@ bool slc_io_npy_probe(const uint8_t *bytes, size_t size)
     return size >= MAGIC && memcmp(bytes, "\x93NUMPY", MAGIC) == 0;
 }
 
-/* Texts may quote the input: they are kept one printable line. */
-__attribute__((format(printf, 5, 6))) static slc_status refuse(const slc_io_stream *stream, slc_error *error,
-                                                               slc_status status, uint64_t place,
-                                                               const char *format, ...)
-{
-    char reason[400] = "";
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(reason, sizeof reason, format, arguments);
-    va_end(arguments);
-    for (char *at = reason; *at != '\0'; at++) {
-        *at = (unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at;
-    }
-    return slc_fail(error, status, "%s: byte %llu: %s", stream->name, (unsigned long long)place, reason);
-}
-
 /* ---- the header's text ----------------------------------------------------------------------- */
 
 static slc_status wrong(const parser *p, size_t at, const char *reason)
 {
-    return refuse(p->stream, p->error, SLC_ERR_FORMAT, p->offset + at, "%s", reason);
+    return slc_io_stream_fail(p->stream, p->error, SLC_ERR_FORMAT, p->offset + at, "%s", reason);
 }
 
 static void skip_space(parser *p)
@@ -107,8 +90,8 @@ static slc_status parse_descr(parser *p)
     const size_t begin = p->at;
     p->header->descr_at = p->offset + begin;
     if (begin < p->size && p->text[begin] == '[') {
-        return refuse(p->stream, p->error, SLC_ERR_UNSUPPORTED, p->offset + begin,
-                      "an array of records: plain numbers can be read");
+        return slc_io_stream_fail(p->stream, p->error, SLC_ERR_UNSUPPORTED, p->offset + begin,
+                                  "an array of records: plain numbers can be read");
     }
     const slc_status status = parse_string(p, text, sizeof text);
     if (status != SLC_OK) {
@@ -121,8 +104,9 @@ static slc_status parse_descr(parser *p)
     }
     const bool one_byte = text[2] == '1';
     if (p->header->number == SLC_IO_NUMBER_NONE || (order == '|' && !one_byte)) {
-        return refuse(p->stream, p->error, SLC_ERR_UNSUPPORTED, p->offset + begin,
-                      "an array of type '%s': bool, u1 to u8, i1 to i8 and f2 to f8 can be read", text);
+        return slc_io_stream_fail(p->stream, p->error, SLC_ERR_UNSUPPORTED, p->offset + begin,
+                                  "an array of type '%s': bool, u1 to u8, i1 to i8 and f2 to f8 can be read",
+                                  text);
     }
     p->header->swap = !one_byte && ((order == '<' && !slc_io_number_little_endian()) ||
                                     (order == '>' && slc_io_number_little_endian()));
@@ -243,27 +227,28 @@ slc_status slc_io_npy_read_header(slc_io_stream *stream, slc_io_npy_header *head
     const unsigned version = visible > MAGIC ? bytes[MAGIC] : 0;
     const size_t fixed = version == 1 ? MAGIC + 4 : MAGIC + 6;
     if (visible < fixed) {
-        return refuse(stream, error, SLC_ERR_FORMAT, visible, "the file ends inside its header");
+        return slc_io_stream_fail(stream, error, SLC_ERR_FORMAT, visible, "the file ends inside its header");
     }
     if (version < 1 || version > 3 || bytes[MAGIC + 1] != 0) {
-        return refuse(stream, error, SLC_ERR_UNSUPPORTED, MAGIC,
-                      "NPY version %u.%u: 1.0, 2.0 and 3.0 can be read", version, bytes[MAGIC + 1]);
+        return slc_io_stream_fail(stream, error, SLC_ERR_UNSUPPORTED, MAGIC,
+                                  "NPY version %u.%u: 1.0, 2.0 and 3.0 can be read", version,
+                                  bytes[MAGIC + 1]);
     }
     size_t length = (size_t)bytes[MAGIC + 2] | (size_t)bytes[MAGIC + 3] << 8;
     if (version > 1) {
         length |= (size_t)bytes[MAGIC + 4] << 16 | (size_t)bytes[MAGIC + 5] << 24;
     }
     if (length > HEADER_LIMIT) {
-        return refuse(stream, error, SLC_ERR_FORMAT, MAGIC + 2,
-                      "a header of %zu bytes: at most %d are allowed", length, (int)HEADER_LIMIT);
+        return slc_io_stream_fail(stream, error, SLC_ERR_FORMAT, MAGIC + 2,
+                                  "a header of %zu bytes: at most %d are allowed", length, (int)HEADER_LIMIT);
     }
     status = slc_io_stream_peek(stream, fixed + length, &bytes, &visible, error);
     if (status != SLC_OK) {
         return status;
     }
     if (visible < fixed + length) {
-        return refuse(stream, error, SLC_ERR_FORMAT, visible, "the file ends inside its header of %zu bytes",
-                      length);
+        return slc_io_stream_fail(stream, error, SLC_ERR_FORMAT, visible,
+                                  "the file ends inside its header of %zu bytes", length);
     }
     parser p = {.stream = stream,
                 .error = error,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the library: what an open input is, and what a format must provide to be one. A new format is a file
- * io_<format>.c with such a table and one row in io.c.
+ * io_<format>.c with such a table and one row in io_formats.c.
  */
 #ifndef SLUICE_IO_SOURCE_H
 #define SLUICE_IO_SOURCE_H
@@ -11,7 +11,6 @@
 
 typedef struct slc_io_format_table {
     const char *name;
-    const char *description;
     slc_io_content content;
     /* Whether the stream's first bytes are this format's. Looks, does not consume. */
     bool (*probe)(const uint8_t *bytes, size_t size, const slc_io_config *config);

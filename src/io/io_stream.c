@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -67,7 +68,36 @@ void slc_io_stream_close(slc_io_stream *stream)
     *stream = (slc_io_stream){.file = -1};
 }
 
-/* Makes room behind `end`: by moving the unread bytes to the front, or by doubling. */
+void slc_io_printable(char *text)
+{
+    for (; *text != '\0'; text++) {
+        *text = (unsigned char)*text < 0x20 || (unsigned char)*text >= 0x7f ? '?' : *text;
+    }
+}
+
+slc_status slc_io_stream_fail_at(const slc_io_stream *stream, slc_error *error, slc_status status,
+                                 const char *where, uint64_t place, const char *format, va_list arguments)
+{
+    char byte[40] = "", reason[400] = "";
+    if (place != SLC_IO_NO_PLACE) {
+        (void)snprintf(byte, sizeof byte, " byte %llu:", (unsigned long long)place);
+    }
+    (void)vsnprintf(reason, sizeof reason, format, arguments);
+    slc_io_printable(reason);
+    return slc_fail(error, status, "%s:%s%s %s", stream->name, where, byte, reason);
+}
+
+slc_status slc_io_stream_fail(const slc_io_stream *stream, slc_error *error, slc_status status,
+                              uint64_t place, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    status = slc_io_stream_fail_at(stream, error, status, "", place, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* Makes room after `end`: by moving the unread bytes to the front, or by doubling. */
 static bool make_room(slc_io_stream *stream)
 {
     if (stream->end < stream->capacity) {

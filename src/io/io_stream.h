@@ -10,6 +10,8 @@
 
 #include <sluice/base.h>
 
+#include <stdarg.h>
+
 typedef struct slc_io_stream {
     char *name;      /* for messages */
     int file;        /* descriptor, -1 over memory */
@@ -44,6 +46,17 @@ void slc_io_stream_skip(slc_io_stream *stream, size_t size);
  * with them, as `ahead` says. Where the stream ends or fails before, nothing is consumed and *complete is
  * false: the next peek tells why. SLC_ERR_MEMORY alone is an error. */
 slc_status slc_io_stream_take(slc_io_stream *stream, void *to, size_t size, bool *complete, slc_error *error);
+
+#define SLC_IO_NO_PLACE UINT64_MAX
+/* The one form of what is told of an input: "NAME: byte 37: reason", without the byte for SLC_IO_NO_PLACE. */
+__attribute__((format(printf, 5, 6))) slc_status slc_io_stream_fail(const slc_io_stream *stream,
+                                                                    slc_error *error, slc_status status,
+                                                                    uint64_t place, const char *format, ...);
+/* The same between "NAME:" and the reason: `where` is "" or " page 2:". */
+slc_status slc_io_stream_fail_at(const slc_io_stream *stream, slc_error *error, slc_status status,
+                                 const char *where, uint64_t place, const char *format, va_list arguments);
+/* Texts may quote an input: what is no printable ASCII becomes a question mark. */
+void slc_io_printable(char *text);
 
 /* Gives back bytes that were consumed last. Not over memory. */
 slc_status slc_io_stream_give_back(slc_io_stream *stream, const void *bytes, size_t size, slc_error *error);

@@ -43,7 +43,7 @@ static bool formats_work(void)
     if (slc_io_images_open("/nonexistent-folder/image.png", NULL, &images, &error) != SLC_ERR_IO) {
         return false;
     }
-    return status == SLC_ERR_IO && writer == NULL && slc_io_format_name(0, NULL) != NULL;
+    return status == SLC_ERR_IO && writer == NULL && slc_io_format_at(0) != NULL;
 }
 
 int main(void)

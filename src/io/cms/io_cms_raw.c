@@ -250,7 +250,6 @@ static slc_status read_raw(slc_io_source *source, slc_batch *batch, slc_faults *
 
 const slc_io_format_table slc_io_cms_format = {
     .name = "cms-raw",
-    .description = "events of CMS's pixel fragments (raw.bin)",
     .content = SLC_IO_CMS_EVENTS,
     .probe = probe,
     .open = open_cms,

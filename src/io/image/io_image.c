@@ -4,37 +4,13 @@
  * stream. The format is found by looking at the first bytes, because names lie and pipes have none.
  */
 #include "base/config.h"
-#include "io/image/io_image_source.h"
+#include "io/io_formats.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const slc_io_image_format *const formats[] = {&slc_io_image_pnm, &slc_io_image_png, &slc_io_image_tiff,
-                                                     &slc_io_image_npy};
-enum { N_FORMATS = sizeof formats / sizeof *formats };
-
-/* What people hand over by mistake, so that the message can say what to do. */
-static const struct {
-    const char *magic;
-    size_t size;
-    const char *advice;
-} strangers[] = {
-    {"\xff\xd8\xff", 3, "a JPEG file: convert it to PNG or PGM first"},
-    {"GIF8", 4, "a GIF file: convert it to PNG first"},
-    {"BM", 2, "a BMP file: convert it to PNG first"},
-    {"P7\n", 3, "a PAM file (P7): convert it to PGM first"},
-    {"PF\n", 3, "a PFM file: convert it to TIFF or NPY first"},
-    {"Pf\n", 3, "a PFM file: convert it to TIFF or NPY first"},
-    {"PK\x03\x04", 4, "a zip archive (NPZ is one): unpack it first"},
-    {"\x1f\x8b", 2, "a gzip file: unpack it first"},
-    {"\x28\xb5\x2f\xfd", 4, "a zstd file: unpack it first"},
-    {"\x89HDF", 4, "an HDF5 file: not an image format that is read"},
-    {"SIMPLE", 6, "a FITS file: not an image format that is read"},
-};
-enum { N_STRANGERS = sizeof strangers / sizeof *strangers };
 
 void slc_io_image_config_default(slc_io_image_config *config)
 {
@@ -53,28 +29,16 @@ static void name_page(const slc_io_images *images, char page[40])
     }
 }
 
-/* Texts may quote the input: keeps them one printable line. */
-static void make_printable(char *text)
-{
-    for (; *text != '\0'; text++) {
-        *text = (unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text;
-    }
-}
-
 slc_status slc_io_image_fail(const slc_io_images *images, slc_error *error, slc_status status, uint64_t place,
                              const char *format, ...)
 {
-    char page[40], byte[40] = "", reason[400] = "";
+    char page[40];
     name_page(images, page);
-    if (place != SLC_IO_IMAGE_NO_PLACE) {
-        (void)snprintf(byte, sizeof byte, " byte %llu:", (unsigned long long)place);
-    }
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(reason, sizeof reason, format, arguments);
+    status = slc_io_stream_fail_at(&images->stream, error, status, page, place, format, arguments);
     va_end(arguments);
-    make_printable(reason);
-    return slc_fail(error, status, "%s:%s%s %s", images->stream.name, page, byte, reason);
+    return status;
 }
 
 void slc_io_image_warn(slc_io_images *images, const char *format, ...)
@@ -85,7 +49,7 @@ void slc_io_image_warn(slc_io_images *images, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    make_printable(reason);
+    slc_io_printable(reason);
     const size_t size = strlen(images->warning), room = sizeof images->warning - size;
     if (size > 0) {
         (void)snprintf(images->warning + size, room, "; %s", reason);
@@ -109,7 +73,7 @@ slc_status slc_io_image_shape(slc_io_images *images, slc_image_type type, uint64
 {
     static const uint8_t bits[SLC_IMAGE_TYPES] = {8, 16, 32, 32, 1};
     if (width == 0 || height == 0 || width > SLC_IO_IMAGE_SIDE || height > SLC_IO_IMAGE_SIDE) {
-        return slc_io_image_fail(images, error, SLC_ERR_FORMAT, SLC_IO_IMAGE_NO_PLACE,
+        return slc_io_image_fail(images, error, SLC_ERR_FORMAT, SLC_IO_NO_PLACE,
                                  "%llu x %llu pixels: sizes from 1 to %llu can be read",
                                  (unsigned long long)width, (unsigned long long)height,
                                  (unsigned long long)SLC_IO_IMAGE_SIDE);
@@ -117,7 +81,7 @@ slc_status slc_io_image_shape(slc_io_images *images, slc_image_type type, uint64
     /* The sides are below 2^32 and a pixel has at most 4 bytes: a row fits into 64 bits, the page may not. */
     const uint64_t row = (width * bits[type] + 7) / 8;
     if (row > images->config.max_bytes / height || row > PTRDIFF_MAX / height) {
-        return slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, SLC_IO_IMAGE_NO_PLACE,
+        return slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, SLC_IO_NO_PLACE,
                                  "%llu x %llu pixels of %u bits need more than the limit of %zu bytes",
                                  (unsigned long long)width, (unsigned long long)height, bits[type],
                                  images->config.max_bytes);
@@ -141,7 +105,7 @@ slc_status slc_io_image_grow(slc_io_images *images, size_t bytes, slc_error *err
     capacity = capacity > images->size ? images->size : capacity;
     uint8_t *larger = realloc(images->pixels, capacity);
     if (larger == NULL) {
-        return slc_io_image_fail(images, error, SLC_ERR_MEMORY, SLC_IO_IMAGE_NO_PLACE,
+        return slc_io_image_fail(images, error, SLC_ERR_MEMORY, SLC_IO_NO_PLACE,
                                  "no memory for %zu bytes of pixels", capacity);
     }
     images->pixels = larger;
@@ -192,17 +156,14 @@ static slc_status unknown_format(const slc_io_images *images, const uint8_t *byt
     if (size == 0) {
         return slc_io_image_fail(images, error, SLC_ERR_FORMAT, 0, "the input is empty");
     }
-    for (size_t i = 0; i < N_STRANGERS; i++) {
-        if (size >= strangers[i].size && memcmp(bytes, strangers[i].magic, strangers[i].size) == 0) {
-            return slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, 0, "%s", strangers[i].advice);
-        }
+    const char *advice = slc_io_stranger(SLC_IO_KIND_IMAGES, bytes, size);
+    if (advice != NULL) {
+        return slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, 0, "%s", advice);
     }
-    char hex[3 * 8 + 1] = "";
-    for (size_t i = 0; i < 8 && i < size; i++) {
-        (void)snprintf(hex + 3 * i, sizeof hex - 3 * i, " %02x", bytes[i]);
-    }
+    char hex[3 * 12 + 1];
     return slc_io_image_fail(images, error, SLC_ERR_FORMAT, 0,
-                             "no image that can be read (PNM, PNG, TIFF, NPY): it begins with%s", hex);
+                             "no image that can be read (PNM, PNG, TIFF, NPY): it begins with%s",
+                             slc_io_hex(bytes, size, 8, hex));
 }
 
 static slc_status find_format(slc_io_images *images, slc_error *error)
@@ -214,9 +175,10 @@ static slc_status find_format(slc_io_images *images, slc_error *error)
     if (status != SLC_OK) {
         return status;
     }
-    for (size_t i = 0; i < N_FORMATS; i++) {
-        if (visible > 0 && formats[i]->probe(bytes, visible)) {
-            images->format = formats[i];
+    for (size_t i = 0; slc_io_row_at(i) != NULL; i++) {
+        const slc_io_image_format *format = slc_io_row_at(i)->images;
+        if (visible > 0 && format != NULL && format->probe(bytes, visible)) {
+            images->format = format;
             return images->format->open != NULL ? images->format->open(images, error) : SLC_OK;
         }
     }

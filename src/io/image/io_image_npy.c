@@ -66,8 +66,7 @@ static slc_status open_npy(slc_io_images *images, slc_error *error)
 {
     images->state = calloc(1, sizeof(npy_state));
     if (images->state == NULL) {
-        return slc_io_image_fail(images, error, SLC_ERR_MEMORY, SLC_IO_IMAGE_NO_PLACE,
-                                 "no memory to read it");
+        return slc_io_image_fail(images, error, SLC_ERR_MEMORY, SLC_IO_NO_PLACE, "no memory to read it");
     }
     slc_io_npy_header header;
     const slc_status status = slc_io_npy_read_header(&images->stream, &header, error);
@@ -83,7 +82,7 @@ static slc_status hold_array(slc_io_images *images, const npy_state *state, cons
     const uint64_t plane = state->height * state->width; /* below 2^64: the sides are below 2^32 */
     const uint64_t most = images->config.max_bytes / state->unit.in / state->pages;
     if (plane > most) {
-        return slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, SLC_IO_IMAGE_NO_PLACE,
+        return slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, SLC_IO_NO_PLACE,
                                  "an array in Fortran order must be in memory whole, and needs more than the "
                                  "limit of %zu bytes",
                                  images->config.max_bytes);

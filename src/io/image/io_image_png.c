@@ -158,7 +158,7 @@ static uint32_t grey_at(reading *r, size_t x)
     const uint8_t *pixel = r->row + x * r->in;
     if (r->colour == PNG_COLOR_TYPE_PALETTE) {
         if (pixel[0] >= r->n_palette) {
-            check(r, slc_io_image_fail(r->images, r->error, SLC_ERR_FORMAT, SLC_IO_IMAGE_NO_PLACE,
+            check(r, slc_io_image_fail(r->images, r->error, SLC_ERR_FORMAT, SLC_IO_NO_PLACE,
                                        "a pixel has colour number %u of a palette of %d", pixel[0],
                                        r->n_palette));
         }
@@ -239,7 +239,7 @@ static slc_status read_image(reading *r)
     set_transforms(r);
     r->row = malloc(png_get_rowbytes(r->png, r->info));
     if (r->row == NULL) {
-        return slc_io_image_fail(r->images, r->error, SLC_ERR_MEMORY, SLC_IO_IMAGE_NO_PLACE,
+        return slc_io_image_fail(r->images, r->error, SLC_ERR_MEMORY, SLC_IO_NO_PLACE,
                                  "no memory for a row of %zu bytes", png_get_rowbytes(r->png, r->info));
     }
     if (r->interlaced != PNG_INTERLACE_NONE) {
@@ -264,7 +264,7 @@ static slc_status next(slc_io_images *images, slc_error *error)
     r.info = r.png != NULL ? png_create_info_struct(r.png) : NULL;
     const slc_status status = r.info != NULL
                                   ? read_image(&r)
-                                  : slc_io_image_fail(images, error, SLC_ERR_MEMORY, SLC_IO_IMAGE_NO_PLACE,
+                                  : slc_io_image_fail(images, error, SLC_ERR_MEMORY, SLC_IO_NO_PLACE,
                                                       "libpng %s cannot be started",
                                                       png_get_libpng_ver(NULL));
     free(r.row);

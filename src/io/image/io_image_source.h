@@ -3,7 +3,7 @@
  * Inside the library: what an open image file is, what a format must provide to be one, and what the formats
  * share. A header's claims are worth nothing until the bytes are there: a page's size is checked against the
  * limit before anything is allocated, and its memory grows only as its pixels arrive. A new format is a file
- * io_image_<format>.c with such a table and one row in io_image.c.
+ * io_image_<format>.c with such a table and one row in io_formats.c.
  */
 #ifndef SLUICE_IO_IMAGE_SOURCE_H
 #define SLUICE_IO_IMAGE_SOURCE_H
@@ -47,8 +47,7 @@ struct slc_io_images {
 };
 
 /* Image sizes are 1 … SLC_IO_IMAGE_SIDE. */
-#define SLC_IO_IMAGE_SIDE     ((uint64_t)UINT32_MAX - 1)
-#define SLC_IO_IMAGE_NO_PLACE UINT64_MAX
+#define SLC_IO_IMAGE_SIDE ((uint64_t)UINT32_MAX - 1)
 
 /* "name: page 2: byte 37: reason", on one printable line. */
 __attribute__((format(printf, 5, 6))) slc_status slc_io_image_fail(const slc_io_images *images,

@@ -140,7 +140,7 @@ slc_status slc_tiff_fail(const slc_io_images *images, slc_error *error, const ch
 {
     const slc_tiff_state *state = images->state;
     if (state->wrong != 0) {
-        return slc_io_image_fail(images, error, SLC_ERR_IO, SLC_IO_IMAGE_NO_PLACE, "cannot read: %s",
+        return slc_io_image_fail(images, error, SLC_ERR_IO, SLC_IO_NO_PLACE, "cannot read: %s",
                                  strerror(state->wrong));
     }
     /* Some messages begin with the name, which ours do as well. */
@@ -149,7 +149,7 @@ slc_status slc_tiff_fail(const slc_io_images *images, slc_error *error, const ch
     if (strncmp(message, images->stream.name, name) == 0 && strncmp(message + name, ": ", 2) == 0) {
         message += name + 2;
     }
-    return slc_io_image_fail(images, error, SLC_ERR_FORMAT, SLC_IO_IMAGE_NO_PLACE, "%s%s%s", what,
+    return slc_io_image_fail(images, error, SLC_ERR_FORMAT, SLC_IO_NO_PLACE, "%s%s%s", what,
                              message[0] != '\0' ? ": libtiff: " : "", message);
 }
 
@@ -173,7 +173,7 @@ static slc_status take_input(slc_io_images *images, slc_tiff_state *state, slc_e
     size_t visible = 0;
     const slc_status status = slc_io_stream_peek(stream, limit, &state->bytes, &visible, error);
     if (status == SLC_OK && visible >= limit) {
-        return slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, SLC_IO_IMAGE_NO_PLACE,
+        return slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, SLC_IO_NO_PLACE,
                                  "from a pipe, at most %zu bytes can be read", images->config.max_bytes);
     }
     state->size = visible;
@@ -185,8 +185,7 @@ static slc_status start_libtiff(slc_io_images *images, slc_tiff_state *state, sl
     enum { TABLES = 64 << 20 }; /* what a codec may need beside the bytes of a strip */
     TIFFOpenOptions *options = slc_tiff_options(&state->message);
     if (options == NULL) {
-        return slc_io_image_fail(images, error, SLC_ERR_MEMORY, SLC_IO_IMAGE_NO_PLACE,
-                                 "no memory to read it");
+        return slc_io_image_fail(images, error, SLC_ERR_MEMORY, SLC_IO_NO_PLACE, "no memory to read it");
     }
     const uint64_t most = state->size < PTRDIFF_MAX - TABLES ? state->size + TABLES : PTRDIFF_MAX;
     TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)most);
@@ -201,8 +200,7 @@ static slc_status open_tiff(slc_io_images *images, slc_error *error)
     slc_tiff_state *state = calloc(1, sizeof *state);
     images->state = state;
     if (state == NULL) {
-        return slc_io_image_fail(images, error, SLC_ERR_MEMORY, SLC_IO_IMAGE_NO_PLACE,
-                                 "no memory to read it");
+        return slc_io_image_fail(images, error, SLC_ERR_MEMORY, SLC_IO_NO_PLACE, "no memory to read it");
     }
     const slc_status status = take_input(images, state, error);
     return status == SLC_OK ? start_libtiff(images, state, error) : status;
@@ -250,8 +248,8 @@ static slc_status check_part(slc_io_images *images, uint32_t number, uint64_t si
     const uint64_t bytes = TIFFGetStrileByteCount(state->tiff, number);
     const char *word = state->page.tiled ? "tile" : "strip";
     if (bytes == 0) {
-        return slc_io_image_fail(images, error, SLC_ERR_FORMAT, SLC_IO_IMAGE_NO_PLACE, "%s %u has no bytes",
-                                 word, number);
+        return slc_io_image_fail(images, error, SLC_ERR_FORMAT, SLC_IO_NO_PLACE, "%s %u has no bytes", word,
+                                 number);
     }
     if (offset > state->size || bytes > state->size - offset) {
         return slc_io_image_fail(images, error, SLC_ERR_FORMAT, offset,
@@ -276,7 +274,7 @@ slc_status slc_tiff_reserve_part(slc_io_images *images, uint16_t plane, uint64_t
     }
     return state->part[plane] != NULL
                ? SLC_OK
-               : slc_io_image_fail(images, error, SLC_ERR_MEMORY, SLC_IO_IMAGE_NO_PLACE,
+               : slc_io_image_fail(images, error, SLC_ERR_MEMORY, SLC_IO_NO_PLACE,
                                    "no memory for a strip or tile of %llu bytes", (unsigned long long)size);
 }
 

@@ -6,8 +6,7 @@
 
 /* ---- tags ------------------------------------------------------------------------------------ */
 
-#define UNSUPPORTED(...)                                                                                     \
-    slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, SLC_IO_IMAGE_NO_PLACE, __VA_ARGS__)
+#define UNSUPPORTED(...) slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, SLC_IO_NO_PLACE, __VA_ARGS__)
 
 static slc_status read_tags(slc_io_images *images, TIFF *tiff, slc_tiff_page *page, slc_error *error)
 {
@@ -254,7 +253,7 @@ static slc_status convert_grey(slc_io_images *images, const uint8_t *from, size_
         const size_t good = unit->convert(unit, from + done * step, ask, to + done * unit->out);
         done += good;
         if (good < ask) {
-            return slc_io_image_refuse(images, unit, from + done * step, SLC_IO_IMAGE_NO_PLACE, error);
+            return slc_io_image_refuse(images, unit, from + done * step, SLC_IO_NO_PLACE, error);
         }
     }
     if (state->page.inverted) {

@@ -420,7 +420,6 @@ static slc_status read_raw(slc_io_source *source, slc_batch *batch, slc_faults *
 
 const slc_io_format_table slc_io_mdf_format = {
     .name = "mdf",
-    .description = "LHCb Master Data Format, versions 1 to 3, plain or ROOT 'ZL' compressed",
     .content = SLC_IO_RAW_EVENTS,
     .probe = probe,
     .open = open_mdf,

@@ -311,7 +311,6 @@ static slc_status read_hits(slc_io_source *source, slc_velo_hits *hits, slc_velo
 
 const slc_io_format_table slc_io_velojson_format = {
     .name = "velo-json",
-    .description = "VELO hits with truth, one JSON object an event",
     .content = SLC_IO_VELO_HITS,
     .probe = probe,
     .open = open_json,

@@ -230,7 +230,6 @@ static const char *const extensions[] = {".cdf", ".cdh", NULL};
 
 const slc_io_pet_list_ops slc_io_pet_castor = {
     .name = "castor",
-    .text = "CASToR: NAME.cdh, .cdf, .hscan, .lut; prompts by ms, crystals, time of flight if wanted",
     .extensions = extensions,
     .written = written,
     .header = ".cdh",

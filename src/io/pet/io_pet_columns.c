@@ -392,7 +392,6 @@ static void abandon(slc_io_pet_list_writer *w)
 
 const slc_io_pet_list_ops slc_io_pet_columns = {
     .name = "hdf5",
-    .text = "HDF5 columns: all that is known of a pair",
     .delayeds = true,
     .by_path = true,
     .start = start,

@@ -355,7 +355,6 @@ static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
 
 const slc_io_pet_list_ops slc_io_pet_gate = {
     .name = "gate",
-    .text = "CSV with GATE's names: times, energies, positions, volumes; delayeds marked",
     .delayeds = true,
     .needs_geometry = true,
     .start = start,

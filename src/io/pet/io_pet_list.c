@@ -3,7 +3,7 @@
  * List-mode files of PET: the table of formats, opening, the loop over records, and outputs of several files
  * that appear together. What a record means is in io_pet_<format>.c.
  */
-#include "io/pet/io_pet_list.h"
+#include "io/io_formats.h"
 #include "pet/pet_scanner.h"
 
 #include <stdlib.h>
@@ -12,27 +12,16 @@
 
 enum { AT_ONCE = 1 << 15 /* records */ };
 
-static const slc_io_pet_list_ops *const formats[SLC_IO_PET_LIST_FORMATS] = {
-    [SLC_IO_PET_CASTOR] = &slc_io_pet_castor,   [SLC_IO_PET_SAFIR] = &slc_io_pet_safir,
-    [SLC_IO_PET_SIEMENS] = &slc_io_pet_siemens, [SLC_IO_PET_YRT] = &slc_io_pet_yrt,
-    [SLC_IO_PET_GATE] = &slc_io_pet_gate,       [SLC_IO_PET_HDF5] = &slc_io_pet_columns,
-};
-
 static const slc_io_pet_list_ops *ops_of(slc_io_pet_list_format format)
 {
-    return (unsigned)format < SLC_IO_PET_LIST_FORMATS ? formats[format] : NULL;
+    const slc_io_row *row = slc_io_row_of_pairs(format);
+    return row != NULL ? row->pairs : NULL;
 }
 
 const char *slc_io_pet_list_name(slc_io_pet_list_format format)
 {
     const slc_io_pet_list_ops *ops = ops_of(format);
     return ops != NULL ? ops->name : NULL;
-}
-
-const char *slc_io_pet_list_text(slc_io_pet_list_format format)
-{
-    const slc_io_pet_list_ops *ops = ops_of(format);
-    return ops != NULL ? ops->text : NULL;
 }
 
 /* The path without an extension of the format, if it has one; the caller frees. */

@@ -135,7 +135,7 @@ size_t slc_io_pet_list_order_next(slc_io_pet_list_order *order, const slc_pet_co
 /* ---- formats ----------------------------------------------------------------------------------- */
 
 typedef struct slc_io_pet_list_ops {
-    const char *name, *text;
+    const char *name;
     /* Extensions that a path may end in and that are cut off to get the base; the first is the one of the
      * data. NULL-terminated; none: the path is the file. */
     const char *const *extensions;

@@ -203,8 +203,6 @@ static const char *const extensions[] = {".clm.safir", NULL};
 
 const slc_io_pet_list_ops slc_io_pet_safir = {
     .name = "safir",
-    .text = "STIR's SAFIR: NAME.clm.safir, .safir.par, .map.txt, .template.hs; prompts and delayeds by ms, "
-            "crystals",
     .extensions = extensions,
     .written = written,
     .delayeds = true,

@@ -177,7 +177,6 @@ static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
 
 const slc_io_pet_list_ops slc_io_pet_siemens = {
     .name = "siemens",
-    .text = "32-bit words of STIR's ECAT8 reader: NAME.l, .l.hdr; prompts and delayeds by ms and bin",
     .extensions = extensions,
     .written = extensions,
     .delayeds = true,

@@ -111,7 +111,6 @@ static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
 
 const slc_io_pet_list_ops slc_io_pet_yrt = {
     .name = "yrt",
-    .text = "YRT-PET: .lmDat; prompts by ms, crystals, time of flight if wanted",
     .start = start,
     .decode = decode,
     .create = create,

@@ -3,7 +3,7 @@
  * Opening files of pixels, and what their formats share: messages, the count of damage, and the rules of
  * reading. The format is found by looking at the first bytes, because names lie and pipes have none.
  */
-#include "io/pixel/io_pixel_source.h"
+#include "io/io_formats.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -11,52 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Text is the last: whatever has a first line can be asked for names of columns. */
-static const slc_io_pixels_format *const formats[] = {&slc_io_pixels_npy, &slc_io_pixels_tpx3,
-                                                      &slc_io_pixels_text};
-enum { N_FORMATS = sizeof formats / sizeof *formats };
-
-/* What people hand over by mistake, so that the message can say what to do. */
-static const struct {
-    const char *magic;
-    size_t size;
-    const char *advice;
-} strangers[] = {
-    {"PK\x03\x04", 4, "a zip archive (NPZ is one): unpack it first"},
-    {"\x1f\x8b", 2, "a gzip file: unpack it first"},
-    {"\x28\xb5\x2f\xfd", 4, "a zstd file: unpack it first"},
-    {"\xfd"
-     "7zXZ",
-     5, "an xz file: unpack it first"},
-    {"\x89HDF", 4, "an HDF5 file: not a format of pixel lists that is read"},
-    {"PAR1", 4, "a Parquet file: convert it to CSV or NPY first"},
-};
-enum { N_STRANGERS = sizeof strangers / sizeof *strangers };
-
 /* ---- messages -------------------------------------------------------------------------------- */
-
-/* Texts may quote the input: they are kept one printable line. */
-static void make_printable(char *text)
-{
-    for (char *at = text; *at != '\0'; at++) {
-        *at = (unsigned char)*at < 0x20 || (unsigned char)*at >= 0x7f ? '?' : *at;
-    }
-}
-
-slc_status slc_io_pixels_fail(const slc_io_pixels *file, slc_error *error, slc_status status, uint64_t place,
-                              const char *format, ...)
-{
-    char byte[40] = "", reason[400] = "";
-    if (place != SLC_IO_PIXELS_NO_PLACE) {
-        (void)snprintf(byte, sizeof byte, " byte %llu:", (unsigned long long)place);
-    }
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(reason, sizeof reason, format, arguments);
-    va_end(arguments);
-    make_printable(reason);
-    return slc_fail(error, status, "%s:%s %s", file->stream.name, byte, reason);
-}
 
 void slc_io_pixels_damage(slc_io_pixels *file, uint64_t place, const char *format, ...)
 {
@@ -67,7 +22,7 @@ void slc_io_pixels_damage(slc_io_pixels *file, uint64_t place, const char *forma
         va_start(arguments, format);
         (void)vsnprintf(counts->damaged_reason, sizeof counts->damaged_reason, format, arguments);
         va_end(arguments);
-        make_printable(counts->damaged_reason);
+        slc_io_printable(counts->damaged_reason);
     }
 }
 
@@ -89,21 +44,18 @@ static slc_status refuse_stranger(const slc_io_pixels *file, const uint8_t *byte
     if (visible == 0) {
         return slc_io_pixels_fail(file, error, SLC_ERR_FORMAT, 0, "the input is empty");
     }
-    for (size_t i = 0; i < N_STRANGERS; i++) {
-        if (visible >= strangers[i].size && memcmp(bytes, strangers[i].magic, strangers[i].size) == 0) {
-            return slc_io_pixels_fail(file, error, SLC_ERR_UNSUPPORTED, 0, "%s", strangers[i].advice);
-        }
-    }
-    return SLC_OK;
+    const char *advice = slc_io_stranger(SLC_IO_KIND_PIXELS, bytes, visible);
+    return advice != NULL ? slc_io_pixels_fail(file, error, SLC_ERR_UNSUPPORTED, 0, "%s", advice) : SLC_OK;
 }
 
 /* The first whose bytes they are. Few bytes are not known for text, which all begins are that have no magic.
  */
 static const slc_io_pixels_format *format_of(const uint8_t *bytes, size_t visible, bool text)
 {
-    for (size_t i = 0; i < N_FORMATS; i++) {
-        if ((text || formats[i] != &slc_io_pixels_text) && formats[i]->probe(bytes, visible)) {
-            return formats[i];
+    for (size_t i = 0; slc_io_row_at(i) != NULL; i++) {
+        const slc_io_pixels_format *format = slc_io_row_at(i)->pixels;
+        if (format != NULL && (text || format != &slc_io_pixels_text) && format->probe(bytes, visible)) {
+            return format;
         }
     }
     return NULL;
@@ -133,15 +85,13 @@ static slc_status find_format(slc_io_pixels *file, slc_error *error)
     if (file->format != NULL) {
         return file->format->open(file, error);
     }
-    char hex[3 * 8 + 1] = "";
-    for (size_t i = 0; status == SLC_OK && i < 8 && i < visible; i++) {
-        (void)snprintf(hex + 3 * i, sizeof hex - 3 * i, " %02x", bytes[i]);
-    }
+    char hex[3 * 12 + 1];
     return status != SLC_OK
                ? status
                : slc_io_pixels_fail(
                      file, error, SLC_ERR_FORMAT, 0,
-                     "no list of pixels that can be read (TPX3, T3PA, CSV, NPY): it begins with%s", hex);
+                     "no list of pixels that can be read (TPX3, T3PA, CSV, NPY): it begins with%s",
+                     slc_io_hex(bytes, visible, 8, hex));
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -169,7 +119,7 @@ static slc_status apply_options(slc_io_pixels *file, slc_error *error)
         file->info.height = options->height;
     }
     if (options->tick_seconds > 0 && (strcmp(format, "tpx3") == 0 || strcmp(format, "t3pa") == 0)) {
-        return slc_io_pixels_fail(file, error, SLC_ERR_USAGE, SLC_IO_PIXELS_NO_PLACE,
+        return slc_io_pixels_fail(file, error, SLC_ERR_USAGE, SLC_IO_NO_PLACE,
                                   "the tick of a %s file is known, 25 ns / 16: no other can be given",
                                   format);
     }
@@ -261,7 +211,7 @@ static slc_status check_columns(const slc_io_pixels *file, const slc_pixels *pix
                           (pixels->time != NULL ? SLC_PIXEL_TIME : 0U);
     return with == file->info.with
                ? SLC_OK
-               : slc_io_pixels_fail(file, error, SLC_ERR_USAGE, SLC_IO_PIXELS_NO_PLACE,
+               : slc_io_pixels_fail(file, error, SLC_ERR_USAGE, SLC_IO_NO_PLACE,
                                     "the list of pixels is not made for the columns of this file");
 }
 
@@ -276,7 +226,7 @@ slc_status slc_io_pixels_read(slc_io_pixels *file, slc_pixels *pixels, size_t n,
     }
     const size_t before = pixels->head.size, left = pixels->head.capacity - before;
     if (left == 0) {
-        return slc_io_pixels_fail(file, error, SLC_ERR_CAPACITY, SLC_IO_PIXELS_NO_PLACE,
+        return slc_io_pixels_fail(file, error, SLC_ERR_CAPACITY, SLC_IO_NO_PLACE,
                                   "the list of pixels has no room left");
     }
     slc_status status = check_columns(file, pixels, error);

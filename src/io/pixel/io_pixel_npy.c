@@ -243,8 +243,7 @@ static slc_status open_npy(slc_io_pixels *file, slc_error *error)
 {
     file->state = calloc(1, sizeof(npy_state));
     if (file->state == NULL) {
-        return slc_io_pixels_fail(file, error, SLC_ERR_MEMORY, SLC_IO_PIXELS_NO_PLACE,
-                                  "no memory to read it");
+        return slc_io_pixels_fail(file, error, SLC_ERR_MEMORY, SLC_IO_NO_PLACE, "no memory to read it");
     }
     slc_io_npy_header header;
     const slc_status status = slc_io_npy_read_header(&file->stream, &header, error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the library: what an open file of pixels is, and what a format must provide to be one. A new format
- * is a file io_pixel_<format>.c with such a table and one row in io_pixel.c.
+ * is a file io_pixel_<format>.c with such a table and one row in io_formats.c.
  */
 #ifndef SLUICE_IO_PIXEL_SOURCE_H
 #define SLUICE_IO_PIXEL_SOURCE_H
@@ -48,12 +48,8 @@ slc_status slc_io_pixels_open_memory(const void *bytes, size_t size, const char 
                                      const slc_io_pixels_options *options, slc_io_pixels **pixels,
                                      slc_error *error);
 
-#define SLC_IO_PIXELS_NO_PLACE UINT64_MAX
-
 /* "name: byte 37: reason", on one printable line. */
-__attribute__((format(printf, 5, 6))) slc_status slc_io_pixels_fail(const slc_io_pixels *file,
-                                                                    slc_error *error, slc_status status,
-                                                                    uint64_t place, const char *format, ...);
+#define slc_io_pixels_fail(file, ...) slc_io_stream_fail(&(file)->stream, __VA_ARGS__)
 /* Shows `want` bytes; fewer where the stream ends, or where it is a pipe in which they are not there in time:
  * a live source is not waited for, once its format is known. */
 slc_status slc_io_pixels_look(slc_io_pixels *file, size_t want, const uint8_t **bytes, size_t *visible,

@@ -130,7 +130,7 @@ static slc_status put_aside(slc_io_pixels *file, slc_pixels *pixels, size_t begi
     }
     pixels->head.size = begin;
     return status == SLC_OK ? SLC_OK
-                            : slc_io_pixels_fail(file, error, status, SLC_IO_PIXELS_NO_PLACE,
+                            : slc_io_pixels_fail(file, error, status, SLC_IO_NO_PLACE,
                                                  "no memory for the %zu pixels of a frame", rows);
 }
 
@@ -141,7 +141,7 @@ static slc_status take_carry(slc_io_pixels *file, slc_pixels *pixels, size_t roo
     slc_column columns[SLC_PIXEL_COLUMNS];
     const slc_schema schema = slc_pixels_schema(file->info.with, columns);
     if (state->carry.head.size > room) {
-        return slc_io_pixels_fail(file, error, SLC_ERR_CAPACITY, SLC_IO_PIXELS_NO_PLACE,
+        return slc_io_pixels_fail(file, error, SLC_ERR_CAPACITY, SLC_IO_NO_PLACE,
                                   "line %llu: a frame of more than %zu pixels, for which there is room",
                                   (unsigned long long)state->line, room);
     }
@@ -161,7 +161,7 @@ static slc_status stop_inside(slc_io_pixels *file, slc_pixels *pixels, size_t be
     if (status != SLC_OK || has_events) {
         return status;
     }
-    return slc_io_pixels_fail(file, error, SLC_ERR_CAPACITY, SLC_IO_PIXELS_NO_PLACE,
+    return slc_io_pixels_fail(file, error, SLC_ERR_CAPACITY, SLC_IO_NO_PLACE,
                               "line %llu: a frame of more than %zu pixels, for which there is room",
                               (unsigned long long)state->line, room);
 }
@@ -175,7 +175,7 @@ static slc_status end_frame(slc_io_pixels *file, slc_pixels *pixels, size_t begi
         int64_t *larger = realloc(file->frames, capacity * sizeof *larger);
         if (larger == NULL) {
             pixels->head.size = begin;
-            return slc_io_pixels_fail(file, error, SLC_ERR_MEMORY, SLC_IO_PIXELS_NO_PLACE,
+            return slc_io_pixels_fail(file, error, SLC_ERR_MEMORY, SLC_IO_NO_PLACE,
                                       "no memory for the numbers of %lu frames", (unsigned long)capacity);
         }
         file->frames = larger;
@@ -193,7 +193,7 @@ static slc_status read_frames(slc_io_pixels *file, slc_pixels *pixels, size_t ro
     const uint32_t first_event = pixels->head.n_events;
     size_t begin = pixels->head.size; /* of the frame's rows */
     if (first_event == pixels->head.event_capacity) {
-        return slc_io_pixels_fail(file, error, SLC_ERR_CAPACITY, SLC_IO_PIXELS_NO_PLACE,
+        return slc_io_pixels_fail(file, error, SLC_ERR_CAPACITY, SLC_IO_NO_PLACE,
                                   "the list of pixels has no room for another event");
     }
     slc_status status = take_carry(file, pixels, room, error);
@@ -356,8 +356,7 @@ static slc_status open_text(slc_io_pixels *file, slc_error *error)
 {
     text_state *state = calloc(1, sizeof *state);
     if (state == NULL) {
-        return slc_io_pixels_fail(file, error, SLC_ERR_MEMORY, SLC_IO_PIXELS_NO_PLACE,
-                                  "no memory to read it");
+        return slc_io_pixels_fail(file, error, SLC_ERR_MEMORY, SLC_IO_NO_PLACE, "no memory to read it");
     }
     file->state = state;
     slc_status status = read_header(file, error);

@@ -525,8 +525,7 @@ static slc_status open_tpx3(slc_io_pixels *file, slc_error *error)
 {
     file->state = calloc(1, sizeof(tpx3_state));
     if (file->state == NULL) {
-        return slc_io_pixels_fail(file, error, SLC_ERR_MEMORY, SLC_IO_PIXELS_NO_PLACE,
-                                  "no memory to read it");
+        return slc_io_pixels_fail(file, error, SLC_ERR_MEMORY, SLC_IO_NO_PLACE, "no memory to read it");
     }
     file->info = (slc_io_pixels_info){.format = "tpx3",
                                       .with = SLC_PIXEL_CHARGE | SLC_PIXEL_TIME,
