@@ -153,7 +153,7 @@ static int check_all(slc_cluster_job *job)
         status = slc_cli_wrong(COMMAND, "%s", job->error.text);
     }
     job->times_asked = features != NULL && strstr(features, "times") != NULL; /* by name, not by "all" */
-    job->sized = options->size.width > 0;
+    job->setup.sized = options->size.width > 0;
     config->width = (uint16_t)options->size.width; /* 65536 is 0 */
     config->height = (uint16_t)options->size.height;
     config->duplicates = (slc_pixel_duplicates)options->duplicates;
@@ -197,7 +197,11 @@ static void make_schema(slc_cluster_job *job)
     job->columns[1] = (slc_column){"frame", "index", offsetof(slc_cluster_rows, frame), SLC_TYPE_I64};
     const slc_schema own = slc_pixel_clusters_schema(job->config.features, job->with, job->columns + 2);
     job->schema = (slc_schema){"clusters", job->columns, own.n_columns + 2};
+    const size_t n = job->schema.n_columns;
     make_text_schema(job);
+    job->place = (slc_schema){"clusters", job->place_columns, 2 + job->schema.n_columns - n};
+    memcpy(job->place_columns, job->columns, 2 * sizeof *job->columns);
+    memcpy(job->place_columns + 2, job->columns + n, (job->schema.n_columns - n) * sizeof *job->columns);
 }
 
 static bool open_output(slc_cluster_job *job)
@@ -285,14 +289,44 @@ static bool close_output(slc_cluster_job *job, bool good)
     return status == SLC_OK;
 }
 
+/* After a signal standard input is at its end (cli_talk.c), and what had come until then is read; a file is
+ * left where it is. */
+static bool stop_reading(void *context)
+{
+    const slc_cluster_job *job = context;
+    return slc_cli_interrupted() && strcmp(job->inputs[job->n_begun - 1], "-") != 0;
+}
+
+/* All in this thread, but for frames, whose images are dealt out. */
+static slc_status open_flow(slc_cluster_job *job)
+{
+    slc_flow_config config;
+    slc_flow_config_default(&config);
+    config.paths = (const char *const *)job->inputs;
+    config.n_paths = (uint32_t)job->n_inputs;
+    config.n_slots = 1;
+    config.exec.threads = (uint32_t)job->options->threads;
+    config.keep_going = true;
+    job->setup.config = &job->config;
+    job->setup.labels = job->options->labels != NULL;
+    job->setup.at_once = job->reads_once; /* what a live input gave does not wait in memory for hours */
+    job->setup.tick_seconds = job->tick.value;
+    job->setup.max_open = (uint32_t)job->options->max_open;
+    job->setup.choose = slc_cluster_choose;
+    job->setup.stop = stop_reading;
+    job->setup.context = job;
+    return slc_flow_open(&config, &slc_flow_pixel, &job->setup, &job->flow, &job->error);
+}
+
 static bool process_inputs(slc_cluster_job *job)
 {
-    bool good = true;
+    if (open_flow(job) != SLC_OK) {
+        slc_cli_say("cluster", "%s", job->error.text);
+        return false;
+    }
     slc_cli_progress_begin(&job->progress, "cluster", job->options->quiet);
     job->progress.unit = "pixels";
-    for (int i = 0; i < job->n_inputs && good && !slc_cli_interrupted(); i++) {
-        good = slc_cluster_job_input(job, i);
-    }
+    const bool good = slc_cluster_job_run(job);
     slc_cli_progress_end(&job->progress);
     return good;
 }
@@ -335,7 +369,8 @@ static int act(const slc_cli_call *call)
         job->done = done;
         status = check_all(job);
         status = status == SLC_CLI_GO_ON ? process(job) : status;
-        slc_columns_clear(&job->schema, &job->rows);
+        slc_flow_close(job->flow);
+        slc_columns_clear(&job->place, &job->rows);
     }
     free(done);
     free(job);

@@ -30,14 +30,9 @@ typedef struct slc_cluster_time {
 typedef struct slc_cluster_input {
     slc_io_pixels_info about;
     slc_io_pixels_counts counts;
-    uint64_t frames, clusters;
-    uint64_t clustered;             /* pixels that are in clusters */
-    uint64_t outside;               /* pixels outside of the sensor, left out */
-    slc_pixel_stream_counts stream; /* zeros for frames */
-    int64_t window;                 /* ticks; negative: none */
-    int64_t disorder;               /* ticks; negative: all pixels are sorted first */
-    double seconds;                 /* clustering alone */
-    bool read;                      /* it was opened and read, as far as a signal let it */
+    slc_flow_pixel_totals totals;
+    slc_flow_pixel_choice choice;
+    bool read; /* it was opened and read, as far as a signal let it */
     bool is_stream;
     bool cut; /* a signal ended its reading, and its clusters are good as far as it was read */
 } slc_cluster_input;
@@ -57,9 +52,10 @@ typedef struct slc_cluster_job {
     int n_inputs;
     bool reads_once; /* one of them cannot be read again: clusters are flushed from time to time */
     const char *command_line;
-    slc_pixel_cluster_config config; /* of frames; what a file decides is set for each */
+    slc_pixel_cluster_config config;
+    slc_flow_pixel_setup setup;
+    slc_flow *flow;
     slc_cluster_time window, disorder, tick;
-    bool sized;            /* --size was given */
     bool sorted;           /* --disorder all */
     bool times_asked;      /* --features names times */
     bool has_times;        /* clusters have times where their input has some */
@@ -69,50 +65,34 @@ typedef struct slc_cluster_job {
     bool begun;            /* the first input was opened, and decides */
     uint32_t with;         /* what clusters have: SLC_PIXEL_Z, SLC_PIXEL_TIME */
     double tick_seconds;   /* of the times in the output; 0: nobody tells */
-    slc_cluster_rows rows; /* made for `schema` */
+    slc_cluster_rows rows; /* the columns of `place`, which are not the flow's */
     uint64_t written;      /* rows of all inputs */
-    slc_column columns[SLC_CLUSTER_COLUMNS], text_columns[SLC_CLUSTER_COLUMNS];
-    slc_schema schema, text_schema; /* all columns; those that stand in text */
-    char time_name[2][24];          /* of columns of text: first_time_ns */
-    slc_io_text_writer *text;       /* one of the two, or none */
-    double flushed;                 /* when text last was, by slc_clock_seconds; 0: never */
+    slc_column columns[SLC_CLUSTER_COLUMNS], text_columns[SLC_CLUSTER_COLUMNS], place_columns[4];
+    slc_schema schema, text_schema, place; /* columns of HDF5; of text; those that say where a row is from,
+                                              and times in a unit */
+    char time_name[2][24];                 /* of columns of text: first_time_ns */
+    slc_io_text_writer *text;              /* one of the two, or none */
+    double flushed;                        /* when text last was, by slc_clock_seconds; 0: never */
     slc_io_hdf5_writer *hdf5;
     bool appended;              /* to hdf5: its group is there */
     slc_io_text_writer *labels; /* or NULL */
     slc_cluster_input *done;    /* one for each input */
+    int n_begun;                /* of them */
+    bool told;                  /* why the flow ends */
     slc_cli_progress progress;
     uint64_t pixels; /* that were read, for the progress */
     slc_error error;
 } slc_cluster_job;
 
-enum { SLC_CLUSTER_PIECE = 1 << 16 }; /* pixels that are read at once */
-
-/* What is needed of one input. */
-typedef struct slc_cluster_reading {
-    slc_cluster_job *job;
-    slc_cluster_input *done;
-    uint32_t input; /* from 1 */
-    slc_io_pixels *file;
-    slc_column columns[SLC_PIXEL_COLUMNS];
-    slc_schema schema;
-    slc_pixels pixels;
-    uint64_t first_pixel; /* pixels of the input that were read before those in `pixels` */
-    uint32_t *origin;     /* where `pixels` is not in the file's order: which place each had; or NULL */
-    size_t origin_room;
-    uint32_t *label; /* for --labels */
-    size_t label_room;
-    const int64_t *frames; /* numbers of the frames in `pixels`; NULL: all are 0 */
-} slc_cluster_reading;
-
-/* Reads and clusters one input. False after a complaint, or where a signal came and left nothing that could
- * be kept, as all of these. */
-bool slc_cluster_job_input(slc_cluster_job *job, int input);
-
+/* Takes all that the flow has: writes it, and what becomes of the inputs into job->done. False after a
+ * complaint, or where a signal came and left nothing that could be kept. */
+bool slc_cluster_job_run(slc_cluster_job *job);
+/* `choose` of the flow, for the next input: opens the outputs with the first; its lengths of time in ticks.
+ */
+slc_status slc_cluster_choose(void *job, const slc_io_pixels_info *about, slc_flow_pixel_choice *choice,
+                              slc_error *error);
 /* Opens the outputs, with columns for what the first input has, unless they are open. */
 bool slc_cluster_job_begin(slc_cluster_job *job, const slc_io_pixels_info *about);
-
-/* What a tick of the input is in --time-unit; 1 without. */
-double slc_cluster_time_factor(const slc_cluster_reading *r);
 
 /* Was an option given? */
 bool slc_cluster_given(const char *option);
@@ -121,24 +101,5 @@ bool slc_cluster_given(const char *option);
  * false after a complaint. */
 void slc_cluster_print_notes(const slc_cluster_job *job);
 bool slc_cluster_print(const slc_cluster_job *job);
-
-bool slc_cluster_images(slc_cluster_reading *r);
-bool slc_cluster_stream(slc_cluster_reading *r);
-
-/* All pixels of the input, as one event. */
-bool slc_cluster_read_all(slc_cluster_reading *r);
-bool slc_cluster_reserve_pixels(slc_cluster_reading *r, size_t pixels, size_t frames);
-bool slc_cluster_reserve_rows(slc_cluster_reading *r, size_t rows, size_t frames);
-/* Tells how many pixels were read, to who is watching. */
-void slc_cluster_progress(slc_cluster_reading *r, size_t pixels);
-/* Room for `n` numbers in r->origin or r->label. */
-bool slc_cluster_reserve_numbers(slc_cluster_reading *r, uint32_t **numbers, size_t *room, size_t n);
-/* Says where the clusters in job->rows are from and writes them. */
-bool slc_cluster_write_rows(slc_cluster_reading *r);
-/* Say what is wrong, and are false: job->error behind the input's name; the same as it is, from readers,
- * which name the file themselves; that there is no memory. */
-bool slc_cluster_complain(slc_cluster_reading *r);
-bool slc_cluster_complain_file(slc_cluster_reading *r);
-bool slc_cluster_no_memory(slc_cluster_reading *r, const char *what);
 
 #endif

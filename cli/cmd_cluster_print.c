@@ -41,7 +41,7 @@ static void note_options(const slc_cluster_job *job, int i)
                      "for frames and images");
         note_useless(job, i, slc_cluster_given("time-unit") && (done->about.with & SLC_PIXEL_TIME) == 0,
                      "--time-unit", "for pixels without times");
-        note_useless(job, i, slc_cluster_given("duplicates") && done->window >= 0, "--duplicates",
+        note_useless(job, i, slc_cluster_given("duplicates") && done->choice.time_window >= 0, "--duplicates",
                      "with --time-window: every entry counts");
     }
 }
@@ -63,20 +63,21 @@ void slc_cluster_print_notes(const slc_cluster_job *job)
         note(job, i, done->counts.untimed,
              "pixels have no time of arrival, as the chip counted events (packets 0xa), and were left out");
         note(job, i, done->counts.empty, "pixels have no charge; it is taken as 0");
-        note(job, i, done->outside, "pixels outside of the sensor were left out");
-        note(job, i, done->stream.late,
-             done->stream.early > 0 ? "pixels came too late to be put in order and were left out; a larger "
-                                      "--max-open or --disorder keeps them"
-                                    : "pixels came too late to be put in order and were left out; a larger "
-                                      "--disorder keeps them");
-        note(job, i, done->stream.outliers,
+        note(job, i, done->totals.outside, "pixels outside of the sensor were left out");
+        note(job, i, done->totals.stream.late,
+             done->totals.stream.early > 0
+                 ? "pixels came too late to be put in order and were left out; a larger "
+                   "--max-open or --disorder keeps them"
+                 : "pixels came too late to be put in order and were left out; a larger "
+                   "--disorder keeps them");
+        note(job, i, done->totals.stream.outliers,
              "pixels had times far from those of the others and were left out; a larger --disorder keeps "
              "them");
-        note(job, i, done->stream.resets,
+        note(job, i, done->totals.stream.resets,
              "resets of the clock; no cluster reaches across one (chips that lie far apart in a file look "
              "like "
              "that: --disorder all)");
-        note(job, i, done->stream.early,
+        note(job, i, done->totals.stream.early,
              "clusters were closed early, as more pixels were waiting than --max-open allows");
         if (!job->options->quiet) {
             note_options(job, i);
@@ -92,8 +93,9 @@ void slc_cluster_print_notes(const slc_cluster_job *job)
 
 #define DONE(member) FIELD(slc_cluster_input, member)
 static const slc_cli_field before[] = {
-    {"stream", DONE(is_stream)},    {"frames", DONE(frames)},     {"pixels", DONE(counts.pixels)},
-    {"clustered", DONE(clustered)}, {"clusters", DONE(clusters)},
+    {"stream", DONE(is_stream)},         {"frames", DONE(totals.frames)},
+    {"pixels", DONE(counts.pixels)},     {"clustered", DONE(totals.clustered)},
+    {"clusters", DONE(totals.clusters)},
 };
 static const slc_cli_field behind[] = {
     {"bytes", DONE(counts.bytes)},
@@ -105,13 +107,13 @@ static const slc_cli_field behind[] = {
     {"tdc", DONE(counts.tdc)},
     {"other", DONE(counts.other)},
     {"untimed", DONE(counts.untimed)},
-    {"outside", DONE(outside)},
-    {"late", DONE(stream.late)},
-    {"outliers", DONE(stream.outliers)},
-    {"resets", DONE(stream.resets)},
-    {"closed_early", DONE(stream.early)},
+    {"outside", DONE(totals.outside)},
+    {"late", DONE(totals.stream.late)},
+    {"outliers", DONE(totals.stream.outliers)},
+    {"resets", DONE(totals.stream.resets)},
+    {"closed_early", DONE(totals.stream.early)},
     {"cut", DONE(cut)},
-    {"seconds", DONE(seconds)},
+    {"seconds", DONE(totals.seconds)},
 };
 static const slc_cli_column columns[] = {
     {"input", 0, "{input}", NULL},        {"format", 6, "{format}", NULL},
@@ -139,10 +141,10 @@ static void put_input(slc_cli_tree *tree, const slc_cluster_job *job, int i)
     slc_cli_put(&row, "format", done->about.format);
     slc_cli_put_fields(&row, "", before, sizeof before / sizeof *before, done);
     slc_cli_put_real(&row, "tick_seconds", tick > 0 ? tick : (double)NAN);
-    put_ticks(&row, "time_window_ticks", done->window);
-    put_ticks(&row, "disorder_ticks", done->disorder);
+    put_ticks(&row, "time_window_ticks", done->choice.time_window);
+    put_ticks(&row, "disorder_ticks", done->choice.disorder);
     slc_cli_put_fields(&row, "", behind, sizeof behind / sizeof *behind, done);
-    slc_cli_put(&row, ".ms", 1e3 * done->seconds);
+    slc_cli_put(&row, ".ms", 1e3 * done->totals.seconds);
 }
 
 bool slc_cluster_print(const slc_cluster_job *job)

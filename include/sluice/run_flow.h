@@ -24,6 +24,8 @@
 #include <sluice/image_label.h>
 #include <sluice/io.h>
 #include <sluice/io_pet.h>
+#include <sluice/io_pixel.h>
+#include <sluice/pixel_stream.h>
 #include <sluice/velo_chain.h>
 #include <sluice/velo_check.h>
 
@@ -174,6 +176,53 @@ typedef struct slc_flow_image_result {
     double seconds; /* labelling alone */
 } slc_flow_image_result;
 SLC_API extern const slc_flow_chain slc_flow_image;
+
+/* Sparse pixels: frames, streams of pixels with times, or lists that are an image; each input tells which it
+ * is. A worker does one after the other, as streams must be; exec.threads are those of the clusterer of
+ * frames. */
+typedef struct slc_flow_pixel_choice {
+    int64_t time_window; /* ticks; negative: none. Begins as -1 for frames, as the default for streams */
+    int64_t disorder;    /* of a stream, in ticks; negative: it is read whole and sorted first, as at first */
+} slc_flow_pixel_choice;
+typedef struct slc_flow_pixel_setup {
+    /* Who is adjacent, features, algorithm. Columns and time window are each input's, and width and height,
+     * unless `sized`: then pixels outside are left out and counted. */
+    const slc_pixel_cluster_config *config;
+    bool sized;
+    bool labels;         /* which cluster each pixel is of; not of streams */
+    bool at_once;        /* a stream's clusters in the item that closed them; else when there are many */
+    double tick_seconds; /* as in slc_io_pixels_options */
+    uint32_t max_open;   /* of streams; 0: the default */
+    /* When an input has been opened, by who reads it: sees what it is, and may choose or refuse. NULL:
+     * nothing */
+    slc_status (*choose)(void *context, const slc_io_pixels_info *about, slc_flow_pixel_choice *choice,
+                         slc_error *error);
+    /* Before each piece is read: true ends the input, a stream with the clusters until then. NULL: never */
+    bool (*stop)(void *context);
+    void *context; /* of both */
+} slc_flow_pixel_setup;
+/* Of an input so far. */
+typedef struct slc_flow_pixel_totals {
+    uint64_t frames, clusters;
+    uint64_t clustered; /* pixels that are in clusters */
+    uint64_t outside;   /* of the sensor */
+    slc_pixel_stream_counts stream;
+    double seconds; /* clustering alone */
+} slc_flow_pixel_totals;
+typedef struct slc_flow_pixel_result {
+    slc_io_pixels_info about;
+    bool is_stream;
+    bool last;             /* of its input, if that was read to its end */
+    slc_pixels pixels;     /* that were read; of frames and images, those that were clustered */
+    const int64_t *frames; /* their numbers in the file; NULL: there are none */
+    /* For the features of config and about.with; an event a frame, or, of a stream, one in all, which ends in
+     * the last item. `largest` counts pixels of the file. */
+    slc_pixel_clusters clusters;
+    const uint32_t *label; /* with setup.labels: of each pixel, in its frame from 0 */
+    slc_io_pixels_counts counts;
+    slc_flow_pixel_totals totals;
+} slc_flow_pixel_result;
+SLC_API extern const slc_flow_chain slc_flow_pixel;
 
 /* PET: raw files of frames, in order of time, to coincidences. The last item is of no input: it has what the
  * windows still held. A batch ends at batch_bytes alone, 16 of a frame. config.exec is the chain's. */

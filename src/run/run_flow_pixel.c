@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The chain of files of sparse pixels. What an input is, it tells itself: frames, which are clustered some
+ * at a time; a stream of pixels with times, clustered as they come or sorted by time first; or a list, which
+ * is one image. An item is what was read at once, and the clusterer or stream is the input's.
+ */
+#include "base/columns.h"
+#include "pixel/pixel_times.h"
+
+#include <sluice/io_pixel.h>
+#include <sluice/run_flow.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE = 1 << 16 }; /* pixels that are read at once */
+
+typedef struct input {
+    const slc_flow_pixel_setup *setup;
+    slc_io_pixels *file;
+    slc_io_pixels_info about;
+    slc_flow_pixel_choice choice;
+    bool is_stream, sorted;
+    slc_column columns[SLC_PIXEL_COLUMNS], cluster_columns[SLC_PIXEL_CLUSTER_COLUMNS];
+    slc_schema schema, clusters;
+
+    /* The reader's. */
+    bool all_read;
+    size_t room; /* pixels, for frames */
+    uint64_t n_read;
+    slc_pixels list;  /* all of a stream that is sorted */
+    uint32_t *origin; /* the place in the file of each of them; NULL: it was in order */
+    size_t handed;
+
+    /* The worker's. */
+    slc_pixel_cluster_config config;
+    slc_pixel_clusterer *clusterer;
+    slc_pixel_stream *stream;
+    slc_pixel_clusters closed; /* of the stream, until there are many */
+    bool fixed;                /* the size of the sensor is known */
+    uint32_t width, height;    /* where it is not */
+    slc_flow_pixel_totals totals;
+} input;
+
+typedef struct piece {
+    slc_flow_pixel_result result; /* first: it is what the item shows */
+    input *of;
+    uint32_t with, features; /* of the columns for which there is memory */
+    slc_schema schema, clusters;
+    slc_column columns[SLC_PIXEL_COLUMNS], cluster_columns[SLC_PIXEL_CLUSTER_COLUMNS];
+    uint64_t first_pixel; /* pixels of the input before these */
+    size_t first, n;      /* of a list that is sorted, in place of pixels of its own */
+    uint32_t *origin, *label;
+    int64_t *frames;
+    size_t origin_room, label_room, frames_room;
+} piece;
+
+static slc_status no_memory(slc_error *error, const char *what)
+{
+    return slc_fail(error, SLC_ERR_MEMORY, "no memory for %s", what);
+}
+
+/* Room for n numbers of `bytes` each. */
+static slc_status reserve_numbers(void *numbers, size_t *room, size_t n, size_t bytes, slc_error *error)
+{
+    void **at = numbers;
+    if (n > *room) {
+        void *more = realloc(*at, n * bytes);
+        if (more == NULL) {
+            return no_memory(error, "a number for each pixel");
+        }
+        *at = more;
+        *room = n;
+    }
+    return SLC_OK;
+}
+
+/* ---- items ------------------------------------------------------------------------------------- */
+
+static slc_status open_piece(const void *setup, slc_flow_item *item, slc_error *error)
+{
+    (void)setup;
+    item->result = calloc(1, sizeof(piece));
+    return item->result != NULL ? SLC_OK : no_memory(error, "a piece");
+}
+
+static void clear_piece(piece *p)
+{
+    slc_columns_clear(&p->schema, &p->result.pixels);
+    slc_columns_clear(&p->clusters, &p->result.clusters);
+}
+
+static void close_piece(slc_flow_item *item)
+{
+    piece *p = item->result;
+    clear_piece(p);
+    free(p->origin);
+    free(p->label);
+    free(p->frames);
+    free(p);
+}
+
+/* Memory of another input's columns is of no use. */
+static void take_columns(piece *p, input *in)
+{
+    p->of = in;
+    if (p->with == in->about.with && p->features == in->config.features && p->schema.columns != NULL) {
+        return;
+    }
+    clear_piece(p);
+    p->with = in->about.with;
+    p->features = in->config.features;
+    p->schema = slc_pixels_schema(in->about.with, p->columns);
+    p->clusters = slc_pixel_clusters_schema(in->config.features, in->about.with, p->cluster_columns);
+}
+
+static slc_status reserve_pixels(const piece *p, slc_pixels *pixels, size_t n, uint32_t frames,
+                                 slc_error *error)
+{
+    return slc_columns_reserve(&p->schema, pixels, n, frames) == SLC_OK ? SLC_OK
+                                                                        : no_memory(error, "the pixels");
+}
+
+static slc_status reserve_clusters(piece *p, size_t n, uint32_t frames, slc_error *error)
+{
+    return slc_columns_reserve(&p->clusters, &p->result.clusters, n, frames) == SLC_OK
+               ? SLC_OK
+               : no_memory(error, "the clusters");
+}
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+static void close_input(void *at)
+{
+    input *in = at;
+    slc_pixel_cluster_close(in->clusterer);
+    slc_pixel_stream_close(in->stream);
+    slc_columns_clear(&in->schema, &in->list);
+    slc_columns_clear(&in->clusters, &in->closed);
+    free(in->origin);
+    slc_io_pixels_close(in->file);
+    free(in);
+}
+
+/* What depends on the input, unless the caller chooses otherwise. */
+static slc_status choose(input *in, slc_error *error)
+{
+    const slc_flow_pixel_setup *setup = in->setup;
+    slc_pixel_stream_config usual;
+    slc_pixel_stream_config_default(&usual);
+    in->choice = (slc_flow_pixel_choice){.time_window = in->is_stream ? usual.time_window : -1,
+                                         .disorder = -1};
+    return setup->choose != NULL ? setup->choose(setup->context, &in->about, &in->choice, error) : SLC_OK;
+}
+
+static void configure(input *in, const slc_flow_config *config)
+{
+    const slc_pixel_cluster_config *given = in->setup->config;
+    in->config = *given; /* of the library's own version: slc_pixel_cluster_open looks at the rest */
+    in->config.with = in->about.with;
+    in->config.time_window = in->choice.time_window;
+    in->config.exec.threads = config->exec.threads;
+    if ((in->about.with & SLC_PIXEL_Z) != 0 && given->connectivity != 0) {
+        in->config.connectivity = given->connectivity == 4 ? 6 : 26; /* by faces, or by corners too */
+    }
+    in->fixed = in->setup->sized || in->about.width > 0;
+    if (!in->setup->sized && in->fixed) {
+        in->config.width = (uint16_t)in->about.width; /* 65536 is 0 */
+        in->config.height = (uint16_t)in->about.height;
+    }
+    in->schema = slc_pixels_schema(in->about.with, in->columns);
+    in->clusters = slc_pixel_clusters_schema(in->config.features, in->about.with, in->cluster_columns);
+    in->sorted = in->is_stream && in->choice.disorder < 0;
+    in->room = PIECE;
+    in->width = in->height = 1;
+}
+
+static slc_status open_input(const void *setup, const slc_flow_config *config, const char *path,
+                             void **opened, slc_error *error)
+{
+    const slc_flow_pixel_setup *pixel = setup;
+    const slc_pixel_cluster_config *size = pixel->config;
+    slc_io_pixels_options known = {.tick_seconds = pixel->tick_seconds};
+    if (pixel->sized) {
+        known.width = size->width > 0 ? size->width : UINT16_MAX + 1;
+        known.height = size->height > 0 ? size->height : UINT16_MAX + 1;
+    }
+    input *in = calloc(1, sizeof *in);
+    if (in == NULL) {
+        return no_memory(error, "an input");
+    }
+    in->setup = pixel;
+    slc_status status = slc_io_pixels_open(path, &known, &in->file, error);
+    if (status == SLC_OK) {
+        in->about = slc_io_pixels_about(in->file);
+        in->is_stream = !in->about.frames && (in->about.with & SLC_PIXEL_TIME) != 0;
+        status = choose(in, error);
+    }
+    if (status != SLC_OK) {
+        close_input(in);
+        return status;
+    }
+    configure(in, config);
+    *opened = in;
+    return SLC_OK;
+}
+
+static bool stopped(const input *in)
+{
+    return in->setup->stop != NULL && in->setup->stop(in->setup->context);
+}
+
+/* Whole frames as far as there is room; more room where one does not fit. */
+static slc_status read_frames(input *in, piece *p, slc_error *error)
+{
+    slc_pixels *pixels = &p->result.pixels;
+    slc_status status;
+    while (!stopped(in)) {
+        if ((status = reserve_pixels(p, pixels, in->room, PIECE, error)) != SLC_OK) {
+            return status;
+        }
+        slc_columns_reset(pixels);
+        status = slc_io_pixels_read(in->file, pixels, in->room, error);
+        if (status == SLC_ERR_CAPACITY && pixels->head.n_events == 0) {
+            in->room *= 2;
+            continue;
+        }
+        if (status != SLC_OK && status != SLC_END && status != SLC_ERR_CAPACITY) {
+            return status;
+        }
+        uint32_t n = 0;
+        const int64_t *frames = slc_io_pixels_frames(in->file, &n);
+        in->all_read = status == SLC_END;
+        status = reserve_numbers(&p->frames, &p->frames_room, n, sizeof *frames, error);
+        if (status == SLC_OK && n > 0) {
+            memcpy(p->frames, frames, n * sizeof *frames);
+        }
+        p->result.frames = n > 0 ? p->frames : NULL;
+        return status;
+    }
+    return SLC_END;
+}
+
+/* All pixels of the input, as one event. */
+static slc_status read_all(input *in, const piece *p, slc_pixels *pixels, slc_error *error)
+{
+    slc_status status = SLC_OK;
+    slc_columns_reset(pixels);
+    while (status == SLC_OK) {
+        if (stopped(in)) {
+            return SLC_END;
+        }
+        const size_t size = pixels->head.size;
+        if (size + PIECE > pixels->head.capacity) {
+            status = reserve_pixels(p, pixels, 2 * size + PIECE, 1, error);
+        }
+        status = status == SLC_OK ? slc_io_pixels_read(in->file, pixels, PIECE, error) : status;
+    }
+    if (status == SLC_END) {
+        slc_columns_end_event(pixels);
+        in->all_read = true;
+        return SLC_OK;
+    }
+    return status;
+}
+
+/* ---- an item of any kind ---------------------------------------------------------------------------- */
+
+/* A stream that is stopped has an end all the same: its clusters until then are made. */
+static slc_status read_stream(input *in, piece *p, slc_error *error)
+{
+    slc_status status = SLC_OK;
+    if (in->sorted && !in->all_read) {
+        status = read_all(in, p, &in->list, error);
+        if (status == SLC_OK && slc_pixels_sort_by_time(&in->list, &in->origin) != SLC_OK) {
+            return no_memory(error, "the order of the pixels");
+        }
+    } else if (!in->sorted && stopped(in)) {
+        in->all_read = true;
+    } else if (!in->sorted) {
+        status = reserve_pixels(p, &p->result.pixels, PIECE, 1, error);
+        status = status == SLC_OK ? slc_io_pixels_read(in->file, &p->result.pixels, PIECE, error) : status;
+        in->all_read = status == SLC_END;
+        status = in->all_read ? SLC_OK : status;
+    }
+    const size_t left = in->list.head.size - in->handed;
+    p->first = in->handed; /* 0 if they are not sorted */
+    p->n = !in->sorted ? p->result.pixels.head.size : left < PIECE ? left : PIECE;
+    in->handed += in->sorted ? p->n : 0;
+    p->result.last = in->all_read && (!in->sorted || in->handed == in->list.head.size);
+    return status;
+}
+
+static slc_status read_piece(void *at, const slc_flow_config *config, slc_flow_item *item, slc_error *error)
+{
+    input *in = at;
+    piece *p = item->result;
+    (void)config;
+    if (in->all_read && in->handed == in->list.head.size) {
+        return SLC_END;
+    }
+    take_columns(p, in);
+    slc_columns_reset(&p->result.pixels);
+    p->result.about = in->about;
+    p->result.is_stream = in->is_stream;
+    p->result.frames = NULL;
+    p->result.label = NULL;
+    p->first_pixel = in->n_read;
+    slc_status status;
+    if (in->is_stream) {
+        status = read_stream(in, p, error);
+    } else {
+        status = in->about.frames ? read_frames(in, p, error) : read_all(in, p, &p->result.pixels, error);
+        p->result.last = in->all_read;
+    }
+    in->n_read += p->result.pixels.head.size;
+    p->result.counts = slc_io_pixels_count(in->file);
+    return status;
+}
+
+/* ---- frames and images ------------------------------------------------------------------------------ */
+
+static void move(slc_pixels *list, size_t to, size_t from)
+{
+    list->x[to] = list->x[from];
+    list->y[to] = list->y[from];
+    if (list->charge != NULL) {
+        list->charge[to] = list->charge[from];
+    }
+    if (list->time != NULL) {
+        list->time[to] = list->time[from];
+    }
+    if (list->z != NULL) {
+        list->z[to] = list->z[from];
+    }
+}
+
+/* Takes out the pixels outside of the size that was asked for; files' own sizes are kept by their readers. */
+static slc_status leave_out(input *in, piece *p, slc_error *error)
+{
+    slc_pixels *list = &p->result.pixels;
+    const uint32_t width = in->config.width - 1U, height = in->config.height - 1U; /* 0 is 65536 */
+    const slc_status status = reserve_numbers(&p->origin, &p->origin_room, list->head.size, sizeof *p->origin,
+                                              error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    size_t kept = 0, i = 0;
+    for (uint32_t e = 0; e < list->head.n_events; e++) {
+        const size_t end = list->head.event_offset[e + 1];
+        for (; i < end; i++) {
+            move(list, kept, i);
+            p->origin[kept] = (uint32_t)i;
+            kept += list->x[i] <= width && list->y[i] <= height;
+        }
+        list->head.event_offset[e + 1] = (uint32_t)kept;
+    }
+    in->totals.outside += list->head.size - kept;
+    list->head.size = kept;
+    return SLC_OK;
+}
+
+/* The clusterer is opened for the size of the sensor. Where nobody tells it, that is the box from the origin
+ * around all pixels so far, since the fast algorithm needs a size, and opened again when the box grows. */
+static slc_status open_clusterer(input *in, const slc_pixels *list, slc_error *error)
+{
+    const uint32_t width = in->width, height = in->height;
+    if (!in->fixed) {
+        for (size_t i = 0; i < list->head.size; i++) {
+            in->width = list->x[i] >= in->width ? list->x[i] + 1U : in->width;
+            in->height = list->y[i] >= in->height ? list->y[i] + 1U : in->height;
+        }
+        in->config.width = (uint16_t)in->width;
+        in->config.height = (uint16_t)in->height;
+    }
+    if (in->clusterer != NULL && in->width == width && in->height == height) {
+        return SLC_OK;
+    }
+    slc_pixel_cluster_close(in->clusterer);
+    in->clusterer = NULL;
+    return slc_pixel_cluster_open(&in->config, &in->clusterer, error);
+}
+
+/* The library counts in the image; the file's own order is that of all pixels that were read. */
+static void place_largest(const input *in, piece *p)
+{
+    slc_pixel_clusters *clusters = &p->result.clusters;
+    for (uint32_t e = 0; clusters->largest != NULL && e < clusters->head.n_events; e++) {
+        for (size_t i = clusters->head.event_offset[e]; i < clusters->head.event_offset[e + 1]; i++) {
+            const size_t at = p->result.pixels.head.event_offset[e] + (size_t)clusters->largest[i];
+            clusters->largest[i] = (uint32_t)(p->first_pixel + (in->setup->sized ? p->origin[at] : at));
+        }
+    }
+}
+
+static slc_status run_clusterer(input *in, piece *p, slc_error *error)
+{
+    const slc_pixels *pixels = &p->result.pixels;
+    const slc_columns *head = &pixels->head;
+    slc_status status = slc_pixel_cluster_reserve(in->clusterer, slc_columns_largest_event(head),
+                                                  head->n_events, error);
+    status = status == SLC_OK ? reserve_clusters(p, head->size, head->n_events, error) : status;
+    if (status == SLC_OK && in->setup->labels) {
+        status = reserve_numbers(&p->label, &p->label_room, head->size, sizeof *p->label, error);
+    }
+    if (status != SLC_OK) {
+        return status;
+    }
+    const double began = slc_clock_seconds();
+    p->result.label = in->setup->labels ? p->label : NULL;
+    status = slc_pixel_cluster_run(in->clusterer, pixels, in->setup->labels ? p->label : NULL,
+                                   &p->result.clusters, error);
+    in->totals.seconds += slc_clock_seconds() - began;
+    return status;
+}
+
+static slc_status cluster_images(input *in, piece *p, slc_error *error)
+{
+    const slc_columns *head = &p->result.pixels.head;
+    slc_columns_reset(&p->result.clusters);
+    if (head->n_events == 0) {
+        return SLC_OK;
+    }
+    slc_status status = in->setup->sized ? leave_out(in, p, error) : SLC_OK;
+    status = status == SLC_OK ? open_clusterer(in, &p->result.pixels, error) : status;
+    status = status == SLC_OK ? run_clusterer(in, p, error) : status;
+    if (status == SLC_OK) {
+        place_largest(in, p);
+        in->totals.frames += head->n_events;
+        in->totals.clustered += head->size;
+    }
+    return status;
+}
+
+/* ---- streams ---------------------------------------------------------------------------------------- */
+
+/* The list is there: no more pixels than it has can be waiting, nor lie beyond its box, and memory follows.
+ */
+static void fit(const input *in, slc_pixel_stream_config *config)
+{
+    const slc_pixels *list = &in->list;
+    const size_t enough = list->head.size + 1024;
+    config->max_open = config->max_open < enough ? config->max_open : (uint32_t)enough;
+    uint32_t width = 1, height = 1;
+    for (size_t i = 0; i < list->head.size && !in->fixed; i++) {
+        width = list->x[i] >= width ? list->x[i] + 1U : width;
+        height = list->y[i] >= height ? list->y[i] + 1U : height;
+    }
+    if (!in->fixed) {
+        config->width = (uint16_t)width; /* 65536 is 0 */
+        config->height = (uint16_t)height;
+    }
+}
+
+static slc_status open_stream(input *in, slc_error *error)
+{
+    const slc_pixel_cluster_config *given = in->setup->config;
+    slc_pixel_stream_config config;
+    slc_pixel_stream_config_default(&config);
+    config.width = in->config.width;
+    config.height = in->config.height;
+    config.radius = given->connectivity == 4 ? 0 : given->connectivity == 8 ? 1 : given->radius;
+    config.time_window = in->choice.time_window;
+    config.disorder = in->sorted ? 0 : in->choice.disorder;
+    config.features = given->features;
+    config.max_open = in->setup->max_open > 0 ? in->setup->max_open : config.max_open;
+    if (in->sorted) {
+        fit(in, &config);
+    }
+    return slc_pixel_stream_open(&config, &in->stream, error);
+}
+
+/* What has closed goes into the item. */
+static slc_status hand_over(input *in, piece *p, slc_error *error)
+{
+    slc_status status = reserve_clusters(p, p->result.clusters.head.size + in->closed.head.size, 1, error);
+    if (status == SLC_OK) {
+        status = slc_columns_append(&p->clusters, &in->closed, 0, in->closed.head.size, &p->result.clusters);
+        slc_columns_reset(&in->closed);
+    }
+    return status;
+}
+
+/* After a push or finish: room for what did not fit. */
+static slc_status make_room(input *in, piece *p, slc_status status, slc_error *error)
+{
+    const slc_columns *head = &in->closed.head;
+    return status == SLC_ERR_CAPACITY && head->size == head->capacity ? hand_over(in, p, error) : status;
+}
+
+static slc_status push(input *in, piece *p, slc_error *error)
+{
+    const slc_pixels *pixels = in->sorted ? &in->list : &p->result.pixels;
+    slc_status status = SLC_OK;
+    for (size_t done = 0; done < p->n && status == SLC_OK;) {
+        size_t taken = 0;
+        const double began = slc_clock_seconds();
+        status = slc_pixel_stream_push(in->stream, pixels, p->first + done, p->n - done, &in->closed, &taken,
+                                       error);
+        in->totals.seconds += slc_clock_seconds() - began;
+        done += taken;
+        status = make_room(in, p, status, error);
+    }
+    return status;
+}
+
+static slc_status finish(input *in, piece *p, slc_error *error)
+{
+    slc_status status, made;
+    do {
+        status = slc_pixel_stream_finish(in->stream, &in->closed, error);
+        made = make_room(in, p, status, error);
+    } while (status == SLC_ERR_CAPACITY && made == SLC_OK);
+    made = made == SLC_OK ? hand_over(in, p, error) : made;
+    if (made == SLC_OK) {
+        slc_columns_end_event(&p->result.clusters); /* all of the input */
+        in->totals.frames = 1;
+    }
+    return made;
+}
+
+static slc_status cluster_stream(input *in, piece *p, slc_error *error)
+{
+    slc_pixel_clusters *clusters = &p->result.clusters;
+    slc_status status = SLC_OK;
+    slc_columns_reset(clusters);
+    if (in->stream == NULL) {
+        status = slc_columns_reserve(&p->clusters, &in->closed, 2 * (size_t)PIECE, 1) == SLC_OK
+                     ? open_stream(in, error)
+                     : no_memory(error, "the clusters");
+    }
+    status = status == SLC_OK ? push(in, p, error) : status;
+    if (status == SLC_OK && (p->result.last || in->setup->at_once)) {
+        status = p->result.last ? finish(in, p, error) : hand_over(in, p, error);
+    }
+    for (size_t i = 0; i < clusters->head.size && clusters->largest != NULL && in->origin != NULL; i++) {
+        clusters->largest[i] = in->origin[clusters->largest[i]]; /* the place in the file, not in time */
+    }
+    if (in->stream != NULL) {
+        const slc_pixel_stream_counts counts = slc_pixel_stream_count(in->stream);
+        in->totals.stream = counts;
+        in->totals.outside = counts.outside;
+        in->totals.clustered = counts.pixels - counts.outside - counts.late - counts.outliers;
+    }
+    return status;
+}
+
+/* ---- the chain -------------------------------------------------------------------------------------- */
+
+static slc_status open_chain(const void *setup, const slc_flow_config *config, void **chain, slc_error *error)
+{
+    static char nothing; /* what is kept, is the inputs' */
+    (void)setup;
+    (void)config;
+    (void)error;
+    *chain = &nothing;
+    return SLC_OK;
+}
+
+static void close_chain(void *chain)
+{
+    (void)chain;
+}
+
+static slc_status run(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
+{
+    piece *p = item->result;
+    (void)chain;
+    (void)setup;
+    const slc_status status = p->result.is_stream ? cluster_stream(p->of, p, error)
+                                                  : cluster_images(p->of, p, error);
+    p->of->totals.clusters += p->result.clusters.head.size;
+    p->result.totals = p->of->totals;
+    return status;
+}
+
+const slc_flow_chain slc_flow_pixel = {.size = sizeof(slc_flow_chain),
+                                       .name = "pixel",
+                                       .ordered = true,
+                                       .open = open_chain,
+                                       .close = close_chain,
+                                       .item_open = open_piece,
+                                       .item_close = close_piece,
+                                       .input_open = open_input,
+                                       .read = read_piece,
+                                       .input_close = close_input,
+                                       .run = run};
