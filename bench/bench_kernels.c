@@ -10,7 +10,7 @@
 #include "image/image_algorithms.h"
 #include "image/image_bitrun_kernels.h"
 #include "image/image_kernels.h"
-#include "io/lhcb/io_mdf_kernels.h"
+#include "lhcb/lhcb_kernels.h"
 #include "pet/pet_kernels.h"
 #include "pixel/pixel_kernels.h"
 #include "simd/simd_kernel.h"

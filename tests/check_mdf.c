@@ -3,8 +3,8 @@
  * The checksum of MDF records on every target of this machine, against the definition, byte after byte: any
  * number of records of any lengths, each of which ends at a byte that may not be read by the next one's lane.
  */
-#include "io/lhcb/io_mdf_hash.h"
-#include "io/lhcb/io_mdf_kernels.h"
+#include "lhcb/lhcb_checksum.h"
+#include "lhcb/lhcb_kernels.h"
 #include "support/check.h"
 #include "support/check_case.h"
 #include "support/random.h"

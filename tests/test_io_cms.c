@@ -3,6 +3,7 @@
  * rubbish in between; payloads of cabling and gains, what is wrong with them told by file, byte and reason.
  */
 #include "io/cms/io_cms_payload.h"
+#include "io/io_deferred.h"
 #include "io/io_source.h"
 #include "io/io_stream.h"
 #include "support/cmocka_all.h"

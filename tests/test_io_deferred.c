@@ -5,6 +5,7 @@
  * ones and damaged ones, whatever the size of the batches and in whichever order they are finished. So does
  * reading from a file, where records are read into the batch without being looked at before.
  */
+#include "io/io_deferred.h"
 #include "io/io_source.h"
 #include "support/cmocka_all.h"
 #include "support/fault_counts.h"

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "io/io_source.h"
-#include "io/lhcb/io_mdf_record.h"
+#include "io/lhcb/io_mdf_blocks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

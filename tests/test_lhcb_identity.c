@@ -5,6 +5,7 @@
  * read at once and in two steps, and for lists of hits.
  */
 #include "base/columns.h"
+#include "io/io_deferred.h"
 #include "io/io_source.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"

@@ -70,37 +70,6 @@ SLC_API slc_io_content slc_io_content_of(const slc_io_source *source);
 SLC_API slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t max_bytes,
                                      slc_batch *batch, slc_faults *faults, slc_error *error);
 
-/* ---- the same, in two steps, for threads ---- */
-
-/* What a batch still lacks: checksums that nobody looked at, records that are still compressed. One for each
- * batch that is under way; a worker's time goes into finishing, and the reader's no longer does. */
-typedef struct slc_io_deferred slc_io_deferred;
-SLC_API slc_status slc_io_deferred_open(slc_io_deferred **deferred, slc_error *error);
-SLC_API void slc_io_deferred_close(slc_io_deferred *deferred);
-
-/* slc_io_read_batch, but that checksums are not verified and records not expanded: the batch is not to be
- * used before slc_io_finish_batch. `max_bytes` is of expanded events. */
-SLC_API slc_status slc_io_read_batch_deferred(slc_io_source *source, uint32_t max_events, size_t max_bytes,
-                                              slc_batch *batch, slc_io_deferred *deferred, slc_faults *faults,
-                                              slc_error *error);
-/* Does the rest, in any thread, and while the source is being read on. Afterwards batch and faults (those of
- * reading it, given again) are what slc_io_read_batch would have made of the same bytes, but for the numbers
- * of events: those lost in earlier batches, which this call cannot know of, are still counted in them. The
- * batch may be without events. SLC_ERR_MEMORY alone ends it. */
-SLC_API slc_status slc_io_finish_batch(slc_batch *batch, slc_io_deferred *deferred, slc_faults *faults,
-                                       slc_error *error);
-
-/* What finishing has come to, for batches in the order of reading: `events` is how many were lost, by which
- * event numbers of later batches are too high. Zero-initialise. */
-typedef struct slc_io_losses {
-    uint64_t events, compressed, checksums; /* lost; lost that came compressed; verified */
-    uint64_t offset;                        /* of the first loss in the stream, and its text */
-    char text[128];
-} slc_io_losses;
-SLC_API void slc_io_losses_add(slc_io_losses *losses, const slc_io_deferred *deferred);
-/* Adds them to the source's totals and its first damage. Not while it is being read. */
-SLC_API void slc_io_settle(slc_io_source *source, const slc_io_losses *losses);
-
 /* The same for events of hits: `hits`, `truth` and `events` (NULL where not wanted) are reset and filled;
  * hits are sorted by module. Of `events`, `record` and `offset_bytes` are set; the rest is 0 (the format has
  * no run), and `input` is the caller's to set. */

@@ -33,8 +33,6 @@ SLC_API slc_status slc_io_images_open(const char *path, const slc_io_image_confi
                                       slc_io_images **images, slc_error *error);
 SLC_API void slc_io_images_close(slc_io_images *images);
 
-SLC_API const char *slc_io_images_format(const slc_io_images *images); /* "pnm", "png", "tiff", "npy" */
-
 /* The next page (TIFF pages, or the images of an ImageJ stack in one directory; several PNM images in one
  * file; the planes of an NPY array of three dimensions, but for colours; others have one). *image points into
  * memory of `images`, which holds until the next call. SLC_END behind the last. SLC_ERR_FORMAT,

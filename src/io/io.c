@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/config.h"
 #include "base/faults.h"
+#include "io/io_deferred.h"
 #include "io/io_formats.h"
 #include "io/io_stream.h"
 #include "velo/velo_geometry.h"

@@ -5,10 +5,11 @@
  * reader; numbers are mended inside the batch, and the caller knows from slc_io_losses by how much those of
  * later batches are too high.
  */
+#include "io/io_deferred.h"
 #include "base/faults.h"
 #include "io/io_source.h"
-#include "io/lhcb/io_mdf_hash.h"
-#include "io/lhcb/io_mdf_record.h"
+#include "io/lhcb/io_mdf_blocks.h"
+#include "lhcb/lhcb_checksum.h"
 
 #include <stdio.h>
 #include <stdlib.h>

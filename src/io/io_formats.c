@@ -4,6 +4,7 @@
  * in it: text that any first line begins is the last of its kind.
  */
 #include "io/io_formats.h"
+#include "io/image/io_image_source.h"
 #include "io/pet/io_pet_raw.h"
 
 #include <stdio.h>

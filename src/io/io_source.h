@@ -6,8 +6,8 @@
 #ifndef SLUICE_IO_SOURCE_H
 #define SLUICE_IO_SOURCE_H
 
+#include "io/io_deferred.h"
 #include "io/io_stream.h"
-#include <sluice/io.h>
 
 typedef struct slc_io_format_table {
     const char *name;
@@ -44,19 +44,6 @@ struct slc_io_source {
     uint64_t damage_offset;
     char damage[508];
 };
-
-/* One event of the batch at hand that is to be finished. Its bytes are in the batch as they came. */
-typedef struct slc_io_unfinished {
-    uint32_t event; /* index in the batch */
-    bool hashed;    /* the checksum is to be compared: of `hash`, which is begun, continued over the bytes */
-    uint32_t hash, checksum;
-    bool packed;     /* the bytes are 'ZL' blocks */
-    size_t expanded; /* that become so many */
-} slc_io_unfinished;
-slc_status slc_io_defer(slc_io_deferred *deferred, const slc_io_unfinished *event);
-void slc_io_deferred_reset(slc_io_deferred *deferred);
-/* Bytes that the events of the batch grow by. */
-size_t slc_io_deferred_growth(const slc_io_deferred *deferred);
 
 /* slc_io_open over memory that the caller keeps; `name` stands in messages. */
 slc_status slc_io_open_memory(const void *bytes, size_t size, const char *name, const slc_io_config *config,

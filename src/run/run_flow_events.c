@@ -4,6 +4,8 @@
  * worker verifies and expands them. Which events turn out to be lost there shifts the numbers of those after
  * them, which is mended in order.
  */
+#include "io/io_deferred.h"
+
 #include <sluice/run_flow.h>
 
 #include <stdio.h>

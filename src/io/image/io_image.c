@@ -4,6 +4,7 @@
  * stream. The format is found by looking at the first bytes, because names lie and pipes have none.
  */
 #include "base/config.h"
+#include "io/image/io_image_source.h"
 #include "io/io_formats.h"
 
 #include <assert.h>

@@ -108,6 +108,8 @@ static inline void slc_io_image_trim(uint8_t *row, size_t width)
  */
 void slc_io_images_exchange(slc_io_images *images, uint8_t **pixels, size_t *capacity);
 
+const char *slc_io_images_format(const slc_io_images *images); /* "pnm", "png", "tiff", "npy" */
+
 /* slc_io_images_open over memory that the caller keeps; `name` stands in messages. */
 slc_status slc_io_images_open_memory(const void *bytes, size_t size, const char *name,
                                      const slc_io_image_config *config, slc_io_images **images,

@@ -4,7 +4,7 @@
  * trigger words and compression are fetched from the input again, which costs one read an accepted event and
  * nothing for all others.
  */
-#include "io/lhcb/io_mdf_record.h"
+#include "io/lhcb/io_mdf_blocks.h"
 #include <sluice/io.h>
 #include <sluice/io_lhcb.h>
 

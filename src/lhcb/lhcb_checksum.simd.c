@@ -4,7 +4,7 @@
  * the one before; four vectors side by side fill the time, and a step of sixteen bytes turns rows into
  * vectors. B. Jenkins, "Hash functions", Dr. Dobb's Journal, September 1997.
  */
-#include "io/lhcb/io_mdf_kernels.h"
+#include "lhcb/lhcb_kernels.h"
 
 #include "simd/simd.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the library: the checksums of many records at once (io_mdf_kernels.h), which may differ in length:
+ * Inside the library: the checksums of many records at once (lhcb_kernels.h), which may differ in length:
  * the longest ones begin, and when a record ends, the next one takes its lane.
  */
-#ifndef SLUICE_IO_MDF_HASH_H
-#define SLUICE_IO_MDF_HASH_H
+#ifndef SLUICE_LHCB_CHECKSUM_H
+#define SLUICE_LHCB_CHECKSUM_H
 
 #include <sluice/simd.h>
 

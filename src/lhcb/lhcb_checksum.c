@@ -4,10 +4,10 @@
  * longest record, so the longest ones begin; lanes that nobody needs any more are closed, and what is left at
  * the end is finished in plain C, where a byte takes half the time that it takes in a vector.
  */
-#include "io/lhcb/io_mdf_hash.h"
+#include "lhcb/lhcb_checksum.h"
 
-#include "io/lhcb/io_mdf_kernels.h"
-#include "io/lhcb/io_mdf_record.h"
+#include "lhcb/lhcb_kernels.h"
+#include "lhcb/lhcb_record.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The hot loop of reading MDF, one table per instruction set: the checksum of records, Jenkins' one-at-a-time
- * hash (io_mdf_record.h). Every byte waits for the one before it, so that one record alone cannot be fast;
+ * hash (lhcb_record.h). Every byte waits for the one before it, so that one record alone cannot be fast;
  * records lie in the lanes of vectors, and several vectors take turns.
  */
-#ifndef SLUICE_IO_MDF_KERNELS_H
-#define SLUICE_IO_MDF_KERNELS_H
+#ifndef SLUICE_LHCB_KERNELS_H
+#define SLUICE_LHCB_KERNELS_H
 
 #include "simd/simd_kernel.h"
 #include "simd_targets.h"

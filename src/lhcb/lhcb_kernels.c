@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which table serves a target, what `auto` prefers, and the standard input of the checksum of MDF records. */
-#include "io/lhcb/io_mdf_kernels.h"
+#include "lhcb/lhcb_kernels.h"
 
 #include "base/splitmix.h"
 

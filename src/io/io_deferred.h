@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the library: reading a batch in two steps, for threads. The reader only cuts the stream into
+ * records; who works on a batch verifies and expands them.
+ */
+#ifndef SLUICE_IO_DEFERRED_H
+#define SLUICE_IO_DEFERRED_H
+
+#include <sluice/io.h>
+
+/* What a batch still lacks: checksums that nobody looked at, records that are still compressed. One for each
+ * batch that is under way; a worker's time goes into finishing, and the reader's no longer does. */
+typedef struct slc_io_deferred slc_io_deferred;
+slc_status slc_io_deferred_open(slc_io_deferred **deferred, slc_error *error);
+void slc_io_deferred_close(slc_io_deferred *deferred);
+
+/* slc_io_read_batch, but that checksums are not verified and records not expanded: the batch is not to be
+ * used before slc_io_finish_batch. `max_bytes` is of expanded events. */
+slc_status slc_io_read_batch_deferred(slc_io_source *source, uint32_t max_events, size_t max_bytes,
+                                      slc_batch *batch, slc_io_deferred *deferred, slc_faults *faults,
+                                      slc_error *error);
+/* Does the rest, in any thread, and while the source is being read on. Afterwards batch and faults (those of
+ * reading it, given again) are what slc_io_read_batch would have made of the same bytes, but for the numbers
+ * of events: those lost in earlier batches, which this call cannot know of, are still counted in them. The
+ * batch may be without events. SLC_ERR_MEMORY alone ends it. */
+slc_status slc_io_finish_batch(slc_batch *batch, slc_io_deferred *deferred, slc_faults *faults,
+                               slc_error *error);
+
+/* What finishing has come to, for batches in the order of reading: `events` is how many were lost, by which
+ * event numbers of later batches are too high. Zero-initialise. */
+typedef struct slc_io_losses {
+    uint64_t events, compressed, checksums; /* lost; lost that came compressed; verified */
+    uint64_t offset;                        /* of the first loss in the stream, and its text */
+    char text[128];
+} slc_io_losses;
+void slc_io_losses_add(slc_io_losses *losses, const slc_io_deferred *deferred);
+/* Adds them to the source's totals and its first damage. Not while it is being read. */
+void slc_io_settle(slc_io_source *source, const slc_io_losses *losses);
+
+/* ---- what formats use ---- */
+
+/* One event of the batch at hand that is to be finished. Its bytes are in the batch as they came. */
+typedef struct slc_io_unfinished {
+    uint32_t event; /* index in the batch */
+    bool hashed;    /* the checksum is to be compared: of `hash`, which is begun, continued over the bytes */
+    uint32_t hash, checksum;
+    bool packed;     /* the bytes are 'ZL' blocks */
+    size_t expanded; /* that become so many */
+} slc_io_unfinished;
+slc_status slc_io_defer(slc_io_deferred *deferred, const slc_io_unfinished *event);
+void slc_io_deferred_reset(slc_io_deferred *deferred);
+/* Bytes that the events of the batch grow by. */
+size_t slc_io_deferred_growth(const slc_io_deferred *deferred);
+
+#endif
