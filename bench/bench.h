@@ -170,6 +170,7 @@ typedef struct slc_bench_report {
     slc_bench_rows sets[SLC_BENCH_SETS];
     slc_bench_figure figures[SLC_BENCH_FIGURES];
     size_t n_figures;
+    const char *note; /* for standard error; NULL: none */
     struct json_t *json;
 } slc_bench_report;
 

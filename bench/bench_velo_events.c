@@ -3,10 +3,13 @@
  * The events of the VELO's benchmark: read once, kept in memory, so that measuring never waits for a file.
  * Damage ends the reading, because a benchmark of other events than those that were meant is worse than none.
  */
-#include "bench/bench_velo_events.h"
+#include "bench/bench_velo_part.h"
 
+#include "base/columns.h"
+#include "base/splitmix.h"
 #include "velo/velo_truth.h"
 #include <sluice/io.h>
+#include <sluice/lhcb.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +30,13 @@ static slc_bench_velo_held *next_held(slc_bench_velo_events *events)
     slc_bench_velo_held *next = &events->held[events->n_held++];
     memset(next, 0, sizeof *next);
     return next;
+}
+
+static void clear_held(slc_bench_velo_held *held)
+{
+    slc_batch_clear(&held->batch);
+    slc_columns_clear(&slc_velo_hits_schema, &held->hits);
+    slc_velo_truth_clear(&held->truth);
 }
 
 /* One batch; SLC_END behind the last. */
@@ -58,9 +68,7 @@ static slc_status read_batch(slc_bench_velo_events *events, slc_io_source *sourc
         events->has_truth = events->has_truth || held->truth.particles.head.size > 0;
     } else {
         events->n_held--; /* nothing came: what it allocated is given back here */
-        slc_batch_clear(&held->batch);
-        slc_columns_clear(&slc_velo_hits_schema, &held->hits);
-        slc_velo_truth_clear(&held->truth);
+        clear_held(held);
     }
     return status;
 }
@@ -88,47 +96,123 @@ static slc_status read_input(slc_bench_velo_events *events, const char *path, ui
     return status == SLC_END ? SLC_OK : status;
 }
 
-slc_status slc_bench_velo_events_read(char *const *paths, size_t n_paths, uint64_t most, uint32_t batch,
-                                      slc_bench_velo_events **events, slc_error *error)
+slc_status slc_bench_velo_events_read(slc_bench_velo_events *events, const slc_bench_velo_config *config,
+                                      uint32_t batch, slc_error *error)
 {
     slc_status status = SLC_OK;
-    *events = calloc(1, sizeof **events);
-    if (*events == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for the events");
+    slc_bench_velo_events_clear(events);
+    for (size_t i = 0; i < config->n_paths && status == SLC_OK && events->n_events < config->most; i++) {
+        status = read_input(events, config->paths[i], config->most, batch, error);
     }
-    for (size_t i = 0; i < n_paths && status == SLC_OK && (*events)->n_events < most; i++) {
-        status = read_input(*events, paths[i], most, batch, error);
+    return status == SLC_OK && events->n_events == 0
+               ? slc_fail(error, SLC_ERR_FORMAT, "%s: there is no event to measure with", config->paths[0])
+               : status;
+}
+
+void slc_bench_velo_events_clear(slc_bench_velo_events *events)
+{
+    for (size_t i = 0; i < events->n_held; i++) {
+        clear_held(&events->held[i]);
     }
-    if (status == SLC_OK && (*events)->n_events == 0) {
-        status = slc_fail(error, SLC_ERR_FORMAT, "%s: there is no event to measure with",
-                          n_paths > 0 ? paths[0] : "");
+    free(events->held);
+    *events = (slc_bench_velo_events){.n_held = 0};
+}
+
+uint64_t slc_bench_velo_held_events(const slc_bench_velo_events *events, size_t batch)
+{
+    const slc_bench_velo_held *held = &events->held[batch];
+    return events->raw ? held->batch.n_events : held->hits.head.n_events;
+}
+
+/* ---- distinct events --------------------------------------------------------------------------- */
+
+enum { ONE_OF = 50 };
+
+/* Copies words but for some; returns the bytes. */
+static size_t thin(uint8_t *to, const uint8_t *from, size_t bytes, uint64_t *random)
+{
+    size_t n = 0;
+    for (size_t i = 0; i + 4 <= bytes; i += 4) {
+        if (slc_random_below(random, ONE_OF) > 0) {
+            memcpy(to + n, from + i, 4);
+            n += 4;
+        }
     }
-    if (status != SLC_OK) {
-        slc_bench_velo_events_close(*events);
-        *events = NULL;
+    return n;
+}
+
+/* An event anew; its banks of super-pixels and clusters have a count before the words but in version 4. */
+static size_t vary_banks(uint8_t *to, const slc_batch *from, uint32_t e, uint64_t *random)
+{
+    slc_lhcb_bank_cursor cursor = {.bytes = from->bytes + from->offset[e], .size = from->length[e]};
+    slc_lhcb_bank bank;
+    size_t n = 0;
+    while (slc_lhcb_bank_next(&cursor, &bank, NULL) == SLC_OK) {
+        static uint8_t payload[SLC_LHCB_BANK_MAX_PAYLOAD];
+        const size_t front = bank.version == 4 ? 0 : 4;
+        size_t size = bank.size;
+        memcpy(payload, bank.payload, size);
+        if ((bank.type == SLC_LHCB_BANK_VP || bank.type == SLC_LHCB_BANK_VELO ||
+             bank.type == SLC_LHCB_BANK_VP_RETINA) &&
+            size > front) {
+            size = front + thin(payload + front, bank.payload + front, size - front, random);
+            const uint32_t words = (uint32_t)((size - front) / 4);
+            for (size_t i = 0; i < front; i++) {
+                payload[i] = (uint8_t)(words >> 8 * i);
+            }
+        }
+        n += slc_lhcb_bank_write(to + n, from->length[e] - n, bank.type, bank.version, bank.source, payload,
+                                 size);
     }
+    return n;
+}
+
+static slc_status vary_raw(slc_batch *to, const slc_batch *from, uint32_t e, uint64_t *random)
+{
+    uint8_t *bytes = malloc(from->length[e] + 1);
+    const slc_status status = bytes == NULL ? SLC_ERR_MEMORY
+                                            : slc_batch_append(to, bytes, vary_banks(bytes, from, e, random),
+                                                               from->file_offset[e]);
+    free(bytes);
     return status;
 }
 
-void slc_bench_velo_events_close(slc_bench_velo_events *events)
+static slc_status vary_hits(slc_velo_hits *to, const slc_velo_hits *from, uint32_t e, uint64_t *random)
 {
-    for (size_t i = 0; events != NULL && i < events->n_held; i++) {
-        slc_batch_clear(&events->held[i].batch);
-        slc_columns_clear(&slc_velo_hits_schema, &events->held[i].hits);
-        slc_velo_truth_clear(&events->held[i].truth);
+    slc_velo_hits event;
+    uint32_t offsets[2];
+    slc_status status = slc_columns_view(&slc_velo_hits_schema, from, e, 1, offsets, &event);
+    uint8_t *keep = malloc(event.head.size + 1);
+    status = keep == NULL ? SLC_ERR_MEMORY : status;
+    for (size_t i = 0; i < event.head.size && status == SLC_OK; i++) {
+        keep[i] = slc_random_below(random, ONE_OF) > 0;
     }
-    if (events != NULL) {
-        free(events->held);
-    }
-    free(events);
+    status = status == SLC_OK ? slc_columns_reserve(&slc_velo_hits_schema, to,
+                                                    to->head.size + event.head.size, to->head.n_events + 1)
+                              : status;
+    status = status == SLC_OK ? slc_columns_copy_if(&slc_velo_hits_schema, &event, keep, to) : status;
+    free(keep);
+    return status;
 }
 
-uint64_t slc_bench_velo_events_count(const slc_bench_velo_events *events)
+slc_status slc_bench_velo_events_vary(slc_bench_velo_events *events, const slc_bench_velo_events *from,
+                                      uint64_t n, uint32_t batch, slc_error *error)
 {
-    return events->n_events;
-}
-
-bool slc_bench_velo_events_have_truth(const slc_bench_velo_events *events)
-{
-    return events->has_truth;
+    uint64_t random = 1;
+    uint32_t event = 0; /* of the batch at hand of the given ones */
+    size_t at = 0;
+    slc_status status = SLC_OK;
+    events->raw = from->raw;
+    for (; events->n_events < n && status == SLC_OK; events->n_events++, event++) {
+        const bool begins = events->n_events % batch == 0;
+        slc_bench_velo_held *held = begins ? next_held(events) : &events->held[events->n_held - 1];
+        if (event == slc_bench_velo_held_events(from, at)) {
+            at = (at + 1) % from->n_held;
+            event = 0;
+        }
+        status = held == NULL ? SLC_ERR_MEMORY
+                 : from->raw  ? vary_raw(&held->batch, &from->held[at].batch, event, &random)
+                              : vary_hits(&held->hits, &from->held[at].hits, event, &random);
+    }
+    return status == SLC_OK ? SLC_OK : slc_fail(error, status, "no memory for the distinct events");
 }

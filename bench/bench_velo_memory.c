@@ -4,11 +4,12 @@
  * shows and clears these marks (/proc/self/clear_refs and smaps), so that the memory that one event takes is
  * measured and not reckoned: whatever columns, tables and stack the stages use, in whole pages.
  */
-#include "bench/bench_velo_events.h"
-#include "bench/bench_velo_sets.h"
+#define _GNU_SOURCE /* _SC_LEVEL2_CACHE_SIZE */
+#include "bench/bench_velo_part.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,15 @@ static bool read_marks(uint64_t *data, uint64_t *code)
 
 /* ---- one event --------------------------------------------------------------------------------- */
 
+/* What an event by itself takes. */
+typedef struct memory {
+    uint64_t raw, hits, tracks; /* its bytes (0 of an event of hits) and what is in it */
+    uint64_t reserved;          /* bytes that chain and result allocated for it; 0: not known */
+    /* Bytes of the pages that reconstructing it touched: of data (the raw event, columns, tables, stack), and
+     * of programs and libraries. */
+    uint64_t touched, code;
+} memory;
+
 typedef struct subject {
     slc_velo_chain *chain;
     slc_velo_result result;
@@ -119,8 +129,7 @@ static slc_status load(subject *s, const slc_bench_velo_held *held, bool raw, ui
 }
 
 static slc_status measure(const slc_velo_config *config, const slc_velo_geometry *geometry, bool raw,
-                          const slc_bench_velo_held *held, uint32_t e, slc_bench_velo_memory *memory,
-                          slc_error *error)
+                          const slc_bench_velo_held *held, uint32_t e, memory *m, slc_error *error)
 {
     subject s = {.chain = NULL};
     const uint64_t before = allocated();
@@ -128,7 +137,7 @@ static slc_status measure(const slc_velo_config *config, const slc_velo_geometry
     if (status == SLC_OK && (load(&s, held, raw, e) != SLC_OK || reserve(&s, raw) != SLC_OK)) {
         status = slc_fail(error, SLC_ERR_MEMORY, "no memory to measure with");
     }
-    memory->reserved = allocated() - before;
+    m->reserved = allocated() - before;
     for (int warm = 0; warm < 2 && status == SLC_OK; warm++) {
         status = reconstruct(&s, raw, error);
     }
@@ -136,39 +145,69 @@ static slc_status measure(const slc_velo_config *config, const slc_velo_geometry
         status = slc_fail(error, SLC_ERR_UNSUPPORTED, "/proc/self/clear_refs: %s", strerror(errno));
     }
     status = status == SLC_OK ? reconstruct(&s, raw, error) : status;
-    if (status == SLC_OK && !read_marks(&memory->touched, &memory->code)) {
+    if (status == SLC_OK && !read_marks(&m->touched, &m->code)) {
         status = slc_fail(error, SLC_ERR_UNSUPPORTED, "/proc/self/smaps: %s", strerror(errno));
     }
-    memory->raw = s.batch.size;
-    memory->hits = s.result.hits.head.size;
-    memory->tracks = s.result.tracks.head.size;
+    m->raw = s.batch.size;
+    m->hits = s.result.hits.head.size;
+    m->tracks = s.result.tracks.head.size;
     slc_velo_chain_close(s.chain);
     slc_velo_result_clear(&s.result);
     slc_batch_clear(&s.batch);
     return status;
 }
 
-slc_status slc_bench_velo_memory_all(const slc_bench_velo_config *config, const slc_bench_velo_events *events,
-                                     bool (*visit)(void *context, const slc_bench_velo_memory *memory),
-                                     void *context, slc_error *error)
+/* ---- all of them ------------------------------------------------------------------------------- */
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The last three columns, in kB. */
+static void print_sizes(FILE *out, const memory *m)
+{
+    (void)fprintf(out, " %10.1f %10.1f %10.1f\n", (double)m->reserved / 1024, (double)m->touched / 1024,
+                  (double)m->code / 1024);
+}
+
+static void print_largest(FILE *out, const memory *most)
+{
+    (void)fprintf(out, "%10s %10s %10s %10s", "largest", "", "", "");
+    print_sizes(out, most);
+#if defined(_SC_LEVEL2_CACHE_SIZE)
+    const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    if (cache > 0) {
+        (void)fprintf(out, "second-level cache %ld kB\n", cache / 1024);
+    }
+#endif
+}
+
+slc_status slc_bench_velo_memory(const slc_bench_velo_config *config, const slc_bench_velo_events *events,
+                                 const slc_bench_watch *watch, FILE *out, slc_error *error)
 {
     slc_velo_config chain;
-    slc_bench_velo_memory memory = {.event = 0};
+    memory most = {.raw = 0};
+    uint64_t event = 0;
+    slc_status status = SLC_OK;
     slc_velo_config_default(&chain);
     chain.exec.target = config->target;
-    for (size_t i = 0; i < events->n_held; i++) {
+    (void)fprintf(out, "\nmemory of an event by itself, in kB\n%10s %10s %10s %10s %10s %10s %10s\n", "event",
+                  "raw", "hits", "tracks", "reserved", "touched", "code");
+    for (size_t i = 0; i < events->n_held && status == SLC_OK; i++) {
         const uint64_t n = slc_bench_velo_held_events(events, i);
-        for (uint32_t e = 0; e < n; e++) {
-            const slc_status status = measure(&chain, config->geometry, events->raw, &events->held[i], e,
-                                              &memory, error);
-            if (status != SLC_OK) {
-                return status;
-            }
-            if (!visit(context, &memory)) {
-                return SLC_END;
-            }
-            memory.event++;
+        for (uint32_t e = 0; e < n && status == SLC_OK; e++, event++) {
+            memory m = {.raw = 0};
+            status = measure(&chain, config->geometry, events->raw, &events->held[i], e, &m, error);
+            (void)fprintf(out, "%10" PRIu64 " %10.1f %10" PRIu64 " %10" PRIu64, event, (double)m.raw / 1024,
+                          m.hits, m.tracks);
+            print_sizes(out, &m);
+            most.reserved = larger(most.reserved, m.reserved);
+            most.touched = larger(most.touched, m.touched);
+            most.code = larger(most.code, m.code);
+            status = status == SLC_OK && !slc_bench_goes_on(watch, event + 1, 0) ? SLC_END : status;
         }
     }
-    return SLC_OK;
+    print_largest(out, &most);
+    return status;
 }

@@ -210,6 +210,10 @@ static int refuse_choice(const value *v, const char *word)
     if (choice->kind != NULL) {
         return slc_cli_wrong(v->command, "unknown %s '%s'%s; there are:%s", choice->kind, word, hint, list);
     }
+    if (v->option->takes != NULL) {
+        return slc_cli_wrong(v->command, "--%s takes %s, not '%s'%s", v->option->name, v->option->takes, word,
+                             hint);
+    }
     return slc_cli_wrong(v->command, "--%s %s %s, not '%s'%s", v->option->name,
                          choice->verb != NULL ? choice->verb : "is", list, word, hint);
 }

@@ -38,6 +38,9 @@ int slc_cmd_bench_run(const slc_cli_command *command, bool quiet, slc_bench_func
         status = bench(config, &(slc_bench_watch){tell, &progress}, &report, &error);
     }
     slc_cli_progress_end(&progress);
+    if (status == SLC_OK && report.note != NULL && !quiet) {
+        slc_cli_say(command->name, "note: %s", report.note);
+    }
     status = status == SLC_OK ? slc_bench_report_write(&report, output, &error) : status;
     slc_bench_report_clear(&report);
     if (status != SLC_OK && status != SLC_END) {

@@ -8,7 +8,7 @@ make_events a.mdf 6 3
 runnable=$("$sluice" version | sed -n 's/^run here *//p')
 
 run bench velo a.mdf --what threads,targets,candidates,algorithms,stages,scaling --threads 1,2 --candidates 1,3 --batch 4 \
-    --repetitions 2 --time 1 --csv m.csv --svg m.svg -q
+    --repetitions 2 --time 1 --distinct 20 --csv m.csv --svg m.svg -q
 want 0
 want_silent
 cat >look.py <<'P'
@@ -35,6 +35,12 @@ for r in rows:
         assert 0 <= float(r[u + "_minimum_s"]) <= float(r[u + "_median_s"]), r
     assert 1e8 < float(r["core_hz"]) < 2e10
     assert (r["ghosts"] != "") == (r["what"] in ("candidates", "algorithms")), "truth where it belongs"
+    # What is made of them, for threads and stages: other events, so that it takes about as long, but is not the same.
+    if r["what"] in ("threads", "stages"):
+        assert r["distinct_events"] == "20"
+        assert 0 < float(r["distinct_to_vertices_minimum_s"]) <= float(r["distinct_to_vertices_median_s"]), r
+    else:
+        assert r["distinct_events"] == r["distinct_to_vertices_median_s"] == "", r
     if r["ghosts"]:
         assert 0 < int(r["velo_eta25_found"]) <= int(r["velo_eta25_reconstructible"]) and 0.9 < float(r["velo_eta25_purity"]) <= 1
 # Neither threads nor instruction sets nor repetitions change what is found.
@@ -52,6 +58,11 @@ for r in rows: # throughput: median and fastest
         line = [t for t in table if t[:3] == [r["algorithm"], r["target"], r["threads"]]]
         cells = [1 / float(r["to_%s_%s_s" % (u, m)]) for u in ("tracks", "fitted", "vertices") for m in ("median", "minimum")]
         assert any(all(abs(float(x) - y) <= 1 + 1e-4 * y for x, y in zip(t[4:10], cells)) for t in line), (cells, line)
+    if r["what"] == "threads":
+        assert any(t[:3] == [r["algorithm"], r["target"], r["threads"]] and len(t) == 12 and
+                   abs(float(t[11]) - 1 / float(r["distinct_to_vertices_median_s"])) <= 1 + 1e-4 * float(t[11]) for t in table), r
+    if r["what"] == "stages":
+        assert any(t[:2] == ["us,", "distinct"] and len(t) == 7 for t in table)
     if r["what"] == "algorithms":
         n, of = int(r["velo_eta25_found"]), int(r["velo_eta25_reconstructible"])
         assert any(t[0] == r["algorithm"] and len(t) > 3 and t[3] == "±" and t[2] == "%.2f" % (100 * n / of) for t in table if t), r
@@ -81,6 +92,13 @@ for algorithm in pair-fast pair-best triplet; do
     want 0
     equal "tracks of $algorithm" "$(key out "o['tracks']")" \
         "$(python3 -c "import csv; print([r['tracks'] for r in csv.DictReader(open('m.csv')) if r['algorithm'] == '$algorithm'][0])")"
+done
+
+# None are made if that is asked for, or enough are there.
+for option in "--distinct 0" "--distinct 6"; do
+    run bench velo a.mdf --what stages $option --repetitions 1 --time 1 -q
+    want 0
+    grep -q distinct out && fail "$option printed: $(cat out)"
 done
 
 # Lists of hits have no clusters to find.
