@@ -19,7 +19,7 @@ static const char *const command = "pet acquire";
 static void take(slc_pet_acquire_job *job, const slc_pet_batch *batch)
 {
     job->run.totals = *batch->totals;
-    slc_pet_seen_add(&job->run.inputs.seen, batch->frames, batch->n);
+    slc_io_pet_seen_add(&job->run.inputs.seen, batch->frames, batch->n);
     job->has_last = batch->last;
     if (slc_pet_run_outputs_take(&job->run, batch) != SLC_OK) {
         atomic_store(&job->live_failed, true);

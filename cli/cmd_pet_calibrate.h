@@ -38,10 +38,10 @@ typedef struct slc_pet_calibrate_job {
     uint64_t *received_ns; /* of the frames at hand; NULL: nobody asks */
     /* what is told */
     uint64_t frames;
-    slc_pet_seen seen;
-    char doubt[SLC_PET_DOUBT]; /* the last one */
-    struct json_t *doubts;     /* all of them; NULL: none */
-    bool plain;                /* places are crystals: there is no position table */
+    slc_io_pet_seen seen;
+    char doubt[SLC_REPORT_PET_DOUBT]; /* the last one */
+    struct json_t *doubts;            /* all of them; NULL: none */
+    bool plain;                       /* places are crystals: there is no position table */
     uint32_t unsure_blocks, unsure_crystals;
     slc_pet_calibrate_counts counts;
     slc_pet_time_fit fit;

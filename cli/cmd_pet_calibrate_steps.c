@@ -100,7 +100,7 @@ static slc_status find_side(job *j, uint32_t *side)
 static void doubt_places(job *j, uint32_t side)
 {
     const uint32_t map = j->plain ? 0 : side;
-    for (size_t i = 0; slc_pet_seen_doubt(&j->seen, &j->tables.geometry, map, i, j->doubt); i++) {
+    for (size_t i = 0; slc_report_pet_scanner_doubt(&j->seen, &j->tables.geometry, map, i, j->doubt); i++) {
         slc_pet_calibrate_doubts_add(j);
     }
 }
@@ -158,7 +158,7 @@ static slc_status find_gains(job *j)
     if (status != SLC_OK) {
         return status;
     }
-    for (size_t i = 0; !j->plain && slc_pet_calibrate_doubt(j->calibrate, i, j->doubt); i++) {
+    for (size_t i = 0; !j->plain && slc_report_pet_rows_doubt(j->calibrate, i, j->doubt); i++) {
         slc_pet_calibrate_doubts_add(j);
     }
     j->gain = malloc(crystals * sizeof *j->gain);

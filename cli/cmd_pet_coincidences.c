@@ -221,18 +221,13 @@ static bool tell(const job *j)
 /* Tells where the window of energies leaves next to nothing; SLC_ERR_FORMAT where it leaves nothing. */
 static slc_status check_energies(job *j, const char *path)
 {
-    char text[SLC_PET_DOUBT];
-    slc_pet_energies energies;
+    char text[SLC_REPORT_PET_DOUBT];
     const size_t all = j->is_f64 ? j->singles_f64.head.size : j->singles.head.size;
     const float *kev = j->is_f64 ? j->singles_f64.energy_kev : j->singles.energy_kev;
-    slc_status status = SLC_OK;
-    if (j->counts.inside < all) {
-        status = slc_pet_energies_of(kev, all, &energies, &j->error);
-    }
-    if (status != SLC_OK || j->counts.inside == all ||
-        !slc_pet_energies_doubt(&energies, j->config.low_kev, j->config.high_kev, j->counts.inside, all, true,
-                                text)) {
-        return status;
+    if (j->counts.inside == all ||
+        !slc_report_pet_energies_doubt(kev, all, j->config.low_kev, j->config.high_kev, j->counts.inside,
+                                       text)) {
+        return SLC_OK;
     }
     if (j->counts.inside == 0) {
         return slc_fail(&j->error, SLC_ERR_FORMAT, "%s: %s", path, text);

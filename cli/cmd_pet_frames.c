@@ -100,15 +100,12 @@ bool slc_pet_clock_tell(const char *command, const slc_pet_convert_counts *c)
     return c->clock <= c->frames / 1000;
 }
 
-bool slc_pet_energies_tell(const char *command, const slc_pet_seen *seen, const slc_pet_tables *tables,
+bool slc_pet_energies_tell(const char *command, const slc_io_pet_seen *seen, const slc_pet_tables *tables,
                            const slc_pet_convert_config *config, const slc_pet_convert_counts *c)
 {
-    char text[SLC_PET_DOUBT];
-    slc_pet_energies energies;
+    char text[SLC_REPORT_PET_DOUBT];
     const uint64_t all = c->singles + c->below + c->above;
-    (void)slc_pet_seen_energies(seen, tables, &energies, NULL); /* otherwise they are not told */
-    if (slc_pet_energies_doubt(&energies, config->low_kev, config->high_kev, c->singles, all,
-                               tables->gain != NULL, text)) {
+    if (slc_report_pet_frames_doubt(seen, tables, config, c, text)) {
         slc_cli_say(command, "%s", text);
     }
     if (c->no_crystal > 0 && all == 0) {
@@ -171,11 +168,11 @@ bool slc_pet_most_lost_tell(const slc_io_pet_inputs *inputs, const char *command
     return slc_pet_places_tell(command, c) || most_malformed;
 }
 
-void slc_pet_doubts_tell(const char *command, const slc_pet_seen *seen, const slc_pet_tables *tables)
+void slc_pet_doubts_tell(const char *command, const slc_io_pet_seen *seen, const slc_pet_tables *tables)
 {
-    char text[SLC_PET_DOUBT];
+    char text[SLC_REPORT_PET_DOUBT];
     const uint32_t side = tables->position != NULL ? tables->position_side : 0;
-    for (size_t i = 0; slc_pet_seen_doubt(seen, &tables->geometry, side, i, text); i++) {
+    for (size_t i = 0; slc_report_pet_scanner_doubt(seen, &tables->geometry, side, i, text); i++) {
         slc_cli_say(command, "%s: is it this scanner?", text);
     }
 }

@@ -9,7 +9,7 @@
 #include "cmd_pet.h"
 
 #include <sluice/io_pet.h>
-#include <sluice/pet_seen.h>
+#include <sluice/report_pet.h>
 
 /* ---- words ------------------------------------------------------------------------------------- */
 
@@ -86,7 +86,7 @@ void slc_pet_frame_faults_tell(const slc_io_pet_inputs *inputs, const char *comm
 bool slc_pet_clock_tell(const char *command, const slc_pet_convert_counts *counts);
 /* Tells where the window of energies leaves next to nothing, with what energies there are, also under
  * --quiet. False: nothing is left, so that the exit status is 1. */
-bool slc_pet_energies_tell(const char *command, const slc_pet_seen *seen, const slc_pet_tables *tables,
+bool slc_pet_energies_tell(const char *command, const slc_io_pet_seen *seen, const slc_pet_tables *tables,
                            const slc_pet_convert_config *config, const slc_pet_convert_counts *counts);
 /* Tells where there were no frames, or where none is of the scanner or became a single; the exit status is
  * then 1, and no file is written. */
@@ -122,7 +122,7 @@ void slc_pet_outside_tell(const char *command, const char *path, uint64_t outsid
 /* ---- counts ------------------------------------------------------------------------------------ */
 
 /* Tells where frames show another scanner than that of the tables, also to those who want it quiet. */
-void slc_pet_doubts_tell(const char *command, const slc_pet_seen *seen, const slc_pet_tables *tables);
+void slc_pet_doubts_tell(const char *command, const slc_io_pet_seen *seen, const slc_pet_tables *tables);
 /* A line that warns of late singles, under --quiet, too; nothing where there are none. False: they are more
  * than half of all, and the exit status is to be 1, as of other inputs that are lost. */
 bool slc_pet_late_tell(const char *command, const slc_pet_sort_counts *counts, int64_t horizon_ps);

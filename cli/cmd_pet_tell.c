@@ -77,12 +77,12 @@ void slc_pet_put_losses(slc_cli_tree *tree, const slc_io_pet_inputs *inputs)
     slc_cli_put_count(tree, "foreign", l->foreign);
 }
 
-void slc_pet_put_doubts(slc_cli_tree *tree, const slc_pet_seen *seen, const slc_pet_tables *tables)
+void slc_pet_put_doubts(slc_cli_tree *tree, const slc_io_pet_seen *seen, const slc_pet_tables *tables)
 {
-    char text[SLC_PET_DOUBT];
+    char text[SLC_REPORT_PET_DOUBT];
     const uint32_t side = tables->position != NULL ? tables->position_side : 0;
     slc_cli_put_array(tree, "doubts");
-    for (size_t i = 0; slc_pet_seen_doubt(seen, &tables->geometry, side, i, text); i++) {
+    for (size_t i = 0; slc_report_pet_scanner_doubt(seen, &tables->geometry, side, i, text); i++) {
         slc_cli_append_text(tree, "doubts", text);
     }
 }

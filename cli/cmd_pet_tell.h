@@ -16,7 +16,7 @@ void slc_pet_put_pairs(slc_cli_tree *tree, const char *path, const slc_pet_coinc
 void slc_pet_put_randoms(slc_cli_tree *tree, const slc_pet_randoms_counts *counts);
 /* By the sequence counters: null without them. */
 void slc_pet_put_losses(slc_cli_tree *tree, const slc_io_pet_inputs *inputs);
-void slc_pet_put_doubts(slc_cli_tree *tree, const slc_pet_seen *seen, const slc_pet_tables *tables);
+void slc_pet_put_doubts(slc_cli_tree *tree, const slc_io_pet_seen *seen, const slc_pet_tables *tables);
 /* Of frames, and of all inputs' blocks. */
 void slc_pet_put_faults(slc_cli_tree *tree, const slc_io_pet_inputs *inputs, const slc_faults *faults);
 

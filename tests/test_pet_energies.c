@@ -5,7 +5,9 @@
 #include "support/cmocka_all.h"
 #include "support/random.h"
 
-#include <sluice/pet_seen.h>
+#include "report/report_pet_doubts.h"
+
+#include <sluice/report_pet.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,11 +17,11 @@ static void energies_are_summed_up(void **state)
 {
     (void)state;
     const float kev[] = {511, NAN, 3, 900.5f, 420, NAN, 7};
-    slc_pet_energies e;
-    assert_int_equal(slc_pet_energies_of(kev, 7, &e, NULL), SLC_OK);
+    slc_report_pet_energies e;
+    assert_int_equal(slc_report_pet_energies_of(kev, 7, &e, NULL), SLC_OK);
     assert_int_equal(e.n, 5);
     assert_true(e.least_kev == 3 && e.median_kev == 420 && e.most_kev == 900.5);
-    assert_int_equal(slc_pet_energies_of(kev, 0, &e, NULL), SLC_OK);
+    assert_int_equal(slc_report_pet_energies_of(kev, 0, &e, NULL), SLC_OK);
     assert_int_equal(e.n, 0);
 }
 
@@ -32,7 +34,7 @@ static void frames_are_kept_to_ask(void **state)
     float gain[12];
     slc_pet_tables tables = {.geometry = geometry};
     slc_pet_frame *frames = calloc(N, sizeof *frames);
-    slc_pet_seen *whole = calloc(1, sizeof *whole), *parts = calloc(1, sizeof *parts);
+    slc_io_pet_seen *whole = calloc(1, sizeof *whole), *parts = calloc(1, sizeof *parts);
     assert_true(frames != NULL && whole != NULL && parts != NULL);
     uint64_t seed = 7;
     for (size_t i = 0; i < N; i++) {
@@ -40,21 +42,21 @@ static void frames_are_kept_to_ask(void **state)
         frames[i] = (slc_pet_frame){.module = (uint8_t)random_below(&seed, 4),
                                     .energy = {(uint8_t)(energy >> 8), (uint8_t)energy}};
     }
-    slc_pet_seen_add(whole, frames, N);
+    slc_io_pet_seen_add(whole, frames, N);
     for (size_t at = 0; at < N; at += 77) {
-        slc_pet_seen_add(parts, frames + at, N - at < 77 ? N - at : 77);
+        slc_io_pet_seen_add(parts, frames + at, N - at < 77 ? N - at : 77);
     }
     assert_memory_equal(whole, parts, sizeof *whole);
-    assert_int_equal(whole->kept, SLC_PET_SEEN_FRAMES);
-    slc_pet_energies e;
+    assert_int_equal(whole->kept, SLC_IO_PET_SEEN_FRAMES);
+    slc_report_pet_energies e;
     for (int i = 0; i < 12; i++) {
         gain[i] = 0.25f;
     }
     for (int round = 0; round < 2; round++) {
         const double unit = round == 0 ? 1 : 0.25;
         tables.gain = round == 0 ? NULL : gain;
-        assert_int_equal(slc_pet_seen_energies(whole, &tables, &e, NULL), SLC_OK);
-        assert_in_range(e.n, SLC_PET_SEEN_FRAMES / 2, SLC_PET_SEEN_FRAMES - 1);
+        assert_int_equal(slc_report_pet_seen_energies(whole, &tables, &e, NULL), SLC_OK);
+        assert_in_range(e.n, SLC_IO_PET_SEEN_FRAMES / 2, SLC_IO_PET_SEEN_FRAMES - 1);
         assert_true(e.least_kev >= 1000 * unit && e.least_kev < 1020 * unit);
         assert_true(fabs(e.median_kev - 1500 * unit) < 100 * unit);
         assert_true(e.most_kev <= 2000 * unit && e.most_kev > 1980 * unit);
@@ -67,15 +69,31 @@ static void frames_are_kept_to_ask(void **state)
 static void both_numbers_are_told(void **state)
 {
     (void)state;
-    const slc_pet_energies e = {10, 1500, 5012, 6300};
-    char text[SLC_PET_DOUBT];
-    assert_false(slc_pet_energies_doubt(&e, 430, 650, 0, 0, false, text)); /* nothing was there */
-    assert_false(slc_pet_energies_doubt(&e, 430, 650, 10, 1000, false, text));
-    assert_true(slc_pet_energies_doubt(&e, 430, 650, 9, 1000, true, text));
+    enum { N = 1000 };
+    static float kev[N];
+    char text[SLC_REPORT_PET_DOUBT];
+    for (int i = 0; i < N; i++) {
+        kev[i] = i < N / 2 ? 1500 : i < 9 * N / 10 ? 5012 : 6300;
+    }
+    assert_false(slc_report_pet_energies_doubt(kev, 0, 430, 650, 0, text)); /* nothing was there */
+    assert_false(slc_report_pet_energies_doubt(kev, N, 430, 650, 10, text));
+    assert_true(slc_report_pet_energies_doubt(kev, N, 430, 650, 9, text));
     assert_string_equal(text,
                         "9 of 1000 singles are from 430 to below 650 keV; the energies that there are: from "
                         "1500 to 6300 keV, median 5012 keV");
-    assert_true(slc_pet_energies_doubt(&e, 430, 650, 0, 3, false, text));
+    /* Of frames, whose energies are their units without a table of gains. */
+    const slc_pet_tables tables = {.geometry = {3, 1, 1, 1, 1, 2, 2, 50, 2, 0}};
+    const slc_pet_convert_config window = {.low_kev = 430, .high_kev = 650};
+    const slc_pet_convert_counts counts = {.singles = 0, .above = 3};
+    static slc_io_pet_seen seen;
+    slc_pet_frame frames[3];
+    for (int i = 0; i < 3; i++) {
+        const uint32_t energy = i == 0 ? 1500 : i == 1 ? 5012 : 6300;
+        frames[i] = (slc_pet_frame){.energy = {(uint8_t)(energy >> 8), (uint8_t)energy}};
+    }
+    slc_io_pet_seen_add(&seen, frames, 3);
+    assert_false(slc_report_pet_frames_doubt(&seen, &tables, &window, &(slc_pet_convert_counts){0}, text));
+    assert_true(slc_report_pet_frames_doubt(&seen, &tables, &window, &counts, text));
     assert_string_equal(text,
                         "0 of 3 singles are from 430 to below 650 keV; the energies that there are: from "
                         "1500 to 6300 keV, median 5012 keV; without a table of gains (--tables) a unit of a "

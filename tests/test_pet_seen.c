@@ -4,7 +4,7 @@
  */
 #include "support/cmocka_all.h"
 
-#include <sluice/pet_seen.h>
+#include <sluice/report_pet.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,14 +30,14 @@ static const char *doubts(const slc_pet_frame *frames, size_t n, size_t batch, c
                           uint32_t side)
 {
     static char all[2048];
-    char text[SLC_PET_DOUBT];
-    slc_pet_seen seen = {0};
+    char text[SLC_REPORT_PET_DOUBT];
+    slc_io_pet_seen seen = {0};
     for (size_t at = 0; at < n; at += batch) {
-        slc_pet_seen_add(&seen, frames + at, n - at < batch ? n - at : batch);
+        slc_io_pet_seen_add(&seen, frames + at, n - at < batch ? n - at : batch);
     }
     assert_int_equal(seen.frames, n);
     all[0] = '\0';
-    for (size_t i = 0; slc_pet_seen_doubt(&seen, said, side, i, text); i++) {
+    for (size_t i = 0; slc_report_pet_scanner_doubt(&seen, said, side, i, text); i++) {
         (void)strcat(strcat(all, text), "\n");
     }
     return all;
@@ -103,10 +103,10 @@ static void batches_do_not_matter(void **state)
     assert_non_null(frames);
     frames[(1 << 22) - 1].x = 7;
     frames[1 << 22].x = 9;
-    slc_pet_seen one = {0}, many = {0};
-    slc_pet_seen_add(&one, frames, MANY);
+    slc_io_pet_seen one = {0}, many = {0};
+    slc_io_pet_seen_add(&one, frames, MANY);
     for (size_t at = 0; at < MANY; at += 1000) {
-        slc_pet_seen_add(&many, frames + at, MANY - at < 1000 ? MANY - at : 1000);
+        slc_io_pet_seen_add(&many, frames + at, MANY - at < 1000 ? MANY - at : 1000);
     }
     assert_int_equal(one.highest_x, 7);
     assert_memory_equal(&one, &many, sizeof one);

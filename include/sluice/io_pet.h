@@ -8,7 +8,6 @@
 #define SLUICE_IO_PET_H
 
 #include <sluice/pet_chain.h>
-#include <sluice/pet_seen.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -114,13 +113,25 @@ typedef struct slc_io_pet_losses {
     double lost_frames, foreign_frames; /* estimated: as many as the module's others have */
 } slc_io_pet_losses;
 
+/* What frames show of their scanner: report_pet.h compares it with what was said. Begins as {0}. */
+enum { SLC_IO_PET_SEEN_FRAMES = 1024 };
+typedef struct slc_io_pet_seen {
+    uint64_t frames;    /* that were looked at: the first 2^22, whatever the batches */
+    uint64_t module[4]; /* bit m % 64 of element m / 64: there was one of module m */
+    uint32_t units;     /* bit u: there was one of unit u */
+    uint32_t highest_x, highest_y;
+    uint32_t kept; /* of these frames: the first 512, and then every 128th */
+    slc_pet_frame frame[SLC_IO_PET_SEEN_FRAMES];
+} slc_io_pet_seen;
+SLC_API void slc_io_pet_seen_add(slc_io_pet_seen *seen, const slc_pet_frame *frames, size_t n);
+
 typedef struct slc_io_pet_inputs {
     slc_io_pet_input *input;
     size_t n, at;                     /* the one at hand */
     uint64_t frames, missing;         /* of all so far */
     slc_faults faults;                /* of those that have ended */
     slc_io_pet_losses losses;         /* complete at the end of all */
-    slc_pet_seen seen;                /* of their frames */
+    slc_io_pet_seen seen;             /* of their frames */
     slc_io_pet_raw *raw, *raw_before; /* inside */
 } slc_io_pet_inputs;
 /* Opens no file yet. `inputs` is to be closed in any case. */

@@ -2,11 +2,14 @@
  *
  * Pictures of PET: rates against time (pet_rates.h); and of a calibration (pet_calibrate.h) the flood maps
  * with the borders of crystals, the spectra with their fits, and what became of times. They are for the eye
- * of the scanner's owner: numbers are in the tables.
+ * of the scanner's owner: numbers are in the tables. And doubts, each a line of text: is the scanner the one
+ * that it is said to be? Frames of another layout are converted without a fault as long as their numbers are
+ * small enough.
  */
 #ifndef SLUICE_REPORT_PET_H
 #define SLUICE_REPORT_PET_H
 
+#include <sluice/io_pet.h>
 #include <sluice/pet_calibrate.h>
 #include <sluice/pet_rates.h>
 
@@ -42,6 +45,31 @@ typedef struct slc_report_pet_spectra {
  * of times before and after, and how offsets are distributed. */
 SLC_API slc_status slc_report_pet_spectra_svg(const char *path, const slc_report_pet_spectra *spectra,
                                               slc_error *error);
+
+/* ---- doubts ------------------------------------------------------------------------------------ */
+
+enum { SLC_REPORT_PET_DOUBT = 256 };
+
+/* Doubt number i = 0, 1 … about the scanner; false beyond the last. `position_side` is that of the tables, 0
+ * where they have no position table and places are crystals. What is there and should not be is told of any
+ * number of frames, what should be there and is not where each module, unit or place would have had a
+ * hundred. */
+SLC_API bool slc_report_pet_scanner_doubt(const slc_io_pet_seen *seen, const slc_pet_geometry *geometry,
+                                          uint32_t position_side, size_t i, char text[SLC_REPORT_PET_DOUBT]);
+/* The same of a calibration with flood maps, after its spectra: rows of crystals that have, over all blocks,
+ * less than half of the counts of the rows beside them (more crystals were said than there are), or more than
+ * 1.35 times (fewer). Told of a thousand counts a row and more. */
+SLC_API bool slc_report_pet_rows_doubt(const slc_pet_calibrate *calibrate, size_t i,
+                                       char text[SLC_REPORT_PET_DOUBT]);
+/* Where a window of energies leaves nothing of n singles, or less than a hundredth, `inside` of them: the
+ * window, and the energies that there are. False: there is nothing to tell. */
+SLC_API bool slc_report_pet_energies_doubt(const float *energy_kev, size_t n, double low_kev, double high_kev,
+                                           uint64_t inside, char text[SLC_REPORT_PET_DOUBT]);
+/* The same of frames, by those that were kept. */
+SLC_API bool slc_report_pet_frames_doubt(const slc_io_pet_seen *seen, const slc_pet_tables *tables,
+                                         const slc_pet_convert_config *config,
+                                         const slc_pet_convert_counts *counts,
+                                         char text[SLC_REPORT_PET_DOUBT]);
 
 #ifdef __cplusplus
 }

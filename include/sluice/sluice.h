@@ -20,7 +20,6 @@
 #include <sluice/lhcb.h>
 #include <sluice/pet_calibrate.h>
 #include <sluice/pet_rates.h>
-#include <sluice/pet_seen.h>
 #include <sluice/pixel.h>
 #include <sluice/pixel_stream.h>
 #include <sluice/report_pet.h>

@@ -7,6 +7,29 @@
 
 #include <stdlib.h>
 
+enum {
+    MOST = 1 << 22, /* frames that are looked at */
+    FIRST = 512,    /* that are kept, and every so many after them: */
+    EVERY = 128
+};
+
+void slc_io_pet_seen_add(slc_io_pet_seen *seen, const slc_pet_frame *frames, size_t n)
+{
+    const size_t left = (size_t)(MOST - seen->frames), take = n < left ? n : left;
+    for (size_t i = 0; i < take; i++) {
+        const slc_pet_frame *f = &frames[i];
+        const uint64_t number = seen->frames + i;
+        if ((number < FIRST || number % EVERY == 0) && seen->kept < SLC_IO_PET_SEEN_FRAMES) {
+            seen->frame[seen->kept++] = *f;
+        }
+        seen->module[f->module / 64] |= UINT64_C(1) << f->module % 64;
+        seen->units |= 1U << (f->head_unit & 15);
+        seen->highest_x = f->x > seen->highest_x ? f->x : seen->highest_x;
+        seen->highest_y = f->y > seen->highest_y ? f->y : seen->highest_y;
+    }
+    seen->frames += take;
+}
+
 slc_status slc_io_pet_inputs_open(const char *const *paths, size_t n, slc_io_pet_inputs *inputs,
                                   slc_error *error)
 {
@@ -148,7 +171,7 @@ slc_status slc_io_pet_inputs_read(slc_io_pet_inputs *inputs, slc_pet_frame *fram
                                          &input->error);
         }
         if (status == SLC_OK) {
-            slc_pet_seen_add(&inputs->seen, frames, *n);
+            slc_io_pet_seen_add(&inputs->seen, frames, *n);
             input->frames += *n;
             inputs->frames += *n;
             return SLC_OK;
