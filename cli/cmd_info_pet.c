@@ -150,7 +150,9 @@ bool slc_info_pet_pairs(const char *path, const slc_io_format_row *format, slc_c
         status = slc_io_pet_list_read(input, AT_ONCE, &pairs, &error);
     }
     if (input != NULL) {
-        slc_io_pet_list_totals_of(input, &t);
+        slc_io_pet_list_about about;
+        slc_io_pet_list_about_of(input, &about);
+        t = about.totals;
     }
     slc_io_pet_list_close(input);
     slc_columns_clear(&slc_pet_coincidences_schema, &pairs);
@@ -277,7 +279,7 @@ bool slc_info_pet_sinogram(const char *path, const slc_io_format_row *format, sl
         slc_cli_put(to, "sum", sum);
         slc_cli_put(to, "smallest", lowest);
         slc_cli_put(to, "largest", highest);
-        slc_io_pet_sinogram_values_clear(&v);
+        free(v.value);
     }
     /* A template, as STIR wants one beside SAFIR's files, names data that are empty or not there. */
     const bool is_template = (status == SLC_ERR_IO || (status == SLC_ERR_FORMAT && has_no_data(name))) &&

@@ -108,7 +108,7 @@ static void put_acquisition(slc_cli_tree *to, const char *path, const slc_io_pet
             slc_cli_append_text(to, "followed_by", next.path[i]);
         }
     }
-    slc_io_pet_raw_names_clear(&next);
+    free(next.path);
 }
 
 bool slc_info_pet_raw(const char *path, const slc_io_format_row *format, slc_cli_tree *to)

@@ -59,7 +59,7 @@ typedef struct job {
     slc_io_text_writer *writer;
     FILE *out;
     slc_pet_coincidence_counts counts;
-    slc_pet_randoms_counts randoms; /* of the prompts, beside delayed windows */
+    double randoms, randoms_sigma; /* of the prompts, beside delayed windows */
     double seconds_sort, seconds_find;
     slc_error error;
 } job;
@@ -157,7 +157,7 @@ static slc_status find_randoms(job *j)
     slc_status status = slc_pet_randoms_open(&prompt, j->config.offset_ns, &randoms, &j->error);
     status = status == SLC_OK ? slc_pet_randoms_run(randoms, &j->singles, true, &j->error) : status;
     if (status == SLC_OK) {
-        slc_pet_randoms_counts_of(randoms, &j->randoms);
+        j->randoms = slc_pet_randoms_estimate(randoms, &j->randoms_sigma);
     }
     slc_pet_randoms_close(randoms);
     return status;
@@ -205,7 +205,7 @@ static bool tell(const job *j)
     slc_cli_put(&tree, "seconds_sort", j->seconds_sort);
     slc_cli_put(&tree, "seconds_find", j->seconds_find);
     if (wants_randoms(j)) {
-        slc_pet_put_randoms(&tree, &j->randoms);
+        slc_pet_put_randoms(&tree, j->randoms, j->randoms_sigma);
     }
     const bool printed = !j->options->json || slc_cli_tree_print_json(&tree);
     if (!j->options->json && !j->options->quiet) {

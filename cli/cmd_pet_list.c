@@ -454,7 +454,9 @@ static int process(job *j, const char *path)
     }
     status = status == SLC_OK ? pass_on(j) : status;
     if (j->input != NULL) {
-        slc_io_pet_list_totals_of(j->input, &j->totals);
+        slc_io_pet_list_about about;
+        slc_io_pet_list_about_of(j->input, &about);
+        j->totals = about.totals;
     }
     /* That there are none is an answer, but nothing to convert; YRT has no head, so that such a file is
      * empty. */

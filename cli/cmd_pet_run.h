@@ -102,6 +102,7 @@ typedef struct slc_pet_run_job {
     slc_io_text_writer *csv;
     slc_io_pet_singles_writer *singles, *late;
     slc_io_pet_sinogram *sinogram;
+    slc_pet_rates_totals rates_totals;
     slc_pet_rates *rates; /* NULL also where they were given up: */
     slc_error rates_error;
     slc_pet_randoms *randoms; /* NULL also where they were given up: */
@@ -153,8 +154,6 @@ slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_pet_batch *b
 /* Each output stands for itself: what cannot be completed is told, and the others are. */
 void slc_pet_run_outputs_finish(slc_pet_run_job *job);
 void slc_pet_run_outputs_abandon(slc_pet_run_job *job);
-/* Prompts to be expected random, of job->randoms; NaN where nothing can be told. */
-double slc_pet_run_randoms(const slc_pet_run_job *job, double *sigma);
 
 /* ---- cmd_pet_run_print.c ----------------------------------------------------------------------- */
 

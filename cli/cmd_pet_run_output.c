@@ -258,7 +258,7 @@ static void take_rates(slc_pet_run_job *job, const slc_pet_batch *batch)
     }
     slc_status status = slc_pet_rates_add(job->rates, batch, &job->rates_error);
     if (status == SLC_OK && batch->last) {
-        status = slc_pet_rates_finish(job->rates, &job->rates_error);
+        status = slc_pet_rates_finish(job->rates, &job->rates_totals, &job->rates_error);
     }
     if (status != SLC_OK) {
         slc_pet_rates_close(job->rates);
@@ -404,13 +404,6 @@ static slc_status write_rates(slc_pet_run_job *job)
     return slc_io_text_finish(writer, &job->error);
 }
 
-double slc_pet_run_randoms(const slc_pet_run_job *job, double *sigma)
-{
-    slc_pet_randoms_counts counts;
-    slc_pet_randoms_counts_of(job->randoms, &counts);
-    return slc_pet_randoms_estimate(&counts, sigma);
-}
-
 /* Are delayeds as many as randoms whatever the rate? */
 static bool delayeds_fit(const slc_pet_coincidence_config *prompt)
 {
@@ -423,7 +416,7 @@ static void judge_subtraction(const slc_pet_run_job *job)
 {
     const double percent_of_note = 3, sigmas_of_note = 3;
     double sigma = 0;
-    const double randoms = slc_pet_run_randoms(job, &sigma), delayeds = (double)job->delayeds;
+    const double randoms = slc_pet_randoms_estimate(job->randoms, &sigma), delayeds = (double)job->delayeds;
     if (isnan(randoms)) {
         slc_cli_say(
             command_of(job),

@@ -59,8 +59,7 @@ static const slc_cli_line end_lines[] = {
 
 static void put_rates(const slc_pet_run_job *job, slc_cli_tree *tree)
 {
-    slc_pet_rates_totals t;
-    slc_pet_rates_totals_of(job->rates, &t);
+    const slc_pet_rates_totals t = job->rates_totals;
     slc_cli_put_bool(tree, ".rates", true);
     slc_cli_put(tree, "randoms_from_singles", t.randoms);
     slc_cli_put(tree, "seconds_measured", t.seconds);
@@ -95,9 +94,9 @@ void slc_pet_run_put_outputs(const slc_pet_run_job *job, slc_cli_tree *tree)
     put_failed(job, tree);
     slc_pet_put_doubts(tree, &job->inputs.seen, &job->tables);
     if (job->randoms != NULL) {
-        slc_pet_randoms_counts counts;
-        slc_pet_randoms_counts_of(job->randoms, &counts);
-        slc_pet_put_randoms(tree, &counts);
+        double sigma = 0;
+        const double randoms = slc_pet_randoms_estimate(job->randoms, &sigma);
+        slc_pet_put_randoms(tree, randoms, sigma);
     }
     if (job->rates != NULL) {
         put_rates(job, tree);

@@ -119,7 +119,7 @@ static slc_status add_series(list *files, const char *name, slc_error *error)
             status = add(files, behind.path[i], true, error);
         }
     }
-    slc_io_pet_raw_names_clear(&behind);
+    free(behind.path);
     return status;
 }
 
@@ -133,7 +133,7 @@ static void tell_all(const char *command, const list *files)
             slc_io_pet_raw_following(files->file[i].path, &behind, &error) == SLC_OK) {
             tell_further(command, files->file[i].path, &behind, files);
         }
-        slc_io_pet_raw_names_clear(&behind);
+        free(behind.path);
     }
 }
 

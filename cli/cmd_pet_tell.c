@@ -53,10 +53,8 @@ void slc_pet_put_pairs(slc_cli_tree *tree, const char *path, const slc_pet_coinc
 }
 #undef C
 
-void slc_pet_put_randoms(slc_cli_tree *tree, const slc_pet_randoms_counts *counts)
+void slc_pet_put_randoms(slc_cli_tree *tree, double randoms, double sigma)
 {
-    double sigma = 0;
-    const double randoms = slc_pet_randoms_estimate(counts, &sigma);
     slc_cli_put_real(tree, "randoms", randoms);
     slc_cli_put_real(tree, "randoms_sigma", isnan(randoms) ? NAN : sigma);
     slc_cli_put_bool(tree, ".randoms_known", !isnan(randoms));

@@ -13,7 +13,7 @@ void slc_pet_put_sort(slc_cli_tree *tree, const slc_pet_sort_counts *counts, int
 /* With `path.more`, hidden: windows of three singles or more. */
 void slc_pet_put_pairs(slc_cli_tree *tree, const char *path, const slc_pet_coincidence_counts *counts);
 /* "randoms" and "randoms_sigma", null if nothing can be told; hidden "randoms_known", "randoms_unknown". */
-void slc_pet_put_randoms(slc_cli_tree *tree, const slc_pet_randoms_counts *counts);
+void slc_pet_put_randoms(slc_cli_tree *tree, double randoms, double sigma);
 /* By the sequence counters: null without them. */
 void slc_pet_put_losses(slc_cli_tree *tree, const slc_io_pet_inputs *inputs);
 void slc_pet_put_doubts(slc_cli_tree *tree, const slc_io_pet_seen *seen, const slc_pet_tables *tables);

@@ -132,7 +132,9 @@ static outcome read_all(const slc_pet_geometry *scanner, size_t most)
     fuzz_require(o.status == SLC_END || strncmp(error.text, path, strlen(path)) == 0,
                  "a failure names the file");
     if (input != NULL) {
-        slc_io_pet_list_totals_of(input, &o.totals);
+        slc_io_pet_list_about about;
+        slc_io_pet_list_about_of(input, &about);
+        o.totals = about.totals;
         slc_io_pet_list_close(input);
     }
     fuzz_require(o.totals.prompts + o.totals.delayeds == o.pairs.head.size, "every pair is counted");

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     fuzz_require(status == SLC_OK || error.text[0] != '\0', "a failure has a text");
     fuzz_require(status != SLC_OK || (size_t)v.sinograms * v.views * v.tangential * 4 == size - head,
                  "every value is read");
-    slc_io_pet_sinogram_values_clear(&v);
+    free(v.value);
     free(header);
     return 0;
 }

@@ -28,7 +28,9 @@ static outcome read_all(const void *bytes, size_t size, const char *header, slc_
     }
     fuzz_require(o.status == SLC_END || error.text[0] != '\0', "a failure has a text");
     if (input != NULL) {
-        slc_io_pet_list_totals_of(input, &o.totals);
+        slc_io_pet_list_about about;
+        slc_io_pet_list_about_of(input, &about);
+        o.totals = about.totals;
         slc_io_pet_list_close(input);
     }
     fuzz_require(o.totals.prompts + o.totals.delayeds == o.pairs.head.size, "every pair is counted");

@@ -112,7 +112,7 @@ static size_t read_all(const played *p, size_t most, slc_io_pet_module *modules)
     free(frames);
     free(times);
     const size_t files = 1 + names.n;
-    slc_io_pet_raw_names_clear(&names);
+    free(names.path);
     return files;
 }
 
@@ -230,7 +230,7 @@ static void test_a_file_is_missing(void **state)
     assert_false(slc_io_pet_raw_go_on(raw[0], raw[1]));
     slc_io_pet_raw_close(raw[0]);
     slc_io_pet_raw_close(raw[1]);
-    slc_io_pet_raw_names_clear(&names);
+    free(names.path);
     free(p);
 }
 

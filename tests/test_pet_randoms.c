@@ -9,6 +9,8 @@
 #include "support/pet_cases.h"
 #include "support/random.h"
 
+#include "pet/pet_randoms_mix.h"
+
 #include <sluice/pet_rates.h>
 
 #include <inttypes.h>
@@ -220,14 +222,14 @@ static void an_estimate_of_counts(void **state)
     (void)state;
     double sigma = 0;
     const slc_pet_randoms_counts counts = {.singles = 2000, .mixed = 1000, .two = 200, .three = 100};
-    assert_true(slc_pet_randoms_estimate(&counts, &sigma) == 2 * 200.0 * 200 / 200);
+    assert_true(slc_pet_randoms_of(&counts, &sigma) == 2 * 200.0 * 200 / 200);
     assert_true(sigma == 400 / sqrt(100));
     const slc_pet_randoms_counts few = {.singles = 1000, .mixed = 1000, .two = 4};
-    assert_true(slc_pet_randoms_estimate(&few, &sigma) == 2 && sigma == 1);
+    assert_true(slc_pet_randoms_of(&few, &sigma) == 2 && sigma == 1);
     const slc_pet_randoms_counts none = {0};
-    assert_true(slc_pet_randoms_estimate(&none, NULL) == 0);
+    assert_true(slc_pet_randoms_of(&none, NULL) == 0);
     const slc_pet_randoms_counts brief = {.singles = 10};
-    assert_true(isnan(slc_pet_randoms_estimate(&brief, NULL)));
+    assert_true(isnan(slc_pet_randoms_of(&brief, NULL)));
 }
 
 static void what_cannot_be_is_told(void **state)

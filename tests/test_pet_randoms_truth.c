@@ -14,6 +14,8 @@
 #include "support/cmocka_all.h"
 #include "support/pet_sim.h"
 
+#include "pet/pet_randoms_mix.h"
+
 #include <sluice/pet_rates.h>
 
 #include <math.h>
@@ -75,7 +77,7 @@ static double estimate(const pet_ordered *o, const slc_pet_coincidence_config *c
     assert_int_equal(slc_pet_randoms_run(stage, &o->singles, true, &error), SLC_OK);
     slc_pet_randoms_counts_of(stage, &counts);
     slc_pet_randoms_close(stage);
-    return slc_pet_randoms_estimate(&counts, sigma);
+    return slc_pet_randoms_of(&counts, sigma);
 }
 
 /* What the rates of crystals foretell, whatever the policy. */

@@ -90,7 +90,7 @@ static slc_pet_rates *rates_of(const slc_pet_rates_config *config, made *m, size
         assert_int_equal(
             slc_pet_rates_add(rates, &(slc_pet_batch){.result = &result, .totals = &totals}, &error), SLC_OK);
     }
-    assert_int_equal(slc_pet_rates_finish(rates, &error), SLC_OK);
+    assert_int_equal(slc_pet_rates_finish(rates, NULL, &error), SLC_OK);
     return rates;
 }
 
@@ -157,7 +157,7 @@ static void pairs_and_counts_have_their_bins(void **state)
     totals.sort.late = 1;
     assert_int_equal(slc_pet_rates_add(rates, &(slc_pet_batch){.result = &result, .totals = &totals}, &error),
                      SLC_OK);
-    assert_int_equal(slc_pet_rates_finish(rates, &error), SLC_OK);
+    assert_int_equal(slc_pet_rates_finish(rates, NULL, &error), SLC_OK);
     const slc_pet_rate_rows *rows = slc_pet_rates_rows(rates);
     const uint64_t prompts[] = {1, 0, 2, 0}, delayeds[] = {0, 0, 0, 1}, lost[] = {0, 4, 0, 0},
                    multiples[] = {0, 2, 0, 0}, singles[] = {0, 1, 0, 0};

@@ -3,6 +3,8 @@
  * Rates of a run of the chain beside their definition (tests/oracle/pet_rates_oracle.c) and beside its pairs,
  * for any batch; few singles, far times, limits; dead time beside what was put in.
  */
+#include "pet/pet_rates_sum.h"
+
 #include "oracle/pet_rates_oracle.h"
 #include "pet/pet_stages.h"
 #include "pet/pet_tables.h"
@@ -103,7 +105,7 @@ static slc_pet_rates *rates_of_few(double bin_s, const int64_t *times, size_t n)
         assert_int_equal(
             slc_pet_rates_add(rates, &(slc_pet_batch){.result = &result, .totals = &totals}, NULL), SLC_OK);
     }
-    assert_int_equal(slc_pet_rates_finish(rates, NULL), SLC_OK);
+    assert_int_equal(slc_pet_rates_finish(rates, NULL, NULL), SLC_OK);
     slc_pet_result_clear(&result);
     return rates;
 }
@@ -200,7 +202,7 @@ static void rates_at_the_limits(void **state)
                               NULL),
             SLC_OK);
     }
-    assert_int_equal(slc_pet_rates_finish(rates, NULL), SLC_OK);
+    assert_int_equal(slc_pet_rates_finish(rates, NULL, NULL), SLC_OK);
     const slc_pet_rate_rows *rows = slc_pet_rates_rows(rates);
     assert_int_equal(rows->head.size, 2);
     assert_int_equal(rows->lost[0], 10);

@@ -84,7 +84,7 @@ static slc_status add_all(slc_pet_rates *rates, slc_pet_result *result, slc_erro
     const slc_pet_totals totals = {.checksum = 0};
     const slc_status status = slc_pet_rates_add(
         rates, &(slc_pet_batch){.result = result, .totals = &totals, .skipped = 2}, error);
-    return status == SLC_OK ? slc_pet_rates_finish(rates, error) : status;
+    return status == SLC_OK ? slc_pet_rates_finish(rates, NULL, error) : status;
 }
 
 static void rates_survive_every_failure(void **state)

@@ -82,14 +82,14 @@ SLC_API void slc_io_pet_raw_info_of(const slc_io_pet_raw *raw, slc_io_pet_raw_in
  * frees; the name itself of 0; NULL without memory. */
 SLC_API char *slc_io_pet_raw_name(const char *path, uint32_t number);
 
-/* Files that were written behind this one in its acquisition, in their order: those beside it with numbers in
- * their names (run.0001.raw …) whose heads tell its series. None of files without a head. */
+/* Files that were written after this one in its acquisition, in their order: those beside it with numbers in
+ * their names (run.0001.raw …) whose heads tell its series. None of files without a head. `path` is one block
+ * with all names, which the caller frees. */
 typedef struct slc_io_pet_raw_names {
     char **path;
     size_t n;
 } slc_io_pet_raw_names;
 SLC_API slc_status slc_io_pet_raw_following(const char *path, slc_io_pet_raw_names *names, slc_error *error);
-SLC_API void slc_io_pet_raw_names_clear(slc_io_pet_raw_names *names);
 
 /* Raw files one after the other. */
 typedef struct slc_io_pet_input {
@@ -262,12 +262,13 @@ SLC_API void slc_io_pet_list_close(slc_io_pet_list *input); /* NULL is allowed *
  * pairs before it have been given out. */
 SLC_API slc_status slc_io_pet_list_read(slc_io_pet_list *input, size_t most, slc_pet_coincidences *pairs,
                                         slc_error *error);
-SLC_API void slc_io_pet_list_totals_of(const slc_io_pet_list *input, slc_io_pet_list_totals *totals);
-/* What an open file says of its measurement, to be written into another. Of HDF5, what its writer was told;
- * of CASToR the scanner's name, time of flight and duration; other formats say nothing. */
+/* What an open file says of its measurement, to be written into another, and what has been read. Of HDF5,
+ * what its writer was told; of CASToR the scanner's name, time of flight and duration; other formats say
+ * nothing. */
 typedef struct slc_io_pet_list_about {
-    char scanner[64];  /* its name; "": not told */
-    bool has_geometry; /* of HDF5 alone */
+    slc_io_pet_list_totals totals; /* so far */
+    char scanner[64];              /* its name; "": not told */
+    bool has_geometry;             /* of HDF5 alone */
     slc_pet_geometry geometry;
     bool tof;                                        /* pairs have a time of flight, of this resolution */
     double tof_resolution_ps, window_ps, duration_s; /* 0: not told */
@@ -318,12 +319,11 @@ SLC_API void slc_io_pet_sinogram_counts_of(const slc_io_pet_sinogram *sinogram, 
  * file. */
 typedef struct slc_io_pet_sinogram_values {
     uint32_t tangential, views, sinograms, segments;
-    float *value;
+    float *value; /* the caller frees it */
 } slc_io_pet_sinogram_values;
 /* Interfile of STIR's kind: f32, little-endian, segments of sinograms or of views. */
 SLC_API slc_status slc_io_pet_sinogram_read(const char *path, slc_io_pet_sinogram_values *values,
                                             slc_error *error);
-SLC_API void slc_io_pet_sinogram_values_clear(slc_io_pet_sinogram_values *values);
 
 /* The tables of pet_convert.h with the geometry, as HDF5: docs/formats/pet-tables.md. A table that is NULL is
  * not in the file, and one that is not in the file is NULL. _read allocates what it finds, which the caller

@@ -69,10 +69,9 @@ SLC_API void slc_pet_rates_close(slc_pet_rates *rates); /* NULL is allowed */
  * counts of one bin's crystals: frames, losses and multiples count in the bin which the time has come to.
  * SLC_ERR_FORMAT for more than 2^20 bins. */
 SLC_API slc_status slc_pet_rates_add(slc_pet_rates *rates, const slc_pet_batch *batch, slc_error *error);
-/* After the last call: completes the last bin. */
-SLC_API slc_status slc_pet_rates_finish(slc_pet_rates *rates, slc_error *error);
+/* After the last call: completes the last bin, and sums up; `totals` may be NULL. */
+SLC_API slc_status slc_pet_rates_finish(slc_pet_rates *rates, slc_pet_rates_totals *totals, slc_error *error);
 SLC_API const slc_pet_rate_rows *slc_pet_rates_rows(const slc_pet_rates *rates);
-SLC_API void slc_pet_rates_totals_of(const slc_pet_rates *rates, slc_pet_rates_totals *totals);
 
 /* ---- randoms whatever the policy --------------------------------------------------------------- */
 
@@ -98,13 +97,6 @@ SLC_API void slc_pet_rates_totals_of(const slc_pet_rates *rates, slc_pet_rates_t
  * too small by x² / (1 + 2x)², 0.7 % at x = 0.1. Its standard deviation is 1 / sqrt(N3) of it, a little more
  * where a policy makes several pairs of one window. docs/howto/pet-coincidences.md compares it with the
  * truth. */
-typedef struct slc_pet_randoms_counts {
-    uint64_t singles; /* in the energy window */
-    uint64_t mixed;   /* those of the first copy over which both others lie */
-    uint64_t two;     /* pairs of the first copy with the second: of two copies, N2, */
-    uint64_t three;   /* and of three, N3 */
-} slc_pet_randoms_counts;
-
 typedef struct slc_pet_randoms slc_pet_randoms;
 /* `prompt` is the configuration of the prompts, of which `exec` is used as well, but not its device; its
  * offset must be 0. The delay should be longer than all that relates two singles, dead time included, and be
@@ -119,12 +111,11 @@ SLC_API void slc_pet_randoms_close(slc_pet_randoms *randoms); /* NULL is allowed
  * closed. */
 SLC_API slc_status slc_pet_randoms_run(slc_pet_randoms *randoms, const slc_pet_singles *singles, bool last,
                                        slc_error *error);
-/* Of an input that has ended; before, `singles` alone is told. */
-SLC_API void slc_pet_randoms_counts_of(const slc_pet_randoms *randoms, slc_pet_randoms_counts *counts);
-/* Random prompts to be expected in the whole measurement, whose ends, where copies do not lie over each
- * other, count like the rest of it; pairs of groups that are kept whole are counted one by one. *sigma may be
- * NULL. NaN where there are singles, but all within two delays: nothing can be told. */
-SLC_API double slc_pet_randoms_estimate(const slc_pet_randoms_counts *counts, double *sigma);
+/* Of an input that has ended: random prompts to be expected in the whole measurement, whose ends, where
+ * copies do not lie over each other, count like the rest of it; pairs of groups that are kept whole are
+ * counted one by one. *sigma may be NULL. NaN where there are singles, but all within two delays: nothing can
+ * be told. */
+SLC_API double slc_pet_randoms_estimate(const slc_pet_randoms *randoms, double *sigma);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,203 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The policies on one window: rows for what pet_coincidence_core.h finds.
+ * What a configuration comes to; the table of good differences; and the policies on one window, with rows for
+ * what pet_coincidence_core.h finds.
  */
 #include "pet/pet_coincidence_rule.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char *const names[SLC_PET_POLICIES] = {
+    "killAll",
+    "takeAllGoods",
+    "takeWinnerOfGoods",
+    "takeWinnerIfIsGood",
+    "takeWinnerIfAllAreGoods",
+    "killAllIfMultipleGoods",
+    "keepIfAnyIsGood",
+    "keepIfOnlyOneGood",
+    "keepIfAllAreGoods",
+    "keepAll",
+    "opengate:RemoveMultiples",
+    "opengate:TakeAllGoods",
+    "opengate:TakeIfOnlyOneGood",
+    "opengate:TakeWinnerOfGoods",
+    "opengate:TakeWinnerIfIsGood",
+    "opengate:TakeWinnerIfAllAreGoods",
+    "rejectHigherMultiples",
+    "multiplesAsAllCoincidences",
+    "multiplesAsSequentialCoincidences",
+};
+
+const char *slc_pet_policy_name(slc_pet_policy policy)
+{
+    return policy >= 0 && policy < SLC_PET_POLICIES ? names[policy] : NULL;
+}
+
+void slc_pet_coincidence_config_default(slc_pet_coincidence_config *config)
+{
+    *config = (slc_pet_coincidence_config){.size = sizeof *config,
+                                           .window_ns = 10,
+                                           .closed = true,
+                                           .high_kev = INFINITY,
+                                           .exec = {.threads = 1, .target = SLC_SIMD_AUTO}};
+}
+
+static slc_status check_config(const slc_pet_coincidence_config *c, slc_error *error)
+{
+    static const double most_ns = 1e15; /* eleven days, in picoseconds still below 2^63 */
+    if (!(c->window_ns > 0) || c->window_ns > most_ns) {
+        return slc_fail(error, SLC_ERR_USAGE, "window: %g ns is not above 0 and at most %g ns", c->window_ns,
+                        most_ns);
+    }
+    if (!(c->offset_ns >= 0) || c->offset_ns > most_ns) {
+        return slc_fail(error, SLC_ERR_USAGE, "offset: %g ns is not from 0 to %g ns", c->offset_ns, most_ns);
+    }
+    if (c->policy < 0 || c->policy >= SLC_PET_POLICIES) {
+        return slc_fail(error, SLC_ERR_USAGE, "policy: unknown number %d", (int)c->policy);
+    }
+    if (slc_pet_policy_is_opengate(c->policy) && c->offset_ns > 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "policy: %s has no delayed windows", names[c->policy]);
+    }
+    if (isnan(c->low_kev) || isnan(c->high_kev) || c->low_kev >= c->high_kev) {
+        return slc_fail(error, SLC_ERR_USAGE, "energies: no energy is from %g to below %g keV", c->low_kev,
+                        c->high_kev);
+    }
+    if (c->exec.target != SLC_SIMD_AUTO && !slc_simd_runs(c->exec.target)) {
+        return slc_fail(error, SLC_ERR_USAGE, "target: number %d does not run here", (int)c->exec.target);
+    }
+    return SLC_OK;
+}
+
+/* False where that is not a whole number of picoseconds. */
+static bool picoseconds(double ns, uint64_t *ps)
+{
+    const double exact = ns * 1000, whole = round(exact);
+    *ps = (uint64_t)whole;
+    return fabs(exact - whole) <= 1e-9 * (1 + whole);
+}
+
+slc_status slc_pet_settings_of(const slc_pet_coincidence_config *config, slc_pet_settings *settings,
+                               slc_error *error)
+{
+    const slc_status status = check_config(config, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    const bool opengate = slc_pet_policy_is_opengate(config->policy);
+    const bool closed = config->closed || opengate;
+    const double end = config->offset_ns + config->window_ns;
+    uint64_t window_ps = 0;
+    *settings = (slc_pet_settings){.terms = {.policy = config->policy,
+                                             .all_open = config->all_open || opengate,
+                                             .delayed = config->offset_ns > 0,
+                                             .compat_gate9 = config->compat_gate9,
+                                             .opengate = opengate},
+                                   .selects = config->low_kev > 0 || config->high_kev < INFINITY,
+                                   .low_ns = config->offset_ns,
+                                   .high_ns = closed ? end : nextafter(end, 0)};
+    settings->whole_ps = picoseconds(config->window_ns, &window_ps);
+    settings->whole_ps &= picoseconds(config->offset_ns, &settings->low_ps);
+    settings->high_ps = settings->low_ps + window_ps - (closed ? 0 : 1);
+    return slc_pet_good_open(&config->good, &settings->terms.good, error);
+}
+
+/* ---- good pairs ------------------------------------------------------------------------------------- */
+
+static const double pi = 3.14159265358979323846;
+
+static slc_status check_sectors(const slc_pet_good *good, slc_error *error)
+{
+    if (good->sectors == 0 || good->crystals_per_ring % good->sectors != 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "good.sectors: %u do not divide %u crystals of a ring",
+                        good->sectors, good->crystals_per_ring);
+    }
+    if (good->min_sectors > good->sectors / 2) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "good.min_sectors: no two of %u sectors are %u apart around the ring", good->sectors,
+                        good->min_sectors);
+    }
+    return SLC_OK;
+}
+
+static slc_status check_distance(const slc_pet_good *good, slc_error *error)
+{
+    const bool lengths = good->radius_mm > 0 && isfinite(good->radius_mm) && good->pitch_z_mm > 0 &&
+                         isfinite(good->pitch_z_mm);
+    if (!lengths) {
+        return slc_fail(error, SLC_ERR_USAGE, "good: the ring's radius is %g mm and the rings' pitch %g mm",
+                        good->radius_mm, good->pitch_z_mm);
+    }
+    if (!(good->min_mm >= 0) || !(good->max_axial_mm >= 0)) {
+        return slc_fail(error, SLC_ERR_USAGE, "good: distances of %g mm across and %g mm along the axis",
+                        good->min_mm, good->max_axial_mm);
+    }
+    return SLC_OK;
+}
+
+static slc_status check_good(const slc_pet_good *good, slc_error *error)
+{
+    if (good->kind < 0 || good->kind >= SLC_PET_GOOD_KINDS) {
+        return slc_fail(error, SLC_ERR_USAGE, "good: unknown kind %d", (int)good->kind);
+    }
+    if (good->kind == SLC_PET_GOOD_DIFFERENT_CRYSTAL) {
+        return SLC_OK;
+    }
+    if (good->crystals_per_ring == 0 || good->crystals_per_ring > 65536) {
+        return slc_fail(error, SLC_ERR_USAGE, "good.crystals_per_ring: %u is not from 1 to 65536",
+                        good->crystals_per_ring);
+    }
+    return good->kind == SLC_PET_GOOD_SECTORS ? check_sectors(good, error) : check_distance(good, error);
+}
+
+static void fill_table(const slc_pet_good *good, slc_pet_good_rule *rule, uint32_t classes)
+{
+    for (uint32_t d = 0; d < classes; d++) {
+        if (good->kind == SLC_PET_GOOD_SECTORS) {
+            rule->good[d] = (d < classes - d ? d : classes - d) >= good->min_sectors;
+        } else {
+            const double chord = 2 * good->radius_mm * sin(pi * d / classes);
+            rule->good[d] = chord >= good->min_mm;
+        }
+    }
+    rule->most_rings = UINT32_MAX;
+    if (good->kind == SLC_PET_GOOD_DISTANCE && good->max_axial_mm / good->pitch_z_mm < (double)UINT32_MAX) {
+        rule->most_rings = (uint32_t)floor(good->max_axial_mm / good->pitch_z_mm);
+        /* What the quotient's rounding hides. */
+        if ((rule->most_rings + 1.0) * good->pitch_z_mm <= good->max_axial_mm) {
+            rule->most_rings++;
+        } else if (rule->most_rings * good->pitch_z_mm > good->max_axial_mm) {
+            rule->most_rings--;
+        }
+    }
+}
+
+slc_status slc_pet_good_open(const slc_pet_good *good, slc_pet_good_rule *rule, slc_error *error)
+{
+    *rule = (slc_pet_good_rule){.different_crystal = good->kind == SLC_PET_GOOD_DIFFERENT_CRYSTAL};
+    const slc_status status = check_good(good, error);
+    if (status != SLC_OK || rule->different_crystal) {
+        return status;
+    }
+    const uint32_t classes = good->kind == SLC_PET_GOOD_SECTORS ? good->sectors : good->crystals_per_ring;
+    rule->crystals_per_ring = good->crystals_per_ring;
+    rule->per_class = good->crystals_per_ring / classes;
+    rule->good = malloc(classes);
+    if (rule->good == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a table of %u differences", classes);
+    }
+    fill_table(good, rule, classes);
+    return SLC_OK;
+}
+
+void slc_pet_good_close(slc_pet_good_rule *rule)
+{
+    free(rule->good);
+    rule->good = NULL;
+}
+
+/* ---- windows ---------------------------------------------------------------------------------------- */
 
 slc_status slc_pet_rule_grow(slc_pet_groups *groups)
 {

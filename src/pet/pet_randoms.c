@@ -523,7 +523,12 @@ void slc_pet_randoms_counts_of(const slc_pet_randoms *r, slc_pet_randoms_counts 
     *counts = r->counts;
 }
 
-double slc_pet_randoms_estimate(const slc_pet_randoms_counts *c, double *sigma)
+double slc_pet_randoms_estimate(const slc_pet_randoms *randoms, double *sigma)
+{
+    return slc_pet_randoms_of(&randoms->counts, sigma);
+}
+
+double slc_pet_randoms_of(const slc_pet_randoms_counts *c, double *sigma)
 {
     const double two = (double)c->two, three = (double)c->three;
     double estimate = two / 2, error = sqrt(two) / 2;

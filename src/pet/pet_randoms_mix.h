@@ -6,7 +6,7 @@
 #ifndef SLUICE_PET_RANDOMS_MIX_H
 #define SLUICE_PET_RANDOMS_MIX_H
 
-#include <sluice/pet_coincidence.h>
+#include <sluice/pet_rates.h>
 
 enum { SLC_PET_COPIES = 3 };
 
@@ -46,5 +46,18 @@ static inline slc_status slc_pet_mix_put(slc_pet_mix *mix, int64_t time_ps, uint
     mix->singles.head.size = n + 1;
     return SLC_OK;
 }
+
+/* ---- what is counted --------------------------------------------------------------------------- */
+
+typedef struct slc_pet_randoms_counts {
+    uint64_t singles; /* in the energy window */
+    uint64_t mixed;   /* those of the first copy over which both others lie */
+    uint64_t two;     /* pairs of the first copy with the second: of two copies, N2, */
+    uint64_t three;   /* and of three, N3 */
+} slc_pet_randoms_counts;
+/* Of an input that has ended; before, `singles` alone is told. */
+void slc_pet_randoms_counts_of(const slc_pet_randoms *randoms, slc_pet_randoms_counts *counts);
+/* As slc_pet_randoms_estimate. */
+double slc_pet_randoms_of(const slc_pet_randoms_counts *counts, double *sigma);
 
 #endif

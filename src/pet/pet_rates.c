@@ -441,15 +441,18 @@ static void shorten(slc_pet_rates *r)
     }
 }
 
-slc_status slc_pet_rates_finish(slc_pet_rates *r, slc_error *error)
+slc_status slc_pet_rates_finish(slc_pet_rates *r, slc_pet_rates_totals *totals, slc_error *error)
 {
-    if (!r->any) {
-        return SLC_OK;
+    slc_status status = SLC_OK;
+    if (r->any) {
+        status = close_bin(r, error);
+        judge_rest(r);
+        r->totals.seconds = ((double)r->last_ps - (double)r->first_ps) * 1e-12;
+        shorten(r);
     }
-    const slc_status status = close_bin(r, error);
-    judge_rest(r);
-    r->totals.seconds = ((double)r->last_ps - (double)r->first_ps) * 1e-12;
-    shorten(r);
+    if (totals != NULL) {
+        *totals = r->totals;
+    }
     return status;
 }
 

@@ -6,7 +6,8 @@
 #ifndef SLUICE_PET_RATES_SUM_H
 #define SLUICE_PET_RATES_SUM_H
 
-#include "pet/pet_coincidence_good.h"
+#include "pet/pet_coincidence_core.h"
+#include <sluice/pet_rates.h>
 
 typedef struct slc_pet_rates_sum {
     slc_pet_good_rule rule;
@@ -27,5 +28,8 @@ double slc_pet_rates_products(const slc_pet_rates_sum *sum, const uint32_t *coun
  * m / (1 − m·τ), paralysable the lower solution of m = n·exp(−n·τ); NaN beyond the largest m there is, which
  * is 1 / τ (not reached) or 1 / (e·τ). */
 double slc_pet_true_rate(double measured_hz, double dead_time_s, bool paralysable);
+
+/* What slc_pet_rates_finish has told, and before it what is known so far. */
+void slc_pet_rates_totals_of(const slc_pet_rates *rates, slc_pet_rates_totals *totals);
 
 #endif

@@ -85,7 +85,9 @@ static inline slc_status pet_read_all(slc_io_pet_list *input, size_t most, slc_p
     do {
         status = slc_io_pet_list_read(input, most, pairs, error);
     } while (status == SLC_OK);
-    slc_io_pet_list_totals_of(input, totals);
+    slc_io_pet_list_about about;
+    slc_io_pet_list_about_of(input, &about);
+    *totals = about.totals;
     slc_io_pet_list_close(input);
     return status;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Generated PET data for tests (pet_sim.h). */
-#include "support/pet_sim.h"
+#include "pet/pet_rates_sum.h"
+
 #include "sim/sim_pet_event.h"
+#include "support/pet_sim.h"
 
 #include "pet/pet_stages.h"
 #include "support/cmocka_all.h"
@@ -111,7 +113,7 @@ double pet_randoms_from_singles(const slc_pet_rates_config *config, const slc_pe
     assert_int_equal(slc_pet_rates_open(config, &rates, &error), SLC_OK);
     assert_int_equal(slc_pet_rates_add(rates, &(slc_pet_batch){.result = &result, .totals = &totals}, &error),
                      SLC_OK);
-    assert_int_equal(slc_pet_rates_finish(rates, &error), SLC_OK);
+    assert_int_equal(slc_pet_rates_finish(rates, NULL, &error), SLC_OK);
     slc_pet_rates_totals_of(rates, &sums);
     slc_pet_rates_close(rates);
     return sums.randoms;

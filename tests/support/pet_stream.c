@@ -83,7 +83,7 @@ slc_pet_rates *pet_stream_rates(const slc_pet_rates_config *config, const slc_pe
             pet_rows_append(&slc_pet_coincidences_schema, &result.pairs, 0, result.pairs.head.size, pairs);
         }
     }
-    assert_int_equal(slc_pet_rates_finish(rates, NULL), SLC_OK);
+    assert_int_equal(slc_pet_rates_finish(rates, NULL, NULL), SLC_OK);
     slc_pet_result_clear(&result);
     slc_pet_chain_close(chain);
     return rates;

@@ -303,15 +303,11 @@ slc_status slc_io_pet_list_read(slc_io_pet_list *in, size_t most, slc_pet_coinci
     return status == SLC_END ? SLC_END : slc_fail(error, status, "%s", in->reason.text);
 }
 
-void slc_io_pet_list_totals_of(const slc_io_pet_list *in, slc_io_pet_list_totals *totals)
-{
-    *totals = in->totals;
-    totals->seconds = ((double)in->last_ps - (double)in->first_ps) * 1e-12;
-}
-
 void slc_io_pet_list_about_of(const slc_io_pet_list *in, slc_io_pet_list_about *about)
 {
     *about = in->about;
+    about->totals = in->totals;
+    about->totals.seconds = ((double)in->last_ps - (double)in->first_ps) * 1e-12;
 }
 
 /* ---- writing ----------------------------------------------------------------------------------- */

@@ -186,6 +186,26 @@ static bool is_link(const char *path)
     return lstat(path, &there) == 0 && S_ISLNK(there.st_mode);
 }
 
+/* Copies the names to one block: where they are, and then themselves. */
+static bool give(const found *files, size_t n, slc_io_pet_raw_names *names)
+{
+    size_t bytes = n * sizeof *names->path;
+    for (size_t i = 0; i < n; i++) {
+        bytes += strlen(files[i].path) + 1;
+    }
+    names->path = malloc(bytes);
+    if (names->path == NULL) {
+        return false;
+    }
+    char *at = (char *)(names->path + n);
+    for (; names->n < n; names->n++) {
+        const size_t size = strlen(files[names->n].path) + 1;
+        names->path[names->n] = memcpy(at, files[names->n].path, size);
+        at += size;
+    }
+    return true;
+}
+
 slc_status slc_io_pet_raw_following(const char *path, slc_io_pet_raw_names *names, slc_error *error)
 {
     slc_io_pet_raw_head head;
@@ -202,32 +222,14 @@ slc_status slc_io_pet_raw_following(const char *path, slc_io_pet_raw_names *name
         status = look_through(target, &head, &files, &n, error);
     }
     free(target);
-    if (n > 0) {
+    if (status == SLC_OK && n > 0) {
         qsort(files, n, sizeof *files, by_file);
-        names->path = malloc(n * sizeof *names->path);
-        if (names->path == NULL) {
-            status = slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for names", path);
-        }
+        status = give(files, n, names) ? SLC_OK
+                                       : slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for names", path);
     }
     for (size_t i = 0; i < n; i++) {
-        if (status == SLC_OK && names->path != NULL) {
-            names->path[names->n++] = files[i].path;
-        } else {
-            free(files[i].path);
-        }
+        free(files[i].path);
     }
     free(files);
-    if (status != SLC_OK) {
-        slc_io_pet_raw_names_clear(names);
-    }
     return status;
-}
-
-void slc_io_pet_raw_names_clear(slc_io_pet_raw_names *names)
-{
-    for (size_t i = 0; i < names->n; i++) {
-        free(names->path[i]);
-    }
-    free(names->path);
-    *names = (slc_io_pet_raw_names){.n = 0};
 }

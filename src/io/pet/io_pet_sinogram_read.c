@@ -184,9 +184,3 @@ slc_status slc_io_pet_sinogram_read(const char *path, slc_io_pet_sinogram_values
     free(header);
     return status;
 }
-
-void slc_io_pet_sinogram_values_clear(slc_io_pet_sinogram_values *values)
-{
-    free(values->value);
-    *values = (slc_io_pet_sinogram_values){0};
-}

@@ -8,8 +8,9 @@
  * fails leaves the stage as it was.
  */
 #include "pet/cuda/pet_coincidence_cuda.h"
+#include "base/block.h"
 #include "cuda/cuda_device.h"
-#include "pet/pet_coincidence_settings.h"
+#include "pet/pet_coincidence_rule.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -44,6 +45,62 @@ typedef struct call {
     bool only_pairs; /* all rows are */
     slc_pet_cuda_told heard;
 } call;
+
+/* ---- where columns lie in the pieces of memory ------------------------------------------------------ */
+
+/* Columns of n rows in a piece of memory, one behind the other; with `at` NULL, how many bytes that is. Those
+ * of _work must be 0 before a job. */
+static size_t lay_store(char *at, size_t n, slc_pet_cuda_store *store)
+{
+    slc_arena a = {.at = at, .align = SLC_PET_CUDA_ALIGNED};
+    store->time = slc_arena_take(&a, n, sizeof(int64_t));
+    store->crystal = slc_arena_take(&a, n, sizeof(uint32_t));
+    store->energy = slc_arena_take(&a, n, sizeof(float));
+    store->opener = slc_arena_take(&a, n, 1);
+    return a.used;
+}
+
+static size_t lay_windows(char *at, size_t n, slc_pet_cuda_windows *windows)
+{
+    slc_arena a = {.at = at, .align = SLC_PET_CUDA_ALIGNED};
+    windows->opener = slc_arena_take(&a, n, sizeof(uint32_t));
+    windows->first = slc_arena_take(&a, n, sizeof(uint32_t));
+    windows->end = slc_arena_take(&a, n, sizeof(uint32_t));
+    windows->pair_first = slc_arena_take(&a, n, sizeof(uint32_t));
+    windows->pair_second = slc_arena_take(&a, n, sizeof(uint32_t));
+    windows->row = slc_arena_take(&a, n, sizeof(uint32_t));
+    windows->kind = slc_arena_take(&a, n, 1);
+    return a.used;
+}
+
+static size_t lay_rows(char *at, size_t n, slc_pet_cuda_job *job)
+{
+    slc_arena a = {.at = at, .align = SLC_PET_CUDA_ALIGNED};
+    if (job->as_pairs) {
+        job->pairs.time_ps = slc_arena_take(&a, n, sizeof(int64_t));
+        job->pairs.dt_ps = slc_arena_take(&a, n, sizeof(int64_t));
+        job->pairs.crystal1 = slc_arena_take(&a, n, sizeof(uint32_t));
+        job->pairs.crystal2 = slc_arena_take(&a, n, sizeof(uint32_t));
+        job->pairs.energy1_kev = slc_arena_take(&a, n, sizeof(float));
+        job->pairs.energy2_kev = slc_arena_take(&a, n, sizeof(float));
+    } else {
+        job->groups.first = slc_arena_take(&a, n, sizeof(uint64_t));
+        job->groups.second = slc_arena_take(&a, n, sizeof(uint64_t));
+        job->groups.size = slc_arena_take(&a, n, sizeof(uint32_t));
+    }
+    return a.used;
+}
+
+static size_t lay_work(char *at, slc_pet_cuda_job *job)
+{
+    slc_arena a = {.at = at, .align = SLC_PET_CUDA_ALIGNED};
+    const size_t n = job->n, singles = job->terms.all_open ? 0 : n;
+    job->states = slc_arena_take(&a, n / SLC_PET_CUDA_TILE + 1, sizeof *job->states);
+    job->states_judge = slc_arena_take(&a, n / SLC_PET_CUDA_WINDOWS + 1, sizeof *job->states_judge);
+    job->reached = slc_arena_take(&a, singles / SLC_PET_CUDA_DELAYED + 1, sizeof *job->reached);
+    job->openers = slc_arena_take(&a, singles / 32 + 1, sizeof *job->openers);
+    return a.used;
+}
 
 /* ---- opening ----------------------------------------------------------------------------------- */
 
@@ -120,10 +177,10 @@ void slc_pet_coincidence_cuda_counts_of(const slc_pet_coincidence_cuda *stage,
 
 static slc_status reserve_work(slc_pet_coincidence_cuda *stage, slc_pet_cuda_job *job, slc_error *error)
 {
-    const size_t bytes = slc_pet_cuda_lay_work(NULL, job);
+    const size_t bytes = lay_work(NULL, job);
     slc_status status = slc_cuda_memory_reserve(stage->stream, &stage->work, bytes, "coincidences", error);
     if (status == SLC_OK) {
-        (void)slc_pet_cuda_lay_work(stage->work.at, job);
+        (void)lay_work(stage->work.at, job);
         status = slc_cuda_fill(stage->stream, stage->work.at, 0, bytes, error);
     }
     /* Of windows that do not overlap there are at most half as many as singles. */
@@ -132,11 +189,10 @@ static slc_status reserve_work(slc_pet_coincidence_cuda *stage, slc_pet_cuda_job
     const size_t windows = (size_t)job->window_capacity;
     if (status == SLC_OK) {
         status = slc_cuda_memory_reserve(stage->stream, &stage->windows,
-                                         slc_pet_cuda_lay_windows(NULL, windows, &job->windows), "windows",
-                                         error);
+                                         lay_windows(NULL, windows, &job->windows), "windows", error);
     }
     if (status == SLC_OK) {
-        (void)slc_pet_cuda_lay_windows(stage->windows.at, windows, &job->windows);
+        (void)lay_windows(stage->windows.at, windows, &job->windows);
     }
     return status;
 }
@@ -145,10 +201,10 @@ static slc_status reserve_work(slc_pet_coincidence_cuda *stage, slc_pet_cuda_job
 static slc_status reserve_rows(slc_pet_coincidence_cuda *stage, slc_pet_cuda_job *job, size_t n,
                                slc_error *error)
 {
-    const slc_status status = slc_cuda_memory_reserve(
-        stage->stream, &stage->rows, slc_pet_cuda_lay_rows(NULL, n, job), "rows of coincidences", error);
+    const slc_status status = slc_cuda_memory_reserve(stage->stream, &stage->rows, lay_rows(NULL, n, job),
+                                                      "rows of coincidences", error);
     if (status == SLC_OK) {
-        (void)slc_pet_cuda_lay_rows(stage->rows.at, n, job);
+        (void)lay_rows(stage->rows.at, n, job);
         job->row_capacity = n;
     }
     return status;
@@ -226,15 +282,14 @@ static slc_status select_energies(slc_pet_coincidence_cuda *stage, call *c, slc_
     const size_t states = ((size_t)only.n / SLC_PET_CUDA_TILE + 1) * sizeof *only.states;
     slc_status status = slc_cuda_memory_reserve(stage->stream, &stage->work, states, "coincidences", error);
     if (status == SLC_OK) {
-        status = slc_cuda_memory_reserve(stage->stream, &stage->selected,
-                                         slc_pet_cuda_lay_store(NULL, c->n, &to),
+        status = slc_cuda_memory_reserve(stage->stream, &stage->selected, lay_store(NULL, c->n, &to),
                                          "singles in the energy window", error);
     }
     if (status != SLC_OK) {
         return status;
     }
     only.states = stage->work.at;
-    (void)slc_pet_cuda_lay_store(stage->selected.at, c->n, &to);
+    (void)lay_store(stage->selected.at, c->n, &to);
     status = slc_cuda_fill(stage->stream, only.states, 0, states, error);
     if (status == SLC_OK) {
         status = launched(slc_pet_cuda_select(&only, stage->config.low_kev, stage->config.high_kev, &to,
@@ -293,15 +348,14 @@ static slc_status keep_rest(slc_pet_coincidence_cuda *stage, call *c, slc_error 
         slc_pet_cuda_store to;
         if (n > stage->wait_capacity[other]) {
             const size_t room = n + n / 4 + 1024;
-            const slc_status status = slc_cuda_memory_reserve(stage->stream, &stage->wait[other],
-                                                              slc_pet_cuda_lay_store(NULL, room, &to),
-                                                              "singles that wait", error);
+            const slc_status status = slc_cuda_memory_reserve(
+                stage->stream, &stage->wait[other], lay_store(NULL, room, &to), "singles that wait", error);
             stage->wait_capacity[other] = status == SLC_OK ? room : 0;
             if (status != SLC_OK) {
                 return status;
             }
         }
-        (void)slc_pet_cuda_lay_store(stage->wait[other].at, stage->wait_capacity[other], &to);
+        (void)lay_store(stage->wait[other].at, stage->wait_capacity[other], &to);
         const slc_status status = launched(
             slc_pet_cuda_keep(job, from, &to, slc_cuda_stream_native(stage->stream)), "launching what waits",
             error);
@@ -453,8 +507,7 @@ static void fill_job(slc_pet_coincidence_cuda *stage, call *c, const slc_pet_cud
     slc_pet_cuda_job *job = &c->job;
     slc_pet_cuda_store before = {0};
     if (stage->n_wait > 0) {
-        (void)slc_pet_cuda_lay_store(stage->wait[stage->waiting].at, stage->wait_capacity[stage->waiting],
-                                     &before);
+        (void)lay_store(stage->wait[stage->waiting].at, stage->wait_capacity[stage->waiting], &before);
     }
     job->split = stage->n_wait;
     job->n = job->split + (uint32_t)c->n;

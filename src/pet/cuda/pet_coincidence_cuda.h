@@ -98,13 +98,6 @@ typedef struct slc_pet_cuda_store {
     uint8_t *opener;
 } slc_pet_cuda_store;
 
-/* Columns of n rows in a piece of memory, one behind the other; with `at` NULL, how many bytes that is. Those
- * of _work must be 0 before a job. */
-size_t slc_pet_cuda_lay_store(char *at, size_t n, slc_pet_cuda_store *store);
-size_t slc_pet_cuda_lay_windows(char *at, size_t n, slc_pet_cuda_windows *windows);
-size_t slc_pet_cuda_lay_rows(char *at, size_t n, slc_pet_cuda_job *job);
-size_t slc_pet_cuda_lay_work(char *at, slc_pet_cuda_job *job);
-
 /* Launchers; `blocks` are as many as the device runs at once, for grids that loop. They return the runtime's
  * code. */
 int slc_pet_cuda_order(const slc_pet_cuda_job *job, void *stream);

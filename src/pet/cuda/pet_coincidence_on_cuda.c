@@ -3,7 +3,7 @@
  * Coincidences on a GPU for singles and rows of the host: a stream of its own, the singles of a call to the
  * device, the rows behind those that the caller has.
  */
-#include "pet/pet_coincidence_on.h"
+#include "pet/cuda/pet_chain_cuda.h"
 
 #include "base/columns.h"
 #include "cuda/cuda_rows.h"

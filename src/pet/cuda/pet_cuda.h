@@ -92,6 +92,37 @@ slc_status slc_pet_coincidence_cuda_run_f64(slc_pet_coincidence_cuda *stage,
 void slc_pet_coincidence_cuda_counts_of(const slc_pet_coincidence_cuda *stage,
                                         slc_pet_coincidence_counts *counts);
 
+/* ---- what goes out (pet_pack.cu) ----------------------------------------------------------------------- */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Packs n pairs: times, differences, crystals, energies, each column padded to SLC_PET_CUDA_PAD bytes; and
+ * adds them to *sum, numbered from `first` on. */
+enum { SLC_PET_CUDA_PAD = 256 };
+slc_status slc_pet_cuda_pack(const slc_pet_cuda_pairs *pairs, uint64_t first, uint32_t delayed, void *to,
+                             unsigned long long *sum, void *stream, slc_error *error);
+
+static inline size_t slc_pet_cuda_padded(size_t bytes)
+{
+    return (bytes + SLC_PET_CUDA_PAD - 1) / SLC_PET_CUDA_PAD * SLC_PET_CUDA_PAD;
+}
+
+/* Bytes of packed pairs and singles. */
+static inline size_t slc_pet_cuda_pairs_bytes(size_t n)
+{
+    return 2 * slc_pet_cuda_padded(8 * n) + 4 * slc_pet_cuda_padded(4 * n);
+}
+static inline size_t slc_pet_cuda_singles_bytes(size_t n)
+{
+    return slc_pet_cuda_padded(8 * n) + 2 * slc_pet_cuda_padded(4 * n);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
 /* ---- what measurements use (bench/) -------------------------------------------------------------------- */
 
 struct slc_pet_stage_calls {

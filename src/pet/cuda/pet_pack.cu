@@ -5,7 +5,7 @@
  */
 #include "cuda/cuda_device.h"
 #include "cuda/cuda_kernel.cuh"
-#include "pet/cuda/pet_chain_cuda_job.h"
+#include "pet/cuda/pet_cuda.h"
 #include "pet/pet_chain_core.h"
 
 namespace
