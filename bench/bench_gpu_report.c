@@ -507,7 +507,7 @@ slc_status slc_bench_gpu(const void *configuration, const slc_bench_watch *watch
     slc_bench_gpu_found found = {.rows = calloc(MOST_ROWS, sizeof *found.rows)};
     slc_bench_gpu_speed speed;
     slc_cuda_device device;
-    uint32_t number, tests = 0;
+    uint32_t number = 0, tests = 0;
     slc_status status = found.rows != NULL ? slc_cuda_choose(config->label.device, &number, error)
                                            : slc_fail(error, SLC_ERR_MEMORY, "no memory to begin with");
     status = status == SLC_OK ? slc_cuda_device_of(number, &device, error) : status;

@@ -144,8 +144,7 @@ function(sluice_cuda_library)
     target_link_options(sluice_engines PRIVATE LINKER:--version-script=${map} LINKER:--gc-sections LINKER:--as-needed LINKER:--no-undefined)
     target_link_libraries(sluice_engines PRIVATE sluice_inside m)
     sluice_cuda_needs(sluice_engines)
-    get_target_property(number sluice SOVERSION)
-    set_target_properties(sluice_engines PROPERTIES OUTPUT_NAME sluice-cuda VERSION ${PROJECT_VERSION} SOVERSION ${number}
+    set_target_properties(sluice_engines PROPERTIES OUTPUT_NAME sluice-cuda VERSION ${SLUICE_ABI}.${PROJECT_VERSION} SOVERSION ${SLUICE_ABI}
         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} LINK_DEPENDS ${map})
 endfunction()
 

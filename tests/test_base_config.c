@@ -10,6 +10,7 @@
 
 #include <sluice/sluice.h>
 
+#include <stdalign.h>
 #include <string.h>
 
 typedef struct own_config {
@@ -50,6 +51,37 @@ static void test_refuse(void **state)
         assert_int_equal(own.old_member, 1);
         assert_true(own.new_member == 0.5);
     }
+}
+
+/* A program of an older header gives less room; what comes after it is its own. */
+static void test_defaults_of_an_older_header(void **state)
+{
+    (void)state;
+    const size_t older = offsetof(slc_flow_config, context);
+    alignas(slc_flow_config) unsigned char room[sizeof(slc_flow_config)];
+    slc_flow_config now;
+    const slc_flow_config *then = (const slc_flow_config *)(const void *)room;
+    memset(room, 0xa5, sizeof room);
+    (slc_flow_config_default)((slc_flow_config *)(void *)room, older);
+    slc_flow_config_default(&now);
+    assert_int_equal(then->size, older);
+    assert_int_equal(then->batch_events, now.batch_events);
+    assert_int_equal(then->batch_bytes, now.batch_bytes);
+    assert_int_equal(then->exec.target, now.exec.target);
+    assert_true(now.batch_events > 0 && now.batch_bytes > 0);
+    for (size_t i = older; i < sizeof room; i++) {
+        assert_int_equal(room[i], 0xa5);
+    }
+    assert_int_equal(now.size, sizeof now);
+
+    /* And of a newer one: the rest is 0, and its size is told, so that it is refused where it is taken. */
+    struct {
+        slc_flow_config known;
+        uint64_t unknown;
+    } newer = {.unknown = 7};
+    (slc_flow_config_default)(&newer.known, sizeof newer);
+    assert_int_equal(newer.known.size, sizeof newer);
+    assert_int_equal(newer.unknown, 0);
 }
 
 #define REFUSES(type, open)                                                                                  \
@@ -99,6 +131,7 @@ static void test_velo_device(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_take), cmocka_unit_test(test_refuse),
+                                       cmocka_unit_test(test_defaults_of_an_older_header),
                                        cmocka_unit_test(test_opens_look), cmocka_unit_test(test_velo_device)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

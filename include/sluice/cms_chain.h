@@ -93,7 +93,8 @@ typedef struct slc_cms_config {
     slc_exec exec; /* this core, or a GPU; threads are whoever opens several chains */
 } slc_cms_config;
 /* `phase` sets what differs: calibration, number of modules, charge cuts. */
-SLC_API void slc_cms_config_default(slc_cms_config *config, slc_cms_phase phase);
+SLC_API void slc_cms_config_default(slc_cms_config *config, slc_cms_phase phase, size_t size);
+#define slc_cms_config_default(config, phase) slc_cms_config_default(config, (phase), sizeof *(config))
 
 /* ---- results ----------------------------------------------------------------------------------- */
 

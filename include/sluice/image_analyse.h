@@ -95,7 +95,8 @@ typedef struct slc_image_stream_config {
 } slc_image_stream_config;
 
 /* 8-connected, threshold 1, no features, nothing dropped, u8; the width is left to set. */
-SLC_API void slc_image_stream_config_default(slc_image_stream_config *config);
+SLC_API void slc_image_stream_config_default(slc_image_stream_config *config, size_t size);
+#define slc_image_stream_config_default(config) slc_image_stream_config_default(config, sizeof *(config))
 
 /* Components of an image that is pushed row by row and may be endless: memory is bounded by the width. One
  * thread at a time. */

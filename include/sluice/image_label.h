@@ -66,7 +66,8 @@ typedef struct slc_image_label_config {
 } slc_image_label_config;
 
 /* "auto", 8-connected, threshold 1, no features, nothing dropped, one thread of this processor. */
-SLC_API void slc_image_label_config_default(slc_image_label_config *config);
+SLC_API void slc_image_label_config_default(slc_image_label_config *config, size_t size);
+#define slc_image_label_config_default(config) slc_image_label_config_default(config, sizeof *(config))
 
 /* ---- labelling --------------------------------------------------------------------------------- */
 

@@ -49,7 +49,8 @@ typedef struct slc_io_config {
     size_t max_event_bytes; /* a record that claims more is damage; also bounds what a compressed record may
                                become */
 } slc_io_config;
-SLC_API void slc_io_config_default(slc_io_config *config);
+SLC_API void slc_io_config_default(slc_io_config *config, size_t size);
+#define slc_io_config_default(config) slc_io_config_default(config, sizeof *(config))
 
 typedef struct slc_io_source slc_io_source;
 

@@ -23,7 +23,8 @@ typedef struct slc_io_image_config {
     size_t size;      /* set by slc_io_image_config_default */
     size_t max_bytes; /* a page whose pixels need more memory is refused before any is allocated; 4 GiB */
 } slc_io_image_config;
-SLC_API void slc_io_image_config_default(slc_io_image_config *config);
+SLC_API void slc_io_image_config_default(slc_io_image_config *config, size_t size);
+#define slc_io_image_config_default(config) slc_io_image_config_default(config, sizeof *(config))
 
 typedef struct slc_io_images slc_io_images;
 

@@ -26,7 +26,8 @@ typedef struct slc_pet_calibrate_config {
     uint32_t spectrum_counts; /* a crystal needs so many for a fit; 100 */
 } slc_pet_calibrate_config;
 /* "mouse20", maps of 256 places a side. */
-SLC_API void slc_pet_calibrate_config_default(slc_pet_calibrate_config *config);
+SLC_API void slc_pet_calibrate_config_default(slc_pet_calibrate_config *config, size_t size);
+#define slc_pet_calibrate_config_default(config) slc_pet_calibrate_config_default(config, sizeof *(config))
 
 typedef struct slc_pet_calibrate slc_pet_calibrate;
 /* SLC_ERR_USAGE names the field. A calibration belongs to one thread at a time. */

@@ -34,7 +34,8 @@ typedef struct slc_pet_config {
     slc_pet_stage until;
     slc_exec exec; /* of all stages, in place of theirs */
 } slc_pet_config;
-SLC_API void slc_pet_config_default(slc_pet_config *config);
+SLC_API void slc_pet_config_default(slc_pet_config *config, size_t size);
+#define slc_pet_config_default(config) slc_pet_config_default(config, sizeof *(config))
 
 /* What a run adds. Zero-initialise; the chain resets and fills it, the caller clears it. */
 typedef struct slc_pet_result {

@@ -80,7 +80,9 @@ typedef struct slc_pet_coincidence_config {
     slc_exec exec;
 } slc_pet_coincidence_config;
 /* 10 ns, no offset, closed, single windows, killAll, different crystal, all energies, one thread. */
-SLC_API void slc_pet_coincidence_config_default(slc_pet_coincidence_config *config);
+SLC_API void slc_pet_coincidence_config_default(slc_pet_coincidence_config *config, size_t size);
+#define slc_pet_coincidence_config_default(config)                                                           \
+    slc_pet_coincidence_config_default(config, sizeof *(config))
 
 enum { SLC_PET_MULTIPLICITIES = 16 };
 typedef struct slc_pet_coincidence_counts {

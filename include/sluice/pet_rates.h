@@ -37,7 +37,8 @@ typedef struct slc_pet_rates_config {
     bool paralysable;    /* frames in dead time prolong it */
 } slc_pet_rates_config;
 /* Bins of 1 s, all else 0. */
-SLC_API void slc_pet_rates_config_default(slc_pet_rates_config *config);
+SLC_API void slc_pet_rates_config_default(slc_pet_rates_config *config, size_t size);
+#define slc_pet_rates_config_default(config) slc_pet_rates_config_default(config, sizeof *(config))
 
 /* One row is a bin of time in which there was anything. Bins begin at multiples of bin_s of the frames'
  * clock. */

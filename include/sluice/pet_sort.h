@@ -23,7 +23,8 @@ typedef struct slc_pet_sort_config {
     slc_exec exec;      /* threads */
 } slc_pet_sort_config;
 /* 1 ms, one thread. */
-SLC_API void slc_pet_sort_config_default(slc_pet_sort_config *config);
+SLC_API void slc_pet_sort_config_default(slc_pet_sort_config *config, size_t size);
+#define slc_pet_sort_config_default(config) slc_pet_sort_config_default(config, sizeof *(config))
 
 typedef struct slc_pet_sort_counts {
     uint64_t taken, given, late, held;

@@ -105,7 +105,8 @@ typedef struct slc_pixel_cluster_config {
     slc_exec exec;  /* images are dealt out to its threads, default 1; this processor alone */
 } slc_pixel_cluster_config;
 /* 8-connected, no time window, SUM, any order, SLC_PIXEL_SIZE | BOX | CENTROID | MASS, one thread. */
-SLC_API void slc_pixel_cluster_config_default(slc_pixel_cluster_config *config);
+SLC_API void slc_pixel_cluster_config_default(slc_pixel_cluster_config *config, size_t size);
+#define slc_pixel_cluster_config_default(config) slc_pixel_cluster_config_default(config, sizeof *(config))
 
 /* Names of the algorithms from 0: "ordered", "row-table", "flood-map", "flood-rows", "union-find", "bitmap";
  * NULL behind the last. All give the same clusters in the same order. "flood-map" and "bitmap" cannot do

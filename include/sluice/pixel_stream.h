@@ -39,7 +39,8 @@ typedef struct slc_pixel_stream_config {
 } slc_pixel_stream_config;
 /* Radius 1, window 64 ticks, disorder 4096 ticks, 256 x 256, size, box, centroid, mass, weighted and times,
  * 2^20 pixels. */
-SLC_API void slc_pixel_stream_config_default(slc_pixel_stream_config *config);
+SLC_API void slc_pixel_stream_config_default(slc_pixel_stream_config *config, size_t size);
+#define slc_pixel_stream_config_default(config) slc_pixel_stream_config_default(config, sizeof *(config))
 
 typedef struct slc_pixel_stream slc_pixel_stream;
 SLC_API slc_status slc_pixel_stream_open(const slc_pixel_stream_config *config, slc_pixel_stream **stream,

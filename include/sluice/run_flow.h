@@ -92,7 +92,8 @@ typedef struct slc_flow_config {
     void (*user_clear)(void *user); /* gives back what the caller has put there; NULL: nothing */
     uint64_t reserved[4];           /* 0 */
 } slc_flow_config;
-SLC_API void slc_flow_config_default(slc_flow_config *config);
+SLC_API void slc_flow_config_default(slc_flow_config *config, size_t size);
+#define slc_flow_config_default(config) slc_flow_config_default(config, sizeof *(config))
 
 /* ---- chains -------------------------------------------------------------------------------------- */
 

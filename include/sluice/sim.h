@@ -29,7 +29,8 @@ typedef struct slc_sim_velo_config {
     float beam_x_mm, beam_y_mm; /* where the beam is, within 2 mm: collisions lie around it, and the detector
                                    with its foil stays; 0, 0 */
 } slc_sim_velo_config;
-SLC_API void slc_sim_velo_config_default(slc_sim_velo_config *config);
+SLC_API void slc_sim_velo_config_default(slc_sim_velo_config *config, size_t size);
+#define slc_sim_velo_config_default(config) slc_sim_velo_config_default(config, sizeof *(config))
 
 typedef struct slc_sim_velo slc_sim_velo;
 

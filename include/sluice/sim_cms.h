@@ -30,7 +30,8 @@ typedef struct slc_sim_cms_config {
     bool whole;    /* no event ends inside a fragment, as `corrupt` else makes some do: files of events
                       (io_cms.h) cannot hold such */
 } slc_sim_cms_config;
-SLC_API void slc_sim_cms_config_default(slc_sim_cms_config *config);
+SLC_API void slc_sim_cms_config_default(slc_sim_cms_config *config, size_t size);
+#define slc_sim_cms_config_default(config) slc_sim_cms_config_default(config, sizeof *(config))
 
 /* What is true of a batch. Digis are those that a right decoder finds, as it should order them (adc in
  * counts); tracks are crossings of modules, whose charge made them. */

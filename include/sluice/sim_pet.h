@@ -60,7 +60,8 @@ typedef struct slc_sim_pet_config {
     double pair_share;
 } slc_sim_pet_config;
 /* "mouse20", a point of 1 MBq in the middle, 20 % scatter, 200 ps, 12 %. */
-SLC_API void slc_sim_pet_config_default(slc_sim_pet_config *config);
+SLC_API void slc_sim_pet_config_default(slc_sim_pet_config *config, size_t size);
+#define slc_sim_pet_config_default(config) slc_sim_pet_config_default(config, sizeof *(config))
 
 /* One row for each frame, in the frames' order. */
 typedef struct slc_sim_pet_truth {

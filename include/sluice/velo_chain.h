@@ -125,7 +125,8 @@ typedef struct slc_velo_config {
     bool keep_superpixels;
     slc_exec exec; /* of which the target counts: a chain is of one thread, on the processor */
 } slc_velo_config;
-SLC_API void slc_velo_config_default(slc_velo_config *config);
+SLC_API void slc_velo_config_default(slc_velo_config *config, size_t size);
+#define slc_velo_config_default(config) slc_velo_config_default(config, sizeof *(config))
 
 /* The stages whose time is taken. */
 typedef enum slc_velo_stage {

@@ -2,6 +2,7 @@
  * Taking a configuration of any age. */
 #include "base/config.h"
 
+#include <assert.h>
 #include <string.h>
 
 slc_status slc_config_take(void *own, size_t size, const void *given, const char *name, slc_error *error)
@@ -19,4 +20,12 @@ slc_status slc_config_take(void *own, size_t size, const void *given, const char
     memcpy(own, given, given_size);
     memcpy(own, &size, sizeof size);
     return SLC_OK;
+}
+
+void slc_config_give(void *given, size_t size, const void *own, size_t own_size)
+{
+    assert(size >= sizeof size);
+    memset(given, 0, size);
+    memcpy(given, own, size < own_size ? size : own_size);
+    memcpy(given, &size, sizeof size);
 }

@@ -21,7 +21,7 @@ struct slc_cms_chain {
     slc_cms_cuda_chain *cuda;               /* NULL: on this core */
 };
 
-void slc_cms_config_default(slc_cms_config *config, slc_cms_phase phase)
+static void cms_config_default(slc_cms_config *config, slc_cms_phase phase)
 {
     memset(config, 0, sizeof *config);
     config->size = sizeof *config;
@@ -34,6 +34,13 @@ void slc_cms_config_default(slc_cms_config *config, slc_cms_phase phase)
         config->decode.modules = config->cluster.modules = SLC_CMS_MODULES_PHASE2;
         config->cluster.min_charge_layer1_e = config->cluster.min_charge_e;
     }
+}
+
+void(slc_cms_config_default)(slc_cms_config *config, slc_cms_phase phase, size_t size)
+{
+    slc_cms_config own;
+    cms_config_default(&own, phase);
+    slc_config_give(config, size, &own, sizeof own);
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------- */

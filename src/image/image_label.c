@@ -72,7 +72,7 @@ bool slc_image_algorithm_simd(size_t algorithm)
 
 enum { MOST_THREADS = 4096 };
 
-void slc_image_label_config_default(slc_image_label_config *config)
+static void image_label_config_default(slc_image_label_config *config)
 {
     *config = (slc_image_label_config){.size = sizeof *config,
                                        .algorithm = "auto",
@@ -82,6 +82,7 @@ void slc_image_label_config_default(slc_image_label_config *config)
                                        .border = SLC_IMAGE_BORDER_ANY,
                                        .exec = {.threads = 1, .target = SLC_SIMD_AUTO}};
 }
+SLC_CONFIG_DEFAULT(slc_image_label_config, image_label_config_default)
 
 /* The algorithm's number; of an unknown name the number behind the last. */
 static size_t find_algorithm(const char *name)

@@ -52,7 +52,7 @@ struct slc_image_stream {
 
 /* ---- open and close ---------------------------------------------------------------------------- */
 
-void slc_image_stream_config_default(slc_image_stream_config *config)
+static void image_stream_config_default(slc_image_stream_config *config)
 {
     *config = (slc_image_stream_config){.size = sizeof *config,
                                         .type = SLC_IMAGE_U8,
@@ -61,6 +61,7 @@ void slc_image_stream_config_default(slc_image_stream_config *config)
                                         .threshold = 1,
                                         .max_area = UINT64_MAX};
 }
+SLC_CONFIG_DEFAULT(slc_image_stream_config, image_stream_config_default)
 
 static slc_status check_config(const slc_image_stream_config *c, slc_error *error)
 {

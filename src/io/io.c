@@ -18,11 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void slc_io_config_default(slc_io_config *config)
+static void io_config_default(slc_io_config *config)
 {
     *config = (slc_io_config){
         .size = sizeof *config, .verify_checksum = true, .max_event_bytes = (size_t)64 << 20};
 }
+SLC_CONFIG_DEFAULT(slc_io_config, io_config_default)
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 

@@ -34,7 +34,7 @@ struct slc_pet_calibrate {
 
 /* ---- opening ----------------------------------------------------------------------------------- */
 
-void slc_pet_calibrate_config_default(slc_pet_calibrate_config *config)
+static void pet_calibrate_config_default(slc_pet_calibrate_config *config)
 {
     *config = (slc_pet_calibrate_config){.size = sizeof *config,
                                          .position_side = 256,
@@ -44,6 +44,7 @@ void slc_pet_calibrate_config_default(slc_pet_calibrate_config *config)
                                          .spectrum_counts = 100};
     (void)slc_pet_scanner("mouse20", &config->geometry, NULL);
 }
+SLC_CONFIG_DEFAULT(slc_pet_calibrate_config, pet_calibrate_config_default)
 
 static slc_status check(const slc_pet_calibrate_config *c, slc_error *error)
 {

@@ -34,7 +34,7 @@ struct slc_pet_chain {
     uint64_t checksum, rows[2];             /* rows: prompts, delayeds */
 };
 
-void slc_pet_config_default(slc_pet_config *config)
+static void pet_config_default(slc_pet_config *config)
 {
     *config = (slc_pet_config){.size = sizeof *config,
                                .delay_ns = 100,
@@ -44,6 +44,7 @@ void slc_pet_config_default(slc_pet_config *config)
     slc_pet_sort_config_default(&config->sort);
     slc_pet_coincidence_config_default(&config->prompt);
 }
+SLC_CONFIG_DEFAULT(slc_pet_config, pet_config_default)
 
 void slc_pet_result_clear(slc_pet_result *result)
 {

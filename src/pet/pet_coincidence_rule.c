@@ -4,6 +4,7 @@
  * what pet_coincidence_core.h finds.
  */
 #include "pet/pet_coincidence_rule.h"
+#include "base/config.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ const char *slc_pet_policy_name(slc_pet_policy policy)
     return policy >= 0 && policy < SLC_PET_POLICIES ? names[policy] : NULL;
 }
 
-void slc_pet_coincidence_config_default(slc_pet_coincidence_config *config)
+static void pet_coincidence_config_default(slc_pet_coincidence_config *config)
 {
     *config = (slc_pet_coincidence_config){.size = sizeof *config,
                                            .window_ns = 10,
@@ -43,6 +44,7 @@ void slc_pet_coincidence_config_default(slc_pet_coincidence_config *config)
                                            .high_kev = INFINITY,
                                            .exec = {.threads = 1, .target = SLC_SIMD_AUTO}};
 }
+SLC_CONFIG_DEFAULT(slc_pet_coincidence_config, pet_coincidence_config_default)
 
 static slc_status check_config(const slc_pet_coincidence_config *c, slc_error *error)
 {

@@ -49,10 +49,11 @@ struct slc_pet_rates {
 
 /* ---- open, close ------------------------------------------------------------------------------- */
 
-void slc_pet_rates_config_default(slc_pet_rates_config *config)
+static void pet_rates_config_default(slc_pet_rates_config *config)
 {
     *config = (slc_pet_rates_config){.size = sizeof *config, .bin_s = 1};
 }
+SLC_CONFIG_DEFAULT(slc_pet_rates_config, pet_rates_config_default)
 
 static slc_status check(const slc_pet_rates_config *config, slc_error *error)
 {

@@ -52,11 +52,12 @@ struct slc_pet_sort {
 
 /* ---- opening ----------------------------------------------------------------------------------- */
 
-void slc_pet_sort_config_default(slc_pet_sort_config *config)
+static void pet_sort_config_default(slc_pet_sort_config *config)
 {
     *config = (slc_pet_sort_config){
         .size = sizeof *config, .horizon_ps = 1000000000, .exec = {.threads = 1, .target = SLC_SIMD_AUTO}};
 }
+SLC_CONFIG_DEFAULT(slc_pet_sort_config, pet_sort_config_default)
 
 slc_status slc_pet_sort_open(const slc_pet_sort_config *given, slc_pet_sort **out, slc_error *error)
 {

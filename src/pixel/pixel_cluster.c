@@ -99,7 +99,7 @@ static const slc_pixel_algorithm *find_algorithm(const char *name)
 
 /* ---- configuration ------------------------------------------------------------------------------ */
 
-void slc_pixel_cluster_config_default(slc_pixel_cluster_config *config)
+static void pixel_cluster_config_default(slc_pixel_cluster_config *config)
 {
     *config = (slc_pixel_cluster_config){.size = sizeof *config,
                                          .connectivity = 8,
@@ -110,6 +110,7 @@ void slc_pixel_cluster_config_default(slc_pixel_cluster_config *config)
                                          .algorithm = "auto",
                                          .exec = {.threads = 1, .target = SLC_SIMD_AUTO}};
 }
+SLC_CONFIG_DEFAULT(slc_pixel_cluster_config, pixel_cluster_config_default)
 
 static slc_pixel_rule rule_of(const slc_pixel_cluster_config *c)
 {

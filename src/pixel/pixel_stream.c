@@ -50,7 +50,7 @@ struct slc_pixel_stream {
 
 /* ---- open and close ---------------------------------------------------------------------------- */
 
-void slc_pixel_stream_config_default(slc_pixel_stream_config *config)
+static void pixel_stream_config_default(slc_pixel_stream_config *config)
 {
     *config = (slc_pixel_stream_config){.size = sizeof *config,
                                         .width = 256,
@@ -62,6 +62,7 @@ void slc_pixel_stream_config_default(slc_pixel_stream_config *config)
                                                     SLC_PIXEL_MASS | SLC_PIXEL_WEIGHTED | SLC_PIXEL_TIMES,
                                         .max_open = 1U << 20};
 }
+SLC_CONFIG_DEFAULT(slc_pixel_stream_config, pixel_stream_config_default)
 
 static slc_status check_config(const slc_pixel_stream_config *c, slc_error *error)
 {

@@ -14,12 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void slc_flow_config_default(slc_flow_config *config)
+static void flow_config_default(slc_flow_config *config)
 {
     *config = (slc_flow_config){.size = sizeof *config, .batch_events = 64, .batch_bytes = (size_t)16 << 20};
     slc_io_config_default(&config->io);
     config->exec.target = SLC_SIMD_AUTO;
 }
+SLC_CONFIG_DEFAULT(slc_flow_config, flow_config_default)
 
 void slc_flow_lock(slc_flow *f)
 {

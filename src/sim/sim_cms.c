@@ -17,7 +17,7 @@ static const slc_column crossing_columns[] = {
 };
 SOA_SCHEMA(slc_sim_cms_crossings, slc_sim_cms_crossings_schema, "crossings", crossing_columns);
 
-void slc_sim_cms_config_default(slc_sim_cms_config *config)
+static void sim_cms_config_default(slc_sim_cms_config *config)
 {
     *config = (slc_sim_cms_config){.size = sizeof *config,
                                    .seed = 1,
@@ -30,6 +30,7 @@ void slc_sim_cms_config_default(slc_sim_cms_config *config)
                                    .corrupt = 0,
                                    .shuffled = false};
 }
+SLC_CONFIG_DEFAULT(slc_sim_cms_config, sim_cms_config_default)
 
 void *slc_sim_cms_append(slc_sim_cms *sim, sim_cms_list *list, size_t count, size_t size)
 {

@@ -3,6 +3,7 @@
  * What sim_pet can be asked for, and the scanner that it makes of it: gains, time offsets and places of the
  * crystals, drawn from the seed, as tables with which the frames convert.
  */
+#include "base/config.h"
 #include "pet/pet_scanner.h"
 #include "pet/pet_stages.h"
 #include "sim/sim_pet_event.h"
@@ -13,7 +14,7 @@
 
 static const double mean_gain = 0.1; /* keV a unit of a frame's energy */
 
-void slc_sim_pet_config_default(slc_sim_pet_config *config)
+static void sim_pet_config_default(slc_sim_pet_config *config)
 {
     *config = (slc_sim_pet_config){
         .size = sizeof *config,
@@ -35,6 +36,7 @@ void slc_sim_pet_config_default(slc_sim_pet_config *config)
     slc_pet_convert_config_default(&config->clock);
     (void)slc_pet_scanner("mouse20", &config->geometry, NULL);
 }
+SLC_CONFIG_DEFAULT(slc_sim_pet_config, sim_pet_config_default)
 
 /* ---- checks ------------------------------------------------------------------------------------ */
 

@@ -15,7 +15,7 @@
 
 enum { RUN_NUMBER = 1, ODIN_BYTES = 40, ODIN_VERSION = 6, VP_VERSION = 2 };
 
-void slc_sim_velo_config_default(slc_sim_velo_config *config)
+static void sim_velo_config_default(slc_sim_velo_config *config)
 {
     *config = (slc_sim_velo_config){.size = sizeof *config,
                                     .seed = 1,
@@ -28,6 +28,7 @@ void slc_sim_velo_config_default(slc_sim_velo_config *config)
                                     .d_fraction = 0.18f,
                                     .s_fraction = 6.5f};
 }
+SLC_CONFIG_DEFAULT(slc_sim_velo_config, sim_velo_config_default)
 
 void *slc_sim_append(slc_sim_velo *sim, sim_list *list, size_t count, size_t size)
 {

@@ -21,7 +21,7 @@ struct slc_velo_chain {
     slc_faults told; /* of the list of super-pixels: what clustering tells as well */
 };
 
-void slc_velo_config_default(slc_velo_config *config)
+static void velo_config_default(slc_velo_config *config)
 {
     memset(config, 0, sizeof *config);
     config->size = sizeof *config;
@@ -30,6 +30,7 @@ void slc_velo_config_default(slc_velo_config *config)
     slc_velo_fit_config_default(&config->fit);
     slc_velo_vertex_config_default(&config->vertex);
 }
+SLC_CONFIG_DEFAULT(slc_velo_config, velo_config_default)
 
 /* Every number of the configuration, with what it may be. */
 static slc_status check_config(const slc_velo_config *config, slc_error *error)

@@ -13,12 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void slc_io_image_config_default(slc_io_image_config *config)
+static void io_image_config_default(slc_io_image_config *config)
 {
     const uint64_t four_gib = (uint64_t)4 << 30;
     *config = (slc_io_image_config){.size = sizeof *config,
                                     .max_bytes = four_gib < SIZE_MAX ? (size_t)four_gib : SIZE_MAX};
 }
+SLC_CONFIG_DEFAULT(slc_io_image_config, io_image_config_default)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
