@@ -71,7 +71,7 @@ static void csv_line(FILE *out, const slc_bench_rows *rows, const slc_bench_cell
 
 static slc_status write_csv(const char *path, const slc_bench_rows *rows, slc_error *error)
 {
-    slc_io_text_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     const slc_status status = slc_io_text_create(path, &writer, error);
     if (status != SLC_OK) {
         return status;
@@ -80,12 +80,12 @@ static slc_status write_csv(const char *path, const slc_bench_rows *rows, slc_er
     for (size_t i = 0; i < rows->n; i++) {
         csv_line(slc_io_text_stream(writer), rows, slc_bench_row(rows, i));
     }
-    return slc_io_text_finish(writer, error);
+    return slc_io_finish(writer, error);
 }
 
 static slc_status draw(const char *path, slc_bench_drawing *drawings, size_t n, slc_error *error)
 {
-    slc_io_text_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     slc_panels picture;
     size_t panels = 0;
     for (size_t i = 0; i < n; i++) {
@@ -103,7 +103,7 @@ static slc_status draw(const char *path, slc_bench_drawing *drawings, size_t n, 
         slc_bench_drawing_draw(&drawings[i], &picture);
     }
     slc_panels_end(&picture);
-    return slc_io_text_finish(writer, error);
+    return slc_io_finish(writer, error);
 }
 
 static slc_status write_svg(const char *path, const slc_bench_report *report, slc_error *error)

@@ -260,28 +260,28 @@ static bool close_output(slc_cluster_job *job, bool good)
 {
     slc_status status = SLC_OK;
     if (!good) {
-        slc_io_text_abandon(job->text);
-        slc_io_text_abandon(job->labels);
-        slc_io_hdf5_abandon(job->hdf5);
+        slc_io_abandon(job->text);
+        slc_io_abandon(job->labels);
+        slc_io_abandon(job->hdf5);
         return false;
     }
     if (job->text != NULL) {
-        status = slc_io_text_finish(job->text, &job->error);
+        status = slc_io_finish(job->text, &job->error);
     }
     if (job->hdf5 != NULL) {
         status = job->appended ? slc_io_hdf5_names(job->hdf5, "clusters", "inputs", (size_t)job->n_inputs,
                                                    (const char *const *)job->inputs, &job->error)
                                : SLC_OK;
         if (status == SLC_OK) {
-            status = slc_io_hdf5_finish(job->hdf5, &job->error);
+            status = slc_io_finish(job->hdf5, &job->error);
         } else {
-            slc_io_hdf5_abandon(job->hdf5);
+            slc_io_abandon(job->hdf5);
         }
     }
     if (job->labels != NULL && status == SLC_OK) {
-        status = slc_io_text_finish(job->labels, &job->error);
+        status = slc_io_finish(job->labels, &job->error);
     } else {
-        slc_io_text_abandon(job->labels);
+        slc_io_abandon(job->labels);
     }
     if (status != SLC_OK) {
         slc_cli_say("cluster", "%s", job->error.text);

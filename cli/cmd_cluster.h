@@ -71,14 +71,14 @@ typedef struct slc_cluster_job {
     slc_schema schema, text_schema, place; /* columns of HDF5; of text; those that say where a row is from,
                                               and times in a unit */
     char time_name[2][24];                 /* of columns of text: first_time_ns */
-    slc_io_text_writer *text;              /* one of the two, or none */
+    slc_io_writer *text;                   /* one of the two, or none */
     double flushed;                        /* when text last was, by slc_clock_seconds; 0: never */
-    slc_io_hdf5_writer *hdf5;
-    bool appended;              /* to hdf5: its group is there */
-    slc_io_text_writer *labels; /* or NULL */
-    slc_cluster_input *done;    /* one for each input */
-    int n_begun;                /* of them */
-    bool told;                  /* why the flow ends */
+    slc_io_writer *hdf5;
+    bool appended;           /* to hdf5: its group is there */
+    slc_io_writer *labels;   /* or NULL */
+    slc_cluster_input *done; /* one for each input */
+    int n_begun;             /* of them */
+    bool told;               /* why the flow ends */
     slc_cli_progress progress;
     uint64_t pixels; /* that were read, for the progress */
     slc_error error;

@@ -163,11 +163,11 @@ static void finish_outputs(slc_cms_job *job)
                     job->totals.events == 0 ? "no events were read" : "nothing of this detector was read");
     }
     if (job->hdf5 != NULL && keep) {
-        job->failed = slc_io_hdf5_finish(job->hdf5, &job->error) != SLC_OK || job->failed;
+        job->failed = slc_io_finish(job->hdf5, &job->error) != SLC_OK || job->failed;
         job->hdf5 = NULL;
     }
     if (job->table != NULL && keep) {
-        job->failed = slc_io_text_finish(job->table, &job->error) != SLC_OK || job->failed;
+        job->failed = slc_io_finish(job->table, &job->error) != SLC_OK || job->failed;
         job->table = NULL;
     }
     if (job->error.status != SLC_OK && job->failed) {
@@ -211,8 +211,8 @@ static void clear(slc_cms_job *job)
 {
     slc_flow_close(job->flow);
     slc_cms_gains_clear(&job->gains);
-    slc_io_hdf5_abandon(job->hdf5);
-    slc_io_text_abandon(job->table);
+    slc_io_abandon(job->hdf5);
+    slc_io_abandon(job->table);
     free(job->cabling);
     free(job);
 }

@@ -42,8 +42,8 @@ typedef struct slc_cms_job {
     struct slc_cms_input {   /* what there was in it */
         uint64_t fragments, data, digis, beyond;
     } input;
-    slc_io_hdf5_writer *hdf5;  /* NULL without -o */
-    slc_io_text_writer *table; /* NULL without --table */
+    slc_io_writer *hdf5;  /* NULL without -o */
+    slc_io_writer *table; /* NULL without --table */
     slc_cms_totals totals;
     slc_cli_progress progress;
     slc_error error;

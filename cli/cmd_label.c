@@ -208,13 +208,13 @@ static bool open_outputs(slc_label_job *job)
     return status == SLC_OK;
 }
 
-static bool close_writer(slc_label_job *job, slc_io_image_writer **writer, bool good)
+static bool close_writer(slc_label_job *job, slc_io_writer **writer, bool good)
 {
-    slc_io_image_writer *open = *writer;
+    slc_io_writer *open = *writer;
     *writer = NULL;
     if (!good) {
-        slc_io_image_writer_abandon(open);
-    } else if (open != NULL && slc_io_image_writer_finish(open, &job->error) != SLC_OK) {
+        slc_io_abandon(open);
+    } else if (open != NULL && slc_io_finish(open, &job->error) != SLC_OK) {
         slc_cli_say("label", "%s", job->error.text);
         good = false;
     }

@@ -56,7 +56,7 @@ typedef struct slc_label_job {
     slc_column columns[SLC_LABEL_COLUMNS], written_columns[SLC_LABEL_COLUMNS];
     slc_schema schema, written;
     slc_label_rows rows;
-    slc_io_image_writer *image_writer, *preview_writer;
+    slc_io_writer *image_writer, *preview_writer;
     slc_label_stats *stats;
     slc_label_page *pages;
     size_t n_pages, page_capacity;

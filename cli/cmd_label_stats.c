@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 struct slc_label_stats {
-    slc_io_text_writer *text; /* CSV and JSON */
-    slc_io_hdf5_writer *hdf5;
+    slc_io_writer *text; /* CSV and JSON */
+    slc_io_writer *hdf5;
     bool json, any; /* a row was written */
 };
 
@@ -144,15 +144,15 @@ slc_status slc_label_stats_close(slc_label_job *job, bool commit)
         status = status == SLC_OK ? write_names(job) : status;
     }
     if (status != SLC_OK || !commit) {
-        slc_io_hdf5_abandon(stats->hdf5);
-        slc_io_text_abandon(stats->text);
+        slc_io_abandon(stats->hdf5);
+        slc_io_abandon(stats->text);
     } else if (stats->hdf5 != NULL) {
-        status = slc_io_hdf5_finish(stats->hdf5, &job->error);
+        status = slc_io_finish(stats->hdf5, &job->error);
     } else {
         if (stats->json) {
             (void)fputs("\n]\n", slc_io_text_stream(stats->text));
         }
-        status = slc_io_text_finish(stats->text, &job->error);
+        status = slc_io_finish(stats->text, &job->error);
     }
     free(stats);
     job->stats = NULL;

@@ -72,7 +72,7 @@ static char *mark_of(const char *output)
 static slc_status write_mark(const slc_pet_acquire_job *job, const char *name, slc_error *error)
 {
     const slc_daq_pet_counts *c = &job->counts;
-    slc_io_text_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     slc_status status = slc_io_text_create(name, &writer, error);
     if (status == SLC_OK) {
         FILE *stream = slc_io_text_stream(writer);
@@ -86,7 +86,7 @@ static slc_status write_mark(const slc_pet_acquire_job *job, const char *name, s
         if (job->error.status != SLC_OK) {
             (void)fprintf(stream, "The acquisition failed: %s\n", job->error.text);
         }
-        status = slc_io_text_finish(writer, error);
+        status = slc_io_finish(writer, error);
     }
     return status;
 }

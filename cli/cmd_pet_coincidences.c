@@ -56,7 +56,7 @@ typedef struct job {
     slc_pet_singles_f64 singles_f64, work_f64;
     slc_pet_groups groups;
     slc_pet_coincidences pairs;
-    slc_io_text_writer *writer;
+    slc_io_writer *writer;
     FILE *out;
     slc_pet_coincidence_counts counts;
     double randoms, randoms_sigma; /* of the prompts, beside delayed windows */
@@ -256,9 +256,9 @@ static int process(job *j, const char *path)
     status = status == SLC_OK && wants_randoms(j) && j->options->json ? find_randoms(j) : status;
     slc_pet_coincidence_close(stage);
     if (j->writer != NULL && status == SLC_OK) {
-        status = slc_io_text_finish(j->writer, &j->error);
+        status = slc_io_finish(j->writer, &j->error);
     } else if (j->writer != NULL) {
-        slc_io_text_abandon(j->writer);
+        slc_io_abandon(j->writer);
     }
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(COMMAND, "%s", j->error.text);

@@ -49,7 +49,7 @@ typedef struct job {
     slc_io_pet_inputs inputs;
     slc_flow_pet_setup setup;
     slc_flow *flow;
-    slc_io_pet_singles_writer *writer;
+    slc_io_writer *writer;
     slc_pet_convert_counts counts;
     slc_faults faults;
     slc_cli_progress progress;
@@ -110,7 +110,7 @@ static int end(job *j, slc_status status)
         good = false;
     } else if (status == SLC_OK && !slc_cli_interrupted()) {
         good = !slc_pet_most_lost_tell(&j->inputs, "pet convert", &j->counts) && good;
-        status = slc_io_pet_singles_finish(j->writer, &j->error);
+        status = slc_io_finish(j->writer, &j->error);
         j->writer = NULL;
     }
     if (status != SLC_OK) {
@@ -173,7 +173,7 @@ static int act(const slc_cli_call *call)
     status = status == SLC_CLI_GO_ON ? process(&j) : status;
     slc_io_pet_inputs_close(&j.inputs);
     slc_pet_paths_clear(&j.paths);
-    slc_io_pet_singles_abandon(j.writer);
+    slc_io_abandon(j.writer);
     if (j.owned) {
         slc_io_pet_tables_clear(&j.tables);
     }

@@ -99,8 +99,8 @@ typedef struct slc_pet_run_job {
     slc_pet_pairs *order;
     slc_pet_coincidences due; /* pairs in order */
     slc_io_pet_list_writer *list;
-    slc_io_text_writer *csv;
-    slc_io_pet_singles_writer *singles, *late;
+    slc_io_writer *csv;
+    slc_io_writer *singles, *late;
     slc_io_pet_sinogram *sinogram;
     slc_pet_rates_totals rates_totals;
     slc_pet_rates *rates; /* NULL also where they were given up: */

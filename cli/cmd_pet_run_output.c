@@ -93,12 +93,12 @@ static slc_status open_randoms(slc_pet_run_job *job)
 static slc_status try_name(const char *name, slc_error *error)
 {
     struct stat there;
-    slc_io_text_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     if (name == NULL || strcmp(name, "-") == 0 || (stat(name, &there) == 0 && !S_ISREG(there.st_mode))) {
         return SLC_OK;
     }
     const slc_status status = slc_io_text_create(name, &writer, error);
-    slc_io_text_abandon(writer);
+    slc_io_abandon(writer);
     return status;
 }
 
@@ -137,7 +137,7 @@ static void let_go(int held)
     }
 }
 
-static slc_status open_singles(slc_pet_run_job *job, const char *name, slc_io_pet_singles_writer **writer)
+static slc_status open_singles(slc_pet_run_job *job, const char *name, slc_io_writer **writer)
 {
     int held = -1;
     slc_status status = wait_for_reader(job, name, &held);
@@ -280,7 +280,7 @@ static void take_randoms(slc_pet_run_job *job, const slc_pet_batch *batch)
     }
 }
 
-static slc_status write_singles(slc_pet_run_job *job, const char *name, slc_io_pet_singles_writer **writer,
+static slc_status write_singles(slc_pet_run_job *job, const char *name, slc_io_writer **writer,
                                 const slc_pet_singles *singles)
 {
     slc_status status = name != NULL && *writer == NULL ? open_singles(job, name, writer) : SLC_OK;
@@ -314,14 +314,14 @@ static void give_up(slc_pet_run_job *job, slc_pet_run_part part)
     job->failed = true;
     job->failure[job->n_failures++] = job->error;
     if (part == SLC_PET_RUN_SINGLES) {
-        slc_io_pet_singles_abandon(job->singles);
+        slc_io_abandon(job->singles);
         job->singles = NULL;
     } else if (part == SLC_PET_RUN_LATE) {
-        slc_io_pet_singles_abandon(job->late);
+        slc_io_abandon(job->late);
         job->late = NULL;
     } else if (part == SLC_PET_RUN_PAIRS) {
         slc_io_pet_list_abandon(job->list);
-        slc_io_text_abandon(job->csv);
+        slc_io_abandon(job->csv);
         job->list = NULL;
         job->csv = NULL;
         job->written = 0;
@@ -389,7 +389,7 @@ static void judge_part(slc_pet_run_job *job, slc_pet_run_part part, slc_status s
 
 static slc_status write_rates(slc_pet_run_job *job)
 {
-    slc_io_text_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     int held = -1;
     slc_status status = wait_for_reader(job, job->options->rates, &held);
     if (status == SLC_OK) {
@@ -401,7 +401,7 @@ static slc_status write_rates(slc_pet_run_job *job)
     }
     slc_cli_csv_head(slc_io_text_stream(writer), &slc_pet_rate_rows_schema);
     slc_cli_csv_rows(slc_io_text_stream(writer), &slc_pet_rate_rows_schema, slc_pet_rates_rows(job->rates));
-    return slc_io_text_finish(writer, &job->error);
+    return slc_io_finish(writer, &job->error);
 }
 
 /* Are delayeds as many as randoms whatever the rate? */
@@ -448,15 +448,15 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
         job->list = NULL;
     }
     if (job->csv != NULL) {
-        judge_part(job, SLC_PET_RUN_PAIRS, slc_io_text_finish(job->csv, &job->error));
+        judge_part(job, SLC_PET_RUN_PAIRS, slc_io_finish(job->csv, &job->error));
         job->csv = NULL;
     }
     if (job->singles != NULL) {
-        judge_part(job, SLC_PET_RUN_SINGLES, slc_io_pet_singles_finish(job->singles, &job->error));
+        judge_part(job, SLC_PET_RUN_SINGLES, slc_io_finish(job->singles, &job->error));
         job->singles = NULL;
     }
     if (job->late != NULL) {
-        judge_part(job, SLC_PET_RUN_LATE, slc_io_pet_singles_finish(job->late, &job->error));
+        judge_part(job, SLC_PET_RUN_LATE, slc_io_finish(job->late, &job->error));
         job->late = NULL;
     }
     if (job->sinogram != NULL) {
@@ -487,9 +487,9 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
 void slc_pet_run_outputs_abandon(slc_pet_run_job *job)
 {
     slc_io_pet_list_abandon(job->list);
-    slc_io_text_abandon(job->csv);
-    slc_io_pet_singles_abandon(job->singles);
-    slc_io_pet_singles_abandon(job->late);
+    slc_io_abandon(job->csv);
+    slc_io_abandon(job->singles);
+    slc_io_abandon(job->late);
     slc_io_pet_sinogram_close(job->sinogram);
     slc_pet_rates_close(job->rates);
     slc_pet_randoms_close(job->randoms);

@@ -45,7 +45,7 @@ typedef struct job {
     slc_io_pet_singles *input;
     slc_pet_sort *stage;
     slc_pet_singles singles, sorted, late;
-    slc_io_pet_singles_writer *out, *late_out;
+    slc_io_writer *out, *late_out;
     slc_pet_sort_counts counts;
     slc_cli_progress progress;
     double seconds;
@@ -105,10 +105,10 @@ static slc_status open_all(job *j, const char *path)
 
 static slc_status finish(job *j)
 {
-    slc_status status = slc_io_pet_singles_finish(j->out, &j->error);
+    slc_status status = slc_io_finish(j->out, &j->error);
     j->out = NULL;
     if (j->late_out != NULL && status == SLC_OK) {
-        status = slc_io_pet_singles_finish(j->late_out, &j->error);
+        status = slc_io_finish(j->late_out, &j->error);
         j->late_out = NULL;
     }
     return status;
@@ -166,8 +166,8 @@ static int act(const slc_cli_call *call)
     status = status == SLC_CLI_GO_ON ? process(&j, call->operands[0]) : status;
     slc_io_pet_singles_close(j.input);
     slc_pet_sort_close(j.stage);
-    slc_io_pet_singles_abandon(j.out);
-    slc_io_pet_singles_abandon(j.late_out);
+    slc_io_abandon(j.out);
+    slc_io_abandon(j.late_out);
     slc_columns_clear(&slc_pet_singles_schema, &j.singles);
     slc_columns_clear(&slc_pet_singles_schema, &j.sorted);
     slc_columns_clear(&slc_pet_singles_schema, &j.late);

@@ -83,7 +83,7 @@ static bool open_generator(const simulate_options *options, slc_sim_velo **sim)
 }
 
 /* One event at a time: memory does not grow with their number. */
-static slc_status write_events(const simulate_options *options, slc_sim_velo *sim, slc_io_mdf_writer *writer,
+static slc_status write_events(const simulate_options *options, slc_sim_velo *sim, slc_io_writer *writer,
                                slc_error *error)
 {
     slc_batch batch = {.n_events = 0};
@@ -107,7 +107,7 @@ static int simulate(const simulate_options *options)
 {
     slc_error error = {.status = SLC_OK};
     slc_sim_velo *sim = NULL;
-    slc_io_mdf_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     const double began = slc_clock_seconds();
     if (!open_generator(options, &sim)) {
         return SLC_CLI_FAILED;
@@ -118,9 +118,9 @@ static int simulate(const simulate_options *options)
     if (status == SLC_OK) {
         status = write_events(options, sim, writer, &error);
         if (status == SLC_OK && !slc_cli_interrupted()) {
-            status = slc_io_mdf_finish(writer, &error);
+            status = slc_io_finish(writer, &error);
         } else {
-            slc_io_mdf_abandon(writer);
+            slc_io_abandon(writer);
         }
     }
     slc_sim_velo_close(sim);

@@ -80,8 +80,8 @@ static slc_status open_generator(const simulate_options *options, slc_sim_cms **
 /* ---- outputs ------------------------------------------------------------------------------------- */
 
 typedef struct outputs {
-    slc_io_cms_writer *events;
-    slc_io_hdf5_writer *truth; /* NULL: not asked for */
+    slc_io_writer *events;
+    slc_io_writer *truth; /* NULL: not asked for */
 } outputs;
 
 static slc_status open_outputs(const simulate_options *options, const char *command_line, outputs *out,
@@ -101,7 +101,7 @@ static slc_status open_outputs(const simulate_options *options, const char *comm
 }
 
 /* What a right decoder complains of, as attributes: cms_gap, cms_crc … */
-static slc_status write_faults(slc_io_hdf5_writer *writer, const slc_faults *faults, slc_error *error)
+static slc_status write_faults(slc_io_writer *writer, const slc_faults *faults, slc_error *error)
 {
     slc_status status = SLC_OK;
     for (slc_fault_code code = SLC_FAULT_CMS_ROC_INVALID; code <= SLC_FAULT_CMS_EVENT && status == SLC_OK;
@@ -117,12 +117,12 @@ static slc_status finish_outputs(outputs *out, const slc_faults *faults, slc_err
     if (out->truth != NULL) {
         status = write_faults(out->truth, faults, error);
         if (status == SLC_OK) {
-            status = slc_io_hdf5_finish(out->truth, error);
+            status = slc_io_finish(out->truth, error);
             out->truth = NULL;
         }
     }
     if (status == SLC_OK) {
-        status = slc_io_cms_finish(out->events, error);
+        status = slc_io_finish(out->events, error);
         out->events = NULL;
     }
     return status;
@@ -130,8 +130,8 @@ static slc_status finish_outputs(outputs *out, const slc_faults *faults, slc_err
 
 static void abandon_outputs(outputs *out)
 {
-    slc_io_cms_abandon(out->events);
-    slc_io_hdf5_abandon(out->truth);
+    slc_io_abandon(out->events);
+    slc_io_abandon(out->truth);
 }
 
 static slc_status write_payloads(const simulate_options *options, const slc_sim_cms *sim, slc_error *error)

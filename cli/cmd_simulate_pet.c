@@ -109,7 +109,7 @@ typedef struct job {
     slc_sim_pet_config config;
     slc_sim_pet *sim;
     slc_io_pet_raw_writer *raw;
-    slc_io_text_writer *bare, *truth_file;
+    slc_io_writer *bare, *truth_file;
     slc_pet_frame *frames;
     size_t n, capacity; /* frames at hand: all of them for sending, else those of a step */
     slc_sim_pet_truth truth;
@@ -300,11 +300,11 @@ static slc_status finish_outputs(job *j)
         j->raw = NULL;
     }
     if (status == SLC_OK && j->bare != NULL) {
-        status = slc_io_text_finish(j->bare, &j->error);
+        status = slc_io_finish(j->bare, &j->error);
         j->bare = NULL;
     }
     if (status == SLC_OK && j->truth_file != NULL) {
-        status = slc_io_text_finish(j->truth_file, &j->error);
+        status = slc_io_finish(j->truth_file, &j->error);
         j->truth_file = NULL;
     }
     return status;
@@ -400,8 +400,8 @@ static int act(const slc_cli_call *call)
     status = status == SLC_CLI_GO_ON ? simulate(&j) : status;
     slc_sim_pet_close(j.sim);
     slc_io_pet_raw_abandon(j.raw);
-    slc_io_text_abandon(j.bare);
-    slc_io_text_abandon(j.truth_file);
+    slc_io_abandon(j.bare);
+    slc_io_abandon(j.truth_file);
     slc_columns_clear(&slc_sim_pet_truth_schema, &j.truth);
     free(j.frames);
     free(j.datagrams);

@@ -123,7 +123,7 @@ static slc_status write_stream(const simulate_options *options, uint16_t width, 
 static int simulate(const simulate_options *options, const slc_sim_pixels_config *config)
 {
     slc_error error = {.status = SLC_OK};
-    slc_io_text_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     uint64_t n = 0;
     slc_cli_catch_signals();
     slc_status status = slc_io_text_create(options->output, &writer, &error);
@@ -133,9 +133,9 @@ static int simulate(const simulate_options *options, const slc_sim_pixels_config
                                      : write_frames(options, *config, out, &n, &error);
     }
     if (status == SLC_OK && !slc_cli_interrupted()) {
-        status = slc_io_text_finish(writer, &error);
+        status = slc_io_finish(writer, &error);
     } else {
-        slc_io_text_abandon(writer);
+        slc_io_abandon(writer);
     }
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(COMMAND, "%s", error.text);

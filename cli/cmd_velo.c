@@ -50,12 +50,12 @@ static int open_chain(slc_velo_job *job)
  */
 static bool can_create(slc_velo_job *job, const char *path)
 {
-    slc_io_text_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     if (path != NULL && slc_io_text_create(path, &writer, &job->error) != SLC_OK) {
         slc_cli_say("velo", "%s", job->error.text);
         return false;
     }
-    slc_io_text_abandon(writer);
+    slc_io_abandon(writer);
     return true;
 }
 
@@ -87,7 +87,7 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
                     job->totals.events == 0 ? "no events were read" : "no event has VELO banks");
     }
     if (job->hdf5 != NULL && keep) {
-        const slc_status status = slc_io_hdf5_finish(job->hdf5, &job->error);
+        const slc_status status = slc_io_finish(job->hdf5, &job->error);
         job->hdf5 = NULL;
         if (status != SLC_OK) {
             slc_cli_say("velo", "%s", job->error.text);
@@ -161,7 +161,7 @@ static int process(slc_velo_job *job, int n_inputs, char **inputs, const char *c
 
 static void clear(slc_velo_job *job)
 {
-    slc_io_hdf5_abandon(job->hdf5);
+    slc_io_abandon(job->hdf5);
     slc_velo_selecting_clear(job->selecting);
     slc_flow_close(job->flow);
     slc_velo_held_clear(job);

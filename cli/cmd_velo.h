@@ -145,7 +145,7 @@ typedef struct slc_velo_job {
     slc_velo_matches matches;
     slc_velo_check check;
     slc_velo_drawing drawing;      /* empty without --report */
-    slc_io_hdf5_writer *hdf5;      /* NULL without -o */
+    slc_io_writer *hdf5;           /* NULL without -o */
     slc_velo_selecting *selecting; /* NULL without --select */
     slc_velo_totals totals;
     slc_velo_timing timing;

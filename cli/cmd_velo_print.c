@@ -459,7 +459,7 @@ static void write_truth(slc_cli_tree *truth, FILE *out)
 
 slc_status slc_velo_write_csv(const slc_velo_job *job, slc_cli_tree *tree, slc_error *error)
 {
-    slc_io_text_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     const slc_status status = slc_io_text_create(job->options->table, &writer, error);
     if (status != SLC_OK) {
         return status;
@@ -479,5 +479,5 @@ slc_status slc_velo_write_csv(const slc_velo_job *job, slc_cli_tree *tree, slc_e
         write_truth(&truth, out);
     }
     slc_cli_write_lines(tree, out, "", csv_end, N(csv_end));
-    return slc_io_text_finish(writer, error);
+    return slc_io_finish(writer, error);
 }

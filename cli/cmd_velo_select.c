@@ -54,13 +54,13 @@ void slc_velo_selecting_beam(slc_velo_selecting *selecting, float x_mm, float y_
 bool slc_velo_selecting_finish(slc_velo_selecting *selecting, bool keep)
 {
     slc_error error = {SLC_OK, ""};
-    slc_io_select_writer *writer = selecting->writer;
+    slc_io_writer *writer = selecting->writer;
     selecting->writer = NULL;
     if (!keep || writer == NULL) {
-        slc_io_select_abandon(writer);
+        slc_io_abandon(writer);
         return true;
     }
-    if (slc_io_select_finish(writer, &error) != SLC_OK) {
+    if (slc_io_finish(writer, &error) != SLC_OK) {
         slc_cli_say("velo", "%s", error.text);
         return false;
     }
@@ -70,7 +70,7 @@ bool slc_velo_selecting_finish(slc_velo_selecting *selecting, bool keep)
 void slc_velo_selecting_clear(slc_velo_selecting *selecting)
 {
     if (selecting != NULL) {
-        slc_io_select_abandon(selecting->writer);
+        slc_io_abandon(selecting->writer);
         slc_velo_select_clear(&selecting->scratch);
         slc_columns_clear(&slc_velo_decisions_schema, &selecting->decisions);
         free(selecting);

@@ -17,7 +17,7 @@ typedef struct slc_velo_selecting {
     slc_velo_selection selection;
     slc_velo_select_scratch scratch;
     slc_velo_decisions decisions; /* of the last batch */
-    slc_io_select_writer *writer; /* NULL without --write-accepted */
+    slc_io_writer *writer;        /* NULL without --write-accepted */
     uint64_t events, accepted, written;
     uint64_t line_accepted[SLC_VELO_MAX_LINES];
     uint64_t line_alone[SLC_VELO_MAX_LINES];      /* by this line and no other */

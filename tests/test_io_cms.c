@@ -153,7 +153,7 @@ static void what_is_written_is_read(void **state)
     (void)state;
     size_t begins[EVENTS + 1];
     cms_raw raw = make_events(begins);
-    slc_io_cms_writer *writer;
+    slc_io_writer *writer;
     slc_error error = {0};
     assert_int_equal(slc_io_cms_create(path, &writer, &error), SLC_OK);
     for (uint32_t e = 0; e < EVENTS; e++) {
@@ -161,7 +161,7 @@ static void what_is_written_is_read(void **state)
                          SLC_OK);
     }
     assert_int_equal(access(path, F_OK), -1); /* not before it is complete */
-    assert_int_equal(slc_io_cms_finish(writer, &error), SLC_OK);
+    assert_int_equal(slc_io_finish(writer, &error), SLC_OK);
     slc_io_source *source;
     assert_int_equal(slc_io_open(path, NULL, &source, &error), SLC_OK);
     outcome o = read_source(source, SLC_OK);
@@ -178,7 +178,7 @@ static void an_event_that_does_not_add_up_is_not_written(void **state)
     (void)state;
     size_t begins[EVENTS + 1];
     cms_raw raw = make_events(begins);
-    slc_io_cms_writer *writer;
+    slc_io_writer *writer;
     slc_error error = {0};
     assert_int_equal(slc_io_cms_create(path, &writer, &error), SLC_OK);
     for (size_t size = 0; size < begins[1] + 8; size++) {
@@ -187,8 +187,8 @@ static void an_event_that_does_not_add_up_is_not_written(void **state)
     }
     assert_non_null(strstr(error.text, "result: byte"));
     assert_non_null(strstr(error.text, "do not add up"));
-    slc_io_cms_abandon(writer);
-    slc_io_cms_abandon(NULL);
+    slc_io_abandon(writer);
+    slc_io_abandon(NULL);
     assert_int_equal(access(path, F_OK), -1);
     assert_int_equal(slc_io_cms_create("/nowhere/x.raw", &writer, &error), SLC_ERR_IO);
     assert_null(writer);

@@ -103,14 +103,14 @@ static void write_and_read_back(const slc_batch *batch, bool compress)
     char path[96];
     (void)snprintf(path, sizeof path, "%s", support_temporary("", 0));
     const slc_io_mdf_config config = {.compress = compress, .run_number = 6718861};
-    slc_io_mdf_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     slc_io_totals totals;
     assert_int_equal(slc_io_mdf_create(path, &config, &writer, NULL), SLC_OK);
     for (uint32_t e = 0; e < batch->n_events; e++) {
         assert_int_equal(slc_io_mdf_write(writer, batch->bytes + batch->offset[e], batch->length[e], NULL),
                          SLC_OK);
     }
-    assert_int_equal(slc_io_mdf_finish(writer, NULL), SLC_OK);
+    assert_int_equal(slc_io_finish(writer, NULL), SLC_OK);
     slc_batch again = read_all(path, &totals);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(again.n_events, batch->n_events);

@@ -154,7 +154,7 @@ static void assert_rows(hid_t file, const char *group, uint64_t n)
 static void test_batches_are_joined(void **state)
 {
     static const uint32_t first_sizes[] = {3, 0, 20000}, second_sizes[] = {1}, third_sizes[] = {0, 17001};
-    slc_io_hdf5_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     slc_error error = {.status = SLC_OK};
     sample s = {.u8 = NULL};
     (void)state;
@@ -172,7 +172,7 @@ static void test_batches_are_joined(void **state)
     assert_int_equal(slc_io_hdf5_append(writer, "none", &sample_schema, &s, &error), SLC_OK);
     assert_int_equal(slc_io_hdf5_text(writer, "command", "µ 'quoted'", &error), SLC_OK);
     assert_int_equal(slc_io_hdf5_number(writer, "cut", 0.0095, &error), SLC_OK);
-    assert_int_equal(slc_io_hdf5_finish(writer, &error), SLC_OK);
+    assert_int_equal(slc_io_finish(writer, &error), SLC_OK);
     assert_int_equal(count_files(), 1);
 
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -200,7 +200,7 @@ static void test_batches_are_joined(void **state)
 static void test_abandoned_leaves_nothing(void **state)
 {
     static const uint32_t sizes[] = {5};
-    slc_io_hdf5_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     slc_error error = {.status = SLC_OK};
     sample s = {.u8 = NULL};
     (void)state;
@@ -208,16 +208,16 @@ static void test_abandoned_leaves_nothing(void **state)
     assert_int_equal(slc_io_hdf5_create(path, &writer, &error), SLC_OK);
     assert_int_equal(slc_io_hdf5_append(writer, "part", &sample_schema, &s, &error), SLC_OK);
     assert_int_equal(count_files(), 1);
-    slc_io_hdf5_abandon(writer);
+    slc_io_abandon(writer);
     assert_int_equal(count_files(), 0);
-    slc_io_hdf5_abandon(NULL);
+    slc_io_abandon(NULL);
     slc_columns_clear(&sample_schema, &s);
 }
 
 static void test_refusals(void **state)
 {
     static const slc_schema narrower = {.name = "sample", .columns = sample_columns, .n_columns = 3};
-    slc_io_hdf5_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     slc_error error = {.status = SLC_OK};
     sample s = {.u8 = NULL};
     (void)state;
@@ -229,13 +229,13 @@ static void test_refusals(void **state)
     assert_int_equal(slc_io_hdf5_create(path, &writer, &error), SLC_OK);
     assert_int_equal(slc_io_hdf5_append(writer, "part", &sample_schema, &s, &error), SLC_OK);
     assert_int_equal(slc_io_hdf5_append(writer, "part", &narrower, &s, &error), SLC_ERR_USAGE);
-    slc_io_hdf5_abandon(writer);
+    slc_io_abandon(writer);
 }
 
 /* Writes a file of a few chunks; returns the status of the first call that fails. */
 static slc_status write_much(const sample *s, slc_error *error)
 {
-    slc_io_hdf5_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     slc_status status = slc_io_hdf5_create(path, &writer, error);
     if (status != SLC_OK) {
         return status;
@@ -244,10 +244,10 @@ static slc_status write_much(const sample *s, slc_error *error)
         status = slc_io_hdf5_append(writer, "part", &sample_schema, s, error);
     }
     if (status != SLC_OK) {
-        slc_io_hdf5_abandon(writer);
+        slc_io_abandon(writer);
         return status;
     }
-    return slc_io_hdf5_finish(writer, error);
+    return slc_io_finish(writer, error);
 }
 
 /* The limit on the size of files stands in for a full disk. It is met at many places of the writing, in this
@@ -295,7 +295,7 @@ static void test_leaves_hdf5_alone(void **state)
 {
     H5E_auto2_t before = NULL, after = NULL;
     void *data = NULL;
-    slc_io_hdf5_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     slc_error error = {.status = SLC_OK};
     sample s = {.u8 = NULL};
     (void)state;
@@ -303,7 +303,7 @@ static void test_leaves_hdf5_alone(void **state)
     assert_non_null(before);
     assert_int_equal(slc_io_hdf5_create(path, &writer, &error), SLC_OK);
     assert_int_equal(slc_io_hdf5_append(writer, "part", &sample_schema, &s, &error), SLC_OK);
-    assert_int_equal(slc_io_hdf5_finish(writer, &error), SLC_OK);
+    assert_int_equal(slc_io_finish(writer, &error), SLC_OK);
     assert_true(H5Eget_auto2(H5E_DEFAULT, &after, &data) >= 0);
     assert_ptr_equal(before, after);
     assert_int_equal(H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL), 0);
@@ -312,12 +312,12 @@ static void test_leaves_hdf5_alone(void **state)
 static size_t written_bytes(uint8_t *bytes, size_t room)
 {
     const uint32_t sizes[] = {5};
-    slc_io_hdf5_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     sample s = {.u8 = NULL};
     (void)fill(&s, 0, sizes, 1);
     assert_int_equal(slc_io_hdf5_create(path, &writer, NULL), SLC_OK);
     assert_int_equal(slc_io_hdf5_append(writer, "part", &sample_schema, &s, NULL), SLC_OK);
-    assert_int_equal(slc_io_hdf5_finish(writer, NULL), SLC_OK);
+    assert_int_equal(slc_io_finish(writer, NULL), SLC_OK);
     slc_columns_clear(&sample_schema, &s);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);

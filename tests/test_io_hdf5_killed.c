@@ -58,8 +58,7 @@ static size_t rows_of(uint32_t batch)
     return random_below(&seed, MOST_ROWS);
 }
 
-static slc_status append(slc_io_hdf5_writer *writer, sample *s, uint32_t batch, uint64_t *first,
-                         slc_error *error)
+static slc_status append(slc_io_writer *writer, sample *s, uint32_t batch, uint64_t *first, slc_error *error)
 {
     const size_t n = rows_of(batch);
     slc_columns_reset(s);
@@ -132,7 +131,7 @@ static void assert_file(const char *name, uint32_t batches)
  * so, and waits to be killed. */
 static void child(uint32_t flushed, uint32_t more, int say)
 {
-    slc_io_hdf5_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     sample s = {.number = NULL};
     uint64_t first = 0;
     slc_status status = slc_columns_reserve(&sample_schema, &s, MOST_ROWS, 2);
@@ -183,7 +182,7 @@ static void what_was_flushed_is_there(void **state)
 
 static slc_status write_whole(uint32_t batches, uint32_t flush_each, slc_error *error)
 {
-    slc_io_hdf5_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     sample s = {.number = NULL};
     uint64_t first = 0;
     assert_int_equal(slc_columns_reserve(&sample_schema, &s, MOST_ROWS, 2), SLC_OK);
@@ -196,9 +195,9 @@ static slc_status write_whole(uint32_t batches, uint32_t flush_each, slc_error *
     }
     slc_columns_clear(&sample_schema, &s);
     if (status == SLC_OK) {
-        return slc_io_hdf5_finish(writer, error);
+        return slc_io_finish(writer, error);
     }
-    slc_io_hdf5_abandon(writer);
+    slc_io_abandon(writer);
     return status;
 }
 
@@ -217,7 +216,7 @@ static void a_finished_file_has_all(void **state)
 static void a_flush_waits(void **state)
 {
     (void)state;
-    slc_io_hdf5_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     sample s = {.number = NULL};
     uint64_t first = 0;
     char name[160];
@@ -229,7 +228,7 @@ static void a_flush_waits(void **state)
     assert_int_equal(append(writer, &s, 1, &first, NULL), SLC_OK);
     assert_int_equal(slc_io_hdf5_flush(writer, 86400, NULL), SLC_OK);
     assert_file(name, 1);
-    assert_int_equal(slc_io_hdf5_finish(writer, NULL), SLC_OK);
+    assert_int_equal(slc_io_finish(writer, NULL), SLC_OK);
     assert_file(path, 2);
     slc_columns_clear(&sample_schema, &s);
 }

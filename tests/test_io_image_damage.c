@@ -25,7 +25,7 @@ static const slc_io_image_config config = {.size = sizeof(slc_io_image_config), 
 static void add_file(size_t i, const char *ending, slc_image_type type, size_t n_pages)
 {
     char name[160];
-    slc_io_image_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     (void)snprintf(name, sizeof name, "%s%s", path, ending);
     assert_int_equal(slc_io_image_writer_open(name, false, &writer, NULL), SLC_OK);
     for (size_t p = 0; p < n_pages; p++) {
@@ -33,7 +33,7 @@ static void add_file(size_t i, const char *ending, slc_image_type type, size_t n
         assert_int_equal(slc_io_image_writer_add(writer, &image, NULL), SLC_OK);
         free_image(&image);
     }
-    assert_int_equal(slc_io_image_writer_finish(writer, NULL), SLC_OK);
+    assert_int_equal(slc_io_finish(writer, NULL), SLC_OK);
     samples[i].bytes = file_bytes(name, &samples[i].size);
     samples[i].cut_is_seen = true;
     (void)snprintf(samples[i].name, sizeof samples[i].name, "%zu%s", i, ending);

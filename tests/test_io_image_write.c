@@ -91,7 +91,7 @@ static void test_every_type_in_every_format(void **state)
 static void several_pages(const char *ending, slc_image_type type, bool same_size)
 {
     char name[160];
-    slc_io_image_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     slc_image image[3];
     named(name, sizeof name, ending);
     assert_int_equal(slc_io_image_writer_open(name, false, &writer, NULL), SLC_OK);
@@ -100,7 +100,7 @@ static void several_pages(const char *ending, slc_image_type type, bool same_siz
         assert_int_equal(slc_io_image_writer_add(writer, &image[i], NULL), SLC_OK);
     }
     assert_int_not_equal(access(name, F_OK), 0);
-    assert_int_equal(slc_io_image_writer_finish(writer, NULL), SLC_OK);
+    assert_int_equal(slc_io_finish(writer, NULL), SLC_OK);
     pages read = read_path(name);
     assert_int_equal(read.status, SLC_END);
     assert_int_equal(read.n, 3);
@@ -130,7 +130,7 @@ static void refused_page(const char *ending, slc_image_type first, slc_image_typ
                          const char *text)
 {
     char name[160];
-    slc_io_image_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     slc_error error = {SLC_OK, ""};
     slc_image a = random_image(first, width == 1 ? 1 : 4, 4, 0, false, 1);
     slc_image b = random_image(second, width, 4, 0, false, 2);
@@ -141,7 +141,7 @@ static void refused_page(const char *ending, slc_image_type first, slc_image_typ
     assert_non_null(strstr(error.text, text));
     assert_non_null(strstr(error.text, name));
     assert_int_equal(slc_io_image_writer_add(writer, &a, &error), SLC_ERR_USAGE);
-    assert_int_equal(slc_io_image_writer_finish(writer, &error), SLC_ERR_USAGE);
+    assert_int_equal(slc_io_finish(writer, &error), SLC_ERR_USAGE);
     assert_int_equal(count_files(), 0);
     free_image(&a);
     free_image(&b);
@@ -150,7 +150,7 @@ static void refused_page(const char *ending, slc_image_type first, slc_image_typ
 static void test_refusals(void **state)
 {
     (void)state;
-    slc_io_image_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     slc_error error = {SLC_OK, ""};
     refused_page(".png", SLC_IMAGE_U8, SLC_IMAGE_U8, 4, ".png holds one image, not several");
     refused_page(".npy", SLC_IMAGE_U8, SLC_IMAGE_U8, 5, "page 2 differs in size or type from the first");
@@ -177,10 +177,10 @@ static void test_refusals(void **state)
         named(name, sizeof name, endings[e]);
         assert_int_equal(slc_io_image_write(name, &nothing, &error), SLC_ERR_USAGE);
         assert_int_equal(slc_io_image_writer_open(name, false, &writer, NULL), SLC_OK);
-        assert_int_equal(slc_io_image_writer_finish(writer, &error), SLC_ERR_USAGE);
+        assert_int_equal(slc_io_finish(writer, &error), SLC_ERR_USAGE);
         assert_non_null(strstr(error.text, "no image was given"));
         assert_int_equal(slc_io_image_writer_open(name, false, &writer, NULL), SLC_OK);
-        slc_io_image_writer_abandon(writer);
+        slc_io_abandon(writer);
         assert_int_equal(count_files(), 0);
     }
 }
@@ -205,14 +205,14 @@ static void test_full_disk(void **state)
 
 static slc_status write_preview(const char *name, const slc_image *image)
 {
-    slc_io_image_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     assert_int_equal(slc_io_image_writer_open(name, true, &writer, NULL), SLC_OK);
     const slc_status status = slc_io_image_writer_add(writer, image, NULL);
     if (status != SLC_OK) {
-        slc_io_image_writer_abandon(writer);
+        slc_io_abandon(writer);
         return status;
     }
-    return slc_io_image_writer_finish(writer, NULL);
+    return slc_io_finish(writer, NULL);
 }
 
 /* A palette of colours, of which neighbours are far apart; 0 is black, and equal numbers have equal colours.
@@ -266,7 +266,7 @@ static void test_preview_writer(void **state)
     (void)state;
     const uint32_t labels[4] = {0, 1, 2, 3};
     slc_image image = {.pixels = labels, .width = 2, .height = 2, .stride = 8, .type = SLC_IMAGE_U32};
-    slc_io_image_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     slc_error error = {SLC_OK, ""};
     char name[160];
     named(name, sizeof name, ".png");
@@ -275,9 +275,9 @@ static void test_preview_writer(void **state)
         assert_int_equal(slc_io_image_writer_add(writer, &image, &error), SLC_OK);
         assert_int_equal(access(name, F_OK), -1);
         if (commit) {
-            assert_int_equal(slc_io_image_writer_finish(writer, &error), SLC_OK);
+            assert_int_equal(slc_io_finish(writer, &error), SLC_OK);
         } else {
-            slc_io_image_writer_abandon(writer);
+            slc_io_abandon(writer);
         }
         assert_int_equal(count_files(), commit);
     }
@@ -286,12 +286,12 @@ static void test_preview_writer(void **state)
     assert_int_equal(slc_io_image_writer_add(writer, &image, &error), SLC_OK);
     assert_int_equal(slc_io_image_writer_add(writer, &image, &error), SLC_ERR_USAGE);
     assert_non_null(strstr(error.text, "a preview holds one image, not several"));
-    slc_io_image_writer_abandon(writer);
+    slc_io_abandon(writer);
     image.type = SLC_IMAGE_U8;
     assert_int_equal(slc_io_image_writer_open(name, true, &writer, &error), SLC_OK);
     assert_int_equal(slc_io_image_writer_add(writer, &image, &error), SLC_ERR_USAGE);
     assert_non_null(strstr(error.text, "pixels of type u8 cannot be written to a preview, which has u32"));
-    slc_io_image_writer_abandon(writer);
+    slc_io_abandon(writer);
     assert_int_equal(count_files(), 0);
 }
 

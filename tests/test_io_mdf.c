@@ -156,7 +156,7 @@ static support_bytes written(uint32_t n_events, bool compress, const support_byt
     char path[96];
     (void)snprintf(path, sizeof path, "%s.mdf", support_temporary("", 0));
     const slc_io_mdf_config config = {.compress = compress, .run_number = 77};
-    slc_io_mdf_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     assert_int_equal(slc_io_mdf_create(path, &config, &writer, NULL), SLC_OK);
     for (uint32_t e = 0; e < n_events; e++) {
         support_bytes event = support_event(e);
@@ -165,7 +165,7 @@ static support_bytes written(uint32_t n_events, bool compress, const support_byt
         support_clear(&event);
     }
     assert_int_not_equal(access(path, F_OK), 0); /* nothing under the final name yet */
-    assert_int_equal(slc_io_mdf_finish(writer, NULL), SLC_OK);
+    assert_int_equal(slc_io_finish(writer, NULL), SLC_OK);
     support_bytes bytes = support_read(path);
     assert_int_equal(unlink(path), 0);
     path[strlen(path) - 4] = '\0';
@@ -364,13 +364,13 @@ static void limit_on_events_holds(void **state)
 static void abandoned_file_is_gone(void **state)
 {
     (void)state;
-    slc_io_mdf_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     slc_error error = {0};
     support_bytes event = support_event(0);
     assert_int_equal(slc_io_mdf_create("/tmp/sluice-test-abandoned.mdf", NULL, &writer, &error), SLC_OK);
     assert_int_equal(slc_io_mdf_write(writer, event.at, event.size, &error), SLC_OK);
-    slc_io_mdf_abandon(writer);
-    slc_io_mdf_abandon(NULL);
+    slc_io_abandon(writer);
+    slc_io_abandon(NULL);
     assert_int_not_equal(access("/tmp/sluice-test-abandoned.mdf", F_OK), 0);
     assert_int_equal(slc_io_mdf_create("/nowhere/at/all.mdf", NULL, &writer, &error), SLC_ERR_IO);
     assert_null(writer);

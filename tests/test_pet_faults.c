@@ -481,13 +481,13 @@ static void a_full_disk(void **state)
     make_pairs(&tables, &config.convert, frames, N, 0);
     outcome o = run_chain(&config, &tables, frames, N, N + 1);
     slc_error error = {0};
-    slc_io_pet_singles_writer *singles = NULL;
+    slc_io_writer *singles = NULL;
     assert_int_equal(slc_io_pet_singles_create("/dev/full", &singles, &error), SLC_OK);
     slc_status status = slc_io_pet_singles_write(singles, &o.singles, &error);
     if (status == SLC_OK) {
-        status = slc_io_pet_singles_finish(singles, &error);
+        status = slc_io_finish(singles, &error);
     } else {
-        slc_io_pet_singles_abandon(singles);
+        slc_io_abandon(singles);
     }
     assert_int_equal(status, SLC_ERR_IO);
     assert_non_null(strstr(error.text, "/dev/full: "));

@@ -184,7 +184,7 @@ static void round_trip_through_the_writer(void **state)
         assert_true(file >= 0);
         (void)close(file);
         read_events(data_path(unsorted));
-        slc_io_mdf_writer *writer;
+        slc_io_writer *writer;
         slc_error error = {0};
         const slc_io_mdf_config config = {.compress = compress != 0, .run_number = 7};
         assert_int_equal(slc_io_mdf_create(path, &config, &writer, &error), SLC_OK);
@@ -192,7 +192,7 @@ static void round_trip_through_the_writer(void **state)
             assert_int_equal(slc_io_mdf_write(writer, batch.bytes + batch.offset[e], batch.length[e], &error),
                              SLC_OK);
         }
-        assert_int_equal(slc_io_mdf_finish(writer, &error), SLC_OK);
+        assert_int_equal(slc_io_finish(writer, &error), SLC_OK);
         reconstruct(path);
         (void)unlink(path);
         expect_reference_counts();

@@ -130,6 +130,16 @@ SLC_API slc_status slc_io_read_velo_geometry(const char *path, slc_velo_geometry
  * SLC_ERR_FORMAT where it is not 8 bytes long or a number is not within 1 m; x and y are then as before. */
 SLC_API slc_status slc_io_read_velo_beamline(const char *path, float *x_mm, float *y_mm, slc_error *error);
 
+/* ---- outputs ----------------------------------------------------------------------------------- */
+
+/* What is written to one file, whatever its format: made by a _create or _open, and given to functions of the
+ * same format alone. */
+typedef struct slc_io_writer slc_io_writer;
+/* Completes and renames; on failure the temporary file is removed. `writer` is freed in any case. */
+SLC_API slc_status slc_io_finish(slc_io_writer *writer, slc_error *error);
+/* Gives up: removes the temporary file and frees. NULL is allowed. */
+SLC_API void slc_io_abandon(slc_io_writer *writer);
+
 /* ---- MDF output ------------------------------------------------------------------------------ */
 
 typedef struct slc_io_mdf_config {
@@ -137,52 +147,40 @@ typedef struct slc_io_mdf_config {
     uint32_t run_number;
 } slc_io_mdf_config;
 
-typedef struct slc_io_mdf_writer slc_io_mdf_writer;
-
 /* "-" writes to standard output, where nothing is renamed. */
 SLC_API slc_status slc_io_mdf_create(const char *path, const slc_io_mdf_config *config,
-                                     slc_io_mdf_writer **writer, slc_error *error);
+                                     slc_io_writer **writer, slc_error *error);
 /* One event: a sequence of raw banks (slc_lhcb_bank_write), as one version-3 record with checksum. */
-SLC_API slc_status slc_io_mdf_write(slc_io_mdf_writer *writer, const void *banks, size_t size,
-                                    slc_error *error);
-/* Completes and renames; on failure the temporary file is removed. `writer` is freed in any case. */
-SLC_API slc_status slc_io_mdf_finish(slc_io_mdf_writer *writer, slc_error *error);
-/* Gives up: removes the temporary file and frees. NULL is allowed. */
-SLC_API void slc_io_mdf_abandon(slc_io_mdf_writer *writer);
+SLC_API slc_status slc_io_mdf_write(slc_io_writer *writer, const void *banks, size_t size, slc_error *error);
 
 /* ---- results --------------------------------------------------------------------------------- */
 
 /* An HDF5 file with one group per collection: a dataset per column (attribute "unit"), and "event_offset"
  * with one entry more than there are events. Batches are appended. docs/formats/results-hdf5.md. */
-typedef struct slc_io_hdf5_writer slc_io_hdf5_writer;
-SLC_API slc_status slc_io_hdf5_create(const char *path, slc_io_hdf5_writer **writer, slc_error *error);
+SLC_API slc_status slc_io_hdf5_create(const char *path, slc_io_writer **writer, slc_error *error);
 /* Appends all events of a collection to the group `name`, creating it on first use. */
-SLC_API slc_status slc_io_hdf5_append(slc_io_hdf5_writer *writer, const char *name, const slc_schema *schema,
+SLC_API slc_status slc_io_hdf5_append(slc_io_writer *writer, const char *name, const slc_schema *schema,
                                       const void *collection, slc_error *error);
 /* For files that grow for hours: where `seconds` have passed since the last flush, or since the file was
  * made, the file under its temporary name, PATH.tmp-PID, is brought up to all that was appended so far; 0:
  * now. It is an HDF5 file from then on, and stays as the last flush left it until the next, so that a process
  * that is killed in between loses what came since. Call it where groups have rows of the same events. Without
- * a call nothing is to be read before _finish. */
-SLC_API slc_status slc_io_hdf5_flush(slc_io_hdf5_writer *writer, double seconds, slc_error *error);
+ * a call nothing is to be read before slc_io_finish. */
+SLC_API slc_status slc_io_hdf5_flush(slc_io_writer *writer, double seconds, slc_error *error);
 /* Attributes of the file's root. */
-SLC_API slc_status slc_io_hdf5_text(slc_io_hdf5_writer *writer, const char *name, const char *value,
+SLC_API slc_status slc_io_hdf5_text(slc_io_writer *writer, const char *name, const char *value,
                                     slc_error *error);
-SLC_API slc_status slc_io_hdf5_number(slc_io_hdf5_writer *writer, const char *name, double value,
+SLC_API slc_status slc_io_hdf5_number(slc_io_writer *writer, const char *name, double value,
                                       slc_error *error);
 /* Attribute `name` of a group that there is: an array of so many texts (of none: no attribute). Names may
  * have any bytes but 0. */
-SLC_API slc_status slc_io_hdf5_names(slc_io_hdf5_writer *writer, const char *group, const char *name,
-                                     size_t n, const char *const *texts, slc_error *error);
-SLC_API slc_status slc_io_hdf5_finish(slc_io_hdf5_writer *writer, slc_error *error);
-SLC_API void slc_io_hdf5_abandon(slc_io_hdf5_writer *writer);
+SLC_API slc_status slc_io_hdf5_names(slc_io_writer *writer, const char *group, const char *name, size_t n,
+                                     const char *const *texts, slc_error *error);
 
-/* A text file (CSV, HTML) with the same guarantee: write to the stream that _stream returns, then finish. */
-typedef struct slc_io_text_writer slc_io_text_writer;
-SLC_API slc_status slc_io_text_create(const char *path, slc_io_text_writer **writer, slc_error *error);
-SLC_API void *slc_io_text_stream(slc_io_text_writer *writer); /* a FILE * */
-SLC_API slc_status slc_io_text_finish(slc_io_text_writer *writer, slc_error *error);
-SLC_API void slc_io_text_abandon(slc_io_text_writer *writer);
+/* A text file (CSV, HTML) with the same guarantee: write to the stream that _stream returns, then
+ * slc_io_finish. */
+SLC_API slc_status slc_io_text_create(const char *path, slc_io_writer **writer, slc_error *error);
+SLC_API void *slc_io_text_stream(slc_io_writer *writer); /* a FILE * */
 
 #ifdef __cplusplus
 }

@@ -16,13 +16,8 @@ extern "C" {
 
 /* An event: bytes of a batch's event (number of fragments, then each with id and size). SLC_ERR_USAGE for
  * bytes that are not. "-" writes to standard output, where nothing is renamed. */
-typedef struct slc_io_cms_writer slc_io_cms_writer;
-SLC_API slc_status slc_io_cms_create(const char *path, slc_io_cms_writer **writer, slc_error *error);
-SLC_API slc_status slc_io_cms_write(slc_io_cms_writer *writer, const void *event, size_t size,
-                                    slc_error *error);
-/* Completes and renames; frees `writer` in any case. */
-SLC_API slc_status slc_io_cms_finish(slc_io_cms_writer *writer, slc_error *error);
-SLC_API void slc_io_cms_abandon(slc_io_cms_writer *writer); /* NULL is allowed */
+SLC_API slc_status slc_io_cms_create(const char *path, slc_io_writer **writer, slc_error *error);
+SLC_API slc_status slc_io_cms_write(slc_io_writer *writer, const void *event, size_t size, slc_error *error);
 
 /* SLC_ERR_FORMAT names the file, the byte and the reason: wrong magic, version, size, checksum, or an entry
  * that cannot be. */

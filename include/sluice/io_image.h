@@ -7,6 +7,7 @@
 #define SLUICE_IO_IMAGE_H
 
 #include <sluice/image.h>
+#include <sluice/io.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,17 +56,11 @@ SLC_API slc_status slc_io_image_write(const char *path, const slc_image *image, 
 /* Several pages into one file: TIFF pages, an NPY array of three dimensions (equal sizes and types), PGM and
  * PBM one after the other. SLC_ERR_USAGE for more than one into PNG, and for pages of three or four columns
  * of u8, u16 or bits into NPY, which would be read as colours. */
-typedef struct slc_io_image_writer slc_io_image_writer;
 /* `preview`: for one image of u32, whatever the name: a PNG with a palette for labels: background black,
  * neighbouring numbers far apart in colour, the same number always the same colour. */
-SLC_API slc_status slc_io_image_writer_open(const char *path, bool preview, slc_io_image_writer **writer,
+SLC_API slc_status slc_io_image_writer_open(const char *path, bool preview, slc_io_writer **writer,
                                             slc_error *error);
-SLC_API slc_status slc_io_image_writer_add(slc_io_image_writer *writer, const slc_image *image,
-                                           slc_error *error);
-/* Completes the file and renames it; or leaves nothing. Both free the writer in every case; NULL may be given
- * up. */
-SLC_API slc_status slc_io_image_writer_finish(slc_io_image_writer *writer, slc_error *error);
-SLC_API void slc_io_image_writer_abandon(slc_io_image_writer *writer);
+SLC_API slc_status slc_io_image_writer_add(slc_io_writer *writer, const slc_image *image, slc_error *error);
 
 #ifdef __cplusplus
 }

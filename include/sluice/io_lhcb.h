@@ -6,6 +6,7 @@
 #ifndef SLUICE_IO_LHCB_H
 #define SLUICE_IO_LHCB_H
 
+#include <sluice/io.h>
 #include <sluice/velo_select.h>
 
 #ifdef __cplusplus
@@ -18,16 +19,13 @@ SLC_API slc_status slc_io_select_read(const char *path, slc_velo_selection *sele
 
 /* Writes accepted events as MDF: like slc_io_mdf_create and its companions, but that events are written as
  * they came. */
-typedef struct slc_io_select_writer slc_io_select_writer;
-SLC_API slc_status slc_io_select_create(const char *path, slc_io_select_writer **writer, slc_error *error);
+SLC_API slc_status slc_io_select_create(const char *path, slc_io_writer **writer, slc_error *error);
 /* Event `event` of a batch that was read from the file `input`. Where that is a regular file, its record is
  * read again and written byte for byte, with its header, compressed if it was. From a pipe or standard input
  * ("-"), which cannot be read twice, its banks are written unchanged in a new record. SLC_ERR_FORMAT where
  * `input` has no record there (any longer). */
-SLC_API slc_status slc_io_select_write(slc_io_select_writer *writer, const char *input,
-                                       const slc_batch *batch, uint32_t event, slc_error *error);
-SLC_API slc_status slc_io_select_finish(slc_io_select_writer *writer, slc_error *error);
-SLC_API void slc_io_select_abandon(slc_io_select_writer *writer);
+SLC_API slc_status slc_io_select_write(slc_io_writer *writer, const char *input, const slc_batch *batch,
+                                       uint32_t event, slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #ifndef SLUICE_IO_PET_H
 #define SLUICE_IO_PET_H
 
+#include <sluice/io.h>
 #include <sluice/pet_chain.h>
 
 #ifdef __cplusplus
@@ -190,14 +191,10 @@ SLC_API slc_status slc_io_pet_singles_read(slc_io_pet_singles *input, size_t mos
                                            slc_error *error);
 SLC_API slc_status slc_io_pet_singles_read_f64(slc_io_pet_singles *input, size_t most,
                                                slc_pet_singles_f64 *singles, slc_error *error);
-/* Writes a whole file at once or in parts. _finish and _abandon free the writer. */
-typedef struct slc_io_pet_singles_writer slc_io_pet_singles_writer;
-SLC_API slc_status slc_io_pet_singles_create(const char *path, slc_io_pet_singles_writer **writer,
-                                             slc_error *error);
-SLC_API slc_status slc_io_pet_singles_write(slc_io_pet_singles_writer *writer, const slc_pet_singles *singles,
+/* Writes a whole file at once or in parts. slc_io_finish completes it. */
+SLC_API slc_status slc_io_pet_singles_create(const char *path, slc_io_writer **writer, slc_error *error);
+SLC_API slc_status slc_io_pet_singles_write(slc_io_writer *writer, const slc_pet_singles *singles,
                                             slc_error *error);
-SLC_API slc_status slc_io_pet_singles_finish(slc_io_pet_singles_writer *writer, slc_error *error);
-SLC_API void slc_io_pet_singles_abandon(slc_io_pet_singles_writer *writer);
 
 /* ---- list mode --------------------------------------------------------------------------------- */
 

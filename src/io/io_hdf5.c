@@ -36,15 +36,15 @@ typedef struct group {
     uint64_t rows, events;
 } group;
 
-struct slc_io_hdf5_writer {
-    slc_io_output output;
+typedef struct hdf5_writer {
+    slc_io_writer writer;
     hid_t file;
     int wrong; /* errno of the first write that failed */
     group groups[MAX_GROUPS];
     size_t n_groups;
     bool broken;    /* a write failed: the file can only be abandoned */
     double flushed; /* when it was last; when it was made, before that */
-};
+} hdf5_writer;
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
@@ -59,52 +59,43 @@ static herr_t keep_first(unsigned n, const H5E_error2_t *entry, void *data)
     return 0;
 }
 
-static slc_status fail(slc_io_hdf5_writer *writer, slc_error *error)
+static slc_status fail(hdf5_writer *writer, slc_error *error)
 {
     char reason[MAX_REASON] = "";
     writer->broken = true;
     if (writer->wrong != 0) {
-        return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", writer->output.path,
+        return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", writer->writer.output.path,
                         strerror(writer->wrong));
     }
     (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, reason);
-    return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", writer->output.path,
+    return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", writer->writer.output.path,
                     reason[0] != '\0' ? reason : "HDF5 gives no reason");
 }
 
 /* What a public call returns: HDF5 may be content although a write below it failed. */
-static slc_status judge(slc_io_hdf5_writer *writer, bool good, slc_error *error)
+static slc_status judge(hdf5_writer *writer, bool good, slc_error *error)
 {
     return good && writer->wrong == 0 ? SLC_OK : fail(writer, error);
+}
+
+/* The same at the end of a public call. */
+static slc_status finished(hdf5_writer *writer, slc_io_hdf5_silence before, bool good, slc_error *error)
+{
+    const slc_status status = judge(writer, good, error);
+    slc_io_hdf5_silence_end(before);
+    return status;
 }
 
 /* ---- datasets -------------------------------------------------------------------------------- */
 
 static hid_t file_type(slc_type type)
 {
-    switch (type) {
-    case SLC_TYPE_U8:
-        return H5T_STD_U8LE;
-    case SLC_TYPE_I8:
-        return H5T_STD_I8LE;
-    case SLC_TYPE_U16:
-        return H5T_STD_U16LE;
-    case SLC_TYPE_I16:
-        return H5T_STD_I16LE;
-    case SLC_TYPE_U32:
-        return H5T_STD_U32LE;
-    case SLC_TYPE_I32:
-        return H5T_STD_I32LE;
-    case SLC_TYPE_U64:
-        return H5T_STD_U64LE;
-    case SLC_TYPE_I64:
-        return H5T_STD_I64LE;
-    case SLC_TYPE_F32:
-        return H5T_IEEE_F32LE;
-    case SLC_TYPE_F64:
-        return H5T_IEEE_F64LE;
-    }
-    return H5I_INVALID_HID;
+    const hid_t types[] = {
+        [SLC_TYPE_U8] = H5T_STD_U8LE,   [SLC_TYPE_I8] = H5T_STD_I8LE,   [SLC_TYPE_U16] = H5T_STD_U16LE,
+        [SLC_TYPE_I16] = H5T_STD_I16LE, [SLC_TYPE_U32] = H5T_STD_U32LE, [SLC_TYPE_I32] = H5T_STD_I32LE,
+        [SLC_TYPE_U64] = H5T_STD_U64LE, [SLC_TYPE_I64] = H5T_STD_I64LE, [SLC_TYPE_F32] = H5T_IEEE_F32LE,
+        [SLC_TYPE_F64] = H5T_IEEE_F64LE};
+    return types[type];
 }
 
 /* An empty dataset that can grow; H5I_INVALID_HID on failure. */
@@ -122,12 +113,8 @@ static hid_t make_dataset(hid_t parent, const char *name, slc_type type, const c
         (void)H5Dclose(dataset);
         dataset = H5I_INVALID_HID;
     }
-    if (how >= 0) {
-        (void)H5Pclose(how);
-    }
-    if (space >= 0) {
-        (void)H5Sclose(space);
-    }
+    (void)slc_io_hdf5_close(how);
+    (void)slc_io_hdf5_close(space);
     return dataset;
 }
 
@@ -146,15 +133,13 @@ static bool close_group(group *g)
     for (size_t i = 0; i < g->n_columns; i++) {
         good = H5Dclose(g->column[i]) >= 0 && good;
     }
-    if (g->event_offset >= 0) {
-        good = H5Dclose(g->event_offset) >= 0 && good;
-    }
+    good = slc_io_hdf5_close(g->event_offset) && good;
     free(g->name);
     *g = (group){.event_offset = H5I_INVALID_HID};
     return good;
 }
 
-static group *find_group(slc_io_hdf5_writer *writer, const char *name)
+static group *find_group(hdf5_writer *writer, const char *name)
 {
     for (size_t i = 0; i < writer->n_groups; i++) {
         if (strcmp(writer->groups[i].name, name) == 0) {
@@ -174,7 +159,7 @@ static bool set_header(hid_t how)
            H5Pset_attr_creation_order(how, H5P_CRT_ORDER_TRACKED) >= 0;
 }
 
-static bool make_datasets(slc_io_hdf5_writer *writer, group *g, const slc_schema *schema)
+static bool make_datasets(hdf5_writer *writer, group *g, const slc_schema *schema)
 {
     const uint64_t zero = 0;
     const hid_t how = H5Pcreate(H5P_GROUP_CREATE);
@@ -182,9 +167,7 @@ static bool make_datasets(slc_io_hdf5_writer *writer, group *g, const slc_schema
     if (how >= 0 && set_header(how)) {
         parent = H5Gcreate2(writer->file, g->name, H5P_DEFAULT, how, H5P_DEFAULT);
     }
-    if (how >= 0) {
-        (void)H5Pclose(how);
-    }
+    (void)slc_io_hdf5_close(how);
     if (parent < 0) {
         return false;
     }
@@ -205,18 +188,19 @@ static bool make_datasets(slc_io_hdf5_writer *writer, group *g, const slc_schema
 }
 
 /* NULL, with *status and the error set, on failure. */
-static group *make_group(slc_io_hdf5_writer *writer, const char *name, const slc_schema *schema,
-                         slc_status *status, slc_error *error)
+static group *make_group(hdf5_writer *writer, const char *name, const slc_schema *schema, slc_status *status,
+                         slc_error *error)
 {
     if (writer->n_groups == MAX_GROUPS || schema->n_columns > MAX_COLUMNS) {
         *status = slc_fail(error, SLC_ERR_CAPACITY, "%s: too many groups or columns at '%s'",
-                           writer->output.path, name);
+                           writer->writer.output.path, name);
         return NULL;
     }
     group *g = &writer->groups[writer->n_groups];
     *g = (group){.name = strdup(name), .event_offset = H5I_INVALID_HID};
     if (g->name == NULL) {
-        *status = slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for group '%s'", writer->output.path, name);
+        *status = slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for group '%s'", writer->writer.output.path,
+                           name);
         return NULL;
     }
     writer->n_groups++;
@@ -225,15 +209,14 @@ static group *make_group(slc_io_hdf5_writer *writer, const char *name, const slc
 }
 
 /* Offsets of the batch continue those in the file. */
-static slc_status append_offsets(slc_io_hdf5_writer *writer, group *g, const slc_columns *head,
-                                 slc_error *error)
+static slc_status append_offsets(hdf5_writer *writer, group *g, const slc_columns *head, slc_error *error)
 {
     if (head->n_events == 0) {
         return SLC_OK;
     }
     uint64_t *offsets = malloc(head->n_events * sizeof *offsets);
     if (offsets == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for event offsets", writer->output.path);
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for event offsets", writer->writer.output.path);
     }
     for (uint32_t i = 0; i < head->n_events; i++) {
         offsets[i] = g->rows + head->event_offset[i + 1];
@@ -243,7 +226,7 @@ static slc_status append_offsets(slc_io_hdf5_writer *writer, group *g, const slc
     return judge(writer, good, error);
 }
 
-static slc_status append(slc_io_hdf5_writer *writer, const char *name, const slc_schema *schema,
+static slc_status append(hdf5_writer *writer, const char *name, const slc_schema *schema,
                          const void *collection, slc_error *error)
 {
     const slc_columns *head = collection;
@@ -256,7 +239,8 @@ static slc_status append(slc_io_hdf5_writer *writer, const char *name, const slc
         return status;
     }
     if (g->n_columns != schema->n_columns) {
-        return slc_fail(error, SLC_ERR_USAGE, "%s: group '%s' has other columns", writer->output.path, name);
+        return slc_fail(error, SLC_ERR_USAGE, "%s: group '%s' has other columns", writer->writer.output.path,
+                        name);
     }
     for (size_t i = 0; i < schema->n_columns; i++) {
         const slc_column *column = &schema->columns[i];
@@ -275,7 +259,7 @@ static slc_status append(slc_io_hdf5_writer *writer, const char *name, const slc
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static bool close_all(slc_io_hdf5_writer *writer)
+static bool close_all(hdf5_writer *writer)
 {
     bool good = true;
     for (size_t i = 0; i < writer->n_groups; i++) {
@@ -289,53 +273,56 @@ static bool close_all(slc_io_hdf5_writer *writer)
     return good;
 }
 
-static hid_t create_file(slc_io_hdf5_writer *writer)
+static hid_t create_file(hdf5_writer *writer)
 {
     const hid_t access = slc_io_hdf5_file_access(&writer->wrong), how = H5Pcreate(H5P_FILE_CREATE);
     hid_t file = H5I_INVALID_HID;
     if (access >= 0 && how >= 0 && set_header(how)) {
-        file = H5Fcreate(writer->output.temporary, H5F_ACC_TRUNC, how, access);
+        file = H5Fcreate(writer->writer.output.temporary, H5F_ACC_TRUNC, how, access);
     }
-    if (how >= 0) {
-        (void)H5Pclose(how);
-    }
-    if (access >= 0) {
-        (void)H5Pclose(access);
-    }
+    (void)slc_io_hdf5_close(how);
+    (void)slc_io_hdf5_close(access);
     return file;
 }
 
-slc_status slc_io_hdf5_create(const char *path, slc_io_hdf5_writer **writer, slc_error *error)
+static slc_status end(slc_io_writer *to, bool commit, slc_error *error)
+{
+    hdf5_writer *writer = (hdf5_writer *)to;
+    const bool was_broken = writer->broken;
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
+    const bool good = close_all(writer);
+    return finished(writer, before, !commit || (good && !was_broken), error);
+}
+
+slc_status slc_io_hdf5_create(const char *path, slc_io_writer **writer, slc_error *error)
 {
     *writer = NULL;
     if (strcmp(path, "-") == 0) {
         return slc_fail(error, SLC_ERR_USAGE, "HDF5 cannot be written to standard output");
     }
-    slc_io_hdf5_writer *made = calloc(1, sizeof *made);
-    if (made == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its writer", path);
-    }
-    made->flushed = slc_clock_seconds();
-    slc_status status = slc_io_output_reserve_name(&made->output, path, error);
+    hdf5_writer *made;
+    slc_status status = slc_io_writer_open(sizeof *made, path, true, &made, error);
     if (status != SLC_OK) {
-        free(made);
         return status;
     }
+    made->writer.end = end;
+    made->flushed = slc_clock_seconds();
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     made->file = create_file(made);
     status = judge(made, made->file >= 0, error);
     slc_io_hdf5_silence_end(before);
     if (status == SLC_OK) {
-        *writer = made;
+        *writer = &made->writer;
     } else {
-        slc_io_hdf5_abandon(made);
+        slc_io_abandon(&made->writer);
     }
     return status;
 }
 
-slc_status slc_io_hdf5_append(slc_io_hdf5_writer *writer, const char *name, const slc_schema *schema,
+slc_status slc_io_hdf5_append(slc_io_writer *to, const char *name, const slc_schema *schema,
                               const void *collection, slc_error *error)
 {
+    hdf5_writer *writer = (hdf5_writer *)to;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     slc_status status = append(writer, name, schema, collection, error);
     if (status == SLC_OK) {
@@ -345,8 +332,9 @@ slc_status slc_io_hdf5_append(slc_io_hdf5_writer *writer, const char *name, cons
     return status;
 }
 
-slc_status slc_io_hdf5_one_event(slc_io_hdf5_writer *writer, const char *name, slc_error *error)
+slc_status slc_io_hdf5_one_event(slc_io_writer *to, const char *name, slc_error *error)
 {
+    hdf5_writer *writer = (hdf5_writer *)to;
     const group *g = find_group(writer, name);
     if (g == NULL || writer->broken) {
         return SLC_OK;
@@ -358,8 +346,9 @@ slc_status slc_io_hdf5_one_event(slc_io_hdf5_writer *writer, const char *name, s
     return status;
 }
 
-slc_status slc_io_hdf5_flush(slc_io_hdf5_writer *writer, double seconds, slc_error *error)
+slc_status slc_io_hdf5_flush(slc_io_writer *to, double seconds, slc_error *error)
 {
+    hdf5_writer *writer = (hdf5_writer *)to;
     const double now = slc_clock_seconds();
     if (writer->broken || now - writer->flushed < seconds) {
         return SLC_OK;
@@ -371,8 +360,9 @@ slc_status slc_io_hdf5_flush(slc_io_hdf5_writer *writer, double seconds, slc_err
     return status;
 }
 
-slc_status slc_io_hdf5_text(slc_io_hdf5_writer *writer, const char *name, const char *value, slc_error *error)
+slc_status slc_io_hdf5_text(slc_io_writer *to, const char *name, const char *value, slc_error *error)
 {
+    hdf5_writer *writer = (hdf5_writer *)to;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     const slc_status status = judge(writer, slc_io_hdf5_put_text(writer->file, name, value, H5T_CSET_UTF8),
                                     error);
@@ -380,65 +370,33 @@ slc_status slc_io_hdf5_text(slc_io_hdf5_writer *writer, const char *name, const 
     return status;
 }
 
-slc_status slc_io_hdf5_number(slc_io_hdf5_writer *writer, const char *name, double value, slc_error *error)
+slc_status slc_io_hdf5_number(slc_io_writer *to, const char *name, double value, slc_error *error)
 {
+    hdf5_writer *writer = (hdf5_writer *)to;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     const bool good = slc_io_hdf5_put_attribute(writer->file, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
                                                 &value);
-    const slc_status status = judge(writer, good, error);
-    slc_io_hdf5_silence_end(before);
-    return status;
+    return finished(writer, before, good, error);
 }
 
-slc_status slc_io_hdf5_integer(slc_io_hdf5_writer *writer, const char *name, int64_t value, slc_error *error)
+slc_status slc_io_hdf5_integer(slc_io_writer *to, const char *name, int64_t value, slc_error *error)
 {
+    hdf5_writer *writer = (hdf5_writer *)to;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     const bool good = slc_io_hdf5_put_attribute(writer->file, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
-    const slc_status status = judge(writer, good, error);
-    slc_io_hdf5_silence_end(before);
-    return status;
+    return finished(writer, before, good, error);
 }
 
-slc_status slc_io_hdf5_names(slc_io_hdf5_writer *writer, const char *group_name, const char *name, size_t n,
+slc_status slc_io_hdf5_names(slc_io_writer *to, const char *group_name, const char *name, size_t n,
                              const char *const *texts, slc_error *error)
 {
+    hdf5_writer *writer = (hdf5_writer *)to;
     if (n == 0) {
         return SLC_OK;
     }
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     const hid_t parent = H5Gopen2(writer->file, group_name, H5P_DEFAULT);
     bool good = parent >= 0 && slc_io_hdf5_put_texts(parent, name, n, texts);
-    if (parent >= 0) {
-        good = H5Gclose(parent) >= 0 && good;
-    }
-    const slc_status status = judge(writer, good, error);
-    slc_io_hdf5_silence_end(before);
-    return status;
-}
-
-slc_status slc_io_hdf5_finish(slc_io_hdf5_writer *writer, slc_error *error)
-{
-    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
-    const bool was_broken = writer->broken;
-    const bool good = close_all(writer);
-    slc_status status = judge(writer, good && !was_broken, error);
-    slc_io_hdf5_silence_end(before);
-    if (status == SLC_OK) {
-        status = slc_io_output_commit(&writer->output, error);
-    } else {
-        slc_io_output_abandon(&writer->output);
-    }
-    free(writer);
-    return status;
-}
-
-void slc_io_hdf5_abandon(slc_io_hdf5_writer *writer)
-{
-    if (writer != NULL) {
-        const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
-        (void)close_all(writer);
-        slc_io_hdf5_silence_end(before);
-        slc_io_output_abandon(&writer->output);
-        free(writer);
-    }
+    good = slc_io_hdf5_close(parent) && good;
+    return finished(writer, before, good, error);
 }

@@ -358,31 +358,19 @@ void slc_io_hdf5_silence_end(slc_io_hdf5_silence before)
     (void)H5Eset_auto2(H5E_DEFAULT, before.function, before.data);
 }
 
+bool slc_io_hdf5_close(hid_t id)
+{
+    return id < 0 || H5Idec_ref(id) >= 0;
+}
+
 hid_t slc_io_hdf5_memory_type(slc_type type)
 {
-    switch (type) {
-    case SLC_TYPE_U8:
-        return H5T_NATIVE_UINT8;
-    case SLC_TYPE_I8:
-        return H5T_NATIVE_INT8;
-    case SLC_TYPE_U16:
-        return H5T_NATIVE_UINT16;
-    case SLC_TYPE_I16:
-        return H5T_NATIVE_INT16;
-    case SLC_TYPE_U32:
-        return H5T_NATIVE_UINT32;
-    case SLC_TYPE_I32:
-        return H5T_NATIVE_INT32;
-    case SLC_TYPE_U64:
-        return H5T_NATIVE_UINT64;
-    case SLC_TYPE_I64:
-        return H5T_NATIVE_INT64;
-    case SLC_TYPE_F32:
-        return H5T_NATIVE_FLOAT;
-    case SLC_TYPE_F64:
-        return H5T_NATIVE_DOUBLE;
-    }
-    return H5I_INVALID_HID;
+    const hid_t types[] = {[SLC_TYPE_U8] = H5T_NATIVE_UINT8,   [SLC_TYPE_I8] = H5T_NATIVE_INT8,
+                           [SLC_TYPE_U16] = H5T_NATIVE_UINT16, [SLC_TYPE_I16] = H5T_NATIVE_INT16,
+                           [SLC_TYPE_U32] = H5T_NATIVE_UINT32, [SLC_TYPE_I32] = H5T_NATIVE_INT32,
+                           [SLC_TYPE_U64] = H5T_NATIVE_UINT64, [SLC_TYPE_I64] = H5T_NATIVE_INT64,
+                           [SLC_TYPE_F32] = H5T_NATIVE_FLOAT,  [SLC_TYPE_F64] = H5T_NATIVE_DOUBLE};
+    return types[type];
 }
 
 /* One of `from` and `to` is NULL. */
@@ -397,12 +385,8 @@ static bool move_rows(hid_t dataset, slc_type type, uint64_t at, size_t n, const
         good = (from != NULL ? H5Dwrite(dataset, as, in_memory, in_file, H5P_DEFAULT, from)
                              : H5Dread(dataset, as, in_memory, in_file, H5P_DEFAULT, to)) >= 0;
     }
-    if (in_memory >= 0) {
-        (void)H5Sclose(in_memory);
-    }
-    if (in_file >= 0) {
-        (void)H5Sclose(in_file);
-    }
+    (void)slc_io_hdf5_close(in_memory);
+    (void)slc_io_hdf5_close(in_file);
     return good;
 }
 
@@ -429,12 +413,8 @@ bool slc_io_hdf5_put_attribute(hid_t object, const char *name, hid_t in_file, hi
     const hid_t attribute = space >= 0 ? H5Acreate2(object, name, in_file, space, H5P_DEFAULT, H5P_DEFAULT)
                                        : H5I_INVALID_HID;
     bool good = attribute >= 0 && H5Awrite(attribute, in_memory, value) >= 0;
-    if (attribute >= 0) {
-        good = H5Aclose(attribute) >= 0 && good;
-    }
-    if (space >= 0) {
-        (void)H5Sclose(space);
-    }
+    good = slc_io_hdf5_close(attribute) && good;
+    (void)slc_io_hdf5_close(space);
     return good;
 }
 
@@ -444,9 +424,7 @@ bool slc_io_hdf5_put_text(hid_t object, const char *name, const char *text, H5T_
     const bool good = type >= 0 && H5Tset_size(type, strlen(text) + 1) >= 0 &&
                       H5Tset_cset(type, characters) >= 0 &&
                       slc_io_hdf5_put_attribute(object, name, type, type, text);
-    if (type >= 0) {
-        (void)H5Tclose(type);
-    }
+    (void)slc_io_hdf5_close(type);
     return good;
 }
 
@@ -460,14 +438,8 @@ bool slc_io_hdf5_put_texts(hid_t object, const char *name, size_t n, const char 
         attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     }
     bool good = attribute >= 0 && H5Awrite(attribute, type, texts) >= 0;
-    if (attribute >= 0) {
-        good = H5Aclose(attribute) >= 0 && good;
-    }
-    if (space >= 0) {
-        (void)H5Sclose(space);
-    }
-    if (type >= 0) {
-        (void)H5Tclose(type);
-    }
+    good = slc_io_hdf5_close(attribute) && good;
+    (void)slc_io_hdf5_close(space);
+    (void)slc_io_hdf5_close(type);
     return good;
 }

@@ -45,6 +45,9 @@ typedef struct slc_io_hdf5_silence {
 slc_io_hdf5_silence slc_io_hdf5_silence_begin(void);
 void slc_io_hdf5_silence_end(slc_io_hdf5_silence before);
 
+/* Gives back any object of HDF5; true, and nothing done, for one that was never had. */
+bool slc_io_hdf5_close(hid_t id);
+
 /* The type of HDF5 for a column's rows in memory. */
 hid_t slc_io_hdf5_memory_type(slc_type type);
 
@@ -68,10 +71,10 @@ bool slc_io_hdf5_put_text(hid_t object, const char *name, const char *text, H5T_
 bool slc_io_hdf5_put_texts(hid_t object, const char *name, size_t n, const char *const *texts);
 
 /* An attribute of the file's root (io.h has those of texts and numbers). */
-slc_status slc_io_hdf5_integer(slc_io_hdf5_writer *writer, const char *name, int64_t value, slc_error *error);
+slc_status slc_io_hdf5_integer(slc_io_writer *writer, const char *name, int64_t value, slc_error *error);
 
 /* All rows of the group, which were appended without events, are one event so far: 0 and their number are its
  * offsets. Nothing if there is no such group. */
-slc_status slc_io_hdf5_one_event(slc_io_hdf5_writer *writer, const char *name, slc_error *error);
+slc_status slc_io_hdf5_one_event(slc_io_writer *writer, const char *name, slc_error *error);
 
 #endif

@@ -185,3 +185,62 @@ void slc_io_output_abandon(slc_io_output *output)
     }
     forget(output);
 }
+
+/* ---- writers ----------------------------------------------------------------------------------- */
+
+slc_status slc_io_writer_open(size_t size, const char *path, bool by_name, void *writer, slc_error *error)
+{
+    slc_io_writer *made = calloc(1, size);
+    slc_status status = made != NULL ? SLC_OK
+                                     : slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);
+    if (status == SLC_OK) {
+        status = by_name ? slc_io_output_reserve_name(&made->output, path, error)
+                         : slc_io_output_open(&made->output, path, error);
+    }
+    if (status != SLC_OK) {
+        free(made);
+        made = NULL;
+    }
+    memcpy(writer, &made, sizeof made);
+    return status;
+}
+
+slc_status slc_io_writer_put(void *writer, const void *bytes, size_t size, slc_error *error)
+{
+    const slc_io_output *output = &((const slc_io_writer *)writer)->output;
+    return fwrite(bytes, 1, size, output->stream) == size ? SLC_OK
+                                                          : slc_io_output_failed(output->path, error);
+}
+
+slc_status slc_io_finish(slc_io_writer *writer, slc_error *error)
+{
+    slc_status status = writer->end != NULL ? writer->end(writer, true, error) : SLC_OK;
+    if (status == SLC_OK) {
+        status = slc_io_output_commit(&writer->output, error);
+    } else {
+        slc_io_output_abandon(&writer->output);
+    }
+    free(writer);
+    return status;
+}
+
+void slc_io_abandon(slc_io_writer *writer)
+{
+    if (writer != NULL) {
+        if (writer->end != NULL) {
+            (void)writer->end(writer, false, NULL);
+        }
+        slc_io_output_abandon(&writer->output);
+        free(writer);
+    }
+}
+
+slc_status slc_io_text_create(const char *path, slc_io_writer **writer, slc_error *error)
+{
+    return slc_io_writer_open(sizeof **writer, path, false, writer, error);
+}
+
+void *slc_io_text_stream(slc_io_writer *writer)
+{
+    return writer->output.stream;
+}

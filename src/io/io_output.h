@@ -8,7 +8,7 @@
 #ifndef SLUICE_IO_OUTPUT_H
 #define SLUICE_IO_OUTPUT_H
 
-#include <sluice/base.h>
+#include <sluice/io.h>
 
 #include <stdio.h>
 
@@ -17,6 +17,18 @@ typedef struct slc_io_output {
     char *temporary; /* the name it is written under; NULL where nothing is renamed */
     FILE *stream;    /* NULL after _reserve_name */
 } slc_io_output;
+
+/* What is written to one output; first member of every writer. */
+struct slc_io_writer {
+    slc_io_output output;
+    /* What comes before the output is committed or abandoned; then it cannot fail, and `commit` is false.
+     * Gives back what the writer owns, but the writer itself. NULL: nothing. */
+    slc_status (*end)(slc_io_writer *writer, bool commit, slc_error *error);
+};
+/* A writer of `size` bytes, zeroed, with its output open, or for a library that opens files by name. */
+slc_status slc_io_writer_open(size_t size, const char *path, bool by_name, void *writer, slc_error *error);
+/* Appends bytes to the output. */
+slc_status slc_io_writer_put(void *writer, const void *bytes, size_t size, slc_error *error);
 
 /* Creates the temporary file and opens it for writing; "-" is standard output. */
 slc_status slc_io_output_open(slc_io_output *output, const char *path, slc_error *error);

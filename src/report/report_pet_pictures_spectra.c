@@ -463,7 +463,7 @@ static void draw(page *p)
 slc_status slc_report_pet_spectra_svg(const char *path, const slc_report_pet_spectra *spectra,
                                       slc_error *error)
 {
-    slc_io_text_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     if (slc_pet_calibrate_spectrum(spectra->calibrate, 0) == NULL) {
         return slc_fail(error, SLC_ERR_USAGE, "%s: there are no spectra to draw", path);
     }
@@ -480,7 +480,7 @@ slc_status slc_report_pet_spectra_svg(const char *path, const slc_report_pet_spe
     } else if ((status = slc_io_text_create(path, &writer, error)) == SLC_OK) {
         p.out = slc_io_text_stream(writer);
         draw(&p);
-        status = slc_io_text_finish(writer, error);
+        status = slc_io_finish(writer, error);
     }
     free(p.edges);
     free(p.values);

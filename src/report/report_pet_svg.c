@@ -150,7 +150,7 @@ static void draw_panel(slc_panels *panels, const steps *s, int first, int end, c
 slc_status slc_report_pet_rates_svg(const char *path, const slc_pet_rate_rows *rows, double bin_s,
                                     slc_error *error)
 {
-    slc_io_text_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     if (rows->head.size == 0 || !(bin_s > 0)) {
         return slc_fail(error, SLC_ERR_USAGE, "%s: there are no rates to draw", path);
     }
@@ -168,5 +168,5 @@ slc_status slc_report_pet_rates_svg(const char *path, const slc_pet_rate_rows *r
         slc_panels_end(&panels);
     }
     free(s);
-    return status == SLC_OK ? slc_io_text_finish(writer, error) : status;
+    return status == SLC_OK ? slc_io_finish(writer, error) : status;
 }

@@ -296,7 +296,7 @@ static void foot(FILE *out, const slc_report_velo_summary *summary)
 slc_status slc_report_velo_html(const char *path, const slc_report_velo_summary *summary,
                                 const slc_velo_check *check, slc_error *error)
 {
-    slc_io_text_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     slc_report_velo_event event = {0};
     slc_status status = summary->display != NULL
                             ? slc_report_velo_event_open(&event, summary->display, &check->config)
@@ -345,5 +345,5 @@ slc_status slc_report_velo_html(const char *path, const slc_report_velo_summary 
         (void)uselocale(before);
         freelocale(plain);
     }
-    return slc_io_text_finish(writer, error);
+    return slc_io_finish(writer, error);
 }

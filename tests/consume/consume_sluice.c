@@ -36,7 +36,7 @@ static size_t count_tracks(const slc_batch *batch)
 /* What the headers promise: formats have names, and a file in a folder that is not there is an error. */
 static bool formats_work(void)
 {
-    slc_io_hdf5_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     slc_error error = {SLC_OK, ""};
     slc_io_images *images = NULL;
     const slc_status status = slc_io_hdf5_create("/nonexistent-folder/result.h5", &writer, &error);

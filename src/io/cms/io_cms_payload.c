@@ -10,7 +10,6 @@
 #include "io/io_output.h"
 #include "io/io_stream.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,17 +104,12 @@ static slc_status write_payload(const char *path, uint8_t *bytes, size_t size, c
     memcpy(bytes + MAGIC_AT, magic, MAGIC);
     slc_store_u32(bytes + VERSION_AT, VERSION);
     slc_store_u32(bytes + CRC_AT, checksum(bytes, size));
-    slc_io_output output;
-    const slc_status status = slc_io_output_open(&output, path, error);
-    if (status != SLC_OK) {
-        return status;
+    slc_io_writer *writer;
+    slc_status status = slc_io_writer_open(sizeof *writer, path, false, &writer, error);
+    if (status == SLC_OK && (status = slc_io_writer_put(writer, bytes, size, error)) != SLC_OK) {
+        slc_io_abandon(writer);
     }
-    if (fwrite(bytes, 1, size, output.stream) != size) {
-        const int wrong = errno;
-        slc_io_output_abandon(&output);
-        return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", path, strerror(wrong));
-    }
-    return slc_io_output_commit(&output, error);
+    return status == SLC_OK ? slc_io_finish(writer, error) : status;
 }
 
 /* ---- cabling ----------------------------------------------------------------------------------- */

@@ -8,28 +8,9 @@
 #include "io/io_output.h"
 #include <sluice/io_cms.h>
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct slc_io_cms_writer {
-    slc_io_output output;
-};
-
-slc_status slc_io_cms_create(const char *path, slc_io_cms_writer **writer, slc_error *error)
+slc_status slc_io_cms_create(const char *path, slc_io_writer **writer, slc_error *error)
 {
-    *writer = NULL;
-    slc_io_cms_writer *created = calloc(1, sizeof *created);
-    if (created == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);
-    }
-    const slc_status status = slc_io_output_open(&created->output, path, error);
-    if (status != SLC_OK) {
-        free(created);
-        return status;
-    }
-    *writer = created;
-    return SLC_OK;
+    return slc_io_writer_open(sizeof **writer, path, false, writer, error);
 }
 
 /* Whether the number of fragments and their sizes span the event; if not, *at is where not. */
@@ -56,7 +37,7 @@ static bool adds_up(const uint8_t *event, size_t size, size_t *at)
     return end == size;
 }
 
-slc_status slc_io_cms_write(slc_io_cms_writer *writer, const void *event, size_t size, slc_error *error)
+slc_status slc_io_cms_write(slc_io_writer *writer, const void *event, size_t size, slc_error *error)
 {
     const char *path = writer->output.path;
     size_t at;
@@ -65,23 +46,5 @@ slc_status slc_io_cms_write(slc_io_cms_writer *writer, const void *event, size_t
                         "%s: byte %zu of an event of %zu: number and sizes of fragments do not add up", path,
                         at, size);
     }
-    if (fwrite(event, 1, size, writer->output.stream) != size) {
-        return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
-    }
-    return SLC_OK;
-}
-
-slc_status slc_io_cms_finish(slc_io_cms_writer *writer, slc_error *error)
-{
-    const slc_status status = slc_io_output_commit(&writer->output, error);
-    free(writer);
-    return status;
-}
-
-void slc_io_cms_abandon(slc_io_cms_writer *writer)
-{
-    if (writer != NULL) {
-        slc_io_output_abandon(&writer->output);
-        free(writer);
-    }
+    return slc_io_writer_put(writer, event, size, error);
 }

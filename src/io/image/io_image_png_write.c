@@ -52,7 +52,7 @@ static void on_warning(png_structp png, png_const_charp text)
 static void on_write(png_structp png, png_bytep bytes, size_t size)
 {
     writing *w = png_get_io_ptr(png);
-    w->status = slc_io_image_put(w->writer, bytes, size, w->error);
+    w->status = slc_io_writer_put(w->writer, bytes, size, w->error);
     if (w->status != SLC_OK) {
         png_error(png, "");
     }

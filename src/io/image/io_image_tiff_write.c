@@ -36,7 +36,7 @@ static slc_status start(slc_io_image_writer *writer, uint64_t bytes, slc_error *
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", writer->path);
     }
     writing->big = bytes > classic_limit;
-    writing->tiff = TIFFOpenExt(writer->output.temporary, writing->big ? "w8" : "w", options);
+    writing->tiff = TIFFOpenExt(writer->writer.output.temporary, writing->big ? "w8" : "w", options);
     TIFFOpenOptionsFree(options);
     return writing->tiff != NULL ? SLC_OK : failed(writer, error);
 }

@@ -32,14 +32,6 @@ slc_status slc_io_image_room(slc_io_image_writer *writer, size_t bytes, slc_erro
                : slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for a row of %zu bytes", writer->path, bytes);
 }
 
-slc_status slc_io_image_put(slc_io_image_writer *writer, const void *bytes, size_t size, slc_error *error)
-{
-    if (fwrite(bytes, 1, size, writer->output.stream) == size) {
-        return SLC_OK;
-    }
-    return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", writer->path, strerror(errno));
-}
-
 void slc_io_image_bits_row(const slc_image *image, size_t y, uint8_t *to)
 {
     const uint8_t *from = slc_io_image_row(image, y);
@@ -63,7 +55,7 @@ static slc_status add_pnm(slc_io_image_writer *writer, const slc_image *image, s
                                   wide ? 65535 : 255);
     slc_status status = slc_io_image_room(writer, bytes, error);
     if (status == SLC_OK) {
-        status = slc_io_image_put(writer, header, (size_t)n, error);
+        status = slc_io_writer_put(writer, header, (size_t)n, error);
     }
     for (size_t y = 0; status == SLC_OK && y < image->height; y++) {
         const uint8_t *from = slc_io_image_row(image, y);
@@ -78,7 +70,7 @@ static slc_status add_pnm(slc_io_image_writer *writer, const slc_image *image, s
             }
             from = writer->row;
         }
-        status = slc_io_image_put(writer, from, bytes, error);
+        status = slc_io_writer_put(writer, from, bytes, error);
     }
     return status;
 }
@@ -117,7 +109,7 @@ static slc_status put_npy_header(slc_io_image_writer *writer, size_t pages, slc_
     assert(n > 0 && n < NPY_HEADER);
     memset(header + n, ' ', (size_t)(NPY_HEADER - n));
     header[NPY_HEADER - 1] = '\n';
-    return slc_io_image_put(writer, header, NPY_HEADER, error);
+    return slc_io_writer_put(writer, header, NPY_HEADER, error);
 }
 
 static slc_status add_npy(slc_io_image_writer *writer, const slc_image *image, slc_error *error)
@@ -150,8 +142,8 @@ static slc_status add_npy(slc_io_image_writer *writer, const slc_image *image, s
         for (size_t x = 0; bits && x < image->width; x++) {
             writer->row[x] = from[x / 8] >> x % 8 & 1;
         }
-        status = slc_io_image_put(writer, bits ? writer->row : from, image->width * bytes[image->type],
-                                  error);
+        status = slc_io_writer_put(writer, bits ? writer->row : from, image->width * bytes[image->type],
+                                   error);
     }
     return status;
 }
@@ -161,7 +153,7 @@ static slc_status finish_npy(slc_io_image_writer *writer, bool commit, slc_error
     if (!commit || writer->pages < 2) {
         return SLC_OK;
     }
-    if (fseeko(writer->output.stream, 0, SEEK_SET) != 0) {
+    if (fseeko(writer->writer.output.stream, 0, SEEK_SET) != 0) {
         return slc_fail(error, SLC_ERR_IO, "%s: several images cannot become one array here: %s",
                         writer->path, strerror(errno));
     }
@@ -188,34 +180,42 @@ static const slc_io_image_form *form_of(const char *path)
     return NULL;
 }
 
-static void free_writer(slc_io_image_writer *writer)
+static slc_status end(slc_io_writer *to, bool commit, slc_error *error)
 {
+    slc_io_image_writer *writer = (slc_io_image_writer *)to;
+    slc_status status = SLC_OK;
+    if (commit && (writer->pages == 0 || writer->broken)) {
+        status = slc_fail(error, SLC_ERR_USAGE, "%s: %s", writer->path,
+                          writer->broken ? "an image of it could not be written" : "no image was given");
+    }
+    if (writer->form->finish != NULL) {
+        const slc_status finished = writer->form->finish(writer, commit && status == SLC_OK, error);
+        status = status == SLC_OK ? finished : status;
+    }
     free(writer->path);
     free(writer->row);
-    free(writer);
+    return status;
 }
 
-static slc_status open_form(const char *path, const slc_io_image_form *form, slc_io_image_writer **writer,
+static slc_status open_form(const char *path, const slc_io_image_form *form, slc_io_writer **writer,
                             slc_error *error)
 {
-    slc_io_image_writer *opened = calloc(1, sizeof *opened);
-    if (opened == NULL || (opened->path = strdup(path)) == NULL) {
-        free(opened);
-        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);
-    }
-    opened->form = form;
-    const slc_status status = form->by_name ? slc_io_output_reserve_name(&opened->output, path, error)
-                                            : slc_io_output_open(&opened->output, path, error);
+    char *name = strdup(path);
+    slc_io_image_writer *opened = NULL;
+    slc_status status = name != NULL ? slc_io_writer_open(sizeof *opened, path, form->by_name, &opened, error)
+                                     : slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);
     if (status != SLC_OK) {
-        free_writer(opened);
+        free(name);
         return status;
     }
-    *writer = opened;
+    opened->writer.end = end;
+    opened->path = name;
+    opened->form = form;
+    *writer = &opened->writer;
     return SLC_OK;
 }
 
-slc_status slc_io_image_writer_open(const char *path, bool preview, slc_io_image_writer **writer,
-                                    slc_error *error)
+slc_status slc_io_image_writer_open(const char *path, bool preview, slc_io_writer **writer, slc_error *error)
 {
     *writer = NULL;
     const slc_io_image_form *form = preview ? &slc_io_image_form_preview : form_of(path);
@@ -249,8 +249,9 @@ static slc_status check_image(const slc_io_image_writer *writer, const slc_image
     return SLC_OK;
 }
 
-slc_status slc_io_image_writer_add(slc_io_image_writer *writer, const slc_image *image, slc_error *error)
+slc_status slc_io_image_writer_add(slc_io_writer *to, const slc_image *image, slc_error *error)
 {
+    slc_io_image_writer *writer = (slc_io_image_writer *)to;
     if (writer->broken) {
         return slc_fail(error, SLC_ERR_USAGE, "%s: an image before this one could not be written",
                         writer->path);
@@ -268,50 +269,20 @@ slc_status slc_io_image_writer_add(slc_io_image_writer *writer, const slc_image 
     return status;
 }
 
-static slc_status end_writer(slc_io_image_writer *writer, bool commit, slc_error *error)
-{
-    slc_status status = SLC_OK;
-    if (commit && (writer->pages == 0 || writer->broken)) {
-        status = slc_fail(error, SLC_ERR_USAGE, "%s: %s", writer->path,
-                          writer->broken ? "an image of it could not be written" : "no image was given");
-    }
-    const bool good = commit && status == SLC_OK;
-    if (writer->form->finish != NULL) {
-        const slc_status finished = writer->form->finish(writer, good, error);
-        status = status == SLC_OK ? finished : status;
-    }
-    if (good && status == SLC_OK) {
-        status = slc_io_output_commit(&writer->output, error);
-    } else {
-        slc_io_output_abandon(&writer->output);
-    }
-    free_writer(writer);
-    return status;
-}
-
-slc_status slc_io_image_writer_finish(slc_io_image_writer *writer, slc_error *error)
-{
-    return end_writer(writer, true, error);
-}
-
-void slc_io_image_writer_abandon(slc_io_image_writer *writer)
-{
-    if (writer != NULL) {
-        (void)end_writer(writer, false, NULL);
-    }
-}
-
 /* One image and no more. */
-static slc_status write_one(slc_io_image_writer *writer, const slc_image *image, slc_error *error)
+static slc_status write_one(slc_io_writer *writer, const slc_image *image, slc_error *error)
 {
     const slc_status status = slc_io_image_writer_add(writer, image, error);
-    const slc_status closed = end_writer(writer, status == SLC_OK, error);
-    return status != SLC_OK ? status : closed;
+    if (status == SLC_OK) {
+        return slc_io_finish(writer, error);
+    }
+    slc_io_abandon(writer);
+    return status;
 }
 
 slc_status slc_io_image_write(const char *path, const slc_image *image, slc_error *error)
 {
-    slc_io_image_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     const slc_status status = slc_io_image_writer_open(path, false, &writer, error);
     return writer != NULL ? write_one(writer, image, error) : status;
 }
@@ -319,11 +290,11 @@ slc_status slc_io_image_write(const char *path, const slc_image *image, slc_erro
 slc_status slc_io_image_write_palette(const char *path, const slc_image *image, const uint8_t palette[768],
                                       slc_error *error)
 {
-    slc_io_image_writer *writer = NULL;
+    slc_io_writer *writer = NULL;
     const slc_status status = open_form(path, &slc_io_image_form_palette, &writer, error);
     if (writer == NULL) {
         return status;
     }
-    writer->state = (void *)palette;
+    ((slc_io_image_writer *)writer)->state = (void *)palette;
     return write_one(writer, image, error);
 }

@@ -9,6 +9,8 @@
 #include "io/io_output.h"
 #include <sluice/io_image.h>
 
+struct slc_io_image_writer;
+
 typedef struct slc_io_image_form {
     const char *ending; /* ".png"; what messages call it */
     unsigned types;     /* bit t is set where slc_image_type t can be written */
@@ -16,9 +18,9 @@ typedef struct slc_io_image_form {
     bool several; /* more than one page */
     bool by_name; /* a library of others writes the file under its temporary name */
     /* Appends one page. */
-    slc_status (*add)(slc_io_image_writer *writer, const slc_image *image, slc_error *error);
+    slc_status (*add)(struct slc_io_image_writer *writer, const slc_image *image, slc_error *error);
     /* Completes the file, or gives up: `commit` false; then it cannot fail. May be NULL. */
-    slc_status (*finish)(slc_io_image_writer *writer, bool commit, slc_error *error);
+    slc_status (*finish)(struct slc_io_image_writer *writer, bool commit, slc_error *error);
 } slc_io_image_form;
 
 extern const slc_io_image_form slc_io_image_form_pbm;
@@ -30,17 +32,17 @@ extern const slc_io_image_form slc_io_image_form_npy;
 extern const slc_io_image_form slc_io_image_form_tif;
 extern const slc_io_image_form slc_io_image_form_tiff;
 
-struct slc_io_image_writer {
+typedef struct slc_io_image_writer {
+    slc_io_writer writer;
     char *path; /* as the caller wrote it, for messages */
     const slc_io_image_form *form;
-    slc_io_output output;
     void *state;
     size_t pages;    /* written so far */
     slc_image first; /* its sizes and type; pixels is NULL */
     uint8_t *row;    /* one converted row */
     size_t row_capacity;
     bool broken;
-};
+} slc_io_image_writer;
 
 static inline const uint8_t *slc_io_image_row(const slc_image *image, size_t y)
 {
@@ -49,8 +51,6 @@ static inline const uint8_t *slc_io_image_row(const slc_image *image, size_t y)
 
 /* Gives writer->row room for at least so many bytes. */
 slc_status slc_io_image_room(slc_io_image_writer *writer, size_t bytes, slc_error *error);
-/* Writes bytes to the output's stream. */
-slc_status slc_io_image_put(slc_io_image_writer *writer, const void *bytes, size_t size, slc_error *error);
 /* A row of bits with the leftmost pixel in the highest bit, zeros behind the last. */
 void slc_io_image_bits_row(const slc_image *image, size_t y, uint8_t *to);
 

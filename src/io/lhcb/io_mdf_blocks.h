@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the library: what reader and writer of MDF share besides the record's envelope (lhcb/lhcb_record.h):
- * ROOT's compressed blocks, and whole records that are written. docs/formats/mdf.md.
+ * ROOT's compressed blocks. docs/formats/mdf.md.
  */
 #ifndef SLUICE_IO_MDF_BLOCKS_H
 #define SLUICE_IO_MDF_BLOCKS_H
@@ -23,10 +23,5 @@ slc_status slc_mdf_blocks_size(const uint8_t *bytes, size_t size, size_t limit, 
 /* Expands them into `out`, which has that size. `zip` has been through inflateInit. */
 slc_status slc_mdf_blocks_expand(z_stream *zip, const uint8_t *bytes, size_t size, uint8_t *out,
                                  const char **why);
-
-/* Appends a whole record, header and all, as it is. */
-struct slc_io_mdf_writer;
-slc_status slc_mdf_write_record(struct slc_io_mdf_writer *writer, const void *record, size_t size,
-                                slc_error *error);
 
 #endif

@@ -8,42 +8,40 @@
 #include "io/lhcb/io_mdf_blocks.h"
 #include <sluice/io.h>
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* zlib's fastest: the sample files use it too, and raw banks shrink little more with a higher one. */
 enum { ZIP_LEVEL = 1 };
 
-struct slc_io_mdf_writer {
+typedef struct mdf_writer {
+    slc_io_writer writer;
     slc_io_mdf_config config;
-    slc_io_output output;
     uint8_t *record; /* scratch for one record */
     size_t capacity;
-};
+} mdf_writer;
 
-slc_status slc_io_mdf_create(const char *path, const slc_io_mdf_config *config, slc_io_mdf_writer **writer,
-                             slc_error *error)
+static slc_status end(slc_io_writer *writer, bool commit, slc_error *error)
 {
-    *writer = NULL;
-    slc_io_mdf_writer *created = calloc(1, sizeof *created);
-    if (created == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);
-    }
-    if (config != NULL) {
-        created->config = *config;
-    }
-    const slc_status status = slc_io_output_open(&created->output, path, error);
-    if (status != SLC_OK) {
-        free(created);
-        return status;
-    }
-    *writer = created;
+    (void)commit;
+    (void)error;
+    free(((mdf_writer *)writer)->record);
     return SLC_OK;
 }
 
+slc_status slc_io_mdf_create(const char *path, const slc_io_mdf_config *config, slc_io_writer **writer,
+                             slc_error *error)
+{
+    const slc_status status = slc_io_writer_open(sizeof(mdf_writer), path, false, writer, error);
+    if (status == SLC_OK) {
+        (*writer)->end = end;
+        ((mdf_writer *)*writer)->config = config != NULL ? *config : (slc_io_mdf_config){.compress = false};
+    }
+    return status;
+}
+
 /* Room for the header and the banks in the worst case of their compression. */
-static bool reserve(slc_io_mdf_writer *writer, size_t size)
+static bool reserve(mdf_writer *writer, size_t size)
 {
     const size_t blocks = size / SLC_MDF_BLOCK_MAX + 1;
     const size_t need = SLC_MDF_HEADER + compressBound((uLong)size) + blocks * (SLC_MDF_BLOCK_HEADER + 64);
@@ -105,9 +103,10 @@ static void fill_header(uint8_t *record, uint32_t record_size, uint8_t compressi
                   slc_mdf_checksum(record + SLC_MDF_HASHED_FROM, record_size - SLC_MDF_HASHED_FROM));
 }
 
-slc_status slc_io_mdf_write(slc_io_mdf_writer *writer, const void *banks, size_t size, slc_error *error)
+slc_status slc_io_mdf_write(slc_io_writer *to, const void *banks, size_t size, slc_error *error)
 {
-    const char *path = writer->output.path;
+    mdf_writer *writer = (mdf_writer *)to;
+    const char *path = to->output.path;
     if (size > INT32_MAX) {
         return slc_fail(error, SLC_ERR_USAGE, "%s: an event of %zu bytes does not fit a record", path, size);
     }
@@ -127,30 +126,5 @@ slc_status slc_io_mdf_write(slc_io_mdf_writer *writer, const void *banks, size_t
     }
     const size_t record_size = SLC_MDF_HEADER + used;
     fill_header(writer->record, (uint32_t)record_size, compression, writer->config.run_number);
-    return slc_mdf_write_record(writer, writer->record, record_size, error);
-}
-
-slc_status slc_mdf_write_record(slc_io_mdf_writer *writer, const void *record, size_t size, slc_error *error)
-{
-    if (fwrite(record, 1, size, writer->output.stream) != size) {
-        return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", writer->output.path, strerror(errno));
-    }
-    return SLC_OK;
-}
-
-slc_status slc_io_mdf_finish(slc_io_mdf_writer *writer, slc_error *error)
-{
-    const slc_status status = slc_io_output_commit(&writer->output, error);
-    free(writer->record);
-    free(writer);
-    return status;
-}
-
-void slc_io_mdf_abandon(slc_io_mdf_writer *writer)
-{
-    if (writer != NULL) {
-        slc_io_output_abandon(&writer->output);
-        free(writer->record);
-        free(writer);
-    }
+    return slc_io_writer_put(writer, writer->record, record_size, error);
 }

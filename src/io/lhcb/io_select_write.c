@@ -4,7 +4,8 @@
  * trigger words and compression are fetched from the input again, which costs one read an accepted event and
  * nothing for all others.
  */
-#include "io/lhcb/io_mdf_blocks.h"
+#include "io/io_output.h"
+#include "lhcb/lhcb_record.h"
 #include <sluice/io.h>
 #include <sluice/io_lhcb.h>
 
@@ -15,32 +16,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct slc_io_select_writer {
-    slc_io_mdf_writer *mdf;
+typedef struct select_writer {
+    slc_io_writer writer; /* without an output: that is of `mdf` */
+    slc_io_writer *mdf;
     char *input;    /* the file at hand, NULL before the first */
     int descriptor; /* -1 where it cannot be read again */
     uint8_t *record;
     size_t capacity;
-};
+} select_writer;
 
-slc_status slc_io_select_create(const char *path, slc_io_select_writer **writer, slc_error *error)
-{
-    *writer = NULL;
-    slc_io_select_writer *created = calloc(1, sizeof *created);
-    if (created == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);
-    }
-    created->descriptor = -1;
-    const slc_status status = slc_io_mdf_create(path, NULL, &created->mdf, error);
-    if (status != SLC_OK) {
-        free(created);
-        return status;
-    }
-    *writer = created;
-    return SLC_OK;
-}
-
-static void leave_input(slc_io_select_writer *writer)
+static void leave_input(select_writer *writer)
 {
     if (writer->descriptor >= 0) {
         (void)close(writer->descriptor);
@@ -50,7 +35,7 @@ static void leave_input(slc_io_select_writer *writer)
     writer->descriptor = -1;
 }
 
-static slc_status enter_input(slc_io_select_writer *writer, const char *input, slc_error *error)
+static slc_status enter_input(select_writer *writer, const char *input, slc_error *error)
 {
     if (writer->input != NULL && strcmp(writer->input, input) == 0) {
         return SLC_OK;
@@ -67,7 +52,7 @@ static slc_status enter_input(slc_io_select_writer *writer, const char *input, s
     return writer->input != NULL ? SLC_OK : slc_fail(error, SLC_ERR_MEMORY, "%s: no memory", input);
 }
 
-static slc_status read_at(const slc_io_select_writer *writer, uint64_t offset, uint8_t *bytes, size_t size,
+static slc_status read_at(const select_writer *writer, uint64_t offset, uint8_t *bytes, size_t size,
                           slc_error *error)
 {
     for (size_t done = 0; done < size;) {
@@ -88,7 +73,7 @@ static slc_status read_at(const slc_io_select_writer *writer, uint64_t offset, u
     return SLC_OK;
 }
 
-static slc_status reserve(slc_io_select_writer *writer, size_t size, slc_error *error)
+static slc_status reserve(select_writer *writer, size_t size, slc_error *error)
 {
     if (size > writer->capacity) {
         uint8_t *larger = realloc(writer->record, size);
@@ -102,7 +87,7 @@ static slc_status reserve(slc_io_select_writer *writer, size_t size, slc_error *
     return SLC_OK;
 }
 
-static slc_status copy_record(slc_io_select_writer *writer, uint64_t offset, slc_error *error)
+static slc_status copy_record(select_writer *writer, uint64_t offset, slc_error *error)
 {
     slc_mdf_header header;
     uint8_t first[SLC_MDF_FIXED];
@@ -120,13 +105,14 @@ static slc_status copy_record(slc_io_select_writer *writer, uint64_t offset, slc
     if (status == SLC_OK) {
         status = read_at(writer, offset, writer->record, header.record_size, error);
     }
-    return status == SLC_OK ? slc_mdf_write_record(writer->mdf, writer->record, header.record_size, error)
+    return status == SLC_OK ? slc_io_writer_put(writer->mdf, writer->record, header.record_size, error)
                             : status;
 }
 
-slc_status slc_io_select_write(slc_io_select_writer *writer, const char *input, const slc_batch *batch,
-                               uint32_t event, slc_error *error)
+slc_status slc_io_select_write(slc_io_writer *to, const char *input, const slc_batch *batch, uint32_t event,
+                               slc_error *error)
 {
+    select_writer *writer = (select_writer *)to;
     const slc_status status = enter_input(writer, input, error);
     if (status != SLC_OK) {
         return status;
@@ -136,24 +122,33 @@ slc_status slc_io_select_write(slc_io_select_writer *writer, const char *input, 
                                                       batch->length[event], error);
 }
 
-static void give_back(slc_io_select_writer *writer)
+static slc_status end(slc_io_writer *to, bool commit, slc_error *error)
 {
+    select_writer *writer = (select_writer *)to;
+    slc_status status = SLC_OK;
+    if (commit) {
+        status = slc_io_finish(writer->mdf, error);
+    } else {
+        slc_io_abandon(writer->mdf);
+    }
     leave_input(writer);
     free(writer->record);
-    free(writer);
-}
-
-slc_status slc_io_select_finish(slc_io_select_writer *writer, slc_error *error)
-{
-    const slc_status status = slc_io_mdf_finish(writer->mdf, error);
-    give_back(writer);
     return status;
 }
 
-void slc_io_select_abandon(slc_io_select_writer *writer)
+slc_status slc_io_select_create(const char *path, slc_io_writer **writer, slc_error *error)
 {
-    if (writer != NULL) {
-        slc_io_mdf_abandon(writer->mdf);
-        give_back(writer);
+    select_writer *made = calloc(1, sizeof *made);
+    slc_status status = made != NULL ? SLC_OK
+                                     : slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);
+    if (status == SLC_OK) {
+        *made = (select_writer){.writer = {.end = end}, .descriptor = -1};
+        status = slc_io_mdf_create(path, NULL, &made->mdf, error);
     }
+    if (status != SLC_OK) {
+        free(made);
+        made = NULL;
+    }
+    *writer = (slc_io_writer *)made;
+    return status;
 }

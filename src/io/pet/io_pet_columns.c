@@ -32,9 +32,7 @@ static bool rows_of(hid_t dataset, uint64_t *rows)
     const hid_t space = H5Dget_space(dataset);
     const bool good = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
                       H5Sget_simple_extent_dims(space, &size, NULL) == 1;
-    if (space >= 0) {
-        (void)H5Sclose(space);
-    }
+    (void)slc_io_hdf5_close(space);
     *rows = size;
     return good;
 }
@@ -44,9 +42,7 @@ static bool is_of_class(hid_t dataset, H5T_class_t class)
 {
     const hid_t type = H5Dget_type(dataset);
     const bool is = type >= 0 && H5Tget_class(type) == class;
-    if (type >= 0) {
-        (void)H5Tclose(type);
-    }
+    (void)slc_io_hdf5_close(type);
     return is;
 }
 
@@ -104,12 +100,8 @@ static bool attribute_of(hid_t file, const char *name, hid_t type, void *value)
     if (space >= 0 && H5Sget_simple_extent_npoints(space) == 1) {
         good = H5Aread(attribute, type, value) >= 0;
     }
-    if (space >= 0) {
-        (void)H5Sclose(space);
-    }
-    if (attribute >= 0) {
-        (void)H5Aclose(attribute);
-    }
+    (void)slc_io_hdf5_close(space);
+    (void)slc_io_hdf5_close(attribute);
     return good;
 }
 
@@ -137,12 +129,8 @@ static void text_of(hid_t file, const char *name, char *text, size_t size)
     } else {
         text[0] = '\0';
     }
-    if (type >= 0) {
-        (void)H5Tclose(type);
-    }
-    if (attribute >= 0) {
-        (void)H5Aclose(attribute);
-    }
+    (void)slc_io_hdf5_close(type);
+    (void)slc_io_hdf5_close(attribute);
 }
 
 /* What a file is told by its geometry, name by name. */
@@ -248,13 +236,9 @@ static void stop(slc_io_pet_list *in)
     }
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     for (size_t k = 0; k < COLUMNS; k++) {
-        if (c->column[k] >= 0) {
-            (void)H5Dclose(c->column[k]);
-        }
+        (void)slc_io_hdf5_close(c->column[k]);
     }
-    if (c->file >= 0) {
-        (void)H5Fclose(c->file);
-    }
+    (void)slc_io_hdf5_close(c->file);
     slc_io_hdf5_silence_end(before);
     free(c);
 }
@@ -315,7 +299,7 @@ static slc_status read(slc_io_pet_list *in, size_t most, slc_pet_coincidences *p
 
 static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 {
-    slc_io_hdf5_writer *file = NULL;
+    slc_io_writer *file = NULL;
     slc_status status = slc_io_hdf5_create(w->base, &file, error);
     w->own = file;
     const slc_pet_coincidences none = {.time_ps = NULL};
@@ -375,9 +359,9 @@ static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
         status = slc_io_hdf5_number(w->own, "duration_s", slc_io_pet_list_duration(w), error);
     }
     if (status == SLC_OK) {
-        status = slc_io_hdf5_finish(w->own, error);
+        status = slc_io_finish(w->own, error);
     } else {
-        slc_io_hdf5_abandon(w->own);
+        slc_io_abandon(w->own);
     }
     w->own = NULL;
     return status;
@@ -386,7 +370,7 @@ static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
 static void abandon(slc_io_pet_list_writer *w)
 {
     if (w->own != NULL) {
-        slc_io_hdf5_abandon(w->own);
+        slc_io_abandon(w->own);
     }
 }
 

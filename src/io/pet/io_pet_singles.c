@@ -25,10 +25,6 @@ struct slc_io_pet_singles {
     uint64_t records;
 };
 
-struct slc_io_pet_singles_writer {
-    slc_io_output output;
-};
-
 /* ---- reading ----------------------------------------------------------------------------------- */
 
 slc_status slc_io_pet_singles_open(const char *path, slc_io_pet_singles_format format,
@@ -204,29 +200,21 @@ slc_status slc_io_pet_singles_read_f64(slc_io_pet_singles *input, size_t most, s
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
-slc_status slc_io_pet_singles_create(const char *path, slc_io_pet_singles_writer **out, slc_error *error)
+slc_status slc_io_pet_singles_create(const char *path, slc_io_writer **out, slc_error *error)
 {
-    *out = NULL;
-    slc_io_pet_singles_writer *writer = calloc(1, sizeof *writer);
-    if (writer == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);
-    }
-    const slc_status status = slc_io_output_open(&writer->output, path, error);
+    const slc_status status = slc_io_writer_open(sizeof **out, path, false, out, error);
     if (status != SLC_OK) {
-        free(writer);
         return status;
     }
     uint8_t head[RECORD] = {0};
     memcpy(head, slc_io_pet_singles_magic, sizeof slc_io_pet_singles_magic);
     slc_store_u32(head + 8, VERSION);
     /* A write that fails shows in the stream, and the next one or commit looks there. */
-    (void)fwrite(head, RECORD, 1, writer->output.stream);
-    *out = writer;
+    (void)fwrite(head, RECORD, 1, (*out)->output.stream);
     return SLC_OK;
 }
 
-slc_status slc_io_pet_singles_write(slc_io_pet_singles_writer *writer, const slc_pet_singles *singles,
-                                    slc_error *error)
+slc_status slc_io_pet_singles_write(slc_io_writer *writer, const slc_pet_singles *singles, slc_error *error)
 {
     uint8_t record[RECORD];
     size_t written = 0;
@@ -237,19 +225,4 @@ slc_status slc_io_pet_singles_write(slc_io_pet_singles_writer *writer, const slc
         written += fwrite(record, RECORD, 1, writer->output.stream);
     }
     return written == singles->head.size ? SLC_OK : slc_io_output_failed(writer->output.path, error);
-}
-
-slc_status slc_io_pet_singles_finish(slc_io_pet_singles_writer *writer, slc_error *error)
-{
-    const slc_status status = slc_io_output_commit(&writer->output, error);
-    free(writer);
-    return status;
-}
-
-void slc_io_pet_singles_abandon(slc_io_pet_singles_writer *writer)
-{
-    if (writer != NULL) {
-        slc_io_output_abandon(&writer->output);
-        free(writer);
-    }
 }

@@ -78,15 +78,9 @@ static slc_status read_number(const source *s, hid_t object, const char *where, 
     int64_t whole = -1;
     const bool read = good && (n->real != NULL ? H5Aread(attribute, H5T_NATIVE_DOUBLE, n->real)
                                                : H5Aread(attribute, H5T_NATIVE_INT64, &whole)) >= 0;
-    if (type >= 0) {
-        (void)H5Tclose(type);
-    }
-    if (space >= 0) {
-        (void)H5Sclose(space);
-    }
-    if (attribute >= 0) {
-        (void)H5Aclose(attribute);
-    }
+    (void)slc_io_hdf5_close(type);
+    (void)slc_io_hdf5_close(space);
+    (void)slc_io_hdf5_close(attribute);
     if (!read) {
         return slc_fail(s->error, SLC_ERR_FORMAT, "%s: attribute '%s%s' is not a %s", s->name, where, n->name,
                         n->real != NULL ? "number" : "whole number");
@@ -110,12 +104,8 @@ static slc_status check_kind(const source *s)
     const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : H5I_INVALID_HID;
     const bool read = type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 &&
                       H5Tget_size(type) == sizeof kind && H5Aread(attribute, type, text) >= 0;
-    if (type >= 0) {
-        (void)H5Tclose(type);
-    }
-    if (attribute >= 0) {
-        (void)H5Aclose(attribute);
-    }
+    (void)slc_io_hdf5_close(type);
+    (void)slc_io_hdf5_close(attribute);
     if (!read || memcmp(text, kind, sizeof kind) != 0) {
         return slc_fail(s->error, SLC_ERR_FORMAT, "%s: an HDF5 file, but its attribute 'kind' is not '%s'",
                         s->name, kind);
@@ -161,12 +151,8 @@ static slc_status check_dataset(const source *s, hid_t dataset, table *t)
     const hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
     const int dimensions = space >= 0 ? H5Sget_simple_extent_dims(space, size, NULL) : -1;
     const H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
-    if (type >= 0) {
-        (void)H5Tclose(type);
-    }
-    if (space >= 0) {
-        (void)H5Sclose(space);
-    }
+    (void)slc_io_hdf5_close(type);
+    (void)slc_io_hdf5_close(space);
     if (class != t->class) {
         return slc_fail(s->error, SLC_ERR_FORMAT, "%s: dataset '%s' is not of %s", s->name, t->name,
                         t->class == H5T_INTEGER ? "whole numbers" : "floating point numbers");
@@ -373,9 +359,7 @@ slc_status slc_io_parse_pet_tables(const void *bytes, size_t size, const char *n
         file = H5Fopen(name, H5F_ACC_RDONLY, access);
     }
     const slc_status status = read_open(file, name, tables, error);
-    if (access >= 0) {
-        (void)H5Pclose(access);
-    }
+    (void)slc_io_hdf5_close(access);
     end_reading(before, status);
     return status;
 }
@@ -431,15 +415,9 @@ static bool put_table(hid_t file, const table *t, hid_t in_file, const char *uni
     bool good = dataset >= 0 && H5Dwrite(dataset, t->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0 &&
                 put_text(dataset, "unit", unit) &&
                 (bin_kev == NULL || put_number(dataset, "bin_kev", NULL, bin_kev));
-    if (dataset >= 0) {
-        good = H5Dclose(dataset) >= 0 && good;
-    }
-    if (how >= 0) {
-        (void)H5Pclose(how);
-    }
-    if (space >= 0) {
-        (void)H5Sclose(space);
-    }
+    good = slc_io_hdf5_close(dataset) && good;
+    (void)slc_io_hdf5_close(how);
+    (void)slc_io_hdf5_close(space);
     return good;
 }
 
@@ -477,12 +455,8 @@ static hid_t create(const char *path, int *wrong)
         H5Pset_obj_track_times(how, false) >= 0) {
         file = H5Fcreate(path, H5F_ACC_TRUNC, how, access);
     }
-    if (how >= 0) {
-        (void)H5Pclose(how);
-    }
-    if (access >= 0) {
-        (void)H5Pclose(access);
-    }
+    (void)slc_io_hdf5_close(how);
+    (void)slc_io_hdf5_close(access);
     return file;
 }
 
@@ -505,9 +479,7 @@ slc_status slc_io_write_pet_tables(const char *path, const slc_pet_tables *table
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     const hid_t file = create(output.temporary, &wrong);
     bool good = file >= 0 && put_all(file, tables);
-    if (file >= 0) {
-        good = H5Fclose(file) >= 0 && good;
-    }
+    good = slc_io_hdf5_close(file) && good;
     slc_io_hdf5_silence_end(before);
     if (good && wrong == 0) {
         return slc_io_output_commit(&output, error);
