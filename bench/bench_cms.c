@@ -4,6 +4,7 @@
  * batch, of which the medians count. The process is not bound here; the user pins it.
  */
 #include "bench/bench_cms_events.h"
+#include "sim/sim_cms_synthetic.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "base/columns.h"
 #include "cms/cuda/cms_chain_cuda.h"
 #include "cuda/cuda_stream.h"
+#include "sim/sim_cms_synthetic.h"
 #include "support/assert_ok.h"
 #include "support/cms_events.h"
 

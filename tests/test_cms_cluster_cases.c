@@ -6,6 +6,7 @@
  */
 #include "cms/cms_stages.h"
 #include "oracle/cms_cluster_oracle.h"
+#include "sim/sim_cms_synthetic.h"
 #include "support/cmocka_all.h"
 #include "support/cms_cases.h"
 #include "support/cms_events.h"

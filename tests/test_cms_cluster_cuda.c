@@ -4,6 +4,7 @@
  * with every policy for duplicates, both cuts and truncation; the synthetic events; graphs, room, and what is
  * refused. Both algorithms. Exits with 77 where there is no GPU.
  */
+#include "sim/sim_cms_synthetic.h"
 #include "support/cms_events.h"
 #include "support/cms_gpu.h"
 

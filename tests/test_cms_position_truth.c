@@ -5,6 +5,7 @@
  * default errors are from.
  */
 #include "cms/cms_stages.h"
+#include "sim/sim_cms_synthetic.h"
 #include "support/cmocka_all.h"
 
 #include <sluice/sim_cms.h>

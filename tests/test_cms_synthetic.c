@@ -5,6 +5,7 @@
  * alone, so that the table stands on two feet before fast code is held against it.
  */
 #include "oracle/cms_cluster_oracle.h"
+#include "sim/sim_cms_synthetic.h"
 #include "support/cmocka_all.h"
 #include "support/cms_events.h"
 

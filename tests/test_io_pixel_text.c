@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "io/pixel/io_pixel_source.h"
 #include "support/pixel_files.h"
 
 static pixel_file read_text(const char *text, size_t n)

@@ -5,6 +5,7 @@
  * words decode to the truth is test_cms_round_trip's matter.
  */
 #include "cms/cms_stages.h"
+#include "sim/sim_cms_synthetic.h"
 #include "support/cmocka_all.h"
 #include "support/cms_events.h"
 

@@ -62,11 +62,6 @@ SLC_API slc_io_pixels_counts slc_io_pixels_count(const slc_io_pixels *pixels);
  * could be read. */
 SLC_API slc_status slc_io_pixels_read(slc_io_pixels *file, slc_pixels *pixels, size_t n, slc_error *error);
 
-/* The numbers, as in the file, of the frames that the last slc_io_pixels_read appended: one an event, in
- * their order, valid until the next call on the file. Numbers that the file leaves out are frames without
- * pixels, or none; one may come again. *count is 0 where the file has no frames (about().frames). */
-SLC_API const int64_t *slc_io_pixels_frames(const slc_io_pixels *file, uint32_t *count);
-
 #ifdef __cplusplus
 }
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * sim_cms: seeded events of CMS's pixel detector, as raw fragments with truth, with the cabling and the gains
- * that belong to them; and the five synthetic events by which CMS's clusterers are checked.
+ * that belong to them.
  */
 #ifndef SLUICE_SIM_CMS_H
 #define SLUICE_SIM_CMS_H
@@ -55,20 +55,10 @@ SLC_API slc_status slc_sim_cms_open(const slc_sim_cms_config *config, slc_sim_cm
 SLC_API void slc_sim_cms_close(slc_sim_cms *sim);
 SLC_API const slc_cms_cabling *slc_sim_cms_cabling(const slc_sim_cms *sim);
 SLC_API const slc_cms_gains *slc_sim_cms_gains(const slc_sim_cms *sim);
-/* SLC_CMS_MODULES_PHASE1 of them, for slc_cms_position_config: where the middle of CMS is seen from each
- * module, and what Lorentz drift does there. */
-SLC_API const slc_cms_plane *slc_sim_cms_planes(const slc_sim_cms *sim);
 /* Appends event number `event` of the seed to the batch and, unless NULL, to the truth. Event k is the same
  * whatever was generated before. */
 SLC_API slc_status slc_sim_cms_event(slc_sim_cms *sim, uint64_t event, slc_batch *batch,
                                      slc_sim_cms_truth *truth, slc_error *error);
-
-/* Synthetic event `kind` (0 … 4), of CMS's stand-alone clustering test: appended to `digis` as one event,
- * with electrons as adc, which grows as needed. 175 031 or 176 031 digis, of them 451 that are none. */
-SLC_API slc_status slc_sim_cms_synthetic(uint32_t kind, slc_cms_digis *digis);
-/* A variation on it for measurements: the same occupancy, but every module's pattern is moved and mirrored at
- * random, and its charges are drawn anew, so that no two events are alike. */
-SLC_API slc_status slc_sim_cms_varied(uint64_t seed, uint64_t event, slc_cms_digis *digis);
 
 #ifdef __cplusplus
 }

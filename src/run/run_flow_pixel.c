@@ -5,6 +5,7 @@
  * is one image. An item is what was read at once, and the clusterer or stream is the input's.
  */
 #include "base/columns.h"
+#include "io/pixel/io_pixel_source.h"
 #include "pixel/pixel_times.h"
 
 #include <sluice/io_pixel.h>

@@ -6,6 +6,7 @@
 #include "base/columns.h"
 #include "base/config.h"
 #include "sim/sim_cms_event.h"
+#include "sim/sim_cms_synthetic.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,7 @@
  * purpose: pixels that touch by corners, in falling order, with holes, at the module's borders, and words
  * that are none.
  */
+#include "sim/sim_cms_synthetic.h"
 #include "base/splitmix.h"
 #include "sim/sim_cms_event.h"
 

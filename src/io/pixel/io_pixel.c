@@ -4,6 +4,7 @@
  * reading. The format is found by looking at the first bytes, because names lie and pipes have none.
  */
 #include "io/io_formats.h"
+#include "io/pixel/io_pixel_source.h"
 
 #include <math.h>
 #include <stdarg.h>

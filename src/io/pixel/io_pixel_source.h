@@ -43,6 +43,11 @@ struct slc_io_pixels {
     slc_error error;
 };
 
+/* The numbers, as in the file, of the frames that the last slc_io_pixels_read appended: one an event, in
+ * their order, valid until the next call on the file. Numbers that the file leaves out are frames without
+ * pixels, or none; one may come again. *count is 0 where the file has no frames (about().frames). */
+const int64_t *slc_io_pixels_frames(const slc_io_pixels *file, uint32_t *count);
+
 /* slc_io_pixels_open over memory that the caller keeps; `name` stands in messages. */
 slc_status slc_io_pixels_open_memory(const void *bytes, size_t size, const char *name,
                                      const slc_io_pixels_options *options, slc_io_pixels **pixels,
