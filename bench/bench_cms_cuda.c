@@ -5,13 +5,14 @@
  * copies and the kernels alone.
  */
 #include "base/columns.h"
+#include "base/team.h"
 #include "bench/bench_cms_events.h"
 #include "cms/cuda/cms_chain_cuda.h"
 #include "cuda/cuda_engines.h"
 
 #include <sluice/cuda.h>
-#include <sluice/run_pipeline.h>
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,34 +156,22 @@ typedef struct streams {
     slc_batch piece[PIECES];
     slc_cms_chain *chain[STREAMS];
     slc_cms_result out[STREAMS];
-    uint32_t next, end;
-    uint32_t piece_of[2 * STREAMS + 2];
+    slc_team *team;
+    atomic_uint next;
+    slc_status status[STREAMS];
+    slc_error error[STREAMS];
     bool locked_out[STREAMS], locked_piece[PIECES];
 } streams;
 
-static slc_status next_piece(void *context, uint32_t slot, slc_error *error)
+/* Pieces are dealt out as streams get done. */
+static void run_pieces(void *context, uint32_t k)
 {
     streams *s = context;
-    (void)error;
-    if (s->next == s->end) {
-        return SLC_END;
+    uint32_t next;
+    s->status[k] = SLC_OK;
+    while (s->status[k] == SLC_OK && (next = atomic_fetch_add(&s->next, 1)) < PIECES) {
+        s->status[k] = slc_cms_chain_run(s->chain[k], &s->piece[next], &s->out[k], &s->error[k]);
     }
-    s->piece_of[slot] = s->next++ % PIECES;
-    return SLC_OK;
-}
-
-static slc_status run_piece(void *context, uint32_t slot, uint32_t worker, slc_error *error)
-{
-    streams *s = context;
-    return slc_cms_chain_run(s->chain[worker], &s->piece[s->piece_of[slot]], &s->out[worker], error);
-}
-
-static slc_status take_none(void *context, uint32_t slot, slc_error *error)
-{
-    (void)context;
-    (void)slot;
-    (void)error;
-    return SLC_OK;
 }
 
 /* The events in equal pieces, in turn, in page-locked memory. */
@@ -227,14 +216,17 @@ static slc_status open_streams(streams *s)
 static slc_status run_streams(void *self, double *seconds, slc_error *error)
 {
     streams *s = self;
-    const slc_run_stages stages = {.context = s, .read = next_piece, .work = run_piece, .write = take_none};
-    const slc_run_pipeline_config pipeline = {.threads = s->n, .slots = 2 * s->n + 2};
-    s->next = 0;
-    s->end = PIECES;
+    atomic_store(&s->next, 0);
     const double began = slc_clock_seconds();
-    const slc_status status = slc_run_pipeline(&pipeline, &stages, NULL, error);
+    slc_team_run(s->team, s->n, run_pieces, s);
     seconds[0] = slc_clock_seconds() - began;
-    return status;
+    for (uint32_t k = 0; k < s->n; k++) {
+        if (s->status[k] != SLC_OK) {
+            *error = s->error[k];
+            return s->status[k];
+        }
+    }
+    return SLC_OK;
 }
 
 /* All pieces through so many streams, with a thread each. `slowest`: of copies and kernels alone, for all. */
@@ -244,7 +236,11 @@ static slc_status time_streams(bench *b, streams *s, uint32_t n, uint64_t digis,
     char name[48];
     s->n = n;
     (void)snprintf(name, sizeof name, "host to host, %u stream%s", n, n > 1 ? "s" : "");
+    if (slc_team_open(n, &s->team) != SLC_OK) {
+        return slc_fail(b->error, SLC_ERR_MEMORY, "no memory for %u threads", n);
+    }
     const slc_status status = slc_bench_measure(&b->plan, &c, 1, b->error);
+    slc_team_close(s->team);
     if (status == SLC_OK) {
         slc_bench_cms_add(b->report, name, digis, c.time[0], 0, slowest);
     }

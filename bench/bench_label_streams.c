@@ -4,13 +4,14 @@
  * labellers at once, each with a thread of its own: what a program gets, copies included.
  */
 #include "base/columns.h"
+#include "base/team.h"
 #include "cuda/cuda_engines.h"
 #include "cuda/cuda_stream.h"
 
 #include "bench/bench_gpu.h"
 #include <sluice/image_label.h>
-#include <sluice/run_pipeline.h>
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* The engines: asked for when a device has been chosen, so there are some. */
@@ -33,6 +34,8 @@ typedef struct worker {
     block labels;
     slc_image_components components;
     uint64_t found; /* components */
+    slc_status status;
+    slc_error error;
 } worker;
 
 typedef struct bench {
@@ -44,8 +47,9 @@ typedef struct bench {
     worker workers[MOST_STREAMS];
     slc_column columns[SLC_IMAGE_COLUMNS];
     slc_schema schema;
-    uint32_t streams, next, end; /* of a round */
-    uint32_t image_of[2 * MOST_STREAMS + 2];
+    slc_team *team;
+    uint32_t streams, end; /* of a round */
+    atomic_uint next;
     slc_error *error;
 } bench;
 
@@ -69,25 +73,11 @@ static void give_back(block *b)
     *b = (block){0};
 }
 
-/* ---- the pipeline's calls ---------------------------------------------------------------------- */
-
-static slc_status next_image(void *context, uint32_t slot, slc_error *error)
-{
-    bench *b = context;
-    (void)error;
-    if (b->next == b->end) {
-        return SLC_END;
-    }
-    b->image_of[slot] = b->next++ % (uint32_t)b->config->n_densities;
-    return SLC_OK;
-}
+/* ---- a labeller's thread ------------------------------------------------------------------------ */
 
 /* A second time where there was not room for all components; there is from then on. */
-static slc_status label(void *context, uint32_t slot, uint32_t number, slc_error *error)
+static slc_status label(const bench *b, worker *w, const slc_image *image)
 {
-    bench *b = context;
-    worker *w = &b->workers[number];
-    const slc_image *image = &b->image[b->image_of[slot]];
     slc_image_labels out = {.labels = w->labels.at,
                             .stride = (ptrdiff_t)(image->width * sizeof(uint32_t)),
                             .type = SLC_TYPE_U32,
@@ -95,7 +85,7 @@ static slc_status label(void *context, uint32_t slot, uint32_t number, slc_error
     slc_status status;
     do {
         slc_columns_reset(&w->components);
-        status = slc_image_label_run(w->labeller, image, NULL, &out, NULL, error);
+        status = slc_image_label_run(w->labeller, image, NULL, &out, NULL, &w->error);
     } while (status == SLC_ERR_CAPACITY && out.components != NULL &&
              w->components.head.capacity < out.n_labels &&
              slc_columns_reserve(&b->schema, &w->components, out.n_labels, 1) == SLC_OK);
@@ -103,12 +93,15 @@ static slc_status label(void *context, uint32_t slot, uint32_t number, slc_error
     return status;
 }
 
-static slc_status take_none(void *context, uint32_t slot, slc_error *error)
+/* Images are dealt out as labellers get done. */
+static void label_some(void *context, uint32_t number)
 {
-    (void)context;
-    (void)slot;
-    (void)error;
-    return SLC_OK;
+    bench *b = context;
+    worker *w = &b->workers[number];
+    uint32_t next;
+    while (w->status == SLC_OK && (next = atomic_fetch_add(&b->next, 1)) < b->end) {
+        w->status = label(b, w, &b->image[next % b->config->n_densities]);
+    }
 }
 
 /* ---- one size and granularity ------------------------------------------------------------------ */
@@ -140,16 +133,20 @@ static slc_status open_worker(bench *b, worker *w, size_t size)
 static slc_status round_of(void *self, double *seconds, slc_error *error)
 {
     bench *b = self;
-    const slc_run_stages stages = {.context = b, .read = next_image, .work = label, .write = take_none};
-    const slc_run_pipeline_config pipeline = {.threads = b->streams, .slots = 2 * b->streams + 2};
-    b->next = 0;
+    atomic_store(&b->next, 0);
     for (uint32_t k = 0; k < b->streams; k++) {
         b->workers[k].found = 0;
     }
     const double began = slc_clock_seconds();
-    const slc_status status = slc_run_pipeline(&pipeline, &stages, NULL, error);
+    slc_team_run(b->team, b->streams, label_some, b);
     seconds[0] = slc_clock_seconds() - began;
-    return status;
+    for (uint32_t k = 0; k < b->streams; k++) {
+        if (b->workers[k].status != SLC_OK) {
+            *error = b->workers[k].error;
+            return b->workers[k].status;
+        }
+    }
+    return SLC_OK;
 }
 
 /* The fastest of the rounds; before them is a warm-up, in which room is made. */
@@ -159,7 +156,11 @@ static slc_status time_rounds(bench *b, slc_bench_label_streams_row *row)
     slc_bench_contestant c = {.self = b, .run = round_of};
     row->images = b->end = (uint32_t)b->config->n_densities * PASSES;
     b->streams = row->streams;
+    if (slc_team_open(b->streams, &b->team) != SLC_OK) {
+        return slc_fail(b->error, SLC_ERR_MEMORY, "no memory for %u threads", b->streams);
+    }
     const slc_status status = slc_bench_measure(&plan, &c, 1, b->error);
+    slc_team_close(b->team);
     row->seconds = c.time[0].minimum;
     row->components = 0;
     for (uint32_t k = 0; k < row->streams; k++) {

@@ -5,7 +5,8 @@
  * Delays are pseudo-random, so that threads meet in different ways; built with the thread sanitizer, this is
  * also the test for races.
  */
-#include "run/run_bind.h"
+#include "base/team.h"
+#include "run/run_flow_part.h"
 
 #include "support/cmocka_all.h"
 #include "support/flow_toy.h"
@@ -272,6 +273,9 @@ static void test_a_worker_without_a_chain(void **state)
 static void test_wrong_configurations(void **state)
 {
     (void)state;
+    assert_int_equal(slc_flow_slots(5, 1), 5);
+    assert_int_equal(slc_flow_slots(0, 3), 8);
+    assert_int_equal(slc_flow_slots(0, 1), slc_team_processors() == 1 ? 1 : 4);
     static const char *const paths[] = {"3"};
     flow_script s = flow_script_new(), *setup = &s;
     const slc_flow_config right = flow_toy_config(&s, paths, 1, 2, 0);

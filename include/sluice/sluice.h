@@ -25,7 +25,6 @@
 #include <sluice/report_pet.h>
 #include <sluice/report_velo.h>
 #include <sluice/run_flow.h>
-#include <sluice/run_pipeline.h>
 #include <sluice/sim.h>
 #include <sluice/sim_cms.h>
 #include <sluice/sim_pet.h>
