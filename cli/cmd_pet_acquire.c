@@ -292,6 +292,7 @@ static int act(const slc_cli_call *call)
     }
     job->options = call->options;
     job->held_pipe = -1;
+    slc_daq_pet_config_default(&job->config);
     int status = choose(job);
     status = status == SLC_CLI_GO_ON ? check_files(job->options) : status;
     status = status == SLC_CLI_GO_ON ? process(job) : status;

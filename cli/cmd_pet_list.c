@@ -308,22 +308,25 @@ static slc_status open_output(job *j)
     const list_options *o = j->options;
     if (j->sinogram) {
         const uint32_t most = slc_pet_rings(&j->geometry) - 1;
-        const slc_io_pet_sinogram_config config = {
-            .geometry = j->geometry,
-            .tangential = (uint32_t)o->tangential,
-            .ring_difference = o->ring_difference < most ? (uint32_t)o->ring_difference : most,
-            .rebin = o->rebin,
-            .subtract = o->subtract};
+        slc_io_pet_sinogram_config config;
+        slc_io_pet_sinogram_config_default(&config);
+        config.geometry = j->geometry;
+        config.tangential = (uint32_t)o->tangential;
+        config.ring_difference = o->ring_difference < most ? (uint32_t)o->ring_difference : most;
+        config.rebin = o->rebin;
+        config.subtract = o->subtract;
         return slc_io_pet_sinogram_open(&config, &j->image, &j->error);
     }
     const char *name = j->has_geometry ? slc_pet_scanner_word_name(o->scanner) : j->about.scanner;
-    const slc_io_pet_list_config config = {.geometry = j->geometry,
-                                           .scanner = name,
-                                           .tof = j->tof_ns > 0,
-                                           .tof_resolution_ps = j->tof_ns * 1000,
-                                           .window_ps = j->window_ns * 1000,
-                                           .start_ps = j->about.start_ps,
-                                           .duration_s = j->about.duration_s};
+    slc_io_pet_list_config config;
+    slc_io_pet_list_config_default(&config);
+    config.geometry = j->geometry;
+    config.scanner = name;
+    config.tof = j->tof_ns > 0;
+    config.tof_resolution_ps = j->tof_ns * 1000;
+    config.window_ps = j->window_ns * 1000;
+    config.start_ps = j->about.start_ps;
+    config.duration_s = j->about.duration_s;
     return slc_io_pet_list_create(o->output, j->to, &config, &j->writer, &j->error);
 }
 

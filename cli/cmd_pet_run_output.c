@@ -58,12 +58,13 @@ static slc_status open_sinogram(slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
     const uint32_t most = slc_pet_rings(&job->tables.geometry) - 1;
-    const slc_io_pet_sinogram_config config = {
-        .geometry = job->tables.geometry,
-        .tangential = (uint32_t)o->tangential,
-        .ring_difference = o->ring_difference < most ? (uint32_t)o->ring_difference : most,
-        .rebin = o->rebin,
-        .subtract = o->subtract};
+    slc_io_pet_sinogram_config config;
+    slc_io_pet_sinogram_config_default(&config);
+    config.geometry = job->tables.geometry;
+    config.tangential = (uint32_t)o->tangential;
+    config.ring_difference = o->ring_difference < most ? (uint32_t)o->ring_difference : most;
+    config.rebin = o->rebin;
+    config.subtract = o->subtract;
     return slc_io_pet_sinogram_open(&config, &job->sinogram, &job->error);
 }
 
@@ -187,12 +188,14 @@ static slc_status create_list(slc_pet_run_job *job)
         }
         return status;
     }
-    const slc_io_pet_list_config config = {.geometry = job->tables.geometry,
-                                           .scanner = slc_pet_scanner_word_name(o->frames.scanner),
-                                           .tof = o->tof_ns > 0,
-                                           .tof_resolution_ps = job->tof_ns * 1000,
-                                           .window_ps = job->config.prompt.window_ns * 1000,
-                                           .start_ps = job->start_ps};
+    slc_io_pet_list_config config;
+    slc_io_pet_list_config_default(&config);
+    config.geometry = job->tables.geometry;
+    config.scanner = slc_pet_scanner_word_name(o->frames.scanner);
+    config.tof = o->tof_ns > 0;
+    config.tof_resolution_ps = job->tof_ns * 1000;
+    config.window_ps = job->config.prompt.window_ns * 1000;
+    config.start_ps = job->start_ps;
     return slc_io_pet_list_create(o->output, (slc_io_pet_list_format)job->format, &config, &job->list,
                                   &job->error);
 }

@@ -225,9 +225,10 @@ static slc_status open_outputs(job *j)
     if (status == SLC_OK && o->bare) {
         status = open_bare(j);
     } else if (status == SLC_OK && o->output != NULL) {
-        const slc_io_pet_raw_config config = {
-            .replace = o->replace,
-            .payload = {.header_bytes = o->sequence ? 8 : 0, .sequence_bytes = o->sequence ? 8 : 0}};
+        slc_io_pet_raw_config config;
+        slc_io_pet_raw_config_default(&config);
+        config.replace = o->replace;
+        config.payload.header_bytes = config.payload.sequence_bytes = o->sequence ? 8 : 0;
         status = slc_io_pet_raw_create(o->output, &config, &j->raw, &j->error);
     }
     /* Behind the raw file's own beginning, which its head tells: nothing is received before. */
@@ -339,12 +340,14 @@ static slc_status send_all(job *j)
 {
     const simulate_options *o = j->options;
     const slc_pet_convert_config *clock = &j->config.clock;
-    slc_daq_pet_send send = {.n_to = o->send.n,
-                             .frames_hz = o->flat_out ? 0 : (double)j->n / o->seconds,
-                             .frames_per_datagram = j->config.frames_per_packet,
-                             .sequence = o->sequence,
-                             .repeat = o->repeat,
-                             .stop = slc_cli_stop};
+    slc_daq_pet_send_config send;
+    slc_daq_pet_send_config_default(&send);
+    send.n_to = o->send.n;
+    send.frames_hz = o->flat_out ? 0 : (double)j->n / o->seconds;
+    send.frames_per_datagram = j->config.frames_per_packet;
+    send.sequence = o->sequence;
+    send.repeat = o->repeat;
+    send.stop = slc_cli_stop;
     for (uint32_t i = 0; i < o->send.n; i++) {
         send.to[i] = o->send.word[i];
     }

@@ -85,8 +85,11 @@ static slc_status reconstruct(const measurement *m, const char *path, slc_pet_to
     config.prompt.policy = SLC_PET_TAKE_ALL_GOODS;
     config.delayed = true; /* pairs of windows that begin 100 ns late estimate the randoms */
     config.keep_singles = true;
-    const slc_io_pet_list_config list_config = {
-        .geometry = tables->geometry, .window_ps = 4000, .start_ps = -1000000000};
+    slc_io_pet_list_config list_config;
+    slc_io_pet_list_config_default(&list_config);
+    list_config.geometry = tables->geometry;
+    list_config.window_ps = 4000;
+    list_config.start_ps = -1000000000;
     slc_pet_chain *chain = NULL;
     slc_pet_pairs *order = NULL;
     slc_io_pet_list_writer *list = NULL;

@@ -40,8 +40,13 @@ static void make(size_t i, slc_pet_coincidences *pairs, size_t row)
 
 static slc_status write_all(const char *name, slc_pet_coincidences *pairs, slc_error *error)
 {
-    const slc_io_pet_list_config config = {
-        .geometry = scanner, .scanner = "example", .tof = true, .tof_resolution_ps = 250, .window_ps = 4000};
+    slc_io_pet_list_config config;
+    slc_io_pet_list_config_default(&config);
+    config.geometry = scanner;
+    config.scanner = "example";
+    config.tof = true;
+    config.tof_resolution_ps = 250;
+    config.window_ps = 4000;
     slc_io_pet_list_writer *writer = NULL;
     slc_status status = slc_io_pet_list_create(name, SLC_IO_PET_CASTOR, &config, &writer, error);
     for (size_t batch = 0; batch < BATCHES && status == SLC_OK; batch++) {

@@ -79,10 +79,11 @@ static void test_every_frame(void **state)
         s.send = send_frames;
         s.n = cases[c].frames == 1 ? 5000 : 100000;
         s.frames = bursts(s.n, cases[c].length);
-        s.how = (slc_daq_pet_send){.frames_hz = 5e5,
-                                   .frames_per_datagram = cases[c].frames,
-                                   .single = cases[c].single,
-                                   .sequence = cases[c].sequence};
+        s.how = (slc_daq_pet_send_config){.size = sizeof(slc_daq_pet_send_config),
+                                          .frames_hz = 5e5,
+                                          .frames_per_datagram = cases[c].frames,
+                                          .single = cases[c].single,
+                                          .sequence = cases[c].sequence};
         const uint32_t header = cases[c].sequence ? 8 : 0;
         s.config.raw.payload = (slc_io_pet_payload){.header_bytes = header, .sequence_bytes = header};
         s.config.raw.replace = true;
@@ -204,7 +205,8 @@ static void test_full_disk(void **state)
     s.send = send_frames;
     s.n = 200000;
     s.frames = bursts(s.n, 92);
-    s.how = (slc_daq_pet_send){.frames_hz = 1e6, .frames_per_datagram = 92};
+    s.how = (slc_daq_pet_send_config){
+        .size = sizeof(slc_daq_pet_send_config), .frames_hz = 1e6, .frames_per_datagram = 92};
     struct rlimit before;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     const struct rlimit limit = {.rlim_cur = 1000000, .rlim_max = before.rlim_max};
@@ -259,7 +261,8 @@ static void test_ends(void **state)
     s.config.frames = 5000;
     s.n = 100000;
     s.frames = bursts(s.n, 92);
-    s.how = (slc_daq_pet_send){.frames_hz = 1e5, .frames_per_datagram = 92};
+    s.how = (slc_daq_pet_send_config){
+        .size = sizeof(slc_daq_pet_send_config), .frames_hz = 1e5, .frames_per_datagram = 92};
     assert_int_equal(acquire(&s), SLC_OK);
     assert_in_range(s.counts.frames, 5000, 50000);
     assert_int_equal(s.send_status, SLC_ERR_IO); /* the receiver is gone before the sender is done */
@@ -317,14 +320,20 @@ static void test_wrong(void **state)
     expect_error(&s, SLC_ERR_IO, "/nowhere/at/all: cannot create: ");
     assert_int_equal(count_files(), 0);
     slc_pet_frame frame = {0};
-    slc_daq_pet_send how = {.n_to = 1, .to = {"127.0.0.1:9"}, .frames_per_datagram = 0};
+    slc_daq_pet_send_config how = {
+        .size = sizeof(slc_daq_pet_send_config), .n_to = 1, .to = {"127.0.0.1:9"}, .frames_per_datagram = 0};
     uint64_t sent = 0, datagrams = 0;
     assert_int_equal(slc_daq_pet_send_frames(&how, &frame, 1, &sent, &datagrams, NULL), SLC_ERR_USAGE);
     how.frames_per_datagram = 4001;
     assert_int_equal(slc_daq_pet_send_frames(&how, &frame, 1, &sent, &datagrams, NULL), SLC_ERR_USAGE);
-    how = (slc_daq_pet_send){.n_to = 1, .to = {"127.0.0.1:9"}, .frames_per_datagram = 1, .frames_hz = -1};
+    how = (slc_daq_pet_send_config){.size = sizeof(slc_daq_pet_send_config),
+                                    .n_to = 1,
+                                    .to = {"127.0.0.1:9"},
+                                    .frames_per_datagram = 1,
+                                    .frames_hz = -1};
     assert_int_equal(slc_daq_pet_send_frames(&how, &frame, 1, &sent, &datagrams, NULL), SLC_ERR_USAGE);
-    how = (slc_daq_pet_send){.to = {"127.0.0.1:9"}, .frames_per_datagram = 1};
+    how = (slc_daq_pet_send_config){
+        .size = sizeof(slc_daq_pet_send_config), .to = {"127.0.0.1:9"}, .frames_per_datagram = 1};
     assert_int_equal(slc_daq_pet_send_frames(&how, &frame, 1, &sent, &datagrams, NULL), SLC_ERR_USAGE);
 }
 
@@ -338,8 +347,11 @@ static void test_sender(void **state)
     s.send = send_frames;
     s.n = 920;
     s.frames = bursts(s.n, 92);
-    s.how = (slc_daq_pet_send){
-        .frames_hz = 9200, .frames_per_datagram = 92, .repeat = 4, .repeat_ticks = 0x10000};
+    s.how = (slc_daq_pet_send_config){.size = sizeof(slc_daq_pet_send_config),
+                                      .frames_hz = 9200,
+                                      .frames_per_datagram = 92,
+                                      .repeat = 4,
+                                      .repeat_ticks = 0x10000};
     const slc_status status = acquire(&s);
     if (status == SLC_ERR_IO) {
         print_message("skipped: no IPv6 here: %s\n", s.error.text);

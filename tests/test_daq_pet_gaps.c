@@ -64,7 +64,8 @@ static uint64_t push(scene *s, uint64_t blocks, bool wait)
 static void begin(scene *s, const slc_pet_config *chain, const slc_pet_tables *tables)
 {
     memset(s, 0, sizeof *s);
-    s->config = (slc_daq_pet_config){.chain = chain, .tables = tables, .live = on_live, .context = s};
+    s->config = (slc_daq_pet_config){
+        .size = sizeof(slc_daq_pet_config), .chain = chain, .tables = tables, .live = on_live, .context = s};
     s->config.output = "a file"; /* that is not waited for the chain */
     s->a.config = &s->config;
     assert_int_equal(pthread_mutex_init(&s->a.mutex, NULL), 0);

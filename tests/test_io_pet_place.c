@@ -63,7 +63,8 @@ static slc_pet_geometry ring_of(uint32_t crystals)
 
 static void write_safir(uint32_t crystals)
 {
-    const slc_io_pet_list_config config = {.geometry = ring_of(crystals)};
+    const slc_io_pet_list_config config = {.size = sizeof(slc_io_pet_list_config),
+                                           .geometry = ring_of(crystals)};
     slc_io_pet_list_writer *writer = NULL;
     slc_error error = {0};
     assert_int_equal(slc_io_pet_list_create(pet_in_folder("a"), SLC_IO_PET_SAFIR, &config, &writer, &error),
@@ -73,7 +74,8 @@ static void write_safir(uint32_t crystals)
 
 static void write_sinogram(uint32_t crystals)
 {
-    const slc_io_pet_sinogram_config config = {.geometry = ring_of(crystals), .ring_difference = 2};
+    const slc_io_pet_sinogram_config config = {
+        .size = sizeof(slc_io_pet_sinogram_config), .geometry = ring_of(crystals), .ring_difference = 2};
     slc_io_pet_sinogram *sinogram = NULL;
     slc_error error = {0};
     assert_int_equal(slc_io_pet_sinogram_open(&config, &sinogram, &error), SLC_OK);

@@ -91,7 +91,8 @@ static void test_round_trip(void **state)
     static const size_t mosts[] = {1, 3, 64, 100000};
     for (size_t h = 0; h < 4; h++) {
         sample s = make_sample(headers[h], 5 + h);
-        const slc_io_pet_raw_config config = {.replace = true, .payload = {.header_bytes = headers[h]}};
+        const slc_io_pet_raw_config config = {
+            .size = sizeof(slc_io_pet_raw_config), .replace = true, .payload = {.header_bytes = headers[h]}};
         write_sample(&s, &config);
         for (size_t m = 0; m < 4; m++) {
             slc_io_pet_raw *raw = NULL;
@@ -121,7 +122,8 @@ static void test_times_of_receiving(void **state)
     (void)state;
     static const size_t mosts[] = {1, 3, 64, 100000};
     sample s = make_sample(8, 11);
-    const slc_io_pet_raw_config config = {.replace = true, .payload = {.header_bytes = 8}};
+    const slc_io_pet_raw_config config = {
+        .size = sizeof(slc_io_pet_raw_config), .replace = true, .payload = {.header_bytes = 8}};
     uint64_t *wanted = calloc(s.n_frames + 1, sizeof *wanted), *got = calloc(s.n_frames + 1, sizeof *got);
     slc_pet_frame *frames = calloc(s.n_frames + 1, sizeof *frames);
     assert_true(wanted != NULL && got != NULL && frames != NULL);
@@ -161,7 +163,8 @@ static void test_bytes(void **state)
 {
     (void)state;
     sample s = make_sample(4, 9);
-    const slc_io_pet_raw_config config = {.payload = {.header_bytes = 4, .sequence_bytes = 4}};
+    const slc_io_pet_raw_config config = {.size = sizeof(slc_io_pet_raw_config),
+                                          .payload = {.header_bytes = 4, .sequence_bytes = 4}};
     write_sample(&s, &config);
     size_t size = 0, datagram = 0;
     char *file = pet_bytes(path, &size);
@@ -194,7 +197,7 @@ static void test_rotation(void **state)
 {
     (void)state;
     sample s = make_sample(0, 3);
-    const slc_io_pet_raw_config config = {.rotate_bytes = 20000};
+    const slc_io_pet_raw_config config = {.size = sizeof(slc_io_pet_raw_config), .rotate_bytes = 20000};
     /* The name of the third file is taken: it is left as it is, and the next number used. */
     FILE *taken = fopen(pet_in_folder("result.0002"), "w");
     assert_non_null(taken);
@@ -245,7 +248,7 @@ static void test_nothing_is_overwritten(void **state)
     assert_non_null(there);
     (void)fputs("precious", there);
     (void)fclose(there);
-    slc_io_pet_raw_config config = {0};
+    slc_io_pet_raw_config config = {.size = sizeof(slc_io_pet_raw_config)};
     assert_int_equal(slc_io_pet_raw_create(path, &config, &writer, &error), SLC_ERR_IO);
     assert_null(writer);
     assert_non_null(strstr(error.text, "File exists; raw data are not overwritten"));
@@ -275,7 +278,8 @@ static void test_nothing_is_overwritten(void **state)
 
 static void begin_series(uint64_t rotate, const char *name, int datagrams)
 {
-    const slc_io_pet_raw_config config = {.replace = true, .rotate_bytes = rotate};
+    const slc_io_pet_raw_config config = {
+        .size = sizeof(slc_io_pet_raw_config), .replace = true, .rotate_bytes = rotate};
     slc_io_pet_raw_writer *writer = NULL;
     const uint8_t bytes[64] = {0};
     assert_int_equal(slc_io_pet_raw_create(name, &config, &writer, NULL), SLC_OK);
@@ -321,7 +325,7 @@ static void test_full(void **state)
     (void)state;
     sample s = make_sample(0, 4);
     slc_io_pet_raw_writer *writer = NULL;
-    const slc_io_pet_raw_config config = {0};
+    const slc_io_pet_raw_config config = {.size = sizeof(slc_io_pet_raw_config)};
     slc_error error = {0};
     struct rlimit before;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -382,7 +386,8 @@ static void test_full_anywhere(void **state)
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     for (rlim_t most = 64; most <= 64 + BLOCKS * BLOCK; most++) {
         slc_io_pet_raw_writer *writer = NULL;
-        const slc_io_pet_raw_config config = {.replace = true, .payload = {.header_bytes = 8}};
+        const slc_io_pet_raw_config config = {
+            .size = sizeof(slc_io_pet_raw_config), .replace = true, .payload = {.header_bytes = 8}};
         const struct rlimit limit = {.rlim_cur = most, .rlim_max = before.rlim_max};
         size_t written = 0, wanted = 0, n = 0;
         uint64_t size = 0, files = 0;
@@ -424,7 +429,9 @@ static void test_full_at_the_next(void **state)
     uint8_t *bytes = malloc((size_t)2 * BLOCKS * BLOCK), *blocks[BLOCKS];
     struct rlimit before;
     slc_io_pet_raw_writer *writer = NULL;
-    const slc_io_pet_raw_config config = {.rotate_bytes = 64 + 2 * BLOCK, .payload = {.header_bytes = 8}};
+    const slc_io_pet_raw_config config = {.size = sizeof(slc_io_pet_raw_config),
+                                          .rotate_bytes = 64 + 2 * BLOCK,
+                                          .payload = {.header_bytes = 8}};
     size_t written = 0, n = 0;
     uint64_t size = 0, files = 0;
     assert_non_null(bytes);

@@ -73,7 +73,8 @@ static void both(played *p, uint64_t number, uint8_t module)
 static void write_all(const played *p, uint64_t rotate_bytes)
 {
     slc_io_pet_raw_writer *writer = NULL;
-    const slc_io_pet_raw_config config = {.replace = true,
+    const slc_io_pet_raw_config config = {.size = sizeof(slc_io_pet_raw_config),
+                                          .replace = true,
                                           .rotate_bytes = rotate_bytes,
                                           .payload = {.header_bytes = HEADER, .sequence_bytes = 8}};
     assert_int_equal(slc_io_pet_raw_create(path, &config, &writer, NULL), SLC_OK);
@@ -239,7 +240,8 @@ static void test_without_counters(void **state)
 {
     (void)state;
     slc_io_pet_raw_writer *writer = NULL;
-    const slc_io_pet_raw_config config = {.payload = {.header_bytes = 0}};
+    const slc_io_pet_raw_config config = {.size = sizeof(slc_io_pet_raw_config),
+                                          .payload = {.header_bytes = 0}};
     slc_pet_frame *frames = raw_frames(2, 1), read[4];
     const uint16_t sizes[2] = {32, 32}, sockets[2] = {0};
     const uint64_t times[2] = {0};

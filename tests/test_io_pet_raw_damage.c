@@ -14,7 +14,7 @@ static uint8_t *make_file(size_t *size, slc_pet_frame **frames)
     *frames = raw_frames(FRAMES, 2);
     *size = SLC_PET_RAW_HEAD + BLOCKS * (SLC_PET_RAW_BLOCK + 160);
     slc_io_pet_raw_writer *writer = NULL;
-    const slc_io_pet_raw_config config = {0};
+    const slc_io_pet_raw_config config = {.size = sizeof(slc_io_pet_raw_config)};
     assert_int_equal(slc_io_pet_raw_create(path, &config, &writer, NULL), SLC_OK);
     for (size_t i = 0; i < BLOCKS; i++) {
         const uint16_t sizes[] = {64, 64, 32}, sockets[] = {1, 1, 1};

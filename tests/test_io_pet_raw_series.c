@@ -15,7 +15,8 @@
 /* An acquisition of so many datagrams, three to a file. */
 static void acquire(const char *name, int datagrams)
 {
-    const slc_io_pet_raw_config config = {.rotate_bytes = 64 + 3 * (48 + 64)};
+    const slc_io_pet_raw_config config = {.size = sizeof(slc_io_pet_raw_config),
+                                          .rotate_bytes = 64 + 3 * (48 + 64)};
     slc_io_pet_raw_writer *writer = NULL;
     const uint8_t bytes[64] = {0};
     assert_int_equal(slc_io_pet_raw_create(pet_in_folder(name), &config, &writer, NULL), SLC_OK);

@@ -86,7 +86,8 @@ static void bins_are_those_of_the_definition(void **state)
 static slc_io_pet_sinogram *make(uint32_t difference, bool rebin, bool subtract,
                                  const slc_pet_coincidences *pairs)
 {
-    const slc_io_pet_sinogram_config config = {.geometry = pet_small,
+    const slc_io_pet_sinogram_config config = {.size = sizeof(slc_io_pet_sinogram_config),
+                                               .geometry = pet_small,
                                                .tangential = 39,
                                                .ring_difference = difference,
                                                .rebin = rebin,
@@ -237,7 +238,8 @@ static void what_is_no_sinogram_is_refused(void **state)
 static void what_cannot_be_made_is_refused(void **state)
 {
     (void)state;
-    slc_io_pet_sinogram_config config = {.geometry = pet_small, .ring_difference = 12};
+    slc_io_pet_sinogram_config config = {
+        .size = sizeof(slc_io_pet_sinogram_config), .geometry = pet_small, .ring_difference = 12};
     slc_io_pet_sinogram *sinogram = NULL;
     slc_error error = {0};
     assert_int_equal(slc_io_pet_sinogram_open(&config, &sinogram, &error), SLC_ERR_USAGE);

@@ -100,7 +100,8 @@ static void siemens_is_read_as_crystals(void **state)
         assert_true(a < 64 && b < 64);
     }
     assert_int_equal(apart, 60);
-    const slc_io_pet_list_config config = {.geometry = geometry, .scanner = "mMR"};
+    const slc_io_pet_list_config config = {
+        .size = sizeof(slc_io_pet_list_config), .geometry = geometry, .scanner = "mMR"};
     slc_io_pet_list_writer *writer = NULL;
     slc_error error = {0};
     assert_int_equal(slc_io_pet_list_create(pet_in_folder("a"), SLC_IO_PET_SIEMENS, &config, &writer, &error),
@@ -116,7 +117,7 @@ static void siemens_is_read_as_crystals(void **state)
 
 static void write_again(const slc_pet_geometry *geometry, const slc_pet_coincidences *pairs)
 {
-    const slc_io_pet_list_config config = {.geometry = *geometry};
+    const slc_io_pet_list_config config = {.size = sizeof(slc_io_pet_list_config), .geometry = *geometry};
     slc_io_pet_list_writer *writer = NULL;
     slc_io_pet_list_totals totals;
     assert_int_equal(

@@ -493,7 +493,8 @@ static void a_full_disk(void **state)
     assert_non_null(strstr(error.text, "/dev/full: "));
     const slc_io_pet_list_format formats[] = {SLC_IO_PET_YRT, SLC_IO_PET_GATE};
     for (size_t f = 0; f < 2; f++) {
-        const slc_io_pet_list_config list = {.geometry = tables.geometry, .window_ps = 10000};
+        const slc_io_pet_list_config list = {
+            .size = sizeof(slc_io_pet_list_config), .geometry = tables.geometry, .window_ps = 10000};
         slc_io_pet_list_writer *writer = NULL;
         error = (slc_error){0};
         assert_int_equal(slc_io_pet_list_create("/dev/full", formats[f], &list, &writer, &error), SLC_OK);

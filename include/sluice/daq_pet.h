@@ -18,6 +18,7 @@ enum { SLC_DAQ_PET_SOCKETS = 64 };
 struct slc_daq_pet_counts;
 
 typedef struct slc_daq_pet_config {
+    size_t size; /* of this struct; set by _config_default */
     /* "127.0.0.1:9000", "[::1]:9000"; port 0: any free one. A multicast group, "239.1.2.3:9000", is joined,
      * at the interface that is named, "239.1.2.3%eth0:9000" and "[ff15::1%eth0]:9000", or at the system's
      * choice. */
@@ -44,6 +45,7 @@ typedef struct slc_daq_pet_config {
     void *context;
     bool (*stop)(void *context); /* asked at least ten times a second; may be NULL */
 } slc_daq_pet_config;
+SLC_API void slc_daq_pet_config_default(slc_daq_pet_config *config);
 
 /* By the sequence counter, where payloads have one. */
 typedef slc_io_pet_module slc_daq_pet_module;
@@ -86,7 +88,8 @@ typedef struct slc_daq_pet_counts {
 SLC_API slc_status slc_daq_pet_acquire(const slc_daq_pet_config *config, slc_daq_pet_counts *counts,
                                        slc_error *error);
 
-typedef struct slc_daq_pet_send {
+typedef struct slc_daq_pet_send_config {
+    size_t size; /* of this struct; set by _config_default */
     const char *to[SLC_DAQ_PET_SOCKETS];
     uint32_t n_to;    /* module m goes to address m mod n_to */
     double frames_hz; /* 0: as fast as it goes */
@@ -98,9 +101,11 @@ typedef struct slc_daq_pet_send {
     bool single; /* one datagram after the other (sendmmsg), not many as one piece (UDP_SEGMENT) */
     bool (*stop)(void *context); /* asked at least ten times a second; may be NULL */
     void *context;
-} slc_daq_pet_send;
+} slc_daq_pet_send_config;
+/* 92 frames a datagram, as fast as it goes, once. */
+SLC_API void slc_daq_pet_send_config_default(slc_daq_pet_send_config *config);
 /* Sends frames; *sent and *datagrams count them. SLC_ERR_IO where nobody listens on this machine. */
-SLC_API slc_status slc_daq_pet_send_frames(const slc_daq_pet_send *config, const slc_pet_frame *frames,
+SLC_API slc_status slc_daq_pet_send_frames(const slc_daq_pet_send_config *config, const slc_pet_frame *frames,
                                            size_t n, uint64_t *sent, uint64_t *datagrams, slc_error *error);
 
 #ifdef __cplusplus

@@ -147,6 +147,7 @@ SLC_API slc_status slc_io_pet_inputs_read(slc_io_pet_inputs *inputs, slc_pet_fra
                                           uint64_t *received_ns, size_t most, size_t *n);
 
 typedef struct slc_io_pet_raw_config {
+    size_t size;           /* of this struct; set by _config_default */
     uint64_t rotate_bytes; /* begin another file (name.0001.raw …) at so many; 0: never */
     double rotate_seconds;
     bool sync; /* flush to the disk (fdatasync) after every write */
@@ -155,6 +156,7 @@ typedef struct slc_io_pet_raw_config {
     bool replace;
     slc_io_pet_payload payload;
 } slc_io_pet_raw_config;
+SLC_API void slc_io_pet_raw_config_default(slc_io_pet_raw_config *config);
 typedef struct slc_io_pet_raw_writer slc_io_pet_raw_writer;
 /* Pipes and devices are written to as they are. Numbers of further files are the next ones that are free. */
 SLC_API slc_status slc_io_pet_raw_create(const char *path, const slc_io_pet_raw_config *config,
@@ -215,6 +217,7 @@ SLC_API const char *slc_io_pet_list_name(slc_io_pet_list_format format);
 SLC_API char *slc_io_pet_list_file(const char *path, slc_io_pet_list_format format, size_t i);
 
 typedef struct slc_io_pet_list_config {
+    size_t size; /* of this struct; set by _config_default */
     slc_pet_geometry geometry;
     const char *scanner;                 /* its name in headers */
     bool tof;                            /* write time differences, where the format has them */
@@ -223,6 +226,7 @@ typedef struct slc_io_pet_list_config {
     double duration_s; /* of the measurement, for headers; they tell the time to the last pair where it is
                           more */
 } slc_io_pet_list_config;
+SLC_API void slc_io_pet_list_config_default(slc_io_pet_list_config *config);
 
 typedef struct slc_io_pet_list_writer slc_io_pet_list_writer;
 SLC_API slc_status slc_io_pet_list_create(const char *path, slc_io_pet_list_format format,
@@ -292,11 +296,13 @@ SLC_API void slc_io_pet_map_clear(slc_io_pet_map *map);
 /* A sinogram of all pairs of rings (michelogram), span 1, or one by single-slice rebinning, as Interfile:
  * NAME.hs and NAME.s (f32). Prompts count +1; delayeds −1 with `subtract`, else are left out. */
 typedef struct slc_io_pet_sinogram_config {
+    size_t size; /* of this struct; set by _config_default */
     slc_pet_geometry geometry;
     uint32_t tangential;      /* bins; 0: crystals_per_ring / 2 */
-    uint32_t ring_difference; /* largest */
+    uint32_t ring_difference; /* largest; UINT32_MAX, the default: all there are */
     bool rebin, subtract;
 } slc_io_pet_sinogram_config;
+SLC_API void slc_io_pet_sinogram_config_default(slc_io_pet_sinogram_config *config);
 typedef struct slc_io_pet_sinogram slc_io_pet_sinogram;
 SLC_API slc_status slc_io_pet_sinogram_open(const slc_io_pet_sinogram_config *config,
                                             slc_io_pet_sinogram **sinogram, slc_error *error);

@@ -5,6 +5,7 @@
  * that gives to it, so that nothing is left on the way.
  */
 #include "daq/daq_pet_acquire.h"
+#include "base/config.h"
 
 #include "io/pet/io_pet_raw.h"
 
@@ -294,10 +295,19 @@ static slc_status acquire(slc_daq_pet_acquisition *a, slc_daq_pet_counts *counts
     return status;
 }
 
-slc_status slc_daq_pet_acquire(const slc_daq_pet_config *config, slc_daq_pet_counts *counts, slc_error *error)
+void slc_daq_pet_config_default(slc_daq_pet_config *config)
 {
+    *config = (slc_daq_pet_config){.size = sizeof *config};
+    slc_io_pet_raw_config_default(&config->raw);
+}
+
+slc_status slc_daq_pet_acquire(const slc_daq_pet_config *given, slc_daq_pet_counts *counts, slc_error *error)
+{
+    slc_daq_pet_config config;
     *counts = (slc_daq_pet_counts){0};
-    slc_status status = check(config, error);
+    slc_daq_pet_config_default(&config);
+    slc_status status = slc_config_take(&config, sizeof config, given, "slc_daq_pet_config", error);
+    status = status == SLC_OK ? check(&config, error) : status;
     if (status != SLC_OK) {
         return status;
     }
@@ -305,7 +315,7 @@ slc_status slc_daq_pet_acquire(const slc_daq_pet_config *config, slc_daq_pet_cou
     if (a == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for an acquisition");
     }
-    a->config = config;
+    a->config = &config;
     (void)pthread_mutex_init(&a->mutex, NULL);
     status = acquire(a, counts, error);
     clear(a);

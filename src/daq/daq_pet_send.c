@@ -8,6 +8,7 @@
 #define _GNU_SOURCE /* sendmmsg */
 #endif
 #include "base/bytes.h"
+#include "base/config.h"
 #include "daq/daq_pet_address.h"
 #include <sluice/daq_pet.h>
 
@@ -38,7 +39,7 @@ typedef struct train {
 } train;
 
 typedef struct sender {
-    const slc_daq_pet_send *config;
+    const slc_daq_pet_send_config *config;
     train *to;
     bool single;
     double began, next_look;
@@ -229,7 +230,7 @@ static slc_status send_round(sender *s, const slc_pet_frame *frames, size_t n, u
 
 /* ---- the whole --------------------------------------------------------------------------------- */
 
-static slc_status check(const slc_daq_pet_send *config, slc_error *error)
+static slc_status check(const slc_daq_pet_send_config *config, slc_error *error)
 {
     if (config->n_to == 0 || config->n_to > SLC_DAQ_PET_SOCKETS) {
         return slc_fail(error, SLC_ERR_USAGE, "%u addresses to send to: 1 to %d", config->n_to,
@@ -247,7 +248,7 @@ static slc_status check(const slc_daq_pet_send *config, slc_error *error)
 
 static slc_status open_trains(sender *s)
 {
-    const slc_daq_pet_send *c = s->config;
+    const slc_daq_pet_send_config *c = s->config;
     slc_status status = SLC_OK;
     for (uint32_t i = 0; i < c->n_to; i++) {
         s->to[i].file = -1;
@@ -276,11 +277,20 @@ static void close_trains(sender *s)
     free(s->to);
 }
 
-slc_status slc_daq_pet_send_frames(const slc_daq_pet_send *config, const slc_pet_frame *frames, size_t n,
-                                   uint64_t *sent, uint64_t *datagrams, slc_error *error)
+void slc_daq_pet_send_config_default(slc_daq_pet_send_config *config)
 {
+    *config = (slc_daq_pet_send_config){.size = sizeof *config, .frames_per_datagram = 92};
+}
+
+slc_status slc_daq_pet_send_frames(const slc_daq_pet_send_config *given, const slc_pet_frame *frames,
+                                   size_t n, uint64_t *sent, uint64_t *datagrams, slc_error *error)
+{
+    slc_daq_pet_send_config own;
+    const slc_daq_pet_send_config *config = &own;
     *sent = *datagrams = 0;
-    slc_status status = check(config, error);
+    slc_daq_pet_send_config_default(&own);
+    slc_status status = slc_config_take(&own, sizeof own, given, "slc_daq_pet_send_config", error);
+    status = status == SLC_OK ? check(config, error) : status;
     if (status != SLC_OK) {
         return status;
     }

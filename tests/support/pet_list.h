@@ -58,7 +58,8 @@ static inline void pet_clear(slc_pet_coincidences *pairs)
 
 static inline slc_io_pet_list_config pet_config(bool tof)
 {
-    return (slc_io_pet_list_config){.geometry = pet_small,
+    return (slc_io_pet_list_config){.size = sizeof(slc_io_pet_list_config),
+                                    .geometry = pet_small,
                                     .scanner = "small",
                                     .tof = tof,
                                     .tof_resolution_ps = tof ? 250 : 0,

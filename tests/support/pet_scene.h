@@ -24,7 +24,7 @@ typedef struct scene {
     uint32_t n_addresses;
     slc_pet_frame *frames;
     size_t n;
-    slc_daq_pet_send how;
+    slc_daq_pet_send_config how;
     uint64_t sent, datagrams;
     slc_status send_status;
     slc_error send_error;
@@ -74,6 +74,8 @@ static inline void begin(scene *s, uint32_t sockets)
 {
     memset(s, 0, sizeof *s);
     s->end_ms = 100;
+    slc_daq_pet_config_default(&s->config);
+    slc_daq_pet_send_config_default(&s->how);
     s->config.n_listen = sockets;
     for (uint32_t i = 0; i < sockets; i++) {
         s->config.listen[i] = "127.0.0.1:0";

@@ -3,6 +3,7 @@
  * List-mode files of PET: the table of formats, opening, the loop over records, and outputs of several files
  * that appear together. What a record means is in io_pet_<format>.c.
  */
+#include "base/config.h"
 #include "io/io_formats.h"
 #include "pet/pet_scanner.h"
 
@@ -332,17 +333,26 @@ static slc_status check_config(const slc_io_pet_list_config *config, const char 
     return SLC_OK;
 }
 
+void slc_io_pet_list_config_default(slc_io_pet_list_config *config)
+{
+    *config = (slc_io_pet_list_config){.size = sizeof *config};
+}
+
 slc_status slc_io_pet_list_create(const char *path, slc_io_pet_list_format format,
-                                  const slc_io_pet_list_config *config, slc_io_pet_list_writer **out,
+                                  const slc_io_pet_list_config *given, slc_io_pet_list_writer **out,
                                   slc_error *error)
 {
     *out = NULL;
+    slc_io_pet_list_config own;
+    const slc_io_pet_list_config *config = &own;
+    slc_io_pet_list_config_default(&own);
     const slc_io_pet_list_ops *ops = ops_of(format);
     if (ops == NULL) {
         return slc_fail(error, SLC_ERR_USAGE, "%s: there is no list-mode format number %d", path,
                         (int)format);
     }
-    slc_status status = check_config(config, path, error);
+    slc_status status = slc_config_take(&own, sizeof own, given, "slc_io_pet_list_config", error);
+    status = status == SLC_OK ? check_config(config, path, error) : status;
     if (status == SLC_OK && ops->extensions != NULL && strcmp(path, "-") == 0) {
         status = slc_fail(error, SLC_ERR_USAGE,
                           "%s is several files, which standard output cannot take: give a name", ops->name);

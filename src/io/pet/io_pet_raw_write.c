@@ -7,6 +7,7 @@
 #if defined(__linux__)
 #define _GNU_SOURCE /* sync_file_range */
 #endif
+#include "base/config.h"
 #include "io/pet/io_pet_raw.h"
 
 #include <errno.h>
@@ -217,11 +218,20 @@ static slc_status close_file(slc_io_pet_raw_writer *w, slc_error *error)
 
 /* ---- open, close ------------------------------------------------------------------------------- */
 
-slc_status slc_io_pet_raw_create(const char *path, const slc_io_pet_raw_config *config,
+void slc_io_pet_raw_config_default(slc_io_pet_raw_config *config)
+{
+    *config = (slc_io_pet_raw_config){.size = sizeof *config};
+}
+
+slc_status slc_io_pet_raw_create(const char *path, const slc_io_pet_raw_config *given,
                                  slc_io_pet_raw_writer **out, slc_error *error)
 {
     *out = NULL;
-    slc_status status = slc_io_pet_payload_check(&config->payload, error);
+    slc_io_pet_raw_config own;
+    const slc_io_pet_raw_config *config = &own;
+    slc_io_pet_raw_config_default(&own);
+    slc_status status = slc_config_take(&own, sizeof own, given, "slc_io_pet_raw_config", error);
+    status = status == SLC_OK ? slc_io_pet_payload_check(&config->payload, error) : status;
     if (status != SLC_OK) {
         return status;
     }

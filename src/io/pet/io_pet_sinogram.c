@@ -7,6 +7,7 @@
  * Counts are integers until they are written: a float would stand still at 2^24.
  */
 #include "base/bytes.h"
+#include "base/config.h"
 #include "io/pet/io_pet_interfile.h"
 #include "io/pet/io_pet_list.h"
 #include "pet/pet_scanner.h"
@@ -24,13 +25,25 @@ struct slc_io_pet_sinogram {
     uint64_t n_counts, in, outside;
 };
 
-slc_status slc_io_pet_sinogram_open(const slc_io_pet_sinogram_config *config, slc_io_pet_sinogram **out,
+void slc_io_pet_sinogram_config_default(slc_io_pet_sinogram_config *config)
+{
+    *config = (slc_io_pet_sinogram_config){.size = sizeof *config, .ring_difference = UINT32_MAX};
+}
+
+slc_status slc_io_pet_sinogram_open(const slc_io_pet_sinogram_config *given, slc_io_pet_sinogram **out,
                                     slc_error *error)
 {
     *out = NULL;
-    slc_status status = slc_pet_geometry_check(&config->geometry, error);
+    slc_io_pet_sinogram_config own;
+    const slc_io_pet_sinogram_config *config = &own;
+    slc_io_pet_sinogram_config_default(&own);
+    slc_status status = slc_config_take(&own, sizeof own, given, "slc_io_pet_sinogram_config", error);
+    status = status == SLC_OK ? slc_pet_geometry_check(&own.geometry, error) : status;
     if (status != SLC_OK) {
         return status;
+    }
+    if (own.ring_difference == UINT32_MAX) {
+        own.ring_difference = slc_pet_rings(&own.geometry) - 1;
     }
     slc_io_pet_sinogram s = {.config = *config};
     const uint32_t per_ring = slc_pet_crystals_per_ring(&config->geometry);
