@@ -187,7 +187,7 @@ SLC_API uint64_t slc_columns_checksum(const slc_schema *schema, const void *coll
 /* ---- columns: parts, filters, layouts -------------------------------------------------------- */
 
 /* Appends rows first_row … first_row + rows - 1 of `from` to the current event of `into`, a collection of the
- * same type, which may be `from` itself. SLC_ERR_USAGE where `from` has no such rows, SLC_ERR_CAPACITY where
+ * same type, which may be `from` itself. SLC_ERR_USAGE if `from` has no such rows, SLC_ERR_CAPACITY where
  * they do not fit into `into`; nothing is changed then. */
 SLC_API slc_status slc_columns_append(const slc_schema *schema, const void *from, size_t first_row,
                                       size_t rows, void *into);
@@ -204,7 +204,7 @@ SLC_API bool slc_columns_zip(const void *a, const void *b, const char **why);
  * the byte order of the machine. A C struct has this layout if its members are those of the schema in its
  * order and none needs padding (sizeof equals slc_columns_row_size). Bytes of a row: */
 SLC_API size_t slc_columns_row_size(const slc_schema *schema);
-/* All rows, not the events, into `capacity` bytes (SLC_ERR_CAPACITY where they are too few); and so many rows
+/* All rows, not the events, into `capacity` bytes (SLC_ERR_CAPACITY if they are too few); and so many rows
  * appended to the current event of the collection. */
 SLC_API slc_status slc_columns_to_rows(const slc_schema *schema, const void *collection, void *rows,
                                        size_t capacity);

@@ -71,7 +71,7 @@ SLC_API slc_io_content slc_io_content_of(const slc_io_source *source);
 SLC_API slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t max_bytes,
                                      slc_batch *batch, slc_faults *faults, slc_error *error);
 
-/* The same for events of hits: `hits`, `truth` and `events` (NULL where not wanted) are reset and filled;
+/* The same for events of hits: `hits`, `truth` and `events` (NULL if not wanted) are reset and filled;
  * hits are sorted by module. Of `events`, `record` and `offset_bytes` are set; the rest is 0 (the format has
  * no run), and `input` is the caller's to set. */
 SLC_API slc_status slc_io_read_velo_hits(slc_io_source *source, uint32_t max_events, slc_velo_hits *hits,
@@ -87,7 +87,7 @@ typedef struct slc_io_totals {
     uint64_t checksums;   /* events whose checksum was verified */
 } slc_io_totals;
 SLC_API void slc_io_totals_of(const slc_io_source *source, slc_io_totals *totals);
-/* One line on the first damage: "name: byte 123: reason"; NULL where there was none. Valid until close. */
+/* One line on the first damage: "name: byte 123: reason"; NULL if there was none. Valid until close. */
 SLC_API const char *slc_io_damage(const slc_io_source *source);
 
 /* ---- formats ----------------------------------------------------------------------------------- */
@@ -127,7 +127,7 @@ SLC_API const slc_io_format_row *slc_io_format_of(const char *path);
 /* LHCb's velo_geometry.bin. */
 SLC_API slc_status slc_io_read_velo_geometry(const char *path, slc_velo_geometry *geometry, slc_error *error);
 /* LHCb's beamline.bin: x and y of the beam line in mm, two little-endian floats and nothing else.
- * SLC_ERR_FORMAT where it is not 8 bytes long or a number is not within 1 m; x and y are then as before. */
+ * SLC_ERR_FORMAT if it is not 8 bytes long or a number is not within 1 m; x and y are then as before. */
 SLC_API slc_status slc_io_read_velo_beamline(const char *path, float *x_mm, float *y_mm, slc_error *error);
 
 /* ---- outputs ----------------------------------------------------------------------------------- */

@@ -37,13 +37,13 @@ SLC_API void slc_io_images_close(slc_io_images *images);
 
 /* The next page (TIFF pages, or the images of an ImageJ stack in one directory; several PNM images in one
  * file; the planes of an NPY array of three dimensions, but for colours; others have one). *image points into
- * memory of `images`, which holds until the next call. SLC_END behind the last. SLC_ERR_FORMAT,
+ * memory of `images`, which holds until the next call. SLC_END after the last. SLC_ERR_FORMAT,
  * SLC_ERR_UNSUPPORTED: *error names the file, the page, the place where there is one, and the reason. */
 SLC_API slc_status slc_io_images_next(slc_io_images *images, slc_image *image, slc_error *error);
 
 /* What has to be told of the last slc_io_images_next though it succeeded, or found the end: samples that are
  * not read, libtiff's warnings on the page's directory, fewer pages than the file tells of. It names the file
- * and the page; NULL where there is nothing. It holds until the next call. Warnings of libtiff while it
+ * and the page; NULL if there is nothing. It holds until the next call. Warnings of libtiff while it
  * decodes pixels are errors, as pixels are not what they were. */
 SLC_API const char *slc_io_images_warning(const slc_io_images *images);
 

@@ -55,7 +55,7 @@ typedef struct slc_io_pixels_counts {
 SLC_API slc_io_pixels_counts slc_io_pixels_count(const slc_io_pixels *pixels);
 
 /* Appends up to `n` pixels to the list (made for the format's columns; capacity is the caller's), in the
- * order of the file. SLC_END where there are no more. Frames: whole events only, SLC_ERR_CAPACITY where one
+ * order of the file. SLC_END if there are no more. Frames: whole events only, SLC_ERR_CAPACITY where one
  * does not fit; other files are one stream, and events are the caller's to end. Several chips' pixels are
  * placed side by side in x in the order of their index: chip k has x from 256 k.
  * From a pipe it may be fewer than `n`, what has come. SLC_ERR_FORMAT at the end of a list of which no row

@@ -17,7 +17,7 @@ static inline size_t slc_block_bound(size_t bytes)
     return (bytes + SLC_BLOCK_ALIGN - 1) / SLC_BLOCK_ALIGN * SLC_BLOCK_ALIGN;
 }
 
-/* The next array of the block; moves *at behind it. */
+/* The next array of the block; moves *at after it. */
 static inline void *slc_block_take(char **at, size_t bytes)
 {
     void *array = *at;
@@ -26,7 +26,7 @@ static inline void *slc_block_take(char **at, size_t bytes)
 }
 
 /* The same for layouts that are first measured and then made, by one function: without memory (`at` is NULL)
- * nothing is handed out, and `used` is what is needed; SIZE_MAX where that is more than there can be. */
+ * nothing is handed out, and `used` is what is needed; SIZE_MAX if that is more than there can be. */
 typedef struct slc_arena {
     char *at;
     size_t align; /* of every array, from `at` on */

@@ -54,15 +54,15 @@ bool slc_columns_check(const slc_schema *schema, const void *collection, const c
  * with the window's own offsets, which begin at 0. The view is to be read only, and is void as soon as the
  * collection grows or is cleared. It may be given wherever a const collection is; its columns have no
  * alignment, and after its last row come other rows. slc_columns_reserve makes of it a collection
- * with memory of its own; nothing need be given back otherwise. SLC_ERR_USAGE where the collection has no
+ * with memory of its own; nothing need be given back otherwise. SLC_ERR_USAGE if the collection has no
  * such events. */
 slc_status slc_columns_view(const slc_schema *schema, const void *collection, uint32_t first_event,
                             uint32_t n_events, uint32_t *event_offset, void *view);
 
 /* Appends all events of `from`, of each those rows for which keep[row] is not 0, in their order: the
  * copy_back of SOACollections (A. Hennequin's thesis, 2022, section 2.4.1) with the events kept apart. There
- * may be events without a row. SLC_ERR_USAGE where `into` is `from` or one of them holds rows beyond its last
- * event, SLC_ERR_CAPACITY where the kept rows or the events do not fit; nothing is changed then. Of `into`,
+ * may be events without a row. SLC_ERR_USAGE if `into` is `from` or one of them holds rows beyond its last
+ * event, SLC_ERR_CAPACITY if the kept rows or the events do not fit; nothing is changed then. Of `into`,
  * the spare vector after its rows may be overwritten. */
 slc_status slc_columns_copy_if(const slc_schema *schema, const void *from, const uint8_t *keep, void *into);
 /* The same with a row of bits, as masks are stored: row r is bit r % 8 of byte r / 8. */
@@ -77,9 +77,9 @@ size_t slc_columns_row_offset(const slc_schema *schema, size_t column);
  * After the last row, the last block is filled with zeros. Blocks of 1 row are rows as records; one block of
  * all rows is a structure of arrays. Value of row r, column c: at (r / block) · block · row_size + block ·
  * row_offset(c) + (r % block) · size(c). Bytes of so many rows in blocks
- * (SIZE_MAX where they cannot be counted): */
+ * (SIZE_MAX if they cannot be counted): */
 size_t slc_columns_blocks_bound(const slc_schema *schema, size_t rows, size_t block);
-/* Writes all rows (not the events). SLC_ERR_CAPACITY where `capacity` bytes are too few, SLC_ERR_USAGE for
+/* Writes all rows (not the events). SLC_ERR_CAPACITY if `capacity` bytes are too few, SLC_ERR_USAGE for
  * blocks of 0 rows. */
 slc_status slc_columns_to_blocks(const slc_schema *schema, const void *collection, size_t block, void *blocks,
                                  size_t capacity);

@@ -99,7 +99,7 @@ static inline size_t is_kept(selection keep, size_t row)
     return keep.bits ? keep.mask[row / 8] >> (row % 8) & 1U : keep.mask[row] != 0;
 }
 
-/* Every row is written and the place moves on behind kept ones: no branch to predict. The last write may go
+/* Every row is written and the place moves on after kept ones: no branch to predict. The last write may go
  * one value beyond the kept rows, into the spare vector. */
 static inline void copy_kept_of(size_t width, const char *data, size_t rows, selection keep, char *to)
 {

@@ -18,7 +18,7 @@ uint32_t slc_team_size(const slc_team *team);
 
 /* Calls work(context, part) for every part from 0 to parts - 1, each once, on the threads of the team (the
  * caller's too), and returns when all have returned. What was written before is seen by the parts, what they
- * wrote is seen behind. Part p runs on thread p where there are no more parts than threads. Allocates
+ * wrote is seen afterwards. Part p runs on thread p where there are no more parts than threads. Allocates
  * nothing but, the first time, the threads; where the system does not give them all (a limit on them), those
  * that there are do all parts. NULL is a team of the caller alone. */
 void slc_team_run(slc_team *team, uint32_t parts, void (*work)(void *context, uint32_t part), void *context);

@@ -213,7 +213,7 @@ static slc_status wrong_content(const slc_io_source *source, slc_error *error)
                     source->stream.name, source->format->name, contents[source->format->content]);
 }
 
-/* An error behind some good events waits: the good ones are handed out first, the next call meets it again.
+/* An error after some good events waits: the good ones are handed out first, the next call meets it again.
  */
 static slc_status batch_status(slc_status last, uint32_t n_events, const slc_error *reason, slc_error *error)
 {

@@ -8,8 +8,8 @@
  * looks at the remembered error and throws the file away.
  *
  * What a killed process leaves: HDF5 writes where it likes and when it likes, over chunks that have grown as
- * well, so that a file is whole only right behind a flush. The driver keeps it so: what it has on the disk at
- * a flush stays as it was, new bytes go behind it, and those that change older ones are held in memory, to be
+ * well, so that a file is whole only right after a flush. The driver keeps it so: what it has on the disk at
+ * a flush stays as it was, new bytes go after it, and those that change older ones are held in memory, to be
  * written all at once, by pages, at the end of the next flush. That moment alone is not safe.
  *
  * Threads: a build of HDF5 that is safe for threads keeps the stack of errors and what prints it for each

@@ -14,7 +14,7 @@
 
 typedef struct slc_io_output {
     char *path;      /* the final name; NULL while closed */
-    char *temporary; /* the name it is written under; NULL where nothing is renamed */
+    char *temporary; /* the name it is written under; NULL if nothing is renamed */
     FILE *stream;    /* NULL after _reserve_name */
 } slc_io_output;
 

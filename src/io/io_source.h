@@ -28,7 +28,7 @@ extern const slc_io_format_table slc_io_mdf_format;
 extern const slc_io_format_table slc_io_velojson_format;
 extern const slc_io_format_table slc_io_cms_format;
 
-/* The first bytes on which formats are probed: enough to find an MDF record behind a damaged one. */
+/* The first bytes on which formats are probed: enough to find an MDF record after a damaged one. */
 enum { SLC_IO_PROBE_BYTES = 1 << 20 };
 
 struct slc_io_source {

@@ -201,7 +201,7 @@ slc_status slc_io_stream_give_back(slc_io_stream *stream, const void *bytes, siz
     return SLC_OK;
 }
 
-/* Reads the rest of `size` bytes, of which `have` are there, and what may come behind them into the buffer,
+/* Reads the rest of `size` bytes, of which `have` are there, and what may come after them into the buffer,
  * which is empty. Returns how many of them are there. */
 static size_t fill(slc_io_stream *stream, uint8_t *to, size_t have, size_t size)
 {

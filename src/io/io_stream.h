@@ -25,7 +25,7 @@ typedef struct slc_io_stream {
     int wrong; /* errno of a read that failed, 0 before */
 } slc_io_stream;
 
-/* "-" is standard input. SLC_ERR_IO where the path is missing, a directory or not readable. */
+/* "-" is standard input. SLC_ERR_IO if the path is missing, a directory or not readable. */
 slc_status slc_io_stream_open(slc_io_stream *stream, const char *path, slc_error *error);
 /* Over memory that the caller keeps. */
 slc_status slc_io_stream_open_memory(slc_io_stream *stream, const void *bytes, size_t size, const char *name,
@@ -42,9 +42,9 @@ slc_status slc_io_stream_wait(slc_io_stream *stream, size_t want, double deadlin
                               size_t *visible, slc_error *error);
 /* Consumes bytes that have been seen. */
 void slc_io_stream_skip(slc_io_stream *stream, size_t size);
-/* Consumes `size` bytes, which are copied once, to where the caller wants them; some of those behind are read
- * with them, as `ahead` says. Where the stream ends or fails before, nothing is consumed and *complete is
- * false: the next peek tells why. SLC_ERR_MEMORY alone is an error. */
+/* Consumes `size` bytes, which are copied once, to where the caller wants them; some of those that follow are
+ * read with them, as `ahead` says. Where the stream ends or fails before, nothing is consumed and *complete
+ * is false: the next peek tells why. SLC_ERR_MEMORY alone is an error. */
 slc_status slc_io_stream_take(slc_io_stream *stream, void *to, size_t size, bool *complete, slc_error *error);
 
 #define SLC_IO_NO_PLACE UINT64_MAX

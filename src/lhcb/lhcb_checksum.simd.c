@@ -110,7 +110,7 @@ static void hash_four(uint32_t *hash, const uint8_t *const *at, size_t steps)
     u32v_store(hash + 3 * SIMD_LANES, h3);
 }
 
-/* Four vectors take hardly longer than three, so that lanes behind the last record do the work of others. */
+/* Four vectors take hardly longer than three, so that lanes after the last record do the work of others. */
 static void hash(uint32_t *hashes, const uint8_t *const *at, size_t n, size_t steps)
 {
     size_t lane = 0;

@@ -20,7 +20,7 @@ typedef struct slc_mdf_kernels {
 
     /* Continues the hashes of n records, 0 < n <= SLC_MDF_LANES, over `steps` times SLC_MDF_LANE_BYTES bytes
      * that begin at at[i]. Both arrays have SLC_MDF_LANES entries, and all of at[] may be read like the
-     * first n; what becomes of the hashes behind n is left open. */
+     * first n; what becomes of the hashes after n is left open. */
     void (*hash)(uint32_t *hash, const uint8_t *const *at, size_t n, size_t steps);
 } slc_mdf_kernels;
 

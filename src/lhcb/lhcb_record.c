@@ -59,7 +59,7 @@ static bool is_letter(uint8_t c)
     return c >= 'A' && c <= 'Z';
 }
 
-/* Whether the first two bytes behind the header are those of what must follow. */
+/* Whether the first two bytes after the header are those of what must follow. */
 static bool payload_begins(const uint8_t *bytes, size_t size, const slc_mdf_header *header)
 {
     const uint8_t *payload = bytes + header->header_size;
@@ -73,7 +73,7 @@ static bool payload_begins(const uint8_t *bytes, size_t size, const slc_mdf_head
 bool slc_mdf_header_plausible(const uint8_t *bytes, size_t size, size_t limit)
 {
     slc_mdf_header header;
-    /* A cheap look first: this is asked of every byte behind damage. */
+    /* A cheap look first: this is asked of every byte after damage. */
     if (size < SLC_MDF_FIXED || bytes[19] != 0 || (bytes[17] >> 4) - 1U > 2) {
         return false;
     }

@@ -179,7 +179,7 @@ static void forget(slc_sim_cms *sim)
     sim->touched.size = 0;
 }
 
-/* Sources of one module, n of them: crossings, and behind them noise. */
+/* Sources of one module, n of them: crossings, and after them noise. */
 static void run_module(slc_sim_cms *sim, uint32_t module, const uint32_t *sources, size_t n)
 {
     sim_cms_crossing *crossings = sim->crossings.rows;

@@ -161,7 +161,7 @@ static uint32_t wrong_pixel(slc_sim_cms *sim, const sim_cms_word *word)
                : (word->bits & ~(31U << 16)) | (26 + below(sim, 6)) << 16;
 }
 
-/* Any pixel of the chip before, behind this word: chips of a link are then out of order. */
+/* Any pixel of the chip before, after this word: chips of a link are then out of order. */
 static void emit_earlier(slc_sim_cms *sim, const sim_cms_word *word)
 {
     uint32_t row, column;
@@ -234,7 +234,7 @@ static void send_words(slc_sim_cms *sim)
 
 /* ---- fragments ------------------------------------------------------------------------------------ */
 
-/* What is done to a fragment. Behind a damaged one comes a sound one, so that where it ends can be seen. */
+/* What is done to a fragment. After a damaged one comes a sound one, so that where it ends can be seen. */
 typedef enum harm {
     SOUND = -1,
     NO_HEADER,

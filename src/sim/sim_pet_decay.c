@@ -138,7 +138,7 @@ static slc_status make_room(sim_pet_hits *hits, size_t more)
     return SLC_OK;
 }
 
-/* Puts the hit at its place by time, behind those of the same time. Decays are in order, so that it is one of
+/* Puts the hit at its place by time, after those of the same time. Decays are in order, so that it is one of
  * the last. */
 static void insert(sim_pet_hits *hits, const sim_pet_hit *hit)
 {

@@ -63,7 +63,7 @@ typedef struct sim_pet_output {
     slc_error *error;
 } sim_pet_output;
 
-/* What was generated so far; a little of it may be behind the last frame that was given out. Photons and what
+/* What was generated so far; a little of it may be after the last frame that was given out. Photons and what
  * became of them include the background's singles. */
 typedef struct slc_sim_pet_counts {
     /* Annihilations, but for those whose photons cannot meet a crystal, which are not generated; decays of

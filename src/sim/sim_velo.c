@@ -160,7 +160,7 @@ static void write_odin(slc_sim_velo *sim, uint64_t index)
 static void write_superpixels(slc_sim_velo *sim, uint32_t sensor)
 {
     const size_t n = sim->words.size;
-    /* The words become the payload in place: bytes in the file's order, behind their count. */
+    /* The words become the payload in place: bytes in the file's order, after their count. */
     uint32_t *word = slc_sim_append(sim, &sim->words, 1, sizeof *word);
     if (word == NULL) {
         return;

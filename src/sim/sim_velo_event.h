@@ -122,7 +122,7 @@ void slc_sim_collide(slc_sim_velo *sim);
 void slc_sim_transport(slc_sim_velo *sim);
 /* A sensor's pixels (super-pixel words, sorted) and links out of the crossings in it. */
 void slc_sim_sensor(slc_sim_velo *sim, uint32_t sensor, uint32_t n_noise);
-/* Tables of the two above, made once. False where the geometry's columns make no sense. */
+/* Tables of the two above, made once. False if the geometry's columns make no sense. */
 void slc_sim_transport_init(slc_sim_velo *sim);
 bool slc_sim_sensor_init(slc_sim_velo *sim);
 

@@ -253,7 +253,7 @@ static void pass(slc_sim_velo *sim, flyer *f, double x0, double si, double depth
 }
 /* ---- the way --------------------------------------------------------------------------------- */
 
-/* Path to a sensor's plane, negative where it lies behind. */
+/* Path to a sensor's plane, negative if it lies behind. */
 static double path_to(const sim_plane *plane, const flyer *f)
 {
     const double slope = vector_dot(plane->normal, f->direction);

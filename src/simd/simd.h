@@ -6,7 +6,7 @@
  *
  * Rules: vectors are opaque local variables, never members of structs or arrays, never under sizeof (on SVE they have no
  * size). SIMD_LANES may be a run-time value. Loops go over whole vectors with mask32_first(n - i); columns have a spare
- * vector behind them for this. No intrinsics outside of src/simd/.
+ * vector after them for this. No intrinsics outside of src/simd/.
  */
 #ifndef SLUICE_SIMD_SIMD_H
 #define SLUICE_SIMD_SIMD_H

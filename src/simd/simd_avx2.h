@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The vocabulary in AVX2 with FMA, BMI2, LZCNT and POPCNT: 8 lanes of 32 bits, 32 of 8. Masks are vectors of
- * 0 and -1. The meaning of every operation stands in simd_c.h; here the comment behind it names the
+ * 0 and -1. The meaning of every operation stands in simd_c.h; here the comment after it names the
  * instruction, or how it is emulated.
  */
 #ifndef SLUICE_SIMD_AVX2_H
@@ -25,7 +25,7 @@ typedef __m256i mask8; /* -1 in the lanes that are set */
 
 /* Controls of vpermd by mask, 4 bits a lane from the lowest: 1 KiB each, so that both stay in L1 beside the
  * data. Going down from bit 7, a set bit pushes its position in below those found before; the 8s in which
- * this begins, behind the last position, mean a lane to be cleared, and vpermd itself does not look at that
+ * this begins, after the last position, mean a lane to be cleared, and vpermd itself does not look at that
  * bit. */
 #define AVX2_BIT0(v) (v), (v) << 4
 #define AVX2_BIT1(v) AVX2_BIT0(v), AVX2_BIT0((v) << 4 | 1)
@@ -92,7 +92,7 @@ static inline __m256i avx2_table(const uint32_t table[256], __m256i m)
     const __m256i all = _mm256_set1_epi32((int)table[avx2_bits(m)]);
     return _mm256_srlv_epi32(all, _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
 }
-/* The lanes in m in front; behind them anything. */
+/* The lanes in m in front; after them anything. */
 static inline __m256i avx2_pack(__m256i v, __m256i m)
 {
     return _mm256_permutevar8x32_epi32(v, avx2_table(avx2_compress, m));

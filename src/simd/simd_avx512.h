@@ -2,7 +2,7 @@
  *
  * The vocabulary in AVX-512 (F, VL, BW, DQ, CD: what every such processor since Skylake-SP has) on vectors of
  * 128, 256 or 512 bits: 4, 8 or 16 lanes of 32 bits, 16, 32 or 64 of 8. Masks are mask registers. The meaning
- * of every operation stands in simd_c.h; here the comment behind it names the instruction, or how it is
+ * of every operation stands in simd_c.h; here the comment after it names the instruction, or how it is
  * emulated.
  *
  * avx512icl has what came with Ice Lake and Zen 4 besides: VPOPCNTDQ counts bits, VBMI2 compresses bytes.
@@ -210,7 +210,7 @@ static inline f32v avx512_without_nan(f32v v)
     const f32v last = avx512_permute_ps(v, MM(set1_epi32)(SIMD_MAX_LANES - 1));
     return MM(mask_mov_ps)(last, MM(cmp_ps_mask)(v, v, _CMP_ORD_Q), v);
 }
-/* Each 128 bits first, then those on the left of what is behind them. */
+/* Each 128 bits first, then those on the left of what is after them. */
 #if SIMD_MAX_LANES == 16
 #define AVX512_ACROSS(quarter, pair)                                                                         \
     const __m128 a = quarter(_mm512_castps512_ps128(sure)), b = quarter(_mm512_extractf32x4_ps(sure, 1));    \

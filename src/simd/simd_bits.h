@@ -10,7 +10,7 @@
 
 /* Bits that begin a run: set, and the one before it is not. `before` is the previous word (0 at the row's start). */
 static inline uint64_t bits_starts(uint64_t word, uint64_t before) { return word & ~(word << 1 | before >> 63); }
-/* Bits behind the end of a run: not set, and the one before it is. */
+/* Bits after the end of a run: not set, and the one before it is. */
 static inline uint64_t bits_ends(uint64_t word, uint64_t before) { return ~word & (word << 1 | before >> 63); }
 /* Both: where a bit differs from the one before it. */
 static inline uint64_t bits_edges(uint64_t word, uint64_t before) { return word ^ (word << 1 | before >> 63); }

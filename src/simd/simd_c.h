@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The vocabulary in plain C, one 32-bit lane wide: its meaning for every other target. Where the comment behind an
+ * The vocabulary in plain C, one 32-bit lane wide: its meaning for every other target. Where the comment after an
  * operation says nothing else, lanes do not mix and an operation does in each lane what it does here in one.
  *
  * The comment that ends an operation's first line is its entry in docs/simd.md: here its meaning, in the other headers
@@ -66,7 +66,7 @@ static inline void u32v_store(uint32_t *p, u32v v) { *p = v; } /* p[lane], any a
 static inline void f32v_store_aligned(float *p, f32v v) { *p = v; } /* p[lane], p a multiple of the vector */
 static inline void i32v_store_aligned(int32_t *p, i32v v) { *p = v; } /* p[lane], p a multiple of the vector */
 static inline void u32v_store_aligned(uint32_t *p, u32v v) { *p = v; } /* p[lane], p a multiple of the vector */
-static inline void u32v_store_far(uint32_t *p, u32v v) { *p = v; } /* p[lane], p a multiple of the vector; past the caches where there is a way, for rows that nobody reads soon. Other threads see it behind bits_fence */
+static inline void u32v_store_far(uint32_t *p, u32v v) { *p = v; } /* p[lane], p a multiple of the vector; past the caches where there is a way, for rows that nobody reads soon. Other threads see it after bits_fence */
 static inline void f32v_store_masked(float *p, f32v v, mask32 m) { if (m) *p = v; } /* p[lane] where m; other memory is not touched */
 static inline void i32v_store_masked(int32_t *p, i32v v, mask32 m) { if (m) *p = v; } /* p[lane] where m; other memory is not touched */
 static inline void u32v_store_masked(uint32_t *p, u32v v, mask32 m) { if (m) *p = v; } /* p[lane] where m; other memory is not touched */
@@ -152,21 +152,21 @@ static inline f32v f32v_gather_masked(const float *p, u32v i, mask32 m, f32v oth
 static inline u32v u32v_gather_masked(const uint32_t *p, u32v i, mask32 m, u32v other) { return m ? p[i] : other; } /* p[i] where m, else other, i < 2^31; other memory is not touched */
 static inline void f32v_scatter_masked(float *p, u32v i, f32v v, mask32 m) { if (m) p[i] = v; } /* p[i] = v where m, i < 2^31; the highest lane wins */
 static inline void u32v_scatter_masked(uint32_t *p, u32v i, u32v v, mask32 m) { if (m) p[i] = v; } /* p[i] = v where m, i < 2^31; the highest lane wins */
-static inline size_t f32v_pack(float *p, f32v v, mask32 m) { *p = v; return m; } /* the lanes in m one behind the other; returns how many; up to SIMD_LANES elements of p are overwritten */
-static inline size_t i32v_pack(int32_t *p, i32v v, mask32 m) { *p = v; return m; } /* the lanes in m one behind the other; returns how many; up to SIMD_LANES elements of p are overwritten */
-static inline size_t u32v_pack(uint32_t *p, u32v v, mask32 m) { *p = v; return m; } /* the lanes in m one behind the other; returns how many; up to SIMD_LANES elements of p are overwritten */
-static inline f32v f32v_compress(f32v v, mask32 m) { return m ? v : 0.0f; } /* the lanes in m moved to the front, zeros behind */
-static inline u32v u32v_compress(u32v v, mask32 m) { return m ? v : 0; } /* the lanes in m moved to the front, zeros behind */
+static inline size_t f32v_pack(float *p, f32v v, mask32 m) { *p = v; return m; } /* the lanes in m one after the other; returns how many; up to SIMD_LANES elements of p are overwritten */
+static inline size_t i32v_pack(int32_t *p, i32v v, mask32 m) { *p = v; return m; } /* the lanes in m one after the other; returns how many; up to SIMD_LANES elements of p are overwritten */
+static inline size_t u32v_pack(uint32_t *p, u32v v, mask32 m) { *p = v; return m; } /* the lanes in m one after the other; returns how many; up to SIMD_LANES elements of p are overwritten */
+static inline f32v f32v_compress(f32v v, mask32 m) { return m ? v : 0.0f; } /* the lanes in m moved to the front, then zeros */
+static inline u32v u32v_compress(u32v v, mask32 m) { return m ? v : 0; } /* the lanes in m moved to the front, then zeros */
 static inline f32v f32v_expand(f32v v, mask32 m) { return m ? v : 0.0f; } /* lane k goes to the k-th lane in m, others are 0 */
 static inline u32v u32v_expand(u32v v, mask32 m) { return m ? v : 0; } /* lane k goes to the k-th lane in m, others are 0 */
 static inline f32v f32v_permute(f32v v, u32v i) { (void)i; return v; } /* lane i[lane] of v, i < SIMD_LANES */
 static inline u32v u32v_permute(u32v v, u32v i) { (void)i; return v; } /* lane i[lane] of v, i < SIMD_LANES */
 static inline f32v f32v_previous(f32v a, f32v b) { (void)b; return a; } /* lanes of b moved up by one, the last of a in front */
 static inline u32v u32v_previous(u32v a, u32v b) { (void)b; return a; } /* lanes of b moved up by one, the last of a in front */
-static inline f32v f32v_next(f32v b, f32v c) { (void)b; return c; } /* lanes of b moved down by one, the first of c behind */
-static inline u32v u32v_next(u32v b, u32v c) { (void)b; return c; } /* lanes of b moved down by one, the first of c behind */
-static inline u32v u32v_even(u32v a, u32v b) { (void)b; return a; } /* lanes 0, 2, 4 … of a and b, those of b behind */
-static inline u32v u32v_odd(u32v a, u32v b) { (void)a; return b; } /* lanes 1, 3, 5 … of a and b, those of b behind */
+static inline f32v f32v_next(f32v b, f32v c) { (void)b; return c; } /* lanes of b moved down by one, then the first of c */
+static inline u32v u32v_next(u32v b, u32v c) { (void)b; return c; } /* lanes of b moved down by one, then the first of c */
+static inline u32v u32v_even(u32v a, u32v b) { (void)b; return a; } /* lanes 0, 2, 4 … of a, then of b */
+static inline u32v u32v_odd(u32v a, u32v b) { (void)a; return b; } /* lanes 1, 3, 5 … of a, then of b */
 static inline mask32 u32v_first_of_equals(u32v v, mask32 m) { (void)v; return m; } /* lanes in m whose value no earlier lane in m has */
 static inline mask32 u32v_last_of_equals(u32v v, mask32 m) { (void)v; return m; } /* lanes in m whose value no later lane in m has */
 
@@ -185,7 +185,7 @@ static inline u32v u32v_running_sum(u32v v) { return v; } /* lane i: v0 + … + 
 
 static inline u8v u8v_set(uint8_t x) { u8v v; memset(v.lane, x, 8); return v; } /* x in every lane */
 static inline u8v u8v_load(const uint8_t *p) { u8v v; memcpy(v.lane, p, 8); return v; } /* p[lane] */
-static inline u8v u8v_load_first(const uint8_t *p, size_t n) { u8v v = {{0}}; memcpy(v.lane, p, n < 8 ? n : 8); return v; } /* p[lane] for lane < n, else 0; memory behind p[n - 1] is not touched */
+static inline u8v u8v_load_first(const uint8_t *p, size_t n) { u8v v = {{0}}; memcpy(v.lane, p, n < 8 ? n : 8); return v; } /* p[lane] for lane < n, else 0; memory after p[n - 1] is not touched */
 static inline void u8v_store(uint8_t *p, u8v v) { memcpy(p, v.lane, 8); } /* p[lane] */
 static inline mask8 u8v_eq(u8v a, u8v b) { mask8 m = {0}; for (unsigned i = 0; i < 8; i++) m.bits |= (uint8_t)((a.lane[i] == b.lane[i]) << i); return m; } /* a = b */
 static inline mask8 u8v_ge(u8v a, u8v b) { mask8 m = {0}; for (unsigned i = 0; i < 8; i++) m.bits |= (uint8_t)((a.lane[i] >= b.lane[i]) << i); return m; } /* a >= b, unsigned */
@@ -198,7 +198,7 @@ static inline u8v u8v_from_mask(mask8 m) { u8v v; for (unsigned i = 0; i < 8; i+
 
 static inline size_t bits_positions_u32(uint32_t *p, uint64_t word, uint32_t base) { size_t n = 0; for (; word != 0; word &= word - 1) p[n++] = base + (uint32_t)__builtin_ctzll(word); return n; } /* base + position of every set bit, rising; returns how many; up to 64 elements of p are overwritten */
 static inline size_t bits_positions_u16(uint16_t *p, uint64_t word, uint32_t base) { size_t n = 0; for (; word != 0; word &= word - 1) p[n++] = (uint16_t)(base + (uint32_t)__builtin_ctzll(word)); return n; } /* the same in 16 bits */
-static inline uint64_t bits_extract(uint64_t word, uint64_t mask) { uint64_t r = 0; for (unsigned k = 0; mask != 0; mask &= mask - 1, k++) r |= (word >> __builtin_ctzll(mask) & 1) << k; return r; } /* the bits of word under mask, one behind the other from bit 0 */
-static inline uint64_t bits_evens(uint64_t word) { return simd_evens(word); } /* bits 0, 2, 4 … of word, one behind the other */
+static inline uint64_t bits_extract(uint64_t word, uint64_t mask) { uint64_t r = 0; for (unsigned k = 0; mask != 0; mask &= mask - 1, k++) r |= (word >> __builtin_ctzll(mask) & 1) << k; return r; } /* the bits of word under mask, one after the other from bit 0 */
+static inline uint64_t bits_evens(uint64_t word) { return simd_evens(word); } /* bits 0, 2, 4 … of word, one after the other */
 
 #endif

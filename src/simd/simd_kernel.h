@@ -16,7 +16,7 @@
 #include <sluice/simd.h>
 
 /* The standard input of a kernel. `scratch` is scratch_bytes long, begins on a multiple of SLC_COLUMN_ALIGN, and holds
- * inputs, outputs and whatever else a call needs; a spare vector behind
+ * inputs, outputs and whatever else a call needs; a spare vector after
  * the last column belongs to it. */
 typedef struct slc_simd_case {
     size_t elements;          /* of one call of run */
@@ -27,7 +27,7 @@ typedef struct slc_simd_case {
     /* One call of the kernel on a target that runs here. May be repeated after one prepare; each call does the same work
      * and leaves the same results. */
     void (*run)(void *scratch, slc_simd_target target);
-    /* A number made of the results that count (slc_simd_digest), without what lies behind them: the same on every target,
+    /* A number made of the results that count (slc_simd_digest), without what lies after them: the same on every target,
      * and after every call. */
     uint64_t (*digest)(const void *scratch);
 } slc_simd_case;

@@ -223,7 +223,7 @@ static inline f32v f32v_rsqrt(f32v x) { return f32v_div(f32v_set(1.0f), f32v_sqr
 /* ---- a sum that does not depend on the vector -------------------------------------------------- */
 
 /* The sum of p[0 … n - 1] in 16 accumulators, element i in the (i mod 16)-th, which are then added pairwise, those 8, 4,
- * 2 and 1 apart. The order is the same for every SIMD_LANES. No memory behind p[n - 1] is read. */
+ * 2 and 1 apart. The order is the same for every SIMD_LANES. No memory after p[n - 1] is read. */
 static inline float simd_sum16(const float *p, size_t n)
 {
     float part[16] = {0};

@@ -11,7 +11,7 @@
 /* ---- long numbers: rows of 64-bit words, the lowest first ---------------------------------------- */
 
 /* a += b over n words, with a carry in (0 or 1); returns the carry out. Both rows have room for a multiple of eight words:
- * what lies behind the n words may be read, and of a be overwritten. */
+ * what lies after the n words may be read, and of a be overwritten. */
 #if defined(__AVX512F__) && SIMD_MAX_LANES == 16
 static inline unsigned bits_add_long(uint64_t *a, const uint64_t *b, size_t n, unsigned carry)
 {
@@ -27,7 +27,7 @@ static inline unsigned bits_add_long(uint64_t *a, const uint64_t *b, size_t n, u
         carry = carries >> 8;
         _mm512_storeu_si512((void *)(a + i), _mm512_mask_sub_epi64(sum, (__mmask8)(carries ^ passes), sum, ones));
         if (i + 8 > n) {
-            carry = (carries ^ passes) >> (n - i) & 1U; /* the carry into the first word behind the row */
+            carry = (carries ^ passes) >> (n - i) & 1U; /* the carry into the first word after the row */
         }
     }
     return carry & 1U;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The vocabulary in SSE4.2 and POPCNT: 4 lanes of 32 bits, 16 of 8. Masks are vectors of 0 and -1. The
- * meaning of every operation stands in simd_c.h; here the comment behind it names the instruction, or how it
+ * meaning of every operation stands in simd_c.h; here the comment after it names the instruction, or how it
  * is emulated.
  */
 #ifndef SLUICE_SIMD_SSE4_H

@@ -21,7 +21,7 @@
 #define X86_BIT7(v) X86_BIT6(v), X86_BIT6((v) << 8 | 7)
 static const uint64_t x86_positions[256] = {X86_BIT7(UINT64_C(0))};
 
-/* bits_positions_u32 and _u16. Eight positions are written for every byte, and the next byte's go behind
+/* bits_positions_u32 and _u16. Eight positions are written for every byte, and the next byte's go after
  * those that count: the same time for any number of bits, and no branch to guess wrong. AVX-512 takes this
  * way too: vpcompressd of 16 lane numbers at a time (4.7 ns a word) and VBMI2's vpcompressb of all 64 at once
  * (4.1) were no faster where they were measured (EPYC with AVX-512, half of the bits set: 3.8). */
@@ -80,7 +80,7 @@ static inline __m128i x86_gather(const void *p, const uint32_t *index)
                           x86_lane(p, index[3]));
 }
 
-/* The first n < 16 bytes at p, zeros behind. Loads overlap instead of reaching behind p[n - 1]: that byte may
+/* The first n < 16 bytes at p, then zeros. Loads overlap instead of reaching beyond p[n - 1]: that byte may
  * be the last one of a page, and a sanitizer would complain even where it is not. */
 static inline __m128i x86_load_first(const uint8_t *p, size_t n)
 {

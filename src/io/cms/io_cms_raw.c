@@ -3,7 +3,7 @@
  * Reading events of CMS's pixel fragments (docs/formats/cms-raw.md). An event does not say how long it is:
  * its end is found by walking over its fragments, with the decoder's steps, so that an event goes out whole
  * whatever is damaged in it, and the decoder says what. Where bytes are lost or added all that follows is
- * moved: so behind damage every byte may begin the next event. What is told here is damage between events,
+ * moved: so after damage every byte may begin the next event. What is told here is damage between events,
  * and an input that is cut.
  */
 #include "base/bytes.h"
@@ -51,7 +51,7 @@ static bool is_hole(const uint8_t *bytes, size_t size)
 }
 
 /* Whether the bytes at hand are an event, in the place where one should be: the number of fragments may be
- * damaged, or the first fragment, not both; and none may begin at the next bytes, behind some that are too
+ * damaged, or the first fragment, not both; and none may begin at the next bytes, after some that are too
  * many. */
 static bool can_begin(const uint8_t *bytes, size_t size)
 {

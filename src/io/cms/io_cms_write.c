@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Writing events of CMS's pixel fragments, as they stand in a batch. Events do not say how long they are, so
- * one whose number and sizes do not add up would damage those behind it, and is refused.
+ * one whose number and sizes do not add up would damage those after it, and is refused.
  */
 #include "base/bytes.h"
 #include "cms/cms_fragment.h"

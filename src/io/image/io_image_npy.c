@@ -148,7 +148,7 @@ static slc_status next_fortran(slc_io_images *images, const npy_state *state, sl
     return status;
 }
 
-/* Behind the array there must be nothing. */
+/* After the array there must be nothing. */
 static slc_status expect_end(slc_io_images *images, slc_error *error)
 {
     const uint8_t *bytes;

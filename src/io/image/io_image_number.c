@@ -86,7 +86,7 @@ static double from_double(uint64_t bits)
     return value;
 }
 
-/* False where an integer is not exactly a float. Doubles are rounded. */
+/* False if an integer is not exactly a float. Doubles are rounded. */
 static bool to_float(slc_io_number number, uint64_t bits, float *value)
 {
     switch (number) {

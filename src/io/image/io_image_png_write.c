@@ -16,7 +16,7 @@
 typedef struct picture {
     size_t width, height;
     int depth;
-    const png_color *palette; /* NULL where they are grey */
+    const png_color *palette; /* NULL if they are grey */
     int n_colours;
     /* Row y in the file's form, made in `room` (a byte for each pixel) where it is not there already. */
     const uint8_t *(*row)(const struct picture *picture, size_t y, uint8_t *room);
@@ -169,7 +169,7 @@ const slc_io_image_form slc_io_image_form_palette = {
 
 /* ---- preview --------------------------------------------------------------------------------- */
 
-/* Hues go round by the golden section, so that a colour is far from those a few numbers before and behind
+/* Hues go round by the golden section, so that a colour is far from those a few numbers before and after
  * it. 233 is a number of Fibonacci: after so many steps the circle is nearly closed, and the first colour
  * follows the last as well as any. */
 enum { COLOURS = 233 };

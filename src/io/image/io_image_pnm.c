@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading PNM: PBM, PGM and PPM, plain (P1-P3) and raw (P4-P6), several images one behind the other. Samples
+ * Reading PNM: PBM, PGM and PPM, plain (P1-P3) and raw (P4-P6), several images one after the other. Samples
  * stay what they are, whatever the header's maximum: a detector's counts are not to be scaled. What the
  * format leaves open (where comments may stand) is as Netpbm's own reader has it. docs/formats/pnm.md.
  */
@@ -292,7 +292,7 @@ static slc_status raw_pixels(cursor *at, bool colour, uint64_t maximum)
 
 /* ---- an image -------------------------------------------------------------------------------- */
 
-/* The letter and number that begin an image. Behind an image there may be white space and comments, for
+/* The letter and number that begin an image. After an image there may be white space and comments, for
  * editors and other programs leave a line end there. */
 static slc_status read_magic(cursor *at, int *kind)
 {

@@ -43,7 +43,7 @@ struct slc_io_images {
     size_t capacity;
     slc_status status; /* of the last call; anything but SLC_OK stays */
     slc_error error;
-    char warning[512]; /* of the last call; empty where there is none */
+    char warning[512]; /* of the last call; empty if there is none */
 };
 
 /* Image sizes are 1 … SLC_IO_IMAGE_SIDE. */
@@ -54,11 +54,11 @@ __attribute__((format(printf, 5, 6))) slc_status slc_io_image_fail(const slc_io_
                                                                    slc_error *error, slc_status status,
                                                                    uint64_t place, const char *format, ...);
 
-/* The same text becomes the warning of this call, or is put behind it. */
+/* The same text becomes the warning of this call, or is put after it. */
 __attribute__((format(printf, 2, 3))) void slc_io_image_warn(slc_io_images *images, const char *format, ...);
 
 /* Sets the shape of the page, with no memory behind it yet. SLC_ERR_FORMAT for sizes outside 1 … 2^32 - 2,
- * SLC_ERR_UNSUPPORTED where the pixels need more than max_bytes. */
+ * SLC_ERR_UNSUPPORTED if the pixels need more than max_bytes. */
 slc_status slc_io_image_shape(slc_io_images *images, slc_image_type type, uint64_t width, uint64_t height,
                               slc_error *error);
 /* Makes room for the first `bytes` bytes of the page, of at most images->size. */
@@ -96,7 +96,7 @@ static inline uint8_t slc_io_image_reverse(uint8_t byte)
     return (uint8_t)(fours << 4 | fours >> 4);
 }
 
-/* The bits behind the last pixel of a row, in its last byte, become 0. */
+/* The bits after the last pixel of a row, in its last byte, become 0. */
 static inline void slc_io_image_trim(uint8_t *row, size_t width)
 {
     if (width % 8 != 0) {

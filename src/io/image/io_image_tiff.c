@@ -357,7 +357,7 @@ static slc_status read_pixels(slc_io_images *images, slc_error *error)
     return SLC_OK;
 }
 
-/* Behind the last page. libtiff takes a pointer to the next directory that the file is too short for as the
+/* After the last page. libtiff takes a pointer to the next directory that the file is too short for as the
  * end, so a file cut there would lose its further pages without a word. */
 static slc_status expect_end(slc_io_images *images, slc_error *error)
 {

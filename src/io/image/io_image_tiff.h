@@ -38,17 +38,17 @@ typedef struct slc_tiff_page {
 /* The first errors and warnings of libtiff since the texts were empty. */
 typedef struct slc_tiff_message {
     char text[256], warning[256];
-    unsigned more; /* warnings behind the first */
+    unsigned more; /* warnings after the first */
 } slc_tiff_message;
 
 /* Options of an open file, to read or to write: complaints and warnings go to the message, but for warnings
- * of tags that libtiff does not know; nothing global is set. NULL where there is no memory. */
+ * of tags that libtiff does not know; nothing global is set. NULL if there is no memory. */
 TIFFOpenOptions *slc_tiff_options(slc_tiff_message *message);
 
 typedef struct slc_tiff_state {
     TIFF *tiff;
     int file;             /* -1 where bytes are in memory */
-    const uint8_t *bytes; /* NULL where they are in a file */
+    const uint8_t *bytes; /* NULL if they are in a file */
     uint64_t begin;       /* of the image in the file */
     uint64_t size, at;
     int wrong; /* errno of a read that failed */

@@ -49,7 +49,7 @@ static uint64_t images_told(slc_io_images *images)
     return told;
 }
 
-/* Whether pixels are in the file as they are in memory, row behind row, but for the order of bytes. */
+/* Whether pixels are in the file as they are in memory, row after row, but for the order of bytes. */
 static bool is_plain(const slc_tiff_state *state)
 {
     const slc_tiff_page *page = &state->page;

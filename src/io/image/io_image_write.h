@@ -51,7 +51,7 @@ static inline const uint8_t *slc_io_image_row(const slc_image *image, size_t y)
 
 /* Gives writer->row room for at least so many bytes. */
 slc_status slc_io_image_room(slc_io_image_writer *writer, size_t bytes, slc_error *error);
-/* A row of bits with the leftmost pixel in the highest bit, zeros behind the last. */
+/* A row of bits with the leftmost pixel in the highest bit, zeros after the last. */
 void slc_io_image_bits_row(const slc_image *image, size_t y, uint8_t *to);
 
 /* A PNG whose pixels (an image of u8) are numbers of colours: palette holds red, green and blue of each of

@@ -92,7 +92,7 @@ static void close_mdf(slc_io_source *source)
 
 /* ---- damage ---------------------------------------------------------------------------------- */
 
-/* Consumes bytes up to the next record that can be recognised behind the first byte, or all of them. One that
+/* Consumes bytes up to the next record that can be recognised after the first byte, or all of them. One that
  * has lost its sizes is lost on its own, so that those after it keep their numbers. */
 static slc_status resynchronise(slc_io_source *source, slc_error *error)
 {
@@ -217,7 +217,7 @@ static bool is_hashed(const slc_io_source *source, const slc_mdf_header *header)
     return header->checksum != 0 && source->config.verify_checksum;
 }
 
-/* Puts off what takes long of a record that is good so far. *done is false where there is nothing to put off,
+/* Puts off what takes long of a record that is good so far. *done is false if there is nothing to put off,
  * or something is wrong with it that is better told at once. */
 static slc_status defer_record(slc_io_source *source, const slc_mdf_header *header, const uint8_t *bytes,
                                slc_batch *batch, bool *done, slc_error *error)
@@ -283,7 +283,7 @@ static bool acceptable(slc_io_source *source, const slc_mdf_header *header, cons
 
 enum {
     DIRECT_MAX = 1 << 20, /* no memory for what a header merely claims: larger ones come the long way */
-    AHEAD_PLAIN = 4096    /* the next header; what lies behind it is copied twice */
+    AHEAD_PLAIN = 4096    /* the next header; what lies after it is copied twice */
 };
 
 /* Whether nothing is to be seen of a record before it is in the batch. */

@@ -30,7 +30,7 @@ typedef slc_select_step step;
 typedef struct reader {
     const char *text, *name;
     size_t size;
-    json_t *predicates; /* borrowed; NULL where there are none */
+    json_t *predicates; /* borrowed; NULL if there are none */
     step root, predicates_step;
     slc_error *error;
     slc_velo_line *line; /* whose cuts are being collected */

@@ -11,7 +11,7 @@ typedef struct scan {
     size_t size;
 } scan;
 
-/* The byte there, 0 behind the end: no loop runs beyond it whatever the text is. */
+/* The byte there, 0 after the end: no loop runs beyond it whatever the text is. */
 static char at(const scan *s, size_t i)
 {
     return i < s->size ? s->text[i] : '\0';
@@ -30,7 +30,7 @@ static size_t skip_space(const scan *s, size_t i)
     return i;
 }
 
-/* i at the opening quote; returns behind the closing one. */
+/* i at the opening quote; returns after the closing one. */
 static size_t skip_string(const scan *s, size_t i)
 {
     for (i++; i < s->size && s->text[i] != '"'; i++) {

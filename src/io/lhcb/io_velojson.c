@@ -2,7 +2,7 @@
  *
  * Reading VELO events in JSON: one object an event, several one after another in a stream. Where an event
  * begins and ends is found by counting brackets before it is parsed: that keeps memory bounded, and lets the
- * reader go on behind an event that is damaged. docs/formats/velo-json.md.
+ * reader go on after an event that is damaged. docs/formats/velo-json.md.
  */
 #include "io/lhcb/io_velojson.h"
 #include "io/io_source.h"
@@ -129,7 +129,7 @@ static bool opens_object(uint8_t c)
     return c == '{';
 }
 
-/* Consumes up to the next byte that satisfies the condition; SLC_END where there is none. */
+/* Consumes up to the next byte that satisfies the condition; SLC_END if there is none. */
 static slc_status skip_to(slc_io_source *source, bool (*wanted)(uint8_t c), slc_error *error)
 {
     for (;;) {
@@ -150,7 +150,7 @@ static slc_status skip_to(slc_io_source *source, bool (*wanted)(uint8_t c), slc_
     }
 }
 
-/* Shows the next event's bytes. *complete is false where it is cut short: by the end of the stream, by
+/* Shows the next event's bytes. *complete is false if it is cut short: by the end of the stream, by
  * another event, or by the limit on its size. */
 static slc_status find_event(slc_io_source *source, json_scan *scan, const uint8_t **bytes, size_t *size,
                              bool *complete, slc_error *error)

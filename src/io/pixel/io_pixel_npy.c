@@ -61,7 +61,7 @@ static int64_t load(const npy_state *state, const uint8_t *from, bool *large)
     }
 }
 
-/* What is wrong with the numbers of a row; NULL where nothing is. */
+/* What is wrong with the numbers of a row; NULL if nothing is. */
 static const char *why_not(const int64_t value[4], const bool large[4], size_t columns)
 {
     static const char *const reasons[][2] = {{"a negative x", "an x above 65535"},
@@ -109,7 +109,7 @@ static void take_row(slc_io_pixels *file, const uint8_t *from, size_t step, slc_
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Behind the array there should be nothing. */
+/* After the array there should be nothing. */
 static slc_status expect_end(slc_io_pixels *file, slc_error *error)
 {
     const uint8_t *bytes;

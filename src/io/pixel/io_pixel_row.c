@@ -82,7 +82,7 @@ static size_t count_fields(const uint8_t *at, const uint8_t *end, uint8_t separa
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-/* Lower case letters alone, up to a unit in brackets; empty where it is too long to be a known one. */
+/* Lower case letters alone, up to a unit in brackets; empty if it is too long to be a known one. */
 static void normalise(const uint8_t *at, const uint8_t *end, char name[24])
 {
     size_t n = 0;
@@ -100,7 +100,7 @@ static void normalise(const uint8_t *at, const uint8_t *end, char name[24])
     name[n] = '\0';
 }
 
-/* Units of time as they stand behind the name of a column. */
+/* Units of time as they stand after the name of a column. */
 static const struct {
     const char *name;
     double seconds;
@@ -133,7 +133,7 @@ static slc_io_pixel_role role_of_name(const uint8_t *begin, const uint8_t *end)
     return SLC_IO_PIXEL_OTHER;
 }
 
-/* Times may have their unit in brackets, "toa [ns]", or behind the name, "time_ns". */
+/* Times may have their unit in brackets, "toa [ns]", or after the name, "time_ns". */
 static slc_io_pixel_role role_of(const uint8_t *begin, const uint8_t *end, double *seconds)
 {
     *seconds = 0;
@@ -255,7 +255,7 @@ static bool is_digit(uint8_t byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* The exponent behind an e; false where it is none. Larger ones than any number needs are all the same. */
+/* The exponent after an e; false if it is none. Larger ones than any number needs are all the same. */
 static bool parse_exponent(const uint8_t *at, const uint8_t *end, int64_t *exponent)
 {
     const bool minus = at < end && *at == '-';

@@ -23,7 +23,7 @@ enum { TIME_BITS = 16 + 14 + 4 };
 #define HALF_ROLLOVER ((int64_t)1 << (TIME_BITS - 1 - 4))
 /* In ticks: the epoch follows a pixel at once that is nearer than 0.21 s, or, where all were so or came later
  * and none earlier, one that is up to 5 s later, as in a stream of few pixels. All others must be confirmed
- * by those behind them, within 1.7 s of each other. Times of garbage, which are anything, thus move it
+ * by those after them, within 1.7 s of each other. Times of garbage, which are anything, thus move it
  * little. */
 #define NEAR  ((int64_t)1 << (TIME_BITS - 7))
 #define LATER ((int64_t)3 << (TIME_BITS - 4))
@@ -31,7 +31,7 @@ enum { TIME_BITS = 16 + 14 + 4 };
 
 enum {
     CONFIRM = 6, /* pixels in a row that are close to each other, and move the epoch */
-    CALM = 8,    /* pixels in a row that are near or later, behind one that is not, until such are believed */
+    CALM = 8,    /* pixels in a row that are near or later, after one that is not, until such are believed */
     FIRST = 9,   /* pixels of which the begin of a file is the middle, so that four may be damaged */
     /* Packets of no known type make what is around them suspect: each counts for two pixels, and from ALARM
      * on pixels move nothing. So many come close together only where packets are read that are not aligned.
@@ -84,8 +84,8 @@ static bool is_stray_header(uint64_t packet)
     return (packet & 0xffffffff) == 0x33585054 && packet >> 60 < 4;
 }
 
-/* Where packets are not aligned, so are not the chunks behind: whether one begins amid the packet before. It
- * goes on so many bytes, 1 to 7, into the one that follows; 0: none does. */
+/* Where packets are not aligned, so are not the chunks that follow: whether one begins amid the packet
+ * before. It goes on so many bytes, 1 to 7, into the one that follows; 0: none does. */
 static unsigned find_unaligned(uint64_t before, uint64_t packet, uint64_t *header)
 {
     for (unsigned at = 1; at < PACKET; at++) {
@@ -224,7 +224,7 @@ static bool is_confirmed(tpx3_state *state, uint64_t ticks, int64_t time)
 }
 
 /* The time of a pixel that is not near the epoch, or comes when not all is well. One whose time is damaged
- * moves no other: the epoch follows when the next ones are where it is, as they are behind a pause. */
+ * moves no other: the epoch follows when the next ones are where it is, as they are after a pause. */
 static int64_t doubt(tpx3_state *state, uint64_t ticks, int64_t *epoch)
 {
     const int64_t passed = from(*epoch, ticks);
