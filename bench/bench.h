@@ -13,6 +13,8 @@
 #include <stdio.h>
 
 struct json_t;
+struct slc_team;
+struct slc_run_places;
 
 /* ---- measuring (bench_measure.c) --------------------------------------------------------------- */
 
@@ -63,6 +65,12 @@ typedef struct slc_bench_plan {
 /* Measures. SLC_END if the watch ended it, or whatever a contestant returned. */
 slc_status slc_bench_measure(const slc_bench_plan *plan, slc_bench_contestant *contestants, size_t n,
                              slc_error *error);
+
+/* Gives the numbers from 0 to n - 1 to so many threads of a team as they come, each once, the threads bound
+ * to places (NULL: to none). After a failure no more begin; what failed first comes out. */
+typedef slc_status slc_bench_work(void *context, uint32_t thread, uint64_t number, slc_error *error);
+slc_status slc_bench_share(struct slc_team *team, const struct slc_run_places *places, uint32_t threads,
+                           uint64_t n, slc_bench_work *work, void *context, slc_error *error);
 
 /* Sorts the values. */
 slc_bench_time slc_bench_time_of(double *values, size_t n);

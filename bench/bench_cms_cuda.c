@@ -12,7 +12,6 @@
 
 #include <sluice/cuda.h>
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,21 +156,13 @@ typedef struct streams {
     slc_cms_chain *chain[STREAMS];
     slc_cms_result out[STREAMS];
     slc_team *team;
-    atomic_uint next;
-    slc_status status[STREAMS];
-    slc_error error[STREAMS];
     bool locked_out[STREAMS], locked_piece[PIECES];
 } streams;
 
-/* Pieces are dealt out as streams get done. */
-static void run_pieces(void *context, uint32_t k)
+static slc_status run_piece(void *context, uint32_t worker, uint64_t number, slc_error *error)
 {
     streams *s = context;
-    uint32_t next;
-    s->status[k] = SLC_OK;
-    while (s->status[k] == SLC_OK && (next = atomic_fetch_add(&s->next, 1)) < PIECES) {
-        s->status[k] = slc_cms_chain_run(s->chain[k], &s->piece[next], &s->out[k], &s->error[k]);
-    }
+    return slc_cms_chain_run(s->chain[worker], &s->piece[number], &s->out[worker], error);
 }
 
 /* The events in equal pieces, in turn, in page-locked memory. */
@@ -216,17 +207,10 @@ static slc_status open_streams(streams *s)
 static slc_status run_streams(void *self, double *seconds, slc_error *error)
 {
     streams *s = self;
-    atomic_store(&s->next, 0);
     const double began = slc_clock_seconds();
-    slc_team_run(s->team, s->n, run_pieces, s);
+    const slc_status status = slc_bench_share(s->team, NULL, s->n, PIECES, run_piece, s, error);
     seconds[0] = slc_clock_seconds() - began;
-    for (uint32_t k = 0; k < s->n; k++) {
-        if (s->status[k] != SLC_OK) {
-            *error = s->error[k];
-            return s->status[k];
-        }
-    }
-    return SLC_OK;
+    return status;
 }
 
 /* All pieces through so many streams, with a thread each. `slowest`: of copies and kernels alone, for all. */
@@ -236,11 +220,7 @@ static slc_status time_streams(bench *b, streams *s, uint32_t n, uint64_t digis,
     char name[48];
     s->n = n;
     (void)snprintf(name, sizeof name, "host to host, %u stream%s", n, n > 1 ? "s" : "");
-    if (slc_team_open(n, &s->team) != SLC_OK) {
-        return slc_fail(b->error, SLC_ERR_MEMORY, "no memory for %u threads", n);
-    }
     const slc_status status = slc_bench_measure(&b->plan, &c, 1, b->error);
-    slc_team_close(s->team);
     if (status == SLC_OK) {
         slc_bench_cms_add(b->report, name, digis, c.time[0], 0, slowest);
     }
@@ -283,7 +263,9 @@ static slc_status bench_raw(bench *b)
         return SLC_ERR_MEMORY;
     }
     s->b = b;
-    const slc_status status = bench_streams(b, s);
+    const slc_status status = slc_team_open(STREAMS, &s->team) == SLC_OK
+                                  ? bench_streams(b, s)
+                                  : slc_fail(b->error, SLC_ERR_MEMORY, "no memory for %d threads", STREAMS);
     for (uint32_t k = 0; k < STREAMS; k++) {
         if (s->locked_out[k]) {
             cuda()->unlock(NULL, &s->out[k]);
@@ -297,6 +279,7 @@ static slc_status bench_raw(bench *b)
         }
         slc_batch_clear(&s->piece[p]);
     }
+    slc_team_close(s->team);
     free(s);
     return status;
 }

@@ -11,7 +11,6 @@
 #include "bench/bench_gpu.h"
 #include <sluice/image_label.h>
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 /* The engines: asked for when a device has been chosen, so there are some. */
@@ -34,8 +33,6 @@ typedef struct worker {
     block labels;
     slc_image_components components;
     uint64_t found; /* components */
-    slc_status status;
-    slc_error error;
 } worker;
 
 typedef struct bench {
@@ -47,9 +44,8 @@ typedef struct bench {
     worker workers[MOST_STREAMS];
     slc_column columns[SLC_IMAGE_COLUMNS];
     slc_schema schema;
+    uint32_t streams, n; /* that are measured; images of a round */
     slc_team *team;
-    uint32_t streams, end; /* of a round */
-    atomic_uint next;
     slc_error *error;
 } bench;
 
@@ -73,11 +69,14 @@ static void give_back(block *b)
     *b = (block){0};
 }
 
-/* ---- a labeller's thread ------------------------------------------------------------------------ */
+/* ---- rounds ------------------------------------------------------------------------------------ */
 
 /* A second time where there was not room for all components; there is from then on. */
-static slc_status label(const bench *b, worker *w, const slc_image *image)
+static slc_status label(void *context, uint32_t thread, uint64_t number, slc_error *error)
 {
+    bench *b = context;
+    worker *w = &b->workers[thread];
+    const slc_image *image = &b->image[number % b->config->n_densities];
     slc_image_labels out = {.labels = w->labels.at,
                             .stride = (ptrdiff_t)(image->width * sizeof(uint32_t)),
                             .type = SLC_TYPE_U32,
@@ -85,23 +84,12 @@ static slc_status label(const bench *b, worker *w, const slc_image *image)
     slc_status status;
     do {
         slc_columns_reset(&w->components);
-        status = slc_image_label_run(w->labeller, image, NULL, &out, NULL, &w->error);
+        status = slc_image_label_run(w->labeller, image, NULL, &out, NULL, error);
     } while (status == SLC_ERR_CAPACITY && out.components != NULL &&
              w->components.head.capacity < out.n_labels &&
              slc_columns_reserve(&b->schema, &w->components, out.n_labels, 1) == SLC_OK);
     w->found += status == SLC_OK ? out.n_labels : 0;
     return status;
-}
-
-/* Images are dealt out as labellers get done. */
-static void label_some(void *context, uint32_t number)
-{
-    bench *b = context;
-    worker *w = &b->workers[number];
-    uint32_t next;
-    while (w->status == SLC_OK && (next = atomic_fetch_add(&b->next, 1)) < b->end) {
-        w->status = label(b, w, &b->image[next % b->config->n_densities]);
-    }
 }
 
 /* ---- one size and granularity ------------------------------------------------------------------ */
@@ -133,20 +121,13 @@ static slc_status open_worker(bench *b, worker *w, size_t size)
 static slc_status round_of(void *self, double *seconds, slc_error *error)
 {
     bench *b = self;
-    atomic_store(&b->next, 0);
     for (uint32_t k = 0; k < b->streams; k++) {
         b->workers[k].found = 0;
     }
     const double began = slc_clock_seconds();
-    slc_team_run(b->team, b->streams, label_some, b);
+    const slc_status status = slc_bench_share(b->team, NULL, b->streams, b->n, label, b, error);
     seconds[0] = slc_clock_seconds() - began;
-    for (uint32_t k = 0; k < b->streams; k++) {
-        if (b->workers[k].status != SLC_OK) {
-            *error = b->workers[k].error;
-            return b->workers[k].status;
-        }
-    }
-    return SLC_OK;
+    return status;
 }
 
 /* The fastest of the rounds; before them is a warm-up, in which room is made. */
@@ -154,13 +135,9 @@ static slc_status time_rounds(bench *b, slc_bench_label_streams_row *row)
 {
     const slc_bench_plan plan = {.repetitions = ROUNDS, .rounds = 1};
     slc_bench_contestant c = {.self = b, .run = round_of};
-    row->images = b->end = (uint32_t)b->config->n_densities * PASSES;
+    row->images = b->n = (uint32_t)b->config->n_densities * PASSES;
     b->streams = row->streams;
-    if (slc_team_open(b->streams, &b->team) != SLC_OK) {
-        return slc_fail(b->error, SLC_ERR_MEMORY, "no memory for %u threads", b->streams);
-    }
     const slc_status status = slc_bench_measure(&plan, &c, 1, b->error);
-    slc_team_close(b->team);
     row->seconds = c.time[0].minimum;
     row->components = 0;
     for (uint32_t k = 0; k < row->streams; k++) {
@@ -259,11 +236,15 @@ slc_status slc_bench_label_streams(const slc_bench_label_config *config, uint32_
     b->error = error;
     slc_status status = slc_bench_label_check(config, error);
     status = status == SLC_OK ? prepare(b, most) : status;
+    if (status == SLC_OK && slc_team_open(most, &b->team) != SLC_OK) {
+        status = slc_fail(error, SLC_ERR_MEMORY, "no memory to measure streams");
+    }
     for (size_t s = 0; s < config->n_sizes && status == SLC_OK; s++) {
         for (size_t g = 0; g < config->n_granularities && status == SLC_OK; g++) {
             status = one_set(b, config->sizes[s], config->granularities[g], most, visit, context);
         }
     }
+    slc_team_close(b->team);
     free(b->images);
     free(b->image);
     free(b);

@@ -4,6 +4,10 @@
  */
 #include "bench/bench.h"
 
+#include "base/team.h"
+#include "run/run_bind.h"
+
+#include <stdatomic.h>
 #include <stdlib.h>
 
 enum { CLOCKS = 3 /* of a turn */ };
@@ -53,6 +57,46 @@ slc_bench_time slc_bench_time_of(double *values, size_t n)
 bool slc_bench_goes_on(const slc_bench_watch *watch, uint64_t done, uint64_t of)
 {
     return watch == NULL || watch->tell == NULL || watch->tell(watch->context, done, of);
+}
+
+/* ---- threads ----------------------------------------------------------------------------------- */
+
+typedef struct share {
+    const slc_run_places *places;
+    uint64_t n;
+    slc_bench_work *work;
+    void *context;
+    atomic_uint_fast64_t next;
+    atomic_bool failed;
+    slc_status status;
+    slc_error error;
+} share;
+
+static void take_part(void *context, uint32_t thread)
+{
+    share *s = context;
+    slc_error error = {.status = SLC_OK};
+    slc_status status = slc_run_places_bind(s->places, thread, &error);
+    for (uint64_t k;
+         status == SLC_OK && !atomic_load(&s->failed) && (k = atomic_fetch_add(&s->next, 1)) < s->n;) {
+        status = s->work(s->context, thread, k, &error);
+    }
+    if (status != SLC_OK && !atomic_exchange(&s->failed, true)) {
+        s->status = status;
+        s->error = error;
+    }
+    slc_run_places_unbind(s->places);
+}
+
+slc_status slc_bench_share(slc_team *team, const slc_run_places *places, uint32_t threads, uint64_t n,
+                           slc_bench_work *work, void *context, slc_error *error)
+{
+    share s = {.places = places, .n = n, .work = work, .context = context};
+    slc_team_run(team, threads, take_part, &s);
+    if (s.status != SLC_OK) {
+        *error = s.error;
+    }
+    return s.status;
 }
 
 /* ---- turns ------------------------------------------------------------------------------------- */

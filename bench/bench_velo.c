@@ -9,7 +9,6 @@
 #include "base/team.h"
 #include "run/run_bind.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,8 +48,6 @@ typedef struct worker {
     slc_velo_result result;
     double stage[SLC_VELO_STAGES];
     uint64_t hits, tracks, vertices, faults;
-    slc_status status;
-    slc_error error;
 } worker;
 
 typedef struct runner {
@@ -58,8 +55,7 @@ typedef struct runner {
     const slc_bench_velo_events *events;
     slc_velo_config config;
     size_t first, n_held; /* the batches that are gone through */
-    uint64_t passes, end;
-    atomic_uint_fast64_t next;
+    uint64_t passes;
     slc_team *team;
     slc_run_places *places;
     worker *workers;
@@ -67,59 +63,54 @@ typedef struct runner {
     slc_bench_velo_row row;
 } runner;
 
-static slc_status run_batch(const runner *r, worker *w, const slc_bench_velo_held *held)
+static slc_status run_batch(const runner *r, worker *w, const slc_bench_velo_held *held, slc_error *error)
 {
     slc_status status = SLC_OK;
     if (w->chain == NULL) {
-        status = slc_velo_chain_open(&r->config, r->bench->geometry, &w->chain, &w->error);
+        status = slc_velo_chain_open(&r->config, r->bench->geometry, &w->chain, error);
     }
     if (status == SLC_OK && !r->events->raw) {
         w->result.hits = held->hits; /* lent, and only read */
-        status = slc_velo_chain_reserve_hits(w->chain, &w->result, &w->error);
-        return status == SLC_OK ? slc_velo_chain_run_hits(w->chain, &w->result, &w->error) : status;
+        status = slc_velo_chain_reserve_hits(w->chain, &w->result, error);
+        return status == SLC_OK ? slc_velo_chain_run_hits(w->chain, &w->result, error) : status;
     }
-    status = status == SLC_OK ? slc_velo_chain_reserve(w->chain, &held->batch, &w->result, &w->error)
-                              : status;
-    return status == SLC_OK ? slc_velo_chain_run(w->chain, &held->batch, &w->result, &w->error) : status;
+    status = status == SLC_OK ? slc_velo_chain_reserve(w->chain, &held->batch, &w->result, error) : status;
+    return status == SLC_OK ? slc_velo_chain_run(w->chain, &held->batch, &w->result, error) : status;
 }
 
-static void work(void *context, uint32_t part)
+static slc_status work(void *context, uint32_t thread, uint64_t number, slc_error *error)
 {
     runner *r = context;
-    worker *w = &r->workers[part];
-    memset(w->stage, 0, sizeof w->stage);
-    w->hits = w->tracks = w->vertices = w->faults = 0;
-    w->status = slc_run_places_bind(r->places, part, &w->error);
-    for (uint64_t k; w->status == SLC_OK && (k = atomic_fetch_add(&r->next, 1)) < r->end;) {
-        w->status = run_batch(r, w, &r->events->held[r->first + (size_t)(k % r->n_held)]);
-        for (int s = 0; s < SLC_VELO_STAGES; s++) {
-            w->stage[s] += w->result.seconds[s];
-        }
-        w->hits += w->result.hits.head.size;
-        w->tracks += w->result.tracks.head.size;
-        w->vertices += w->result.primaries.head.size;
-        w->faults += slc_faults_total(&w->result.faults);
+    worker *w = &r->workers[thread];
+    const slc_status status = run_batch(r, w, &r->events->held[r->first + (size_t)(number % r->n_held)],
+                                        error);
+    for (int s = 0; s < SLC_VELO_STAGES; s++) {
+        w->stage[s] += w->result.seconds[s];
     }
-    slc_run_places_unbind(r->places);
+    w->hits += w->result.hits.head.size;
+    w->tracks += w->result.tracks.head.size;
+    w->vertices += w->result.primaries.head.size;
+    w->faults += slc_faults_total(&w->result.faults);
+    return status;
 }
 
 /* Goes `passes` times through the events. *wall and stage[] in seconds of all of it. */
 static slc_status turn(runner *r, uint64_t passes, double *wall, double *stage, slc_error *error)
 {
     slc_bench_velo_row *row = &r->row;
-    atomic_store(&r->next, 0);
-    r->end = passes * r->n_held;
+    for (uint32_t i = 0; i < row->threads; i++) {
+        worker *w = &r->workers[i];
+        memset(w->stage, 0, sizeof w->stage);
+        w->hits = w->tracks = w->vertices = w->faults = 0;
+    }
     const double began = slc_clock_seconds();
-    slc_team_run(r->team, row->threads, work, r);
+    const slc_status status = slc_bench_share(r->team, r->places, row->threads, passes * r->n_held, work, r,
+                                              error);
     *wall = slc_clock_seconds() - began;
     memset(stage, 0, SLC_VELO_STAGES * sizeof *stage);
     row->hits = row->tracks = row->vertices = row->faults = 0;
     for (uint32_t i = 0; i < row->threads; i++) {
         const worker *w = &r->workers[i];
-        if (w->status != SLC_OK) {
-            *error = w->error;
-            return w->status;
-        }
         for (int s = 0; s < SLC_VELO_STAGES; s++) {
             stage[s] += w->stage[s];
         }
@@ -132,7 +123,7 @@ static slc_status turn(runner *r, uint64_t passes, double *wall, double *stage, 
     row->tracks /= passes;
     row->vertices /= passes;
     row->faults /= passes;
-    return SLC_OK;
+    return status;
 }
 
 /* A turn that allocates, and one that tells how many passes make the wanted time. With threads that is a
@@ -209,12 +200,11 @@ static slc_status verify(void *self, slc_error *error)
     slc_velo_check_init(&checked, &config);
     worker *w = &r->workers[0];
     for (size_t i = 0; i < r->events->n_held && status == SLC_OK; i++) {
-        status = run_batch(r, w, &r->events->held[i]);
-        status = status == SLC_OK ? slc_velo_check_run(&checked, &w->result, &r->events->held[i].truth,
-                                                       &matches, &w->error)
-                                  : status;
+        status = run_batch(r, w, &r->events->held[i], error);
+        status = status == SLC_OK
+                     ? slc_velo_check_run(&checked, &w->result, &r->events->held[i].truth, &matches, error)
+                     : status;
     }
-    *error = status == SLC_OK ? *error : w->error;
     r->row.checked = status == SLC_OK;
     r->row.checked_tracks = checked.tracks;
     r->row.ghosts = checked.ghosts;

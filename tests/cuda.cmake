@@ -79,7 +79,7 @@ sluice_simt_test(test_image_simt_stages stages test_image_cuda_stages.c support/
 # Measuring all that: in the emulator that it is done, not how fast anything is.
 sluice_cuda_test(test_bench_cuda stages test_bench_cuda.c)
 set(bench_sources ../bench/bench_gpu.c ../bench/bench_label.c ../bench/bench_label_streams.c
-    ../bench/bench_measure.c sim/sim_image.c)
+    ../bench/bench_measure.c run/run_bind.c sim/sim_image.c)
 list(TRANSFORM bench_sources PREPEND ${PROJECT_SOURCE_DIR}/src/)
 sluice_simt_test(test_bench_simt stages test_bench_cuda.c ${bench_sources})
 set_property(TEST test_bench_simt APPEND PROPERTY ENVIRONMENT "SLUICE_TEST_SMALL=1" "SLUICE_SIMT_MEMORY=268435456")

@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -74,6 +75,7 @@ static void test_every_batch_once_in_order(void **state)
 {
     (void)state;
     static const char *const paths[] = {"7", "0", "31", "1", "12"};
+    int n_early = 0;
     for (uint32_t threads = 0; threads <= 7; threads += threads < 3 ? 1 : 2) {
         for (uint32_t n_slots = 0; n_slots <= 20; n_slots += n_slots < 3 ? 1 : 17) {
             for (int held_every = 0; held_every <= 3; held_every += 3) {
@@ -97,6 +99,8 @@ static void test_every_batch_once_in_order(void **state)
                 assert_int_equal(n_ends, held_every == 0 ? 5 : 0);
                 assert_int_equal(s.n_finished, 5);
                 assert_int_equal(atomic_load(&s.n_worked), 51);
+                assert_true(n_slots != 1 || atomic_load(&s.n_early) == 0);
+                n_early += atomic_load(&s.n_early);
                 if (threads > 0) {
                     assert_int_equal(atomic_load(&s.n_chains), threads);
                 }
@@ -105,6 +109,16 @@ static void test_every_batch_once_in_order(void **state)
             }
         }
     }
+    assert_true(n_early > 0); /* the reader finishes while workers have enough to do */
+}
+
+static void test_slots(void **state)
+{
+    (void)state;
+    assert_int_equal(slc_flow_slots(5, 3), 5);
+    assert_int_equal(slc_flow_slots(1, 64), 1);
+    assert_int_equal(slc_flow_slots(0, 3), 8);
+    assert_int_equal(slc_flow_slots(0, 1), slc_team_processors() == 1 ? 1 : 4);
 }
 
 /* A flow that is closed before its end, with items held, read and being read. */
@@ -173,9 +187,9 @@ static void test_a_chain_with_state(void **state)
 
 /* Ends with `wanted` and `text` after n batches; with keep_going it goes to the end. */
 static void assert_ends(flow_script s, const char *const *paths, uint32_t n_paths, uint32_t threads,
-                        slc_status wanted, const char *text, int n_before)
+                        uint32_t n_slots, slc_status wanted, const char *text, int n_before)
 {
-    slc_flow_config config = flow_toy_config(&s, paths, n_paths, threads, 4);
+    slc_flow_config config = flow_toy_config(&s, paths, n_paths, threads, n_slots);
     slc_flow *flow;
     slc_error error = {.text = ""};
     flow_script *setup = &s;
@@ -199,13 +213,40 @@ static void test_the_first_error_wins(void **state)
         flow_script s = flow_script_new();
         s.work_fails = 17;
         s.work_fails_too = 12;
-        assert_ends(s, paths, 4, threads, SLC_ERR_FORMAT, "work 12", 12);
+        assert_ends(s, paths, 4, threads, 4, SLC_ERR_FORMAT, "work 12", 12);
         s.work_fails_too = NEVER;
         s.step_fails = 3;
-        assert_ends(s, paths, 4, threads, SLC_ERR_STRICT, "step 3", 3);
+        assert_ends(s, paths, 4, threads, 4, SLC_ERR_STRICT, "step 3", 3);
         s = flow_script_new();
-        assert_ends(s, paths, 4, threads, SLC_ERR_FORMAT, "broken after 23", 23);
-        assert_ends(s, paths + 2, 2, threads, SLC_ERR_IO, "x: no such input", 0);
+        assert_ends(s, paths, 4, threads, 4, SLC_ERR_FORMAT, "broken after 23", 23);
+        assert_ends(s, paths + 2, 2, threads, 4, SLC_ERR_IO, "x: no such input", 0);
+    }
+}
+
+/* In reading, in the chain and in the caller's step, of any batch, whatever the threads and slots. */
+static void test_errors_everywhere(void **state)
+{
+    (void)state;
+    static const uint32_t slots[] = {1, 2, 3, 20};
+    for (uint32_t threads = 1; threads <= 8; threads++) {
+        for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
+            for (int at = 0; at < 12; at += at < 3 ? 1 : 4) {
+                char broken[8], text[32];
+                const char *const reads[] = {broken}, *const works[] = {"12"};
+                flow_script s = flow_script_new();
+                s.delays = at % 2 == 1;
+                (void)snprintf(broken, sizeof broken, "%d!", at);
+                (void)snprintf(text, sizeof text, "broken after %d", at);
+                assert_ends(s, reads, 1, threads, slots[i], SLC_ERR_FORMAT, text, at);
+                s.work_fails = at;
+                (void)snprintf(text, sizeof text, "work %d", at);
+                assert_ends(s, works, 1, threads, slots[i], SLC_ERR_FORMAT, text, at);
+                s.work_fails = NEVER;
+                s.step_fails = at;
+                (void)snprintf(text, sizeof text, "step %d", at);
+                assert_ends(s, works, 1, threads, slots[i], SLC_ERR_STRICT, text, at);
+            }
+        }
     }
 }
 
@@ -229,6 +270,7 @@ static void test_keep_going(void **state)
             assert_ptr_equal(item->path, paths[n_ends]);
             if (item->ended) {
                 assert_int_equal(item->status, ends[n_ends]);
+                assert_int_equal(item->opened, ends[n_ends] != SLC_ERR_IO);
                 n_ends++;
             } else {
                 assert_int_equal(item->status, n == 12 ? SLC_ERR_FORMAT : SLC_OK);
@@ -319,9 +361,11 @@ static void test_stop_hands_out_what_was_read(void **state)
             slc_flow *flow;
             flow_script *setup = &s;
             int n, n_ends;
+            config.keep_going = true;
             assert_int_equal(slc_flow_open(&config, &flow_toy, &setup, &flow, NULL), SLC_OK);
             assert_int_equal(drain(&s, flow, 0, 0, &n, &n_ends, NULL), SLC_END);
             assert_int_equal(n, after);
+            assert_int_equal(n_ends, after == 0 ? 0 : after <= 8 ? 1 : 2); /* that at hand, too */
             slc_flow_close(flow);
             assert_all_closed(&s);
         }
@@ -506,9 +550,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_batch_once_in_order),
+        cmocka_unit_test(test_slots),
         cmocka_unit_test(test_closing_early),
         cmocka_unit_test(test_a_chain_with_state),
         cmocka_unit_test(test_the_first_error_wins),
+        cmocka_unit_test(test_errors_everywhere),
         cmocka_unit_test(test_keep_going),
         cmocka_unit_test(test_a_worker_without_a_chain),
         cmocka_unit_test(test_wrong_configurations),

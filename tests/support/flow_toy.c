@@ -130,6 +130,7 @@ static slc_status finish_toy(slc_flow_item *item, slc_error *error)
         return slc_fail(error, SLC_ERR_USAGE, "finished twice");
     }
     m->is_finished = true;
+    m->finisher = pthread_self();
     return SLC_OK;
 }
 
@@ -140,6 +141,9 @@ static slc_status run_toy(void *opened, const void *setup, slc_flow_item *item, 
     (void)setup;
     if (atomic_fetch_add(&c->busy, 1) != 0 || (item->path[0] != '\0' && !m->is_finished)) {
         atomic_fetch_add(&c->s->wrong, 1);
+    }
+    if (m->is_finished && !pthread_equal(m->finisher, pthread_self())) {
+        atomic_fetch_add(&c->s->n_early, 1);
     }
     flow_toy_delay(c->s, 7 * m->number);
     c->sum += m->number;

@@ -8,6 +8,7 @@
 
 #include <sluice/run_flow.h>
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 enum { NEVER = -1 };
@@ -18,6 +19,7 @@ typedef struct flow_script {
     int work_fails, work_fails_too, open_fails, step_fails, stop_after;
     bool delays;
     atomic_int n_chains, n_chains_open, n_inputs_open, n_worked, n_users_cleared;
+    atomic_int n_early; /* finished in another thread than worked on */
     atomic_int wrong;
     int n_read, n_finished; /* read: the reader's */
     atomic_int read_now, handed;
@@ -27,6 +29,7 @@ typedef struct flow_script {
 typedef struct flow_made {
     int number, product;
     bool is_finished;
+    pthread_t finisher;
 } flow_made;
 
 typedef struct flow_toy_chain {
