@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the commands `sluice pet …`: words that several of them take.
- * cmd_pet_words.c          quantities with units, policies, what is good
- * cmd_pet_acquire*.c       raw frames from the network (cmd_pet_acquire.h)
+ * cmd_pet_words.c          what options mean: coincidences, frames, tables, names of files; inputs as a flow
+ * cmd_pet_series.c         the files of an acquisition as inputs
+ * cmd_pet_tell.c           what several commands tell (cmd_pet_tell.h)
  * cmd_pet_convert.c        raw frames to singles
  * cmd_pet_sort.c           nearly ordered singles to ordered ones
  * cmd_pet_coincidences.c   singles to coincidences
  * cmd_pet_run*.c           raw frames to coincidences (cmd_pet_run.h)
- * cmd_pet_list.c           list-mode files, told and converted
+ * cmd_pet_acquire*.c       raw frames from the network (cmd_pet_acquire.h)
  * cmd_pet_calibrate*.c     raw frames to tables (cmd_pet_calibrate.h)
- * cmd_pet_files.c          names of files that are read and written (cmd_pet_files.h)
- * cmd_pet_frames.c         raw inputs and what is known of their frames (cmd_pet_frames.h)
- * cmd_pet_series.c         the files of an acquisition as inputs
+ * cmd_pet_list.c           list-mode files, told and converted
  */
 #ifndef SLUICE_CMD_PET_H
 #define SLUICE_CMD_PET_H
@@ -19,8 +18,9 @@
 #include "cli_options.h"
 #include "cli_talk.h"
 
-#include <sluice/pet_chain.h>
+#include <sluice/io_pet.h>
 #include <sluice/pet_rates.h>
+#include <sluice/run_flow.h>
 
 /* What a scanner is called in headers: its name, NULL where it was told in words, or not at all. */
 const char *slc_pet_scanner_word_name(const char *scanner);
@@ -73,5 +73,86 @@ const char *slc_pet_policy_at(size_t i);
     {                                                                                                        \
         "compat", 0, CHOICE(o, words.gate9, WORDS_FROM_1("gate9")), "gate9", "GATE 9's edges and oddities"   \
     }
+
+/* ---- words of frames --------------------------------------------------------------------------- */
+
+/* --tables, --scanner, --ticks N/D, --tick-bits; they begin as SLC_PET_FRAME_WORDS. */
+typedef struct slc_pet_frame_words {
+    const char *tables, *scanner;
+    uint32_t ticks[2];
+    uint64_t tick_bits;
+} slc_pet_frame_words;
+#define SLC_PET_FRAME_WORDS                                                                                  \
+    {                                                                                                        \
+        .ticks = {1, 1}, .tick_bits = 64                                                                     \
+    }
+
+/* Their rows for a table of options, as members of a struct that has them as `frames`. */
+#define SLC_PET_FRAME_OPTIONS(o)                                                                             \
+    {"tables", 0, INPUT_AS(o, frames.tables, "the tables"), "FILE", "the scanner and its tables (HDF5)"},    \
+        {"scanner", 0, TEXT(o, frames.scanner), "NAME",                                                      \
+         "in place of --tables: by name or in words; a wrong name lists all"},                               \
+        {"ticks", 0, FRACTION(o, frames.ticks, "picoseconds as N or N/D"), "N/D",                            \
+         "a tick of the frames' clock is N/D picoseconds (default 1)"},                                      \
+    {                                                                                                        \
+        "tick-bits", 0, COUNT(o, frames.tick_bits, 8, 64), "N",                                              \
+            "bits of the clock, which begins again at 0 after them"                                          \
+    }
+
+/* Ticks and energies (low, high; 0, 0: all) of a conversion. */
+void slc_pet_convert_config_of(const slc_pet_frame_words *words, const double kev[2],
+                               slc_pet_convert_config *config);
+/* --energies as `kev` and --horizon as `horizon_ns`, which begins as SLC_PET_HORIZON_NS. Two hours at most:
+ * more would not be what anybody means, and 2^63 ps are 106 days. */
+#define SLC_PET_ENERGIES(o, m) RANGE(o, m, "LOW:HIGH in keV")
+#define SLC_PET_HORIZON(o, m)  TIME_UP_TO(o, m, 0, 7.2e12, "a time up to 7200s, as 1ms")
+#define SLC_PET_HORIZON_NS     1e6
+#define SLC_PET_PS(ns)         ((int64_t)((ns)*1000 + 0.5))
+/* The scanner with its tables, of which *owned says whether slc_io_pet_tables_clear is due. */
+int slc_pet_tables_of(const slc_cli_command *command, const slc_pet_frame_words *words,
+                      slc_pet_tables *tables, bool *owned);
+
+/* ---- inputs ------------------------------------------------------------------------------------ */
+
+/* --series, a flag of that name in a struct of options. */
+#define SLC_PET_SERIES_OPTION(o)                                                                             \
+    {                                                                                                        \
+        "series", 0, FLAG(o, series), NULL,                                                                  \
+            "read the files, too, that follow each of FRAMES in its acquisition"                             \
+    }
+typedef struct slc_pet_paths {
+    char **path; /* copies */
+    int n;
+} slc_pet_paths;
+/* What is read of the files that are named: these; with --series (`series`) each followed by the rest of its
+ * acquisition, files of one acquisition in its order whatever theirs is, and none twice. Of several names,
+ * those of indexes are passed over. Without `quiet`, tells of that and of files that are not read.
+ * SLC_CLI_GO_ON, or the exit status after a line; slc_pet_paths_clear in any case. */
+int slc_pet_paths_of(const slc_cli_command *command, char **named, int n, bool series, bool quiet,
+                     slc_pet_paths *paths);
+void slc_pet_paths_clear(slc_pet_paths *paths);
+
+/* --tolerate-loss, a flag of that name in a struct of options. */
+#define SLC_PET_TOLERATE_OPTION(o)                                                                           \
+    {                                                                                                        \
+        "tolerate-loss", 0, FLAG(o, tolerate_loss), NULL,                                                    \
+            "exit status 0 also if more than 0.1 % of the frames are lost or foreign"                        \
+    }
+
+/* Inputs through a chain; `batch` frames at a time. */
+slc_status slc_pet_flow_open(const slc_pet_paths *paths, uint64_t batch, const slc_flow_pet_setup *setup,
+                             slc_flow **flow, slc_error *error);
+
+/* ---- names of files ---------------------------------------------------------------------------- */
+
+/* For rows of outputs: the two files of a sinogram. */
+char *slc_pet_sinogram_files(const void *options, const char *name, size_t i);
+/* The same of a list-mode format of io_pet.h; beyond these it is the file of that name. */
+char *slc_pet_list_files(int format, const char *name, size_t i);
+
+/* What slc_cli_check says of the options' outputs and of `inputs`; and no other output may have a name that
+ * an output of raw frames goes on in, run.0001.raw. Results replace what is there, as those of all commands
+ * do; but not raw data, which cannot be made again: that is wrong usage. */
+int slc_pet_files_check(const slc_cli_command *command, const void *options, char **inputs, int n);
 
 #endif

@@ -6,7 +6,7 @@
  */
 #include "cmd_pet_acquire.h"
 #include "cli_words.h"
-#include "cmd_pet_files.h"
+#include "cmd_pet_tell.h"
 
 #include <errno.h>
 #include <fcntl.h>

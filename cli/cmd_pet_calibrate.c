@@ -5,7 +5,7 @@
  */
 #include "cmd_pet_calibrate.h"
 #include "cli_tree.h"
-#include "cmd_pet_files.h"
+#include "cmd_pet.h"
 
 #include <inttypes.h>
 #include <jansson.h>

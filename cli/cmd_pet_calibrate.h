@@ -7,8 +7,7 @@
 #ifndef SLUICE_CMD_PET_CALIBRATE_H
 #define SLUICE_CMD_PET_CALIBRATE_H
 
-#include "cmd_pet_frames.h"
-
+#include "cmd_pet_tell.h"
 #include <sluice/sluice.h>
 
 typedef struct slc_pet_calibrate_options {

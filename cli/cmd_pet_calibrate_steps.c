@@ -12,6 +12,13 @@ typedef slc_pet_calibrate_job job;
 /* What is done with some frames; `last` comes with none, behind all of them. SLC_END: no more are needed. */
 typedef slc_status (*step)(job *j, const slc_pet_frame *frames, size_t n, bool last, void *context);
 
+/* Where it is kept when frames were received: nobody asks where counters do not begin again. */
+static bool received_room(const slc_pet_frame_words *words, size_t frames, uint64_t **received_ns)
+{
+    *received_ns = words->tick_bits < 64 ? malloc(frames * sizeof **received_ns) : NULL;
+    return words->tick_bits == 64 || *received_ns != NULL;
+}
+
 /* Reads all inputs from their beginning. What is wrong with them is told the first time. */
 static slc_status read_through(job *j, step take, void *context)
 {
@@ -19,7 +26,7 @@ static slc_status read_through(job *j, step take, void *context)
     slc_pet_frame *frames = malloc(AT_ONCE * sizeof *frames);
     if (slc_io_pet_inputs_open((const char *const *)j->paths, (size_t)j->n_paths, &inputs, &j->error) !=
             SLC_OK ||
-        frames == NULL || !slc_pet_received_room(&j->options->frames, AT_ONCE, &j->received_ns)) {
+        frames == NULL || !received_room(&j->options->frames, AT_ONCE, &j->received_ns)) {
         slc_io_pet_inputs_close(&inputs);
         free(frames);
         return slc_fail(&j->error, SLC_ERR_MEMORY, "no memory to read frames");

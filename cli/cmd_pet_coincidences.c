@@ -4,7 +4,6 @@
  */
 #include "cli_rows.h"
 #include "cmd_pet.h"
-#include "cmd_pet_files.h"
 #include "cmd_pet_tell.h"
 
 #include <sluice/sluice.h>

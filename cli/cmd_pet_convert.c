@@ -2,7 +2,6 @@
  *
  * `sluice pet convert`: raw frames to singles, in the order in which they arrived.
  */
-#include "cmd_pet_files.h"
 #include "cmd_pet_tell.h"
 
 #include <sluice/sluice.h>
@@ -127,16 +126,8 @@ static int end(job *j, slc_status status)
 
 static int process(job *j)
 {
-    slc_flow_config config;
-    slc_flow_config_default(&config);
-    config.paths = (const char *const *)j->paths.path;
-    config.n_paths = (uint32_t)j->paths.n;
-    config.batch_bytes = (size_t)j->options->batch * sizeof(slc_pet_frame);
-    config.exec = j->config.exec;
-    config.signals_to_reader = true;
-    config.stop = slc_cli_stop;
     j->setup = (slc_flow_pet_setup){&j->config, &j->tables, &j->inputs};
-    slc_status status = slc_flow_open(&config, &slc_flow_pet, &j->setup, &j->flow, &j->error);
+    slc_status status = slc_pet_flow_open(&j->paths, j->options->batch, &j->setup, &j->flow, &j->error);
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(COMMAND, "%s", j->error.text);
     }

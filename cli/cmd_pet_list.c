@@ -5,7 +5,6 @@
  */
 #include "cli_words.h"
 #include "cmd_pet.h"
-#include "cmd_pet_files.h"
 #include "cmd_pet_tell.h"
 
 #include <sluice/sluice.h>

@@ -204,23 +204,11 @@ static int end(slc_pet_run_job *job)
     return job->failed ? SLC_CLI_FAILED : SLC_CLI_DONE;
 }
 
-static slc_status open_flow(slc_pet_run_job *job)
-{
-    slc_flow_config config;
-    slc_flow_config_default(&config);
-    config.paths = (const char *const *)job->paths.path;
-    config.n_paths = (uint32_t)job->paths.n;
-    config.batch_bytes = (size_t)job->options->batch * sizeof(slc_pet_frame);
-    config.exec = job->config.exec;
-    config.signals_to_reader = true;
-    config.stop = slc_cli_stop;
-    job->setup = (slc_flow_pet_setup){&job->config, &job->tables, &job->inputs};
-    return slc_flow_open(&config, &slc_flow_pet, &job->setup, &job->flow, &job->error);
-}
-
 static int process(slc_pet_run_job *job)
 {
-    slc_status status = open_flow(job);
+    job->setup = (slc_flow_pet_setup){&job->config, &job->tables, &job->inputs};
+    slc_status status = slc_pet_flow_open(&job->paths, job->options->batch, &job->setup, &job->flow,
+                                          &job->error);
     status = status == SLC_OK ? slc_pet_run_outputs_open(job) : status;
     if (status != SLC_OK) {
         return fail(job, status);

@@ -9,8 +9,7 @@
 #define SLUICE_CMD_PET_RUN_H
 
 #include "cli_tree.h"
-#include "cmd_pet_files.h"
-#include "cmd_pet_frames.h"
+#include "cmd_pet_tell.h"
 
 #include <sluice/daq_pet.h>
 #include <sluice/run_flow.h>

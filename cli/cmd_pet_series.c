@@ -3,8 +3,8 @@
  * The files of an acquisition as inputs. One that began further files is often named by its first alone; what
  * is in the others must not be left out without a word, and a shell's pattern names them in another order.
  */
-#include "cmd_pet_frames.h"
 
+#include "cmd_pet.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -2,7 +2,6 @@
  *
  * `sluice pet sort`: nearly ordered singles to ordered ones, as they come, in the memory of a horizon.
  */
-#include "cmd_pet_files.h"
 #include "cmd_pet_tell.h"
 
 #include <sluice/sluice.h>

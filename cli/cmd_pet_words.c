@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Quantities with units, policies, and what makes a pair good. */
+ * What options mean: policies and what makes a pair good, frames and their tables, names of files. */
 #include "cli_words.h"
 #include "cmd_pet.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *slc_pet_scanner_word_name(const char *scanner)
 {
@@ -135,4 +136,128 @@ int slc_pet_coincidence_config_of(const slc_cli_command *command, const slc_pet_
     const int status = words->good != NULL ? slc_pet_good_word(command, words->good, &config->good)
                                            : SLC_CLI_GO_ON;
     return status == SLC_CLI_GO_ON ? check_edges(command, words, config) : status;
+}
+
+/* ---- frames ------------------------------------------------------------------------------------ */
+
+void slc_pet_convert_config_of(const slc_pet_frame_words *words, const double kev[2],
+                               slc_pet_convert_config *config)
+{
+    config->tick_numerator = words->ticks[0];
+    config->tick_denominator = words->ticks[1];
+    config->tick_bits = (uint32_t)words->tick_bits;
+    if (kev[0] < kev[1]) {
+        config->low_kev = kev[0];
+        config->high_kev = kev[1];
+    }
+}
+
+int slc_pet_tables_of(const slc_cli_command *command, const slc_pet_frame_words *words,
+                      slc_pet_tables *tables, bool *owned)
+{
+    slc_error error = {0};
+    *tables = (slc_pet_tables){.position = NULL};
+    *owned = false;
+    if ((words->tables != NULL) == (words->scanner != NULL)) {
+        return slc_cli_wrong(command,
+                             words->tables == NULL
+                                 ? "the scanner must be known: give --tables or --scanner"
+                                 : "--tables and --scanner exclude each other: tables name a scanner");
+    }
+    if (words->scanner != NULL) {
+        return slc_pet_scanner(words->scanner, &tables->geometry, &error) == SLC_OK
+                   ? SLC_CLI_GO_ON
+                   : slc_cli_wrong(command, "--scanner: %s", error.text);
+    }
+    if (slc_io_read_pet_tables(words->tables, tables, &error) != SLC_OK) {
+        slc_cli_say(command->name, "%s", error.text);
+        return SLC_CLI_FAILED;
+    }
+    *owned = true;
+    return SLC_CLI_GO_ON;
+}
+
+slc_status slc_pet_flow_open(const slc_pet_paths *paths, uint64_t batch, const slc_flow_pet_setup *setup,
+                             slc_flow **flow, slc_error *error)
+{
+    slc_flow_config config;
+    slc_flow_config_default(&config);
+    config.paths = (const char *const *)paths->path;
+    config.n_paths = (uint32_t)paths->n;
+    config.batch_bytes = (size_t)batch * sizeof(slc_pet_frame);
+    config.exec = setup->config->exec;
+    config.signals_to_reader = true;
+    config.stop = slc_cli_stop;
+    return slc_flow_open(&config, &slc_flow_pet, setup, flow, error);
+}
+
+/* ---- names of files ---------------------------------------------------------------------------- */
+
+char *slc_pet_sinogram_files(const void *options, const char *name, size_t i)
+{
+    (void)options;
+    return i < 2 ? slc_io_pet_sinogram_file(name, i) : NULL;
+}
+
+char *slc_pet_list_files(int format, const char *name, size_t i)
+{
+    if (format >= 0 && format < SLC_IO_PET_LIST_FORMATS) {
+        return slc_io_pet_list_file(name, (slc_io_pet_list_format)format, i);
+    }
+    return i == 0 ? strdup(name) : NULL;
+}
+
+static bool is_raw(const slc_cli_names *outputs, size_t i)
+{
+    return (outputs->option[i]->kind & SLC_CLI_RAW) != 0;
+}
+
+/* "run.0012.raw" of "run.raw": is `name` a file that `raw` may go on in? */
+static bool is_continuation(const char *name, const char *raw)
+{
+    const char *slash = strrchr(name, '/');
+    const char *at = slash != NULL ? slash : name;
+    bool same = false;
+    /* The number is behind one of the dots. */
+    for (at = strchr(at, '.'); at != NULL && !same; at = strchr(at + 1, '.')) {
+        const bool digits = at[1] >= '0' && at[1] <= '9';
+        const unsigned long number = digits ? strtoul(at + 1, NULL, 10) : 0;
+        if (number > 0 && number <= UINT32_MAX) {
+            char *further = slc_io_pet_raw_name(raw, (uint32_t)number);
+            same = further != NULL && slc_cli_same_file(name, further);
+            free(further);
+        }
+    }
+    return same;
+}
+
+/* Outputs that have names of further files of an output of raw frames, and those that are raw data now. */
+static int check_raw(const slc_cli_command *command, const slc_cli_names *outputs)
+{
+    for (size_t i = 0; i < outputs->n; i++) {
+        for (size_t k = 0; is_raw(outputs, i) && k < outputs->n; k++) {
+            if (outputs->option[k] != outputs->option[i] &&
+                is_continuation(outputs->name[k], outputs->name[i])) {
+                return slc_cli_wrong(command, "%s %s is a name of further files of %s %s", outputs->flags[k],
+                                     outputs->name[k], outputs->flags[i], outputs->name[i]);
+            }
+        }
+    }
+    for (size_t i = 0; i < outputs->n; i++) {
+        if (!is_raw(outputs, i) && slc_io_pet_kind_of(outputs->name[i]) == SLC_IO_PET_KIND_RAW) {
+            return slc_cli_wrong(command, "%s %s would replace raw data, which cannot be made again",
+                                 outputs->flags[i], outputs->name[i]);
+        }
+    }
+    return SLC_CLI_GO_ON;
+}
+
+int slc_pet_files_check(const slc_cli_command *command, const void *options, char **inputs, int n)
+{
+    slc_cli_names outputs;
+    int status = slc_cli_check(command, options, inputs, n);
+    slc_cli_names_of(command, options, SLC_CLI_OUTPUT, &outputs);
+    status = status == SLC_CLI_GO_ON ? check_raw(command, &outputs) : status;
+    slc_cli_names_clear(&outputs);
+    return status;
 }

@@ -4,8 +4,7 @@
  * would send them, with the tables that they convert with and the truth.
  */
 #include "cli_rows.h"
-#include "cmd_pet_files.h"
-#include "cmd_pet_frames.h"
+#include "cmd_pet.h"
 
 #include <sluice/sluice.h>
 
