@@ -3,6 +3,7 @@
  * The chain of image files: a page an item, pages shared out among the workers.
  */
 #include "base/config.h"
+#include "image/image_label_fit.h"
 #include "io/image/io_image_source.h"
 
 #include <sluice/io_image.h>
@@ -31,11 +32,6 @@ typedef struct worker {
     slc_image_labeller *labeller;
     size_t width, height; /* reserved */
 } worker;
-
-enum {
-    FEW_ROWS = 4096, /* room for components to begin with, at least */
-    ROW_SHARE = 8    /* and for one in so many pixels; an image that has more is labelled again */
-};
 
 static void close_labeller(worker *w)
 {
@@ -180,54 +176,15 @@ static slc_status make_labels(page *p, slc_error *error)
     return SLC_OK;
 }
 
-static slc_status make_rows(page *p, size_t rows, slc_error *error)
-{
-    return slc_columns_reserve(&p->schema, &p->result.components, rows, 1) == SLC_OK
-               ? SLC_OK
-               : slc_fail(error, SLC_ERR_MEMORY, "no memory for the components");
-}
-
-/* Room for the components of nearly any image, or for a few where there is no more memory. What is not used
- * of it costs nothing. */
-static slc_status make_likely_rows(page *p, uint32_t connectivity, slc_error *error)
-{
-    const slc_image *image = &p->result.image;
-    const size_t most = slc_image_label_bound(image->width, image->height, connectivity);
-    size_t rows = (image->height + ROW_SHARE - 1) / ROW_SHARE * image->width;
-    rows = rows < FEW_ROWS ? FEW_ROWS : rows;
-    rows = rows < most ? rows : most;
-    return rows <= UINT32_MAX && make_rows(p, rows, NULL) == SLC_OK ? SLC_OK : make_rows(p, FEW_ROWS, error);
-}
-
-/* The time is that of all attempts. */
-static slc_status label_once(worker *w, page *p, bool inverse, slc_image_labels *out, slc_error *error)
-{
-    slc_columns_reset(&p->result.components);
-    const double began = slc_clock_seconds();
-    const slc_status status = slc_image_label_run(w->labeller, &p->result.image, NULL, inverse ? NULL : out,
-                                                  inverse ? out : NULL, error);
-    p->result.seconds += slc_clock_seconds() - began;
-    return status;
-}
-
 static slc_status label_page(worker *w, page *p, const slc_flow_image_setup *setup, slc_error *error)
 {
     slc_flow_image_result *result = &p->result;
-    const bool features = w->config.features != 0;
     slc_image_labels out = {.type = SLC_TYPE_U32,
                             .labels = setup->labels ? result->labels : NULL,
                             .stride = (ptrdiff_t)(result->image.width * sizeof *result->labels),
-                            .components = features ? &result->components : NULL};
-    const uint32_t connectivity = setup->inverse ? 12 - w->config.connectivity : w->config.connectivity;
-    slc_status status = features ? make_likely_rows(p, connectivity, error) : SLC_OK;
-    if (status != SLC_OK) {
-        return status;
-    }
-    status = label_once(w, p, setup->inverse, &out, error);
-    if (status == SLC_ERR_CAPACITY && features && out.n_labels != UINT32_MAX) {
-        status = make_rows(p, out.n_labels, error);
-        status = status == SLC_OK ? label_once(w, p, setup->inverse, &out, error) : status;
-    }
+                            .components = w->config.features != 0 ? &result->components : NULL};
+    const slc_status status = slc_image_label_fit(w->labeller, &w->config, &p->schema, &result->image,
+                                                  setup->inverse, &out, &result->seconds, error);
     result->n_labels = out.n_labels;
     return status;
 }
@@ -235,7 +192,10 @@ static slc_status label_page(worker *w, page *p, const slc_flow_image_setup *set
 /* A page of nothing, so that those behind it keep their places. */
 static slc_status leave_blank(page *p, const slc_flow_image_setup *setup, slc_error *error)
 {
-    slc_status status = make_rows(p, 1, error);
+    slc_status status = slc_columns_reserve(&p->schema, &p->result.components, 1, 1);
+    if (status != SLC_OK) {
+        return slc_fail(error, status, "no memory for the components");
+    }
     slc_columns_reset(&p->result.components);
     slc_columns_end_event(&p->result.components);
     status = status == SLC_OK && setup->labels ? make_labels(p, error) : status;

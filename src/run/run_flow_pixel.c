@@ -6,7 +6,7 @@
  */
 #include "base/columns.h"
 #include "io/pixel/io_pixel_source.h"
-#include "pixel/pixel_times.h"
+#include "pixel/pixel_list.h"
 
 #include <sluice/io_pixel.h>
 #include <sluice/run_flow.h>
@@ -321,43 +321,18 @@ static slc_status read_piece(void *at, const slc_flow_config *config, slc_flow_i
 
 /* ---- frames and images ------------------------------------------------------------------------------ */
 
-static void move(slc_pixels *list, size_t to, size_t from)
-{
-    list->x[to] = list->x[from];
-    list->y[to] = list->y[from];
-    if (list->charge != NULL) {
-        list->charge[to] = list->charge[from];
-    }
-    if (list->time != NULL) {
-        list->time[to] = list->time[from];
-    }
-    if (list->z != NULL) {
-        list->z[to] = list->z[from];
-    }
-}
-
 /* Takes out the pixels outside of the size that was asked for; files' own sizes are kept by their readers. */
 static slc_status leave_out(input *in, piece *p, slc_error *error)
 {
     slc_pixels *list = &p->result.pixels;
-    const uint32_t width = in->config.width - 1U, height = in->config.height - 1U; /* 0 is 65536 */
+    const uint32_t width = in->config.width > 0 ? in->config.width : UINT16_MAX + 1;
+    const uint32_t height = in->config.height > 0 ? in->config.height : UINT16_MAX + 1;
     const slc_status status = reserve_numbers(&p->origin, &p->origin_room, list->head.size, sizeof *p->origin,
                                               error);
     if (status != SLC_OK) {
         return status;
     }
-    size_t kept = 0, i = 0;
-    for (uint32_t e = 0; e < list->head.n_events; e++) {
-        const size_t end = list->head.event_offset[e + 1];
-        for (; i < end; i++) {
-            move(list, kept, i);
-            p->origin[kept] = (uint32_t)i;
-            kept += list->x[i] <= width && list->y[i] <= height;
-        }
-        list->head.event_offset[e + 1] = (uint32_t)kept;
-    }
-    in->totals.outside += list->head.size - kept;
-    list->head.size = kept;
+    in->totals.outside += slc_pixels_leave_out(list, width, height, p->origin);
     return SLC_OK;
 }
 
@@ -367,10 +342,7 @@ static slc_status open_clusterer(input *in, const slc_pixels *list, slc_error *e
 {
     const uint32_t width = in->width, height = in->height;
     if (!in->fixed) {
-        for (size_t i = 0; i < list->head.size; i++) {
-            in->width = list->x[i] >= in->width ? list->x[i] + 1U : in->width;
-            in->height = list->y[i] >= in->height ? list->y[i] + 1U : in->height;
-        }
+        slc_pixels_box(list, &in->width, &in->height);
         in->config.width = (uint16_t)in->width;
         in->config.height = (uint16_t)in->height;
     }
@@ -437,19 +409,15 @@ static slc_status cluster_images(input *in, piece *p, slc_error *error)
 
 /* The list is there: no more pixels than it has can be waiting, nor lie beyond its box, and memory follows.
  */
-static void fit(const input *in, slc_pixel_stream_config *config)
+static void fit(input *in, slc_pixel_stream_config *config)
 {
     const slc_pixels *list = &in->list;
     const size_t enough = list->head.size + 1024;
     config->max_open = config->max_open < enough ? config->max_open : (uint32_t)enough;
-    uint32_t width = 1, height = 1;
-    for (size_t i = 0; i < list->head.size && !in->fixed; i++) {
-        width = list->x[i] >= width ? list->x[i] + 1U : width;
-        height = list->y[i] >= height ? list->y[i] + 1U : height;
-    }
     if (!in->fixed) {
-        config->width = (uint16_t)width; /* 65536 is 0 */
-        config->height = (uint16_t)height;
+        slc_pixels_box(list, &in->width, &in->height);
+        config->width = (uint16_t)in->width; /* 65536 is 0 */
+        config->height = (uint16_t)in->height;
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pixels by the time of their arrival. */
-#include "pixel/pixel_times.h"
+ * Lists before they are clustered: in the order of time, without what is outside of the sensor. */
+#include "pixel/pixel_list.h"
 
 #include "pixel/pixel_sort.h"
 
@@ -69,4 +69,44 @@ slc_status slc_pixels_sort_by_time(slc_pixels *pixels, uint32_t **origin)
     free(numbers[1 - at]);
     free(keys);
     return SLC_OK;
+}
+
+static void move(slc_pixels *list, size_t to, size_t from)
+{
+    list->x[to] = list->x[from];
+    list->y[to] = list->y[from];
+    if (list->charge != NULL) {
+        list->charge[to] = list->charge[from];
+    }
+    if (list->time != NULL) {
+        list->time[to] = list->time[from];
+    }
+    if (list->z != NULL) {
+        list->z[to] = list->z[from];
+    }
+}
+
+size_t slc_pixels_leave_out(slc_pixels *list, uint32_t width, uint32_t height, uint32_t *origin)
+{
+    size_t kept = 0, i = 0;
+    const size_t n = list->head.size;
+    for (uint32_t e = 0; e < list->head.n_events; e++) {
+        const size_t end = list->head.event_offset[e + 1];
+        for (; i < end; i++) {
+            move(list, kept, i);
+            origin[kept] = (uint32_t)i;
+            kept += list->x[i] < width && list->y[i] < height;
+        }
+        list->head.event_offset[e + 1] = (uint32_t)kept;
+    }
+    list->head.size = kept;
+    return n - kept;
+}
+
+void slc_pixels_box(const slc_pixels *list, uint32_t *width, uint32_t *height)
+{
+    for (size_t i = 0; i < list->head.size; i++) {
+        *width = list->x[i] >= *width ? list->x[i] + 1U : *width;
+        *height = list->y[i] >= *height ? list->y[i] + 1U : *height;
+    }
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lists in the order of time: every pixel comes from the place that is told, times do not fall, equal times
- * keep their order, and a list that is in order is left alone. Memory that runs out changes nothing.
+ * What is done with lists before they are clustered. Pixels outside are left out, the others keep their
+ * order, events and places; the box holds all. Lists in the order of time: every pixel comes from the place
+ * that is told, times do not fall, equal times keep their order, and a list that is in order is left alone.
+ * Memory that runs out changes nothing.
  */
-#include "pixel/pixel_times.h"
+#include "pixel/pixel_list.h"
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/random.h"
@@ -87,8 +89,52 @@ static void out_of_memory(void **state)
     slc_columns_clear(&schema, &pixels);
 }
 
+static void outside(void **state)
+{
+    (void)state;
+    uint64_t seed = 9;
+    slc_column columns[SLC_PIXEL_COLUMNS];
+    const slc_schema schema = slc_pixels_schema(SLC_PIXEL_TIME | SLC_PIXEL_CHARGE, columns);
+    slc_pixels before = {.head = {.size = 0}}, after = {.head = {.size = 0}};
+    uint64_t again = seed;
+    draw(&before, &schema, MOST, 1000000, &seed);
+    draw(&after, &schema, MOST, 1000000, &again);
+    slc_columns *head = &after.head;
+    assert_int_equal(slc_columns_reserve(&schema, &after, MOST, 3), SLC_OK);
+    head->event_offset[1] = 150;
+    head->event_offset[2] = 150;
+    head->event_offset[3] = MOST;
+    head->n_events = 3;
+    uint32_t origin[MOST], kept = 0, width = 1, height = 7;
+    const size_t left_out = slc_pixels_leave_out(&after, 100, 180, origin);
+    for (uint32_t i = 0; i < MOST; i++) {
+        assert_true(i != 150 || (head->event_offset[1] == kept && head->event_offset[2] == kept));
+        if (before.x[i] >= 100 || before.y[i] >= 180) {
+            continue;
+        }
+        assert_int_equal(origin[kept], i);
+        assert_int_equal(after.x[kept], before.x[i]);
+        assert_int_equal(after.y[kept], before.y[i]);
+        assert_int_equal(after.time[kept], before.time[i]);
+        assert_int_equal(after.charge[kept], i);
+        kept++;
+    }
+    assert_int_equal(head->size, kept);
+    assert_int_equal(head->event_offset[3], kept);
+    assert_int_equal(left_out, MOST - kept);
+    assert_true(kept > 50 && kept < 300);
+    slc_pixels_box(&after, &width, &height);
+    assert_true(width > 90 && width <= 100 && height > 160 && height <= 180);
+    after.x[3] = UINT16_MAX;
+    slc_pixels_box(&after, &width, &height);
+    assert_int_equal(width, UINT16_MAX + 1);
+    slc_columns_clear(&schema, &before);
+    slc_columns_clear(&schema, &after);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_lists), cmocka_unit_test(out_of_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_lists), cmocka_unit_test(out_of_memory),
+                                       cmocka_unit_test(outside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
