@@ -6,7 +6,7 @@
 #define SLUICE_BENCH_FIGURE_H
 
 #include "bench/bench.h"
-#include "report/report_panel.h"
+#include "report/report_svg.h"
 
 typedef struct slc_bench_drawing {
     const slc_bench_figure *figure;

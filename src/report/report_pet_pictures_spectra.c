@@ -445,12 +445,9 @@ static void draw(page *p)
     const bool times = p->from->pairs != NULL;
     const int panels = 3 + EXAMPLES + (times ? 2 : 0), rows = (panels + ACROSS - 1) / ACROSS;
     const int width = 2 * MARGIN + ACROSS * PANEL_WIDTH, height = HEAD + MARGIN + rows * PANEL_HEIGHT;
-    (void)fprintf(
-        p->out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n"
-        "<style>%s%s</style>\n<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n"
-        "<text class=\"head\" x=\"%d\" y=\"26\">Calibration of %u crystals</text>\n",
-        width, height, width, height, slc_svg_curve_style, style, width, height, MARGIN + 54, p->crystals);
+    slc_svg_picture_begin(p->out, width, height, style);
+    (void)fprintf(p->out, "<text class=\"head\" x=\"%d\" y=\"26\">Calibration of %u crystals</text>\n",
+                  MARGIN + 54, p->crystals);
     draw_all(p);
     draw_gains(p);
     draw_examples(p);

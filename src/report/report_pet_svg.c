@@ -5,7 +5,7 @@
  * orders of magnitude, as singles and delayeds do, are drawn in decades, where nothing is at the frame's
  * lower edge; others from zero.
  */
-#include "report/report_panel.h"
+#include "report/report_svg.h"
 
 #include <sluice/io.h>
 #include <sluice/report_pet.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Plotting primitives: axes with round tick values, steps, points with error bars, curves, notes. */
+ * The one plot module: axes with round tick values, steps, points with error bars, curves, notes; pictures of
+ * several plots with legends. */
 #include "report/report_svg.h"
 
 #include <math.h>
 
-const char slc_svg_curve_style[] =
+static const char curve_style[] =
     "text{font:11px sans-serif;fill:#333}.title{font-size:14px;font-weight:bold}.grid{stroke:#ddd;fill:none}"
     ".minor{stroke:#f2f2f2}.frame{stroke:#888;fill:none}.curve{fill:none;stroke-width:1.6}.dashed{stroke-"
     "dasharray:6 4}"
@@ -330,4 +331,84 @@ void slc_svg_ring(slc_svg *svg, const char *class_name, double x, double y, doub
                   at_x(svg, x), at_y(svg, y), radius);
     slc_html_text(svg->out, title);
     (void)fputs("</title></circle>\n", svg->out);
+}
+
+/* ---- pictures that are files of their own ------------------------------------------------------- */
+
+void slc_svg_picture_begin(FILE *out, int width, int height, const char *more_style)
+{
+    (void)fprintf(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n"
+        "<style>%s%s</style>\n<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
+        width, height, width, height, curve_style, more_style, width, height);
+}
+
+/* Two panels in a row. */
+enum { PANEL_WIDTH = 690, PANEL_HEIGHT = 340, PLOT_WIDTH = 460, PLOT_HEIGHT = 290, ACROSS = 2, FIRST = 20 };
+
+void slc_panels_begin(slc_panels *panels, FILE *out, int n)
+{
+    const int width = PANEL_WIDTH * (n < ACROSS ? n : ACROSS);
+    const int height = FIRST + PANEL_HEIGHT * ((n + ACROSS - 1) / ACROSS);
+    *panels = (slc_panels){.out = out};
+    slc_svg_picture_begin(out, width, height, "");
+}
+
+void slc_panels_end(slc_panels *panels)
+{
+    (void)fputs("</svg>\n", panels->out);
+}
+
+void slc_panel_begin(slc_panels *panels, slc_svg *svg, slc_svg_axis x, slc_svg_axis y, const char *title,
+                     const char *legend)
+{
+    FILE *out = panels->out;
+    const int left = panels->next % ACROSS * PANEL_WIDTH;
+    const int top = FIRST + panels->next / ACROSS * PANEL_HEIGHT;
+    (void)fprintf(out, "<g transform=\"translate(%d %d)\"><text class=\"title\" x=\"54\" y=\"12\">", left,
+                  top);
+    slc_html_text(out, title);
+    (void)fprintf(out, "</text><text x=\"%d\" y=\"12\">", PLOT_WIDTH + 8);
+    slc_html_text(out, legend);
+    (void)fprintf(out, "</text>\n<svg y=\"16\" width=\"%d\" height=\"%d\">", PLOT_WIDTH, PLOT_HEIGHT);
+    slc_svg_begin(svg, out, x, y, title);
+    panels->next++;
+    panels->line = 0;
+}
+
+void slc_panel_plotted(slc_panels *panels, slc_svg *svg)
+{
+    slc_svg_end(svg);
+    (void)fputs("</svg>\n", panels->out);
+}
+
+void slc_panel_legend(slc_panels *panels, size_t colour, const char *text)
+{
+    char class_name[24];
+    (void)snprintf(class_name, sizeof class_name, "curve c%zu", colour % SLC_SVG_CURVES);
+    slc_panel_legend_of(panels, class_name, text);
+}
+
+void slc_panel_legend_of(slc_panels *panels, const char *class_name, const char *text)
+{
+    const int y = 30 + 17 * panels->line++;
+    (void)fprintf(panels->out, "<path class=\"%s\" d=\"M%d %dh18\"/><text x=\"%d\" y=\"%d\">", class_name,
+                  PLOT_WIDTH + 8, y - 4, PLOT_WIDTH + 32, y);
+    slc_html_text(panels->out, text);
+    (void)fputs("</text>\n", panels->out);
+}
+
+void slc_panel_end(slc_panels *panels)
+{
+    (void)fputs("</g>\n", panels->out);
+}
+
+slc_svg_axis slc_panel_decades(double low, double high, const char *label)
+{
+    slc_svg_axis axis = {.logarithmic = true, .label = label};
+    axis.low = pow(10, floor(log10(low) + 1e-9));
+    axis.high = pow(10, ceil(log10(high) - 1e-9));
+    axis.high = axis.high > axis.low ? axis.high : 10 * axis.low;
+    return axis;
 }

@@ -57,10 +57,40 @@ void slc_svg_diamond(slc_svg *svg, const char *class_name, double x, double y, d
                      const char *title);
 void slc_svg_ring(slc_svg *svg, const char *class_name, double x, double y, double radius, const char *title);
 
-/* A style sheet for plots that stand in a file of their own, with that many classes of curves, c0 c1 …, and
- * `dashed` for one that may lie on another. */
+/* ---- pictures that are files of their own ------------------------------------------------------- */
+
+/* Their style sheet has so many classes of curves, c0 c1 …, and `dashed` for one that may lie on another. */
 enum { SLC_SVG_CURVES = 14 };
-extern const char slc_svg_curve_style[];
+/* The file's element, with what the style sheet is to have besides ("" or rules), and a white ground; it ends
+ * with "</svg>". */
+void slc_svg_picture_begin(FILE *out, int width, int height, const char *more_style);
+
+/* Several plots, two in a row, each with a title above and a legend beside it. */
+typedef struct slc_panels {
+    FILE *out;
+    int next; /* number of the panel that comes next */
+    int line; /* of its legend */
+} slc_panels;
+
+/* The picture for so many panels; slc_panels_end completes it. */
+void slc_panels_begin(slc_panels *panels, FILE *out, int n);
+void slc_panels_end(slc_panels *panels);
+
+/* Begins the next panel: its title, what its legend tells, and its plot, into which curves are drawn; then
+ * _plotted, lines of the legend, and _end. */
+void slc_panel_begin(slc_panels *panels, slc_svg *svg, slc_svg_axis x, slc_svg_axis y, const char *title,
+                     const char *legend);
+void slc_panel_plotted(slc_panels *panels, slc_svg *svg);
+/* A line of the legend with the colour of curve `colour`. */
+void slc_panel_legend(slc_panels *panels, size_t colour, const char *text);
+/* The same for a curve of these classes: "curve c2 dashed". */
+void slc_panel_legend_of(slc_panels *panels, const char *class_name, const char *text);
+void slc_panel_end(slc_panels *panels);
+
+/* A logarithmic axis of the whole decades around two values above 0. */
+slc_svg_axis slc_panel_decades(double low, double high, const char *label);
+
+/* ---- text ---- */
 
 /* Text with the characters that HTML reserves escaped. */
 void slc_html_text(FILE *out, const char *text);
