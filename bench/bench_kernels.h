@@ -5,6 +5,7 @@
 #ifndef SLUICE_BENCH_KERNELS_H
 #define SLUICE_BENCH_KERNELS_H
 
+#include "bench/bench.h"
 #include <sluice/simd.h>
 
 /* All kernels of the library by number, from 0; NULL beyond the last. "image.threshold". */
@@ -14,19 +15,15 @@ const char *slc_bench_kernel_name(size_t kernel);
  * first of the kernel's measured preferences that runs here. The kernel must exist. */
 slc_simd_target slc_bench_kernel_target(size_t kernel, slc_simd_target choice);
 
-/* A measurement. Times are nanoseconds per call, of the fastest and of the median sample. */
-typedef struct slc_bench_timing {
-    size_t elements;          /* of one call */
-    double bytes_per_element; /* read and written */
-    double minimum_ns, median_ns;
-    uint32_t calls; /* in one sample: as many as take longer than 20 us */
-} slc_bench_timing;
+typedef struct slc_bench_kernels_config {
+    const char *kernel;     /* NULL: all */
+    bool every;             /* all targets that run here, else that of `choice` */
+    slc_simd_target choice; /* a result of slc_simd_choose */
+    uint32_t repetitions;   /* samples, each of so many calls that it takes longer than 20 us */
+} slc_bench_kernels_config;
 
-/* Measures a kernel on a target, on its standard input: a warm-up, then `repetitions` samples. SLC_ERR_USAGE
- * for a kernel that does not exist, a target that does not run here (SLC_SIMD_AUTO included), or no
- * repetitions; SLC_ERR_MEMORY. Allocates and frees its input; may run on several threads at once, which then
- * disturb each other. */
-slc_status slc_bench_kernel_bench(size_t kernel, slc_simd_target target, uint32_t repetitions,
-                                  slc_bench_timing *timing, slc_error *error);
+/* A benchmark (slc_bench_function) of a slc_bench_kernels_config, on the kernels' standard inputs. */
+slc_status slc_bench_kernels(const void *config, const slc_bench_watch *watch, slc_bench_report *report,
+                             slc_error *error);
 
 #endif
