@@ -333,7 +333,7 @@ static void frames_are_made_for_singles(void **state)
         const double gain = tables.gain != NULL ? (double)tables.gain[crystal] : 1;
         const double energy = gain * 65000 * random_unit(&seed);
         slc_pet_frame frame;
-        if (slc_pet_frame_make(&tables, &config, crystal, time, energy, &frame)) {
+        if (pet_frames_of_single(&tables, &config, crystal, time, energy, &frame)) {
             wanted w = convert_slowly(&config, &tables, &frame, NULL, 1);
             const int64_t offset = tables.time_offset_ps != NULL ? tables.time_offset_ps[crystal] : 0;
             const wide tick = floor_division((wide)(time - offset) * config.tick_denominator,
@@ -360,22 +360,22 @@ static void what_cannot_be_is_not_made(void **state)
     slc_pet_convert_config config;
     slc_pet_convert_config_default(&config);
     slc_pet_frame frame;
-    assert_true(slc_pet_frame_make(&tables, &config, 89, 5, 500, &frame));
-    assert_false(slc_pet_frame_make(&tables, &config, 90, 5, 500, &frame));
-    assert_true(slc_pet_frame_make(&tables, &config, 0, -5, 500, &frame)); /* comes back as it is */
+    assert_true(pet_frames_of_single(&tables, &config, 89, 5, 500, &frame));
+    assert_false(pet_frames_of_single(&tables, &config, 90, 5, 500, &frame));
+    assert_true(pet_frames_of_single(&tables, &config, 0, -5, 500, &frame)); /* comes back as it is */
     assert_int_equal(frame.time[7], 251);
     config.tick_numerator = 10;
-    assert_false(slc_pet_frame_make(&tables, &config, 0, -5, 500, &frame));
+    assert_false(pet_frames_of_single(&tables, &config, 0, -5, 500, &frame));
     config.tick_bits = 16;
-    assert_true(slc_pet_frame_make(&tables, &config, 0, -5, 500, &frame));
+    assert_true(pet_frames_of_single(&tables, &config, 0, -5, 500, &frame));
     assert_int_equal(frame.time[6] << 8 | frame.time[7], 65535);
     config.tick_bits = 64;
     config.tick_numerator = 1;
     config.tick_denominator = 1000;
-    assert_false(slc_pet_frame_make(&tables, &config, 0, INT64_MAX, 500, &frame));
-    assert_true(slc_pet_frame_make(&tables, &config, 0, 5, (double)NAN, &frame));
+    assert_false(pet_frames_of_single(&tables, &config, 0, INT64_MAX, 500, &frame));
+    assert_true(pet_frames_of_single(&tables, &config, 0, 5, (double)NAN, &frame));
     assert_int_equal(frame.energy[0] | frame.energy[1], 0);
-    assert_true(slc_pet_frame_make(&tables, &config, 0, 5, 1e9, &frame));
+    assert_true(pet_frames_of_single(&tables, &config, 0, 5, 1e9, &frame));
     assert_int_equal(frame.energy[0] & frame.energy[1], 255);
 }
 

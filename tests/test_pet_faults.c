@@ -24,7 +24,7 @@ static slc_pet_frame frame_at(const slc_pet_tables *tables, const slc_pet_conver
                               uint32_t crystal, int64_t time_ps)
 {
     slc_pet_frame frame;
-    assert_true(slc_pet_frame_make(tables, clock, crystal, time_ps, 511, &frame));
+    assert_true(pet_frames_of_single(tables, clock, crystal, time_ps, 511, &frame));
     return frame;
 }
 

@@ -260,7 +260,7 @@ static void dead_time(void **state)
             /* 80 blocks of 1.67 MHz, dead for 100 ns. */
             time += (int64_t)(-log(1 - random_unit(&seed)) * 7500);
             slc_pet_frame *frame = &frames[n];
-            assert_true(slc_pet_frame_make(&tables, &clock, random_below(&seed, 13520), time, 511, frame));
+            assert_true(pet_frames_of_single(&tables, &clock, random_below(&seed, 13520), time, 511, frame));
             int64_t *until = &ready[frame->module][frame->head_unit & 15U];
             const bool dead = time < *until;
             if (!dead || paralysable == 1) {

@@ -3,6 +3,8 @@
  * Singles in any order into time order, stably: a radix sort by bytes of the time, from the lowest, of which
  * those that all times share are left out. Keys are unsigned numbers in the order of the times.
  */
+#include "base/columns.h"
+
 #include <sluice/pet_sort.h>
 
 #include <stdlib.h>
@@ -104,44 +106,45 @@ static void times_of_f64(uint64_t *key, size_t n)
     }
 }
 
+/* Both types of singles have columns of these sizes, in this order. */
+static columns columns_of(const slc_schema *schema, void *singles)
+{
+    return (columns){*slc_column_pointer(singles, &schema->columns[0]),
+                     *slc_column_pointer(singles, &schema->columns[1]),
+                     *slc_column_pointer(singles, &schema->columns[2])};
+}
+
+static slc_status sort_columns(const slc_schema *schema, void *singles, size_t n, void *work)
+{
+    const columns a = columns_of(schema, singles);
+    if (is_sorted(a.key, n)) {
+        return SLC_OK;
+    }
+    slc_columns_reset(work);
+    const slc_status status = slc_columns_reserve(schema, work, n, 1);
+    return status == SLC_OK ? sort(a, columns_of(schema, work), n) : status;
+}
+
 slc_status slc_pet_sort_all(slc_pet_singles *singles, slc_pet_singles *work)
 {
     const size_t n = singles->head.size;
-    uint64_t *key = (uint64_t *)(void *)singles->time_ps;
-    slc_status status = SLC_OK;
     if (n < 2) {
         return SLC_OK;
     }
-    keys_of_i64(key, n);
-    if (!is_sorted(key, n)) {
-        slc_columns_reset(work);
-        status = slc_columns_reserve(&slc_pet_singles_schema, work, n, 1);
-        if (status == SLC_OK) {
-            status = sort((columns){key, singles->crystal, singles->energy_kev},
-                          (columns){(uint64_t *)(void *)work->time_ps, work->crystal, work->energy_kev}, n);
-        }
-    }
-    keys_of_i64(key, n);
+    keys_of_i64((uint64_t *)(void *)singles->time_ps, n);
+    const slc_status status = sort_columns(&slc_pet_singles_schema, singles, n, work);
+    keys_of_i64((uint64_t *)(void *)singles->time_ps, n);
     return status;
 }
 
 slc_status slc_pet_sort_all_f64(slc_pet_singles_f64 *singles, slc_pet_singles_f64 *work)
 {
     const size_t n = singles->head.size;
-    uint64_t *key = (uint64_t *)(void *)singles->time_ns;
-    slc_status status = SLC_OK;
     if (n < 2) {
         return SLC_OK;
     }
-    keys_of_f64(key, n);
-    if (!is_sorted(key, n)) {
-        slc_columns_reset(work);
-        status = slc_columns_reserve(&slc_pet_singles_f64_schema, work, n, 1);
-        if (status == SLC_OK) {
-            status = sort((columns){key, singles->crystal, singles->energy_kev},
-                          (columns){(uint64_t *)(void *)work->time_ns, work->crystal, work->energy_kev}, n);
-        }
-    }
-    times_of_f64(key, n);
+    keys_of_f64((uint64_t *)(void *)singles->time_ns, n);
+    const slc_status status = sort_columns(&slc_pet_singles_f64_schema, singles, n, work);
+    times_of_f64((uint64_t *)(void *)singles->time_ns, n);
     return status;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Frames for tests of conversion and of the chain. */
 #include "support/pet_frames.h"
+#include "base/bytes.h"
+#include "pet/pet_scanner.h"
 #include "pet/pet_stages.h"
 #include "pet/pet_tables.h"
 #include "support/cmocka_all.h"
@@ -174,7 +176,7 @@ pet_frames_stream pet_frames_make(size_t n)
         crystal = pair ? (crystal + crystals / 2) % crystals : random_below(&seed, crystals);
         slc_pet_frame frame;
         assert_true(
-            slc_pet_frame_make(&s.tables, &clock, crystal, time, 300 + 300 * random_unit(&seed), &frame));
+            pet_frames_of_single(&s.tables, &clock, crystal, time, 300 + 300 * random_unit(&seed), &frame));
         const uint8_t m = frame.module;
         packet[m][fill[m]++] = frame;
         if (fill[m] == PACKET) {
@@ -199,4 +201,91 @@ slc_pet_config pet_frames_chain(void)
     config.sort.horizon_ps = 400000000;
     config.delayed = true;
     return config;
+}
+
+/* ---- the inverse ------------------------------------------------------------------------------- */
+
+/* The first place of a flood map that is this crystal's. */
+static bool find_place(const slc_pet_tables *t, uint32_t module, uint32_t unit, uint32_t local, uint8_t *x,
+                       uint8_t *y)
+{
+    const slc_pet_geometry *g = &t->geometry;
+    if (t->position == NULL) {
+        *x = (uint8_t)(local % g->crystals_z);
+        *y = (uint8_t)(local / g->crystals_z);
+        return true;
+    }
+    const size_t side = t->position_side, block = (size_t)module * g->blocks_y * g->blocks_z + unit;
+    const uint16_t *map = t->position + block * side * side;
+    for (size_t i = 0; i < side * side; i++) {
+        if (map[i] == local) {
+            *x = (uint8_t)(i % side);
+            *y = (uint8_t)(i / side);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The number of a frame's energy, from 0 to 65535, that is converted to the nearest energy. */
+static uint16_t energy_number(const slc_pet_tables *t, uint32_t crystal, double energy_kev)
+{
+    const double gain = t->gain != NULL ? (double)t->gain[crystal] : 1;
+    double raw = gain > 0 ? energy_kev / gain : 0;
+    if (t->energy !=
+        NULL) { /* what the factor of that energy makes of it; factors change little from bin to bin */
+        const double bin = energy_kev / (double)t->energy_bin_kev;
+        const size_t last = t->energy_bins - 1U, at = bin < (double)last ? (size_t)(bin > 0 ? bin : 0) : last;
+        const double factor = (double)t->energy[(size_t)crystal * t->energy_bins + at];
+        raw = factor > 0 ? raw / factor : raw;
+    }
+    raw = round(raw);
+    return !(raw > 0) ? 0 : raw >= 65535 ? 65535 : (uint16_t)raw;
+}
+
+/* The counter's number at a time. A counter that turns has one for every time; one of 64 bits has none for
+ * times below 0, but where a tick is 1 ps, and for those beyond its range. */
+static bool ticks_for(const slc_pet_convert_config *c, uint64_t ps, uint64_t *ticks)
+{
+    const uint64_t numerator = c->tick_numerator, denominator = c->tick_denominator;
+    uint64_t whole = ps / numerator;
+    if (ps > INT64_MAX && !(numerator == 1 && denominator == 1)) {
+        if (c->tick_bits == 64) {
+            return false;
+        }
+        whole = ~(~ps / numerator); /* rounded down */
+    } else if (c->tick_bits == 64 && whole > (UINT64_MAX - denominator) / denominator) {
+        return numerator == 1 && denominator == 1 && (*ticks = ps, true);
+    }
+    const uint64_t rest = ps - whole * numerator;
+    *ticks = whole * denominator + rest * denominator / numerator;
+    *ticks &= c->tick_bits < 64 ? (UINT64_C(1) << c->tick_bits) - 1 : UINT64_MAX;
+    return true;
+}
+
+bool pet_frames_of_single(const slc_pet_tables *tables, const slc_pet_convert_config *config,
+                          uint32_t crystal, int64_t time_ps, double energy_kev, slc_pet_frame *frame)
+{
+    uint32_t module, unit, local;
+    memset(frame, 0, sizeof *frame);
+    if (crystal >= slc_pet_crystals(&tables->geometry)) {
+        return false;
+    }
+    slc_pet_crystal_place(&tables->geometry, crystal, &module, &unit, &local);
+    if (!find_place(tables, module, unit, local, &frame->x, &frame->y)) {
+        return false;
+    }
+    const int64_t offset = tables->time_offset_ps != NULL ? tables->time_offset_ps[crystal] : 0;
+    uint64_t ticks;
+    if (!ticks_for(config, (uint64_t)time_ps - (uint64_t)offset, &ticks)) {
+        return false;
+    }
+    frame->head_unit = (uint8_t)(0xa0 | unit);
+    frame->module = (uint8_t)module;
+    slc_store_big_u64(frame->time, ticks);
+    const uint16_t energy = energy_number(tables, crystal, energy_kev);
+    frame->energy[0] = (uint8_t)(energy >> 8);
+    frame->energy[1] = (uint8_t)energy;
+    frame->temperature = 25;
+    return true;
 }

@@ -34,4 +34,9 @@ pet_frames_stream pet_frames_make(size_t n);
 /* What finds thousands of prompts and of delayeds in 60 000 of those. */
 slc_pet_config pet_frames_chain(void);
 
+/* The inverse of the conversion for one single: a frame that converts to that crystal, that time
+ * rounded down to a tick and that energy as well as the tables allow. False where there is none. */
+bool pet_frames_of_single(const slc_pet_tables *tables, const slc_pet_convert_config *config,
+                          uint32_t crystal, int64_t time_ps, double energy_kev, slc_pet_frame *frame);
+
 #endif

@@ -22,7 +22,7 @@ slc_pet_frame *pet_stream_make(const slc_pet_tables *tables, int64_t first, doub
     for (size_t i = 0; i < PET_STREAM_FRAMES; i++) {
         const bool pair = random_below(&seed, 3) == 0;
         time += pair ? random_below(&seed, 3000) : (int64_t)(-log(1 - random_unit(&seed)) * step_ps);
-        assert_true(slc_pet_frame_make(tables, &clock, random_below(&seed, 13520), time, 511, &frames[i]));
+        assert_true(pet_frames_of_single(tables, &clock, random_below(&seed, 13520), time, 511, &frames[i]));
         if (i % 500 == 77) {
             frames[i].module = 200;
         }
