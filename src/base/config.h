@@ -19,6 +19,7 @@ void slc_config_give(void *given, size_t size, const void *own, size_t own_size)
 
 /* Defines TYPE_default(config, size), which the macro of that name in the header calls, from set(config),
  * which fills one of this library's size. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): the name of a type. */
 #define SLC_CONFIG_DEFAULT(type, set)                                                                        \
     void(type##_default)(type * config, size_t size)                                                         \
     {                                                                                                        \
@@ -26,5 +27,6 @@ void slc_config_give(void *given, size_t size, const void *own, size_t own_size)
         set(&defaults);                                                                                      \
         slc_config_give(config, size, &defaults, sizeof defaults);                                           \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif

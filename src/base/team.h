@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A team of threads for parts of one piece of work: fork and join, microseconds apart. The threads are
+ * A thread pool, the team, for parts of one piece of work: fork and join, microseconds apart. Its threads are
  * started once, by the first run that has parts for them, and wait, spinning for a moment, then asleep. A
  * child of fork() may go on with its parent's teams, also close them: it gets threads of its own.
  */
