@@ -7,8 +7,8 @@
  */
 #include "fuzz.h"
 #include "io/pet/io_pet_list.h"
+#include "pet/pet_scanner.h"
 #include "pet/pet_stages.h"
-#include "pet/pet_tables.h"
 
 #include <hdf5.h>
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 
 #include "pet/pet_calibrate_parts.h"
 #include "pet/pet_scanner.h"
-#include "pet/pet_tables.h"
 #include "support/cmocka_all.h"
 #include "support/pet_sim.h"
 

@@ -4,8 +4,8 @@
  * every width that turn and go backwards, ticks as fractions, threads and batches; and frames that are made
  * for a single.
  */
+#include "pet/pet_scanner.h"
 #include "pet/pet_stages.h"
-#include "pet/pet_tables.h"
 #include "support/cmocka_all.h"
 #include "support/pet_frames.h"
 #include "support/random.h"

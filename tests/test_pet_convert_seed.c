@@ -5,7 +5,6 @@
  */
 #include "pet/pet_scanner.h"
 #include "pet/pet_stages.h"
-#include "pet/pet_tables.h"
 #include "support/cmocka_all.h"
 
 #include <sluice/pet_convert.h>

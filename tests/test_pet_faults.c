@@ -5,8 +5,8 @@
  * of one time, a window of a second, a full disk. Nothing may be lost without being counted.
  */
 #include "io/pet/io_pet_raw.h"
+#include "pet/pet_scanner.h"
 #include "pet/pet_stages.h"
-#include "pet/pet_tables.h"
 #include "support/cmocka_all.h"
 #include "support/pet_frames.h"
 #include "support/pet_rows.h"

@@ -6,8 +6,8 @@
 #include "pet/pet_rates_sum.h"
 
 #include "oracle/pet_rates_oracle.h"
+#include "pet/pet_scanner.h"
 #include "pet/pet_stages.h"
-#include "pet/pet_tables.h"
 #include "support/cmocka_all.h"
 #include "support/pet_frames.h"
 #include "support/pet_stream.h"

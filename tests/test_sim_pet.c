@@ -4,7 +4,7 @@
  * their truth; modules' clocks go forwards, packets are as large and as late as they may be; tables and
  * clocks are those of the configuration; what cannot be is refused by name.
  */
-#include "pet/pet_tables.h"
+#include "pet/pet_scanner.h"
 #include "sim/sim_pet_event.h"
 #include "support/cmocka_all.h"
 #include "support/pet_sim.h"

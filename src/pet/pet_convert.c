@@ -9,7 +9,6 @@
 #include "pet/pet_clock.h"
 #include "pet/pet_scanner.h"
 #include "pet/pet_stages.h"
-#include "pet/pet_tables.h"
 
 #include <sluice/pet_convert.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the library: where crystals are, by number.
+ * Inside the library: where crystals are, by number, and what the tables of a scanner must be.
  */
 #ifndef SLUICE_PET_SCANNER_H
 #define SLUICE_PET_SCANNER_H
 
-#include <sluice/pet_types.h>
+#include <sluice/pet_convert.h>
 
 /* SLC_ERR_USAGE where a number is 0, there are more than 256 modules, 16 units or 65536 crystals around the
  * ring, or more than 2^31 crystals in all; *error names the number. */
@@ -18,5 +18,10 @@ void slc_pet_crystal_place(const slc_pet_geometry *geometry, uint32_t crystal, u
 /* Middle of the crystal and the direction that it looks in (a unit vector towards the axis). */
 void slc_pet_crystal_position(const slc_pet_geometry *geometry, uint32_t crystal, double position_mm[3],
                               double direction[3]);
+
+/* What tables must be: SLC_ERR_FORMAT with the first number that cannot be: a crystal of no block, a gain or
+ * factor that is not finite or below 0, a table without sizes. */
+slc_status slc_pet_tables_check(const slc_pet_tables *tables, slc_error *error);
+size_t slc_pet_energy_elements(const slc_pet_tables *tables);
 
 #endif

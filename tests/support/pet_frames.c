@@ -4,7 +4,6 @@
 #include "base/bytes.h"
 #include "pet/pet_scanner.h"
 #include "pet/pet_stages.h"
-#include "pet/pet_tables.h"
 #include "support/cmocka_all.h"
 #include "support/random.h"
 

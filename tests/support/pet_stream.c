@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Frames of mouse20 in time, and what becomes of them. */
 #include "support/pet_stream.h"
+#include "pet/pet_scanner.h"
 #include "pet/pet_stages.h"
-#include "pet/pet_tables.h"
 #include "support/cmocka_all.h"
 #include "support/pet_frames.h"
 #include "support/pet_rows.h"

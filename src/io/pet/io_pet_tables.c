@@ -9,7 +9,6 @@
 #include "io/pet/io_pet_list.h"
 #include "io/pet/io_pet_raw.h"
 #include "pet/pet_scanner.h"
-#include "pet/pet_tables.h"
 
 #include <sluice/io_pet.h>
 

@@ -7,7 +7,6 @@
 #include "pet/cuda/pet_cuda.h"
 #include "pet/pet_scanner.h"
 #include "pet/pet_stages.h"
-#include "pet/pet_tables.h"
 
 #include <stdlib.h>
 #include <string.h>
