@@ -110,7 +110,8 @@ typedef struct slc_flow_chain {
      * reading. */
     slc_status (*open)(const void *setup, const slc_flow_config *config, void **chain, slc_error *error);
     void (*close)(void *chain);
-    /* Room for a result in item->result, NULL before; and given back. */
+    size_t result_bytes; /* of item->result, zeroed once */
+    /* What it has besides these bytes, and giving that back. Each may be NULL. */
     slc_status (*item_open)(const void *setup, slc_flow_item *item, slc_error *error);
     void (*item_close)(slc_flow_item *item);
     /* An input of paths: opened, read into an item (SLC_END after the last batch), closed. All by the

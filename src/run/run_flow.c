@@ -105,7 +105,9 @@ static void work_one(slc_flow *f, slc_flow_worker *w)
 
 static slc_status open_chain(slc_flow *f, slc_flow_worker *w, slc_error *error)
 {
-    return w->chain != NULL ? SLC_OK : f->chain->open(f->setup, &f->config, &w->chain, error);
+    return w->chain != NULL || f->chain->open == NULL
+               ? SLC_OK
+               : f->chain->open(f->setup, &f->config, &w->chain, error);
 }
 
 static void *serve(void *argument)
@@ -382,7 +384,7 @@ void slc_flow_totals_of(slc_flow *f, slc_flow_totals *totals)
 
 static slc_status check(const slc_flow_config *config, const slc_flow_chain *chain, slc_error *error)
 {
-    if (chain == NULL || chain->size != sizeof *chain || chain->open == NULL || chain->run == NULL) {
+    if (chain == NULL || chain->size != sizeof *chain || chain->result_bytes == 0 || chain->run == NULL) {
         return slc_fail(error, SLC_ERR_USAGE, "slc_flow_open: not a chain of this library's version");
     }
     if (config->read == NULL && config->n_paths == 0) {

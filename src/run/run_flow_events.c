@@ -20,18 +20,19 @@ typedef struct events_input {
     const slc_flow_velo_setup *velo;
 } events_input;
 
-/* Without `takes`, the reader refuses what it cannot read. */
-static slc_status open_events(const slc_flow_config *config, const char *path, bool (*takes)(slc_io_content),
-                              const char *needs, void **input, slc_error *error)
+/* Of the VELO's inputs the reader refuses what is none. */
+static slc_status open_events(const slc_flow_config *config, const char *path, bool cms, void **input,
+                              slc_error *error)
 {
     events_input *in = calloc(1, sizeof *in);
     if (in == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for an input");
     }
     slc_status status = slc_io_open(path, &config->io, &in->source, error);
-    if (status == SLC_OK && takes != NULL && !takes(slc_io_content_of(in->source))) {
-        status = slc_fail(error, SLC_ERR_FORMAT, "%s: format %s, but %s are needed", path,
-                          slc_io_format(in->source), needs);
+    if (status == SLC_OK && cms && slc_io_content_of(in->source) != SLC_IO_CMS_EVENTS) {
+        status = slc_fail(error, SLC_ERR_FORMAT,
+                          "%s: format %s, but events of CMS's pixel detector (cms-raw) are needed", path,
+                          slc_io_format(in->source));
     }
     if (status != SLC_OK) {
         slc_io_close(in->source);
@@ -74,11 +75,14 @@ static slc_status read_raw(const events_input *in, const slc_flow_config *config
 }
 
 /* The end of an input, in order: what is settled now is all that reading has come to. */
-static void settle_end(events_input *in, slc_flow_item *item)
+static void settle_end(void *input, slc_flow_item *item)
 {
-    slc_io_settle(in->source, &in->losses);
-    slc_io_totals_of(in->source, &item->totals);
-    note_damage(in, item);
+    events_input *in = input;
+    if (item->ended) {
+        slc_io_settle(in->source, &in->losses);
+        slc_io_totals_of(in->source, &item->totals);
+        note_damage(in, item);
+    }
 }
 
 static void renumber(slc_faults *faults, uint64_t lost)
@@ -113,19 +117,10 @@ static void close_velo(void *chain)
 
 static slc_status open_velo_item(const void *setup, slc_flow_item *item, slc_error *error)
 {
+    velo_item *own = item->result;
     (void)setup;
-    velo_item *own = calloc(1, sizeof *own);
-    if (own == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a result");
-    }
     own->result.raw = true;
-    item->result = own;
-    const slc_status status = slc_io_deferred_open(&own->deferred, error);
-    if (status != SLC_OK) {
-        free(own);
-        item->result = NULL;
-    }
-    return status;
+    return slc_io_deferred_open(&own->deferred, error);
 }
 
 static void close_velo_item(slc_flow_item *item)
@@ -135,13 +130,12 @@ static void close_velo_item(slc_flow_item *item)
     slc_velo_result_clear(&own->result.found);
     slc_velo_truth_clear(&own->result.truth);
     slc_columns_clear(&slc_lhcb_events_schema, &own->result.events);
-    free(own);
 }
 
 static slc_status open_velo_input(const void *setup, const slc_flow_config *config, const char *path,
                                   void **input, slc_error *error)
 {
-    const slc_status status = open_events(config, path, NULL, NULL, input, error);
+    const slc_status status = open_events(config, path, false, input, error);
     if (status == SLC_OK) {
         ((events_input *)*input)->velo = setup;
     }
@@ -243,6 +237,7 @@ const slc_flow_chain slc_flow_velo = {.size = sizeof(slc_flow_chain),
                                       .name = "velo",
                                       .open = open_velo,
                                       .close = close_velo,
+                                      .result_bytes = sizeof(velo_item),
                                       .item_open = open_velo_item,
                                       .item_close = close_velo_item,
                                       .input_open = open_velo_input,
@@ -269,30 +264,17 @@ static void close_cms(void *chain)
     slc_cms_chain_close(chain);
 }
 
-static slc_status open_cms_item(const void *setup, slc_flow_item *item, slc_error *error)
-{
-    (void)setup;
-    item->result = calloc(1, sizeof(slc_flow_cms_result));
-    return item->result != NULL ? SLC_OK : slc_fail(error, SLC_ERR_MEMORY, "no memory for a result");
-}
-
 static void close_cms_item(slc_flow_item *item)
 {
     slc_flow_cms_result *result = item->result;
     slc_cms_result_clear(&result->found);
-    free(result);
-}
-
-static bool cms_takes(slc_io_content content)
-{
-    return content == SLC_IO_CMS_EVENTS;
 }
 
 static slc_status open_cms_input(const void *setup, const slc_flow_config *config, const char *path,
                                  void **input, slc_error *error)
 {
     (void)setup;
-    return open_events(config, path, cms_takes, "events of CMS's pixel detector (cms-raw)", input, error);
+    return open_events(config, path, true, input, error);
 }
 
 static slc_status read_cms(void *input, const slc_flow_config *config, slc_flow_item *item, slc_error *error)
@@ -308,21 +290,14 @@ static slc_status run_cms(void *chain, const void *setup, slc_flow_item *item, s
     return status == SLC_OK ? slc_cms_chain_run(chain, &item->batch, &result->found, error) : status;
 }
 
-static void settle_cms(void *input, slc_flow_item *item)
-{
-    if (item->ended) {
-        settle_end(input, item);
-    }
-}
-
 const slc_flow_chain slc_flow_cms = {.size = sizeof(slc_flow_chain),
                                      .name = "cms",
                                      .open = open_cms,
                                      .close = close_cms,
-                                     .item_open = open_cms_item,
+                                     .result_bytes = sizeof(slc_flow_cms_result),
                                      .item_close = close_cms_item,
                                      .input_open = open_cms_input,
                                      .read = read_cms,
                                      .input_close = close_events,
                                      .run = run_cms,
-                                     .settle = settle_cms};
+                                     .settle = settle_end};

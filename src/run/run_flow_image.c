@@ -99,25 +99,12 @@ static slc_status open_worker(const void *setup, const slc_flow_config *config, 
     return SLC_OK;
 }
 
-static slc_status open_page(const void *setup, slc_flow_item *item, slc_error *error)
-{
-    const slc_flow_image_setup *image = setup;
-    page *p = calloc(1, sizeof *p);
-    if (p == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a page");
-    }
-    p->schema = slc_image_components_schema(image->config->features, p->columns);
-    item->result = p;
-    return SLC_OK;
-}
-
 static void close_page(slc_flow_item *item)
 {
     page *p = item->result;
     slc_columns_clear(&p->schema, &p->result.components);
     free(p->result.labels);
     free(p->pixels);
-    free(p);
 }
 
 /* ---- reading ----------------------------------------------------------------------------------- */
@@ -138,12 +125,6 @@ static void close_file(void *input)
     slc_io_images_close(input);
 }
 
-static void note_warning(const slc_io_images *images, slc_flow_item *item)
-{
-    const char *warning = slc_io_images_warning(images);
-    (void)snprintf(item->damage, sizeof item->damage, "%s", warning != NULL ? warning : "");
-}
-
 /* The reader goes on to the next page with the memory that the item had. */
 static slc_status read_page(void *input, const slc_flow_config *config, slc_flow_item *item, slc_error *error)
 {
@@ -151,7 +132,8 @@ static slc_status read_page(void *input, const slc_flow_config *config, slc_flow
     (void)config;
     const slc_status status = slc_io_images_next(input, &p->result.image, error);
     slc_io_images_exchange(input, &p->pixels, &p->capacity);
-    note_warning(input, item);
+    const char *warning = slc_io_images_warning(input);
+    (void)snprintf(item->damage, sizeof item->damage, "%s", warning != NULL ? warning : "");
     return status;
 }
 
@@ -230,6 +212,7 @@ static slc_status run_page(void *chain, const void *setup, slc_flow_item *item, 
     const slc_flow_image_setup *image = setup;
     worker *w = chain;
     page *p = item->result;
+    p->schema = slc_image_components_schema(image->config->features, p->columns);
     p->result.seconds = 0;
     p->result.n_labels = 0;
     choose_threshold(p, image);
@@ -250,7 +233,7 @@ const slc_flow_chain slc_flow_image = {.size = sizeof(slc_flow_chain),
                                        .workers = count_workers,
                                        .open = open_worker,
                                        .close = close_worker,
-                                       .item_open = open_page,
+                                       .result_bytes = sizeof(page),
                                        .item_close = close_page,
                                        .input_open = open_file,
                                        .read = read_page,

@@ -42,12 +42,9 @@ static void close_chain(void *chain)
 
 static slc_status open_item(const void *setup, slc_flow_item *item, slc_error *error)
 {
-    frames *own = calloc(1, sizeof *own);
+    frames *own = item->result;
     (void)setup;
-    item->result = own;
-    if (own == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a result");
-    }
+    (void)error;
     own->batch.result = &own->result;
     own->batch.totals = &own->totals;
     return SLC_OK;
@@ -59,7 +56,6 @@ static void close_item(slc_flow_item *item)
     slc_pet_result_clear(&own->result);
     free(own->frame);
     free(own->received_ns);
-    free(own);
 }
 
 /* ---- reading ----------------------------------------------------------------------------------- */
@@ -118,6 +114,7 @@ static slc_status read_frames(void *input, const slc_flow_config *config, slc_fl
             status = ended->error.status;
         }
     }
+    own->batch.last = false;
     if (status == SLC_OK) {
         item->input = (uint32_t)s->inputs->at;
         item->path = s->inputs->input[s->inputs->at].path;
@@ -142,9 +139,8 @@ static slc_status run(void *chain, const void *setup, slc_flow_item *item, slc_e
 {
     frames *own = item->result;
     (void)setup;
-    own->batch.last = false;
-    const slc_status status = slc_pet_chain_run(chain, own->frame, own->received_ns, own->batch.n, false,
-                                                &own->result, error);
+    const slc_status status = slc_pet_chain_run(chain, own->frame, own->received_ns, own->batch.n,
+                                                own->batch.last, &own->result, error);
     slc_pet_chain_totals(chain, &own->totals);
     return status;
 }
@@ -152,12 +148,9 @@ static slc_status run(void *chain, const void *setup, slc_flow_item *item, slc_e
 static slc_status run_last(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
 {
     frames *own = item->result;
-    (void)setup;
     own->batch.n = 0;
     own->batch.last = true;
-    const slc_status status = slc_pet_chain_run(chain, NULL, NULL, 0, true, &own->result, error);
-    slc_pet_chain_totals(chain, &own->totals);
-    return status;
+    return run(chain, setup, item, error);
 }
 
 const slc_flow_chain slc_flow_pet = {.size = sizeof(slc_flow_chain),
@@ -166,6 +159,7 @@ const slc_flow_chain slc_flow_pet = {.size = sizeof(slc_flow_chain),
                                      .joined = true,
                                      .open = open_chain,
                                      .close = close_chain,
+                                     .result_bytes = sizeof(frames),
                                      .item_open = open_item,
                                      .item_close = close_item,
                                      .input_open = open_inputs,

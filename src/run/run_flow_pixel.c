@@ -43,6 +43,19 @@ typedef struct input {
     slc_flow_pixel_totals totals;
 } input;
 
+/* Of pixels and of frames: no event is counted here. */
+typedef struct numbers {
+    slc_columns head;
+    uint32_t *origin, *label;
+    int64_t *frame;
+} numbers;
+static const slc_column number_columns[] = {
+    {"origin", "index", offsetof(numbers, origin), SLC_TYPE_U32},
+    {"label", "index", offsetof(numbers, label), SLC_TYPE_U32},
+    {"frame", "index", offsetof(numbers, frame), SLC_TYPE_I64},
+};
+static const slc_schema number_schema = {"numbers", number_columns, 3};
+
 typedef struct piece {
     slc_flow_pixel_result result; /* first: it is what the item shows */
     input *of;
@@ -51,9 +64,7 @@ typedef struct piece {
     slc_column columns[SLC_PIXEL_COLUMNS], cluster_columns[SLC_PIXEL_CLUSTER_COLUMNS];
     uint64_t first_pixel; /* pixels of the input before these */
     size_t first, n;      /* of a list that is sorted, in place of pixels of its own */
-    uint32_t *origin, *label;
-    int64_t *frames;
-    size_t origin_room, label_room, frames_room;
+    numbers numbers;
 } piece;
 
 static slc_status no_memory(slc_error *error, const char *what)
@@ -61,29 +72,13 @@ static slc_status no_memory(slc_error *error, const char *what)
     return slc_fail(error, SLC_ERR_MEMORY, "no memory for %s", what);
 }
 
-/* Room for n numbers of `bytes` each. */
-static slc_status reserve_numbers(void *numbers, size_t *room, size_t n, size_t bytes, slc_error *error)
+/* Of a sensor: 65536 is 0. */
+static uint32_t side(uint16_t of)
 {
-    void **at = numbers;
-    if (n > *room) {
-        void *more = realloc(*at, n * bytes);
-        if (more == NULL) {
-            return no_memory(error, "a number for each pixel");
-        }
-        *at = more;
-        *room = n;
-    }
-    return SLC_OK;
+    return of > 0 ? of : UINT16_MAX + 1;
 }
 
 /* ---- items ------------------------------------------------------------------------------------- */
-
-static slc_status open_piece(const void *setup, slc_flow_item *item, slc_error *error)
-{
-    (void)setup;
-    item->result = calloc(1, sizeof(piece));
-    return item->result != NULL ? SLC_OK : no_memory(error, "a piece");
-}
 
 static void clear_piece(piece *p)
 {
@@ -95,24 +90,21 @@ static void close_piece(slc_flow_item *item)
 {
     piece *p = item->result;
     clear_piece(p);
-    free(p->origin);
-    free(p->label);
-    free(p->frames);
-    free(p);
+    slc_columns_clear(&number_schema, &p->numbers);
 }
 
 /* Memory of another input's columns is of no use. */
 static void take_columns(piece *p, input *in)
 {
+    const bool alike = p->with == in->about.with && p->features == in->config.features;
     p->of = in;
-    if (p->with == in->about.with && p->features == in->config.features && p->schema.columns != NULL) {
-        return;
+    if (!alike || p->schema.columns == NULL) {
+        clear_piece(p);
+        p->with = in->about.with;
+        p->features = in->config.features;
+        p->schema = slc_pixels_schema(p->with, p->columns);
+        p->clusters = slc_pixel_clusters_schema(p->features, p->with, p->cluster_columns);
     }
-    clear_piece(p);
-    p->with = in->about.with;
-    p->features = in->config.features;
-    p->schema = slc_pixels_schema(in->about.with, p->columns);
-    p->clusters = slc_pixel_clusters_schema(in->config.features, in->about.with, p->cluster_columns);
 }
 
 static slc_status reserve_pixels(const piece *p, slc_pixels *pixels, size_t n, uint32_t frames,
@@ -141,17 +133,6 @@ static void close_input(void *at)
     free(in->origin);
     slc_io_pixels_close(in->file);
     free(in);
-}
-
-/* What depends on the input, unless the caller chooses otherwise. */
-static slc_status choose(input *in, slc_error *error)
-{
-    const slc_flow_pixel_setup *setup = in->setup;
-    slc_pixel_stream_config usual;
-    slc_pixel_stream_config_default(&usual);
-    in->choice = (slc_flow_pixel_choice){.time_window = in->is_stream ? usual.time_window : -1,
-                                         .disorder = -1};
-    return setup->choose != NULL ? setup->choose(setup->context, &in->about, &in->choice, error) : SLC_OK;
 }
 
 static void configure(input *in, const slc_flow_config *config)
@@ -183,9 +164,11 @@ static slc_status open_input(const void *setup, const slc_flow_config *config, c
     const slc_pixel_cluster_config *size = pixel->config;
     slc_io_pixels_options known = {.tick_seconds = pixel->tick_seconds};
     if (pixel->sized) {
-        known.width = size->width > 0 ? size->width : UINT16_MAX + 1;
-        known.height = size->height > 0 ? size->height : UINT16_MAX + 1;
+        known.width = side(size->width);
+        known.height = side(size->height);
     }
+    slc_pixel_stream_config usual;
+    slc_pixel_stream_config_default(&usual);
     input *in = calloc(1, sizeof *in);
     if (in == NULL) {
         return no_memory(error, "an input");
@@ -195,7 +178,10 @@ static slc_status open_input(const void *setup, const slc_flow_config *config, c
     if (status == SLC_OK) {
         in->about = slc_io_pixels_about(in->file);
         in->is_stream = !in->about.frames && (in->about.with & SLC_PIXEL_TIME) != 0;
-        status = choose(in, error);
+        in->choice = (slc_flow_pixel_choice){.time_window = in->is_stream ? usual.time_window : -1,
+                                             .disorder = -1};
+        status = pixel->choose != NULL ? pixel->choose(pixel->context, &in->about, &in->choice, error)
+                                       : SLC_OK;
     }
     if (status != SLC_OK) {
         close_input(in);
@@ -215,29 +201,16 @@ static bool stopped(const input *in)
 static slc_status read_frames(input *in, piece *p, slc_error *error)
 {
     slc_pixels *pixels = &p->result.pixels;
-    slc_status status;
     while (!stopped(in)) {
-        if ((status = reserve_pixels(p, pixels, in->room, PIECE, error)) != SLC_OK) {
-            return status;
-        }
+        slc_status status = reserve_pixels(p, pixels, in->room, PIECE, error);
         slc_columns_reset(pixels);
-        status = slc_io_pixels_read(in->file, pixels, in->room, error);
+        status = status == SLC_OK ? slc_io_pixels_read(in->file, pixels, in->room, error) : status;
         if (status == SLC_ERR_CAPACITY && pixels->head.n_events == 0) {
             in->room *= 2;
             continue;
         }
-        if (status != SLC_OK && status != SLC_END && status != SLC_ERR_CAPACITY) {
-            return status;
-        }
-        uint32_t n = 0;
-        const int64_t *frames = slc_io_pixels_frames(in->file, &n);
         in->all_read = status == SLC_END;
-        status = reserve_numbers(&p->frames, &p->frames_room, n, sizeof *frames, error);
-        if (status == SLC_OK && n > 0) {
-            memcpy(p->frames, frames, n * sizeof *frames);
-        }
-        p->result.frames = n > 0 ? p->frames : NULL;
-        return status;
+        return in->all_read || status == SLC_ERR_CAPACITY ? SLC_OK : status;
     }
     return SLC_END;
 }
@@ -292,6 +265,24 @@ static slc_status read_stream(input *in, piece *p, slc_error *error)
     return status;
 }
 
+/* Room for what the worker writes of each pixel, and the frames' numbers, which the file keeps for a moment.
+ */
+static slc_status take_numbers(const input *in, piece *p, slc_error *error)
+{
+    const slc_columns *head = &p->result.pixels.head;
+    const size_t n = head->size > head->n_events ? head->size : head->n_events;
+    if (slc_columns_reserve(&number_schema, &p->numbers, n, 1) != SLC_OK) {
+        return no_memory(error, "a number for each pixel");
+    }
+    uint32_t n_frames = 0;
+    const int64_t *frames = slc_io_pixels_frames(in->file, &n_frames);
+    if (n_frames > 0) {
+        memcpy(p->numbers.frame, frames, n_frames * sizeof *frames);
+        p->result.frames = p->numbers.frame;
+    }
+    return SLC_OK;
+}
+
 static slc_status read_piece(void *at, const slc_flow_config *config, slc_flow_item *item, slc_error *error)
 {
     input *in = at;
@@ -312,6 +303,7 @@ static slc_status read_piece(void *at, const slc_flow_config *config, slc_flow_i
         status = read_stream(in, p, error);
     } else {
         status = in->about.frames ? read_frames(in, p, error) : read_all(in, p, &p->result.pixels, error);
+        status = status == SLC_OK ? take_numbers(in, p, error) : status;
         p->result.last = in->all_read;
     }
     in->n_read += p->result.pixels.head.size;
@@ -320,21 +312,6 @@ static slc_status read_piece(void *at, const slc_flow_config *config, slc_flow_i
 }
 
 /* ---- frames and images ------------------------------------------------------------------------------ */
-
-/* Takes out the pixels outside of the size that was asked for; files' own sizes are kept by their readers. */
-static slc_status leave_out(input *in, piece *p, slc_error *error)
-{
-    slc_pixels *list = &p->result.pixels;
-    const uint32_t width = in->config.width > 0 ? in->config.width : UINT16_MAX + 1;
-    const uint32_t height = in->config.height > 0 ? in->config.height : UINT16_MAX + 1;
-    const slc_status status = reserve_numbers(&p->origin, &p->origin_room, list->head.size, sizeof *p->origin,
-                                              error);
-    if (status != SLC_OK) {
-        return status;
-    }
-    in->totals.outside += slc_pixels_leave_out(list, width, height, p->origin);
-    return SLC_OK;
-}
 
 /* The clusterer is opened for the size of the sensor. Where nobody tells it, that is the box from the origin
  * around all pixels so far, since the fast algorithm needs a size, and opened again when the box grows. */
@@ -361,7 +338,8 @@ static void place_largest(const input *in, piece *p)
     for (uint32_t e = 0; clusters->largest != NULL && e < clusters->head.n_events; e++) {
         for (size_t i = clusters->head.event_offset[e]; i < clusters->head.event_offset[e + 1]; i++) {
             const size_t at = p->result.pixels.head.event_offset[e] + (size_t)clusters->largest[i];
-            clusters->largest[i] = (uint32_t)(p->first_pixel + (in->setup->sized ? p->origin[at] : at));
+            clusters->largest[i] = (uint32_t)(p->first_pixel +
+                                              (in->setup->sized ? p->numbers.origin[at] : at));
         }
     }
 }
@@ -373,16 +351,13 @@ static slc_status run_clusterer(input *in, piece *p, slc_error *error)
     slc_status status = slc_pixel_cluster_reserve(in->clusterer, slc_columns_largest_event(head),
                                                   head->n_events, error);
     status = status == SLC_OK ? reserve_clusters(p, head->size, head->n_events, error) : status;
-    if (status == SLC_OK && in->setup->labels) {
-        status = reserve_numbers(&p->label, &p->label_room, head->size, sizeof *p->label, error);
-    }
     if (status != SLC_OK) {
         return status;
     }
     const double began = slc_clock_seconds();
-    p->result.label = in->setup->labels ? p->label : NULL;
-    status = slc_pixel_cluster_run(in->clusterer, pixels, in->setup->labels ? p->label : NULL,
-                                   &p->result.clusters, error);
+    uint32_t *label = in->setup->labels ? p->numbers.label : NULL;
+    status = slc_pixel_cluster_run(in->clusterer, pixels, label, &p->result.clusters, error);
+    p->result.label = label;
     in->totals.seconds += slc_clock_seconds() - began;
     return status;
 }
@@ -394,8 +369,11 @@ static slc_status cluster_images(input *in, piece *p, slc_error *error)
     if (head->n_events == 0) {
         return SLC_OK;
     }
-    slc_status status = in->setup->sized ? leave_out(in, p, error) : SLC_OK;
-    status = status == SLC_OK ? open_clusterer(in, &p->result.pixels, error) : status;
+    if (in->setup->sized) { /* files' own sizes are kept by their readers */
+        in->totals.outside += slc_pixels_leave_out(&p->result.pixels, side(in->config.width),
+                                                   side(in->config.height), p->numbers.origin);
+    }
+    slc_status status = open_clusterer(in, &p->result.pixels, error);
     status = status == SLC_OK ? run_clusterer(in, p, error) : status;
     if (status == SLC_OK) {
         place_largest(in, p);
@@ -516,21 +494,6 @@ static slc_status cluster_stream(input *in, piece *p, slc_error *error)
 
 /* ---- the chain -------------------------------------------------------------------------------------- */
 
-static slc_status open_chain(const void *setup, const slc_flow_config *config, void **chain, slc_error *error)
-{
-    static char nothing; /* what is kept, is the inputs' */
-    (void)setup;
-    (void)config;
-    (void)error;
-    *chain = &nothing;
-    return SLC_OK;
-}
-
-static void close_chain(void *chain)
-{
-    (void)chain;
-}
-
 static slc_status run(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
 {
     piece *p = item->result;
@@ -546,9 +509,7 @@ static slc_status run(void *chain, const void *setup, slc_flow_item *item, slc_e
 const slc_flow_chain slc_flow_pixel = {.size = sizeof(slc_flow_chain),
                                        .name = "pixel",
                                        .ordered = true,
-                                       .open = open_chain,
-                                       .close = close_chain,
-                                       .item_open = open_piece,
+                                       .result_bytes = sizeof(piece),
                                        .item_close = close_piece,
                                        .input_open = open_input,
                                        .read = read_piece,

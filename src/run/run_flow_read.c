@@ -14,6 +14,7 @@ void slc_flow_close_slot(slc_flow *f, slc_flow_slot *s)
     if (f->chain->item_close != NULL && s->result != NULL) {
         f->chain->item_close(&s->item);
     }
+    free(s->result);
     if (s->item.user != NULL && f->config.user_clear != NULL) {
         f->config.user_clear(s->item.user);
     }
@@ -42,10 +43,15 @@ static slc_status prepare_slot(slc_flow *f, slc_flow_slot *s, slc_error *error)
         (item->user = calloc(1, f->config.user_bytes)) == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a batch");
     }
-    if (s->result == NULL && f->chain->item_open != NULL) {
-        item->result = NULL;
-        const slc_status status = f->chain->item_open(f->setup, item, error);
+    if (s->result == NULL) {
+        item->result = calloc(1, f->chain->result_bytes);
+        if (item->result == NULL) {
+            return slc_fail(error, SLC_ERR_MEMORY, "no memory for a result");
+        }
+        const slc_status status = f->chain->item_open != NULL ? f->chain->item_open(f->setup, item, error)
+                                                              : SLC_OK;
         if (status != SLC_OK) {
+            free(item->result);
             return status;
         }
         s->result = item->result;

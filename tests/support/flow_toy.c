@@ -60,16 +60,16 @@ static atomic_int results;
 static slc_status open_result(const void *setup, slc_flow_item *item, slc_error *error)
 {
     (void)setup;
+    (void)item;
     (void)error;
-    item->result = calloc(1, sizeof(flow_made));
     atomic_fetch_add(&results, 1);
     return SLC_OK;
 }
 
 static void close_result(slc_flow_item *item)
 {
+    (void)item;
     atomic_fetch_sub(&results, 1);
-    free(item->result);
 }
 
 /* "5": five batches. "3!": three and an error. "x": cannot be opened. */
@@ -176,8 +176,9 @@ static void settle_toy(void *opened, slc_flow_item *item)
 
 #define TOY                                                                                                  \
     .size = sizeof(slc_flow_chain), .name = "toy", .open = open_toy, .close = close_toy,                     \
-    .item_open = open_result, .item_close = close_result, .input_open = open_input, .read = read_input,      \
-    .input_close = close_input, .finish = finish_toy, .run = run_toy, .settle = settle_toy
+    .result_bytes = sizeof(flow_made), .item_open = open_result, .item_close = close_result,                 \
+    .input_open = open_input, .read = read_input, .input_close = close_input, .finish = finish_toy,          \
+    .run = run_toy, .settle = settle_toy
 const slc_flow_chain flow_toy = {TOY}, flow_toy_with_state = {TOY, .ordered = true, .run_last = run_last};
 
 static bool stop_script(void *context)
