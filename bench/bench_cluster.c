@@ -34,7 +34,7 @@ typedef struct bench {
     slc_pixel_clusters clusters;
     slc_image_components components;
     uint8_t *image;
-    uint32_t *label_image;          /* NULL where no labels are wanted */
+    uint32_t *label_image;          /* NULL if no labels are wanted */
     uint32_t *labels, *same_labels; /* of the lists; the first one's, that all must find */
     slc_bench_rows *rows;
     slc_error *error;

@@ -18,7 +18,7 @@ typedef struct slc_bench_cms_config {
 /* Times every stage and the whole chain on slc_sim_cms_event, and the clustering on slc_sim_cms_varied. On a
  * GPU also: findclus-seed beside the kernel of this library, the bandwidth that bounds them, one event alone
  * from digis on the device, and batches from host memory over 1, 2 and 4 streams beside the copies alone and
- * the compute alone. SLC_ERR_UNSUPPORTED where there is no such device. The configuration is a
+ * the compute alone. SLC_ERR_UNSUPPORTED if there is no such device. The configuration is a
  * slc_bench_cms_config. */
 slc_bench_function slc_bench_cms;
 

@@ -97,7 +97,7 @@ static slc_status run_copy(const gpu *g, const work *w)
     return measure()->copy((char *)g->memory.at + w->n, g->memory.at, w->n, stream_of(g), g->error);
 }
 
-/* Pixels behind the label image. */
+/* Pixels after the label image. */
 static slc_status run_widen(const gpu *g, const work *w)
 {
     return measure()->widen(g->memory.at, (const uint8_t *)g->memory.at + 4 * w->n, w->n, g->multiprocessors,

@@ -24,7 +24,7 @@ typedef struct slc_bench_gpu_speed {
     double to_device, to_host; /* page-locked memory */
 } slc_bench_gpu_speed;
 
-/* SLC_ERR_UNSUPPORTED where there is no such device, SLC_ERR_MEMORY. */
+/* SLC_ERR_UNSUPPORTED if there is no such device, SLC_ERR_MEMORY. */
 slc_status slc_bench_gpu_speed_of(const char *device, uint32_t repetitions, slc_bench_gpu_speed *speed,
                                   slc_error *error);
 

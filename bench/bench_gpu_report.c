@@ -313,7 +313,7 @@ static void print_speed(const tale *t)
                   1e-9 * speed->widen);
 }
 
-/* The row of a test, element and stride; NULL where there is none. */
+/* The row of a test, element and stride; NULL if there is none. */
 static const slc_bench_gpu_row *find(const tale *t, slc_bench_gpu_test test, uint32_t element,
                                      uint32_t stride)
 {

@@ -29,7 +29,7 @@ typedef struct subject {
     size_t algorithm;
     slc_simd_target target;
     slc_image_labeller *labeller;
-    uint32_t *labels; /* of the processor; NULL where no label image is made */
+    uint32_t *labels; /* of the processor; NULL if no label image is made */
     const slc_schema *schema;
     slc_image_components *components;
     uint32_t found, launches; /* found: components */
@@ -367,7 +367,7 @@ slc_status slc_bench_label_collect(const slc_bench_label_config *config, const s
 
 /* ---- averages ---------------------------------------------------------------------------------- */
 
-/* The average that a row belongs to, made if there is none yet; NULL where there is no room for it. */
+/* The average that a row belongs to, made if there is none yet; NULL if there is no room for it. */
 static slc_bench_label_average *average_of(const slc_bench_label_row *row, slc_bench_label_average *averages,
                                            size_t *n, size_t room)
 {

@@ -42,7 +42,7 @@ const char *slc_bench_label_algorithm(const slc_bench_label_config *config, size
  * memory to the result there, by the device's clock. */
 typedef struct slc_bench_label_row {
     size_t size, algorithm;
-    slc_simd_target target; /* SLC_SIMD_C where the algorithm is not written in vectors, and of a GPU */
+    slc_simd_target target; /* SLC_SIMD_C if the algorithm is not written in vectors, and of a GPU */
     uint32_t granularity;
     double density;
     uint32_t components, repetitions;
@@ -56,8 +56,8 @@ typedef struct slc_bench_label_row {
  * when it is there and ends the work by returning false. Combinations that an algorithm cannot do are left
  * out.
  *
- * SLC_OK, SLC_END where `visit` ended it; SLC_ERR_USAGE for a configuration that cannot be;
- * SLC_ERR_UNSUPPORTED where there is no such device; SLC_ERR_MEMORY; SLC_ERR_FORMAT where two algorithms
+ * SLC_OK, SLC_END if `visit` ended it; SLC_ERR_USAGE for a configuration that cannot be;
+ * SLC_ERR_UNSUPPORTED if there is no such device; SLC_ERR_MEMORY; SLC_ERR_FORMAT if two algorithms
  * found different numbers of components, which *error names. */
 slc_status slc_bench_label_measure(const slc_bench_label_config *config,
                                    bool (*visit)(void *context, const slc_bench_label_row *row),
@@ -109,7 +109,7 @@ slc_status slc_bench_label_streams(const slc_bench_label_config *config, uint32_
 
 /* ---- what both ways of measuring share (bench_label.c) ----------------------------------------- */
 
-/* SLC_ERR_USAGE for a configuration that cannot be, SLC_ERR_UNSUPPORTED where there is no such device. */
+/* SLC_ERR_USAGE for a configuration that cannot be, SLC_ERR_UNSUPPORTED if there is no such device. */
 slc_status slc_bench_label_check(const slc_bench_label_config *config, slc_error *error);
 /* Can that algorithm make what is asked for? */
 bool slc_bench_label_can(const slc_bench_label_config *config, size_t algorithm);

@@ -15,7 +15,7 @@
 typedef struct tale {
     const slc_bench_label_config *config;
     slc_cuda_device device;
-    const slc_bench_gpu_speed *speed; /* NULL where it was not measured */
+    const slc_bench_gpu_speed *speed; /* NULL if it was not measured */
     const slc_bench_label_rows *rows;
     slc_bench_label_average *averages;
     size_t n;

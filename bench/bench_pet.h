@@ -26,7 +26,7 @@ typedef struct slc_bench_pet_config {
                        thread */
     /* NULL: the processor. "cuda", "cuda:N" (slc_cuda_choose): stages on a GPU with all frames at once, by
      * the device's clock, and the chain from page-locked memory, by the host's; threads, batch and baselines
-     * are not used. SLC_ERR_UNSUPPORTED where there is none. */
+     * are not used. SLC_ERR_UNSUPPORTED if there is none. */
     const char *device;
 } slc_bench_pet_config;
 /* 4 000 000 frames by 262 144, 5 repetitions, 4 ns; no lists. */

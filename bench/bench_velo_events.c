@@ -39,7 +39,7 @@ static void clear_held(slc_bench_velo_held *held)
     slc_velo_truth_clear(&held->truth);
 }
 
-/* One batch; SLC_END behind the last. */
+/* One batch; SLC_END after the last. */
 static slc_status read_batch(slc_bench_velo_events *events, slc_io_source *source, const char *path,
                              uint32_t most, slc_error *error)
 {

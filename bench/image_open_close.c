@@ -17,7 +17,7 @@ typedef enum step { OPEN_CLOSE, RESERVE, FIRST_RUN, RUN, STEPS } step;
 static const char *const names[STEPS] = {"open, close", "open, reserve, close", "open, reserve, run, close",
                                          "a run alone"};
 
-/* Seconds of the step; negative where it failed. */
+/* Seconds of the step; negative if it failed. */
 static double measure(step s, const slc_image_label_config *config, const slc_image *image,
                       slc_image_labels *labels)
 {

@@ -86,7 +86,7 @@ static void shuffle_words(uint8_t *words, size_t n, uint64_t *random)
     }
 }
 
-/* The words of every bank of super-pixels, behind the count where there is one. */
+/* The words of every bank of super-pixels, after the count where there is one. */
 static void shuffle(slc_batch *batch)
 {
     uint64_t random = 1;

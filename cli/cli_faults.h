@@ -11,7 +11,7 @@ struct json_t;
 
 /* Lines of a table, "faults         3 × name"; "none" where there are none. */
 void slc_cli_print_faults(const slc_faults *faults);
-/* {"name": count, …} of the codes that were counted. NULL where there is no memory. */
+/* {"name": count, …} of the codes that were counted. NULL if there is no memory. */
 struct json_t *slc_cli_faults_json(const slc_faults *faults);
 /* One line for each code that was counted, with the place of the first: "sluice COMMAND: PATH: 3 × name
  * (text), first at event 0, SOURCE 1200, byte 24 of the event". `source` is what a fault's module is called.

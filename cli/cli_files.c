@@ -15,7 +15,7 @@ static bool look(const char *name, struct stat *file)
     return strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, file) == 0 : stat(name, file) == 0;
 }
 
-/* The folder that a name lies in, as it really is; the caller frees it. NULL where there is none. */
+/* The folder that a name lies in, as it really is; the caller frees it. NULL if there is none. */
 static char *folder_of(const char *name)
 {
     const char *slash = strrchr(name, '/');

@@ -129,7 +129,7 @@ static void print_names(const slc_cli_option *option)
     }
 }
 
-/* What stands behind an option that takes a value. */
+/* What stands after an option that takes a value. */
 static void print_value(const slc_cli_option *option)
 {
     (void)printf("        --%s", option->name);

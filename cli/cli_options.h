@@ -24,7 +24,7 @@ enum { SLC_CLI_GO_ON = -1, SLC_CLI_DONE = 0, SLC_CLI_FAILED = 1, SLC_CLI_USAGE =
  * the command's defaults have it. */
 typedef enum slc_cli_kind {
     SLC_CLI_FLAG = 0, /* nothing; bool, set to true */
-    SLC_CLI_TEXT,     /* const char * into argv; NULL where not given */
+    SLC_CLI_TEXT,     /* const char * into argv; NULL if not given */
     SLC_CLI_COUNT,    /* a whole number: uint64_t, or uint32_t as the member's size tells */
     SLC_CLI_NUMBER,   /* double, or float as the member's size tells */
     SLC_CLI_TEXTS,    /* slc_cli_texts: may be given again and again */
@@ -94,7 +94,7 @@ typedef struct slc_cli_option {
     const char *least, *less; /* in words, "1ps" and "shorter": "--name has 1ps at least: 0.5ps is shorter" */
     const slc_cli_choice *choice; /* of choices */
     /* Of an output or input that is more than one file: its i-th file's name, which the caller frees, NULL
-     * behind the last. NULL: the name is the file. */
+     * after the last. NULL: the name is the file. */
     char *(*files)(const void *options, const char *name, size_t i);
     const char *value; /* word for the value in the help; NULL for a flag */
     const char *help;  /* one sentence without a full stop */
@@ -210,7 +210,7 @@ __attribute__((format(printf, 2, 3)))
 #endif
 int slc_cli_wrong(const slc_cli_command *command, const char *format, ...);
 
-/* The i-th name of a choice, `first` and `last` among them; NULL behind the last. */
+/* The i-th name of a choice, `first` and `last` among them; NULL after the last. */
 const char *slc_cli_choice_name(const slc_cli_choice *choice, size_t i);
 
 /* Outputs among the options that would destroy an input, one among the options or `inputs`, or each other,
@@ -234,7 +234,7 @@ void slc_cli_names_of(const slc_cli_command *command, const void *options, slc_c
                       slc_cli_names *names);
 void slc_cli_names_clear(slc_cli_names *names);
 
-/* The same as slc_cli_check of outputs that the caller lists (NULL where not asked for; named by their
+/* The same as slc_cli_check of outputs that the caller lists (NULL if not asked for; named by their
  * options, "--output").
  */
 int slc_cli_check_files(const slc_cli_command *command, const char *const *flags, const char *const *outputs,

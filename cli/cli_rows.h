@@ -23,13 +23,13 @@ void slc_cli_csv_events_head(FILE *out, const slc_schema *schema);
 void slc_cli_csv_events(FILE *out, const slc_schema *schema, const void *collection, uint64_t first);
 
 /* An object a row, with a last member "name" unless that is NULL; *any tells whether there was one before,
- * for the comma. A row at a time, so that memory does not grow with their number. False where there is no
+ * for the comma. A row at a time, so that memory does not grow with their number. False if there is no
  * memory; a failed write is found by whoever closes `out`. */
 bool slc_cli_json_rows(FILE *out, const slc_schema *schema, const void *collection, const char *name,
                        bool *any);
 
-/* An object of arrays, one a column, empty; and all rows of a collection behind those that are in them. NULL
- * and false where there is no memory. */
+/* An object of arrays, one a column, empty; and all rows of a collection after those that are in them. NULL
+ * and false if there is no memory. */
 struct json_t *slc_cli_json_columns(const slc_schema *schema);
 bool slc_cli_json_append_columns(struct json_t *columns, const slc_schema *schema, const void *collection);
 

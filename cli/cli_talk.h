@@ -44,7 +44,7 @@ void slc_cli_end_as_signalled(void);
 /* Writes what is left of standard output. False, after one line, where it could not all be written. */
 bool slc_cli_finish_output(void);
 
-/* Prints one JSON object on standard output and gives it back. False where it could not be made. */
+/* Prints one JSON object on standard output and gives it back. False if it could not be made. */
 bool slc_cli_print_json(const char *command, struct json_t *object);
 
 /* A text, such as the name of a file, which may have any bytes, as a JSON string, for json_pack's "o"; null
@@ -60,7 +60,7 @@ bool slc_cli_same_file(const char *a, const char *b);
 bool slc_cli_reads_once(char *const *inputs, int n);
 #define SLC_CLI_FLUSH_SECONDS 5.0
 
-/* The command line as a shell would take it again; the caller frees it. NULL where there is no memory. */
+/* The command line as a shell would take it again; the caller frees it. NULL if there is no memory. */
 char *slc_cli_command_line(const char *command, int argc, char **argv);
 
 #endif

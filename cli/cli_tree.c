@@ -34,7 +34,7 @@ void slc_cli_tree_clear(slc_cli_tree *tree)
     tree->root = NULL;
 }
 
-/* The next key of a path, which is moved on; false behind the last. A hidden key begins with a dot. */
+/* The next key of a path, which is moved on; false after the last. A hidden key begins with a dot. */
 static bool next_key(const char **path, char *key)
 {
     if (**path == '\0') {
@@ -340,7 +340,7 @@ static void print_field(FILE *out, json_t *at, char *field, const char *indent)
     print_real(out, number * (star != NULL ? strtod(star + 1, NULL) : 1), &s);
 }
 
-/* The end of what begins with "[", behind which there is "]" at the same depth. */
+/* The end of what begins with "[", after which there is "]" at the same depth. */
 static size_t section(const char *format)
 {
     size_t size = 0;

@@ -13,7 +13,7 @@
  *     return slc_cli_tree_tell(&tree, json, lines, n_lines);
  *
  * A path is keys with dots between; members stand in the order in which they were put. In a format, {PATH},
- * {PATH*FACTOR} and {PATH/PATH*FACTOR} (0 if the second is none) print a value; behind a bar stands how, as
+ * {PATH*FACTOR} and {PATH/PATH*FACTOR} (0 if the second is none) print a value; after a bar stands how, as
  * printf's: {a|-14}, {b|8.3f}, {c|+.2f}, {d|.9g}, without one as it is. {n|s} is an "s" unless n is 1,
  * {f|list} are lines "3 × name" of an object's members, "none" of an empty one. "-" stands for what is null
  * or absent. What is between [PATH|…] is printed if the value is there and not 0, of [!PATH|…] if not.

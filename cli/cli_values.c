@@ -161,7 +161,7 @@ const char *slc_cli_choice_name(const slc_cli_choice *choice, size_t i)
         return choice->first;
     }
     const size_t at = i - (choice->first != NULL ? 1 : 0);
-    size_t n = 0; /* name(i) may be asked for what is one behind the last, and no further */
+    size_t n = 0; /* name(i) may be asked for what is one after the last, and no further */
     while (n < at && (choice->words != NULL ? choice->words[n] : choice->name(n)) != NULL) {
         n++;
     }

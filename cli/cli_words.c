@@ -205,7 +205,7 @@ size_t slc_cli_whole_numbers(const char *text, uint32_t high, uint32_t *numbers,
     return n;
 }
 
-/* Behind a space, as far as there is room. */
+/* After a space, as far as there is room. */
 static size_t add_name(char *list, size_t size, size_t room, const char *name)
 {
     if (name != NULL && size < room) {

@@ -16,10 +16,10 @@
 bool slc_cli_size(const char *text, size_t *width, size_t *height);
 
 /* The words between commas, one after the other: *text moves on, and `word` gets a copy of at most size - 1
- * bytes. False behind the last. A word may be empty. */
+ * bytes. False after the last. A word may be empty. */
 bool slc_cli_next_word(const char **text, char *word, size_t size);
 
-/* A number as `strtod` reads it, finite, and nothing behind it. */
+/* A number as `strtod` reads it, finite, and nothing after it. */
 bool slc_cli_real(const char *text, double *value);
 /* The shortest decimal that means the same float: 0.05, not 0.05000000074505806. */
 double slc_cli_shortest(float value);
@@ -47,7 +47,7 @@ size_t slc_cli_numbers(const char *text, double low, double high, double *number
 size_t slc_cli_whole_numbers(const char *text, uint32_t high, uint32_t *numbers, size_t room);
 
 /* Ends a command because of a word that names none of a kind of things: "unknown KIND 'WORD'; there are:" and
- * the names, of which `first` and `last` (may be NULL) stand outside of the list; name(i) is NULL behind it.
+ * the names, of which `first` and `last` (may be NULL) stand outside of the list; name(i) is NULL after it.
  * Returns the command's exit status. */
 int slc_cli_unknown(const slc_cli_command *command, const char *kind, const char *word, const char *first,
                     const char *(*name)(size_t i), const char *last);

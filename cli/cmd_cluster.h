@@ -37,7 +37,7 @@ typedef struct slc_cluster_input {
     bool cut; /* a signal ended its reading, and its clusters are good as far as it was read */
 } slc_cluster_input;
 
-/* The clusters as they are written: the library's columns behind two that say where a row is from. */
+/* The clusters as they are written: the library's columns after two that say where a row is from. */
 typedef struct slc_cluster_rows {
     slc_pixel_clusters clusters;
     uint32_t *input;                /* from 1 */

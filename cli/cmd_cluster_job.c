@@ -53,7 +53,7 @@ static void flush_text(slc_cluster_job *job)
     }
 }
 
-/* Says where the clusters are from: the flow's columns, behind some of the command's. */
+/* Says where the clusters are from: the flow's columns, after some of the command's. */
 static bool place_rows(slc_cluster_job *job, const slc_flow_item *item, slc_cluster_rows *rows)
 {
     const slc_flow_pixel_result *result = item->result;

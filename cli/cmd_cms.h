@@ -51,7 +51,7 @@ typedef struct slc_cms_job {
     bool useful; /* an input had what is read here */
 } slc_cms_job;
 
-/* Takes all that the flow has. False where the run cannot go on, which has been told, or where a signal came.
+/* Takes all that the flow has. False if the run cannot go on, which has been told, or where a signal came.
  */
 bool slc_cms_job_run(slc_cms_job *job);
 /* Appends a result to the output file; with none, creates its groups. */

@@ -129,7 +129,7 @@ static void tell_input(slc_cms_job *job, const slc_flow_item *end)
     slc_cli_tell_faults("cms", end->path, "FED", &job->input_faults); /* with --quiet, too: digis were lost */
 }
 
-/* What was wrong behind the last event, and why the input ended: what cannot be read on ends this input, not
+/* What was wrong after the last event, and why the input ended: what cannot be read on ends this input, not
  * the run. */
 static bool take_end(slc_cms_job *job, const slc_flow_item *end)
 {

@@ -217,7 +217,7 @@ bool slc_info_pet_csv(const char *path, const slc_io_format_row *format, slc_cli
 
 /* ---- sinograms, maps --------------------------------------------------------------------------- */
 
-/* "NAME.hs" of "NAME.s", for instance; the caller frees it. NULL where it is not there. */
+/* "NAME.hs" of "NAME.s", for instance; the caller frees it. NULL if it is not there. */
 static char *beside(const char *path, const char *end, const char *of_other)
 {
     const size_t size = strlen(path), kept = size - strlen(end), more = strlen(of_other) + 1;

@@ -222,7 +222,7 @@ static bool close_writer(slc_label_job *job, slc_io_writer **writer, bool good)
 }
 
 /* Completes the outputs or, where anything failed, removes them all: what had their names before stays. They
- * are completed one after the other; where that fails (a full disk), those behind are removed. */
+ * are completed one after the other; where that fails (a full disk), those after are removed. */
 static bool close_outputs(slc_label_job *job, bool good)
 {
     good = close_writer(job, &job->image_writer, good);

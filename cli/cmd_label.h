@@ -33,7 +33,7 @@ typedef struct slc_label_page {
     char *warning, *fault;        /* what was told of it, or NULL; a page with a fault has no components */
 } slc_label_page;
 
-/* The components as they are written: the library's columns behind three that say where a row is from. */
+/* The components as they are written: the library's columns after three that say where a row is from. */
 typedef struct slc_label_rows {
     slc_image_components columns;
     uint32_t *input, *page, *label; /* all from 1 */

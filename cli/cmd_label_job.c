@@ -215,7 +215,7 @@ static bool stream_page(slc_label_job *job, const slc_image *image, slc_label_pa
 
 /* ---- pages as they come ------------------------------------------------------------------------ */
 
-/* Columns of the chain's, behind those that say where a row is from. */
+/* Columns of the chain's, after those that say where a row is from. */
 static bool write_page(slc_label_job *job, const slc_flow_image_result *result, slc_label_page *page)
 {
     const slc_schema place = {"components", job->columns, SLC_LABEL_COLUMNS - SLC_IMAGE_COLUMNS};

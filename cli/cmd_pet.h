@@ -22,7 +22,7 @@
 #include <sluice/pet_rates.h>
 #include <sluice/run_flow.h>
 
-/* What a scanner is called in headers: its name, NULL where it was told in words, or not at all. */
+/* What a scanner is called in headers: its name, NULL if it was told in words, or not at all. */
 const char *slc_pet_scanner_word_name(const char *scanner);
 
 /* "different-crystal"; "sectors=24,min=2,crystals-per-ring=312";
@@ -42,7 +42,7 @@ typedef struct slc_pet_coincidence_words {
 enum { SLC_PET_EDGE_CLOSED = 1, SLC_PET_EDGE_OPEN };
 int slc_pet_coincidence_config_of(const slc_cli_command *command, const slc_pet_coincidence_words *words,
                                   slc_pet_coincidence_config *config);
-/* The names of policies, for their choice; NULL behind the last. */
+/* The names of policies, for their choice; NULL after the last. */
 const char *slc_pet_policy_at(size_t i);
 
 /* Of the descriptions: the one rule for what is there already (slc_pet_files_check). */

@@ -55,10 +55,10 @@ typedef struct slc_pet_acquire_job {
 bool slc_pet_acquire_live(void *job, const slc_pet_batch *batch);
 /* Tells each failure of its outputs, once. */
 void slc_pet_acquire_tell_failures(slc_pet_acquire_job *job);
-/* Has all that came gone through the chain? Behind the acquisition. */
+/* Has all that came gone through the chain? After the acquisition. */
 bool slc_pet_acquire_is_complete(const slc_pet_acquire_job *job);
-/* Behind the acquisition: completes the outputs, and marks those that lack what the chain had no time for.
- * False where one of them failed. */
+/* After the acquisition: completes the outputs, and marks those that lack what the chain had no time for.
+ * False if one of them failed. */
 bool slc_pet_acquire_finish(slc_pet_acquire_job *job);
 
 /* ---- cmd_pet_acquire_print.c ------------------------------------------------------------------- */

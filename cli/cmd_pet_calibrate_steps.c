@@ -9,7 +9,7 @@ enum { AT_ONCE = 1 << 18 /* frames */, PAIRS_OF_CRYSTAL = 500, MOST_PAIRS = 1 <<
 
 typedef slc_pet_calibrate_job job;
 
-/* What is done with some frames; `last` comes with none, behind all of them. SLC_END: no more are needed. */
+/* What is done with some frames; `last` comes with none, after all of them. SLC_END: no more are needed. */
 typedef slc_status (*step)(job *j, const slc_pet_frame *frames, size_t n, bool last, void *context);
 
 /* Where it is kept when frames were received: nobody asks where counters do not begin again. */

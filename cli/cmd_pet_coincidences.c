@@ -217,7 +217,7 @@ static bool tell(const job *j)
 }
 #undef C
 
-/* Tells where the window of energies leaves next to nothing; SLC_ERR_FORMAT where it leaves nothing. */
+/* Tells where the window of energies leaves next to nothing; SLC_ERR_FORMAT if it leaves nothing. */
 static slc_status check_energies(job *j, const char *path)
 {
     char text[SLC_REPORT_PET_DOUBT];

@@ -156,7 +156,7 @@ static slc_status take(slc_pet_run_job *job, const slc_pet_batch *batch)
     return slc_pet_run_outputs_take(job, batch);
 }
 
-/* All inputs through the chain to the outputs. SLC_END where a signal ended it. */
+/* All inputs through the chain to the outputs. SLC_END if a signal ended it. */
 static slc_status take_all(slc_pet_run_job *job)
 {
     slc_flow_item *item = NULL;

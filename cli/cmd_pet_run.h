@@ -68,7 +68,7 @@ typedef struct slc_pet_run_options {
     }
 
 enum {
-    SLC_PET_RUN_CSV = SLC_IO_PET_LIST_FORMATS, /* behind the formats of io_pet.h */
+    SLC_PET_RUN_CSV = SLC_IO_PET_LIST_FORMATS, /* after the formats of io_pet.h */
     SLC_PET_RUN_FORMATS
 };
 
@@ -94,7 +94,7 @@ typedef struct slc_pet_run_job {
     slc_io_pet_inputs inputs;
     slc_flow_pet_setup setup;
     slc_flow *flow;
-    /* outputs; NULL where not wanted, or not begun */
+    /* outputs; NULL if not wanted, or not begun */
     slc_pet_pairs *order;
     slc_pet_coincidences due; /* pairs in order */
     slc_io_pet_list_writer *list;
@@ -141,7 +141,7 @@ int slc_pet_run_config_of(const slc_cli_command *command, const char *list, slc_
 const char *slc_pet_run_format_name(size_t i);
 /* The files of the coincidences, for a row of outputs. */
 char *slc_pet_run_list_files(const void *options, const char *name, size_t i);
-/* The format that a name's end tells, SLC_PET_RUN_FORMATS where it tells none. */
+/* The format that a name's end tells, SLC_PET_RUN_FORMATS if it tells none. */
 int slc_pet_run_format_of(const char *name);
 bool slc_pet_run_format_has_delayeds(int format);
 

@@ -89,7 +89,7 @@ static slc_status open_randoms(slc_pet_run_job *job)
     return slc_pet_randoms_open(&prompt, job->config.delay_ns, &job->randoms, &job->error);
 }
 
-/* What is written only later is tried at once: a name that cannot be is told before the work, not behind it.
+/* What is written only later is tried at once: a name that cannot be is told before the work, not after it.
  */
 static slc_status try_name(const char *name, slc_error *error)
 {

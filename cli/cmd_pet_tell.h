@@ -11,7 +11,7 @@
 
 #include <sluice/report_pet.h>
 
-/* Tells what was wrong with the inputs. False where there was an error, bytes were skipped, datagrams are
+/* Tells what was wrong with the inputs. False if there was an error, bytes were skipped, datagrams are
  * missing between two files of an acquisition, or too many were lost: the exit status is then 1. This is told
  * even under --quiet. */
 bool slc_pet_inputs_tell(const slc_io_pet_inputs *inputs, const char *command, bool quiet,
@@ -50,7 +50,7 @@ void slc_pet_outside_tell(const char *command, const char *path, uint64_t outsid
 
 /* Tells where frames show another scanner than that of the tables, also to those who want it quiet. */
 void slc_pet_doubts_tell(const char *command, const slc_io_pet_seen *seen, const slc_pet_tables *tables);
-/* A line that warns of late singles, under --quiet, too; nothing where there are none. False: they are more
+/* A line that warns of late singles, under --quiet, too; nothing if there are none. False: they are more
  * than half of all, and the exit status is to be 1, as of other inputs that are lost. */
 bool slc_pet_late_tell(const char *command, const slc_pet_sort_counts *counts, int64_t horizon_ps);
 

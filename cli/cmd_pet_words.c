@@ -29,7 +29,7 @@ static bool count_word(const char *text, uint32_t *value)
     return true;
 }
 
-/* The value of part number i, behind its "=". */
+/* The value of part number i, after its "=". */
 static bool good_value(uint32_t i, const char *value, slc_pet_good *good)
 {
     switch (i) {
@@ -218,7 +218,7 @@ static bool is_continuation(const char *name, const char *raw)
     const char *slash = strrchr(name, '/');
     const char *at = slash != NULL ? slash : name;
     bool same = false;
-    /* The number is behind one of the dots. */
+    /* The number is after one of the dots. */
     for (at = strchr(at, '.'); at != NULL && !same; at = strchr(at + 1, '.')) {
         const bool digits = at[1] >= '0' && at[1] <= '9';
         const unsigned long number = digits ? strtoul(at + 1, NULL, 10) : 0;

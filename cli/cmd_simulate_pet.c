@@ -230,7 +230,7 @@ static slc_status open_outputs(job *j)
         config.payload.header_bytes = config.payload.sequence_bytes = o->sequence ? 8 : 0;
         status = slc_io_pet_raw_create(o->output, &config, &j->raw, &j->error);
     }
-    /* Behind the raw file's own beginning, which its head tells: nothing is received before. */
+    /* After the raw file's own beginning, which its head tells: nothing is received before. */
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
     j->began_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;

@@ -163,7 +163,7 @@ typedef struct slc_velo_job {
 /* Opens the flow over the inputs, or over what `read` gives in their place. */
 typedef slc_status slc_velo_read(void *job, slc_flow_item *item, slc_error *error);
 slc_status slc_velo_job_open(slc_velo_job *job, const slc_flow_chain *chain, slc_velo_read *read);
-/* Gives its items to `take` (_take: all that is done with results), and closes it. False where it cannot go
+/* Gives its items to `take` (_take: all that is done with results), and closes it. False if it cannot go
  * on (strict, an output that cannot be written, no memory, a signal); the reason has been told. */
 bool slc_velo_job_run(slc_velo_job *job, bool (*take)(slc_velo_job *, const slc_flow_item *));
 bool slc_velo_job_take(slc_velo_job *job, const slc_flow_item *item);
@@ -202,7 +202,7 @@ void slc_velo_print_timing(slc_cli_tree *tree);
 const char *slc_velo_time_name(slc_velo_time part);
 
 /* Keeps the event to draw, where it is in this batch, which is compared but not yet added to the totals.
- * False where there is no memory for it, which has been told. */
+ * False if there is no memory for it, which has been told. */
 bool slc_velo_drawing_take(slc_velo_job *job, const slc_flow_velo_result *from);
 void slc_velo_drawing_clear(slc_velo_drawing *drawing);
 /* False where it, or the picture in it, is not there; the reason has been told. */

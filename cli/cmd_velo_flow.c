@@ -205,7 +205,7 @@ static bool take_batch(slc_velo_job *job, const slc_flow_item *item)
 
 /* ---- inputs ------------------------------------------------------------------------------------ */
 
-/* The end of an input: what was wrong behind its last event, and why it ended. What cannot be read on ends
+/* The end of an input: what was wrong after its last event, and why it ended. What cannot be read on ends
  * this input, not the run: what was read of it counts, and others may be better. */
 static bool take_end(slc_velo_job *job, const slc_flow_item *item)
 {

@@ -143,7 +143,7 @@ SLC_API uint64_t slc_cms_result_checksum(const slc_cms_result *result, uint64_t 
 
 typedef struct slc_cms_chain slc_cms_chain;
 /* `cabling` and `gains` (NULL in phase 2 and with `calibrated`) are copied. SLC_ERR_USAGE for a configuration
- * out of range, SLC_ERR_UNSUPPORTED where there is no such device: named in *error. */
+ * out of range, SLC_ERR_UNSUPPORTED if there is no such device: named in *error. */
 SLC_API slc_status slc_cms_chain_open(const slc_cms_config *config, const slc_cms_cabling *cabling,
                                       const slc_cms_gains *gains, slc_cms_chain **chain, slc_error *error);
 SLC_API void slc_cms_chain_close(slc_cms_chain *chain); /* NULL is allowed */

@@ -69,7 +69,7 @@ typedef struct slc_cms_digis {
     int32_t *cluster; /* (clus) in its module, from 0; SLC_CMS_NO_CLUSTER */
     uint32_t *packed; /* (pdigi) row | column << 11 | ADC << 22 */
     uint32_t *raw_id; /* (rawIdArr) detector id of the module */
-    uint16_t *adc;    /* ADC counts; electrons behind the calibration */
+    uint16_t *adc;    /* ADC counts; electrons after the calibration */
     uint16_t *x;      /* (xx) row */
     uint16_t *y;      /* (yy) column */
     uint16_t *module; /* (moduleInd) index of the module; see SLC_CMS_NO_MODULE */

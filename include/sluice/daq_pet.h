@@ -64,18 +64,18 @@ typedef struct slc_daq_pet_counts {
      * it has a number that is missing, that is not lost. */
     uint64_t lost, malformed, repeated, foreign;
     /* An estimate: frames of the lost datagrams, and of those that were dropped beyond them (nothing told of
-     * them, for want of a counter or of a datagram behind them), by the average of what came. */
+     * them, for want of a counter or of a datagram after them), by the average of what came. */
     uint64_t lost_frames;
     uint64_t empty;    /* of those: without a byte, so that they are not in the file */
     uint64_t left_out; /* frames of repeated and foreign datagrams: in the file, and not for the chain */
-    /* Frames that are in the file, but that the chain was too slow for, or that came behind its failure. */
+    /* Frames that are in the file, but that the chain was too slow for, or that came after its failure. */
     uint64_t live_skipped;
     uint64_t live_gaps; /* how often it was too slow; each time it goes on when half of its queue is empty */
     uint64_t written_bytes, files;
     uint64_t socket_bytes;     /* room of each socket, as the system gave it */
     double seconds, ring_fill; /* of receiving; the fullest a ring has been, 0 to 1 */
     bool ending, written;      /* nothing more is received; all that was is in the file */
-    slc_pet_totals chain;      /* of the live chain, behind the last result */
+    slc_pet_totals chain;      /* of the live chain, after the last result */
     slc_daq_pet_module module[SLC_PET_MAX_MODULES]; /* by BDM of a datagram's first frame */
 } slc_daq_pet_counts;
 
@@ -104,7 +104,7 @@ typedef struct slc_daq_pet_send_config {
 } slc_daq_pet_send_config;
 /* 92 frames a datagram, as fast as it goes, once. */
 SLC_API void slc_daq_pet_send_config_default(slc_daq_pet_send_config *config);
-/* Sends frames; *sent and *datagrams count them. SLC_ERR_IO where nobody listens on this machine. */
+/* Sends frames; *sent and *datagrams count them. SLC_ERR_IO if nobody listens on this machine. */
 SLC_API slc_status slc_daq_pet_send_frames(const slc_daq_pet_send_config *config, const slc_pet_frame *frames,
                                            size_t n, uint64_t *sent, uint64_t *datagrams, slc_error *error);
 

@@ -41,7 +41,7 @@ SLC_API const char *slc_image_feature_name(uint32_t feature);
  * are the same everywhere.
  *
  * Moments of order two are about the image's origin. They are exact while an image's largest side s and its
- * number of pixels n satisfy n · s² < 2^64; a larger image is refused with SLC_ERR_UNSUPPORTED where they (or
+ * number of pixels n satisfy n · s² < 2^64; a larger image is refused with SLC_ERR_UNSUPPORTED if they (or
  * the shape) are asked for.
  *
  * Shape: that of the ellipse with the component's second central moments, a pixel being a unit square (1/12
@@ -106,7 +106,7 @@ SLC_API slc_status slc_image_stream_open(const slc_image_stream_config *config, 
                                          slc_error *error);
 SLC_API void slc_image_stream_close(slc_image_stream *stream);
 
-/* Takes up to n_rows rows. `closed`, made for config.features (SLC_ERR_USAGE where it has other columns),
+/* Takes up to n_rows rows. `closed`, made for config.features (SLC_ERR_USAGE if it has other columns),
  * gets, appended to its current event, the components that have ended: those that have no pixel in the last
  * row taken. They come in the order of the row that ended them, and of those that one row ended, in the order
  * of their first pixels. `grey` (NULL: the rows themselves) and its stride are as in slc_image_label_run. A

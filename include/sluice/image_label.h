@@ -77,7 +77,7 @@ SLC_API void slc_image_label_config_default(slc_image_label_config *config, size
 typedef struct slc_image_labeller slc_image_labeller;
 
 /* SLC_ERR_USAGE for a configuration that is not as told above (the text names the field), SLC_ERR_MEMORY,
- * SLC_ERR_UNSUPPORTED where there is no such GPU or the library was built without CUDA. */
+ * SLC_ERR_UNSUPPORTED if there is no such GPU or the library was built without CUDA. */
 SLC_API slc_status slc_image_label_open(const slc_image_label_config *config, slc_image_labeller **labeller,
                                         slc_error *error);
 
@@ -88,7 +88,7 @@ SLC_API slc_status slc_image_label_open(const slc_image_label_config *config, sl
  *
  * On a GPU it is one piece of memory: with `bittile` about 12 bytes a pixel for labels, 36 with area, box and
  * sums, 88 with all features, up to 123 with other algorithms; and 128 MiB at least, if they may be had, for
- * many small images at once. Where there is less, images are done by strips; SLC_ERR_MEMORY where there is
+ * many small images at once. Where there is less, images are done by strips; SLC_ERR_MEMORY if there is
  * not enough for a single row, and then nothing is reserved. */
 SLC_API slc_status slc_image_label_reserve(slc_image_labeller *labeller, size_t width, size_t height,
                                            slc_error *error);
@@ -122,10 +122,10 @@ typedef struct slc_image_labels {
  * background component crosses a foreground one; filters and features are the same for both.
  *
  * SLC_ERR_USAGE for an image or output that is not as told above, or larger than reserved.
- * SLC_ERR_CAPACITY where there are more labels than the type can count, or than `components` has room for:
+ * SLC_ERR_CAPACITY if there are more labels than the type can count, or than `components` has room for:
  * n_labels then tells how many there are (UINT32_MAX where they cannot be counted), the label image and the
  * collection are as they were. (The foreground comes first: where the background does not fit, the foreground
- * is done and keeps what it has.) SLC_ERR_UNSUPPORTED where the chosen algorithm cannot do an image of that
+ * is done and keeps what it has.) SLC_ERR_UNSUPPORTED if the chosen algorithm cannot do an image of that
  * size, or, on a GPU, not make what is wanted of it: some make labels or features alone. Allocates nothing.
  *
  * On a GPU pixels, grey values, labels, and the columns of components may each be memory of the host or of

@@ -109,7 +109,7 @@ SLC_API void slc_pixel_cluster_config_default(slc_pixel_cluster_config *config, 
 #define slc_pixel_cluster_config_default(config) slc_pixel_cluster_config_default(config, sizeof *(config))
 
 /* Names of the algorithms from 0: "ordered", "row-table", "flood-map", "flood-rows", "union-find", "bitmap";
- * NULL behind the last. All give the same clusters in the same order. "flood-map" and "bitmap" cannot do
+ * NULL after the last. All give the same clusters in the same order. "flood-map" and "bitmap" cannot do
  * every configuration (src/pixel/README.md); opening one that they cannot do is SLC_ERR_UNSUPPORTED. */
 SLC_API const char *slc_pixel_algorithm_name(size_t algorithm);
 
@@ -131,7 +131,7 @@ SLC_API slc_status slc_pixel_cluster_reserve(slc_pixel_clusterer *clusterer, siz
  *
  * SLC_ERR_USAGE for lists without the columns, or larger than reserved; SLC_ERR_FORMAT for a pixel outside of
  * width and height or a list that is not in the order promised: the text names the image and the pixel, and
- * nothing is written. SLC_ERR_CAPACITY where `clusters` has too few rows (one for each pixel always do).
+ * nothing is written. SLC_ERR_CAPACITY if `clusters` has too few rows (one for each pixel always do).
  * Allocates nothing. One thread at a time for one clusterer. */
 SLC_API slc_status slc_pixel_cluster_run(slc_pixel_clusterer *clusterer, const slc_pixels *pixels,
                                          uint32_t *labels, slc_pixel_clusters *clusters, slc_error *error);

@@ -8,7 +8,7 @@
  *     #define SLC_SPARSE_NAME point                     functions point_unite and point_number are made
  *     #define SLC_SPARSE_LIST const point *             the type of a list; p in what follows
  *     #define SLC_SPARSE_ADJACENT(p, i, j)              may entries i and j, j < i, be neighbours? true or
- * false #define SLC_SPARSE_FAR(p, i, j)                   is j too far from i, and from all entries behind i?
+ * false #define SLC_SPARSE_FAR(p, i, j)                   is j too far from i, and from all entries after i?
  *     #define SLC_SPARSE_FEATURES point_sums *          optional: what becomes of components; f in what
  * follows #define SLC_SPARSE_INIT(f, label, p, i)           … and a statement for the first entry of a
  * component #define SLC_SPARSE_ACCUMULATE(f, label, p, i)     … and one for every other #include
@@ -21,7 +21,7 @@
  *     uint32_t NAME_unite(LIST list, uint32_t n, uint32_t *table)
  *     uint32_t NAME_number(LIST list, uint32_t n, uint32_t *table[, FEATURES features])
  *
- * _unite makes a table of parents of n entries, none behind its child (the first scan); returns how many
+ * _unite makes a table of parents of n entries, none after its child (the first scan); returns how many
  * components there are. _number turns it into labels, from 0 in the order of components' first entries, sums
  * up their features and returns the same number (the second scan). n < 2^32 - 1. Nothing is allocated.
  */

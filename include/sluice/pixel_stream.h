@@ -11,7 +11,7 @@
  * out. At the end of the stream a held one is taken.
  *
  * Where 64 pixels in a row are late for the latest one, but none of them is late for another of them that
- * came before it, the clock was set back (a reset at the begin of a run, or outliers that came one behind the
+ * came before it, the clock was set back (a reset at the begin of a run, or outliers that came one after the
  * other). Then everything open is closed as by finish, and the stream begins anew with
  * these 64. Clusters come out in the order of time within each such stretch, and none spans two. Pixels left
  * out as outliers or as outside do not interrupt the row; one that is taken does.

@@ -27,7 +27,7 @@ SLC_API slc_status slc_report_pet_rates_svg(const char *path, const slc_pet_rate
  * downwards, z to the right. Each map has its own scale, which goes with the root of counts. Lines are
  * borders of `position` (slc_pet_calibrate_position); crosses mark crystals with less than a twentieth of
  * their block's mean. Blocks without a grid are framed and say so. Many blocks, or large maps, are drawn
- * smaller. SLC_ERR_USAGE where there are no flood maps. */
+ * smaller. SLC_ERR_USAGE if there are no flood maps. */
 SLC_API slc_status slc_report_pet_flood_png(const char *path, const slc_pet_calibrate *calibrate,
                                             const uint16_t *position, slc_error *error);
 

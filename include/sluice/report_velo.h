@@ -48,7 +48,7 @@ typedef struct slc_report_velo_summary {
 /* Writes a self-contained HTML page (inline SVG, no script, nothing loaded from elsewhere; well-formed XML
  * too): an event, the physics tables with uncertainties, efficiencies, impact parameters, vertices,
  * residuals, pulls, spectra, times, faults. Some 40 bytes for each hit of the event. SLC_ERR_IO where the
- * file cannot be written, SLC_ERR_MEMORY where there is none to sort out the event's truth. */
+ * file cannot be written, SLC_ERR_MEMORY if there is none to sort out the event's truth. */
 SLC_API slc_status slc_report_velo_html(const char *path, const slc_report_velo_summary *summary,
                                         const slc_velo_check *check, slc_error *error);
 
