@@ -425,7 +425,7 @@ int by_place(const void *a, const void *b)
     if (f->code != g->code) {
         return f->code < g->code ? -1 : 1;
     }
-    if (f->code == SLC_FAULT_CMS_MODULE_CROWDED && f->module != g->module) {
+    if (SLC_FAULT_OF_CMS(f->code) == SLC_FAULT_CMS_MODULE_CROWDED && f->module != g->module) {
         return f->module < g->module ? -1 : 1;
     }
     return f->digi < g->digi ? -1 : f->digi > g->digi ? 1 : 0;
@@ -492,10 +492,10 @@ extern "C" void slc_cms_cuda_cluster_faults(slc_cms_cuda_fault *faults, uint32_t
         qsort(faults, n, sizeof *faults, by_place);
     }
     for (uint32_t i = 0; i < n; i++) {
-        slc_faults_add(into, (slc_fault_code)faults[i].code, first_event + faults[i].event, faults[i].module,
-                       faults[i].digi);
-        pixel += faults[i].code == SLC_FAULT_CMS_PIXEL ? 1 : 0;
-        crowded += faults[i].code == SLC_FAULT_CMS_MODULE_CROWDED ? 1 : 0;
+        const slc_fault_code code = SLC_FAULT_OF_CMS(faults[i].code);
+        slc_faults_add(into, code, first_event + faults[i].event, faults[i].module, faults[i].digi);
+        pixel += code == SLC_FAULT_CMS_PIXEL ? 1 : 0;
+        crowded += code == SLC_FAULT_CMS_MODULE_CROWDED ? 1 : 0;
     }
     slc_faults_count(into, SLC_FAULT_CMS_PIXEL, counts->n_pixel - pixel);
     slc_faults_count(into, SLC_FAULT_CMS_MODULE_CROWDED, counts->n_crowded - crowded);

@@ -26,7 +26,7 @@ typedef struct slc_cms_cuda_fault {
     uint32_t event; /* of the batch */
     uint32_t digi;  /* in its event */
     uint16_t module;
-    uint16_t code; /* slc_fault_code */
+    uint16_t code; /* n of SLC_FAULT_OF_CMS(n) */
 } slc_cms_cuda_fault;
 
 /* Totals of a run, on the device. */

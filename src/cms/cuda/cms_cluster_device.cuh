@@ -203,7 +203,7 @@ __device__ inline void add_fault(const slc_cms_cuda_task &task, slc_fault_code c
     const uint32_t at = atomicAdd(&task.totals->n_faults, 1U);
     atomicAdd(code == SLC_FAULT_CMS_PIXEL ? &task.totals->n_pixel : &task.totals->n_crowded, 1U);
     if (at < task.fault_capacity) {
-        task.faults[at] = slc_cms_cuda_fault{event, digi, (uint16_t)module, (uint16_t)code};
+        task.faults[at] = slc_cms_cuda_fault{event, digi, (uint16_t)module, (uint16_t)(code & 0xff)};
     }
 }
 
