@@ -85,7 +85,7 @@ static slc_status unknown_format(const slc_io_stream *stream, const uint8_t *byt
                                  slc_error *error)
 {
     if (size == 0) {
-        return slc_fail(error, SLC_ERR_FORMAT, "%s: byte 0: the input is empty", stream->name);
+        return slc_io_stream_fail(stream, error, SLC_ERR_FORMAT, 0, "the input is empty");
     }
     char hex[3 * 12 + 1], text[12 + 1] = "", known[128] = "";
     for (size_t i = 0; i < 12 && i < size; i++) {
@@ -123,8 +123,7 @@ static slc_status find_format(slc_io_source *source, slc_error *error)
         }
         const char *advice = slc_io_stranger(SLC_IO_KIND_EVENTS, bytes, size);
         if (advice != NULL) {
-            return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: byte 0: this is %s", source->stream.name,
-                            advice);
+            return slc_io_stream_fail(&source->stream, error, SLC_ERR_UNSUPPORTED, 0, "this is %s", advice);
         }
     }
     return unknown_format(&source->stream, bytes, size, error);

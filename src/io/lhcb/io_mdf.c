@@ -162,8 +162,8 @@ static slc_status lose_header(slc_io_source *source, slc_mdf_verdict verdict, co
 
 static slc_status no_memory(const slc_io_source *source, size_t size, slc_error *error)
 {
-    return slc_fail(error, SLC_ERR_MEMORY, "%s: byte %llu: no memory for an event of %zu bytes",
-                    source->stream.name, (unsigned long long)source->stream.offset, size);
+    return slc_io_stream_fail(&source->stream, error, SLC_ERR_MEMORY, source->stream.offset,
+                              "no memory for an event of %zu bytes", size);
 }
 
 /* Appends an event of `size` bytes that the caller fills at *room. */

@@ -273,8 +273,8 @@ static slc_status read_records(slc_io_pet_list *in, size_t most, slc_pet_coincid
         return in->ops->ended != NULL ? in->ops->ended(in, error) : SLC_END;
     }
     if (n == 0) {
-        return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %llu: %zu bytes are left, a record has %zu",
-                        in->stream.name, (unsigned long long)in->stream.offset, visible, size);
+        return slc_io_stream_fail(&in->stream, error, SLC_ERR_FORMAT, in->stream.offset,
+                                  "%zu bytes are left, a record has %zu", visible, size);
     }
     if (slc_columns_reserve(&slc_pet_coincidences_schema, pairs, pairs->head.size + n, 1) != SLC_OK) {
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its pairs", in->stream.name);

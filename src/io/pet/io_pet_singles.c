@@ -111,8 +111,8 @@ static slc_status peek(slc_io_pet_singles *input, size_t most, const uint8_t **b
         *n = is_head(*bytes + i * RECORD) ? i : *n;
     }
     if (*n == 0 && visible > 0) {
-        return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %llu: %zu bytes are left, a single has %d",
-                        input->stream.name, (unsigned long long)input->stream.offset, visible, (int)RECORD);
+        return slc_io_stream_fail(&input->stream, error, SLC_ERR_FORMAT, input->stream.offset,
+                                  "%zu bytes are left, a single has %d", visible, (int)RECORD);
     }
     if (*n == 0) {
         return SLC_END;
@@ -169,10 +169,9 @@ static slc_status take(slc_io_pet_singles *input, size_t most, void *singles, sl
             good = decode_f64(bytes, n, singles);
         }
         if (good < n) {
-            return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %llu: the time of single %llu is no number",
-                            input->stream.name,
-                            (unsigned long long)(input->stream.offset + good * RECORD + 8),
-                            (unsigned long long)(input->records + good));
+            return slc_io_stream_fail(
+                &input->stream, error, SLC_ERR_FORMAT, input->stream.offset + good * RECORD + 8,
+                "the time of single %llu is no number", (unsigned long long)(input->records + good));
         }
         head->size += n;
         input->records += n;
