@@ -220,22 +220,19 @@ static slc_status read_all(input *in, const piece *p, slc_pixels *pixels, slc_er
 {
     slc_status status = SLC_OK;
     slc_columns_reset(pixels);
-    while (status == SLC_OK) {
-        if (stopped(in)) {
-            return SLC_END;
-        }
+    while (status == SLC_OK && !stopped(in)) {
         const size_t size = pixels->head.size;
         if (size + PIECE > pixels->head.capacity) {
             status = reserve_pixels(p, pixels, 2 * size + PIECE, 1, error);
         }
         status = status == SLC_OK ? slc_io_pixels_read(in->file, pixels, PIECE, error) : status;
     }
-    if (status == SLC_END) {
-        slc_columns_end_event(pixels);
-        in->all_read = true;
-        return SLC_OK;
+    if (status != SLC_END) {
+        return status == SLC_OK ? SLC_END : status; /* stopped */
     }
-    return status;
+    slc_columns_end_event(pixels);
+    in->all_read = true;
+    return SLC_OK;
 }
 
 /* ---- an item of any kind ---------------------------------------------------------------------------- */

@@ -121,6 +121,11 @@ static void end_input(slc_flow *f, slc_flow_slot *s, slc_status status, const sl
     f->input = NULL;
 }
 
+static bool stopped(const slc_flow *f)
+{
+    return f->config.stop != NULL && f->config.stop(f->config.context);
+}
+
 /* From the paths: a batch, or the end of an input. SLC_END after the last. */
 static slc_status read_paths(slc_flow *f, slc_flow_slot *s, slc_error *error)
 {
@@ -143,6 +148,9 @@ static slc_status read_paths(slc_flow *f, slc_flow_slot *s, slc_error *error)
         if (status != SLC_OK) {
             end_input(f, s, status, error);
             return SLC_OK;
+        }
+        if (stopped(f)) { /* while it was opened, which may wait for its first bytes */
+            return SLC_END;
         }
     }
     s->item.input = f->n_opened - 1;
@@ -173,7 +181,7 @@ static slc_status read_slot(slc_flow *f, slc_flow_slot *s, slc_error *error)
 {
     const double began = slc_clock_seconds();
     slc_status status = prepare_slot(f, s, error);
-    if (status == SLC_OK && f->config.stop != NULL && f->config.stop(f->config.context)) {
+    if (status == SLC_OK && stopped(f)) {
         status = stop_paths(f, s, error);
     } else if (status == SLC_OK && f->config.read != NULL) {
         s->item.path = "";
