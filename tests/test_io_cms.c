@@ -2,10 +2,9 @@
  * Files of CMS's pixels: events through the reader and back, cut at every byte, with every bit flipped, with
  * rubbish in between; payloads of cabling and gains, what is wrong with them told by file, byte and reason.
  */
+#include "cms/cms_stages.h"
 #include "io/cms/io_cms_payload.h"
-#include "io/io_deferred.h"
 #include "io/io_source.h"
-#include "io/io_stream.h"
 #include "support/cmocka_all.h"
 #include "support/cms_raw.h"
 #include "support/random.h"

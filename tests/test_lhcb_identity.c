@@ -7,6 +7,7 @@
 #include "base/columns.h"
 #include "io/io_deferred.h"
 #include "io/io_source.h"
+#include "lhcb/lhcb_identity.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"
 

@@ -135,8 +135,6 @@ typedef struct slc_cms_gains {
     uint8_t dead, noisy; /* pedestal bytes; different */
     slc_cms_gain *gain;  /* n_modules · SLC_CMS_GAINS; owned */
 } slc_cms_gains;
-/* Room for so many modules, all bytes 0. Zero-initialise before. */
-SLC_API slc_status slc_cms_gains_reserve(slc_cms_gains *gains, uint32_t modules);
 SLC_API void slc_cms_gains_clear(slc_cms_gains *gains);
 
 /* Of one module. Lengths in µm in the module's plane; x along rows, y along columns. */

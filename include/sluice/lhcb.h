@@ -109,13 +109,6 @@ typedef struct slc_lhcb_events {
 } slc_lhcb_events;
 SLC_API extern const slc_schema slc_lhcb_events_schema;
 
-/* Fills `events` (reset first) with a row for each event of the batch, in its order. Room for as many rows
- * and events as the batch has is the caller's to reserve (slc_columns_reserve): SLC_ERR_CAPACITY otherwise.
- * Damage between the banks is stepped over and not counted: decoding does that. Allocates nothing; different
- * threads may work on different batches. */
-SLC_API slc_status slc_lhcb_identity_run(const slc_batch *batch, uint32_t input, slc_lhcb_events *events,
-                                         slc_error *error);
-
 #ifdef __cplusplus
 }
 #endif

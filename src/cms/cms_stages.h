@@ -139,4 +139,7 @@ void slc_cms_position_config_default(slc_cms_position_config *config);
  * last) / 2; cot = -(x - x0) / z0. */
 void slc_cms_position_run(const slc_cms_position_config *config, slc_cms_clusters *clusters);
 
+/* Room for so many modules, all bytes 0. Zero-initialise before. */
+slc_status slc_cms_gains_reserve(slc_cms_gains *gains, uint32_t modules);
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Run, event and bunch crossing from ODIN's bank, or from the header of the event's record. */
+#include "lhcb/lhcb_identity.h"
 #include "base/bytes.h"
 #include "base/columns.h"
 #include "lhcb/lhcb_walk.h"

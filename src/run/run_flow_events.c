@@ -5,6 +5,7 @@
  * them, which is mended in order.
  */
 #include "io/io_deferred.h"
+#include "lhcb/lhcb_identity.h"
 
 #include <sluice/run_flow.h>
 

@@ -5,6 +5,7 @@
  */
 #include "base/columns.h"
 #include "base/config.h"
+#include "cms/cms_stages.h"
 #include "sim/sim_cms_event.h"
 #include "sim/sim_cms_synthetic.h"
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the library: which events a batch holds, for chains that tell it with their results.
+ */
+#ifndef SLUICE_LHCB_IDENTITY_H
+#define SLUICE_LHCB_IDENTITY_H
+
+#include <sluice/lhcb.h>
+
+/* Fills `events` (reset first) with a row for each event of the batch, in its order. Room for as many rows
+ * and events as the batch has is the caller's to reserve (slc_columns_reserve): SLC_ERR_CAPACITY otherwise.
+ * Damage between the banks is stepped over and not counted: decoding does that. Allocates nothing; different
+ * threads may work on different batches. */
+slc_status slc_lhcb_identity_run(const slc_batch *batch, uint32_t input, slc_lhcb_events *events,
+                                 slc_error *error);
+
+#endif
