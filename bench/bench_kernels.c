@@ -59,8 +59,8 @@ slc_simd_target slc_bench_kernel_target(size_t kernel, slc_simd_target choice)
 /* A kernel on a target. */
 typedef struct subject {
     const slc_simd_kernel *kernel;
-    slc_simd_target target;
     void *scratch;
+    slc_simd_target target;
     uint32_t calls; /* in one sample */
 } subject;
 

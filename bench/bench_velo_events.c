@@ -115,7 +115,10 @@ void slc_bench_velo_events_clear(slc_bench_velo_events *events)
         clear_held(&events->held[i]);
     }
     free(events->held);
-    *events = (slc_bench_velo_events){.n_held = 0};
+    events->held = NULL;
+    events->n_held = events->capacity = 0;
+    events->n_events = 0;
+    events->has_truth = false;
 }
 
 uint64_t slc_bench_velo_held_events(const slc_bench_velo_events *events, size_t batch)
