@@ -295,7 +295,7 @@ static void print_table(const bench *b, FILE *out)
         (void)fprintf(out, " %11s", slc_bench_cluster_algorithm(config->algorithms[k]));
     }
     (void)fprintf(out, "\n");
-    for (size_t i = 0; i < b->rows->n && !b->rows->failed; i++) {
+    for (size_t i = 0; config->n_algorithms > 0 && i < b->rows->n && !b->rows->failed; i++) {
         const size_t place = i % config->n_algorithms;
         if (place == 0) {
             slc_bench_print(out, b->rows, i,

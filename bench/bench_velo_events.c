@@ -11,6 +11,7 @@
 #include <sluice/io.h>
 #include <sluice/lhcb.h>
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ static slc_bench_velo_held *next_held(slc_bench_velo_events *events)
 {
     if (events->n_held == events->capacity) {
         const size_t capacity = events->capacity > 0 ? 2 * events->capacity : 16;
+        assert(capacity > events->capacity);
         slc_bench_velo_held *held = realloc(events->held, capacity * sizeof *held);
         if (held == NULL) {
             return NULL;

@@ -5,6 +5,7 @@
 #ifndef SLUICE_BASE_BLOCK_H
 #define SLUICE_BASE_BLOCK_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,7 +36,8 @@ typedef struct slc_arena {
 
 static inline void *slc_arena_take(slc_arena *arena, size_t n, size_t size)
 {
-    void *array = arena->at != NULL && arena->used != SIZE_MAX ? arena->at + arena->used : NULL;
+    assert(arena->at == NULL || arena->used != SIZE_MAX); /* it was measured before */
+    void *array = arena->at != NULL ? arena->at + arena->used : NULL;
     const size_t align = arena->align, most = SIZE_MAX / 2;
     const bool fits = arena->used <= most && (size == 0 || n <= (most - align) / size);
     arena->used = fits ? arena->used + (n * size + align - 1) / align * align : SIZE_MAX;

@@ -13,6 +13,8 @@
 #include "image/image_algorithms.h"
 #include "image/image_kernels.h"
 
+#include <assert.h>
+
 #define TABLE_OF(target, TARGET) [SLC_SIMD_##TARGET] = &slc_image_flsl_kernels_##target,
 static const slc_image_flsl_kernels *const tables[SLC_SIMD_TARGETS] = {SIMD_FOR_EACH(TABLE_OF)};
 #undef TABLE_OF
@@ -102,6 +104,7 @@ uint32_t slc_image_flsl_label(const slc_image_strip *strip)
 {
     const slc_image_kernels *kernels = slc_image_kernels_of(strip->target);
     const slc_image_flsl_kernels *flsl_kernels = slc_image_flsl_kernels_of(strip->target);
+    assert(strip->scratch != NULL);
     flsl s = layout(strip);
     size_t above = 0, runs = 0;
     for (size_t y = 0; y < strip->height; y++) {

@@ -16,6 +16,7 @@
 #include "base/block.h"
 #include "image/image_algorithms.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct lsl {
@@ -160,6 +161,7 @@ static inline void first_pass(const slc_image_strip *strip, lsl *s, bool rle)
 /* Final labels for relative ones: pixel by pixel. */
 uint32_t slc_image_lsl_std_label(const slc_image_strip *strip)
 {
+    assert(strip->scratch != NULL);
     lsl s = layout(strip);
     first_pass(strip, &s, false);
     const uint32_t roots = slc_image_number_roots(s.table, s.labels);
@@ -178,6 +180,7 @@ uint32_t slc_image_lsl_std_label(const slc_image_strip *strip)
 /* The same, run by run. */
 uint32_t slc_image_lsl_rle_label(const slc_image_strip *strip)
 {
+    assert(strip->scratch != NULL);
     lsl s = layout(strip);
     first_pass(strip, &s, true);
     const uint32_t roots = slc_image_number_roots(s.table, s.labels);

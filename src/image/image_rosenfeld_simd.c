@@ -10,6 +10,7 @@
 #include "image/image_algorithms.h"
 #include "image/image_kernels.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define TABLE_OF(target, TARGET) [SLC_SIMD_##TARGET] = &slc_image_rosenfeld_kernels_##target,
@@ -112,6 +113,7 @@ static void copy_out(const slc_image_strip *strip, const uint32_t *table)
 uint32_t slc_image_rosenfeld_v1_label(const slc_image_strip *strip)
 {
     const slc_image_rosenfeld_kernels *kernels = slc_image_rosenfeld_kernels_of(strip->target);
+    assert(strip->scratch != NULL);
     const parts p = layout(strip);
     first_pass(strip, &p, kernels->v1[strip->connectivity == 8]);
     const uint32_t labels = kernels->solve_v1(p.table, strip->width * strip->height);
@@ -124,6 +126,7 @@ uint32_t slc_image_rosenfeld_v1_label(const slc_image_strip *strip)
 uint32_t slc_image_rosenfeld_v2_label(const slc_image_strip *strip)
 {
     const slc_image_rosenfeld_kernels *kernels = slc_image_rosenfeld_kernels_of(strip->target);
+    assert(strip->scratch != NULL);
     const parts p = layout(strip);
     first_pass(strip, &p, kernels->v2[strip->connectivity == 8]);
     const uint32_t labels = kernels->solve_v2(p.table, strip->width * strip->height);

@@ -191,9 +191,10 @@ void slc_io_output_abandon(slc_io_output *output)
 slc_status slc_io_writer_open(size_t size, const char *path, bool by_name, void *writer, slc_error *error)
 {
     slc_io_writer *made = calloc(1, size);
-    slc_status status = made != NULL ? SLC_OK
-                                     : slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);
-    if (status == SLC_OK) {
+    slc_status status = SLC_ERR_MEMORY;
+    if (made == NULL) {
+        (void)slc_fail(error, status, "%s: no memory to write it", path);
+    } else {
         status = by_name ? slc_io_output_reserve_name(&made->output, path, error)
                          : slc_io_output_open(&made->output, path, error);
     }

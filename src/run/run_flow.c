@@ -446,8 +446,10 @@ slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *ch
     (void)pthread_cond_init(&f->ready, NULL);
     f->workers = calloc(f->n_workers, sizeof *f->workers);
     if (f->workers == NULL) {
+        status = slc_fail(error, SLC_ERR_MEMORY, "no memory for %u workers", f->n_workers);
+        f->n_workers = 0;
         slc_flow_close(f);
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for %u workers", f->n_workers);
+        return status;
     }
     for (uint32_t i = 0; i < f->n_workers; i++) {
         f->workers[i] = (slc_flow_worker){.flow = f, .index = i};

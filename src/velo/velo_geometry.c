@@ -3,8 +3,6 @@
 #include "velo/velo_geometry.h"
 #include "base/bytes.h"
 
-#include "velo/velo_geometry.h"
-
 #include <math.h>
 #include <string.h>
 

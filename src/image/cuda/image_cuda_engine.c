@@ -57,7 +57,7 @@ static slc_status open_lane(slc_image_cuda_lane *lane, slc_error *error)
 }
 
 #define ROW(function, text_name, can, text)                                                                  \
-    {.name = text_name,                                                                                      \
+    {.name = (text_name),                                                                                    \
      .labels = ((can)&SLC_IMAGE_CUDA_LABELS) != 0,                                                           \
      .features = ((can)&SLC_IMAGE_CUDA_FEATURES) != 0,                                                       \
      .any_pixels = ((can)&SLC_IMAGE_CUDA_ANY_PIXELS) != 0,                                                   \

@@ -204,7 +204,7 @@ static slc_status open_form(const char *path, const slc_io_image_form *form, slc
     slc_io_image_writer *opened = NULL;
     slc_status status = name != NULL ? slc_io_writer_open(sizeof *opened, path, form->by_name, &opened, error)
                                      : slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);
-    if (status != SLC_OK) {
+    if (status != SLC_OK || opened == NULL) {
         free(name);
         return status;
     }

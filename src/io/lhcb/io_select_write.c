@@ -139,9 +139,10 @@ static slc_status end(slc_io_writer *to, bool commit, slc_error *error)
 slc_status slc_io_select_create(const char *path, slc_io_writer **writer, slc_error *error)
 {
     select_writer *made = calloc(1, sizeof *made);
-    slc_status status = made != NULL ? SLC_OK
-                                     : slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);
-    if (status == SLC_OK) {
+    slc_status status = SLC_ERR_MEMORY;
+    if (made == NULL) {
+        (void)slc_fail(error, status, "%s: no memory to write it", path);
+    } else {
         *made = (select_writer){.writer = {.end = end}, .descriptor = -1};
         status = slc_io_mdf_create(path, NULL, &made->mdf, error);
     }
