@@ -149,7 +149,7 @@ static void add_row(const tale *t, const slc_bench_label_row *of)
     row[GIGAPIXELS] = slc_bench_number(1e-9 * pixels / (gpu ? of->median_s : of->minimum_s));
     row[CURVE] = slc_bench_text(best->target == of->target ? "yes" : "no");
     if (gpu) {
-        row[DEVICE] = slc_bench_text(t->device.name);
+        row[DEVICE] = slc_bench_textf(rows, "%s", t->device.name);
         row[LABELS] = slc_bench_flag(t->config->labels);
         row[FEATURES] = slc_bench_count(t->config->features);
         row[RAW] = slc_bench_flag(t->config->raw);
@@ -529,7 +529,7 @@ static bool add_streams(void *context, const slc_bench_label_streams_row *of)
     row[SIZE] = slc_bench_count(of->size);
     row[GRANULARITY] = slc_bench_count(of->granularity);
     row[ALGORITHM] = slc_bench_text(name_of(t, of->algorithm));
-    row[DEVICE] = slc_bench_text(t->device.name);
+    row[DEVICE] = slc_bench_textf(rows, "%s", t->device.name);
     row[CONNECTIVITY] = slc_bench_count(t->config->connectivity);
     row[LABELS] = slc_bench_flag(t->config->labels);
     row[FEATURES] = slc_bench_count(t->config->features);

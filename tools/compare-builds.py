@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two builds of `sluice`, benchmark by benchmark, in turns: before, after, before, after ...
 
-    tools/compare-builds.py BEFORE AFTER [--turns 5] [--only label,velo] [--mdf FILE] [--worst 12]
+    tools/compare-builds.py BEFORE AFTER [--device cuda] [--turns 5] [--only label,velo] [--mdf FILE] [--worst 12]
 
 BEFORE and AFTER are commands. A row of a benchmark's CSV is known by the columns below, and its time is the median over the turns. Prints
 for each benchmark how many rows both have, the median of after / before, how many rows are more than 3 % slower, and the worst of them.
@@ -31,6 +31,14 @@ BENCHES = {
              ("to_vertices_minimum_s", "to_fitted_minimum_s", "to_tracks_minimum_s")),
 }
 
+GPU = {
+    "label": (["label", "--device", "cuda", "--sizes", "512,2048,8192", "--connectivity", "8", "--repetitions", "5"], BENCHES["label"][1],
+              ("minimum_s",)),
+    "cms": (["cms", "--device", "cuda", "--repetitions", "11"], BENCHES["cms"][1], BENCHES["cms"][2]),
+    "pet": (["pet", "--device", "cuda", "--scanner", "mouse20", "--rate", "20", "--frames", "20000000", "--repetitions", "5"],
+            BENCHES["pet"][1], BENCHES["pet"][2]),
+}
+
 
 def run(sluice, words):
     ran = subprocess.run([sluice, "bench", *words], capture_output=True, text=True, check=False)
@@ -39,8 +47,8 @@ def run(sluice, words):
     return ran.stdout
 
 
-def rows_of(bench, sluice, mdf):
-    words = [mdf if w == "MDF" else w for w in BENCHES[bench][0]]
+def rows_of(benches, bench, sluice, mdf):
+    words = [mdf if w == "MDF" else w for w in benches[bench][0]]
     if "--json" in words:
         return json.loads(run(sluice, words))["kernels"]
     with tempfile.TemporaryDirectory() as folder:
@@ -50,8 +58,8 @@ def rows_of(bench, sluice, mdf):
             return list(csv.DictReader(f))
 
 
-def take(bench, rows, taken):
-    _, keys, times = BENCHES[bench]
+def take(benches, bench, rows, taken):
+    _, keys, times = benches[bench]
     seen = {}
     for row in rows:
         time = next((float(row[t]) for t in times if row.get(t) not in (None, "")), 0)
@@ -63,9 +71,10 @@ def take(bench, rows, taken):
 
 def compare(bench, options):
     before, after = {}, {}
+    benches = GPU if options.device == "cuda" else BENCHES
     for _ in range(options.turns):
-        take(bench, rows_of(bench, options.before, options.mdf), before)
-        take(bench, rows_of(bench, options.after, options.mdf), after)
+        for sluice, taken in ((options.before, before), (options.after, after)):
+            take(benches, bench, rows_of(benches, bench, sluice, options.mdf), taken)
     ratios = sorted(((statistics.median(after[k]) / statistics.median(before[k]), k) for k in before if k in after), reverse=True)
     if not ratios:
         sys.exit(f"{bench}: no row is in both: {len(before)} before, {len(after)} after")
@@ -82,11 +91,12 @@ def main():
     parser.add_argument("before")
     parser.add_argument("after")
     parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--only", default=",".join(BENCHES))
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--only")
     parser.add_argument("--mdf", default=MDF)
     parser.add_argument("--worst", type=int, default=12)
     options = parser.parse_args()
-    for bench in options.only.split(","):
+    for bench in options.only.split(",") if options.only else GPU if options.device == "cuda" else BENCHES:
         compare(bench, options)
 
 
