@@ -8,7 +8,9 @@ target_compile_options(sluice_flags INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
     $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
     # Results must not depend on whether a compiler fuses multiply and add.
-    -ffp-contract=off)
+    -ffp-contract=off
+    # A loop must not be a fifth slower because what was linked before it has grown by 16 bytes (PET's conversion was).
+    -falign-functions=64)
 if(SLUICE_WERROR)
     target_compile_options(sluice_flags INTERFACE -Werror)
 endif()
