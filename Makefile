@@ -2,7 +2,7 @@
 # Short names for the commands in tools/ and for the CMake presets; `make help` lists them. No logic of its own.
 PREFIX ?= /usr/local
 
-.PHONY: demo check build install test asan tsan races lint format format-check clean help
+.PHONY: demo check check-long build install test asan tsan races lint format format-check clean help
 
 demo:         ## install what is missing, build, simulate 2 000 VELO events, reconstruct them, write demo/report.html
 	@tools/install-deps.sh build
@@ -14,8 +14,13 @@ check:        ## install what is missing, build and run every test: GCC, then Cl
 	@tools/format.sh --check
 	@tools/check.sh dev
 	@tools/lint.sh
-	@tools/check.sh asan
+	@tools/check.sh asan -LE '^long$$'
 	@tools/races.sh
+
+check-long:   ## what check leaves out for the sake of minutes: the long tests with sanitizers, and every test with the thread sanitizer
+	@tools/install-deps.sh check
+	@tools/check.sh asan -L '^long$$'
+	@tools/check.sh tsan
 
 build:        ## the optimised build, in build/release
 	@tools/install-deps.sh build

@@ -14,6 +14,7 @@ int main(int argc, char **argv)
     slc_flow *flow = NULL;
     slc_flow_item *item;
     slc_error error;
+    int faults = 0;
     slc_image_label_config_default(&label);
     slc_flow_config_default(&config);
     config.paths = (const char *const *)(argv + 1), config.n_paths = (uint32_t)argc - 1;
@@ -21,9 +22,11 @@ int main(int argc, char **argv)
     slc_status status = slc_flow_open(&config, &slc_flow_image, &setup, &flow, &error);
     while (status == SLC_OK && (status = slc_flow_next(flow, &item, &error)) == SLC_OK) {
         const slc_flow_image_result *page = item->result;
-        printf("%s: %u components\n", item->path, (unsigned)page->n_labels);
+        const char *fault = page->fault != NULL ? page->fault : "";
+        faults += page->fault != NULL;
+        printf("%s: %u components %s\n", item->path, (unsigned)page->n_labels, fault);
         slc_flow_release(flow, item);
     }
     slc_flow_close(flow);
-    return status == SLC_END ? 0 : (fprintf(stderr, "%s\n", error.text), 1);
+    return error.text[0] == '\0' ? faults > 0 : (fprintf(stderr, "%s\n", error.text), 1);
 }

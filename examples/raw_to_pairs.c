@@ -28,5 +28,6 @@ int main(int argc, char **argv)
     }
     slc_flow_close(flow);
     slc_io_pet_tables_clear(&tables);
-    return status == SLC_END ? printf("%llu pairs\n", pairs) < 0 : (fprintf(stderr, "%s\n", error.text), 1);
+    return error.text[0] == '\0' ? printf("%llu pairs\n", pairs) < 0
+                                 : (fprintf(stderr, "%s\n", error.text), 1);
 }

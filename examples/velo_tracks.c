@@ -28,5 +28,5 @@ int main(int argc, char **argv)
     }
     slc_flow_close(flow);
     printf("%llu events\n%llu tracks\n%llu faults\n", events, tracks, faults);
-    return status == SLC_END ? 0 : (fprintf(stderr, "%s\n", error.text), 1);
+    return error.text[0] == '\0' ? 0 : (fprintf(stderr, "%s\n", error.text), 1);
 }

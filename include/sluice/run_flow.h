@@ -101,8 +101,9 @@ SLC_API void slc_flow_config_default(slc_flow_config *config, size_t size);
 typedef struct slc_flow_chain {
     size_t size; /* sizeof(slc_flow_chain) */
     const char *name;
-    bool joined;  /* all paths are one input: input_open, with the first, takes them of config.paths */
-    bool ordered; /* keeps state between batches: there is one, and exec.threads are its own */
+    bool joined;      /* all paths are one input: input_open, with the first, takes them of config.paths */
+    bool files_alone; /* it needs its own input: config.read is refused */
+    bool ordered;     /* keeps state between batches: there is one, and exec.threads are its own */
     /* How many workers there are to be, at most exec.threads, whose number is known by then. NULL: as many.
      */
     uint32_t (*workers)(const void *setup, const slc_flow_config *config);
@@ -249,15 +250,19 @@ SLC_API slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_c
 SLC_API void slc_flow_close(slc_flow *flow);
 
 /* The next item, in the order of reading; SLC_END after the last; the error of the first batch, input or
- * chain that failed. One thread at a time. */
+ * chain that failed. One thread at a time. With SLC_END and without keep_going `error` is written, too: its
+ * text says what reading the files has lost and found, as that belongs to no batch, or that nothing was read,
+ * and is empty if all is well. */
 SLC_API slc_status slc_flow_next(slc_flow *flow, slc_flow_item **item, slc_error *error);
-SLC_API void slc_flow_release(slc_flow *flow, slc_flow_item *item);
-/* From any thread: nothing more is read; what was read is still handed out. */
+SLC_API void slc_flow_release(slc_flow *flow, slc_flow_item *item); /* NULL is allowed */
+/* From any thread: nothing more is read; what was read is still handed out, but for a read that is under way,
+ * and nothing that a chain with state still holds. */
 SLC_API void slc_flow_cancel(slc_flow *flow);
 
 /* Before the first _next: reads another batch and runs the first chain over it, to learn what the rest
  * depends on; then, with what `setup` points to changed, it may run again (`chain` of _rerun gives access to
- * the first worker's). _next hands these out first, run anew. SLC_END after the last. */
+ * the first worker's). _next hands these out first, run anew. SLC_END after the last. Not of chains that keep
+ * state between batches. Its items are not released. */
 SLC_API slc_status slc_flow_ahead(slc_flow *flow, slc_flow_item **item, slc_error *error);
 SLC_API slc_status slc_flow_rerun(slc_flow *flow, slc_flow_item *item, slc_error *error);
 SLC_API void *slc_flow_first_chain(slc_flow *flow);

@@ -8,6 +8,9 @@
 slc_status slc_config_take(void *own, size_t size, const void *given, const char *name, slc_error *error)
 {
     size_t given_size;
+    if (given == NULL) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s: there is none", name);
+    }
     memcpy(&given_size, given, sizeof given_size);
     if (given_size < sizeof given_size) {
         return slc_fail(error, SLC_ERR_USAGE, "%s: its size is not set: call %s_default first", name, name);

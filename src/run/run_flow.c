@@ -11,6 +11,8 @@
 #include "base/team.h"
 #include "run/run_flow_part.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +85,10 @@ static void run_slot(const slc_flow *f, slc_flow_worker *w, slc_flow_slot *s, bo
     }
     if (item->status == SLC_OK && with_caller && f->config.work != NULL) {
         item->status = f->config.work(f->config.context, item, &item->error);
+    }
+    if (item->status > SLC_OK) { /* it would end the flow, and nobody would know */
+        item->status = slc_fail(&item->error, SLC_ERR_USAGE, "a step in a worker returned \"%s\"",
+                                slc_status_name(item->status));
     }
     item->seconds_working = slc_clock_seconds() - began;
 }
@@ -166,9 +172,14 @@ static slc_status begin(slc_flow *f, slc_error *error)
     f->begun = true;
     f->began = slc_clock_seconds();
     f->untaken = slc_flow_untaken(f->head); /* what was read ahead */
+    for (slc_flow_slot *s = f->head; s != NULL; s = s->next) {
+        if (!s->item.ended && s->item.seconds_working > 0) {
+            s->item.status = SLC_OK; /* it runs anew */
+        }
+    }
     block_signals(&f->mask);
     bool all = true;
-    if (works_itself(f)) {
+    if (works_itself(f) && !f->chain->ordered) { /* the threads inside of a chain would share its processor */
         const slc_status status = slc_run_places_bind(f->places, 0, error);
         if (status != SLC_OK) {
             (void)pthread_sigmask(SIG_SETMASK, &f->mask, NULL);
@@ -264,13 +275,44 @@ static void settle(slc_flow *f, slc_flow_slot *s)
         slc_flow_unlock(f);
         s->input = NULL;
     }
+    slc_flow_lock(f);
     slc_faults_merge(&f->totals.faults, &item->reading);
     if (item->ended) {
         f->totals.events += item->totals.events;
         f->totals.lost_events += item->totals.lost_events;
     } else {
-        f->totals.items++;
+        f->totals.items += !s->last;
     }
+    if (f->damage[0] == '\0') {
+        memcpy(f->damage, item->damage, sizeof f->damage);
+    }
+    slc_flow_unlock(f);
+}
+
+/* After the last item: why reading ended. Of inputs that end without an item, what was lost is the error's
+ * text. */
+static slc_status tell_end(slc_flow *f, slc_error *error)
+{
+    slc_flow_lock(f);
+    const slc_status status = f->end < 0 ? f->end : SLC_END;
+    f->ended = f->ended > 0 ? f->ended : slc_clock_seconds();
+    f->at_end = f->over = true; /* a read that was under way is not handed out after the end */
+    slc_flow_wake_all(f);
+    const uint64_t n_faults = slc_faults_total(&f->totals.faults);
+    if (error != NULL && status < 0) {
+        *error = f->error;
+        error->status = status;
+    } else if (error != NULL && !f->config.keep_going) {
+        *error = (slc_error){.status = SLC_END};
+        if (f->totals.lost_events > 0 || n_faults > 0) {
+            (void)snprintf(error->text, sizeof error->text, "%" PRIu64 " lost, %" PRIu64 " faults%s%.300s",
+                           f->totals.lost_events, n_faults, f->damage[0] != '\0' ? "; " : "", f->damage);
+        } else if (f->totals.items == 0) {
+            (void)snprintf(error->text, sizeof error->text, "nothing was read");
+        }
+    }
+    slc_flow_unlock(f);
+    return status;
 }
 
 slc_status slc_flow_next(slc_flow *f, slc_flow_item **item, slc_error *error)
@@ -280,11 +322,7 @@ slc_status slc_flow_next(slc_flow *f, slc_flow_item **item, slc_error *error)
     while (status == SLC_OK) {
         slc_flow_slot *s = take_first(f);
         if (s == NULL) {
-            f->ended = slc_clock_seconds();
-            if (f->end < 0 && error != NULL) {
-                *error = f->error;
-            }
-            return f->end < 0 ? f->end : SLC_END;
+            return tell_end(f, error);
         }
         settle(f, s);
         if (f->config.keep_going || (!s->item.ended && s->item.status == SLC_OK)) {
@@ -300,6 +338,9 @@ slc_status slc_flow_next(slc_flow *f, slc_flow_item **item, slc_error *error)
         }
         slc_flow_release(f, &s->item);
     }
+    if (f->config.signals_to_reader && f->has_reader) { /* which ends */
+        (void)pthread_sigmask(SIG_SETMASK, &f->mask, NULL);
+    }
     slc_flow_lock(f);
     f->at_end = true;
     f->end = status; /* and again, if asked again */
@@ -314,9 +355,11 @@ void slc_flow_release(slc_flow *f, slc_flow_item *item)
 {
     slc_flow_slot *s = (slc_flow_slot *)(void *)item;
     slc_flow_lock(f);
-    s->state = SLC_FLOW_FREE;
-    s->next = f->free;
-    f->free = s;
+    if (s != NULL && s->state == SLC_FLOW_HELD) { /* once, and not what was read ahead */
+        s->state = SLC_FLOW_FREE;
+        s->next = f->free;
+        f->free = s;
+    }
     slc_flow_unlock(f);
 }
 
@@ -330,8 +373,9 @@ void slc_flow_cancel(slc_flow *f)
 slc_status slc_flow_ahead(slc_flow *f, slc_flow_item **item, slc_error *error)
 {
     *item = NULL;
-    if (f->begun) {
-        return slc_fail(error, SLC_ERR_USAGE, "slc_flow_ahead: after the first slc_flow_next");
+    if (f->begun || f->chain->ordered) {
+        return slc_fail(error, SLC_ERR_USAGE, "slc_flow_ahead: %s",
+                        f->begun ? "after the first slc_flow_next" : "the chain keeps state between batches");
     }
     slc_flow_lock(f);
     slc_flow_slot *before = f->tail;
@@ -353,7 +397,7 @@ slc_status slc_flow_rerun(slc_flow *f, slc_flow_item *item, slc_error *error)
 {
     slc_flow_slot *s = (slc_flow_slot *)(void *)item;
     (void)error; /* it is the item's */
-    if (s->finished && item->status != SLC_OK && item->seconds_working == 0) {
+    if (item->ended || (s->finished && item->status != SLC_OK && item->seconds_working == 0)) {
         return SLC_OK; /* what could not be finished is not run */
     }
     item->status = SLC_OK;
@@ -394,6 +438,13 @@ static slc_status check(const slc_flow_config *config, const slc_flow_chain *cha
         (chain->input_open == NULL || chain->read == NULL || chain->input_close == NULL)) {
         return slc_fail(error, SLC_ERR_USAGE, "the chain \"%s\" reads no files", chain->name);
     }
+    if (chain->open != NULL && chain->close == NULL) {
+        return slc_fail(error, SLC_ERR_USAGE, "the chain \"%s\" opens and does not close", chain->name);
+    }
+    if (config->read != NULL && chain->files_alone) {
+        return slc_fail(error, SLC_ERR_USAGE, "the chain \"%s\" takes files alone, not a function that reads",
+                        chain->name);
+    }
     if (config->batch_events == 0 || config->batch_bytes == 0) {
         return slc_fail(error, SLC_ERR_USAGE, "slc_flow_config: batches of no events or no bytes");
     }
@@ -415,6 +466,10 @@ slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *ch
                          slc_flow **flow, slc_error *error)
 {
     *flow = NULL;
+    if (config == NULL || setup == NULL) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "slc_flow_open: no configuration, or nothing that the chain is to do");
+    }
     slc_flow_config own;
     slc_flow_config_default(&own);
     slc_status status = slc_config_take(&own, sizeof own, config, "slc_flow_config", error);
@@ -436,6 +491,7 @@ slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *ch
     f->n_workers = chain->ordered           ? 1
                    : chain->workers != NULL ? chain->workers(setup, &f->config)
                                             : f->config.exec.threads;
+    f->n_workers = f->n_workers > 0 ? f->n_workers : 1;
     f->n_slots = slc_flow_slots(own.n_slots, f->n_workers);
     if (own.n_slots == 0 && chain->ordered && f->n_slots > 2) {
         f->n_slots = 2; /* one is worked on while the next is read */

@@ -70,7 +70,12 @@ static void close_worker(void *chain)
 static uint32_t count_workers(const void *setup, const slc_flow_config *config)
 {
     const slc_flow_image_setup *image = setup;
-    const char *device = image->config->exec.device;
+    slc_image_label_config own;
+    slc_image_label_config_default(&own);
+    if (slc_config_take(&own, sizeof own, image->config, "slc_image_label_config", NULL) != SLC_OK) {
+        return 1; /* which is told when the first chain is opened */
+    }
+    const char *device = own.exec.device;
     const uint32_t most = config->read != NULL ? UINT32_MAX : config->n_paths;
     const bool gpu = device != NULL && strcmp(device, "cpu") != 0;
     return gpu || image->pages_alone ? 1 : config->exec.threads < most ? config->exec.threads : most;

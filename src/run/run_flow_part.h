@@ -73,6 +73,7 @@ struct slc_flow {
     slc_error error;
     double reading, began, ended;
     slc_flow_totals totals;
+    char damage[508]; /* the first line on it */
 };
 
 /* Batches in flight for a wish (0: none). */

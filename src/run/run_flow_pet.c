@@ -4,6 +4,7 @@
  * with threads of its own, and an item more after all inputs. The files are one input of the flow's, as those
  * of an acquisition go on in each other (io_pet.h).
  */
+#include "base/config.h"
 #include <sluice/io_pet.h>
 #include <sluice/run_flow.h>
 
@@ -27,10 +28,17 @@ typedef struct source {
 static slc_status open_chain(const void *setup, const slc_flow_config *config, void **chain, slc_error *error)
 {
     const slc_flow_pet_setup *pet = setup;
-    slc_pet_config own = *pet->config;
+    slc_pet_config own;
     slc_pet_chain *opened = NULL;
-    own.exec = config->exec;
-    const slc_status status = slc_pet_chain_open(&own, pet->tables, &opened, error);
+    slc_pet_config_default(&own);
+    slc_status status = slc_config_take(&own, sizeof own, pet->config, "slc_pet_config", error);
+    if (status == SLC_OK && pet->tables == NULL) {
+        status = slc_fail(error, SLC_ERR_USAGE, "slc_flow_pet_setup: no tables");
+    }
+    own.exec.threads = config->exec.threads;
+    own.exec.device = config->exec.device != NULL ? config->exec.device : own.exec.device;
+    own.exec.target = config->exec.target != SLC_SIMD_AUTO ? config->exec.target : own.exec.target;
+    status = status == SLC_OK ? slc_pet_chain_open(&own, pet->tables, &opened, error) : status;
     *chain = opened;
     return status;
 }
@@ -156,6 +164,7 @@ static slc_status run_last(void *chain, const void *setup, slc_flow_item *item, 
 const slc_flow_chain slc_flow_pet = {.size = sizeof(slc_flow_chain),
                                      .name = "pet",
                                      .ordered = true,
+                                     .files_alone = true,
                                      .joined = true,
                                      .open = open_chain,
                                      .close = close_chain,

@@ -506,6 +506,7 @@ static slc_status run(void *chain, const void *setup, slc_flow_item *item, slc_e
 const slc_flow_chain slc_flow_pixel = {.size = sizeof(slc_flow_chain),
                                        .name = "pixel",
                                        .ordered = true,
+                                       .files_alone = true,
                                        .result_bytes = sizeof(piece),
                                        .item_close = close_piece,
                                        .input_open = open_input,

@@ -132,6 +132,7 @@ static slc_status read_paths(slc_flow *f, slc_flow_slot *s, slc_error *error)
     if (f->input == NULL) {
         if (f->n_opened == f->config.n_paths) {
             s->last = f->chain->run_last != NULL && !f->last_read;
+            s->item.path = "";
             f->last_read = true;
             return s->last ? SLC_OK : SLC_END;
         }
@@ -207,8 +208,9 @@ void slc_flow_finish(const slc_flow *f, slc_flow_slot *s)
 void slc_flow_read_one(slc_flow *f)
 {
     slc_flow_slot *s = take_slot(f);
-    slc_error error = {.text = "no memory for a batch"};
+    slc_error error = {.status = SLC_OK};
     if (s == NULL) {
+        (void)slc_fail(&error, SLC_ERR_MEMORY, "no memory for a batch");
         slc_flow_end_reading(f, SLC_ERR_MEMORY, &error);
         return;
     }
@@ -218,6 +220,9 @@ void slc_flow_read_one(slc_flow *f)
     const slc_status status = read_slot(f, s, &error);
     if (status == SLC_OK && far_ahead && !s->item.ended) {
         slc_flow_finish(f, s); /* workers have enough: part of their work is done here */
+    }
+    if (status < 0 && error.text[0] == '\0') { /* of a function of the caller's */
+        (void)slc_fail(&error, status, "reading: %s", slc_status_name(status));
     }
     slc_flow_lock(f);
     f->reading += s->item.seconds_reading;

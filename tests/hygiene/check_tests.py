@@ -18,7 +18,7 @@ import sys
 import c_source
 
 KINDS = {"kernels", "stages", "cli", "formats", "hygiene"}
-EXTRA = {"data", "cuda", "mpi"}
+EXTRA = {"data", "cuda", "mpi", "long"}
 
 
 def label_problems(tests):

@@ -107,7 +107,7 @@ static slc_status read_input(void *opened, const slc_flow_config *config, slc_fl
 {
     input *in = opened;
     (void)config;
-    flow_toy_delay(in->s, 3 * in->left);
+    flow_toy_delay(in->s, 3 * (in->left & 0xffff));
     if (in->left == 0) {
         return in->fails ? slc_fail(error, SLC_ERR_FORMAT, "broken after %d", in->s->n_read) : SLC_END;
     }

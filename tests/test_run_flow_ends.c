@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * No end of a flow is silent: what is no end is an error with a text, and what reading lost or did not find
+ * is told with the end.
+ */
+#include "support/cmocka_all.h"
+#include "support/flow_toy.h"
+
+static slc_status return_end(void *context, slc_flow_item *item, slc_error *error)
+{
+    (void)context;
+    (void)item;
+    (void)error;
+    return SLC_END;
+}
+
+static slc_status fail_without_a_word(void *context, slc_flow_item *item, slc_error *error)
+{
+    (void)context;
+    (void)item;
+    (void)error;
+    return SLC_ERR_IO;
+}
+
+static void test_nothing_ends_in_silence(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"3"}, *const none[] = {"0"};
+    flow_script s = flow_script_new(), *setup = &s;
+    slc_flow *flow;
+    slc_flow_item *item;
+    slc_error error = {.text = "as it was"};
+    slc_flow_config config = flow_toy_config(&s, paths, 1, 2, 0);
+    config.work = return_end; /* a step that says "end" is a mistake, no end */
+    assert_int_equal(slc_flow_open(&config, &flow_toy, &setup, &flow, &error), SLC_OK);
+    assert_int_equal(slc_flow_next(flow, &item, &error), SLC_ERR_USAGE);
+    slc_flow_close(flow);
+
+    config = flow_toy_config(&s, NULL, 0, 2, 0); /* a source that fails and does not say why */
+    config.read = fail_without_a_word;
+    assert_int_equal(slc_flow_open(&config, &flow_toy, &setup, &flow, &error), SLC_OK);
+    assert_int_equal(slc_flow_next(flow, &item, &error), SLC_ERR_IO);
+    assert_int_equal(error.status, SLC_ERR_IO);
+    assert_string_not_equal(error.text, "no memory for a batch");
+    assert_string_not_equal(error.text, "");
+    slc_flow_close(flow);
+
+    config = flow_toy_config(&s, none, 1, 2, 0); /* no batch at all */
+    assert_int_equal(slc_flow_open(&config, &flow_toy, &setup, &flow, &error), SLC_OK);
+    assert_int_equal(slc_flow_next(flow, &item, &error), SLC_END);
+    assert_string_equal(error.text, "nothing was read");
+    slc_flow_close(flow);
+
+    config = flow_toy_config(&s, paths, 1, 2, 0); /* all is well */
+    assert_int_equal(slc_flow_open(&config, &flow_toy, &setup, &flow, &error), SLC_OK);
+    while (slc_flow_next(flow, &item, &error) == SLC_OK) {
+        slc_flow_release(flow, item);
+        slc_flow_release(flow, item); /* twice, which must not link it to itself */
+        slc_flow_release(flow, NULL);
+    }
+    assert_string_equal(error.text, "");
+    slc_flow_close(flow);
+
+    assert_int_equal(slc_flow_open(&config, &flow_toy, NULL, &flow, &error), SLC_ERR_USAGE);
+    assert_int_equal(slc_flow_open(NULL, &flow_toy, &setup, &flow, &error), SLC_ERR_USAGE);
+    assert_int_equal(slc_flow_open(&config, &flow_toy_with_state, &setup, &flow, &error), SLC_OK);
+    assert_int_equal(slc_flow_ahead(flow, &item, &error), SLC_ERR_USAGE); /* it would run twice */
+    slc_flow_close(flow);
+    config.read = fail_without_a_word;
+    slc_flow_chain alone = flow_toy;
+    alone.files_alone = true;
+    assert_int_equal(slc_flow_open(&config, &alone, &setup, &flow, &error), SLC_ERR_USAGE);
+    assert_int_equal(atomic_load(&s.n_chains_open), 0);
+    assert_int_equal(atomic_load(&s.n_inputs_open), 0);
+    assert_int_equal(flow_toy_results(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_ends_in_silence)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
