@@ -395,9 +395,9 @@ static void test_cancel_from_another_thread(void **state)
         assert_int_equal(slc_flow_open(&config, &flow_toy, &setup, &flow, NULL), SLC_OK);
         assert_int_equal(pthread_create(&other, NULL, cancel, flow), 0);
         assert_int_equal(drain(&s, flow, 0, 0, &n, &n_ends, NULL), SLC_END);
-        assert_int_equal(n, s.n_read);
         assert_int_equal(pthread_join(other, NULL), 0);
         slc_flow_close(flow);
+        assert_true(n == s.n_read || n == s.n_read - 1); /* a read that was under way */
         assert_all_closed(&s);
     }
 }
