@@ -15,7 +15,7 @@ int main(int argc, char **argv)
     slc_flow *flow = NULL;
     slc_flow_item *item;
     slc_error error;
-    unsigned long long pairs = 0;
+    unsigned long long n = 0;
     slc_pet_config_default(&pet);
     slc_flow_config_default(&config);
     config.paths = (const char *const *)(argv + 2), config.n_paths = argc > 2 ? (uint32_t)argc - 2 : 0;
@@ -23,11 +23,10 @@ int main(int argc, char **argv)
     slc_status status = slc_io_read_pet_tables(argc > 1 ? argv[1] : "-", &tables, &error);
     status = status == SLC_OK ? slc_flow_open(&config, &slc_flow_pet, &setup, &flow, &error) : status;
     while (status == SLC_OK && (status = slc_flow_next(flow, &item, &error)) == SLC_OK) {
-        pairs += ((const slc_flow_pet_result *)item->result)->result->pairs.head.size;
+        n += ((const slc_flow_pet_result *)item->result)->result->pairs.head.size;
         slc_flow_release(flow, item);
     }
     slc_flow_close(flow);
     slc_io_pet_tables_clear(&tables);
-    return error.text[0] == '\0' ? printf("%llu pairs\n", pairs) < 0
-                                 : (fprintf(stderr, "%s\n", error.text), 1);
+    return error.text[0] == '\0' ? printf("%llu pairs\n", n) < 0 : (fprintf(stderr, "%s\n", error.text), 1);
 }
