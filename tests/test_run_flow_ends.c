@@ -22,6 +22,38 @@ static slc_status fail_without_a_word(void *context, slc_flow_item *item, slc_er
     return SLC_ERR_IO;
 }
 
+static slc_status cannot_finish(slc_flow_item *item, slc_error *error)
+{
+    (void)item;
+    return slc_fail(error, SLC_ERR_FORMAT, "a checksum is wrong");
+}
+
+/* What is read ahead and could not be finished stays an error; what has failed in the chain runs anew. */
+static void test_failures_ahead(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"2"};
+    for (int finishes = 0; finishes < 2; finishes++) {
+        flow_script s = flow_script_new(), *setup = &s;
+        slc_flow_chain chain = flow_toy;
+        slc_flow_config config = flow_toy_config(&s, paths, 1, 2, 0);
+        slc_flow *flow;
+        slc_flow_item *item;
+        slc_error error;
+        chain.finish = finishes != 0 ? chain.finish : cannot_finish;
+        config.keep_going = true;
+        s.work_fails = 0;
+        assert_int_equal(slc_flow_open(&config, &chain, &setup, &flow, &error), SLC_OK);
+        assert_int_equal(slc_flow_ahead(flow, &item, &error), SLC_OK);
+        assert_int_equal(item->status, SLC_ERR_FORMAT);
+        s.work_fails = NEVER;
+        assert_int_equal(slc_flow_next(flow, &item, &error), SLC_OK);
+        assert_int_equal(item->status, finishes != 0 ? SLC_OK : SLC_ERR_FORMAT);
+        assert_string_equal(item->error.text, finishes != 0 ? "" : "a checksum is wrong");
+        slc_flow_close(flow);
+    }
+}
+
 static void test_nothing_ends_in_silence(void **state)
 {
     (void)state;
@@ -77,6 +109,7 @@ static void test_nothing_ends_in_silence(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_ends_in_silence)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_failures_ahead),
+                                       cmocka_unit_test(test_nothing_ends_in_silence)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

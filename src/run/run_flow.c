@@ -80,6 +80,7 @@ static void run_slot(const slc_flow *f, slc_flow_worker *w, slc_flow_slot *s, bo
     slc_flow_finish(f, s);
     const double began = slc_clock_seconds();
     if (item->status == SLC_OK) {
+        s->ran = true;
         item->status = s->last ? f->chain->run_last(w->chain, f->setup, item, &item->error)
                                : f->chain->run(w->chain, f->setup, item, &item->error);
     }
@@ -166,6 +167,13 @@ static bool works_itself(const slc_flow *f)
     return f->n_workers == 1;
 }
 
+/* To run anew. */
+static void make_ready(slc_flow_slot *s)
+{
+    s->item.status = SLC_OK;
+    s->item.error = (slc_error){.status = SLC_OK};
+}
+
 /* The threads, at the first _next. */
 static slc_status begin(slc_flow *f, slc_error *error)
 {
@@ -173,8 +181,8 @@ static slc_status begin(slc_flow *f, slc_error *error)
     f->began = slc_clock_seconds();
     f->untaken = slc_flow_untaken(f->head); /* what was read ahead */
     for (slc_flow_slot *s = f->head; s != NULL; s = s->next) {
-        if (!s->item.ended && s->item.seconds_working > 0) {
-            s->item.status = SLC_OK; /* it runs anew */
+        if (s->ran) {
+            make_ready(s);
         }
     }
     block_signals(&f->mask);
@@ -397,10 +405,10 @@ slc_status slc_flow_rerun(slc_flow *f, slc_flow_item *item, slc_error *error)
 {
     slc_flow_slot *s = (slc_flow_slot *)(void *)item;
     (void)error; /* it is the item's */
-    if (item->ended || (s->finished && item->status != SLC_OK && item->seconds_working == 0)) {
+    if (item->ended || (s->finished && !s->ran)) {
         return SLC_OK; /* what could not be finished is not run */
     }
-    item->status = SLC_OK;
+    make_ready(s);
     run_slot(f, &f->workers[0], s, false);
     return SLC_OK;
 }

@@ -57,7 +57,7 @@ static slc_status prepare_slot(slc_flow *f, slc_flow_slot *s, slc_error *error)
         s->result = item->result;
     }
     item->result = s->result;
-    s->finished = false;
+    s->finished = s->ran = false;
     s->last = false;
     s->input = NULL;
     s->next = NULL;
