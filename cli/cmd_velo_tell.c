@@ -33,6 +33,7 @@ static bool loses_event(slc_fault_code code)
     case SLC_FAULT_RECORD_CHECKSUM:
     case SLC_FAULT_RECORD_COMPRESSION:
     case SLC_FAULT_RECORD_TYPE:
+    case SLC_FAULT_RECORD_UNREADABLE:
     case SLC_FAULT_EVENT_SHAPE:
         return true;
     case SLC_FAULT_EVENT_CROSSINGS: /* found by the chain, which has no line of its own: told with the others

@@ -9,6 +9,11 @@ foreach(stem IN ITEMS io_data bad_input_data)
     sluice_test(test_${stem} "formats;data" test_${stem}.c ${input_support})
     target_link_libraries(test_${stem} PRIVATE ZLIB::ZLIB)
 endforeach()
+# ROOT's compressed blocks; records that are left in their file.
+foreach(stem IN ITEMS mdf_blocks absent)
+    sluice_test(test_io_${stem} "formats" test_io_${stem}.c support/support_blocks.c ${input_support})
+    target_link_libraries(test_io_${stem} PRIVATE ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::LZ4 PkgConfig::LZMA PkgConfig::XXHASH)
+endforeach()
 # Files of pixels.
 foreach(stem IN ITEMS tpx3 text npy large open)
     sluice_test(test_io_pixel_${stem} "formats" test_io_pixel_${stem}.c)

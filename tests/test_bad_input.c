@@ -241,9 +241,10 @@ static const struct {
     size_t size;
     const char *reason;
 } blocks[] = {
-    {"XZ\1", 3, "not of the kind 'ZL'"},
-    {"L4\1", 3, "not of the kind 'ZL'"},
-    {"ZS\1", 3, "not of the kind 'ZL'"},
+    {"XZ\1", 3, "of none of the kinds"},
+    {"L4\1", 3, "does not expand"},
+    {"ZS\1", 3, "does not expand"},
+    {"CS\10", 3, "old kind"},
     {"\0\0\0", 3, "no compressed block"},
     {"ZL\10\377\377\377", 6, "overruns the record"},
     {"ZL\10\50\0\0\377\377\377", 9, "claims to hold more than it can"},

@@ -33,6 +33,8 @@ enum {
     SLC_FAULT_RECORD_TYPE = SLC_FAULT_OF_IO(6), /* a record that is not a sequence of raw banks */
     SLC_FAULT_EVENT_SHAPE = SLC_FAULT_OF_IO(
         7), /* a text event that is not what its format says: the event was dropped */
+    SLC_FAULT_RECORD_UNREADABLE = SLC_FAULT_OF_IO(
+        8), /* the system cannot read a record's bytes from its file: the event was dropped */
 };
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
@@ -64,10 +66,12 @@ SLC_API const char *slc_io_format(const slc_io_source *source); /* "mdf", "velo-
 SLC_API slc_io_content slc_io_content_of(const slc_io_source *source);
 
 /* Fills `batch` (reset first) with up to max_events events, stopping early once it holds max_bytes bytes (one
- * event is always taken). Event numbers in the faults are batch->first_event + index, which the source counts
- * from 0 in this input; lost events have no number of their own. Records have: batch->record[].number counts
- * what is lost as well, each damaged stretch that yields no event as one record. SLC_OK with at least one
- * event, SLC_END with none; an SLC_ERR_… only where nothing further can be read (I/O error, memory). */
+ * event is always taken); records whose damage shows late make it smaller than that. Records of a batch are
+ * verified side by side: 64 at a time are several times as fast as one by one. Event numbers in the faults
+ * are batch->first_event + index, which the source counts from 0 in this input; lost events have no number of
+ * their own. Records have: batch->record[].number counts what is lost as well, each damaged stretch that
+ * yields no event as one record. SLC_OK with at least one event, SLC_END with none; an SLC_ERR_… only where
+ * nothing further can be read (no header by which to find the next record, memory). */
 SLC_API slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t max_bytes,
                                      slc_batch *batch, slc_faults *faults, slc_error *error);
 

@@ -121,8 +121,8 @@ typedef struct slc_flow_chain {
                              slc_error *error);
     slc_status (*read)(void *input, const slc_flow_config *config, slc_flow_item *item, slc_error *error);
     void (*input_close)(void *input);
-    /* What of reading may be done in any thread: checksums, expansion. May be NULL. Called once for each
-     * batch. */
+    /* What of reading may be done in any thread: bytes of files, checksums, expansion. May be NULL. Called
+     * once for each batch. */
     slc_status (*finish)(slc_flow_item *item, slc_error *error);
     slc_status (*run)(void *chain, const void *setup, slc_flow_item *item, slc_error *error);
     /* What a chain with state still holds, after all inputs: one more item. NULL: nothing. */

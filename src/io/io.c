@@ -158,7 +158,11 @@ slc_status slc_io_open(const char *path, const slc_io_config *config, slc_io_sou
     *source = NULL;
     slc_io_stream stream;
     const slc_status status = slc_io_stream_open(&stream, path, error);
-    return status == SLC_OK ? open_source(&stream, config, source, error) : status;
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_io_stream_place(&stream);
+    return open_source(&stream, config, source, error);
 }
 
 slc_status slc_io_open_memory(const void *bytes, size_t size, const char *name, const slc_io_config *config,
@@ -178,6 +182,7 @@ void slc_io_close(slc_io_source *source)
     if (source->format != NULL) {
         source->format->close(source);
     }
+    slc_io_deferred_close(source->own);
     slc_io_stream_close(&source->stream);
     free(source);
 }
@@ -222,35 +227,17 @@ static slc_status batch_status(slc_status last, uint32_t n_events, const slc_err
     return last < 0 ? slc_fail(error, last, "%s", reason->text) : last;
 }
 
-/* Of the batch, expanded. */
-static size_t bytes_of(const slc_io_source *source, const slc_batch *batch)
-{
-    return batch->size + (source->deferred != NULL ? slc_io_deferred_growth(source->deferred) : 0);
-}
-
-slc_status slc_io_read_batch_deferred(slc_io_source *source, uint32_t max_events, size_t max_bytes,
-                                      slc_batch *batch, slc_io_deferred *deferred, slc_faults *faults,
-                                      slc_error *error)
-{
-    slc_io_deferred_reset(deferred);
-    source->deferred = deferred;
-    const slc_status status = slc_io_read_batch(source, max_events, max_bytes, batch, faults, error);
-    source->deferred = NULL;
-    return status;
-}
-
 /* The number of the record that is read next. What has yielded no event has a number as well. */
 static uint64_t next_record(const slc_io_source *source)
 {
     return source->totals.events + source->totals.lost_events;
 }
 
-slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t max_bytes, slc_batch *batch,
-                             slc_faults *faults, slc_error *error)
+slc_status slc_io_read_batch_deferred(slc_io_source *source, uint32_t max_events, size_t max_bytes,
+                                      slc_batch *batch, slc_io_deferred *deferred, slc_faults *faults,
+                                      slc_error *error)
 {
-    if (source->format->read_raw == NULL) {
-        return wrong_content(source, error);
-    }
+    slc_io_deferred_reset(deferred, source->stream.file);
     slc_batch_reset(batch);
     batch->first_event = source->totals.events;
     slc_error reason = {0};
@@ -259,17 +246,48 @@ slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t 
     if (status != SLC_OK) {
         return slc_fail(error, status, "%s: no memory for a batch", source->stream.name);
     }
+    source->deferred = deferred;
     while (status == SLC_OK &&
-           (batch->n_events == 0 || (batch->n_events < max_events && bytes_of(source, batch) < max_bytes))) {
+           (batch->n_events == 0 ||
+            (batch->n_events < max_events && batch->size + slc_io_deferred_growth(deferred) < max_bytes))) {
         status = source->format->read_raw(source, batch, faults, &reason);
         if (status == SLC_OK) {
             batch->record[batch->n_events - 1].number = next_record(source);
             source->totals.events++;
         }
     }
+    source->deferred = NULL;
     status = batch_status(status, batch->n_events, &reason, error);
     if (status == SLC_OK) {
         batch->sequence = source->batches++;
+    }
+    return status;
+}
+
+/* In two steps as well: records are then verified side by side, which is several times as fast. */
+slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t max_bytes, slc_batch *batch,
+                             slc_faults *faults, slc_error *error)
+{
+    if (source->format->read_raw == NULL) {
+        return wrong_content(source, error);
+    }
+    slc_status status = source->own == NULL ? slc_io_deferred_open(&source->own, error) : SLC_OK;
+    bool again = true; /* no event may have been left */
+    while (status == SLC_OK && again) {
+        slc_faults found;
+        slc_io_losses losses = {.events = 0};
+        slc_faults_reset(&found);
+        status = slc_io_read_batch_deferred(source, max_events, max_bytes, batch, source->own, &found, error);
+        status = status == SLC_OK ? slc_io_finish_batch(batch, source->own, &found, error) : status;
+        if (faults != NULL) {
+            slc_faults_merge(faults, &found);
+        }
+        again = status == SLC_OK && batch->n_events == 0;
+        if (status == SLC_OK) {
+            slc_io_losses_add(&losses, source->own);
+            slc_io_settle(source, &losses);
+            source->batches -= again;
+        }
     }
     return status;
 }
@@ -446,6 +464,8 @@ static const slc_fault_kind fault_kinds[] = {
     {SLC_FAULT_RECORD_COMPRESSION, "record_compression", "the record cannot be decompressed; event dropped",
      NULL},
     {SLC_FAULT_RECORD_TYPE, "record_type", "the record does not hold raw banks; event dropped", NULL},
+    {SLC_FAULT_RECORD_UNREADABLE, "record_unreadable", "the system could not read the record; event dropped",
+     NULL},
     {SLC_FAULT_EVENT_SHAPE, "event_shape", "not an event of this format; event dropped", NULL},
 };
 SLC_FAULTS_REGISTER(fault_kinds)

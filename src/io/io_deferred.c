@@ -5,25 +5,31 @@
  * reader; numbers are mended inside the batch, and the caller knows from slc_io_losses by how much those of
  * later batches are too high.
  */
+#define _DEFAULT_SOURCE /* preadv */
 #include "io/io_deferred.h"
 #include "base/faults.h"
 #include "io/io_source.h"
 #include "io/lhcb/io_mdf_blocks.h"
 #include "lhcb/lhcb_checksum.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { EVENT_ALIGN = 8 /* as slc_batch_append does */ };
 
 struct slc_io_deferred {
     slc_io_unfinished *events; /* by rising index in the batch */
     uint32_t n, capacity;
-    uint32_t n_packed;
+    uint32_t n_packed, n_absent;
+    int file;             /* that the absent ones are in */
     size_t expanded_size; /* of the packed ones: 0 where all say that they hold nothing */
     bool finished;
     slc_batch spare; /* for batches that are expanded: the two change places */
-    z_stream zip;
-    bool zip_ready;
+    slc_mdf_unpacker *unpacker;
     bool *lost; /* by index in `events` */
     slc_fault_code *code;
     slc_simd_target target; /* of checksums */
@@ -52,9 +58,7 @@ void slc_io_deferred_close(slc_io_deferred *deferred)
     if (deferred == NULL) {
         return;
     }
-    if (deferred->zip_ready) {
-        (void)inflateEnd(&deferred->zip);
-    }
+    slc_mdf_unpacker_close(deferred->unpacker);
     slc_batch_clear(&deferred->spare);
     free(deferred->events);
     free(deferred->lost);
@@ -63,10 +67,12 @@ void slc_io_deferred_close(slc_io_deferred *deferred)
     free(deferred);
 }
 
-void slc_io_deferred_reset(slc_io_deferred *deferred)
+void slc_io_deferred_reset(slc_io_deferred *deferred, int file)
 {
     deferred->n = 0;
     deferred->n_packed = 0;
+    deferred->n_absent = 0;
+    deferred->file = file;
     deferred->expanded_size = 0;
     deferred->finished = false;
     memset(&deferred->losses, 0, sizeof deferred->losses);
@@ -100,8 +106,28 @@ slc_status slc_io_defer(slc_io_deferred *deferred, const slc_io_unfinished *even
     }
     deferred->events[deferred->n++] = *event;
     deferred->n_packed += event->packed;
+    deferred->n_absent += event->absent;
     deferred->expanded_size += event->packed ? event->expanded : 0;
     return SLC_OK;
+}
+
+slc_status slc_io_defer_bytes(slc_io_deferred *deferred, slc_batch *batch, size_t size, uint64_t file_offset,
+                              slc_io_unfinished *event)
+{
+    const uint32_t e = batch->n_events;
+    slc_status status = e < UINT32_MAX ? slc_batch_reserve(batch, 0, e + 1) : SLC_ERR_CAPACITY;
+    event->event = e;
+    event->absent = true;
+    status = status == SLC_OK ? slc_io_defer(deferred, event) : status;
+    if (status == SLC_OK) {
+        batch->offset[e] = (batch->size + EVENT_ALIGN - 1) / EVENT_ALIGN * EVENT_ALIGN;
+        batch->length[e] = size;
+        batch->file_offset[e] = file_offset;
+        batch->record[e] = (slc_record){.number = batch->first_event + e};
+        batch->size = batch->offset[e] + size;
+        batch->n_events++;
+    }
+    return status;
 }
 
 /* ---- losses ------------------------------------------------------------------------------------ */
@@ -128,6 +154,94 @@ void slc_io_losses_add(slc_io_losses *losses, const slc_io_deferred *deferred)
     losses->events += more->events;
     losses->compressed += more->compressed;
     losses->checksums += more->checksums;
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------- */
+
+/* Events that lie one after the other in the file, each in its place in the batch. What is between them, a
+ * header or two, is read as well and goes nowhere: one call for a whole batch. */
+enum { RUN = 128, GAP_MAX = 512 };
+typedef struct run {
+    struct iovec parts[2 * RUN];
+    int n_parts;
+    uint32_t first, n; /* events, by index in the list; those that are not absent are left out */
+    uint64_t begin, end;
+} run;
+
+/* One event by itself: what is wrong with it is then known. */
+static void read_alone(slc_io_deferred *deferred, const slc_batch *batch, uint32_t i)
+{
+    const slc_io_unfinished *event = &deferred->events[i];
+    const size_t size = batch->length[event->event];
+    uint8_t *to = batch->bytes + batch->offset[event->event];
+    char why[128];
+    for (size_t have = 0; have < size;) {
+        const ssize_t n = pread(deferred->file, to + have, size - have, (off_t)(event->in_file + have));
+        if (n > 0) {
+            have += (size_t)n;
+        } else if (n == 0) {
+            (void)snprintf(why, sizeof why, "a record has become shorter while it was read: %zu bytes of %zu",
+                           have, size);
+            lose(deferred, i, SLC_FAULT_RECORD_TRUNCATED, batch->file_offset[event->event], why);
+            return;
+        } else if (errno != EINTR) {
+            (void)snprintf(why, sizeof why, "cannot read: %s", strerror(errno));
+            lose(deferred, i, SLC_FAULT_RECORD_UNREADABLE, batch->file_offset[event->event], why);
+            return;
+        }
+    }
+}
+
+static void read_run(slc_io_deferred *deferred, const slc_batch *batch, const run *r)
+{
+    const uint64_t size = r->end - r->begin;
+    ssize_t n;
+    do {
+        n = preadv(deferred->file, r->parts, r->n_parts, (off_t)r->begin);
+    } while (n < 0 && errno == EINTR);
+    const uint64_t end = n > 0 ? r->begin + (uint64_t)n : r->begin;
+    for (uint32_t i = r->first; end < r->begin + size && i < r->first + r->n; i++) {
+        const slc_io_unfinished *event = &deferred->events[i];
+        if (event->absent && event->in_file + batch->length[event->event] > end) {
+            read_alone(deferred, batch, i);
+        }
+    }
+}
+
+/* All bytes that are absent. */
+static slc_status read_absent(slc_io_deferred *deferred, slc_batch *batch)
+{
+    static const uint8_t zeros[EVENT_ALIGN];
+    uint8_t between[GAP_MAX];
+    run r = {.n = 0};
+    const slc_status status = slc_batch_reserve(batch, batch->size, batch->n_events);
+    for (uint32_t i = 0; i < deferred->n && status == SLC_OK; i++) {
+        const slc_io_unfinished *event = &deferred->events[i];
+        if (!event->absent) {
+            continue;
+        }
+        const uint32_t e = event->event;
+        const size_t before = e > 0 ? batch->offset[e - 1] + batch->length[e - 1] : batch->offset[e];
+        memcpy(batch->bytes + before, zeros, batch->offset[e] - before);
+        if (r.n > 0 &&
+            (r.n_parts + 2 > 2 * RUN || event->in_file < r.end || event->in_file - r.end > GAP_MAX)) {
+            read_run(deferred, batch, &r);
+            r.n = 0;
+        }
+        if (r.n == 0) {
+            r = (run){.first = i, .begin = event->in_file, .end = event->in_file};
+        } else if (event->in_file > r.end) {
+            r.parts[r.n_parts++] = (struct iovec){.iov_base = between, .iov_len = event->in_file - r.end};
+        }
+        r.parts[r.n_parts++] = (struct iovec){.iov_base = batch->bytes + batch->offset[e],
+                                              .iov_len = batch->length[e]};
+        r.end = event->in_file + batch->length[e];
+        r.n = i - r.first + 1;
+    }
+    if (r.n > 0) {
+        read_run(deferred, batch, &r);
+    }
+    return status;
 }
 
 /* ---- checksums --------------------------------------------------------------------------------- */
@@ -158,7 +272,7 @@ static void verify(slc_io_deferred *deferred, const slc_batch *batch)
     uint32_t n = 0;
     for (uint32_t i = 0; i < deferred->n; i++) {
         const slc_io_unfinished *event = &deferred->events[i];
-        if (event->hashed) {
+        if (event->hashed && !deferred->lost[i]) {
             stretches[n++] = (slc_mdf_stretch){.bytes = batch->bytes + batch->offset[event->event],
                                                .size = batch->length[event->event],
                                                .hash = event->hash,
@@ -200,13 +314,18 @@ static slc_status take_event(slc_io_deferred *deferred, const slc_batch *batch, 
     if (!listed || !deferred->events[i].packed) {
         return slc_batch_append(spare, bytes, length, offset);
     }
-    const size_t size_before = spare->size;
+    const size_t size_before = spare->size, expanded = deferred->events[i].expanded;
     const char *why = NULL;
-    uint8_t *room = append_room(spare, deferred->events[i].expanded, offset);
+    size_t now = 0; /* of bytes that were absent the reader has seen the beginning, and a file may change */
+    if (slc_mdf_blocks_size(bytes, length, expanded, &now, &why) != SLC_OK || now != expanded) {
+        lose(deferred, i, SLC_FAULT_RECORD_COMPRESSION, offset, why != NULL ? why : "a block has changed");
+        return SLC_OK;
+    }
+    uint8_t *room = append_room(spare, expanded, offset);
     if (room == NULL) {
         return SLC_ERR_MEMORY;
     }
-    if (slc_mdf_blocks_expand(&deferred->zip, bytes, length, room, &why) != SLC_OK) {
+    if (slc_mdf_blocks_expand(deferred->unpacker, bytes, length, room, &why) != SLC_OK) {
         spare->n_events--;
         spare->size = size_before;
         lose(deferred, i, SLC_FAULT_RECORD_COMPRESSION, offset, why);
@@ -219,10 +338,9 @@ static slc_status rebuild(slc_io_deferred *deferred, slc_batch *batch)
 {
     slc_batch *spare = &deferred->spare;
     slc_batch_reset(spare);
-    if (!deferred->zip_ready && inflateInit(&deferred->zip) != Z_OK) {
+    if (deferred->unpacker == NULL && (deferred->unpacker = slc_mdf_unpacker_open()) == NULL) {
         return SLC_ERR_MEMORY;
     }
-    deferred->zip_ready = true;
     slc_status status = slc_batch_reserve(spare, deferred->expanded_size + 8 * (size_t)deferred->n + 1,
                                           batch->n_events);
     uint32_t i = 0;
@@ -291,9 +409,11 @@ slc_status slc_io_finish_batch(slc_batch *batch, slc_io_deferred *deferred, slc_
     }
     deferred->finished = true;
     memset(deferred->lost, 0, deferred->n * sizeof *deferred->lost);
-    verify(deferred, batch);
-    slc_status status = SLC_OK;
-    if (deferred->n_packed > 0 || deferred->losses.events > 0) {
+    slc_status status = deferred->n_absent > 0 ? read_absent(deferred, batch) : SLC_OK;
+    if (status == SLC_OK) {
+        verify(deferred, batch);
+    }
+    if (status == SLC_OK && (deferred->n_packed > 0 || deferred->losses.events > 0)) {
         uint64_t *offset_of = calloc(deferred->n, sizeof *offset_of);
         status = offset_of != NULL ? SLC_OK : SLC_ERR_MEMORY;
         for (uint32_t i = 0; i < deferred->n && status == SLC_OK; i++) {
@@ -305,5 +425,5 @@ slc_status slc_io_finish_batch(slc_batch *batch, slc_io_deferred *deferred, slc_
         }
         free(offset_of);
     }
-    return status == SLC_OK ? SLC_OK : slc_fail(error, status, "no memory to expand a batch");
+    return status == SLC_OK ? SLC_OK : slc_fail(error, status, "no memory to finish a batch");
 }

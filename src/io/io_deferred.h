@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the library: reading a batch in two steps, for threads. The reader only cuts the stream into
- * records; who works on a batch verifies and expands them.
+ * records; who works on a batch verifies and expands them. Of a regular file the reader sees the headers
+ * alone, and who works on the batch reads the bytes, too: copying is then shared by the workers, while the
+ * way from record to record and all that is damaged there stay with one thread.
  */
 #ifndef SLUICE_IO_DEFERRED_H
 #define SLUICE_IO_DEFERRED_H
 
 #include <sluice/io.h>
 
-/* What a batch still lacks: checksums that nobody looked at, records that are still compressed. One for each
- * batch that is under way; a worker's time goes into finishing, and the reader's no longer does. */
+/* What a batch still lacks: bytes that are not read, checksums that nobody looked at, records that are still
+ * compressed. One for each batch that is under way; a worker's time goes into finishing, and the reader's no
+ * longer does. */
 typedef struct slc_io_deferred slc_io_deferred;
 slc_status slc_io_deferred_open(slc_io_deferred **deferred, slc_error *error);
 void slc_io_deferred_close(slc_io_deferred *deferred);
 
-/* slc_io_read_batch, but that checksums are not verified and records not expanded: the batch is not to be
- * used before slc_io_finish_batch. `max_bytes` is of expanded events. */
+/* slc_io_read_batch, but that checksums are not verified, records not expanded, and, of a regular file, not
+ * read: the batch is not to be used before slc_io_finish_batch. `max_bytes` is of expanded events. */
 slc_status slc_io_read_batch_deferred(slc_io_source *source, uint32_t max_events, size_t max_bytes,
                                       slc_batch *batch, slc_io_deferred *deferred, slc_faults *faults,
                                       slc_error *error);
 /* Does the rest, in any thread, and while the source is being read on. Afterwards batch and faults (those of
  * reading it, given again) are what slc_io_read_batch would have made of the same bytes, but for the numbers
  * of events: those lost in earlier batches, which this call cannot know of, are still counted in them. The
- * batch may be without events. SLC_ERR_MEMORY alone ends it. */
+ * batch may be without events. Records that a file has no longer, or that the system cannot read, are lost
+ * like those that are damaged. SLC_ERR_MEMORY alone ends it. The source must still be open. */
 slc_status slc_io_finish_batch(slc_batch *batch, slc_io_deferred *deferred, slc_faults *faults,
                                slc_error *error);
 
@@ -39,16 +43,23 @@ void slc_io_settle(slc_io_source *source, const slc_io_losses *losses);
 
 /* ---- what formats use ---- */
 
-/* One event of the batch at hand that is to be finished. Its bytes are in the batch as they came. */
+/* One event of the batch at hand that is to be finished. Its bytes are in the batch as they came, or are to
+ * be read into the room that it has there. */
 typedef struct slc_io_unfinished {
     uint32_t event; /* index in the batch */
     bool hashed;    /* the checksum is to be compared: of `hash`, which is begun, continued over the bytes */
     uint32_t hash, checksum;
-    bool packed;     /* the bytes are 'ZL' blocks */
-    size_t expanded; /* that become so many */
+    bool packed;      /* the bytes are ROOT's compressed blocks */
+    size_t expanded;  /* that become so many */
+    bool absent;      /* they are in the file */
+    uint64_t in_file; /* here */
 } slc_io_unfinished;
 slc_status slc_io_defer(slc_io_deferred *deferred, const slc_io_unfinished *event);
-void slc_io_deferred_reset(slc_io_deferred *deferred);
+/* Appends an event of so many bytes to a batch, with a place and no memory: they are absent. */
+slc_status slc_io_defer_bytes(slc_io_deferred *deferred, slc_batch *batch, size_t size, uint64_t file_offset,
+                              slc_io_unfinished *event);
+/* For a batch of this file (-1: nothing of it can be absent). */
+void slc_io_deferred_reset(slc_io_deferred *deferred, int file);
 /* Bytes that the events of the batch grow by. */
 size_t slc_io_deferred_growth(const slc_io_deferred *deferred);
 

@@ -126,7 +126,7 @@ static bool is_map(const char *path)
     .about = {"pet-" name_, reads_, NULL, "pet", SLC_IO_KIND_PET_PAIRS, format_}
 
 static const slc_io_row rows[] = {
-    {.about = {"mdf", "LHCb Master Data Format, versions 1 to 3, plain or ROOT 'ZL' compressed",
+    {.about = {"mdf", "LHCb Master Data Format, versions 1 to 3, plain or in ROOT's compressed blocks",
                "LHCb raw events (simulate)", "lhcb", SLC_IO_KIND_EVENTS, 0},
      .events = &slc_io_mdf_format},
     {.about = {"velo-json", "VELO hits with truth, one JSON object an event", NULL, "lhcb",

@@ -39,7 +39,8 @@ struct slc_io_source {
     uint64_t event_offset; /* where the event that read_hits appended last began */
     slc_io_totals totals;
     uint64_t batches;
-    slc_io_deferred *deferred; /* where a batch is being read that is finished later, else NULL */
+    slc_io_deferred *deferred; /* of the batch that is being read */
+    slc_io_deferred *own;      /* of batches that are finished at once */
     bool damaged;
     uint64_t damage_offset;
     char damage[508];

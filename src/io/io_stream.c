@@ -120,9 +120,20 @@ static bool make_room(slc_io_stream *stream)
     return true;
 }
 
+/* What comes after the bytes that are at hand. */
+static ssize_t read_more(const slc_io_stream *stream, size_t size)
+{
+    uint8_t *to = stream->buffer + stream->end;
+    const uint64_t at = stream->base + stream->offset + (stream->end - stream->begin);
+    return stream->placed ? pread(stream->file, to, size, (off_t)at) : read(stream->file, to, size);
+}
+
 slc_status slc_io_stream_peek(slc_io_stream *stream, size_t want, const uint8_t **bytes, size_t *visible,
                               slc_error *error)
 {
+    if (stream->placed) {
+        stream->wrong = 0; /* what could not be read may have been passed over */
+    }
     while (stream->end - stream->begin < want && !stream->at_end && stream->wrong == 0) {
         if (!make_room(stream)) {
             return slc_fail(error, SLC_ERR_MEMORY, "%s: byte %llu: no memory for %zu bytes", stream->name,
@@ -130,8 +141,7 @@ slc_status slc_io_stream_peek(slc_io_stream *stream, size_t want, const uint8_t 
         }
         const size_t room = stream->capacity - stream->end;
         const size_t useful = want - (stream->end - stream->begin) + stream->ahead;
-        const ssize_t n = read(stream->file, stream->buffer + stream->end,
-                               stream->ahead > 0 && useful < room ? useful : room);
+        const ssize_t n = read_more(stream, stream->ahead > 0 && useful < room ? useful : room);
         if (n > 0) {
             stream->end += (size_t)n;
         } else if (n == 0) {
@@ -178,6 +188,60 @@ void slc_io_stream_skip(slc_io_stream *stream, size_t size)
         stream->begin = 0;
         stream->end = 0;
     }
+}
+
+void slc_io_stream_place(slc_io_stream *stream)
+{
+    struct stat about;
+    if (stream->placed || stream->file < 0 || fstat(stream->file, &about) != 0 || !S_ISREG(about.st_mode)) {
+        return;
+    }
+    const off_t here = lseek(stream->file, 0, SEEK_CUR);
+    const uint64_t seen = stream->offset + (stream->end - stream->begin);
+    if (here >= 0 && (uint64_t)here >= seen) { /* standard input may begin in the middle of a file */
+        stream->placed = true;
+        stream->base = (uint64_t)here - seen;
+    }
+}
+
+bool slc_io_stream_has(slc_io_stream *stream, size_t size)
+{
+    const uint64_t end = stream->offset + size;
+    if (end > stream->size) { /* it may have grown */
+        struct stat about;
+        const bool known = fstat(stream->file, &about) == 0 && (uint64_t)about.st_size > stream->base;
+        stream->size = known ? (uint64_t)about.st_size - stream->base : 0;
+    }
+    return end <= stream->size;
+}
+
+/* Who passes over bytes looks at a page here and a page there, from which the system learns nothing. Of what
+ * is in memory already this is a look at a table. */
+static void foretell(slc_io_stream *stream)
+{
+    enum { AHEAD = 32 << 20, PIECE = 256 << 10 /* more at once would be cut off */ };
+    const uint64_t until = stream->offset + AHEAD < stream->size ? stream->offset + AHEAD : stream->size;
+    if (stream->foretold < stream->offset) {
+        stream->foretold = stream->offset;
+    }
+    for (; stream->foretold + PIECE <= until; stream->foretold += PIECE) {
+        (void)posix_fadvise(stream->file, (off_t)(stream->base + stream->foretold), PIECE,
+                            POSIX_FADV_WILLNEED);
+    }
+}
+
+void slc_io_stream_pass(slc_io_stream *stream, size_t size)
+{
+    assert(stream->placed);
+    const size_t unread = stream->end - stream->begin;
+    if (size <= unread) {
+        slc_io_stream_skip(stream, size);
+    } else {
+        stream->begin = 0;
+        stream->end = 0;
+        stream->offset += size;
+    }
+    foretell(stream);
 }
 
 slc_status slc_io_stream_give_back(slc_io_stream *stream, const void *bytes, size_t size, slc_error *error)

@@ -23,6 +23,11 @@ typedef struct slc_io_stream {
     size_t ahead;         /* how much is read at once beyond what is asked for; 0: what there is room for */
     bool at_end;
     int wrong; /* errno of a read that failed, 0 before */
+    /* Of a regular file after slc_io_stream_place: */
+    bool placed;       /* it is read by place, so that bytes may be passed over, and read by others */
+    uint64_t base;     /* where the stream begins in the file */
+    uint64_t size;     /* of the stream when it was last asked for */
+    uint64_t foretold; /* the system was told that what is before this is going to be read */
 } slc_io_stream;
 
 /* "-" is standard input. SLC_ERR_IO if the path is missing, a directory or not readable. */
@@ -42,6 +47,13 @@ slc_status slc_io_stream_wait(slc_io_stream *stream, size_t want, double deadlin
                               size_t *visible, slc_error *error);
 /* Consumes bytes that have been seen. */
 void slc_io_stream_skip(slc_io_stream *stream, size_t size);
+/* Reads a regular file by place from here on: stream->placed, and the two calls below are allowed. Nothing
+ * happens to other inputs. */
+void slc_io_stream_place(slc_io_stream *stream);
+/* Whether the file has `size` bytes more. */
+bool slc_io_stream_has(slc_io_stream *stream, size_t size);
+/* Consumes so many, seen or not. They are announced to the system, as somebody reads them later. */
+void slc_io_stream_pass(slc_io_stream *stream, size_t size);
 /* Consumes `size` bytes, which are copied once, to where the caller wants them; some of those that follow are
  * read with them, as `ahead` says. Where the stream ends or fails before, nothing is consumed and *complete
  * is false: the next peek tells why. SLC_ERR_MEMORY alone is an error. */

@@ -100,6 +100,7 @@ static void work_one(slc_flow *f, slc_flow_worker *w)
     slc_flow_slot *s = f->untaken;
     s->state = SLC_FLOW_TAKEN;
     f->untaken = slc_flow_untaken(s->next);
+    f->n_untaken--;
     slc_flow_unlock(f);
     run_slot(f, w, s, true);
     slc_flow_lock(f);

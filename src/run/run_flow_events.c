@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The chains of files of events: the VELO's and CMS's. The reader only cuts the stream into records; the
- * worker verifies and expands them. Which events turn out to be lost there shifts the numbers of those after
- * them, which is mended in order.
+ * worker reads them (of a regular file), verifies and expands them. Which events turn out to be lost there
+ * shifts the numbers of those after them, which is mended in order.
  */
 #include "io/io_deferred.h"
 #include "lhcb/lhcb_identity.h"

@@ -67,7 +67,8 @@ struct slc_flow {
     pthread_cond_t readable, workable, ready;
     slc_flow_slot *head, *tail, *untaken; /* in order; the oldest that is read */
     slc_flow_slot *free, *all;
-    uint32_t n_flying; /* read or being read, and not handed out */
+    uint32_t n_flying;  /* read or being read, and not handed out */
+    uint32_t n_untaken; /* read and not taken */
     bool at_end, over;
     uint32_t first_wrong; /* the first worker without a chain */
     slc_status end;       /* what _next returns after the last item */

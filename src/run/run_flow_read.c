@@ -82,8 +82,9 @@ static void append(slc_flow *f, slc_flow_slot *s, slc_flow_state st)
         f->head = s;
     }
     f->tail = s;
-    if (st == SLC_FLOW_READ && f->untaken == NULL) {
-        f->untaken = s;
+    if (st == SLC_FLOW_READ) {
+        f->n_untaken++;
+        f->untaken = f->untaken == NULL ? s : f->untaken;
     }
 }
 
@@ -215,11 +216,11 @@ void slc_flow_read_one(slc_flow *f)
         return;
     }
     f->n_flying++;
-    const bool far_ahead = f->untaken != NULL && f->has_reader;
+    const bool far_ahead = f->has_reader && f->n_untaken >= f->n_workers;
     slc_flow_unlock(f);
     const slc_status status = read_slot(f, s, &error);
     if (status == SLC_OK && far_ahead && !s->item.ended) {
-        slc_flow_finish(f, s); /* workers have enough: part of their work is done here */
+        slc_flow_finish(f, s); /* a batch waits for every worker: part of their work is done here */
     }
     if (status < 0 && error.text[0] == '\0') { /* of a function of the caller's */
         (void)slc_fail(&error, status, "reading: %s", slc_status_name(status));

@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct mdf_state {
-    z_stream zip;
-    bool zip_ready;
-} mdf_state;
-
 /* ---- probing --------------------------------------------------------------------------------- */
 
 static bool is_mep(const uint8_t *bytes, size_t size)
@@ -73,21 +68,12 @@ static slc_status open_mdf(slc_io_source *source, slc_error *error)
             "%s: byte 18: data type 2: multi-event packets (MEP) are not supported, convert them to MDF",
             source->stream.name);
     }
-    mdf_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to read it", source->stream.name);
-    }
-    source->state = state;
     return SLC_OK;
 }
 
 static void close_mdf(slc_io_source *source)
 {
-    mdf_state *state = source->state;
-    if (state != NULL && state->zip_ready) {
-        (void)inflateEnd(&state->zip);
-    }
-    free(state);
+    slc_mdf_unpacker_close(source->state);
 }
 
 /* ---- damage ---------------------------------------------------------------------------------- */
@@ -184,7 +170,6 @@ static slc_status append_room(slc_batch *batch, size_t size, uint64_t offset, ui
 static slc_status expand_event(slc_io_source *source, const uint8_t *payload, size_t size, slc_batch *batch,
                                slc_faults *faults, bool *lost, slc_error *error)
 {
-    mdf_state *state = source->state;
     const uint64_t offset = source->stream.offset;
     const uint32_t n_before = batch->n_events;
     const size_t size_before = batch->size;
@@ -193,14 +178,13 @@ static slc_status expand_event(slc_io_source *source, const uint8_t *payload, si
     slc_status status = slc_mdf_blocks_size(payload, size, source->config.max_event_bytes, &expanded, &why);
     if (status == SLC_OK) {
         uint8_t *room = NULL;
-        if (!state->zip_ready && inflateInit(&state->zip) != Z_OK) {
+        if (source->state == NULL && (source->state = slc_mdf_unpacker_open()) == NULL) {
             return no_memory(source, expanded, error);
         }
-        state->zip_ready = true;
         if (append_room(batch, expanded, offset, &room) != SLC_OK) {
             return no_memory(source, expanded, error);
         }
-        status = slc_mdf_blocks_expand(&state->zip, payload, size, room, &why);
+        status = slc_mdf_blocks_expand(source->state, payload, size, room, &why);
     }
     *lost = status != SLC_OK;
     if (*lost) {
@@ -229,7 +213,7 @@ static slc_status defer_record(slc_io_source *source, const slc_mdf_header *head
                                .hashed = is_hashed(source, header),
                                .checksum = header->checksum,
                                .packed = header->compression != 0};
-    *done = source->deferred != NULL && header->sizes_agree && header->data_type == SLC_MDF_BANKS &&
+    *done = header->sizes_agree && header->data_type == SLC_MDF_BANKS &&
             header->compression <= SLC_MDF_LAST_ZIP && (event.hashed || event.packed) &&
             (!event.packed || slc_mdf_blocks_size(payload, size, source->config.max_event_bytes,
                                                   &event.expanded, &why) == SLC_OK);
@@ -283,15 +267,52 @@ static bool acceptable(slc_io_source *source, const slc_mdf_header *header, cons
 
 enum {
     DIRECT_MAX = 1 << 20, /* no memory for what a header merely claims: larger ones come the long way */
-    AHEAD_PLAIN = 4096    /* the next header; what lies after it is copied twice */
+    AHEAD_PLAIN = 4096,   /* the next header; what lies after it is copied twice */
+    AHEAD_PLACED = 64     /* the same where only headers are looked at */
 };
+
+/* What is to be done with a record of which the header is good, and the bytes are not looked at. */
+static slc_io_unfinished unfinished(const slc_io_source *source, const slc_mdf_header *header,
+                                    const uint8_t *bytes, const slc_batch *batch)
+{
+    return (slc_io_unfinished){
+        .event = batch->n_events,
+        .hashed = is_hashed(source, header),
+        .hash = slc_mdf_hash(0, bytes + SLC_MDF_HASHED_FROM, header->header_size - SLC_MDF_HASHED_FROM),
+        .checksum = header->checksum,
+        .packed = header->compression != 0};
+}
 
 /* Whether nothing is to be seen of a record before it is in the batch. */
 static bool is_direct(const slc_io_source *source, const slc_mdf_header *header)
 {
-    return header->sizes_agree && header->compression == 0 && header->data_type == SLC_MDF_BANKS &&
-           header->record_size <= DIRECT_MAX && source->stream.file >= 0 &&
-           (source->deferred != NULL || !is_hashed(source, header));
+    return header->sizes_agree && header->data_type == SLC_MDF_BANKS && source->stream.file >= 0 &&
+           (source->stream.placed ? header->compression <= SLC_MDF_LAST_ZIP
+                                  : header->compression == 0 && header->record_size <= DIRECT_MAX);
+}
+
+/* Leaves a record of a regular file where it is: who finishes the batch reads it. Of a compressed one its
+ * single block must be good so far. *done is false if the file ends inside, or a block is not so. */
+static slc_status take_place(slc_io_source *source, const slc_mdf_header *header, const uint8_t *bytes,
+                             size_t visible, slc_batch *batch, bool *done, slc_error *error)
+{
+    slc_io_stream *stream = &source->stream;
+    slc_io_unfinished event = unfinished(source, header, bytes, batch);
+    const size_t size = header->record_size - header->header_size;
+    event.in_file = stream->base + stream->offset + header->header_size;
+    *done = slc_io_stream_has(stream, header->record_size) &&
+            (!event.packed || slc_mdf_block_whole(bytes + header->header_size, visible - header->header_size,
+                                                  size, source->config.max_event_bytes, &event.expanded));
+    if (!*done) {
+        return SLC_OK;
+    }
+    if (slc_io_defer_bytes(source->deferred, batch, size, stream->offset, &event) != SLC_OK) {
+        return no_memory(source, size, error);
+    }
+    source->totals.compressed += event.packed;
+    stream->ahead = header->record_size < AHEAD_PLAIN ? AHEAD_PLAIN : AHEAD_PLACED;
+    slc_io_stream_pass(stream, header->record_size);
+    return SLC_OK;
 }
 
 /* Appends a record's payload to the batch as it is read, without a copy in between; `bytes` shows its header.
@@ -303,11 +324,7 @@ static slc_status take_direct(slc_io_source *source, const slc_mdf_header *heade
     const size_t size = header->record_size - header->header_size;
     const uint32_t n_before = batch->n_events;
     const size_t size_before = batch->size;
-    const slc_io_unfinished event = {
-        .event = n_before,
-        .hashed = is_hashed(source, header),
-        .hash = slc_mdf_hash(0, bytes + SLC_MDF_HASHED_FROM, header->header_size - SLC_MDF_HASHED_FROM),
-        .checksum = header->checksum};
+    const slc_io_unfinished event = unfinished(source, header, bytes, batch);
     uint8_t *room = NULL;
     *done = false;
     source->stream.ahead = AHEAD_PLAIN;
@@ -374,10 +391,12 @@ static void tell_record(const slc_mdf_header *header, slc_batch *batch)
 static slc_status read_raw(slc_io_source *source, slc_batch *batch, slc_faults *faults, slc_error *error)
 {
     slc_io_stream *stream = &source->stream;
+    /* Not more than there must be of what comes bit by bit. */
+    const size_t look = stream->placed ? SLC_MDF_HEADER + SLC_MDF_BLOCK_HEADER : SLC_MDF_HEADER;
     for (bool lost = true; lost;) {
         const uint8_t *bytes;
         size_t visible;
-        slc_status status = slc_io_stream_peek(stream, SLC_MDF_HEADER, &bytes, &visible, error);
+        slc_status status = slc_io_stream_peek(stream, look, &bytes, &visible, error);
         if (status != SLC_OK || visible == 0) {
             return status != SLC_OK ? status : SLC_END;
         }
@@ -386,7 +405,8 @@ static slc_status read_raw(slc_io_source *source, slc_batch *batch, slc_faults *
                                                             &header);
         bool done = false;
         if (verdict == SLC_MDF_GOOD && is_direct(source, &header)) {
-            status = take_direct(source, &header, bytes, batch, &done, error);
+            status = stream->placed ? take_place(source, &header, bytes, visible, batch, &done, error)
+                                    : take_direct(source, &header, bytes, batch, &done, error);
             if (status == SLC_OK && done) {
                 tell_record(&header, batch);
             }

@@ -1,59 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0
- * ROOT's compressed blocks in MDF records. */
+ *
+ * ROOT's compressed blocks in MDF records: zlib's, LZ4's, zstd's and LZMA's, each by the library that makes
+ * them.
+ */
 #include "io/lhcb/io_mdf_blocks.h"
 
+#ifndef ZLIB_CONST
+#define ZLIB_CONST /* zlib then takes const input */
+#endif
+#include <lz4.h>
+#include <lzma.h>
+#include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
+#include <zlib.h>
+#include <zstd.h>
 
-/* Deflate cannot expand by more than this, so a block that claims more is damaged: it bounds what is
- * allocated. */
-enum { DEFLATE_RATIO_MAX = 1032, DEFLATE_SLACK = 64 };
+struct slc_mdf_unpacker {
+    z_stream zip;
+    bool zip_ready;
+    ZSTD_DCtx *zstd;
+    lzma_stream xz; /* all zero is LZMA_STREAM_INIT */
+};
 
-static uint32_t load_u24(const uint8_t *at)
+slc_mdf_unpacker *slc_mdf_unpacker_open(void)
 {
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16;
+    return calloc(1, sizeof(slc_mdf_unpacker));
 }
 
-slc_status slc_mdf_blocks_size(const uint8_t *bytes, size_t size, size_t limit, size_t *expanded,
-                               const char **why)
+void slc_mdf_unpacker_close(slc_mdf_unpacker *unpacker)
 {
-    *expanded = 0;
-    for (size_t at = 0; at < size;) {
-        if (size - at < SLC_MDF_BLOCK_HEADER) {
-            *why = "the record ends inside the header of a compressed block";
-            return SLC_ERR_FORMAT;
-        }
-        const uint8_t *header = bytes + at;
-        const size_t packed = load_u24(header + 3), unpacked = load_u24(header + 6);
-        if (header[0] != 'Z' || header[1] != 'L' || header[2] != Z_DEFLATED) {
-            *why = header[0] >= 'A' && header[0] <= 'Z'
-                       ? "a compressed block is not of the kind 'ZL', the one that can be read"
-                       : "no compressed block where one must begin";
-            return SLC_ERR_FORMAT;
-        }
-        at += SLC_MDF_BLOCK_HEADER;
-        if (packed > size - at) {
-            *why = "a compressed block overruns the record";
-            return SLC_ERR_FORMAT;
-        }
-        if (unpacked > packed * DEFLATE_RATIO_MAX + DEFLATE_SLACK) {
-            *why = "a compressed block claims to hold more than it can";
-            return SLC_ERR_FORMAT;
-        }
-        *expanded += unpacked;
-        if (*expanded > limit) {
-            *why = "the record expands beyond the largest event allowed";
-            return SLC_ERR_FORMAT;
-        }
-        at += packed;
+    if (unpacker == NULL) {
+        return;
     }
-    return SLC_OK;
+    if (unpacker->zip_ready) {
+        (void)inflateEnd(&unpacker->zip);
+    }
+    (void)ZSTD_freeDCtx(unpacker->zstd);
+    lzma_end(&unpacker->xz);
+    free(unpacker);
 }
 
-static bool expand_block(z_stream *zip, const uint8_t *packed, size_t n_packed, uint8_t *out, size_t n_out)
+/* ---- kinds ------------------------------------------------------------------------------------- */
+
+static bool expand_zlib(slc_mdf_unpacker *u, const uint8_t *packed, size_t n_packed, uint8_t *out,
+                        size_t n_out)
 {
-    if (inflateReset(zip) != Z_OK) {
+    z_stream *zip = &u->zip;
+    if ((u->zip_ready ? inflateReset(zip) : inflateInit(zip)) != Z_OK) {
         return false;
     }
+    u->zip_ready = true;
     zip->next_in = packed;
     zip->avail_in = (uInt)n_packed;
     zip->next_out = out;
@@ -61,7 +58,7 @@ static bool expand_block(z_stream *zip, const uint8_t *packed, size_t n_packed, 
     if (inflate(zip, Z_FINISH) == Z_STREAM_END && zip->avail_out == 0 && zip->avail_in == 0) {
         return true;
     }
-    /* ROOT keeps what does not shrink as it is: equal sizes. */
+    /* What does not shrink may have been kept as it is: equal sizes. */
     if (n_packed == n_out) {
         memcpy(out, packed, n_out);
         return true;
@@ -69,18 +66,146 @@ static bool expand_block(z_stream *zip, const uint8_t *packed, size_t n_packed, 
     return false;
 }
 
-slc_status slc_mdf_blocks_expand(z_stream *zip, const uint8_t *bytes, size_t size, uint8_t *out,
-                                 const char **why)
+/* In front of the data stands their XXH64, high byte first. */
+static bool expand_lz4(slc_mdf_unpacker *u, const uint8_t *packed, size_t n_packed, uint8_t *out,
+                       size_t n_out)
 {
-    for (size_t at = 0, to = 0; at < size;) {
-        const size_t packed = load_u24(bytes + at + 3), unpacked = load_u24(bytes + at + 6);
-        at += SLC_MDF_BLOCK_HEADER;
-        if (!expand_block(zip, bytes + at, packed, out + to, unpacked)) {
-            *why = "a compressed block does not expand to the size it states";
+    XXH64_canonical_t sum;
+    (void)u;
+    if (n_packed <= sizeof sum) {
+        return false;
+    }
+    memcpy(&sum, packed, sizeof sum);
+    packed += sizeof sum;
+    n_packed -= sizeof sum;
+    return XXH64(packed, n_packed, 0) == XXH64_hashFromCanonical(&sum) &&
+           LZ4_decompress_safe((const char *)packed, (char *)out, (int)n_packed, (int)n_out) == (int)n_out;
+}
+
+static bool expand_zstd(slc_mdf_unpacker *u, const uint8_t *packed, size_t n_packed, uint8_t *out,
+                        size_t n_out)
+{
+    u->zstd = u->zstd != NULL ? u->zstd : ZSTD_createDCtx();
+    return u->zstd != NULL && ZSTD_decompressDCtx(u->zstd, out, n_out, packed, n_packed) == n_out;
+}
+
+/* A whole .xz file. It says how large a window it wants; level 9 takes 65 MiB. */
+static bool expand_xz(slc_mdf_unpacker *u, const uint8_t *packed, size_t n_packed, uint8_t *out, size_t n_out)
+{
+    enum { MEMORY_MAX = 96 << 20 };
+    if (lzma_stream_decoder(&u->xz, MEMORY_MAX, 0) != LZMA_OK) {
+        return false;
+    }
+    u->xz.next_in = packed;
+    u->xz.avail_in = n_packed;
+    u->xz.next_out = out;
+    u->xz.avail_out = n_out;
+    return lzma_code(&u->xz, LZMA_FINISH) == LZMA_STREAM_END && u->xz.avail_out == 0 && u->xz.avail_in == 0;
+}
+
+/* `ratio`: the data cannot expand by more, `SLACK` bytes apart, so a block that claims more is damaged: it
+ * bounds what is allocated. Deflate has 258 bytes in 2 bits, LZ4 255 in a byte, zstd 128 kB in a block of
+ * four bytes, LZMA 273 in 0.3 bits. */
+enum { SLACK = 64 };
+static const struct kind {
+    char letters[2];
+    uint8_t method;
+    uint32_t ratio;
+    bool (*expand)(slc_mdf_unpacker *u, const uint8_t *packed, size_t n_packed, uint8_t *out, size_t n_out);
+} kinds[] = {
+    {{'Z', 'L'}, Z_DEFLATED, 1032, expand_zlib},
+    {{'L', '4'}, LZ4_VERSION_MAJOR, 255, expand_lz4},
+    {{'Z', 'S'}, ZSTD_VERSION_MAJOR, 1 << 15, expand_zstd},
+    {{'X', 'Z'}, 0, 1 << 14, expand_xz},
+};
+
+/* ---- blocks ------------------------------------------------------------------------------------ */
+
+typedef struct block {
+    const struct kind *kind;
+    size_t packed, unpacked;
+} block;
+
+static uint32_t load_u24(const uint8_t *at)
+{
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16;
+}
+
+/* The block whose header stands at `header`, with `left` bytes from there on; NULL, or what is wrong. */
+static const char *read_header(const uint8_t *header, size_t left, block *b)
+{
+    if (left < SLC_MDF_BLOCK_HEADER) {
+        return "the record ends inside the header of a compressed block";
+    }
+    *b = (block){.packed = load_u24(header + 3), .unpacked = load_u24(header + 6)};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (memcmp(header, kinds[i].letters, 2) == 0 && header[2] == kinds[i].method) {
+            b->kind = &kinds[i];
+        }
+    }
+    if (b->kind == NULL) {
+        if (header[0] == 'C' && header[1] == 'S') {
+            return "a compressed block is of ROOT's old kind 'CS', which is not read";
+        }
+        return header[0] >= 'A' && header[0] <= 'Z'
+                   ? "a compressed block is of none of the kinds that can be read: 'ZL', 'L4', 'ZS', 'XZ'"
+                   : "no compressed block where one must begin";
+    }
+    if (b->packed > left - SLC_MDF_BLOCK_HEADER) {
+        return "a compressed block overruns the record";
+    }
+    return b->unpacked > b->packed * b->kind->ratio + SLACK
+               ? "a compressed block claims to hold more than it can"
+               : NULL;
+}
+
+slc_status slc_mdf_blocks_size(const uint8_t *bytes, size_t size, size_t limit, size_t *expanded,
+                               const char **why)
+{
+    *expanded = 0;
+    for (size_t at = 0; at < size;) {
+        block b;
+        const char *wrong = read_header(bytes + at, size - at, &b);
+        if (wrong == NULL) {
+            *expanded += b.unpacked;
+            wrong = *expanded > limit ? "the record expands beyond the largest event allowed" : NULL;
+        }
+        if (wrong != NULL) {
+            *why = wrong;
             return SLC_ERR_FORMAT;
         }
-        at += packed;
-        to += unpacked;
+        at += SLC_MDF_BLOCK_HEADER + b.packed;
+    }
+    return SLC_OK;
+}
+
+bool slc_mdf_block_whole(const uint8_t *bytes, size_t visible, size_t size, size_t limit, size_t *expanded)
+{
+    block b;
+    if (visible < SLC_MDF_BLOCK_HEADER || read_header(bytes, size, &b) != NULL ||
+        SLC_MDF_BLOCK_HEADER + b.packed != size || b.unpacked > limit) {
+        return false;
+    }
+    *expanded = b.unpacked;
+    return true;
+}
+
+slc_status slc_mdf_blocks_expand(slc_mdf_unpacker *unpacker, const uint8_t *bytes, size_t size, uint8_t *out,
+                                 const char **why)
+{
+    for (size_t at = 0; at < size;) {
+        block b;
+        const char *wrong = read_header(bytes + at, size - at, &b);
+        const uint8_t *packed = bytes + at + SLC_MDF_BLOCK_HEADER;
+        if (wrong == NULL && !b.kind->expand(unpacker, packed, b.packed, out, b.unpacked)) {
+            wrong = "a compressed block does not expand to the size it states";
+        }
+        if (wrong != NULL) {
+            *why = wrong;
+            return SLC_ERR_FORMAT;
+        }
+        at += SLC_MDF_BLOCK_HEADER + b.packed;
+        out += b.unpacked;
     }
     return SLC_OK;
 }

@@ -8,11 +8,6 @@
 
 #include "lhcb/lhcb_record.h"
 
-#ifndef ZLIB_CONST
-#define ZLIB_CONST /* zlib then takes const input */
-#endif
-#include <zlib.h>
-
 enum { SLC_MDF_BLOCK_HEADER = 9, SLC_MDF_BLOCK_MAX = 0xffffff };
 
 /* The size that a sequence of compressed blocks says it expands to. SLC_ERR_FORMAT with *why where the blocks
@@ -20,8 +15,15 @@ enum { SLC_MDF_BLOCK_HEADER = 9, SLC_MDF_BLOCK_MAX = 0xffffff };
  */
 slc_status slc_mdf_blocks_size(const uint8_t *bytes, size_t size, size_t limit, size_t *expanded,
                                const char **why);
-/* Expands them into `out`, which has that size. `zip` has been through inflateInit. */
-slc_status slc_mdf_blocks_expand(z_stream *zip, const uint8_t *bytes, size_t size, uint8_t *out,
+/* The same where of `size` bytes only the first are seen: whether they are a single block, and a good one. */
+bool slc_mdf_block_whole(const uint8_t *bytes, size_t visible, size_t size, size_t limit, size_t *expanded);
+
+/* What the libraries that expand keep between blocks. One thread at a time. NULL: no memory. */
+typedef struct slc_mdf_unpacker slc_mdf_unpacker;
+slc_mdf_unpacker *slc_mdf_unpacker_open(void);
+void slc_mdf_unpacker_close(slc_mdf_unpacker *unpacker);
+/* Expands blocks of which slc_mdf_blocks_size has told the size into `out`, which has that size. */
+slc_status slc_mdf_blocks_expand(slc_mdf_unpacker *unpacker, const uint8_t *bytes, size_t size, uint8_t *out,
                                  const char **why);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 /* zlib's fastest: the sample files use it too, and raw banks shrink little more with a higher one. */
 enum { ZIP_LEVEL = 1 };
