@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rows of any collection as CSV and JSON. */
+ * Rows of any collection as JSON. */
 #include "cli_rows.h"
 #include "cli_talk.h"
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -39,19 +38,6 @@ static int64_t whole(const slc_column *column, const void *data, size_t row)
         return ((const int32_t *)data)[row];
     default:
         return ((const int64_t *)data)[row];
-    }
-}
-
-static void print_value(FILE *out, const slc_column *column, const void *data, size_t row)
-{
-    if (column->type == SLC_TYPE_F64) {
-        (void)fprintf(out, "%.17g", ((const double *)data)[row]);
-    } else if (column->type == SLC_TYPE_F32) {
-        (void)fprintf(out, "%.9g", (double)((const float *)data)[row]);
-    } else if (column->type == SLC_TYPE_U64) {
-        (void)fprintf(out, "%" PRIu64, ((const uint64_t *)data)[row]);
-    } else {
-        (void)fprintf(out, "%" PRId64, whole(column, data, row));
     }
 }
 
@@ -94,85 +80,6 @@ bool slc_cli_json_append_columns(json_t *columns, const slc_schema *schema, cons
         }
     }
     return true;
-}
-
-static void print_names(FILE *out, const slc_schema *schema)
-{
-    for (size_t i = 0; i < schema->n_columns; i++) {
-        (void)fprintf(out, "%s%s", i > 0 ? "," : "", schema->columns[i].name);
-    }
-}
-
-static void print_fields(FILE *out, const slc_schema *schema, const void *collection, size_t row)
-{
-    for (size_t i = 0; i < schema->n_columns; i++) {
-        const slc_column *column = &schema->columns[i];
-        (void)fputs(i > 0 ? "," : "", out);
-        print_value(out, column, column_of(collection, column), row);
-    }
-}
-
-void slc_cli_csv_head(FILE *out, const slc_schema *schema)
-{
-    print_names(out, schema);
-    (void)fputc('\n', out);
-}
-
-void slc_cli_csv_rows(FILE *out, const slc_schema *schema, const void *collection)
-{
-    for (size_t row = 0; row < size_of(collection); row++) {
-        print_fields(out, schema, collection, row);
-        (void)fputc('\n', out);
-    }
-}
-
-/* In quotes where it must be (RFC 4180). */
-static void print_text(FILE *out, const char *text)
-{
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        (void)fputs(text, out);
-        return;
-    }
-    (void)fputc('"', out);
-    for (; *text != '\0'; text++) {
-        (void)fputs(*text == '"' ? "\"" : "", out);
-        (void)fputc(*text, out);
-    }
-    (void)fputc('"', out);
-}
-
-void slc_cli_csv_named_head(FILE *out, const slc_schema *schema)
-{
-    print_names(out, schema);
-    (void)fputs(",name\n", out);
-}
-
-void slc_cli_csv_named_rows(FILE *out, const slc_schema *schema, const void *collection, const char *name)
-{
-    for (size_t row = 0; row < size_of(collection); row++) {
-        print_fields(out, schema, collection, row);
-        (void)fputc(',', out);
-        print_text(out, name);
-        (void)fputc('\n', out);
-    }
-}
-
-void slc_cli_csv_events_head(FILE *out, const slc_schema *schema)
-{
-    (void)fputs("event,", out);
-    slc_cli_csv_head(out, schema);
-}
-
-void slc_cli_csv_events(FILE *out, const slc_schema *schema, const void *collection, uint64_t first)
-{
-    const slc_columns *head = collection;
-    for (uint32_t e = 0; e < head->n_events; e++) {
-        for (size_t row = head->event_offset[e]; row < head->event_offset[e + 1]; row++) {
-            (void)fprintf(out, "%" PRIu64 ",", first + e);
-            print_fields(out, schema, collection, row);
-            (void)fputc('\n', out);
-        }
-    }
 }
 
 bool slc_cli_json_rows(FILE *out, const slc_schema *schema, const void *collection, const char *name,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rows of a collection as text, driven by its schema, so that a new column appears in every file by itself.
+ * Rows of a collection as JSON, driven by its schema, so that a new column appears in every file by itself.
+ * As CSV: slc_io_text_rows.
  */
 #ifndef SLUICE_CLI_ROWS_H
 #define SLUICE_CLI_ROWS_H
@@ -10,17 +11,6 @@
 #include <stdio.h>
 
 struct json_t;
-
-/* Names of the columns with commas, and a line for each row. Numbers are written so that they read back as
- * they are. */
-void slc_cli_csv_head(FILE *out, const slc_schema *schema);
-void slc_cli_csv_rows(FILE *out, const slc_schema *schema, const void *collection);
-/* The same with a last column "name", which is `name` in every row: of which of several inputs it is. */
-void slc_cli_csv_named_head(FILE *out, const slc_schema *schema);
-void slc_cli_csv_named_rows(FILE *out, const slc_schema *schema, const void *collection, const char *name);
-/* The same with a first column "event"; `first` is the number of the collection's first. */
-void slc_cli_csv_events_head(FILE *out, const slc_schema *schema);
-void slc_cli_csv_events(FILE *out, const slc_schema *schema, const void *collection, uint64_t first);
 
 /* An object a row, with a last member "name" unless that is NULL; *any tells whether there was one before,
  * for the comma. A row at a time, so that memory does not grow with their number. False if there is no

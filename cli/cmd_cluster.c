@@ -3,7 +3,6 @@
  * `sluice cluster`: clusters of sparse pixels; what may be asked for, and how a run begins and ends.
  */
 #include "cmd_cluster.h"
-#include "cli_rows.h"
 #include "cli_words.h"
 
 #include <inttypes.h>
@@ -210,11 +209,8 @@ static bool open_output(slc_cluster_job *job)
     slc_status status = SLC_OK;
     if (path != NULL && slc_cli_ends_with(path, ".csv")) {
         status = slc_io_text_create(path, &job->text, &job->error);
-        if (status == SLC_OK && job->n_inputs > 1) {
-            slc_cli_csv_named_head(slc_io_text_stream(job->text), &job->text_schema);
-        } else if (status == SLC_OK) {
-            slc_cli_csv_head(slc_io_text_stream(job->text), &job->text_schema);
-        }
+        const slc_io_text_form form = {.schema = &job->text_schema, .name = job->n_inputs > 1 ? "" : NULL};
+        status = status == SLC_OK ? slc_io_text_rows(job->text, &form, NULL, &job->error) : status;
     } else if (path != NULL) {
         status = slc_io_hdf5_create(path, &job->hdf5, &job->error);
         status = status == SLC_OK ? slc_io_hdf5_text(job->hdf5, "sluice_version", slc_version(), &job->error)

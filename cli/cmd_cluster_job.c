@@ -3,7 +3,6 @@
  * `sluice cluster`, as its inputs come out of the flow: what was asked for in each one's own ticks, whether
  * it goes with the others, and its clusters written.
  */
-#include "cli_rows.h"
 #include "cmd_cluster.h"
 
 #include <inttypes.h>
@@ -98,10 +97,12 @@ static bool write_rows(slc_cluster_job *job, const slc_flow_item *item)
         }
         return status == SLC_OK;
     }
-    if (job->text != NULL && job->n_inputs > 1) {
-        slc_cli_csv_named_rows(slc_io_text_stream(job->text), &job->text_schema, &rows, item->path);
-    } else if (job->text != NULL) {
-        slc_cli_csv_rows(slc_io_text_stream(job->text), &job->text_schema, &rows);
+    const slc_io_text_form form = {.schema = &job->text_schema,
+                                   .name = job->n_inputs > 1 ? item->path : NULL};
+    if (job->text != NULL && slc_io_text_rows(job->text, &form, &rows, &job->error) != SLC_OK) {
+        job->appended = true; /* the file will be given up */
+        slc_cli_say("cluster", "%s", job->error.text);
+        return false;
     }
     if (job->text != NULL && job->reads_once && job->written > 0) {
         flush_text(job);

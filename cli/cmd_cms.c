@@ -4,7 +4,6 @@
  * ends.
  */
 #include "cmd_cms.h"
-#include "cli_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,8 +147,10 @@ static bool open_outputs(slc_cms_job *job, const char *command_line)
         slc_cli_say("cms", "%s", error->text);
         return false;
     }
-    if (job->table != NULL) {
-        slc_cli_csv_events_head(slc_io_text_stream(job->table), &slc_cms_clusters_schema);
+    const slc_io_text_form form = {.schema = &slc_cms_clusters_schema, .events = true};
+    if (job->table != NULL && slc_io_text_rows(job->table, &form, NULL, error) != SLC_OK) {
+        slc_cli_say("cms", "%s", error->text);
+        return false;
     }
     return slc_cms_job_append(job, &none);
 }

@@ -3,7 +3,6 @@
  * What `sluice cms` does with what comes out of the flow: results are written and added up, inputs judged.
  */
 #include "cli_faults.h"
-#include "cli_rows.h"
 #include "cmd_cms.h"
 
 #include <string.h>
@@ -83,9 +82,12 @@ static bool take_batch(slc_cms_job *job, const slc_flow_item *item)
     if (!slc_cms_job_append(job, &result->found)) {
         return false;
     }
-    if (job->table != NULL) {
-        slc_cli_csv_events(slc_io_text_stream(job->table), &slc_cms_clusters_schema, &result->found.clusters,
-                           job->totals.events);
+    const slc_io_text_form form = {
+        .schema = &slc_cms_clusters_schema, .events = true, .first_event = job->totals.events};
+    if (job->table != NULL &&
+        slc_io_text_rows(job->table, &form, &result->found.clusters, &job->error) != SLC_OK) {
+        slc_cli_say("cms", "%s", job->error.text);
+        return false;
     }
     add_to_totals(job, &result->found);
     slc_cli_progress_show(&job->progress, job->totals.events, 0);

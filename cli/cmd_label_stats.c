@@ -94,10 +94,9 @@ slc_status slc_label_stats_open(slc_label_job *job)
     const slc_status status = slc_io_text_create(path, &job->stats->text, &job->error);
     if (status == SLC_OK && job->stats->json) {
         (void)fputc('[', slc_io_text_stream(job->stats->text));
-    } else if (status == SLC_OK && job->n_inputs > 1) {
-        slc_cli_csv_named_head(slc_io_text_stream(job->stats->text), &job->written);
     } else if (status == SLC_OK) {
-        slc_cli_csv_head(slc_io_text_stream(job->stats->text), &job->written);
+        const slc_io_text_form form = {.schema = &job->written, .name = job->n_inputs > 1 ? "" : NULL};
+        return slc_io_text_rows(job->stats->text, &form, NULL, &job->error);
     }
     return status;
 }
@@ -109,12 +108,11 @@ slc_status slc_label_stats_rows(slc_label_job *job, const slc_label_rows *rows, 
     if (stats->hdf5 != NULL) {
         return slc_io_hdf5_append(stats->hdf5, "components", &job->written, rows, &job->error);
     }
-    FILE *out = slc_io_text_stream(stats->text);
-    if (!stats->json && name != NULL) {
-        slc_cli_csv_named_rows(out, &job->written, rows, name);
-    } else if (!stats->json) {
-        slc_cli_csv_rows(out, &job->written, rows);
-    } else if (!slc_cli_json_rows(out, &job->written, rows, name, &stats->any)) {
+    if (!stats->json) {
+        const slc_io_text_form form = {.schema = &job->written, .name = name};
+        return slc_io_text_rows(stats->text, &form, rows, &job->error);
+    }
+    if (!slc_cli_json_rows(slc_io_text_stream(stats->text), &job->written, rows, name, &stats->any)) {
         return slc_fail(&job->error, SLC_ERR_MEMORY, "%s: no memory for a row", job->options->stats);
     }
     return SLC_OK;

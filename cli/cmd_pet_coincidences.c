@@ -2,7 +2,6 @@
  *
  * `sluice pet coincidences`: singles in any order to coincidences.
  */
-#include "cli_rows.h"
 #include "cmd_pet.h"
 #include "cmd_pet_tell.h"
 
@@ -56,7 +55,6 @@ typedef struct job {
     slc_pet_groups groups;
     slc_pet_coincidences pairs;
     slc_io_writer *writer;
-    FILE *out;
     slc_pet_coincidence_counts counts;
     double randoms, randoms_sigma; /* of the prompts, beside delayed windows */
     double seconds_sort, seconds_find;
@@ -162,6 +160,8 @@ static slc_status find_randoms(job *j)
     return status;
 }
 
+static const slc_io_text_form pairs_form = {.schema = &slc_pet_coincidences_schema};
+
 static slc_status find_all(job *j, slc_pet_coincidence *stage)
 {
     const size_t all = j->is_f64 ? j->singles_f64.head.size : j->singles.head.size;
@@ -174,9 +174,9 @@ static slc_status find_all(job *j, slc_pet_coincidence *stage)
         status = find_some(j, stage, at, n, at + n == all);
         j->seconds_find += slc_clock_seconds() - began;
         if (status == SLC_OK && j->format == FORMAT_INDICES) {
-            print_groups(j->out, &j->groups);
+            print_groups(slc_io_text_stream(j->writer), &j->groups);
         } else if (status == SLC_OK && j->format == FORMAT_CSV) {
-            slc_cli_csv_rows(j->out, &slc_pet_coincidences_schema, &j->pairs);
+            status = slc_io_text_rows(j->writer, &pairs_form, &j->pairs, &j->error);
         }
     }
     if (status == SLC_OK) {
@@ -242,13 +242,12 @@ static int process(job *j, const char *path)
     slc_status status = slc_pet_coincidence_open(&j->config, &stage, &j->error);
     status = status == SLC_OK ? read_singles(j, path) : status;
     status = status == SLC_OK ? sort_singles(j) : status;
-    j->out = stdout;
-    if (status == SLC_OK && j->options->output != NULL) {
-        status = slc_io_text_create(j->options->output, &j->writer, &j->error);
-        j->out = status == SLC_OK ? slc_io_text_stream(j->writer) : NULL;
+    if (status == SLC_OK && j->format != FORMAT_NONE) {
+        const char *name = j->options->output != NULL ? j->options->output : "-";
+        status = slc_io_text_create(name, &j->writer, &j->error);
     }
     if (status == SLC_OK && j->format == FORMAT_CSV) {
-        slc_cli_csv_head(j->out, &slc_pet_coincidences_schema);
+        status = slc_io_text_rows(j->writer, &pairs_form, NULL, &j->error);
     }
     status = status == SLC_OK ? find_all(j, stage) : status;
     status = status == SLC_OK ? check_energies(j, path) : status;

@@ -2,7 +2,6 @@
  *
  * What `sluice pet run` writes: coincidences in order, singles, late singles, a sinogram, rates.
  */
-#include "cli_rows.h"
 #include "cli_words.h"
 #include "cmd_pet_run.h"
 
@@ -51,6 +50,8 @@ char *slc_pet_run_list_files(const void *options, const char *name, size_t i)
     const slc_pet_run_options *o = options;
     return slc_pet_list_files(o->format > 0 ? o->format - 1 : slc_pet_run_format_of(name), name, i);
 }
+
+static const slc_io_text_form pairs_form = {.schema = &slc_pet_coincidences_schema};
 
 /* ---- opening ----------------------------------------------------------------------------------- */
 
@@ -183,10 +184,7 @@ static slc_status create_list(slc_pet_run_job *job)
     const slc_pet_run_options *o = job->options;
     if (job->format == SLC_PET_RUN_CSV) {
         const slc_status status = slc_io_text_create(o->output, &job->csv, &job->error);
-        if (status == SLC_OK) {
-            slc_cli_csv_head(slc_io_text_stream(job->csv), &slc_pet_coincidences_schema);
-        }
-        return status;
+        return status == SLC_OK ? slc_io_text_rows(job->csv, &pairs_form, NULL, &job->error) : status;
     }
     slc_io_pet_list_config config;
     slc_io_pet_list_config_default(&config);
@@ -243,7 +241,7 @@ static slc_status write_pairs(slc_pet_run_job *job, const slc_pet_result *result
     }
     job->written += job->due.head.size;
     if (job->csv != NULL) {
-        slc_cli_csv_rows(slc_io_text_stream(job->csv), &slc_pet_coincidences_schema, &job->due);
+        status = slc_io_text_rows(job->csv, &pairs_form, &job->due, &job->error);
     } else if (job->due.head.size > 0) {
         status = slc_io_pet_list_write(job->list, &job->due, &job->error);
     }
@@ -402,9 +400,15 @@ static slc_status write_rates(slc_pet_run_job *job)
     if (status != SLC_OK) {
         return status;
     }
-    slc_cli_csv_head(slc_io_text_stream(writer), &slc_pet_rate_rows_schema);
-    slc_cli_csv_rows(slc_io_text_stream(writer), &slc_pet_rate_rows_schema, slc_pet_rates_rows(job->rates));
-    return slc_io_finish(writer, &job->error);
+    const slc_io_text_form form = {.schema = &slc_pet_rate_rows_schema};
+    status = slc_io_text_rows(writer, &form, NULL, &job->error);
+    status = status == SLC_OK ? slc_io_text_rows(writer, &form, slc_pet_rates_rows(job->rates), &job->error)
+                              : status;
+    if (status == SLC_OK) {
+        return slc_io_finish(writer, &job->error);
+    }
+    slc_io_abandon(writer);
+    return status;
 }
 
 /* Are delayeds as many as randoms whatever the rate? */

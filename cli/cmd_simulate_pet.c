@@ -3,7 +3,6 @@
  * `sluice simulate pet`: generated frames of a PET scanner, written as a raw file or sent as its modules
  * would send them, with the tables that they convert with and the truth.
  */
-#include "cli_rows.h"
 #include "cmd_pet.h"
 
 #include <sluice/sluice.h>
@@ -208,6 +207,8 @@ static slc_status open_bare(job *j)
     return slc_io_text_create(name, &j->bare, &j->error);
 }
 
+static const slc_io_text_form truth_form = {.schema = &slc_sim_pet_truth_schema};
+
 static slc_status open_outputs(job *j)
 {
     const simulate_options *o = j->options;
@@ -217,9 +218,7 @@ static slc_status open_outputs(job *j)
     }
     if (status == SLC_OK && o->truth != NULL) {
         status = slc_io_text_create(o->truth, &j->truth_file, &j->error);
-        if (status == SLC_OK) {
-            slc_cli_csv_head(slc_io_text_stream(j->truth_file), &slc_sim_pet_truth_schema);
-        }
+        status = status == SLC_OK ? slc_io_text_rows(j->truth_file, &truth_form, NULL, &j->error) : status;
     }
     if (status == SLC_OK && o->bare) {
         status = open_bare(j);
@@ -274,15 +273,15 @@ static slc_status write_step(job *j, double begin_s)
 {
     slc_status status = SLC_OK;
     if (j->truth_file != NULL) {
-        slc_cli_csv_rows(slc_io_text_stream(j->truth_file), &slc_sim_pet_truth_schema, &j->truth);
+        status = slc_io_text_rows(j->truth_file, &truth_form, &j->truth, &j->error);
         slc_columns_reset(&j->truth);
     }
-    if (j->bare != NULL) {
+    if (status == SLC_OK && j->bare != NULL) {
         if (fwrite(j->frames, sizeof *j->frames, j->n, slc_io_text_stream(j->bare)) != j->n) {
             status = slc_fail(&j->error, SLC_ERR_IO, "%s: cannot write: %s", j->options->output,
                               strerror(errno));
         }
-    } else if (j->raw != NULL) {
+    } else if (status == SLC_OK && j->raw != NULL) {
         status = write_raw(j, begin_s);
     }
     if (j->options->send.n == 0) {

@@ -186,6 +186,22 @@ SLC_API slc_status slc_io_hdf5_names(slc_io_writer *writer, const char *group, c
 SLC_API slc_status slc_io_text_create(const char *path, slc_io_writer **writer, slc_error *error);
 SLC_API void *slc_io_text_stream(slc_io_writer *writer); /* a FILE * */
 
+/* What a line of a CSV file is, from left to right: the number of the row's event, the columns of the schema,
+ * a name. */
+typedef struct slc_io_text_form {
+    const slc_schema *schema;
+    bool events;          /* a first column "event"; rows after the last event are left out */
+    uint64_t first_event; /* the number of the collection's first */
+    const char *name;     /* of each row, a last column "name"; NULL: none */
+} slc_io_text_form;
+/* Lines for all rows of a collection; of NULL the line of the columns' names. A column that is NULL is empty.
+ * Numbers with a fraction have
+ * the fewest digits that read back to the same bits of their type, whatever the locale: without an exponent
+ * from 0.0001 up to 1e16, else as 1.5e+16; "nan", "inf", "-inf". Names are in quotes where RFC 4180 wants
+ * them; a line ends with a line feed alone. */
+SLC_API slc_status slc_io_text_rows(slc_io_writer *writer, const slc_io_text_form *form,
+                                    const void *collection, slc_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -235,13 +235,3 @@ void slc_io_abandon(slc_io_writer *writer)
         free(writer);
     }
 }
-
-slc_status slc_io_text_create(const char *path, slc_io_writer **writer, slc_error *error)
-{
-    return slc_io_writer_open(sizeof **writer, path, false, writer, error);
-}
-
-void *slc_io_text_stream(slc_io_writer *writer)
-{
-    return writer->output.stream;
-}

@@ -110,26 +110,21 @@ static void sort_keys(slc_pet_pairs *p, size_t n)
 
 /* ---- batches ----------------------------------------------------------------------------------- */
 
-static slc_status reserve(slc_pet_pairs *p, size_t n)
+static slc_status reserve_keys(slc_pet_pairs *p, size_t n)
 {
-    if (slc_columns_reserve(&slc_pet_coincidences_schema, &p->held, n, 0) != SLC_OK) {
-        return SLC_ERR_MEMORY;
+    if (n <= p->capacity) {
+        return SLC_OK;
     }
-    if (n > p->capacity) {
-        const size_t capacity = n + n / 2;
-        key *keys = realloc(p->keys, capacity * sizeof *keys);
-        p->keys = keys != NULL ? keys : p->keys;
-        key *room = keys != NULL ? realloc(p->room, capacity * sizeof *room) : NULL;
-        p->room = room != NULL ? room : p->room;
-        if (room == NULL) {
-            return SLC_ERR_MEMORY;
-        }
-        p->capacity = capacity;
-    }
-    return SLC_OK;
+    const size_t capacity = n + n / 2;
+    key *keys = realloc(p->keys, capacity * sizeof *keys);
+    p->keys = keys != NULL ? keys : p->keys;
+    key *room = keys != NULL ? realloc(p->room, capacity * sizeof *room) : NULL;
+    p->room = room != NULL ? room : p->room;
+    p->capacity = room != NULL ? capacity : p->capacity;
+    return room != NULL ? SLC_OK : SLC_ERR_MEMORY;
 }
 
-/* Rows of held by their keys, to the end of a collection that has room. */
+/* Rows by their keys, to the end of a collection that has room. */
 static void copy_rows(const slc_pet_coincidences *from, const key *keys, size_t n, slc_pet_coincidences *to)
 {
     const size_t base = to->head.size;
@@ -179,51 +174,87 @@ static int64_t due_before(const slc_pet_pairs *p)
     return due;
 }
 
-/* The first `n` rows in order go out, the others stay, in order. */
-static slc_status give_out(slc_pet_pairs *p, size_t n, slc_pet_coincidences *out)
+/* The first `n` rows in order go out, the others stay, in order. Without keys the rows lie in order. */
+static slc_status give_out(slc_pet_pairs *p, const slc_pet_coincidences *rows, const key *keys, size_t n,
+                           slc_pet_coincidences *out)
 {
     const slc_schema *schema = &slc_pet_coincidences_schema;
-    const size_t all = p->held.head.size;
+    const size_t all = rows->head.size;
     if (slc_columns_reserve(schema, out, out->head.size + n, 0) != SLC_OK ||
         slc_columns_reserve(schema, &p->work, all - n, 0) != SLC_OK) {
         return SLC_ERR_MEMORY;
     }
-    copy_rows(&p->held, p->keys, n, out);
     slc_columns_reset(&p->work);
-    copy_rows(&p->held, p->keys + n, all - n, &p->work);
+    if (keys != NULL) {
+        copy_rows(rows, keys, n, out);
+        copy_rows(rows, keys + n, all - n, &p->work);
+    } else { /* there is room */
+        (void)slc_columns_append(schema, rows, 0, n, out);
+        (void)slc_columns_append(schema, rows, n, all - n, &p->work);
+    }
     const slc_pet_coincidences held = p->held;
     p->held = p->work;
     p->work = held;
     return SLC_OK;
 }
 
+/* How late the stages have come; false if the rows do not lie in order. */
+static bool look_at(slc_pet_pairs *p, const slc_pet_coincidences *rows)
+{
+    bool sorted = true;
+    key last = {INT64_MIN, 0, 0};
+    for (size_t i = 0; i < rows->head.size; i++) {
+        const key at = {rows->time_ps[i], 0, rows->delayed[i]};
+        sorted = sorted && !before(&at, &last);
+        last = at;
+        if (!p->given[at.delayed] || at.time_ps > p->latest_ps[at.delayed]) {
+            p->given[at.delayed] = true;
+            p->latest_ps[at.delayed] = at.time_ps;
+        }
+    }
+    return sorted;
+}
+
+/* The rows in order, by their numbers in p->keys. */
+static slc_status sort_rows(slc_pet_pairs *p, const slc_pet_coincidences *rows)
+{
+    const size_t n = rows->head.size;
+    if (reserve_keys(p, n) != SLC_OK) {
+        return SLC_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < n; i++) {
+        p->keys[i] = (key){rows->time_ps[i], (uint32_t)i, rows->delayed[i]};
+    }
+    sort_keys(p, n);
+    return SLC_OK;
+}
+
 slc_status slc_pet_pairs_add(slc_pet_pairs *p, const slc_pet_result *result, bool last,
                              slc_pet_coincidences *out, slc_error *error)
 {
-    const slc_pet_coincidences *pairs = &result->pairs;
-    const size_t n = p->held.head.size + pairs->head.size;
-    if (n > UINT32_MAX || reserve(p, n) != SLC_OK ||
-        slc_columns_append(&slc_pet_coincidences_schema, pairs, 0, pairs->head.size, &p->held) != SLC_OK) {
-        return no_memory(error);
-    }
+    const slc_schema *schema = &slc_pet_coincidences_schema;
+    const slc_pet_coincidences *rows = &result->pairs;
+    const size_t n = p->held.head.size + rows->head.size;
     look_for_gap(p, &result->singles);
+    if (p->held.head.size > 0) {
+        if (n > UINT32_MAX || slc_columns_reserve(schema, &p->held, n, 0) != SLC_OK ||
+            slc_columns_append(schema, rows, 0, rows->head.size, &p->held) != SLC_OK) {
+            return no_memory(error);
+        }
+        rows = &p->held;
+    }
     if (n == 0) {
         return SLC_OK;
     }
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t delayed = p->held.delayed[i];
-        const int64_t time = p->held.time_ps[i];
-        p->keys[i] = (key){time, (uint32_t)i, delayed};
-        if (!p->given[delayed] || time > p->latest_ps[delayed]) {
-            p->given[delayed] = true;
-            p->latest_ps[delayed] = time;
-        }
+    const bool sorted = look_at(p, rows);
+    if (!sorted && sort_rows(p, rows) != SLC_OK) {
+        return no_memory(error);
     }
-    sort_keys(p, n);
-    size_t due = last ? n : 0;
+    const key *keys = sorted ? NULL : p->keys;
     const int64_t limit = due_before(p);
-    while (!last && due < n && p->keys[due].time_ps < limit) {
-        due++;
+    size_t due = n; /* the end is nearer: little waits */
+    while (!last && due > 0 && (sorted ? rows->time_ps[due - 1] : keys[due - 1].time_ps) >= limit) {
+        due--;
     }
-    return give_out(p, due, out) == SLC_OK ? SLC_OK : no_memory(error);
+    return give_out(p, rows, keys, due, out) == SLC_OK ? SLC_OK : no_memory(error);
 }

@@ -188,23 +188,37 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
     return status == SLC_OK ? write_hscan(w, error) : status;
 }
 
+/* Rows from … from + n - 1 as records. */
+static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, size_t from, size_t n,
+                         uint8_t *to, slc_error *error)
+{
+    const size_t tof = w->config.tof ? 4 : 0;
+    for (size_t i = from; i < from + n; i++, to += 12 + tof) {
+        int64_t ms;
+        if (!slc_io_pet_list_ms(w, pairs->time_ps[i], UINT32_MAX, &ms)) {
+            return slc_io_pet_list_no_ms(w, pairs->time_ps[i], UINT32_MAX, error);
+        }
+        w->time_ms = ms > w->time_ms ? ms : w->time_ms;
+        slc_store_u32(to, (uint32_t)ms);
+        slc_store_f32(to + 4, -(float)pairs->dt_ps[i]); /* overwritten without time of flight */
+        slc_store_u32(to + 4 + tof, pairs->crystal1[i]);
+        slc_store_u32(to + 8 + tof, pairs->crystal2[i]);
+    }
+    return SLC_OK;
+}
+
 static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
 {
-    const size_t size = w->config.tof ? 16 : 12;
+    uint8_t block[SLC_IO_PET_LIST_BLOCK];
+    const size_t size = w->config.tof ? 16 : 12, most = sizeof block / size;
     if (w->prompts + pairs->head.size > UINT32_MAX) {
         return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: more than 2^32 - 1 events", w->base);
     }
     slc_status status = SLC_OK;
-    for (size_t i = 0; i < pairs->head.size && status == SLC_OK; i++) {
-        uint8_t record[16];
-        int64_t ms = 0;
-        status = slc_io_pet_list_ms(w, pairs->time_ps[i], UINT32_MAX, &ms, error);
-        w->time_ms = ms > w->time_ms ? ms : w->time_ms;
-        slc_store_u32(record, (uint32_t)ms);
-        slc_store_f32(record + 4, -(float)pairs->dt_ps[i]); /* overwritten without time of flight */
-        slc_store_u32(record + size - 8, pairs->crystal1[i]);
-        slc_store_u32(record + size - 4, pairs->crystal2[i]);
-        status = status == SLC_OK ? slc_io_pet_list_put(w, DATA, record, size, error) : status;
+    for (size_t at = 0, n = 0; at < pairs->head.size && status == SLC_OK; at += n) {
+        n = pairs->head.size - at < most ? pairs->head.size - at : most;
+        status = encode(w, pairs, at, n, block, error);
+        status = status == SLC_OK ? slc_io_pet_list_put(w, DATA, block, n * size, error) : status;
     }
     return status;
 }

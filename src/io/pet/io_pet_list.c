@@ -499,22 +499,18 @@ slc_status slc_io_pet_list_put(slc_io_pet_list_writer *writer, size_t file, cons
     return SLC_OK;
 }
 
-slc_status slc_io_pet_list_ms(const slc_io_pet_list_writer *writer, int64_t time_ps, int64_t most,
-                              int64_t *ms, slc_error *error)
+slc_status slc_io_pet_list_no_ms(const slc_io_pet_list_writer *writer, int64_t time_ps, int64_t most,
+                                 slc_error *error)
 {
     if (time_ps < writer->config.start_ps) {
         return slc_fail(error, SLC_ERR_USAGE, "%s: a pair at %lld ps is before the file's time 0, %lld ps",
                         writer->base, (long long)time_ps, (long long)writer->config.start_ps);
     }
-    /* The difference of any two times fits, without sign. */
-    const uint64_t since = (uint64_t)time_ps - (uint64_t)writer->config.start_ps;
-    *ms = (int64_t)(since / (uint64_t)SLC_IO_PET_PS_PER_MS);
-    if (*ms > most) {
-        return slc_fail(error, SLC_ERR_UNSUPPORTED,
-                        "%s: a pair %lld ms after the file's time 0; %s files end at %lld ms", writer->base,
-                        (long long)*ms, writer->ops->name, (long long)most);
-    }
-    return SLC_OK;
+    int64_t ms;
+    (void)slc_io_pet_list_ms(writer, time_ps, most, &ms);
+    return slc_fail(error, SLC_ERR_UNSUPPORTED,
+                    "%s: a pair %lld ms after the file's time 0; %s files end at %lld ms", writer->base,
+                    (long long)ms, writer->ops->name, (long long)most);
 }
 
 const char *slc_io_pet_list_base_name(const slc_io_pet_list_writer *writer)
@@ -531,11 +527,4 @@ void slc_io_pet_list_order_init(slc_io_pet_list_order *order, const slc_pet_coin
         split++;
     }
     *order = (slc_io_pet_list_order){.split = split, .a = 0, .b = split, .size = n};
-}
-
-size_t slc_io_pet_list_order_next(slc_io_pet_list_order *order, const slc_pet_coincidences *pairs)
-{
-    const bool first = order->b == order->size ||
-                       (order->a < order->split && pairs->time_ps[order->a] <= pairs->time_ps[order->b]);
-    return first ? order->a++ : order->b++;
 }

@@ -14,7 +14,10 @@
 
 #include <math.h>
 
-enum { SLC_IO_PET_LIST_FILES = 5 };
+enum {
+    SLC_IO_PET_LIST_FILES = 5,
+    SLC_IO_PET_LIST_BLOCK = 1 << 16 /* bytes of records that are put at once */
+};
 
 #define SLC_IO_PET_PS_PER_MS INT64_C(1000000000)
 /* Of a time difference that is a float: all below fit into picoseconds. No window is too long to be written,
@@ -112,9 +115,19 @@ slc_status slc_io_pet_list_output(slc_io_pet_list_writer *writer, const char *ex
 /* Bytes to output number `file`. */
 slc_status slc_io_pet_list_put(slc_io_pet_list_writer *writer, size_t file, const void *bytes, size_t size,
                                slc_error *error);
-/* Milliseconds since the file's time 0, at most `most`. */
-slc_status slc_io_pet_list_ms(const slc_io_pet_list_writer *writer, int64_t time_ps, int64_t most,
-                              int64_t *ms, slc_error *error);
+/* Milliseconds since the file's time 0. False where the time is before that, or there are more than `most`.
+ */
+static inline bool slc_io_pet_list_ms(const slc_io_pet_list_writer *writer, int64_t time_ps, int64_t most,
+                                      int64_t *ms)
+{
+    /* The difference of any two times fits, without sign. */
+    const uint64_t since = (uint64_t)time_ps - (uint64_t)writer->config.start_ps;
+    *ms = (int64_t)(since / (uint64_t)SLC_IO_PET_PS_PER_MS);
+    return time_ps >= writer->config.start_ps && *ms <= most;
+}
+/* What such a time is told as. */
+slc_status slc_io_pet_list_no_ms(const slc_io_pet_list_writer *writer, int64_t time_ps, int64_t most,
+                                 slc_error *error);
 /* How long the measurement is: to the end of the last pair's millisecond, or as long as it is said to be. */
 static inline double slc_io_pet_list_duration(const slc_io_pet_list_writer *writer)
 {
@@ -130,7 +143,13 @@ typedef struct slc_io_pet_list_order {
     size_t split, a, b, size;
 } slc_io_pet_list_order;
 void slc_io_pet_list_order_init(slc_io_pet_list_order *order, const slc_pet_coincidences *pairs);
-size_t slc_io_pet_list_order_next(slc_io_pet_list_order *order, const slc_pet_coincidences *pairs);
+static inline size_t slc_io_pet_list_order_next(slc_io_pet_list_order *order,
+                                                const slc_pet_coincidences *pairs)
+{
+    const bool first = order->b == order->size ||
+                       (order->a < order->split && pairs->time_ps[order->a] <= pairs->time_ps[order->b]);
+    return first ? order->a++ : order->b++;
+}
 
 /* ---- formats ----------------------------------------------------------------------------------- */
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIGNATURE = 32, MAX_RINGS = 256, MAX_DETECTORS = 65536 };
+enum { SIGNATURE = 32, WORD = 8, MAX_RINGS = 256, MAX_DETECTORS = 65536 };
 
 static const char signature[SIGNATURE] = "SAFIR CListModeData";
 static const char kind[] = " CListModeData"; /* behind the scanner's word */
@@ -168,26 +168,43 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
     return status == SLC_OK ? slc_io_pet_list_put(w, DATA, signature, SIGNATURE, error) : status;
 }
 
-static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
+/* The next n rows in order as words, with those of times before; *end is the place after them. */
+static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs,
+                         slc_io_pet_list_order *order, size_t n, uint8_t *to, uint8_t **end, slc_error *error)
 {
     const uint32_t per_ring = slc_pet_crystals_per_ring(&w->config.geometry);
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = slc_io_pet_list_order_next(order, pairs);
+        const uint32_t a = pairs->crystal1[i], b = pairs->crystal2[i];
+        const uint64_t rings = a / per_ring | b / per_ring << 8, in_a = a % per_ring, in_b = b % per_ring;
+        int64_t ms;
+        if (!slc_io_pet_list_ms(w, pairs->time_ps[i], MAX_MS_PS, &ms)) {
+            return slc_io_pet_list_no_ms(w, pairs->time_ps[i], MAX_MS_PS, error);
+        }
+        if (ms != w->time_ms) {
+            slc_store_u64(to, UINT64_C(1) << 63 | (uint64_t)ms);
+            to += WORD;
+            w->time_ms = ms;
+        }
+        slc_store_u64(to, rings | in_a << 16 | in_b << 32 | (uint64_t)(pairs->delayed[i] != 0) << 62);
+        to += WORD;
+    }
+    *end = to;
+    return SLC_OK;
+}
+
+static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
+{
+    uint8_t block[SLC_IO_PET_LIST_BLOCK], *end = block;
+    const size_t most = sizeof block / ((size_t)2 * WORD);
     slc_io_pet_list_order order;
     slc_status status = SLC_OK;
     slc_io_pet_list_order_init(&order, pairs);
-    for (size_t k = 0; k < pairs->head.size && status == SLC_OK; k++) {
-        const size_t i = slc_io_pet_list_order_next(&order, pairs);
-        const uint64_t a = pairs->crystal1[i], b = pairs->crystal2[i];
-        uint8_t record[16];
-        int64_t ms = 0;
-        status = slc_io_pet_list_ms(w, pairs->time_ps[i], MAX_MS_PS, &ms, error);
-        slc_store_u64(record, UINT64_C(1) << 63 | (uint64_t)ms);
-        slc_store_u64(record + 8, a / per_ring | b / per_ring << 8 | a % per_ring << 16 | b % per_ring << 32 |
-                                      (uint64_t)(pairs->delayed[i] != 0) << 62);
-        const bool tag = ms != w->time_ms;
-        w->time_ms = ms;
-        status = status == SLC_OK
-                     ? slc_io_pet_list_put(w, DATA, tag ? record : record + 8, tag ? 16 : 8, error)
-                     : status;
+    for (size_t at = 0, n = 0; at < pairs->head.size && status == SLC_OK; at += n) {
+        n = pairs->head.size - at < most ? pairs->head.size - at : most;
+        status = encode(w, pairs, &order, n, block, &end, error);
+        status = status == SLC_OK ? slc_io_pet_list_put(w, DATA, block, (size_t)(end - block), error)
+                                  : status;
     }
     return status;
 }

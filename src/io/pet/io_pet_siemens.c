@@ -14,6 +14,8 @@
 #define TAG    (UINT32_C(1) << 31)
 #define MAX_MS ((INT64_C(1) << 29) - 1)
 
+enum { WORD = 4 };
+
 /* ---- reading ----------------------------------------------------------------------------------- */
 
 static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
@@ -124,31 +126,47 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
     return status;
 }
 
-static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
+/* The next n rows in order as words, with those of times before; *end is the place after them. */
+static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs,
+                         slc_io_pet_list_order *order, size_t n, uint8_t *to, uint8_t **end, slc_error *error)
 {
-    slc_io_pet_list_order order;
-    slc_status status = SLC_OK;
-    slc_io_pet_list_order_init(&order, pairs);
-    for (size_t k = 0; k < pairs->head.size && status == SLC_OK; k++) {
-        const size_t i = slc_io_pet_list_order_next(&order, pairs);
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = slc_io_pet_list_order_next(order, pairs);
         slc_io_pet_bin bin;
-        uint8_t words[8];
-        int64_t ms = 0;
+        int64_t ms;
         if (!slc_io_pet_bin_of(&w->bins, pairs->crystal1[i], pairs->crystal2[i], &bin)) {
             w->left_out++;
             continue;
         }
-        status = slc_io_pet_list_ms(w, pairs->time_ps[i], MAX_MS, &ms, error);
-        if (status != SLC_OK) {
-            break;
+        if (!slc_io_pet_list_ms(w, pairs->time_ps[i], MAX_MS, &ms)) {
+            return slc_io_pet_list_no_ms(w, pairs->time_ps[i], MAX_MS, error);
+        }
+        if (ms != w->time_ms) {
+            slc_store_u32(to, TAG | (uint32_t)ms);
+            to += WORD;
+            w->time_ms = ms;
         }
         const uint32_t offset = (uint32_t)slc_io_pet_bin_offset(&w->bins, &bin);
-        slc_store_u32(words, TAG | (uint32_t)ms);
-        slc_store_u32(words + 4, offset | (pairs->delayed[i] != 0 ? 0 : PROMPT));
-        const bool tag = ms != w->time_ms;
-        w->time_ms = ms;
-        w->bytes += tag ? 8 : 4;
-        status = slc_io_pet_list_put(w, DATA, tag ? words : words + 4, tag ? 8 : 4, error);
+        slc_store_u32(to, offset | (pairs->delayed[i] != 0 ? 0 : PROMPT));
+        to += WORD;
+    }
+    *end = to;
+    return SLC_OK;
+}
+
+static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
+{
+    uint8_t block[SLC_IO_PET_LIST_BLOCK], *end = block;
+    const size_t most = sizeof block / ((size_t)2 * WORD);
+    slc_io_pet_list_order order;
+    slc_status status = SLC_OK;
+    slc_io_pet_list_order_init(&order, pairs);
+    for (size_t at = 0, n = 0; at < pairs->head.size && status == SLC_OK; at += n) {
+        n = pairs->head.size - at < most ? pairs->head.size - at : most;
+        status = encode(w, pairs, &order, n, block, &end, error);
+        w->bytes += (uint64_t)(end - block);
+        status = status == SLC_OK ? slc_io_pet_list_put(w, DATA, block, (size_t)(end - block), error)
+                                  : status;
     }
     return status;
 }

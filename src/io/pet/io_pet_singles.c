@@ -215,13 +215,17 @@ slc_status slc_io_pet_singles_create(const char *path, slc_io_writer **out, slc_
 
 slc_status slc_io_pet_singles_write(slc_io_writer *writer, const slc_pet_singles *singles, slc_error *error)
 {
-    uint8_t record[RECORD];
-    size_t written = 0;
-    for (size_t i = 0; i < singles->head.size; i++) {
-        slc_store_u64(record, (uint64_t)singles->time_ps[i]);
-        slc_store_u32(record + 8, singles->crystal[i]);
-        slc_store_f32(record + 12, singles->energy_kev[i]);
-        written += fwrite(record, RECORD, 1, writer->output.stream);
+    uint8_t block[(size_t)4096 * RECORD];
+    const size_t all = singles->head.size, most = sizeof block / RECORD;
+    slc_status status = SLC_OK;
+    for (size_t at = 0, n = 0; at < all && status == SLC_OK; at += n) {
+        n = all - at < most ? all - at : most;
+        for (size_t i = 0; i < n; i++) {
+            slc_store_u64(block + i * RECORD, (uint64_t)singles->time_ps[at + i]);
+            slc_store_u32(block + i * RECORD + 8, singles->crystal[at + i]);
+            slc_store_f32(block + i * RECORD + 12, singles->energy_kev[at + i]);
+        }
+        status = slc_io_writer_put(writer, block, n * RECORD, error);
     }
-    return written == singles->head.size ? SLC_OK : slc_io_output_failed(writer->output.path, error);
+    return status;
 }

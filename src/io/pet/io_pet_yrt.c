@@ -85,19 +85,35 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
     return slc_io_pet_list_output(w, "", error);
 }
 
-static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
+/* Rows from … from + n - 1 as records. */
+static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, size_t from, size_t n,
+                         uint8_t *to, slc_error *error)
 {
     const size_t size = w->config.tof ? WITH_TOF : PLAIN;
+    for (size_t i = from; i < from + n; i++, to += size) {
+        int64_t ms;
+        if (!slc_io_pet_list_ms(w, pairs->time_ps[i], UINT32_MAX, &ms)) {
+            return slc_io_pet_list_no_ms(w, pairs->time_ps[i], UINT32_MAX, error);
+        }
+        slc_store_u32(to, (uint32_t)ms);
+        slc_store_u32(to + 4, pairs->crystal1[i]);
+        slc_store_u32(to + 8, pairs->crystal2[i]);
+        if (w->config.tof) {
+            slc_store_f32(to + 12, (float)pairs->dt_ps[i]);
+        }
+    }
+    return SLC_OK;
+}
+
+static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
+{
+    uint8_t block[SLC_IO_PET_LIST_BLOCK];
+    const size_t size = w->config.tof ? WITH_TOF : PLAIN, most = sizeof block / size;
     slc_status status = SLC_OK;
-    for (size_t i = 0; i < pairs->head.size && status == SLC_OK; i++) {
-        uint8_t record[WITH_TOF];
-        int64_t ms = 0;
-        status = slc_io_pet_list_ms(w, pairs->time_ps[i], UINT32_MAX, &ms, error);
-        slc_store_u32(record, (uint32_t)ms);
-        slc_store_u32(record + 4, pairs->crystal1[i]);
-        slc_store_u32(record + 8, pairs->crystal2[i]);
-        slc_store_f32(record + 12, (float)pairs->dt_ps[i]);
-        status = status == SLC_OK ? slc_io_pet_list_put(w, 0, record, size, error) : status;
+    for (size_t at = 0, n = 0; at < pairs->head.size && status == SLC_OK; at += n) {
+        n = pairs->head.size - at < most ? pairs->head.size - at : most;
+        status = encode(w, pairs, at, n, block, error);
+        status = status == SLC_OK ? slc_io_pet_list_put(w, 0, block, n * size, error) : status;
     }
     return status;
 }
