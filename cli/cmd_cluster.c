@@ -27,6 +27,7 @@ static const slc_cli_choice unit_names = {.verb = "takes", .words = time_units};
 static const slc_cli_option options_table[] = {
     {"output", 'o', OUTPUT_AS(O, output, ENDS_OR(".hdf5", ".csv", ".h5")), "FILE",
      "write the clusters: .csv, .h5"},
+    SLC_CLI_RESULTS(O, results, "clusters alone"),
     {"labels", 0, OUTPUT_AS(O, labels, WORDS(".csv")), "FILE",
      "write which cluster each pixel is of, for frames and images: .csv"},
     {"connectivity", 0, TEXT(O, connectivity), "C",
@@ -212,13 +213,10 @@ static bool open_output(slc_cluster_job *job)
         const slc_io_text_form form = {.schema = &job->text_schema, .name = job->n_inputs > 1 ? "" : NULL};
         status = status == SLC_OK ? slc_io_text_rows(job->text, &form, NULL, &job->error) : status;
     } else if (path != NULL) {
-        status = slc_io_hdf5_create(path, &job->hdf5, &job->error);
-        status = status == SLC_OK ? slc_io_hdf5_text(job->hdf5, "sluice_version", slc_version(), &job->error)
-                                  : status;
-        status = status == SLC_OK ? slc_io_hdf5_text(job->hdf5, "command", job->command_line, &job->error)
-                                  : status;
+        status = slc_cli_results_create(path, &job->options->results, job->options->threads,
+                                        job->command_line, &job->results, &job->error);
         status = status == SLC_OK && job->tick_seconds > 0
-                     ? slc_io_hdf5_number(job->hdf5, "tick_seconds", job->tick_seconds, &job->error)
+                     ? slc_io_results_number(job->results, "tick_seconds", job->tick_seconds, &job->error)
                      : status;
     }
     if (status == SLC_OK && job->options->labels != NULL) {
@@ -258,20 +256,21 @@ static bool close_output(slc_cluster_job *job, bool good)
     if (!good) {
         slc_io_abandon(job->text);
         slc_io_abandon(job->labels);
-        slc_io_abandon(job->hdf5);
+        slc_io_abandon(job->results);
         return false;
     }
     if (job->text != NULL) {
         status = slc_io_finish(job->text, &job->error);
     }
-    if (job->hdf5 != NULL) {
-        status = job->appended ? slc_io_hdf5_names(job->hdf5, "clusters", "inputs", (size_t)job->n_inputs,
-                                                   (const char *const *)job->inputs, &job->error)
-                               : SLC_OK;
+    if (job->results != NULL) {
+        status = job->appended
+                     ? slc_io_results_names(job->results, "clusters", "inputs", (size_t)job->n_inputs,
+                                            (const char *const *)job->inputs, &job->error)
+                     : SLC_OK;
         if (status == SLC_OK) {
-            status = slc_io_finish(job->hdf5, &job->error);
+            status = slc_io_finish(job->results, &job->error);
         } else {
-            slc_io_abandon(job->hdf5);
+            slc_io_abandon(job->results);
         }
     }
     if (job->labels != NULL && status == SLC_OK) {

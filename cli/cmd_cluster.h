@@ -6,12 +6,14 @@
 #define SLUICE_CMD_CLUSTER_H
 
 #include "cli_options.h"
+#include "cli_results.h"
 #include "cli_talk.h"
 
 #include <sluice/sluice.h>
 
 typedef struct slc_cluster_options {
     const char *output, *labels, *connectivity, *time_window, *disorder, *tick, *simd;
+    slc_cli_results results;
     uint64_t max_open, threads;
     slc_cli_area size; /* 0: not given */
     uint32_t features;
@@ -73,8 +75,8 @@ typedef struct slc_cluster_job {
     char time_name[2][24];                 /* of columns of text: first_time_ns */
     slc_io_writer *text;                   /* one of the two, or none */
     double flushed;                        /* when text last was, by slc_clock_seconds; 0: never */
-    slc_io_writer *hdf5;
-    bool appended;           /* to hdf5: its group is there */
+    slc_io_writer *results;
+    bool appended;           /* to results: their group is there */
     slc_io_writer *labels;   /* or NULL */
     slc_cluster_input *done; /* one for each input */
     int n_begun;             /* of them */

@@ -86,11 +86,12 @@ static bool write_rows(slc_cluster_job *job, const slc_flow_item *item)
         return false;
     }
     job->written += rows.clusters.head.size;
-    if (job->hdf5 != NULL) {
+    if (job->results != NULL) {
         job->appended = true; /* or the file will be given up */
-        slc_status status = slc_io_hdf5_append(job->hdf5, "clusters", &job->schema, &rows, &job->error);
+        const slc_io_group group = {"clusters", &job->schema, &rows, false};
+        slc_status status = slc_io_results_put(job->results, &group, 1, &job->error);
         if (status == SLC_OK && job->reads_once) {
-            status = slc_io_hdf5_flush(job->hdf5, SLC_CLI_FLUSH_SECONDS, &job->error);
+            status = slc_io_results_flush(job->results, SLC_CLI_FLUSH_SECONDS, &job->error);
         }
         if (status != SLC_OK) {
             slc_cli_say("cluster", "%s", job->error.text);

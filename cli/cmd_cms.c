@@ -32,6 +32,7 @@ static const slc_cli_option table[] = {
     {"threads", 0, COUNT(O, threads, 0, 1024), "N",
      "threads that reconstruct, or streams of a GPU; 0: one a processor"},
     {"output", 'o', OUTPUT(O, output), "FILE", "write digis, modules and clusters as HDF5"},
+    SLC_CLI_RESULTS(O, results, "digis, modules and clusters"),
     {"table", 0, OUTPUT(O, table), "FILE", "write the clusters as CSV"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object instead of a table"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no progress on standard error, only errors and what was lost"},
@@ -137,9 +138,8 @@ static bool open_outputs(slc_cms_job *job, const char *command_line)
     slc_error *error = &job->error;
     const slc_cms_result none = {0};
     if (options->output != NULL &&
-        (slc_io_hdf5_create(options->output, &job->hdf5, error) != SLC_OK ||
-         slc_io_hdf5_text(job->hdf5, "sluice_version", slc_version(), error) != SLC_OK ||
-         slc_io_hdf5_text(job->hdf5, "command", command_line, error) != SLC_OK)) {
+        slc_cli_results_create(options->output, &options->results, options->threads, command_line,
+                               &job->results, error) != SLC_OK) {
         slc_cli_say("cms", "%s", error->text);
         return false;
     }
@@ -159,13 +159,13 @@ static bool open_outputs(slc_cms_job *job, const char *command_line)
 static void finish_outputs(slc_cms_job *job)
 {
     const bool keep = job->useful;
-    if (!keep && (job->hdf5 != NULL || job->table != NULL)) {
+    if (!keep && (job->results != NULL || job->table != NULL)) {
         slc_cli_say("cms", "%s: no file was written",
                     job->totals.events == 0 ? "no events were read" : "nothing of this detector was read");
     }
-    if (job->hdf5 != NULL && keep) {
-        job->failed = slc_io_finish(job->hdf5, &job->error) != SLC_OK || job->failed;
-        job->hdf5 = NULL;
+    if (job->results != NULL && keep) {
+        job->failed = slc_io_finish(job->results, &job->error) != SLC_OK || job->failed;
+        job->results = NULL;
     }
     if (job->table != NULL && keep) {
         job->failed = slc_io_finish(job->table, &job->error) != SLC_OK || job->failed;
@@ -212,7 +212,7 @@ static void clear(slc_cms_job *job)
 {
     slc_flow_close(job->flow);
     slc_cms_gains_clear(&job->gains);
-    slc_io_abandon(job->hdf5);
+    slc_io_abandon(job->results);
     slc_io_abandon(job->table);
     free(job->cabling);
     free(job);

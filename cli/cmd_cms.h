@@ -9,12 +9,14 @@
 #define SLUICE_CMD_CMS_H
 
 #include "cli_options.h"
+#include "cli_results.h"
 #include "cli_talk.h"
 
 #include <sluice/sluice.h>
 
 typedef struct slc_cms_options {
     const char *cabling, *gains, *device, *output, *table;
+    slc_cli_results results;
     int cut, duplicates;
     uint64_t phase, threads, batch, max_module_digis;
     double min_charge, min_charge_layer1; /* negative: the phase's own */
@@ -42,8 +44,8 @@ typedef struct slc_cms_job {
     struct slc_cms_input {   /* what there was in it */
         uint64_t fragments, data, digis, beyond;
     } input;
-    slc_io_writer *hdf5;  /* NULL without -o */
-    slc_io_writer *table; /* NULL without --table */
+    slc_io_writer *results; /* NULL without -o */
+    slc_io_writer *table;   /* NULL without --table */
     slc_cms_totals totals;
     slc_cli_progress progress;
     slc_error error;

@@ -9,21 +9,15 @@
 
 bool slc_cms_job_append(slc_cms_job *job, const slc_cms_result *result)
 {
-    const struct {
-        const char *name;
-        const slc_schema *schema;
-        const void *collection;
-    } groups[] = {
-        {"digis", &slc_cms_digis_schema, &result->digis},
-        {"modules", &slc_cms_modules_schema, &result->modules},
-        {"clusters", &slc_cms_clusters_schema, &result->clusters},
+    const slc_io_group groups[] = {
+        {"digis", &slc_cms_digis_schema, &result->digis, false},
+        {"modules", &slc_cms_modules_schema, &result->modules, false},
+        {"clusters", &slc_cms_clusters_schema, &result->clusters, false},
     };
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0] && job->hdf5 != NULL; i++) {
-        if (slc_io_hdf5_append(job->hdf5, groups[i].name, groups[i].schema, groups[i].collection,
-                               &job->error) != SLC_OK) {
-            slc_cli_say("cms", "%s", job->error.text);
-            return false;
-        }
+    if (job->results != NULL &&
+        slc_io_results_put(job->results, groups, sizeof groups / sizeof groups[0], &job->error) != SLC_OK) {
+        slc_cli_say("cms", "%s", job->error.text);
+        return false;
     }
     return true;
 }

@@ -25,6 +25,7 @@ static const slc_cli_option options_table[] = {
      "write the label image: .npy, .tif (32 bits), .png, .pgm (16 bits)"},
     {"stats", 0, OUTPUT_AS(O, stats, ENDS_OR(".hdf5", ".csv", ".h5", ".json")), "FILE",
      "write the features of every component: .csv, .h5, .json"},
+    SLC_CLI_RESULTS(O, results, "components and pages"),
     {"features", 0, CHOICES(O, features, &feature_names), "LIST",
      "which, with commas, or all (default area,box,first,centroid)"},
     {"preview", 0, OUTPUT_AS(O, preview, WORDS(".png")), "FILE",

@@ -9,12 +9,14 @@
 #ifndef SLUICE_CMD_LABEL_H
 #define SLUICE_CMD_LABEL_H
 
+#include "cli_results.h"
 #include "cli_talk.h"
 
 #include <sluice/sluice.h>
 
 typedef struct slc_label_options {
     const char *output, *stats, *preview, *algorithm, *threshold, *simd, *device;
+    slc_cli_results results;
     uint64_t connectivity, threads, min_area, max_area, device_memory;
     uint32_t features;
     int border;

@@ -3,6 +3,7 @@
  * The features of components as CSV, JSON or HDF5. All three are driven by the schema, so that a new column
  * appears in each of them.
  */
+#include "cli_results.h"
 #include "cli_rows.h"
 #include "cli_words.h"
 #include "cmd_label.h"
@@ -11,7 +12,7 @@
 
 struct slc_label_stats {
     slc_io_writer *text; /* CSV and JSON */
-    slc_io_writer *hdf5;
+    slc_io_writer *results;
     bool json, any; /* a row was written */
 };
 
@@ -61,21 +62,23 @@ static slc_status write_pages(slc_label_job *job)
     }
     rows.head.size = job->n_pages;
     slc_columns_end_event(&rows);
-    status = slc_io_hdf5_append(job->stats->hdf5, "pages", &page_schema, &rows, &job->error);
+    const slc_io_group group = {"pages", &page_schema, &rows, false};
+    status = slc_io_results_put(job->stats->results, &group, 1, &job->error);
     slc_columns_clear(&page_schema, &rows);
     return status;
 }
 
-static slc_status open_hdf5(slc_label_job *job)
+/* Both groups are there from the beginning. */
+static slc_status open_results(slc_label_job *job)
 {
-    slc_status status = slc_io_hdf5_create(job->options->stats, &job->stats->hdf5, &job->error);
-    if (status == SLC_OK) {
-        status = slc_io_hdf5_text(job->stats->hdf5, "sluice_version", slc_version(), &job->error);
-    }
-    if (status == SLC_OK) {
-        status = slc_io_hdf5_text(job->stats->hdf5, "command", job->command_line, &job->error);
-    }
-    return status;
+    static const slc_label_rows no_rows;
+    static const page_rows no_pages;
+    const slc_io_group groups[] = {{"components", &job->written, &no_rows, false},
+                                   {"pages", &page_schema, &no_pages, false}};
+    const slc_status status = slc_cli_results_create(job->options->stats, &job->options->results,
+                                                     job->options->threads, job->command_line,
+                                                     &job->stats->results, &job->error);
+    return status == SLC_OK ? slc_io_results_put(job->stats->results, groups, 2, &job->error) : status;
 }
 
 /* ---- the file ---------------------------------------------------------------------------------- */
@@ -88,7 +91,7 @@ slc_status slc_label_stats_open(slc_label_job *job)
         return slc_fail(&job->error, SLC_ERR_MEMORY, "%s: no memory for its writer", path);
     }
     if (slc_cli_ends_with(path, ".h5") || slc_cli_ends_with(path, ".hdf5")) {
-        return open_hdf5(job);
+        return open_results(job);
     }
     job->stats->json = slc_cli_ends_with(path, ".json");
     const slc_status status = slc_io_text_create(path, &job->stats->text, &job->error);
@@ -105,8 +108,9 @@ slc_status slc_label_stats_rows(slc_label_job *job, const slc_label_rows *rows, 
 {
     slc_label_stats *stats = job->stats;
     const char *name = job->n_inputs > 1 ? job->inputs[input - 1] : NULL;
-    if (stats->hdf5 != NULL) {
-        return slc_io_hdf5_append(stats->hdf5, "components", &job->written, rows, &job->error);
+    if (stats->results != NULL) {
+        const slc_io_group group = {"components", &job->written, rows, false};
+        return slc_io_results_put(stats->results, &group, 1, &job->error);
     }
     if (!stats->json) {
         const slc_io_text_form form = {.schema = &job->written, .name = name};
@@ -124,8 +128,8 @@ static slc_status write_names(slc_label_job *job)
     static const char *const groups[] = {"components", "pages"};
     slc_status status = SLC_OK;
     for (size_t i = 0; i < 2 && status == SLC_OK; i++) {
-        status = slc_io_hdf5_names(job->stats->hdf5, groups[i], "inputs", (size_t)job->n_inputs,
-                                   (const char *const *)job->inputs, &job->error);
+        status = slc_io_results_names(job->stats->results, groups[i], "inputs", (size_t)job->n_inputs,
+                                      (const char *const *)job->inputs, &job->error);
     }
     return status;
 }
@@ -137,15 +141,15 @@ slc_status slc_label_stats_close(slc_label_job *job, bool commit)
     if (stats == NULL) {
         return SLC_OK;
     }
-    if (stats->hdf5 != NULL && commit) {
+    if (stats->results != NULL && commit) {
         status = write_pages(job);
         status = status == SLC_OK ? write_names(job) : status;
     }
     if (status != SLC_OK || !commit) {
-        slc_io_abandon(stats->hdf5);
+        slc_io_abandon(stats->results);
         slc_io_abandon(stats->text);
-    } else if (stats->hdf5 != NULL) {
-        status = slc_io_finish(stats->hdf5, &job->error);
+    } else if (stats->results != NULL) {
+        status = slc_io_finish(stats->results, &job->error);
     } else {
         if (stats->json) {
             (void)fputs("\n]\n", slc_io_text_stream(stats->text));

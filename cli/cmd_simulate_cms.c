@@ -4,6 +4,7 @@
  * that belong to them, and the truth.
  */
 #include "cli_options.h"
+#include "cli_results.h"
 #include "cli_talk.h"
 
 #include <sluice/sluice.h>
@@ -89,13 +90,8 @@ static slc_status open_outputs(const simulate_options *options, const char *comm
 {
     slc_status status = slc_io_cms_create(options->output, &out->events, error);
     if (status == SLC_OK && options->truth != NULL) {
-        status = slc_io_hdf5_create(options->truth, &out->truth, error);
-        if (status == SLC_OK) {
-            status = slc_io_hdf5_text(out->truth, "sluice_version", slc_version(), error);
-        }
-        if (status == SLC_OK) {
-            status = slc_io_hdf5_text(out->truth, "command", command_line, error);
-        }
+        status = slc_cli_results_create(options->truth, &(slc_cli_results){0}, 1, command_line, &out->truth,
+                                        error);
     }
     return status;
 }
@@ -106,7 +102,8 @@ static slc_status write_faults(slc_io_writer *writer, const slc_faults *faults, 
     slc_status status = SLC_OK;
     for (slc_fault_code code = SLC_FAULT_CMS_ROC_INVALID; code <= SLC_FAULT_CMS_EVENT && status == SLC_OK;
          code++) {
-        status = slc_io_hdf5_number(writer, slc_fault_name(code), (double)slc_faults_of(faults, code), error);
+        status = slc_io_results_number(writer, slc_fault_name(code), (double)slc_faults_of(faults, code),
+                                       error);
     }
     return status;
 }
@@ -160,11 +157,10 @@ static slc_status write_event(slc_sim_cms *sim, uint64_t event, outputs *out, sl
         status = slc_io_cms_write(out->events, batch->bytes + batch->offset[0], batch->length[0], error);
     }
     if (status == SLC_OK && out->truth != NULL) {
-        status = slc_io_hdf5_append(out->truth, "digis", &slc_cms_digis_schema, &truth->digis, error);
-        if (status == SLC_OK) {
-            status = slc_io_hdf5_append(out->truth, "crossings", &slc_sim_cms_crossings_schema,
-                                        &truth->crossings, error);
-        }
+        const slc_io_group groups[] = {
+            {"digis", &slc_cms_digis_schema, &truth->digis, false},
+            {"crossings", &slc_sim_cms_crossings_schema, &truth->crossings, false}};
+        status = slc_io_results_put(out->truth, groups, 2, error);
     }
     return status;
 }

@@ -86,9 +86,9 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
         slc_cli_say("velo", "%s: no file was written",
                     job->totals.events == 0 ? "no events were read" : "no event has VELO banks");
     }
-    if (job->hdf5 != NULL && keep) {
-        const slc_status status = slc_io_finish(job->hdf5, &job->error);
-        job->hdf5 = NULL;
+    if (job->results != NULL && keep) {
+        const slc_status status = slc_io_finish(job->results, &job->error);
+        job->results = NULL;
         if (status != SLC_OK) {
             slc_cli_say("velo", "%s", job->error.text);
             job->failed = true;
@@ -161,7 +161,7 @@ static int process(slc_velo_job *job, int n_inputs, char **inputs, const char *c
 
 static void clear(slc_velo_job *job)
 {
-    slc_io_abandon(job->hdf5);
+    slc_io_abandon(job->results);
     slc_velo_selecting_clear(job->selecting);
     slc_flow_close(job->flow);
     slc_velo_held_clear(job);

@@ -15,6 +15,7 @@
 #define SLUICE_CMD_VELO_H
 
 #include "cli_options.h"
+#include "cli_results.h"
 #include "cli_talk.h"
 #include "cli_tree.h"
 #include "cmd_velo_select.h"
@@ -27,13 +28,14 @@ typedef struct slc_velo_options {
     const char *geometry, *beam, *table, *report, *output, *display, *select, *write_accepted;
     slc_velo_track_config track;
     uint64_t display_event; /* of --display, if it was given */
+    slc_cli_results results;
     uint64_t batch, threads, repeat, warmup;
     int banks, bind;
     bool fast, truth, strict, json, quiet, timing, no_checksum;
 } slc_velo_options;
 
 /* The table of options for the command's row and its defaults. */
-enum { SLC_VELO_OPTIONS = 40 };
+enum { SLC_VELO_OPTIONS = 42 };
 extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
 void slc_velo_options_defaults(void *options);
 /* The chain's configuration but for its target; `--fast` changes the defaults of other options.
@@ -145,7 +147,7 @@ typedef struct slc_velo_job {
     slc_velo_matches matches;
     slc_velo_check check;
     slc_velo_drawing drawing;      /* empty without --report */
-    slc_io_writer *hdf5;           /* NULL without -o */
+    slc_io_writer *results;        /* NULL without -o */
     slc_velo_selecting *selecting; /* NULL without --select */
     slc_velo_totals totals;
     slc_velo_timing timing;

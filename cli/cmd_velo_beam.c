@@ -89,10 +89,10 @@ bool slc_velo_beam_use(slc_velo_job *job)
     if (job->selecting != NULL) {
         slc_velo_selecting_beam(job->selecting, x, y);
     }
-    if (job->hdf5 != NULL &&
-        (slc_io_hdf5_number(job->hdf5, "beam_x_mm", slc_cli_shortest(x), error) != SLC_OK ||
-         slc_io_hdf5_number(job->hdf5, "beam_y_mm", slc_cli_shortest(y), error) != SLC_OK ||
-         slc_io_hdf5_text(job->hdf5, "beam_from", origins[job->beam.from], error) != SLC_OK)) {
+    if (job->results != NULL &&
+        (slc_io_results_number(job->results, "beam_x_mm", slc_cli_shortest(x), error) != SLC_OK ||
+         slc_io_results_number(job->results, "beam_y_mm", slc_cli_shortest(y), error) != SLC_OK ||
+         slc_io_results_text(job->results, "beam_from", origins[job->beam.from], error) != SLC_OK)) {
         slc_cli_say("velo", "%s", error->text);
         return false;
     }

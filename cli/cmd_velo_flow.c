@@ -22,47 +22,44 @@ static bool append_all(slc_velo_job *job, const slc_flow_velo_result *result)
 {
     const bool truth = job->options->truth;
     const slc_velo_selecting *selecting = job->selecting;
-    const struct {
-        const char *name;
-        const slc_schema *schema;
-        const void *collection;
-        bool wanted;
-    } groups[] = {
-        {"events", &slc_lhcb_events_schema, &result->events, true},
-        {"hits", &slc_velo_hits_schema, &result->found.hits, true},
-        {"tracks", &slc_velo_tracks_schema, &result->found.tracks, true},
-        {"track_hits", &slc_velo_track_hits_schema, &result->found.track_hits, true},
-        {"states_beam", &slc_velo_states_schema, &result->found.beam, true},
-        {"states_end", &slc_velo_states_schema, &result->found.end, true},
-        {"primaries", &slc_velo_primaries_schema, &result->found.primaries, true},
-        {"decisions", &slc_velo_decisions_schema, selecting != NULL ? &selecting->decisions : NULL,
-         selecting != NULL},
-        {"particles", &slc_velo_particles_schema, &result->truth.particles, truth},
-        {"particle_ids", &slc_velo_particle_ids_schema, &result->truth.ids, truth},
-        {"vertices", &slc_velo_vertices_schema, &result->truth.vertices, truth},
-        {"matches", &slc_velo_matches_schema, &job->matches, truth},
+    slc_io_group groups[12] = {
+        {"events", &slc_lhcb_events_schema, &result->events, false},
+        {"hits", &slc_velo_hits_schema, &result->found.hits, false},
+        {"tracks", &slc_velo_tracks_schema, &result->found.tracks, false},
+        {"track_hits", &slc_velo_track_hits_schema, &result->found.track_hits, false},
+        {"states_beam", &slc_velo_states_schema, &result->found.beam, false},
+        {"states_end", &slc_velo_states_schema, &result->found.end, false},
+        {"primaries", &slc_velo_primaries_schema, &result->found.primaries, false},
     };
-    slc_status status = SLC_OK;
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0] && status == SLC_OK; i++) {
-        status = !groups[i].wanted ? SLC_OK
-                                   : slc_io_hdf5_append(job->hdf5, groups[i].name, groups[i].schema,
-                                                        groups[i].collection, &job->error);
+    size_t n = 7;
+    if (selecting != NULL) {
+        groups[n++] = (slc_io_group){"decisions", &slc_velo_decisions_schema, &selecting->decisions, false};
     }
+    if (truth) {
+        groups[n++] = (slc_io_group){"particles", &slc_velo_particles_schema, &result->truth.particles,
+                                     false};
+        groups[n++] = (slc_io_group){"particle_ids", &slc_velo_particle_ids_schema, &result->truth.ids,
+                                     false};
+        groups[n++] = (slc_io_group){"vertices", &slc_velo_vertices_schema, &result->truth.vertices, false};
+        groups[n++] = (slc_io_group){"matches", &slc_velo_matches_schema, &job->matches, false};
+    }
+    const slc_status status = slc_io_results_put(job->results, groups, n, &job->error);
     return told(job, status);
 }
 
 /* The names to which numbers in the file refer. */
 static bool put_names(slc_velo_job *job)
 {
-    slc_status status = slc_io_hdf5_names(job->hdf5, "events", "inputs", (size_t)job->n_inputs,
-                                          (const char *const *)job->inputs, &job->error);
+    slc_status status = slc_io_results_names(job->results, "events", "inputs", (size_t)job->n_inputs,
+                                             (const char *const *)job->inputs, &job->error);
     if (status == SLC_OK && job->selecting != NULL) {
         const slc_velo_selection *selection = &job->selecting->selection;
         const char *lines[SLC_VELO_MAX_LINES];
         for (uint32_t k = 0; k < selection->n_lines; k++) {
             lines[k] = selection->lines[k].name;
         }
-        status = slc_io_hdf5_names(job->hdf5, "decisions", "lines", selection->n_lines, lines, &job->error);
+        status = slc_io_results_names(job->results, "decisions", "lines", selection->n_lines, lines,
+                                      &job->error);
     }
     return told(job, status);
 }
@@ -72,10 +69,9 @@ bool slc_velo_job_open_output(slc_velo_job *job, const char *command_line)
     static const slc_flow_velo_result nothing;
     slc_error *error = &job->error;
     const char *geometry = job->options->geometry != NULL ? job->options->geometry : "ideal";
-    slc_status status = slc_io_hdf5_create(job->options->output, &job->hdf5, error);
-    status = status == SLC_OK ? slc_io_hdf5_text(job->hdf5, "sluice_version", slc_version(), error) : status;
-    status = status == SLC_OK ? slc_io_hdf5_text(job->hdf5, "command", command_line, error) : status;
-    status = status == SLC_OK ? slc_io_hdf5_text(job->hdf5, "geometry", geometry, error) : status;
+    slc_status status = slc_cli_results_create(job->options->output, &job->options->results,
+                                               job->options->threads, command_line, &job->results, error);
+    status = status == SLC_OK ? slc_io_results_text(job->results, "geometry", geometry, error) : status;
     return told(job, status) && append_all(job, &nothing) && put_names(job);
 }
 
@@ -174,7 +170,7 @@ static bool use_result(slc_velo_job *job, const slc_flow_item *item, double *spe
     spent[SLC_VELO_TIME_CHECK] = checked - began;
     if ((job->selecting != NULL && !slc_velo_selecting_take(job->selecting, item->path, &result->found,
                                                             result->raw ? &item->batch : NULL)) ||
-        (job->hdf5 != NULL && !append_all(job, result)) || !add_to_totals(job, &result->found) ||
+        (job->results != NULL && !append_all(job, result)) || !add_to_totals(job, &result->found) ||
         !slc_velo_identity_take(job, result) || (options->repeat > 0 && !slc_velo_hold(job, item))) {
         return false;
     }

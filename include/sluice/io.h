@@ -13,6 +13,7 @@
 #define SLUICE_IO_H
 
 #include <sluice/lhcb.h>
+#include <sluice/simd.h>
 #include <sluice/velo_types.h>
 
 #ifdef __cplusplus
@@ -159,27 +160,58 @@ SLC_API slc_status slc_io_mdf_write(slc_io_writer *writer, const void *banks, si
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* An HDF5 file with one group per collection: a dataset per column (attribute "unit"), and "event_offset"
- * with one entry more than there are events. Batches are appended. docs/formats/results-hdf5.md. */
-SLC_API slc_status slc_io_hdf5_create(const char *path, slc_io_writer **writer, slc_error *error);
-/* Appends all events of a collection to the group `name`, creating it on first use. */
-SLC_API slc_status slc_io_hdf5_append(slc_io_writer *writer, const char *name, const slc_schema *schema,
-                                      const void *collection, slc_error *error);
-/* For files that grow for hours: where `seconds` have passed since the last flush, or since the file was
- * made, the file under its temporary name, PATH.tmp-PID, is brought up to all that was appended so far; 0:
- * now. It is an HDF5 file from then on, and stays as the last flush left it until the next, so that a process
+typedef enum slc_io_compression {
+    SLC_IO_COMPRESSION_DEFAULT = 0, /* the form's: none */
+    SLC_IO_COMPRESSION_NONE,
+    SLC_IO_COMPRESSION_DEFLATE /* of HDF5: byte shuffle and deflate */
+} slc_io_compression;
+
+typedef struct slc_io_results_config {
+    size_t size;      /* set by slc_io_results_config_default */
+    const char *form; /* "hdf5"; NULL: by the end of the name, HDF5 if that tells none */
+    slc_io_compression compression;
+    const char
+        *columns; /* names with commas between, of groups and of columns: "tracks,hits.x_mm"; NULL: all */
+    slc_exec
+        exec; /* threads that compress, beside the caller's; 1 by default. The file is the same for any */
+    uint64_t reserved[4]; /* 0 */
+} slc_io_results_config;
+SLC_API void slc_io_results_config_default(slc_io_results_config *config, size_t size);
+#define slc_io_results_config_default(config) slc_io_results_config_default(config, sizeof *(config))
+
+/* A collection for the file's group `name`. */
+typedef struct slc_io_group {
+    const char *name;
+    const slc_schema *schema; /* its texts are kept until the file is finished */
+    const void *collection;
+    bool whole; /* rows are no events: all that come in a group are one */
+} slc_io_group;
+
+/* Columns in a file: a group per collection; in HDF5 a dataset per column (attribute "unit"), and
+ * "event_offset" with one entry more than there are events. docs/formats/results-hdf5.md. `config` may be
+ * NULL. SLC_ERR_USAGE for a form or compression that there is not. */
+SLC_API slc_status slc_io_results_create(const char *path, const slc_io_results_config *config,
+                                         slc_io_writer **writer, slc_error *error);
+/* Appends all events of the collections. The first call names all groups of the file, with rows or without:
+ * what config.columns has must be among them (SLC_ERR_USAGE). Later ones may leave groups out. The
+ * collections are the caller's again when it returns. */
+SLC_API slc_status slc_io_results_put(slc_io_writer *writer, const slc_io_group *groups, size_t n,
+                                      slc_error *error);
+/* For files that grow for hours: if `seconds` have passed since the last flush, or since the file was
+ * made, the file under its temporary name, PATH.tmp-PID, is brought up to all that was put so far; 0:
+ * now. It can be read from then on, and stays as the last flush left it until the next, so that a process
  * that is killed in between loses what came since. Call it where groups have rows of the same events. Without
  * a call nothing is to be read before slc_io_finish. */
-SLC_API slc_status slc_io_hdf5_flush(slc_io_writer *writer, double seconds, slc_error *error);
+SLC_API slc_status slc_io_results_flush(slc_io_writer *writer, double seconds, slc_error *error);
 /* Attributes of the file's root. */
-SLC_API slc_status slc_io_hdf5_text(slc_io_writer *writer, const char *name, const char *value,
-                                    slc_error *error);
-SLC_API slc_status slc_io_hdf5_number(slc_io_writer *writer, const char *name, double value,
-                                      slc_error *error);
+SLC_API slc_status slc_io_results_text(slc_io_writer *writer, const char *name, const char *value,
+                                       slc_error *error);
+SLC_API slc_status slc_io_results_number(slc_io_writer *writer, const char *name, double value,
+                                         slc_error *error);
 /* Attribute `name` of a group that there is: an array of so many texts (of none: no attribute). Names may
  * have any bytes but 0. */
-SLC_API slc_status slc_io_hdf5_names(slc_io_writer *writer, const char *group, const char *name, size_t n,
-                                     const char *const *texts, slc_error *error);
+SLC_API slc_status slc_io_results_names(slc_io_writer *writer, const char *group, const char *name, size_t n,
+                                        const char *const *texts, slc_error *error);
 
 /* A text file (CSV, HTML) with the same guarantee: write to the stream that _stream returns, then
  * slc_io_finish. */

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Results as HDF5: a group per collection, a chunked and compressed dataset per column, everything driven by
- * the schema. docs/formats/results-hdf5.md.
+ * Results as HDF5: a group per collection, a chunked dataset per column, everything driven by the schema.
+ * docs/formats/results-hdf5.md.
+ *
+ * Rows are gathered to chunks, which are encoded by several threads (io_encode.h) and handed to HDF5 as they
+ * are to stand in the file: its own filters run in the one thread that calls it. A dataset is made when its
+ * first chunk is full, or at the end with a chunk of the rows that there are, so that a small file has none
+ * that is mostly empty.
  *
  * HDF5 prints its errors and keeps a stack of them. Here printing is off while one of our calls runs, and the
  * reason of a failure is the operating system's where a write failed (io_hdf5_file.h), else the deepest entry
@@ -9,42 +14,43 @@
  */
 #include "base/columns.h"
 #include "io/io_hdf5_file.h"
-#include "io/io_output.h"
-
-#include <sluice/io.h>
+#include "io/io_results.h"
+#include "io/io_shuffle.h"
 
 #include <hdf5.h>
+#include <libdeflate.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    CHUNK_ROWS =
-        16384, /* 64 KiB of floats: a column's chunk stays in HDF5's cache while small batches are appended */
+    CHUNK_ROWS = 65536, /* 256 KiB of floats, 512 of doubles: readers of HDF5 cache chunks of up to 1 MiB */
     DEFLATE_LEVEL = 1,
-    MAX_COLUMNS = 32,
-    MAX_GROUPS = 64,
+    DEFLATE_MASK = 2, /* the second filter was left out */
     MAX_REASON = 256
 };
 
-/* One collection in the file. */
-typedef struct group {
-    char *name;
-    hid_t column[MAX_COLUMNS];
-    size_t n_columns;
-    hid_t event_offset;
-    uint64_t rows, events;
-} group;
-
 typedef struct hdf5_writer {
-    slc_io_writer writer;
+    slc_io_results results; /* first */
     hid_t file;
     int wrong; /* errno of the first write that failed */
-    group groups[MAX_GROUPS];
-    size_t n_groups;
-    bool broken;    /* a write failed: the file can only be abandoned */
-    double flushed; /* when it was last; when it was made, before that */
 } hdf5_writer;
+
+/* A column in the file. */
+typedef struct column {
+    const char *name, *unit;
+    slc_type type;
+    hid_t parent, dataset; /* invalid until there is a chunk */
+    size_t chunk_rows;
+    slc_io_block *block; /* rows of the chunk at hand; NULL: none */
+    uint64_t rows;       /* before those of the block */
+} column;
+
+typedef struct group {
+    hid_t id;
+    size_t n_columns;
+    column event_offset, columns[];
+} group;
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
@@ -62,13 +68,13 @@ static herr_t keep_first(unsigned n, const H5E_error2_t *entry, void *data)
 static slc_status fail(hdf5_writer *writer, slc_error *error)
 {
     char reason[MAX_REASON] = "";
-    writer->broken = true;
+    const char *path = writer->results.writer.output.path;
+    writer->results.broken = true;
     if (writer->wrong != 0) {
-        return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", writer->writer.output.path,
-                        strerror(writer->wrong));
+        return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", path, strerror(writer->wrong));
     }
     (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, reason);
-    return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", writer->writer.output.path,
+    return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", path,
                     reason[0] != '\0' ? reason : "HDF5 gives no reason");
 }
 
@@ -99,17 +105,18 @@ static hid_t file_type(slc_type type)
 }
 
 /* An empty dataset that can grow; H5I_INVALID_HID on failure. */
-static hid_t make_dataset(hid_t parent, const char *name, slc_type type, const char *unit)
+static hid_t make_dataset(const column *c, bool compressed)
 {
-    const hsize_t none = 0, unlimited = H5S_UNLIMITED, chunk = CHUNK_ROWS;
+    const hsize_t none = 0, unlimited = H5S_UNLIMITED, chunk = c->chunk_rows;
     const hid_t space = H5Screate_simple(1, &none, &unlimited);
     const hid_t how = H5Pcreate(H5P_DATASET_CREATE);
     hid_t dataset = H5I_INVALID_HID;
-    if (space >= 0 && how >= 0 && H5Pset_chunk(how, 1, &chunk) >= 0 && H5Pset_shuffle(how) >= 0 &&
-        H5Pset_deflate(how, DEFLATE_LEVEL) >= 0 && H5Pset_obj_track_times(how, false) >= 0) {
-        dataset = H5Dcreate2(parent, name, file_type(type), space, H5P_DEFAULT, how, H5P_DEFAULT);
+    if (space >= 0 && how >= 0 && H5Pset_chunk(how, 1, &chunk) >= 0 &&
+        (!compressed || (H5Pset_shuffle(how) >= 0 && H5Pset_deflate(how, DEFLATE_LEVEL) >= 0)) &&
+        H5Pset_obj_track_times(how, false) >= 0) {
+        dataset = H5Dcreate2(c->parent, c->name, file_type(c->type), space, H5P_DEFAULT, how, H5P_DEFAULT);
     }
-    if (dataset >= 0 && !slc_io_hdf5_put_text(dataset, "unit", unit, H5T_CSET_UTF8)) {
+    if (dataset >= 0 && !slc_io_hdf5_put_text(dataset, "unit", c->unit, H5T_CSET_UTF8)) {
         (void)H5Dclose(dataset);
         dataset = H5I_INVALID_HID;
     }
@@ -118,36 +125,178 @@ static hid_t make_dataset(hid_t parent, const char *name, slc_type type, const c
     return dataset;
 }
 
-static bool append_rows(hid_t dataset, slc_type type, uint64_t before, size_t n, const void *rows)
+/* ---- chunks ------------------------------------------------------------------------------------ */
+
+typedef struct scratch {
+    struct libdeflate_compressor *compressor;
+    uint8_t *shuffled;
+    size_t room;
+} scratch;
+
+static void close_scratch(void *at)
 {
-    const hsize_t size = before + n;
-    return n == 0 ||
-           (H5Dset_extent(dataset, &size) >= 0 && slc_io_hdf5_write_rows(dataset, type, before, n, rows));
+    scratch *s = at;
+    libdeflate_free_compressor(s->compressor);
+    free(s->shuffled);
+    free(s);
+}
+
+static scratch *make_scratch(size_t size, void **at)
+{
+    scratch *s = *at;
+    if (s == NULL) {
+        *at = s = calloc(1, sizeof *s);
+        if (s != NULL) {
+            s->compressor = libdeflate_alloc_compressor(DEFLATE_LEVEL);
+        }
+    }
+    if (s != NULL && s->room < size) {
+        free(s->shuffled);
+        s->shuffled = malloc(size);
+        s->room = s->shuffled != NULL ? size : 0;
+    }
+    return s == NULL || s->compressor == NULL || s->room < size ? NULL : s;
+}
+
+/* What HDF5's filters make of a chunk: shuffle, then deflate, but for a chunk that it would make larger. */
+static slc_status compress(slc_io_block *block, void **at)
+{
+    const column *c = block->owner;
+    scratch *s = make_scratch(block->size, at);
+    if (s == NULL || slc_io_block_reserve(block, block->size) != SLC_OK) {
+        return SLC_ERR_MEMORY;
+    }
+    slc_io_shuffle(block->bytes, block->size, slc_type_size(c->type), s->shuffled);
+    block->encoded_size = libdeflate_zlib_compress(s->compressor, s->shuffled, block->size, block->encoded,
+                                                   block->size);
+    block->flags = 0;
+    if (block->encoded_size == 0) {
+        memcpy(block->encoded, s->shuffled, block->size);
+        block->encoded_size = block->size;
+        block->flags = DEFLATE_MASK;
+    }
+    return SLC_OK;
+}
+
+/* `rows` of the column are in the file then. */
+static bool write_chunk(const column *c, uint64_t first, uint64_t rows, uint32_t mask, size_t size,
+                        const void *bytes)
+{
+    const hsize_t at = first, extent = rows;
+    return H5Dset_extent(c->dataset, &extent) >= 0 &&
+           H5Dwrite_chunk(c->dataset, H5P_DEFAULT, mask, &at, size, bytes) >= 0;
+}
+
+/* Of a full one; in the order of the chunks. */
+static slc_status place(void *context, slc_io_block *block, slc_error *error)
+{
+    hdf5_writer *writer = context;
+    const column *c = block->owner;
+    const bool encoded = block->encode != NULL;
+    const bool good = write_chunk(c, block->at, block->at + c->chunk_rows, block->flags,
+                                  encoded ? block->encoded_size : block->size,
+                                  encoded ? block->encoded : block->bytes);
+    return judge(writer, good, error);
+}
+
+static slc_status no_memory(const hdf5_writer *writer, slc_error *error)
+{
+    return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", writer->results.writer.output.path);
+}
+
+static bool is_compressed(const hdf5_writer *writer)
+{
+    return writer->results.compression == SLC_IO_COMPRESSION_DEFLATE;
+}
+
+static slc_status need_dataset(hdf5_writer *writer, column *c, size_t chunk_rows, slc_error *error)
+{
+    if (c->dataset >= 0) {
+        return SLC_OK;
+    }
+    c->chunk_rows = chunk_rows;
+    c->dataset = make_dataset(c, is_compressed(writer));
+    return judge(writer, c->dataset >= 0, error);
+}
+
+static slc_status give_chunk(hdf5_writer *writer, column *c, slc_error *error)
+{
+    slc_io_block *block = c->block;
+    c->block = NULL;
+    slc_status status = need_dataset(writer, c, CHUNK_ROWS, error);
+    if (status != SLC_OK) {
+        slc_io_encoders_return(writer->results.encoders, block);
+        return status;
+    }
+    block->owner = c;
+    block->at = c->rows;
+    c->rows += CHUNK_ROWS;
+    return slc_io_encoders_give(writer->results.encoders, block, is_compressed(writer) ? compress : NULL,
+                                error);
+}
+
+/* Chunks that lie whole in the caller's memory are written from there. */
+static slc_status append_rows(hdf5_writer *writer, column *c, size_t n, const void *rows, slc_error *error)
+{
+    const size_t size = slc_type_size(c->type), chunk = CHUNK_ROWS * size;
+    const uint8_t *from = rows;
+    slc_status status = SLC_OK;
+    for (size_t left = n * size; left > 0 && status == SLC_OK;) {
+        if (c->block == NULL && left >= chunk && !is_compressed(writer)) {
+            status = need_dataset(writer, c, CHUNK_ROWS, error);
+            status = status == SLC_OK
+                         ? judge(writer, write_chunk(c, c->rows, c->rows + CHUNK_ROWS, 0, chunk, from), error)
+                         : status;
+            c->rows += CHUNK_ROWS;
+            from += chunk;
+            left -= chunk;
+            continue;
+        }
+        c->block = c->block != NULL ? c->block : slc_io_encoders_take(writer->results.encoders, chunk);
+        if (c->block == NULL) {
+            return no_memory(writer, error);
+        }
+        const size_t room = chunk - c->block->size, part = left < room ? left : room;
+        memcpy(c->block->bytes + c->block->size, from, part);
+        c->block->size += part;
+        from += part;
+        left -= part;
+        status = c->block->size == chunk ? give_chunk(writer, c, error) : SLC_OK;
+    }
+    return status;
+}
+
+/* Writes the rows of the chunk at hand, which goes on: more may come. All before it is placed. */
+static slc_status write_rest(hdf5_writer *writer, column *c, bool last, slc_error *error)
+{
+    const size_t size = slc_type_size(c->type), rows = c->block != NULL ? c->block->size / size : 0;
+    slc_status status = need_dataset(writer, c, last && rows > 0 ? rows : CHUNK_ROWS, error);
+    if (status != SLC_OK || rows == 0) {
+        return status;
+    }
+    slc_io_block *block = c->block;
+    const size_t whole = c->chunk_rows * size, used = block->size;
+    memset(block->bytes + used, 0, whole - used);
+    block->owner = c;
+    block->size = whole;
+    if (is_compressed(writer)) {
+        void *own = NULL;
+        status = compress(block, &own);
+        if (own != NULL) {
+            close_scratch(own);
+        }
+    }
+    block->size = used;
+    const bool encoded = is_compressed(writer);
+    return status != SLC_OK ? no_memory(writer, error)
+                            : judge(writer,
+                                    write_chunk(c, c->rows, c->rows + rows, encoded ? block->flags : 0,
+                                                encoded ? block->encoded_size : whole,
+                                                encoded ? block->encoded : block->bytes),
+                                    error);
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
-
-static bool close_group(group *g)
-{
-    bool good = true;
-    for (size_t i = 0; i < g->n_columns; i++) {
-        good = H5Dclose(g->column[i]) >= 0 && good;
-    }
-    good = slc_io_hdf5_close(g->event_offset) && good;
-    free(g->name);
-    *g = (group){.event_offset = H5I_INVALID_HID};
-    return good;
-}
-
-static group *find_group(hdf5_writer *writer, const char *name)
-{
-    for (size_t i = 0; i < writer->n_groups; i++) {
-        if (strcmp(writer->groups[i].name, name) == 0) {
-            return &writer->groups[i];
-        }
-    }
-    return NULL;
-}
 
 /* Of a group to come, the root's included. There are no times in it, so that the same results are the same
  * bytes. Attributes may be large (names of many inputs, a long command line): a header of the first version,
@@ -159,113 +308,132 @@ static bool set_header(hid_t how)
            H5Pset_attr_creation_order(how, H5P_CRT_ORDER_TRACKED) >= 0;
 }
 
-static bool make_datasets(hdf5_writer *writer, group *g, const slc_schema *schema)
+static hid_t make_group(const hdf5_writer *writer, const char *name)
 {
-    const uint64_t zero = 0;
     const hid_t how = H5Pcreate(H5P_GROUP_CREATE);
-    hid_t parent = H5I_INVALID_HID;
-    if (how >= 0 && set_header(how)) {
-        parent = H5Gcreate2(writer->file, g->name, H5P_DEFAULT, how, H5P_DEFAULT);
-    }
+    const hid_t id = how >= 0 && set_header(how)
+                         ? H5Gcreate2(writer->file, name, H5P_DEFAULT, how, H5P_DEFAULT)
+                         : H5I_INVALID_HID;
     (void)slc_io_hdf5_close(how);
-    if (parent < 0) {
-        return false;
-    }
-    bool good = true;
-    for (size_t i = 0; i < schema->n_columns && good; i++) {
-        const slc_column *column = &schema->columns[i];
-        const hid_t dataset = make_dataset(parent, column->name, column->type, column->unit);
-        good = dataset >= 0;
-        if (good) {
-            g->column[g->n_columns++] = dataset;
-        }
-    }
-    if (good) {
-        g->event_offset = make_dataset(parent, "event_offset", SLC_TYPE_U64, "index");
-        good = g->event_offset >= 0 && append_rows(g->event_offset, SLC_TYPE_U64, 0, 1, &zero);
-    }
-    return H5Gclose(parent) >= 0 && good;
+    return id;
 }
 
-/* NULL, with *status and the error set, on failure. */
-static group *make_group(hdf5_writer *writer, const char *name, const slc_schema *schema, slc_status *status,
-                         slc_error *error)
+static column new_column(const char *name, const char *unit, slc_type type, hid_t parent)
 {
-    if (writer->n_groups == MAX_GROUPS || schema->n_columns > MAX_COLUMNS) {
-        *status = slc_fail(error, SLC_ERR_CAPACITY, "%s: too many groups or columns at '%s'",
-                           writer->writer.output.path, name);
-        return NULL;
+    return (column){.name = name, .unit = unit, .type = type, .parent = parent, .dataset = H5I_INVALID_HID};
+}
+
+static slc_status declare_group(hdf5_writer *writer, slc_io_results_group *of, slc_error *error)
+{
+    const uint64_t zero = 0;
+    group *g = calloc(1, sizeof *g + of->schema.n_columns * sizeof *g->columns);
+    of->own = g;
+    if (g == NULL) {
+        return no_memory(writer, error);
     }
-    group *g = &writer->groups[writer->n_groups];
-    *g = (group){.name = strdup(name), .event_offset = H5I_INVALID_HID};
-    if (g->name == NULL) {
-        *status = slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for group '%s'", writer->writer.output.path,
-                           name);
-        return NULL;
+    g->id = make_group(writer, of->name);
+    g->event_offset = new_column("event_offset", "index", SLC_TYPE_U64, g->id);
+    for (; g->n_columns < of->schema.n_columns; g->n_columns++) {
+        const slc_column *c = &of->schema.columns[g->n_columns];
+        g->columns[g->n_columns] = new_column(c->name, c->unit, c->type, g->id);
     }
-    writer->n_groups++;
-    *status = judge(writer, make_datasets(writer, g, schema), error);
-    return *status == SLC_OK ? g : NULL;
+    const slc_status status = judge(writer, g->id >= 0, error);
+    return status == SLC_OK ? append_rows(writer, &g->event_offset, 1, &zero, error) : status;
+}
+
+static slc_status declare(slc_io_results *results, slc_error *error)
+{
+    hdf5_writer *writer = (hdf5_writer *)results;
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
+    slc_status status = SLC_OK;
+    for (size_t i = 0; i < results->n_groups && status == SLC_OK; i++) {
+        status = declare_group(writer, &results->groups[i], error);
+    }
+    slc_io_hdf5_silence_end(before);
+    return status;
 }
 
 /* Offsets of the batch continue those in the file. */
-static slc_status append_offsets(hdf5_writer *writer, group *g, const slc_columns *head, slc_error *error)
+static slc_status append_offsets(hdf5_writer *writer, const slc_io_results_part *part, slc_error *error)
 {
-    if (head->n_events == 0) {
-        return SLC_OK;
+    const slc_columns *head = part->collection;
+    group *g = part->group->own;
+    uint64_t offsets[1024];
+    slc_status status = SLC_OK;
+    for (uint32_t e = 0; e < part->n_events && status == SLC_OK;) {
+        size_t n = 0;
+        for (; n < sizeof offsets / sizeof *offsets && e < part->n_events; e++) {
+            offsets[n++] = part->group->rows + head->event_offset[e + 1];
+        }
+        status = append_rows(writer, &g->event_offset, n, offsets, error);
     }
-    uint64_t *offsets = malloc(head->n_events * sizeof *offsets);
-    if (offsets == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for event offsets", writer->writer.output.path);
-    }
-    for (uint32_t i = 0; i < head->n_events; i++) {
-        offsets[i] = g->rows + head->event_offset[i + 1];
-    }
-    const bool good = append_rows(g->event_offset, SLC_TYPE_U64, g->events + 1, head->n_events, offsets);
-    free(offsets);
-    return judge(writer, good, error);
+    return status;
 }
 
-static slc_status append(hdf5_writer *writer, const char *name, const slc_schema *schema,
-                         const void *collection, slc_error *error)
+static slc_status put(slc_io_results *results, const slc_io_results_part *parts, size_t n, slc_error *error)
 {
-    const slc_columns *head = collection;
-    group *g = find_group(writer, name);
-    slc_status status = SLC_OK;
-    if (g == NULL) {
-        g = make_group(writer, name, schema, &status, error);
-    }
-    if (g == NULL) {
-        return status;
-    }
-    if (g->n_columns != schema->n_columns) {
-        return slc_fail(error, SLC_ERR_USAGE, "%s: group '%s' has other columns", writer->writer.output.path,
-                        name);
-    }
-    for (size_t i = 0; i < schema->n_columns; i++) {
-        const slc_column *column = &schema->columns[i];
-        if (!append_rows(g->column[i], column->type, g->rows, head->size,
-                         slc_column_data(collection, column))) {
-            return fail(writer, error);
+    hdf5_writer *writer = (hdf5_writer *)results;
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
+    slc_status status = judge(writer, !results->broken, error);
+    for (size_t i = 0; i < n && status == SLC_OK; i++) {
+        group *g = parts[i].group->own;
+        for (size_t c = 0; c < g->n_columns && status == SLC_OK; c++) {
+            status = append_rows(writer, &g->columns[c], parts[i].n_rows,
+                                 slc_column_data(parts[i].collection, &parts[i].group->schema.columns[c]),
+                                 error);
         }
+        status = status == SLC_OK ? append_offsets(writer, &parts[i], error) : status;
     }
-    status = append_offsets(writer, g, head, error);
-    if (status == SLC_OK) {
-        g->rows += head->size;
-        g->events += head->n_events;
+    slc_io_hdf5_silence_end(before);
+    results->broken = results->broken || status != SLC_OK; /* columns have different numbers of rows now */
+    return status;
+}
+
+/* Everything that was put is in the file. */
+static slc_status write_rests(hdf5_writer *writer, bool last, slc_error *error)
+{
+    slc_io_results *results = &writer->results;
+    slc_status status = slc_io_encoders_drain(results->encoders, error);
+    for (size_t i = 0; i < results->n_groups && status == SLC_OK; i++) {
+        group *g = results->groups[i].own;
+        const uint64_t all = results->groups[i].rows;
+        for (size_t c = 0; c < g->n_columns && status == SLC_OK; c++) {
+            status = write_rest(writer, &g->columns[c], last, error);
+        }
+        if (results->groups[i].whole && status == SLC_OK) { /* one event so far */
+            status = append_rows(writer, &g->event_offset, 1, &all, error);
+        }
+        status = status == SLC_OK ? write_rest(writer, &g->event_offset, last, error) : status;
+        if (results->groups[i].whole && status == SLC_OK) {
+            g->event_offset.block->size -= sizeof all;
+        }
     }
     return status;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+static bool close_group(slc_io_encoders *encoders, group *g)
+{
+    bool good = true;
+    for (size_t i = 0; i < g->n_columns; i++) {
+        good = slc_io_hdf5_close(g->columns[i].dataset) && good;
+        slc_io_encoders_return(encoders, g->columns[i].block);
+    }
+    good = slc_io_hdf5_close(g->event_offset.dataset) && good;
+    slc_io_encoders_return(encoders, g->event_offset.block);
+    good = slc_io_hdf5_close(g->id) && good;
+    free(g);
+    return good;
+}
+
 static bool close_all(hdf5_writer *writer)
 {
     bool good = true;
-    for (size_t i = 0; i < writer->n_groups; i++) {
-        good = close_group(&writer->groups[i]) && good;
+    for (size_t i = 0; i < writer->results.n_groups; i++) {
+        group *g = writer->results.groups[i].own;
+        good = (g == NULL || close_group(writer->results.encoders, g)) && good;
     }
-    writer->n_groups = 0;
     if (writer->file >= 0) {
         good = H5Fclose(writer->file) >= 0 && good;
         writer->file = H5I_INVALID_HID;
@@ -278,125 +446,105 @@ static hid_t create_file(hdf5_writer *writer)
     const hid_t access = slc_io_hdf5_file_access(&writer->wrong), how = H5Pcreate(H5P_FILE_CREATE);
     hid_t file = H5I_INVALID_HID;
     if (access >= 0 && how >= 0 && set_header(how)) {
-        file = H5Fcreate(writer->writer.output.temporary, H5F_ACC_TRUNC, how, access);
+        file = H5Fcreate(writer->results.writer.output.temporary, H5F_ACC_TRUNC, how, access);
     }
     (void)slc_io_hdf5_close(how);
     (void)slc_io_hdf5_close(access);
     return file;
 }
 
-static slc_status end(slc_io_writer *to, bool commit, slc_error *error)
+static slc_status open_file(slc_io_results *results, slc_error *error)
 {
-    hdf5_writer *writer = (hdf5_writer *)to;
-    const bool was_broken = writer->broken;
-    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
-    const bool good = close_all(writer);
-    return finished(writer, before, !commit || (good && !was_broken), error);
-}
-
-slc_status slc_io_hdf5_create(const char *path, slc_io_writer **writer, slc_error *error)
-{
-    *writer = NULL;
-    if (strcmp(path, "-") == 0) {
-        return slc_fail(error, SLC_ERR_USAGE, "HDF5 cannot be written to standard output");
-    }
-    hdf5_writer *made;
-    slc_status status = slc_io_writer_open(sizeof *made, path, true, &made, error);
+    hdf5_writer *writer = (hdf5_writer *)results;
+    const slc_io_encoders_config config = {
+        .threads = results->compression == SLC_IO_COMPRESSION_NONE ? 0 : results->threads,
+        .place = place,
+        .context = writer,
+        .scratch_close = close_scratch,
+        .name = results->writer.output.path};
+    const slc_status status = slc_io_encoders_open(&config, &results->encoders, error);
+    writer->file = H5I_INVALID_HID;
     if (status != SLC_OK) {
         return status;
     }
-    made->writer.end = end;
-    made->flushed = slc_clock_seconds();
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
-    made->file = create_file(made);
-    status = judge(made, made->file >= 0, error);
-    slc_io_hdf5_silence_end(before);
-    if (status == SLC_OK) {
-        *writer = &made->writer;
-    } else {
-        slc_io_abandon(&made->writer);
-    }
-    return status;
+    writer->file = create_file(writer);
+    return finished(writer, before, writer->file >= 0, error);
 }
 
-slc_status slc_io_hdf5_append(slc_io_writer *to, const char *name, const slc_schema *schema,
-                              const void *collection, slc_error *error)
+static slc_status end(slc_io_results *results, bool commit, slc_error *error)
 {
-    hdf5_writer *writer = (hdf5_writer *)to;
+    hdf5_writer *writer = (hdf5_writer *)results;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
-    slc_status status = append(writer, name, schema, collection, error);
-    if (status == SLC_OK) {
-        status = judge(writer, true, error);
-    }
+    const bool was_broken = results->broken;
+    slc_status status = commit && !was_broken ? write_rests(writer, true, error) : SLC_OK;
+    const bool good = close_all(writer);
+    status = status == SLC_OK && commit ? judge(writer, good && !was_broken, error) : status;
     slc_io_hdf5_silence_end(before);
     return status;
 }
 
-slc_status slc_io_hdf5_one_event(slc_io_writer *to, const char *name, slc_error *error)
+static slc_status flush(slc_io_results *results, slc_error *error)
 {
-    hdf5_writer *writer = (hdf5_writer *)to;
-    const group *g = find_group(writer, name);
-    if (g == NULL || writer->broken) {
-        return SLC_OK;
-    }
+    hdf5_writer *writer = (hdf5_writer *)results;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
-    const slc_status status = judge(writer, append_rows(g->event_offset, SLC_TYPE_U64, 1, 1, &g->rows),
-                                    error);
+    slc_status status = write_rests(writer, false, error);
+    status = status == SLC_OK ? judge(writer, slc_io_hdf5_file_settle(writer->file), error) : status;
     slc_io_hdf5_silence_end(before);
     return status;
 }
 
-slc_status slc_io_hdf5_flush(slc_io_writer *to, double seconds, slc_error *error)
+/* ---- attributes ------------------------------------------------------------------------------ */
+
+static slc_status put_text(slc_io_results *results, const char *name, const char *value, slc_error *error)
 {
-    hdf5_writer *writer = (hdf5_writer *)to;
-    const double now = slc_clock_seconds();
-    if (writer->broken || now - writer->flushed < seconds) {
-        return SLC_OK;
-    }
+    hdf5_writer *writer = (hdf5_writer *)results;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
-    const slc_status status = judge(writer, slc_io_hdf5_file_settle(writer->file), error);
-    slc_io_hdf5_silence_end(before);
-    writer->flushed = now;
-    return status;
+    return finished(writer, before, slc_io_hdf5_put_text(writer->file, name, value, H5T_CSET_UTF8), error);
 }
 
-slc_status slc_io_hdf5_text(slc_io_writer *to, const char *name, const char *value, slc_error *error)
+static slc_status put_number(slc_io_results *results, const char *name, double value, slc_error *error)
 {
-    hdf5_writer *writer = (hdf5_writer *)to;
-    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
-    const slc_status status = judge(writer, slc_io_hdf5_put_text(writer->file, name, value, H5T_CSET_UTF8),
-                                    error);
-    slc_io_hdf5_silence_end(before);
-    return status;
-}
-
-slc_status slc_io_hdf5_number(slc_io_writer *to, const char *name, double value, slc_error *error)
-{
-    hdf5_writer *writer = (hdf5_writer *)to;
+    hdf5_writer *writer = (hdf5_writer *)results;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     const bool good = slc_io_hdf5_put_attribute(writer->file, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
                                                 &value);
     return finished(writer, before, good, error);
 }
 
-slc_status slc_io_hdf5_integer(slc_io_writer *to, const char *name, int64_t value, slc_error *error)
+static slc_status put_integer(slc_io_results *results, const char *name, int64_t value, slc_error *error)
 {
-    hdf5_writer *writer = (hdf5_writer *)to;
+    hdf5_writer *writer = (hdf5_writer *)results;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     const bool good = slc_io_hdf5_put_attribute(writer->file, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
     return finished(writer, before, good, error);
 }
 
-slc_status slc_io_hdf5_names(slc_io_writer *to, const char *group_name, const char *name, size_t n,
-                             const char *const *texts, slc_error *error)
+static slc_status put_names(slc_io_results *results, const char *group_name, const char *name, size_t n,
+                            const char *const *texts, slc_error *error)
 {
-    hdf5_writer *writer = (hdf5_writer *)to;
-    if (n == 0) {
-        return SLC_OK;
-    }
+    hdf5_writer *writer = (hdf5_writer *)results;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     const hid_t parent = H5Gopen2(writer->file, group_name, H5P_DEFAULT);
     bool good = parent >= 0 && slc_io_hdf5_put_texts(parent, name, n, texts);
     good = slc_io_hdf5_close(parent) && good;
     return finished(writer, before, good, error);
 }
+
+const slc_io_results_form slc_io_results_hdf5 = {
+    .name = "hdf5",
+    .ends = (const char *const[]){".h5", ".hdf5", ".hdf", NULL},
+    .compressions = 1U << SLC_IO_COMPRESSION_NONE | 1U << SLC_IO_COMPRESSION_DEFLATE,
+    .usual = SLC_IO_COMPRESSION_NONE,
+    .by_name = true,
+    .size = sizeof(hdf5_writer),
+    .open = open_file,
+    .declare = declare,
+    .put = put,
+    .text = put_text,
+    .number = put_number,
+    .integer = put_integer,
+    .names = put_names,
+    .flush = flush,
+    .end = end,
+};

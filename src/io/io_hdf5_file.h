@@ -70,11 +70,4 @@ bool slc_io_hdf5_put_text(hid_t object, const char *name, const char *text, H5T_
 /* The same for an array of texts, in UTF-8, each of its own length. */
 bool slc_io_hdf5_put_texts(hid_t object, const char *name, size_t n, const char *const *texts);
 
-/* An attribute of the file's root (io.h has those of texts and numbers). */
-slc_status slc_io_hdf5_integer(slc_io_writer *writer, const char *name, int64_t value, slc_error *error);
-
-/* All rows of the group, which were appended without events, are one event so far: 0 and their number are its
- * offsets. Nothing if there is no such group. */
-slc_status slc_io_hdf5_one_event(slc_io_writer *writer, const char *name, slc_error *error);
-
 #endif

@@ -5,6 +5,7 @@
  */
 #include "base/columns.h"
 #include "io/io_hdf5_file.h"
+#include "io/io_results.h"
 #include "io/pet/io_pet_list.h"
 #include "pet/pet_scanner.h"
 #include <sluice/io.h>
@@ -297,10 +298,17 @@ static slc_status read(slc_io_pet_list *in, size_t most, slc_pet_coincidences *p
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
+/* Batches are no events here: all pairs are one. */
+static slc_status put(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
+{
+    const slc_io_group rows = {group, &slc_pet_coincidences_schema, pairs, true};
+    return slc_io_results_put(w->own, &rows, 1, error);
+}
+
 static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 {
     slc_io_writer *file = NULL;
-    slc_status status = slc_io_hdf5_create(w->base, &file, error);
+    slc_status status = slc_io_results_create(w->base, NULL, &file, error);
     w->own = file;
     const slc_pet_coincidences none = {.time_ps = NULL};
     const slc_pet_geometry *g = &w->config.geometry;
@@ -316,48 +324,41 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
                    {"window_ps", w->config.window_ps, w->config.window_ps > 0},
                    {"tof_resolution_ps", w->config.tof_resolution_ps, w->config.tof}};
     for (size_t i = 0; i < COUNTS && status == SLC_OK; i++) {
-        status = slc_io_hdf5_number(file, count_names[i], counts[i], error);
+        status = slc_io_results_number(file, count_names[i], counts[i], error);
     }
     for (size_t i = 0; i < SIZES && status == SLC_OK; i++) {
-        status = slc_io_hdf5_number(file, size_names[i], sizes[i], error);
+        status = slc_io_results_number(file, size_names[i], sizes[i], error);
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == SLC_OK; i++) {
-        status = numbers[i].known ? slc_io_hdf5_number(file, numbers[i].name, numbers[i].value, error)
+        status = numbers[i].known ? slc_io_results_number(file, numbers[i].name, numbers[i].value, error)
                                   : SLC_OK;
     }
-    status = status == SLC_OK ? slc_io_hdf5_integer(file, "start_ps", w->config.start_ps, error) : status;
-    status = status == SLC_OK ? slc_io_hdf5_text(file, "scanner", w->scanner, error) : status;
+    status = status == SLC_OK ? slc_io_results_integer(file, "start_ps", w->config.start_ps, error) : status;
+    status = status == SLC_OK ? slc_io_results_text(file, "scanner", w->scanner, error) : status;
     /* The group is there even where no pair comes. */
-    return status == SLC_OK ? slc_io_hdf5_append(file, group, &slc_pet_coincidences_schema, &none, error)
-                            : status;
+    return status == SLC_OK ? put(w, &none, error) : status;
 }
 
 static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
 {
-    slc_pet_coincidences rows = *pairs;
-    rows.head.n_events = 0; /* batches are no events here: all pairs are one */
-    for (size_t i = 0; i < rows.head.size; i++) {
-        if (rows.time_ps[i] >= w->config.start_ps) { /* the difference of any two fits, without sign */
-            const uint64_t since = (uint64_t)rows.time_ps[i] - (uint64_t)w->config.start_ps;
+    for (size_t i = 0; i < pairs->head.size; i++) {
+        if (pairs->time_ps[i] >= w->config.start_ps) { /* the difference of any two fits, without sign */
+            const uint64_t since = (uint64_t)pairs->time_ps[i] - (uint64_t)w->config.start_ps;
             const int64_t ms = (int64_t)(since / (uint64_t)SLC_IO_PET_PS_PER_MS);
             w->time_ms = ms > w->time_ms ? ms : w->time_ms;
         }
     }
-    return slc_io_hdf5_append(w->own, group, &slc_pet_coincidences_schema, &rows, error);
+    return put(w, pairs, error);
 }
 
 static slc_status flush(slc_io_pet_list_writer *w, double seconds, slc_error *error)
 {
-    const slc_status status = slc_io_hdf5_one_event(w->own, group, error);
-    return status == SLC_OK ? slc_io_hdf5_flush(w->own, seconds, error) : status;
+    return slc_io_results_flush(w->own, seconds, error);
 }
 
 static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
 {
-    slc_status status = slc_io_hdf5_one_event(w->own, group, error);
-    if (status == SLC_OK) {
-        status = slc_io_hdf5_number(w->own, "duration_s", slc_io_pet_list_duration(w), error);
-    }
+    slc_status status = slc_io_results_number(w->own, "duration_s", slc_io_pet_list_duration(w), error);
     if (status == SLC_OK) {
         status = slc_io_finish(w->own, error);
     } else {

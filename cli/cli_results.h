@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Files of results: what all commands that write them have as options, and how they are begun.
+ */
+#ifndef SLUICE_CLI_RESULTS_H
+#define SLUICE_CLI_RESULTS_H
+
+#include "cli_options.h"
+
+#include <sluice/io.h>
+
+/* Goes into a command's options. */
+typedef struct slc_cli_results {
+    int compression;
+    const char *columns;
+} slc_cli_results;
+
+/* Rows of a command's table; `groups` are those that its files have. */
+#define SLC_CLI_RESULTS(o, m, groups)                                                                        \
+    {"compression", 0, CHOICE(o, m.compression, WORDS("none", "deflate")), "HOW",                            \
+     "of the file of results: none (the default), or deflate, which takes time"},                            \
+    {                                                                                                        \
+        "columns", 0, TEXT(o, m.columns), "LIST",                                                            \
+            "groups and columns that it has, as GROUP,GROUP.COLUMN; groups are " groups                      \
+    }
+
+/* Opens it, and puts down which program and command it comes from. What is wrong is in the error. */
+slc_status slc_cli_results_create(const char *path, const slc_cli_results *options, uint64_t threads,
+                                  const char *command_line, slc_io_writer **results, slc_error *error);
+
+#endif
