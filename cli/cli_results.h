@@ -15,13 +15,13 @@ typedef struct slc_cli_results {
     const char *columns;
 } slc_cli_results;
 
-/* Rows of a command's table; `groups` are those that its files have. */
-#define SLC_CLI_RESULTS(o, m, groups)                                                                        \
+/* Rows of a command's table, whose description tells the groups. */
+#define SLC_CLI_RESULTS(o, m)                                                                                \
     {"compression", 0, CHOICE(o, m.compression, WORDS("none", "deflate")), "HOW",                            \
      "of the file of results: none (the default), or deflate, which takes time"},                            \
     {                                                                                                        \
         "columns", 0, TEXT(o, m.columns), "LIST",                                                            \
-            "groups and columns that it has, as GROUP,GROUP.COLUMN; groups are " groups                      \
+            "which of the groups above, or of their columns, it has: GROUP,GROUP.COLUMN …"                 \
     }
 
 /* Opens it, and puts down which program and command it comes from. What is wrong is in the error. */

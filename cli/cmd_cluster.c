@@ -27,7 +27,7 @@ static const slc_cli_choice unit_names = {.verb = "takes", .words = time_units};
 static const slc_cli_option options_table[] = {
     {"output", 'o', OUTPUT_AS(O, output, ENDS_OR(".hdf5", ".csv", ".h5")), "FILE",
      "write the clusters: .csv, .h5"},
-    SLC_CLI_RESULTS(O, results, "clusters alone"),
+    SLC_CLI_RESULTS(O, results),
     {"labels", 0, OUTPUT_AS(O, labels, WORDS(".csv")), "FILE",
      "write which cluster each pixel is of, for frames and images: .csv"},
     {"connectivity", 0, TEXT(O, connectivity), "C",
@@ -382,7 +382,8 @@ const slc_cli_command slc_cmd_cluster = {
         "'-' is standard input. Pixels with frames are clustered frame by frame; pixels with times as a "
         "stream,\n"
         "in space and time and in bounded memory; others as one image. Without --output it prints a table.\n"
-        "An interrupt (Ctrl-C) ends the reading of a stream, and the clusters until then are written.\n",
+        "An interrupt (Ctrl-C) ends the reading of a stream, and the clusters until then are written.\n"
+        "Groups of --output FILE.h5: clusters.\n",
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .min_operands = 1,

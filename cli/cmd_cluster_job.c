@@ -42,7 +42,7 @@ static double time_factor(const slc_cluster_job *job, const slc_io_pixels_info *
     return strtod(digits, NULL);
 }
 
-/* As slc_io_hdf5_flush does it. A write that fails is told when the file is completed. */
+/* As slc_io_results_flush does it. A write that fails is told when the file is completed. */
 static void flush_text(slc_cluster_job *job)
 {
     const double now = slc_clock_seconds();

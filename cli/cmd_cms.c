@@ -32,7 +32,7 @@ static const slc_cli_option table[] = {
     {"threads", 0, COUNT(O, threads, 0, 1024), "N",
      "threads that reconstruct, or streams of a GPU; 0: one a processor"},
     {"output", 'o', OUTPUT(O, output), "FILE", "write digis, modules and clusters as HDF5"},
-    SLC_CLI_RESULTS(O, results, "digis, modules and clusters"),
+    SLC_CLI_RESULTS(O, results),
     {"table", 0, OUTPUT(O, table), "FILE", "write the clusters as CSV"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object instead of a table"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no progress on standard error, only errors and what was lost"},
@@ -238,7 +238,8 @@ const slc_cli_command slc_cmd_cms = {
     .summary = "find clusters in CMS's pixel detector",
     .description = "Reads raw events of CMS's pixel detector, decodes and calibrates their digis and finds "
                    "clusters and their\n"
-                   "positions, on a processor or a GPU. '-' is standard input.\n",
+                   "positions, on a processor or a GPU. '-' is standard input.\n"
+                   "Groups of --output: digis, modules, clusters.\n",
     .options = table,
     .n_options = sizeof table / sizeof table[0],
     .min_operands = 1,

@@ -25,7 +25,7 @@ static const slc_cli_option options_table[] = {
      "write the label image: .npy, .tif (32 bits), .png, .pgm (16 bits)"},
     {"stats", 0, OUTPUT_AS(O, stats, ENDS_OR(".hdf5", ".csv", ".h5", ".json")), "FILE",
      "write the features of every component: .csv, .h5, .json"},
-    SLC_CLI_RESULTS(O, results, "components and pages"),
+    SLC_CLI_RESULTS(O, results),
     {"features", 0, CHOICES(O, features, &feature_names), "LIST",
      "which, with commas, or all (default area,box,first,centroid)"},
     {"preview", 0, OUTPUT_AS(O, preview, WORDS(".png")), "FILE",
@@ -318,7 +318,7 @@ const slc_cli_command slc_cmd_label = {
         "from 1 in the order of their first pixels, and writes the label image, the features of every\n"
         "component, or both; without either it prints a table. TIFF files may have several pages, each of "
         "at\n"
-        "most 4 GiB of pixels.\n",
+        "most 4 GiB of pixels. Groups of --stats FILE.h5: components, pages.\n",
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .min_operands = 1,

@@ -73,9 +73,7 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     {"display", 0, TEXT(O, display), "N",
      "the event that the report draws, from 0 (default: the first with vertices)"},
     {"output", 'o', OUTPUT(O, output), "FILE", "write hits, tracks, states and vertices as HDF5"},
-    SLC_CLI_RESULTS(O, results,
-                    "events, hits, tracks, track_hits, states_beam, states_end, primaries, decisions, "
-                    "particles, particle_ids, vertices, matches"),
+    SLC_CLI_RESULTS(O, results),
     {"quiet", 'q', FLAG(O, quiet), NULL, "no progress on standard error, only errors and what was lost"},
 };
 

@@ -58,6 +58,8 @@ static size_t rows_of(uint32_t batch)
     return random_below(&seed, MOST_ROWS);
 }
 
+static slc_io_results_config config; /* of the files that are written */
+
 static slc_status append(slc_io_writer *writer, sample *s, uint32_t batch, uint64_t *first, slc_error *error)
 {
     const size_t n = rows_of(batch);
@@ -72,8 +74,8 @@ static slc_status append(slc_io_writer *writer, sample *s, uint32_t batch, uint6
     s->head.size = n;
     slc_columns_end_event(s);
     *first += n;
-    const slc_status status = slc_io_hdf5_append(writer, "a", &sample_schema, s, error);
-    return status == SLC_OK ? slc_io_hdf5_append(writer, "b", &sample_schema, s, error) : status;
+    const slc_io_group groups[] = {{"a", &sample_schema, s, false}, {"b", &sample_schema, s, false}};
+    return slc_io_results_put(writer, groups, 2, error);
 }
 
 static void read_column(hid_t file, const char *name, hid_t type, void *values, hsize_t wanted)
@@ -135,11 +137,11 @@ static void child(uint32_t flushed, uint32_t more, int say)
     sample s = {.number = NULL};
     uint64_t first = 0;
     slc_status status = slc_columns_reserve(&sample_schema, &s, MOST_ROWS, 2);
-    status = status == SLC_OK ? slc_io_hdf5_create(path, &writer, NULL) : status;
+    status = status == SLC_OK ? slc_io_results_create(path, &config, &writer, NULL) : status;
     for (uint32_t b = 0; b < flushed + more && status == SLC_OK; b++) {
         status = append(writer, &s, b, &first, NULL);
         if (status == SLC_OK && (b + 1 == flushed || (b % 3 == 2 && b < flushed))) {
-            status = slc_io_hdf5_flush(writer, 0, NULL);
+            status = slc_io_results_flush(writer, 0, NULL);
         }
     }
     (void)!write(say, status == SLC_OK ? "y" : "n", 1);
@@ -186,11 +188,11 @@ static slc_status write_whole(uint32_t batches, uint32_t flush_each, slc_error *
     sample s = {.number = NULL};
     uint64_t first = 0;
     assert_int_equal(slc_columns_reserve(&sample_schema, &s, MOST_ROWS, 2), SLC_OK);
-    slc_status status = slc_io_hdf5_create(path, &writer, error);
+    slc_status status = slc_io_results_create(path, &config, &writer, error);
     for (uint32_t b = 0; b < batches && status == SLC_OK; b++) {
         status = append(writer, &s, b, &first, error);
         if (status == SLC_OK && b % flush_each == 0) {
-            status = slc_io_hdf5_flush(writer, 0, error);
+            status = slc_io_results_flush(writer, 0, error);
         }
     }
     slc_columns_clear(&sample_schema, &s);
@@ -221,12 +223,12 @@ static void a_flush_waits(void **state)
     uint64_t first = 0;
     char name[160];
     assert_int_equal(slc_columns_reserve(&sample_schema, &s, MOST_ROWS, 2), SLC_OK);
-    assert_int_equal(slc_io_hdf5_create(path, &writer, NULL), SLC_OK);
+    assert_int_equal(slc_io_results_create(path, &config, &writer, NULL), SLC_OK);
     (void)snprintf(name, sizeof name, "%s.tmp-%ld", path, (long)getpid());
     assert_int_equal(append(writer, &s, 0, &first, NULL), SLC_OK);
-    assert_int_equal(slc_io_hdf5_flush(writer, 0, NULL), SLC_OK);
+    assert_int_equal(slc_io_results_flush(writer, 0, NULL), SLC_OK);
     assert_int_equal(append(writer, &s, 1, &first, NULL), SLC_OK);
-    assert_int_equal(slc_io_hdf5_flush(writer, 86400, NULL), SLC_OK);
+    assert_int_equal(slc_io_results_flush(writer, 86400, NULL), SLC_OK);
     assert_file(name, 1);
     assert_int_equal(slc_io_finish(writer, NULL), SLC_OK);
     assert_file(path, 2);
@@ -261,5 +263,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_flush_waits, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_full_disk_is_told, make_folder, remove_folder),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    slc_io_results_config_default(&config);
+    const int plain = cmocka_run_group_tests(tests, NULL, NULL);
+    config.compression = SLC_IO_COMPRESSION_DEFLATE;
+    config.exec.threads = 2;
+    return plain != 0 ? plain : cmocka_run_group_tests_name("compressed", tests, NULL, NULL);
 }

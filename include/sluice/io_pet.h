@@ -237,7 +237,8 @@ SLC_API slc_status slc_io_pet_list_create(const char *path, slc_io_pet_list_form
 SLC_API slc_status slc_io_pet_list_write(slc_io_pet_list_writer *writer, const slc_pet_coincidences *pairs,
                                          slc_error *error);
 /* Brings what was written to the files under their temporary names, PATH.tmp-PID, where `seconds` have passed
- * since that was done last; HDF5 can be read from then on, whatever ends the process (slc_io_hdf5_flush). */
+ * since that was done last; HDF5 can be read from then on, whatever ends the process (slc_io_results_flush).
+ */
 SLC_API slc_status slc_io_pet_list_flush(slc_io_pet_list_writer *writer, double seconds, slc_error *error);
 /* All files of the format appear, or none does. Frees the writer, also where it fails. */
 SLC_API slc_status slc_io_pet_list_finish(slc_io_pet_list_writer *writer, slc_error *error);

@@ -187,18 +187,6 @@ static bool write_chunk(const column *c, uint64_t first, uint64_t rows, uint32_t
            H5Dwrite_chunk(c->dataset, H5P_DEFAULT, mask, &at, size, bytes) >= 0;
 }
 
-/* Of a full one; in the order of the chunks. */
-static slc_status place(void *context, slc_io_block *block, slc_error *error)
-{
-    hdf5_writer *writer = context;
-    const column *c = block->owner;
-    const bool encoded = block->encode != NULL;
-    const bool good = write_chunk(c, block->at, block->at + c->chunk_rows, block->flags,
-                                  encoded ? block->encoded_size : block->size,
-                                  encoded ? block->encoded : block->bytes);
-    return judge(writer, good, error);
-}
-
 static slc_status no_memory(const hdf5_writer *writer, slc_error *error)
 {
     return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", writer->results.writer.output.path);
@@ -219,15 +207,26 @@ static slc_status need_dataset(hdf5_writer *writer, column *c, size_t chunk_rows
     return judge(writer, c->dataset >= 0, error);
 }
 
+/* Of a full one, in the order of the chunks. The dataset, too, is made here and not when its chunk was given,
+ * as where things lie in the file must not depend on how fast the threads were. */
+static slc_status place(void *context, slc_io_block *block, slc_error *error)
+{
+    hdf5_writer *writer = context;
+    column *c = block->owner;
+    const bool encoded = block->encode != NULL;
+    const slc_status status = need_dataset(writer, c, CHUNK_ROWS, error);
+    return status != SLC_OK ? status
+                            : judge(writer,
+                                    write_chunk(c, block->at, block->at + CHUNK_ROWS, block->flags,
+                                                encoded ? block->encoded_size : block->size,
+                                                encoded ? block->encoded : block->bytes),
+                                    error);
+}
+
 static slc_status give_chunk(hdf5_writer *writer, column *c, slc_error *error)
 {
     slc_io_block *block = c->block;
     c->block = NULL;
-    slc_status status = need_dataset(writer, c, CHUNK_ROWS, error);
-    if (status != SLC_OK) {
-        slc_io_encoders_return(writer->results.encoders, block);
-        return status;
-    }
     block->owner = c;
     block->at = c->rows;
     c->rows += CHUNK_ROWS;
@@ -496,19 +495,26 @@ static slc_status flush(slc_io_results *results, slc_error *error)
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
+/* Chunks that were given stand before what comes now. */
+static bool settle(hdf5_writer *writer, slc_error *error)
+{
+    return slc_io_encoders_drain(writer->results.encoders, error) == SLC_OK;
+}
+
 static slc_status put_text(slc_io_results *results, const char *name, const char *value, slc_error *error)
 {
     hdf5_writer *writer = (hdf5_writer *)results;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
-    return finished(writer, before, slc_io_hdf5_put_text(writer->file, name, value, H5T_CSET_UTF8), error);
+    const bool good = settle(writer, error) && slc_io_hdf5_put_text(writer->file, name, value, H5T_CSET_UTF8);
+    return finished(writer, before, good, error);
 }
 
 static slc_status put_number(slc_io_results *results, const char *name, double value, slc_error *error)
 {
     hdf5_writer *writer = (hdf5_writer *)results;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
-    const bool good = slc_io_hdf5_put_attribute(writer->file, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
-                                                &value);
+    const bool good = settle(writer, error) && slc_io_hdf5_put_attribute(writer->file, name, H5T_IEEE_F64LE,
+                                                                         H5T_NATIVE_DOUBLE, &value);
     return finished(writer, before, good, error);
 }
 
@@ -516,7 +522,8 @@ static slc_status put_integer(slc_io_results *results, const char *name, int64_t
 {
     hdf5_writer *writer = (hdf5_writer *)results;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
-    const bool good = slc_io_hdf5_put_attribute(writer->file, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
+    const bool good = settle(writer, error) &&
+                      slc_io_hdf5_put_attribute(writer->file, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
     return finished(writer, before, good, error);
 }
 
@@ -525,7 +532,8 @@ static slc_status put_names(slc_io_results *results, const char *group_name, con
 {
     hdf5_writer *writer = (hdf5_writer *)results;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
-    const hid_t parent = H5Gopen2(writer->file, group_name, H5P_DEFAULT);
+    const hid_t parent = settle(writer, error) ? H5Gopen2(writer->file, group_name, H5P_DEFAULT)
+                                               : H5I_INVALID_HID;
     bool good = parent >= 0 && slc_io_hdf5_put_texts(parent, name, n, texts);
     good = slc_io_hdf5_close(parent) && good;
     return finished(writer, before, good, error);

@@ -39,7 +39,7 @@ static bool formats_work(void)
     slc_io_writer *writer = NULL;
     slc_error error = {SLC_OK, ""};
     slc_io_images *images = NULL;
-    const slc_status status = slc_io_hdf5_create("/nonexistent-folder/result.h5", &writer, &error);
+    const slc_status status = slc_io_results_create("/nonexistent-folder/result.h5", NULL, &writer, &error);
     if (slc_io_images_open("/nonexistent-folder/image.png", NULL, &images, &error) != SLC_ERR_IO) {
         return false;
     }
