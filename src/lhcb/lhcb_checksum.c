@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Records of different lengths through the lanes of the checksum's kernel. The time is at least that of the
- * longest record, so the longest ones begin; lanes that nobody needs any more are closed, and what is left at
- * the end is finished in plain C, where a byte takes half the time that it takes in a vector.
+ * longest record, so the longest ones begin, and in fewer lanes if so many would wait for it; lanes that
+ * nobody needs any more are closed, and what is left at the end is finished in plain C, where a byte takes
+ * half the time that it takes in a vector.
  */
 #include "lhcb/lhcb_checksum.h"
 
@@ -62,6 +63,31 @@ static void advance(lanes *l, const slc_mdf_kernels *kernels)
     }
 }
 
+/* How many lanes are soonest through all of them, longest first: at least the time of the longest one, at
+ * least all bytes shared by the lanes, and a step of 1, 2, 4 or 8 vectors takes as long as `cost` says
+ * (measured: they fill each other's waiting, but not for nothing). More than 32 streams from memory are twice
+ * as slow, whatever is asked for ahead: only what the second-level cache may hold takes more. */
+static size_t lanes_for(const slc_mdf_stretch *stretches, size_t n, size_t vector)
+{
+    enum { STREAMS = 32, NEAR = 1 << 19 };
+    static const double cost[] = {1, 1.5, 2.4, 4.8};
+    double sum = 0, least = 0;
+    size_t best = vector;
+    for (size_t i = 0; i < n; i++) {
+        sum += (double)stretches[i].size;
+    }
+    const size_t most = sum < NEAR ? SLC_MDF_LANES : STREAMS;
+    for (size_t i = 0, l = vector; i < 4 && l <= most; i++, l *= 2) {
+        const double shared = sum / (double)l, longest = (double)stretches[0].size;
+        const double time = cost[i] * (shared > longest ? shared : longest);
+        if (i == 0 || time < least) {
+            least = time;
+            best = l;
+        }
+    }
+    return best;
+}
+
 void slc_mdf_hash_all(slc_simd_target target, slc_mdf_stretch *stretches, size_t n)
 {
     enum { FEW = 2 };
@@ -69,7 +95,8 @@ void slc_mdf_hash_all(slc_simd_target target, slc_mdf_stretch *stretches, size_t
     lanes l = {.n = 0};
     size_t next = 0;
     qsort(stretches, n, sizeof *stretches, by_size);
-    while (next < n && l.n < SLC_MDF_LANES) {
+    const size_t most = n > 0 ? lanes_for(stretches, n, vectors->lanes) : 0;
+    while (next < n && l.n < most) {
         begin(&l, l.n++, &stretches[next++]);
     }
     while (l.n > 0) {

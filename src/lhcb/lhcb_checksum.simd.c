@@ -129,4 +129,4 @@ static void hash(uint32_t *hashes, const uint8_t *const *at, size_t n, size_t st
     }
 }
 
-const slc_mdf_kernels SIMD_TABLE(slc_mdf) = {.target = SIMD_TARGET_NAME, .hash = hash};
+const slc_mdf_kernels SIMD_TABLE(slc_mdf) = {.target = SIMD_TARGET_NAME, .lanes = SIMD_LANES, .hash = hash};
