@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rows of any collection as JSON. */
+ * Rows of any collection as JSON; the checksum of a result file. */
 #include "cli_rows.h"
 #include "cli_talk.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const void *column_of(const void *collection, const slc_column *column)
@@ -105,4 +107,11 @@ bool slc_cli_json_rows(FILE *out, const slc_schema *schema, const void *collecti
         }
     }
     return true;
+}
+
+slc_status slc_cli_write_checksum(slc_io_writer *results, uint64_t checksum, slc_error *error)
+{
+    char text[17];
+    (void)snprintf(text, sizeof text, "%016" PRIx64, checksum);
+    return results != NULL ? slc_io_results_text(results, "checksum", text, error) : SLC_OK;
 }

@@ -6,7 +6,7 @@
 #ifndef SLUICE_CLI_ROWS_H
 #define SLUICE_CLI_ROWS_H
 
-#include <sluice/base.h>
+#include <sluice/io.h>
 
 #include <stdio.h>
 
@@ -22,5 +22,8 @@ bool slc_cli_json_rows(FILE *out, const slc_schema *schema, const void *collecti
  * and false if there is no memory. */
 struct json_t *slc_cli_json_columns(const slc_schema *schema);
 bool slc_cli_json_append_columns(struct json_t *columns, const slc_schema *schema, const void *collection);
+
+/* The attribute "checksum" of a result file, once all is in it; of none (NULL), nothing. */
+slc_status slc_cli_write_checksum(slc_io_writer *results, uint64_t checksum, slc_error *error);
 
 #endif

@@ -3,6 +3,7 @@
  * `sluice cluster`: clusters of sparse pixels; what may be asked for, and how a run begins and ends.
  */
 #include "cmd_cluster.h"
+#include "cli_rows.h"
 #include "cli_words.h"
 
 #include <inttypes.h>
@@ -267,6 +268,7 @@ static bool close_output(slc_cluster_job *job, bool good)
                      ? slc_io_results_names(job->results, "clusters", "inputs", (size_t)job->n_inputs,
                                             (const char *const *)job->inputs, &job->error)
                      : SLC_OK;
+        status = status == SLC_OK ? slc_cli_write_checksum(job->results, job->checksum, &job->error) : status;
         if (status == SLC_OK) {
             status = slc_io_finish(job->results, &job->error);
         } else {

@@ -69,6 +69,7 @@ typedef struct slc_cluster_job {
     double tick_seconds;   /* of the times in the output; 0: nobody tells */
     slc_cluster_rows rows; /* the columns of `place`, which are not the flow's */
     uint64_t written;      /* rows of all inputs */
+    uint64_t checksum;
     slc_column columns[SLC_CLUSTER_COLUMNS], text_columns[SLC_CLUSTER_COLUMNS], place_columns[4];
     slc_schema schema, text_schema, place; /* columns of HDF5; of text; those that say where a row is from,
                                               and times in a unit */

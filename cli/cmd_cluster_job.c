@@ -331,5 +331,8 @@ bool slc_cluster_job_run(slc_cluster_job *job)
     if (!ended && status != SLC_END) {
         slc_cli_say("cluster", "%s", job->error.text);
     }
+    slc_flow_totals totals;
+    slc_flow_totals_of(job->flow, &totals);
+    job->checksum = totals.checksum;
     return ended || status == SLC_END;
 }

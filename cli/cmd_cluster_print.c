@@ -122,6 +122,8 @@ static const slc_cli_column columns[] = {
     {"time [ms]", 10, "{.ms|.3f}", NULL},
 };
 
+static const slc_cli_line checksum_line = {"checksum", "{checksum}", NULL};
+
 /* Null if it is negative: there are none. */
 static void put_ticks(slc_cli_tree *row, const char *path, int64_t value)
 {
@@ -156,6 +158,7 @@ bool slc_cluster_print(const slc_cluster_job *job)
     slc_cli_put(&tree, "version", slc_version());
     slc_cli_put(&tree, "connectivity", job->config.connectivity);
     slc_cli_put(&tree, "radius", job->config.radius);
+    slc_cli_put_hex(&tree, "checksum", job->checksum);
     slc_cli_put_array(&tree, "inputs");
     for (int i = 0; i < job->n_inputs && job->done[i].read; i++) {
         put_input(&tree, job, i);
@@ -164,6 +167,7 @@ bool slc_cluster_print(const slc_cluster_job *job)
         return slc_cli_tree_print_json(&tree);
     }
     slc_cli_print_table(&tree, "inputs", " ", columns, sizeof columns / sizeof *columns);
+    slc_cli_print_lines(&tree, "", &checksum_line, 1);
     slc_cli_tree_clear(&tree);
     return true;
 }

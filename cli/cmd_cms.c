@@ -4,6 +4,7 @@
  * ends.
  */
 #include "cmd_cms.h"
+#include "cli_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -164,8 +165,12 @@ static void finish_outputs(slc_cms_job *job)
                     job->totals.events == 0 ? "no events were read" : "nothing of this detector was read");
     }
     if (job->results != NULL && keep) {
-        job->failed = slc_io_finish(job->results, &job->error) != SLC_OK || job->failed;
-        job->results = NULL;
+        if (slc_cli_write_checksum(job->results, job->totals.checksum, &job->error) != SLC_OK) {
+            job->failed = true;
+        } else {
+            job->failed = slc_io_finish(job->results, &job->error) != SLC_OK || job->failed;
+            job->results = NULL;
+        }
     }
     if (job->table != NULL && keep) {
         job->failed = slc_io_finish(job->table, &job->error) != SLC_OK || job->failed;
@@ -226,7 +231,6 @@ static int act(const slc_cli_call *call)
         return SLC_CLI_FAILED;
     }
     job->options = call->options;
-    job->totals.checksum = SLC_CHECKSUM_START;
     const int status = process(job, call->n, call->operands, call->command_line);
     clear(job);
     return status;

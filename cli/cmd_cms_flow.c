@@ -47,9 +47,6 @@ static void add_to_totals(slc_cms_job *job, const slc_cms_result *result)
     for (size_t i = 0; i < SLC_CMS_STAGES; i++) {
         totals->seconds[i] += result->seconds[i];
     }
-    if (job->options->json) { /* the one place where it is shown, and it is no small work */
-        totals->checksum = slc_cms_result_checksum(result, totals->checksum);
-    }
 }
 
 /* Under --strict the first fault ends the run. */
@@ -162,5 +159,8 @@ bool slc_cms_job_run(slc_cms_job *job)
     if (status != SLC_END) {
         slc_cli_say("cms", "%s", job->error.text);
     }
+    slc_flow_totals totals;
+    slc_flow_totals_of(job->flow, &totals);
+    job->totals.checksum = totals.checksum;
     return status == SLC_END && !slc_cli_interrupted();
 }

@@ -42,6 +42,7 @@ static const slc_cli_line lines[] = {
      "digis_without_gains"},
     {"modules", "{modules} with digis", NULL},
     {"clusters", "{clusters} above the charge cut, of {pixels/clusters|.2f} pixels", NULL},
+    {"checksum", "{checksum}", NULL},
     {"faults", "{faults|list}", NULL},
     {"time",
      "{.chain|.3f} s in the chain ({words.digis/.chain*1e-6|.1f} Mdigi/s), {seconds.total|.3f} s in all",

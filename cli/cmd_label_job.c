@@ -287,5 +287,8 @@ bool slc_label_job_run(slc_label_job *job)
         }
         slc_flow_release(job->flow, item);
     }
+    slc_flow_totals totals;
+    slc_flow_totals_of(job->flow, &totals);
+    job->checksum = totals.checksum;
     return (status == SLC_END || complain(job)) && !slc_cli_interrupted();
 }

@@ -14,6 +14,8 @@ static const slc_cli_field numbers[] = {
     {"fault", PAGE(fault)},
 };
 
+static const slc_cli_line checksum_line = {"checksum", "{checksum}", NULL};
+
 static void put_page(slc_cli_tree *tree, const slc_label_job *job, const slc_label_page *page)
 {
     char size[48];
@@ -59,6 +61,11 @@ static bool print_tree(const slc_label_job *job)
     slc_cli_put(&tree, "stream", options->stream);
     slc_cli_put(&tree, "warnings", job->warnings);
     slc_cli_put(&tree, "faults", job->faults);
+    if (options->stream) {
+        slc_cli_put_null(&tree, "checksum");
+    } else {
+        slc_cli_put_hex(&tree, "checksum", job->checksum);
+    }
     slc_cli_put_array(&tree, "pages");
     for (size_t i = 0; i < job->n_pages; i++) {
         put_page(&tree, job, &job->pages[i]);
@@ -67,6 +74,7 @@ static bool print_tree(const slc_label_job *job)
         return slc_cli_tree_print_json(&tree);
     }
     slc_cli_print_table(&tree, "pages", " ", columns, sizeof columns / sizeof *columns);
+    slc_cli_print_lines(&tree, "", &checksum_line, options->stream ? 0 : 1);
     slc_cli_tree_clear(&tree);
     return true;
 }

@@ -144,6 +144,9 @@ slc_status slc_label_stats_close(slc_label_job *job, bool commit)
     if (stats->results != NULL && commit) {
         status = write_pages(job);
         status = status == SLC_OK ? write_names(job) : status;
+        if (status == SLC_OK && !job->options->stream) {
+            status = slc_cli_write_checksum(stats->results, job->checksum, &job->error);
+        }
     }
     if (status != SLC_OK || !commit) {
         slc_io_abandon(stats->results);

@@ -211,6 +211,7 @@ static void put_live(const slc_pet_acquire_job *job, slc_cli_tree *live)
     slc_cli_put(live, "gaps", c->live_gaps);
     slc_cli_put(live, "prompts", t->prompt.pairs);
     slc_cli_put(live, "delayeds", t->delayed.pairs);
+    slc_cli_put_hex(live, "checksum", t->checksum);
     slc_cli_put(live, "written", job->run.written);
     slc_cli_put(live, "left_out", job->run.left_out);
     slc_pet_put_convert(live, &t->convert);

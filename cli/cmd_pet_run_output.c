@@ -194,6 +194,7 @@ static slc_status create_list(slc_pet_run_job *job)
     config.tof_resolution_ps = job->tof_ns * 1000;
     config.window_ps = job->config.prompt.window_ns * 1000;
     config.start_ps = job->start_ps;
+    config.checksum = &job->totals.checksum;
     return slc_io_pet_list_create(o->output, (slc_io_pet_list_format)job->format, &config, &job->list,
                                   &job->error);
 }

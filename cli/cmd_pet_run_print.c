@@ -50,6 +50,7 @@ static const slc_cli_line output_lines[] = {
     {"sinogram", "{sinogram.in} pairs, {sinogram.outside} outside of it", ".sinogram_written"},
 };
 static const slc_cli_line end_lines[] = {
+    {"checksum", "{checksum}", NULL},
     {"faults", "{faults|list}", NULL},
     {"time",
      "convert {seconds.convert|.3f} s, sort {seconds.sort|.3f} s, coincidences {seconds.coincidences|.3f} s "

@@ -87,8 +87,11 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
                     job->totals.events == 0 ? "no events were read" : "no event has VELO banks");
     }
     if (job->results != NULL && keep) {
-        const slc_status status = slc_io_finish(job->results, &job->error);
-        job->results = NULL;
+        slc_status status = slc_cli_write_checksum(job->results, job->totals.checksum, &job->error);
+        if (status == SLC_OK) {
+            status = slc_io_finish(job->results, &job->error);
+            job->results = NULL;
+        }
         if (status != SLC_OK) {
             slc_cli_say("velo", "%s", job->error.text);
             job->failed = true;
@@ -186,7 +189,6 @@ static int act(const slc_cli_call *call)
     slc_velo_check_config_default(&check_config);
     slc_velo_check_init(&job->check, &check_config);
     job->options = call->options;
-    job->totals.checksum = SLC_CHECKSUM_START;
     const int status = process(job, call->n, call->operands, call->command_line);
     clear(job);
     return status;

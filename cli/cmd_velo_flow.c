@@ -123,9 +123,6 @@ static bool add_to_totals(slc_velo_job *job, const slc_velo_result *result)
     totals->cut_events += result->n_cut_events;
     totals->superpixel_events += result->n_superpixel_events;
     totals->retina_events += result->n_retina_events;
-    if (job->options->json) { /* the one place where it is shown, and it is no small work */
-        totals->checksum = slc_velo_result_checksum(result, totals->checksum);
-    }
     for (uint32_t i = 0; i < hits->n_events && totals->hits_per_event != NULL; i++) {
         const uint32_t n = hits->event_offset[i + 1] - hits->event_offset[i];
         if (json_array_append_new(totals->hits_per_event, json_integer((json_int_t)n)) != 0) {
@@ -242,6 +239,9 @@ bool slc_velo_job_run(slc_velo_job *job, bool (*take)(slc_velo_job *, const slc_
         slc_flow_release(job->flow, item);
     }
     slc_flow_totals_of(job->flow, &job->timing.flow);
+    if (take == slc_velo_job_take) { /* and not again over what was kept */
+        job->totals.checksum = job->timing.flow.checksum;
+    }
     slc_flow_close(job->flow);
     job->flow = NULL;
     if (go_on && status < 0) {

@@ -175,8 +175,7 @@ int slc_velo_options_config(slc_velo_options *options, slc_velo_config *config)
     config->track = options->track;
     config->banks = (slc_velo_banks)options->banks;
     config->strict = options->strict;
-    /* The checksum, which only --json prints, is over super-pixels too, and the report has their spectrum. */
-    config->keep_superpixels = options->json || options->report != NULL;
+    config->keep_superpixels = options->report != NULL; /* which has their spectrum */
     return check(options);
 }
 

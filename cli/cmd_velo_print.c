@@ -248,6 +248,7 @@ static const slc_cli_line summary[] = {
     {"clusters", "{clusters}", NULL},
     {"tracks", "{tracks}", NULL},
     {"vertices", "{vertices}", NULL},
+    {"checksum", "{checksum}", NULL},
     {"faults", "{faults|list}", NULL},
     {"time", "{seconds|.3f} s in the chain ({events_per_second|.0f} events/s), {seconds_total|.3f} s in all",
      NULL},

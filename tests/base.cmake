@@ -27,8 +27,10 @@ function(sluice_core_test name labels modules)
     sluice_test_properties(${name} "${labels}")
 endfunction()
 
-sluice_core_test(test_base_columns stages base test_base_columns.c)
+sluice_core_test(test_base_columns stages "base;simd" test_base_columns.c)
 sluice_core_test(test_base_batch stages base test_base_batch.c)
+sluice_test(test_simd_checksum stages test_simd_checksum.c)
+target_include_directories(test_simd_checksum PRIVATE ${PROJECT_BINARY_DIR}/generated) # the targets of this build
 sluice_test(test_base_config stages test_base_config.c)
 sluice_test(test_base_bytes stages test_base_bytes.c)
 sluice_test(test_base_decimal stages test_base_decimal.c)

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is done to whole collections: views, filters, layouts, dumps.
-sluice_core_test(test_columns stages base test_columns.c)
+sluice_core_test(test_columns stages "base;simd" test_columns.c)

@@ -23,3 +23,6 @@ target_link_libraries(check_rows PRIVATE sluice_inside m $<BUILD_INTERFACE:sluic
 sluice_simd_program(check_rows)
 add_test(NAME check_rows COMMAND check_rows)
 sluice_test_properties(check_rows kernels)
+
+# The hash under the checksums of results.
+sluice_check(check_checksum)

@@ -178,11 +178,17 @@ SLC_API void slc_columns_clear(const slc_schema *schema, void *collection);
  */
 SLC_API void slc_columns_end_event(void *collection);
 
-/* Order-dependent 64-bit checksum (FNV-1a) over one event's rows of every column, chained from `seed`.
- * Chained over events in order it does not depend on how they were cut into batches. */
+/* Checksums of results (docs/formats/checksum.md): Σ H(n) · SLC_CHECKSUM_FACTOR^n modulo 2^64 over the
+ * numbers n of the events from 0, where H, of an event, is a sum over its columns. So parts of a run can be
+ * added up: what begins after n events is multiplied by SLC_CHECKSUM_FACTOR^n. Numbers count by their bits:
+ * -0.0 is not 0.0, and NaNs differ by their payload.
+ *
+ * This is seed · SLC_CHECKSUM_FACTOR + H of one event's rows, for chaining events in order from
+ * SLC_CHECKSUM_START; the collection has the name that its schema has. */
+#define SLC_CHECKSUM_FACTOR 0x9e3779b97f4a7c15ULL
+#define SLC_CHECKSUM_START  0ULL
 SLC_API uint64_t slc_columns_checksum(const slc_schema *schema, const void *collection, uint32_t event,
                                       uint64_t seed);
-#define SLC_CHECKSUM_START 1469598103934665603ULL
 
 /* ---- columns: parts, filters, layouts -------------------------------------------------------- */
 

@@ -135,9 +135,9 @@ typedef struct slc_cms_result {
     double seconds[SLC_CMS_STAGES]; /* on a GPU all is in the first */
 } slc_cms_result;
 SLC_API void slc_cms_result_clear(slc_cms_result *result);
-/* One number for all columns of digis, modules and clusters, chained from `seed` (SLC_CHECKSUM_START first).
- * It depends on neither device, target nor batch. */
-SLC_API uint64_t slc_cms_result_checksum(const slc_cms_result *result, uint64_t seed);
+/* What the events add to the checksum of a run (base.h) in which `before` events are before them: digis,
+ * modules and clusters. It depends on neither device nor target. */
+SLC_API uint64_t slc_cms_result_checksum(const slc_cms_result *result, uint64_t before);
 
 /* ---- the chain --------------------------------------------------------------------------------- */
 

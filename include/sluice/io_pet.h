@@ -225,6 +225,7 @@ typedef struct slc_io_pet_list_config {
     int64_t start_ps;                    /* time 0 of the file */
     double duration_s; /* of the measurement, for headers; they tell the time to the last pair where it is
                           more */
+    const uint64_t *checksum; /* what the run came to, looked at by _finish: of HDF5 alone. NULL: not told */
 } slc_io_pet_list_config;
 SLC_API void slc_io_pet_list_config_default(slc_io_pet_list_config *config);
 

@@ -53,7 +53,10 @@ typedef struct slc_flow_item {
     char damage[512];     /* the reader's line on the first damage so far: of an end, of a batch with strict;
                              what is to be told of an image; else "" */
     slc_io_totals totals; /* of an end: what reading the input has come to */
-    void *user;           /* config.user_bytes of the caller's, zeroed once */
+    /* Of the result, which the chain sets in `run`: what its events add to the checksum of a run (base.h)
+     * that begins with them, and how many they are. */
+    uint64_t checksum, n_summed;
+    void *user; /* config.user_bytes of the caller's, zeroed once */
     double seconds_reading, seconds_finishing, seconds_working;
 } slc_flow_item;
 
@@ -271,6 +274,9 @@ SLC_API void *slc_flow_first_chain(slc_flow *flow);
 typedef struct slc_flow_totals {
     uint32_t workers;
     uint64_t items, events, lost_events;
+    /* Of all that was handed out and is SLC_OK, and over how many events: the same for any threads, batches,
+     * instruction sets and devices. docs/formats/checksum.md */
+    uint64_t checksum, n_summed;
     slc_faults faults;                 /* of reading */
     double seconds;                    /* of wall time since the first _next */
     double reading, working, starving; /* inside the calls; the last two summed over the workers */

@@ -159,9 +159,9 @@ typedef struct slc_velo_result {
     double seconds[SLC_VELO_STAGES]; /* of wall time in each stage, for this batch */
 } slc_velo_result;
 SLC_API void slc_velo_result_clear(slc_velo_result *result);
-/* One number for super-pixels, hits, tracks, states and vertices, chained from `seed` (SLC_CHECKSUM_START for
- * the first batch). It is another one where the super-pixels are not kept. */
-SLC_API uint64_t slc_velo_result_checksum(const slc_velo_result *result, uint64_t seed);
+/* What the events add to the checksum of a run (base.h) in which `before` events are before them: hits,
+ * tracks, states and vertices, by the names that they have in files. */
+SLC_API uint64_t slc_velo_result_checksum(const slc_velo_result *result, uint64_t before);
 
 typedef struct slc_velo_chain slc_velo_chain;
 

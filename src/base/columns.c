@@ -153,27 +153,3 @@ bool slc_columns_check(const slc_schema *schema, const void *collection, const c
     }
     return wrong == NULL;
 }
-
-static uint64_t fnv1a(uint64_t sum, const void *bytes, size_t size)
-{
-    const uint8_t *at = bytes;
-    for (size_t i = 0; i < size; i++) {
-        sum = (sum ^ at[i]) * 1099511628211ULL;
-    }
-    return sum;
-}
-
-uint64_t slc_columns_checksum(const slc_schema *schema, const void *collection, uint32_t event, uint64_t seed)
-{
-    const slc_columns *head = collection;
-    const uint32_t begin = head->event_offset[event];
-    const uint32_t rows = head->event_offset[event + 1] - begin;
-    uint64_t sum = fnv1a(seed, &rows, sizeof rows);
-    for (size_t i = 0; i < schema->n_columns; i++) {
-        const slc_column *column = &schema->columns[i];
-        const size_t width = slc_type_size(column->type);
-        const char *data = slc_column_data(collection, column);
-        sum = fnv1a(sum, data + begin * width, rows * width);
-    }
-    return sum;
-}

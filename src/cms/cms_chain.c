@@ -6,6 +6,7 @@
 #include "cms/cms_stages.h"
 #include "cms/cuda/cms_chain_cuda.h"
 #include "cuda/cuda_engines.h"
+#include "simd/simd_checksum.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -392,13 +393,10 @@ void slc_cms_result_clear(slc_cms_result *result)
     memset(result, 0, sizeof *result);
 }
 
-uint64_t slc_cms_result_checksum(const slc_cms_result *result, uint64_t seed)
+uint64_t slc_cms_result_checksum(const slc_cms_result *result, uint64_t before)
 {
-    uint64_t sum = seed;
-    for (uint32_t e = 0; e < result->digis.head.n_events; e++) {
-        sum = slc_columns_checksum(&slc_cms_digis_schema, &result->digis, e, sum);
-        sum = slc_columns_checksum(&slc_cms_modules_schema, &result->modules, e, sum);
-        sum = slc_columns_checksum(&slc_cms_clusters_schema, &result->clusters, e, sum);
-    }
-    return sum;
+    const slc_checksum_part parts[] = {{"digis", &slc_cms_digis_schema, &result->digis},
+                                       {"modules", &slc_cms_modules_schema, &result->modules},
+                                       {"clusters", &slc_cms_clusters_schema, &result->clusters}};
+    return slc_checksum_events(parts, sizeof parts / sizeof *parts, before);
 }

@@ -11,6 +11,7 @@
 #include "pet/cuda/pet_chain_cuda.h"
 #include "pet/pet_chain_core.h"
 #include "pet/pet_stages.h"
+#include "simd/simd_checksum.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -197,14 +198,14 @@ static void sum_part(void *context, uint32_t part)
     const slc_pet_coincidences pairs = *s->pairs;
     const size_t begin = s->from + s->n / s->parts * part;
     const size_t end = part + 1 == s->parts ? s->from + s->n : begin + s->n / s->parts;
-    uint64_t all = 0;
-    for (size_t i = begin; i < end; i++) {
+    uint64_t all = 0, power = slc_checksum_power(s->number + (begin - s->from));
+    for (size_t i = begin; i < end; i++, power *= SLC_CHECKSUM_FACTOR) {
         const uint32_t crystals[2] = {pairs.crystal1[i], pairs.crystal2[i]};
         uint32_t energies[2];
         memcpy(&energies[0], &pairs.energy1_kev[i], sizeof energies[0]);
         memcpy(&energies[1], &pairs.energy2_kev[i], sizeof energies[1]);
-        all += slc_pet_pair_sum(s->number + (i - s->from), pairs.delayed[i], pairs.time_ps[i], pairs.dt_ps[i],
-                                crystals, energies);
+        all += power *
+               slc_pet_pair_hash(pairs.delayed[i], pairs.time_ps[i], pairs.dt_ps[i], crystals, energies);
     }
     s->of_part[part] = all;
 }

@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "base/team.h"
 #include "run/run_flow_part.h"
+#include "simd/simd_checksum.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -79,6 +80,7 @@ static void run_slot(const slc_flow *f, slc_flow_worker *w, slc_flow_slot *s, bo
     slc_flow_item *item = &s->item;
     slc_flow_finish(f, s);
     const double began = slc_clock_seconds();
+    item->checksum = item->n_summed = 0;
     if (item->status == SLC_OK) {
         s->ran = true;
         item->status = s->last ? f->chain->run_last(w->chain, f->setup, item, &item->error)
@@ -271,6 +273,14 @@ static slc_flow_slot *take_first(slc_flow *f)
     return NULL;
 }
 
+static void add_checksum(slc_flow_totals *totals, const slc_flow_item *item)
+{
+    if (item->status == SLC_OK) {
+        totals->checksum += slc_checksum_power(totals->n_summed) * item->checksum;
+        totals->n_summed += item->n_summed;
+    }
+}
+
 /* What depends on the order. */
 static void settle(slc_flow *f, slc_flow_slot *s)
 {
@@ -291,6 +301,7 @@ static void settle(slc_flow *f, slc_flow_slot *s)
         f->totals.lost_events += item->totals.lost_events;
     } else {
         f->totals.items += !s->last;
+        add_checksum(&f->totals, item);
     }
     if (f->damage[0] == '\0') {
         memcpy(f->damage, item->damage, sizeof f->damage);

@@ -191,19 +191,28 @@ static slc_status identify(const slc_flow_item *item, slc_flow_velo_result *resu
                             : slc_fail(error, status, "identity of events: %s", slc_status_name(status));
 }
 
+static slc_status run_chain(slc_velo_chain *chain, const slc_batch *batch, slc_flow_velo_result *result,
+                            slc_error *error)
+{
+    slc_status status;
+    if (!result->raw) {
+        status = slc_velo_chain_reserve_hits(chain, &result->found, error);
+        return status == SLC_OK ? slc_velo_chain_run_hits(chain, &result->found, error) : status;
+    }
+    status = slc_velo_chain_reserve(chain, batch, &result->found, error);
+    return status == SLC_OK ? slc_velo_chain_run(chain, batch, &result->found, error) : status;
+}
+
 static slc_status run_velo(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
 {
     const slc_flow_velo_setup *velo = setup;
     slc_flow_velo_result *result = item->result;
     slc_faults_reset(&result->found.faults);
     result->seconds_truth = 0;
-    slc_status status;
-    if (!result->raw) {
-        status = slc_velo_chain_reserve_hits(chain, &result->found, error);
-        status = status == SLC_OK ? slc_velo_chain_run_hits(chain, &result->found, error) : status;
-    } else {
-        status = slc_velo_chain_reserve(chain, &item->batch, &result->found, error);
-        status = status == SLC_OK ? slc_velo_chain_run(chain, &item->batch, &result->found, error) : status;
+    slc_status status = run_chain(chain, &item->batch, result, error);
+    if (status == SLC_OK) {
+        item->checksum = slc_velo_result_checksum(&result->found, 0);
+        item->n_summed = result->found.hits.head.n_events;
     }
     if (status == SLC_OK && velo->identity) {
         status = identify(item, result, error);
@@ -287,8 +296,13 @@ static slc_status run_cms(void *chain, const void *setup, slc_flow_item *item, s
 {
     slc_flow_cms_result *result = item->result;
     (void)setup;
-    const slc_status status = slc_cms_chain_reserve(chain, &item->batch, &result->found, error);
-    return status == SLC_OK ? slc_cms_chain_run(chain, &item->batch, &result->found, error) : status;
+    slc_status status = slc_cms_chain_reserve(chain, &item->batch, &result->found, error);
+    status = status == SLC_OK ? slc_cms_chain_run(chain, &item->batch, &result->found, error) : status;
+    if (status == SLC_OK) {
+        item->checksum = slc_cms_result_checksum(&result->found, 0);
+        item->n_summed = result->found.digis.head.n_events;
+    }
+    return status;
 }
 
 const slc_flow_chain slc_flow_cms = {.size = sizeof(slc_flow_chain),

@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "image/image_label_fit.h"
 #include "io/image/io_image_source.h"
+#include "simd/simd_checksum.h"
 
 #include <sluice/io_image.h>
 #include <sluice/run_flow.h>
@@ -212,6 +213,14 @@ static void choose_threshold(page *p, const slc_flow_image_setup *setup)
     }
 }
 
+/* A page is an event; that it has a number of components is in the lengths of its columns. */
+static void sum_page(const page *p, slc_flow_item *item)
+{
+    const slc_checksum_part part = {"components", &p->schema, &p->result.components};
+    item->checksum = slc_checksum_events(&part, p->schema.n_columns > 0 ? 1 : 0, 0);
+    item->n_summed = 1;
+}
+
 static slc_status run_page(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
 {
     const slc_flow_image_setup *image = setup;
@@ -224,13 +233,19 @@ static slc_status run_page(void *chain, const void *setup, slc_flow_item *item, 
     if (image->pages_alone) {
         return SLC_OK;
     }
+    slc_status status;
     if (p->result.fault != NULL) {
-        return leave_blank(p, image, error);
+        status = leave_blank(p, image, error);
+    } else {
+        const double threshold = isnan(p->result.threshold) ? w->config.threshold : p->result.threshold;
+        status = reserve(w, &p->result.image, threshold, error);
+        status = status == SLC_OK && image->labels ? make_labels(p, error) : status;
+        status = status == SLC_OK ? label_page(w, p, image, error) : status;
     }
-    const double threshold = isnan(p->result.threshold) ? w->config.threshold : p->result.threshold;
-    slc_status status = reserve(w, &p->result.image, threshold, error);
-    status = status == SLC_OK && image->labels ? make_labels(p, error) : status;
-    return status == SLC_OK ? label_page(w, p, image, error) : status;
+    if (status == SLC_OK) {
+        sum_page(p, item);
+    }
+    return status;
 }
 
 const slc_flow_chain slc_flow_image = {.size = sizeof(slc_flow_chain),

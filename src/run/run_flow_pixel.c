@@ -7,6 +7,7 @@
 #include "base/columns.h"
 #include "io/pixel/io_pixel_source.h"
 #include "pixel/pixel_list.h"
+#include "simd/simd_checksum.h"
 
 #include <sluice/io_pixel.h>
 #include <sluice/run_flow.h>
@@ -37,9 +38,10 @@ typedef struct input {
     slc_pixel_cluster_config config;
     slc_pixel_clusterer *clusterer;
     slc_pixel_stream *stream;
-    slc_pixel_clusters closed; /* of the stream, until there are many */
-    bool fixed;                /* the size of the sensor is known */
-    uint32_t width, height;    /* where it is not */
+    slc_pixel_clusters closed;   /* of the stream, until there are many */
+    slc_checksum_pieces *summed; /* of the stream, which is one event */
+    bool fixed;                  /* the size of the sensor is known */
+    uint32_t width, height;      /* where it is not */
     slc_flow_pixel_totals totals;
 } input;
 
@@ -128,6 +130,7 @@ static void close_input(void *at)
     input *in = at;
     slc_pixel_cluster_close(in->clusterer);
     slc_pixel_stream_close(in->stream);
+    free(in->summed);
     slc_columns_clear(&in->schema, &in->list);
     slc_columns_clear(&in->clusters, &in->closed);
     free(in->origin);
@@ -411,6 +414,11 @@ static slc_status open_stream(input *in, slc_error *error)
     if (in->sorted) {
         fit(in, &config);
     }
+    in->summed = aligned_alloc(_Alignof(slc_checksum_pieces), sizeof *in->summed);
+    if (in->summed == NULL) {
+        return no_memory(error, "a checksum");
+    }
+    slc_checksum_pieces_begin(in->summed);
     return slc_pixel_stream_open(&config, &in->stream, error);
 }
 
@@ -491,6 +499,23 @@ static slc_status cluster_stream(input *in, piece *p, slc_error *error)
 
 /* ---- the chain -------------------------------------------------------------------------------------- */
 
+/* A frame or an image is an event, and so is a stream, from which clusters come in pieces. */
+static void sum_clusters(input *in, const piece *p, slc_flow_item *item)
+{
+    const slc_pixel_clusters *clusters = &p->result.clusters;
+    if (!p->result.is_stream) {
+        const slc_checksum_part part = {"clusters", &p->clusters, clusters};
+        item->checksum = slc_checksum_events(&part, 1, 0);
+        item->n_summed = clusters->head.n_events;
+        return;
+    }
+    slc_checksum_pieces_add(in->summed, &p->clusters, clusters, 0, clusters->head.size);
+    if (p->result.last) {
+        item->checksum = slc_checksum_pieces_end(in->summed, "clusters", &p->clusters);
+        item->n_summed = 1;
+    }
+}
+
 static slc_status run(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
 {
     piece *p = item->result;
@@ -500,6 +525,9 @@ static slc_status run(void *chain, const void *setup, slc_flow_item *item, slc_e
                                                   : cluster_images(p->of, p, error);
     p->of->totals.clusters += p->result.clusters.head.size;
     p->result.totals = p->of->totals;
+    if (status == SLC_OK) {
+        sum_clusters(p->of, p, item);
+    }
     return status;
 }
 

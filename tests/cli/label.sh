@@ -102,8 +102,8 @@ check() { # EXPRESSION: Python, with the tool's functions; prints True
     [ "$(python3 -c "import sys; sys.path.insert(0, '.'); from tool import *; print($1)" 2>&1)" = True ] ||
         fail "'$last': not so: $1: $(python3 -c "from tool import *; print($1)" 2>&1 | tail -n 3)"
 }
-table() { # the table without times, blanks made single
-    sed 's/ *[0-9.]*$//; 1s/ *time \[ms\]$//' out | tr -s ' '
+table() { # the table without times and the line after it, blanks made single
+    sed '/^checksum /d; s/ *[0-9.]*$//; 1s/ *time \[ms\]$//' out | tr -s ' '
 }
 label() { # ARGS...: must work and be silent
     run label --quiet "$@"

@@ -343,7 +343,7 @@ run pet run run.raw $scan $find --delayed 100ns --dead-time 300ns -o a.csv
 want 0
 want_silent
 equal "the table's rows" "$(awk '{ print $1 }' out | tr '\n' ' ')" \
-    "frames lost energies clocks singles late prompts delayeds randoms rates dead written faults time "
+    "frames lost energies clocks singles late prompts delayeds randoms rates dead written checksum faults time "
 
 # ---- what is refused -----------------------------------------------------------------------------------------------
 refuse() { # STATUS TEXT ARGS...

@@ -34,6 +34,15 @@ packed lay_out(void *memory, size_t n)
     return p;
 }
 
+__device__ uint64_t power_of(uint64_t n)
+{
+    uint64_t power = 1;
+    for (uint64_t square = SLC_CHECKSUM_FACTOR; n > 0; n >>= 1, square *= square) {
+        power *= (n & 1) != 0 ? square : 1;
+    }
+    return power;
+}
+
 __global__ void __launch_bounds__(THREADS) pack(const slc_pet_cuda_pairs pairs, uint64_t first,
                                                 uint32_t delayed, const packed to, unsigned long long *sum)
 {
@@ -42,9 +51,11 @@ __global__ void __launch_bounds__(THREADS) pack(const slc_pet_cuda_pairs pairs, 
         of_block = 0;
     }
     __syncthreads();
+    const uint64_t begin = static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    const uint64_t stride = static_cast<uint64_t>(gridDim.x) * THREADS, factor = power_of(stride);
+    uint64_t power = begin < pairs.n ? power_of(first + begin) : 0;
     unsigned long long mine = 0;
-    for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * THREADS + threadIdx.x; i < pairs.n;
-         i += static_cast<uint64_t>(gridDim.x) * THREADS) {
+    for (uint64_t i = begin; i < pairs.n; i += stride, power *= factor) {
         const int64_t time = pairs.time_ps[i], dt = pairs.dt_ps[i];
         const uint32_t crystals[2] = {pairs.crystal1[i], pairs.crystal2[i]};
         const float energies[2] = {pairs.energy1_kev[i], pairs.energy2_kev[i]};
@@ -55,7 +66,7 @@ __global__ void __launch_bounds__(THREADS) pack(const slc_pet_cuda_pairs pairs, 
         to.crystal2[i] = crystals[1];
         to.energy1_kev[i] = energies[0];
         to.energy2_kev[i] = energies[1];
-        mine += slc_pet_pair_sum(first + i, delayed, time, dt, crystals, bits);
+        mine += power * slc_pet_pair_hash(delayed, time, dt, crystals, bits);
     }
 #pragma unroll
     for (int step = 16; step > 0; step /= 2) {
