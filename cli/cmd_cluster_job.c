@@ -99,7 +99,8 @@ static bool write_rows(slc_cluster_job *job, const slc_flow_item *item)
         return status == SLC_OK;
     }
     const slc_io_text_form form = {.schema = &job->text_schema,
-                                   .name = job->n_inputs > 1 ? item->path : NULL};
+                                   .name = job->n_inputs > 1 ? item->path : NULL,
+                                   .exec = &job->config.exec};
     if (job->text != NULL && slc_io_text_rows(job->text, &form, &rows, &job->error) != SLC_OK) {
         job->appended = true; /* the file will be given up */
         slc_cli_say("cluster", "%s", job->error.text);

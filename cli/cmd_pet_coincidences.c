@@ -160,8 +160,6 @@ static slc_status find_randoms(job *j)
     return status;
 }
 
-static const slc_io_text_form pairs_form = {.schema = &slc_pet_coincidences_schema};
-
 static slc_status find_all(job *j, slc_pet_coincidence *stage)
 {
     const size_t all = j->is_f64 ? j->singles_f64.head.size : j->singles.head.size;
@@ -176,7 +174,8 @@ static slc_status find_all(job *j, slc_pet_coincidence *stage)
         if (status == SLC_OK && j->format == FORMAT_INDICES) {
             print_groups(slc_io_text_stream(j->writer), &j->groups);
         } else if (status == SLC_OK && j->format == FORMAT_CSV) {
-            status = slc_io_text_rows(j->writer, &pairs_form, &j->pairs, &j->error);
+            const slc_io_text_form form = {.schema = &slc_pet_coincidences_schema, .exec = &j->config.exec};
+            status = slc_io_text_rows(j->writer, &form, &j->pairs, &j->error);
         }
     }
     if (status == SLC_OK) {
@@ -247,7 +246,8 @@ static int process(job *j, const char *path)
         status = slc_io_text_create(name, &j->writer, &j->error);
     }
     if (status == SLC_OK && j->format == FORMAT_CSV) {
-        status = slc_io_text_rows(j->writer, &pairs_form, NULL, &j->error);
+        const slc_io_text_form form = {.schema = &slc_pet_coincidences_schema};
+        status = slc_io_text_rows(j->writer, &form, NULL, &j->error);
     }
     status = status == SLC_OK ? find_all(j, stage) : status;
     status = status == SLC_OK ? check_energies(j, path) : status;

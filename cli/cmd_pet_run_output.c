@@ -51,8 +51,6 @@ char *slc_pet_run_list_files(const void *options, const char *name, size_t i)
     return slc_pet_list_files(o->format > 0 ? o->format - 1 : slc_pet_run_format_of(name), name, i);
 }
 
-static const slc_io_text_form pairs_form = {.schema = &slc_pet_coincidences_schema};
-
 /* ---- opening ----------------------------------------------------------------------------------- */
 
 static slc_status open_sinogram(slc_pet_run_job *job)
@@ -184,7 +182,8 @@ static slc_status create_list(slc_pet_run_job *job)
     const slc_pet_run_options *o = job->options;
     if (job->format == SLC_PET_RUN_CSV) {
         const slc_status status = slc_io_text_create(o->output, &job->csv, &job->error);
-        return status == SLC_OK ? slc_io_text_rows(job->csv, &pairs_form, NULL, &job->error) : status;
+        const slc_io_text_form form = {.schema = &slc_pet_coincidences_schema};
+        return status == SLC_OK ? slc_io_text_rows(job->csv, &form, NULL, &job->error) : status;
     }
     slc_io_pet_list_config config;
     slc_io_pet_list_config_default(&config);
@@ -242,7 +241,8 @@ static slc_status write_pairs(slc_pet_run_job *job, const slc_pet_result *result
     }
     job->written += job->due.head.size;
     if (job->csv != NULL) {
-        status = slc_io_text_rows(job->csv, &pairs_form, &job->due, &job->error);
+        const slc_io_text_form form = {.schema = &slc_pet_coincidences_schema, .exec = &job->config.exec};
+        status = slc_io_text_rows(job->csv, &form, &job->due, &job->error);
     } else if (job->due.head.size > 0) {
         status = slc_io_pet_list_write(job->list, &job->due, &job->error);
     }

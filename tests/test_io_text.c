@@ -166,10 +166,10 @@ static void test_names(void **state)
 }
 
 /* The same lines whether they are written at once or one by one, and as the C library has them. */
-static void test_many_rows(void **state)
+static void check_many_rows(uint32_t threads)
 {
-    (void)state;
     enum { N = 60000 };
+    const slc_exec exec = {.threads = threads}; /* 0: one for each processor */
     pair p = {.a = NULL};
     assert_int_equal(slc_columns_reserve(&pair_schema, &p, N, N / 3), SLC_OK);
     for (uint32_t i = 0; i < N; i++) {
@@ -180,7 +180,8 @@ static void test_many_rows(void **state)
             slc_columns_end_event(&p);
         }
     }
-    const slc_io_text_form form = {.schema = &pair_schema, .events = true, .name = "n"};
+    const slc_io_text_form form = {
+        .schema = &pair_schema, .events = true, .name = "n", .exec = threads < 3 ? &exec : NULL};
     write_file(&form, &p);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
@@ -196,6 +197,52 @@ static void test_many_rows(void **state)
     assert_null(fgets(line, sizeof line, file));
     (void)fclose(file);
     slc_columns_clear(&pair_schema, &p);
+}
+
+static void test_many_rows(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 0; threads < 4; threads++) {
+        check_many_rows(threads);
+    }
+}
+
+/* Rows of several kinds in one file: blocks are on their way while the next ones come, and while words are
+ * written in between. */
+static void test_threads(void **state)
+{
+    (void)state;
+    enum { N = 5000 };
+    static char expected[64 * 6 * N], got[64 * 6 * N];
+    const slc_exec exec = {.threads = 2};
+    uint32_t a[N];
+    float b[N];
+    char *to = expected;
+    slc_io_writer *writer;
+    assert_int_equal(slc_io_text_create(path, &writer, NULL), SLC_OK);
+    for (uint32_t round = 0; round < 6; round++) {
+        for (uint32_t i = 0; i < N; i++) {
+            a[i] = round * N + i;
+            b[i] = (float)i / 4;
+            to += round == 5 ? sprintf(to, "%" PRIu32 ",,%" PRIu32 "\n", a[i], round)
+                             : sprintf(to, "%" PRIu32 ",%g,%" PRIu32 "\n", a[i], (double)b[i], round);
+        }
+        to += sprintf(to, round == 3 ? "words\n" : "");
+        char name[8];
+        (void)snprintf(name, sizeof name, "%" PRIu32, round);
+        const slc_io_text_form form = {.schema = &pair_schema, .name = name, .exec = &exec};
+        const pair p = {.head = {.size = N}, .a = a, .b = round == 5 ? NULL : b};
+        assert_int_equal(slc_io_text_rows(writer, &form, &p, NULL), SLC_OK);
+        if (round == 3) {
+            assert_true(fputs("words\n", slc_io_text_stream(writer)) >= 0);
+        }
+    }
+    assert_int_equal(slc_io_finish(writer, NULL), SLC_OK);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(got, 1, sizeof got, file), to - expected);
+    (void)fclose(file);
+    assert_string_equal(got, expected);
 }
 
 static void test_locale(void **state)
@@ -223,6 +270,20 @@ static void test_full_disk(void **state)
     memset(p.a, 0, 100000 * sizeof *p.a);
     memset(p.b, 0, 100000 * sizeof *p.b);
     p.head.size = 100000;
+    for (uint32_t threads = 0; threads < 3; threads++) {
+        const slc_exec exec = {.threads = threads};
+        const slc_io_text_form form = {.schema = &pair_schema, .exec = threads > 0 ? &exec : NULL};
+        slc_status status = SLC_OK;
+        assert_int_equal(slc_io_text_create("/dev/full", &writer, &error), SLC_OK);
+        for (int i = 0; i < 10 && status == SLC_OK; i++) {
+            status = slc_io_text_rows(writer, &form, &p, &error);
+        }
+        assert_int_equal(status, SLC_ERR_IO);
+        assert_string_equal(error.text, "/dev/full: cannot write: No space left on device");
+        error.text[0] = '\0';
+        assert_int_equal(slc_io_finish(writer, &error), SLC_ERR_IO);
+        assert_string_equal(error.text, "/dev/full: cannot write: No space left on device");
+    }
     assert_int_equal(slc_io_text_create("/dev/full", &writer, &error), SLC_OK);
     assert_int_equal(slc_io_text_rows(writer, &(slc_io_text_form){.schema = &pair_schema}, &p, &error),
                      SLC_ERR_IO);
@@ -243,6 +304,7 @@ int main(void)
         IN_FOLDER(test_many_rows),
         IN_FOLDER(test_locale),
         cmocka_unit_test(test_full_disk),
+        IN_FOLDER(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,18 @@
 
 enum { FRAMES = 60000, MANY = 300000 }; /* many: which the chain cuts, with two threads too */
 
+static bool halves; /* the chain is to run as two halves, if it can */
+
+static slc_status run_some(slc_pet_chain *chain, const slc_pet_frame *frames, size_t n, bool last,
+                           slc_pet_converted *between, slc_pet_result *result, slc_error *error)
+{
+    if (between == NULL) {
+        return slc_pet_chain_run(chain, frames, NULL, n, last, result, error);
+    }
+    const slc_status status = slc_pet_chain_convert(chain, frames, NULL, n, last, between, error);
+    return status == SLC_OK ? slc_pet_chain_run_converted(chain, between, result, error) : status;
+}
+
 static slc_pet_totals run(const pet_frames_stream *g, const slc_pet_config *config, size_t batch)
 {
     slc_pet_chain *chain = NULL;
@@ -20,11 +32,15 @@ static slc_pet_totals run(const pet_frames_stream *g, const slc_pet_config *conf
     slc_pet_totals totals;
     slc_error error = {0};
     uint64_t pairs = 0, delayed = 0, singles = 0, late = 0, faults = 0;
+    slc_pet_converted between = {.seconds = 0};
     assert_int_equal(slc_pet_chain_open(config, &g->tables, &chain, &error), SLC_OK);
+    const bool split = halves && slc_pet_chain_split(chain);
+    assert_int_equal(split, halves && config->exec.threads > 1);
     for (size_t at = 0; at < g->n; at += batch) {
         const size_t n = g->n - at < batch ? g->n - at : batch;
-        assert_int_equal(slc_pet_chain_run(chain, g->frames + at, NULL, n, at + n == g->n, &result, &error),
-                         SLC_OK);
+        assert_int_equal(
+            run_some(chain, g->frames + at, n, at + n == g->n, split ? &between : NULL, &result, &error),
+            SLC_OK);
         for (size_t i = 0; i < result.pairs.head.size; i++) {
             delayed += result.pairs.delayed[i];
             pairs += !result.pairs.delayed[i];
@@ -47,6 +63,7 @@ static slc_pet_totals run(const pet_frames_stream *g, const slc_pet_config *conf
     assert_int_equal(singles, config->keep_singles ? totals.sort.given : 0);
     assert_int_equal(faults, g->wrong);
     slc_pet_result_clear(&result);
+    slc_pet_converted_clear(&between);
     slc_pet_chain_close(chain);
     return totals;
 }
@@ -90,6 +107,42 @@ static void one_checksum_for_all(void **state)
     other = pet_frames_chain();
     other.delayed = false;
     assert_int_not_equal(run(&g, &other, g.n).checksum, wanted.checksum);
+    free(g.frames);
+}
+
+static void check_halves(const pet_frames_stream *g, const slc_pet_config *config)
+{
+    slc_pet_config own = *config;
+    const slc_pet_totals wanted = run(g, config, g->n);
+    static const size_t batches[] = {MANY, 1009, 70000};
+    halves = true;
+    for (own.exec.threads = 1; own.exec.threads <= 5; own.exec.threads++) {
+        for (size_t b = 0; b < 3; b++) {
+            const slc_pet_totals totals = run(g, &own, batches[b]);
+            assert_int_equal(totals.checksum, wanted.checksum);
+            assert_memory_equal(&totals.convert, &wanted.convert, sizeof totals.convert);
+        }
+    }
+    halves = false;
+}
+
+/* As two halves: the same, with delayeds, without, and with the singles kept. */
+static void in_two_halves(void **state)
+{
+    (void)state;
+    pet_frames_stream g = pet_frames_make(MANY);
+    slc_pet_config config = pet_frames_chain();
+    check_halves(&g, &config);
+    config.delayed = false;
+    check_halves(&g, &config);
+    config.keep_singles = true;
+    check_halves(&g, &config);
+    slc_pet_chain *chain = NULL;
+    config.exec.threads = 2;
+    config.until = SLC_PET_STAGE_CONVERT;
+    assert_int_equal(slc_pet_chain_open(&config, &g.tables, &chain, NULL), SLC_OK);
+    assert_false(slc_pet_chain_split(chain));
+    slc_pet_chain_close(chain);
     free(g.frames);
 }
 
@@ -293,6 +346,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_checksum_for_all),
         cmocka_unit_test(the_last_stage),
+        cmocka_unit_test(in_two_halves),
         cmocka_unit_test(long_calls_are_cut),
         cmocka_unit_test(the_stages_one_by_one_give_the_same),
         cmocka_unit_test(late_singles_are_counted),

@@ -225,12 +225,15 @@ typedef struct slc_io_text_form {
     bool events;          /* a first column "event"; rows after the last event are left out */
     uint64_t first_event; /* the number of the collection's first */
     const char *name;     /* of each row, a last column "name"; NULL: none */
+    /* exec->threads make lines, beside the caller's; the first call with rows decides. NULL: the caller's. */
+    const slc_exec *exec;
 } slc_io_text_form;
-/* Lines for all rows of a collection; of NULL the line of the columns' names. A column that is NULL is empty.
- * Numbers with a fraction have
- * the fewest digits that read back to the same bits of their type, whatever the locale: without an exponent
- * from 0.0001 up to 1e16, else as 1.5e+16; "nan", "inf", "-inf". Names are in quotes where RFC 4180 wants
- * them; a line ends with a line feed alone. */
+/* Lines for all rows of a collection, which is the caller's again when it returns; of NULL the line of the
+ * columns' names. A column that is NULL is empty. Numbers with a fraction have the fewest digits that read
+ * back to the same bits of their type, whatever the locale: without an exponent from 0.0001 up to 1e16, else
+ * as 1.5e+16; "nan", "inf", "-inf". Names are in quotes if RFC 4180 wants them so; a line ends with a line
+ * feed alone. The file is the same for any number of threads; a write that fails may be told by a later call.
+ */
 SLC_API slc_status slc_io_text_rows(slc_io_writer *writer, const slc_io_text_form *form,
                                     const void *collection, slc_error *error);
 

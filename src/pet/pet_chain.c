@@ -28,6 +28,8 @@ struct slc_pet_chain {
     slc_pet_sort *sort;
     slc_pet_coincidence *prompt, *delayed;  /* delayed: NULL where it is not wanted */
     slc_team *team;                         /* of all stages; NULL with one thread */
+    slc_team *front;                        /* in two halves, of the conversion; else NULL */
+    slc_pet_convert_counts counts;          /* of what was converted in the other half */
     const struct slc_pet_cuda_calls *calls; /* of `cuda` */
     slc_pet_cuda_chain *cuda;               /* NULL on the processor */
     slc_pet_singles singles, sorted;        /* sorted: where the caller does not keep them */
@@ -172,6 +174,7 @@ void slc_pet_chain_close(slc_pet_chain *chain)
     slc_pet_coincidence_close(chain->prompt);
     slc_pet_coincidence_close(chain->delayed);
     slc_team_close(chain->team);
+    slc_team_close(chain->front);
     if (chain->cuda != NULL) {
         chain->calls->close(chain->cuda);
     }
@@ -260,25 +263,49 @@ static slc_status find_pairs(slc_pet_chain *chain, const slc_pet_singles *sorted
     return status;
 }
 
-static slc_status run_piece(slc_pet_chain *chain, const slc_pet_frame *frames, const uint64_t *received_ns,
-                            size_t n, bool last, slc_pet_result *result, slc_pet_coincidences *delayeds,
-                            slc_error *error)
+/* What is done with a call's frames, or with the singles that they were converted to before. */
+typedef struct call {
+    const slc_pet_frame *frames;
+    const uint64_t *received_ns;
+    const slc_pet_converted *converted; /* NULL: frames */
+    size_t n;                           /* of one or the other */
+    bool last;
+} call;
+
+static slc_status convert_piece(slc_pet_chain *chain, const call *c, size_t at, size_t n,
+                                slc_pet_singles *singles, slc_pet_result *result, slc_error *error)
+{
+    const double began = slc_clock_seconds();
+    const slc_status status = slc_pet_convert_run(chain->convert, at > 0 ? c->frames + at : c->frames,
+                                                  c->received_ns != NULL ? c->received_ns + at : NULL, n,
+                                                  c->last && at + n == c->n, singles, &result->faults, error);
+    result->seconds[SLC_PET_STAGE_CONVERT] += slc_clock_seconds() - began;
+    return status;
+}
+
+static slc_status run_piece(slc_pet_chain *chain, const call *c, size_t at, size_t n, slc_pet_result *result,
+                            slc_pet_coincidences *delayeds, slc_error *error)
 {
     const slc_pet_stage until = chain->config.until;
+    const bool last = c->last && at + n == c->n;
     const bool keeps = chain->config.keep_singles || until == SLC_PET_STAGE_SORT;
-    slc_pet_singles *singles = until == SLC_PET_STAGE_CONVERT ? &result->singles : &chain->singles;
     slc_pet_singles *sorted = keeps ? &result->singles : &chain->sorted;
-    const double began = slc_clock_seconds();
     slc_columns_reset(&chain->singles);
     slc_columns_reset(&chain->sorted);
     const size_t from = sorted->head.size;
-    slc_status status = slc_pet_convert_run(chain->convert, frames, received_ns, n, last, singles,
-                                            &result->faults, error);
-    const double converted = slc_clock_seconds();
-    result->seconds[SLC_PET_STAGE_CONVERT] += converted - began;
+    slc_pet_singles *made = until == SLC_PET_STAGE_CONVERT ? &result->singles : &chain->singles, singles;
+    slc_status status = SLC_OK;
+    if (c->converted != NULL) {
+        singles = view(&c->converted->singles, at);
+        singles.head.size = n;
+    } else {
+        status = convert_piece(chain, c, at, n, made, result, error);
+        singles = *made;
+    }
     if (status == SLC_OK && until >= SLC_PET_STAGE_SORT) {
-        status = slc_pet_sort_run(chain->sort, &chain->singles, last, sorted, &result->late, error);
-        result->seconds[SLC_PET_STAGE_SORT] += slc_clock_seconds() - converted;
+        const double began = slc_clock_seconds();
+        status = slc_pet_sort_run(chain->sort, &singles, last, sorted, &result->late, error);
+        result->seconds[SLC_PET_STAGE_SORT] += slc_clock_seconds() - began;
     }
     if (status == SLC_OK && until >= SLC_PET_STAGE_COINCIDENCE) {
         const slc_pet_singles rows = view(sorted, from);
@@ -288,23 +315,25 @@ static slc_status run_piece(slc_pet_chain *chain, const slc_pet_frame *frames, c
     return status;
 }
 
+static size_t piece_of(const slc_team *team)
+{
+    return (size_t)PIECE * (team != NULL && slc_team_size(team) > 1 ? 2 * slc_team_size(team) : 1);
+}
+
 /* Piece by piece, so that what a stage leaves is still in the cache for the next. Delayeds of all but a
  * single piece are collected aside, as they belong behind the prompts. */
-static slc_status run_pieces(slc_pet_chain *chain, const slc_pet_frame *frames, const uint64_t *received_ns,
-                             size_t n, bool last, slc_pet_result *result, slc_error *error)
+static slc_status run_pieces(slc_pet_chain *chain, const call *c, slc_pet_result *result, slc_error *error)
 {
-    const size_t piece = (size_t)PIECE * (chain->team != NULL ? 2 * slc_team_size(chain->team) : 1);
-    slc_pet_coincidences *delayeds = n <= piece ? &result->pairs : &chain->aside;
+    const size_t piece = piece_of(chain->team);
+    slc_pet_coincidences *delayeds = c->n <= piece ? &result->pairs : &chain->aside;
     slc_status status = SLC_OK;
     size_t at = 0;
     slc_columns_reset(&chain->aside);
     do {
-        const size_t some = n - at < piece ? n - at : piece;
-        status = run_piece(chain, at > 0 ? frames + at : frames,
-                           received_ns != NULL ? received_ns + at : NULL, some, last && at + some == n,
-                           result, delayeds, error);
+        const size_t some = c->n - at < piece ? c->n - at : piece;
+        status = run_piece(chain, c, at, some, result, delayeds, error);
         at += some;
-    } while (at < n && status == SLC_OK);
+    } while (at < c->n && status == SLC_OK);
     const size_t aside = chain->aside.head.size;
     const slc_schema *schema = &slc_pet_coincidences_schema;
     if (status != SLC_OK || aside == 0) {
@@ -316,17 +345,90 @@ static slc_status run_pieces(slc_pet_chain *chain, const slc_pet_frame *frames, 
                : slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu PET pairs more", aside);
 }
 
-slc_status slc_pet_chain_run(slc_pet_chain *chain, const slc_pet_frame *frames, const uint64_t *received_ns,
-                             size_t n, bool last, slc_pet_result *result, slc_error *error)
+static void reset(slc_pet_result *result)
 {
     slc_columns_reset(&result->singles);
     slc_columns_reset(&result->late);
     slc_columns_reset(&result->pairs);
     slc_faults_reset(&result->faults);
     memset(result->seconds, 0, sizeof result->seconds);
+}
+
+slc_status slc_pet_chain_run(slc_pet_chain *chain, const slc_pet_frame *frames, const uint64_t *received_ns,
+                             size_t n, bool last, slc_pet_result *result, slc_error *error)
+{
+    const call c = {.frames = frames, .received_ns = received_ns, .n = n, .last = last};
+    reset(result);
     return chain->cuda != NULL /* which sums up on the device */
                ? chain->calls->run(chain->cuda, frames, received_ns, n, last, result, error)
-               : run_pieces(chain, frames, received_ns, n, last, result, error);
+               : run_pieces(chain, &c, result, error);
+}
+
+/* ---- in two halves ----------------------------------------------------------------------------- */
+
+void slc_pet_converted_clear(slc_pet_converted *converted)
+{
+    slc_columns_clear(&slc_pet_singles_schema, &converted->singles);
+    *converted = (slc_pet_converted){.seconds = 0};
+}
+
+/* Prompts alone are found about as fast as frames are read and converted; delayeds take longer, and what is
+ * read waits for them. */
+bool slc_pet_chain_split(slc_pet_chain *chain)
+{
+    if (chain->cuda != NULL || chain->team == NULL || chain->config.until == SLC_PET_STAGE_CONVERT) {
+        return false;
+    }
+    const uint32_t threads = slc_team_size(chain->team), front = threads / 2;
+    slc_team *behind = NULL;
+    if (slc_team_open(front, &chain->front) != SLC_OK ||
+        (chain->delayed == NULL && slc_team_open(threads - front, &behind) != SLC_OK)) {
+        slc_team_close(chain->front);
+        chain->front = NULL;
+        return false;
+    }
+    slc_pet_convert_use(chain->convert, chain->front);
+    if (behind != NULL) {
+        slc_pet_sort_use(chain->sort, behind);
+        slc_pet_coincidence_use(chain->prompt, behind);
+        slc_team_close(chain->team);
+        chain->team = behind;
+    }
+    return true;
+}
+
+slc_status slc_pet_chain_convert(slc_pet_chain *chain, const slc_pet_frame *frames,
+                                 const uint64_t *received_ns, size_t n, bool last, slc_pet_converted *to,
+                                 slc_error *error)
+{
+    const double began = slc_clock_seconds();
+    const size_t piece = piece_of(chain->front);
+    slc_status status = SLC_OK;
+    size_t at = 0;
+    slc_columns_reset(&to->singles);
+    slc_faults_reset(&to->faults);
+    do {
+        const size_t some = n - at < piece ? n - at : piece;
+        status = slc_pet_convert_run(chain->convert, at > 0 ? frames + at : frames,
+                                     received_ns != NULL ? received_ns + at : NULL, some,
+                                     last && at + some == n, &to->singles, &to->faults, error);
+        at += some;
+    } while (at < n && status == SLC_OK);
+    slc_pet_convert_counts_of(chain->convert, &to->counts);
+    to->last = last;
+    to->seconds = slc_clock_seconds() - began;
+    return status;
+}
+
+slc_status slc_pet_chain_run_converted(slc_pet_chain *chain, const slc_pet_converted *from,
+                                       slc_pet_result *result, slc_error *error)
+{
+    const call c = {.converted = from, .n = from->singles.head.size, .last = from->last};
+    reset(result);
+    result->faults = from->faults;
+    result->seconds[SLC_PET_STAGE_CONVERT] = from->seconds;
+    chain->counts = from->counts;
+    return run_pieces(chain, &c, result, error);
 }
 
 void slc_pet_chain_totals(const slc_pet_chain *chain, slc_pet_totals *totals)
@@ -335,7 +437,11 @@ void slc_pet_chain_totals(const slc_pet_chain *chain, slc_pet_totals *totals)
     if (chain->cuda != NULL) {
         chain->calls->totals(chain->cuda, totals);
     } else {
-        slc_pet_convert_counts_of(chain->convert, &totals->convert);
+        if (chain->front != NULL) {
+            totals->convert = chain->counts;
+        } else {
+            slc_pet_convert_counts_of(chain->convert, &totals->convert);
+        }
         slc_pet_sort_counts_of(chain->sort, &totals->sort);
         slc_pet_coincidence_counts_of(chain->prompt, &totals->prompt);
         if (chain->delayed != NULL) {

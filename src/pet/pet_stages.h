@@ -34,6 +34,25 @@ slc_status slc_pet_convert_run(slc_pet_convert *stage, const slc_pet_frame *fram
                                slc_faults *faults, slc_error *error);
 void slc_pet_convert_counts_of(const slc_pet_convert *stage, slc_pet_convert_counts *counts);
 
+/* The chain as two halves, which two threads may be in at the same time, in turns of the same order: frames
+ * to singles as they come, and all that follows. What comes out is what slc_pet_chain_run makes. */
+typedef struct slc_pet_converted {
+    slc_pet_singles singles;
+    slc_faults faults;
+    slc_pet_convert_counts counts; /* of all calls so far */
+    double seconds;
+    bool last;
+} slc_pet_converted;
+void slc_pet_converted_clear(slc_pet_converted *converted);
+/* Shares the threads of the chain between the halves, before its first run. False, and it is as it was, where
+ * it has one thread, ends with the conversion or is on a GPU. */
+bool slc_pet_chain_split(slc_pet_chain *chain);
+slc_status slc_pet_chain_convert(slc_pet_chain *chain, const slc_pet_frame *frames,
+                                 const uint64_t *received_ns, size_t n, bool last, slc_pet_converted *to,
+                                 slc_error *error);
+slc_status slc_pet_chain_run_converted(slc_pet_chain *chain, const slc_pet_converted *from,
+                                       slc_pet_result *result, slc_error *error);
+
 /* The stage gives up its own threads for those of a team as large, which the caller closes behind it. */
 void slc_pet_convert_use(slc_pet_convert *stage, slc_team *team);
 void slc_pet_sort_use(slc_pet_sort *stage, slc_team *team);

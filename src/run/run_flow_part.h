@@ -29,10 +29,11 @@ typedef struct slc_flow_input {
 typedef struct slc_flow_slot {
     slc_flow_item item; /* first, so that an item is its slc_flow_slot */
     slc_flow_state state;
-    void *result;               /* what the chain made room for; the item's but at an end */
-    bool ran;                   /* through the chain, well or not */
-    bool finished;              /* the chain's `finish` is done */
-    bool last;                  /* what a chain with state still holds, after all inputs */
+    void *result;  /* what the chain made room for; the item's but at an end */
+    bool ran;      /* through the chain, well or not */
+    bool finished; /* the chain's `finish` is done */
+    bool last;     /* what a chain with state still holds, after all inputs */
+    const struct slc_flow *flow;
     slc_flow_input *input;      /* NULL: read by the caller's function */
     struct slc_flow_slot *next; /* in the order of reading, or among the free */
     struct slc_flow_slot *all;  /* every slot that was ever made */

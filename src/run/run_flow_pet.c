@@ -5,6 +5,8 @@
  * of an acquisition go on in each other (io_pet.h).
  */
 #include "base/config.h"
+#include "pet/pet_stages.h"
+#include "run/run_flow_part.h"
 #include <sluice/io_pet.h>
 #include <sluice/run_flow.h>
 
@@ -14,10 +16,18 @@ typedef struct frames {
     slc_pet_batch batch; /* first: it is what the item shows */
     slc_pet_result result;
     slc_pet_totals totals;
+    slc_pet_converted converted;
+    bool is_converted;
     slc_pet_frame *frame;
     uint64_t *received_ns; /* NULL where nobody asks, as counters do not begin again */
     size_t capacity;
 } frames;
+
+/* The chain, and whether who reads converts, too. */
+typedef struct pet_chain {
+    slc_pet_chain *chain;
+    bool split;
+} pet_chain;
 
 typedef struct source {
     slc_io_pet_inputs own, *inputs; /* inputs: the caller's, or own */
@@ -29,7 +39,11 @@ static slc_status open_chain(const void *setup, const slc_flow_config *config, v
 {
     const slc_flow_pet_setup *pet = setup;
     slc_pet_config own;
-    slc_pet_chain *opened = NULL;
+    pet_chain *opened = calloc(1, sizeof *opened);
+    *chain = opened;
+    if (opened == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a PET chain");
+    }
     slc_pet_config_default(&own);
     slc_status status = slc_config_take(&own, sizeof own, pet->config, "slc_pet_config", error);
     if (status == SLC_OK && pet->tables == NULL) {
@@ -38,14 +52,16 @@ static slc_status open_chain(const void *setup, const slc_flow_config *config, v
     own.exec.threads = config->exec.threads;
     own.exec.device = config->exec.device != NULL ? config->exec.device : own.exec.device;
     own.exec.target = config->exec.target != SLC_SIMD_AUTO ? config->exec.target : own.exec.target;
-    status = status == SLC_OK ? slc_pet_chain_open(&own, pet->tables, &opened, error) : status;
-    *chain = opened;
+    status = status == SLC_OK ? slc_pet_chain_open(&own, pet->tables, &opened->chain, error) : status;
+    opened->split = status == SLC_OK && slc_pet_chain_split(opened->chain);
     return status;
 }
 
 static void close_chain(void *chain)
 {
-    slc_pet_chain_close(chain);
+    pet_chain *opened = chain;
+    slc_pet_chain_close(opened->chain);
+    free(opened);
 }
 
 static slc_status open_item(const void *setup, slc_flow_item *item, slc_error *error)
@@ -62,6 +78,7 @@ static void close_item(slc_flow_item *item)
 {
     frames *own = item->result;
     slc_pet_result_clear(&own->result);
+    slc_pet_converted_clear(&own->converted);
     free(own->frame);
     free(own->received_ns);
 }
@@ -123,7 +140,14 @@ static slc_status read_frames(void *input, const slc_flow_config *config, slc_fl
         }
     }
     own->batch.last = false;
+    own->is_converted = false;
     if (status == SLC_OK) {
+        const pet_chain *chain = ((const slc_flow_slot *)(const void *)item)->flow->workers[0].chain;
+        if (chain->split) {
+            own->is_converted = true;
+            status = slc_pet_chain_convert(chain->chain, own->frame, own->received_ns, own->batch.n, false,
+                                           &own->converted, error);
+        }
         item->input = (uint32_t)s->inputs->at;
         item->path = s->inputs->input[s->inputs->at].path;
     }
@@ -143,14 +167,17 @@ static void settle(void *input, slc_flow_item *item)
 
 /* ---- running ----------------------------------------------------------------------------------- */
 
-static slc_status run(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
+static slc_status run(void *opened, const void *setup, slc_flow_item *item, slc_error *error)
 {
+    slc_pet_chain *chain = ((const pet_chain *)opened)->chain;
     frames *own = item->result;
     (void)setup;
     slc_pet_chain_totals(chain, &own->totals);
     const uint64_t before = own->totals.checksum;
-    const slc_status status = slc_pet_chain_run(chain, own->frame, own->received_ns, own->batch.n,
-                                                own->batch.last, &own->result, error);
+    const slc_status status = own->is_converted
+                                  ? slc_pet_chain_run_converted(chain, &own->converted, &own->result, error)
+                                  : slc_pet_chain_run(chain, own->frame, own->received_ns, own->batch.n,
+                                                      own->batch.last, &own->result, error);
     slc_pet_chain_totals(chain, &own->totals);
     item->checksum = own->totals.checksum - before; /* the chain counts its rows from the beginning */
     return status;
@@ -161,7 +188,13 @@ static slc_status run_last(void *chain, const void *setup, slc_flow_item *item, 
     frames *own = item->result;
     own->batch.n = 0;
     own->batch.last = true;
-    return run(chain, setup, item, error);
+    own->is_converted = ((const pet_chain *)chain)->split;
+    slc_status status = SLC_OK;
+    if (own->is_converted) { /* nobody reads any more */
+        status = slc_pet_chain_convert(((const pet_chain *)chain)->chain, NULL, NULL, 0, true,
+                                       &own->converted, error);
+    }
+    return status == SLC_OK ? run(chain, setup, item, error) : status;
 }
 
 const slc_flow_chain slc_flow_pet = {.size = sizeof(slc_flow_chain),

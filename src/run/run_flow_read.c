@@ -30,6 +30,7 @@ static slc_flow_slot *take_slot(slc_flow *f)
     if (s != NULL) {
         f->free = s->next;
     } else if ((s = calloc(1, sizeof *s)) != NULL) {
+        s->flow = f;
         s->all = f->all;
         f->all = s;
     }
