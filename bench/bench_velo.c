@@ -15,7 +15,7 @@
 const char *slc_bench_velo_what_name(size_t what)
 {
     static const char *const names[SLC_BENCH_VELO_WHATS] = {"threads", "targets", "candidates", "algorithms",
-                                                            "stages",  "scaling", "memory"};
+                                                            "stages",  "scaling", "memory",     "reading"};
     return what < SLC_BENCH_VELO_WHATS ? names[what] : NULL;
 }
 
@@ -425,7 +425,7 @@ static slc_status check(const slc_bench_velo_config *config, slc_error *error)
     return SLC_OK;
 }
 
-/* Memory is printed after the other tables, and stands in neither CSV nor SVG. */
+/* Memory and reading are printed after the other tables, and stand in neither CSV nor SVG. */
 static slc_status all(bench *b, slc_bench_report *report)
 {
     const slc_bench_velo_config *config = b->rows.config;
@@ -443,6 +443,9 @@ static slc_status all(bench *b, slc_bench_report *report)
         status = status == SLC_OK
                      ? slc_bench_velo_memory(config, &b->events, b->watch, report->table, b->error)
                      : status;
+    }
+    if (status == SLC_OK && config->wanted[SLC_BENCH_VELO_READING]) {
+        status = slc_bench_velo_reading(config, b->watch, report->table, b->error);
     }
     return status;
 }

@@ -19,9 +19,11 @@ typedef enum slc_bench_velo_what {
     SLC_BENCH_VELO_STAGES,      /* the default and the single pass */
     SLC_BENCH_VELO_SCALING,     /* each event by itself */
     SLC_BENCH_VELO_MEMORY,      /* what each event takes of it */
+    SLC_BENCH_VELO_READING,     /* from files beside in memory */
     SLC_BENCH_VELO_WHATS
 } slc_bench_velo_what;
-/* "threads", "targets", "candidates", "algorithms", "stages", "scaling", "memory"; NULL after the last. */
+/* "threads", "targets", "candidates", "algorithms", "stages", "scaling", "memory", "reading"; NULL after the
+ * last. */
 const char *slc_bench_velo_what_name(size_t what);
 
 typedef struct slc_bench_velo_config {

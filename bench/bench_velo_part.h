@@ -80,4 +80,9 @@ void slc_bench_velo_tell(const slc_bench_velo_rows *rows, slc_bench_report *repo
 slc_status slc_bench_velo_memory(const slc_bench_velo_config *config, const slc_bench_velo_events *events,
                                  const slc_bench_watch *watch, FILE *out, slc_error *error);
 
+/* Measures reading from files beside the same events in memory and prints it. SLC_ERR_UNSUPPORTED if they are
+ * no raw events. */
+slc_status slc_bench_velo_reading(const slc_bench_velo_config *config, const slc_bench_watch *watch,
+                                  FILE *out, slc_error *error);
+
 #endif

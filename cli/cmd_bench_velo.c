@@ -27,9 +27,9 @@ static const slc_cli_option table[] = {
     {"geometry", 0, TEXT(O, geometry), "FILE", "LHCb's velo_geometry.bin; without it the ideal geometry"},
     {"what", 0,
      SLC_CLI_ROW(SLC_CLI_CHOICES, O, what, 0, 0,
-                 "threads, targets, candidates, algorithms, stages, scaling and memory with commas",
+                 "threads, targets, candidates, algorithms, stages, scaling, memory and reading with commas",
                  NAMES(NULL, slc_bench_velo_what_name), NULL),
-     "LIST", "threads,targets,candidates,algorithms,stages (default), scaling and memory"},
+     "LIST", "threads,targets,candidates,algorithms,stages (default),scaling,memory,reading"},
     {"events", 0, COUNT(O, events, 1, 1 << 24), "N", "take the first N events"},
     {"distinct", 0, COUNT(O, distinct, 0, 1 << 20), "N",
      "measure N made of them, too, without 2 % of words; 0: none"},
@@ -61,11 +61,13 @@ static void set_defaults(void *at)
                                          .time = 10};
 }
 
-/* Scaling cuts the events into other batches, for which the inputs are read again. */
+/* Scaling cuts the events into other batches, for which the inputs are read again; reading is what it says.
+ */
 static bool reads_twice(const velo_options *options)
 {
     const uint32_t scaling = 1U << SLC_BENCH_VELO_SCALING;
-    return (options->what & scaling) != 0 && (options->what & (scaling - 1)) != 0;
+    return (options->what >> SLC_BENCH_VELO_READING & 1) != 0 ||
+           ((options->what & scaling) != 0 && (options->what & (scaling - 1)) != 0);
 }
 
 static int act(const slc_cli_call *call)
@@ -91,7 +93,8 @@ static int act(const slc_cli_call *call)
     }
     for (int i = 0; i < call->n && reads_twice(options); i++) {
         if (strcmp(call->operands[i], "-") == 0) {
-            return slc_cli_wrong(COMMAND, "scaling beside others reads the inputs twice, which '-' cannot");
+            return slc_cli_wrong(
+                COMMAND, "scaling beside others, and reading, read the inputs twice, which '-' cannot");
         }
     }
     if (slc_simd_choose(options->simd, &config.target, &error) != SLC_OK) {

@@ -128,6 +128,15 @@ run bench velo e.json --what memory -q
 want 0
 equal "an event of hits" "$(awk '$1 == 0 { print $2, $3, $4 }' out)" "0.0 5 1"
 
+# Reading: files beside memory, for each number of workers.
+run bench velo a.mdf --what reading --repetitions 1 --time 1 --threads 1,2 -q
+want 0
+want_silent
+equal "a line for each" "$(awk '$1 ~ /^[12],?$/ && $NF > 0 && $(NF - 1) > 0 && $(NF - 2) > 0 { printf "%s;", $1 } /^one thread that only reads/ { print ($(NF - 3) > 0) }' out)" "1;1,;2;1"
+run bench velo e.json --what reading --repetitions 1 -q
+want 1
+echo "sluice bench velo: e.json: reading is measured of raw events, not of hits" | want_err
+
 wrong() { # LINE ARGS...
     local line=$1
     shift
@@ -136,7 +145,7 @@ wrong() { # LINE ARGS...
     want_no_out
     echo "sluice bench velo: $line; see sluice bench velo --help" | want_err
 }
-wrong "--what takes threads, targets, candidates, algorithms, stages, scaling and memory with commas, not 'speed'" --what stages,speed
+wrong "--what takes threads, targets, candidates, algorithms, stages, scaling, memory and reading with commas, not 'speed'" --what stages,speed
 wrong "--candidates takes whole numbers from 1 to 10, as in 1,3, not '11'" --candidates 11
 wrong "--threads takes whole numbers from 1 to 1024, as in 1,2, not '0'" --threads 0
 wrong "--bind is none, core or numa, not 'here'" --bind here
@@ -144,7 +153,7 @@ wrong "--csv and --svg name the same file" --csv x --svg x
 run bench velo - --what stages,scaling
 want 2
 want_no_out
-echo "sluice bench velo: scaling beside others reads the inputs twice, which '-' cannot; see sluice bench velo --help" | want_err
+echo "sluice bench velo: scaling beside others, and reading, read the inputs twice, which '-' cannot; see sluice bench velo --help" | want_err
 failed() { # LINE ARGS...
     local line=$1
     shift
