@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <sluice/io.h>
+#include <string.h>
 
 void slc_cli_print_faults(const slc_faults *faults)
 {
@@ -61,4 +63,29 @@ void slc_cli_tell_first_fault(const char *command, const char *path, const char 
     slc_fault_place(first, source, place, sizeof place);
     slc_cli_say(command, "%s: %s: %s (%s)", path, place, slc_fault_name(first->code),
                 slc_fault_text(first->code));
+}
+
+uint64_t slc_cli_take_back_cut(const char *path, slc_faults *faults)
+{
+    char name[1024];
+    char *const names[] = {name};
+    (void)snprintf(name, sizeof name, "%s", path);
+    const uint64_t n = slc_faults_of(faults, SLC_FAULT_RECORD_TRUNCATED);
+    if (n == 0 || !slc_cli_interrupted() || !slc_cli_reads_once(names, 1)) {
+        return 0;
+    }
+    uint32_t kept = 0, kinds = 0;
+    for (uint32_t i = 0; i < faults->n_kinds; i++) {
+        if (faults->kind[i].code != SLC_FAULT_RECORD_TRUNCATED) {
+            faults->kind[kinds++] = faults->kind[i];
+        }
+    }
+    for (uint32_t i = 0; i < faults->n_kept; i++) {
+        if (faults->kept[i].code != SLC_FAULT_RECORD_TRUNCATED) {
+            faults->kept[kept++] = faults->kept[i];
+        }
+    }
+    faults->n_kinds = kinds;
+    faults->n_kept = kept;
+    return n;
 }

@@ -20,5 +20,8 @@ void slc_cli_tell_faults(const char *command, const char *path, const char *sour
 /* The same of the first fault alone. */
 void slc_cli_tell_first_fault(const char *command, const char *path, const char *source,
                               const slc_faults *faults);
+/* A pipe that a signal ended inside an event: the rest of that was not read, which is no damage. Takes the
+ * fault out, and returns how many lost events that are none. */
+uint64_t slc_cli_take_back_cut(const char *path, slc_faults *faults);
 
 #endif

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Files of results, as commands begin them. */
 #include "cli_results.h"
+#include "cli_rows.h"
+#include "cli_talk.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 slc_status slc_cli_results_create(const char *path, const slc_cli_results *options, uint64_t threads,
                                   const char *command_line, slc_io_writer **results, slc_error *error)
@@ -14,4 +20,35 @@ slc_status slc_cli_results_create(const char *path, const slc_cli_results *optio
     status = status == SLC_OK ? slc_io_results_text(*results, "sluice_version", slc_version(), error)
                               : status;
     return status == SLC_OK ? slc_io_results_text(*results, "command", command_line, error) : status;
+}
+
+slc_status slc_cli_results_end(slc_io_writer *results, const uint64_t *checksum, slc_error *error)
+{
+    slc_status status = checksum != NULL ? slc_cli_write_checksum(results, *checksum, error) : SLC_OK;
+    if (status == SLC_OK && slc_cli_cut()) {
+        status = slc_io_results_number(results, "partial", 1, error);
+    }
+    if (status != SLC_OK) {
+        slc_io_abandon(results);
+    }
+    return status == SLC_OK ? slc_io_finish(results, error) : status;
+}
+
+void slc_cli_kept_add(slc_cli_kept *kept, const char *name)
+{
+    if (name != NULL && kept->n < sizeof kept->name / sizeof *kept->name) {
+        kept->name[kept->n++] = name;
+    }
+}
+
+void slc_cli_tell_partial(const char *command, uint64_t n, const char *unit, const slc_cli_kept *kept)
+{
+    char names[1024] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < kept->n && used < sizeof names; i++) {
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? " in " : ", ",
+                                 kept->name[i]);
+    }
+    slc_cli_say(command, "interrupted: the result is partial: %" PRIu64 " %s%s%s", n, unit, n == 1 ? "" : "s",
+                names);
 }

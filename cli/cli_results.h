@@ -27,5 +27,17 @@ typedef struct slc_cli_results {
 /* Opens it, and puts down which program and command it comes from. What is wrong is in the error. */
 slc_status slc_cli_results_create(const char *path, const slc_cli_results *options, uint64_t threads,
                                   const char *command_line, slc_io_writer **results, slc_error *error);
+/* Completes it, with the run's checksum unless that is NULL; one whose reading a signal ended says so in its
+ * attribute `partial`. Frees it in any case. */
+slc_status slc_cli_results_end(slc_io_writer *results, const uint64_t *checksum, slc_error *error);
+
+/* Outputs that were completed, for the line on a run that a signal ended: "interrupted: the result is
+ * partial: 12 events in a.h5". A name that is NULL is none. */
+typedef struct slc_cli_kept {
+    const char *name[8];
+    size_t n;
+} slc_cli_kept;
+void slc_cli_kept_add(slc_cli_kept *kept, const char *name);
+void slc_cli_tell_partial(const char *command, uint64_t n, const char *unit, const slc_cli_kept *kept);
 
 #endif

@@ -12,11 +12,21 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool line_is_shown;
 static atomic_int caught; /* threads look at it, too: without locks, so that a handler may set it */
+static atomic_bool cut;   /* reading was ended for it */
 static int no_input = -1; /* /dev/null */
+
+/* Inputs that may stay silent for ever, by device and number. */
+enum { MAX_PIPES = 16, MAX_FILES = 1024 };
+static struct {
+    dev_t device;
+    ino_t number;
+} pipes[MAX_PIPES];
+static int n_pipes;
 
 static void wipe_line(void)
 {
@@ -77,15 +87,49 @@ void slc_cli_progress_end(slc_cli_progress *progress)
     wipe_line();
 }
 
-/* A read that was interrupted is begun again, and standard input may stay silent for ever: it ends here. */
+/* A read that was interrupted is begun again, and a pipe may stay silent for ever: it ends here. */
+static void end_pipes(void)
+{
+    struct stat there;
+    (void)dup2(no_input, STDIN_FILENO);
+    for (int file = STDERR_FILENO + 1; n_pipes > 0 && file < MAX_FILES; file++) {
+        const bool is_open = file != no_input && fstat(file, &there) == 0;
+        for (int i = 0; is_open && i < n_pipes; i++) {
+            if (there.st_dev == pipes[i].device && there.st_ino == pipes[i].number) {
+                (void)dup2(no_input, file);
+            }
+        }
+    }
+}
+
+static bool asks_for_end(int number)
+{
+    return number == SIGINT || number == SIGTERM;
+}
+
 static void on_signal(int number)
 {
     const int saved = errno;
+    if (asks_for_end(number) && asks_for_end(caught)) { /* the second one, which may be of the other kind */
+        (void)signal(number, SIG_DFL);
+        (void)raise(number);
+    }
     caught = number;
     if (no_input >= 0) {
-        (void)dup2(no_input, STDIN_FILENO);
+        end_pipes();
     }
     errno = saved;
+}
+
+void slc_cli_end_with_signals(char *const *inputs, int n)
+{
+    for (int i = 0; i < n && n_pipes < MAX_PIPES; i++) {
+        struct stat there;
+        if (stat(inputs[i], &there) == 0 && S_ISFIFO(there.st_mode)) {
+            pipes[n_pipes].device = there.st_dev;
+            pipes[n_pipes++].number = there.st_ino;
+        }
+    }
 }
 
 void slc_cli_catch_signals(void)
@@ -115,7 +159,21 @@ bool slc_cli_interrupted(void)
 bool slc_cli_stop(void *context)
 {
     (void)context;
-    return slc_cli_interrupted();
+    if (!slc_cli_interrupted()) {
+        return false;
+    }
+    cut = true;
+    return true;
+}
+
+bool slc_cli_cut(void)
+{
+    return cut && caught != SIGPIPE;
+}
+
+bool slc_cli_broken(void)
+{
+    return caught == SIGPIPE;
 }
 
 void slc_cli_accept_signal(void)

@@ -30,13 +30,21 @@ void slc_cli_progress_begin(slc_cli_progress *progress, const char *command, boo
 void slc_cli_progress_show(slc_cli_progress *progress, uint64_t done, uint64_t of);
 void slc_cli_progress_end(slc_cli_progress *progress);
 
-/* From here on the first interrupt or termination signal only sets a flag, so that half-written outputs can
- * be removed; a second one kills. So does the signal of a pipe that nobody reads any more, of which no line
- * is said. */
+/* From here on the first interrupt or termination signal only sets a flag, so that reading can be ended and
+ * outputs be completed, or removed; a second one kills. So does the signal of a pipe that nobody reads any
+ * more, of which no line is said. Standard input is at its end after the signal, and so are inputs that are
+ * pipes and were named before. */
+void slc_cli_end_with_signals(char *const *inputs, int n);
 void slc_cli_catch_signals(void);
 bool slc_cli_interrupted(void);
-bool slc_cli_stop(void *context); /* the same for what asks by a callback; `context` is not looked at */
-/* For a command that is ended by signals as a matter of course: the one that came is no failure. */
+/* The same for what asks by a callback before it reads on, and then does not; `context` is not looked at. */
+bool slc_cli_stop(void *context);
+/* Did a signal end the reading so that what was read is to be kept? Not where that of a closed pipe came,
+ * as then an output is broken (_broken). Outputs are completed as partial ones, and the process ends with
+ * status 1, not by the signal: slc_cli_accept_signal. */
+bool slc_cli_cut(void);
+bool slc_cli_broken(void);
+/* The signal that came has been obeyed, and the process does not end by it. */
 void slc_cli_accept_signal(void);
 /* Ends the process as the caught signal would have done, or returns where there was none. */
 void slc_cli_end_as_signalled(void);

@@ -156,28 +156,37 @@ static bool open_outputs(slc_cms_job *job, const char *command_line)
     return slc_cms_job_append(job, &none);
 }
 
+static void judge_output(slc_cms_job *job, const char *name, slc_status status, slc_cli_kept *kept)
+{
+    if (status == SLC_OK) {
+        slc_cli_kept_add(kept, name);
+        return;
+    }
+    slc_cli_say("cms", "%s", job->error.text);
+    job->failed = true;
+}
+
 /* Each output stands for itself; a run that read nothing replaces no earlier result. */
 static void finish_outputs(slc_cms_job *job)
 {
     const bool keep = job->useful;
+    slc_cli_kept kept = {.n = 0};
     if (!keep && (job->results != NULL || job->table != NULL)) {
         slc_cli_say("cms", "%s: no file was written",
                     job->totals.events == 0 ? "no events were read" : "nothing of this detector was read");
     }
     if (job->results != NULL && keep) {
-        if (slc_cli_write_checksum(job->results, job->totals.checksum, &job->error) != SLC_OK) {
-            job->failed = true;
-        } else {
-            job->failed = slc_io_finish(job->results, &job->error) != SLC_OK || job->failed;
-            job->results = NULL;
-        }
+        judge_output(job, job->options->output,
+                     slc_cli_results_end(job->results, &job->totals.checksum, &job->error), &kept);
+        job->results = NULL;
     }
     if (job->table != NULL && keep) {
-        job->failed = slc_io_finish(job->table, &job->error) != SLC_OK || job->failed;
+        judge_output(job, job->options->table, slc_io_finish(job->table, &job->error), &kept);
         job->table = NULL;
     }
-    if (job->error.status != SLC_OK && job->failed) {
-        slc_cli_say("cms", "%s", job->error.text);
+    if (job->partial) {
+        slc_cli_tell_partial("cms", job->totals.events, "event", &kept);
+        job->failed = true;
     }
 }
 
@@ -192,6 +201,7 @@ static int process(slc_cms_job *job, int n_inputs, char **inputs, const char *co
     if (opened != SLC_OK) {
         return fail(job, opened);
     }
+    slc_cli_end_with_signals(inputs, n_inputs);
     slc_cli_catch_signals();
     if (!open_outputs(job, command_line)) {
         return SLC_CLI_FAILED;
@@ -206,6 +216,9 @@ static int process(slc_cms_job *job, int n_inputs, char **inputs, const char *co
     job->totals.seconds_total = slc_clock_seconds() - began;
     job->error = (slc_error){0};
     finish_outputs(job);
+    if (job->partial) {
+        slc_cli_accept_signal();
+    }
     if (!job->useful && job->totals.lost_events == 0) {
         return SLC_CLI_FAILED; /* which has been told: a table of zeros would be no result */
     }

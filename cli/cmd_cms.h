@@ -50,7 +50,8 @@ typedef struct slc_cms_job {
     slc_cli_progress progress;
     slc_error error;
     bool failed;
-    bool useful; /* an input had what is read here */
+    bool useful;  /* an input had what is read here */
+    bool partial; /* a signal ended the reading */
 } slc_cms_job;
 
 /* Takes all that the flow has. False if the run cannot go on, which has been told, or where a signal came.

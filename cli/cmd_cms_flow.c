@@ -107,16 +107,17 @@ static void judge_input(slc_cms_job *job, const char *path, uint64_t events)
     job->useful = job->useful || (missing == NULL && events > 0);
 }
 
-static void tell_input(slc_cms_job *job, const slc_flow_item *end)
+/* `cut` events are counted as lost and are not, as a signal ended their reading. */
+static void tell_input(slc_cms_job *job, const slc_flow_item *end, uint64_t cut)
 {
     const slc_io_totals *read = &end->totals;
-    const bool damaged = end->damage[0] != '\0';
-    job->totals.lost_events += read->lost_events;
-    if (damaged || read->lost_events > 0) {
+    const uint64_t lost = read->lost_events - cut;
+    const bool damaged = end->damage[0] != '\0' && (lost > 0 || cut == 0);
+    job->totals.lost_events += lost;
+    if (damaged || lost > 0) {
         /* Of a file that ends early the last event may be there in part. */
         slc_cli_say("cms", "%s; %llu event%s lost, %llu read", damaged ? end->damage : end->path,
-                    (unsigned long long)read->lost_events, read->lost_events == 1 ? "" : "s",
-                    (unsigned long long)read->events);
+                    (unsigned long long)lost, lost == 1 ? "" : "s", (unsigned long long)read->events);
         job->failed = true;
     }
     judge_input(job, end->path, read->events);
@@ -128,6 +129,9 @@ static void tell_input(slc_cms_job *job, const slc_flow_item *end)
 static bool take_end(slc_cms_job *job, const slc_flow_item *end)
 {
     bool go_on = true;
+    if (slc_cli_interrupted() && !end->opened) {
+        return !slc_cli_broken(); /* its opening waited for bytes that do not come any more */
+    }
     if (end->status < 0) {
         slc_cli_say("cms", "%s", end->error.text);
         job->failed = true;
@@ -135,9 +139,10 @@ static bool take_end(slc_cms_job *job, const slc_flow_item *end)
     } else {
         go_on = judge(job, end->path, &end->reading);
     }
+    const uint64_t cut = slc_cli_take_back_cut(end->path, &job->input_faults);
     slc_faults_merge(&job->totals.faults, &job->input_faults);
     if (go_on) {
-        tell_input(job, end);
+        tell_input(job, end, cut);
     }
     memset(&job->input, 0, sizeof job->input);
     slc_faults_reset(&job->input_faults);
@@ -149,7 +154,7 @@ bool slc_cms_job_run(slc_cms_job *job)
     slc_flow_item *item = NULL;
     slc_status status;
     while ((status = slc_flow_next(job->flow, &item, &job->error)) == SLC_OK) {
-        if (item->ended && slc_cli_interrupted()) {
+        if (item->ended && slc_cli_broken()) {
             return false;
         }
         if (!(item->ended ? take_end(job, item) : take_batch(job, item))) {
@@ -163,5 +168,6 @@ bool slc_cms_job_run(slc_cms_job *job)
     slc_flow_totals totals;
     slc_flow_totals_of(job->flow, &totals);
     job->totals.checksum = totals.checksum;
-    return status == SLC_END && !slc_cli_interrupted();
+    job->partial = slc_cli_cut();
+    return status == SLC_END && !slc_cli_broken();
 }

@@ -54,6 +54,7 @@ bool slc_cms_print(const slc_cms_job *job)
     const slc_cms_totals *totals = &job->totals;
     slc_cli_tree tree = slc_cli_tree_new("cms");
     slc_cli_put_fields(&tree, "", fields, sizeof fields / sizeof *fields, totals);
+    slc_cli_put(&tree, "partial", job->partial);
     slc_cli_put_hex(&tree, "checksum", totals->checksum);
     slc_cli_put_faults(&tree, "faults", &totals->faults);
     slc_cli_put_fields(&tree, "seconds", seconds, sizeof seconds / sizeof *seconds, totals);

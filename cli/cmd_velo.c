@@ -74,11 +74,22 @@ static bool open_outputs(slc_velo_job *job, const char *command_line)
     return (options->output == NULL || slc_velo_job_open_output(job, command_line)) && slc_velo_beam_use(job);
 }
 
+static void judge_output(slc_velo_job *job, const char *name, slc_status status, slc_cli_kept *kept)
+{
+    if (status == SLC_OK) {
+        slc_cli_kept_add(kept, name);
+        return;
+    }
+    slc_cli_say("velo", "%s", job->error.text);
+    job->failed = true;
+}
+
 /* What is written once all events are through. Each output stands for itself: one that fails does not undo
  * another. */
 static void write_outputs(slc_velo_job *job, const char *title, const char *command_line)
 {
     const slc_velo_options *options = job->options;
+    slc_cli_kept kept = {.n = 0};
     /* A run that read nothing, or nothing of the VELO's, replaces no earlier result. */
     const bool keep = job->totals.events > slc_faults_of(&job->totals.faults, SLC_FAULT_EVENT_NO_VP);
     if (!keep && (options->output != NULL || options->table != NULL || options->report != NULL ||
@@ -87,25 +98,26 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
                     job->totals.events == 0 ? "no events were read" : "no event has VELO banks");
     }
     if (job->results != NULL && keep) {
-        slc_status status = slc_cli_write_checksum(job->results, job->totals.checksum, &job->error);
-        if (status == SLC_OK) {
-            status = slc_io_finish(job->results, &job->error);
-            job->results = NULL;
-        }
-        if (status != SLC_OK) {
-            slc_cli_say("velo", "%s", job->error.text);
-            job->failed = true;
-        }
+        judge_output(job, options->output,
+                     slc_cli_results_end(job->results, &job->totals.checksum, &job->error), &kept);
+        job->results = NULL;
     }
     if (job->selecting != NULL && !slc_velo_selecting_finish(job->selecting, keep)) {
         job->failed = true;
+    } else if (keep) {
+        slc_cli_kept_add(&kept, options->write_accepted);
     }
     slc_cli_tree tree = slc_velo_tree(job);
-    if (options->table != NULL && keep && slc_velo_write_csv(job, &tree, &job->error) != SLC_OK) {
-        slc_cli_say("velo", "%s", job->error.text);
-        job->failed = true;
+    if (options->table != NULL && keep) {
+        judge_output(job, options->table, slc_velo_write_csv(job, &tree, &job->error), &kept);
     }
     if (options->report != NULL && keep && !slc_velo_write_report(job, title, command_line)) {
+        job->failed = true;
+    } else if (keep) {
+        slc_cli_kept_add(&kept, options->report);
+    }
+    if (job->partial) {
+        slc_cli_tell_partial("velo", job->totals.events, "event", &kept);
         job->failed = true;
     }
     /* Nothing could be read, which has been told: a table of zeros would be no result. What was lost is
@@ -128,8 +140,9 @@ static bool go_through(slc_velo_job *job)
         slc_velo_beam_tell_unsettled(job);
         go_on = false;
     }
-    if (go_on && job->options->repeat > 0) {
-        go_on = slc_velo_measure(job);
+    job->partial = slc_cli_cut();
+    if (go_on && job->options->repeat > 0 && !job->partial) {
+        go_on = slc_velo_measure(job) && !slc_cli_cut(); /* the time of some is none */
     }
     slc_cli_progress_end(&job->progress);
     if (!go_on && slc_cli_interrupted() && !job->options->quiet) {
@@ -147,6 +160,7 @@ static int process(slc_velo_job *job, int n_inputs, char **inputs, const char *c
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
+    slc_cli_end_with_signals(inputs, n_inputs);
     slc_cli_catch_signals();
     if (!open_outputs(job, command_line)) {
         return SLC_CLI_FAILED;
@@ -159,6 +173,9 @@ static int process(slc_velo_job *job, int n_inputs, char **inputs, const char *c
     char title[256];
     (void)snprintf(title, sizeof title, n_inputs == 1 ? "%s" : "%s and %d more", inputs[0], n_inputs - 1);
     write_outputs(job, title, command_line);
+    if (job->partial) {
+        slc_cli_accept_signal();
+    }
     return job->failed || job->totals.lost_events > 0 ? SLC_CLI_FAILED : SLC_CLI_DONE;
 }
 

@@ -97,6 +97,7 @@ typedef struct slc_velo_input {
     bool raw, has_truth;
     uint64_t identity_from[SLC_LHCB_IDENTITY_SOURCES]; /* events by who told their run and number */
     uint64_t retina_events;
+    uint64_t cut; /* events that are counted as lost and are not, as a signal ended their reading */
     slc_faults faults;
 } slc_velo_input;
 
@@ -159,7 +160,8 @@ typedef struct slc_velo_job {
     size_t n_held, held_capacity;
     slc_cli_progress progress;
     slc_error error;
-    bool failed; /* an input was damaged or unreadable: exit status 1 */
+    bool failed;  /* an input was damaged or unreadable: exit status 1 */
+    bool partial; /* a signal ended the reading */
 } slc_velo_job;
 
 /* Opens the flow over the inputs, or over what `read` gives in their place. */

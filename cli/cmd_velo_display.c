@@ -102,10 +102,11 @@ bool slc_velo_write_report(slc_velo_job *job, const char *title, const char *com
 {
     const slc_velo_totals *totals = &job->totals;
     const slc_velo_drawing *drawing = &job->drawing;
-    char config[256], beam[256];
+    char config[256], beam[256], heading[320];
     slc_report_velo_stage stages[SLC_VELO_TIMES];
     slc_velo_config_text(&job->config.track, config, sizeof config);
     slc_velo_beam_text(job, beam, sizeof beam);
+    (void)snprintf(heading, sizeof heading, "%s%s", title, job->partial ? " (partial: interrupted)" : "");
     for (int i = 0; i < SLC_VELO_TIMES; i++) {
         stages[i] = (slc_report_velo_stage){slc_velo_time_name((slc_velo_time)i), job->timing.spent[i]};
     }
@@ -114,7 +115,7 @@ bool slc_velo_write_report(slc_velo_job *job, const char *title, const char *com
                                              .truth = &drawing->truth,
                                              .matches = &drawing->matches};
     const slc_report_velo_summary summary = {
-        .title = title,
+        .title = heading,
         .command = command_line,
         .events = totals->events,
         .lost_events = totals->lost_events,

@@ -4,6 +4,7 @@
  * output, add to the totals. Batches come here in the order of the input and in one thread, whatever threads
  * made them, so that nothing depends on how many there were.
  */
+#include "cli_faults.h"
 #include "cmd_velo.h"
 
 /* Functions that return bool return true to go on; on false the reason has been told. */
@@ -202,18 +203,19 @@ static bool take_batch(slc_velo_job *job, const slc_flow_item *item)
  * this input, not the run: what was read of it counts, and others may be better. */
 static bool take_end(slc_velo_job *job, const slc_flow_item *item)
 {
-    bool go_on = true;
-    if (slc_cli_interrupted()) {
-        return false;
+    bool go_on = !slc_cli_broken();
+    if (slc_cli_interrupted() && !item->opened) {
+        return go_on; /* its opening waited for bytes that do not come any more */
     }
     if (item->status >= 0) {
-        go_on = judge(job, item, &item->reading);
+        go_on = judge(job, item, &item->reading) && go_on;
     } else {
         slc_faults_merge(&job->input.faults, &item->reading);
         slc_cli_say("velo", "%s", item->error.text);
         job->failed = true;
         go_on = !job->options->strict && (!item->opened || item->status != SLC_ERR_MEMORY);
     }
+    job->input.cut = slc_cli_take_back_cut(item->path, &job->input.faults);
     slc_faults_merge(&job->totals.faults, &job->input.faults);
     if (go_on && item->opened) {
         slc_velo_beam_end(job, item);
@@ -247,13 +249,13 @@ bool slc_velo_job_run(slc_velo_job *job, bool (*take)(slc_velo_job *, const slc_
     if (go_on && status < 0) {
         slc_cli_say("velo", "%s", job->error.text);
     }
-    return go_on && status >= 0 && !slc_cli_interrupted();
+    return go_on && status >= 0 && !slc_cli_broken();
 }
 
 static bool stop(void *context)
 {
     const slc_velo_job *job = context;
-    return job->no_more || slc_cli_interrupted();
+    return job->no_more || slc_cli_stop(NULL);
 }
 
 slc_status slc_velo_job_open(slc_velo_job *job, const slc_flow_chain *chain, slc_velo_read *read)

@@ -197,7 +197,9 @@ slc_cli_tree slc_velo_tree(slc_velo_job *job)
     const slc_velo_totals *totals = &job->totals;
     char text[256];
     slc_cli_tree tree = slc_cli_tree_new("velo");
-    slc_cli_put_fields(&tree, "", before, N(before), totals);
+    slc_cli_put_fields(&tree, "", before, 2, totals);
+    slc_cli_put(&tree, "partial", job->partial);
+    slc_cli_put_fields(&tree, "", before + 2, N(before) - 2, totals);
     if (totals->hits_per_event != NULL) {
         slc_cli_put_json(&tree, "clusters_per_event", json_incref(totals->hits_per_event));
     }
@@ -376,6 +378,7 @@ static const slc_cli_line csv_head[] = {
     {NULL, "quantity,value,sigma,unit", NULL},
     {NULL, "events,{events},,1", NULL},
     {NULL, "lost_events,{lost_events},,1", NULL},
+    {NULL, "partial,1,,1", "partial"},
     {NULL, "super_pixels,{super_pixels},,1", NULL},
     {NULL, "isolated,{isolated},,1", NULL},
     {NULL, "pixels,{pixels},,1", NULL},

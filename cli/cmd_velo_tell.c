@@ -98,12 +98,13 @@ void slc_velo_tell_input(slc_velo_job *job, const slc_flow_item *end)
 {
     const slc_velo_input *input = &job->input;
     const slc_io_totals read = end->totals;
-    job->totals.lost_events += read.lost_events + slc_faults_of(&input->faults, SLC_FAULT_EVENT_CROSSINGS);
-    if (read.lost_events > 0) {
+    const uint64_t lost = read.lost_events - input->cut;
+    job->totals.lost_events += lost + slc_faults_of(&input->faults, SLC_FAULT_EVENT_CROSSINGS);
+    if (lost > 0) {
         /* Bytes that make no event may have held several: the reader counts stretches. */
         slc_cli_say("velo", "%s; %" PRIu64 " event%s lost, %" PRIu64 " read",
-                    end->damage[0] != '\0' ? end->damage : end->path, read.lost_events,
-                    read.lost_events == 1 ? "" : "s", read.events);
+                    end->damage[0] != '\0' ? end->damage : end->path, lost, lost == 1 ? "" : "s",
+                    read.events);
         job->failed = true;
     }
     tell_banks(job, end->path, read.events);

@@ -82,8 +82,9 @@ typedef struct slc_flow_config {
     /* The calling thread has its signals blocked from the first _next to the last, and the reading thread
      * gets them, whose blocking call they interrupt. */
     bool signals_to_reader;
-    bool (*stop)(void *context); /* asked before each batch is read, in the reading thread: true ends the
-                                    input at hand and all reading. NULL: never */
+    bool (*stop)(void *context); /* asked before each batch is read, and where an input ends inside an event,
+                                    in the reading thread: true ends the input at hand and all reading. NULL:
+                                    never */
     /* In place of paths: fills the item's batch (or what its chain takes) and returns SLC_OK, or SLC_END. One
      * call at a time. */
     slc_status (*read)(void *context, slc_flow_item *item, slc_error *error);

@@ -287,9 +287,35 @@ static slc_status open_cms_input(const void *setup, const slc_flow_config *confi
     return open_events(config, path, true, input, error);
 }
 
+/* Is the last event one that the end of the input has cut? */
+static bool ends_cut(const slc_flow_item *item)
+{
+    const slc_batch *batch = &item->batch;
+    const uint64_t last = batch->n_events > 0 ? batch->file_offset[batch->n_events - 1] : UINT64_MAX;
+    for (uint32_t i = 0; i < item->reading.n_kept; i++) {
+        const slc_fault *fault = &item->reading.kept[i];
+        if (fault->code == SLC_FAULT_RECORD_TRUNCATED && fault->offset == last) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of an event that its file cuts there may be something to find; one that was cut as the reading was to stop
+ * is left out, and counted as lost. */
 static slc_status read_cms(void *input, const slc_flow_config *config, slc_flow_item *item, slc_error *error)
 {
-    return read_raw(input, config, item, NULL, error);
+    events_input *in = input;
+    slc_batch *batch = &item->batch;
+    const slc_status status = read_raw(in, config, item, NULL, error);
+    if (status != SLC_OK || config->stop == NULL || !ends_cut(item) || !config->stop(config->context)) {
+        return status;
+    }
+    batch->n_events--;
+    batch->size = batch->offset[batch->n_events];
+    in->losses.events++;
+    in->losses.offset = batch->file_offset[batch->n_events];
+    return batch->n_events > 0 ? SLC_OK : SLC_END;
 }
 
 static slc_status run_cms(void *chain, const void *setup, slc_flow_item *item, slc_error *error)

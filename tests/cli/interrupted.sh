@@ -1,0 +1,139 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The first Ctrl-C or termination ends the reading: what was read is in the outputs, which are those of the first events of
+# a run that is not interrupted, and say that they are partial; exit status 1. The second one ends at once.
+. "$(dirname "$0")/common.sh" "$@"
+script=$source/tests/cli/interrupted.py
+
+# cut SIGNALS BYTES FILE ARGS...: sluice with a pipe that has the first bytes of the file, and then is silent.
+cut() {
+    last="sluice ${*:4} ended by $1 after $2 bytes"
+    python3 "$script" run "$1" "$2" "$3" "$sluice" "${@:4}"
+    status=$?
+}
+# prefix PART WHOLE: how many events the first has.
+prefix() {
+    /usr/bin/python3 "$script" prefix "$1" "$2" || fail "'$last': $1 does not begin as $2 does"
+}
+
+# ---- velo ---------------------------------------------------------------------------------------------------------
+make_events v.mdf 40 5
+"$sluice" simulate velo -q --events 30 --seed 6 --compress -o z.mdf || fail "no events"
+size=$(stat -c %s v.mdf)
+cat >lines.json <<'J'
+{"lines": [{"name": "any", "prescale": 2}]}
+J
+for name in v z; do
+    run velo -q --truth -o $name.h5 $name.mdf
+    want 0
+done
+total=0
+for part in 0.13 0.77 1; do
+    for signal in INT TERM; do
+        [ $part != 0.13 ] || [ $signal = INT ] || continue
+        for how in "--threads 1 --batch 1" "--threads 3 --batch 4" "--threads 2 --batch 1000"; do
+            echo older >p.h5
+            bytes=$(python3 -c "print(int($size * $part))")
+            cut $signal "$bytes" v.mdf velo --truth $how -o p.h5 --table p.csv --report p.html --json -
+            want 1
+            n=$(prefix p.h5 v.h5) || exit 1
+            equal "'$last': its line" "$(cat err)" \
+                "sluice velo: interrupted: the result is partial: $n events in p.h5, p.csv, p.html"
+            equal "'$last': its JSON" "$(key out "[o['partial'], o['events'], o['lost_events'], o['faults']]")" "[True, $n, 0, {}]"
+            equal "'$last': its table" "$(grep -E '^(events|partial),' p.csv | paste -sd ' ')" "events,$n,,1 partial,1,,1"
+            grep -q "partial: interrupted" p.html || fail "'$last': p.html does not say that it is partial"
+            want_no_file p.*.tmp-*
+            total=$((total + n))
+        done
+    done
+done
+# All that the pipe had: a batch is not waited for.
+equal "events of all these" "$((total > 6 * 60))" 1
+equal "the last one's" "$n" 40
+
+# Compressed records, and a pipe with a name, which is open and silent.
+mkfifo fifo
+cut INT $((size / 3)) v.mdf velo -q --truth --batch 2 -o p.h5 fifo
+want 1
+n=$(prefix p.h5 v.h5) || exit 1
+[ "$n" -gt 3 ] || fail "'$last': only $n events"
+cut TERM $(($(stat -c %s z.mdf) / 2)) z.mdf velo -q --truth --batch 2 -o p.h5 -
+want 1
+[ "$(prefix p.h5 z.h5)" -gt 1 ] || fail "'$last': too few events"
+
+# Its checksum is that of these events.
+n=$(prefix p.h5 z.h5) || exit 1
+"$sluice" simulate velo -q --events "$n" --seed 6 --compress -o n.mdf || fail "no events"
+run velo -q --truth -o n.h5 n.mdf
+want 0
+sum() { h5dump -a /checksum "$1" | grep '(0)'; }
+equal "'$last': checksums" "$(sum p.h5)" "$(sum n.h5)"
+
+# What is found of damage before the signal is told and counted as ever.
+python3 - v.mdf d.mdf <<'P'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[2000] ^= 255
+open(sys.argv[2], "wb").write(data)
+P
+cut TERM $((size / 2)) d.mdf velo -q --batch 2 -o p.h5 --json -
+want 1
+equal "lost events" "$(key out "o['lost_events']")" 1
+grep -q "checksum.*; 1 event lost, $(key out "o['events']") read" err || fail "'$last' does not tell of the damage: $(cat err)"
+
+# Nothing was read: nothing is replaced.
+echo older >p.h5
+for bytes in 0 100; do
+    cut INT $bytes v.mdf velo -o p.h5 -
+    want 1
+    equal "'$last': the older file" "$(cat p.h5)" older
+    grep -qx "sluice velo: no events were read: no file was written" err || fail "'$last' said: $(cat err)"
+done
+want_no_file p.h5.tmp-*
+
+# Without an output the table is of what was read; the events that were accepted are those of the prefix.
+cut INT $((size / 2)) v.mdf velo -
+want 1
+grep -qE "^sluice velo: interrupted: the result is partial: [0-9]+ events$" err || fail "'$last' said: $(cat err)"
+grep -q "^events " out || fail "'$last' printed: $(cat out)"
+cat v.mdf | "$sluice" velo -q --select lines.json --write-accepted a.mdf - >out || fail "cannot select"
+cut INT $((size / 2)) v.mdf velo -q --select lines.json --write-accepted b.mdf -
+want 1
+/usr/bin/cmp -n "$(stat -c %s b.mdf)" a.mdf b.mdf || fail "'$last': b.mdf does not begin a.mdf"
+[ -s b.mdf ] || fail "'$last': no event"
+
+# The second signal, of either kind, ends at once. Where the first has been obeyed already, it comes too late.
+for signals in INT,INT TERM,INT INT,TERM; do
+    rm -f p.h5*
+    STALL=0 cut $signals 1000 v.mdf velo -q -o p.h5 -
+    compared=$((compared + 1))
+    case $status in 1 | 130 | 143) ;; *) fail "'$last': exit status $status" ;; esac
+    want_no_file p.h5
+    rm -f p.h5*
+done
+
+# A full disk after the signal.
+if [ -w /dev/full ]; then
+    cut INT $((size / 2)) v.mdf velo -q -o p.h5 --table /dev/full -
+    want 1
+    grep -qx "sluice velo: /dev/full: cannot write: No space left on device" err || fail "'$last' said: $(cat err)"
+    grep -q "the result is partial: [0-9]* events in p.h5$" err || fail "'$last' said: $(cat err)"
+fi
+
+# ---- cms ----------------------------------------------------------------------------------------------------------
+"$sluice" simulate cms -q --events 12 --tracks 100 --seed 3 -o c.raw --cabling c.cab --gains c.gains || fail "no events"
+run cms -q --cabling c.cab --gains c.gains -o c.h5 --table c.csv c.raw
+want 0
+size=$(stat -c %s c.raw)
+for part in 3 2; do
+    for how in "--threads 1 --batch 1" "--threads 3 --batch 2"; do
+        cut INT $((size / part)) c.raw cms --cabling c.cab --gains c.gains $how -o p.h5 --table p.csv --json -
+        want 1
+        n=$(prefix p.h5 c.h5) || exit 1
+        [ "$n" -gt 1 ] || fail "'$last': only $n events"
+        equal "'$last': its line" "$(cat err)" "sluice cms: interrupted: the result is partial: $n events in p.h5, p.csv"
+        equal "'$last': its JSON" "$(key out "[o['partial'], o['events'], o['lost_events'], o['faults']]")" "[True, $n, 0, {}]"
+        cmp -n "$(stat -c %s p.csv)" c.csv p.csv || fail "'$last': p.csv does not begin c.csv"
+    done
+done
+passed
