@@ -13,7 +13,7 @@
 #include "lhcb/lhcb_kernels.h"
 #include "pet/pet_kernels.h"
 #include "pixel/pixel_kernels.h"
-#include "simd/simd_kernel.h"
+#include "simd/simd_checksum.h"
 #include "velo/velo_kernels.h"
 
 #include "bench/bench_kernels.h"
@@ -28,7 +28,7 @@ static const slc_simd_kernel *const modules[] = {
     slc_pet_kernel_rows,         slc_velo_kernel_rows,
     slc_cms_decode_kernel_rows,  slc_cms_calibrate_kernel_rows,
     slc_cms_cluster_kernel_rows, slc_cms_position_kernel_rows,
-    slc_mdf_kernel_rows,
+    slc_mdf_kernel_rows,         slc_checksum_kernel_rows,
 };
 
 static const slc_simd_kernel *find(size_t kernel)

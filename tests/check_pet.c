@@ -125,6 +125,44 @@ static void check_all_near(const slc_pet_kernels *kernels, uint64_t *seed)
     }
 }
 
+/* The sum by the definition (docs/formats/checksum.md), one pair at a time. */
+static void check_pairs(const slc_pet_kernels *kernels, size_t n, uint32_t delayed, uint64_t *seed)
+{
+    enum { MOST = 300 };
+    static int64_t time[MOST], dt[MOST];
+    static uint32_t cry[2][MOST], bits[2][MOST];
+    static float kev[2][MOST];
+    static uint64_t power[MOST];
+    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t wanted = 0;
+    for (size_t i = 0; i < n; i++) {
+        time[i] = (int64_t)random_u64(seed);
+        dt[i] = (int64_t)random_u64(seed) >> 20;
+        power[i] = random_u64(seed) | 1;
+        for (size_t k = 0; k < 2; k++) {
+            cry[k][i] = (uint32_t)random_u64(seed);
+            bits[k][i] = (uint32_t)random_u64(seed);
+            memcpy(&kev[k][i], &bits[k][i], 4);
+        }
+        const uint64_t words[4] = {(uint64_t)time[i], (uint64_t)dt[i],
+                                   cry[0][i] + ((uint64_t)cry[1][i] << 32),
+                                   bits[0][i] + ((uint64_t)bits[1][i] << 32)};
+        uint64_t h = delayed != 0 ? UINT64_C(0xc2b2ae3d27d4eb4f) : 0;
+        for (size_t w = 0; w < 4; w++) {
+            h = (h ^ words[w]) * factor;
+            h ^= h >> 32;
+        }
+        wanted += h * power[i];
+    }
+    const slc_pet_pair_columns pairs = {time, dt, cry[0], cry[1], kev[0], kev[1]};
+    const uint64_t found = kernels->pair_sum(&pairs, n, delayed, power);
+    if (found != wanted) {
+        slc_check_fail("pair_sum of %zu pairs: %016llx, not %016llx", n, (unsigned long long)found,
+                       (unsigned long long)wanted);
+    }
+    slc_check_values(1);
+}
+
 static void check_target(const slc_pet_kernels *kernels, uint64_t seed)
 {
     static const float windows[][2] = {{350, 650}, {0, 1e30f}, {-1e30f, INFINITY}, {650, 350}, {NAN, 650}};
@@ -137,6 +175,10 @@ static void check_target(const slc_pet_kernels *kernels, uint64_t seed)
         check_window(kernels, n, 350, 650, &seed);
     }
     check_all_near(kernels, &seed);
+    slc_check_doing("pet.pair_sum");
+    for (uint32_t n = 0; n < 300; n++) {
+        check_pairs(kernels, n, n % 2, &seed);
+    }
 }
 
 int main(int argc, char **argv)
@@ -150,7 +192,7 @@ int main(int argc, char **argv)
         if (slc_check_target((slc_simd_target)t)) {
             check_target(slc_pet_kernels_of((slc_simd_target)t), slc_check_seed());
             slc_check_cases(slc_pet_kernel_rows, (slc_simd_target)t);
-            slc_check_passed("energy_window, energy_cut, near_next");
+            slc_check_passed("energy_window, energy_cut, near_next, pair_sum");
         }
     }
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

@@ -9,7 +9,7 @@
 #include "base/config.h"
 #include "cuda/cuda_engines.h"
 #include "pet/cuda/pet_chain_cuda.h"
-#include "pet/pet_chain_core.h"
+#include "pet/pet_kernels.h"
 #include "pet/pet_stages.h"
 #include "simd/simd_checksum.h"
 
@@ -17,9 +17,10 @@
 #include <string.h>
 
 enum {
-    MOST_THREADS = 64, /* as of the stages */
-    PIECE = 1 << 16,   /* frames at once; twice as many for each of several threads, whose borders cost */
-    SUM_PART = 1 << 10 /* least pairs to be shared out */
+    MOST_THREADS = 64,  /* as of the stages */
+    PIECE = 1 << 16,    /* frames at once; twice as many for each of several threads, whose borders cost */
+    SUM_PART = 1 << 10, /* least pairs to be shared out */
+    SUM_BLOCK = 256
 };
 
 struct slc_pet_chain {
@@ -35,6 +36,8 @@ struct slc_pet_chain {
     slc_pet_singles singles, sorted;        /* sorted: where the caller does not keep them */
     slc_pet_coincidences aside;             /* delayeds that prompts of the same call are still to precede */
     uint64_t checksum, rows[2];             /* rows: prompts, delayeds */
+    slc_pet_kernels kernels;
+    uint64_t power[SUM_BLOCK]; /* of the checksum's factor, from 0 */
 };
 
 static void pet_config_default(slc_pet_config *config)
@@ -144,7 +147,10 @@ slc_status slc_pet_chain_open(const slc_pet_config *given, const slc_pet_tables 
         config.convert.horizon_ps = config.sort.horizon_ps;
     }
     chain->config = config;
-    chain->checksum = SLC_CHECKSUM_START;
+    slc_pet_kernels_select(config.exec.target, &chain->kernels);
+    for (size_t i = 0; i < SUM_BLOCK; i++) {
+        chain->power[i] = slc_checksum_power(i);
+    }
     if (word == NULL || strcmp(word, "cpu") == 0) {
         status = open_stages(chain, tables, error);
         status = status == SLC_OK ? share_threads(chain, error) : status;
@@ -188,27 +194,27 @@ void slc_pet_chain_close(slc_pet_chain *chain)
 
 /* Rows of one kind, of which the first has a number; parts of them are summed up apart. */
 typedef struct sum {
+    const slc_pet_chain *chain;
     const slc_pet_coincidences *pairs;
     size_t from, n;
     uint64_t number;
-    uint32_t parts;
+    uint32_t delayed, parts;
     uint64_t of_part[MOST_THREADS];
 } sum;
 
 static void sum_part(void *context, uint32_t part)
 {
     sum *s = context;
-    const slc_pet_coincidences pairs = *s->pairs;
+    const slc_pet_coincidences *p = s->pairs;
     const size_t begin = s->from + s->n / s->parts * part;
     const size_t end = part + 1 == s->parts ? s->from + s->n : begin + s->n / s->parts;
+    const uint64_t step = slc_checksum_power(SUM_BLOCK);
     uint64_t all = 0, power = slc_checksum_power(s->number + (begin - s->from));
-    for (size_t i = begin; i < end; i++, power *= SLC_CHECKSUM_FACTOR) {
-        const uint32_t crystals[2] = {pairs.crystal1[i], pairs.crystal2[i]};
-        uint32_t energies[2];
-        memcpy(&energies[0], &pairs.energy1_kev[i], sizeof energies[0]);
-        memcpy(&energies[1], &pairs.energy2_kev[i], sizeof energies[1]);
-        all += power *
-               slc_pet_pair_hash(pairs.delayed[i], pairs.time_ps[i], pairs.dt_ps[i], crystals, energies);
+    for (size_t i = begin; i < end; i += SUM_BLOCK, power *= step) {
+        const slc_pet_pair_columns rows = {p->time_ps + i,  p->dt_ps + i,       p->crystal1 + i,
+                                           p->crystal2 + i, p->energy1_kev + i, p->energy2_kev + i};
+        const size_t n = end - i < SUM_BLOCK ? end - i : SUM_BLOCK;
+        all += power * s->chain->kernels.pair_sum(&rows, n, s->delayed, s->chain->power);
     }
     s->of_part[part] = all;
 }
@@ -216,7 +222,12 @@ static void sum_part(void *context, uint32_t part)
 /* Rows from `from` on, prompts or delayeds. */
 static void add_checksum(slc_pet_chain *chain, const slc_pet_coincidences *pairs, size_t from, bool delayed)
 {
-    sum s = {.pairs = pairs, .from = from, .n = pairs->head.size - from, .number = chain->rows[delayed]};
+    sum s = {.chain = chain,
+             .pairs = pairs,
+             .from = from,
+             .n = pairs->head.size - from,
+             .number = chain->rows[delayed],
+             .delayed = delayed};
     s.parts = chain->team != NULL && s.n >= SUM_PART ? slc_team_size(chain->team) : 1;
     if (s.parts > 1) {
         slc_team_run(chain->team, s.parts, sum_part, &s);

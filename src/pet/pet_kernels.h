@@ -10,6 +10,13 @@
 #include "simd/simd_kernel.h"
 #include "simd_targets.h"
 
+/* Columns of pairs, as far as they are part of the checksum. */
+typedef struct slc_pet_pair_columns {
+    const int64_t *time_ps, *dt_ps;
+    const uint32_t *crystal1, *crystal2;
+    const float *energy1_kev, *energy2_kev;
+} slc_pet_pair_columns;
+
 typedef struct slc_pet_kernels {
     const char *target;
 
@@ -24,6 +31,10 @@ typedef struct slc_pet_kernels {
     /* Which of n + 1 times in order are followed by the next within `limit`: bit k % 64 of near[k / 64] where
      * t[k + 1] - t[k] <= limit. t[n] - t[0] is below 2^32. The bits behind the last are 0. */
     void (*near_next)(const int64_t *t, uint32_t limit, size_t n, uint64_t *near);
+
+    /* Of n pairs, all delayed (1) or none (0): the sum of their hashes (pet_chain_core.h) times power[i]. */
+    uint64_t (*pair_sum)(const slc_pet_pair_columns *pairs, size_t n, uint32_t delayed,
+                         const uint64_t *power);
 } slc_pet_kernels;
 
 #define SLC_PET_DECLARE(target, TARGET) extern const slc_pet_kernels slc_pet_kernels_##target;

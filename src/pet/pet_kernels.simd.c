@@ -2,7 +2,10 @@
  * PET singles: calibration and energy window, the first step of every acquisition chain. */
 #include "pet/pet_kernels.h"
 
+#include "pet/pet_chain_core.h"
 #include "simd/simd.h"
+
+#include <string.h>
 
 static size_t energy_window(const float *amplitude, const uint32_t *crystal, const float *gain, float low,
                             float high, size_t n, float *energy, uint32_t *index)
@@ -65,7 +68,24 @@ static void near_next(const int64_t *t, uint32_t limit, size_t n, uint64_t *near
     }
 }
 
+/* Plain C, which compilers make vectors of: rows know nothing of each other, and there are no lanes of 64
+ * bits in the vocabulary. */
+static uint64_t pair_sum(const slc_pet_pair_columns *pairs, size_t n, uint32_t delayed, const uint64_t *power)
+{
+    const slc_pet_pair_columns p = *pairs;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t crystals[2] = {p.crystal1[i], p.crystal2[i]};
+        uint32_t energies[2];
+        memcpy(&energies[0], p.energy1_kev + i, sizeof energies[0]);
+        memcpy(&energies[1], p.energy2_kev + i, sizeof energies[1]);
+        sum += power[i] * slc_pet_pair_hash(delayed, p.time_ps[i], p.dt_ps[i], crystals, energies);
+    }
+    return sum;
+}
+
 const slc_pet_kernels SIMD_TABLE(slc_pet) = {.target = SIMD_TARGET_NAME,
                                              .energy_window = energy_window,
                                              .energy_cut = energy_cut,
-                                             .near_next = near_next};
+                                             .near_next = near_next,
+                                             .pair_sum = pair_sum};
