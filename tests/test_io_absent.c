@@ -303,6 +303,24 @@ static void a_file_that_is_written_to_meanwhile(void **state)
         }
         support_clear(&file);
     }
+    /* A block that says now that it is stored as it is: a whole one, but of another size than there is room.
+     */
+    file = file_of(SUPPORT_ZL, begin);
+    const size_t size = begin[3] - begin[2] - HEADER - 9;
+    uint8_t stored[6];
+    for (int b = 0; b < 6; b++) {
+        stored[b] = (uint8_t)(size >> 8 * (b % 3));
+    }
+    begin_reading(&r, &file);
+    assert_int_equal(walk(&r, EVENTS), SLC_OK);
+    overwrite(r.path, begin[2] + HEADER + 3, stored, sizeof stored);
+    overwrite(r.path, begin[2] + HEADER + 9, "no deflate", 10);
+    finish(&r);
+    assert_events(&r, (const int[]){0, 1, 3, 4, 5, 6, 7, -1});
+    support_assert_message(slc_io_damage(r.source), r.path, begin[2], "a block has changed");
+    assert_end(&r, 1);
+    end_reading(&r);
+    support_clear(&file);
 }
 
 static void a_file_that_grows_meanwhile(void **state)
@@ -374,6 +392,41 @@ static void walking_takes_no_memory(void **state)
     support_clear(&file);
 }
 
+/* More than one call of the system takes, and damage in between, which ends a call, too. */
+static void many_events_in_a_batch(void **state)
+{
+    (void)state;
+    enum { MANY = 400 };
+    support_bytes file = support_file(MANY, false);
+    const size_t record = file.size / MANY;
+    for (int damaged = 0; damaged < 2; damaged++) {
+        slc_io_source *source = NULL;
+        slc_batch wanted = {0};
+        reading r;
+        if (damaged) {
+            memset(file.at + 50 * record, 0, 30);
+            memset(file.at + 200 * record + 60, 0, 30);
+        }
+        assert_int_equal(slc_io_open_memory(file.at, file.size, "m", NULL, &source, NULL), SLC_OK);
+        assert_int_equal(slc_io_read_batch(source, MANY, SIZE_MAX, &wanted, NULL, NULL), SLC_OK);
+        begin_reading(&r, &file);
+        assert_int_equal(walk(&r, MANY), SLC_OK);
+        finish(&r);
+        assert_int_equal(r.batch.n_events, damaged ? MANY - 2 : MANY);
+        assert_int_equal(wanted.n_events, r.batch.n_events);
+        for (uint32_t e = 0; e < wanted.n_events; e++) {
+            assert_int_equal(r.batch.length[e], wanted.length[e]);
+            assert_memory_equal(r.batch.bytes + r.batch.offset[e], wanted.bytes + wanted.offset[e],
+                                wanted.length[e]);
+            assert_int_equal(r.batch.file_offset[e], wanted.file_offset[e]);
+        }
+        end_reading(&r);
+        slc_io_close(source);
+        slc_batch_clear(&wanted);
+    }
+    support_clear(&file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +437,7 @@ int main(void)
         cmocka_unit_test(a_file_that_grows_meanwhile),
         cmocka_unit_test(standard_input_begins_in_the_middle),
         cmocka_unit_test(walking_takes_no_memory),
+        cmocka_unit_test(many_events_in_a_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

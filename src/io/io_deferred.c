@@ -194,13 +194,9 @@ static void read_alone(slc_io_deferred *deferred, const slc_batch *batch, uint32
 
 static void read_run(slc_io_deferred *deferred, const slc_batch *batch, const run *r)
 {
-    const uint64_t size = r->end - r->begin;
-    ssize_t n;
-    do {
-        n = preadv(deferred->file, r->parts, r->n_parts, (off_t)r->begin);
-    } while (n < 0 && errno == EINTR);
+    const ssize_t n = preadv(deferred->file, r->parts, r->n_parts, (off_t)r->begin);
     const uint64_t end = n > 0 ? r->begin + (uint64_t)n : r->begin;
-    for (uint32_t i = r->first; end < r->begin + size && i < r->first + r->n; i++) {
+    for (uint32_t i = r->first; end < r->end && i < r->first + r->n; i++) {
         const slc_io_unfinished *event = &deferred->events[i];
         if (event->absent && event->in_file + batch->length[event->event] > end) {
             read_alone(deferred, batch, i);
@@ -223,8 +219,7 @@ static slc_status read_absent(slc_io_deferred *deferred, slc_batch *batch)
         const uint32_t e = event->event;
         const size_t before = e > 0 ? batch->offset[e - 1] + batch->length[e - 1] : batch->offset[e];
         memcpy(batch->bytes + before, zeros, batch->offset[e] - before);
-        if (r.n > 0 &&
-            (r.n_parts + 2 > 2 * RUN || event->in_file < r.end || event->in_file - r.end > GAP_MAX)) {
+        if (r.n > 0 && (r.n_parts + 2 > 2 * RUN || event->in_file - r.end > GAP_MAX)) {
             read_run(deferred, batch, &r);
             r.n = 0;
         }

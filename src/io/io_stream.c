@@ -131,9 +131,6 @@ static ssize_t read_more(const slc_io_stream *stream, size_t size)
 slc_status slc_io_stream_peek(slc_io_stream *stream, size_t want, const uint8_t **bytes, size_t *visible,
                               slc_error *error)
 {
-    if (stream->placed) {
-        stream->wrong = 0; /* what could not be read may have been passed over */
-    }
     while (stream->end - stream->begin < want && !stream->at_end && stream->wrong == 0) {
         if (!make_room(stream)) {
             return slc_fail(error, SLC_ERR_MEMORY, "%s: byte %llu: no memory for %zu bytes", stream->name,
