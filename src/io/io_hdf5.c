@@ -3,10 +3,11 @@
  * Results as HDF5: a group per collection, a chunked dataset per column, everything driven by the schema.
  * docs/formats/results-hdf5.md.
  *
- * Rows are gathered to chunks, which are encoded by several threads (io_encode.h) and handed to HDF5 as they
- * are to stand in the file: its own filters run in the one thread that calls it. A dataset is made when its
- * first chunk is full, or at the end with a chunk of the rows that there are, so that a small file has none
- * that is mostly empty.
+ * Rows that are compressed are gathered to chunks, which are encoded by several threads (io_encode.h) and
+ * handed to HDF5 as they are to stand in the file: its own filters run in the one thread that calls it.
+ * Others go from the caller's memory to the place in the file that HDF5 has for their chunk. A dataset is
+ * made when its first chunk is full, or at the end with a chunk of the rows that there are, so that a small
+ * file has none that is mostly empty.
  *
  * HDF5 prints its errors and keeps a stack of them. Here printing is off while one of our calls runs, and the
  * reason of a failure is the operating system's where a write failed (io_hdf5_file.h), else the deepest entry
@@ -42,8 +43,10 @@ typedef struct column {
     slc_type type;
     hid_t parent, dataset; /* invalid until there is a chunk */
     size_t chunk_rows;
-    slc_io_block *block; /* rows of the chunk at hand; NULL: none */
-    uint64_t rows;       /* before those of the block */
+    uint64_t rows;       /* in chunks before the one at hand */
+    slc_io_block *block; /* gathers the rows of that one; NULL: they are in the file */
+    size_t used;         /* bytes of it, then */
+    uint64_t place;      /* where it is */
 } column;
 
 typedef struct group {
@@ -234,35 +237,54 @@ static slc_status give_chunk(hdf5_writer *writer, column *c, slc_error *error)
                                 error);
 }
 
-/* Chunks that lie whole in the caller's memory are written from there. */
+/* As many as fit into the chunk at hand, to their place in the file; chunks that are compressed, and the
+ * first, whose size depends on what comes, are gathered. Bytes that were taken; 0 on failure. */
+static size_t write_in_place(hdf5_writer *writer, column *c, size_t chunk, size_t left, const uint8_t *from,
+                             slc_error *error)
+{
+    bool good = true;
+    if (c->used == 0) {
+        const hsize_t extent = c->rows + 1;
+        good = H5Dset_extent(c->dataset, &extent) >= 0 &&
+               slc_io_hdf5_file_place(writer->file, c->dataset, c->rows, chunk, &c->place);
+    }
+    const size_t part = left < chunk - c->used ? left : chunk - c->used;
+    good = good && slc_io_hdf5_file_put(writer->file, c->place + c->used, from, part);
+    c->used += part;
+    if (c->used == chunk) {
+        c->rows += CHUNK_ROWS;
+        c->used = 0;
+    }
+    return judge(writer, good, error) == SLC_OK ? part : 0;
+}
+
+static size_t gather(hdf5_writer *writer, column *c, size_t chunk, size_t left, const uint8_t *from,
+                     slc_error *error)
+{
+    c->block = c->block != NULL ? c->block : slc_io_encoders_take(writer->results.encoders, chunk);
+    if (c->block == NULL) {
+        (void)no_memory(writer, error);
+        return 0;
+    }
+    const size_t room = chunk - c->block->size, part = left < room ? left : room;
+    memcpy(c->block->bytes + c->block->size, from, part);
+    c->block->size += part;
+    return c->block->size < chunk || give_chunk(writer, c, error) == SLC_OK ? part : 0;
+}
+
 static slc_status append_rows(hdf5_writer *writer, column *c, size_t n, const void *rows, slc_error *error)
 {
     const size_t size = slc_type_size(c->type), chunk = CHUNK_ROWS * size;
     const uint8_t *from = rows;
-    slc_status status = SLC_OK;
-    for (size_t left = n * size; left > 0 && status == SLC_OK;) {
-        if (c->block == NULL && left >= chunk && !is_compressed(writer)) {
-            status = need_dataset(writer, c, CHUNK_ROWS, error);
-            status = status == SLC_OK
-                         ? judge(writer, write_chunk(c, c->rows, c->rows + CHUNK_ROWS, 0, chunk, from), error)
-                         : status;
-            c->rows += CHUNK_ROWS;
-            from += chunk;
-            left -= chunk;
-            continue;
+    for (size_t left = n * size, part; left > 0; left -= part, from += part) {
+        part = c->dataset >= 0 && c->block == NULL && !is_compressed(writer)
+                   ? write_in_place(writer, c, chunk, left, from, error)
+                   : gather(writer, c, chunk, left, from, error);
+        if (part == 0) {
+            return error != NULL && error->status == SLC_ERR_MEMORY ? SLC_ERR_MEMORY : SLC_ERR_IO;
         }
-        c->block = c->block != NULL ? c->block : slc_io_encoders_take(writer->results.encoders, chunk);
-        if (c->block == NULL) {
-            return no_memory(writer, error);
-        }
-        const size_t room = chunk - c->block->size, part = left < room ? left : room;
-        memcpy(c->block->bytes + c->block->size, from, part);
-        c->block->size += part;
-        from += part;
-        left -= part;
-        status = c->block->size == chunk ? give_chunk(writer, c, error) : SLC_OK;
     }
-    return status;
+    return SLC_OK;
 }
 
 /* Writes the rows of the chunk at hand, which goes on: more may come. All before it is placed. */
@@ -271,7 +293,9 @@ static slc_status write_rest(hdf5_writer *writer, column *c, bool last, slc_erro
     const size_t size = slc_type_size(c->type), rows = c->block != NULL ? c->block->size / size : 0;
     slc_status status = need_dataset(writer, c, last && rows > 0 ? rows : CHUNK_ROWS, error);
     if (status != SLC_OK || rows == 0) {
-        return status;
+        const hsize_t all = c->rows + c->used / size;
+        return status == SLC_OK && c->used > 0 ? judge(writer, H5Dset_extent(c->dataset, &all) >= 0, error)
+                                               : status;
     }
     slc_io_block *block = c->block;
     const size_t whole = c->chunk_rows * size, used = block->size;

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What the access list carries to the driver: a pointer, since HDF5 copies the list. */
@@ -36,7 +37,13 @@ typedef struct driver_file {
     held_page *held; /* by rising numbers */
     size_t n_held, held_capacity;
     bool shorter; /* the file is to end before `settled` */
+    bool placing; /* what HDF5 writes now stays unwritten: its place is asked for */
+    haddr_t placed;
 } driver_file;
+
+/* What is handed to HDF5 for a chunk whose bytes come later, in case it looks at them. */
+enum { MOST_PLACED = 1 << 20 };
+static const uint8_t nothing[MOST_PLACED];
 
 static void remember(driver_file *file, int wrong)
 {
@@ -166,12 +173,24 @@ static void settle(driver_file *file)
     file->shorter = false;
 }
 
+/* The last chunk may have a place and no bytes yet. */
+static void fill_end(driver_file *file)
+{
+    struct stat now;
+    if (*file->wrong == 0 && (fstat(file->descriptor, &now) != 0 ||
+                              ((haddr_t)now.st_size < file->end_of_file &&
+                               ftruncate(file->descriptor, (off_t)file->end_of_file) != 0))) {
+        remember(file, errno);
+    }
+}
+
 /* ---- what HDF5 calls --------------------------------------------------------------------------- */
 
 static herr_t close_file(H5FD_t *public_part)
 {
     driver_file *file = (driver_file *)public_part;
     settle(file);
+    fill_end(file);
     free(file->held);
     if (close(file->descriptor) != 0) {
         remember(file, errno);
@@ -234,8 +253,13 @@ static herr_t write_bytes(H5FD_t *public_part, H5FD_mem_t type, hid_t transfer, 
     driver_file *file = (driver_file *)public_part;
     const uint8_t *next = from;
     const haddr_t end = at + size;
-    (void)type;
     (void)transfer;
+    if (file->placing && type == H5FD_MEM_DRAW && from == nothing) {
+        file->placing = false;
+        file->placed = at;
+        file->end_of_file = end > file->end_of_file ? end : file->end_of_file;
+        return 0;
+    }
     while (at < end && at < file->settled && *file->wrong == 0) {
         const haddr_t page_end = (at / PAGE + 1) * PAGE;
         const haddr_t part_end = page_end < end ? page_end : end;
@@ -330,14 +354,44 @@ hid_t slc_io_hdf5_file_access(int *wrong)
     return set < 0 ? H5I_INVALID_HID : access;
 }
 
-bool slc_io_hdf5_file_settle(hid_t id)
+/* NULL on failure. */
+static driver_file *file_of(hid_t id)
 {
     void *handle = NULL;
-    if (H5Fflush(id, H5F_SCOPE_GLOBAL) < 0 || H5Fget_vfd_handle(id, H5P_DEFAULT, &handle) < 0) {
+    return H5Fget_vfd_handle(id, H5P_DEFAULT, &handle) >= 0 ? handle : NULL;
+}
+
+bool slc_io_hdf5_file_place(hid_t id, hid_t dataset, uint64_t row, size_t size, uint64_t *at)
+{
+    const hsize_t first = row;
+    driver_file *file = file_of(id);
+    if (file == NULL || size > MOST_PLACED) {
         return false;
     }
-    driver_file *file = handle;
+    file->placing = true;
+    const bool good = H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, &first, size, nothing) >= 0 && !file->placing;
+    file->placing = false;
+    *at = file->placed;
+    return good;
+}
+
+bool slc_io_hdf5_file_put(hid_t id, uint64_t at, const void *bytes, size_t size)
+{
+    driver_file *file = file_of(id);
+    if (file != NULL) {
+        write_whole(file, bytes, size, at);
+    }
+    return file != NULL;
+}
+
+bool slc_io_hdf5_file_settle(hid_t id)
+{
+    driver_file *file = H5Fflush(id, H5F_SCOPE_GLOBAL) >= 0 ? file_of(id) : NULL;
+    if (file == NULL) {
+        return false;
+    }
     settle(file);
+    fill_end(file);
     file->settled = file->end_of_file;
     return true;
 }

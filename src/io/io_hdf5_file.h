@@ -35,6 +35,13 @@ hid_t slc_io_hdf5_file_access(int *wrong);
  * False where HDF5 fails; a write that fails is told as always. */
 bool slc_io_hdf5_file_settle(hid_t file);
 
+/* A place in such a file for an unfiltered chunk of `size` bytes (at most 1 MiB), whose first row is `row`:
+ * *at. Its bytes are written by _put, by and by, whatever was flushed: before a dataset's extent tells of its
+ * rows nobody looks at them. What is never written is 0. False where HDF5 fails; a write that fails is told
+ * as always. */
+bool slc_io_hdf5_file_place(hid_t file, hid_t dataset, uint64_t row, size_t size, uint64_t *at);
+bool slc_io_hdf5_file_put(hid_t file, uint64_t at, const void *bytes, size_t size);
+
 /* HDF5 prints its errors; between these two calls, both made by one thread, it does not. What printed them
  * before, the caller's own included, is back afterwards, and the stack of errors is empty: its reasons are
  * looked at before _silence_end. Pairs may stand inside one another. */
