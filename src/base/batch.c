@@ -9,20 +9,19 @@
 
 enum { EVENT_ALIGN = 8 };
 
+enum { LARGE_PAGE = 1 << 21, WORTHWHILE = 2 * LARGE_PAGE };
+
 /* Large pages where the system gives them: a batch is megabytes, is filled from end to end and then read in
- * many places at once. What does not begin and end with a page, and where there are none, stays as it is. */
-static void prefer_large_pages(void *memory, size_t bytes)
+ * many places at once. They must be asked for before memory is touched, and what realloc() moves has been. */
+static uint8_t *alloc_large(size_t bytes)
 {
-    enum { PAGE = 4096, WORTHWHILE = 1 << 22 };
+    uint8_t *memory = aligned_alloc(LARGE_PAGE, bytes);
 #if defined(MADV_HUGEPAGE)
-    if (bytes >= WORTHWHILE) {
-        const size_t before = (PAGE - (uintptr_t)memory % PAGE) % PAGE;
-        (void)madvise((char *)memory + before, (bytes - before) / PAGE * PAGE, MADV_HUGEPAGE);
+    if (memory != NULL) {
+        (void)madvise(memory, bytes, MADV_HUGEPAGE);
     }
-#else
-    (void)memory;
-    (void)bytes;
 #endif
+    return memory;
 }
 
 /* realloc with room for growth; *pointer is unchanged on failure. */
@@ -35,16 +34,33 @@ static bool grow(void **pointer, size_t bytes)
     return larger != NULL;
 }
 
+static bool grow_bytes(slc_batch *batch, size_t capacity)
+{
+    if (capacity < WORTHWHILE) {
+        return grow((void **)&batch->bytes, capacity) && (batch->capacity = capacity, true);
+    }
+    const size_t pages = capacity / LARGE_PAGE + (capacity % LARGE_PAGE > 0);
+    uint8_t *larger = pages <= SIZE_MAX / LARGE_PAGE ? alloc_large(pages * LARGE_PAGE) : NULL;
+    const size_t kept = batch->size < batch->capacity ? batch->size : batch->capacity;
+    if (larger == NULL) {
+        return false;
+    }
+    if (kept > 0) {
+        memcpy(larger, batch->bytes, kept);
+    }
+    free(batch->bytes);
+    batch->bytes = larger;
+    batch->capacity = pages * LARGE_PAGE;
+    return true;
+}
+
 slc_status slc_batch_reserve(slc_batch *batch, size_t bytes, uint32_t events)
 {
     if (bytes > batch->capacity) {
         const size_t half_more = batch->capacity + batch->capacity / 2;
-        const size_t capacity = bytes > half_more ? bytes : half_more;
-        if (!grow((void **)&batch->bytes, capacity)) {
+        if (!grow_bytes(batch, bytes > half_more ? bytes : half_more)) {
             return SLC_ERR_MEMORY;
         }
-        batch->capacity = capacity;
-        prefer_large_pages(batch->bytes, capacity);
     }
     if (events > batch->event_capacity) {
         const uint32_t half_more = batch->event_capacity + batch->event_capacity / 2;

@@ -210,7 +210,10 @@ static slc_status read_absent(slc_io_deferred *deferred, slc_batch *batch)
     static const uint8_t zeros[EVENT_ALIGN];
     uint8_t between[GAP_MAX];
     run r = {.n = 0};
-    const slc_status status = slc_batch_reserve(batch, batch->size, batch->n_events);
+    const size_t size = batch->size;
+    batch->size = deferred->n_absent == batch->n_events ? 0 : size; /* nothing is there that is to be kept */
+    const slc_status status = slc_batch_reserve(batch, size, batch->n_events);
+    batch->size = size;
     for (uint32_t i = 0; i < deferred->n && status == SLC_OK; i++) {
         const slc_io_unfinished *event = &deferred->events[i];
         if (!event->absent) {
