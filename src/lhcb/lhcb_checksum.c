@@ -95,7 +95,7 @@ void slc_mdf_hash_all(slc_simd_target target, slc_mdf_stretch *stretches, size_t
     lanes l = {.n = 0};
     size_t next = 0;
     qsort(stretches, n, sizeof *stretches, by_size);
-    const size_t most = n > 0 ? lanes_for(stretches, n, vectors->lanes) : 0;
+    const size_t most = n > 0 ? lanes_for(stretches, n, vectors->lanes()) : 0;
     while (next < n && l.n < most) {
         begin(&l, l.n++, &stretches[next++]);
     }

@@ -129,4 +129,9 @@ static void hash(uint32_t *hashes, const uint8_t *const *at, size_t n, size_t st
     }
 }
 
-const slc_mdf_kernels SIMD_TABLE(slc_mdf) = {.target = SIMD_TARGET_NAME, .lanes = SIMD_LANES, .hash = hash};
+static size_t lanes(void)
+{
+    return SIMD_LANES;
+}
+
+const slc_mdf_kernels SIMD_TABLE(slc_mdf) = {.target = SIMD_TARGET_NAME, .lanes = lanes, .hash = hash};

@@ -17,7 +17,7 @@ enum {
 
 typedef struct slc_mdf_kernels {
     const char *target;
-    size_t lanes; /* of a vector */
+    size_t (*lanes)(void); /* of a vector, which SVE tells at run time alone */
 
     /* Continues the hashes of n records, 0 < n <= SLC_MDF_LANES, over `steps` times SLC_MDF_LANE_BYTES bytes
      * that begin at at[i]. Both arrays have SLC_MDF_LANES entries, and all of at[] may be read like the
