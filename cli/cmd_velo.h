@@ -61,6 +61,7 @@ typedef struct slc_velo_totals {
 typedef enum slc_velo_time {
     SLC_VELO_TIME_READ = SLC_VELO_STAGES, /* bytes to batches */
     SLC_VELO_TIME_FINISH,                 /* verifying checksums, expanding what is compressed */
+    SLC_VELO_TIME_CHECKSUM,               /* of the results */
     SLC_VELO_TIME_TRUTH,                  /* decoding truth */
     SLC_VELO_TIME_CHECK,                  /* comparing with it */
     SLC_VELO_TIME_WRITE,                  /* outputs and totals */

@@ -181,6 +181,7 @@ static bool take_batch(slc_velo_job *job, const slc_flow_item *item)
     const slc_flow_velo_result *result = item->result;
     double spent[SLC_VELO_TIMES] = {[SLC_VELO_TIME_READ] = item->seconds_reading,
                                     [SLC_VELO_TIME_FINISH] = item->seconds_finishing,
+                                    [SLC_VELO_TIME_CHECKSUM] = result->seconds_checksum,
                                     [SLC_VELO_TIME_TRUTH] = result->seconds_truth};
     if (!judge_all(job, item) || !use_result(job, item, spent)) {
         return false;

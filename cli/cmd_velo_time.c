@@ -55,9 +55,11 @@ static void rates(const slc_velo_timing *timing, double *events, double *bytes)
 /* ---- printing ---------------------------------------------------------------------------------- */
 
 static const char *const time_names[SLC_VELO_TIMES] = {
-    [SLC_VELO_STAGE_CLUSTER] = "cluster", [SLC_VELO_STAGE_TRACK] = "track", [SLC_VELO_STAGE_FIT] = "fit",
-    [SLC_VELO_STAGE_VERTEX] = "vertices", [SLC_VELO_TIME_READ] = "read",    [SLC_VELO_TIME_FINISH] = "verify",
-    [SLC_VELO_TIME_TRUTH] = "truth",      [SLC_VELO_TIME_CHECK] = "check",  [SLC_VELO_TIME_WRITE] = "write",
+    [SLC_VELO_STAGE_CLUSTER] = "cluster",  [SLC_VELO_STAGE_TRACK] = "track",
+    [SLC_VELO_STAGE_FIT] = "fit",          [SLC_VELO_STAGE_VERTEX] = "vertices",
+    [SLC_VELO_TIME_READ] = "read",         [SLC_VELO_TIME_FINISH] = "verify",
+    [SLC_VELO_TIME_CHECKSUM] = "checksum", [SLC_VELO_TIME_TRUTH] = "truth",
+    [SLC_VELO_TIME_CHECK] = "check",       [SLC_VELO_TIME_WRITE] = "write",
 };
 
 const char *slc_velo_time_name(slc_velo_time part)
@@ -209,6 +211,7 @@ static bool take_again(slc_velo_job *job, const slc_flow_item *item)
     }
     if (item->number >= job->options->warmup * job->n_held) {
         memcpy(spent, result->seconds, sizeof result->seconds);
+        spent[SLC_VELO_TIME_CHECKSUM] = ((const slc_flow_velo_result *)item->result)->seconds_checksum;
         slc_velo_timing_mark(&job->timing, result->hits.head.n_events, held->raw ? held->batch.size : 0,
                              spent);
         slc_cli_progress_show(&job->progress, job->timing.events, 0);

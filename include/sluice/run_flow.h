@@ -149,7 +149,7 @@ typedef struct slc_flow_velo_result {
     slc_velo_truth truth;   /* with setup.truth */
     slc_lhcb_events events; /* with setup.identity */
     slc_faults truth_faults;
-    double seconds_truth; /* of seconds_working */
+    double seconds_truth, seconds_checksum; /* of seconds_working */
 } slc_flow_velo_result;
 SLC_API extern const slc_flow_chain slc_flow_velo;
 

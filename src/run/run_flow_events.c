@@ -208,11 +208,13 @@ static slc_status run_velo(void *chain, const void *setup, slc_flow_item *item, 
     const slc_flow_velo_setup *velo = setup;
     slc_flow_velo_result *result = item->result;
     slc_faults_reset(&result->found.faults);
-    result->seconds_truth = 0;
+    result->seconds_truth = result->seconds_checksum = 0;
     slc_status status = run_chain(chain, &item->batch, result, error);
     if (status == SLC_OK) {
+        const double began = slc_clock_seconds();
         item->checksum = slc_velo_result_checksum(&result->found, 0);
         item->n_summed = result->found.hits.head.n_events;
+        result->seconds_checksum = slc_clock_seconds() - began;
     }
     if (status == SLC_OK && velo->identity) {
         status = identify(item, result, error);

@@ -130,7 +130,7 @@ results out | same wanted.json
 equal timing "$(key out "o['timing']['events'], o['timing']['batches'], o['timing']['threads'], o['timing']['bytes'] > 1000000")" \
     "(300, 30, 2, True)"
 equal rates "$(key out "o['timing']['events_per_second'] > 0 and o['timing']['bytes_per_second'] > 0 and sorted(o['timing']['stages'])")" \
-    "['check', 'cluster', 'fit', 'read', 'track', 'truth', 'verify', 'vertices', 'write']"
+    "['check', 'checksum', 'cluster', 'fit', 'read', 'track', 'truth', 'verify', 'vertices', 'write']"
 run velo plain.mdf --timing
 want 0
 equal "checksums in --timing" "$(grep -cE '^verify +[0-9.]+ ' out)" 1
