@@ -268,15 +268,18 @@ static bool close_output(slc_cluster_job *job, bool good)
                      ? slc_io_results_names(job->results, "clusters", "inputs", (size_t)job->n_inputs,
                                             (const char *const *)job->inputs, &job->error)
                      : SLC_OK;
-        status = status == SLC_OK ? slc_cli_write_checksum(job->results, job->checksum, &job->error) : status;
         if (status == SLC_OK) {
-            status = slc_io_finish(job->results, &job->error);
+            status = slc_cli_results_end(job->results, &job->checksum, &job->error);
         } else {
             slc_io_abandon(job->results);
         }
     }
+    if (status == SLC_OK && (job->text != NULL || job->results != NULL)) {
+        slc_cli_kept_add(&job->kept, job->options->output);
+    }
     if (job->labels != NULL && status == SLC_OK) {
         status = slc_io_finish(job->labels, &job->error);
+        slc_cli_kept_add(&job->kept, status == SLC_OK ? job->options->labels : NULL);
     } else {
         slc_io_abandon(job->labels);
     }
@@ -286,12 +289,13 @@ static bool close_output(slc_cluster_job *job, bool good)
     return status == SLC_OK;
 }
 
-/* After a signal standard input is at its end (cli_talk.c), and what had come until then is read; a file is
- * left where it is. */
+/* After a signal standard input is at its end (cli_talk.c), and what had come until then of a stream is read;
+ * a file is left where it is. */
 static bool stop_reading(void *context)
 {
     const slc_cluster_job *job = context;
-    return slc_cli_interrupted() && strcmp(job->inputs[job->n_begun - 1], "-") != 0;
+    const int at = job->n_begun - 1;
+    return slc_cli_interrupted() && (job->done[at].about.frames || strcmp(job->inputs[at], "-") != 0);
 }
 
 /* All in this thread, but for frames, whose images are dealt out. */
@@ -328,8 +332,19 @@ static bool process_inputs(slc_cluster_job *job)
     return good;
 }
 
+/* Did a signal leave anything unread? */
+static bool is_partial(const slc_cluster_job *job)
+{
+    bool all = true;
+    for (int i = 0; i < job->n_inputs; i++) {
+        all = all && job->done[i].whole;
+    }
+    return slc_cli_interrupted() && !all && slc_cli_stop(NULL);
+}
+
 static int process(slc_cluster_job *job)
 {
+    slc_cli_end_with_signals(job->inputs, job->n_inputs);
     slc_cli_catch_signals();
     job->reads_once = slc_cli_reads_once(job->inputs, job->n_inputs);
     const bool processed = process_inputs(job);
@@ -340,13 +355,18 @@ static int process(slc_cluster_job *job)
             slc_cli_say("cluster", "no pixels were read: no file was written");
         }
     }
+    job->partial = good && is_partial(job);
     good = close_output(job, good);
     if (processed) {
         slc_cluster_print_notes(job);
     }
-    bool told = !good || slc_cluster_print(job);
-    if (slc_cli_interrupted()) {
-        told = slc_cli_finish_output() && told; /* the process ends by the signal, and then nobody does */
+    if (job->partial) {
+        slc_cli_tell_partial("cluster", job->written, "cluster", &job->kept);
+        job->failed = true;
+    }
+    const bool told = !good || slc_cluster_print(job);
+    if (processed && !slc_cli_broken()) {
+        slc_cli_accept_signal();
     }
     return good && told && !job->failed ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
@@ -384,7 +404,8 @@ const slc_cli_command slc_cmd_cluster = {
         "'-' is standard input. Pixels with frames are clustered frame by frame; pixels with times as a "
         "stream,\n"
         "in space and time and in bounded memory; others as one image. Without --output it prints a table.\n"
-        "An interrupt (Ctrl-C) ends the reading of a stream, and the clusters until then are written.\n"
+        "An interrupt (Ctrl-C) ends the reading of frames and streams, and the clusters until then are "
+        "written.\n"
         "Groups of --output FILE.h5: clusters.\n",
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],

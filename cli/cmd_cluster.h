@@ -36,7 +36,8 @@ typedef struct slc_cluster_input {
     slc_flow_pixel_choice choice;
     bool read; /* it was opened and read, as far as a signal let it */
     bool is_stream;
-    bool cut; /* a signal ended its reading, and its clusters are good as far as it was read */
+    bool cut;   /* a signal ended its reading, and its clusters are good as far as it was read */
+    bool whole; /* its last piece was read */
 } slc_cluster_input;
 
 /* The clusters as they are written: the library's columns after two that say where a row is from. */
@@ -82,6 +83,8 @@ typedef struct slc_cluster_job {
     slc_cluster_input *done; /* one for each input */
     int n_begun;             /* of them */
     bool told;               /* why the flow ends */
+    bool partial;            /* a signal ended it */
+    slc_cli_kept kept;       /* outputs */
     slc_cli_progress progress;
     uint64_t pixels; /* that were read, for the progress */
     slc_error error;

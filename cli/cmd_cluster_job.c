@@ -274,12 +274,14 @@ static void tell_nothing(slc_cluster_job *job, const slc_cluster_input *done)
 /* What was read in pieces is as good as all of a shorter stream; a part of a list is not. */
 static bool take_last(slc_cluster_job *job, slc_cluster_input *done)
 {
+    char *const path = job->inputs[done - job->done];
     if (slc_cli_interrupted()) {
         done->cut = done->is_stream && done->choice.disorder >= 0;
-        if (!done->cut) {
+        if (slc_cli_broken() || (!done->cut && slc_cli_reads_once(&path, 1))) {
             return false;
         }
     }
+    done->whole = !done->cut;
     if (!has_pixels(job, done)) {
         return false;
     }
@@ -307,14 +309,23 @@ static bool take(slc_cluster_job *job, const slc_flow_item *item)
     return !result->last || take_last(job, done);
 }
 
-/* Ended before its last piece, it could not be read, or a signal came. */
-static bool take_end(const slc_cluster_job *job, const slc_flow_item *item)
+/* Ended before its last piece, it could not be read, or a signal came: then frames until there are kept, and
+ * inputs before it. */
+static bool take_end(slc_cluster_job *job, const slc_flow_item *item)
 {
-    const bool opened = job->n_begun > (int)item->input;
-    if (item->status < 0 && !job->told && (opened || !slc_cli_interrupted())) {
+    slc_cluster_input *done = &job->done[item->input];
+    const bool opened = job->n_begun > (int)item->input, interrupted = slc_cli_interrupted();
+    if (item->status < 0 && !job->told && (opened || !interrupted)) {
         slc_cli_say("cluster", "%s", item->error.text);
     }
-    return item->status >= 0 && !slc_cli_interrupted();
+    if (!interrupted || slc_cli_broken() || (item->status < 0 && opened)) {
+        return item->status >= 0 && !interrupted;
+    }
+    if (opened && !done->whole) {
+        done->cut = true;
+        job->useful = job->useful || done->totals.frames > 0;
+    }
+    return job->useful;
 }
 
 bool slc_cluster_job_run(slc_cluster_job *job)
@@ -326,7 +337,7 @@ bool slc_cluster_job_run(slc_cluster_job *job)
         if (!(item->ended ? take_end(job, item) : take(job, item))) {
             return false;
         }
-        ended = !item->ended && ((const slc_flow_pixel_result *)item->result)->last && slc_cli_interrupted();
+        ended = slc_cli_interrupted() && (item->ended || ((const slc_flow_pixel_result *)item->result)->last);
         slc_flow_release(job->flow, item);
     }
     if (!ended && status != SLC_END) {

@@ -82,10 +82,6 @@ void slc_cluster_print_notes(const slc_cluster_job *job)
         if (!job->options->quiet) {
             note_options(job, i);
         }
-        if (done->cut) {
-            slc_cli_say("cluster", "%s: a signal ended the reading; the clusters until then are %s",
-                        job->inputs[i], job->options->output != NULL ? "written" : "counted");
-        }
     }
 }
 
@@ -156,6 +152,7 @@ bool slc_cluster_print(const slc_cluster_job *job)
     }
     slc_cli_tree tree = slc_cli_tree_new("cluster");
     slc_cli_put(&tree, "version", slc_version());
+    slc_cli_put(&tree, "partial", job->partial);
     slc_cli_put(&tree, "connectivity", job->config.connectivity);
     slc_cli_put(&tree, "radius", job->config.radius);
     slc_cli_put_hex(&tree, "checksum", job->checksum);

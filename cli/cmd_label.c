@@ -209,7 +209,7 @@ static bool open_outputs(slc_label_job *job)
     return status == SLC_OK;
 }
 
-static bool close_writer(slc_label_job *job, slc_io_writer **writer, bool good)
+static bool close_writer(slc_label_job *job, slc_io_writer **writer, const char *name, bool good)
 {
     slc_io_writer *open = *writer;
     *writer = NULL;
@@ -218,6 +218,8 @@ static bool close_writer(slc_label_job *job, slc_io_writer **writer, bool good)
     } else if (open != NULL && slc_io_finish(open, &job->error) != SLC_OK) {
         slc_cli_say("label", "%s", job->error.text);
         good = false;
+    } else {
+        slc_cli_kept_add(&job->kept, name);
     }
     return good;
 }
@@ -226,12 +228,13 @@ static bool close_writer(slc_label_job *job, slc_io_writer **writer, bool good)
  * are completed one after the other; where that fails (a full disk), those after are removed. */
 static bool close_outputs(slc_label_job *job, bool good)
 {
-    good = close_writer(job, &job->image_writer, good);
-    good = close_writer(job, &job->preview_writer, good);
+    good = close_writer(job, &job->image_writer, job->options->output, good);
+    good = close_writer(job, &job->preview_writer, job->options->preview, good);
     if (slc_label_stats_close(job, good) != SLC_OK && good) {
         slc_cli_say("label", "%s", job->error.text);
         good = false;
     }
+    slc_cli_kept_add(&job->kept, good ? job->options->stats : NULL);
     return good;
 }
 
@@ -269,10 +272,24 @@ static int process(slc_label_job *job)
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
+    slc_cli_end_with_signals(job->inputs, job->n_inputs);
     slc_cli_catch_signals();
-    const bool good = close_outputs(job, open_outputs(job) && slc_label_job_run(job));
-    return good && slc_label_print(job, has_files(job->options)) && job->faults == 0 ? SLC_CLI_DONE
-                                                                                     : SLC_CLI_FAILED;
+    bool good = open_outputs(job) && slc_label_job_run(job);
+    job->partial = good && slc_cli_cut();
+    if (job->partial && job->n_pages == 0) {
+        slc_cli_say("label", "no page was read%s", has_files(job->options) ? ": no file was written" : "");
+        good = false;
+    }
+    good = close_outputs(job, good);
+    if (job->partial) {
+        slc_cli_accept_signal();
+    }
+    if (job->partial && job->n_pages > 0) {
+        slc_cli_tell_partial("label", job->n_pages, "page", &job->kept);
+    }
+    return good && slc_label_print(job, has_files(job->options)) && job->faults == 0 && !job->partial
+               ? SLC_CLI_DONE
+               : SLC_CLI_FAILED;
 }
 
 static void clear(slc_label_job *job)

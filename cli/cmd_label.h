@@ -65,6 +65,8 @@ typedef struct slc_label_job {
     uint32_t page_of_input;
     uint64_t warned_of_input;
     uint64_t warnings, faults; /* pages that have some */
+    bool partial;              /* a signal ended the reading */
+    slc_cli_kept kept;         /* outputs */
     uint64_t checksum;         /* not with --stream, whose components come in pieces */
     slc_error error;
 } slc_label_job;

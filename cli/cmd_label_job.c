@@ -148,7 +148,7 @@ static bool push_rows(slc_label_job *job, slc_image_stream *stream, const slc_im
     uint64_t count = 0;
     size_t y = 0;
     slc_columns_reset(&job->rows);
-    while (y < image->height && !slc_cli_interrupted()) {
+    while (y < image->height && !slc_cli_broken()) {
         size_t taken = 0;
         const char *rows = (const char *)image->pixels + (ptrdiff_t)y * image->stride;
         const slc_status status = slc_image_stream_push(
@@ -227,9 +227,19 @@ static bool write_page(slc_label_job *job, const slc_flow_image_result *result, 
     return write_rows(job, page, &rows, 0) && write_labels(job, result, page);
 }
 
+/* A page of a pipe that a signal ended: its rest has not come. */
+static bool is_cut(const slc_label_job *job, const slc_flow_item *item)
+{
+    const bool whole = item->status >= 0 && item->damage[0] == '\0';
+    return slc_cli_interrupted() && !whole && slc_cli_reads_once(&job->inputs[item->input], 1);
+}
+
 static bool take_page(slc_label_job *job, const slc_flow_item *item)
 {
     const slc_flow_image_result *result = item->result;
+    if (is_cut(job, item)) {
+        return true;
+    }
     slc_label_page *page = new_page(job, item);
     if (page == NULL || (item->damage[0] != '\0' && !keep_text(&page->warning, item->damage))) {
         return false;
@@ -256,7 +266,7 @@ static bool take_page(slc_label_job *job, const slc_flow_item *item)
 /* The first warning of an input is told, and how many more there were. */
 static void take_warning(slc_label_job *job, const slc_flow_item *item)
 {
-    if (item->damage[0] != '\0' && job->warned_of_input++ == 0) {
+    if (item->damage[0] != '\0' && !is_cut(job, item) && job->warned_of_input++ == 0) {
         slc_cli_say("label", "%s", item->damage);
     }
 }
@@ -270,6 +280,9 @@ static bool take_end(slc_label_job *job, const slc_flow_item *item)
     job->warnings += job->warned_of_input;
     job->warned_of_input = 0;
     job->page_of_input = 0;
+    if (is_cut(job, item)) {
+        return true;
+    }
     if (item->status < 0) {
         slc_cli_say("label", "%s", item->error.text);
     }
@@ -290,5 +303,5 @@ bool slc_label_job_run(slc_label_job *job)
     slc_flow_totals totals;
     slc_flow_totals_of(job->flow, &totals);
     job->checksum = totals.checksum;
-    return (status == SLC_END || complain(job)) && !slc_cli_interrupted();
+    return (status == SLC_END || complain(job)) && !slc_cli_broken();
 }

@@ -59,6 +59,7 @@ static bool print_tree(const slc_label_job *job)
     slc_cli_put(&tree, "connectivity", options->connectivity);
     slc_cli_put(&tree, "inverse", options->inverse);
     slc_cli_put(&tree, "stream", options->stream);
+    slc_cli_put(&tree, "partial", job->partial);
     slc_cli_put(&tree, "warnings", job->warnings);
     slc_cli_put(&tree, "faults", job->faults);
     if (options->stream) {

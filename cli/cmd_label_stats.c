@@ -144,15 +144,13 @@ slc_status slc_label_stats_close(slc_label_job *job, bool commit)
     if (stats->results != NULL && commit) {
         status = write_pages(job);
         status = status == SLC_OK ? write_names(job) : status;
-        if (status == SLC_OK && !job->options->stream) {
-            status = slc_cli_write_checksum(stats->results, job->checksum, &job->error);
-        }
     }
     if (status != SLC_OK || !commit) {
         slc_io_abandon(stats->results);
         slc_io_abandon(stats->text);
     } else if (stats->results != NULL) {
-        status = slc_io_finish(stats->results, &job->error);
+        status = slc_cli_results_end(stats->results, job->options->stream ? NULL : &job->checksum,
+                                     &job->error);
     } else {
         if (stats->json) {
             (void)fputs("\n]\n", slc_io_text_stream(stats->text));

@@ -29,7 +29,7 @@ typedef struct input {
     /* The reader's. */
     bool all_read;
     size_t room; /* pixels, for frames */
-    uint64_t n_read;
+    uint64_t n_read, left_out;
     slc_pixels list;  /* all of a stream that is sorted */
     uint32_t *origin; /* the place in the file of each of them; NULL: it was in order */
     size_t handed;
@@ -200,6 +200,19 @@ static bool stopped(const input *in)
     return in->setup->stop != NULL && in->setup->stop(in->setup->context);
 }
 
+/* Of an input that ended as it was to stop, the last frame may not be all there. */
+static slc_status leave_out_last(input *in, slc_pixels *pixels)
+{
+    slc_columns *head = &pixels->head;
+    in->all_read = false; /* and nothing more is read */
+    if (head->n_events > 0) {
+        head->n_events--;
+        in->left_out = head->size - head->event_offset[head->n_events];
+        head->size = head->event_offset[head->n_events];
+    }
+    return head->n_events > 0 ? SLC_OK : SLC_END;
+}
+
 /* Whole frames as far as there is room; more room where one does not fit. */
 static slc_status read_frames(input *in, piece *p, slc_error *error)
 {
@@ -213,6 +226,9 @@ static slc_status read_frames(input *in, piece *p, slc_error *error)
             continue;
         }
         in->all_read = status == SLC_END;
+        if (status >= SLC_OK && stopped(in)) {
+            return leave_out_last(in, pixels);
+        }
         return in->all_read || status == SLC_ERR_CAPACITY ? SLC_OK : status;
     }
     return SLC_END;
@@ -276,6 +292,7 @@ static slc_status take_numbers(const input *in, piece *p, slc_error *error)
     }
     uint32_t n_frames = 0;
     const int64_t *frames = slc_io_pixels_frames(in->file, &n_frames);
+    n_frames = n_frames < head->n_events ? n_frames : head->n_events;
     if (n_frames > 0) {
         memcpy(p->numbers.frame, frames, n_frames * sizeof *frames);
         p->result.frames = p->numbers.frame;
@@ -308,6 +325,7 @@ static slc_status read_piece(void *at, const slc_flow_config *config, slc_flow_i
     }
     in->n_read += p->result.pixels.head.size;
     p->result.counts = slc_io_pixels_count(in->file);
+    p->result.counts.pixels -= in->left_out;
     return status;
 }
 

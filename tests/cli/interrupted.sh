@@ -136,4 +136,68 @@ for part in 3 2; do
         cmp -n "$(stat -c %s p.csv)" c.csv p.csv || fail "'$last': p.csv does not begin c.csv"
     done
 done
+
+# ---- label: pages ---------------------------------------------------------------------------------------------------
+for seed in 1 2 3 4; do
+    "$sluice" simulate image -q --size 300x200 --seed $seed -o $seed.pgm || fail "no image"
+done
+cat ?.pgm >all.pgm
+run label -q --threshold otsu -o all.npy --stats all.h5 all.pgm
+want 0
+page=$(stat -c %s 1.pgm)
+for part in 100 $((2 * page)) $((3 * page - 1000)); do
+    for how in "" "--features area,centroid"; do
+        n=$((part / page))
+        rm -f p.npy p.h5
+        cut INT $part all.pgm label --threshold otsu $how -o p.npy --stats p.h5 --json -
+        want 1
+        if [ $n -eq 0 ]; then
+            equal "'$last': its line" "$(cat err)" "sluice label: no page was read: no file was written"
+            want_no_file p.npy p.h5 p.*.tmp-*
+            continue
+        fi
+        equal "'$last': its line" "$(cat err)" "sluice label: interrupted: the result is partial: $n pages in p.npy, p.h5"
+        equal "'$last': its JSON" "$(key out "[o['partial'], len(o['pages']), o['warnings'], o['faults']]")" "[True, $n, 0, 0]"
+        /usr/bin/python3 - $n <<'P' || fail "'$last': not the first pages"
+import sys, h5py, numpy
+n = int(sys.argv[1])
+assert numpy.array_equal(numpy.load("p.npy"), numpy.load("all.npy")[:n])
+p, a = h5py.File("p.h5", "r"), h5py.File("all.h5", "r")
+assert p.attrs["partial"] == 1 and "partial" not in a.attrs and len(p["pages/page"]) == n
+for name in p["components"]:
+    rows = p["components"][name][:]
+    assert name not in a["components"] or numpy.array_equal(rows, a["components"][name][: len(rows)]), name
+P
+        head -c $((n * page)) all.pgm >head.pgm
+        run label -q --threshold otsu $how --stats head.h5 head.pgm
+        want 0
+        equal "'$last': checksums" "$(sum p.h5)" "$(sum head.h5)"
+    done
+done
+cut TERM $((3 * page - 1000)) all.pgm label -q --threshold otsu --stream --stats p.csv -
+want 1
+run label -q --threshold otsu --stream --stats a.csv all.pgm
+cmp -n "$(stat -c %s p.csv)" p.csv a.csv || fail "'$last': p.csv does not begin a.csv"
+
+# ---- cluster: frames, and a stream ------------------------------------------------------------------------------------
+"$sluice" simulate pixels -q --size 128x128 --frames 400 --seed 3 -o frames.csv || fail "no frames"
+run cluster -q frames.csv -o all.h5
+want 0
+size=$(stat -c %s frames.csv)
+for part in 3 2; do
+    cut INT $((size / part)) frames.csv cluster --json -o p.h5 --labels p.csv -
+    want 1
+    n=$(prefix p.h5 all.h5) || exit 1
+    rows=$(key out "sum(i['clusters'] for i in o['inputs'])")
+    [ "$n" -gt $((400 / part - 20)) ] || fail "'$last': only $n frames"
+    equal "'$last': its line" "$(tail -n 1 err)" "sluice cluster: interrupted: the result is partial: $rows clusters in p.h5, p.csv"
+    equal "'$last': its JSON" "$(key out "[o['partial'], o['inputs'][0]['cut'], o['inputs'][0]['frames']]")" "[True, True, $n]"
+    equal "'$last': pixels" "$(key out "o['inputs'][0]['pixels']")" "$(($(wc -l <p.csv) - 1))"
+done
+# An input that is whole counts, and the list after it, which is not, does not.
+printf 'x,y\n1,1\n5,5\n' >list.csv
+cut INT 10 list.csv cluster -q -o p.h5 frames.csv fifo
+want 1
+equal "'$last': frames" "$(prefix p.h5 all.h5)" 400
+grep -qx "sluice cluster: interrupted: the result is partial: [0-9]* clusters in p.h5" err || fail "'$last' said: $(cat err)"
 passed
