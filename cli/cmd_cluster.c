@@ -221,13 +221,7 @@ static bool open_output(slc_cluster_job *job)
                      : status;
     }
     if (status == SLC_OK && job->options->labels != NULL) {
-        status = slc_io_text_create(job->options->labels, &job->labels, &job->error);
-        if (status == SLC_OK) {
-            const bool scaled = job->unit_seconds > 0;
-            (void)fprintf(slc_io_text_stream(job->labels), "input,frame,x,y,%scharge,time%s%s,cluster\n",
-                          (job->with & SLC_PIXEL_Z) != 0 ? "z," : "", scaled ? "_" : "",
-                          scaled ? job->unit : "");
-        }
+        status = slc_cluster_labels_open(job);
     }
     if (status != SLC_OK) {
         slc_cli_say("cluster", "%s", job->error.text);

@@ -100,6 +100,11 @@ slc_status slc_cluster_choose(void *job, const slc_io_pixels_info *about, slc_fl
 /* Opens the outputs, with columns for what the first input has, unless they are open. */
 bool slc_cluster_job_begin(slc_cluster_job *job, const slc_io_pixels_info *about);
 
+/* The file of --labels: its first line, and a line for each pixel of an item. `time_factor`: what a tick of
+ * the input is in --time-unit. */
+slc_status slc_cluster_labels_open(slc_cluster_job *job);
+slc_status slc_cluster_labels_write(slc_cluster_job *job, const slc_flow_item *item, double time_factor);
+
 /* Was an option given? */
 bool slc_cluster_given(const char *option);
 

@@ -112,35 +112,6 @@ static bool write_rows(slc_cluster_job *job, const slc_flow_item *item)
     return true;
 }
 
-static void write_labels(const slc_cluster_job *job, const slc_flow_item *item)
-{
-    const slc_flow_pixel_result *result = item->result;
-    const slc_pixels *list = &result->pixels;
-    const slc_columns *rows = &result->clusters.head;
-    const double factor = time_factor(job, &result->about);
-    FILE *out = slc_io_text_stream(job->labels);
-    for (uint32_t e = 0; e < list->head.n_events; e++) {
-        const uint64_t first = job->written + rows->event_offset[e];
-        for (size_t i = list->head.event_offset[e]; i < list->head.event_offset[e + 1]; i++) {
-            (void)fprintf(out, "%" PRIu32 ",%" PRId64 ",%u,%u,", item->input + 1,
-                          result->frames != NULL ? result->frames[e] : 0, list->x[i], list->y[i]);
-            if (list->z != NULL) {
-                (void)fprintf(out, "%u,", list->z[i]);
-            }
-            if (list->charge != NULL) {
-                (void)fprintf(out, "%" PRIu32, list->charge[i]);
-            }
-            (void)fputc(',', out);
-            if (list->time != NULL && job->unit_seconds > 0) {
-                (void)fprintf(out, "%.17g", (double)list->time[i] * factor);
-            } else if (list->time != NULL) {
-                (void)fprintf(out, "%" PRId64, list->time[i]);
-            }
-            (void)fprintf(out, ",%" PRIu64 "\n", first + result->label[i]);
-        }
-    }
-}
-
 /* ---- the beginning of an input ------------------------------------------------------------------ */
 
 /* In whole ticks; negative after a complaint. */
@@ -300,8 +271,10 @@ static bool take(slc_cluster_job *job, const slc_flow_item *item)
     }
     done->counts = result->counts;
     done->totals = result->totals;
-    if (result->label != NULL && result->clusters.head.n_events > 0) {
-        write_labels(job, item);
+    if (result->label != NULL && result->clusters.head.n_events > 0 &&
+        slc_cluster_labels_write(job, item, time_factor(job, &result->about)) != SLC_OK) {
+        slc_cli_say("cluster", "%s", job->error.text);
+        return false;
     }
     if ((result->clusters.head.size > 0 || result->clusters.head.n_events > 0) && !write_rows(job, item)) {
         return false;

@@ -88,8 +88,8 @@ static slc_status write_frames(const simulate_options *options, slc_sim_pixels_c
 
 /* ---- a stream ---------------------------------------------------------------------------------- */
 
-static slc_status write_stream(const simulate_options *options, uint16_t width, uint16_t height, FILE *out,
-                               uint64_t *n, slc_error *error)
+static slc_status write_stream(const simulate_options *options, uint16_t width, uint16_t height,
+                               slc_io_writer *writer, uint64_t *n, slc_error *error)
 {
     slc_column columns[SLC_PIXEL_COLUMNS];
     const slc_schema schema = slc_pixels_schema(WITH, columns);
@@ -100,16 +100,15 @@ static slc_status write_stream(const simulate_options *options, uint16_t width, 
     config.height = height;
     config.seed = options->seed;
     config.cluster_ticks = 640 * config.cluster_size / options->rate; /* 640 ticks are a microsecond */
-    slc_status status = SLC_OK;
-    (void)fputs("x,y,charge,time\n", out);
+    const slc_io_text_form form = {.schema = &schema};
+    slc_status status = slc_io_text_rows(writer, &form, NULL, error);
     while (*n < options->stream && status == SLC_OK && !slc_cli_interrupted()) {
         const uint64_t left = options->stream - *n;
         slc_columns_reset(&pixels);
         config.part = *n / PIECE;
         status = slc_sim_pixel_stream(&config, left < PIECE ? (size_t)left : PIECE, &pixels, error);
+        status = status == SLC_OK ? slc_io_text_rows(writer, &form, &pixels, error) : status;
         for (size_t i = 0; i < pixels.head.size; i++) {
-            (void)fprintf(out, "%u,%u,%" PRIu32 ",%" PRId64 "\n", pixels.x[i], pixels.y[i], pixels.charge[i],
-                          pixels.time[i]);
             config.begin = pixels.time[i] > config.begin ? pixels.time[i] : config.begin;
         }
         *n += pixels.head.size;
@@ -129,8 +128,9 @@ static int simulate(const simulate_options *options, const slc_sim_pixels_config
     slc_status status = slc_io_text_create(options->output, &writer, &error);
     if (status == SLC_OK) {
         FILE *out = slc_io_text_stream(writer);
-        status = options->stream > 0 ? write_stream(options, config->width, config->height, out, &n, &error)
-                                     : write_frames(options, *config, out, &n, &error);
+        status = options->stream > 0
+                     ? write_stream(options, config->width, config->height, writer, &n, &error)
+                     : write_frames(options, *config, out, &n, &error);
     }
     if (status == SLC_OK && !slc_cli_interrupted()) {
         status = slc_io_finish(writer, &error);
