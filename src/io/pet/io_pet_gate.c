@@ -4,6 +4,7 @@
  * of a cylindrical scanner, numbered as STIR's reader of GATE's ROOT files takes them (y before z). The first
  * line names the columns; the reader takes those that it knows, in any order: docs/formats/pet-gate.md.
  */
+#include "base/decimal.h"
 #include "io/pet/io_pet_list.h"
 #include "pet/pet_scanner.h"
 
@@ -284,9 +285,21 @@ static slc_status read(slc_io_pet_list *in, size_t most, slc_pet_coincidences *p
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
+/* Of a crystal: three numbers of up to 12 characters, four of up to 10. A pair has two of these, two times of
+ * up to 22 characters and two energies. */
+typedef struct place {
+    uint8_t size;
+    char text[95];
+} place;
+enum { ENERGY_TEXT = 24, PAIR = 2 * (96 + 24 + ENERGY_TEXT) + SLC_DECIMAL_ROOM };
+
 static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 {
     const slc_status status = slc_io_pet_list_output(w, "", error);
+    w->own = calloc(slc_pet_crystals(&w->config.geometry), sizeof(place));
+    if (w->own == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", w->base);
+    }
     if (status == SLC_OK) {
         (void)fputs("time1,time2,energy1,energy2", w->output[0].stream);
         for (int k = 1; k <= 2; k++) {
@@ -307,43 +320,90 @@ static bool can_be_read(const slc_io_pet_list_writer *w, int64_t time_ps, int64_
     return fabs(first) < most && fabs(first + (double)dt_ps) < most;
 }
 
-static void put_seconds(FILE *out, int64_t ps)
+/* Ending with a comma. */
+static char *put_seconds(char *to, int64_t ps)
 {
     const uint64_t size = ps < 0 ? -(uint64_t)ps : (uint64_t)ps, second = UINT64_C(1000000000000);
-    (void)fprintf(out, "%s%" PRIu64 ".%012" PRIu64 ",", ps < 0 ? "-" : "", size / second, size % second);
+    *to = '-';
+    to = slc_decimal_u64(to + (ps < 0), size / second);
+    char *end = slc_decimal_u64(to, second + size % second); /* 1 and twelve digits */
+    *to = '.';
+    *end = ',';
+    return end + 1;
 }
 
-static void put_single(FILE *out, const slc_pet_geometry *g, uint32_t crystal)
+/* In MeV, as "%.9g". */
+static char *put_energy(char *to, float kev, char after)
 {
-    double position[3], direction[3];
-    uint32_t module, unit, local;
-    const uint32_t around = g->channels * g->modules;
-    slc_pet_crystal_position(g, crystal, position, direction);
-    slc_pet_crystal_place(g, crystal, &module, &unit, &local);
-    (void)fprintf(out, ",%.6g,%.6g,%.6g,%u,%u,%u,%u,0", position[0], position[1], position[2],
-                  module % around, module / around, unit / g->blocks_z + unit % g->blocks_z * g->blocks_y,
-                  local / g->crystals_z + local % g->crystals_z * g->crystals_y);
+    const int n = snprintf(to, ENERGY_TEXT, "%.9g", (double)kev / 1000);
+    to[n] = after;
+    return to + n + 1;
+}
+
+/* What lines say of a crystal, without the comma after it; made when it is first asked for. */
+static const place *place_of(slc_io_pet_list_writer *w, uint32_t crystal)
+{
+    const slc_pet_geometry *g = &w->config.geometry;
+    place *made = (place *)w->own + crystal;
+    if (made->size == 0) {
+        double position[3], direction[3];
+        uint32_t module, unit, local;
+        const uint32_t around = g->channels * g->modules;
+        slc_pet_crystal_position(g, crystal, position, direction);
+        slc_pet_crystal_place(g, crystal, &module, &unit, &local);
+        made->size = (uint8_t)snprintf(made->text, sizeof made->text, "%.6g,%.6g,%.6g,%u,%u,%u,%u,0",
+                                       position[0], position[1], position[2], module % around,
+                                       module / around, unit / g->blocks_z + unit % g->blocks_z * g->blocks_y,
+                                       local / g->crystals_z + local % g->crystals_z * g->crystals_y);
+    }
+    return made;
+}
+
+static char *put_place(char *to, const place *from)
+{
+    memcpy(to, from->text, sizeof from->text);
+    to[from->size] = ',';
+    return to + from->size + 1;
+}
+
+static char *put_pair(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, size_t i, char *to)
+{
+    const int64_t time = pairs->time_ps[i] - w->config.start_ps;
+    to = put_seconds(to, time);
+    to = put_seconds(to, time + pairs->dt_ps[i]);
+    to = put_energy(to, pairs->energy1_kev[i], ',');
+    to = put_energy(to, pairs->energy2_kev[i], ',');
+    to = put_place(to, place_of(w, pairs->crystal1[i]));
+    to = put_place(to, place_of(w, pairs->crystal2[i]));
+    *to++ = pairs->delayed[i] != 0 ? '1' : '0';
+    *to++ = '\n';
+    return to;
 }
 
 static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
 {
-    FILE *out = w->output[0].stream;
-    for (size_t i = 0; i < pairs->head.size && ferror(out) == 0; i++) {
+    char block[SLC_IO_PET_LIST_BLOCK], *to = block;
+    for (size_t i = 0; i < pairs->head.size; i++) {
         if (!can_be_read(w, pairs->time_ps[i], pairs->dt_ps[i])) {
             return slc_fail(error, SLC_ERR_UNSUPPORTED,
                             "%s: a pair at %lld ps; times of gate files are less than %d s from their time 0",
                             w->base, (long long)pairs->time_ps[i], (int)MAX_SECONDS);
         }
-        const int64_t time = pairs->time_ps[i] - w->config.start_ps;
-        put_seconds(out, time);
-        put_seconds(out, time + pairs->dt_ps[i]);
-        (void)fprintf(out, "%.9g,%.9g", (double)pairs->energy1_kev[i] / 1000,
-                      (double)pairs->energy2_kev[i] / 1000);
-        put_single(out, &w->config.geometry, pairs->crystal1[i]);
-        put_single(out, &w->config.geometry, pairs->crystal2[i]);
-        (void)fprintf(out, ",%d\n", pairs->delayed[i] != 0);
+        to = put_pair(w, pairs, i, to);
+        if (to - block > SLC_IO_PET_LIST_BLOCK - PAIR || i + 1 == pairs->head.size) {
+            const slc_status status = slc_io_pet_list_put(w, 0, block, (size_t)(to - block), error);
+            if (status != SLC_OK) {
+                return status;
+            }
+            to = block;
+        }
     }
-    return ferror(out) == 0 ? SLC_OK : slc_io_output_failed(w->output[0].path, error);
+    return SLC_OK;
+}
+
+static void abandon(slc_io_pet_list_writer *w)
+{
+    free(w->own);
 }
 
 static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
@@ -363,4 +423,5 @@ const slc_io_pet_list_ops slc_io_pet_gate = {
     .create = create,
     .write = write,
     .finish = finish,
+    .abandon = abandon,
 };
