@@ -2,6 +2,7 @@
  *
  * `sluice pet convert`: raw frames to singles, in the order in which they arrived.
  */
+#include "cli_results.h"
 #include "cmd_pet_tell.h"
 
 #include <sluice/sluice.h>
@@ -79,6 +80,7 @@ static bool tell(const job *j)
 {
     slc_cli_tree tree = slc_cli_tree_new("pet convert");
     slc_cli_put(&tree, "command", "pet convert");
+    slc_cli_put(&tree, "partial", slc_cli_cut());
     slc_pet_put_convert(&tree, &j->counts);
     slc_pet_put_faults(&tree, &j->inputs, &j->faults);
     slc_cli_put_count(&tree, "missing_datagrams", j->inputs.missing);
@@ -99,6 +101,7 @@ static bool tell(const job *j)
 
 static int end(job *j, slc_status status)
 {
+    bool written = false;
     bool good = slc_pet_inputs_tell(&j->inputs, "pet convert", j->options->quiet, j->options->tolerate_loss);
     slc_pet_doubts_tell("pet convert", &j->inputs.seen, &j->tables);
     good = (slc_pet_clock_tell("pet convert", &j->counts) || j->options->tolerate_loss) && good;
@@ -107,17 +110,27 @@ static int end(job *j, slc_status status)
            good;
     if (status == SLC_OK && slc_pet_nothing_tell("pet convert", &j->counts)) {
         good = false;
-    } else if (status == SLC_OK && !slc_cli_interrupted()) {
+    } else if (status == SLC_OK && !slc_cli_broken()) {
         good = !slc_pet_most_lost_tell(&j->inputs, "pet convert", &j->counts) && good;
         status = slc_io_finish(j->writer, &j->error);
+        written = status == SLC_OK;
         j->writer = NULL;
     }
     if (status != SLC_OK) {
         slc_cli_say("pet convert", "%s", j->error.text);
         return SLC_CLI_FAILED;
     }
-    if (slc_cli_interrupted()) {
+    if (slc_cli_broken()) {
         return SLC_CLI_FAILED;
+    }
+    if (slc_cli_cut()) {
+        if (written) {
+            slc_cli_kept kept = {.n = 0};
+            slc_cli_kept_add(&kept, j->options->output);
+            slc_cli_tell_partial("pet convert", j->counts.singles, "single", &kept);
+        }
+        slc_cli_accept_signal();
+        good = false;
     }
     slc_pet_frame_faults_tell(&j->inputs, "pet convert", &j->faults);
     good = tell(j) && good;
@@ -131,6 +144,7 @@ static int process(job *j)
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(COMMAND, "%s", j->error.text);
     }
+    slc_cli_end_with_signals(j->paths.path, j->paths.n);
     slc_cli_catch_signals();
     slc_cli_progress_begin(&j->progress, "pet convert", j->options->quiet);
     j->progress.unit = "frames";

@@ -152,11 +152,13 @@ static slc_status take(slc_pet_run_job *job, const slc_pet_batch *batch)
         job->seconds[s] += batch->result->seconds[s];
     }
     job->totals = *batch->totals;
+    job->ended = job->ended || batch->last;
     slc_cli_progress_show(&job->progress, batch->totals->convert.frames, 0);
     return slc_pet_run_outputs_take(job, batch);
 }
 
-/* All inputs through the chain to the outputs. SLC_END if a signal ended it. */
+/* All inputs through the chain to the outputs. SLC_END if nobody reads what is printed. After a signal the
+ * chain's windows are not closed, as pairs of these may be others once more has come. */
 static slc_status take_all(slc_pet_run_job *job)
 {
     slc_flow_item *item = NULL;
@@ -168,7 +170,8 @@ static slc_status take_all(slc_pet_run_job *job)
             return status;
         }
     }
-    return status == SLC_END && !slc_cli_interrupted() ? SLC_OK : status;
+    job->partial = status == SLC_END && slc_cli_cut() && !job->ended;
+    return status == SLC_END && !slc_cli_broken() ? SLC_OK : status;
 }
 
 static int fail(const slc_pet_run_job *job, slc_status status)
@@ -190,11 +193,23 @@ static int end(slc_pet_run_job *job)
                                             &job->totals.convert);
     job->failed = !left || job->failed;
     job->writes_nothing = slc_pet_nothing_tell("pet run", &job->totals.convert);
+    if (job->partial && !job->started && !job->writes_nothing) {
+        slc_cli_say("pet run", "interrupted before a single was in order: no file was written");
+        job->writes_nothing = true;
+    }
     if (job->writes_nothing) {
         job->failed = true;
     } else {
         job->failed = slc_pet_most_lost_tell(&job->inputs, "pet run", &job->totals.convert) || job->failed;
         slc_pet_run_outputs_finish(job);
+        if (job->partial) {
+            slc_cli_tell_partial("pet run", o->output != NULL ? job->written : job->totals.prompt.pairs,
+                                 "pair", &job->kept);
+            job->failed = true;
+        }
+    }
+    if (job->partial) {
+        slc_cli_accept_signal();
     }
     slc_pet_frame_faults_tell(&job->inputs, "pet run", &job->faults);
     if (!slc_pet_late_tell("pet run", &job->totals.sort, job->config.sort.horizon_ps)) {
@@ -214,6 +229,7 @@ static int process(slc_pet_run_job *job)
         return fail(job, status);
     }
     job->reads_once = slc_cli_reads_once(job->paths.path, job->paths.n);
+    slc_cli_end_with_signals(job->paths.path, job->paths.n);
     slc_cli_catch_signals();
     slc_cli_progress_begin(&job->progress, "pet run", job->options->quiet);
     job->progress.unit = "frames";

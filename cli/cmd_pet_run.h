@@ -8,6 +8,7 @@
 #ifndef SLUICE_CMD_PET_RUN_H
 #define SLUICE_CMD_PET_RUN_H
 
+#include "cli_results.h"
 #include "cli_tree.h"
 #include "cmd_pet_tell.h"
 
@@ -117,6 +118,8 @@ typedef struct slc_pet_run_job {
     uint64_t sinogram_in, sinogram_outside;
     uint64_t delayeds; /* pairs, those of groups too */
     slc_cli_progress progress;
+    bool ended, partial;          /* the last windows were closed; a signal came before that */
+    slc_cli_kept kept;            /* outputs that were completed */
     bool failed;                  /* an output, or an input */
     bool writes_nothing;          /* no single is left: no file is made */
     bool lost[SLC_PET_RUN_PARTS]; /* these are not written: they failed */

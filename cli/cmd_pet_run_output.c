@@ -194,6 +194,7 @@ static slc_status create_list(slc_pet_run_job *job)
     config.window_ps = job->config.prompt.window_ns * 1000;
     config.start_ps = job->start_ps;
     config.checksum = &job->totals.checksum;
+    config.partial = &job->partial;
     return slc_io_pet_list_create(o->output, (slc_io_pet_list_format)job->format, &config, &job->list,
                                   &job->error);
 }
@@ -374,18 +375,25 @@ static const char *command_of(const slc_pet_run_job *job)
     return job->command != NULL ? job->command : "pet run";
 }
 
-static void judge(slc_pet_run_job *job, slc_status status)
+static void judge(slc_pet_run_job *job, const char *name, slc_status status)
 {
-    if (status != SLC_OK) {
-        slc_cli_say(command_of(job), "%s", job->error.text);
-        job->failed = true;
+    if (status == SLC_OK) {
+        slc_cli_kept_add(&job->kept, name);
+        return;
     }
+    slc_cli_say(command_of(job), "%s", job->error.text);
+    job->failed = true;
 }
 
 /* The same of a part of its own. */
 static void judge_part(slc_pet_run_job *job, slc_pet_run_part part, slc_status status)
 {
-    judge(job, status);
+    const slc_pet_run_options *o = job->options;
+    const char *const names[SLC_PET_RUN_PARTS] = {[SLC_PET_RUN_SINGLES] = o->singles,
+                                                  [SLC_PET_RUN_LATE] = o->late,
+                                                  [SLC_PET_RUN_PAIRS] = o->output,
+                                                  [SLC_PET_RUN_SINOGRAM] = o->sinogram};
+    judge(job, names[part], status);
     job->lost[part] = status != SLC_OK;
 }
 
@@ -446,9 +454,28 @@ static void judge_subtraction(const slc_pet_run_job *job)
     }
 }
 
+/* What ends with the last batch, which has not come. */
+static void end_early(slc_pet_run_job *job)
+{
+    const slc_pet_singles none = {.head = {.size = 0}};
+    if (job->rates != NULL &&
+        slc_pet_rates_finish(job->rates, &job->rates_totals, &job->rates_error) != SLC_OK) {
+        slc_pet_rates_close(job->rates);
+        job->rates = NULL;
+    }
+    if (job->randoms != NULL &&
+        slc_pet_randoms_run(job->randoms, &none, true, &job->randoms_error) != SLC_OK) {
+        slc_pet_randoms_close(job->randoms);
+        job->randoms = NULL;
+    }
+}
+
 void slc_pet_run_outputs_finish(slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
+    if (job->partial) {
+        end_early(job);
+    }
     if (job->list != NULL) {
         job->left_out = slc_io_pet_list_left_out(job->list);
         job->written -= job->left_out;
@@ -484,11 +511,12 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
         job->failed = true;
     }
     if (o->rates != NULL && job->rates != NULL) {
-        judge(job, write_rates(job));
+        judge(job, o->rates, write_rates(job));
     }
     if (o->rate_plot != NULL && job->rates != NULL) {
-        judge(job, slc_report_pet_rates_svg(o->rate_plot, slc_pet_rates_rows(job->rates), job->bin_s,
-                                            &job->error));
+        judge(
+            job, o->rate_plot,
+            slc_report_pet_rates_svg(o->rate_plot, slc_pet_rates_rows(job->rates), job->bin_s, &job->error));
     }
 }
 

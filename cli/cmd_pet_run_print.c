@@ -133,6 +133,7 @@ bool slc_pet_run_print(const slc_pet_run_job *job)
     slc_cli_tree tree = slc_cli_tree_new("pet run");
     slc_cli_put(&tree, "command", "pet run");
     slc_cli_put(&tree, "inputs", job->inputs.n);
+    slc_cli_put(&tree, "partial", job->partial);
     slc_cli_put(&tree, "policy", slc_pet_policy_name(job->config.prompt.policy));
     slc_pet_put_convert(&tree, &job->totals.convert);
     slc_pet_put_sort(&tree, &job->totals.sort, job->config.sort.horizon_ps);

@@ -2,6 +2,7 @@
  *
  * `sluice pet sort`: nearly ordered singles to ordered ones, as they come, in the memory of a horizon.
  */
+#include "cli_results.h"
 #include "cmd_pet_tell.h"
 
 #include <sluice/sluice.h>
@@ -70,7 +71,7 @@ static slc_status sort_all(job *j)
 {
     slc_status status = SLC_OK;
     uint64_t taken = 0;
-    while (status == SLC_OK && !slc_cli_interrupted()) {
+    while (status == SLC_OK && !slc_cli_stop(NULL)) {
         slc_columns_reset(&j->singles);
         status = slc_io_pet_singles_read(j->input, (size_t)j->options->batch, &j->singles, &j->error);
         if (status == SLC_OK) {
@@ -79,12 +80,12 @@ static slc_status sort_all(job *j)
             slc_cli_progress_show(&j->progress, taken, 0);
         }
     }
-    if (status == SLC_END) {
+    if (status == SLC_END && !slc_cli_stop(NULL)) { /* else what waits may have others before it */
         slc_columns_reset(&j->singles);
         status = sort_some(j, true);
     }
     slc_pet_sort_counts_of(j->stage, &j->counts);
-    return status;
+    return status == SLC_END ? SLC_OK : status;
 }
 
 static slc_status open_all(job *j, const char *path)
@@ -117,6 +118,7 @@ static bool tell(const job *j)
 {
     slc_cli_tree tree = slc_cli_tree_new("pet sort");
     slc_cli_put(&tree, "command", "pet sort");
+    slc_cli_put(&tree, "partial", slc_cli_cut());
     slc_pet_put_sort(&tree, &j->counts, j->config.horizon_ps);
     slc_cli_put(&tree, "seconds", j->seconds);
     const bool printed = !j->options->json || slc_cli_tree_print_json(&tree);
@@ -128,15 +130,16 @@ static bool tell(const job *j)
     return printed;
 }
 
-static int process(job *j, const char *path)
+static int process(job *j, char *path)
 {
+    slc_cli_end_with_signals(&path, 1);
     slc_cli_catch_signals();
     slc_cli_progress_begin(&j->progress, "pet sort", j->options->quiet);
     j->progress.unit = "singles";
     slc_status status = open_all(j, path);
     status = status == SLC_OK ? sort_all(j) : status;
     slc_cli_progress_end(&j->progress);
-    if (slc_cli_interrupted()) {
+    if (slc_cli_broken()) {
         return SLC_CLI_FAILED;
     }
     if (status == SLC_OK && j->counts.taken == 0) {
@@ -148,7 +151,14 @@ static int process(job *j, const char *path)
         return SLC_CLI_FAILED;
     }
     const bool kept = slc_pet_late_tell("pet sort", &j->counts, j->config.horizon_ps);
-    return tell(j) && kept ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    if (slc_cli_cut()) {
+        slc_cli_kept files = {.n = 0};
+        slc_cli_kept_add(&files, j->options->output);
+        slc_cli_kept_add(&files, j->options->late);
+        slc_cli_tell_partial("pet sort", j->counts.given, "single", &files);
+        slc_cli_accept_signal();
+    }
+    return tell(j) && kept && !slc_cli_cut() ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
 static int act(const slc_cli_call *call)

@@ -226,6 +226,8 @@ typedef struct slc_io_pet_list_config {
     double duration_s; /* of the measurement, for headers; they tell the time to the last pair where it is
                           more */
     const uint64_t *checksum; /* what the run came to, looked at by _finish: of HDF5 alone. NULL: not told */
+    const bool *partial; /* the run was ended early, looked at by _finish: told by HDF5 alone, which then has
+                            no checksum. NULL: it was not */
 } slc_io_pet_list_config;
 SLC_API void slc_io_pet_list_config_default(slc_io_pet_list_config *config);
 

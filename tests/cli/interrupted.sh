@@ -200,4 +200,57 @@ cut INT 10 list.csv cluster -q -o p.h5 frames.csv fifo
 want 1
 equal "'$last': frames" "$(prefix p.h5 all.h5)" 400
 grep -qx "sluice cluster: interrupted: the result is partial: [0-9]* clusters in p.h5" err || fail "'$last' said: $(cat err)"
+
+# ---- pet: pairs, singles ----------------------------------------------------------------------------------------------
+"$sluice" simulate pet --fast -q --rate 20e6 --pair-share 0.2 --seconds 0.05 --bare -o f.raw || fail "no frames"
+size=$(stat -c %s f.raw)
+begins() { # PART WHOLE: neither empty nor all of it
+    compared=$((compared + 1))
+    local n
+    n=$(stat -c %s "$1")
+    [ "$n" -gt 100 ] && [ "$n" -lt "$(stat -c %s "$2")" ] && cmp -n "$n" "$1" "$2" || fail "'$last': $1 does not begin $2"
+}
+find="--scanner mouse20 --window 4ns --delayed 100ns --batch 10000"
+run pet run -q $find -o w.csv --format csv --singles w.bin --rates w.rates --bin 10ms f.raw
+want 0
+run pet run -q $find -o w.h5 f.raw
+want 0
+for threads in 1 2; do
+    cut INT $((size / 2)) f.raw pet run $find --threads $threads --json -o p.csv --format csv --singles p.bin --rates p.rates --bin 10ms -
+    want 1
+    begins p.csv w.csv
+    begins p.bin w.bin
+    n=$(($(wc -l <p.csv) - 1))
+    equal "'$last': its line" "$(tail -n 1 err)" "sluice pet run: interrupted: the result is partial: $n pairs in p.csv, p.bin, p.rates"
+    equal "'$last': its JSON" "$(key out "[o['partial'], o['output']['written']]")" "[True, $n]"
+done
+cut TERM $((size / 3)) f.raw pet run -q $find -o p.h5 -
+want 1
+/usr/bin/python3 - <<'P' || fail "'$last': p.h5 does not begin w.h5"
+import h5py
+p, w = h5py.File("p.h5", "r"), h5py.File("w.h5", "r")
+assert p.attrs["partial"] == 1 and "partial" not in w.attrs and "checksum" not in p.attrs
+for name in p["coincidences"]:
+    rows = p["coincidences"][name][:]
+    if name != "event_offset":
+        assert 1000 < len(rows) < len(w["coincidences"][name]), name
+        assert rows.tobytes() == w["coincidences"][name][: len(rows)].tobytes(), name
+P
+run pet convert -q --scanner mouse20 -o w.bin f.raw
+want 0
+cut INT $((size / 2)) f.raw pet convert -q --scanner mouse20 --batch 10000 -o p.bin -
+want 1
+begins p.bin w.bin
+run pet sort -q -o s.bin w.bin
+want 0
+cut INT $(($(stat -c %s w.bin) / 2)) w.bin pet sort --batch 10000 -o p.bin --json -
+want 1
+begins p.bin s.bin
+equal "'$last': its JSON" "$(key out "o['partial']")" True
+grep -qx "sluice pet sort: interrupted: the result is partial: $(key out "o['sort']['given']") singles in p.bin" err || fail "'$last' said: $(cat err)"
+# Before anything is in order.
+rm p.csv
+cut INT 3200 f.raw pet run $find -o p.csv --format csv -
+want 1
+want_no_file p.csv p.csv.tmp-*
 passed

@@ -361,7 +361,11 @@ static slc_status flush(slc_io_pet_list_writer *w, double seconds, slc_error *er
 static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
 {
     slc_status status = slc_io_results_number(w->own, "duration_s", slc_io_pet_list_duration(w), error);
-    if (status == SLC_OK && w->config.checksum != NULL) {
+    const bool partial = w->config.partial != NULL && *w->config.partial;
+    if (status == SLC_OK && partial) {
+        status = slc_io_results_number(w->own, "partial", 1, error);
+    }
+    if (status == SLC_OK && w->config.checksum != NULL && !partial) {
         char text[17];
         (void)snprintf(text, sizeof text, "%016" PRIx64, *w->config.checksum);
         status = slc_io_results_text(w->own, "checksum", text, error);
