@@ -11,14 +11,17 @@
 
 /* Goes into a command's options. */
 typedef struct slc_cli_results {
+    int form; /* 0: by the name */
     int compression;
     const char *columns;
 } slc_cli_results;
 
 /* Rows of a command's table, whose description tells the groups. */
 #define SLC_CLI_RESULTS(o, m)                                                                                \
-    {"compression", 0, CHOICE(o, m.compression, WORDS("none", "deflate")), "HOW",                            \
-     "of the file of results: none (the default), or deflate, which takes time"},                            \
+    {"form", 0, CHOICE(o, m.form, WORDS_FROM_1("hdf5", "arrow", "arrow-stream")), "FORM",                    \
+     "of these results: hdf5, arrow, arrow-stream (default: as its name ends)"},                             \
+        {"compression", 0, CHOICE(o, m.compression, WORDS("none", "deflate", "lz4", "zstd")), "HOW",         \
+         "of the same: none (the default); deflate (hdf5); lz4, zstd (arrow)"},                              \
     {                                                                                                        \
         "columns", 0, TEXT(o, m.columns), "LIST",                                                            \
             "which of the groups above, or of their columns, it has: GROUP,GROUP.COLUMN …"                 \
@@ -28,7 +31,8 @@ typedef struct slc_cli_results {
 slc_status slc_cli_results_create(const char *path, const slc_cli_results *options, uint64_t threads,
                                   const char *command_line, slc_io_writer **results, slc_error *error);
 /* Completes it, with the run's checksum unless that is NULL; one whose reading a signal ended says so in its
- * attribute `partial`. Frees it in any case. */
+ * attribute `partial`. Frees it in any case. If it was standard output, what is printed from here on goes to
+ * standard error. */
 slc_status slc_cli_results_end(slc_io_writer *results, const uint64_t *checksum, slc_error *error);
 
 /* Outputs that were completed, for the line on a run that a signal ended: "interrupted: the result is
@@ -39,5 +43,15 @@ typedef struct slc_cli_kept {
 } slc_cli_kept;
 void slc_cli_kept_add(slc_cli_kept *kept, const char *name);
 void slc_cli_tell_partial(const char *command, uint64_t n, const char *unit, const slc_cli_kept *kept);
+
+/* What does not go with the name of an output (NULL: none): SLC_CLI_GO_ON, or SLC_CLI_USAGE after one line.
+ */
+int slc_cli_results_check(const slc_cli_command *command, const char *option, const char *path,
+                          const slc_cli_results *options);
+
+/* Does that name, with these options, ask for a file of columns (and not for one of text)? */
+bool slc_cli_results_are(const char *path, const slc_cli_results *options);
+/* Is it Arrow, in which several groups have the same events? */
+bool slc_cli_results_are_arrow(const char *path, const slc_cli_results *options);
 
 #endif

@@ -265,7 +265,8 @@ static int store_text(const value *v)
     if (v->text[0] == '\0') {
         return slc_cli_wrong(v->command, "--%s takes a name, not an empty word", v->option->name);
     }
-    if (v->option->choice != NULL && !ends_well(v->option->choice, v->text)) {
+    const bool prints = (v->option->kind & SLC_CLI_STDOUT) != 0 && strcmp(v->text, "-") == 0;
+    if (v->option->choice != NULL && !prints && !ends_well(v->option->choice, v->text)) {
         char list[256] = "";
         list_names(v->option->choice, false, list, sizeof list);
         return slc_cli_wrong(v->command, "--%s takes a name that ends %s %s, not '%s'", v->option->name,

@@ -26,8 +26,8 @@ static const slc_cli_choice algorithm_names = {
     .kind = "algorithm", .name = slc_pixel_algorithm_name, .first = "auto"};
 static const slc_cli_choice unit_names = {.verb = "takes", .words = time_units};
 static const slc_cli_option options_table[] = {
-    {"output", 'o', OUTPUT_AS(O, output, ENDS_OR(".hdf5", ".csv", ".h5")), "FILE",
-     "write the clusters: .csv, .h5"},
+    {"output", 'o', STDOUT_TOO | OUTPUT_AS(O, output, ENDS_OR(".hdf5", ".csv", ".h5", ".arrow", ".arrows")),
+     "FILE", "write the clusters: .csv, .h5, .arrow, .arrows"},
     SLC_CLI_RESULTS(O, results),
     {"labels", 0, OUTPUT_AS(O, labels, WORDS(".csv")), "FILE",
      "write which cluster each pixel is of, for frames and images: .csv"},
@@ -52,7 +52,7 @@ static const slc_cli_option options_table[] = {
      "how, for frames; a wrong name lists them (default auto, the fastest)"},
     {"simd", 0, SIMD(O, simd), "T", "instruction set (default auto); results do not depend on it"},
     {"threads", 0, COUNT(O, threads, 0, 4096), "N",
-     "for frames and for lines of CSV; 0: one for each processor; results do not depend on it"},
+     "for frames, CSV; 0: one a processor; results do not depend on it"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no table and no notes, only errors and what was lost"},
 };
@@ -125,9 +125,10 @@ static int choose_time_unit(slc_cluster_job *job)
 {
     static const double seconds[] = {0, 1, 1e-3, 1e-6, 1e-9, 1e-12};
     const slc_cluster_options *options = job->options;
-    const bool csv = options->output != NULL && slc_cli_ends_with(options->output, ".csv");
+    const bool csv = options->output != NULL && !slc_cli_results_are(options->output, &options->results);
     if (slc_cluster_given("time-unit") && !csv && options->labels == NULL) {
-        return slc_cli_wrong(COMMAND, "--time-unit is for .csv: HDF5 has ticks, and tells how long they are");
+        return slc_cli_wrong(
+            COMMAND, "--time-unit is for .csv: HDF5 and Arrow have ticks, and tell how long they are");
     }
     job->unit_seconds = seconds[options->time_unit];
     job->unit = time_units[options->time_unit];
@@ -149,6 +150,9 @@ static int check_all(slc_cluster_job *job)
     }
     status = status == SLC_CLI_GO_ON ? choose_tick(options->tick, &job->tick) : status;
     status = status == SLC_CLI_GO_ON ? choose_time_unit(job) : status;
+    status = status == SLC_CLI_GO_ON
+                 ? slc_cli_results_check(COMMAND, "output", options->output, &options->results)
+                 : status;
     if (status == SLC_CLI_GO_ON &&
         slc_simd_choose(options->simd, &config->exec.target, &job->error) != SLC_OK) {
         status = slc_cli_wrong(COMMAND, "%s", job->error.text);
@@ -170,7 +174,8 @@ static int check_all(slc_cluster_job *job)
 static void make_text_schema(slc_cluster_job *job)
 {
     const char *output = job->options->output;
-    const bool scaled = job->unit_seconds > 0 && output != NULL && slc_cli_ends_with(output, ".csv");
+    const bool scaled = job->unit_seconds > 0 && output != NULL &&
+                        !slc_cli_results_are(output, &job->options->results);
     slc_schema *text = &job->text_schema;
     const size_t n = job->schema.n_columns;
     size_t added = 0;
@@ -209,7 +214,7 @@ static bool open_output(slc_cluster_job *job)
 {
     const char *path = job->options->output;
     slc_status status = SLC_OK;
-    if (path != NULL && slc_cli_ends_with(path, ".csv")) {
+    if (path != NULL && !slc_cli_results_are(path, &job->options->results)) {
         status = slc_io_text_create(path, &job->text, &job->error);
         const slc_io_text_form form = {.schema = &job->text_schema, .name = job->n_inputs > 1 ? "" : NULL};
         status = status == SLC_OK ? slc_io_text_rows(job->text, &form, NULL, &job->error) : status;
@@ -400,7 +405,7 @@ const slc_cli_command slc_cmd_cluster = {
         "in space and time and in bounded memory; others as one image. Without --output it prints a table.\n"
         "An interrupt (Ctrl-C) ends the reading of frames and streams, and the clusters until then are "
         "written.\n"
-        "Groups of --output FILE.h5: clusters.\n",
+        "Groups of --output FILE.h5, .arrow: clusters.\n",
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .min_operands = 1,

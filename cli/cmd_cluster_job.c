@@ -88,7 +88,7 @@ static bool write_rows(slc_cluster_job *job, const slc_flow_item *item)
     job->written += rows.clusters.head.size;
     if (job->results != NULL) {
         job->appended = true; /* or the file will be given up */
-        const slc_io_group group = {"clusters", &job->schema, &rows, false};
+        const slc_io_group group = {"clusters", &job->schema, &rows, SLC_IO_ROWS_ANY};
         slc_status status = slc_io_results_put(job->results, &group, 1, &job->error);
         if (status == SLC_OK && job->reads_once) {
             status = slc_io_results_flush(job->results, SLC_CLI_FLUSH_SECONDS, &job->error);

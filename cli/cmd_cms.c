@@ -32,7 +32,8 @@ static const slc_cli_option table[] = {
     {"batch", 0, COUNT(O, batch, 1, 1 << 20), "N", "events in a batch, at most; results do not depend on it"},
     {"threads", 0, COUNT(O, threads, 0, 1024), "N",
      "threads that reconstruct, or streams of a GPU; 0: one a processor"},
-    {"output", 'o', OUTPUT(O, output), "FILE", "write digis, modules and clusters as HDF5"},
+    {"output", 'o', STDOUT_TOO | OUTPUT(O, output), "FILE",
+     "write digis, modules and clusters as HDF5 or Arrow"},
     SLC_CLI_RESULTS(O, results),
     {"table", 0, OUTPUT(O, table), "FILE", "write the clusters as CSV"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object instead of a table"},
@@ -69,6 +70,10 @@ static int set_config(slc_cms_job *job)
     }
     if (options->phase == 1 && options->gains == NULL) {
         return slc_cli_wrong(&slc_cmd_cms, "phase 1 needs --gains FILE");
+    }
+    const int status = slc_cli_results_check(&slc_cmd_cms, "output", options->output, &options->results);
+    if (status != SLC_CLI_GO_ON) {
+        return status;
     }
     slc_cms_config_default(config, (slc_cms_phase)options->phase);
     config->cluster.above = options->cut == 1;

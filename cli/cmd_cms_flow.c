@@ -10,9 +10,9 @@
 bool slc_cms_job_append(slc_cms_job *job, const slc_cms_result *result)
 {
     const slc_io_group groups[] = {
-        {"digis", &slc_cms_digis_schema, &result->digis, false},
-        {"modules", &slc_cms_modules_schema, &result->modules, false},
-        {"clusters", &slc_cms_clusters_schema, &result->clusters, false},
+        {"digis", &slc_cms_digis_schema, &result->digis, SLC_IO_ROWS_ANY},
+        {"modules", &slc_cms_modules_schema, &result->modules, SLC_IO_ROWS_ANY},
+        {"clusters", &slc_cms_clusters_schema, &result->clusters, SLC_IO_ROWS_ANY},
     };
     if (job->results != NULL &&
         slc_io_results_put(job->results, groups, sizeof groups / sizeof groups[0], &job->error) != SLC_OK) {

@@ -23,8 +23,9 @@ static const slc_cli_choice feature_names = {.kind = "feature", .name = feature_
 static const slc_cli_option options_table[] = {
     {"output", 'o', OUTPUT_AS(O, output, ENDS_OR(".tiff", ".npy", ".tif", ".png", ".pgm")), "FILE",
      "write the label image: .npy, .tif (32 bits), .png, .pgm (16 bits)"},
-    {"stats", 0, OUTPUT_AS(O, stats, ENDS_OR(".hdf5", ".csv", ".h5", ".json")), "FILE",
-     "write the features of every component: .csv, .h5, .json"},
+    {"stats", 0,
+     STDOUT_TOO | OUTPUT_AS(O, stats, ENDS_OR(".hdf5", ".csv", ".h5", ".arrow", ".arrows", ".json")), "FILE",
+     "write the features of every component: .csv, .h5, .arrow, .arrows, .json"},
     SLC_CLI_RESULTS(O, results),
     {"features", 0, CHOICES(O, features, &feature_names), "LIST",
      "which, with commas, or all (default area,box,first,centroid)"},
@@ -158,6 +159,9 @@ static int choose_config(slc_label_job *job)
     if (status == SLC_CLI_GO_ON && options->stats == NULL && slc_cli_word(COMMAND, "features") != NULL) {
         status = slc_cli_wrong(COMMAND, "--features needs --stats, where they go");
     }
+    status = status == SLC_CLI_GO_ON
+                 ? slc_cli_results_check(COMMAND, "stats", options->stats, &options->results)
+                 : status;
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
@@ -335,7 +339,8 @@ const slc_cli_command slc_cmd_label = {
         "from 1 in the order of their first pixels, and writes the label image, the features of every\n"
         "component, or both; without either it prints a table. TIFF files may have several pages, each of "
         "at\n"
-        "most 4 GiB of pixels. Groups of --stats FILE.h5: components, pages.\n",
+        "most 4 GiB of pixels. Groups of --stats FILE.h5: components, pages; FILE.arrow has the components "
+        "alone.\n",
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .min_operands = 1,

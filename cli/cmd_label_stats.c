@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The features of components as CSV, JSON or HDF5. All three are driven by the schema, so that a new column
+ * The features of components as CSV, JSON, HDF5 or Arrow. All are driven by the schema, so that a new column
  * appears in each of them.
  */
 #include "cli_results.h"
@@ -13,7 +13,8 @@
 struct slc_label_stats {
     slc_io_writer *text; /* CSV and JSON */
     slc_io_writer *results;
-    bool json, any; /* a row was written */
+    size_t n_groups; /* of results: a row of Arrow is a component, and has no place for what a page was */
+    bool json, any;  /* a row was written */
 };
 
 /* ---- HDF5: what a page was --------------------------------------------------------------------- */
@@ -62,7 +63,7 @@ static slc_status write_pages(slc_label_job *job)
     }
     rows.head.size = job->n_pages;
     slc_columns_end_event(&rows);
-    const slc_io_group group = {"pages", &page_schema, &rows, false};
+    const slc_io_group group = {"pages", &page_schema, &rows, SLC_IO_ROWS_ANY};
     status = slc_io_results_put(job->stats->results, &group, 1, &job->error);
     slc_columns_clear(&page_schema, &rows);
     return status;
@@ -73,12 +74,14 @@ static slc_status open_results(slc_label_job *job)
 {
     static const slc_label_rows no_rows;
     static const page_rows no_pages;
-    const slc_io_group groups[] = {{"components", &job->written, &no_rows, false},
-                                   {"pages", &page_schema, &no_pages, false}};
+    const slc_io_group groups[] = {{"components", &job->written, &no_rows, SLC_IO_ROWS_ANY},
+                                   {"pages", &page_schema, &no_pages, SLC_IO_ROWS_ANY}};
     const slc_status status = slc_cli_results_create(job->options->stats, &job->options->results,
                                                      job->options->threads, job->command_line,
                                                      &job->stats->results, &job->error);
-    return status == SLC_OK ? slc_io_results_put(job->stats->results, groups, 2, &job->error) : status;
+    return status == SLC_OK
+               ? slc_io_results_put(job->stats->results, groups, job->stats->n_groups, &job->error)
+               : status;
 }
 
 /* ---- the file ---------------------------------------------------------------------------------- */
@@ -90,7 +93,8 @@ slc_status slc_label_stats_open(slc_label_job *job)
     if (job->stats == NULL) {
         return slc_fail(&job->error, SLC_ERR_MEMORY, "%s: no memory for its writer", path);
     }
-    if (slc_cli_ends_with(path, ".h5") || slc_cli_ends_with(path, ".hdf5")) {
+    if (slc_cli_results_are(path, &job->options->results)) {
+        job->stats->n_groups = slc_cli_results_are_arrow(path, &job->options->results) ? 1 : 2;
         return open_results(job);
     }
     job->stats->json = slc_cli_ends_with(path, ".json");
@@ -109,7 +113,7 @@ slc_status slc_label_stats_rows(slc_label_job *job, const slc_label_rows *rows, 
     slc_label_stats *stats = job->stats;
     const char *name = job->n_inputs > 1 ? job->inputs[input - 1] : NULL;
     if (stats->results != NULL) {
-        const slc_io_group group = {"components", &job->written, rows, false};
+        const slc_io_group group = {"components", &job->written, rows, SLC_IO_ROWS_ANY};
         return slc_io_results_put(stats->results, &group, 1, &job->error);
     }
     if (!stats->json) {
@@ -127,7 +131,7 @@ static slc_status write_names(slc_label_job *job)
 {
     static const char *const groups[] = {"components", "pages"};
     slc_status status = SLC_OK;
-    for (size_t i = 0; i < 2 && status == SLC_OK; i++) {
+    for (size_t i = 0; i < job->stats->n_groups && status == SLC_OK; i++) {
         status = slc_io_results_names(job->stats->results, groups[i], "inputs", (size_t)job->n_inputs,
                                       (const char *const *)job->inputs, &job->error);
     }
@@ -142,7 +146,7 @@ slc_status slc_label_stats_close(slc_label_job *job, bool commit)
         return SLC_OK;
     }
     if (stats->results != NULL && commit) {
-        status = write_pages(job);
+        status = stats->n_groups > 1 ? write_pages(job) : SLC_OK;
         status = status == SLC_OK ? write_names(job) : status;
     }
     if (status != SLC_OK || !commit) {

@@ -158,8 +158,8 @@ static slc_status write_event(slc_sim_cms *sim, uint64_t event, outputs *out, sl
     }
     if (status == SLC_OK && out->truth != NULL) {
         const slc_io_group groups[] = {
-            {"digis", &slc_cms_digis_schema, &truth->digis, false},
-            {"crossings", &slc_sim_cms_crossings_schema, &truth->crossings, false}};
+            {"digis", &slc_cms_digis_schema, &truth->digis, SLC_IO_ROWS_ANY},
+            {"crossings", &slc_sim_cms_crossings_schema, &truth->crossings, SLC_IO_ROWS_ANY}};
         status = slc_io_results_put(out->truth, groups, 2, error);
     }
     return status;

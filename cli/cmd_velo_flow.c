@@ -24,25 +24,27 @@ static bool append_all(slc_velo_job *job, const slc_flow_velo_result *result)
     const bool truth = job->options->truth;
     const slc_velo_selecting *selecting = job->selecting;
     slc_io_group groups[12] = {
-        {"events", &slc_lhcb_events_schema, &result->events, false},
-        {"hits", &slc_velo_hits_schema, &result->found.hits, false},
-        {"tracks", &slc_velo_tracks_schema, &result->found.tracks, false},
-        {"track_hits", &slc_velo_track_hits_schema, &result->found.track_hits, false},
-        {"states_beam", &slc_velo_states_schema, &result->found.beam, false},
-        {"states_end", &slc_velo_states_schema, &result->found.end, false},
-        {"primaries", &slc_velo_primaries_schema, &result->found.primaries, false},
+        {"events", &slc_lhcb_events_schema, &result->events, SLC_IO_ROWS_ONE},
+        {"hits", &slc_velo_hits_schema, &result->found.hits, SLC_IO_ROWS_ANY},
+        {"tracks", &slc_velo_tracks_schema, &result->found.tracks, SLC_IO_ROWS_ANY},
+        {"track_hits", &slc_velo_track_hits_schema, &result->found.track_hits, SLC_IO_ROWS_ANY},
+        {"states_beam", &slc_velo_states_schema, &result->found.beam, SLC_IO_ROWS_ANY},
+        {"states_end", &slc_velo_states_schema, &result->found.end, SLC_IO_ROWS_ANY},
+        {"primaries", &slc_velo_primaries_schema, &result->found.primaries, SLC_IO_ROWS_ANY},
     };
     size_t n = 7;
     if (selecting != NULL) {
-        groups[n++] = (slc_io_group){"decisions", &slc_velo_decisions_schema, &selecting->decisions, false};
+        groups[n++] = (slc_io_group){"decisions", &slc_velo_decisions_schema, &selecting->decisions,
+                                     SLC_IO_ROWS_ONE};
     }
     if (truth) {
         groups[n++] = (slc_io_group){"particles", &slc_velo_particles_schema, &result->truth.particles,
-                                     false};
+                                     SLC_IO_ROWS_ANY};
         groups[n++] = (slc_io_group){"particle_ids", &slc_velo_particle_ids_schema, &result->truth.ids,
-                                     false};
-        groups[n++] = (slc_io_group){"vertices", &slc_velo_vertices_schema, &result->truth.vertices, false};
-        groups[n++] = (slc_io_group){"matches", &slc_velo_matches_schema, &job->matches, false};
+                                     SLC_IO_ROWS_ANY};
+        groups[n++] = (slc_io_group){"vertices", &slc_velo_vertices_schema, &result->truth.vertices,
+                                     SLC_IO_ROWS_ANY};
+        groups[n++] = (slc_io_group){"matches", &slc_velo_matches_schema, &job->matches, SLC_IO_ROWS_ANY};
     }
     const slc_status status = slc_io_results_put(job->results, groups, n, &job->error);
     return told(job, status);

@@ -72,7 +72,8 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     {"report", 0, OUTPUT(O, report), "FILE", "write a report with plots as HTML"},
     {"display", 0, TEXT(O, display), "N",
      "the event that the report draws, from 0 (default: the first with vertices)"},
-    {"output", 'o', OUTPUT(O, output), "FILE", "write hits, tracks, states and vertices as HDF5"},
+    {"output", 'o', STDOUT_TOO | OUTPUT(O, output), "FILE",
+     "write hits, tracks, states and vertices as HDF5 or Arrow"},
     SLC_CLI_RESULTS(O, results),
     {"quiet", 'q', FLAG(O, quiet), NULL, "no progress on standard error, only errors and what was lost"},
 };
@@ -146,7 +147,8 @@ static int check(slc_velo_options *options)
         return slc_cli_wrong(&slc_cmd_velo, "--write-accepted needs --select");
     }
     if (options->output != NULL && slc_cli_ends_with(options->output, ".csv")) {
-        return slc_cli_wrong(&slc_cmd_velo, "-o writes HDF5, not CSV: use --table %s", options->output);
+        return slc_cli_wrong(&slc_cmd_velo, "-o writes HDF5 or Arrow, not CSV: use --table %s",
+                             options->output);
     }
     if (options->track.strategy != SLC_VELO_TRACK_STANDARD &&
         options->track.algorithm != SLC_VELO_TRACK_LOCAL) {
@@ -163,7 +165,7 @@ static int check(slc_velo_options *options)
     }
     return options->display != NULL && options->report == NULL
                ? slc_cli_wrong(&slc_cmd_velo, "--display needs --report")
-               : SLC_CLI_GO_ON;
+               : slc_cli_results_check(&slc_cmd_velo, "output", options->output, &options->results);
 }
 
 int slc_velo_options_config(slc_velo_options *options, slc_velo_config *config)

@@ -162,8 +162,8 @@ static slc_status create(slc_io_writer **writer, slc_error *error)
 static slc_status put(slc_io_writer *writer, const sample *s, slc_error *error)
 {
     static const sample nothing;
-    const slc_io_group groups[] = {{"part", &sample_schema, s, false},
-                                   {"none", &sample_schema, &nothing, false}};
+    const slc_io_group groups[] = {{"part", &sample_schema, s, SLC_IO_ROWS_ANY},
+                                   {"none", &sample_schema, &nothing, SLC_IO_ROWS_ANY}};
     return slc_io_results_put(writer, groups, 2, error);
 }
 
@@ -300,7 +300,8 @@ static void test_refusals(void **state)
     assert_null(writer);
     assert_int_equal(create(&writer, &error), SLC_OK);
     assert_int_equal(put(writer, &s, &error), SLC_OK);
-    const slc_io_group other = {"part", &narrower, &s, false}, late = {"late", &sample_schema, &s, false};
+    const slc_io_group other = {"part", &narrower, &s, SLC_IO_ROWS_ANY},
+                       late = {"late", &sample_schema, &s, SLC_IO_ROWS_ANY};
     assert_int_equal(slc_io_results_put(writer, &other, 1, &error), SLC_ERR_USAGE);
     assert_non_null(strstr(error.text, "group 'part' has other columns"));
     assert_int_equal(slc_io_results_put(writer, &late, 1, &error), SLC_ERR_USAGE);

@@ -74,7 +74,8 @@ static slc_status append(slc_io_writer *writer, sample *s, uint32_t batch, uint6
     s->head.size = n;
     slc_columns_end_event(s);
     *first += n;
-    const slc_io_group groups[] = {{"a", &sample_schema, s, false}, {"b", &sample_schema, s, false}};
+    const slc_io_group groups[] = {{"a", &sample_schema, s, SLC_IO_ROWS_ANY},
+                                   {"b", &sample_schema, s, SLC_IO_ROWS_ANY}};
     return slc_io_results_put(writer, groups, 2, error);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Files and streams: opening an input of any known format, reading it in batches with bounded memory, and
- * writing events (MDF) and results (HDF5, CSV). The format of an input is found by looking at its bytes, not
- * at its name.
+ * writing events (MDF) and results (HDF5, Arrow, CSV). The format of an input is found by looking at its
+ * bytes, not at its name.
  *
  * Damage inside an input does not stop the reading: it is recorded (slc_faults, slc_io_lost_events,
  * slc_io_damage) and reading goes on at the next event that can be found. Outputs are written under a
@@ -163,12 +163,15 @@ SLC_API slc_status slc_io_mdf_write(slc_io_writer *writer, const void *banks, si
 typedef enum slc_io_compression {
     SLC_IO_COMPRESSION_DEFAULT = 0, /* the form's: none */
     SLC_IO_COMPRESSION_NONE,
-    SLC_IO_COMPRESSION_DEFLATE /* of HDF5: byte shuffle and deflate */
+    SLC_IO_COMPRESSION_DEFLATE, /* of HDF5: byte shuffle and deflate */
+    SLC_IO_COMPRESSION_LZ4,     /* of Arrow, these two */
+    SLC_IO_COMPRESSION_ZSTD
 } slc_io_compression;
 
 typedef struct slc_io_results_config {
     size_t size;      /* set by slc_io_results_config_default */
-    const char *form; /* "hdf5"; NULL: by the end of the name, HDF5 if that tells none */
+    const char *form; /* "hdf5", "arrow" (a file), "arrow-stream"; NULL: by the end of the name, .arrow or
+                         .arrows, HDF5 if that tells none */
     slc_io_compression compression;
     const char
         *columns; /* names with commas between, of groups and of columns: "tracks,hits.x_mm"; NULL: all */
@@ -179,17 +182,25 @@ typedef struct slc_io_results_config {
 SLC_API void slc_io_results_config_default(slc_io_results_config *config, size_t size);
 #define slc_io_results_config_default(config) slc_io_results_config_default(config, sizeof *(config))
 
+typedef enum slc_io_rows {
+    SLC_IO_ROWS_ANY = 0, /* an event has any number of them */
+    SLC_IO_ROWS_WHOLE,   /* they are no events: all that come in a group are one */
+    SLC_IO_ROWS_ONE      /* an event has one, by its nature */
+} slc_io_rows;
+
 /* A collection for the file's group `name`. */
 typedef struct slc_io_group {
     const char *name;
     const slc_schema *schema; /* its texts are kept until the file is finished */
     const void *collection;
-    bool whole; /* rows are no events: all that come in a group are one */
+    slc_io_rows rows;
 } slc_io_group;
 
 /* Columns in a file: a group per collection; in HDF5 a dataset per column (attribute "unit"), and
- * "event_offset" with one entry more than there are events. docs/formats/results-hdf5.md. `config` may be
- * NULL. SLC_ERR_USAGE for a form or compression that there is not. */
+ * "event_offset" with one entry more than there are events: docs/formats/results-hdf5.md. In Arrow a single
+ * group is a table; of several, which must then come with the same events, each is a column whose row is an
+ * event's list: docs/formats/results-arrow.md. "-" is standard output, for "arrow-stream" alone. `config` may
+ * be NULL. SLC_ERR_USAGE for a form or compression that there is not. */
 SLC_API slc_status slc_io_results_create(const char *path, const slc_io_results_config *config,
                                          slc_io_writer **writer, slc_error *error);
 /* Appends all events of the collections. The first call names all groups of the file, with rows or without:

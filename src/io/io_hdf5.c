@@ -423,11 +423,11 @@ static slc_status write_rests(hdf5_writer *writer, bool last, slc_error *error)
         for (size_t c = 0; c < g->n_columns && status == SLC_OK; c++) {
             status = write_rest(writer, &g->columns[c], last, error);
         }
-        if (results->groups[i].whole && status == SLC_OK) { /* one event so far */
+        if (results->groups[i].rows_of == SLC_IO_ROWS_WHOLE && status == SLC_OK) { /* one event so far */
             status = append_rows(writer, &g->event_offset, 1, &all, error);
         }
         status = status == SLC_OK ? write_rest(writer, &g->event_offset, last, error) : status;
-        if (results->groups[i].whole && status == SLC_OK) {
+        if (results->groups[i].rows_of == SLC_IO_ROWS_WHOLE && status == SLC_OK) {
             g->event_offset.block->size -= sizeof all;
         }
     }

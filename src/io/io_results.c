@@ -11,7 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-static const slc_io_results_form *const forms[] = {&slc_io_results_hdf5};
+static const slc_io_results_form *const forms[] = {&slc_io_results_hdf5, &slc_io_results_arrow,
+                                                   &slc_io_results_arrow_stream};
 enum { N_FORMS = sizeof forms / sizeof *forms };
 
 static const char *const compressions[] = {"default", "none", "deflate", "lz4", "zstd"};
@@ -62,7 +63,8 @@ static slc_status check(const char *path, const slc_io_results_form *form,
                         compressions[config->compression]);
     }
     if (strcmp(path, "-") == 0 && !form->to_stdout) {
-        return slc_fail(error, SLC_ERR_USAGE, "%s cannot be written to standard output", form->name);
+        return slc_fail(error, SLC_ERR_USAGE, "%s cannot be written to standard output: arrow-stream can",
+                        form->name);
     }
     return SLC_OK;
 }
@@ -173,7 +175,7 @@ static slc_status declare_group(slc_io_results *r, const slc_io_group *from, slc
     *to = (slc_io_results_group){.name = strdup(from->name),
                                  .schema = {from->schema->name, columns, 0},
                                  .n_all = from->schema->n_columns,
-                                 .whole = from->whole};
+                                 .rows_of = from->rows};
     if (columns == NULL || to->name == NULL) {
         free(columns);
         free(to->name);
@@ -194,6 +196,7 @@ static slc_status declare(slc_io_results *r, const slc_io_group *groups, size_t 
     if (status != SLC_OK) {
         return status;
     }
+    r->n_given = n;
     r->groups = calloc(n + 1, sizeof *r->groups);
     status = r->groups == NULL ? SLC_ERR_MEMORY : SLC_OK;
     for (size_t i = 0; i < n && status == SLC_OK; i++) {
@@ -221,11 +224,9 @@ static slc_io_results_group *find_group(const slc_io_results *r, const char *nam
     return NULL;
 }
 
-enum { MAX_GROUPS = 64 };
-
 static slc_status put(slc_io_results *r, const slc_io_group *groups, size_t n, slc_error *error)
 {
-    slc_io_results_part parts[MAX_GROUPS];
+    slc_io_results_part parts[SLC_IO_RESULTS_GROUPS];
     size_t n_parts = 0;
     for (size_t i = 0; i < n; i++) {
         slc_io_results_group *g = find_group(r, groups[i].name);
@@ -240,7 +241,7 @@ static slc_status put(slc_io_results *r, const slc_io_group *groups, size_t n, s
         }
         if (g != NULL) {
             parts[n_parts++] = (slc_io_results_part){g, groups[i].collection, head->size,
-                                                     g->whole ? 0 : head->n_events};
+                                                     g->rows_of == SLC_IO_ROWS_WHOLE ? 0 : head->n_events};
         }
     }
     const slc_status status = n_parts > 0 ? r->form->put(r, parts, n_parts, error) : SLC_OK;
@@ -254,9 +255,9 @@ static slc_status put(slc_io_results *r, const slc_io_group *groups, size_t n, s
 slc_status slc_io_results_put(slc_io_writer *writer, const slc_io_group *groups, size_t n, slc_error *error)
 {
     slc_io_results *r = (slc_io_results *)writer;
-    if (n > MAX_GROUPS) {
+    if (n > SLC_IO_RESULTS_GROUPS) {
         return slc_fail(error, SLC_ERR_CAPACITY, "%s: more than %d groups", r->writer.output.path,
-                        MAX_GROUPS);
+                        SLC_IO_RESULTS_GROUPS);
     }
     const slc_status status = r->declared ? SLC_OK : declare(r, groups, n, error);
     return status == SLC_OK ? put(r, groups, n, error) : status;

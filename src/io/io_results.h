@@ -9,12 +9,14 @@
 #include "io/io_encode.h"
 #include "io/io_output.h"
 
+enum { SLC_IO_RESULTS_GROUPS = 64 }; /* at most */
+
 /* One collection in the file. */
 typedef struct slc_io_results_group {
     char *name;
-    slc_schema schema; /* the columns that were asked for; their texts are the caller's */
-    size_t n_all;      /* columns that the caller's schema has */
-    bool whole;        /* as in slc_io_group */
+    slc_schema schema;   /* the columns that were asked for; their texts are the caller's */
+    size_t n_all;        /* columns that the caller's schema has */
+    slc_io_rows rows_of; /* an event */
     uint64_t rows, events;
     void *own; /* the form's; given back by its `end` */
 } slc_io_results_group;
@@ -29,6 +31,7 @@ typedef struct slc_io_results {
     char *columns;                  /* asked for; NULL: all */
     slc_io_results_group *groups;
     size_t n_groups;
+    size_t n_given;            /* groups that the caller has, asked for or not */
     bool declared;             /* `groups` are all that there are */
     bool broken;               /* a write failed: the file can only be abandoned */
     double flushed;            /* when it was last; when it was made, before that */
@@ -66,7 +69,7 @@ struct slc_io_results_form {
     slc_status (*end)(slc_io_results *results, bool commit, slc_error *error);
 };
 
-extern const slc_io_results_form slc_io_results_hdf5;
+extern const slc_io_results_form slc_io_results_hdf5, slc_io_results_arrow, slc_io_results_arrow_stream;
 
 /* As slc_io_results_number, of whole numbers. */
 slc_status slc_io_results_integer(slc_io_writer *writer, const char *name, int64_t value, slc_error *error);

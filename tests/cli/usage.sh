@@ -65,8 +65,8 @@ for word in x -1 1.5 99999999999999999999; do
         velo --report r.html --display "$word" a.mdf
 done
 wrong "sluice velo: --batch takes 1 to 1048576, not '0'; see sluice velo --help" velo --batch 0 a.mdf
-wrong "sluice velo: -o writes HDF5, not CSV: use --table x.csv; see sluice velo --help" velo a.mdf -o x.csv
-wrong "sluice velo: --output needs the name of a file, not '-'; see sluice velo --help" velo a.mdf -o -
+wrong "sluice velo: -o writes HDF5 or Arrow, not CSV: use --table x.csv; see sluice velo --help" velo a.mdf -o x.csv
+wrong "sluice velo: --output - needs --form arrow-stream; see sluice velo --help" velo a.mdf -o -
 wrong "sluice velo: --report and --output name the same file; see sluice velo --help" velo a.mdf -o x --report x
 wrong "sluice simulate velo: --events is required; see sluice simulate velo --help" simulate velo -o a.mdf
 wrong "sluice simulate velo: --output is required; see sluice simulate velo --help" simulate velo --events 1

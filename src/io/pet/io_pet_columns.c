@@ -303,7 +303,7 @@ static slc_status read(slc_io_pet_list *in, size_t most, slc_pet_coincidences *p
 /* Batches are no events here: all pairs are one. */
 static slc_status put(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
 {
-    const slc_io_group rows = {group, &slc_pet_coincidences_schema, pairs, true};
+    const slc_io_group rows = {group, &slc_pet_coincidences_schema, pairs, SLC_IO_ROWS_WHOLE};
     return slc_io_results_put(w->own, &rows, 1, error);
 }
 

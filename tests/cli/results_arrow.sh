@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Results as Arrow: every column the HDF5 file has, to the bit, by a reader that is not ours (tests/support/arrow_read.py);
+# what is refused; what is left when the writing fails.
+. "$(dirname "$0")/common.sh" "$@"
+python=/usr/bin/python3 # Debian's, which has Debian's packages
+"$python" -c 'import h5py, numpy' 2>/dev/null || {
+    echo "skipped: Debian's python3-h5py is not installed"
+    exit 77
+}
+make_events a.mdf 40 7
+
+# like FILE.h5 FILE.arrow...: the same columns; prints what the others are made of.
+like() {
+    compared=$((compared + $# - 1))
+    last="results_arrow.py $*"
+    "$python" "$source/tests/cli/results_arrow.py" "$source" "$@" >made || fail "$last"
+}
+
+# differ NAME A B N: so many bytes do.
+differ() {
+    compared=$((compared + 1))
+    [ "$(cmp -l "$2" "$3" | wc -l)" -eq "$4" ] || fail "$1: $2 and $3 differ in $(cmp -l "$2" "$3" | wc -l) bytes, not $4"
+}
+
+run velo a.mdf --truth -q -o a.h5
+want 0
+for how in none lz4 zstd; do
+    for end in arrow arrows; do
+        for threads in 1 3; do
+            run velo a.mdf --truth -q -o a.$end --compression $how --threads $threads
+            want 0
+            mv a.$end $how-$threads.$end
+        done
+        # The word of the command line alone, which the footer has, too.
+        differ "threads" $how-1.$end $how-3.$end $([ $end = arrow ] && echo 2 || echo 1)
+    done
+    like a.h5 $how-1.arrow $how-1.arrows
+done
+equal "codecs" "$(grep -o 'codec.*' made | sort -u)" "codec 1"
+[ "$(stat -c %s lz4-1.arrow)" -lt "$(stat -c %s none-1.arrow)" ] || fail "LZ4 makes nothing smaller"
+[ "$(stat -c %s zstd-1.arrow)" -lt "$(stat -c %s lz4-1.arrow)" ] || fail "zstd makes nothing smaller than LZ4"
+run velo a.mdf --truth -q -o b.arrow --batch 3
+want 0
+like a.h5 b.arrow
+run velo a.mdf --truth -q -o b.arrow --columns tracks,hits.x_mm,events.event
+want 0
+run velo a.mdf --truth -q -o b.h5 --columns tracks,hits.x_mm,events.event
+want 0
+like b.h5 b.arrow
+
+# So many hits that a batch of events is split.
+run velo a.mdf a.mdf a.mdf a.mdf a.mdf a.mdf a.mdf a.mdf a.mdf a.mdf a.mdf a.mdf -q -o many.arrow --columns hits
+want 0
+run velo a.mdf a.mdf a.mdf a.mdf a.mdf a.mdf a.mdf a.mdf a.mdf a.mdf a.mdf a.mdf -q -o many.h5 --columns hits
+want 0
+like many.h5 many.arrow
+
+# Attributes: those of the beginning in front, all of them in the end.
+"$python" - "$source" <<'P' || fail "attributes"
+import json, sys
+sys.path.insert(0, sys.argv[1] + "/tests/support")
+import arrow_read
+file, stream = arrow_read.Arrow("none-1.arrow"), arrow_read.Arrow("none-1.arrows")
+wanted = {"sluice_version", "command", "geometry", "beam_x_mm", "beam_y_mm", "beam_from", "checksum"}
+assert set(file.metadata) == wanted and set(stream.metadata) == wanted, (file.metadata, stream.metadata)
+assert wanted - set(file.early) == {"checksum"} and stream.batches[-1].rows == 0
+assert file.metadata["command"] == "sluice velo a.mdf --truth -q -o a.arrow --compression none --threads 1"
+assert float(file.metadata["beam_x_mm"]) == 0
+assert json.loads(file.fields[0].metadata["inputs"]) == ["a.mdf"]
+P
+compared=$((compared + 1))
+
+# Standard output: the stream there, and nothing else.
+run velo a.mdf --truth -q -o - --form arrow-stream
+want 0
+mv out out.arrows
+grep -q '^tracks ' err || fail "the table is not on standard error"
+like a.h5 out.arrows
+cat a.mdf | "$sluice" velo - --truth -q -o - --form arrow-stream 2>/dev/null | cat >piped.arrows
+like a.h5 piped.arrows
+"$sluice" velo a.mdf --truth -q -o - --form arrow-stream 2>err | head -c 1000 >/dev/null
+equal "a closed pipe" "${PIPESTATUS[*]}" "141 0"
+equal "a closed pipe" "$(grep -v '^sluice velo: -: cannot write: Broken pipe$' err)" ""
+
+# Other commands.
+"$sluice" simulate cms -q --events 12 --tracks 300 --seed 3 -o a.bin --cabling a.cabling --gains a.gains --truth t.h5 || fail "no events"
+"$sluice" simulate cms -q --events 12 --tracks 300 --seed 3 -o a.bin --truth t.arrow || fail "no events"
+like t.h5 t.arrow
+for end in h5 arrow arrows; do
+    run cms a.bin --cabling a.cabling --gains a.gains -q -o cms.$end --compression none
+    want 0
+done
+like cms.h5 cms.arrow cms.arrows
+"$sluice" simulate pixels -q --frames 300 --size 256x256 --seed 3 -o frames.csv || fail "no frames"
+for end in h5 arrow arrows; do
+    run cluster frames.csv --size 256x256 -q -o clusters.$end --features all
+    want 0
+done
+run cluster frames.csv --size 256x256 -q -o zstd.arrow --compression zstd --features all
+want 0
+like clusters.h5 clusters.arrow clusters.arrows zstd.arrow
+"$sluice" simulate image -q --size 300x200 -o page.png && "$sluice" simulate image -q --size 30x20 --seed 2 -o other.png || fail "no image"
+for end in h5 arrow arrows; do
+    run label page.png other.png -q --stats labels.$end --columns components
+    want 0
+done
+like labels.h5 labels.arrow labels.arrows
+run label page.png other.png -q --stats - --form arrow-stream
+want 0
+mv out labels.out
+like labels.h5 labels.out
+
+# What there is not.
+run velo a.mdf -o x.h5 --compression lz4
+want 1
+echo 'sluice velo: x.h5: hdf5 has no compression "lz4"' | want_err
+run velo a.mdf -o x.arrow --compression deflate
+want 1
+echo 'sluice velo: x.arrow: arrow has no compression "deflate"' | want_err
+run velo a.mdf -o x.arrows --compression deflate
+want 1
+echo 'sluice velo: x.arrows: arrow-stream has no compression "deflate"' | want_err
+for form in "" "--form hdf5" "--form arrow"; do
+    run velo a.mdf -o - $form
+    want 2
+    echo 'sluice velo: --output - needs --form arrow-stream; see sluice velo --help' | want_err
+done
+run cluster frames.csv -o x.csv --compression lz4
+want 2
+echo 'sluice cluster: --compression is not for text such as x.csv; see sluice cluster --help' | want_err
+run label page.png other.png --stats x.json --columns components
+want 2
+echo 'sluice label: --columns is not for text such as x.json; see sluice label --help' | want_err
+run label page.png other.png --stats x.arrow --columns pages
+want 1
+echo 'sluice label: x.arrow: there is no group or column "pages"; groups are components' | want_err
+want_no_file x.*
+
+# A disk that is full, here a limit on the size of files; an old file stays as it was.
+full=0
+for how in none zstd; do
+    for blocks in 1 2 8 64 256 1024; do
+        echo "old" >full.arrow
+        (ulimit -f $blocks && exec "$sluice" velo a.mdf --truth --quiet -o full.arrow --compression $how >/dev/null 2>err </dev/null)
+        status=$?
+        last="sluice velo -o full.arrow under ulimit -f $blocks"
+        [ $status -eq 0 ] && continue
+        full=$((full + 1))
+        want 1
+        equal "$last" "$(cat err)" "sluice velo: full.arrow: cannot write: File too large"
+        equal "$last" "$(cat full.arrow)" "old"
+        want_no_file full.arrow.tmp-*
+    done
+done
+[ $full -ge 8 ] || fail "the limit was met $full times only"
+run velo a.mdf -q -o /dev/full --form arrow
+want 1
+echo 'sluice velo: /dev/full: cannot write: No space left on device' | want_err
+passed
