@@ -12,7 +12,7 @@ endforeach()
 # ROOT's compressed blocks; records that are left in their file.
 foreach(stem IN ITEMS mdf_blocks absent)
     sluice_test(test_io_${stem} "formats" test_io_${stem}.c support/support_blocks.c ${input_support})
-    target_link_libraries(test_io_${stem} PRIVATE ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::LZ4 PkgConfig::LZMA PkgConfig::XXHASH)
+    target_link_libraries(test_io_${stem} PRIVATE ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::LZ4 PkgConfig::LZMA)
 endforeach()
 # Files of pixels.
 foreach(stem IN ITEMS tpx3 text npy large open)

@@ -8,6 +8,7 @@
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 #include <zlib.h>
 #include <zstd.h>

@@ -10,6 +10,7 @@
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
+#define XXH_INLINE_ALL /* its header alone is needed */
 #include <xxhash.h>
 #include <zstd.h>
 
