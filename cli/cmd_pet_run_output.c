@@ -19,6 +19,7 @@ const char *slc_pet_run_format_name(size_t i)
 {
     return i < SLC_IO_PET_LIST_FORMATS ? slc_io_pet_list_name((slc_io_pet_list_format)i)
            : i == SLC_PET_RUN_CSV      ? "csv"
+           : i == SLC_PET_RUN_ARROW    ? "arrow"
                                        : NULL;
 }
 
@@ -28,9 +29,10 @@ int slc_pet_run_format_of(const char *name)
         const char *end;
         int format;
     } ends[] = {
-        {".cdh", SLC_IO_PET_CASTOR}, {".cdf", SLC_IO_PET_CASTOR},    {".clm.safir", SLC_IO_PET_SAFIR},
-        {".l", SLC_IO_PET_SIEMENS},  {".l.hdr", SLC_IO_PET_SIEMENS}, {".lmdat", SLC_IO_PET_YRT},
-        {".csv", SLC_IO_PET_GATE},   {".h5", SLC_IO_PET_HDF5},       {".hdf5", SLC_IO_PET_HDF5},
+        {".cdh", SLC_IO_PET_CASTOR},   {".cdf", SLC_IO_PET_CASTOR},    {".clm.safir", SLC_IO_PET_SAFIR},
+        {".l", SLC_IO_PET_SIEMENS},    {".l.hdr", SLC_IO_PET_SIEMENS}, {".lmdat", SLC_IO_PET_YRT},
+        {".csv", SLC_IO_PET_GATE},     {".h5", SLC_IO_PET_HDF5},       {".hdf5", SLC_IO_PET_HDF5},
+        {".arrow", SLC_PET_RUN_ARROW}, {".arrows", SLC_PET_RUN_ARROW},
     };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         if (slc_cli_ends_with(name, ends[i].end)) {
@@ -195,8 +197,10 @@ static slc_status create_list(slc_pet_run_job *job)
     config.start_ps = job->start_ps;
     config.checksum = &job->totals.checksum;
     config.partial = &job->partial;
-    return slc_io_pet_list_create(o->output, (slc_io_pet_list_format)job->format, &config, &job->list,
-                                  &job->error);
+    const bool arrow = job->format == SLC_PET_RUN_ARROW;
+    config.form = arrow ? slc_pet_arrow_form(o->output) : NULL;
+    return slc_io_pet_list_create(o->output, arrow ? SLC_IO_PET_HDF5 : (slc_io_pet_list_format)job->format,
+                                  &config, &job->list, &job->error);
 }
 
 /* The list begins when its time 0 is known. */

@@ -207,6 +207,11 @@ char *slc_pet_list_files(int format, const char *name, size_t i)
     return i == 0 ? strdup(name) : NULL;
 }
 
+const char *slc_pet_arrow_form(const char *name)
+{
+    return strcmp(name, "-") == 0 || slc_cli_ends_with(name, ".arrows") ? "arrow-stream" : "arrow";
+}
+
 static bool is_raw(const slc_cli_names *outputs, size_t i)
 {
     return (outputs->option[i]->kind & SLC_CLI_RAW) != 0;

@@ -206,7 +206,7 @@ typedef enum slc_io_pet_list_format {
     SLC_IO_PET_SIEMENS,    /* 32-bit words as STIR's ECAT8 reader takes them: NAME.l and NAME.l.hdr */
     SLC_IO_PET_YRT,        /* YRT-PET: NAME.lmDat */
     SLC_IO_PET_GATE,       /* CSV like GATE's coincidences */
-    SLC_IO_PET_HDF5,       /* columns */
+    SLC_IO_PET_HDF5,       /* columns; written also as Arrow */
     SLC_IO_PET_LIST_FORMATS
 } slc_io_pet_list_format;
 /* "castor", "safir", "siemens", "yrt", "gate", "hdf5"; NULL beyond. */
@@ -228,6 +228,7 @@ typedef struct slc_io_pet_list_config {
     const uint64_t *checksum; /* what the run came to, looked at by _finish: of HDF5 alone. NULL: not told */
     const bool *partial; /* the run was ended early, looked at by _finish: told by HDF5 alone, which then has
                             no checksum. NULL: it was not */
+    const char *form;    /* of columns, as in slc_io_results_config: "arrow", "arrow-stream"; NULL: "hdf5" */
 } slc_io_pet_list_config;
 SLC_API void slc_io_pet_list_config_default(slc_io_pet_list_config *config);
 

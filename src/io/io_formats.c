@@ -294,6 +294,7 @@ static const struct {
     {E, 0, 8, "\x89HDF\r\n\x1a\n", "an HDF5 file: it holds results, not raw events"},
     {I, 0, 4, "\x89HDF", "an HDF5 file: not an image format that is read"},
     {P, 0, 4, "\x89HDF", "an HDF5 file: not a format of pixel lists that is read"},
+    {E | I | P, 0, 6, "ARROW1", "an Arrow file: it holds results, and is not read"},
     {E, 0, 6, "root\0\0", "a ROOT file: not supported"},
     {E, 0, 8, "\x89SLCPET\n", "a raw file of PET: sluice pet run reads it, sluice info its file and no pipe"},
     {E, 5, 14, " CListModeData", "a list-mode file of PET: sluice pet list reads it"},

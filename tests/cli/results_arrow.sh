@@ -110,6 +110,23 @@ run label page.png other.png -q --stats - --form arrow-stream
 want 0
 mv out labels.out
 like labels.h5 labels.out
+"$sluice" simulate pet -q --fast --rate 4e6 --seconds 0.02 --pair-share 0.3 --seed 7 -o p.raw --write-tables p.tables.h5 || fail "no pairs"
+for end in h5 arrow arrows; do
+    run pet run p.raw --tables p.tables.h5 --delayed 100ns -q -o pairs.$end
+    want 0
+done
+run pet run p.raw --tables p.tables.h5 --delayed 100ns -q --format arrow -o -
+want 0
+mv out pairs.out
+like pairs.h5 pairs.arrow pairs.arrows pairs.out
+run pet list --format hdf5 pairs.h5 -q --to arrow -o again.arrow
+want 0
+like pairs.h5 again.arrow
+run pet list --format hdf5 pairs.arrow
+want 1
+run info pairs.arrow
+want 1
+echo "sluice info: pairs.arrow: byte 0: this is an Arrow file: it holds results, and is not read" | want_err
 
 # What there is not.
 run velo a.mdf -o x.h5 --compression lz4

@@ -310,7 +310,10 @@ static slc_status put(slc_io_pet_list_writer *w, const slc_pet_coincidences *pai
 static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 {
     slc_io_writer *file = NULL;
-    slc_status status = slc_io_results_create(w->base, NULL, &file, error);
+    slc_io_results_config how;
+    slc_io_results_config_default(&how);
+    how.form = w->config.form != NULL ? w->config.form : "hdf5";
+    slc_status status = slc_io_results_create(w->base, &how, &file, error);
     w->own = file;
     const slc_pet_coincidences none = {.time_ps = NULL};
     const slc_pet_geometry *g = &w->config.geometry;
