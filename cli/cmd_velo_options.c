@@ -177,7 +177,6 @@ int slc_velo_options_config(slc_velo_options *options, slc_velo_config *config)
     config->track = options->track;
     config->banks = (slc_velo_banks)options->banks;
     config->strict = options->strict;
-    config->keep_superpixels = options->report != NULL; /* which has their spectrum */
     return check(options);
 }
 

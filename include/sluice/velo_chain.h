@@ -141,6 +141,7 @@ typedef enum slc_velo_stage {
  * event, so that they do not depend on how events were cut into batches. */
 typedef struct slc_velo_result {
     slc_velo_superpixels superpixels; /* without rows, unless keep_superpixels is set and hits are of them */
+    slc_velo_event_counts counts;
     slc_velo_hits hits;
     slc_velo_tracks tracks;
     slc_velo_track_hits track_hits;

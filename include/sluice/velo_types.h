@@ -75,6 +75,13 @@ typedef struct slc_velo_superpixels {
 } slc_velo_superpixels;
 SLC_API extern const slc_schema slc_velo_superpixels_schema;
 
+/* How many super-pixels an event had, whether they are listed or not: a row for each event. */
+typedef struct slc_velo_event_counts {
+    slc_columns head;
+    uint32_t *superpixels;
+} slc_velo_event_counts;
+SLC_API extern const slc_schema slc_velo_event_counts_schema;
+
 /* Hits, one per cluster, sorted by module. `channel` is LHCb's channel id of the pixel that holds the
  * centroid: bits 28-31 detector (2), 18-25 sensor, 16-17 chip, 8-15 column in the chip, 0-7 row. Events that
  * came as hits (JSON) have the index of the hit in its event as channel and n_pixels = 0. Clusters that FPGAs

@@ -208,6 +208,9 @@ slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,
     slc_status status = slc_columns_reserve(&slc_velo_superpixels_schema, &result->superpixels,
                                             lists_superpixels(chain) ? words : 0, batch->n_events);
     if (status == SLC_OK) {
+        status = slc_columns_reserve(&slc_velo_event_counts_schema, &result->counts, batch->n_events, 0);
+    }
+    if (status == SLC_OK) {
         status = slc_columns_reserve(&slc_velo_hits_schema, &result->hits, hits, batch->n_events);
     }
     if (status == SLC_OK) {
@@ -295,10 +298,12 @@ static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, 
 /* Bytes to hits, and to a list of super-pixels where that is wanted. */
 static slc_status cluster_banks(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result)
 {
-    if (result->superpixels.head.block == NULL || result->superpixels.head.event_capacity < batch->n_events) {
+    if (result->superpixels.head.block == NULL || result->superpixels.head.event_capacity < batch->n_events ||
+        result->counts.head.capacity < batch->n_events) {
         return SLC_ERR_CAPACITY;
     }
-    slc_velo_cluster_counts counts = {0};
+    slc_velo_cluster_counts counts = {.of_event = result->counts.superpixels};
+    result->counts.head.size = batch->n_events;
     slc_status status = slc_velo_cluster_run_chosen(&chain->geometry, batch, chain->config.banks,
                                                     &chain->cluster, &result->hits, &counts, &result->faults);
     result->n_pixels = counts.pixels;
@@ -334,19 +339,21 @@ slc_status slc_velo_chain_run_hits(slc_velo_chain *chain, slc_velo_result *resul
 {
     slc_faults_reset(&result->faults);
     no_superpixels(result, result->hits.head.n_events);
+    slc_columns_reset(&result->counts);
     result->n_pixels = result->n_superpixels = result->n_isolated = 0;
     result->n_superpixel_events = result->n_retina_events = 0;
     result->seconds[SLC_VELO_STAGE_CLUSTER] = 0;
     return track_and_fit(chain, result, error);
 }
 
-/* By the names that they have in files; super-pixels, listed for who asks, are in none. */
+/* By the names that they have in files. What super-pixels were there is in none, and not in the checksum. */
 static const struct result_part {
     const char *name;
     const slc_schema *schema;
     size_t member; /* offset of the collection in slc_velo_result */
 } parts[] = {
     {"superpixels", &slc_velo_superpixels_schema, offsetof(slc_velo_result, superpixels)},
+    {"event_counts", &slc_velo_event_counts_schema, offsetof(slc_velo_result, counts)},
     {"hits", &slc_velo_hits_schema, offsetof(slc_velo_result, hits)},
     {"tracks", &slc_velo_tracks_schema, offsetof(slc_velo_result, tracks)},
     {"track_hits", &slc_velo_track_hits_schema, offsetof(slc_velo_result, track_hits)},
@@ -354,7 +361,7 @@ static const struct result_part {
     {"states_end", &slc_velo_states_schema, offsetof(slc_velo_result, end)},
     {"primaries", &slc_velo_primaries_schema, offsetof(slc_velo_result, primaries)},
 };
-enum { N_PARTS = sizeof parts / sizeof *parts };
+enum { N_PARTS = sizeof parts / sizeof *parts, FIRST_SUMMED = 2 };
 
 void slc_velo_result_clear(slc_velo_result *result)
 {
@@ -366,10 +373,10 @@ void slc_velo_result_clear(slc_velo_result *result)
 
 uint64_t slc_velo_result_checksum(const slc_velo_result *result, uint64_t before)
 {
-    slc_checksum_part summed[N_PARTS - 1]; /* without the super-pixels */
-    for (size_t i = 1; i < N_PARTS; i++) {
-        summed[i - 1] = (slc_checksum_part){parts[i].name, parts[i].schema,
-                                            (const char *)result + parts[i].member};
+    slc_checksum_part summed[N_PARTS];
+    for (size_t i = FIRST_SUMMED; i < N_PARTS; i++) {
+        summed[i] = (slc_checksum_part){parts[i].name, parts[i].schema,
+                                        (const char *)result + parts[i].member};
     }
-    return slc_checksum_events(summed, N_PARTS - 1, before);
+    return slc_checksum_events(summed + FIRST_SUMMED, N_PARTS - FIRST_SUMMED, before);
 }

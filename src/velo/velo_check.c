@@ -518,9 +518,8 @@ static void add_spectra(slc_velo_check *check, const slc_velo_result *result)
     for (uint32_t e = 0; e < result->hits.head.n_events; e++) {
         slc_histogram_add(&check->tracks_per_event, rows_of(&result->tracks.head, e));
         slc_histogram_add(&check->hits_per_event, rows_of(&result->hits.head, e));
-        if (result->superpixels.head.size == result->n_superpixels) { /* else they were not kept */
-            slc_histogram_add(&check->superpixels_per_event, rows_of(&result->superpixels.head, e));
-        }
+        const bool counted = e < result->counts.head.size; /* events that come as hits have none */
+        slc_histogram_add(&check->superpixels_per_event, counted ? result->counts.superpixels[e] : 0);
     }
 }
 

@@ -40,6 +40,7 @@ typedef struct slc_velo_cluster_counts {
     uint64_t isolated;    /* those that came with the "isolated" hint */
     uint64_t pixels;
     uint64_t superpixel_events, retina_events; /* events whose hits are of super-pixels; of FPGAs' clusters */
+    uint32_t *of_event;                        /* given: room for the super-pixels of each event; or NULL */
 } slc_velo_cluster_counts;
 
 /* Makes the scratch ready for slc_velo_cluster_run_banks on a target of slc_simd_choose(): SLC_ERR_USAGE

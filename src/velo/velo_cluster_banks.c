@@ -210,6 +210,7 @@ slc_status slc_velo_cluster_run_chosen(const slc_velo_geometry *geometry, const 
     slc_faults_reset(&p.hints);
     slc_velo_cluster_work_begin(p.work, geometry);
     for (uint32_t e = 0; e < batch->n_events; e++) {
+        const uint64_t before = p.work->superpixels;
         slc_velo_event_collect(&p.event, batch, e);
         const slc_status status = p.event.retina ? slc_velo_event_retina(geometry, &p.event, hits)
                                                  : run_superpixels(&p);
@@ -217,6 +218,9 @@ slc_status slc_velo_cluster_run_chosen(const slc_velo_geometry *geometry, const 
             return status;
         }
         used[p.event.retina] += p.event.n_words > 0;
+        if (counts != NULL && counts->of_event != NULL) {
+            counts->of_event[e] = (uint32_t)(p.work->superpixels - before);
+        }
         slc_columns_end_event(hits);
     }
     slc_faults_merge(faults, &p.hints);
@@ -225,7 +229,8 @@ slc_status slc_velo_cluster_run_chosen(const slc_velo_geometry *geometry, const 
                                             .isolated = p.work->isolated,
                                             .pixels = sum_pixels(hits),
                                             .superpixel_events = used[0],
-                                            .retina_events = used[1]};
+                                            .retina_events = used[1],
+                                            .of_event = counts->of_event};
     }
     return SLC_OK;
 }

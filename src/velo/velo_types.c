@@ -10,6 +10,11 @@ static const slc_column superpixels[] = {
 };
 SOA_SCHEMA(slc_velo_superpixels, slc_velo_superpixels_schema, "superpixels", superpixels);
 
+static const slc_column event_counts[] = {
+    SOA_COLUMN(slc_velo_event_counts, superpixels, "1"),
+};
+SOA_SCHEMA(slc_velo_event_counts, slc_velo_event_counts_schema, "event_counts", event_counts);
+
 static const slc_column hits[] = {
     SOA_COLUMN(slc_velo_hits, x_mm, "mm"),    SOA_COLUMN(slc_velo_hits, y_mm, "mm"),
     SOA_COLUMN(slc_velo_hits, z_mm, "mm"),    SOA_COLUMN(slc_velo_hits, channel, "id"),
