@@ -13,6 +13,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+enum { BATCH = 32 /* as `sluice velo` */ };
+
 typedef enum way { IN_MEMORY = 0, FROM_FILES, ON_ONE_CORE, READ_ALONE } way;
 
 /* One that is measured; what it takes is seconds an event. */
@@ -124,6 +126,7 @@ static slc_status pass_files(reader *r, double *seconds, slc_error *error)
     const slc_flow_velo_setup setup = {.config = &velo, .geometry = r->bench->geometry};
     config.paths = r->paths;
     config.n_paths = r->n_paths;
+    config.batch_events = BATCH;
     config.exec.threads = r->threads;
     config.exec.bind = r->bench->bind;
     config.n_slots = r->way == ON_ONE_CORE ? 1 : 0;
@@ -194,7 +197,7 @@ static slc_status pass_alone(reader *r, double *seconds, slc_error *error)
         slc_io_source *source = NULL;
         status = slc_io_open(r->bench->paths[i], NULL, &source, error);
         while (status == SLC_OK) {
-            status = slc_io_read_batch(source, config.batch_events, config.batch_bytes, &batch, NULL, error);
+            status = slc_io_read_batch(source, BATCH, config.batch_bytes, &batch, NULL, error);
         }
         if (status == SLC_END) {
             slc_io_totals_of(source, &totals);
@@ -270,10 +273,8 @@ slc_status slc_bench_velo_reading(const slc_bench_velo_config *config, const slc
                                   FILE *out, slc_error *error)
 {
     const slc_bench_plan plan = {.repetitions = config->repetitions, .watch = watch};
-    slc_flow_config flow;
     slc_bench_velo_events events = {.raw = true};
-    slc_flow_config_default(&flow);
-    slc_status status = slc_bench_velo_events_read(&events, config, flow.batch_events, error);
+    slc_status status = slc_bench_velo_events_read(&events, config, BATCH, error);
     if (status == SLC_OK && !events.raw) {
         status = slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: reading is measured of raw events, not of hits",
                           config->paths[0]);

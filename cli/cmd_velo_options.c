@@ -107,7 +107,7 @@ enum { N_NUMBERS = sizeof numbers / sizeof *numbers };
 void slc_velo_options_defaults(void *at)
 {
     slc_velo_options *options = at;
-    *options = (slc_velo_options){.batch = 64, .threads = 1, .warmup = 1};
+    *options = (slc_velo_options){.batch = 32, .threads = 1, .warmup = 1};
     slc_velo_track_config_default(&options->track);
 }
 

@@ -69,8 +69,8 @@ typedef struct slc_flow_config {
     slc_io_config io;      /* how files of events are read */
     uint32_t batch_events; /* a batch ends at so many events (frames, pages) */
     size_t batch_bytes;    /* or at so many bytes */
-    /* Batches in flight, those that the caller holds not counted. 0: 2 · threads + 2, of a chain with state
-     * 2, but 1 if one worker has the only processor. */
+    /* Batches in flight, those that the caller holds not counted. 0: 2 · threads + 2, for one worker 3,
+     * of a chain with state 2, but 1 if one worker has the only processor. */
     uint32_t n_slots;
     /* threads: workers, each with a chain (or, of a chain that keeps state between batches, its threads);
      * 1: all is done in the caller's thread, but for reading ahead; 0 (default): one for each processor. */

@@ -479,6 +479,9 @@ uint32_t slc_flow_slots(uint32_t wanted, uint32_t workers)
     if (workers == 1 && slc_team_processors() == 1) {
         return 1; /* who would read ahead would take the processor from who works, and the caches */
     }
+    if (workers == 1) {
+        return 3; /* one worked on, one ready, one being read: a fourth only takes room in the caches */
+    }
     return workers < UINT32_MAX / 2 - 1 ? 2 * workers + 2 : workers;
 }
 
