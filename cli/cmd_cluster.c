@@ -29,6 +29,7 @@ static const slc_cli_option options_table[] = {
     {"output", 'o', STDOUT_TOO | OUTPUT_AS(O, output, ENDS_OR(".hdf5", ".csv", ".h5", ".arrow", ".arrows")),
      "FILE", "write the clusters: .csv, .h5, .arrow, .arrows"},
     SLC_CLI_RESULTS(O, results),
+    SLC_CLI_PART(O, part),
     {"labels", 0, OUTPUT_AS(O, labels, WORDS(".csv")), "FILE",
      "write which cluster each pixel is of, for frames and images: .csv"},
     {"connectivity", 0, TEXT(O, connectivity), "C",
@@ -221,9 +222,18 @@ static bool open_output(slc_cluster_job *job)
     } else if (path != NULL) {
         status = slc_cli_results_create(path, &job->options->results, job->options->threads,
                                         job->command_line, &job->results, &job->error);
+        status = status == SLC_OK ? slc_cli_part_put(COMMAND, &job->options->part, job->inputs, job->n_inputs,
+                                                     NULL, job->results, &job->error)
+                                  : status;
         status = status == SLC_OK && job->tick_seconds > 0
                      ? slc_io_results_number(job->results, "tick_seconds", job->tick_seconds, &job->error)
                      : status;
+        if (status == SLC_OK && job->options->part.n > 0) { /* which may have no rows */
+            static const slc_cluster_rows none;
+            const slc_io_group group = {"clusters", &job->schema, &none, SLC_IO_ROWS_ANY};
+            job->appended = true;
+            status = slc_io_results_put(job->results, &group, 1, &job->error);
+        }
     }
     if (status == SLC_OK && job->options->labels != NULL) {
         status = slc_cluster_labels_open(job);
@@ -305,6 +315,8 @@ static slc_status open_flow(slc_cluster_job *job)
     config.paths = (const char *const *)job->inputs;
     config.n_paths = (uint32_t)job->n_inputs;
     config.n_slots = 1;
+    config.part = job->options->part.part;
+    config.n_parts = job->options->part.n;
     config.exec.threads = (uint32_t)job->options->threads;
     config.keep_going = true;
     job->setup.config = &job->config;
@@ -318,10 +330,36 @@ static slc_status open_flow(slc_cluster_job *job)
     return slc_flow_open(&config, &slc_flow_pixel, &job->setup, &job->flow, &job->error);
 }
 
+/* What the first of all inputs has decides on the columns, also of a part that does not read it. */
+static slc_status begin_part(slc_cluster_job *job)
+{
+    slc_flow_totals totals;
+    slc_flow_totals_of(job->flow, &totals);
+    job->first = job->n_begun = (int)totals.first_input;
+    job->end = job->first + (int)totals.n_inputs;
+    job->useful = totals.n_inputs == 0;
+    if (job->options->part.n < 2) {
+        return SLC_OK;
+    }
+    const slc_io_pixels_options known = {.width = (uint32_t)job->options->size.width,
+                                         .height = (uint32_t)job->options->size.height,
+                                         .tick_seconds = job->tick.value};
+    slc_io_pixels *first = NULL;
+    const slc_status status = slc_io_pixels_open(job->inputs[0], &known, &first, &job->error);
+    if (status == SLC_OK) {
+        const slc_io_pixels_info about = slc_io_pixels_about(first);
+        job->told = !slc_cluster_job_begin(job, &about);
+    }
+    slc_io_pixels_close(first);
+    return job->told ? SLC_ERR_IO : status;
+}
+
 static bool process_inputs(slc_cluster_job *job)
 {
-    if (open_flow(job) != SLC_OK) {
-        slc_cli_say("cluster", "%s", job->error.text);
+    if (open_flow(job) != SLC_OK || begin_part(job) != SLC_OK) {
+        if (!job->told) {
+            slc_cli_say("cluster", "%s", job->error.text);
+        }
         return false;
     }
     slc_cli_progress_begin(&job->progress, "cluster", job->options->quiet);
@@ -347,7 +385,8 @@ static int process(slc_cluster_job *job)
     slc_cli_catch_signals();
     job->reads_once = slc_cli_reads_once(job->inputs, job->n_inputs);
     const bool processed = process_inputs(job);
-    bool good = processed;
+    bool good = processed && (job->results == NULL ||
+                              !slc_cli_part_taken(COMMAND, &job->options->part, job->options->output));
     if (good && !job->useful && !slc_cli_interrupted()) {
         good = false;
         if (job->options->output != NULL || job->options->labels != NULL) {
@@ -383,10 +422,12 @@ static int act(const slc_cli_call *call)
         job->n_inputs = call->n;
         job->command_line = call->command_line;
         job->done = done;
-        status = check_all(job);
+        status = slc_cli_part_choose(COMMAND, call->options, &job->options->part);
+        status = status == SLC_CLI_GO_ON ? check_all(job) : status;
         status = status == SLC_CLI_GO_ON ? process(job) : status;
         slc_flow_close(job->flow);
         slc_columns_clear(&job->place, &job->rows);
+        slc_cli_part_clear(&job->options->part);
     }
     free(done);
     free(job);

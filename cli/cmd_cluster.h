@@ -6,6 +6,7 @@
 #define SLUICE_CMD_CLUSTER_H
 
 #include "cli_options.h"
+#include "cli_part.h"
 #include "cli_results.h"
 #include "cli_talk.h"
 
@@ -18,6 +19,7 @@ typedef struct slc_cluster_options {
     slc_cli_area size; /* 0: not given */
     uint32_t features;
     int duplicates, algorithm, time_unit;
+    slc_cli_part part;
     bool json, quiet;
 } slc_cluster_options;
 enum { SLC_CLUSTER_MAX_OPEN = 1 << 20 }; /* unless --max-open says otherwise */
@@ -50,7 +52,7 @@ typedef struct slc_cluster_rows {
 enum { SLC_CLUSTER_COLUMNS = SLC_PIXEL_CLUSTER_COLUMNS + 4 };
 
 typedef struct slc_cluster_job {
-    const slc_cluster_options *options;
+    slc_cluster_options *options;
     char **inputs;
     int n_inputs;
     bool reads_once; /* one of them cannot be read again: clusters are flushed from time to time */
@@ -81,7 +83,8 @@ typedef struct slc_cluster_job {
     bool appended;           /* to results: their group is there */
     slc_io_writer *labels;   /* or NULL */
     slc_cluster_input *done; /* one for each input */
-    int n_begun;             /* of them */
+    int first, end;          /* inputs of --part: all without */
+    int n_begun;             /* of them, and those before the first */
     bool told;               /* why the flow ends */
     bool partial;            /* a signal ended it */
     slc_cli_kept kept;       /* outputs */

@@ -48,7 +48,7 @@ static void note_options(const slc_cluster_job *job, int i)
 
 void slc_cluster_print_notes(const slc_cluster_job *job)
 {
-    for (int i = 0; i < job->n_inputs; i++) {
+    for (int i = job->first; i < job->end; i++) {
         const slc_cluster_input *done = &job->done[i];
         if (!done->read) {
             slc_cli_say("cluster", "%s: not read, as a signal came before", job->inputs[i]);
@@ -157,7 +157,7 @@ bool slc_cluster_print(const slc_cluster_job *job)
     slc_cli_put(&tree, "radius", job->config.radius);
     slc_cli_put_hex(&tree, "checksum", job->checksum);
     slc_cli_put_array(&tree, "inputs");
-    for (int i = 0; i < job->n_inputs && job->done[i].read; i++) {
+    for (int i = job->first; i < job->end && job->done[i].read; i++) {
         put_input(&tree, job, i);
     }
     if (job->options->json) {

@@ -35,6 +35,7 @@ static const slc_cli_option table[] = {
     {"output", 'o', STDOUT_TOO | OUTPUT(O, output), "FILE",
      "write digis, modules and clusters as HDF5 or Arrow"},
     SLC_CLI_RESULTS(O, results),
+    SLC_CLI_PART(O, part),
     {"table", 0, OUTPUT(O, table), "FILE", "write the clusters as CSV"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object instead of a table"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no progress on standard error, only errors and what was lost"},
@@ -128,6 +129,9 @@ static slc_status open_flow(slc_cms_job *job, int n_inputs, char **inputs)
     slc_flow_config_default(&config);
     config.paths = (const char *const *)inputs;
     config.n_paths = (uint32_t)n_inputs;
+    config.part = job->options->part.part;
+    config.n_parts = job->options->part.n;
+    config.count_before = job->options->table != NULL;
     config.batch_events = (uint32_t)job->options->batch;
     config.batch_bytes = (size_t)64 << 20;
     config.exec.threads = (uint32_t)job->options->threads;
@@ -135,17 +139,25 @@ static slc_status open_flow(slc_cms_job *job, int n_inputs, char **inputs)
     config.keep_going = config.signals_to_reader = true;
     config.stop = slc_cli_stop;
     job->setup = (slc_flow_cms_setup){&job->config, job->cabling, &job->gains};
-    return slc_flow_open(&config, &slc_flow_cms, &job->setup, &job->flow, &job->error);
+    slc_flow_totals totals = {.first_event = 0};
+    const slc_status status = slc_flow_open(&config, &slc_flow_cms, &job->setup, &job->flow, &job->error);
+    if (status == SLC_OK) {
+        slc_flow_totals_of(job->flow, &totals);
+    }
+    job->first_event = totals.first_event;
+    return status;
 }
 
-static bool open_outputs(slc_cms_job *job, const char *command_line)
+static bool open_outputs(slc_cms_job *job, int n_inputs, char **inputs, const char *command_line)
 {
     const slc_cms_options *options = job->options;
     slc_error *error = &job->error;
     const slc_cms_result none = {0};
     if (options->output != NULL &&
-        slc_cli_results_create(options->output, &options->results, options->threads, command_line,
-                               &job->results, error) != SLC_OK) {
+        (slc_cli_results_create(options->output, &options->results, options->threads, command_line,
+                                &job->results, error) != SLC_OK ||
+         slc_cli_part_put(&slc_cmd_cms, &options->part, inputs, n_inputs, NULL, job->results, error) !=
+             SLC_OK)) {
         slc_cli_say("cms", "%s", error->text);
         return false;
     }
@@ -176,12 +188,15 @@ static void finish_outputs(slc_cms_job *job)
 {
     const bool keep = job->useful;
     slc_cli_kept kept = {.n = 0};
+    const slc_cms_options *options = job->options;
     if (!keep && (job->results != NULL || job->table != NULL)) {
         slc_cli_say("cms", "%s: no file was written",
                     job->totals.events == 0 ? "no events were read" : "nothing of this detector was read");
     }
-    if (job->results != NULL && keep) {
-        judge_output(job, job->options->output,
+    if (job->results != NULL && keep && slc_cli_part_taken(&slc_cmd_cms, &options->part, options->output)) {
+        job->failed = true;
+    } else if (job->results != NULL && keep) {
+        judge_output(job, options->output,
                      slc_cli_results_end(job->results, &job->totals.checksum, &job->error), &kept);
         job->results = NULL;
     }
@@ -208,7 +223,7 @@ static int process(slc_cms_job *job, int n_inputs, char **inputs, const char *co
     }
     slc_cli_end_with_signals(inputs, n_inputs);
     slc_cli_catch_signals();
-    if (!open_outputs(job, command_line)) {
+    if (!open_outputs(job, n_inputs, inputs, command_line)) {
         return SLC_CLI_FAILED;
     }
     const double began = slc_clock_seconds();
@@ -220,6 +235,8 @@ static int process(slc_cms_job *job, int n_inputs, char **inputs, const char *co
     }
     job->totals.seconds_total = slc_clock_seconds() - began;
     job->error = (slc_error){0};
+    job->useful = job->useful ||
+                  job->options->part.n > 1; /* which may have nothing, and is joined all the same */
     finish_outputs(job);
     if (job->partial) {
         slc_cli_accept_signal();
@@ -249,7 +266,9 @@ static int act(const slc_cli_call *call)
         return SLC_CLI_FAILED;
     }
     job->options = call->options;
-    const int status = process(job, call->n, call->operands, call->command_line);
+    int status = slc_cli_part_choose(&slc_cmd_cms, job->options, &job->options->part);
+    status = status == SLC_CLI_GO_ON ? process(job, call->n, call->operands, call->command_line) : status;
+    slc_cli_part_clear(&job->options->part);
     clear(job);
     return status;
 }

@@ -9,6 +9,7 @@
 #define SLUICE_CMD_CMS_H
 
 #include "cli_options.h"
+#include "cli_part.h"
 #include "cli_results.h"
 #include "cli_talk.h"
 
@@ -20,6 +21,7 @@ typedef struct slc_cms_options {
     int cut, duplicates;
     uint64_t phase, threads, batch, max_module_digis;
     double min_charge, min_charge_layer1; /* negative: the phase's own */
+    slc_cli_part part;
     bool truncate, strict, json, quiet;
 } slc_cms_options;
 
@@ -34,7 +36,7 @@ typedef struct slc_cms_totals {
 } slc_cms_totals;
 
 typedef struct slc_cms_job {
-    const slc_cms_options *options;
+    slc_cms_options *options;
     slc_cms_config config;
     slc_cms_cabling *cabling;
     slc_cms_gains gains;
@@ -47,6 +49,7 @@ typedef struct slc_cms_job {
     slc_io_writer *results; /* NULL without -o */
     slc_io_writer *table;   /* NULL without --table */
     slc_cms_totals totals;
+    uint64_t first_event; /* events of the run before this part */
     slc_cli_progress progress;
     slc_error error;
     bool failed;

@@ -74,8 +74,10 @@ static bool take_batch(slc_cms_job *job, const slc_flow_item *item)
         return false;
     }
     const slc_exec exec = {.threads = (uint32_t)job->options->threads};
-    const slc_io_text_form form = {
-        .schema = &slc_cms_clusters_schema, .events = true, .first_event = job->totals.events, .exec = &exec};
+    const slc_io_text_form form = {.schema = &slc_cms_clusters_schema,
+                                   .events = true,
+                                   .first_event = job->first_event + job->totals.events,
+                                   .exec = &exec};
     if (job->table != NULL &&
         slc_io_text_rows(job->table, &form, &result->found.clusters, &job->error) != SLC_OK) {
         slc_cli_say("cms", "%s", job->error.text);

@@ -27,6 +27,7 @@ static const slc_cli_option options_table[] = {
      STDOUT_TOO | OUTPUT_AS(O, stats, ENDS_OR(".hdf5", ".csv", ".h5", ".arrow", ".arrows", ".json")), "FILE",
      "write the features of every component: .csv, .h5, .arrow, .arrows, .json"},
     SLC_CLI_RESULTS(O, results),
+    SLC_CLI_PART(O, part),
     {"features", 0, CHOICES(O, features, &feature_names), "LIST",
      "which, with commas, or all (default area,box,first,centroid)"},
     {"preview", 0, OUTPUT_AS(O, preview, WORDS(".png")), "FILE",
@@ -251,6 +252,8 @@ static int open_flow(slc_label_job *job)
     slc_flow_config_default(&config);
     config.paths = (const char *const *)job->inputs;
     config.n_paths = (uint32_t)job->n_inputs;
+    config.part = options->part.part;
+    config.n_parts = options->part.n;
     config.exec.threads = (uint32_t)options->threads;
     config.n_slots = job->n_inputs > 1 && options->threads != 1 ? 0 : 1;
     config.keep_going = config.signals_to_reader = true;
@@ -276,6 +279,9 @@ static int process(slc_label_job *job)
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
+    slc_flow_totals totals;
+    slc_flow_totals_of(job->flow, &totals);
+    job->page_of_input = (uint32_t)totals.first_place;
     slc_cli_end_with_signals(job->inputs, job->n_inputs);
     slc_cli_catch_signals();
     bool good = open_outputs(job) && slc_label_job_run(job);
@@ -284,6 +290,8 @@ static int process(slc_label_job *job)
         slc_cli_say("label", "no page was read%s", has_files(job->options) ? ": no file was written" : "");
         good = false;
     }
+    good = good &&
+           (job->stats == NULL || !slc_cli_part_taken(COMMAND, &job->options->part, job->options->stats));
     good = close_outputs(job, good);
     if (job->partial) {
         slc_cli_accept_signal();
@@ -310,7 +318,7 @@ static void clear(slc_label_job *job)
 
 static int act(const slc_cli_call *call)
 {
-    const slc_label_options *options = call->options;
+    slc_label_options *options = call->options;
     slc_label_job *job = calloc(1, sizeof *job);
     if (job == NULL) {
         slc_cli_say("label", "no memory to begin with");
@@ -320,12 +328,14 @@ static int act(const slc_cli_call *call)
     job->command_line = call->command_line;
     job->inputs = call->operands;
     job->n_inputs = call->n;
-    int status = check_stream(options);
+    int status = slc_cli_part_choose(COMMAND, options, &options->part);
+    status = status == SLC_CLI_GO_ON ? check_stream(options) : status;
     status = status == SLC_CLI_GO_ON ? choose_config(job) : status;
     job->schema = rows_schema(job->config.features, job->columns);
     job->written = rows_schema(options->stats != NULL ? options->features : 0, job->written_columns);
     status = status == SLC_CLI_GO_ON ? process(job) : status;
     clear(job);
+    slc_cli_part_clear(&options->part);
     return status;
 }
 

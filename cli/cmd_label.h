@@ -9,6 +9,7 @@
 #ifndef SLUICE_CMD_LABEL_H
 #define SLUICE_CMD_LABEL_H
 
+#include "cli_part.h"
 #include "cli_results.h"
 #include "cli_talk.h"
 
@@ -20,6 +21,7 @@ typedef struct slc_label_options {
     uint64_t connectivity, threads, min_area, max_area, device_memory;
     uint32_t features;
     int border;
+    slc_cli_part part;
     bool inverse, stream, json, quiet;
 } slc_label_options;
 

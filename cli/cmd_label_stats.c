@@ -76,9 +76,12 @@ static slc_status open_results(slc_label_job *job)
     static const page_rows no_pages;
     const slc_io_group groups[] = {{"components", &job->written, &no_rows, SLC_IO_ROWS_ANY},
                                    {"pages", &page_schema, &no_pages, SLC_IO_ROWS_ANY}};
-    const slc_status status = slc_cli_results_create(job->options->stats, &job->options->results,
-                                                     job->options->threads, job->command_line,
-                                                     &job->stats->results, &job->error);
+    slc_status status = slc_cli_results_create(job->options->stats, &job->options->results,
+                                               job->options->threads, job->command_line, &job->stats->results,
+                                               &job->error);
+    status = status == SLC_OK ? slc_cli_part_put(&slc_cmd_label, &job->options->part, job->inputs,
+                                                 job->n_inputs, "pages", job->stats->results, &job->error)
+                              : status;
     return status == SLC_OK
                ? slc_io_results_put(job->stats->results, groups, job->stats->n_groups, &job->error)
                : status;

@@ -71,6 +71,11 @@ static bool open_outputs(slc_velo_job *job, const char *command_line)
         slc_cli_say("velo", "no memory for the JSON output");
         return false;
     }
+    if (job->selecting != NULL) {
+        slc_flow_totals totals;
+        slc_flow_totals_of(job->flow, &totals);
+        job->selecting->first_event = totals.first_event;
+    }
     return (options->output == NULL || slc_velo_job_open_output(job, command_line)) && slc_velo_beam_use(job);
 }
 
@@ -91,13 +96,16 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
     const slc_velo_options *options = job->options;
     slc_cli_kept kept = {.n = 0};
     /* A run that read nothing, or nothing of the VELO's, replaces no earlier result. */
-    const bool keep = job->totals.events > slc_faults_of(&job->totals.faults, SLC_FAULT_EVENT_NO_VP);
+    const bool keep = job->totals.events > slc_faults_of(&job->totals.faults, SLC_FAULT_EVENT_NO_VP) ||
+                      options->part.n > 1; /* a part may have nothing, and is joined all the same */
     if (!keep && (options->output != NULL || options->table != NULL || options->report != NULL ||
                   options->write_accepted != NULL)) {
         slc_cli_say("velo", "%s: no file was written",
                     job->totals.events == 0 ? "no events were read" : "no event has VELO banks");
     }
-    if (job->results != NULL && keep) {
+    if (job->results != NULL && keep && slc_cli_part_taken(&slc_cmd_velo, &options->part, options->output)) {
+        job->failed = true;
+    } else if (job->results != NULL && keep) {
         judge_output(job, options->output,
                      slc_cli_results_end(job->results, &job->totals.checksum, &job->error), &kept);
         job->results = NULL;
@@ -206,7 +214,9 @@ static int act(const slc_cli_call *call)
     slc_velo_check_config_default(&check_config);
     slc_velo_check_init(&job->check, &check_config);
     job->options = call->options;
-    const int status = process(job, call->n, call->operands, call->command_line);
+    int status = slc_cli_part_choose(&slc_cmd_velo, job->options, &job->options->part);
+    status = status == SLC_CLI_GO_ON ? process(job, call->n, call->operands, call->command_line) : status;
+    slc_cli_part_clear(&job->options->part);
     clear(job);
     return status;
 }

@@ -15,6 +15,7 @@
 #define SLUICE_CMD_VELO_H
 
 #include "cli_options.h"
+#include "cli_part.h"
 #include "cli_results.h"
 #include "cli_talk.h"
 #include "cli_tree.h"
@@ -31,11 +32,12 @@ typedef struct slc_velo_options {
     slc_cli_results results;
     uint64_t batch, threads, repeat, warmup;
     int banks, bind;
+    slc_cli_part part;
     bool fast, truth, strict, json, quiet, timing, no_checksum;
 } slc_velo_options;
 
 /* The table of options for the command's row and its defaults. */
-enum { SLC_VELO_OPTIONS = 43 };
+enum { SLC_VELO_OPTIONS = 44 };
 extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
 void slc_velo_options_defaults(void *options);
 /* The chain's configuration but for its target; `--fast` changes the defaults of other options.

@@ -196,13 +196,37 @@ static slc_status settle(slc_velo_job *job, slc_velo_beam *beam)
                                    moved);
 }
 
+/* A part of a run looks for the beam where the whole does: in the first events of the first inputs, by a flow
+ * that ends with that. */
+static slc_status open_whole(slc_velo_job *job)
+{
+    const slc_cli_part part = job->options->part;
+    slc_flow_close(job->flow);
+    job->flow = NULL;
+    job->options->part = (slc_cli_part){.n = 0};
+    const slc_status status = slc_velo_job_open(job, &slc_flow_velo, NULL);
+    job->options->part = part;
+    return status;
+}
+
+/* The flow over the part, for the beam that was found. */
+static slc_status open_part(slc_velo_job *job)
+{
+    slc_flow_close(job->flow);
+    job->flow = NULL;
+    job->beam.n_ahead = 0;
+    return slc_velo_job_open(job, &slc_flow_velo, NULL);
+}
+
 bool slc_velo_beam_settle(slc_velo_job *job)
 {
     slc_velo_beam beam = {.tracks = 0};
+    const bool is_part = job->options->part.n > 1;
     if (job->beam.settled) {
         return true;
     }
-    slc_status status = read_ahead(job);
+    slc_status status = is_part ? open_whole(job) : SLC_OK;
+    status = status == SLC_OK ? read_ahead(job) : status;
     if (slc_cli_interrupted()) {
         return false;
     }
@@ -213,6 +237,11 @@ bool slc_velo_beam_settle(slc_velo_job *job)
                           beam.sigma_mm);
     }
     slc_velo_beam_reset(&job->beam.sample);
+    status = status == SLC_OK && is_part ? open_part(job) : status;
+    if (job->flow == NULL) {
+        slc_cli_say("velo", "%s", job->error.text);
+        return false;
+    }
     if (status != SLC_OK) {
         job->beam.unsettled = job->error;
         job->no_more = true;

@@ -75,6 +75,9 @@ bool slc_velo_job_open_output(slc_velo_job *job, const char *command_line)
     slc_status status = slc_cli_results_create(job->options->output, &job->options->results,
                                                job->options->threads, command_line, &job->results, error);
     status = status == SLC_OK ? slc_io_results_text(job->results, "geometry", geometry, error) : status;
+    status = status == SLC_OK ? slc_cli_part_put(&slc_cmd_velo, &job->options->part, job->inputs,
+                                                 job->n_inputs, NULL, job->results, error)
+                              : status;
     return told(job, status) && append_all(job, &nothing) && put_names(job);
 }
 
@@ -268,6 +271,9 @@ slc_status slc_velo_job_open(slc_velo_job *job, const slc_flow_chain *chain, slc
     slc_flow_config_default(&config);
     config.paths = (const char *const *)job->inputs;
     config.n_paths = (uint32_t)job->n_inputs;
+    config.part = read == NULL ? options->part.part : 0;
+    config.n_parts = read == NULL ? options->part.n : 0;
+    config.count_before = config.n_parts > 1 && slc_velo_selecting_counts(options->select);
     config.io.verify_checksum = !options->no_checksum;
     config.batch_events = (uint32_t)options->batch;
     config.exec = job->config.exec;

@@ -36,6 +36,18 @@ bool slc_velo_selecting_open(const char *file, const char *accepted, slc_velo_se
     return true;
 }
 
+bool slc_velo_selecting_counts(const char *file)
+{
+    slc_velo_selection selection;
+    bool counts = false;
+    if (file != NULL && slc_io_select_read(file, &selection, NULL) == SLC_OK) {
+        for (uint32_t k = 0; k < selection.n_lines; k++) {
+            counts = counts || selection.lines[k].prescale > 1;
+        }
+    }
+    return counts;
+}
+
 void slc_velo_selecting_beam(slc_velo_selecting *selecting, float x_mm, float y_mm)
 {
     slc_velo_selection *selection = &selecting->selection;
@@ -111,7 +123,8 @@ static slc_status decide(slc_velo_selecting *s, const slc_velo_result *result)
     }
     return status == SLC_OK
                ? slc_velo_select_run(&s->selection, &result->hits, &result->tracks, &result->beam,
-                                     &result->primaries, s->events, &s->scratch, &s->decisions, NULL)
+                                     &result->primaries, s->first_event + s->events, &s->scratch,
+                                     &s->decisions, NULL)
                : status;
 }
 

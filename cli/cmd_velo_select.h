@@ -18,6 +18,7 @@ typedef struct slc_velo_selecting {
     slc_velo_select_scratch scratch;
     slc_velo_decisions decisions; /* of the last batch */
     slc_io_writer *writer;        /* NULL without --write-accepted */
+    uint64_t first_event;         /* events of the run before this part */
     uint64_t events, accepted, written;
     uint64_t line_accepted[SLC_VELO_MAX_LINES];
     uint64_t line_alone[SLC_VELO_MAX_LINES];      /* by this line and no other */
@@ -30,6 +31,8 @@ typedef struct slc_velo_selecting {
 /* Reads the selection and opens the file of accepted events, where `accepted` is not NULL. *selecting is NULL
  * where `file` is, or on failure. */
 bool slc_velo_selecting_open(const char *file, const char *accepted, slc_velo_selecting **selecting);
+/* Does it have a line with a prescale, which goes by the numbers of events? */
+bool slc_velo_selecting_counts(const char *file);
 /* Decides about a result and writes what was accepted. Results come in the order of the input; `batch` is
  * NULL for events that came as hits. Events are numbered through all inputs, for prescales. */
 bool slc_velo_selecting_take(slc_velo_selecting *selecting, const char *input, const slc_velo_result *result,

@@ -224,6 +224,30 @@ SLC_API slc_status slc_io_results_number(slc_io_writer *writer, const char *name
 SLC_API slc_status slc_io_results_names(slc_io_writer *writer, const char *group, const char *name, size_t n,
                                         const char *const *texts, slc_error *error);
 
+/* ---- parts of a run ---------------------------------------------------------------------------- */
+
+/* What slc_io_join has joined. */
+enum { SLC_IO_JOINED_GROUPS = 32 };
+typedef struct slc_io_joined_group {
+    char name[64];
+    uint64_t rows, events;
+} slc_io_joined_group;
+typedef struct slc_io_joined {
+    uint32_t part, parts; /* of the first path: which part it is, and how many there are */
+    uint64_t events;
+    size_t n_groups;
+    slc_io_joined_group group[SLC_IO_JOINED_GROUPS];
+} slc_io_joined;
+/* HDF5 results of the parts of one run (slc_flow_config.part), in any order, as one file `out` whose data
+ * sets are those of the run in one: virtual ones, which name the parts by their places relative to `out`, or
+ * copies. Each part says which it is by attributes: docs/formats/results-hdf5.md. `command` is put down as
+ * the file's. `joined` may be NULL. SLC_ERR_USAGE, naming them, if parts are missing, there twice, or of
+ * another run (version, options, inputs, their sizes, number of parts), SLC_ERR_FORMAT for a file that is no
+ * part or an unfinished one; nothing is written then. `out` NULL: nothing is joined, and `joined` tells which
+ * part the first path is. */
+SLC_API slc_status slc_io_join(const char *const *paths, size_t n, const char *out, bool copy,
+                               const char *command, slc_io_joined *joined, slc_error *error);
+
 /* A text file (CSV, HTML) with the same guarantee: write to the stream that _stream returns, then
  * slc_io_finish. */
 SLC_API slc_status slc_io_text_create(const char *path, slc_io_writer **writer, slc_error *error);

@@ -94,7 +94,19 @@ typedef struct slc_flow_config {
     void *context; /* of these three */
     size_t user_bytes;
     void (*user_clear)(void *user); /* gives back what the caller has put there; NULL: nothing */
-    uint64_t reserved[4];           /* 0 */
+    /* Part number `part` of `n_parts`, from 0; n_parts 0 or 1: all. Parts are the same for every process that
+     * sees the same paths with the same sizes, each event is in one of them, and theirs one after the other
+     * are those of all. Of n_parts paths or more each is in one part, by bytes; else parts are ranges of
+     * bytes that begin at events (velo, cms), of pages (image) or of frames (pixel). Paths are regular files
+     * then.
+     * Places in inputs count from their beginning. */
+    uint32_t part, n_parts;
+    /* For totals.first_event all events before the part are read once more: of velo and cms. */
+    bool count_before;
+    /* Set by the flow for the chain, from input_open to input_close: of this input what begins at `from` or
+     * after it, and before `until`, in bytes, pages or frames; 0 and UINT64_MAX: all. */
+    uint64_t from, until;
+    uint64_t reserved[4]; /* 0 */
 } slc_flow_config;
 SLC_API void slc_flow_config_default(slc_flow_config *config, size_t size);
 #define slc_flow_config_default(config) slc_flow_config_default(config, sizeof *(config))
@@ -281,6 +293,10 @@ typedef struct slc_flow_totals {
     slc_faults faults;                 /* of reading */
     double seconds;                    /* of wall time since the first _next */
     double reading, working, starving; /* inside the calls; the last two summed over the workers */
+    /* Of config.part: its inputs, and where in the first of them it begins (bytes, pages or frames). */
+    uint32_t first_input, n_inputs;
+    uint64_t first_place;
+    uint64_t first_event; /* the number, through all inputs, of its first event: with config.count_before */
 } slc_flow_totals;
 SLC_API void slc_flow_totals_of(slc_flow *flow, slc_flow_totals *totals);
 

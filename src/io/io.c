@@ -139,6 +139,7 @@ static slc_status open_source(const slc_io_stream *stream, const slc_io_config *
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for an input");
     }
     opened->stream = *stream;
+    opened->until = UINT64_MAX;
     slc_io_config_default(&opened->config);
     slc_status status = config == NULL ? SLC_OK
                                        : slc_config_take(&opened->config, sizeof opened->config, config,
@@ -360,7 +361,9 @@ slc_status slc_io_read_velo_hits(slc_io_source *source, uint32_t max_events, slc
                      (unsigned long long)source->stream.offset);
             break;
         }
-        status = source->format->read_hits(source, hits, kept, faults, &reason);
+        status = source->stream.offset < source->until
+                     ? source->format->read_hits(source, hits, kept, faults, &reason)
+                     : SLC_END;
         if (status == SLC_OK) {
             append_place(source, events);
             source->totals.events++;

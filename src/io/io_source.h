@@ -39,6 +39,8 @@ struct slc_io_source {
     uint64_t event_offset; /* where the event that read_hits appended last began */
     slc_io_totals totals;
     uint64_t batches;
+    uint64_t until;            /* a part of the input: events that begin before this byte; UINT64_MAX: all */
+    bool walks;                /* to where the part begins: events are only counted */
     slc_io_deferred *deferred; /* of the batch that is being read */
     slc_io_deferred *own;      /* of batches that are finished at once */
     bool damaged;

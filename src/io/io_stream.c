@@ -241,6 +241,22 @@ void slc_io_stream_pass(slc_io_stream *stream, size_t size)
     foretell(stream);
 }
 
+bool slc_io_stream_jump(slc_io_stream *stream, size_t size)
+{
+    if (size <= stream->end - stream->begin) {
+        slc_io_stream_skip(stream, size);
+        return true;
+    }
+    slc_io_stream_place(stream);
+    if (!stream->placed || !slc_io_stream_has(stream, size)) {
+        return false;
+    }
+    stream->begin = 0;
+    stream->end = 0;
+    stream->offset += size;
+    return true;
+}
+
 slc_status slc_io_stream_give_back(slc_io_stream *stream, const void *bytes, size_t size, slc_error *error)
 {
     const size_t unread = stream->end - stream->begin;

@@ -54,6 +54,9 @@ void slc_io_stream_place(slc_io_stream *stream);
 bool slc_io_stream_has(slc_io_stream *stream, size_t size);
 /* Consumes so many, seen or not. They are announced to the system, as somebody reads them later. */
 void slc_io_stream_pass(slc_io_stream *stream, size_t size);
+/* Consumes bytes of a regular file that nobody is going to read; false, and nothing is consumed, if they are
+ * not there. */
+bool slc_io_stream_jump(slc_io_stream *stream, size_t size);
 /* Consumes `size` bytes, which are copied once, to where the caller wants them; some of those that follow are
  * read with them, as `ahead` says. Where the stream ends or fails before, nothing is consumed and *complete
  * is false: the next peek tells why. SLC_ERR_MEMORY alone is an error. */

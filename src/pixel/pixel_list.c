@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lists before they are clustered: in the order of time, without what is outside of the sensor. */
 #include "pixel/pixel_list.h"
+#include "base/columns.h"
 
 #include "pixel/pixel_sort.h"
 
@@ -109,4 +110,21 @@ void slc_pixels_box(const slc_pixels *list, uint32_t *width, uint32_t *height)
         *width = list->x[i] >= *width ? list->x[i] + 1U : *width;
         *height = list->y[i] >= *height ? list->y[i] + 1U : *height;
     }
+}
+
+void slc_pixels_keep_events(const slc_schema *schema, slc_pixels *pixels, uint32_t first, uint32_t n)
+{
+    slc_columns *head = &pixels->head;
+    const uint32_t begin = head->event_offset[first], end = head->event_offset[first + n];
+    for (size_t i = 0; i < schema->n_columns; i++) {
+        const slc_column *column = &schema->columns[i];
+        const size_t size = slc_type_size(column->type);
+        unsigned char *data = *slc_column_pointer(pixels, column);
+        memmove(data, data + begin * size, (end - begin) * size);
+    }
+    for (uint32_t e = 0; e <= n; e++) {
+        head->event_offset[e] = head->event_offset[first + e] - begin;
+    }
+    head->size = end - begin;
+    head->n_events = n;
 }

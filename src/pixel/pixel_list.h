@@ -19,4 +19,7 @@ size_t slc_pixels_leave_out(slc_pixels *list, uint32_t width, uint32_t height, u
 /* Grows width and height until all pixels are inside. */
 void slc_pixels_box(const slc_pixels *list, uint32_t *width, uint32_t *height);
 
+/* Events first … first + n - 1 are all that is left of a list that has no rows after its last event. */
+void slc_pixels_keep_events(const slc_schema *schema, slc_pixels *pixels, uint32_t first, uint32_t n);
+
 #endif

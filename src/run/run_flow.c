@@ -435,6 +435,10 @@ void slc_flow_totals_of(slc_flow *f, slc_flow_totals *totals)
     slc_flow_lock(f);
     *totals = f->totals;
     totals->workers = f->n_workers;
+    totals->first_input = f->part.first;
+    totals->n_inputs = f->part.end - f->part.first;
+    totals->first_place = f->part.from;
+    totals->first_event = f->part.first_event;
     totals->seconds = f->begun ? (f->ended > 0 ? f->ended : slc_clock_seconds()) - f->began : 0;
     totals->reading = f->reading;
     for (uint32_t i = 0; i < f->n_workers; i++) {
@@ -485,6 +489,15 @@ uint32_t slc_flow_slots(uint32_t wanted, uint32_t workers)
     return workers < UINT32_MAX / 2 - 1 ? 2 * workers + 2 : workers;
 }
 
+static slc_status take_config(const slc_flow_config *config, const slc_flow_chain *chain,
+                              slc_flow_config *own, slc_run_part *part, slc_error *error)
+{
+    flow_config_default(own);
+    slc_status status = slc_config_take(own, sizeof *own, config, "slc_flow_config", error);
+    status = status == SLC_OK ? check(own, chain, error) : status;
+    return status == SLC_OK ? slc_run_part_of(own, chain, part, error) : status;
+}
+
 slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *chain, const void *setup,
                          slc_flow **flow, slc_error *error)
 {
@@ -494,9 +507,8 @@ slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *ch
                         "slc_flow_open: no configuration, or nothing that the chain is to do");
     }
     slc_flow_config own;
-    slc_flow_config_default(&own);
-    slc_status status = slc_config_take(&own, sizeof own, config, "slc_flow_config", error);
-    status = status == SLC_OK ? check(&own, chain, error) : status;
+    slc_run_part part;
+    slc_status status = take_config(config, chain, &own, &part, error);
     if (status != SLC_OK) {
         return status;
     }
@@ -505,6 +517,8 @@ slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *ch
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a flow");
     }
     f->config = own;
+    f->part = part;
+    f->n_opened = part.first;
     f->chain = chain;
     f->setup = setup;
     if (f->config.exec.threads == 0) {

@@ -5,6 +5,7 @@
  * shifts the numbers of those after them, which is mended in order.
  */
 #include "io/io_deferred.h"
+#include "io/io_part.h"
 #include "lhcb/lhcb_identity.h"
 
 #include <sluice/run_flow.h>
@@ -17,6 +18,7 @@
 typedef struct events_input {
     slc_io_source *source;
     slc_io_losses losses; /* of batches that are handed out */
+    slc_io_totals before; /* what is before the part that is read */
     bool raw;
     const slc_flow_velo_setup *velo;
 } events_input;
@@ -34,6 +36,9 @@ static slc_status open_events(const slc_flow_config *config, const char *path, b
         status = slc_fail(error, SLC_ERR_FORMAT,
                           "%s: format %s, but events of CMS's pixel detector (cms-raw) are needed", path,
                           slc_io_format(in->source));
+    }
+    if (status == SLC_OK) {
+        status = slc_io_cut(in->source, config->from, config->until, &in->before, error);
     }
     if (status != SLC_OK) {
         slc_io_close(in->source);
@@ -82,6 +87,11 @@ static void settle_end(void *input, slc_flow_item *item)
     if (item->ended) {
         slc_io_settle(in->source, &in->losses);
         slc_io_totals_of(in->source, &item->totals);
+        item->totals.events -= in->before.events;
+        item->totals.lost_events -= in->before.lost_events;
+        item->totals.bytes -= in->before.bytes;
+        item->totals.compressed -= in->before.compressed;
+        item->totals.checksums -= in->before.checksums;
         note_damage(in, item);
     }
 }

@@ -115,30 +115,50 @@ static void close_page(slc_flow_item *item)
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
-static slc_status open_file(const void *setup, const slc_flow_config *config, const char *path, void **input,
-                            slc_error *error)
-{
-    slc_io_images *images = NULL;
-    (void)setup;
-    (void)config;
-    const slc_status status = slc_io_images_open(path, NULL, &images, error);
-    *input = images;
-    return status;
-}
+typedef struct file {
+    slc_io_images *images;
+    uint64_t left; /* pages of the part that is read */
+} file;
 
 static void close_file(void *input)
 {
-    slc_io_images_close(input);
+    file *in = input;
+    slc_io_images_close(in->images);
+    free(in);
+}
+
+static slc_status open_file(const void *setup, const slc_flow_config *config, const char *path, void **input,
+                            slc_error *error)
+{
+    file *in = calloc(1, sizeof *in);
+    (void)setup;
+    if (in == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for an input");
+    }
+    slc_status status = slc_io_images_open(path, NULL, &in->images, error);
+    status = status == SLC_OK ? slc_io_images_pass(in->images, config->from, error) : status;
+    in->left = config->until == UINT64_MAX ? UINT64_MAX : config->until - config->from;
+    if (status != SLC_OK) {
+        close_file(in);
+        return status;
+    }
+    *input = in;
+    return SLC_OK;
 }
 
 /* The reader goes on to the next page with the memory that the item had. */
 static slc_status read_page(void *input, const slc_flow_config *config, slc_flow_item *item, slc_error *error)
 {
     page *p = item->result;
+    file *in = input;
     (void)config;
-    const slc_status status = slc_io_images_next(input, &p->result.image, error);
-    slc_io_images_exchange(input, &p->pixels, &p->capacity);
-    const char *warning = slc_io_images_warning(input);
+    if (in->left == 0) { /* the rest is of other parts */
+        return SLC_END;
+    }
+    in->left -= in->left != UINT64_MAX;
+    const slc_status status = slc_io_images_next(in->images, &p->result.image, error);
+    slc_io_images_exchange(in->images, &p->pixels, &p->capacity);
+    const char *warning = slc_io_images_warning(in->images);
     (void)snprintf(item->damage, sizeof item->damage, "%s", warning != NULL ? warning : "");
     return status;
 }

@@ -6,6 +6,7 @@
 #define SLUICE_RUN_FLOW_PART_H
 
 #include "run/run_bind.h"
+#include "run/run_part.h"
 
 #include <sluice/run_flow.h>
 
@@ -57,6 +58,8 @@ struct slc_flow {
     sigset_t mask; /* of the caller */
     bool begun, has_reader;
     pthread_t reader;
+
+    slc_run_part part;
 
     /* The reader's own. */
     slc_flow_input *input;

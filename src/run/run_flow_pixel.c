@@ -28,7 +28,9 @@ typedef struct input {
 
     /* The reader's. */
     bool all_read;
-    size_t room; /* pixels, for frames */
+    uint64_t skip, left;    /* frames before the part that is read, and of it */
+    uint64_t pixels_before; /* in those before it */
+    size_t room;            /* pixels, for frames */
     uint64_t n_read, left_out;
     slc_pixels list;  /* all of a stream that is sorted */
     uint32_t *origin; /* the place in the file of each of them; NULL: it was in order */
@@ -64,8 +66,9 @@ typedef struct piece {
     uint32_t with, features; /* of the columns for which there is memory */
     slc_schema schema, clusters;
     slc_column columns[SLC_PIXEL_COLUMNS], cluster_columns[SLC_PIXEL_CLUSTER_COLUMNS];
-    uint64_t first_pixel; /* pixels of the input before these */
-    size_t first, n;      /* of a list that is sorted, in place of pixels of its own */
+    uint64_t first_pixel;   /* pixels of the input before these */
+    uint32_t frames_before; /* read with it, and of another part of the run */
+    size_t first, n;        /* of a list that is sorted, in place of pixels of its own */
     numbers numbers;
 } piece;
 
@@ -157,6 +160,8 @@ static void configure(input *in, const slc_flow_config *config)
     in->clusters = slc_pixel_clusters_schema(in->config.features, in->about.with, in->cluster_columns);
     in->sorted = in->is_stream && in->choice.disorder < 0;
     in->room = PIECE;
+    in->skip = config->from;
+    in->left = config->until == UINT64_MAX ? UINT64_MAX : config->until - config->from;
     in->width = in->height = 1;
 }
 
@@ -213,6 +218,25 @@ static slc_status leave_out_last(input *in, slc_pixels *pixels)
     return head->n_events > 0 ? SLC_OK : SLC_END;
 }
 
+/* Of the frames that were read what belongs to the part; `before` of them were left out in front. */
+static void cut_frames(input *in, piece *p, uint32_t *before)
+{
+    slc_pixels *pixels = &p->result.pixels;
+    const uint32_t n = pixels->head.n_events, skip = in->skip < n ? (uint32_t)in->skip : n;
+    const uint32_t taken = in->left < n - skip ? (uint32_t)in->left : n - skip;
+    const uint32_t pixels_before = pixels->head.event_offset[skip];
+    *before = skip;
+    in->skip -= skip;
+    in->left -= in->left == UINT64_MAX ? 0 : taken;
+    in->n_read += pixels_before;
+    in->pixels_before += pixels_before;
+    in->all_read = in->all_read || in->left == 0;
+    p->first_pixel = in->n_read;
+    if (skip > 0 || taken < n) {
+        slc_pixels_keep_events(&p->schema, pixels, skip, taken);
+    }
+}
+
 /* Whole frames as far as there is room; more room where one does not fit. */
 static slc_status read_frames(input *in, piece *p, slc_error *error)
 {
@@ -226,10 +250,16 @@ static slc_status read_frames(input *in, piece *p, slc_error *error)
             continue;
         }
         in->all_read = status == SLC_END;
-        if (status >= SLC_OK && stopped(in)) {
-            return leave_out_last(in, pixels);
+        const bool stops = status >= SLC_OK && stopped(in);
+        status = stops                                        ? leave_out_last(in, pixels)
+                 : in->all_read || status == SLC_ERR_CAPACITY ? SLC_OK
+                                                              : status;
+        if (status == SLC_OK) {
+            cut_frames(in, p, &p->frames_before);
         }
-        return in->all_read || status == SLC_ERR_CAPACITY ? SLC_OK : status;
+        if (status != SLC_OK || in->all_read || pixels->head.n_events > 0) {
+            return status;
+        }
     }
     return SLC_END;
 }
@@ -294,7 +324,7 @@ static slc_status take_numbers(const input *in, piece *p, slc_error *error)
     const int64_t *frames = slc_io_pixels_frames(in->file, &n_frames);
     n_frames = n_frames < head->n_events ? n_frames : head->n_events;
     if (n_frames > 0) {
-        memcpy(p->numbers.frame, frames, n_frames * sizeof *frames);
+        memcpy(p->numbers.frame, frames + p->frames_before, n_frames * sizeof *frames);
         p->result.frames = p->numbers.frame;
     }
     return SLC_OK;
@@ -315,6 +345,7 @@ static slc_status read_piece(void *at, const slc_flow_config *config, slc_flow_i
     p->result.frames = NULL;
     p->result.label = NULL;
     p->first_pixel = in->n_read;
+    p->frames_before = 0;
     slc_status status;
     if (in->is_stream) {
         status = read_stream(in, p, error);
@@ -325,7 +356,7 @@ static slc_status read_piece(void *at, const slc_flow_config *config, slc_flow_i
     }
     in->n_read += p->result.pixels.head.size;
     p->result.counts = slc_io_pixels_count(in->file);
-    p->result.counts.pixels -= in->left_out;
+    p->result.counts.pixels -= in->left_out + in->pixels_before; /* of damage nothing tells the frame */
     return status;
 }
 

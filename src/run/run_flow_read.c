@@ -132,7 +132,7 @@ static bool stopped(const slc_flow *f)
 static slc_status read_paths(slc_flow *f, slc_flow_slot *s, slc_error *error)
 {
     if (f->input == NULL) {
-        if (f->n_opened == f->config.n_paths) {
+        if (f->n_opened == f->part.end) {
             s->last = f->chain->run_last != NULL && !f->last_read;
             s->item.path = "";
             f->last_read = true;
@@ -145,6 +145,7 @@ static slc_status read_paths(slc_flow *f, slc_flow_slot *s, slc_error *error)
         f->input->users = 1;
         const char *path = f->config.paths[f->n_opened];
         s->item.input = f->n_opened;
+        slc_run_part_place(&f->part, f->n_opened, &f->config);
         f->n_opened = f->chain->joined ? f->config.n_paths : f->n_opened + 1;
         s->item.path = path;
         const slc_status status = f->chain->input_open(f->setup, &f->config, path, &f->input->at, error);

@@ -229,6 +229,9 @@ static slc_status read_raw(slc_io_source *source, slc_batch *batch, slc_faults *
     for (bool lost = true; lost;) {
         const uint8_t *bytes;
         size_t visible;
+        if (source->stream.offset >= source->until) {
+            return SLC_END;
+        }
         slc_status status = slc_io_stream_peek(&source->stream, EVENT_START, &bytes, &visible, error);
         if (status == SLC_OK && visible >= EVENT_START && !slc_cms_event_begins(bytes, EVENT_START)) {
             status = slc_io_stream_peek(&source->stream, UNSURE, &bytes, &visible, error);

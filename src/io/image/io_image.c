@@ -262,6 +262,26 @@ slc_status slc_io_images_next(slc_io_images *images, slc_image *image, slc_error
     return images->status;
 }
 
+slc_status slc_io_images_pass(slc_io_images *images, uint64_t pages, slc_error *error)
+{
+    slc_status (*pass)(slc_io_images *, slc_error *) = images->format->pass;
+    for (uint64_t i = 0; i < pages && images->status == SLC_OK; i++) {
+        images->page++;
+        images->status = (pass != NULL ? pass : images->format->next)(images, &images->error);
+        images->warning[0] = '\0';
+    }
+    return images->status < 0 ? slc_fail(error, images->status, "%s", images->error.text) : SLC_OK;
+}
+
+slc_status slc_io_images_count(slc_io_images *images, uint64_t *pages, slc_error *error)
+{
+    slc_status status = SLC_OK;
+    for (*pages = 0; status == SLC_OK && images->status == SLC_OK; *pages += images->status == SLC_OK) {
+        status = slc_io_images_pass(images, 1, error);
+    }
+    return status;
+}
+
 void slc_io_images_exchange(slc_io_images *images, uint8_t **pixels, size_t *capacity)
 {
     uint8_t *const memory = images->pixels;

@@ -178,5 +178,24 @@ static slc_status next(slc_io_images *images, slc_error *error)
                           : slc_io_image_fill(images, &state->unit, error);
 }
 
-const slc_io_image_format slc_io_image_npy = {
-    .name = "npy", .probe = slc_io_npy_probe, .open = open_npy, .close = close_npy, .next = next};
+/* A plane is as long as its neighbours; one that is not there is told when it is read. */
+static slc_status pass(slc_io_images *images, slc_error *error)
+{
+    const npy_state *state = images->state;
+    if (images->page > state->pages) {
+        return SLC_END;
+    }
+    const slc_status status = slc_io_image_shape(images, state->type, state->width, state->height, error);
+    if (status != SLC_OK || state->fortran) {
+        return status != SLC_OK ? status : next(images, error);
+    }
+    const size_t bytes = images->size / state->unit.out * state->unit.in;
+    return slc_io_stream_jump(&images->stream, bytes) ? SLC_OK : next(images, error);
+}
+
+const slc_io_image_format slc_io_image_npy = {.name = "npy",
+                                              .probe = slc_io_npy_probe,
+                                              .open = open_npy,
+                                              .close = close_npy,
+                                              .next = next,
+                                              .pass = pass};

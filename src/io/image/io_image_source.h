@@ -21,6 +21,9 @@ typedef struct slc_io_image_format {
     void (*close)(slc_io_images *images);
     /* Reads page number images->page (from 1) into images->image, or returns SLC_END. */
     slc_status (*next)(slc_io_images *images, slc_error *error);
+    /* Goes over page number images->page (from 1) without its pixels, or returns SLC_END. NULL: it is read.
+     */
+    slc_status (*pass)(slc_io_images *images, slc_error *error);
 } slc_io_image_format;
 
 extern const slc_io_image_format slc_io_image_pnm;
@@ -109,6 +112,11 @@ static inline void slc_io_image_trim(uint8_t *row, size_t width)
 void slc_io_images_exchange(slc_io_images *images, uint8_t **pixels, size_t *capacity);
 
 const char *slc_io_images_format(const slc_io_images *images); /* "pnm", "png", "tiff", "npy" */
+
+/* Goes over the next `pages`, or to the end. What would be told of them is told by who reads them. */
+slc_status slc_io_images_pass(slc_io_images *images, uint64_t pages, slc_error *error);
+/* How many pages are left, which are gone over. */
+slc_status slc_io_images_count(slc_io_images *images, uint64_t *pages, slc_error *error);
 
 /* slc_io_images_open over memory that the caller keeps; `name` stands in messages. */
 slc_status slc_io_images_open_memory(const void *bytes, size_t size, const char *name,

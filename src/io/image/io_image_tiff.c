@@ -409,7 +409,8 @@ static void tell_directory(slc_io_images *images)
     }
 }
 
-static slc_status next(slc_io_images *images, slc_error *error)
+/* The page's directory. */
+static slc_status pass(slc_io_images *images, slc_error *error)
 {
     slc_tiff_state *state = images->state;
     if (images->page > 1) {
@@ -421,13 +422,23 @@ static slc_status next(slc_io_images *images, slc_error *error)
             return slc_tiff_fail(images, error, "the page's directory cannot be read");
         }
     }
-    slc_status status = slc_tiff_describe(images, error);
+    const slc_status status = slc_tiff_describe(images, error);
     if (status != SLC_OK) {
         return status;
     }
     tell_directory(images);
     if (images->page == 1) {
         slc_tiff_find_stack(images);
+    }
+    return SLC_OK;
+}
+
+static slc_status next(slc_io_images *images, slc_error *error)
+{
+    const slc_tiff_state *state = images->state;
+    slc_status status = pass(images, error);
+    if (status != SLC_OK) {
+        return status;
     }
     status = state->is_stack ? slc_tiff_read_stack(images, error) : read_pixels(images, error);
     for (size_t y = 0; status == SLC_OK && images->image.type == SLC_IMAGE_BITS && y < images->image.height;
@@ -437,5 +448,10 @@ static slc_status next(slc_io_images *images, slc_error *error)
     return status;
 }
 
-const slc_io_image_format slc_io_image_tiff = {
-    .name = "tiff", .names_page = true, .probe = probe, .open = open_tiff, .close = close_tiff, .next = next};
+const slc_io_image_format slc_io_image_tiff = {.name = "tiff",
+                                               .names_page = true,
+                                               .probe = probe,
+                                               .open = open_tiff,
+                                               .close = close_tiff,
+                                               .next = next,
+                                               .pass = pass};
