@@ -174,35 +174,62 @@ static int64_t due_before(const slc_pet_pairs *p)
     return due;
 }
 
-/* The first `n` rows in order go out, the others stay, in order. Without keys the rows lie in order. */
-static slc_status give_out(slc_pet_pairs *p, const slc_pet_coincidences *rows, const key *keys, size_t n,
-                           slc_pet_coincidences *out)
+/* Rows that wait now. */
+static void hold_work(slc_pet_pairs *p)
+{
+    const slc_pet_coincidences held = p->held;
+    p->held = p->work;
+    p->work = held;
+}
+
+/* The first `n` rows that are held go out by their keys, the others stay, in order. */
+static slc_status give_out(slc_pet_pairs *p, size_t n, slc_pet_coincidences *out)
 {
     const slc_schema *schema = &slc_pet_coincidences_schema;
-    const size_t all = rows->head.size;
+    const size_t all = p->held.head.size;
     if (slc_columns_reserve(schema, out, out->head.size + n, 0) != SLC_OK ||
         slc_columns_reserve(schema, &p->work, all - n, 0) != SLC_OK) {
         return SLC_ERR_MEMORY;
     }
     slc_columns_reset(&p->work);
-    if (keys != NULL) {
-        copy_rows(rows, keys, n, out);
-        copy_rows(rows, keys + n, all - n, &p->work);
-    } else { /* there is room */
-        (void)slc_columns_append(schema, rows, 0, n, out);
-        (void)slc_columns_append(schema, rows, n, all - n, &p->work);
-    }
-    const slc_pet_coincidences held = p->held;
-    p->held = p->work;
-    p->work = held;
+    copy_rows(&p->held, p->keys, n, out);
+    copy_rows(&p->held, p->keys + n, all - n, &p->work);
+    hold_work(p);
     return SLC_OK;
 }
 
-/* How late the stages have come; false if the rows do not lie in order. */
+/* The same where the new rows come after those that are held, and all lie in order: what goes out is copied
+ * once. */
+static slc_status pass_on(slc_pet_pairs *p, const slc_pet_coincidences *pairs, size_t n,
+                          slc_pet_coincidences *out)
+{
+    const slc_schema *schema = &slc_pet_coincidences_schema;
+    const size_t held = p->held.head.size, of_held = n < held ? n : held, of_new = n - of_held;
+    if (slc_columns_reserve(schema, out, out->head.size + n, 0) != SLC_OK ||
+        slc_columns_reserve(schema, &p->work, held + pairs->head.size - n, 0) != SLC_OK) {
+        return SLC_ERR_MEMORY;
+    }
+    slc_columns_reset(&p->work);
+    if (slc_columns_append(schema, &p->held, 0, of_held, out) != SLC_OK ||
+        slc_columns_append(schema, pairs, 0, of_new, out) != SLC_OK ||
+        slc_columns_append(schema, &p->held, of_held, held - of_held, &p->work) != SLC_OK ||
+        slc_columns_append(schema, pairs, of_new, pairs->head.size - of_new, &p->work) != SLC_OK) {
+        return SLC_ERR_MEMORY; /* there is room for all of them */
+    }
+    hold_work(p);
+    return SLC_OK;
+}
+
+/* How late the stages have come; false if the rows do not lie in order behind those that are held. */
 static bool look_at(slc_pet_pairs *p, const slc_pet_coincidences *rows)
 {
+    const slc_pet_coincidences *held = &p->held;
+    const size_t end = held->head.size;
     bool sorted = true;
     key last = {INT64_MIN, 0, 0};
+    if (end > 0) {
+        last = (key){held->time_ps[end - 1], 0, held->delayed[end - 1]};
+    }
     for (size_t i = 0; i < rows->head.size; i++) {
         const key at = {rows->time_ps[i], 0, rows->delayed[i]};
         sorted = sorted && !before(&at, &last);
@@ -215,15 +242,18 @@ static bool look_at(slc_pet_pairs *p, const slc_pet_coincidences *rows)
     return sorted;
 }
 
-/* The rows in order, by their numbers in p->keys. */
-static slc_status sort_rows(slc_pet_pairs *p, const slc_pet_coincidences *rows)
+/* All rows are held, in order by their numbers in p->keys. */
+static slc_status sort_rows(slc_pet_pairs *p, const slc_pet_coincidences *pairs)
 {
-    const size_t n = rows->head.size;
-    if (reserve_keys(p, n) != SLC_OK) {
+    const slc_schema *schema = &slc_pet_coincidences_schema;
+    const size_t n = p->held.head.size + pairs->head.size;
+    if (n > UINT32_MAX || slc_columns_reserve(schema, &p->held, n, 0) != SLC_OK ||
+        slc_columns_append(schema, pairs, 0, pairs->head.size, &p->held) != SLC_OK ||
+        reserve_keys(p, n) != SLC_OK) {
         return SLC_ERR_MEMORY;
     }
     for (size_t i = 0; i < n; i++) {
-        p->keys[i] = (key){rows->time_ps[i], (uint32_t)i, rows->delayed[i]};
+        p->keys[i] = (key){p->held.time_ps[i], (uint32_t)i, p->held.delayed[i]};
     }
     sort_keys(p, n);
     return SLC_OK;
@@ -232,29 +262,27 @@ static slc_status sort_rows(slc_pet_pairs *p, const slc_pet_coincidences *rows)
 slc_status slc_pet_pairs_add(slc_pet_pairs *p, const slc_pet_result *result, bool last,
                              slc_pet_coincidences *out, slc_error *error)
 {
-    const slc_schema *schema = &slc_pet_coincidences_schema;
-    const slc_pet_coincidences *rows = &result->pairs;
-    const size_t n = p->held.head.size + rows->head.size;
+    const slc_pet_coincidences *pairs = &result->pairs;
+    const size_t held = p->held.head.size, n = held + pairs->head.size;
     look_for_gap(p, &result->singles);
-    if (p->held.head.size > 0) {
-        if (n > UINT32_MAX || slc_columns_reserve(schema, &p->held, n, 0) != SLC_OK ||
-            slc_columns_append(schema, rows, 0, rows->head.size, &p->held) != SLC_OK) {
-            return no_memory(error);
-        }
-        rows = &p->held;
-    }
     if (n == 0) {
         return SLC_OK;
     }
-    const bool sorted = look_at(p, rows);
-    if (!sorted && sort_rows(p, rows) != SLC_OK) {
+    const bool sorted = look_at(p, pairs);
+    const int64_t limit = due_before(p);
+    size_t due = n; /* from the end, which is nearer: little waits */
+    if (sorted) {
+        while (!last && due > 0 &&
+               (due > held ? pairs->time_ps[due - held - 1] : p->held.time_ps[due - 1]) >= limit) {
+            due--;
+        }
+        return pass_on(p, pairs, due, out) == SLC_OK ? SLC_OK : no_memory(error);
+    }
+    if (sort_rows(p, pairs) != SLC_OK) {
         return no_memory(error);
     }
-    const key *keys = sorted ? NULL : p->keys;
-    const int64_t limit = due_before(p);
-    size_t due = n; /* the end is nearer: little waits */
-    while (!last && due > 0 && (sorted ? rows->time_ps[due - 1] : keys[due - 1].time_ps) >= limit) {
+    while (!last && due > 0 && p->keys[due - 1].time_ps >= limit) {
         due--;
     }
-    return give_out(p, rows, keys, due, out) == SLC_OK ? SLC_OK : no_memory(error);
+    return give_out(p, due, out) == SLC_OK ? SLC_OK : no_memory(error);
 }

@@ -132,8 +132,8 @@ void slc_io_pet_sinogram_counts_of(const slc_io_pet_sinogram *s, uint64_t *in, u
 
 static bool put_counts(const slc_io_pet_sinogram *s, FILE *out)
 {
-    enum { AT_ONCE = 1024 };
-    uint8_t bytes[4 * AT_ONCE];
+    enum { AT_ONCE = SLC_IO_PET_LIST_BLOCK / 4 };
+    uint8_t bytes[SLC_IO_PET_LIST_BLOCK];
     for (uint64_t at = 0; at < s->n_counts;) {
         const size_t n = s->n_counts - at < AT_ONCE ? (size_t)(s->n_counts - at) : AT_ONCE;
         for (size_t i = 0; i < n; i++, at++) {
