@@ -209,9 +209,8 @@ static void test_many_rows(void **state)
 
 /* Rows of several kinds in one file: blocks are on their way while the next ones come, and while words are
  * written in between. */
-static void test_threads(void **state)
+static void write_rounds(void)
 {
-    (void)state;
     enum { N = 5000 };
     static char expected[64 * 6 * N], got[64 * 6 * N];
     const slc_exec exec = {.threads = 2};
@@ -227,15 +226,13 @@ static void test_threads(void **state)
             to += round == 5 ? sprintf(to, "%" PRIu32 ",,%" PRIu32 "\n", a[i], round)
                              : sprintf(to, "%" PRIu32 ",%g,%" PRIu32 "\n", a[i], (double)b[i], round);
         }
-        to += sprintf(to, round == 3 ? "words\n" : "");
+        to += sprintf(to, "words\n");
         char name[8];
         (void)snprintf(name, sizeof name, "%" PRIu32, round);
         const slc_io_text_form form = {.schema = &pair_schema, .name = name, .exec = &exec};
         const pair p = {.head = {.size = N}, .a = a, .b = round == 5 ? NULL : b};
         assert_int_equal(slc_io_text_rows(writer, &form, &p, NULL), SLC_OK);
-        if (round == 3) {
-            assert_true(fputs("words\n", slc_io_text_stream(writer)) >= 0);
-        }
+        assert_true(fputs("words\n", slc_io_text_stream(writer)) >= 0);
     }
     assert_int_equal(slc_io_finish(writer, NULL), SLC_OK);
     FILE *file = fopen(path, "rb");
@@ -243,6 +240,14 @@ static void test_threads(void **state)
     assert_int_equal(fread(got, 1, sizeof got, file), to - expected);
     (void)fclose(file);
     assert_string_equal(got, expected);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++) { /* threads may happen to be ready in time */
+        write_rounds();
+    }
 }
 
 static void test_locale(void **state)
