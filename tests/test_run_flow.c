@@ -71,6 +71,20 @@ static slc_status drain(flow_script *s, slc_flow *flow, int first, int held_ever
 
 /* ---- order ------------------------------------------------------------------------------------- */
 
+/* Batches of 0, 1 and 2 events, one after the other (flow_toy.c). */
+static uint64_t toy_checksum(int n_batches, uint64_t *n_summed)
+{
+    uint64_t sum = 0, power = 1;
+    *n_summed = 0;
+    for (int number = 0; number < n_batches; number++) {
+        for (int e = 0; e < number % 3; e++, power *= SLC_CHECKSUM_FACTOR) {
+            sum += power * (unsigned)(number + 1000);
+            ++*n_summed;
+        }
+    }
+    return sum;
+}
+
 static void test_every_batch_once_in_order(void **state)
 {
     (void)state;
@@ -91,8 +105,11 @@ static void test_every_batch_once_in_order(void **state)
                 assert_int_equal(slc_flow_next(flow, &(slc_flow_item *){NULL}, &error), SLC_END);
                 slc_flow_totals totals;
                 slc_flow_totals_of(flow, &totals);
+                uint64_t n_summed = 0;
                 assert_int_equal(totals.items, 51);
                 assert_int_equal(totals.events, 5);
+                assert_true(totals.checksum == toy_checksum(51, &n_summed));
+                assert_int_equal(totals.n_summed, n_summed);
                 assert_true(totals.working > 0 && totals.seconds > 0);
                 slc_flow_close(flow);
                 assert_int_equal(n, 51);

@@ -88,6 +88,9 @@ static slc_status run(const char *const *paths, uint32_t n, uint32_t threads, si
         slc_flow_release(flow, item);
     }
     assert_int_equal(lasts, status == SLC_END);
+    slc_flow_totals all;
+    slc_flow_totals_of(flow, &all);
+    assert_true(all.checksum == totals->checksum);
     slc_flow_close(flow);
     return status;
 }

@@ -148,6 +148,9 @@ static slc_status run_toy(void *opened, const void *setup, slc_flow_item *item, 
     flow_toy_delay(c->s, 7 * m->number);
     c->sum += m->number;
     m->product = m->number + 1000;
+    static const uint64_t powers[] = {0, 1, 1 + SLC_CHECKSUM_FACTOR}; /* of so many events, summed */
+    item->n_summed = (unsigned)m->number % 3;
+    item->checksum = powers[item->n_summed] * (unsigned)m->product; /* each has the product as its hash */
     atomic_fetch_add(&c->s->n_worked, 1);
     atomic_fetch_sub(&c->busy, 1);
     if (m->number == c->s->work_fails || m->number == c->s->work_fails_too) {
