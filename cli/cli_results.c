@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* In the order of --form. */
-static const char *const forms[] = {NULL, "hdf5", "arrow", "arrow-stream"};
+static const char *const forms[] = {NULL, "hdf5", "arrow", "arrow-stream", "npy", "npz"};
 static bool to_stdout; /* what was opened last */
 
 slc_status slc_cli_results_create(const char *path, const slc_cli_results *options, uint64_t threads,
@@ -86,11 +86,12 @@ int slc_cli_results_check(const slc_cli_command *command, const char *option, co
 bool slc_cli_results_are(const char *path, const slc_cli_results *options)
 {
     return options->form > 0 || slc_cli_ends_with(path, ".h5") || slc_cli_ends_with(path, ".hdf5") ||
-           slc_cli_results_are_arrow(path, options);
+           slc_cli_results_are_one(path, options) || slc_cli_ends_with(path, ".npz");
 }
 
-bool slc_cli_results_are_arrow(const char *path, const slc_cli_results *options)
+bool slc_cli_results_are_one(const char *path, const slc_cli_results *options)
 {
-    return options->form > 1 ||
-           (options->form == 0 && (slc_cli_ends_with(path, ".arrow") || slc_cli_ends_with(path, ".arrows")));
+    return (options->form > 1 && options->form < 5) ||
+           (options->form == 0 && (slc_cli_ends_with(path, ".arrow") || slc_cli_ends_with(path, ".arrows") ||
+                                   slc_cli_ends_with(path, ".npy")));
 }

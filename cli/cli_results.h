@@ -18,8 +18,8 @@ typedef struct slc_cli_results {
 
 /* Rows of a command's table, whose description tells the groups. */
 #define SLC_CLI_RESULTS(o, m)                                                                                \
-    {"form", 0, CHOICE(o, m.form, WORDS_FROM_1("hdf5", "arrow", "arrow-stream")), "FORM",                    \
-     "of these results: hdf5, arrow, arrow-stream (default: as its name ends)"},                             \
+    {"form", 0, CHOICE(o, m.form, WORDS_FROM_1("hdf5", "arrow", "arrow-stream", "npy", "npz")), "FORM",      \
+     "of these results: hdf5, arrow, arrow-stream, npy, npz; else as its name ends"},                        \
         {"compression", 0, CHOICE(o, m.compression, WORDS("none", "deflate", "lz4", "zstd")), "HOW",         \
          "of the same: none (the default); deflate (hdf5); lz4, zstd (arrow)"},                              \
     {                                                                                                        \
@@ -51,7 +51,7 @@ int slc_cli_results_check(const slc_cli_command *command, const char *option, co
 
 /* Does that name, with these options, ask for a file of columns (and not for one of text)? */
 bool slc_cli_results_are(const char *path, const slc_cli_results *options);
-/* Is it Arrow, in which several groups have the same events? */
-bool slc_cli_results_are_arrow(const char *path, const slc_cli_results *options);
+/* Is it one in which groups cannot have different events: Arrow, NPY? */
+bool slc_cli_results_are_one(const char *path, const slc_cli_results *options);
 
 #endif

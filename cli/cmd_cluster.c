@@ -26,8 +26,9 @@ static const slc_cli_choice algorithm_names = {
     .kind = "algorithm", .name = slc_pixel_algorithm_name, .first = "auto"};
 static const slc_cli_choice unit_names = {.verb = "takes", .words = time_units};
 static const slc_cli_option options_table[] = {
-    {"output", 'o', STDOUT_TOO | OUTPUT_AS(O, output, ENDS_OR(".hdf5", ".csv", ".h5", ".arrow", ".arrows")),
-     "FILE", "write the clusters: .csv, .h5, .arrow, .arrows"},
+    {"output", 'o',
+     STDOUT_TOO | OUTPUT_AS(O, output, ENDS_OR(".hdf5", ".csv", ".h5", ".arrow", ".arrows", ".npy", ".npz")),
+     "FILE", "write the clusters: .csv, .h5, .arrow, .arrows, .npy, .npz"},
     SLC_CLI_RESULTS(O, results),
     SLC_CLI_PART(O, part),
     {"labels", 0, OUTPUT_AS(O, labels, WORDS(".csv")), "FILE",
@@ -446,7 +447,7 @@ const slc_cli_command slc_cmd_cluster = {
         "in space and time and in bounded memory; others as one image. Without --output it prints a table.\n"
         "An interrupt (Ctrl-C) ends the reading of frames and streams, and the clusters until then are "
         "written.\n"
-        "Groups of --output FILE.h5, .arrow: clusters.\n",
+        "Groups of --output FILE.h5, .arrow, .npz: clusters.\n",
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .min_operands = 1,

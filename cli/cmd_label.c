@@ -24,8 +24,9 @@ static const slc_cli_option options_table[] = {
     {"output", 'o', OUTPUT_AS(O, output, ENDS_OR(".tiff", ".npy", ".tif", ".png", ".pgm")), "FILE",
      "write the label image: .npy, .tif (32 bits), .png, .pgm (16 bits)"},
     {"stats", 0,
-     STDOUT_TOO | OUTPUT_AS(O, stats, ENDS_OR(".hdf5", ".csv", ".h5", ".arrow", ".arrows", ".json")), "FILE",
-     "write the features of every component: .csv, .h5, .arrow, .arrows, .json"},
+     STDOUT_TOO |
+         OUTPUT_AS(O, stats, ENDS_OR(".hdf5", ".csv", ".h5", ".arrow", ".arrows", ".npy", ".npz", ".json")),
+     "FILE", "write each component's features: .csv .json .h5 .arrow .arrows .npy .npz"},
     SLC_CLI_RESULTS(O, results),
     SLC_CLI_PART(O, part),
     {"features", 0, CHOICES(O, features, &feature_names), "LIST",

@@ -97,7 +97,7 @@ slc_status slc_label_stats_open(slc_label_job *job)
         return slc_fail(&job->error, SLC_ERR_MEMORY, "%s: no memory for its writer", path);
     }
     if (slc_cli_results_are(path, &job->options->results)) {
-        job->stats->n_groups = slc_cli_results_are_arrow(path, &job->options->results) ? 1 : 2;
+        job->stats->n_groups = slc_cli_results_are_one(path, &job->options->results) ? 1 : 2;
         return open_results(job);
     }
     job->stats->json = slc_cli_ends_with(path, ".json");

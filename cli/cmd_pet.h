@@ -149,8 +149,10 @@ slc_status slc_pet_flow_open(const slc_pet_paths *paths, uint64_t batch, const s
 char *slc_pet_sinogram_files(const void *options, const char *name, size_t i);
 /* The same of a list-mode format of io_pet.h; beyond these it is the file of that name. */
 char *slc_pet_list_files(int format, const char *name, size_t i);
-/* What of Arrow that name asks for: the stream for "-" and NAME.arrows, else the file. */
-const char *slc_pet_arrow_form(const char *name);
+/* Forms of columns that are written alone, "arrow" … "npz", NULL beyond; and what that one is under a name:
+ * the stream of Arrow for "-" and NAME.arrows. */
+const char *slc_pet_columns_name(size_t i);
+const char *slc_pet_columns_form(size_t i, const char *name);
 
 /* What slc_cli_check says of the options' outputs and of `inputs`; and no other output may have a name that
  * an output of raw frames goes on in, run.0001.raw. Results replace what is there, as those of all commands

@@ -32,12 +32,12 @@ static const char *format_name(size_t i)
     return i < SLC_IO_PET_LIST_FORMATS ? slc_io_pet_list_name((slc_io_pet_list_format)i) : NULL;
 }
 
-/* Arrow's columns are those of HDF5 in another form, which is not read. */
-enum { TO_ARROW = SLC_IO_PET_LIST_FORMATS + 1, TO_SINOGRAM };
+/* Columns as those of HDF5 in other forms, which are not read. */
+enum { TO_ARROW = SLC_IO_PET_LIST_FORMATS + 1, TO_NPZ = TO_ARROW + 2, TO_SINOGRAM };
 
 static const char *to_name(size_t i)
 {
-    return i + 1 == TO_ARROW ? "arrow" : format_name(i);
+    return i + 1 >= TO_ARROW ? slc_pet_columns_name(i + 1 - TO_ARROW) : format_name(i);
 }
 
 static const slc_cli_choice to_choice = {.kind = "format", .name = to_name, .last = "sinogram", .from = 1};
@@ -66,7 +66,7 @@ static const slc_cli_option options_table[] = {
     {"map", 0, INPUT(O, map), "FILE",
      "a crystal map, in place of --scanner: its rings, crystals, radius and pitch"},
     {"to", 0, CHOICE(O, to, &to_choice), "FORMAT",
-     "write the pairs as one of those formats, arrow or sinogram"},
+     "write the pairs as one of those formats, arrow, npy, npz or sinogram"},
     {"output", 'o', STDOUT_TOO | OUTPUTS(O, output, output_files), "NAME",
      "write them there; formats of several files add their endings"},
     {"tof", 0, TEXT(O, tof), "TIME",
@@ -216,9 +216,9 @@ static int choose(job *j)
     const list_options *o = j->options;
     j->from = (slc_io_pet_list_format)o->format;
     j->sinogram = o->to == TO_SINOGRAM;
-    j->to = o->to == TO_ARROW           ? SLC_IO_PET_HDF5
-            : o->to > 0 && !j->sinogram ? (slc_io_pet_list_format)(o->to - 1)
-                                        : 0;
+    j->to = o->to >= TO_ARROW && !j->sinogram ? SLC_IO_PET_HDF5
+            : o->to > 0 && !j->sinogram       ? (slc_io_pet_list_format)(o->to - 1)
+                                              : 0;
     int status = check_words(o, j->sinogram);
     if (status != SLC_CLI_GO_ON) {
         return status;
@@ -334,7 +334,7 @@ static slc_status open_output(job *j)
     config.window_ps = j->window_ns * 1000;
     config.start_ps = j->about.start_ps;
     config.duration_s = j->about.duration_s;
-    config.form = o->to == TO_ARROW ? slc_pet_arrow_form(o->output) : NULL;
+    config.form = o->to >= TO_ARROW ? slc_pet_columns_form((size_t)(o->to - TO_ARROW), o->output) : NULL;
     return slc_io_pet_list_create(o->output, j->to, &config, &j->writer, &j->error);
 }
 

@@ -39,7 +39,7 @@ typedef struct slc_pet_run_options {
 /* `dash`: STDOUT_TOO or 0. */
 #define SLC_PET_RUN_RESULT_OPTIONS(dash)                                                                     \
     {"format", 0, CHOICE(slc_pet_run_options, format, NAMES_FROM_1("format", slc_pet_run_format_name)),      \
-     "FORMAT", "castor, safir, siemens, yrt, gate, hdf5, csv or arrow; else by NAME's end"},                 \
+     "FORMAT", "castor safir siemens yrt gate hdf5 csv arrow npy npz; else by NAME's end"},                  \
         {"tof", 0, TIME(slc_pet_run_options, tof_ns, SLC_CLI_POSITIVE, "a time, as 250ps"), "TIME",          \
          "write times of flight, which have this resolution (FWHM), 250ps"},                                 \
         {"prompts", 0, FLAG(slc_pet_run_options, prompts), NULL,                                             \
@@ -71,6 +71,8 @@ typedef struct slc_pet_run_options {
 enum {
     SLC_PET_RUN_CSV = SLC_IO_PET_LIST_FORMATS, /* after the formats of io_pet.h */
     SLC_PET_RUN_ARROW,
+    SLC_PET_RUN_NPY,
+    SLC_PET_RUN_NPZ,
     SLC_PET_RUN_FORMATS
 };
 

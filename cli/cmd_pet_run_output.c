@@ -19,7 +19,7 @@ const char *slc_pet_run_format_name(size_t i)
 {
     return i < SLC_IO_PET_LIST_FORMATS ? slc_io_pet_list_name((slc_io_pet_list_format)i)
            : i == SLC_PET_RUN_CSV      ? "csv"
-           : i == SLC_PET_RUN_ARROW    ? "arrow"
+           : i < SLC_PET_RUN_FORMATS   ? slc_pet_columns_name(i - SLC_PET_RUN_ARROW)
                                        : NULL;
 }
 
@@ -32,7 +32,8 @@ int slc_pet_run_format_of(const char *name)
         {".cdh", SLC_IO_PET_CASTOR},   {".cdf", SLC_IO_PET_CASTOR},    {".clm.safir", SLC_IO_PET_SAFIR},
         {".l", SLC_IO_PET_SIEMENS},    {".l.hdr", SLC_IO_PET_SIEMENS}, {".lmdat", SLC_IO_PET_YRT},
         {".csv", SLC_IO_PET_GATE},     {".h5", SLC_IO_PET_HDF5},       {".hdf5", SLC_IO_PET_HDF5},
-        {".arrow", SLC_PET_RUN_ARROW}, {".arrows", SLC_PET_RUN_ARROW},
+        {".arrow", SLC_PET_RUN_ARROW}, {".arrows", SLC_PET_RUN_ARROW}, {".npy", SLC_PET_RUN_NPY},
+        {".npz", SLC_PET_RUN_NPZ},
     };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         if (slc_cli_ends_with(name, ends[i].end)) {
@@ -197,9 +198,9 @@ static slc_status create_list(slc_pet_run_job *job)
     config.start_ps = job->start_ps;
     config.checksum = &job->totals.checksum;
     config.partial = &job->partial;
-    const bool arrow = job->format == SLC_PET_RUN_ARROW;
-    config.form = arrow ? slc_pet_arrow_form(o->output) : NULL;
-    return slc_io_pet_list_create(o->output, arrow ? SLC_IO_PET_HDF5 : (slc_io_pet_list_format)job->format,
+    const bool columns = job->format >= SLC_PET_RUN_ARROW;
+    config.form = columns ? slc_pet_columns_form((size_t)job->format - SLC_PET_RUN_ARROW, o->output) : NULL;
+    return slc_io_pet_list_create(o->output, columns ? SLC_IO_PET_HDF5 : (slc_io_pet_list_format)job->format,
                                   &config, &job->list, &job->error);
 }
 

@@ -207,9 +207,16 @@ char *slc_pet_list_files(int format, const char *name, size_t i)
     return i == 0 ? strdup(name) : NULL;
 }
 
-const char *slc_pet_arrow_form(const char *name)
+const char *slc_pet_columns_name(size_t i)
 {
-    return strcmp(name, "-") == 0 || slc_cli_ends_with(name, ".arrows") ? "arrow-stream" : "arrow";
+    static const char *const names[] = {"arrow", "npy", "npz"};
+    return i < sizeof names / sizeof *names ? names[i] : NULL;
+}
+
+const char *slc_pet_columns_form(size_t i, const char *name)
+{
+    const bool stream = i == 0 && (strcmp(name, "-") == 0 || slc_cli_ends_with(name, ".arrows"));
+    return stream ? "arrow-stream" : slc_pet_columns_name(i);
 }
 
 static bool is_raw(const slc_cli_names *outputs, size_t i)

@@ -170,8 +170,8 @@ typedef enum slc_io_compression {
 
 typedef struct slc_io_results_config {
     size_t size;      /* set by slc_io_results_config_default */
-    const char *form; /* "hdf5", "arrow" (a file), "arrow-stream"; NULL: by the end of the name, .arrow or
-                         .arrows, HDF5 if that tells none */
+    const char *form; /* "hdf5", "arrow" (a file), "arrow-stream", "npy", "npz"; NULL: by the end of the name,
+                         .arrow or .arrows, HDF5 if that tells none */
     slc_io_compression compression;
     const char
         *columns; /* names with commas between, of groups and of columns: "tracks,hits.x_mm"; NULL: all */

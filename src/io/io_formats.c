@@ -149,6 +149,8 @@ static const slc_io_row rows[] = {
     {.about = {"hdf5", NULL, "results: hits and tracks, pixels and clusters, digis (-o)", "",
                SLC_IO_KIND_RESULTS, 0}},
     {.about = {"arrow", NULL, "results as Arrow's file or stream (-o)", "", SLC_IO_KIND_RESULTS, 0}},
+    {.about = {"npz", NULL, "results as arrays of NumPy (-o NAME.npz; NAME.npy of one table)", "",
+               SLC_IO_KIND_RESULTS, 0}},
     {.about = {"csv", "lists of pixels (cluster)", "tables (--table, -o NAME.csv)", "", SLC_IO_KIND_PIXELS,
                0},
      .pixels = &slc_io_pixels_text}, /* of .t3pa as well: the first line tells */

@@ -348,7 +348,7 @@ wrong "--threshold takes a number or otsu, not 'high'" a.pgm --threshold high
 wrong "--threshold takes a number or otsu, not 'nan'" a.pgm --threshold nan
 wrong "--border takes any, inside or touching, not 'none'" a.pgm --border none
 wrong "--output takes a name that ends with .npy, .tif, .png or .pgm, not 'x.jpg'" a.pgm -o x.jpg
-wrong "--stats takes a name that ends with .csv, .h5, .arrow, .arrows or .json, not 'x.txt'" a.pgm --stats x.txt
+wrong "--stats takes a name that ends with .csv, .h5, .arrow, .arrows, .npy, .npz or .json, not 'x.txt'" a.pgm --stats x.txt
 wrong "--preview takes a name that ends with .png, not 'x.pgm'" a.pgm --preview x.pgm
 wrong "--features needs --stats, where they go" a.pgm --features area
 wrong "--output a.pgm would overwrite the input a.pgm" a.pgm -o a.pgm

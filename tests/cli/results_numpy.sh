@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Results for NumPy: what numpy.load finds in NPY and NPZ is what h5py finds in the HDF5 file of the same run.
+. "$(dirname "$0")/common.sh" "$@"
+python=/usr/bin/python3 # Debian's, which has Debian's packages
+"$python" -c 'import h5py, numpy' 2>/dev/null || {
+    echo "skipped: Debian's python3-h5py is not installed"
+    exit 77
+}
+cat >like.py <<'P'
+"""like.py RESULT.h5 RESULT.npz|RESULT.npy...: the same columns, names, types and bits?"""
+import sys, zipfile
+import h5py, numpy
+hdf5 = h5py.File(sys.argv[1], "r")
+wanted = {f"{g}.{c}": numpy.asarray(hdf5[g][c]) for g in hdf5 for c in hdf5[g]}
+for path in sys.argv[2:]:
+    mine = numpy.load(path)
+    if path.endswith(".npz"):
+        assert zipfile.ZipFile(path).testzip() is None
+        columns = {name: mine[name] for name in mine.files}
+        if list(hdf5) == ["coincidences"]:  # rows are no events
+            wanted.pop("coincidences.event_offset", None)
+    else:
+        columns = {f"{list(hdf5)[0]}.{name}": mine[name] for name in mine.dtype.names}
+        wanted = {name: wanted[name] for name in wanted if not name.endswith(".event_offset")}
+        assert mine.dtype.itemsize == sum(mine.dtype[name].itemsize for name in mine.dtype.names)
+    assert set(columns) == set(wanted), (path, set(columns) ^ set(wanted))
+    for name, theirs in wanted.items():
+        assert columns[name].dtype == theirs.dtype and columns[name].tobytes() == theirs.tobytes(), (path, name)
+P
+like() {
+    compared=$((compared + $# - 1))
+    last="like.py $*"
+    "$python" like.py "$@" || fail "$last"
+}
+
+make_events a.mdf 40 7
+for threads in 1 3; do
+    for end in h5 npz; do
+        run velo a.mdf --truth -q -o a.$end --threads $threads
+        want 0
+    done
+    like a.h5 a.npz
+    [ $threads = 3 ] || cp a.npz one.npz
+done
+cmp a.npz one.npz || fail "threads change the archive"
+for end in h5 npz npy; do
+    run velo a.mdf -q -o events.$end --columns events --batch 7
+    want 0
+done
+like events.h5 events.npz events.npy
+"$sluice" simulate pixels -q --frames 300 --size 256x256 --seed 3 -o frames.csv || fail "no frames"
+for end in h5 npz npy; do
+    run cluster frames.csv --size 256x256 -q -o frames.$end --features all
+    want 0
+done
+like frames.h5 frames.npz frames.npy
+"$sluice" simulate image -q --size 300x200 -o page.png || fail "no image"
+for end in h5 npz; do
+    run label page.png -q --stats labels.$end
+    want 0
+done
+like labels.h5 labels.npz
+run label page.png -q --stats labels.h5 --columns components
+want 0
+run label page.png -q --stats labels.npy
+want 0
+like labels.h5 labels.npy
+"$sluice" simulate pet -q --fast --rate 4e6 --seconds 0.02 --pair-share 0.3 --seed 7 -o p.raw --write-tables p.tables.h5 || fail "no pairs"
+for end in h5 npz npy; do
+    run pet run p.raw --tables p.tables.h5 --delayed 100ns -q -o pairs.$end
+    want 0
+done
+like pairs.h5 pairs.npz pairs.npy
+for to in npz npy; do
+    run pet list --format hdf5 pairs.h5 -q --to $to -o again.$to
+    want 0
+done
+like pairs.h5 again.npz again.npy
+
+# What there is not.
+run velo a.mdf -o x.npy
+want 1
+echo "sluice velo: x.npy: npy has rows of one table, and no events: npz has all columns of all groups" | want_err
+run velo a.mdf -o x.npz --compression zstd
+want 1
+echo 'sluice velo: x.npz: npz has no compression "zstd"' | want_err
+for form in npy npz; do
+    run velo a.mdf -o - --form $form --columns events
+    want 2
+    echo 'sluice velo: --output - needs --form arrow-stream; see sluice velo --help' | want_err
+done
+mkfifo pipe
+for form in npy npz; do
+    (timeout 20 cat pipe >/dev/null &)
+    run velo a.mdf -o pipe --form $form --columns events
+    want 1
+done
+want_no_file x.*
+
+# A disk that is full, here a limit on the size of files; an old file stays as it was.
+full=0
+for blocks in 1 64 512 1024 4096; do
+    echo "old" >full.npz
+    (ulimit -f $blocks && exec "$sluice" velo a.mdf --truth --quiet -o full.npz >/dev/null 2>err </dev/null)
+    status=$?
+    last="sluice velo -o full.npz under ulimit -f $blocks"
+    [ $status -eq 0 ] && continue
+    full=$((full + 1))
+    want 1
+    equal "$last" "$(cat err)" "sluice velo: full.npz: cannot write: File too large"
+    equal "$last" "$(cat full.npz)" "old"
+    want_no_file full.npz.tmp-*
+done
+[ $full -ge 3 ] || fail "the limit was met $full times only"
+passed
