@@ -113,24 +113,26 @@ static uint64_t apart(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-/* The first input of part k: cut where the bytes before are closest to its share, and never so that a part
- * has no input. `before` has n + 1 sums. */
+/* The first input of part k: parts are cut where the bytes before are closest to their share, and never so
+ * that one has no input. `before` has n + 1 sums, and n is n_parts or more. */
 static uint32_t first_input(const uint64_t *before, uint32_t n, uint32_t k, uint32_t n_parts)
 {
-    const uint64_t wanted = share(before[n], k, n_parts);
     uint32_t i = 0;
-    while (i < n && apart(before[i + 1], wanted) <= apart(before[i], wanted)) {
-        i++;
+    for (uint32_t p = 1; p <= k && p < n_parts; p++) {
+        const uint64_t wanted = share(before[n], p, n_parts);
+        i++; /* part p - 1 has one at least, and leaves one for each after it */
+        while (i < n - (n_parts - p) && apart(before[i + 1], wanted) < apart(before[i], wanted)) {
+            i++;
+        }
     }
-    i = i < k ? k : i;
-    return i > n - (n_parts - k) ? n - (n_parts - k) : i;
+    return k < n_parts ? i : n;
 }
 
-/* The input that place `at` of the row is in, the next one where it ends there. */
+/* The input that place `at` of the row is in; where one ends there, the one after it, be it empty. */
 static uint32_t input_at(const uint64_t *before, uint32_t n, uint64_t at)
 {
     uint32_t i = 0;
-    while (i < n && before[i + 1] <= at) {
+    while (i < n && before[i] != at && before[i + 1] <= at) {
         i++;
     }
     return i;
@@ -142,10 +144,11 @@ static void cut_row(const uint64_t *before, uint32_t n, uint32_t k, uint32_t n_p
     const uint64_t from = share(before[n], k, n_parts), until = share(before[n], k + 1, n_parts);
     const uint32_t first = input_at(before, n, from), last = input_at(before, n, until);
     *part = (slc_run_part){.first = first, .end = first, .until = UINT64_MAX};
-    if (from < until) {
+    const bool is_last = k + 1 == n_parts; /* which has what is empty at the end, too */
+    if (from < until || is_last) {
         const bool inside = last < n && until > before[last];
         part->from = from - before[first];
-        part->end = last + inside;
+        part->end = is_last ? n : last + inside;
         part->until = inside ? until - before[last] : UINT64_MAX;
     }
 }
@@ -230,7 +233,7 @@ slc_status slc_run_part_of(const slc_flow_config *config, const slc_flow_chain *
         cut_row(before, n, config->part, n_parts, part);
     } else if (status == SLC_OK) {
         part->first = first_input(before, n, config->part, n_parts);
-        part->end = config->part + 1 < n_parts ? first_input(before, n, config->part + 1, n_parts) : n;
+        part->end = first_input(before, n, config->part + 1, n_parts);
     }
     free(before);
     return status == SLC_OK && config->count_before && count_of(chain) == count_bytes
