@@ -4,6 +4,7 @@
 #include "cli_talk.h"
 #include "cli_values.h"
 
+#include <sluice/io_pet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,24 @@ bool slc_cli_reads_once(char *const *inputs, int n)
         }
     }
     return false;
+}
+
+bool slc_cli_continues(const char *name, const char *first)
+{
+    const char *slash = strrchr(name, '/');
+    const char *at = slash != NULL ? slash : name;
+    bool same = false;
+    /* The number is after one of the dots. */
+    for (at = strchr(at, '.'); at != NULL && !same; at = strchr(at + 1, '.')) {
+        const bool digits = at[1] >= '0' && at[1] <= '9';
+        const unsigned long number = digits ? strtoul(at + 1, NULL, 10) : 0;
+        if (number > 0 && number <= UINT32_MAX) {
+            char *further = slc_io_pet_raw_name(first, (uint32_t)number);
+            same = further != NULL && slc_cli_same_file(name, further);
+            free(further);
+        }
+    }
+    return same;
 }
 
 int slc_cli_check_files(const slc_cli_command *command, const char *const *flags, const char *const *outputs,

@@ -6,6 +6,7 @@
 #include "cli_words.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,10 +25,23 @@ slc_status slc_cli_results_create(const char *path, const slc_cli_results *optio
     config.form = forms[options->form];
     config.columns = options->columns;
     config.exec.threads = (uint32_t)threads;
+    config.rotate_bytes = options->rotate_bytes;
+    config.rotate_seconds = options->rotate_ns * 1e-9;
     slc_status status = slc_io_results_create(path, &config, results, error);
     status = status == SLC_OK ? slc_io_results_text(*results, "sluice_version", slc_version(), error)
                               : status;
     return status == SLC_OK ? slc_io_results_text(*results, "command", command_line, error) : status;
+}
+
+double slc_cli_results_flush_seconds(const slc_cli_results *options, bool live)
+{
+    return options->flush_ns > 0 ? options->flush_ns * 1e-9 : live ? SLC_CLI_FLUSH_SECONDS : (double)INFINITY;
+}
+
+slc_status slc_cli_results_flush(slc_io_writer *results, const slc_cli_results *options, bool live,
+                                 slc_error *error)
+{
+    return slc_io_results_flush(results, slc_cli_results_flush_seconds(options, live), error);
 }
 
 slc_status slc_cli_results_end(slc_io_writer *results, const uint64_t *checksum, slc_error *error)
@@ -81,6 +95,44 @@ int slc_cli_results_check(const slc_cli_command *command, const char *option, co
         }
     }
     return SLC_CLI_GO_ON;
+}
+
+int slc_cli_results_check_series(const slc_cli_command *command, const void *all, const char *path,
+                                 const slc_cli_results *options, char **inputs, int n)
+{
+    const bool series = options->rotate_bytes > 0 || options->rotate_ns > 0;
+    const char *taken = NULL;
+    if (path == NULL && (series || options->flush_ns > 0)) {
+        return slc_cli_wrong(command, "--flush, --rotate-size and --rotate-time are of --output");
+    }
+    if (!series) {
+        return SLC_CLI_GO_ON;
+    }
+    if (slc_cli_word(command, "part") != NULL) {
+        return slc_cli_wrong(command, "--part does not go with --rotate-size and --rotate-time");
+    }
+    if (strcmp(path, "-") == 0 ||
+        (options->form == 0 && (slc_cli_ends_with(path, ".csv") || slc_cli_ends_with(path, ".json")))) {
+        return slc_cli_wrong(command,
+                             "--rotate-size and --rotate-time are for files of HDF5 and Arrow, not %s", path);
+    }
+    slc_cli_names names[2];
+    slc_cli_names_of(command, all, SLC_CLI_OUTPUT, &names[0]);
+    slc_cli_names_of(command, all, SLC_CLI_INPUT, &names[1]);
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < names[k].n && taken == NULL; i++) {
+            taken = slc_cli_continues(names[k].name[i], path) ? names[k].name[i] : NULL;
+        }
+    }
+    for (int i = 0; i < n && taken == NULL; i++) {
+        taken = slc_cli_continues(inputs[i], path) ? inputs[i] : NULL;
+    }
+    const int status = taken == NULL ? SLC_CLI_GO_ON
+                                     : slc_cli_wrong(command, "%s is a name of further files of --output %s",
+                                                     taken, path);
+    slc_cli_names_clear(&names[0]);
+    slc_cli_names_clear(&names[1]);
+    return status;
 }
 
 bool slc_cli_results_are(const char *path, const slc_cli_results *options)

@@ -14,6 +14,9 @@ typedef struct slc_cli_results {
     int form; /* 0: by the name */
     int compression;
     const char *columns;
+    double flush_ns; /* 0: not given */
+    uint64_t rotate_bytes;
+    double rotate_ns;
 } slc_cli_results;
 
 /* Rows of a command's table, whose description tells the groups. */
@@ -27,9 +30,25 @@ typedef struct slc_cli_results {
             "which of the groups above, or of their columns, it has: GROUP,GROUP.COLUMN …"                 \
     }
 
+/* And of those that may go on for hours. */
+#define SLC_CLI_RESULTS_LIVE(o, m)                                                                           \
+    {"flush", 0, TIME_FROM(o, m.flush_ns, "100ms", "less", "a time, as 10s"), "TIME",                        \
+     "bring it to its temporary file so often (default 5s if an input is a pipe)"},                          \
+        {"rotate-size", 0, BYTES_FROM(o, m.rotate_bytes, "128k", "a size, as 4G or 500M"), "SIZE",           \
+         "begin another file (FILE.0001...) at so many bytes of rows: 4G, 500M"},                            \
+    {                                                                                                        \
+        "rotate-time", 0, TIME_FROM(o, m.rotate_ns, "100ms", "less", "a time, as 60s"), "TIME",              \
+            "begin another file after 600s"                                                                  \
+    }
+
 /* Opens it, and puts down which program and command it comes from. What is wrong is in the error. */
 slc_status slc_cli_results_create(const char *path, const slc_cli_results *options, uint64_t threads,
                                   const char *command_line, slc_io_writer **results, slc_error *error);
+/* Seconds from one flush to the next; `live`: an input cannot be read again. Infinite: none. */
+double slc_cli_results_flush_seconds(const slc_cli_results *options, bool live);
+/* As slc_io_results_flush, in these. */
+slc_status slc_cli_results_flush(slc_io_writer *results, const slc_cli_results *options, bool live,
+                                 slc_error *error);
 /* Completes it, with the run's checksum unless that is NULL; one whose reading a signal ended says so in its
  * attribute `partial`. Frees it in any case. If it was standard output, what is printed from here on goes to
  * standard error. */
@@ -48,6 +67,11 @@ void slc_cli_tell_partial(const char *command, uint64_t n, const char *unit, con
  */
 int slc_cli_results_check(const slc_cli_command *command, const char *option, const char *path,
                           const slc_cli_results *options);
+
+/* The same of SLC_CLI_RESULTS_LIVE: a series of files takes no name of other outputs and of inputs. `all`:
+ * the command's options. */
+int slc_cli_results_check_series(const slc_cli_command *command, const void *all, const char *path,
+                                 const slc_cli_results *options, char **inputs, int n);
 
 /* Does that name, with these options, ask for a file of columns (and not for one of text)? */
 bool slc_cli_results_are(const char *path, const slc_cli_results *options);

@@ -63,6 +63,10 @@ struct json_t *slc_cli_json_text(const char *text);
 /* Do two names mean one regular file ("-" is standard input), or will they once both are written? */
 bool slc_cli_same_file(const char *a, const char *b);
 
+/* "run.0012.raw" of "run.raw": is `name` a file that a series of files may go on in that begins with `first`?
+ */
+bool slc_cli_continues(const char *name, const char *first);
+
 /* Is one of the inputs a pipe, which nobody can read again? Results are then brought to the disk every so
  * many seconds, so that a process that is killed leaves them. */
 bool slc_cli_reads_once(char *const *inputs, int n);

@@ -31,6 +31,7 @@ static const slc_cli_option options_table[] = {
      "FILE", "write the clusters: .csv, .h5, .arrow, .arrows, .npy, .npz"},
     SLC_CLI_RESULTS(O, results),
     SLC_CLI_PART(O, part),
+    SLC_CLI_RESULTS_LIVE(O, results),
     {"labels", 0, OUTPUT_AS(O, labels, WORDS(".csv")), "FILE",
      "write which cluster each pixel is of, for frames and images: .csv"},
     {"connectivity", 0, TEXT(O, connectivity), "C",
@@ -155,6 +156,10 @@ static int check_all(slc_cluster_job *job)
     status = status == SLC_CLI_GO_ON
                  ? slc_cli_results_check(COMMAND, "output", options->output, &options->results)
                  : status;
+    status = status == SLC_CLI_GO_ON
+                 ? slc_cli_results_check_series(COMMAND, options, options->output, &options->results,
+                                                job->inputs, job->n_inputs)
+                 : status;
     if (status == SLC_CLI_GO_ON &&
         slc_simd_choose(options->simd, &config->exec.target, &job->error) != SLC_OK) {
         status = slc_cli_wrong(COMMAND, "%s", job->error.text);
@@ -274,15 +279,7 @@ static bool close_output(slc_cluster_job *job, bool good)
         status = slc_io_finish(job->text, &job->error);
     }
     if (job->results != NULL) {
-        status = job->appended
-                     ? slc_io_results_names(job->results, "clusters", "inputs", (size_t)job->n_inputs,
-                                            (const char *const *)job->inputs, &job->error)
-                     : SLC_OK;
-        if (status == SLC_OK) {
-            status = slc_cli_results_end(job->results, &job->checksum, &job->error);
-        } else {
-            slc_io_abandon(job->results);
-        }
+        status = slc_cli_results_end(job->results, &job->checksum, &job->error);
     }
     if (status == SLC_OK && (job->text != NULL || job->results != NULL)) {
         slc_cli_kept_add(&job->kept, job->options->output);

@@ -46,7 +46,7 @@ static double time_factor(const slc_cluster_job *job, const slc_io_pixels_info *
 static void flush_text(slc_cluster_job *job)
 {
     const double now = slc_clock_seconds();
-    if (now - job->flushed >= SLC_CLI_FLUSH_SECONDS) {
+    if (now - job->flushed >= slc_cli_results_flush_seconds(&job->options->results, job->reads_once)) {
         (void)fflush(slc_io_text_stream(job->text));
         job->flushed = now;
     }
@@ -87,11 +87,16 @@ static bool write_rows(slc_cluster_job *job, const slc_flow_item *item)
     }
     job->written += rows.clusters.head.size;
     if (job->results != NULL) {
-        job->appended = true; /* or the file will be given up */
         const slc_io_group group = {"clusters", &job->schema, &rows, SLC_IO_ROWS_ANY};
         slc_status status = slc_io_results_put(job->results, &group, 1, &job->error);
-        if (status == SLC_OK && job->reads_once) {
-            status = slc_io_results_flush(job->results, SLC_CLI_FLUSH_SECONDS, &job->error);
+        if (status == SLC_OK && !job->appended) {
+            status = slc_io_results_names(job->results, "clusters", "inputs", (size_t)job->n_inputs,
+                                          (const char *const *)job->inputs, &job->error);
+        }
+        job->appended = true; /* or the file will be given up */
+        if (status == SLC_OK) {
+            status = slc_cli_results_flush(job->results, &job->options->results, job->reads_once,
+                                           &job->error);
         }
         if (status != SLC_OK) {
             slc_cli_say("cluster", "%s", job->error.text);
@@ -106,7 +111,7 @@ static bool write_rows(slc_cluster_job *job, const slc_flow_item *item)
         slc_cli_say("cluster", "%s", job->error.text);
         return false;
     }
-    if (job->text != NULL && job->reads_once && job->written > 0) {
+    if (job->text != NULL && job->written > 0) {
         flush_text(job);
     }
     return true;

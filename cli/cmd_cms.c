@@ -36,6 +36,7 @@ static const slc_cli_option table[] = {
      "write digis, modules and clusters as HDF5 or Arrow"},
     SLC_CLI_RESULTS(O, results),
     SLC_CLI_PART(O, part),
+    SLC_CLI_RESULTS_LIVE(O, results),
     {"table", 0, OUTPUT(O, table), "FILE", "write the clusters as CSV"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object instead of a table"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no progress on standard error, only errors and what was lost"},
@@ -212,7 +213,10 @@ static void finish_outputs(slc_cms_job *job)
 
 static int process(slc_cms_job *job, int n_inputs, char **inputs, const char *command_line)
 {
-    int status = set_config(job);
+    int status = slc_cli_results_check_series(&slc_cmd_cms, job->options, job->options->output,
+                                              &job->options->results, inputs, n_inputs);
+    job->live = slc_cli_reads_once(inputs, n_inputs);
+    status = status == SLC_CLI_GO_ON ? set_config(job) : status;
     status = status == SLC_CLI_GO_ON ? read_payloads(job) : status;
     if (status != SLC_CLI_GO_ON) {
         return status;

@@ -55,6 +55,7 @@ typedef struct slc_cms_job {
     bool failed;
     bool useful;  /* an input had what is read here */
     bool partial; /* a signal ended the reading */
+    bool live;    /* an input cannot be read again */
 } slc_cms_job;
 
 /* Takes all that the flow has. False if the run cannot go on, which has been told, or where a signal came.

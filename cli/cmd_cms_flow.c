@@ -14,12 +14,17 @@ bool slc_cms_job_append(slc_cms_job *job, const slc_cms_result *result)
         {"modules", &slc_cms_modules_schema, &result->modules, SLC_IO_ROWS_ANY},
         {"clusters", &slc_cms_clusters_schema, &result->clusters, SLC_IO_ROWS_ANY},
     };
-    if (job->results != NULL &&
-        slc_io_results_put(job->results, groups, sizeof groups / sizeof groups[0], &job->error) != SLC_OK) {
-        slc_cli_say("cms", "%s", job->error.text);
-        return false;
+    slc_status status = SLC_OK;
+    if (job->results != NULL) {
+        status = slc_io_results_put(job->results, groups, sizeof groups / sizeof groups[0], &job->error);
+        status = status == SLC_OK
+                     ? slc_cli_results_flush(job->results, &job->options->results, job->live, &job->error)
+                     : status;
     }
-    return true;
+    if (status != SLC_OK) {
+        slc_cli_say("cms", "%s", job->error.text);
+    }
+    return status == SLC_OK;
 }
 
 static void add_to_totals(slc_cms_job *job, const slc_cms_result *result)

@@ -21,7 +21,7 @@
 typedef struct slc_pet_run_options {
     slc_pet_frame_words frames;
     slc_pet_coincidence_words words; /* offset_ns stays 0 */
-    double delayed_ns, horizon_ns, tof_ns, bin_ns, dead_time_ns;
+    double delayed_ns, horizon_ns, tof_ns, bin_ns, dead_time_ns, flush_ns;
     const char *device, *output, *singles, *late, *sinogram, *rates, *rate_plot;
     int format; /* from 1; 0: by the name's end */
     uint64_t ring_difference, tangential, batch, threads;
@@ -42,6 +42,8 @@ typedef struct slc_pet_run_options {
      "FORMAT", "castor safir siemens yrt gate hdf5 csv arrow npy npz; else by NAME's end"},                  \
         {"tof", 0, TIME(slc_pet_run_options, tof_ns, SLC_CLI_POSITIVE, "a time, as 250ps"), "TIME",          \
          "write times of flight, which have this resolution (FWHM), 250ps"},                                 \
+        {"flush", 0, TIME_FROM(slc_pet_run_options, flush_ns, "100ms", "less", "a time, as 10s"), "TIME",    \
+         "bring the pairs to temporary files so often (default 5s if an input is live)"},                    \
         {"prompts", 0, FLAG(slc_pet_run_options, prompts), NULL,                                             \
          "write prompts alone: castor and yrt have no delayeds"},                                            \
         {"singles", 0, (dash) | OUTPUT(slc_pet_run_options, singles), "FILE", "write the sorted singles"},   \

@@ -252,8 +252,9 @@ static slc_status write_pairs(slc_pet_run_job *job, const slc_pet_result *result
     } else if (job->due.head.size > 0) {
         status = slc_io_pet_list_write(job->list, &job->due, &job->error);
     }
-    if (status == SLC_OK && job->list != NULL && job->reads_once) {
-        status = slc_io_pet_list_flush(job->list, SLC_CLI_FLUSH_SECONDS, &job->error);
+    const double flush_s = job->options->flush_ns * 1e-9;
+    if (status == SLC_OK && job->list != NULL && (job->reads_once || flush_s > 0)) {
+        status = slc_io_pet_list_flush(job->list, flush_s > 0 ? flush_s : SLC_CLI_FLUSH_SECONDS, &job->error);
     }
     return status;
 }

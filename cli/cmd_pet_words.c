@@ -224,32 +224,13 @@ static bool is_raw(const slc_cli_names *outputs, size_t i)
     return (outputs->option[i]->kind & SLC_CLI_RAW) != 0;
 }
 
-/* "run.0012.raw" of "run.raw": is `name` a file that `raw` may go on in? */
-static bool is_continuation(const char *name, const char *raw)
-{
-    const char *slash = strrchr(name, '/');
-    const char *at = slash != NULL ? slash : name;
-    bool same = false;
-    /* The number is after one of the dots. */
-    for (at = strchr(at, '.'); at != NULL && !same; at = strchr(at + 1, '.')) {
-        const bool digits = at[1] >= '0' && at[1] <= '9';
-        const unsigned long number = digits ? strtoul(at + 1, NULL, 10) : 0;
-        if (number > 0 && number <= UINT32_MAX) {
-            char *further = slc_io_pet_raw_name(raw, (uint32_t)number);
-            same = further != NULL && slc_cli_same_file(name, further);
-            free(further);
-        }
-    }
-    return same;
-}
-
 /* Outputs that have names of further files of an output of raw frames, and those that are raw data now. */
 static int check_raw(const slc_cli_command *command, const slc_cli_names *outputs)
 {
     for (size_t i = 0; i < outputs->n; i++) {
         for (size_t k = 0; is_raw(outputs, i) && k < outputs->n; k++) {
             if (outputs->option[k] != outputs->option[i] &&
-                is_continuation(outputs->name[k], outputs->name[i])) {
+                slc_cli_continues(outputs->name[k], outputs->name[i])) {
                 return slc_cli_wrong(command, "%s %s is a name of further files of %s %s", outputs->flags[k],
                                      outputs->name[k], outputs->flags[i], outputs->name[i]);
             }

@@ -164,7 +164,10 @@ static int process(slc_velo_job *job, int n_inputs, char **inputs, const char *c
 {
     job->inputs = inputs;
     job->n_inputs = n_inputs;
-    const int status = open_chain(job);
+    job->live = slc_cli_reads_once(inputs, n_inputs);
+    int status = slc_cli_results_check_series(&slc_cmd_velo, job->options, job->options->output,
+                                              &job->options->results, inputs, n_inputs);
+    status = status == SLC_CLI_GO_ON ? open_chain(job) : status;
     if (status != SLC_CLI_GO_ON) {
         return status;
     }

@@ -37,7 +37,7 @@ typedef struct slc_velo_options {
 } slc_velo_options;
 
 /* The table of options for the command's row and its defaults. */
-enum { SLC_VELO_OPTIONS = 44 };
+enum { SLC_VELO_OPTIONS = 47 };
 extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
 void slc_velo_options_defaults(void *options);
 /* The chain's configuration but for its target; `--fast` changes the defaults of other options.
@@ -165,6 +165,7 @@ typedef struct slc_velo_job {
     slc_error error;
     bool failed;  /* an input was damaged or unreadable: exit status 1 */
     bool partial; /* a signal ended the reading */
+    bool live;    /* an input cannot be read again */
 } slc_velo_job;
 
 /* Opens the flow over the inputs, or over what `read` gives in their place. */

@@ -46,7 +46,10 @@ static bool append_all(slc_velo_job *job, const slc_flow_velo_result *result)
                                      SLC_IO_ROWS_ANY};
         groups[n++] = (slc_io_group){"matches", &slc_velo_matches_schema, &job->matches, SLC_IO_ROWS_ANY};
     }
-    const slc_status status = slc_io_results_put(job->results, groups, n, &job->error);
+    slc_status status = slc_io_results_put(job->results, groups, n, &job->error);
+    if (status == SLC_OK) {
+        status = slc_cli_results_flush(job->results, &job->options->results, job->live, &job->error);
+    }
     return told(job, status);
 }
 

@@ -76,6 +76,7 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
      "write hits, tracks, states and vertices as HDF5 or Arrow"},
     SLC_CLI_RESULTS(O, results),
     SLC_CLI_PART(O, part),
+    SLC_CLI_RESULTS_LIVE(O, results),
     {"quiet", 'q', FLAG(O, quiet), NULL, "no progress on standard error, only errors and what was lost"},
 };
 

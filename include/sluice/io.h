@@ -177,7 +177,15 @@ typedef struct slc_io_results_config {
         *columns; /* names with commas between, of groups and of columns: "tracks,hits.x_mm"; NULL: all */
     slc_exec
         exec; /* threads that compress, beside the caller's; 1 by default. The file is the same for any */
-    uint64_t reserved[4]; /* 0 */
+    /* Another file begins with the rows of a _put if the one at hand has so many bytes of rows
+     * (uncompressed), or was begun so many seconds ago; 0: never. Files are PATH, PATH.0001.h5, PATH.0002.h5
+     * … (before the name's ending), each complete by itself as soon as the next begins, with the same groups
+     * and the attributes that were put so far, and with `file`, its number from 0, and `first_event`, how
+     * many events are in those before; the last one has `files`. What is put at last, is in the last one
+     * alone. */
+    uint64_t rotate_bytes;
+    double rotate_seconds;
+    uint64_t reserved[2]; /* 0 */
 } slc_io_results_config;
 SLC_API void slc_io_results_config_default(slc_io_results_config *config, size_t size);
 #define slc_io_results_config_default(config) slc_io_results_config_default(config, sizeof *(config))

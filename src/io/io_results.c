@@ -6,6 +6,7 @@
 #include "io/io_results.h"
 #include "base/config.h"
 #include "base/team.h"
+#include "io/io_series.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,12 +81,20 @@ static void clear(slc_io_results *r)
     }
     free(r->groups);
     free(r->columns);
+    slc_io_series_close(r->series);
 }
 
 static slc_status end(slc_io_writer *writer, bool commit, slc_error *error)
 {
     slc_io_results *r = (slc_io_results *)writer;
-    const slc_status status = r->form->end(r, commit, error);
+    slc_status status = SLC_OK;
+    if (slc_io_series_is_over(r->series)) { /* there is no file at hand */
+        status = commit ? slc_fail(error, SLC_ERR_IO, "results: cannot write: it failed before") : SLC_OK;
+    } else {
+        const slc_status last = commit ? slc_io_series_finish(r, error) : SLC_OK;
+        status = r->form->end(r, commit && last == SLC_OK, error);
+        status = last != SLC_OK ? last : status;
+    }
     slc_io_encoders_close(r->encoders);
     clear(r);
     return status;
@@ -116,6 +125,7 @@ slc_status slc_io_results_create(const char *path, const slc_io_results_config *
     status = own.columns != NULL && r->columns == NULL
                  ? slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path)
                  : form->open(r, error);
+    status = status == SLC_OK ? slc_io_series_open(r, &own, path, error) : status;
     if (status == SLC_OK) {
         *writer = &r->writer;
     } else {
@@ -245,7 +255,11 @@ static slc_status put(slc_io_results *r, const slc_io_group *groups, size_t n, s
                                                      g->rows_of == SLC_IO_ROWS_WHOLE ? 0 : head->n_events};
         }
     }
-    const slc_status status = n_parts > 0 ? r->form->put(r, parts, n_parts, error) : SLC_OK;
+    slc_status status = n_parts > 0 ? slc_io_series_turn(r, error) : SLC_OK;
+    status = status == SLC_OK && n_parts > 0 ? r->form->put(r, parts, n_parts, error) : status;
+    if (status == SLC_OK) {
+        slc_io_series_count(r, parts, n_parts);
+    }
     for (size_t i = 0; i < n_parts && status == SLC_OK; i++) {
         parts[i].group->rows += parts[i].n_rows;
         parts[i].group->events += parts[i].n_events;
@@ -259,6 +273,9 @@ slc_status slc_io_results_put(slc_io_writer *writer, const slc_io_group *groups,
     if (n > SLC_IO_RESULTS_GROUPS) {
         return slc_fail(error, SLC_ERR_CAPACITY, "%s: more than %d groups", r->writer.output.path,
                         SLC_IO_RESULTS_GROUPS);
+    }
+    if (slc_io_series_is_over(r->series)) {
+        return slc_fail(error, SLC_ERR_IO, "results: cannot write: it failed before");
     }
     const slc_status status = r->declared ? SLC_OK : declare(r, groups, n, error);
     return status == SLC_OK ? put(r, groups, n, error) : status;
@@ -277,30 +294,44 @@ slc_status slc_io_results_flush(slc_io_writer *writer, double seconds, slc_error
 
 /* ---- attributes -------------------------------------------------------------------------------- */
 
+static slc_status put_attribute(slc_io_results *r, const slc_io_series_attribute *a, slc_status status,
+                                slc_error *error)
+{
+    return status == SLC_OK ? slc_io_series_keep(r, a, error) : status;
+}
+
 slc_status slc_io_results_text(slc_io_writer *writer, const char *name, const char *value, slc_error *error)
 {
     slc_io_results *r = (slc_io_results *)writer;
-    return r->form->text != NULL ? r->form->text(r, name, value, error) : SLC_OK;
+    const slc_io_series_attribute a = {.kind = SLC_IO_SERIES_TEXT, .name = name, .n = 1, .texts = &value};
+    const slc_status status = r->form->text != NULL ? r->form->text(r, name, value, error) : SLC_OK;
+    return put_attribute(r, &a, status, error);
 }
 
 slc_status slc_io_results_number(slc_io_writer *writer, const char *name, double value, slc_error *error)
 {
     slc_io_results *r = (slc_io_results *)writer;
-    return r->form->number != NULL ? r->form->number(r, name, value, error) : SLC_OK;
+    const slc_io_series_attribute a = {.kind = SLC_IO_SERIES_NUMBER, .name = name, .number = value};
+    const slc_status status = r->form->number != NULL ? r->form->number(r, name, value, error) : SLC_OK;
+    return put_attribute(r, &a, status, error);
 }
 
 slc_status slc_io_results_integer(slc_io_writer *writer, const char *name, int64_t value, slc_error *error)
 {
     slc_io_results *r = (slc_io_results *)writer;
-    return r->form->integer != NULL ? r->form->integer(r, name, value, error) : SLC_OK;
+    const slc_io_series_attribute a = {.kind = SLC_IO_SERIES_INTEGER, .name = name, .integer = value};
+    const slc_status status = r->form->integer != NULL ? r->form->integer(r, name, value, error) : SLC_OK;
+    return put_attribute(r, &a, status, error);
 }
 
 slc_status slc_io_results_names(slc_io_writer *writer, const char *group, const char *name, size_t n,
                                 const char *const *texts, slc_error *error)
 {
     slc_io_results *r = (slc_io_results *)writer;
+    const slc_io_series_attribute a = {
+        .kind = SLC_IO_SERIES_NAMES, .group = group, .name = name, .n = n, .texts = texts};
     if (n == 0 || r->form->names == NULL || (r->declared && find_group(r, group) == NULL)) {
         return SLC_OK; /* of a group that was not asked for */
     }
-    return r->form->names(r, group, name, n, texts, error);
+    return put_attribute(r, &a, r->form->names(r, group, name, n, texts, error), error);
 }

@@ -22,6 +22,7 @@ typedef struct slc_io_results_group {
 } slc_io_results_group;
 
 typedef struct slc_io_results_form slc_io_results_form;
+typedef struct slc_io_series slc_io_series; /* io_series.h */
 
 typedef struct slc_io_results {
     slc_io_writer writer; /* first */
@@ -35,6 +36,7 @@ typedef struct slc_io_results {
     bool declared;             /* `groups` are all that there are */
     bool broken;               /* a write failed: the file can only be abandoned */
     double flushed;            /* when it was last; when it was made, before that */
+    slc_io_series *series;     /* of which the file at hand is one; NULL: it is all */
     slc_io_encoders *encoders; /* the form's to open; closed for it before `end` */
 } slc_io_results;
 
