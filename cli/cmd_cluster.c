@@ -239,6 +239,7 @@ static bool open_output(slc_cluster_job *job)
             const slc_io_group group = {"clusters", &job->schema, &none, SLC_IO_ROWS_ANY};
             job->appended = true;
             status = slc_io_results_put(job->results, &group, 1, &job->error);
+            status = status == SLC_OK ? slc_cluster_put_inputs(job) : status;
         }
     }
     if (status == SLC_OK && job->options->labels != NULL) {

@@ -108,6 +108,9 @@ bool slc_cluster_job_begin(slc_cluster_job *job, const slc_io_pixels_info *about
 slc_status slc_cluster_labels_open(slc_cluster_job *job);
 slc_status slc_cluster_labels_write(slc_cluster_job *job, const slc_flow_item *item, double time_factor);
 
+/* Puts the inputs' names into the results, whose group is there. */
+slc_status slc_cluster_put_inputs(slc_cluster_job *job);
+
 /* Was an option given? */
 bool slc_cluster_given(const char *option);
 

@@ -52,6 +52,12 @@ static void flush_text(slc_cluster_job *job)
     }
 }
 
+slc_status slc_cluster_put_inputs(slc_cluster_job *job)
+{
+    return slc_io_results_names(job->results, "clusters", "inputs", (size_t)job->n_inputs,
+                                (const char *const *)job->inputs, &job->error);
+}
+
 /* Says where the clusters are from: the flow's columns, after some of the command's. */
 static bool place_rows(slc_cluster_job *job, const slc_flow_item *item, slc_cluster_rows *rows)
 {
@@ -90,8 +96,7 @@ static bool write_rows(slc_cluster_job *job, const slc_flow_item *item)
         const slc_io_group group = {"clusters", &job->schema, &rows, SLC_IO_ROWS_ANY};
         slc_status status = slc_io_results_put(job->results, &group, 1, &job->error);
         if (status == SLC_OK && !job->appended) {
-            status = slc_io_results_names(job->results, "clusters", "inputs", (size_t)job->n_inputs,
-                                          (const char *const *)job->inputs, &job->error);
+            status = slc_cluster_put_inputs(job);
         }
         job->appended = true; /* or the file will be given up */
         if (status == SLC_OK) {

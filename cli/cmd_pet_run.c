@@ -20,6 +20,10 @@ static const slc_cli_option table[] = {
     SLC_PET_RUN_TIME_OPTIONS,
     {"output", 'o', STDOUT_TOO | OUTPUTS(O, output, slc_pet_run_list_files), "NAME",
      "write the coincidences; - is standard output, for formats of one file"},
+    {"rotate-size", 0, BYTES_FROM(O, rotate_bytes, "128k", "a size, as 4G or 500M"), "SIZE",
+     "begin another file (NAME.0001.h5) at so many bytes of pairs: hdf5, arrow"},
+    {"rotate-time", 0, TIME_FROM(O, rotate_ns, "100ms", "less", "a time, as 60s"), "TIME",
+     "begin another file after 600s"},
     SLC_PET_RUN_RESULT_OPTIONS(STDOUT_TOO),
     {"device", 0, DEVICE(slc_pet_run_options, device), "WHICH",
      "cpu (the default), or a GPU: cuda or cuda:N"},
@@ -132,6 +136,16 @@ int slc_pet_run_config_of(const slc_cli_command *command, const char *list, slc_
 static int check_files(const slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
+    const slc_cli_results series = {.rotate_bytes = o->rotate_bytes, .rotate_ns = o->rotate_ns};
+    if ((o->rotate_bytes > 0 || o->rotate_ns > 0) && o->output != NULL && job->format != SLC_IO_PET_HDF5 &&
+        job->format != SLC_PET_RUN_ARROW) {
+        return slc_cli_wrong(COMMAND, "--rotate-size and --rotate-time are for hdf5 and arrow");
+    }
+    const int status = slc_cli_results_check_series(COMMAND, o, o->output, &series, job->paths.path,
+                                                    job->paths.n);
+    if (status != SLC_CLI_GO_ON) {
+        return status;
+    }
     const int prints = slc_cli_prints(COMMAND, o);
     if (prints > 1) {
         return slc_cli_wrong(COMMAND, "standard output takes one of the outputs alone");

@@ -25,6 +25,8 @@ typedef struct slc_pet_run_options {
     const char *device, *output, *singles, *late, *sinogram, *rates, *rate_plot;
     int format; /* from 1; 0: by the name's end */
     uint64_t ring_difference, tangential, batch, threads;
+    uint64_t rotate_bytes; /* of the list, and */
+    double rotate_ns;      /* not of an acquisition, which has these for raw data */
     bool series, prompts, rebin, subtract, paralysable, tolerate_loss, json, quiet;
 } slc_pet_run_options;
 

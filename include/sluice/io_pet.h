@@ -229,6 +229,8 @@ typedef struct slc_io_pet_list_config {
     const bool *partial; /* the run was ended early, looked at by _finish: told by HDF5 alone, which then has
                             no checksum. NULL: it was not */
     const char *form;    /* of columns, as in slc_io_results_config: "arrow", "arrow-stream"; NULL: "hdf5" */
+    uint64_t rotate_bytes; /* another file begins, as in slc_io_results_config: of columns alone. 0: never */
+    double rotate_seconds;
 } slc_io_pet_list_config;
 SLC_API void slc_io_pet_list_config_default(slc_io_pet_list_config *config);
 

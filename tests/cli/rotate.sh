@@ -71,6 +71,29 @@ rm -f r.*h5
 run cluster -q -o r.h5 --rotate-size 1M frames.csv
 want 0
 series w.h5 2 r.h5
+# Pairs of PET, which are no events.
+"$sluice" simulate pet --fast -q --rate 20e6 --pair-share 0.2 --seconds 0.05 --bare -o f.raw || fail "no frames"
+pet="pet run -q --scanner mouse20 --window 4ns --batch 10000 f.raw"
+run $pet -o w.h5
+want 0
+rm -f r.*h5
+run $pet -o r.h5 --rotate-size 1M
+want 0
+/usr/bin/python3 - r.h5 r.[0-9]*.h5 <<'P' || fail "'$last': together they are not w.h5"
+import sys, h5py, numpy
+whole, parts = h5py.File("w.h5", "r"), [h5py.File(name, "r") for name in sys.argv[1:]]
+assert len(parts) > 2 and parts[-1].attrs["files"] == len(parts)
+for name in set(whole["coincidences"]) - {"event_offset"}:
+    rows = numpy.concatenate([part["coincidences"][name][:] for part in parts])
+    assert rows.tobytes() == whole["coincidences"][name][:].tobytes(), name
+P
+for name in r.h5 r.0001.h5; do # each is read by itself
+    run pet list $name --format hdf5 --json
+    want 0
+    [ "$(key out "o['prompts'] > 1000")" = True ] || fail "'$last' printed: $(cat out)"
+done
+run pet run -q --scanner mouse20 --window 4ns f.raw -o p.csv --format csv --rotate-size 1M
+want 2
 # Each stream of Arrow ends.
 rm -f r.*
 run velo -q --batch 4 -o r.arrows --rotate-size 1M v.mdf

@@ -313,6 +313,8 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
     slc_io_results_config how;
     slc_io_results_config_default(&how);
     how.form = w->config.form != NULL ? w->config.form : "hdf5";
+    how.rotate_bytes = w->config.rotate_bytes;
+    how.rotate_seconds = w->config.rotate_seconds;
     slc_status status = slc_io_results_create(w->base, &how, &file, error);
     w->own = file;
     const slc_pet_coincidences none = {.time_ps = NULL};
