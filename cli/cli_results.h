@@ -19,6 +19,7 @@ typedef struct slc_cli_results {
     double rotate_ns;
 } slc_cli_results;
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): names of types and members. */
 /* Rows of a command's table, whose description tells the groups. */
 #define SLC_CLI_RESULTS(o, m)                                                                                \
     {"form", 0, CHOICE(o, m.form, WORDS_FROM_1("hdf5", "arrow", "arrow-stream", "npy", "npz")), "FORM",      \
@@ -29,6 +30,7 @@ typedef struct slc_cli_results {
         "columns", 0, TEXT(o, m.columns), "LIST",                                                            \
             "which of the groups above, or of their columns, it has: GROUP,GROUP.COLUMN …"                 \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* And of those that may go on for hours. */
 #define SLC_CLI_RESULTS_LIVE(o, m)                                                                           \

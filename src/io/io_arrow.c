@@ -230,16 +230,21 @@ static slc_status add_events(arrow_writer *w, const slice *s, slc_error *error)
     return SLC_OK;
 }
 
+static slc_status write_rows(arrow_writer *w, const slice *s, bool with_late, slc_error *error)
+{
+    const slc_status status = begin(w, error);
+    w->body.n_buffers = w->body.n_nodes = 0;
+    add_columns(w, s, s->first, s->n);
+    return status == SLC_OK ? write_batch(w, s->n, with_late, error) : broken(w, status);
+}
+
+/* Of all groups. */
 static slc_status write_slices(arrow_writer *w, const slice *slices, bool with_late, slc_error *error)
 {
     slc_status status = begin(w, error);
     w->body.n_buffers = w->body.n_nodes = 0;
     for (size_t i = 0; i < w->results.n_groups && status == SLC_OK; i++) {
-        if (is_table(w)) {
-            add_columns(w, &slices[i], slices[i].first, slices[i].n);
-        } else {
-            status = add_events(w, &slices[i], error);
-        }
+        status = add_events(w, &slices[i], error);
     }
     return status == SLC_OK ? write_batch(w, slices[0].n, with_late, error) : broken(w, status);
 }
@@ -259,12 +264,13 @@ static void gathered_slices(const arrow_writer *w, slice *slices)
 /* All that waits. */
 static slc_status write_gathered(arrow_writer *w, slc_error *error)
 {
-    slice slices[SLC_IO_RESULTS_GROUPS];
+    slice slices[SLC_IO_RESULTS_GROUPS] = {{.group = NULL}};
     gathered_slices(w, slices);
     if (w->results.n_groups == 0 || slices[0].n == 0) {
         return SLC_OK;
     }
-    const slc_status status = write_slices(w, slices, false, error);
+    const slc_status status = is_table(w) ? write_rows(w, &slices[0], false, error)
+                                          : write_slices(w, slices, false, error);
     for (size_t i = 0; i < w->results.n_groups; i++) {
         slc_columns_reset(((gathered *)w->results.groups[i].own)->rows);
     }
@@ -308,7 +314,7 @@ static slc_status put_table(arrow_writer *w, const slc_io_results_part *part, sl
         const size_t left = part->n_rows - at, room = TABLE_ROWS - waiting->size;
         const slice s = {part->group, part->collection, at, left < room ? left : room};
         if (s.n == TABLE_ROWS) {
-            status = write_slices(w, &s, false, error);
+            status = write_rows(w, &s, false, error);
         } else if (gather(&s, true) != SLC_OK) {
             status = no_memory(w, error);
         } else if (waiting->size == TABLE_ROWS) {
@@ -374,7 +380,7 @@ static slc_status make_slices(arrow_writer *w, const slc_io_results_part *parts,
 
 static slc_status put_events(arrow_writer *w, const slc_io_results_part *parts, size_t n, slc_error *error)
 {
-    slice slices[SLC_IO_RESULTS_GROUPS];
+    slice slices[SLC_IO_RESULTS_GROUPS] = {{.group = NULL}};
     uint64_t bytes = 0;
     slc_status status = make_slices(w, parts, n, slices, error);
     if (status != SLC_OK || parts[0].n_events == 0) {
@@ -498,12 +504,12 @@ static slc_status flush(slc_io_results *results, slc_error *error)
 /* Attributes that came after the schema go with a record batch of no rows. */
 static slc_status write_late(arrow_writer *w, slc_error *error)
 {
-    slice slices[SLC_IO_RESULTS_GROUPS];
+    slice slices[SLC_IO_RESULTS_GROUPS] = {{.group = NULL}};
     if (w->is_file || w->attributes.written == w->attributes.n || w->results.n_groups == 0) {
         return SLC_OK;
     }
     gathered_slices(w, slices);
-    return write_slices(w, slices, true, error);
+    return is_table(w) ? write_rows(w, &slices[0], true, error) : write_slices(w, slices, true, error);
 }
 
 static slc_status write_footer(arrow_writer *w, slc_error *error)

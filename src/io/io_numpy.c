@@ -228,12 +228,13 @@ static slc_status npz_open(slc_io_results *results, slc_error *error)
     npz_writer *w = (npz_writer *)results;
     const slc_io_output *output = &results->writer.output;
     const char *beside = output->temporary != NULL ? output->temporary : output->path;
-    char *name = malloc(strlen(beside) + 16);
+    const size_t room = strlen(beside) + 16;
+    char *name = malloc(room);
     w->waiting = -1;
     if (name == NULL) {
         return no_memory(results, error);
     }
-    (void)sprintf(name, "%s.columns", beside);
+    (void)snprintf(name, room, "%s.columns", beside);
     w->waiting = output->temporary != NULL ? open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     if (w->waiting >= 0) {
         (void)unlink(name);
@@ -333,7 +334,7 @@ static slc_status npz_put(slc_io_results *results, const slc_io_results_part *pa
 static slc_status write_member(npz_writer *w, const char *group, member *m, slc_error *error)
 {
     char name[256], descr[16];
-    size_t size;
+    size_t size = 0;
     const uint64_t bytes = (uint64_t)m->n_blocks * BLOCK + m->used;
     (void)snprintf(name, sizeof name, "%s.%s.npy", group, m->column);
     (void)snprintf(descr, sizeof descr, "'%s'", code_of(m->type));
