@@ -234,6 +234,10 @@ static bool close_writer(slc_label_job *job, slc_io_writer **writer, const char 
  * are completed one after the other; where that fails (a full disk), those after are removed. */
 static bool close_outputs(slc_label_job *job, bool good)
 {
+    if (good && job->options->part.n > 1 && job->n_pages == 0) { /* an image has one page at least */
+        (void)close_writer(job, &job->image_writer, job->options->output, false);
+        (void)close_writer(job, &job->preview_writer, job->options->preview, false);
+    }
     good = close_writer(job, &job->image_writer, job->options->output, good);
     good = close_writer(job, &job->preview_writer, job->options->preview, good);
     if (slc_label_stats_close(job, good) != SLC_OK && good) {

@@ -78,6 +78,14 @@ whole 9 --stats label t.npy s.pgm --stream
 whole 3 -o cluster frames.csv --features all
 whole 7 -o cluster frames.csv frames2.csv --features all --size 80x40
 whole 2 -o cluster stream.csv stream.csv stream.csv --time-window 10ticks
+# A part without pages writes no image, which has one at least, and is no failure.
+for k in 0 1 2; do
+    run label t.npy -o l%p.npy --stats l%p.h5 --part $k/3 -q
+    want 0
+    want_silent
+done
+want_no_file l0.npy*
+equal "pages of parts" "$("$python" -c "import numpy as np; print(all((np.load('l%d.npy' % k) > 0).any() for k in (1, 2)))")" True
 # Damage at any place costs each part what it costs the whole, and numbers of records go on.
 "$python" - <<'P' || fail "cannot damage"
 b = bytearray(open('a.mdf', 'rb').read())
