@@ -19,12 +19,14 @@ typedef struct slc_cli_part {
     char *name[SLC_CLI_PART_NAMES]; /* of outputs in which %p was replaced */
 } slc_cli_part;
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): names of types and members. */
 /* The row of a command's table. */
 #define SLC_CLI_PART(o, m)                                                                                   \
     {                                                                                                        \
         "part", 0, TEXT(o, m.word), "K/N",                                                                   \
             "part K of N alone, from 0; auto: as the launcher says; %p in an output is K"                    \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Reads the option, and puts the part into names of outputs that have %p. SLC_CLI_GO_ON, or the exit status
  * after a complaint: also if two parts would write one file. */

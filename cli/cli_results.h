@@ -20,6 +20,7 @@ typedef struct slc_cli_results {
 } slc_cli_results;
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): names of types and members. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): rows of a table, of names of types and members. */
 /* Rows of a command's table, whose description tells the groups. */
 #define SLC_CLI_RESULTS(o, m)                                                                                \
     {"form", 0, CHOICE(o, m.form, WORDS_FROM_1("hdf5", "arrow", "arrow-stream", "npy", "npz")), "FORM",      \
@@ -42,6 +43,7 @@ typedef struct slc_cli_results {
         "rotate-time", 0, TIME_FROM(o, m.rotate_ns, "100ms", "less", "a time, as 60s"), "TIME",              \
             "begin another file after 600s"                                                                  \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Opens it, and puts down which program and command it comes from. What is wrong is in the error. */
 slc_status slc_cli_results_create(const char *path, const slc_cli_results *options, uint64_t threads,
