@@ -223,7 +223,7 @@ slc_status slc_io_encoders_drain(slc_io_encoders *e, slc_error *error)
     return settle(e, 0, error);
 }
 
-void slc_io_encoders_close(slc_io_encoders *e)
+void slc_io_encoders_stop(slc_io_encoders *e)
 {
     if (e == NULL) {
         return;
@@ -240,6 +240,16 @@ void slc_io_encoders_close(slc_io_encoders *e)
         e->head = block->next;
         slc_io_encoders_return(e, block);
     }
+    e->n_started = e->n_flying = 0;
+    e->untaken = e->tail = NULL;
+}
+
+void slc_io_encoders_close(slc_io_encoders *e)
+{
+    if (e == NULL) {
+        return;
+    }
+    slc_io_encoders_stop(e);
     while (e->free != NULL) {
         slc_io_block *block = e->free;
         e->free = block->next;

@@ -53,7 +53,9 @@ slc_status slc_io_encoders_give(slc_io_encoders *encoders, slc_io_block *block, 
 void slc_io_encoders_return(slc_io_encoders *encoders, slc_io_block *block);
 /* Until all that was given is placed. */
 slc_status slc_io_encoders_drain(slc_io_encoders *encoders, slc_error *error);
-/* Blocks that were given and not placed are dropped. NULL is allowed. */
+/* Ends the threads and drops what was given and not placed: what blocks point to may go after it. NULL is
+ * allowed, as to _close. */
+void slc_io_encoders_stop(slc_io_encoders *encoders);
 void slc_io_encoders_close(slc_io_encoders *encoders);
 
 #endif

@@ -158,7 +158,7 @@ static scratch *make_scratch(size_t size, void **at)
         s->shuffled = malloc(size);
         s->room = s->shuffled != NULL ? size : 0;
     }
-    return s == NULL || s->compressor == NULL || s->room < size ? NULL : s;
+    return s == NULL || s->compressor == NULL || s->shuffled == NULL || s->room < size ? NULL : s;
 }
 
 /* What HDF5's filters make of a chunk: shuffle, then deflate, but for a chunk that it would make larger. */
@@ -453,6 +453,8 @@ static bool close_group(slc_io_encoders *encoders, group *g)
 static bool close_all(hdf5_writer *writer)
 {
     bool good = true;
+    slc_io_encoders_stop(
+        writer->results.encoders); /* after a failure they may be at blocks of these columns */
     for (size_t i = 0; i < writer->results.n_groups; i++) {
         group *g = writer->results.groups[i].own;
         good = (g == NULL || close_group(writer->results.encoders, g)) && good;

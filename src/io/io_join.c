@@ -161,7 +161,7 @@ static slc_status open_column(const join *j, const char *group, const char *name
 {
     *c = (column){.type = H5I_INVALID_HID};
     (void)snprintf(c->name, sizeof c->name, "/%s/%s", group, name);
-    c->in = malloc(j->n * sizeof *c->in);
+    c->in = calloc(j->n, sizeof *c->in);
     c->rows = calloc(j->n, sizeof *c->rows);
     if (c->in == NULL || c->rows == NULL) {
         return slc_fail(j->error, SLC_ERR_MEMORY, "no memory for %zu parts", j->n);
@@ -407,7 +407,7 @@ static slc_status join_group(const join *j, const char *name)
             status = join_column(j, name, column_name, shifts);
         }
     }
-    if (status == SLC_OK && joined->n_groups < SLC_IO_JOINED_GROUPS) {
+    if (status == SLC_OK && shifts != NULL && joined->n_groups < SLC_IO_JOINED_GROUPS) {
         slc_io_joined_group *g = &joined->group[joined->n_groups++];
         (void)snprintf(g->name, sizeof g->name, "%.60s", name);
         g->rows = shifts[j->n];
