@@ -286,12 +286,12 @@ slc_status slc_bench_velo_reading(const slc_bench_velo_config *config, const slc
     if (status == SLC_OK && (readers == NULL || contestants == NULL)) {
         status = slc_fail(error, SLC_ERR_MEMORY, "no memory to measure with");
     }
-    for (size_t t = 0; t < config->n_threads && status == SLC_OK; t++) {
+    for (size_t t = 0; t < config->n_threads && status == SLC_OK && readers != NULL; t++) {
         for (way w = IN_MEMORY; w <= (config->threads[t] == 1 ? ON_ONE_CORE : FROM_FILES); w++) {
             readers[n++] = (reader){.way = w, .threads = config->threads[t]};
         }
     }
-    if (status == SLC_OK) {
+    if (status == SLC_OK && readers != NULL && contestants != NULL) {
         readers[n++] = (reader){.way = READ_ALONE, .threads = 1};
         for (size_t i = 0; i < n; i++) {
             readers[i].bench = config;

@@ -116,7 +116,7 @@ static char *with_part(const char *name, const slc_cli_part *part)
         to = stpcpy(to + (next - name), digits);
     }
     if (made != NULL) {
-        (void)strcpy(to, name);
+        memcpy(to, name, strlen(name) + 1);
     }
     return made;
 }
@@ -250,7 +250,7 @@ static slc_status put_inputs(char *const *inputs, int n_inputs, slc_io_writer *r
     slc_status status = digits != NULL && sizes != NULL
                             ? SLC_OK
                             : slc_fail(error, SLC_ERR_MEMORY, "no memory for the names of the inputs");
-    for (size_t i = 0; i < n && status == SLC_OK; i++) {
+    for (size_t i = 0; i < n && status == SLC_OK && sizes != NULL; i++) {
         struct stat about = {.st_size = 0};
         (void)stat(inputs[i], &about); /* it was there when the inputs were shared out */
         (void)snprintf(digits + i * DIGITS, DIGITS, "%lld", (long long)about.st_size);
