@@ -301,7 +301,7 @@ slc_status slc_bench_velo_reading(const slc_bench_velo_config *config, const slc
         }
         status = slc_bench_measure(&plan, contestants, n, error);
     }
-    if (status == SLC_OK) {
+    if (status == SLC_OK && readers != NULL && contestants != NULL) {
         print(out, &events, readers, contestants, n);
     }
     free(readers);
