@@ -88,7 +88,7 @@ static void the_same_on_every_machine(void **state)
     config.n_sources = 2;
     pet_made made;
     pet_make(&made, &config, 0.005);
-    uint64_t hash = 14695981039346656037ULL; /* FNV-1a */
+    uint64_t hash = 1469598103934665603ULL; /* then as FNV-1a */
     const uint8_t *bytes = (const uint8_t *)made.frames;
     for (size_t i = 0; i < made.n * sizeof *made.frames; i++) {
         hash = (hash ^ bytes[i]) * 1099511628211ULL;
