@@ -6,8 +6,9 @@
 
 Inputs are generated: 2 000 events of the VELO, 200 of CMS, 5 million hits of a Timepix3, half a second of PET at 20 M singles/s; --scale 10
 makes the last two 50 million hits and 2 GB. A row is a run's wall time, the median of its turns, over that of the run without an output; the
-second figure is the least of each. With it stand what it wrote and what of a file was read back to check that it is whole (rows, by h5py, where
-it is installed).
+second figure is the least of each. "of its processors": the processor time of the run with the output, user's and kernel's, over what its
+threads had, at the median: 1 would be a run in which no thread ever waits, so that this much of what the chain and its output allow is
+reached. Then stand what was written and, of HDF5 where h5py is installed, rows and seconds of reading all of it back.
 """
 import argparse
 import os
@@ -48,18 +49,19 @@ def tpx3(path, hits):
     chunks.tofile(path)
 
 
-def rows_in(path):
-    """Rows of the largest group; "" where it is no HDF5 or h5py is not there."""
+def read_back(path):
+    """Rows of the largest group and seconds of reading all; "" if it is no HDF5 or h5py is not there."""
     try:
         import h5py
     except ImportError:
         return ""
     if not path.endswith(".h5"):
         return ""
+    began = time.perf_counter()
     with h5py.File(path) as f:
         rows = []
         f.visititems(lambda _, d: rows.append(d[...].size) if isinstance(d, h5py.Dataset) else None)
-        return f"{max(rows)} rows"
+    return f", {max(rows)} rows read back in {time.perf_counter() - began:.2f} s"
 
 
 class Bench:
@@ -70,11 +72,16 @@ class Bench:
         return os.path.join(self.folder, name)
 
     def sluice(self, *words):
+        """Seconds on the wall and of processors."""
         began = time.perf_counter()
-        ran = subprocess.run([self.options.sluice, *words, "-q"], capture_output=True, text=True, check=False)
-        if ran.returncode != 0:
-            sys.exit(f"sluice {' '.join(words)}: {ran.stderr.strip()[-300:]}")
-        return time.perf_counter() - began
+        with tempfile.TemporaryFile("w+") as told:
+            ran = subprocess.Popen([self.options.sluice, *words, "-q"], stdout=subprocess.DEVNULL, stderr=told)
+            _, status, used = os.wait4(ran.pid, 0)
+            ran.returncode = os.waitstatus_to_exitcode(status)
+            if ran.returncode != 0:
+                told.seek(0)
+                sys.exit(f"sluice {' '.join(words)}: {told.read().strip()[-300:]}")
+        return time.perf_counter() - began, used.ru_utime + used.ru_stime
 
     def compare(self, title, base, outputs):
         """`outputs`: rows of (what, options, file)."""
@@ -84,12 +91,17 @@ class Bench:
             taken[0].append(self.sluice(*base))
             for i, (_, words, _) in enumerate(outputs):
                 taken[i + 1].append(self.sluice(*base, *words))
-        print(f"{title}: {statistics.median(taken[0]):.3f} s without an output ({' '.join(base[:2])})", flush=True)
-        for (what, _, path), times in zip(outputs, taken[1:]):
-            ratio, least = statistics.median(times) / statistics.median(taken[0]), min(times) / min(taken[0])
+        wall = [[t for t, _ in times] for times in taken]
+        middle = [statistics.median(times) for times in wall]
+        print(f"{title}: {middle[0]:.3f} s without an output ({' '.join(base[:2])})", flush=True)
+        for i, (what, words, path) in enumerate(outputs, 1):
+            ratio, least = middle[i] / middle[0], min(wall[i]) / min(wall[0])
+            threads = int(dict(zip((*base, *words), (*base, *words)[1:]))["--threads"])
+            busy = statistics.median(used for _, used in taken[i]) / (threads * middle[i])
             size = sum(os.path.getsize(self.path(f)) for f in os.listdir(self.folder) if f.startswith("out."))
-            known = f"{os.path.getsize(path) / 1e6:.0f} MB {rows_in(path)}" if os.path.exists(path) else f"{size / 1e6:.0f} MB"
-            print(f"    {what:34s} {ratio:6.2f} of the time (least {least:.2f}), {1 / ratio:.2f} of the rate; {known}", flush=True)
+            known = f"{os.path.getsize(path) / 1e6:.0f} MB{read_back(path)}" if os.path.exists(path) else f"{size / 1e6:.0f} MB"
+            print(f"    {what:34s} {ratio:6.2f} of the time (least {least:.2f}), {1 / ratio:.2f} of the rate, {busy:.2f} of its processors; {known}",
+                  flush=True)
         for name in os.listdir(self.folder):
             if name.startswith("out."):
                 os.remove(self.path(name))
