@@ -68,6 +68,17 @@ void slc_cli_kept_add(slc_cli_kept *kept, const char *name)
     }
 }
 
+bool slc_cli_kept_judge(slc_cli_kept *kept, const char *command, const char *name, slc_status status,
+                        const slc_error *error)
+{
+    if (status != SLC_OK) {
+        slc_cli_say(command, "%s", error->text);
+        return false;
+    }
+    slc_cli_kept_add(kept, name);
+    return true;
+}
+
 void slc_cli_tell_partial(const char *command, uint64_t n, const char *unit, const slc_cli_kept *kept)
 {
     char names[1024] = "";

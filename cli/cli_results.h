@@ -65,6 +65,9 @@ typedef struct slc_cli_kept {
     size_t n;
 } slc_cli_kept;
 void slc_cli_kept_add(slc_cli_kept *kept, const char *name);
+/* Of an output that was ended, with that status: one that is kept; else says the error, and false. */
+bool slc_cli_kept_judge(slc_cli_kept *kept, const char *command, const char *name, slc_status status,
+                        const slc_error *error);
 void slc_cli_tell_partial(const char *command, uint64_t n, const char *unit, const slc_cli_kept *kept);
 
 /* What does not go with the name of an output (NULL: none): SLC_CLI_GO_ON, or SLC_CLI_USAGE after one line.

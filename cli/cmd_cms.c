@@ -174,16 +174,6 @@ static bool open_outputs(slc_cms_job *job, int n_inputs, char **inputs, const ch
     return slc_cms_job_append(job, &none);
 }
 
-static void judge_output(slc_cms_job *job, const char *name, slc_status status, slc_cli_kept *kept)
-{
-    if (status == SLC_OK) {
-        slc_cli_kept_add(kept, name);
-        return;
-    }
-    slc_cli_say("cms", "%s", job->error.text);
-    job->failed = true;
-}
-
 /* Each output stands for itself; a run that read nothing replaces no earlier result. */
 static void finish_outputs(slc_cms_job *job)
 {
@@ -197,12 +187,13 @@ static void finish_outputs(slc_cms_job *job)
     if (job->results != NULL && keep && slc_cli_part_taken(&slc_cmd_cms, &options->part, options->output)) {
         job->failed = true;
     } else if (job->results != NULL && keep) {
-        judge_output(job, options->output,
-                     slc_cli_results_end(job->results, &job->totals.checksum, &job->error), &kept);
+        const slc_status status = slc_cli_results_end(job->results, &job->totals.checksum, &job->error);
+        job->failed |= !slc_cli_kept_judge(&kept, "cms", options->output, status, &job->error);
         job->results = NULL;
     }
     if (job->table != NULL && keep) {
-        judge_output(job, job->options->table, slc_io_finish(job->table, &job->error), &kept);
+        const slc_status status = slc_io_finish(job->table, &job->error);
+        job->failed |= !slc_cli_kept_judge(&kept, "cms", options->table, status, &job->error);
         job->table = NULL;
     }
     if (job->partial) {

@@ -221,13 +221,10 @@ static bool close_writer(slc_label_job *job, slc_io_writer **writer, const char 
     *writer = NULL;
     if (!good) {
         slc_io_abandon(open);
-    } else if (open != NULL && slc_io_finish(open, &job->error) != SLC_OK) {
-        slc_cli_say("label", "%s", job->error.text);
-        good = false;
-    } else {
-        slc_cli_kept_add(&job->kept, name);
+        return false;
     }
-    return good;
+    const slc_status status = open != NULL ? slc_io_finish(open, &job->error) : SLC_OK;
+    return slc_cli_kept_judge(&job->kept, "label", name, status, &job->error);
 }
 
 /* Completes the outputs or, where anything failed, removes them all: what had their names before stays. They

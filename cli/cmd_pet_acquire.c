@@ -62,11 +62,7 @@ static const slc_cli_option table[] = {
 
 static void set_defaults(void *at)
 {
-    *(slc_pet_acquire_options *)at = (slc_pet_acquire_options){.run = {.frames = SLC_PET_FRAME_WORDS,
-                                                                       .horizon_ns = SLC_PET_HORIZON_NS,
-                                                                       .bin_ns = 1e9,
-                                                                       .ring_difference = 65536,
-                                                                       .threads = 1}};
+    *(slc_pet_acquire_options *)at = (slc_pet_acquire_options){.run = SLC_PET_RUN_DEFAULTS};
 }
 
 /* ---- words ------------------------------------------------------------------------------------- */

@@ -72,6 +72,13 @@ typedef struct slc_pet_run_options {
         "paralysable", 0, FLAG(slc_pet_run_options, paralysable), NULL, "frames in dead time prolong it"     \
     }
 
+/* What they are if they are not given. */
+#define SLC_PET_RUN_DEFAULTS                                                                                 \
+    {                                                                                                        \
+        .frames = SLC_PET_FRAME_WORDS, .horizon_ns = SLC_PET_HORIZON_NS, .bin_ns = 1e9,                      \
+        .ring_difference = 65536, .threads = 1                                                               \
+    }
+
 enum {
     SLC_PET_RUN_CSV = SLC_IO_PET_LIST_FORMATS, /* after the formats of io_pet.h */
     SLC_PET_RUN_ARROW,

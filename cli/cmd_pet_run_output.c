@@ -385,12 +385,7 @@ static const char *command_of(const slc_pet_run_job *job)
 
 static void judge(slc_pet_run_job *job, const char *name, slc_status status)
 {
-    if (status == SLC_OK) {
-        slc_cli_kept_add(&job->kept, name);
-        return;
-    }
-    slc_cli_say(command_of(job), "%s", job->error.text);
-    job->failed = true;
+    job->failed |= !slc_cli_kept_judge(&job->kept, command_of(job), name, status, &job->error);
 }
 
 /* The same of a part of its own. */

@@ -79,16 +79,6 @@ static bool open_outputs(slc_velo_job *job, const char *command_line)
     return (options->output == NULL || slc_velo_job_open_output(job, command_line)) && slc_velo_beam_use(job);
 }
 
-static void judge_output(slc_velo_job *job, const char *name, slc_status status, slc_cli_kept *kept)
-{
-    if (status == SLC_OK) {
-        slc_cli_kept_add(kept, name);
-        return;
-    }
-    slc_cli_say("velo", "%s", job->error.text);
-    job->failed = true;
-}
-
 /* What is written once all events are through. Each output stands for itself: one that fails does not undo
  * another. */
 static void write_outputs(slc_velo_job *job, const char *title, const char *command_line)
@@ -106,8 +96,8 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
     if (job->results != NULL && keep && slc_cli_part_taken(&slc_cmd_velo, &options->part, options->output)) {
         job->failed = true;
     } else if (job->results != NULL && keep) {
-        judge_output(job, options->output,
-                     slc_cli_results_end(job->results, &job->totals.checksum, &job->error), &kept);
+        const slc_status status = slc_cli_results_end(job->results, &job->totals.checksum, &job->error);
+        job->failed |= !slc_cli_kept_judge(&kept, "velo", options->output, status, &job->error);
         job->results = NULL;
     }
     if (job->selecting != NULL && !slc_velo_selecting_finish(job->selecting, keep)) {
@@ -117,7 +107,8 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
     }
     slc_cli_tree tree = slc_velo_tree(job);
     if (options->table != NULL && keep) {
-        judge_output(job, options->table, slc_velo_write_csv(job, &tree, &job->error), &kept);
+        const slc_status status = slc_velo_write_csv(job, &tree, &job->error);
+        job->failed |= !slc_cli_kept_judge(&kept, "velo", options->table, status, &job->error);
     }
     if (options->report != NULL && keep && !slc_velo_write_report(job, title, command_line)) {
         job->failed = true;

@@ -521,13 +521,19 @@ static void check_relabel(const slc_bitrun_kernels *kernels, size_t n, uint32_t 
 
 /* ---- all of it ------------------------------------------------------------------------------------ */
 
-static void check_target(slc_simd_target target)
+/* Lanes of 32 bits at most: what is called a vector of room. */
+static const size_t lanes_of[SLC_SIMD_TARGETS] = {
+    [SLC_SIMD_C] = 1,           [SLC_SIMD_SSE4] = 4,        [SLC_SIMD_AVX2] = 8,
+    [SLC_SIMD_AVX512VL128] = 4, [SLC_SIMD_AVX512VL256] = 8, [SLC_SIMD_AVX512] = 16,
+    [SLC_SIMD_AVX512ICL] = 16,  [SLC_SIMD_NEON] = 4,        [SLC_SIMD_SVE] = MAX_LANES};
+
+static void check_target(slc_simd_target target, uint64_t random)
 {
     static const size_t large[] = {255,  256,  257,  1000, 4032, 4095, 4096, 4097,
                                    4159, 4160, 5000, 8191, 8192, 8193, 9000};
     enum { LARGE = sizeof large / sizeof large[0], SMALL_ROWS = 24, LARGE_ROWS = 8, WIDEST_ROWS = 3 };
     const slc_bitrun_kernels *kernels = slc_bitrun_kernels_of(target);
-    uint64_t random = slc_check_seed();
+    lanes = lanes_of[target];
     for (uint32_t connectivity = 4; connectivity <= 8; connectivity += 4) {
         for (size_t width = 1; width <= 200; width++) {
             check_image(kernels, width, SMALL_ROWS, connectivity, &random);
@@ -543,13 +549,8 @@ static void check_target(slc_simd_target target)
         }
         check_relabel(kernels, n, 1 + random_below(&random, 1000), &random);
     }
+    slc_check_cases(slc_bitrun_kernel_rows, target);
 }
-
-/* Lanes of 32 bits at most: what is called a vector of room. */
-static const size_t lanes_of[SLC_SIMD_TARGETS] = {
-    [SLC_SIMD_C] = 1,           [SLC_SIMD_SSE4] = 4,        [SLC_SIMD_AVX2] = 8,
-    [SLC_SIMD_AVX512VL128] = 4, [SLC_SIMD_AVX512VL256] = 8, [SLC_SIMD_AVX512] = 16,
-    [SLC_SIMD_AVX512ICL] = 16,  [SLC_SIMD_NEON] = 4,        [SLC_SIMD_SVE] = MAX_LANES};
 
 static void map_all(void)
 {
@@ -580,14 +581,7 @@ int main(int argc, char **argv)
 {
     slc_check_begin(argc, argv);
     map_all();
-    for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
-        if (slc_check_target((slc_simd_target)t)) {
-            lanes = lanes_of[t];
-            check_target((slc_simd_target)t);
-            slc_check_cases(slc_bitrun_kernel_rows, (slc_simd_target)t);
-            slc_check_passed("row, positions, add, join, roots, relabel, write");
-        }
-    }
+    slc_check_targets(check_target, "row, positions, add, join, roots, relabel, write");
     for (int k = 0; k < MAPS; k++) {
         slc_check_unmap(&maps[k]);
     }

@@ -80,12 +80,7 @@ int main(int argc, char **argv)
 {
     slc_check_begin(argc, argv);
     memory = slc_check_map(ROOM);
-    for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
-        if (slc_check_target((slc_simd_target)t)) {
-            check_target((slc_simd_target)t, slc_check_seed());
-            slc_check_passed("hashes of columns");
-        }
-    }
+    slc_check_targets(check_target, "hashes of columns");
     slc_check_unmap(&memory);
     return slc_check_end();
 }

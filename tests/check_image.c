@@ -157,9 +157,10 @@ static void check_flatten(const slc_image_kernels *kernels, size_t n, uint32_t r
     slc_check_values(n);
 }
 
-static void check_target(const slc_image_kernels *kernels, uint64_t seed)
+static void check_target(slc_simd_target target, uint64_t seed)
 {
     static const size_t large[] = {255, 256, 257, 1000, 4095, 4096, 4097, MAX_PIXELS};
+    const slc_image_kernels *kernels = slc_image_kernels_of(target);
     for (size_t k = 0; k < 201 + sizeof large / sizeof *large; k++) {
         const size_t n = k < 201 ? k : large[k - 201];
         check_threshold(kernels, n, &seed);
@@ -176,6 +177,7 @@ static void check_target(const slc_image_kernels *kernels, uint64_t seed)
         check_unite(kernels, MAX_LABELS, pairs, 1 + random_below(&seed, 40), &seed);
         check_unite(kernels, 10, pairs, 10, &seed);
     }
+    slc_check_cases(slc_image_kernel_rows, target);
 }
 
 int main(int argc, char **argv)
@@ -187,13 +189,7 @@ int main(int argc, char **argv)
     table = slc_check_map(4 * MAX_LABELS);
     left = slc_check_map(4 * (MAX_LABELS + SPARE));
     right = slc_check_map(4 * (MAX_LABELS + SPARE));
-    for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
-        if (slc_check_target((slc_simd_target)t)) {
-            check_target(slc_image_kernels_of((slc_simd_target)t), slc_check_seed());
-            slc_check_cases(slc_image_kernel_rows, (slc_simd_target)t);
-            slc_check_passed("threshold, edges, unite, flatten");
-        }
-    }
+    slc_check_targets(check_target, "threshold, edges, unite, flatten");
     slc_check_memory *const all[] = {&pixels, &bits, &positions, &table, &left, &right};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         slc_check_unmap(all[i]);

@@ -96,6 +96,7 @@ static void check_target(slc_simd_target target, uint64_t seed)
             }
         }
     }
+    slc_check_cases(slc_image_algorithm_kernel_rows, target);
 }
 
 int main(int argc, char **argv)
@@ -104,13 +105,7 @@ int main(int argc, char **argv)
     pixels = slc_check_map(WIDTH * HEIGHT);
     labels = slc_check_map(WIDTH * HEIGHT * sizeof(uint32_t));
     scratch = slc_check_map((size_t)64 * WIDTH * HEIGHT);
-    for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
-        if (slc_check_target((slc_simd_target)t)) {
-            check_target((slc_simd_target)t, slc_check_seed());
-            slc_check_cases(slc_image_algorithm_kernel_rows, (slc_simd_target)t);
-            slc_check_passed("flsl, rosenfeld-v1, rosenfeld-v2");
-        }
-    }
+    slc_check_targets(check_target, "flsl, rosenfeld-v1, rosenfeld-v2");
     slc_check_unmap(&pixels);
     slc_check_unmap(&labels);
     slc_check_unmap(&scratch);

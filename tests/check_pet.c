@@ -163,9 +163,10 @@ static void check_pairs(const slc_pet_kernels *kernels, size_t n, uint32_t delay
     slc_check_values(1);
 }
 
-static void check_target(const slc_pet_kernels *kernels, uint64_t seed)
+static void check_target(slc_simd_target target, uint64_t seed)
 {
     static const float windows[][2] = {{350, 650}, {0, 1e30f}, {-1e30f, INFINITY}, {650, 350}, {NAN, 650}};
+    const slc_pet_kernels *kernels = slc_pet_kernels_of(target);
     for (size_t n = 0; n <= 200; n++) {
         for (size_t w = 0; w < sizeof windows / sizeof *windows; w++) {
             check_window(kernels, n, windows[w][0], windows[w][1], &seed);
@@ -179,6 +180,7 @@ static void check_target(const slc_pet_kernels *kernels, uint64_t seed)
     for (uint32_t n = 0; n < 300; n++) {
         check_pairs(kernels, n, n % 2, &seed);
     }
+    slc_check_cases(slc_pet_kernel_rows, target);
 }
 
 int main(int argc, char **argv)
@@ -188,13 +190,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         *all[i] = slc_check_map(8 * (MAX_SINGLES + SPARE));
     }
-    for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
-        if (slc_check_target((slc_simd_target)t)) {
-            check_target(slc_pet_kernels_of((slc_simd_target)t), slc_check_seed());
-            slc_check_cases(slc_pet_kernel_rows, (slc_simd_target)t);
-            slc_check_passed("energy_window, energy_cut, near_next, pair_sum");
-        }
-    }
+    slc_check_targets(check_target, "energy_window, energy_cut, near_next, pair_sum");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         slc_check_unmap(all[i]);
     }

@@ -41,23 +41,22 @@ static void check_list(const slc_pixel_kernels *kernels, size_t n, uint32_t faul
     slc_check_values(n);
 }
 
+static void check_target(slc_simd_target target, uint64_t seed)
+{
+    for (size_t n = 1; n <= MOST; n++) {
+        for (uint32_t k = 0; k < 6; k++) {
+            check_list(slc_pixel_kernels_of(target), n, k / 2, &seed);
+        }
+    }
+    slc_check_cases(slc_pixel_kernel_rows, target);
+}
+
 int main(int argc, char **argv)
 {
     slc_check_begin(argc, argv);
     columns = slc_check_map(MOST * sizeof(uint16_t));
     rows = slc_check_map(MOST * sizeof(uint16_t));
-    for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
-        if (slc_check_target((slc_simd_target)t)) {
-            uint64_t seed = slc_check_seed();
-            for (size_t n = 1; n <= MOST; n++) {
-                for (uint32_t k = 0; k < 6; k++) {
-                    check_list(slc_pixel_kernels_of((slc_simd_target)t), n, k / 2, &seed);
-                }
-            }
-            slc_check_cases(slc_pixel_kernel_rows, (slc_simd_target)t);
-            slc_check_passed("check, cluster");
-        }
-    }
+    slc_check_targets(check_target, "check, cluster");
     slc_check_unmap(&columns);
     slc_check_unmap(&rows);
     return slc_check_end();

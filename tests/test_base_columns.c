@@ -10,46 +10,11 @@
 
 #include <cmocka.h>
 
-#include "base/columns.h"
 #include "support/failing_allocator.h"
+#include "support/sample.h"
 
 #include <string.h>
 #include <sys/resource.h>
-
-/* One column of each kind that the layout treats differently: narrow, wide, floating. */
-typedef struct sample {
-    slc_columns head;
-    uint8_t *narrow;
-    double *wide;
-    float *x_mm;
-    int16_t *small;
-} sample;
-
-static const slc_column sample_columns[] = {
-    SOA_COLUMN(sample, narrow, "1"),
-    SOA_COLUMN(sample, wide, "1"),
-    SOA_COLUMN(sample, x_mm, "mm"),
-    SOA_COLUMN(sample, small, "1"),
-};
-SOA_SCHEMA(sample, sample_schema, "sample", sample_columns);
-
-/* Row number i, recognisable in every column. */
-static void fill_row(sample *s, size_t i)
-{
-    s->narrow[s->head.size] = (uint8_t)(i * 7);
-    s->wide[s->head.size] = 1.5 * (double)i;
-    s->x_mm[s->head.size] = -0.25f * (float)i;
-    s->small[s->head.size] = (int16_t)(i % 1000 - 500);
-    s->head.size++;
-}
-
-static void assert_row(const sample *s, size_t row, size_t i)
-{
-    assert_int_equal(s->narrow[row], (uint8_t)(i * 7));
-    assert_true(s->wide[row] == 1.5 * (double)i);
-    assert_true(s->x_mm[row] == -0.25f * (float)i);
-    assert_int_equal(s->small[row], (int16_t)(i % 1000 - 500));
-}
 
 static void test_schema_tells_types(void **state)
 {
@@ -82,7 +47,7 @@ static void test_growth_keeps_contents(void **state)
         assert_int_equal(slc_columns_reserve(&sample_schema, &s, rows + more, event + 1), SLC_OK);
         assert_true(s.head.capacity >= rows + more);
         for (size_t i = 0; i < more; i++) {
-            fill_row(&s, rows++);
+            add_row(&s, rows++);
         }
         slc_columns_end_event(&s);
         const char *why = "";
@@ -153,7 +118,7 @@ static void test_out_of_memory_changes_nothing(void **state)
 
     assert_int_equal(slc_columns_reserve(&sample_schema, &s, 10, 2), SLC_OK);
     for (size_t i = 0; i < 10; i++) {
-        fill_row(&s, i);
+        add_row(&s, i);
     }
     slc_columns_end_event(&s);
     const sample before = s;
@@ -183,7 +148,7 @@ static void test_reset_and_clear(void **state)
     (void)state;
     sample s = {0};
     assert_int_equal(slc_columns_reserve(&sample_schema, &s, 5, 1), SLC_OK);
-    fill_row(&s, 0);
+    add_row(&s, 0);
     slc_columns_end_event(&s);
     const void *block = s.head.block;
     slc_columns_reset(&s);
@@ -206,8 +171,8 @@ static void test_check_finds_broken_contracts(void **state)
     const char *why = NULL;
     assert_int_equal(slc_columns_reserve(&sample_schema, &s, 8, 2), SLC_OK);
     for (int event = 0; event < 2; event++) {
-        fill_row(&s, 0);
-        fill_row(&s, 1);
+        add_row(&s, 0);
+        add_row(&s, 1);
         slc_columns_end_event(&s);
     }
     assert_true(slc_columns_check(&sample_schema, &s, &why));
@@ -251,7 +216,7 @@ static uint64_t checksum_in_batches(uint32_t cut)
         slc_columns_reset(&s);
         for (uint32_t event = first; event < first + cut && event < EVENTS; event++) {
             for (size_t i = 0; i < rows_of(event); i++) {
-                fill_row(&s, 100 * event + i);
+                add_row(&s, 100 * event + i);
             }
             slc_columns_end_event(&s);
         }
@@ -279,7 +244,7 @@ static void test_checksum_sees_every_value(void **state)
     sample s = {0};
     assert_int_equal(slc_columns_reserve(&sample_schema, &s, 4, 2), SLC_OK);
     for (size_t i = 0; i < 4; i++) {
-        fill_row(&s, i);
+        add_row(&s, i);
     }
     slc_columns_end_event(&s);
     slc_columns_end_event(&s);

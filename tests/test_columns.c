@@ -10,72 +10,19 @@
 
 #include <cmocka.h>
 
-#include "base/columns.h"
 #include "support/failing_allocator.h"
 #include "support/random.h"
+#include "support/sample.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Every width, and members in an order that would need padding. */
-typedef struct sample {
-    slc_columns head;
-    uint8_t *narrow;
-    double *wide;
-    float *x_mm;
-    int16_t *small;
-} sample;
-
-static const slc_column sample_columns[] = {
-    SOA_COLUMN(sample, narrow, "1"),
-    SOA_COLUMN(sample, wide, "1"),
-    SOA_COLUMN(sample, x_mm, "mm"),
-    SOA_COLUMN(sample, small, "1"),
-};
-SOA_SCHEMA(sample, sample_schema, "sample", sample_columns);
 enum { ROW_SIZE = 15 };
 
 /* Up to how many events and rows the tests go. */
 enum { EVENTS = 12, ROWS = 300 };
-
-static uint8_t narrow_of(size_t i)
-{
-    return (uint8_t)(i * 7);
-}
-
-static double wide_of(size_t i)
-{
-    return 1.5 * (double)i;
-}
-
-static float x_of(size_t i)
-{
-    return -0.25f * (float)i;
-}
-
-static int16_t small_of(size_t i)
-{
-    return (int16_t)(i % 1000 - 500);
-}
-
-static void add_row(sample *s, size_t i)
-{
-    s->narrow[s->head.size] = narrow_of(i);
-    s->wide[s->head.size] = wide_of(i);
-    s->x_mm[s->head.size] = x_of(i);
-    s->small[s->head.size] = small_of(i);
-    s->head.size++;
-}
-
-static void assert_row(const sample *s, size_t row, size_t i)
-{
-    assert_int_equal(s->narrow[row], narrow_of(i));
-    assert_true(s->wide[row] == wide_of(i));
-    assert_true(s->x_mm[row] == x_of(i));
-    assert_int_equal(s->small[row], small_of(i));
-}
 
 /* Events of 0 to 40 rows; row r of the collection is number first + r. */
 static sample make(uint32_t events, size_t first)

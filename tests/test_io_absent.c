@@ -129,15 +129,17 @@ static void begin_badly(reading *r, const support_bytes *file, uint64_t bad_begi
     assert_int_equal(slc_io_deferred_open(&r->deferred, NULL), SLC_OK);
 }
 
-static void begin_reading(reading *r, const support_bytes *file)
-{
-    begin_badly(r, file, 0, 0);
-}
-
 static slc_status walk(reading *r, uint32_t most)
 {
     return slc_io_read_batch_deferred(r->source, most, SIZE_MAX, &r->batch, r->deferred, &r->faults,
                                       &r->error);
+}
+
+/* A file of a sound system, of which all records are left where they are. */
+static void begin_walked(reading *r, const support_bytes *file, uint32_t most)
+{
+    begin_badly(r, file, 0, 0);
+    assert_int_equal(walk(r, most), SLC_OK);
 }
 
 static void finish(reading *r)
@@ -182,6 +184,13 @@ static void assert_end(reading *r, uint64_t lost)
     assert_int_equal(slc_faults_total(&r->faults), lost);
 }
 
+static void assert_rest(reading *r, const int *numbers, uint64_t lost)
+{
+    finish(r);
+    assert_events(r, numbers);
+    assert_end(r, lost);
+}
+
 static const int all[] = {0, 1, 2, 3, 4, 5, 6, 7, -1};
 
 /* ---- the tests ----------------------------------------------------------------------------------- */
@@ -196,13 +205,11 @@ static void the_system_gives_little_at_a_time(void **state)
         for (size_t i = 0; i < sizeof mosts / sizeof *mosts; i++) {
             for (unsigned interrupted = 0; interrupted < 4; interrupted += interrupted == 0 ? 2 : 1) {
                 reading r;
-                begin_reading(&r, &file);
+                begin_badly(&r, &file, 0, 0);
                 hard.most = mosts[i];
                 hard.interrupted = interrupted;
                 assert_int_equal(walk(&r, EVENTS), SLC_OK);
-                finish(&r);
-                assert_events(&r, all);
-                assert_end(&r, 0);
+                assert_rest(&r, all, 0);
                 end_reading(&r);
             }
         }
@@ -221,13 +228,11 @@ static void what_cannot_be_read_is_one_event(void **state)
         begin_badly(&r, &file, at, at + 512);
         assert_int_equal(walk(&r, EVENTS), SLC_OK);
         assert_int_equal(r.batch.n_events, EVENTS);
-        finish(&r);
-        assert_events(&r, (const int[]){0, 1, 2, 4, 5, 6, 7, -1});
+        assert_rest(&r, (const int[]){0, 1, 2, 4, 5, 6, 7, -1}, 1);
         assert_int_equal(slc_faults_of(&r.faults, SLC_FAULT_RECORD_UNREADABLE), 1);
         assert_int_equal(r.faults.kept[0].offset, begin[3]);
         assert_int_equal(r.faults.kept[0].event, 3);
         support_assert_message(slc_io_damage(r.source), r.path, begin[3], "cannot read: Input/output error");
-        assert_end(&r, 1);
         end_reading(&r);
     }
     /* Without its header nobody knows where the next record is: events before it come, then the error. */
@@ -248,14 +253,11 @@ static void a_file_that_is_cut_meanwhile(void **state)
     size_t begin[EVENTS + 1];
     support_bytes file = file_of(-1, begin);
     reading r;
-    begin_reading(&r, &file);
-    assert_int_equal(walk(&r, EVENTS), SLC_OK);
+    begin_walked(&r, &file, EVENTS);
     assert_int_equal(truncate(r.path, (off_t)begin[5] + 1000), 0);
-    finish(&r);
-    assert_events(&r, (const int[]){0, 1, 2, 3, 4, -1});
+    assert_rest(&r, (const int[]){0, 1, 2, 3, 4, -1}, 3);
     assert_int_equal(slc_faults_of(&r.faults, SLC_FAULT_RECORD_TRUNCATED), 3);
     support_assert_message(slc_io_damage(r.source), r.path, begin[5], "has become shorter while it was read");
-    assert_end(&r, 3);
     end_reading(&r);
     support_clear(&file);
 }
@@ -275,13 +277,10 @@ static void a_file_that_is_written_to_meanwhile(void **state)
     size_t begin[EVENTS + 1];
     support_bytes file = file_of(-1, begin);
     reading r;
-    begin_reading(&r, &file);
-    assert_int_equal(walk(&r, EVENTS), SLC_OK);
+    begin_walked(&r, &file, EVENTS);
     overwrite(r.path, begin[2] + HEADER + 99, "xyz", 3);
-    finish(&r);
-    assert_events(&r, (const int[]){0, 1, 3, 4, 5, 6, 7, -1});
+    assert_rest(&r, (const int[]){0, 1, 3, 4, 5, 6, 7, -1}, 1);
     assert_int_equal(slc_faults_of(&r.faults, SLC_FAULT_RECORD_CHECKSUM), 1);
-    assert_end(&r, 1);
     end_reading(&r);
     support_clear(&file);
     /* Blocks that claim something else than what the reader has seen, more and less. */
@@ -292,33 +291,26 @@ static void a_file_that_is_written_to_meanwhile(void **state)
     for (int packed = 0; packed < SUPPORT_KINDS; packed++) {
         file = file_of(packed, begin);
         for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
-            begin_reading(&r, &file);
-            assert_int_equal(walk(&r, EVENTS), SLC_OK);
+            begin_walked(&r, &file, EVENTS);
             overwrite(r.path, begin[2] + HEADER + 3, claims[i], sizeof claims[i]);
-            finish(&r);
-            assert_events(&r, (const int[]){0, 1, 3, 4, 5, 6, 7, -1});
+            assert_rest(&r, (const int[]){0, 1, 3, 4, 5, 6, 7, -1}, 1);
             assert_int_equal(slc_faults_of(&r.faults, SLC_FAULT_RECORD_COMPRESSION), 1);
-            assert_end(&r, 1);
             end_reading(&r);
         }
         support_clear(&file);
     }
-    /* A block that says now that it is stored as it is: a whole one, but of another size than there is room.
-     */
+    /* A block that says now that it is stored as it is: a whole one, of another size than there is room. */
     file = file_of(SUPPORT_ZL, begin);
     const size_t size = begin[3] - begin[2] - HEADER - 9;
     uint8_t stored[6];
     for (int b = 0; b < 6; b++) {
         stored[b] = (uint8_t)(size >> 8 * (b % 3));
     }
-    begin_reading(&r, &file);
-    assert_int_equal(walk(&r, EVENTS), SLC_OK);
+    begin_walked(&r, &file, EVENTS);
     overwrite(r.path, begin[2] + HEADER + 3, stored, sizeof stored);
     overwrite(r.path, begin[2] + HEADER + 9, "no deflate", 10);
-    finish(&r);
-    assert_events(&r, (const int[]){0, 1, 3, 4, 5, 6, 7, -1});
+    assert_rest(&r, (const int[]){0, 1, 3, 4, 5, 6, 7, -1}, 1);
     support_assert_message(slc_io_damage(r.source), r.path, begin[2], "a block has changed");
-    assert_end(&r, 1);
     end_reading(&r);
     support_clear(&file);
 }
@@ -330,15 +322,12 @@ static void a_file_that_grows_meanwhile(void **state)
     support_bytes file = file_of(-1, begin);
     reading r;
     file.size = begin[5];
-    begin_reading(&r, &file);
-    assert_int_equal(walk(&r, 4), SLC_OK);
+    begin_walked(&r, &file, 4);
     finish(&r);
     assert_events(&r, (const int[]){0, 1, 2, 3, -1});
     overwrite(r.path, begin[5], file.at + begin[5], begin[EVENTS] - begin[5]);
     assert_int_equal(walk(&r, 4), SLC_OK);
-    finish(&r);
-    assert_events(&r, (const int[]){4, 5, 6, 7, -1});
-    assert_end(&r, 0);
+    assert_rest(&r, (const int[]){4, 5, 6, 7, -1}, 0);
     end_reading(&r);
     support_clear(&file);
 }
@@ -380,8 +369,7 @@ static void walking_takes_no_memory(void **state)
     support_record(&file, 3, 0, event.at, event.size);
     support_record(&file, 3, 0, event.at, event.size);
     reading r;
-    begin_reading(&r, &file);
-    assert_int_equal(walk(&r, EVENTS), SLC_OK);
+    begin_walked(&r, &file, EVENTS);
     assert_int_equal(r.batch.n_events, 2);
     assert_true(r.batch.capacity < 4096);
     finish(&r);
@@ -409,8 +397,7 @@ static void many_events_in_a_batch(void **state)
         }
         assert_int_equal(slc_io_open_memory(file.at, file.size, "m", NULL, &source, NULL), SLC_OK);
         assert_int_equal(slc_io_read_batch(source, MANY, SIZE_MAX, &wanted, NULL, NULL), SLC_OK);
-        begin_reading(&r, &file);
-        assert_int_equal(walk(&r, MANY), SLC_OK);
+        begin_walked(&r, &file, MANY);
         finish(&r);
         assert_int_equal(r.batch.n_events, damaged ? MANY - 2 : MANY);
         assert_int_equal(wanted.n_events, r.batch.n_events);

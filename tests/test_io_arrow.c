@@ -10,8 +10,6 @@
 
 #include <cmocka.h>
 
-#include "base/columns.h"
-
 #include <sluice/io.h>
 
 #include <stdio.h>
@@ -19,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/rows.h"
 #include "support/temporary_folder.h"
 
 typedef struct sample {
@@ -29,20 +28,15 @@ typedef struct sample {
 static const slc_column sample_columns[] = {SOA_COLUMN(sample, u8, "index")};
 SOA_SCHEMA(sample, sample_schema, "sample", sample_columns);
 
+static void append_row(void *collection, uint64_t i)
+{
+    sample *s = collection;
+    s->u8[s->head.size++] = (uint8_t)i;
+}
+
 static void fill(sample *s, const uint32_t *sizes, uint32_t n_events)
 {
-    size_t rows = 0;
-    for (uint32_t e = 0; e < n_events; e++) {
-        rows += sizes[e];
-    }
-    assert_int_equal(slc_columns_reserve(&sample_schema, s, rows, n_events), SLC_OK);
-    slc_columns_reset(s);
-    for (uint32_t e = 0; e < n_events; e++) {
-        for (uint32_t i = 0; i < sizes[e]; i++) {
-            s->u8[s->head.size++] = (uint8_t)(7 * i + e);
-        }
-        slc_columns_end_event(s);
-    }
+    (void)fill_events(&sample_schema, s, 0, sizes, n_events, append_row);
 }
 
 static uint32_t u32(const uint8_t *at)

@@ -7,6 +7,7 @@
 #include "io/io_source.h"
 #include "support/cmocka_all.h"
 #include "support/cms_raw.h"
+#include "support/pipe.h"
 #include "support/random.h"
 #include "support/temporary_folder.h"
 
@@ -199,24 +200,21 @@ static void a_pipe_is_read_in_small_pieces(void **state)
     (void)state;
     size_t begins[EVENTS + 1];
     cms_raw raw = make_events(begins);
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    const pid_t child = fork();
-    assert_true(child >= 0);
+    pid_t child;
+    int to;
+    const int end = pipe_begin(&child, &to);
     if (child == 0) {
-        (void)close(ends[0]);
         for (size_t at = 0; at < raw.size; at += 7) {
             const size_t n = raw.size - at < 7 ? raw.size - at : 7;
-            if (write(ends[1], raw.at + at, n) != (ssize_t)n) {
+            if (write(to, raw.at + at, n) != (ssize_t)n) {
                 _exit(1);
             }
             (void)nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
         }
         _exit(0);
     }
-    (void)close(ends[1]);
     char name[32];
-    (void)snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
+    (void)snprintf(name, sizeof name, "/dev/fd/%d", end);
     slc_io_source *source;
     slc_error error = {0};
     assert_int_equal(slc_io_open(name, NULL, &source, &error), SLC_OK);
@@ -225,7 +223,7 @@ static void a_pipe_is_read_in_small_pieces(void **state)
     for (uint32_t e = 0; e < EVENTS; e++) {
         assert_true(is_event(&o, e, &raw, begins, e));
     }
-    (void)close(ends[0]);
+    pipe_end(end, child);
     slc_batch_clear(&o.batch);
     cms_raw_clear(&raw);
 }

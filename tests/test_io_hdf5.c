@@ -10,8 +10,6 @@
 
 #include <cmocka.h>
 
-#include "base/columns.h"
-
 #include <sluice/io.h>
 
 #include <hdf5.h>
@@ -24,30 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/rows.h"
 #include "support/temporary_folder.h"
-
-/* A column of every type. */
-typedef struct sample {
-    slc_columns head;
-    uint8_t *u8;
-    int8_t *i8;
-    uint16_t *u16;
-    int16_t *i16;
-    uint32_t *u32;
-    int32_t *i32;
-    uint64_t *u64;
-    int64_t *i64;
-    float *f32;
-    double *f64;
-} sample;
-
-static const slc_column sample_columns[] = {
-    SOA_COLUMN(sample, u8, "index"), SOA_COLUMN(sample, i8, "1"),  SOA_COLUMN(sample, u16, "1"),
-    SOA_COLUMN(sample, i16, "1"),    SOA_COLUMN(sample, u32, "1"), SOA_COLUMN(sample, i32, "1"),
-    SOA_COLUMN(sample, u64, "ps"),   SOA_COLUMN(sample, i64, "1"), SOA_COLUMN(sample, f32, "mm"),
-    SOA_COLUMN(sample, f64, "MeV"),
-};
-SOA_SCHEMA(sample, sample_schema, "sample", sample_columns);
 
 /* Value of row i (counted over all batches) in a column of the given number: extremes included, exact in
  * every type. */
@@ -62,8 +38,9 @@ static int64_t value_of(size_t column, uint64_t i)
     return i % 5 == 1 ? high[column] : (int64_t)(i * (column + 3) % 120);
 }
 
-static void append_row(sample *s, uint64_t i)
+static void append_row(void *collection, uint64_t i)
 {
+    every_type *s = collection;
     const size_t row = s->head.size++;
     s->u8[row] = (uint8_t)value_of(0, i);
     s->i8[row] = (int8_t)value_of(1, i);
@@ -77,22 +54,10 @@ static void append_row(sample *s, uint64_t i)
     s->f64[row] = (double)value_of(9, i);
 }
 
-/* Fills `s` with events of the given sizes; rows continue at `first`. */
-static uint64_t fill(sample *s, uint64_t first, const uint32_t *sizes, uint32_t n_events)
+/* Rows continue at `first`. */
+static uint64_t fill(every_type *s, uint64_t first, const uint32_t *sizes, uint32_t n_events)
 {
-    size_t rows = 0;
-    for (uint32_t e = 0; e < n_events; e++) {
-        rows += sizes[e];
-    }
-    assert_int_equal(slc_columns_reserve(&sample_schema, s, rows, n_events), SLC_OK);
-    slc_columns_reset(s);
-    for (uint32_t e = 0; e < n_events; e++) {
-        for (uint32_t i = 0; i < sizes[e]; i++) {
-            append_row(s, first++);
-        }
-        slc_columns_end_event(s);
-    }
-    return first;
+    return fill_events(&every_type_schema, s, first, sizes, n_events, append_row);
 }
 
 static hsize_t read_column(hid_t file, const char *group, const char *name, hid_t type, size_t size,
@@ -128,13 +93,13 @@ static void assert_text(hid_t file, const char *object, const char *name, const 
     (void)H5Aclose(attribute);
 }
 
-/* A 64-bit unsigned column cannot go through int64_t; none of the sample's values exceeds it. */
+/* A 64-bit unsigned column cannot go through int64_t; none of the values exceeds it. */
 static void assert_rows(hid_t file, const char *group, uint64_t n)
 {
-    for (size_t c = 0; c < sample_schema.n_columns; c++) {
+    for (size_t c = 0; c < every_type_schema.n_columns; c++) {
         void *values = NULL;
         const bool is_float = c >= 8;
-        assert_int_equal(read_column(file, group, sample_columns[c].name,
+        assert_int_equal(read_column(file, group, every_type_columns[c].name,
                                      is_float ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, 8, &values),
                          n);
         for (uint64_t i = 0; i < n; i++) {
@@ -146,8 +111,8 @@ static void assert_rows(hid_t file, const char *group, uint64_t n)
         }
         free(values);
         char where[64];
-        (void)snprintf(where, sizeof where, "/%s/%s", group, sample_columns[c].name);
-        assert_text(file, where, "unit", sample_columns[c].unit);
+        (void)snprintf(where, sizeof where, "/%s/%s", group, every_type_columns[c].name);
+        assert_text(file, where, "unit", every_type_columns[c].unit);
     }
 }
 
@@ -159,11 +124,11 @@ static slc_status create(slc_io_writer **writer, slc_error *error)
 }
 
 /* The group "none" never has a row. */
-static slc_status put(slc_io_writer *writer, const sample *s, slc_error *error)
+static slc_status put(slc_io_writer *writer, const every_type *s, slc_error *error)
 {
-    static const sample nothing;
-    const slc_io_group groups[] = {{"part", &sample_schema, s, SLC_IO_ROWS_ANY},
-                                   {"none", &sample_schema, &nothing, SLC_IO_ROWS_ANY}};
+    static const every_type nothing;
+    const slc_io_group groups[] = {{"part", &every_type_schema, s, SLC_IO_ROWS_ANY},
+                                   {"none", &every_type_schema, &nothing, SLC_IO_ROWS_ANY}};
     return slc_io_results_put(writer, groups, 2, error);
 }
 
@@ -173,7 +138,7 @@ static void join_batches(void)
     static const uint32_t fourth_sizes[] = {200000};
     slc_io_writer *writer = NULL;
     slc_error error = {.status = SLC_OK};
-    sample s = {.u8 = NULL};
+    every_type s = {.u8 = NULL};
     assert_int_equal(create(&writer, &error), SLC_OK);
     assert_int_equal(access(path, F_OK), -1);          /* not yet under its name */
     assert_int_equal(put(writer, &s, &error), SLC_OK); /* no event yet */
@@ -209,7 +174,7 @@ static void join_batches(void)
     assert_true(cut == 0.0095);
     (void)H5Aclose(attribute);
     assert_true(H5Fclose(file) >= 0);
-    slc_columns_clear(&sample_schema, &s);
+    slc_columns_clear(&every_type_schema, &s);
 }
 
 /* How chunks are encoded, and by how many threads, cannot be seen in the rows; threads not in the bytes. */
@@ -241,7 +206,7 @@ static void test_columns_of_a_list(void **state)
     static const uint32_t sizes[] = {5};
     slc_io_writer *writer = NULL;
     slc_error error = {.status = SLC_OK};
-    sample s = {.u8 = NULL};
+    every_type s = {.u8 = NULL};
     (void)state;
     const uint64_t rows = fill(&s, 0, sizes, 1);
     config.columns = "none,part.i16";
@@ -266,7 +231,7 @@ static void test_columns_of_a_list(void **state)
         slc_io_abandon(writer);
     }
     config.columns = NULL;
-    slc_columns_clear(&sample_schema, &s);
+    slc_columns_clear(&every_type_schema, &s);
 }
 
 static void test_abandoned_leaves_nothing(void **state)
@@ -274,7 +239,7 @@ static void test_abandoned_leaves_nothing(void **state)
     static const uint32_t sizes[] = {5};
     slc_io_writer *writer = NULL;
     slc_error error = {.status = SLC_OK};
-    sample s = {.u8 = NULL};
+    every_type s = {.u8 = NULL};
     (void)state;
     (void)fill(&s, 0, sizes, 1);
     assert_int_equal(create(&writer, &error), SLC_OK);
@@ -283,15 +248,15 @@ static void test_abandoned_leaves_nothing(void **state)
     slc_io_abandon(writer);
     assert_int_equal(count_files(), 0);
     slc_io_abandon(NULL);
-    slc_columns_clear(&sample_schema, &s);
+    slc_columns_clear(&every_type_schema, &s);
 }
 
 static void test_refusals(void **state)
 {
-    static const slc_schema narrower = {.name = "sample", .columns = sample_columns, .n_columns = 3};
+    static const slc_schema narrower = {.name = "every_type", .columns = every_type_columns, .n_columns = 3};
     slc_io_writer *writer = NULL;
     slc_error error = {.status = SLC_OK};
-    sample s = {.u8 = NULL};
+    every_type s = {.u8 = NULL};
     (void)state;
     assert_int_equal(slc_io_results_create("-", NULL, &writer, &error), SLC_ERR_USAGE);
     assert_null(writer);
@@ -301,7 +266,7 @@ static void test_refusals(void **state)
     assert_int_equal(create(&writer, &error), SLC_OK);
     assert_int_equal(put(writer, &s, &error), SLC_OK);
     const slc_io_group other = {"part", &narrower, &s, SLC_IO_ROWS_ANY},
-                       late = {"late", &sample_schema, &s, SLC_IO_ROWS_ANY};
+                       late = {"late", &every_type_schema, &s, SLC_IO_ROWS_ANY};
     assert_int_equal(slc_io_results_put(writer, &other, 1, &error), SLC_ERR_USAGE);
     assert_non_null(strstr(error.text, "group 'part' has other columns"));
     assert_int_equal(slc_io_results_put(writer, &late, 1, &error), SLC_ERR_USAGE);
@@ -310,7 +275,7 @@ static void test_refusals(void **state)
 }
 
 /* Writes a file of a few chunks; returns the status of the first call that fails. */
-static slc_status write_much(const sample *s, slc_error *error)
+static slc_status write_much(const every_type *s, slc_error *error)
 {
     slc_io_writer *writer = NULL;
     slc_status status = create(&writer, error);
@@ -333,7 +298,7 @@ static void meet_full_disk(void)
 {
     static const uint32_t sizes[] = {9000};
     slc_error error = {.status = SLC_OK};
-    sample s = {.u8 = NULL};
+    every_type s = {.u8 = NULL};
     struct rlimit normal;
     struct stat whole;
     enum { STEPS = 40 };
@@ -362,7 +327,7 @@ static void meet_full_disk(void)
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     assert_true(file >= 0);
     assert_true(H5Fclose(file) >= 0);
-    slc_columns_clear(&sample_schema, &s);
+    slc_columns_clear(&every_type_schema, &s);
 }
 
 static void test_full_disk(void **state)
@@ -384,7 +349,7 @@ static void test_leaves_hdf5_alone(void **state)
     void *data = NULL;
     slc_io_writer *writer = NULL;
     slc_error error = {.status = SLC_OK};
-    sample s = {.u8 = NULL};
+    every_type s = {.u8 = NULL};
     (void)state;
     assert_true(H5Eget_auto2(H5E_DEFAULT, &before, &data) >= 0);
     assert_non_null(before);
@@ -400,12 +365,12 @@ static size_t written_bytes(uint8_t *bytes, size_t room)
 {
     const uint32_t sizes[] = {5};
     slc_io_writer *writer = NULL;
-    sample s = {.u8 = NULL};
+    every_type s = {.u8 = NULL};
     (void)fill(&s, 0, sizes, 1);
     assert_int_equal(create(&writer, NULL), SLC_OK);
     assert_int_equal(put(writer, &s, NULL), SLC_OK);
     assert_int_equal(slc_io_finish(writer, NULL), SLC_OK);
-    slc_columns_clear(&sample_schema, &s);
+    slc_columns_clear(&every_type_schema, &s);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
     const size_t n = fread(bytes, 1, room, file);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * MDF on events made here: header versions, checksum, blocks, batches, streams, writing. */
 #include "support/cmocka_all.h"
+#include "support/pipe.h"
 #include "support/support.h"
 
 #include "base/bytes.h"
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static void checksum_is_one_at_a_time(void **state)
@@ -234,19 +234,14 @@ static void noise_is_stored_plain(void **state)
 /* Lets a child write `bytes` again and again, in parts, into a pipe; returns the end to read from. */
 static int start_pipe(const support_bytes *bytes, unsigned times, size_t part, pid_t *child)
 {
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    *child = fork();
-    assert_true(*child >= 0);
-    if (*child > 0) {
-        (void)close(ends[1]);
-        return ends[0];
+    int to;
+    const int end = pipe_begin(child, &to);
+    if (end >= 0) {
+        return end;
     }
-    (void)close(ends[0]);
     for (unsigned i = 0; i < times; i++) {
         for (size_t at = 0; at < bytes->size;) {
-            const ssize_t n = write(ends[1], bytes->at + at,
-                                    bytes->size - at < part ? bytes->size - at : part);
+            const ssize_t n = write(to, bytes->at + at, bytes->size - at < part ? bytes->size - at : part);
             if (n <= 0) {
                 _exit(1);
             }
@@ -254,14 +249,6 @@ static int start_pipe(const support_bytes *bytes, unsigned times, size_t part, p
         }
     }
     _exit(0);
-}
-
-static void end_pipe(int end, pid_t child)
-{
-    int status = 1;
-    (void)close(end);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
 }
 
 /* A pipe that delivers a few bytes at a time. */
@@ -278,7 +265,7 @@ static void pipe_is_read(void **state)
         assert_true(dup2(standard_input, STDIN_FILENO) >= 0);
         (void)close(standard_input);
     }
-    end_pipe(end, child);
+    pipe_end(end, child);
     assert_int_equal(outcome.open_status, SLC_OK);
     assert_int_equal(outcome.totals.events, 9);
     assert_int_equal(outcome.totals.bytes, file.size);
@@ -316,7 +303,7 @@ static void memory_does_not_grow(void **state)
     const int end = start_pipe(&file, times, SIZE_MAX, &child);
     (void)snprintf(path, sizeof path, "/dev/fd/%d", end);
     const size_t most = memory_to_read(path, &totals);
-    end_pipe(end, child);
+    pipe_end(end, child);
     assert_int_equal(totals.events, 100 * times);
     assert_int_equal(totals.bytes, times * file.size);
     assert_true(totals.bytes > (size_t)32 << 20);

@@ -19,17 +19,6 @@
 
 #include "support/temporary_folder.h"
 
-static void assert_contents(const char *expected)
-{
-    char text[64] = "";
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    const size_t n = fread(text, 1, sizeof text - 1, file);
-    (void)fclose(file);
-    assert_int_equal(n, strlen(expected));
-    assert_string_equal(text, expected);
-}
-
 static void test_commit_makes_the_file_appear(void **state)
 {
     (void)state;

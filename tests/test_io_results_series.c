@@ -21,6 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/temporary_folder.h"
+
 typedef struct rows {
     slc_columns head;
     uint64_t *number;
@@ -65,14 +67,14 @@ static slc_status put(slc_io_writer *writer, slc_error *error)
     return status;
 }
 
-static slc_io_writer *create(const char *path)
+static slc_io_writer *create(const char *name)
 {
     slc_error error = {0};
     slc_io_writer *writer = NULL;
     slc_io_results_config config;
     slc_io_results_config_default(&config);
     config.rotate_bytes = 4000;
-    assert_int_equal(slc_io_results_create(path, &config, &writer, &error), SLC_OK);
+    assert_int_equal(slc_io_results_create(name, &config, &writer, &error), SLC_OK);
     assert_int_equal(slc_io_results_text(writer, "early", "x", &error), SLC_OK);
     return writer;
 }
@@ -146,9 +148,7 @@ static void test_no_file(void **state)
 
 static int enter(void **state)
 {
-    static char folder[] = "/tmp/sluice-test-XXXXXX";
-    *state = folder;
-    return mkdtemp(folder) == NULL || chdir(folder) != 0 ? -1 : 0;
+    return make_folder(state) != 0 || chdir(folder) != 0 ? -1 : 0;
 }
 
 /* Fails where a test left another file. */
@@ -158,7 +158,7 @@ static int leave(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         (void)unlink(names[i]);
     }
-    return rmdir(*state);
+    return remove_folder(state);
 }
 
 int main(void)

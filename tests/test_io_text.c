@@ -13,28 +13,8 @@
 #include <locale.h>
 #include <math.h>
 
+#include "support/rows.h"
 #include "support/temporary_folder.h"
-
-typedef struct rows {
-    slc_columns head;
-    uint8_t *u8;
-    int8_t *i8;
-    uint16_t *u16;
-    int16_t *i16;
-    uint32_t *u32;
-    int32_t *i32;
-    uint64_t *u64;
-    int64_t *i64;
-    float *f32;
-    double *f64;
-} rows;
-static const slc_column rows_columns[] = {
-    SOA_COLUMN(rows, u8, "1"),  SOA_COLUMN(rows, i8, "1"),  SOA_COLUMN(rows, u16, "1"),
-    SOA_COLUMN(rows, i16, "1"), SOA_COLUMN(rows, u32, "1"), SOA_COLUMN(rows, i32, "1"),
-    SOA_COLUMN(rows, u64, "1"), SOA_COLUMN(rows, i64, "1"), SOA_COLUMN(rows, f32, "1"),
-    SOA_COLUMN(rows, f64, "1"),
-};
-SOA_SCHEMA(rows, rows_schema, "rows", rows_columns);
 
 typedef struct pair {
     slc_columns head;
@@ -54,22 +34,11 @@ static void write_file(const slc_io_text_form *form, const void *collection)
     assert_int_equal(slc_io_finish(writer, NULL), SLC_OK);
 }
 
-static void assert_file(const char *expected)
-{
-    char text[2048] = "";
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    const size_t n = fread(text, 1, sizeof text - 1, file);
-    (void)fclose(file);
-    assert_string_equal(text, expected);
-    assert_int_equal(n, strlen(expected));
-}
-
 static void test_types_at_their_limits(void **state)
 {
     (void)state;
-    rows r = {.u8 = NULL};
-    assert_int_equal(slc_columns_reserve(&rows_schema, &r, 2, 0), SLC_OK);
+    every_type r = {.u8 = NULL};
+    assert_int_equal(slc_columns_reserve(&every_type_schema, &r, 2, 0), SLC_OK);
     r.head.size = 2;
     r.u8[0] = 0, r.u8[1] = UINT8_MAX;
     r.i8[0] = INT8_MIN, r.i8[1] = INT8_MAX;
@@ -81,8 +50,8 @@ static void test_types_at_their_limits(void **state)
     r.i64[0] = INT64_MIN, r.i64[1] = INT64_MAX;
     r.f32[0] = -1.17549435e-36F, r.f32[1] = (float)NAN;
     r.f64[0] = -2.2250738585072014e-308, r.f64[1] = -(double)INFINITY;
-    write_file(&(slc_io_text_form){.schema = &rows_schema}, &r);
-    assert_file(
+    write_file(&(slc_io_text_form){.schema = &every_type_schema}, &r);
+    assert_contents(
         "u8,i8,u16,i16,u32,i32,u64,i64,f32,f64\n"
         "0,-128,7,-32768,10,-2147483648,100000000,-9223372036854775808,-1.17549435e-36,"
         "-2.2250738585072014e-308\n"
@@ -90,10 +59,10 @@ static void test_types_at_their_limits(void **state)
     r.i8 = NULL;
     r.f64 = NULL;
     r.head.size = 1;
-    write_file(&(slc_io_text_form){.schema = &rows_schema}, &r);
-    assert_file("u8,i8,u16,i16,u32,i32,u64,i64,f32,f64\n"
-                "0,,7,-32768,10,-2147483648,100000000,-9223372036854775808,-1.17549435e-36,\n");
-    slc_columns_clear(&rows_schema, &r);
+    write_file(&(slc_io_text_form){.schema = &every_type_schema}, &r);
+    assert_contents("u8,i8,u16,i16,u32,i32,u64,i64,f32,f64\n"
+                    "0,,7,-32768,10,-2147483648,100000000,-9223372036854775808,-1.17549435e-36,\n");
+    slc_columns_clear(&every_type_schema, &r);
 }
 
 /* No line may be longer than what room is made for. */
@@ -137,9 +106,9 @@ static void test_events(void **state)
     p.b[p.head.size++] = 0;
     const slc_io_text_form form = {.schema = &pair_schema, .events = true, .first_event = 1000};
     write_file(&form, &p);
-    assert_file("event,a,b\n1001,0,0.25\n1001,1,0.25\n1004,2,0.25\n");
+    assert_contents("event,a,b\n1001,0,0.25\n1001,1,0.25\n1004,2,0.25\n");
     write_file(&form, &(pair){.a = NULL});
-    assert_file("event,a,b\n");
+    assert_contents("event,a,b\n");
     slc_columns_clear(&pair_schema, &p);
 }
 
@@ -161,7 +130,7 @@ static void test_names(void **state)
         char expected[256];
         (void)snprintf(expected, sizeof expected, "a,b,name\n1,0.5%s2,1.5%s", cases[i].text, cases[i].text);
         write_file(&(slc_io_text_form){.schema = &pair_schema, .name = cases[i].name}, &p);
-        assert_file(expected);
+        assert_contents(expected);
     }
 }
 
@@ -260,7 +229,7 @@ static void test_locale(void **state)
         float b = 1.5F;
         write_file(&(slc_io_text_form){.schema = &pair_schema},
                    &(pair){.head = {.size = 1}, .a = &a, .b = &b});
-        assert_file("a,b\n1000000,1.5\n");
+        assert_contents("a,b\n1000000,1.5\n");
     }
     (void)setlocale(LC_ALL, "C");
 }

@@ -7,6 +7,7 @@
 #include "run/run_part.h"
 
 #include "support/cmocka_all.h"
+#include "support/temporary_folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,14 +16,12 @@
 
 enum { FILES = 12 };
 
-static char folder[] = "/tmp/sluice-part-XXXXXX";
-static char names[FILES][64];
+static char names[FILES][128];
 static const char *paths[FILES];
 
 static int make_files(void **state)
 {
-    (void)state;
-    if (mkdtemp(folder) == NULL) {
+    if (make_folder(state) != 0) {
         return 1;
     }
     for (int i = 0; i < FILES; i++) {
@@ -38,11 +37,10 @@ static int make_files(void **state)
 
 static int remove_files(void **state)
 {
-    (void)state;
     for (int i = 0; i < FILES; i++) {
         (void)unlink(names[i]);
     }
-    return rmdir(folder);
+    return remove_folder(state);
 }
 
 static slc_flow_config config_of(uint32_t n, uint32_t part, uint32_t n_parts)

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "support/cmocka_all.h"
 #include "support/fault_counts.h"
+#include "support/pipe.h"
 #include "support/support.h"
 
 #include <sluice/run_flow.h>
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { POOL = 41, WORKERS = 8 };
@@ -164,19 +164,16 @@ static void keep(outcome *to, const seen *event)
 /* Another process writes the file into a pipe, of which nothing can be left out. */
 static int pipe_of_file(pid_t *child)
 {
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    *child = fork();
-    assert_true(*child >= 0);
-    if (*child > 0) {
-        (void)close(ends[1]);
-        return ends[0];
+    int to;
+    const int end = pipe_begin(child, &to);
+    if (end >= 0) {
+        return end;
     }
     static uint8_t part[1 << 16];
     const int file = open(path, O_RDONLY);
     for (ssize_t n; (n = read(file, part, sizeof part)) > 0;) {
         for (ssize_t done = 0, more; done < n; done += more) {
-            more = write(ends[1], part + done, (size_t)(n - done));
+            more = write(to, part + done, (size_t)(n - done));
             if (more <= 0) {
                 _exit(1);
             }
@@ -192,7 +189,6 @@ static outcome read_by_one(void)
     slc_batch batch = {0};
     pid_t child;
     char name[32];
-    int status = 1;
     const int end = pipe_of_file(&child);
     (void)snprintf(name, sizeof name, "/dev/fd/%d", end);
     assert_int_equal(slc_io_open(name, NULL, &source, NULL), SLC_OK);
@@ -208,9 +204,7 @@ static outcome read_by_one(void)
     (void)snprintf(to.damage, sizeof to.damage, "%s", text + strlen(name));
     slc_io_close(source);
     slc_batch_clear(&batch);
-    (void)close(end);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    pipe_end(end, child);
     return to;
 }
 

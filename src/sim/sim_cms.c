@@ -34,27 +34,6 @@ static void sim_cms_config_default(slc_sim_cms_config *config)
 }
 SLC_CONFIG_DEFAULT(slc_sim_cms_config, sim_cms_config_default)
 
-void *slc_sim_cms_append(slc_sim_cms *sim, sim_cms_list *list, size_t count, size_t size)
-{
-    if (sim->failed) {
-        return NULL;
-    }
-    if (list->rows == NULL || list->capacity - list->size < count) {
-        const size_t capacity = 2 * (list->size + count) + 64;
-        void *rows = capacity > SIZE_MAX / size ? NULL : realloc(list->rows, capacity * size);
-        if (rows == NULL) {
-            sim->failed = true;
-            return NULL;
-        }
-        list->rows = rows;
-        list->capacity = capacity;
-    }
-    uint8_t *first = (uint8_t *)list->rows + list->size * size;
-    memset(first, 0, count * size);
-    list->size += count;
-    return first;
-}
-
 /* ---- open and close ------------------------------------------------------------------------------ */
 
 static slc_status check(const slc_sim_cms_config *config, slc_error *error)
@@ -131,8 +110,8 @@ void slc_sim_cms_close(slc_sim_cms *sim)
     if (sim == NULL) {
         return;
     }
-    sim_cms_list *lists[] = {&sim->noisy,  &sim->crossings, &sim->noise,   &sim->sorted, &sim->touched,
-                             &sim->pixels, &sim->words,     &sim->ordered, &sim->bytes};
+    sim_list *lists[] = {&sim->noisy,  &sim->crossings, &sim->noise,   &sim->sorted, &sim->touched,
+                         &sim->pixels, &sim->words,     &sim->ordered, &sim->bytes};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         free(lists[i]->rows);
     }

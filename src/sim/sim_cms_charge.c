@@ -60,7 +60,7 @@ static void deposit(slc_sim_cms *sim, double x_um, double y_um, double charge)
         return;
     }
     const uint32_t pixel = (uint32_t)(x * COLUMNS + y);
-    uint32_t *row = slc_sim_cms_append(sim, &sim->touched, 1, sizeof *row);
+    uint32_t *row = slc_sim_list_append(&sim->touched, 1, sizeof *row, &sim->failed);
     if (row != NULL) {
         *row = pixel;
         sim->charge[pixel] += (float)charge;
@@ -129,7 +129,7 @@ static uint8_t to_adc(const slc_sim_cms *sim, uint32_t module, uint32_t x, uint3
 
 static void put_pixel(slc_sim_cms *sim, uint32_t module, uint32_t x, uint32_t y, double charge)
 {
-    sim_cms_pixel *row = slc_sim_cms_append(sim, &sim->pixels, 1, sizeof *row);
+    sim_cms_pixel *row = slc_sim_list_append(&sim->pixels, 1, sizeof *row, &sim->failed);
     if (row != NULL) {
         *row = (sim_cms_pixel){.module = (uint16_t)module,
                                .x = (uint8_t)x,
@@ -193,7 +193,7 @@ static void run_module(slc_sim_cms *sim, uint32_t module, const uint32_t *source
             ionise(sim, c, drift);
             c->touched_end = (uint32_t)sim->touched.size;
         } else {
-            uint32_t *row = slc_sim_cms_append(sim, &sim->touched, 1, sizeof *row);
+            uint32_t *row = slc_sim_list_append(&sim->touched, 1, sizeof *row, &sim->failed);
             if (row != NULL) {
                 *row = noise[sources[i] - n_crossings].pixel;
                 sim->charge[*row] += noise[sources[i] - n_crossings].charge_e;
@@ -214,7 +214,7 @@ static void run_module(slc_sim_cms *sim, uint32_t module, const uint32_t *source
 
 static void put_noise(slc_sim_cms *sim, uint32_t module, uint32_t pixel)
 {
-    sim_cms_noise *row = slc_sim_cms_append(sim, &sim->noise, 1, sizeof *row);
+    sim_cms_noise *row = slc_sim_list_append(&sim->noise, 1, sizeof *row, &sim->failed);
     if (row != NULL) {
         const double least = threshold(module, &sim->random);
         const double charge = least + 1500 * random_exponential(&sim->random);
@@ -246,7 +246,7 @@ static void sort_sources(slc_sim_cms *sim, size_t *begin)
     const sim_cms_noise *noise = sim->noise.rows;
     const size_t n_crossings = sim->crossings.size, n = n_crossings + sim->noise.size;
     sim->sorted.size = 0;
-    uint32_t *sorted = slc_sim_cms_append(sim, &sim->sorted, n, sizeof *sorted);
+    uint32_t *sorted = slc_sim_list_append(&sim->sorted, n, sizeof *sorted, &sim->failed);
     for (uint32_t m = 0; m <= SLC_CMS_MODULES_PHASE1; m++) {
         begin[m] = 0;
     }

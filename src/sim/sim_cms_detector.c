@@ -215,7 +215,7 @@ void slc_sim_cms_make_gains(slc_sim_cms *sim)
                                             MOST);
         }
         if (noisy) {
-            uint32_t *row = slc_sim_cms_append(sim, &sim->noisy, 1, sizeof *row);
+            uint32_t *row = slc_sim_list_append(&sim->noisy, 1, sizeof *row, &sim->failed);
             if (row != NULL) {
                 *row = c;
             }

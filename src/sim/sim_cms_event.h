@@ -7,14 +7,9 @@
 #ifndef SLUICE_SIM_CMS_EVENT_H
 #define SLUICE_SIM_CMS_EVENT_H
 
+#include "sim/sim_list.h"
 #include "sim/sim_velo_random.h"
 #include <sluice/sim_cms.h>
-
-/* Rows that are appended; memory is kept from event to event. */
-typedef struct sim_cms_list {
-    void *rows;
-    size_t size, capacity;
-} sim_cms_list;
 
 /* Where a chip of a module is read out; fed from 0, link and chip from 1. */
 typedef struct sim_cms_place {
@@ -67,18 +62,15 @@ struct slc_sim_cms {
     slc_cms_plane *planes;
     sim_cms_place *places;      /* of each module, 16 chips */
     uint8_t *link_chips;        /* of each FED, 48 links: how many chips are connected */
-    sim_cms_list noisy;         /* columns: module · 416 + column */
+    sim_list noisy;             /* columns: module · 416 + column */
     float *charge;              /* of each pixel of the module at hand; 0 between modules */
     uint32_t *stamp;            /* of each pixel: the last crossing that has counted it */
     sim_random random;          /* of the event at hand */
     bool failed;                /* there was no memory */
     bool dropped[SLC_CMS_FEDS]; /* fragments of the event at hand that are damaged too much */
     slc_faults faults;          /* of its fragments */
-    sim_cms_list crossings, noise, sorted, touched, pixels, words, ordered, bytes;
+    sim_list crossings, noise, sorted, touched, pixels, words, ordered, bytes;
 };
-
-/* Appends `count` rows of `size` bytes, all 0; NULL, and sim->failed, where there is no memory. */
-void *slc_sim_cms_append(slc_sim_cms *sim, sim_cms_list *list, size_t count, size_t size);
 
 /* ---- the detector ------------------------------------------------------------------------------ */
 

@@ -21,7 +21,7 @@ static void cross(slc_sim_cms *sim, uint32_t module, double x, double y, double 
     if (fabs(x) >= SIM_CMS_HALF_X_UM || fabs(y) >= SIM_CMS_HALF_Y_UM) {
         return;
     }
-    sim_cms_crossing *row = slc_sim_cms_append(sim, &sim->crossings, 1, sizeof *row);
+    sim_cms_crossing *row = slc_sim_list_append(&sim->crossings, 1, sizeof *row, &sim->failed);
     if (row != NULL) {
         *row = (sim_cms_crossing){.module = (uint16_t)module,
                                   .x_um = (float)x,

@@ -76,7 +76,7 @@ static void order_words(slc_sim_cms *sim, const readout *order)
     const sim_cms_pixel *pixels = sim->pixels.rows;
     const size_t n = sim->pixels.size;
     sim->ordered.size = 0;
-    sim_cms_word *words = slc_sim_cms_append(sim, &sim->ordered, n, sizeof *words);
+    sim_cms_word *words = slc_sim_list_append(&sim->ordered, n, sizeof *words, &sim->failed);
     for (size_t i = 0; i < n && words != NULL; i++) {
         sim_cms_place place;
         const uint32_t bits = word_of(sim, &pixels[i], &place);
@@ -104,7 +104,7 @@ static uint32_t below(slc_sim_cms *sim, uint32_t n)
 
 static sim_cms_word *emit(slc_sim_cms *sim, const sim_cms_word *word)
 {
-    sim_cms_word *row = slc_sim_cms_append(sim, &sim->words, 1, sizeof *row);
+    sim_cms_word *row = slc_sim_list_append(&sim->words, 1, sizeof *row, &sim->failed);
     if (row != NULL) {
         *row = *word;
     }
@@ -248,7 +248,7 @@ typedef enum harm {
 
 static void put_u32(slc_sim_cms *sim, uint32_t value)
 {
-    uint8_t *at = slc_sim_cms_append(sim, &sim->bytes, 4, 1);
+    uint8_t *at = slc_sim_list_append(&sim->bytes, 4, 1, &sim->failed);
     if (at != NULL) {
         slc_store_u32(at, value);
     }

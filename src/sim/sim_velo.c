@@ -30,27 +30,6 @@ static void sim_velo_config_default(slc_sim_velo_config *config)
 }
 SLC_CONFIG_DEFAULT(slc_sim_velo_config, sim_velo_config_default)
 
-void *slc_sim_append(slc_sim_velo *sim, sim_list *list, size_t count, size_t size)
-{
-    if (sim->failed) {
-        return NULL;
-    }
-    if (list->rows == NULL || list->capacity - list->size < count) {
-        const size_t capacity = 2 * (list->size + count) + 64;
-        void *rows = capacity > SIZE_MAX / size ? NULL : realloc(list->rows, capacity * size);
-        if (rows == NULL) {
-            sim->failed = true;
-            return NULL;
-        }
-        list->rows = rows;
-        list->capacity = capacity;
-    }
-    uint8_t *first = (uint8_t *)list->rows + list->size * size;
-    memset(first, 0, count * size);
-    list->size += count;
-    return first;
-}
-
 /* ---- open and close -------------------------------------------------------------------------- */
 
 static bool within(float value, double low, double high)
@@ -142,7 +121,7 @@ static void write_bank(slc_sim_velo *sim, uint8_t type, uint8_t version, int16_t
                        size_t size)
 {
     const size_t bytes = slc_lhcb_bank_bound(size);
-    uint8_t *out = slc_sim_append(sim, &sim->bytes, bytes, 1);
+    uint8_t *out = slc_sim_list_append(&sim->bytes, bytes, 1, &sim->failed);
     if (out != NULL && slc_lhcb_bank_write(out, bytes, type, version, source, payload, size) != bytes) {
         sim->failed = true;
     }
@@ -161,7 +140,7 @@ static void write_superpixels(slc_sim_velo *sim, uint32_t sensor)
 {
     const size_t n = sim->words.size;
     /* The words become the payload in place: bytes in the file's order, after their count. */
-    uint32_t *word = slc_sim_append(sim, &sim->words, 1, sizeof *word);
+    uint32_t *word = slc_sim_list_append(&sim->words, 1, sizeof *word, &sim->failed);
     if (word == NULL) {
         return;
     }
@@ -192,7 +171,7 @@ static void order_crossings(slc_sim_velo *sim)
         sim->sensor_begin[s + 1] += sim->sensor_begin[s];
     }
     sim->order.size = 0;
-    order = slc_sim_append(sim, &sim->order, n, sizeof *order);
+    order = slc_sim_list_append(&sim->order, n, sizeof *order, &sim->failed);
     for (size_t i = 0; i < n && order != NULL; i++) {
         order[at[crossings[i].sensor]++] = (uint32_t)i;
     }
@@ -354,7 +333,7 @@ static slc_status write_truth(slc_sim_velo *sim)
     }
     fill_truth(sim, &sim->truth);
     const size_t bytes = slc_velo_truth_bound(&sim->truth, 0);
-    uint8_t *out = slc_sim_append(sim, &sim->bytes, bytes, 1);
+    uint8_t *out = slc_sim_list_append(&sim->bytes, bytes, 1, &sim->failed);
     if (out == NULL) {
         return SLC_ERR_MEMORY;
     }

@@ -128,7 +128,7 @@ static int32_t collision_at_random(slc_sim_velo *sim)
 {
     sim_random *random = &sim->random;
     const int32_t index = (int32_t)sim->collisions.size;
-    sim_collision *collision = slc_sim_append(sim, &sim->collisions, 1, sizeof *collision);
+    sim_collision *collision = slc_sim_list_append(&sim->collisions, 1, sizeof *collision, &sim->failed);
     if (collision == NULL) {
         return -1;
     }

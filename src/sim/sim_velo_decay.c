@@ -136,7 +136,7 @@ int32_t slc_sim_add(slc_sim_velo *sim, int32_t pid, sim_vector origin, sim_vecto
         return -1;
     }
     const int32_t index = (int32_t)sim->particles.size;
-    sim_particle *added = slc_sim_append(sim, &sim->particles, 1, sizeof *added);
+    sim_particle *added = slc_sim_list_append(&sim->particles, 1, sizeof *added, &sim->failed);
     if (added == NULL) {
         return -1;
     }

@@ -11,6 +11,7 @@
 #ifndef SLUICE_SIM_VELO_EVENT_H
 #define SLUICE_SIM_VELO_EVENT_H
 
+#include "sim/sim_list.h"
 #include "sim/sim_velo_random.h"
 #include <sluice/sim.h>
 
@@ -20,13 +21,6 @@ enum {
     SIM_MAX_PARTICLES = 1 << 20, /* showers end here, should a configuration ever make one */
     SIM_MAX_CHILDREN = 6
 };
-
-/* A list that grows; after a failure to grow, `failed` of the simulation is set and appending does nothing.
- */
-typedef struct sim_list {
-    void *rows;
-    size_t size, capacity;
-} sim_list;
 
 typedef struct sim_vector {
     double x, y, z;
@@ -98,9 +92,6 @@ struct slc_sim_velo {
     uint8_t *pattern;
     slc_velo_truth truth;
 };
-
-/* Appends `count` zeroed rows of `size` bytes; returns the first, NULL (and sets failed) without memory. */
-void *slc_sim_append(slc_sim_velo *sim, sim_list *list, size_t count, size_t size);
 
 /* ---- particles: sim_velo_decay.c ------------------------------------------------------------- */
 

@@ -93,7 +93,7 @@ static void add_deposit(slc_sim_velo *sim, int column, int row, double electrons
             return;
         }
     }
-    sim_deposit *added = slc_sim_append(sim, &sim->deposits, 1, sizeof *added);
+    sim_deposit *added = slc_sim_list_append(&sim->deposits, 1, sizeof *added, &sim->failed);
     if (added != NULL) {
         *added = (sim_deposit){pixel, (float)electrons};
     }
@@ -174,7 +174,7 @@ static void ionise(slc_sim_velo *sim, const sim_crossing *c)
 
 static void touch(slc_sim_velo *sim, uint32_t pixel)
 {
-    uint32_t *row = slc_sim_append(sim, &sim->pixels, 1, sizeof *row);
+    uint32_t *row = slc_sim_list_append(&sim->pixels, 1, sizeof *row, &sim->failed);
     if (row != NULL) {
         *row = pixel;
     }
@@ -188,7 +188,7 @@ static void add_crossing(slc_sim_velo *sim, uint32_t particle)
         if (deposits[i].electrons < least_charge) {
             continue;
         }
-        sim_link *link = slc_sim_append(sim, &sim->touches, 1, sizeof *link);
+        sim_link *link = slc_sim_list_append(&sim->touches, 1, sizeof *link, &sim->failed);
         if (link == NULL) {
             return;
         }
@@ -272,7 +272,7 @@ static void flood(slc_sim_velo *sim, uint32_t sensor, uint32_t seed, uint32_t *s
 static void find_clusters(slc_sim_velo *sim, uint32_t sensor)
 {
     const size_t n = sim->pixels.size;
-    uint32_t *stack = slc_sim_append(sim, &sim->words, n, sizeof *stack); /* not yet in use */
+    uint32_t *stack = slc_sim_list_append(&sim->words, n, sizeof *stack, &sim->failed); /* not yet in use */
     const uint32_t *pixels = sim->pixels.rows;
     for (size_t i = 0; i < n && stack != NULL; i++) {
         if (sim->cluster[pixels[i]] == HIT) {
@@ -292,7 +292,7 @@ static void find_clusters(slc_sim_velo *sim, uint32_t sensor)
             links[n_links - 1].channel == channel) {
             continue; /* the same crossing's next pixel */
         }
-        sim_link *link = slc_sim_append(sim, &sim->links, 1, sizeof *link);
+        sim_link *link = slc_sim_list_append(&sim->links, 1, sizeof *link, &sim->failed);
         if (link == NULL) {
             return;
         }
@@ -332,7 +332,7 @@ static void pack(slc_sim_velo *sim)
         const uint32_t address = column / 2 * SLC_VELO_SUPERPIXEL_ROWS + row / 4;
         sim->cluster[pixels[i]] = 0;
         if (sim->pattern[address] == 0) {
-            uint32_t *word = slc_sim_append(sim, &sim->words, 1, sizeof *word);
+            uint32_t *word = slc_sim_list_append(&sim->words, 1, sizeof *word, &sim->failed);
             if (word != NULL) {
                 *word = address;
             }

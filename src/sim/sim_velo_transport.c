@@ -290,7 +290,7 @@ static void record(slc_sim_velo *sim, const flyer *f, uint32_t sensor, double u,
     if (f->charge == 0 || random_uniform(&sim->random) < (double)sim->config.inefficiency) {
         return;
     }
-    sim_crossing *crossing = slc_sim_append(sim, &sim->crossings, 1, sizeof *crossing);
+    sim_crossing *crossing = slc_sim_list_append(&sim->crossings, 1, sizeof *crossing, &sim->failed);
     if (crossing == NULL) {
         return;
     }

@@ -70,6 +70,26 @@ make_events() {
     "$sluice" simulate velo --quiet --events "$2" --seed "$3" -o "$1" || fail "cannot generate events"
 }
 
+# want_full FILE LEAST "BLOCKS..." ARGS...: runs sluice with a limit on the size of files, as if the disk were full, at
+# each of the places; it fails at LEAST of them at least, says so in one line, and leaves the old FILE as it was.
+want_full() {
+    local file=$1 least=$2 places=$3 full=0 blocks
+    shift 3
+    for blocks in $places; do
+        echo "old" >"$file"
+        (ulimit -f "$blocks" && exec "$sluice" "$@" >/dev/null 2>err </dev/null)
+        status=$?
+        last="sluice $* under ulimit -f $blocks"
+        [ $status -eq 0 ] && continue
+        full=$((full + 1))
+        want 1
+        equal "$last" "$(cat err)" "sluice ${1}: $file: cannot write: File too large"
+        equal "$last" "$(cat "$file")" "old"
+        want_no_file "$file".tmp-*
+    done
+    [ $full -ge "$least" ] || fail "the limit was met $full times only"
+}
+
 need_data() {
     [ -r "$data/$1" ] || { echo "skipped: no $data/$1"; exit 77; }
 }

@@ -126,6 +126,16 @@ void slc_check_passed(const char *format, ...)
     (void)fflush(stdout);
 }
 
+void slc_check_targets(void (*run)(slc_simd_target target, uint64_t seed), const char *what)
+{
+    for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
+        if (slc_check_target((slc_simd_target)t)) {
+            run((slc_simd_target)t, slc_check_seed());
+            slc_check_passed("%s", what);
+        }
+    }
+}
+
 int slc_check_end(void)
 {
     if (check.targets == 0) {

@@ -4,12 +4,7 @@
  * are built without cmocka, so that they can be cross-compiled and run under an emulator:
  *
  *     slc_check_begin(argc, argv);
- *     for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
- *         if (slc_check_target((slc_simd_target)t)) {
- *             ... slc_check_values(n); slc_check_fail(...);
- *             slc_check_passed("%d operations", operations);
- *         }
- *     }
+ *     slc_check_targets(check_target, "add, join"); // check_target calls slc_check_values and slc_check_fail
  *     return slc_check_end();
  *
  * Random numbers come from support/random.h. A check prints its seed, a line for every target that ran or was
@@ -44,6 +39,10 @@ void slc_check_fail(const char *format, ...);
 __attribute__((format(printf, 1, 2)))
 #endif
 void slc_check_passed(const char *format, ...);
+/* The same for every target that is to be checked: `check` runs between slc_check_target and
+ * slc_check_passed.
+ */
+void slc_check_targets(void (*check)(slc_simd_target target, uint64_t seed), const char *what);
 /* The exit status. */
 int slc_check_end(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A folder of its own for every test of outputs, as set-up and tear-down of cmocka. Include behind
+ * A folder of its own for every test of outputs, as set-up and tear-down of cmocka. Include it after
  * <cmocka.h>.
  */
 #ifndef SUPPORT_TEMPORARY_FOLDER_H
@@ -43,6 +43,18 @@ static inline int count_files(void)
     }
     (void)closedir(open_folder);
     return n;
+}
+
+/* The file is this text, and nothing else. */
+static inline void assert_contents(const char *expected)
+{
+    char text[2048] = "";
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    const size_t n = fread(text, 1, sizeof text - 1, file);
+    (void)fclose(file);
+    assert_string_equal(text, expected);
+    assert_int_equal(n, strlen(expected));
 }
 
 #endif

@@ -188,10 +188,11 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
     return status == SLC_OK ? write_hscan(w, error) : status;
 }
 
-/* Rows from … from + n - 1 as records. */
-static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, size_t from, size_t n,
-                         uint8_t *to, slc_error *error)
+static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs,
+                         slc_io_pet_list_order *order, size_t from, size_t n, uint8_t *to, uint8_t **end,
+                         slc_error *error)
 {
+    (void)order;
     const size_t tof = w->config.tof ? 4 : 0;
     for (size_t i = from; i < from + n; i++, to += 12 + tof) {
         int64_t ms;
@@ -204,23 +205,16 @@ static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *
         slc_store_u32(to + 4 + tof, pairs->crystal1[i]);
         slc_store_u32(to + 8 + tof, pairs->crystal2[i]);
     }
+    *end = to;
     return SLC_OK;
 }
 
 static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
 {
-    uint8_t block[SLC_IO_PET_LIST_BLOCK];
-    const size_t size = w->config.tof ? 16 : 12, most = sizeof block / size;
     if (w->prompts + pairs->head.size > UINT32_MAX) {
         return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: more than 2^32 - 1 events", w->base);
     }
-    slc_status status = SLC_OK;
-    for (size_t at = 0, n = 0; at < pairs->head.size && status == SLC_OK; at += n) {
-        n = pairs->head.size - at < most ? pairs->head.size - at : most;
-        status = encode(w, pairs, at, n, block, error);
-        status = status == SLC_OK ? slc_io_pet_list_put(w, DATA, block, n * size, error) : status;
-    }
-    return status;
+    return slc_io_pet_list_blocks(w, DATA, pairs, w->config.tof ? 16 : 12, encode, error);
 }
 
 static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)

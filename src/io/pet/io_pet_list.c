@@ -528,3 +528,25 @@ void slc_io_pet_list_order_init(slc_io_pet_list_order *order, const slc_pet_coin
     }
     *order = (slc_io_pet_list_order){.split = split, .a = 0, .b = split, .size = n};
 }
+
+slc_status slc_io_pet_list_blocks(slc_io_pet_list_writer *writer, size_t file,
+                                  const slc_pet_coincidences *pairs, size_t row_bytes,
+                                  slc_io_pet_list_encode *encode, slc_error *error)
+{
+    uint8_t block[SLC_IO_PET_LIST_BLOCK], *end = block;
+    const size_t most = sizeof block / row_bytes;
+    slc_io_pet_list_order order = {.size = 0};
+    slc_status status = SLC_OK;
+    if (writer->ops->delayeds) {
+        slc_io_pet_list_order_init(&order, pairs);
+    }
+    for (size_t at = 0, n = 0; at < pairs->head.size && status == SLC_OK; at += n) {
+        n = pairs->head.size - at < most ? pairs->head.size - at : most;
+        status = encode(writer, pairs, &order, at, n, block, &end, error);
+        if (status == SLC_OK) {
+            writer->bytes += (uint64_t)(end - block);
+            status = slc_io_pet_list_put(writer, file, block, (size_t)(end - block), error);
+        }
+    }
+    return status;
+}

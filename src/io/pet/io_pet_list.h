@@ -151,6 +151,16 @@ static inline size_t slc_io_pet_list_order_next(slc_io_pet_list_order *order,
     return first ? order->a++ : order->b++;
 }
 
+/* A format's records of n rows: from … from + n − 1, or the next n of the order if the format has delayeds.
+ * Sets *end after what it put. */
+typedef slc_status slc_io_pet_list_encode(slc_io_pet_list_writer *writer, const slc_pet_coincidences *pairs,
+                                          slc_io_pet_list_order *order, size_t from, size_t n, uint8_t *to,
+                                          uint8_t **end, slc_error *error);
+/* Writes a batch by blocks of records, at most so many bytes a row, to output number `file`. */
+slc_status slc_io_pet_list_blocks(slc_io_pet_list_writer *writer, size_t file,
+                                  const slc_pet_coincidences *pairs, size_t row_bytes,
+                                  slc_io_pet_list_encode *encode, slc_error *error);
+
 /* ---- formats ----------------------------------------------------------------------------------- */
 
 typedef struct slc_io_pet_list_ops {

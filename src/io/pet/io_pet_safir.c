@@ -168,10 +168,12 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
     return status == SLC_OK ? slc_io_pet_list_put(w, DATA, signature, SIGNATURE, error) : status;
 }
 
-/* The next n rows in order as words, with those of times before; *end is the place after them. */
+/* As words, with those of times before. */
 static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs,
-                         slc_io_pet_list_order *order, size_t n, uint8_t *to, uint8_t **end, slc_error *error)
+                         slc_io_pet_list_order *order, size_t from, size_t n, uint8_t *to, uint8_t **end,
+                         slc_error *error)
 {
+    (void)from;
     const uint32_t per_ring = slc_pet_crystals_per_ring(&w->config.geometry);
     for (size_t k = 0; k < n; k++) {
         const size_t i = slc_io_pet_list_order_next(order, pairs);
@@ -195,18 +197,7 @@ static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *
 
 static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
 {
-    uint8_t block[SLC_IO_PET_LIST_BLOCK], *end = block;
-    const size_t most = sizeof block / ((size_t)2 * WORD);
-    slc_io_pet_list_order order;
-    slc_status status = SLC_OK;
-    slc_io_pet_list_order_init(&order, pairs);
-    for (size_t at = 0, n = 0; at < pairs->head.size && status == SLC_OK; at += n) {
-        n = pairs->head.size - at < most ? pairs->head.size - at : most;
-        status = encode(w, pairs, &order, n, block, &end, error);
-        status = status == SLC_OK ? slc_io_pet_list_put(w, DATA, block, (size_t)(end - block), error)
-                                  : status;
-    }
-    return status;
+    return slc_io_pet_list_blocks(w, DATA, pairs, (size_t)2 * WORD, encode, error);
 }
 
 static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)

@@ -85,10 +85,11 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
     return slc_io_pet_list_output(w, "", error);
 }
 
-/* Rows from … from + n - 1 as records. */
-static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, size_t from, size_t n,
-                         uint8_t *to, slc_error *error)
+static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs,
+                         slc_io_pet_list_order *order, size_t from, size_t n, uint8_t *to, uint8_t **end,
+                         slc_error *error)
 {
+    (void)order;
     const size_t size = w->config.tof ? WITH_TOF : PLAIN;
     for (size_t i = from; i < from + n; i++, to += size) {
         int64_t ms;
@@ -102,20 +103,13 @@ static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *
             slc_store_f32(to + 12, (float)pairs->dt_ps[i]);
         }
     }
+    *end = to;
     return SLC_OK;
 }
 
 static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
 {
-    uint8_t block[SLC_IO_PET_LIST_BLOCK];
-    const size_t size = w->config.tof ? WITH_TOF : PLAIN, most = sizeof block / size;
-    slc_status status = SLC_OK;
-    for (size_t at = 0, n = 0; at < pairs->head.size && status == SLC_OK; at += n) {
-        n = pairs->head.size - at < most ? pairs->head.size - at : most;
-        status = encode(w, pairs, at, n, block, error);
-        status = status == SLC_OK ? slc_io_pet_list_put(w, 0, block, n * size, error) : status;
-    }
-    return status;
+    return slc_io_pet_list_blocks(w, 0, pairs, w->config.tof ? WITH_TOF : PLAIN, encode, error);
 }
 
 static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
