@@ -166,7 +166,10 @@ static void test_refusals(void **state)
     writer = create("arrow");
     assert_int_equal(put(writer, &a, &b, SLC_IO_ROWS_WHOLE, &error), SLC_ERR_USAGE);
     assert_non_null(strstr(error.text, "rows of group 'b' are no events"));
-    slc_io_abandon(writer);
+    assert_int_equal(put(writer, &a, &a, SLC_IO_ROWS_ANY, &error), SLC_ERR_IO);
+    assert_non_null(strstr(error.text, "result: cannot write: it failed before"));
+    assert_int_equal(slc_io_finish(writer, &error), SLC_ERR_IO);
+    assert_non_null(strstr(error.text, "result: cannot write: it failed before"));
     assert_int_equal(count_files(), 0);
     slc_columns_clear(&sample_schema, &a);
     slc_columns_clear(&sample_schema, &b);

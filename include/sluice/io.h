@@ -213,7 +213,8 @@ SLC_API slc_status slc_io_results_create(const char *path, const slc_io_results_
                                          slc_io_writer **writer, slc_error *error);
 /* Appends all events of the collections. The first call names all groups of the file, with rows or without:
  * what config.columns has must be among them (SLC_ERR_USAGE). Later ones may leave groups out. The
- * collections are the caller's again when it returns. */
+ * collections are the caller's again when it returns. After a failure that is not SLC_ERR_USAGE slc_io_finish
+ * fails, too, and the file does not appear. */
 SLC_API slc_status slc_io_results_put(slc_io_writer *writer, const slc_io_group *groups, size_t n,
                                       slc_error *error);
 /* For files that grow for hours: if `seconds` have passed since the last flush, or since the file was

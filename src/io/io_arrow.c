@@ -129,9 +129,8 @@ static slc_status write_batch(arrow_writer *w, size_t rows, bool with_late, slc_
 {
     slc_io_arrow_batch batch = {
         .rows = (int64_t)rows, .codec = w->body.codec, .late = with_late ? &w->attributes : NULL};
-    slc_status status = slc_io_arrow_body_lay(&w->body, w->results.encoders, &batch.body, error);
-    if (status != SLC_OK) {
-        return broken(w, status);
+    if (slc_io_arrow_body_lay(&w->body, w->results.encoders, &batch.body) != SLC_OK) {
+        return no_memory(w, error);
     }
     if (w->n_batches == w->batches_room) {
         const size_t room = 2 * w->batches_room + 64;
@@ -148,7 +147,7 @@ static slc_status write_batch(arrow_writer *w, size_t rows, bool with_late, slc_
     batch.n_buffers = w->body.n_buffers;
     size_t size;
     const uint8_t *metadata = slc_io_arrow_batch_message(&w->flat, &batch, &size);
-    status = write_message(w, metadata, size, batch.body, &w->batches[w->n_batches], error);
+    const slc_status status = write_message(w, metadata, size, batch.body, &w->batches[w->n_batches], error);
     w->n_batches += w->is_file && status == SLC_OK;
     return status;
 }
@@ -406,9 +405,6 @@ static slc_status put_events(arrow_writer *w, const slc_io_results_part *parts, 
 static slc_status put(slc_io_results *results, const slc_io_results_part *parts, size_t n, slc_error *error)
 {
     arrow_writer *w = writer_of(results);
-    if (results->broken) {
-        return slc_fail(error, SLC_ERR_IO, "%s: cannot write: it failed before", results->writer.output.path);
-    }
     return is_table(w) ? put_table(w, &parts[0], error) : put_events(w, parts, n, error);
 }
 
@@ -539,12 +535,7 @@ static slc_status complete(arrow_writer *w, slc_error *error)
 static slc_status end(slc_io_results *results, bool commit, slc_error *error)
 {
     arrow_writer *w = writer_of(results);
-    slc_status status = SLC_OK;
-    if (commit) {
-        status = results->broken ? slc_fail(error, SLC_ERR_IO, "%s: cannot write: it failed before",
-                                            results->writer.output.path)
-                                 : complete(w, error);
-    }
+    const slc_status status = commit ? complete(w, error) : SLC_OK;
     (void)broken(w, status); /* ends the threads */
     for (size_t i = 0; i < results->n_groups; i++) {
         gathered *own = results->groups[i].own;

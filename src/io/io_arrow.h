@@ -90,9 +90,9 @@ void slc_io_arrow_buffer_add(slc_io_arrow_body *body, const void *bytes, size_t 
 /* For encoders whose blocks are buffers. */
 slc_status slc_io_arrow_place_block(void *context, slc_io_block *block, slc_error *error);
 void slc_io_arrow_scratch_close(void *scratch);
-/* Compresses them, if they are to be, and tells where each one is to lie; *size is that of all. */
-slc_status slc_io_arrow_body_lay(slc_io_arrow_body *body, slc_io_encoders *encoders, int64_t *size,
-                                 slc_error *error);
+/* Compresses them, if they are to be, and tells where each one is to lie; *size is that of all. The only
+ * failure is SLC_ERR_MEMORY. */
+slc_status slc_io_arrow_body_lay(slc_io_arrow_body *body, slc_io_encoders *encoders, int64_t *size);
 /* Writes `head` and the body to a file; false with errno. */
 bool slc_io_arrow_body_write(const slc_io_arrow_body *body, int file, const void *head, size_t size);
 void slc_io_arrow_body_clear(slc_io_arrow_body *body);

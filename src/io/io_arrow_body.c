@@ -137,7 +137,7 @@ slc_status slc_io_arrow_place_block(void *context, slc_io_block *block, slc_erro
     return SLC_OK;
 }
 
-static slc_status compress_all(slc_io_arrow_body *body, slc_io_encoders *encoders, slc_error *error)
+static slc_status compress_all(slc_io_arrow_body *body, slc_io_encoders *encoders)
 {
     slc_status status = SLC_OK;
     for (size_t i = 0; i < body->n_buffers && status == SLC_OK; i++) {
@@ -146,13 +146,13 @@ static slc_status compress_all(slc_io_arrow_body *body, slc_io_encoders *encoder
         }
         slc_io_block *block = slc_io_encoders_take(encoders, 0);
         if (block == NULL) {
-            return slc_fail(error, SLC_ERR_MEMORY, "no memory to compress results");
+            return SLC_ERR_MEMORY;
         }
         block->owner = &body->buffers[i];
         block->how = &body->codec;
-        status = slc_io_encoders_give(encoders, block, compress, error);
+        status = slc_io_encoders_give(encoders, block, compress, NULL);
     }
-    return status == SLC_OK ? slc_io_encoders_drain(encoders, error) : status;
+    return status == SLC_OK ? slc_io_encoders_drain(encoders, NULL) : status;
 }
 
 /* ---- writing ----------------------------------------------------------------------------------- */
@@ -171,17 +171,16 @@ static size_t padding(size_t size)
     return (SLC_IO_ARROW_ALIGN - size % SLC_IO_ARROW_ALIGN) % SLC_IO_ARROW_ALIGN;
 }
 
-slc_status slc_io_arrow_body_lay(slc_io_arrow_body *body, slc_io_encoders *encoders, int64_t *size,
-                                 slc_error *error)
+slc_status slc_io_arrow_body_lay(slc_io_arrow_body *body, slc_io_encoders *encoders, int64_t *size)
 {
     slc_status status = SLC_OK;
     slc_io_arrow_pair *pairs = realloc(body->pairs, (body->n_buffers + 1) * sizeof *pairs);
     body->pairs = pairs != NULL ? pairs : body->pairs;
     if (body->failed || pairs == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a batch of results");
+        return SLC_ERR_MEMORY;
     }
     if (body->codec != SLC_IO_ARROW_STORED) {
-        status = compress_all(body, encoders, error);
+        status = compress_all(body, encoders);
     }
     *size = 0;
     for (size_t i = 0; i < body->n_buffers; i++) {

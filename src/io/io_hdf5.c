@@ -397,7 +397,7 @@ static slc_status put(slc_io_results *results, const slc_io_results_part *parts,
 {
     hdf5_writer *writer = (hdf5_writer *)results;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
-    slc_status status = judge(writer, !results->broken, error);
+    slc_status status = SLC_OK;
     for (size_t i = 0; i < n && status == SLC_OK; i++) {
         group *g = parts[i].group->own;
         for (size_t c = 0; c < g->n_columns && status == SLC_OK; c++) {
@@ -408,7 +408,6 @@ static slc_status put(slc_io_results *results, const slc_io_results_part *parts,
         status = status == SLC_OK ? append_offsets(writer, &parts[i], error) : status;
     }
     slc_io_hdf5_silence_end(before);
-    results->broken = results->broken || status != SLC_OK; /* columns have different numbers of rows now */
     return status;
 }
 
@@ -501,10 +500,9 @@ static slc_status end(slc_io_results *results, bool commit, slc_error *error)
 {
     hdf5_writer *writer = (hdf5_writer *)results;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
-    const bool was_broken = results->broken;
-    slc_status status = commit && !was_broken ? write_rests(writer, true, error) : SLC_OK;
+    slc_status status = commit ? write_rests(writer, true, error) : SLC_OK;
     const bool good = close_all(writer);
-    status = status == SLC_OK && commit ? judge(writer, good && !was_broken, error) : status;
+    status = status == SLC_OK && commit ? judge(writer, good, error) : status;
     slc_io_hdf5_silence_end(before);
     return status;
 }

@@ -61,24 +61,16 @@ typedef struct npy_writer {
     size_t row;     /* bytes */
 } npy_writer;
 
-static slc_status no_memory(slc_io_results *results, slc_error *error)
+static slc_status no_memory(const slc_io_results *results, slc_error *error)
 {
-    results->broken = true;
     return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", results->writer.output.path);
-}
-
-static slc_status put_bytes(slc_io_results *results, const void *bytes, size_t size, slc_error *error)
-{
-    const slc_status status = slc_io_writer_put(results, bytes, size, error);
-    results->broken = results->broken || status != SLC_OK;
-    return status;
 }
 
 static slc_status write_header(npy_writer *w, slc_error *error)
 {
     size_t size;
     char *header = make_header(w->descr, w->results.groups[0].rows, &size);
-    const slc_status status = header != NULL ? put_bytes(&w->results, header, size, error)
+    const slc_status status = header != NULL ? slc_io_writer_put(&w->results, header, size, error)
                                              : no_memory(&w->results, error);
     free(header);
     return status;
@@ -158,7 +150,7 @@ static slc_status npy_put(slc_io_results *results, const slc_io_results_part *pa
             spread(w->block + place, w->row, from + at * size, size, rows);
             place += size;
         }
-        status = put_bytes(results, w->block, rows * w->row, error);
+        status = slc_io_writer_put(results, w->block, rows * w->row, error);
     }
     return status;
 }
@@ -167,7 +159,7 @@ static slc_status npy_end(slc_io_results *results, bool commit, slc_error *error
 {
     npy_writer *w = (npy_writer *)results;
     slc_status status = SLC_OK;
-    if (commit && (results->broken || w->descr == NULL)) {
+    if (commit && w->descr == NULL) {
         status = slc_fail(error, SLC_ERR_IO, "%s: cannot write: nothing is complete",
                           results->writer.output.path);
     } else if (commit) {
@@ -327,7 +319,6 @@ static slc_status npz_put(slc_io_results *results, const slc_io_results_part *pa
             status = append(w, &all->list[0], &end, sizeof end, error);
         }
     }
-    results->broken = results->broken || status != SLC_OK;
     return status;
 }
 
@@ -372,12 +363,7 @@ static slc_status npz_complete(npz_writer *w, slc_error *error)
 static slc_status npz_end(slc_io_results *results, bool commit, slc_error *error)
 {
     npz_writer *w = (npz_writer *)results;
-    slc_status status = SLC_OK;
-    if (commit) {
-        status = results->broken ? slc_fail(error, SLC_ERR_IO, "%s: cannot write: it failed before",
-                                            results->writer.output.path)
-                                 : npz_complete(w, error);
-    }
+    const slc_status status = commit ? npz_complete(w, error) : SLC_OK;
     for (size_t i = 0; i < results->n_groups; i++) {
         members *all = results->groups[i].own;
         for (size_t c = 0; all != NULL && c < all->n; c++) {

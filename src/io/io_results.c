@@ -84,16 +84,23 @@ static void clear(slc_io_results *r)
     slc_io_series_close(r->series);
 }
 
+/* After a failure some columns have rows that others have not: such a file is never completed. */
+static slc_status check_whole(const slc_io_results *r, slc_error *error)
+{
+    const char *path = r->writer.output.path; /* NULL: a series has no file at hand */
+    return r->broken ? slc_fail(error, SLC_ERR_IO, "%s: cannot write: it failed before",
+                                path != NULL ? path : "results")
+                     : SLC_OK;
+}
+
 static slc_status end(slc_io_writer *writer, bool commit, slc_error *error)
 {
     slc_io_results *r = (slc_io_results *)writer;
-    slc_status status = SLC_OK;
-    if (slc_io_series_is_over(r->series)) { /* there is no file at hand */
-        status = commit ? slc_fail(error, SLC_ERR_IO, "results: cannot write: it failed before") : SLC_OK;
-    } else {
-        const slc_status last = commit ? slc_io_series_finish(r, error) : SLC_OK;
-        status = r->form->end(r, commit && last == SLC_OK, error);
-        status = last != SLC_OK ? last : status;
+    slc_status status = commit ? check_whole(r, error) : SLC_OK;
+    status = commit && status == SLC_OK ? slc_io_series_finish(r, error) : status;
+    if (!slc_io_series_is_over(r->series)) {
+        const slc_status last = r->form->end(r, commit && status == SLC_OK, error);
+        status = status == SLC_OK ? last : status;
     }
     slc_io_encoders_close(r->encoders);
     clear(r);
@@ -257,6 +264,7 @@ static slc_status put(slc_io_results *r, const slc_io_group *groups, size_t n, s
     }
     slc_status status = n_parts > 0 ? slc_io_series_turn(r, error) : SLC_OK;
     status = status == SLC_OK && n_parts > 0 ? r->form->put(r, parts, n_parts, error) : status;
+    r->broken = r->broken || status != SLC_OK;
     if (status == SLC_OK) {
         slc_io_series_count(r, parts, n_parts);
     }
@@ -274,10 +282,11 @@ slc_status slc_io_results_put(slc_io_writer *writer, const slc_io_group *groups,
         return slc_fail(error, SLC_ERR_CAPACITY, "%s: more than %d groups", r->writer.output.path,
                         SLC_IO_RESULTS_GROUPS);
     }
-    if (slc_io_series_is_over(r->series)) {
-        return slc_fail(error, SLC_ERR_IO, "results: cannot write: it failed before");
+    slc_status status = check_whole(r, error);
+    if (status == SLC_OK && !r->declared) {
+        status = declare(r, groups, n, error);
+        r->broken = status != SLC_OK;
     }
-    const slc_status status = r->declared ? SLC_OK : declare(r, groups, n, error);
     return status == SLC_OK ? put(r, groups, n, error) : status;
 }
 
@@ -289,7 +298,9 @@ slc_status slc_io_results_flush(slc_io_writer *writer, double seconds, slc_error
         return SLC_OK;
     }
     r->flushed = now;
-    return r->form->flush(r, error);
+    const slc_status status = r->form->flush(r, error);
+    r->broken = r->broken || status != SLC_OK;
+    return status;
 }
 
 /* ---- attributes -------------------------------------------------------------------------------- */

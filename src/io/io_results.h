@@ -34,7 +34,7 @@ typedef struct slc_io_results {
     size_t n_groups;
     size_t n_given;            /* groups that the caller has, asked for or not */
     bool declared;             /* `groups` are all that there are */
-    bool broken;               /* a write failed: the file can only be abandoned */
+    bool broken;               /* a call failed: the file can only be abandoned */
     double flushed;            /* when it was last; when it was made, before that */
     slc_io_series *series;     /* of which the file at hand is one; NULL: it is all */
     slc_io_encoders *encoders; /* the form's to open; closed for it before `end` */

@@ -237,15 +237,12 @@ slc_status slc_io_series_turn(slc_io_results *r, slc_error *error)
           (s->rotate_seconds > 0 && slc_clock_seconds() - s->began >= s->rotate_seconds))) {
         return SLC_OK;
     }
-    const slc_status status = next_file(r, error);
-    r->broken = r->broken || status != SLC_OK;
-    return status;
+    return next_file(r, error);
 }
 
 slc_status slc_io_series_finish(slc_io_results *r, slc_error *error)
 {
     const slc_io_series *s = r->series;
-    return s != NULL && !r->broken && r->form->integer != NULL
-               ? r->form->integer(r, "files", (int64_t)s->number + 1, error)
-               : SLC_OK;
+    return s != NULL && r->form->integer != NULL ? r->form->integer(r, "files", (int64_t)s->number + 1, error)
+                                                 : SLC_OK;
 }
