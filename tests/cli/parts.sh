@@ -33,7 +33,8 @@ whole() {
     local n=$1 option=$2 k
     shift 2
     rm -f whole.h5 joined.h5 part*.h5
-    "$sluice" "$@" -q "$option" whole.h5 >out 2>err || [ "$damaged" = yes ] || fail "$*: $(cat err)"
+    run "$@" -q "$option" whole.h5
+    want $([ "$damaged" = yes ] && echo 1 || echo 0)
     for ((k = n - 1; k >= 0; k--)); do
         "$sluice" "$@" -q "$option" part$k.h5 --part $k/$n >out 2>err || [ "$damaged" = yes ] || fail "$* --part $k/$n: $(cat err)"
     done
@@ -208,4 +209,4 @@ wrong 2 velo a.mdf --part auto <<<"sluice velo: --part auto: no launcher says wh
 wrong 2 velo - --part 0/2 <<<"sluice velo: standard input has no parts: a part is of files; see sluice velo --help"
 wrong 1 velo a.mdf nothing.mdf --part 0/2 <<<"sluice velo: nothing.mdf: No such file or directory: parts are cut by the sizes of all inputs"
 wrong 1 cluster stream.csv --part 0/2 <<<"sluice cluster: stream.csv: has no frames, and cannot be cut: give as many inputs as there are parts"
-echo "parts.sh: $compared comparisons"
+passed
