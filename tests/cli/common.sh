@@ -70,6 +70,16 @@ make_events() {
     "$sluice" simulate velo --quiet --events "$2" --seed "$3" -o "$1" || fail "cannot generate events"
 }
 
+# forms "END..." NAME ARGS...: runs sluice with an output NAME.END, which comes last, for each END.
+forms() {
+    local ends=$1 name=$2 end
+    shift 2
+    for end in $ends; do
+        run "$@" "$name.$end"
+        want 0
+    done
+}
+
 # want_full FILE LEAST "BLOCKS..." ARGS...: runs sluice with a limit on the size of files, as if the disk were full, at
 # each of the places; it fails at LEAST of them at least, says so in one line, and leaves the old FILE as it was.
 want_full() {

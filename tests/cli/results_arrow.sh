@@ -87,34 +87,22 @@ equal "a closed pipe" "$(grep -v '^sluice velo: -: cannot write: Broken pipe$' e
 "$sluice" simulate cms -q --events 12 --tracks 300 --seed 3 -o a.bin --cabling a.cabling --gains a.gains --truth t.h5 || fail "no events"
 "$sluice" simulate cms -q --events 12 --tracks 300 --seed 3 -o a.bin --truth t.arrow || fail "no events"
 like t.h5 t.arrow
-for end in h5 arrow arrows; do
-    run cms a.bin --cabling a.cabling --gains a.gains -q -o cms.$end --compression none
-    want 0
-done
+forms "h5 arrow arrows" cms cms a.bin --cabling a.cabling --gains a.gains -q --compression none -o
 like cms.h5 cms.arrow cms.arrows
 "$sluice" simulate pixels -q --frames 300 --size 256x256 --seed 3 -o frames.csv || fail "no frames"
-for end in h5 arrow arrows; do
-    run cluster frames.csv --size 256x256 -q -o clusters.$end --features all
-    want 0
-done
+forms "h5 arrow arrows" clusters cluster frames.csv --size 256x256 -q --features all -o
 run cluster frames.csv --size 256x256 -q -o zstd.arrow --compression zstd --features all
 want 0
 like clusters.h5 clusters.arrow clusters.arrows zstd.arrow
 "$sluice" simulate image -q --size 300x200 -o page.png && "$sluice" simulate image -q --size 30x20 --seed 2 -o other.png || fail "no image"
-for end in h5 arrow arrows; do
-    run label page.png other.png -q --stats labels.$end --columns components
-    want 0
-done
+forms "h5 arrow arrows" labels label page.png other.png -q --columns components --stats
 like labels.h5 labels.arrow labels.arrows
 run label page.png other.png -q --stats - --form arrow-stream
 want 0
 mv out labels.out
 like labels.h5 labels.out
 "$sluice" simulate pet -q --fast --rate 4e6 --seconds 0.02 --pair-share 0.3 --seed 7 -o p.raw --write-tables p.tables.h5 || fail "no pairs"
-for end in h5 arrow arrows; do
-    run pet run p.raw --tables p.tables.h5 --delayed 100ns -q -o pairs.$end
-    want 0
-done
+forms "h5 arrow arrows" pairs pet run p.raw --tables p.tables.h5 --delayed 100ns -q -o
 run pet run p.raw --tables p.tables.h5 --delayed 100ns -q --format arrow -o -
 want 0
 mv out pairs.out

@@ -36,30 +36,18 @@ like() {
 
 make_events a.mdf 40 7
 for threads in 1 3; do
-    for end in h5 npz; do
-        run velo a.mdf --truth -q -o a.$end --threads $threads
-        want 0
-    done
+    forms "h5 npz" a velo a.mdf --truth -q --threads $threads -o
     like a.h5 a.npz
     [ $threads = 3 ] || cp a.npz one.npz
 done
 cmp a.npz one.npz || fail "threads change the archive"
-for end in h5 npz npy; do
-    run velo a.mdf -q -o events.$end --columns events --batch 7
-    want 0
-done
+forms "h5 npz npy" events velo a.mdf -q --columns events --batch 7 -o
 like events.h5 events.npz events.npy
 "$sluice" simulate pixels -q --frames 300 --size 256x256 --seed 3 -o frames.csv || fail "no frames"
-for end in h5 npz npy; do
-    run cluster frames.csv --size 256x256 -q -o frames.$end --features all
-    want 0
-done
+forms "h5 npz npy" frames cluster frames.csv --size 256x256 -q --features all -o
 like frames.h5 frames.npz frames.npy
 "$sluice" simulate image -q --size 300x200 -o page.png || fail "no image"
-for end in h5 npz; do
-    run label page.png -q --stats labels.$end
-    want 0
-done
+forms "h5 npz" labels label page.png -q --stats
 like labels.h5 labels.npz
 run label page.png -q --stats labels.h5 --columns components
 want 0
@@ -67,10 +55,7 @@ run label page.png -q --stats labels.npy
 want 0
 like labels.h5 labels.npy
 "$sluice" simulate pet -q --fast --rate 4e6 --seconds 0.02 --pair-share 0.3 --seed 7 -o p.raw --write-tables p.tables.h5 || fail "no pairs"
-for end in h5 npz npy; do
-    run pet run p.raw --tables p.tables.h5 --delayed 100ns -q -o pairs.$end
-    want 0
-done
+forms "h5 npz npy" pairs pet run p.raw --tables p.tables.h5 --delayed 100ns -q -o
 like pairs.h5 pairs.npz pairs.npy
 for to in npz npy; do
     run pet list --format hdf5 pairs.h5 -q --to $to -o again.$to
