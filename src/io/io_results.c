@@ -262,12 +262,15 @@ static slc_status put(slc_io_results *r, const slc_io_group *groups, size_t n, s
                                                      g->rows_of == SLC_IO_ROWS_WHOLE ? 0 : head->n_events};
         }
     }
-    slc_status status = n_parts > 0 ? slc_io_series_turn(r, error) : SLC_OK;
-    status = status == SLC_OK && n_parts > 0 ? r->form->put(r, parts, n_parts, error) : status;
-    r->broken = r->broken || status != SLC_OK;
+    if (n_parts == 0) {
+        return SLC_OK;
+    }
+    slc_status status = slc_io_series_turn(r, error);
+    status = status == SLC_OK ? r->form->put(r, parts, n_parts, error) : status;
     if (status == SLC_OK) {
         slc_io_series_count(r, parts, n_parts);
     }
+    r->broken = status != SLC_OK;
     for (size_t i = 0; i < n_parts && status == SLC_OK; i++) {
         parts[i].group->rows += parts[i].n_rows;
         parts[i].group->events += parts[i].n_events;
