@@ -134,7 +134,7 @@ static slc_status write_names(slc_label_job *job)
 {
     static const char *const groups[] = {"components", "pages"};
     slc_status status = SLC_OK;
-    for (size_t i = 0; i < job->stats->n_groups && status == SLC_OK; i++) {
+    for (size_t i = 0; i < 2 && i < job->stats->n_groups && status == SLC_OK; i++) {
         status = slc_io_results_names(job->stats->results, groups[i], "inputs", (size_t)job->n_inputs,
                                       (const char *const *)job->inputs, &job->error);
     }
