@@ -84,6 +84,13 @@ static slc_status open_rates(slc_pet_run_job *job)
     return slc_pet_rates_open(&config, &job->rates, &job->error);
 }
 
+/* They are told, or judge what --subtract does; they are in no file. */
+static bool wants_randoms(const slc_pet_run_job *job)
+{
+    const slc_pet_run_options *o = job->options;
+    return job->config.delayed && (!o->quiet || o->json || o->subtract);
+}
+
 static slc_status open_randoms(slc_pet_run_job *job)
 {
     slc_pet_coincidence_config prompt = job->config.prompt;
@@ -174,7 +181,7 @@ slc_status slc_pet_run_outputs_open(slc_pet_run_job *job)
     if (status == SLC_OK && (o->rates != NULL || o->rate_plot != NULL || o->dead_time_ns > 0)) {
         status = open_rates(job);
     }
-    if (status == SLC_OK && job->config.delayed) {
+    if (status == SLC_OK && wants_randoms(job)) {
         status = open_randoms(job);
     }
     return status;

@@ -14,7 +14,7 @@
 
 enum { MAX_SINGLES = 3000, CRYSTALS = 97, SPARE = 64 };
 
-static slc_check_memory amplitude, crystal, gain, energy, index_out, time_in, near_out;
+static slc_check_memory amplitude, crystal, gain, energy, index_out, time_in, later_in, near_out;
 
 static void *at_end(const slc_check_memory *memory, size_t elements)
 {
@@ -125,6 +125,56 @@ static void check_all_near(const slc_pet_kernels *kernels, uint64_t *seed)
     }
 }
 
+/* Both rows of times end at pages that may not be touched. */
+static void check_later(const slc_pet_kernels *kernels, size_t n, size_t m, uint32_t width, uint64_t *seed)
+{
+    const size_t words = (n + 63) / 64;
+    int64_t *t = (void *)(time_in.end - 8 * n), *u = (void *)(later_in.end - 8 * m);
+    uint64_t *near = (void *)(near_out.end - 8 * words);
+    const uint64_t low = random_u64(seed) >> random_below(seed, 64), mean = width / 2 + 1;
+    const uint64_t longest = ((UINT64_C(1) << 30) - 1) / (n > m ? n + 1 : m + 1); /* of steps */
+    const uint64_t most = 2 * mean < longest ? 2 * mean : longest;
+    uint64_t at = random_u64(seed), later = at + low - random_below(seed, 2) * most;
+    for (size_t i = 0; i < n; i++) {
+        t[i] = (int64_t)(at += random_u64(seed) % (most + 1));
+    }
+    for (size_t k = 0; k < m; k++) {
+        /* The edges, and one beyond them, often. */
+        const uint64_t edge = n > 0 ? (uint64_t)t[random_below(seed, (uint32_t)n)] + low +
+                                          (random_below(seed, 2) != 0 ? width : 0) + random_below(seed, 3) - 1
+                                    : later;
+        const uint64_t step = edge - later;
+        later += random_below(seed, 2) != 0 && step <= 2 * most ? step : random_u64(seed) % (most + 1);
+        u[k] = (int64_t)later;
+    }
+    memset(near, 0xa5, 8 * words);
+    slc_check_doing("pet.near_later");
+    kernels->near_later(t, n, u, m, low, width, near);
+    for (size_t i = 0; i < 64 * words; i++) {
+        bool wanted = false;
+        for (size_t k = 0; k < m && i < n; k++) {
+            wanted = wanted || (uint64_t)u[k] - (uint64_t)t[i] - low <= width;
+        }
+        if ((near[i / 64] >> (i % 64) & 1) != wanted) {
+            slc_check_fail("near_later of %zu singles and %zu, width %u: bit %zu is not %d", n, m, width, i,
+                           wanted);
+            return;
+        }
+    }
+    slc_check_values(n + 1);
+}
+
+static void check_all_later(const slc_pet_kernels *kernels, uint64_t *seed)
+{
+    static const uint32_t widths[] = {0, 1, 4000, 1000000, (1U << 30) - 1};
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+        for (size_t n = 0; n <= 200; n++) {
+            check_later(kernels, n, random_below(seed, 2 * (uint32_t)n + 2), widths[w], seed);
+        }
+        check_later(kernels, 1000, 900, widths[w], seed);
+    }
+}
+
 /* The sum by the definition (docs/formats/checksum.md), one pair at a time. */
 static void check_pairs(const slc_pet_kernels *kernels, size_t n, uint32_t delayed, uint64_t *seed)
 {
@@ -176,6 +226,7 @@ static void check_target(slc_simd_target target, uint64_t seed)
         check_window(kernels, n, 350, 650, &seed);
     }
     check_all_near(kernels, &seed);
+    check_all_later(kernels, &seed);
     slc_check_doing("pet.pair_sum");
     for (uint32_t n = 0; n < 300; n++) {
         check_pairs(kernels, n, n % 2, &seed);
@@ -186,11 +237,12 @@ static void check_target(slc_simd_target target, uint64_t seed)
 int main(int argc, char **argv)
 {
     slc_check_begin(argc, argv);
-    slc_check_memory *const all[] = {&amplitude, &crystal, &gain, &energy, &index_out, &time_in, &near_out};
+    slc_check_memory *const all[] = {&amplitude, &crystal, &gain,     &energy,
+                                     &index_out, &time_in, &later_in, &near_out};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         *all[i] = slc_check_map(8 * (MAX_SINGLES + SPARE));
     }
-    slc_check_targets(check_target, "energy_window, energy_cut, near_next, pair_sum");
+    slc_check_targets(check_target, "energy_window, energy_cut, near_next, near_later, pair_sum");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         slc_check_unmap(all[i]);
     }

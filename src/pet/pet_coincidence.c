@@ -40,7 +40,7 @@ struct slc_pet_coincidence {
     slc_pet_windows_i64 i64;
     slc_pet_windows_f64 f64;
     store wait, selected; /* selected: those in the energy window, where there is one */
-    slc_pet_near_next near_next;
+    slc_pet_near near;
     slc_pet_parts *parts; /* NULL with one thread */
     bool selects;         /* there is an energy window */
     bool whole_ps;        /* window and offset are whole picoseconds */
@@ -82,7 +82,7 @@ static slc_status open_core(slc_pet_coincidence *stage, slc_error *error)
     stage->f64.high = settings.high_ns;
     slc_pet_kernels kernels;
     slc_pet_kernels_select(exec->target, &kernels);
-    stage->near_next = kernels.near_next;
+    stage->near = (slc_pet_near){kernels.near_next, kernels.near_later};
     const uint32_t processors = exec->threads == 0 ? slc_team_processors() : exec->threads;
     const uint32_t threads = processors < MOST_THREADS ? processors : MOST_THREADS;
     return threads > 1 && slc_pet_parts_open(threads, &stage->parts) != SLC_OK
@@ -289,13 +289,16 @@ static slc_status find_windows(slc_pet_coincidence *stage, const input *in, size
     if (in->is_f64) {
         status = slc_pet_windows_run_f64(&stage->f64, rule, in->time, in->n, from, until, last, next);
     } else if (stage->parts != NULL && until == in->n) {
-        status = slc_pet_parts_run(stage->parts, &stage->i64, stage->near_next, rule, in->time, in->n, from,
-                                   last, next, lists, &n_lists);
+        status = slc_pet_parts_run(stage->parts, &stage->i64, &stage->near, rule, in->time, in->n, from, last,
+                                   next, lists, &n_lists);
         apart = true;
-    } else if (rule->terms.delayed || until < in->n) { /* those of `until` and behind are not to be done */
+    } else if (rule->terms.delayed) {
+        status = slc_pet_windows_run_later(&stage->i64, stage->near.later, rule, in->time, in->n, from, until,
+                                           last, next);
+    } else if (until < in->n) { /* those of `until` and behind are not to be done */
         status = slc_pet_windows_run_i64(&stage->i64, rule, in->time, in->n, from, until, last, next);
     } else {
-        status = slc_pet_windows_run_near(&stage->i64, stage->near_next, rule, in->time, in->n, from, last,
+        status = slc_pet_windows_run_near(&stage->i64, stage->near.next, rule, in->time, in->n, from, last,
                                           next);
     }
     if (status != SLC_OK || (out->groups != NULL && !apart)) {

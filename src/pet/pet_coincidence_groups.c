@@ -26,7 +26,7 @@ struct slc_pet_parts {
     share *shares;
     /* of the run at hand */
     slc_pet_windows_i64 *windows;
-    slc_pet_near_next near_next;
+    slc_pet_near near;
     const int64_t *time;
     size_t n;
 };
@@ -108,10 +108,10 @@ static void run_share(void *context, uint32_t number)
     slc_pet_parts *parts = context;
     share *s = &parts->shares[number];
     if (s->rule.terms.delayed) {
-        s->status = slc_pet_windows_run_i64(&s->windows, &s->rule, parts->time, parts->n, s->begin, s->end,
-                                            s->last, &s->next);
+        s->status = slc_pet_windows_run_later(&s->windows, parts->near.later, &s->rule, parts->time, parts->n,
+                                              s->begin, s->end, s->last, &s->next);
     } else {
-        s->status = slc_pet_windows_run_near(&s->windows, parts->near_next, &s->rule, parts->time, s->end,
+        s->status = slc_pet_windows_run_near(&s->windows, parts->near.next, &s->rule, parts->time, s->end,
                                              s->begin, s->last, &s->next);
     }
 }
@@ -210,12 +210,12 @@ slc_status slc_pet_parts_append(const slc_pet_list *lists, uint32_t n, slc_pet_g
     return status == SLC_OK ? SLC_OK : SLC_ERR_MEMORY;
 }
 
-slc_status slc_pet_parts_run(slc_pet_parts *parts, slc_pet_windows_i64 *w, slc_pet_near_next near_next,
+slc_status slc_pet_parts_run(slc_pet_parts *parts, slc_pet_windows_i64 *w, const slc_pet_near *near,
                              slc_pet_rule *rule, const int64_t *t, size_t n, size_t i, bool last,
                              size_t *next, slc_pet_list *lists, uint32_t *n_lists)
 {
     parts->windows = w;
-    parts->near_next = near_next;
+    parts->near = *near;
     parts->time = t;
     parts->n = n;
     *next = i;

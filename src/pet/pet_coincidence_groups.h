@@ -36,11 +36,11 @@ void slc_pet_parts_use(slc_pet_parts *parts, slc_team *team);
 void slc_pet_parts_close(slc_pet_parts *parts); /* NULL is allowed */
 slc_team *slc_pet_parts_team(const slc_pet_parts *parts);
 
-/* As slc_pet_windows_run_near for windows without a delay, and as slc_pet_windows_run_i64 for all openers of
- * delayed ones. Where a single's window depends on those before it and windows hold too many for that to be
- * forgotten soon (pet_coincidence_enter.h), fewer threads take part. Groups stay where the threads found
- * them: `lists` names them in order, and has room for as many as there are threads. */
-slc_status slc_pet_parts_run(slc_pet_parts *parts, slc_pet_windows_i64 *w, slc_pet_near_next near_next,
+/* As slc_pet_windows_run_near for windows without a delay, and as _run_later for all openers of delayed ones.
+ * Where a single's window depends on those before it and windows hold too many for that to be forgotten soon
+ * (pet_coincidence_enter.h), fewer threads take part. Groups stay where the threads found them: `lists` names
+ * them in order, and has room for as many as there are threads. */
+slc_status slc_pet_parts_run(slc_pet_parts *parts, slc_pet_windows_i64 *w, const slc_pet_near *near,
                              slc_pet_rule *rule, const int64_t *t, size_t n, size_t i, bool last,
                              size_t *next, slc_pet_list *lists, uint32_t *n_lists);
 /* As slc_pet_windows_disorder_i64. */

@@ -44,6 +44,14 @@ static inline bool slc_pet_policy_is_opengate(slc_pet_policy policy)
            policy <= SLC_PET_OPENGATE_TAKE_WINNER_IF_ALL_ARE_GOODS;
 }
 
+/* Are there rows of windows with two singles alone, which nobody inside opens another? */
+static inline bool slc_pet_rule_kills(const slc_pet_rule *rule)
+{
+    return !rule->terms.all_open &&
+           (rule->terms.policy == SLC_PET_KILL_ALL || rule->terms.policy == SLC_PET_KEEP_ALL ||
+            rule->terms.policy == SLC_PET_REJECT_HIGHER_MULTIPLES);
+}
+
 /* Appends one row. */
 static inline slc_status slc_pet_rule_emit(slc_pet_rule *rule, size_t first, size_t second, uint32_t size)
 {

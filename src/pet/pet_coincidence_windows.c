@@ -134,13 +134,6 @@ static slc_status kill_chains(const slc_pet_windows_i64 *w, slc_pet_rule *rule, 
     return status;
 }
 
-static bool kills(const slc_pet_rule *rule)
-{
-    return !rule->terms.all_open &&
-           (rule->terms.policy == SLC_PET_KILL_ALL || rule->terms.policy == SLC_PET_KEEP_ALL ||
-            rule->terms.policy == SLC_PET_REJECT_HIGHER_MULTIPLES);
-}
-
 slc_status slc_pet_windows_run_near(slc_pet_windows_i64 *w, slc_pet_near_next near_next, slc_pet_rule *rule,
                                     const int64_t *t, size_t n, size_t i, bool last, size_t *next)
 {
@@ -161,8 +154,8 @@ slc_status slc_pet_windows_run_near(slc_pet_windows_i64 *w, slc_pet_near_next ne
             continue;
         }
         near_next(t + i, (uint32_t)w->high, m, words);
-        status = kills(rule) ? kill_chains(w, rule, t, i, &row, at_end && last, next)
-                             : chains(w, rule, t, i, &row, at_end && last, next);
+        status = slc_pet_rule_kills(rule) ? kill_chains(w, rule, t, i, &row, at_end && last, next)
+                                          : chains(w, rule, t, i, &row, at_end && last, next);
         if (*next == i && !at_end) { /* one chain, longer than what is looked at */
             status = slc_pet_windows_run_i64(w, rule, t, n, i, i + m, last, next);
         }

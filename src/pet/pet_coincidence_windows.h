@@ -23,14 +23,16 @@
                                             size_t n, size_t i, size_t until, bool last, size_t *next);      \
     size_t slc_pet_windows_reach_##suffix(const slc_pet_windows_##suffix *w, const TIME *t, size_t n,        \
                                           TIME from);                                                        \
+    size_t slc_pet_windows_beyond_##suffix(const TIME *t, size_t n, size_t from, TIME opener, SPAN limit);   \
     size_t slc_pet_windows_disorder_##suffix(const TIME *t, size_t n);
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-/* _run: singles i … until - 1 of n in time order may open a window. Ends before the first opener whose window
- * may go on behind t[n - 1], unless nothing comes behind it (`last`): *next. Fails as slc_pet_rule_window.
- * _reach: how many of t (in order) are needed to complete the windows of openers at or before `from`: those
- * that may be inside and one behind, or n where there is none.
- * _disorder: the first single that is earlier than the one before it, or n. */
+/* _beyond: from `from` on, the first single that is farther from the opener than limit; n where there is
+ * none. _run: singles i … until - 1 of n in time order may open a window. Ends before the first opener whose
+ * window may go on behind t[n - 1], unless nothing comes behind it (`last`): *next. Fails as
+ * slc_pet_rule_window. _reach: how many of t (in order) are needed to complete the windows of openers at or
+ * before `from`: those that may be inside and one behind, or n where there is none. _disorder: the first
+ * single that is earlier than the one before it, or n. */
 SLC_PET_WINDOWS(int64_t, uint64_t, i64)
 SLC_PET_WINDOWS(double, double, f64)
 
@@ -39,6 +41,19 @@ SLC_PET_WINDOWS(double, double, f64)
 typedef void (*slc_pet_near_next)(const int64_t *t, uint32_t limit, size_t n, uint64_t *near);
 slc_status slc_pet_windows_run_near(slc_pet_windows_i64 *w, slc_pet_near_next near_next, slc_pet_rule *rule,
                                     const int64_t *t, size_t n, size_t i, bool last, size_t *next);
+
+/* The same as _run_i64 with a delay, faster where few singles have others in their window: near_later is the
+ * kernel of that name. */
+typedef void (*slc_pet_near_later)(const int64_t *t, size_t n, const int64_t *u, size_t m, uint64_t low,
+                                   uint32_t width, uint64_t *near);
+slc_status slc_pet_windows_run_later(slc_pet_windows_i64 *w, slc_pet_near_later near_later,
+                                     slc_pet_rule *rule, const int64_t *t, size_t n, size_t i, size_t until,
+                                     bool last, size_t *next);
+/* The two kernels. */
+typedef struct slc_pet_near {
+    slc_pet_near_next next;
+    slc_pet_near_later later;
+} slc_pet_near;
 
 /* Single delayed windows from a single in the middle on, without all that is before. Whether a single opens
  * one depends on those one delay before it, and these on those another delay before. Where windows hold few

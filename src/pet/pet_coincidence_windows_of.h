@@ -5,9 +5,8 @@
  * NAMED(x).
  */
 
-/* From `from` on, the first single that is farther from the opener than limit; n where there is none. A few
- * steps at first, as windows mostly hold few; then in strides that double, as one may hold millions. */
-static size_t NAMED(first_beyond)(const TIME *t, size_t n, size_t from, TIME opener, SPAN limit)
+/* A few steps at first, as windows mostly hold few; then in strides that double, as one may hold millions. */
+size_t NAMED(slc_pet_windows_beyond)(const TIME *t, size_t n, size_t from, TIME opener, SPAN limit)
 {
     enum { STEPS = 32 };
     const size_t near = n - from < STEPS ? n : from + STEPS;
@@ -42,7 +41,7 @@ static slc_status NAMED(prompts)(const NAMED(slc_pet_windows) * w, slc_pet_rule 
     slc_status status = SLC_OK;
     size_t b = i + 1;
     while (i < until && status == SLC_OK) {
-        b = NAMED(first_beyond)(t, n, b > i + 1 ? b : i + 1, t[i], w->high);
+        b = NAMED(slc_pet_windows_beyond)(t, n, b > i + 1 ? b : i + 1, t[i], w->high);
         if (b == n && !last) {
             break;
         }
@@ -149,7 +148,7 @@ static slc_status NAMED(delayed)(NAMED(slc_pet_windows) * w, slc_pet_rule *rule,
             if (!rule->terms.all_open && NAMED(is_seen)(w, t[opener])) {
                 continue;
             }
-            b = NAMED(first_beyond)(t, n, b > a ? b : a, t[opener], w->high);
+            b = NAMED(slc_pet_windows_beyond)(t, n, b > a ? b : a, t[opener], w->high);
             if (b == n && !last) {
                 *next = opener;
                 return SLC_OK;

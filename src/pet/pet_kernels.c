@@ -101,6 +101,41 @@ static uint64_t digest_near(const void *scratch)
     return slc_simd_digest(0, s->near, sizeof s->near);
 }
 
+/* The same for windows that begin 100 ns later. */
+typedef struct later_scratch {
+    int64_t time[2 * SINGLES + SPARE];
+    size_t begin, end; /* of the windows of the first SINGLES */
+    uint64_t near[SINGLES / 64];
+} later_scratch;
+enum { LATER = 100000, LATER_WIDTH = 4000 };
+
+static void prepare_later(void *scratch, uint64_t seed)
+{
+    later_scratch *s = scratch;
+    int64_t time = (int64_t)slc_random_u64(&seed) / 2;
+    for (size_t i = 0; i < 2 * SINGLES + SPARE; i++) {
+        s->time[i] = time;
+        time += slc_random_below(&seed, 96000);
+    }
+    for (s->begin = 0; s->time[s->begin] - s->time[0] < LATER; s->begin++) {
+    }
+    for (s->end = SINGLES; s->time[s->end] - s->time[SINGLES - 1] <= LATER + LATER_WIDTH; s->end++) {
+    }
+}
+
+static void run_later(void *scratch, slc_simd_target target)
+{
+    later_scratch *s = scratch;
+    slc_pet_kernels_of(target)->near_later(s->time, SINGLES, s->time + s->begin, s->end - s->begin, LATER,
+                                           LATER_WIDTH, s->near);
+}
+
+static uint64_t digest_later(const void *scratch)
+{
+    const later_scratch *s = scratch;
+    return slc_simd_digest(0, s->near, sizeof s->near);
+}
+
 typedef struct pairs_scratch {
     int64_t time[SINGLES + SPARE], dt[SINGLES + SPARE];
     uint32_t crystal[2][SINGLES + SPARE];
@@ -139,6 +174,7 @@ static const slc_simd_case cases[] = {
     {SINGLES, 12 + 4, sizeof(singles_scratch), prepare_singles, run_window, digest_window},
     {SINGLES, 4 + 2, sizeof(singles_scratch), prepare_singles, run_cut, digest_cut},
     {SINGLES, 8, sizeof(times_scratch), prepare_times, run_near, digest_near},
+    {SINGLES, 16, sizeof(later_scratch), prepare_later, run_later, digest_later},
     {SINGLES, 40, sizeof(pairs_scratch), prepare_pairs, run_pairs, digest_pairs},
 };
 
@@ -165,13 +201,20 @@ const slc_simd_kernel slc_pet_kernel_rows[] = {
                     {SLC_SIMD_AVX512VL128, 0.153},
                     {SLC_SIMD_SSE4, 0.162}},
      .bench = &cases[2]},
+    {.name = "pet.near_later",
+     .preference = {{SLC_SIMD_AVX512VL256, 0.864},
+                    {SLC_SIMD_AVX2, 0.879},
+                    {SLC_SIMD_AVX512, 0.906},
+                    {SLC_SIMD_AVX512VL128, 1.02},
+                    {SLC_SIMD_SSE4, 1.21}},
+     .bench = &cases[3]},
     {.name = "pet.pair_sum",
      .preference = {{SLC_SIMD_AVX512, 0.487},
                     {SLC_SIMD_AVX512VL256, 0.566},
                     {SLC_SIMD_AVX512VL128, 1.09},
                     {SLC_SIMD_AVX2, 1.40},
                     {SLC_SIMD_C, 2.63}},
-     .bench = &cases[3]},
+     .bench = &cases[4]},
     {.name = NULL},
 };
 
@@ -183,6 +226,7 @@ void slc_pet_kernels_select(slc_simd_target choice, slc_pet_kernels *kernels)
         .energy_window = slc_pet_kernels_of(slc_simd_kernel_choice(&rows[0], choice))->energy_window,
         .energy_cut = slc_pet_kernels_of(slc_simd_kernel_choice(&rows[1], choice))->energy_cut,
         .near_next = slc_pet_kernels_of(slc_simd_kernel_choice(&rows[2], choice))->near_next,
-        .pair_sum = slc_pet_kernels_of(slc_simd_kernel_choice(&rows[3], choice))->pair_sum,
+        .near_later = slc_pet_kernels_of(slc_simd_kernel_choice(&rows[3], choice))->near_later,
+        .pair_sum = slc_pet_kernels_of(slc_simd_kernel_choice(&rows[4], choice))->pair_sum,
     };
 }

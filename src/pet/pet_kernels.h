@@ -32,6 +32,12 @@ typedef struct slc_pet_kernels {
      * t[k + 1] - t[k] <= limit. t[n] - t[0] is below 2^32. The bits behind the last are 0. */
     void (*near_next)(const int64_t *t, uint32_t limit, size_t n, uint64_t *near);
 
+    /* Which of n times in order have one of m others, in order, from low to low + width after them: bit i %
+     * 64 of near[i / 64] where some u[k] - t[i] - low is from 0 to width. All these differences are from
+     * -2^30 to 2^31 - 1, and width is at most 2^30. The bits behind the last are 0. */
+    void (*near_later)(const int64_t *t, size_t n, const int64_t *u, size_t m, uint64_t low, uint32_t width,
+                       uint64_t *near);
+
     /* Of n pairs, all delayed (1) or none (0): the sum of their hashes (pet_chain_core.h) times power[i]. */
     uint64_t (*pair_sum)(const slc_pet_pair_columns *pairs, size_t n, uint32_t delayed,
                          const uint64_t *power);

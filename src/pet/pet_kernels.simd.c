@@ -68,6 +68,58 @@ static void near_next(const int64_t *t, uint32_t limit, size_t n, uint64_t *near
     }
 }
 
+/* The lower halves of as many times as there are lanes. */
+static inline u32v lower_halves(const int64_t *t)
+{
+    return u32v_even(u32v_load_any(t), u32v_load_any(t + SIMD_LANES / 2));
+}
+
+static void set_bits(uint64_t *near, size_t at, uint64_t bits)
+{
+    near[at / 64] |= bits << (at % 64);
+    if (at % 64 + SIMD_LANES > 64 && bits >> (63 - at % 64) >> 1 != 0) {
+        near[at / 64 + 1] |= bits >> (63 - at % 64) >> 1;
+    }
+}
+
+/* What is from `end` back to it, as an unsigned number, is at most `width`: the least of all is kept. So that
+ * a single of `u` costs an addition and a minimum, two vectors of openers see all in the windows of either.
+ */
+static void near_later(const int64_t *t, size_t n, const int64_t *u, size_t m, uint64_t low, uint32_t width,
+                       uint64_t *near)
+{
+    const uint64_t high = low + width;
+    const u32v to_end = u32v_set((uint32_t)high), most = u32v_set(width);
+    size_t i = 0, k = 0;
+    memset(near, 0, (n + 63) / 64 * sizeof *near);
+    for (; i + 2 * SIMD_LANES <= n; i += 2 * SIMD_LANES) {
+        const u32v end1 = u32v_add(lower_halves(t + i), to_end);
+        const u32v end2 = u32v_add(lower_halves(t + i + SIMD_LANES), to_end);
+        const uint64_t begin = (uint64_t)t[i] + low, end = (uint64_t)t[i + 2 * SIMD_LANES - 1] + high;
+        u32v least1 = u32v_set(UINT32_MAX), least2 = least1;
+        while (k > 0 && (int64_t)((uint64_t)u[k - 1] - begin) >= 0) { /* those in the windows before, too */
+            k--;
+        }
+        for (; k < m && (int64_t)((uint64_t)u[k] - end) <= 0; k++) {
+            const u32v at = u32v_set((uint32_t)u[k]);
+            least1 = u32v_min(least1, u32v_sub(end1, at));
+            least2 = u32v_min(least2, u32v_sub(end2, at));
+        }
+        set_bits(near, i, mask32_bits(u32v_le(least1, most)));
+        set_bits(near, i + SIMD_LANES, mask32_bits(u32v_le(least2, most)));
+    }
+    for (; i < n; i++) {
+        const uint64_t begin = (uint64_t)t[i] + low;
+        while (k > 0 && (int64_t)((uint64_t)u[k - 1] - begin) >= 0) {
+            k--;
+        }
+        while (k < m && (int64_t)((uint64_t)u[k] - begin) < 0) {
+            k++;
+        }
+        near[i / 64] |= (uint64_t)(k < m && (uint64_t)u[k] - begin <= width) << (i % 64);
+    }
+}
+
 /* Plain C, which compilers make vectors of: rows know nothing of each other, and there are no lanes of 64
  * bits in the vocabulary. */
 static uint64_t pair_sum(const slc_pet_pair_columns *pairs, size_t n, uint32_t delayed, const uint64_t *power)
@@ -88,4 +140,5 @@ const slc_pet_kernels SIMD_TABLE(slc_pet) = {.target = SIMD_TARGET_NAME,
                                              .energy_window = energy_window,
                                              .energy_cut = energy_cut,
                                              .near_next = near_next,
+                                             .near_later = near_later,
                                              .pair_sum = pair_sum};

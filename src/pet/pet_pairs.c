@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Prompts and delayeds in one order of time. Rows that wait are in order already, and so are, nearly, the new
- * prompts and the new delayeds: a natural merge sort of row numbers finds those runs and needs few rounds.
+ * Prompts and delayeds in one order of time. Rows that wait are in order already and few, and so are, mostly,
+ * the new prompts and the new delayeds: these two are merged without a branch, as which of them comes next
+ * cannot be foretold. Where a policy has them in another order, a natural merge sort of row numbers finds the
+ * runs that there are and needs few rounds.
  */
 #include "base/columns.h"
 #include <sluice/pet_chain.h>
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A row, and what it is ordered by: 2 · time + delayed would overflow. */
 typedef struct key {
@@ -220,42 +223,116 @@ static slc_status pass_on(slc_pet_pairs *p, const slc_pet_coincidences *pairs, s
     return SLC_OK;
 }
 
-/* How late the stages have come; false if the rows do not lie in order behind those that are held. */
-static bool look_at(slc_pet_pairs *p, const slc_pet_coincidences *rows)
+/* How new rows lie. */
+typedef struct shape {
+    bool sorted;  /* in order behind those that are held */
+    bool kinds;   /* prompts, then delayeds, each in order: */
+    size_t split; /* the first delayed */
+} shape;
+
+static bool in_order(const int64_t *time, size_t n)
+{
+    uint64_t early = 0;
+    for (size_t i = 1; i < n; i++) {
+        early |= (uint64_t)(time[i] < time[i - 1]);
+    }
+    return early == 0;
+}
+
+static void note_latest(slc_pet_pairs *p, size_t stage, int64_t time_ps)
+{
+    if (!p->given[stage] || time_ps > p->latest_ps[stage]) {
+        p->given[stage] = true;
+        p->latest_ps[stage] = time_ps;
+    }
+}
+
+/* Notes how late the stages have come. */
+static shape look_at(slc_pet_pairs *p, const slc_pet_coincidences *rows)
 {
     const slc_pet_coincidences *held = &p->held;
-    const size_t end = held->head.size;
-    bool sorted = true;
+    const size_t n = rows->head.size, end = held->head.size;
+    if (n == 0) {
+        return (shape){.sorted = true};
+    }
+    const uint8_t *delayed = rows->delayed, *first = memchr(delayed, 1, n);
+    shape s = {.split = first != NULL ? (size_t)(first - delayed) : n};
+    s.kinds = memchr(first != NULL ? first : delayed, 0, n - s.split) == NULL &&
+              in_order(rows->time_ps, s.split) && in_order(rows->time_ps + s.split, n - s.split);
+    if (s.kinds) {
+        const size_t last[2] = {s.split, n}, begin[2] = {0, s.split};
+        for (size_t stage = 0; stage < 2; stage++) {
+            if (last[stage] > begin[stage]) {
+                note_latest(p, stage, rows->time_ps[last[stage] - 1]);
+            }
+        }
+    }
+    s.sorted = true;
     key last = {INT64_MIN, 0, 0};
     if (end > 0) {
         last = (key){held->time_ps[end - 1], 0, held->delayed[end - 1]};
     }
-    for (size_t i = 0; i < rows->head.size; i++) {
+    for (size_t i = 0; i < n && (s.sorted || !s.kinds); i++) {
         const key at = {rows->time_ps[i], 0, rows->delayed[i]};
-        sorted = sorted && !before(&at, &last);
+        s.sorted = s.sorted && !before(&at, &last);
         last = at;
-        if (!p->given[at.delayed] || at.time_ps > p->latest_ps[at.delayed]) {
-            p->given[at.delayed] = true;
-            p->latest_ps[at.delayed] = at.time_ps;
-        }
+        note_latest(p, at.delayed, at.time_ps);
     }
-    return sorted;
+    return s;
+}
+
+/* Prompts from `begin` on and delayeds from `middle` on, each in order. */
+static void merge_kinds(const slc_pet_coincidences *rows, size_t begin, size_t middle, size_t end, key *to)
+{
+    const int64_t *time = rows->time_ps;
+    size_t a = begin, b = middle;
+    while (a < middle && b < end) {
+        const size_t second = time[b] < time[a], row = a ^ ((a ^ b) & -second);
+        *to++ = (key){time[row], (uint32_t)row, (uint8_t)second};
+        a += 1 - second;
+        b += second;
+    }
+    for (; a < middle; a++) {
+        *to++ = (key){time[a], (uint32_t)a, 0};
+    }
+    for (; b < end; b++) {
+        *to++ = (key){time[b], (uint32_t)b, 1};
+    }
+}
+
+/* The first `held` keys go among those after them, of which few are before any. */
+static void merge_held(slc_pet_pairs *p, size_t held, size_t n)
+{
+    size_t end = held;
+    while (held > 0 && end < n && before(&p->keys[end], &p->keys[held - 1])) {
+        end++;
+    }
+    if (end > held) {
+        merge(p->keys, 0, held, end, p->room);
+        memcpy(p->keys, p->room, end * sizeof *p->keys);
+    }
 }
 
 /* All rows are held, in order by their numbers in p->keys. */
-static slc_status sort_rows(slc_pet_pairs *p, const slc_pet_coincidences *pairs)
+static slc_status sort_rows(slc_pet_pairs *p, const slc_pet_coincidences *pairs, const shape *s)
 {
     const slc_schema *schema = &slc_pet_coincidences_schema;
-    const size_t n = p->held.head.size + pairs->head.size;
+    const size_t held = p->held.head.size, n = held + pairs->head.size;
     if (n > UINT32_MAX || slc_columns_reserve(schema, &p->held, n, 0) != SLC_OK ||
         slc_columns_append(schema, pairs, 0, pairs->head.size, &p->held) != SLC_OK ||
         reserve_keys(p, n) != SLC_OK) {
         return SLC_ERR_MEMORY;
     }
-    for (size_t i = 0; i < n; i++) {
+    const size_t one_by_one = s->kinds ? held : n;
+    for (size_t i = 0; i < one_by_one; i++) {
         p->keys[i] = (key){p->held.time_ps[i], (uint32_t)i, p->held.delayed[i]};
     }
-    sort_keys(p, n);
+    if (s->kinds) {
+        merge_kinds(&p->held, held, held + s->split, n, p->keys + held);
+        merge_held(p, held, n);
+    } else {
+        sort_keys(p, n);
+    }
     return SLC_OK;
 }
 
@@ -268,17 +345,17 @@ slc_status slc_pet_pairs_add(slc_pet_pairs *p, const slc_pet_result *result, boo
     if (n == 0) {
         return SLC_OK;
     }
-    const bool sorted = look_at(p, pairs);
+    const shape s = look_at(p, pairs);
     const int64_t limit = due_before(p);
     size_t due = n; /* from the end, which is nearer: little waits */
-    if (sorted) {
+    if (s.sorted) {
         while (!last && due > 0 &&
                (due > held ? pairs->time_ps[due - held - 1] : p->held.time_ps[due - 1]) >= limit) {
             due--;
         }
         return pass_on(p, pairs, due, out) == SLC_OK ? SLC_OK : no_memory(error);
     }
-    if (sort_rows(p, pairs) != SLC_OK) {
+    if (sort_rows(p, pairs, &s) != SLC_OK) {
         return no_memory(error);
     }
     while (!last && due > 0 && p->keys[due - 1].time_ps >= limit) {
