@@ -69,7 +69,8 @@ typedef struct slc_label_job {
     uint64_t warnings, faults; /* pages that have some */
     bool partial;              /* a signal ended the reading */
     slc_cli_kept kept;         /* outputs */
-    uint64_t checksum;         /* not with --stream, whose components come in pieces */
+    uint64_t checksum;
+    uint64_t page_factor; /* of the next page in it, with --stream, whose pages are summed here */
     slc_error error;
 } slc_label_job;
 

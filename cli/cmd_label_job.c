@@ -178,18 +178,30 @@ static bool push_rows(slc_label_job *job, slc_image_stream *stream, const slc_im
     return good;
 }
 
+/* Of one page more, which is an event. */
+static void add_checksum(slc_label_job *job, uint64_t page)
+{
+    job->checksum += job->page_factor * page;
+    job->page_factor *= SLC_CHECKSUM_FACTOR;
+}
+
 /* A page of nothing. */
 static bool blank_rows(slc_label_job *job, slc_label_page *page)
 {
+    slc_column columns[SLC_IMAGE_COLUMNS];
+    const slc_schema own = slc_image_components_schema(job->config.features, columns);
     slc_columns_reset(&job->rows);
     slc_columns_end_event(&job->rows);
+    add_checksum(job, slc_columns_checksum(&own, &job->rows.columns, 0, 0));
     return write_rows(job, page, &job->rows, 0);
 }
 
 static bool stream_page(slc_label_job *job, const slc_image *image, slc_label_page *page)
 {
     slc_image_stream_config config;
+    uint64_t checksum = 0;
     slc_image_stream_config_default(&config);
+    config.checksum = &checksum;
     config.width = image->width;
     config.type = config.grey_type = image->type;
     config.inverse = job->options->inverse;
@@ -209,6 +221,7 @@ static bool stream_page(slc_label_job *job, const slc_image *image, slc_label_pa
     const double began = slc_clock_seconds();
     const bool good = push_rows(job, stream, image, page);
     page->seconds = slc_clock_seconds() - began;
+    add_checksum(job, checksum);
     slc_image_stream_close(stream);
     return good;
 }
@@ -293,6 +306,7 @@ bool slc_label_job_run(slc_label_job *job)
 {
     slc_flow_item *item = NULL;
     slc_status status;
+    job->page_factor = 1;
     while ((status = slc_flow_next(job->flow, &item, &job->error)) == SLC_OK) {
         take_warning(job, item);
         if (!(item->ended ? take_end(job, item) : take_page(job, item))) {
@@ -302,6 +316,8 @@ bool slc_label_job_run(slc_label_job *job)
     }
     slc_flow_totals totals;
     slc_flow_totals_of(job->flow, &totals);
-    job->checksum = totals.checksum;
+    if (!job->options->stream) {
+        job->checksum = totals.checksum;
+    }
     return (status == SLC_END || complain(job)) && !slc_cli_broken();
 }

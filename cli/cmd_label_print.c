@@ -62,11 +62,7 @@ static bool print_tree(const slc_label_job *job)
     slc_cli_put(&tree, "partial", job->partial);
     slc_cli_put(&tree, "warnings", job->warnings);
     slc_cli_put(&tree, "faults", job->faults);
-    if (options->stream) {
-        slc_cli_put_null(&tree, "checksum");
-    } else {
-        slc_cli_put_hex(&tree, "checksum", job->checksum);
-    }
+    slc_cli_put_hex(&tree, "checksum", job->checksum);
     slc_cli_put_array(&tree, "pages");
     for (size_t i = 0; i < job->n_pages; i++) {
         put_page(&tree, job, &job->pages[i]);
@@ -75,7 +71,7 @@ static bool print_tree(const slc_label_job *job)
         return slc_cli_tree_print_json(&tree);
     }
     slc_cli_print_table(&tree, "pages", " ", columns, sizeof columns / sizeof *columns);
-    slc_cli_print_lines(&tree, "", &checksum_line, options->stream ? 0 : 1);
+    slc_cli_print_lines(&tree, "", &checksum_line, 1);
     slc_cli_tree_clear(&tree);
     return true;
 }

@@ -156,8 +156,7 @@ slc_status slc_label_stats_close(slc_label_job *job, bool commit)
         slc_io_abandon(stats->results);
         slc_io_abandon(stats->text);
     } else if (stats->results != NULL) {
-        status = slc_cli_results_end(stats->results, job->options->stream ? NULL : &job->checksum,
-                                     &job->error);
+        status = slc_cli_results_end(stats->results, &job->checksum, &job->error);
     } else {
         if (stats->json) {
             (void)fputs("\n]\n", slc_io_text_stream(stats->text));

@@ -146,6 +146,8 @@ static void one_round(uint64_t *seed)
     config.inverse = random_below(seed, 3) == 0;
     config.grey_type = SLC_IMAGE_U16;
     config.features = SLC_IMAGE_ALL;
+    uint64_t sum = 0; /* which does not depend on the pieces */
+    config.checksum = &sum;
     if (random_below(seed, 4) == 0) {
         config.min_area = random_below(seed, 5);
         config.max_area = config.min_area + random_below(seed, 50);
@@ -165,6 +167,8 @@ static void one_round(uint64_t *seed)
                  &closed.of, seed);
         expect_image(&closed.of, begin, closed.of.head.size, config.width, n, config.min_area,
                      config.max_area);
+        slc_columns_end_event(&closed.of);
+        assert_int_equal(sum, slc_columns_checksum(&closed.schema, &closed.of, (uint32_t)image, 0));
     }
     slc_columns_clear(&closed.schema, &closed.of);
     slc_image_stream_close(stream);
@@ -266,11 +270,14 @@ static void test_capacity(void **state)
     slc_image_stream_config_default(&config);
     config.width = W;
     config.features = SLC_IMAGE_ALL;
+    uint64_t sum = 0;
+    config.checksum = &sum;
     image_macro_pixels(on, W, H, 1, 30, &seed);
     collection all, small;
     collection_open(&all, SLC_IMAGE_ALL, MOST);
     slc_image_stream *stream = stream_open(&config);
     push_all(stream, on, W, NULL, 0, H, H, &all.of, &seed);
+    const uint64_t at_once = sum;
     collection_open(&small, SLC_IMAGE_ALL, ROOM + 3);
     size_t y = 0, found = 0, stops = 0;
     while (y < H) {
@@ -294,6 +301,7 @@ static void test_capacity(void **state)
     small.of.head.size = 0;
     assert_int_equal(slc_image_stream_finish(stream, &small.of, NULL), SLC_OK);
     assert_int_equal(found + small.of.head.size, all.of.head.size);
+    assert_int_equal(sum, at_once);
     slc_image_stream_close(stream);
     slc_columns_clear(&small.schema, &small.of);
     slc_columns_clear(&all.schema, &all.of);
@@ -379,6 +387,8 @@ static void test_errors(void **state)
     slc_image_stream_close(stream);
     slc_image_stream_close(NULL);
     slc_columns_clear(&closed.schema, &closed.of);
+    uint64_t sum;
+    config.checksum = &sum;
     long failures = 0;
     slc_status status = SLC_ERR_MEMORY;
     while (status == SLC_ERR_MEMORY && failures < 20) {

@@ -92,6 +92,8 @@ typedef struct slc_image_stream_config {
     uint32_t features;
     uint64_t min_area, max_area; /* as in slc_image_label_config */
     bool inverse;                /* components of the background; connectivity is then theirs */
+    uint64_t *checksum; /* NULL, or what _finish sets: H of slc_columns_checksum for an event that has all
+                           components of the image, in however many pieces they came */
 } slc_image_stream_config;
 
 /* 8-connected, threshold 1, no features, nothing dropped, u8; the width is left to set. */

@@ -12,6 +12,7 @@
 #include "image/image_bits.h"
 #include "image/image_check.h"
 #include "image/image_features.h"
+#include "simd/simd_checksum.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,8 @@ struct slc_image_stream {
     size_t most_runs, n_upper, n_runs;
     uint32_t *edges, *first, *behind, *slot, *upper_first, *upper_behind, *upper_slot;
     uint64_t *bits, *upper;
-    void *block; /* behind all arrays */
+    void *block;                 /* behind all arrays */
+    slc_checksum_pieces *summed; /* NULL unless asked for */
     uint32_t y;
 };
 
@@ -110,6 +112,9 @@ static void restart(slc_image_stream *s)
     s->n_free = s->n_slots;
     s->n_upper = 0;
     s->y = 0;
+    if (s->summed != NULL) {
+        slc_checksum_pieces_begin(s->summed);
+    }
 }
 
 slc_status slc_image_stream_open(const slc_image_stream_config *given, slc_image_stream **out,
@@ -136,7 +141,11 @@ slc_status slc_image_stream_open(const slc_image_stream_config *given, slc_image
     s->schema = slc_image_components_schema(config->features, s->columns);
     s->open_schema = slc_image_components_schema(s->sums, s->open_columns);
     s->block = aligned_alloc(SLC_COLUMN_ALIGN, lay_out(s, NULL));
-    if (s->block != NULL) {
+    if (config->checksum != NULL) {
+        s->summed = aligned_alloc(_Alignof(slc_checksum_pieces), sizeof *s->summed);
+        status = s->summed != NULL ? SLC_OK : SLC_ERR_MEMORY;
+    }
+    if (s->block != NULL && status == SLC_OK) {
         (void)lay_out(s, s->block);
         status = slc_columns_reserve(&s->open_schema, &s->open, s->n_slots, 1);
     }
@@ -155,6 +164,7 @@ void slc_image_stream_close(slc_image_stream *s)
     if (s != NULL) {
         slc_columns_clear(&s->open_schema, &s->open);
         free(s->block);
+        free(s->summed);
         free(s);
     }
 }
@@ -368,6 +378,14 @@ static slc_status check_rows(const slc_image_stream *s, const void *rows, ptrdif
     return status;
 }
 
+/* Components from `first` on have been given out. */
+static void sum_up(slc_image_stream *s, const slc_image_components *closed, size_t first)
+{
+    if (s->summed != NULL) {
+        slc_checksum_pieces_add(s->summed, &s->schema, closed, first, closed->head.size - first);
+    }
+}
+
 static size_t room(const slc_image_components *closed)
 {
     return closed->head.capacity - closed->head.size;
@@ -390,11 +408,13 @@ slc_status slc_image_stream_push(slc_image_stream *s, const void *rows, ptrdiff_
     if (status != SLC_OK) {
         return status;
     }
-    for (size_t y = 0; y < n_rows; y++) {
+    const size_t before = closed->head.size;
+    for (size_t y = 0; y < n_rows && status == SLC_OK; y++) {
         if (room(closed) < s->most_runs) {
-            return slc_fail(error, SLC_ERR_CAPACITY,
-                            "row %zu: %zu components may end, and there is room for %zu", y, s->most_runs,
-                            room(closed));
+            status = slc_fail(error, SLC_ERR_CAPACITY,
+                              "row %zu: %zu components may end, and there is room for %zu", y, s->most_runs,
+                              room(closed));
+            continue;
         }
         const void *row = (const char *)rows + (ptrdiff_t)y * stride;
         find_runs(s, row);
@@ -406,7 +426,8 @@ slc_status slc_image_stream_push(slc_image_stream *s, const void *rows, ptrdiff_
             *taken = y + 1;
         }
     }
-    return SLC_OK;
+    sum_up(s, closed, before);
+    return status;
 }
 
 slc_status slc_image_stream_finish(slc_image_stream *s, slc_image_components *closed, slc_error *error)
@@ -421,7 +442,12 @@ slc_status slc_image_stream_finish(slc_image_stream *s, slc_image_components *cl
         return slc_fail(error, SLC_ERR_CAPACITY, "%zu components are open, and there is room for %zu", n,
                         room(closed));
     }
+    const size_t before = closed->head.size;
     emit(s, n, closed);
+    if (s->summed != NULL) {
+        sum_up(s, closed, before);
+        *s->config.checksum = slc_checksum_pieces_end(s->summed, s->schema.name, &s->schema);
+    }
     restart(s);
     return SLC_OK;
 }
