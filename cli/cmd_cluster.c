@@ -306,6 +306,13 @@ static bool stop_reading(void *context)
     return slc_cli_interrupted() && (job->done[at].about.frames || strcmp(job->inputs[at], "-") != 0);
 }
 
+/* A pipe ends with a signal, and perhaps inside of a line. */
+static bool is_cut(void *context)
+{
+    const slc_cluster_job *job = context;
+    return slc_cli_interrupted() && slc_cli_reads_once(&job->inputs[job->n_begun - 1], 1);
+}
+
 /* All in this thread, but for frames, whose images are dealt out. */
 static slc_status open_flow(slc_cluster_job *job)
 {
@@ -325,6 +332,7 @@ static slc_status open_flow(slc_cluster_job *job)
     job->setup.max_open = (uint32_t)job->options->max_open;
     job->setup.choose = slc_cluster_choose;
     job->setup.stop = stop_reading;
+    job->setup.cut = is_cut;
     job->setup.context = job;
     return slc_flow_open(&config, &slc_flow_pixel, &job->setup, &job->flow, &job->error);
 }

@@ -218,7 +218,10 @@ typedef struct slc_flow_pixel_setup {
                          slc_error *error);
     /* Before each piece is read: true ends the input, a stream with the clusters until then. NULL: never */
     bool (*stop)(void *context);
-    void *context; /* of both */
+    /* Where an input ends: true if it was made to end, by a signal say. A line, packet or array that is not
+     * whole there is left out, and is no damage. NULL: never */
+    bool (*cut)(void *context);
+    void *context; /* of all three */
 } slc_flow_pixel_setup;
 /* Of an input so far. */
 typedef struct slc_flow_pixel_totals {

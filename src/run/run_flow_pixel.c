@@ -184,6 +184,8 @@ static slc_status open_input(const void *setup, const slc_flow_config *config, c
     in->setup = pixel;
     slc_status status = slc_io_pixels_open(path, &known, &in->file, error);
     if (status == SLC_OK) {
+        in->file->cut = pixel->cut;
+        in->file->context = pixel->context;
         in->about = slc_io_pixels_about(in->file);
         in->is_stream = !in->about.frames && (in->about.with & SLC_PIXEL_TIME) != 0;
         in->choice = (slc_flow_pixel_choice){.time_window = in->is_stream ? usual.time_window : -1,

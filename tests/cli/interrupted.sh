@@ -190,10 +190,41 @@ for part in 3 2; do
     n=$(prefix p.h5 all.h5) || exit 1
     rows=$(key out "sum(i['clusters'] for i in o['inputs'])")
     [ "$n" -gt $((400 / part - 20)) ] || fail "'$last': only $n frames"
-    equal "'$last': its line" "$(tail -n 1 err)" "sluice cluster: interrupted: the result is partial: $rows clusters in p.h5, p.csv"
-    equal "'$last': its JSON" "$(key out "[o['partial'], o['inputs'][0]['cut'], o['inputs'][0]['frames']]")" "[True, True, $n]"
+    equal "'$last': its line" "$(cat err)" "sluice cluster: interrupted: the result is partial: $rows clusters in p.h5, p.csv"
+    equal "'$last': its JSON" "$(key out "[o['partial'], o['inputs'][0]['cut'], o['inputs'][0]['frames'], o['inputs'][0]['damaged']]")" "[True, True, $n, 0]"
     equal "'$last': pixels" "$(key out "o['inputs'][0]['pixels']")" "$(($(wc -l <p.csv) - 1))"
 done
+# What the signal cuts is no damage, and no row: not even one that could be read, as its last number lacks digits.
+"$sluice" simulate pixels -q --stream 4000 --rate 50 --size 64x64 --seed 5 -o stream.csv || fail "no stream"
+read -r bytes n <<<"$(python3 - <<'P'
+import struct
+with open("stream.tpx3", "wb") as f:
+    for c in range(4):
+        f.write(struct.pack("<4sBBH", b"TPX3", 0, 0, 8 * 500))
+        f.write(struct.pack("<500Q", *(0xb << 60 | (c * 500 + i) % 997 << 44 | 10 << 20 | 2 * (c * 500 + i) for i in range(500))))
+data = open("stream.csv", "rb").read()
+lines = data.split(b"\n")
+n = next(n for n in range(1000, 2000) if len(lines[n].split(b",")[-1]) > 2 and lines[n][-2:-1].isdigit())
+open("head.csv", "wb").write(b"\n".join(lines[:n]) + b"\n")
+print(len(b"\n".join(lines[: n + 1])) - 1, n - 1)
+P
+)"
+run cluster -q --time-window 5ticks -o head.h5 head.csv
+want 0
+cut INT "$bytes" stream.csv cluster --time-window 5ticks --disorder 1000000ticks -o p.h5 --json -
+want 1
+equal "'$last': pixels" "$(key out "[o['inputs'][0]['pixels'], o['inputs'][0]['damaged']]")" "[$n, 0]"
+equal "'$last': its line" "$(cat err)" "sluice cluster: interrupted: the result is partial: $(key out "o['inputs'][0]['clusters']") clusters in p.h5"
+equal "'$last': checksums" "$(sum p.h5)" "$(sum head.h5)"
+cut TERM $(($(stat -c %s stream.tpx3) / 2 + 3)) stream.tpx3 cluster -o p.h5 --json -
+want 1
+equal "'$last': damage" "$(key out "o['inputs'][0]['damaged']")" 0
+equal "'$last': lines" "$(wc -l <err)" 1
+# A file that ends in the same place is damaged.
+head -c "$bytes" stream.csv | sed '$s/,[^,]*$/,/' >broken.csv
+run cluster --time-window 5ticks --json broken.csv
+want 0
+equal "'$last': damage" "$(key out "o['inputs'][0]['damaged']")" 1
 # An input that is whole counts, and the list after it, which is not, does not.
 printf 'x,y\n1,1\n5,5\n' >list.csv
 cut INT 10 list.csv cluster -q -o p.h5 frames.csv fifo

@@ -14,6 +14,11 @@
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
+bool slc_io_pixels_is_cut(const slc_io_pixels *file)
+{
+    return file->cut != NULL && file->cut(file->context);
+}
+
 void slc_io_pixels_damage(slc_io_pixels *file, uint64_t place, const char *format, ...)
 {
     slc_io_pixels_counts *counts = &file->counts;

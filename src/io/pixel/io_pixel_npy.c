@@ -132,8 +132,11 @@ static slc_status expect_end(slc_io_pixels *file, slc_error *error)
 static void miss_rows(slc_io_pixels *file, size_t visible)
 {
     npy_state *state = file->state;
-    slc_io_pixels_damage(file, file->stream.offset, "the file ends, and %llu of %llu rows are missing",
-                         (unsigned long long)(state->rows - state->next), (unsigned long long)state->rows);
+    if (!slc_io_pixels_is_cut(file)) {
+        slc_io_pixels_damage(file, file->stream.offset, "the file ends, and %llu of %llu rows are missing",
+                             (unsigned long long)(state->rows - state->next),
+                             (unsigned long long)state->rows);
+    }
     slc_io_stream_skip(&file->stream, visible);
     state->next = state->rows;
 }

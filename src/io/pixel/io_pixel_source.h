@@ -41,6 +41,10 @@ struct slc_io_pixels {
     double deadline;   /* until when opening waits for bytes that do not come; 0: it has not waited yet */
     slc_status status; /* of a failure that stays, SLC_OK before */
     slc_error error;
+    /* Asked where the file ends: did it not end by itself? What is not whole there is then left out, and is
+     * no damage. NULL: never */
+    bool (*cut)(void *context);
+    void *context;
 };
 
 /* The numbers, as in the file, of the frames that the last slc_io_pixels_read appended: one an event, in
@@ -59,6 +63,7 @@ slc_status slc_io_pixels_open_memory(const void *bytes, size_t size, const char 
  * a live source is not waited for, once its format is known. */
 slc_status slc_io_pixels_look(slc_io_pixels *file, size_t want, const uint8_t **bytes, size_t *visible,
                               slc_error *error);
+bool slc_io_pixels_is_cut(const slc_io_pixels *file);
 /* Counts one more damaged packet or line, and keeps place and reason of the first. */
 __attribute__((format(printf, 3, 4))) void slc_io_pixels_damage(slc_io_pixels *file, uint64_t place,
                                                                 const char *format, ...);

@@ -77,7 +77,8 @@ static slc_status next_row(slc_io_pixels *file, slc_io_pixel_row *row, slc_error
         slc_io_stream_skip(&file->stream, size);
         state->line += !skipped;
         state->skipping = !ends && size == LINE_LIMIT;
-        if (skipped || is_blank(line, size)) {
+        if (skipped || is_blank(line, size) ||
+            (!ends && !state->skipping && slc_io_pixels_is_cut(file))) { /* numbers may lack digits */
             continue;
         }
         if (state->skipping) {

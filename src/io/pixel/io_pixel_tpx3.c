@@ -485,7 +485,7 @@ static size_t take(slc_io_pixels *file, const uint8_t *bytes, size_t size, slc_p
 static void end_of_file(slc_io_pixels *file, size_t visible)
 {
     tpx3_state *state = file->state;
-    if (state->left > 0 || (visible > 0 && !state->lost)) {
+    if ((state->left > 0 || (visible > 0 && !state->lost)) && !slc_io_pixels_is_cut(file)) {
         slc_io_pixels_damage(file, file->stream.offset,
                              state->left > 0 ? "the file ends inside a chunk"
                                              : "the file ends inside the header of a chunk");
