@@ -278,6 +278,7 @@ slc_status slc_velo_job_open(slc_velo_job *job, const slc_flow_chain *chain, slc
     config.n_parts = read == NULL ? options->part.n : 0;
     config.count_before = config.n_parts > 1 && slc_velo_selecting_counts(options->select);
     config.io.verify_checksum = !options->no_checksum;
+    config.io.keep_records = options->write_accepted != NULL;
     config.batch_events = (uint32_t)options->batch;
     config.exec = job->config.exec;
     config.exec.threads = (uint32_t)options->threads;

@@ -224,6 +224,9 @@ typedef struct slc_record {
     uint64_t number;            /* of the record in its stream, from 0; a damaged one keeps its number */
     uint32_t run, orbit, bunch; /* of the record's header */
     uint32_t known;             /* 1 where the header tells these three, else 0 */
+    size_t kept_at,
+        kept_size; /* of it in batch->kept: the header, or all if it came compressed; size 0: not
+                      asked for (slc_io_config.keep_records), or in a file that can be read again */
 } slc_record;
 
 /* Many events' raw bytes. Bytes of event e are bytes[offset[e]] .. + length[e]; each event begins on a
@@ -236,6 +239,8 @@ typedef struct slc_batch {
     size_t *length;
     uint64_t *file_offset;
     slc_record *record;
+    uint8_t *kept; /* what the events' bytes do not hold of their records */
+    size_t kept_used, kept_capacity;
     uint64_t first_event; /* index in the run of the batch's event 0 */
     uint64_t sequence;    /* number of the batch in its stream, from 0 */
 } slc_batch;

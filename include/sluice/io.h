@@ -51,6 +51,8 @@ typedef struct slc_io_config {
     bool verify_checksum;   /* of MDF records that carry one */
     size_t max_event_bytes; /* a record that claims more is damage; also bounds what a compressed record may
                                become */
+    bool keep_records; /* of MDF from a pipe or standard input, which cannot be read twice: batch->kept has
+                          what slc_io_select_write needs */
 } slc_io_config;
 SLC_API void slc_io_config_default(slc_io_config *config, size_t size);
 #define slc_io_config_default(config) slc_io_config_default(config, sizeof *(config))

@@ -102,6 +102,7 @@ void slc_batch_reset(slc_batch *batch)
 {
     batch->size = 0;
     batch->n_events = 0;
+    batch->kept_used = 0;
 }
 
 void slc_batch_clear(slc_batch *batch)
@@ -111,5 +112,6 @@ void slc_batch_clear(slc_batch *batch)
     free(batch->length);
     free(batch->file_offset);
     free(batch->record);
+    free(batch->kept);
     memset(batch, 0, sizeof *batch);
 }

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void io_config_default(slc_io_config *config)
 {
@@ -144,6 +145,11 @@ static slc_status open_source(const slc_io_stream *stream, const slc_io_config *
     slc_status status = config == NULL ? SLC_OK
                                        : slc_config_take(&opened->config, sizeof opened->config, config,
                                                          "slc_io_config", error);
+    /* What is to be kept of standard input is read as it comes, be it a file: nobody would find its place
+     * again. */
+    if (status == SLC_OK && (!opened->config.keep_records || stream->file != STDIN_FILENO)) {
+        slc_io_stream_place(&opened->stream);
+    }
     status = status == SLC_OK ? find_format(opened, error) : status;
     if (status != SLC_OK) {
         slc_io_close(opened);
@@ -162,7 +168,6 @@ slc_status slc_io_open(const char *path, const slc_io_config *config, slc_io_sou
     if (status != SLC_OK) {
         return status;
     }
-    slc_io_stream_place(&stream);
     return open_source(&stream, config, source, error);
 }
 

@@ -361,7 +361,9 @@ static slc_status rebuild(slc_io_deferred *deferred, slc_batch *batch)
         batch->offset = filled.offset;
         batch->length = filled.length;
         batch->file_offset = filled.file_offset;
-        batch->record = filled.record;
+        batch->record = filled.record; /* batch->kept stays: records of the new ones point there */
+        spare->kept = NULL;
+        spare->kept_used = spare->kept_capacity = 0;
     }
     return status;
 }

@@ -263,6 +263,32 @@ static bool acceptable(slc_io_source *source, const slc_mdf_header *header, cons
     return true;
 }
 
+/* What the batch does not hold of the last event's record, for whoever writes it as it came: of a plain one
+ * its header, of another one all. */
+static slc_status keep_record(const slc_io_source *source, const uint8_t *bytes, size_t size,
+                              slc_batch *batch, slc_error *error)
+{
+    const size_t need = batch->kept_used + size;
+    slc_record *record = &batch->record[batch->n_events - 1];
+    if (!source->config.keep_records || source->stream.placed) {
+        return SLC_OK;
+    }
+    if (need > batch->kept_capacity) {
+        const size_t capacity = need > 2 * batch->kept_capacity ? need : 2 * batch->kept_capacity;
+        uint8_t *larger = realloc(batch->kept, capacity);
+        if (larger == NULL) {
+            return no_memory(source, size, error);
+        }
+        batch->kept = larger;
+        batch->kept_capacity = capacity;
+    }
+    memcpy(batch->kept + batch->kept_used, bytes, size);
+    record->kept_at = batch->kept_used;
+    record->kept_size = size;
+    batch->kept_used = need;
+    return SLC_OK;
+}
+
 /* ---- the short way --------------------------------------------------------------------------- */
 
 enum {
@@ -353,6 +379,9 @@ static slc_status take_direct(slc_io_source *source, const slc_mdf_header *heade
     if (status == SLC_OK && *done && event.hashed && slc_io_defer(source->deferred, &event) != SLC_OK) {
         status = no_memory(source, size, error);
     }
+    if (status == SLC_OK && *done) {
+        status = keep_record(source, front, header->header_size, batch, error);
+    }
     if (status != SLC_OK || !*done) {
         batch->n_events = n_before;
         batch->size = size_before;
@@ -383,6 +412,11 @@ static slc_status take_record(slc_io_source *source, const slc_mdf_header *heade
         } else if (slc_batch_append(batch, payload, size, offset) != SLC_OK) {
             status = no_memory(source, size, error);
         }
+    }
+    if (status == SLC_OK && !*lost) {
+        status = keep_record(source, bytes,
+                             header->compression != 0 ? header->record_size : header->header_size, batch,
+                             error);
     }
     if (status == SLC_OK) {
         source->totals.compressed += !*lost && header->compression != 0 ? 1 : 0;

@@ -2,7 +2,7 @@
  *
  * Accepted events, written as they came. A batch holds the banks of an event and not its record: header,
  * trigger words and compression are fetched from the input again, which costs one read an accepted event and
- * nothing for all others.
+ * nothing for all others. What cannot be read again has been kept by the reader (slc_io_config.keep_records).
  */
 #include "io/io_output.h"
 #include "lhcb/lhcb_record.h"
@@ -109,6 +109,26 @@ static slc_status copy_record(select_writer *writer, uint64_t offset, slc_error 
                             : status;
 }
 
+/* The reader has kept all of the record, or its header, which what the batch has follows. */
+static slc_status put_kept(select_writer *writer, const slc_batch *batch, uint32_t event, slc_error *error)
+{
+    const slc_record *record = &batch->record[event];
+    slc_mdf_header header = {.record_size = 0};
+    (void)slc_mdf_header_read(batch->kept + record->kept_at, record->kept_size, UINT32_MAX, &header);
+    const size_t size = record->kept_size + batch->length[event];
+    if (header.record_size == record->kept_size) {
+        return slc_io_writer_put(writer->mdf, batch->kept + record->kept_at, record->kept_size, error);
+    }
+    if (reserve(writer, size, error) != SLC_OK) {
+        return SLC_ERR_MEMORY;
+    }
+    memcpy(writer->record, batch->kept + record->kept_at, record->kept_size);
+    if (batch->length[event] > 0) {
+        memcpy(writer->record + record->kept_size, batch->bytes + batch->offset[event], batch->length[event]);
+    }
+    return slc_io_writer_put(writer->mdf, writer->record, size, error);
+}
+
 slc_status slc_io_select_write(slc_io_writer *to, const char *input, const slc_batch *batch, uint32_t event,
                                slc_error *error)
 {
@@ -117,9 +137,10 @@ slc_status slc_io_select_write(slc_io_writer *to, const char *input, const slc_b
     if (status != SLC_OK) {
         return status;
     }
-    return writer->descriptor >= 0 ? copy_record(writer, batch->file_offset[event], error)
-                                   : slc_io_mdf_write(writer->mdf, batch->bytes + batch->offset[event],
-                                                      batch->length[event], error);
+    return batch->record[event].kept_size > 0 ? put_kept(writer, batch, event, error)
+           : writer->descriptor >= 0          ? copy_record(writer, batch->file_offset[event], error)
+                                     : slc_io_mdf_write(writer->mdf, batch->bytes + batch->offset[event],
+                                                        batch->length[event], error);
 }
 
 static slc_status end(slc_io_writer *to, bool commit, slc_error *error)
