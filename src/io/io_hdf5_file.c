@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -410,6 +411,27 @@ void slc_io_hdf5_silence_end(slc_io_hdf5_silence before)
 {
     (void)H5Eclear2(H5E_DEFAULT);
     (void)H5Eset_auto2(H5E_DEFAULT, before.function, before.data);
+}
+
+void slc_io_hdf5_silence_end_reading(slc_io_hdf5_silence before, bool whole)
+{
+    const slc_io_hdf5_silence for_good = {NULL, NULL};
+    slc_io_hdf5_silence_end(whole ? before : for_good);
+}
+
+slc_status slc_io_hdf5_open(const char *path, hid_t *file, slc_error *error)
+{
+    FILE *there = fopen(path, "rb");
+    *file = H5I_INVALID_HID;
+    if (there == NULL) {
+        return slc_fail(error, SLC_ERR_IO, "%s: %s", path, strerror(errno));
+    }
+    (void)fclose(there);
+    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
+    *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    slc_io_hdf5_silence_end_reading(before, *file >= 0);
+    return *file >= 0 ? SLC_OK
+                      : slc_fail(error, SLC_ERR_FORMAT, "%s: no HDF5 file, or cut off or damaged", path);
 }
 
 bool slc_io_hdf5_close(hid_t id)

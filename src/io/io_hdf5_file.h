@@ -51,6 +51,13 @@ typedef struct slc_io_hdf5_silence {
 } slc_io_hdf5_silence;
 slc_io_hdf5_silence slc_io_hdf5_silence_begin(void);
 void slc_io_hdf5_silence_end(slc_io_hdf5_silence before);
+/* After reading. HDF5 1.10 does not let go of a file whose structures are damaged, and complains about that
+ * in many words when the process ends, unless it is silent: after a file that is not whole it stays so. */
+void slc_io_hdf5_silence_end_reading(slc_io_hdf5_silence before, bool whole);
+
+/* Opens a file to read it; *file is negative on failure. HDF5 does not say why it cannot open one, so the
+ * system is asked first. */
+slc_status slc_io_hdf5_open(const char *path, hid_t *file, slc_error *error);
 
 /* Gives back any object of HDF5; true, and nothing done, for one that was never had. */
 bool slc_io_hdf5_close(hid_t id);

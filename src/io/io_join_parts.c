@@ -5,7 +5,6 @@
 #include "io/io_hdf5_file.h"
 #include "io/io_join.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,16 +165,8 @@ static slc_status read_part(slc_io_part_file *p, slc_error *error)
 slc_status slc_io_part_open(const char *path, slc_io_part_file *part, slc_error *error)
 {
     *part = (slc_io_part_file){.path = path, .file = H5I_INVALID_HID};
-    FILE *there = fopen(path, "rb"); /* whose reason is better than HDF5's */
-    if (there == NULL) {
-        return slc_fail(error, SLC_ERR_IO, "%s: %s", path, strerror(errno));
-    }
-    (void)fclose(there);
-    part->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (part->file < 0) {
-        return slc_fail(error, SLC_ERR_FORMAT, "%s: is no HDF5 file that can be read", path);
-    }
-    return read_part(part, error);
+    const slc_status status = slc_io_hdf5_open(path, &part->file, error);
+    return status == SLC_OK ? read_part(part, error) : status;
 }
 
 void slc_io_part_close(slc_io_part_file *part)

@@ -56,6 +56,7 @@ mkfifo fifo
 cut INT $((size / 3)) v.mdf velo -q --truth --batch 2 -o p.h5 fifo
 want 1
 n=$(prefix p.h5 v.h5) || exit 1
+echo "sluice velo: interrupted: the result is partial: $n events in p.h5" | want_err
 [ "$n" -gt 3 ] || fail "'$last': only $n events"
 cut TERM $(($(stat -c %s z.mdf) / 2)) z.mdf velo -q --truth --batch 2 -o p.h5 -
 want 1
@@ -176,7 +177,10 @@ P
 done
 cut TERM $((3 * page - 1000)) all.pgm label -q --threshold otsu --stream --stats p.csv -
 want 1
+echo "sluice label: interrupted: the result is partial: 2 pages in p.csv" | want_err
 run label -q --threshold otsu --stream --stats a.csv all.pgm
+want 0
+want_silent
 cmp -n "$(stat -c %s p.csv)" p.csv a.csv || fail "'$last': p.csv does not begin a.csv"
 
 # ---- cluster: frames, and a stream ------------------------------------------------------------------------------------
@@ -257,6 +261,8 @@ for threads in 1 2; do
 done
 cut TERM $((size / 3)) f.raw pet run -q $find -o p.h5 -
 want 1
+n=$(/usr/bin/python3 -c 'import h5py; print(len(h5py.File("p.h5", "r")["coincidences/time_ps"]))')
+echo "sluice pet run: interrupted: the result is partial: $n pairs in p.h5" | want_err
 /usr/bin/python3 - <<'P' || fail "'$last': p.h5 does not begin w.h5"
 import h5py
 p, w = h5py.File("p.h5", "r"), h5py.File("w.h5", "r")
@@ -272,6 +278,7 @@ want 0
 cut INT $((size / 2)) f.raw pet convert -q --scanner mouse20 --batch 10000 -o p.bin -
 want 1
 begins p.bin w.bin
+grep -qx "sluice pet convert: interrupted: the result is partial: [1-9][0-9]* singles in p.bin" err || fail "'$last' said: $(cat err)"
 run pet sort -q -o s.bin w.bin
 want 0
 cut INT $(($(stat -c %s w.bin) / 2)) w.bin pet sort --batch 10000 -o p.bin --json -
@@ -281,7 +288,8 @@ equal "'$last': its JSON" "$(key out "o['partial']")" True
 grep -qx "sluice pet sort: interrupted: the result is partial: $(key out "o['sort']['given']") singles in p.bin" err || fail "'$last' said: $(cat err)"
 # Before anything is in order.
 rm p.csv
-cut INT 3200 f.raw pet run $find -o p.csv --format csv -
+cut INT 3200 f.raw pet run -q $find -o p.csv --format csv -
 want 1
+echo "sluice pet run: interrupted before a single was in order: no file was written" | want_err
 want_no_file p.csv p.csv.tmp-*
 passed

@@ -156,9 +156,9 @@ refused p0.h5 version.h5 p2.h5 <<<"sluice join: version.h5 and p0.h5 are of diff
 refused p0.h5 partial.h5 p2.h5 <<<"sluice join: partial.h5: part 1 of 3 was interrupted: run it again: no file was written"
 refused p0.h5 one.h5 <<<"sluice join: one.h5: is no part of a run: --part of velo, cms, cluster and label makes parts: no file was written"
 refused foreign.h5 <<<"sluice join: foreign.h5: is no part of a run: --part of velo, cms, cluster and label makes parts: no file was written"
-refused p0.h5 cut.h5 p2.h5 <<<"sluice join: cut.h5: is no HDF5 file that can be read: no file was written"
+refused p0.h5 cut.h5 p2.h5 <<<"sluice join: cut.h5: no HDF5 file, or cut off or damaged: no file was written"
 refused p0.h5 nothing.h5 <<<"sluice join: nothing.h5: No such file or directory: no file was written"
-refused a.mdf <<<"sluice join: a.mdf: is no HDF5 file that can be read: no file was written"
+refused a.mdf <<<"sluice join: a.mdf: no HDF5 file, or cut off or damaged: no file was written"
 run join p0.h5 p1.h5 p2.h5 -o p1.h5
 want 2
 want_err <<<"sluice join: --output p1.h5 would overwrite the input p1.h5; see sluice join --help"

@@ -110,8 +110,9 @@ like pairs.h5 pairs.arrow pairs.arrows pairs.out
 run pet list --format hdf5 pairs.h5 -q --to arrow -o again.arrow
 want 0
 like pairs.h5 again.arrow
-run pet list --format hdf5 pairs.arrow
+run pet list --format hdf5 pairs.arrow -q
 want 1
+echo "sluice pet list: pairs.arrow: no HDF5 file, or cut off or damaged" | want_err
 run info pairs.arrow
 want 1
 echo "sluice info: pairs.arrow: byte 0: this is an Arrow file: it holds results, and is not read" | want_err

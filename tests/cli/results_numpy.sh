@@ -78,8 +78,9 @@ done
 mkfifo pipe
 for form in npy npz; do
     (timeout 20 cat pipe >/dev/null &)
-    run velo a.mdf -o pipe --form $form --columns events
+    run velo a.mdf -q -o pipe --form $form --columns events
     want 1
+    same err <<<"sluice velo: pipe: $form needs a file$([ $form = npz ] || echo ": its beginning is written last")"
 done
 want_no_file x.*
 

@@ -94,6 +94,8 @@ for name in r.h5 r.0001.h5; do # each is read by itself
 done
 run pet run -q --scanner mouse20 --window 4ns f.raw -o p.csv --format csv --rotate-size 1M
 want 2
+echo "sluice pet run: --rotate-size and --rotate-time are for hdf5 and arrow; see sluice pet run --help" | want_err
+want_no_file p.csv
 # Each stream of Arrow ends.
 rm -f r.*
 run velo -q --batch 4 -o r.arrows --rotate-size 1M v.mdf
@@ -157,8 +159,9 @@ run velo -o r.h5 --rotate-size 1k v.mdf
 refused "--rotate-size .*128k.*"
 run cluster -o r.csv --rotate-size 1M frames.csv
 refused "--rotate-size and --rotate-time are for files of HDF5 and Arrow, not r.csv"
-run velo -o /dev/null --rotate-size 1M v.mdf
+run velo -q -o /dev/null --rotate-size 1M v.mdf
 want 1
+echo "sluice velo: /dev/null: cannot create: not a regular file" | want_err
 
 # ---- flushed: what came is in the file under its temporary name, also after kill -9 -------------------------------------
 last="sluice velo --flush 100ms, killed"

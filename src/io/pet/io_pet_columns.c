@@ -68,9 +68,9 @@ static slc_status check_column(hid_t dataset, const slc_column *column, uint64_t
 static slc_status open_columns(slc_io_pet_list *in, const char *path, slc_error *error)
 {
     columns *c = in->own;
-    c->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (c->file < 0) {
-        return slc_fail(error, SLC_ERR_FORMAT, "%s: missing, no HDF5 file, or damaged", path);
+    slc_status status = slc_io_hdf5_open(path, &c->file, error);
+    if (status != SLC_OK) {
+        return status;
     }
     for (size_t k = 0; k < slc_pet_coincidences_schema.n_columns; k++) {
         char name[64];
@@ -81,7 +81,7 @@ static slc_status open_columns(slc_io_pet_list *in, const char *path, slc_error 
         if (c->column[k] < 0 || !rows_of(c->column[k], &rows)) {
             return slc_fail(error, SLC_ERR_FORMAT, "%s: there is no column '%s'", path, name);
         }
-        const slc_status status = check_column(c->column[k], column, rows, path, error);
+        status = check_column(c->column[k], column, rows, path, error);
         if (status != SLC_OK) {
             return status;
         }

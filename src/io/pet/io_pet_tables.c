@@ -14,7 +14,6 @@
 
 #include <hdf5.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,14 +28,6 @@ typedef struct source {
     hid_t file;
     slc_error *error;
 } source;
-
-/* HDF5 1.10 does not let go of a file whose structures are damaged, and complains about that in many words
- * when the process ends, unless it is silent: then it stays so. */
-static void end_reading(slc_io_hdf5_silence before, slc_status status)
-{
-    const slc_io_hdf5_silence for_good = {NULL, NULL};
-    slc_io_hdf5_silence_end(status == SLC_ERR_FORMAT ? for_good : before);
-}
 
 /* ---- numbers of the scanner -------------------------------------------------------------------- */
 
@@ -318,15 +309,13 @@ static slc_status read_open(hid_t file, const char *name, slc_pet_tables *tables
 slc_status slc_io_read_pet_tables(const char *path, slc_pet_tables *tables, slc_error *error)
 {
     *tables = (slc_pet_tables){.position_side = 0};
-    /* HDF5 does not say why it cannot open a file; the system does. */
-    FILE *there = fopen(path, "rb");
-    if (there == NULL) {
-        return slc_fail(error, SLC_ERR_IO, "%s: %s", path, strerror(errno));
+    hid_t file;
+    slc_status status = slc_io_hdf5_open(path, &file, error);
+    if (status == SLC_OK) {
+        const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
+        status = read_open(file, path, tables, error);
+        slc_io_hdf5_silence_end_reading(before, status != SLC_ERR_FORMAT);
     }
-    (void)fclose(there);
-    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
-    const slc_status status = read_open(H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), path, tables, error);
-    end_reading(before, status);
     return status;
 }
 
@@ -341,7 +330,7 @@ bool slc_io_pet_is_tables(const char *path)
         status = check_kind(&s);
         (void)H5Fclose(file);
     }
-    end_reading(before, status);
+    slc_io_hdf5_silence_end_reading(before, status != SLC_ERR_FORMAT);
     return status == SLC_OK || status == SLC_ERR_UNSUPPORTED;
 }
 
@@ -359,7 +348,7 @@ slc_status slc_io_parse_pet_tables(const void *bytes, size_t size, const char *n
     }
     const slc_status status = read_open(file, name, tables, error);
     (void)slc_io_hdf5_close(access);
-    end_reading(before, status);
+    slc_io_hdf5_silence_end_reading(before, status != SLC_ERR_FORMAT);
     return status;
 }
 
