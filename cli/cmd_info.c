@@ -17,11 +17,13 @@
 enum { BANK_TYPES = 256, BATCH_EVENTS = 64, BATCH_BYTES = 16 << 20 };
 
 typedef struct info_options {
-    bool json;
+    bool json, events;
 } info_options;
 
 #define O info_options
 static const slc_cli_option options_table[] = {
+    {"events", 0, FLAG(O, events), NULL,
+     "of LHCb's events a line for each: run, event, bunch crossing, types, size"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
 };
 #undef O
@@ -346,6 +348,9 @@ static bool look_into(const char *path, json_t *files)
 static int act(const slc_cli_call *call)
 {
     const info_options *options = call->options;
+    if (options->events) {
+        return slc_info_list_events(call->operands, call->n, options->json);
+    }
     slc_cli_tree tree = slc_cli_tree_new("info");
     int status = SLC_CLI_DONE;
     slc_cli_put_array(&tree, "files");

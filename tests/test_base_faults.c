@@ -47,6 +47,30 @@ static void test_all_are_counted_and_the_first_kept(void **state)
     assert_int_equal(faults.n_kept, 0);
 }
 
+/* Events before the first and after the last counter are counted as ever, and elsewhere. */
+static void test_faults_of_events(void **state)
+{
+    (void)state;
+    uint32_t of_event[7] = {0};
+    slc_faults faults = {.of_event = of_event + 1, .first_event = 100, .n_events = 5}, others = {0};
+    for (uint64_t e = 95; e < 115; e++) {
+        for (uint64_t n = 0; n < e - 90; n++) {
+            slc_faults_add(&faults, code_of((uint32_t)n), e, 0, n);
+        }
+    }
+    slc_faults_count(&faults, code_of(0), 1000); /* of no event */
+    slc_faults_add(&others, code_of(0), 100, 0, 0);
+    slc_faults_merge(&faults, &others); /* which had been counted, or not */
+    assert_int_equal(of_event[0], 0);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(of_event[1 + i], 10 + i);
+    }
+    assert_int_equal(of_event[6], 0);
+    slc_faults_reset(&faults);
+    slc_faults_add(&faults, code_of(0), 100, 0, 0);
+    assert_int_equal(of_event[1], 10);
+}
+
 /* Adding to one record, and adding to two that are merged, must be the same for every place of the cut. */
 static void test_merge_is_adding_in_order(void **state)
 {
@@ -164,6 +188,7 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_are_counted_and_the_first_kept),
+        cmocka_unit_test(test_faults_of_events),
         cmocka_unit_test(test_merge_is_adding_in_order),
         cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_words_are_unique),

@@ -9,6 +9,7 @@
 #include "io/io_source.h"
 #include "lhcb/lhcb_identity.h"
 #include "support/cmocka_all.h"
+#include "support/random.h"
 #include "support/support.h"
 
 #include <stdlib.h>
@@ -101,6 +102,73 @@ static void odin_is_read(void **state)
         assert_int_equal(events.record[e], e == 4 ? 8 : 7);
         assert_int_equal(events.offset_bytes[e], 1000 + e);
     }
+    slc_columns_clear(&slc_lhcb_events_schema, &events);
+    slc_batch_clear(&batch);
+}
+
+/* Bits of a row of words, the first word's lowest bit being bit 0, one by one. */
+static uint64_t bits_of(const uint8_t *bytes, uint32_t first, uint32_t n)
+{
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        value |= (uint64_t)(bytes[(first + i) / 8] >> (first + i) % 8 & 1) << i;
+    }
+    return value;
+}
+
+/* Where LHCb's OnlineRunInfo (version 6) and ODINImplementation::v7 have them, in bits from the beginning; a
+ * long integer of version 6 has its high half first. */
+static void assert_odin(const slc_lhcb_events *events, size_t row, const uint8_t *b, bool v7, bool key)
+{
+    const uint64_t event = v7 ? bits_of(b, 256, 64) : bits_of(b, 96, 32) << 32 | bits_of(b, 128, 32);
+    const uint64_t time = v7 ? bits_of(b, 64, 64) : bits_of(b, 160, 32) << 32 | bits_of(b, 192, 32);
+    assert_row(events, row, SLC_LHCB_IDENTITY_ODIN, (uint32_t)bits_of(b, 0, 32), event,
+               (uint32_t)bits_of(b, v7 ? 192 : 256, 12));
+    assert_true(events->gps_time_us[row] == time);
+    assert_int_equal(events->event_type[row], bits_of(b, 32, 16));
+    assert_int_equal(events->calibration_step[row], bits_of(b, 48, 16));
+    assert_int_equal(events->orbit[row], bits_of(b, v7 ? 224 : 64, 32));
+    assert_int_equal(events->tck[row], v7 ? bits_of(b, 128, 32) : key ? bits_of(b, 288, 32) : 0);
+    assert_int_equal(events->partition[row], v7 ? bits_of(b, 160, 32) : 0);
+    assert_int_equal(events->crossing_type[row], v7 ? bits_of(b, 204, 2) : bits_of(b, 278, 2));
+    assert_int_equal(events->trigger_type[row], v7 ? bits_of(b, 215, 4) : bits_of(b, 272, 3));
+    assert_int_equal(events->calibration_type[row], v7 ? bits_of(b, 220, 4) : bits_of(b, 275, 2));
+    assert_int_equal(events->faults[row], 0);
+}
+
+static void all_of_odin_is_read(void **state)
+{
+    (void)state;
+    enum { EVENTS = 300 };
+    static uint8_t words[EVENTS][4 * WORDS];
+    uint64_t seed = 3;
+    slc_batch batch = {0};
+    support_bytes event = {0};
+    const slc_record header = {.orbit = 17, .known = 1};
+    for (uint32_t e = 0; e < EVENTS; e++) {
+        uint8_t bank[8 + 4 * WORDS];
+        for (size_t i = 0; i < sizeof words[e]; i++) {
+            words[e][i] = (uint8_t)random_u64(&seed);
+        }
+        /* Version 7; version 6 with its key, and without. */
+        support_append(&event, bank,
+                       slc_lhcb_bank_write(bank, sizeof bank, SLC_LHCB_BANK_ODIN, e % 3 == 0 ? 7 : 6, 0,
+                                           words[e], e % 3 == 2 ? 36 : 40));
+        append_event(&batch, &event, &header);
+    }
+    append_bank(&event, 9, 3, 3, 70);
+    append_event(&batch, &event, &header);
+    slc_lhcb_events events = {0};
+    assert_int_equal(slc_columns_reserve(&slc_lhcb_events_schema, &events, EVENTS + 1, EVENTS + 1), SLC_OK);
+    memset(events.tck, 0xff, EVENTS * sizeof *events.tck); /* what was there before */
+    memset(events.orbit, 0xff, EVENTS * sizeof *events.orbit);
+    assert_int_equal(slc_lhcb_identity_run(&batch, 0, &events, NULL), SLC_OK);
+    for (uint32_t e = 0; e < EVENTS; e++) {
+        assert_odin(&events, e, words[e], e % 3 == 0, e % 3 == 1);
+        assert_int_equal(events.bytes[e], e % 3 == 2 ? 44 : 48);
+    }
+    assert_int_equal(events.orbit[EVENTS], 17);
+    assert_int_equal(events.tck[EVENTS] + events.crossing_type[EVENTS], 0);
     slc_columns_clear(&slc_lhcb_events_schema, &events);
     slc_batch_clear(&batch);
 }
@@ -324,6 +392,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(odin_is_read),
+        cmocka_unit_test(all_of_odin_is_read),
         cmocka_unit_test(records_keep_their_numbers),
         cmocka_unit_test(headers_are_told),
         cmocka_unit_test(hits_have_places),

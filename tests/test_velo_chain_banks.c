@@ -198,6 +198,48 @@ static void chooses_as_asked(void **state)
     slc_velo_result_clear(&result);
 }
 
+/* How many faults each event has: as many as when it is alone in its batch, also of more than are kept. */
+static void counts_faults_of_events(void **state)
+{
+    (void)state;
+    static slc_velo_result result, alone;
+    static uint8_t damaged[SUPPORT_VELO_EVENT];
+    uint64_t random = 5, most = 0, sound = 0;
+    for (uint64_t round = 0; round < 6; round++) {
+        slc_batch batch = {.first_event = 1000 * round};
+        for (uint32_t e = 0; e < EVENTS; e++) {
+            uint64_t sensors = 0;
+            const unsigned damage = random_below(&random, 3) == 0
+                                        ? 0
+                                        : (unsigned)random_below(&random, SUPPORT_VELO_DAMAGE);
+            const size_t size = support_velo_event(&random, (uint8_t)(2 + random_below(&random, 3)), 60,
+                                                   damage, damaged, &sensors);
+            assert_int_equal(slc_batch_append(&batch, damaged, size, 0), SLC_OK);
+        }
+        run_chain(SLC_VELO_BANKS_AUTO, round % 2 == 0, SLC_SIMD_AUTO, &batch, &result);
+        assert_int_equal(result.counts.head.size, EVENTS);
+        uint64_t sum = 0;
+        for (uint32_t e = 0; e < EVENTS; e++) {
+            slc_batch one = {.first_event = 7};
+            assert_int_equal(slc_batch_append(&one, batch.bytes + batch.offset[e], batch.length[e], 0),
+                             SLC_OK);
+            run_chain(SLC_VELO_BANKS_AUTO, false, SLC_SIMD_AUTO, &one, &alone);
+            assert_int_equal(result.counts.faults[e], slc_faults_total(&alone.faults));
+            assert_int_equal(alone.counts.faults[0], slc_faults_total(&alone.faults));
+            sum += result.counts.faults[e];
+            sound += result.counts.faults[e] == 0;
+            slc_batch_clear(&one);
+        }
+        assert_int_equal(sum, slc_faults_total(&result.faults));
+        assert_null(result.faults.of_event);
+        most = sum > most ? sum : most;
+        slc_batch_clear(&batch);
+    }
+    assert_true(most > SLC_FAULTS_KEPT && sound > 3);
+    slc_velo_result_clear(&result);
+    slc_velo_result_clear(&alone);
+}
+
 static void order_of_words_makes_no_difference(void **state)
 {
     (void)state;
@@ -271,6 +313,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chooses_as_asked),
+        cmocka_unit_test(counts_faults_of_events),
         cmocka_unit_test(order_of_words_makes_no_difference),
         cmocka_unit_test(damage_is_told_once),
         cmocka_unit_test(refuses_what_is_no_choice),

@@ -105,6 +105,11 @@ typedef struct slc_faults {
     } kind[SLC_FAULTS_KINDS]; /* by rising code */
     uint64_t n_other;         /* of codes that were one too many: no module has that many */
     slc_fault kept[SLC_FAULTS_KEPT];
+    /* How many slc_faults_add adds for each of the events first_event … + n_events - 1; NULL (after _reset,
+     * too): nobody wants to know. */
+    uint32_t *of_event;
+    uint64_t first_event;
+    uint32_t n_events;
 } slc_faults;
 
 SLC_API void slc_faults_reset(slc_faults *faults);

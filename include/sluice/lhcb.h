@@ -79,10 +79,8 @@ SLC_API const char *slc_lhcb_bank_type_name(uint8_t type);
 /* ---- which event it is -------------------------------------------------------------------------- */
 
 /* The run, the number and the bunch crossing that LHCb's readout supervisor (ODIN) gave to an event, and the
- * place where the event stands in its input. ODIN's bank (type 16) of version 6: word 0 is the run, words 3
- * and 4 are the high and the low half of the event's number, the low 12 bits of word 8 are the bunch
- * crossing. Version 7, of Run 3: word 0, words 9 and 8, the low 12 bits of word 6. Source: LHCb's classes
- * ODIN (version 6) and ODINImplementation::v7. */
+ * place where the event stands in its input; and what else ODIN's bank (type 16, versions 6 and 7) says of
+ * the crossing. Where each of these is in its words: docs/formats/lhcb-raw-banks.md. */
 
 /* Who told run, event and bunch crossing. */
 typedef enum slc_lhcb_identity_from {
@@ -96,7 +94,10 @@ SLC_API const char *slc_lhcb_identity_name(slc_lhcb_identity_from from);
 
 /* One row an event. `input` is the caller's number of the input; `record` counts the records (of a list of
  * hits: the events) of that input from 0, damaged ones included; `offset_bytes` is where the record begins in
- * it. */
+ * it. From `orbit` on it is ODIN's (`orbit` also the header's), 0 where nobody tells or its version has no
+ * such thing: `gps_time_us` in µs, `tck` the trigger's configuration key, `partition` of version 7 alone.
+ * `faults` counts what is wrong with the event's data, and is whoever's that finds it: 0 at first. `bytes` of
+ * its banks, expanded. */
 typedef struct slc_lhcb_events {
     slc_columns head;
     uint32_t *run;
@@ -106,6 +107,17 @@ typedef struct slc_lhcb_events {
     uint64_t *record;
     uint64_t *offset_bytes;
     uint8_t *identity_from; /* slc_lhcb_identity_from */
+    uint32_t *orbit;
+    uint64_t *gps_time_us;
+    uint32_t *tck;
+    uint32_t *partition;
+    uint16_t *event_type; /* bits */
+    uint16_t *calibration_step;
+    uint8_t *crossing_type; /* 0 no beam, 1 and 2 one of them alone, 3 both */
+    uint8_t *trigger_type;
+    uint8_t *calibration_type;
+    uint32_t *faults;
+    uint32_t *bytes;
 } slc_lhcb_events;
 SLC_API extern const slc_schema slc_lhcb_events_schema;
 

@@ -154,6 +154,7 @@ typedef struct slc_flow_velo_setup {
     const slc_velo_geometry *geometry; /* NULL: the ideal one */
     bool truth;                        /* read truth */
     bool identity;                     /* and which event is which */
+    bool identity_alone;               /* that, and nothing is reconstructed */
 } slc_flow_velo_setup;
 typedef struct slc_flow_velo_result {
     slc_velo_result found;

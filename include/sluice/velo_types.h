@@ -75,10 +75,12 @@ typedef struct slc_velo_superpixels {
 } slc_velo_superpixels;
 SLC_API extern const slc_schema slc_velo_superpixels_schema;
 
-/* How many super-pixels an event had, whether they are listed or not: a row for each event. */
+/* How many super-pixels an event had, whether they are listed or not, and how many faults its data: a row for
+ * each event. */
 typedef struct slc_velo_event_counts {
     slc_columns head;
     uint32_t *superpixels;
+    uint32_t *faults;
 } slc_velo_event_counts;
 SLC_API extern const slc_schema slc_velo_event_counts_schema;
 

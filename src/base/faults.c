@@ -78,6 +78,7 @@ void slc_faults_reset(slc_faults *faults)
     faults->n_kinds = 0;
     faults->n_other = 0;
     faults->n_kept = 0;
+    faults->of_event = NULL;
 }
 
 void slc_faults_count(slc_faults *faults, slc_fault_code code, uint64_t n)
@@ -110,6 +111,9 @@ void slc_faults_keep(slc_faults *faults, const slc_fault *fault)
 void slc_faults_add(slc_faults *faults, slc_fault_code code, uint64_t event, int32_t module, uint64_t offset)
 {
     slc_faults_count(faults, code, 1);
+    if (faults->of_event != NULL && event - faults->first_event < faults->n_events) {
+        faults->of_event[event - faults->first_event]++;
+    }
     slc_faults_keep(faults, &(slc_fault){.event = event, .offset = offset, .module = module, .code = code});
 }
 

@@ -10,6 +10,7 @@
 #include "io/io_deferred.h"
 #include "io/io_formats.h"
 #include "io/io_stream.h"
+#include "lhcb/lhcb_identity.h"
 #include "velo/velo_geometry.h"
 
 #include <ctype.h>
@@ -303,13 +304,9 @@ static void append_place(const slc_io_source *source, slc_lhcb_events *events)
 {
     if (events != NULL) {
         const size_t i = events->head.size++;
-        events->run[i] = 0;
-        events->event[i] = 0;
-        events->bcid[i] = 0;
-        events->input[i] = 0;
+        slc_lhcb_identity_none(events, i);
         events->record[i] = next_record(source);
         events->offset_bytes[i] = source->event_offset;
-        events->identity_from[i] = SLC_LHCB_IDENTITY_NONE;
         slc_columns_end_event(events);
     }
 }

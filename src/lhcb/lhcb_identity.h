@@ -14,4 +14,7 @@
 slc_status slc_lhcb_identity_run(const slc_batch *batch, uint32_t input, slc_lhcb_events *events,
                                  slc_error *error);
 
+/* Sets all columns of a row to 0: SLC_LHCB_IDENTITY_NONE. */
+void slc_lhcb_identity_none(slc_lhcb_events *events, size_t row);
+
 #endif

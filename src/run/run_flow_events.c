@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
@@ -213,12 +214,30 @@ static slc_status run_chain(slc_velo_chain *chain, const slc_batch *batch, slc_f
     return status == SLC_OK ? slc_velo_chain_run(chain, batch, &result->found, error) : status;
 }
 
+/* Its faults are those of the event, as the chain's are. */
+static slc_status read_truth(const slc_batch *batch, slc_flow_velo_result *result, slc_error *error)
+{
+    const double began = slc_clock_seconds();
+    slc_faults *faults = &result->truth_faults;
+    slc_faults_reset(faults);
+    faults->of_event = result->found.counts.faults;
+    faults->first_event = batch->first_event;
+    faults->n_events = batch->n_events;
+    const slc_status status = slc_velo_truth_read(batch, &result->truth, faults, error);
+    faults->of_event = NULL;
+    result->seconds_truth = slc_clock_seconds() - began;
+    return status;
+}
+
 static slc_status run_velo(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
 {
     const slc_flow_velo_setup *velo = setup;
     slc_flow_velo_result *result = item->result;
     slc_faults_reset(&result->found.faults);
     result->seconds_truth = result->seconds_checksum = 0;
+    if (velo->identity_alone) {
+        return identify(item, result, error);
+    }
     slc_status status = run_chain(chain, &item->batch, result, error);
     if (status == SLC_OK) {
         const double began = slc_clock_seconds();
@@ -226,14 +245,15 @@ static slc_status run_velo(void *chain, const void *setup, slc_flow_item *item, 
         item->n_summed = result->found.hits.head.n_events;
         result->seconds_checksum = slc_clock_seconds() - began;
     }
+    if (status == SLC_OK && velo->truth && result->raw) {
+        status = read_truth(&item->batch, result, error);
+    }
     if (status == SLC_OK && velo->identity) {
         status = identify(item, result, error);
     }
-    if (status == SLC_OK && velo->truth && result->raw) {
-        const double began = slc_clock_seconds();
-        slc_faults_reset(&result->truth_faults);
-        status = slc_velo_truth_read(&item->batch, &result->truth, &result->truth_faults, error);
-        result->seconds_truth = slc_clock_seconds() - began;
+    if (status == SLC_OK && velo->identity && result->events.head.size > 0) {
+        memcpy(result->events.faults, result->found.counts.faults,
+               result->events.head.size * sizeof *result->events.faults);
     }
     return status;
 }

@@ -225,8 +225,11 @@ slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,
 slc_status slc_velo_chain_reserve_hits(slc_velo_chain *chain, slc_velo_result *result, slc_error *error)
 {
     const slc_columns *head = &result->hits.head;
-    const slc_status status = slc_columns_reserve(&slc_velo_superpixels_schema, &result->superpixels, 0,
-                                                  head->n_events);
+    slc_status status = slc_columns_reserve(&slc_velo_superpixels_schema, &result->superpixels, 0,
+                                            head->n_events);
+    status = status == SLC_OK
+                 ? slc_columns_reserve(&slc_velo_event_counts_schema, &result->counts, head->n_events, 0)
+                 : status;
     return reserved(status == SLC_OK ? reserve_tracks(chain, head->size, slc_columns_largest_event(head),
                                                       head->n_events, result)
                                      : status,
@@ -240,6 +243,23 @@ static void no_superpixels(slc_velo_result *result, uint32_t n_events)
     for (uint32_t e = 0; e < n_events; e++) {
         slc_columns_end_event(&result->superpixels);
     }
+}
+
+/* Before anything that finds faults: those of this batch, and how many of each event. */
+static slc_status begin_faults(slc_velo_result *result, uint32_t n_events, uint64_t first_event)
+{
+    slc_velo_event_counts *counts = &result->counts;
+    slc_faults_reset(&result->faults);
+    if (counts->head.block == NULL || counts->head.capacity < n_events) {
+        return SLC_ERR_CAPACITY;
+    }
+    counts->head.size = n_events;
+    memset(counts->superpixels, 0, n_events * sizeof *counts->superpixels);
+    memset(counts->faults, 0, n_events * sizeof *counts->faults);
+    result->faults.of_event = counts->faults;
+    result->faults.first_event = first_event;
+    result->faults.n_events = n_events;
+    return SLC_OK;
 }
 
 /* Under `strict`, turns the first fault of the batch into an error. */
@@ -298,12 +318,10 @@ static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, 
 /* Bytes to hits, and to a list of super-pixels where that is wanted. */
 static slc_status cluster_banks(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result)
 {
-    if (result->superpixels.head.block == NULL || result->superpixels.head.event_capacity < batch->n_events ||
-        result->counts.head.capacity < batch->n_events) {
+    if (result->superpixels.head.block == NULL || result->superpixels.head.event_capacity < batch->n_events) {
         return SLC_ERR_CAPACITY;
     }
     slc_velo_cluster_counts counts = {.of_event = result->counts.superpixels};
-    result->counts.head.size = batch->n_events;
     slc_status status = slc_velo_cluster_run_chosen(&chain->geometry, batch, chain->config.banks,
                                                     &chain->cluster, &result->hits, &counts, &result->faults);
     result->n_pixels = counts.pixels;
@@ -320,13 +338,13 @@ static slc_status cluster_banks(slc_velo_chain *chain, const slc_batch *batch, s
     return status;
 }
 
-slc_status slc_velo_chain_run(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result,
-                              slc_error *error)
+static slc_status run_banks(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result,
+                            slc_error *error)
 {
-    slc_faults_reset(&result->faults);
     result->first_event = batch->first_event;
     const double began = slc_clock_seconds();
-    slc_status status = cluster_banks(chain, batch, result);
+    slc_status status = begin_faults(result, batch->n_events, batch->first_event);
+    status = status == SLC_OK ? cluster_banks(chain, batch, result) : status;
     (void)take_time(result, SLC_VELO_STAGE_CLUSTER, began);
     if (status != SLC_OK) {
         return slc_fail(error, status, "VELO clustering: %s", slc_status_name(status));
@@ -335,15 +353,27 @@ slc_status slc_velo_chain_run(slc_velo_chain *chain, const slc_batch *batch, slc
     return status == SLC_OK ? track_and_fit(chain, result, error) : status;
 }
 
+slc_status slc_velo_chain_run(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result,
+                              slc_error *error)
+{
+    const slc_status status = run_banks(chain, batch, result, error);
+    result->faults.of_event = NULL; /* those of the result are copied and added up by others */
+    return status;
+}
+
 slc_status slc_velo_chain_run_hits(slc_velo_chain *chain, slc_velo_result *result, slc_error *error)
 {
-    slc_faults_reset(&result->faults);
+    slc_status status = begin_faults(result, result->hits.head.n_events, result->first_event);
+    if (status != SLC_OK) {
+        return slc_fail(error, status, "VELO hits: %s", slc_status_name(status));
+    }
     no_superpixels(result, result->hits.head.n_events);
-    slc_columns_reset(&result->counts);
     result->n_pixels = result->n_superpixels = result->n_isolated = 0;
     result->n_superpixel_events = result->n_retina_events = 0;
     result->seconds[SLC_VELO_STAGE_CLUSTER] = 0;
-    return track_and_fit(chain, result, error);
+    status = track_and_fit(chain, result, error);
+    result->faults.of_event = NULL;
+    return status;
 }
 
 /* By the names that they have in files. What super-pixels were there is in none, and not in the checksum. */

@@ -208,6 +208,9 @@ slc_status slc_velo_cluster_run_chosen(const slc_velo_geometry *geometry, const 
               .event = {.faults = faults, .banks = banks}};
     uint64_t used[2] = {0, 0}; /* events of super-pixels, of clusters */
     slc_faults_reset(&p.hints);
+    p.hints.of_event = faults->of_event;
+    p.hints.first_event = faults->first_event;
+    p.hints.n_events = faults->n_events;
     slc_velo_cluster_work_begin(p.work, geometry);
     for (uint32_t e = 0; e < batch->n_events; e++) {
         const uint64_t before = p.work->superpixels;

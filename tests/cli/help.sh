@@ -60,6 +60,7 @@ images (PNM, PNG, TIFF, NPY) pages and sizes; of lists of pixels (.tpx3, .t3pa, 
 '-' is standard input, for events.
 
 options:
+      --events                  of LHCb's events a line for each: run, event, bunch crossing, types, size
       --json                    print one JSON object
   -h, --help                    print this and exit
 TEXT
