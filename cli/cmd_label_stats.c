@@ -9,12 +9,15 @@
 #include "cmd_label.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct slc_label_stats {
     slc_io_writer *text; /* CSV and JSON */
     slc_io_writer *results;
-    size_t n_groups; /* of results: a row of Arrow is a component, and has no place for what a page was */
-    bool json, any;  /* a row was written */
+    /* Of results: a row of Arrow is a component, and has no place for what a page was, or with --columns
+     * pages a page. */
+    bool components, pages;
+    bool json, any; /* a row was written */
 };
 
 /* ---- HDF5: what a page was --------------------------------------------------------------------- */
@@ -82,9 +85,10 @@ static slc_status open_results(slc_label_job *job)
     status = status == SLC_OK ? slc_cli_part_put(&slc_cmd_label, &job->options->part, job->inputs,
                                                  job->n_inputs, "pages", job->stats->results, &job->error)
                               : status;
-    return status == SLC_OK
-               ? slc_io_results_put(job->stats->results, groups, job->stats->n_groups, &job->error)
-               : status;
+    const slc_label_stats *stats = job->stats;
+    return status == SLC_OK ? slc_io_results_put(stats->results, groups + !stats->components,
+                                                 (size_t)stats->components + stats->pages, &job->error)
+                            : status;
 }
 
 /* ---- the file ---------------------------------------------------------------------------------- */
@@ -97,7 +101,10 @@ slc_status slc_label_stats_open(slc_label_job *job)
         return slc_fail(&job->error, SLC_ERR_MEMORY, "%s: no memory for its writer", path);
     }
     if (slc_cli_results_are(path, &job->options->results)) {
-        job->stats->n_groups = slc_cli_results_are_one(path, &job->options->results) ? 1 : 2;
+        const bool both = !slc_cli_results_are_one(path, &job->options->results);
+        const char *columns = job->options->results.columns;
+        job->stats->components = both || columns == NULL || strncmp(columns, "pages", 5) != 0;
+        job->stats->pages = both || !job->stats->components;
         return open_results(job);
     }
     job->stats->json = slc_cli_ends_with(path, ".json");
@@ -134,7 +141,11 @@ static slc_status write_names(slc_label_job *job)
 {
     static const char *const groups[] = {"components", "pages"};
     slc_status status = SLC_OK;
-    for (size_t i = 0; i < 2 && i < job->stats->n_groups && status == SLC_OK; i++) {
+    const bool there[] = {job->stats->components, job->stats->pages};
+    for (size_t i = 0; i < 2 && status == SLC_OK; i++) {
+        if (!there[i]) {
+            continue;
+        }
         status = slc_io_results_names(job->stats->results, groups[i], "inputs", (size_t)job->n_inputs,
                                       (const char *const *)job->inputs, &job->error);
     }
@@ -149,7 +160,7 @@ slc_status slc_label_stats_close(slc_label_job *job, bool commit)
         return SLC_OK;
     }
     if (stats->results != NULL && commit) {
-        status = stats->n_groups > 1 ? write_pages(job) : SLC_OK;
+        status = stats->pages ? write_pages(job) : SLC_OK;
         status = status == SLC_OK ? write_names(job) : status;
     }
     if (status != SLC_OK || !commit) {

@@ -4,6 +4,7 @@
  * cmd_pet_words.c          what options mean: coincidences, frames, tables, names of files; inputs as a flow
  * cmd_pet_series.c         the files of an acquisition as inputs
  * cmd_pet_tell.c           what several commands tell (cmd_pet_tell.h)
+ * cmd_pet_singles.c        files of singles
  * cmd_pet_convert.c        raw frames to singles
  * cmd_pet_sort.c           nearly ordered singles to ordered ones
  * cmd_pet_coincidences.c   singles to coincidences
@@ -142,6 +143,21 @@ void slc_pet_paths_clear(slc_pet_paths *paths);
 /* Inputs through a chain; `batch` frames at a time. */
 slc_status slc_pet_flow_open(const slc_pet_paths *paths, uint64_t batch, const slc_flow_pet_setup *setup,
                              slc_flow **flow, slc_error *error);
+
+/* ---- singles ----------------------------------------------------------------------------------- */
+
+/* A file of singles: records (docs/formats/pet-singles.md), or the columns of a result by the end of its
+ * name. */
+typedef struct slc_pet_singles_file {
+    slc_io_writer *writer; /* NULL: none is open */
+    bool columns;
+} slc_pet_singles_file;
+/* On failure _abandon is due, as at the end. */
+slc_status slc_pet_singles_create(const char *path, slc_pet_singles_file *file, slc_error *error);
+slc_status slc_pet_singles_put(slc_pet_singles_file *file, const slc_pet_singles *singles, slc_error *error);
+/* Completes it; `partial`: a signal ended the run, which columns tell. */
+slc_status slc_pet_singles_finish(slc_pet_singles_file *file, bool partial, slc_error *error);
+void slc_pet_singles_abandon(slc_pet_singles_file *file); /* where none is open, too */
 
 /* ---- names of files ---------------------------------------------------------------------------- */
 

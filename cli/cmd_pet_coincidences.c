@@ -2,12 +2,14 @@
  *
  * `sluice pet coincidences`: singles in any order to coincidences.
  */
+#include "cli_results.h"
 #include "cmd_pet.h"
 #include "cmd_pet_tell.h"
 
 #include <sluice/sluice.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +45,7 @@ static void set_defaults(void *at)
     *(coincidences_options *)at = (coincidences_options){.batch = 1 << 20, .threads = 1};
 }
 
+enum { AT_ONCE = 1 << 20 /* singles */ };
 enum { FORMAT_NONE = 0, FORMAT_INDICES, FORMAT_CSV };
 
 typedef struct job {
@@ -58,6 +61,7 @@ typedef struct job {
     slc_pet_coincidence_counts counts;
     double randoms, randoms_sigma; /* of the prompts, beside delayed windows */
     double seconds_sort, seconds_find;
+    bool cut, partial; /* a signal ended the reading; that, or the search */
     slc_error error;
 } job;
 
@@ -86,18 +90,30 @@ static int choose(job *j)
 
 /* ---- work -------------------------------------------------------------------------------------- */
 
-static slc_status read_singles(job *j, const char *path)
+/* A pipe that a signal ended may have left a piece of a record, which is no damage. */
+static slc_status read_singles(job *j, char *path)
 {
     slc_io_pet_singles *input = NULL;
     slc_status status = slc_io_pet_singles_open(path, j->is_f64 ? SLC_IO_PET_SINGLES_F64 : SLC_IO_PET_SINGLES,
                                                 &input, &j->error);
-    if (status == SLC_OK) {
-        status = j->is_f64 ? slc_io_pet_singles_read_f64(input, SIZE_MAX, &j->singles_f64, &j->error)
-                           : slc_io_pet_singles_read(input, SIZE_MAX, &j->singles, &j->error);
+    while (status == SLC_OK && !slc_cli_stop(NULL)) {
+        status = j->is_f64 ? slc_io_pet_singles_read_f64(input, AT_ONCE, &j->singles_f64, &j->error)
+                           : slc_io_pet_singles_read(input, AT_ONCE, &j->singles, &j->error);
     }
     slc_io_pet_singles_close(input);
-    return status == SLC_END ? slc_fail(&j->error, SLC_ERR_FORMAT, "%s: there are no singles in it", path)
-                             : status;
+    j->cut = slc_cli_stop(NULL);
+    if (status == SLC_ERR_FORMAT && j->cut && slc_cli_reads_once(&path, 1)) {
+        status = SLC_OK;
+    }
+    const bool none = j->singles.head.size + j->singles_f64.head.size == 0;
+    if (none && j->cut) {
+        return slc_fail(&j->error, SLC_ERR_FORMAT,
+                        "interrupted before a single was read: nothing was written");
+    }
+    if (none && status == SLC_END) {
+        return slc_fail(&j->error, SLC_ERR_FORMAT, "%s: there are no singles in it", path);
+    }
+    return status == SLC_END ? SLC_OK : status;
 }
 
 static slc_status sort_singles(job *j)
@@ -160,16 +176,19 @@ static slc_status find_randoms(job *j)
     return status;
 }
 
+/* The windows of the last singles that a signal let through are not closed, as others may be in these. A
+ * signal that comes later ends the search. */
 static slc_status find_all(job *j, slc_pet_coincidence *stage)
 {
     const size_t all = j->is_f64 ? j->singles_f64.head.size : j->singles.head.size;
     slc_status status = SLC_OK;
-    for (size_t at = 0, n = 0; at < all && status == SLC_OK; at += n) {
+    size_t at = 0;
+    for (size_t n = 0; at < all && status == SLC_OK && (j->cut || !slc_cli_stop(NULL)); at += n) {
         n = all - at < j->options->batch ? all - at : (size_t)j->options->batch;
         slc_columns_reset(&j->groups);
         slc_columns_reset(&j->pairs);
         const double began = slc_clock_seconds();
-        status = find_some(j, stage, at, n, at + n == all);
+        status = find_some(j, stage, at, n, at + n == all && !j->cut);
         j->seconds_find += slc_clock_seconds() - began;
         if (status == SLC_OK && j->format == FORMAT_INDICES) {
             print_groups(slc_io_text_stream(j->writer), &j->groups);
@@ -178,6 +197,7 @@ static slc_status find_all(job *j, slc_pet_coincidence *stage)
             status = slc_io_text_rows(j->writer, &form, &j->pairs, &j->error);
         }
     }
+    j->partial = slc_cli_cut() && (j->cut || at < all);
     if (status == SLC_OK) {
         slc_pet_coincidence_counts_of(stage, &j->counts);
     }
@@ -196,6 +216,7 @@ static bool tell(const job *j)
                                            {"groups", FIELD(C, groups)}};
     slc_cli_tree tree = slc_cli_tree_new("pet coincidences");
     slc_cli_put(&tree, "command", "pet coincidences");
+    slc_cli_put_bool(&tree, "partial", j->partial);
     slc_cli_put(&tree, "policy", slc_pet_policy_name(j->config.policy));
     slc_cli_put(&tree, "device", j->options->device != NULL ? j->options->device : "cpu");
     slc_cli_put_fields(&tree, "", fields, sizeof fields / sizeof *fields, &j->counts);
@@ -234,29 +255,61 @@ static slc_status check_energies(job *j, const char *path)
     return SLC_OK;
 }
 
-static int process(job *j, const char *path)
+static slc_status create(job *j)
+{
+    const char *name = j->options->output != NULL ? j->options->output : "-";
+    const slc_io_text_form form = {.schema = &slc_pet_coincidences_schema};
+    const slc_status status = slc_io_text_create(name, &j->writer, &j->error);
+    return status == SLC_OK && j->format == FORMAT_CSV ? slc_io_text_rows(j->writer, &form, NULL, &j->error)
+                                                       : status;
+}
+
+/* What only a search that came to its end tells. */
+static slc_status judge(job *j, const char *path)
+{
+    if (j->partial) {
+        j->randoms = j->randoms_sigma = NAN;
+        return SLC_OK;
+    }
+    const slc_status status = check_energies(j, path);
+    return status == SLC_OK && wants_randoms(j) && j->options->json ? find_randoms(j) : status;
+}
+
+static slc_status run(job *j, char *path)
 {
     slc_pet_coincidence *stage = NULL;
     /* Asked for first, as a GPU that is not there is found before singles are read. */
     slc_status status = slc_pet_coincidence_open(&j->config, &stage, &j->error);
     status = status == SLC_OK ? read_singles(j, path) : status;
     status = status == SLC_OK ? sort_singles(j) : status;
-    if (status == SLC_OK && j->format != FORMAT_NONE) {
-        const char *name = j->options->output != NULL ? j->options->output : "-";
-        status = slc_io_text_create(name, &j->writer, &j->error);
-    }
-    if (status == SLC_OK && j->format == FORMAT_CSV) {
-        const slc_io_text_form form = {.schema = &slc_pet_coincidences_schema};
-        status = slc_io_text_rows(j->writer, &form, NULL, &j->error);
-    }
+    status = status == SLC_OK && j->format != FORMAT_NONE ? create(j) : status;
     status = status == SLC_OK ? find_all(j, stage) : status;
-    status = status == SLC_OK ? check_energies(j, path) : status;
-    status = status == SLC_OK && wants_randoms(j) && j->options->json ? find_randoms(j) : status;
+    status = status == SLC_OK ? judge(j, path) : status;
     slc_pet_coincidence_close(stage);
-    if (j->writer != NULL && status == SLC_OK) {
+    return status;
+}
+
+static int process(job *j, char *path)
+{
+    slc_cli_end_with_signals(&path, 1);
+    slc_cli_catch_signals();
+    slc_status status = run(j, path);
+    const uint64_t rows = j->counts.pairs + j->counts.groups;
+    const bool broken = slc_cli_broken();
+    if (status == SLC_OK && j->partial && rows == 0 && j->format != FORMAT_NONE) {
+        status = slc_fail(&j->error, SLC_ERR_FORMAT,
+                          "interrupted before a pair was found: nothing was written");
+    }
+    if (j->writer != NULL && status == SLC_OK && !broken) {
         status = slc_io_finish(j->writer, &j->error);
     } else if (j->writer != NULL) {
         slc_io_abandon(j->writer);
+    }
+    if (broken) {
+        return SLC_CLI_FAILED; /* the process ends as the signal would have ended it */
+    }
+    if (slc_cli_cut()) {
+        slc_cli_accept_signal();
     }
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(COMMAND, "%s", j->error.text);
@@ -265,7 +318,12 @@ static int process(job *j, const char *path)
         slc_cli_say("pet coincidences", "%s", j->error.text);
         return SLC_CLI_FAILED;
     }
-    return tell(j) ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    if (j->partial) {
+        slc_cli_kept files = {.n = 0};
+        slc_cli_kept_add(&files, j->options->output);
+        slc_cli_tell_partial("pet coincidences", rows, "row", &files);
+    }
+    return tell(j) && !j->partial ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
 static int act(const slc_cli_call *call)

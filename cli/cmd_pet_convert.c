@@ -26,7 +26,7 @@ static const slc_cli_option options_table[] = {
     SLC_PET_TOLERATE_OPTION(convert_options),
     {"energies", 0, SLC_PET_ENERGIES(O, kev), "LOW:HIGH", "keV; singles outside are dropped"},
     {"output", 'o', NEEDED | STDOUT_TOO | OUTPUT(O, output), "FILE",
-     "the singles (i64 ps, u32 crystal, f32 keV); - is standard output"},
+     "the singles, as columns by .h5 .arrow .npy; - is standard output"},
     {"batch", 0, COUNT(O, batch, 1, 1 << 28), "N", "frames at a time; results do not depend on it"},
     {"threads", 0, COUNT(O, threads, 0, 64), "N", "0: one for each processor; results do not depend on it"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object with the counts"},
@@ -49,7 +49,7 @@ typedef struct job {
     slc_io_pet_inputs inputs;
     slc_flow_pet_setup setup;
     slc_flow *flow;
-    slc_io_writer *writer;
+    slc_pet_singles_file writer;
     slc_pet_convert_counts counts;
     slc_faults faults;
     slc_cli_progress progress;
@@ -67,7 +67,7 @@ static slc_status convert_all(job *j)
         j->seconds += batch->result->seconds[SLC_PET_STAGE_CONVERT];
         slc_faults_merge(&j->faults, &batch->result->faults);
         slc_cli_progress_show(&j->progress, j->counts.frames, 0);
-        status = slc_io_pet_singles_write(j->writer, &batch->result->singles, &j->error);
+        status = slc_pet_singles_put(&j->writer, &batch->result->singles, &j->error);
         slc_flow_release(j->flow, item);
         if (status != SLC_OK) {
             break;
@@ -112,9 +112,8 @@ static int end(job *j, slc_status status)
         good = false;
     } else if (status == SLC_OK && !slc_cli_broken()) {
         good = !slc_pet_most_lost_tell(&j->inputs, "pet convert", &j->counts) && good;
-        status = slc_io_finish(j->writer, &j->error);
+        status = slc_pet_singles_finish(&j->writer, slc_cli_cut(), &j->error);
         written = status == SLC_OK;
-        j->writer = NULL;
     }
     if (status != SLC_OK) {
         slc_cli_say("pet convert", "%s", j->error.text);
@@ -149,7 +148,7 @@ static int process(job *j)
     slc_cli_progress_begin(&j->progress, "pet convert", j->options->quiet);
     j->progress.unit = "frames";
     if (status == SLC_OK) {
-        status = slc_io_pet_singles_create(j->options->output, &j->writer, &j->error);
+        status = slc_pet_singles_create(j->options->output, &j->writer, &j->error);
     }
     status = status == SLC_OK ? convert_all(j) : status;
     slc_flow_close(j->flow); /* and with it the reading */
@@ -178,7 +177,7 @@ static int act(const slc_cli_call *call)
     status = status == SLC_CLI_GO_ON ? process(&j) : status;
     slc_io_pet_inputs_close(&j.inputs);
     slc_pet_paths_clear(&j.paths);
-    slc_io_abandon(j.writer);
+    slc_pet_singles_abandon(&j.writer);
     if (j.owned) {
         slc_io_pet_tables_clear(&j.tables);
     }

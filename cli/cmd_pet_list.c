@@ -3,6 +3,7 @@
  * `sluice pet list`: what is in a list-mode file of coincidences, and the same pairs in another format or as
  * a sinogram.
  */
+#include "cli_results.h"
 #include "cli_words.h"
 #include "cmd_pet.h"
 #include "cmd_pet_tell.h"
@@ -103,6 +104,7 @@ typedef struct job {
     slc_pet_coincidences pairs;
     slc_io_pet_list_totals totals;
     uint64_t written, left_out;
+    bool partial; /* a signal ended the reading */
     slc_error error;
 } job;
 
@@ -334,6 +336,7 @@ static slc_status open_output(job *j)
     config.window_ps = j->window_ns * 1000;
     config.start_ps = j->about.start_ps;
     config.duration_s = j->about.duration_s;
+    config.partial = &j->partial;
     config.form = o->to >= TO_ARROW ? slc_pet_columns_form((size_t)(o->to - TO_ARROW), o->output) : NULL;
     return slc_io_pet_list_create(o->output, j->to, &config, &j->writer, &j->error);
 }
@@ -355,10 +358,11 @@ void slc_pet_keep_prompts(slc_pet_coincidences *p)
     p->head.size = kept;
 }
 
-static slc_status pass_on(job *j)
+/* A pipe that a signal ended may have left a piece of a record, which is no damage. */
+static slc_status pass_on(job *j, char *path)
 {
     slc_status status = SLC_OK;
-    while (status == SLC_OK) {
+    while (status == SLC_OK && !slc_cli_stop(NULL)) {
         slc_columns_reset(&j->pairs);
         status = slc_io_pet_list_read(j->input, AT_ONCE, &j->pairs, &j->error);
         if (status != SLC_OK) {
@@ -373,6 +377,10 @@ static slc_status pass_on(job *j)
             status = slc_io_pet_list_write(j->writer, &j->pairs, &j->error);
             j->written += j->pairs.head.size;
         }
+    }
+    j->partial = slc_cli_stop(NULL) && slc_cli_cut();
+    if (status == SLC_ERR_FORMAT && j->partial && slc_cli_reads_once(&path, 1)) {
+        status = SLC_OK;
     }
     return status == SLC_END ? SLC_OK : status;
 }
@@ -408,6 +416,7 @@ static void put(const job *j, const char *path, slc_cli_tree *tree)
     slc_cli_put(tree, "command", "pet list");
     slc_cli_put(tree, "file", path);
     slc_cli_put(tree, "format", slc_io_pet_list_name(j->from));
+    slc_cli_put_bool(tree, "partial", j->partial);
     slc_cli_put_fields(tree, "", counted, sizeof counted / sizeof *counted, &j->totals);
     if (a->window_ps > 0) {
         slc_cli_put(tree, "window_ps", a->window_ps);
@@ -449,7 +458,27 @@ static bool tell(const job *j, const char *path)
     return printed;
 }
 
-static int process(job *j, const char *path)
+static const char interrupted[] = "interrupted before a pair was read: nothing was written";
+
+/* That there are none is an answer, but nothing to convert; YRT has no head, so that such a file is empty. */
+static slc_status check_pairs(job *j, const char *path)
+{
+    const bool none = j->totals.prompts + j->totals.delayeds == 0;
+    if (none && j->partial && j->options->to != 0) {
+        return slc_fail(&j->error, SLC_ERR_FORMAT, "%s", interrupted);
+    }
+    if (none && (j->options->to != 0 || (j->from == SLC_IO_PET_YRT && !j->partial))) {
+        return slc_fail(&j->error, SLC_ERR_FORMAT, "%s: there are no coincidences in it", path);
+    }
+    if (j->writer != NULL && j->written == slc_io_pet_list_left_out(j->writer)) {
+        return slc_fail(&j->error, SLC_ERR_FORMAT,
+                        "%s: of %" PRIu64 " prompts and %" PRIu64 " delayeds none is left to be written",
+                        path, j->totals.prompts, j->totals.delayeds);
+    }
+    return SLC_OK;
+}
+
+static slc_status open_all(job *j, const char *path, int *settled)
 {
     slc_status status = slc_io_pet_list_open(path, j->from, j->has_geometry ? &j->geometry : NULL, &j->input,
                                              &j->error);
@@ -457,35 +486,57 @@ static int process(job *j, const char *path)
         slc_io_pet_list_about_of(j->input, &j->about);
     }
     if (status == SLC_OK && j->options->to != 0) {
-        const int settled = settle(j, path);
-        if (settled != SLC_CLI_GO_ON) {
-            return settled;
-        }
-        status = open_output(j);
+        *settled = settle(j, path);
+        status = *settled == SLC_CLI_GO_ON ? open_output(j) : SLC_OK;
     }
-    status = status == SLC_OK ? pass_on(j) : status;
+    return status;
+}
+
+static void tell_partial(const job *j)
+{
+    slc_cli_kept files = {.n = 0};
+    slc_cli_kept_add(&files, j->options->output);
+    slc_cli_tell_partial("pet list",
+                         j->options->to != 0 ? j->written : j->totals.prompts + j->totals.delayeds, "pair",
+                         &files);
+    slc_cli_accept_signal();
+}
+
+static int process(job *j, char *path)
+{
+    int settled = SLC_CLI_GO_ON;
+    slc_cli_end_with_signals(&path, 1);
+    slc_cli_catch_signals();
+    slc_status status = open_all(j, path, &settled);
+    if (settled != SLC_CLI_GO_ON) {
+        return settled;
+    }
+    if (status == SLC_ERR_FORMAT && slc_cli_reads_once(&path, 1) && slc_cli_stop(NULL)) {
+        j->partial = slc_cli_cut();
+        status = slc_fail(&j->error, SLC_ERR_FORMAT, "%s", interrupted);
+    }
+    status = status == SLC_OK ? pass_on(j, path) : status;
+    if (slc_cli_broken()) {
+        return SLC_CLI_FAILED;
+    }
     if (j->input != NULL) {
         slc_io_pet_list_about about;
         slc_io_pet_list_about_of(j->input, &about);
         j->totals = about.totals;
     }
-    /* That there are none is an answer, but nothing to convert; YRT has no head, so that such a file is
-     * empty. */
-    if (status == SLC_OK && j->totals.prompts + j->totals.delayeds == 0 &&
-        (j->options->to != 0 || j->from == SLC_IO_PET_YRT)) {
-        status = slc_fail(&j->error, SLC_ERR_FORMAT, "%s: there are no coincidences in it", path);
-    }
-    if (status == SLC_OK && j->writer != NULL && j->written == slc_io_pet_list_left_out(j->writer)) {
-        status = slc_fail(&j->error, SLC_ERR_FORMAT,
-                          "%s: of %" PRIu64 " prompts and %" PRIu64 " delayeds none is left to be written",
-                          path, j->totals.prompts, j->totals.delayeds);
-    }
+    status = status == SLC_OK ? check_pairs(j, path) : status;
     status = status == SLC_OK ? finish(j) : status;
     if (status != SLC_OK) {
         slc_cli_say("pet list", "%s", j->error.text);
+        if (j->partial) {
+            slc_cli_accept_signal();
+        }
         return SLC_CLI_FAILED;
     }
-    return tell(j, path) ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    if (j->partial) {
+        tell_partial(j);
+    }
+    return tell(j, path) && !j->partial ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
 static int act(const slc_cli_call *call)

@@ -48,7 +48,8 @@ typedef struct slc_pet_run_options {
          "bring the pairs to temporary files so often (default 5s if an input is live)"},                    \
         {"prompts", 0, FLAG(slc_pet_run_options, prompts), NULL,                                             \
          "write prompts alone: castor and yrt have no delayeds"},                                            \
-        {"singles", 0, (dash) | OUTPUT(slc_pet_run_options, singles), "FILE", "write the sorted singles"},   \
+        {"singles", 0, (dash) | OUTPUT(slc_pet_run_options, singles), "FILE",                                \
+         "write the sorted singles, as columns by .h5 .arrow .npy .npz"},                                    \
         {"late", 0, (dash) | OUTPUT(slc_pet_run_options, late), "FILE",                                      \
          "write singles that came later than the horizon allows"},                                           \
         {"sinogram", 0, (dash) | OUTPUTS(slc_pet_run_options, sinogram, slc_pet_sinogram_files), "NAME",     \
@@ -114,7 +115,7 @@ typedef struct slc_pet_run_job {
     slc_pet_coincidences due; /* pairs in order */
     slc_io_pet_list_writer *list;
     slc_io_writer *csv;
-    slc_io_writer *singles, *late;
+    slc_pet_singles_file singles, late;
     slc_io_pet_sinogram *sinogram;
     slc_pet_rates_totals rates_totals;
     slc_pet_rates *rates; /* NULL also where they were given up: */

@@ -147,12 +147,12 @@ static void let_go(int held)
     }
 }
 
-static slc_status open_singles(slc_pet_run_job *job, const char *name, slc_io_writer **writer)
+static slc_status open_singles(slc_pet_run_job *job, const char *name, slc_pet_singles_file *file)
 {
     int held = -1;
     slc_status status = wait_for_reader(job, name, &held);
     if (status == SLC_OK) {
-        status = slc_io_pet_singles_create(name, writer, &job->error);
+        status = slc_pet_singles_create(name, file, &job->error);
     }
     let_go(held);
     return status;
@@ -298,12 +298,12 @@ static void take_randoms(slc_pet_run_job *job, const slc_pet_batch *batch)
     }
 }
 
-static slc_status write_singles(slc_pet_run_job *job, const char *name, slc_io_writer **writer,
+static slc_status write_singles(slc_pet_run_job *job, const char *name, slc_pet_singles_file *file,
                                 const slc_pet_singles *singles)
 {
-    slc_status status = name != NULL && *writer == NULL ? open_singles(job, name, writer) : SLC_OK;
-    if (status == SLC_OK && *writer != NULL) {
-        status = slc_io_pet_singles_write(*writer, singles, &job->error);
+    slc_status status = name != NULL && file->writer == NULL ? open_singles(job, name, file) : SLC_OK;
+    if (status == SLC_OK && file->writer != NULL) {
+        status = slc_pet_singles_put(file, singles, &job->error);
     }
     return status;
 }
@@ -332,11 +332,9 @@ static void give_up(slc_pet_run_job *job, slc_pet_run_part part)
     job->failed = true;
     job->failure[job->n_failures++] = job->error;
     if (part == SLC_PET_RUN_SINGLES) {
-        slc_io_abandon(job->singles);
-        job->singles = NULL;
+        slc_pet_singles_abandon(&job->singles);
     } else if (part == SLC_PET_RUN_LATE) {
-        slc_io_abandon(job->late);
-        job->late = NULL;
+        slc_pet_singles_abandon(&job->late);
     } else if (part == SLC_PET_RUN_PAIRS) {
         slc_io_pet_list_abandon(job->list);
         slc_io_abandon(job->csv);
@@ -496,13 +494,12 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
         judge_part(job, SLC_PET_RUN_PAIRS, slc_io_finish(job->csv, &job->error));
         job->csv = NULL;
     }
-    if (job->singles != NULL) {
-        judge_part(job, SLC_PET_RUN_SINGLES, slc_io_finish(job->singles, &job->error));
-        job->singles = NULL;
+    if (job->singles.writer != NULL) {
+        judge_part(job, SLC_PET_RUN_SINGLES,
+                   slc_pet_singles_finish(&job->singles, job->partial, &job->error));
     }
-    if (job->late != NULL) {
-        judge_part(job, SLC_PET_RUN_LATE, slc_io_finish(job->late, &job->error));
-        job->late = NULL;
+    if (job->late.writer != NULL) {
+        judge_part(job, SLC_PET_RUN_LATE, slc_pet_singles_finish(&job->late, job->partial, &job->error));
     }
     if (job->sinogram != NULL) {
         slc_io_pet_sinogram_counts_of(job->sinogram, &job->sinogram_in, &job->sinogram_outside);
@@ -534,8 +531,8 @@ void slc_pet_run_outputs_abandon(slc_pet_run_job *job)
 {
     slc_io_pet_list_abandon(job->list);
     slc_io_abandon(job->csv);
-    slc_io_abandon(job->singles);
-    slc_io_abandon(job->late);
+    slc_pet_singles_abandon(&job->singles);
+    slc_pet_singles_abandon(&job->late);
     slc_io_pet_sinogram_close(job->sinogram);
     slc_pet_rates_close(job->rates);
     slc_pet_randoms_close(job->randoms);

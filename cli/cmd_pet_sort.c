@@ -23,7 +23,7 @@ typedef struct sort_options {
 #define O sort_options
 static const slc_cli_option options_table[] = {
     {"output", 'o', NEEDED | STDOUT_TOO | OUTPUT(O, output), "FILE",
-     "the singles in order; - is standard output"},
+     "them in order, as columns by .h5 .arrow .npy; - is standard output"},
     {"late", 0, OUTPUT(O, late), "FILE", "write singles that came later than the horizon allows"},
     {"horizon", 0, SLC_PET_HORIZON(O, horizon_ns), "TIME",
      "how far behind the latest time a single may come (default 1ms)"},
@@ -45,7 +45,7 @@ typedef struct job {
     slc_io_pet_singles *input;
     slc_pet_sort *stage;
     slc_pet_singles singles, sorted, late;
-    slc_io_writer *out, *late_out;
+    slc_pet_singles_file out, late_out;
     slc_pet_sort_counts counts;
     slc_cli_progress progress;
     double seconds;
@@ -58,11 +58,11 @@ static slc_status sort_some(job *j, bool last)
     slc_columns_reset(&j->sorted);
     slc_columns_reset(&j->late);
     slc_status status = slc_pet_sort_run(j->stage, &j->singles, last, &j->sorted,
-                                         j->late_out != NULL ? &j->late : NULL, &j->error);
+                                         j->late_out.writer != NULL ? &j->late : NULL, &j->error);
     j->seconds += slc_clock_seconds() - began;
-    status = status == SLC_OK ? slc_io_pet_singles_write(j->out, &j->sorted, &j->error) : status;
-    if (status == SLC_OK && j->late_out != NULL) {
-        status = slc_io_pet_singles_write(j->late_out, &j->late, &j->error);
+    status = status == SLC_OK ? slc_pet_singles_put(&j->out, &j->sorted, &j->error) : status;
+    if (status == SLC_OK && j->late_out.writer != NULL) {
+        status = slc_pet_singles_put(&j->late_out, &j->late, &j->error);
     }
     return status;
 }
@@ -95,23 +95,21 @@ static slc_status open_all(job *j, const char *path)
         status = slc_io_pet_singles_open(path, SLC_IO_PET_SINGLES, &j->input, &j->error);
     }
     if (status == SLC_OK) {
-        status = slc_io_pet_singles_create(j->options->output, &j->out, &j->error);
+        status = slc_pet_singles_create(j->options->output, &j->out, &j->error);
     }
     if (status == SLC_OK && j->options->late != NULL) {
-        status = slc_io_pet_singles_create(j->options->late, &j->late_out, &j->error);
+        status = slc_pet_singles_create(j->options->late, &j->late_out, &j->error);
     }
     return status;
 }
 
 static slc_status finish(job *j)
 {
-    slc_status status = slc_io_finish(j->out, &j->error);
-    j->out = NULL;
-    if (j->late_out != NULL && status == SLC_OK) {
-        status = slc_io_finish(j->late_out, &j->error);
-        j->late_out = NULL;
-    }
-    return status;
+    const bool partial = slc_cli_cut();
+    const slc_status status = slc_pet_singles_finish(&j->out, partial, &j->error);
+    return j->late_out.writer != NULL && status == SLC_OK
+               ? slc_pet_singles_finish(&j->late_out, partial, &j->error)
+               : status;
 }
 
 static bool tell(const job *j)
@@ -175,8 +173,8 @@ static int act(const slc_cli_call *call)
     status = status == SLC_CLI_GO_ON ? process(&j, call->operands[0]) : status;
     slc_io_pet_singles_close(j.input);
     slc_pet_sort_close(j.stage);
-    slc_io_abandon(j.out);
-    slc_io_abandon(j.late_out);
+    slc_pet_singles_abandon(&j.out);
+    slc_pet_singles_abandon(&j.late_out);
     slc_columns_clear(&slc_pet_singles_schema, &j.singles);
     slc_columns_clear(&slc_pet_singles_schema, &j.sorted);
     slc_columns_clear(&slc_pet_singles_schema, &j.late);

@@ -259,14 +259,15 @@ for threads in 1 2; do
     equal "'$last': its line" "$(tail -n 1 err)" "sluice pet run: interrupted: the result is partial: $n pairs in p.csv, p.bin, p.rates"
     equal "'$last': its JSON" "$(key out "[o['partial'], o['output']['written']]")" "[True, $n]"
 done
-cut TERM $((size / 3)) f.raw pet run -q $find -o p.h5 -
+cut TERM $((size / 3)) f.raw pet run -q $find -o p.h5 --singles s.h5 -
 want 1
 n=$(/usr/bin/python3 -c 'import h5py; print(len(h5py.File("p.h5", "r")["coincidences/time_ps"]))')
-echo "sluice pet run: interrupted: the result is partial: $n pairs in p.h5" | want_err
+echo "sluice pet run: interrupted: the result is partial: $n pairs in p.h5, s.h5" | want_err
 /usr/bin/python3 - <<'P' || fail "'$last': p.h5 does not begin w.h5"
 import h5py
 p, w = h5py.File("p.h5", "r"), h5py.File("w.h5", "r")
 assert p.attrs["partial"] == 1 and "partial" not in w.attrs and "checksum" not in p.attrs
+assert h5py.File("s.h5", "r").attrs["partial"] == 1
 for name in p["coincidences"]:
     rows = p["coincidences"][name][:]
     if name != "event_offset":
@@ -286,6 +287,58 @@ want 1
 begins p.bin s.bin
 equal "'$last': its JSON" "$(key out "o['partial']")" True
 grep -qx "sluice pet sort: interrupted: the result is partial: $(key out "o['sort']['given']") singles in p.bin" err || fail "'$last' said: $(cat err)"
+# Singles in time order to pairs: those in whose windows nothing can come any more. Of a record that was cut, too.
+run pet coincidences -q --window 4ns --format csv -o w.csv s.bin
+want 0
+run pet coincidences -q --window 4ns --format indices -o w.txt s.bin
+want 0
+half=$(($(stat -c %s s.bin) / 2))
+for bytes in $half $((half + 7)); do
+    cut INT $bytes s.bin pet coincidences --window 4ns --format csv --batch 10000 -o p.csv --json -
+    want 1
+    begins p.csv w.csv
+    n=$(($(wc -l <p.csv) - 1))
+    equal "'$last': its line" "$(cat err)" "sluice pet coincidences: interrupted: the result is partial: $n rows in p.csv"
+    equal "'$last': its JSON" "$(key out "[o['partial'], o['pairs']]")" "[True, $n]"
+done
+cut TERM $half s.bin pet coincidences -q --window 4ns --format indices -
+want 1
+begins out w.txt
+echo older >p.csv
+cut INT 0 s.bin pet coincidences -q --window 4ns --format csv -o p.csv -
+want 1
+equal "'$last': the older file" "$(cat p.csv)" older
+# A list of pairs in another format.
+run pet run -q $find -o w.csv f.raw --format gate
+want 0
+run pet list -q --format gate --scanner mouse20 --to hdf5 -o w.h5 w.csv
+want 0
+half=$(($(stat -c %s w.csv) / 2))
+for format in hdf5 safir sinogram; do
+    cut INT $half w.csv pet list --format gate --scanner mouse20 --to $format -o p.$format --json -
+    want 1
+    n=$(key out "o['written'] + o['left_out']")
+    equal "'$last': its line" "$(tail -n 1 err)" "sluice pet list: interrupted: the result is partial: $(key out "o['written']") pairs in p.$format"
+    equal "'$last': its JSON" "$(key out "[o['partial'], o['prompts'] + ('$format' != 'sinogram') * o['delayeds']]")" "[True, $n]"
+    [ "$n" -gt 1000 ] || fail "'$last': only $n pairs"
+done
+/usr/bin/python3 - <<'P' || fail "'$last': p.hdf5 does not begin w.h5"
+import h5py
+p, w = h5py.File("p.hdf5", "r"), h5py.File("w.h5", "r")
+assert p.attrs["partial"] == 1 and "partial" not in w.attrs and 0 < p.attrs["duration_s"] < w.attrs["duration_s"]
+for name in p["coincidences"]:
+    rows = p["coincidences"][name][:]
+    if name != "event_offset":
+        assert 1000 < len(rows) < len(w["coincidences"][name]), name
+        assert rows.tobytes() == w["coincidences"][name][: len(rows)].tobytes(), name
+P
+cut INT $half w.csv pet list --format gate --scanner mouse20 -
+want 1
+grep -qE "^  prompts +[1-9]" out || fail "'$last' printed: $(cat out)"
+rm -f p.hdf5
+cut INT 0 w.csv pet list -q --format gate --scanner mouse20 --to hdf5 -o p.hdf5 -
+want 1
+want_no_file p.hdf5 p.hdf5.tmp-*
 # Before anything is in order.
 rm p.csv
 cut INT 3200 f.raw pet run -q $find -o p.csv --format csv -

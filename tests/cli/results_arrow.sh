@@ -117,6 +117,39 @@ run info pairs.arrow
 want 1
 echo "sluice info: pairs.arrow: byte 0: this is an Arrow file: it holds results, and is not read" | want_err
 
+# Singles as columns are the records, and nobody reads them as records.
+run pet convert p.raw --tables p.tables.h5 -q -o p.bin
+want 0
+forms "h5 arrow arrows" converted pet convert p.raw --tables p.tables.h5 -q --batch 7000 -o
+like converted.h5 converted.arrow converted.arrows
+forms "h5 arrow" ordered pet sort p.bin -q --horizon 450us --late late.arrow --batch 9000 -o
+like ordered.h5 ordered.arrow
+run pet run p.raw --tables p.tables.h5 -q --horizon 450us --singles singles.arrow --late late.h5
+like ordered.h5 singles.arrow
+like late.h5 late.arrow
+run pet sort p.bin -q --horizon 450us -o s.bin
+"$python" - "$source" <<'P' || fail "singles"
+import sys
+import numpy
+sys.path.insert(0, sys.argv[1] + "/tests/support")
+import arrow_read
+for name, records in ("converted", "p.bin"), ("ordered", "s.bin"):
+    file = arrow_read.Arrow(name + ".arrow")
+    rows = numpy.fromfile(records, dtype="<i8,<u4,<f4", offset=16)
+    assert [f.name for f in file.fields] == ["time_ps", "crystal", "energy_kev"] and len(rows) > 10000
+    for i, field in enumerate(file.fields):
+        assert file.column(field.name).tobytes() == rows[f"f{i}"].tobytes(), field.name
+    assert set(file.metadata) == {"sluice_version"}
+P
+compared=$((compared + 1))
+for command in "pet sort -o x.bin" "pet coincidences"; do
+    run $command singles.arrow
+    want 1
+    equal "it" "$(cat err)" "sluice ${command% -o x.bin}: singles.arrow: byte 0: this is an Arrow file, not singles"
+done
+forms "h5 arrow arrows" touched label page.png other.png -q --columns pages --stats
+like touched.h5 touched.arrow touched.arrows
+
 # What there is not.
 run velo a.mdf -o x.h5 --compression lz4
 want 1
@@ -138,9 +171,12 @@ echo 'sluice cluster: --compression is not for text such as x.csv; see sluice cl
 run label page.png other.png --stats x.json --columns components
 want 2
 echo 'sluice label: --columns is not for text such as x.json; see sluice label --help' | want_err
-run label page.png other.png --stats x.arrow --columns pages
+run label page.png other.png --stats x.arrow --columns components,pages
 want 1
 echo 'sluice label: x.arrow: there is no group or column "pages"; groups are components' | want_err
+run pet sort p.bin -o x.npy --late x.npz --json
+want 0
+rm x.np?
 want_no_file x.*
 
 # A disk that is full, here a limit on the size of files; an old file stays as it was.

@@ -128,11 +128,13 @@ static inline bool slc_io_pet_list_ms(const slc_io_pet_list_writer *writer, int6
 /* What such a time is told as. */
 slc_status slc_io_pet_list_no_ms(const slc_io_pet_list_writer *writer, int64_t time_ps, int64_t most,
                                  slc_error *error);
-/* How long the measurement is: to the end of the last pair's millisecond, or as long as it is said to be. */
+/* How long the measurement is: to the end of the last pair's millisecond, or as long as it is said to be, of
+ * which the list has only a part if it is partial. */
 static inline double slc_io_pet_list_duration(const slc_io_pet_list_writer *writer)
 {
     const double until = (double)(writer->time_ms + 1) / 1000;
-    return writer->config.duration_s > until ? writer->config.duration_s : until;
+    const bool partial = writer->config.partial != NULL && *writer->config.partial;
+    return writer->config.duration_s > until && !partial ? writer->config.duration_s : until;
 }
 /* The last part of the base, for names inside headers. */
 const char *slc_io_pet_list_base_name(const slc_io_pet_list_writer *writer);

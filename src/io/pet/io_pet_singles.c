@@ -59,10 +59,19 @@ void slc_io_pet_singles_close(slc_io_pet_singles *input)
 /* Files that are known by their first bytes are no singles, whatever times and crystals these would be. */
 static slc_status know(const slc_io_pet_singles *input, const uint8_t *bytes, slc_error *error)
 {
-    const bool raw = memcmp(bytes, slc_io_pet_raw_magic, sizeof slc_io_pet_raw_magic) == 0;
-    if (raw || slc_io_pet_is_hdf5(bytes)) {
+    static const struct {
+        const char *bytes, *what;
+    } others[] = {{"ARROW1", "an Arrow file"}, {"\x93NUMPY", "a NumPy file"}, {"PK\3\4", "a ZIP file"}};
+    const char *what = memcmp(bytes, slc_io_pet_raw_magic, sizeof slc_io_pet_raw_magic) == 0
+                           ? "a raw file of frames"
+                       : slc_io_pet_is_hdf5(bytes) ? "an HDF5 file"
+                                                   : NULL;
+    for (size_t i = 0; i < sizeof others / sizeof *others && what == NULL; i++) {
+        what = memcmp(bytes, others[i].bytes, strlen(others[i].bytes)) == 0 ? others[i].what : NULL;
+    }
+    if (what != NULL) {
         return slc_fail(error, SLC_ERR_FORMAT, "%s: byte 0: this is %s, not singles", input->stream.name,
-                        raw ? "a raw file of frames" : "an HDF5 file");
+                        what);
     }
     return SLC_OK;
 }
