@@ -91,21 +91,46 @@ void slc_cli_tell_partial(const char *command, uint64_t n, const char *unit, con
                 names);
 }
 
+/* "a.txt", "a.h5.gz"; not "a", "a.1", "/dev/full". */
+static bool has_end(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *end = strrchr(name, '.');
+    return end != NULL && end > name &&
+           strpbrk(end, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL;
+}
+
 int slc_cli_results_check(const slc_cli_command *command, const char *option, const char *path,
                           const slc_cli_results *options)
 {
+    static const char *const of_output[] = {"form", "compression", "columns"};
+    for (size_t i = 0; i < 3 && path == NULL; i++) {
+        if (slc_cli_word(command, of_output[i]) != NULL) {
+            return slc_cli_wrong(command, "--%s is of --%s, which is not given", of_output[i], option);
+        }
+    }
     if (path != NULL && strcmp(path, "-") == 0 && options->form != 3) {
         return slc_cli_wrong(command, "--%s - needs --form arrow-stream", option);
     }
     const bool is_text = path != NULL && options->form == 0 &&
                          (slc_cli_ends_with(path, ".csv") || slc_cli_ends_with(path, ".json"));
-    const char *const words[] = {"compression", "columns"};
-    for (size_t i = 0; i < 2 && is_text; i++) {
-        if (slc_cli_word(command, words[i]) != NULL) {
-            return slc_cli_wrong(command, "--%s is not for text such as %s", words[i], path);
+    for (size_t i = 1; i < 3 && is_text; i++) {
+        if (slc_cli_word(command, of_output[i]) != NULL) {
+            return slc_cli_wrong(command, "--%s is not for text such as %s", of_output[i], path);
         }
     }
     return SLC_CLI_GO_ON;
+}
+
+int slc_cli_results_check_name(const slc_cli_command *command, const char *path,
+                               const slc_cli_results *options)
+{
+    if (path == NULL || slc_cli_results_are(path, options) || !has_end(path)) {
+        return SLC_CLI_GO_ON;
+    }
+    return slc_cli_ends_with(path, ".csv")
+               ? slc_cli_wrong(command, "-o writes HDF5 or Arrow, not CSV: use --table %s", path)
+               : slc_cli_wrong(command, "the end of --output %s tells no form of results: give --form", path);
 }
 
 int slc_cli_results_check_series(const slc_cli_command *command, const void *all, const char *path,
@@ -149,7 +174,8 @@ int slc_cli_results_check_series(const slc_cli_command *command, const void *all
 bool slc_cli_results_are(const char *path, const slc_cli_results *options)
 {
     return options->form > 0 || slc_cli_ends_with(path, ".h5") || slc_cli_ends_with(path, ".hdf5") ||
-           slc_cli_results_are_one(path, options) || slc_cli_ends_with(path, ".npz");
+           slc_cli_ends_with(path, ".hdf") || slc_cli_results_are_one(path, options) ||
+           slc_cli_ends_with(path, ".npz");
 }
 
 bool slc_cli_results_are_one(const char *path, const slc_cli_results *options)

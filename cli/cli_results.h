@@ -75,6 +75,10 @@ void slc_cli_tell_partial(const char *command, uint64_t n, const char *unit, con
 int slc_cli_results_check(const slc_cli_command *command, const char *option, const char *path,
                           const slc_cli_results *options);
 
+/* The same of an output that is never text, and may have any name without an end. */
+int slc_cli_results_check_name(const slc_cli_command *command, const char *path,
+                               const slc_cli_results *options);
+
 /* The same of SLC_CLI_RESULTS_LIVE: a series of files takes no name of other outputs and of inputs. `all`:
  * the command's options. */
 int slc_cli_results_check_series(const slc_cli_command *command, const void *all, const char *path,

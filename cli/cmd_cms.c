@@ -73,7 +73,10 @@ static int set_config(slc_cms_job *job)
     if (options->phase == 1 && options->gains == NULL) {
         return slc_cli_wrong(&slc_cmd_cms, "phase 1 needs --gains FILE");
     }
-    const int status = slc_cli_results_check(&slc_cmd_cms, "output", options->output, &options->results);
+    int status = slc_cli_results_check_name(&slc_cmd_cms, options->output, &options->results);
+    status = status == SLC_CLI_GO_ON
+                 ? slc_cli_results_check(&slc_cmd_cms, "output", options->output, &options->results)
+                 : status;
     if (status != SLC_CLI_GO_ON) {
         return status;
     }

@@ -148,9 +148,8 @@ static int check(slc_velo_options *options)
     if (options->write_accepted != NULL && options->select == NULL) {
         return slc_cli_wrong(&slc_cmd_velo, "--write-accepted needs --select");
     }
-    if (options->output != NULL && slc_cli_ends_with(options->output, ".csv")) {
-        return slc_cli_wrong(&slc_cmd_velo, "-o writes HDF5 or Arrow, not CSV: use --table %s",
-                             options->output);
+    if (slc_cli_results_check_name(&slc_cmd_velo, options->output, &options->results) != SLC_CLI_GO_ON) {
+        return SLC_CLI_USAGE;
     }
     if (options->track.strategy != SLC_VELO_TRACK_STANDARD &&
         options->track.algorithm != SLC_VELO_TRACK_LOCAL) {

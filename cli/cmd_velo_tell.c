@@ -6,21 +6,19 @@
 
 static void print_place(char *to, size_t size, const slc_fault *fault)
 {
-    const int n = fault->module < 0
-                      ? snprintf(to, size, "event %" PRIu64, fault->event)
-                      : snprintf(to, size, "event %" PRIu64 ", source %" PRId32, fault->event, fault->module);
-    char *rest = to + n;
-    const size_t left = size - (size_t)n;
     switch (fault->code) {
     case SLC_FAULT_SUPERPIXEL_HINT:
-        (void)snprintf(rest, left, ", super-pixel column %" PRIu64 ", row %" PRIu64,
-                       fault->offset / SLC_VELO_SUPERPIXEL_ROWS, fault->offset % SLC_VELO_SUPERPIXEL_ROWS);
+        (void)snprintf(to, size,
+                       "event %" PRIu64 ", source %" PRId32 ", super-pixel column %" PRIu64 ", row %" PRIu64,
+                       fault->event, fault->module, fault->offset / SLC_VELO_SUPERPIXEL_ROWS,
+                       fault->offset % SLC_VELO_SUPERPIXEL_ROWS);
         break;
     case SLC_FAULT_EVENT_NO_VP:
-    case SLC_FAULT_EVENT_CROWDED:
-        break; /* the whole event */
+    case SLC_FAULT_EVENT_CROWDED: /* the whole event */
+        (void)snprintf(to, size, "event %" PRIu64, fault->event);
+        break;
     default:
-        (void)snprintf(rest, left, ", byte %" PRIu64 " of the event", fault->offset);
+        slc_fault_place(fault, "source", to, size);
     }
 }
 
@@ -60,7 +58,7 @@ static void tell_faults(const char *path, const slc_faults *faults)
         if (loses_event(code)) {
             continue;
         }
-        char place[96];
+        char place[128];
         const slc_fault *first = first_of(faults, code);
         if (first != NULL) {
             print_place(place, sizeof place, first);
@@ -126,7 +124,7 @@ bool slc_velo_judge(const slc_velo_job *job, const char *path, const char *damag
         slc_cli_say("velo", "%s", damage);
         return false;
     }
-    char place[96];
+    char place[128];
     print_place(place, sizeof place, first);
     slc_cli_say("velo", "%s: %s: %s (%s)", path, place, slc_fault_name(first->code),
                 slc_fault_text(first->code));

@@ -458,19 +458,20 @@ slc_status slc_io_read_velo_beamline(const char *path, float *x_mm, float *y_mm,
 
 /* ---- faults ------------------------------------------------------------------------------------ */
 
+#define IN_INPUT "event %e, byte %o of the input"
 static const slc_fault_kind fault_kinds[] = {
     {SLC_FAULT_RECORD_HEADER, "record_header", "no record header here; bytes skipped up to the next one",
-     NULL},
+     IN_INPUT},
     {SLC_FAULT_RECORD_SIZE, "record_size",
-     "one of the three copies of the record size differs; majority used", NULL},
-    {SLC_FAULT_RECORD_TRUNCATED, "record_truncated", "the stream ends inside a record", NULL},
+     "one of the three copies of the record size differs; majority used", IN_INPUT},
+    {SLC_FAULT_RECORD_TRUNCATED, "record_truncated", "the stream ends inside a record", IN_INPUT},
     {SLC_FAULT_RECORD_CHECKSUM, "record_checksum", "the record's checksum does not match; event dropped",
-     NULL},
+     IN_INPUT},
     {SLC_FAULT_RECORD_COMPRESSION, "record_compression", "the record cannot be decompressed; event dropped",
-     NULL},
-    {SLC_FAULT_RECORD_TYPE, "record_type", "the record does not hold raw banks; event dropped", NULL},
+     IN_INPUT},
+    {SLC_FAULT_RECORD_TYPE, "record_type", "the record does not hold raw banks; event dropped", IN_INPUT},
     {SLC_FAULT_RECORD_UNREADABLE, "record_unreadable", "the system could not read the record; event dropped",
-     NULL},
-    {SLC_FAULT_EVENT_SHAPE, "event_shape", "not an event of this format; event dropped", NULL},
+     IN_INPUT},
+    {SLC_FAULT_EVENT_SHAPE, "event_shape", "not an event of this format; event dropped", IN_INPUT},
 };
 SLC_FAULTS_REGISTER(fault_kinds)

@@ -87,6 +87,17 @@ run info --json flip.mdf
 want 1
 equal info "$(key out "o['files'][0]['events'], o['files'][0]['lost_events']")" "(3, 1)"
 
+# One of a record's three sizes is wrong: two agree, and the place is that in the file.
+python3 - "$first" <<'PYTHON'
+import sys
+b = bytearray(open("good.mdf", "rb").read())
+b[int(sys.argv[1]) + 8] ^= 1
+open("size.mdf", "wb").write(b)
+PYTHON
+run velo size.mdf --quiet
+want 0
+grep -q "^sluice velo: size.mdf: 1 × record_size (.*), first at event 1, byte $first of the input$" err || fail "'$last' said: $(cat err)"
+
 # A bank of an unknown version in event 1, in a record without checksum: told, counted, and no failure …
 python3 - "$first" <<'PYTHON'
 import struct, sys

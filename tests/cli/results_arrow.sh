@@ -179,6 +179,31 @@ want 0
 rm x.np?
 want_no_file x.*
 
+# Forms and columns of no output, and ends of names that tell nothing, but of what is no result.
+for words in "velo a.mdf" "cms a.bin --cabling a.cabling --gains a.gains" "cluster frames.csv" "label page.png"; do
+    for option in "--form arrow" "--columns tracks" "--compression none"; do
+        run $words $option -q
+        want 2
+        of=$([ "${words%% *}" = label ] && echo stats || echo output)
+        echo "sluice ${words%% *}: ${option% *} is of --$of, which is not given; see sluice ${words%% *} --help" | want_err
+    done
+done
+for command in "velo a.mdf" "cms a.bin --cabling a.cabling --gains a.gains"; do
+    run $command -q -o x.parquet
+    want 2
+    echo "sluice ${command%% *}: the end of --output x.parquet tells no form of results: give --form; see sluice ${command%% *} --help" | want_err
+    run $command -q -o x.csv
+    want 2
+    echo "sluice ${command%% *}: -o writes HDF5 or Arrow, not CSV: use --table x.csv; see sluice ${command%% *} --help" | want_err
+done
+want_no_file x.*
+run velo a.mdf -q -o ./x --columns events
+want 0
+run velo a.mdf -q -o x.parquet --form hdf5 --columns events
+want 0
+cmp -n 8 x x.parquet || fail "x and x.parquet are not HDF5"
+rm x x.parquet
+
 # A disk that is full, here a limit on the size of files; an old file stays as it was.
 for how in none zstd; do
     want_full full.arrow 4 "1 2 8 64 256 1024" velo a.mdf --truth --quiet -o full.arrow --compression $how

@@ -71,6 +71,12 @@ done
 echo "sluice pet sort: singles.npy: byte 0: this is a NumPy file, not singles" | want_err
 
 # What there is not.
+run info pairs.npy pairs.npz
+want 1
+same err <<'E'
+sluice info: pairs.npy: byte 0: this is an NPY file: an array, and no raw events
+sluice info: pairs.npz: byte 0: this is a zip archive (NPZ is one): unpack it first
+E
 run velo a.mdf -o x.npy
 want 1
 echo "sluice velo: x.npy: npy has rows of one table, and no events: npz has all columns of all groups" | want_err
