@@ -6,6 +6,7 @@
  * cmd_velo_flow.c the run, and what is done with results, in the order of the input
  * cmd_velo_beam.c where the beam line is, and whether the tracks agree
  * cmd_velo_display.c  the event that the report draws, and the report
+ * cmd_velo_gec.c  what the global event cut leaves out
  * cmd_velo_identity.c  which event is which: run, number, place in its input
  * cmd_velo_select.c  which events a selection accepts
  * cmd_velo_time.c going through the events again for measuring, and where the time went
@@ -28,6 +29,7 @@
 typedef struct slc_velo_options {
     const char *geometry, *beam, *table, *report, *output, *display, *select, *write_accepted;
     slc_velo_track_config track;
+    slc_velo_gec_config gec;
     uint64_t display_event; /* of --display, if it was given */
     slc_cli_results results;
     uint64_t batch, threads, repeat, warmup;
@@ -37,7 +39,7 @@ typedef struct slc_velo_options {
 } slc_velo_options;
 
 /* The table of options for the command's row and its defaults. */
-enum { SLC_VELO_OPTIONS = 47 };
+enum { SLC_VELO_OPTIONS = 51 };
 extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
 void slc_velo_options_defaults(void *options);
 /* The chain's configuration but for its target; `--fast` changes the defaults of other options.
@@ -47,6 +49,14 @@ int slc_velo_options_config(slc_velo_options *options, slc_velo_config *config);
 void slc_velo_config_text(const slc_velo_track_config *track, char *text, size_t size);
 void slc_velo_config_put(const slc_velo_track_config *track, slc_cli_tree *tree);
 
+/* What the global event cut came to. */
+enum { SLC_VELO_GEC_LIMITS = 4 };
+typedef struct slc_velo_gec {
+    uint64_t events, cut;                   /* with banks; of these left out */
+    uint64_t by[SLC_VELO_GEC_LIMITS];       /* in the order of the bits; one event may be in several */
+    uint64_t clusters[SLC_VELO_GEC_LIMITS]; /* of all events */
+} slc_velo_gec;
+
 typedef struct slc_velo_totals {
     uint64_t events, lost_events;
     uint64_t superpixels, isolated, pixels, hits, tracks, primaries;
@@ -55,6 +65,7 @@ typedef struct slc_velo_totals {
         retina_events; /* whose hits are of super-pixels; of the read-out's clusters */
     uint64_t checksum;
     double seconds, seconds_total; /* in the chain; from the first input to the last */
+    slc_velo_gec gec;
     slc_faults faults;
     json_t *hits_per_event; /* NULL without --json: it is the one thing that grows with the input */
 } slc_velo_totals;
@@ -101,6 +112,7 @@ typedef struct slc_velo_input {
     uint64_t identity_from[SLC_LHCB_IDENTITY_SOURCES]; /* events by who told their run and number */
     uint64_t retina_events;
     uint64_t cut; /* events that are counted as lost and are not, as a signal ended their reading */
+    slc_velo_gec gec;
     slc_faults faults;
 } slc_velo_input;
 
@@ -181,6 +193,12 @@ bool slc_velo_job_take(slc_velo_job *job, const slc_flow_item *item);
 bool slc_velo_identity_take(slc_velo_job *job, const slc_flow_velo_result *result);
 void slc_velo_tell_identity(const slc_velo_input *input, const char *path);
 void slc_velo_identity_put(slc_velo_job *job, slc_cli_tree *tree);
+
+/* Is there a limit? What came of it: counted, told of an input, in the tree (under "gec"). */
+bool slc_velo_gec_is_on(const slc_velo_job *job);
+void slc_velo_gec_take(slc_velo_job *job, const slc_flow_velo_result *result);
+void slc_velo_gec_tell(const slc_velo_job *job, const char *path);
+void slc_velo_gec_put(const slc_velo_job *job, slc_cli_tree *tree);
 
 /* --beam, into the configuration. SLC_CLI_GO_ON, or an exit status after one line. */
 int slc_velo_beam_open(slc_velo_job *job);

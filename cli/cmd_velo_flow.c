@@ -23,7 +23,7 @@ static bool append_all(slc_velo_job *job, const slc_flow_velo_result *result)
 {
     const bool truth = job->options->truth;
     const slc_velo_selecting *selecting = job->selecting;
-    slc_io_group groups[12] = {
+    slc_io_group groups[13] = {
         {"events", &slc_lhcb_events_schema, &result->events, SLC_IO_ROWS_ONE},
         {"hits", &slc_velo_hits_schema, &result->found.hits, SLC_IO_ROWS_ANY},
         {"tracks", &slc_velo_tracks_schema, &result->found.tracks, SLC_IO_ROWS_ANY},
@@ -33,6 +33,10 @@ static bool append_all(slc_velo_job *job, const slc_flow_velo_result *result)
         {"primaries", &slc_velo_primaries_schema, &result->found.primaries, SLC_IO_ROWS_ANY},
     };
     size_t n = 7;
+    if (slc_velo_gec_is_on(job)) {
+        groups[n++] = (slc_io_group){"event_cuts", &slc_velo_event_cuts_schema, &result->found.cuts,
+                                     SLC_IO_ROWS_ONE};
+    }
     if (selecting != NULL) {
         groups[n++] = (slc_io_group){"decisions", &slc_velo_decisions_schema, &selecting->decisions,
                                      SLC_IO_ROWS_ONE};
@@ -200,6 +204,7 @@ static bool take_batch(slc_velo_job *job, const slc_flow_item *item)
     }
     job->input.raw = result->raw;
     job->input.retina_events += result->found.n_retina_events;
+    slc_velo_gec_take(job, result);
     job->input.has_truth = job->input.has_truth || result->truth.particles.head.size > 0;
     slc_velo_timing_mark(&job->timing, result->found.hits.head.n_events, item->batch.size, spent);
     slc_cli_progress_show(&job->progress, job->totals.events, 0);

@@ -13,6 +13,7 @@
 #define O                 slc_velo_options
 #define SCATTER(m)        NUMBER(O, track.m, 0, 1e6)
 #define HITS(m, low)      COUNT(O, track.m, low, UINT32_MAX)
+#define CLUSTERS(m)       COUNT(O, gec.m, 0, UINT32_MAX)
 #define ROUNDS(m)         COUNT(O, m, 0, 1 << 30)
 #define STRATEGIES        "standard", "split", "full"
 #define CHOICE_OF(m, ...) CHOICE(O, m, WORDS(__VA_ARGS__))
@@ -52,7 +53,12 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     {"max-layer-hits", 0, HITS(max_layer_hits, 1), "N",
      "no track search in an event with more hits in a layer"},
     {"max-event-hits", 0, HITS(max_event_hits, 0), "N",
-     "global event cut: no track search with more hits; 0: no cut"},
+     "no track search in an event with more hits; 0: no cut"},
+    {"gec-velo", 0, CLUSTERS(max_velo), "N",
+     "global event cut by bank sizes: more clusters of the VELO; 0: none"},
+    {"gec-ut", 0, CLUSTERS(max_ut), "N", "the same of the UT"},
+    {"gec-scifi", 0, CLUSTERS(max_scifi), "N", "of the SciFi"},
+    {"gec-ut-scifi", 0, CLUSTERS(max_ut_scifi), "N", "of both together; LHCb's HLT1 has 9750"},
     {"truth", 0, FLAG(O, truth), NULL, "compare with the simulation truth in the input"},
     {"select", 0, INPUT(O, select), "FILE", "decide about events by the lines of a selection (JSON)"},
     {"write-accepted", 0, OUTPUT(O, write_accepted), "FILE",
@@ -178,6 +184,7 @@ int slc_velo_options_config(slc_velo_options *options, slc_velo_config *config)
     config->track = options->track;
     config->banks = (slc_velo_banks)options->banks;
     config->strict = options->strict;
+    config->gec = options->gec;
     return check(options);
 }
 

@@ -213,6 +213,7 @@ slc_cli_tree slc_velo_tree(slc_velo_job *job)
     slc_velo_identity_put(job, &tree);
     slc_cli_put(&tree, job->options->track.max_event_hits > 0 ? "cut_events" : ".cut_events",
                 totals->cut_events);
+    slc_velo_gec_put(job, &tree);
     if (job->options->truth) {
         slc_cli_tree truth = slc_cli_inner(&tree, "truth");
         put_truth(&truth, &job->check);
@@ -247,6 +248,7 @@ static const slc_cli_line summary[] = {
      "super-pixels",
      "banks.retina_events"},
     {"cut events", "{cut_events} with too many clusters: not searched for tracks", "cut_events"},
+    {"global cut", "{gec.cut_events} of {gec.events} events have too many clusters: left out", "gec"},
     {"clusters", "{clusters}", NULL},
     {"tracks", "{tracks}", NULL},
     {"vertices", "{vertices}", NULL},
@@ -390,6 +392,7 @@ static const slc_cli_line csv_head[] = {
     {NULL, "beam.x,{beam.x_mm|.9g},,mm", NULL},
     {NULL, "beam.y,{beam.y_mm|.9g},,mm", NULL},
     {NULL, "cut_events,{cut_events},,1", "tracking.max_event_hits"},
+    {NULL, "gec.cut_events,{gec.cut_events},,1", "gec"},
 };
 static const slc_cli_line csv_truth[] = {
     {NULL, "truth.events,{events},,1", NULL},

@@ -121,11 +121,18 @@ static slc_status decide(slc_velo_selecting *s, const slc_velo_result *result)
         status = slc_columns_reserve(&slc_velo_decisions_schema, &s->decisions, tracks->n_events,
                                      tracks->n_events);
     }
-    return status == SLC_OK
-               ? slc_velo_select_run(&s->selection, &result->hits, &result->tracks, &result->beam,
-                                     &result->primaries, s->first_event + s->events, &s->scratch,
-                                     &s->decisions, NULL)
-               : status;
+    status = status == SLC_OK
+                 ? slc_velo_select_run(&s->selection, &result->hits, &result->tracks, &result->beam,
+                                       &result->primaries, s->first_event + s->events, &s->scratch,
+                                       &s->decisions, NULL)
+                 : status;
+    /* What the global event cut left out is for no line, not even for one that asks for nothing. */
+    for (uint32_t e = 0; e < tracks->n_events && status == SLC_OK && result->n_gec_events > 0; e++) {
+        if (result->cuts.cut[e] != 0) {
+            s->decisions.lines[e] = s->decisions.limited[e] = 0;
+        }
+    }
+    return status;
 }
 
 bool slc_velo_selecting_take(slc_velo_selecting *s, const char *input, const slc_velo_result *result,

@@ -78,7 +78,8 @@ static void tell_banks(slc_velo_job *job, const char *path, uint64_t events)
         [SLC_VELO_BANKS_SUPERPIXELS] = "super-pixels (banks of type 63 or 8)",
         [SLC_VELO_BANKS_RETINA] = "clusters of the read-out (banks of type 73)",
     };
-    if (events > 0 && slc_faults_of(&input->faults, SLC_FAULT_EVENT_NO_VP) == events) {
+    const uint64_t looked_at = events - input->gec.cut;
+    if (looked_at > 0 && slc_faults_of(&input->faults, SLC_FAULT_EVENT_NO_VP) == looked_at) {
         slc_cli_say("velo", "%s: none of its %" PRIu64 " events has %s", path, events,
                     wanted[job->config.banks]);
         job->failed = true;
@@ -106,6 +107,9 @@ void slc_velo_tell_input(slc_velo_job *job, const slc_flow_item *end)
         job->failed = true;
     }
     tell_banks(job, end->path, read.events);
+    if (read.events > 0) {
+        slc_velo_gec_tell(job, end->path);
+    }
     slc_velo_tell_identity(input, end->path);
     tell_faults(end->path, &input->faults);
     if (job->options->truth && !input->has_truth && read.events > 0) {

@@ -6,6 +6,7 @@ sluice_test(test_velo_cluster_banks "stages;data" test_velo_cluster_banks.c supp
     oracle/velo_cluster_oracle.c)
 sluice_test(test_velo_retina "stages;data" test_velo_retina.c)
 sluice_test(test_velo_chain_banks stages test_velo_chain_banks.c support/velo_banks.c)
+sluice_test(test_velo_gec stages test_velo_gec.c support/velo_banks.c)
 sluice_test(test_velo_track stages test_velo_track.c support/velo_track_cases.c oracle/velo_track_oracle.c)
 sluice_core_test(test_velo_track_limits stages "base;simd;pixel;lhcb;velo" test_velo_track_limits.c support/velo_track_cases.c
     oracle/velo_track_oracle.c)

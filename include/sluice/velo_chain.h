@@ -110,6 +110,15 @@ typedef struct slc_velo_vertex_config {
     slc_simd_target target;           /* a result of slc_simd_choose() */
 } slc_velo_vertex_config;
 
+/* ---- the global event cut ------------------------------------------------------------------------- */
+
+/* An event with more clusters than this is not reconstructed: it has no hits, and no faults of its VELO's
+ * banks. They are counted by the sizes of banks before anything is decoded. 0: no limit. HLT1 of LHCb has
+ * 9750 for the UT and the SciFi together. */
+typedef struct slc_velo_gec_config {
+    uint32_t max_velo, max_ut, max_scifi, max_ut_scifi;
+} slc_velo_gec_config;
+
 /* ---- all of it ------------------------------------------------------------------------------------ */
 
 typedef struct slc_velo_config {
@@ -123,7 +132,8 @@ typedef struct slc_velo_config {
     /* Keep the super-pixels in the result. Without, which is the default, the raw banks become hits without
      * a list of them (slc_velo_cluster_run_banks); all else in the result is the same. */
     bool keep_superpixels;
-    slc_exec exec; /* of which the target counts: a chain is of one thread, on the processor */
+    slc_exec exec;           /* of which the target counts: a chain is of one thread, on the processor */
+    slc_velo_gec_config gec; /* without effect on events that come as hits */
 } slc_velo_config;
 SLC_API void slc_velo_config_default(slc_velo_config *config, size_t size);
 #define slc_velo_config_default(config) slc_velo_config_default(config, sizeof *(config))
@@ -155,8 +165,10 @@ typedef struct slc_velo_result {
     uint64_t n_isolated;                           /* super-pixels that came with the "isolated" hint */
     uint64_t n_superpixel_events, n_retina_events; /* whose hits are of super-pixels; of FPGAs' clusters */
     uint64_t
-        n_cut_events;  /* events with more hits than track.max_event_hits: they have hits, but no tracks */
-    slc_faults faults; /* of this batch */
+        n_cut_events; /* events with more hits than track.max_event_hits: they have hits, but no tracks */
+    slc_velo_event_cuts cuts;        /* with a limit in config.gec */
+    uint64_t n_gec_events;           /* that it cut */
+    slc_faults faults;               /* of this batch */
     double seconds[SLC_VELO_STAGES]; /* of wall time in each stage, for this batch */
 } slc_velo_result;
 SLC_API void slc_velo_result_clear(slc_velo_result *result);

@@ -84,6 +84,25 @@ typedef struct slc_velo_event_counts {
 } slc_velo_event_counts;
 SLC_API extern const slc_schema slc_velo_event_counts_schema;
 
+/* Which limit of the global event cut an event passes over. */
+enum {
+    SLC_VELO_CUT_BY_VELO = 1 << 0,
+    SLC_VELO_CUT_BY_UT = 1 << 1,
+    SLC_VELO_CUT_BY_SCIFI = 1 << 2,
+    SLC_VELO_CUT_BY_UT_SCIFI = 1 << 3
+};
+
+/* Clusters of three of LHCb's detectors in an event, by the sizes of its banks, and what of it the event was
+ * cut for (0: it passed): a row for each event. */
+typedef struct slc_velo_event_cuts {
+    slc_columns head;
+    uint32_t *velo_clusters; /* super-pixels or the read-out's clusters, whichever hits are made of */
+    uint32_t *ut_clusters;
+    uint32_t *scifi_clusters;
+    uint8_t *cut; /* bits SLC_VELO_CUT_BY_… */
+} slc_velo_event_cuts;
+SLC_API extern const slc_schema slc_velo_event_cuts_schema;
+
 /* Hits, one per cluster, sorted by module. `channel` is LHCb's channel id of the pixel that holds the
  * centroid: bits 28-31 detector (2), 18-25 sensor, 16-17 chip, 8-15 column in the chip, 0-7 row. Events that
  * came as hits (JSON) have the index of the hit in its event as channel and n_pixels = 0. Clusters that FPGAs

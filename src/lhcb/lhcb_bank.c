@@ -113,9 +113,9 @@ const char *slc_lhcb_bank_type_name(uint8_t type)
         return "TAEHeader";
     case SLC_LHCB_BANK_VP:
         return "VP";
-    case 64:
+    case SLC_LHCB_BANK_SCIFI:
         return "FTCluster";
-    case 66:
+    case SLC_LHCB_BANK_UT:
         return "UT";
     case SLC_LHCB_BANK_VP_RETINA:
         return "VPRetinaCluster";

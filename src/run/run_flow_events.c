@@ -110,6 +110,8 @@ typedef struct velo_item {
     slc_flow_velo_result result; /* first: it is what the item shows */
     slc_io_deferred *deferred;
     bool is_deferred;
+    size_t *length; /* of events, as far as they are not cut */
+    uint32_t length_capacity;
 } velo_item;
 
 static slc_status open_velo(const void *setup, const slc_flow_config *config, void **chain, slc_error *error)
@@ -139,6 +141,7 @@ static void close_velo_item(slc_flow_item *item)
 {
     velo_item *own = item->result;
     slc_io_deferred_close(own->deferred);
+    free(own->length);
     slc_velo_result_clear(&own->result.found);
     slc_velo_truth_clear(&own->result.truth);
     slc_columns_clear(&slc_lhcb_events_schema, &own->result.events);
@@ -214,16 +217,43 @@ static slc_status run_chain(slc_velo_chain *chain, const slc_batch *batch, slc_f
     return status == SLC_OK ? slc_velo_chain_run(chain, batch, &result->found, error) : status;
 }
 
-/* Its faults are those of the event, as the chain's are. */
-static slc_status read_truth(const slc_batch *batch, slc_flow_velo_result *result, slc_error *error)
+/* The batch without the bytes of events that the global event cut leaves out. */
+static slc_status view_uncut(velo_item *own, const slc_batch *batch, slc_batch *view, slc_error *error)
+{
+    *view = *batch;
+    if (own->result.found.n_gec_events == 0) {
+        return SLC_OK;
+    }
+    if (own->length_capacity < batch->n_events) {
+        size_t *length = realloc(own->length, batch->n_events * sizeof *length);
+        if (length == NULL) {
+            return slc_fail(error, SLC_ERR_MEMORY, "truth: no memory for %u events", batch->n_events);
+        }
+        own->length = length;
+        own->length_capacity = batch->n_events;
+    }
+    for (uint32_t e = 0; e < batch->n_events; e++) {
+        own->length[e] = own->result.found.cuts.cut[e] == 0 ? batch->length[e] : 0;
+    }
+    view->length = own->length;
+    return SLC_OK;
+}
+
+/* Its faults are those of the event, as the chain's are. Nobody looks for the particles of what is cut. */
+static slc_status read_truth(velo_item *own, const slc_batch *all, slc_error *error)
 {
     const double began = slc_clock_seconds();
+    slc_flow_velo_result *result = &own->result;
     slc_faults *faults = &result->truth_faults;
+    slc_batch batch;
+    if (view_uncut(own, all, &batch, error) != SLC_OK) {
+        return SLC_ERR_MEMORY;
+    }
     slc_faults_reset(faults);
     faults->of_event = result->found.counts.faults;
-    faults->first_event = batch->first_event;
-    faults->n_events = batch->n_events;
-    const slc_status status = slc_velo_truth_read(batch, &result->truth, faults, error);
+    faults->first_event = batch.first_event;
+    faults->n_events = batch.n_events;
+    const slc_status status = slc_velo_truth_read(&batch, &result->truth, faults, error);
     faults->of_event = NULL;
     result->seconds_truth = slc_clock_seconds() - began;
     return status;
@@ -246,7 +276,7 @@ static slc_status run_velo(void *chain, const void *setup, slc_flow_item *item, 
         result->seconds_checksum = slc_clock_seconds() - began;
     }
     if (status == SLC_OK && velo->truth && result->raw) {
-        status = read_truth(&item->batch, result, error);
+        status = read_truth(item->result, &item->batch, error);
     }
     if (status == SLC_OK && velo->identity) {
         status = identify(item, result, error);

@@ -5,6 +5,7 @@
 #include "simd/simd_checksum.h"
 #include "velo/velo_decode_event.h"
 #include "velo/velo_fit.h"
+#include "velo/velo_gec.h"
 #include "velo/velo_kernels.h"
 #include "velo/velo_retina.h"
 #include "velo/velo_track.h"
@@ -20,6 +21,7 @@ struct slc_velo_chain {
     slc_velo_track_scratch track;
     slc_velo_vertex_scratch vertex;
     slc_faults told; /* of the list of super-pixels: what clustering tells as well */
+    slc_velo_gec_scratch gec;
 };
 
 static void velo_config_default(slc_velo_config *config)
@@ -148,6 +150,7 @@ void slc_velo_chain_close(slc_velo_chain *chain)
         slc_velo_cluster_clear(&chain->cluster);
         slc_velo_track_clear(&chain->track);
         slc_velo_vertex_clear(&chain->vertex);
+        slc_velo_gec_clear(&chain->gec);
         free(chain);
     }
 }
@@ -203,10 +206,15 @@ slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,
                                   slc_error *error)
 {
     size_t largest;
-    const size_t words = slc_velo_event_bound(batch, chain->config.banks, &largest);
+    const uint8_t *cut;
+    slc_status status = slc_velo_gec_reserve(&chain->config, batch, &chain->gec, &result->cuts, &cut);
+    if (status != SLC_OK) {
+        return reserved(status, error);
+    }
+    const size_t words = slc_velo_event_bound(batch, chain->config.banks, cut, &largest);
     const size_t hits = slc_velo_cluster_bound(words);
-    slc_status status = slc_columns_reserve(&slc_velo_superpixels_schema, &result->superpixels,
-                                            lists_superpixels(chain) ? words : 0, batch->n_events);
+    status = slc_columns_reserve(&slc_velo_superpixels_schema, &result->superpixels,
+                                 lists_superpixels(chain) ? words : 0, batch->n_events);
     if (status == SLC_OK) {
         status = slc_columns_reserve(&slc_velo_event_counts_schema, &result->counts, batch->n_events, 0);
     }
@@ -230,6 +238,7 @@ slc_status slc_velo_chain_reserve_hits(slc_velo_chain *chain, slc_velo_result *r
     status = status == SLC_OK
                  ? slc_columns_reserve(&slc_velo_event_counts_schema, &result->counts, head->n_events, 0)
                  : status;
+    status = status == SLC_OK ? slc_velo_gec_pass(&chain->config, head->n_events, &result->cuts) : status;
     return reserved(status == SLC_OK ? reserve_tracks(chain, head->size, slc_columns_largest_event(head),
                                                       head->n_events, result)
                                      : status,
@@ -321,9 +330,16 @@ static slc_status cluster_banks(slc_velo_chain *chain, const slc_batch *batch, s
     if (result->superpixels.head.block == NULL || result->superpixels.head.event_capacity < batch->n_events) {
         return SLC_ERR_CAPACITY;
     }
+    const uint8_t *cut;
     slc_velo_cluster_counts counts = {.of_event = result->counts.superpixels};
-    slc_status status = slc_velo_cluster_run_chosen(&chain->geometry, batch, chain->config.banks,
-                                                    &chain->cluster, &result->hits, &counts, &result->faults);
+    slc_status status = slc_velo_gec_run(&chain->config, batch, &chain->gec, &result->cuts, &result->faults,
+                                         &cut);
+    result->n_gec_events = cut != NULL ? slc_velo_gec_count(&result->cuts) : 0;
+    if (status != SLC_OK) {
+        return status;
+    }
+    status = slc_velo_cluster_run_chosen(&chain->geometry, batch, chain->config.banks, cut, &chain->cluster,
+                                         &result->hits, &counts, &result->faults);
     result->n_pixels = counts.pixels;
     result->n_superpixels = counts.superpixels;
     result->n_isolated = counts.isolated;
@@ -333,7 +349,7 @@ static slc_status cluster_banks(slc_velo_chain *chain, const slc_batch *batch, s
         no_superpixels(result, batch->n_events);
     } else if (status == SLC_OK) {
         slc_faults_reset(&chain->told);
-        status = slc_velo_decode_run(batch, &result->superpixels, &chain->told);
+        status = slc_velo_decode_uncut(batch, cut, &result->superpixels, &chain->told);
     }
     return status;
 }
@@ -369,14 +385,14 @@ slc_status slc_velo_chain_run_hits(slc_velo_chain *chain, slc_velo_result *resul
     }
     no_superpixels(result, result->hits.head.n_events);
     result->n_pixels = result->n_superpixels = result->n_isolated = 0;
-    result->n_superpixel_events = result->n_retina_events = 0;
+    result->n_superpixel_events = result->n_retina_events = result->n_gec_events = 0;
     result->seconds[SLC_VELO_STAGE_CLUSTER] = 0;
     status = track_and_fit(chain, result, error);
     result->faults.of_event = NULL;
     return status;
 }
 
-/* By the names that they have in files. What super-pixels were there is in none, and not in the checksum. */
+/* By the names that they have in files. What is of events is not in the checksum. */
 static const struct result_part {
     const char *name;
     const slc_schema *schema;
@@ -384,6 +400,7 @@ static const struct result_part {
 } parts[] = {
     {"superpixels", &slc_velo_superpixels_schema, offsetof(slc_velo_result, superpixels)},
     {"event_counts", &slc_velo_event_counts_schema, offsetof(slc_velo_result, counts)},
+    {"event_cuts", &slc_velo_event_cuts_schema, offsetof(slc_velo_result, cuts)},
     {"hits", &slc_velo_hits_schema, offsetof(slc_velo_result, hits)},
     {"tracks", &slc_velo_tracks_schema, offsetof(slc_velo_result, tracks)},
     {"track_hits", &slc_velo_track_hits_schema, offsetof(slc_velo_result, track_hits)},
@@ -391,7 +408,7 @@ static const struct result_part {
     {"states_end", &slc_velo_states_schema, offsetof(slc_velo_result, end)},
     {"primaries", &slc_velo_primaries_schema, offsetof(slc_velo_result, primaries)},
 };
-enum { N_PARTS = sizeof parts / sizeof *parts, FIRST_SUMMED = 2 };
+enum { N_PARTS = sizeof parts / sizeof *parts, FIRST_SUMMED = 3 };
 
 void slc_velo_result_clear(slc_velo_result *result)
 {

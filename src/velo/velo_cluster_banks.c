@@ -193,9 +193,9 @@ static slc_status run_superpixels(pass *p)
 }
 
 slc_status slc_velo_cluster_run_chosen(const slc_velo_geometry *geometry, const slc_batch *batch,
-                                       slc_velo_banks banks, slc_velo_cluster_scratch *scratch,
-                                       slc_velo_hits *hits, slc_velo_cluster_counts *counts,
-                                       slc_faults *faults)
+                                       slc_velo_banks banks, const uint8_t *cut,
+                                       slc_velo_cluster_scratch *scratch, slc_velo_hits *hits,
+                                       slc_velo_cluster_counts *counts, slc_faults *faults)
 {
     slc_columns_reset(hits);
     if (scratch->work == NULL || hits->head.block == NULL || hits->head.event_capacity < batch->n_events) {
@@ -205,7 +205,7 @@ slc_status slc_velo_cluster_run_chosen(const slc_velo_geometry *geometry, const 
               .kernels = slc_velo_cluster_kernels_of(scratch->target),
               .work = scratch->work,
               .hits = hits,
-              .event = {.faults = faults, .banks = banks}};
+              .event = {.faults = faults, .banks = banks, .cut = cut}};
     uint64_t used[2] = {0, 0}; /* events of super-pixels, of clusters */
     slc_faults_reset(&p.hints);
     p.hints.of_event = faults->of_event;
@@ -214,6 +214,13 @@ slc_status slc_velo_cluster_run_chosen(const slc_velo_geometry *geometry, const 
     slc_velo_cluster_work_begin(p.work, geometry);
     for (uint32_t e = 0; e < batch->n_events; e++) {
         const uint64_t before = p.work->superpixels;
+        if (cut != NULL && cut[e] != 0) {
+            if (counts != NULL && counts->of_event != NULL) {
+                counts->of_event[e] = 0;
+            }
+            slc_columns_end_event(hits);
+            continue;
+        }
         slc_velo_event_collect(&p.event, batch, e);
         const slc_status status = p.event.retina ? slc_velo_event_retina(geometry, &p.event, hits)
                                                  : run_superpixels(&p);
@@ -242,6 +249,6 @@ slc_status slc_velo_cluster_run_banks(const slc_velo_geometry *geometry, const s
                                       slc_velo_cluster_scratch *scratch, slc_velo_hits *hits,
                                       slc_velo_cluster_counts *counts, slc_faults *faults)
 {
-    return slc_velo_cluster_run_chosen(geometry, batch, SLC_VELO_BANKS_SUPERPIXELS, scratch, hits, counts,
-                                       faults);
+    return slc_velo_cluster_run_chosen(geometry, batch, SLC_VELO_BANKS_SUPERPIXELS, NULL, scratch, hits,
+                                       counts, faults);
 }

@@ -130,11 +130,14 @@ static void walk_ahead(slc_velo_event *context, const slc_batch *batch, uint32_t
     slc_velo_walks *ahead = &context->walks[context->retina];
     slc_velo_walk *walks = ahead->walk;
     const uint8_t *kind_of = bank_kinds[context->retina];
-    const uint32_t left = batch->n_events - event, n = left < SLC_VELO_WALKS ? left : SLC_VELO_WALKS;
-    for (uint32_t k = 0; k < n; k++) {
-        walks[k].begin = walks[k].at = batch->offset[event + k];
-        walks[k].end = walks[k].begin + batch->length[event + k];
-        walks[k].n = 0;
+    uint32_t n = 0;
+    for (uint32_t e = event; e < batch->n_events && n < SLC_VELO_WALKS; e++) {
+        if (context->cut == NULL || context->cut[e] == 0) {
+            ahead->event[n] = e;
+            walks[n].begin = walks[n].at = batch->offset[e];
+            walks[n].end = walks[n].begin + batch->length[e];
+            walks[n++].n = 0;
+        }
     }
     if (n == SLC_VELO_WALKS) {
         walk_together(walks, SLC_VELO_WALKS, batch->bytes, kind_of);
@@ -144,8 +147,7 @@ static void walk_ahead(slc_velo_event *context, const slc_batch *batch, uint32_t
     for (uint32_t k = 0; k < n; k++) {
         walk_together(&walks[k], 1, batch->bytes, kind_of);
     }
-    ahead->from = event;
-    ahead->to = event + n;
+    ahead->n = n;
 }
 
 static void take(slc_velo_event *context, const slc_lhcb_bank *bank)
@@ -201,23 +203,28 @@ static outcome collect(slc_velo_event *context, const slc_batch *batch, uint32_t
 {
     context->retina = retina;
     slc_velo_walks *walks = &context->walks[retina];
-    if (event < walks->from || event >= walks->to) {
-        walk_ahead(context, batch, event);
+    uint32_t k = 0;
+    while (k < walks->n && walks->event[k] != event) {
+        k++;
     }
-    const slc_velo_walk *walk = &walks->walk[event - walks->from];
+    if (k == walks->n) {
+        walk_ahead(context, batch, event);
+        k = 0;
+    }
+    const slc_velo_walk *walk = &walks->walk[k];
     if (walk->at != walk->end || walk->n > SLC_VELO_PLACES) {
         const slc_lhcb_bank_cursor cursor = {.bytes = batch->bytes + walk->begin,
                                              .size = walk->end - walk->begin};
         return walk_slowly(context, cursor, retina && context->banks == SLC_VELO_BANKS_AUTO);
     }
-    for (size_t k = 0; k < walk->n; k++) {
-        const uint8_t *header = batch->bytes + walk->place[k];
+    for (size_t i = 0; i < walk->n; i++) {
+        const uint8_t *header = batch->bytes + walk->place[i];
         const slc_lhcb_bank bank = {.payload = header + SLC_LHCB_BANK_HEADER,
                                     .size = (uint32_t)slc_load_u16(header + 2) - SLC_LHCB_BANK_HEADER,
                                     .type = header[4],
                                     .version = header[5],
                                     .source = (int16_t)slc_load_u16(header + 6),
-                                    .offset = walk->place[k] - walk->begin};
+                                    .offset = walk->place[i] - walk->begin};
         take(context, &bank);
     }
     return walk->n > 0 ? SOMETHING : NOTHING;
@@ -316,13 +323,22 @@ size_t slc_velo_event_decode(slc_velo_event *context, uint32_t sensor, uint32_t 
     return kept;
 }
 
-size_t slc_velo_event_bound(const slc_batch *batch, slc_velo_banks banks, size_t *largest_event)
+static bool is_cut(const uint8_t *cut, uint32_t event)
+{
+    return cut != NULL && cut[event] != 0;
+}
+
+size_t slc_velo_event_bound(const slc_batch *batch, slc_velo_banks banks, const uint8_t *cut,
+                            size_t *largest_event)
 {
     size_t total = 0, largest = 0;
     slc_faults ignored;
-    slc_velo_event context = {.faults = &ignored, .banks = banks};
+    slc_velo_event context = {.faults = &ignored, .banks = banks, .cut = cut};
     slc_faults_reset(&ignored);
     for (uint32_t e = 0; e < batch->n_events; e++) {
+        if (is_cut(cut, e)) {
+            continue;
+        }
         /* The same choice of banks as when decoding: banks that will be dropped take no room. */
         slc_velo_event_collect(&context, batch, e);
         size_t words = 0;
@@ -340,19 +356,28 @@ size_t slc_velo_event_bound(const slc_batch *batch, slc_velo_banks banks, size_t
 
 size_t slc_velo_decode_bound(const slc_batch *batch, size_t *largest_event)
 {
-    return slc_velo_event_bound(batch, SLC_VELO_BANKS_SUPERPIXELS, largest_event);
+    return slc_velo_event_bound(batch, SLC_VELO_BANKS_SUPERPIXELS, NULL, largest_event);
 }
 
 slc_status slc_velo_decode_run(const slc_batch *batch, slc_velo_superpixels *superpixels, slc_faults *faults)
+{
+    return slc_velo_decode_uncut(batch, NULL, superpixels, faults);
+}
+
+slc_status slc_velo_decode_uncut(const slc_batch *batch, const uint8_t *cut,
+                                 slc_velo_superpixels *superpixels, slc_faults *faults)
 {
     slc_columns_reset(superpixels);
     if (superpixels->head.block == NULL || superpixels->head.event_capacity < batch->n_events) {
         return SLC_ERR_CAPACITY;
     }
-    slc_velo_event context = {.faults = faults, .banks = SLC_VELO_BANKS_SUPERPIXELS};
+    slc_velo_event context = {.faults = faults, .banks = SLC_VELO_BANKS_SUPERPIXELS, .cut = cut};
     for (uint32_t e = 0; e < batch->n_events; e++) {
-        slc_velo_event_collect(&context, batch, e);
-        for (uint32_t sensor = 0; sensor < SLC_VELO_SENSORS; sensor++) {
+        const uint32_t sensors = is_cut(cut, e) ? 0 : SLC_VELO_SENSORS;
+        if (sensors > 0) {
+            slc_velo_event_collect(&context, batch, e);
+        }
+        for (uint32_t sensor = 0; sensor < sensors; sensor++) {
             const size_t begin = superpixels->head.size;
             if (slc_velo_event_count(&context.sensors[sensor]) > superpixels->head.capacity - begin) {
                 return SLC_ERR_CAPACITY;

@@ -27,7 +27,8 @@ typedef struct slc_velo_walk {
 } slc_velo_walk;
 
 typedef struct slc_velo_walks {
-    uint32_t from, to; /* events whose banks stand in `walk` */
+    uint32_t n;
+    uint32_t event[SLC_VELO_WALKS]; /* whose banks stand in `walk` */
     slc_velo_walk walk[SLC_VELO_WALKS];
 } slc_velo_walks;
 
@@ -36,6 +37,7 @@ typedef struct slc_velo_event {
     uint64_t event;
     slc_faults *faults;
     slc_velo_banks banks; /* which are wanted */
+    const uint8_t *cut;   /* events that are left out, of which nobody asks; NULL: none */
     bool retina;          /* the words of this event are clusters that LHCb's FPGAs have found */
     size_t n_words;       /* of this event, with those of both sensors where they share a bank */
     slc_velo_sensor_words sensors[SLC_VELO_SENSORS];
@@ -49,8 +51,11 @@ void slc_velo_event_collect(slc_velo_event *context, const slc_batch *batch, uin
 /* How many words of its bank belong to the sensor. */
 size_t slc_velo_event_count(const slc_velo_sensor_words *source);
 
-/* How many words the wanted banks of a batch have; *largest (may be NULL) gets those of the largest event. */
-size_t slc_velo_event_bound(const slc_batch *batch, slc_velo_banks banks, size_t *largest);
+/* How many words the wanted banks of a batch have; *largest (may be NULL) gets those of the largest event.
+ * Here and below `cut` (may be NULL) has a byte for each event: one that is not 0 is left out, as if the
+ * event had no banks, which is no fault then. */
+size_t slc_velo_event_bound(const slc_batch *batch, slc_velo_banks banks, const uint8_t *cut,
+                            size_t *largest);
 
 /* Sorts words by the bits of `mask`, in place. */
 void slc_velo_event_sort(uint32_t *words, size_t n, uint32_t mask);
@@ -67,8 +72,12 @@ slc_status slc_velo_event_retina(const slc_velo_geometry *geometry, slc_velo_eve
 /* slc_velo_cluster_run_banks of the banks that are chosen. Hits need room for
  * slc_velo_cluster_bound(slc_velo_event_bound()) rows. */
 slc_status slc_velo_cluster_run_chosen(const slc_velo_geometry *geometry, const slc_batch *batch,
-                                       slc_velo_banks banks, slc_velo_cluster_scratch *scratch,
-                                       slc_velo_hits *hits, slc_velo_cluster_counts *counts,
-                                       slc_faults *faults);
+                                       slc_velo_banks banks, const uint8_t *cut,
+                                       slc_velo_cluster_scratch *scratch, slc_velo_hits *hits,
+                                       slc_velo_cluster_counts *counts, slc_faults *faults);
+
+/* slc_velo_decode_run of the events that are left. */
+slc_status slc_velo_decode_uncut(const slc_batch *batch, const uint8_t *cut,
+                                 slc_velo_superpixels *superpixels, slc_faults *faults);
 
 #endif

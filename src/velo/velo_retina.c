@@ -77,7 +77,7 @@ slc_status slc_velo_event_retina(const slc_velo_geometry *geometry, slc_velo_eve
 
 size_t slc_velo_retina_bound(const slc_batch *batch, size_t *largest_event)
 {
-    return slc_velo_event_bound(batch, SLC_VELO_BANKS_RETINA, largest_event);
+    return slc_velo_event_bound(batch, SLC_VELO_BANKS_RETINA, NULL, largest_event);
 }
 
 slc_status slc_velo_retina_run(const slc_velo_geometry *geometry, const slc_batch *batch, slc_velo_hits *hits,

@@ -16,6 +16,14 @@ static const slc_column event_counts[] = {
 };
 SOA_SCHEMA(slc_velo_event_counts, slc_velo_event_counts_schema, "event_counts", event_counts);
 
+static const slc_column event_cuts[] = {
+    SOA_COLUMN(slc_velo_event_cuts, velo_clusters, "1"),
+    SOA_COLUMN(slc_velo_event_cuts, ut_clusters, "1"),
+    SOA_COLUMN(slc_velo_event_cuts, scifi_clusters, "1"),
+    SOA_COLUMN(slc_velo_event_cuts, cut, "bits"),
+};
+SOA_SCHEMA(slc_velo_event_cuts, slc_velo_event_cuts_schema, "event_cuts", event_cuts);
+
 static const slc_column hits[] = {
     SOA_COLUMN(slc_velo_hits, x_mm, "mm"),    SOA_COLUMN(slc_velo_hits, y_mm, "mm"),
     SOA_COLUMN(slc_velo_hits, z_mm, "mm"),    SOA_COLUMN(slc_velo_hits, channel, "id"),
