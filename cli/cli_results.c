@@ -178,6 +178,18 @@ bool slc_cli_results_are(const char *path, const slc_cli_results *options)
            slc_cli_ends_with(path, ".npz");
 }
 
+bool slc_cli_results_have(const slc_cli_results *options, const char *group)
+{
+    const size_t n = strlen(group);
+    bool found = options->columns == NULL;
+    for (const char *word = options->columns; !found && *word != '\0'; word += *word == ',') {
+        const size_t size = strcspn(word, ",");
+        found = size >= n && strncmp(word, group, n) == 0 && (size == n || word[n] == '.');
+        word += size;
+    }
+    return found;
+}
+
 bool slc_cli_results_are_one(const char *path, const slc_cli_results *options)
 {
     return (options->form > 1 && options->form < 5) ||

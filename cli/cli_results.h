@@ -86,6 +86,8 @@ int slc_cli_results_check_series(const slc_cli_command *command, const void *all
 
 /* Does that name, with these options, ask for a file of columns (and not for one of text)? */
 bool slc_cli_results_are(const char *path, const slc_cli_results *options);
+/* Will the file have this group, or columns of it, if there is one? */
+bool slc_cli_results_have(const slc_cli_results *options, const char *group);
 /* Is it one in which groups cannot have different events: Arrow, NPY? */
 bool slc_cli_results_are_one(const char *path, const slc_cli_results *options);
 

@@ -35,11 +35,11 @@ typedef struct slc_velo_options {
     uint64_t batch, threads, repeat, warmup;
     int banks, bind;
     slc_cli_part part;
-    bool fast, truth, strict, json, quiet, timing, no_checksum;
+    bool fast, truth, impacts, strict, json, quiet, timing, no_checksum;
 } slc_velo_options;
 
 /* The table of options for the command's row and its defaults. */
-enum { SLC_VELO_OPTIONS = 51 };
+enum { SLC_VELO_OPTIONS = 52 };
 extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
 void slc_velo_options_defaults(void *options);
 /* The chain's configuration but for its target; `--fast` changes the defaults of other options.

@@ -23,7 +23,7 @@ static bool append_all(slc_velo_job *job, const slc_flow_velo_result *result)
 {
     const bool truth = job->options->truth;
     const slc_velo_selecting *selecting = job->selecting;
-    slc_io_group groups[13] = {
+    slc_io_group groups[15] = {
         {"events", &slc_lhcb_events_schema, &result->events, SLC_IO_ROWS_ONE},
         {"hits", &slc_velo_hits_schema, &result->found.hits, SLC_IO_ROWS_ANY},
         {"tracks", &slc_velo_tracks_schema, &result->found.tracks, SLC_IO_ROWS_ANY},
@@ -37,9 +37,14 @@ static bool append_all(slc_velo_job *job, const slc_flow_velo_result *result)
         groups[n++] = (slc_io_group){"event_cuts", &slc_velo_event_cuts_schema, &result->found.cuts,
                                      SLC_IO_ROWS_ONE};
     }
+    if (job->config.impacts) {
+        groups[n++] = (slc_io_group){"impacts", &slc_velo_impacts_schema, &result->found.impacts,
+                                     SLC_IO_ROWS_ANY};
+    }
     if (selecting != NULL) {
         groups[n++] = (slc_io_group){"decisions", &slc_velo_decisions_schema, &selecting->decisions,
                                      SLC_IO_ROWS_ONE};
+        groups[n++] = (slc_io_group){"fired", &slc_velo_fired_schema, &selecting->fired, SLC_IO_ROWS_ANY};
     }
     if (truth) {
         groups[n++] = (slc_io_group){"particles", &slc_velo_particles_schema, &result->truth.particles,
@@ -70,6 +75,9 @@ static bool put_names(slc_velo_job *job)
         }
         status = slc_io_results_names(job->results, "decisions", "lines", selection->n_lines, lines,
                                       &job->error);
+        status = status == SLC_OK ? slc_io_results_names(job->results, "fired", "lines", selection->n_lines,
+                                                         lines, &job->error)
+                                  : status;
     }
     return told(job, status);
 }

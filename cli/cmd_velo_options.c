@@ -59,6 +59,8 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     {"gec-ut", 0, CLUSTERS(max_ut), "N", "the same of the UT"},
     {"gec-scifi", 0, CLUSTERS(max_scifi), "N", "of the SciFi"},
     {"gec-ut-scifi", 0, CLUSTERS(max_ut_scifi), "N", "of both together; LHCb's HLT1 has 9750"},
+    {"impacts", 0, FLAG(O, impacts), NULL,
+     "impact parameters of tracks in --output (group impacts), as with --select"},
     {"truth", 0, FLAG(O, truth), NULL, "compare with the simulation truth in the input"},
     {"select", 0, INPUT(O, select), "FILE", "decide about events by the lines of a selection (JSON)"},
     {"write-accepted", 0, OUTPUT(O, write_accepted), "FILE",
@@ -154,6 +156,9 @@ static int check(slc_velo_options *options)
     if (options->write_accepted != NULL && options->select == NULL) {
         return slc_cli_wrong(&slc_cmd_velo, "--write-accepted needs --select");
     }
+    if (options->impacts && options->output == NULL) {
+        return slc_cli_wrong(&slc_cmd_velo, "--impacts needs --output");
+    }
     if (slc_cli_results_check_name(&slc_cmd_velo, options->output, &options->results) != SLC_CLI_GO_ON) {
         return SLC_CLI_USAGE;
     }
@@ -185,6 +190,8 @@ int slc_velo_options_config(slc_velo_options *options, slc_velo_config *config)
     config->banks = (slc_velo_banks)options->banks;
     config->strict = options->strict;
     config->gec = options->gec;
+    config->impacts = options->output != NULL && slc_cli_results_have(&options->results, "impacts") &&
+                      (options->impacts || options->select != NULL || options->results.columns != NULL);
     return check(options);
 }
 

@@ -85,6 +85,7 @@ void slc_velo_selecting_clear(slc_velo_selecting *selecting)
         slc_io_abandon(selecting->writer);
         slc_velo_select_clear(&selecting->scratch);
         slc_columns_clear(&slc_velo_decisions_schema, &selecting->decisions);
+        slc_columns_clear(&slc_velo_fired_schema, &selecting->fired);
         free(selecting);
     }
 }
@@ -121,10 +122,13 @@ static slc_status decide(slc_velo_selecting *s, const slc_velo_result *result)
         status = slc_columns_reserve(&slc_velo_decisions_schema, &s->decisions, tracks->n_events,
                                      tracks->n_events);
     }
+    if (status == SLC_OK && s->wants_fired) {
+        status = slc_columns_reserve(&slc_velo_fired_schema, &s->fired, tracks->size, tracks->n_events);
+    }
     status = status == SLC_OK
                  ? slc_velo_select_run(&s->selection, &result->hits, &result->tracks, &result->beam,
                                        &result->primaries, s->first_event + s->events, &s->scratch,
-                                       &s->decisions, NULL)
+                                       &s->decisions, s->wants_fired ? &s->fired : NULL, NULL)
                  : status;
     /* What the global event cut left out is for no line, not even for one that asks for nothing. */
     for (uint32_t e = 0; e < tracks->n_events && status == SLC_OK && result->n_gec_events > 0; e++) {

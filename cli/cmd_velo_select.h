@@ -17,8 +17,10 @@ typedef struct slc_velo_selecting {
     slc_velo_selection selection;
     slc_velo_select_scratch scratch;
     slc_velo_decisions decisions; /* of the last batch */
-    slc_io_writer *writer;        /* NULL without --write-accepted */
-    uint64_t first_event;         /* events of the run before this part */
+    slc_velo_fired fired;         /* the same, of tracks; without rows unless wants_fired is set */
+    bool wants_fired;
+    slc_io_writer *writer; /* NULL without --write-accepted */
+    uint64_t first_event;  /* events of the run before this part */
     uint64_t events, accepted, written;
     uint64_t line_accepted[SLC_VELO_MAX_LINES];
     uint64_t line_alone[SLC_VELO_MAX_LINES];      /* by this line and no other */

@@ -10,6 +10,7 @@
 #include "support/failing_allocator.h"
 #include "support/near.h"
 #include "support/random.h"
+#include "support/velo_select_events.h"
 #include "velo/velo_select_quantity.h"
 
 #include "oracle/velo_select_oracle.h"
@@ -17,180 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_TRACKS = 4096, MAX_VERTICES = 64, MAX_EVENTS = 64, MAX_ROWS = 8192 };
-
-/* One event as the oracle sees it, and a batch of events as the library does. */
-static oracle_track track_memory[MAX_TRACKS];
-static oracle_vertex vertex_memory[MAX_VERTICES];
-static oracle_event event = {.tracks = track_memory, .vertices = vertex_memory};
-
-static slc_velo_hits hits;
-static slc_velo_tracks tracks;
-static slc_velo_states states;
-static slc_velo_primaries primaries;
-static slc_velo_select_scratch scratch;
-static slc_velo_decisions decisions;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return slc_columns_reserve(&slc_velo_hits_schema, &hits, MAX_ROWS, MAX_EVENTS) != SLC_OK ||
-           slc_columns_reserve(&slc_velo_tracks_schema, &tracks, MAX_ROWS, MAX_EVENTS) != SLC_OK ||
-           slc_columns_reserve(&slc_velo_states_schema, &states, MAX_ROWS, MAX_EVENTS) != SLC_OK ||
-           slc_columns_reserve(&slc_velo_primaries_schema, &primaries, MAX_ROWS, MAX_EVENTS) != SLC_OK ||
-           slc_columns_reserve(&slc_velo_decisions_schema, &decisions, MAX_EVENTS, MAX_EVENTS) != SLC_OK ||
-           slc_velo_select_reserve(&scratch, MAX_TRACKS, NULL) != SLC_OK;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    slc_columns_clear(&slc_velo_hits_schema, &hits);
-    slc_columns_clear(&slc_velo_tracks_schema, &tracks);
-    slc_columns_clear(&slc_velo_states_schema, &states);
-    slc_columns_clear(&slc_velo_primaries_schema, &primaries);
-    slc_columns_clear(&slc_velo_decisions_schema, &decisions);
-    slc_velo_select_clear(&scratch);
-    return 0;
-}
-
-static void begin(void)
-{
-    slc_columns_reset(&hits);
-    slc_columns_reset(&tracks);
-    slc_columns_reset(&states);
-    slc_columns_reset(&primaries);
-}
-
-/* What the library gets is single precision; the oracle gets the same numbers. Volatile, because gcc 12 at
- * -O3 leaves out the rounding of two neighbours that it puts into a vector. */
-static double rounded(double value)
-{
-    volatile float single = (float)value;
-    return (double)single;
-}
-
-static void add_vertex(const oracle_vertex *v)
-{
-    const size_t i = primaries.head.size++;
-    primaries.x_mm[i] = (float)v->at[0];
-    primaries.y_mm[i] = (float)v->at[1];
-    primaries.z_mm[i] = (float)v->at[2];
-    primaries.cov_xx_mm2[i] = (float)v->cov[0][0];
-    primaries.cov_xy_mm2[i] = (float)v->cov[0][1];
-    primaries.cov_yy_mm2[i] = (float)v->cov[1][1];
-    primaries.cov_xz_mm2[i] = (float)v->cov[0][2];
-    primaries.cov_yz_mm2[i] = (float)v->cov[1][2];
-    primaries.cov_zz_mm2[i] = (float)v->cov[2][2];
-    primaries.chi2[i] = primaries.n_tracks[i] = 1;
-}
-
-static void add_track(const oracle_track *t)
-{
-    const size_t i = states.head.size++;
-    tracks.head.size++;
-    tracks.n_hits[i] = t->n_hits;
-    tracks.hit_begin[i] = 0;
-    tracks.scatter_mm2[i] = 0;
-    states.x_mm[i] = (float)t->x;
-    states.y_mm[i] = (float)t->y;
-    states.z_mm[i] = (float)t->z;
-    states.tx[i] = (float)t->tx;
-    states.ty[i] = (float)t->ty;
-    states.cov_xx_mm2[i] = (float)t->cov[0][0];
-    states.cov_xtx_mm[i] = (float)t->cov[0][2];
-    states.cov_txtx[i] = (float)t->cov[2][2];
-    states.cov_yy_mm2[i] = (float)t->cov[1][1];
-    states.cov_yty_mm[i] = (float)t->cov[1][3];
-    states.cov_tyty[i] = (float)t->cov[3][3];
-    states.chi2[i] = (float)t->chi2;
-    states.n_dof[i] = t->n_dof;
-    states.backward[i] = t->backward;
-}
-
-/* Appends the event to the batch. */
-static void end_event(void)
-{
-    for (size_t k = 0; k < event.n_vertices; k++) {
-        add_vertex(&vertex_memory[k]);
-    }
-    for (size_t t = 0; t < event.n_tracks; t++) {
-        add_track(&track_memory[t]);
-    }
-    hits.head.size += event.n_hits;
-    slc_columns_end_event(&hits);
-    slc_columns_end_event(&tracks);
-    slc_columns_end_event(&states);
-    slc_columns_end_event(&primaries);
-}
-
-/* x and slope with a correlation, as the fit gives them. */
-static void set_covariance(oracle_track *t, int position, double sigma, double sigma_slope,
-                           double correlation)
-{
-    t->cov[position][position] = rounded(sigma * sigma);
-    t->cov[position + 2][position + 2] = rounded(sigma_slope * sigma_slope);
-    t->cov[position][position + 2] = t->cov[position + 2][position] = rounded(correlation * sigma *
-                                                                              sigma_slope);
-}
-
-static oracle_track random_track(uint64_t *seed)
-{
-    const double *from = event.n_vertices > 0
-                             ? vertex_memory[random_below(seed, (uint32_t)event.n_vertices)].at
-                             : (const double[3]){0, 0, 0};
-    const double away = random_below(seed, 3) == 0 ? 1.0 : 0.03;
-    oracle_track t = {.backward = random_below(seed, 6) == 0,
-                      .x = rounded(from[0] + away * random_normal(seed)),
-                      .y = rounded(from[1] + away * random_normal(seed)),
-                      .z = rounded(from[2] + 10 * away * random_normal(seed)),
-                      .tx = rounded(0.15 * random_normal(seed)),
-                      .ty = rounded(0.15 * random_normal(seed)),
-                      .n_hits = 3 + random_below(seed, 12)};
-    t.n_dof = 2 * t.n_hits - 4;
-    t.chi2 = rounded(t.n_dof * random_unit(seed) * 4);
-    for (int c = 0; c < 2; c++) {
-        set_covariance(&t, c, 0.01 + 0.05 * random_unit(seed), 1e-4 + 1e-3 * random_unit(seed),
-                       1.8 * random_unit(seed) - 0.9);
-    }
-    if (random_below(seed, 50) == 0) {
-        t.tx = NAN;
-    }
-    return t;
-}
-
-static void make_event(uint64_t *seed, uint32_t most_tracks)
-{
-    event.n_vertices = random_below(seed, 7);
-    event.n_tracks = random_below(seed, most_tracks + 1);
-    event.n_hits = random_below(seed, 100);
-    for (size_t k = 0; k < event.n_vertices; k++) {
-        oracle_vertex *v = &vertex_memory[k];
-        *v = (oracle_vertex){.at = {rounded(0.05 * random_normal(seed)), rounded(0.05 * random_normal(seed)),
-                                    rounded(60 * random_normal(seed))}};
-        const double sigma[3] = {0.01, 0.012, 0.08};
-        for (int a = 0; a < 3; a++) {
-            for (int b = 0; b <= a; b++) {
-                const double rho = a == b ? 1 : 0.6 * random_unit(seed) - 0.3;
-                v->cov[a][b] = v->cov[b][a] = rounded(rho * sigma[a] * sigma[b]);
-            }
-        }
-    }
-    for (size_t t = 0; t < event.n_tracks; t++) {
-        track_memory[t] = random_track(seed);
-    }
-}
-
 /* ---- quantities -------------------------------------------------------------------------------- */
-
-static void expect_same(double value, double reference)
-{
-    if (isnan(reference) || isinf(reference)) {
-        assert_true(isnan(reference) ? isnan(value) : value == reference);
-    } else {
-        assert_near(value, reference, 2e-6 * fabs(reference) + 2e-6);
-    }
-}
 
 static void quantities_are_the_oracles(void **state)
 {
@@ -307,7 +135,7 @@ static void quantities_are_those_on_paper(void **state)
 static slc_status run(const slc_velo_selection *selection, uint64_t first_event)
 {
     return slc_velo_select_run(selection, &hits, &tracks, &states, &primaries, first_event, &scratch,
-                               &decisions, NULL);
+                               &decisions, &fired, NULL);
 }
 
 /* Ranges in which something lies, of every quantity. */
@@ -372,6 +200,46 @@ static void decisions_are_the_oracles(void **state)
                   near_a_cut);
     assert_true(compared > 30000 && accepted > compared / 10 && accepted < compared * 9 / 10);
     assert_true(near_a_cut < compared / 20);
+}
+
+/* Of every track the lines in which it has part, which are lines that have accepted. */
+static void tracks_are_the_oracles(void **state)
+{
+    (void)state;
+    uint64_t seed = 12;
+    size_t compared = 0, marked = 0, near_a_cut = 0, by_pairs = 0;
+    slc_velo_selection selection;
+    for (uint64_t e = 0; e < 4000; e++) {
+        begin();
+        make_event(&seed, 20);
+        end_event();
+        random_selection(&seed, &selection);
+        assert_int_equal(run(&selection, e), SLC_OK);
+        assert_true(slc_columns_zip(&tracks, &fired, NULL));
+        for (uint32_t k = 0; k < selection.n_lines; k++) {
+            const slc_velo_line *line = &selection.lines[k];
+            const bool accepted = decisions.lines[0] >> k & 1;
+            bool pairs = false;
+            for (uint32_t c = 0; c < line->n_cuts; c++) {
+                pairs = pairs || slc_velo_quantity_of(line->cuts[c].quantity) == 2;
+            }
+            for (size_t t = 0; t < event.n_tracks; t++) {
+                bool close = false;
+                const bool expected = accepted && oracle_fired(&event, line, t, &close);
+                const bool got = fired.lines[t] >> k & 1;
+                near_a_cut += close;
+                if (!close) {
+                    assert_int_equal(got, expected);
+                    compared++;
+                    marked += got;
+                    by_pairs += got && pairs;
+                }
+            }
+        }
+    }
+    print_message("%zu tracks and lines compared, %zu marked, %zu of them by pairs, %zu too near to a cut\n",
+                  compared, marked, by_pairs, near_a_cut);
+    assert_true(compared > 50000 && marked > 5000 && by_pairs > 1000 && near_a_cut < compared / 10);
 }
 
 /* The same events one by one and all at once. */
@@ -495,13 +363,17 @@ static void wrong_calls_are_refused(void **state)
     selection.n_lines = 1;
     assert_int_equal(run(&selection, 0), SLC_OK);
     slc_velo_select_scratch small = {.block = scratch.block, .tracks = 3};
-    assert_int_equal(
-        slc_velo_select_run(&selection, &hits, &tracks, &states, &primaries, 0, &small, &decisions, NULL),
-        SLC_ERR_CAPACITY);
+    assert_int_equal(slc_velo_select_run(&selection, &hits, &tracks, &states, &primaries, 0, &small,
+                                         &decisions, NULL, NULL),
+                     SLC_ERR_CAPACITY);
     slc_velo_decisions none = {.lines = NULL};
     assert_int_equal(
-        slc_velo_select_run(&selection, &hits, &tracks, &states, &primaries, 0, &scratch, &none, NULL),
+        slc_velo_select_run(&selection, &hits, &tracks, &states, &primaries, 0, &scratch, &none, NULL, NULL),
         SLC_ERR_CAPACITY);
+    slc_velo_fired nowhere = {.lines = NULL};
+    assert_int_equal(slc_velo_select_run(&selection, &hits, &tracks, &states, &primaries, 0, &scratch,
+                                         &decisions, &nowhere, NULL),
+                     SLC_ERR_CAPACITY);
     slc_columns_end_event(&primaries);
     assert_int_equal(run(&selection, 0), SLC_ERR_USAGE);
     assert_int_equal(decisions.head.size, 0);
@@ -525,9 +397,9 @@ static void run_does_not_allocate(void **state)
         make_event(&seed, 40);
         end_event();
         random_selection(&seed, &selection);
-        assert_int_equal(
-            slc_velo_select_run(&selection, &hits, &tracks, &states, &primaries, 0, &own, &decisions, NULL),
-            SLC_OK);
+        assert_int_equal(slc_velo_select_run(&selection, &hits, &tracks, &states, &primaries, 0, &own,
+                                             &decisions, &fired, NULL),
+                         SLC_OK);
     }
     assert_int_equal(allocator_calls, 0);
     slc_velo_select_clear(&own);
@@ -551,11 +423,17 @@ static void names_are_those_of_the_quantities(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantities_are_the_oracles),   cmocka_unit_test(quantities_are_those_on_paper),
-        cmocka_unit_test(decisions_are_the_oracles),    cmocka_unit_test(decisions_do_not_depend_on_batches),
-        cmocka_unit_test(counts_and_prescales),         cmocka_unit_test(damaged_states_pass_nothing),
-        cmocka_unit_test(crowded_events_are_cut_short), cmocka_unit_test(wrong_calls_are_refused),
-        cmocka_unit_test(run_does_not_allocate),        cmocka_unit_test(names_are_those_of_the_quantities),
+        cmocka_unit_test(quantities_are_the_oracles),
+        cmocka_unit_test(quantities_are_those_on_paper),
+        cmocka_unit_test(decisions_are_the_oracles),
+        cmocka_unit_test(decisions_do_not_depend_on_batches),
+        cmocka_unit_test(tracks_are_the_oracles),
+        cmocka_unit_test(counts_and_prescales),
+        cmocka_unit_test(damaged_states_pass_nothing),
+        cmocka_unit_test(crowded_events_are_cut_short),
+        cmocka_unit_test(wrong_calls_are_refused),
+        cmocka_unit_test(run_does_not_allocate),
+        cmocka_unit_test(names_are_those_of_the_quantities),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -134,6 +134,7 @@ typedef struct slc_velo_config {
     bool keep_superpixels;
     slc_exec exec;           /* of which the target counts: a chain is of one thread, on the processor */
     slc_velo_gec_config gec; /* without effect on events that come as hits */
+    bool impacts;            /* impact parameters of all tracks, too */
 } slc_velo_config;
 SLC_API void slc_velo_config_default(slc_velo_config *config, size_t size);
 #define slc_velo_config_default(config) slc_velo_config_default(config, sizeof *(config))
@@ -166,9 +167,10 @@ typedef struct slc_velo_result {
     uint64_t n_superpixel_events, n_retina_events; /* whose hits are of super-pixels; of FPGAs' clusters */
     uint64_t
         n_cut_events; /* events with more hits than track.max_event_hits: they have hits, but no tracks */
-    slc_velo_event_cuts cuts;        /* with a limit in config.gec */
-    uint64_t n_gec_events;           /* that it cut */
-    slc_faults faults;               /* of this batch */
+    slc_velo_event_cuts cuts; /* with a limit in config.gec */
+    uint64_t n_gec_events;    /* that it cut */
+    slc_velo_impacts impacts; /* with config.impacts; not in the checksum, as they follow from the rest */
+    slc_faults faults;        /* of this batch */
     double seconds[SLC_VELO_STAGES]; /* of wall time in each stage, for this batch */
 } slc_velo_result;
 SLC_API void slc_velo_result_clear(slc_velo_result *result);

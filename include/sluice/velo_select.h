@@ -80,6 +80,15 @@ typedef struct slc_velo_decisions {
 } slc_velo_decisions;
 SLC_API extern const slc_schema slc_velo_decisions_schema;
 
+/* One row is one track: bit k of `lines` is set where line k accepted the event and the track has part in it:
+ * it passes the line's cuts on tracks and, if there are cuts on pairs, those with another one that does.
+ * Lines of min_count 0 look at no track. */
+typedef struct slc_velo_fired {
+    slc_columns head;
+    uint64_t *lines;
+} slc_velo_fired;
+SLC_API extern const slc_schema slc_velo_fired_schema;
+
 /* Working memory for events of up to so many tracks; zero-initialise. */
 typedef struct slc_velo_select_scratch {
     void *block;
@@ -90,14 +99,16 @@ SLC_API void slc_velo_select_clear(slc_velo_select_scratch *scratch);
 
 /* Decides about every event of a result. `first_event` is the number of its first, for prescales. Events do
  * not depend on each other, so decisions do not depend on how they were cut into batches. Never allocates.
- * SLC_ERR_CAPACITY where an event has more tracks than the scratch was reserved for, or `decisions` has no
- * room for a row and an event each; SLC_ERR_USAGE where collections differ in their events, states are not
- * one a track, or the selection is not one (an unknown quantity, a prescale of 0, too many lines or cuts). */
+ * `fired` may be NULL: it takes all tracks of an accepted event, while a decision takes no more than it
+ * needs. SLC_ERR_CAPACITY where an event has more tracks than the scratch was reserved for, `decisions` has
+ * no room for a row and an event each, or `fired` for all tracks and events; SLC_ERR_USAGE where collections
+ * differ in their events, states are not one a track, or the selection is not one (an unknown quantity, a
+ * prescale of 0, too many lines or cuts). */
 SLC_API slc_status slc_velo_select_run(const slc_velo_selection *selection, const slc_velo_hits *hits,
                                        const slc_velo_tracks *tracks, const slc_velo_states *beam,
                                        const slc_velo_primaries *primaries, uint64_t first_event,
                                        slc_velo_select_scratch *scratch, slc_velo_decisions *decisions,
-                                       slc_error *error);
+                                       slc_velo_fired *fired, slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -169,6 +169,21 @@ typedef struct slc_velo_primaries {
 } slc_velo_primaries;
 SLC_API extern const slc_schema slc_velo_primaries_schema;
 
+enum { SLC_VELO_NO_VERTEX = 255 };
+
+/* Where tracks come from, a row for each: the nearest primary vertex of the event, from 0
+ * (SLC_VELO_NO_VERTEX without any), and the distance from it; the smallest chi2 of a distance from a vertex,
+ * which may be another one's; the distance from the beam line. Both of vertices are infinite without any. The
+ * formulas are those of selections: docs/formats/selection.md. */
+typedef struct slc_velo_impacts {
+    slc_columns head;
+    uint8_t *vertex;
+    float *ip_mm;
+    float *ip_chi2;
+    float *beam_doca_mm;
+} slc_velo_impacts;
+SLC_API extern const slc_schema slc_velo_impacts_schema;
+
 /* Flags of a simulated particle. */
 enum {
     SLC_VELO_IS_LONG = 1 << 0,  /* reconstructible in VELO and SciFi */

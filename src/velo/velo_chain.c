@@ -6,6 +6,7 @@
 #include "velo/velo_decode_event.h"
 #include "velo/velo_fit.h"
 #include "velo/velo_gec.h"
+#include "velo/velo_impact.h"
 #include "velo/velo_kernels.h"
 #include "velo/velo_retina.h"
 #include "velo/velo_track.h"
@@ -173,6 +174,9 @@ static slc_status reserve_tracks(slc_velo_chain *chain, size_t hits, size_t hits
     if (status == SLC_OK) {
         status = slc_columns_reserve(&slc_velo_states_schema, &result->end, tracks, events);
     }
+    if (status == SLC_OK && chain->config.impacts) {
+        status = slc_columns_reserve(&slc_velo_impacts_schema, &result->impacts, tracks, events);
+    }
     if (status == SLC_OK) {
         status = slc_velo_vertex_reserve(&chain->vertex, slc_velo_track_bound(hits_of_event));
     }
@@ -317,6 +321,10 @@ static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, 
     }
     time = take_time(result, SLC_VELO_STAGE_FIT, time);
     status = slc_velo_vertex_run(&chain->config.vertex, &result->beam, &chain->vertex, &result->primaries);
+    if (status == SLC_OK && chain->config.impacts) {
+        status = slc_velo_impact_run(&result->beam, &result->primaries, chain->config.fit.beam_x_mm,
+                                     chain->config.fit.beam_y_mm, &result->impacts);
+    }
     (void)take_time(result, SLC_VELO_STAGE_VERTEX, time);
     if (status != SLC_OK) {
         return slc_fail(error, status, "VELO vertices: %s", slc_status_name(status));
@@ -392,7 +400,8 @@ slc_status slc_velo_chain_run_hits(slc_velo_chain *chain, slc_velo_result *resul
     return status;
 }
 
-/* By the names that they have in files. What is of events is not in the checksum. */
+/* By the names that they have in files. What is of events, or follows from the rest, is not in the checksum.
+ */
 static const struct result_part {
     const char *name;
     const slc_schema *schema;
@@ -401,6 +410,7 @@ static const struct result_part {
     {"superpixels", &slc_velo_superpixels_schema, offsetof(slc_velo_result, superpixels)},
     {"event_counts", &slc_velo_event_counts_schema, offsetof(slc_velo_result, counts)},
     {"event_cuts", &slc_velo_event_cuts_schema, offsetof(slc_velo_result, cuts)},
+    {"impacts", &slc_velo_impacts_schema, offsetof(slc_velo_result, impacts)},
     {"hits", &slc_velo_hits_schema, offsetof(slc_velo_result, hits)},
     {"tracks", &slc_velo_tracks_schema, offsetof(slc_velo_result, tracks)},
     {"track_hits", &slc_velo_track_hits_schema, offsetof(slc_velo_result, track_hits)},
@@ -408,7 +418,7 @@ static const struct result_part {
     {"states_end", &slc_velo_states_schema, offsetof(slc_velo_result, end)},
     {"primaries", &slc_velo_primaries_schema, offsetof(slc_velo_result, primaries)},
 };
-enum { N_PARTS = sizeof parts / sizeof *parts, FIRST_SUMMED = 3 };
+enum { N_PARTS = sizeof parts / sizeof *parts, FIRST_SUMMED = 4 };
 
 void slc_velo_result_clear(slc_velo_result *result)
 {

@@ -16,6 +16,11 @@ static const slc_column decisions_columns[] = {
 };
 SOA_SCHEMA(slc_velo_decisions, slc_velo_decisions_schema, "decisions", decisions_columns);
 
+static const slc_column fired_columns[] = {
+    SOA_COLUMN(slc_velo_fired, lines, "bits"),
+};
+SOA_SCHEMA(slc_velo_fired, slc_velo_fired_schema, "fired", fired_columns);
+
 enum { TRACK_QUANTITIES = SLC_VELO_Q_BEAM_DOCA_MM + 1 };
 
 /* Quantities from the cheapest to the dearest: the order in which cuts are asked. */
@@ -186,6 +191,33 @@ static bool line_passes(const asked *a, const sorted_line *line, bool *limited)
     return pairs && enough_pairs(a, line, n, limited);
 }
 
+/* Marks, in rows of the event's tracks, those that have part in a line that has accepted. */
+static void mark_tracks(const asked *a, const sorted_line *line, uint64_t bit, uint64_t *fired)
+{
+    const bool pairs = line->end[2] > line->end[1];
+    size_t n = 0;
+    for (size_t t = 0; t < a->event.n_tracks && line->min_count > 0; t++) {
+        if (track_passes(a, line, t)) {
+            a->passed[n++] = (uint32_t)t;
+            fired[t] |= pairs ? 0 : bit;
+        }
+    }
+    uint32_t looked = 0;
+    for (size_t i = 0; i < n && pairs; i++) {
+        uint64_t *first = &fired[a->passed[i]];
+        for (size_t k = i + 1; k < n; k++) {
+            uint64_t *second = &fired[a->passed[k]];
+            if (looked++ == SLC_VELO_MAX_PAIRS) {
+                return;
+            }
+            if ((*first & *second & bit) == 0 && pair_passes(a, line, a->passed[i], a->passed[k])) {
+                *first |= bit;
+                *second |= bit;
+            }
+        }
+    }
+}
+
 /* Sorts the cuts: event, tracks, pairs, in by_cost's order. False where it is no line. */
 static bool sort_line(const slc_velo_line *line, sorted_line *sorted)
 {
@@ -217,7 +249,8 @@ static bool sort_line(const slc_velo_line *line, sorted_line *sorted)
 /* Before anything is decided, so that a wrong call leaves no half of the decisions. */
 static slc_status check_call(const slc_velo_hits *hits, const slc_velo_tracks *tracks,
                              const slc_velo_states *beam, const slc_velo_primaries *primaries,
-                             const slc_velo_select_scratch *scratch, const slc_velo_decisions *decisions)
+                             const slc_velo_select_scratch *scratch, const slc_velo_decisions *decisions,
+                             const slc_velo_fired *fired)
 {
     const uint32_t n_events = tracks->head.n_events;
     if (hits->head.n_events != n_events || primaries->head.n_events != n_events ||
@@ -226,6 +259,11 @@ static slc_status check_call(const slc_velo_hits *hits, const slc_velo_tracks *t
     }
     if (n_events > 0 && (decisions->head.block == NULL || decisions->head.capacity < n_events ||
                          decisions->head.event_capacity < n_events)) {
+        return SLC_ERR_CAPACITY;
+    }
+    if (n_events > 0 && fired != NULL &&
+        (fired->head.block == NULL || fired->head.capacity < tracks->head.size ||
+         fired->head.event_capacity < n_events)) {
         return SLC_ERR_CAPACITY;
     }
     for (uint32_t e = 0; e < n_events; e++) {
@@ -272,13 +310,33 @@ static void decide(const asked *a, const slc_velo_selection *selection, const so
     slc_columns_end_event(decisions);
 }
 
+/* After decide(), of the same event. */
+static void mark(const asked *a, const slc_velo_selection *selection, const sorted_line *lines,
+                 uint64_t accepted, slc_velo_fired *fired)
+{
+    uint64_t *rows_of = fired->lines + fired->head.size;
+    for (size_t t = 0; t < a->event.n_tracks; t++) {
+        rows_of[t] = 0;
+    }
+    for (uint32_t k = 0; k < selection->n_lines; k++) {
+        if (accepted >> k & 1) {
+            mark_tracks(a, &lines[k], UINT64_C(1) << k, rows_of);
+        }
+    }
+    fired->head.size += a->event.n_tracks;
+    slc_columns_end_event(fired);
+}
+
 slc_status slc_velo_select_run(const slc_velo_selection *selection, const slc_velo_hits *hits,
                                const slc_velo_tracks *tracks, const slc_velo_states *beam,
                                const slc_velo_primaries *primaries, uint64_t first_event,
                                slc_velo_select_scratch *scratch, slc_velo_decisions *decisions,
-                               slc_error *error)
+                               slc_velo_fired *fired, slc_error *error)
 {
     slc_columns_reset(decisions);
+    if (fired != NULL) {
+        slc_columns_reset(fired);
+    }
     if (selection->n_lines > SLC_VELO_MAX_LINES) {
         return slc_fail(error, SLC_ERR_USAGE, "selection: %u lines", selection->n_lines);
     }
@@ -288,7 +346,7 @@ slc_status slc_velo_select_run(const slc_velo_selection *selection, const slc_ve
             return slc_fail(error, SLC_ERR_USAGE, "selection: line %u cannot be", k);
         }
     }
-    const slc_status status = check_call(hits, tracks, beam, primaries, scratch, decisions);
+    const slc_status status = check_call(hits, tracks, beam, primaries, scratch, decisions, fired);
     if (status != SLC_OK) {
         return slc_fail(error, status, "selection: %s",
                         status == SLC_ERR_USAGE ? "collections differ in their events" : "no room");
@@ -304,6 +362,9 @@ slc_status slc_velo_select_run(const slc_velo_selection *selection, const slc_ve
     for (uint32_t e = 0; e < tracks->head.n_events; e++) {
         look_at(&a, hits, e);
         decide(&a, selection, lines, first_event + e, decisions);
+        if (fired != NULL) {
+            mark(&a, selection, lines, decisions->lines[e], fired);
+        }
     }
     return SLC_OK;
 }

@@ -46,13 +46,15 @@ static bool is_sound(const slc_velo_states *s, size_t i)
            isfinite(s->ty[i]);
 }
 
-/* Distance between the line and the nearest vertex: |(line - vertex) × direction| / |direction|. */
-static double impact_parameter(const slc_velo_select_event *event, size_t i)
+/* Distance between the line and the nearest vertex, whose row is *from: |(line - vertex) × direction| /
+ * |direction|. */
+static double impact_parameter(const slc_velo_select_event *event, size_t i, size_t *from)
 {
     const slc_velo_states *s = event->states;
     const slc_velo_primaries *v = event->primaries;
     const double tx = (double)s->tx[i], ty = (double)s->ty[i];
     double nearest = INFINITY;
+    *from = event->first_vertex + event->n_vertices;
     for (size_t k = event->first_vertex; k < event->first_vertex + event->n_vertices; k++) {
         const double dx = (double)s->x_mm[i] - (double)v->x_mm[k];
         const double dy = (double)s->y_mm[i] - (double)v->y_mm[k];
@@ -60,9 +62,13 @@ static double impact_parameter(const slc_velo_select_event *event, size_t i)
         const double cx = dy - dz * ty, cy = dz * tx - dx, cz = dx * ty - dy * tx;
         const double square = cx * cx + cy * cy + cz * cz;
         if (isnan(square)) {
+            *from = event->first_vertex + event->n_vertices;
             return NAN; /* a vertex that is no point */
         }
-        nearest = square < nearest ? square : nearest;
+        if (square < nearest) {
+            nearest = square;
+            *from = k;
+        }
     }
     return sqrt(nearest / (tx * tx + ty * ty + 1));
 }
@@ -113,10 +119,19 @@ static double beam_doca(const slc_velo_select_event *event, size_t i)
     return slope > 0 ? fabs(x * ty - y * tx) / slope : hypot(x, y);
 }
 
+size_t slc_velo_select_nearest(const slc_velo_select_event *event, size_t track, float *ip_mm)
+{
+    const size_t i = event->first_track + track;
+    size_t from = event->first_vertex + event->n_vertices;
+    *ip_mm = is_sound(event->states, i) ? (float)impact_parameter(event, i, &from) : NAN;
+    return from - event->first_vertex;
+}
+
 float slc_velo_select_track(const slc_velo_select_event *event, slc_velo_quantity quantity, size_t track)
 {
     const slc_velo_states *s = event->states;
     const size_t i = event->first_track + track;
+    size_t from;
     const double sign = s->backward[i] != 0 ? -1 : 1;
     switch (quantity) {
     case SLC_VELO_Q_HITS:
@@ -133,7 +148,7 @@ float slc_velo_select_track(const slc_velo_select_event *event, slc_velo_quantit
     }
     switch (quantity) {
     case SLC_VELO_Q_IP_MM:
-        return (float)impact_parameter(event, i);
+        return (float)impact_parameter(event, i, &from);
     case SLC_VELO_Q_IP_CHI2:
         return (float)impact_chi2(event, i);
     case SLC_VELO_Q_ETA:

@@ -24,6 +24,10 @@ typedef struct slc_velo_select_event {
     double beam_x, beam_y;
 } slc_velo_select_event;
 
+/* The track's vertex, from 0, and its distance, the quantity SLC_VELO_Q_IP_MM; n_vertices without any, and of
+ * a state or a vertex that is no place, whose distance is NaN. */
+size_t slc_velo_select_nearest(const slc_velo_select_event *event, size_t track, float *ip_mm);
+
 /* Quantities SLC_VELO_Q_IP_MM … SLC_VELO_Q_BEAM_DOCA_MM. NaN where there is no such number. */
 float slc_velo_select_track(const slc_velo_select_event *event, slc_velo_quantity quantity, size_t track);
 

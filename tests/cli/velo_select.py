@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decides about events a second time, from the HDF5 file of `sluice velo` and the formulas of
-docs/formats/selection.md: velo_select.py RESULTS.h5 SELECTION.json. Prints a JSON object: the lines' bits of each event.
+docs/formats/selection.md: velo_select.py RESULTS.h5 SELECTION.json. Prints a JSON object: the lines' bits of each event and
+of each track, and impact parameters that differ.
 It understands what examples/selection.json uses."""
 import json
 import math
@@ -125,18 +126,35 @@ def holds(predicate, predicates, value, subject, event):
 
 
 def accepts(line, predicates, event, number):
+    """Whether it does, and which tracks have part in it."""
     if number % line.get("prescale", 1) != 0:
-        return False
+        return False, []
     if "event" in line and not holds(line["event"], predicates, event_value, None, event):
-        return False
+        return False, []
     if "tracks" not in line:
-        return True
+        return True, []
     tracks = [t for t in event["tracks"] if holds(line["tracks"], predicates, track_value, t, event)]
     count = len(tracks)
     if "pairs" in line:
-        count = sum(holds(line["pairs"], predicates, pair_value, (a, b), event)
-                    for i, a in enumerate(tracks) for b in tracks[i + 1:])
-    return count >= line.get("min_count", 1)
+        pairs = [(a, b) for i, a in enumerate(tracks) for b in tracks[i + 1:]
+                 if holds(line["pairs"], predicates, pair_value, (a, b), event)]
+        count = len(pairs)
+        tracks = [t for p in pairs for t in p]
+    accepted = count >= line.get("min_count", 1)
+    return accepted, tracks if accepted else []
+
+
+def nearest(t, vertices):
+    """The vertex of the impact parameter."""
+    return min(range(len(vertices)), key=lambda k: impact(t, vertices[k:k + 1]), default=255)
+
+
+def beam_doca(t):
+    return abs(t["x_mm"] * t["ty"] - t["y_mm"] * t["tx"]) / math.hypot(t["tx"], t["ty"])
+
+
+def differ(a, b):
+    return abs(a - b) > 1e-5 + 1e-5 * abs(b) if math.isfinite(a) and math.isfinite(b) else str(a) != str(b)
 
 
 def table(group, names):
@@ -156,13 +174,28 @@ def main():
         xx, xy, yy, xz, yz, zz = list(v.values())[3:]
         vertices.append({"at": list(v.values())[:3], "cov": [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]})
     offsets = [[int(n) for n in column(f"/{group}/event_offset")] for group in ("tracks", "primaries", "hits")]
-    bits = []
+    bits, fired = [], []
+    found = table("impacts", ["vertex", "ip_mm", "ip_chi2", "beam_doca_mm"])
+    wrong = 0
     for e in range(len(offsets[0]) - 1):
         t, p, h = ((o[e], o[e + 1]) for o in offsets)
         event = {"tracks": states[slice(*t)], "vertices": vertices[slice(*p)], "hits": h[1] - h[0]}
-        bits.append(sum(accepts(line, selection["predicates"], event, e) << k
-                        for k, line in enumerate(selection["lines"])))
-    print(json.dumps({"bits": bits, "decisions": [int(b) for b in column("/decisions/lines")]}))
+        bits.append(0)
+        for track in event["tracks"]:
+            track["fired"] = 0
+        for k, line in enumerate(selection["lines"]):
+            accepted, tracks = accepts(line, selection["predicates"], event, e)
+            bits[e] |= accepted << k
+            for track in tracks:
+                track["fired"] |= 1 << k
+        fired += [track["fired"] for track in event["tracks"]]
+        for i, track in enumerate(event["tracks"]):
+            got = found[t[0] + i]
+            own = vertices[slice(*p)]
+            wrong += (got["vertex"] != nearest(track, own) or differ(got["ip_mm"], impact(track, own)) or
+                      differ(got["ip_chi2"], impact_chi2(track, own)) or differ(got["beam_doca_mm"], beam_doca(track)))
+    print(json.dumps({"bits": bits, "decisions": [int(b) for b in column("/decisions/lines")], "fired": fired,
+                      "fired_of": [int(b) for b in column("/fired/lines")], "impacts": len(found), "impacts_wrong": wrong}))
 
 
 main()

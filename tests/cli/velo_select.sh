@@ -13,6 +13,29 @@ want_silent
 cp out a.json
 python3 "$source/tests/cli/velo_select.py" a.h5 "$s" >bits.json || fail "no second count"
 equal "decisions" "$(key bits.json "[i for i, (a, b) in enumerate(zip(o['bits'], o['decisions'])) if a != b]")" "[]"
+equal "lines of tracks" "$(key bits.json "[i for i, (a, b) in enumerate(zip(o['fired'], o['fired_of'])) if a != b], len(o['fired']) == len(o['fired_of'])")" "([], True)"
+equal "tracks of lines" "$(key bits.json "len({f for f in o['fired']}) > 4 and sum(f == 0 for f in o['fired']) > 100")" True
+equal "impact parameters" "$(key bits.json "o['impacts'] == len(o['fired']), o['impacts_wrong']")" "(True, 0)"
+h5dump -a /fired/lines a.h5 | grep -v '/lines' >of_tracks
+h5dump -a /decisions/lines a.h5 | grep -v '/lines' | same of_tracks
+# Without --select they are there if they are asked for, with the same bits; nothing else depends on it.
+for how in "--impacts" "--columns tracks,impacts" "--columns impacts.ip_mm,impacts.vertex --threads 2 --batch 3"; do
+    run velo a.mdf --quiet -o b.h5 $how
+    want 0
+    equal "checksum, $how" "$(awk '$1 == "checksum" { print $2 }' out)" "$(key a.json "o['checksum']")"
+    for of in vertex ip_mm; do
+        h5dump -y -w 0 -m %.9g -d /impacts/$of a.h5 | sed 1d >of_a
+        h5dump -y -w 0 -m %.9g -d /impacts/$of b.h5 | sed 1d | same of_a
+    done
+done
+run velo a.mdf --quiet -o b.h5
+want 0
+equal "nobody asked" "$(h5dump -n b.h5 | grep -c 'impacts\|fired')" 0
+run velo a.mdf --quiet --select "$s" -o b.h5 --columns decisions
+want 0
+equal "other columns" "$(h5dump -n b.h5 | grep -c 'impacts\|fired')" 0
+run velo a.mdf --impacts
+want 2
 equal "events decided about" "$(key bits.json "len(o['bits'])")" 300
 equal "events" "$(key a.json "o['selection']['events']")" 300
 equal "lines" "$(key a.json "[l['accepted'] for l in o['selection']['lines']]")" \

@@ -256,3 +256,25 @@ bool oracle_line(const oracle_event *event, const slc_velo_line *line, uint64_t 
     }
     return (pairs ? n_pairs : n_tracks) >= line->min_count && number % line->prescale == 0;
 }
+
+bool oracle_fired(const oracle_event *event, const slc_velo_line *line, size_t track, bool *close)
+{
+    bool pairs = false, any = false;
+    for (uint32_t c = 0; c < line->n_cuts; c++) {
+        pairs = pairs || slc_velo_quantity_of(line->cuts[c].quantity) == 2;
+    }
+    if (line->min_count == 0 || !track_passes(event, line, track, close)) {
+        return false;
+    }
+    for (size_t other = 0; pairs && other < event->n_tracks; other++) {
+        const size_t a = other < track ? other : track, b = other < track ? track : other;
+        bool good = other != track && track_passes(event, line, other, close);
+        for (uint32_t c = 0; c < line->n_cuts; c++) {
+            const slc_velo_cut *cut = &line->cuts[c];
+            good = good && (slc_velo_quantity_of(cut->quantity) != 2 ||
+                            passes(cut, oracle_pair_quantity(event, cut->quantity, a, b), close));
+        }
+        any = any || good;
+    }
+    return !pairs || any;
+}

@@ -34,4 +34,7 @@ double oracle_pair_quantity(const oracle_event *event, slc_velo_quantity quantit
 /* What the line decides. *close is set where a number is so near to one of its cuts that rounding decides. */
 bool oracle_line(const oracle_event *event, const slc_velo_line *line, uint64_t number, bool *close);
 
+/* Has the track part in the line, if that has accepted the event? */
+bool oracle_fired(const oracle_event *event, const slc_velo_line *line, size_t track, bool *close);
+
 #endif
