@@ -71,6 +71,9 @@ want_no_file closed*.tmp*
 
 # ---- files that are something else ---------------------------------------------------------------------------------
 yes 'This is a text, and no frame of any scanner.' | head -c 16000 >text
+make_events events.mdf 2 1
+# shellcheck disable=SC2086
+forms "arrow npy" pairs pet run run.raw $scan -q -o
 for command in "pet run" "pet convert"; do
     # shellcheck disable=SC2086
     run $command text $scan -o x.csv $([ "$command" = "pet convert" ] || echo --format csv)
@@ -78,12 +81,19 @@ for command in "pet run" "pet convert"; do
     grep 'frames were lost' err >said
     echo "sluice $command: all 1000 frames were lost: is this a file of frames of this scanner? No file was written" | same said
     want_no_file x.csv
-    # shellcheck disable=SC2086
-    run $command run.h5 $scan -o x.csv $([ "$command" = "pet convert" ] || echo --format csv)
-    want 1
-    head -n 1 err >said
-    echo "sluice $command: run.h5: byte 0: this is an HDF5 file, not frames" | same said
-    want_no_file x.csv
+    while read -r file what; do
+        # shellcheck disable=SC2086
+        run $command $file $scan -o x.csv -q $([ "$command" = "pet convert" ] || echo --format csv)
+        want 1
+        head -n 1 err >said
+        echo "sluice $command: $file: byte 0: this is $what, not frames" | same said
+        want_no_file x.csv
+    done <<'E'
+run.h5 an HDF5 file
+pairs.arrow an Arrow file
+pairs.npy an NPY file
+events.mdf a file of LHCb's events (MDF)
+E
 done
 # An index of an older version is refused; of several inputs it is passed over, as a shell's pattern names it, too.
 printf '\x89SLCPIX\n and what it had' >run.raw.index

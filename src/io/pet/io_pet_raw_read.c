@@ -8,6 +8,7 @@
 #include "io/io_stream.h"
 #include "io/pet/io_pet_raw.h"
 #include "io/pet/io_pet_sequence.h"
+#include "lhcb/lhcb_record.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -87,6 +88,8 @@ static const char *stranger_of(const uint8_t *bytes, size_t n)
                      {0, 8, slc_io_pet_raw_index_magic, "the index of a raw file"},
                      {0, 8, slc_io_pet_singles_magic, "a file of singles"},
                      {0, 8, (const uint8_t *)"\x89PNG\r\n\x1a\n", "a PNG image"},
+                     {0, 8, (const uint8_t *)"ARROW1\0\0", "an Arrow file"},
+                     {0, 7, (const uint8_t *)"\x93NUMPY\1", "an NPY file"},
                      {5, 14, (const uint8_t *)" CListModeData", "a list-mode file of coincidences"},
                      {0, 10, (const uint8_t *)"!INTERFILE", "an Interfile header"},
                      {0, 13, (const uint8_t *)"Scanner name:", "a header of CASToR"}};
@@ -96,7 +99,10 @@ static const char *stranger_of(const uint8_t *bytes, size_t n)
             return strangers[i].text;
         }
     }
-    return NULL;
+    slc_mdf_header header;
+    return slc_mdf_header_read(bytes, n, 64 << 20, &header) == SLC_MDF_GOOD && header.sizes_agree
+               ? "a file of LHCb's events (MDF)"
+               : NULL;
 }
 
 static slc_status begin(slc_io_pet_raw *raw, slc_error *error)
