@@ -310,9 +310,7 @@ int main(int argc, char **argv)
     if (block == NULL || slc_columns_reserve(&slc_cms_clusters_schema, &clusters, MOST_DIGIS, 1) != SLC_OK) {
         return EXIT_FAILURE;
     }
-    (void)slc_cms_cluster_work_carve(&work, &grid, MOST_DIGIS,
-                                     block + (SLC_BLOCK_ALIGN - (uintptr_t)block % SLC_BLOCK_ALIGN) %
-                                                 SLC_BLOCK_ALIGN);
+    (void)slc_cms_cluster_work_carve(&work, &grid, MOST_DIGIS, slc_block_begin(block));
     for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
         if (slc_check_target((slc_simd_target)t)) {
             check_target((slc_simd_target)t, &work, &clusters, &m);

@@ -26,8 +26,15 @@ static inline void *slc_block_take(char **at, size_t bytes)
     return array;
 }
 
-/* The same for layouts that are first measured and then made, by one function: without memory (`at` is NULL)
- * nothing is handed out, and `used` is what is needed; SIZE_MAX if that is more than there can be. */
+/* The first aligned place in a block of so many bytes and SLC_BLOCK_ALIGN more. */
+static inline char *slc_block_begin(void *block)
+{
+    return (char *)block + (SLC_BLOCK_ALIGN - (uintptr_t)block % SLC_BLOCK_ALIGN) % SLC_BLOCK_ALIGN;
+}
+
+/* The same as slc_block_take for layouts that are first measured and then made, by one function: without
+ * memory (`at` is NULL) nothing is handed out, and `used` is what is needed; SIZE_MAX if that is more than
+ * there can be. */
 typedef struct slc_arena {
     char *at;
     size_t align; /* of every array, from `at` on */

@@ -7,15 +7,8 @@
 #ifndef SLUICE_CMS_CALIBRATE_CORE_H
 #define SLUICE_CMS_CALIBRATE_CORE_H
 
+#include "cms/cms_core.h"
 #include <sluice/cms_chain.h>
-
-#ifndef SLC_CMS_CORE
-#ifdef __CUDACC__
-#define SLC_CMS_CORE static __host__ __device__ inline
-#else
-#define SLC_CMS_CORE static inline
-#endif
-#endif
 
 enum { SLC_CMS_MOST_SLOPE = 30 };
 

@@ -131,9 +131,7 @@ slc_status slc_cms_cluster_reserve(const slc_cms_cluster_config *config, slc_sim
         free(w);
         return slc_fail(error, SLC_ERR_MEMORY, "cluster: no memory for events of %zu digis", digis_of_event);
     }
-    char *at = w->block;
-    at += (SLC_BLOCK_ALIGN - (uintptr_t)at % SLC_BLOCK_ALIGN) % SLC_BLOCK_ALIGN;
-    (void)carve(w, &grid, digis_of_event, at);
+    (void)carve(w, &grid, digis_of_event, slc_block_begin(w->block));
     use_target(w, target);
     slc_cms_cluster_clear(scratch);
     scratch->work = w;

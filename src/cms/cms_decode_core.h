@@ -11,14 +11,8 @@
 #ifndef SLUICE_CMS_DECODE_CORE_H
 #define SLUICE_CMS_DECODE_CORE_H
 
+#include "cms/cms_core.h"
 #include <sluice/cms_chain.h>
-
-/* Functions that run on the host and on a GPU. */
-#ifdef __CUDACC__
-#define SLC_CMS_CORE static __host__ __device__ inline
-#else
-#define SLC_CMS_CORE static inline
-#endif
 
 enum {
     SLC_CMS_ROC_ROWS = 80,

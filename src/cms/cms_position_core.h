@@ -8,17 +8,10 @@
 #ifndef SLUICE_CMS_POSITION_CORE_H
 #define SLUICE_CMS_POSITION_CORE_H
 
+#include "cms/cms_core.h"
 #include <sluice/cms_chain.h>
 
 #include <math.h>
-
-#ifndef SLC_CMS_CORE
-#ifdef __CUDACC__
-#define SLC_CMS_CORE static __host__ __device__ inline
-#else
-#define SLC_CMS_CORE static inline
-#endif
-#endif
 
 /* The middle of a module, in pitches from its edge. */
 #define SLC_CMS_MIDDLE_X 81.0f

@@ -89,9 +89,7 @@ slc_status slc_pixel_bitmap_open(const slc_pixel_cluster_config *config, const s
     if (m->block == NULL) {
         return SLC_ERR_MEMORY;
     }
-    char *at = m->block;
-    at += (SLC_BLOCK_ALIGN - (uintptr_t)at % SLC_BLOCK_ALIGN) % SLC_BLOCK_ALIGN;
-    (void)carve(m, at, pixels);
+    (void)carve(m, slc_block_begin(m->block), pixels);
     memset(m->bits.bits + 2 * m->bits.words, 0xff, sizeof(uint64_t));
     return SLC_OK;
 }

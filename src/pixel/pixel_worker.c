@@ -58,9 +58,7 @@ slc_status slc_pixel_worker_open(slc_pixel_worker *w, const slc_pixel_cluster_co
     if (w->block == NULL) {
         return SLC_ERR_MEMORY;
     }
-    char *at = w->block;
-    at += (SLC_BLOCK_ALIGN - (uintptr_t)at % SLC_BLOCK_ALIGN) % SLC_BLOCK_ALIGN;
-    (void)carve(w, at, own);
+    (void)carve(w, slc_block_begin(w->block), own);
     return slc_pixel_bitmap_suits(config, rule) ? slc_pixel_bitmap_open(config, rule, pixels, &w->bitmap)
                                                 : SLC_OK;
 }
