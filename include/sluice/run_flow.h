@@ -120,6 +120,8 @@ typedef struct slc_flow_chain {
     bool joined;      /* all paths are one input: input_open, with the first, takes them of config.paths */
     bool files_alone; /* it needs its own input: config.read is refused */
     bool ordered;     /* keeps state between batches: there is one, and exec.threads are its own */
+    bool apart; /* of an ordered one with several threads: it is not run in the caller's thread, and goes on
+                   while the caller writes what it gave */
     /* How many workers there are to be, at most exec.threads, whose number is known by then. NULL: as many.
      */
     uint32_t (*workers)(const void *setup, const slc_flow_config *config);

@@ -383,8 +383,7 @@ void slc_pet_converted_clear(slc_pet_converted *converted)
     *converted = (slc_pet_converted){.seconds = 0};
 }
 
-/* Prompts alone are found about as fast as frames are read and converted; delayeds take longer, and what is
- * read waits for them. */
+/* Pairs are found about as fast as frames are read and converted. */
 bool slc_pet_chain_split(slc_pet_chain *chain)
 {
     if (chain->cuda != NULL || chain->team == NULL || chain->config.until == SLC_PET_STAGE_CONVERT) {
@@ -392,19 +391,19 @@ bool slc_pet_chain_split(slc_pet_chain *chain)
     }
     const uint32_t threads = slc_team_size(chain->team), front = threads / 2;
     slc_team *behind = NULL;
-    if (slc_team_open(front, &chain->front) != SLC_OK ||
-        (chain->delayed == NULL && slc_team_open(threads - front, &behind) != SLC_OK)) {
+    if (slc_team_open(front, &chain->front) != SLC_OK || slc_team_open(threads - front, &behind) != SLC_OK) {
         slc_team_close(chain->front);
         chain->front = NULL;
         return false;
     }
     slc_pet_convert_use(chain->convert, chain->front);
-    if (behind != NULL) {
-        slc_pet_sort_use(chain->sort, behind);
-        slc_pet_coincidence_use(chain->prompt, behind);
-        slc_team_close(chain->team);
-        chain->team = behind;
+    slc_pet_sort_use(chain->sort, behind);
+    slc_pet_coincidence_use(chain->prompt, behind);
+    if (chain->delayed != NULL) {
+        slc_pet_coincidence_use(chain->delayed, behind);
     }
+    slc_team_close(chain->team);
+    chain->team = behind;
     return true;
 }
 

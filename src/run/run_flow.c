@@ -165,9 +165,10 @@ static void block_signals(sigset_t *before)
     (void)pthread_sigmask(SIG_BLOCK, &all, before);
 }
 
+/* One worker is the caller's thread. */
 static bool works_itself(const slc_flow *f)
 {
-    return f->n_workers == 1;
+    return f->n_workers == 1 && !(f->chain->apart && f->config.exec.threads > 1);
 }
 
 /* To run anew. */
@@ -530,8 +531,8 @@ slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *ch
                                             : f->config.exec.threads;
     f->n_workers = f->n_workers > 0 ? f->n_workers : 1;
     f->n_slots = slc_flow_slots(own.n_slots, f->n_workers);
-    if (own.n_slots == 0 && chain->ordered && f->n_slots > 2) {
-        f->n_slots = 2; /* one is worked on while the next is read */
+    if (own.n_slots == 0 && chain->ordered && f->n_slots > 2 && works_itself(f)) {
+        f->n_slots = 2; /* one is worked on while the next is read; else the caller takes one, too */
     }
     (void)pthread_mutex_init(&f->mutex, NULL); /* with default attributes these cannot fail on Linux */
     (void)pthread_cond_init(&f->readable, NULL);

@@ -348,12 +348,15 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 
 static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
 {
+    int64_t latest = INT64_MIN;
     for (size_t i = 0; i < pairs->head.size; i++) {
-        if (pairs->time_ps[i] >= w->config.start_ps) { /* the difference of any two fits, without sign */
-            const uint64_t since = (uint64_t)pairs->time_ps[i] - (uint64_t)w->config.start_ps;
-            const int64_t ms = (int64_t)(since / (uint64_t)SLC_IO_PET_PS_PER_MS);
-            w->time_ms = ms > w->time_ms ? ms : w->time_ms;
-        }
+        latest = pairs->time_ps[i] > latest ? pairs->time_ps[i] : latest;
+    }
+    if (pairs->head.size > 0 &&
+        latest >= w->config.start_ps) { /* the difference of any two fits, without sign */
+        const uint64_t since = (uint64_t)latest - (uint64_t)w->config.start_ps;
+        const int64_t ms = (int64_t)(since / (uint64_t)SLC_IO_PET_PS_PER_MS);
+        w->time_ms = ms > w->time_ms ? ms : w->time_ms;
     }
     return put(w, pairs, error);
 }
