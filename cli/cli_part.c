@@ -9,11 +9,13 @@
 #include "cli_words.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- which part -------------------------------------------------------------------------------- */
 
@@ -127,12 +129,15 @@ static bool tells_part(const slc_cli_command *command, const slc_cli_option *opt
     const char *form = slc_cli_word(command, "form");
     const bool results = strcmp(option->name, "stats") == 0 ||
                          (strcmp(option->name, "output") == 0 && strcmp(command->name, "label") != 0);
-    if (results && form != NULL) {
-        return strcmp(form, "hdf5") == 0;
+    if (form != NULL) {
+        return results && strcmp(form, "hdf5") == 0;
     }
-    const bool always = results && (strcmp(command->name, "velo") == 0 || strcmp(command->name, "cms") == 0);
-    return slc_cli_ends_with(name, ".h5") || slc_cli_ends_with(name, ".hdf5") ||
-           (always && !slc_cli_ends_with(name, ".arrow") && !slc_cli_ends_with(name, ".arrows"));
+    static const char *const others[] = {".arrow", ".arrows", ".npy", ".npz", ".csv", ".json"};
+    bool other = false;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        other = other || slc_cli_ends_with(name, others[i]);
+    }
+    return results && !other;
 }
 
 bool slc_cli_part_taken(const slc_cli_command *command, const slc_cli_part *part, const char *name)
@@ -153,16 +158,63 @@ bool slc_cli_part_taken(const slc_cli_command *command, const slc_cli_part *part
     return true;
 }
 
+/* A lock on NAME.lock, which ends with the process: two that write one name at once would both find that it
+ * is nobody's. Where the file system has no locks, the second look at the end is all there is. */
+static int claim(const slc_cli_command *command, slc_cli_part *part, const char *name)
+{
+    const struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct stat ours, there;
+    char *lock = malloc(strlen(name) + sizeof ".lock");
+    if (lock == NULL) {
+        slc_cli_say(command->name, "no memory for the name of an output");
+        return SLC_CLI_FAILED;
+    }
+    (void)stpcpy(stpcpy(lock, name), ".lock");
+    int file;
+    bool again;
+    do { /* who had it may have removed it in between */
+        file = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (file >= 0 && fcntl(file, F_SETLK, &all) != 0 && (errno == EACCES || errno == EAGAIN)) {
+            slc_cli_say(command->name,
+                        "%s is being written by another process: each part needs a name of its own: %%p in "
+                        "it is the part",
+                        name);
+            (void)close(file);
+            free(lock);
+            return SLC_CLI_FAILED;
+        }
+        again = file >= 0 && fstat(file, &ours) == 0 &&
+                (stat(lock, &there) != 0 || there.st_ino != ours.st_ino);
+        if (again) {
+            (void)close(file);
+        }
+    } while (again);
+    part->lock = lock;
+    part->lock_file = file;
+    return SLC_CLI_GO_ON;
+}
+
+/* A device or a pipe is nobody's. */
+static bool is_file(const char *name)
+{
+    struct stat about;
+    return strcmp(name, "-") != 0 && (stat(name, &about) != 0 || S_ISREG(about.st_mode));
+}
+
 static int name_output(const slc_cli_command *command, const slc_cli_option *option, void *options,
                        slc_cli_part *part, size_t *n_names)
 {
     const char *name = NULL;
     void *member = (unsigned char *)options + option->member;
-    if (slc_cli_kind_of(option) != SLC_CLI_OUTPUT) {
+    if (slc_cli_kind_of(option) == SLC_CLI_OUTPUT) {
+        memcpy(&name, member, sizeof name);
+    }
+    if (name == NULL) {
         return SLC_CLI_GO_ON;
     }
-    memcpy(&name, member, sizeof name);
-    if (name != NULL && strstr(name, "%p") != NULL && *n_names < SLC_CLI_PART_NAMES) {
+    const bool told = tells_part(command, option, name);
+    const bool shared = strstr(name, "%p") == NULL && part->n > 1 && is_file(name);
+    if (strstr(name, "%p") != NULL && *n_names < SLC_CLI_PART_NAMES) {
         char *made = with_part(name, part);
         if (made == NULL) {
             slc_cli_say(command->name, "no memory for the name of an output");
@@ -171,15 +223,14 @@ static int name_output(const slc_cli_command *command, const slc_cli_option *opt
         part->name[(*n_names)++] = made;
         name = made;
         memcpy(member, &name, sizeof name);
-    } else if (name != NULL && part->n > 1 && strcmp(part->word, "auto") == 0 && strcmp(name, "-") != 0 &&
-               !tells_part(command, option, name)) {
+    } else if (shared && !told) {
         return slc_cli_wrong(
             command, "--%s %s would be written by each of the %" PRIu32 " parts: %%p in the name is the part",
             option->name, name, part->n);
     }
-    return name != NULL && tells_part(command, option, name) && slc_cli_part_taken(command, part, name)
-               ? SLC_CLI_FAILED
-               : SLC_CLI_GO_ON;
+    const int status = shared ? claim(command, part, name) : SLC_CLI_GO_ON;
+    return status == SLC_CLI_GO_ON && told && slc_cli_part_taken(command, part, name) ? SLC_CLI_FAILED
+                                                                                      : status;
 }
 
 int slc_cli_part_choose(const slc_cli_command *command, void *options, slc_cli_part *part)
@@ -197,6 +248,14 @@ void slc_cli_part_clear(slc_cli_part *part)
     for (size_t i = 0; i < SLC_CLI_PART_NAMES; i++) {
         free(part->name[i]);
         part->name[i] = NULL;
+    }
+    if (part->lock != NULL) {
+        if (part->lock_file >= 0) {
+            (void)unlink(part->lock); /* before it is anybody else's */
+            (void)close(part->lock_file);
+        }
+        free(part->lock);
+        part->lock = NULL;
     }
 }
 

@@ -17,6 +17,8 @@ typedef struct slc_cli_part {
     const char *word;               /* "1/3", "auto"; NULL: all */
     uint32_t part, n;               /* n is 0 without */
     char *name[SLC_CLI_PART_NAMES]; /* of outputs in which %p was replaced */
+    char *lock;                     /* of the one that has none and says itself which part it is */
+    int lock_file;
 } slc_cli_part;
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): names of types and members. */

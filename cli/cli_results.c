@@ -100,26 +100,80 @@ static bool has_end(const char *path)
            strpbrk(end, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL;
 }
 
-int slc_cli_results_check(const slc_cli_command *command, const char *option, const char *path,
-                          const slc_cli_results *options)
+/* What it is written as, in a word. */
+static const char *form_of(const char *path, const slc_cli_results *options)
 {
-    static const char *const of_output[] = {"form", "compression", "columns"};
-    for (size_t i = 0; i < 3 && path == NULL; i++) {
-        if (slc_cli_word(command, of_output[i]) != NULL) {
-            return slc_cli_wrong(command, "--%s is of --%s, which is not given", of_output[i], option);
+    static const char *const ends[][2] = {{".arrow", "arrow"}, {".arrows", "arrow-stream"},
+                                          {".npy", "npy"},     {".npz", "npz"},
+                                          {".csv", "csv"},     {".json", "json"}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && options->form == 0; i++) {
+        if (slc_cli_ends_with(path, ends[i][0])) {
+            return ends[i][1];
         }
     }
-    if (path != NULL && strcmp(path, "-") == 0 && options->form != 3) {
+    return options->form == 0 ? "hdf5" : forms[options->form];
+}
+
+static bool is_form(const char *form, const char *a, const char *b)
+{
+    return strcmp(form, a) == 0 || strcmp(form, b) == 0;
+}
+
+/* That which a form has no such thing of. */
+static int check_form(const slc_cli_command *command, const char *path, const char *form,
+                      const slc_cli_results *options)
+{
+    static const char *const words[] = {"none", "deflate", "lz4", "zstd"};
+    const bool arrow = is_form(form, "arrow", "arrow-stream"), text = is_form(form, "csv", "json");
+    const bool compresses = options->compression == 1   ? strcmp(form, "hdf5") == 0
+                            : options->compression >= 2 ? arrow
+                                                        : true;
+    if (text && slc_cli_word(command, "compression") != NULL) {
+        return slc_cli_wrong(command, "--compression is not for text such as %s", path);
+    }
+    if (text && slc_cli_word(command, "columns") != NULL) {
+        return slc_cli_wrong(command, "--columns is not for text such as %s", path);
+    }
+    return compresses ? SLC_CLI_GO_ON
+                      : slc_cli_wrong(command, "--compression %s is not for %s such as %s",
+                                      words[options->compression], form, path);
+}
+
+/* Does the list name columns of one group alone, one whose rows are events? */
+static bool is_table(const char *columns)
+{
+    const size_t size = columns != NULL ? strcspn(columns, ".,") : 0;
+    bool is = (size == 6 && strncmp(columns, "events", size) == 0) ||
+              (size == 9 && strncmp(columns, "decisions", size) == 0);
+    for (const char *at = columns; is && (at = strchr(at, ',')) != NULL; at++) {
+        is = strncmp(at + 1, columns, size) == 0 && strcspn(at + 1, ".,") == size;
+    }
+    return is;
+}
+
+int slc_cli_results_check(const slc_cli_command *command, const char *option, bool only_results,
+                          const char *path, const slc_cli_results *options)
+{
+    static const char *const own[] = {"form", "compression", "columns"};
+    for (size_t i = 0; i < 3 && path == NULL; i++) {
+        if (slc_cli_word(command, own[i]) != NULL) {
+            return slc_cli_wrong(command, "--%s is of --%s, which is not given", own[i], option);
+        }
+    }
+    if (path == NULL) {
+        return SLC_CLI_GO_ON;
+    }
+    if (strcmp(path, "-") == 0 && options->form != 3) {
         return slc_cli_wrong(command, "--%s - needs --form arrow-stream", option);
     }
-    const bool is_text = path != NULL && options->form == 0 &&
-                         (slc_cli_ends_with(path, ".csv") || slc_cli_ends_with(path, ".json"));
-    for (size_t i = 1; i < 3 && is_text; i++) {
-        if (slc_cli_word(command, of_output[i]) != NULL) {
-            return slc_cli_wrong(command, "--%s is not for text such as %s", of_output[i], path);
-        }
+    const char *form = form_of(path, options);
+    if (only_results && strcmp(form, "npy") == 0 && !is_table(options->columns)) {
+        return slc_cli_wrong(command,
+                             "--%s %s: npy has rows of one table, and no events: npz has all columns of all "
+                             "groups",
+                             option, path);
     }
-    return SLC_CLI_GO_ON;
+    return check_form(command, path, form, options);
 }
 
 int slc_cli_results_check_name(const slc_cli_command *command, const char *path,
@@ -140,6 +194,10 @@ int slc_cli_results_check_series(const slc_cli_command *command, const void *all
     const char *taken = NULL;
     if (path == NULL && (series || options->flush_ns > 0)) {
         return slc_cli_wrong(command, "--flush, --rotate-size and --rotate-time are of --output");
+    }
+    if (path != NULL && options->flush_ns > 0 && is_form(form_of(path, options), "npy", "npz")) {
+        return slc_cli_wrong(command, "--flush is not for %s such as %s, which is written at the end",
+                             form_of(path, options), path);
     }
     if (!series) {
         return SLC_CLI_GO_ON;

@@ -70,10 +70,11 @@ bool slc_cli_kept_judge(slc_cli_kept *kept, const char *command, const char *nam
                         const slc_error *error);
 void slc_cli_tell_partial(const char *command, uint64_t n, const char *unit, const slc_cli_kept *kept);
 
-/* What does not go with the name of an output (NULL: none): SLC_CLI_GO_ON, or SLC_CLI_USAGE after one line.
- */
-int slc_cli_results_check(const slc_cli_command *command, const char *option, const char *path,
-                          const slc_cli_results *options);
+/* What does not go with the name of an output (NULL: none) and its form: SLC_CLI_GO_ON, or SLC_CLI_USAGE
+ * after one line. `only_results`: the command has several groups of events, and writes neither text nor one
+ * table. */
+int slc_cli_results_check(const slc_cli_command *command, const char *option, bool only_results,
+                          const char *path, const slc_cli_results *options);
 
 /* The same of an output that is never text, and may have any name without an end. */
 int slc_cli_results_check_name(const slc_cli_command *command, const char *path,

@@ -154,7 +154,7 @@ static int check_all(slc_cluster_job *job)
     status = status == SLC_CLI_GO_ON ? choose_tick(options->tick, &job->tick) : status;
     status = status == SLC_CLI_GO_ON ? choose_time_unit(job) : status;
     status = status == SLC_CLI_GO_ON
-                 ? slc_cli_results_check(COMMAND, "output", options->output, &options->results)
+                 ? slc_cli_results_check(COMMAND, "output", false, options->output, &options->results)
                  : status;
     status = status == SLC_CLI_GO_ON
                  ? slc_cli_results_check_series(COMMAND, options, options->output, &options->results,

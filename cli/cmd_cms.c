@@ -75,7 +75,7 @@ static int set_config(slc_cms_job *job)
     }
     int status = slc_cli_results_check_name(&slc_cmd_cms, options->output, &options->results);
     status = status == SLC_CLI_GO_ON
-                 ? slc_cli_results_check(&slc_cmd_cms, "output", options->output, &options->results)
+                 ? slc_cli_results_check(&slc_cmd_cms, "output", true, options->output, &options->results)
                  : status;
     if (status != SLC_CLI_GO_ON) {
         return status;

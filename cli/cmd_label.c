@@ -162,7 +162,7 @@ static int choose_config(slc_label_job *job)
         status = slc_cli_wrong(COMMAND, "--features needs --stats, where they go");
     }
     status = status == SLC_CLI_GO_ON
-                 ? slc_cli_results_check(COMMAND, "stats", options->stats, &options->results)
+                 ? slc_cli_results_check(COMMAND, "stats", false, options->stats, &options->results)
                  : status;
     if (status != SLC_CLI_GO_ON) {
         return status;

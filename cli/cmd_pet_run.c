@@ -135,7 +135,15 @@ static int check_files(const slc_pet_run_job *job)
     const slc_cli_results series = {.rotate_bytes = o->rotate_bytes, .rotate_ns = o->rotate_ns};
     if ((o->rotate_bytes > 0 || o->rotate_ns > 0) && o->output != NULL && job->format != SLC_IO_PET_HDF5 &&
         job->format != SLC_PET_RUN_ARROW) {
-        return slc_cli_wrong(COMMAND, "--rotate-size and --rotate-time are for hdf5 and arrow");
+        return slc_cli_wrong(COMMAND, "--rotate-size and --rotate-time are for hdf5 and arrow, not %s",
+                             slc_pet_run_format_name((size_t)job->format));
+    }
+    if (o->flush_ns > 0 &&
+        (o->output == NULL || job->format == SLC_PET_RUN_NPY || job->format == SLC_PET_RUN_NPZ)) {
+        return o->output == NULL
+                   ? slc_cli_wrong(COMMAND, "--flush is of --output")
+                   : slc_cli_wrong(COMMAND, "--flush is not for %s, which is written at the end",
+                                   slc_pet_run_format_name((size_t)job->format));
     }
     const int status = slc_cli_results_check_series(COMMAND, o, o->output, &series, job->paths.path,
                                                     job->paths.n);

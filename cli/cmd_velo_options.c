@@ -177,7 +177,7 @@ static int check(slc_velo_options *options)
     }
     return options->display != NULL && options->report == NULL
                ? slc_cli_wrong(&slc_cmd_velo, "--display needs --report")
-               : slc_cli_results_check(&slc_cmd_velo, "output", options->output, &options->results);
+               : slc_cli_results_check(&slc_cmd_velo, "output", true, options->output, &options->results);
 }
 
 int slc_velo_options_config(slc_velo_options *options, slc_velo_config *config)

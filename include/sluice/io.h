@@ -248,6 +248,8 @@ typedef struct slc_io_joined {
     uint64_t events;
     size_t n_groups;
     slc_io_joined_group group[SLC_IO_JOINED_GROUPS];
+    size_t reading; /* which path is being read, or was at last: HDF5 does not survive all damage (sluice join
+                       joins in a process of its own, and can name the part) */
 } slc_io_joined;
 /* HDF5 results of the parts of one run (slc_flow_config.part), in any order, as one file `out` whose data
  * sets are those of the run in one: virtual ones, which name the parts by their places relative to `out`, or

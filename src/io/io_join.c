@@ -23,7 +23,6 @@ typedef struct join {
     size_t n;
     slc_io_output output;
     bool copy;
-    char **sources; /* the parts' names in the file; NULL: copies */
     int wrong;
     hid_t file;
     slc_io_joined *joined;
@@ -36,67 +35,12 @@ static slc_status cannot_write(const join *j)
                     j->wrong != 0 ? strerror(j->wrong) : "HDF5 fails");
 }
 
-/* ---- names of the parts ------------------------------------------------------------------------ */
-
-/* The folder of a file that may not be there yet. */
-static char *folder_of(const char *path)
+/* What HDF5 cannot do, without the disk being to blame, is due to the part. */
+static slc_status cannot_join(const join *j, size_t part, const char *name)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash == NULL ? strdup(".") : strndup(path, slash > path ? (size_t)(slash - path) : 1);
-    char *real = folder != NULL ? realpath(folder, NULL) : NULL;
-    free(folder);
-    return real;
-}
-
-/* HDF5 takes a '%' for a number to come. */
-static char *escaped(const char *up, size_t times, const char *rest)
-{
-    char *name = malloc(strlen(up) * times + 2 * strlen(rest) + 1), *to = name;
-    for (size_t i = 0; name != NULL && i < times; i++) {
-        to = stpcpy(to, up);
-    }
-    for (; name != NULL && *rest != '\0'; rest++) {
-        *to++ = *rest;
-        if (*rest == '%') {
-            *to++ = '%';
-        }
-    }
-    if (name != NULL) {
-        *to = '\0';
-    }
-    return name;
-}
-
-/* From the folder to the file, which both are real names that begin with a slash. */
-static char *relative(const char *folder, const char *file)
-{
-    size_t same = 0, up = 0;
-    for (size_t i = 0; folder[i] != '\0' && folder[i] == file[i]; i++) {
-        if (folder[i + 1] == '\0' && file[i + 1] == '/') {
-            same = i + 1;
-        } else if (folder[i] == '/') {
-            same = i;
-        }
-    }
-    for (const char *rest = folder + same; *rest != '\0'; rest++) {
-        up += *rest == '/' && rest[1] != '\0';
-    }
-    return escaped("../", up, file + same + 1);
-}
-
-static slc_status name_sources(join *j)
-{
-    char *folder = folder_of(j->output.path);
-    j->sources = calloc(j->n, sizeof *j->sources);
-    bool good = folder != NULL && j->sources != NULL;
-    for (size_t i = 0; i < j->n && good; i++) {
-        char *file = realpath(j->parts[i].path, NULL);
-        j->sources[i] = file != NULL ? relative(folder, file) : NULL;
-        good = j->sources[i] != NULL;
-        free(file);
-    }
-    free(folder);
-    return good ? SLC_OK : slc_fail(j->error, SLC_ERR_MEMORY, "no memory for the names of the parts");
+    return j->wrong != 0 ? cannot_write(j)
+                         : slc_fail(j->error, SLC_ERR_FORMAT, "%s: %s cannot be read or stored again",
+                                    j->parts[part].path, name);
 }
 
 /* ---- a column ---------------------------------------------------------------------------------- */
@@ -132,15 +76,39 @@ static bool count_rows(hid_t dataset, uint64_t *rows)
     return good;
 }
 
+/* Of numbers that fit into move()'s room. */
+static bool is_number(hid_t type)
+{
+    const H5T_class_t kind = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
+    return (kind == H5T_INTEGER || kind == H5T_FLOAT) && H5Tget_size(type) <= sizeof(uint64_t);
+}
+
+/* Rows that are in other files, or that were never written, however many they claim to be. */
+static bool is_elsewhere(hid_t dataset, uint64_t rows)
+{
+    uint64_t stored = 0;
+    const hid_t how = H5Dget_create_plist(dataset);
+    const bool outside = how < 0 || H5Pget_external_count(how) != 0 || H5Pget_layout(how) == H5D_VIRTUAL;
+    (void)slc_io_hdf5_close(how);
+    return outside || !slc_io_hdf5_can_hold(dataset, rows, &stored);
+}
+
+static slc_status unlike(const join *j, const column *c, size_t i, const char *what)
+{
+    return slc_fail(j->error, SLC_ERR_FORMAT, "%s: data set %s %s", j->parts[i].path, c->name, what);
+}
+
 static slc_status open_in(const join *j, column *c, size_t i)
 {
     const char *path = j->parts[i].path;
+    j->joined->reading = j->parts[i].index;
     c->in[i] = H5Lexists(j->parts[i].file, c->name, H5P_DEFAULT) > 0
                    ? H5Dopen2(j->parts[i].file, c->name, H5P_DEFAULT)
                    : H5I_INVALID_HID;
     if (c->in[i] < 0) {
-        return slc_fail(j->error, SLC_ERR_USAGE, "%s: has no data set %s, which %s has", path, c->name,
-                        j->parts[0].path);
+        return i == 0 ? slc_fail(j->error, SLC_ERR_FORMAT, "%s: has no data set %s", path, c->name)
+                      : slc_fail(j->error, SLC_ERR_USAGE, "%s: has no data set %s, which %s has", path,
+                                 c->name, j->parts[0].path);
     }
     const hid_t type = H5Dget_type(c->in[i]);
     const bool same = i == 0 || (type >= 0 && H5Tequal(type, c->type) > 0);
@@ -149,12 +117,17 @@ static slc_status open_in(const join *j, column *c, size_t i)
     } else {
         (void)slc_io_hdf5_close(type);
     }
-    if (!same || !count_rows(c->in[i], &c->rows[i]) || c->total + c->rows[i] < c->total) {
+    if (!same) {
         return slc_fail(j->error, SLC_ERR_USAGE, "%s: data set %s is not like that of %s", path, c->name,
                         j->parts[0].path);
     }
+    const char *why = !is_number(c->type)                  ? "is not of numbers"
+                      : !count_rows(c->in[i], &c->rows[i]) ? "has not one dimension"
+                      : is_elsewhere(c->in[i], c->rows[i]) ? "says that it has rows that are not in the file"
+                      : c->total + c->rows[i] < c->total   ? "has too many rows"
+                                                           : NULL;
     c->total += c->rows[i];
-    return SLC_OK;
+    return why == NULL ? SLC_OK : unlike(j, c, i, why);
 }
 
 static slc_status open_column(const join *j, const char *group, const char *name, column *c)
@@ -189,7 +162,7 @@ static hid_t make_virtual(const join *j, const column *c)
         const hsize_t n = c->rows[i];
         const hid_t from = n > 0 ? H5Screate_simple(1, &n, NULL) : H5I_INVALID_HID;
         good = n == 0 || (from >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, &at, NULL, &n, NULL) >= 0 &&
-                          H5Pset_virtual(how, space, j->sources[i], c->name, from) >= 0);
+                          H5Pset_virtual(how, space, j->parts[i].source, c->name, from) >= 0);
         (void)slc_io_hdf5_close(from);
         at += n;
     }
@@ -216,47 +189,80 @@ static hid_t make_real(const join *j, const column *c, uint64_t rows)
     return made;
 }
 
-/* n rows, from `at` of one data set to `to` of another, through `rows`; in between `shift` is added to each
- * if they are numbers of rows. */
-static bool move(hid_t from, uint64_t at, hid_t into, uint64_t to, size_t n, hid_t type, void *rows,
-                 uint64_t shift)
+/* n rows, from `at` of one data set to `to` of another, through `rows`. */
+static bool read_rows(hid_t from, uint64_t at, size_t n, hid_t type, void *rows)
 {
-    const hsize_t first = at, second = to, count = n;
-    const hid_t memory = H5Screate_simple(1, &count, NULL);
-    const hid_t source = H5Dget_space(from), target = H5Dget_space(into);
-    bool good = memory >= 0 && source >= 0 && target >= 0 &&
-                H5Sselect_hyperslab(source, H5S_SELECT_SET, &first, NULL, &count, NULL) >= 0 &&
-                H5Sselect_hyperslab(target, H5S_SELECT_SET, &second, NULL, &count, NULL) >= 0 &&
-                H5Dread(from, type, memory, source, H5P_DEFAULT, rows) >= 0;
-    for (size_t i = 0; good && shift > 0 && i < n; i++) {
-        ((uint64_t *)rows)[i] += shift;
-    }
-    good = good && H5Dwrite(into, type, memory, target, H5P_DEFAULT, rows) >= 0;
-    (void)slc_io_hdf5_close(target);
+    const hsize_t first = at, count = n;
+    const hid_t memory = H5Screate_simple(1, &count, NULL), source = H5Dget_space(from);
+    const bool good = memory >= 0 && source >= 0 &&
+                      H5Sselect_hyperslab(source, H5S_SELECT_SET, &first, NULL, &count, NULL) >= 0 &&
+                      H5Dread(from, type, memory, source, H5P_DEFAULT, rows) >= 0;
     (void)slc_io_hdf5_close(source);
     (void)slc_io_hdf5_close(memory);
     return good;
 }
 
+static bool write_rows(hid_t into, uint64_t to, size_t n, hid_t type, const void *rows)
+{
+    const hsize_t first = to, count = n;
+    const hid_t memory = H5Screate_simple(1, &count, NULL), target = H5Dget_space(into);
+    const bool good = memory >= 0 && target >= 0 &&
+                      H5Sselect_hyperslab(target, H5S_SELECT_SET, &first, NULL, &count, NULL) >= 0 &&
+                      H5Dwrite(into, type, memory, target, H5P_DEFAULT, rows) >= 0;
+    (void)slc_io_hdf5_close(target);
+    (void)slc_io_hdf5_close(memory);
+    return good;
+}
+
+/* Numbers of rows, of which *last is the one before: they grow, up to `end`. So many more are added to each.
+ */
+static bool shift_rows(uint64_t *rows, size_t n, uint64_t *last, uint64_t end, uint64_t shift)
+{
+    bool good = true;
+    for (size_t i = 0; i < n; i++) {
+        good = good && rows[i] >= *last && rows[i] <= end;
+        *last = rows[i];
+        rows[i] += shift;
+    }
+    return good;
+}
+
 /* All rows of all parts; of numbers of rows (`shifts` not NULL) without the first of each part but the first
  * one's, and so many more. */
-static bool move_all(const join *j, const column *c, hid_t into, hid_t type, const uint64_t *shifts)
+static slc_status move_all(const join *j, const column *c, hid_t into, hid_t type, const uint64_t *shifts)
 {
-    void *rows = malloc(ROWS * (H5Tget_size(type) > 8 ? H5Tget_size(type) : 8));
-    bool good = rows != NULL;
+    void *rows = malloc(ROWS * sizeof(uint64_t));
+    slc_status status = rows != NULL ? SLC_OK : slc_fail(j->error, SLC_ERR_MEMORY, "no memory for rows");
     uint64_t to = 0;
-    for (size_t i = 0; i < j->n && good; i++) {
-        uint64_t at = shifts != NULL && i > 0 ? 1 : 0;
-        while (good && at < c->rows[i]) {
+    for (size_t i = 0; i < j->n && status == SLC_OK; i++) {
+        uint64_t at = shifts != NULL && i > 0 ? 1 : 0, last = 0;
+        j->joined->reading = j->parts[i].index;
+        while (status == SLC_OK && at < c->rows[i]) {
             const uint64_t left = c->rows[i] - at;
             const size_t n = left < ROWS ? (size_t)left : ROWS;
-            good = move(c->in[i], at, into, to, n, type, rows, shifts != NULL ? shifts[i] : 0);
+            if (!read_rows(c->in[i], at, n, type, rows)) {
+                status = cannot_join(j, i, c->name);
+            } else if (shifts != NULL && !shift_rows(rows, n, &last, shifts[i + 1] - shifts[i], shifts[i])) {
+                status = unlike(j, c, i, "does not grow");
+            } else if (!write_rows(into, to, n, type, rows)) {
+                status = cannot_write(j);
+            }
             at += n;
             to += n;
         }
     }
     free(rows);
-    return good;
+    return status;
+}
+
+/* A data set has its rows; its attributes are those of the first part. */
+static slc_status finish_column(const join *j, const column *c, hid_t made, slc_status status)
+{
+    if (status == SLC_OK && !slc_io_copy_attributes(c->in[0], made, (const char *const[]){NULL})) {
+        status = cannot_join(j, 0, c->name);
+    }
+    const bool good = slc_io_hdf5_close(made) && j->wrong == 0;
+    return status == SLC_OK && !good ? cannot_write(j) : status;
 }
 
 static slc_status join_column(const join *j, const char *group, const char *name, uint64_t *shifts)
@@ -274,10 +280,10 @@ static slc_status join_column(const join *j, const char *group, const char *name
     if (status == SLC_OK) {
         const bool real = j->copy || c.total == 0;
         const hid_t made = real ? make_real(j, &c, c.total) : make_virtual(j, &c);
-        bool good = made >= 0 && (!j->copy || move_all(j, &c, made, c.type, NULL)) &&
-                    slc_io_copy_attributes(c.in[0], made, (const char *const[]){NULL});
-        good = slc_io_hdf5_close(made) && good;
-        status = good && j->wrong == 0 ? SLC_OK : cannot_write(j);
+        status = made < 0  ? cannot_join(j, 0, c.name)
+                 : j->copy ? move_all(j, &c, made, c.type, NULL)
+                           : SLC_OK;
+        status = finish_column(j, &c, made, status);
     }
     close_column(j, &c);
     return status;
@@ -290,10 +296,13 @@ static slc_status add_rows(const join *j, const column *c, uint64_t *shifts)
 {
     for (size_t i = 0; i < j->n; i++) {
         uint64_t ends[2] = {0, 0};
+        j->joined->reading = j->parts[i].index;
         if (c->rows[i] == 0 || !slc_io_hdf5_read_rows(c->in[i], SLC_TYPE_U64, 0, 1, &ends[0]) ||
             !slc_io_hdf5_read_rows(c->in[i], SLC_TYPE_U64, c->rows[i] - 1, 1, &ends[1]) || ends[0] != 0) {
-            return slc_fail(j->error, SLC_ERR_FORMAT, "%s: %s does not begin with 0", j->parts[i].path,
-                            c->name);
+            return unlike(j, c, i, "does not begin with 0");
+        }
+        if (shifts[i] + ends[1] < ends[1]) {
+            return unlike(j, c, i, "counts too many rows");
         }
         shifts[i + 1] = shifts[i] + ends[1];
     }
@@ -324,12 +333,11 @@ static slc_status join_offsets(const join *j, const char *group, uint64_t *shift
         }
         const hid_t made = make_real(j, &c, *events + 1);
         const uint64_t ends[2] = {0, shifts[j->n]};
-        bool good = made >= 0 &&
-                    (whole ? slc_io_hdf5_write_rows(made, SLC_TYPE_U64, 0, 2, ends)
-                           : move_all(j, &c, made, H5T_NATIVE_UINT64, shifts)) &&
-                    slc_io_copy_attributes(c.in[0], made, (const char *const[]){NULL});
-        good = slc_io_hdf5_close(made) && good;
-        status = good && j->wrong == 0 ? SLC_OK : cannot_write(j);
+        status = made < 0 ? cannot_join(j, 0, c.name)
+                 : !whole ? move_all(j, &c, made, H5T_NATIVE_UINT64, shifts)
+                 : slc_io_hdf5_write_rows(made, SLC_TYPE_U64, 0, 2, ends) ? SLC_OK
+                                                                          : cannot_write(j);
+        status = finish_column(j, &c, made, status);
     }
     close_column(j, &c);
     return status;
@@ -344,12 +352,16 @@ static bool set_header(hid_t how)
            H5Pset_attr_creation_order(how, H5P_CRT_ORDER_TRACKED) >= 0;
 }
 
-/* Name of link number i; false if it is too long. */
+/* Name of link number i; false if it is too long, or has other than plain characters. */
 static bool name_at(hid_t group, hsize_t i, char name[NAME])
 {
     const ssize_t size = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, NAME,
                                             H5P_DEFAULT);
-    return size > 0 && size < NAME;
+    bool good = size > 0 && size < NAME;
+    for (ssize_t k = 0; good && k < size; k++) {
+        good = name[k] > ' ' && name[k] < 0x7f && name[k] != '%'; /* for which H5Pset_virtual has a meaning */
+    }
+    return good;
 }
 
 static hsize_t count_links(hid_t group)
@@ -366,13 +378,14 @@ static slc_status make_group(const join *j, hid_t from, const char *name)
     bool good = made >= 0 && slc_io_copy_attributes(from, made, (const char *const[]){NULL});
     good = slc_io_hdf5_close(made) && good;
     (void)slc_io_hdf5_close(how);
-    return good ? SLC_OK : cannot_write(j);
+    return good ? SLC_OK : cannot_join(j, 0, name);
 }
 
 /* The parts have the same columns: none that only a later one has is left out. */
 static slc_status check_links(const join *j, const char *name, hsize_t links)
 {
     for (size_t i = 1; i < j->n; i++) {
+        j->joined->reading = j->parts[i].index;
         const hid_t other = H5Lexists(j->parts[i].file, name, H5P_DEFAULT) > 0
                                 ? H5Gopen2(j->parts[i].file, name, H5P_DEFAULT)
                                 : H5I_INVALID_HID;
@@ -401,8 +414,8 @@ static slc_status join_group(const join *j, const char *name)
     for (hsize_t i = 0; i < links && status == SLC_OK; i++) {
         char column_name[NAME];
         if (!name_at(from, i, column_name)) {
-            status = slc_fail(j->error, SLC_ERR_FORMAT, "%s: %s: a name that is too long", j->parts[0].path,
-                              name);
+            status = slc_fail(j->error, SLC_ERR_FORMAT, "%s: %s: a name that is too long or strange",
+                              j->parts[0].path, name);
         } else if (strcmp(column_name, "event_offset") != 0) {
             status = join_column(j, name, column_name, shifts);
         }
@@ -442,26 +455,27 @@ static slc_status put_checksum(const join *j)
 /* Attributes are those of the first part, but for what makes it a part. */
 static slc_status put_attributes(const join *j, const char *command)
 {
-    static const char *const own[] = {"command",      "part",       "parts",    "part_inputs", "part_sizes",
-                                      "part_options", "part_whole", "checksum", NULL};
+    static const char *const own[] = {"command",       "part",         "parts",      "part_inputs",
+                                      "part_sizes",    "part_options", "part_whole", "checksum",
+                                      "part_commands", "joined",       NULL};
     const char **names = calloc(j->n, sizeof *names);
     if (names == NULL) {
         return slc_fail(j->error, SLC_ERR_MEMORY, "no memory for the names of the parts");
     }
     const hid_t root = H5Gopen2(j->parts[0].file, "/", H5P_DEFAULT);
-    bool good = root >= 0 && slc_io_copy_attributes(root, j->file, own) &&
-                slc_io_hdf5_put_text(j->file, "command", command, H5T_CSET_UTF8);
+    const bool copied = root >= 0 && slc_io_copy_attributes(root, j->file, own);
+    bool good = copied && slc_io_hdf5_put_text(j->file, "command", command, H5T_CSET_UTF8);
     for (size_t i = 0; i < j->n; i++) {
         names[i] = j->parts[i].command != NULL ? j->parts[i].command : "";
     }
     good = good && slc_io_hdf5_put_texts(j->file, "part_commands", j->n, names);
     for (size_t i = 0; i < j->n; i++) {
-        names[i] = j->sources != NULL ? j->sources[i] : j->parts[i].path;
+        names[i] = !j->copy ? j->parts[i].source : j->parts[i].path;
     }
     good = good && slc_io_hdf5_put_texts(j->file, "joined", j->n, names);
     free(names);
     (void)slc_io_hdf5_close(root);
-    return good && j->wrong == 0 ? SLC_OK : cannot_write(j);
+    return !copied ? cannot_join(j, 0, "an attribute") : good && j->wrong == 0 ? SLC_OK : cannot_write(j);
 }
 
 static slc_status join_all(const join *j, const char *command)
@@ -474,7 +488,8 @@ static slc_status join_all(const join *j, const char *command)
         char name[NAME];
         status = name_at(first, i, name)
                      ? join_group(j, name)
-                     : slc_fail(j->error, SLC_ERR_FORMAT, "%s: a name that is too long", j->parts[0].path);
+                     : slc_fail(j->error, SLC_ERR_FORMAT, "%s: a name that is too long or strange",
+                                j->parts[0].path);
     }
     return status == SLC_OK ? put_checksum(j) : status;
 }
@@ -488,7 +503,10 @@ static slc_status write_file(join *j, const char *command)
     }
     (void)slc_io_hdf5_close(how);
     (void)slc_io_hdf5_close(access);
-    status = j->file < 0 ? cannot_write(j) : j->copy ? SLC_OK : name_sources(j);
+    status = j->file < 0 ? cannot_write(j)
+             : j->copy || slc_io_parts_name(j->parts, j->n, j->output.path)
+                 ? SLC_OK
+                 : slc_fail(j->error, SLC_ERR_MEMORY, "no memory for the names of the parts");
     status = status == SLC_OK ? join_all(j, command) : status;
     if (j->file >= 0 && (H5Fclose(j->file) < 0 || j->wrong != 0) && status == SLC_OK) {
         status = cannot_write(j);
@@ -529,7 +547,9 @@ slc_status slc_io_join(const char *const *paths, size_t n, const char *out, bool
         parts[i].file = H5I_INVALID_HID;
     }
     for (size_t i = 0; i < n && status == SLC_OK; i++) {
+        joined->reading = i;
         status = slc_io_part_open(paths[i], &parts[i], error);
+        parts[i].index = i;
     }
     if (status == SLC_OK) {
         joined->part = parts[0].part;
@@ -542,10 +562,6 @@ slc_status slc_io_join(const char *const *paths, size_t n, const char *out, bool
         join j = {
             .parts = parts, .n = n, .copy = copy, .file = H5I_INVALID_HID, .joined = joined, .error = error};
         status = write_output(&j, out, command);
-        for (size_t i = 0; j.sources != NULL && i < n; i++) {
-            free(j.sources[i]);
-        }
-        free(j.sources);
     }
     for (size_t i = 0; i < n; i++) {
         slc_io_part_close(&parts[i]);

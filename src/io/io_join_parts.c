@@ -4,6 +4,7 @@
  */
 #include "io/io_hdf5_file.h"
 #include "io/io_join.h"
+#include "io/io_stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,45 +18,78 @@ static bool has(hid_t object, const char *name)
     return H5Aexists(object, name) > 0;
 }
 
-/* A text, of fixed length as ours are or not; NULL if there is none. */
-static char *read_text(hid_t object, const char *name)
+/* Reads what a file says of itself, which another program may have written; the first thing that is not of
+ * the kind that it must be is remembered. */
+typedef struct reader {
+    hid_t file;
+    const char *wrong, *kind;
+} reader;
+
+static void find_wrong(reader *r, const char *name, const char *kind)
 {
-    const hid_t attribute = has(object, name) ? H5Aopen(object, name, H5P_DEFAULT) : H5I_INVALID_HID;
-    const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : H5I_INVALID_HID;
-    char *text = NULL;
-    char *own = NULL; /* by HDF5 */
-    if (type >= 0 && H5Tis_variable_str(type) > 0) {
+    r->kind = r->wrong == NULL ? kind : r->kind;
+    r->wrong = r->wrong == NULL ? name : r->wrong;
+}
+
+/* An attribute, its type and how many values it has, or *attribute < 0. */
+static hssize_t open_attribute(hid_t object, const char *name, hid_t *attribute, hid_t *type)
+{
+    *attribute = has(object, name) ? H5Aopen(object, name, H5P_DEFAULT) : H5I_INVALID_HID;
+    *type = *attribute >= 0 ? H5Aget_type(*attribute) : H5I_INVALID_HID;
+    const hid_t space = *attribute >= 0 ? H5Aget_space(*attribute) : H5I_INVALID_HID;
+    const hssize_t n = space >= 0 ? H5Sget_simple_extent_npoints(space) : 0;
+    (void)slc_io_hdf5_close(space);
+    return n;
+}
+
+static void close_attribute(hid_t attribute, hid_t type)
+{
+    (void)slc_io_hdf5_close(type);
+    (void)slc_io_hdf5_close(attribute);
+}
+
+/* A text, of fixed length as ours are or not; NULL if there is none. */
+static char *read_text(reader *r, const char *name)
+{
+    hid_t attribute, type;
+    char *text = NULL, *own = NULL; /* the latter by HDF5 */
+    const hssize_t n = open_attribute(r->file, name, &attribute, &type);
+    if (n == 1 && type >= 0 && H5Tis_variable_str(type) > 0) {
         text = H5Aread(attribute, type, &own) >= 0 && own != NULL ? strdup(own) : NULL;
         (void)H5free_memory(own);
-    } else if (type >= 0 && H5Tget_class(type) == H5T_STRING) {
+    } else if (n == 1 && type >= 0 && H5Tget_class(type) == H5T_STRING) {
         text = calloc(1, H5Tget_size(type) + 1);
         if (text != NULL && H5Aread(attribute, type, text) < 0) {
             free(text);
             text = NULL;
         }
     }
-    (void)slc_io_hdf5_close(type);
-    (void)slc_io_hdf5_close(attribute);
+    if (text == NULL && has(r->file, name)) {
+        find_wrong(r, name, "no text");
+    }
+    close_attribute(attribute, type);
     return text;
 }
 
 /* Texts of any length; none if there is no such attribute. */
-static void read_texts(hid_t object, const char *name, slc_io_part_texts *texts)
+static void read_texts(reader *r, const char *name, slc_io_part_texts *texts)
 {
-    const hid_t attribute = has(object, name) ? H5Aopen(object, name, H5P_DEFAULT) : H5I_INVALID_HID;
-    const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : H5I_INVALID_HID;
-    const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : H5I_INVALID_HID;
-    const hssize_t n = space >= 0 ? H5Sget_simple_extent_npoints(space) : 0;
+    hid_t attribute, type;
+    const hssize_t n = open_attribute(r->file, name, &attribute, &type);
+    bool good = n > 0 && type >= 0 && H5Tis_variable_str(type) > 0;
     *texts = (slc_io_part_texts){.n = 0};
-    if (n > 0 && type >= 0 && H5Tis_variable_str(type) > 0) {
-        texts->text = calloc((size_t)n, sizeof *texts->text);
-        if (texts->text != NULL && H5Aread(attribute, type, texts->text) >= 0) {
-            texts->n = (size_t)n;
-        }
+    texts->text = good ? calloc((size_t)n, sizeof *texts->text) : NULL;
+    if (texts->text != NULL && H5Aread(attribute, type, texts->text) >= 0) {
+        texts->n = (size_t)n;
     }
-    (void)slc_io_hdf5_close(type);
-    (void)slc_io_hdf5_close(space);
-    (void)slc_io_hdf5_close(attribute);
+    good = texts->n > 0;
+    for (size_t i = 0; i < texts->n; i++) {
+        good = good && texts->text[i] != NULL;
+    }
+    if (!good && has(r->file, name)) {
+        find_wrong(r, name, "no list of texts");
+    }
+    close_attribute(attribute, type);
 }
 
 static void clear_texts(slc_io_part_texts *texts)
@@ -71,20 +105,40 @@ static bool same_texts(const slc_io_part_texts *a, const slc_io_part_texts *b)
 {
     bool same = a->n == b->n;
     for (size_t i = 0; same && i < a->n; i++) {
-        same = a->text[i] != NULL && b->text[i] != NULL && strcmp(a->text[i], b->text[i]) == 0;
+        same = strcmp(a->text[i], b->text[i]) == 0;
     }
     return same;
 }
 
-static bool read_count(hid_t object, const char *name, uint32_t *count)
+/* False if there is none, too. */
+static bool read_count(reader *r, const char *name, uint32_t *count)
 {
     double value = -1;
-    const hid_t attribute = has(object, name) ? H5Aopen(object, name, H5P_DEFAULT) : H5I_INVALID_HID;
-    const bool read = attribute >= 0 && H5Aread(attribute, H5T_NATIVE_DOUBLE, &value) >= 0 && value >= 0 &&
-                      value <= UINT32_MAX;
+    hid_t attribute, type;
+    const hssize_t n = open_attribute(r->file, name, &attribute, &type);
+    const H5T_class_t kind = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
+    const bool read = n == 1 && (kind == H5T_INTEGER || kind == H5T_FLOAT) &&
+                      H5Aread(attribute, H5T_NATIVE_DOUBLE, &value) >= 0 && value >= 0 &&
+                      value <= UINT32_MAX && value == (double)(uint32_t)value;
     *count = read ? (uint32_t)value : 0;
-    (void)slc_io_hdf5_close(attribute);
+    if (!read && has(r->file, name)) {
+        find_wrong(r, name, "no number of a part");
+    }
+    close_attribute(attribute, type);
     return read;
+}
+
+/* 16 hexadecimal digits. */
+static void read_checksum(reader *r, slc_io_part_file *p)
+{
+    char *text = read_text(r, "checksum");
+    p->has_checksum = text != NULL;
+    if (text != NULL && (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)) {
+        find_wrong(r, "checksum", "no checksum");
+    } else if (text != NULL) {
+        p->checksum = strtoull(text, NULL, 16);
+    }
+    free(text);
 }
 
 bool slc_io_copy_attribute(hid_t from, hid_t to, const char *name)
@@ -93,10 +147,10 @@ bool slc_io_copy_attribute(hid_t from, hid_t to, const char *name)
     const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
     const hssize_t n = H5Sget_simple_extent_npoints(space);
     void *value = n > 0 ? calloc((size_t)n, H5Tget_size(type)) : NULL;
-    const hid_t copy = value != NULL ? H5Acreate2(to, name, type, space, H5P_DEFAULT, H5P_DEFAULT)
-                                     : H5I_INVALID_HID;
-    bool good = copy >= 0 && H5Aread(attribute, type, value) >= 0;
-    if (good) {
+    const hid_t copy = value != NULL || n == 0 ? H5Acreate2(to, name, type, space, H5P_DEFAULT, H5P_DEFAULT)
+                                               : H5I_INVALID_HID;
+    bool good = copy >= 0 && (n == 0 || H5Aread(attribute, type, value) >= 0);
+    if (good && n > 0) {
         good = H5Awrite(copy, type, value) >= 0;
         (void)H5Dvlen_reclaim(type, space, H5P_DEFAULT, value); /* of texts; nothing of numbers */
     }
@@ -129,31 +183,32 @@ bool slc_io_copy_attributes(hid_t from, hid_t to, const char *const *but)
 
 static slc_status read_part(slc_io_part_file *p, slc_error *error)
 {
-    const hid_t file = p->file;
-    if (!read_count(file, "part", &p->part) || !read_count(file, "parts", &p->parts) || p->parts == 0 ||
-        p->part >= p->parts) {
+    reader r = {.file = p->file};
+    const bool counted = read_count(&r, "part", &p->part) && read_count(&r, "parts", &p->parts);
+    if (!counted && r.wrong == NULL) {
         return slc_fail(error, SLC_ERR_FORMAT,
                         "%s: is no part of a run: --part of velo, cms, cluster and label makes parts",
                         p->path);
     }
-    if (has(file, "partial")) {
+    if (counted && p->part >= p->parts) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: says that it is part %" PRIu32 " of %" PRIu32, p->path,
+                        p->part, p->parts);
+    }
+    if (has(p->file, "partial")) {
         return slc_fail(error, SLC_ERR_FORMAT,
                         "%s: part %" PRIu32 " of %" PRIu32 " was interrupted: run it again", p->path, p->part,
                         p->parts);
     }
-    p->version = read_text(file, "sluice_version");
-    p->options = read_text(file, "part_options");
-    p->command = read_text(file, "command");
-    read_texts(file, "part_inputs", &p->inputs);
-    read_texts(file, "part_sizes", &p->sizes);
-    read_texts(file, "part_whole", &p->whole);
-    char *checksum = read_text(file, "checksum");
-    if (checksum != NULL) {
-        char *end = NULL;
-        p->checksum = strtoull(checksum, &end, 16);
-        p->has_checksum = end == checksum + 16 && *end == '\0';
+    p->version = read_text(&r, "sluice_version");
+    p->options = read_text(&r, "part_options");
+    p->command = read_text(&r, "command");
+    read_texts(&r, "part_inputs", &p->inputs);
+    read_texts(&r, "part_sizes", &p->sizes);
+    read_texts(&r, "part_whole", &p->whole);
+    read_checksum(&r, p);
+    if (r.wrong != NULL) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: its attribute %s is %s", p->path, r.wrong, r.kind);
     }
-    free(checksum);
     return p->version != NULL && p->options != NULL && p->inputs.n == p->sizes.n && p->inputs.n > 0
                ? SLC_OK
                : slc_fail(error, SLC_ERR_FORMAT,
@@ -177,6 +232,7 @@ void slc_io_part_close(slc_io_part_file *part)
     free(part->version);
     free(part->options);
     free(part->command);
+    free(part->source);
     clear_texts(&part->inputs);
     clear_texts(&part->sizes);
     clear_texts(&part->whole);
@@ -213,6 +269,8 @@ static slc_status tell_foreign(const slc_io_part_file *first, const slc_io_part_
                         p->part, p->parts, first->path, first->parts);
     }
     if (strcmp(p->options, first->options) != 0) {
+        slc_io_printable(p->options); /* both come from files, and are not needed after this */
+        slc_io_printable(first->options);
         return slc_fail(error, SLC_ERR_USAGE, "%s and %s are of different runs: \"%.150s\" and \"%.150s\"",
                         p->path, first->path, p->options, first->options);
     }
@@ -223,12 +281,14 @@ static slc_status tell_foreign(const slc_io_part_file *first, const slc_io_part_
 static slc_status tell_missing(const slc_io_part_file *parts, size_t n, slc_error *error)
 {
     char list[200] = "";
-    size_t used = 0, i = 0, missing = 0;
-    for (uint32_t k = 0; k < parts[0].parts; k++) {
+    size_t used = 0, i = 0, listed = 0;
+    const size_t missing = parts[0].parts - n; /* each of these is there once */
+    for (uint32_t k = 0; k < parts[0].parts && listed < missing && listed < 16; k++) {
         if (i < n && parts[i].part == k) {
             i++;
-        } else if (missing++ < 16 && used < sizeof list) {
+        } else {
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%" PRIu32, used > 0 ? ", " : "", k);
+            listed++;
         }
     }
     return slc_fail(error, SLC_ERR_USAGE, "of %" PRIu32 " parts %zu %s missing: %s%s", parts[0].parts,
@@ -251,4 +311,66 @@ slc_status slc_io_parts_sort(slc_io_part_file *parts, size_t n, slc_error *error
         }
     }
     return n < parts[0].parts ? tell_missing(parts, n, error) : SLC_OK;
+}
+
+/* ---- names of the parts ------------------------------------------------------------------------ */
+
+/* The folder of a file that may not be there yet. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == NULL ? strdup(".") : strndup(path, slash > path ? (size_t)(slash - path) : 1);
+    char *real = folder != NULL ? realpath(folder, NULL) : NULL;
+    free(folder);
+    return real;
+}
+
+/* HDF5 takes a '%' for a number to come. */
+static char *escaped(const char *up, size_t times, const char *rest)
+{
+    char *name = malloc(strlen(up) * times + 2 * strlen(rest) + 1), *to = name;
+    for (size_t i = 0; name != NULL && i < times; i++) {
+        to = stpcpy(to, up);
+    }
+    for (; name != NULL && *rest != '\0'; rest++) {
+        *to++ = *rest;
+        if (*rest == '%') {
+            *to++ = '%';
+        }
+    }
+    if (name != NULL) {
+        *to = '\0';
+    }
+    return name;
+}
+
+/* From the folder to the file, which both are real names that begin with a slash. */
+static char *relative(const char *folder, const char *file)
+{
+    size_t same = 0, up = 0;
+    for (size_t i = 0; folder[i] != '\0' && folder[i] == file[i]; i++) {
+        if (folder[i + 1] == '\0' && file[i + 1] == '/') {
+            same = i + 1;
+        } else if (folder[i] == '/') {
+            same = i;
+        }
+    }
+    for (const char *rest = folder + same; *rest != '\0'; rest++) {
+        up += *rest == '/' && rest[1] != '\0';
+    }
+    return escaped("../", up, file + same + 1);
+}
+
+bool slc_io_parts_name(slc_io_part_file *parts, size_t n, const char *out)
+{
+    char *folder = folder_of(out);
+    bool good = folder != NULL;
+    for (size_t i = 0; i < n && good; i++) {
+        char *file = realpath(parts[i].path, NULL);
+        parts[i].source = file != NULL ? relative(folder, file) : NULL;
+        good = parts[i].source != NULL;
+        free(file);
+    }
+    free(folder);
+    return good;
 }

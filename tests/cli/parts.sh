@@ -64,6 +64,8 @@ P
 
 # ---- joined is whole ----------------------------------------------------------------------------------------------
 whole 3 -o velo a.mdf
+whole 7 -o velo a.mdf --truth
+whole 7 -o velo b.mdf
 whole 7 -o velo a.mdf b.mdf c.mdf --truth --beam auto
 whole 3 -o velo a.mdf b.mdf c.mdf
 whole 12 -o velo c.mdf
@@ -73,10 +75,14 @@ J
 whole 4 -o velo a.mdf c.mdf --select lines.json
 whole 7 -o cms c.bin d.bin --cabling c.cabling --gains c.gains
 whole 2 -o cms c.bin d.bin --cabling c.cabling --gains c.gains
+whole 7 -o cms c.bin --cabling c.cabling --gains c.gains
+whole 7 --stats label s.npy --features all
+whole 7 --stats label s.tif --stream
 whole 7 --stats label s.npy t.npy s.pgm s.tif --features all
 whole 3 --stats label s.npy t.npy s.pgm s.tif
 whole 9 --stats label t.npy s.pgm --stream
 whole 3 -o cluster frames.csv --features all
+whole 7 -o cluster frames.csv --features all
 whole 7 -o cluster frames.csv frames2.csv --features all --size 80x40
 whole 2 -o cluster stream.csv stream.csv stream.csv --time-window 10ticks
 # A part without pages writes no image, which has one at least, and is no failure.
@@ -159,6 +165,18 @@ refused foreign.h5 <<<"sluice join: foreign.h5: is no part of a run: --part of v
 refused p0.h5 cut.h5 p2.h5 <<<"sluice join: cut.h5: no HDF5 file, or cut off or damaged: no file was written"
 refused p0.h5 nothing.h5 <<<"sluice join: nothing.h5: No such file or directory: no file was written"
 refused a.mdf <<<"sluice join: a.mdf: no HDF5 file, or cut off or damaged: no file was written"
+# Damage that HDF5 itself does not survive: a text in its heap that says it is longer than all memory.
+"$python" - <<'P'
+import struct
+data = bytearray(open('p1.h5', 'rb').read())
+heap = data.index(b'GCOL')
+struct.pack_into('<Q', data, heap + 16 + 8, 1 << 40)
+open('heap.h5', 'wb').write(data)
+P
+run join p0.h5 heap.h5 p2.h5 -o bad.h5
+want 1
+want_no_file bad.h5*
+grep -qE '^sluice join: heap.h5: .*: no file was written$' err || fail "'$last' said: $(cat err)"
 run join p0.h5 p1.h5 p2.h5 -o p1.h5
 want 2
 want_err <<<"sluice join: --output p1.h5 would overwrite the input p1.h5; see sluice join --help"
@@ -188,12 +206,78 @@ want_err <<<"sluice velo: p1.h5 is part 1/3 of a run, and is not replaced by par
 equal "what was there stays" "$(part_of p1.h5)" 1
 run velo a.mdf -q -o p1.h5 --part 1/3 # the same again
 want 0
-export PMI_RANK=1 PMI_SIZE=3
-run velo a.mdf -q --part auto --table t.csv
-want 2
-want_err <<<"sluice velo: --table t.csv would be written by each of the 3 parts: %p in the name is the part; see sluice velo --help"
-want_no_file t.csv
-unset PMI_RANK PMI_SIZE
+# Names that parts would share, of every output of every command, whoever says which part it is.
+shared() { # COMMAND OPTION FILE WORDS...
+    for how in 1/3 auto; do
+        PMI_RANK=1 PMI_SIZE=3 run "$1" "${@:4}" -q --part $how "$2" "$3"
+        want 2
+        want_err <<<"sluice $1: $2 $3 would be written by each of the 3 parts: %p in the name is the part; see sluice $1 --help"
+        want_no_file "$3"*
+    done
+    compared=$((compared + 1))
+}
+c="c.bin --cabling c.cabling --gains c.gains"
+for file in o.arrow o.arrows o.npz; do
+    shared velo --output $file a.mdf
+    # shellcheck disable=SC2086 # they are words
+    shared cms --output $file $c
+    shared cluster --output $file frames.csv
+    shared label --stats $file t.npy
+done
+shared cluster --output o.npy frames.csv
+shared cluster --output o.csv frames.csv
+shared cluster --labels o.csv frames.csv
+for file in o.csv o.json o.npy; do
+    shared label --stats $file t.npy
+done
+for file in o.npy o.tif o.png o.pgm; do
+    shared label --output $file t.npy
+done
+shared label --preview o.png t.npy
+shared velo --output o.x --form arrow a.mdf
+shared velo --table o.csv a.mdf
+shared velo --report o.html a.mdf
+shared velo --write-accepted o.mdf a.mdf --select lines.json
+# shellcheck disable=SC2086
+shared cms --table o.csv $c
+# Every option of these commands that names an output is among them.
+for command in velo cms cluster label; do
+    "$sluice" $command --help | sed -n 's/^ *\(-[a-z], \)\?\(--[a-z-]*\) FILE .*/\2/p'
+done | sort -u | grep -vxE -- '--(geometry|beam|select|cabling|gains)' >names
+same names <<'W'
+--labels
+--output
+--preview
+--report
+--stats
+--table
+--write-accepted
+W
+# HDF5 says which part it is: one process writes a name, and the others fail before they read.
+rm -f e.h5
+/usr/bin/python3 - "$sluice" <<'P' || fail "two parts write one name"
+import fcntl, os, subprocess, sys
+run = lambda k: subprocess.Popen([sys.argv[1], "velo", "a.mdf", "-q", "--part", f"{k}/3", "-o", "e.h5"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+with open("e.h5.lock", "w") as lock:
+    fcntl.lockf(lock, fcntl.LOCK_EX)
+    r = run(0)
+    said = r.communicate()[1]
+    assert r.returncode == 1 and not os.path.exists("e.h5"), (r.returncode, said)
+    assert said == "sluice velo: e.h5 is being written by another process: each part needs a name of its own: %p in it is the part\n", said
+for i in range(8):
+    ranks = [run(k) for k in range(3)]
+    said = [r.communicate()[1] for r in ranks]
+    status = [r.returncode for r in ranks]
+    assert sorted(status) == [0, 1, 1], (status, said)
+    assert all("each needs a name" in s or "each part needs a name" in s for s, n in zip(said, status) if n), said
+    kept = subprocess.run(["h5dump", "-a", "/part", "e.h5"], capture_output=True, text=True).stdout
+    assert f"(0): {status.index(0)}" in kept, (status, kept)
+    assert sorted(n for n in os.listdir(".") if n.startswith("e.h5")) == ["e.h5"], os.listdir(".")
+    os.remove("e.h5")
+P
+compared=$((compared + 9))
+run velo a.mdf -q -o /dev/null --part 1/3 --form arrow
+want 0
 wrong() { # STATUS WORDS...
     local status_wanted=$1
     shift

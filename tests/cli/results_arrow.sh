@@ -151,15 +151,7 @@ forms "h5 arrow arrows" touched label page.png other.png -q --columns pages --st
 like touched.h5 touched.arrow touched.arrows
 
 # What there is not.
-run velo a.mdf -o x.h5 --compression lz4
-want 1
-echo 'sluice velo: x.h5: hdf5 has no compression "lz4"' | want_err
-run velo a.mdf -o x.arrow --compression deflate
-want 1
-echo 'sluice velo: x.arrow: arrow has no compression "deflate"' | want_err
-run velo a.mdf -o x.arrows --compression deflate
-want 1
-echo 'sluice velo: x.arrows: arrow-stream has no compression "deflate"' | want_err
+# (Options that a form has no use for: forms.sh.)
 for form in "" "--form hdf5" "--form arrow"; do
     run velo a.mdf -o - $form
     want 2

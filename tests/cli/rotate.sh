@@ -94,7 +94,7 @@ for name in r.h5 r.0001.h5; do # each is read by itself
 done
 run pet run -q --scanner mouse20 --window 4ns f.raw -o p.csv --format csv --rotate-size 1M
 want 2
-echo "sluice pet run: --rotate-size and --rotate-time are for hdf5 and arrow; see sluice pet run --help" | want_err
+echo "sluice pet run: --rotate-size and --rotate-time are for hdf5 and arrow, not csv; see sluice pet run --help" | want_err
 want_no_file p.csv
 # Each stream of Arrow ends.
 rm -f r.*
