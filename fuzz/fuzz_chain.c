@@ -3,13 +3,15 @@
  * survived from one input to the next would be a bug too. */
 #include "base/columns.h"
 #include "fuzz.h"
+#include "lhcb/lhcb_identity.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 static struct {
-    slc_velo_chain *chain;
-    slc_velo_result result;
+    slc_velo_chain *chain, *cutting; /* the other one with a global event cut and all that is on request */
+    slc_velo_result result, cut;
+    slc_lhcb_events events;
     slc_velo_truth truth;
     slc_velo_check check;
     slc_velo_matches matches;
@@ -32,7 +34,10 @@ void fuzz_require_columns(const slc_schema *schema, const void *collection)
 static void release(void)
 {
     slc_velo_chain_close(kept.chain);
+    slc_velo_chain_close(kept.cutting);
     slc_velo_result_clear(&kept.result);
+    slc_velo_result_clear(&kept.cut);
+    slc_columns_clear(&slc_lhcb_events_schema, &kept.events);
     slc_velo_truth_clear(&kept.truth);
     slc_velo_check_clear(&kept.check);
     slc_columns_clear(&slc_velo_matches_schema, &kept.matches);
@@ -48,6 +53,9 @@ static void prepare(void)
     slc_velo_config_default(&config);
     slc_velo_check_config_default(&check);
     fuzz_require(slc_velo_chain_open(&config, NULL, &kept.chain, NULL) == SLC_OK, "the chain opens");
+    config.gec = (slc_velo_gec_config){.max_velo = 40, .max_ut = 40, .max_scifi = 40, .max_ut_scifi = 60};
+    config.impacts = true;
+    fuzz_require(slc_velo_chain_open(&config, NULL, &kept.cutting, NULL) == SLC_OK, "the chain opens");
     slc_velo_check_init(&kept.check, &check);
     fuzz_require(atexit(release) == 0, "memory is given back");
 }
@@ -79,9 +87,44 @@ static void require_result(uint32_t n_events)
     fuzz_require(kept.result.beam.head.size == kept.result.tracks.head.size, "every track has a state");
 }
 
+static uint32_t rows_of(const slc_columns *head, uint32_t event)
+{
+    return head->event_offset[event + 1] - head->event_offset[event];
+}
+
+/* What is cut has no hits, and the others have those that they have without a cut. */
+static void cut_events(const slc_batch *batch)
+{
+    const slc_velo_event_cuts *cuts = &kept.cut.cuts;
+    fuzz_require(slc_velo_chain_reserve(kept.cutting, batch, &kept.cut, NULL) == SLC_OK,
+                 "the chain reserves");
+    fuzz_require(slc_velo_chain_run(kept.cutting, batch, &kept.cut, NULL) == SLC_OK, "the chain runs");
+    fuzz_require_columns(&slc_velo_event_cuts_schema, cuts);
+    fuzz_require_columns(&slc_velo_impacts_schema, &kept.cut.impacts);
+    fuzz_require(slc_columns_zip(&kept.cut.tracks, &kept.cut.impacts, NULL), "every track has an impact");
+    for (uint32_t e = 0; e < batch->n_events; e++) {
+        const uint32_t hits = rows_of(&kept.cut.hits.head, e);
+        const bool over = cuts->velo_clusters[e] > 40 || cuts->ut_clusters[e] > 40 ||
+                          cuts->scifi_clusters[e] > 40 || cuts->ut_clusters[e] + cuts->scifi_clusters[e] > 60;
+        fuzz_require((cuts->cut[e] != 0) == over, "what is over a limit is cut");
+        fuzz_require(hits == (over ? 0 : rows_of(&kept.result.hits.head, e)), "hits of what is not cut");
+    }
+}
+
+static void identify(const slc_batch *batch)
+{
+    fuzz_require(slc_columns_reserve(&slc_lhcb_events_schema, &kept.events, batch->n_events + 1U,
+                                     batch->n_events) == SLC_OK,
+                 "memory");
+    fuzz_require(slc_lhcb_identity_run(batch, 0, &kept.events, NULL) == SLC_OK, "events are identified");
+    fuzz_require_columns(&slc_lhcb_events_schema, &kept.events);
+    fuzz_require(kept.events.head.size == batch->n_events, "every event has a row");
+}
+
 void fuzz_chain_raw(const slc_batch *batch)
 {
     prepare();
+    identify(batch);
     slc_faults faults = {0};
     fuzz_require(slc_velo_truth_read(batch, &kept.truth, &faults, NULL) == SLC_OK, "truth is read");
     require_truth(&kept.truth, batch->n_events);
@@ -92,6 +135,7 @@ void fuzz_chain_raw(const slc_batch *batch)
     require_result(batch->n_events);
     fuzz_require(slc_velo_check_run(&kept.check, &kept.result, &kept.truth, &kept.matches, NULL) == SLC_OK,
                  "the check runs");
+    cut_events(batch);
 }
 
 void fuzz_chain_hits(slc_velo_hits *hits, const slc_velo_truth *truth)

@@ -9,6 +9,7 @@
 
 #include "support/cmocka_all.h"
 #include "support/fault_counts.h"
+#include "support/guard_page.h"
 #include "support/random.h"
 #include "support/velo_banks.h"
 
@@ -263,6 +264,47 @@ static void cuts_as_counted(void **state)
     slc_velo_result_clear(&result);
 }
 
+/* An event that ends anywhere, at a page that may not be touched, alone and beside others. */
+static void ends_anywhere(void **state)
+{
+    (void)state;
+    enum { LONGEST = 6000, BESIDE = 4 };
+    uint64_t random = 3, ut = 0, scifi = 0;
+    guard_page guard = guard_page_open(LONGEST);
+    assert_non_null(guard.mapping);
+    for (int round = 0; round < 8; round++) {
+        size_t whole = others(&random, round % 2 == 1, 0);
+        whole = whole < LONGEST ? whole : LONGEST;
+        for (size_t size = 0; size <= whole; size++) {
+            const uint8_t *copy = guard_page_copy(&guard, bytes, size);
+            size_t offset[BESIDE], length[BESIDE];
+            slc_lhcb_clusters n[BESIDE];
+            slc_faults faults = {0};
+            for (size_t k = 0; k < BESIDE; k++) {
+                offset[k] = 0;
+                length[k] = size;
+            }
+            const slc_batch batch = {.bytes = (uint8_t *)(uintptr_t)copy,
+                                     .size = size,
+                                     .n_events = 1 + (uint32_t)(size % BESIDE),
+                                     .offset = offset,
+                                     .length = length};
+            slc_lhcb_clusters_count(&batch, SLC_LHCB_TELL_UT | SLC_LHCB_TELL_SCIFI, n, &faults);
+            const counted c = count(copy, size);
+            for (uint32_t e = 0; e < batch.n_events; e++) {
+                assert_int_equal(n[e].ut, c.ut);
+                assert_int_equal(n[e].scifi, c.scifi);
+                assert_int_equal(n[e].retina, c.retina);
+            }
+            assert_int_equal(slc_faults_total(&faults), batch.n_events * (c.bad_ut + c.bad_scifi));
+            ut += c.ut;
+            scifi += c.scifi;
+        }
+    }
+    assert_true(ut > 0 && scifi > 0);
+    guard_page_close(&guard);
+}
+
 /* The limit itself passes, one more does not; reserving anew and batches of other sizes change nothing. */
 static void limits_are_inclusive(void **state)
 {
@@ -323,6 +365,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cuts_as_counted),
+        cmocka_unit_test(ends_anywhere),
         cmocka_unit_test(limits_are_inclusive),
         cmocka_unit_test(hits_pass),
     };

@@ -172,7 +172,9 @@ slc_status slc_lhcb_identity_run(const slc_batch *batch, uint32_t input, slc_lhc
     for (uint32_t e = 0; e < n; e++) {
         const size_t row = to->head.size++;
         slc_lhcb_identity_none(to, row);
-        if (!find_odin(batch->bytes + batch->offset[e], batch->length[e], to, row)) {
+        const size_t size = batch->length[e];
+        const uint8_t *bytes = size > 0 ? batch->bytes + batch->offset[e] : NULL; /* there may be none */
+        if (!find_odin(bytes, size, to, row)) {
             take_header(&batch->record[e], to, row);
         }
         to->input[row] = input;
