@@ -30,6 +30,8 @@ typedef struct slc_velo_options {
     const char *geometry, *beam, *table, *report, *output, *display, *select, *write_accepted;
     slc_velo_track_config track;
     slc_velo_gec_config gec;
+    slc_velo_fit_config fit;
+    slc_velo_vertex_config vertex;
     uint64_t display_event; /* of --display, if it was given */
     slc_cli_results results;
     uint64_t batch, threads, repeat, warmup;
@@ -39,7 +41,7 @@ typedef struct slc_velo_options {
 } slc_velo_options;
 
 /* The table of options for the command's row and its defaults. */
-enum { SLC_VELO_OPTIONS = 52 };
+enum { SLC_VELO_OPTIONS = 58 };
 extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
 void slc_velo_options_defaults(void *options);
 /* The chain's configuration but for its target; `--fast` changes the defaults of other options.

@@ -61,6 +61,17 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     {"gec-ut-scifi", 0, CLUSTERS(max_ut_scifi), "N", "of both together; LHCb's HLT1 has 9750"},
     {"impacts", 0, FLAG(O, impacts), NULL,
      "impact parameters of tracks in --output (group impacts), as with --select"},
+    {"hit-sigma", 0, NUMBER(O, fit.hit_sigma_mm, 1e-6, 1e3), "X", "resolution of hits of unknown size, mm"},
+    {"noise-constant", 0, NUMBER(O, fit.noise_constant, 0, 1e3), "X",
+     "scattering of a slope in a layer: its variance, …"},
+    {"noise-slope", 0, NUMBER(O, fit.noise_slope, 0, 1e3), "X",
+     "… and for each tx² + ty²: the first pass gives chi2"},
+    {"second-noise-slope", 0, NUMBER(O, fit.second_noise_slope, 0, 1e3), "X",
+     "… of the second pass, if chi2 is as expected"},
+    {"scatter-prior", 0, NUMBER(O, fit.scatter_prior, 0, 1e9), "X",
+     "how slowly that follows chi2; 0: no second pass"},
+    {"vertex-error-scale", 0, NUMBER(O, vertex.error_scale, 1e-3, 1e3), "X",
+     "vertices take the errors of tracks for so much larger"},
     {"truth", 0, FLAG(O, truth), NULL, "compare with the simulation truth in the input"},
     {"select", 0, INPUT(O, select), "FILE", "decide about events by the lines of a selection (JSON)"},
     {"write-accepted", 0, OUTPUT(O, write_accepted), "FILE",
@@ -118,7 +129,11 @@ void slc_velo_options_defaults(void *at)
 {
     slc_velo_options *options = at;
     *options = (slc_velo_options){.batch = 32, .threads = 1, .warmup = 1};
-    slc_velo_track_config_default(&options->track);
+    slc_velo_config config;
+    slc_velo_config_default(&config);
+    options->track = config.track;
+    options->fit = config.fit;
+    options->vertex = config.vertex;
 }
 
 /* What is off keeps the cuts of the default, so that switching it on needs one option. */
@@ -187,6 +202,8 @@ int slc_velo_options_config(slc_velo_options *options, slc_velo_config *config)
     }
     slc_velo_config_default(config);
     config->track = options->track;
+    config->fit = options->fit;
+    config->vertex = options->vertex;
     config->banks = (slc_velo_banks)options->banks;
     config->strict = options->strict;
     config->gec = options->gec;

@@ -5,6 +5,8 @@
 #include "cli_sums.h"
 #include "cmd_velo.h"
 
+#include <math.h>
+
 #define N(rows)     (sizeof(rows) / sizeof *(rows))
 #define TOTAL(m)    FIELD(slc_velo_totals, m)
 #define CATEGORY(m) FIELD(slc_velo_category_counts, m)
@@ -100,6 +102,43 @@ static void put_pull(slc_cli_tree *tree, const char *path, const slc_histogram *
     slc_cli_put(&at, "n", pull->under + pull->inside + pull->over);
 }
 
+/* The shares of the bins; *largest is the largest one. */
+static json_t *shares_of(const slc_histogram *histogram, double *largest)
+{
+    json_t *shares = json_array();
+    *largest = 0;
+    for (uint32_t b = 0; b < histogram->n_bins; b++) {
+        const double share = slc_cli_ratio((double)histogram->bin[b], (double)histogram->inside);
+        (void)json_array_append_new(shares, json_real(share));
+        *largest = share > *largest ? share : *largest;
+    }
+    return shares;
+}
+
+/* Pulls and the probability of chi2 by momentum. */
+static void put_momentum(slc_cli_tree *tree, const slc_velo_check *check)
+{
+    slc_cli_put_array(tree, "momentum");
+    for (size_t k = 0; k < SLC_VELO_MOMENTUM_RANGES; k++) {
+        const slc_velo_momentum_range *range = &check->momentum[k];
+        const double low = range->p_low_mev / 1000, high = range->p_high_mev / 1000;
+        slc_cli_tree row = slc_cli_append(tree, "momentum");
+        double largest;
+        char text[48];
+        (void)snprintf(text, sizeof text, isfinite(high) ? "%g - %g" : "above %g", low, high);
+        slc_cli_put(&row, ".range", text);
+        slc_cli_put(&row, "p_low_gev", low);
+        slc_cli_put(&row, "p_high_gev", high);
+        slc_cli_put(&row, "n", range->probability.inside);
+        slc_cli_put(&row, "pull_x", slc_histogram_half_width(&range->pull_x));
+        slc_cli_put(&row, "pull_y", slc_histogram_half_width(&range->pull_y));
+        slc_cli_put(&row, "pull_tx", slc_histogram_half_width(&range->pull_tx));
+        slc_cli_put(&row, "pull_ty", slc_histogram_half_width(&range->pull_ty));
+        slc_cli_put_json(&row, "chi2_probability", shares_of(&range->probability, &largest));
+        slc_cli_put(&row, ".largest", largest);
+    }
+}
+
 /* An efficiency against a variable: one row a bin that holds any, [low edge, reconstructible, found]. */
 static void put_plot(slc_cli_tree *tree, const char *path, const slc_velo_efficiency_plot *plot)
 {
@@ -175,6 +214,7 @@ static void put_truth(slc_cli_tree *tree, const slc_velo_check *check)
     put_plot(tree, "against.phi_rad", &check->against_phi);
     put_plot(tree, "against.docaz_mm", &check->against_docaz);
     put_plot(tree, "against.hits", &check->against_hits);
+    put_momentum(tree, check);
     put_impact(tree, check);
     slc_cli_tree vertices = slc_cli_inner(tree, "vertices");
     put_vertices(&vertices, check);
@@ -301,6 +341,15 @@ static const slc_cli_line hit_efficiencies[] = {
      ".hits"},
 };
 
+static const slc_cli_line momentum_head[] = {
+    {NULL, "\np                         tracks    half-width of pulls               chi2: largest", NULL},
+    {NULL, "GeV                                     x       y      tx      ty    decile, %", NULL},
+};
+static const slc_cli_line momentum[] = {
+    {NULL, "{.range|-16} {n|15}{pull_x|10.2f}{pull_y|8.2f}{pull_tx|8.2f}{pull_ty|8.2f}{.largest*100|13.1f}",
+     "n"},
+};
+
 static const slc_cli_line impact_head[] = {
     {NULL, "\n1/pT                      values    half-width      rms", NULL},
     {NULL, "1/GeV                                    µm        µm", NULL},
@@ -346,6 +395,8 @@ static void print_truth(slc_cli_tree *tree, const slc_velo_check *check)
     slc_cli_print_lines(&truth, "", truth_lines, N(truth_lines));
     slc_cli_write_members(&truth, "categories", stdout, hit_efficiencies, N(hit_efficiencies));
     if (check->pull_x.inside > 0) { /* the origins of the particles are known */
+        slc_cli_print_lines(tree, "", momentum_head, N(momentum_head));
+        slc_cli_write_members(&truth, "momentum", stdout, momentum, N(momentum));
         slc_cli_print_lines(tree, "", impact_head, N(impact_head));
         slc_cli_write_members(&truth, "impact_um", stdout, impact, N(impact));
     }

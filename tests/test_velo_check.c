@@ -242,6 +242,8 @@ static void residuals_and_pulls(void **state)
     result.beam.tx[0] = (float)(tx - 1e-3);
     result.beam.cov_txtx[0] = 1e-6f;
     result.beam.cov_yy_mm2[0] = result.beam.cov_tyty[0] = 1;
+    result.beam.chi2[0] = 18.7f; /* more than 18.55: as probable as a tenth and less */
+    result.beam.n_dof[0] = 12;
     end_event();
     assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches, NULL), SLC_OK);
     assert_int_equal(check.residual_x_um.inside, 8);
@@ -251,6 +253,14 @@ static void residuals_and_pulls(void **state)
     assert_near(check.pull_x.sum, 2, 1e-3);
     assert_near(check.pull_tx.sum, -1, 1e-3);
     assert_near(check.pull_y.sum, 0, 1e-3);
+    /* 20 GeV: above 2, above 5, and 20 to 50. */
+    for (size_t k = 0; k < SLC_VELO_MOMENTUM_RANGES; k++) {
+        const bool in = k < 2 || k == 8;
+        assert_int_equal(check.momentum[k].pull_ty.inside, in);
+        assert_int_equal(check.momentum[k].probability.bin[0], in);
+        assert_near(check.momentum[k].pull_x.sum, in ? 2 : 0, 1e-3);
+    }
+    assert_true(check.momentum[8].p_low_mev == 20000 && check.momentum[8].p_high_mev == 50000);
     /* The line passes the origin's z at x = 0.12 mm; the shortest way to it is a little less. */
     const double slope = tx - 1e-3;
     assert_int_equal(check.impact_um[2].inside, 2); /* x and y; 1 / GeV */

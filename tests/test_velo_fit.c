@@ -22,10 +22,12 @@ static slc_velo_track_hits track_hits;
 static slc_velo_states beam, end;
 static slc_velo_fit_config config;
 
-/* The filter of the textbook: the same noise for every track. */
+/* The filter of the textbook: the same noise for every track. Soft particles': it is larger than the errors
+ * of the hits, so that tests see it. */
 static void fix_noise(void)
 {
     slc_velo_fit_config_default(&config);
+    config.noise_slope = config.second_noise_slope = 7e-5f;
     config.scatter_prior = 0;
 }
 
@@ -81,6 +83,7 @@ static void add_track(line l, double z_first, double step, uint32_t n, double si
         hits.x_mm[h] = (float)(l.x + sigma * random_normal(seed));
         hits.y_mm[h] = (float)(l.y + sigma * random_normal(seed));
         hits.z_mm[h] = (float)z;
+        hits.n_pixels[h] = 0;
         l.tx += kick * random_normal(seed);
         l.ty += kick * random_normal(seed);
     }
@@ -216,14 +219,50 @@ static void pulls_with_scattering(void **state)
     expect_unit_pulls(kick, -1);
 }
 
+/* Hits of every size with the resolution that the filter gives that size, and no scattering: unit pulls, chi2
+ * as large as its degrees of freedom. With one resolution for all they would be neither. */
+static void sizes_have_their_resolutions(void **state)
+{
+    (void)state;
+    uint64_t seed = 13;
+    fix_noise();
+    config.noise_constant = config.noise_slope = 0;
+    begin();
+    const double tx = 0.08;
+    for (int t = 0; t < 10000; t++) {
+        add_track((line){0, 0, 0, tx, 0}, 50, 25, 8, 0, 0, &seed);
+        for (uint32_t i = 0; i < 8; i++) {
+            const size_t h = hits.head.size - 8 + i;
+            const uint32_t size = random_below(&seed, 9);
+            const float sigma = size == 0 ? config.hit_sigma_mm
+                                          : config.size_sigma_mm[size < 6 ? size - 1 : 5];
+            hits.n_pixels[h] = size;
+            hits.x_mm[h] += (float)((double)sigma * random_normal(&seed));
+            hits.y_mm[h] += (float)((double)sigma * random_normal(&seed));
+        }
+    }
+    run();
+    moments x = {0}, slope = {0}, chi2 = {0};
+    for (size_t t = 0; t < tracks.head.size; t++) {
+        const double z = (double)beam.z_mm[t];
+        add_moment(&x, ((double)beam.x_mm[t] - tx * z) / sqrt((double)beam.cov_xx_mm2[t]));
+        add_moment(&slope, ((double)beam.tx[t] - tx) / sqrt((double)beam.cov_txtx[t]));
+        add_moment(&chi2, (double)beam.chi2[t] / beam.n_dof[t]);
+    }
+    expect_unit(&x);
+    expect_unit(&slope);
+    assert_near(chi2.sum / chi2.n, 1, 0.05);
+    fix_noise();
+}
+
 /* A mixture of soft and hard particles, as in nature: the adapted noise has to bring both nearer to unit
  * pulls than the fixed one does. Returns the standard deviation of the pull of tx. */
 static double pull_width(double scale, float prior)
 {
     uint64_t seed = 21;
-    fix_noise();
+    slc_velo_fit_config_default(&config);
     config.scatter_prior = prior;
-    const double tx = 0.15, noise = (double)config.noise_constant + (double)config.noise_slope * tx * tx;
+    const double tx = 0.15, noise = (double)config.second_noise_slope * tx * tx;
     begin();
     for (int t = 0; t < 5000; t++) {
         const line truth = {0, 0, 0, tx, 0};
@@ -241,12 +280,12 @@ static double pull_width(double scale, float prior)
 static void adapts_to_the_scattering(void **state)
 {
     (void)state;
-    const double soft = pull_width(9, 0), hard = pull_width(0.1, 0);
-    assert_true(soft > 2 && hard < 0.5); /* the fixed noise is wrong for both */
-    const double soft_adapted = pull_width(9, 2), hard_adapted = pull_width(0.1, 2);
-    assert_near(soft_adapted, 1, 0.3);
-    assert_near(hard_adapted, 1, 0.3);
-    assert_near(pull_width(1, 2), 1, 0.2);
+    const double soft = pull_width(20, 0), hard = pull_width(0.02, 0);
+    const double soft_adapted = pull_width(20, 8), hard_adapted = pull_width(0.02, 8);
+    assert_true(soft > 3 && hard < 0.6); /* the fixed noise is wrong for both */
+    assert_near(soft_adapted, 1, 0.35);
+    assert_true(hard_adapted > hard && hard_adapted < 1); /* the hits' own errors hide how straight it is */
+    assert_near(pull_width(1, 8), 1, 0.2);
 }
 
 /* The downstream state: at its plane, and unbiased there for straight lines. */
@@ -289,9 +328,10 @@ static void says_when_there_is_no_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_the_textbook),       cmocka_unit_test(pulls_without_scattering),
-        cmocka_unit_test(pulls_with_scattering),     cmocka_unit_test(adapts_to_the_scattering),
-        cmocka_unit_test(end_state_is_at_its_plane), cmocka_unit_test(says_when_there_is_no_room),
+        cmocka_unit_test(equals_the_textbook),          cmocka_unit_test(pulls_without_scattering),
+        cmocka_unit_test(pulls_with_scattering),        cmocka_unit_test(adapts_to_the_scattering),
+        cmocka_unit_test(sizes_have_their_resolutions), cmocka_unit_test(end_state_is_at_its_plane),
+        cmocka_unit_test(says_when_there_is_no_room),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

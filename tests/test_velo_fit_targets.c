@@ -88,6 +88,7 @@ static void add_track(size_t first, size_t first_of_tracks, uint32_t n, uint64_t
         hits.x_mm[h] = (float)(tx * dz + 0.0125 * random_normal(seed));
         hits.y_mm[h] = (float)(ty * dz + 0.0125 * random_normal(seed));
         hits.z_mm[h] = (float)(z0 + dz);
+        hits.n_pixels[h] = random_below(seed, 9);
         if (odd == 0) { /* all in one plane */
             hits.z_mm[h] = 100;
         } else if (odd == 1) { /* pairs in one plane */
@@ -181,6 +182,8 @@ static void configurations(void **state)
     slc_velo_fit_config_default(&config);
     config.scatter_prior = 0;
     expect_oracle(&config);
+    config.size_sigma_mm[0] = 0.02f;
+    config.second_noise_slope = 1e-3f;
     config.beam_x_mm = 1.5f;
     config.beam_y_mm = -0.5f;
     config.end_z_mm = -300;

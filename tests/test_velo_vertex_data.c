@@ -94,8 +94,73 @@ static void finds_and_measures_vertices(void **state)
     const slc_histogram *const pulls[] = {&set->pull_x, &set->pull_y, &set->pull_z};
     for (size_t k = 0; k < 3; k++) {
         assert_true(fabs(slc_histogram_rms(pulls[k]) - 1) < 0.15);
-        assert_true(fabs(slc_histogram_half_width(pulls[k]) - 1) < 0.15);
+        assert_true(fabs(slc_histogram_half_width(pulls[k]) - 1) < 0.25); /* ± 0.1 of so few vertices */
     }
+}
+
+/* By how much all tracks are moved against the true origins of their particles: sums of a fit of one vector
+ * to the distances between tracks and origins, the symmetric matrix (xy is zero) and the right side. */
+typedef struct shift {
+    double xx, yy, xz, yz, zz, x, y, z;
+    size_t n;
+} shift;
+
+static void add_to_shift(shift *s, const slc_velo_states *beam, size_t t, double dz, double rx, double ry)
+{
+    const double tx = (double)beam->tx[t], ty = (double)beam->ty[t];
+    const double vx = (double)beam->cov_xx_mm2[t] +
+                      dz * (2 * (double)beam->cov_xtx_mm[t] + dz * (double)beam->cov_txtx[t]),
+                 vy = (double)beam->cov_yy_mm2[t] +
+                      dz * (2 * (double)beam->cov_yty_mm[t] + dz * (double)beam->cov_tyty[t]);
+    if (rx * rx > 16 * vx || ry * ry > 16 * vy) {
+        return; /* scattered far, or of another particle */
+    }
+    s->xx += 1 / vx;
+    s->yy += 1 / vy;
+    s->xz -= tx / vx;
+    s->yz -= ty / vy;
+    s->zz += tx * tx / vx + ty * ty / vy;
+    s->x += rx / vx;
+    s->y += ry / vy;
+    s->z -= tx * rx / vx + ty * ry / vy;
+    s->n++;
+}
+
+static void add_event_to_shift(shift *s, const fixture *f, uint32_t event)
+{
+    const slc_velo_states *beam = &f->result.beam;
+    const slc_velo_particles *p = &f->truth.particles;
+    for (size_t t = beam->head.event_offset[event]; t < beam->head.event_offset[event + 1]; t++) {
+        const int32_t particle = f->matches.particle[t];
+        if (particle < 0) {
+            continue;
+        }
+        const size_t row = p->head.event_offset[event] + (size_t)particle;
+        const double x = (double)p->origin_x_mm[row], y = (double)p->origin_y_mm[row];
+        const double dz = (double)p->origin_z_mm[row] - (double)beam->z_mm[t];
+        if (abs(p->pid[row]) != 11 && x * x + y * y < 0.3 * 0.3) {
+            add_to_shift(s, beam, t, dz, (double)beam->x_mm[t] + dz * (double)beam->tx[t] - x,
+                         (double)beam->y_mm[t] + dz * (double)beam->ty[t] - y);
+        }
+    }
+}
+
+/* Vertices of these few events lie 20 to 30 um low in z on average, each with the same weight. Tracks, each
+ * by what it knows, do not: it is chance, of vertices with few tracks. */
+static void tracks_are_where_they_belong(void **state)
+{
+    const fixture *f = *state;
+    shift s = {0};
+    for (uint32_t e = 0; e < EVENTS; e++) {
+        add_event_to_shift(&s, f, e);
+    }
+    const double zz = s.zz - s.xz * s.xz / s.xx - s.yz * s.yz / s.yy;
+    const double z = (s.z - s.x * s.xz / s.xx - s.y * s.yz / s.yy) / zz;
+    const double x = (s.x - s.xz * z) / s.xx, y = (s.y - s.yz * z) / s.yy;
+    print_message("%zu tracks, moved by %.1f +- %.1f, %.1f +- %.1f, %.1f +- %.1f um\n", s.n, 1000 * x,
+                  1000 / sqrt(s.xx), 1000 * y, 1000 / sqrt(s.yy), 1000 * z, 1000 / sqrt(zz));
+    assert_true(s.n > 1500);
+    assert_true(fabs(x) < 0.006 && fabs(y) < 0.006 && fabs(z) < 0.025);
 }
 
 static void equals_the_oracle_on_every_target(void **state)
@@ -143,6 +208,7 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(finds_and_measures_vertices, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tracks_are_where_they_belong, set_up, tear_down),
         cmocka_unit_test_setup_teardown(equals_the_oracle_on_every_target, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,15 +78,22 @@ SLC_API void slc_velo_track_config_fast(slc_velo_track_config *config);
 
 /* ---- fit and vertices ----------------------------------------------------------------------------- */
 
+/* Hits of one pixel, of two … of six and more have resolutions of their own. */
+enum { SLC_VELO_FIT_SIZES = 6 };
+
 /* Variance of a slope from scattering in one layer: noise_constant + noise_slope · (tx² + ty²), for a
- * particle of typical momentum. The VELO has no field and cannot tell the momentum, but the track's own chi2
- * tells how much it scatters: with scatter_prior > 0 a second pass takes that variance times ((prior + chi2)
- * / (prior + n_dof))², within 0.1 … 100. The prior counts as so many degrees of freedom; 0 keeps the
- * fixed variance, which is the filter of the thesis. */
+ * particle of several GeV, of which chi2 is then about its degrees of freedom. The VELO has no field and
+ * cannot tell the momentum, but the track's own chi2 tells how much it scatters: with scatter_prior > 0 a
+ * second pass takes noise_constant + second_noise_slope · (tx² + ty²) times ((prior + chi2) / (prior +
+ * n_dof))³, within 0.1 … 1000. The prior counts as so many degrees of freedom; 0 keeps the fixed variance of
+ * the first pass, which is the filter of the thesis. */
 typedef struct slc_velo_fit_config {
-    float hit_sigma_mm; /* resolution of a hit in x and in y */
+    float hit_sigma_mm; /* resolution in x and in y of a hit that is not known to be so many pixels: of JSON
+                           and of clusters that FPGAs have found */
+    float size_sigma_mm[SLC_VELO_FIT_SIZES]; /* of hits of 1, 2, 3, 4, 5, 6 and more pixels */
     float noise_constant;
     float noise_slope;
+    float second_noise_slope;
     float scatter_prior;
     float beam_x_mm, beam_y_mm; /* the beam line, parallel to z */
     float end_z_mm;             /* where the downstream state is given */
@@ -97,6 +104,8 @@ typedef struct slc_velo_fit_config {
  */
 typedef struct slc_velo_vertex_config {
     float z_min_mm, z_max_mm, bin_mm; /* the histogram; at most 4096 bins */
+    float error_scale;                /* tracks' errors are those of their states times this: of a mixture of
+                                         momenta soft tracks have larger ones than their states say */
     float max_track_chi2;             /* of the distance between a track and the beam line, to be counted */
     float max_track_sigma_z_mm;       /* uncertainty of a track's z there, to be counted */
     float min_peak_tracks;            /* integral of a peak */

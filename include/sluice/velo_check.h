@@ -98,6 +98,14 @@ typedef struct slc_velo_vertex_resolution {
 enum { SLC_VELO_IMPACT_BINS = 6 };
 #define SLC_VELO_IMPACT_STEP 0.5
 
+/* Pulls of the state at the beam line of tracks whose particle has p_low_mev <= p < p_high_mev, and how
+ * probable a chi2 as large as theirs would be if it were one (10 bins from 0 to 1: as many in each). */
+enum { SLC_VELO_MOMENTUM_RANGES = 10 }; /* above 2 GeV, above 5 GeV, then eight that do not overlap */
+typedef struct slc_velo_momentum_range {
+    double p_low_mev, p_high_mev; /* infinity in the last one, and in the first two */
+    slc_histogram pull_x, pull_y, pull_tx, pull_ty, probability;
+} slc_velo_momentum_range;
+
 /* Totals over all batches given to slc_velo_check_run since _init. Read the members directly. */
 typedef struct slc_velo_check {
     slc_velo_check_config config;
@@ -110,6 +118,7 @@ typedef struct slc_velo_check {
     slc_velo_efficiency_plot against_hits;                                           /* of the particle */
     slc_histogram residual_x_um, residual_y_um;     /* of matched hits from a straight-line fit to them */
     slc_histogram pull_x, pull_y, pull_tx, pull_ty; /* beam state of matched tracks whose origin is known */
+    slc_velo_momentum_range momentum[SLC_VELO_MOMENTUM_RANGES]; /* of the same tracks */
     /* Of the first matched tracks of long particles: x and y of the vector from the true origin to the line,
      * where it is shortest. */
     slc_histogram impact_um[SLC_VELO_IMPACT_BINS];

@@ -36,6 +36,18 @@ static void velo_config_default(slc_velo_config *config)
 }
 SLC_CONFIG_DEFAULT(slc_velo_config, velo_config_default)
 
+static slc_status check_sizes(const slc_velo_fit_config *fit, slc_error *error)
+{
+    for (unsigned i = 0; i < SLC_VELO_FIT_SIZES; i++) {
+        const double sigma = (double)fit->size_sigma_mm[i];
+        if (!(sigma >= 1e-6 && sigma <= 1e3)) {
+            return slc_fail(error, SLC_ERR_USAGE, "hit-sigma of %u pixels is %g, must be from 1e-06 to 1000",
+                            i + 1, sigma);
+        }
+    }
+    return SLC_OK;
+}
+
 /* Every number of the configuration, with what it may be. */
 static slc_status check_config(const slc_velo_config *config, slc_error *error)
 {
@@ -68,12 +80,14 @@ static slc_status check_config(const slc_velo_config *config, slc_error *error)
         {"hit-sigma", (double)fit->hit_sigma_mm, 1e-6, 1e3},
         {"noise-constant", (double)fit->noise_constant, 0, 1e3},
         {"noise-slope", (double)fit->noise_slope, 0, 1e3},
+        {"second-noise-slope", (double)fit->second_noise_slope, 0, 1e3},
         {"scatter-prior", (double)fit->scatter_prior, 0, 1e9},
         {"beam-x", (double)fit->beam_x_mm, -1e3, 1e3},
         {"beam-y", (double)fit->beam_y_mm, -1e3, 1e3},
         {"end-z", (double)fit->end_z_mm, -1e6, 1e6},
         {"vertex-bin", (double)vertex->bin_mm, 1e-6, 1e6},
         {"vertex-bins", (double)((vertex->z_max_mm - vertex->z_min_mm) / vertex->bin_mm), 1, 4096},
+        {"vertex-error-scale", (double)vertex->error_scale, 1e-3, 1e3},
         {"vertex-max-sigma-z", (double)vertex->max_track_sigma_z_mm, 1e-6, 1e3},
         {"vertex-max-fit-chi2", (double)vertex->max_fit_chi2, 1e-6, 100},
     };
@@ -91,7 +105,7 @@ static slc_status check_config(const slc_velo_config *config, slc_error *error)
         return slc_fail(error, SLC_ERR_USAGE, "device %s: the VELO runs on the processor (cpu) alone",
                         exec->device);
     }
-    return SLC_OK;
+    return check_sizes(fit, error);
 }
 
 static void set_beam(slc_velo_config *config, float x_mm, float y_mm)

@@ -8,14 +8,17 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Chosen so that one lies between the two usual measures of the width of pulls at the beam line, over all
- * reconstructible particles (docs/howto/velo-physics.md). LHCb's Allen has 7e-6 and no second pass. */
+/* Resolutions are those of the generator's hits less a tenth, as chi2 of most tracks has it; noise_slope is
+ * where impact parameters are best and chi2 of particles above 5 GeV is flattest; with second_noise_slope
+ * pulls above 2 GeV are one wide (docs/howto/velo-physics.md). LHCb's Allen has 7e-6 and no second pass. */
 void slc_velo_fit_config_default(slc_velo_fit_config *config)
 {
     *config = (slc_velo_fit_config){.hit_sigma_mm = 0.0125f,
+                                    .size_sigma_mm = {0.0131f, 0.0115f, 0.0148f, 0.0208f, 0.0325f, 0.07f},
                                     .noise_constant = 1e-8f,
-                                    .noise_slope = 7e-5f,
-                                    .scatter_prior = 2,
+                                    .noise_slope = 6e-6f,
+                                    .second_noise_slope = 8e-6f,
+                                    .scatter_prior = 8,
                                     .end_z_mm = 770.0f,
                                     .target = SLC_SIMD_AUTO};
 }
@@ -74,6 +77,14 @@ static slc_velo_fit_out rows_from(slc_velo_states *states, size_t row)
                               .backward = states->backward + row};
 }
 
+static void set_variances(const slc_velo_fit_config *config, slc_velo_fit_work *work)
+{
+    work->variance[0] = config->hit_sigma_mm * config->hit_sigma_mm;
+    for (size_t i = 0; i < SLC_VELO_FIT_SIZES; i++) {
+        work->variance[i + 1] = config->size_sigma_mm[i] * config->size_sigma_mm[i];
+    }
+}
+
 slc_status slc_velo_fit_run(const slc_velo_fit_config *config, const slc_velo_hits *hits,
                             const slc_velo_tracks *tracks, const slc_velo_track_hits *track_hits,
                             slc_velo_states *beam, slc_velo_states *end)
@@ -91,12 +102,14 @@ slc_status slc_velo_fit_run(const slc_velo_fit_config *config, const slc_velo_hi
                                                           config->target);
     const slc_velo_fit_kernels *kernels = slc_velo_fit_kernels_of(target);
     slc_velo_fit_work work;
+    set_variances(config, &work);
     memset(work.row, 0, longest * sizeof work.row[0]);
     for (uint32_t e = 0; e < tracks->head.n_events; e++) {
         const size_t h = hits->head.event_offset[e], t = tracks->head.event_offset[e];
         const slc_velo_fit_in in = {.x = hits->x_mm + h,
                                     .y = hits->y_mm + h,
                                     .z = hits->z_mm + h,
+                                    .n_pixels = hits->n_pixels + h,
                                     .hit = track_hits->hit + track_hits->head.event_offset[e],
                                     .hit_begin = tracks->hit_begin + t,
                                     .n_hits = tracks->n_hits + t,

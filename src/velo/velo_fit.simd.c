@@ -9,14 +9,14 @@
  * there is a long chain of operations with a division in it, and two of them run side by side in the time of
  * one.
  *
- * x and y are measured with the same error and start with the same variance: their covariances stay equal to
- * the last bit, and are computed once. No operation mixes lanes, and in a lane it is the scalar filter's
- * operations in their order: the same bits on every target.
+ * x and y of a hit are measured with the same error and start with the same variance: their covariances stay
+ * equal to the last bit, and are computed once. No operation mixes lanes, and in a lane it is the scalar
+ * filter's operations in their order: the same bits on every target.
  */
 #include "simd/simd.h"
 #include "velo/velo_fit_work.h"
 
-enum { X, Y, Z };
+enum { X, Y, Z, V };
 
 /* Transports the covariance over dz, adds a hit, and gives the weight of its residual and the gains. In the
  * textbook's form, terms of dz² · ss² cancel that are 10^7 times larger than what is left, too much for
@@ -111,8 +111,9 @@ static inline void prepare(const slc_velo_fit_config *config, size_t g, f32v dx,
     const f32v slope2 = f32v_add(f32v_mul(tx, tx), f32v_mul(ty, ty));
     f32v_store(work->tx + g, tx);
     f32v_store(work->ty + g, ty);
-    f32v_store(work->noise + g,
-               f32v_add(f32v_set(config->noise_constant), f32v_mul(f32v_set(config->noise_slope), slope2)));
+    const f32v constant = f32v_set(config->noise_constant);
+    f32v_store(work->noise + g, f32v_add(constant, f32v_mul(f32v_set(config->noise_slope), slope2)));
+    f32v_store(work->second + g, f32v_add(constant, f32v_mul(f32v_set(config->second_noise_slope), slope2)));
 }
 
 /* Notes what is to be known of the tracks in the vector at place g. */
@@ -142,19 +143,22 @@ static inline void copy_hits(const slc_velo_fit_in *in, size_t g, slc_velo_fit_w
 {
     enum { BLOCK = SLC_VELO_FIT_BLOCK };
     const float *const x = in->x, *const y = in->y, *const z = in->z;
+    const uint32_t *const size = in->n_pixels;
     const uint32_t *a = in->hit + work->first[g], *b = in->hit + work->first[g + 1];
     const uint32_t *c = in->hit + work->first[g + 2], *d = in->hit + work->first[g + 3];
     const ptrdiff_t step_a = work->step[g], step_b = work->step[g + 1], step_c = work->step[g + 2],
                     step_d = work->step[g + 3];
     const uint32_t fewest = work->n_hits[g + 3];
     float *to = &work->row[0][0][g];
-    for (uint32_t j = 0; j < fewest; j++, to += 3 * BLOCK) {
+    for (uint32_t j = 0; j < fewest; j++, to += 4 * BLOCK) {
         const float four_x[4] = {x[*a], x[*b], x[*c], x[*d]};
         const float four_y[4] = {y[*a], y[*b], y[*c], y[*d]};
         const float four_z[4] = {z[*a], z[*b], z[*c], z[*d]};
+        const uint32_t four_v[4] = {size[*a], size[*b], size[*c], size[*d]};
         memcpy(to + X * BLOCK, four_x, sizeof four_x);
         memcpy(to + Y * BLOCK, four_y, sizeof four_y);
         memcpy(to + Z * BLOCK, four_z, sizeof four_z);
+        memcpy(to + V * BLOCK, four_v, sizeof four_v);
         a += step_a;
         b += step_b;
         c += step_c;
@@ -170,21 +174,36 @@ static inline void copy_hits(const slc_velo_fit_in *in, size_t g, slc_velo_fit_w
             work->row[j][X][k] = x[*hit];
             work->row[j][Y][k] = y[*hit];
             work->row[j][Z][k] = z[*hit];
+            memcpy(&work->row[j][V][k], &size[*hit], sizeof size[*hit]);
         }
     }
 }
 
 /* ---- towards the beam line --------------------------------------------------------------------- */
 
+/* The variance of the hits in row j. The first pass finds their pixels there, and leaves it to the others. */
+static inline f32v variance_of(slc_velo_fit_work *work, size_t g, uint32_t j, bool is_first)
+{
+    float *const at = work->row[j][V] + g;
+    if (!is_first) {
+        return f32v_load(at);
+    }
+    const u32v size = u32v_min(u32v_bits_of_f32(f32v_load(at)), u32v_set(SLC_VELO_FIT_SIZES));
+    const f32v variance = SIMD_LANES > SLC_VELO_FIT_SIZES ? f32v_permute(f32v_load(work->variance), size)
+                                                          : f32v_gather(work->variance, size);
+    f32v_store(at, variance);
+    return variance;
+}
+
 /* Adds row j. `some`: only in lanes whose track has such a hit. */
-static inline void step_to_beam(const slc_velo_fit_work *work, size_t g, uint32_t j, f32v variance, bool some,
+static inline void step_to_beam(slc_velo_fit_work *work, size_t g, uint32_t j, bool is_first, bool some,
                                 f32v *x, f32v *tx, f32v *y, f32v *ty, f32v *pp, f32v *ps, f32v *ss,
                                 f32v *chi2)
 {
     const f32v dz = f32v_sub(f32v_load(work->row[j][Z] + g), f32v_load(work->row[j - 1][Z] + g));
     f32v weight, gain_p, gain_s, x1 = *x, tx1 = *tx, y1 = *y, ty1 = *ty;
     f32v pp1 = *pp, ps1 = *ps, ss1 = f32v_add(*ss, f32v_load(work->noise + g));
-    gains(variance, dz, &pp1, &ps1, &ss1, &weight, &gain_p, &gain_s);
+    gains(variance_of(work, g, j, is_first), dz, &pp1, &ps1, &ss1, &weight, &gain_p, &gain_s);
     const f32v rx = add_hit(dz, f32v_load(work->row[j][X] + g), gain_p, gain_s, &x1, &tx1);
     const f32v ry = add_hit(dz, f32v_load(work->row[j][Y] + g), gain_p, gain_s, &y1, &ty1);
     const f32v sum = f32v_add(f32v_add(*chi2, chi2_of(rx, weight)), chi2_of(ry, weight));
@@ -199,14 +218,15 @@ static inline void step_to_beam(const slc_velo_fit_work *work, size_t g, uint32_
     *chi2 = some ? f32v_select(on, sum, *chi2) : sum;
 }
 
-/* How much more than typical a track scatters. The square, because chi2 grows slower than the scattering
- * does: the hits' own errors are in it too. */
+/* How much more than typical a track scatters. The third power, because chi2 grows slower than the scattering
+ * does: the hits' own errors are in it too, and the prior. */
 static inline f32v scatter_scale(float prior, f32v chi2, u32v n_hits)
 {
     const u32v n_dof = u32v_sub(u32v_add(n_hits, n_hits), u32v_set(4));
     const f32v p = f32v_set(prior);
     const f32v ratio = f32v_div(f32v_add(p, chi2), f32v_add(p, f32v_from_i32(i32v_from_u32(n_dof))));
-    return f32v_min(f32v_max(f32v_mul(ratio, ratio), f32v_set(0.1f)), f32v_set(100.0f));
+    const f32v scale = f32v_mul(f32v_mul(ratio, ratio), ratio);
+    return f32v_min(f32v_max(scale, f32v_set(0.1f)), f32v_set(1000.0f));
 }
 
 /* The state moved over dz, to z, into place g. */
@@ -236,7 +256,7 @@ static inline void end_at_beam(const slc_velo_fit_config *config, size_t g, bool
     }
     if (!is_last) {
         const f32v scale = scatter_scale(config->scatter_prior, chi2, u32v_load(work->n_hits + g));
-        f32v_store(work->noise + g, f32v_mul(noise, scale));
+        f32v_store(work->noise + g, f32v_mul(f32v_load(work->second + g), scale));
         return;
     }
     const f32v z = f32v_load(work->z_last + g), z_beam = closest_z(config, x, y, z, tx, ty);
@@ -251,20 +271,21 @@ static inline void pass_to_beam(const slc_velo_fit_config *config, size_t a, boo
 {
     const size_t b = a + SIMD_LANES;
     const uint32_t longest = work->n_hits[a], all = work->n_hits[b + SIMD_LANES - 1];
-    const f32v variance = f32v_set(config->hit_sigma_mm * config->hit_sigma_mm);
     f32v xa = f32v_load(work->row[0][X] + a), ya = f32v_load(work->row[0][Y] + a);
     f32v xb = f32v_load(work->row[0][X] + b), yb = f32v_load(work->row[0][Y] + b);
     f32v txa = f32v_load(work->tx + a), tya = f32v_load(work->ty + a);
     f32v txb = f32v_load(work->tx + b), tyb = f32v_load(work->ty + b);
-    f32v ppa = variance, psa = f32v_set(0), ssa = f32v_set(1.0f), chi2a = f32v_set(0);
-    f32v ppb = variance, psb = f32v_set(0), ssb = f32v_set(1.0f), chi2b = f32v_set(0);
+    f32v ppa = variance_of(work, a, 0, is_first), psa = f32v_set(0), ssa = f32v_set(1.0f),
+         chi2a = f32v_set(0);
+    f32v ppb = variance_of(work, b, 0, is_first), psb = f32v_set(0), ssb = f32v_set(1.0f),
+         chi2b = f32v_set(0);
     for (uint32_t j = 1; j < all; j++) {
-        step_to_beam(work, a, j, variance, false, &xa, &txa, &ya, &tya, &ppa, &psa, &ssa, &chi2a);
-        step_to_beam(work, b, j, variance, false, &xb, &txb, &yb, &tyb, &ppb, &psb, &ssb, &chi2b);
+        step_to_beam(work, a, j, is_first, false, &xa, &txa, &ya, &tya, &ppa, &psa, &ssa, &chi2a);
+        step_to_beam(work, b, j, is_first, false, &xb, &txb, &yb, &tyb, &ppb, &psb, &ssb, &chi2b);
     }
     for (uint32_t j = all; j < longest; j++) {
-        step_to_beam(work, a, j, variance, true, &xa, &txa, &ya, &tya, &ppa, &psa, &ssa, &chi2a);
-        step_to_beam(work, b, j, variance, true, &xb, &txb, &yb, &tyb, &ppb, &psb, &ssb, &chi2b);
+        step_to_beam(work, a, j, is_first, true, &xa, &txa, &ya, &tya, &ppa, &psa, &ssa, &chi2a);
+        step_to_beam(work, b, j, is_first, true, &xb, &txb, &yb, &tyb, &ppb, &psb, &ssb, &chi2b);
     }
     end_at_beam(config, a, is_first, is_last, work, xa, txa, ya, tya, ppa, psa, ssa, chi2a);
     end_at_beam(config, b, is_first, is_last, work, xb, txb, yb, tyb, ppb, psb, ssb, chi2b);
@@ -275,9 +296,8 @@ static inline void pass_to_beam(const slc_velo_fit_config *config, size_t a, boo
 /* Step k of the filter that goes downstream: forward tracks against the order of their rows, backward tracks
  * along with it. It takes row r = longest - 1 - k of the first and row k of the others; forward tracks begin
  * when their last row comes, backward tracks stop behind it. `some`: not all lanes go on. */
-static inline void step_to_end(const slc_velo_fit_work *work, size_t g, uint32_t k, uint32_t r, f32v variance,
-                               bool some, f32v *x, f32v *tx, f32v *y, f32v *ty, f32v *z, f32v *pp, f32v *ps,
-                               f32v *ss)
+static inline void step_to_end(const slc_velo_fit_work *work, size_t g, uint32_t k, uint32_t r, bool some,
+                               f32v *x, f32v *tx, f32v *y, f32v *ty, f32v *z, f32v *pp, f32v *ps, f32v *ss)
 {
     /* Compared with 1: a comparison with 0 makes Clang 14 crash where it optimises and keeps debug symbols.
      */
@@ -285,10 +305,11 @@ static inline void step_to_end(const slc_velo_fit_work *work, size_t g, uint32_t
     const f32v mx = f32v_select(back, f32v_load(work->row[k][X] + g), f32v_load(work->row[r][X] + g));
     const f32v my = f32v_select(back, f32v_load(work->row[k][Y] + g), f32v_load(work->row[r][Y] + g));
     const f32v mz = f32v_select(back, f32v_load(work->row[k][Z] + g), f32v_load(work->row[r][Z] + g));
+    const f32v mv = f32v_select(back, f32v_load(work->row[k][V] + g), f32v_load(work->row[r][V] + g));
     const f32v dz = f32v_sub(mz, *z);
     f32v weight, gain_p, gain_s, x1 = *x, tx1 = *tx, y1 = *y, ty1 = *ty;
     f32v pp1 = *pp, ps1 = *ps, ss1 = f32v_add(*ss, f32v_load(work->noise + g));
-    gains(variance, dz, &pp1, &ps1, &ss1, &weight, &gain_p, &gain_s);
+    gains(mv, dz, &pp1, &ps1, &ss1, &weight, &gain_p, &gain_s);
     (void)add_hit(dz, mx, gain_p, gain_s, &x1, &tx1);
     (void)add_hit(dz, my, gain_p, gain_s, &y1, &ty1);
     const u32v n = u32v_load(work->n_hits + g), row = u32v_select(back, u32v_set(k), u32v_set(r));
@@ -299,7 +320,7 @@ static inline void step_to_end(const slc_velo_fit_work *work, size_t g, uint32_t
     *z = some ? f32v_select(here, mz, *z) : mz;
     *tx = some ? f32v_select(on, tx1, *tx) : tx1;
     *ty = some ? f32v_select(on, ty1, *ty) : ty1;
-    *pp = some ? f32v_select(on, pp1, *pp) : pp1;
+    *pp = some ? f32v_select(begins, mv, f32v_select(on, pp1, *pp)) : pp1;
     *ps = some ? f32v_select(on, ps1, *ps) : ps1;
     *ss = some ? f32v_select(on, ss1, *ss) : ss1;
 }
@@ -310,20 +331,19 @@ static inline void pass_to_end(const slc_velo_fit_config *config, size_t a, slc_
     const uint32_t longest = work->n_hits[a], all = work->n_hits[b + SIMD_LANES - 1];
     /* All lanes have begun, and none has stopped, in these steps. */
     const uint32_t begun = longest - all + 1, stops = all > begun ? all : begun;
-    const f32v variance = f32v_set(config->hit_sigma_mm * config->hit_sigma_mm);
     const f32v zero = f32v_set(0), z_end = f32v_set(config->end_z_mm);
     f32v xa = zero, ya = zero, za = zero, txa = f32v_load(work->tx + a), tya = f32v_load(work->ty + a);
     f32v xb = zero, yb = zero, zb = zero, txb = f32v_load(work->tx + b), tyb = f32v_load(work->ty + b);
-    f32v ppa = variance, psa = zero, ssa = f32v_set(1.0f);
-    f32v ppb = variance, psb = zero, ssb = f32v_set(1.0f);
+    f32v ppa = zero, psa = zero, ssa = f32v_set(1.0f);
+    f32v ppb = zero, psb = zero, ssb = f32v_set(1.0f);
     for (uint32_t k = 0; k < longest; k++) {
         const uint32_t r = longest - 1 - k;
         if (k >= begun && k < stops) {
-            step_to_end(work, a, k, r, variance, false, &xa, &txa, &ya, &tya, &za, &ppa, &psa, &ssa);
-            step_to_end(work, b, k, r, variance, false, &xb, &txb, &yb, &tyb, &zb, &ppb, &psb, &ssb);
+            step_to_end(work, a, k, r, false, &xa, &txa, &ya, &tya, &za, &ppa, &psa, &ssa);
+            step_to_end(work, b, k, r, false, &xb, &txb, &yb, &tyb, &zb, &ppb, &psb, &ssb);
         } else {
-            step_to_end(work, a, k, r, variance, true, &xa, &txa, &ya, &tya, &za, &ppa, &psa, &ssa);
-            step_to_end(work, b, k, r, variance, true, &xb, &txb, &yb, &tyb, &zb, &ppb, &psb, &ssb);
+            step_to_end(work, a, k, r, true, &xa, &txa, &ya, &tya, &za, &ppa, &psa, &ssa);
+            step_to_end(work, b, k, r, true, &xb, &txb, &yb, &tyb, &zb, &ppb, &psb, &ssb);
         }
     }
     ssa = f32v_add(ssa, f32v_load(work->noise + a));

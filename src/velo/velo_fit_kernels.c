@@ -27,7 +27,8 @@ enum { TRACKS = 300, HITS = 2560, APART = 77, SPARE = 64, FLOATS = 12 };
 
 typedef struct fit_scratch {
     float hit[3][HITS + SPARE];
-    uint32_t track_hit[HITS + SPARE], hit_begin[TRACKS + SPARE], n_hits[TRACKS + SPARE];
+    uint32_t n_pixels[HITS + SPARE], track_hit[HITS + SPARE], hit_begin[TRACKS + SPARE],
+        n_hits[TRACKS + SPARE];
     slc_velo_fit_work work;
     float column[2][FLOATS][TRACKS + SPARE];
     uint32_t n_dof[2][TRACKS + SPARE];
@@ -57,6 +58,7 @@ static void fit_prepare(void *memory, uint64_t seed)
             s->hit[0][h] = tx * dz + slc_random_between(&random, -0.02f, 0.02f);
             s->hit[1][h] = ty * dz + slc_random_between(&random, -0.02f, 0.02f);
             s->hit[2][h] = z0 + dz;
+            s->n_pixels[h] = 1 + slc_random_below(&random, 4) % 3;
             s->track_hit[at++] = h;
         }
     }
@@ -86,9 +88,14 @@ static void fit_run(void *memory, slc_simd_target target)
     fit_scratch *s = memory;
     slc_velo_fit_config config;
     slc_velo_fit_config_default(&config);
+    s->work.variance[0] = config.hit_sigma_mm * config.hit_sigma_mm;
+    for (size_t i = 0; i < SLC_VELO_FIT_SIZES; i++) {
+        s->work.variance[i + 1] = config.size_sigma_mm[i] * config.size_sigma_mm[i];
+    }
     const slc_velo_fit_in in = {.x = s->hit[0],
                                 .y = s->hit[1],
                                 .z = s->hit[2],
+                                .n_pixels = s->n_pixels,
                                 .hit = s->track_hit,
                                 .hit_begin = s->hit_begin,
                                 .n_hits = s->n_hits,

@@ -12,7 +12,7 @@
 
 /* Tracks are fitted in blocks: a whole number of pairs of vectors on every target (SVE has up to 64 lanes).
  */
-enum { SLC_VELO_FIT_BLOCK = 128 };
+enum { SLC_VELO_FIT_BLOCK = 128, SLC_VELO_FIT_LANES = 64 };
 
 /* The states of a block. */
 typedef struct slc_velo_fit_states {
@@ -21,13 +21,14 @@ typedef struct slc_velo_fit_states {
     float pp[SLC_VELO_FIT_BLOCK], ps[SLC_VELO_FIT_BLOCK], ss[SLC_VELO_FIT_BLOCK]; /* of x and of y */
 } slc_velo_fit_states;
 
-/* The scratch of a block. Rows of usual tracks are about 20 kilobytes, in the first-level cache. As many rows
+/* The scratch of a block. Rows of usual tracks are about 25 kilobytes, in the first-level cache. As many rows
  * as the longest track has hits must be zero before the first use, because lanes of short tracks compute with
- * what longer ones left, and throw the result away; nothing else need be. */
+ * what longer ones left, and throw the result away; nothing else but `variance` need be set. */
 typedef struct slc_velo_fit_work {
-    /* x, y, z of the hits in the order of the filter towards the beam line: the first hit of every track, the
-     * second, and so on. */
-    float row[SLC_VELO_MAX_TRACK_HITS][3][SLC_VELO_FIT_BLOCK];
+    /* x, y, z and the pixels of the hits, of which the first pass makes their variance, in the order of the
+     * filter towards the beam line: the first hit of every track, the second, and so on. */
+    float row[SLC_VELO_MAX_TRACK_HITS][4][SLC_VELO_FIT_BLOCK];
+    float variance[SLC_VELO_FIT_LANES]; /* of a hit, by its pixels; 0: unknown. Set before the first use */
     uint32_t order[SLC_VELO_FIT_BLOCK]; /* which track of the block is in this place: long ones first */
     uint32_t place[SLC_VELO_FIT_BLOCK]; /* the inverse */
     uint32_t n_hits[SLC_VELO_FIT_BLOCK];
@@ -38,6 +39,8 @@ typedef struct slc_velo_fit_work {
     float x_last[SLC_VELO_FIT_BLOCK], y_last[SLC_VELO_FIT_BLOCK];
     float z_last[SLC_VELO_FIT_BLOCK]; /* of the hit nearest to the beam line */
     float noise[SLC_VELO_FIT_BLOCK];  /* what a layer adds to the variance of a slope */
+    float
+        second[SLC_VELO_FIT_BLOCK]; /* the same in the second pass, of a track that scatters as is typical */
     float chi2[SLC_VELO_FIT_BLOCK];
     uint32_t backward[SLC_VELO_FIT_BLOCK]; /* 0 or 1 */
     slc_velo_fit_states beam, end;
@@ -47,6 +50,7 @@ typedef struct slc_velo_fit_work {
  * SLC_VELO_MAX_TRACK_HITS hits. */
 typedef struct slc_velo_fit_in {
     const float *x, *y, *z;             /* hits */
+    const uint32_t *n_pixels;           /* of them; 0: unknown */
     const uint32_t *hit;                /* of the tracks, downstream first */
     const uint32_t *hit_begin, *n_hits; /* tracks */
     size_t n_tracks;

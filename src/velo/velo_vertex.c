@@ -56,6 +56,7 @@ void slc_velo_vertex_config_default(slc_velo_vertex_config *config)
         .z_min_mm = -541.0f,
         .z_max_mm = 307.0f,
         .bin_mm = 0.25f,
+        .error_scale = 1.25f,
         .max_track_chi2 = 10.0f,
         .max_track_sigma_z_mm = 1.5f,
         .min_peak_tracks = 2.0f,
@@ -64,7 +65,7 @@ void slc_velo_vertex_config_default(slc_velo_vertex_config *config)
         .max_fit_chi2 = 16.0f,
         .min_tracks = 4.0f,
         .max_beam_distance2_mm2 = 0.3f,
-        .min_separation2 = 25.0f,
+        .min_separation2 = 40.0f,
         .target = SLC_SIMD_AUTO,
     };
 }
@@ -451,7 +452,7 @@ static void find_vertices(finder *f, const slc_velo_vertex_in *in)
         return;
     }
     f->kernels->order(c, n, f->n_bins / SLC_VELO_VERTEX_GROUP + 1);
-    f->kernels->collect(in, c, n);
+    f->kernels->collect(in, &f->cuts, c, n);
     open_windows(f, 0);
     fit(f, f->config->iterations);
     bool again = clean_up(f);
@@ -468,8 +469,9 @@ static bool open_finder(finder *f, const slc_velo_vertex_config *config,
 {
     const float bins = (config->z_max_mm - config->z_min_mm) / config->bin_mm;
     const bool sound = bins >= 1 && bins <= SLC_VELO_VERTEX_BINS && config->bin_mm > 0 &&
-                       config->max_track_sigma_z_mm > 0 && config->max_track_sigma_z_mm <= 1000 &&
-                       config->max_fit_chi2 > 0 && config->max_fit_chi2 <= 100;
+                       config->error_scale > 0 && config->max_track_sigma_z_mm > 0 &&
+                       config->max_track_sigma_z_mm <= 1000 && config->max_fit_chi2 > 0 &&
+                       config->max_fit_chi2 <= 100;
     /* Whether a target runs is asked of the processor, which takes as long as several events: here once a
      * batch, and only of `auto`. */
     const slc_simd_target target = config->target == SLC_SIMD_AUTO
@@ -487,6 +489,7 @@ static bool open_finder(finder *f, const slc_velo_vertex_config *config,
                                      .n_bins = (float)f->n_bins,
                                      .beam_x = config->beam_x_mm,
                                      .beam_y = config->beam_y_mm,
+                                     .variance_scale = config->error_scale * config->error_scale,
                                      .max_chi2 = config->max_track_chi2,
                                      .max_sigma_z = config->max_track_sigma_z_mm,
                                      .max_fit_chi2 = config->max_fit_chi2};

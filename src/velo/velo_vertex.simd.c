@@ -23,12 +23,13 @@ static size_t locate(const slc_velo_vertex_in *in, const slc_velo_vertex_cuts *c
                      const slc_velo_vertex_columns *columns)
 {
     const f32v one = f32v_set(1.0f), zero = f32v_set(0.0f), bin = f32v_set(cuts->bin);
+    const f32v scale = f32v_set(cuts->variance_scale);
     const f32v max_variance = f32v_set(cuts->max_sigma_z * cuts->max_sigma_z);
     size_t n = 0;
     for (size_t i = 0; i < in->n; i += SIMD_LANES) {
         const f32v x = f32v_load(in->x + i), y = f32v_load(in->y + i), z = f32v_load(in->z + i);
         const f32v tx = f32v_load(in->tx + i), ty = f32v_load(in->ty + i);
-        const f32v xx = f32v_load(in->xx + i), yy = f32v_load(in->yy + i);
+        const f32v xx = f32v_mul(f32v_load(in->xx + i), scale), yy = f32v_mul(f32v_load(in->yy + i), scale);
         mask32 usable = mask32_and(mask32_first(in->n - i),
                                    mask32_and(within(x, LARGEST), within(y, LARGEST)));
         usable = mask32_and(usable, mask32_and(within(tx, LARGEST), within(ty, LARGEST)));
@@ -195,9 +196,10 @@ static void order(const slc_velo_vertex_columns *columns, size_t n, size_t group
     }
 }
 
-static void collect(const slc_velo_vertex_in *in, const slc_velo_vertex_columns *columns, size_t n)
+static void collect(const slc_velo_vertex_in *in, const slc_velo_vertex_cuts *cuts,
+                    const slc_velo_vertex_columns *columns, size_t n)
 {
-    const f32v one = f32v_set(1.0f);
+    const f32v one = f32v_set(1.0f), scale = f32v_set(cuts->variance_scale);
     for (size_t i = 0; i < n; i += SIMD_LANES) {
         /* Behind the last track: of no consequence, but inside the columns. */
         const u32v row = u32v_gather(columns->row, u32v_load_masked(columns->order + i, mask32_first(n - i)));
@@ -206,8 +208,8 @@ static void collect(const slc_velo_vertex_in *in, const slc_velo_vertex_columns 
         f32v_store(columns->z + i, f32v_gather(in->z, row));
         f32v_store(columns->tx + i, f32v_gather(in->tx, row));
         f32v_store(columns->ty + i, f32v_gather(in->ty, row));
-        f32v_store(columns->wx + i, f32v_div(one, f32v_gather(in->xx, row)));
-        f32v_store(columns->wy + i, f32v_div(one, f32v_gather(in->yy, row)));
+        f32v_store(columns->wx + i, f32v_div(one, f32v_mul(f32v_gather(in->xx, row), scale)));
+        f32v_store(columns->wy + i, f32v_div(one, f32v_mul(f32v_gather(in->yy, row), scale)));
         f32v_store(columns->shares + i, f32v_set(0.0f));
     }
 }

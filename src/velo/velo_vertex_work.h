@@ -44,6 +44,7 @@ typedef struct slc_velo_vertex_in {
 typedef struct slc_velo_vertex_cuts {
     float z_min, bin, n_bins; /* the histogram */
     float beam_x, beam_y;
+    float variance_scale;        /* of the states, to be those that count */
     float max_chi2, max_sigma_z; /* for tracks to be counted in it */
     float max_fit_chi2;
 } slc_velo_vertex_cuts;
@@ -78,7 +79,8 @@ typedef struct slc_velo_vertex_kernels {
      * are smaller than max_shares; returns how many. */
     size_t (*leave)(const slc_velo_vertex_columns *columns, size_t n, float max_shares);
     /* Fills x … wy by `order`; shares with zeros. */
-    void (*collect)(const slc_velo_vertex_in *in, const slc_velo_vertex_columns *columns, size_t n);
+    void (*collect)(const slc_velo_vertex_in *in, const slc_velo_vertex_cuts *cuts,
+                    const slc_velo_vertex_columns *columns, size_t n);
     /* One step for the vertex at `at`, x y z: tracks begin … end - 1, whose shares so far are share[0 …]
      * and become the new ones. */
     void (*step)(const slc_velo_vertex_columns *columns, size_t begin, size_t end, const float at[3],

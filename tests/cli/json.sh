@@ -12,7 +12,7 @@ mv out all.json
 equal keys "$(key all.json "' '.join(o)")" \
     "events lost_events partial super_pixels isolated pixels clusters clusters_per_event tracks vertices checksum faults beam tracking banks identity truth seconds events_per_second seconds_total"
 equal "keys of truth" "$(key all.json "' '.join(o['truth'])")" \
-    "events mc_hits mc_hits_found tracks ghosts ghost_rate ghost_rate_sigma categories residuals pulls against impact_um vertices"
+    "events mc_hits mc_hits_found tracks ghosts ghost_rate ghost_rate_sigma categories residuals pulls against momentum impact_um vertices"
 equal categories "$(key all.json "' '.join(o['truth']['categories'])")" \
     "velo velo_eta25 long long_eta25 long_p5 long_p5_eta25 from_b from_b_eta25 from_d from_d_eta25 strange strange_eta25 electrons electrons_eta25"
 equal "keys of a category" "$(key all.json "{' '.join(c) for c in o['truth']['categories'].values()}")" \

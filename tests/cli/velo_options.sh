@@ -48,6 +48,16 @@ for pair in candidates:1:candidates second-candidates:1:second_candidates max-sc
     *) [ "$(key out "o['checksum']")" != "$(sum)" ] || fail "--$option $value changes no result" ;;
     esac
 done
+# So does every number of the fit and of vertices; without a second pass its slope is of no consequence.
+for pair in noise-constant:1e-6 noise-slope:1e-5 second-noise-slope:1e-5 scatter-prior:2 scatter-prior:0 vertex-error-scale:2; do
+    run velo a.mdf --json --quiet "--${pair%:*}" "${pair#*:}"
+    want 0
+    [ "$(key out "o['checksum']")" != "$(sum)" ] || fail "--${pair%:*} ${pair#*:} changes no result"
+done
+equal "no second pass" "$(sum --scatter-prior 0)" "$(sum --scatter-prior 0 --second-noise-slope 1e-3)"
+equal "hits of super-pixels" "$(sum --hit-sigma 0.1)" "$(sum)"
+run velo a.mdf --noise-slope -1
+want 2
 for strategy in standard split full; do
     run velo a.mdf --json --strategy $strategy
     want 0

@@ -111,6 +111,7 @@ oracle_state oracle_velo_fit_stable(const float *z, const float *measured, size_
 /* Hits of a track, from downstream to upstream. */
 typedef struct path {
     float x[SLC_VELO_MAX_TRACK_HITS], y[SLC_VELO_MAX_TRACK_HITS], z[SLC_VELO_MAX_TRACK_HITS];
+    float variance[SLC_VELO_MAX_TRACK_HITS];
     uint32_t n;
 } path;
 
@@ -119,18 +120,18 @@ typedef struct fitted {
     float z, chi2;
 } fitted;
 
-static fitted run_filter(const path *way, bool upstream, float tx, float ty, float variance, float noise)
+static fitted run_filter(const path *way, bool upstream, float tx, float ty, float noise)
 {
     uint32_t i = upstream ? 0 : way->n - 1;
     fitted state = {.z = way->z[i]};
-    state.x = (filter){.position = way->x[i], .slope = tx, .pp = variance, .ss = 1};
-    state.y = (filter){.position = way->y[i], .slope = ty, .pp = variance, .ss = 1};
+    state.x = (filter){.position = way->x[i], .slope = tx, .pp = way->variance[i], .ss = 1};
+    state.y = (filter){.position = way->y[i], .slope = ty, .pp = way->variance[i], .ss = 1};
     for (uint32_t k = 1; k < way->n; k++) {
         i = upstream ? k : way->n - 1 - k;
         state.x.ss += noise;
         state.y.ss += noise;
-        state.chi2 += update(&state.x, way->z[i] - state.z, way->x[i], variance);
-        state.chi2 += update(&state.y, way->z[i] - state.z, way->y[i], variance);
+        state.chi2 += update(&state.x, way->z[i] - state.z, way->x[i], way->variance[i]);
+        state.chi2 += update(&state.y, way->z[i] - state.z, way->y[i], way->variance[i]);
         state.z = way->z[i];
     }
     state.x.ss += noise;
@@ -171,17 +172,17 @@ static void fit_track(const slc_velo_fit_config *config, const path *way, bool b
     const float dz = way->z[last] - way->z[0];
     const float tx = dz != 0 ? (way->x[last] - way->x[0]) / dz : 0;
     const float ty = dz != 0 ? (way->y[last] - way->y[0]) / dz : 0;
-    const float variance = config->hit_sigma_mm * config->hit_sigma_mm;
     float noise = config->noise_constant + config->noise_slope * (tx * tx + ty * ty);
-    *at_beam = run_filter(way, !backward, tx, ty, variance, noise);
+    *at_beam = run_filter(way, !backward, tx, ty, noise);
     *chi2 = at_beam->chi2;
     if (config->scatter_prior > 0) {
         const float ratio = (config->scatter_prior + *chi2) /
                             (config->scatter_prior + (float)(2 * way->n - 4));
-        noise *= fminf(fmaxf(ratio * ratio, 0.1f), 100.0f);
-        *at_beam = run_filter(way, !backward, tx, ty, variance, noise);
+        noise = config->noise_constant + config->second_noise_slope * (tx * tx + ty * ty);
+        noise *= fminf(fmaxf(ratio * ratio * ratio, 0.1f), 1000.0f);
+        *at_beam = run_filter(way, !backward, tx, ty, noise);
     }
-    *at_end = run_filter(way, false, at_beam->x.slope, at_beam->y.slope, variance, noise);
+    *at_end = run_filter(way, false, at_beam->x.slope, at_beam->y.slope, noise);
     move_to(at_beam, closest_z(config, at_beam));
     move_to(at_end, config->end_z_mm);
 }
@@ -222,6 +223,11 @@ size_t oracle_velo_fit_differences(const slc_velo_fit_config *config, const slc_
                 way.x[k] = hits->x_mm[h];
                 way.y[k] = hits->y_mm[h];
                 way.z[k] = hits->z_mm[h];
+                const uint32_t pixels = hits->n_pixels[h];
+                const float sigma = pixels == 0  ? config->hit_sigma_mm
+                                    : pixels > 6 ? config->size_sigma_mm[5]
+                                                 : config->size_sigma_mm[pixels - 1];
+                way.variance[k] = sigma * sigma;
             }
             const bool backward = is_backward(config, &way);
             fitted at_beam, at_end;

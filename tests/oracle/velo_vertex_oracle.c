@@ -42,14 +42,15 @@ static void load(event *e, const slc_velo_states *s, uint32_t number)
         if (!isfinite(sum) || place < 0 || place >= (float)e->n_bins) {
             continue;
         }
+        const double scale = (double)c->error_scale * (double)c->error_scale;
         track *t = &e->tracks[e->n_tracks++];
         *t = (track){.x = (double)s->x_mm[i],
                      .y = (double)s->y_mm[i],
                      .z = (double)s->z_mm[i],
                      .tx = (double)s->tx[i],
                      .ty = (double)s->ty[i],
-                     .wx = 1 / (double)s->cov_xx_mm2[i],
-                     .wy = 1 / (double)s->cov_yy_mm2[i],
+                     .wx = 1 / (scale * (double)s->cov_xx_mm2[i]),
+                     .wy = 1 / (scale * (double)s->cov_yy_mm2[i]),
                      .place = (double)place};
         const double dx = t->x - (double)c->beam_x_mm, dy = t->y - (double)c->beam_y_mm;
         const double sigma = 1 / sqrt(t->tx * t->tx * t->wx + t->ty * t->ty * t->wy);
