@@ -164,6 +164,17 @@ refused p0.h5 one.h5 <<<"sluice join: one.h5: is no part of a run: --part of vel
 refused foreign.h5 <<<"sluice join: foreign.h5: is no part of a run: --part of velo, cms, cluster and label makes parts: no file was written"
 refused p0.h5 cut.h5 p2.h5 <<<"sluice join: cut.h5: no HDF5 file, or cut off or damaged: no file was written"
 refused p0.h5 nothing.h5 <<<"sluice join: nothing.h5: No such file or directory: no file was written"
+for k in 0 1; do
+    "$sluice" velo a.mdf -q -o d$k.h5 --columns hits.x_mm --compression deflate --part $k/2 >out || fail "part $k"
+done
+"$python" - <<'P'
+import h5py
+with h5py.File('d1.h5') as f: chunk = f['hits/x_mm'].id.get_chunk_info(0)
+with open('d1.h5', 'r+b') as f:
+    f.seek(chunk.byte_offset + chunk.size // 2)
+    f.write(b'\xa5' * 99)
+P
+refused d0.h5 d1.h5 --copy <<<"sluice join: d1.h5: /hits/x_mm cannot be read or stored again: no file was written"
 refused a.mdf <<<"sluice join: a.mdf: no HDF5 file, or cut off or damaged: no file was written"
 # Damage that HDF5 itself does not survive: a text in its heap that says it is longer than all memory.
 "$python" - <<'P'
