@@ -231,8 +231,11 @@ static bool shift_rows(uint64_t *rows, size_t n, uint64_t *last, uint64_t end, u
  * one's, and so many more. */
 static slc_status move_all(const join *j, const column *c, hid_t into, hid_t type, const uint64_t *shifts)
 {
-    void *rows = malloc(ROWS * sizeof(uint64_t));
-    slc_status status = rows != NULL ? SLC_OK : slc_fail(j->error, SLC_ERR_MEMORY, "no memory for rows");
+    uint64_t *rows = malloc(ROWS * sizeof *rows);
+    slc_status status = SLC_OK;
+    if (rows == NULL) {
+        return slc_fail(j->error, SLC_ERR_MEMORY, "no memory for rows");
+    }
     uint64_t to = 0;
     for (size_t i = 0; i < j->n && status == SLC_OK; i++) {
         uint64_t at = shifts != NULL && i > 0 ? 1 : 0, last = 0;
