@@ -7,6 +7,7 @@
 
 #include "base/columns.h"
 #include "base/splitmix.h"
+#include "lhcb/lhcb_packet.h"
 #include "velo/velo_truth.h"
 #include <sluice/io.h>
 #include <sluice/lhcb.h>
@@ -149,7 +150,8 @@ static size_t thin(uint8_t *to, const uint8_t *from, size_t bytes, uint64_t *ran
 /* An event anew; its banks of super-pixels and clusters have a count before the words but in version 4. */
 static size_t vary_banks(uint8_t *to, const slc_batch *from, uint32_t e, uint64_t *random)
 {
-    slc_lhcb_bank_cursor cursor = {.bytes = from->bytes + from->offset[e], .size = from->length[e]};
+    slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(from, e);
+    const size_t room = slc_packet_event_size(from, e);
     slc_lhcb_bank bank;
     size_t n = 0;
     while (slc_lhcb_bank_next(&cursor, &bank, NULL) == SLC_OK) {
@@ -166,15 +168,29 @@ static size_t vary_banks(uint8_t *to, const slc_batch *from, uint32_t e, uint64_
                 payload[i] = (uint8_t)(words >> 8 * i);
             }
         }
-        n += slc_lhcb_bank_write(to + n, from->length[e] - n, bank.type, bank.version, bank.source, payload,
-                                 size);
+        n += slc_lhcb_bank_write(to + n, room - n, bank.type, bank.version, bank.source, payload, size);
     }
     return n;
 }
 
+slc_status slc_bench_velo_append(slc_batch *to, const slc_batch *from, uint32_t e)
+{
+    if (!from->scattered) {
+        return slc_batch_append(to, from->bytes + from->offset[e], from->length[e], from->file_offset[e]);
+    }
+    const size_t size = slc_packet_event_size(from, e);
+    uint8_t *bytes = malloc(size + 1);
+    const slc_status status = bytes == NULL
+                                  ? SLC_ERR_MEMORY
+                                  : slc_batch_append(to, bytes, slc_packet_event_gather(from, e, bytes, size),
+                                                     from->file_offset[e]);
+    free(bytes);
+    return status;
+}
+
 static slc_status vary_raw(slc_batch *to, const slc_batch *from, uint32_t e, uint64_t *random)
 {
-    uint8_t *bytes = malloc(from->length[e] + 1);
+    uint8_t *bytes = malloc(slc_packet_event_size(from, e) + 1);
     const slc_status status = bytes == NULL ? SLC_ERR_MEMORY
                                             : slc_batch_append(to, bytes, vary_banks(bytes, from, e, random),
                                                                from->file_offset[e]);

@@ -116,7 +116,7 @@ static slc_status load(subject *s, const slc_bench_velo_held *held, bool raw, ui
     if (raw) {
         const slc_batch *from = &held->batch;
         slc_batch_reset(&s->batch);
-        return slc_batch_append(&s->batch, from->bytes + from->offset[e], from->length[e], 0);
+        return slc_bench_velo_append(&s->batch, from, e);
     }
     slc_columns_reset(&s->result.hits);
     slc_status status = slc_columns_reserve(

@@ -27,6 +27,8 @@ typedef struct slc_bench_velo_events {
 /* Reads the inputs in batches of `batch`, in place of what was there. */
 slc_status slc_bench_velo_events_read(slc_bench_velo_events *events, const slc_bench_velo_config *config,
                                       uint32_t batch, slc_error *error);
+/* Appends event e of a batch, its banks one after the other. */
+slc_status slc_bench_velo_append(slc_batch *to, const slc_batch *from, uint32_t e);
 /* Makes so many of others: in turn one of them, without 2 % of its words, or hits. */
 slc_status slc_bench_velo_events_vary(slc_bench_velo_events *events, const slc_bench_velo_events *from,
                                       uint64_t n, uint32_t batch, slc_error *error);

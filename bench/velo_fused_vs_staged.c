@@ -43,11 +43,11 @@ static void shuffle(const slc_batch *batch)
 {
     uint64_t random = 1;
     for (uint32_t e = 0; e < batch->n_events; e++) {
-        slc_lhcb_bank_cursor cursor = {.bytes = batch->bytes + batch->offset[e], .size = batch->length[e]};
+        slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(batch, e);
         slc_lhcb_bank bank;
         while (slc_lhcb_bank_next(&cursor, &bank, NULL) == SLC_OK) {
             const size_t front = bank.version == 4 ? 0 : 4;
-            uint8_t *words = batch->bytes + batch->offset[e] + bank.offset + SLC_LHCB_BANK_HEADER + front;
+            uint8_t *words = batch->bytes + (bank.payload - batch->bytes) + front;
             const bool wanted = bank.type == SLC_LHCB_BANK_VP || bank.type == SLC_LHCB_BANK_VELO;
             for (size_t i = wanted && bank.size >= front ? (bank.size - front) / 4 : 0; i > 1; i--) {
                 uint8_t *a = words + 4 * (i - 1),

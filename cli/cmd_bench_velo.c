@@ -114,7 +114,7 @@ const slc_cli_command slc_cmd_bench_velo = {
     .name = "bench velo",
     .operands = "INPUT...",
     .summary = "measure the VELO: threads, instruction sets, algorithms",
-    .description = "Reads events of LHCb's vertex detector, raw (MDF) or as lists of hits (JSON), into "
+    .description = "Reads events of LHCb's vertex detector, raw (MDF, MEP) or as lists of hits (JSON), into "
                    "memory and measures\n"
                    "throughput to tracks, fitted tracks and vertices against threads, instruction sets and "
                    "the number of\n"

@@ -72,7 +72,7 @@ static void count_bank(contents *found, const slc_lhcb_bank *bank)
 static void count_banks(contents *found, const slc_batch *batch)
 {
     for (uint32_t i = 0; i < batch->n_events; i++) {
-        slc_lhcb_bank_cursor cursor = {.bytes = batch->bytes + batch->offset[i], .size = batch->length[i]};
+        slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(batch, i);
         slc_lhcb_bank bank;
         slc_fault_code code = SLC_FAULT_BANK_MAGIC;
         slc_status status;
@@ -135,7 +135,8 @@ static void tell_trouble(const char *path, const slc_io_source *source, const co
     /* Those of records are in the line above; a text event that is not one, too. */
     for (uint32_t i = 0; i < found->faults.n_kinds; i++) {
         const slc_fault_code code = found->faults.kind[i].code;
-        if (code >> 8 != SLC_FAULT_OF_IO(0) >> 8) {
+        if (code >> 8 != SLC_FAULT_OF_IO(0) >> 8 || code == SLC_FAULT_PACKET_BLOCK ||
+            code == SLC_FAULT_PACKET_ERROR) {
             slc_cli_say("info", "%s: %" PRIu64 " × %s (%s)", path, found->faults.kind[i].n,
                         slc_fault_name(code), slc_fault_text(code));
         }
@@ -248,7 +249,11 @@ static bool info_events(const char *path, const slc_io_format_row *format, slc_c
         slc_cli_say("info", "%s", error.text);
     }
     put_events(to, source, found);
-    const bool good = status >= 0 && found->read.lost_events == 0;
+    const uint64_t packets = found->read.incomplete_events +
+                             slc_faults_of(&found->faults, SLC_FAULT_RECORD_TRUNCATED) +
+                             slc_faults_of(&found->faults, SLC_FAULT_PACKET_HEADER);
+    const bool good = status >= 0 && found->read.lost_events == 0 &&
+                      (packets == 0 || strcmp(slc_io_format(source), "mep") != 0);
     slc_io_close(source);
     free(found);
     return good;

@@ -73,6 +73,12 @@ static void take_end(listing *list, const slc_flow_item *item)
                     item->totals.lost_events == 1 ? "" : "s", item->totals.events);
         list->failed = true;
     }
+    if (item->totals.incomplete_events > 0) {
+        slc_cli_say("info", "%s; %" PRIu64 " of %" PRIu64 " events lack a source",
+                    item->damage[0] != '\0' ? item->damage : item->path, item->totals.incomplete_events,
+                    item->totals.events);
+        list->failed = true;
+    }
     if (list->files != NULL && item->opened) {
         (void)json_array_append_new(list->files,
                                     json_pack("{s:o, s:I, s:I}", "file", slc_cli_json_text(item->path),

@@ -221,15 +221,16 @@ const slc_cli_command slc_cmd_velo = {
     .name = "velo",
     .operands = "INPUT...",
     .summary = "reconstruct tracks in LHCb's pixel vertex detector",
-    .description = "Reads events of LHCb's pixel vertex detector (VELO), raw (MDF) or as lists of hits "
-                   "(JSON), finds clusters,\n"
-                   "tracks and vertices. '-' is standard input. The format of an input is found by looking "
-                   "at it.\n"
-                   "Groups of --output: events, hits, tracks, track_hits, states_beam, states_end, "
-                   "primaries; with --impacts\n"
-                   "impacts; with --select impacts, decisions, fired; with --gec-... event_cuts; with "
-                   "--truth particles,\n"
-                   "particle_ids, vertices, matches.\n",
+    .description =
+        "Reads events of LHCb's pixel vertex detector (VELO), raw (MDF, MEP) or as lists of hits "
+        "(JSON), finds\n"
+        "clusters, tracks and vertices. '-' is standard input. The format of an input is found by looking "
+        "at it.\n"
+        "Groups of --output: events, hits, tracks, track_hits, states_beam, states_end, "
+        "primaries; with --impacts\n"
+        "impacts; with --select impacts, decisions, fired; with --gec-... event_cuts; with "
+        "--truth particles,\n"
+        "particle_ids, vertices, matches.\n",
     .options = slc_velo_options_table,
     .n_options = SLC_VELO_OPTIONS,
     .min_operands = 1,

@@ -33,6 +33,7 @@ static bool loses_event(slc_fault_code code)
     case SLC_FAULT_RECORD_TYPE:
     case SLC_FAULT_RECORD_UNREADABLE:
     case SLC_FAULT_EVENT_SHAPE:
+    case SLC_FAULT_PACKET_HEADER:
         return true;
     case SLC_FAULT_EVENT_CROSSINGS: /* found by the chain, which has no line of its own: told with the others
                                      */
@@ -103,6 +104,14 @@ void slc_velo_tell_input(slc_velo_job *job, const slc_flow_item *end)
         /* Bytes that make no event may have held several: the reader counts stretches. */
         slc_cli_say("velo", "%s; %" PRIu64 " event%s lost, %" PRIu64 " read",
                     end->damage[0] != '\0' ? end->damage : end->path, lost, lost == 1 ? "" : "s",
+                    read.events);
+        job->failed = true;
+    }
+    const uint64_t told = slc_faults_of(&input->faults, SLC_FAULT_RECORD_TRUNCATED) +
+                          slc_faults_of(&input->faults, SLC_FAULT_PACKET_HEADER);
+    if (read.incomplete_events > 0 || (read.lost_events == 0 && told > 0)) {
+        slc_cli_say("velo", "%s; %" PRIu64 " of %" PRIu64 " events lack a source",
+                    lost == 0 && end->damage[0] != '\0' ? end->damage : end->path, read.incomplete_events,
                     read.events);
         job->failed = true;
     }

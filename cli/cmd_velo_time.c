@@ -115,10 +115,18 @@ void slc_velo_print_timing(slc_cli_tree *tree)
 
 static slc_status copy_batch(slc_batch *to, const slc_batch *from)
 {
-    slc_status status = slc_batch_reserve(to, from->size + 1, from->n_events);
-    for (uint32_t e = 0; e < from->n_events && status == SLC_OK; e++) {
-        status = slc_batch_append(to, from->bytes + from->offset[e], from->length[e], from->file_offset[e]);
+    const uint32_t n = from->n_events;
+    const slc_status status = slc_batch_reserve(to, from->size + 1, n > 0 ? n : 1);
+    if (status == SLC_OK && n > 0) {
+        memcpy(to->bytes, from->bytes, from->size);
+        memcpy(to->offset, from->offset, n * sizeof *to->offset);
+        memcpy(to->length, from->length, n * sizeof *to->length);
+        memcpy(to->file_offset, from->file_offset, n * sizeof *to->file_offset);
+        memcpy(to->record, from->record, n * sizeof *to->record);
     }
+    to->size = from->size;
+    to->n_events = n;
+    to->scattered = from->scattered;
     to->first_event = from->first_event;
     to->sequence = from->sequence;
     return status;

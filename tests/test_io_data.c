@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The reference files: MDF plain and compressed, truth, JSON events out of their archives, and round trips.
  */
+#include "base/bytes.h"
 #include "base/columns.h"
 #include "io/io_source.h"
 #include "support/cmocka_all.h"
@@ -213,14 +214,34 @@ static void truth_round_trip(void **state)
     slc_velo_truth_clear(&again);
 }
 
-static void mep_is_refused(void **state)
+/* The packet has the same ten events as the file beside it: their banks of the VELO, and who they are. */
+static void mep_is_read(void **state)
 {
     (void)state;
     slc_io_source *source = NULL;
-    slc_error error = {0};
-    assert_int_equal(slc_io_open(support_data(mep_name), NULL, &source, &error), SLC_ERR_UNSUPPORTED);
-    assert_null(source);
-    assert_non_null(strstr(error.text, "multi-event packets (MEP) are not supported"));
+    slc_batch batch = {0};
+    assert_int_equal(slc_io_open(support_data(mep_name), NULL, &source, NULL), SLC_OK);
+    assert_string_equal(slc_io_format(source), "mep");
+    assert_int_equal(slc_io_read_batch(source, 64, SIZE_MAX, &batch, NULL, NULL), SLC_OK);
+    assert_int_equal(batch.n_events, 10);
+    assert_true(batch.scattered);
+    for (uint32_t e = 0; e < batch.n_events; e++) {
+        slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(&batch, e);
+        slc_lhcb_bank bank;
+        uint32_t pixels = 0, clusters = 0;
+        while (slc_lhcb_bank_next(&cursor, &bank, NULL) == SLC_OK) {
+            pixels += bank.type == SLC_LHCB_BANK_VP && bank.version == 2;
+            clusters += bank.type == SLC_LHCB_BANK_VP_RETINA && bank.version == 2;
+            if (bank.type == SLC_LHCB_BANK_ODIN) {
+                assert_int_equal(slc_load_u32(bank.payload + 16), 6001 + e);
+            }
+        }
+        assert_int_equal(pixels, 208);
+        assert_int_equal(clusters, 208);
+    }
+    assert_null(slc_io_damage(source));
+    slc_batch_clear(&batch);
+    slc_io_close(source);
 }
 
 static void geometry_is_read(void **state)
@@ -300,7 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_read), cmocka_unit_test(all_files_have_the_same_super_pixels),
         cmocka_unit_test(round_trips),      cmocka_unit_test(truth_has_the_known_numbers),
-        cmocka_unit_test(truth_round_trip), cmocka_unit_test(mep_is_refused),
+        cmocka_unit_test(truth_round_trip), cmocka_unit_test(mep_is_read),
         cmocka_unit_test(geometry_is_read), cmocka_unit_test(json_archives),
     };
     return cmocka_run_group_tests_name("io_data", tests, NULL, NULL);

@@ -161,7 +161,7 @@ static void banks_are_well_formed_and_hints_true(void **state)
     sample s;
     generate(&config, first, 3, &s);
     for (uint32_t e = 0; e < 3; e++) {
-        slc_lhcb_bank_cursor cursor = {s.batch.bytes + s.batch.offset[e], s.batch.length[e], 0};
+        slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(&s.batch, e);
         slc_lhcb_bank bank;
         int sensors = 0, odin = 0;
         while (slc_lhcb_bank_next(&cursor, &bank, NULL) == SLC_OK) {

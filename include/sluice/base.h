@@ -230,12 +230,15 @@ typedef struct slc_record {
     uint32_t run, orbit, bunch; /* of the record's header */
     uint32_t known;             /* 1 where the header tells these three, else 0 */
     size_t kept_at,
-        kept_size; /* of it in batch->kept: the header, or all if it came compressed; size 0: not
-                      asked for (slc_io_config.keep_records), or in a file that can be read again */
+        kept_size;    /* of it in batch->kept: the header, or all if it came compressed; size 0: not
+                         asked for (slc_io_config.keep_records), or in a file that can be read again */
+    uint32_t missing; /* sources of a packet that the event lost to damage */
 } slc_record;
 
 /* Many events' raw bytes. Bytes of event e are bytes[offset[e]] .. + length[e]; each event begins on a
- * multiple of 8 bytes. `file_offset` is where the event's record began in its stream. */
+ * multiple of 8 bytes. `file_offset` is where the event's record began in its stream. Events of a scattered
+ * batch came in packets of many: their bytes are references to what lies elsewhere in `bytes`, which
+ * slc_lhcb_bank_next follows, and those of a packet have the same file_offset. */
 typedef struct slc_batch {
     uint8_t *bytes;
     size_t size, capacity;
@@ -248,6 +251,7 @@ typedef struct slc_batch {
     size_t kept_used, kept_capacity;
     uint64_t first_event; /* index in the run of the batch's event 0 */
     uint64_t sequence;    /* number of the batch in its stream, from 0 */
+    bool scattered;
 } slc_batch;
 
 /* Makes room for so many bytes and events in all, keeping what is there. Zero-initialise before first use. */

@@ -36,6 +36,12 @@ enum {
         7), /* a text event that is not what its format says: the event was dropped */
     SLC_FAULT_RECORD_UNREADABLE = SLC_FAULT_OF_IO(
         8), /* the system cannot read a record's bytes from its file: the event was dropped */
+    SLC_FAULT_PACKET_HEADER = SLC_FAULT_OF_IO(
+        9), /* the head or the table of a packet of events is damaged: it was dropped */
+    SLC_FAULT_PACKET_BLOCK = SLC_FAULT_OF_IO(
+        10), /* a source's block in a packet is damaged: the packet's events lack the source */
+    SLC_FAULT_PACKET_ERROR = SLC_FAULT_OF_IO(
+        11), /* an error of the event builder stands in place of a source's data: the event lacks it */
 };
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
@@ -65,7 +71,7 @@ SLC_API slc_status slc_io_open(const char *path, const slc_io_config *config, sl
                                slc_error *error);
 SLC_API void slc_io_close(slc_io_source *source);
 
-SLC_API const char *slc_io_format(const slc_io_source *source); /* "mdf", "velo-json", "cms-raw" */
+SLC_API const char *slc_io_format(const slc_io_source *source); /* "mdf", "mep", "velo-json", "cms-raw" */
 SLC_API slc_io_content slc_io_content_of(const slc_io_source *source);
 
 /* Fills `batch` (reset first) with up to max_events events, stopping early once it holds max_bytes bytes (one
@@ -92,6 +98,7 @@ typedef struct slc_io_totals {
     uint64_t bytes;       /* consumed */
     uint64_t compressed;  /* events that came compressed */
     uint64_t checksums;   /* events whose checksum was verified */
+    uint64_t incomplete_events; /* handed out without a source that damage cost them (slc_record.missing) */
 } slc_io_totals;
 SLC_API void slc_io_totals_of(const slc_io_source *source, slc_io_totals *totals);
 /* One line on the first damage: "name: byte 123: reason"; NULL if there was none. Valid until close. */
@@ -149,15 +156,26 @@ SLC_API void slc_io_abandon(slc_io_writer *writer);
 
 /* ---- MDF output ------------------------------------------------------------------------------ */
 
+/* How packets of many events are laid out: docs/formats/mep.md. */
+typedef enum slc_io_packets {
+    SLC_IO_PACKETS_2019 = 0, /* each in a record of MDF, below 2^32 bytes */
+    SLC_IO_PACKETS_MFP       /* Run 3 */
+} slc_io_packets;
+
 typedef struct slc_io_mdf_config {
-    bool compress; /* ROOT 'ZL' blocks */
-    uint32_t run_number;
+    bool compress;       /* ROOT 'ZL' blocks; of MDF */
+    uint32_t run_number; /* of records; 0: run, orbit and bunch crossing are those of the event's ODIN bank */
+    uint32_t packing;    /* events in a packet (MEP), at most 65535; 0: each has a record of its own (MDF) */
+    slc_io_packets packets;
 } slc_io_mdf_config;
 
-/* "-" writes to standard output, where nothing is renamed. */
+/* "-" writes to standard output, where nothing is renamed. `config` may be NULL: all 0. */
 SLC_API slc_status slc_io_mdf_create(const char *path, const slc_io_mdf_config *config,
                                      slc_io_writer **writer, slc_error *error);
-/* One event: a sequence of raw banks (slc_lhcb_bank_write), as one version-3 record with checksum. */
+/* One event: a sequence of raw banks (slc_lhcb_bank_write), as one version-3 record with checksum, or into a
+ * packet, whose banks stay in memory until it is full. SLC_ERR_USAGE if a packet of so many events is larger
+ * than its layout can have: *error names the packing that fits. SLC_ERR_FORMAT if what is to be packed is no
+ * sequence of banks. */
 SLC_API slc_status slc_io_mdf_write(slc_io_writer *writer, const void *banks, size_t size, slc_error *error);
 
 /* ---- results --------------------------------------------------------------------------------- */

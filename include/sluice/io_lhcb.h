@@ -22,8 +22,9 @@ SLC_API slc_status slc_io_select_read(const char *path, slc_velo_selection *sele
 SLC_API slc_status slc_io_select_create(const char *path, slc_io_writer **writer, slc_error *error);
 /* Event `event` of a batch that was read from the file `input`. Its record is
  * written byte for byte, with its header, compressed if it was: that of a regular file is read again, that of
- * a pipe or standard input ("-") must have been kept (slc_io_config.keep_records); if it was not, the banks
- * are written unchanged in a new record. SLC_ERR_FORMAT where `input` has no record there (any longer). */
+ * a pipe or standard input ("-") must have been kept (slc_io_config.keep_records); if it was not, or if the
+ * event came in a packet (MEP), the banks are written unchanged in a new record, with run, orbit and bunch
+ * crossing of ODIN. SLC_ERR_FORMAT where `input` has no record there (any longer). */
 SLC_API slc_status slc_io_select_write(slc_io_writer *writer, const char *input, const slc_batch *batch,
                                        uint32_t event, slc_error *error);
 

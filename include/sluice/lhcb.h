@@ -59,12 +59,25 @@ typedef struct slc_lhcb_bank {
 
 /* Walks over the banks of one event: zero `at`, then call until it returns SLC_END. SLC_ERR_FORMAT where the
  * bytes stop being banks; *fault (may be NULL) then holds the code and cursor->at the offset. Reads nothing
- * beyond `size`. */
+ * beyond `size`.
+ *
+ * An event of a scattered batch (slc_batch.scattered: it came in a packet of many events) has no banks one
+ * after the other: `bytes` are references, and payloads lie in the blocks of their sources, in `blocks`. Its
+ * banks have the offsets that they would have one after the other. SLC_LHCB_BANKS_OF makes a cursor for an
+ * event of either kind. */
 typedef struct slc_lhcb_bank_cursor {
     const uint8_t *bytes;
     size_t size;
     size_t at;
+    const uint8_t *blocks; /* NULL: not scattered */
+    size_t blocks_size;
+    size_t offset; /* of the next bank, if scattered */
 } slc_lhcb_bank_cursor;
+#define SLC_LHCB_BANKS_OF(batch, event)                                                                      \
+    {                                                                                                        \
+        (batch)->length[event] > 0 ? (batch)->bytes + (batch)->offset[event] : NULL, (batch)->length[event], \
+            0, (batch)->scattered ? (batch)->bytes : NULL, (batch)->size, 0                                  \
+    }
 SLC_API slc_status slc_lhcb_bank_next(slc_lhcb_bank_cursor *cursor, slc_lhcb_bank *bank,
                                       slc_fault_code *fault);
 
@@ -99,7 +112,7 @@ SLC_API const char *slc_lhcb_identity_name(slc_lhcb_identity_from from);
  * it. From `orbit` on it is ODIN's (`orbit` also the header's), 0 where nobody tells or its version has no
  * such thing: `gps_time_us` in µs, `tck` the trigger's configuration key, `partition` of version 7 alone.
  * `faults` counts what is wrong with the event's data, and is whoever's that finds it: 0 at first. `bytes` of
- * its banks, expanded. */
+ * its banks, expanded. `missing`: sources of a packet that the event lost to damage. */
 typedef struct slc_lhcb_events {
     slc_columns head;
     uint32_t *run;
@@ -120,6 +133,7 @@ typedef struct slc_lhcb_events {
     uint8_t *calibration_type;
     uint32_t *faults;
     uint32_t *bytes;
+    uint32_t *missing;
 } slc_lhcb_events;
 SLC_API extern const slc_schema slc_lhcb_events_schema;
 

@@ -103,6 +103,7 @@ void slc_batch_reset(slc_batch *batch)
     batch->size = 0;
     batch->n_events = 0;
     batch->kept_used = 0;
+    batch->scattered = false;
 }
 
 void slc_batch_clear(slc_batch *batch)

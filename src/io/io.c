@@ -29,11 +29,11 @@ SLC_CONFIG_DEFAULT(slc_io_config, io_config_default)
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
-static void record(slc_io_source *source, slc_faults *faults, slc_fault_code code, uint64_t offset,
-                   const char *format, va_list arguments)
+static void record(slc_io_source *source, slc_faults *faults, slc_fault_code code, int32_t module,
+                   uint64_t offset, const char *format, va_list arguments)
 {
     if (faults != NULL) {
-        slc_faults_add(faults, code, source->totals.events, -1, offset);
+        slc_faults_add(faults, code, source->totals.events, module, offset);
     }
     if (source->damaged) {
         return;
@@ -53,7 +53,16 @@ void slc_io_note(slc_io_source *source, slc_faults *faults, slc_fault_code code,
 {
     va_list arguments;
     va_start(arguments, format);
-    record(source, faults, code, offset, format, arguments);
+    record(source, faults, code, -1, offset, format, arguments);
+    va_end(arguments);
+}
+
+void slc_io_note_source(slc_io_source *source, slc_faults *faults, slc_fault_code code, int32_t module,
+                        uint64_t offset, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    record(source, faults, code, module, offset, format, arguments);
     va_end(arguments);
 }
 
@@ -62,7 +71,7 @@ void slc_io_lose(slc_io_source *source, slc_faults *faults, slc_fault_code code,
 {
     va_list arguments;
     va_start(arguments, format);
-    record(source, faults, code, offset, format, arguments);
+    record(source, faults, code, -1, offset, format, arguments);
     va_end(arguments);
     source->totals.lost_events++;
 }
@@ -73,10 +82,11 @@ void slc_io_settle(slc_io_source *source, const slc_io_losses *losses)
     source->totals.lost_events += losses->events;
     source->totals.events -= losses->events;
     source->totals.compressed -= losses->compressed;
-    if (losses->events > 0 && (!source->damaged || losses->offset < source->damage_offset)) {
+    source->totals.incomplete_events += losses->incomplete;
+    if (losses->told && (!source->damaged || losses->offset < source->damage_offset)) {
         source->damaged = true;
         source->damage_offset = losses->offset;
-        (void)snprintf(source->damage, sizeof source->damage, "%.370s: %s", source->stream.name,
+        (void)snprintf(source->damage, sizeof source->damage, "%.240s: %s", source->stream.name,
                        losses->text);
     }
 }
@@ -257,6 +267,10 @@ slc_status slc_io_read_batch_deferred(slc_io_source *source, uint32_t max_events
     while (status == SLC_OK &&
            (batch->n_events == 0 ||
             (batch->n_events < max_events && batch->size + slc_io_deferred_growth(deferred) < max_bytes))) {
+        if (source->format->read_events != NULL) {
+            status = source->format->read_events(source, max_events, max_bytes, batch, faults, &reason);
+            continue;
+        }
         status = source->format->read_raw(source, batch, faults, &reason);
         if (status == SLC_OK) {
             batch->record[batch->n_events - 1].number = next_record(source);
@@ -275,7 +289,7 @@ slc_status slc_io_read_batch_deferred(slc_io_source *source, uint32_t max_events
 slc_status slc_io_read_batch(slc_io_source *source, uint32_t max_events, size_t max_bytes, slc_batch *batch,
                              slc_faults *faults, slc_error *error)
 {
-    if (source->format->read_raw == NULL) {
+    if (source->format->read_raw == NULL && source->format->read_events == NULL) {
         return wrong_content(source, error);
     }
     slc_status status = source->own == NULL ? slc_io_deferred_open(&source->own, error) : SLC_OK;
@@ -472,6 +486,12 @@ static const slc_fault_kind fault_kinds[] = {
     {SLC_FAULT_RECORD_TYPE, "record_type", "the record does not hold raw banks; event dropped", IN_INPUT},
     {SLC_FAULT_RECORD_UNREADABLE, "record_unreadable", "the system could not read the record; event dropped",
      IN_INPUT},
+    {SLC_FAULT_PACKET_HEADER, "packet_header", "no packet of events can be read here; dropped", IN_INPUT},
+    {SLC_FAULT_PACKET_BLOCK, "packet_block", "a source's block is damaged; its packet's events lack it",
+     "event %e, source %m, byte %o of the input"},
+    {SLC_FAULT_PACKET_ERROR, "packet_error",
+     "an error of the event builder in place of a source's data; its event lacks it",
+     "event %e, source %m, packet at byte %o of the input"},
     {SLC_FAULT_EVENT_SHAPE, "event_shape", "not an event of this format; event dropped", IN_INPUT},
 };
 SLC_FAULTS_REGISTER(fault_kinds)

@@ -10,6 +10,7 @@
 #include "base/faults.h"
 #include "io/io_source.h"
 #include "io/lhcb/io_mdf_blocks.h"
+#include "io/lhcb/io_mep.h"
 #include "lhcb/lhcb_checksum.h"
 
 #include <errno.h>
@@ -34,6 +35,7 @@ struct slc_io_deferred {
     slc_fault_code *code;
     slc_simd_target target; /* of checksums */
     slc_mdf_stretch *stretches;
+    slc_mep_plan packets;
     slc_io_losses losses; /* of this batch */
 };
 
@@ -59,6 +61,7 @@ void slc_io_deferred_close(slc_io_deferred *deferred)
         return;
     }
     slc_mdf_unpacker_close(deferred->unpacker);
+    slc_mep_plan_clear(&deferred->packets);
     slc_batch_clear(&deferred->spare);
     free(deferred->events);
     free(deferred->lost);
@@ -76,6 +79,12 @@ void slc_io_deferred_reset(slc_io_deferred *deferred, int file)
     deferred->expanded_size = 0;
     deferred->finished = false;
     memset(&deferred->losses, 0, sizeof deferred->losses);
+    slc_mep_plan_reset(&deferred->packets);
+}
+
+slc_mep_plan *slc_io_deferred_packets(slc_io_deferred *deferred)
+{
+    return &deferred->packets;
 }
 
 size_t slc_io_deferred_growth(const slc_io_deferred *deferred)
@@ -138,7 +147,9 @@ static void lose(slc_io_deferred *deferred, uint32_t i, slc_fault_code code, uin
     deferred->lost[i] = true;
     deferred->code[i] = code;
     losses->compressed += deferred->events[i].packed;
-    if (losses->events++ == 0 || offset < losses->offset) {
+    losses->events++;
+    if (!losses->told || offset < losses->offset) {
+        losses->told = true;
         losses->offset = offset;
         (void)snprintf(losses->text, sizeof losses->text, "byte %llu: %s", (unsigned long long)offset, why);
     }
@@ -147,13 +158,15 @@ static void lose(slc_io_deferred *deferred, uint32_t i, slc_fault_code code, uin
 void slc_io_losses_add(slc_io_losses *losses, const slc_io_deferred *deferred)
 {
     const slc_io_losses *more = &deferred->losses;
-    if (losses->events == 0 && more->events > 0) {
+    if (!losses->told && more->told) {
+        losses->told = true;
         losses->offset = more->offset;
         memcpy(losses->text, more->text, sizeof losses->text);
     }
     losses->events += more->events;
     losses->compressed += more->compressed;
     losses->checksums += more->checksums;
+    losses->incomplete += more->incomplete;
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------- */
@@ -404,10 +417,15 @@ static void merge_faults(const slc_io_deferred *deferred, uint64_t first_event, 
 slc_status slc_io_finish_batch(slc_batch *batch, slc_io_deferred *deferred, slc_faults *faults,
                                slc_error *error)
 {
-    if (deferred->n == 0 || deferred->finished) {
+    if ((deferred->n == 0 && deferred->packets.n_parts == 0) || deferred->finished) {
         return SLC_OK;
     }
     deferred->finished = true;
+    if (deferred->packets.n_parts > 0) {
+        const slc_mep_report report = {faults, &deferred->losses, batch->first_event};
+        const slc_status made = slc_mep_finish(&deferred->packets, batch, deferred->file, &report);
+        return made == SLC_OK ? SLC_OK : slc_fail(error, made, "no memory to finish a batch");
+    }
     memset(deferred->lost, 0, deferred->n * sizeof *deferred->lost);
     slc_status status = deferred->n_absent > 0 ? read_absent(deferred, batch) : SLC_OK;
     if (status == SLC_OK) {

@@ -34,8 +34,10 @@ slc_status slc_io_finish_batch(slc_batch *batch, slc_io_deferred *deferred, slc_
  * event numbers of later batches are too high. Zero-initialise. */
 typedef struct slc_io_losses {
     uint64_t events, compressed, checksums; /* lost; lost that came compressed; verified */
+    uint64_t incomplete;                    /* events that lack a source */
+    bool told;                              /* there is something to tell: */
     uint64_t offset;                        /* of the first loss in the stream, and its text */
-    char text[128];
+    char text[256];
 } slc_io_losses;
 void slc_io_losses_add(slc_io_losses *losses, const slc_io_deferred *deferred);
 /* Adds them to the source's totals and its first damage. Not while it is being read. */
@@ -60,6 +62,8 @@ slc_status slc_io_defer_bytes(slc_io_deferred *deferred, slc_batch *batch, size_
                               slc_io_unfinished *event);
 /* For a batch of this file (-1: nothing of it can be absent). */
 void slc_io_deferred_reset(slc_io_deferred *deferred, int file);
+/* What packets of events have for the batch (lhcb/io_mep.h). */
+struct slc_mep_plan *slc_io_deferred_packets(slc_io_deferred *deferred);
 /* Bytes that the events of the batch grow by. */
 size_t slc_io_deferred_growth(const slc_io_deferred *deferred);
 

@@ -126,6 +126,9 @@ static bool is_map(const char *path)
     .about = {"pet-" name_, reads_, NULL, "pet", SLC_IO_KIND_PET_PAIRS, format_}
 
 static const slc_io_row rows[] = {
+    {.about = {"mep", "LHCb multi-event packets, of 2019 and of Run 3 (MFP)", "LHCb raw events (convert)",
+               "lhcb", SLC_IO_KIND_EVENTS, 0},
+     .events = &slc_io_mep_format},
     {.about = {"mdf", "LHCb Master Data Format, versions 1 to 3, plain or in ROOT's compressed blocks",
                "LHCb raw events (simulate)", "lhcb", SLC_IO_KIND_EVENTS, 0},
      .events = &slc_io_mdf_format},

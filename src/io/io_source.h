@@ -20,11 +20,16 @@ typedef struct slc_io_format_table {
     /* The one that `content` names; the other is NULL. Appends one event, or returns SLC_END. The outputs are
      * ready for one event more. */
     slc_status (*read_raw)(slc_io_source *source, slc_batch *batch, slc_faults *faults, slc_error *error);
+    /* In place of it, where events come many at a time: appends some, as many as slc_io_read_batch may have,
+     * with the numbers of their records, and counts them; SLC_END also if the batch is to end here. */
+    slc_status (*read_events)(slc_io_source *source, uint32_t max_events, size_t max_bytes, slc_batch *batch,
+                              slc_faults *faults, slc_error *error);
     slc_status (*read_hits)(slc_io_source *source, slc_velo_hits *hits, slc_velo_truth *truth,
                             slc_faults *faults, slc_error *error);
 } slc_io_format_table;
 
 extern const slc_io_format_table slc_io_mdf_format;
+extern const slc_io_format_table slc_io_mep_format;
 extern const slc_io_format_table slc_io_velojson_format;
 extern const slc_io_format_table slc_io_cms_format;
 
@@ -57,6 +62,10 @@ slc_status slc_io_open_memory(const void *bytes, size_t size, const char *name, 
 __attribute__((format(printf, 5, 6))) void slc_io_note(slc_io_source *source, slc_faults *faults,
                                                        slc_fault_code code, uint64_t offset,
                                                        const char *format, ...);
+/* The same of a source of data. */
+__attribute__((format(printf, 6, 7))) void slc_io_note_source(slc_io_source *source, slc_faults *faults,
+                                                              slc_fault_code code, int32_t module,
+                                                              uint64_t offset, const char *format, ...);
 /* The same for one that costs an event. */
 __attribute__((format(printf, 5, 6))) void slc_io_lose(slc_io_source *source, slc_faults *faults,
                                                        slc_fault_code code, uint64_t offset,

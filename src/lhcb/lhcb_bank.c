@@ -2,6 +2,7 @@
  * LHCb raw banks: walking over them and writing them. */
 #include "base/bytes.h"
 #include "base/faults.h"
+#include "lhcb/lhcb_packet.h"
 #include "lhcb/lhcb_walk.h"
 
 #include <string.h>
@@ -14,10 +15,35 @@ static slc_status stop(slc_fault_code *fault, slc_fault_code code)
     return SLC_ERR_FORMAT;
 }
 
+/* References are the library's own, and still nothing outside the blocks is read. */
+static slc_status next_reference(slc_lhcb_bank_cursor *cursor, slc_lhcb_bank *bank, slc_fault_code *fault)
+{
+    slc_bank_reference to;
+    if (cursor->size - cursor->at < sizeof to) {
+        return stop(fault, SLC_FAULT_BANK_SIZE);
+    }
+    memcpy(&to, cursor->bytes + cursor->at, sizeof to);
+    if (to.at > cursor->blocks_size || to.size > cursor->blocks_size - to.at) {
+        return stop(fault, SLC_FAULT_BANK_SIZE);
+    }
+    *bank = (slc_lhcb_bank){.payload = cursor->blocks + to.at,
+                            .size = to.size,
+                            .type = to.type,
+                            .version = to.version,
+                            .source = to.source,
+                            .offset = cursor->offset};
+    cursor->at += sizeof to;
+    cursor->offset += slc_lhcb_bank_bound(to.size);
+    return SLC_OK;
+}
+
 slc_status slc_lhcb_bank_next(slc_lhcb_bank_cursor *cursor, slc_lhcb_bank *bank, slc_fault_code *fault)
 {
     if (cursor->at >= cursor->size) {
         return SLC_END;
+    }
+    if (cursor->blocks != NULL) {
+        return next_reference(cursor, bank, fault);
     }
     const uint8_t *header = cursor->bytes + cursor->at;
     const size_t left = cursor->size - cursor->at;
@@ -57,6 +83,10 @@ static bool is_plausible(const slc_lhcb_bank_cursor *cursor, size_t at)
 
 void slc_lhcb_bank_resume(slc_lhcb_bank_cursor *cursor)
 {
+    if (cursor->blocks != NULL) {
+        cursor->at = cursor->size;
+        return;
+    }
     size_t at = (cursor->at & ~(size_t)3) + 4;
     while (at < cursor->size && !is_plausible(cursor, at)) {
         at += 4;

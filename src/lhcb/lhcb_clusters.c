@@ -130,7 +130,7 @@ static void walk_together(walk *walks, uint32_t n, const uint8_t *bytes)
 static void walk_slowly(const slc_batch *batch, uint32_t e, unsigned tell, slc_lhcb_clusters *to,
                         slc_faults *faults)
 {
-    slc_lhcb_bank_cursor cursor = {.bytes = batch->bytes + batch->offset[e], .size = batch->length[e]};
+    slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(batch, e);
     slc_lhcb_bank bank;
     slc_status status;
     *to = (slc_lhcb_clusters){.ut = 0};
@@ -154,7 +154,10 @@ static void walk_slowly(const slc_batch *batch, uint32_t e, unsigned tell, slc_l
 void slc_lhcb_clusters_count(const slc_batch *batch, unsigned tell, slc_lhcb_clusters *counts,
                              slc_faults *faults)
 {
-    for (uint32_t from = 0; from < batch->n_events; from += TOGETHER) {
+    for (uint32_t e = 0; e < batch->n_events && batch->scattered; e++) { /* nothing waits there */
+        walk_slowly(batch, e, tell, &counts[e], faults);
+    }
+    for (uint32_t from = 0; from < batch->n_events && !batch->scattered; from += TOGETHER) {
         walk walks[TOGETHER];
         const uint32_t left = batch->n_events - from, n = left < TOGETHER ? left : TOGETHER;
         for (uint32_t k = 0; k < n; k++) {

@@ -3,6 +3,7 @@
 #include "lhcb/lhcb_identity.h"
 #include "base/bytes.h"
 #include "base/columns.h"
+#include "lhcb/lhcb_packet.h"
 #include "lhcb/lhcb_walk.h"
 
 #include <string.h>
@@ -26,6 +27,7 @@ static const slc_column events[] = {
     SOA_COLUMN(slc_lhcb_events, calibration_type, "1"),
     SOA_COLUMN(slc_lhcb_events, faults, "1"),
     SOA_COLUMN(slc_lhcb_events, bytes, "byte"),
+    SOA_COLUMN(slc_lhcb_events, missing, "1"),
 };
 SOA_SCHEMA(slc_lhcb_events, slc_lhcb_events_schema, "events", events);
 
@@ -101,13 +103,20 @@ static uint64_t long_field(const slc_lhcb_bank *odin, const odin_field *halves)
     return (uint64_t)field(odin, halves[0]) << 32 | field(odin, halves[1]);
 }
 
-static bool read_odin(const slc_lhcb_bank *bank, slc_lhcb_events *to, size_t row)
+/* NULL: it is not ODIN's, of no known version, or too short. */
+static const odin_layout *layout_of(const slc_lhcb_bank *bank)
 {
     const odin_layout *layout = NULL;
-    for (size_t i = 0; i < N_LAYOUTS && layout == NULL; i++) {
+    for (size_t i = 0; i < N_LAYOUTS && layout == NULL && bank->type == SLC_LHCB_BANK_ODIN; i++) {
         layout = bank->version == layouts[i].version && bank->size >= 4U * layouts[i].words ? &layouts[i]
                                                                                             : NULL;
     }
+    return layout;
+}
+
+static bool read_odin(const slc_lhcb_bank *bank, slc_lhcb_events *to, size_t row)
+{
+    const odin_layout *layout = layout_of(bank);
     if (layout == NULL) {
         return false;
     }
@@ -127,9 +136,9 @@ static bool read_odin(const slc_lhcb_bank *bank, slc_lhcb_events *to, size_t row
     return true;
 }
 
-static bool find_odin(const uint8_t *bytes, size_t size, slc_lhcb_events *to, size_t row)
+static bool find_odin(const slc_batch *batch, uint32_t e, slc_lhcb_events *to, size_t row)
 {
-    slc_lhcb_bank_cursor cursor = {.bytes = bytes, .size = size};
+    slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(batch, e);
     slc_lhcb_bank bank;
     slc_status status;
     while ((status = slc_lhcb_bank_next(&cursor, &bank, NULL)) != SLC_END) {
@@ -148,6 +157,21 @@ void slc_lhcb_identity_none(slc_lhcb_events *to, size_t row)
         const slc_column *column = &slc_lhcb_events_schema.columns[i];
         const size_t size = slc_type_size(column->type);
         memset((char *)*slc_column_pointer(to, column) + row * size, 0, size);
+    }
+}
+
+void slc_lhcb_identity_of(const void *banks, size_t size, slc_record *of)
+{
+    slc_lhcb_bank_cursor cursor = {.bytes = banks, .size = size};
+    slc_lhcb_bank bank;
+    const odin_layout *layout = NULL;
+    while (layout == NULL && slc_lhcb_bank_next(&cursor, &bank, NULL) == SLC_OK) {
+        layout = layout_of(&bank);
+    }
+    if (layout != NULL) {
+        of->run = field(&bank, layout->run);
+        of->orbit = field(&bank, layout->orbit);
+        of->bunch = field(&bank, layout->bcid);
     }
 }
 
@@ -172,15 +196,14 @@ slc_status slc_lhcb_identity_run(const slc_batch *batch, uint32_t input, slc_lhc
     for (uint32_t e = 0; e < n; e++) {
         const size_t row = to->head.size++;
         slc_lhcb_identity_none(to, row);
-        const size_t size = batch->length[e];
-        const uint8_t *bytes = size > 0 ? batch->bytes + batch->offset[e] : NULL; /* there may be none */
-        if (!find_odin(bytes, size, to, row)) {
+        if (!find_odin(batch, e, to, row)) {
             take_header(&batch->record[e], to, row);
         }
         to->input[row] = input;
         to->record[row] = batch->record[e].number;
         to->offset_bytes[row] = batch->file_offset[e];
-        to->bytes[row] = (uint32_t)batch->length[e];
+        to->bytes[row] = (uint32_t)(batch->scattered ? slc_packet_event_size(batch, e) : batch->length[e]);
+        to->missing[row] = batch->record[e].missing;
         slc_columns_end_event(to);
     }
     return SLC_OK;

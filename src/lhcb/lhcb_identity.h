@@ -17,4 +17,8 @@ slc_status slc_lhcb_identity_run(const slc_batch *batch, uint32_t input, slc_lhc
 /* Sets all columns of a row to 0: SLC_LHCB_IDENTITY_NONE. */
 void slc_lhcb_identity_none(slc_lhcb_events *events, size_t row);
 
+/* Run, orbit and bunch crossing of the first ODIN bank among the banks of one event; as they were if there is
+ * none. */
+void slc_lhcb_identity_of(const void *banks, size_t size, slc_record *of);
+
 #endif

@@ -93,6 +93,7 @@ static void settle_end(void *input, slc_flow_item *item)
         item->totals.bytes -= in->before.bytes;
         item->totals.compressed -= in->before.compressed;
         item->totals.checksums -= in->before.checksums;
+        item->totals.incomplete_events -= in->before.incomplete_events;
         note_damage(in, item);
     }
 }

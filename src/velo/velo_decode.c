@@ -5,6 +5,7 @@
 #include "velo/velo_decode.h"
 
 #include "base/bytes.h"
+#include "lhcb/lhcb_packet.h"
 #include "lhcb/lhcb_walk.h"
 #include "velo/velo_decode_event.h"
 #include "velo/velo_superpixel.h"
@@ -198,10 +199,43 @@ static outcome walk_slowly(slc_velo_event *context, slc_lhcb_bank_cursor cursor,
     return found;
 }
 
+/* The same of an event in references, which lie one after the other: nothing waits for a load. */
+static outcome collect_scattered(slc_velo_event *context, const slc_batch *batch, uint32_t event)
+{
+    const uint8_t *kind_of = bank_kinds[context->retina], *at = batch->bytes + batch->offset[event];
+    const size_t n = batch->length[event] / sizeof(slc_bank_reference);
+    slc_lhcb_bank wanted[SLC_VELO_PLACES];
+    size_t offset = 0, n_wanted = 0;
+    for (size_t k = 0; k < n; k++) {
+        slc_bank_reference to;
+        memcpy(&to, at + k * sizeof to, sizeof to);
+        if (kind_of[to.type] == STOP || (kind_of[to.type] == WANTED && n_wanted == SLC_VELO_PLACES)) {
+            const slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(batch, event);
+            return walk_slowly(context, cursor, context->retina && context->banks == SLC_VELO_BANKS_AUTO);
+        }
+        if (kind_of[to.type] == WANTED) {
+            wanted[n_wanted++] = (slc_lhcb_bank){.payload = batch->bytes + to.at,
+                                                 .size = to.size,
+                                                 .type = to.type,
+                                                 .version = to.version,
+                                                 .source = to.source,
+                                                 .offset = offset};
+        }
+        offset += (SLC_LHCB_BANK_HEADER + (size_t)to.size + 3) & ~(size_t)3;
+    }
+    for (size_t k = 0; k < n_wanted; k++) {
+        take(context, &wanted[k]);
+    }
+    return n_wanted > 0 ? SOMETHING : NOTHING;
+}
+
 /* The banks of one kind. */
 static outcome collect(slc_velo_event *context, const slc_batch *batch, uint32_t event, bool retina)
 {
     context->retina = retina;
+    if (batch->scattered) {
+        return collect_scattered(context, batch, event);
+    }
     slc_velo_walks *walks = &context->walks[retina];
     uint32_t k = 0;
     while (k < walks->n && walks->event[k] != event) {

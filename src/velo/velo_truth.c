@@ -63,11 +63,10 @@ static bool keep_piece(pieces *found, const slc_lhcb_bank *bank)
     return true;
 }
 
-static slc_status find_pieces(const uint8_t *bytes, size_t size, pieces *found)
+static slc_status find_pieces(slc_lhcb_bank_cursor cursor, pieces *found)
 {
     found->n = 0;
     found->has_vertices = found->vertices_twice = false;
-    slc_lhcb_bank_cursor cursor = {.bytes = bytes, .size = size};
     slc_lhcb_bank bank;
     /* Where banks end in damage, the decoder records it; those before may still hold the whole truth. */
     while (slc_lhcb_bank_next(&cursor, &bank, NULL) == SLC_OK) {
@@ -271,9 +270,8 @@ static slc_status read_event(const slc_batch *batch, uint32_t e, pieces *found, 
                              slc_faults *faults)
 {
     const uint64_t event = batch->first_event + e;
-    const uint8_t *bytes = batch->length[e] > 0 ? batch->bytes + batch->offset[e]
-                                                : NULL; /* there may be none */
-    slc_status status = find_pieces(bytes, batch->length[e], found);
+    const slc_lhcb_bank_cursor banks = SLC_LHCB_BANKS_OF(batch, e), none = {.size = 0};
+    slc_status status = find_pieces(batch->length[e] > 0 ? banks : none, found);
     if (status == SLC_OK && found->n > 0) {
         status = read_particles(found, truth);
         if (status == SLC_ERR_FORMAT && faults != NULL) {

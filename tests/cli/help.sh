@@ -16,6 +16,7 @@ commands:
   label            label the connected components of images
   cluster          cluster lists of pixels
   cms              find clusters in CMS's pixel detector
+  convert          convert LHCb raw events: MDF, multi-event packets
   join             join the results of the parts of a run
   pet acquire      receive PET frames from the network, into files and live
   pet run          turn raw PET frames into coincidences

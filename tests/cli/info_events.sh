@@ -34,7 +34,7 @@ for i in range(70):
     if i == 33:
         r[16] = 15                                      # a compression that there is not
     else:
-        row = dict(zip(names, row), input=0, record=i, offset_bytes=len(out), faults=0, bytes=len(r) - head)
+        row = dict(zip(names, row), input=0, record=i, offset_bytes=len(out), faults=0, bytes=len(r) - head, missing=0)
         rows.append(row)
         who = ("none", "odin", "header")[row["identity_from"]]
         said = (("none", "beam1", "beam2", "both")[row["crossing_type"]], row["trigger_type"], "0x%04x" % row["event_type"]) if who == "odin" else 3 * ("-",)

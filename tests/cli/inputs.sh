@@ -38,7 +38,7 @@ refused "'': No such file or directory" ''
 refused "missing: No such file or directory" missing
 refused "folder: is a directory, not a file" folder
 refused "empty: byte 0: the input is empty" empty
-refused 'text: byte 0: no known format: begins with 68 65 6c 6c 6f 20 77 6f 72 6c 64 "hello world"; known are mdf, velo-json, cms-raw' text \
+refused 'text: byte 0: no known format: begins with 68 65 6c 6c 6f 20 77 6f 72 6c 64 "hello world"; known are mep, mdf, velo-json, cms-raw' text \
     "; images, lists of pixels; and PET's frames, singles, pairs, tables, sinograms, crystal maps"
 
 # Truncated in the second event: the first one counts.

@@ -13,14 +13,6 @@
 
 /* ---- probing --------------------------------------------------------------------------------- */
 
-static bool is_mep(const uint8_t *bytes, size_t size)
-{
-    /* A packet of many events may be larger than any single event: no limit on the size here. */
-    slc_mdf_header header;
-    return slc_mdf_header_read(bytes, size, UINT32_MAX, &header) == SLC_MDF_GOOD && header.sizes_agree &&
-           header.data_type == SLC_MDF_MEP;
-}
-
 /* A file that ends inside its first header still is one if what there is of it fits. */
 static bool is_stump(const uint8_t *bytes, size_t size, size_t limit)
 {
@@ -38,8 +30,7 @@ static bool probe(const uint8_t *bytes, size_t size, const slc_io_config *config
     slc_mdf_header header;
     const size_t limit = config->max_event_bytes;
     const slc_mdf_verdict verdict = slc_mdf_header_read(bytes, size, limit, &header);
-    if (is_mep(bytes, size) || is_stump(bytes, size, limit) ||
-        (verdict == SLC_MDF_GOOD && header.sizes_agree)) {
+    if (is_stump(bytes, size, limit) || (verdict == SLC_MDF_GOOD && header.sizes_agree)) {
         return true;
     }
     /* The legacy version cannot be read, but it can be told from a file that is something else. */
@@ -56,18 +47,8 @@ static bool probe(const uint8_t *bytes, size_t size, const slc_io_config *config
 
 static slc_status open_mdf(slc_io_source *source, slc_error *error)
 {
-    const uint8_t *bytes;
-    size_t size;
-    const slc_status status = slc_io_stream_peek(&source->stream, SLC_MDF_HEADER, &bytes, &size, error);
-    if (status != SLC_OK) {
-        return status;
-    }
-    if (is_mep(bytes, size)) {
-        return slc_fail(
-            error, SLC_ERR_UNSUPPORTED,
-            "%s: byte 18: data type 2: multi-event packets (MEP) are not supported, convert them to MDF",
-            source->stream.name);
-    }
+    (void)source;
+    (void)error;
     return SLC_OK;
 }
 

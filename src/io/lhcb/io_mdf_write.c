@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Writing MDF: version-3 records of raw banks with a checksum, plain or in ROOT's 'ZL' blocks. What a record
- * does not say by itself (event number, orbit) is in the caller's ODIN bank.
+ * does not say by itself (the event's number) is in the caller's ODIN bank. Packets: io_mep_write.c.
  */
 #include "base/bytes.h"
 #include "io/io_output.h"
 #include "io/lhcb/io_mdf_blocks.h"
+#include "io/lhcb/io_mep_write.h"
+#include "lhcb/lhcb_identity.h"
+#include "lhcb/lhcb_packet.h"
 #include <sluice/io.h>
 
 #include <stdlib.h>
@@ -18,27 +21,46 @@ enum { ZIP_LEVEL = 1 };
 typedef struct mdf_writer {
     slc_io_writer writer;
     slc_io_mdf_config config;
-    uint8_t *record; /* scratch for one record */
+    slc_mep_packer *packer; /* NULL: records */
+    uint8_t *record;        /* scratch for one record */
     size_t capacity;
 } mdf_writer;
 
 static slc_status end(slc_io_writer *writer, bool commit, slc_error *error)
 {
-    (void)commit;
-    (void)error;
-    free(((mdf_writer *)writer)->record);
-    return SLC_OK;
+    mdf_writer *own = (mdf_writer *)writer;
+    slc_status status = SLC_OK;
+    if (commit && own->packer != NULL) {
+        status = slc_mep_packer_flush(own->packer, writer, error);
+    }
+    slc_mep_packer_close(own->packer);
+    free(own->record);
+    return status;
 }
 
 slc_status slc_io_mdf_create(const char *path, const slc_io_mdf_config *config, slc_io_writer **writer,
                              slc_error *error)
 {
-    const slc_status status = slc_io_writer_open(sizeof(mdf_writer), path, false, writer, error);
-    if (status == SLC_OK) {
-        (*writer)->end = end;
-        ((mdf_writer *)*writer)->config = config != NULL ? *config : (slc_io_mdf_config){.compress = false};
+    const slc_io_mdf_config wanted = config != NULL ? *config : (slc_io_mdf_config){.compress = false};
+    slc_mep_packer *packer = NULL;
+    *writer = NULL;
+    if (wanted.packing > SLC_PACKET_EVENTS) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s: a packet has at most %d events, not %u", path,
+                        SLC_PACKET_EVENTS, wanted.packing);
     }
-    return status;
+    if (wanted.packing > 0 && (packer = slc_mep_packer_open(&wanted, 0)) == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for packets", path);
+    }
+    const slc_status status = slc_io_writer_open(sizeof(mdf_writer), path, false, writer, error);
+    if (status != SLC_OK) {
+        slc_mep_packer_close(packer);
+        return status;
+    }
+    mdf_writer *own = (mdf_writer *)*writer;
+    own->writer.end = end;
+    own->config = wanted;
+    own->packer = packer;
+    return SLC_OK;
 }
 
 /* Room for the header and the banks in the worst case of their compression. */
@@ -87,7 +109,8 @@ static size_t pack(const uint8_t *banks, size_t size, uint8_t *out, size_t capac
     return used < size ? used : 0;
 }
 
-static void fill_header(uint8_t *record, uint32_t record_size, uint8_t compression, uint32_t run_number)
+/* `of`: run, orbit and bunch crossing. */
+static void fill_header(uint8_t *record, uint32_t record_size, uint8_t compression, const slc_record *of)
 {
     memset(record, 0, SLC_MDF_HEADER);
     for (size_t i = 0; i < 3; i++) {
@@ -99,7 +122,9 @@ static void fill_header(uint8_t *record, uint32_t record_size, uint8_t compressi
     for (size_t i = 0; i < 4; i++) {
         slc_store_u32(record + 20 + 4 * i, 0xffffffffU); /* passed every trigger line */
     }
-    slc_store_u32(record + 36, run_number);
+    slc_store_u32(record + 36, of->run);
+    slc_store_u32(record + 40, of->orbit);
+    slc_store_u32(record + 44, of->bunch);
     slc_store_u32(record + 12,
                   slc_mdf_checksum(record + SLC_MDF_HASHED_FROM, record_size - SLC_MDF_HASHED_FROM));
 }
@@ -108,6 +133,9 @@ slc_status slc_io_mdf_write(slc_io_writer *to, const void *banks, size_t size, s
 {
     mdf_writer *writer = (mdf_writer *)to;
     const char *path = to->output.path;
+    if (writer->packer != NULL) {
+        return slc_mep_packer_add(writer->packer, to, banks, size, error);
+    }
     if (size > INT32_MAX) {
         return slc_fail(error, SLC_ERR_USAGE, "%s: an event of %zu bytes does not fit a record", path, size);
     }
@@ -126,6 +154,10 @@ slc_status slc_io_mdf_write(slc_io_writer *to, const void *banks, size_t size, s
         used = size;
     }
     const size_t record_size = SLC_MDF_HEADER + used;
-    fill_header(writer->record, (uint32_t)record_size, compression, writer->config.run_number);
+    slc_record of = {.run = writer->config.run_number};
+    if (of.run == 0) {
+        slc_lhcb_identity_of(banks, size, &of);
+    }
+    fill_header(writer->record, (uint32_t)record_size, compression, &of);
     return slc_io_writer_put(writer, writer->record, record_size, error);
 }

@@ -5,6 +5,7 @@
  * nothing for all others. What cannot be read again has been kept by the reader (slc_io_config.keep_records).
  */
 #include "io/io_output.h"
+#include "lhcb/lhcb_packet.h"
 #include "lhcb/lhcb_record.h"
 #include <sluice/io.h>
 #include <sluice/io_lhcb.h>
@@ -129,6 +130,22 @@ static slc_status put_kept(select_writer *writer, const slc_batch *batch, uint32
     return slc_io_writer_put(writer->mdf, writer->record, size, error);
 }
 
+/* Of a packet there is no record to copy: the banks are put one after the other, in a new one. */
+static slc_status write_scattered(select_writer *writer, const slc_batch *batch, uint32_t event,
+                                  slc_error *error)
+{
+    const size_t size = slc_packet_event_size(batch, event);
+    const slc_status status = reserve(writer, size + 1, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    if (slc_packet_event_gather(batch, event, writer->record, size) != size) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: event %llu: a fragment is larger than a raw bank can be",
+                        writer->input, (unsigned long long)(batch->first_event + event));
+    }
+    return slc_io_mdf_write(writer->mdf, writer->record, size, error);
+}
+
 slc_status slc_io_select_write(slc_io_writer *to, const char *input, const slc_batch *batch, uint32_t event,
                                slc_error *error)
 {
@@ -136,6 +153,9 @@ slc_status slc_io_select_write(slc_io_writer *to, const char *input, const slc_b
     const slc_status status = enter_input(writer, input, error);
     if (status != SLC_OK) {
         return status;
+    }
+    if (batch->scattered) {
+        return write_scattered(writer, batch, event, error);
     }
     return batch->record[event].kept_size > 0 ? put_kept(writer, batch, event, error)
            : writer->descriptor >= 0          ? copy_record(writer, batch->file_offset[event], error)
