@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NONE = UINT32_MAX - 1, BLOCKS_MAX = 65535, ALIGN = 2 };
+#define NONE (UINT32_MAX - 1)
+enum { BLOCKS_MAX = 65535, ALIGN = 2 };
 
 typedef struct block {
     uint16_t source;
