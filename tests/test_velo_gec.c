@@ -310,7 +310,8 @@ static void limits_are_inclusive(void **state)
 {
     (void)state;
     static slc_velo_result result;
-    static const uint8_t payload[4 + 2 * 10] = {10};
+    static const uint8_t payload[4 + 2 * 10 + 2] = {10};
+    const size_t ten = sizeof payload - 2; /* clusters */
     slc_velo_config config;
     slc_velo_chain *chain;
     slc_velo_config_default(&config);
@@ -319,8 +320,8 @@ static void limits_are_inclusive(void **state)
     for (int more = 0; more < 4; more++) {
         slc_batch batch = {0};
         for (int e = 0; e <= more; e++) {
-            size_t size = write_bank(0, 66, 3, 1, payload, sizeof payload);
-            size = write_bank(size, 64, 5, 1, payload, sizeof payload + (e == more ? 2 : 0));
+            size_t size = write_bank(0, 66, 3, 1, payload, ten);
+            size = write_bank(size, 64, 5, 1, payload, ten + (e == more ? 2 : 0));
             assert_int_equal(slc_batch_append(&batch, bytes, size, 0), SLC_OK);
         }
         assert_int_equal(slc_velo_chain_reserve(chain, &batch, &result, NULL), SLC_OK);
