@@ -94,6 +94,15 @@ void slc_lhcb_bank_resume(slc_lhcb_bank_cursor *cursor)
     cursor->at = at < cursor->size ? at : cursor->size;
 }
 
+bool slc_lhcb_bank_next_readable(slc_lhcb_bank_cursor *cursor, slc_lhcb_bank *bank)
+{
+    slc_status status;
+    while ((status = slc_lhcb_bank_next(cursor, bank, NULL)) != SLC_OK && status != SLC_END) {
+        slc_lhcb_bank_resume(cursor);
+    }
+    return status == SLC_OK;
+}
+
 size_t slc_lhcb_bank_bound(size_t size)
 {
     return (SLC_LHCB_BANK_HEADER + size + 3) & ~(size_t)3;

@@ -132,13 +132,8 @@ static void walk_slowly(const slc_batch *batch, uint32_t e, unsigned tell, slc_l
 {
     slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(batch, e);
     slc_lhcb_bank bank;
-    slc_status status;
     *to = (slc_lhcb_clusters){.ut = 0};
-    while ((status = slc_lhcb_bank_next(&cursor, &bank, NULL)) != SLC_END) {
-        if (status != SLC_OK) {
-            slc_lhcb_bank_resume(&cursor);
-            continue;
-        }
+    while (slc_lhcb_bank_next_readable(&cursor, &bank)) {
         if (bank.type == SLC_LHCB_BANK_TAE) {
             *to = (slc_lhcb_clusters){.ut = 0};
             return;

@@ -140,11 +140,8 @@ static bool find_odin(const slc_batch *batch, uint32_t e, slc_lhcb_events *to, s
 {
     slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(batch, e);
     slc_lhcb_bank bank;
-    slc_status status;
-    while ((status = slc_lhcb_bank_next(&cursor, &bank, NULL)) != SLC_END) {
-        if (status != SLC_OK) {
-            slc_lhcb_bank_resume(&cursor);
-        } else if (bank.type == SLC_LHCB_BANK_ODIN && read_odin(&bank, to, row)) {
+    while (slc_lhcb_bank_next_readable(&cursor, &bank)) {
+        if (bank.type == SLC_LHCB_BANK_ODIN && read_odin(&bank, to, row)) {
             return true;
         }
     }

@@ -9,4 +9,7 @@
  * that fits and is followed by another one or by the end of the event; to the end if there is none. */
 void slc_lhcb_bank_resume(slc_lhcb_bank_cursor *cursor);
 
+/* The next bank that can be read, over what is damaged; false after the last one. */
+bool slc_lhcb_bank_next_readable(slc_lhcb_bank_cursor *cursor, slc_lhcb_bank *bank);
+
 #endif
