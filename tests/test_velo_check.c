@@ -51,6 +51,7 @@ static void add_hits(uint32_t n)
         result.hits.channel[row] = 2U << 28 | (100 + i);
         result.hits.n_pixels[row] = 1 + i % 3;
         result.hits.z_mm[row] = 25.0f * (float)i;
+        result.hits.module[row] = (uint8_t)i;
         result.hits.x_mm[row] = 0.01f * (float)(i % 2);
     }
 }
@@ -212,6 +213,35 @@ static void edges_of_matching(void **state)
     assert_int_equal(check.ghosts, 1);
 }
 
+/* Clusters in three modules make a particle count there, whatever its flags say; neither two modules, with
+ * however many hits, do, nor hits that are no clusters. Of an electron only what is not known to be one does.
+ */
+static void three_modules(void **state)
+{
+    (void)state;
+    add_hits(30);
+    result.hits.module[3] = result.hits.module[4] = result.hits.module[5] = 50;
+    result.hits.module[6] = result.hits.module[7] = result.hits.module[8] = 51;
+    add_particle(0, NAN, NAN, 0, 0, 3);          /* found */
+    add_particle(0, NAN, NAN, velo_long, 3, 6);  /* two modules */
+    add_particle(0, NAN, NAN, velo_long, 28, 3); /* two of three are clusters */
+    add_particle(11, 3, 2000, velo_long, 10, 4); /* an electron */
+    add_particle(-211, 3, 2000, 0, 14, 3);       /* missed */
+    add_track((const uint32_t[]){0, 1, 2}, 3);
+    add_track((const uint32_t[]){3, 6, 7}, 3);
+    add_track((const uint32_t[]){10, 11, 12}, 3);
+    end_event();
+    assert_int_equal(slc_velo_check_run(&check, &result, &truth, &matches, NULL), SLC_OK);
+    const slc_velo_category_counts *all = check.counts[SLC_VELO_CATEGORY_THREE_MODULES];
+    assert_int_equal(all[0].reconstructible, 2);
+    assert_int_equal(all[0].found, 1);
+    assert_near(all[0].hit_efficiency_sum, 1, 1e-9);
+    assert_int_equal(all[1].reconstructible, 1); /* eta is known of one alone */
+    assert_int_equal(all[1].found, 0);
+    assert_int_equal(check.ghosts, 0);
+    assert_string_equal(slc_velo_category_name(SLC_VELO_CATEGORY_THREE_MODULES, true), "modules3_eta25");
+}
+
 /* Events without truth leave every rate alone. */
 static void events_without_truth(void **state)
 {
@@ -353,6 +383,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(distance_to_the_beam_line, set_up, tear_down),
         cmocka_unit_test_setup_teardown(counts_by_hand, set_up, tear_down),
         cmocka_unit_test_setup_teardown(edges_of_matching, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(three_modules, set_up, tear_down),
         cmocka_unit_test_setup_teardown(events_without_truth, set_up, tear_down),
         cmocka_unit_test_setup_teardown(residuals_and_pulls, set_up, tear_down),
         cmocka_unit_test_setup_teardown(ends_of_a_backward_particle, set_up, tear_down),

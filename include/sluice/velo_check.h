@@ -22,7 +22,8 @@ SLC_API slc_status slc_velo_truth_read(const slc_batch *batch, slc_velo_truth *t
 
 /* What a particle must be to count: velo = has VELO, no electron; long = is long, no electron; the next four
  * are long and no electron: p > 5 GeV, from beauty, from charm, from strange decays; electrons = long
- * electrons. */
+ * electrons; modules3 = clusters in three modules or more, whatever the simulation's flags say, which
+ * truth that is lists of hits alone does not have, and no electron where it tells. */
 typedef enum slc_velo_category {
     SLC_VELO_CATEGORY_VELO = 0,
     SLC_VELO_CATEGORY_LONG,
@@ -31,11 +32,12 @@ typedef enum slc_velo_category {
     SLC_VELO_CATEGORY_FROM_D,
     SLC_VELO_CATEGORY_STRANGE,
     SLC_VELO_CATEGORY_ELECTRONS,
+    SLC_VELO_CATEGORY_THREE_MODULES,
     SLC_VELO_CATEGORIES
 } slc_velo_category;
 
-/* "velo", "long", "long_p5", "from_b", "from_d", "strange", "electrons"; with "_eta25" behind it for 2 < eta
- * < 5. */
+/* "velo", "long", "long_p5", "from_b", "from_d", "strange", "electrons", "modules3"; with "_eta25"
+ * behind it for 2 < eta < 5, where particles without eta are not. */
 SLC_API const char *slc_velo_category_name(slc_velo_category category, bool eta25);
 
 typedef struct slc_velo_category_counts {

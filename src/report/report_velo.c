@@ -180,7 +180,7 @@ static void physics_table(FILE *out, const slc_velo_check *check)
 {
     static const char *const names[SLC_VELO_CATEGORIES] = {
         "velo",         "long",          "long, p &gt; 5 GeV", "long, from b",
-        "long, from d", "long, strange", "long electrons"};
+        "long, from d", "long, strange", "long electrons",     "hits in three modules"};
     (void)fputs(
         "<h2>Tracks against simulation truth</h2>\n<div class=\"table\"><table>\n<tr><th>particles</th>"
         "<th>reconstructible</th><th>efficiency, %</th><th>clones, %</th><th>purity, %</th>"

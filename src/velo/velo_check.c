@@ -29,6 +29,7 @@ typedef struct association {
     uint32_t *touched;      /* particles that share any */
     uint32_t *n_tracks;     /* per particle: tracks matched to it */
     uint32_t *last_owner;   /* per hit: the particle that listed it last, or NOBODY */
+    uint64_t *modules;      /* per particle: a bit for each module in which it has a hit */
 } association;
 
 typedef struct event_context {
@@ -49,6 +50,7 @@ const char *slc_velo_category_name(slc_velo_category category, bool eta25)
         [SLC_VELO_CATEGORY_FROM_D] = {"from_d", "from_d_eta25"},
         [SLC_VELO_CATEGORY_STRANGE] = {"strange", "strange_eta25"},
         [SLC_VELO_CATEGORY_ELECTRONS] = {"electrons", "electrons_eta25"},
+        [SLC_VELO_CATEGORY_THREE_MODULES] = {"modules3", "modules3_eta25"},
     };
     return (unsigned)category < SLC_VELO_CATEGORIES ? names[category][eta25] : "unknown";
 }
@@ -157,7 +159,8 @@ static slc_status carve(event_context *context)
                             link->n_particles * sizeof *link->shared,
                             link->n_particles * sizeof *link->touched,
                             link->n_particles * sizeof *link->n_tracks,
-                            link->n_hits * sizeof *link->last_owner};
+                            link->n_hits * sizeof *link->last_owner,
+                            link->n_particles * sizeof *link->modules};
     size_t bytes = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         bytes += slc_block_bound(sizes[i]);
@@ -180,6 +183,7 @@ static slc_status carve(event_context *context)
     link->touched = slc_block_take(&at, sizes[5]);
     link->n_tracks = slc_block_take(&at, sizes[6]);
     link->last_owner = slc_block_take(&at, sizes[7]);
+    link->modules = slc_block_take(&at, sizes[8]);
     return SLC_OK;
 }
 
@@ -215,6 +219,7 @@ static void find_hits(event_context *context)
             link->hit_of_id[i] = again ? NO_HIT : hit;
             if (hit != NO_HIT) {
                 link->last_owner[hit] = p;
+                link->modules[p] |= UINT64_C(1) << hits->module[first_hit + (uint32_t)hit];
             }
         }
     }
@@ -243,8 +248,18 @@ static void group_owners(event_context *context)
     }
 }
 
-static bool in_category(const slc_velo_particles *particles, size_t row, slc_velo_category category)
+static bool has_three_modules(const event_context *context, size_t row)
 {
+    const uint64_t all =
+        context->link.modules[row - context->truth->particles.head.event_offset[context->event]];
+    const uint64_t two_and_more = all & (all - 1);
+    return (two_and_more & (two_and_more - 1)) != 0;
+}
+
+/* Of the event's particles. */
+static bool in_category(const event_context *context, size_t row, slc_velo_category category)
+{
+    const slc_velo_particles *particles = &context->truth->particles;
     const uint32_t flags = particles->flags[row];
     const bool electron = particles->pid[row] == 11 || particles->pid[row] == -11;
     const bool is_long = (flags & SLC_VELO_IS_LONG) != 0;
@@ -263,6 +278,8 @@ static bool in_category(const slc_velo_particles *particles, size_t row, slc_vel
         return is_long && !electron && (flags & SLC_VELO_FROM_STRANGE) != 0;
     case SLC_VELO_CATEGORY_ELECTRONS:
         return is_long && electron;
+    case SLC_VELO_CATEGORY_THREE_MODULES:
+        return has_three_modules(context, row) && !electron;
     default:
         return false;
     }
@@ -332,7 +349,7 @@ static void count_match(event_context *context, const slc_velo_match *match, con
     const double first = share_of_end(context, particle, hits, n_hits, along),
                  last = share_of_end(context, particle, hits, n_hits, -along);
     for (slc_velo_category c = 0; c < SLC_VELO_CATEGORIES; c++) {
-        if (!in_category(particles, match->particle, c)) {
+        if (!in_category(context, match->particle, c)) {
             continue;
         }
         for (size_t k = 0; k <= (size_t)eta25; k++) {
@@ -362,7 +379,7 @@ static void add_resolution(event_context *context, const slc_velo_match *match, 
                            uint32_t n, uint32_t particle)
 {
     const slc_velo_particles *particles = &context->truth->particles;
-    if (!in_category(particles, match->particle, SLC_VELO_CATEGORY_VELO) ||
+    if (!in_category(context, match->particle, SLC_VELO_CATEGORY_VELO) ||
         !in_eta_range(&context->check->config, particles->eta[match->particle])) {
         return;
     }
@@ -460,12 +477,12 @@ static void count_particles(event_context *context)
         const bool found = context->link.n_tracks[p] > 0;
         const bool eta25 = in_eta_range(&check->config, particles->eta[row]);
         for (slc_velo_category c = 0; c < SLC_VELO_CATEGORIES; c++) {
-            for (size_t k = 0; in_category(particles, row, c) && k <= (size_t)eta25; k++) {
+            for (size_t k = 0; in_category(context, row, c) && k <= (size_t)eta25; k++) {
                 check->counts[c][k].reconstructible++;
                 check->counts[c][k].found += found;
             }
         }
-        if (in_category(particles, row, SLC_VELO_CATEGORY_VELO)) {
+        if (in_category(context, row, SLC_VELO_CATEGORY_VELO)) {
             add_to_plot(&check->against_eta, (double)particles->eta[row], found);
             if (eta25) {
                 add_to_plot(&check->against_log_p, log10((double)particles->p_mev[row]), found);

@@ -14,7 +14,7 @@ equal keys "$(key all.json "' '.join(o)")" \
 equal "keys of truth" "$(key all.json "' '.join(o['truth'])")" \
     "events mc_hits mc_hits_found tracks ghosts ghost_rate ghost_rate_sigma categories residuals pulls against momentum impact_um vertices"
 equal categories "$(key all.json "' '.join(o['truth']['categories'])")" \
-    "velo velo_eta25 long long_eta25 long_p5 long_p5_eta25 from_b from_b_eta25 from_d from_d_eta25 strange strange_eta25 electrons electrons_eta25"
+    "velo velo_eta25 long long_eta25 long_p5 long_p5_eta25 from_b from_b_eta25 from_d from_d_eta25 strange strange_eta25 electrons electrons_eta25 modules3 modules3_eta25"
 equal "keys of a category" "$(key all.json "{' '.join(c) for c in o['truth']['categories'].values()}")" \
     "{'reconstructible found efficiency efficiency_sigma clones clone_rate purity hit_efficiency first_hits last_hits'}"
 equal "keys of residuals" "$(key all.json "' '.join(o['truth']['residuals'])")" \
