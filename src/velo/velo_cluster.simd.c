@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "simd/simd.h"
 #include "velo/velo_cluster_work.h"
+#include "velo/velo_retina.h"
 #include "velo/velo_superpixel.h"
 
 enum { KEY_COLUMN = 66, FARTHEST = KEY_COLUMN + 1, KEY_SENSOR = 15, LARGEST_EXACT = 1024, LINK_NODE = 9 };
@@ -423,30 +424,34 @@ static inline f32v global_of(const float *g, float shift, f32v x, f32v y)
     return f32v_add(f32v_add(f32v_mul(f32v_set(g[0]), x), f32v_mul(f32v_set(g[1]), y)), f32v_set(shift));
 }
 
-/* From the sensors' frames to the detector's. Whole vectors are written, and their ends again by the next
- * sensor. */
-static void globalise(const slc_velo_geometry *geometry, const slc_velo_cluster_work *work,
-                      const slc_velo_hits_out *out)
+/* Hits of a sensor, from `i` up to `end`, from its frame to the detector's. Whole vectors are written, and
+ * their ends again by the next sensor. */
+static inline void globalise(const slc_velo_geometry *geometry, const slc_velo_cluster_work *work,
+                             uint32_t sensor, size_t i, size_t end, const slc_velo_hits_out *out)
 {
-    size_t i = 0;
-    for (uint32_t k = 0; k < work->n_sensors; i = work->hit_end[k++]) {
-        const float *g = geometry->to_global[work->sensor[k]];
-        const size_t end = work->hit_end[k];
-        for (size_t h = i; h < end; h += SIMD_LANES) {
-            const u32v low = u32v_load_any(work->place + h);
-            const u32v high = u32v_load_any((const uint8_t *)(work->place + h) + 4 * SIMD_LANES);
-            const f32v centre = f32v_from_bits(u32v_even(low, high));
-            const f32v pitch = f32v_from_bits(u32v_odd(low, high));
-            const f32v x = f32v_add(centre, f32v_mul(f32v_load(work->column_fraction + h), pitch));
-            const f32v y = f32v_load(work->y + h);
-            f32v_store(out->x_mm + h, global_of(g, g[9], x, y));
-            f32v_store(out->y_mm + h, global_of(g + 3, g[10], x, y));
-            f32v_store(out->z_mm + h, global_of(g + 6, g[11], x, y));
-        }
-        const u8v module = u8v_set((uint8_t)(work->sensor[k] / 4));
-        for (size_t h = i; h < end; h += SIMD_LANES8) {
-            u8v_store(out->module + h, module);
-        }
+    const float *g = geometry->to_global[sensor];
+    for (size_t h = i; h < end; h += SIMD_LANES) {
+        const u32v low = u32v_load_any(work->place + h);
+        const u32v high = u32v_load_any((const uint8_t *)(work->place + h) + 4 * SIMD_LANES);
+        const f32v centre = f32v_from_bits(u32v_even(low, high));
+        const f32v pitch = f32v_from_bits(u32v_odd(low, high));
+        const f32v x = f32v_add(centre, f32v_mul(f32v_load(work->column_fraction + h), pitch));
+        const f32v y = f32v_load(work->y + h);
+        f32v_store(out->x_mm + h, global_of(g, g[9], x, y));
+        f32v_store(out->y_mm + h, global_of(g + 3, g[10], x, y));
+        f32v_store(out->z_mm + h, global_of(g + 6, g[11], x, y));
+    }
+    const u8v module = u8v_set((uint8_t)(sensor / 4));
+    for (size_t h = i; h < end; h += SIMD_LANES8) {
+        u8v_store(out->module + h, module);
+    }
+}
+
+/* One by one: a vector's look-up is no faster, and would be two. */
+static inline void find_places(slc_velo_cluster_work *work, size_t hits)
+{
+    for (size_t h = 0; h < hits; h++) {
+        work->place[h] = work->places[work->column[h]];
     }
 }
 
@@ -455,13 +460,76 @@ static size_t locate(const slc_velo_geometry *geometry, slc_velo_cluster_work *w
 {
     const uint32_t largest = add_children(work, link_nodes(work));
     const size_t hits = largest > LARGEST_EXACT ? find_centroids_large(work, out) : find_centroids(work, out);
-    /* One by one: a vector's look-up is no faster, and would be two. */
-    for (size_t h = 0; h < hits; h++) {
-        work->place[h] = work->places[work->column[h]];
+    find_places(work, hits);
+    for (uint32_t k = 0, i = 0; k < work->n_sensors; i = work->hit_end[k++]) {
+        globalise(geometry, work, work->sensor[k], i, work->hit_end[k], out);
     }
-    globalise(geometry, work, out);
     return hits;
 }
 
+/* A read-out's words, as `sort` does, by all their bits; of two equal ones the first comes first. 0 if one
+ * lies outside the sensor. */
+static inline size_t sort_centroids(const slc_velo_sensor_in *in, unsigned column_at,
+                                    slc_velo_cluster_work *work)
+{
+    size_t n;
+    const uint32_t *words = pick_words(in, work->picked, &n);
+    const u32v used = u32v_set((UINT32_C(1) << (column_at + SLC_VELO_RETINA_COLUMN)) - 1);
+    const u32v outside = u32v_set((uint32_t)SLC_VELO_COLUMNS << column_at);
+    mask32 bad = mask32_none();
+    for (size_t i = 0; i < n; i += SIMD_LANES) {
+        const mask32 valid = mask32_first(n - i);
+        const u32v word = u32v_and(u32v_load_masked(words + i, valid), used);
+        bad = mask32_or(bad, mask32_and(valid, u32v_ge(word, outside)));
+        u32v_store(work->n + i, u32v_or(u32v_shl(word, 8), u32v_iota((uint32_t)i)));
+    }
+    for (size_t i = 0; i < n; i += SIMD_LANES) {
+        const u32v ours = u32v_load(work->n + i);
+        u32v rank = u32v_set(UINT32_MAX);
+        for (size_t k = 0; k < n; k++) {
+            const mask32 larger = u32v_ge(ours, u32v_set(work->n[k]));
+            rank = u32v_add(rank, u32v_select(larger, u32v_set(1), u32v_set(0)));
+        }
+        u32v_scatter_masked(work->sorted, rank, u32v_shr(ours, 8), mask32_first(n - i));
+    }
+    return mask32_any(bad) ? 0 : n;
+}
+
+/* With fractions of so many bits. */
+static inline size_t take_centroids(const slc_velo_sensor_in *in, unsigned bits, slc_velo_cluster_work *work,
+                                    const slc_velo_hits_out *out)
+{
+    const unsigned column_at = 2 * bits + SLC_VELO_RETINA_ROW;
+    const size_t n = sort_centroids(in, column_at, work);
+    const u32v parts = u32v_set((1U << bits) - 1), zero = u32v_set(0);
+    const u32v above = u32v_set(2U << 28 | in->sensor << 18);
+    const f32v part = f32v_set(1.0f / (float)(1U << bits));
+    for (size_t i = 0; i < n; i += SIMD_LANES) {
+        const u32v word = u32v_load(work->sorted + i), column = u32v_shr(word, column_at);
+        const u32v row_parts = u32v_and(word, parts), row = u32v_and(u32v_shr(word, bits), u32v_set(0xff));
+        const u32v column_parts = u32v_and(u32v_shr(word, column_at - bits), parts);
+        const u32v off_column = u32v_select(u32v_ne(column_parts, zero), u32v_set(1U << 27), zero);
+        const u32v off_row = u32v_select(u32v_ne(row_parts, zero), u32v_set(1U << 26), zero);
+        const f32v y = f32v_add(f32v_add(f32v_from_u32(row), f32v_set(0.5f)),
+                                f32v_mul(f32v_from_u32(row_parts), part));
+        u32v_store(out->channel + i,
+                   u32v_or(u32v_or(above, u32v_or(u32v_shl(column, 8), row)), u32v_or(off_column, off_row)));
+        u32v_store(out->n_pixels + i, zero);
+        u32v_store(work->column + i, column);
+        f32v_store(work->column_fraction + i, f32v_mul(f32v_from_u32(column_parts), part));
+        f32v_store(work->y + i, f32v_mul(y, f32v_set(SLC_VELO_PITCH_MM)));
+    }
+    return n;
+}
+
+static size_t centroids(const slc_velo_geometry *geometry, const slc_velo_sensor_in *in, unsigned bits,
+                        slc_velo_cluster_work *work, const slc_velo_hits_out *out)
+{
+    const size_t n = bits == 3 ? take_centroids(in, 3, work, out) : take_centroids(in, 2, work, out);
+    find_places(work, n);
+    globalise(geometry, work, in->sensor, 0, n, out);
+    return n;
+}
+
 const slc_velo_cluster_kernels SIMD_TABLE(slc_velo_cluster) = {
-    .target = SIMD_TARGET_NAME, .place = place, .sort = sort, .locate = locate};
+    .target = SIMD_TARGET_NAME, .place = place, .sort = sort, .locate = locate, .centroids = centroids};

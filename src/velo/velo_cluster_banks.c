@@ -113,21 +113,27 @@ static void note_hints(pass *p, uint32_t sensor, const uint32_t *words, size_t n
     }
 }
 
+/* After the hits that are there. */
+static slc_velo_hits_out next_hits(const slc_velo_hits *hits)
+{
+    const size_t at = hits->head.size;
+    return (slc_velo_hits_out){.x_mm = hits->x_mm + at,
+                               .y_mm = hits->y_mm + at,
+                               .z_mm = hits->z_mm + at,
+                               .channel = hits->channel + at,
+                               .n_pixels = hits->n_pixels + at,
+                               .module = hits->module + at};
+}
+
 /* Writes the group's hits and begins the next one. */
 static slc_status end_group(pass *p)
 {
     slc_velo_cluster_work *work = p->work;
     slc_velo_hits *hits = p->hits;
-    const size_t at = hits->head.size;
-    if (work->nodes > hits->head.capacity - at) {
+    if (work->nodes > hits->head.capacity - hits->head.size) {
         return SLC_ERR_CAPACITY;
     }
-    const slc_velo_hits_out out = {.x_mm = hits->x_mm + at,
-                                   .y_mm = hits->y_mm + at,
-                                   .z_mm = hits->z_mm + at,
-                                   .channel = hits->channel + at,
-                                   .n_pixels = hits->n_pixels + at,
-                                   .module = hits->module + at};
+    const slc_velo_hits_out out = next_hits(hits);
     hits->head.size += p->kernels->locate(p->geometry, work, &out);
     uint32_t begin = 0;
     for (uint32_t k = 0; k < work->n_sensors && work->false_hint; k++) {
@@ -154,14 +160,19 @@ static bool place_sorted(pass *p, slc_velo_sensor_in in)
     return p->kernels->place(&in, p->work);
 }
 
-static slc_status run_sensor(pass *p, uint32_t sensor)
+static slc_velo_sensor_in words_of(const pass *p, uint32_t sensor)
 {
     const slc_velo_sensor_words *source = &p->event.sensors[sensor];
-    slc_velo_sensor_in in = {.bytes = source->words,
-                             .n_words = source->n,
-                             .select_mask = source->select_mask,
-                             .select = source->select,
-                             .sensor = sensor};
+    return (slc_velo_sensor_in){.bytes = source->words,
+                                .n_words = source->n,
+                                .select_mask = source->select_mask,
+                                .select = source->select,
+                                .sensor = sensor};
+}
+
+static slc_status run_sensor(pass *p, uint32_t sensor)
+{
+    slc_velo_sensor_in in = words_of(p, sensor);
     if (!p->kernels->place(&in, p->work) && !place_sorted(p, in)) {
         in.n_words = slc_velo_event_decode(&p->event, sensor, p->work->sorted);
         in.bytes = (const uint8_t *)p->work->sorted;
@@ -171,6 +182,34 @@ static slc_status run_sensor(pass *p, uint32_t sensor)
         (void)placed;
     }
     return p->work->nodes >= SLC_VELO_GROUP ? end_group(p) : SLC_OK;
+}
+
+/* The same of clusters that the read-out has found. What the kernel does not take is decoded one by one. */
+static slc_status run_centroids(pass *p)
+{
+    slc_velo_hits *hits = p->hits;
+    for (uint32_t sensor = 0; sensor < SLC_VELO_SENSORS; sensor++) {
+        const slc_velo_sensor_words *source = &p->event.sensors[sensor];
+        if (source->n == 0) {
+            continue;
+        }
+        /* A bank may be that of two sensors, and each needs room for its own only. */
+        const size_t room = hits->head.capacity - hits->head.size;
+        if (source->n > room && slc_velo_event_count(source) > room) {
+            return SLC_ERR_CAPACITY;
+        }
+        const slc_velo_hits_out out = next_hits(hits);
+        const slc_velo_sensor_in in = words_of(p, sensor);
+        const size_t n = source->n <= SLC_VELO_RANKED
+                             ? p->kernels->centroids(p->geometry, &in, slc_velo_event_fraction(source),
+                                                     p->work, &out)
+                             : 0;
+        if (n == 0) {
+            slc_velo_event_retina(p->geometry, &p->event, sensor, hits);
+        }
+        hits->head.size += n;
+    }
+    return SLC_OK;
 }
 
 static uint64_t sum_pixels(const slc_velo_hits *hits)
@@ -222,8 +261,7 @@ slc_status slc_velo_cluster_run_chosen(const slc_velo_geometry *geometry, const 
             continue;
         }
         slc_velo_event_collect(&p.event, batch, e);
-        const slc_status status = p.event.retina ? slc_velo_event_retina(geometry, &p.event, hits)
-                                                 : run_superpixels(&p);
+        const slc_status status = p.event.retina ? run_centroids(&p) : run_superpixels(&p);
         if (status != SLC_OK) {
             return status;
         }

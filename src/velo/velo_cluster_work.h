@@ -74,6 +74,10 @@ typedef struct slc_velo_cluster_kernels {
     /* The group's hits; returns how many. The group stays as it is. */
     size_t (*locate)(const slc_velo_geometry *geometry, slc_velo_cluster_work *work,
                      const slc_velo_hits_out *out);
+    /* The hits of up to SLC_VELO_RANKED clusters that the read-out has found, whose fractions have `bits`;
+     * returns how many belong to the sensor; 0 also if one lies outside of it. The group must be empty. */
+    size_t (*centroids)(const slc_velo_geometry *geometry, const slc_velo_sensor_in *in, unsigned bits,
+                        slc_velo_cluster_work *work, const slc_velo_hits_out *out);
 } slc_velo_cluster_kernels;
 
 /* The table of a target that is compiled in. */

@@ -64,10 +64,15 @@ void slc_velo_event_sort(uint32_t *words, size_t n, uint32_t mask);
  * addresses that occur twice, become faults. */
 size_t slc_velo_event_decode(slc_velo_event *context, uint32_t sensor, uint32_t *out);
 
-/* Appends the hits of an event whose words are clusters; the caller ends the event. SLC_ERR_CAPACITY where
- * they do not fit. */
-slc_status slc_velo_event_retina(const slc_velo_geometry *geometry, slc_velo_event *context,
-                                 slc_velo_hits *hits);
+/* Bits of the fractions in the words of a sensor, if these are clusters. */
+static inline unsigned slc_velo_event_fraction(const slc_velo_sensor_words *source)
+{
+    return source->version == 2 ? 3 : 2;
+}
+
+/* Appends the hits of a sensor whose words are clusters, one by one; there is room for them. */
+void slc_velo_event_retina(const slc_velo_geometry *geometry, slc_velo_event *context, uint32_t sensor,
+                           slc_velo_hits *hits);
 
 /* slc_velo_cluster_run_banks of the banks that are chosen. Hits need room for
  * slc_velo_cluster_bound(slc_velo_event_bound()) rows. */

@@ -6,14 +6,6 @@
 #include "base/bytes.h"
 #include "velo/velo_decode_event.h"
 
-/* Where a word has what: fractions are eighths in version 2 and quarters later. */
-enum { ROW_BITS = 8, COLUMN_BITS = 10 };
-
-static uint32_t fraction_bits(const slc_velo_sensor_words *source)
-{
-    return source->version == 2 ? 3 : 2;
-}
-
 /* Fraction and whole of the row, fraction and whole of the column, one above the other. */
 static void emit(const slc_velo_geometry *geometry, uint32_t sensor, uint32_t word, uint32_t bits,
                  slc_velo_hits *hits, size_t i)
@@ -21,7 +13,7 @@ static void emit(const slc_velo_geometry *geometry, uint32_t sensor, uint32_t wo
     const uint32_t parts = 1U << bits;
     const float part = 1.0f / (float)parts;
     const uint32_t row_parts = word & (parts - 1), row = word >> bits & 0xffU;
-    word >>= bits + ROW_BITS;
+    word >>= bits + SLC_VELO_RETINA_ROW;
     const uint32_t column_parts = word & (parts - 1), column = word >> bits;
     const uint32_t fractions = (uint32_t)(column_parts > 0) << 27 | (uint32_t)(row_parts > 0) << 26;
     slc_velo_geometry_position(geometry, sensor, column, (float)column_parts * part, row,
@@ -33,12 +25,12 @@ static void emit(const slc_velo_geometry *geometry, uint32_t sensor, uint32_t wo
 
 /* The sound words of a sensor, sorted: what leaves here does not depend on the order in which the detector
  * sent. They stand where the channels will, so that sorting needs no memory. */
-static void decode_sensor(const slc_velo_geometry *geometry, slc_velo_event *context, uint32_t sensor,
-                          slc_velo_hits *hits)
+void slc_velo_event_retina(const slc_velo_geometry *geometry, slc_velo_event *context, uint32_t sensor,
+                           slc_velo_hits *hits)
 {
     const slc_velo_sensor_words *source = &context->sensors[sensor];
-    const uint32_t bits = fraction_bits(source), column_at = 2 * bits + ROW_BITS;
-    const uint32_t used = (1U << (column_at + COLUMN_BITS)) - 1;
+    const uint32_t bits = slc_velo_event_fraction(source), column_at = 2 * bits + SLC_VELO_RETINA_ROW;
+    const uint32_t used = (1U << (column_at + SLC_VELO_RETINA_COLUMN)) - 1;
     uint32_t *words = hits->channel + hits->head.size;
     size_t n = 0;
     for (uint32_t i = 0; i < source->n; i++) {
@@ -60,8 +52,8 @@ static void decode_sensor(const slc_velo_geometry *geometry, slc_velo_event *con
     hits->head.size += n;
 }
 
-slc_status slc_velo_event_retina(const slc_velo_geometry *geometry, slc_velo_event *context,
-                                 slc_velo_hits *hits)
+static slc_status decode_event(const slc_velo_geometry *geometry, slc_velo_event *context,
+                               slc_velo_hits *hits)
 {
     for (uint32_t sensor = 0; sensor < SLC_VELO_SENSORS; sensor++) {
         const slc_velo_sensor_words *source = &context->sensors[sensor];
@@ -69,7 +61,7 @@ slc_status slc_velo_event_retina(const slc_velo_geometry *geometry, slc_velo_eve
             return SLC_ERR_CAPACITY;
         }
         if (source->n > 0) {
-            decode_sensor(geometry, context, sensor, hits);
+            slc_velo_event_retina(geometry, context, sensor, hits);
         }
     }
     return SLC_OK;
@@ -90,7 +82,7 @@ slc_status slc_velo_retina_run(const slc_velo_geometry *geometry, const slc_batc
     slc_velo_event context = {.faults = faults, .banks = SLC_VELO_BANKS_RETINA};
     for (uint32_t e = 0; e < batch->n_events; e++) {
         slc_velo_event_collect(&context, batch, e);
-        const slc_status status = slc_velo_event_retina(geometry, &context, hits);
+        const slc_status status = decode_event(geometry, &context, hits);
         if (status != SLC_OK) {
             return status;
         }

@@ -10,6 +10,10 @@
 #include "velo/velo_geometry.h"
 #include <sluice/lhcb.h>
 
+/* Bits of a cluster's word: fraction and whole of the row, then of the column. Fractions are eighths in
+ * version 2 of the banks and quarters later. */
+enum { SLC_VELO_RETINA_ROW = 8, SLC_VELO_RETINA_COLUMN = 10 };
+
 /* How many clusters the banks of a batch hold; *largest_event (may be NULL) gets those of the largest event.
  */
 size_t slc_velo_retina_bound(const slc_batch *batch, size_t *largest_event);
