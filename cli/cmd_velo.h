@@ -60,7 +60,7 @@ typedef struct slc_velo_gec {
 } slc_velo_gec;
 
 typedef struct slc_velo_totals {
-    uint64_t events, lost_events;
+    uint64_t events, lost_events, incomplete_events;
     uint64_t superpixels, isolated, pixels, hits, tracks, primaries;
     uint64_t cut_events; /* larger than --max-event-hits */
     uint64_t superpixel_events,

@@ -225,6 +225,7 @@ slc_cli_tree slc_velo_tree(slc_velo_job *job)
     static const slc_cli_field before[] = {
         {"events", TOTAL(events)},
         {"lost_events", TOTAL(lost_events)},
+        {"incomplete_events", TOTAL(incomplete_events)},
         {"super_pixels", TOTAL(superpixels)},
         {"isolated", TOTAL(isolated)},
         {"pixels", TOTAL(pixels)},
@@ -237,9 +238,9 @@ slc_cli_tree slc_velo_tree(slc_velo_job *job)
     const slc_velo_totals *totals = &job->totals;
     char text[256];
     slc_cli_tree tree = slc_cli_tree_new("velo");
-    slc_cli_put_fields(&tree, "", before, 2, totals);
+    slc_cli_put_fields(&tree, "", before, 3, totals);
     slc_cli_put(&tree, "partial", job->partial);
-    slc_cli_put_fields(&tree, "", before + 2, N(before) - 2, totals);
+    slc_cli_put_fields(&tree, "", before + 3, N(before) - 3, totals);
     if (totals->hits_per_event != NULL) {
         slc_cli_put_json(&tree, "clusters_per_event", json_incref(totals->hits_per_event));
     }
@@ -281,6 +282,7 @@ static const slc_cli_line summary[] = {
     {"beam", "{.beam}", NULL},
     {"events", "{events}", NULL},
     {"lost events", "{lost_events}", "lost_events"},
+    {"incomplete", "{incomplete_events} events lack a source", "incomplete_events"},
     {"super-pixels", "{super_pixels} ({isolated} isolated)", "super_pixels"},
     {"pixels", "{pixels}", "super_pixels"},
     {"banks",
@@ -431,6 +433,7 @@ static const slc_cli_line csv_head[] = {
     {NULL, "quantity,value,sigma,unit", NULL},
     {NULL, "events,{events},,1", NULL},
     {NULL, "lost_events,{lost_events},,1", NULL},
+    {NULL, "incomplete_events,{incomplete_events},,1", NULL},
     {NULL, "partial,1,,1", "partial"},
     {NULL, "super_pixels,{super_pixels},,1", NULL},
     {NULL, "isolated,{isolated},,1", NULL},

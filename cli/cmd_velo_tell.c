@@ -109,6 +109,7 @@ void slc_velo_tell_input(slc_velo_job *job, const slc_flow_item *end)
     }
     const uint64_t told = slc_faults_of(&input->faults, SLC_FAULT_RECORD_TRUNCATED) +
                           slc_faults_of(&input->faults, SLC_FAULT_PACKET_HEADER);
+    job->totals.incomplete_events += read.incomplete_events;
     if (read.incomplete_events > 0 || (read.lost_events == 0 && told > 0)) {
         slc_cli_say("velo", "%s; %" PRIu64 " of %" PRIu64 " events lack a source",
                     lost == 0 && end->damage[0] != '\0' ? end->damage : end->path, read.incomplete_events,

@@ -96,7 +96,8 @@ for layout in 2019 mfp; do
         done
         run velo bad.mep --json
         want 1
-        equal "$layout $kind: events" "$(key out "(o['events'], o['lost_events'])")" "(25, 0)"
+        case $kind in type) lack=1 ;; end) lack=5 ;; *) lack=10 ;; esac
+        equal "$layout $kind: events" "$(key out "(o['events'], o['lost_events'], o['incomplete_events'])")" "(25, 0, $lack)"
         run convert bad.mep -o bad.mdf -q
         want 1
         equal "$layout $kind: told" "$(grep -c "0 lost, [0-9]* without a source of theirs, 25 read" err)" 1
