@@ -8,7 +8,11 @@ Inputs are generated: 2 000 events of the VELO, 200 of CMS, 5 million hits of a 
 makes the last two 50 million hits and 2 GB. A row is a run's wall time, the median of its turns, over that of the run without an output; the
 second figure is the least of each. "of its processors": the processor time of the run with the output, user's and kernel's, over what its
 threads had, at the median: 1 would be a run in which no thread ever waits, so that this much of what the chain and its output allow is
-reached. Then stand what was written and, of HDF5 where h5py is installed, rows and seconds of reading all of it back.
+reached. "its bytes alone": how long one thread takes to put as many bytes into a new file, of the run without an output. Then stand what was
+written and, of HDF5 where h5py is installed, rows and seconds of reading all of it back.
+
+What a run has written is removed before the next, so that files take pages that were in use just before. A virtual machine may have handed
+pages that were not used for a while back to its host, and then they cost five times as much: "its bytes alone" tells it.
 """
 import argparse
 import os
@@ -83,28 +87,46 @@ class Bench:
                 sys.exit(f"sluice {' '.join(words)}: {told.read().strip()[-300:]}")
         return time.perf_counter() - began, used.ru_utime + used.ru_stime
 
+    def written(self):
+        return [self.path(f) for f in os.listdir(self.folder) if f.startswith("out.")]
+
+    def forget(self):
+        for path in self.written():
+            os.remove(path)
+
+    def copying(self, size):
+        """Seconds of one thread to put so many bytes into a new file."""
+        block, began = bytes(1 << 20), time.perf_counter()
+        with open(self.path("out.bytes"), "wb", buffering=0) as f:
+            for at in range(0, size, len(block)):
+                f.write(block[: size - at])
+        took = time.perf_counter() - began
+        self.forget()
+        return took
+
     def compare(self, title, base, outputs):
         """`outputs`: rows of (what, options, file)."""
-        taken = [[] for _ in range(len(outputs) + 1)]
+        taken, known = [[] for _ in range(len(outputs) + 1)], {}
         self.sluice(*base)  # the first warms up
         for _ in range(self.options.turns):
-            taken[0].append(self.sluice(*base))
-            for i, (_, words, _) in enumerate(outputs):
-                taken[i + 1].append(self.sluice(*base, *words))
-        wall = [[t for t, _ in times] for times in taken]
+            taken[0].append((*self.sluice(*base), 0))
+            for i, (_, words, path) in enumerate(outputs, 1):
+                run = self.sluice(*base, *words)
+                size = sum(os.path.getsize(f) for f in self.written())
+                if i not in known:
+                    known[i] = f"{size / 1e6:.0f} MB{read_back(path)}"
+                self.forget()
+                taken[i].append((*run, self.copying(size)))
+        wall = [[t[0] for t in times] for times in taken]
         middle = [statistics.median(times) for times in wall]
         print(f"{title}: {middle[0]:.3f} s without an output ({' '.join(base[:2])})", flush=True)
-        for i, (what, words, path) in enumerate(outputs, 1):
+        for i, (what, words, _) in enumerate(outputs, 1):
             ratio, least = middle[i] / middle[0], min(wall[i]) / min(wall[0])
             threads = int(dict(zip((*base, *words), (*base, *words)[1:]))["--threads"])
-            busy = statistics.median(used for _, used in taken[i]) / (threads * middle[i])
-            size = sum(os.path.getsize(self.path(f)) for f in os.listdir(self.folder) if f.startswith("out."))
-            known = f"{os.path.getsize(path) / 1e6:.0f} MB{read_back(path)}" if os.path.exists(path) else f"{size / 1e6:.0f} MB"
-            print(f"    {what:34s} {ratio:6.2f} of the time (least {least:.2f}), {1 / ratio:.2f} of the rate, {busy:.2f} of its processors; {known}",
-                  flush=True)
-        for name in os.listdir(self.folder):
-            if name.startswith("out."):
-                os.remove(self.path(name))
+            busy = statistics.median(t[1] for t in taken[i]) / (threads * middle[i])
+            pages = statistics.median(t[2] for t in taken[i]) / middle[0]
+            print(f"    {what:34s} {ratio:6.2f} of the time (least {least:.2f}), {1 / ratio:.2f} of the rate, {busy:.2f} of its processors,"
+                  f" {pages:.2f} its bytes alone; {known[i]}", flush=True)
 
     def outputs(self, *rows):
         return [(what, [w.replace("OUT", self.path("out.")) for w in words], self.path("out." + end)) for what, end, words in rows]
