@@ -57,6 +57,17 @@ static inline void slc_store_u64(uint8_t *at, uint64_t value)
     slc_store_u32(at + 4, (uint32_t)(value >> 32));
 }
 
+/* A word that lies in memory as slc_store_u64 would put it: for loops that are to be vectors, which stores of
+ * bytes are not. */
+static inline uint64_t slc_little_u64(uint64_t value)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap64(value);
+#else
+    return value;
+#endif
+}
+
 static inline void slc_store_f32(uint8_t *at, float value)
 {
     uint32_t bits;

@@ -193,15 +193,40 @@ static slc_status close_bin(slc_pet_rates *r, slc_error *error)
 }
 
 /* The singles of one decay, and of one window, are one moment. */
+static uint64_t apart(int64_t a, int64_t b)
+{
+    return a < b ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b;
+}
+
 static void count_moments(slc_pet_rates *r, const slc_pet_singles *part)
 {
-    const double together_ps = r->config.window_ns * 1e3;
-    int64_t before = r->last_ps;
-    r->moments += !r->any;
-    for (size_t i = r->any ? 0 : 1; i < part->head.size; i++) {
-        before = i > 0 ? part->time_ps[i - 1] : before;
-        r->moments += fabs((double)part->time_ps[i] - (double)before) > together_ps;
+    const double window_ps = r->config.window_ns * 1e3; /* whole numbers are above it if above its floor */
+    const uint64_t together_ps = window_ps < 0x1p63 ? (uint64_t)window_ps : UINT64_MAX;
+    const int64_t *time = part->time_ps;
+    uint64_t moments = r->any ? apart(r->last_ps, time[0]) > together_ps : 1;
+    for (size_t i = 1; i < part->head.size; i++) {
+        moments += apart(time[i - 1], time[i]) > together_ps;
     }
+    r->moments += moments;
+}
+
+/* No branch, so that the compiler looks at several at once: mostly there is nothing to find. */
+static slc_status check_crystals(const slc_pet_rates *r, const slc_pet_singles *singles, size_t begin,
+                                 size_t end, slc_error *error)
+{
+    uint32_t wrong = 0;
+    for (size_t i = begin; i < end; i++) {
+        wrong |= (uint32_t)(singles->crystal[i] >= r->sum.crystals);
+    }
+    if (wrong == 0) {
+        return SLC_OK;
+    }
+    size_t i = begin;
+    while (singles->crystal[i] < r->sum.crystals) {
+        i++;
+    }
+    return slc_fail(error, SLC_ERR_FORMAT, "single %zu is of crystal %u, and there are %u", i,
+                    singles->crystal[i], r->sum.crystals);
 }
 
 /* Singles [begin, end) of one bin. */
@@ -212,12 +237,7 @@ static slc_status add_part(slc_pet_rates *r, const slc_pet_singles *singles, siz
     size_t row = 0;
     slc_status status = r->any && bin != r->open_bin ? close_bin(r, error) : SLC_OK;
     status = status == SLC_OK ? row_of(r, bin, &row, error) : status;
-    for (size_t i = begin; i < end && status == SLC_OK; i++) {
-        if (singles->crystal[i] >= r->sum.crystals) {
-            status = slc_fail(error, SLC_ERR_FORMAT, "single %zu is of crystal %u, and there are %u", i,
-                              singles->crystal[i], r->sum.crystals);
-        }
-    }
+    status = status == SLC_OK ? check_crystals(r, singles, begin, end, error) : status;
     if (status != SLC_OK) {
         return status;
     }
@@ -232,8 +252,9 @@ static slc_status add_part(slc_pet_rates *r, const slc_pet_singles *singles, siz
     r->first_ps = r->any ? r->first_ps : part.time_ps[0];
     r->last_ps = part.time_ps[part.head.size - 1];
     r->any = true;
+    uint32_t *count = r->count;
     for (size_t i = 0; i < part.head.size; i++) {
-        r->count[part.crystal[i]]++;
+        count[part.crystal[i]]++;
     }
     return SLC_OK;
 }
@@ -260,33 +281,56 @@ static slc_status add_singles(slc_pet_rates *r, const slc_pet_singles *singles, 
     return status;
 }
 
+/* The times of a bin, as far as there are such numbers: a division for a bin and not for a pair. */
+typedef struct times {
+    int64_t first, last;
+} times;
+
+static times times_of(const slc_pet_rates *r, int64_t time_ps)
+{
+    int64_t before = time_ps % r->bin_ps;
+    before += before < 0 ? r->bin_ps : 0;
+    const int64_t after = r->bin_ps - 1 - before;
+    return (times){time_ps < INT64_MIN + before ? INT64_MIN : time_ps - before,
+                   time_ps > INT64_MAX - after ? INT64_MAX : time_ps + after};
+}
+
 static slc_status add_pairs(slc_pet_rates *r, const slc_pet_coincidences *pairs, slc_error *error)
 {
-    size_t row = 0;
-    int64_t bin = 0;
-    for (size_t i = 0; i < pairs->head.size; i++) {
-        const int64_t of_pair = bin_of(r, pairs->time_ps[i]);
-        if (i == 0 || of_pair != bin) {
-            const slc_status status = row_of(r, of_pair, &row, error);
-            if (status != SLC_OK) {
-                return status;
-            }
-            bin = of_pair;
+    const int64_t *time = pairs->time_ps;
+    for (size_t i = 0; i < pairs->head.size;) {
+        const times bin = times_of(r, time[i]);
+        const size_t begin = i;
+        size_t row = 0, delayeds = 0;
+        const slc_status status = row_of(r, bin_of(r, time[i]), &row, error);
+        if (status != SLC_OK) {
+            return status;
         }
-        r->rows.delayeds[row] += pairs->delayed[i] != 0;
-        r->rows.prompts[row] += pairs->delayed[i] == 0;
+        for (; i < pairs->head.size && time[i] >= bin.first && time[i] <= bin.last; i++) {
+            delayeds += pairs->delayed[i] != 0;
+        }
+        r->rows.delayeds[row] += delayeds;
+        r->rows.prompts[row] += i - begin - delayeds;
     }
     return SLC_OK;
 }
 
 /* ---- frames, losses, dead time ----------------------------------------------------------------- */
 
+/* Without dead time, blocks need not be told apart. */
 static void count_blocks(slc_pet_rates *r, const slc_pet_frame *frames, size_t n)
 {
+    const uint32_t modules = r->modules, units = r->units;
+    uint64_t there = 0;
     for (size_t i = 0; i < n; i++) {
         const uint32_t unit = frames[i].head_unit & 15U, module = frames[i].module;
-        r->block[module * SLC_PET_MAX_UNITS + unit]++;
+        if (r->config.dead_time_ns > 0) {
+            r->block[module * SLC_PET_MAX_UNITS + unit]++;
+        } else {
+            there += (module < modules) & (unit < units);
+        }
     }
+    r->totals.frames += there;
 }
 
 /* Closes a stretch of time: what the blocks have lost in it. */

@@ -222,18 +222,28 @@ slc_status slc_io_pet_singles_create(const char *path, slc_io_writer **out, slc_
     return SLC_OK;
 }
 
+/* Two words a record. */
+static void encode(const slc_pet_singles *singles, size_t from, size_t n, uint64_t *to)
+{
+    const int64_t *time = singles->time_ps + from;
+    const uint32_t *crystal = singles->crystal + from;
+    const float *energy = singles->energy_kev + from;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &energy[i], sizeof bits);
+        to[2 * i] = slc_little_u64((uint64_t)time[i]);
+        to[2 * i + 1] = slc_little_u64(crystal[i] | (uint64_t)bits << 32);
+    }
+}
+
 slc_status slc_io_pet_singles_write(slc_io_writer *writer, const slc_pet_singles *singles, slc_error *error)
 {
-    uint8_t block[(size_t)4096 * RECORD];
+    uint64_t block[(size_t)4096 * RECORD / sizeof(uint64_t)];
     const size_t all = singles->head.size, most = sizeof block / RECORD;
     slc_status status = SLC_OK;
     for (size_t at = 0, n = 0; at < all && status == SLC_OK; at += n) {
         n = all - at < most ? all - at : most;
-        for (size_t i = 0; i < n; i++) {
-            slc_store_u64(block + i * RECORD, (uint64_t)singles->time_ps[at + i]);
-            slc_store_u32(block + i * RECORD + 8, singles->crystal[at + i]);
-            slc_store_f32(block + i * RECORD + 12, singles->energy_kev[at + i]);
-        }
+        encode(singles, at, n, block);
         status = slc_io_writer_put(writer, block, n * RECORD, error);
     }
     return status;
