@@ -235,7 +235,7 @@ static runner *add(bench *b, size_t way, slc_simd_target target, uint32_t thread
     *r = (runner){.bench = b->rows.config, .events = &b->events, .n_held = b->events.n_held};
     slc_velo_config_default(&r->config);
     if (ways[way].single_pass) {
-        slc_velo_track_config_fast(&r->config.track);
+        (void)slc_velo_config_preset(&r->config, "fast", NULL);
     }
     r->config.track.algorithm = ways[way].algorithm;
     r->config.track.strategy = ways[way].strategy;

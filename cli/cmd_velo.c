@@ -210,6 +210,13 @@ static int act(const slc_cli_call *call)
     slc_velo_check_config_default(&check_config);
     slc_velo_check_init(&job->check, &check_config);
     job->options = call->options;
+    if (job->options->print_config || call->n == 0) {
+        const int printed = job->options->print_config
+                                ? slc_velo_config_print(job)
+                                : slc_cli_wrong(&slc_cmd_velo, "%s is missing", slc_cmd_velo.operands);
+        clear(job);
+        return printed;
+    }
     int status = slc_cli_part_choose(&slc_cmd_velo, job->options, &job->options->part);
     status = status == SLC_CLI_GO_ON ? process(job, call->n, call->operands, call->command_line) : status;
     slc_cli_part_clear(&job->options->part);
@@ -233,7 +240,7 @@ const slc_cli_command slc_cmd_velo = {
         "particle_ids, vertices, matches.\n",
     .options = slc_velo_options_table,
     .n_options = SLC_VELO_OPTIONS,
-    .min_operands = 1,
+    .min_operands = 0, /* with --print-config */
     .max_operands = SIZE_MAX,
     .reads_operands = true,
     .defaults = slc_velo_options_defaults,

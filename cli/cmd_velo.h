@@ -3,6 +3,7 @@
  * Inside the command `sluice velo`: its options, its running totals, and the steps it is made of.
  * cmd_velo.c      opening and closing, exit status
  * cmd_velo_options.c   options, and the configuration that they make
+ * cmd_velo_config.c   the settings in force, printed and kept with results
  * cmd_velo_flow.c the run, and what is done with results, in the order of the input
  * cmd_velo_beam.c where the beam line is, and whether the tracks agree
  * cmd_velo_display.c  the event that the report draws, and the report
@@ -28,25 +29,24 @@
 
 typedef struct slc_velo_options {
     const char *geometry, *beam, *table, *report, *output, *display, *select, *write_accepted;
-    slc_velo_track_config track;
-    slc_velo_gec_config gec;
-    slc_velo_fit_config fit;
-    slc_velo_vertex_config vertex;
-    uint64_t display_event; /* of --display, if it was given */
+    slc_velo_config settings; /* as options have them; after slc_velo_options_config those in force */
+    const char *config;       /* the file of settings, if any */
+    uint64_t display_event;   /* of --display, if it was given */
     slc_cli_results results;
     uint64_t batch, threads, repeat, warmup;
-    int banks, bind;
+    int preset, bind;
     slc_cli_part part;
-    bool fast, truth, impacts, strict, json, quiet, timing, no_checksum;
+    bool fast, print_config, truth, impacts, strict, json, quiet, timing, no_checksum;
 } slc_velo_options;
 
 /* The table of options for the command's row and its defaults. */
-enum { SLC_VELO_OPTIONS = 58 };
+enum { SLC_VELO_OPTIONS = 61 };
 extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
 void slc_velo_options_defaults(void *options);
-/* The chain's configuration but for its target; `--fast` changes the defaults of other options.
- * SLC_CLI_GO_ON, or SLC_CLI_USAGE after one line. */
+/* The chain's configuration but for its target: the preset, over it the file, over both the options.
+ * SLC_CLI_GO_ON, or another status after one line. */
 int slc_velo_options_config(slc_velo_options *options, slc_velo_config *config);
+const char *slc_velo_preset_name(int preset);
 /* Which configuration of the track search it is: "default: local, …", and all its numbers. */
 void slc_velo_config_text(const slc_velo_track_config *track, char *text, size_t size);
 void slc_velo_config_put(const slc_velo_track_config *track, slc_cli_tree *tree);
@@ -123,7 +123,8 @@ typedef enum slc_velo_beam_origin {
     SLC_VELO_BEAM_DEFAULT = 0,
     SLC_VELO_BEAM_OPTION,
     SLC_VELO_BEAM_FILE,
-    SLC_VELO_BEAM_AUTO
+    SLC_VELO_BEAM_AUTO,
+    SLC_VELO_BEAM_CONFIG
 } slc_velo_beam_origin;
 typedef struct slc_velo_seen { /* of an input, or of all */
     const char *input;
@@ -201,6 +202,12 @@ bool slc_velo_gec_is_on(const slc_velo_job *job);
 void slc_velo_gec_take(slc_velo_job *job, const slc_flow_velo_result *result);
 void slc_velo_gec_tell(const slc_velo_job *job, const char *path);
 void slc_velo_gec_put(const slc_velo_job *job, slc_cli_tree *tree);
+
+/* --print-config; an exit status. */
+int slc_velo_config_print(slc_velo_job *job);
+/* All settings in force: as an attribute of the results (false: it was told why not), and in the tree. */
+bool slc_velo_config_store(slc_velo_job *job);
+void slc_velo_settings_put(const slc_velo_job *job, slc_cli_tree *tree);
 
 /* --beam, into the configuration. SLC_CLI_GO_ON, or an exit status after one line. */
 int slc_velo_beam_open(slc_velo_job *job);

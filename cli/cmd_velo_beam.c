@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const origins[] = {"default", "option", "file", "auto"};
+static const char *const origins[] = {"default", "option", "file", "auto", "config"};
 
 /* ---- the option -------------------------------------------------------------------------------- */
 
@@ -36,13 +36,16 @@ int slc_velo_beam_open(slc_velo_job *job)
     const char *word = job->options->beam;
     if (slc_velo_beam_reserve(&line->sample, NULL) != SLC_OK ||
         slc_velo_beam_reserve(&line->all, NULL) != SLC_OK ||
-        (line->seen = calloc((size_t)job->n_inputs, sizeof *line->seen)) == NULL) {
+        (line->seen = calloc((size_t)job->n_inputs + 1, sizeof *line->seen)) == NULL) {
         slc_cli_say("velo", "no memory to look for the beam");
         return SLC_CLI_FAILED;
     }
     double x = 0, y = 0;
     line->settled = true;
     if (word == NULL) {
+        const slc_velo_fit_config *fit = &job->config.fit;
+        const bool moved = fabsf(fit->beam_x_mm) > 0 || fabsf(fit->beam_y_mm) > 0;
+        line->from = moved ? SLC_VELO_BEAM_CONFIG : SLC_VELO_BEAM_DEFAULT;
         return SLC_CLI_GO_ON;
     }
     if (strcmp(word, "auto") == 0) {
@@ -96,7 +99,7 @@ bool slc_velo_beam_use(slc_velo_job *job)
         slc_cli_say("velo", "%s", error->text);
         return false;
     }
-    return true;
+    return job->results == NULL || slc_velo_config_store(job);
 }
 
 /* It reads inputs ahead until all of their events together tell the beam so well, or so many inputs. */

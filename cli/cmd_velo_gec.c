@@ -15,7 +15,7 @@ static const char *const detectors[SLC_VELO_GEC_LIMITS] = {"the VELO", "the UT",
 
 static uint32_t limit_of(const slc_velo_job *job, int k)
 {
-    const slc_velo_gec_config *gec = &job->options->gec;
+    const slc_velo_gec_config *gec = &job->options->settings.gec;
     const uint32_t all[SLC_VELO_GEC_LIMITS] = {gec->max_velo, gec->max_ut, gec->max_scifi, gec->max_ut_scifi};
     return all[k];
 }

@@ -11,29 +11,36 @@
 #include <string.h>
 
 #define O                 slc_velo_options
-#define SCATTER(m)        NUMBER(O, track.m, 0, 1e6)
-#define HITS(m, low)      COUNT(O, track.m, low, UINT32_MAX)
-#define CLUSTERS(m)       COUNT(O, gec.m, 0, UINT32_MAX)
+#define SCATTER(m)        NUMBER(O, settings.track.m, 0, 1e6)
+#define HITS(m, low)      COUNT(O, settings.track.m, low, UINT32_MAX)
+#define CLUSTERS(m)       COUNT(O, settings.gec.m, 0, UINT32_MAX)
 #define ROUNDS(m)         COUNT(O, m, 0, 1 << 30)
 #define STRATEGIES        "standard", "split", "full"
+#define PRESETS           "standard", "fast", "open", "smog2", "upgrade2"
 #define CHOICE_OF(m, ...) CHOICE(O, m, WORDS(__VA_ARGS__))
 const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     {"geometry", 0, INPUT(O, geometry), "FILE", "LHCb's velo_geometry.bin; without it the ideal geometry"},
-    {"banks", 0, CHOICE_OF(banks, "auto", "superpixels", "retina"), "WHICH",
+    {"banks", 0, CHOICE_OF(settings.banks, "auto", "superpixels", "retina"), "WHICH",
      "hits of superpixels, of retina clusters, or auto: the first that an event has"},
     {"beam", 0, TEXT(O, beam), "WHERE",
      "the beam line: X,Y in mm, a file (beamline.bin), or auto; without it 0,0"},
-    {"fast", 0, FLAG(O, fast), NULL,
-     "a single pass over the hits and nothing behind it: changes the defaults below"},
-    {"algorithm", 0, CHOICE_OF(track.algorithm, "local", "pair-fast", "pair-best", "triplet"), "NAME",
-     "how tracks are searched: local (the default), pair-fast, pair-best or triplet"},
-    {"strategy", 0, CHOICE_OF(track.strategy, STRATEGIES), "NAME",
+    {"preset", 0, CHOICE_OF(preset, PRESETS), "NAME",
+     "settings to begin with: standard (the default), fast, open, smog2 or upgrade2"},
+    {"config", 0, INPUT(O, config), "FILE",
+     "settings (JSON) in place of the preset's; options go before both"},
+    {"print-config", 0, FLAG(O, print_config), NULL,
+     "print all settings as JSON that --config reads, and exit"},
+    {"fast", 0, FLAG(O, fast), NULL, "as --preset fast: a single pass over the hits and nothing after it"},
+    {"algorithm", 0, CHOICE_OF(settings.track.algorithm, "local", "pair-fast", "pair-best", "triplet"),
+     "NAME", "how tracks are searched: local (the default), pair-fast, pair-best or triplet"},
+    {"strategy", 0, CHOICE_OF(settings.track.strategy, STRATEGIES), "NAME",
      "which layers: standard (the default), split (halves apart) or full (alignment)"},
-    {"candidates", 0, COUNT(O, track.candidates, 1, 10), "N", "partners nearest in phi that a seed tries"},
+    {"candidates", 0, COUNT(O, settings.track.candidates, 1, 10), "N",
+     "partners nearest in phi that a seed tries"},
     {"max-scatter-seeding", 0, SCATTER(max_scatter_seeding_mm2), "X", "scatter of a seed's third hit, mm²"},
     {"max-scatter-extending", 0, SCATTER(max_scatter_extending_mm2), "X", "scatter of a further hit, mm²"},
     {"max-scatter-3hits", 0, SCATTER(max_scatter_3hits_mm2), "X", "scatter of a track of three hits, mm²"},
-    {"second-candidates", 0, COUNT(O, track.second_candidates, 0, 10), "N",
+    {"second-candidates", 0, COUNT(O, settings.track.second_candidates, 0, 10), "N",
      "the same in a second pass over the hits that are left; 0: none"},
     {"second-scatter-seeding", 0, SCATTER(second_seeding_mm2), "X",
      "scatter of a seed's third hit in the second pass, mm²"},
@@ -49,7 +56,7 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     {"trim", 0, SCATTER(trim_mm2), "X", "the most upstream hit goes where it scatters more, mm²; 0: off"},
     {"pickup", 0, SCATTER(pickup_mm2), "X", "squared distance of hits that a track picks up, mm²; 0: off"},
     {"merge", 0, SCATTER(merge_mm2), "X", "squared distance of two tracks that become one, mm²; 0: off"},
-    {"merge-slope", 0, NUMBER(O, track.merge_slope, 0, 10), "X", "difference of their slopes"},
+    {"merge-slope", 0, NUMBER(O, settings.track.merge_slope, 0, 10), "X", "difference of their slopes"},
     {"max-layer-hits", 0, HITS(max_layer_hits, 1), "N",
      "no track search in an event with more hits in a layer"},
     {"max-event-hits", 0, HITS(max_event_hits, 0), "N",
@@ -61,16 +68,17 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     {"gec-ut-scifi", 0, CLUSTERS(max_ut_scifi), "N", "of both together; LHCb's HLT1 has 9750"},
     {"impacts", 0, FLAG(O, impacts), NULL,
      "impact parameters of tracks in --output (group impacts), as with --select"},
-    {"hit-sigma", 0, NUMBER(O, fit.hit_sigma_mm, 1e-6, 1e3), "X", "resolution of hits of unknown size, mm"},
-    {"noise-constant", 0, NUMBER(O, fit.noise_constant, 0, 1e3), "X",
+    {"hit-sigma", 0, NUMBER(O, settings.fit.hit_sigma_mm, 1e-6, 1e3), "X",
+     "resolution of hits of unknown size, mm"},
+    {"noise-constant", 0, NUMBER(O, settings.fit.noise_constant, 0, 1e3), "X",
      "scattering of a slope in a layer: its variance, …"},
-    {"noise-slope", 0, NUMBER(O, fit.noise_slope, 0, 1e3), "X",
+    {"noise-slope", 0, NUMBER(O, settings.fit.noise_slope, 0, 1e3), "X",
      "… and for each tx² + ty²: the first pass gives chi2"},
-    {"second-noise-slope", 0, NUMBER(O, fit.second_noise_slope, 0, 1e3), "X",
+    {"second-noise-slope", 0, NUMBER(O, settings.fit.second_noise_slope, 0, 1e3), "X",
      "… of the second pass, if chi2 is as expected"},
-    {"scatter-prior", 0, NUMBER(O, fit.scatter_prior, 0, 1e9), "X",
+    {"scatter-prior", 0, NUMBER(O, settings.fit.scatter_prior, 0, 1e9), "X",
      "how slowly that follows chi2; 0: no second pass"},
-    {"vertex-error-scale", 0, NUMBER(O, vertex.error_scale, 1e-3, 1e3), "X",
+    {"vertex-error-scale", 0, NUMBER(O, settings.vertex.error_scale, 1e-3, 1e3), "X",
      "vertices take the errors of tracks for so much larger"},
     {"truth", 0, FLAG(O, truth), NULL, "compare with the simulation truth in the input"},
     {"select", 0, INPUT(O, select), "FILE", "decide about events by the lines of a selection (JSON)"},
@@ -100,6 +108,8 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
 };
 
 static const char *const strategies[] = {STRATEGIES};
+static const char *const presets[] = {PRESETS};
+enum { FAST = 1 };
 
 /* What makes another search, then limits on which events are searched. */
 #define TRACK(m) FIELD(slc_velo_track_config, m)
@@ -129,40 +139,7 @@ void slc_velo_options_defaults(void *at)
 {
     slc_velo_options *options = at;
     *options = (slc_velo_options){.batch = 32, .threads = 1, .warmup = 1};
-    slc_velo_config config;
-    slc_velo_config_default(&config);
-    options->track = config.track;
-    options->fit = config.fit;
-    options->vertex = config.vertex;
-}
-
-/* What is off keeps the cuts of the default, so that switching it on needs one option. */
-static void fast_search(slc_velo_track_config *fast)
-{
-    slc_velo_track_config track;
-    slc_velo_track_config_default(&track);
-    slc_velo_track_config_fast(fast);
-    fast->second_seeding_mm2 = track.second_seeding_mm2;
-    fast->second_extending_mm2 = track.second_extending_mm2;
-    fast->second_3hits_mm2 = track.second_3hits_mm2;
-    fast->missing_r_low_mm = track.missing_r_low_mm;
-    fast->missing_r_high_mm = track.missing_r_high_mm;
-    fast->merge_slope = track.merge_slope;
-}
-
-/* --fast: other defaults of all of the search that was not asked for by name. */
-static void make_fast(slc_velo_options *options)
-{
-    slc_velo_options fast;
-    fast_search(&fast.track);
-    for (size_t i = 0; i < SLC_VELO_OPTIONS; i++) {
-        const slc_cli_option *row = &slc_velo_options_table[i];
-        const bool of_track = row->member >= offsetof(slc_velo_options, track) &&
-                              row->member < offsetof(slc_velo_options, track) + sizeof fast.track;
-        if (of_track && slc_cli_word(&slc_cmd_velo, row->name) == NULL) {
-            memcpy((char *)options + row->member, (const char *)&fast + row->member, row->size);
-        }
-    }
+    slc_velo_config_default(&options->settings);
 }
 
 /* What options say of each other. */
@@ -177,10 +154,10 @@ static int check(slc_velo_options *options)
     if (slc_cli_results_check_name(&slc_cmd_velo, options->output, &options->results) != SLC_CLI_GO_ON) {
         return SLC_CLI_USAGE;
     }
-    if (options->track.strategy != SLC_VELO_TRACK_STANDARD &&
-        options->track.algorithm != SLC_VELO_TRACK_LOCAL) {
+    if (options->settings.track.strategy != SLC_VELO_TRACK_STANDARD &&
+        options->settings.track.algorithm != SLC_VELO_TRACK_LOCAL) {
         return slc_cli_wrong(&slc_cmd_velo, "--strategy %s goes with --algorithm local alone",
-                             strategies[options->track.strategy]);
+                             strategies[options->settings.track.strategy]);
     }
     if (options->display != NULL) {
         char *end = NULL;
@@ -195,21 +172,55 @@ static int check(slc_velo_options *options)
                : slc_cli_results_check(&slc_cmd_velo, "output", true, options->output, &options->results);
 }
 
+/* What was asked for by name, over the settings that there are otherwise. */
+static void put_given(const slc_velo_options *options, slc_velo_config *config)
+{
+    const size_t begin = offsetof(slc_velo_options, settings);
+    for (size_t i = 0; i < SLC_VELO_OPTIONS; i++) {
+        const slc_cli_option *row = &slc_velo_options_table[i];
+        if (row->member >= begin && row->member < begin + sizeof *config &&
+            slc_cli_word(&slc_cmd_velo, row->name) != NULL) {
+            memcpy((char *)config + (row->member - begin), (const char *)options + row->member, row->size);
+        }
+    }
+}
+
+/* The preset, over it the file, over both the options. */
+static int settle(slc_velo_options *options, slc_velo_config *config)
+{
+    slc_error error;
+    const bool named = slc_cli_word(&slc_cmd_velo, "preset") != NULL;
+    if (options->fast && named && options->preset != FAST) {
+        return slc_cli_wrong(&slc_cmd_velo, "--fast is --preset fast: it does not go with --preset %s",
+                             presets[options->preset]);
+    }
+    options->preset = options->fast ? FAST : options->preset;
+    slc_velo_config_default(config);
+    if (slc_velo_config_preset(config, presets[options->preset], &error) != SLC_OK ||
+        (options->config != NULL && slc_io_velo_config_read(options->config, config, &error) != SLC_OK)) {
+        slc_cli_say("velo", "%s", error.text);
+        return SLC_CLI_FAILED;
+    }
+    put_given(options, config);
+    options->settings = *config;
+    return SLC_CLI_GO_ON;
+}
+
 int slc_velo_options_config(slc_velo_options *options, slc_velo_config *config)
 {
-    if (options->fast) {
-        make_fast(options);
+    const int status = settle(options, config);
+    if (status != SLC_CLI_GO_ON) {
+        return status;
     }
-    slc_velo_config_default(config);
-    config->track = options->track;
-    config->fit = options->fit;
-    config->vertex = options->vertex;
-    config->banks = (slc_velo_banks)options->banks;
     config->strict = options->strict;
-    config->gec = options->gec;
     config->impacts = options->output != NULL && slc_cli_results_have(&options->results, "impacts") &&
                       (options->impacts || options->select != NULL || options->results.columns != NULL);
     return check(options);
+}
+
+const char *slc_velo_preset_name(int preset)
+{
+    return presets[preset];
 }
 
 /* ---- what is said of it ------------------------------------------------------------------------ */
@@ -226,10 +237,11 @@ static bool same(const slc_velo_track_config *a, const slc_velo_track_config *b)
 
 static const char *name_of(const slc_velo_track_config *track)
 {
-    slc_velo_track_config normal, fast;
-    slc_velo_track_config_default(&normal);
-    fast_search(&fast);
-    return same(track, &normal) ? "default" : same(track, &fast) ? "fast" : "own";
+    slc_velo_config normal, fast;
+    slc_velo_config_default(&normal);
+    slc_velo_config_default(&fast);
+    (void)slc_velo_config_preset(&fast, presets[FAST], NULL);
+    return same(track, &normal.track) ? "default" : same(track, &fast.track) ? "fast" : "own";
 }
 
 void slc_velo_config_text(const slc_velo_track_config *track, char *text, size_t size)

@@ -249,10 +249,11 @@ slc_cli_tree slc_velo_tree(slc_velo_job *job)
     slc_cli_put_faults(&tree, "faults", &totals->faults);
     slc_velo_beam_put(job, &tree);
     slc_velo_config_put(&job->config.track, &tree);
+    slc_velo_settings_put(job, &tree);
     slc_cli_put(&tree, "banks.choice", bank_names[job->config.banks]);
     slc_cli_put_fields(&tree, "banks", banks, N(banks), totals);
     slc_velo_identity_put(job, &tree);
-    slc_cli_put(&tree, job->options->track.max_event_hits > 0 ? "cut_events" : ".cut_events",
+    slc_cli_put(&tree, job->options->settings.track.max_event_hits > 0 ? "cut_events" : ".cut_events",
                 totals->cut_events);
     slc_velo_gec_put(job, &tree);
     if (job->options->truth) {
@@ -279,6 +280,7 @@ slc_cli_tree slc_velo_tree(slc_velo_job *job)
 
 static const slc_cli_line summary[] = {
     {"tracking", "{.tracking}", NULL},
+    {"settings", "{.settings}", ".settings"},
     {"beam", "{.beam}", NULL},
     {"events", "{events}", NULL},
     {"lost events", "{lost_events}", "lost_events"},

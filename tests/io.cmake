@@ -27,8 +27,9 @@ foreach(stem IN ITEMS write pnm npy png tiff tiff_stack damage)
 endforeach()
 # The registry of formats.
 sluice_test(test_io_formats "formats" test_io_formats.c)
-# Selections.
+# Selections, and settings of the chain.
 sluice_test(test_io_select "formats" test_io_select.c)
+sluice_test(test_io_velo_config "formats" test_io_velo_config.c)
 target_compile_definitions(test_io_select PRIVATE EXAMPLE="${PROJECT_SOURCE_DIR}/examples/selection.json")
 # The checksum of MDF records on every instruction set.
 sluice_check(check_mdf)

@@ -372,7 +372,7 @@ static void search_about_a_beam_line(void **state)
         slc_error error;
         assert_int_equal(slc_velo_chain_set_beam(chain, NAN, 0, &error), SLC_ERR_USAGE);
         assert_int_equal(slc_velo_chain_set_beam(chain, 0, 2000, &error), SLC_ERR_USAGE);
-        assert_string_equal(error.text, "beam-y is 2000, must be from -1000 to 1000");
+        assert_string_equal(error.text, "fit.beam_y_mm is 2000, must be from -1000 to 1000");
         slc_velo_chain_close(chain);
     }
     slc_velo_result_clear(&here);

@@ -303,11 +303,11 @@ static void refuses_what_is_no_choice(void **state)
     config.banks = SLC_VELO_BANKS_AUTO;
     config.fit.size_sigma_mm[4] = 0;
     assert_int_equal(slc_velo_chain_open(&config, NULL, &chain, &error), SLC_ERR_USAGE);
-    assert_string_equal(error.text, "hit-sigma of 5 pixels is 0, must be from 1e-06 to 1000");
+    assert_string_equal(error.text, "fit.size_sigma_mm[4] is 0, must be from 1e-06 to 1000");
     slc_velo_config_default(&config);
     config.vertex.error_scale = 0;
     assert_int_equal(slc_velo_chain_open(&config, NULL, &chain, &error), SLC_ERR_USAGE);
-    assert_string_equal(error.text, "vertex-error-scale is 0, must be from 0.001 to 1000");
+    assert_string_equal(error.text, "vertex.error_scale is 0, must be from 0.001 to 1000");
 }
 
 static int set_up(void **state)

@@ -6,6 +6,7 @@
 #include "support/cmocka_all.h"
 #include "support/support.h"
 #include "support/velo_track_cases.h"
+#include "velo/velo_track.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "support/random.h"
 #include "support/velo_track_cases.h"
 #include "velo/velo_geometry.h"
+#include "velo/velo_track.h"
 
 enum { MOST_HITS = 40000, FULL_LAYER = 4096 };
 

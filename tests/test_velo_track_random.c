@@ -5,6 +5,7 @@
 #include "support/cmocka_all.h"
 #include "support/random.h"
 #include "support/velo_track_cases.h"
+#include "velo/velo_track.h"
 
 #include <string.h>
 

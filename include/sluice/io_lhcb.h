@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files of LHCb: selections as JSON files (docs/formats/selection.md), and files of the events that they
- * accept.
+ * Files of LHCb: selections as JSON files (docs/formats/selection.md), files of the events that they accept,
+ * and settings of the VELO's chain (docs/formats/velo-config.md).
  */
 #ifndef SLUICE_IO_LHCB_H
 #define SLUICE_IO_LHCB_H
 
 #include <sluice/io.h>
+#include <sluice/velo_chain.h>
 #include <sluice/velo_select.h>
 
 #ifdef __cplusplus
@@ -27,6 +28,14 @@ SLC_API slc_status slc_io_select_create(const char *path, slc_io_writer **writer
  * crossing of ODIN. SLC_ERR_FORMAT where `input` has no record there (any longer). */
 SLC_API slc_status slc_io_select_write(slc_io_writer *writer, const char *input, const slc_batch *batch,
                                        uint32_t event, slc_error *error);
+
+/* Settings of the VELO's chain from a JSON file: those that it names are put into *config, all others stay.
+ * *error names file, line, column and what is wrong (SLC_ERR_FORMAT): no JSON, an unknown setting, a wrong
+ * type, a value out of its limits, which are told; *config is then as it was. */
+SLC_API slc_status slc_io_velo_config_read(const char *path, slc_velo_config *config, slc_error *error);
+/* All settings as such a text, which the caller frees; read back, they are the same bits. SLC_ERR_USAGE, and
+ * *text NULL, for a configuration out of range. */
+SLC_API slc_status slc_io_velo_config_write(const slc_velo_config *config, char **text, slc_error *error);
 
 #ifdef __cplusplus
 }

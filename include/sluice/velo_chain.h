@@ -73,8 +73,6 @@ typedef struct slc_velo_track_config {
     slc_simd_target target;  /* a result of slc_simd_choose(); tracks do not depend on it */
 } slc_velo_track_config;
 SLC_API void slc_velo_track_config_default(slc_velo_track_config *config);
-/* The single pass of the thesis: without second pass, missing layers, trimming, picking up and joining. */
-SLC_API void slc_velo_track_config_fast(slc_velo_track_config *config);
 
 /* ---- fit and vertices ----------------------------------------------------------------------------- */
 
@@ -147,6 +145,13 @@ typedef struct slc_velo_config {
 } slc_velo_config;
 SLC_API void slc_velo_config_default(slc_velo_config *config, size_t size);
 #define slc_velo_config_default(config) slc_velo_config_default(config, sizeof *(config))
+
+/* A named set of all settings of track, fit, vertex, gec and banks in place of those in *config; the other
+ * members stay. "standard": the defaults. "fast": tracks by the single pass of the thesis, without second
+ * pass, missing layers, trimming, picking up and joining. "open": halves retracted. "smog2": gas in the cell
+ * upstream. "upgrade2": events of LHCb's second upgrade. docs/formats/velo-config.md. SLC_ERR_USAGE for
+ * another name. As files: io_lhcb.h. */
+SLC_API slc_status slc_velo_config_preset(slc_velo_config *config, const char *name, slc_error *error);
 
 /* The stages whose time is taken. */
 typedef enum slc_velo_stage {

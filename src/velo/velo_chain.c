@@ -3,6 +3,7 @@
 #include "base/columns.h"
 #include "base/config.h"
 #include "simd/simd_checksum.h"
+#include "velo/velo_config.h"
 #include "velo/velo_decode_event.h"
 #include "velo/velo_fit.h"
 #include "velo/velo_gec.h"
@@ -36,67 +37,9 @@ static void velo_config_default(slc_velo_config *config)
 }
 SLC_CONFIG_DEFAULT(slc_velo_config, velo_config_default)
 
-static slc_status check_sizes(const slc_velo_fit_config *fit, slc_error *error)
-{
-    for (unsigned i = 0; i < SLC_VELO_FIT_SIZES; i++) {
-        const double sigma = (double)fit->size_sigma_mm[i];
-        if (!(sigma >= 1e-6 && sigma <= 1e3)) {
-            return slc_fail(error, SLC_ERR_USAGE, "hit-sigma of %u pixels is %g, must be from 1e-06 to 1000",
-                            i + 1, sigma);
-        }
-    }
-    return SLC_OK;
-}
-
-/* Every number of the configuration, with what it may be. */
+/* Every number of the configuration. */
 static slc_status check_config(const slc_velo_config *config, slc_error *error)
 {
-    const slc_velo_track_config *track = &config->track;
-    const slc_velo_fit_config *fit = &config->fit;
-    const slc_velo_vertex_config *vertex = &config->vertex;
-    const struct {
-        const char *name;
-        double value, low, high;
-    } ranges[] = {
-        {"candidates", track->candidates, 1, 10},
-        {"max-layer-hits", track->max_layer_hits, 1, UINT32_MAX},
-        {"max-scatter-seeding", (double)track->max_scatter_seeding_mm2, 0, 1e6},
-        {"max-scatter-extending", (double)track->max_scatter_extending_mm2, 0, 1e6},
-        {"max-scatter-3hits", (double)track->max_scatter_3hits_mm2, 0, 1e6},
-        {"second-candidates", track->second_candidates, 0, 10},
-        {"second-scatter-seeding", (double)track->second_seeding_mm2, 0, 1e6},
-        {"second-scatter-extending", (double)track->second_extending_mm2, 0, 1e6},
-        {"second-scatter-3hits", (double)track->second_3hits_mm2, 0, 1e6},
-        {"missing", (double)track->missing_layer_mm2, 0, 1e6},
-        {"missing-r-low", (double)track->missing_r_low_mm, 0, 1e6},
-        {"missing-r-high", (double)track->missing_r_high_mm, 0, 1e6},
-        {"trim", (double)track->trim_mm2, 0, 1e6},
-        {"pickup", (double)track->pickup_mm2, 0, 1e6},
-        {"merge", (double)track->merge_mm2, 0, 1e6},
-        {"merge-slope", (double)track->merge_slope, 0, 10},
-        {"banks", (double)config->banks, SLC_VELO_BANKS_AUTO, SLC_VELO_BANKS_RETINA},
-        {"strategy", (double)track->strategy, 0, SLC_VELO_TRACK_FULL},
-        {"algorithm", (double)track->algorithm, 0, SLC_VELO_TRACK_ALGORITHMS - 1},
-        {"hit-sigma", (double)fit->hit_sigma_mm, 1e-6, 1e3},
-        {"noise-constant", (double)fit->noise_constant, 0, 1e3},
-        {"noise-slope", (double)fit->noise_slope, 0, 1e3},
-        {"second-noise-slope", (double)fit->second_noise_slope, 0, 1e3},
-        {"scatter-prior", (double)fit->scatter_prior, 0, 1e9},
-        {"beam-x", (double)fit->beam_x_mm, -1e3, 1e3},
-        {"beam-y", (double)fit->beam_y_mm, -1e3, 1e3},
-        {"end-z", (double)fit->end_z_mm, -1e6, 1e6},
-        {"vertex-bin", (double)vertex->bin_mm, 1e-6, 1e6},
-        {"vertex-bins", (double)((vertex->z_max_mm - vertex->z_min_mm) / vertex->bin_mm), 1, 4096},
-        {"vertex-error-scale", (double)vertex->error_scale, 1e-3, 1e3},
-        {"vertex-max-sigma-z", (double)vertex->max_track_sigma_z_mm, 1e-6, 1e3},
-        {"vertex-max-fit-chi2", (double)vertex->max_fit_chi2, 1e-6, 100},
-    };
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        if (!(ranges[i].value >= ranges[i].low && ranges[i].value <= ranges[i].high)) {
-            return slc_fail(error, SLC_ERR_USAGE, "%s is %g, must be from %g to %g", ranges[i].name,
-                            ranges[i].value, ranges[i].low, ranges[i].high);
-        }
-    }
     const slc_exec *exec = &config->exec;
     if (exec->target != SLC_SIMD_AUTO && !slc_simd_runs(exec->target)) {
         return slc_fail(error, SLC_ERR_USAGE, "target %d does not run on this machine", (int)exec->target);
@@ -105,7 +48,7 @@ static slc_status check_config(const slc_velo_config *config, slc_error *error)
         return slc_fail(error, SLC_ERR_USAGE, "device %s: the VELO runs on the processor (cpu) alone",
                         exec->device);
     }
-    return check_sizes(fit, error);
+    return slc_velo_settings_check(config, error);
 }
 
 static void set_beam(slc_velo_config *config, float x_mm, float y_mm)

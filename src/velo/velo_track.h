@@ -26,6 +26,9 @@
  * found a hit as if each were alone, and a hit that several want goes to the one that scatters least. So tracks
  * do not depend on how many are searched side by side, which the thesis leaves open. */
 
+/* The single pass of the thesis: without second pass, missing layers, trimming, picking up and joining. */
+void slc_velo_track_config_fast(slc_velo_track_config *config);
+
 /* Working memory, enough for `hits` hits in one event; zero-initialise. */
 typedef struct slc_velo_track_scratch {
     void *block;

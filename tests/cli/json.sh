@@ -10,7 +10,7 @@ want 0
 want_silent
 mv out all.json
 equal keys "$(key all.json "' '.join(o)")" \
-    "events lost_events incomplete_events partial super_pixels isolated pixels clusters clusters_per_event tracks vertices checksum faults beam tracking banks identity truth seconds events_per_second seconds_total"
+    "events lost_events incomplete_events partial super_pixels isolated pixels clusters clusters_per_event tracks vertices checksum faults beam tracking settings banks identity truth seconds events_per_second seconds_total"
 equal "keys of truth" "$(key all.json "' '.join(o['truth'])")" \
     "events mc_hits mc_hits_found tracks ghosts ghost_rate ghost_rate_sigma categories residuals pulls against momentum impact_um vertices"
 equal categories "$(key all.json "' '.join(o['truth']['categories'])")" \

@@ -62,7 +62,7 @@ import json, sys
 sys.path.insert(0, sys.argv[1] + "/tests/support")
 import arrow_read
 file, stream = arrow_read.Arrow("none-1.arrow"), arrow_read.Arrow("none-1.arrows")
-wanted = {"sluice_version", "command", "geometry", "beam_x_mm", "beam_y_mm", "beam_from", "checksum"}
+wanted = {"sluice_version", "command", "geometry", "beam_x_mm", "beam_y_mm", "beam_from", "settings", "checksum"}
 assert set(file.metadata) == wanted and set(stream.metadata) == wanted, (file.metadata, stream.metadata)
 assert wanted - set(file.early) == {"checksum"} and stream.batches[-1].rows == 0
 assert file.metadata["command"] == "sluice velo a.mdf --truth -q -o a.arrow --compression none --threads 1"

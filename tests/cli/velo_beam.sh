@@ -197,7 +197,7 @@ done
 run velo away.mdf --beam 3000,0
 want 2
 want_no_out
-echo "sluice velo: beam-x is 3000, must be from -1000 to 1000; see sluice velo --help" | want_err
+echo "sluice velo: fit.beam_x_mm is 3000, must be from -1000 to 1000; see sluice velo --help" | want_err
 run velo away.mdf --beam nowhere
 want 1
 want_no_out

@@ -6,16 +6,12 @@
  */
 #include "io/lhcb/io_select.h"
 #include "io/io_stream.h"
-#include "io/lhcb/io_select_locate.h"
+#include "io/lhcb/io_json.h"
 #include "velo/velo_select_quantity.h"
 #include <sluice/io.h>
 
-#include <jansson.h>
-
 #include <float.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,11 +24,9 @@ enum {
 typedef slc_select_step step;
 
 typedef struct reader {
-    const char *text, *name;
-    size_t size;
+    slc_json_text json;
     json_t *predicates; /* borrowed; NULL if there are none */
     step root, predicates_step;
-    slc_error *error;
     slc_velo_line *line; /* whose cuts are being collected */
     uint32_t kind;       /* of quantities that belong there; ANY_KIND takes that of the first */
 } reader;
@@ -46,56 +40,16 @@ typedef struct chain {
 
 /* ---- errors ----------------------------------------------------------------------------------- */
 
-/* Words of the file stand in messages, which are one line. */
-static void make_printable(char *text)
-{
-    for (; *text != '\0'; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
-            *text = '?';
-        }
-    }
-}
-
-__attribute__((format(printf, 4, 5))) static slc_status wrong(const reader *r, const step *at, bool at_key,
-                                                              const char *format, ...)
-{
-    char reason[400];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(reason, sizeof reason, format, arguments);
-    va_end(arguments);
-    make_printable(reason);
-    const slc_select_place place = slc_select_locate(r->text, r->size, at, at_key);
-    return slc_fail(r->error, SLC_ERR_FORMAT, "%s: line %zu, column %zu: %s", r->name, place.line,
-                    place.column, reason);
-}
-
-/* "an object", "a string" …: for "must be …, not …". */
-static const char *type_word(const json_t *value)
-{
-    static const char *const words[] = {
-        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array", [JSON_STRING] = "a string",
-        [JSON_INTEGER] = "a number", [JSON_REAL] = "a number",  [JSON_TRUE] = "true",
-        [JSON_FALSE] = "false",      [JSON_NULL] = "null",
-    };
-    return words[json_typeof(value)];
-}
+#define wrong(r, at, at_key, ...) slc_json_wrong(&(r)->json, at, at_key, __VA_ARGS__)
 
 static const char *const kind_words[] = {"the event", "a track", "a pair of tracks"};
-
-/* Appends to a text that has room for `size` bytes, as far as it fits. */
-static void append(char *text, size_t size, const char *separator, const char *word)
-{
-    const size_t used = strlen(text);
-    (void)snprintf(text + used, size - used, "%s%s", used > 0 ? separator : "", word);
-}
 
 static slc_status unknown_quantity(const reader *r, const step *at)
 {
     char names[320] = "";
     for (slc_velo_quantity q = 0; q < SLC_VELO_QUANTITIES; q++) {
         if (r->kind == ANY_KIND || slc_velo_quantity_of(q) == r->kind) {
-            append(names, sizeof names, ", ", slc_velo_quantity_name(q));
+            slc_json_append(names, sizeof names, ", ", slc_velo_quantity_name(q));
         }
     }
     return wrong(r, at, true, "unknown quantity '%.48s'; there are: %s, and all", at->key, names);
@@ -106,7 +60,7 @@ static slc_status unknown_quantity(const reader *r, const step *at)
 static slc_status read_number(const reader *r, const json_t *value, const step *at, float *number)
 {
     if (!json_is_number(value)) {
-        return wrong(r, at, false, "must be a number, not %s", type_word(value));
+        return wrong(r, at, false, "must be a number, not %s", slc_json_type_word(value));
     }
     const double wide = json_number_value(value);
     if (!(fabs(wide) <= (double)FLT_MAX)) {
@@ -157,7 +111,7 @@ static slc_status read_range(const reader *r, json_t *value, const step *at, slc
         status = wrong(r, at, false, "a range has 2 numbers, not %zu", json_array_size(value));
     } else {
         status = wrong(r, at, false, "must be a range, [low, high] or {\"min\": low, \"max\": high}, not %s",
-                       type_word(value));
+                       slc_json_type_word(value));
     }
     if (status == SLC_OK && cut->low > cut->high) {
         status = wrong(r, at, false, "nothing is in the range from %g to %g", (double)cut->low,
@@ -224,9 +178,9 @@ static slc_status tell_cycle(const reader *r, const step *at, const char *name, 
         for (uint32_t i = 1; i < n; i++) {
             link = link->outer;
         }
-        append(way, sizeof way, " -> ", link->name);
+        slc_json_append(way, sizeof way, " -> ", link->name);
     }
-    append(way, sizeof way, " -> ", name);
+    slc_json_append(way, sizeof way, " -> ", name);
     return wrong(r, at, false, "predicate '%.48s' names itself: %s", name, way);
 }
 
@@ -239,7 +193,7 @@ static slc_status read_named(reader *r, const char *name, const step *at, const 
         json_t *other;
         json_object_foreach(r->predicates, key, other)
         {
-            append(names, sizeof names, ", ", key);
+            slc_json_append(names, sizeof names, ", ", key);
         }
         return wrong(r, at, false, "there is no predicate '%.48s'; there %s%s", name,
                      names[0] != '\0' ? "are: " : "are none", names);
@@ -269,7 +223,7 @@ static slc_status read_predicate(reader *r, json_t *value, const step *at, const
     }
     if (!json_is_object(value)) {
         return wrong(r, at, false, "must be the name of a predicate or an object of quantities, not %s",
-                     type_word(value));
+                     slc_json_type_word(value));
     }
     if (json_object_size(value) == 0) {
         return wrong(r, at, false, "a predicate needs a quantity");
@@ -317,7 +271,7 @@ static slc_status read_count(const reader *r, const json_t *value, const step *a
 {
     if (!json_is_integer(value)) {
         return wrong(r, at, false, "must be an integer, not %s",
-                     json_is_real(value) ? "a number with a fraction" : type_word(value));
+                     json_is_real(value) ? "a number with a fraction" : slc_json_type_word(value));
     }
     const json_int_t number = json_integer_value(value);
     if (number < (json_int_t)least || number > (json_int_t)UINT32_MAX) {
@@ -340,7 +294,7 @@ static slc_status read_name(const reader *r, const json_t *value, const step *at
                             const slc_velo_selection *selection)
 {
     if (!json_is_string(value)) {
-        return wrong(r, at, false, "the name of a line must be a string, not %s", type_word(value));
+        return wrong(r, at, false, "the name of a line must be a string, not %s", slc_json_type_word(value));
     }
     const char *name = json_string_value(value);
     if (!is_name(name)) {
@@ -389,7 +343,7 @@ static slc_status read_line(reader *r, json_t *value, const step *at, slc_velo_s
     *line = (slc_velo_line){.prescale = 1};
     r->line = line;
     if (!json_is_object(value)) {
-        return wrong(r, at, false, "a line must be an object, not %s", type_word(value));
+        return wrong(r, at, false, "a line must be an object, not %s", slc_json_type_word(value));
     }
     const bool counts = json_object_get(value, "tracks") != NULL || json_object_get(value, "pairs") != NULL;
     line->min_count = counts ? 1 : 0;
@@ -417,7 +371,7 @@ static slc_status read_line(reader *r, json_t *value, const step *at, slc_velo_s
 static slc_status read_lines(reader *r, json_t *value, const step *at, slc_velo_selection *selection)
 {
     if (!json_is_array(value)) {
-        return wrong(r, at, false, "lines must be an array, not %s", type_word(value));
+        return wrong(r, at, false, "lines must be an array, not %s", slc_json_type_word(value));
     }
     if (json_array_size(value) == 0) {
         return wrong(r, at, false, "a selection needs a line");
@@ -450,7 +404,7 @@ static slc_status read_beam(const reader *r, const json_t *value, const step *at
 static slc_status read_root(reader *r, json_t *root, slc_velo_selection *selection)
 {
     if (!json_is_object(root)) {
-        return wrong(r, &r->root, false, "a selection must be an object, not %s", type_word(root));
+        return wrong(r, &r->root, false, "a selection must be an object, not %s", slc_json_type_word(root));
     }
     slc_status status = SLC_OK;
     json_t *lines = NULL, *member;
@@ -460,9 +414,9 @@ static slc_status read_root(reader *r, json_t *root, slc_velo_selection *selecti
         const step at = {&r->root, key, 0};
         if (strcmp(key, "predicates") == 0) {
             r->predicates = member;
-            status = json_is_object(member)
-                         ? SLC_OK
-                         : wrong(r, &at, false, "predicates must be an object, not %s", type_word(member));
+            status = json_is_object(member) ? SLC_OK
+                                            : wrong(r, &at, false, "predicates must be an object, not %s",
+                                                    slc_json_type_word(member));
         } else if (strcmp(key, "lines") == 0) {
             lines = member;
         } else if (strcmp(key, "beam_mm") == 0) {
@@ -488,21 +442,15 @@ static slc_status read_root(reader *r, json_t *root, slc_velo_selection *selecti
 slc_status slc_io_select_read_memory(const char *text, size_t size, const char *name,
                                      slc_velo_selection *selection, slc_error *error)
 {
-    json_error_t syntax;
+    reader r = {.json = {.text = text, .name = name, .size = size, .error = error}};
+    slc_status status;
     memset(selection, 0, sizeof *selection);
-    json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &syntax);
+    json_t *root = slc_json_load(&r.json, &status);
     if (root == NULL) {
-        if (json_error_code(&syntax) == json_error_out_of_memory) {
-            return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to read it", name);
-        }
-        make_printable(syntax.text);
-        return slc_fail(error, SLC_ERR_FORMAT, "%s: line %d, column %d: %s", name,
-                        syntax.line > 0 ? syntax.line : 1, syntax.column > 0 ? syntax.column : 1,
-                        syntax.text);
+        return status;
     }
-    reader r = {.text = text, .size = size, .name = name, .error = error};
     r.predicates_step = (step){&r.root, "predicates", 0};
-    const slc_status status = read_root(&r, root, selection);
+    status = read_root(&r, root, selection);
     json_decref(root);
     if (status != SLC_OK) {
         memset(selection, 0, sizeof *selection);
