@@ -82,7 +82,7 @@ static slc_status write_batch(job *j, const char *path)
     for (uint32_t e = 0; e < j->batch.n_events && status == SLC_OK; e++) {
         size_t size = 0;
         if (j->options->packing == 0) {
-            status = slc_io_select_write(j->writer, path, &j->batch, e, &j->error);
+            status = slc_io_select_write(j->writer, path, &j->batch, e, NULL, &j->error);
         } else {
             status = gather(j, e, &size);
             status = status == SLC_OK ? slc_io_mdf_write(j->writer, j->event, size, &j->error) : status;

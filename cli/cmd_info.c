@@ -44,6 +44,7 @@ typedef struct contents {
     bank_counts banks[BANK_TYPES];
     uint64_t hits, particles;
     uint64_t fragments, words;
+    slc_info_decisions decisions;
     uint32_t run_low, run_high; /* of the ODIN banks */
     bool has_run;
 } contents;
@@ -78,6 +79,7 @@ static void count_banks(contents *found, const slc_batch *batch)
         slc_status status;
         while ((status = slc_lhcb_bank_next(&cursor, &bank, &code)) == SLC_OK) {
             count_bank(found, &bank);
+            slc_info_decisions_take(&found->decisions, &bank);
         }
         if (status != SLC_END) {
             slc_faults_add(&found->faults, code, batch->first_event + i, -1, cursor.at);
@@ -249,10 +251,11 @@ static bool info_events(const char *path, const slc_io_format_row *format, slc_c
         slc_cli_say("info", "%s", error.text);
     }
     put_events(to, source, found);
+    const bool decisions = slc_info_decisions_put(&found->decisions, path, to);
     const uint64_t packets = found->read.incomplete_events +
                              slc_faults_of(&found->faults, SLC_FAULT_RECORD_TRUNCATED) +
                              slc_faults_of(&found->faults, SLC_FAULT_PACKET_HEADER);
-    const bool good = status >= 0 && found->read.lost_events == 0 &&
+    const bool good = status >= 0 && decisions && found->read.lost_events == 0 &&
                       (packets == 0 || strcmp(slc_io_format(source), "mep") != 0);
     slc_io_close(source);
     free(found);
@@ -308,7 +311,7 @@ static void print_member(const char *key, const json_t *value)
     }
 }
 
-static void print_file(const char *path, const slc_cli_tree *to)
+static void print_file(const char *path, slc_cli_tree *to)
 {
     const char *key;
     json_t *value;
@@ -317,6 +320,9 @@ static void print_file(const char *path, const slc_cli_tree *to)
         slc_cli_print_lines(to, "", event_lines, sizeof event_lines / sizeof *event_lines);
         if (json_object_get(to->root, "banks") != NULL) {
             slc_cli_print_table(to, "banks", " ", bank_columns, sizeof bank_columns / sizeof *bank_columns);
+        }
+        if (json_object_get(to->root, "decisions") != NULL) {
+            slc_info_decisions_print(to);
         }
         return;
     }

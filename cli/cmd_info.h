@@ -3,6 +3,7 @@
  * Inside `sluice info`: what is in a file of each kind, which the library's registry of formats tells.
  * cmd_info.c             events, and which function tells of which kind
  * cmd_info_events.c      --events: which events those are
+ * cmd_info_decisions.c   decisions of Sluice's that are in events of LHCb's
  * cmd_info_pixels.c      images and lists of pixels
  * cmd_info_pet.c         tables, singles, pairs, sinograms, maps
  * cmd_info_pet_raw.c     raw frames
@@ -23,5 +24,24 @@ slc_info_teller slc_info_images, slc_info_pixels, slc_info_pet_raw, slc_info_pet
 
 /* Prints a line, or an object, for each event of the inputs as it is read. An exit status. */
 int slc_info_list_events(char **inputs, int n, bool json);
+
+/* Decisions in an input, by the selection that made them. */
+enum { SLC_INFO_SELECTIONS = 16 };
+typedef struct slc_info_selection {
+    uint64_t names, banks;
+    uint32_t n_lines;
+    uint64_t accepted[SLC_VELO_MAX_LINES];
+} slc_info_selection;
+typedef struct slc_info_decisions {
+    uint64_t banks, damaged, unknown; /* damaged; of a version that is not known */
+    uint64_t others;                  /* of more selections than are listed */
+    uint32_t n;
+    slc_info_selection of[SLC_INFO_SELECTIONS];
+} slc_info_decisions;
+/* Counts the bank if it is one of these. */
+void slc_info_decisions_take(slc_info_decisions *found, const slc_lhcb_bank *bank);
+/* False if one is damaged, which is told. */
+bool slc_info_decisions_put(const slc_info_decisions *found, const char *path, slc_cli_tree *to);
+void slc_info_decisions_print(slc_cli_tree *of);
 
 #endif

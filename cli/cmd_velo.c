@@ -73,6 +73,7 @@ static bool open_outputs(slc_velo_job *job, const char *command_line)
     }
     if (job->selecting != NULL) {
         slc_flow_totals totals;
+        job->selecting->with_bank = options->decision_bank;
         job->selecting->wants_fired = options->output != NULL &&
                                       slc_cli_results_have(&options->results, "fired");
         slc_flow_totals_of(job->flow, &totals);

@@ -36,11 +36,11 @@ typedef struct slc_velo_options {
     uint64_t batch, threads, repeat, warmup;
     int preset, bind;
     slc_cli_part part;
-    bool fast, print_config, truth, impacts, strict, json, quiet, timing, no_checksum;
+    bool fast, print_config, truth, impacts, strict, json, quiet, timing, no_checksum, decision_bank;
 } slc_velo_options;
 
 /* The table of options for the command's row and its defaults. */
-enum { SLC_VELO_OPTIONS = 61 };
+enum { SLC_VELO_OPTIONS = 62 };
 extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
 void slc_velo_options_defaults(void *options);
 /* The chain's configuration but for its target: the preset, over it the file, over both the options.

@@ -84,6 +84,8 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     {"select", 0, INPUT(O, select), "FILE", "decide about events by the lines of a selection (JSON)"},
     {"write-accepted", 0, OUTPUT(O, write_accepted), "FILE",
      "write the events that a line accepted, unchanged, as MDF"},
+    {"decision-bank", 0, FLAG(O, decision_bank), NULL,
+     "append to each of these a raw bank with its decision"},
     {"strict", 0, FLAG(O, strict), NULL, "the first fault in the data ends the run; no result is written"},
     {"batch", 0, COUNT(O, batch, 1, 1 << 20), "N", "events in a batch, at most; results do not depend on it"},
     {"threads", 0, COUNT(O, threads, 0, 1024), "N", "threads that reconstruct; 0: one for each processor"},
@@ -147,6 +149,9 @@ static int check(slc_velo_options *options)
 {
     if (options->write_accepted != NULL && options->select == NULL) {
         return slc_cli_wrong(&slc_cmd_velo, "--write-accepted needs --select");
+    }
+    if (options->decision_bank && options->write_accepted == NULL) {
+        return slc_cli_wrong(&slc_cmd_velo, "--decision-bank needs --write-accepted");
     }
     if (options->impacts && options->output == NULL) {
         return slc_cli_wrong(&slc_cmd_velo, "--impacts needs --output");

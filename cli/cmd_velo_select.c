@@ -157,7 +157,12 @@ bool slc_velo_selecting_take(slc_velo_selecting *s, const char *input, const slc
         if (s->decisions.lines[e] == 0 || s->writer == NULL) {
             continue;
         }
-        if (slc_io_select_write(s->writer, input, batch, e, &error) != SLC_OK) {
+        slc_velo_decision decision;
+        if (s->with_bank) {
+            slc_velo_decision_of(&s->selection, &s->decisions, result, e, &decision);
+        }
+        if (slc_io_select_write(s->writer, input, batch, e, s->with_bank ? &decision : NULL, &error) !=
+            SLC_OK) {
             slc_cli_say("velo", "%s", error.text);
             return false;
         }
@@ -186,6 +191,7 @@ void slc_velo_selecting_put(const slc_velo_selecting *s, slc_cli_tree *tree)
     slc_cli_put(tree, "selection.accepted", s->accepted);
     slc_cli_put(tree, "selection.rate", slc_fraction_of(s->accepted, s->events).value);
     slc_cli_put(tree, "selection.written", s->written);
+    slc_cli_put_bool(tree, "selection.decision_bank", s->with_bank);
     slc_cli_put_array(tree, "selection.lines");
     for (uint32_t k = 0; k < s->selection.n_lines; k++) {
         slc_cli_tree line = slc_cli_append(tree, "selection.lines");

@@ -20,6 +20,7 @@ typedef struct slc_velo_selecting {
     slc_velo_fired fired;         /* the same, of tracks; without rows unless wants_fired is set */
     bool wants_fired;
     slc_io_writer *writer; /* NULL without --write-accepted */
+    bool with_bank;        /* --decision-bank */
     uint64_t first_event;  /* events of the run before this part */
     uint64_t events, accepted, written;
     uint64_t line_accepted[SLC_VELO_MAX_LINES];

@@ -25,9 +25,13 @@ SLC_API slc_status slc_io_select_create(const char *path, slc_io_writer **writer
  * written byte for byte, with its header, compressed if it was: that of a regular file is read again, that of
  * a pipe or standard input ("-") must have been kept (slc_io_config.keep_records); if it was not, or if the
  * event came in a packet (MEP), the banks are written unchanged in a new record, with run, orbit and bunch
- * crossing of ODIN. SLC_ERR_FORMAT where `input` has no record there (any longer). */
+ * crossing of ODIN. SLC_ERR_FORMAT where `input` has no record there (any longer).
+ *
+ * `decision` NULL: nothing else. Otherwise it is appended as a raw bank, in a block of its own to a record
+ * that is compressed; the record's sizes, and its checksum if it has one, are those of the longer record, all
+ * other bytes are as they were. Its source is the number of such banks that the event has already. */
 SLC_API slc_status slc_io_select_write(slc_io_writer *writer, const char *input, const slc_batch *batch,
-                                       uint32_t event, slc_error *error);
+                                       uint32_t event, const slc_velo_decision *decision, slc_error *error);
 
 /* Settings of the VELO's chain from a JSON file: those that it names are put into *config, all others stay.
  * *error names file, line, column and what is wrong (SLC_ERR_FORMAT): no JSON, an unknown setting, a wrong

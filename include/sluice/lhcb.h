@@ -45,7 +45,8 @@ enum {
     SLC_LHCB_BANK_VP = 63,
     SLC_LHCB_BANK_SCIFI = 64,
     SLC_LHCB_BANK_UT = 66,
-    SLC_LHCB_BANK_VP_RETINA = 73
+    SLC_LHCB_BANK_VP_RETINA = 73,
+    SLC_LHCB_BANK_SLUICE = 240 /* our own: decisions (velo_select.h) */
 };
 
 typedef struct slc_lhcb_bank {

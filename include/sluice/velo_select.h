@@ -7,6 +7,7 @@
 #ifndef SLUICE_VELO_SELECT_H
 #define SLUICE_VELO_SELECT_H
 
+#include <sluice/lhcb.h>
 #include <sluice/velo_chain.h>
 
 #ifdef __cplusplus
@@ -109,6 +110,29 @@ SLC_API slc_status slc_velo_select_run(const slc_velo_selection *selection, cons
                                        const slc_velo_primaries *primaries, uint64_t first_event,
                                        slc_velo_select_scratch *scratch, slc_velo_decisions *decisions,
                                        slc_velo_fired *fired, slc_error *error);
+
+/* ---- decisions that travel with their events ------------------------------------------------------ */
+
+/* What is in the raw bank (type SLC_LHCB_BANK_SLUICE) that slc_io_select_write appends to an accepted event
+ * on request: docs/formats/decision-bank.md. */
+typedef struct slc_velo_decision {
+    uint8_t version;
+    int16_t source;                   /* how many such banks the event had before */
+    uint32_t n_lines;                 /* of the selection */
+    uint64_t names;                   /* hash of their names in their order */
+    uint64_t lines;                   /* bit k: line k accepted the event */
+    uint64_t limited;                 /* bit k: it did not, and had pairs left that it may not look at */
+    uint64_t checksum;                /* of the event's result: what a run over this event alone has */
+    uint32_t hits, tracks, primaries; /* how many it has */
+} slc_velo_decision;
+/* Of an event of what slc_velo_select_run has decided about; its source is 0. */
+SLC_API void slc_velo_decision_of(const slc_velo_selection *selection, const slc_velo_decisions *decisions,
+                                  const slc_velo_result *result, uint32_t event, slc_velo_decision *decision);
+/* Reads a bank. SLC_END for one that is none of ours (of another type, or without our magic),
+ * SLC_ERR_UNSUPPORTED for a version that a later library has written, SLC_ERR_FORMAT for one of ours that is
+ * damaged: too short or long, no lines or too many, bits beyond them, or a line that both accepted and was
+ * cut short. *decision is written on SLC_OK alone. */
+SLC_API slc_status slc_velo_decision_read(const slc_lhcb_bank *bank, slc_velo_decision *decision);
 
 #ifdef __cplusplus
 }

@@ -158,6 +158,8 @@ const char *slc_lhcb_bank_type_name(uint8_t type)
         return "UT";
     case SLC_LHCB_BANK_VP_RETINA:
         return "VPRetinaCluster";
+    case SLC_LHCB_BANK_SLUICE:
+        return "SluiceDecision";
     default:
         return NULL;
     }

@@ -3,6 +3,7 @@
 #include "base/columns.h"
 #include "base/config.h"
 #include "simd/simd_checksum.h"
+#include "velo/velo_checksum.h"
 #include "velo/velo_config.h"
 #include "velo/velo_decode_event.h"
 #include "velo/velo_fit.h"
@@ -393,4 +394,33 @@ uint64_t slc_velo_result_checksum(const slc_velo_result *result, uint64_t before
                                         (const char *)result + parts[i].member};
     }
     return slc_checksum_events(summed + FIRST_SUMMED, N_PARTS - FIRST_SUMMED, before);
+}
+
+static void look_at(slc_columns *head, uint32_t event)
+{
+    head->n_events = 1;
+    head->event_offset += event;
+}
+
+uint64_t slc_velo_event_checksum(const slc_velo_result *result, uint32_t event)
+{
+    slc_velo_hits hits = result->hits;
+    slc_velo_tracks tracks = result->tracks;
+    slc_velo_track_hits track_hits = result->track_hits;
+    slc_velo_states beam = result->beam, end = result->end;
+    slc_velo_primaries primaries = result->primaries;
+    const slc_checksum_part one[N_PARTS - FIRST_SUMMED] = {
+        {"hits", &slc_velo_hits_schema, &hits},
+        {"tracks", &slc_velo_tracks_schema, &tracks},
+        {"track_hits", &slc_velo_track_hits_schema, &track_hits},
+        {"states_beam", &slc_velo_states_schema, &beam},
+        {"states_end", &slc_velo_states_schema, &end},
+        {"primaries", &slc_velo_primaries_schema, &primaries},
+    };
+    slc_columns *const heads[] = {&hits.head, &tracks.head, &track_hits.head,
+                                  &beam.head, &end.head,    &primaries.head};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        look_at(heads[i], event);
+    }
+    return slc_checksum_events(one, N_PARTS - FIRST_SUMMED, 0);
 }

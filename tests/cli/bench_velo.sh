@@ -173,5 +173,15 @@ run bench velo cut.mdf --what stages
 want 1
 want_no_out
 grep -q "^sluice bench velo: cut.mdf: byte " err || fail "it said: $(cat err)"
+# Packets of events are measured as their records are: the same events, hits and tracks.
+run convert -q a.mdf -o a.mep --packing 4
+want 0
+for file in a.mdf a.mep; do
+    run bench velo -q $file --what stages,reading --threads 1 --repetitions 1 --time 1 --distinct 10
+    want 0
+    want_silent
+    head -n 1 out >first.${file#a.}
+done
+same first.mep <first.mdf
 want_no_file x.svg
 passed

@@ -3,19 +3,26 @@
  * Accepted events, written as they came. A batch holds the banks of an event and not its record: header,
  * trigger words and compression are fetched from the input again, which costs one read an accepted event and
  * nothing for all others. What cannot be read again has been kept by the reader (slc_io_config.keep_records).
+ * On request the decision goes with the event, as a bank at its end: docs/formats/decision-bank.md.
  */
+#include "base/bytes.h"
 #include "io/io_output.h"
+#include "io/lhcb/io_mdf_blocks.h"
 #include "lhcb/lhcb_packet.h"
 #include "lhcb/lhcb_record.h"
+#include "lhcb/lhcb_walk.h"
+#include "velo/velo_decision.h"
 #include <sluice/io.h>
 #include <sluice/io_lhcb.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 typedef struct select_writer {
     slc_io_writer writer; /* without an output: that is of `mdf` */
@@ -25,6 +32,9 @@ typedef struct select_writer {
     uint8_t *record;
     size_t capacity;
 } select_writer;
+
+/* Of a decision, also as a block of its own. */
+enum { ROOM_FOR_BANK = SLC_VELO_DECISION_BANK + 3 + SLC_MDF_BLOCK_HEADER + 64 };
 
 static void leave_input(select_writer *writer)
 {
@@ -88,7 +98,13 @@ static slc_status reserve(select_writer *writer, size_t size, slc_error *error)
     return SLC_OK;
 }
 
-static slc_status copy_record(select_writer *writer, uint64_t offset, slc_error *error)
+/* ---- records ----------------------------------------------------------------------------------- */
+
+/* The functions here leave an event's record, or its banks, at the beginning of writer->record and tell their
+ * size; `more` bytes of room follow. */
+
+static slc_status read_record(select_writer *writer, uint64_t offset, size_t more, size_t *size,
+                              slc_error *error)
 {
     slc_mdf_header header;
     uint8_t first[SLC_MDF_FIXED];
@@ -102,65 +118,140 @@ static slc_status copy_record(select_writer *writer, uint64_t offset, slc_error 
         return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %llu: no record is here any longer", writer->input,
                         (unsigned long long)offset);
     }
-    status = reserve(writer, header.record_size, error);
-    if (status == SLC_OK) {
-        status = read_at(writer, offset, writer->record, header.record_size, error);
-    }
-    return status == SLC_OK ? slc_io_writer_put(writer->mdf, writer->record, header.record_size, error)
-                            : status;
+    *size = header.record_size;
+    status = reserve(writer, *size + more, error);
+    return status == SLC_OK ? read_at(writer, offset, writer->record, *size, error) : status;
 }
 
 /* The reader has kept all of the record, or its header, which what the batch has follows. */
-static slc_status put_kept(select_writer *writer, const slc_batch *batch, uint32_t event, slc_error *error)
+static slc_status join_kept(select_writer *writer, const slc_batch *batch, uint32_t event, size_t more,
+                            size_t *size, slc_error *error)
 {
     const slc_record *record = &batch->record[event];
+    const uint8_t *kept = batch->kept + record->kept_at;
     slc_mdf_header header = {.record_size = 0};
-    (void)slc_mdf_header_read(batch->kept + record->kept_at, record->kept_size, UINT32_MAX, &header);
-    const size_t size = record->kept_size + batch->length[event];
-    if (header.record_size == record->kept_size) {
-        return slc_io_writer_put(writer->mdf, batch->kept + record->kept_at, record->kept_size, error);
+    (void)slc_mdf_header_read(kept, record->kept_size, UINT32_MAX, &header);
+    const size_t rest = header.record_size == record->kept_size ? 0 : batch->length[event];
+    *size = record->kept_size + rest;
+    const slc_status status = reserve(writer, *size + more, error);
+    if (status == SLC_OK) {
+        memcpy(writer->record, kept, record->kept_size);
+        if (rest > 0) {
+            memcpy(writer->record + record->kept_size, batch->bytes + batch->offset[event], rest);
+        }
     }
-    if (reserve(writer, size, error) != SLC_OK) {
-        return SLC_ERR_MEMORY;
-    }
-    memcpy(writer->record, batch->kept + record->kept_at, record->kept_size);
-    if (batch->length[event] > 0) {
-        memcpy(writer->record + record->kept_size, batch->bytes + batch->offset[event], batch->length[event]);
-    }
-    return slc_io_writer_put(writer->mdf, writer->record, size, error);
+    return status;
 }
 
-/* Of a packet there is no record to copy: the banks are put one after the other, in a new one. */
-static slc_status write_scattered(select_writer *writer, const slc_batch *batch, uint32_t event,
-                                  slc_error *error)
+/* Of a packet there is no record to copy: the banks are put one after the other. */
+static slc_status gather(select_writer *writer, const slc_batch *batch, uint32_t event, size_t more,
+                         size_t *size, slc_error *error)
 {
-    const size_t size = slc_packet_event_size(batch, event);
-    const slc_status status = reserve(writer, size + 1, error);
+    *size = batch->scattered ? slc_packet_event_size(batch, event) : batch->length[event];
+    const slc_status status = reserve(writer, *size + more + 1, error);
     if (status != SLC_OK) {
         return status;
     }
-    if (slc_packet_event_gather(batch, event, writer->record, size) != size) {
+    if (!batch->scattered && *size > 0) {
+        memcpy(writer->record, batch->bytes + batch->offset[event], *size);
+    }
+    if (batch->scattered && slc_packet_event_gather(batch, event, writer->record, *size) != *size) {
         return slc_fail(error, SLC_ERR_FORMAT, "%s: event %llu: a fragment is larger than a raw bank can be",
                         writer->input, (unsigned long long)(batch->first_event + event));
     }
-    return slc_io_mdf_write(writer->mdf, writer->record, size, error);
+    return SLC_OK;
 }
 
+/* ---- decisions --------------------------------------------------------------------------------- */
+
+/* The bank, after what fills up an event whose last bank came without its padding. Which source: events may
+ * have gone through several selections. */
+static size_t write_bank(const slc_batch *batch, uint32_t event, const slc_velo_decision *decision,
+                         uint8_t *out)
+{
+    slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(batch, event);
+    slc_velo_decision own = *decision, before;
+    slc_lhcb_bank bank;
+    int n_before = 0;
+    while (slc_lhcb_bank_next_readable(&cursor, &bank)) {
+        n_before += slc_velo_decision_read(&bank, &before) != SLC_END;
+    }
+    own.source = (int16_t)(n_before < INT16_MAX ? n_before : INT16_MAX);
+    const size_t missing = batch->scattered ? 0 : -batch->length[event] & 3;
+    memset(out, 0, missing);
+    slc_velo_decision_write(&own, out + missing);
+    return missing + SLC_VELO_DECISION_BANK;
+}
+
+/* A block of deflated data that is stored: never as long as its contents, which would mean something else,
+ * and everybody who reads ROOT's blocks can read it. */
+static size_t write_block(const uint8_t *bytes, size_t size, uint8_t *out, size_t capacity)
+{
+    uLongf packed = (uLongf)(capacity - SLC_MDF_BLOCK_HEADER);
+    const int done = compress2(out + SLC_MDF_BLOCK_HEADER, &packed, bytes, (uLong)size, Z_NO_COMPRESSION);
+    assert(done == Z_OK && packed != size);
+    (void)done;
+    const uint8_t header[SLC_MDF_BLOCK_HEADER] = {
+        'Z', 'L', Z_DEFLATED, (uint8_t)packed, (uint8_t)(packed >> 8), 0, (uint8_t)size, (uint8_t)(size >> 8),
+        0};
+    memcpy(out, header, sizeof header);
+    return SLC_MDF_BLOCK_HEADER + packed;
+}
+
+/* Appends the bank to the record, and makes the record say so. A checksum that was wrong (nobody has looked:
+ * slc_io_config.verify_checksum) stays wrong. */
+static size_t append(select_writer *writer, size_t size, const uint8_t *bank, size_t n_bank)
+{
+    uint8_t *record = writer->record;
+    slc_mdf_header header = {.record_size = 0};
+    (void)slc_mdf_header_read(record, size, UINT32_MAX, &header);
+    const uint32_t hash = header.checksum == 0
+                              ? 0
+                              : slc_mdf_hash(0, record + SLC_MDF_HASHED_FROM, size - SLC_MDF_HASHED_FROM);
+    const size_t n = header.compression > 0 ? write_block(bank, n_bank, record + size, ROOM_FOR_BANK)
+                                            : n_bank;
+    if (header.compression == 0) {
+        memcpy(record + size, bank, n_bank);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        slc_store_u32(record + 4 * i, (uint32_t)(size + n));
+    }
+    if (header.checksum != 0 && slc_mdf_hash_end(hash) == header.checksum) {
+        slc_store_u32(record + 12, slc_mdf_hash_end(slc_mdf_hash(hash, record + size, n)));
+    }
+    return size + n;
+}
+
+/* ---- events ------------------------------------------------------------------------------------ */
+
 slc_status slc_io_select_write(slc_io_writer *to, const char *input, const slc_batch *batch, uint32_t event,
-                               slc_error *error)
+                               const slc_velo_decision *decision, slc_error *error)
 {
     select_writer *writer = (select_writer *)to;
-    const slc_status status = enter_input(writer, input, error);
+    const size_t more = decision != NULL ? ROOM_FOR_BANK : 0;
+    uint8_t bank[SLC_VELO_DECISION_BANK + 3];
+    size_t size = 0;
+    slc_status status = enter_input(writer, input, error);
     if (status != SLC_OK) {
         return status;
     }
-    if (batch->scattered) {
-        return write_scattered(writer, batch, event, error);
+    const size_t n_bank = decision != NULL ? write_bank(batch, event, decision, bank) : 0;
+    const bool kept = !batch->scattered && batch->record[event].kept_size > 0;
+    if (kept || (!batch->scattered && writer->descriptor >= 0)) {
+        status = kept ? join_kept(writer, batch, event, more, &size, error)
+                      : read_record(writer, batch->file_offset[event], more, &size, error);
+        if (status == SLC_OK && size > INT32_MAX - more) {
+            status = slc_fail(error, SLC_ERR_FORMAT, "%s: a record of %zu bytes has no room for a bank",
+                              writer->input, size);
+        }
+        size = status == SLC_OK && n_bank > 0 ? append(writer, size, bank, n_bank) : size;
+        return status == SLC_OK ? slc_io_writer_put(writer->mdf, writer->record, size, error) : status;
     }
-    return batch->record[event].kept_size > 0 ? put_kept(writer, batch, event, error)
-           : writer->descriptor >= 0          ? copy_record(writer, batch->file_offset[event], error)
-                                     : slc_io_mdf_write(writer->mdf, batch->bytes + batch->offset[event],
-                                                        batch->length[event], error);
+    status = gather(writer, batch, event, more, &size, error);
+    if (status == SLC_OK && n_bank > 0) {
+        memcpy(writer->record + size, bank, n_bank);
+    }
+    return status == SLC_OK ? slc_io_mdf_write(writer->mdf, writer->record, size + n_bank, error) : status;
 }
 
 static slc_status end(slc_io_writer *to, bool commit, slc_error *error)
