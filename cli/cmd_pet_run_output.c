@@ -207,6 +207,7 @@ static slc_status create_list(slc_pet_run_job *job)
     config.partial = &job->partial;
     config.rotate_bytes = o->rotate_bytes;
     config.rotate_seconds = o->rotate_ns * 1e-9;
+    config.exec = job->config.exec.threads != 1 ? &job->config.exec : NULL;
     const bool columns = job->format >= SLC_PET_RUN_ARROW;
     config.form = columns ? slc_pet_columns_form((size_t)job->format - SLC_PET_RUN_ARROW, o->output) : NULL;
     return slc_io_pet_list_create(o->output, columns ? SLC_IO_PET_HDF5 : (slc_io_pet_list_format)job->format,

@@ -108,6 +108,34 @@ static void test_forms(void **state)
     }
 }
 
+static void test_thousandths(void **state)
+{
+    (void)state;
+    static const struct {
+        float value;
+        const char *text;
+    } some[] = {{0, "0"},
+                {1, "0.001"},
+                {-1, "-0.001"},
+                {500, "0.5"},
+                {511, "0.511"},
+                {511.12F, "0.51112"},
+                {1000, "1"},
+                {16777216.0F, "16777.216"},
+                {12345678.0F, "12345.678"},
+                {0.1F, "0.0001"},
+                {0.01F, "1e-05"},
+                {3e10F, "30000000"},
+                {FLT_MAX, "3.4028235e+35"},
+                {(float)INFINITY, "inf"}};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        text own;
+        memset(own, '#', SLC_DECIMAL_ROOM);
+        *slc_decimal_f32_milli(own, some[i].value) = '\0';
+        assert_string_equal(own, some[i].text);
+    }
+}
+
 /* ---- whole numbers ----------------------------------------------------------------------------- */
 
 static void check_whole(uint64_t value)
@@ -335,8 +363,11 @@ static int prepare(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),   cmocka_unit_test(test_whole_numbers),
-        cmocka_unit_test(test_doubles), cmocka_unit_test(test_powers_of_two_and_ten),
+        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_thousandths),
+        cmocka_unit_test(test_whole_numbers),
+        cmocka_unit_test(test_doubles),
+        cmocka_unit_test(test_powers_of_two_and_ten),
         cmocka_unit_test(test_floats),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);

@@ -231,6 +231,9 @@ typedef struct slc_io_pet_list_config {
     const char *form;    /* of columns, as in slc_io_results_config: "arrow", "arrow-stream"; NULL: "hdf5" */
     uint64_t rotate_bytes; /* another file begins, as in slc_io_results_config: of columns alone. 0: never */
     double rotate_seconds;
+    /* Threads that make the text of pairs while the caller goes on: of GATE's CSV alone, which is the same
+     * for any number. NULL: the caller's alone. */
+    const slc_exec *exec;
 } slc_io_pet_list_config;
 SLC_API void slc_io_pet_list_config_default(slc_io_pet_list_config *config);
 

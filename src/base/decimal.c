@@ -347,7 +347,7 @@ char *slc_decimal_f64(char *to, double value)
     return put_decimal(to, d.value, d.exponent);
 }
 
-char *slc_decimal_f32(char *to, float value)
+static inline char *put_f32(char *to, float value, int places)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -368,8 +368,19 @@ char *slc_decimal_f32(char *to, float value)
     const uint32_t mantissa = biased != 0 ? UINT32_C(1) << 23 | fraction : fraction;
     const int exponent = (int)(biased != 0 ? biased : 1) - 150;
     if (exponent <= 0 && exponent > -24 && (mantissa & ((UINT32_C(1) << -exponent) - 1)) == 0) {
-        return put_below_1e8(to, mantissa >> -exponent); /* below 2^24 */
+        const uint32_t whole = mantissa >> -exponent; /* below 2^24 */
+        return places == 0 ? put_below_1e8(to, whole) : put_short_decimal(to, whole, -places);
     }
     const decimal d = shortest32(mantissa, exponent, fraction == 0 && biased > 1);
-    return put_short_decimal(to, (uint32_t)d.value, d.exponent);
+    return put_short_decimal(to, (uint32_t)d.value, d.exponent - places);
+}
+
+char *slc_decimal_f32(char *to, float value)
+{
+    return put_f32(to, value, 0);
+}
+
+char *slc_decimal_f32_milli(char *to, float value)
+{
+    return put_f32(to, value, 3);
 }

@@ -16,8 +16,10 @@ enum { SLC_DECIMAL_F32 = 17, SLC_DECIMAL_F64 = 24, SLC_DECIMAL_ROOM = 48 };
 
 char *slc_decimal_u64(char *to, uint64_t value);
 char *slc_decimal_i64(char *to, int64_t value);
-/* These two need slc_decimal_prepare, once in the process, in any thread. */
+/* These need slc_decimal_prepare, once in the process, in any thread. */
 char *slc_decimal_f32(char *to, float value);
+/* A thousandth of the decimal number that slc_decimal_f32 writes: another unit, and not a digit more. */
+char *slc_decimal_f32_milli(char *to, float value);
 char *slc_decimal_f64(char *to, double value);
 void slc_decimal_prepare(void);
 

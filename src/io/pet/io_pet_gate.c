@@ -5,6 +5,8 @@
  * line names the columns; the reader takes those that it knows, in any order: docs/formats/pet-gate.md.
  */
 #include "base/decimal.h"
+#include "base/team.h"
+#include "io/io_encode.h"
 #include "io/pet/io_pet_list.h"
 #include "pet/pet_scanner.h"
 
@@ -285,22 +287,51 @@ static slc_status read(slc_io_pet_list *in, size_t most, slc_pet_coincidences *p
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
-/* Of a crystal: three numbers of up to 12 characters, four of up to 10. A pair has two of these, two times of
+/* Lines are made block by block by several threads (io_encode.h); a block is a copy of its pairs.
+ *
+ * Of a crystal: three numbers of up to 12 characters, four of up to 10. A pair has two of these, two times of
  * up to 22 characters and two energies. */
 typedef struct place {
     uint8_t size;
     char text[95];
 } place;
-enum { ENERGY_TEXT = 24, PAIR = 2 * (96 + 24 + ENERGY_TEXT) + SLC_DECIMAL_ROOM };
+enum {
+    ENERGY_TEXT = 24,
+    PAIR = 2 * (96 + 24 + ENERGY_TEXT) + SLC_DECIMAL_ROOM,
+    PAIRS = 2048, /* of a block */
+    AHEAD = 8 /* pairs whose crystals are asked for before they are there: places are larger than a cache */
+};
+
+typedef struct lines {
+    place *places;
+    uint8_t *made; /* of each crystal's place: the caller alone looks at it */
+    slc_io_encoders *encoders;
+} lines;
+
+static slc_status place_lines(void *context, slc_io_block *block, slc_error *error)
+{
+    return slc_io_pet_list_put(context, 0, block->encoded, block->encoded_size, error);
+}
 
 static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 {
-    const slc_status status = slc_io_pet_list_output(w, "", error);
-    w->own = calloc(slc_pet_crystals(&w->config.geometry), sizeof(place));
-    if (w->own == NULL) {
+    slc_status status = slc_io_pet_list_output(w, "", error);
+    const uint32_t crystals = slc_pet_crystals(&w->config.geometry);
+    lines *own = w->own = calloc(1, sizeof *own);
+    if (own == NULL || (own->places = calloc(crystals, sizeof *own->places)) == NULL ||
+        (own->made = calloc(crystals, 1)) == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", w->base);
     }
+    const slc_exec *exec = w->config.exec;
+    const slc_io_encoders_config config = {.threads = exec == NULL         ? 0
+                                                      : exec->threads != 0 ? exec->threads
+                                                                           : slc_team_processors(),
+                                           .place = place_lines,
+                                           .context = w,
+                                           .name = w->base};
+    status = status == SLC_OK ? slc_io_encoders_open(&config, &own->encoders, error) : status;
     if (status == SLC_OK) {
+        slc_decimal_prepare();
         (void)fputs("time1,time2,energy1,energy2", w->output[0].stream);
         for (int k = 1; k <= 2; k++) {
             (void)fprintf(w->output[0].stream,
@@ -320,6 +351,23 @@ static bool can_be_read(const slc_io_pet_list_writer *w, int64_t time_ps, int64_
     return fabs(first) < most && fabs(first + (double)dt_ps) < most;
 }
 
+/* What lines say of a crystal, without the comma after it; made when it is first asked for. */
+static void make_place(const slc_io_pet_list_writer *w, lines *own, uint32_t crystal)
+{
+    const slc_pet_geometry *g = &w->config.geometry;
+    place *to = &own->places[crystal];
+    double position[3], direction[3];
+    uint32_t module, unit, local;
+    const uint32_t around = g->channels * g->modules;
+    slc_pet_crystal_position(g, crystal, position, direction);
+    slc_pet_crystal_place(g, crystal, &module, &unit, &local);
+    to->size = (uint8_t)snprintf(to->text, sizeof to->text, "%.6g,%.6g,%.6g,%u,%u,%u,%u,0", position[0],
+                                 position[1], position[2], module % around, module / around,
+                                 unit / g->blocks_z + unit % g->blocks_z * g->blocks_y,
+                                 local / g->crystals_z + local % g->crystals_z * g->crystals_y);
+    own->made[crystal] = 1;
+}
+
 /* Ending with a comma. */
 static char *put_seconds(char *to, int64_t ps)
 {
@@ -332,31 +380,15 @@ static char *put_seconds(char *to, int64_t ps)
     return end + 1;
 }
 
-/* In MeV, as "%.9g". */
-static char *put_energy(char *to, float kev, char after)
+/* In MeV: the fewest digits of keV that read back, and the point in another place. What is read is multiplied
+ * by 1000, which could be rounded away from the float where these digits nearly end between two of them: of
+ * energies from 1 keV to 2^24 they never do. Others have more digits than they need. */
+static char *put_energy(char *to, float kev)
 {
-    const int n = snprintf(to, ENERGY_TEXT, "%.9g", (double)kev / 1000);
-    to[n] = after;
-    return to + n + 1;
-}
-
-/* What lines say of a crystal, without the comma after it; made when it is first asked for. */
-static const place *place_of(slc_io_pet_list_writer *w, uint32_t crystal)
-{
-    const slc_pet_geometry *g = &w->config.geometry;
-    place *made = (place *)w->own + crystal;
-    if (made->size == 0) {
-        double position[3], direction[3];
-        uint32_t module, unit, local;
-        const uint32_t around = g->channels * g->modules;
-        slc_pet_crystal_position(g, crystal, position, direction);
-        slc_pet_crystal_place(g, crystal, &module, &unit, &local);
-        made->size = (uint8_t)snprintf(made->text, sizeof made->text, "%.6g,%.6g,%.6g,%u,%u,%u,%u,0",
-                                       position[0], position[1], position[2], module % around,
-                                       module / around, unit / g->blocks_z + unit % g->blocks_z * g->blocks_y,
-                                       local / g->crystals_z + local % g->crystals_z * g->crystals_y);
-    }
-    return made;
+    to = kev >= 1 && kev < 0x1p24F ? slc_decimal_f32_milli(to, kev)
+                                   : to + snprintf(to, ENERGY_TEXT, "%.9g", (double)kev / 1000);
+    *to = ',';
+    return to + 1;
 }
 
 static char *put_place(char *to, const place *from)
@@ -366,51 +398,107 @@ static char *put_place(char *to, const place *from)
     return to + from->size + 1;
 }
 
-static char *put_pair(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, size_t i, char *to)
+/* The columns of a block's pairs, one after the other as in memory. */
+typedef struct columns {
+    int64_t time_ps[PAIRS], dt_ps[PAIRS];
+    uint32_t crystal1[PAIRS], crystal2[PAIRS];
+    float energy1_kev[PAIRS], energy2_kev[PAIRS];
+    uint8_t delayed[PAIRS];
+} columns;
+
+static slc_status encode(slc_io_block *block, void **scratch)
 {
-    const int64_t time = pairs->time_ps[i] - w->config.start_ps;
-    to = put_seconds(to, time);
-    to = put_seconds(to, time + pairs->dt_ps[i]);
-    to = put_energy(to, pairs->energy1_kev[i], ',');
-    to = put_energy(to, pairs->energy2_kev[i], ',');
-    to = put_place(to, place_of(w, pairs->crystal1[i]));
-    to = put_place(to, place_of(w, pairs->crystal2[i]));
-    *to++ = pairs->delayed[i] != 0 ? '1' : '0';
-    *to++ = '\n';
-    return to;
+    const slc_io_pet_list_writer *w = block->owner;
+    const columns *c = (const void *)block->bytes;
+    const place *places = ((const lines *)w->own)->places;
+    const size_t n = (size_t)block->at;
+    (void)scratch;
+    if (slc_io_block_reserve(block, n * PAIR) != SLC_OK) {
+        return SLC_ERR_MEMORY;
+    }
+    char *to = (char *)block->encoded;
+    for (size_t i = 0; i < n; i++) {
+        const size_t ahead = i + AHEAD < n ? i + AHEAD : i;
+        __builtin_prefetch(&places[c->crystal1[ahead]]);
+        __builtin_prefetch(&places[c->crystal2[ahead]]);
+        const int64_t time = c->time_ps[i] - w->config.start_ps;
+        to = put_seconds(to, time);
+        to = put_seconds(to, time + c->dt_ps[i]);
+        to = put_energy(to, c->energy1_kev[i]);
+        to = put_energy(to, c->energy2_kev[i]);
+        to = put_place(to, &places[c->crystal1[i]]);
+        to = put_place(to, &places[c->crystal2[i]]);
+        *to++ = c->delayed[i] != 0 ? '1' : '0';
+        *to++ = '\n';
+    }
+    block->encoded_size = (size_t)(to - (char *)block->encoded);
+    return SLC_OK;
+}
+
+/* Pairs from … from + n - 1, to be made into lines. */
+static slc_status give(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, size_t from, size_t n,
+                       slc_error *error)
+{
+    lines *own = w->own;
+    slc_io_block *block = slc_io_encoders_take(own->encoders, sizeof(columns));
+    if (block == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", w->base);
+    }
+    columns *c = (void *)block->bytes;
+    memcpy(c->time_ps, pairs->time_ps + from, n * sizeof *c->time_ps);
+    memcpy(c->dt_ps, pairs->dt_ps + from, n * sizeof *c->dt_ps);
+    memcpy(c->crystal1, pairs->crystal1 + from, n * sizeof *c->crystal1);
+    memcpy(c->crystal2, pairs->crystal2 + from, n * sizeof *c->crystal2);
+    memcpy(c->energy1_kev, pairs->energy1_kev + from, n * sizeof *c->energy1_kev);
+    memcpy(c->energy2_kev, pairs->energy2_kev + from, n * sizeof *c->energy2_kev);
+    memcpy(c->delayed, pairs->delayed + from, n);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t crystals[2] = {c->crystal1[i], c->crystal2[i]};
+        for (int k = 0; k < 2; k++) {
+            if (own->made[crystals[k]] == 0) {
+                make_place(w, own, crystals[k]);
+            }
+        }
+    }
+    block->owner = w;
+    block->at = n;
+    block->size = sizeof *c;
+    return slc_io_encoders_give(own->encoders, block, encode, error);
 }
 
 static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
 {
-    char block[SLC_IO_PET_LIST_BLOCK], *to = block;
-    for (size_t i = 0; i < pairs->head.size; i++) {
-        if (!can_be_read(w, pairs->time_ps[i], pairs->dt_ps[i])) {
-            return slc_fail(error, SLC_ERR_UNSUPPORTED,
-                            "%s: a pair at %lld ps; times of gate files are less than %d s from their time 0",
-                            w->base, (long long)pairs->time_ps[i], (int)MAX_SECONDS);
-        }
-        to = put_pair(w, pairs, i, to);
-        if (to - block > SLC_IO_PET_LIST_BLOCK - PAIR || i + 1 == pairs->head.size) {
-            const slc_status status = slc_io_pet_list_put(w, 0, block, (size_t)(to - block), error);
-            if (status != SLC_OK) {
-                return status;
+    const size_t all = pairs->head.size;
+    slc_status status = SLC_OK;
+    for (size_t at = 0, n = 0; at < all && status == SLC_OK; at += n) {
+        n = all - at < PAIRS ? all - at : PAIRS;
+        for (size_t i = at; i < at + n; i++) {
+            if (!can_be_read(w, pairs->time_ps[i], pairs->dt_ps[i])) {
+                return slc_fail(
+                    error, SLC_ERR_UNSUPPORTED,
+                    "%s: a pair at %lld ps; times of gate files are less than %d s from their time 0",
+                    w->base, (long long)pairs->time_ps[i], (int)MAX_SECONDS);
             }
-            to = block;
         }
+        status = give(w, pairs, at, n, error);
     }
-    return SLC_OK;
+    return status;
+}
+
+static slc_status settle(slc_io_pet_list_writer *w, slc_error *error)
+{
+    return slc_io_encoders_drain(((lines *)w->own)->encoders, error);
 }
 
 static void abandon(slc_io_pet_list_writer *w)
 {
-    free(w->own);
-}
-
-static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
-{
-    (void)w;
-    (void)error;
-    return SLC_OK;
+    lines *own = w->own;
+    if (own != NULL) {
+        slc_io_encoders_close(own->encoders);
+        free(own->places);
+        free(own->made);
+        free(own);
+    }
 }
 
 const slc_io_pet_list_ops slc_io_pet_gate = {
@@ -422,6 +510,7 @@ const slc_io_pet_list_ops slc_io_pet_gate = {
     .stop = stop,
     .create = create,
     .write = write,
-    .finish = finish,
+    .settle = settle,
+    .finish = settle,
     .abandon = abandon,
 };

@@ -422,6 +422,10 @@ slc_status slc_io_pet_list_flush(slc_io_pet_list_writer *writer, double seconds,
         return SLC_OK;
     }
     writer->flushed = now;
+    const slc_status status = writer->ops->settle != NULL ? writer->ops->settle(writer, error) : SLC_OK;
+    if (status != SLC_OK) {
+        return status;
+    }
     for (size_t i = 0; i < writer->n_outputs; i++) {
         if (fflush(writer->output[i].stream) != 0) {
             return slc_io_output_failed(writer->output[i].path, error);

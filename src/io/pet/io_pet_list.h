@@ -191,6 +191,8 @@ typedef struct slc_io_pet_list_ops {
 
     slc_status (*create)(slc_io_pet_list_writer *writer, slc_error *error);
     slc_status (*write)(slc_io_pet_list_writer *writer, const slc_pet_coincidences *pairs, slc_error *error);
+    /* All that was written is in the streams then, which other threads may still have made; NULL: it is. */
+    slc_status (*settle)(slc_io_pet_list_writer *writer, slc_error *error);
     /* NULL: its outputs are streams, which are flushed. */
     slc_status (*flush)(slc_io_pet_list_writer *writer, double seconds, slc_error *error);
     slc_status (*finish)(slc_io_pet_list_writer *writer, slc_error *error); /* before files appear */
