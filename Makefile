@@ -12,14 +12,17 @@ demo:         ## install what is missing, build, simulate 2 000 VELO events, rec
 check:        ## install what is missing, build and run every test: GCC, then Clang with sanitizers; threads; format and lint
 	@tools/install-deps.sh check
 	@tools/format.sh --check
-	@tools/check.sh dev
+	@SLUICE_TEST_SMALL=1 tools/check.sh dev
 	@tools/lint.sh
-	@tools/check.sh asan -LE '^long$$'
+	@SLUICE_TEST_SMALL=1 tools/check.sh asan -LE '^long$$'
 	@tools/races.sh
 
-check-long:   ## what check leaves out for the sake of minutes: the long tests with sanitizers, and every test with the thread sanitizer
+check-long:   ## what check leaves out for the sake of minutes: all cases of all tests, three times; older GPUs; all of clang-tidy
 	@tools/install-deps.sh check
-	@tools/check.sh asan -L '^long$$'
+	@tools/check.sh dev
+	@tools/build.sh gpus
+	@tools/lint.sh --all
+	@tools/check.sh asan
 	@tools/check.sh tsan
 
 build:        ## the optimised build, in build/release
@@ -46,7 +49,7 @@ lint:         ## formatting and clang-tidy
 	@tools/install-deps.sh check
 	@tools/format.sh --check
 	@tools/build.sh dev
-	@tools/lint.sh
+	@tools/lint.sh --all
 
 format:       ## format all C sources
 	@tools/format.sh

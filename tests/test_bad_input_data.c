@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Damage to real events: the two smallest of the reference file, cut and with flipped bits. */
 #include "support/cmocka_all.h"
+#include "support/sanitized.h"
 #include "support/support.h"
 
 #include "base/bytes.h"
@@ -54,7 +55,7 @@ static void cuts(void **state)
             support_assert_message(outcome.damage, "two.mdf", complete ? first : 0, "are left");
         }
         const bool near = cut < 200 || (cut + 60 > first && cut < first + 200) || cut + 60 > two.size;
-        cut += near ? 1 : 61;
+        cut += near ? 1 : 61 * (size_t)test_step(3);
     }
     support_clear(&two);
 }

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-enum { SEED = 7, EVENTS_OF_BATCH = 25, FIRST_EVENT = 1000000, STEP = SANITIZED ? 3 : 1 };
+enum { SEED = 7, EVENTS_OF_BATCH = 25, FIRST_EVENT = 1000000 };
 
 typedef struct results {
     slc_cms_digis digis;
@@ -86,7 +86,8 @@ static void test_random_modules_equal_the_oracle(void **state)
     static results expected, found;
     slc_cms_cluster_scratch scratch[SLC_SIMD_TARGETS] = {{NULL}};
     uint32_t contents = 0, targets = 0;
-    for (uint32_t batch = 0; batch < CMS_EVENTS / EVENTS_OF_BATCH; batch += STEP) {
+    const uint32_t step = (SANITIZED ? 3 : 1) * (uint32_t)test_step(3);
+    for (uint32_t batch = 0; batch < CMS_EVENTS / EVENTS_OF_BATCH; batch += step) {
         const slc_cms_cluster_config config = config_of(batch);
         slc_columns_reset(&expected.digis);
         for (uint32_t e = 0; e < EVENTS_OF_BATCH; e++) {
@@ -114,8 +115,8 @@ static void test_random_modules_equal_the_oracle(void **state)
             targets++;
         }
     }
-    const uint32_t batches = (CMS_EVENTS / EVENTS_OF_BATCH + STEP - 1) / STEP;
-    assert_true(contents >= CMS_EVENTS_CONTENTS / STEP);
+    const uint32_t batches = (CMS_EVENTS / EVENTS_OF_BATCH + step - 1) / step;
+    assert_true(contents >= CMS_EVENTS_CONTENTS / step);
     assert_true(targets >= batches);
     print_message("%u modules, %u targets\n", contents, targets / batches);
     for (int t = 0; t < SLC_SIMD_TARGETS; t++) {

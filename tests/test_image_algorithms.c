@@ -33,7 +33,11 @@ enum {
 
 /* All images of 20 pixels take half a minute, and a sanitizer minutes: of those every fifth, or every 17th;
  * odd steps, in which all pixels vary. */
-enum { IMAGE_STEP = SANITIZED ? 17 : 1 };
+/* Every so many-th image. */
+static uint32_t image_step(void)
+{
+    return SANITIZED ? 17 : (uint32_t)test_step(7);
+}
 
 static slc_check_memory pixel_memory, label_memory, scratch_memory;
 static size_t images_done[ALGORITHMS][SLC_SIMD_TARGETS];
@@ -358,7 +362,8 @@ static void test_all_small_images(void **state)
     (void)state;
     for (size_t height = 1; height <= 5; height++) {
         for (size_t width = 1; width <= 5 && width * height <= 20; width++) {
-            const uint32_t images = (uint32_t)1 << width * height, sparse = IMAGE_STEP > 1 ? IMAGE_STEP : 5;
+            const uint32_t images = (uint32_t)1 << width * height,
+                           sparse = image_step() > 1 ? image_step() : 5;
             const uint32_t step = width * height > 16 ? sparse : 1;
             shape(width, height);
             for (uint32_t image = 0; image < images; image += step) {
@@ -376,7 +381,7 @@ static void test_random_middle_images(void **state)
 {
     (void)state;
     uint64_t seed = 20240901;
-    for (uint32_t i = 0; i < 100000 / IMAGE_STEP; i++) {
+    for (uint32_t i = 0; i < 100000 / image_step(); i++) {
         shape(5 + random_below(&seed, 5), 5 + random_below(&seed, 5));
         random_pixels(&seed, 20 + random_below(&seed, 60));
         check_all(&(placing){.front = i % 2 == 0}, false);
@@ -387,7 +392,7 @@ static void test_random_shapes_and_strides(void **state)
 {
     (void)state;
     uint64_t seed = 20240902;
-    for (uint32_t i = 0; i < 300 / (IMAGE_STEP > 1 ? 4 : 1); i++) {
+    for (uint32_t i = 0; i < 300U / (image_step() > 1 ? 4 : 1); i++) {
         shape(1 + random_below(&seed, 200), 1 + random_below(&seed, 200));
         random_pixels(&seed, random_below(&seed, 101));
         check_picture(&seed);

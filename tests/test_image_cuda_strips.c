@@ -42,7 +42,11 @@ static bool enough(slc_image_label_config config, size_t bytes, size_t width, si
 /* The least memory, about, that an image of that size can be reserved with. */
 static size_t least_memory(const slc_image_label_config *config, size_t width, size_t height)
 {
-    size_t low = 0, high = (size_t)1 << 30;
+    size_t low = 0, high = (size_t)1 << 16; /* from below: the emulator fills all that is reserved */
+    while (high < (size_t)1 << 30 && !enough(*config, high, width, height)) {
+        low = high;
+        high *= 2;
+    }
     while (high - low > 256) {
         const size_t middle = low + (high - low) / 2;
         if (enough(*config, middle, width, height)) {

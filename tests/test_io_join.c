@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "support/random.h"
+#include "support/sanitized.h"
 #include "support/temporary_folder.h"
 
 enum { PARTS = 3, EVENTS = 5, MOST = 1 << 17 };
@@ -235,7 +236,8 @@ static void test_flipped(void **state)
     (void)state;
     uint64_t seed = 20260723;
     const size_t size = read_bytes(name[1]);
-    unsigned n[CRASHED + 1] = {0}, rounds = 600;
+    unsigned n[CRASHED + 1] = {0};
+    const unsigned rounds = 600 / (unsigned)test_step(3);
     for (unsigned round = 0; round < rounds; round++) {
         size_t at = 0;
         do { /* mostly where there is anything */

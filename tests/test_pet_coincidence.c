@@ -161,7 +161,7 @@ static void chains_and_gaps_are_as_the_oracle_says_on_all_targets(void **state)
 {
     (void)state;
     uint64_t seed = 2;
-    for (int number = 0; number < 5 * 19; number++) {
+    for (int number = 0; number < 5 * 19; number += test_step(3)) {
         const int policy = number % SLC_PET_POLICIES;
         slc_pet_coincidence_config config = pet_cases_config(policy, (int)random_below(&seed, 48));
         const int64_t mean = 100;
@@ -203,7 +203,7 @@ static void threads_change_nothing(void **state)
             pet_cases_rows wanted = {0};
             expect(&config, &in, &wanted);
             for (config.exec.threads = 1; config.exec.threads <= 8;
-                 config.exec.threads += SANITIZED ? 3 : 1) {
+                 config.exec.threads += SANITIZED || test_small() ? 3 : 1) {
                 const size_t batch = config.exec.threads % 2 == 0 ? SIZE_MAX : 30011;
                 check_kind(config, &in, config.exec.threads % 3 == 0 ? PAIRS : GROUPS, batch, seed, &wanted);
             }
@@ -219,14 +219,15 @@ static void shares_that_begin_in_the_dark_are_joined(void **state)
 {
     (void)state;
     uint64_t seed = 6;
-    for (int kind = 0; kind < 5; kind++) {
+    for (int kind = 0; kind < 5; kind += test_step(2)) {
         slc_pet_coincidence_config config = pet_cases_config(kind, 0);
         pet_oracle_input in = make_input(&seed, 40000, 1000, kind);
         in.window = 1002;
         in.offset = 9000000;
         pet_cases_rows wanted = {0};
         expect(&config, &in, &wanted);
-        for (config.exec.threads = 1; config.exec.threads <= 4; config.exec.threads++) {
+        for (config.exec.threads = 1; config.exec.threads <= 4;
+             config.exec.threads += (uint32_t)test_step(3)) {
             check_kind(config, &in, config.exec.threads % 2 == 0 ? PAIRS : GROUPS, SIZE_MAX, seed, &wanted);
         }
         pet_cases_clear(&wanted);

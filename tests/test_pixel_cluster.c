@@ -9,6 +9,7 @@
 #include "support/cmocka_all.h"
 #include "support/pixel_lists.h"
 #include "support/random.h"
+#include "support/sanitized.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -288,7 +289,7 @@ static void full_images(void **state)
     (void)state;
     uint64_t seed = 7;
     static const uint16_t widths[] = {1, 50, 51, 52, 53, 64, 65, 130, 500};
-    for (size_t k = 0; k < 9 * 4; k++) {
+    for (size_t k = 0; k < 9 * 4; k += (size_t)test_step(5)) {
         slc_pixel_cluster_config config;
         slc_pixel_cluster_config_default(&config);
         config.width = widths[k % 9];
@@ -333,7 +334,8 @@ static void runs_at_every_place(void **state)
         trial t;
         trial_begin(&t, &config);
         for (uint32_t length = 1; length <= LENGTHS; length++) {
-            for (uint32_t place = 2; place < PLACES + 2; place++) {
+            for (uint32_t place = 2 + length % (uint32_t)test_step(3); place < PLACES + 2;
+                 place += (uint32_t)test_step(3)) {
                 const uint32_t above[] = {place - 2, place - 1, place + length, place + length + 1};
                 /* With 4 neighbours all is one place further in. */
                 const uint32_t in = corner % 2 == 0 ? 0 : corner < 4 ? 1 : UINT32_MAX;

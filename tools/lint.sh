@@ -3,7 +3,8 @@
 # clang-tidy over the library, what is beside it, the command and the examples, with the compile commands of the asan preset, whose compiler
 # is Clang too (it would not know all of GCC's flags); as many files at a time as there are cores. Files that only a build
 # with CUDA has are looked up in the dev preset's commands, where that has been built with it. tools/lint-commands.py chooses
-# among a file's commands.
+# among a file's commands. With --all, as in `make check-long`, kernels are also looked at for the instruction sets between the
+# first and the last one.
 set -eu
 cd "$(dirname "$0")/.."
 mkdir -p build/asan
@@ -25,5 +26,5 @@ builds=build/asan
 # shellcheck disable=SC2086 # the builds are words
 tools/lint-commands.py build/lint $builds
 tidy paths
-tidy plain "--checks=-clang-analyzer-*"
+[ "${1:-}" != --all ] || tidy plain "--checks=-clang-analyzer-*"
 echo "clang-tidy: nothing found"

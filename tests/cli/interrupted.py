@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a signal does to a run: interrupted.py run SIGNALS BYTES FILE COMMAND... begins a command whose standard input
 # (or the pipe `fifo`, if that is there) is a pipe, writes so many bytes of the file to it and no end, waits until they are
-# taken, sends the signals (TERM, or TERM,INT: one after the other) and exits as the command did, 128 + N if by a signal.
+# taken and nothing of the command is at work (or STALL seconds), sends the signals (TERM, or TERM,INT: one after the other) and exits as the command did, 128 + N if by a signal.
 # interrupted.py prefix PART WHOLE (of Python with h5py) compares two files of results: the first must say that it is
 # partial, the second not, and what every data set of the first has must begin that of the second. Prints the events.
 import fcntl
@@ -16,6 +16,24 @@ import time
 
 def unread(pipe):
     return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0\0\0\0"))[0]
+
+
+def threads_asleep(process):
+    states = []
+    for thread in os.listdir(f"/proc/{process}/task"):
+        try:
+            with open(f"/proc/{process}/task/{thread}/stat") as stat:
+                states.append(stat.read().rsplit(")", 1)[1].split()[0])
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return all(state in "SZ" for state in states)
+
+
+def wait_until_idle(process):  # many looks one after the other: what is handed from thread to thread is at work
+    quiet, until = 0, time.monotonic() + 60
+    while quiet < 8 and time.monotonic() < until:
+        quiet = quiet + 1 if threads_asleep(process) else 0
+        time.sleep(0.01)
 
 
 def with_signals():  # a shell without job control starts commands with INT ignored
@@ -44,7 +62,10 @@ def run(signals, size, name, command):
     until = time.monotonic() + 60
     while unread(ours) > 0 and time.monotonic() < until:
         time.sleep(0.01)
-    time.sleep(float(os.environ.get("STALL", "0.3")))
+    if "STALL" in os.environ:
+        time.sleep(float(os.environ["STALL"]))
+    else:
+        wait_until_idle(child.pid)
     for word in signals.split(","):
         try:
             child.send_signal(getattr(signal, "SIG" + word))

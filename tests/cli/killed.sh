@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Results of what cannot be read again (a socket, a pipe) are flushed every 5 s: after kill -9 HDF5 opens the temporary
+# Results of what cannot be read again (a socket, a pipe) are flushed every 5 s, or as often as --flush says: after kill -9 HDF5 opens the temporary
 # file, and what was flushed is in it.
 . "$(dirname "$0")/common.sh" "$@"
 . "$source/tests/cli/pet_receiver.sh"
@@ -13,7 +13,7 @@ killed() { # OUTPUT GROUP: waits until something is flushed, kills $receiver, an
     for _ in $(seq 1200); do
         [ "$(rows "$name" "$2/event_offset")" -eq 0 ] || break
         kill -0 "$receiver" 2>/dev/null || fail "'$last' ended: $(cat err)"
-        sleep 0.05
+        sleep 0.2
     done
     sleep 0.5 # it writes further on
     kill -9 "$receiver"
@@ -50,8 +50,8 @@ slowly() { # FILE BYTES: in parts of so many, for as long as anybody reads
 }
 
 # ---- an acquisition --------------------------------------------------------------------------------------------------
-listen "${chain[@]}" --coincidences a.h5
-transmit --rate 1e5 --seconds 6.5
+listen "${chain[@]}" --coincidences a.h5 --flush 1s
+transmit --rate 1e5 --seconds 2
 killed a.h5 coincidences
 run pet list left.h5 --format hdf5 --json
 want 0
@@ -62,7 +62,7 @@ run simulate pet --rate 1e6 --seconds 1 --bare -o run.raw -q
 want 0
 mkfifo pipe another
 last="sluice pet run - -o b.h5"
-"$sluice" pet run - "${chain[@]}" -o b.h5 -q <pipe 2>err &
+"$sluice" pet run - "${chain[@]}" -o b.h5 --flush 1s -q <pipe 2>err &
 receiver=$!
 slowly run.raw 3000 >pipe 2>/dev/null &
 killed b.h5 coincidences
@@ -75,7 +75,7 @@ python3 -c '
 print("x,y,charge,time")
 for i in range(900000): print(i * 7 % 250, i * 11 % 251, i % 50 + 1, i * 40, sep=",")' >stream.csv
 last="sluice cluster - -o c.h5"
-"$sluice" cluster - --time-window 64ticks --disorder 100ticks -o c.h5 -q <another 2>err &
+"$sluice" cluster - --time-window 64ticks --disorder 100ticks -o c.h5 --flush 1s -q <another 2>err &
 receiver=$!
 slowly stream.csv 200000 >another 2>/dev/null &
 killed c.h5 clusters

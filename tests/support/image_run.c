@@ -451,8 +451,7 @@ void image_run_expect(slc_image_labeller *labeller, const slc_image_label_config
 
 size_t image_test_count(size_t n)
 {
-    const char *percent = getenv("SLUICE_TEST_PERCENT");
-    const size_t usual = SANITIZED ? 10 : 100, part = percent == NULL ? usual : strtoul(percent, NULL, 10);
+    const size_t part = test_percent();
     const size_t count = n / 100 * part + n % 100 * part / 100;
     return count > 0 ? count : 1;
 }

@@ -6,6 +6,7 @@
 #include "base/columns.h"
 #include "support/cmocka_all.h"
 #include "support/random.h"
+#include "support/sanitized.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -201,14 +202,6 @@ const char *pixel_cluster_list_differ(const pixel_cluster_list *a, const pixel_c
 
 size_t pixel_test_count(size_t n)
 {
-    const char *percent = getenv("SLUICE_TEST_PERCENT");
-    size_t part = percent == NULL ? 100 : strtoul(percent, NULL, 10);
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    part = percent == NULL ? 10 : part;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    part = percent == NULL ? 10 : part;
-#endif
-#endif
+    const size_t part = test_percent();
     return n * part / 100 > 0 ? n * part / 100 : 1;
 }

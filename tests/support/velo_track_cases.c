@@ -316,7 +316,6 @@ slc_velo_track_config track_run_random_config(uint64_t *seed)
 
 size_t track_run_count(size_t n)
 {
-    const char *percent = getenv("SLUICE_TEST_PERCENT");
-    const size_t usual = SANITIZED ? 10 : 100, part = percent == NULL ? usual : strtoul(percent, NULL, 10);
+    const size_t part = test_percent();
     return n * part / 100 > 0 ? n * part / 100 : 1;
 }
