@@ -40,7 +40,7 @@ typedef struct slc_velo_options {
 } slc_velo_options;
 
 /* The table of options for the command's row and its defaults. */
-enum { SLC_VELO_OPTIONS = 62 };
+enum { SLC_VELO_OPTIONS = 63 };
 extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
 void slc_velo_options_defaults(void *options);
 /* The chain's configuration but for its target: the preset, over it the file, over both the options.

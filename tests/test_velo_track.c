@@ -309,6 +309,55 @@ static void missed_hits_are_picked_up(void **state)
     assert_int_equal(run.tracks.n_hits[0], 5);
 }
 
+/* With four hits at least, one that was picked up counts; what is too short makes way for the second pass. */
+static void short_tracks_make_way(void **state)
+{
+    (void)state;
+    const float z[] = {layer_z(8), layer_z(9), layer_z(10)};
+    config.min_hits = 4;
+    for (uint32_t k = 0; k < 3; k++) {
+        track_run_add(&run, 16 + 2 * k, 10, 5, z[k]);
+    }
+    search();
+    assert_int_equal(run.tracks.head.size, 0);
+    track_run_begin(&run);
+    track_run_add(&run, 2 * 5, 10, 5, layer_z(5)); /* two layers are skipped, but it is picked up */
+    for (uint32_t k = 0; k < 3; k++) {
+        track_run_add(&run, 16 + 2 * k, 10, 5, z[k]);
+    }
+    search();
+    assert_int_equal(run.tracks.head.size, 1);
+    expect_track(0, 4, (const uint32_t[]){3, 2, 1, 0});
+    config.min_hits = 5;
+    search_anew();
+    assert_int_equal(run.tracks.head.size, 0);
+    /* Three hits with a fourth that only the second pass takes. */
+    track_run_begin(&run);
+    const float bent[] = {5.36f, 5, 5, 5};
+    for (uint32_t k = 0; k < 4; k++) {
+        track_run_add(&run, 2 * (8 + k), 10, bent[k], layer_z(8 + k)); /* 0.13: more than the first extends */
+    }
+    slc_velo_track_config_default(&config);
+    search();
+    assert_int_equal(run.tracks.head.size, 1);
+    assert_int_equal(run.tracks.n_hits[0], 3);
+    config.min_hits = 4;
+    search_anew();
+    assert_int_equal(run.tracks.head.size, 1);
+    assert_int_equal(run.tracks.n_hits[0], 4);
+    /* What the second pass finds picks up, too: the first one wants straighter seeds. */
+    track_run_begin(&run);
+    const float wide[] = {5.28f, 5, 5};
+    track_run_add(&run, 2 * 5, 10, 5 + 0.28f * 4, layer_z(5));
+    for (uint32_t k = 0; k < 3; k++) {
+        track_run_add(&run, 2 * (8 + k), 10, wide[k], layer_z(8 + k));
+    }
+    config.second_3hits_mm2 = 1;
+    search();
+    assert_int_equal(run.tracks.head.size, 1);
+    assert_int_equal(run.tracks.n_hits[0], 4);
+}
+
 /* Wider seeds, and seeds with a layer between the second hit and the third. */
 static void the_second_pass_finds_more(void **state)
 {
@@ -468,6 +517,7 @@ int main(void)
         cmocka_unit_test_setup(missing_layers_count, set_defaults),
         cmocka_unit_test_setup(the_last_hit_is_trimmed, set_defaults),
         cmocka_unit_test_setup(missed_hits_are_picked_up, set_defaults),
+        cmocka_unit_test_setup(short_tracks_make_way, set_defaults),
         cmocka_unit_test_setup(the_second_pass_finds_more, set_defaults),
         cmocka_unit_test_setup(strategies, set_defaults),
         cmocka_unit_test_setup(full_skips_three_modules, set_defaults),

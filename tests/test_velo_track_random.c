@@ -76,7 +76,7 @@ static void every_number_of_pairs(void **state)
 static void every_feature(void **state)
 {
     (void)state;
-    enum { FEATURES = 7 };
+    enum { FEATURES = 8 };
     uint64_t seed = 63;
     slc_velo_track_config defaults, config;
     slc_velo_track_config_default(&defaults);
@@ -92,6 +92,7 @@ static void every_feature(void **state)
         config.trim_mm2 = f == 3 ? 0 : config.trim_mm2;
         config.pickup_mm2 = f == 4 ? 0 : config.pickup_mm2;
         config.merge_mm2 = f == 5 ? 0 : config.merge_mm2;
+        config.min_hits = f == 7 ? 4 : config.min_hits;
         if (f == 6) {
             slc_velo_track_config_fast(&config);
         }

@@ -57,6 +57,11 @@ typedef struct slc_velo_track_config {
     /* Behind the first pass a track takes the closest unused hit within this squared distance in each layer
      * that it misses, up to three layers beyond its ends, and in the other module of those that it has. */
     float pickup_mm2;
+    /* A track with fewer hits than this when it has picked up what it missed is none, and others may have its
+     * hits. With more than 3, missed hits are picked up behind the second pass, too. For densities at which
+     * most of three hits are wrong or of no interest: then a track of three hits that scatters much may find
+     * its fourth, which a cut on the scatter would not let it. */
+    uint32_t min_hits;
     /* Two tracks, one upstream of the other, become one where both slopes (dx/dz, dy/dz, first to last hit)
      * differ by less than merge_slope and each passes the other's near end within merge_mm2 (squared), if
      * they have at most SLC_VELO_MAX_TRACK_HITS hits together. */

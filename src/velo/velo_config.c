@@ -53,6 +53,7 @@ static const slc_velo_setting settings[] = {
     NUMBER(track, missing_r_high_mm, 0, 1e6),
     SQUARE(track, trim_mm2),
     SQUARE(track, pickup_mm2),
+    COUNT(track, min_hits, 3, SLC_VELO_LAYERS),
     NUMBER(track, merge_slope, 0, 10),
     SQUARE(track, merge_mm2),
     COUNT(track, max_layer_hits, 1, UINT32_MAX),

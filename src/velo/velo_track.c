@@ -11,6 +11,7 @@ void slc_velo_track_config_fast(slc_velo_track_config *config)
                                       .max_scatter_seeding_mm2 = 0.05f,
                                       .max_scatter_extending_mm2 = 0.1f,
                                       .max_scatter_3hits_mm2 = 0.0095f,
+                                      .min_hits = 3,
                                       .max_layer_hits = 2000,
                                       .target = SLC_SIMD_AUTO};
 }
@@ -235,6 +236,56 @@ static void run_pass(slc_track_work *work, const pass *p)
     }
 }
 
+/* ---- short tracks ------------------------------------------------------------------------------------ */
+
+static uint32_t hits_of(const slc_track_work *work, uint32_t t)
+{
+    uint32_t n = work->ended.n[t];
+    for (uint32_t hit = work->ended.picked[t]; hit != UINT32_MAX; hit = work->before[hit]) {
+        n++;
+    }
+    return n;
+}
+
+static void move_track(slc_track_ended *e, uint32_t to, uint32_t from)
+{
+    float *const floats[] = {e->scatter, e->x0, e->y0, e->z0, e->x1, e->y1, e->z1, e->tx, e->ty};
+    for (size_t k = 0; k < sizeof floats / sizeof *floats; k++) {
+        floats[k][to] = floats[k][from];
+    }
+    e->n[to] = e->n[from];
+    e->picked[to] = e->picked[from]; /* nothing has been joined: next and gone are those of all */
+}
+
+/* The tracks from `first` on that are too short with what they picked up are none; their hits are free, and
+ * the others move together, as there is room for one track of each hit. */
+static void drop_short(slc_track_work *work, uint32_t first)
+{
+    slc_track_ended *ended = &work->ended;
+    const uint32_t end = first > 0 ? ended->begin[first - 1] : work->n_hits + 4;
+    uint32_t kept = first, at = end;
+    for (uint32_t t = first; t < ended->size; t++) {
+        uint32_t *list = work->list + ended->begin[t];
+        const uint32_t n = ended->n[t];
+        if (hits_of(work, t) >= work->config->min_hits) {
+            at -= n;
+            memmove(work->list + at, list, n * sizeof *list);
+            move_track(ended, kept, t);
+            ended->begin[kept++] = at;
+            continue;
+        }
+        for (uint32_t k = 0; k < n; k++) {
+            work->used[list[k]] = 0;
+        }
+        for (uint32_t hit = ended->picked[t]; hit != UINT32_MAX; hit = work->before[hit]) {
+            work->used[hit] = 0;
+        }
+    }
+    ended->size = kept;
+    ended->with_ends = ended->with_ends < kept ? ended->with_ends : kept;
+    work->list_begin = at;
+}
+
 /* ---- one event ------------------------------------------------------------------------------------- */
 
 void slc_velo_track_search(slc_track_work *work)
@@ -253,10 +304,20 @@ void slc_velo_track_search(slc_track_work *work)
     work->list_begin = work->n_hits + 4;
     run_pass(work, &first);
     if (config->pickup_mm2 > 0) {
-        work->tools->pick_up_all(work);
+        work->tools->pick_up_all(work, 0);
     }
+    if (config->min_hits > 3) {
+        drop_short(work, 0);
+    }
+    const uint32_t n_first = work->ended.size;
     if (second.n > 0) {
         run_pass(work, &second);
+    }
+    if (second.n > 0 && config->min_hits > 3) {
+        if (config->pickup_mm2 > 0) {
+            work->tools->pick_up_all(work, n_first);
+        }
+        drop_short(work, n_first);
     }
     if (config->merge_mm2 > 0) {
         work->tools->join_all(work);

@@ -55,15 +55,15 @@ static void pick(slc_track_work *work, uint32_t t, uint32_t hit)
 
 /* ---- which tracks have hits near by ------------------------------------------------------------------- */
 
-/* The ends of the tracks, and what lies left of the layers between `beyond` layers below and above them: in
- * the order of their z, from low[t] to high[t]. The slopes come a vector at a time. */
-static void find_ends(slc_track_work *work, const uint32_t *begin)
+/* The ends of the tracks from `from` on, and what lies left of the layers between `beyond` layers below and
+ * above them: in the order of their z, from low[t] to high[t]. The slopes come a vector at a time. */
+static void find_ends(slc_track_work *work, const uint32_t *begin, uint32_t from)
 {
     enum { BEYOND = SLC_TRACK_PICK_BEYOND };
     slc_track_ended *e = &work->ended;
     const slc_track_hits *all = &work->all;
     uint32_t *low = work->slopes.unsorted, *high = work->slopes.room;
-    for (uint32_t t = 0; t < e->size; t++) {
+    for (uint32_t t = from; t < e->size; t++) {
         const uint32_t *hits = work->list + e->begin[t];
         const uint32_t first = hits[0], last = hits[e->n[t] - 1];
         const uint32_t top = work->place[first] / 2U + BEYOND, bottom = work->place[last] / 2U;
@@ -76,7 +76,7 @@ static void find_ends(slc_track_work *work, const uint32_t *begin)
         e->y1[t] = all->y[last];
         e->z1[t] = all->z[last];
     }
-    for (uint32_t t = 0; t < e->size; t += (uint32_t)SIMD_LANES) {
+    for (uint32_t t = from; t < e->size; t += (uint32_t)SIMD_LANES) {
         const f32v length = f32v_sub(f32v_load(e->z0 + t), f32v_load(e->z1 + t));
         f32v_store(e->tx + t, f32v_div(f32v_sub(f32v_load(e->x0 + t), f32v_load(e->x1 + t)), length));
         f32v_store(e->ty + t, f32v_div(f32v_sub(f32v_load(e->y0 + t), f32v_load(e->y1 + t)), length));
@@ -178,7 +178,8 @@ static void pick_up(slc_track_work *work, uint32_t t)
     }
 }
 
-static void pick_up_all(slc_track_work *work)
+/* For the tracks from `first` on. */
+static void pick_up_all(slc_track_work *work, uint32_t first)
 {
     uint32_t begin[SLC_TRACK_LAYERS + 1];
     const slc_track_hits *left = &work->left;
@@ -194,9 +195,9 @@ static void pick_up_all(slc_track_work *work)
         begin[l + 1] = at + keep_hits(&to, work->all.x + from, work->all.y + from, work->all.z + from,
                                       work->all.key + from, work->all.id + from, n, work->used + from);
     }
-    find_ends(work, begin);
+    find_ends(work, begin, first);
     const float far = farthest(left->z, begin[work->n_layers]);
-    for (uint32_t t = 0; t < work->ended.size; t += (uint32_t)SIMD_LANES) {
+    for (uint32_t t = first; t < work->ended.size; t += (uint32_t)SIMD_LANES) {
         for (uint64_t bits = narrow(work, t, far); bits != 0; bits &= bits - 1) {
             const uint32_t track = t + (uint32_t)__builtin_ctzll(bits);
             pick_up(work, track);

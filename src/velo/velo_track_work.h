@@ -177,8 +177,8 @@ struct slc_velo_track_tools {
     /* Layers in which a track of three hits should have another (velo_track.h); `have` are its layers. */
     uint32_t (*missing)(const slc_track_work *work, const slc_velo_track_config *config, uint32_t upstream,
                         uint32_t downstream, uint64_t have);
-    /* Hits that the ended tracks missed, and tracks that belong together (velo_track.h). */
-    void (*pick_up_all)(slc_track_work *work);
+    /* Hits that the ended tracks from `first` on missed, and tracks that belong together (velo_track.h). */
+    void (*pick_up_all)(slc_track_work *work, uint32_t first);
     void (*join_all)(slc_track_work *work);
 };
 

@@ -87,6 +87,7 @@ track.missing_r_low_mm 30.9 many
 track.missing_r_high_mm 9.1 many
 track.trim_mm2 0.002
 track.pickup_mm2 0.001
+track.min_hits 5
 track.merge_slope 0 many
 track.merge_mm2 0 many
 track.max_layer_hits 50

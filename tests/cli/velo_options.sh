@@ -35,7 +35,7 @@ for pair in candidates:1:candidates second-candidates:1:second_candidates max-sc
     max-scatter-extending:0.005:max_scatter_extending_mm2 max-scatter-3hits:0.0002:max_scatter_3hits_mm2 \
     second-scatter-seeding:0.002:second_scatter_seeding_mm2 second-scatter-extending:0.0002:second_scatter_extending_mm2 \
     second-scatter-3hits:0.0002:second_scatter_3hits_mm2 missing:0.01:missing_mm2 missing-r-low:30:missing_r_low_mm \
-    missing-r-high:10:missing_r_high_mm trim:0.002:trim_mm2 pickup:0.001:pickup_mm2 merge:0:merge_mm2 \
+    missing-r-high:10:missing_r_high_mm trim:0.002:trim_mm2 pickup:0.001:pickup_mm2 min-hits:5:min_hits merge:0:merge_mm2 \
     merge-slope:0:merge_slope max-layer-hits:50:max_layer_hits max-event-hits:1000:max_event_hits; do
     IFS=: read -r option value name <<<"$pair"
     run velo a.mdf --json --quiet "--$option" "$value"

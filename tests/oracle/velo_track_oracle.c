@@ -2,6 +2,7 @@
  * Track search, slow and plain: thesis of A. Hennequin (2022), sections 5.4.1 to 5.4.3, and what velo_track.h
  * adds to it. One event at a time; hits lie in the order in which ties between them are decided. */
 #include "oracle/velo_track_oracle.h"
+#include "oracle/velo_track_direction.h"
 
 #include "velo/velo_geometry.h"
 
@@ -51,20 +52,6 @@ typedef struct search {
 } search;
 
 /* ---- hits ----------------------------------------------------------------------------------------- */
-
-/* The diamond angle in steps; the full turn is 2^32. */
-static int32_t direction(float x, float y)
-{
-    const float sum = fabsf(x) + fabsf(y), part = sum > 0 ? y / sum : 0;
-    const float angle = x >= 0 ? part : (y >= 0 ? 2.0f : -2.0f) - part;
-    return (int32_t)((uint32_t)(int32_t)(angle * 262144.0f) << 12);
-}
-
-static uint32_t nearness(int32_t a, int32_t b)
-{
-    const uint32_t d = (uint32_t)a - (uint32_t)b;
-    return d > UINT32_C(0x80000000) ? 0 - d : d;
-}
 
 static int in_order(const void *a, const void *b)
 {
@@ -530,21 +517,33 @@ static void write_tracks(const search *s, oracle_tracks *out)
     }
 }
 
+/* Tracks from `first` on with too few hits, those picked up counted, are none and give their hits back. */
+static void drop_short(search *s, size_t first)
+{
+    for (ended *t = s->tracks + first; t < s->tracks + s->n_tracks; t++) {
+        t->gone = t->n + t->n_picked < s->config->min_hits;
+        for (uint32_t k = 0; t->gone && k < t->n + t->n_picked; k++) {
+            s->used[k < t->n ? t->hits[k] : t->picked[k - t->n]] = false;
+        }
+    }
+}
+
 static void find_tracks(search *s)
 {
     const slc_velo_track_config *c = s->config;
-    const pass first = {c->candidates, c->max_scatter_seeding_mm2, c->max_scatter_extending_mm2,
-                        c->max_scatter_3hits_mm2, false};
-    const pass second = {c->second_candidates, c->second_seeding_mm2, c->second_extending_mm2,
-                         c->second_3hits_mm2, true};
+    const pass passes[] = {
+        {c->candidates, c->max_scatter_seeding_mm2, c->max_scatter_extending_mm2, c->max_scatter_3hits_mm2,
+         false},
+        {c->second_candidates, c->second_seeding_mm2, c->second_extending_mm2, c->second_3hits_mm2, true}};
     s->n_tracks = 0;
     memset(s->used, 0, s->n * sizeof *s->used);
-    run_pass(s, &first);
-    for (size_t t = 0; t < s->n_tracks && c->pickup_mm2 > 0; t++) {
-        pick_up(s, s->tracks + t);
-    }
-    if (second.n > 0) {
-        run_pass(s, &second);
+    for (const pass *p = passes; p < passes + (passes[1].n > 0 ? 2 : 1); p++) {
+        const size_t first = s->n_tracks;
+        run_pass(s, p);
+        for (size_t t = first; t < s->n_tracks && c->pickup_mm2 > 0 && (!p->second || c->min_hits > 3); t++) {
+            pick_up(s, s->tracks + t);
+        }
+        drop_short(s, first);
     }
     if (c->merge_mm2 > 0) {
         join_all(s);
@@ -580,11 +579,10 @@ oracle_tracks oracle_velo_track(const slc_velo_track_config *config, const slc_v
             free(s.tracks[t].parts);
         }
     }
-    free(s.tracks);
-    free(s.candidates);
-    free(s.taken);
-    free(s.used);
-    free(s.hits);
+    void *const blocks[] = {s.tracks, s.candidates, s.taken, s.used, s.hits};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) {
+        free(blocks[k]);
+    }
     return out;
 }
 

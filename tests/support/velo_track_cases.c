@@ -125,13 +125,13 @@ uint32_t track_run_difference(const slc_velo_track_config *config, const slc_vel
 
 static void tell(const slc_velo_track_config *c)
 {
-    print_error(
-        "strategy %d, N %u: %g %g %g, second N %u: %g %g %g, missing %g, trim %g, pickup %g, merge %g %g\n",
-        (int)c->strategy, c->candidates, (double)c->max_scatter_seeding_mm2,
-        (double)c->max_scatter_extending_mm2, (double)c->max_scatter_3hits_mm2, c->second_candidates,
-        (double)c->second_seeding_mm2, (double)c->second_extending_mm2, (double)c->second_3hits_mm2,
-        (double)c->missing_layer_mm2, (double)c->trim_mm2, (double)c->pickup_mm2, (double)c->merge_slope,
-        (double)c->merge_mm2);
+    print_error("strategy %d, N %u: %g %g %g, second N %u: %g %g %g, missing %g, trim %g, pickup %g, merge "
+                "%g %g, min hits %u\n",
+                (int)c->strategy, c->candidates, (double)c->max_scatter_seeding_mm2,
+                (double)c->max_scatter_extending_mm2, (double)c->max_scatter_3hits_mm2, c->second_candidates,
+                (double)c->second_seeding_mm2, (double)c->second_extending_mm2, (double)c->second_3hits_mm2,
+                (double)c->missing_layer_mm2, (double)c->trim_mm2, (double)c->pickup_mm2,
+                (double)c->merge_slope, (double)c->merge_mm2, c->min_hits);
 }
 
 void track_run_expect_oracle(track_run *run, const slc_velo_track_config *config)
@@ -300,6 +300,7 @@ slc_velo_track_config track_run_random_config(uint64_t *seed)
     config.trim_mm2 = random_below(seed, 2) ? config.trim_mm2 : 0;
     config.pickup_mm2 = random_below(seed, 2) ? config.pickup_mm2 : 0;
     config.merge_mm2 = random_below(seed, 2) ? config.merge_mm2 : 0;
+    config.min_hits = random_below(seed, 2) ? config.min_hits : 4 + random_below(seed, 2);
     if (random_below(seed, 4) == 0) { /* wide open: many want the same hit */
         config.max_scatter_seeding_mm2 = 2;
         config.max_scatter_extending_mm2 = 5;
