@@ -16,7 +16,7 @@ typedef struct simulate_options {
     const char *geometry, *output;
     double beam[2];
     uint64_t events, seed;
-    double vertices, noise, dead, inefficiency;
+    double vertices, gas, noise, dead, inefficiency;
     bool no_scattering, compress, quiet;
 } simulate_options;
 
@@ -27,6 +27,8 @@ static const slc_cli_option options_table[] = {
      "where to write them (MDF); '-' is standard output"},
     {"seed", 0, COUNT(O, seed, 0, 0), "S", "same seed, same events"},
     {"vertices", 0, NUMBER(O, vertices, 0, 100), "X", "mean number of visible collisions in an event"},
+    {"gas", 0, NUMBER(O, gas, 0, 100), "X",
+     "mean number of collisions with gas in SMOG2's cell, z from -541 to -341 mm"},
     {"no-scattering", 0, FLAG(O, no_scattering), NULL, "no multiple scattering in sensors and RF foil"},
     {"noise", 0, NUMBER(O, noise, 0, 1e6), "X", "mean number of noise pixels in an event"},
     {"dead", 0, NUMBER(O, dead, 0, 1), "X", "fraction of dead pixels"},
@@ -59,6 +61,7 @@ static bool open_generator(const simulate_options *options, slc_sim_velo **sim)
     slc_sim_velo_config_default(&config);
     config.seed = options->seed;
     config.visible_vertices = (float)options->vertices;
+    config.gas_collisions = (float)options->gas;
     config.scattering = !options->no_scattering;
     config.noise_pixels = (float)options->noise;
     config.dead_fraction = (float)options->dead;

@@ -326,6 +326,31 @@ static void flags_follow_from_hits(void **state)
 
 /* ---- what the configuration says ------------------------------------------------------------- */
 
+/* Collisions with gas lie all over the cell, on the beam, and what comes out of them flies forward. */
+static void gas_is_in_its_cell(void **state)
+{
+    (void)state;
+    slc_sim_velo_config config = default_config(12);
+    config.visible_vertices = 0;
+    config.gas_collisions = 4;
+    sample s;
+    generate(&config, 0, 40, &s);
+    const slc_velo_vertices *vertices = &s.truth.vertices;
+    const slc_velo_particles *p = &s.truth.particles;
+    uint32_t upstream = 0, forward = 0;
+    assert_true(vertices->head.size > 100 && vertices->head.size < 220);
+    for (size_t v = 0; v < vertices->head.size; v++) {
+        assert_true(vertices->z_mm[v] > -541 && vertices->z_mm[v] < -341 && fabs(vertices->x_mm[v]) < 0.2);
+        upstream += vertices->z_mm[v] < -441;
+    }
+    assert_true(10 * upstream > 3 * vertices->head.size && 10 * upstream < 7 * vertices->head.size);
+    for (size_t i = 0; i < p->head.size; i++) {
+        forward += p->eta[i] > 0;
+    }
+    assert_true(p->head.size > 300 && 100 * forward > 90 * p->head.size);
+    forget(&s);
+}
+
 static void inefficiency_removes_hits(void **state)
 {
     (void)state;
@@ -438,7 +463,8 @@ static void bad_configurations_are_refused(void **state)
                 {offsetof(slc_sim_velo_config, inefficiency), "inefficiency", {-0.1f, 2, NAN}},
                 {offsetof(slc_sim_velo_config, b_fraction), "b_fraction", {-0.1f, 1.5f, NAN}},
                 {offsetof(slc_sim_velo_config, d_fraction), "d_fraction", {-0.1f, 1.5f, NAN}},
-                {offsetof(slc_sim_velo_config, s_fraction), "s_fraction", {-0.1f, 1e6f, NAN}}};
+                {offsetof(slc_sim_velo_config, s_fraction), "s_fraction", {-0.1f, 1e6f, NAN}},
+                {offsetof(slc_sim_velo_config, gas_collisions), "gas_collisions", {-0.1f, 201, NAN}}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (int k = 0; k < 3; k++) {
             slc_sim_velo_config config = default_config(1);
@@ -464,6 +490,7 @@ int main(void)
         cmocka_unit_test(noise_makes_clusters_of_nobody),
         cmocka_unit_test(truth_in_banks_is_truth_in_columns),
         cmocka_unit_test(flags_follow_from_hits),
+        cmocka_unit_test(gas_is_in_its_cell),
         cmocka_unit_test(inefficiency_removes_hits),
         cmocka_unit_test(dead_pixels_are_always_the_same),
         cmocka_unit_test(all_dead_is_dark),

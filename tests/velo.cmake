@@ -33,6 +33,9 @@ sluice_test_properties(physics_velo_json "stages;data")
 add_test(NAME physics_velo_simulated
     COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/physics/velo_physics.py $<TARGET_FILE:sluice-command> simulated)
 sluice_test_properties(physics_velo_simulated stages)
+add_test(NAME physics_velo_presets
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/physics/velo_physics.py $<TARGET_FILE:sluice-command> presets)
+sluice_test_properties(physics_velo_presets "stages;data")
 sluice_core_test(test_velo_select stages "base;simd;pixel;lhcb;velo" test_velo_select.c oracle/velo_select_oracle.c)
 sluice_test(test_velo_decision stages test_velo_decision.c)
 sluice_test(test_velo_impact stages test_velo_impact.c oracle/velo_select_oracle.c)

@@ -28,6 +28,8 @@ typedef struct slc_sim_velo_config {
     float s_fraction;           /* mean number of strange hadrons (K0s, hyperons) in a visible collision */
     float beam_x_mm, beam_y_mm; /* where the beam is, within 2 mm: collisions lie around it, and the detector
                                    with its foil stays; 0, 0 */
+    float gas_collisions; /* mean number of collisions of the beam with gas in the cell of SMOG2, anywhere
+                             from z = -541 to -341 mm on the beam; 0 */
 } slc_sim_velo_config;
 SLC_API void slc_sim_velo_config_default(slc_sim_velo_config *config, size_t size);
 #define slc_sim_velo_config_default(config) slc_sim_velo_config_default(config, sizeof *(config))

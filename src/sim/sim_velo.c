@@ -51,7 +51,8 @@ static slc_status check(const slc_sim_velo_config *config, slc_error *error)
                   {"d_fraction", config->d_fraction, 0, 1},
                   {"s_fraction", config->s_fraction, 0, 100},
                   {"beam_x_mm", config->beam_x_mm, -2, 2},
-                  {"beam_y_mm", config->beam_y_mm, -2, 2}};
+                  {"beam_y_mm", config->beam_y_mm, -2, 2},
+                  {"gas_collisions", config->gas_collisions, 0, 200}};
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         if (!within(limits[i].value, limits[i].low, limits[i].high)) {
             return slc_fail(error, SLC_ERR_USAGE, "simulation of the VELO: %s is %g, allowed are %g to %g",

@@ -16,6 +16,10 @@ static const double invisible_share = 0.28, seen_share = 0.985;
 /* Primary pions, kaons and protons of a visible collision: mean, and shape of the fluctuation of the mean. */
 static const double mean_charged = 76.0, density_shape = 1.1;
 static const int least_charged = 9;
+/* Gas at rest in the cell of SMOG2: a beam of 6.8 TeV sees it at 113 GeV, and what comes out moves with their
+ * centre of mass. Fewer particles, of a narrower distribution. */
+static const double cell_from = -541, cell_to = -341, gas_charged = 22, gas_rapidity = 4.79,
+                    gas_rapidity_sigma = 2.1;
 /* Width of the rapidity distribution. */
 static const double rapidity_sigma = 4.1;
 
@@ -72,20 +76,20 @@ static int32_t either_sign(sim_random *random, int32_t pid)
 }
 
 /* Pions, kaons, protons, and the photons of neutral pions. */
-static void light(slc_sim_velo *sim, int32_t collision, uint32_t n)
+static void light(slc_sim_velo *sim, int32_t collision, uint32_t n, double middle, double width)
 {
     sim_random *random = &sim->random;
     for (uint32_t i = 0; i < n; i++) {
         const double kind = random_uniform(random);
         if (kind < 0.82) {
-            primary(sim, collision, either_sign(random, 211), pion_spectrum, 0, rapidity_sigma);
+            primary(sim, collision, either_sign(random, 211), pion_spectrum, middle, width);
         } else if (kind < 0.925) {
-            primary(sim, collision, either_sign(random, 321), kaon_spectrum, 0, rapidity_sigma);
+            primary(sim, collision, either_sign(random, 321), kaon_spectrum, middle, width);
         } else {
-            primary(sim, collision, either_sign(random, 2212), proton_spectrum, 0, rapidity_sigma);
+            primary(sim, collision, either_sign(random, 2212), proton_spectrum, middle, width);
         }
         if (random_uniform(random) < 0.53) {
-            primary(sim, collision, 111, pion_spectrum, 0, rapidity_sigma);
+            primary(sim, collision, 111, pion_spectrum, middle, width);
         }
     }
 }
@@ -153,7 +157,7 @@ static void visible_collision(slc_sim_velo *sim)
         density = random_gamma(random, density_shape) / density_shape;
         n = random_poisson(random, density * mean_charged);
     } while (n < (uint32_t)least_charged);
-    light(sim, collision, n);
+    light(sim, collision, n, 0, rapidity_sigma);
     strange(sim, collision, random_poisson(random, (double)sim->config.s_fraction * density));
     if (random_uniform(random) < (double)sim->config.d_fraction) {
         heavy_pair(sim, collision, charm, charm_share, charm_spectrum);
@@ -178,6 +182,18 @@ static void invisible_collision(slc_sim_velo *sim)
     }
 }
 
+static void gas_collision(slc_sim_velo *sim)
+{
+    sim_random *random = &sim->random;
+    const int32_t collision = collision_at_random(sim);
+    if (collision < 0) {
+        return;
+    }
+    ((sim_collision *)sim->collisions.rows)[collision].at.z = random_between(random, cell_from, cell_to);
+    const double density = random_gamma(random, density_shape) / density_shape;
+    light(sim, collision, random_poisson(random, density * gas_charged), gas_rapidity, gas_rapidity_sigma);
+}
+
 void slc_sim_collide(slc_sim_velo *sim)
 {
     const double visible = (double)sim->config.visible_vertices;
@@ -188,5 +204,11 @@ void slc_sim_collide(slc_sim_velo *sim)
     }
     for (uint32_t i = 0; i < n_invisible; i++) {
         invisible_collision(sim);
+    }
+    if (sim->config.gas_collisions > 0) { /* no number is drawn without */
+        const uint32_t n_gas = random_poisson(&sim->random, (double)sim->config.gas_collisions);
+        for (uint32_t i = 0; i < n_gas; i++) {
+            gas_collision(sim);
+        }
     }
 }

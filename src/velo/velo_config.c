@@ -166,20 +166,43 @@ static void make_fast(slc_velo_config *config)
 /* The halves are retracted, and nobody has yet centred them on the beam, which may be some mm off. */
 static void make_open(slc_velo_config *config)
 {
-    config->vertex.max_beam_distance2_mm2 = 25;
-    config->vertex.max_track_chi2 = 100;
+    slc_velo_track_config *track = &config->track;
+    slc_velo_vertex_config *vertex = &config->vertex;
+    track->missing_layer_mm2 = 0; /* which layers a line goes through depends on how far the halves are */
+    track->max_scatter_3hits_mm2 = track->second_3hits_mm2 = 0.06f;
+    /* The first hit is 30 mm from the beam and more, and few particles of a collision have hits. */
+    vertex->max_track_sigma_z_mm = 4;
+    vertex->min_tracks = 3;
+    vertex->min_peak_tracks = 1.5f;
+    vertex->max_beam_distance2_mm2 = 25;
+    vertex->max_track_chi2 = 100;
 }
 
 /* Gas in the cell upstream, z from -541 to -341 mm, as well as collisions. */
 static void make_smog2(slc_velo_config *config)
 {
-    config->vertex.z_min_mm = -600;
+    slc_velo_vertex_config *vertex = &config->vertex;
+    vertex->z_min_mm = -600;
+    /* Few particles, all of them forward, whose first hit is up to half a metre from their vertex. */
+    vertex->max_track_sigma_z_mm = 8;
+    vertex->min_tracks = 3;
+    vertex->min_peak_tracks = 1.2f;
 }
 
 /* Seven times the collisions in an event, as in the events of docs/formats/velo-json.md. */
 static void make_upgrade2(slc_velo_config *config)
 {
-    config->track.max_layer_hits = 4096;
+    slc_velo_track_config *track = &config->track;
+    track->max_layer_hits = 4096;
+    /* Most tracks of three hits are of no particle that counts: no track has so few. Narrow at first, where
+     * hits are dense, and wide among what is left. */
+    track->min_hits = 4;
+    track->max_scatter_seeding_mm2 = 0.015f;
+    track->max_scatter_extending_mm2 = 0.06f;
+    track->second_seeding_mm2 = 0.1f;
+    track->second_extending_mm2 = 0.35f;
+    track->second_3hits_mm2 = 0.03f;
+    track->pickup_mm2 = 0.06f;
 }
 
 /* The first one is the default. */

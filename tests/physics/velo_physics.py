@@ -5,6 +5,8 @@
     velo_physics.py SLUICE json         efficiencies on the public JSON events and LHCb's ten raw ones
                                         (SLUICE_TEST_DATA)
     velo_physics.py SLUICE simulated    residuals, pulls and truth ids on events of the own generator
+    velo_physics.py SLUICE presets      --preset upgrade2 on the public events, open and smog2 on generated ones, beside
+                                        the standard (SLUICE_TEST_DATA)
     velo_physics.py SLUICE scan         what each step of the track search brings, and how cuts trade ghosts for
                                         efficiency: tables in Markdown, no bounds (SLUICE_TEST_DATA)
 
@@ -14,6 +16,7 @@ import glob
 import json
 import math
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -131,6 +134,109 @@ def check_simulated(sluice):
     expect("simulated ghost rate", 100 * truth["ghost_rate"], 0, 1.5)
 
 
+# ---- presets ----------------------------------------------------------------------------------------
+
+PRESET = "… and more picked up: `--preset upgrade2`"
+UPGRADE2 = {
+    "standard": [],
+    "`--min-hits 4`": ["--min-hits", "4"],
+    "… and the narrow first pass": ["--min-hits", "4", "--max-scatter-seeding", "0.015", "--max-scatter-extending", "0.06"],
+    "… and the wide second pass": ["--min-hits", "4", "--max-scatter-seeding", "0.015", "--max-scatter-extending", "0.06",
+                                   "--second-scatter-seeding", "0.1", "--second-scatter-extending", "0.35",
+                                   "--second-scatter-3hits", "0.03"],
+    PRESET: ["--preset", "upgrade2"],
+}
+
+
+def data_file(*path):
+    path = os.path.join(os.environ.get("SLUICE_TEST_DATA", "../shared/data"), *path)
+    if not os.path.exists(path):
+        print("SKIP: no " + path)
+        sys.exit(77)
+    return path
+
+
+def open_geometry(path, millimetres):
+    """LHCb's geometry with each half moved away from the beam: even modules are at negative x."""
+    with open(data_file("lhcb", "velo_geometry.bin"), "rb") as file:
+        geometry = bytearray(file.read())
+    for sensor in range(208):
+        at = len(geometry) - 4 * 12 * (208 - sensor) + 4 * 9
+        x = struct.unpack_from("<f", geometry, at)[0]
+        struct.pack_into("<f", geometry, at, x - millimetres if sensor // 4 % 2 == 0 else x + millimetres)
+    with open(path, "wb") as file:
+        file.write(geometry)
+
+
+def upgrade2_rows(sluice, files):
+    print("| 10 events, % | found | clones | ghosts | hit efficiency | purity | tracks |")
+    print("|---" * 7 + "|")
+    parts = {"": files, ", events 0, 2, 4, 6, 8": files[0::2], ", events 1, 3, 5, 7, 9": files[1::2]}
+    values = {}
+    for name, options in UPGRADE2.items():
+        for part, inputs in parts.items():
+            if part and name not in ("standard", PRESET):
+                continue
+            result = reconstruct(sluice, inputs, *options)
+            truth = result["truth"]
+            all_of = truth["categories"]["modules3"]
+            values[name + part] = 100 * all_of["efficiency"], 100 * truth["ghost_rate"]
+            print(f"| {name}{part} | {100 * all_of['efficiency']:.2f} | {100 * all_of['clone_rate']:.2f} "
+                  f"| {100 * truth['ghost_rate']:.2f} | {100 * all_of['hit_efficiency']:.2f} "
+                  f"| {100 * all_of['purity']:.2f} | {truth['tracks']} |", flush=True)
+    return values
+
+
+def vertex_rows(sluice, title, path, options, presets):
+    """Bounds are on the second preset, which must be the better one."""
+    found = []
+    for preset in presets:
+        truth = reconstruct(sluice, [path], *options, "--preset", preset)["truth"]
+        velo, long = (100 * truth["categories"][c + "_eta25"]["efficiency"] for c in ("velo", "long"))
+        vertices = truth["vertices"]
+        found.append((velo, 100 * truth["ghost_rate"], 100 * vertices["all"]["efficiency"],
+                      100 * vertices["false"] / max(1, vertices["reconstructed"])))
+        print(f"| {title} | `{preset}` | {velo:.2f} | {long:.2f} | {100 * truth['ghost_rate']:.2f} "
+              f"| {100 * vertices['all']['efficiency']:.1f} | {100 * vertices['isolated']['efficiency']:.1f} "
+              f"| {vertices['false']} of {vertices['reconstructed']} |", flush=True)
+    return found
+
+
+def check_presets(sluice):
+    archive = data_file("velo_json", "upgrade2.tar.xz")
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["tar", "-C", folder, "-xf", archive], check=True)
+        values = upgrade2_rows(sluice, sorted(glob.glob(os.path.join(folder, "upgrade2", "velo_event_*.json"))))
+        print("\n| generated | preset | velo | long | ghosts | vertices | isolated | false |")
+        print("|---" * 8 + "|")
+        events = os.environ.get("SLUICE_PRESET_EVENTS", "60")
+        rows = {}
+        for millimetres in (25, 30):
+            geometry, path = os.path.join(folder, "open.bin"), os.path.join(folder, "open.mdf")
+            open_geometry(geometry, millimetres)
+            run(sluice, "simulate", "velo", "--events", events, "--seed", "31", "--geometry", geometry, "-o", path, "-q")
+            rows[f"open {millimetres} mm"] = vertex_rows(sluice, f"halves {millimetres} mm out", path,
+                                                         ["--geometry", geometry], ("standard", "open"))
+        for name, part in (("smog2 both", []), ("smog2 gas", ["--vertices", "0"])):
+            path = os.path.join(folder, "gas.mdf")
+            run(sluice, "simulate", "velo", "--events", events, "--seed", "32", "--gas", "1.5", *part, "-o", path, "-q")
+            rows[name] = vertex_rows(sluice, "gas alone" if part else "collisions and gas", path, [],
+                                     ("standard", "smog2"))
+    print()
+    for name, (found, ghosts) in values.items():
+        if name.startswith(PRESET):
+            expect("upgrade2" + name[len(PRESET):] + ": found", found, 95, 100)
+            expect("upgrade2" + name[len(PRESET):] + ": ghosts", ghosts, 0, 8)
+    bounds = {"open 25 mm": (97.5, 1.2, 85, 3), "open 30 mm": (97.0, 1.2, 82, 3), "smog2 both": (97.5, 1.2, 93, 2.5),
+              "smog2 gas": (96.5, 1.5, 86, 2)}
+    for name, (velo, ghosts, vertices, wrong) in bounds.items():
+        standard, preset = rows[name]
+        expect(name + ": velo", preset[0], velo, 100)
+        expect(name + ": ghosts", preset[1], 0, ghosts)
+        expect(name + ": vertices", preset[2], max(vertices, standard[2] + 3), 100)
+        expect(name + ": false vertices", preset[3], 0, wrong)
+
+
 STEPS = {
     "default": [],
     "without second pass": ["--second-candidates", "0"],
@@ -185,7 +291,7 @@ def scan(sluice):
         table(sluice, files["bsphiphi"], "N, single pass", FAST_PAIRS)
 
 
-MODES = {"json": check_json, "simulated": check_simulated, "scan": scan}
+MODES = {"json": check_json, "simulated": check_simulated, "presets": check_presets, "scan": scan}
 
 
 def main():
