@@ -41,6 +41,8 @@ struct slc_pet_rates {
     uint64_t moments;                       /* singles, without those that come with the one before */
     uint64_t frames, lost, multiples;       /* that no bin has yet, for want of a time */
     uint64_t before_lost, before_multiples; /* of the chain's totals */
+    uint64_t all_frames;                    /* of all calls; of the chain's totals then: */
+    uint64_t converted, strange;            /* strange: of no block */
     uint32_t modules, units;
     uint64_t *block; /* frames since stretch_ps */
     int64_t stretch_ps;
@@ -198,14 +200,19 @@ static uint64_t apart(int64_t a, int64_t b)
     return a < b ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b;
 }
 
-static void count_moments(slc_pet_rates *r, const slc_pet_singles *part)
+/* Counts them, and singles by crystal: a step each, without a branch. */
+static void count_part(slc_pet_rates *r, const slc_pet_singles *part)
 {
     const double window_ps = r->config.window_ns * 1e3; /* whole numbers are above it if above its floor */
     const uint64_t together_ps = window_ps < 0x1p63 ? (uint64_t)window_ps : UINT64_MAX;
     const int64_t *time = part->time_ps;
-    uint64_t moments = r->any ? apart(r->last_ps, time[0]) > together_ps : 1;
-    for (size_t i = 1; i < part->head.size; i++) {
-        moments += apart(time[i - 1], time[i]) > together_ps;
+    uint32_t *count = r->count;
+    int64_t before = r->any ? r->last_ps : time[0];
+    uint64_t moments = r->any ? 0 : 1;
+    for (size_t i = 0; i < part->head.size; i++) {
+        moments += apart(before, time[i]) > together_ps;
+        before = time[i];
+        count[part->crystal[i]]++;
     }
     r->moments += moments;
 }
@@ -248,14 +255,10 @@ static slc_status add_part(slc_pet_rates *r, const slc_pet_singles *singles, siz
     part.crystal += begin;
     part.energy_kev += begin;
     r->rows.singles[row] += end - begin;
-    count_moments(r, &part);
+    count_part(r, &part);
     r->first_ps = r->any ? r->first_ps : part.time_ps[0];
     r->last_ps = part.time_ps[part.head.size - 1];
     r->any = true;
-    uint32_t *count = r->count;
-    for (size_t i = 0; i < part.head.size; i++) {
-        count[part.crystal[i]]++;
-    }
     return SLC_OK;
 }
 
@@ -317,20 +320,28 @@ static slc_status add_pairs(slc_pet_rates *r, const slc_pet_coincidences *pairs,
 
 /* ---- frames, losses, dead time ----------------------------------------------------------------- */
 
-/* Without dead time, blocks need not be told apart. */
 static void count_blocks(slc_pet_rates *r, const slc_pet_frame *frames, size_t n)
 {
-    const uint32_t modules = r->modules, units = r->units;
-    uint64_t there = 0;
     for (size_t i = 0; i < n; i++) {
         const uint32_t unit = frames[i].head_unit & 15U, module = frames[i].module;
-        if (r->config.dead_time_ns > 0) {
-            r->block[module * SLC_PET_MAX_UNITS + unit]++;
-        } else {
-            there += (module < modules) & (unit < units);
-        }
+        r->block[module * SLC_PET_MAX_UNITS + unit]++;
     }
-    r->totals.frames += there;
+}
+
+/* Without dead time, blocks need not be told apart, and the conversion has counted the frames of blocks that
+ * there are; unless frames wait in it, and its counts are of others. */
+static void count_frames(slc_pet_rates *r, const slc_pet_batch *batch)
+{
+    const slc_pet_convert_counts *c = &batch->totals->convert;
+    const uint64_t strange = c->module + c->unit, before = r->all_frames;
+    r->all_frames += batch->n;
+    if (r->config.dead_time_ns <= 0 && before == r->converted && c->frames == r->all_frames) {
+        r->totals.frames += batch->n - (strange - r->strange);
+    } else {
+        count_blocks(r, batch->frames, batch->n);
+    }
+    r->converted = c->frames;
+    r->strange = strange;
 }
 
 /* Closes a stretch of time: what the blocks have lost in it. */
@@ -448,7 +459,7 @@ slc_status slc_pet_rates_add(slc_pet_rates *r, const slc_pet_batch *batch, slc_e
     r->multiples += all_multiples - r->before_multiples;
     r->before_lost = all_lost;
     r->before_multiples = all_multiples;
-    count_blocks(r, batch->frames, batch->n);
+    count_frames(r, batch);
     if (!r->any) {
         return SLC_OK;
     }
