@@ -127,21 +127,43 @@ static slc_status reserve_keys(slc_pet_pairs *p, size_t n)
     return room != NULL ? SLC_OK : SLC_ERR_MEMORY;
 }
 
-/* Rows by their keys, to the end of a collection that has room. */
-static void copy_rows(const slc_pet_coincidences *from, const key *keys, size_t n, slc_pet_coincidences *to)
+/* Rows by their keys, less `first`, to the end of a collection that has room. */
+static void copy_rows(const slc_pet_coincidences *from, const key *keys, size_t n, size_t first,
+                      slc_pet_coincidences *to)
 {
+    const slc_pet_coincidences rows =
+        *from; /* what is written could be its memory, for all a compiler knows */
     const size_t base = to->head.size;
+    int64_t *time = to->time_ps + base, *dt = to->dt_ps + base;
+    uint32_t *crystal1 = to->crystal1 + base, *crystal2 = to->crystal2 + base;
+    float *energy1 = to->energy1_kev + base, *energy2 = to->energy2_kev + base;
+    uint8_t *delayed = to->delayed + base;
     for (size_t i = 0; i < n; i++) {
-        const uint32_t row = keys[i].row;
-        to->time_ps[base + i] = from->time_ps[row];
-        to->dt_ps[base + i] = from->dt_ps[row];
-        to->crystal1[base + i] = from->crystal1[row];
-        to->crystal2[base + i] = from->crystal2[row];
-        to->energy1_kev[base + i] = from->energy1_kev[row];
-        to->energy2_kev[base + i] = from->energy2_kev[row];
-        to->delayed[base + i] = from->delayed[row];
+        const size_t row = keys[i].row - first;
+        time[i] = keys[i].time_ps;
+        dt[i] = rows.dt_ps[row];
+        crystal1[i] = rows.crystal1[row];
+        crystal2[i] = rows.crystal2[row];
+        energy1[i] = rows.energy1_kev[row];
+        energy2[i] = rows.energy2_kev[row];
+        delayed[i] = rows.delayed[row];
     }
     to->head.size = base + n;
+}
+
+/* The same of rows that are held and, by higher numbers, of new ones, which are not copied before they go
+ * where they belong. */
+static void copy_both(const slc_pet_pairs *p, const slc_pet_coincidences *pairs, const key *keys, size_t n,
+                      slc_pet_coincidences *to)
+{
+    const size_t held = p->held.head.size;
+    for (size_t i = 0, end = 0; i < n; i = end) {
+        const bool new = keys[i].row >= held;
+        while (end < n && (keys[end].row >= held) == new) {
+            end++;
+        }
+        copy_rows(new ? pairs : &p->held, keys + i, end - i, new ? held : 0, to);
+    }
 }
 
 static void look_for_gap(slc_pet_pairs *p, const slc_pet_singles *singles)
@@ -185,18 +207,20 @@ static void hold_work(slc_pet_pairs *p)
     p->work = held;
 }
 
-/* The first `n` rows that are held go out by their keys, the others stay, in order. */
-static slc_status give_out(slc_pet_pairs *p, size_t n, slc_pet_coincidences *out)
+/* The first `n` rows, of those that are held and the new ones, go out by their keys, the others are held, in
+ * order. */
+static slc_status give_out(slc_pet_pairs *p, const slc_pet_coincidences *pairs, size_t n,
+                           slc_pet_coincidences *out)
 {
     const slc_schema *schema = &slc_pet_coincidences_schema;
-    const size_t all = p->held.head.size;
+    const size_t all = p->held.head.size + pairs->head.size;
     if (slc_columns_reserve(schema, out, out->head.size + n, 0) != SLC_OK ||
         slc_columns_reserve(schema, &p->work, all - n, 0) != SLC_OK) {
         return SLC_ERR_MEMORY;
     }
     slc_columns_reset(&p->work);
-    copy_rows(&p->held, p->keys, n, out);
-    copy_rows(&p->held, p->keys + n, all - n, &p->work);
+    copy_both(p, pairs, p->keys, n, out);
+    copy_both(p, pairs, p->keys + n, all - n, &p->work);
     hold_work(p);
     return SLC_OK;
 }
@@ -281,22 +305,23 @@ static shape look_at(slc_pet_pairs *p, const slc_pet_coincidences *rows)
     return s;
 }
 
-/* Prompts from `begin` on and delayeds from `middle` on, each in order. */
-static void merge_kinds(const slc_pet_coincidences *rows, size_t begin, size_t middle, size_t end, key *to)
+/* Prompts and, from `middle` on, delayeds, each in order; their numbers begin with `first`. */
+static void merge_kinds(const slc_pet_coincidences *rows, size_t first, size_t middle, key *to)
 {
     const int64_t *time = rows->time_ps;
-    size_t a = begin, b = middle;
+    const size_t end = rows->head.size;
+    size_t a = 0, b = middle;
     while (a < middle && b < end) {
         const size_t second = time[b] < time[a], row = a ^ ((a ^ b) & -second);
-        *to++ = (key){time[row], (uint32_t)row, (uint8_t)second};
+        *to++ = (key){time[row], (uint32_t)(first + row), (uint8_t)second};
         a += 1 - second;
         b += second;
     }
     for (; a < middle; a++) {
-        *to++ = (key){time[a], (uint32_t)a, 0};
+        *to++ = (key){time[a], (uint32_t)(first + a), 0};
     }
     for (; b < end; b++) {
-        *to++ = (key){time[b], (uint32_t)b, 1};
+        *to++ = (key){time[b], (uint32_t)(first + b), 1};
     }
 }
 
@@ -313,24 +338,27 @@ static void merge_held(slc_pet_pairs *p, size_t held, size_t n)
     }
 }
 
-/* All rows are held, in order by their numbers in p->keys. */
+/* Rows from `first` on, one by one. */
+static void note_keys(const slc_pet_coincidences *rows, size_t first, key *to)
+{
+    for (size_t i = 0; i < rows->head.size; i++) {
+        to[i] = (key){rows->time_ps[i], (uint32_t)(first + i), rows->delayed[i]};
+    }
+}
+
+/* All rows in order by their numbers, which are in p->keys: first those that are held. */
 static slc_status sort_rows(slc_pet_pairs *p, const slc_pet_coincidences *pairs, const shape *s)
 {
-    const slc_schema *schema = &slc_pet_coincidences_schema;
     const size_t held = p->held.head.size, n = held + pairs->head.size;
-    if (n > UINT32_MAX || slc_columns_reserve(schema, &p->held, n, 0) != SLC_OK ||
-        slc_columns_append(schema, pairs, 0, pairs->head.size, &p->held) != SLC_OK ||
-        reserve_keys(p, n) != SLC_OK) {
+    if (n > UINT32_MAX || reserve_keys(p, n) != SLC_OK) {
         return SLC_ERR_MEMORY;
     }
-    const size_t one_by_one = s->kinds ? held : n;
-    for (size_t i = 0; i < one_by_one; i++) {
-        p->keys[i] = (key){p->held.time_ps[i], (uint32_t)i, p->held.delayed[i]};
-    }
+    note_keys(&p->held, 0, p->keys);
     if (s->kinds) {
-        merge_kinds(&p->held, held, held + s->split, n, p->keys + held);
+        merge_kinds(pairs, held, s->split, p->keys + held);
         merge_held(p, held, n);
     } else {
+        note_keys(pairs, held, p->keys + held);
         sort_keys(p, n);
     }
     return SLC_OK;
@@ -361,5 +389,5 @@ slc_status slc_pet_pairs_add(slc_pet_pairs *p, const slc_pet_result *result, boo
     while (!last && due > 0 && p->keys[due - 1].time_ps >= limit) {
         due--;
     }
-    return give_out(p, due, out) == SLC_OK ? SLC_OK : no_memory(error);
+    return give_out(p, pairs, due, out) == SLC_OK ? SLC_OK : no_memory(error);
 }
