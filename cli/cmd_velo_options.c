@@ -19,7 +19,8 @@
 #define PRESETS           "standard", "fast", "open", "smog2", "upgrade2"
 #define CHOICE_OF(m, ...) CHOICE(O, m, WORDS(__VA_ARGS__))
 const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
-    {"geometry", 0, INPUT(O, geometry), "FILE", "LHCb's velo_geometry.bin; without it the ideal geometry"},
+    {"geometry", 0, INPUT(O, geometry), "FILE",
+     "LHCb's velo_geometry.bin, or moves as JSON; without it the ideal geometry"},
     {"banks", 0, CHOICE_OF(settings.banks, "auto", "superpixels", "retina"), "WHICH",
      "hits of superpixels, of retina clusters, or auto: the first that an event has"},
     {"beam", 0, TEXT(O, beam), "WHERE",

@@ -138,7 +138,9 @@ SLC_API const slc_io_format_row *slc_io_format_of(const char *path);
 
 /* ---- geometry ---------------------------------------------------------------------------------- */
 
-/* LHCb's velo_geometry.bin. */
+/* LHCb's velo_geometry.bin, or JSON that says how modules and sensors are shifted and turned in such a file,
+ * which it names, or in the ideal geometry (docs/formats/velo-alignment.md). *error names the file, and of
+ * JSON line and column; *geometry is then as it was. */
 SLC_API slc_status slc_io_read_velo_geometry(const char *path, slc_velo_geometry *geometry, slc_error *error);
 /* LHCb's beamline.bin: x and y of the beam line in mm, two little-endian floats and nothing else.
  * SLC_ERR_FORMAT if it is not 8 bytes long or a number is not within 1 m; x and y are then as before. */

@@ -11,7 +11,6 @@
 #include "io/io_formats.h"
 #include "io/io_stream.h"
 #include "lhcb/lhcb_identity.h"
-#include "velo/velo_geometry.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -417,23 +416,6 @@ slc_status slc_io_read_file(const char *path, size_t limit, void **bytes, size_t
         }
     }
     slc_io_stream_close(&stream);
-    return status;
-}
-
-slc_status slc_io_read_velo_geometry(const char *path, slc_velo_geometry *geometry, slc_error *error)
-{
-    void *bytes = NULL;
-    size_t size = 0;
-    slc_status status = slc_io_read_file(path, SLC_VELO_GEOMETRY_BYTES, &bytes, &size, error);
-    if (status != SLC_OK) {
-        return status;
-    }
-    slc_error reason = {0};
-    status = slc_velo_geometry_parse(bytes, size, geometry, &reason);
-    if (status != SLC_OK) {
-        slc_fail(error, status, "%s: %.400s", path, reason.text);
-    }
-    free(bytes);
     return status;
 }
 
