@@ -63,7 +63,8 @@ static bool open_outputs(slc_velo_job *job, const char *command_line)
 {
     const slc_velo_options *options = job->options;
     if (!slc_velo_selecting_open(options->select, options->write_accepted, &job->selecting) ||
-        !can_create(job, options->table) || !can_create(job, options->report)) {
+        !can_create(job, options->table) || !can_create(job, options->report) ||
+        !can_create(job, options->residuals) || !slc_velo_residuals_open(job)) {
         return false;
     }
     if (options->json && ((job->totals.hits_per_event = json_array()) == NULL ||
@@ -92,7 +93,7 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
     const bool keep = job->totals.events > slc_faults_of(&job->totals.faults, SLC_FAULT_EVENT_NO_VP) ||
                       options->part.n > 1; /* a part may have nothing, and is joined all the same */
     if (!keep && (options->output != NULL || options->table != NULL || options->report != NULL ||
-                  options->write_accepted != NULL)) {
+                  options->residuals != NULL || options->write_accepted != NULL)) {
         slc_cli_say("velo", "%s: no file was written",
                     job->totals.events == 0 ? "no events were read" : "no event has VELO banks");
     }
@@ -112,6 +113,10 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
     if (options->table != NULL && keep) {
         const slc_status status = slc_velo_write_csv(job, &tree, &job->error);
         job->failed |= !slc_cli_kept_judge(&kept, "velo", options->table, status, &job->error);
+    }
+    if (options->residuals != NULL && keep) {
+        const slc_status status = slc_velo_write_residuals(job, &job->error);
+        job->failed |= !slc_cli_kept_judge(&kept, "velo", options->residuals, status, &job->error);
     }
     if (options->report != NULL && keep && !slc_velo_write_report(job, title, command_line)) {
         job->failed = true;
@@ -191,6 +196,7 @@ static void clear(slc_velo_job *job)
     slc_flow_close(job->flow);
     slc_velo_held_clear(job);
     free(job->geometry);
+    free(job->residuals);
     slc_columns_clear(&slc_velo_matches_schema, &job->matches);
     slc_velo_drawing_clear(&job->drawing);
     slc_velo_beam_close(job);

@@ -9,6 +9,7 @@
  * cmd_velo_display.c  the event that the report draws, and the report
  * cmd_velo_gec.c  what the global event cut leaves out
  * cmd_velo_identity.c  which event is which: run, number, place in its input
+ * cmd_velo_residuals.c  residuals and normal equations, for alignment
  * cmd_velo_select.c  which events a selection accepts
  * cmd_velo_time.c going through the events again for measuring, and where the time went
  * cmd_velo_tell.c, cmd_velo_print.c   what it says and prints
@@ -31,7 +32,8 @@ typedef struct slc_velo_options {
     const char *geometry, *beam, *table, *report, *output, *display, *select, *write_accepted;
     slc_velo_config settings; /* as options have them; after slc_velo_options_config those in force */
     const char *config;       /* the file of settings, if any */
-    uint64_t display_event;   /* of --display, if it was given */
+    const char *residuals;
+    uint64_t display_event; /* of --display, if it was given */
     slc_cli_results results;
     uint64_t batch, threads, repeat, warmup;
     int preset, bind;
@@ -40,7 +42,7 @@ typedef struct slc_velo_options {
 } slc_velo_options;
 
 /* The table of options for the command's row and its defaults. */
-enum { SLC_VELO_OPTIONS = 63 };
+enum { SLC_VELO_OPTIONS = 64 };
 extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
 void slc_velo_options_defaults(void *options);
 /* The chain's configuration but for its target: the preset, over it the file, over both the options.
@@ -174,7 +176,8 @@ typedef struct slc_velo_job {
     int n_inputs;
     json_t *identity; /* columns of events; NULL without --json */
     uint64_t identity_from[SLC_LHCB_IDENTITY_SOURCES];
-    slc_velo_held *held; /* with --repeat */
+    slc_velo_residuals *residuals; /* NULL without --residuals */
+    slc_velo_held *held;           /* with --repeat */
     size_t n_held, held_capacity;
     slc_cli_progress progress;
     slc_error error;
@@ -250,6 +253,11 @@ bool slc_velo_judge(const slc_velo_job *job, const char *path, const char *damag
 
 /* Creates the groups of the result file, so that they are there however few events follow. */
 bool slc_velo_job_open_output(slc_velo_job *job, const char *command_line);
+
+/* --residuals: room for the sums, a result, the file. False if it was told why not. */
+bool slc_velo_residuals_open(slc_velo_job *job);
+bool slc_velo_residuals_take(slc_velo_job *job, const slc_velo_result *result);
+slc_status slc_velo_write_residuals(slc_velo_job *job, slc_error *error);
 
 /* All that is printed; the CSV of --table; the tables or the JSON object, and clears the tree. */
 slc_cli_tree slc_velo_tree(slc_velo_job *job);

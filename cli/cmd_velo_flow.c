@@ -189,7 +189,9 @@ static bool use_result(slc_velo_job *job, const slc_flow_item *item, double *spe
     if ((job->selecting != NULL && !slc_velo_selecting_take(job->selecting, item->path, &result->found,
                                                             result->raw ? &item->batch : NULL)) ||
         (job->results != NULL && !append_all(job, result)) || !add_to_totals(job, &result->found) ||
-        !slc_velo_identity_take(job, result) || (options->repeat > 0 && !slc_velo_hold(job, item))) {
+        !slc_velo_identity_take(job, result) ||
+        (job->residuals != NULL && !slc_velo_residuals_take(job, &result->found)) ||
+        (options->repeat > 0 && !slc_velo_hold(job, item))) {
         return false;
     }
     spent[SLC_VELO_TIME_WRITE] = slc_clock_seconds() - checked;

@@ -102,6 +102,8 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     {"json", 0, FLAG(O, json), NULL, "print one JSON object instead of tables"},
     {"table", 0, OUTPUT(O, table), "FILE", "write the tables as CSV"},
     {"report", 0, OUTPUT(O, report), "FILE", "write a report with plots as HTML"},
+    {"residuals", 0, OUTPUT(O, residuals), "FILE",
+     "write residuals by module, sensor and chip, and equations to align by (JSON)"},
     {"display", 0, TEXT(O, display), "N",
      "the event that the report draws, from 0 (default: the first with vertices)"},
     {"output", 'o', STDOUT_TOO | OUTPUT(O, output), "FILE",

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+sluice_test(test_velo_residuals stages test_velo_residuals.c)
 sluice_test(test_velo_geometry "stages;data" test_velo_geometry.c)
 sluice_test(test_velo_decode stages test_velo_decode.c)
 sluice_test(test_velo_cluster stages test_velo_cluster.c oracle/velo_cluster_oracle.c)

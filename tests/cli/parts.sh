@@ -248,6 +248,7 @@ shared label --preview o.png t.npy
 shared velo --output o.x --form arrow a.mdf
 shared velo --table o.csv a.mdf
 shared velo --report o.html a.mdf
+shared velo --residuals o.json a.mdf
 shared velo --write-accepted o.mdf a.mdf --select lines.json
 # shellcheck disable=SC2086
 shared cms --table o.csv $c
@@ -260,6 +261,7 @@ same names <<'W'
 --output
 --preview
 --report
+--residuals
 --stats
 --table
 --write-accepted
