@@ -182,6 +182,42 @@ static void batches_do_not_matter(void **state)
     pet_clear(&pairs);
 }
 
+/* Columns of several chunks, too. */
+static void chunks_do_not_depend_on_batches(void **state)
+{
+    (void)state;
+    enum { N = 150000 };
+    slc_pet_coincidences pairs = pet_pairs(N, 0, 3);
+    const slc_io_pet_list_config config = pet_config(false);
+    size_t size_one, size_many;
+    pet_write(pet_in_folder("one.h5"), SLC_IO_PET_HDF5, false, &pairs);
+    char *one = pet_bytes(pet_in_folder("one.h5"), &size_one);
+    for (size_t most = 7000; most <= N; most *= 10) {
+        slc_io_pet_list_writer *writer = NULL;
+        assert_int_equal(
+            slc_io_pet_list_create(pet_in_folder("many.h5"), SLC_IO_PET_HDF5, &config, &writer, NULL),
+            SLC_OK);
+        for (size_t at = 0; at < N; at += most) {
+            const slc_pet_coincidences part = {.head.size = N - at < most ? N - at : most,
+                                               .time_ps = pairs.time_ps + at,
+                                               .dt_ps = pairs.dt_ps + at,
+                                               .crystal1 = pairs.crystal1 + at,
+                                               .crystal2 = pairs.crystal2 + at,
+                                               .energy1_kev = pairs.energy1_kev + at,
+                                               .energy2_kev = pairs.energy2_kev + at,
+                                               .delayed = pairs.delayed + at};
+            assert_int_equal(slc_io_pet_list_write(writer, &part, NULL), SLC_OK);
+        }
+        assert_int_equal(slc_io_pet_list_finish(writer, NULL), SLC_OK);
+        char *many = pet_bytes(pet_in_folder("many.h5"), &size_many);
+        assert_int_equal(size_one, size_many);
+        assert_memory_equal(one, many, size_one);
+        free(many);
+    }
+    free(one);
+    pet_clear(&pairs);
+}
+
 /* A record each of the binary formats, byte by byte, from their descriptions: both directions of ours being
  * wrong in the same way would not show otherwise. */
 static void bytes_are_those_of_the_formats(void **state)
@@ -503,6 +539,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(long_times_of_flight_are_kept, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(files_without_pairs_are_files, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(batches_do_not_matter, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(chunks_do_not_depend_on_batches, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(bytes_are_those_of_the_formats, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(what_a_format_cannot_hold_is_refused, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(times_end_where_the_format_does, make_folder, remove_all),

@@ -393,19 +393,31 @@ static slc_status append_offsets(hdf5_writer *writer, const slc_io_results_part 
     return status;
 }
 
+/* Up to the end of a chunk of each column, then of the next: where chunks stand in the file does not depend
+ * on how many rows come at once. */
+static slc_status append_part(hdf5_writer *writer, const slc_io_results_part *part, slc_error *error)
+{
+    group *g = part->group->own;
+    slc_status status = SLC_OK;
+    for (size_t at = 0, some = 0; at < part->n_rows && status == SLC_OK; at += some) {
+        const size_t room = CHUNK_ROWS - (size_t)((part->group->rows + at) % CHUNK_ROWS);
+        some = part->n_rows - at < room ? part->n_rows - at : room;
+        for (size_t c = 0; c < g->n_columns && status == SLC_OK; c++) {
+            const slc_column *of = &part->group->schema.columns[c];
+            const uint8_t *rows = slc_column_data(part->collection, of);
+            status = append_rows(writer, &g->columns[c], some, rows + at * slc_type_size(of->type), error);
+        }
+    }
+    return status == SLC_OK ? append_offsets(writer, part, error) : status;
+}
+
 static slc_status put(slc_io_results *results, const slc_io_results_part *parts, size_t n, slc_error *error)
 {
     hdf5_writer *writer = (hdf5_writer *)results;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     slc_status status = SLC_OK;
     for (size_t i = 0; i < n && status == SLC_OK; i++) {
-        group *g = parts[i].group->own;
-        for (size_t c = 0; c < g->n_columns && status == SLC_OK; c++) {
-            status = append_rows(writer, &g->columns[c], parts[i].n_rows,
-                                 slc_column_data(parts[i].collection, &parts[i].group->schema.columns[c]),
-                                 error);
-        }
-        status = status == SLC_OK ? append_offsets(writer, &parts[i], error) : status;
+        status = append_part(writer, &parts[i], error);
     }
     slc_io_hdf5_silence_end(before);
     return status;
