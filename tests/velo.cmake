@@ -12,6 +12,7 @@ sluice_test(test_velo_track stages test_velo_track.c support/velo_track_cases.c 
 sluice_core_test(test_velo_track_limits stages "base;simd;pixel;lhcb;velo" test_velo_track_limits.c support/velo_track_cases.c
     oracle/velo_track_oracle.c)
 sluice_test(test_velo_track_random stages test_velo_track_random.c support/velo_track_cases.c oracle/velo_track_oracle.c)
+sluice_test(test_velo_track_work stages test_velo_track_work.c support/velo_track_cases.c oracle/velo_track_oracle.c)
 sluice_test(test_velo_track_large stages test_velo_track_large.c support/velo_track_cases.c oracle/velo_track_oracle.c)
 sluice_test(test_velo_track_data "stages;data" test_velo_track_data.c support/velo_track_cases.c
     oracle/velo_track_oracle.c support/support.c)

@@ -302,6 +302,7 @@ void slc_velo_track_search(slc_track_work *work)
                          .second = true};
     work->ended.size = work->ended.with_ends = 0;
     work->list_begin = work->n_hits + 4;
+    work->compared = 0;
     run_pass(work, &first);
     if (config->pickup_mm2 > 0) {
         work->tools->pick_up_all(work, 0);

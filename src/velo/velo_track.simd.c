@@ -24,8 +24,8 @@ _Static_assert(SLC_TRACK_MAX_N == 10, "a rank for each pair");
 /* For the hits of the middle layer from `at` on, as many as there are lanes, the N hits of the downstream one
  * that are nearest in direction: codes of the difference above the place, rising with the rank, a vector's
  * room each. UINT32_MAX where there are fewer hits. */
-INLINE void find_nearest(const slc_track_work *work, const slc_track_layer *down,
-                         const slc_track_layer *middle, uint32_t at, uint32_t n, uint32_t *codes)
+INLINE void find_nearest(slc_track_work *work, const slc_track_layer *down, const slc_track_layer *middle,
+                         uint32_t at, uint32_t n, uint32_t *codes)
 {
     const uint32_t last = at + (uint32_t)SIMD_LANES < middle->n ? at + (uint32_t)SIMD_LANES : middle->n;
     const i32v key = i32v_load(middle->key + at);
@@ -37,6 +37,7 @@ INLINE void find_nearest(const slc_track_work *work, const slc_track_layer *down
     FOR_EACH_RANK(NONE_YET)
     for (int part = 0; part < 2; part++) {
         u32v here = u32v_set(s.begin[part]);
+        work->compared += (uint64_t)(last - at) * (s.end[part] - s.begin[part]);
         for (uint32_t k = s.begin[part]; k < s.end[part]; k++) {
             const i32v difference = i32v_abs(i32v_sub(i32v_set(down->key[k]), key));
             u32v mine = u32v_or(u32v_from_i32(difference), here);
@@ -118,6 +119,7 @@ INLINE void compare_all(slc_track_work *work, const slc_track_layer *down, const
         FOR_EACH_RANK(COMPARE)
         here = u32v_add(here, one);
     }
+    work->compared += (uint64_t)n * up->n * (middle->n - at < SIMD_LANES ? middle->n - at : SIMD_LANES);
     u32v best = most, third = zero, code = zero;
 #define TAKE(rank)                                                                                           \
     if (n > (rank)) {                                                                                        \
@@ -307,6 +309,7 @@ static void extend(slc_track_work *work, uint32_t first, uint32_t l, float max_s
                                        .hit = work->wanted,
                                        .n = c->n};
         find_all_closest(layer, 0, some ? layer->n : 0, max_scatter, &lines, first);
+        work->compared += (uint64_t)(c->n - first) * layer->n;
     } else {
         for (uint32_t begin = first; begin < c->n; begin += BLOCK) {
             want_in_boxes(work, begin, begin + BLOCK < c->n ? begin + BLOCK : c->n, layer, max_scatter);

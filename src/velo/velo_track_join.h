@@ -114,7 +114,7 @@ static inline mask32 are_alike(const slc_track_work *work, f32v atx, f32v aty, f
 
 /* Sets the bits of the tracks that another one is like in both slopes. Of all tracks in the lanes at once:
  * the next one of each in the order, the one behind it, as long as these are within anybody's window. */
-static void find_neighbours(const slc_track_work *work, uint64_t *has)
+static void find_neighbours(slc_track_work *work, uint64_t *has)
 {
     const slc_track_slopes *s = &work->slopes;
     const uint32_t n = work->ended.size;
@@ -125,6 +125,7 @@ static void find_neighbours(const slc_track_work *work, uint64_t *has)
         const u32v step = u32v_shr(u32v_load(s->code + i), 16);
         const f32v tx = f32v_load(s->tx + i), ty = f32v_load(s->ty + i);
         for (uint32_t j = i + 1; j < n; j++) {
+            work->compared += SIMD_LANES;
             const u32v apart = u32v_sub(u32v_shr(u32v_load(s->code + j), 16), step);
             const mask32 within = mask32_and(mask32_first(n - j), u32v_le(apart, half));
             if (!mask32_any(within)) {
@@ -159,7 +160,7 @@ static inline float distance2_of_end(const slc_track_ended *e, uint32_t a, uint3
 
 /* The first track from `from` on that goes on upstream of track a, whose window begins there; the number of
  * tracks where there is none. */
-static uint32_t partner(const slc_track_work *work, uint32_t a, uint32_t begin, uint32_t from)
+static uint32_t partner(slc_track_work *work, uint32_t a, uint32_t begin, uint32_t from)
 {
     const slc_track_ended *e = &work->ended;
     const slc_track_slopes *s = &work->slopes;
@@ -168,6 +169,7 @@ static uint32_t partner(const slc_track_work *work, uint32_t a, uint32_t begin, 
     const uint32_t last = window_end(work, a);
     uint32_t found = e->size;
     for (uint32_t i = begin; i < e->size && s->code[i] >> 16 <= last; i += (uint32_t)SIMD_LANES) {
+        work->compared += SIMD_LANES;
         const mask32 alike = are_alike(work, atx, aty, f32v_load(s->tx + i), f32v_load(s->ty + i));
         uint64_t bits = mask32_bits(mask32_and(alike, mask32_first(e->size - i)));
         for (; bits != 0; bits &= bits - 1) {

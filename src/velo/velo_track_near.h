@@ -264,6 +264,7 @@ static void find_listed(slc_track_work *work, const slc_track_layer *layer, floa
 {
     for (uint32_t b = 0; b < layer->n_boxes; b++) {
         find_all_closest(layer, layer->edge[b], layer->edge[b + 1], max_scatter, &work->lines[b], 0);
+        work->compared += (uint64_t)work->lines[b].n * (layer->edge[b + 1] - layer->edge[b]);
     }
 }
 

@@ -105,7 +105,7 @@ static inline f32v roughly(const slc_track_hits *left, uint32_t hit, f32v x, f32
 /* Narrows low[] and high[] of the tracks from t on, one a lane, to the hits that may be near the line between
  * their ends: few tracks have any, and these few. What is rounded off is added to the distance, so that none
  * is left out; where that is not a number, all hits are kept. Returns the tracks that have hits, as bits. */
-static uint64_t narrow(const slc_track_work *work, uint32_t t, float far)
+static uint64_t narrow(slc_track_work *work, uint32_t t, float far)
 {
     const slc_track_ended *e = &work->ended;
     uint32_t *low = work->slopes.unsorted + t, *high = work->slopes.room + t;
@@ -121,6 +121,7 @@ static uint64_t narrow(const slc_track_work *work, uint32_t t, float far)
     const uint32_t from = u32v_lowest(u32v_select(in, u32v_load(low), u32v_set(UINT32_MAX)));
     const uint32_t end = u32v_highest(u32v_select(in, u32v_load(high), u32v_set(0)));
     u32v first = u32v_set(end), behind = u32v_set(0);
+    work->compared += end > from ? (uint64_t)(end - from) * SIMD_LANES : 0;
     for (uint32_t k = from; k < end; k += 4) {
         const slc_track_hits *left = &work->left;
         const f32v a = f32v_min(roughly(left, k, x, y, tx, ty), roughly(left, k + 1, x, y, tx, ty));

@@ -115,6 +115,7 @@ typedef struct slc_track_work {
     bool sorted; /* the hits of a layer are sorted by key; else they come as they came */
     bool again;  /* layers have been filled before: in the second pass */
     uint8_t layer_of[SLC_VELO_MODULES];
+    uint64_t compared;   /* pairs of a hit or a line and a hit that were looked at in this event: its work */
     slc_track_hits all;  /* never changed */
     uint32_t *event_hit; /* of a hit in `all`, its index in the event */
     uint8_t *place;      /* likewise: twice its layer, and 1 more where its module is an odd one */
