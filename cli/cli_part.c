@@ -140,6 +140,22 @@ static bool tells_part(const slc_cli_command *command, const slc_cli_option *opt
     return results && !other;
 }
 
+/* Results that no part can be joined of. CSV and JSON are text, of which whoever likes puts one after the
+ * other. */
+static bool cannot_be_joined(const slc_cli_command *command, const slc_cli_option *option, const char *name)
+{
+    static const char *const forms[] = {"arrow", "arrow-stream", "npy", "npz"};
+    static const char *const ends[] = {".arrow", ".arrows", ".npy", ".npz"};
+    const char *form = slc_cli_word(command, "form");
+    const bool results = strcmp(option->name, "stats") == 0 ||
+                         (strcmp(option->name, "output") == 0 && strcmp(command->name, "label") != 0);
+    bool other = false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        other = other || (form != NULL ? strcmp(form, forms[i]) == 0 : slc_cli_ends_with(name, ends[i]));
+    }
+    return results && other;
+}
+
 bool slc_cli_part_taken(const slc_cli_command *command, const slc_cli_part *part, const char *name)
 {
     slc_io_joined there;
@@ -214,6 +230,11 @@ static int name_output(const slc_cli_command *command, const slc_cli_option *opt
     }
     const bool told = tells_part(command, option, name);
     const bool shared = strstr(name, "%p") == NULL && part->n > 1 && is_file(name);
+    if (strstr(name, "%p") != NULL && part->n > 1 && cannot_be_joined(command, option, name)) {
+        return slc_cli_wrong(
+            command, "--part: --%s %s: parts are joined as HDF5 alone (sluice join): a name such as %%p.h5",
+            option->name, name);
+    }
     if (strstr(name, "%p") != NULL && *n_names < SLC_CLI_PART_NAMES) {
         char *made = with_part(name, part);
         if (made == NULL) {

@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const void *column_of(const void *collection, const slc_column *column)
@@ -84,25 +85,49 @@ bool slc_cli_json_append_columns(json_t *columns, const slc_schema *schema, cons
     return true;
 }
 
+/* In the fewest digits that read back to the same bits; the JSON library has one number of digits for all. */
+static void put_real(FILE *out, double value)
+{
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, value);
+        const double back = strtod(text, NULL);
+        if (memcmp(&back, &value, sizeof value) == 0) {
+            break;
+        }
+    }
+    (void)fprintf(out, "%s%s", text, strpbrk(text, ".e") != NULL ? "" : ".0");
+}
+
+/* ,"NAME":VALUE, without the comma of the first. */
+static bool put_member(FILE *out, const char *name, json_t *value, bool first)
+{
+    (void)fprintf(out, "%s\"%s\":", first ? "" : ",", name);
+    bool good = value != NULL;
+    if (json_is_real(value)) {
+        put_real(out, json_real_value(value));
+    } else {
+        good = good && json_dumpf(value, out, JSON_COMPACT | JSON_ENCODE_ANY) == 0;
+    }
+    json_decref(value);
+    return good;
+}
+
 bool slc_cli_json_rows(FILE *out, const slc_schema *schema, const void *collection, const char *name,
                        bool *any)
 {
     for (size_t row = 0; row < size_of(collection); row++) {
-        json_t *object = json_object();
-        int wrong = object == NULL;
-        for (size_t i = 0; i < schema->n_columns && !wrong; i++) {
-            const slc_column *column = &schema->columns[i];
-            wrong = json_object_set_new(object, column->name,
-                                        json_value(column, column_of(collection, column), row));
-        }
-        if (name != NULL && !wrong) {
-            wrong = json_object_set_new(object, "name", slc_cli_json_text(name));
-        }
-        (void)fputs(*any ? ",\n" : "\n", out);
+        (void)fputs(*any ? ",\n{" : "\n{", out);
         *any = true;
-        wrong = wrong || json_dumpf(object, out, JSON_COMPACT) != 0;
-        json_decref(object);
-        if (wrong) {
+        bool good = true;
+        for (size_t i = 0; i < schema->n_columns && good; i++) {
+            const slc_column *column = &schema->columns[i];
+            good = put_member(out, column->name, json_value(column, column_of(collection, column), row),
+                              i == 0);
+        }
+        good = good && (name == NULL || put_member(out, "name", slc_cli_json_text(name), false));
+        (void)fputc('}', out);
+        if (!good) {
             return ferror(out) != 0; /* a failed write is told when the file is completed */
         }
     }

@@ -67,6 +67,7 @@ typedef struct slc_label_job {
     uint32_t page_of_input;
     uint64_t warned_of_input;
     uint64_t warnings, faults; /* pages that have some */
+    bool told_threshold;       /* that it is above all pixels that there can be, of the first such page */
     bool partial;              /* a signal ended the reading */
     slc_cli_kept kept;         /* outputs */
     uint64_t checksum;

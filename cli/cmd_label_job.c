@@ -35,6 +35,18 @@ static bool complain_page(const slc_label_job *job, const slc_label_page *page, 
 
 /* ---- pages ------------------------------------------------------------------------------------- */
 
+/* Whole numbers of so many bits are all below a larger threshold: no mistake in principle, and most likely
+ * one. */
+static void tell_threshold(slc_label_job *job, const slc_label_page *page)
+{
+    const unsigned bits = page->type == SLC_IMAGE_U8 ? 8 : page->type == SLC_IMAGE_U16 ? 16 : 0;
+    if (bits > 0 && !job->setup.otsu && !job->told_threshold && page->threshold >= (double)(1U << bits)) {
+        slc_cli_say("label", "%s: page %u: no pixel of %u bits is at or above the threshold of %g",
+                    job->inputs[page->input - 1], (unsigned)page->page, bits, page->threshold);
+        job->told_threshold = true;
+    }
+}
+
 static slc_label_page *new_page(slc_label_job *job, const slc_flow_item *item)
 {
     const slc_flow_image_result *result = item->result;
@@ -260,6 +272,7 @@ static bool take_page(slc_label_job *job, const slc_flow_item *item)
     if (item->status != SLC_OK) {
         return complain_page(job, page, item->error.text);
     }
+    tell_threshold(job, page);
     if (result->fault != NULL) {
         (void)complain_page(job, page, result->fault);
         job->faults++;

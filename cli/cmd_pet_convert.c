@@ -108,7 +108,7 @@ static int end(job *j, slc_status status)
     good = slc_pet_energies_tell("pet convert", &j->inputs.seen, &j->tables, &j->config.convert,
                                  &j->counts) &&
            good;
-    if (status == SLC_OK && slc_pet_nothing_tell("pet convert", &j->counts)) {
+    if (status == SLC_OK && slc_pet_nothing_tell(&j->inputs, "pet convert", &j->counts)) {
         good = false;
     } else if (status == SLC_OK && !slc_cli_broken()) {
         good = !slc_pet_most_lost_tell(&j->inputs, "pet convert", &j->counts) && good;

@@ -210,7 +210,7 @@ static int end(slc_pet_run_job *job)
     const bool left = slc_pet_energies_tell("pet run", &job->inputs.seen, &job->tables, &job->config.convert,
                                             &job->totals.convert);
     job->failed = !left || job->failed;
-    job->writes_nothing = slc_pet_nothing_tell("pet run", &job->totals.convert);
+    job->writes_nothing = slc_pet_nothing_tell(&job->inputs, "pet run", &job->totals.convert);
     if (job->partial && !job->started && !job->writes_nothing) {
         slc_cli_say("pet run", "interrupted before a single was in order: no file was written");
         job->writes_nothing = true;

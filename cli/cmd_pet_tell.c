@@ -129,10 +129,12 @@ bool slc_pet_energies_tell(const char *command, const slc_io_pet_seen *seen, con
     return c->frames == 0 || c->singles > 0;
 }
 
-bool slc_pet_nothing_tell(const char *command, const slc_pet_convert_counts *c)
+bool slc_pet_nothing_tell(const slc_io_pet_inputs *inputs, const char *command,
+                          const slc_pet_convert_counts *c)
 {
     if (c->frames == 0) {
-        slc_cli_say(command, "no frames were read: no file was written");
+        slc_cli_say(command, "%s%sno frames were read: no file was written",
+                    inputs->n == 1 ? inputs->input[0].path : "", inputs->n == 1 ? ": " : "");
     } else if (c->module + c->unit + c->position + c->clock == c->frames) {
         slc_cli_say(command,
                     "all %" PRIu64 " frames were lost: is this a file of frames of this scanner? No file was "

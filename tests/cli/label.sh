@@ -20,6 +20,12 @@ def npy(path):
     pages = [[list(values[(p * h + y) * w:(p * h + y + 1) * w]) for y in range(h)] for p in range(planes)]
     return pages if len(shape) == 3 else pages[0]
 
+def reals(path):
+    """The texts of all numbers of a JSON file that have a fraction."""
+    found = []
+    json.load(open(path), parse_float=lambda text: found.append(text) or float(text))
+    return found
+
 def pgm(path):
     """Rows of every image of the file."""
     data, at, pages = open(path, "rb").read(), 0, []
@@ -170,8 +176,13 @@ label a.pgm --stats s.csv --features perimeter,euler
 check "open('s.csv').readline() == 'input,page,label,perimeter,euler\n'"
 label a.pgm --stats s.csv --features all
 check "len(open('s.csv').readline().split(',')) == 28"
+check "all(repr(float(text)) == text for text in reals('s.json')) and len(reals('s.json')) > 10"
 label a.pgm --stats s.json --features all
 check "all(o['mass'] == 255 * o['area'] and o['grey_max'] == 255 for o in json.load(open('s.json')))"
+
+# ---- a full disk: the system's reason, also where libtiff writes ------------------------------------------------------
+"$sluice" simulate image -q --size 300x200 --density 40 --seed 12 -o f.pgm
+want_full full.tif 3 "1 8 64 200" label f.pgm -q -o full.tif
 
 # ---- filters, background, thresholds --------------------------------------------------------------------------------
 label a.pgm -o l.npy --stats s.csv --min-area 5 --max-area 60
@@ -191,6 +202,11 @@ label grey.pgm -o l.npy --threshold 201
 check "npy('l.npy') == [[0, 0, 0, 0, 1, 1]] * 2"
 label grey.pgm -o l.npy --threshold otsu
 check "npy('l.npy') == [[0, 0, 0, 1, 1, 1]] * 2"
+run label grey.pgm --threshold 400 --json # of 8 bits
+want 0
+echo "sluice label: grey.pgm: page 1: no pixel of 8 bits is at or above the threshold of 400" | want_err
+run label grey.pgm --threshold 255 --json
+want_silent
 run label grey.pgm --threshold otsu --json
 check "12 < json.load(open('out'))['pages'][0]['threshold'] <= 200"
 

@@ -137,9 +137,9 @@ done <<T
 1|cms: c.raw: none of its 2 events has a digi of a chip that the cabling has|cms --cabling none.cab --gains c.gains c.raw --table kept
 0||cms $cms quiet.raw
 0||cms $cms c.raw
-1|pet convert: no frames were read: no file was written|pet convert empty --tables t.h5 -o kept
+1|pet convert: empty: no frames were read: no file was written|pet convert empty --tables t.h5 -o kept
 1|pet convert: t.h5: byte 0: this is an HDF5 file, not frames|pet convert t.h5 --tables t.h5 -o kept
-1|pet run: no frames were read: no file was written|pet run empty --tables t.h5 --format yrt -o kept --json -q
+1|pet run: empty: no frames were read: no file was written|pet run empty --tables t.h5 --format yrt -o kept --json -q
 1|pet sort: empty: there are no singles in it|pet sort empty -o kept
 1|pet sort: t.h5: byte 0: this is an HDF5 file, not singles|pet sort t.h5 -o kept
 1|pet coincidences: empty: there are no singles in it|pet coincidences empty --format csv -o kept

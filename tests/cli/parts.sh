@@ -289,6 +289,16 @@ for i in range(8):
     os.remove("e.h5")
 P
 compared=$((compared + 9))
+# Of what cannot be joined there are no parts.
+for file in o%p.arrow o%p.arrows o%p.npz; do
+    for words in "velo a.mdf --output" "cluster frames.csv --output" "label t.npy --stats"; do
+        # shellcheck disable=SC2086
+        run $words $file -q --part 1/3
+        want 2
+        want_err <<<"sluice ${words%% *}: --part: ${words##* } $file: parts are joined as HDF5 alone (sluice join): a name such as %p.h5; see sluice ${words%% *} --help"
+        want_no_file o*.arrow* o*.npz*
+    done
+done
 run velo a.mdf -q -o /dev/null --part 1/3 --form arrow
 want 0
 wrong() { # STATUS WORDS...

@@ -6,6 +6,7 @@
 #include "io/image/io_image_tiff.h"
 #include "io/image/io_image_write.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +21,15 @@ typedef struct tiff_writing {
     slc_tiff_message message;
 } tiff_writing;
 
+/* The system's reason, where it has one: libtiff tells of a strip that it cannot write. errno is 0 before
+ * libtiff is called. */
 static slc_status failed(const slc_io_image_writer *writer, slc_error *error)
 {
+    const int reason = errno;
     const tiff_writing *writing = writer->state;
+    if (reason != 0) {
+        return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", writer->path, strerror(reason));
+    }
     return slc_fail(error, SLC_ERR_IO, "%s: cannot write: libtiff: %s", writer->path,
                     writing->message.text[0] != '\0' ? writing->message.text : "no reason given");
 }
@@ -36,6 +43,7 @@ static slc_status start(slc_io_image_writer *writer, uint64_t bytes, slc_error *
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", writer->path);
     }
     writing->big = bytes > classic_limit;
+    errno = 0;
     writing->tiff = TIFFOpenExt(writer->writer.output.temporary, writing->big ? "w8" : "w", options);
     TIFFOpenOptionsFree(options);
     return writing->tiff != NULL ? SLC_OK : failed(writer, error);
@@ -104,6 +112,7 @@ static slc_status add_tiff(slc_io_image_writer *writer, const slc_image *image, 
         return status;
     }
     writing->bytes += page_bytes;
+    errno = 0;
     return set_tags(writing->tiff, image, (uint32_t)rows) &&
                    write_strips(writer, image, (uint32_t)rows, row_bytes) && TIFFWriteDirectory(writing->tiff)
                ? SLC_OK
@@ -115,6 +124,7 @@ static slc_status finish_tiff(slc_io_image_writer *writer, bool commit, slc_erro
     tiff_writing *writing = writer->state;
     slc_status status = SLC_OK;
     if (writing != NULL && writing->tiff != NULL) {
+        errno = 0;
         if (commit && !TIFFFlush(writing->tiff)) {
             status = failed(writer, error);
         }
