@@ -47,7 +47,7 @@ def check_names(paths, root):
     first = {}
     for path in paths:
         relative = path.relative_to(root)
-        if path.name == "CMakeLists.txt" or first.setdefault(path.name, relative) == relative:
+        if path.name in ("CMakeLists.txt", "__init__.py") or first.setdefault(path.name, relative) == relative:
             continue
         # A module's own header inside may have the name of its public one: "simd/simd.h" beside <sluice/simd.h>.
         if {relative.parts[:2], first[path.name].parts[:2]} != {("include", "sluice"), ("src", path.stem)}:

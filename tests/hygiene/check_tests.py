@@ -17,7 +17,7 @@ import sys
 
 import c_source
 
-KINDS = {"kernels", "stages", "cli", "formats", "hygiene"}
+KINDS = {"kernels", "stages", "cli", "formats", "python", "hygiene"}
 EXTRA = {"data", "cuda", "mpi", "long"}
 
 

@@ -20,7 +20,7 @@ done
 python3 - "$1/compile_commands.json" "$scratch/include" >"$scratch/commands" <<'P'
 import json, shlex, sys
 for row in json.load(open(sys.argv[1])):
-    if "/src/" in row["file"] and row["file"].endswith(".c") and ".simd." not in row["file"]:
+    if "/src/" in row["file"] and "/python/" not in row["file"] and row["file"].endswith(".c") and ".simd." not in row["file"]:
         words = shlex.split(row["command"])
         kept, after = [], ["-idirafter", sys.argv[2]]
         for i, word in enumerate(words):

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The raw bytes of detectors to physics objects, at the speed of the hardware.
+
+Arrays in, columns out, without a copy: ``sluice.image`` labels images, ``sluice.velo`` reads events of LHCb's vertex detector,
+``sluice.compat`` has the functions of SciPy, OpenCV and scikit-image. NumPy is imported when the first array is wanted.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ._core import (
+    Batch,
+    CapacityError,
+    Columns,
+    DamageWarning,
+    Error,
+    FileError,
+    FormatError,
+    Reader,
+    StrictError,
+    UnsupportedError,
+    UsageError,
+    info,
+    targets,
+    version,
+)
+
+if TYPE_CHECKING:
+    from . import compat, image, velo
+
+Mapping.register(Columns)
+__version__ = version()
+__all__ = [
+    "Batch",
+    "CapacityError",
+    "Columns",
+    "DamageWarning",
+    "Error",
+    "FileError",
+    "FormatError",
+    "Reader",
+    "StrictError",
+    "UnsupportedError",
+    "UsageError",
+    "compat",
+    "image",
+    "info",
+    "targets",
+    "velo",
+    "version",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("compat", "image", "velo"):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

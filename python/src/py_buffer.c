@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Images that come in any object with a buffer. */
+#include "py_core.h"
+
+#include <string.h>
+
+#define TAKEN "a 2-D array of bool, uint8, uint16, uint32 or float32, C-contiguous along its rows"
+
+/* The one letter of a format in the machine's byte order; 0 if it is anything else. */
+static char letter_of(const Py_buffer *view)
+{
+    const char *format = view->format != NULL ? view->format : "B";
+    if (*format == '@' || *format == '=' || (*format == '<' && PY_LITTLE_ENDIAN) ||
+        (*format == '>' && PY_BIG_ENDIAN)) {
+        format++;
+    }
+    return format[0] != '\0' && format[1] == '\0' ? format[0] : '\0';
+}
+
+static bool pixel_type(const Py_buffer *view, slc_image_type *type)
+{
+    switch (letter_of(view)) {
+    case '?':
+    case 'B':
+        *type = SLC_IMAGE_U8;
+        return view->itemsize == 1;
+    case 'H':
+        *type = SLC_IMAGE_U16;
+        return view->itemsize == 2;
+    case 'I':
+    case 'L':
+        *type = SLC_IMAGE_U32;
+        return view->itemsize == 4;
+    case 'f':
+        *type = SLC_IMAGE_F32;
+        return view->itemsize == 4;
+    default:
+        return false;
+    }
+}
+
+/* Rows whose elements lie one after the other, each aligned. An axis of one element may have any stride. */
+static bool rows_are_plain(const Py_buffer *view)
+{
+    return view->suboffsets == NULL && (view->shape[1] <= 1 || view->strides[1] == view->itemsize) &&
+           ((uintptr_t)view->buf | (view->shape[0] > 1 ? (uintptr_t)view->strides[0] : 0)) %
+                   (uintptr_t)view->itemsize ==
+               0;
+}
+
+static bool refuse(const char *what, const Py_buffer *view, const char *taken)
+{
+    if (view->ndim != 2) {
+        PyErr_Format(PyExc_TypeError, "%s has %d dimensions; it is to be %s", what, view->ndim, taken);
+    } else if (!rows_are_plain(view)) {
+        PyErr_Format(PyExc_TypeError,
+                     "%s has strides of %zd and %zd bytes for elements of %zd, or is not aligned; it is to "
+                     "be %s (numpy.ascontiguousarray makes such a one)",
+                     what, view->strides[0], view->strides[1], view->itemsize, taken);
+    } else {
+        PyErr_Format(PyExc_TypeError, "%s has elements of the format '%s'; it is to be %s", what,
+                     view->format != NULL ? view->format : "B", taken);
+    }
+    return false;
+}
+
+static bool get(PyObject *object, const char *what, int flags, const char *taken, Py_buffer *view)
+{
+    if (PyObject_GetBuffer(object, view, flags) == 0) {
+        return true;
+    }
+    PyErr_Clear();
+    PyErr_Format(PyExc_TypeError, "%s is %R%s; it is to be %s", what, (PyObject *)Py_TYPE(object),
+                 (flags & PyBUF_WRITABLE) != 0 ? ", which cannot be written to" : "", taken);
+    return false;
+}
+
+bool core_image_get(PyObject *object, const char *what, core_image *to)
+{
+    slc_image_type type = SLC_IMAGE_U8;
+    if (!get(object, what, PyBUF_STRIDES | PyBUF_FORMAT, TAKEN, &to->view)) {
+        return false;
+    }
+    if (to->view.ndim != 2 || !pixel_type(&to->view, &type) || !rows_are_plain(&to->view)) {
+        (void)refuse(what, &to->view, TAKEN);
+        PyBuffer_Release(&to->view);
+        return false;
+    }
+    to->image = (slc_image){.pixels = to->view.buf,
+                            .width = (size_t)to->view.shape[1],
+                            .height = (size_t)to->view.shape[0],
+                            .stride = to->view.shape[0] > 1 ? to->view.strides[0]
+                                                            : to->view.shape[1] * to->view.itemsize,
+                            .type = type};
+    return true;
+}
+
+bool core_labels_get(PyObject *object, size_t height, size_t width, Py_buffer *view, slc_image_labels *to)
+{
+    static const char taken[] = "a writable array of the image's shape, of int32, uint32 or uint16, "
+                                "C-contiguous along its rows";
+    if (!get(object, "out", PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE, taken, view)) {
+        return false;
+    }
+    const char letter = letter_of(view);
+    const bool is_32 = (letter == 'i' || letter == 'I' || letter == 'l' || letter == 'L') &&
+                       view->itemsize == 4;
+    const bool is_16 = letter == 'H' && view->itemsize == 2;
+    if (view->ndim != 2 || !(is_32 || is_16) || !rows_are_plain(view)) {
+        (void)refuse("out", view, taken);
+    } else if ((size_t)view->shape[0] != height || (size_t)view->shape[1] != width) {
+        PyErr_Format(PyExc_TypeError, "out has the shape (%zd, %zd), the image (%zu, %zu)", view->shape[0],
+                     view->shape[1], height, width);
+    } else {
+        to->labels = view->buf;
+        to->stride = view->shape[0] > 1 ? view->strides[0] : view->shape[1] * view->itemsize;
+        to->type = is_16 ? SLC_TYPE_U16 : SLC_TYPE_U32;
+        return true;
+    }
+    PyBuffer_Release(view);
+    return false;
+}

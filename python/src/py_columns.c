@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Collections of the library as mappings of read-only arrays. One type serves every schema, so that a new
+ * column, or a new collection, needs nothing here. */
+#include "py_core.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* PEP 3118's and NumPy's names of a column's numbers. */
+static const struct {
+    const char *format, *numpy;
+    Py_ssize_t size;
+} types[CORE_TYPES] = {[SLC_TYPE_U8] = {"B", "uint8", 1},    [SLC_TYPE_I8] = {"b", "int8", 1},
+                       [SLC_TYPE_U16] = {"H", "uint16", 2},  [SLC_TYPE_I16] = {"h", "int16", 2},
+                       [SLC_TYPE_U32] = {"I", "uint32", 4},  [SLC_TYPE_I32] = {"i", "int32", 4},
+                       [SLC_TYPE_U64] = {"Q", "uint64", 8},  [SLC_TYPE_I64] = {"q", "int64", 8},
+                       [SLC_TYPE_F32] = {"f", "float32", 4}, [SLC_TYPE_F64] = {"d", "float64", 8}};
+
+/* ---- owner ------------------------------------------------------------------------------------- */
+
+typedef struct owner {
+    PyObject_HEAD void *memory;
+    void (*drop)(void *memory);
+} owner;
+
+PyObject *core_owner_new(core_state *state, void *memory, void (*drop)(void *memory))
+{
+    owner *made = PyObject_New(owner, state->owner_type);
+    if (made == NULL) {
+        drop(memory);
+        return NULL;
+    }
+    made->memory = memory;
+    made->drop = drop;
+    return (PyObject *)made;
+}
+
+void *core_owner_memory(PyObject *object)
+{
+    return ((owner *)object)->memory;
+}
+
+static void owner_free(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    ((owner *)self)->drop(((owner *)self)->memory);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static PyType_Slot owner_slots[] = {{Py_tp_dealloc, CORE_SLOT(owner_free)}, {0, NULL}};
+static PyType_Spec owner_spec = {.name = "sluice._core.Owner",
+                                 .basicsize = sizeof(owner),
+                                 .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                 .slots = owner_slots};
+
+/* ---- a column as a buffer ---------------------------------------------------------------------- */
+
+typedef struct column {
+    PyObject_HEAD PyObject *owner;
+    const void *data;
+    Py_ssize_t rows;
+    slc_type type;
+} column;
+
+static void column_free(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    Py_XDECREF(((column *)self)->owner);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static int column_buffer(PyObject *self, Py_buffer *view, int flags)
+{
+    column *c = (column *)self;
+    if ((flags & PyBUF_WRITABLE) != 0) {
+        PyErr_SetString(PyExc_BufferError, "columns are read-only; copy() gives arrays to write to");
+        return -1;
+    }
+    if (PyBuffer_FillInfo(view, self, (void *)(uintptr_t)c->data, c->rows * types[c->type].size, 1, flags) <
+        0) {
+        return -1;
+    }
+    view->itemsize = types[c->type].size;
+    view->format = (flags & PyBUF_FORMAT) != 0 ? (char *)(uintptr_t)types[c->type].format : NULL;
+    if ((flags & PyBUF_ND) != 0) {
+        view->shape = &c->rows;
+    }
+    if ((flags & PyBUF_STRIDES) == PyBUF_STRIDES) {
+        view->strides = &view->itemsize;
+    }
+    return 0;
+}
+
+static PyType_Slot column_slots[] = {
+    {Py_tp_dealloc, CORE_SLOT(column_free)}, {Py_bf_getbuffer, CORE_SLOT(column_buffer)}, {0, NULL}};
+static PyType_Spec column_spec = {.name = "sluice._core.Column",
+                                  .basicsize = sizeof(column),
+                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                  .slots = column_slots};
+
+bool core_numpy(core_state *state)
+{
+    if (state->label_dtype != NULL) {
+        return true;
+    }
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    if (numpy == NULL) {
+        return false;
+    }
+    /* Also after a first time that failed half-way. */
+    Py_CLEAR(state->empty);
+    Py_CLEAR(state->frombuffer);
+    state->empty = PyObject_GetAttrString(numpy, "empty");
+    state->frombuffer = PyObject_GetAttrString(numpy, "frombuffer");
+    bool good = state->empty != NULL && state->frombuffer != NULL;
+    for (int t = 0; t < CORE_TYPES && good; t++) {
+        Py_CLEAR(state->dtype[t]);
+        state->dtype[t] = PyObject_CallMethod(numpy, "dtype", "s", types[t].numpy);
+        good = state->dtype[t] != NULL;
+    }
+    Py_DECREF(numpy);
+    state->label_dtype = good ? Py_NewRef(state->dtype[SLC_TYPE_I32]) : NULL;
+    return good;
+}
+
+/* An array over rows of the owner's memory, or an empty one. */
+static PyObject *array_of(core_state *state, PyObject *owner_of_it, const void *data, size_t rows,
+                          slc_type type)
+{
+    if (!core_numpy(state)) {
+        return NULL;
+    }
+    if (rows == 0) {
+        return PyObject_CallFunction(state->empty, "iO", 0, state->dtype[type]);
+    }
+    column *c = PyObject_New(column, state->column_type);
+    if (c == NULL) {
+        return NULL;
+    }
+    c->owner = Py_NewRef(owner_of_it);
+    c->data = data;
+    c->rows = (Py_ssize_t)rows;
+    c->type = type;
+    PyObject *array = PyObject_CallFunctionObjArgs(state->frombuffer, c, state->dtype[type], NULL);
+    Py_DECREF(c);
+    return array;
+}
+
+/* ---- columns ----------------------------------------------------------------------------------- */
+
+typedef struct columns {
+    PyObject_HEAD PyObject *owner;
+    PyObject *arrays; /* a dict: those that were asked for */
+    const slc_schema *schema;
+    const slc_columns *head;
+} columns;
+
+PyObject *core_columns_new(core_state *state, PyObject *of, const slc_schema *schema, const void *collection)
+{
+    PyObject *arrays = PyDict_New();
+    columns *made = arrays != NULL ? PyObject_New(columns, state->columns_type) : NULL;
+    if (made == NULL) {
+        Py_XDECREF(arrays);
+        return NULL;
+    }
+    made->owner = Py_NewRef(of);
+    made->arrays = arrays;
+    made->schema = schema;
+    made->head = collection;
+    return (PyObject *)made;
+}
+
+static void columns_free(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    Py_XDECREF(((columns *)self)->arrays);
+    Py_XDECREF(((columns *)self)->owner);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static const void *data_of(const columns *c, const slc_column *column_of)
+{
+    const void *data;
+    memcpy(&data, (const char *)c->head + column_of->member, sizeof data);
+    return data;
+}
+
+/* A new array, which is kept for the next time; NULL without an error if there is no such column. */
+static PyObject *make_array(columns *c, PyObject *name)
+{
+    core_state *state = core_state_of_type(Py_TYPE((PyObject *)c));
+    PyObject *array = NULL;
+    for (size_t i = 0; i < c->schema->n_columns && array == NULL; i++) {
+        const slc_column *one = &c->schema->columns[i];
+        if (PyUnicode_CompareWithASCIIString(name, one->name) == 0) {
+            array = array_of(state, c->owner, data_of(c, one), c->head->size, one->type);
+            if (array == NULL) {
+                return NULL;
+            }
+        }
+    }
+    if (array == NULL && PyUnicode_CompareWithASCIIString(name, "offsets") == 0) {
+        array = array_of(state, c->owner, c->head->event_offset,
+                         c->head->event_offset != NULL ? c->head->n_events + (size_t)1 : 0, SLC_TYPE_U32);
+    }
+    if (array != NULL && PyDict_SetItem(c->arrays, name, array) < 0) {
+        Py_CLEAR(array);
+    }
+    return array;
+}
+
+static PyObject *find_array(columns *c, PyObject *name)
+{
+    PyObject *there = PyDict_GetItemWithError(c->arrays, name);
+    return there != NULL ? Py_NewRef(there) : PyErr_Occurred() != NULL ? NULL : make_array(c, name);
+}
+
+static PyObject *columns_attribute(PyObject *self, PyObject *name)
+{
+    PyObject *array = find_array((columns *)self, name);
+    return array != NULL || PyErr_Occurred() != NULL ? array : PyObject_GenericGetAttr(self, name);
+}
+
+static PyObject *columns_item(PyObject *self, PyObject *name)
+{
+    PyObject *array = PyUnicode_Check(name) ? find_array((columns *)self, name) : NULL;
+    if (array == NULL && PyErr_Occurred() == NULL) {
+        PyErr_SetObject(PyExc_KeyError, name);
+    }
+    return array;
+}
+
+static Py_ssize_t columns_length(PyObject *self)
+{
+    return (Py_ssize_t)((columns *)self)->schema->n_columns;
+}
+
+static PyObject *texts_of(const columns *c, bool units)
+{
+    PyObject *list = PyTuple_New((Py_ssize_t)c->schema->n_columns);
+    for (size_t i = 0; i < c->schema->n_columns && list != NULL; i++) {
+        const slc_column *one = &c->schema->columns[i];
+        PyObject *text = PyUnicode_FromString(units ? one->unit : one->name);
+        if (text == NULL || PyTuple_SetItem(list, (Py_ssize_t)i, text) < 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
+static PyObject *columns_names(PyObject *self, void *unused)
+{
+    (void)unused;
+    return texts_of((columns *)self, false);
+}
+
+static PyObject *columns_units(PyObject *self, void *unused)
+{
+    (void)unused;
+    const columns *c = (columns *)self;
+    PyObject *units = PyDict_New();
+    for (size_t i = 0; i < c->schema->n_columns && units != NULL; i++) {
+        PyObject *text = PyUnicode_FromString(c->schema->columns[i].unit);
+        if (text == NULL || PyDict_SetItemString(units, c->schema->columns[i].name, text) < 0) {
+            Py_CLEAR(units);
+        }
+        Py_XDECREF(text);
+    }
+    return units;
+}
+
+static PyObject *columns_schema(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(((columns *)self)->schema->name);
+}
+
+static PyObject *columns_n_events(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromUnsignedLong(((columns *)self)->head->n_events);
+}
+
+static PyObject *columns_n_rows(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromSize_t(((columns *)self)->head->size);
+}
+
+static PyObject *columns_checksum(PyObject *self, void *unused)
+{
+    (void)unused;
+    const columns *c = (columns *)self;
+    uint64_t sum = SLC_CHECKSUM_START;
+    for (uint32_t e = 0; e < c->head->n_events; e++) {
+        sum = slc_columns_checksum(c->schema, c->head, e, sum);
+    }
+    return PyLong_FromUnsignedLongLong(sum);
+}
+
+static PyObject *columns_iter(PyObject *self)
+{
+    PyObject *names = texts_of((columns *)self, false);
+    PyObject *iterator = names != NULL ? PyObject_GetIter(names) : NULL;
+    Py_XDECREF(names);
+    return iterator;
+}
+
+static int columns_contains(PyObject *self, PyObject *name)
+{
+    const columns *c = (columns *)self;
+    for (size_t i = 0; i < c->schema->n_columns && PyUnicode_Check(name); i++) {
+        if (PyUnicode_CompareWithASCIIString(name, c->schema->columns[i].name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Rows first … last - 1 of every column, as a dict. */
+static PyObject *rows_as_dict(columns *c, size_t first, size_t last)
+{
+    core_state *state = core_state_of_type(Py_TYPE((PyObject *)c));
+    PyObject *rows = PyDict_New();
+    for (size_t i = 0; i < c->schema->n_columns && rows != NULL; i++) {
+        const slc_column *one = &c->schema->columns[i];
+        const char *from = data_of(c, one);
+        PyObject *array = array_of(state, c->owner, from + first * (size_t)types[one->type].size,
+                                   last - first, one->type);
+        if (array == NULL || PyDict_SetItemString(rows, one->name, array) < 0) {
+            Py_CLEAR(rows);
+        }
+        Py_XDECREF(array);
+    }
+    return rows;
+}
+
+static PyObject *columns_event(PyObject *self, PyObject *number)
+{
+    columns *c = (columns *)self;
+    Py_ssize_t e = PyNumber_AsSsize_t(number, PyExc_IndexError);
+    if (e == -1 && PyErr_Occurred() != NULL) {
+        return NULL;
+    }
+    e += e < 0 ? (Py_ssize_t)c->head->n_events : 0;
+    if (e < 0 || e >= (Py_ssize_t)c->head->n_events) {
+        return PyErr_Format(PyExc_IndexError, "event %R of %lu", number, (unsigned long)c->head->n_events);
+    }
+    return rows_as_dict(c, c->head->event_offset[e], c->head->event_offset[e + 1]);
+}
+
+static PyObject *columns_to_numpy(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return rows_as_dict((columns *)self, 0, ((columns *)self)->head->size);
+}
+
+/* Of the dict. */
+static PyObject *columns_values(PyObject *self, PyObject *unused)
+{
+    PyObject *all = columns_to_numpy(self, unused), *list = all != NULL ? PyDict_Values(all) : NULL;
+    Py_XDECREF(all);
+    return list;
+}
+
+static PyObject *columns_items(PyObject *self, PyObject *unused)
+{
+    PyObject *all = columns_to_numpy(self, unused), *list = all != NULL ? PyDict_Items(all) : NULL;
+    Py_XDECREF(all);
+    return list;
+}
+
+static PyObject *columns_copy(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    PyObject *views = columns_to_numpy(self, NULL), *copies = views != NULL ? PyDict_New() : NULL;
+    PyObject *name, *view;
+    Py_ssize_t at = 0;
+    while (copies != NULL && PyDict_Next(views, &at, &name, &view)) {
+        PyObject *one = PyObject_CallMethod(view, "copy", NULL);
+        if (one == NULL || PyDict_SetItem(copies, name, one) < 0) {
+            Py_CLEAR(copies);
+        }
+        Py_XDECREF(one);
+    }
+    Py_XDECREF(views);
+    return copies;
+}
+
+static PyObject *columns_repr(PyObject *self)
+{
+    const columns *c = (columns *)self;
+    return PyUnicode_FromFormat("<Columns %s: %zu rows of %zu columns in %lu events>", c->schema->name,
+                                c->head->size, c->schema->n_columns, (unsigned long)c->head->n_events);
+}
+
+static PyGetSetDef columns_get[] = {
+    {"names", columns_names, NULL, "names of the columns, in their order", NULL},
+    {"units", columns_units, NULL, "unit of each column by its name", NULL},
+    {"schema", columns_schema, NULL, "what the collection is", NULL},
+    {"n_events", columns_n_events, NULL, "number of events", NULL},
+    {"n_rows", columns_n_rows, NULL, "number of rows, of all events", NULL},
+    {"checksum", columns_checksum, NULL, "of all events, as docs/formats/checksum.md tells", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyMethodDef columns_methods[] = {
+    {"event", columns_event, METH_O, "event(i)\n--\n\nThe rows of event i: a dict of read-only arrays."},
+    {"keys", (PyCFunction)(void (*)(void))columns_iter, METH_NOARGS, "keys()\n--\n\nNames of the columns."},
+    {"values", columns_values, METH_NOARGS, "values()\n--\n\nThe columns."},
+    {"items", columns_items, METH_NOARGS, "items()\n--\n\nPairs of name and column."},
+    {"to_numpy", columns_to_numpy, METH_NOARGS, "to_numpy()\n--\n\nA dict of read-only arrays."},
+    {"copy", columns_copy, METH_NOARGS, "copy()\n--\n\nA dict of arrays of the caller's own."},
+    {NULL, NULL, 0, NULL}};
+static PyType_Slot columns_slots[] = {
+    {Py_tp_doc,
+     "Columns of a collection: a mapping of names to read-only NumPy arrays, which share its memory\n"
+     "and keep it. Also c.NAME, c.offsets (row at which each event begins, and the end), c.n_events,\n"
+     "c.n_rows, c.names, c.units, c.event(i), c.copy(), c.checksum."},
+    {Py_tp_dealloc, CORE_SLOT(columns_free)},
+    {Py_tp_getattro, CORE_SLOT(columns_attribute)},
+    {Py_tp_repr, CORE_SLOT(columns_repr)},
+    {Py_tp_iter, CORE_SLOT(columns_iter)},
+    {Py_mp_subscript, CORE_SLOT(columns_item)},
+    {Py_mp_length, CORE_SLOT(columns_length)},
+    {Py_sq_contains, CORE_SLOT(columns_contains)},
+    {Py_tp_getset, columns_get},
+    {Py_tp_methods, columns_methods},
+    {0, NULL}};
+static PyType_Spec columns_spec = {.name = "sluice.Columns",
+                                   .basicsize = sizeof(columns),
+                                   .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                   .slots = columns_slots};
+
+int core_columns_add(PyObject *module, core_state *state)
+{
+    state->owner_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &owner_spec, NULL);
+    state->column_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &column_spec, NULL);
+    state->columns_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &columns_spec, NULL);
+    return state->owner_type != NULL && state->column_type != NULL && state->columns_type != NULL
+               ? PyModule_AddObjectRef(module, "Columns", (PyObject *)state->columns_type)
+               : -1;
+}

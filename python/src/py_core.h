@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The extension sluice._core: what its files share. The limited API of Python 3.11, public headers of
+ * libsluice alone, no globals: all that lasts is the module's state, so that each interpreter has its own.
+ *
+ * Who owns what. An Owner holds memory that libsluice filled and gives it back when the last reference goes:
+ * Columns, their columns and NumPy's views of these all hold it, so that nothing that a user holds is
+ * changed or freed by what comes later.
+ */
+#ifndef SLUICE_PYTHON_CORE_H
+#define SLUICE_PYTHON_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030b0000
+#endif
+#include <Python.h>
+
+#include <sluice/sluice.h>
+
+enum { CORE_LABELLERS = 8, CORE_TYPES = SLC_TYPE_F64 + 1 };
+
+/* A labeller that is kept for the next call with the same configuration. */
+typedef struct core_labeller {
+    slc_image_labeller *labeller;
+    slc_image_label_config config; /* its names are constants of the library */
+    size_t width, height;          /* reserved */
+    bool busy;                     /* a thread is in a call of it, without the lock of the interpreter */
+    uint64_t used;                 /* when: the one that was not used for longest makes room */
+} core_labeller;
+
+typedef struct core_state {
+    PyObject *error, *usage_error, *format_error, *unsupported_error, *capacity_error, *strict_error,
+        *file_error, *damage_warning;
+    PyTypeObject *owner_type, *column_type, *columns_type, *reader_type, *batch_type;
+    /* Of NumPy, from the first time that an array is wanted; NULL before. */
+    PyObject *empty, *frombuffer, *dtype[CORE_TYPES], *label_dtype;
+    core_labeller labellers[CORE_LABELLERS];
+    uint64_t clock;
+} core_state;
+
+core_state *core_state_of(PyObject *module);
+/* The state of a type that was made for the module. */
+core_state *core_state_of_type(PyTypeObject *type);
+
+/* A function as the value of a slot, which ISO C has no conversion for. */
+#define CORE_SLOT(function) ((void *)(uintptr_t)(function))
+
+/* ---- errors ------------------------------------------------------------------------------------ */
+
+int core_errors_add(PyObject *module, core_state *state);
+/* Raises what a status of the library is here; NULL. `error` may hold no text. */
+PyObject *core_raise(core_state *state, slc_status status, const slc_error *error);
+
+/* ---- columns ----------------------------------------------------------------------------------- */
+
+/* `drop` gets `memory` when the last reference goes; on failure at once. */
+PyObject *core_owner_new(core_state *state, void *memory, void (*drop)(void *memory));
+void *core_owner_memory(PyObject *owner);
+
+/* Views of a collection whose memory the owner holds; so it does `schema`, if that is not a constant. */
+PyObject *core_columns_new(core_state *state, PyObject *owner, const slc_schema *schema,
+                           const void *collection);
+int core_columns_add(PyObject *module, core_state *state);
+
+/* NumPy is imported when the first array is wanted. False with an error set if there is none. */
+bool core_numpy(core_state *state);
+
+/* ---- inputs ------------------------------------------------------------------------------------ */
+
+/* An image in anybody's memory. `view` is to be released when it is no longer read. */
+typedef struct core_image {
+    Py_buffer view;
+    slc_image image;
+} core_image;
+/* 2-D, of bool, uint8, uint16, uint32 or float32, whose pixels lie one after the other in each row; rows may
+ * be any distance apart. False with a TypeError that says what is taken. */
+bool core_image_get(PyObject *object, const char *what, core_image *to);
+/* A label image to write: int32, uint32 or uint16 of this shape. */
+bool core_labels_get(PyObject *object, size_t height, size_t width, Py_buffer *view, slc_image_labels *to);
+
+/* ---- functions --------------------------------------------------------------------------------- */
+
+extern PyMethodDef core_image_functions[];
+void core_labellers_clear(core_state *state);
+
+int core_flow_add(PyObject *module, core_state *state);
+extern PyMethodDef core_flow_functions[];
+
+/* Arguments by name, of functions that are called with METH_FASTCALL | METH_KEYWORDS: values[i] is that of
+ * names[i], or NULL. The first `positional` may come without a name. False with a TypeError. */
+bool core_arguments(const char *function, PyObject *const *arguments, Py_ssize_t n, PyObject *names_given,
+                    const char *const *names, size_t n_names, size_t positional, PyObject **values);
+/* Numbers and truths of arguments; NULL leaves `to` as it is. False with a TypeError or UsageError that names
+ * the argument. */
+bool core_take_u64(core_state *state, PyObject *value, const char *name, uint64_t most, uint64_t *to);
+bool core_take_double(PyObject *value, const char *name, double *to);
+bool core_take_bool(PyObject *value, const char *name, bool *to);
+/* A text among `names`, up to a NULL: its place. */
+bool core_take_word(core_state *state, PyObject *value, const char *name, const char *const *words, int *to);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The module: what it is made of, and what a machine has. */
+#include "py_core.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static PyModuleDef definition;
+
+core_state *core_state_of(PyObject *module)
+{
+    return PyModule_GetState(module);
+}
+
+core_state *core_state_of_type(PyTypeObject *type)
+{
+    return PyType_GetModuleState(type);
+}
+
+static PyObject *version(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyUnicode_FromString(slc_version());
+}
+
+/* Instruction sets that this machine can run. */
+static PyObject *targets(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    PyObject *list = PyList_New(0);
+    for (int t = 0; t < SLC_SIMD_TARGETS && list != NULL; t++) {
+        PyObject *name = slc_simd_runs((slc_simd_target)t)
+                             ? PyUnicode_FromString(slc_simd_name((slc_simd_target)t))
+                             : NULL;
+        if (name != NULL && PyList_Append(list, name) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(name);
+    }
+    return list;
+}
+
+/* What a file is: (name, what it holds, detector), or None. */
+static PyObject *info(PyObject *module, PyObject *path)
+{
+    PyObject *bytes = NULL;
+    (void)module;
+    if (PyUnicode_FSConverter(path, &bytes) == 0) {
+        return NULL;
+    }
+    const char *name = PyBytes_AsString(bytes);
+    FILE *there = name != NULL ? fopen(name, "rb") : NULL;
+    PyObject *made = NULL;
+    if (there == NULL) {
+        made = PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path);
+    } else {
+        const slc_io_format_row *row = slc_io_format_of(name);
+        (void)fclose(there);
+        made = row != NULL ? Py_BuildValue("{s:s,s:z,s:s}", "format", row->name, "reads", row->reads,
+                                           "detector", row->detector)
+                           : Py_NewRef(Py_None);
+    }
+    Py_DECREF(bytes);
+    return made;
+}
+
+static PyMethodDef functions[] = {
+    {"version", version, METH_NOARGS, "version of libsluice"},
+    {"targets", targets, METH_NOARGS, "instruction sets that this machine can run"},
+    {"info", info, METH_O, "what a file is"},
+    {NULL, NULL, 0, NULL}};
+
+static int execute(PyObject *module)
+{
+    core_state *state = core_state_of(module);
+    const bool good = core_errors_add(module, state) == 0 && core_columns_add(module, state) == 0 &&
+                      core_flow_add(module, state) == 0 &&
+                      PyModule_AddFunctions(module, core_image_functions) == 0 &&
+                      PyModule_AddFunctions(module, core_flow_functions) == 0;
+    return good ? 0 : -1;
+}
+
+static int visit_state(PyObject *module, visitproc visit, void *arg)
+{
+    core_state *s = core_state_of(module);
+    Py_VISIT(s->owner_type);
+    Py_VISIT(s->column_type);
+    Py_VISIT(s->columns_type);
+    Py_VISIT(s->reader_type);
+    Py_VISIT(s->batch_type);
+    return 0;
+}
+
+static int clear_state(PyObject *module)
+{
+    core_state *s = core_state_of(module);
+    PyObject **objects[] = {&s->error,          &s->usage_error,  &s->format_error, &s->unsupported_error,
+                            &s->capacity_error, &s->strict_error, &s->file_error,   &s->damage_warning,
+                            &s->empty,          &s->frombuffer,   &s->label_dtype};
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
+        Py_CLEAR(*objects[i]);
+    }
+    for (int t = 0; t < CORE_TYPES; t++) {
+        Py_CLEAR(s->dtype[t]);
+    }
+    Py_CLEAR(s->owner_type);
+    Py_CLEAR(s->column_type);
+    Py_CLEAR(s->columns_type);
+    Py_CLEAR(s->reader_type);
+    Py_CLEAR(s->batch_type);
+    core_labellers_clear(s);
+    return 0;
+}
+
+static void free_state(void *module)
+{
+    (void)clear_state(module);
+}
+
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, CORE_SLOT(execute)}, {0, NULL}};
+
+static PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT,
+                                 .m_name = "sluice._core",
+                                 .m_doc = "libsluice, as the package sluice uses it",
+                                 .m_size = sizeof(core_state),
+                                 .m_methods = functions,
+                                 .m_slots = slots,
+                                 .m_traverse = visit_state,
+                                 .m_clear = clear_state,
+                                 .m_free = free_state};
+
+PyMODINIT_FUNC PyInit__core(void);
+PyMODINIT_FUNC PyInit__core(void)
+{
+    return PyModuleDef_Init(&definition);
+}
