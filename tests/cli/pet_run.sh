@@ -405,7 +405,7 @@ want_no_file x y 'x.tmp-*' 'y.tmp-*'
 for input in empty.raw none.raw; do
     run pet run $input $scan -o x.csv --singles y --rates z --rate-plot w --json
     want 1
-    tail -n 1 err | grep -q '^sluice pet run: empty.raw: no frames were read: no file was written$' || fail "it said: $(cat err)"
+    tail -n 1 err | grep -q "^sluice pet run: $input: no frames were read: no file was written$" || fail "it said: $(cat err)"
     want_no_file x.csv y z w
     run pet convert $input $scan -o y
     want 1
