@@ -5,13 +5,14 @@
 #include "cli_values.h"
 #include "cli_words.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPTIONS = 64, HELP_VALUE = 256, HELP_COLUMN = 32 };
+enum { MAX_OPTIONS = 96, HELP_VALUE = 256, HELP_COLUMN = 32 };
 
 /* What the options of the last parsing were given; NULL: nothing, they were not. */
 static const char *given[MAX_OPTIONS];
@@ -190,6 +191,7 @@ int slc_cli_parse(const slc_cli_command *command, int argc, char **argv, void *o
 {
     struct option longs[MAX_OPTIONS + 2];
     char letters[2 * MAX_OPTIONS + 4];
+    assert(command->n_options <= MAX_OPTIONS);
     memset(given, 0, sizeof given);
     if (command->defaults != NULL) {
         command->defaults(options);

@@ -35,6 +35,17 @@ static int open_chain(slc_velo_job *job)
             return SLC_CLI_FAILED;
         }
     }
+    if (options->mask != NULL) {
+        job->config.mask = job->mask = malloc(sizeof *job->mask);
+        if (job->mask == NULL) {
+            slc_cli_say("velo", "no memory for a mask");
+            return SLC_CLI_FAILED;
+        }
+        if (slc_io_velo_mask_read(options->mask, job->mask, &job->error) != SLC_OK) {
+            slc_cli_say("velo", "%s", job->error.text);
+            return SLC_CLI_FAILED;
+        }
+    }
     const slc_status status = slc_velo_job_open(job, &slc_flow_velo, NULL);
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(&slc_cmd_velo, "%s", job->error.text);
@@ -64,7 +75,8 @@ static bool open_outputs(slc_velo_job *job, const char *command_line)
     const slc_velo_options *options = job->options;
     if (!slc_velo_selecting_open(options->select, options->write_accepted, &job->selecting) ||
         !can_create(job, options->table) || !can_create(job, options->report) ||
-        !can_create(job, options->residuals) || !slc_velo_residuals_open(job)) {
+        !can_create(job, options->residuals) || !slc_velo_residuals_open(job) ||
+        !can_create(job, options->monitor) || !slc_velo_monitor_begin(job)) {
         return false;
     }
     if (options->json && ((job->totals.hits_per_event = json_array()) == NULL ||
@@ -92,8 +104,9 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
     /* A run that read nothing, or nothing of the VELO's, replaces no earlier result. */
     const bool keep = job->totals.events > slc_faults_of(&job->totals.faults, SLC_FAULT_EVENT_NO_VP) ||
                       options->part.n > 1; /* a part may have nothing, and is joined all the same */
-    if (!keep && (options->output != NULL || options->table != NULL || options->report != NULL ||
-                  options->residuals != NULL || options->write_accepted != NULL)) {
+    if (!keep &&
+        (options->output != NULL || options->table != NULL || options->report != NULL ||
+         options->residuals != NULL || options->write_accepted != NULL || options->monitor != NULL)) {
         slc_cli_say("velo", "%s: no file was written",
                     job->totals.events == 0 ? "no events were read" : "no event has VELO banks");
     }
@@ -109,6 +122,7 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
     } else if (keep) {
         slc_cli_kept_add(&kept, options->write_accepted);
     }
+    job->failed |= !slc_velo_monitor_finish(job, keep, &kept);
     slc_cli_tree tree = slc_velo_tree(job);
     if (options->table != NULL && keep) {
         const slc_status status = slc_velo_write_csv(job, &tree, &job->error);
@@ -197,6 +211,8 @@ static void clear(slc_velo_job *job)
     slc_velo_held_clear(job);
     free(job->geometry);
     free(job->residuals);
+    free(job->mask);
+    slc_velo_monitor_close(job->monitor);
     slc_columns_clear(&slc_velo_matches_schema, &job->matches);
     slc_velo_drawing_clear(&job->drawing);
     slc_velo_beam_close(job);

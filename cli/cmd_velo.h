@@ -9,6 +9,7 @@
  * cmd_velo_display.c  the event that the report draws, and the report
  * cmd_velo_gec.c  what the global event cut leaves out
  * cmd_velo_identity.c  which event is which: run, number, place in its input
+ * cmd_velo_monitor.c   what a shifter looks at
  * cmd_velo_residuals.c  residuals and normal equations, for alignment
  * cmd_velo_select.c  which events a selection accepts
  * cmd_velo_time.c going through the events again for measuring, and where the time went
@@ -29,7 +30,8 @@
 #include <jansson.h>
 
 typedef struct slc_velo_options {
-    const char *geometry, *beam, *table, *report, *output, *display, *select, *write_accepted;
+    const char *geometry, *beam, *table, *report, *output, *display, *select, *write_accepted, *monitor,
+        *mask;
     slc_velo_config settings; /* as options have them; after slc_velo_options_config those in force */
     const char *config;       /* the file of settings, if any */
     const char *residuals;
@@ -38,11 +40,12 @@ typedef struct slc_velo_options {
     uint64_t batch, threads, repeat, warmup;
     int preset, bind;
     slc_cli_part part;
-    bool fast, print_config, truth, impacts, strict, json, quiet, timing, no_checksum, decision_bank;
+    bool fast, print_config, truth, impacts, strict, json, quiet, timing, no_checksum, decision_bank,
+        monitor_pixels;
 } slc_velo_options;
 
 /* The table of options for the command's row and its defaults. */
-enum { SLC_VELO_OPTIONS = 64 };
+enum { SLC_VELO_OPTIONS = 67 };
 extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
 void slc_velo_options_defaults(void *options);
 /* The chain's configuration but for its target: the preset, over it the file, over both the options.
@@ -64,6 +67,7 @@ typedef struct slc_velo_gec {
 typedef struct slc_velo_totals {
     uint64_t events, lost_events, incomplete_events;
     uint64_t superpixels, isolated, pixels, hits, tracks, primaries;
+    uint64_t masked;     /* pixels, or clusters of the read-out, that --mask left out */
     uint64_t cut_events; /* larger than --max-event-hits */
     uint64_t superpixel_events,
         retina_events; /* whose hits are of super-pixels; of the read-out's clusters */
@@ -163,6 +167,8 @@ typedef struct slc_velo_job {
     slc_velo_options *options;
     slc_velo_config config;
     slc_velo_geometry *geometry; /* NULL: the ideal one */
+    slc_velo_mask *mask;         /* NULL without --mask */
+    slc_velo_monitor *monitor;   /* NULL without --monitor and --report */
     slc_velo_input input;
     slc_velo_beam_line beam;
     slc_velo_matches matches;
@@ -199,6 +205,14 @@ bool slc_velo_job_take(slc_velo_job *job, const slc_flow_item *item);
 bool slc_velo_identity_take(slc_velo_job *job, const slc_flow_velo_result *result);
 void slc_velo_tell_identity(const slc_velo_input *input, const char *path);
 void slc_velo_identity_put(slc_velo_job *job, slc_cli_tree *tree);
+
+/* --monitor: opens what is counted, counts a batch, and at the end writes the file, and puts what it came to
+ * (and --mask) into the tree. _finish is false if it is not there, which has been told. */
+bool slc_velo_monitor_on(const slc_velo_options *options);
+bool slc_velo_monitor_begin(slc_velo_job *job);
+bool slc_velo_monitor_take(slc_velo_job *job, const slc_flow_item *item);
+bool slc_velo_monitor_finish(slc_velo_job *job, bool keep, slc_cli_kept *kept);
+void slc_velo_monitor_put(const slc_velo_job *job, slc_cli_tree *tree);
 
 /* Is there a limit? What came of it: counted, told of an input, in the tree (under "gec"). */
 bool slc_velo_gec_is_on(const slc_velo_job *job);

@@ -134,6 +134,7 @@ bool slc_velo_write_report(slc_velo_job *job, const char *title, const char *com
         .n_stages = SLC_VELO_TIMES,
         .staged_events = job->timing.events,
         .display = drawing->filled ? &display : NULL,
+        .monitor = job->monitor,
     };
     if (slc_report_velo_html(job->options->report, &summary, &job->check, &job->error) != SLC_OK) {
         slc_cli_say("velo", "%s", job->error.text);

@@ -138,6 +138,7 @@ static bool add_to_totals(slc_velo_job *job, const slc_velo_result *result)
     totals->superpixels += result->n_superpixels;
     totals->isolated += result->n_isolated;
     totals->pixels += result->n_pixels;
+    totals->masked += result->n_masked;
     totals->hits += hits->size;
     totals->tracks += result->tracks.head.size;
     totals->primaries += result->primaries.head.size;
@@ -189,7 +190,7 @@ static bool use_result(slc_velo_job *job, const slc_flow_item *item, double *spe
     if ((job->selecting != NULL && !slc_velo_selecting_take(job->selecting, item->path, &result->found,
                                                             result->raw ? &item->batch : NULL)) ||
         (job->results != NULL && !append_all(job, result)) || !add_to_totals(job, &result->found) ||
-        !slc_velo_identity_take(job, result) ||
+        !slc_velo_identity_take(job, result) || !slc_velo_monitor_take(job, item) ||
         (job->residuals != NULL && !slc_velo_residuals_take(job, &result->found)) ||
         (options->repeat > 0 && !slc_velo_hold(job, item))) {
         return false;
@@ -303,10 +304,11 @@ slc_status slc_velo_job_open(slc_velo_job *job, const slc_flow_chain *chain, slc
     config.stop = stop;
     config.read = read;
     config.context = job;
-    job->setup = (slc_flow_velo_setup){.config = &job->config,
-                                       .geometry = job->geometry,
-                                       .truth = options->truth && read == NULL,
-                                       .identity = read == NULL &&
-                                                   (options->output != NULL || options->json)};
+    job->setup = (slc_flow_velo_setup){
+        .config = &job->config,
+        .geometry = job->geometry,
+        .truth = options->truth && read == NULL,
+        .identity = read == NULL &&
+                    (options->output != NULL || options->json || slc_velo_monitor_on(options))};
     return slc_flow_open(&config, chain, &job->setup, &job->flow, &job->error);
 }

@@ -89,6 +89,11 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
      "write the events that a line accepted, unchanged, as MDF"},
     {"decision-bank", 0, FLAG(O, decision_bank), NULL,
      "append to each of these a raw bank with its decision"},
+    {"mask", 0, INPUT(O, mask), "FILE", "leave these pixels out: lines of sensor, column, row, or JSON"},
+    {"monitor", 0, OUTPUT(O, monitor), "FILE",
+     "write what a shifter looks at as JSON: occupancies, minutes, bunches"},
+    {"monitor-pixels", 0, FLAG(O, monitor_pixels), NULL,
+     "and count every pixel, for those that are hot or dead: takes 164 MB"},
     {"strict", 0, FLAG(O, strict), NULL, "the first fault in the data ends the run; no result is written"},
     {"batch", 0, COUNT(O, batch, 1, 1 << 20), "N", "events in a batch, at most; results do not depend on it"},
     {"threads", 0, COUNT(O, threads, 0, 1024), "N", "threads that reconstruct; 0: one for each processor"},
@@ -158,6 +163,9 @@ static int check(slc_velo_options *options)
     }
     if (options->decision_bank && options->write_accepted == NULL) {
         return slc_cli_wrong(&slc_cmd_velo, "--decision-bank needs --write-accepted");
+    }
+    if (options->monitor_pixels && options->monitor == NULL && options->report == NULL) {
+        return slc_cli_wrong(&slc_cmd_velo, "--monitor-pixels needs --monitor or --report");
     }
     if (options->impacts && options->output == NULL) {
         return slc_cli_wrong(&slc_cmd_velo, "--impacts needs --output");

@@ -256,6 +256,7 @@ slc_cli_tree slc_velo_tree(slc_velo_job *job)
     slc_cli_put(&tree, job->options->settings.track.max_event_hits > 0 ? "cut_events" : ".cut_events",
                 totals->cut_events);
     slc_velo_gec_put(job, &tree);
+    slc_velo_monitor_put(job, &tree);
     if (job->options->truth) {
         slc_cli_tree truth = slc_cli_inner(&tree, "truth");
         put_truth(&truth, &job->check);
@@ -293,6 +294,7 @@ static const slc_cli_line summary[] = {
      "banks.retina_events"},
     {"cut events", "{cut_events} with too many clusters: not searched for tracks", "cut_events"},
     {"global cut", "{gec.cut_events} of {gec.events} events have too many clusters: left out", "gec"},
+    {"masked", "{mask.left_out} pixels left out, of {mask.pixels} in {mask.file}", "mask"},
     {"clusters", "{clusters}", NULL},
     {"tracks", "{tracks}", NULL},
     {"vertices", "{vertices}", NULL},

@@ -29,6 +29,7 @@ endforeach()
 sluice_test(test_io_formats "formats" test_io_formats.c)
 # Selections, and settings of the chain.
 sluice_test(test_io_select "formats" test_io_select.c)
+sluice_test(test_io_velo_mask formats test_io_velo_mask.c)
 sluice_test(test_io_velo_config "formats" test_io_velo_config.c)
 target_compile_definitions(test_io_select PRIVATE EXAMPLE="${PROJECT_SOURCE_DIR}/examples/selection.json")
 # The checksum of MDF records on every instruction set.

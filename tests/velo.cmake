@@ -40,4 +40,5 @@ add_test(NAME physics_velo_presets
 sluice_test_properties(physics_velo_presets "stages;data")
 sluice_core_test(test_velo_select stages "base;simd;pixel;lhcb;velo" test_velo_select.c oracle/velo_select_oracle.c)
 sluice_test(test_velo_decision stages test_velo_decision.c)
+sluice_test(test_velo_monitor stages test_velo_monitor.c)
 sluice_test(test_velo_impact stages test_velo_impact.c oracle/velo_select_oracle.c)

@@ -18,6 +18,11 @@ extern "C" {
  * type, a predicate that names itself by way of others, too many lines or cuts. */
 SLC_API slc_status slc_io_select_read(const char *path, slc_velo_selection *selection, slc_error *error);
 
+/* Reads a mask: text, a line "sensor column row" for each pixel, or JSON, a list or what `sluice velo
+ * --monitor-pixels` writes, of which the hot pixels count. *error names file, line and what is wrong.
+ * docs/formats/velo-mask.md */
+SLC_API slc_status slc_io_velo_mask_read(const char *path, slc_velo_mask *mask, slc_error *error);
+
 /* Writes accepted events as MDF: like slc_io_mdf_create and its companions, but that events are written as
  * they came. */
 SLC_API slc_status slc_io_select_create(const char *path, slc_io_writer **writer, slc_error *error);

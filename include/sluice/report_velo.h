@@ -6,6 +6,7 @@
 #define SLUICE_REPORT_VELO_H
 
 #include <sluice/velo_check.h>
+#include <sluice/velo_monitor.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,12 +44,14 @@ typedef struct slc_report_velo_summary {
     size_t n_stages;
     uint64_t staged_events;                 /* that these times are of */
     const slc_report_velo_display *display; /* NULL: no event is drawn */
+    const slc_velo_monitor *monitor;        /* judged; NULL: nothing of it is told */
 } slc_report_velo_summary;
 
 /* Writes a self-contained HTML page (inline SVG, no script, nothing loaded from elsewhere; well-formed XML
- * too): an event, the physics tables with uncertainties, efficiencies, impact parameters, vertices,
- * residuals, pulls, spectra, times, faults. Some 40 bytes for each hit of the event. SLC_ERR_IO where the
- * file cannot be written, SLC_ERR_MEMORY if there is none to sort out the event's truth. */
+ * too): an event, the detector for shifters, the physics tables with uncertainties, efficiencies, impact
+ * parameters, vertices, residuals, pulls, spectra, times, faults. Some 40 bytes for each hit of the event.
+ * SLC_ERR_IO where the file cannot be written, SLC_ERR_MEMORY if there is none to sort out the event's truth.
+ */
 SLC_API slc_status slc_report_velo_html(const char *path, const slc_report_velo_summary *summary,
                                         const slc_velo_check *check, slc_error *error);
 

@@ -33,6 +33,7 @@
 #include <sluice/velo_chain.h>
 #include <sluice/velo_check.h>
 #include <sluice/velo_ip.h>
+#include <sluice/velo_monitor.h>
 #include <sluice/velo_residuals.h>
 #include <sluice/velo_select.h>
 #include <sluice/velo_types.h>

@@ -147,6 +147,10 @@ typedef struct slc_velo_config {
     slc_exec exec;           /* of which the target counts: a chain is of one thread, on the processor */
     slc_velo_gec_config gec; /* without effect on events that come as hits */
     bool impacts;            /* impact parameters of all tracks, too */
+    /* Pixels that are left out before clustering, and clusters of FPGAs whose centroid is in one of them. The
+     * caller's, for as long as there is a chain; NULL: none. Which banks an event's hits are made of, and the
+     * global event cut, go by what was sent. */
+    const slc_velo_mask *mask;
 } slc_velo_config;
 SLC_API void slc_velo_config_default(slc_velo_config *config, size_t size);
 #define slc_velo_config_default(config) slc_velo_config_default(config, sizeof *(config))
@@ -191,6 +195,7 @@ typedef struct slc_velo_result {
     slc_velo_impacts impacts; /* with config.impacts; not in the checksum, as they follow from the rest */
     slc_faults faults;        /* of this batch */
     double seconds[SLC_VELO_STAGES]; /* of wall time in each stage, for this batch */
+    uint64_t n_masked;               /* pixels, and clusters of FPGAs, that config.mask has left out */
 } slc_velo_result;
 SLC_API void slc_velo_result_clear(slc_velo_result *result);
 /* What the events add to the checksum of a run (base.h) in which `before` events are before them: hits,

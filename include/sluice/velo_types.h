@@ -65,6 +65,15 @@ typedef struct slc_velo_geometry {
     float to_global[SLC_VELO_SENSORS][12];
 } slc_velo_geometry;
 
+/* Pixels to be left out, hot ones say; read by slc_io_velo_mask_read (io_lhcb.h). Bit k of keep[s][64 c + r]
+ * is pixel k of the super-pixel in column c and row r of sensor s, as in a word of it: 0 where it is masked,
+ * as masked[s] is not 0 then. 5.1 MB. */
+typedef struct slc_velo_mask {
+    uint32_t n_pixels;
+    uint8_t masked[SLC_VELO_SENSORS];
+    uint8_t keep[SLC_VELO_SENSORS][SLC_VELO_SUPERPIXEL_COLUMNS * SLC_VELO_SUPERPIXEL_ROWS];
+} slc_velo_mask;
+
 /* Super-pixels, sorted by sensor, then by address (column, then row); an address occurs once. `word` is the
  * raw word: bits 0-7 pattern (bit k: column 2c + k/4, row 4r + k%4), 8-13 row r, 14-22 column c, 31 "no
  * neighbour is hit". The other bits are zero. */

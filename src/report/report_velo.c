@@ -71,6 +71,14 @@ static const char style[] =
     ".plots{grid-template-columns:repeat(2,1fr)}h2{break-after:avoid}.tile,figure,.table{border-color:#bbb}"
     "*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
 
+/* Apart: no string may be longer than 4 095 characters. */
+static const char shades[] = ".place{fill:none;stroke-width:1.3}.s0{stroke:#2463a6}.s1{stroke:#c2410c}.s2{"
+                             "stroke:#12833b}.s3{stroke:#8b3fc9}"
+                             ".spot{fill:none;stroke:var(--blue);stroke-linecap:round;stroke-width:3}.q1{"
+                             "fill:#eef3fa}.q2{fill:#dbe6f4}.q3{fill:#c3d6ec}"
+                             ".q4{fill:#a4c1e1}.q5{fill:#7fa7d3}.q6{fill:#5789c0}.q7{fill:#3569a6}.q8{fill:#"
+                             "1f4a82}.q9{fill:#0f2c57}\n";
+
 static double ratio(double part, double whole)
 {
     return whole > 0 ? part / whole : 0;
@@ -84,8 +92,8 @@ static void head(FILE *out, const slc_report_velo_summary *summary)
                 "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>\n<title>Sluice: ",
                 out);
     slc_html_text(out, summary->title);
-    (void)fprintf(out, "</title>\n<style>\n%s</style></head>\n<body><main>\n<h1>VELO reconstruction</h1>\n",
-                  style);
+    (void)fprintf(out, "</title>\n<style>\n%s%s</style></head>\n<body><main>\n<h1>VELO reconstruction</h1>\n",
+                  style, shades);
     (void)fputs("<p class=\"sub\">", out);
     slc_html_text(out, summary->title);
     (void)fputs("</p>\n", out);
@@ -328,6 +336,9 @@ slc_status slc_report_velo_html(const char *path, const slc_report_velo_summary 
     if (summary->display != NULL) {
         slc_report_velo_draw_event(out, &event);
         slc_report_velo_event_close(&event);
+    }
+    if (summary->monitor != NULL) {
+        slc_report_velo_monitor(out, summary->monitor);
     }
     if (summary->has_truth) {
         physics_table(out, check);

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-static void figure_begin(FILE *out, const char *title, const char *remark)
+void slc_report_figure_begin(FILE *out, const char *title, const char *remark)
 {
     (void)fputs("<figure><figcaption>", out);
     slc_html_text(out, title);
@@ -16,14 +16,14 @@ static void figure_begin(FILE *out, const char *title, const char *remark)
     (void)fputs("</small></figcaption>\n", out);
 }
 
-static void section(FILE *out, const char *title)
+void slc_report_section_begin(FILE *out, const char *title)
 {
     (void)fputs("<h2>", out);
     slc_html_text(out, title);
     (void)fputs("</h2>\n<div class=\"plots\">\n", out);
 }
 
-static void section_end(FILE *out)
+void slc_report_section_end(FILE *out)
 {
     (void)fputs("</div>\n", out);
 }
@@ -131,7 +131,7 @@ static void efficiency_figure(FILE *out, const slc_velo_efficiency_plot *plot, c
     for (uint32_t i = first; i < last; i++) {
         behind[i - first] = low + 0.45 * (high - low) * (double)all->bin[i] / tallest(all);
     }
-    figure_begin(out, view->title, view->remark);
+    slc_report_figure_begin(out, view->title, view->remark);
     slc_svg svg;
     slc_svg_begin(&svg, out, (slc_svg_axis){edges[0], edges[last - first], view->exponents, view->x_label},
                   (slc_svg_axis){low, high, false, "efficiency [%]"}, view->title);
@@ -154,13 +154,13 @@ static void efficiencies(FILE *out, const slc_velo_check *check)
                                    "distance of closest approach [mm]", false, 1};
     const efficiency_view hits = {"Efficiency against the number of hits", inside, "hits of the particle",
                                   false, 1};
-    section(out, "Efficiency");
+    slc_report_section_begin(out, "Efficiency");
     efficiency_figure(out, &check->against_eta, &eta);
     efficiency_figure(out, &check->against_log_p, &momentum);
     efficiency_figure(out, &check->against_phi, &phi);
     efficiency_figure(out, &check->against_docaz, &docaz);
     efficiency_figure(out, &check->against_hits, &hits);
-    section_end(out);
+    slc_report_section_end(out);
     (void)fputs(
         "<p class=\"foot\">Bars: one standard deviation (Wilson interval). Grey: where the reconstructible "
         "particles are, scale arbitrary.</p>\n",
@@ -226,7 +226,7 @@ static void spread_figure(FILE *out, const slc_histogram *histogram, const histo
     if (histogram->inside == 0) {
         return;
     }
-    figure_begin(out, view->title, view->remark);
+    slc_report_figure_begin(out, view->title, view->remark);
     draw_histogram(&svg, out, histogram, view);
     spread_notes(&svg, histogram, unit, spread);
     slc_svg_end(&svg);
@@ -240,7 +240,7 @@ static void spectrum_figure(FILE *out, const slc_histogram *histogram, const his
     if (histogram->inside == 0) {
         return;
     }
-    figure_begin(out, view->title, view->remark);
+    slc_report_figure_begin(out, view->title, view->remark);
     draw_histogram(&svg, out, histogram, view);
     (void)snprintf(text, sizeof text, "%" PRIu64 " entries, mean %.4g", entries_of(histogram),
                    slc_histogram_mean(histogram));
@@ -270,10 +270,10 @@ static void residuals(FILE *out, const slc_velo_check *check)
                               .remark = remark,
                               .x_label = "hit − line in y [µm]",
                               .y_label = "hits per µm"};
-    section(out, "Residuals of hits");
+    slc_report_section_begin(out, "Residuals of hits");
     spread_figure(out, &check->residual_x_um, &x, " µm", "rms");
     spread_figure(out, &check->residual_y_um, &y, " µm", "rms");
-    section_end(out);
+    slc_report_section_end(out);
 }
 
 static void pulls(FILE *out, const slc_velo_check *check)
@@ -290,7 +290,7 @@ static void pulls(FILE *out, const slc_velo_check *check)
     if (check->pull_x.inside == 0) {
         return;
     }
-    section(out, "Pulls of the fitted states at the beam line");
+    slc_report_section_begin(out, "Pulls of the fitted states at the beam line");
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         const histogram_view view = {.title = all[i].title,
                                      .remark = "red: Gaussian of mean 0 and width 1",
@@ -299,7 +299,7 @@ static void pulls(FILE *out, const slc_velo_check *check)
                                      .unit_gaussian = true};
         spread_figure(out, all[i].histogram, &view, "", "rms");
     }
-    section_end(out);
+    slc_report_section_end(out);
 }
 
 /* ---- impact parameters ----------------------------------------------------------------------- */
@@ -349,9 +349,9 @@ static void impact(FILE *out, const slc_velo_check *check)
     for (size_t i = 0; i < n; i++) {
         top = fmax(top, points[i].width + points[i].sigma);
     }
-    section(out, "Impact parameter");
-    figure_begin(out, "Resolution of the impact parameter",
-                 "68 % half width of its x and y to the true origin, long particles");
+    slc_report_section_begin(out, "Impact parameter");
+    slc_report_figure_begin(out, "Resolution of the impact parameter",
+                            "68 % half width of its x and y to the true origin, long particles");
     slc_svg svg;
     char text[96];
     const double x_high = SLC_VELO_IMPACT_STEP * SLC_VELO_IMPACT_BINS;
@@ -370,7 +370,7 @@ static void impact(FILE *out, const slc_velo_check *check)
     slc_svg_note(&svg, 0, text);
     slc_svg_end(&svg);
     (void)fputs("</figure>\n", out);
-    section_end(out);
+    slc_report_section_end(out);
 }
 
 void slc_report_velo_vertex_plots(FILE *out, const slc_velo_check *check)
@@ -391,7 +391,7 @@ void slc_report_velo_vertex_plots(FILE *out, const slc_velo_check *check)
     if (set->x_um.inside == 0) {
         return;
     }
-    section(out, "Residuals and pulls of vertices");
+    slc_report_section_begin(out, "Residuals and pulls of vertices");
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         char y_label[48];
         const slc_histogram *histogram = all[i].histogram;
@@ -410,7 +410,7 @@ void slc_report_velo_vertex_plots(FILE *out, const slc_velo_check *check)
                                      .unit_gaussian = all[i].pull};
         spread_figure(out, histogram, &view, all[i].pull ? "" : " µm", "rms");
     }
-    section_end(out);
+    slc_report_section_end(out);
 }
 
 void slc_report_velo_truth_plots(FILE *out, const slc_velo_check *check)
@@ -451,7 +451,7 @@ void slc_report_velo_spectra(FILE *out, const slc_velo_check *check)
                                         .y_label = "events",
                                         .remark = "all events",
                                         .trimmed = true};
-    section(out, "Spectra");
+    slc_report_section_begin(out, "Spectra");
     spectrum_figure(out, &check->cluster_pixels, &pixels);
     spectrum_figure(out, &check->hits_per_track, &length);
     spectrum_figure(out, &check->tracks_per_event, &tracks);
@@ -459,5 +459,5 @@ void slc_report_velo_spectra(FILE *out, const slc_velo_check *check)
     if (check->cluster_pixels.inside > 0) {
         spectrum_figure(out, &check->superpixels_per_event, &superpixels);
     }
-    section_end(out);
+    slc_report_section_end(out);
 }

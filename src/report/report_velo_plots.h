@@ -7,9 +7,17 @@
 #define SLUICE_REPORT_VELO_PLOTS_H
 
 #include <sluice/velo_check.h>
+#include <sluice/velo_monitor.h>
 
 #include <stdio.h>
 
+/* A figure, which ends with "</figure>", and a row of them. */
+void slc_report_figure_begin(FILE *out, const char *title, const char *remark);
+void slc_report_section_begin(FILE *out, const char *title);
+void slc_report_section_end(FILE *out);
+
+/* What a shifter looks at; the monitor has been judged. */
+void slc_report_velo_monitor(FILE *out, const slc_velo_monitor *monitor);
 /* Efficiencies, impact parameters, residuals, pulls. */
 void slc_report_velo_truth_plots(FILE *out, const slc_velo_check *check);
 /* Residuals and pulls of vertices. */

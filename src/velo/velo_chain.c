@@ -87,6 +87,7 @@ slc_status slc_velo_chain_open(const slc_velo_config *given, const slc_velo_geom
     }
     opened->config = config;
     opened->config.exec.device = NULL; /* the caller's text */
+    opened->cluster.masking.mask = config.mask;
     set_beam(&opened->config, config.fit.beam_x_mm, config.fit.beam_y_mm);
     opened->config.vertex.target = slc_simd_kernel_choice(&slc_velo_kernel_rows[SLC_VELO_KERNEL_VERTEX],
                                                           config.exec.target);
@@ -185,6 +186,9 @@ slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,
     }
     if (status == SLC_OK) {
         status = reserve_banks(chain);
+    }
+    if (status == SLC_OK) {
+        status = slc_velo_masking_reserve(&chain->cluster.masking, largest);
     }
     if (status == SLC_OK) {
         status = reserve_tracks(chain, hits, slc_velo_cluster_bound(largest), batch->n_events, result);
@@ -304,8 +308,11 @@ static slc_status cluster_banks(slc_velo_chain *chain, const slc_batch *batch, s
     if (status != SLC_OK) {
         return status;
     }
+    slc_velo_masking *masking = chain->cluster.masking.mask != NULL ? &chain->cluster.masking : NULL;
+    chain->cluster.masking.n = 0;
     status = slc_velo_cluster_run_chosen(&chain->geometry, batch, chain->config.banks, cut, &chain->cluster,
                                          &result->hits, &counts, &result->faults);
+    result->n_masked = chain->cluster.masking.n;
     result->n_pixels = counts.pixels;
     result->n_superpixels = counts.superpixels;
     result->n_isolated = counts.isolated;
@@ -315,7 +322,7 @@ static slc_status cluster_banks(slc_velo_chain *chain, const slc_batch *batch, s
         no_superpixels(result, batch->n_events);
     } else if (status == SLC_OK) {
         slc_faults_reset(&chain->told);
-        status = slc_velo_decode_uncut(batch, cut, &result->superpixels, &chain->told);
+        status = slc_velo_decode_uncut(batch, cut, masking, &result->superpixels, &chain->told);
     }
     return status;
 }
@@ -350,7 +357,7 @@ slc_status slc_velo_chain_run_hits(slc_velo_chain *chain, slc_velo_result *resul
         return slc_fail(error, status, "VELO hits: %s", slc_status_name(status));
     }
     no_superpixels(result, result->hits.head.n_events);
-    result->n_pixels = result->n_superpixels = result->n_isolated = 0;
+    result->n_pixels = result->n_superpixels = result->n_isolated = result->n_masked = 0;
     result->n_superpixel_events = result->n_retina_events = result->n_gec_events = 0;
     result->seconds[SLC_VELO_STAGE_CLUSTER] = 0;
     status = track_and_fit(chain, result, error);

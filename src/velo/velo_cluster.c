@@ -47,6 +47,7 @@ void slc_velo_cluster_clear(slc_velo_cluster_scratch *scratch)
 {
     free(scratch->block);
     free(scratch->work);
+    slc_velo_masking_clear(&scratch->masking);
     *scratch = (slc_velo_cluster_scratch){0};
 }
 

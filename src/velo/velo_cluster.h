@@ -8,6 +8,7 @@
 #define SLUICE_VELO_CLUSTER_H
 
 #include "velo/velo_geometry.h"
+#include "velo/velo_mask.h"
 #include <sluice/simd.h>
 
 /* Working memory; zero-initialise. */
@@ -16,6 +17,7 @@ typedef struct slc_velo_cluster_scratch {
     size_t nodes; /* capacity: connected parts of super-pixels in one sensor */
     void *work;   /* for slc_velo_cluster_run_banks */
     slc_simd_target target;
+    slc_velo_masking masking; /* of slc_velo_cluster_run_chosen; its mask is the caller's */
 } slc_velo_cluster_scratch;
 slc_status slc_velo_cluster_reserve(slc_velo_cluster_scratch *scratch);
 void slc_velo_cluster_clear(slc_velo_cluster_scratch *scratch);

@@ -244,7 +244,10 @@ slc_status slc_velo_cluster_run_chosen(const slc_velo_geometry *geometry, const 
               .kernels = slc_velo_cluster_kernels_of(scratch->target),
               .work = scratch->work,
               .hits = hits,
-              .event = {.faults = faults, .banks = banks, .cut = cut}};
+              .event = {.faults = faults,
+                        .banks = banks,
+                        .cut = cut,
+                        .masking = scratch->masking.mask != NULL ? &scratch->masking : NULL}};
     uint64_t used[2] = {0, 0}; /* events of super-pixels, of clusters */
     slc_faults_reset(&p.hints);
     p.hints.of_event = faults->of_event;

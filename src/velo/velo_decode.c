@@ -279,6 +279,9 @@ void slc_velo_event_collect(slc_velo_event *context, const slc_batch *batch, uin
     if (found == NOTHING) {
         note(context, SLC_FAULT_EVENT_NO_VP, -1, 0);
     }
+    if (context->masking != NULL) {
+        slc_velo_event_mask(context);
+    }
 }
 
 static void sift_down(uint32_t *words, size_t root, size_t n, uint32_t mask)
@@ -395,17 +398,18 @@ size_t slc_velo_decode_bound(const slc_batch *batch, size_t *largest_event)
 
 slc_status slc_velo_decode_run(const slc_batch *batch, slc_velo_superpixels *superpixels, slc_faults *faults)
 {
-    return slc_velo_decode_uncut(batch, NULL, superpixels, faults);
+    return slc_velo_decode_uncut(batch, NULL, NULL, superpixels, faults);
 }
 
-slc_status slc_velo_decode_uncut(const slc_batch *batch, const uint8_t *cut,
+slc_status slc_velo_decode_uncut(const slc_batch *batch, const uint8_t *cut, slc_velo_masking *masking,
                                  slc_velo_superpixels *superpixels, slc_faults *faults)
 {
     slc_columns_reset(superpixels);
     if (superpixels->head.block == NULL || superpixels->head.event_capacity < batch->n_events) {
         return SLC_ERR_CAPACITY;
     }
-    slc_velo_event context = {.faults = faults, .banks = SLC_VELO_BANKS_SUPERPIXELS, .cut = cut};
+    slc_velo_event context = {
+        .faults = faults, .banks = SLC_VELO_BANKS_SUPERPIXELS, .cut = cut, .masking = masking};
     for (uint32_t e = 0; e < batch->n_events; e++) {
         const uint32_t sensors = is_cut(cut, e) ? 0 : SLC_VELO_SENSORS;
         if (sensors > 0) {

@@ -8,6 +8,7 @@
 
 #include "velo/velo_cluster.h"
 #include "velo/velo_decode.h"
+#include "velo/velo_mask.h"
 
 /* Where the words of one sensor are. Two sensors share a bank in version 4. */
 typedef struct slc_velo_sensor_words {
@@ -36,10 +37,11 @@ typedef struct slc_velo_walks {
 typedef struct slc_velo_event {
     uint64_t event;
     slc_faults *faults;
-    slc_velo_banks banks; /* which are wanted */
-    const uint8_t *cut;   /* events that are left out, of which nobody asks; NULL: none */
-    bool retina;          /* the words of this event are clusters that LHCb's FPGAs have found */
-    size_t n_words;       /* of this event, with those of both sensors where they share a bank */
+    slc_velo_banks banks;      /* which are wanted */
+    const uint8_t *cut;        /* events that are left out, of which nobody asks; NULL: none */
+    slc_velo_masking *masking; /* NULL: no pixel is left out */
+    bool retina;               /* the words of this event are clusters that LHCb's FPGAs have found */
+    size_t n_words;            /* of this event, with those of both sensors where they share a bank */
     slc_velo_sensor_words sensors[SLC_VELO_SENSORS];
     slc_velo_walks walks[2]; /* to super-pixels, and to clusters */
 } slc_velo_event;
@@ -81,8 +83,8 @@ slc_status slc_velo_cluster_run_chosen(const slc_velo_geometry *geometry, const 
                                        slc_velo_cluster_scratch *scratch, slc_velo_hits *hits,
                                        slc_velo_cluster_counts *counts, slc_faults *faults);
 
-/* slc_velo_decode_run of the events that are left. */
-slc_status slc_velo_decode_uncut(const slc_batch *batch, const uint8_t *cut,
+/* slc_velo_decode_run of the events and pixels that are left; `masking` may be NULL. */
+slc_status slc_velo_decode_uncut(const slc_batch *batch, const uint8_t *cut, slc_velo_masking *masking,
                                  slc_velo_superpixels *superpixels, slc_faults *faults);
 
 #endif

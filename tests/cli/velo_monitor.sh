@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a shifter looks at: pixels that are made hot are found, minutes and bunch crossings are those of ODIN, nothing
+# depends on threads, batches or packets; and with the mask that follows from it the results are those of events
+# from whose banks another program has taken the pixels.
+. "$(dirname "$0")/common.sh" "$@"
+tool=$source/tests/support/velo_mask.py
+"$sluice" simulate velo --quiet --events 30 --vertices 1 --seed 51 -o plain.mdf || fail "cannot generate events"
+python3 "$tool" odd plain.mdf odd.mdf || fail "cannot make pixels hot"
+run velo odd.mdf -q --monitor m.json --monitor-pixels --json
+want 0
+want_silent
+cp out run.json
+equal "told" "$(key run.json "o['monitor']")" "{'file': 'm.json', 'minutes': 3, 'hot': 5, 'dead': 0, 'judged': 0}"
+equal "hot pixels" "$(key m.json "[(p['sensor'], p['column'], p['row']) for p in o['hot']]")" \
+    "[(10, 0, 0), (10, 255, 7), (63, 300, 128), (63, 301, 129), (207, 767, 255)]"
+equal "their counts" "$(key m.json "{p['count'] for p in o['hot'] if p['count'] != 30}")" "set()"
+equal "sums" "$(key m.json "sum(s['hits'] for s in o['sensors']), o['tracks'], o['vertices'], o['events'], o['pixel_events']")" \
+    "$(key run.json "o['clusters'], o['tracks'], o['vertices'], o['events'], 30")"
+equal "of each sensor" "$(key m.json "{(sum(s['chips']) == s['hits'], sum(s['sizes']) == s['hits'], sum(s['columns']) == s['hits']) for s in o['sensors']}")" "{(True, True, True)}"
+equal "sizes" "$(key m.json "o['sizes'] == [sum(s['sizes'][k] for s in o['sensors']) for k in range(33)], o['sizes'][0]")" "(True, 0)"
+equal "minutes" "$(key m.json "[(m['gps_minute'], m['events']) for m in o['minutes']]")" "[(1000000, 10), (1000001, 10), (1000002, 10)]"
+equal "bunches" "$(key m.json "[(b['bcid'], b['events']) for b in o['bunches']]")" \
+    "[(0, 5), (100, 5), (200, 4), (300, 4), (400, 4), (500, 4), (600, 4)]"
+equal "sums over minutes and bunches" "$(key m.json "{(sum(r['tracks'] for r in o[k]), sum(r['vertices'] for r in o[k])) for k in ('minutes', 'bunches')} == {(o['tracks'], o['vertices'])}")" True
+equal "where collisions are" "$(key m.json "all(abs(m['x_mm']) < 0.1 and abs(m['y_mm']) < 0.1 and 20 < m['z_rms_mm'] < 120 for m in o['minutes'] if m['vertices_used'] > 5)")" True
+# Without pixels the same, but for those; the same from other batches, threads and packets.
+run velo odd.mdf -q --monitor few.json
+want 0
+sed '/pixel_events/,$d' m.json | sed '$s/,$/}/' | same few.json
+run convert odd.mdf -q -o odd.mep --packing 8
+want 0
+run velo odd.mdf -q --monitor b.json --monitor-pixels --threads 2 --batch 7
+want 0
+run velo odd.mep -q --monitor c.json --monitor-pixels --batch 3
+want 0
+cat odd.mdf | "$sluice" velo - -q --monitor d.json --monitor-pixels --beam auto >out || fail "no monitoring of a pipe"
+for name in b c; do same $name.json <m.json; done
+equal "with the beam found first" "$(key d.json "o['events'], o['pixel_events'], sum(s['hits'] for s in o['sensors'])")" \
+    "$(key m.json "o['events'], o['pixel_events'], sum(s['hits'] for s in o['sensors'])")"
+
+# The report draws the same.
+run velo odd.mdf -q --report r.html --monitor-pixels
+want 0
+want_silent
+python3 "$source/tests/cli/velo_report.py" r.html >drawn || fail "the report is not as one should be"
+equal "sections" "$(key drawn "[h for h in o['headings'] if h in ('Detector', 'Where collisions are', 'Hot and dead pixels')]")" \
+    "['Detector', 'Where collisions are', 'Hot and dead pixels']"
+for figure in "Clusters by sensor" "Mean size of clusters by sensor" "Clusters by sensor and column" "Beam, x" "Beam, y" \
+    "Luminous region, z" "Luminous region, length" "Vertices in a crossing" "Tracks by bunch crossing" "Vertices by bunch crossing"; do
+    equal "figures '$figure'" "$(grep -c "<figcaption>$figure<small>" r.html)" 1
+done
+equal "hot pixels in the report" "$(grep -c '^<tr><td>\(10\|63\|207\)</td><td>[0-9]*</td><td>[0-9]*</td><td>30</td><td>1</td>' r.html)" 5
+equal "minutes in the report" "$(grep -c '^<tr><td>100000[012]</td><td>10</td>' r.html)" 3
+run velo plain.mdf -q --report r.html
+want 0
+equal "nothing of pixels that nobody counted" "$(grep -c 'Hot and dead\|Beam, x' r.html)" 0
+
+# The mask, as it was written and as text.
+printf '# hot\n10 0 0\n10 255 7\n63,300,128\n63 301 129\n207 767 255\n' >mask.txt
+sed 's/,/ /g' mask.txt >plain.txt
+python3 "$tool" without odd.mdf plain.txt without.mdf || fail "cannot take pixels away"
+run velo without.mdf -q --json -o without.h5
+want 0
+cp out wanted.json
+for mask in m.json mask.txt; do
+    run velo odd.mdf -q --mask $mask --json --threads 2 --batch 4
+    want 0
+    want_silent
+    equal "left out by $mask" "$(key out "o['mask']")" "{'file': '$mask', 'pixels': 5, 'left_out': 150}"
+    for of in checksum pixels super_pixels clusters tracks vertices clusters_per_event faults; do
+        equal "$of with $mask" "$(key out "o['$of']")" "$(key wanted.json "o['$of']")"
+    done
+done
+equal "the mask matters" "$(key wanted.json "o['checksum'] != '$(key run.json "o['checksum']")'")" True
+run velo odd.mep -q --mask m.json --json
+want 0
+equal "from packets" "$(key out "o['checksum']")" "$(key wanted.json "o['checksum']")"
+run velo odd.mdf -q --mask m.json --monitor masked.json --monitor-pixels
+want 0
+equal "no pixel is hot any longer" "$(key masked.json "o['hot']")" "[]"
+grep -q '^masked  *150 pixels left out, of 5 in m.json$' out || fail "the mask is not told"
+# Of many pixels, those of every third word.
+python3 "$tool" some odd.mdf 3 many.txt || fail "no mask"
+python3 "$tool" without odd.mdf many.txt few.mdf || fail "cannot take pixels away"
+run velo few.mdf -q --json
+want 0
+cp out few.json
+run velo odd.mdf -q --mask many.txt --json
+want 0
+equal "a third left out" "$(key out "o['checksum'], o['pixels'], o['super_pixels'], o['tracks']")" \
+    "$(key few.json "o['checksum'], o['pixels'], o['super_pixels'], o['tracks']")"
+equal "pixels left out" "$(key out "o['mask']['left_out']")" "$(($(key run.json "o['pixels']") - $(key few.json "o['pixels']")))"
+
+# What is wrong is told before an event is read.
+printf '1 2 3\n4 5\n' >bad.txt
+run velo odd.mdf --mask bad.txt --monitor x.json
+want 1
+want_no_out
+echo "sluice velo: bad.txt: line 2: sensor, column and row are needed, each must be a whole number" | want_err
+run velo odd.mdf --mask few.json
+want 1
+grep -q '^sluice velo: few.json: line 1, column 1: there is no list of pixels' err || fail "it said: $(cat err)"
+run velo odd.mdf --monitor-pixels
+want 2
+run velo odd.mdf --monitor nowhere/x.json
+want 1
+echo "sluice velo: nowhere/x.json: cannot create: No such file or directory" | want_err
+run velo odd.mdf --monitor odd.mdf
+want 2
+head -c 100 odd.mdf >cut.mdf
+run velo cut.mdf -q --monitor x.json
+want 1
+want_no_file x.json x.json*
+
+passed
