@@ -92,7 +92,7 @@ static void put_real(FILE *out, double value)
     for (int digits = 15; digits <= 17; digits++) {
         (void)snprintf(text, sizeof text, "%.*g", digits, value);
         const double back = strtod(text, NULL);
-        if (memcmp(&back, &value, sizeof value) == 0) {
+        if (back >= value && back <= value) {
             break;
         }
     }
