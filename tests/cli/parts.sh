@@ -249,15 +249,17 @@ shared velo --output o.x --form arrow a.mdf
 shared velo --table o.csv a.mdf
 shared velo --report o.html a.mdf
 shared velo --residuals o.json a.mdf
+shared velo --monitor o.json a.mdf
 shared velo --write-accepted o.mdf a.mdf --select lines.json
 # shellcheck disable=SC2086
 shared cms --table o.csv $c
 # Every option of these commands that names an output is among them.
 for command in velo cms cluster label; do
     "$sluice" $command --help | sed -n 's/^ *\(-[a-z], \)\?\(--[a-z-]*\) FILE .*/\2/p'
-done | sort -u | grep -vxE -- '--(config|geometry|beam|select|cabling|gains)' >names
+done | sort -u | grep -vxE -- '--(config|geometry|beam|select|mask|cabling|gains)' >names
 same names <<'W'
 --labels
+--monitor
 --output
 --preview
 --report
