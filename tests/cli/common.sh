@@ -2,6 +2,8 @@
 # Sourced by the scripts here: NAME.sh SLUICE SOURCE_FOLDER. Each runs in an empty folder of its own, compares exit
 # status, standard output and standard error exactly, and prints how many comparisons it made.
 set -u
+# The system's Python before that of a version manager, whose python3 is a script that takes a fifth of a second to find it.
+[ ! -x /usr/bin/python3 ] || PATH=/usr/bin:$PATH
 shopt -s lastpipe # what stands behind a pipe may count, and end the script
 sluice=$1
 source=$2
@@ -56,7 +58,7 @@ want_no_file() { # PATTERN...: none of them may exist
 
 # key FILE EXPRESSION: a Python expression over the JSON object o.
 key() {
-    python3 -c 'import json,sys; o=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2" ||
+    python3 -IS -c 'import json,sys; o=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2" ||
         fail "'$last': $1 is no JSON object with $2"
 }
 
