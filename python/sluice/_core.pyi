@@ -144,7 +144,7 @@ def velo_open(
     config: Any,
     preset: str | None,
     geometry: Any,
-    beam: tuple[float, float] | None,
+    beam: tuple[float, ...] | None,
     batch: int,
     threads: int,
     identity: bool,

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Union
 
-from ._core import Reader, velo_open, velo_settings
+from ._core import Reader, UsageError, velo_open, velo_settings
 
 __all__ = ["open", "settings"]
 
@@ -75,6 +75,8 @@ def open(
     ``FormatError``, after which the reader goes on with the next one.
     """
     names = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
-    where = None if beam is None else (float(beam[0]), float(beam[1]))
+    where = None if beam is None else tuple(float(one) for one in beam)
+    if where is not None and len(where) != 2:
+        raise UsageError(f"beam is to be x and y in mm, not {len(where)} numbers")
     with _Settings(config) as file:
         return velo_open(names, file, preset, geometry, where, batch, threads, identity, impacts, on_fault)

@@ -188,6 +188,19 @@ static const void *data_of(const columns *c, const slc_column *column_of)
     return data;
 }
 
+/* What every Columns has under this name: a column of that name is c["event"] alone. */
+static bool is_own(PyObject *name)
+{
+    static const char *const names[] = {"event",  "names",    "units", "schema", "n_events",
+                                        "n_rows", "checksum", "keys",  "values", "items",
+                                        "get",    "to_numpy", "copy"};
+    bool own = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !own; i++) {
+        own = PyUnicode_CompareWithASCIIString(name, names[i]) == 0;
+    }
+    return own;
+}
+
 /* A new array, which is kept for the next time; NULL without an error if there is no such column. */
 static PyObject *make_array(columns *c, PyObject *name)
 {
@@ -206,7 +219,7 @@ static PyObject *make_array(columns *c, PyObject *name)
         array = array_of(state, c->owner, c->head->event_offset,
                          c->head->event_offset != NULL ? c->head->n_events + (size_t)1 : 0, SLC_TYPE_U32);
     }
-    if (array != NULL && PyDict_SetItem(c->arrays, name, array) < 0) {
+    if (array != NULL && !is_own(name) && PyDict_SetItem(c->arrays, name, array) < 0) {
         Py_CLEAR(array);
     }
     return array;
@@ -220,7 +233,11 @@ static PyObject *find_array(columns *c, PyObject *name)
 
 static PyObject *columns_attribute(PyObject *self, PyObject *name)
 {
-    PyObject *array = find_array((columns *)self, name);
+    columns *c = (columns *)self;
+    PyObject *array = Py_XNewRef(PyDict_GetItemWithError(c->arrays, name));
+    if (array == NULL && PyErr_Occurred() == NULL && !is_own(name)) {
+        array = make_array(c, name);
+    }
     return array != NULL || PyErr_Occurred() != NULL ? array : PyObject_GenericGetAttr(self, name);
 }
 
@@ -358,6 +375,22 @@ static PyObject *columns_to_numpy(PyObject *self, PyObject *unused)
     return rows_as_dict((columns *)self, 0, ((columns *)self)->head->size);
 }
 
+static PyObject *columns_keys(PyObject *self, PyObject *unused)
+{
+    PyObject *all = columns_to_numpy(self, unused), *list = all != NULL ? PyDict_Keys(all) : NULL;
+    Py_XDECREF(all);
+    return list;
+}
+
+static PyObject *columns_get_item(PyObject *self, PyObject *arguments)
+{
+    PyObject *name = NULL, *otherwise = Py_None;
+    if (PyArg_ParseTuple(arguments, "O|O:get", &name, &otherwise) == 0) {
+        return NULL;
+    }
+    return columns_contains(self, name) != 0 ? columns_item(self, name) : Py_NewRef(otherwise);
+}
+
 /* Of the dict. */
 static PyObject *columns_values(PyObject *self, PyObject *unused)
 {
@@ -407,7 +440,9 @@ static PyGetSetDef columns_get[] = {
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef columns_methods[] = {
     {"event", columns_event, METH_O, "event(i)\n--\n\nThe rows of event i: a dict of read-only arrays."},
-    {"keys", (PyCFunction)(void (*)(void))columns_iter, METH_NOARGS, "keys()\n--\n\nNames of the columns."},
+    {"keys", columns_keys, METH_NOARGS, "keys()\n--\n\nNames of the columns."},
+    {"get", columns_get_item, METH_VARARGS,
+     "get(name, default=None)\n--\n\nA column, or the default if there is none of that name."},
     {"values", columns_values, METH_NOARGS, "values()\n--\n\nThe columns."},
     {"items", columns_items, METH_NOARGS, "items()\n--\n\nPairs of name and column."},
     {"to_numpy", columns_to_numpy, METH_NOARGS, "to_numpy()\n--\n\nA dict of read-only arrays."},

@@ -6,15 +6,18 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- a flow that is under way ---------------------------------------------------------------------- */
 
 void core_running_free(void *memory)
 {
     running *r = memory;
-    PyThreadState *const thread = PyEval_SaveThread();
-    slc_flow_close(r->flow);
-    PyEval_RestoreThread(thread);
+    if (r->process == (long)getpid()) { /* a child of fork() leaves it, with threads that are not there */
+        PyThreadState *const thread = PyEval_SaveThread();
+        slc_flow_close(r->flow);
+        PyEval_RestoreThread(thread);
+    }
     for (uint32_t i = 0; i < r->n_paths; i++) {
         PyMem_Free(r->paths[i]);
     }
@@ -32,7 +35,9 @@ static void held_free(void *memory)
 {
     held *h = memory;
     running *r = core_owner_memory(h->flow);
-    slc_flow_release(r->flow, h->item);
+    if (r->process == (long)getpid()) {
+        slc_flow_release(r->flow, h->item);
+    }
     Py_DECREF(h->flow);
     free(h);
 }
@@ -167,6 +172,7 @@ typedef struct reader {
     PyObject_HEAD PyObject *flow; /* the Owner of a running; NULL when closed */
     slc_flow_totals totals;       /* when it was closed */
     on_fault on_fault;
+    uint64_t events; /* handed out */
     bool busy;
 } reader;
 
@@ -223,8 +229,10 @@ static void close_reader(reader *self)
 {
     if (self->flow != NULL) {
         running *r = core_owner_memory(self->flow);
-        slc_flow_totals_of(r->flow, &self->totals);
-        slc_flow_cancel(r->flow);
+        if (r->process == (long)getpid()) {
+            slc_flow_totals_of(r->flow, &self->totals);
+            slc_flow_cancel(r->flow);
+        }
         Py_CLEAR(self->flow);
     }
 }
@@ -245,7 +253,7 @@ static bool end_input(core_state *state, reader *self, running *r, slc_flow_item
 }
 
 /* A batch, or the first fault of one if none is allowed. Takes the item. */
-static PyObject *take_batch(core_state *state, const reader *self, PyObject *flow, slc_flow_item *item)
+static PyObject *take_batch(core_state *state, reader *self, PyObject *flow, slc_flow_item *item)
 {
     running *r = core_owner_memory(flow);
     bool good = PyErr_CheckSignals() == 0;
@@ -264,6 +272,7 @@ static PyObject *take_batch(core_state *state, const reader *self, PyObject *flo
         slc_flow_release(r->flow, item);
         return NULL;
     }
+    self->events += item->n_summed;
     return new_batch(state, flow, item);
 }
 
@@ -273,6 +282,12 @@ static PyObject *reader_next(PyObject *object)
     core_state *state = core_state_of_type(Py_TYPE(object));
     if (self->busy) {
         PyErr_SetString(PyExc_RuntimeError, "another thread is waiting for this reader's next batch");
+        return NULL;
+    }
+    if (self->flow != NULL && ((running *)core_owner_memory(self->flow))->process != (long)getpid()) {
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "this reader was opened before fork(), and its threads are the parent's: open another");
         return NULL;
     }
     while (self->flow != NULL) {
@@ -342,7 +357,7 @@ static PyObject *reader_totals(PyObject *self, void *unused)
     PyObject *faults = counts_of(&totals.faults);
     PyObject *made = faults == NULL ? NULL
                                     : Py_BuildValue("{s:K,s:K,s:K,s:I,s:d,s:O}", "events",
-                                                    (unsigned long long)totals.events, "lost_events",
+                                                    (unsigned long long)of->events, "lost_events",
                                                     (unsigned long long)totals.lost_events, "checksum",
                                                     (unsigned long long)totals.checksum, "workers",
                                                     (unsigned int)totals.workers, "seconds", totals.seconds,
@@ -391,6 +406,7 @@ PyObject *core_reader_new(core_state *state, PyObject *flow, on_fault fault)
         made->flow = Py_NewRef(flow);
         made->totals = (slc_flow_totals){.workers = 0};
         made->on_fault = fault;
+        made->events = 0;
         made->busy = false;
     }
     return (PyObject *)made;

@@ -24,6 +24,7 @@ typedef struct running {
     slc_velo_geometry geometry;
     slc_flow_velo_setup setup;
     slc_faults faults; /* of the input at hand */
+    long process;      /* that opened it: its threads are not in a child of fork() */
 } running;
 
 /* Of an Owner of a running. */

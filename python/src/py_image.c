@@ -196,6 +196,11 @@ static PyObject *output(core_state *state, PyObject *const *values, const slc_im
                         slc_image_labels *side)
 {
     PyObject *array = values[OUT] != NULL && values[OUT] != Py_None ? Py_NewRef(values[OUT]) : NULL;
+    if (array != NULL && values[DTYPE] != NULL && values[DTYPE] != Py_None) {
+        PyErr_SetString(PyExc_TypeError, "out and dtype exclude each other: labels have the type of out");
+        Py_DECREF(array);
+        return NULL;
+    }
     if (array == NULL) {
         PyObject *dtype = values[DTYPE] != NULL && values[DTYPE] != Py_None ? values[DTYPE] : NULL;
         if (!core_numpy(state)) {
@@ -327,8 +332,10 @@ static PyObject *image_components(PyObject *module, PyObject *const *arguments, 
         !core_take_bool(values[LABELS], "labels", &with_labels)) {
         return NULL;
     }
-    if (values[IMAGE] == NULL) {
-        PyErr_SetString(PyExc_TypeError, "components() needs an image");
+    if (values[IMAGE] == NULL || (!with_labels && (values[OUT] != NULL || values[DTYPE] != NULL))) {
+        PyErr_SetString(PyExc_TypeError, values[IMAGE] == NULL
+                                             ? "components() needs an image"
+                                             : "out and dtype are of label images: labels=True makes one");
         return NULL;
     }
     r.has_grey = values[GREY] != NULL && values[GREY] != Py_None;

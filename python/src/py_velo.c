@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define VELO(member) offsetof(slc_flow_velo_result, member)
 static const group velo_groups[] = {{"hits", &slc_velo_hits_schema, VELO(found.hits)},
@@ -145,6 +146,7 @@ static PyObject *velo_open(PyObject *module, PyObject *const *arguments, Py_ssiz
         return PyErr_NoMemory();
     }
     r->groups = velo_groups;
+    r->process = (long)getpid();
     r->setup.config = &r->config;
     PyObject *owner = core_owner_new(state, r, core_running_free);
     if (owner == NULL || !take_paths(values[PATHS], r) || !take_settings(state, values, r) ||

@@ -111,6 +111,10 @@ def test_skimage_by_scipy():
     assert list(gaps["label"]) == [3, 7] and list(gaps["area"]) == [2, 1]
     with pytest.raises(sluice.UnsupportedError, match="several values"):
         own_skimage.label(np.array([[1, 2]]))
+    with pytest.raises(sluice.UnsupportedError, match="several values"):
+        own_skimage.label(np.array([[0, 1, 1], [0, 2, 1]]), background=5)
+    assert (own_skimage.label(np.array([[5, 1, 5], [5, 5, 1]]), background=5) == [[0, 1, 0], [0, 0, 1]]).all()
+    assert (own_skimage.label(np.array([[7, 0, 7]])) == [[1, 0, 2]]).all()
     with pytest.raises(sluice.UnsupportedError, match="'solidity'"):
         own_skimage.regionprops_table(labels, properties=("solidity",))
 

@@ -104,6 +104,10 @@ def test_out_and_dtype():
     for bad in (np.zeros((1, 1), np.int32), np.zeros(image.shape, np.float64), read_only, 3):
         with pytest.raises(TypeError, match="out"):
             sluice.image.label(image, out=bad)
+    with pytest.raises(TypeError, match="exclude each other"):
+        sluice.image.label(image, out=np.zeros(image.shape, np.int32), dtype=np.int32)
+    with pytest.raises(TypeError, match="labels=True"):
+        sluice.image.components(image, dtype=np.int32)
     many = np.zeros((600, 600), np.uint8)
     many[::2, ::2] = 1
     with pytest.raises(sluice.CapacityError):
@@ -166,6 +170,7 @@ def test_columns():
         columns.area[0] = 5
     with pytest.raises(ValueError):
         columns.area.flags.writeable = True
+    assert columns.keys() == list(columns) and columns.get("colour") is None and columns.get("x") is columns.x
     own = columns.copy()
     own["area"][0] = 5
     area = columns.area

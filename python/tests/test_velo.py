@@ -116,6 +116,31 @@ def test_one_thread_at_a_time(run):
     assert errors and all("another thread" in text for text in errors)
 
 
+def test_totals_of_a_part(run):
+    with sluice.velo.open([run] * 3, batch=4) as reader:
+        seen = [(reader.totals["events"], next(reader).n_events) for _ in range(5)]
+    assert seen == [(0, 4), (4, 4), (8, 4), (12, 4), (16, 4)]
+    assert reader.totals["events"] == 20 and reader.checksum != 0
+
+
+def test_after_fork(run):
+    reader = sluice.velo.open([run] * 3, batch=1)
+    held = next(reader).hits.x_mm
+    child = os.fork()
+    if child == 0:
+        try:
+            next(reader)
+        except RuntimeError as error:
+            good = "fork" in str(error) and held.sum() != 0
+            del held
+            reader.close()
+            other = sum(b.n_events for b in sluice.velo.open(run))
+            os._exit(0 if good and other == 60 else 2)
+        os._exit(3)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert sum(1 for _ in reader) == 179
+
+
 def test_damage_is_told(run, tmp_path):
     raw = bytearray(run.read_bytes())
     raw[len(raw) // 2 : len(raw) // 2 + 4] = b"\xff\xff\xff\xff"
@@ -150,6 +175,9 @@ def test_inputs_that_cannot_be_read(run, tmp_path):
     for bad in ({"batch": 0}, {"batch": -1}, {"on_fault": "x"}):
         with pytest.raises(sluice.UsageError, match=next(iter(bad))):
             sluice.velo.open(run, **bad)
+    for beam in ((1,), (1, 2, 3)):
+        with pytest.raises(sluice.UsageError, match="beam"):
+            sluice.velo.open(run, beam=beam)
     with pytest.raises(TypeError):
         sluice.velo.open(5)
     with pytest.raises(sluice.Error):
@@ -165,6 +193,7 @@ def test_real_events():
     with sluice.velo.open(path, geometry=geometry, identity=True, impacts=True) as reader:
         (batch,) = reader
     assert batch.n_events == 10 and batch.hits.n_rows == 20085 and batch.tracks.n_rows == 2592
+    assert (batch.events["event"] >= 0).all() and batch.events.event(3)["run"] == 6718861
     assert (batch.events.run == 6718861).all() and batch.impacts.n_rows == 2592 and batch.faults == {}
     assert f"{reader.checksum:016x}" == told(path, "--geometry", geometry)["checksum"]
 

@@ -31,7 +31,8 @@ static void sum_up(sums *s, const uint32_t *pixel)
         double count = 0, width = 0;
         for (uint32_t r = 0; r < ROWS; r++) {
             if (s->hot[c][r] == 0) {
-                count += pixel[SLC_VELO_MONITOR_PIXEL(0, c, r)];
+                const size_t at = SLC_VELO_MONITOR_PIXEL(0, c, r);
+                count += pixel[at];
                 width += width_of(c);
             }
             s->count[c + 1][r + 1] = s->count[c][r + 1] + count;
@@ -49,7 +50,8 @@ static double expect(const sums *s, const uint32_t *pixel, uint32_t c, uint32_t 
     double count = s->count[right][high] - s->count[left][high] - s->count[right][low] + s->count[left][low];
     double width = s->width[right][high] - s->width[left][high] - s->width[right][low] + s->width[left][low];
     if (s->hot[c][r] == 0) {
-        count -= pixel[SLC_VELO_MONITOR_PIXEL(0, c, r)];
+        const size_t at = SLC_VELO_MONITOR_PIXEL(0, c, r);
+        count -= pixel[at];
         width -= width_of(c);
     }
     return width > 0 ? count / width * width_of(c) : 0;

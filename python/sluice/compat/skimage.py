@@ -20,14 +20,11 @@ def label(label_image: Any, background: int | None = None, return_num: bool = Fa
     given = np.asarray(label_image)
     if connectivity not in (None, 1, 2):
         raise UsageError(f"connectivity is to be 1 or 2 for an image, not {connectivity}")
-    if background not in (None, 0):
-        given = given != background
-        values = np.ones(1)
-    else:
-        values = given[given != 0][:1]
-    if given.dtype != np.bool_ and given.size > 0 and not np.isin(given, [0, *values]).all():
+    outside = 0 if background is None else background
+    there = given != outside
+    if given.dtype != np.bool_ and not (given[there] == given[there][:1]).all():
         raise UnsupportedError("the image has several values: regions of equal values are not labelled, those above zero are")
-    labels, n = image.label(plain(given, "label_image"), connectivity=4 if connectivity == 1 else 8)
+    labels, n = image.label(plain(there, "label_image"), connectivity=4 if connectivity == 1 else 8)
     return (labels, n) if return_num else labels
 
 
