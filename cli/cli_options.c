@@ -187,6 +187,19 @@ static int check_given(const slc_cli_command *command, size_t n_operands)
     return SLC_CLI_GO_ON;
 }
 
+/* Of numbers and words the last one counts, as everywhere. But who names two files means both of them, and
+ * one would be left out without a word. */
+static int check_again(const slc_cli_command *command, int row, const char *word)
+{
+    const slc_cli_option *option = &command->options[row];
+    const slc_cli_kind kind = slc_cli_kind_of(option);
+    const bool once = kind == SLC_CLI_INPUT || kind == SLC_CLI_OUTPUT || (option->kind & SLC_CLI_ONCE) != 0;
+    return once && given[row] != NULL && strcmp(given[row], word) != 0
+               ? slc_cli_wrong(command, "--%s can be given once only, not as %s and %s", option->name,
+                               given[row], word)
+               : SLC_CLI_GO_ON;
+}
+
 int slc_cli_parse(const slc_cli_command *command, int argc, char **argv, void *options, int *first_operand)
 {
     struct option longs[MAX_OPTIONS + 2];
@@ -212,7 +225,9 @@ int slc_cli_parse(const slc_cli_command *command, int argc, char **argv, void *o
         if (row < 0) {
             return complain(command, answer, argv[optind > 1 ? optind - 1 : 0]);
         }
-        const int status = slc_cli_store(command, &command->options[row], optarg, options);
+        int status = check_again(command, row, optarg);
+        status = status == SLC_CLI_GO_ON ? slc_cli_store(command, &command->options[row], optarg, options)
+                                         : status;
         if (status != SLC_CLI_GO_ON) {
             return status;
         }

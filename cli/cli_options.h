@@ -46,7 +46,8 @@ typedef enum slc_cli_kind {
     SLC_CLI_KINDS,
     SLC_CLI_NEEDED = 64,  /* added to a kind: it must be given */
     SLC_CLI_STDOUT = 128, /* added to an output: "-" is standard output, not refused */
-    SLC_CLI_RAW = 256     /* added to an output: raw data, whose writer judges what they replace */
+    SLC_CLI_RAW = 256,    /* added to an output: raw data, whose writer judges what they replace */
+    SLC_CLI_ONCE = 512    /* added to a kind: not given again with another value, as no input and output is */
 } slc_cli_kind;
 
 typedef struct slc_cli_texts {
@@ -108,6 +109,7 @@ typedef struct slc_cli_option {
 #define NEEDED                    SLC_CLI_NEEDED
 #define STDOUT_TOO                SLC_CLI_STDOUT
 #define RAW                       SLC_CLI_RAW
+#define ONCE                      SLC_CLI_ONCE
 #define FLAG(o, m)                SLC_CLI_PLAIN(SLC_CLI_FLAG, o, m)
 #define TEXT(o, m)                SLC_CLI_PLAIN(SLC_CLI_TEXT, o, m)
 #define TEXTS(o, m)               SLC_CLI_PLAIN(SLC_CLI_TEXTS, o, m)

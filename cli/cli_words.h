@@ -25,6 +25,9 @@ bool slc_cli_real(const char *text, double *value);
 double slc_cli_shortest(float value);
 /* Two of them, "1,-0.5". */
 bool slc_cli_point(const char *text, double *x, double *y);
+/* Rows' `files` of --geometry (and the file that one of JSON names) and --beam of the VELO's commands. */
+char *slc_cli_geometry_files(const void *options, const char *name, size_t i);
+char *slc_cli_beam_files(const void *options, const char *name, size_t i);
 /* "5000000000", "500M", "4G": a size in bytes, 1 to 2^63 - 1; k, M, G and T are powers of 1024. False where
  * it cannot be read. */
 bool slc_cli_bytes(const char *text, uint64_t *bytes);

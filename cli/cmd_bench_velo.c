@@ -24,7 +24,7 @@ typedef struct velo_options {
 
 #define O velo_options
 static const slc_cli_option table[] = {
-    {"geometry", 0, TEXT(O, geometry), "FILE",
+    {"geometry", 0, INPUTS(O, geometry, slc_cli_geometry_files), "FILE",
      "LHCb's velo_geometry.bin, or moves as JSON; without it the ideal geometry"},
     {"what", 0,
      SLC_CLI_ROW(SLC_CLI_CHOICES, O, what, 0, 0,

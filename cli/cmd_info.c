@@ -79,7 +79,7 @@ static void count_banks(contents *found, const slc_batch *batch)
         slc_status status;
         while ((status = slc_lhcb_bank_next(&cursor, &bank, &code)) == SLC_OK) {
             count_bank(found, &bank);
-            slc_info_decisions_take(&found->decisions, &bank);
+            slc_info_decisions_take(&found->decisions, batch->first_event + i, &bank);
         }
         if (status != SLC_END) {
             slc_faults_add(&found->faults, code, batch->first_event + i, -1, cursor.at);

@@ -29,8 +29,10 @@ int slc_info_list_events(char **inputs, int n, bool json);
 enum { SLC_INFO_SELECTIONS = 16 };
 typedef struct slc_info_selection {
     uint64_t names, banks;
+    uint64_t events; /* that have such banks: one may have several */
     uint32_t n_lines;
-    uint64_t accepted[SLC_VELO_MAX_LINES];
+    uint64_t accepted[SLC_VELO_MAX_LINES]; /* events */
+    uint64_t event, lines;                 /* the last one's number, and the lines that accepted it */
 } slc_info_selection;
 typedef struct slc_info_decisions {
     uint64_t banks, damaged, unknown; /* damaged; of a version that is not known */
@@ -38,8 +40,8 @@ typedef struct slc_info_decisions {
     uint32_t n;
     slc_info_selection of[SLC_INFO_SELECTIONS];
 } slc_info_decisions;
-/* Counts the bank if it is one of these. */
-void slc_info_decisions_take(slc_info_decisions *found, const slc_lhcb_bank *bank);
+/* Counts the bank of an event, by the event's number in its file, if it is one of these. */
+void slc_info_decisions_take(slc_info_decisions *found, uint64_t event, const slc_lhcb_bank *bank);
 /* False if one is damaged, which is told. */
 bool slc_info_decisions_put(const slc_info_decisions *found, const char *path, slc_cli_tree *to);
 void slc_info_decisions_print(slc_cli_tree *of);

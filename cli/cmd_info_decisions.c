@@ -22,7 +22,7 @@ static slc_info_selection *selection_of(slc_info_decisions *found, const slc_vel
     return &found->of[found->n++];
 }
 
-void slc_info_decisions_take(slc_info_decisions *found, const slc_lhcb_bank *bank)
+void slc_info_decisions_take(slc_info_decisions *found, uint64_t event, const slc_lhcb_bank *bank)
 {
     slc_velo_decision decision;
     const slc_status status = slc_velo_decision_read(bank, &decision);
@@ -37,9 +37,17 @@ void slc_info_decisions_take(slc_info_decisions *found, const slc_lhcb_bank *ban
         found->others += status == SLC_OK;
         return;
     }
+    /* An event that went through the same selection again has its decision twice. */
+    if (of->banks == 0 || of->event != event) {
+        of->event = event;
+        of->events++;
+        of->lines = 0;
+    }
     of->banks++;
+    const uint64_t more = decision.lines & ~of->lines;
+    of->lines |= decision.lines;
     for (uint32_t k = 0; k < decision.n_lines; k++) {
-        of->accepted[k] += decision.lines >> k & 1;
+        of->accepted[k] += more >> k & 1;
     }
 }
 
@@ -60,7 +68,8 @@ bool slc_info_decisions_put(const slc_info_decisions *found, const char *path, s
         size_t used = 0;
         slc_cli_put_hex(&row, "names", of->names);
         slc_cli_put(&row, "lines", of->n_lines);
-        slc_cli_put(&row, "events", of->banks);
+        slc_cli_put(&row, "events", of->events);
+        slc_cli_put(&row, "banks", of->banks);
         slc_cli_put_counts(&row, "accepted", of->accepted, of->n_lines);
         for (uint32_t k = 0; k < of->n_lines && used + 24 < sizeof text; k++) {
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRIu64, k > 0 ? " " : "",
@@ -83,11 +92,9 @@ bool slc_info_decisions_put(const slc_info_decisions *found, const char *path, s
 void slc_info_decisions_print(slc_cli_tree *of)
 {
     static const slc_cli_column columns[] = {
-        {"  decisions", -14, "", NULL},
-        {"selection", -18, "{names}", NULL},
-        {"lines", 7, "{lines}", NULL},
-        {"banks", 9, "{events}", NULL},
-        {"accepted by each", 0, "{.accepted}", NULL},
+        {"  decisions", -14, "", NULL}, {"selection", -18, "{names}", NULL},
+        {"lines", 7, "{lines}", NULL},  {"events", 9, "{events}", NULL},
+        {"banks", 9, "{banks}", NULL},  {"accepted by each", 0, "{.accepted}", NULL},
     };
     const slc_cli_tree decisions = slc_cli_inner(of, "decisions");
     slc_cli_print_table(&decisions, "selections", "  ", columns, sizeof columns / sizeof *columns);

@@ -35,7 +35,7 @@ static const slc_cli_option options_table[] = {
      "probability that a crossing of a sensor leaves nothing"},
     {"beam", 0, POINT(O, beam, "is X,Y in mm"), "X,Y",
      "where the beam is, in mm; the detector stays (default 0,0)"},
-    {"geometry", 0, INPUT(O, geometry), "FILE",
+    {"geometry", 0, INPUTS(O, geometry, slc_cli_geometry_files), "FILE",
      "LHCb's velo_geometry.bin, or moves as JSON; without it the ideal geometry"},
     {"compress", 0, FLAG(O, compress), NULL, "write compressed records"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no progress and no notes on standard error, only errors"},

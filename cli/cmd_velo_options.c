@@ -10,22 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define O                 slc_velo_options
-#define SCATTER(m)        NUMBER(O, settings.track.m, 0, 1e6)
-#define HITS(m, low)      COUNT(O, settings.track.m, low, UINT32_MAX)
-#define CLUSTERS(m)       COUNT(O, settings.gec.m, 0, UINT32_MAX)
-#define ROUNDS(m)         COUNT(O, m, 0, 1 << 30)
-#define STRATEGIES        "standard", "split", "full"
-#define PRESETS           "standard", "fast", "open", "smog2", "upgrade2"
-#define CHOICE_OF(m, ...) CHOICE(O, m, WORDS(__VA_ARGS__))
+#define O                  slc_velo_options
+#define SCATTER(m)         NUMBER(O, settings.track.m, 0, 1e6)
+#define HITS(m, low, high) COUNT(O, settings.track.m, low, high)
+#define CLUSTERS(m)        COUNT(O, settings.gec.m, 0, UINT32_MAX)
+#define ROUNDS(m)          COUNT(O, m, 0, 1 << 30)
+#define STRATEGIES         "standard", "split", "full"
+#define PRESETS            "standard", "fast", "open", "smog2", "upgrade2"
+#define CHOICE_OF(m, ...)  CHOICE(O, m, WORDS(__VA_ARGS__))
 const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
-    {"geometry", 0, INPUT(O, geometry), "FILE",
+    {"geometry", 0, INPUTS(O, geometry, slc_cli_geometry_files), "FILE",
      "LHCb's velo_geometry.bin, or moves as JSON; without it the ideal geometry"},
     {"banks", 0, CHOICE_OF(settings.banks, "auto", "superpixels", "retina"), "WHICH",
      "hits of superpixels, of retina clusters, or auto: the first that an event has"},
-    {"beam", 0, TEXT(O, beam), "WHERE",
+    {"beam", 0, INPUTS(O, beam, slc_cli_beam_files), "WHERE",
      "the beam line: X,Y in mm, a file (beamline.bin), or auto; without it 0,0"},
-    {"preset", 0, CHOICE_OF(preset, PRESETS), "NAME",
+    {"preset", 0, ONCE | CHOICE_OF(preset, PRESETS), "NAME",
      "settings to begin with: standard (the default), fast, open, smog2 or upgrade2"},
     {"config", 0, INPUT(O, config), "FILE",
      "settings (JSON) in place of the preset's; options go before both"},
@@ -60,9 +60,9 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
      "hits that a track has at least, with what it picked up"},
     {"merge", 0, SCATTER(merge_mm2), "X", "squared distance of two tracks that become one, mm²; 0: off"},
     {"merge-slope", 0, NUMBER(O, settings.track.merge_slope, 0, 10), "X", "difference of their slopes"},
-    {"max-layer-hits", 0, HITS(max_layer_hits, 1), "N",
+    {"max-layer-hits", 0, HITS(max_layer_hits, 1, 4096), "N",
      "no track search in an event with more hits in a layer"},
-    {"max-event-hits", 0, HITS(max_event_hits, 0), "N",
+    {"max-event-hits", 0, HITS(max_event_hits, 0, UINT32_MAX), "N",
      "no track search in an event with more hits; 0: no cut"},
     {"gec-velo", 0, CLUSTERS(max_velo), "N",
      "global event cut by bank sizes: more clusters of the VELO; 0: none"},

@@ -2,7 +2,7 @@
  * The table of settings, and named sets of them. */
 #include "velo/velo_config.h"
 #include "base/config.h"
-#include "velo/velo_track.h"
+#include "velo/velo_track_work.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static const slc_velo_setting settings[] = {
     COUNT(track, min_hits, 3, SLC_VELO_LAYERS),
     NUMBER(track, merge_slope, 0, 10),
     SQUARE(track, merge_mm2),
-    COUNT(track, max_layer_hits, 1, UINT32_MAX),
+    COUNT(track, max_layer_hits, 1, SLC_TRACK_LAYER_HITS),
     COUNT(track, max_event_hits, 0, UINT32_MAX),
     NUMBER(fit, hit_sigma_mm, 1e-6, 1e3),
     NUMBERS(fit, size_sigma_mm, 1e-6, 1e3, SLC_VELO_FIT_SIZES),

@@ -146,4 +146,61 @@ echo "sluice velo: missing.bin: No such file or directory" | want_err
 run velo good.mdf --geometry text
 want 1
 [ "$(wc -l <err)" -eq 1 ] && grep -q "^sluice velo: text: " err || fail "'$last' said: $(cat err)"
+
+# No output replaces what is read: the beam's file, the geometry, and the one that a geometry of JSON names.
+"$sluice" simulate velo -q --events 1 -o one.mdf || fail "no event"
+mkdir -p sub
+python3 - <<'PYTHON'
+import struct
+open("sub/bl.bin", "wb").write(struct.pack("<2f", 0.5, -0.25))
+PYTHON
+cp sub/bl.bin bl.bin
+head -c 1000 good.mdf >sub/vg.bin
+cp sub/vg.bin vg.bin
+echo '{"geometry": "vg.bin"}' >sub/gy.json
+echo "{\"geometry\": \"$PWD/vg.bin\"}" >sub/full.json
+kept() { # INPUT ARGS...
+    local input=$1 before
+    before=$(cksum <"$input")
+    shift
+    run "$@"
+    want 2
+    want_no_out
+    grep -q "would overwrite the input [^ ]*$(basename "$input"); see sluice" err || fail "'$last' said: $(cat err)"
+    equal "$input after '$last'" "$(cksum <"$input")" "$before"
+}
+for option in --residuals --monitor --table --report --output; do
+    kept bl.bin velo -q good.mdf --beam bl.bin --form hdf5 $option bl.bin
+    kept bl.bin velo -q good.mdf --beam ./bl.bin --form hdf5 $option "$PWD/bl.bin"
+    kept sub/vg.bin velo -q good.mdf --geometry sub/gy.json --form hdf5 $option sub/vg.bin
+done
+kept vg.bin velo -q good.mdf --geometry sub/full.json --residuals vg.bin
+kept sub/vg.bin simulate velo -q --events 1 --geometry sub/gy.json -o sub/vg.bin
+kept sub/gy.json simulate velo -q --events 1 --geometry sub/gy.json -o sub/gy.json
+kept sub/vg.bin bench velo good.mdf --geometry sub/gy.json --csv sub/vg.bin
+for beam in auto 0.5,-0.25; do # which are no files
+    run velo -q one.mdf one.mdf one.mdf one.mdf one.mdf one.mdf --beam $beam --residuals $beam
+    want 0
+done
+run velo -q one.mdf --beam sub/bl.bin --residuals bl.json # beside it
+want 0
+
+# Of two files, or presets, one would be left out without a word.
+echo '{}' >a.json
+echo '{}' >b.json
+twice() { # OPTION A B
+    run velo -q one.mdf "$1" "$2" "$1" "$3"
+    want 2
+    echo "sluice velo: $1 can be given once only, not as $2 and $3; see sluice velo --help" | want_err
+    run velo -q one.mdf "$1" "$2" "$1" "$2"
+    want 0
+}
+twice --config a.json b.json
+twice --preset fast open
+twice --residuals r.json s.json
+want_no_file s.json
+run velo -q one.mdf --threads 1 --threads 2 --trim 1 --trim 0
+want 0
+run velo -q one.mdf --max-layer-hits 4097
+want 2
 passed

@@ -68,6 +68,17 @@ PY
     equal "the same again" "$(key twice.json "all(e[0]['checksum'] == e[1]['checksum'] for e in o)")" True
 done
 
+# Through the same selection again: each event has two banks, and is one; a line accepted it if either says so.
+"$sluice" velo -q --select "$s" --write-accepted same.bank --decision-bank a.bank >out || fail "cannot accept again"
+python3 "$reader" show same.bank >same.json || fail "same.bank cannot be read"
+wanted=$(key same.json "sum(len(e) for e in o), len(o), [sum(any(b['lines'] >> k & 1 for b in e) for e in o) for k in range(5)]")
+equal "two banks each" "$(key same.json "len(o) > 3 and {len(e) for e in o}")" "{2}"
+run info --json same.bank
+want 0
+equal "events, not banks" "$(key out "[(s['banks'], s['events'], s['accepted']) for s in o['files'][0]['decisions']['selections']]")" "[$wanted]"
+run info same.bank
+equal "the table" "$(sed -n '/^  decisions/{n;p}' out | awk '{print $4, $3}')" "$(key same.json "sum(len(e) for e in o)") $(key same.json "len(o)")"
+
 # Headers of every kind: without a checksum, of version 2, a last bank without its padding, one of the sizes wrong.
 python3 - <<'PY' || fail "cannot write headers"
 import struct
