@@ -530,6 +530,14 @@ bool slc_cli_tree_print_json(slc_cli_tree *tree)
     return printed;
 }
 
+bool slc_cli_tree_write(slc_cli_tree *tree, FILE *out)
+{
+    const bool written = !tree->failed && make_plain(tree->root) &&
+                         json_dumpf(tree->root, out, JSON_REAL_PRECISION(15)) == 0;
+    slc_cli_tree_clear(tree);
+    return written;
+}
+
 bool slc_cli_tree_tell(slc_cli_tree *tree, bool json, const slc_cli_line *lines, size_t n)
 {
     if (json) {

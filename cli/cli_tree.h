@@ -135,6 +135,9 @@ void slc_cli_print_table(const slc_cli_tree *tree, const char *path, const char 
 
 /* Prints the object on standard output and clears the tree. False, after a line, if it could not be made. */
 bool slc_cli_tree_print_json(slc_cli_tree *tree);
+/* The object in one line, without an end of it, as a part of a file of JSON; clears the tree. False: no
+ * memory, or not written. */
+bool slc_cli_tree_write(slc_cli_tree *tree, FILE *out);
 /* The object or the lines, and clears the tree. */
 bool slc_cli_tree_tell(slc_cli_tree *tree, bool json, const slc_cli_line *lines, size_t n);
 

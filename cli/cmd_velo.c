@@ -113,7 +113,7 @@ static void write_outputs(slc_velo_job *job, const char *title, const char *comm
     if (job->results != NULL && keep && slc_cli_part_taken(&slc_cmd_velo, &options->part, options->output)) {
         job->failed = true;
     } else if (job->results != NULL && keep) {
-        const slc_status status = slc_cli_results_end(job->results, &job->totals.checksum, &job->error);
+        const slc_status status = slc_velo_results_end(job);
         job->failed |= !slc_cli_kept_judge(&kept, "velo", options->output, status, &job->error);
         job->results = NULL;
     }

@@ -207,7 +207,7 @@ void slc_velo_tell_identity(const slc_velo_input *input, const char *path);
 void slc_velo_identity_put(slc_velo_job *job, slc_cli_tree *tree);
 
 /* --monitor: opens what is counted, counts a batch, and at the end writes the file, and puts what it came to
- * (and --mask) into the tree. _finish is false if it is not there, which has been told. */
+ * into the tree. _finish is false if it is not there, which has been told. */
 bool slc_velo_monitor_on(const slc_velo_options *options);
 bool slc_velo_monitor_begin(slc_velo_job *job);
 bool slc_velo_monitor_take(slc_velo_job *job, const slc_flow_item *item);
@@ -225,6 +225,14 @@ int slc_velo_config_print(slc_velo_job *job);
 /* All settings in force: as an attribute of the results (false: it was told why not), and in the tree. */
 bool slc_velo_config_store(slc_velo_job *job);
 void slc_velo_settings_put(const slc_velo_job *job, slc_cli_tree *tree);
+/* --mask: attributes of the results (false: it was told why not), and in the tree. */
+bool slc_velo_mask_store(slc_velo_job *job);
+void slc_velo_mask_put(const slc_velo_job *job, slc_cli_tree *tree);
+/* Ends the results, with what is known at the end: how much the mask left out, and the checksum. */
+slc_status slc_velo_results_end(slc_velo_job *job);
+/* Members of a JSON object, the line "run" by itself: lost events, whether the run is a part of one that was
+ * interrupted, and its version, inputs, geometry, beam and mask. */
+slc_status slc_velo_run_write(const slc_velo_job *job, FILE *out, slc_error *error);
 
 /* --beam, into the configuration. SLC_CLI_GO_ON, or an exit status after one line. */
 int slc_velo_beam_open(slc_velo_job *job);
@@ -241,6 +249,7 @@ void slc_velo_beam_end(slc_velo_job *job, const slc_flow_item *item);
 void slc_velo_beam_end_all(slc_velo_job *job);
 void slc_velo_beam_text(const slc_velo_job *job, char *text, size_t size);
 void slc_velo_beam_put(const slc_velo_job *job, slc_cli_tree *tree);
+void slc_velo_beam_line_put(const slc_velo_job *job, slc_cli_tree *tree); /* where it is taken to be, alone */
 
 /* Keeps a batch for going through it again. */
 bool slc_velo_hold(slc_velo_job *job, const slc_flow_item *item);

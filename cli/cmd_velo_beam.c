@@ -360,12 +360,17 @@ static void put_seen(slc_cli_tree *tree, const slc_velo_seen *seen)
     }
 }
 
+void slc_velo_beam_line_put(const slc_velo_job *job, slc_cli_tree *tree)
+{
+    slc_cli_put(tree, "beam.x_mm", slc_cli_shortest(job->config.fit.beam_x_mm));
+    slc_cli_put(tree, "beam.y_mm", slc_cli_shortest(job->config.fit.beam_y_mm));
+    slc_cli_put(tree, "beam.from", origins[job->beam.from]);
+}
+
 void slc_velo_beam_put(const slc_velo_job *job, slc_cli_tree *tree)
 {
     const slc_velo_beam_line *line = &job->beam;
-    slc_cli_put(tree, "beam.x_mm", slc_cli_shortest(job->config.fit.beam_x_mm));
-    slc_cli_put(tree, "beam.y_mm", slc_cli_shortest(job->config.fit.beam_y_mm));
-    slc_cli_put(tree, "beam.from", origins[line->from]);
+    slc_velo_beam_line_put(job, tree);
     slc_cli_put_array(tree, "beam.seen");
     for (int i = 0; i < job->n_inputs; i++) {
         if (line->seen[i].judged) {

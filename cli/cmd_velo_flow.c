@@ -93,7 +93,7 @@ bool slc_velo_job_open_output(slc_velo_job *job, const char *command_line)
     status = status == SLC_OK ? slc_cli_part_put(&slc_cmd_velo, &job->options->part, job->inputs,
                                                  job->n_inputs, NULL, job->results, error)
                               : status;
-    return told(job, status) && append_all(job, &nothing) && put_names(job);
+    return told(job, status) && slc_velo_mask_store(job) && append_all(job, &nothing) && put_names(job);
 }
 
 /* ---- batches ----------------------------------------------------------------------------------- */

@@ -55,6 +55,14 @@ static void put_counts(FILE *out, const uint64_t *counts, size_t n)
     (void)fputc(']', out);
 }
 
+/* What to divide by for a mean: tracks and vertices are of these alone. */
+static void put_searched(FILE *out, uint64_t events, uint64_t cut, uint64_t crowded)
+{
+    (void)fprintf(
+        out, ", \"searched_events\": %" PRIu64 ", \"cut_events\": %" PRIu64 ", \"crowded_events\": %" PRIu64,
+        events - cut - crowded, cut, crowded);
+}
+
 static void put_sensors(FILE *out, const slc_velo_monitor *m)
 {
     uint64_t sizes[SLC_VELO_MONITOR_SIZES] = {0};
@@ -91,10 +99,11 @@ static void put_minutes(FILE *out, const slc_velo_monitor *m)
         } else {
             (void)fputs("null", out);
         }
+        (void)fprintf(out, ", \"events\": %" PRIu64, minute->events);
+        put_searched(out, minute->events, minute->cut, minute->crowded);
         (void)fprintf(out,
-                      ", \"events\": %" PRIu64 ", \"tracks\": %" PRIu64 ", \"vertices\": %" PRIu64
-                      ", \"vertices_used\": %" PRIu64,
-                      minute->events, minute->tracks, minute->primaries, minute->n);
+                      ", \"tracks\": %" PRIu64 ", \"vertices\": %" PRIu64 ", \"vertices_used\": %" PRIu64,
+                      minute->tracks, minute->primaries, minute->n);
         put_real(out, "x_mm", at.x_mm);
         put_real(out, "y_mm", at.y_mm);
         put_real(out, "z_mm", at.z_mm);
@@ -117,10 +126,11 @@ static void put_bunches(FILE *out, const slc_velo_monitor *m)
     for (uint32_t b = 0; b < SLC_VELO_BUNCHES; b++) {
         const slc_velo_bunch *bunch = &m->bunch[b];
         if (bunch->events > 0) {
-            (void)fprintf(out,
-                          "%s\n  {\"bcid\": %" PRIu32 ", \"events\": %" PRIu64 ", \"tracks\": %" PRIu64
-                          ", \"vertices\": %" PRIu64 "}",
-                          between, b, bunch->events, bunch->tracks, bunch->primaries);
+            (void)fprintf(out, "%s\n  {\"bcid\": %" PRIu32 ", \"events\": %" PRIu64, between, b,
+                          bunch->events);
+            put_searched(out, bunch->events, bunch->cut, bunch->crowded);
+            (void)fprintf(out, ", \"tracks\": %" PRIu64 ", \"vertices\": %" PRIu64 "}", bunch->tracks,
+                          bunch->primaries);
             between = ",";
         }
     }
@@ -140,19 +150,23 @@ static void put_pixels(FILE *out, const char *name, const slc_velo_odd_pixel *pi
     (void)fputs("]", out);
 }
 
-static slc_status write_file(const slc_velo_monitor *m, const char *path, slc_error *error)
+static slc_status write_file(const slc_velo_job *job, slc_error *error)
 {
+    const slc_velo_monitor *m = job->monitor;
     slc_io_writer *writer = NULL;
-    const slc_status status = slc_io_text_create(path, &writer, error);
+    slc_status status = slc_io_text_create(job->options->monitor, &writer, error);
     if (status != SLC_OK) {
         return status;
     }
     FILE *out = slc_io_text_stream(writer);
+    (void)fprintf(out, "{\"format\": \"sluice-velo-monitor\", \"version\": 1,\n \"events\": %" PRIu64,
+                  m->events);
+    put_searched(out, m->events, m->cut, m->crowded);
     (void)fprintf(out,
-                  "{\"format\": \"sluice-velo-monitor\", \"version\": 1,\n \"events\": %" PRIu64
-                  ", \"events_with_pixels\": %" PRIu64 ", \"tracks\": %" PRIu64 ", \"vertices\": %" PRIu64
-                  ",\n",
-                  m->events, m->placed_events, m->tracks, m->primaries);
+                  ",\n \"events_with_pixels\": %" PRIu64 ", \"tracks\": %" PRIu64 ", \"vertices\": %" PRIu64
+                  ",\n ",
+                  m->placed_events, m->tracks, m->primaries);
+    status = slc_velo_run_write(job, out, error);
     put_sensors(out, m);
     put_minutes(out, m);
     put_bunches(out, m);
@@ -166,6 +180,10 @@ static slc_status write_file(const slc_velo_monitor *m, const char *path, slc_er
         put_pixels(out, "dead", m->dead, m->n_dead);
     }
     (void)fputs("}\n", out);
+    if (status != SLC_OK) {
+        slc_io_abandon(writer);
+        return status;
+    }
     return slc_io_finish(writer, error);
 }
 
@@ -183,7 +201,7 @@ bool slc_velo_monitor_finish(slc_velo_job *job, bool keep, slc_cli_kept *kept)
     if (path == NULL) {
         return true;
     }
-    const slc_status status = write_file(m, path, &job->error);
+    const slc_status status = write_file(job, &job->error);
     if (status == SLC_OK && m->later_events > 0) {
         slc_cli_say("velo", "%s: events of more than %d minutes: %" PRIu64 " of the latest are in none", path,
                     SLC_VELO_MINUTES, m->later_events);
@@ -194,11 +212,6 @@ bool slc_velo_monitor_finish(slc_velo_job *job, bool keep, slc_cli_kept *kept)
 void slc_velo_monitor_put(const slc_velo_job *job, slc_cli_tree *tree)
 {
     const slc_velo_monitor *m = job->monitor;
-    if (job->mask != NULL) {
-        slc_cli_put(tree, "mask.file", job->options->mask);
-        slc_cli_put(tree, "mask.pixels", job->mask->n_pixels);
-        slc_cli_put(tree, "mask.left_out", job->totals.masked);
-    }
     if (m == NULL || job->options->monitor == NULL) {
         return;
     }

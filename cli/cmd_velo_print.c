@@ -256,6 +256,7 @@ slc_cli_tree slc_velo_tree(slc_velo_job *job)
     slc_cli_put(&tree, job->options->settings.track.max_event_hits > 0 ? "cut_events" : ".cut_events",
                 totals->cut_events);
     slc_velo_gec_put(job, &tree);
+    slc_velo_mask_put(job, &tree);
     slc_velo_monitor_put(job, &tree);
     if (job->options->truth) {
         slc_cli_tree truth = slc_cli_inner(&tree, "truth");

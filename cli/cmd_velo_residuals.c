@@ -89,8 +89,9 @@ static void write_normal(FILE *out, const slc_velo_residuals *sums)
     (void)fputs("]\n  }\n}\n", out);
 }
 
-static void write_all(FILE *out, const slc_velo_residuals *sums, const char *settings, bool partial)
+static slc_status write_all(FILE *out, const slc_velo_job *job, const char *settings, slc_error *error)
 {
+    const slc_velo_residuals *sums = job->residuals;
     const struct {
         const char *name;
         uint64_t n;
@@ -103,14 +104,14 @@ static void write_all(FILE *out, const slc_velo_residuals *sums, const char *set
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         (void)fprintf(out, "  \"%s\": %llu,\n", counts[i].name, (unsigned long long)counts[i].n);
     }
-    if (partial) {
-        (void)fputs("  \"partial\": true,\n", out);
-    }
+    (void)fputs("  ", out);
+    const slc_status status = slc_velo_run_write(job, out, error);
     (void)fprintf(out, "  \"chi2\": %.17g,\n  \"settings\": %s,\n", sums->chi2, settings);
     write_list(out, "modules", "module", sums->module, SLC_VELO_MODULES, 0);
     write_list(out, "sensors", "sensor", sums->sensor, SLC_VELO_SENSORS, 0);
     write_list(out, "chips", "sensor", sums->chip, SLC_VELO_CHIPS, 3);
     write_normal(out, sums);
+    return status;
 }
 
 slc_status slc_velo_write_residuals(slc_velo_job *job, slc_error *error)
@@ -120,8 +121,12 @@ slc_status slc_velo_write_residuals(slc_velo_job *job, slc_error *error)
     slc_status status = slc_io_velo_config_write(&job->config, &settings, error);
     status = status == SLC_OK ? slc_io_text_create(job->options->residuals, &writer, error) : status;
     if (status == SLC_OK) {
-        write_all(slc_io_text_stream(writer), job->residuals, settings, job->partial);
-        status = slc_io_finish(writer, error);
+        status = write_all(slc_io_text_stream(writer), job, settings, error);
+        if (status == SLC_OK) {
+            status = slc_io_finish(writer, error);
+        } else {
+            slc_io_abandon(writer);
+        }
     }
     free(settings);
     return status;

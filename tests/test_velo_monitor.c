@@ -21,6 +21,7 @@ static slc_velo_monitor *open_monitor(bool pixels)
 }
 
 /* Generated events, so many at a time. */
+static uint32_t max_layer_hits = 2000, max_event_hits, max_clusters;
 static slc_velo_monitor *monitor_of(uint32_t at_a_time, uint64_t *pixels)
 {
     slc_velo_monitor *monitor = open_monitor(pixels != NULL);
@@ -34,6 +35,9 @@ static slc_velo_monitor *monitor_of(uint32_t at_a_time, uint64_t *pixels)
     slc_sim_velo_config_default(&sim);
     sim.visible_vertices = 1;
     slc_velo_config_default(&config);
+    config.track.max_layer_hits = max_layer_hits;
+    config.track.max_event_hits = max_event_hits;
+    config.gec.max_velo = max_clusters;
     assert_int_equal(slc_sim_velo_open(&sim, NULL, &generator, NULL), SLC_OK);
     assert_int_equal(slc_velo_chain_open(&config, NULL, &chain, NULL), SLC_OK);
     for (uint32_t e = 0; e < EVENTS; e += at_a_time) {
@@ -119,6 +123,41 @@ static void does_not_depend_on_batches(void **state)
     assert_memory_equal(a->minutes, b->minutes, a->n_minutes * sizeof *a->minutes);
     slc_velo_monitor_close(a);
     slc_velo_monitor_close(b);
+}
+
+/* Events without a search are counted apart, by minute, bunch and in all; tracks are of the others. */
+static void tells_which_events_were_searched(void **state)
+{
+    (void)state;
+    slc_velo_monitor *all = monitor_of(6, NULL);
+    for (int which = 0; which < 3; which++) {
+        max_layer_hits = which == 0 ? 20 : 2000;
+        max_event_hits = which == 1 ? 150 : 0;
+        max_clusters = which == 2 ? 500 : 0;
+        slc_velo_monitor *m = monitor_of(6, NULL), *alone = monitor_of(1, NULL);
+        uint64_t cut = 0, crowded = 0;
+        for (uint32_t i = 0; i < m->n_minutes; i++) {
+            cut += m->minutes[i].cut;
+            crowded += m->minutes[i].crowded;
+        }
+        assert_true(cut == m->cut && crowded == m->crowded);
+        assert_true(which == 0 ? cut == 0 && crowded > 3 && crowded < EVENTS
+                               : crowded == 0 && cut > 3 && cut < EVENTS);
+        for (uint32_t b = 0; b < SLC_VELO_BUNCHES; b++) {
+            const slc_velo_bunch *of = &m->bunch[b];
+            assert_true(of->cut + of->crowded <= of->events);
+            assert_true(of->cut + of->crowded < of->events || of->tracks == 0);
+        }
+        assert_true(m->events == EVENTS && m->tracks > 0 && m->tracks < all->tracks);
+        assert_int_equal(m->placed_events, which == 2 ? EVENTS - cut : EVENTS);
+        assert_memory_equal(m->bunch, alone->bunch, sizeof m->bunch);
+        slc_velo_monitor_close(m);
+        slc_velo_monitor_close(alone);
+    }
+    max_layer_hits = 2000;
+    max_event_hits = max_clusters = 0;
+    assert_int_equal(all->cut + all->crowded, 0);
+    slc_velo_monitor_close(all);
 }
 
 /* A count about `mean`: of many throws with a small chance each. */
@@ -257,6 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adds_up),
         cmocka_unit_test(does_not_depend_on_batches),
+        cmocka_unit_test(tells_which_events_were_searched),
         cmocka_unit_test(finds_odd_pixels_and_no_others),
         cmocka_unit_test(tells_where_collisions_are),
         cmocka_unit_test(keeps_the_earliest_minutes),

@@ -35,6 +35,7 @@ typedef struct slc_velo_luminous {
 typedef struct slc_velo_minute {
     uint64_t minute; /* GPS time in minutes; 0: nobody tells the time */
     uint64_t events, tracks, primaries;
+    uint64_t cut, crowded; /* of the events, as below */
     /* Of vertices with SLC_VELO_MONITOR_TRACKS tracks: how many, and sums over them, mm and mm². */
     uint64_t n;
     double x, y, z, xx, yy, zz, xz, yz;
@@ -42,7 +43,7 @@ typedef struct slc_velo_minute {
 } slc_velo_minute;
 
 typedef struct slc_velo_bunch {
-    uint64_t events, tracks, primaries;
+    uint64_t events, tracks, primaries, cut, crowded;
 } slc_velo_bunch;
 
 /* A pixel that stands out, and the count that its neighbours make one expect. */
@@ -54,7 +55,10 @@ typedef struct slc_velo_odd_pixel {
 
 typedef struct slc_velo_monitor {
     uint64_t events, tracks, primaries;
-    uint64_t placed_events; /* whose hits are in a sensor and a column: not those that came as hits */
+    /* Of the events those in which no tracks were looked for: a mean is by events - cut - crowded. */
+    uint64_t cut, crowded;  /* SLC_VELO_SEARCH_CUT, SLC_VELO_SEARCH_CROWDED */
+    uint64_t placed_events; /* whose hits are in a sensor and a column: not those that came as hits, nor
+                               those that the global event cut left out before they were decoded */
     uint64_t hits[SLC_VELO_SENSORS][SLC_VELO_SENSOR_CHIPS]; /* clusters */
     uint64_t columns[SLC_VELO_SENSORS][SLC_VELO_COLUMNS];
     uint64_t sizes[SLC_VELO_SENSORS][SLC_VELO_MONITOR_SIZES];

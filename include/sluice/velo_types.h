@@ -84,12 +84,20 @@ typedef struct slc_velo_superpixels {
 } slc_velo_superpixels;
 SLC_API extern const slc_schema slc_velo_superpixels_schema;
 
-/* How many super-pixels an event had, whether they are listed or not, and how many faults its data: a row for
- * each event. */
+/* Whether tracks were looked for in an event, or why not. */
+typedef enum slc_velo_search {
+    SLC_VELO_SEARCH_DONE = 0,
+    SLC_VELO_SEARCH_CUT,    /* by a limit of the global event cut, or more hits than track.max_event_hits */
+    SLC_VELO_SEARCH_CROWDED /* SLC_FAULT_EVENT_CROWDED */
+} slc_velo_search;
+
+/* How many super-pixels an event had, whether they are listed or not, how many faults its data, and whether
+ * it was searched (slc_velo_search): a row for each event. */
 typedef struct slc_velo_event_counts {
     slc_columns head;
     uint32_t *superpixels;
     uint32_t *faults;
+    uint8_t *search;
 } slc_velo_event_counts;
 SLC_API extern const slc_schema slc_velo_event_counts_schema;
 

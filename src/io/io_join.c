@@ -455,12 +455,24 @@ static slc_status put_checksum(const join *j)
     return slc_io_hdf5_put_text(j->file, "checksum", text, H5T_CSET_UTF8) ? SLC_OK : cannot_write(j);
 }
 
+static slc_status put_left_out(const join *j)
+{
+    double sum = 0;
+    for (size_t i = 0; i < j->n; i++) {
+        sum += j->parts[i].left_out;
+    }
+    return !j->parts[0].has_left_out || slc_io_hdf5_put_attribute(j->file, "mask_left_out", H5T_IEEE_F64LE,
+                                                                  H5T_NATIVE_DOUBLE, &sum)
+               ? SLC_OK
+               : cannot_write(j);
+}
+
 /* Attributes are those of the first part, but for what makes it a part. */
 static slc_status put_attributes(const join *j, const char *command)
 {
-    static const char *const own[] = {"command",       "part",         "parts",      "part_inputs",
-                                      "part_sizes",    "part_options", "part_whole", "checksum",
-                                      "part_commands", "joined",       NULL};
+    static const char *const own[] = {"command",       "part",         "parts",         "part_inputs",
+                                      "part_sizes",    "part_options", "part_whole",    "checksum",
+                                      "part_commands", "joined",       "mask_left_out", NULL};
     const char **names = calloc(j->n, sizeof *names);
     if (names == NULL) {
         return slc_fail(j->error, SLC_ERR_MEMORY, "no memory for the names of the parts");
@@ -494,7 +506,8 @@ static slc_status join_all(const join *j, const char *command)
                      : slc_fail(j->error, SLC_ERR_FORMAT, "%s: a name that is too long or strange",
                                 j->parts[0].path);
     }
-    return status == SLC_OK ? put_checksum(j) : status;
+    status = status == SLC_OK ? put_checksum(j) : status;
+    return status == SLC_OK ? put_left_out(j) : status;
 }
 
 static slc_status write_file(join *j, const char *command)

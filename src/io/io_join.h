@@ -25,6 +25,8 @@ typedef struct slc_io_part_file {
     slc_io_part_texts inputs, sizes, whole;
     bool has_checksum;
     uint64_t checksum;
+    bool has_left_out;
+    double left_out; /* pixels that a mask left out */
     uint64_t events; /* known when a group was joined */
 } slc_io_part_file;
 

@@ -110,21 +110,29 @@ static bool same_texts(const slc_io_part_texts *a, const slc_io_part_texts *b)
     return same;
 }
 
-/* False if there is none, too. */
-static bool read_count(reader *r, const char *name, uint32_t *count)
+/* A whole number that is not negative; false if there is none, too. */
+static bool read_number(reader *r, const char *name, double *value)
 {
-    double value = -1;
+    *value = -1;
     hid_t attribute, type;
     const hssize_t n = open_attribute(r->file, name, &attribute, &type);
     const H5T_class_t kind = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
     const bool read = n == 1 && (kind == H5T_INTEGER || kind == H5T_FLOAT) &&
-                      H5Aread(attribute, H5T_NATIVE_DOUBLE, &value) >= 0 && value >= 0 &&
-                      value <= UINT32_MAX && value == (double)(uint32_t)value;
+                      H5Aread(attribute, H5T_NATIVE_DOUBLE, value) >= 0 && *value >= 0 && *value <= 0x1p53 &&
+                      *value == (double)(uint64_t)*value;
+    close_attribute(attribute, type);
+    return read;
+}
+
+/* False if there is none, too. */
+static bool read_count(reader *r, const char *name, uint32_t *count)
+{
+    double value;
+    const bool read = read_number(r, name, &value) && value <= UINT32_MAX;
     *count = read ? (uint32_t)value : 0;
     if (!read && has(r->file, name)) {
         find_wrong(r, name, "no number of a part");
     }
-    close_attribute(attribute, type);
     return read;
 }
 
@@ -206,6 +214,10 @@ static slc_status read_part(slc_io_part_file *p, slc_error *error)
     read_texts(&r, "part_sizes", &p->sizes);
     read_texts(&r, "part_whole", &p->whole);
     read_checksum(&r, p);
+    p->has_left_out = read_number(&r, "mask_left_out", &p->left_out);
+    if (!p->has_left_out && has(p->file, "mask_left_out")) {
+        find_wrong(&r, "mask_left_out", "no number of pixels");
+    }
     if (r.wrong != NULL) {
         return slc_fail(error, SLC_ERR_FORMAT, "%s: its attribute %s is %s", p->path, r.wrong, r.kind);
     }
@@ -257,6 +269,7 @@ static const char *foreign(const slc_io_part_file *first, const slc_io_part_file
            : !same_texts(&p->sizes, &first->sizes)   ? "sizes of the inputs"
            : !same_texts(&p->whole, &first->whole)   ? "groups"
            : p->has_checksum != first->has_checksum  ? "attributes (checksum)"
+           : p->has_left_out != first->has_left_out  ? "attributes (mask_left_out)"
                                                      : NULL;
 }
 

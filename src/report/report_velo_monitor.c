@@ -166,6 +166,13 @@ typedef struct minute_view {
     double (*value)(const slc_velo_minute *minute), (*error)(const slc_velo_minute *minute);
 } minute_view;
 
+/* By the events in which tracks were looked for: the others cannot have any. */
+static double mean(double sum, uint64_t events, uint64_t cut, uint64_t crowded)
+{
+    const uint64_t searched = events - cut - crowded;
+    return searched > 0 ? sum / (double)searched : (double)NAN;
+}
+
 static double x_of(const slc_velo_minute *m)
 {
     return m->region.x_mm;
@@ -200,11 +207,11 @@ static double length_error(const slc_velo_minute *m)
 }
 static double vertices_of(const slc_velo_minute *m)
 {
-    return per((double)m->primaries, (double)m->events);
+    return mean((double)m->primaries, m->events, m->cut, m->crowded);
 }
 static double vertices_error(const slc_velo_minute *m)
 {
-    return per(sqrt((double)m->primaries), (double)m->events);
+    return mean(sqrt((double)m->primaries), m->events, m->cut, m->crowded);
 }
 
 static void minute_figure(FILE *out, const slc_velo_minute *minutes, uint32_t n, const minute_view *view)
@@ -248,7 +255,8 @@ static void minute_figures(FILE *out, const slc_velo_minute *minutes, uint32_t n
         {"Luminous region, z", "mean of the vertices of a minute", "z [mm]", 1, z_of, z_error},
         {"Luminous region, length", "rms of the vertices of a minute in z", "rms of z [mm]", 1, length_of,
          length_error},
-        {"Vertices in a crossing", "mean of a minute", "vertices per event", 1, vertices_of, vertices_error},
+        {"Vertices in a crossing", "mean of the events of a minute that were searched", "vertices per event",
+         1, vertices_of, vertices_error},
     };
     for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
         minute_figure(out, minutes, n, &views[i]);
@@ -307,22 +315,25 @@ static void bunch_figure(FILE *out, const slc_velo_monitor *m, bool tracks)
     double top = 0;
     for (uint32_t b = 0; b < SLC_VELO_BUNCHES; b++) {
         const slc_velo_bunch *of = &m->bunch[b];
-        top = fmax(top, per((double)(tracks ? of->tracks : of->primaries), (double)of->events));
+        top = fmax(top,
+                   mean((double)(tracks ? of->tracks : of->primaries), of->events, of->cut, of->crowded));
     }
     if (!(top > 0)) {
         return;
     }
     slc_svg svg;
     slc_report_figure_begin(out, tracks ? "Tracks by bunch crossing" : "Vertices by bunch crossing",
-                            "mean of the events of a crossing");
+                            "mean of the events of a crossing that were searched");
     slc_svg_begin(&svg, out, (slc_svg_axis){0, SLC_VELO_BUNCHES, false, "bunch crossing"},
                   (slc_svg_axis){0, 1.15 * top, false, tracks ? "tracks per event" : "vertices per event"},
                   tracks ? "tracks by bunch crossing" : "vertices by bunch crossing");
     slc_svg_dots_begin(&svg, "spot");
     for (uint32_t b = 0; b < SLC_VELO_BUNCHES; b++) {
         const slc_velo_bunch *of = &m->bunch[b];
-        if (of->events > 0) {
-            slc_svg_dot(&svg, b, per((double)(tracks ? of->tracks : of->primaries), (double)of->events));
+        if (of->events > of->cut + of->crowded) {
+            slc_svg_dot(
+                &svg, b,
+                mean((double)(tracks ? of->tracks : of->primaries), of->events, of->cut, of->crowded));
         }
     }
     slc_svg_dots_end(&svg);

@@ -231,6 +231,7 @@ static slc_status begin_faults(slc_velo_result *result, uint32_t n_events, uint6
     counts->head.size = n_events;
     memset(counts->superpixels, 0, n_events * sizeof *counts->superpixels);
     memset(counts->faults, 0, n_events * sizeof *counts->faults);
+    memset(counts->search, SLC_VELO_SEARCH_DONE, n_events * sizeof *counts->search);
     result->faults.of_event = counts->faults;
     result->faults.first_event = first_event;
     result->faults.n_events = n_events;
@@ -266,13 +267,32 @@ static uint64_t count_cut(const slc_columns *hits, uint32_t limit)
     return n;
 }
 
+static slc_status find_tracks(slc_velo_chain *chain, slc_velo_result *result)
+{
+    const uint32_t limit = chain->config.track.max_event_hits, n_events = result->hits.head.n_events;
+    const uint32_t *hits = result->hits.head.event_offset, *faults = result->counts.faults;
+    const uint8_t *cut = result->n_gec_events > 0 ? result->cuts.cut : NULL;
+    uint8_t *search = result->counts.search;
+    result->n_cut_events = count_cut(&result->hits.head, limit);
+    for (uint32_t e = 0; e < n_events; e++) {
+        search[e] = (uint8_t)faults[e];
+    }
+    const slc_status status = slc_velo_track_run(&chain->config.track, &result->hits, result->first_event,
+                                                 &chain->track, &result->tracks, &result->track_hits,
+                                                 &result->faults);
+    for (uint32_t e = 0; e < n_events; e++) { /* the search finds one fault in an event at most: crowded */
+        const bool left_out = (cut != NULL && cut[e] != 0) || (limit > 0 && hits[e + 1] - hits[e] > limit);
+        search[e] = left_out                          ? SLC_VELO_SEARCH_CUT
+                    : search[e] != (uint8_t)faults[e] ? SLC_VELO_SEARCH_CROWDED
+                                                      : SLC_VELO_SEARCH_DONE;
+    }
+    return status;
+}
+
 static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, slc_error *error)
 {
     double time = slc_clock_seconds();
-    result->n_cut_events = count_cut(&result->hits.head, chain->config.track.max_event_hits);
-    slc_status status = slc_velo_track_run(&chain->config.track, &result->hits, result->first_event,
-                                           &chain->track, &result->tracks, &result->track_hits,
-                                           &result->faults);
+    slc_status status = find_tracks(chain, result);
     time = take_time(result, SLC_VELO_STAGE_TRACK, time);
     if (status == SLC_OK) {
         status = slc_velo_fit_run(&chain->config.fit, &result->hits, &result->tracks, &result->track_hits,

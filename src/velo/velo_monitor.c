@@ -187,11 +187,15 @@ static slc_status add_event(slc_velo_monitor *m, const slc_velo_result *result, 
     const bool known = events != NULL && e < events->head.size &&
                        events->identity_from[e] != SLC_LHCB_IDENTITY_NONE;
     slc_status status = SLC_OK;
+    const uint8_t search = e < result->counts.head.size ? result->counts.search[e] : SLC_VELO_SEARCH_DONE;
+    const uint64_t cut = search == SLC_VELO_SEARCH_CUT, crowded = search == SLC_VELO_SEARCH_CROWDED;
     slc_velo_minute *minute = minute_of(m, known ? events->gps_time_us[e] / 60000000 : 0, &status);
     if (minute != NULL) {
         minute->events++;
         minute->tracks += tracks;
         minute->primaries += primaries;
+        minute->cut += cut;
+        minute->crowded += crowded;
         add_primaries(minute, &result->primaries, e);
     } else {
         m->later_events += status == SLC_OK;
@@ -201,9 +205,13 @@ static slc_status add_event(slc_velo_monitor *m, const slc_velo_result *result, 
         bunch->events++;
         bunch->tracks += tracks;
         bunch->primaries += primaries;
+        bunch->cut += cut;
+        bunch->crowded += crowded;
     } else {
         m->no_bunch_events++;
     }
+    m->cut += cut;
+    m->crowded += crowded;
     return status;
 }
 
@@ -223,7 +231,7 @@ slc_status slc_velo_monitor_add(slc_velo_monitor *m, const slc_velo_config *conf
     m->tracks += result->tracks.head.size;
     m->primaries += result->primaries.head.size;
     if (batch != NULL) {
-        m->placed_events += n;
+        m->placed_events += n - result->n_gec_events;
         add_hits(m, &result->hits);
         if (m->pixel != NULL) {
             add_pixels(m, config, batch, result);

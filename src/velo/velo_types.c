@@ -13,6 +13,7 @@ SOA_SCHEMA(slc_velo_superpixels, slc_velo_superpixels_schema, "superpixels", sup
 static const slc_column event_counts[] = {
     SOA_COLUMN(slc_velo_event_counts, superpixels, "1"),
     SOA_COLUMN(slc_velo_event_counts, faults, "1"),
+    SOA_COLUMN(slc_velo_event_counts, search, "index"),
 };
 SOA_SCHEMA(slc_velo_event_counts, slc_velo_event_counts_schema, "event_counts", event_counts);
 

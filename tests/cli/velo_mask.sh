@@ -18,7 +18,9 @@ for banks in superpixels retina; do
         equal "$of, $banks" "$(key out "o['$of']")" "$(key wanted "o['$of']")"
     done
     equal "a part is left out, $banks" "$(key out "o['mask']['pixels'] > 1000 and o['mask']['left_out'] > 1000")" True
-    same got.json <wanted.json
+    grep -v '^  "run": ' wanted.json >wanted.rest
+    grep -v '^  "run": ' got.json >got.rest
+    same got.rest <wanted.rest
     run velo "$ten" -q --json --banks $banks --monitor all.json --monitor-pixels
     want 0
     equal "nothing is hot or dead in ten events, $banks" "$(key all.json "o['hot'], o['dead']")" "([], [])"

@@ -28,6 +28,10 @@ equal "where collisions are" "$(key m.json "all(abs(m['x_mm']) < 0.1 and abs(m['
 run velo odd.mdf -q --monitor few.json
 want 0
 sed '/pixel_events/,$d' m.json | sed '$s/,$/}/' | same few.json
+equal "what the run was of" "$(key m.json "o['run']")" \
+    "{'sluice_version': '$("$sluice" version | sed -n '1s/^sluice //p')', 'inputs': ['odd.mdf'], 'geometry': 'ideal', 'beam': {'x_mm': 0.0, 'y_mm': 0.0, 'from': 'default'}}"
+equal "nothing lost" "$(key m.json "o['lost_events'], o['incomplete_events'], o.get('partial')")" "(0, 0, None)"
+grep -v '^  "run": ' m.json >m.rest
 run convert odd.mdf -q -o odd.mep --packing 8
 want 0
 run velo odd.mdf -q --monitor b.json --monitor-pixels --threads 2 --batch 7
@@ -35,7 +39,7 @@ want 0
 run velo odd.mep -q --monitor c.json --monitor-pixels --batch 3
 want 0
 cat odd.mdf | "$sluice" velo - -q --monitor d.json --monitor-pixels --beam auto >out || fail "no monitoring of a pipe"
-for name in b c; do same $name.json <m.json; done
+for name in b c; do grep -v '^  "run": ' $name.json | diff - m.rest || fail "$name.json differs"; compared=$((compared + 1)); done
 equal "with the beam found first" "$(key d.json "o['events'], o['pixel_events'], sum(s['hits'] for s in o['sensors'])")" \
     "$(key m.json "o['events'], o['pixel_events'], sum(s['hits'] for s in o['sensors'])")"
 
@@ -91,6 +95,63 @@ want 0
 equal "a third left out" "$(key out "o['checksum'], o['pixels'], o['super_pixels'], o['tracks']")" \
     "$(key few.json "o['checksum'], o['pixels'], o['super_pixels'], o['tracks']")"
 equal "pixels left out" "$(key out "o['mask']['left_out']")" "$(($(key run.json "o['pixels']") - $(key few.json "o['pixels']")))"
+
+# Events that were cut, or not searched, are in no mean: what is left is what a run of the others alone has.
+cuts() { # NAME OPTIONS...
+    run velo odd.mdf --json --monitor "$@"
+    want 0
+    python3 - "$1" out <<'PY' || fail "$*: events of the monitor are not those of the run"
+import json, sys
+m, o = (json.load(open(n)) for n in sys.argv[1:])
+cut, crowded = o.get("gec", {}).get("cut_events", 0) + o.get("cut_events", 0), o["faults"].get("event_crowded", 0)
+assert (m["events"], m["cut_events"], m["crowded_events"]) == (30, cut, crowded), (m["cut_events"], cut, m["crowded_events"], crowded)
+assert 3 < cut + crowded < 27 and m["searched_events"] == 30 - cut - crowded
+for rows, n in (m["minutes"], 3), (m["bunches"], 7):
+    assert len(rows) == n
+    for k in "events", "searched_events", "cut_events", "crowded_events", "tracks", "vertices":
+        assert sum(r[k] for r in rows) == m[k], k
+    for r in rows:
+        assert r["events"] == r["searched_events"] + r["cut_events"] + r["crowded_events"]
+        assert r["searched_events"] > 0 or r["tracks"] == r["vertices"] == 0, r
+print(m["events_with_pixels"] == 30 - o.get("gec", {}).get("cut_events", 0))
+PY
+}
+equal "pixels of those that the global event cut left" "$(cuts gec.json --gec-velo 700)" True
+equal "pixels of large events" "$(cuts large.json --max-event-hits 200)" True
+equal "pixels of crowded events" "$(cuts crowded.json --max-layer-hits 30)" True
+run velo odd.mdf -q --gec-velo 700 --report r.html
+want 0
+grep -q 'mean of the events of a minute that were searched' r.html || fail "the report does not say what it divides by"
+
+# What was lost, and what was left out, is in every result.
+head -c $(($(stat -c %s odd.mdf) - 100)) odd.mdf >short.mdf
+run velo short.mdf -q --mask mask.txt --monitor lost.json --residuals residuals.json -o lost.h5
+want 1
+for name in lost.json residuals.json; do
+    equal "of $name" "$(key $name "o['events'], o['lost_events'], o['incomplete_events'], o['run']['mask'], o['run']['inputs']")" \
+        "(29, 1, 0, {'file': 'mask.txt', 'pixels': 5, 'left_out': 145}, ['short.mdf'])"
+done
+equal "mask" "$(h5dump -w 0 -a /mask -a /mask_pixels -a /mask_left_out lost.h5 | sed -n 's/^ *(0): //p' | tr '\n' ' ')" '"mask.txt" 5 145 '
+for part in 0 1; do
+    run velo odd.mdf -q --mask mask.txt -o part$part.h5 --part $part/2
+    want 0
+done
+run join part0.h5 part1.h5 -o joined.h5
+want 0
+equal "pixels of both parts" "$(h5dump -w 0 -a /mask_left_out joined.h5 | sed -n 's/^ *(0): //p')" 150
+mkfifo pipe
+"$sluice" velo pipe -q --monitor partial.json --residuals partial.r >out 2>err &
+pid=$!
+exec 9>pipe
+cat odd.mdf >&9
+sleep 0.5
+kill -TERM $pid
+wait $pid
+status=$?
+exec 9>&-
+last="an interrupted run"
+want 1
+equal "an interrupted run" "$(key partial.json "o['partial'], o['events'] > 20, o['lost_events']") $(key partial.r "o['partial']")" "(True, True, 0) True"
 
 # What is wrong is told before an event is read.
 printf '1 2 3\n4 5\n' >bad.txt
