@@ -194,7 +194,7 @@ static int check_again(const slc_cli_command *command, int row, const char *word
     const slc_cli_option *option = &command->options[row];
     const slc_cli_kind kind = slc_cli_kind_of(option);
     const bool once = kind == SLC_CLI_INPUT || kind == SLC_CLI_OUTPUT || (option->kind & SLC_CLI_ONCE) != 0;
-    return once && given[row] != NULL && strcmp(given[row], word) != 0
+    return once && given[row] != NULL && word != NULL && strcmp(given[row], word) != 0
                ? slc_cli_wrong(command, "--%s can be given once only, not as %s and %s", option->name,
                                given[row], word)
                : SLC_CLI_GO_ON;
