@@ -78,7 +78,8 @@ static int execute(PyObject *module)
     const bool good = core_errors_add(module, state) == 0 && core_columns_add(module, state) == 0 &&
                       core_flow_add(module, state) == 0 &&
                       PyModule_AddFunctions(module, core_image_functions) == 0 &&
-                      PyModule_AddFunctions(module, core_flow_functions) == 0;
+                      PyModule_AddFunctions(module, core_flow_functions) == 0 &&
+                      PyModule_AddFunctions(module, core_sim_functions) == 0;
     return good ? 0 : -1;
 }
 
