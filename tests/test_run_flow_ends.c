@@ -6,6 +6,11 @@
 #include "support/cmocka_all.h"
 #include "support/flow_toy.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 static slc_status return_end(void *context, slc_flow_item *item, slc_error *error)
 {
     (void)context;
@@ -107,9 +112,55 @@ static void test_nothing_ends_in_silence(void **state)
     assert_int_equal(flow_toy_results(), 0);
 }
 
+/* Nobody opens the pipe to write, or somebody does and is silent: the caller is asked to have patience, and a
+ * close does not wait for the bytes. */
+static void test_a_silent_pipe(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/sluice-flow-XXXXXX", path[64];
+    const char *const paths[] = {path};
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/events.mdf", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        for (int writer = 0; writer < 2; writer++) {
+            slc_velo_config velo;
+            slc_velo_config_default(&velo);
+            slc_flow_velo_setup setup = {.config = &velo};
+            slc_flow_config config;
+            slc_flow_config_default(&config);
+            slc_flow *flow;
+            slc_flow_item *item;
+            slc_error error;
+            config.paths = paths;
+            config.n_paths = 1;
+            config.exec.threads = threads;
+            config.n_slots = 1; /* no thread reads ahead, unless the flow wants one */
+            config.patience = 0.01;
+            FILE *pipe = writer != 0 ? fopen(path, "r+") : NULL;
+            const double began = slc_clock_seconds();
+            assert_int_equal(slc_flow_open(&config, &slc_flow_velo, &setup, &flow, &error), SLC_OK);
+            for (int i = 0; i < 3; i++) {
+                assert_int_equal(slc_flow_next(flow, &item, &error), SLC_OK);
+                assert_null(item);
+            }
+            assert_true(slc_clock_seconds() - began > 0.02);
+            slc_flow_cancel(flow);
+            assert_int_equal(slc_flow_next(flow, &item, &error), SLC_END);
+            slc_flow_close(flow); /* a test that waits for ever fails by its time limit */
+            if (pipe != NULL) {
+                (void)fclose(pipe);
+            }
+        }
+    }
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_failures_ahead),
-                                       cmocka_unit_test(test_nothing_ends_in_silence)};
+                                       cmocka_unit_test(test_nothing_ends_in_silence),
+                                       cmocka_unit_test(test_a_silent_pipe)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

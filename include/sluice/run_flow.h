@@ -106,6 +106,11 @@ typedef struct slc_flow_config {
     /* Set by the flow for the chain, from input_open to input_close: of this input what begins at `from` or
      * after it, and before `until`, in bytes, pages or frames; 0 and UINT64_MAX: all. */
     uint64_t from, until;
+    /* slc_flow_next comes back without an item, SLC_OK and *item NULL, after waiting for so many seconds, so
+     * that the caller can look after signals and call it again; then even one worker on one processor has a
+     * thread that reads ahead if inputs are pipes or `read`. What the caller's thread works on is not
+     * waiting. 0: it waits as long as it takes. */
+    double patience;
     uint64_t reserved[4]; /* 0 */
 } slc_flow_config;
 SLC_API void slc_flow_config_default(slc_flow_config *config, size_t size);
@@ -268,7 +273,7 @@ SLC_API extern const slc_flow_chain slc_flow_pet;
 SLC_API slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *chain,
                                  const void *setup, slc_flow **flow, slc_error *error);
 /* NULL is allowed. Items that the caller holds are gone with it. It waits for what workers have begun and for
- * a read. */
+ * a read, but not for a pipe that stays silent, or that nobody has opened to write. */
 SLC_API void slc_flow_close(slc_flow *flow);
 
 /* The next item, in the order of reading; SLC_END after the last; the error of the first batch, input or

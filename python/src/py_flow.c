@@ -297,10 +297,16 @@ static PyObject *reader_next(PyObject *object)
         slc_error error = {SLC_OK, ""};
         slc_status status;
         self->busy = true;
-        PyThreadState *const thread = PyEval_SaveThread();
-        status = slc_flow_next(r->flow, &item, &error);
-        PyEval_RestoreThread(thread);
+        do { /* back now and then, for KeyboardInterrupt */
+            PyThreadState *const thread = PyEval_SaveThread();
+            status = slc_flow_next(r->flow, &item, &error);
+            PyEval_RestoreThread(thread);
+        } while (status == SLC_OK && item == NULL && PyErr_CheckSignals() == 0);
         self->busy = false;
+        if (status == SLC_OK && item == NULL) {
+            Py_DECREF(flow);
+            return NULL;
+        }
         if (status == SLC_OK && !item->ended && item->status == SLC_OK) {
             PyObject *made = take_batch(state, self, flow, item);
             Py_DECREF(flow);

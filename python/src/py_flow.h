@@ -7,6 +7,9 @@
 
 #include "py_core.h"
 
+/* Seconds after which a wait for a batch looks after signals. */
+#define CORE_PATIENCE 0.02
+
 /* What a batch of a chain holds. */
 typedef struct group {
     const char *name;

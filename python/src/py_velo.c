@@ -121,6 +121,7 @@ static bool take_flow(core_state *state, PyObject *const *values, running *r, sl
     config->exec.threads = (uint32_t)threads;
     config->strict = word == ON_FAULT_RAISE;
     config->keep_going = true;
+    config->patience = CORE_PATIENCE;
     *fault = (on_fault)word;
     return true;
 }

@@ -16,6 +16,53 @@
 /* A few events' worth: large enough that moving the unread tail to the front costs little. */
 enum { FIRST_CAPACITY = 1 << 20 };
 
+/* Who waits for a pipe asks so often whether to go on. */
+enum { SLICE_MS = 20 };
+
+/* ---- waiting ----------------------------------------------------------------------------------- */
+
+static _Thread_local struct {
+    bool (*give_up)(void *context);
+    void *context;
+} asked;
+
+void slc_io_stream_ask(bool (*give_up)(void *context), void *context)
+{
+    asked.give_up = give_up;
+    asked.context = context;
+}
+
+/* A pipe by name is open only once somebody writes to it. Who may give up opens it at once, and waits for the
+ * first bytes instead. */
+static int open_file(const char *path)
+{
+    struct stat about;
+    const bool at_once = asked.give_up != NULL && stat(path, &about) == 0 && S_ISFIFO(about.st_mode);
+    const int file = open(path, O_RDONLY | O_CLOEXEC | (at_once ? O_NONBLOCK : 0));
+    if (file >= 0 && at_once) {
+        (void)fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
+    }
+    return file;
+}
+
+/* Waits until a read would not. False: nobody wants the bytes any more. */
+static bool bytes_come(const slc_io_stream *stream)
+{
+    struct pollfd ready = {.fd = stream->file, .events = POLLIN};
+    while (stream->waits && asked.give_up != NULL) {
+        const int n = poll(&ready, 1, SLICE_MS);
+        if (n > 0 || (n < 0 && errno != EINTR)) {
+            break; /* what is wrong, the read tells */
+        }
+        if (asked.give_up(asked.context)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------- */
+
 static slc_status open_failed(slc_io_stream *stream, const char *reason, slc_error *error)
 {
     const slc_status status = slc_fail(error, SLC_ERR_IO, "%s: %s", stream->name, reason);
@@ -31,7 +78,7 @@ slc_status slc_io_stream_open(slc_io_stream *stream, const char *path, slc_error
     if (stream->name == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its name", name);
     }
-    stream->file = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    stream->file = standard_input ? STDIN_FILENO : open_file(path);
     if (stream->file < 0) {
         return open_failed(stream, strerror(errno), error);
     }
@@ -42,6 +89,7 @@ slc_status slc_io_stream_open(slc_io_stream *stream, const char *path, slc_error
     if (S_ISDIR(about.st_mode)) {
         return open_failed(stream, "is a directory, not a file", error);
     }
+    stream->waits = !S_ISREG(about.st_mode);
     /* Read, not mapped: a file that is cut while it is being read is then an end, not a signal. The system
      * reads ahead; where there is no file (a pipe), it says so, and nobody minds. */
     (void)posix_fadvise(stream->file, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -138,6 +186,10 @@ slc_status slc_io_stream_peek(slc_io_stream *stream, size_t want, const uint8_t 
         }
         const size_t room = stream->capacity - stream->end;
         const size_t useful = want - (stream->end - stream->begin) + stream->ahead;
+        if (!bytes_come(stream)) {
+            stream->at_end = true;
+            break;
+        }
         const ssize_t n = read_more(stream, stream->ahead > 0 && useful < room ? useful : room);
         if (n > 0) {
             stream->end += (size_t)n;
@@ -168,8 +220,9 @@ slc_status slc_io_stream_wait(slc_io_stream *stream, size_t want, double deadlin
         }
         struct pollfd ready = {.fd = stream->file, .events = POLLIN};
         const double left = deadline - slc_clock_seconds();
-        const int n = poll(&ready, 1, left > 0 ? (int)(1000 * left) + 1 : 0);
-        if (n == 0 || (n < 0 && errno != EINTR)) {
+        const bool slice = asked.give_up != NULL && 1000 * left > SLICE_MS;
+        const int n = poll(&ready, 1, slice ? SLICE_MS : left > 0 ? (int)(1000 * left) + 1 : 0);
+        if ((n == 0 && (!slice || asked.give_up(asked.context))) || (n < 0 && errno != EINTR)) {
             return SLC_OK;
         }
         least = n > 0 ? *visible + 1 : 0;
@@ -286,6 +339,10 @@ static size_t fill(slc_io_stream *stream, uint8_t *to, size_t have, size_t size)
     while (have < size && !stream->at_end && stream->wrong == 0) {
         const struct iovec parts[2] = {{.iov_base = to + have, .iov_len = size - have},
                                        {.iov_base = stream->buffer, .iov_len = behind}};
+        if (!bytes_come(stream)) {
+            stream->at_end = true;
+            break;
+        }
         const ssize_t n = readv(stream->file, parts, 2);
         if (n > 0) {
             const size_t read = (size_t)n, own = read < size - have ? read : size - have;

@@ -22,13 +22,19 @@ typedef struct slc_io_stream {
     uint64_t offset;      /* of `begin` in the stream */
     size_t ahead;         /* how much is read at once beyond what is asked for; 0: what there is room for */
     bool at_end;
-    int wrong; /* errno of a read that failed, 0 before */
+    bool waits; /* for who writes: it is no regular file */
+    int wrong;  /* errno of a read that failed, 0 before */
     /* Of a regular file after slc_io_stream_place: */
     bool placed;       /* it is read by place, so that bytes may be passed over, and read by others */
     uint64_t base;     /* where the stream begins in the file */
     uint64_t size;     /* of the stream when it was last asked for */
     uint64_t foretold; /* the system was told that what is before this is going to be read */
 } slc_io_stream;
+
+/* What the calling thread asks, a few times a tenth of a second, while it waits for a pipe: true ends the
+ * stream there. Of the thread, as formats that open and read streams need not know who waits for them. NULL:
+ * it waits for ever. */
+void slc_io_stream_ask(bool (*give_up)(void *context), void *context);
 
 /* "-" is standard input. SLC_ERR_IO if the path is missing, a directory or not readable. */
 slc_status slc_io_stream_open(slc_io_stream *stream, const char *path, slc_error *error);

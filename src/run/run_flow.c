@@ -239,12 +239,12 @@ static void end_threads(slc_flow *f)
 
 /* ---- handing out ------------------------------------------------------------------------------- */
 
-/* The first item, done; NULL at the end. */
-static slc_flow_slot *take_first(slc_flow *f)
+/* The first item, done; NULL at the end, and with *late when patience is. */
+static slc_flow_slot *take_first(slc_flow *f, bool *late)
 {
     slc_flow_worker *self = works_itself(f) ? &f->workers[0] : NULL;
     slc_flow_lock(f);
-    while (f->head != NULL || !f->at_end) {
+    while ((f->head != NULL || !f->at_end) && !*late) {
         if (f->over) {
             break;
         }
@@ -264,7 +264,7 @@ static slc_flow_slot *take_first(slc_flow *f)
             slc_flow_read_one(f);
         } else {
             const double began = slc_clock_seconds();
-            (void)pthread_cond_wait(&f->ready, &f->mutex);
+            *late = !slc_flow_wait(f);
             if (self != NULL) {
                 self->starving += slc_clock_seconds() - began;
             }
@@ -341,9 +341,10 @@ slc_status slc_flow_next(slc_flow *f, slc_flow_item **item, slc_error *error)
     *item = NULL;
     slc_status status = f->begun ? SLC_OK : begin(f, error);
     while (status == SLC_OK) {
-        slc_flow_slot *s = take_first(f);
+        bool late = false;
+        slc_flow_slot *s = take_first(f, &late);
         if (s == NULL) {
-            return tell_end(f, error);
+            return late ? SLC_OK : tell_end(f, error);
         }
         settle(f, s);
         if (f->config.keep_going || (!s->item.ended && s->item.status == SLC_OK)) {
@@ -531,13 +532,11 @@ slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *ch
                                             : f->config.exec.threads;
     f->n_workers = f->n_workers > 0 ? f->n_workers : 1;
     f->n_slots = slc_flow_slots(own.n_slots, f->n_workers);
+    f->n_slots = f->n_slots < 2 && slc_flow_has_to_read_ahead(&own) ? 2 : f->n_slots;
     if (own.n_slots == 0 && chain->ordered && f->n_slots > 2 && works_itself(f)) {
         f->n_slots = 2; /* one is worked on while the next is read; else the caller takes one, too */
     }
-    (void)pthread_mutex_init(&f->mutex, NULL); /* with default attributes these cannot fail on Linux */
-    (void)pthread_cond_init(&f->readable, NULL);
-    (void)pthread_cond_init(&f->workable, NULL);
-    (void)pthread_cond_init(&f->ready, NULL);
+    slc_flow_init_lock(f);
     f->workers = calloc(f->n_workers, sizeof *f->workers);
     if (f->workers == NULL) {
         status = slc_fail(error, SLC_ERR_MEMORY, "no memory for %u workers", f->n_workers);

@@ -85,12 +85,17 @@ struct slc_flow {
 /* Batches in flight for a wish (0: none). */
 uint32_t slc_flow_slots(uint32_t wanted, uint32_t workers);
 
+void slc_flow_init_lock(slc_flow *f);
 void slc_flow_lock(slc_flow *f);
 void slc_flow_unlock(slc_flow *f);
 void slc_flow_wake_all(slc_flow *f); /* under the lock, as all below */
 /* Nothing more is read; `status` is what comes after the last item. */
 void slc_flow_end_reading(slc_flow *f, slc_status status, const slc_error *error);
 
+/* Is a thread to read ahead in any case, as reading may wait for ever, and the caller not? */
+bool slc_flow_has_to_read_ahead(const slc_flow_config *config);
+/* Waits for the first item to be done. False: for longer than the caller has patience. */
+bool slc_flow_wait(slc_flow *f);
 /* Reads one item and puts it in line; gives the lock back meanwhile. */
 void slc_flow_read_one(slc_flow *f);
 /* The oldest from here on that is read and not taken. */

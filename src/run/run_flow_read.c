@@ -2,9 +2,13 @@
  *
  * The reading end of a flow: inputs one after the other into slots, in line for the workers.
  */
+#include "io/io_stream.h"
 #include "run/run_flow_part.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
 
 /* ---- slots ------------------------------------------------------------------------------------- */
 
@@ -128,6 +132,52 @@ static bool stopped(const slc_flow *f)
     return f->config.stop != NULL && f->config.stop(f->config.context);
 }
 
+/* Is a read that waits for a pipe to end? */
+static bool is_over(void *context)
+{
+    slc_flow *f = context;
+    slc_flow_lock(f);
+    const bool over = f->at_end;
+    slc_flow_unlock(f);
+    return over;
+}
+
+bool slc_flow_has_to_read_ahead(const slc_flow_config *config)
+{
+    struct stat about;
+    bool may_wait = config->read != NULL;
+    for (uint32_t i = 0; i < config->n_paths && config->read == NULL && !may_wait; i++) {
+        may_wait = stat(config->paths[i], &about) != 0 || !S_ISREG(about.st_mode);
+    }
+    return may_wait && config->patience > 0;
+}
+
+void slc_flow_init_lock(slc_flow *f)
+{
+    pthread_condattr_t clock; /* with these attributes nothing of it can fail on Linux */
+    (void)pthread_condattr_init(&clock);
+    (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    (void)pthread_mutex_init(&f->mutex, NULL);
+    (void)pthread_cond_init(&f->readable, NULL);
+    (void)pthread_cond_init(&f->workable, NULL);
+    (void)pthread_cond_init(&f->ready, &clock);
+    (void)pthread_condattr_destroy(&clock);
+}
+
+bool slc_flow_wait(slc_flow *f)
+{
+    if (f->config.patience <= 0) {
+        (void)pthread_cond_wait(&f->ready, &f->mutex);
+        return true;
+    }
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    const double whole = (double)until.tv_nsec / 1e9 + f->config.patience, seconds = floor(whole);
+    until.tv_sec += (time_t)seconds;
+    until.tv_nsec = (long)(1e9 * (whole - seconds));
+    return pthread_cond_timedwait(&f->ready, &f->mutex, &until) == 0;
+}
+
 /* From the paths: a batch, or the end of an input. SLC_END after the last. */
 static slc_status read_paths(slc_flow *f, slc_flow_slot *s, slc_error *error)
 {
@@ -220,7 +270,9 @@ void slc_flow_read_one(slc_flow *f)
     f->n_flying++;
     const bool far_ahead = f->has_reader && f->n_untaken >= f->n_workers;
     slc_flow_unlock(f);
+    slc_io_stream_ask(is_over, f);
     const slc_status status = read_slot(f, s, &error);
+    slc_io_stream_ask(NULL, NULL);
     if (status == SLC_OK && far_ahead && !s->item.ended) {
         slc_flow_finish(f, s); /* a batch waits for every worker: part of their work is done here */
     }
