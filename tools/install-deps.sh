@@ -11,11 +11,11 @@ build="cmake gcc libc6-dev ninja-build pkg-config libjansson-dev libhdf5-dev zli
 # xz-utils: the packed reference events; hdf5-tools: reading results back with a tool that is not ours.
 # lld: links the tests in a third of the time.
 # python3-numpy, python3-scipy, python3-h5py, python3-xxhash: arrays, labels, files and hashes that are not ours.
-# python3-dev, python3-pytest, mypy: the package for Python, its tests, and its types.
+# python3-dev, python3-pytest, mypy: the package for Python, its tests, and its types; python3-matplotlib: its pictures.
 # musl-tools: the library's sources through another C library's headers.
 # gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, qemu-user: the check programs on AArch64 and on older x86 processors.
 check="$build g++ clang clang-format clang-tidy libclang-rt-14-dev lld llvm libcmocka-dev python3 python3-numpy python3-scipy python3-h5py python3-xxhash
-       python3-dev python3-pytest mypy binutils xz-utils
+       python3-dev python3-pytest mypy python3-matplotlib binutils xz-utils
        hdf5-tools musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 # libopencv-imgproc-dev: the library that bench/image_vs_opencv measures against.
 bench="$build g++ libopencv-imgproc-dev"

@@ -29,7 +29,7 @@ from ._core import (
 )
 
 if TYPE_CHECKING:
-    from . import compat, image, sim, velo
+    from . import compat, image, plot, sim, velo
 
 Mapping.register(Columns)
 __version__ = version()
@@ -48,6 +48,7 @@ __all__ = [
     "compat",
     "image",
     "info",
+    "plot",
     "sim",
     "targets",
     "velo",
@@ -56,6 +57,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("compat", "image", "sim", "velo"):
+    if name in ("compat", "image", "plot", "sim", "velo"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
