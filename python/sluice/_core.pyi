@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, TypedDict, overload
+from typing import Any, Generic, Literal, TypedDict, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Self
+
+from ._flow import Common
 
 Array = NDArray[Any]
 Image = Array | memoryview
@@ -43,6 +45,21 @@ class Columns(Mapping[str, Array]):
     def copy(self) -> dict[str, Array]: ...
 
 class Batch:
+    @property
+    def path(self) -> str: ...
+    @property
+    def number(self) -> int: ...
+    @property
+    def n_events(self) -> int: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def checksum(self) -> int: ...
+    @property
+    def faults(self) -> dict[str, int]: ...
+
+# What batches of a chain have: for checkers of types alone, all are Batch.
+class VeloBatch(Batch):
     hits: Columns
     tracks: Columns
     track_hits: Columns
@@ -51,14 +68,8 @@ class Batch:
     primaries: Columns
     impacts: Columns
     events: Columns
-    @property
-    def path(self) -> str: ...
-    @property
-    def number(self) -> int: ...
-    @property
-    def n_events(self) -> int: ...
-    @property
-    def faults(self) -> dict[str, int]: ...
+
+B = TypeVar("B", bound=Batch)
 
 class Totals(TypedDict):
     events: int
@@ -68,13 +79,13 @@ class Totals(TypedDict):
     seconds: float
     reading_faults: dict[str, int]
 
-class Reader:
+class Reader(Generic[B]):
     @property
     def totals(self) -> Totals: ...
     @property
     def checksum(self) -> int: ...
     def __iter__(self) -> Self: ...
-    def __next__(self) -> Batch: ...
+    def __next__(self) -> B: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -140,18 +151,15 @@ def image_components(
 def image_otsu(image: Image, /) -> float: ...
 def image_algorithms() -> list[str]: ...
 def velo_open(
-    paths: list[Any],
+    common: Common,
     config: Any,
     preset: str | None,
     geometry: Any,
     beam: tuple[float, ...] | None,
-    batch: int,
-    threads: int,
     identity: bool,
     impacts: bool,
-    on_fault: str,
     /,
-) -> Reader: ...
+) -> Reader[VeloBatch]: ...
 def velo_settings(config: Any, preset: str | None, /) -> str: ...
 def sim_image(settings: dict[str, Any], value: int, /) -> Array: ...
 def sim_pixels(settings: dict[str, Any], time: bool, /) -> Columns: ...

@@ -14,14 +14,17 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal, Union
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Union
 
 from ._core import Reader, UsageError, velo_open, velo_settings
+from ._flow import OnFault, Path, Paths, Progress, common
+
+if TYPE_CHECKING:
+    from ._core import VeloBatch
 
 __all__ = ["open", "settings"]
 
-Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Config = Union[Path, Mapping[str, Any]]
 
 
@@ -54,7 +57,7 @@ def settings(config: Config | None = None, *, preset: str | None = None) -> dict
 
 
 def open(
-    paths: Path | Iterable[Path],
+    paths: Paths,
     *,
     config: Config | None = None,
     preset: str | None = None,
@@ -64,19 +67,21 @@ def open(
     threads: int = 1,
     identity: bool = False,
     impacts: bool = False,
-    on_fault: Literal["warn", "ignore", "raise"] = "warn",
-) -> Reader:
+    on_fault: OnFault = "warn",
+    progress: Progress = None,
+) -> Reader[VeloBatch]:
     """A reader of batches of up to ``batch`` events, in the order of the inputs.
 
     ``geometry`` is LHCb's velo_geometry.bin (without it the ideal detector), ``beam`` x and y of the beam line in mm (without it
     0, 0), ``threads`` the number of workers (0: one for each processor). Results depend on neither threads nor batches.
     Damage costs the smallest unit that it hits; at the end of each input a ``DamageWarning`` tells what was lost, unless
     ``on_fault`` is "ignore"; with "raise" the first fault is a ``StrictError``. An input that cannot be read is a ``FileError`` or
-    ``FormatError``, after which the reader goes on with the next one.
+    ``FormatError``, after which the reader goes on with the next one. ``progress`` is called with the number of events so far
+    after each batch; ``True`` shows a bar of tqdm.
     """
-    names = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
     where = None if beam is None else tuple(float(one) for one in beam)
     if where is not None and len(where) != 2:
         raise UsageError(f"beam is to be x and y in mm, not {len(where)} numbers")
     with _Settings(config) as file:
-        return velo_open(names, file, preset, geometry, where, batch, threads, identity, impacts, on_fault)
+        all_chains = common(paths, batch, threads, on_fault, progress)
+        return velo_open(all_chains, file, preset, geometry, where, identity, impacts)

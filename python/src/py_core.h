@@ -81,12 +81,14 @@ bool core_labels_get(PyObject *object, size_t height, size_t width, Py_buffer *v
 
 /* ---- functions --------------------------------------------------------------------------------- */
 
+/* Of each file. */
 extern PyMethodDef core_image_functions[];
+extern PyMethodDef core_sim_functions[];
+extern PyMethodDef core_velo_functions[];
+
 void core_labellers_clear(core_state *state);
 
 int core_flow_add(PyObject *module, core_state *state);
-extern PyMethodDef core_flow_functions[];
-extern PyMethodDef core_sim_functions[];
 
 /* Arguments by name, of functions that are called with METH_FASTCALL | METH_KEYWORDS: values[i] is that of
  * names[i], or NULL. The first `positional` may come without a name. False with a TypeError. */

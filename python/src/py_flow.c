@@ -1,188 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Events from files through a chain: the library's flow as an iterator of batches. A batch is the flow's own
- * memory, which goes back to it when the last view of it is gone; so it lives as long as the user holds
- * anything of it, also after the reader was closed. */
+ * Events from files through a chain: the library's flow as an iterator of batches. */
 #include "py_flow.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* ---- a flow that is under way ---------------------------------------------------------------------- */
-
-void core_running_free(void *memory)
-{
-    running *r = memory;
-    if (r->process == (long)getpid()) { /* a child of fork() leaves it, with threads that are not there */
-        PyThreadState *const thread = PyEval_SaveThread();
-        slc_flow_close(r->flow);
-        PyEval_RestoreThread(thread);
-    }
-    for (uint32_t i = 0; i < r->n_paths; i++) {
-        PyMem_Free(r->paths[i]);
-    }
-    PyMem_Free(r->paths);
-    free(r);
-}
-
-/* An item that is out; it keeps its flow. */
-typedef struct held {
-    PyObject *flow; /* the Owner of the running */
-    slc_flow_item *item;
-} held;
-
-static void held_free(void *memory)
-{
-    held *h = memory;
-    running *r = core_owner_memory(h->flow);
-    if (r->process == (long)getpid()) {
-        slc_flow_release(r->flow, h->item);
-    }
-    Py_DECREF(h->flow);
-    free(h);
-}
-
-/* ---- batch --------------------------------------------------------------------------------------- */
-
-typedef struct batch {
-    PyObject_HEAD PyObject *owner; /* of the held item */
-    PyObject *groups;              /* a dict: Columns that were asked for */
-} batch;
-
-static void batch_free(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    Py_XDECREF(((batch *)self)->groups);
-    Py_XDECREF(((batch *)self)->owner);
-    PyObject_Free(self);
-    Py_DECREF(type);
-}
-
-static const held *held_of(PyObject *self)
-{
-    return core_owner_memory(((batch *)self)->owner);
-}
-
-static PyObject *batch_attribute(PyObject *self, PyObject *name)
-{
-    batch *b = (batch *)self;
-    PyObject *there = PyDict_GetItemWithError(b->groups, name);
-    if (there != NULL || PyErr_Occurred() != NULL) {
-        return Py_XNewRef(there);
-    }
-    const held *h = held_of(self);
-    const running *r = core_owner_memory(h->flow);
-    for (const group *g = r->groups; g->name != NULL; g++) {
-        if (PyUnicode_CompareWithASCIIString(name, g->name) == 0) {
-            there = core_columns_new(core_state_of_type(Py_TYPE(self)), b->owner, g->schema,
-                                     (const char *)h->item->result + g->place);
-            if (there != NULL && PyDict_SetItem(b->groups, name, there) < 0) {
-                Py_CLEAR(there);
-            }
-            return there;
-        }
-    }
-    return PyObject_GenericGetAttr(self, name);
-}
-
-static PyObject *batch_path(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyUnicode_DecodeFSDefault(held_of(self)->item->path);
-}
-
-static PyObject *batch_number(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyLong_FromUnsignedLongLong(held_of(self)->item->number);
-}
-
-static PyObject *batch_n_events(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyLong_FromUnsignedLongLong(held_of(self)->item->n_summed);
-}
-
-static PyObject *counts_of(const slc_faults *faults)
-{
-    PyObject *counts = PyDict_New();
-    for (uint32_t i = 0; i < faults->n_kinds && counts != NULL; i++) {
-        PyObject *n = PyLong_FromUnsignedLongLong(faults->kind[i].n);
-        if (n == NULL || PyDict_SetItemString(counts, slc_fault_name(faults->kind[i].code), n) < 0) {
-            Py_CLEAR(counts);
-        }
-        Py_XDECREF(n);
-    }
-    return counts;
-}
-
-static PyObject *batch_faults(PyObject *self, void *unused)
-{
-    (void)unused;
-    const slc_flow_item *item = held_of(self)->item;
-    slc_faults sum = {.n_kinds = 0};
-    slc_faults_merge(&sum, &item->reading);
-    slc_faults_merge(&sum, &((const slc_flow_velo_result *)item->result)->found.faults);
-    return counts_of(&sum);
-}
-
-static PyGetSetDef batch_get[] = {
-    {"path", batch_path, NULL, "the input that the events are of", NULL},
-    {"number", batch_number, NULL, "of the batch, from 0", NULL},
-    {"n_events", batch_n_events, NULL, "number of events", NULL},
-    {"faults", batch_faults, NULL, "what is damaged in the events: a count by name", NULL},
-    {NULL, NULL, NULL, NULL, NULL}};
-static PyType_Slot batch_slots[] = {
-    {Py_tp_doc, "Events that are through the chain. Its collections are attributes, each a Columns."},
-    {Py_tp_dealloc, CORE_SLOT(batch_free)},
-    {Py_tp_getattro, CORE_SLOT(batch_attribute)},
-    {Py_tp_getset, batch_get},
-    {0, NULL}};
-static PyType_Spec batch_spec = {.name = "sluice.Batch",
-                                 .basicsize = sizeof(batch),
-                                 .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                                 .slots = batch_slots};
-
-/* Takes the item, also on failure. */
-static PyObject *new_batch(core_state *state, PyObject *flow, slc_flow_item *item)
-{
-    running *r = core_owner_memory(flow);
-    held *h = malloc(sizeof *h);
-    if (h == NULL) {
-        slc_flow_release(r->flow, item);
-        return PyErr_NoMemory();
-    }
-    *h = (held){Py_NewRef(flow), item};
-    PyObject *owner = core_owner_new(state, h, held_free);
-    PyObject *groups = owner != NULL ? PyDict_New() : NULL;
-    batch *made = groups != NULL ? PyObject_New(batch, state->batch_type) : NULL;
-    if (made == NULL) {
-        Py_XDECREF(groups);
-        Py_XDECREF(owner);
-        return NULL;
-    }
-    made->owner = owner;
-    made->groups = groups;
-    return (PyObject *)made;
-}
-
-/* ---- reader --------------------------------------------------------------------------------------- */
-
 typedef struct reader {
     PyObject_HEAD PyObject *flow; /* the Owner of a running; NULL when closed */
+    PyObject *progress;           /* called with the number of events so far; or NULL */
     slc_flow_totals totals;       /* when it was closed */
-    on_fault on_fault;
-    uint64_t events; /* handed out */
+    PyObject *more;               /* … and what the chain added to them; or NULL */
+    uint64_t events;              /* handed out */
     bool busy;
 } reader;
+
+static int reader_visit(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((reader *)self)->progress);
+    return 0;
+}
+
+static int reader_clear(PyObject *self)
+{
+    Py_CLEAR(((reader *)self)->progress);
+    return 0;
+}
 
 static void reader_free(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    (void)reader_clear(self);
+    Py_XDECREF(((reader *)self)->more);
     Py_XDECREF(((reader *)self)->flow);
-    PyObject_Free(self);
+    PyObject_GC_Del(self);
     Py_DECREF(type);
 }
+
+/* ---- what was lost --------------------------------------------------------------------------------- */
 
 /* The first fault in words; "" without one. */
 static void first_place(const slc_faults *faults, char *text, size_t size)
@@ -195,136 +51,240 @@ static void first_place(const slc_faults *faults, char *text, size_t size)
     }
 }
 
-/* What an input has lost, and what was damaged in it: a warning, or with on_fault "raise" an error. False
- * with an error set. */
-static bool tell(core_state *state, const reader *self, const running *r, const slc_flow_item *end)
+/* " (2 bank_magic, 1 record_size)"; "" without any. */
+static void kinds_of(const slc_faults *faults, char *text, size_t size)
 {
-    slc_error error = {SLC_OK, ""};
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < faults->n_kinds && used + 64 < size; i++) {
+        (void)PyOS_snprintf(text + used, size - used, "%s%llu %s", i == 0 ? " (" : ", ",
+                            (unsigned long long)faults->kind[i].n, slc_fault_name(faults->kind[i].code));
+        used = strlen(text);
+    }
+    (void)PyOS_snprintf(text + used, size - used, "%s", used > 0 ? ")" : "");
+}
+
+/* Lines as warnings. False with an error set, which a filter makes of them. */
+static bool warn(core_state *state, const core_lines *lines)
+{
+    bool good = true;
+    for (Py_ssize_t i = 0; i < PyList_Size(lines->list) && good; i++) {
+        PyObject *bytes = PyUnicode_AsEncodedString(PyList_GetItem(lines->list, i), "utf-8", "replace");
+        good = bytes != NULL && PyErr_WarnEx(state->damage_warning, PyBytes_AsString(bytes), 1) == 0;
+        Py_XDECREF(bytes);
+    }
+    return good;
+}
+
+/* What an input has lost, and what was damaged in it: a line, or with on_fault "raise" an error. False
+ * with an error set. */
+static bool tell_damage(core_state *state, const running *r, const slc_flow_item *end, core_lines *lines)
+{
     slc_faults all = {.n_kinds = 0};
-    char first[400];
+    char first[400], kinds[300], text[900];
     slc_faults_merge(&all, &r->faults);
     slc_faults_merge(&all, &end->reading);
     if (slc_faults_total(&all) == 0 && end->totals.lost_events == 0 && end->totals.incomplete_events == 0) {
         return true;
     }
     first_place(&all, first, sizeof first);
-    (void)slc_fail(
-        &error, SLC_ERR_STRICT, "%s: %llu events read, %llu lost, %llu incomplete, %llu faults%s%s%s",
-        end->path, (unsigned long long)end->totals.events, (unsigned long long)end->totals.lost_events,
-        (unsigned long long)end->totals.incomplete_events, (unsigned long long)slc_faults_total(&all), first,
-        end->damage[0] != '\0' ? "; " : "", end->damage);
-    if (self->on_fault == ON_FAULT_RAISE) {
+    kinds_of(&all, kinds, sizeof kinds);
+    (void)PyOS_snprintf(text, sizeof text, "%llu events read, %llu lost, %llu incomplete, %llu faults%s%s",
+                        (unsigned long long)end->totals.events, (unsigned long long)end->totals.lost_events,
+                        (unsigned long long)end->totals.incomplete_events,
+                        (unsigned long long)slc_faults_total(&all), kinds, first);
+    const char *path = end->path != NULL ? end->path : "all inputs";
+    const char *between = end->damage[0] != '\0' ? "; " : "";
+    if (r->on_fault == ON_FAULT_RAISE) {
+        slc_error error = {SLC_OK, ""};
+        (void)slc_fail(&error, SLC_ERR_STRICT, "%s: %s%s%s", path, text, between, end->damage);
         (void)core_raise(state, SLC_ERR_STRICT, &error);
         return false;
     }
-    PyObject *message = PyUnicode_DecodeLocale(error.text, "surrogateescape");
-    PyObject *utf8 = message != NULL ? PyUnicode_AsEncodedString(message, "utf-8", "replace") : NULL;
-    const int status = utf8 != NULL ? PyErr_WarnEx(state->damage_warning, PyBytes_AsString(utf8), 1) : -1;
-    Py_XDECREF(utf8);
-    Py_XDECREF(message);
-    return status == 0;
-}
-
-static void close_reader(reader *self)
-{
-    if (self->flow != NULL) {
-        running *r = core_owner_memory(self->flow);
-        if (r->process == (long)getpid()) {
-            slc_flow_totals_of(r->flow, &self->totals);
-            slc_flow_cancel(r->flow);
-        }
-        Py_CLEAR(self->flow);
-    }
+    core_tell(lines, "%s: %s%s%s", path, text, between, end->damage);
+    return true;
 }
 
 /* The end of an input, which is released. False with an error set. */
-static bool end_input(core_state *state, reader *self, running *r, slc_flow_item *item)
+static bool end_input(core_state *state, running *r, slc_flow_item *item)
 {
-    bool good = true;
-    if (item->status < 0) {
+    core_lines lines = {PyList_New(0)};
+    bool good = lines.list != NULL && PyErr_CheckSignals() == 0;
+    if (good && item->ended) {
+        if (r->chain->end != NULL) {
+            r->chain->end(r, item, &lines);
+        }
+        good = r->on_fault == ON_FAULT_IGNORE || (item->status < 0 && r->on_fault == ON_FAULT_RAISE) ||
+               tell_damage(state, r, item, &lines);
+        good = good && (r->on_fault == ON_FAULT_IGNORE || warn(state, &lines));
+    }
+    if (good && item->status < 0) {
         (void)core_raise(state, item->status, &item->error);
         good = false;
-    } else if (self->on_fault != ON_FAULT_IGNORE) {
-        good = tell(state, self, r, item);
     }
+    Py_XDECREF(lines.list);
     slc_faults_reset(&r->faults);
     slc_flow_release(r->flow, item);
     return good;
 }
 
-/* A batch, or the first fault of one if none is allowed. Takes the item. */
-static PyObject *take_batch(core_state *state, reader *self, PyObject *flow, slc_flow_item *item)
+/* The end of all. False with an error set. */
+static bool end_all(core_state *state, running *r)
 {
-    running *r = core_owner_memory(flow);
-    bool good = PyErr_CheckSignals() == 0;
-    slc_faults_merge(&r->faults, &item->reading);
-    slc_faults_merge(&r->faults, &((slc_flow_velo_result *)item->result)->found.faults);
-    if (good && self->on_fault == ON_FAULT_RAISE && slc_faults_total(&r->faults) > 0) {
+    core_lines lines = {r->chain->end_all != NULL ? PyList_New(0) : NULL};
+    bool good = true;
+    if (lines.list != NULL) {
+        r->chain->end_all(r, &lines);
+        good = r->on_fault == ON_FAULT_IGNORE || warn(state, &lines);
+    }
+    Py_XDECREF(lines.list);
+    return good && PyErr_Occurred() == NULL;
+}
+
+/* ---- the next batch -------------------------------------------------------------------------------- */
+
+static PyObject *more_totals(const running *r)
+{
+    PyObject *more = r->chain->totals != NULL ? PyDict_New() : NULL;
+    if (more != NULL && !r->chain->totals(r, more)) {
+        Py_CLEAR(more);
+    }
+    return more;
+}
+
+static void close_reader(reader *self)
+{
+    if (self->flow != NULL) {
+        PyObject *flow = self->flow;
+        running *r = core_owner_memory(flow);
+        self->flow = NULL;
+        if (r->process == (long)getpid()) {
+            slc_flow_totals_of(r->flow, &self->totals);
+            PyObject *type, *value, *trace; /* it may end with an error */
+            PyErr_Fetch(&type, &value, &trace);
+            self->more = more_totals(r);
+            PyErr_Restore(type, value, trace);
+            r->stop = true;
+            slc_flow_cancel(r->flow);
+        }
+        Py_DECREF(flow);
+        (void)reader_clear((PyObject *)self);
+    }
+}
+
+/* The first fault of a batch, if none is allowed. */
+static bool judge(core_state *state, const running *r, const slc_flow_item *item)
+{
+    if (r->on_fault == ON_FAULT_RAISE && slc_faults_total(&r->faults) > 0) {
         slc_error error;
         char first[400];
         first_place(&r->faults, first, sizeof first);
         (void)slc_fail(&error, SLC_ERR_STRICT, "%s%s%s%s", item->path, first,
                        item->damage[0] != '\0' ? "; " : "", item->damage);
         (void)core_raise(state, SLC_ERR_STRICT, &error);
-        good = false;
+        return false;
+    }
+    return true;
+}
+
+static bool show_progress(const reader *self)
+{
+    PyObject *made = self->progress != NULL
+                         ? PyObject_CallFunction(self->progress, "K", (unsigned long long)self->events)
+                         : Py_NewRef(Py_None);
+    Py_XDECREF(made);
+    return made != NULL;
+}
+
+/* Takes the item. */
+static PyObject *take_batch(core_state *state, reader *self, PyObject *flow, slc_flow_item *item)
+{
+    running *r = core_owner_memory(flow);
+    slc_error error = {SLC_OK, ""};
+    bool good = PyErr_CheckSignals() == 0;
+    slc_faults_merge(&r->faults, &item->reading);
+    r->chain->faults(item, &r->faults);
+    good = good && judge(state, r, item);
+    if (good && r->chain->take != NULL) {
+        const slc_status status = r->chain->take(r, item, &error);
+        if (status < 0) {
+            (void)core_raise(state, status, &error);
+            good = false;
+        }
     }
     if (!good) {
         slc_flow_release(r->flow, item);
         return NULL;
     }
     self->events += item->n_summed;
-    return new_batch(state, flow, item);
+    PyObject *made = core_batch_new(state, flow, item);
+    if (made != NULL && !show_progress(self)) {
+        Py_CLEAR(made);
+    }
+    return made;
+}
+
+/* Waits for it, without the interpreter's lock, and looks after signals now and then: SLC_OK without an item
+ * if one raised an error. */
+static slc_status next_item(running *r, slc_flow_item **item, slc_error *error)
+{
+    slc_status status;
+    do {
+        PyThreadState *const thread = PyEval_SaveThread();
+        status = slc_flow_next(r->flow, item, error);
+        PyEval_RestoreThread(thread);
+    } while (status == SLC_OK && *item == NULL && PyErr_CheckSignals() == 0);
+    return status;
+}
+
+static bool may_read(const reader *self)
+{
+    if (self->busy) {
+        PyErr_SetString(PyExc_RuntimeError, "another thread is waiting for this reader's next batch");
+        return false;
+    }
+    if (self->flow != NULL && ((running *)core_owner_memory(self->flow))->process != (long)getpid()) {
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "this reader was opened before fork(), and its threads are the parent's: open another");
+        return false;
+    }
+    return true;
 }
 
 static PyObject *reader_next(PyObject *object)
 {
     reader *self = (reader *)object;
     core_state *state = core_state_of_type(Py_TYPE(object));
-    if (self->busy) {
-        PyErr_SetString(PyExc_RuntimeError, "another thread is waiting for this reader's next batch");
-        return NULL;
-    }
-    if (self->flow != NULL && ((running *)core_owner_memory(self->flow))->process != (long)getpid()) {
-        PyErr_SetString(
-            PyExc_RuntimeError,
-            "this reader was opened before fork(), and its threads are the parent's: open another");
-        return NULL;
-    }
-    while (self->flow != NULL) {
+    bool go_on = may_read(self);
+    PyObject *made = NULL;
+    while (go_on && made == NULL && self->flow != NULL) {
         PyObject *flow = Py_NewRef(self->flow); /* close() may come in between */
         running *r = core_owner_memory(flow);
         slc_flow_item *item = NULL;
         slc_error error = {SLC_OK, ""};
-        slc_status status;
         self->busy = true;
-        do { /* back now and then, for KeyboardInterrupt */
-            PyThreadState *const thread = PyEval_SaveThread();
-            status = slc_flow_next(r->flow, &item, &error);
-            PyEval_RestoreThread(thread);
-        } while (status == SLC_OK && item == NULL && PyErr_CheckSignals() == 0);
-        self->busy = false;
+        const slc_status status = next_item(r, &item, &error);
         if (status == SLC_OK && item == NULL) {
-            Py_DECREF(flow);
-            return NULL;
-        }
-        if (status == SLC_OK && !item->ended && item->status == SLC_OK) {
-            PyObject *made = take_batch(state, self, flow, item);
-            Py_DECREF(flow);
-            return made;
-        }
-        const bool go_on = status == SLC_OK && PyErr_CheckSignals() == 0 && end_input(state, self, r, item);
-        if (status < 0) {
+            go_on = false;
+        } else if (status == SLC_OK && !item->ended && item->status == SLC_OK) {
+            made = take_batch(state, self, flow, item);
+            go_on = made != NULL;
+        } else if (status == SLC_OK) {
+            go_on = end_input(state, r, item);
+        } else if (status == SLC_END) {
+            go_on = end_all(state, r) && false;
+        } else {
             (void)core_raise(state, status, &error);
+            go_on = false;
+        }
+        self->busy = false;
+        if (status != SLC_OK) {
+            close_reader(self);
         }
         Py_DECREF(flow);
-        if (!go_on) {
-            if (status != SLC_OK) {
-                close_reader(self);
-            }
-            return NULL; /* an error, or the end */
-        }
     }
-    return NULL;
+    return made; /* NULL: an error, or the end */
 }
 
 static PyObject *reader_self(PyObject *self)
@@ -356,19 +316,23 @@ static PyObject *reader_totals(PyObject *self, void *unused)
     (void)unused;
     const reader *of = (reader *)self;
     slc_flow_totals totals = of->totals;
+    PyObject *more = Py_XNewRef(of->more);
     if (of->flow != NULL) {
         running *r = core_owner_memory(of->flow);
         slc_flow_totals_of(r->flow, &totals);
+        more = more_totals(r);
     }
-    PyObject *faults = counts_of(&totals.faults);
-    PyObject *made = faults == NULL ? NULL
-                                    : Py_BuildValue("{s:K,s:K,s:K,s:I,s:d,s:O}", "events",
-                                                    (unsigned long long)of->events, "lost_events",
-                                                    (unsigned long long)totals.lost_events, "checksum",
-                                                    (unsigned long long)totals.checksum, "workers",
-                                                    (unsigned int)totals.workers, "seconds", totals.seconds,
-                                                    "reading_faults", faults);
-    Py_XDECREF(faults);
+    PyObject *made = PyErr_Occurred() == NULL ? PyDict_New() : NULL;
+    if (made != NULL &&
+        (!core_put_u64(made, "events", of->events) ||
+         !core_put_u64(made, "lost_events", totals.lost_events) ||
+         !core_put_u64(made, "checksum", totals.checksum) || !core_put_u64(made, "workers", totals.workers) ||
+         !core_put_double(made, "seconds", totals.seconds) ||
+         !core_put(made, "reading_faults", core_fault_counts(&totals.faults)) ||
+         (more != NULL && PyDict_Update(made, more) < 0))) {
+        Py_CLEAR(made);
+    }
+    Py_XDECREF(more);
     return made;
 }
 
@@ -395,6 +359,8 @@ static PyMethodDef reader_methods[] = {
 static PyType_Slot reader_slots[] = {
     {Py_tp_doc, "Iterates over batches of events, in the order of the input. One thread at a time."},
     {Py_tp_dealloc, CORE_SLOT(reader_free)},
+    {Py_tp_traverse, CORE_SLOT(reader_visit)},
+    {Py_tp_clear, CORE_SLOT(reader_clear)},
     {Py_tp_iter, CORE_SLOT(reader_self)},
     {Py_tp_iternext, CORE_SLOT(reader_next)},
     {Py_tp_getset, reader_get},
@@ -402,28 +368,40 @@ static PyType_Slot reader_slots[] = {
     {0, NULL}};
 static PyType_Spec reader_spec = {.name = "sluice.Reader",
                                   .basicsize = sizeof(reader),
-                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+                                           Py_TPFLAGS_HAVE_GC,
                                   .slots = reader_slots};
 
-PyObject *core_reader_new(core_state *state, PyObject *flow, on_fault fault)
+PyObject *core_flow_open(core_state *state, opening *o, const void *setup)
 {
-    reader *made = PyObject_New(reader, state->reader_type);
-    if (made != NULL) {
-        made->flow = Py_NewRef(flow);
-        made->totals = (slc_flow_totals){.workers = 0};
-        made->on_fault = fault;
-        made->events = 0;
-        made->busy = false;
+    slc_error error = {SLC_OK, ""};
+    slc_status status;
+    running *r = o->running;
+    PyThreadState *const thread = PyEval_SaveThread();
+    status = slc_flow_open(&o->config, r->chain->flow, setup, &r->flow, &error);
+    PyEval_RestoreThread(thread);
+    if (status != SLC_OK) {
+        (void)core_raise(state, status, &error);
+        return core_flow_drop(o);
     }
+    reader *made = PyObject_GC_New(reader, state->reader_type);
+    if (made == NULL) {
+        return core_flow_drop(o);
+    }
+    made->flow = o->owner;
+    made->progress = o->progress != Py_None ? Py_NewRef(o->progress) : NULL;
+    made->totals = (slc_flow_totals){.workers = 0};
+    made->more = NULL;
+    made->events = 0;
+    made->busy = false;
+    PyObject_GC_Track((PyObject *)made);
     return (PyObject *)made;
 }
 
 int core_flow_add(PyObject *module, core_state *state)
 {
     state->reader_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &reader_spec, NULL);
-    state->batch_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &batch_spec, NULL);
-    return state->reader_type != NULL && state->batch_type != NULL &&
-                   PyModule_AddObjectRef(module, "Reader", (PyObject *)state->reader_type) == 0
-               ? PyModule_AddObjectRef(module, "Batch", (PyObject *)state->batch_type)
+    return state->reader_type != NULL && core_batch_add(module, state) == 0
+               ? PyModule_AddObjectRef(module, "Reader", (PyObject *)state->reader_type)
                : -1;
 }

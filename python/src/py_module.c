@@ -74,12 +74,17 @@ static PyMethodDef functions[] = {
 
 static int execute(PyObject *module)
 {
+    static PyMethodDef *const tables[] = {
+        core_image_functions,
+        core_sim_functions,
+        core_velo_functions,
+    };
     core_state *state = core_state_of(module);
-    const bool good = core_errors_add(module, state) == 0 && core_columns_add(module, state) == 0 &&
-                      core_flow_add(module, state) == 0 &&
-                      PyModule_AddFunctions(module, core_image_functions) == 0 &&
-                      PyModule_AddFunctions(module, core_flow_functions) == 0 &&
-                      PyModule_AddFunctions(module, core_sim_functions) == 0;
+    bool good = core_errors_add(module, state) == 0 && core_columns_add(module, state) == 0 &&
+                core_flow_add(module, state) == 0;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && good; i++) {
+        good = PyModule_AddFunctions(module, tables[i]) == 0;
+    }
     return good ? 0 : -1;
 }
 

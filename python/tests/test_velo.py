@@ -10,6 +10,7 @@ import resource
 import subprocess
 import threading
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -62,6 +63,47 @@ def test_settings(run, tmp_path):
     with sluice.velo.open(run, beam=(0.1, -0.2)) as reader:
         list(reader)
     assert f"{reader.checksum:016x}" == told(run, "--beam", "0.1,-0.2")["checksum"]
+
+
+def test_a_batch(run):
+    seen = []
+    with sluice.velo.open(run, batch=25, progress=seen.append) as reader:
+        batches = list(reader)
+    assert seen == [25, 50, 60]
+    assert batches[1].names == ("hits", "tracks", "track_hits", "beam", "end", "primaries")
+    assert set(batches[1].names) < set(dir(batches[1])) and "25 events" in repr(batches[1])
+    assert batches[1].path == str(run) and batches[1].number == 1 and batches[1].checksum != batches[0].checksum
+    with sluice.velo.open(run, batch=60) as reader:
+        assert next(reader).checksum == reader.checksum
+    for name, argument in (("impacts", "impacts=True"), ("events", "identity=True")):
+        with pytest.raises(AttributeError, match=argument):
+            getattr(batches[0], name)
+    with sluice.velo.open(run, batch=25, impacts=True, identity=True) as reader:
+        assert set(next(reader).names) - set(batches[0].names) == {"impacts", "events"}
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = batches[0].nothing
+
+
+def test_progress(run):
+    def refuse(events):
+        raise LookupError(events)
+
+    with pytest.raises(LookupError, match="25"):
+        list(sluice.velo.open(run, batch=25, progress=refuse))
+    with pytest.raises(TypeError, match="progress"):
+        sluice.velo.open(run, progress=5)
+
+    class Watch:
+        def __call__(self, events):
+            self.events = events
+
+    watch = Watch()
+    gone = weakref.ref(watch)
+    watch.reader = sluice.velo.open(run, progress=watch)
+    next(watch.reader)
+    del watch
+    gc.collect()
+    assert gone() is None
 
 
 def test_what_is_held_stays(run):
