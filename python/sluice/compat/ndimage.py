@@ -12,56 +12,74 @@ from .._core import UnsupportedError, UsageError
 
 __all__ = ["label"]
 
+_CROSS = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], bool)
+_SQUARE = np.ones((3, 3), bool)
 
-def _connectivity(structure: Any) -> int:
+
+def _connectivity(structure: Any, ndim: int) -> int:
     if structure is None:
         return 4
-    given = np.asarray(structure, dtype=bool)
-    if given.shape != (3, 3):
-        raise UsageError(f"structure has the shape {given.shape}; it is to be 3 x 3")
-    if (given == np.ones((3, 3), bool)).all():
-        return 8
-    if (given == np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], bool)).all():
+    given = np.array(structure, dtype=bool)
+    if given.ndim != ndim:
+        raise RuntimeError("structure and input must have equal rank")
+    if set(given.shape) != {3}:
+        raise UsageError(f"structure has the shape {given.shape}; it is to be 3 along each axis")
+    if (given != given[(slice(None, None, -1),) * ndim]).any():
+        raise UsageError("structure is to be symmetric about its middle")
+    given[(1,) * ndim] = True  # a pixel is always joined with itself
+    if given.all():
+        return 8 if ndim == 2 else 4
+    if ndim == 2 and (given == _CROSS).all():
         return 4
     raise UnsupportedError("structure is to be the cross (4 neighbours) or all ones (8 neighbours)")
 
 
-def plain(array: Any, name: str = "input") -> np.ndarray[Any, Any]:
-    """Whether each pixel is not zero, as an array that can be labelled; not copied if it is one already."""
+def plain(array: Any) -> np.ndarray[Any, Any]:
+    """Whether each pixel is not zero, as a 2-D array that can be labelled; not copied if it is one already."""
     given = np.asarray(array)
-    if given.ndim != 2:
-        raise UnsupportedError(f"{name} has {given.ndim} dimensions: images of 2 are labelled, volumes are not yet")
+    if given.ndim > 2:
+        raise UnsupportedError(f"input has {given.ndim} dimensions: images of 2 are labelled, volumes are not yet")
+    if given.dtype.kind == "c":
+        raise TypeError("Complex type not supported")
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"input is of {given.dtype}; it is to be of bool, integers or floats")
+    given = np.atleast_2d(given)
     if given.dtype in (np.bool_, np.uint8, np.uint16, np.uint32) and given.dtype.isnative:
         if given.shape[1] <= 1 or given.strides[1] == given.itemsize:
             return given if given.flags.aligned else given.copy()
         return np.ascontiguousarray(given)
-    if given.dtype.kind == "c":
-        raise TypeError("Complex type not supported")
     return np.ascontiguousarray(given != 0)
 
 
 def label(input: Any, structure: Any = None, output: Any = None) -> Any:
-    """As scipy.ndimage.label of a 2-D array. Labels are int32. ``output`` may be a data type, or an array of the image's shape,
-    which is filled; then the number of labels alone is returned."""
-    array = plain(input)
-    connectivity = _connectivity(structure)
-    if isinstance(output, np.ndarray):
-        if output.shape != array.shape:
-            raise UsageError(f"output has the shape {output.shape}, the input {array.shape}")
-        if output.dtype in (np.int32, np.uint32) and output.flags.c_contiguous and not np.shares_memory(output, array):
-            return image.label(array, connectivity=connectivity, out=output)[1]
+    """As scipy.ndimage.label of an array of up to 2 dimensions: ``(labels, n)``, labels int32, numbered in raster order.
+
+    ``structure`` is None (neighbours by an edge), the cross, or all ones. ``output`` may be a data type, or an array of the input's
+    shape, which is filled; then n alone is returned. Volumes and other structures are an UnsupportedError; labels that the type of
+    ``output`` cannot hold a RuntimeError, as there.
+    """
+    given = np.asarray(input)
+    array = plain(given)
+    connectivity = _connectivity(structure, given.ndim)
+    if not isinstance(output, np.ndarray):
+        dtype = np.dtype(np.int32 if output is None else output)
         labels, n = image.label(array, connectivity=connectivity)
-        _fits(n, output.dtype)
-        output[...] = labels
-        return n
-    labels, n = image.label(array, connectivity=connectivity)
-    if output is not None:
-        dtype = np.dtype(output)
         _fits(n, dtype)
-        labels = labels.astype(dtype, copy=False)
-    return labels, n
+        return labels.reshape(given.shape).astype(dtype, copy=False), n
+    if output.shape != given.shape:
+        raise UsageError(f"output has the shape {output.shape}, the input {given.shape}")
+    ready = output.dtype in (np.int32, np.uint32) and output.dtype.isnative and output.flags.carray and output.ndim == 2
+    if ready and not np.may_share_memory(output, array):
+        return image.label(array, connectivity=connectivity, out=output)[1]
+    labels, n = image.label(array, connectivity=connectivity)
+    _fits(n, output.dtype)
+    output[...] = labels.reshape(given.shape)
+    return n
 
 
 def _fits(n: int, dtype: np.dtype[Any]) -> None:
-    if dtype.kind in "iu" and n > np.iinfo(dtype).max:
+    if dtype.kind not in "biuf" or dtype.itemsize > 8 or dtype == np.float16:
+        raise TypeError(f"output is of {dtype}; it is to be of bool, integers, float32 or float64")
+    most = {"b": 255, "f": 2**24 if dtype.itemsize == 4 else 2**53}.get(dtype.kind) or np.iinfo(dtype).max
+    if n > most:
         raise RuntimeError("insufficient bit-depth in requested output type")

@@ -1,89 +1,85 @@
 # SPDX-License-Identifier: Apache-2.0
-"""skimage.measure.label of binary images, and regionprops_table of label images that it made: the same labels, byte for byte."""
+"""skimage.measure.label and regionprops_table of images: the same labels, byte for byte, and the same table."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from .. import image
 from .._core import UnsupportedError, UsageError
-from .ndimage import plain
+from ._equal import regions
+from ._table import PROPERTIES, Table
 
-__all__ = ["label", "regionprops_table"]
+__all__ = ["PROPERTIES", "label", "regionprops_table"]
 
 
 def label(label_image: Any, background: int | None = None, return_num: bool = False, connectivity: int | None = None) -> Any:
-    """As skimage.measure.label of a 2-D image that is bool or has one value besides the background's. ``connectivity`` is 1 for the 4
-    and 2 (default) for the 8 nearest neighbours."""
+    """As skimage.measure.label of a 1-D or 2-D image: regions of equal values besides the background's (default 0), numbered in
+    raster order of their first pixels. ``connectivity`` is 1 for the 4 and 2 (default) for the 8 nearest neighbours. Labels of bool
+    images are int32, others int64. Fractions are cut off first, as they are there."""
     given = np.asarray(label_image)
-    if connectivity not in (None, 1, 2):
-        raise UsageError(f"connectivity is to be 1 or 2 for an image, not {connectivity}")
-    outside = 0 if background is None else background
-    there = given != outside
-    if given.dtype != np.bool_ and not (given[there] == given[there][:1]).all():
-        raise UnsupportedError("the image has several values: regions of equal values are not labelled, those above zero are")
-    labels, n = image.label(plain(there, "label_image"), connectivity=4 if connectivity == 1 else 8)
+    if given.ndim not in (1, 2):
+        raise UnsupportedError(f"label_image has {given.ndim} dimensions: images of 1 and 2 are labelled, volumes are not yet")
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"label_image is of {given.dtype}; it is to be of bool, integers or floats")
+    if connectivity is not None and connectivity not in range(1, given.ndim + 1):
+        raise UsageError(f"connectivity is to be from 1 to {given.ndim} for an image of {given.ndim} dimensions, not {connectivity}")
+    neighbours = 8 if given.ndim == 2 and connectivity != 1 else 4
+    outside = 0 if background is None else int(background)
+    binary = given.dtype == np.bool_
+    values = given if binary else given.astype(np.int64, copy=False)
+    plane = np.atleast_2d(values)
+    if plane.size == 0:
+        labels, n = np.zeros(given.shape, np.int32), 0
+    elif binary:
+        labels, n = image.label(np.ascontiguousarray(plane ^ (outside == 1)), connectivity=neighbours)
+    else:
+        labels, n = regions(plane, np.ascontiguousarray(plane != outside), neighbours)
+    labels = labels.reshape(given.shape).astype(np.int32 if binary else np.int64, copy=False)
     return (labels, n) if return_num else labels
-
-
-def _first_and_last(labels: Any, n: int) -> tuple[Any, Any]:
-    """Of each label from 1 the first and the last place in the flat array; -1 for those that are not there."""
-    flat = labels.ravel()
-    ends = np.full((2, n + 1), -1, np.int64)
-    places = np.flatnonzero(flat)
-    ends[1, flat[places]] = places  # of several the last one stays
-    ends[0, flat[places[::-1]]] = places[::-1]
-    return ends[0, 1:], ends[1, 1:]
 
 
 def regionprops_table(
     label_image: Any,
     intensity_image: Any = None,
-    properties: tuple[str, ...] | list[str] = ("label", "bbox"),
+    properties: Iterable[str] = ("label", "bbox"),
     *,
     cache: bool = True,
     separator: str = "-",
     extra_properties: Any = None,
     spacing: Any = None,
 ) -> dict[str, Any]:
-    """As skimage.measure.regionprops_table of a 2-D label image, of the properties label, area, num_pixels, bbox and centroid; others
-    are refused by name."""
+    """As skimage.measure.regionprops_table of a 2-D label image: a dict of columns, a row for each label above zero that is there.
+
+    ``properties`` are those of ``PROPERTIES``, also by their older names (``major_axis_length`` …); others, such as ``solidity``, are an
+    UnsupportedError that names them. ``intensity_image`` has one channel. Counts and sums are exact; what is derived from them is
+    computed in double precision and may differ in its last digits. ``cache`` changes nothing.
+    """
     labels = np.asarray(label_image)
     if labels.ndim != 2 or labels.dtype.kind not in "iu":
         raise TypeError(f"label_image is {labels.ndim}-D of {labels.dtype}; it is to be a 2-D array of integers")
-    if intensity_image is not None or extra_properties is not None or spacing is not None:
-        raise UnsupportedError("intensity_image, extra_properties and spacing are not supported")
-    for name in properties:
-        if name not in ("label", "area", "num_pixels", "bbox", "centroid"):
-            raise UnsupportedError(f"the property {name!r} is not supported: label, area, num_pixels, bbox and centroid are")
-    height, width = labels.shape
-    labels = np.where(labels > 0, labels, 0).astype(np.int64, copy=False)  # as there, negative labels are no regions
-    n = int(labels.max(initial=0))
-    area = np.bincount(labels.ravel(), minlength=n + 1)[1:]
-    there = area > 0
-    first, last = _first_and_last(labels, n)
-    columns_first, columns_last = _first_and_last(np.ascontiguousarray(labels.T), n)
-    rows, columns = np.arange(height, dtype=np.float64), np.arange(width, dtype=np.float64)
-    with np.errstate(invalid="ignore"):
-        y = np.bincount(labels.ravel(), np.repeat(rows, width), minlength=n + 1)[1:] / area
-        x = np.bincount(labels.ravel(), np.tile(columns, height), minlength=n + 1)[1:] / area
-    made: dict[str, Any] = {
-        "label": [np.flatnonzero(there) + 1],
-        "area": [area[there].astype(np.float64)],
-        "num_pixels": [area[there]],
-        "bbox": [
-            first[there] // max(width, 1),
-            columns_first[there] // max(height, 1),
-            last[there] // max(width, 1) + 1,
-            columns_last[there] // max(height, 1) + 1,
-        ],
-        "centroid": [y[there], x[there]],
-    }
-    table: dict[str, Any] = {}
-    for name in properties:
-        parts = made[name]
-        for i, part in enumerate(parts):
-            table[name if len(parts) == 1 else f"{name}{separator}{i}"] = part
-    return table
+    if extra_properties is not None:
+        raise UnsupportedError("extra_properties are not supported")
+    if spacing is not None and not (np.asarray(spacing) == 1).all():
+        raise UnsupportedError("spacing is not supported: lengths are in pixels")
+    grey = None if intensity_image is None else np.asarray(intensity_image)
+    if grey is not None and (grey.ndim != 2 or grey.dtype.kind not in "biuf"):
+        raise UnsupportedError(f"intensity_image is {grey.ndim}-D of {grey.dtype}; it is to be 2-D, of numbers: one channel")
+    if grey is not None and grey.shape != labels.shape:
+        raise UsageError(f"intensity_image has the shape {grey.shape}, label_image {labels.shape}")
+    if isinstance(properties, str):
+        raise TypeError("properties are to be a list of names")
+    names = tuple(properties)
+    table = Table(labels, grey, names)
+    made: dict[str, Any] = {}
+    for name in names:
+        value: Any = table.get(name)
+        if value.ndim == 1:
+            made[name] = value
+            continue
+        for place in np.ndindex(value.shape[1:]):
+            made[separator.join(map(str, (name, *place)))] = value[(slice(None), *place)]
+    return made
