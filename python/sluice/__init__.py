@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ._core import (
     Batch,
     CapacityError,
+    Column,
     Columns,
     DamageWarning,
     Error,
@@ -36,6 +37,7 @@ __version__ = version()
 __all__ = [
     "Batch",
     "CapacityError",
+    "Column",
     "Columns",
     "DamageWarning",
     "Error",

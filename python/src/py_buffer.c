@@ -64,8 +64,44 @@ static bool refuse(const char *what, const Py_buffer *view, const char *taken)
     return false;
 }
 
-static bool get(PyObject *object, const char *what, int flags, const char *taken, Py_buffer *view)
+/* What has no buffer, but another protocol by which memory is shared. */
+static bool get_otherwise(core_state *state, PyObject *object, const char *what, int flags, const char *taken,
+                          Py_buffer *view)
 {
+    PyObject *has = PyObject_GetAttrString(object, "__dlpack__");
+    if (has != NULL) {
+        Py_DECREF(has);
+        PyObject *tensor = core_dlpack_take(state, object, what, taken);
+        const bool got = tensor != NULL && PyObject_GetBuffer(tensor, view, flags) == 0;
+        Py_XDECREF(tensor); /* the view keeps it */
+        if (!got && PyErr_ExceptionMatches(PyExc_BufferError)) {
+            PyErr_Clear();
+            PyErr_Format(PyExc_TypeError, "%s cannot be written to, or has no strides; it is to be %s", what,
+                         taken);
+        }
+        return got;
+    }
+    PyErr_Clear();
+    has = PyObject_GetAttrString(object, "__cuda_array_interface__");
+    if (has != NULL) {
+        Py_DECREF(has);
+        PyErr_Format(state->unsupported_error,
+                     "%s is in the memory of a GPU, which is not taken here: copy it to the host, by "
+                     "cupy.asnumpy(x) or x.copy_to_host()",
+                     what);
+        return false;
+    }
+    PyErr_Clear();
+    PyErr_Format(PyExc_TypeError, "%s is %R; it is to be %s", what, (PyObject *)Py_TYPE(object), taken);
+    return false;
+}
+
+bool core_buffer_get(core_state *state, PyObject *object, const char *what, int flags, const char *taken,
+                     Py_buffer *view)
+{
+    if (!PyObject_CheckBuffer(object)) {
+        return get_otherwise(state, object, what, flags, taken, view);
+    }
     if (PyObject_GetBuffer(object, view, flags) == 0) {
         return true;
     }
@@ -75,10 +111,10 @@ static bool get(PyObject *object, const char *what, int flags, const char *taken
     return false;
 }
 
-bool core_image_get(PyObject *object, const char *what, core_image *to)
+bool core_image_get(core_state *state, PyObject *object, const char *what, core_image *to)
 {
     slc_image_type type = SLC_IMAGE_U8;
-    if (!get(object, what, PyBUF_STRIDES | PyBUF_FORMAT, TAKEN, &to->view)) {
+    if (!core_buffer_get(state, object, what, PyBUF_STRIDES | PyBUF_FORMAT, TAKEN, &to->view)) {
         return false;
     }
     if (to->view.ndim != 2 || !pixel_type(&to->view, &type) || !rows_are_plain(&to->view)) {
@@ -95,11 +131,12 @@ bool core_image_get(PyObject *object, const char *what, core_image *to)
     return true;
 }
 
-bool core_labels_get(PyObject *object, size_t height, size_t width, Py_buffer *view, slc_image_labels *to)
+bool core_labels_get(core_state *state, PyObject *object, size_t height, size_t width, Py_buffer *view,
+                     slc_image_labels *to)
 {
     static const char taken[] = "a writable array of the image's shape, of int32, uint32 or uint16, "
                                 "C-contiguous along its rows";
-    if (!get(object, "out", PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE, taken, view)) {
+    if (!core_buffer_get(state, object, "out", PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE, taken, view)) {
         return false;
     }
     const char letter = letter_of(view);

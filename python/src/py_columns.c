@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Collections of the library as mappings of read-only arrays. One type serves every schema, so that a new
  * column, or a new collection, needs nothing here. */
-#include "py_core.h"
+#include "py_columns.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* PEP 3118's and NumPy's names of a column's numbers. */
-static const struct {
-    const char *format, *numpy;
-    Py_ssize_t size;
-} types[CORE_TYPES] = {[SLC_TYPE_U8] = {"B", "uint8", 1},    [SLC_TYPE_I8] = {"b", "int8", 1},
-                       [SLC_TYPE_U16] = {"H", "uint16", 2},  [SLC_TYPE_I16] = {"h", "int16", 2},
-                       [SLC_TYPE_U32] = {"I", "uint32", 4},  [SLC_TYPE_I32] = {"i", "int32", 4},
-                       [SLC_TYPE_U64] = {"Q", "uint64", 8},  [SLC_TYPE_I64] = {"q", "int64", 8},
-                       [SLC_TYPE_F32] = {"f", "float32", 4}, [SLC_TYPE_F64] = {"d", "float64", 8}};
+const core_type core_types[CORE_TYPES] = {
+    [SLC_TYPE_U8] = {"B", "uint8", "C", 1},    [SLC_TYPE_I8] = {"b", "int8", "c", 1},
+    [SLC_TYPE_U16] = {"H", "uint16", "S", 2},  [SLC_TYPE_I16] = {"h", "int16", "s", 2},
+    [SLC_TYPE_U32] = {"I", "uint32", "I", 4},  [SLC_TYPE_I32] = {"i", "int32", "i", 4},
+    [SLC_TYPE_U64] = {"Q", "uint64", "L", 8},  [SLC_TYPE_I64] = {"q", "int64", "l", 8},
+    [SLC_TYPE_F32] = {"f", "float32", "f", 4}, [SLC_TYPE_F64] = {"d", "float64", "g", 8}};
 
 /* ---- owner ------------------------------------------------------------------------------------- */
 
@@ -56,13 +53,6 @@ static PyType_Spec owner_spec = {.name = "sluice._core.Owner",
 
 /* ---- a column as a buffer ---------------------------------------------------------------------- */
 
-typedef struct column {
-    PyObject_HEAD PyObject *owner;
-    const void *data;
-    Py_ssize_t rows;
-    slc_type type;
-} column;
-
 static void column_free(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
@@ -78,12 +68,12 @@ static int column_buffer(PyObject *self, Py_buffer *view, int flags)
         PyErr_SetString(PyExc_BufferError, "columns are read-only; copy() gives arrays to write to");
         return -1;
     }
-    if (PyBuffer_FillInfo(view, self, (void *)(uintptr_t)c->data, c->rows * types[c->type].size, 1, flags) <
-        0) {
+    if (PyBuffer_FillInfo(view, self, (void *)(uintptr_t)c->data, c->rows * core_types[c->type].size, 1,
+                          flags) < 0) {
         return -1;
     }
-    view->itemsize = types[c->type].size;
-    view->format = (flags & PyBUF_FORMAT) != 0 ? (char *)(uintptr_t)types[c->type].format : NULL;
+    view->itemsize = core_types[c->type].size;
+    view->format = (flags & PyBUF_FORMAT) != 0 ? (char *)(uintptr_t)core_types[c->type].format : NULL;
     if ((flags & PyBUF_ND) != 0) {
         view->shape = &c->rows;
     }
@@ -93,9 +83,17 @@ static int column_buffer(PyObject *self, Py_buffer *view, int flags)
     return 0;
 }
 
+static PyMethodDef column_methods[] = {
+    {"__dlpack__", (PyCFunction)(void (*)(void))core_column_dlpack, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"__dlpack_device__", core_column_dlpack_device, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL}};
 static PyType_Slot column_slots[] = {
-    {Py_tp_dealloc, CORE_SLOT(column_free)}, {Py_bf_getbuffer, CORE_SLOT(column_buffer)}, {0, NULL}};
-static PyType_Spec column_spec = {.name = "sluice._core.Column",
+    {Py_tp_doc, "A column's numbers: a read-only buffer, also by DLPack, which keeps the memory."},
+    {Py_tp_dealloc, CORE_SLOT(column_free)},
+    {Py_bf_getbuffer, CORE_SLOT(column_buffer)},
+    {Py_tp_methods, column_methods},
+    {0, NULL}};
+static PyType_Spec column_spec = {.name = "sluice.Column",
                                   .basicsize = sizeof(column),
                                   .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                   .slots = column_slots};
@@ -117,12 +115,25 @@ bool core_numpy(core_state *state)
     bool good = state->empty != NULL && state->frombuffer != NULL;
     for (int t = 0; t < CORE_TYPES && good; t++) {
         Py_CLEAR(state->dtype[t]);
-        state->dtype[t] = PyObject_CallMethod(numpy, "dtype", "s", types[t].numpy);
+        state->dtype[t] = PyObject_CallMethod(numpy, "dtype", "s", core_types[t].numpy);
         good = state->dtype[t] != NULL;
     }
     Py_DECREF(numpy);
     state->label_dtype = good ? Py_NewRef(state->dtype[SLC_TYPE_I32]) : NULL;
     return good;
+}
+
+static PyObject *column_of(core_state *state, PyObject *owner_of_it, const void *data, size_t rows,
+                           slc_type type)
+{
+    column *c = PyObject_New(column, state->column_type);
+    if (c != NULL) {
+        c->owner = Py_NewRef(owner_of_it);
+        c->data = data;
+        c->rows = (Py_ssize_t)rows;
+        c->type = type;
+    }
+    return (PyObject *)c;
 }
 
 /* An array over rows of the owner's memory, or an empty one. */
@@ -135,27 +146,14 @@ static PyObject *array_of(core_state *state, PyObject *owner_of_it, const void *
     if (rows == 0) {
         return PyObject_CallFunction(state->empty, "iO", 0, state->dtype[type]);
     }
-    column *c = PyObject_New(column, state->column_type);
-    if (c == NULL) {
-        return NULL;
-    }
-    c->owner = Py_NewRef(owner_of_it);
-    c->data = data;
-    c->rows = (Py_ssize_t)rows;
-    c->type = type;
-    PyObject *array = PyObject_CallFunctionObjArgs(state->frombuffer, c, state->dtype[type], NULL);
-    Py_DECREF(c);
+    PyObject *c = column_of(state, owner_of_it, data, rows, type);
+    PyObject *array = c != NULL ? PyObject_CallFunctionObjArgs(state->frombuffer, c, state->dtype[type], NULL)
+                                : NULL;
+    Py_XDECREF(c);
     return array;
 }
 
 /* ---- columns ----------------------------------------------------------------------------------- */
-
-typedef struct columns {
-    PyObject_HEAD PyObject *owner;
-    PyObject *arrays; /* a dict: those that were asked for */
-    const slc_schema *schema;
-    const slc_columns *head;
-} columns;
 
 PyObject *core_columns_new(core_state *state, PyObject *of, const slc_schema *schema, const void *collection)
 {
@@ -181,19 +179,19 @@ static void columns_free(PyObject *self)
     Py_DECREF(type);
 }
 
-static const void *data_of(const columns *c, const slc_column *column_of)
+const void *core_column_data(const columns *c, const slc_column *of)
 {
     const void *data;
-    memcpy(&data, (const char *)c->head + column_of->member, sizeof data);
+    memcpy(&data, (const char *)c->head + of->member, sizeof data);
     return data;
 }
 
 /* What every Columns has under this name: a column of that name is c["event"] alone. */
 static bool is_own(PyObject *name)
 {
-    static const char *const names[] = {"event",  "names",    "units", "schema", "n_events",
-                                        "n_rows", "checksum", "keys",  "values", "items",
-                                        "get",    "to_numpy", "copy"};
+    static const char *const names[] = {"event",  "names",    "units",    "schema",    "n_events",  "n_rows",
+                                        "jagged", "checksum", "keys",     "get",       "items",     "values",
+                                        "copy",   "column",   "to_numpy", "to_pandas", "to_awkward"};
     bool own = false;
     for (size_t i = 0; i < sizeof names / sizeof *names && !own; i++) {
         own = PyUnicode_CompareWithASCIIString(name, names[i]) == 0;
@@ -209,7 +207,7 @@ static PyObject *make_array(columns *c, PyObject *name)
     for (size_t i = 0; i < c->schema->n_columns && array == NULL; i++) {
         const slc_column *one = &c->schema->columns[i];
         if (PyUnicode_CompareWithASCIIString(name, one->name) == 0) {
-            array = array_of(state, c->owner, data_of(c, one), c->head->size, one->type);
+            array = array_of(state, c->owner, core_column_data(c, one), c->head->size, one->type);
             if (array == NULL) {
                 return NULL;
             }
@@ -295,6 +293,23 @@ static PyObject *columns_schema(PyObject *self, void *unused)
     return PyUnicode_FromString(((columns *)self)->schema->name);
 }
 
+bool core_columns_jagged(const columns *c)
+{
+    static const char *const flat[] = {"coincidences", "event_counts", "event_cuts", "events",
+                                       "groups",       "rates",        "singles"};
+    bool jagged = c->head->n_events > 0 || c->head->size == 0;
+    for (size_t i = 0; i < sizeof flat / sizeof *flat && jagged; i++) {
+        jagged = strcmp(c->schema->name, flat[i]) != 0;
+    }
+    return jagged;
+}
+
+static PyObject *columns_jagged(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(core_columns_jagged((columns *)self));
+}
+
 static PyObject *columns_n_events(PyObject *self, void *unused)
 {
     (void)unused;
@@ -344,8 +359,8 @@ static PyObject *rows_as_dict(columns *c, size_t first, size_t last)
     PyObject *rows = PyDict_New();
     for (size_t i = 0; i < c->schema->n_columns && rows != NULL; i++) {
         const slc_column *one = &c->schema->columns[i];
-        const char *from = data_of(c, one);
-        PyObject *array = array_of(state, c->owner, from + first * (size_t)types[one->type].size,
+        const char *from = core_column_data(c, one);
+        PyObject *array = array_of(state, c->owner, from + first * (size_t)core_types[one->type].size,
                                    last - first, one->type);
         if (array == NULL || PyDict_SetItemString(rows, one->name, array) < 0) {
             Py_CLEAR(rows);
@@ -373,6 +388,41 @@ static PyObject *columns_to_numpy(PyObject *self, PyObject *unused)
 {
     (void)unused;
     return rows_as_dict((columns *)self, 0, ((columns *)self)->head->size);
+}
+
+static PyObject *columns_column(PyObject *self, PyObject *name)
+{
+    columns *c = (columns *)self;
+    for (size_t i = 0; i < c->schema->n_columns && PyUnicode_Check(name); i++) {
+        const slc_column *one = &c->schema->columns[i];
+        if (PyUnicode_CompareWithASCIIString(name, one->name) == 0) {
+            return column_of(core_state_of_type(Py_TYPE(self)), c->owner, core_column_data(c, one),
+                             c->head->size, one->type);
+        }
+    }
+    PyErr_SetObject(PyExc_KeyError, name);
+    return NULL;
+}
+
+/* What is written in Python, of a module that the first call imports. */
+static PyObject *convert(PyObject *self, const char *function)
+{
+    PyObject *module = PyImport_ImportModule("sluice._convert");
+    PyObject *made = module != NULL ? PyObject_CallMethod(module, function, "O", self) : NULL;
+    Py_XDECREF(module);
+    return made;
+}
+
+static PyObject *columns_to_pandas(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return convert(self, "to_pandas");
+}
+
+static PyObject *columns_to_awkward(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return convert(self, "to_awkward");
 }
 
 static PyObject *columns_keys(PyObject *self, PyObject *unused)
@@ -436,6 +486,7 @@ static PyGetSetDef columns_get[] = {
     {"schema", columns_schema, NULL, "what the collection is", NULL},
     {"n_events", columns_n_events, NULL, "number of events", NULL},
     {"n_rows", columns_n_rows, NULL, "number of rows, of all events", NULL},
+    {"jagged", columns_jagged, NULL, "whether events have any number of rows; else a row is one", NULL},
     {"checksum", columns_checksum, NULL, "of all events, as docs/formats/checksum.md tells", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef columns_methods[] = {
@@ -446,13 +497,25 @@ static PyMethodDef columns_methods[] = {
     {"values", columns_values, METH_NOARGS, "values()\n--\n\nThe columns."},
     {"items", columns_items, METH_NOARGS, "items()\n--\n\nPairs of name and column."},
     {"to_numpy", columns_to_numpy, METH_NOARGS, "to_numpy()\n--\n\nA dict of read-only arrays."},
+    {"column", columns_column, METH_O,
+     "column(name)\n--\n\nA column as a buffer, without NumPy: memoryview(c), c.__dlpack__()."},
+    {"to_pandas", columns_to_pandas, METH_NOARGS,
+     "to_pandas()\n--\n\nA DataFrame that shares the memory, indexed by event if events have any number of\n"
+     "rows; attrs['units'] has the units."},
+    {"to_awkward", columns_to_awkward, METH_NOARGS,
+     "to_awkward()\n--\n\nAn awkward Array of records, in a list for each event, that shares the memory."},
+    {"__arrow_c_schema__", core_columns_arrow_schema, METH_NOARGS, NULL},
+    {"__arrow_c_array__", (PyCFunction)(void (*)(void))core_columns_arrow_array, METH_VARARGS | METH_KEYWORDS,
+     NULL},
+    {"__reduce__", core_columns_reduce, METH_NOARGS, NULL},
     {"copy", columns_copy, METH_NOARGS, "copy()\n--\n\nA dict of arrays of the caller's own."},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot columns_slots[] = {
     {Py_tp_doc,
      "Columns of a collection: a mapping of names to read-only NumPy arrays, which share its memory\n"
      "and keep it. Also c.NAME, c.offsets (row at which each event begins, and the end), c.n_events,\n"
-     "c.n_rows, c.names, c.units, c.event(i), c.copy(), c.checksum."},
+     "c.n_rows, c.names, c.units, c.event(i), c.copy(), c.checksum. pyarrow.array(c), polars and others\n"
+     "take it without a copy, as a list of records for each event; pickle makes a copy."},
     {Py_tp_dealloc, CORE_SLOT(columns_free)},
     {Py_tp_getattro, CORE_SLOT(columns_attribute)},
     {Py_tp_repr, CORE_SLOT(columns_repr)},
@@ -474,6 +537,7 @@ int core_columns_add(PyObject *module, core_state *state)
     state->column_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &column_spec, NULL);
     state->columns_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &columns_spec, NULL);
     return state->owner_type != NULL && state->column_type != NULL && state->columns_type != NULL
-               ? PyModule_AddObjectRef(module, "Columns", (PyObject *)state->columns_type)
+               ? PyModule_AddObjectRef(module, "Column", (PyObject *)state->column_type) |
+                     PyModule_AddObjectRef(module, "Columns", (PyObject *)state->columns_type)
                : -1;
 }

@@ -32,9 +32,10 @@ typedef struct core_labeller {
 typedef struct core_state {
     PyObject *error, *usage_error, *format_error, *unsupported_error, *capacity_error, *strict_error,
         *file_error, *damage_warning;
-    PyTypeObject *owner_type, *column_type, *columns_type, *reader_type, *batch_type;
+    PyTypeObject *owner_type, *column_type, *columns_type, *tensor_type, *reader_type, *batch_type;
     /* Of NumPy, from the first time that an array is wanted; NULL before. */
     PyObject *empty, *frombuffer, *dtype[CORE_TYPES], *label_dtype;
+    PyObject *columns_of; /* what makes columns of what pickle has of them */
     core_labeller labellers[CORE_LABELLERS];
     uint64_t clock;
 } core_state;
@@ -68,6 +69,13 @@ bool core_numpy(core_state *state);
 
 /* ---- inputs ------------------------------------------------------------------------------------ */
 
+/* A buffer of the object, or of the tensor that its __dlpack__ gives. False with a TypeError that says what
+ * is taken, or an UnsupportedError if the memory is a device's. */
+bool core_buffer_get(core_state *state, PyObject *object, const char *what, int flags, const char *taken,
+                     Py_buffer *view);
+int core_dlpack_add(PyObject *module, core_state *state);
+PyObject *core_dlpack_take(core_state *state, PyObject *object, const char *what, const char *taken);
+
 /* An image in anybody's memory. `view` is to be released when it is no longer read. */
 typedef struct core_image {
     Py_buffer view;
@@ -75,9 +83,10 @@ typedef struct core_image {
 } core_image;
 /* 2-D, of bool, uint8, uint16, uint32 or float32, whose pixels lie one after the other in each row; rows may
  * be any distance apart. False with a TypeError that says what is taken. */
-bool core_image_get(PyObject *object, const char *what, core_image *to);
+bool core_image_get(core_state *state, PyObject *object, const char *what, core_image *to);
 /* A label image to write: int32, uint32 or uint16 of this shape. */
-bool core_labels_get(PyObject *object, size_t height, size_t width, Py_buffer *view, slc_image_labels *to);
+bool core_labels_get(core_state *state, PyObject *object, size_t height, size_t width, Py_buffer *view,
+                     slc_image_labels *to);
 
 /* ---- functions --------------------------------------------------------------------------------- */
 

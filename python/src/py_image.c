@@ -209,7 +209,7 @@ static PyObject *output(core_state *state, PyObject *const *values, const slc_im
         array = PyObject_CallFunction(state->empty, "(nn)O", (Py_ssize_t)image->height,
                                       (Py_ssize_t)image->width, dtype != NULL ? dtype : state->label_dtype);
     }
-    if (array != NULL && !core_labels_get(array, image->height, image->width, view, side)) {
+    if (array != NULL && !core_labels_get(state, array, image->height, image->width, view, side)) {
         Py_CLEAR(array);
     }
     return array;
@@ -231,7 +231,7 @@ static PyObject *image_label(PyObject *module, PyObject *const *arguments, Py_ss
         PyErr_SetString(PyExc_TypeError, "label() needs an image");
         return NULL;
     }
-    if (!core_image_get(values[IMAGE], "image", &r.image)) {
+    if (!core_image_get(state, values[IMAGE], "image", &r.image)) {
         return NULL;
     }
     default_threshold(values, &r);
@@ -339,10 +339,10 @@ static PyObject *image_components(PyObject *module, PyObject *const *arguments, 
         return NULL;
     }
     r.has_grey = values[GREY] != NULL && values[GREY] != Py_None;
-    if (!core_image_get(values[IMAGE], "image", &r.image)) {
+    if (!core_image_get(state, values[IMAGE], "image", &r.image)) {
         return NULL;
     }
-    if (r.has_grey && !core_image_get(values[GREY], "grey", &r.grey)) {
+    if (r.has_grey && !core_image_get(state, values[GREY], "grey", &r.grey)) {
         PyBuffer_Release(&r.image.view);
         return NULL;
     }
@@ -380,19 +380,19 @@ static PyObject *image_components(PyObject *module, PyObject *const *arguments, 
 
 static PyObject *image_otsu(PyObject *module, PyObject *object)
 {
+    core_state *state = core_state_of(module);
     core_image in;
     slc_error error = {SLC_OK, ""};
     double threshold = 0;
     slc_status status;
-    if (!core_image_get(object, "image", &in)) {
+    if (!core_image_get(state, object, "image", &in)) {
         return NULL;
     }
     PyThreadState *const thread = PyEval_SaveThread();
     status = slc_image_otsu(&in.image, &threshold, &error);
     PyEval_RestoreThread(thread);
     PyBuffer_Release(&in.view);
-    return status == SLC_OK ? PyFloat_FromDouble(threshold)
-                            : core_raise(core_state_of(module), status, &error);
+    return status == SLC_OK ? PyFloat_FromDouble(threshold) : core_raise(state, status, &error);
 }
 
 static PyObject *image_algorithms(PyObject *module, PyObject *unused)

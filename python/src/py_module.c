@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The module: what it is made of, and what a machine has. */
-#include "py_core.h"
+#include "py_columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,15 +76,18 @@ static int execute(PyObject *module)
 {
     static PyMethodDef *const tables[] = {
         core_image_functions,
+        core_restore_functions,
         core_sim_functions,
         core_velo_functions,
     };
     core_state *state = core_state_of(module);
     bool good = core_errors_add(module, state) == 0 && core_columns_add(module, state) == 0 &&
-                core_flow_add(module, state) == 0;
+                core_dlpack_add(module, state) == 0 && core_flow_add(module, state) == 0;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && good; i++) {
         good = PyModule_AddFunctions(module, tables[i]) == 0;
     }
+    state->columns_of = good ? PyObject_GetAttrString(module, "columns_of") : NULL;
+    good = state->columns_of != NULL;
     return good ? 0 : -1;
 }
 
@@ -94,6 +97,8 @@ static int visit_state(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(s->owner_type);
     Py_VISIT(s->column_type);
     Py_VISIT(s->columns_type);
+    Py_VISIT(s->columns_of);
+    Py_VISIT(s->tensor_type);
     Py_VISIT(s->reader_type);
     Py_VISIT(s->batch_type);
     return 0;
@@ -114,6 +119,8 @@ static int clear_state(PyObject *module)
     Py_CLEAR(s->owner_type);
     Py_CLEAR(s->column_type);
     Py_CLEAR(s->columns_type);
+    Py_CLEAR(s->columns_of);
+    Py_CLEAR(s->tensor_type);
     Py_CLEAR(s->reader_type);
     Py_CLEAR(s->batch_type);
     core_labellers_clear(s);
