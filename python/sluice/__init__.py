@@ -30,7 +30,7 @@ from ._core import (
 )
 
 if TYPE_CHECKING:
-    from . import compat, image, plot, sim, velo
+    from . import compat, image, pet, plot, sim, velo
 
 Mapping.register(Columns)
 __version__ = version()
@@ -50,6 +50,7 @@ __all__ = [
     "compat",
     "image",
     "info",
+    "pet",
     "plot",
     "sim",
     "targets",
@@ -59,6 +60,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("compat", "image", "plot", "sim", "velo"):
+    if name in ("compat", "image", "pet", "plot", "sim", "velo"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The module: what it is made of, and what a machine has. */
 #include "py_columns.h"
+#include "py_pet.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +83,8 @@ static int execute(PyObject *module)
     };
     core_state *state = core_state_of(module);
     bool good = core_errors_add(module, state) == 0 && core_columns_add(module, state) == 0 &&
-                core_dlpack_add(module, state) == 0 && core_flow_add(module, state) == 0;
+                core_dlpack_add(module, state) == 0 && core_flow_add(module, state) == 0 &&
+                pet_add(module) == 0;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && good; i++) {
         good = PyModule_AddFunctions(module, tables[i]) == 0;
     }

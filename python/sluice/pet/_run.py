@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames to singles and pairs, in one go or as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from .. import _core
+from .._core import Columns, StrictError, UsageError
+from ._lists import ListWriter
+from ._reading import ON_FAULT, Ahead, OnFault, Paths, lines, paths_of, raise_failed, tell
+from ._scanner import FRAME, Array, Path, Scanner, Tables, count, energy_window, frames, number, tables_of, thread_count, word
+from ._stages import delay_of, rule
+
+_STAGES = ("convert", "sort", "coincidences")
+_NO_FRAMES = np.empty(0, FRAME).view(np.uint8)
+
+
+class Found(NamedTuple):
+    """What frames made: ``singles`` in the order of time (of "convert", as they arrived), ``late`` ones that the horizon left out,
+    ``pairs``, and ``faults`` of frames, a count by name."""
+
+    singles: Columns
+    late: Columns
+    pairs: Columns
+    faults: dict[str, int]
+
+
+def _rates(words: Mapping[str, Any] | float | None) -> tuple[float, float, bool] | None:
+    if words is None:
+        return None
+    given = dict(words) if isinstance(words, Mapping) else {"bin_s": words}
+    unknown = set(given) - {"bin_s", "dead_time_ns", "paralysable"}
+    if unknown:
+        raise UsageError(f"rates has no {', '.join(sorted(unknown))}; it takes bin_s, dead_time_ns, paralysable")
+    if given.get("paralysable") and not given.get("dead_time_ns"):
+        raise UsageError("paralysable needs dead_time_ns")
+    bin_s, dead = number(given.get("bin_s", 1.0), "bin_s", 1e-6, 3600), number(given.get("dead_time_ns", 0.0), "dead_time_ns", 0, 1e12)
+    return bin_s, dead, bool(given.get("paralysable", False))
+
+
+def clock_words(ticks: tuple[int, int] | int, tick_bits: int, energies: tuple[float, float] | None) -> tuple[Any, ...]:
+    over, under = ticks if isinstance(ticks, tuple) else (ticks, 1)
+    most = (1 << 32) - 1
+    return (
+        count(over, "ticks", 1, most),
+        count(under, "ticks", 1, most),
+        count(tick_bits, "tick_bits", 8, 64),
+        *energy_window(energies),
+    )
+
+
+class Chain:
+    """Frames, batch after batch as they come, to singles and pairs. Results depend on neither batches nor threads.
+
+    ``scanner``: ``Tables``, a ``Scanner``, its words, or a file of tables. ``ticks``: picoseconds of a tick of the frames' clock, a number
+    or (numerator, denominator); ``tick_bits``: after so many bits it begins again at 0; ``energies``: (low, high) in keV of the singles
+    that are kept; ``horizon_ns``: how far behind the latest time a frame may come. ``Coincidences`` tells ``window_ns`` to
+    ``delayed_ns``. ``until``: "convert", "sort" or "coincidences". ``singles``: they are wanted; ``in_order``: prompts and delayeds in one
+    order of time; without, those of each call, prompts first. ``rates``: bins of so many seconds, or a mapping of ``bin_s``,
+    ``dead_time_ns``, ``paralysable``; ``randoms``: an estimate of random prompts, with ``delayed_ns``. ``device``: "cuda", "cuda:N"."""
+
+    def __init__(
+        self,
+        scanner: Tables | Scanner | str | Path,
+        *,
+        ticks: tuple[int, int] | int = 1,
+        tick_bits: int = 64,
+        energies: tuple[float, float] | None = None,
+        horizon_ns: float = 1e6,
+        window_ns: float = 10.0,
+        windows: Literal["single", "all-open"] = "single",
+        edge: Literal["closed", "open"] | None = None,
+        policy: str = "killAll",
+        good: str = "different-crystal",
+        compat: Literal["gate9"] | None = None,
+        delayed_ns: float | None = None,
+        until: Literal["convert", "sort", "coincidences"] = "coincidences",
+        singles: bool = True,
+        in_order: bool = True,
+        rates: Mapping[str, Any] | float | None = None,
+        randoms: bool = False,
+        threads: int = 1,
+        device: str | None = None,
+    ) -> None:
+        self.tables = tables_of(scanner)
+        self.window_ns = float(window_ns)
+        stage = word(until, "until", _STAGES)
+        delay = delay_of(delayed_ns, window_ns)
+        if randoms and delay == 0:
+            raise UsageError("randoms needs delayed_ns: how far copies of the measurement are apart")
+        if stage != 2 and (rates is not None or randoms or delay > 0):
+            raise UsageError("rates, randoms and delayed_ns are of coincidences: leave out until")
+        horizon = round(number(horizon_ns, "horizon_ns", 0, 7.2e12) * 1000)
+        self._chain = _core.pet_chain_open(
+            self.tables.packed,
+            clock_words(ticks, tick_bits, energies),
+            horizon,
+            rule(window_ns, 0.0, windows, edge, policy, good, None, compat),
+            delay,
+            stage,
+            bool(singles),
+            bool(in_order),
+            _rates(rates),
+            bool(randoms),
+            thread_count(threads),
+            device,
+        )
+        self._ended = False
+
+    def push(self, data: Any, *, received_ns: Array | None = None, skipped: int = 0) -> Found:
+        """Takes frames in their order of arrival (``sluice.pet.frames`` tells which arrays are taken). ``received_ns``: when each was
+        received (uint64, ns since 1970), which clocks of few bits are helped by; ``skipped``: so many before these did not come here."""
+        if self._ended:
+            raise UsageError("the chain has ended: open another")
+        taken = frames(data)
+        times = None if received_ns is None else np.require(received_ns, np.uint64, ("C_CONTIGUOUS",)).view(np.uint8)
+        return self._run(taken.view(np.uint8), times, False, skipped)
+
+    def finish(self) -> Found:
+        """What still waits, once all frames have come."""
+        if self._ended:
+            raise UsageError("the chain has ended: open another")
+        self._ended = True
+        return self._run(_NO_FRAMES, None, True, 0)
+
+    def _run(self, taken: Array, times: Array | None, last: bool, skipped: int) -> Found:
+        return Found(*_core.pet_chain_run(self._chain, taken, times, last, skipped))
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        """Counts so far, by the command's names: ``convert``, ``sort``, ``prompts``, ``delayeds``, ``checksum``, ``faults``; ``start_ps``,
+        the first single's millisecond; after the end ``rates`` (or ``rates_error``) and ``randoms``, an estimate with its deviation."""
+        made: dict[str, Any] = _core.pet_chain_totals(self._chain)
+        return made
+
+    @property
+    def checksum(self) -> int:
+        """Over all pairs: the command's."""
+        made: int = self.totals["checksum"]
+        return made
+
+    @property
+    def rates(self) -> Columns | None:
+        """Rates against time, one row a bin: ``begin_s``, ``length_s``, ``frames``, ``singles``, ``prompts``, ``delayeds``, ``multiples``,
+        ``lost``, ``randoms``. Complete after the end."""
+        made: Columns | None = _core.pet_chain_rates(self._chain)
+        return made
+
+
+def convert(
+    data: Any,
+    scanner: Tables | Scanner | str | Path,
+    *,
+    ticks: tuple[int, int] | int = 1,
+    tick_bits: int = 64,
+    energies: tuple[float, float] | None = None,
+    horizon_ns: float = 1e6,
+    threads: int = 1,
+) -> Columns:
+    """Frames (``sluice.pet.frames`` tells which arrays are taken) to singles, in the order of the frames; ``Chain`` tells the words."""
+    chain = Chain(scanner, ticks=ticks, tick_bits=tick_bits, energies=energies, horizon_ns=horizon_ns, until="convert", threads=threads)
+    first = chain.push(data).singles
+    rest = chain.finish().singles
+    if rest.n_rows == 0:
+        return first
+    if first.n_rows == 0:
+        return rest
+    return _core.pet_columns("singles", tuple(np.concatenate([first[name], rest[name]]) for name in first.names))
+
+
+class Run:
+    """Iterates over ``Found``, what files of frames make; the last has what the windows still held. Also a context manager."""
+
+    def __init__(self, chain: Chain, paths: list[Path], batch: int, on_fault: OnFault, received: bool) -> None:
+        self._chain = chain
+        self._on_fault = on_fault
+        self._inputs = _core.pet_inputs_open(paths)
+        self._state = 0  # reading, telling, ended
+        self._begun = False
+        self._ahead = Ahead(self._inputs, batch, received)
+
+    def __iter__(self) -> Run:
+        return self
+
+    def __next__(self) -> Found:
+        self._begun = True
+        if self._state == 0:
+            some = self._ahead.take()
+            if some is None:
+                self._state = 1
+                return self._chain.finish()
+            times = None if some[1] is None else some[1].view(np.uint8)
+            found = self._chain._run(some[0].view(np.uint8), times, False, 0)
+            if found.faults and self._on_fault == "raise":
+                self.close()
+                raise StrictError(f"{found.faults}{self._chain.totals['first_fault']}")
+            return found
+        if self._state == 1:
+            self._state = 2
+            self._ahead.close()
+            about = self._about()
+            tell([*lines(about), *self._chain_lines()], self._on_fault)
+            raise_failed(about)
+        raise StopIteration
+
+    def _about(self) -> dict[str, Any]:
+        tables = self._chain.tables
+        side = tables.position_side if tables.position is not None else 0
+        made: dict[str, Any] = _core.pet_inputs_about(self._inputs, tables.scanner.geometry, side)
+        return made
+
+    def _chain_lines(self) -> Iterator[str]:
+        totals = self._chain.totals
+        counts, order = totals["convert"], totals["sort"]
+        if totals["faults"]:
+            told = ", ".join(f"{n} {name}" for name, n in totals["faults"].items())
+            yield f"of {counts['frames']} frames {told}{totals['first_fault']}"
+        if counts["bridged"] > 0:
+            yield f"{counts['bridged']} turns of all clocks were added to the times, where nothing was received for that long"
+        if counts["singles"] == 0:
+            yield f"no single is left of {counts['frames']} frames"
+        if order["late"] > 0:
+            lag = order["largest_lag_ps"] / 1000
+            yield (
+                f"{order['late']} of {order['taken']} singles came later than the horizon allows and are in no coincidence; "
+                f"horizon_ns={lag:.9g} would have been enough"
+            )
+        for name in ("rates", "randoms"):
+            if totals[f"{name}_error"] is not None:
+                yield f"no {name}: {totals[f'{name}_error']}"
+
+    @property
+    def tables(self) -> Tables:
+        return self._chain.tables
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        """Counts so far: those of ``Chain.totals``, and of the files ``inputs``, ``lost``, ``repeated``, ``foreign`` …"""
+        if self._state != 2 or self._ahead is None:
+            return self._chain.totals
+        files = self._about()
+        return {**self._chain.totals, **{name: value for name, value in files.items() if name not in ("faults", "frames")}}
+
+    @property
+    def checksum(self) -> int:
+        """Over all pairs so far: at the end the command's."""
+        return self._chain.checksum
+
+    @property
+    def rates(self) -> Columns | None:
+        """Rates against time, complete at the end."""
+        return self._chain.rates
+
+    def save(
+        self,
+        path: Path,
+        *,
+        format: str | None = None,
+        prompts: bool = False,
+        tof_ps: float | None = None,
+        threads: int = 1,
+    ) -> int:
+        """Runs to the end and writes all pairs as a list-mode file, as the command does; ``ListWriter`` tells the words. How many were
+        written."""
+        if self._begun:
+            raise UsageError("pairs were given already, which would not be in the file: open another run")
+        tables, writer = self._chain.tables, None
+        try:
+            for found in self:
+                start = self._chain.totals["start_ps"]
+                if writer is None and start is None and self._state == 0:
+                    continue  # of nothing yet
+                if writer is None:
+                    writer = ListWriter(
+                        path,
+                        tables.scanner,
+                        format=format,
+                        prompts=prompts,
+                        tof_ps=tof_ps,
+                        window_ns=self._chain.window_ns,
+                        start_ps=start or 0,
+                        checksum=0,
+                        threads=threads,
+                    )
+                writer.write(found.pairs)
+            assert writer is not None
+            writer.checksum = self._chain.checksum
+            writer.finish()
+            return writer.written
+        finally:
+            if writer is not None:
+                writer.abandon()
+            self.close()
+
+    def close(self) -> None:
+        """Ends reading; what was given stays."""
+        if self._state != 2:
+            self._state = 2
+            self._ahead.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_ahead", None) is not None:
+            self.close()
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def run(
+    paths: Paths,
+    scanner: Tables | Scanner | str | Path,
+    *,
+    series: bool = False,
+    batch: int | None = None,
+    on_fault: OnFault = "warn",
+    ticks: tuple[int, int] | int = 1,
+    tick_bits: int = 64,
+    energies: tuple[float, float] | None = None,
+    horizon_ns: float = 1e6,
+    window_ns: float = 10.0,
+    windows: Literal["single", "all-open"] = "single",
+    edge: Literal["closed", "open"] | None = None,
+    policy: str = "killAll",
+    good: str = "different-crystal",
+    compat: Literal["gate9"] | None = None,
+    delayed_ns: float | None = None,
+    until: Literal["convert", "sort", "coincidences"] = "coincidences",
+    singles: bool = True,
+    in_order: bool = True,
+    rates: Mapping[str, Any] | float | None = None,
+    randoms: bool = False,
+    threads: int = 1,
+    device: str | None = None,
+) -> Run:
+    """Files of raw frames, one after the other, to singles and pairs, as ``sluice pet run``; ``Chain`` tells the words.
+
+    ``series``: also the files that follow each in its acquisition; ``batch``: frames at a time (65536; of a GPU 4 M). At the end a
+    ``DamageWarning`` for each input, and for the frames of all, tells what was lost (``on_fault``: "ignore": nothing is told; "raise": the
+    first is a ``StrictError``). An input that cannot be read ends there, the next is read, and at the end it is a ``FileError`` or
+    ``FormatError``."""
+    word(on_fault, "on_fault", ON_FAULT)
+    gpu = device is not None and device != "cpu"
+    n = count(batch, "batch", 1, 1 << 28) if batch is not None else 1 << 22 if gpu else 1 << 16
+    names = paths_of(paths, series)
+    chain = Chain(
+        scanner,
+        ticks=ticks,
+        tick_bits=tick_bits,
+        energies=energies,
+        horizon_ns=horizon_ns,
+        window_ns=window_ns,
+        windows=windows,
+        edge=edge,
+        policy=policy,
+        good=good,
+        compat=compat,
+        delayed_ns=delayed_ns,
+        until=until,
+        singles=singles,
+        in_order=in_order,
+        rates=rates,
+        randoms=randoms,
+        threads=threads,
+        device=device,
+    )
+    return Run(chain, names, n, on_fault, tick_bits < 64)
+
+
+def rates(
+    batches: Iterable[Any],
+    scanner: Tables | Scanner | str | Path,
+    bin_s: float = 1.0,
+    *,
+    dead_time_ns: float = 0.0,
+    paralysable: bool = False,
+    **words: Any,
+) -> tuple[Columns, dict[str, Any]]:
+    """Rates against time of arrays of frames, one after the other (those of ``open_frames``, say), and their sums: ``Chain`` tells the
+    other words, ``Chain.rates`` the columns."""
+    told = {"bin_s": bin_s, "dead_time_ns": dead_time_ns, "paralysable": paralysable}
+    chain = Chain(scanner, rates=told, singles=False, in_order=False, **words)
+    for some in batches:
+        chain.push(some)
+    chain.finish()
+    made, totals = chain.rates, chain.totals
+    if made is None:
+        raise UsageError(totals["rates_error"] or "there are no rates")
+    sums: dict[str, Any] = totals["rates"]
+    return made, sums

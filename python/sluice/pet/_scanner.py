@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scanners, their tables, raw frames, and what columns of singles and pairs are made of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._core import Columns, UsageError
+
+Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+Array = NDArray[Any]
+#: What holds columns: ``Columns``, a mapping of names to arrays, a structured array.
+Rows = Union[Columns, Mapping[str, Any], Array]
+
+SCANNERS, POLICIES, FORMATS = (tuple(names) for names in _core.pet_names())
+
+#: A raw frame, 16 bytes, as modules send it (include/sluice/pet_types.h).
+FRAME = np.dtype(
+    [
+        ("head_unit", "u1"),
+        ("module", "u1"),
+        ("time", ">u8"),
+        ("x", "u1"),
+        ("y", "u1"),
+        ("energy", ">u2"),
+        ("temperature", "i1"),
+        ("temperature_tail", "u1"),
+    ]
+)
+assert FRAME.itemsize == 16
+
+NO_CRYSTAL = 0xFFFF
+
+_SINGLES = (("time_ps", np.int64), ("crystal", np.uint32), ("energy_kev", np.float32))
+_SINGLES_F64 = (("time_ns", np.float64), ("crystal", np.uint32), ("energy_kev", np.float32))
+_PAIRS = (
+    ("time_ps", np.int64),
+    ("dt_ps", np.int64),
+    ("crystal1", np.uint32),
+    ("crystal2", np.uint32),
+    ("energy1_kev", np.float32),
+    ("energy2_kev", np.float32),
+    ("delayed", np.uint8),
+)
+
+
+# ---- arguments -----------------------------------------------------------------------------------
+
+
+def count(value: int, name: str, low: int, high: int) -> int:
+    try:
+        number = int(np.asarray(value).__index__())
+    except TypeError:
+        raise TypeError(f"{name} is to be an integer, not {type(value)!r}") from None
+    if not low <= number <= high:
+        raise UsageError(f"{name} is to be from {low} to {high}, not {number}")
+    return number
+
+
+def number(value: float, name: str, low: float, high: float) -> float:
+    try:
+        taken = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is to be a number, not {type(value)!r}") from None
+    if not low <= taken <= high:
+        raise UsageError(f"{name} is to be from {low:g} to {high:g}, not {taken:g}")
+    return taken
+
+
+def word(value: str, name: str, words: tuple[str, ...]) -> int:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is to be a text, not {type(value)!r}")
+    if value not in words:
+        raise UsageError(f"{name} is to be one of {', '.join(map(repr, words))}, not {value!r}")
+    return words.index(value)
+
+
+def energy_window(energies: tuple[float, float] | None) -> tuple[float, float]:
+    if energies is None:
+        return 0.0, float("inf")
+    low, high = energies
+    if not 0 <= low < high:
+        raise UsageError(f"energies are to be (low, high) in keV, low below high, not {energies!r}")
+    return float(low), float(high)
+
+
+def thread_count(threads: int) -> int:
+    return count(threads, "threads", 0, 4096)
+
+
+def _column(rows: Rows, name: str, dtype: Any) -> Array:
+    try:
+        array = np.asarray(rows[name])
+    except (KeyError, ValueError, IndexError, TypeError):
+        raise TypeError(f"there is no column {name!r}: Columns, a mapping of arrays, or a structured array is taken") from None
+    if array.ndim != 1:
+        raise TypeError(f"column {name!r} has {array.ndim} dimensions; it is to have 1")
+    if not np.can_cast(array.dtype, dtype, "safe"):
+        raise TypeError(f"column {name!r} is {array.dtype}; it is to be {np.dtype(dtype)}, or what that holds without a loss")
+    return np.require(array, dtype, ("C_CONTIGUOUS", "ALIGNED"))
+
+
+def _buffers(rows: Rows, columns: tuple[tuple[str, Any], ...]) -> tuple[Array, ...]:
+    return tuple(_column(rows, name, dtype) for name, dtype in columns)
+
+
+def _has(rows: Rows, name: str) -> bool:
+    names = rows.dtype.names if isinstance(rows, np.ndarray) else rows
+    return names is not None and name in names
+
+
+def singles_buffers(rows: Rows) -> tuple[tuple[Array, ...], bool]:
+    """The columns of singles, and whether they have ``time_ns`` (float64) in place of ``time_ps``."""
+    is_f64 = _has(rows, "time_ns") and not _has(rows, "time_ps")
+    return _buffers(rows, _SINGLES_F64 if is_f64 else _SINGLES), is_f64
+
+
+def singles_ps(rows: Rows) -> tuple[Array, ...]:
+    return _buffers(rows, _SINGLES)
+
+
+NO_SINGLES: tuple[Array, ...] = tuple(np.empty(0, dtype) for _, dtype in _SINGLES)
+NO_SINGLES_F64: tuple[Array, ...] = tuple(np.empty(0, dtype) for _, dtype in _SINGLES_F64)
+
+
+def pair_buffers(rows: Rows, prompts: bool = False) -> tuple[Array, ...]:
+    taken = _buffers(rows, _PAIRS)
+    if prompts:
+        keep = taken[-1] == 0
+        if not keep.all():
+            taken = tuple(one[keep] for one in taken)
+    return taken
+
+
+def singles(rows: Rows) -> Columns:
+    """Columns of singles, from copies: ``time_ps`` (int64, or ``time_ns``, float64), ``crystal`` (uint32), ``energy_kev`` (float32)."""
+    buffers, is_f64 = singles_buffers(rows)
+    return _core.pet_columns("singles_f64" if is_f64 else "singles", buffers)
+
+
+def pairs(rows: Rows) -> Columns:
+    """Columns of pairs, from copies."""
+    return _core.pet_columns("pairs", pair_buffers(rows))
+
+
+def frames(data: Any) -> Array:
+    """Frames in bytes, in an array (n, 16) of uint8, or in one of ``FRAME``, as an array of ``FRAME`` with n elements: a view where that
+    can be. Its fields are ``head_unit`` (low four bits: the unit), ``module``, ``time`` (ticks), ``x``, ``y``, ``energy``, ``temperature``.
+    """
+    array = np.asarray(data) if isinstance(data, np.ndarray) else np.frombuffer(data, np.uint8)
+    if array.dtype == FRAME and array.ndim == 1:
+        return np.ascontiguousarray(array)
+    is_bytes = array.dtype == np.uint8 and (array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 16))
+    if not is_bytes or array.size % 16 != 0:
+        raise TypeError(
+            f"frames are bytes (16 of a frame), an array (n, 16) of uint8, or one of sluice.pet.FRAME, not {array.dtype} {array.shape}"
+        )
+    return np.ascontiguousarray(array).reshape(-1).view(FRAME)
+
+
+# ---- scanners ------------------------------------------------------------------------------------
+
+_COUNTS = ("channels", "modules", "module_rings", "blocks_y", "blocks_z", "crystals_y", "crystals_z")
+_LENGTHS = ("radius_mm", "pitch_z_mm", "depth_mm")
+
+
+@dataclass(frozen=True, init=False)
+class Scanner:
+    """A ring of modules: by name (``SCANNERS``), in the command's words
+    ("channels=10,blocks=1x4,crystals=8x8,radius=60mm,pitch=1.6mm,depth=12mm"), or by numbers as keywords, which also change those of the
+    words. ``name`` is what headers of list-mode files call it."""
+
+    channels: int
+    modules: int
+    module_rings: int
+    blocks_y: int
+    blocks_z: int
+    crystals_y: int
+    crystals_z: int
+    radius_mm: float
+    pitch_z_mm: float
+    depth_mm: float
+    name: str | None = field(compare=False)
+
+    def __init__(self, words: str | None = None, *, name: str | None = None, **numbers: float) -> None:
+        given: dict[str, float] = {"modules": 1, "module_rings": 1, "blocks_y": 1, "blocks_z": 1, "depth_mm": 0.0}
+        if words is not None:
+            given = dict(zip(_COUNTS + _LENGTHS, _core.pet_scanner(words)))
+            name = words if name is None and "=" not in words else name
+        unknown = set(numbers) - set(_COUNTS + _LENGTHS)
+        if unknown:
+            raise TypeError(f"a scanner has no {', '.join(sorted(unknown))}; it has {', '.join(_COUNTS + _LENGTHS)}")
+        given.update(numbers)
+        missing = [one for one in _COUNTS + _LENGTHS if one not in given]
+        if missing:
+            raise UsageError(f"a scanner needs {', '.join(missing)}, or the name of one: {', '.join(SCANNERS)}")
+        for one in _COUNTS:
+            object.__setattr__(self, one, count(given[one], one, 1, 65536))  # type: ignore[arg-type]
+        for one in _LENGTHS:
+            object.__setattr__(self, one, number(given[one], one, 0, 1e6))
+        object.__setattr__(self, "name", name)
+
+    @property
+    def geometry(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, one) for one in _COUNTS + _LENGTHS)
+
+    @property
+    def n_modules(self) -> int:
+        return self.channels * self.modules * self.module_rings
+
+    @property
+    def n_units(self) -> int:
+        """Blocks of a module."""
+        return self.blocks_y * self.blocks_z
+
+    @property
+    def crystals_per_ring(self) -> int:
+        return self.channels * self.modules * self.blocks_y * self.crystals_y
+
+    @property
+    def rings(self) -> int:
+        return self.module_rings * self.blocks_z * self.crystals_z
+
+    @property
+    def n_crystals(self) -> int:
+        return self.crystals_per_ring * self.rings
+
+    def positions(self) -> NDArray[np.float64]:
+        """Where crystals are, half way in: x, y, z in mm, shape (n_crystals, 3)."""
+        ring, k = np.divmod(np.arange(self.n_crystals), self.crystals_per_ring)
+        angle = 2 * np.pi * k / self.crystals_per_ring
+        radius = self.radius_mm + self.depth_mm / 2
+        z = (ring - (self.rings - 1) / 2) * self.pitch_z_mm
+        return np.stack([radius * np.cos(angle), radius * np.sin(angle), z], axis=1)
+
+
+def scanner_of(value: Scanner | Tables | str) -> Scanner:
+    if isinstance(value, str):
+        return Scanner(value)
+    if isinstance(value, Tables):
+        return value.scanner
+    if isinstance(value, Scanner):
+        return value
+    raise TypeError(f"a scanner is a Scanner, Tables, or words, not {type(value)!r}")
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def _table(value: Any, name: str, dtype: Any, shape: tuple[int, ...]) -> Array | None:
+    if value is None:
+        return None
+    array = np.asarray(value)
+    if not np.can_cast(array.dtype, dtype, "same_kind"):
+        raise TypeError(f"the table {name} is {array.dtype}; it is to be {np.dtype(dtype)}")
+    if array.shape != shape:
+        raise UsageError(f"the table {name} has the shape {array.shape}; for this scanner it is to have {shape}")
+    made = np.array(array, dtype)
+    if not np.array_equal(made, array) and made.dtype.kind in "iu":
+        raise UsageError(f"the table {name} has numbers that {np.dtype(dtype)} cannot hold")
+    made.setflags(write=False)
+    return made
+
+
+class Tables:
+    """What is known of a scanner's blocks. Tables that are None change nothing; all are copied, and read-only.
+
+    ``position``: crystal of the block (y * crystals_z + z) by [module, unit, y, x] of the flood map, or 65535 where there is none, uint16
+    (n_modules, n_units, P, P); ``gain``: keV for a unit of a frame's energy, float32 (n_crystals); ``energy``: a factor by crystal and bin
+    of ``energy_bin_kev``, float32 (n_crystals, bins); ``time_offset_ps``: added to times, int32 (n_crystals)."""
+
+    def __init__(
+        self,
+        scanner: Scanner | str,
+        *,
+        position: Any = None,
+        gain: Any = None,
+        energy: Any = None,
+        energy_bin_kev: float = 0.0,
+        time_offset_ps: Any = None,
+    ) -> None:
+        self.scanner = scanner_of(scanner)
+        s = self.scanner
+        side = np.shape(position)[-1] if position is not None and np.ndim(position) == 4 else 0
+        bins = np.shape(energy)[-1] if energy is not None and np.ndim(energy) == 2 else 0
+        self.position = _table(position, "position", np.uint16, (s.n_modules, s.n_units, side, side))
+        self.gain = _table(gain, "gain", np.float32, (s.n_crystals,))
+        self.energy = _table(energy, "energy", np.float32, (s.n_crystals, bins))
+        self.energy_bin_kev = number(energy_bin_kev, "energy_bin_kev", 0, 1e6)
+        self.time_offset_ps = _table(time_offset_ps, "time_offset_ps", np.int32, (s.n_crystals,))
+        #: Places of a flood map a side; without a position table, places are crystals.
+        self.position_side: int = side if position is not None else max(s.crystals_y, s.crystals_z)
+
+    @classmethod
+    def default(cls, scanner: Scanner | str) -> Tables:
+        """No table: places are crystals, energies keV, times as they are."""
+        return cls(scanner)
+
+    @classmethod
+    def read(cls, path: Path) -> Tables:
+        """Those of an HDF5 file (docs/formats/pet-tables.md)."""
+        geometry, side, position, gain, energy, bin_kev, offset = _core.pet_tables_read(path)
+        s = Scanner(None, **dict(zip(_COUNTS + _LENGTHS, geometry)))
+
+        def array(data: bytes | None, dtype: Any, *shape: int) -> Array | None:
+            return None if data is None else np.frombuffer(data, dtype).reshape(shape)
+
+        return cls(
+            s,
+            position=array(position, np.uint16, s.n_modules, s.n_units, side, side),
+            gain=array(gain, np.float32, s.n_crystals),
+            energy=array(energy, np.float32, s.n_crystals, -1),
+            energy_bin_kev=bin_kev,
+            time_offset_ps=array(offset, np.int32, s.n_crystals),
+        )
+
+    def write(self, path: Path) -> None:
+        """As HDF5: complete under its name, or not there."""
+        _core.pet_tables_write(path, self.packed)
+
+    @property
+    def packed(self) -> tuple[Any, ...]:
+        position = None if self.position is None else self.position.reshape(-1)
+        energy = None if self.energy is None else self.energy.reshape(-1)
+        return (self.scanner.geometry, self.position_side, position, self.gain, energy, self.energy_bin_kev, self.time_offset_ps)
+
+    def __repr__(self) -> str:
+        there = [one for one in ("position", "gain", "energy", "time_offset_ps") if getattr(self, one) is not None]
+        return f"<Tables of {self.scanner.name or 'a scanner'}: {', '.join(there) or 'none'}>"
+
+
+def tables_of(value: Tables | Scanner | str | Path) -> Tables:
+    """Tables, a scanner or its words; other texts and paths are the name of a file of tables."""
+    if isinstance(value, Tables):
+        return value
+    if isinstance(value, Scanner):
+        return Tables(value)
+    if isinstance(value, str) and ("=" in value or value in SCANNERS):
+        return Tables(value)
+    if isinstance(value, (bytes, os.PathLike)) or (isinstance(value, str) and os.path.exists(value)):
+        return Tables.read(value)
+    if isinstance(value, str):
+        return Tables(value)  # tells which scanners there are
+    raise TypeError(f"a scanner is a Scanner, Tables, words, or a file of tables, not {type(value)!r}")

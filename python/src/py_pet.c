@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * PET: capsules, columns, what tuples mean; scanners and tables. */
+#include "py_pet.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- capsules ---------------------------------------------------------------------------------- */
+
+static void capsule_free(PyObject *capsule)
+{
+    pet_handle *handle = PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule));
+    if (handle != NULL && handle->process == (long)getpid()) {
+        handle->drop(handle);
+        free(handle);
+    }
+}
+
+PyObject *pet_new(const char *kind, size_t size, void (*drop)(void *handle), void *to)
+{
+    pet_handle *handle = calloc(1, size);
+    if (handle == NULL) {
+        return PyErr_NoMemory();
+    }
+    handle->drop = drop;
+    handle->process = (long)getpid();
+    PyObject *capsule = PyCapsule_New(handle, kind, capsule_free);
+    if (capsule == NULL) {
+        free(handle);
+        return NULL;
+    }
+    memcpy(to, &handle, sizeof handle);
+    return capsule;
+}
+
+void *pet_enter(PyObject *capsule, const char *kind)
+{
+    pet_handle *handle = PyCapsule_GetPointer(capsule, kind);
+    if (handle == NULL) {
+        return NULL;
+    }
+    if (handle->process != (long)getpid()) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "this was opened before fork(), and is the parent's: open another");
+        return NULL;
+    }
+    if (handle->busy) {
+        PyErr_SetString(PyExc_RuntimeError, "another thread is in a call of this");
+        return NULL;
+    }
+    handle->busy = true;
+    return handle;
+}
+
+void pet_leave(void *handle)
+{
+    ((pet_handle *)handle)->busy = false;
+}
+
+/* ---- columns ----------------------------------------------------------------------------------- */
+
+pet_rows *pet_rows_new(const slc_schema *schema)
+{
+    pet_rows *rows = calloc(1, sizeof *rows);
+    if (rows == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    rows->schema = schema;
+    return rows;
+}
+
+void pet_rows_free(void *memory)
+{
+    pet_rows *rows = memory;
+    slc_columns_clear(rows->schema, &rows->of);
+    free(rows);
+}
+
+PyObject *pet_rows_give(core_state *state, pet_rows *rows)
+{
+    slc_columns *head = &rows->of.head;
+    if (slc_columns_reserve(rows->schema, &rows->of, head->size, 1) != SLC_OK) {
+        pet_rows_free(rows);
+        return PyErr_NoMemory();
+    }
+    if (head->n_events == 0) {
+        slc_columns_end_event(&rows->of);
+    }
+    const slc_schema *schema = rows->schema;
+    PyObject *owner = core_owner_new(state, rows, pet_rows_free);
+    PyObject *made = owner != NULL ? core_columns_new(state, owner, schema, &rows->of) : NULL;
+    Py_XDECREF(owner);
+    return made;
+}
+
+static size_t size_of(slc_type type)
+{
+    static const uint8_t sizes[CORE_TYPES] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+    return sizes[type];
+}
+
+static bool take_column(core_state *state, PyObject *buffers, const slc_schema *schema, size_t i,
+                        size_t *rows, void *collection)
+{
+    const slc_column *column = &schema->columns[i];
+    Py_buffer view;
+    if (PyObject_GetBuffer(PyTuple_GetItem(buffers, (Py_ssize_t)i), &view, PyBUF_SIMPLE) < 0) {
+        return false;
+    }
+    const size_t have = (size_t)view.len / size_of(column->type);
+    slc_status status = SLC_OK;
+    if (i == 0) {
+        *rows = have;
+        slc_columns_reset(collection);
+        status = slc_columns_reserve(schema, collection, have, 1);
+    }
+    if (status == SLC_ERR_MEMORY) {
+        PyErr_NoMemory();
+    } else if (status != SLC_OK || have != *rows) {
+        PyErr_Format(state->usage_error, "%s has %zu rows, %s has %zu", schema->columns[0].name, *rows,
+                     column->name, have);
+    } else if (have > 0) {
+        char *to;
+        memcpy(&to, (const char *)collection + column->member, sizeof to);
+        memcpy(to, view.buf, have * size_of(column->type));
+    }
+    PyBuffer_Release(&view);
+    return PyErr_Occurred() == NULL;
+}
+
+bool pet_rows_take(core_state *state, PyObject *buffers, const slc_schema *schema, void *collection)
+{
+    size_t rows = 0;
+    if (!PyTuple_Check(buffers) || (size_t)PyTuple_Size(buffers) != schema->n_columns) {
+        PyErr_Format(PyExc_TypeError, "a tuple of %zu columns is wanted", schema->n_columns);
+        return false;
+    }
+    for (size_t i = 0; i < schema->n_columns; i++) {
+        if (!take_column(state, buffers, schema, i, &rows, collection)) {
+            return false;
+        }
+    }
+    ((slc_columns *)collection)->size = rows;
+    return true;
+}
+
+/* pet_columns(which, buffers): Columns of "singles", "singles_f64" or "pairs" from copies. */
+static PyObject *columns(PyObject *module, PyObject *arguments)
+{
+    static const char *const names[] = {"singles", "singles_f64", "pairs"};
+    const slc_schema *const schemas[] = {&slc_pet_singles_schema, &slc_pet_singles_f64_schema,
+                                         &slc_pet_coincidences_schema};
+    core_state *state = core_state_of(module);
+    const char *name = NULL;
+    PyObject *buffers = NULL;
+    if (PyArg_ParseTuple(arguments, "sO", &name, &buffers) == 0) {
+        return NULL;
+    }
+    size_t i = 0;
+    while (i < 2 && strcmp(names[i], name) != 0) {
+        i++;
+    }
+    pet_rows *rows = pet_rows_new(schemas[i]);
+    if (rows == NULL || !pet_rows_take(state, buffers, rows->schema, &rows->of)) {
+        if (rows != NULL) {
+            pet_rows_free(rows);
+        }
+        return NULL;
+    }
+    return pet_rows_give(state, rows);
+}
+
+/* ---- tuples ------------------------------------------------------------------------------------ */
+
+bool pet_take_geometry(PyObject *tuple, slc_pet_geometry *g)
+{
+    return PyArg_ParseTuple(tuple, "IIIIIIIddd", &g->channels, &g->modules, &g->module_rings, &g->blocks_y,
+                            &g->blocks_z, &g->crystals_y, &g->crystals_z, &g->radius_mm, &g->pitch_z_mm,
+                            &g->depth_mm) != 0;
+}
+
+PyObject *pet_give_geometry(const slc_pet_geometry *g)
+{
+    return Py_BuildValue("(IIIIIIIddd)", g->channels, g->modules, g->module_rings, g->blocks_y, g->blocks_z,
+                         g->crystals_y, g->crystals_z, g->radius_mm, g->pitch_z_mm, g->depth_mm);
+}
+
+#define ANY SIZE_MAX
+
+/* A buffer of `bytes`, or none. */
+static bool take_table(core_state *state, PyObject *object, const char *name, size_t bytes, Py_buffer *view,
+                       bool *held, const void **to)
+{
+    if (object == Py_None) {
+        return true;
+    }
+    if (PyObject_GetBuffer(object, view, PyBUF_SIMPLE) < 0) {
+        return false;
+    }
+    *held = true;
+    *to = view->buf;
+    if (bytes != ANY && (size_t)view->len != bytes) {
+        PyErr_Format(state->usage_error, "the table %s has %zd bytes, for this scanner it is to have %zu",
+                     name, view->len, bytes);
+        return false;
+    }
+    return true;
+}
+
+bool pet_take_tables(core_state *state, PyObject *tuple, pet_tables *to)
+{
+    PyObject *geometry, *object[4];
+    slc_pet_tables *t = &to->tables;
+    const void *data[4] = {NULL};
+    double bin_kev = 0;
+    memset(to, 0, sizeof *to);
+    if (PyArg_ParseTuple(tuple, "OIOOOdO", &geometry, &t->position_side, &object[0], &object[1], &object[2],
+                         &bin_kev, &object[3]) == 0 ||
+        !pet_take_geometry(geometry, &t->geometry)) {
+        return false;
+    }
+    const size_t crystals = slc_pet_crystals(&t->geometry);
+    t->energy_bin_kev = (float)bin_kev;
+    if (!take_table(state, object[0], "position", slc_pet_position_elements(t) * sizeof *t->position,
+                    &to->view[0], &to->held[0], &data[0]) ||
+        !take_table(state, object[1], "gain", crystals * sizeof *t->gain, &to->view[1], &to->held[1],
+                    &data[1])) {
+        return false;
+    }
+    if (!take_table(state, object[2], "energy", ANY, &to->view[2], &to->held[2], &data[2]) ||
+        !take_table(state, object[3], "time_offset_ps", crystals * sizeof *t->time_offset_ps, &to->view[3],
+                    &to->held[3], &data[3])) {
+        return false;
+    }
+    const size_t row = crystals * sizeof *t->energy;
+    const size_t energies = to->held[2] ? (size_t)to->view[2].len : 0;
+    if (row == 0 || energies % row != 0) {
+        PyErr_Format(state->usage_error, "the table energy has %zu bytes, which are no rows of %zu crystals",
+                     energies, crystals);
+        return false;
+    }
+    t->energy_bins = (uint32_t)(energies / row);
+    t->position = data[0];
+    t->gain = data[1];
+    t->energy = data[2];
+    t->time_offset_ps = data[3];
+    return true;
+}
+
+void pet_tables_clear(pet_tables *tables)
+{
+    for (int i = 0; i < 4; i++) {
+        if (tables->held[i]) {
+            PyBuffer_Release(&tables->view[i]);
+            tables->held[i] = false;
+        }
+    }
+}
+
+bool pet_take_coincidence(PyObject *tuple, slc_pet_coincidence_config *config)
+{
+    int closed = 0, all_open = 0, gate9 = 0;
+    unsigned int policy = 0, kind = 0;
+    slc_pet_good *g = &config->good;
+    slc_pet_coincidence_config_default(config);
+    if (PyArg_ParseTuple(tuple, "ddppIpdd(IIIIdddd)", &config->window_ns, &config->offset_ns, &closed,
+                         &all_open, &policy, &gate9, &config->low_kev, &config->high_kev, &kind,
+                         &g->crystals_per_ring, &g->sectors, &g->min_sectors, &g->radius_mm, &g->pitch_z_mm,
+                         &g->min_mm, &g->max_axial_mm) == 0) {
+        return false;
+    }
+    config->closed = closed != 0;
+    config->all_open = all_open != 0;
+    config->compat_gate9 = gate9 != 0;
+    config->policy = (slc_pet_policy)policy;
+    g->kind = (slc_pet_good_kind)kind;
+    return true;
+}
+
+PyObject *pet_give_faults(const slc_faults *faults)
+{
+    PyObject *counts = PyDict_New();
+    for (uint32_t i = 0; i < faults->n_kinds && counts != NULL; i++) {
+        PyObject *n = PyLong_FromUnsignedLongLong(faults->kind[i].n);
+        if (n == NULL || PyDict_SetItemString(counts, slc_fault_name(faults->kind[i].code), n) < 0) {
+            Py_CLEAR(counts);
+        }
+        Py_XDECREF(n);
+    }
+    return counts;
+}
+
+void pet_first_fault(const slc_faults *faults, char *text, size_t size)
+{
+    char place[200];
+    text[0] = '\0';
+    if (faults->n_kept > 0) {
+        slc_fault_place(&faults->kept[0], "module", place, sizeof place);
+        (void)PyOS_snprintf(text, size, "; first %s: %s", place, slc_fault_text(faults->kept[0].code));
+    }
+}
+
+#define U64(value) ((unsigned long long)(value))
+
+PyObject *pet_give_pair_counts(const slc_pet_coincidence_counts *c)
+{
+    PyObject *sizes = PyList_New(SLC_PET_MULTIPLICITIES);
+    for (int i = 0; i < SLC_PET_MULTIPLICITIES && sizes != NULL; i++) {
+        PyObject *n = PyLong_FromUnsignedLongLong(c->multiplicity[i]);
+        if (n == NULL || PyList_SetItem(sizes, i, n) < 0) {
+            Py_CLEAR(sizes);
+        }
+    }
+    return sizes == NULL ? NULL
+                         : Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:N}", "singles", U64(c->singles), "inside",
+                                         U64(c->inside), "windows", U64(c->windows), "pairs", U64(c->pairs),
+                                         "groups", U64(c->groups), "multiplicity", sizes);
+}
+
+PyObject *pet_give_totals(const slc_pet_totals *t)
+{
+    const slc_pet_convert_counts *c = &t->convert;
+    const slc_pet_sort_counts *s = &t->sort;
+    PyObject *convert = Py_BuildValue(
+        "{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K}", "frames", U64(c->frames), "singles",
+        U64(c->singles), "module", U64(c->module), "unit", U64(c->unit), "position", U64(c->position),
+        "no_crystal", U64(c->no_crystal), "below", U64(c->below), "above", U64(c->above), "clock",
+        U64(c->clock), "turns", U64(c->turns), "bridged", U64(c->bridged), "backwards", U64(c->backwards));
+    PyObject *sort = Py_BuildValue("{s:K,s:K,s:K,s:K,s:L}", "taken", U64(s->taken), "given", U64(s->given),
+                                   "late", U64(s->late), "held", U64(s->held), "largest_lag_ps",
+                                   (long long)s->largest_lag_ps);
+    PyObject *prompts = pet_give_pair_counts(&t->prompt), *delayeds = pet_give_pair_counts(&t->delayed);
+    if (convert == NULL || sort == NULL || prompts == NULL || delayeds == NULL) {
+        Py_XDECREF(convert);
+        Py_XDECREF(sort);
+        Py_XDECREF(prompts);
+        Py_XDECREF(delayeds);
+        return NULL;
+    }
+    return Py_BuildValue("{s:N,s:N,s:N,s:N,s:K}", "convert", convert, "sort", sort, "prompts", prompts,
+                         "delayeds", delayeds, "checksum", U64(t->checksum));
+}
+
+char *pet_take_path(PyObject *path)
+{
+    PyObject *bytes = NULL;
+    char *text = NULL, *copy = NULL;
+    Py_ssize_t size = 0;
+    if (PyUnicode_FSConverter(path, &bytes) != 0 && PyBytes_AsStringAndSize(bytes, &text, &size) == 0) {
+        copy = PyMem_Malloc((size_t)size + 1);
+        if (copy != NULL) {
+            memcpy(copy, text, (size_t)size + 1);
+        } else {
+            PyErr_NoMemory();
+        }
+    }
+    Py_XDECREF(bytes);
+    return copy;
+}
+
+/* ---- scanners and tables ----------------------------------------------------------------------- */
+
+/* pet_scanner(words): the geometry. */
+static PyObject *scanner(PyObject *module, PyObject *words)
+{
+    slc_pet_geometry geometry;
+    slc_error error = {SLC_OK, ""};
+    PyObject *utf8 = PyUnicode_AsUTF8String(words);
+    if (utf8 == NULL) {
+        return NULL;
+    }
+    const slc_status status = slc_pet_scanner(PyBytes_AsString(utf8), &geometry, &error);
+    Py_DECREF(utf8);
+    return status == SLC_OK ? pet_give_geometry(&geometry)
+                            : core_raise(core_state_of(module), status, &error);
+}
+
+/* A list of names: of scanners, and of policies. */
+static PyObject *names_of(const char *(*name)(size_t i))
+{
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list != NULL && name(i) != NULL; i++) {
+        PyObject *text = PyUnicode_FromString(name(i));
+        if (text == NULL || PyList_Append(list, text) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(text);
+    }
+    return list;
+}
+
+static const char *policy_name(size_t i)
+{
+    return i < SLC_PET_POLICIES ? slc_pet_policy_name((slc_pet_policy)i) : NULL;
+}
+
+static const char *format_name(size_t i)
+{
+    return i < SLC_IO_PET_LIST_FORMATS ? slc_io_pet_list_name((slc_io_pet_list_format)i) : NULL;
+}
+
+/* pet_names(): those of scanners, policies, list-mode formats. */
+static PyObject *names(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    PyObject *scanners = names_of(slc_pet_scanner_name), *policies = names_of(policy_name);
+    PyObject *formats = names_of(format_name);
+    PyObject *made = scanners != NULL && policies != NULL && formats != NULL
+                         ? PyTuple_Pack(3, scanners, policies, formats)
+                         : NULL;
+    Py_XDECREF(scanners);
+    Py_XDECREF(policies);
+    Py_XDECREF(formats);
+    return made;
+}
+
+static PyObject *bytes_of(const void *data, size_t n)
+{
+    return data != NULL ? PyBytes_FromStringAndSize(data, (Py_ssize_t)n) : Py_NewRef(Py_None);
+}
+
+/* pet_tables_read(path): as pet_take_tables has them, but bytes. */
+static PyObject *tables_read(PyObject *module, PyObject *path)
+{
+    slc_pet_tables t;
+    slc_error error = {SLC_OK, ""};
+    char *name = pet_take_path(path);
+    if (name == NULL) {
+        return NULL;
+    }
+    slc_status status;
+    PyThreadState *const thread = PyEval_SaveThread();
+    status = slc_io_read_pet_tables(name, &t, &error);
+    PyEval_RestoreThread(thread);
+    PyMem_Free(name);
+    if (status != SLC_OK) {
+        return core_raise(core_state_of(module), status, &error);
+    }
+    const size_t crystals = slc_pet_crystals(&t.geometry);
+    PyObject *geometry = pet_give_geometry(&t.geometry);
+    PyObject *position = bytes_of(t.position, slc_pet_position_elements(&t) * sizeof *t.position);
+    PyObject *gain = bytes_of(t.gain, crystals * sizeof *t.gain);
+    PyObject *energy = bytes_of(t.energy, crystals * t.energy_bins * sizeof *t.energy);
+    PyObject *offset = bytes_of(t.time_offset_ps, crystals * sizeof *t.time_offset_ps);
+    PyObject *made = NULL;
+    if (geometry != NULL && position != NULL && gain != NULL && energy != NULL && offset != NULL) {
+        made = Py_BuildValue("(OIOOOdO)", geometry, t.position_side, position, gain, energy,
+                             (double)t.energy_bin_kev, offset);
+    }
+    Py_XDECREF(geometry);
+    Py_XDECREF(position);
+    Py_XDECREF(gain);
+    Py_XDECREF(energy);
+    Py_XDECREF(offset);
+    slc_io_pet_tables_clear(&t);
+    return made;
+}
+
+/* pet_tables_write(path, tables) */
+static PyObject *tables_write(PyObject *module, PyObject *arguments)
+{
+    core_state *state = core_state_of(module);
+    PyObject *path = NULL, *tuple = NULL;
+    pet_tables tables;
+    slc_error error = {SLC_OK, ""};
+    if (PyArg_ParseTuple(arguments, "OO", &path, &tuple) == 0) {
+        return NULL;
+    }
+    char *name = pet_take_path(path);
+    slc_status status = SLC_END;
+    if (name != NULL && pet_take_tables(state, tuple, &tables)) {
+        PyThreadState *const thread = PyEval_SaveThread();
+        status = slc_io_write_pet_tables(name, &tables.tables, &error);
+        PyEval_RestoreThread(thread);
+    }
+    if (name != NULL) {
+        pet_tables_clear(&tables);
+    }
+    PyMem_Free(name);
+    return status == SLC_OK    ? Py_NewRef(Py_None)
+           : status == SLC_END ? NULL
+                               : core_raise(state, status, &error);
+}
+
+PyMethodDef pet_functions[] = {{"pet_columns", columns, METH_VARARGS, "arrays as Columns"},
+                               {"pet_scanner", scanner, METH_O, "a scanner's geometry"},
+                               {"pet_names", names, METH_NOARGS, "scanners, policies, list-mode formats"},
+                               {"pet_tables_read", tables_read, METH_O, "tables of a file"},
+                               {"pet_tables_write", tables_write, METH_VARARGS, "tables to a file"},
+                               {NULL, NULL, 0, NULL}};
+
+int pet_add(PyObject *module)
+{
+    PyMethodDef *const all[] = {pet_functions,        pet_chain_functions, pet_stage_functions,
+                                pet_file_functions,   pet_list_functions,  pet_calibrate_functions,
+                                pet_acquire_functions};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (PyModule_AddFunctions(module, all[i]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}

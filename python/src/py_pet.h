@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * PET: what its files share. Stages, readers and writers of the library are capsules that sluice.pet's
+ * classes hold; words and defaults are theirs, too, and come here as tuples of numbers. py_pet.c capsules,
+ * columns, what tuples mean; scanners and tables py_pet_chain.c      frames to singles and pairs, with rates
+ * and randoms py_pet_stages.c     singles in order, coincidences py_pet_files.c      raw frames, singles
+ * py_pet_lists.c      list-mode files, sinograms
+ * py_pet_calibrate.c  tables from frames
+ * py_pet_acquire.c    frames from and to the network
+ */
+#ifndef SLUICE_PYTHON_PET_H
+#define SLUICE_PYTHON_PET_H
+
+#include "py_core.h"
+
+/* What every capsule's memory begins with. */
+typedef struct pet_handle {
+    void (*drop)(void *handle); /* what it holds, not its memory */
+    long process;               /* that made it: its threads are not in a child of fork() */
+    bool busy;                  /* a thread is in a call of it, without the lock of the interpreter */
+} pet_handle;
+
+/* Zeroed memory of `size` bytes behind a capsule of this kind, a constant; *handle is it. `drop` is called
+ * when the last reference goes. NULL with an error set. */
+PyObject *pet_new(const char *kind, size_t size, void (*drop)(void *handle), void *handle);
+/* The memory of a capsule, which is now this thread's until pet_leave. NULL with an error set: it is of
+ * another kind, of another process, or another thread's. */
+void *pet_enter(PyObject *capsule, const char *kind);
+void pet_leave(void *handle);
+
+/* ---- columns ----------------------------------------------------------------------------------- */
+
+/* A collection of any of the schemas of PET. */
+typedef struct pet_rows {
+    const slc_schema *schema;
+    union {
+        slc_columns head;
+        slc_pet_singles singles;
+        slc_pet_singles_f64 singles_f64;
+        slc_pet_coincidences pairs;
+        slc_pet_groups groups;
+        slc_pet_rate_rows rates;
+    } of;
+} pet_rows;
+pet_rows *pet_rows_new(const slc_schema *schema); /* NULL with an error set */
+void pet_rows_free(void *rows);
+/* Columns of all rows as one event. Takes the rows, also on failure. */
+PyObject *pet_rows_give(core_state *state, pet_rows *rows);
+
+/* Fills a collection with copies of a tuple's buffers, one for each column of the schema: the library may
+ * look at a vector more than there are rows. False with an error set. */
+bool pet_rows_take(core_state *state, PyObject *buffers, const slc_schema *schema, void *collection);
+
+/* ---- tuples ------------------------------------------------------------------------------------ */
+
+bool pet_take_geometry(PyObject *tuple, slc_pet_geometry *geometry);
+PyObject *pet_give_geometry(const slc_pet_geometry *geometry);
+
+/* Tables in buffers that are held until pet_tables_clear. */
+typedef struct pet_tables {
+    slc_pet_tables tables;
+    Py_buffer view[4]; /* position, gain, energy, time_offset_ps */
+    bool held[4];
+} pet_tables;
+/* (geometry, side, position, gain, energy, energy_bin_kev, time_offset_ps); tables that are None are not
+ * there. False with an error set; pet_tables_clear in any case. */
+bool pet_take_tables(core_state *state, PyObject *tuple, pet_tables *tables);
+void pet_tables_clear(pet_tables *tables);
+
+/* (window_ns, offset_ns, closed, all_open, policy, gate9, low_kev, high_kev, good), where good is (kind,
+ * crystals_per_ring, sectors, min_sectors, radius_mm, pitch_z_mm, min_mm, max_axial_mm). */
+bool pet_take_coincidence(PyObject *tuple, slc_pet_coincidence_config *config);
+
+/* A dictionary of counts by names. */
+PyObject *pet_give_faults(const slc_faults *faults);
+/* "; first frame 5, of module 3: …", or "" without a fault. */
+void pet_first_fault(const slc_faults *faults, char *text, size_t size);
+PyObject *pet_give_totals(const slc_pet_totals *totals);
+PyObject *pet_give_pair_counts(const slc_pet_coincidence_counts *counts);
+/* The name of a file, to be freed by PyMem_Free; NULL with an error set. */
+char *pet_take_path(PyObject *path);
+
+/* Functions of each file. */
+extern PyMethodDef pet_functions[], pet_chain_functions[], pet_stage_functions[], pet_file_functions[],
+    pet_list_functions[], pet_calibrate_functions[], pet_acquire_functions[];
+/* Adds them all. */
+int pet_add(PyObject *module);
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Frames to singles and pairs: the chain with what is summed beside it. */
+#include "py_pet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char kind[] = "sluice.pet.chain";
+
+typedef struct chain {
+    pet_handle head;
+    pet_tables tables;
+    slc_pet_config config;
+    slc_pet_chain *chain;
+    slc_pet_pairs *order;     /* NULL: pairs come as the chain gives them */
+    slc_pet_rates *rates;     /* NULL, too, if they were given up: */
+    slc_pet_randoms *randoms; /* so are these */
+    slc_error rates_error, randoms_error, error;
+    slc_pet_rates_totals rates_totals;
+    slc_pet_totals totals;
+    slc_faults faults;
+    double seconds[SLC_PET_STAGES];
+    int64_t start_ps; /* the first single's millisecond */
+    bool started, ended;
+} chain;
+
+static void chain_drop(void *memory)
+{
+    chain *c = memory;
+    slc_pet_chain_close(c->chain);
+    slc_pet_pairs_close(c->order);
+    slc_pet_rates_close(c->rates);
+    slc_pet_randoms_close(c->randoms);
+    pet_tables_clear(&c->tables);
+}
+
+/* ---- opening ----------------------------------------------------------------------------------- */
+
+/* (bin_s, dead_time_ns, paralysable) */
+static bool take_rates(PyObject *tuple, const chain *c, slc_pet_rates_config *config)
+{
+    int paralysable = 0;
+    slc_pet_rates_config_default(config);
+    config->geometry = c->tables.tables.geometry;
+    config->good = c->config.prompt.good;
+    config->window_ns = c->config.prompt.window_ns;
+    config->horizon_ps = c->config.sort.horizon_ps;
+    if (PyArg_ParseTuple(tuple, "ddp", &config->bin_s, &config->dead_time_ns, &paralysable) == 0) {
+        return false;
+    }
+    config->paralysable = paralysable != 0;
+    return true;
+}
+
+static slc_status open_all(chain *c, bool in_order, const slc_pet_rates_config *rates, bool randoms)
+{
+    slc_error *error = &c->error;
+    slc_status status = slc_pet_chain_open(&c->config, &c->tables.tables, &c->chain, error);
+    if (status == SLC_OK && in_order) {
+        status = slc_pet_pairs_open(&c->config, &c->order, error);
+    }
+    if (status == SLC_OK && rates != NULL) {
+        status = slc_pet_rates_open(rates, &c->rates, error);
+    }
+    if (status == SLC_OK && randoms) {
+        slc_pet_coincidence_config prompt = c->config.prompt;
+        prompt.exec.threads = c->config.exec.threads;
+        status = slc_pet_randoms_open(&prompt, c->config.delay_ns, &c->randoms, error);
+    }
+    return status;
+}
+
+/* What the tuples say; false with an error set. */
+static bool take_config(PyObject *arguments, core_state *state, chain *c, PyObject **rates, bool *in_order,
+                        bool *randoms)
+{
+    PyObject *tables, *convert, *coincidence;
+    long long horizon_ps = 0;
+    double delay_ns = 0;
+    unsigned int until = 0, threads = 1;
+    int singles = 0, order = 0, random = 0;
+    const char *device = NULL;
+    slc_pet_config *config = &c->config;
+    slc_pet_config_default(config);
+    if (PyArg_ParseTuple(arguments, "OOLOdIppOpIz", &tables, &convert, &horizon_ps, &coincidence, &delay_ns,
+                         &until, &singles, &order, rates, &random, &threads, &device) == 0 ||
+        !pet_take_tables(state, tables, &c->tables) || !pet_take_coincidence(coincidence, &config->prompt) ||
+        PyArg_ParseTuple(convert, "IIIdd", &config->convert.tick_numerator, &config->convert.tick_denominator,
+                         &config->convert.tick_bits, &config->convert.low_kev,
+                         &config->convert.high_kev) == 0) {
+        return false;
+    }
+    *in_order = order != 0 && until == SLC_PET_STAGE_COINCIDENCE;
+    *randoms = random != 0;
+    config->sort.horizon_ps = horizon_ps;
+    config->delayed = delay_ns > 0;
+    config->delay_ns = delay_ns > 0 ? delay_ns : config->delay_ns;
+    config->until = (slc_pet_stage)until;
+    config->keep_singles = singles != 0 || *in_order || *rates != Py_None || *randoms;
+    config->exec.threads = threads;
+    config->exec.device = device;
+    return true;
+}
+
+/* pet_chain_open(tables, (ticks, denominator, bits, low_kev, high_kev), horizon_ps, coincidence, delay_ns,
+ * until, singles, in_order, rates, randoms, threads, device): a capsule; a delay of 0 means no delayeds. */
+static PyObject *chain_open(PyObject *module, PyObject *arguments)
+{
+    core_state *state = core_state_of(module);
+    PyObject *rates = NULL;
+    slc_pet_rates_config rates_config;
+    bool in_order = false, randoms = false;
+    chain *c = NULL;
+    PyObject *capsule = pet_new(kind, sizeof *c, chain_drop, (void *)&c);
+    if (capsule == NULL) {
+        return NULL;
+    }
+    if (!take_config(arguments, state, c, &rates, &in_order, &randoms) ||
+        (rates != Py_None && !take_rates(rates, c, &rates_config))) {
+        Py_DECREF(capsule);
+        return NULL;
+    }
+    slc_status status;
+    PyThreadState *const thread = PyEval_SaveThread();
+    status = open_all(c, in_order, rates != Py_None ? &rates_config : NULL, randoms);
+    PyEval_RestoreThread(thread);
+    c->config.exec.device = NULL; /* not kept */
+    if (status != SLC_OK) {
+        (void)core_raise(state, status, &c->error);
+        Py_CLEAR(capsule);
+    }
+    return capsule;
+}
+
+/* ---- a run ------------------------------------------------------------------------------------- */
+
+/* Rates and randoms that cannot go on are given up, and that is told at the end: they are no reason to lose
+ * the rest. */
+static void sum(chain *c, const slc_pet_batch *batch)
+{
+    if (c->rates != NULL) {
+        slc_status status = slc_pet_rates_add(c->rates, batch, &c->rates_error);
+        if (status == SLC_OK && batch->last) {
+            status = slc_pet_rates_finish(c->rates, &c->rates_totals, &c->rates_error);
+        }
+        if (status != SLC_OK) {
+            slc_pet_rates_close(c->rates);
+            c->rates = NULL;
+        }
+    }
+    if (c->randoms != NULL &&
+        slc_pet_randoms_run(c->randoms, &batch->result->singles, batch->last, &c->randoms_error) != SLC_OK) {
+        slc_pet_randoms_close(c->randoms);
+        c->randoms = NULL;
+    }
+}
+
+/* Time 0 of what is written: the first single's millisecond, rounded down. */
+static void find_start(chain *c, const slc_pet_singles *singles)
+{
+    const int64_t ms = 1000000000;
+    if (!c->started && singles->head.size > 0) {
+        const int64_t first = singles->time_ps[0], rest = first % ms;
+        c->started = true;
+        c->start_ps = first - rest - (rest < 0 && first > INT64_MIN + ms ? ms : 0);
+    }
+}
+
+static slc_status run(chain *c, slc_pet_batch *batch, const uint64_t *received_ns, slc_pet_result *result,
+                      slc_pet_coincidences *due)
+{
+    slc_status status = slc_pet_chain_run(c->chain, batch->frames, received_ns, batch->n, batch->last, result,
+                                          &c->error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_pet_chain_totals(c->chain, &c->totals);
+    slc_faults_merge(&c->faults, &result->faults);
+    for (int s = 0; s < SLC_PET_STAGES; s++) {
+        c->seconds[s] += result->seconds[s];
+    }
+    find_start(c, &result->singles);
+    if (c->order != NULL) {
+        status = slc_pet_pairs_add(c->order, result, batch->last, due, &c->error);
+    }
+    batch->result = result;
+    batch->totals = &c->totals;
+    sum(c, batch);
+    c->ended = batch->last;
+    return status;
+}
+
+/* Moves a collection into rows of its own, as Columns. */
+static PyObject *give(core_state *state, const slc_schema *schema, void *collection, size_t size)
+{
+    pet_rows *rows = pet_rows_new(schema);
+    if (rows == NULL) {
+        return NULL;
+    }
+    memcpy(&rows->of, collection, size);
+    memset(collection, 0, size);
+    return pet_rows_give(state, rows);
+}
+
+static PyObject *give_batch(core_state *state, const chain *c, slc_pet_result *result,
+                            slc_pet_coincidences *due)
+{
+    PyObject *singles = give(state, &slc_pet_singles_schema, &result->singles, sizeof result->singles);
+    PyObject *late = give(state, &slc_pet_singles_schema, &result->late, sizeof result->late);
+    PyObject *pairs = give(state, &slc_pet_coincidences_schema, c->order != NULL ? due : &result->pairs,
+                           sizeof *due);
+    PyObject *faults = pet_give_faults(&result->faults);
+    PyObject *made = singles != NULL && late != NULL && pairs != NULL && faults != NULL
+                         ? PyTuple_Pack(4, singles, late, pairs, faults)
+                         : NULL;
+    Py_XDECREF(singles);
+    Py_XDECREF(late);
+    Py_XDECREF(pairs);
+    Py_XDECREF(faults);
+    return made;
+}
+
+static PyObject *run_held(core_state *state, chain *c, const Py_buffer *frames, const Py_buffer *received,
+                          bool last, unsigned long long skipped)
+{
+    const size_t n = (size_t)frames->len / SLC_PET_FRAME_BYTES;
+    if (frames->len % SLC_PET_FRAME_BYTES != 0 ||
+        (received != NULL && (size_t)received->len != n * sizeof(uint64_t))) {
+        PyErr_SetString(state->usage_error, "frames have 16 bytes each, and received_ns one number for each");
+        return NULL;
+    }
+    slc_pet_coincidences due = {.time_ps = NULL};
+    slc_pet_result *result = calloc(1, sizeof *result);
+    if (result == NULL) {
+        return PyErr_NoMemory();
+    }
+    slc_pet_batch batch = {.frames = frames->buf, .n = n, .last = last, .skipped = skipped};
+    slc_status status;
+    PyThreadState *const thread = PyEval_SaveThread();
+    status = run(c, &batch, received != NULL ? received->buf : NULL, result, &due);
+    PyEval_RestoreThread(thread);
+    PyObject *made = status == SLC_OK ? give_batch(state, c, result, &due)
+                                      : core_raise(state, status, &c->error);
+    slc_columns_clear(&slc_pet_coincidences_schema, &due);
+    slc_pet_result_clear(result);
+    free(result);
+    return made;
+}
+
+/* pet_chain_run(chain, frames, received_ns, last, skipped): (singles, late, pairs, faults) */
+static PyObject *chain_run(PyObject *module, PyObject *arguments)
+{
+    core_state *state = core_state_of(module);
+    PyObject *capsule, *times, *made = NULL;
+    Py_buffer frames, received;
+    unsigned long long skipped = 0;
+    int last = 0;
+    if (PyArg_ParseTuple(arguments, "Oy*OpK", &capsule, &frames, &times, &last, &skipped) == 0) {
+        return NULL;
+    }
+    chain *c = pet_enter(capsule, kind);
+    const bool timed = c != NULL && times != Py_None;
+    if (c != NULL && (!timed || PyObject_GetBuffer(times, &received, PyBUF_SIMPLE) == 0)) {
+        made = run_held(state, c, &frames, timed ? &received : NULL, last != 0, skipped);
+        if (timed) {
+            PyBuffer_Release(&received);
+        }
+    }
+    if (c != NULL) {
+        pet_leave(c);
+    }
+    PyBuffer_Release(&frames);
+    return made;
+}
+
+/* ---- what it has come to ----------------------------------------------------------------------- */
+
+static int put(PyObject *dict, const char *name, PyObject *value)
+{
+    const int status = value != NULL ? PyDict_SetItemString(dict, name, value) : -1;
+    Py_XDECREF(value);
+    return status;
+}
+
+static PyObject *text_of(const slc_error *error)
+{
+    return error->status != SLC_OK ? PyUnicode_DecodeLocale(error->text, "surrogateescape")
+                                   : Py_NewRef(Py_None);
+}
+
+static PyObject *give_rates(const chain *c)
+{
+    const slc_pet_rates_totals *t = &c->rates_totals;
+    return Py_BuildValue("{s:d,s:d,s:K,s:d,s:d,s:K}", "seconds", t->seconds, "randoms", t->randoms, "frames",
+                         (unsigned long long)t->frames, "dead_frames", t->dead_frames, "worst_fraction",
+                         t->worst_fraction, "saturated", (unsigned long long)t->saturated);
+}
+
+static PyObject *give_randoms(const chain *c)
+{
+    double sigma = 0;
+    const double randoms = slc_pet_randoms_estimate(c->randoms, &sigma);
+    return Py_BuildValue("(dd)", randoms, sigma);
+}
+
+/* pet_chain_totals(chain): a dictionary. */
+static PyObject *chain_totals(PyObject *module, PyObject *capsule)
+{
+    (void)module;
+    chain *c = pet_enter(capsule, kind);
+    if (c == NULL) {
+        return NULL;
+    }
+    char first[400];
+    pet_first_fault(&c->faults, first, sizeof first);
+    PyObject *made = pet_give_totals(&c->totals);
+    const bool good =
+        made != NULL && put(made, "faults", pet_give_faults(&c->faults)) == 0 &&
+        put(made, "first_fault", PyUnicode_FromString(first)) == 0 &&
+        put(made, "seconds", Py_BuildValue("(ddd)", c->seconds[0], c->seconds[1], c->seconds[2])) == 0 &&
+        put(made, "start_ps", c->started ? PyLong_FromLongLong(c->start_ps) : Py_NewRef(Py_None)) == 0 &&
+        put(made, "rates", c->rates != NULL && c->ended ? give_rates(c) : Py_NewRef(Py_None)) == 0 &&
+        put(made, "rates_error", text_of(&c->rates_error)) == 0 &&
+        put(made, "randoms", c->randoms != NULL && c->ended ? give_randoms(c) : Py_NewRef(Py_None)) == 0 &&
+        put(made, "randoms_error", text_of(&c->randoms_error)) == 0;
+    pet_leave(c);
+    if (!good) {
+        Py_CLEAR(made);
+    }
+    return made;
+}
+
+/* pet_chain_rates(chain): a copy of the rates' rows as Columns; None if there are none. */
+static PyObject *chain_rates(PyObject *module, PyObject *capsule)
+{
+    chain *c = pet_enter(capsule, kind);
+    if (c == NULL) {
+        return NULL;
+    }
+    PyObject *made = NULL;
+    const slc_schema *schema = &slc_pet_rate_rows_schema;
+    const slc_pet_rate_rows *from = c->rates != NULL ? slc_pet_rates_rows(c->rates) : NULL;
+    pet_rows *rows = from != NULL ? pet_rows_new(schema) : NULL;
+    if (rows != NULL && slc_columns_reserve(schema, &rows->of, from->head.size, 1) == SLC_OK &&
+        slc_columns_append(schema, from, 0, from->head.size, &rows->of) == SLC_OK) {
+        made = pet_rows_give(core_state_of(module), rows);
+    } else if (rows != NULL) {
+        pet_rows_free(rows);
+        (void)PyErr_NoMemory();
+    } else if (from == NULL) {
+        made = Py_NewRef(Py_None);
+    }
+    pet_leave(c);
+    return made;
+}
+
+PyMethodDef pet_chain_functions[] = {{"pet_chain_open", chain_open, METH_VARARGS, "a chain of PET"},
+                                     {"pet_chain_run", chain_run, METH_VARARGS, "frames through it"},
+                                     {"pet_chain_totals", chain_totals, METH_O, "what it has come to"},
+                                     {"pet_chain_rates", chain_rates, METH_O, "rates against time"},
+                                     {NULL, NULL, 0, NULL}};

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Files of raw frames, one after the other, and of singles. */
+#include "py_pet.h"
+
+#include <sluice/report_pet.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char inputs_kind[] = "sluice.pet.inputs", singles_kind[] = "sluice.pet.singles",
+                  writer_kind[] = "sluice.pet.writer";
+
+#define U64(value) ((unsigned long long)(value))
+
+/* ---- raw frames -------------------------------------------------------------------------------- */
+
+typedef struct inputs {
+    pet_handle head;
+    slc_io_pet_inputs in;
+    char **path;
+    Py_ssize_t n;
+} inputs;
+
+static void inputs_drop(void *memory)
+{
+    inputs *i = memory;
+    slc_io_pet_inputs_close(&i->in);
+    for (Py_ssize_t k = 0; k < i->n; k++) {
+        PyMem_Free(i->path[k]);
+    }
+    PyMem_Free(i->path);
+}
+
+/* pet_inputs_open(list of paths) */
+static PyObject *inputs_open(PyObject *module, PyObject *list)
+{
+    slc_error error = {SLC_OK, ""};
+    inputs *i = NULL;
+    const Py_ssize_t n = PyList_Size(list);
+    PyObject *capsule = n >= 0 ? pet_new(inputs_kind, sizeof *i, inputs_drop, (void *)&i) : NULL;
+    if (capsule == NULL) {
+        return NULL;
+    }
+    i->path = PyMem_Calloc((size_t)n + 1, sizeof *i->path);
+    while (i->path != NULL && i->n < n &&
+           (i->path[i->n] = pet_take_path(PyList_GetItem(list, i->n))) != NULL) {
+        i->n++;
+    }
+    if (i->path == NULL || i->n < n) {
+        Py_DECREF(capsule);
+        return PyErr_Occurred() != NULL ? NULL : PyErr_NoMemory();
+    }
+    const slc_status status = slc_io_pet_inputs_open((const char *const *)i->path, (size_t)n, &i->in, &error);
+    if (status != SLC_OK) {
+        (void)core_raise(core_state_of(module), status, &error);
+        Py_CLEAR(capsule);
+    }
+    return capsule;
+}
+
+/* pet_inputs_read(inputs, frames, received_ns or None): fills what it is given; how many came, 0 at the end.
+ */
+static PyObject *inputs_read(PyObject *module, PyObject *arguments)
+{
+    PyObject *capsule, *times;
+    Py_buffer frames, received;
+    size_t n = 0;
+    if (PyArg_ParseTuple(arguments, "Ow*O", &capsule, &frames, &times) == 0) {
+        return NULL;
+    }
+    inputs *i = pet_enter(capsule, inputs_kind);
+    const bool timed = i != NULL && times != Py_None;
+    const size_t most = (size_t)frames.len / SLC_PET_FRAME_BYTES;
+    bool good = i != NULL && (!timed || PyObject_GetBuffer(times, &received, PyBUF_WRITABLE) == 0);
+    if (good && timed && (size_t)received.len / sizeof(uint64_t) < most) {
+        PyErr_SetString(core_state_of(module)->usage_error, "received_ns has less room than frames");
+        PyBuffer_Release(&received);
+        good = false;
+    }
+    if (good) {
+        slc_status status;
+        PyThreadState *const thread = PyEval_SaveThread();
+        status = slc_io_pet_inputs_read(&i->in, frames.buf, timed ? received.buf : NULL, most, &n);
+        PyEval_RestoreThread(thread);
+        n = status == SLC_OK ? n : 0;
+        if (timed) {
+            PyBuffer_Release(&received);
+        }
+    }
+    if (i != NULL) {
+        pet_leave(i);
+    }
+    PyBuffer_Release(&frames);
+    return good ? PyLong_FromSize_t(n) : NULL;
+}
+
+static PyObject *text_or_none(const char *text)
+{
+    return text[0] != '\0' ? PyUnicode_DecodeLocale(text, "surrogateescape") : Py_NewRef(Py_None);
+}
+
+static PyObject *give_input(const slc_io_pet_input *in)
+{
+    char first[400];
+    pet_first_fault(&in->faults, first, sizeof first);
+    PyObject *faults = pet_give_faults(&in->faults);
+    PyObject *path = PyUnicode_DecodeFSDefault(in->path), *error = text_or_none(in->error.text);
+    if (faults == NULL || path == NULL || error == NULL) {
+        Py_XDECREF(faults);
+        Py_XDECREF(path);
+        Py_XDECREF(error);
+        return NULL;
+    }
+    return Py_BuildValue("{s:N,s:K,s:N,s:s,s:N,s:i,s:K,s:I,s:n,s:n,s:K,s:K}", "path", path, "frames",
+                         U64(in->frames), "faults", faults, "first_fault", first, "error", error, "status",
+                         (int)in->error.status, "series", U64(in->series), "file", (unsigned int)in->file,
+                         "other", (Py_ssize_t)in->other, "before", (Py_ssize_t)in->before, "missing",
+                         U64(in->missing), "datagrams",
+                         U64(in->datagrams >= in->first ? in->datagrams - in->first : 0));
+}
+
+static bool append(PyObject *list, PyObject *value)
+{
+    const bool good = value != NULL && PyList_Append(list, value) == 0;
+    Py_XDECREF(value);
+    return good;
+}
+
+/* What is told in doubt of the scanner, if one is given; else an empty list. */
+static PyObject *give_doubts(const slc_io_pet_seen *seen, PyObject *geometry, unsigned int side)
+{
+    slc_pet_geometry of;
+    char text[SLC_REPORT_PET_DOUBT];
+    PyObject *list = PyList_New(0);
+    if (list != NULL && geometry != Py_None && !pet_take_geometry(geometry, &of)) {
+        Py_CLEAR(list);
+    }
+    for (size_t i = 0;
+         list != NULL && geometry != Py_None && slc_report_pet_scanner_doubt(seen, &of, side, i, text); i++) {
+        if (!append(list, PyUnicode_FromString(text))) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
+/* pet_inputs_about(inputs, geometry or None, position_side): what has been read. */
+static PyObject *inputs_about(PyObject *module, PyObject *arguments)
+{
+    PyObject *capsule, *geometry, *made = NULL;
+    unsigned int side = 0;
+    (void)module;
+    if (PyArg_ParseTuple(arguments, "OOI", &capsule, &geometry, &side) == 0) {
+        return NULL;
+    }
+    inputs *i = pet_enter(capsule, inputs_kind);
+    if (i == NULL) {
+        return NULL;
+    }
+    const slc_io_pet_losses *l = &i->in.losses;
+    PyObject *list = PyList_New(0);
+    for (size_t k = 0; k < i->in.n && list != NULL; k++) {
+        if (!append(list, give_input(&i->in.input[k]))) {
+            Py_CLEAR(list);
+        }
+    }
+    PyObject *doubts = give_doubts(&i->in.seen, geometry, side), *faults = pet_give_faults(&i->in.faults);
+    if (list != NULL && doubts != NULL && faults != NULL) {
+        made = Py_BuildValue("{s:O,s:O,s:O,s:K,s:K,s:O,s:K,s:K,s:K,s:d,s:d}", "inputs", list, "doubts",
+                             doubts, "faults", faults, "frames", U64(i->in.frames), "missing_datagrams",
+                             U64(i->in.missing), "losses_known", l->known ? Py_True : Py_False, "lost",
+                             U64(l->lost), "repeated", U64(l->repeated), "foreign", U64(l->foreign),
+                             "lost_frames", l->lost_frames, "foreign_frames", l->foreign_frames);
+    }
+    Py_XDECREF(list);
+    Py_XDECREF(doubts);
+    Py_XDECREF(faults);
+    pet_leave(i);
+    return made;
+}
+
+/* pet_raw_info(path): what the head of a raw file says. */
+static PyObject *raw_info(PyObject *module, PyObject *path)
+{
+    slc_error error = {SLC_OK, ""};
+    slc_io_pet_raw *raw = NULL;
+    char *name = pet_take_path(path);
+    if (name == NULL) {
+        return NULL;
+    }
+    const slc_status status = slc_io_pet_raw_open(name, &raw, &error);
+    PyMem_Free(name);
+    if (status != SLC_OK) {
+        return core_raise(core_state_of(module), status, &error);
+    }
+    slc_io_pet_raw_info i;
+    slc_io_pet_raw_info_of(raw, &i);
+    slc_io_pet_raw_close(raw);
+    return Py_BuildValue("{s:O,s:I,s:I,s:I,s:O,s:K,s:I,s:K}", "bare", i.bare ? Py_True : Py_False,
+                         "header_bytes", i.payload.header_bytes, "sequence_at", i.payload.sequence_at,
+                         "sequence_bytes", i.payload.sequence_bytes, "sequence_big_endian",
+                         i.payload.sequence_big_endian ? Py_True : Py_False, "series", U64(i.series), "file",
+                         (unsigned int)i.file, "started_ns", U64(i.started_ns));
+}
+
+/* pet_raw_following(path): the files that follow it in its acquisition. */
+static PyObject *raw_following(PyObject *module, PyObject *path)
+{
+    slc_error error = {SLC_OK, ""};
+    slc_io_pet_raw_names names = {.n = 0};
+    char *name = pet_take_path(path);
+    if (name == NULL) {
+        return NULL;
+    }
+    const slc_status status = slc_io_pet_raw_following(name, &names, &error);
+    PyMem_Free(name);
+    if (status != SLC_OK) {
+        return core_raise(core_state_of(module), status, &error);
+    }
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; i < names.n && list != NULL; i++) {
+        if (!append(list, PyUnicode_DecodeFSDefault(names.path[i]))) {
+            Py_CLEAR(list);
+        }
+    }
+    free(names.path);
+    return list;
+}
+
+/* ---- singles ----------------------------------------------------------------------------------- */
+
+typedef struct reader {
+    pet_handle head;
+    slc_io_pet_singles *input;
+    bool is_f64;
+} reader;
+
+static void reader_drop(void *memory)
+{
+    slc_io_pet_singles_close(((reader *)memory)->input);
+}
+
+/* pet_singles_open(path, is_f64) */
+static PyObject *singles_open(PyObject *module, PyObject *arguments)
+{
+    PyObject *path;
+    slc_error error = {SLC_OK, ""};
+    int is_f64 = 0;
+    reader *r = NULL;
+    if (PyArg_ParseTuple(arguments, "Op", &path, &is_f64) == 0) {
+        return NULL;
+    }
+    char *name = pet_take_path(path);
+    PyObject *capsule = name != NULL ? pet_new(singles_kind, sizeof *r, reader_drop, (void *)&r) : NULL;
+    if (capsule != NULL) {
+        r->is_f64 = is_f64 != 0;
+        const slc_status status = slc_io_pet_singles_open(
+            name, is_f64 ? SLC_IO_PET_SINGLES_F64 : SLC_IO_PET_SINGLES, &r->input, &error);
+        if (status != SLC_OK) {
+            (void)core_raise(core_state_of(module), status, &error);
+            Py_CLEAR(capsule);
+        }
+    }
+    PyMem_Free(name);
+    return capsule;
+}
+
+/* pet_singles_read(reader, most): Columns, None at the end */
+static PyObject *singles_read(PyObject *module, PyObject *arguments)
+{
+    PyObject *capsule, *made = NULL;
+    slc_error error = {SLC_OK, ""};
+    Py_ssize_t most = 0;
+    if (PyArg_ParseTuple(arguments, "On", &capsule, &most) == 0) {
+        return NULL;
+    }
+    reader *r = pet_enter(capsule, singles_kind);
+    if (r == NULL) {
+        return NULL;
+    }
+    pet_rows *rows = pet_rows_new(r->is_f64 ? &slc_pet_singles_f64_schema : &slc_pet_singles_schema);
+    if (rows != NULL) {
+        slc_status status;
+        PyThreadState *const thread = PyEval_SaveThread();
+        status = r->is_f64
+                     ? slc_io_pet_singles_read_f64(r->input, (size_t)most, &rows->of.singles_f64, &error)
+                     : slc_io_pet_singles_read(r->input, (size_t)most, &rows->of.singles, &error);
+        PyEval_RestoreThread(thread);
+        if (status == SLC_OK) {
+            made = pet_rows_give(core_state_of(module), rows);
+        } else {
+            pet_rows_free(rows);
+            made = status == SLC_END ? Py_NewRef(Py_None) : core_raise(core_state_of(module), status, &error);
+        }
+    }
+    pet_leave(r);
+    return made;
+}
+
+typedef struct writer {
+    pet_handle head;
+    slc_io_writer *writer; /* NULL: finished, or given up */
+    slc_pet_singles rows;
+} writer;
+
+static void writer_drop(void *memory)
+{
+    writer *w = memory;
+    slc_io_abandon(w->writer);
+    slc_columns_clear(&slc_pet_singles_schema, &w->rows);
+}
+
+static PyObject *singles_create(PyObject *module, PyObject *path)
+{
+    slc_error error = {SLC_OK, ""};
+    writer *w = NULL;
+    char *name = pet_take_path(path);
+    PyObject *capsule = name != NULL ? pet_new(writer_kind, sizeof *w, writer_drop, (void *)&w) : NULL;
+    if (capsule != NULL) {
+        const slc_status status = slc_io_pet_singles_create(name, &w->writer, &error);
+        if (status != SLC_OK) {
+            (void)core_raise(core_state_of(module), status, &error);
+            Py_CLEAR(capsule);
+        }
+    }
+    PyMem_Free(name);
+    return capsule;
+}
+
+/* pet_singles_write(writer, singles or None): None completes the file. */
+static PyObject *singles_write(PyObject *module, PyObject *arguments)
+{
+    core_state *state = core_state_of(module);
+    PyObject *capsule, *buffers;
+    slc_error error = {SLC_OK, ""};
+    if (PyArg_ParseTuple(arguments, "OO", &capsule, &buffers) == 0) {
+        return NULL;
+    }
+    writer *w = pet_enter(capsule, writer_kind);
+    if (w == NULL) {
+        return NULL;
+    }
+    slc_status status = SLC_END;
+    if (w->writer == NULL) {
+        PyErr_SetString(state->usage_error, "the file was completed");
+    } else if (buffers == Py_None || pet_rows_take(state, buffers, &slc_pet_singles_schema, &w->rows)) {
+        slc_io_writer *to = w->writer;
+        w->writer = buffers == Py_None ? NULL : to;
+        PyThreadState *const thread = PyEval_SaveThread();
+        status = buffers == Py_None ? slc_io_finish(to, &error)
+                                    : slc_io_pet_singles_write(to, &w->rows, &error);
+        PyEval_RestoreThread(thread);
+    }
+    pet_leave(w);
+    return status == SLC_OK    ? Py_NewRef(Py_None)
+           : status == SLC_END ? NULL
+                               : core_raise(state, status, &error);
+}
+
+PyMethodDef pet_file_functions[] = {
+    {"pet_inputs_open", inputs_open, METH_O, "raw files"},
+    {"pet_inputs_read", inputs_read, METH_VARARGS, "frames of them"},
+    {"pet_inputs_about", inputs_about, METH_VARARGS, "what became of them"},
+    {"pet_raw_info", raw_info, METH_O, "the head of a raw file"},
+    {"pet_raw_following", raw_following, METH_O, "files that follow one in its acquisition"},
+    {"pet_singles_open", singles_open, METH_VARARGS, "a file of singles"},
+    {"pet_singles_read", singles_read, METH_VARARGS, "singles of it"},
+    {"pet_singles_create", singles_create, METH_O, "a new file of singles"},
+    {"pet_singles_write", singles_write, METH_VARARGS, "singles to it"},
+    {NULL, NULL, 0, NULL}};
