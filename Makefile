@@ -2,7 +2,7 @@
 # Short names for the commands in tools/ and for the CMake presets; `make help` lists them. No logic of its own.
 PREFIX ?= /usr/local
 
-.PHONY: demo check check-long build install test asan tsan races lint format format-check clean help
+.PHONY: demo check check-long build install test asan tsan races lint format format-check clean help wheel
 
 demo:         ## install what is missing, build, simulate 2 000 VELO events, reconstruct them, write demo/report.html
 	@tools/install-deps.sh build
@@ -33,6 +33,11 @@ install:      ## library, headers, command, man page, CMake package and pkg-conf
 	@tools/build.sh release
 	@cmake --install build/release --prefix "$(PREFIX)"
 
+wheel:        ## the package for Python as dist/sluice-….whl, with all that it needs
+	@tools/install-deps.sh package
+	@tools/build.sh package
+	@/usr/bin/python3 python/build_wheel.py build/package dist
+
 test:         ## the tests of the development build alone (GCC)
 	@tools/check.sh dev
 
@@ -54,8 +59,8 @@ lint:         ## formatting and clang-tidy
 format:       ## format all C sources
 	@tools/format.sh
 
-clean:        ## remove build/ and demo/
-	@rm -rf build demo
+clean:        ## remove build/, demo/ and dist/
+	@rm -rf build demo dist
 
 help:         ## this list
 	@sed -n 's/^\([a-z-]*\): *## \(.*\)/\1\t\2/p' Makefile | expand -t 12

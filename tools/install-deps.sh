@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what building (`build`), also testing (`check`), or measuring beside other libraries (`bench`) needs from
+# Installs what building (`build`), also testing (`check`), making packages (`package`), or measuring beside other libraries (`bench`) needs from
 # Debian's packages, if anything is missing. Asks dpkg first: with nothing missing it is silent and touches no network.
 set -eu
 
@@ -12,19 +12,23 @@ build="cmake gcc libc6-dev ninja-build pkg-config libjansson-dev libhdf5-dev zli
 # lld: links the tests in a third of the time.
 # python3-numpy, python3-scipy, python3-h5py, python3-xxhash: arrays, labels, files and hashes that are not ours.
 # python3-dev, python3-pytest, mypy: the package for Python, its tests, and its types; python3-matplotlib: its pictures.
+# python3-pip, python3-venv, patchelf: the wheel and an environment to try it in.
 # musl-tools: the library's sources through another C library's headers.
 # gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, qemu-user: the check programs on AArch64 and on older x86 processors.
 check="$build g++ clang clang-format clang-tidy libclang-rt-14-dev lld llvm libcmocka-dev python3 python3-numpy python3-scipy python3-h5py python3-xxhash
-       python3-dev python3-pytest mypy python3-matplotlib binutils xz-utils
+       python3-dev python3-pytest mypy python3-matplotlib python3-pip python3-venv patchelf
+       binutils xz-utils
        hdf5-tools musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+package="$build g++ python3 python3-dev patchelf binutils"
 # libopencv-imgproc-dev: the library that bench/image_vs_opencv measures against.
 bench="$build g++ libopencv-imgproc-dev"
 
 case "${1:-}" in
 build) wanted=$build ;;
 check) wanted=$check ;;
+package) wanted=$package ;;
 bench) wanted=$bench ;;
-*) echo "usage: $0 build|check|bench" >&2 && exit 2 ;;
+*) echo "usage: $0 build|check|package|bench" >&2 && exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
