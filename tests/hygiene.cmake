@@ -24,6 +24,10 @@ sluice_hygiene(simd_table ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/simd
 if(NOT SLUICE_SANITIZE)
     sluice_hygiene(musl ${hygiene}/musl.sh ${PROJECT_BINARY_DIR})
 endif()
+if(NOT SLUICE_SANITIZE) # once is enough, by the Python that has YAML
+    sluice_hygiene(citation_self_test ${Python3_EXECUTABLE} ${hygiene}/check_citation.py --self-test)
+    sluice_hygiene(citation ${Python3_EXECUTABLE} ${hygiene}/check_citation.py ${PROJECT_SOURCE_DIR})
+endif()
 if(NOT SLUICE_SANITIZE) # with every compiler, whichever is that of this build
     sluice_hygiene(public_headers ${hygiene}/public_headers.sh ${PROJECT_SOURCE_DIR})
 endif()
