@@ -2,7 +2,7 @@
 # Short names for the commands in tools/ and for the CMake presets; `make help` lists them. No logic of its own.
 PREFIX ?= /usr/local
 
-.PHONY: demo check check-long build install test asan tsan races lint format format-check clean help wheel
+.PHONY: demo check check-long build install test site asan tsan races lint format format-check clean help wheel
 
 demo:         ## install what is missing, build, simulate 2 000 VELO events, reconstruct them, write demo/report.html
 	@tools/install-deps.sh build
@@ -40,6 +40,11 @@ wheel:        ## the package for Python as dist/sluice-….whl, with all that it
 
 test:         ## the tests of the development build alone (GCC)
 	@tools/check.sh dev
+
+site:         ## the documentation as pages, in build/site: documents, Python, notebooks, C interface
+	@tools/install-deps.sh check
+	@tools/build.sh dev
+	@/usr/bin/python3 tools/site.py build/dev build/site
 
 asan:         ## the tests under Clang's address and undefined-behaviour sanitizers, with the fuzz targets
 	@tools/check.sh asan
