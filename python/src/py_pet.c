@@ -146,12 +146,12 @@ bool pet_rows_take(core_state *state, PyObject *buffers, const slc_schema *schem
     return true;
 }
 
-/* pet_columns(which, buffers): Columns of "singles", "singles_f64" or "pairs" from copies. */
+/* pet_columns(which, buffers): Columns of "singles", "singles_f64", "groups" or "pairs" from copies. */
 static PyObject *columns(PyObject *module, PyObject *arguments)
 {
-    static const char *const names[] = {"singles", "singles_f64", "pairs"};
+    static const char *const names[] = {"singles", "singles_f64", "groups", "pairs"};
     const slc_schema *const schemas[] = {&slc_pet_singles_schema, &slc_pet_singles_f64_schema,
-                                         &slc_pet_coincidences_schema};
+                                         &slc_pet_groups_schema, &slc_pet_coincidences_schema};
     core_state *state = core_state_of(module);
     const char *name = NULL;
     PyObject *buffers = NULL;
@@ -159,7 +159,7 @@ static PyObject *columns(PyObject *module, PyObject *arguments)
         return NULL;
     }
     size_t i = 0;
-    while (i < 2 && strcmp(names[i], name) != 0) {
+    while (i < 3 && strcmp(names[i], name) != 0) {
         i++;
     }
     pet_rows *rows = pet_rows_new(schemas[i]);

@@ -80,6 +80,10 @@ PyObject *pet_give_pair_counts(const slc_pet_coincidence_counts *counts);
 /* The name of a file, to be freed by PyMem_Free; NULL with an error set. */
 char *pet_take_path(PyObject *path);
 
+/* What is to be told if the energies of a chain (of pet_chain_open) leave next to nothing of the frames that
+ * were seen, SLC_REPORT_PET_DOUBT bytes; "" if there is nothing. False with an error set. */
+bool pet_chain_doubt(PyObject *chain, const slc_io_pet_seen *seen, char *text);
+
 /* Functions of each file. */
 extern PyMethodDef pet_functions[], pet_chain_functions[], pet_stage_functions[], pet_file_functions[],
     pet_list_functions[], pet_calibrate_functions[], pet_acquire_functions[];

@@ -2,6 +2,7 @@
  * Frames to singles and pairs: the chain with what is summed beside it. */
 #include "py_pet.h"
 
+#include <sluice/report_pet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -328,6 +329,19 @@ static PyObject *chain_totals(PyObject *module, PyObject *capsule)
         Py_CLEAR(made);
     }
     return made;
+}
+
+bool pet_chain_doubt(PyObject *capsule, const slc_io_pet_seen *seen, char *text)
+{
+    chain *c = pet_enter(capsule, kind);
+    if (c == NULL) {
+        return false;
+    }
+    if (!slc_report_pet_frames_doubt(seen, &c->tables.tables, &c->config.convert, &c->totals.convert, text)) {
+        text[0] = '\0';
+    }
+    pet_leave(c);
+    return true;
 }
 
 /* pet_chain_rates(chain): a copy of the rates' rows as Columns; None if there are none. */

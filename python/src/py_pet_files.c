@@ -178,6 +178,24 @@ static PyObject *inputs_about(PyObject *module, PyObject *arguments)
     return made;
 }
 
+/* pet_inputs_doubt(inputs, chain): a line if energies leave next to nothing, else "". */
+static PyObject *inputs_doubt(PyObject *module, PyObject *arguments)
+{
+    char text[SLC_REPORT_PET_DOUBT];
+    PyObject *capsule, *chain;
+    (void)module;
+    if (PyArg_ParseTuple(arguments, "OO", &capsule, &chain) == 0) {
+        return NULL;
+    }
+    inputs *i = pet_enter(capsule, inputs_kind);
+    if (i == NULL) {
+        return NULL;
+    }
+    const bool good = pet_chain_doubt(chain, &i->in.seen, text);
+    pet_leave(i);
+    return good ? PyUnicode_FromString(text) : NULL;
+}
+
 /* pet_raw_info(path): what the head of a raw file says. */
 static PyObject *raw_info(PyObject *module, PyObject *path)
 {
@@ -360,6 +378,7 @@ PyMethodDef pet_file_functions[] = {
     {"pet_inputs_open", inputs_open, METH_O, "raw files"},
     {"pet_inputs_read", inputs_read, METH_VARARGS, "frames of them"},
     {"pet_inputs_about", inputs_about, METH_VARARGS, "what became of them"},
+    {"pet_inputs_doubt", inputs_doubt, METH_VARARGS, "whether energies leave anything of them"},
     {"pet_raw_info", raw_info, METH_O, "the head of a raw file"},
     {"pet_raw_following", raw_following, METH_O, "files that follow one in its acquisition"},
     {"pet_singles_open", singles_open, METH_VARARGS, "a file of singles"},

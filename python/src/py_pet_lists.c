@@ -157,6 +157,7 @@ typedef struct list_writer {
     slc_pet_coincidences rows;
     uint64_t checksum; /* looked at by the end */
     uint64_t left_out;
+    bool partial; /* so is this */
 } list_writer;
 
 static void writer_drop(void *memory)
@@ -166,23 +167,27 @@ static void writer_drop(void *memory)
     slc_columns_clear(&slc_pet_coincidences_schema, &w->rows);
 }
 
-/* (geometry, scanner, tof, tof_resolution_ps, window_ps, start_ps, duration_s, form, threads) */
+/* (geometry, scanner, tof, tof_resolution_ps, window_ps, start_ps, duration_s, form, threads, rotate_bytes,
+ * rotate_seconds) */
 static bool take_config(PyObject *tuple, slc_io_pet_list_config *config, slc_exec *exec)
 {
     PyObject *geometry;
     int tof = 0;
     long long start_ps = 0;
     unsigned int threads = 1;
+    unsigned long long rotate_bytes = 0;
     slc_pet_sort_config stage; /* for what threads are by default */
     slc_pet_sort_config_default(&stage);
     slc_io_pet_list_config_default(config);
-    if (PyArg_ParseTuple(tuple, "OzpddLdzI", &geometry, &config->scanner, &tof, &config->tof_resolution_ps,
-                         &config->window_ps, &start_ps, &config->duration_s, &config->form, &threads) == 0 ||
+    if (PyArg_ParseTuple(tuple, "OzpddLdzIKd", &geometry, &config->scanner, &tof, &config->tof_resolution_ps,
+                         &config->window_ps, &start_ps, &config->duration_s, &config->form, &threads,
+                         &rotate_bytes, &config->rotate_seconds) == 0 ||
         !pet_take_geometry(geometry, &config->geometry)) {
         return false;
     }
     config->tof = tof != 0;
     config->start_ps = start_ps;
+    config->rotate_bytes = rotate_bytes;
     *exec = stage.exec;
     exec->threads = threads;
     config->exec = threads != 1 ? exec : NULL;
@@ -207,6 +212,7 @@ static PyObject *list_create(PyObject *module, PyObject *arguments)
     PyObject *capsule = name != NULL ? pet_new(writer_kind, sizeof *w, writer_drop, (void *)&w) : NULL;
     if (capsule != NULL) {
         config.checksum = summed ? &w->checksum : NULL;
+        config.partial = &w->partial;
         slc_status status;
         PyThreadState *const thread = PyEval_SaveThread();
         status = slc_io_pet_list_create(name, (slc_io_pet_list_format)format, &config, &w->writer, &error);
@@ -228,7 +234,8 @@ static PyObject *list_write(PyObject *module, PyObject *arguments)
     PyObject *capsule, *buffers;
     slc_error error = {SLC_OK, ""};
     unsigned long long checksum = 0;
-    if (PyArg_ParseTuple(arguments, "OOK", &capsule, &buffers, &checksum) == 0) {
+    int partial = 0;
+    if (PyArg_ParseTuple(arguments, "OOKp", &capsule, &buffers, &checksum, &partial) == 0) {
         return NULL;
     }
     list_writer *w = pet_enter(capsule, writer_kind);
@@ -242,6 +249,7 @@ static PyObject *list_write(PyObject *module, PyObject *arguments)
         slc_io_pet_list_writer *to = w->writer;
         w->writer = buffers == Py_None ? NULL : to;
         w->checksum = checksum;
+        w->partial = partial != 0;
         w->left_out = slc_io_pet_list_left_out(to);
         PyThreadState *const thread = PyEval_SaveThread();
         status = buffers == Py_None ? slc_io_pet_list_finish(to, &error)
@@ -254,6 +262,29 @@ static PyObject *list_write(PyObject *module, PyObject *arguments)
     return status == SLC_OK    ? PyLong_FromUnsignedLongLong(left_out)
            : status == SLC_END ? NULL
                                : core_raise(state, status, &error);
+}
+
+/* pet_list_flush(writer, seconds) */
+static PyObject *list_flush(PyObject *module, PyObject *arguments)
+{
+    PyObject *capsule;
+    slc_error error = {SLC_OK, ""};
+    double seconds = 0;
+    if (PyArg_ParseTuple(arguments, "Od", &capsule, &seconds) == 0) {
+        return NULL;
+    }
+    list_writer *w = pet_enter(capsule, writer_kind);
+    if (w == NULL) {
+        return NULL;
+    }
+    slc_status status = SLC_OK;
+    if (w->writer != NULL) {
+        PyThreadState *const thread = PyEval_SaveThread();
+        status = slc_io_pet_list_flush(w->writer, seconds, &error);
+        PyEval_RestoreThread(thread);
+    }
+    pet_leave(w);
+    return status == SLC_OK ? Py_NewRef(Py_None) : core_raise(core_state_of(module), status, &error);
 }
 
 /* pet_list_abandon(writer): nothing appears. */
@@ -385,16 +416,18 @@ static PyObject *sinogram_read(PyObject *module, PyObject *path)
     return made;
 }
 
-PyMethodDef pet_list_functions[] = {{"pet_list_format", list_format, METH_O, "a list-mode file's format"},
-                                    {"pet_list_open", list_open, METH_VARARGS, "a list-mode file"},
-                                    {"pet_list_read", list_read, METH_VARARGS, "pairs of it"},
-                                    {"pet_list_about", list_about, METH_O, "what it says, and what was read"},
-                                    {"pet_map_read", map_read, METH_O, "where crystals are"},
-                                    {"pet_list_create", list_create, METH_VARARGS, "a new list-mode file"},
-                                    {"pet_list_write", list_write, METH_VARARGS, "pairs to it"},
-                                    {"pet_list_abandon", list_abandon, METH_O, "gives it up"},
-                                    {"pet_sinogram_open", sinogram_open, METH_VARARGS, "a sinogram"},
-                                    {"pet_sinogram_add", sinogram_add, METH_VARARGS, "pairs to it"},
-                                    {"pet_sinogram_write", sinogram_write, METH_VARARGS, "it as a file"},
-                                    {"pet_sinogram_read", sinogram_read, METH_O, "a file of one"},
-                                    {NULL, NULL, 0, NULL}};
+PyMethodDef pet_list_functions[] = {
+    {"pet_list_format", list_format, METH_O, "a list-mode file's format"},
+    {"pet_list_open", list_open, METH_VARARGS, "a list-mode file"},
+    {"pet_list_read", list_read, METH_VARARGS, "pairs of it"},
+    {"pet_list_about", list_about, METH_O, "what it says, and what was read"},
+    {"pet_map_read", map_read, METH_O, "where crystals are"},
+    {"pet_list_create", list_create, METH_VARARGS, "a new list-mode file"},
+    {"pet_list_write", list_write, METH_VARARGS, "pairs to it"},
+    {"pet_list_flush", list_flush, METH_VARARGS, "brings it to its temporary files"},
+    {"pet_list_abandon", list_abandon, METH_O, "gives it up"},
+    {"pet_sinogram_open", sinogram_open, METH_VARARGS, "a sinogram"},
+    {"pet_sinogram_add", sinogram_add, METH_VARARGS, "pairs to it"},
+    {"pet_sinogram_write", sinogram_write, METH_VARARGS, "it as a file"},
+    {"pet_sinogram_read", sinogram_read, METH_O, "a file of one"},
+    {NULL, NULL, 0, NULL}};

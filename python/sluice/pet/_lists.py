@@ -130,7 +130,8 @@ class ListWriter:
     ``format``: "castor", "safir", "siemens", "yrt", "gate", "hdf5", or as columns "arrow", "arrow-stream", "npy", "npz"; None: by the end
     of the name. ``prompts``: delayeds are left out, which castor and yrt do not have. ``tof_ps``: times of flight are written, and have this
     resolution (FWHM). ``window_ns``, ``duration_s``: for headers. ``start_ps``: time 0 of the file on the pairs' clock. ``checksum``: what
-    the run came to (of HDF5). Pairs come in the order of time."""
+    the run came to (of HDF5). ``rotate_bytes``, ``rotate_seconds``: another file begins, PATH.0001.h5 … (of columns). Pairs come in the order
+    of time."""
 
     def __init__(
         self,
@@ -144,6 +145,8 @@ class ListWriter:
         start_ps: int = 0,
         duration_s: float = 0.0,
         checksum: int | None = None,
+        rotate_bytes: int = 0,
+        rotate_seconds: float = 0.0,
         threads: int = 1,
     ) -> None:
         of = scanner_of(scanner)
@@ -151,6 +154,8 @@ class ListWriter:
         self.format = format if format is not None else _format_by_name(path)
         word(self.format, "format", (*FORMATS, *_COLUMNS))
         form = _COLUMNS.get(self.format)
+        if (rotate_bytes or rotate_seconds) and self.format not in ("hdf5", "arrow", "arrow-stream"):
+            raise UsageError(f"rotate_bytes and rotate_seconds are of hdf5 and arrow, not of {self.format}")
         config = (
             of.geometry,
             of.name,
@@ -161,6 +166,8 @@ class ListWriter:
             number(duration_s, "duration_s", 0, 1e12),
             form,
             thread_count(threads),
+            count(rotate_bytes, "rotate_bytes", 0, 1 << 62),
+            number(rotate_seconds, "rotate_seconds", 0, 1e9),
         )
         self._prompts = bool(prompts)
         place = FORMATS.index("hdf5") if form is not None else FORMATS.index(self.format)
@@ -178,7 +185,7 @@ class ListWriter:
         buffers = pair_buffers(pairs, self._prompts)
         if len(buffers[0]) == 0 and self.format not in ("hdf5", *_COLUMNS):
             return
-        self.left_out = _core.pet_list_write(self._writer, buffers, self.checksum)
+        self.left_out = _core.pet_list_write(self._writer, buffers, self.checksum, False)
         self._given += len(buffers[0])
 
     @property
@@ -186,11 +193,16 @@ class ListWriter:
         """Pairs that are in the file."""
         return self._given - self.left_out
 
-    def finish(self) -> None:
-        """Completes the files, which appear now."""
+    def flush(self, seconds: float = 0.0) -> None:
+        """Brings what was written to the temporary files, PATH.tmp-PID, if so many seconds have passed since the last time; HDF5 can be
+        read from then on, whatever ends the process."""
+        _core.pet_list_flush(self._writer, number(seconds, "seconds", 0, 1e9))
+
+    def finish(self, *, partial: bool = False) -> None:
+        """Completes the files, which appear now. ``partial``: the run was ended early, which HDF5 tells."""
         if self._open:
             self._open = False
-            self.left_out = _core.pet_list_write(self._writer, None, self.checksum)
+            self.left_out = _core.pet_list_write(self._writer, None, self.checksum, bool(partial))
 
     def abandon(self) -> None:
         """Gives up: nothing appears, unless it was finished."""

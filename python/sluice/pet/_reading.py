@@ -7,7 +7,7 @@ import os
 import queue
 import threading
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Literal, Union
 
@@ -66,37 +66,58 @@ def info(path: Path) -> dict[str, Any]:
     return made
 
 
-def _lines(about: dict[str, Any]) -> Iterator[str]:
-    """What was lost, an input at a time, and then of all."""
-    inputs = about["inputs"]
-    for one in inputs:
-        parts = []
-        if one["faults"]:
-            faults = ", ".join(f"{n} {name}" for name, n in one["faults"].items())
-            parts.append(f"{one['frames']} frames read, {faults}{one['first_fault']}")
-        if one["missing"] > 0:
-            parts.append(f"{one['missing']} datagrams of the acquisition between {inputs[one['before']]['path']} and it are in neither")
-        if one["other"] >= 0:
-            parts.append(f"it is of another acquisition than {inputs[one['other']]['path']}")
-        if parts:
-            yield f"{one['path']}: {'; '.join(parts)}"
-    where = inputs[0]["path"] if len(inputs) == 1 else "all inputs"
+def further(paths: list[Path]) -> dict[int, str]:
+    """By the number of the path: files of its acquisition that follow it and are not among the paths."""
+    made = {}
+    for i, path in enumerate(paths):
+        behind = _core.pet_raw_following(path) if os.path.isfile(path) else []
+        n = 0
+        while n < len(behind) and not any(os.path.samefile(behind[n], one) for one in paths if os.path.exists(one)):
+            n += 1
+        if n > 0:
+            names = behind[0] if n == 1 else f"{n} files, {behind[0]} to {behind[n - 1]}"
+            made[i] = f"it goes on in {names}, not read; series=True reads that, too"
+    return made
+
+
+def _of_input(about: dict[str, Any], i: int) -> list[str]:
+    one, inputs, parts = about["inputs"][i], about["inputs"], []
+    if one["faults"]:
+        faults = ", ".join(f"{n} {name}" for name, n in one["faults"].items())
+        parts.append(f"{one['frames']} frames read, {faults}{one['first_fault']}")
+    if one["missing"] > 0:
+        parts.append(f"{one['missing']} datagrams of the acquisition between {inputs[one['before']]['path']} and it are in neither")
+    if one["other"] >= 0:
+        parts.append(f"it is of another acquisition than {inputs[one['other']]['path']}")
+    return parts
+
+
+def _of_all(about: dict[str, Any]) -> list[str]:
+    parts = []
     if about["lost"] > 0:
-        yield f"{where}: lost {about['lost']} datagrams, about {about['lost_frames']:.0f} frames, by the modules' sequence counters"
+        parts.append(f"lost {about['lost']} datagrams, about {about['lost_frames']:.0f} frames, by the modules' sequence counters")
     if about["repeated"] > 0:
-        yield f"{where}: {about['repeated']} repeated datagrams, copies of others, are not used"
+        parts.append(f"{about['repeated']} repeated datagrams, copies of others, are not used")
     if about["foreign"] > 0:
-        yield f"{where}: {about['foreign']} foreign datagrams, whose numbers are not of their module's sequence, are not used"
-    for doubt in about["doubts"]:
-        yield f"{where}: {doubt}: is it this scanner?"
+        parts.append(f"{about['foreign']} foreign datagrams, whose numbers are not of their module's sequence, are not used")
+    return parts + [f"{doubt}: is it this scanner?" for doubt in about["doubts"]]
 
 
-def tell(lines: Iterable[str], on_fault: OnFault) -> None:
-    for line in lines:
-        if on_fault == "raise":
+def tell(about: dict[str, Any], beyond: dict[int, str], more: Iterable[str], on_fault: OnFault) -> None:
+    """What was lost: a warning for each input, and one for what is of all."""
+    n = len(about["inputs"])
+    told = [(about["inputs"][i]["path"], _of_input(about, i) + ([beyond[i]] if i in beyond else [])) for i in range(n)]
+    rest = [*_of_all(about), *more]
+    if n == 1:
+        told[0][1].extend(rest)
+    else:
+        told.append(("all inputs", rest))
+    for where, parts in told:
+        line = f"{where}: {'; '.join(parts)}"
+        if parts and on_fault == "raise":
             raise StrictError(line)
-        if on_fault == "warn":
-            warnings.warn(line, DamageWarning, stacklevel=4)
+        if parts and on_fault == "warn":
+            warnings.warn(line, DamageWarning, stacklevel=3)
 
 
 def raise_failed(about: dict[str, Any]) -> None:
@@ -107,31 +128,40 @@ def raise_failed(about: dict[str, Any]) -> None:
 
 
 class Ahead:
-    """Reads frames in a thread of its own, in two turns of memory: what ``take`` gives is there until the next call."""
+    """Reads frames in a thread of its own, in two turns of memory: what ``take`` gives is there until the next call, or with ``keep`` for
+    ever. A wait for a file that is silent ends by Ctrl-C."""
 
-    def __init__(self, inputs: Any, batch: int, received: bool) -> None:
+    def __init__(self, inputs: Any, batch: int, received: bool, keep: bool = False) -> None:
         self._free: queue.SimpleQueue[tuple[Array, Array | None] | None] = queue.SimpleQueue()
         self._full: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._held: tuple[Array, Array | None] | None = None
+        self._size = batch, received
+        self._keep = keep
         for _ in range(2):
-            self._free.put((np.empty(batch, FRAME), np.empty(batch, np.uint64) if received else None))
+            self._free.put(self._room())
         self._thread = threading.Thread(target=_read, args=(inputs, self._free, self._full), daemon=True)
         self._thread.start()
         self._ended = False
+
+    def _room(self) -> tuple[Array, Array | None]:
+        batch, received = self._size
+        return np.empty(batch, FRAME), np.empty(batch, np.uint64) if received else None
 
     def take(self) -> tuple[Array, Array | None] | None:
         if self._ended:
             return None
         if self._held is not None:
-            self._free.put(self._held)
-        self._held, n = self._full.get()
+            held, self._held = self._held, None
+            self._free.put(self._room() if self._keep else held)
+        room, n = self._full.get()
         if isinstance(n, BaseException):
             self._ended = True
             raise n
-        if n == 0 or self._held is None:
+        if n == 0:
             self._ended = True
             return None
-        return self._held[0][:n], None if self._held[1] is None else self._held[1][:n]
+        self._held = room
+        return room[0][:n], None if room[1] is None else room[1][:n]
 
     def close(self) -> None:
         self._ended = True
@@ -142,10 +172,10 @@ def _read(inputs: Any, free: Any, full: Any) -> None:
     while (room := free.get()) is not None:
         try:
             n: Any = _core.pet_inputs_read(inputs, room[0].view(np.uint8), None if room[1] is None else room[1].view(np.uint8))
-        except BaseException as error:  # noqa: BLE001: it is raised where frames are waited for
+        except BaseException as error:  # noqa: BLE001: it is raised by the thread that waits for frames
             n = error
         full.put((room, n))
-        if n == 0 or isinstance(n, BaseException):
+        if isinstance(n, BaseException) or n == 0:
             return
 
 
@@ -153,16 +183,24 @@ class FrameReader:
     """Iterates over arrays of ``FRAME``; each is the caller's. Also a context manager."""
 
     def __init__(
-        self, paths: list[Path], batch: int, received: bool, scanner: Scanner | None, on_fault: OnFault, side: int = 0
+        self,
+        paths: list[Path],
+        batch: int,
+        received: bool,
+        scanner: Scanner | None,
+        on_fault: OnFault,
+        side: int = 0,
+        follow: bool = False,
     ) -> None:
         word(on_fault, "on_fault", ON_FAULT)
+        count(batch, "batch", 1, 1 << 28)
+        self._beyond = {} if follow or on_fault == "ignore" else further(paths)
         self._inputs = _core.pet_inputs_open(paths)
-        self._batch = count(batch, "batch", 1, 1 << 28)
-        self._received = received
         self._scanner = scanner
         self._on_fault = on_fault
         self._side = side
         self._open = True
+        self._ahead = Ahead(self._inputs, batch, received, keep=True)
         #: Of the last array: when each frame's datagram was received, ns since 1970, if that was asked for.
         self.received_ns: Array | None = None
 
@@ -171,15 +209,13 @@ class FrameReader:
 
     def __next__(self) -> Array:
         if self._open:
-            frames = np.empty(self._batch, FRAME)
-            times = np.empty(self._batch, np.uint64) if self._received else None
-            n = _core.pet_inputs_read(self._inputs, frames.view(np.uint8), None if times is None else times.view(np.uint8))
-            if n > 0:
-                self.received_ns = None if times is None else times[:n]
-                return frames[:n] if n == self._batch else frames[:n].copy()
-            self._open = False
+            some = self._ahead.take()
+            if some is not None:
+                self.received_ns = some[1]
+                return some[0]
+            self.close()
             about = self.about
-            tell(_lines(about), self._on_fault)
+            tell(about, self._beyond, (), self._on_fault)
             raise_failed(about)
         raise StopIteration
 
@@ -192,7 +228,14 @@ class FrameReader:
         return made
 
     def close(self) -> None:
-        self._open = False
+        """Ends reading."""
+        if self._open:
+            self._open = False
+            self._ahead.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_ahead", None) is not None:
+            self.close()
 
     def __enter__(self) -> FrameReader:
         return self
@@ -216,7 +259,5 @@ def open_frames(
     ``scanner``: what frames show of another one is told. Copies and foreign datagrams are left out. At the end a ``DamageWarning`` for each
     input tells what was lost (``on_fault``: "ignore": nothing is told; "raise": a ``StrictError``); one that could not be read is a
     ``FileError`` or ``FormatError`` then."""
-    return FrameReader(paths_of(paths, series), batch, received, scanner, on_fault)
+    return FrameReader(paths_of(paths, series), batch, received, scanner, on_fault, 0, series)
 
-
-lines = _lines

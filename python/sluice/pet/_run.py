@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Literal, NamedTuple
@@ -12,12 +13,12 @@ import numpy as np
 from .. import _core
 from .._core import Columns, StrictError, UsageError
 from ._lists import ListWriter
-from ._reading import ON_FAULT, Ahead, OnFault, Paths, lines, paths_of, raise_failed, tell
-from ._scanner import FRAME, Array, Path, Scanner, Tables, count, energy_window, frames, number, tables_of, thread_count, word
+from ._reading import ON_FAULT, Ahead, OnFault, Paths, further, paths_of, raise_failed, tell
+from ._scanner import AT_ONCE, FRAME, Array, Path, Scanner, Tables, count, energy_window, frames, join, number, tables_of, thread_count, word
 from ._stages import delay_of, rule
 
 _STAGES = ("convert", "sort", "coincidences")
-_NO_FRAMES = np.empty(0, FRAME).view(np.uint8)
+_NO_FRAMES = np.empty(0, FRAME)
 
 
 class Found(NamedTuple):
@@ -118,8 +119,19 @@ class Chain:
         if self._ended:
             raise UsageError("the chain has ended: open another")
         taken = frames(data)
-        times = None if received_ns is None else np.require(received_ns, np.uint64, ("C_CONTIGUOUS",)).view(np.uint8)
-        return self._run(taken.view(np.uint8), times, False, skipped)
+        times = None if received_ns is None else np.require(received_ns, np.uint64, ("C_CONTIGUOUS",))
+        if times is not None and len(times) != len(taken):
+            raise UsageError(f"there are {len(taken)} frames, and received_ns has {len(times)}")
+        found = []
+        for at in range(0, max(len(taken), 1), AT_ONCE):
+            some = slice(at, at + AT_ONCE)
+            found.append(self._run(taken[some], None if times is None else times[some], False, skipped if at == 0 else 0))
+        if len(found) == 1:
+            return found[0]
+        faults: Counter[str] = Counter()
+        for one in found:
+            faults.update(one.faults)
+        return Found(join([f.singles for f in found]), join([f.late for f in found]), join([f.pairs for f in found]), dict(faults))
 
     def finish(self) -> Found:
         """What still waits, once all frames have come."""
@@ -129,7 +141,8 @@ class Chain:
         return self._run(_NO_FRAMES, None, True, 0)
 
     def _run(self, taken: Array, times: Array | None, last: bool, skipped: int) -> Found:
-        return Found(*_core.pet_chain_run(self._chain, taken, times, last, skipped))
+        received = None if times is None else times.view(np.uint8)
+        return Found(*_core.pet_chain_run(self._chain, taken.view(np.uint8), received, last, skipped))
 
     @property
     def totals(self) -> dict[str, Any]:
@@ -164,21 +177,16 @@ def convert(
 ) -> Columns:
     """Frames (``sluice.pet.frames`` tells which arrays are taken) to singles, in the order of the frames; ``Chain`` tells the words."""
     chain = Chain(scanner, ticks=ticks, tick_bits=tick_bits, energies=energies, horizon_ns=horizon_ns, until="convert", threads=threads)
-    first = chain.push(data).singles
-    rest = chain.finish().singles
-    if rest.n_rows == 0:
-        return first
-    if first.n_rows == 0:
-        return rest
-    return _core.pet_columns("singles", tuple(np.concatenate([first[name], rest[name]]) for name in first.names))
+    return join([chain.push(data).singles, chain.finish().singles])
 
 
 class Run:
     """Iterates over ``Found``, what files of frames make; the last has what the windows still held. Also a context manager."""
 
-    def __init__(self, chain: Chain, paths: list[Path], batch: int, on_fault: OnFault, received: bool) -> None:
+    def __init__(self, chain: Chain, paths: list[Path], batch: int, on_fault: OnFault, received: bool, follow: bool) -> None:
         self._chain = chain
         self._on_fault = on_fault
+        self._beyond = {} if follow or on_fault == "ignore" else further(paths)
         self._inputs = _core.pet_inputs_open(paths)
         self._state = 0  # reading, telling, ended
         self._begun = False
@@ -194,8 +202,7 @@ class Run:
             if some is None:
                 self._state = 1
                 return self._chain.finish()
-            times = None if some[1] is None else some[1].view(np.uint8)
-            found = self._chain._run(some[0].view(np.uint8), times, False, 0)
+            found = self._chain._run(some[0], some[1], False, 0)
             if found.faults and self._on_fault == "raise":
                 self.close()
                 raise StrictError(f"{found.faults}{self._chain.totals['first_fault']}")
@@ -204,7 +211,7 @@ class Run:
             self._state = 2
             self._ahead.close()
             about = self._about()
-            tell([*lines(about), *self._chain_lines()], self._on_fault)
+            tell(about, self._beyond, self._chain_lines(), self._on_fault)
             raise_failed(about)
         raise StopIteration
 
@@ -222,7 +229,10 @@ class Run:
             yield f"of {counts['frames']} frames {told}{totals['first_fault']}"
         if counts["bridged"] > 0:
             yield f"{counts['bridged']} turns of all clocks were added to the times, where nothing was received for that long"
-        if counts["singles"] == 0:
+        doubt = _core.pet_inputs_doubt(self._inputs, self._chain._chain)
+        if doubt:
+            yield doubt
+        elif counts["singles"] == 0:
             yield f"no single is left of {counts['frames']} frames"
         if order["late"] > 0:
             lag = order["largest_lag_ps"] / 1000
@@ -371,7 +381,7 @@ def run(
         threads=threads,
         device=device,
     )
-    return Run(chain, names, n, on_fault, tick_bits < 64)
+    return Run(chain, names, n, on_fault, tick_bits < 64, series)
 
 
 def rates(

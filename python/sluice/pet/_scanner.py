@@ -49,6 +49,14 @@ _PAIRS = (
     ("energy2_kev", np.float32),
     ("delayed", np.uint8),
 )
+_GROUPS = (("first", np.uint64), ("second", np.uint64), ("size", np.uint32))
+_KINDS = {
+    kind: tuple(name for name, _ in columns)
+    for kind, columns in (("singles", _SINGLES), ("singles_f64", _SINGLES_F64), ("groups", _GROUPS), ("pairs", _PAIRS))
+}
+
+#: So many rows or frames are worked on at once, as Ctrl-C is looked for between them.
+AT_ONCE = 1 << 20
 
 
 # ---- arguments -----------------------------------------------------------------------------------
@@ -143,6 +151,15 @@ def singles(rows: Rows) -> Columns:
     """Columns of singles, from copies: ``time_ps`` (int64, or ``time_ns``, float64), ``crystal`` (uint32), ``energy_kev`` (float32)."""
     buffers, is_f64 = singles_buffers(rows)
     return _core.pet_columns("singles_f64" if is_f64 else "singles", buffers)
+
+
+def join(parts: list[Columns]) -> Columns:
+    """One after the other: of several that have rows, a copy."""
+    some = [one for one in parts if one.n_rows > 0]
+    if len(some) < 2:
+        return some[0] if some else parts[0]
+    kind = {names: kind for kind, names in _KINDS.items()}[some[0].names]
+    return _core.pet_columns(kind, tuple(np.concatenate([one[name] for one in some]) for name in some[0].names))
 
 
 def pairs(rows: Rows) -> Columns:

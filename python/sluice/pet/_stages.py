@@ -4,17 +4,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from .. import _core
 from .._core import Columns, UsageError
 from ._scanner import (
+    AT_ONCE,
     NO_SINGLES,
     NO_SINGLES_F64,
     POLICIES,
+    Array,
     Rows,
     count,
     energy_window,
+    join,
     number,
     singles_buffers,
     singles_ps,
@@ -22,7 +26,6 @@ from ._scanner import (
     word,
 )
 
-_AT_ONCE = 1 << 20
 _PARTS = {"sectors": 2, "min": 3, "crystals-per-ring": 1, "distance": 6, "axial": 7, "radius": 4, "pitch": 5}
 _KINDS = {frozenset(("sectors", "min", "crystals-per-ring")): 1, frozenset(_PARTS) - {"sectors", "min"}: 2}
 _MM = {"mm": 1.0, "cm": 10.0, "m": 1000.0}
@@ -98,6 +101,12 @@ def delay_of(delayed_ns: float | None, window_ns: float) -> float:
     return delay
 
 
+def _pieces(columns: tuple[Array, ...]) -> Iterator[tuple[Array, ...]]:
+    """One at least."""
+    for at in range(0, max(len(columns[0]), 1), AT_ONCE):
+        yield tuple(one[at : at + AT_ONCE] for one in columns)
+
+
 class Sorter:
     """Singles that arrive nearly in order, into the order of their times: exact, stable, and the same however they were cut.
 
@@ -111,8 +120,9 @@ class Sorter:
 
     def push(self, singles: Rows) -> Columns:
         """Takes singles in their order of arrival; gives those that nothing can come before any more."""
-        made, self.late = _core.pet_sort_run(self._stage, singles_ps(singles), False)
-        return made
+        parts = [_core.pet_sort_run(self._stage, some, False) for some in _pieces(singles_ps(singles))]
+        self.late = join([late for _, late in parts])
+        return join([made for made, _ in parts])
 
     def finish(self) -> Columns:
         """All that wait; then the sorter is as new."""
@@ -171,7 +181,7 @@ class Coincidences:
         """Takes singles in time order; gives the rows whose windows are complete. ``FormatError`` if a single is earlier than the one
         before it."""
         buffers, self._is_f64 = singles_buffers(singles)
-        return _core.pet_find_run(self._stage, buffers, self._is_f64, False)
+        return join([_core.pet_find_run(self._stage, some, self._is_f64, False) for some in _pieces(buffers)])
 
     def finish(self) -> Columns:
         """The rows of the last windows; the next call begins a new input."""
@@ -227,7 +237,8 @@ def coincidences(
     buffers, is_f64 = singles_buffers(singles)
     if not is_sorted:
         buffers = singles_buffers(_core.pet_sort_all(buffers, is_f64))[0]
-    return _core.pet_find_run(stage._stage, buffers, is_f64, True)
+    n = -(-len(buffers[0]) // AT_ONCE)
+    return join([_core.pet_find_run(stage._stage, some, is_f64, i + 1 >= n) for i, some in enumerate(_pieces(buffers))])
 
 
 def randoms(
@@ -247,9 +258,9 @@ def randoms(
     made = rule(window_ns, 0.0, windows, edge, policy, good, energies, None)
     stage = _core.pet_randoms_open(made, number(delay_ns, "delay_ns", 0.001, 1e15), thread_count(threads))
     columns = singles_ps(singles)
-    for at in range(0, max(len(columns[0]), 1), _AT_ONCE):
-        last = at + _AT_ONCE >= len(columns[0])
-        told = _core.pet_randoms_run(stage, tuple(one[at : at + _AT_ONCE] for one in columns), last)
+    n = -(-len(columns[0]) // AT_ONCE)
+    for i, some in enumerate(_pieces(columns)):
+        told = _core.pet_randoms_run(stage, some, i + 1 >= n)
     return float(told[0]), float(told[1])
 
 
