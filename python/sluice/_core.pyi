@@ -53,7 +53,7 @@ class Columns(Mapping[str, Array]):
     def __getattr__(self, name: str) -> Array: ...
     def __getitem__(self, name: str) -> Array: ...
     def __iter__(self) -> Iterator[str]: ...
-    def __len__(self) -> int: ...  # rows
+    def __len__(self) -> int: ...
     def event(self, i: int) -> dict[str, Array]: ...
     def column(self, name: str, /) -> Column: ...
     def to_numpy(self) -> dict[str, Array]: ...
@@ -85,17 +85,8 @@ class VeloBatch(Batch):
     beam: Columns
     end: Columns
     primaries: Columns
-    counts: Columns
     impacts: Columns
     events: Columns
-    event_cuts: Columns
-    decisions: Columns
-    fired: Columns
-    lines: tuple[str, ...]
-    particles: Columns
-    particle_ids: Columns
-    vertices: Columns
-    matches: Columns
 
 B = TypeVar("B", bound=Batch)
 
@@ -183,24 +174,7 @@ def velo_open(
     config: Any,
     preset: str | None,
     geometry: Any,
-    beam: Any,
-    mask: Any,
-    select: Any,
-    truth: bool,
-    identity: bool,
-    impacts: bool,
-    /,
-) -> Reader[VeloBatch]: ...
-def velo_reconstruct(
-    columns: tuple[Any, ...],
-    common: Common,
-    config: Any,
-    preset: str | None,
-    geometry: Any,
-    beam: Any,
-    mask: Any,
-    select: Any,
-    truth: bool,
+    beam: tuple[float, ...] | None,
     identity: bool,
     impacts: bool,
     /,

@@ -35,7 +35,8 @@ typedef struct core_state {
     PyTypeObject *owner_type, *column_type, *columns_type, *tensor_type, *reader_type, *batch_type;
     /* Of NumPy, from the first time that an array is wanted; NULL before. */
     PyObject *empty, *frombuffer, *dtype[CORE_TYPES], *label_dtype;
-    PyObject *columns_of; /* what makes columns of what pickle has of them */
+    PyObject *columns_of;   /* what makes columns of what pickle has of them */
+    slc_simd_target target; /* of SLUICE_SIMD */
     core_labeller labellers[CORE_LABELLERS];
     uint64_t clock;
 } core_state;

@@ -42,6 +42,7 @@ typedef struct dl_versioned {
 typedef struct tensor {
     PyObject_HEAD dl_managed *managed; /* one of these two */
     dl_versioned *versioned;
+    const dl_tensor *of; /* within it */
     const char *format;
     Py_ssize_t size, shape[MOST_AXES], strides[MOST_AXES];
 } tensor;
@@ -63,15 +64,10 @@ static void tensor_free(PyObject *self)
     Py_DECREF(type);
 }
 
-static const dl_tensor *within(const tensor *t)
-{
-    return t->managed != NULL ? &t->managed->tensor : &t->versioned->tensor;
-}
-
 static int tensor_buffer(PyObject *self, Py_buffer *view, int flags)
 {
     tensor *t = (tensor *)self;
-    const dl_tensor *of = within(t);
+    const dl_tensor *of = t->of;
     if ((flags & PyBUF_WRITABLE) != 0 && t->versioned != NULL && (t->versioned->flags & IS_READ_ONLY) != 0) {
         PyErr_SetString(PyExc_BufferError, "it is read-only");
         return -1;
@@ -135,7 +131,7 @@ static const char *format_of(const dl_tensor *of)
 /* Shape, strides in bytes and format; false with a TypeError. */
 static bool take_layout(tensor *t, const char *what, const char *taken)
 {
-    const dl_tensor *of = within(t);
+    const dl_tensor *of = t->of;
     t->format = format_of(of);
     t->size = of->bits / 8;
     if (t->format == NULL || of->n_axes < 0 || of->n_axes > MOST_AXES) {
@@ -173,6 +169,7 @@ static PyObject *take_capsule(core_state *state, PyObject *capsule, const char *
     }
     t->managed = versioned ? NULL : inside;
     t->versioned = versioned ? inside : NULL;
+    t->of = versioned ? &((dl_versioned *)inside)->tensor : &((dl_managed *)inside)->tensor;
     if (PyCapsule_SetName(capsule, versioned ? "used_dltensor_versioned" : "used_dltensor") < 0) {
         t->managed = NULL; /* still the capsule's */
         t->versioned = NULL;

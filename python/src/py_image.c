@@ -137,6 +137,7 @@ static bool take_config(core_state *state, PyObject *const *values, request *r)
     int border = SLC_IMAGE_BORDER_ANY;
     slc_image_label_config_default(&r->config);
     r->config.exec.threads = 1;
+    r->config.exec.target = state->target;
     if (values[CONNECTIVITY] == NULL && values[THRESHOLD] == NULL && values[INVERSE] == NULL &&
         values[MIN_AREA] == NULL && values[MAX_AREA] == NULL && values[BORDER] == NULL &&
         values[THREADS] == NULL && values[ALGORITHM] == NULL) {

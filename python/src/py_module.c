@@ -82,11 +82,16 @@ static int execute(PyObject *module)
         core_velo_functions,
     };
     core_state *state = core_state_of(module);
+    slc_error error = {SLC_OK, ""};
     bool good = core_errors_add(module, state) == 0 && core_columns_add(module, state) == 0 &&
                 core_dlpack_add(module, state) == 0 && core_flow_add(module, state) == 0 &&
                 pet_add(module) == 0;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && good; i++) {
         good = PyModule_AddFunctions(module, tables[i]) == 0;
+    }
+    if (good && slc_simd_choose(NULL, &state->target, &error) != SLC_OK) {
+        (void)core_raise(state, SLC_ERR_USAGE, &error);
+        good = false;
     }
     state->columns_of = good ? PyObject_GetAttrString(module, "columns_of") : NULL;
     good = state->columns_of != NULL;
