@@ -103,16 +103,21 @@ def test_frames_and_convert(bare):
     assert (pet.frames(bare.tobytes()) == frames).all() and (pet.frames(frames) == frames).all()
     assert (frames["energy"] == bare[:, 12].astype(int) * 256 + bare[:, 13]).all()
     scanner = pet.Scanner(SCANNER)
-    singles = pet.convert(frames, scanner, ticks=(3, 2), energies=(300, 600))
+    singles = pet.convert(frames, scanner, ticks=(3, 2), energies=(3000, 5500))
     # The slow way: places are crystals.
     module, unit = frames["module"].astype(int), frames["head_unit"].astype(int) & 15
     around, ring = np.divmod(module, scanner.channels * scanner.modules)[::-1]
     y = (around * scanner.blocks_y + unit // scanner.blocks_z) * scanner.crystals_y + frames["y"]
     z = (ring * scanner.blocks_z + unit % scanner.blocks_z) * scanner.crystals_z + frames["x"]
-    keep = (frames["energy"] >= 300) & (frames["energy"] < 600)
+    keep = (frames["energy"] >= 3000) & (frames["energy"] < 5500)
     assert (singles.crystal == (y + z * scanner.crystals_per_ring)[keep]).all()
     assert (singles.time_ps == (frames["time"].astype(np.int64) * 3 // 2)[keep]).all()
-    assert (singles.energy_kev == frames["energy"][keep]).all()
+    assert (singles.energy_kev == frames["energy"][keep]).all() and 1000 < keep.sum() < len(frames)
+    lost = frames.copy()
+    lost["module"][:30] = 200
+    with pytest.warns(sluice.DamageWarning, match="30 pet_module; first") as seen:
+        assert pet.convert(lost, scanner).n_rows == len(frames) - 30
+    assert len(seen) == 1 and seen[0].filename == __file__
     for bad in (np.zeros((4, 15), np.uint8), np.zeros(4), b"seventeen bytes!!"):
         with pytest.raises(TypeError, match="16"):
             pet.frames(bad)
@@ -137,7 +142,8 @@ def test_sorter():
     short = pet.Sorter(horizon_ns=100)
     first = short.push(singles)
     late = short.late
-    rest = short.finish()
+    with pytest.warns(sluice.DamageWarning, match="horizon_ns="):
+        rest = short.finish()
     latest = np.maximum.accumulate(t)
     assert (late.crystal == np.flatnonzero(latest - t > 100_000)).all() and late.n_rows == short.counts["late"] > 0
     assert first.n_rows + rest.n_rows + late.n_rows == 5000 and short.counts["largest_lag_ps"] == (latest - t).max()
@@ -279,8 +285,10 @@ SAME = {"window_ns": 4, "delayed_ns": 100, "energies": (350, 650)}
 @pytest.mark.parametrize("batch,threads", [(1 << 16, 1), (997, 1), (5000, 2), (1 << 20, 3)])
 def test_run_is_the_commands(raw, batch, threads):
     expected = told("run", "--tables", raw[1], *WORDS, raw[0])
-    with pet.run(raw[0], raw[1], batch=batch, threads=threads, randoms=True, **SAME) as reader:
+    seen = []
+    with pet.run(raw[0], raw[1], batch=batch, threads=threads, randoms=True, progress=seen.append, **SAME) as reader:
         found = list(reader)
+    assert seen[-1] == expected["convert"]["frames"] and seen == sorted(seen)
     totals = reader.totals
     assert f"{reader.checksum:016x}" == expected["checksum"]
     for name in ("frames", "singles", "below", "above", "no_crystal"):
@@ -366,7 +374,10 @@ def test_sinogram_is_the_commands(raw, tmp_path):
     half = pet.Scanner(SCANNER).crystals_per_ring // 2
     pairs = {"time_ps": [0], "dt_ps": [0], "delayed": [0], "energy1_kev": [511], "energy2_kev": [511], "crystal1": [0], "crystal2": [half]}
     kinds = {"time_ps": "i8", "dt_ps": "i8", "delayed": "u1", "crystal1": "u4", "crystal2": "u4"}
-    one = pet.sinogram({name: np.array(v, kinds.get(name, "f4")) for name, v in pairs.items()}, SCANNER, rebin=True)
+    columns = {name: np.array(v, kinds.get(name, "f4")) for name, v in pairs.items()}
+    with pytest.warns(sluice.DamageWarning, match="1 pairs are outside"):
+        assert pet.sinogram({**columns, "crystal2": np.array([1], "u4")}, SCANNER, rebin=True).sum() == 0
+    one = pet.sinogram(columns, SCANNER, rebin=True)
     assert one.sum() == 1 and one.shape[2] == half
     with pytest.raises(sluice.UsageError, match="tangential"):
         pet.Sinogram(SCANNER, tangential=0)
@@ -401,7 +412,7 @@ def test_what_is_held_stays(raw):
     assert len(view) > 0 and (view == before).all()
 
 
-def test_one_thread_at_a_time(bare):
+def test_one_thread_at_a_time(raw, bare):
     chain, errors = pet.Chain(SCANNER), []
     many = np.tile(bare, (40, 1))
 
@@ -417,6 +428,22 @@ def test_one_thread_at_a_time(bare):
     for thread in threads:
         thread.join()
     assert errors and all("another thread" in text for text in errors)
+    run, errors[:] = pet.run(raw[0], raw[1], batch=500, **SAME), []
+
+    def read():
+        try:
+            list(run)
+        except RuntimeError as error:
+            errors.append(str(error))
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    whole = pet.run(raw[0], raw[1], **SAME)
+    list(whole)
+    assert all("another thread" in text for text in errors) and run.checksum == whole.checksum
     chain.finish()
     with pytest.raises(sluice.UsageError, match="ended"):
         chain.push(bare)
@@ -511,6 +538,14 @@ def test_calibrate_is_the_commands(tmp_path):
     position, unsure = steps.position()
     grid = steps.grid(3, 0)
     assert unsure == 0 and (position == tables.position).all() and grid.sure and len(grid.x) == 16 and 0 < grid.contrast <= 1
+    words = ["--tables", tmp_path / "its.h5", "--keep", "position,time", "-o", tmp_path / "kept.h5", "--peak", 500]
+    command("pet", "calibrate", *words, "-q", path)
+    kept, _ = pet.calibrate(path, expected, keep=("position", "time"), peak_kev=500)
+    assert all((getattr(kept, one) == getattr(pet.Tables.read(tmp_path / "kept.h5"), one)).all() for one in ("position", "gain", "time_offset_ps"))
+    assert kept.gain.mean() < tables.gain.mean() and (kept.time_offset_ps == tables.time_offset_ps).all()
+    for keep, more in (("colour", {}), ("time", {"time": True}), ("gain", {"spectra_svg": "x"})):
+        with pytest.raises(sluice.UsageError, match="keep"):
+            pet.calibrate(path, expected, keep=[keep], **more)
     with pytest.raises(sluice.UsageError, match="position_side"):
         pet.calibrate(path, scanner, position_side=2)
     with pytest.raises(sluice.FormatError, match="peak"):

@@ -15,9 +15,20 @@ Singles are columns ``time_ps`` (int64), ``crystal`` (uint32) and ``energy_kev``
 
 from __future__ import annotations
 
-from ._acquire import Acquisition, acquire, send
-from ._calibrate import Calibration, calibrate
-from ._lists import ListReader, ListWriter, Sinogram, SinglesReader, SinglesWriter, open_list, open_singles, read_map, read_sinogram, sinogram
+from ._acquire import Acquisition, Live, acquire, send
+from ._calibrate import Calibration, Grid, calibrate
+from ._lists import (
+    ListReader,
+    ListWriter,
+    SinglesReader,
+    SinglesWriter,
+    Sinogram,
+    open_list,
+    open_singles,
+    read_map,
+    read_sinogram,
+    sinogram,
+)
 from ._reading import FrameReader, info, open_frames, series
 from ._run import Chain, Found, Run, convert, rates, run
 from ._scanner import FORMATS, FRAME, POLICIES, SCANNERS, Scanner, Tables, frames, pairs, singles
@@ -34,8 +45,10 @@ __all__ = [
     "Coincidences",
     "Found",
     "FrameReader",
+    "Grid",
     "ListReader",
     "ListWriter",
+    "Live",
     "Run",
     "Scanner",
     "SinglesReader",
@@ -56,6 +69,7 @@ __all__ = [
     "randoms",
     "rates",
     "read_map",
+    "read_sinogram",
     "read_sinogram",
     "run",
     "send",

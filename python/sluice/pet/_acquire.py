@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import threading
 import time as clock
-import warnings
 from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any, Literal, NamedTuple
@@ -13,14 +12,17 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._core import Columns, DamageWarning, StrictError, UsageError
+from .._core import Columns, UsageError
 from ._reading import ON_FAULT, OnFault
 from ._run import clock_words
-from ._scanner import Path, Scanner, Tables, count, frames, number, tables_of, thread_count, word
+from ._scanner import Path, Scanner, Tables, count, frames, number, tables_of, thread_count, warn_lost, word
 from ._stages import delay_of, rule
 
 _MOMENT_S = 0.02
 _NEVER_LOST = ("kernel_drops", "ring_drops", "lost", "malformed", "repeated", "foreign", "unwritten", "live_skipped")
+
+
+_NO_SINGLES = ("module", "unit", "position", "clock")
 
 
 class Live(NamedTuple):
@@ -106,11 +108,12 @@ class Acquisition:
         if not self._told:
             self._told = True
             lost = {name: n for name in _NEVER_LOST if (n := self.counts[name]) > 0}
-            if lost and self._on_fault != "ignore":
-                line = f"of {self.counts['datagrams']} datagrams received: " + ", ".join(f"{n} {name}" for name, n in lost.items())
-                if self._on_fault == "raise":
-                    raise StrictError(line)
-                warnings.warn(line, DamageWarning, stacklevel=3)
+            counts = self.counts["chain"]
+            lost.update({f"of {name}": n for name in _NO_SINGLES if (n := counts["convert"][name]) > 0})
+            lost.update({"late": n} if (n := counts["sort"]["late"]) > 0 else {})
+            if lost:
+                told = ", ".join(f"{n} {name}" for name, n in lost.items())
+                warn_lost(f"of {self.counts['datagrams']} datagrams received: {told}", self._on_fault)
 
     def __enter__(self) -> Acquisition:
         return self

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from .. import _core
 from .._core import FormatError, UsageError
 from ._reading import FrameReader, OnFault, Paths, paths_of
 from ._run import Chain
-from ._scanner import Array, Path, Rows, Scanner, Tables, count, frames, number, pair_buffers, scanner_of, tables_of
+from ._scanner import Array, Path, Rows, Scanner, Tables, count, frames, number, pair_buffers, scanner_of, tables_of, warn_lost, word
 
 _ROUNDS, _PAIRS_OF_CRYSTAL, _MOST_PAIRS, _AT_ONCE = 500, 500, 1 << 25, 1 << 18
 
@@ -135,6 +135,7 @@ def calibrate(
     position_side: int | None = None,
     peak_kev: float = 511.0,
     time: bool = False,
+    keep: Iterable[str] = (),
     energies: tuple[float, float] = (430.0, 600.0),
     window_ns: float = 10.0,
     horizon_ns: float = 1e6,
@@ -147,18 +148,23 @@ def calibrate(
 ) -> tuple[Tables, dict[str, Any]]:
     """Tables of a measurement's frames, as ``sluice pet calibrate`` finds them: positions from flood maps (none if places are crystals),
     gains from photopeaks, and with ``time`` offsets from pairs within ``energies`` and ``window_ns``. And what was found: ``frames``,
-    ``blocks_without_grid``, ``crystals_without_peak``, ``resolution`` by crystal, ``time``, ``doubts``. Files are read several times."""
-    of = scanner_of(tables_of(scanner) if isinstance(scanner, (bytes, os.PathLike)) else scanner)
+    ``blocks_without_grid``, ``crystals_without_peak``, ``resolution`` by crystal, ``time``, ``doubts``. Files are read several times.
+    ``keep``: "position", "gain", "time" of the tables that ``scanner`` is are kept, and not found anew."""
+    given = tables_of(scanner)
+    of, old = given.scanner, _kept(given, keep, scanner, time, position_side, spectra_svg)
     names = paths_of(paths, series)
 
     def read(fault: OnFault, received: bool = False, side: int = 0) -> FrameReader:
-        return FrameReader(names, _AT_ONCE, received, of, fault, side)
+        return FrameReader(names, _AT_ONCE, received, of, fault, side, series)
 
-    # What is wrong with the files is told the first time.
-    side = _side(read("ignore"), of) if position_side is None else count(position_side, "position_side", 1, 256)
+    # What is wrong with the files is told when flood maps are made.
+    if "position" in old:
+        side = given.position_side
+    else:
+        side = _side(read("ignore"), of) if position_side is None else count(position_side, "position_side", 1, 256)
     if side < of.crystals_y or side < of.crystals_z:
         raise UsageError(f"position_side: {side} places for {of.crystals_y} x {of.crystals_z} crystals")
-    plain = side == max(of.crystals_y, of.crystals_z)
+    plain = given.position is None if "position" in old else side == max(of.crystals_y, of.crystals_z)
     steps = Calibration(of, position_side=side, peak_kev=peak_kev)
     n = 0
     for some in read(on_fault, side=0 if plain else side):
@@ -167,17 +173,26 @@ def calibrate(
     if n == 0:
         raise FormatError("there are no frames in the inputs")
     position, unsure = steps.position()
-    if not plain and unsure == of.n_modules * of.n_units:
+    kept = "position" in old
+    if not plain and not kept and unsure == of.n_modules * of.n_units:
         raise FormatError(f"no grid of crystals is found in any of {unsure} blocks: are these frames of this scanner?")
-    found: dict[str, Any] = {"frames": n, "places_are_crystals": plain, "blocks_without_grid": 0 if plain else unsure}
-    tables = Tables(of, position=None if plain else position)
-    for some in read("ignore"):
-        steps.add_spectrum(some, tables)
-    gain, found["resolution"], found["crystals_without_peak"] = steps.gain()
-    tables = Tables(of, position=tables.position, gain=gain)
+    position = given.position if kept and given.position is not None else position
+    found: dict[str, Any] = {"frames": n, "places_are_crystals": plain, "blocks_without_grid": 0 if plain or kept else unsure}
+    words: dict[str, Any] = {"position": None if plain else position}
+    if "gain" in old:
+        words.update(gain=given.gain, energy=given.energy, energy_bin_kev=given.energy_bin_kev)
+    else:
+        for some in read("ignore"):
+            steps.add_spectrum(some, Tables(of, **words))
+        words["gain"], found["resolution"], found["crystals_without_peak"] = steps.gain()
+        found["doubts"] = [] if plain else steps.doubts
+        for doubt in found["doubts"]:
+            warn_lost(f"{doubt}: is it this scanner?", on_fault)
+    if "time" in old:
+        words["time_offset_ps"] = given.time_offset_ps
     if time:
         chain = Chain(
-            tables,
+            Tables(of, **words),
             ticks=ticks,
             tick_bits=tick_bits,
             energies=energies,
@@ -187,15 +202,29 @@ def calibrate(
             in_order=False,
             threads=threads,
         )
-        offsets, found["time"] = steps.time(_some_pairs(read("ignore", tick_bits < 64), chain, of))
-        tables = Tables(of, position=tables.position, gain=gain, time_offset_ps=offsets)
+        words["time_offset_ps"], found["time"] = steps.time(_some_pairs(read("ignore", tick_bits < 64), chain, of))
     if flood_png is not None:
         steps.draw_flood(flood_png, position)
     if spectra_svg is not None:
-        steps.draw_spectra(spectra_svg, gain, found["resolution"])
+        steps.draw_spectra(spectra_svg, words["gain"], found["resolution"])
     found["counts"] = steps.counts
-    found["doubts"] = [] if plain else steps.doubts
-    return tables, found
+    return Tables(of, **words), found
+
+
+def _kept(
+    given: Tables, keep: Iterable[str], scanner: object, time: bool, position_side: int | None, spectra_svg: object
+) -> set[str]:
+    names = {keep} if isinstance(keep, str) else set(keep)
+    for one in names:
+        word(one, "keep", ("position", "gain", "time"))
+    if names and isinstance(scanner, Scanner):
+        raise UsageError("keep needs tables: what is kept is theirs")
+    for one, other, wrong in (("time", "time", time), ("position", "position_side", position_side is not None)):
+        if one in names and wrong:
+            raise UsageError(f"keep={one!r} and {other} exclude each other")
+    if "gain" in names and spectra_svg is not None:
+        raise UsageError("keep='gain' and spectra_svg exclude each other")
+    return names
 
 
 def _some_pairs(reader: FrameReader, chain: Chain, scanner: Scanner) -> dict[str, Array]:

@@ -27,6 +27,7 @@ from ._scanner import (
     scanner_of,
     singles_ps,
     thread_count,
+    warn_lost,
     word,
 )
 
@@ -203,6 +204,8 @@ class ListWriter:
         if self._open:
             self._open = False
             self.left_out = _core.pet_list_write(self._writer, None, self.checksum, bool(partial))
+            if self.left_out > 0:
+                warn_lost(f"{self.left_out} pairs are not in the list, as {self.format} has no number for them", "warn")
 
     def abandon(self) -> None:
         """Gives up: nothing appears, unless it was finished."""
@@ -336,4 +339,6 @@ def sinogram(
     """The sinogram of pairs, float32 (sinograms, views, tangential); ``Sinogram`` tells the words."""
     made = Sinogram(scanner, tangential=tangential, ring_difference=ring_difference, rebin=rebin, subtract=subtract)
     made.add(pairs)
+    if made.outside > 0:
+        warn_lost(f"{made.outside} pairs are outside of the sinogram", "warn")
     return made.values

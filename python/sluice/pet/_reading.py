@@ -6,22 +6,36 @@ from __future__ import annotations
 import os
 import queue
 import threading
-import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Literal, Union
 
 import numpy as np
 
 from .. import _core
-from .._core import DamageWarning, Error, FileError, FormatError, StrictError, UnsupportedError, UsageError
-from ._scanner import FRAME, Array, Path, Scanner, count, word
+from .._core import Error, FileError, FormatError, UnsupportedError, UsageError
+from ._scanner import FRAME, Array, OneThread, Path, Scanner, count, warn_lost, word
 
 OnFault = Literal["warn", "ignore", "raise"]
+Progress = Union[bool, None, Callable[[int], object]]
 ON_FAULT = ("warn", "ignore", "raise")
 Paths = Union[Path, Iterable[Path]]
 
 _KINDS: dict[int, type[Exception]] = {-1: UsageError, -2: MemoryError, -3: FileError, -4: FormatError, -5: UnsupportedError}
+
+
+def shown(progress: Progress) -> Callable[[int], object]:
+    """What is called with the number of frames so far."""
+    if progress is True:
+        from tqdm.auto import tqdm
+
+        bar: Any = tqdm(unit=" frames")
+        return lambda frames: bar.update(frames - bar.n)
+    if progress is None or progress is False:
+        return lambda frames: None
+    if not callable(progress):
+        raise TypeError(f"progress is to be true, false, or callable, not {type(progress)!r}")
+    return progress
 
 
 def paths_of(paths: Paths, follow: bool) -> list[Path]:
@@ -103,7 +117,7 @@ def _of_all(about: dict[str, Any]) -> list[str]:
     return parts + [f"{doubt}: is it this scanner?" for doubt in about["doubts"]]
 
 
-def tell(about: dict[str, Any], beyond: dict[int, str], more: Iterable[str], on_fault: OnFault) -> None:
+def tell(about: dict[str, Any], beyond: dict[int, str], more: Iterable[str], on_fault: OnFault, depth: int = 4) -> None:
     """What was lost: a warning for each input, and one for what is of all."""
     n = len(about["inputs"])
     told = [(about["inputs"][i]["path"], _of_input(about, i) + ([beyond[i]] if i in beyond else [])) for i in range(n)]
@@ -114,10 +128,8 @@ def tell(about: dict[str, Any], beyond: dict[int, str], more: Iterable[str], on_
         told.append(("all inputs", rest))
     for where, parts in told:
         line = f"{where}: {'; '.join(parts)}"
-        if parts and on_fault == "raise":
-            raise StrictError(line)
-        if parts and on_fault == "warn":
-            warnings.warn(line, DamageWarning, stacklevel=3)
+        if parts:
+            warn_lost(line, on_fault, depth)
 
 
 def raise_failed(about: dict[str, Any]) -> None:
@@ -191,6 +203,7 @@ class FrameReader:
         on_fault: OnFault,
         side: int = 0,
         follow: bool = False,
+        progress: Progress = None,
     ) -> None:
         word(on_fault, "on_fault", ON_FAULT)
         count(batch, "batch", 1, 1 << 28)
@@ -200,6 +213,9 @@ class FrameReader:
         self._on_fault = on_fault
         self._side = side
         self._open = True
+        self._n = 0
+        self._alone = OneThread("reader")
+        self._progress = shown(progress)
         self._ahead = Ahead(self._inputs, batch, received, keep=True)
         #: Of the last array: when each frame's datagram was received, ns since 1970, if that was asked for.
         self.received_ns: Array | None = None
@@ -208,16 +224,19 @@ class FrameReader:
         return self
 
     def __next__(self) -> Array:
-        if self._open:
-            some = self._ahead.take()
+        with self._alone:
+            some = self._ahead.take() if self._open else None
             if some is not None:
                 self.received_ns = some[1]
+                self._n += len(some[0])
+                self._progress(self._n)
                 return some[0]
-            self.close()
-            about = self.about
-            tell(about, self._beyond, (), self._on_fault)
-            raise_failed(about)
-        raise StopIteration
+            if self._open:
+                self.close()
+                about = self.about
+                tell(about, self._beyond, (), self._on_fault)
+                raise_failed(about)
+            raise StopIteration
 
     @property
     def about(self) -> dict[str, Any]:
@@ -252,12 +271,13 @@ def open_frames(
     series: bool = False,
     scanner: Scanner | None = None,
     on_fault: OnFault = "warn",
+    progress: Progress = None,
 ) -> FrameReader:
     """Raw frames of files, one after the other, as arrays of up to ``batch`` elements of ``FRAME``.
 
     ``received``: also when they came (``FrameReader.received_ns``); ``series``: also the files that follow each in its acquisition;
     ``scanner``: what frames show of another one is told. Copies and foreign datagrams are left out. At the end a ``DamageWarning`` for each
     input tells what was lost (``on_fault``: "ignore": nothing is told; "raise": a ``StrictError``); one that could not be read is a
-    ``FileError`` or ``FormatError`` then."""
-    return FrameReader(paths_of(paths, series), batch, received, scanner, on_fault, 0, series)
+    ``FileError`` or ``FormatError`` then. ``progress``: True for a bar of tqdm, or what is called with the number of frames so far."""
+    return FrameReader(paths_of(paths, series), batch, received, scanner, on_fault, 0, series, progress)
 

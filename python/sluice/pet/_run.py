@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Literal, NamedTuple
 
@@ -13,8 +13,25 @@ import numpy as np
 from .. import _core
 from .._core import Columns, StrictError, UsageError
 from ._lists import ListWriter
-from ._reading import ON_FAULT, Ahead, OnFault, Paths, further, paths_of, raise_failed, tell
-from ._scanner import AT_ONCE, FRAME, Array, Path, Scanner, Tables, count, energy_window, frames, join, number, tables_of, thread_count, word
+from ._reading import ON_FAULT, Ahead, OnFault, Paths, Progress, further, paths_of, raise_failed, shown, tell
+from ._scanner import (
+    AT_ONCE,
+    FRAME,
+    Array,
+    OneThread,
+    Path,
+    Scanner,
+    Tables,
+    count,
+    energy_window,
+    frames,
+    join,
+    number,
+    tables_of,
+    thread_count,
+    warn_lost,
+    word,
+)
 from ._stages import delay_of, rule
 
 _STAGES = ("convert", "sort", "coincidences")
@@ -112,6 +129,7 @@ class Chain:
             device,
         )
         self._ended = False
+        self._alone = OneThread("chain")
 
     def push(self, data: Any, *, received_ns: Array | None = None, skipped: int = 0) -> Found:
         """Takes frames in their order of arrival (``sluice.pet.frames`` tells which arrays are taken). ``received_ns``: when each was
@@ -122,10 +140,8 @@ class Chain:
         times = None if received_ns is None else np.require(received_ns, np.uint64, ("C_CONTIGUOUS",))
         if times is not None and len(times) != len(taken):
             raise UsageError(f"there are {len(taken)} frames, and received_ns has {len(times)}")
-        found = []
-        for at in range(0, max(len(taken), 1), AT_ONCE):
-            some = slice(at, at + AT_ONCE)
-            found.append(self._run(taken[some], None if times is None else times[some], False, skipped if at == 0 else 0))
+        with self._alone:
+            found = self._pieces(taken, times, skipped)
         if len(found) == 1:
             return found[0]
         faults: Counter[str] = Counter()
@@ -133,16 +149,55 @@ class Chain:
             faults.update(one.faults)
         return Found(join([f.singles for f in found]), join([f.late for f in found]), join([f.pairs for f in found]), dict(faults))
 
+    def _pieces(self, taken: Array, times: Array | None, skipped: int) -> list[Found]:
+        found = []
+        for at in range(0, max(len(taken), 1), AT_ONCE):
+            some = slice(at, at + AT_ONCE)
+            found.append(self._run(taken[some], None if times is None else times[some], False, skipped if at == 0 else 0))
+        return found
+
     def finish(self) -> Found:
-        """What still waits, once all frames have come."""
+        """What still waits, once all frames have come. A ``DamageWarning`` tells what was lost of them."""
+        made = self._finish()
+        self._tell(4)
+        return made
+
+    def _tell(self, depth: int) -> None:
+        parts = self._losses()
+        if parts:
+            warn_lost("; ".join(parts), "warn", depth)
+
+    def _finish(self) -> Found:
         if self._ended:
             raise UsageError("the chain has ended: open another")
         self._ended = True
-        return self._run(_NO_FRAMES, None, True, 0)
+        with self._alone:
+            return self._run(_NO_FRAMES, None, True, 0)
 
     def _run(self, taken: Array, times: Array | None, last: bool, skipped: int) -> Found:
         received = None if times is None else times.view(np.uint8)
         return Found(*_core.pet_chain_run(self._chain, taken.view(np.uint8), received, last, skipped))
+
+    def _losses(self, inputs: Any = None) -> list[str]:
+        """What was lost of frames and singles, in words."""
+        totals = self.totals
+        counts, order, parts = totals["convert"], totals["sort"], []
+        if totals["faults"]:
+            told = ", ".join(f"{n} {name}" for name, n in totals["faults"].items())
+            parts.append(f"of {counts['frames']} frames {told}{totals['first_fault']}")
+        if counts["bridged"] > 0:
+            parts.append(f"{counts['bridged']} turns of all clocks were added to the times, where nothing was received for that long")
+        doubt = "" if inputs is None else _core.pet_inputs_doubt(inputs, self._chain)
+        if doubt:
+            parts.append(doubt)
+        elif counts["singles"] == 0 and counts["frames"] > 0:
+            parts.append(f"no single is left of {counts['frames']} frames")
+        if order["late"] > 0:
+            parts.append(
+                f"{order['late']} of {order['taken']} singles came later than the horizon allows and are in no coincidence; "
+                f"horizon_ns={order['largest_lag_ps'] / 1000:.9g} would have been enough"
+            )
+        return parts + [f"no {name}: {totals[f'{name}_error']}" for name in ("rates", "randoms") if totals[f"{name}_error"] is not None]
 
     @property
     def totals(self) -> dict[str, Any]:
@@ -177,32 +232,45 @@ def convert(
 ) -> Columns:
     """Frames (``sluice.pet.frames`` tells which arrays are taken) to singles, in the order of the frames; ``Chain`` tells the words."""
     chain = Chain(scanner, ticks=ticks, tick_bits=tick_bits, energies=energies, horizon_ns=horizon_ns, until="convert", threads=threads)
-    return join([chain.push(data).singles, chain.finish().singles])
+    made = join([chain.push(data).singles, chain._finish().singles])
+    chain._tell(4)
+    return made
 
 
 class Run:
     """Iterates over ``Found``, what files of frames make; the last has what the windows still held. Also a context manager."""
 
-    def __init__(self, chain: Chain, paths: list[Path], batch: int, on_fault: OnFault, received: bool, follow: bool) -> None:
+    def __init__(
+        self, chain: Chain, paths: list[Path], batch: int, on_fault: OnFault, received: bool, follow: bool, progress: Progress
+    ) -> None:
         self._chain = chain
         self._on_fault = on_fault
         self._beyond = {} if follow or on_fault == "ignore" else further(paths)
         self._inputs = _core.pet_inputs_open(paths)
         self._state = 0  # reading, telling, ended
         self._begun = False
+        self._n = 0
+        self._alone = OneThread("reader")
+        self._progress = shown(progress)
         self._ahead = Ahead(self._inputs, batch, received)
 
     def __iter__(self) -> Run:
         return self
 
     def __next__(self) -> Found:
+        with self._alone:
+            return self._next()
+
+    def _next(self) -> Found:
         self._begun = True
         if self._state == 0:
             some = self._ahead.take()
             if some is None:
                 self._state = 1
-                return self._chain.finish()
+                return self._chain._finish()
             found = self._chain._run(some[0], some[1], False, 0)
+            self._n += len(some[0])
+            self._progress(self._n)
             if found.faults and self._on_fault == "raise":
                 self.close()
                 raise StrictError(f"{found.faults}{self._chain.totals['first_fault']}")
@@ -211,7 +279,7 @@ class Run:
             self._state = 2
             self._ahead.close()
             about = self._about()
-            tell(about, self._beyond, self._chain_lines(), self._on_fault)
+            tell(about, self._beyond, self._chain._losses(self._inputs), self._on_fault, 5)
             raise_failed(about)
         raise StopIteration
 
@@ -220,29 +288,6 @@ class Run:
         side = tables.position_side if tables.position is not None else 0
         made: dict[str, Any] = _core.pet_inputs_about(self._inputs, tables.scanner.geometry, side)
         return made
-
-    def _chain_lines(self) -> Iterator[str]:
-        totals = self._chain.totals
-        counts, order = totals["convert"], totals["sort"]
-        if totals["faults"]:
-            told = ", ".join(f"{n} {name}" for name, n in totals["faults"].items())
-            yield f"of {counts['frames']} frames {told}{totals['first_fault']}"
-        if counts["bridged"] > 0:
-            yield f"{counts['bridged']} turns of all clocks were added to the times, where nothing was received for that long"
-        doubt = _core.pet_inputs_doubt(self._inputs, self._chain._chain)
-        if doubt:
-            yield doubt
-        elif counts["singles"] == 0:
-            yield f"no single is left of {counts['frames']} frames"
-        if order["late"] > 0:
-            lag = order["largest_lag_ps"] / 1000
-            yield (
-                f"{order['late']} of {order['taken']} singles came later than the horizon allows and are in no coincidence; "
-                f"horizon_ns={lag:.9g} would have been enough"
-            )
-        for name in ("rates", "randoms"):
-            if totals[f"{name}_error"] is not None:
-                yield f"no {name}: {totals[f'{name}_error']}"
 
     @property
     def tables(self) -> Tables:
@@ -349,13 +394,14 @@ def run(
     randoms: bool = False,
     threads: int = 1,
     device: str | None = None,
+    progress: Progress = None,
 ) -> Run:
     """Files of raw frames, one after the other, to singles and pairs, as ``sluice pet run``; ``Chain`` tells the words.
 
     ``series``: also the files that follow each in its acquisition; ``batch``: frames at a time (65536; of a GPU 4 M). At the end a
     ``DamageWarning`` for each input, and for the frames of all, tells what was lost (``on_fault``: "ignore": nothing is told; "raise": the
     first is a ``StrictError``). An input that cannot be read ends there, the next is read, and at the end it is a ``FileError`` or
-    ``FormatError``."""
+    ``FormatError``. ``progress``: True for a bar of tqdm, or what is called with the number of frames so far."""
     word(on_fault, "on_fault", ON_FAULT)
     gpu = device is not None and device != "cpu"
     n = count(batch, "batch", 1, 1 << 28) if batch is not None else 1 << 22 if gpu else 1 << 16
@@ -381,7 +427,7 @@ def run(
         threads=threads,
         device=device,
     )
-    return Run(chain, names, n, on_fault, tick_bits < 64, series)
+    return Run(chain, names, n, on_fault, tick_bits < 64, series, progress)
 
 
 def rates(
@@ -399,7 +445,8 @@ def rates(
     chain = Chain(scanner, rates=told, singles=False, in_order=False, **words)
     for some in batches:
         chain.push(some)
-    chain.finish()
+    chain._finish()
+    chain._tell(4)
     made, totals = chain.rates, chain.totals
     if made is None:
         raise UsageError(totals["rates_error"] or "there are no rates")

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import threading
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Union
@@ -12,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._core import Columns, UsageError
+from .._core import Columns, DamageWarning, StrictError, UsageError
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Array = NDArray[Any]
@@ -57,6 +59,29 @@ _KINDS = {
 
 #: So many rows or frames are worked on at once, as Ctrl-C is looked for between them.
 AT_ONCE = 1 << 20
+
+
+class OneThread:
+    """What one thread at a time may be in: another is told so, and does not wait."""
+
+    def __init__(self, what: str) -> None:
+        self._lock = threading.Lock()
+        self._what = what
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError(f"another thread is in a call of this {self._what}")
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+def warn_lost(line: str, on_fault: str, stacklevel: int = 3) -> None:
+    """Tells a loss as ``on_fault`` has it."""
+    if on_fault == "raise":
+        raise StrictError(line)
+    if on_fault == "warn":
+        warnings.warn(line, DamageWarning, stacklevel=stacklevel)
 
 
 # ---- arguments -----------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from ._scanner import (
     NO_SINGLES_F64,
     POLICIES,
     Array,
+    OneThread,
     Rows,
     count,
     energy_window,
@@ -23,6 +24,7 @@ from ._scanner import (
     singles_buffers,
     singles_ps,
     thread_count,
+    warn_lost,
     word,
 )
 
@@ -115,18 +117,27 @@ class Sorter:
     def __init__(self, *, horizon_ns: float = 1e6, threads: int = 1) -> None:
         horizon = round(number(horizon_ns, "horizon_ns", 0, 7.2e12) * 1000)
         self._stage = _core.pet_sort_open(horizon, thread_count(threads))
+        self._alone = OneThread("sorter")
+        self._told = 0
         #: Columns of the singles that came too late in the last call.
         self.late: Columns | None = None
 
     def push(self, singles: Rows) -> Columns:
         """Takes singles in their order of arrival; gives those that nothing can come before any more."""
-        parts = [_core.pet_sort_run(self._stage, some, False) for some in _pieces(singles_ps(singles))]
-        self.late = join([late for _, late in parts])
-        return join([made for made, _ in parts])
+        with self._alone:
+            parts = [_core.pet_sort_run(self._stage, some, False) for some in _pieces(singles_ps(singles))]
+            self.late = join([late for _, late in parts])
+            return join([made for made, _ in parts])
 
     def finish(self) -> Columns:
-        """All that wait; then the sorter is as new."""
-        made, self.late = _core.pet_sort_run(self._stage, NO_SINGLES, True)
+        """All that wait; then the sorter is as new. A ``DamageWarning`` if singles came too late."""
+        with self._alone:
+            made, self.late = _core.pet_sort_run(self._stage, NO_SINGLES, True)
+        counts = self.counts
+        if counts["late"] > self._told:
+            self._told = counts["late"]
+            line = f"{counts['late']} of {counts['taken']} singles came later than the horizon allows and are put aside; "
+            warn_lost(f"{line}horizon_ns={counts['largest_lag_ps'] / 1000:.9g} would have been enough", "warn")
         return made
 
     @property
@@ -175,13 +186,15 @@ class Coincidences:
         if delay > 0 and (groups or offset_ns > 0):
             raise UsageError("delayed_ns gives pairs beside prompts: leave out rows='groups' and offset_ns")
         self._is_f64 = False
+        self._alone = OneThread("stage")
         self._stage = _core.pet_find_open(made, delay, groups, thread_count(threads), device)
 
     def push(self, singles: Rows) -> Columns:
         """Takes singles in time order; gives the rows whose windows are complete. ``FormatError`` if a single is earlier than the one
         before it."""
-        buffers, self._is_f64 = singles_buffers(singles)
-        return join([_core.pet_find_run(self._stage, some, self._is_f64, False) for some in _pieces(buffers)])
+        with self._alone:
+            buffers, self._is_f64 = singles_buffers(singles)
+            return join([_core.pet_find_run(self._stage, some, self._is_f64, False) for some in _pieces(buffers)])
 
     def finish(self) -> Columns:
         """The rows of the last windows; the next call begins a new input."""
