@@ -2,7 +2,7 @@
 # Short names for the commands in tools/ and for the CMake presets; `make help` lists them. No logic of its own.
 PREFIX ?= /usr/local
 
-.PHONY: demo check check-long build install test site asan tsan races lint format format-check clean help wheel
+.PHONY: demo check check-long build deb install test site asan tsan races lint format format-check clean help wheel
 
 demo:         ## install what is missing, build, simulate 2 000 VELO events, reconstruct them, write demo/report.html
 	@tools/install-deps.sh build
@@ -32,6 +32,13 @@ build:        ## the optimised build, in build/release
 install:      ## library, headers, command, man page, CMake package and pkg-config file: make install PREFIX=/usr/local
 	@tools/build.sh release
 	@cmake --install build/release --prefix "$(PREFIX)"
+
+deb:          ## Debian packages in dist/: libsluice1, libsluice-cuda1 (with nvcc), libsluice-dev, sluice, python3-sluice
+	@tools/install-deps.sh package
+	@tools/build.sh package
+	@cpack -G DEB --config build/package/CPackConfig.cmake -B dist
+	@rm -rf dist/_CPack_Packages
+	@lintian --fail-on none --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog,initial-upload-closes-no-bugs dist/*.deb
 
 wheel:        ## the package for Python as dist/sluice-….whl, with all that it needs
 	@tools/install-deps.sh package

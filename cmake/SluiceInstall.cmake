@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` puts in place: library, headers, command, pkg-config file, CMake package, man page. Everything
-# is found relative to where it lies, so that `cmake --install --prefix` may choose the folder at the last moment.
+# is found relative to where it lies, so that `cmake --install --prefix` may choose the folder at the last moment. Components are
+# what Debian packages are made of (SluicePackages.cmake): library, cuda, development, command, python.
 include(CMakePackageConfigHelpers)
 set(sluice_config_hwloc "")
 if(TARGET PkgConfig::HWLOC)
     set(sluice_config_hwloc "hwloc>=2")
 endif()
 install(TARGETS sluice EXPORT sluice-targets
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET sluice_engines) # loaded, never linked: no headers, and no link without a number
-    install(TARGETS sluice_engines LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP)
+    install(TARGETS sluice_engines LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cuda NAMELINK_SKIP)
 endif()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 
-install(EXPORT sluice-targets NAMESPACE sluice:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
+install(EXPORT sluice-targets NAMESPACE sluice:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sluice COMPONENT development)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/sluice-config.cmake.in
     ${PROJECT_BINARY_DIR}/sluice-config.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/sluice-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/sluice-config.cmake ${PROJECT_BINARY_DIR}/sluice-config-version.cmake
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sluice COMPONENT development)
 
 # pkg-config. Who links a static library must name its dependencies; who links the shared one need not even have their .pc
 # files, which pkg-config looks for as soon as they are named, in Requires.private too: so the shared one's names none.
@@ -52,6 +53,7 @@ else()
     set(sluice_pc_libs " ${sluice_pc_dependencies}")
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/sluice.pc.in ${PROJECT_BINARY_DIR}/sluice.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/sluice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/sluice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
-install(FILES ${PROJECT_SOURCE_DIR}/docs/sluice.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_SOURCE_DIR}/docs/sluice.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
+include(SluicePackages)
