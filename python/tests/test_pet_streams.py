@@ -61,8 +61,29 @@ def test_pieces_make_no_difference(frames, monkeypatch):
     for module in (_stages, sys.modules["sluice.pet._run"]):
         monkeypatch.setattr(module, "AT_ONCE", 5000)
     pieces = all_of()
+    late = {"time_ps": np.arange(12_000) * 100_000, "crystal": np.arange(12_000, dtype="u4"), "energy_kev": np.ones(12_000, "f4")}
+    late["time_ps"][-1] -= 95_000  # the pair is in the last piece alone
+    assert pet.coincidences(late).crystal2.tolist() == [11_999]
     assert pieces[6:] == whole[6:]  # of what came at once: the rest depends on the pieces
     assert len(whole) == 17
+
+
+def test_clocks_and_start_are_the_commands(tmp_path):
+    """A clock of few bits that begins late, and whose ticks are no picoseconds."""
+    made = sluice.sim.pet(0.03, rate=2e6, seed=6, truth=False, ticks=(15625, 10), tick_bits=64)
+    frames = pet.frames(made.frames).copy()
+    frames["time"] = (frames["time"].astype(np.uint64) + np.uint64(5_000_000)) & np.uint64((1 << 23) - 1)
+    raw = tmp_path / "a.raw"
+    frames.tofile(raw)
+    words = ["--ticks", "15625/10", "--tick-bits", 23, "--window", "4ns", "--energies", "3000:5500", "--horizon", "2ms"]
+    command = [COMMAND, "pet", "run", "--scanner", SCANNER, *map(str, words), "-o", tmp_path / "its.csv", "--format", "gate", "--json"]
+    told = json.loads(subprocess.run([*command, "-q", raw], capture_output=True, check=True).stdout)
+    run = pet.run(raw, SCANNER, ticks=(15625, 10), tick_bits=23, window_ns=4, energies=(3000, 5500), horizon_ns=2e6, batch=5000)
+    assert run.save(tmp_path / "ours.csv") == told["output"]["written"] > 100 and run.totals["start_ps"] == told["output"]["start_ps"] > 1e9
+    assert (tmp_path / "ours.csv").read_bytes() == (tmp_path / "its.csv").read_bytes()
+    assert run.totals["convert"]["turns"] == told["convert"]["turns"] > 0 == run.totals["convert"]["clock"]
+    with pytest.raises(sluice.UsageError, match="already"):
+        run.save(tmp_path / "again.csv")
 
 
 def test_series(frames, tmp_path):
