@@ -101,49 +101,119 @@ static size_t size_of(slc_type type)
     return sizes[type];
 }
 
-static bool take_column(core_state *state, PyObject *buffers, const slc_schema *schema, size_t i,
-                        size_t *rows, void *collection)
+/* The buffer of column i. The first one tells how many rows there are. */
+static bool get_column(core_state *state, PyObject *buffers, const slc_schema *schema, size_t i, size_t *rows,
+                       Py_buffer *view)
 {
     const slc_column *column = &schema->columns[i];
-    Py_buffer view;
-    if (PyObject_GetBuffer(PyTuple_GetItem(buffers, (Py_ssize_t)i), &view, PyBUF_SIMPLE) < 0) {
+    if (PyObject_GetBuffer(PyTuple_GetItem(buffers, (Py_ssize_t)i), view, PyBUF_SIMPLE) < 0) {
         return false;
     }
-    const size_t have = (size_t)view.len / size_of(column->type);
-    slc_status status = SLC_OK;
-    if (i == 0) {
-        *rows = have;
-        slc_columns_reset(collection);
-        status = slc_columns_reserve(schema, collection, have, 1);
-    }
-    if (status == SLC_ERR_MEMORY) {
-        PyErr_NoMemory();
-    } else if (status != SLC_OK || have != *rows) {
+    const size_t have = (size_t)view->len / size_of(column->type);
+    if (i > 0 && have != *rows) {
         PyErr_Format(state->usage_error, "%s has %zu rows, %s has %zu", schema->columns[0].name, *rows,
                      column->name, have);
-    } else if (have > 0) {
-        char *to;
-        memcpy(&to, (const char *)collection + column->member, sizeof to);
-        memcpy(to, view.buf, have * size_of(column->type));
+        PyBuffer_Release(view);
+        return false;
     }
-    PyBuffer_Release(&view);
-    return PyErr_Occurred() == NULL;
+    *rows = have;
+    return true;
+}
+
+static bool are_columns(PyObject *buffers, const slc_schema *schema)
+{
+    const bool good = PyTuple_Check(buffers) && (size_t)PyTuple_Size(buffers) == schema->n_columns;
+    if (!good) {
+        PyErr_Format(PyExc_TypeError, "a tuple of %zu columns is wanted", schema->n_columns);
+    }
+    return good;
+}
+
+static bool make_room(core_state *state, const slc_schema *schema, void *collection, size_t rows)
+{
+    slc_columns_reset(collection);
+    const slc_status status = slc_columns_reserve(schema, collection, rows, 1);
+    if (status != SLC_OK) {
+        (void)core_raise(state, status, NULL);
+    }
+    return status == SLC_OK;
+}
+
+static char **member_of(void *collection, const slc_column *column)
+{
+    return (char **)(void *)((char *)collection + column->member);
 }
 
 bool pet_rows_take(core_state *state, PyObject *buffers, const slc_schema *schema, void *collection)
 {
     size_t rows = 0;
-    if (!PyTuple_Check(buffers) || (size_t)PyTuple_Size(buffers) != schema->n_columns) {
-        PyErr_Format(PyExc_TypeError, "a tuple of %zu columns is wanted", schema->n_columns);
+    Py_buffer view;
+    if (!are_columns(buffers, schema)) {
         return false;
     }
     for (size_t i = 0; i < schema->n_columns; i++) {
-        if (!take_column(state, buffers, schema, i, &rows, collection)) {
+        if (!get_column(state, buffers, schema, i, &rows, &view)) {
+            return false;
+        }
+        const bool good = i > 0 || make_room(state, schema, collection, rows);
+        if (good && rows > 0) {
+            memcpy(*member_of(collection, &schema->columns[i]), view.buf,
+                   rows * size_of(schema->columns[i].type));
+        }
+        PyBuffer_Release(&view);
+        if (!good) {
             return false;
         }
     }
     ((slc_columns *)collection)->size = rows;
     return true;
+}
+
+/* Rows of the views from `at` on, to the tail, which has room for them. */
+static void copy_tail(pet_lent *lent, size_t at, size_t rows)
+{
+    for (size_t i = 0; i < lent->schema->n_columns; i++) {
+        const slc_column *column = &lent->schema->columns[i];
+        const size_t size = size_of(column->type);
+        *member_of(&lent->front, column) = lent->view[i].buf;
+        if (rows > at) {
+            memcpy(*member_of(&lent->tail, column), (const char *)lent->view[i].buf + at * size,
+                   (rows - at) * size);
+        }
+    }
+    lent->front.head.size = at;
+    lent->tail.head.size = rows - at;
+}
+
+bool pet_lend(core_state *state, PyObject *buffers, const slc_schema *schema, pet_lent *to)
+{
+    const size_t spare = SLC_COLUMN_ALIGN /
+                         4; /* elements of 4 bytes, the smallest of a single, in a vector */
+    size_t rows = 0, n = 0;
+    memset(to, 0, sizeof *to);
+    to->schema = schema;
+    if (!are_columns(buffers, schema)) {
+        return false;
+    }
+    while (n < schema->n_columns && get_column(state, buffers, schema, n, &rows, &to->view[n])) {
+        n++;
+    }
+    if (n == schema->n_columns && make_room(state, schema, &to->tail, spare)) {
+        copy_tail(to, rows > spare ? rows - spare : 0, rows);
+        return true;
+    }
+    while (n > 0) {
+        PyBuffer_Release(&to->view[--n]);
+    }
+    return false;
+}
+
+void pet_lent_end(pet_lent *lent)
+{
+    for (size_t i = 0; i < lent->schema->n_columns; i++) {
+        PyBuffer_Release(&lent->view[i]);
+    }
+    slc_columns_clear(lent->schema, &lent->tail);
 }
 
 /* pet_columns(which, buffers): Columns of "singles", "singles_f64", "groups" or "pairs" from copies. */

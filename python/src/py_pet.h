@@ -51,6 +51,21 @@ PyObject *pet_rows_give(core_state *state, pet_rows *rows);
  * look at a vector more than there are rows. False with an error set. */
 bool pet_rows_take(core_state *state, PyObject *buffers, const slc_schema *schema, void *collection);
 
+/* Singles in anybody's memory, without a copy. The library may look at a vector beyond the rows it is given:
+ * the last ones are therefore in memory of their own, `tail`, and the others, `front`, in the caller's. */
+typedef struct pet_lent {
+    const slc_schema *schema; /* of singles or singles_f64 */
+    Py_buffer view[3];
+    union {
+        slc_columns head;
+        slc_pet_singles singles;
+        slc_pet_singles_f64 singles_f64;
+    } front, tail; /* front may have no rows */
+} pet_lent;
+/* False with an error set; pet_lent_end only after true. */
+bool pet_lend(core_state *state, PyObject *buffers, const slc_schema *schema, pet_lent *to);
+void pet_lent_end(pet_lent *lent);
+
 /* ---- tuples ------------------------------------------------------------------------------------ */
 
 bool pet_take_geometry(PyObject *tuple, slc_pet_geometry *geometry);

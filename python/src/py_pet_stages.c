@@ -21,14 +21,11 @@ static PyObject *pack_two(PyObject *a, PyObject *b)
 typedef struct sorter {
     pet_handle head;
     slc_pet_sort *stage;
-    slc_pet_singles input;
 } sorter;
 
 static void sorter_drop(void *memory)
 {
-    sorter *s = memory;
-    slc_pet_sort_close(s->stage);
-    slc_columns_clear(&slc_pet_singles_schema, &s->input);
+    slc_pet_sort_close(((sorter *)memory)->stage);
 }
 
 /* pet_sort_open(horizon_ps, threads) */
@@ -57,19 +54,26 @@ static PyObject *sort_open(PyObject *module, PyObject *arguments)
 static PyObject *sort_held(core_state *state, sorter *s, PyObject *buffers, bool last)
 {
     slc_error error = {SLC_OK, ""};
-    if (!pet_rows_take(state, buffers, &slc_pet_singles_schema, &s->input)) {
-        return NULL;
-    }
+    pet_lent lent;
     pet_rows *sorted = pet_rows_new(&slc_pet_singles_schema);
     pet_rows *late = sorted != NULL ? pet_rows_new(&slc_pet_singles_schema) : NULL;
-    if (late == NULL) {
+    if (late == NULL || !pet_lend(state, buffers, &slc_pet_singles_schema, &lent)) {
         free(sorted);
+        free(late);
         return NULL;
     }
-    slc_status status;
+    slc_status status = SLC_OK;
     PyThreadState *const thread = PyEval_SaveThread();
-    status = slc_pet_sort_run(s->stage, &s->input, last, &sorted->of.singles, &late->of.singles, &error);
+    if (lent.front.head.size > 0) {
+        status = slc_pet_sort_run(s->stage, &lent.front.singles, false, &sorted->of.singles,
+                                  &late->of.singles, &error);
+    }
+    if (status == SLC_OK) {
+        status = slc_pet_sort_run(s->stage, &lent.tail.singles, last, &sorted->of.singles, &late->of.singles,
+                                  &error);
+    }
     PyEval_RestoreThread(thread);
+    pet_lent_end(&lent);
     if (status != SLC_OK) {
         pet_rows_free(sorted);
         pet_rows_free(late);
@@ -149,11 +153,7 @@ typedef struct finder {
     pet_handle head;
     slc_pet_coincidence *prompt, *delayed; /* delayed: NULL if none are wanted */
     slc_pet_pairs *order;                  /* of the two */
-    union {
-        slc_pet_singles singles;
-        slc_pet_singles_f64 singles_f64;
-    } input;
-    const slc_schema *input_schema; /* NULL: none has come */
+    const slc_schema *input;               /* of the singles; NULL: none have come */
     slc_pet_coincidences pairs;
     slc_error error;
     bool groups;
@@ -165,9 +165,6 @@ static void finder_drop(void *memory)
     slc_pet_coincidence_close(f->prompt);
     slc_pet_coincidence_close(f->delayed);
     slc_pet_pairs_close(f->order);
-    if (f->input_schema != NULL) {
-        slc_columns_clear(f->input_schema, &f->input);
-    }
     slc_columns_clear(&slc_pet_coincidences_schema, &f->pairs);
 }
 
@@ -218,13 +215,12 @@ static PyObject *find_open(PyObject *module, PyObject *arguments)
 }
 
 /* Prompts and delayeds in one order of time. */
-static slc_status run_both(finder *f, bool last, slc_pet_coincidences *out)
+static slc_status run_both(finder *f, const slc_pet_singles *singles, bool last, slc_pet_coincidences *out)
 {
     slc_columns_reset(&f->pairs);
-    slc_status status = slc_pet_coincidence_run_pairs(f->prompt, &f->input.singles, last, &f->pairs,
-                                                      &f->error);
+    slc_status status = slc_pet_coincidence_run_pairs(f->prompt, singles, last, &f->pairs, &f->error);
     if (status == SLC_OK) {
-        status = slc_pet_coincidence_run_pairs(f->delayed, &f->input.singles, last, &f->pairs, &f->error);
+        status = slc_pet_coincidence_run_pairs(f->delayed, singles, last, &f->pairs, &f->error);
     }
     if (status != SLC_OK) {
         return status;
@@ -233,31 +229,30 @@ static slc_status run_both(finder *f, bool last, slc_pet_coincidences *out)
     if (result == NULL) {
         return slc_fail(&f->error, SLC_ERR_MEMORY, "no memory for pairs in order");
     }
-    result->singles = f->input.singles; /* borrowed */
+    result->singles = *singles; /* borrowed */
     result->pairs = f->pairs;
     status = slc_pet_pairs_add(f->order, result, last, out, &f->error);
     free(result);
     return status;
 }
 
-static slc_status run_stages(finder *f, bool last, pet_rows *out)
+static slc_status run_stages(finder *f, const void *singles, bool last, pet_rows *out)
 {
-    if (f->input_schema == &slc_pet_singles_f64_schema) {
-        return slc_pet_coincidence_run_f64(f->prompt, &f->input.singles_f64, last, &out->of.groups,
-                                           &f->error);
+    if (f->input == &slc_pet_singles_f64_schema) {
+        return slc_pet_coincidence_run_f64(f->prompt, singles, last, &out->of.groups, &f->error);
     }
     if (f->delayed != NULL) {
-        return run_both(f, last, &out->of.pairs);
+        return run_both(f, singles, last, &out->of.pairs);
     }
-    return f->groups
-               ? slc_pet_coincidence_run(f->prompt, &f->input.singles, last, &out->of.groups, &f->error)
-               : slc_pet_coincidence_run_pairs(f->prompt, &f->input.singles, last, &out->of.pairs, &f->error);
+    return f->groups ? slc_pet_coincidence_run(f->prompt, singles, last, &out->of.groups, &f->error)
+                     : slc_pet_coincidence_run_pairs(f->prompt, singles, last, &out->of.pairs, &f->error);
 }
 
 static PyObject *find_held(core_state *state, finder *f, PyObject *buffers, bool is_f64, bool last)
 {
     const slc_schema *schema = is_f64 ? &slc_pet_singles_f64_schema : &slc_pet_singles_schema;
-    if (f->input_schema != NULL && f->input_schema != schema) {
+    pet_lent lent;
+    if (f->input != NULL && f->input != schema) {
         PyErr_SetString(state->usage_error, "singles are to have time_ps, or time_ns, in all batches");
         return NULL;
     }
@@ -265,18 +260,22 @@ static PyObject *find_held(core_state *state, finder *f, PyObject *buffers, bool
         PyErr_SetString(state->usage_error, "singles with time_ns give groups alone: rows=\"groups\"");
         return NULL;
     }
-    f->input_schema = schema;
-    if (!pet_rows_take(state, buffers, schema, &f->input)) {
-        return NULL;
-    }
     pet_rows *rows = pet_rows_new(f->groups ? &slc_pet_groups_schema : &slc_pet_coincidences_schema);
-    if (rows == NULL) {
+    if (rows == NULL || !pet_lend(state, buffers, schema, &lent)) {
+        free(rows);
         return NULL;
     }
-    slc_status status;
+    f->input = schema;
+    slc_status status = SLC_OK;
     PyThreadState *const thread = PyEval_SaveThread();
-    status = run_stages(f, last, rows);
+    if (lent.front.head.size > 0) {
+        status = run_stages(f, &lent.front, false, rows);
+    }
+    if (status == SLC_OK) {
+        status = run_stages(f, &lent.tail, last, rows);
+    }
     PyEval_RestoreThread(thread);
+    pet_lent_end(&lent);
     if (status != SLC_OK) {
         pet_rows_free(rows);
         return core_raise(state, status, &f->error);
@@ -326,14 +325,11 @@ static PyObject *find_counts(PyObject *module, PyObject *capsule)
 typedef struct mixer {
     pet_handle head;
     slc_pet_randoms *randoms;
-    slc_pet_singles input;
 } mixer;
 
 static void mixer_drop(void *memory)
 {
-    mixer *m = memory;
-    slc_pet_randoms_close(m->randoms);
-    slc_columns_clear(&slc_pet_singles_schema, &m->input);
+    slc_pet_randoms_close(((mixer *)memory)->randoms);
 }
 
 /* pet_randoms_open(coincidence, delay_ns, threads) */
@@ -374,12 +370,19 @@ static PyObject *randoms_run(PyObject *module, PyObject *arguments)
     if (m == NULL) {
         return NULL;
     }
-    if (pet_rows_take(state, buffers, &slc_pet_singles_schema, &m->input)) {
-        slc_status status;
+    pet_lent lent;
+    if (pet_lend(state, buffers, &slc_pet_singles_schema, &lent)) {
+        slc_status status = SLC_OK;
         double sigma = 0;
         PyThreadState *const thread = PyEval_SaveThread();
-        status = slc_pet_randoms_run(m->randoms, &m->input, last != 0, &error);
+        if (lent.front.head.size > 0) {
+            status = slc_pet_randoms_run(m->randoms, &lent.front.singles, false, &error);
+        }
+        if (status == SLC_OK) {
+            status = slc_pet_randoms_run(m->randoms, &lent.tail.singles, last != 0, &error);
+        }
         PyEval_RestoreThread(thread);
+        pet_lent_end(&lent);
         const double randoms = last != 0 && status == SLC_OK ? slc_pet_randoms_estimate(m->randoms, &sigma)
                                                              : 0;
         made = status != SLC_OK ? core_raise(state, status, &error)
