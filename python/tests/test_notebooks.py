@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib")
@@ -24,7 +25,21 @@ def cells_of_a_photograph(names, cells):
     assert names["n_parts"] > found.n_rows, "a stricter threshold takes cells apart"
 
 
-CHECKS = {one.__name__: one for one in (cells_of_a_photograph,)}
+def scanner_to_sinogram(names, cells):
+    assert names["without"] == 0 and 0.10 < np.median(names["resolution"]) < 0.14
+    assert names["fit"]["after_ps"] < 0.7 * names["fit"]["before_ps"]
+    chance, prompts = (~names["prompt"]).sum(), names["prompt"].sum()
+    assert prompts > 40000 and 0.03 < chance / prompts < 0.06
+    assert 0.97 < names["plane"].sum() / (prompts - chance) < 1.03
+    # The rods are where they were put: of the image's light most is in the two circles, and little elsewhere.
+    x, y, picture = names["x"], names["y"], names["picture"]
+    inside = np.zeros(picture.shape, bool)
+    for rod_x, rod_y, _, radius, _, _ in names["rods"]:
+        inside |= np.hypot(x - rod_x, y - rod_y) < radius
+    assert picture[inside].mean() > 20 * picture[~inside].mean()
+
+
+CHECKS = {one.__name__: one for one in (cells_of_a_photograph, scanner_to_sinogram)}
 
 
 def test_each_notebook_has_a_check():

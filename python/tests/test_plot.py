@@ -226,6 +226,50 @@ def test_efficiency_of_objects():
     assert len(plot.efficiency([0, 0], [0, 0], [0, 1, 2]).containers[0].lines[0].get_data()[0]) == 0
 
 
+class Bins:
+    def __init__(self, counts, low, high, **more):
+        self.counts, self.edges, self.under, self.over = np.array(counts), np.linspace(low, high, len(counts) + 1), 0, 0
+        vars(self).update(more)
+
+
+class Plain:
+    def __init__(self, **members):
+        vars(self).update(members)
+
+
+def test_velo_efficiency():
+    whole = {"eta": Bins([10, 20, 0], 2, 5), "log10_p_mev": Bins([10, 20], 3, 5), "phi_rad": Bins([10, 20], -np.pi, np.pi)}
+    part = {"eta": Bins([9, 20, 0], 2, 5), "log10_p_mev": Bins([8, 20], 3, 5), "phi_rad": Bins([5, 20], -np.pi, np.pi)}
+    checked = Plain(against={name: Plain(reconstructible=whole[name], found=part[name]) for name in whole})
+    ax = plot.velo_efficiency(checked)
+    assert np.allclose(ax.containers[0].lines[0].get_data(), [[2.5, 3.5], [90, 100]]) and ax.get_xlabel() == "η"
+    ax = plot.velo_efficiency(checked, "log10_p_mev")
+    assert np.allclose(ax.containers[0].lines[0].get_data(), [[10**0.5, 10**1.5], [80, 100]])
+    assert ax.get_xscale() == "log" and ax.get_xlabel() == "p [GeV]" and np.allclose(ax.get_xlim(), (1, 100))
+    ax = plot.velo_efficiency(checked, "phi_rad")
+    assert np.allclose(ax.containers[0].lines[0].get_data(), [[-90, 90], [50, 100]])
+    with pytest.raises(sluice.UsageError, match="against is to be one of eta, log10_p_mev"):
+        plot.velo_efficiency(checked, "pt")
+
+
+def test_impact_resolution():
+    """Widths of 10 + 20 / pT µm, and a bin with too few entries."""
+    bins = [Plain(inverse_pt_low=k / 2, inverse_pt_high=(k + 1) / 2, impact_um=Bins([500, 500], -1, 1, half_width_68=10 + 20 * (k + 0.5) / 2)) for k in range(4)]
+    bins.append(Plain(inverse_pt_low=2, inverse_pt_high=2.5, impact_um=Bins([9, 9], -1, 1, half_width_68=1000)))
+    ax = plot.impact_resolution(Plain(impact=bins))
+    assert said(ax) == "(10.0 + 20.0 GeV / pT) µm" and ax.get_xlim() == (0, 2)
+    assert np.allclose(ax.containers[0].lines[0].get_data(), [[0.25, 0.75, 1.25, 1.75], [15, 25, 35, 45]])
+    up = [bar for lines in ax.containers[0].lines[2] for bar in lines.get_segments() if bar[0][0] == bar[1][0] == 0.25]
+    assert np.allclose(up[0][:, 1], 15 + np.array([-1, 1]) * 15 / np.sqrt(2000))
+    with pytest.raises(sluice.UsageError, match="less than two bins"):
+        plot.impact_resolution(Plain(impact=bins[:1]))
+
+
+def test_moments_that_a_histogram_knows():
+    ax = plot.residual(Bins([1, 2], -1, 1, mean=0.5, rms=0.25, half_width_68=0.125))
+    assert said(ax).split("\n")[:3] == ["mean +0.50 µm", "rms 0.25 µm", "68 % half width 0.12 µm"]
+
+
 def test_label_colours_are_those_of_the_preview(tmp_path):
     image = np.zeros((1, 700), np.uint8)
     image[0, ::2] = 255

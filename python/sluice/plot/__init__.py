@@ -7,7 +7,8 @@ Quantities and definitions are those of the command's reports (``--report``, ``-
 number on a picture here is the number there.
 
 =========== ===================================================================================================================
-VELO        :func:`velo_event`, :func:`velo_vertices`, :func:`efficiency`, :func:`efficiency_against`, :func:`pull`, :func:`residual`
+VELO        :func:`velo_event`, :func:`velo_vertices`, :func:`velo_efficiency`, :func:`impact_resolution`
+histograms  :func:`pull`, :func:`residual`, :func:`efficiency`, :func:`efficiency_against`
 pixels      :func:`labels`, :func:`cluster_sizes`, :func:`tot`, :func:`hit_map`
 PET         :func:`flood`, :func:`spectrum`, :func:`rates`, :func:`sinogram`, :func:`time_differences`
 numbers     :func:`half_width`, :func:`wilson`, :func:`label_colours`
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 from .plot_histogram import efficiency, efficiency_against, half_width, pull, residual, wilson
 from .plot_image import cluster_sizes, hit_map, label_colours, labels, tot
+from .plot_performance import impact_resolution, velo_efficiency
 from .plot_pet import flood, rates, sinogram, spectrum, time_differences
 from .plot_velo import velo_event, velo_vertices
 
@@ -31,6 +33,7 @@ __all__ = [
     "flood",
     "half_width",
     "hit_map",
+    "impact_resolution",
     "label_colours",
     "labels",
     "pull",
@@ -40,6 +43,7 @@ __all__ = [
     "spectrum",
     "time_differences",
     "tot",
+    "velo_efficiency",
     "velo_event",
     "velo_vertices",
     "wilson",

@@ -60,12 +60,15 @@ def _of_counts(counts: NDArray[Any], edges: NDArray[Any], under: int, over: int)
 
 
 def filled(data: Data, bins: int | ArrayLike, limits: tuple[float, float] | None) -> Filled:
-    """A histogram of values; or what is one already: a pair (counts, edges), as numpy.histogram gives it, or an object with these."""
+    """A histogram of values; or what is one already: a pair (counts, edges), as numpy.histogram gives it, or an object with these, whose
+    own moments are taken if it has them, as they are of the values and not of the bins."""
     import numpy as np
 
     if hasattr(data, "counts") and hasattr(data, "edges"):
         under, over = getattr(data, "under", 0), getattr(data, "over", 0)
-        return _of_counts(np.asarray(data.counts), np.asarray(data.edges, float), int(under), int(over))
+        made = _of_counts(np.asarray(data.counts), np.asarray(data.edges, float), int(under), int(over))
+        known = {"mean": "mean", "rms": "rms", "half_width": "half_width_68"}
+        return made._replace(**{mine: float(getattr(data, its)) for mine, its in known.items() if hasattr(data, its)})
     if isinstance(data, tuple) and len(data) == 2 and np.size(data[1]) == np.size(data[0]) + 1:
         return _of_counts(np.asarray(data[0]), np.asarray(data[1], float), 0, 0)
     values = array_of(data, "values", 1).astype(float, copy=False)

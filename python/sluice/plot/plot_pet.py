@@ -185,11 +185,11 @@ def rates(
 def sinogram(
     counts: ArrayLike, *, ax: Axes | None = None, extent_mm: float | None = None, label: str = "counts", cmap: Any = None
 ) -> Axes:
-    """A sinogram, or one of a stack of them: lines by angle (views, downwards) and distance to the axis (tangential places, across).
+    """A sinogram: how many lines by their angle (views, downwards) and their distance to the axis (tangential places, across).
 
-    ``counts``: (views, tangential), or (slices, views, tangential), which are added. Views are even steps over half a turn; with
-    ``extent_mm``, the distance of the outermost places from the axis, the axes are in mm and degrees, else in numbers. Counts below 0
-    (delayeds subtracted) are drawn as they are.
+    ``counts``: (views, tangential), or a stack (slices, views, tangential), as :func:`sluice.pet.sinogram` makes it, which is added up.
+    Axes are in numbers of views and places; with ``extent_mm``, the distance of the outermost places from the axis, in degrees over half
+    a turn and in mm, as if places were even steps. Counts below 0 (delayeds subtracted) are drawn as they are.
     """
     import numpy as np
 
