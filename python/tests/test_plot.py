@@ -252,6 +252,23 @@ def test_velo_efficiency():
         plot.velo_efficiency(checked, "pt")
 
 
+def test_what_velo_check_gives(tmp_path):
+    sluice.sim.velo(20, tmp_path / "run.mdf", seed=2, truth=False)
+    checked = sluice.velo.check(tmp_path / "run.mdf")
+    for against in checked.against:
+        found, of = checked.against[against].found.counts, checked.against[against].reconstructible.counts
+        assert np.allclose(plot.velo_efficiency(checked, against).containers[0].lines[0].get_ydata(), 100 * found[of > 0] / of[of > 0])
+    pulls = checked.histograms["pull_x"]
+    ax = plot.pull(pulls)
+    assert np.array_equal(heights(ax).values, pulls.counts) and f"68 % half width {pulls.half_width_68:.2f}" in said(ax)
+    assert len(plot.impact_resolution(checked).containers[0].lines[0].get_xdata()) >= 3
+    with sluice.velo.open(tmp_path / "run.mdf", truth=True) as reader:
+        batch = next(reader)
+    ghosts = sum(int((batch.matches.event(i)["particle"] < 0).sum()) for i in range(5))
+    drawn = [label for i in range(5) for label in labels_of(plot.velo_event(batch, i)) if label.startswith("ghosts: ")]
+    assert sum(int(label.split()[1]) for label in drawn) == ghosts > 0
+
+
 def test_impact_resolution():
     """Widths of 10 + 20 / pT µm, and a bin with too few entries."""
     bins = [Plain(inverse_pt_low=k / 2, inverse_pt_high=(k + 1) / 2, impact_um=Bins([500, 500], -1, 1, half_width_68=10 + 20 * (k + 0.5) / 2)) for k in range(4)]

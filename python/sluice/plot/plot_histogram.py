@@ -67,8 +67,9 @@ def filled(data: Data, bins: int | ArrayLike, limits: tuple[float, float] | None
     if hasattr(data, "counts") and hasattr(data, "edges"):
         under, over = getattr(data, "under", 0), getattr(data, "over", 0)
         made = _of_counts(np.asarray(data.counts), np.asarray(data.edges, float), int(under), int(over))
-        known = {"mean": "mean", "rms": "rms", "half_width": "half_width_68"}
-        return made._replace(**{mine: float(getattr(data, its)) for mine, its in known.items() if hasattr(data, its)})
+        half_width_68 = float(getattr(data, "half_width_68", made.half_width))
+        mean, rms = (float(getattr(data, name, getattr(made, name))) for name in ("mean", "rms"))
+        return made._replace(mean=mean, rms=rms, half_width=half_width_68)
     if isinstance(data, tuple) and len(data) == 2 and np.size(data[1]) == np.size(data[0]) + 1:
         return _of_counts(np.asarray(data[0]), np.asarray(data[1], float), 0, 0)
     values = array_of(data, "values", 1).astype(float, copy=False)
