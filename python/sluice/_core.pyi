@@ -85,8 +85,17 @@ class VeloBatch(Batch):
     beam: Columns
     end: Columns
     primaries: Columns
+    counts: Columns
     impacts: Columns
     events: Columns
+    event_cuts: Columns
+    decisions: Columns
+    fired: Columns
+    lines: tuple[str, ...]
+    particles: Columns
+    particle_ids: Columns
+    vertices: Columns
+    matches: Columns
 
 B = TypeVar("B", bound=Batch)
 
@@ -174,7 +183,24 @@ def velo_open(
     config: Any,
     preset: str | None,
     geometry: Any,
-    beam: tuple[float, ...] | None,
+    beam: Any,
+    mask: Any,
+    select: Any,
+    truth: bool,
+    identity: bool,
+    impacts: bool,
+    /,
+) -> Reader[VeloBatch]: ...
+def velo_reconstruct(
+    columns: tuple[Any, ...],
+    common: Common,
+    config: Any,
+    preset: str | None,
+    geometry: Any,
+    beam: Any,
+    mask: Any,
+    select: Any,
+    truth: bool,
     identity: bool,
     impacts: bool,
     /,

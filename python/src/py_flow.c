@@ -379,6 +379,9 @@ PyObject *core_flow_open(core_state *state, opening *o, const void *setup)
     running *r = o->running;
     PyThreadState *const thread = PyEval_SaveThread();
     status = slc_flow_open(&o->config, r->chain->flow, setup, &r->flow, &error);
+    if (status == SLC_OK && r->chain->opened != NULL) {
+        status = r->chain->opened(r, &error);
+    }
     PyEval_RestoreThread(thread);
     if (status != SLC_OK) {
         (void)core_raise(state, status, &error);

@@ -41,11 +41,13 @@ __attribute__((format(printf, 2, 3)))
 #endif
 void core_tell(core_lines *lines, const char *format, ...);
 
-/* All functions are called with the interpreter's lock, and each but `faults` may be NULL. */
+/* Functions are called with the interpreter's lock, but for `opened`; each but `faults` may be NULL. */
 typedef struct core_chain {
     const slc_flow_chain *flow;
     const group *groups;       /* up to one without a name */
     void (*free)(void *setup); /* gives back what the setup holds, and itself; NULL: free() */
+    /* The flow is open, and nothing read yet. Without the interpreter's lock. */
+    slc_status (*opened)(running *r, slc_error *error);
     /* Adds what is wrong with the events of a batch. */
     void (*faults)(const slc_flow_item *item, slc_faults *into);
     /* A batch comes by, in order, before it is handed out: sums, what is the item's own (item->user). */

@@ -60,8 +60,9 @@ def test_settings(run, tmp_path):
         sluice.velo.settings({"track": {"colour": 5}})
     with pytest.raises(sluice.UsageError, match="nothing"):
         sluice.velo.settings(preset="nothing")
-    with sluice.velo.open(run, beam=(0.1, -0.2)) as reader:
-        list(reader)
+    with pytest.warns(sluice.DamageWarning, match=r"not at 0.1, -0.2 mm \(argument\) but.*0.23 mm away"):
+        with sluice.velo.open(run, beam=(0.1, -0.2)) as reader:
+            list(reader)
     assert f"{reader.checksum:016x}" == told(run, "--beam", "0.1,-0.2")["checksum"]
 
 
@@ -70,7 +71,7 @@ def test_a_batch(run):
     with sluice.velo.open(run, batch=25, progress=seen.append) as reader:
         batches = list(reader)
     assert seen == [25, 50, 60]
-    assert batches[1].names == ("hits", "tracks", "track_hits", "beam", "end", "primaries")
+    assert batches[1].names == ("hits", "tracks", "track_hits", "beam", "end", "primaries", "counts")
     assert set(batches[1].names) < set(dir(batches[1])) and "25 events" in repr(batches[1])
     assert batches[1].path == str(run) and batches[1].number == 1 and batches[1].checksum != batches[0].checksum
     with sluice.velo.open(run, batch=60) as reader:
@@ -246,3 +247,187 @@ def test_info(run, tmp_path):
     text = tmp_path / "text"
     text.write_text("nothing")
     assert sluice.info(text) is None and sluice.info(run)["reads"]
+
+
+def counted(paths, **options):
+    with sluice.velo.open(paths, **options) as reader:
+        batches = list(reader)
+    return batches, reader.totals
+
+
+@pytest.mark.parametrize("batch,threads", [(1, 2), (3, 1), (64, 1)])
+def test_lists_of_hits(run, tmp_path, batch, threads):
+    (made,), _ = counted(run)
+    path = tmp_path / "hits.json"
+    with path.open("w") as file:
+        for e in range(5):
+            event = made.hits.event(e)
+            ends = [0, *np.cumsum(np.bincount(event["module"], minlength=52)).tolist()]
+            json.dump({"module_prefix_sum": ends} | {name: event[f"{name}_mm"].tolist() for name in "xyz"}, file)
+    _, totals = counted(path, batch=batch, threads=threads)
+    expected = told(path)
+    assert f"{totals['checksum']:016x}" == expected["checksum"] and totals["tracks"] == expected["tracks"] > 100
+
+
+@pytest.mark.parametrize("batch,threads", [(1, 2), (3, 1), (64, 1)])
+def test_packets(batch, threads):
+    path = os.path.join(DATA, "lhcb/upgrade_mc_minbias_scifi_v5_pf10.mep")
+    if "SLUICE_TEST_DATA" not in os.environ and not os.path.exists(path):
+        pytest.skip(f"no {path}")
+    _, totals = counted(path, batch=batch, threads=threads, on_fault="ignore")
+    expected = told(path)
+    assert f"{totals['checksum']:016x}" == expected["checksum"] and totals["tracks"] == expected["tracks"] > 0
+
+
+def test_beam(run, tmp_path):
+    moved = tmp_path / "moved.mdf"
+    subprocess.run([COMMAND, "simulate", "velo", "--events", "40", "--seed", "2", "--beam", "0.3,-0.1", "-q", "-o", moved], check=True)
+    file = tmp_path / "beamline.bin"
+    file.write_bytes(np.array([0.3, -0.1], "<f4").tobytes())
+    for beam, word in (("auto", "auto"), (file, str(file)), ((0.3, -0.1), "0.3,-0.1")):
+        _, totals = counted(moved, beam=beam, batch=7, threads=2)
+        expected = told(moved, "--beam", word)
+        assert f"{totals['checksum']:016x}" == expected["checksum"]
+        assert {name: totals["beam"][name] for name in ("x_mm", "y_mm")} == {name: expected["beam"][name] for name in ("x_mm", "y_mm")}
+    with pytest.warns(sluice.DamageWarning, match="beam is not at 0, 0 mm") as seen:
+        counted([moved, moved])
+    assert len(seen) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        counted(moved, on_fault="ignore")
+        with pytest.raises(sluice.DamageWarning, match="beam"):
+            counted(moved)
+    with pytest.raises(sluice.FileError, match="missing"):
+        sluice.velo.open(tmp_path / "missing.mdf", beam="auto")
+    with pytest.raises(sluice.FileError, match="nowhere"):
+        sluice.velo.open(run, beam="nowhere")
+
+
+def test_truth(run):
+    expected = told(run, "--truth")["truth"]
+    performance = sluice.velo.check(run, batch=11, threads=2)
+    assert performance == sluice.velo.check([run]) != sluice.velo.check([run, run]) and "ghosts" in str(performance)
+    for name in ("events", "tracks", "ghosts", "ghost_rate", "ghost_rate_sigma", "mc_hits", "mc_hits_found"):
+        assert getattr(performance, name) == expected[name]
+    for name, category in performance.categories.items():
+        assert category.reconstructible == expected["categories"][name]["reconstructible"]
+        for what in ("found", "clones", "efficiency", "clone_rate", "purity", "hit_efficiency", "first_hits", "last_hits"):
+            assert getattr(category, what) == pytest.approx(expected["categories"][name][what], abs=1e-12)
+    for name in ("x", "y", "tx", "ty"):
+        pull, other = performance.histograms[f"pull_{name}"], expected["pulls"][name]
+        assert (pull.n, pull.mean, pull.rms, pull.half_width_68) == (other["n"], other["mean"], other["width"], other["half_width_68"])
+    for name, rows in expected["against"].items():
+        one = performance.against[name]
+        low, of, found = np.array(rows).T
+        some = one.reconstructible.counts > 0
+        assert np.allclose(one.reconstructible.edges[:-1][some], low) and (one.found.counts[some] == found).all()
+        assert (one.reconstructible.counts[some] == of).all()
+    vertices = performance.vertices["all"]
+    assert vertices.efficiency == expected["vertices"]["all"]["efficiency"] and performance.vertices_false == expected["vertices"]["false"]
+    assert performance.momentum[0].p_low_gev == 2 and len(performance.impact) == 6
+    (batch,), _ = counted(run, truth=True)
+    assert (batch.matches.particle < 0).sum() == performance.ghosts and batch.particles.n_events == 60
+    assert batch.vertices.n_rows > 0 and batch.particle_ids.n_rows == performance.mc_hits
+
+
+def test_no_truth():
+    path = os.path.join(DATA, "lhcb/upgrade_mc_minbias_scifi_v5_pf10.mep")
+    if "SLUICE_TEST_DATA" not in os.environ and not os.path.exists(path):
+        pytest.skip(f"no {path}")
+    with pytest.warns(sluice.DamageWarning, match="no simulation truth"):
+        assert sluice.velo.check(path).events == 0
+
+
+def test_selection(run, tmp_path):
+    busy, every = ({"name": name, "event": {"event_tracks": {"min": least}}} for name, least in (("busy", 200), ("all", 0)))
+    selection = {"lines": [busy, every]}
+    file = tmp_path / "selection.json"
+    file.write_text(json.dumps(selection))
+    expected = told(run, "--select", file)["selection"]
+    for select in (selection, file):
+        batches, totals = counted(run, select=select, batch=9)
+        assert totals["selection"]["lines"] == {line["name"]: line["accepted"] for line in expected["lines"]}
+        assert totals["selection"]["accepted"] == expected["accepted"] and batches[0].lines == ("busy", "all")
+    accepted = np.concatenate([batch.decisions["lines"] for batch in batches])
+    assert (accepted & 1).sum() == totals["selection"]["lines"]["busy"] and 0 < (accepted & 1).sum() < 60
+    assert all(batch.fired.n_rows == batch.tracks.n_rows for batch in batches)
+    with pytest.raises(sluice.FormatError, match="colour"):
+        sluice.velo.open(run, select={"lines": [{"name": "x", "colour": 1}]})
+
+
+def test_mask(run, tmp_path):
+    (batch,), totals = counted(run)
+    channel = int(batch.hits.channel[0])
+    pixel = [channel >> 18 & 255, (channel >> 16 & 3) * 256 + (channel >> 8 & 255), channel & 255]
+    file = tmp_path / "mask.txt"
+    file.write_text("{} {} {}\n".format(*pixel))
+    expected = told(run, "--mask", file)
+    for mask in (file, [pixel], np.array([pixel], np.int16)):
+        _, totals = counted(run, mask=mask)
+        assert totals["masked"] == expected["mask"]["left_out"] > 0 and f"{totals['checksum']:016x}" == expected["checksum"]
+    for mask in ([1, 2, 3], [[0.5, 1, 2]]):
+        with pytest.raises(sluice.UsageError, match="mask"):
+            sluice.velo.open(run, mask=mask)
+
+
+def test_global_event_cut(run, tmp_path):
+    expected = told(run, "--gec-velo", "3000")
+    with pytest.warns(sluice.DamageWarning, match="global event cut left out"):
+        (batch,), totals = counted(run, config={"gec": {"max_velo": 3000}})
+    assert totals["gec"]["cut_events"] == expected["gec"]["cut_events"] == (batch.event_cuts.cut > 0).sum() > 0
+    with pytest.warns(sluice.DamageWarning, match="gec.max_ut cuts nothing"):
+        counted(run, config={"gec": {"max_ut": 10}})
+    with pytest.warns(sluice.DamageWarning, match="60 events have more than 10 hits"):
+        _, totals = counted(run, config={"track": {"max_event_hits": 10}})
+    assert totals["not_searched"] == 60 and totals["tracks"] == 0
+
+
+def test_config():
+    config = sluice.velo.Config()
+    assert config.to_dict() == sluice.velo.settings() == sluice.velo.settings(config)
+    fast = sluice.velo.Config.of(sluice.velo.settings(preset="fast"))
+    assert fast != config and sluice.velo.settings(fast) == sluice.velo.settings(preset="fast")
+    config.track.trim_mm2 = 0.01
+    assert sluice.velo.settings(config)["track"]["trim_mm2"] == 0.01
+    for part in (sluice.velo.Track, sluice.velo.Fit, sluice.velo.Vertex, sluice.velo.Gec):
+        assert set(part.units()) == set(part.docs()) == set(part().__dict__)
+        assert all(name.endswith(unit) for name, unit in part.units().items() if unit in ("mm", "mm2"))
+    config.fit.scatter_prior = -1
+    with pytest.raises(sluice.FormatError, match="scatter_prior"):
+        sluice.velo.settings(config)
+
+
+def test_reconstruct(run):
+    (batch,), totals = counted(run, impacts=True)
+    hits = batch.hits
+    again = sluice.velo.reconstruct(hits, offsets=hits.offsets, impacts=True)
+    assert again.checksum == batch.checksum == totals["checksum"] and again.impacts.checksum == batch.impacts.checksum
+    # In any order, of other types: the same tracks.
+    order = np.concatenate([np.random.default_rng(3).permutation(np.arange(a, b)) for a, b in zip(hits.offsets, hits.offsets[1:])])
+    mixed = {name: hits[name][order].astype("f8" if name.endswith("_mm") else "i8") for name in hits}
+    mixed = sluice.velo.reconstruct(mixed, offsets=hits.offsets.astype(np.int64))
+    assert mixed.tracks.n_rows == pytest.approx(batch.tracks.n_rows, rel=0.01) and (mixed.hits.module == hits.module).all()
+    one = {name: hits.event(0)[name] for name in ("x_mm", "y_mm", "z_mm", "module")}
+    alone = sluice.velo.reconstruct(one)
+    assert alone.n_events == 1 and (alone.hits.channel == np.arange(len(one["x_mm"]))).all()
+    assert sluice.velo.reconstruct({name: [] for name in one} | {"module": np.zeros(0, int)}).tracks.n_rows == 0
+    n = len(one["x_mm"])
+    for bad, error in (
+        ({"module": one["module"].astype(int) + 60}, sluice.UsageError),
+        ({"module": one["module"] * 1.0}, TypeError),
+        ({"x_mm": one["x_mm"][1:]}, sluice.UsageError),
+        ({"colour": one["x_mm"]}, sluice.UsageError),
+    ):
+        with pytest.raises(error, match=next(iter(bad)) if "x_mm" not in bad else "hits"):
+            sluice.velo.reconstruct({**one, **bad})
+    for offsets in ([0], [0, n - 1], [1, n], [0, n, 5, n], [0.0, n], [[0, n]]):
+        with pytest.raises(sluice.UsageError, match="offsets"):
+            sluice.velo.reconstruct(one, offsets=offsets)
+
+
+def test_device(run):
+    counted(run, device="cpu")
+    with pytest.raises(sluice.UnsupportedError, match="cuda"):
+        sluice.velo.open(run, device="cuda")
+    with pytest.raises(TypeError, match="device"):
+        sluice.velo.open(run, device=3)
