@@ -97,6 +97,13 @@ class VeloBatch(Batch):
     vertices: Columns
     matches: Columns
 
+class PageBatch(Batch):
+    components: Components
+    n_components: int
+    threshold: float
+    image: Array
+    labels: NDArray[np.int32]
+
 B = TypeVar("B", bound=Batch)
 
 class Totals(TypedDict):
@@ -141,6 +148,7 @@ def image_label(
     dtype: Any = None,
     threads: int = 1,
     algorithm: str = "auto",
+    device: str | None = None,
 ) -> tuple[Array, int]: ...
 @overload
 def image_components(
@@ -154,10 +162,11 @@ def image_components(
     border: Literal["any", "inside", "touching"] = "any",
     threads: int = 1,
     algorithm: str = "auto",
+    device: str | None = None,
     features: Sequence[str] | None = None,
     grey: Image | None = None,
     labels: Literal[False] = False,
-) -> Columns: ...
+) -> Components: ...
 @overload
 def image_components(
     image: Image,
@@ -172,12 +181,117 @@ def image_components(
     dtype: Any = None,
     threads: int = 1,
     algorithm: str = "auto",
+    device: str | None = None,
     features: Sequence[str] | None = None,
     grey: Image | None = None,
     labels: Literal[True],
-) -> tuple[Array, Columns]: ...
+) -> tuple[Array, Components]: ...
 def image_otsu(image: Image, /) -> float: ...
-def image_algorithms() -> list[str]: ...
+def image_algorithms(device: str | None = "cpu", /) -> list[str]: ...
+def image_open(path: Any, max_bytes: int | None = None, /) -> Pages: ...
+def image_save(path: Any, pages: list[tuple[Array, int | None]], preview: bool, /) -> None: ...
+
+def image_run(
+    common: Common,
+    connectivity: int,
+    threshold: float | None,
+    inverse: bool,
+    min_area: int,
+    max_area: int | None,
+    border: str,
+    threads: int | None,
+    algorithm: str,
+    device: str | None,
+    features: Sequence[str],
+    labels: bool,
+    otsu: bool,
+    /,
+) -> Reader[PageBatch]: ...
+
+class Components(Columns):
+    def slices(self) -> list[tuple[slice, slice]]: ...
+    def to_regionprops(self) -> dict[str, Array]: ...
+
+class Labeller:
+    def __new__(
+        cls,
+        *,
+        connectivity: int = 8,
+        threshold: float | None = None,
+        inverse: bool = False,
+        min_area: int = 0,
+        max_area: int | None = None,
+        border: Literal["any", "inside", "touching"] = "any",
+        threads: int = 1,
+        algorithm: str = "auto",
+        device: str | None = None,
+        features: Sequence[str] | None = None,
+    ) -> Self: ...
+    def label(self, image: Image, *, out: Array | None = None, dtype: Any = None) -> tuple[Array, int]: ...
+    @overload
+    def components(self, image: Image, *, grey: Image | None = None, labels: Literal[False] = False) -> Components: ...
+    @overload
+    def components(
+        self, image: Image, *, grey: Image | None = None, labels: Literal[True], out: Array | None = None, dtype: Any = None
+    ) -> tuple[Array, Components]: ...
+    @overload
+    def batch(
+        self, images: Array, *, out: Array | None = None, dtype: Any = None, threads: int | None = None
+    ) -> tuple[Array, NDArray[np.int64]]: ...
+    @overload
+    def batch(
+        self, images: Sequence[Image], *, out: Sequence[Array] | None = None, dtype: Any = None, threads: int | None = None
+    ) -> tuple[list[Array], NDArray[np.int64]]: ...
+    @overload
+    def batch_components(
+        self, images: Array | Sequence[Image], *, grey: Any = None, labels: Literal[False] = False, threads: int | None = None
+    ) -> Components: ...
+    @overload
+    def batch_components(
+        self,
+        images: Array | Sequence[Image],
+        *,
+        grey: Any = None,
+        labels: Literal[True],
+        out: Any = None,
+        dtype: Any = None,
+        threads: int | None = None,
+    ) -> tuple[Any, Components]: ...
+
+class Pages:
+    @property
+    def path(self) -> Any: ...
+    @property
+    def n_read(self) -> int: ...
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Array: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+    def close(self) -> None: ...
+
+class RowStream:
+    def __new__(
+        cls,
+        width: int,
+        *,
+        dtype: Any = "uint8",
+        grey_dtype: Any = None,
+        connectivity: int = 8,
+        threshold: float | None = None,
+        inverse: bool = False,
+        min_area: int = 0,
+        max_area: int | None = None,
+        features: Sequence[str] | None = None,
+    ) -> Self: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def checksum(self) -> int: ...
+    def push(self, rows: Image, grey: Image | None = None) -> Components: ...
+    def finish(self) -> Components: ...
+
 def velo_open(
     common: Common,
     config: Any,

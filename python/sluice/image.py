@@ -1,18 +1,173 @@
 # SPDX-License-Identifier: Apache-2.0
 """Connected components of images.
 
+    labels, n = sluice.image.label(image)
+    columns = sluice.image.components(image, features=["area", "centroid"])
+
 Images are 2-D arrays of bool, uint8, uint16, uint32 or float32, or any object with such a buffer. Rows may be any distance apart; the
 pixels of a row must lie one after the other. Nothing beside a row's pixels is ever read. x counts columns, y rows, from 0.
+
+``Labeller`` keeps what is asked for, and labels stacks of images with several threads; ``RowStream`` takes rows as they come; ``open``
+reads image files page by page, and ``run`` labels whole files, as ``sluice label`` does.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from ._core import Components, Labeller, Pages, Reader, RowStream, UsageError, image_run, image_save
 from ._core import image_algorithms as algorithms
 from ._core import image_components as components
 from ._core import image_label as label
+from ._core import image_open as open
 from ._core import image_otsu as otsu
+from ._flow import OnFault, Path, Paths, Progress, common
 
-__all__ = ["FEATURES", "algorithms", "components", "label", "otsu"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from ._core import PageBatch
+
+__all__ = [
+    "FEATURES",
+    "Components",
+    "Labeller",
+    "Pages",
+    "RowStream",
+    "algorithms",
+    "components",
+    "label",
+    "largest",
+    "open",
+    "otsu",
+    "preview",
+    "remove_small",
+    "run",
+    "save",
+]
 
 #: What ``components`` can be asked for.
 FEATURES = ("area", "box", "first", "sums", "second", "perimeter", "euler", "centroid", "shape", "grey")
+
+
+def remove_small(image: Any, min_area: int, *, connectivity: int = 8, threshold: float | None = None, threads: int = 1) -> NDArray[np.bool_]:
+    """The foreground (h, w) without components of fewer than ``min_area`` pixels. Errors are those of :func:`label`."""
+    labels, _ = label(image, connectivity=connectivity, threshold=threshold, min_area=min_area, threads=threads)
+    kept: NDArray[np.bool_] = labels != 0
+    return kept
+
+
+def largest(image: Any, *, connectivity: int = 8, threshold: float | None = None, threads: int = 1) -> NDArray[np.bool_]:
+    """The component (h, w) with most pixels, of several the first in raster order; nothing of an image without foreground."""
+    labels, columns = components(
+        image, features=("area",), labels=True, connectivity=connectivity, threshold=threshold, threads=threads
+    )
+    kept: NDArray[np.bool_] = labels == (int(columns.area.argmax()) + 1 if columns.n_rows > 0 else -1)
+    return kept
+
+
+def run(
+    paths: Paths,
+    *,
+    connectivity: int = 8,
+    threshold: float | Literal["otsu"] = 1,
+    inverse: bool = False,
+    min_area: int = 0,
+    max_area: int | None = None,
+    border: Literal["any", "inside", "touching"] = "any",
+    features: Sequence[str] = ("area", "box", "first", "centroid"),
+    labels: bool = False,
+    threads: int = 1,
+    algorithm: str = "auto",
+    device: str | None = None,
+    on_fault: OnFault = "warn",
+    progress: Progress = None,
+) -> Reader[PageBatch]:
+    """Labels the pages of image files, as ``sluice label`` does, whose checksum the reader's is for the same settings and features.
+
+    Each batch is a page, in the order of the files: ``components``, ``n_components``, ``threshold``, ``image`` (the page, copied),
+    and with ``labels=True`` ``labels`` (h, w) int32. ``threshold`` is a number, which pixels at or above it reach, or "otsu": found for
+    each page. ``threads`` (0: one for each processor) are shared by files, or are those inside the labeller of a single one. Other
+    arguments are those of :func:`components`; those of reading are as in ``sluice.velo.open``: what is to be told of pages is one
+    ``DamageWarning`` at the end of their file, and a file that cannot be read (further) is an error, after which the next one comes.
+    """
+    otsu = threshold == "otsu"
+    if isinstance(threshold, str) and not otsu:
+        raise UsageError(f"threshold is to be a number or 'otsu', not {threshold!r}")
+    return image_run(
+        common(paths, 1, threads, on_fault, progress),
+        connectivity,
+        None if isinstance(threshold, str) else threshold,
+        inverse,
+        min_area,
+        max_area,
+        border,
+        None,
+        algorithm,
+        device,
+        features,
+        labels,
+        otsu,
+    )
+
+
+def _page(image: Any, narrow: bool) -> tuple[Any, int | None]:
+    """An array that the library writes, and the width of rows of bits."""
+    import numpy as np
+
+    array = np.asarray(image)
+    if array.ndim != 2:
+        raise TypeError(f"an image of {array.ndim} dimensions; it is to be a 2-D array, several are a list or a 3-D array")
+    if array.dtype == np.bool_:
+        return np.ascontiguousarray(np.packbits(array, axis=1, bitorder="little")), array.shape[1]
+    if array.dtype.kind in "iu" and array.dtype not in (np.uint8, np.uint16, np.uint32):
+        least, most = (int(array.min()), int(array.max())) if array.size > 0 else (0, 0)
+        if least < 0 or most >= 1 << 32:
+            raise UsageError(f"an image with values from {least} to {most}; whole numbers are written as up to 32 bits without a sign")
+        array = array.astype(np.uint32)
+    if narrow and array.dtype == np.uint32:
+        if array.size > 0 and int(array.max()) > 65535:
+            raise UsageError(f"an image with {array.max()} does not fit into the 16 bits of .png and .pgm; write .npy or .tif instead")
+        array = array.astype(np.uint16)
+    return np.ascontiguousarray(array), None
+
+
+def save(path: Path, images: Any) -> None:
+    """Writes an image, or several (a list, or an array of three dimensions), into a file of the format of its name's ending.
+
+    .npy, .tif, .tiff: bool, uint8, uint16, uint32, float32 (bool as 0 and 1 in .npy); .png: bool, uint8, uint16, one image; .pgm:
+    uint8, uint16; .pbm: bool. Labels and other whole numbers without a sign become uint32, in .png and .pgm uint16 if they fit.
+    The file appears when it is complete. UsageError: a type or a number of images that the format does not have; FileError.
+    """
+    import numpy as np
+
+    name = os.fsdecode(path).lower()
+    if isinstance(images, Iterable) and not hasattr(images, "__array__"):
+        several: list[Any] = list(images)
+        pages = several if len(several) == 0 or np.ndim(several[0]) > 1 else [several]
+    else:
+        pages = list(np.asarray(images)) if np.asarray(images).ndim == 3 else [images]
+    if len(pages) == 0:
+        raise UsageError("no image to write")
+    image_save(path, [_page(one, name.endswith((".png", ".pgm"))) for one in pages], False)
+
+
+def preview(labels: ArrayLike, path: Path | None = None) -> NDArray[np.uint8] | None:
+    """Labels in the colours of ``sluice label --preview``: background black, neighbouring numbers far apart, the same number always
+    the same. (h, w, 3) uint8, red, green, blue; or with ``path`` a PNG, whatever its name, and nothing is returned."""
+    import numpy as np
+
+    array = np.asarray(labels)
+    if array.ndim != 2 or array.dtype.kind not in "iu":
+        raise TypeError(f"labels are {array.ndim}-D of {array.dtype}; they are to be a 2-D array of integers")
+    if path is not None:
+        image_save(path, [_page(array, False)[:1] + (None,)], True)
+        return None
+    from .plot.plot_image import COLOURS, label_colours
+
+    table = np.round(label_colours(np.arange(COLOURS + 1)) * 255).astype(np.uint8)
+    colours: NDArray[np.uint8] = table[np.where(array > 0, 1 + (array - 1) % COLOURS, 0)]
+    return colours

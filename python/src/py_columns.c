@@ -137,8 +137,7 @@ static PyObject *column_of(core_state *state, PyObject *owner_of_it, const void 
 }
 
 /* An array over rows of the owner's memory, or an empty one. */
-static PyObject *array_of(core_state *state, PyObject *owner_of_it, const void *data, size_t rows,
-                          slc_type type)
+PyObject *core_array(core_state *state, PyObject *owner_of_it, const void *data, size_t rows, slc_type type)
 {
     if (!core_numpy(state)) {
         return NULL;
@@ -158,7 +157,9 @@ static PyObject *array_of(core_state *state, PyObject *owner_of_it, const void *
 PyObject *core_columns_new(core_state *state, PyObject *of, const slc_schema *schema, const void *collection)
 {
     PyObject *arrays = PyDict_New();
-    columns *made = arrays != NULL ? PyObject_New(columns, state->columns_type) : NULL;
+    PyTypeObject *type = strcmp(schema->name, "components") == 0 ? state->components_type
+                                                                 : state->columns_type;
+    columns *made = arrays != NULL ? PyObject_New(columns, type) : NULL;
     if (made == NULL) {
         Py_XDECREF(arrays);
         return NULL;
@@ -189,9 +190,10 @@ const void *core_column_data(const columns *c, const slc_column *of)
 /* What every Columns has under this name: a column of that name is c["event"] alone. */
 static bool is_own(PyObject *name)
 {
-    static const char *const names[] = {"event",  "names",    "units",    "schema",    "n_events",  "n_rows",
-                                        "jagged", "checksum", "keys",     "get",       "items",     "values",
-                                        "copy",   "column",   "to_numpy", "to_pandas", "to_awkward"};
+    static const char *const names[] = {"event",     "names",      "units",    "schema",        "n_events",
+                                        "n_rows",    "jagged",     "checksum", "keys",          "get",
+                                        "items",     "values",     "copy",     "column",        "to_numpy",
+                                        "to_pandas", "to_awkward", "slices",   "to_regionprops"};
     bool own = false;
     for (size_t i = 0; i < sizeof names / sizeof *names && !own; i++) {
         own = PyUnicode_CompareWithASCIIString(name, names[i]) == 0;
@@ -207,15 +209,15 @@ static PyObject *make_array(columns *c, PyObject *name)
     for (size_t i = 0; i < c->schema->n_columns && array == NULL; i++) {
         const slc_column *one = &c->schema->columns[i];
         if (PyUnicode_CompareWithASCIIString(name, one->name) == 0) {
-            array = array_of(state, c->owner, core_column_data(c, one), c->head->size, one->type);
+            array = core_array(state, c->owner, core_column_data(c, one), c->head->size, one->type);
             if (array == NULL) {
                 return NULL;
             }
         }
     }
     if (array == NULL && PyUnicode_CompareWithASCIIString(name, "offsets") == 0) {
-        array = array_of(state, c->owner, c->head->event_offset,
-                         c->head->event_offset != NULL ? c->head->n_events + (size_t)1 : 0, SLC_TYPE_U32);
+        array = core_array(state, c->owner, c->head->event_offset,
+                           c->head->event_offset != NULL ? c->head->n_events + (size_t)1 : 0, SLC_TYPE_U32);
     }
     if (array != NULL && !is_own(name) && PyDict_SetItem(c->arrays, name, array) < 0) {
         Py_CLEAR(array);
@@ -360,8 +362,8 @@ static PyObject *rows_as_dict(columns *c, size_t first, size_t last)
     for (size_t i = 0; i < c->schema->n_columns && rows != NULL; i++) {
         const slc_column *one = &c->schema->columns[i];
         const char *from = core_column_data(c, one);
-        PyObject *array = array_of(state, c->owner, from + first * (size_t)core_types[one->type].size,
-                                   last - first, one->type);
+        PyObject *array = core_array(state, c->owner, from + first * (size_t)core_types[one->type].size,
+                                     last - first, one->type);
         if (array == NULL || PyDict_SetItemString(rows, one->name, array) < 0) {
             Py_CLEAR(rows);
         }
@@ -528,7 +530,8 @@ static PyType_Slot columns_slots[] = {
     {0, NULL}};
 static PyType_Spec columns_spec = {.name = "sluice.Columns",
                                    .basicsize = sizeof(columns),
-                                   .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                   .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE |
+                                            Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                    .slots = columns_slots};
 
 int core_columns_add(PyObject *module, core_state *state)

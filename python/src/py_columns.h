@@ -29,6 +29,8 @@ typedef struct columns {
     const slc_columns *head;
 } columns;
 
+/* A read-only array (rows) over memory of the owner's, which it keeps; a new one if it is empty. */
+PyObject *core_array(core_state *state, PyObject *owner_of_it, const void *data, size_t rows, slc_type type);
 /* Of a column of the collection; NULL if it has no rows. */
 const void *core_column_data(const columns *c, const slc_column *of);
 /* Do events have any number of rows each? Else a row is an event, or there are no events. */

@@ -18,14 +18,16 @@
 
 #include <sluice/sluice.h>
 
-enum { CORE_LABELLERS = 8, CORE_TYPES = SLC_TYPE_F64 + 1 };
+enum { CORE_LABELLERS = 8, CORE_DEVICE = 64, CORE_TYPES = SLC_TYPE_F64 + 1 };
 
 /* A labeller that is kept for the next call with the same configuration. */
 typedef struct core_labeller {
     slc_image_labeller *labeller;
-    slc_image_label_config config; /* its names are constants of the library */
+    slc_image_label_config config; /* its names are constants of the library, but for the device's */
+    char device[CORE_DEVICE];      /* "": the processor */
     size_t width, height;          /* reserved */
     bool busy;                     /* a thread is in a call of it, without the lock of the interpreter */
+    bool passing;                  /* closed after the call: more threads label than labellers are kept */
     uint64_t used;                 /* when: the one that was not used for longest makes room */
 } core_labeller;
 
@@ -33,6 +35,7 @@ typedef struct core_state {
     PyObject *error, *usage_error, *format_error, *unsupported_error, *capacity_error, *strict_error,
         *file_error, *damage_warning;
     PyTypeObject *owner_type, *column_type, *columns_type, *tensor_type, *reader_type, *batch_type;
+    PyTypeObject *components_type, *labeller_type, *pages_type, *rows_type; /* of images */
     /* Of NumPy, from the first time that an array is wanted; NULL before. */
     PyObject *empty, *frombuffer, *dtype[CORE_TYPES], *label_dtype;
     PyObject *columns_of;   /* what makes columns of what pickle has of them */
@@ -93,6 +96,7 @@ bool core_labels_get(core_state *state, PyObject *object, size_t height, size_t 
 
 /* Of each file. */
 extern PyMethodDef core_image_functions[];
+int core_image_add(PyObject *module, core_state *state);
 extern PyMethodDef core_sim_functions[];
 extern PyMethodDef core_velo_functions[];
 

@@ -1,185 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Dense images: labels, components, thresholds. Labellers are kept for the next call with the same
- * configuration, so that a small image costs little more than its labelling. */
-#include "py_core.h"
+ * Dense images: labels, components, thresholds. */
+#include "py_image.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KEPT_PIXELS = 1 << 24, /* the labeller of a larger image is closed after it */
-    FREE_PIXELS = 1 << 12  /* of fewer the interpreter's lock is kept: taking it anew would cost more */
-};
+enum { FREE_PIXELS = 1 << 12 /* of fewer the interpreter's lock is kept: taking it anew would cost more */ };
 
-/* ---- labellers ----------------------------------------------------------------------------------- */
-
-static bool same_config(const slc_image_label_config *a, const slc_image_label_config *b)
+static bool given(PyObject *value)
 {
-    return a->algorithm == b->algorithm && a->connectivity == b->connectivity &&
-           a->threshold == b->threshold && a->features == b->features && a->min_area == b->min_area &&
-           a->max_area == b->max_area && a->border == b->border && a->exec.threads == b->exec.threads;
+    return value != NULL && value != Py_None;
 }
 
-static void close_labeller(core_labeller *one)
+static bool is_empty(const slc_image *image)
 {
-    slc_image_label_close(one->labeller);
-    *one = (core_labeller){.labeller = NULL};
+    return image->width == 0 || image->height == 0;
 }
 
-void core_labellers_clear(core_state *state)
+/* SLC_END: an error is set. */
+static slc_status run(core_state *state, const image_setup *setup, core_labeller *own, const slc_image *image,
+                      const slc_image *grey, slc_image_labels *side, slc_error *error)
 {
-    for (size_t i = 0; i < CORE_LABELLERS; i++) {
-        close_labeller(&state->labellers[i]);
-    }
-}
-
-/* One that is free, with room for the image; NULL with an error set. All under the interpreter's lock. */
-static core_labeller *take_labeller(core_state *state, const slc_image_label_config *config, size_t width,
-                                    size_t height)
-{
-    core_labeller *chosen = NULL;
-    slc_error error = {SLC_OK, ""};
-    for (size_t i = 0; i < CORE_LABELLERS; i++) {
-        core_labeller *one = &state->labellers[i];
-        if (one->busy) {
-            continue;
-        }
-        if (one->labeller != NULL && same_config(&one->config, config)) {
-            chosen = one;
-            break;
-        }
-        if (chosen == NULL || one->used < chosen->used) {
-            chosen = one;
-        }
-    }
-    if (chosen == NULL) {
-        PyErr_SetString(PyExc_RuntimeError, "too many threads label images at once");
-        return NULL;
-    }
-    slc_status status = SLC_OK;
-    if (chosen->labeller == NULL || !same_config(&chosen->config, config)) {
-        close_labeller(chosen);
-        status = slc_image_label_open(config, &chosen->labeller, &error);
-        chosen->config = *config;
-    }
-    if (status == SLC_OK && (chosen->width < width || chosen->height < height)) {
-        status = slc_image_label_reserve(chosen->labeller, width, height, &error);
-        chosen->width = width > chosen->width ? width : chosen->width;
-        chosen->height = height > chosen->height ? height : chosen->height;
-    }
-    if (status != SLC_OK) {
-        close_labeller(chosen);
-        (void)core_raise(state, status, &error);
-        return NULL;
-    }
-    chosen->busy = true;
-    chosen->used = ++state->clock;
-    return chosen;
-}
-
-static void give_labeller(core_labeller *one)
-{
-    one->busy = false;
-    if (one->width > KEPT_PIXELS / (one->height > 0 ? one->height : 1)) {
-        close_labeller(one);
-    }
-}
-
-/* ---- what is asked ------------------------------------------------------------------------------- */
-
-enum {
-    IMAGE,
-    CONNECTIVITY,
-    THRESHOLD,
-    INVERSE,
-    MIN_AREA,
-    MAX_AREA,
-    BORDER,
-    OUT,
-    DTYPE,
-    THREADS,
-    ALGORITHM,
-    FEATURES,
-    GREY,
-    LABELS,
-    ARGUMENTS
-};
-static const char *const names[ARGUMENTS] = {"image",     "connectivity", "threshold", "inverse", "min_area",
-                                             "max_area",  "border",       "out",       "dtype",   "threads",
-                                             "algorithm", "features",     "grey",      "labels"};
-
-typedef struct request {
-    slc_image_label_config config;
-    core_image image, grey;
-    bool has_grey, inverse;
-} request;
-
-static bool take_algorithm(core_state *state, PyObject *value, slc_image_label_config *config)
-{
-    if (value == NULL || value == Py_None || PyUnicode_CompareWithASCIIString(value, "auto") == 0) {
-        return true;
-    }
-    for (size_t i = 0; PyUnicode_Check(value) && slc_image_algorithm_name(i) != NULL; i++) {
-        if (PyUnicode_CompareWithASCIIString(value, slc_image_algorithm_name(i)) == 0) {
-            config->algorithm = slc_image_algorithm_name(i);
-            return true;
-        }
-    }
-    PyErr_Format(state->usage_error, "algorithm is to be 'auto' or one of image.algorithms(), not %R", value);
-    return false;
-}
-
-/* All but image, output and features. */
-static bool take_config(core_state *state, PyObject *const *values, request *r)
-{
-    static const char *const borders[] = {"any", "inside", "touching", NULL};
-    uint64_t connectivity = 8, threads = 1;
-    int border = SLC_IMAGE_BORDER_ANY;
-    slc_image_label_config_default(&r->config);
-    r->config.exec.threads = 1;
-    r->config.exec.target = state->target;
-    if (values[CONNECTIVITY] == NULL && values[THRESHOLD] == NULL && values[INVERSE] == NULL &&
-        values[MIN_AREA] == NULL && values[MAX_AREA] == NULL && values[BORDER] == NULL &&
-        values[THREADS] == NULL && values[ALGORITHM] == NULL) {
-        return true;
-    }
-    if (!core_take_u64(state, values[CONNECTIVITY], "connectivity", 8, &connectivity) ||
-        !core_take_double(values[THRESHOLD], "threshold", &r->config.threshold) ||
-        !core_take_bool(values[INVERSE], "inverse", &r->inverse) ||
-        !core_take_u64(state, values[MIN_AREA], "min_area", UINT64_MAX, &r->config.min_area) ||
-        !core_take_u64(state, values[MAX_AREA], "max_area", UINT64_MAX, &r->config.max_area) ||
-        !core_take_word(state, values[BORDER], "border", borders, &border) ||
-        !core_take_u64(state, values[THREADS], "threads", 4096, &threads) ||
-        !take_algorithm(state, values[ALGORITHM], &r->config)) {
-        return false;
-    }
-    r->config.connectivity = (uint32_t)connectivity;
-    r->config.border = (slc_image_border)border;
-    r->config.exec.threads = (uint32_t)threads;
-    return true;
-}
-
-/* Without a threshold what is above zero is foreground: 1 in integers, in floats the smallest number. */
-static void default_threshold(PyObject *const *values, request *r)
-{
-    if ((values[THRESHOLD] == NULL || values[THRESHOLD] == Py_None) && r->image.image.type == SLC_IMAGE_F32) {
-        r->config.threshold = 0x1p-149;
-    }
-}
-
-static bool is_empty(const request *r)
-{
-    return r->image.image.width == 0 || r->image.image.height == 0;
-}
-
-static slc_status run(core_state *state, request *r, slc_image_labels *side, slc_error *error)
-{
-    const slc_image *image = &r->image.image, *grey = r->has_grey ? &r->grey.image : NULL;
-    core_labeller *one = take_labeller(state, &r->config, image->width, image->height);
-    slc_image_labels *foreground = r->inverse ? NULL : side, *background = r->inverse ? side : NULL;
+    const slc_image_label_config config = core_setup_config(setup, image->type);
+    core_labeller *one = core_labeller_take(state, own, &config, image->width, image->height);
+    slc_image_labels *foreground = setup->inverse ? NULL : side, *background = setup->inverse ? side : NULL;
     slc_status status;
     if (one == NULL) {
-        return SLC_END; /* raised */
+        return SLC_END;
     }
     if (image->width * image->height <= FREE_PIXELS) {
         status = slc_image_label_run(one->labeller, image, grey, foreground, background, error);
@@ -188,27 +35,27 @@ static slc_status run(core_state *state, request *r, slc_image_labels *side, slc
         status = slc_image_label_run(one->labeller, image, grey, foreground, background, error);
         PyEval_RestoreThread(thread);
     }
-    give_labeller(one);
+    core_labeller_give(one);
     return status;
 }
 
-/* The array of the caller, or a new one; a new reference. */
-static PyObject *output(core_state *state, PyObject *const *values, const slc_image *image, Py_buffer *view,
-                        slc_image_labels *side)
+/* ---- labels -------------------------------------------------------------------------------------- */
+
+PyObject *core_label_array(core_state *state, PyObject *out, PyObject *dtype, const slc_image *image,
+                           Py_buffer *view, slc_image_labels *side)
 {
-    PyObject *array = values[OUT] != NULL && values[OUT] != Py_None ? Py_NewRef(values[OUT]) : NULL;
-    if (array != NULL && values[DTYPE] != NULL && values[DTYPE] != Py_None) {
+    PyObject *array;
+    if (given(out) && given(dtype)) {
         PyErr_SetString(PyExc_TypeError, "out and dtype exclude each other: labels have the type of out");
-        Py_DECREF(array);
         return NULL;
     }
-    if (array == NULL) {
-        PyObject *dtype = values[DTYPE] != NULL && values[DTYPE] != Py_None ? values[DTYPE] : NULL;
-        if (!core_numpy(state)) {
-            return NULL;
-        }
-        array = PyObject_CallFunction(state->empty, "(nn)O", (Py_ssize_t)image->height,
-                                      (Py_ssize_t)image->width, dtype != NULL ? dtype : state->label_dtype);
+    if (given(out)) {
+        array = Py_NewRef(out);
+    } else {
+        array = !core_numpy(state) ? NULL
+                                   : PyObject_CallFunction(state->empty, "(nn)O", (Py_ssize_t)image->height,
+                                                           (Py_ssize_t)image->width,
+                                                           given(dtype) ? dtype : state->label_dtype);
     }
     if (array != NULL && !core_labels_get(state, array, image->height, image->width, view, side)) {
         Py_CLEAR(array);
@@ -216,33 +63,23 @@ static PyObject *output(core_state *state, PyObject *const *values, const slc_im
     return array;
 }
 
-static PyObject *image_label(PyObject *module, PyObject *const *arguments, Py_ssize_t n, PyObject *given)
+PyObject *core_label(core_state *state, const image_setup *setup, core_labeller *own, PyObject *image,
+                     PyObject *out, PyObject *dtype)
 {
-    core_state *state = core_state_of(module);
-    PyObject *values[ARGUMENTS];
-    request r = {.inverse = false};
+    core_image in;
     slc_image_labels side = {.labels = NULL};
     slc_error error = {SLC_OK, ""};
-    Py_buffer view;
-    if (!core_arguments("label", arguments, n, given, names, FEATURES, 1, values) ||
-        !take_config(state, values, &r)) {
-        return NULL;
-    }
-    if (values[IMAGE] == NULL) {
-        PyErr_SetString(PyExc_TypeError, "label() needs an image");
-        return NULL;
-    }
-    if (!core_image_get(state, values[IMAGE], "image", &r.image)) {
-        return NULL;
-    }
-    default_threshold(values, &r);
-    PyObject *array = output(state, values, &r.image.image, &view, &side);
     slc_status status = SLC_END;
+    Py_buffer view;
+    if (!core_image_get(state, image, "image", &in)) {
+        return NULL;
+    }
+    PyObject *array = core_label_array(state, out, dtype, &in.image, &view, &side);
     if (array != NULL) {
-        status = is_empty(&r) ? SLC_OK : run(state, &r, &side, &error);
+        status = is_empty(&in.image) ? SLC_OK : run(state, setup, own, &in.image, NULL, &side, &error);
         PyBuffer_Release(&view);
     }
-    PyBuffer_Release(&r.image.view);
+    PyBuffer_Release(&in.view);
     if (status < 0) {
         (void)core_raise(state, status, &error);
     }
@@ -253,118 +90,98 @@ static PyObject *image_label(PyObject *module, PyObject *const *arguments, Py_ss
     return result;
 }
 
-/* ---- components ---------------------------------------------------------------------------------- */
+static PyObject *image_label(PyObject *module, PyObject *const *arguments, Py_ssize_t n,
+                             PyObject *names_given)
+{
+    enum { OUT = SETUP_ARGUMENTS + 1, DTYPE, ARGUMENTS };
+    static const char *const names[ARGUMENTS] = {"image", SETUP_NAMES, "out", "dtype"};
+    core_state *state = core_state_of(module);
+    PyObject *values[ARGUMENTS];
+    image_setup setup;
+    if (!core_arguments("label", arguments, n, names_given, names, ARGUMENTS, 1, values) ||
+        !core_setup_take(state, values + 1, &setup)) {
+        return NULL;
+    }
+    if (values[0] == NULL) {
+        PyErr_SetString(PyExc_TypeError, "label() needs an image");
+        return NULL;
+    }
+    return core_label(state, &setup, NULL, values[0], values[OUT], values[DTYPE]);
+}
 
-/* The collection and its schema, which depends on the features. */
-typedef struct found {
-    slc_image_components components;
-    slc_column columns[SLC_IMAGE_COLUMNS];
-    slc_schema schema;
-} found;
+/* ---- components ---------------------------------------------------------------------------------- */
 
 static void found_free(void *memory)
 {
-    found *f = memory;
+    image_found *f = memory;
     slc_columns_clear(&f->schema, &f->components);
     free(f);
 }
 
-static bool take_features(core_state *state, PyObject *value, uint32_t *features)
+PyObject *core_found_new(core_state *state, uint32_t features, image_found **found)
 {
-    *features = SLC_IMAGE_AREA | SLC_IMAGE_BOX | SLC_IMAGE_CENTROID;
-    if (value == NULL || value == Py_None) {
-        return true;
+    image_found *f = calloc(1, sizeof *f);
+    if (f == NULL) {
+        return PyErr_NoMemory();
     }
-    PyObject *list = PySequence_List(value);
-    const Py_ssize_t n = list != NULL ? PyList_Size(list) : -1;
-    *features = 0;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *name = PyList_GetItem(list, i);
-        uint32_t bit = 1;
-        while (bit < SLC_IMAGE_ALL && PyUnicode_Check(name) &&
-               PyUnicode_CompareWithASCIIString(name, slc_image_feature_name(bit)) != 0) {
-            bit <<= 1;
-        }
-        if (!PyUnicode_Check(name) || bit > SLC_IMAGE_ALL) {
-            PyErr_Format(state->usage_error, "features has %R, which is not among image.FEATURES", name);
-            Py_DECREF(list);
-            return false;
-        }
-        *features |= bit;
-    }
-    Py_XDECREF(list);
-    return n >= 0;
+    f->schema = slc_image_components_schema(features, f->columns);
+    *found = f;
+    return core_owner_new(state, f, found_free);
+}
+
+PyObject *core_components_new(core_state *state, PyObject *owner, const image_found *found)
+{
+    return core_columns_new(state, owner, &found->schema, &found->components);
+}
+
+size_t core_first_rows(const slc_image *image)
+{
+    const size_t bound = slc_image_label_bound(image->width, image->height, 4);
+    return bound < 1024 ? bound : 1024 + bound / 64;
 }
 
 /* Runs with room for a few components, and again with room for as many as there are. */
-static slc_status run_for_components(core_state *state, request *r, found *f, slc_image_labels *side,
-                                     slc_error *error)
+static slc_status find(core_state *state, const image_setup *setup, core_labeller *own,
+                       const slc_image *image, const slc_image *grey, image_found *f, slc_image_labels *side,
+                       slc_error *error)
 {
-    const slc_image *image = &r->image.image;
-    const size_t bound = slc_image_label_bound(image->width, image->height, 4);
-    size_t rows = bound < 1024 ? bound : 1024 + bound / 64;
+    const size_t rows = core_first_rows(image);
     slc_status status = slc_columns_reserve(&f->schema, &f->components, rows, 1);
-    if (is_empty(r)) {
+    if (is_empty(image)) {
         if (status == SLC_OK) {
             slc_columns_end_event(&f->components);
         }
         return status;
     }
     side->components = &f->components;
-    status = status == SLC_OK ? run(state, r, side, error) : status;
+    status = status == SLC_OK ? run(state, setup, own, image, grey, side, error) : status;
     if (status == SLC_ERR_CAPACITY && side->n_labels != UINT32_MAX && side->n_labels > rows) {
         status = slc_columns_reserve(&f->schema, &f->components, side->n_labels, 1);
-        status = status == SLC_OK ? run(state, r, side, error) : status;
+        status = status == SLC_OK ? run(state, setup, own, image, grey, side, error) : status;
     }
     return status;
 }
 
-static PyObject *image_components(PyObject *module, PyObject *const *arguments, Py_ssize_t n, PyObject *given)
+/* With the inputs at hand. */
+static PyObject *components_of(core_state *state, const image_setup *setup, core_labeller *own,
+                               const image_wish *wish, const slc_image *image, const slc_image *grey)
 {
-    core_state *state = core_state_of(module);
-    PyObject *values[ARGUMENTS], *array = NULL, *result = NULL;
-    request r = {.inverse = false};
     slc_image_labels side = {.labels = NULL};
     slc_error error = {SLC_OK, ""};
+    image_found *f = NULL;
     Py_buffer view;
-    bool with_labels = false;
-    if (!core_arguments("components", arguments, n, given, names, ARGUMENTS, 1, values) ||
-        !take_config(state, values, &r) || !take_features(state, values[FEATURES], &r.config.features) ||
-        !core_take_bool(values[LABELS], "labels", &with_labels)) {
-        return NULL;
+    PyObject *array = NULL, *result = NULL;
+    PyObject *owner = core_found_new(state, setup->config.features, &f);
+    if (owner != NULL && wish->labels) {
+        array = core_label_array(state, wish->out, wish->dtype, image, &view, &side);
     }
-    if (values[IMAGE] == NULL || (!with_labels && (values[OUT] != NULL || values[DTYPE] != NULL))) {
-        PyErr_SetString(PyExc_TypeError, values[IMAGE] == NULL
-                                             ? "components() needs an image"
-                                             : "out and dtype are of label images: labels=True makes one");
-        return NULL;
-    }
-    r.has_grey = values[GREY] != NULL && values[GREY] != Py_None;
-    if (!core_image_get(state, values[IMAGE], "image", &r.image)) {
-        return NULL;
-    }
-    if (r.has_grey && !core_image_get(state, values[GREY], "grey", &r.grey)) {
-        PyBuffer_Release(&r.image.view);
-        return NULL;
-    }
-    default_threshold(values, &r);
-    found *f = calloc(1, sizeof *f);
-    PyObject *owner = NULL;
-    if (f != NULL) {
-        f->schema = slc_image_components_schema(r.config.features, f->columns);
-        owner = core_owner_new(state, f, found_free);
-    } else {
-        PyErr_NoMemory();
-    }
-    array = owner != NULL && with_labels ? output(state, values, &r.image.image, &view, &side) : NULL;
-    if (owner != NULL && (array != NULL || !with_labels)) {
-        const slc_status status = run_for_components(state, &r, f, &side, &error);
-        PyObject *columns = status == SLC_OK ? core_columns_new(state, owner, &f->schema, &f->components)
-                                             : NULL;
+    if (owner != NULL && (array != NULL || !wish->labels)) {
+        const slc_status status = find(state, setup, own, image, grey, f, &side, &error);
+        PyObject *columns = status == SLC_OK ? core_components_new(state, owner, f) : NULL;
         if (status < 0) {
             (void)core_raise(state, status, &error);
         }
-        result = columns == NULL ? NULL : with_labels ? PyTuple_Pack(2, array, columns) : Py_NewRef(columns);
+        result = columns == NULL ? NULL : wish->labels ? PyTuple_Pack(2, array, columns) : Py_NewRef(columns);
         Py_XDECREF(columns);
     }
     if (array != NULL) {
@@ -372,12 +189,65 @@ static PyObject *image_components(PyObject *module, PyObject *const *arguments, 
     }
     Py_XDECREF(array);
     Py_XDECREF(owner);
-    if (r.has_grey) {
-        PyBuffer_Release(&r.grey.view);
-    }
-    PyBuffer_Release(&r.image.view);
     return result;
 }
+
+PyObject *core_components(core_state *state, const image_setup *setup, core_labeller *own,
+                          const image_wish *wish)
+{
+    core_image in, grey;
+    if (!wish->labels && (given(wish->out) || given(wish->dtype))) {
+        PyErr_SetString(PyExc_TypeError, "out and dtype are of label images: labels=True makes one");
+        return NULL;
+    }
+    if (given(wish->grey) && (setup->config.features & SLC_IMAGE_GREY) == 0) {
+        PyErr_SetString(PyExc_TypeError, "grey is of the feature 'grey', which is not among features");
+        return NULL;
+    }
+    if (!core_image_get(state, wish->image, "image", &in)) {
+        return NULL;
+    }
+    if (given(wish->grey) && !core_image_get(state, wish->grey, "grey", &grey)) {
+        PyBuffer_Release(&in.view);
+        return NULL;
+    }
+    PyObject *result = components_of(state, setup, own, wish, &in.image,
+                                     given(wish->grey) ? &grey.image : NULL);
+    if (given(wish->grey)) {
+        PyBuffer_Release(&grey.view);
+    }
+    PyBuffer_Release(&in.view);
+    return result;
+}
+
+static PyObject *image_components(PyObject *module, PyObject *const *arguments, Py_ssize_t n,
+                                  PyObject *names_given)
+{
+    enum { OUT = SETUP_ARGUMENTS + 1, DTYPE, FEATURES, GREY, LABELS, ARGUMENTS };
+    static const char *const names[ARGUMENTS] = {"image",    SETUP_NAMES, "out",   "dtype",
+                                                 "features", "grey",      "labels"};
+    core_state *state = core_state_of(module);
+    PyObject *values[ARGUMENTS];
+    image_setup setup;
+    image_wish wish = {.labels = false};
+    if (!core_arguments("components", arguments, n, names_given, names, ARGUMENTS, 1, values) ||
+        !core_setup_take(state, values + 1, &setup) ||
+        !core_features_take(state, values[FEATURES], &setup.config.features) ||
+        !core_take_bool(values[LABELS], "labels", &wish.labels)) {
+        return NULL;
+    }
+    if (values[0] == NULL) {
+        PyErr_SetString(PyExc_TypeError, "components() needs an image");
+        return NULL;
+    }
+    wish.image = values[0];
+    wish.grey = values[GREY];
+    wish.out = values[OUT];
+    wish.dtype = values[DTYPE];
+    return core_components(state, &setup, NULL, &wish);
+}
+
+/* ---- others -------------------------------------------------------------------------------------- */
 
 static PyObject *image_otsu(PyObject *module, PyObject *object)
 {
@@ -396,13 +266,19 @@ static PyObject *image_otsu(PyObject *module, PyObject *object)
     return status == SLC_OK ? PyFloat_FromDouble(threshold) : core_raise(state, status, &error);
 }
 
-static PyObject *image_algorithms(PyObject *module, PyObject *unused)
+static PyObject *image_algorithms(PyObject *module, PyObject *arguments)
 {
-    (void)module;
-    (void)unused;
+    static const char *const words[] = {"cpu", "cuda", NULL};
+    PyObject *device = NULL;
+    int word = 0;
+    if (PyArg_ParseTuple(arguments, "|O:algorithms", &device) == 0 ||
+        !core_take_word(core_state_of(module), device, "device", words, &word)) {
+        return NULL;
+    }
+    const char *(*name_of)(size_t) = word == 1 ? slc_image_cuda_algorithm_name : slc_image_algorithm_name;
     PyObject *list = PyList_New(0);
-    for (size_t i = 0; list != NULL && slc_image_algorithm_name(i) != NULL; i++) {
-        PyObject *name = PyUnicode_FromString(slc_image_algorithm_name(i));
+    for (size_t i = 0; list != NULL && name_of(i) != NULL; i++) {
+        PyObject *name = PyUnicode_FromString(name_of(i));
         if (name == NULL || PyList_Append(list, name) < 0) {
             Py_CLEAR(list);
         }
@@ -413,8 +289,56 @@ static PyObject *image_algorithms(PyObject *module, PyObject *unused)
 
 #define FAST(f) (PyCFunction)(void (*)(void))(f), METH_FASTCALL | METH_KEYWORDS
 PyMethodDef core_image_functions[] = {
-    {"image_label", FAST(image_label), "labels and their number"},
-    {"image_components", FAST(image_components), "components as columns"},
-    {"image_otsu", image_otsu, METH_O, "Otsu's threshold"},
-    {"image_algorithms", image_algorithms, METH_NOARGS, "names of the algorithms"},
+    {"image_label", FAST(image_label),
+     "label(image, *, connectivity=8, threshold=None, inverse=False, min_area=0, max_area=None, "
+     "border='any', out=None, "
+     "dtype=None, threads=1, algorithm='auto', device=None)\n--\n\n"
+     "Connected components of an image: (labels, n).\n\n"
+     "image: 2-D array (h, w) of bool, uint8, uint16, uint32 or float32; rows may be any distance apart. "
+     "Pixels at or\n"
+     "above threshold are foreground (None: those above zero); inverse labels the others instead. "
+     "connectivity is 4\n"
+     "(edges) or 8 (edges and corners). Components with fewer pixels than min_area or more than max_area are "
+     "dropped;\n"
+     "border 'inside' keeps those without a pixel at the image's border, 'touching' the others.\n"
+     "labels: (h, w) int32, 0 is background, components from 1 in raster order of their first pixels; out is "
+     "an array\n"
+     "to write to (int32, uint32 or uint16), or dtype one of these types. threads: 0 is one for each "
+     "processor; device\n"
+     "'cuda' or 'cuda:N' is a GPU. Results depend on neither, nor on algorithm, one of algorithms().\n\n"
+     "TypeError: an array that is not taken, and which are; UsageError: an argument out of range; "
+     "CapacityError: more\n"
+     "components than the labels' type can count; UnsupportedError: no such GPU."},
+    {"image_components", FAST(image_components),
+     "components(image, *, features=('area', 'box', 'centroid'), grey=None, labels=False, connectivity=8, "
+     "threshold=None, "
+     "inverse=False, min_area=0, max_area=None, border='any', out=None, dtype=None, threads=1, "
+     "algorithm='auto', "
+     "device=None)\n--\n\n"
+     "Components of an image as columns, a row for each, in the order of the labels; with labels=True "
+     "(labels, columns).\n\n"
+     "features: names among FEATURES, each of which brings columns: area (pixels); box: x_min, y_min, x_max, "
+     "y_max,\n"
+     "inclusive; first: first_x, first_y; sums: sum_x, sum_y; second: sum_xx, sum_xy, sum_yy; perimeter "
+     "(pixel edges);\n"
+     "euler (1 less the holes); centroid: x, y; shape: orientation (rad from the x axis), eccentricity, "
+     "major, minor\n"
+     "(pixels); grey: mass, weighted_x, weighted_y, grey_min, grey_max of the image grey, of the same shape "
+     "(None: the\n"
+     "image itself). All other arguments and errors are those of label()."},
+    {"image_otsu", image_otsu, METH_O,
+     "otsu(image, /)\n--\n\nOtsu's threshold of an image: pixels at or above it are foreground. UsageError: "
+     "a float image "
+     "without a finite pixel, or no pixel at all."},
+    {"image_algorithms", image_algorithms, METH_VARARGS,
+     "algorithms(device='cpu', /)\n--\n\nNames of the algorithms of the processor, or of GPUs ('cuda')."},
     {NULL, NULL, 0, NULL}};
+
+int core_image_add(PyObject *module, core_state *state)
+{
+    return core_components_add(module, state) == 0 && core_labeller_add(module, state) == 0 &&
+                   core_pages_add(module, state) == 0 && core_rows_add(module, state) == 0
+               ? PyModule_AddFunctions(module, core_pages_functions) |
+                     PyModule_AddFunctions(module, core_image_run_functions)
+               : -1;
+}

@@ -85,7 +85,7 @@ static int execute(PyObject *module)
     slc_error error = {SLC_OK, ""};
     bool good = core_errors_add(module, state) == 0 && core_columns_add(module, state) == 0 &&
                 core_dlpack_add(module, state) == 0 && core_flow_add(module, state) == 0 &&
-                pet_add(module) == 0;
+                pet_add(module) == 0 && core_image_add(module, state) == 0;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && good; i++) {
         good = PyModule_AddFunctions(module, tables[i]) == 0;
     }
@@ -108,6 +108,10 @@ static int visit_state(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(s->tensor_type);
     Py_VISIT(s->reader_type);
     Py_VISIT(s->batch_type);
+    Py_VISIT(s->components_type);
+    Py_VISIT(s->labeller_type);
+    Py_VISIT(s->pages_type);
+    Py_VISIT(s->rows_type);
     return 0;
 }
 
@@ -130,6 +134,10 @@ static int clear_state(PyObject *module)
     Py_CLEAR(s->tensor_type);
     Py_CLEAR(s->reader_type);
     Py_CLEAR(s->batch_type);
+    Py_CLEAR(s->components_type);
+    Py_CLEAR(s->labeller_type);
+    Py_CLEAR(s->pages_type);
+    Py_CLEAR(s->rows_type);
     core_labellers_clear(s);
     return 0;
 }

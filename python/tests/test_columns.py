@@ -240,7 +240,7 @@ def test_images_by_dlpack(versioned, dtype):
         given = Producer(array, versioned=versioned, read_only=versioned)
         labels, n = sluice.image.label(given)
         assert n == expected[1] and (labels == expected[0]).all() and given.deleted == 1
-        assert sluice.image.components(given, grey=given).n_rows == n and given.deleted == 3
+        assert sluice.image.components(given, features=["grey"], grey=given).n_rows == n and given.deleted == 3
         if dtype is not bool:
             assert sluice.image.otsu(given) == sluice.image.otsu(array) and given.deleted == 4
     given = Producer(image, plain=True, old=not versioned, versioned=versioned)

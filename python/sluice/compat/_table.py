@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import image
+from .._components import central_moments
 from .._core import UnsupportedError, UsageError
 
 Array = Any  # of NumPy
@@ -131,20 +132,12 @@ class Table:
     @cached_property
     def _second(self) -> tuple[Array, Array, Array]:
         """Second moments yy, yx, xx about the centroid, over the area."""
-        area, (top, left) = self.num_pixels, self._box[:, :2].T
-        sum_y, sum_x = self._first.T
         if self._own is not None:
-            c = self._own[0]
-            yy, yx, xx = (one.astype(np.int64) for one in (c.sum_yy, c.sum_xy, c.sum_xx))
-            # From the image's corner to the box's, in whole numbers.
-            yy = yy - 2 * top * sum_y - area * top * top
-            xx = xx - 2 * left * sum_x - area * left * left
-            yx = yx - top * sum_x - left * sum_y - area * top * left
-        else:
-            row, y, x = self._pixels
-            y, x = y - top[row], x - left[row]
-            yy, yx, xx = self._sum(y * y), self._sum(y * x), self._sum(x * x)
-        mean_y, mean_x = sum_y / area, sum_x / area
+            return central_moments(self._own[0])
+        row, y, x = self._pixels
+        (top, left), (mean_y, mean_x), area = self._box[:, :2].T, self.centroid_local.T, self.num_pixels
+        y, x = y - top[row], x - left[row]
+        yy, yx, xx = self._sum(y * y), self._sum(y * x), self._sum(x * x)
         return yy / area - mean_y * mean_y, yx / area - mean_y * mean_x, xx / area - mean_x * mean_x
 
     # ---- form ------------------------------------------------------------------------------------
