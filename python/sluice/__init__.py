@@ -30,7 +30,7 @@ from ._core import (
 )
 
 if TYPE_CHECKING:
-    from . import compat, image, pet, plot, sim, velo
+    from . import compat, image, io, pet, plot, sim, velo
 
 Mapping.register(Columns)
 __version__ = version()
@@ -50,6 +50,7 @@ __all__ = [
     "compat",
     "image",
     "info",
+    "io",
     "pet",
     "plot",
     "sim",
@@ -60,6 +61,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("compat", "image", "pet", "plot", "sim", "velo"):
+    if name in ("compat", "image", "io", "pet", "plot", "sim", "velo"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Seeded generators of detectors' events, with truth: files and columns. */
+#include "py_flow.h"
 #include "py_sim.h"
 
 #include <stdlib.h>
@@ -203,19 +204,6 @@ static slc_status cms_run(const slc_sim_cms_config *config, uint64_t events, con
     return status;
 }
 
-static PyObject *fault_counts(const slc_faults *faults)
-{
-    PyObject *counts = PyDict_New();
-    for (uint32_t i = 0; i < faults->n_kinds && counts != NULL; i++) {
-        PyObject *n = PyLong_FromUnsignedLongLong(faults->kind[i].n);
-        if (n == NULL || PyDict_SetItemString(counts, slc_fault_name(faults->kind[i].code), n) < 0) {
-            Py_CLEAR(counts);
-        }
-        Py_XDECREF(n);
-    }
-    return counts;
-}
-
 /* sim_cms(settings, events, output, cabling, gains, truth): (digis, crossings, faults), or None. */
 PyObject *core_sim_cms(PyObject *module, PyObject *arguments)
 {
@@ -253,7 +241,7 @@ PyObject *core_sim_cms(PyObject *module, PyObject *arguments)
             made = Py_BuildValue(
                 "(NNN)", core_columns_new(state, owner, &slc_cms_digis_schema, &truth->digis),
                 core_columns_new(state, owner, &slc_sim_cms_crossings_schema, &truth->crossings),
-                fault_counts(&truth->faults));
+                core_fault_counts(&truth->faults));
         }
     }
     Py_XDECREF(owner);
