@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """What a call of the package costs beside C, SciPy, scikit-image and OpenCV: labels, labels with statistics, features of a label image, and a
-column. All that is installed takes its turn, in one thread pinned to a processor; medians over the turns, so that a busy machine moves them
-little, and ratios to ours, which it moves less.
+column. All that is installed takes its turn, in one thread pinned to a processor. Told are medians over the turns of the processor's time,
+and of its ratio to ours in the same turn, so that what else the machine does moves them little.
 
     cmake --build --preset release
     PYTHONPATH=build/release/python tools/bench-python.py --build build/release
@@ -30,6 +30,13 @@ C_PROGRAM = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 int main(int n, char **v)
 {
     const size_t w = strtoul(v[1], NULL, 10);
@@ -47,9 +54,9 @@ int main(int n, char **v)
     slc_image_labels out = {.labels = o, .stride = (ptrdiff_t)(4 * w), .type = SLC_TYPE_U32};
     while (fgets(line, sizeof line, stdin)) { /* a number of calls: the time of one in seconds */
         const long calls = strtol(line, NULL, 10);
-        const double began = slc_clock_seconds();
+        const double began = now();
         for (long i = 0; i < calls; i++) if (slc_image_label_run(l, &im, NULL, &out, NULL, &e)) return 3;
-        printf("%.9g\n", (slc_clock_seconds() - began) / (double)calls);
+        printf("%.9g\n", (now() - began) / (double)calls);
         fflush(stdout);
     }
 }
@@ -62,10 +69,10 @@ def calls_of(function: Callable[[], Any]) -> Timed:
     """Seconds of one of so many calls."""
 
     def timed(n: int) -> float:
-        began = time.perf_counter()
+        began = time.process_time()
         for _ in range(n):
             function()
-        return (time.perf_counter() - began) / n
+        return (time.process_time() - began) / n
 
     return timed
 
@@ -162,8 +169,8 @@ def cases(image: np.ndarray[Any, Any], others: dict[str, Any], c: CProgram | Non
     return made
 
 
-def measure(who: dict[str, Timed], turns: int, seconds: float) -> dict[str, float]:
-    """Median of the turns, in microseconds."""
+def measure(who: dict[str, Timed], turns: int, seconds: float) -> dict[str, tuple[float, float]]:
+    """Medians of the turns: microseconds, and the ratio to the first."""
     calls = {}
     for name, timed in who.items():
         timed(1)
@@ -172,7 +179,9 @@ def measure(who: dict[str, Timed], turns: int, seconds: float) -> dict[str, floa
     for turn in range(turns):
         for name in who if turn % 2 == 0 else reversed(who):
             times[name].append(who[name](calls[name]))
-    return {name: 1e6 * statistics.median(values) for name, values in times.items()}
+    ours = next(iter(times.values()))
+    ratio = {name: statistics.median(a / b for a, b in zip(values, ours)) for name, values in times.items()}
+    return {name: (1e6 * statistics.median(values), ratio[name]) for name, values in times.items()}
 
 
 def main() -> None:
@@ -190,10 +199,8 @@ def main() -> None:
         grains = np.random.default_rng(1).random((-(-side // 4), -(-side // 4))) < 0.45
         image = np.ascontiguousarray(np.kron(grains, np.ones((4, 4)))[:side, :side].astype(np.uint8))
         for what, who in cases(image, others, c).items():
-            found = measure(who, given.turns, given.seconds)
-            first = next(iter(found.values()))
-            for name, us in found.items():
-                print(f"| {what} | {side}² | {name} | {us:.4g} | {us / first:.3g} |", flush=True)
+            for name, (us, ratio) in measure(who, given.turns, given.seconds).items():
+                print(f"| {what} | {side}² | {name} | {us:.4g} | {ratio:.3g} |", flush=True)
 
 
 if __name__ == "__main__":

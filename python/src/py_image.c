@@ -93,13 +93,18 @@ PyObject *core_label(core_state *state, const image_setup *setup, core_labeller 
 static PyObject *image_label(PyObject *module, PyObject *const *arguments, Py_ssize_t n,
                              PyObject *names_given)
 {
-    enum { OUT = SETUP_ARGUMENTS + 1, DTYPE, ARGUMENTS };
-    static const char *const names[ARGUMENTS] = {"image", SETUP_NAMES, "out", "dtype"};
+    enum {
+        OUT = 1,
+        DTYPE,
+        SETUP,
+        ARGUMENTS = SETUP + SETUP_ARGUMENTS
+    }; /* out first: it is found the soonest */
+    static const char *const names[ARGUMENTS] = {"image", "out", "dtype", SETUP_NAMES};
     core_state *state = core_state_of(module);
     PyObject *values[ARGUMENTS];
     image_setup setup;
     if (!core_arguments("label", arguments, n, names_given, names, ARGUMENTS, 1, values) ||
-        !core_setup_take(state, values + 1, &setup)) {
+        !core_setup_take(state, values + SETUP, &setup)) {
         return NULL;
     }
     if (values[0] == NULL) {
@@ -339,6 +344,7 @@ int core_image_add(PyObject *module, core_state *state)
     return core_components_add(module, state) == 0 && core_labeller_add(module, state) == 0 &&
                    core_pages_add(module, state) == 0 && core_rows_add(module, state) == 0
                ? PyModule_AddFunctions(module, core_pages_functions) |
-                     PyModule_AddFunctions(module, core_image_run_functions)
+                     PyModule_AddFunctions(module, core_image_run_functions) |
+                     PyModule_AddFunctions(module, core_compat_functions)
                : -1;
 }

@@ -86,6 +86,6 @@ int core_pages_add(PyObject *module, core_state *state);
 int core_rows_add(PyObject *module, core_state *state);
 /* A copy of a page, bits as bool. */
 PyObject *core_page_array(core_state *state, const slc_image *image);
-extern PyMethodDef core_pages_functions[], core_image_run_functions[];
+extern PyMethodDef core_pages_functions[], core_image_run_functions[], core_compat_functions[];
 
 #endif

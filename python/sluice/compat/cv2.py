@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import image as _image
-from .._core import UnsupportedError, UsageError
+from .._core import UnsupportedError, UsageError, compat_cv2_statistics
 
 CC_STAT_LEFT, CC_STAT_TOP, CC_STAT_WIDTH, CC_STAT_HEIGHT, CC_STAT_AREA, CC_STAT_MAX = range(6)
 CCL_DEFAULT = -1
@@ -93,47 +93,14 @@ def connectedComponentsWithStatsWithAlgorithm(
         array, connectivity=connectivity, dtype=_TYPES[ltype], labels=True, features=("area", "box", "sums", "centroid")
     )
     n = columns.n_rows
-    table = np.empty((n + 1, CC_STAT_MAX), np.int32)
-    table[1:, CC_STAT_LEFT] = columns.x_min
-    table[1:, CC_STAT_TOP] = columns.y_min
-    table[1:, CC_STAT_WIDTH] = columns.x_max - columns.x_min + 1
-    table[1:, CC_STAT_HEIGHT] = columns.y_max - columns.y_min + 1
-    table[1:, CC_STAT_AREA] = columns.area
-    centres = np.empty((n + 1, 2))
-    centres[1:, 0] = columns.x
-    centres[1:, 1] = columns.y
-    _background(found, columns, table, centres)
+    table, centres = np.empty((n + 1, CC_STAT_MAX), np.int32), np.empty((n + 1, 2))
+    compat_cv2_statistics(found, columns, table, centres, *found.shape)
     return (
         n + 1,
         _given(found, _usable(labels, found.dtype, found.shape)),
         _given(table, _usable(stats, table.dtype, table.shape)),
         _given(centres, _usable(centroids, centres.dtype, centres.shape)),
     )
-
-
-def _span(found: Any) -> tuple[int, int]:
-    """First row with background and the number of rows to the last one."""
-    first, last = 0, len(found) - 1
-    while found[first].all():
-        first += 1
-    while found[last].all():
-        last -= 1
-    return first, last - first + 1
-
-
-def _background(found: Any, columns: Any, table: Any, centres: Any) -> None:
-    height, width = found.shape
-    area = found.size - int(columns.area.sum())
-    if area == 0:  # as OpenCV has it of nothing
-        table[0] = (-1, 2147483647, 0, 0, 0)
-        centres[0] = np.nan
-        return
-    # All pixels of the image, less those of the components.
-    sums = [height * width * (width - 1) // 2 - int(columns.sum_x.sum()), width * height * (height - 1) // 2 - int(columns.sum_y.sum())]
-    centres[0] = [one / area for one in sums]
-    top, rows = _span(found)
-    left, across = _span(found.T)
-    table[0] = (left, top, across, rows, area)
 
 
 def _given(made: Any, out: Any) -> Any:
