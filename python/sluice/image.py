@@ -17,11 +17,10 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._core import Components, Labeller, Pages, Reader, RowStream, UsageError, image_run, image_save
+from ._core import Components, Labeller, Pages, Reader, RowStream, UsageError, image_open, image_run, image_save
 from ._core import image_algorithms as algorithms
 from ._core import image_components as components
 from ._core import image_label as label
-from ._core import image_open as open
 from ._core import image_otsu as otsu
 from ._flow import OnFault, Path, Paths, Progress, common
 
@@ -51,6 +50,17 @@ __all__ = [
 
 #: What ``components`` can be asked for.
 FEATURES = ("area", "box", "first", "sums", "second", "perimeter", "euler", "centroid", "shape", "grey")
+
+
+def open(path: Path, *, max_bytes: int | None = None) -> Pages:
+    """Pages of an image file, each an array (h, w) of the caller's own: of bool (rows of bits), uint8, uint16, uint32 or float32.
+
+    PNM, PNG, TIFF (pages, stacks of ImageJ) and NPY (planes of three dimensions) are found by their bytes. Colours become grey by
+    Rec. 601 luma, other numbers float32 if they keep their value. A page whose pixels need more than ``max_bytes`` (4 GiB) is refused.
+    Close it, or use it in ``with``; reading to the end closes it. What is not read of a page (transparency …) or is missing at the end
+    is a ``DamageWarning``. FileError; FormatError, UnsupportedError: a page that cannot be read, which ends the file.
+    """
+    return image_open(path, max_bytes)
 
 
 def remove_small(image: Any, min_area: int, *, connectivity: int = 8, threshold: float | None = None, threads: int = 1) -> NDArray[np.bool_]:

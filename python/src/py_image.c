@@ -295,7 +295,7 @@ static PyObject *image_algorithms(PyObject *module, PyObject *arguments)
 #define FAST(f) (PyCFunction)(void (*)(void))(f), METH_FASTCALL | METH_KEYWORDS
 PyMethodDef core_image_functions[] = {
     {"image_label", FAST(image_label),
-     "label(image, *, connectivity=8, threshold=None, inverse=False, min_area=0, max_area=None, "
+     "image_label(image, *, connectivity=8, threshold=None, inverse=False, min_area=0, max_area=None, "
      "border='any', out=None, "
      "dtype=None, threads=1, algorithm='auto', device=None)\n--\n\n"
      "Connected components of an image: (labels, n).\n\n"
@@ -315,7 +315,8 @@ PyMethodDef core_image_functions[] = {
      "CapacityError: more\n"
      "components than the labels' type can count; UnsupportedError: no such GPU."},
     {"image_components", FAST(image_components),
-     "components(image, *, features=('area', 'box', 'centroid'), grey=None, labels=False, connectivity=8, "
+     "image_components(image, *, features=('area', 'box', 'centroid'), grey=None, labels=False, "
+     "connectivity=8, "
      "threshold=None, "
      "inverse=False, min_area=0, max_area=None, border='any', out=None, dtype=None, threads=1, "
      "algorithm='auto', "
@@ -332,11 +333,13 @@ PyMethodDef core_image_functions[] = {
      "(None: the\n"
      "image itself). All other arguments and errors are those of label()."},
     {"image_otsu", image_otsu, METH_O,
-     "otsu(image, /)\n--\n\nOtsu's threshold of an image: pixels at or above it are foreground. UsageError: "
+     "image_otsu(image, /)\n--\n\nOtsu's threshold of an image: pixels at or above it are foreground. "
+     "UsageError: "
      "a float image "
      "without a finite pixel, or no pixel at all."},
     {"image_algorithms", image_algorithms, METH_VARARGS,
-     "algorithms(device='cpu', /)\n--\n\nNames of the algorithms of the processor, or of GPUs ('cuda')."},
+     "image_algorithms(device='cpu', /)\n--\n\nNames of the algorithms of the processor, or of GPUs "
+     "('cuda')."},
     {NULL, NULL, 0, NULL}};
 
 int core_image_add(PyObject *module, core_state *state)

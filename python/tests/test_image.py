@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import subprocess
 import sys
 import threading
@@ -219,3 +220,12 @@ def test_many_threads_at_once():
 def test_import_brings_no_numpy():
     code = "import sys, sluice; assert 'numpy' not in sys.modules; sluice.image; assert 'numpy' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_signatures_and_docs():
+    for function in (sluice.image.label, sluice.image.components, sluice.image.otsu, sluice.image.algorithms):
+        assert "--" not in function.__doc__ and len(function.__doc__) > 40
+    assert list(inspect.signature(sluice.image.label).parameters)[:4] == ["image", "connectivity", "threshold", "inverse"]
+    assert inspect.signature(sluice.image.components).parameters["features"].default == ("area", "box", "centroid")
+    for kind in (sluice.image.Labeller, sluice.image.RowStream):
+        assert "connectivity" in inspect.signature(kind).parameters and "--" not in kind.__doc__

@@ -131,7 +131,7 @@ def test_damage_is_told(tmp_path):
         module.open(tmp_path / "none.tif")
     module.save(tmp_path / "large.tif", np.zeros((100, 100), np.uint16))
     with pytest.raises(sluice.UnsupportedError, match="large.tif"):
-        list(module.open(tmp_path / "large.tif", 1000))
+        list(module.open(tmp_path / "large.tif", max_bytes=1000))
 
 
 def test_two_threads_on_one_file(tmp_path):
