@@ -29,7 +29,7 @@ build:        ## the optimised build, in build/release
 	@tools/install-deps.sh build
 	@tools/build.sh release
 
-install:      ## library, headers, command, man page, CMake package and pkg-config file: make install PREFIX=/usr/local
+install:      ## library, headers, command, man page, Python, CMake package and pkg-config file: make install PREFIX=/usr/local
 	@tools/build.sh release
 	@cmake --install build/release --prefix "$(PREFIX)"
 

@@ -18,7 +18,7 @@ set(CPACK_COMPONENTS_ALL library development command)
 if(TARGET sluice_engines)
     list(APPEND CPACK_COMPONENTS_ALL cuda)
 endif()
-if(SLUICE_PYTHON)
+if(TARGET sluice_python)
     list(APPEND CPACK_COMPONENTS_ALL python)
 endif()
 
