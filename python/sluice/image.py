@@ -59,6 +59,7 @@ def open(path: Path, *, max_bytes: int | None = None) -> Pages:
     Rec. 601 luma, other numbers float32 if they keep their value. A page whose pixels need more than ``max_bytes`` (4 GiB) is refused.
     Close it, or use it in ``with``; reading to the end closes it. What is not read of a page (transparency …) or is missing at the end
     is a ``DamageWarning``. FileError; FormatError, UnsupportedError: a page that cannot be read, which ends the file.
+    A pipe whose writer is silent is waited for; :func:`run` can be interrupted then.
     """
     return image_open(path, max_bytes)
 

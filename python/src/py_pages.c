@@ -97,7 +97,9 @@ static PyObject *take_page(core_state *state, pages *self, slc_status status, co
 {
     PyObject *array = NULL;
     if (status < 0) {
-        (void)core_raise(state, status, error);
+        if (PyErr_CheckSignals() == 0) {
+            (void)core_raise(state, status, error);
+        }
     } else if (warn(state, self->images) && status == SLC_OK) {
         array = core_page_array(state, image);
     }
@@ -192,6 +194,9 @@ static PyObject *image_open(PyObject *module, PyObject *arguments)
     status = slc_io_images_open(name, &config, &images, &error);
     PyEval_RestoreThread(thread);
     Py_DECREF(bytes);
+    if (status == SLC_ERR_IO && PyErr_CheckSignals() != 0) { /* which ended a wait for the writer of a pipe */
+        return NULL;
+    }
     pages *made = status == SLC_OK ? PyObject_New(pages, state->pages_type) : NULL;
     if (made == NULL) {
         slc_io_images_close(images);

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import struct
 import subprocess
 import threading
@@ -180,3 +181,13 @@ def test_preview(tmp_path):
     for bad in (labels.astype(float), labels[0]):
         with pytest.raises(TypeError, match="2-D array of integers"):
             module.preview(bad)
+
+
+def test_ctrl_c_while_a_pipe_has_no_writer(tmp_path):
+    fifo = tmp_path / "pipe"
+    os.mkfifo(fifo)
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        module.open(fifo)
+    timer.join()
