@@ -59,7 +59,7 @@ sluice_package(library libsluice${SLUICE_ABI} "${what}\nThis is the library."
     PACKAGE_SUGGESTS "libsluice-cuda${SLUICE_ABI} (= ${version})" PACKAGE_CONTROL_EXTRA ${control}/triggers)
 sluice_package(cuda libsluice-cuda${SLUICE_ABI}
     "${what}\nThis is what runs on GPUs; the library loads it when one is first asked for.\nIt needs NVIDIA's driver."
-    PACKAGE_SECTION libs PACKAGE_DEPENDS "libsluice${SLUICE_ABI} (= ${version})")
+    PACKAGE_SECTION libs PACKAGE_DEPENDS "libsluice${SLUICE_ABI} (= ${version})" PACKAGE_CONTROL_EXTRA ${control}/triggers)
 sluice_package(development libsluice-dev "${what}\nThese are the headers, with a CMake package and a pkg-config file."
     PACKAGE_SECTION libdevel PACKAGE_DEPENDS "libsluice${SLUICE_ABI} (= ${version})")
 sluice_package(command sluice "${what}\nThis is the command, with its manual and completion for bash."
