@@ -250,9 +250,10 @@ static PyObject *columns_item(PyObject *self, PyObject *name)
     return array;
 }
 
+/* Of rows, as of a table of anybody's: it is what users ask for. */
 static Py_ssize_t columns_length(PyObject *self)
 {
-    return (Py_ssize_t)((columns *)self)->schema->n_columns;
+    return (Py_ssize_t)((columns *)self)->head->size;
 }
 
 static PyObject *texts_of(const columns *c, bool units)
@@ -516,7 +517,8 @@ static PyType_Slot columns_slots[] = {
     {Py_tp_doc,
      "Columns of a collection: a mapping of names to read-only NumPy arrays, which share its memory\n"
      "and keep it. Also c.NAME, c.offsets (row at which each event begins, and the end), c.n_events,\n"
-     "c.n_rows, c.names, c.units, c.event(i), c.copy(), c.checksum. pyarrow.array(c), polars and others\n"
+     "c.n_rows (also len(c)), c.names, c.units, c.event(i), c.copy(), c.checksum. pyarrow.array(c), polars "
+     "and others\n"
      "take it without a copy, as a list of records for each event; pickle makes a copy."},
     {Py_tp_dealloc, CORE_SLOT(columns_free)},
     {Py_tp_getattro, CORE_SLOT(columns_attribute)},

@@ -156,7 +156,7 @@ def test_components():
 def test_columns():
     columns = sluice.image.components(np.eye(4, dtype=np.uint8), connectivity=4)
     assert columns["area"] is columns.area and dict(columns).keys() == set(columns.names)
-    assert len(columns) == len(columns.names) and "area" in columns and "colour" not in columns
+    assert len(columns) == columns.n_rows == 4 and len(columns.names) == 7 and "area" in columns and "colour" not in columns
     assert columns.units["x"] == "pixels" and columns.schema == "components"
     assert [len(v) for v in columns.values()] == [4] * 7 and dict(columns.items()).keys() == set(columns)
     assert columns.event(0)["x"][3] == 3.0 and columns.event(-1)["x"][3] == 3.0
