@@ -37,6 +37,7 @@ class Histogram:
 
     @property
     def edges(self) -> NDArray[np.float64]:
+        """Of the bins, (n + 1,), from low to high."""
         import numpy as np
 
         return np.linspace(self.low, self.high, len(self.counts) + 1)

@@ -68,9 +68,13 @@ static PyObject *info(PyObject *module, PyObject *path)
 }
 
 static PyMethodDef functions[] = {
-    {"version", version, METH_NOARGS, "version of libsluice"},
-    {"targets", targets, METH_NOARGS, "instruction sets that this machine can run"},
-    {"info", info, METH_O, "what a file is"},
+    {"version", version, METH_NOARGS, "The version of libsluice, as \"1.2.3\"."},
+    {"targets", targets, METH_NOARGS,
+     "Names of the instruction sets that this machine can run, \"c\" (no vectors) first."},
+    {"info", info, METH_O,
+     "What a file is, by its bytes: a dict of its \"format\", the command that \"reads\" it (or None) and "
+     "the \"detector\"; "
+     "None if no format is known. An OSError if it cannot be read."},
     {NULL, NULL, 0, NULL}};
 
 static int execute(PyObject *module)

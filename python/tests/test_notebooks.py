@@ -48,7 +48,16 @@ def velo_to_efficiencies(names, cells):
     assert 0.9 < performance.histograms["pull_x"].half_width_68 < 1.1 and 0.05 < names["far"].mean() < 0.2
 
 
-CHECKS = {one.__name__: one for one in (cells_of_a_photograph, scanner_to_sinogram, velo_to_efficiencies)}
+def your_own_hits(names, cells):
+    batch, found = names["batch"], names["found"]
+    assert batch.n_events == 100 and batch.hits.n_rows == names["offsets"][-1]
+    assert found.mean() > 0.99 and names["ghosts"] < 0.01 * batch.tracks.n_rows
+    assert abs(np.mean(names["errors"])) < 10 and len(names["errors"]) >= 99
+    widths = [np.std(names[name]) for name in ("pulls", "pulls_again")]
+    assert widths[0] < 0.6 and 0.9 < widths[1] < 1.1
+
+
+CHECKS = {one.__name__: one for one in (cells_of_a_photograph, scanner_to_sinogram, velo_to_efficiencies, your_own_hits)}
 
 
 def test_each_notebook_has_a_check():

@@ -68,6 +68,7 @@ class Acquisition:
 
     @property
     def running(self) -> bool:
+        """Is it still receiving?"""
         return self._thread.is_alive()
 
     @property

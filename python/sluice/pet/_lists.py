@@ -96,6 +96,7 @@ class ListReader:
         return made
 
     def close(self) -> None:
+        """Ends reading; what was given stays."""
         self._open = False
 
     def __enter__(self) -> ListReader:
@@ -255,11 +256,13 @@ class SinglesWriter:
         self._writer: Any = _core.pet_singles_create(path)
 
     def write(self, singles: Rows) -> None:
+        """Appends singles: columns ``time_ps``, ``crystal``, ``energy_kev`` of n rows."""
         if self._writer is None:
             raise UsageError("the file was completed, or given up")
         _core.pet_singles_write(self._writer, singles_ps(singles))
 
     def finish(self) -> None:
+        """Completes the file, which appears now."""
         if self._writer is not None:
             writer, self._writer = self._writer, None
             _core.pet_singles_write(writer, None)
@@ -312,6 +315,7 @@ class Sinogram:
         self.outside = 0
 
     def add(self, pairs: Rows) -> None:
+        """Counts pairs: columns ``crystal1``, ``crystal2``, ``delayed`` of n rows. What is outside is in ``outside`` and nowhere else."""
         self.inside, self.outside = _core.pet_sinogram_add(self._sinogram, pair_buffers(pairs))
 
     def write(self, path: Path) -> None:

@@ -291,6 +291,7 @@ class Run:
 
     @property
     def tables(self) -> Tables:
+        """What frames are converted with."""
         return self._chain.tables
 
     @property

@@ -188,7 +188,8 @@ def join(parts: list[Columns]) -> Columns:
 
 
 def pairs(rows: Rows) -> Columns:
-    """Columns of pairs, from copies."""
+    """Columns of pairs, from copies: ``time_ps``, ``dt_ps`` (int64), ``crystal1``, ``crystal2`` (uint32), ``energy1_kev``, ``energy2_kev``
+    (float32), ``delayed`` (uint8)."""
     return _core.pet_columns("pairs", pair_buffers(rows))
 
 
@@ -251,10 +252,12 @@ class Scanner:
 
     @property
     def geometry(self) -> tuple[Any, ...]:
+        """All numbers, in the order of the keywords."""
         return tuple(getattr(self, one) for one in _COUNTS + _LENGTHS)
 
     @property
     def n_modules(self) -> int:
+        """Modules of the whole scanner."""
         return self.channels * self.modules * self.module_rings
 
     @property
@@ -264,14 +267,17 @@ class Scanner:
 
     @property
     def crystals_per_ring(self) -> int:
+        """Crystals around the axis."""
         return self.channels * self.modules * self.blocks_y * self.crystals_y
 
     @property
     def rings(self) -> int:
+        """Rings of crystals along the axis."""
         return self.module_rings * self.blocks_z * self.crystals_z
 
     @property
     def n_crystals(self) -> int:
+        """Crystals of the whole scanner."""
         return self.crystals_per_ring * self.rings
 
     def positions(self) -> NDArray[np.float64]:
@@ -369,6 +375,7 @@ class Tables:
 
     @property
     def packed(self) -> tuple[Any, ...]:
+        """As the extension takes them."""
         position = None if self.position is None else self.position.reshape(-1)
         energy = None if self.energy is None else self.energy.reshape(-1)
         return (self.scanner.geometry, self.position_side, position, self.gain, energy, self.energy_bin_kev, self.time_offset_ps)
