@@ -30,7 +30,7 @@ from ._core import (
 )
 
 if TYPE_CHECKING:
-    from . import compat, image, io, pet, plot, sim, velo
+    from . import cms, compat, image, io, pet, pixel, plot, sim, velo
 
 Mapping.register(Columns)
 __version__ = version()
@@ -47,11 +47,13 @@ __all__ = [
     "StrictError",
     "UnsupportedError",
     "UsageError",
+    "cms",
     "compat",
     "image",
     "info",
     "io",
     "pet",
+    "pixel",
     "plot",
     "sim",
     "targets",
@@ -61,6 +63,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("compat", "image", "io", "pet", "plot", "sim", "velo"):
+    if name in ("cms", "compat", "image", "io", "pet", "pixel", "plot", "sim", "velo"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -78,6 +78,22 @@ class Batch:
     def faults(self) -> dict[str, int]: ...
 
 # What batches of a chain have: for checkers of types alone, all are Batch.
+class ClustersBatch(Batch):
+    clusters: Columns
+    pixels: Columns
+    labels: Columns
+    frames: tuple[int, ...] | None
+    about: dict[str, Any]
+
+class CmsBatch(Batch):
+    digis: Columns
+    modules: Columns
+    clusters: Columns
+
+class PixelsBatch(Batch):
+    pixels: Columns
+    about: dict[str, Any]
+
 class VeloBatch(Batch):
     hits: Columns
     tracks: Columns
@@ -295,6 +311,14 @@ class RowStream:
     def push(self, rows: Image, grey: Image | None = None) -> Components: ...
     def finish(self) -> Components: ...
 
+def cms_open(common: Common, cabling: Any, gains: Any, phase: int, *rest: Any) -> Reader[CmsBatch]: ...
+def pixel_cluster(x: Any, y: Any, *rest: Any) -> Columns: ...
+def pixel_open(common: Common, shape: tuple[int, int] | None, tick_seconds: float, /) -> Reader[PixelsBatch]: ...
+def pixel_open_clusters(common: Common, *rest: Any) -> Reader[ClustersBatch]: ...
+def pixel_stream_open(*choices: Any) -> Any: ...
+def pixel_stream_push(stream: Any, x: Any, y: Any, time: Any, charge: Any, /) -> Columns: ...
+def pixel_stream_finish(stream: Any, /) -> Columns: ...
+def pixel_stream_counts(stream: Any, /) -> dict[str, int]: ...
 def velo_open(
     common: Common,
     config: Any,
@@ -306,6 +330,9 @@ def velo_open(
     truth: bool,
     identity: bool,
     impacts: bool,
+    monitor: bool,
+    pixels: bool,
+    residuals: bool,
     /,
 ) -> Reader[VeloBatch]: ...
 def velo_reconstruct(
@@ -320,6 +347,9 @@ def velo_reconstruct(
     truth: bool,
     identity: bool,
     impacts: bool,
+    monitor: bool,
+    pixels: bool,
+    residuals: bool,
     /,
 ) -> Reader[VeloBatch]: ...
 def velo_settings(config: Any, preset: str | None, /) -> str: ...

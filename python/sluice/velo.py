@@ -18,11 +18,12 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 from ._core import Reader, UsageError, velo_open, velo_reconstruct, velo_settings
 from ._flow import OnFault, Path, Paths, Progress, common
 from .velo_config import Config, Fit, Gec, Track, Vertex
+from .velo_monitor import Monitor, Residuals
 from .velo_performance import Category, Efficiency, Histogram, Impact, Momentum, Performance, Vertices
 
 if TYPE_CHECKING:
@@ -37,13 +38,17 @@ __all__ = [
     "Histogram",
     "Impact",
     "Momentum",
+    "Monitor",
     "Performance",
+    "Residuals",
     "Track",
     "Vertex",
     "Vertices",
     "check",
+    "monitor",
     "open",
     "reconstruct",
+    "residuals",
     "settings",
 ]
 
@@ -129,6 +134,8 @@ def open(
     select: Path | Mapping[str, Any] | None = None,
     identity: bool = False,
     impacts: bool = False,
+    monitor: bool | Literal["pixels"] = False,
+    residuals: bool = False,
     on_fault: OnFault = "warn",
     progress: Progress = None,
 ) -> Reader[VeloBatch]:
@@ -143,7 +150,8 @@ def open(
     ``truth`` reads simulation truth and compares with it: batches have ``particles``, ``particle_ids``, ``vertices`` and ``matches``,
     and ``Reader.totals["performance"]`` what :class:`Performance` is made of. ``select``: a selection
     (docs/formats/selection.md), a file or a mapping: ``decisions`` and ``fired``, whose bits are ``lines``, and
-    ``Reader.totals["selection"]``. ``identity``: ``events``. ``impacts``: ``impacts``.
+    ``Reader.totals["selection"]``. ``identity``: ``events``. ``impacts``: ``impacts``. ``monitor`` ("pixels": every pixel is counted, 164 MB)
+    and ``residuals``: what :class:`Monitor` and :class:`Residuals` are made of, in ``Reader.totals``.
 
     At the end of each input a ``DamageWarning`` tells what was damaged or lost, with counts and the first place; others tell of a beam
     line that is not where it was said to be, of events that a cut left out or whose banks are others, unless ``on_fault`` is
@@ -152,9 +160,12 @@ def open(
     ``True`` shows a bar of tqdm.
     """
     where = _where(beam)
+    if monitor not in (True, False, "pixels"):
+        raise UsageError(f"monitor is to be True, False or 'pixels', not {monitor!r}")
+    counted = bool(monitor), monitor == "pixels", residuals
     all_chains = common(paths, batch, threads, on_fault, progress, device)
     with _File(config) as file, _Mask(mask) as masked, _File(select) as selection:
-        return velo_open(all_chains, file, preset, geometry, where, masked, selection, truth, identity, impacts)
+        return velo_open(all_chains, file, preset, geometry, where, masked, selection, truth, identity, impacts, *counted)
 
 
 def check(paths: Paths, **options: Any) -> Performance:
@@ -165,6 +176,26 @@ def check(paths: Paths, **options: Any) -> Performance:
             pass
         totals: Any = reader.totals
     return Performance.of(totals["performance"])
+
+
+def monitor(paths: Paths, *, pixels: bool = False, **options: Any) -> Monitor:
+    """What a shifter looks at: hits by chip, column and size, collisions by minute, bunches, with ``pixels`` hot and dead ones.
+    ``options`` are those of :func:`open`."""
+    with open(paths, monitor="pixels" if pixels else True, **options) as reader:
+        for _ in reader:
+            pass
+        totals: Any = reader.totals
+    return Monitor.of(totals["monitor"])
+
+
+def residuals(paths: Paths, **options: Any) -> Residuals:
+    """How far hits are from their tracks, and normal equations for alignment (best with ``config={"track": {"strategy": "full"}}``).
+    ``options`` are those of :func:`open`."""
+    with open(paths, residuals=True, **options) as reader:
+        for _ in reader:
+            pass
+        totals: Any = reader.totals
+    return Residuals.of(totals["residuals"])
 
 
 def _columns(hits: Mapping[str, Any], offsets: Any) -> tuple[Any, ...]:
@@ -221,6 +252,6 @@ def reconstruct(
     columns = _columns(hits, offsets)
     all_chains = common([], max(1, columns[-1]), 1, "warn", None)
     with _File(config) as file, _File(select) as selection:
-        reader = velo_reconstruct(columns, all_chains, file, preset, None, _where(beam), None, selection, False, False, impacts)
+        reader = velo_reconstruct(columns, all_chains, file, preset, None, _where(beam), None, selection, *(False, False, impacts), *(False, False, False))
     with reader:
         return next(reader)

@@ -77,6 +77,7 @@ struct running {
     slc_faults faults; /* of the input at hand */
     long process;      /* that opened it: its threads are not in a child of fork() */
     on_fault on_fault;
+    char device[32];   /* config.exec.device */
     _Atomic bool stop; /* asked by the flow where it may end reading: see slc_flow_config.stop */
 };
 
@@ -86,7 +87,6 @@ typedef struct opening {
     running *running;
     slc_flow_config config;
     PyObject *progress; /* borrowed of the arguments */
-    char device[32];    /* config.exec.device */
 } opening;
 
 /* Of the tuple that sluice._flow.common() makes of paths, batch, threads, on_fault, progress and device.

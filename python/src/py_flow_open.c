@@ -116,10 +116,10 @@ static bool take_device(PyObject *value, opening *to)
     }
     PyObject *bytes = PyUnicode_Check(value) ? PyUnicode_AsUTF8String(value) : NULL;
     const char *text = bytes != NULL ? PyBytes_AsString(bytes) : NULL;
-    const bool good = text != NULL && strlen(text) < sizeof to->device;
+    const bool good = text != NULL && strlen(text) < sizeof to->running->device;
     if (good) {
-        (void)PyOS_snprintf(to->device, sizeof to->device, "%s", text);
-        to->config.exec.device = to->device;
+        (void)PyOS_snprintf(to->running->device, sizeof to->running->device, "%s", text);
+        to->config.exec.device = to->running->device;
     } else {
         PyErr_Format(PyExc_TypeError, "device is to be 'cpu', 'cuda' or 'cuda:N', not %R", value);
     }

@@ -71,9 +71,25 @@ static const core_chain velo_chain = {.flow = &slc_flow_velo,
 
 /* ---- settings ---------------------------------------------------------------------------------------- */
 
-enum { COMMON, CONFIG, PRESET, GEOMETRY, BEAM, MASK, SELECT_, TRUTH_, IDENTITY, IMPACTS, ARGUMENTS };
-static const char *const names[ARGUMENTS] = {"common", "config", "preset", "geometry", "beam",
-                                             "mask",   "select", "truth",  "identity", "impacts"};
+enum {
+    COMMON,
+    CONFIG,
+    PRESET,
+    GEOMETRY,
+    BEAM,
+    MASK,
+    SELECT_,
+    TRUTH_,
+    IDENTITY,
+    IMPACTS,
+    MONITOR,
+    PIXELS,
+    RESIDUALS,
+    ARGUMENTS
+};
+static const char *const names[ARGUMENTS] = {"common",  "config", "preset",   "geometry", "beam",
+                                             "mask",    "select", "truth",    "identity", "impacts",
+                                             "monitor", "pixels", "residuals"};
 
 /* Reads a file that an argument names. SLC_END with an error of Python's set. */
 static slc_status read_file(PyObject *path, slc_status (*read)(const char *, velo_setup *, slc_error *),
@@ -158,11 +174,11 @@ static bool take_settings(core_state *state, PyObject *const *values, velo_setup
     slc_velo_config_default(&setup->config);
     slc_status status = read_file(values[PRESET], read_preset, setup, &error);
     status = status == SLC_OK ? read_file(values[CONFIG], read_config, setup, &error) : status;
-    setup->config.exec.target = state->target;
     status = status == SLC_OK ? read_file(values[GEOMETRY], read_geometry, setup, &error) : status;
     status = status == SLC_OK ? take_beam(values[BEAM], setup, &error) : status;
     status = status == SLC_OK ? read_file(values[MASK], read_mask, setup, &error) : status;
     status = status == SLC_OK ? read_file(values[SELECT_], read_selection, setup, &error) : status;
+    setup->config.exec.target = state->target;
     if (status < 0) {
         (void)core_raise(state, status, &error);
     }
@@ -205,10 +221,13 @@ static uint32_t has(const velo_setup *setup)
 static PyObject *open_it(core_state *state, PyObject *const *values, opening *o)
 {
     velo_setup *setup = o->running->setup;
-    bool truth = false, identity = false, impacts = false;
+    bool truth = false, identity = false, impacts = false, monitor = false, pixels = false, residuals = false;
     if (!take_settings(state, values, setup) || !core_take_bool(values[TRUTH_], "truth", &truth) ||
         !core_take_bool(values[IDENTITY], "identity", &identity) ||
-        !core_take_bool(values[IMPACTS], "impacts", &impacts) || !reserve(state, setup, truth)) {
+        !core_take_bool(values[IMPACTS], "impacts", &impacts) ||
+        !core_take_bool(values[MONITOR], "monitor", &monitor) ||
+        !core_take_bool(values[PIXELS], "monitor", &pixels) ||
+        !core_take_bool(values[RESIDUALS], "residuals", &residuals) || !reserve(state, setup, truth)) {
         return core_flow_drop(o);
     }
     if (o->config.exec.device != NULL && strcmp(o->config.exec.device, "cpu") != 0) {
@@ -220,6 +239,9 @@ static PyObject *open_it(core_state *state, PyObject *const *values, opening *o)
     setup->config.strict = o->config.strict;
     setup->flow.config = &setup->config;
     setup->flow.identity = identity;
+    if (!velo_monitor_open(state, setup, monitor, pixels, residuals)) {
+        return core_flow_drop(o);
+    }
     setup->flow.truth = truth;
     o->running->has = has(setup);
     o->config.user_bytes = sizeof(velo_user);
@@ -238,7 +260,7 @@ static PyObject *velo_open(PyObject *module, PyObject *const *arguments, Py_ssiz
         return NULL;
     }
     if (n != ARGUMENTS) {
-        PyErr_SetString(PyExc_TypeError, "velo_open() takes ten arguments");
+        PyErr_SetString(PyExc_TypeError, "velo_open() takes thirteen arguments");
         return NULL;
     }
     velo_setup *setup = calloc(1, sizeof *setup);
@@ -320,7 +342,7 @@ static PyObject *velo_reconstruct(PyObject *module, PyObject *const *arguments, 
     core_state *state = core_state_of(module);
     opening o;
     if (n != ARGUMENTS + 1 || given != NULL) {
-        PyErr_SetString(PyExc_TypeError, "velo_reconstruct() takes eleven arguments");
+        PyErr_SetString(PyExc_TypeError, "velo_reconstruct() takes fourteen arguments");
         return NULL;
     }
     velo_setup *setup = calloc(1, sizeof *setup);

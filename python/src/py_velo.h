@@ -42,6 +42,8 @@ typedef struct velo_setup {
     slc_velo_beam_sample sample, all;
     uint32_t n_warned; /* inputs whose beam is elsewhere */
     uint32_t n_ended;
+    slc_velo_monitor *monitor;     /* NULL: nobody wants it */
+    slc_velo_residuals *residuals; /* the same */
     velo_sums input, sums;
     slc_velo_hits given; /* in place of files */
     bool given_read;
@@ -63,6 +65,12 @@ void velo_end_all(running *r, core_lines *lines);
 bool velo_totals(const running *r, PyObject *dict);
 /* Finds the beam line, with "auto", in events that it reads ahead. Without the interpreter's lock. */
 slc_status velo_opened(running *r, slc_error *error);
+
+/* Sums of the monitor and of residuals: py_velo_monitor.c */
+bool velo_monitor_open(core_state *state, velo_setup *s, bool monitor, bool pixels, bool residuals);
+void velo_monitor_clear(velo_setup *s);
+slc_status velo_monitor_take(velo_setup *s, const slc_flow_item *item, slc_error *error);
+bool velo_monitor_totals(const velo_setup *s, PyObject *dict);
 
 /* Efficiencies, residuals, pulls: a dict. py_velo_check.c */
 PyObject *velo_performance(const slc_velo_check *check);

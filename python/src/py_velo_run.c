@@ -14,6 +14,7 @@ void velo_setup_free(void *memory)
         slc_columns_clear(&slc_velo_hits_schema, &s->given);
         slc_velo_beam_clear(&s->sample);
         slc_velo_beam_clear(&s->all);
+        velo_monitor_clear(s);
         slc_velo_select_clear(&s->scratch);
         if (s->check != NULL) {
             slc_velo_check_clear(s->check);
@@ -146,6 +147,7 @@ slc_status velo_take(running *r, slc_flow_item *item, slc_error *error)
     if (status == SLC_OK && s->selection != NULL) {
         status = decide(s, &result->found, user, error);
     }
+    status = status == SLC_OK ? velo_monitor_take(s, item, error) : status;
     add(&s->input, result, (r->has & VELO_HAS_GEC) != 0);
     add(&s->sums, result, (r->has & VELO_HAS_GEC) != 0);
     return status;
@@ -307,7 +309,8 @@ bool velo_totals(const running *r, PyObject *dict)
            core_put_u64(dict, "retina_events", sums->retina_events) && core_put(dict, "beam", beam_of(s)) &&
            ((r->has & VELO_HAS_GEC) == 0 || core_put(dict, "gec", gec_of(sums))) &&
            (s->selection == NULL || core_put(dict, "selection", selection_of(s))) &&
-           (s->check == NULL || core_put(dict, "performance", velo_performance(s->check)));
+           (s->check == NULL || core_put(dict, "performance", velo_performance(s->check))) &&
+           velo_monitor_totals(s, dict);
 }
 
 /* ---- beam="auto" --------------------------------------------------------------------------------------- */

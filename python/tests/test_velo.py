@@ -431,3 +431,26 @@ def test_device(run):
         sluice.velo.open(run, device="cuda")
     with pytest.raises(TypeError, match="device"):
         sluice.velo.open(run, device=3)
+
+
+def test_monitor(run, tmp_path):
+    file = tmp_path / "monitor.json"
+    told(run, "--monitor", file)
+    expected = json.loads(file.read_text())
+    made = sluice.velo.monitor(run, batch=7, threads=2)
+    assert made.events == 60 and made.hits.shape == (208, 3) and made.hits.sum() == made.columns.sum() == made.sizes.sum()
+    (batch,), totals = counted(run, monitor=True)
+    assert made.hits.sum() == batch.hits.n_rows and made.tracks == batch.tracks.n_rows == totals["monitor"]["tracks"]
+    assert (made.hits.sum(1) == np.bincount(batch.hits.channel >> 18 & 255, minlength=208)).all() and expected
+    assert made.bunches["events"].sum() + made.no_bunch_events == 60 and made.minutes["events"].sum() == 60
+    with pytest.raises(sluice.UsageError, match="monitor"):
+        sluice.velo.open(run, monitor="all")
+
+
+def test_residuals(run):
+    made = sluice.velo.residuals(run, batch=7)
+    again = sluice.velo.residuals(run, batch=60, threads=2)
+    assert made.tracks > 0 and (made.matrix == again.matrix).all() and (made.matrix == made.matrix.T).all()
+    assert made.module["n"].sum() == made.sensor["n"].sum() == made.chip["n"].sum() > made.tracks and made.vector.shape == (312,)
+    spread = np.sqrt(made.module["x_unbiased2_mm2"].sum() / made.module["n"].sum())
+    assert 0.005 < spread < 0.05

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of CMS's pixels beside what the command says of the same files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+import sluice
+
+COMMAND = os.environ["SLUICE_COMMAND"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cms")
+    made = {name: folder / f"{name}.bin" for name in ("raw", "cabling", "gains")}
+    simulate = [COMMAND, "simulate", "cms", "--events", "12", "--tracks", "300", "--duplicates", "0.05", "-q"]
+    subprocess.run([*simulate, "-o", made["raw"], "--cabling", made["cabling"], "--gains", made["gains"]], check=True)
+    damaged = [*simulate, "-o", folder / "damaged.bin", "--corrupt", "0.01"]
+    subprocess.run([*damaged, "--cabling", folder / "other.bin", "--gains", folder / "others.bin"], check=True)
+    return made["raw"], folder / "damaged.bin", {"cabling": made["cabling"], "gains": made["gains"]}
+
+
+def told(path, payloads, *options):
+    words = [word for name, value in payloads.items() for word in (f"--{name}", value)]
+    made = subprocess.run([COMMAND, "cms", path, *words, *options, "-q", "--json"], capture_output=True, text=True, check=False)
+    return json.loads(made.stdout)
+
+
+def read(path, payloads, **options):
+    with sluice.cms.open(path, **payloads, **options) as reader:
+        batches = list(reader)
+    return batches, reader.totals
+
+
+@pytest.mark.parametrize("batch,threads", [(1, 1), (5, 1), (64, 1), (5, 2)])
+def test_the_commands_checksum(run, batch, threads):
+    path, _, payloads = run
+    expected = told(path, payloads)
+    batches, totals = read(path, payloads, batch=batch, threads=threads)
+    assert f"{totals['checksum']:016x}" == expected["checksum"] and totals["events"] == 12
+    assert totals["digis"] == expected["words"]["digis"] == sum(one.digis.n_rows for one in batches) > 0
+    assert totals["clusters"] == expected["clusters"] == sum(one.clusters.n_rows for one in batches)
+    assert totals["modules"] == expected["modules"] and totals["dead_column_digis"] == expected["dead_column_digis"]
+
+
+@pytest.mark.parametrize(
+    "options,words",
+    [
+        ({"min_charge_e": 9000, "min_charge_layer1_e": 100}, ("--min-charge", "9000", "--min-charge-layer1", "100")),
+        ({"above": True, "duplicates": "sum"}, ("--cut", "gt", "--duplicates", "sum")),
+        ({"duplicates": "largest"}, ("--duplicates", "largest")),
+        ({"duplicates": "first"}, ("--duplicates", "first")),
+    ],
+)
+def test_options(run, options, words):
+    path, _, payloads = run
+    _, totals = read(path, payloads, **options)
+    assert f"{totals['checksum']:016x}" == told(path, payloads, *words)["checksum"] != told(path, payloads)["checksum"]
+
+
+def test_columns(run):
+    path, _, payloads = run
+    (batch,), totals = read(path, payloads)
+    digis, clusters = batch.digis, batch.clusters
+    assert batch.names == ("digis", "modules", "clusters") and batch.checksum == totals["checksum"]
+    assert clusters.units["charge_e"] == "e" and clusters.units["x_um"] == "um"
+    event = 3
+    some, found = digis.event(event), clusters.event(event)
+    kept = some["cluster"] >= 0
+    assert kept.sum() == found["n_pixels"].sum() and some["adc"][kept].astype(np.int64).sum() == found["charge_e"].sum()
+    assert (clusters.charge_e >= 2000).all() and (np.abs(clusters.x_um) < 9000).all() and (clusters.x_error_um > 0).all()
+    with pytest.raises(ValueError, match="read-only"):
+        clusters.x_um[0] = 0
+
+
+def test_without_digis(run):
+    path, _, payloads = run
+    (whole,), _ = read(path, payloads)
+    (batch,), totals = read(path, payloads, digis=False)
+    assert batch.names == ("modules", "clusters") and batch.clusters.checksum == whole.clusters.checksum
+    assert totals["digis"] == whole.digis.n_rows
+    with pytest.raises(AttributeError, match="digis=True"):
+        _ = batch.digis
+
+
+def test_crowded_modules(run):
+    path, _, payloads = run
+    expected = told(path, payloads, "--max-module-digis", "10", "--truncate")
+    with pytest.warns(sluice.DamageWarning, match="module_crowded"):
+        _, totals = read(path, payloads, max_module_digis=10, truncate=True)
+    assert f"{totals['checksum']:016x}" == expected["checksum"]
+
+
+def test_damage(run):
+    _, damaged, payloads = run
+    expected = told(damaged, payloads)
+    with pytest.warns(sluice.DamageWarning, match=r"damaged.bin: .* faults \(.*; first event") as seen:
+        batches, totals = read(damaged, payloads, batch=5)
+    assert len(seen) == 1 and f"{totals['checksum']:016x}" == expected["checksum"]
+    faults = {}
+    for batch in batches:
+        for name, n in batch.faults.items():
+            faults[name] = faults.get(name, 0) + n
+    assert {name: n for name, n in faults.items() if n} == {name: n for name, n in expected["faults"].items() if n} != {}
+    with pytest.raises(sluice.StrictError, match="damaged.bin"):
+        read(damaged, payloads, on_fault="raise")
+
+
+def test_what_is_refused(run, tmp_path):
+    path, _, payloads = run
+    with pytest.raises(sluice.UsageError, match="phase 1 needs gains"):
+        sluice.cms.open(path, cabling=payloads["cabling"])
+    with pytest.raises(TypeError):
+        sluice.cms.open(path)
+    for bad in ({"phase": 3}, {"phase": 0}, {"duplicates": "none"}, {"min_charge_e": -1}, {"batch": 0}, {"on_fault": "x"}):
+        with pytest.raises(sluice.UsageError, match=next(iter(bad))):
+            sluice.cms.open(path, **payloads, **bad)
+    with pytest.raises(sluice.FileError, match="missing"):
+        sluice.cms.open(path, **{**payloads, "gains": tmp_path / "missing.bin"})
+    with pytest.raises(sluice.FormatError, match="raw.bin"):
+        sluice.cms.open(path, **{**payloads, "cabling": path})
+    with pytest.raises((sluice.UnsupportedError, sluice.UsageError), match="cuda"):
+        read(path, payloads, device="cuda:99")
+    noise = tmp_path / "noise.bin"
+    noise.write_bytes(np.random.default_rng(1).bytes(5000))
+    reader = sluice.cms.open([noise, path], **payloads)
+    with pytest.raises(sluice.Error, match="noise.bin"):
+        next(reader)
+    assert sum(batch.n_events for batch in reader) == 12

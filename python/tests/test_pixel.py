@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clusters of sparse pixels beside SciPy's labels and what the command says of the same files."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import subprocess
+import threading
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+import sluice
+
+COMMAND = os.environ["SLUICE_COMMAND"]
+DATA = os.environ.get("SLUICE_TEST_DATA", os.path.join(os.path.dirname(__file__), "../../../shared/data"))
+
+
+def told(path, *options):
+    made = subprocess.run([COMMAND, "cluster", path, *options, "-q", "--json"], capture_output=True, text=True, check=False)
+    return json.loads(made.stdout)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pixel")
+    frames, stream = folder / "frames.csv", folder / "stream.csv"
+    simulate = [COMMAND, "simulate", "pixels", "-q", "-o"]
+    subprocess.run([*simulate, frames, "--frames", "40", "--density", "2", "--shuffle"], check=True)
+    subprocess.run([*simulate, stream, "--stream", "150000"], check=True)
+    return frames, stream
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.uint16, np.int16, np.uint64, np.int32])
+def test_beside_scipy(kind):
+    image = np.random.default_rng(5).random((100, 120)) < 0.3
+    grey = np.random.default_rng(6).integers(1, 1000, image.shape)
+    y, x = np.nonzero(image)
+    for connectivity in (4, 8):
+        expected, n = ndimage.label(image, np.ones((3, 3)) if connectivity == 8 else None)
+        labels, columns = sluice.pixel.cluster(
+            x.astype(kind), y.astype(kind), charge=grey[image], connectivity=connectivity, features="all", labels=True
+        )
+        assert labels.dtype == np.int32 and (labels + 1 == expected[image]).all() and columns.n_rows == n
+        assert (columns["size"] == np.bincount(labels)).all() and (columns.mass == np.bincount(labels, grey[image])).all()
+        assert np.allclose(columns.centroid_x, np.bincount(labels, x) / columns["size"])
+        assert np.allclose(columns.weighted_y, np.bincount(labels, y * grey[image]) / columns.mass)
+        assert columns.n_events == 1 and set(columns.units) == set(columns)
+        order = np.random.default_rng(1).permutation(len(x))
+        mixed = sluice.pixel.cluster(x[order], y[order], charge=grey[image][order], connectivity=connectivity, features="all")
+        assert all((mixed[name] == columns[name]).all() for name in columns if name != "largest")
+    with pytest.raises(ValueError, match="read-only"):
+        columns.mass[0] = 1
+
+
+def test_images_and_radius():
+    x, y = np.array([0, 3, 9, 0, 2]), np.array([0, 0, 0, 5, 5])
+    columns = sluice.pixel.cluster(x, y, offsets=np.array([0, 3, 3, 5]), radius=3, shape=(6, 10), threads=2)
+    assert columns.offsets.tolist() == [0, 2, 2, 3] and columns["size"].tolist() == [2, 1, 2]
+    assert sluice.pixel.cluster(x[::-2], y[::-2], radius=1).n_rows == 3  # any stride
+    assert sluice.pixel.cluster(x[:0], y[:0]).n_rows == 0
+    three = sluice.pixel.cluster(np.array([0, 1]), np.array([0, 1]), z=np.array([0, 1]))
+    assert three.n_rows == 1 and three.z_max.tolist() == [1]
+    assert sluice.pixel.cluster(np.array([0, 1]), np.array([0, 1]), z=np.array([0, 1]), connectivity=6).n_rows == 2
+    timed = {"time": np.array([-5, 60, 200, 0, 0])}
+    same = np.zeros(5, int)
+    assert sluice.pixel.cluster(same, same, **timed, time_window=65, features=["times", "size"])["size"].tolist() == [4, 1]
+    twice = {"charge": np.array([2, 5]), "x": np.zeros(2, int), "y": np.zeros(2, int)}
+    for duplicates, mass in (("sum", 7), ("first", 2), ("largest", 5)):
+        assert sluice.pixel.cluster(**twice, duplicates=duplicates).mass.tolist() == [mass]
+
+
+def test_what_is_refused():
+    one, two = np.array([1]), np.array([1, 2])
+    for options, error, match in (
+        ({"x": np.array([-1])}, sluice.UsageError, "x is to be from 0 to 65535; number 0"),
+        ({"x": np.array([70000])}, sluice.UsageError, "x"),
+        ({"x": np.array([0.5])}, TypeError, "x is to be a 1-D array of integers"),
+        ({"x": np.array([[1]])}, TypeError, "1-D"),
+        ({"x": np.array([1], ">i4")}, TypeError, "byte order"),
+        ({"x": [1]}, TypeError, "x"),
+        ({"y": two}, sluice.UsageError, "y is to have 1 numbers, not 2"),
+        ({"charge": np.array([1 << 33])}, sluice.UsageError, "charge"),
+        ({"time": np.array([1 << 63], np.uint64)}, sluice.UsageError, "time"),
+        ({"offsets": np.array([0, 2])}, sluice.UsageError, "offsets are to rise from 0 to 1"),
+        ({"offsets": np.array([0, 1, 0, 1])}, sluice.UsageError, "offsets"),
+        ({"shape": (1, 1)}, sluice.FormatError, "pixel"),
+        ({"shape": (0, 5)}, sluice.UsageError, "shape"),
+        ({"connectivity": 5}, sluice.UsageError, "connectivity"),
+        ({"radius": 0}, sluice.UsageError, "radius"),
+        ({"time_window": 5}, sluice.UsageError, "time_window needs time"),
+        ({"duplicates": "none"}, sluice.UsageError, "duplicates"),
+        ({"features": ["area"]}, sluice.UsageError, "features is to be one of 'size'"),
+        ({"algorithm": "magic"}, sluice.UsageError, "algorithm"),
+    ):
+        with pytest.raises(error, match=match):
+            sluice.pixel.cluster(**{"x": one, "y": one, **options})
+
+
+@pytest.mark.parametrize("options,words", [({}, ()), ({"features": "size,mass", "connectivity": 4}, ("--features", "size,mass", "--connectivity", "4"))])
+def test_frames_as_the_command(files, options, words):
+    frames, _ = files
+    expected = told(frames, *words)
+    for threads in (1, 2):
+        with sluice.pixel.open_clusters(frames, threads=threads, labels=True, **options) as reader:
+            batches = list(reader)
+        assert f"{reader.checksum:016x}" == expected["checksum"] and reader.totals["clusters"] == expected["inputs"][0]["clusters"]
+    assert [number for batch in batches for number in batch.frames] == list(range(40))
+    assert batches[0].about == {"format": "csv", "width": 0, "height": 0, "tick_seconds": 0.0, "frames": True, "stream": False}
+    first = batches[0]
+    alone = sluice.pixel.cluster(
+        *(first.pixels[name] for name in "xy"), charge=first.pixels.charge, offsets=first.pixels.offsets, labels=True,
+        connectivity=options.get("connectivity", 8), features=options.get("features", "size,box,centroid,mass,weighted")
+    )  # fmt: skip
+    assert alone[1].checksum == first.clusters.checksum and (alone[0] == first.labels.label).all()
+    with pytest.raises(AttributeError, match="labels=True"):
+        _ = next(sluice.pixel.open_clusters(frames)).labels
+
+
+def test_streams_as_the_command(files):
+    _, stream = files
+    expected = told(stream, "--time-window", "64ticks")
+    for disorder in (None, "all", 4096, "4096ticks"):
+        with sluice.pixel.open_clusters(stream, time_window=64, disorder=disorder) as reader:
+            batches = list(reader)
+        assert f"{reader.checksum:016x}" == expected["checksum"] and len(batches) > 2
+        assert max(batch.clusters.n_rows for batch in batches) < expected["inputs"][0]["clusters"] / 2  # as they close
+    with sluice.pixel.open_clusters(stream, time_window="100ns", tick_seconds=1.5625e-9) as reader:
+        list(reader)
+    assert f"{reader.checksum:016x}" == expected["checksum"]
+    with pytest.raises(sluice.UsageError, match="how long a tick is"):
+        list(sluice.pixel.open_clusters(stream))
+    for time in ("100", "-5ns", "fastns", "1.2.3ns"):
+        with pytest.raises(sluice.UsageError, match="time_window"):
+            sluice.pixel.open_clusters(stream, time_window=time)
+    with pytest.warns(sluice.DamageWarning, match="outside of the sensor") as seen:
+        with sluice.pixel.open_clusters(stream, time_window=64, shape=(100, 256)) as reader:
+            list(reader)
+    assert len(seen) == 1 and reader.totals["outside"] > 0
+
+
+def test_pushed(files):
+    _, stream = files
+    with sluice.pixel.open(stream, batch=10000) as reader:
+        batches = list(reader)
+    assert len(batches) == 15 and all(batch.pixels.n_rows == 10000 and batch.pixels.n_events == 1 for batch in batches)
+    whole = [np.concatenate([batch.pixels[name] for batch in batches]) for name in ("x", "y", "time", "charge")]
+    expected = None
+    for cuts in (1, 9):
+        pushed = sluice.pixel.Stream(time_window=64)
+        parts = [pushed.push(*part) for part in zip(*(np.array_split(column, cuts) for column in whole))]
+        held, before = parts[0], parts[0].copy()
+        parts.append(pushed.finish())
+        masses = np.concatenate([part.mass for part in parts])
+        assert expected is None or (masses == expected).all()
+        expected = masses
+        left_out = dict.fromkeys(("outside", "late", "early", "outliers", "resets"), 0)
+        assert pushed.counts == {"pixels": 150000, "clusters": len(masses), **left_out}
+        del pushed
+        gc.collect()
+        assert all((held[name] == before[name]).all() for name in held)
+    with sluice.pixel.open_clusters(stream, time_window=64) as reader:
+        assert sum(batch.clusters.n_rows for batch in reader) == len(expected) == reader.totals["clusters"]
+    late = sluice.pixel.Stream(disorder=10)
+    late.push(np.array([1, 1, 5]), np.array([1, 1, 5]), np.array([1000, 1001, 10]))
+    assert late.finish().n_rows == 1 and late.counts["late"] == 1
+    with pytest.raises(sluice.UsageError, match="charge"):
+        mixed = sluice.pixel.Stream()
+        mixed.push(whole[0], whole[1], whole[2])
+        mixed.push(*whole)
+    with pytest.raises(sluice.UsageError, match="connectivity"):
+        sluice.pixel.Stream(connectivity=6)
+
+
+def test_one_thread_at_a_time(files):
+    with sluice.pixel.open(files[1]) as reader:
+        columns = next(reader).pixels
+    stream, errors = sluice.pixel.Stream(time_window=64), []
+
+    def work():
+        for _ in range(20):
+            try:
+                stream.push(columns.x, columns.y, columns.time)
+            except RuntimeError as error:
+                errors.append(str(error))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all("another thread" in error for error in errors) and stream.counts["pixels"] > 0
+
+
+def test_damage(tmp_path):
+    bad = tmp_path / "bad.csv"
+    bad.write_text("frame,x,y,charge\n0,1,1,5\n0,1,x,5\n0,2,2,5\n1,7,7,5\n")
+    for opened in (sluice.pixel.open, sluice.pixel.open_clusters):
+        with pytest.warns(sluice.DamageWarning, match="bad.csv: 1 damaged, left out; the first at byte") as seen:
+            with opened(bad) as reader:
+                assert sum(batch.pixels.n_rows for batch in reader) == 3
+        assert len(seen) == 1 and reader.totals["damaged"] == 1
+        with pytest.raises(sluice.StrictError, match="byte"):
+            list(opened(bad, on_fault="raise"))
+        with opened(bad, on_fault="ignore") as reader:
+            list(reader)
+        with pytest.raises(sluice.FileError, match="missing"):
+            list(opened(tmp_path / "missing.csv"))
+    untimed = tmp_path / "untimed.csv"
+    untimed.write_text("frame,x,y\n0,1,1\n")
+    with pytest.raises(sluice.UsageError, match="times"):
+        list(sluice.pixel.open_clusters(untimed, time_window=5))
+    with pytest.raises(sluice.UsageError, match="features 'times'"):
+        list(sluice.pixel.open_clusters(untimed, features=["times"]))
+
+
+def test_pixet():
+    path = os.path.join(DATA, "timepix", "testb.t3pa")
+    if "SLUICE_TEST_DATA" not in os.environ and not os.path.exists(path):
+        pytest.skip(f"no {path}")
+    expected = told(path)
+    with sluice.pixel.open_clusters(path, on_fault="ignore") as reader:
+        batches = list(reader)
+    assert f"{reader.checksum:016x}" == expected["checksum"] and batches[0].about["format"] == "t3pa"
+    assert batches[0].about["tick_seconds"] == 1.5625e-09
