@@ -48,6 +48,15 @@ def velo_to_efficiencies(names, cells):
     assert 0.9 < performance.histograms["pull_x"].half_width_68 < 1.1 and 0.05 < names["far"].mean() < 0.2
 
 
+def timepix_stream(names, cells):
+    truth, counts = names["truth"], names["chip"].counts
+    assert sum(truth.values()) == 4000 and counts["pixels"] == len(names["pixels"]) and counts["late"] == counts["early"] == 0
+    # Two particles are one cluster only if they meet in space and time.
+    assert 3990 <= len(names["clusters"]["size"]) == counts["clusters"] <= 4000
+    assert all(abs(names["found"][kind] - n) <= 0.02 * n for kind, n in truth.items())
+    assert names["number"].max() + 1 == names["columns"].n_rows
+
+
 def your_own_hits(names, cells):
     batch, found = names["batch"], names["found"]
     assert batch.n_events == 100 and batch.hits.n_rows == names["offsets"][-1]
@@ -55,9 +64,10 @@ def your_own_hits(names, cells):
     assert abs(np.mean(names["errors"])) < 10 and len(names["errors"]) >= 99
     widths = [np.std(names[name]) for name in ("pulls", "pulls_again")]
     assert widths[0] < 0.6 and 0.9 < widths[1] < 1.1
+    assert names["clusters"].size.tolist() == [1, 4, 3] and names["clusters"].mass.tolist() == [7, 19, 43]
 
 
-CHECKS = {one.__name__: one for one in (cells_of_a_photograph, scanner_to_sinogram, velo_to_efficiencies, your_own_hits)}
+CHECKS = {one.__name__: one for one in (cells_of_a_photograph, scanner_to_sinogram, timepix_stream, velo_to_efficiencies, your_own_hits)}
 
 
 def test_each_notebook_has_a_check():
