@@ -23,6 +23,8 @@ typedef struct chain {
     double seconds[SLC_PET_STAGES];
     int64_t start_ps; /* the first single's millisecond */
     bool started, ended;
+    slc_pet_result result; /* what is not given away keeps its memory for the next call */
+    bool gives_singles;
 } chain;
 
 static void chain_drop(void *memory)
@@ -32,6 +34,7 @@ static void chain_drop(void *memory)
     slc_pet_pairs_close(c->order);
     slc_pet_rates_close(c->rates);
     slc_pet_randoms_close(c->randoms);
+    slc_pet_result_clear(&c->result);
     pet_tables_clear(&c->tables);
 }
 
@@ -97,6 +100,7 @@ static bool take_config(PyObject *arguments, core_state *state, chain *c, PyObje
     config->delayed = delay_ns > 0;
     config->delay_ns = delay_ns > 0 ? delay_ns : config->delay_ns;
     config->until = (slc_pet_stage)until;
+    c->gives_singles = singles != 0 || until != SLC_PET_STAGE_COINCIDENCE;
     config->keep_singles = singles != 0 || *in_order || *rates != Py_None || *randoms;
     config->exec.threads = threads;
     config->exec.device = device;
@@ -203,14 +207,16 @@ static PyObject *give(core_state *state, const slc_schema *schema, void *collect
     return pet_rows_give(state, rows);
 }
 
-static PyObject *give_batch(core_state *state, const chain *c, slc_pet_result *result,
-                            slc_pet_coincidences *due)
+static PyObject *give_batch(core_state *state, chain *c, slc_pet_coincidences *due)
 {
-    PyObject *singles = give(state, &slc_pet_singles_schema, &result->singles, sizeof result->singles);
-    PyObject *late = give(state, &slc_pet_singles_schema, &result->late, sizeof result->late);
-    PyObject *pairs = give(state, &slc_pet_coincidences_schema, c->order != NULL ? due : &result->pairs,
+    slc_pet_result *r = &c->result;
+    slc_pet_singles none = {.time_ps = NULL};
+    PyObject *singles = give(state, &slc_pet_singles_schema, c->gives_singles ? &r->singles : &none,
+                             sizeof none);
+    PyObject *late = give(state, &slc_pet_singles_schema, &r->late, sizeof r->late);
+    PyObject *pairs = give(state, &slc_pet_coincidences_schema, c->order != NULL ? due : &r->pairs,
                            sizeof *due);
-    PyObject *faults = pet_give_faults(&result->faults);
+    PyObject *faults = pet_give_faults(&r->faults);
     PyObject *made = singles != NULL && late != NULL && pairs != NULL && faults != NULL
                          ? PyTuple_Pack(4, singles, late, pairs, faults)
                          : NULL;
@@ -231,20 +237,13 @@ static PyObject *run_held(core_state *state, chain *c, const Py_buffer *frames, 
         return NULL;
     }
     slc_pet_coincidences due = {.time_ps = NULL};
-    slc_pet_result *result = calloc(1, sizeof *result);
-    if (result == NULL) {
-        return PyErr_NoMemory();
-    }
     slc_pet_batch batch = {.frames = frames->buf, .n = n, .last = last, .skipped = skipped};
     slc_status status;
     PyThreadState *const thread = PyEval_SaveThread();
-    status = run(c, &batch, received != NULL ? received->buf : NULL, result, &due);
+    status = run(c, &batch, received != NULL ? received->buf : NULL, &c->result, &due);
     PyEval_RestoreThread(thread);
-    PyObject *made = status == SLC_OK ? give_batch(state, c, result, &due)
-                                      : core_raise(state, status, &c->error);
+    PyObject *made = status == SLC_OK ? give_batch(state, c, &due) : core_raise(state, status, &c->error);
     slc_columns_clear(&slc_pet_coincidences_schema, &due);
-    slc_pet_result_clear(result);
-    free(result);
     return made;
 }
 

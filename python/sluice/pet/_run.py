@@ -78,7 +78,7 @@ class Chain:
     ``scanner``: ``Tables``, a ``Scanner``, its words, or a file of tables. ``ticks``: picoseconds of a tick of the frames' clock, a number
     or (numerator, denominator); ``tick_bits``: after so many bits it begins again at 0; ``energies``: (low, high) in keV of the singles
     that are kept; ``horizon_ns``: how far behind the latest time a frame may come. ``Coincidences`` tells ``window_ns`` to
-    ``delayed_ns``. ``until``: "convert", "sort" or "coincidences". ``singles``: they are wanted; ``in_order``: prompts and delayeds in one
+    ``delayed_ns``. ``until``: "convert", "sort" or "coincidences". ``singles``: they are given, else none are; ``in_order``: prompts and delayeds in one
     order of time; without, those of each call, prompts first. ``rates``: bins of so many seconds, or a mapping of ``bin_s``,
     ``dead_time_ns``, ``paralysable``; ``randoms``: an estimate of random prompts, with ``delayed_ns``. ``device``: "cuda", "cuda:N"."""
 
