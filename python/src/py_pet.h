@@ -95,9 +95,11 @@ PyObject *pet_give_pair_counts(const slc_pet_coincidence_counts *counts);
 /* The name of a file, to be freed by PyMem_Free; NULL with an error set. */
 char *pet_take_path(PyObject *path);
 
-/* What is to be told if the energies of a chain (of pet_chain_open) leave next to nothing of the frames that
- * were seen, SLC_REPORT_PET_DOUBT bytes; "" if there is nothing. False with an error set. */
-bool pet_chain_doubt(PyObject *chain, const slc_io_pet_seen *seen, char *text);
+/* What has been read of files, and with a geometry (None: without) doubts of the scanner: a dictionary. */
+PyObject *pet_give_about(const slc_io_pet_inputs *inputs, PyObject *geometry, unsigned int side);
+/* Copies of a list's paths, `n` of them; NULL with an error set. */
+char **pet_take_paths(PyObject *list, uint32_t *n);
+void pet_paths_free(char **paths, uint32_t n);
 
 /* Functions of each file. */
 extern PyMethodDef pet_functions[], pet_chain_functions[], pet_stage_functions[], pet_file_functions[],

@@ -3,6 +3,7 @@
 #include "py_pet.h"
 
 #include <sluice/report_pet.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,11 +26,39 @@ typedef struct chain {
     bool started, ended;
     slc_pet_result result; /* what is not given away keeps its memory for the next call */
     bool gives_singles;
+    /* Of files, in place of frames that are given: the library's flow, which has the chain. */
+    char **path; /* NULL: none */
+    uint32_t n_paths;
+    slc_io_pet_inputs inputs;
+    slc_flow_pet_setup setup;
+    slc_flow *flow; /* NULL: it has ended */
+    atomic_bool stop;
 } chain;
+
+/* Seconds after which a wait for a batch looks after signals. */
+#define PATIENCE 0.02
+
+static bool asked_to_stop(void *context)
+{
+    return atomic_load(&((chain *)context)->stop);
+}
+
+static void end_flow(chain *c)
+{
+    atomic_store(&c->stop, true);
+    if (c->flow != NULL) {
+        slc_flow_cancel(c->flow);
+        slc_flow_close(c->flow);
+        c->flow = NULL;
+    }
+}
 
 static void chain_drop(void *memory)
 {
     chain *c = memory;
+    end_flow(c);
+    slc_io_pet_inputs_close(&c->inputs);
+    pet_paths_free(c->path, c->n_paths);
     slc_pet_chain_close(c->chain);
     slc_pet_pairs_close(c->order);
     slc_pet_rates_close(c->rates);
@@ -56,10 +85,27 @@ static bool take_rates(PyObject *tuple, const chain *c, slc_pet_rates_config *co
     return true;
 }
 
-static slc_status open_all(chain *c, bool in_order, const slc_pet_rates_config *rates, bool randoms)
+static slc_status open_flow(chain *c, size_t batch)
+{
+    slc_flow_config config;
+    slc_flow_config_default(&config);
+    config.paths = (const char *const *)c->path;
+    config.n_paths = c->n_paths;
+    config.batch_bytes = batch * sizeof(slc_pet_frame);
+    config.exec = c->config.exec;
+    config.patience = PATIENCE;
+    config.stop = asked_to_stop;
+    config.context = c;
+    c->setup = (slc_flow_pet_setup){&c->config, &c->tables.tables, &c->inputs};
+    return slc_flow_open(&config, &slc_flow_pet, &c->setup, &c->flow, &c->error);
+}
+
+static slc_status open_all(chain *c, size_t batch, bool in_order, const slc_pet_rates_config *rates,
+                           bool randoms)
 {
     slc_error *error = &c->error;
-    slc_status status = slc_pet_chain_open(&c->config, &c->tables.tables, &c->chain, error);
+    slc_status status = c->path != NULL ? open_flow(c, batch)
+                                        : slc_pet_chain_open(&c->config, &c->tables.tables, &c->chain, error);
     if (status == SLC_OK && in_order) {
         status = slc_pet_pairs_open(&c->config, &c->order, error);
     }
@@ -76,9 +122,9 @@ static slc_status open_all(chain *c, bool in_order, const slc_pet_rates_config *
 
 /* What the tuples say; false with an error set. */
 static bool take_config(PyObject *arguments, core_state *state, chain *c, PyObject **rates, bool *in_order,
-                        bool *randoms)
+                        bool *randoms, Py_ssize_t *batch)
 {
-    PyObject *tables, *convert, *coincidence;
+    PyObject *tables, *convert, *coincidence, *paths;
     long long horizon_ps = 0;
     double delay_ns = 0;
     unsigned int until = 0, threads = 1;
@@ -86,8 +132,8 @@ static bool take_config(PyObject *arguments, core_state *state, chain *c, PyObje
     const char *device = NULL;
     slc_pet_config *config = &c->config;
     slc_pet_config_default(config);
-    if (PyArg_ParseTuple(arguments, "OOLOdIppOpIz", &tables, &convert, &horizon_ps, &coincidence, &delay_ns,
-                         &until, &singles, &order, rates, &random, &threads, &device) == 0 ||
+    if (PyArg_ParseTuple(arguments, "OOLOdIppOpIzOn", &tables, &convert, &horizon_ps, &coincidence, &delay_ns,
+                         &until, &singles, &order, rates, &random, &threads, &device, &paths, batch) == 0 ||
         !pet_take_tables(state, tables, &c->tables) || !pet_take_coincidence(coincidence, &config->prompt) ||
         PyArg_ParseTuple(convert, "IIIdd", &config->convert.tick_numerator, &config->convert.tick_denominator,
                          &config->convert.tick_bits, &config->convert.low_kev,
@@ -104,30 +150,32 @@ static bool take_config(PyObject *arguments, core_state *state, chain *c, PyObje
     config->keep_singles = singles != 0 || *in_order || *rates != Py_None || *randoms;
     config->exec.threads = threads;
     config->exec.device = device;
-    return true;
+    return paths == Py_None || (c->path = pet_take_paths(paths, &c->n_paths)) != NULL;
 }
 
 /* pet_chain_open(tables, (ticks, denominator, bits, low_kev, high_kev), horizon_ps, coincidence, delay_ns,
- * until, singles, in_order, rates, randoms, threads, device): a capsule; a delay of 0 means no delayeds. */
+ * until, singles, in_order, rates, randoms, threads, device, paths or None, batch): a capsule; a delay of 0
+ * means no delayeds; with paths frames are those of the files. */
 static PyObject *chain_open(PyObject *module, PyObject *arguments)
 {
     core_state *state = core_state_of(module);
     PyObject *rates = NULL;
     slc_pet_rates_config rates_config;
     bool in_order = false, randoms = false;
+    Py_ssize_t batch = 0;
     chain *c = NULL;
     PyObject *capsule = pet_new(kind, sizeof *c, chain_drop, (void *)&c);
     if (capsule == NULL) {
         return NULL;
     }
-    if (!take_config(arguments, state, c, &rates, &in_order, &randoms) ||
+    if (!take_config(arguments, state, c, &rates, &in_order, &randoms, &batch) ||
         (rates != Py_None && !take_rates(rates, c, &rates_config))) {
         Py_DECREF(capsule);
         return NULL;
     }
     slc_status status;
     PyThreadState *const thread = PyEval_SaveThread();
-    status = open_all(c, in_order, rates != Py_None ? &rates_config : NULL, randoms);
+    status = open_all(c, (size_t)batch, in_order, rates != Py_None ? &rates_config : NULL, randoms);
     PyEval_RestoreThread(thread);
     c->config.exec.device = NULL; /* not kept */
     if (status != SLC_OK) {
@@ -171,15 +219,11 @@ static void find_start(chain *c, const slc_pet_singles *singles)
     }
 }
 
-static slc_status run(chain *c, slc_pet_batch *batch, const uint64_t *received_ns, slc_pet_result *result,
-                      slc_pet_coincidences *due)
+/* What is made beside the chain of its result. */
+static slc_status settle(chain *c, const slc_pet_batch *batch, slc_pet_coincidences *due)
 {
-    slc_status status = slc_pet_chain_run(c->chain, batch->frames, received_ns, batch->n, batch->last, result,
-                                          &c->error);
-    if (status != SLC_OK) {
-        return status;
-    }
-    slc_pet_chain_totals(c->chain, &c->totals);
+    const slc_pet_result *result = batch->result;
+    slc_status status = SLC_OK;
     slc_faults_merge(&c->faults, &result->faults);
     for (int s = 0; s < SLC_PET_STAGES; s++) {
         c->seconds[s] += result->seconds[s];
@@ -188,10 +232,48 @@ static slc_status run(chain *c, slc_pet_batch *batch, const uint64_t *received_n
     if (c->order != NULL) {
         status = slc_pet_pairs_add(c->order, result, batch->last, due, &c->error);
     }
-    batch->result = result;
-    batch->totals = &c->totals;
     sum(c, batch);
     c->ended = batch->last;
+    return status;
+}
+
+static slc_status run(chain *c, slc_pet_batch *batch, const uint64_t *received_ns, slc_pet_coincidences *due)
+{
+    const slc_status status = slc_pet_chain_run(c->chain, batch->frames, received_ns, batch->n, batch->last,
+                                                &c->result, &c->error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_pet_chain_totals(c->chain, &c->totals);
+    batch->result = &c->result;
+    batch->totals = &c->totals;
+    return settle(c, batch, due);
+}
+
+static slc_status copy(const slc_schema *schema, const slc_columns *from, void *to)
+{
+    slc_columns_reset(to);
+    const slc_status status = slc_columns_reserve(schema, to, from->size, 1);
+    return status == SLC_OK ? slc_columns_append(schema, from, 0, from->size, to) : status;
+}
+
+/* A batch of the flow, which takes its memory back: what is given is copied into the chain's own result. */
+static slc_status take_item(chain *c, const slc_flow_item *item, slc_pet_coincidences *due)
+{
+    const slc_flow_pet_result *batch = item->result;
+    const slc_pet_result *r = batch->result;
+    c->totals = *batch->totals;
+    c->result.faults = r->faults;
+    slc_status status = settle(c, batch, due);
+    if (status == SLC_OK && c->gives_singles) {
+        status = copy(&slc_pet_singles_schema, &r->singles.head, &c->result.singles);
+    }
+    if (status == SLC_OK && r->late.head.size > 0) {
+        status = copy(&slc_pet_singles_schema, &r->late.head, &c->result.late);
+    }
+    if (status == SLC_OK && c->order == NULL) {
+        status = copy(&slc_pet_coincidences_schema, &r->pairs.head, &c->result.pairs);
+    }
     return status;
 }
 
@@ -240,7 +322,7 @@ static PyObject *run_held(core_state *state, chain *c, const Py_buffer *frames, 
     slc_pet_batch batch = {.frames = frames->buf, .n = n, .last = last, .skipped = skipped};
     slc_status status;
     PyThreadState *const thread = PyEval_SaveThread();
-    status = run(c, &batch, received != NULL ? received->buf : NULL, &c->result, &due);
+    status = run(c, &batch, received != NULL ? received->buf : NULL, &due);
     PyEval_RestoreThread(thread);
     PyObject *made = status == SLC_OK ? give_batch(state, c, &due) : core_raise(state, status, &c->error);
     slc_columns_clear(&slc_pet_coincidences_schema, &due);
@@ -271,6 +353,70 @@ static PyObject *chain_run(PyObject *module, PyObject *arguments)
     }
     PyBuffer_Release(&frames);
     return made;
+}
+
+/* The next batch of the flow: SLC_END at the end; SLC_OK with *waits: there is none yet. */
+static slc_status next_held(chain *c, bool *waits, uint64_t *frames, slc_pet_coincidences *due)
+{
+    slc_flow_item *item = NULL;
+    slc_status status = slc_flow_next(c->flow, &item, &c->error);
+    *waits = status == SLC_OK && item == NULL;
+    if (status == SLC_OK && item != NULL) {
+        *frames = ((const slc_flow_pet_result *)item->result)->n;
+        status = take_item(c, item, due);
+        slc_flow_release(c->flow, item);
+    }
+    if (status != SLC_OK) {
+        end_flow(c);
+    }
+    return status;
+}
+
+/* pet_chain_next(chain): ((singles, late, pairs, faults), frames) of the next batch of the files, None at the
+ * end.
+ */
+static PyObject *chain_next(PyObject *module, PyObject *capsule)
+{
+    core_state *state = core_state_of(module);
+    chain *c = pet_enter(capsule, kind);
+    if (c == NULL) {
+        return NULL;
+    }
+    slc_pet_coincidences due = {.time_ps = NULL};
+    slc_status status = c->flow != NULL ? SLC_OK : SLC_END;
+    bool waits = status == SLC_OK, good = true;
+    uint64_t frames = 0;
+    while (waits && good) {
+        PyThreadState *const thread = PyEval_SaveThread();
+        status = next_held(c, &waits, &frames, &due);
+        PyEval_RestoreThread(thread);
+        good = !waits || PyErr_CheckSignals() == 0;
+    }
+    PyObject *made = NULL;
+    if (good && status == SLC_OK) {
+        PyObject *batch = give_batch(state, c, &due);
+        made = batch != NULL ? Py_BuildValue("(NK)", batch, (unsigned long long)frames) : NULL;
+    } else if (good) {
+        made = status == SLC_END ? Py_NewRef(Py_None) : core_raise(state, status, &c->error);
+    }
+    slc_columns_clear(&slc_pet_coincidences_schema, &due);
+    pet_leave(c);
+    return made;
+}
+
+/* pet_chain_close(chain): ends reading. */
+static PyObject *chain_close(PyObject *module, PyObject *capsule)
+{
+    (void)module;
+    chain *c = pet_enter(capsule, kind);
+    if (c == NULL) {
+        return NULL;
+    }
+    PyThreadState *const thread = PyEval_SaveThread();
+    end_flow(c);
+    PyEval_RestoreThread(thread);
+    pet_leave(c);
+    return Py_NewRef(Py_None);
 }
 
 /* ---- what it has come to ----------------------------------------------------------------------- */
@@ -316,6 +462,7 @@ static PyObject *chain_totals(PyObject *module, PyObject *capsule)
     PyObject *made = pet_give_totals(&c->totals);
     const bool good =
         made != NULL && put(made, "faults", pet_give_faults(&c->faults)) == 0 &&
+        put(made, "ended", PyBool_FromLong(c->ended)) == 0 &&
         put(made, "first_fault", PyUnicode_FromString(first)) == 0 &&
         put(made, "seconds", Py_BuildValue("(ddd)", c->seconds[0], c->seconds[1], c->seconds[2])) == 0 &&
         put(made, "start_ps", c->started ? PyLong_FromLongLong(c->start_ps) : Py_NewRef(Py_None)) == 0 &&
@@ -330,17 +477,30 @@ static PyObject *chain_totals(PyObject *module, PyObject *capsule)
     return made;
 }
 
-bool pet_chain_doubt(PyObject *capsule, const slc_io_pet_seen *seen, char *text)
+/* pet_chain_about(chain, geometry, position_side): (what has been read of the files, a line if energies leave
+ * next to nothing, else ""), once they are not read any more. */
+static PyObject *chain_about(PyObject *module, PyObject *arguments)
 {
+    char text[SLC_REPORT_PET_DOUBT];
+    PyObject *capsule, *geometry, *made = NULL;
+    unsigned int side = 0;
+    if (PyArg_ParseTuple(arguments, "OOI", &capsule, &geometry, &side) == 0) {
+        return NULL;
+    }
     chain *c = pet_enter(capsule, kind);
     if (c == NULL) {
-        return false;
+        return NULL;
     }
-    if (!slc_report_pet_frames_doubt(seen, &c->tables.tables, &c->config.convert, &c->totals.convert, text)) {
-        text[0] = '\0';
+    if (c->flow != NULL || c->path == NULL) {
+        PyErr_SetString(core_state_of(module)->usage_error, "files are still read, or there are none");
+    } else {
+        const bool doubt = slc_report_pet_frames_doubt(&c->inputs.seen, &c->tables.tables, &c->config.convert,
+                                                       &c->totals.convert, text);
+        PyObject *about = pet_give_about(&c->inputs, geometry, side);
+        made = about != NULL ? Py_BuildValue("(Ns)", about, doubt ? text : "") : NULL;
     }
     pet_leave(c);
-    return true;
+    return made;
 }
 
 /* pet_chain_rates(chain): a copy of the rates' rows as Columns; None if there are none. */
@@ -369,6 +529,9 @@ static PyObject *chain_rates(PyObject *module, PyObject *capsule)
 
 PyMethodDef pet_chain_functions[] = {{"pet_chain_open", chain_open, METH_VARARGS, "a chain of PET"},
                                      {"pet_chain_run", chain_run, METH_VARARGS, "frames through it"},
+                                     {"pet_chain_next", chain_next, METH_O, "the next batch of its files"},
+                                     {"pet_chain_close", chain_close, METH_O, "ends reading them"},
+                                     {"pet_chain_about", chain_about, METH_VARARGS, "what was read of them"},
                                      {"pet_chain_totals", chain_totals, METH_O, "what it has come to"},
                                      {"pet_chain_rates", chain_rates, METH_O, "rates against time"},
                                      {NULL, NULL, 0, NULL}};

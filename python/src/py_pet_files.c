@@ -17,17 +17,40 @@ typedef struct inputs {
     pet_handle head;
     slc_io_pet_inputs in;
     char **path;
-    Py_ssize_t n;
+    uint32_t n;
 } inputs;
+
+void pet_paths_free(char **paths, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && paths != NULL; i++) {
+        PyMem_Free(paths[i]);
+    }
+    PyMem_Free(paths);
+}
+
+char **pet_take_paths(PyObject *list, uint32_t *n)
+{
+    const Py_ssize_t size = PyList_Size(list);
+    char **paths = size >= 0 ? PyMem_Calloc((size_t)size + 1, sizeof *paths) : NULL;
+    *n = 0;
+    while (paths != NULL && *n < size && (paths[*n] = pet_take_path(PyList_GetItem(list, *n))) != NULL) {
+        (*n)++;
+    }
+    if (paths != NULL && *n == size) {
+        return paths;
+    }
+    pet_paths_free(paths, *n);
+    if (PyErr_Occurred() == NULL) {
+        (void)PyErr_NoMemory();
+    }
+    return NULL;
+}
 
 static void inputs_drop(void *memory)
 {
     inputs *i = memory;
     slc_io_pet_inputs_close(&i->in);
-    for (Py_ssize_t k = 0; k < i->n; k++) {
-        PyMem_Free(i->path[k]);
-    }
-    PyMem_Free(i->path);
+    pet_paths_free(i->path, i->n);
 }
 
 /* pet_inputs_open(list of paths) */
@@ -35,21 +58,12 @@ static PyObject *inputs_open(PyObject *module, PyObject *list)
 {
     slc_error error = {SLC_OK, ""};
     inputs *i = NULL;
-    const Py_ssize_t n = PyList_Size(list);
-    PyObject *capsule = n >= 0 ? pet_new(inputs_kind, sizeof *i, inputs_drop, (void *)&i) : NULL;
-    if (capsule == NULL) {
+    PyObject *capsule = pet_new(inputs_kind, sizeof *i, inputs_drop, (void *)&i);
+    if (capsule == NULL || (i->path = pet_take_paths(list, &i->n)) == NULL) {
+        Py_XDECREF(capsule);
         return NULL;
     }
-    i->path = PyMem_Calloc((size_t)n + 1, sizeof *i->path);
-    while (i->path != NULL && i->n < n &&
-           (i->path[i->n] = pet_take_path(PyList_GetItem(list, i->n))) != NULL) {
-        i->n++;
-    }
-    if (i->path == NULL || i->n < n) {
-        Py_DECREF(capsule);
-        return PyErr_Occurred() != NULL ? NULL : PyErr_NoMemory();
-    }
-    const slc_status status = slc_io_pet_inputs_open((const char *const *)i->path, (size_t)n, &i->in, &error);
+    const slc_status status = slc_io_pet_inputs_open((const char *const *)i->path, i->n, &i->in, &error);
     if (status != SLC_OK) {
         (void)core_raise(core_state_of(module), status, &error);
         Py_CLEAR(capsule);
@@ -143,10 +157,33 @@ static PyObject *give_doubts(const slc_io_pet_seen *seen, PyObject *geometry, un
     return list;
 }
 
+PyObject *pet_give_about(const slc_io_pet_inputs *in, PyObject *geometry, unsigned int side)
+{
+    const slc_io_pet_losses *l = &in->losses;
+    PyObject *list = PyList_New(0), *made = NULL;
+    for (size_t k = 0; k < in->n && list != NULL; k++) {
+        if (!append(list, give_input(&in->input[k]))) {
+            Py_CLEAR(list);
+        }
+    }
+    PyObject *doubts = give_doubts(&in->seen, geometry, side), *faults = pet_give_faults(&in->faults);
+    if (list != NULL && doubts != NULL && faults != NULL) {
+        made = Py_BuildValue("{s:O,s:O,s:O,s:K,s:K,s:O,s:K,s:K,s:K,s:d,s:d}", "inputs", list, "doubts",
+                             doubts, "faults", faults, "frames", U64(in->frames), "missing_datagrams",
+                             U64(in->missing), "losses_known", l->known ? Py_True : Py_False, "lost",
+                             U64(l->lost), "repeated", U64(l->repeated), "foreign", U64(l->foreign),
+                             "lost_frames", l->lost_frames, "foreign_frames", l->foreign_frames);
+    }
+    Py_XDECREF(list);
+    Py_XDECREF(doubts);
+    Py_XDECREF(faults);
+    return made;
+}
+
 /* pet_inputs_about(inputs, geometry or None, position_side): what has been read. */
 static PyObject *inputs_about(PyObject *module, PyObject *arguments)
 {
-    PyObject *capsule, *geometry, *made = NULL;
+    PyObject *capsule, *geometry;
     unsigned int side = 0;
     (void)module;
     if (PyArg_ParseTuple(arguments, "OOI", &capsule, &geometry, &side) == 0) {
@@ -156,44 +193,9 @@ static PyObject *inputs_about(PyObject *module, PyObject *arguments)
     if (i == NULL) {
         return NULL;
     }
-    const slc_io_pet_losses *l = &i->in.losses;
-    PyObject *list = PyList_New(0);
-    for (size_t k = 0; k < i->in.n && list != NULL; k++) {
-        if (!append(list, give_input(&i->in.input[k]))) {
-            Py_CLEAR(list);
-        }
-    }
-    PyObject *doubts = give_doubts(&i->in.seen, geometry, side), *faults = pet_give_faults(&i->in.faults);
-    if (list != NULL && doubts != NULL && faults != NULL) {
-        made = Py_BuildValue("{s:O,s:O,s:O,s:K,s:K,s:O,s:K,s:K,s:K,s:d,s:d}", "inputs", list, "doubts",
-                             doubts, "faults", faults, "frames", U64(i->in.frames), "missing_datagrams",
-                             U64(i->in.missing), "losses_known", l->known ? Py_True : Py_False, "lost",
-                             U64(l->lost), "repeated", U64(l->repeated), "foreign", U64(l->foreign),
-                             "lost_frames", l->lost_frames, "foreign_frames", l->foreign_frames);
-    }
-    Py_XDECREF(list);
-    Py_XDECREF(doubts);
-    Py_XDECREF(faults);
+    PyObject *made = pet_give_about(&i->in, geometry, side);
     pet_leave(i);
     return made;
-}
-
-/* pet_inputs_doubt(inputs, chain): a line if energies leave next to nothing, else "". */
-static PyObject *inputs_doubt(PyObject *module, PyObject *arguments)
-{
-    char text[SLC_REPORT_PET_DOUBT];
-    PyObject *capsule, *chain;
-    (void)module;
-    if (PyArg_ParseTuple(arguments, "OO", &capsule, &chain) == 0) {
-        return NULL;
-    }
-    inputs *i = pet_enter(capsule, inputs_kind);
-    if (i == NULL) {
-        return NULL;
-    }
-    const bool good = pet_chain_doubt(chain, &i->in.seen, text);
-    pet_leave(i);
-    return good ? PyUnicode_FromString(text) : NULL;
 }
 
 /* pet_raw_info(path): what the head of a raw file says. */
@@ -378,7 +380,6 @@ PyMethodDef pet_file_functions[] = {
     {"pet_inputs_open", inputs_open, METH_O, "raw files"},
     {"pet_inputs_read", inputs_read, METH_VARARGS, "frames of them"},
     {"pet_inputs_about", inputs_about, METH_VARARGS, "what became of them"},
-    {"pet_inputs_doubt", inputs_doubt, METH_VARARGS, "whether energies leave anything of them"},
     {"pet_raw_info", raw_info, METH_O, "the head of a raw file"},
     {"pet_raw_following", raw_following, METH_O, "files that follow one in its acquisition"},
     {"pet_singles_open", singles_open, METH_VARARGS, "a file of singles"},

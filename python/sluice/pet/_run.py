@@ -13,7 +13,7 @@ import numpy as np
 from .. import _core
 from .._core import Columns, StrictError, UsageError
 from ._lists import ListWriter
-from ._reading import ON_FAULT, Ahead, OnFault, Paths, Progress, further, paths_of, raise_failed, shown, tell
+from ._reading import ON_FAULT, OnFault, Paths, Progress, further, paths_of, raise_failed, shown, tell
 from ._scanner import (
     AT_ONCE,
     FRAME,
@@ -104,6 +104,7 @@ class Chain:
         randoms: bool = False,
         threads: int = 1,
         device: str | None = None,
+        _files: tuple[list[Path], int] | None = None,
     ) -> None:
         self.tables = tables_of(scanner)
         self.window_ns = float(window_ns)
@@ -127,6 +128,8 @@ class Chain:
             bool(randoms),
             thread_count(threads),
             device,
+            None if _files is None else _files[0],
+            0 if _files is None else _files[1],
         )
         self._ended = False
         self._alone = OneThread("chain")
@@ -178,7 +181,7 @@ class Chain:
         received = None if times is None else times.view(np.uint8)
         return Found(*_core.pet_chain_run(self._chain, taken.view(np.uint8), received, last, skipped))
 
-    def _losses(self, inputs: Any = None) -> list[str]:
+    def _losses(self, doubt: str = "") -> list[str]:
         """What was lost of frames and singles, in words."""
         totals = self.totals
         counts, order, parts = totals["convert"], totals["sort"], []
@@ -187,7 +190,6 @@ class Chain:
             parts.append(f"of {counts['frames']} frames {told}{totals['first_fault']}")
         if counts["bridged"] > 0:
             parts.append(f"{counts['bridged']} turns of all clocks were added to the times, where nothing was received for that long")
-        doubt = "" if inputs is None else _core.pet_inputs_doubt(inputs, self._chain)
         if doubt:
             parts.append(doubt)
         elif counts["singles"] == 0 and counts["frames"] > 0:
@@ -238,21 +240,18 @@ def convert(
 
 
 class Run:
-    """Iterates over ``Found``, what files of frames make; the last has what the windows still held. Also a context manager."""
+    """Iterates over ``Found``, what files of frames make; the last has what the windows still held. Also a context manager. Ctrl-C while it
+    waits is a ``KeyboardInterrupt``, after which it goes on with ``next``, having lost nothing, or closes."""
 
-    def __init__(
-        self, chain: Chain, paths: list[Path], batch: int, on_fault: OnFault, received: bool, follow: bool, progress: Progress
-    ) -> None:
+    def __init__(self, chain: Chain, paths: list[Path], on_fault: OnFault, follow: bool, progress: Progress) -> None:
         self._chain = chain
         self._on_fault = on_fault
         self._beyond = {} if follow or on_fault == "ignore" else further(paths)
-        self._inputs = _core.pet_inputs_open(paths)
-        self._state = 0  # reading, telling, ended
+        self._open = True
         self._begun = False
         self._n = 0
         self._alone = OneThread("reader")
         self._progress = shown(progress)
-        self._ahead = Ahead(self._inputs, batch, received)
 
     def __iter__(self) -> Run:
         return self
@@ -262,32 +261,28 @@ class Run:
             return self._next()
 
     def _next(self) -> Found:
-        self._begun = True
-        if self._state == 0:
-            some = self._ahead.take()
-            if some is None:
-                self._state = 1
-                return self._chain._finish()
-            found = self._chain._run(some[0], some[1], False, 0)
-            self._n += len(some[0])
-            self._progress(self._n)
-            if found.faults and self._on_fault == "raise":
-                self.close()
-                raise StrictError(f"{found.faults}{self._chain.totals['first_fault']}")
-            return found
-        if self._state == 1:
-            self._state = 2
-            self._ahead.close()
-            about = self._about()
-            tell(about, self._beyond, self._chain._losses(self._inputs), self._on_fault, 5)
+        if not self._open:
+            raise StopIteration
+        told = _core.pet_chain_next(self._chain._chain)
+        if told is None:
+            self.close()
+            about, doubt = self._about()
+            tell(about, self._beyond, self._chain._losses(doubt), self._on_fault, 5)
             raise_failed(about)
-        raise StopIteration
+            raise StopIteration
+        self._begun = True
+        self._n += told[1]
+        self._progress(self._n)
+        found = Found(*told[0])
+        if found.faults and self._on_fault == "raise":
+            self.close()
+            raise StrictError(f"{found.faults}{self._chain.totals['first_fault']}")
+        return found
 
-    def _about(self) -> dict[str, Any]:
+    def _about(self) -> tuple[dict[str, Any], str]:
         tables = self._chain.tables
         side = tables.position_side if tables.position is not None else 0
-        made: dict[str, Any] = _core.pet_inputs_about(self._inputs, tables.scanner.geometry, side)
-        return made
+        return _core.pet_chain_about(self._chain._chain, tables.scanner.geometry, side)
 
     @property
     def tables(self) -> Tables:
@@ -297,9 +292,9 @@ class Run:
     @property
     def totals(self) -> dict[str, Any]:
         """Counts so far: those of ``Chain.totals``, and of the files ``inputs``, ``lost``, ``repeated``, ``foreign`` …"""
-        if self._state != 2 or self._ahead is None:
+        if self._open:
             return self._chain.totals
-        files = self._about()
+        files, _ = self._about()
         return {**self._chain.totals, **{name: value for name, value in files.items() if name not in ("faults", "frames")}}
 
     @property
@@ -329,8 +324,8 @@ class Run:
         try:
             for found in self:
                 start = self._chain.totals["start_ps"]
-                if writer is None and start is None and self._state == 0:
-                    continue  # of nothing yet
+                if writer is None and start is None and found.pairs.n_rows == 0 and not self._chain.totals["ended"]:
+                    continue  # no single has come yet
                 if writer is None:
                     writer = ListWriter(
                         path,
@@ -355,13 +350,9 @@ class Run:
 
     def close(self) -> None:
         """Ends reading; what was given stays."""
-        if self._state != 2:
-            self._state = 2
-            self._ahead.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_ahead", None) is not None:
-            self.close()
+        if self._open:
+            _core.pet_chain_close(self._chain._chain)
+            self._open = False
 
     def __enter__(self) -> Run:
         return self
@@ -409,6 +400,7 @@ def run(
     names = paths_of(paths, series)
     chain = Chain(
         scanner,
+        _files=(names, n),
         ticks=ticks,
         tick_bits=tick_bits,
         energies=energies,
@@ -428,7 +420,7 @@ def run(
         threads=threads,
         device=device,
     )
-    return Run(chain, names, n, on_fault, tick_bits < 64, series, progress)
+    return Run(chain, names, on_fault, series, progress)
 
 
 def rates(
