@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define TAKEN "a 2-D array of bool, uint8, uint16, uint32 or float32, C-contiguous along its rows"
-
 /* The one letter of a format in the machine's byte order; 0 if it is anything else. */
 static char letter_of(const Py_buffer *view)
 {
@@ -64,6 +62,22 @@ static bool refuse(const char *what, const Py_buffer *view, const char *taken)
     return false;
 }
 
+/* True with an error set. */
+static bool is_of_a_gpu(core_state *state, PyObject *object, const char *what)
+{
+    PyObject *has = PyObject_GetAttrString(object, "__cuda_array_interface__");
+    if (has == NULL) {
+        PyErr_Clear();
+        return false;
+    }
+    Py_DECREF(has);
+    PyErr_Format(state->unsupported_error,
+                 "%s is in the memory of a GPU: device='cuda' labels an image there, else copy it to the "
+                 "host, by cupy.asnumpy(x) or x.copy_to_host()",
+                 what);
+    return true;
+}
+
 /* What has no buffer, but another protocol by which memory is shared. */
 static bool get_otherwise(core_state *state, PyObject *object, const char *what, int flags, const char *taken,
                           Py_buffer *view)
@@ -71,7 +85,7 @@ static bool get_otherwise(core_state *state, PyObject *object, const char *what,
     PyObject *has = PyObject_GetAttrString(object, "__dlpack__");
     if (has != NULL) {
         Py_DECREF(has);
-        PyObject *tensor = core_dlpack_take(state, object, what, taken);
+        PyObject *tensor = core_dlpack_take(state, object, what, taken, -1);
         const bool got = tensor != NULL && PyObject_GetBuffer(tensor, view, flags) == 0;
         Py_XDECREF(tensor); /* the view keeps it */
         if (!got && PyErr_ExceptionMatches(PyExc_BufferError)) {
@@ -82,16 +96,9 @@ static bool get_otherwise(core_state *state, PyObject *object, const char *what,
         return got;
     }
     PyErr_Clear();
-    has = PyObject_GetAttrString(object, "__cuda_array_interface__");
-    if (has != NULL) {
-        Py_DECREF(has);
-        PyErr_Format(state->unsupported_error,
-                     "%s is in the memory of a GPU, which is not taken here: copy it to the host, by "
-                     "cupy.asnumpy(x) or x.copy_to_host()",
-                     what);
+    if (is_of_a_gpu(state, object, what)) {
         return false;
     }
-    PyErr_Clear();
     PyErr_Format(PyExc_TypeError, "%s is %R; it is to be %s", what, (PyObject *)Py_TYPE(object), taken);
     return false;
 }
@@ -106,19 +113,19 @@ bool core_buffer_get(core_state *state, PyObject *object, const char *what, int 
         return true;
     }
     PyErr_Clear();
+    if (is_of_a_gpu(state, object, what)) { /* CuPy's arrays have a buffer, which they refuse */
+        return false;
+    }
     PyErr_Format(PyExc_TypeError, "%s is %R%s; it is to be %s", what, (PyObject *)Py_TYPE(object),
                  (flags & PyBUF_WRITABLE) != 0 ? ", which cannot be written to" : "", taken);
     return false;
 }
 
-bool core_image_get(core_state *state, PyObject *object, const char *what, core_image *to)
+bool core_image_check(const char *what, core_image *to)
 {
     slc_image_type type = SLC_IMAGE_U8;
-    if (!core_buffer_get(state, object, what, PyBUF_STRIDES | PyBUF_FORMAT, TAKEN, &to->view)) {
-        return false;
-    }
     if (to->view.ndim != 2 || !pixel_type(&to->view, &type) || !rows_are_plain(&to->view)) {
-        (void)refuse(what, &to->view, TAKEN);
+        (void)refuse(what, &to->view, CORE_IMAGES);
         PyBuffer_Release(&to->view);
         return false;
     }
@@ -129,6 +136,12 @@ bool core_image_get(core_state *state, PyObject *object, const char *what, core_
                                                             : to->view.shape[1] * to->view.itemsize,
                             .type = type};
     return true;
+}
+
+bool core_image_get(core_state *state, PyObject *object, const char *what, core_image *to)
+{
+    return core_buffer_get(state, object, what, PyBUF_STRIDES | PyBUF_FORMAT, CORE_IMAGES, &to->view) &&
+           core_image_check(what, to);
 }
 
 bool core_labels_get(core_state *state, PyObject *object, size_t height, size_t width, Py_buffer *view,

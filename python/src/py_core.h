@@ -78,8 +78,13 @@ bool core_numpy(core_state *state);
 bool core_buffer_get(core_state *state, PyObject *object, const char *what, int flags, const char *taken,
                      Py_buffer *view);
 int core_dlpack_add(PyObject *module, core_state *state);
-PyObject *core_dlpack_take(core_state *state, PyObject *object, const char *what, const char *taken);
+enum { CORE_DL_CPU = 1, CORE_DL_CUDA = 2, CORE_DL_PINNED = 3 }; /* kinds of devices of DLPack */
+/* With a device's number the tensor is in that GPU's memory, and its maker has put a wait into the default
+ * stream. */
+PyObject *core_dlpack_take(core_state *state, PyObject *object, const char *what, const char *taken,
+                           int device);
 
+#define CORE_IMAGES "a 2-D array of bool, uint8, uint16, uint32 or float32, C-contiguous along its rows"
 /* An image in anybody's memory. `view` is to be released when it is no longer read. */
 typedef struct core_image {
     Py_buffer view;
@@ -88,6 +93,11 @@ typedef struct core_image {
 /* 2-D, of bool, uint8, uint16, uint32 or float32, whose pixels lie one after the other in each row; rows may
  * be any distance apart. False with a TypeError that says what is taken. */
 bool core_image_get(core_state *state, PyObject *object, const char *what, core_image *to);
+/* The same, or an image in the memory of the one GPU that `device` names. */
+bool core_image_get_on(core_state *state, PyObject *object, const char *what, const char *device,
+                       core_image *to);
+/* Of a view: sets `image`, or releases the view. */
+bool core_image_check(const char *what, core_image *to);
 /* A label image to write: int32, uint32 or uint16 of this shape. */
 bool core_labels_get(core_state *state, PyObject *object, size_t height, size_t width, Py_buffer *view,
                      slc_image_labels *to);

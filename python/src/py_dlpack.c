@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ON_CPU = 1, ON_CUDA = 2, PINNED_BY_CUDA = 3 };        /* kinds of devices */
 enum { IS_INT = 0, IS_UINT = 1, IS_FLOAT = 2, IS_BOOL = 6 }; /* kinds of numbers */
 enum { IS_READ_ONLY = 1, IS_COPIED = 2, MAJOR_VERSION = 1, MOST_AXES = 8 };
 
@@ -205,32 +204,42 @@ static bool on_host(core_state *state, PyObject *object, const char *what)
     if (!known) {
         return false;
     }
-    if (kind == ON_CPU || kind == PINNED_BY_CUDA) {
+    if (kind == CORE_DL_CPU || kind == CORE_DL_PINNED) {
         return true;
     }
     PyErr_Format(state->unsupported_error,
-                 "%s is in the memory of a device (%s %ld), which is not taken here: copy it to the host, by "
-                 "cupy.asnumpy(x) or x.cpu()",
-                 what, kind == ON_CUDA ? "CUDA" : "of kind other than CUDA, number", number);
+                 kind == CORE_DL_CUDA
+                     ? "%s is in the memory of a GPU (cuda:%ld): device='cuda:N' labels an image there, else "
+                       "copy it to the host, by cupy.asnumpy(x) or x.cpu()"
+                     : "%s is in the memory of a device (number %ld) of a kind that is not taken: copy it to "
+                       "the host",
+                 what, number);
     return false;
 }
 
-PyObject *core_dlpack_take(core_state *state, PyObject *object, const char *what, const char *taken)
+PyObject *core_dlpack_take(core_state *state, PyObject *object, const char *what, const char *taken,
+                           int device)
 {
-    if (!on_host(state, object, what)) {
+    if (device < 0 && !on_host(state, object, what)) {
         return NULL;
     }
     PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
-    PyObject *none = PyTuple_New(0), *named = Py_BuildValue("{s:(ii)}", "max_version", MAJOR_VERSION, 0);
+    PyObject *none = PyTuple_New(0), *named = PyDict_New(),
+             *version = Py_BuildValue("(ii)", MAJOR_VERSION, 0);
+    PyObject *stream = PyLong_FromLong(1); /* the default one */
     PyObject *capsule = NULL;
-    if (method != NULL && none != NULL && named != NULL) {
+    if (method != NULL && none != NULL && named != NULL && version != NULL && stream != NULL &&
+        (device < 0 || PyDict_SetItemString(named, "stream", stream) == 0) &&
+        PyDict_SetItemString(named, "max_version", version) == 0) {
         capsule = PyObject_Call(method, none, named);
-        if (capsule == NULL &&
-            PyErr_ExceptionMatches(PyExc_TypeError)) { /* from before there were versions */
-            PyErr_Clear();
-            capsule = PyObject_Call(method, none, NULL);
+        if (capsule == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Clear(); /* from before there were versions */
+            (void)PyDict_DelItemString(named, "max_version");
+            capsule = PyObject_Call(method, none, named);
         }
     }
+    Py_XDECREF(stream);
+    Py_XDECREF(version);
     Py_XDECREF(named);
     Py_XDECREF(none);
     Py_XDECREF(method);
@@ -313,7 +322,7 @@ static handed *hand(PyObject *self, bool copied)
     h->shape = c->rows;
     h->stride = 1;
     const dl_tensor of = {.data = copied ? copy : (void *)(uintptr_t)c->data,
-                          .device_kind = ON_CPU,
+                          .device_kind = CORE_DL_CPU,
                           .n_axes = 1,
                           .kind = numbers[c->type].kind,
                           .bits = numbers[c->type].bits,
@@ -333,7 +342,7 @@ PyObject *core_column_dlpack_device(PyObject *self, PyObject *unused)
 {
     (void)self;
     (void)unused;
-    return Py_BuildValue("(ii)", ON_CPU, 0);
+    return Py_BuildValue("(ii)", CORE_DL_CPU, 0);
 }
 
 PyObject *core_column_dlpack(PyObject *self, PyObject *arguments, PyObject *named)
@@ -341,14 +350,14 @@ PyObject *core_column_dlpack(PyObject *self, PyObject *arguments, PyObject *name
     static char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
     core_state *state = core_state_of_type(Py_TYPE(self));
     PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
-    long major = 0, minor = 0, kind = ON_CPU, number = 0;
+    long major = 0, minor = 0, kind = CORE_DL_CPU, number = 0;
     if (PyArg_ParseTupleAndKeywords(arguments, named, "|$OOOO:__dlpack__", names, &stream, &version, &device,
                                     &copy) == 0 ||
         !take_pair(version, "max_version", &major, &minor) ||
         !take_pair(device, "dl_device", &kind, &number)) {
         return NULL;
     }
-    if (stream != Py_None || kind != ON_CPU) {
+    if (stream != Py_None || kind != CORE_DL_CPU) {
         PyErr_SetString(state->unsupported_error, "columns are in the host's memory, which has no streams");
         return NULL;
     }

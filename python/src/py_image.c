@@ -71,7 +71,7 @@ PyObject *core_label(core_state *state, const image_setup *setup, core_labeller 
     slc_error error = {SLC_OK, ""};
     slc_status status = SLC_END;
     Py_buffer view;
-    if (!core_image_get(state, image, "image", &in)) {
+    if (!core_image_get_on(state, image, "image", setup->device, &in)) {
         return NULL;
     }
     PyObject *array = core_label_array(state, out, dtype, &in.image, &view, &side);
@@ -209,10 +209,10 @@ PyObject *core_components(core_state *state, const image_setup *setup, core_labe
         PyErr_SetString(PyExc_TypeError, "grey is of the feature 'grey', which is not among features");
         return NULL;
     }
-    if (!core_image_get(state, wish->image, "image", &in)) {
+    if (!core_image_get_on(state, wish->image, "image", setup->device, &in)) {
         return NULL;
     }
-    if (given(wish->grey) && !core_image_get(state, wish->grey, "grey", &grey)) {
+    if (given(wish->grey) && !core_image_get_on(state, wish->grey, "grey", setup->device, &grey)) {
         PyBuffer_Release(&in.view);
         return NULL;
     }
