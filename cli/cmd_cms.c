@@ -140,7 +140,7 @@ static slc_status open_flow(slc_cms_job *job, int n_inputs, char **inputs)
     config.batch_bytes = (size_t)64 << 20;
     config.exec.threads = (uint32_t)job->options->threads;
     config.strict = job->options->strict;
-    config.keep_going = config.signals_to_reader = true;
+    config.keep_going = config.signals_to_reader = config.results_alone = true;
     config.stop = slc_cli_stop;
     job->setup = (slc_flow_cms_setup){&job->config, job->cabling, &job->gains};
     slc_flow_totals totals = {.first_event = 0};

@@ -301,6 +301,7 @@ slc_status slc_velo_job_open(slc_velo_job *job, const slc_flow_chain *chain, slc
     config.exec.bind = (slc_bind)options->bind;
     config.strict = options->strict;
     config.keep_going = config.signals_to_reader = true;
+    config.results_alone = options->select == NULL && options->repeat == 0 && !slc_velo_monitor_on(options);
     config.stop = stop;
     config.read = read;
     config.context = job;

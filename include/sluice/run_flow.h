@@ -79,6 +79,9 @@ typedef struct slc_flow_config {
     /* Without, a batch or an input that fails ends the flow: _next returns its error. With it they are items
      * like others, and so are the ends of inputs. */
     bool keep_going;
+    /* The caller wants results alone: the bytes of item->batch go back to reading when the chain (and `work`)
+     * is through with them, so that fewer are in memory; it then has no events, and of its sizes `size`. */
+    bool results_alone;
     /* The calling thread has its signals blocked from the first _next to the last, and the reading thread
      * gets them, whose blocking call they interrupt. */
     bool signals_to_reader;

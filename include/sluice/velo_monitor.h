@@ -83,7 +83,8 @@ SLC_API slc_status slc_velo_monitor_open(bool pixels, slc_velo_monitor **monitor
 SLC_API void slc_velo_monitor_close(slc_velo_monitor *monitor); /* NULL is allowed */
 
 /* Adds the events of a result. `events` says which they are (NULL, or without rows: no times and bunches).
- * `batch` and `config` are those that the result is of; NULL for events that came as hits. */
+ * `batch` and `config` are those that the result is of; NULL for events that came as hits. SLC_ERR_USAGE if
+ * pixels are counted and the batch does not have the events (slc_flow_config.results_alone). */
 SLC_API slc_status slc_velo_monitor_add(slc_velo_monitor *monitor, const slc_velo_config *config,
                                         const slc_batch *batch, const slc_velo_result *result,
                                         const slc_lhcb_events *events, slc_error *error);

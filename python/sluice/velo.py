@@ -127,7 +127,7 @@ def open(
     geometry: Path | None = None,
     beam: Beam | None = None,
     mask: Any = None,
-    batch: int = 64,
+    batch: int = 32,
     threads: int = 1,
     device: str | None = None,
     truth: bool = False,

@@ -162,6 +162,7 @@ static bool take_common(core_state *state, PyObject *const *values, opening *to)
     to->config.exec.threads = (uint32_t)threads;
     to->config.strict = word == ON_FAULT_RAISE;
     to->config.keep_going = true;
+    to->config.results_alone = true; /* batches have nothing else */
     to->config.patience = CORE_PATIENCE;
     to->config.stop = asked_to_stop;
     to->config.context = r;

@@ -243,6 +243,7 @@ static PyObject *open_it(core_state *state, PyObject *const *values, opening *o)
         return core_flow_drop(o);
     }
     setup->flow.truth = truth;
+    o->config.results_alone = !pixels; /* which are counted from the banks */
     o->running->has = has(setup);
     o->config.user_bytes = sizeof(velo_user);
     o->config.user_clear = velo_user_clear;

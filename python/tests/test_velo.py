@@ -250,7 +250,7 @@ def test_info(run, tmp_path):
 
 
 def counted(paths, **options):
-    with sluice.velo.open(paths, **options) as reader:
+    with sluice.velo.open(paths, **({"batch": 64} | options)) as reader:
         batches = list(reader)
     return batches, reader.totals
 
@@ -443,6 +443,13 @@ def test_monitor(run, tmp_path):
     assert made.hits.sum() == batch.hits.n_rows and made.tracks == batch.tracks.n_rows == totals["monitor"]["tracks"]
     assert (made.hits.sum(1) == np.bincount(batch.hits.channel >> 18 & 255, minlength=208)).all() and expected
     assert made.bunches["events"].sum() + made.no_bunch_events == 60 and made.minutes["events"].sum() == 60
+    same = tmp_path / "same.mdf"  # sixty times: a pixel is hit always or never
+    sluice.sim.velo(1, same, seed=5)
+    same.write_bytes(60 * same.read_bytes())
+    told(same, "--monitor", file, "--monitor-pixels")
+    expected, made = json.loads(file.read_text())["hot"], sluice.velo.monitor(same, pixels=True)
+    assert made.pixel_events == 60 and len(made.hot) == len(expected) > 1000
+    assert [tuple(p)[:4] for p in made.hot.tolist()] == [(p["sensor"], p["column"], p["row"], p["count"]) for p in expected]
     with pytest.raises(sluice.UsageError, match="monitor"):
         sluice.velo.open(run, monitor="all")
 

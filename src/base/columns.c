@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Collections: one allocation that holds the event offsets and every column, aligned, laid out by the schema.
  */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "base/columns.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static const struct {
     const char *name;
@@ -52,6 +54,34 @@ size_t slc_columns_bound(const slc_schema *schema, size_t rows, uint32_t events)
     return bytes;
 }
 
+/* Blocks of so many bytes come from the system: a bound is much more than the rows that come of it, and no
+ * page is touched before a row needs it, which calloc() keeps only until the process has freed as much. */
+enum { MAPPED = 1 << 20 };
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) /* its guards are worth more */
+#define MAPPED INT32_MAX
+#endif
+#endif
+
+/* Of zeros; NULL without memory. */
+static void *new_block(size_t bytes)
+{
+    if (bytes < MAPPED) {
+        return calloc(1, bytes);
+    }
+    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return block != MAP_FAILED ? block : NULL;
+}
+
+static void free_block(void *block, size_t bytes)
+{
+    if (bytes < MAPPED) {
+        free(block);
+    } else {
+        (void)munmap(block, bytes);
+    }
+}
+
 slc_status slc_columns_reserve(const slc_schema *schema, void *collection, size_t rows, uint32_t events)
 {
     slc_columns *head = collection;
@@ -69,7 +99,7 @@ slc_status slc_columns_reserve(const slc_schema *schema, void *collection, size_
     }
     const uint32_t event_capacity = events > head->event_capacity ? events : head->event_capacity;
     const size_t bytes = slc_columns_bound(schema, capacity, event_capacity);
-    char *block = calloc(1, bytes); /* of much memory, no page is touched before a row needs it */
+    char *block = new_block(bytes);
     if (block == NULL) {
         return SLC_ERR_MEMORY;
     }
@@ -89,7 +119,7 @@ slc_status slc_columns_reserve(const slc_schema *schema, void *collection, size_
         *pointer = at;
         at += padded(capacity * width);
     }
-    free(head->block);
+    free_block(head->block, head->block_size);
     head->block = block;
     head->block_size = bytes;
     head->event_offset = offsets;
@@ -111,7 +141,7 @@ void slc_columns_reset(void *collection)
 void slc_columns_clear(const slc_schema *schema, void *collection)
 {
     slc_columns *head = collection;
-    free(head->block);
+    free_block(head->block, head->block_size);
     for (size_t i = 0; i < schema->n_columns; i++) {
         *slc_column_pointer(collection, &schema->columns[i]) = NULL;
     }

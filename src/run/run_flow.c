@@ -75,7 +75,7 @@ static void *read_all(void *argument)
 
 /* ---- working ----------------------------------------------------------------------------------- */
 
-static void run_slot(const slc_flow *f, slc_flow_worker *w, slc_flow_slot *s, bool with_caller)
+static void run_slot(slc_flow *f, slc_flow_worker *w, slc_flow_slot *s, bool with_caller)
 {
     slc_flow_item *item = &s->item;
     slc_flow_finish(f, s);
@@ -108,6 +108,9 @@ static void work_one(slc_flow *f, slc_flow_worker *w)
     slc_flow_lock(f);
     w->working += s->item.seconds_working;
     s->state = SLC_FLOW_DONE;
+    if (f->spare != NULL && s->item.batch.capacity > 0) {
+        slc_flow_give_bytes(f, s);
+    }
     if (s == f->head) {
         (void)pthread_cond_signal(&f->ready);
     }
@@ -418,7 +421,9 @@ slc_status slc_flow_ahead(slc_flow *f, slc_flow_item **item, slc_error *error)
 slc_status slc_flow_rerun(slc_flow *f, slc_flow_item *item, slc_error *error)
 {
     slc_flow_slot *s = (slc_flow_slot *)(void *)item;
-    (void)error; /* it is the item's */
+    if (f->begun) {
+        return slc_fail(error, SLC_ERR_USAGE, "slc_flow_rerun: after the first slc_flow_next");
+    }
     if (item->ended || (s->finished && !s->ran)) {
         return SLC_OK; /* what could not be finished is not run */
     }
@@ -538,7 +543,8 @@ slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *ch
     }
     slc_flow_init_lock(f);
     f->workers = calloc(f->n_workers, sizeof *f->workers);
-    if (f->workers == NULL) {
+    f->spare = own.results_alone ? calloc(f->n_slots, sizeof *f->spare) : NULL;
+    if (f->workers == NULL || (own.results_alone && f->spare == NULL)) {
         status = slc_fail(error, SLC_ERR_MEMORY, "no memory for %u workers", f->n_workers);
         f->n_workers = 0;
         slc_flow_close(f);
@@ -584,6 +590,10 @@ void slc_flow_close(slc_flow *f)
     (void)pthread_cond_destroy(&f->workable);
     (void)pthread_cond_destroy(&f->readable);
     (void)pthread_mutex_destroy(&f->mutex);
+    while (f->n_spare > 0) {
+        free(f->spare[--f->n_spare].at);
+    }
+    free(f->spare);
     free(f->workers);
     free(f);
 }

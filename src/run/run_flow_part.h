@@ -21,6 +21,12 @@ typedef enum slc_flow_state {
     SLC_FLOW_HELD
 } slc_flow_state;
 
+/* Bytes of a batch that nobody needs. */
+typedef struct slc_flow_bytes {
+    uint8_t *at;
+    size_t capacity;
+} slc_flow_bytes;
+
 /* An input of paths; closed when its end has been handed out. */
 typedef struct slc_flow_input {
     void *at;
@@ -71,6 +77,9 @@ struct slc_flow {
     pthread_cond_t readable, workable, ready;
     slc_flow_slot *head, *tail, *untaken; /* in order; the oldest that is read */
     slc_flow_slot *free, *all;
+    slc_flow_bytes *spare; /* of config.results_alone: room for n_slots */
+    uint32_t n_spare;
+    bool late;          /* reading leaves its bytes to the workers, who take them from `spare` */
     uint32_t n_flying;  /* read or being read, and not handed out */
     uint32_t n_untaken; /* read and not taken */
     bool at_end, over;
@@ -101,7 +110,9 @@ void slc_flow_read_one(slc_flow *f);
 /* The oldest from here on that is read and not taken. */
 slc_flow_slot *slc_flow_untaken(slc_flow_slot *s);
 /* The chain's `finish`, once; not under the lock. */
-void slc_flow_finish(const slc_flow *f, slc_flow_slot *s);
+void slc_flow_finish(slc_flow *f, slc_flow_slot *s);
+/* Of a slot that is through its chain, with config.results_alone. Under the lock. */
+void slc_flow_give_bytes(slc_flow *f, slc_flow_slot *s);
 void slc_flow_leave_input(slc_flow *f, slc_flow_input *in);
 void slc_flow_close_slot(slc_flow *f, slc_flow_slot *s);
 

@@ -77,6 +77,32 @@ static slc_status prepare_slot(slc_flow *f, slc_flow_slot *s, slc_error *error)
     return SLC_OK;
 }
 
+/* The bytes of a batch last from when they are read to the end of its chain: for a file whose workers read
+ * them, as many as there are workers are enough, and stay in the caches. */
+static void take_bytes(slc_flow *f, slc_batch *batch)
+{
+    slc_flow_lock(f);
+    if (batch->capacity == 0 && f->n_spare > 0) {
+        f->n_spare--;
+        batch->bytes = f->spare[f->n_spare].at;
+        batch->capacity = f->spare[f->n_spare].capacity;
+    }
+    slc_flow_unlock(f);
+}
+
+void slc_flow_give_bytes(slc_flow *f, slc_flow_slot *s)
+{
+    slc_batch *batch = &s->item.batch;
+    if (f->n_spare < f->n_slots) {
+        f->spare[f->n_spare++] = (slc_flow_bytes){batch->bytes, batch->capacity};
+    } else {
+        free(batch->bytes);
+    }
+    batch->bytes = NULL;
+    batch->capacity = 0;
+    batch->n_events = 0;
+}
+
 /* Behind the others. Under the lock. */
 static void append(slc_flow *f, slc_flow_slot *s, slc_flow_state st)
 {
@@ -241,16 +267,23 @@ static slc_status read_slot(slc_flow *f, slc_flow_slot *s, slc_error *error)
         s->item.path = "";
         status = f->config.read(f->config.context, &s->item, error);
     } else if (status == SLC_OK) {
+        if (f->spare != NULL && !f->late) {
+            take_bytes(f, &s->item.batch);
+        }
         status = read_paths(f, s, error);
+        f->late = s->item.batch.capacity == 0;
     }
     s->item.seconds_reading = slc_clock_seconds() - began;
     return status;
 }
 
-void slc_flow_finish(const slc_flow *f, slc_flow_slot *s)
+void slc_flow_finish(slc_flow *f, slc_flow_slot *s)
 {
     if (!s->finished && f->chain->finish != NULL && s->input != NULL) {
         const double began = slc_clock_seconds();
+        if (f->spare != NULL) {
+            take_bytes(f, &s->item.batch);
+        }
         s->item.status = f->chain->finish(&s->item, &s->item.error);
         s->item.seconds_finishing = slc_clock_seconds() - began;
     }

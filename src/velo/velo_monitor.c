@@ -221,6 +221,10 @@ slc_status slc_velo_monitor_add(slc_velo_monitor *m, const slc_velo_config *conf
 {
     const uint32_t n = result->hits.head.n_events;
     slc_status status = SLC_OK;
+    if (batch != NULL && m->pixel != NULL && batch->n_events != n) {
+        return slc_fail(error, SLC_ERR_USAGE, "pixels of %u events are to be counted, and %u are there", n,
+                        batch->n_events);
+    }
     for (uint32_t e = 0; e < n && status == SLC_OK; e++) {
         status = add_event(m, result, events, e);
     }
