@@ -27,9 +27,9 @@ int slc_cli_wrong(const slc_cli_command *command, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    (void)fprintf(stderr, "sluice %s: ", command->name);
+    (void)fprintf(stderr, "%s %s: ", slc_cli_program.name, command->name);
     (void)vfprintf(stderr, format, arguments);
-    (void)fprintf(stderr, "; see sluice %s --help\n", command->name);
+    (void)fprintf(stderr, "; see %s %s --help\n", slc_cli_program.name, command->name);
     va_end(arguments);
     return SLC_CLI_USAGE;
 }
@@ -89,7 +89,7 @@ void slc_cli_print_default(const slc_cli_command *command, const slc_cli_option 
 
 void slc_cli_help(const slc_cli_command *command)
 {
-    (void)printf("usage: sluice %s [options]%s%s\n\n%s\noptions:\n", command->name,
+    (void)printf("usage: %s %s [options]%s%s\n\n%s\noptions:\n", slc_cli_program.name, command->name,
                  command->operands[0] != '\0' ? " " : "", command->operands, command->description);
     for (size_t i = 0; i < command->n_options; i++) {
         const slc_cli_option *option = &command->options[i];

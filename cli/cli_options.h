@@ -242,7 +242,17 @@ void slc_cli_names_clear(slc_cli_names *names);
 int slc_cli_check_files(const slc_cli_command *command, const char *const *flags, const char *const *outputs,
                         size_t n_outputs, char **inputs, int n_inputs);
 
-/* The commands in the order of the list that help prints, ended by NULL. */
+/* The program that commands are linked into. Its `main` ends with slc_cli_end(slc_cli_main(argc, argv)): runs
+ * the command that the first words name; then writes what is left of standard output, and gives the exit
+ * status, or ends by the signal that came. */
+typedef struct slc_cli_about {
+    const char *name, *summary;
+} slc_cli_about;
+extern const slc_cli_about slc_cli_program;
+int slc_cli_main(int argc, char **argv);
+int slc_cli_end(int status);
+
+/* Its commands in the order of the list that help prints, ended by NULL. */
 extern const slc_cli_command *const slc_cli_commands[];
 
 /* The command table's rows. */

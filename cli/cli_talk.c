@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Complaints, progress, signals, the end of standard output. */
 #include "cli_talk.h"
+#include "cli_options.h"
 
 #include <sluice/sluice.h>
 
@@ -44,7 +45,7 @@ void slc_cli_say(const char *command, const char *format, ...)
     va_list arguments;
     wipe_line();
     va_start(arguments, format);
-    (void)fprintf(stderr, command[0] != '\0' ? "sluice %s: " : "sluice%s: ", command);
+    (void)fprintf(stderr, command[0] != '\0' ? "%s %s: " : "%s%s: ", slc_cli_program.name, command);
     (void)vfprintf(stderr, format, arguments);
     (void)fputc('\n', stderr);
     va_end(arguments);
@@ -73,7 +74,8 @@ void slc_cli_progress_show(slc_cli_progress *progress, uint64_t done, uint64_t o
     progress->shown = now;
     line_is_shown = true;
     const double rate = (double)done / (now - progress->began);
-    (void)fprintf(stderr, "\r\033[Ksluice %s: %llu", progress->command, (unsigned long long)done);
+    (void)fprintf(stderr, "\r\033[K%s %s: %llu", slc_cli_program.name, progress->command,
+                  (unsigned long long)done);
     if (of > 0) {
         (void)fprintf(stderr, " of %llu", (unsigned long long)of);
     }
@@ -279,7 +281,7 @@ static char *append_word(char *to, const char *word)
 
 char *slc_cli_command_line(const char *command, int argc, char **argv)
 {
-    size_t size = sizeof "sluice " + strlen(command);
+    size_t size = strlen(slc_cli_program.name) + sizeof " " + strlen(command);
     for (int i = 1; i < argc; i++) {
         size += 4 * strlen(argv[i]) + 3;
     }
@@ -287,7 +289,7 @@ char *slc_cli_command_line(const char *command, int argc, char **argv)
     if (line == NULL) {
         return NULL;
     }
-    char *end = line + snprintf(line, size, "sluice %s", command);
+    char *end = line + snprintf(line, size, "%s %s", slc_cli_program.name, command);
     for (int i = 1; i < argc; i++) {
         *end++ = ' ';
         end = append_word(end, argv[i]);
