@@ -62,11 +62,12 @@ static int unknown_command(int argc, char **argv)
                 return SLC_CLI_DONE;
             }
             if (argc > 1) {
-                (void)fprintf(stderr, "%s: unknown command '%s %s'; there is '%s %s'; see %s --help\n", us,
-                              argv[0], argv[1], us, name, us);
+                (void)fprintf(slc_cli_talk(),
+                              "%s: unknown command '%s %s'; there is '%s %s'; see %s --help\n", us, argv[0],
+                              argv[1], us, name, us);
             } else {
-                (void)fprintf(stderr, "%s: '%s' needs a second word, as in '%s %s'; see %s --help\n", us,
-                              argv[0], us, name, us);
+                (void)fprintf(slc_cli_talk(), "%s: '%s' needs a second word, as in '%s %s'; see %s --help\n",
+                              us, argv[0], us, name, us);
             }
             return SLC_CLI_USAGE;
         }
@@ -78,7 +79,7 @@ static int unknown_command(int argc, char **argv)
         slc_cli_nearest_look(&nearest, first);
     }
     char hint[64];
-    (void)fprintf(stderr, "%s: unknown %s '%s'%s; see %s --help\n", us,
+    (void)fprintf(slc_cli_talk(), "%s: unknown %s '%s'%s; see %s --help\n", us,
                   argv[0][0] == '-' ? "option" : "command", argv[0],
                   slc_cli_nearest_hint(&nearest, "", hint, sizeof hint), us);
     return SLC_CLI_USAGE;
@@ -97,8 +98,8 @@ static int help_command(int argc, char **argv)
     }
     if (strcmp(argv[0], "--completion") == 0) {
         if (argc != 2 || strcmp(argv[1], "bash") != 0) {
-            (void)fprintf(stderr, "%s: help --completion takes bash; see %s --help\n", slc_cli_program.name,
-                          slc_cli_program.name);
+            (void)fprintf(slc_cli_talk(), "%s: help --completion takes bash; see %s --help\n",
+                          slc_cli_program.name, slc_cli_program.name);
             return SLC_CLI_USAGE;
         }
         slc_cli_print_completion();
@@ -106,7 +107,7 @@ static int help_command(int argc, char **argv)
     }
     const bool man = strcmp(argv[0], "--man") == 0;
     if (man && argc == 1) {
-        (void)fprintf(stderr, "%s: help --man takes a command; see %s --help\n", slc_cli_program.name,
+        (void)fprintf(slc_cli_talk(), "%s: help --man takes a command; see %s --help\n", slc_cli_program.name,
                       slc_cli_program.name);
         return SLC_CLI_USAGE;
     }
@@ -130,7 +131,7 @@ static int help_command(int argc, char **argv)
 static int run(int argc, char **argv)
 {
     if (argc == 0) {
-        (void)fprintf(stderr, "%s: no command given; see %s --help\n", slc_cli_program.name,
+        (void)fprintf(slc_cli_talk(), "%s: no command given; see %s --help\n", slc_cli_program.name,
                       slc_cli_program.name);
         return SLC_CLI_USAGE;
     }

@@ -27,9 +27,9 @@ int slc_cli_wrong(const slc_cli_command *command, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    (void)fprintf(stderr, "%s %s: ", slc_cli_program.name, command->name);
-    (void)vfprintf(stderr, format, arguments);
-    (void)fprintf(stderr, "; see %s %s --help\n", slc_cli_program.name, command->name);
+    (void)fprintf(slc_cli_talk(), "%s %s: ", slc_cli_program.name, command->name);
+    (void)vfprintf(slc_cli_talk(), format, arguments);
+    (void)fprintf(slc_cli_talk(), "; see %s %s --help\n", slc_cli_program.name, command->name);
     va_end(arguments);
     return SLC_CLI_USAGE;
 }

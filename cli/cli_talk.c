@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static FILE *talk; /* NULL: standard error */
 static bool line_is_shown;
 static atomic_int caught; /* threads look at it, too: without locks, so that a handler may set it */
 static atomic_bool cut;   /* reading was ended for it */
@@ -28,6 +29,16 @@ static struct {
     ino_t number;
 } pipes[MAX_PIPES];
 static int n_pipes;
+
+FILE *slc_cli_talk(void)
+{
+    return talk != NULL ? talk : stderr;
+}
+
+void slc_cli_talk_into(FILE *to)
+{
+    talk = to;
+}
 
 static void wipe_line(void)
 {
@@ -45,9 +56,10 @@ void slc_cli_say(const char *command, const char *format, ...)
     va_list arguments;
     wipe_line();
     va_start(arguments, format);
-    (void)fprintf(stderr, command[0] != '\0' ? "%s %s: " : "%s%s: ", slc_cli_program.name, command);
-    (void)vfprintf(stderr, format, arguments);
-    (void)fputc('\n', stderr);
+    FILE *to = slc_cli_talk();
+    (void)fprintf(to, command[0] != '\0' ? "%s %s: " : "%s%s: ", slc_cli_program.name, command);
+    (void)vfprintf(to, format, arguments);
+    (void)fputc('\n', to);
     va_end(arguments);
 }
 
@@ -56,7 +68,7 @@ void slc_cli_progress_begin(slc_cli_progress *progress, const char *command, boo
     const double now = slc_clock_seconds();
     *progress = (slc_cli_progress){.command = command,
                                    .unit = "events",
-                                   .wanted = !quiet && isatty(STDERR_FILENO) == 1,
+                                   .wanted = !quiet && talk == NULL && isatty(STDERR_FILENO) == 1,
                                    .began = now,
                                    .shown = now};
 }

@@ -18,6 +18,11 @@ __attribute__((format(printf, 2, 3)))
 #endif
 void slc_cli_say(const char *command, const char *format, ...);
 
+/* Where all that is said goes: standard error, or what a program of several processes has chosen, of which
+ * one alone says what concerns all. */
+FILE *slc_cli_talk(void);
+void slc_cli_talk_into(FILE *talk);
+
 /* A line that is rewritten in place. It appears only where standard error is a terminal, not under --quiet,
  * and not before a second has passed; slc_cli_say wipes it. */
 typedef struct slc_cli_progress {

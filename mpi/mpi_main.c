@@ -24,6 +24,7 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "sluice-mpi: MPI does not start\n");
         return SLC_CLI_FAILED;
     }
+    slc_mpi_hush();
     const int status = slc_mpi_exit_status(slc_cli_main(argc, argv));
     (void)MPI_Finalize();
     return slc_cli_end(status);

@@ -1,8 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The processes of a run. */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "mpi_world.h"
 
+#include "cli_options.h"
+#include "cli_talk.h"
+
 #include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a process that is not heard has said. */
+static struct {
+    char *text;
+    size_t size;
+    FILE *to;
+} kept;
+static bool has_begun, others_refused;
 
 slc_mpi_world slc_mpi_here(void)
 {
@@ -10,6 +26,41 @@ slc_mpi_world slc_mpi_here(void)
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
     (void)MPI_Comm_size(MPI_COMM_WORLD, &world.size);
     return world;
+}
+
+void slc_mpi_hush(void)
+{
+    if (slc_mpi_here().rank > 0) {
+        (void)freopen("/dev/null", "w", stdout);
+        kept.to = open_memstream(&kept.text, &kept.size);
+        slc_cli_talk_into(kept.to);
+    }
+}
+
+static bool all_have(bool begun)
+{
+    int mine = begun, all = 0;
+    (void)MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return all != 0;
+}
+
+bool slc_mpi_begin(void)
+{
+    has_begun = true;
+    others_refused = !all_have(true);
+    return !others_refused;
+}
+
+void slc_mpi_say(const char *command, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    slc_cli_talk_into(NULL);
+    slc_cli_say(command, "rank %d: %s", slc_mpi_here().rank, text);
+    slc_cli_talk_into(kept.to);
 }
 
 slc_status slc_mpi_agree(const slc_mpi_world *world, slc_status status, slc_error *error)
@@ -33,7 +84,20 @@ slc_status slc_mpi_agree(const slc_mpi_world *world, slc_status status, slc_erro
 
 int slc_mpi_exit_status(int status)
 {
-    int all = status;
+    const slc_mpi_world world = slc_mpi_here();
+    /* The others, if there are any, wait for this one in slc_mpi_begin. */
+    (void)(has_begun || all_have(false));
+    const bool complains = status != SLC_CLI_DONE && !others_refused;
+    int first = complains ? world.rank : INT_MAX, lowest = INT_MAX, all = status;
+    (void)MPI_Allreduce(&first, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     (void)MPI_Allreduce(&status, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (kept.to != NULL) {
+        slc_cli_talk_into(NULL);
+        (void)fclose(kept.to);
+        if (lowest == world.rank) {
+            (void)fputs(kept.text, stderr);
+        }
+        free(kept.text);
+    }
     return all;
 }

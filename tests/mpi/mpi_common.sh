@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the scripts here: NAME.sh SLUICE SOURCE_FOLDER SLUICE_MPI MPIEXEC [SLUICE_MPI_MPICH MPIEXEC_MPICH]. All of tests/cli/common.sh
+# (run, want, want_err, key, equal, …), and runs over ranks. The second pair is there if MPICH is, too, and the first one is another MPI.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname "$0")/../cli/common.sh"
+sluice_mpi=$3
+mpiexec=$4
+sluice_mpich=${5:-}
+mpiexec_mpich=${6:-}
+command -v "$mpiexec" >/dev/null || { echo "skipped: no mpirun"; exit 77; }
+
+# What a launcher around this test says is not for the ranks here. Only what is needed crosses the loopback: no network is looked for.
+while read -r name; do unset "$name"; done < <(compgen -e | grep -E '^(OMPI|PMI|PMIX|SLURM|MPI|HYDRA)')
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_base_warn_component_unused=0
+export OMPI_MCA_mpi_yield_when_idle=1 HYDRA_LAUNCHER=fork
+# Sessions of Open MPI have sockets, whose names may not be long; what it leaves goes with the folder.
+export TMPDIR=$work/tmp && mkdir "$TMPDIR"
+
+# launch MPIEXEC N COMMAND...: N processes.
+launch() {
+    local with=$1 n=$2
+    shift 2
+    case $("$with" --version 2>&1) in
+    *"Open MPI"* | *OpenRTE*) timeout -k 5 120 "$with" --oversubscribe --bind-to none -n "$n" "$@" ;;
+    *) timeout -k 5 120 "$with" -n "$n" "$@" ;;
+    esac
+}
+
+# What launchers add to what the ranks say: that a process ended with a status.
+without_launcher() {
+    sed -i -e '/^-\{50,\}$/,/^-\{50,\}$/d' -e '/^$/d' -e '/^\[.*PMIX\|^\[mpiexec@\|^\[proxy:/d' "$1"
+}
+
+# mpi N ARGS...: runs sluice-mpi on N ranks; leaves out, err and $status, as run.
+mpi() {
+    last="sluice-mpi on $1 ranks: ${*:2}"
+    launch "$mpiexec" "$1" "$sluice_mpi" "${@:2}" >out 2>err </dev/null
+    status=$?
+    without_launcher err
+}
+
+# mpich N ARGS...: the same under MPICH. Only if has_mpich.
+has_mpich() { [ -n "$sluice_mpich" ] && command -v "$mpiexec_mpich" >/dev/null; }
+mpich() {
+    last="sluice-mpi on $1 ranks of MPICH: ${*:2}"
+    launch "$mpiexec_mpich" "$1" "$sluice_mpich" "${@:2}" >out 2>err </dev/null
+    status=$?
+    without_launcher err
+}
