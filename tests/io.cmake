@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Reading and writing events. The tests of inputs share tiny hand-made events and one pipeline: tests/support.
 set(input_support support/support.c support/support_events.c support/support_pipeline.c)
-foreach(stem IN ITEMS io_mdf io_mep io_mep_large io_velojson velo_truth lhcb_identity bad_input io_velo_alignment)
+foreach(stem IN ITEMS io_mdf io_mep io_mep_build io_mep_large io_velojson velo_truth lhcb_identity bad_input io_velo_alignment)
     sluice_test(test_${stem} "formats" test_${stem}.c ${input_support})
     target_link_libraries(test_${stem} PRIVATE ZLIB::ZLIB)
 endforeach()

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Files of LHCb: selections as JSON files (docs/formats/selection.md), files of the events that they accept,
- * and settings of the VELO's chain (docs/formats/velo-config.md).
+ * settings of the VELO's chain (docs/formats/velo-config.md), and events built of what readout units have
+ * (docs/formats/mep.md).
  */
 #ifndef SLUICE_IO_LHCB_H
 #define SLUICE_IO_LHCB_H
@@ -45,6 +46,65 @@ SLC_API slc_status slc_io_velo_config_read(const char *path, slc_velo_config *co
 /* All settings as such a text, which the caller frees; read back, they are the same bits. SLC_ERR_USAGE, and
  * *text NULL, for a configuration out of range. */
 SLC_API slc_status slc_io_velo_config_write(const slc_velo_config *config, char **text, slc_error *error);
+
+/* ---- event building ---------------------------------------------------------------------------- */
+
+/* Readout units have the fragments of their sources for packs of consecutive events: a multi-fragment packet
+ * (MFP) for each source, one after the other. Faults of packs; `offset` is in the unit's bytes of the pack.
+ */
+enum {
+    SLC_FAULT_PACK_LOST = SLC_FAULT_OF_IO(
+        12), /* a source's packet did not come (module -1: nothing of the unit): the pack's events lack it */
+    SLC_FAULT_PACK_LATE = SLC_FAULT_OF_IO(13),    /* the unit had it not in time: the pack's events lack it */
+    SLC_FAULT_PACK_DOUBLED = SLC_FAULT_OF_IO(14), /* the same packet once more: dropped, nothing lacks */
+    SLC_FAULT_PACK_TRUNCATED = SLC_FAULT_OF_IO(15), /* its end is missing: events lack what was there */
+    SLC_FAULT_PACK_SOURCE = SLC_FAULT_OF_IO(16),    /* of a source that the unit has not: dropped */
+    SLC_FAULT_PACK_EVENT = SLC_FAULT_OF_IO(17),     /* of other events: dropped */
+    SLC_FAULT_PACK_HEADER = SLC_FAULT_OF_IO(18),    /* bytes that are no packet: dropped */
+};
+
+/* A packet of a source, or bytes that are none (`fault` SLC_FAULT_PACK_HEADER, and the rest 0). Of one whose
+ * end is missing (SLC_FAULT_PACK_TRUNCATED) `here` bytes are there of `size`. */
+typedef struct slc_io_mfp {
+    size_t at, size, here;
+    uint64_t event_id; /* of its first fragment */
+    uint32_t n;        /* fragments */
+    uint16_t source;
+    uint8_t type; /* of the first fragment that is there; 0: none is */
+    uint8_t version, align;
+    slc_fault_code fault; /* SLC_FAULT_NONE: it is whole */
+} slc_io_mfp;
+/* The next one at *at or after it, over what fills up, and over heads of packets of many sources (MEP);
+ * SLC_END after the last. Reads nothing beyond `size`. */
+SLC_API slc_status slc_io_mfp_next(const uint8_t *bytes, size_t size, size_t *at, slc_io_mfp *mfp);
+
+/* How many packets of a source a unit sends in every pack, and at most: detectors may share its number. */
+typedef struct slc_io_mfp_source {
+    uint16_t source, must, may;
+} slc_io_mfp_source;
+
+/* What came of a unit for a pack. */
+typedef struct slc_io_mfp_unit {
+    const slc_io_mfp_source *sources; /* by rising number */
+    uint32_t n_sources;
+    bool late;          /* it was not waited for: nothing came */
+    size_t at, size;    /* of its bytes in the batch */
+    slc_faults *faults; /* may be NULL */
+} slc_io_mfp_unit;
+
+typedef struct slc_io_mfp_pack {
+    uint64_t event_id;    /* of its first event */
+    uint64_t first_event; /* that event's number in the run, for faults */
+    uint32_t n_events, n_units;
+    const slc_io_mfp_unit *units;
+    slc_faults *faults; /* what stands in the place of data (SLC_FAULT_PACKET_ERROR); may be NULL */
+} slc_io_mfp_pack;
+/* Builds the pack's events: `batch`, whose bytes (`size`) hold what came of the units, becomes a scattered
+ * one of n_events. Banks of an event stand by source, ODIN first. Events that lack a source have
+ * slc_record.missing, and *incomplete (may be NULL) grows by their number; simulation truth (types 32 and 33)
+ * nobody misses. SLC_ERR_MEMORY alone is an error. */
+SLC_API slc_status slc_io_mfp_build(const slc_io_mfp_pack *pack, slc_batch *batch, uint64_t *incomplete,
+                                    slc_error *error);
 
 #ifdef __cplusplus
 }
