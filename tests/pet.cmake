@@ -16,6 +16,7 @@ sluice_core_test(test_pet_sort_memory stages base test_pet_sort_memory.c ${PROJE
     ${PROJECT_SOURCE_DIR}/src/pet/pet_sort_spread.c
     ${PROJECT_SOURCE_DIR}/src/pet/pet_types.c)
 sluice_test(test_pet_coincidence stages test_pet_coincidence.c oracle/pet_coincidence_oracle.c ${pet_cases})
+sluice_test(test_pet_coincidence_ranges stages test_pet_coincidence_ranges.c ${pet_cases})
 sluice_test(test_pet_coincidence_limits stages test_pet_coincidence_limits.c ${pet_cases})
 sluice_core_test(test_pet_coincidence_memory stages "base;simd;pixel;lhcb;velo;cms;pet" test_pet_coincidence_memory.c)
 sluice_test(test_pet_vectors "stages;data" test_pet_vectors.c support/support.c)

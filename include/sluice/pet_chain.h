@@ -65,6 +65,11 @@ typedef struct slc_pet_batch {
     bool last;                    /* after all frames */
 } slc_pet_batch;
 
+/* What pairs of one kind, the first of which has that number among those of its kind
+ * (docs/formats/checksum.md), add to the checksum of a run: parts of a run, each with its own numbers, add up
+ * to it. */
+SLC_API uint64_t slc_pet_pairs_checksum(const slc_pet_coincidences *pairs, bool delayed, uint64_t number);
+
 typedef struct slc_pet_chain slc_pet_chain;
 SLC_API slc_status slc_pet_chain_open(const slc_pet_config *config, const slc_pet_tables *tables,
                                       slc_pet_chain **chain, slc_error *error);

@@ -121,6 +121,48 @@ SLC_API void slc_pet_coincidence_counts_of(const slc_pet_coincidence *stage,
 SLC_API slc_status slc_pet_coincidence_run_pairs(slc_pet_coincidence *stage, const slc_pet_singles *singles,
                                                  bool last, slc_pet_coincidences *pairs, slc_error *error);
 
+/* ---- a range of the singles ---------------------------------------------------------------------- */
+
+/* Ranges of time that follow each other, each with a stage of its own (on machines of its own, say), give
+ * together what one stage gives of all singles: a coincidence is of the range that its opener is in. A range
+ * has its own singles, begin <= t < end, and a halo: those after it that its windows reach, t - end < offset
+ * + window at least. Of what is before, it needs the openers alone whose windows reach into it:
+ *
+ *     slc_pet_coincidence_hand_on(stage, &range, &own, NULL, &after, &known, &error)
+ *         if known: `after` is for the next range; else once more, with the `before` that the range before
+ *         has handed on
+ *     slc_pet_coincidence_enter(stage, &before, &error)
+ *     slc_pet_coincidence_run_pairs(stage, own singles in any batches, false, …)
+ *     slc_pet_coincidence_leave(stage, &halo, &pairs, &error)
+ *
+ * Nothing is guessed: where rates are so high, or a delay so long, that a range alone cannot tell, it waits
+ * for the one before; hand_on is far cheaper than the coincidences. For integer times, without an energy
+ * window in the configuration (SLC_ERR_USAGE), on the processor (SLC_ERR_UNSUPPORTED). */
+typedef struct slc_pet_range {
+    int64_t begin_ps, end_ps; /* of the first range INT64_MIN; of the last nothing is handed on */
+} slc_pet_range;
+
+/* Times of openers in order. Zero-initialise; the caller frees time_ps. */
+typedef struct slc_pet_openers {
+    int64_t *time_ps;
+    size_t n, capacity;
+} slc_pet_openers;
+
+/* Of all openers before range->end_ps, those whose windows reach it: `after`, what is in it is replaced.
+ * `singles`: the range's own, in time order (not checked). `before`: the same of the range's begin, none of
+ * the first range; NULL: not known yet, and if it matters *known is false. Where every single opens a window
+ * nothing needs to be handed on. SLC_ERR_MEMORY. */
+SLC_API slc_status slc_pet_coincidence_hand_on(const slc_pet_coincidence *stage, const slc_pet_range *range,
+                                               const slc_pet_singles *singles, const slc_pet_openers *before,
+                                               slc_pet_openers *after, bool *known, slc_error *error);
+/* Begins a new input with the first single of a range, which is the next to come. */
+SLC_API slc_status slc_pet_coincidence_enter(slc_pet_coincidence *stage, const slc_pet_openers *before,
+                                             slc_error *error);
+/* Ends the input: completes the windows of its singles by a halo, which opens none and is not counted. All
+ * else as slc_pet_coincidence_run_pairs. */
+SLC_API slc_status slc_pet_coincidence_leave(slc_pet_coincidence *stage, const slc_pet_singles *halo,
+                                             slc_pet_coincidences *pairs, slc_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -60,6 +60,14 @@ void slc_pet_result_clear(slc_pet_result *result)
     *result = (slc_pet_result){0};
 }
 
+static void select_sums(slc_pet_chain *chain, slc_simd_target target)
+{
+    slc_pet_kernels_select(target, &chain->kernels);
+    for (size_t i = 0; i < SUM_BLOCK; i++) {
+        chain->power[i] = slc_checksum_power(i);
+    }
+}
+
 /* ---- opening ----------------------------------------------------------------------------------- */
 
 static slc_status open_stages(slc_pet_chain *chain, const slc_pet_tables *tables, slc_error *error)
@@ -147,10 +155,7 @@ slc_status slc_pet_chain_open(const slc_pet_config *given, const slc_pet_tables 
         config.convert.horizon_ps = config.sort.horizon_ps;
     }
     chain->config = config;
-    slc_pet_kernels_select(config.exec.target, &chain->kernels);
-    for (size_t i = 0; i < SUM_BLOCK; i++) {
-        chain->power[i] = slc_checksum_power(i);
-    }
+    select_sums(chain, config.exec.target);
     if (word == NULL || strcmp(word, "cpu") == 0) {
         status = open_stages(chain, tables, error);
         status = status == SLC_OK ? share_threads(chain, error) : status;
@@ -238,6 +243,14 @@ static void add_checksum(slc_pet_chain *chain, const slc_pet_coincidences *pairs
         chain->checksum += s.of_part[part];
     }
     chain->rows[delayed] += s.n;
+}
+
+uint64_t slc_pet_pairs_checksum(const slc_pet_coincidences *pairs, bool delayed, uint64_t number)
+{
+    slc_pet_chain chain = {.rows = {number, number}};
+    select_sums(&chain, SLC_SIMD_AUTO);
+    add_checksum(&chain, pairs, 0, delayed);
+    return chain.checksum;
 }
 
 /* ---- a run ------------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include "base/config.h"
 #include "cuda/cuda_engines.h"
 #include "pet/cuda/pet_chain_cuda.h"
+#include "pet/pet_coincidence_border.h"
 #include "pet/pet_coincidence_groups.h"
 #include "pet/pet_kernels.h"
 #include "pet/pet_randoms_mix.h"
@@ -49,6 +50,8 @@ struct slc_pet_coincidence {
     uint64_t took_part; /* those in the energy window, which are numbered */
     int64_t newest_ps;
     double newest_ns;
+    bool covers; /* the first singles are in the window of an opener before the range: */
+    int64_t covering_ps;
     slc_pet_groups rows; /* of slc_pet_coincidence_run_pairs */
 };
 
@@ -340,6 +343,14 @@ static slc_status finish_waiting(slc_pet_coincidence *stage, const input *in, bo
     return status;
 }
 
+/* The first single that no window from before the range holds. */
+static size_t pass_covered(slc_pet_coincidence *stage, const input *in)
+{
+    const size_t i = slc_pet_windows_beyond_i64(in->time, in->n, 0, stage->covering_ps, stage->i64.high);
+    stage->covers = i == in->n;
+    return i;
+}
+
 static slc_status run(slc_pet_coincidence *stage, const input *all, bool last, const output *out)
 {
     input in = *all;
@@ -347,6 +358,7 @@ static slc_status run(slc_pet_coincidence *stage, const input *all, bool last, c
     size_t from = 0, next = 0;
     if (status == SLC_OK) {
         status = finish_waiting(stage, &in, last, out, &from);
+        from = stage->covers && !in.is_f64 ? pass_covered(stage, &in) : from; /* then nobody waits */
     }
     next = from;
     if (status == SLC_OK && from < in.n) {
@@ -404,7 +416,7 @@ static void begin(slc_pet_coincidence *stage)
 
 static void end(slc_pet_coincidence *stage)
 {
-    stage->began = false;
+    stage->began = stage->covers = false;
     stage->wait.n = stage->wait.first = 0;
     stage->i64.first_open = stage->i64.n_open = 0;
     stage->f64.first_open = stage->f64.n_open = 0;
@@ -477,6 +489,85 @@ slc_status slc_pet_coincidence_run_pairs(slc_pet_coincidence *stage, const slc_p
                 .energy = singles->energy_kev,
                 .n = singles->head.size};
     return call(stage, &in, last, &(output){.pairs = pairs, .head = &pairs->head}, error);
+}
+
+/* ---- a range of the singles --------------------------------------------------------------------- */
+
+static slc_status check_range(const slc_pet_coincidence *stage, slc_error *error)
+{
+    if (stage->on != NULL) {
+        return slc_fail(error, SLC_ERR_UNSUPPORTED, "ranges of singles: not on a GPU");
+    }
+    return stage->selects || !stage->whole_ps
+               ? slc_fail(error, SLC_ERR_USAGE,
+                          "ranges of singles: without an energy window, and of whole picoseconds")
+               : SLC_OK;
+}
+
+slc_status slc_pet_coincidence_hand_on(const slc_pet_coincidence *stage, const slc_pet_range *range,
+                                       const slc_pet_singles *singles, const slc_pet_openers *before,
+                                       slc_pet_openers *after, bool *known, slc_error *error)
+{
+    const slc_pet_border border = {.low = stage->i64.low,
+                                   .high = stage->i64.high,
+                                   .range = *range,
+                                   .t = singles->time_ps,
+                                   .n = singles->head.size,
+                                   .before = before};
+    const slc_status status = check_range(stage, error);
+    *known = true;
+    after->n = 0;
+    if (status != SLC_OK || stage->rule.terms.all_open) {
+        return status;
+    }
+    return slc_pet_border_openers(&border, after, known) == SLC_OK
+               ? SLC_OK
+               : slc_fail(error, SLC_ERR_MEMORY, "no memory for the windows at %lld ps",
+                          (long long)range->end_ps);
+}
+
+slc_status slc_pet_coincidence_enter(slc_pet_coincidence *stage, const slc_pet_openers *before,
+                                     slc_error *error)
+{
+    const slc_status status = check_range(stage, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    end(stage);
+    begin(stage);
+    if (stage->rule.terms.all_open || before->n == 0) {
+        return SLC_OK;
+    }
+    if (!stage->rule.terms.delayed) {
+        stage->covers = true;
+        stage->covering_ps = before->time_ps[before->n - 1];
+        return SLC_OK;
+    }
+    return slc_pet_border_enter(&stage->i64, before) == SLC_OK
+               ? SLC_OK
+               : slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu open windows", before->n);
+}
+
+slc_status slc_pet_coincidence_leave(slc_pet_coincidence *stage, const slc_pet_singles *halo,
+                                     slc_pet_coincidences *pairs, slc_error *error)
+{
+    input in = {
+        .time = halo->time_ps, .crystal = halo->crystal, .energy = halo->energy_kev, .n = halo->head.size};
+    const output out = {.pairs = pairs, .head = &pairs->head};
+    const size_t rows = pairs->head.size;
+    size_t from = 0;
+    slc_status status = check_range(stage, error);
+    status = status == SLC_OK ? check_order(stage, &in, error) : status;
+    if (status != SLC_OK) {
+        return status;
+    }
+    status = finish_waiting(stage, &in, true, &out, &from);
+    if (status != SLC_OK) {
+        pairs->head.size = rows;
+        return slc_fail(error, status, "no memory for the coincidences of a halo of %zu singles", in.n);
+    }
+    end(stage);
+    return SLC_OK;
 }
 
 size_t slc_pet_coincidence_waiting(const slc_pet_coincidence *stage)
