@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Also the chain of the first worker, so that what is wrong with the configuration is told before anything is
- * read. */
-static int open_chain(slc_velo_job *job)
+int slc_velo_job_open_chain(slc_velo_job *job)
 {
     slc_velo_options *options = job->options;
     int usage = slc_velo_options_config(options, &job->config);
@@ -95,15 +93,17 @@ static bool open_outputs(slc_velo_job *job, const char *command_line)
     return (options->output == NULL || slc_velo_job_open_output(job, command_line)) && slc_velo_beam_use(job);
 }
 
-/* What is written once all events are through. Each output stands for itself: one that fails does not undo
- * another. */
-static void write_outputs(slc_velo_job *job, const char *title, const char *command_line)
+bool slc_velo_job_keeps(const slc_velo_job *job)
+{
+    return job->totals.events > slc_faults_of(&job->totals.faults, SLC_FAULT_EVENT_NO_VP) ||
+           job->options->part.n > 1; /* a part may have nothing, and is joined all the same */
+}
+
+void slc_velo_job_write(slc_velo_job *job, const char *title, const char *command_line)
 {
     const slc_velo_options *options = job->options;
     slc_cli_kept kept = {.n = 0};
-    /* A run that read nothing, or nothing of the VELO's, replaces no earlier result. */
-    const bool keep = job->totals.events > slc_faults_of(&job->totals.faults, SLC_FAULT_EVENT_NO_VP) ||
-                      options->part.n > 1; /* a part may have nothing, and is joined all the same */
+    const bool keep = slc_velo_job_keeps(job);
     if (!keep &&
         (options->output != NULL || options->table != NULL || options->report != NULL ||
          options->residuals != NULL || options->write_accepted != NULL || options->monitor != NULL)) {
@@ -180,7 +180,7 @@ static int process(slc_velo_job *job, int n_inputs, char **inputs, const char *c
     job->live = slc_cli_reads_once(inputs, n_inputs);
     int status = slc_cli_results_check_series(&slc_cmd_velo, job->options, job->options->output,
                                               &job->options->results, inputs, n_inputs);
-    status = status == SLC_CLI_GO_ON ? open_chain(job) : status;
+    status = status == SLC_CLI_GO_ON ? slc_velo_job_open_chain(job) : status;
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
@@ -196,14 +196,14 @@ static int process(slc_velo_job *job, int n_inputs, char **inputs, const char *c
     job->totals.seconds_total = slc_clock_seconds() - began;
     char title[256];
     (void)snprintf(title, sizeof title, n_inputs == 1 ? "%s" : "%s and %d more", inputs[0], n_inputs - 1);
-    write_outputs(job, title, command_line);
+    slc_velo_job_write(job, title, command_line);
     if (job->partial) {
         slc_cli_accept_signal();
     }
     return job->failed || job->totals.lost_events > 0 ? SLC_CLI_FAILED : SLC_CLI_DONE;
 }
 
-static void clear(slc_velo_job *job)
+void slc_velo_job_clear(slc_velo_job *job)
 {
     slc_io_abandon(job->results);
     slc_velo_selecting_clear(job->selecting);
@@ -219,7 +219,14 @@ static void clear(slc_velo_job *job)
     slc_velo_check_clear(&job->check);
     json_decref(job->totals.hits_per_event);
     json_decref(job->identity);
-    free(job);
+}
+
+void slc_velo_job_init(slc_velo_job *job, slc_velo_options *options)
+{
+    slc_velo_check_config check_config;
+    slc_velo_check_config_default(&check_config);
+    slc_velo_check_init(&job->check, &check_config);
+    job->options = options;
 }
 
 static int act(const slc_cli_call *call)
@@ -229,21 +236,20 @@ static int act(const slc_cli_call *call)
         slc_cli_say("velo", "no memory to begin with");
         return SLC_CLI_FAILED;
     }
-    slc_velo_check_config check_config;
-    slc_velo_check_config_default(&check_config);
-    slc_velo_check_init(&job->check, &check_config);
-    job->options = call->options;
+    slc_velo_job_init(job, call->options);
     if (job->options->print_config || call->n == 0) {
         const int printed = job->options->print_config
                                 ? slc_velo_config_print(job)
                                 : slc_cli_wrong(&slc_cmd_velo, "%s is missing", slc_cmd_velo.operands);
-        clear(job);
+        slc_velo_job_clear(job);
+        free(job);
         return printed;
     }
     int status = slc_cli_part_choose(&slc_cmd_velo, job->options, &job->options->part);
     status = status == SLC_CLI_GO_ON ? process(job, call->n, call->operands, call->command_line) : status;
     slc_cli_part_clear(&job->options->part);
-    clear(job);
+    slc_velo_job_clear(job);
+    free(job);
     return status;
 }
 

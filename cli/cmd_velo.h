@@ -187,10 +187,24 @@ typedef struct slc_velo_job {
     size_t n_held, held_capacity;
     slc_cli_progress progress;
     slc_error error;
-    bool failed;  /* an input was damaged or unreadable: exit status 1 */
-    bool partial; /* a signal ended the reading */
-    bool live;    /* an input cannot be read again */
+    bool failed;            /* an input was damaged or unreadable: exit status 1 */
+    bool partial;           /* a signal ended the reading */
+    bool live;              /* an input cannot be read again */
+    uint32_t ranks, shares; /* of sluice-mpi; 0 ranks: it is none of its */
+    double balance;         /* which part of their time they were at work */
 } slc_velo_job;
+
+/* A job of these options, in zeroed memory. */
+void slc_velo_job_init(slc_velo_job *job, slc_velo_options *options);
+void slc_velo_job_clear(slc_velo_job *job);
+/* The configuration, what is read beside the inputs, and the flow over these, with the chain of the first
+ * worker, so that what is wrong is told before anything is read. SLC_CLI_GO_ON, or an exit status. */
+int slc_velo_job_open_chain(slc_velo_job *job);
+/* Once all events are through: the outputs, each of which stands for itself (one that fails does not undo
+ * another), and what is printed. A run that read nothing, or nothing of the VELO's, replaces no earlier
+ * result (_keeps). */
+bool slc_velo_job_keeps(const slc_velo_job *job);
+void slc_velo_job_write(slc_velo_job *job, const char *title, const char *command_line);
 
 /* Opens the flow over the inputs, or over what `read` gives in their place. */
 typedef slc_status slc_velo_read(void *job, slc_flow_item *item, slc_error *error);

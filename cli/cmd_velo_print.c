@@ -220,6 +220,15 @@ static void put_truth(slc_cli_tree *tree, const slc_velo_check *check)
     put_vertices(&vertices, check);
 }
 
+static void put_ranks(slc_cli_tree *tree, const slc_velo_job *job)
+{
+    if (job->ranks > 0) {
+        slc_cli_put(tree, "ranks.size", job->ranks);
+        slc_cli_put(tree, "ranks.shares", job->shares);
+        slc_cli_put(tree, "ranks.balance", job->balance);
+    }
+}
+
 slc_cli_tree slc_velo_tree(slc_velo_job *job)
 {
     static const slc_cli_field before[] = {
@@ -265,6 +274,7 @@ slc_cli_tree slc_velo_tree(slc_velo_job *job)
     if (job->selecting != NULL) {
         slc_velo_selecting_put(job->selecting, &tree);
     }
+    put_ranks(&tree, job);
     slc_cli_put(&tree, "seconds", totals->seconds);
     slc_cli_put(&tree, "events_per_second", slc_cli_ratio((double)totals->events, totals->seconds));
     slc_cli_put(&tree, "seconds_total", totals->seconds_total);
@@ -301,6 +311,8 @@ static const slc_cli_line summary[] = {
     {"vertices", "{vertices}", NULL},
     {"checksum", "{checksum}", NULL},
     {"faults", "{faults|list}", NULL},
+    {"ranks", "{ranks.size}, of {ranks.shares} shares; {ranks.balance*100|.0f} % of their time at work",
+     "ranks"},
     {"time", "{seconds|.3f} s in the chain ({events_per_second|.0f} events/s), {seconds_total|.3f} s in all",
      NULL},
 };

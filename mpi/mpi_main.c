@@ -4,7 +4,9 @@
  * talk that concern the whole run come from process 0; what only one of them knows, from it. Exit status: the
  * largest of all: 0 done, 1 the work failed, 2 wrong usage.
  */
-#include "cli_options.h"
+#include "cli_talk.h"
+#include "mpi_cleanup.h"
+#include "mpi_commands.h"
 #include "mpi_world.h"
 
 #include <stdio.h>
@@ -13,6 +15,7 @@ const slc_cli_about slc_cli_program = {
     "sluice-mpi", "Commands of sluice over the processes of an MPI run, on one machine or many."};
 
 const slc_cli_command *const slc_cli_commands[] = {
+    &slc_mpi_cmd_velo,
     &slc_cmd_version,
     NULL,
 };
@@ -20,12 +23,16 @@ const slc_cli_command *const slc_cli_commands[] = {
 int main(int argc, char **argv)
 {
     int provided;
+    slc_mpi_cleanup_begin();
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
         (void)fprintf(stderr, "sluice-mpi: MPI does not start\n");
         return SLC_CLI_FAILED;
     }
     slc_mpi_hush();
-    const int status = slc_mpi_exit_status(slc_cli_main(argc, argv));
+    /* A launcher may end the others as soon as one has ended with a status: all is written by then. */
+    const int own = slc_cli_main(argc, argv);
+    const int status = slc_mpi_exit_status(slc_cli_finish_output() ? own : SLC_CLI_FAILED);
     (void)MPI_Finalize();
-    return slc_cli_end(status);
+    slc_mpi_cleanup_end();
+    return status;
 }

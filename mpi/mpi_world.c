@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The processes of a run. */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "mpi_world.h"
 
 #include "cli_options.h"
@@ -18,7 +17,7 @@ static struct {
     size_t size;
     FILE *to;
 } kept;
-static bool has_begun, others_refused;
+static bool has_begun, others_failed;
 
 slc_mpi_world slc_mpi_here(void)
 {
@@ -37,30 +36,28 @@ void slc_mpi_hush(void)
     }
 }
 
-static bool all_have(bool begun)
+bool slc_mpi_all(bool well)
 {
-    int mine = begun, all = 0;
+    int mine = well, all = 0;
     (void)MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    others_failed = others_failed || (well && all == 0);
     return all != 0;
 }
 
 bool slc_mpi_begin(void)
 {
     has_begun = true;
-    others_refused = !all_have(true);
-    return !others_refused;
+    return slc_mpi_all(true);
 }
 
 void slc_mpi_say(const char *command, const char *format, ...)
 {
-    char text[1024];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
+    (void)fprintf(stderr, "%s %s: rank %d: ", slc_cli_program.name, command, slc_mpi_here().rank);
+    (void)vfprintf(stderr, format, arguments);
+    (void)fputc('\n', stderr);
     va_end(arguments);
-    slc_cli_talk_into(NULL);
-    slc_cli_say(command, "rank %d: %s", slc_mpi_here().rank, text);
-    slc_cli_talk_into(kept.to);
 }
 
 slc_status slc_mpi_agree(const slc_mpi_world *world, slc_status status, slc_error *error)
@@ -86,16 +83,17 @@ int slc_mpi_exit_status(int status)
 {
     const slc_mpi_world world = slc_mpi_here();
     /* The others, if there are any, wait for this one in slc_mpi_begin. */
-    (void)(has_begun || all_have(false));
-    const bool complains = status != SLC_CLI_DONE && !others_refused;
+    (void)(has_begun || slc_mpi_all(false));
+    const bool complains = status != SLC_CLI_DONE && !others_failed;
     int first = complains ? world.rank : INT_MAX, lowest = INT_MAX, all = status;
     (void)MPI_Allreduce(&first, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     (void)MPI_Allreduce(&status, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (kept.to != NULL) {
         slc_cli_talk_into(NULL);
         (void)fclose(kept.to);
-        if (lowest == world.rank) {
-            (void)fputs(kept.text, stderr);
+        for (char *line = kept.text, *end; lowest == world.rank && (end = strchr(line, '\n')) != NULL;
+             line = end + 1) {
+            (void)fprintf(stderr, "rank %d: %.*s\n", world.rank, (int)(end - line), line);
         }
         free(kept.text);
     }

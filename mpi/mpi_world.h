@@ -31,6 +31,10 @@ void slc_mpi_hush(void);
  * SLC_CLI_USAGE. Collective. */
 bool slc_mpi_begin(void);
 
+/* Whether all are well. If this one is and another is not, that one's complaint is told at the end, and this
+ * one has none. Collective. */
+bool slc_mpi_all(bool well);
+
 /* One line of this process, "sluice-mpi COMMAND: rank 3: text", whichever it is. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))

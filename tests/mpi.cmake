@@ -15,3 +15,4 @@ function(mpi_test name labels)
 endfunction()
 
 mpi_test(mpi_talk cli)
+mpi_test(mpi_velo cli)

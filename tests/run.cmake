@@ -12,3 +12,4 @@ sluice_test(test_run_read stages test_run_read.c support/support.c support/suppo
 target_link_libraries(test_run_read PRIVATE ZLIB::ZLIB)
 add_test(NAME test_run_read_large COMMAND test_run_read 1000)
 sluice_test_properties(test_run_read_large "stages;long")
+sluice_test(test_mpi_shares stages test_mpi_shares.c ${PROJECT_SOURCE_DIR}/mpi/mpi_shares.c)

@@ -47,3 +47,33 @@ mpich() {
     status=$?
     without_launcher err
 }
+
+# same_sets A B: HDF5 files have the same data sets, byte for byte.
+same_sets() {
+    [ -e same_sets.py ] || cat >same_sets.py <<'P'
+import sys
+import h5py
+
+def sets(name):
+    found = {}
+    with h5py.File(name, "r") as f:
+        f.visititems(lambda path, o: found.__setitem__(path, (o.dtype, o.shape, o[...].tobytes())) if isinstance(o, h5py.Dataset) else None)
+        return found, f.attrs["checksum"]
+
+a, b = sets(sys.argv[1]), sets(sys.argv[2])
+differ = [n for n in sorted(set(a[0]) | set(b[0])) if a[0].get(n) != b[0].get(n)] + ([] if a[1] == b[1] else ["checksum"])
+print("differ: " + " ".join(differ[:4]) if differ else "equal" if len(a[0]) > 10 else "hardly any data sets")
+P
+    equal "$1 and $2" "$(python3 same_sets.py "$1" "$2")" equal
+}
+
+# same_json A B [MEMBER...]: JSON objects are equal but for these members.
+same_json() {
+    compared=$((compared + 1))
+    python3 -IS - "$@" <<'P' || fail "'$last': $1 and $2 differ"
+import json, sys
+a, b = (json.load(open(name)) for name in sys.argv[1:3])
+differ = [k for k in sorted(set(a) | set(b)) if k not in sys.argv[3:] and a.get(k) != b.get(k)]
+sys.exit("differ: %s: %.200s, %.200s" % (differ, a.get(differ[0]), b.get(differ[0])) if differ else 0)
+P
+}

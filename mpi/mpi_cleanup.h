@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A folder that does not outlive the process, even if that is killed: launchers kill all processes where one
+ * has died. A second process, begun before MPI is, waits for the end of this one, and removes the folder.
+ */
+#ifndef SLUICE_MPI_CLEANUP_H
+#define SLUICE_MPI_CLEANUP_H
+
+/* Before MPI_Init. Without a second process nothing is removed. */
+void slc_mpi_cleanup_begin(void);
+
+/* This folder and the files in it are removed when the process ends; NULL: none. One at a time. */
+void slc_mpi_cleanup_of(const char *folder);
+
+/* Removes it now; also if it is not there. */
+void slc_mpi_cleanup_now(const char *folder);
+
+/* Nothing is left to remove: waits for the second process. */
+void slc_mpi_cleanup_end(void);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Commands that sluice-mpi has of its own. */
+#ifndef SLUICE_MPI_COMMANDS_H
+#define SLUICE_MPI_COMMANDS_H
+
+#include "cli_options.h"
+
+extern const slc_cli_command slc_mpi_cmd_velo;
+
+#endif
