@@ -46,7 +46,7 @@ static const slc_cli_option options_table[] = {
     {"simd", 0, SIMD(O, simd), "T", "instruction set (default auto); results do not depend on it"},
     {"threads", 0, COUNT(O, threads, 0, 4096), "N", "0: one for each processor; results do not depend on it"},
     {"device", 0, DEVICE(O, device), "WHICH",
-     "cpu (the default), or GPUs, with algorithms of their own: cuda, cuda:N,M"},
+     "cpu (the default), or GPUs, with algorithms of their own: cuda, cuda:N,M, all"},
     {"device-memory", 0, COUNT(O, device_memory, 0, 1 << 24), "MIB",
      "most of a GPU's memory to take, in MiB; 0: what is free"},
     {"stream", 0, FLAG(O, stream), NULL, "label row by row; features only, components in the order they end"},
@@ -246,7 +246,7 @@ static bool close_outputs(slc_label_job *job, bool good)
 }
 
 /* A GPU that is not there is told before anything is read. Other words than a GPU's name are wrong usage. One
- * page at a time is in memory unless there are several files and threads. */
+ * page at a time is in memory unless there are several GPUs, or several files and threads. */
 static int open_flow(slc_label_job *job)
 {
     const slc_label_options *options = job->options;
@@ -257,7 +257,8 @@ static int open_flow(slc_label_job *job)
     config.part = options->part.part;
     config.n_parts = options->part.n;
     config.exec.threads = (uint32_t)options->threads;
-    config.n_slots = job->n_inputs > 1 && options->threads != 1 ? 0 : 1;
+    const bool several = slc_label_on_gpus(options->device) || (job->n_inputs > 1 && options->threads != 1);
+    config.n_slots = several ? 0 : 1;
     config.keep_going = config.signals_to_reader = true;
     config.stop = slc_cli_stop;
     job->setup.config = &job->config;

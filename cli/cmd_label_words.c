@@ -47,9 +47,19 @@ bool slc_label_on_gpu(const char *device)
     return device != NULL && strcmp(device, "cpu") != 0;
 }
 
+static bool is_all(const char *device)
+{
+    return strcmp(device, "all") == 0 || strcmp(device, "cuda:all") == 0;
+}
+
+bool slc_label_on_gpus(const char *device)
+{
+    return slc_label_on_gpu(device) && (is_all(device) || strchr(device, ',') != NULL);
+}
+
 int slc_label_device(const slc_cli_command *command, const char *device)
 {
-    if (!slc_label_on_gpu(device) || strcmp(device, "cuda") == 0) {
+    if (!slc_label_on_gpu(device) || strcmp(device, "cuda") == 0 || is_all(device)) {
         return SLC_CLI_GO_ON;
     }
     const char *at = strncmp(device, "cuda", 4) == 0 ? device + 4 : "";
@@ -60,7 +70,8 @@ int slc_label_device(const slc_cli_command *command, const char *device)
         at += 1 + digits;
     }
     return good ? SLC_CLI_GO_ON
-                : slc_cli_wrong(command, "--device takes cpu, cuda, cuda:N or cuda:N,M, not '%s'", device);
+                : slc_cli_wrong(command, "--device takes cpu, cuda, cuda:N, cuda:N,M or all, not '%s'",
+                                device);
 }
 
 typedef const char *(*name_of)(size_t i);
@@ -130,15 +141,18 @@ int slc_label_algorithms(const slc_cli_command *command, const char *list, bool 
 
 void slc_label_put_gpus(slc_cli_tree *tree, const char *path, const char *device)
 {
+    const bool all = is_all(device);
+    const uint32_t n = all ? slc_cuda_devices(NULL) : 0;
     const char *at = strchr(device, ':');
+    uint32_t next = 0;
     do {
         slc_error error;
         slc_cuda_device found;
         char *end = NULL;
-        const unsigned long number = at != NULL ? strtoul(at + 1, &end, 10) : 0;
+        const unsigned long number = all ? next++ : at != NULL ? strtoul(at + 1, &end, 10) : 0;
         at = end != NULL && *end == ',' ? end : NULL;
         if (slc_cuda_device_of((uint32_t)number, &found, &error) == SLC_OK) {
             slc_cli_append_text(tree, path, found.name);
         }
-    } while (at != NULL);
+    } while (all ? next < n : at != NULL);
 }

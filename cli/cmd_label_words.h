@@ -14,6 +14,8 @@ int slc_label_features(const slc_cli_command *command, const char *list, uint32_
 
 /* Does --device (may be NULL) name something other than the processor? */
 bool slc_label_on_gpu(const char *device);
+/* Does it name several GPUs? */
+bool slc_label_on_gpus(const char *device);
 /* Is it NULL, or a word for the processor or GPUs: "cpu", "cuda", "cuda:0,1"? Returns SLC_CLI_GO_ON, or
  * SLC_CLI_USAGE after a line. Whether such a GPU is there is another matter. */
 int slc_label_device(const slc_cli_command *command, const char *device);
@@ -30,7 +32,7 @@ int slc_label_densities(const slc_cli_command *command, const char *text, double
                         size_t *n);
 int slc_label_algorithms(const slc_cli_command *command, const char *list, bool gpu, size_t *algorithms,
                          size_t room, size_t *n);
-/* Appends to an array of the tree the names of the GPUs that "cuda:0,1" means. */
+/* Appends to an array of the tree the names of the GPUs that "cuda:0,1" or "all" means. */
 void slc_label_put_gpus(slc_cli_tree *tree, const char *path, const char *device);
 
 #endif

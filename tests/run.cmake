@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Batches through threads; what measurements come to.
 sluice_test(test_run_flow_ends stages test_run_flow_ends.c support/flow_toy.c)
+sluice_test(test_run_devices stages test_run_devices.c)
 sluice_test(test_run_part stages test_run_part.c)
 sluice_test(test_run_flow stages test_run_flow.c support/flow_toy.c)
 sluice_test(test_run_flow_pet stages test_run_flow_pet.c support/pet_frames.c)

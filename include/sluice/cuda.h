@@ -32,7 +32,10 @@ SLC_API uint32_t slc_cuda_devices(slc_error *error);
 SLC_API slc_status slc_cuda_device_of(uint32_t device, slc_cuda_device *found, slc_error *error);
 
 /* The device that a word names: "cuda" is the first, "cuda:N" number N. SLC_ERR_USAGE for another word,
- * SLC_ERR_UNSUPPORTED if there is no such device or none at all; *error says which there are. */
+ * SLC_ERR_UNSUPPORTED if there is no such device or none at all; *error says which there are.
+ *
+ * Where a flow (run_flow.h) or a labeller takes several, "cuda:0,2" names them and "all" is every one that
+ * there is; here they are SLC_ERR_USAGE, unless "all" is one. */
 SLC_API slc_status slc_cuda_choose(const char *word, uint32_t *device, slc_error *error);
 
 #ifdef __cplusplus

@@ -58,8 +58,8 @@ typedef struct slc_image_label_config {
                                     larger than max_area */
     slc_image_border border;
     /* Threads (default 1) and instruction set are of what the processor does. exec.device "cuda" or "cuda:N"
-     * is a GPU (cuda.h), with algorithms of its own; "cuda:0,1" several, which share every image by strips.
-     * The same GPU may be named twice: it then copies one strip while it works on the other. */
+     * is a GPU (cuda.h), with algorithms of its own; "cuda:0,1" or "all" several, which share every image by
+     * strips. The same GPU may be named twice: it then copies one strip while it works on the other. */
     slc_exec exec;
     /* On a GPU the most bytes of its memory to take, 0: what is free. A larger image is done by strips. */
     size_t device_memory;

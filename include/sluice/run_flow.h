@@ -73,7 +73,9 @@ typedef struct slc_flow_config {
      * of a chain with state 2, but 1 if one worker has the only processor. */
     uint32_t n_slots;
     /* threads: workers, each with a chain (or, of a chain that keeps state between batches, its threads);
-     * 1: all is done in the caller's thread, but for reading ahead; 0 (default): one for each processor. */
+     * 1: all is done in the caller's thread, but for reading ahead; 0 (default): one for each processor.
+     * device: as in cuda.h, several as "cuda:0,1" or "all", instead of what the chain's own configuration
+     * says (cms, image: as many workers on each GPU, and worker i has number i of them, in turn). */
     slc_exec exec;
     bool strict; /* batches of one event, so that the first fault is the first of the input */
     /* Without, a batch or an input that fails ends the flow: _next returns its error. With it they are items
@@ -114,6 +116,7 @@ typedef struct slc_flow_config {
      * thread that reads ahead if inputs are pipes or `read`. What the caller's thread works on is not
      * waiting. 0: it waits as long as it takes. */
     double patience;
+    uint32_t worker;      /* set by the flow for the chain's `open`: whose chain it is, from 0 */
     uint64_t reserved[4]; /* 0 */
 } slc_flow_config;
 SLC_API void slc_flow_config_default(slc_flow_config *config, size_t size);
@@ -133,6 +136,9 @@ typedef struct slc_flow_chain {
     /* How many workers there are to be, at most exec.threads, whose number is known by then. NULL: as many.
      */
     uint32_t (*workers)(const void *setup, const slc_flow_config *config);
+    /* The word for devices that the flow deals out, or NULL: each GPU gets so many workers, and `open` the
+     * one that is its worker's, as config->exec.device. NULL: the chain sees to its device. */
+    const char *(*device)(const void *setup, const slc_flow_config *config);
     /* The chain of a worker, in its thread; the first in slc_flow_open, so that a wrong setup is told before
      * reading. */
     slc_status (*open)(const void *setup, const slc_flow_config *config, void **chain, slc_error *error);

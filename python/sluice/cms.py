@@ -49,9 +49,9 @@ def open(
     ``min_charge_e`` electrons at least (``above``: more), in modules below 96 ``min_charge_layer1_e``; None: the phase's own.
     ``duplicates``: what digis of one pixel count as. A module with more than ``max_module_digis`` (6000) takes a slower path, or
     with ``truncate`` its digis beyond are in no cluster, and that is a fault. Without ``digis`` batches have modules and clusters
-    alone (on a GPU digis then stay there), and another checksum. ``threads``: workers, or streams of a GPU; 0: one for each
-    processor. ``device``: "cpu", "cuda", "cuda:N" (an ``UnsupportedError`` if there is none). Results depend on none of batch,
-    threads and device.
+    alone (on a GPU digis then stay there), and another checksum. ``threads``: workers, or streams of each GPU; 0: one for each
+    processor. ``device``: "cpu", "cuda", "cuda:N", several as "cuda:0,1", or "all" (an ``UnsupportedError`` if there is none). Results
+    depend on none of batch, threads and device.
 
     At the end of each input a ``DamageWarning`` tells what was damaged or lost, with counts and the first place, and if the input
     has nothing of this detector, unless ``on_fault`` is "ignore"; with "raise" the first fault is a ``StrictError``. An input that

@@ -77,7 +77,7 @@ struct running {
     slc_faults faults; /* of the input at hand */
     long process;      /* that opened it: its threads are not in a child of fork() */
     on_fault on_fault;
-    char device[32];   /* config.exec.device */
+    char device[256];  /* config.exec.device */
     _Atomic bool stop; /* asked by the flow where it may end reading: see slc_flow_config.stop */
 };
 

@@ -121,7 +121,8 @@ static bool take_device(PyObject *value, opening *to)
         (void)PyOS_snprintf(to->running->device, sizeof to->running->device, "%s", text);
         to->config.exec.device = to->running->device;
     } else {
-        PyErr_Format(PyExc_TypeError, "device is to be 'cpu', 'cuda' or 'cuda:N', not %R", value);
+        PyErr_Format(PyExc_TypeError, "device is to be 'cpu', 'cuda', 'cuda:N', 'cuda:N,M' or 'all', not %R",
+                     value);
     }
     Py_XDECREF(bytes);
     return good;

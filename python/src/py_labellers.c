@@ -132,14 +132,14 @@ static bool take_device(core_state *state, PyObject *value, image_setup *to)
     PyObject *bytes = PyUnicode_Check(value) ? PyUnicode_AsUTF8String(value) : NULL;
     const char *text = bytes != NULL ? PyBytes_AsString(bytes) : NULL;
     const bool good = text != NULL && strlen(text) < sizeof to->device &&
-                      (strcmp(text, "cpu") == 0 || strncmp(text, "cuda", 4) == 0);
+                      (strcmp(text, "cpu") == 0 || strcmp(text, "all") == 0 || strncmp(text, "cuda", 4) == 0);
     if (good && strcmp(text, "cpu") != 0) {
         (void)PyOS_snprintf(to->device, sizeof to->device, "%s", text);
     }
     Py_XDECREF(bytes);
     if (!good && PyErr_Occurred() == NULL) {
         PyErr_Format(PyUnicode_Check(value) ? state->usage_error : PyExc_TypeError,
-                     "device is to be 'cpu', 'cuda', 'cuda:N' or 'cuda:N,M', not %R", value);
+                     "device is to be 'cpu', 'cuda', 'cuda:N', 'cuda:N,M' or 'all', not %R", value);
     }
     return good;
 }

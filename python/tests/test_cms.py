@@ -127,6 +127,16 @@ def test_what_is_refused(run, tmp_path):
         sluice.cms.open(path, **{**payloads, "cabling": path})
     with pytest.raises((sluice.UnsupportedError, sluice.UsageError), match="cuda"):
         read(path, payloads, device="cuda:99")
+    for several in ("cuda:98,99", "cuda:0,99"):
+        with pytest.raises(sluice.UnsupportedError, match=f'device "{several}": '):
+            read(path, payloads, device=several)
+    with pytest.raises(sluice.UsageError, match='device "cuda:1,0,1": cuda:1 is named twice'):
+        read(path, payloads, device="cuda:1,0,1")
+    try:  # every one that there is, if there is one
+        batches, totals = read(path, payloads, device="all", batch=3)
+        assert f"{totals['checksum']:016x}" == told(path, payloads)["checksum"]
+    except sluice.UnsupportedError as error:
+        assert 'device "all": ' in str(error)
     noise = tmp_path / "noise.bin"
     noise.write_bytes(np.random.default_rng(1).bytes(5000))
     reader = sluice.cms.open([noise, path], **payloads)

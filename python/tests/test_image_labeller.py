@@ -67,10 +67,14 @@ def test_devices():
             module.label(image, device=bad)
     with pytest.raises(TypeError, match="device"):
         module.label(image, device=3)
-    try:
-        assert module.label(image, device="cuda")[1] == 1
-    except sluice.UnsupportedError as error:
-        assert "device" in str(error)  # no GPU here, or a build without
+    for there in ("cuda", "all", "cuda:all", "cuda:0"):
+        try:
+            assert module.label(image, device=there)[1] == 1
+        except sluice.UnsupportedError as error:
+            assert "device" in str(error)  # no GPU here, or a build without
+    for bad in ("cuda:0,", "cuda:0,x", "all,0"):
+        with pytest.raises((sluice.UsageError, sluice.UnsupportedError), match="device"):
+            module.label(image, device=bad)
     assert "bittile" in module.algorithms("cuda") and "bittile" not in module.algorithms()
     with pytest.raises(sluice.UsageError, match="algorithms.'cuda'."):
         module.label(image, device="cuda", algorithm="bitrun")

@@ -179,6 +179,7 @@ slc_status slc_cms_chain_open(const slc_cms_config *given, const slc_cms_cabling
                  ? slc_cms_cluster_reserve(&config->cluster, config->exec.target, 0, &opened->cluster, error)
                  : status;
     status = status == SLC_OK ? open_device(opened, error) : status;
+    opened->config.exec.device = NULL; /* the caller's text need not live on */
     if (status != SLC_OK) {
         slc_cms_chain_close(opened);
         return status;

@@ -7,8 +7,6 @@
  * One mutex and three conditions: a batch is milliseconds of work, so that a microsecond for handing it over
  * is nothing.
  */
-#include "base/config.h"
-#include "base/team.h"
 #include "run/run_flow_part.h"
 #include "simd/simd_checksum.h"
 
@@ -16,14 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void flow_config_default(slc_flow_config *config)
-{
-    *config = (slc_flow_config){.size = sizeof *config, .batch_events = 64, .batch_bytes = (size_t)16 << 20};
-    slc_io_config_default(&config->io);
-    config->exec.target = SLC_SIMD_AUTO;
-}
-SLC_CONFIG_DEFAULT(slc_flow_config, flow_config_default)
 
 void slc_flow_lock(slc_flow *f)
 {
@@ -116,11 +106,17 @@ static void work_one(slc_flow *f, slc_flow_worker *w)
     }
 }
 
+/* With the device that is the worker's. */
 static slc_status open_chain(slc_flow *f, slc_flow_worker *w, slc_error *error)
 {
-    return w->chain != NULL || f->chain->open == NULL
-               ? SLC_OK
-               : f->chain->open(f->setup, &f->config, &w->chain, error);
+    if (w->chain != NULL || f->chain->open == NULL) {
+        return SLC_OK;
+    }
+    char device[SLC_RUN_DEVICE_ROOM];
+    slc_flow_config config = f->config;
+    config.worker = w->index;
+    config.exec.device = slc_run_devices_word(&f->devices, w->index, config.exec.device, device);
+    return f->chain->open(f->setup, &config, &w->chain, error);
 }
 
 static void *serve(void *argument)
@@ -168,12 +164,6 @@ static void block_signals(sigset_t *before)
     (void)pthread_sigmask(SIG_BLOCK, &all, before);
 }
 
-/* One worker is the caller's thread. */
-static bool works_itself(const slc_flow *f)
-{
-    return f->n_workers == 1 && !(f->chain->apart && f->config.exec.threads > 1);
-}
-
 /* To run anew. */
 static void make_ready(slc_flow_slot *s)
 {
@@ -194,18 +184,19 @@ static slc_status begin(slc_flow *f, slc_error *error)
     }
     block_signals(&f->mask);
     bool all = true;
-    if (works_itself(f) && !f->chain->ordered) { /* the threads inside of a chain would share its processor */
+    if (slc_flow_works_itself(f) &&
+        !f->chain->ordered) { /* the threads inside of a chain would share its processor */
         const slc_status status = slc_run_places_bind(f->places, 0, error);
         if (status != SLC_OK) {
             (void)pthread_sigmask(SIG_SETMASK, &f->mask, NULL);
             return status;
         }
     }
-    for (uint32_t i = 0; i < f->n_workers && !works_itself(f) && all; i++) {
+    for (uint32_t i = 0; i < f->n_workers && !slc_flow_works_itself(f) && all; i++) {
         all = pthread_create(&f->workers[i].thread, NULL, serve, &f->workers[i]) == 0;
         f->n_started += all;
     }
-    if (all && (!works_itself(f) || f->n_slots > 1)) {
+    if (all && (!slc_flow_works_itself(f) || f->n_slots > 1)) {
         f->has_reader = true; /* before the reader asks */
         if (pthread_create(&f->reader, NULL, read_all, f) != 0) {
             f->has_reader = all = false;
@@ -233,7 +224,7 @@ static void end_threads(slc_flow *f)
             (void)pthread_sigmask(SIG_SETMASK, &f->mask, NULL);
         }
     }
-    if (f->begun && works_itself(f)) {
+    if (f->begun && slc_flow_works_itself(f)) {
         slc_run_places_unbind(f->places);
     }
     f->n_started = 0;
@@ -245,7 +236,7 @@ static void end_threads(slc_flow *f)
 /* The first item, done; NULL at the end, and with *late when patience is. */
 static slc_flow_slot *take_first(slc_flow *f, bool *late)
 {
-    slc_flow_worker *self = works_itself(f) ? &f->workers[0] : NULL;
+    slc_flow_worker *self = slc_flow_works_itself(f) ? &f->workers[0] : NULL;
     slc_flow_lock(f);
     while ((f->head != NULL || !f->at_end) && !*late) {
         if (f->over) {
@@ -457,54 +448,6 @@ void slc_flow_totals_of(slc_flow *f, slc_flow_totals *totals)
 
 /* ---- opening and closing ------------------------------------------------------------------------- */
 
-static slc_status check(const slc_flow_config *config, const slc_flow_chain *chain, slc_error *error)
-{
-    if (chain == NULL || chain->size != sizeof *chain || chain->result_bytes == 0 || chain->run == NULL) {
-        return slc_fail(error, SLC_ERR_USAGE, "slc_flow_open: not a chain of this library's version");
-    }
-    if (config->read == NULL && config->n_paths == 0) {
-        return slc_fail(error, SLC_ERR_USAGE, "slc_flow_config: neither paths nor a function that reads");
-    }
-    if (config->read == NULL &&
-        (chain->input_open == NULL || chain->read == NULL || chain->input_close == NULL)) {
-        return slc_fail(error, SLC_ERR_USAGE, "the chain \"%s\" reads no files", chain->name);
-    }
-    if (chain->open != NULL && chain->close == NULL) {
-        return slc_fail(error, SLC_ERR_USAGE, "the chain \"%s\" opens and does not close", chain->name);
-    }
-    if (config->read != NULL && chain->files_alone) {
-        return slc_fail(error, SLC_ERR_USAGE, "the chain \"%s\" takes files alone, not a function that reads",
-                        chain->name);
-    }
-    if (config->batch_events == 0 || config->batch_bytes == 0) {
-        return slc_fail(error, SLC_ERR_USAGE, "slc_flow_config: batches of no events or no bytes");
-    }
-    return SLC_OK;
-}
-
-uint32_t slc_flow_slots(uint32_t wanted, uint32_t workers)
-{
-    if (wanted > 0) {
-        return wanted;
-    }
-    if (workers == 1 && slc_team_processors() == 1) {
-        return 1; /* who would read ahead would take the processor from who works, and the caches */
-    }
-    if (workers == 1) {
-        return 3; /* one worked on, one ready, one being read: a fourth only takes room in the caches */
-    }
-    return workers < UINT32_MAX / 2 - 1 ? 2 * workers + 2 : workers;
-}
-
-static slc_status take_config(const slc_flow_config *config, const slc_flow_chain *chain,
-                              slc_flow_config *own, slc_run_part *part, slc_error *error)
-{
-    flow_config_default(own);
-    slc_status status = slc_config_take(own, sizeof *own, config, "slc_flow_config", error);
-    status = status == SLC_OK ? check(own, chain, error) : status;
-    return status == SLC_OK ? slc_run_part_of(own, chain, part, error) : status;
-}
-
 slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *chain, const void *setup,
                          slc_flow **flow, slc_error *error)
 {
@@ -515,7 +458,8 @@ slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *ch
     }
     slc_flow_config own;
     slc_run_part part;
-    slc_status status = take_config(config, chain, &own, &part, error);
+    slc_run_devices devices;
+    slc_status status = slc_flow_take_config(config, chain, setup, &own, &part, &devices, error);
     if (status != SLC_OK) {
         return status;
     }
@@ -528,19 +472,9 @@ slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *ch
     f->n_opened = part.first;
     f->chain = chain;
     f->setup = setup;
-    if (f->config.exec.threads == 0) {
-        f->config.exec.threads = slc_team_processors();
-    }
+    f->devices = devices;
     f->first_wrong = UINT32_MAX;
-    f->n_workers = chain->ordered           ? 1
-                   : chain->workers != NULL ? chain->workers(setup, &f->config)
-                                            : f->config.exec.threads;
-    f->n_workers = f->n_workers > 0 ? f->n_workers : 1;
-    f->n_slots = slc_flow_slots(own.n_slots, f->n_workers);
-    f->n_slots = f->n_slots < 2 && slc_flow_has_to_read_ahead(&own) ? 2 : f->n_slots;
-    if (own.n_slots == 0 && chain->ordered && f->n_slots > 2 && works_itself(f)) {
-        f->n_slots = 2; /* one is worked on while the next is read; else the caller takes one, too */
-    }
+    slc_flow_count_workers(f);
     slc_flow_init_lock(f);
     f->workers = calloc(f->n_workers, sizeof *f->workers);
     f->spare = own.results_alone ? calloc(f->n_slots, sizeof *f->spare) : NULL;

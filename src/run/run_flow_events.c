@@ -4,6 +4,7 @@
  * worker reads them (of a regular file), verifies and expands them. Which events turn out to be lost there
  * shifts the numbers of those after them, which is mended in order.
  */
+#include "base/config.h"
 #include "io/io_deferred.h"
 #include "io/io_part.h"
 #include "lhcb/lhcb_identity.h"
@@ -322,12 +323,31 @@ const slc_flow_chain slc_flow_velo = {.size = sizeof(slc_flow_chain),
 
 /* ---- CMS --------------------------------------------------------------------------------------- */
 
+/* The caller's configuration, whatever version of the library it is of. */
+static slc_status take_cms(const void *setup, slc_cms_config *own, slc_error *error)
+{
+    slc_cms_config_default(own, SLC_CMS_PHASE1);
+    return slc_config_take(own, sizeof *own, ((const slc_flow_cms_setup *)setup)->config, "slc_cms_config",
+                           error);
+}
+
+static const char *device_of_cms(const void *setup, const slc_flow_config *config)
+{
+    slc_cms_config own;
+    const bool good = take_cms(setup, &own, NULL) == SLC_OK; /* if not, it is told by who opens the chain */
+    return config->exec.device != NULL ? config->exec.device : good ? own.exec.device : NULL;
+}
+
 static slc_status open_cms(const void *setup, const slc_flow_config *config, void **chain, slc_error *error)
 {
     const slc_flow_cms_setup *cms = setup;
+    slc_cms_config own;
     slc_cms_chain *opened = NULL;
-    (void)config;
-    const slc_status status = slc_cms_chain_open(cms->config, cms->cabling, cms->gains, &opened, error);
+    slc_status status = take_cms(setup, &own, error);
+    if (status == SLC_OK) {
+        own.exec.device = config->exec.device != NULL ? config->exec.device : own.exec.device;
+        status = slc_cms_chain_open(&own, cms->cabling, cms->gains, &opened, error);
+    }
     *chain = opened;
     return status;
 }
@@ -396,6 +416,7 @@ static slc_status run_cms(void *chain, const void *setup, slc_flow_item *item, s
 
 const slc_flow_chain slc_flow_cms = {.size = sizeof(slc_flow_chain),
                                      .name = "cms",
+                                     .device = device_of_cms,
                                      .open = open_cms,
                                      .close = close_cms,
                                      .result_bytes = sizeof(slc_flow_cms_result),

@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "image/image_label_fit.h"
 #include "io/image/io_image_source.h"
+#include "run/run_devices.h"
 #include "simd/simd_checksum.h"
 
 #include <sluice/io_image.h>
@@ -31,7 +32,8 @@ typedef struct page {
 typedef struct worker {
     slc_image_label_config config;
     slc_image_labeller *labeller;
-    size_t width, height; /* reserved */
+    size_t width, height;             /* reserved */
+    char device[SLC_RUN_DEVICE_ROOM]; /* config.exec.device of a GPU: a labeller may be opened anew */
 } worker;
 
 static void close_labeller(worker *w)
@@ -67,21 +69,37 @@ static void close_worker(void *chain)
     free(w);
 }
 
-/* Of several files each worker does one at a time; the threads of one file are inside its pages. */
-static uint32_t count_workers(const void *setup, const slc_flow_config *config)
+static bool on_gpu(const char *device)
+{
+    return device != NULL && strcmp(device, "cpu") != 0;
+}
+
+/* A wrong configuration is told when the first chain is opened. */
+static const char *device_of(const void *setup, const slc_flow_config *config)
 {
     const slc_flow_image_setup *image = setup;
     slc_image_label_config own;
     slc_image_label_config_default(&own);
-    if (slc_config_take(&own, sizeof own, image->config, "slc_image_label_config", NULL) != SLC_OK) {
-        return 1; /* which is told when the first chain is opened */
-    }
-    const char *device = own.exec.device;
-    const uint32_t most = config->read != NULL ? UINT32_MAX : config->n_paths;
-    const bool gpu = device != NULL && strcmp(device, "cpu") != 0;
-    return gpu || image->pages_alone ? 1 : config->exec.threads < most ? config->exec.threads : most;
+    const bool good = slc_config_take(&own, sizeof own, image->config, "slc_image_label_config", NULL) ==
+                      SLC_OK;
+    return image->pages_alone            ? NULL
+           : config->exec.device != NULL ? config->exec.device
+           : good                        ? own.exec.device
+                                         : NULL;
 }
 
+/* Of several files each worker does one at a time; the threads of one file are inside its pages. A GPU has
+ * one, for pages of any file. */
+static uint32_t count_workers(const void *setup, const slc_flow_config *config)
+{
+    const slc_flow_image_setup *image = setup;
+    const uint32_t most = config->read != NULL ? UINT32_MAX : config->n_paths;
+    const bool alone = on_gpu(device_of(setup, config)) || image->pages_alone;
+    return alone ? 1 : config->exec.threads < most ? config->exec.threads : most;
+}
+
+/* The first worker's labeller is opened at once, so that what is wrong is told before reading; those on
+ * further GPUs when they get a page, as a single page needs none of them. */
 static slc_status open_worker(const void *setup, const slc_flow_config *config, void **chain,
                               slc_error *error)
 {
@@ -94,7 +112,14 @@ static slc_status open_worker(const void *setup, const slc_flow_config *config, 
     slc_status status = slc_config_take(&w->config, sizeof w->config, image->config, "slc_image_label_config",
                                         error);
     w->config.exec.threads = config->exec.threads / count_workers(setup, config);
-    if (status == SLC_OK && !image->pages_alone) {
+    if (on_gpu(config->exec.device)) {
+        (void)snprintf(w->device, sizeof w->device, "%s", config->exec.device);
+        w->config.exec.device = w->device;
+    } else if (config->exec.device != NULL) {
+        w->config.exec.device = NULL;
+    }
+    const bool later = on_gpu(w->config.exec.device) && config->worker > 0;
+    if (status == SLC_OK && !image->pages_alone && !later) {
         status = slc_image_label_open(&w->config, &w->labeller, error);
     }
     if (status != SLC_OK) {
@@ -271,6 +296,7 @@ static slc_status run_page(void *chain, const void *setup, slc_flow_item *item, 
 const slc_flow_chain slc_flow_image = {.size = sizeof(slc_flow_chain),
                                        .name = "image",
                                        .workers = count_workers,
+                                       .device = device_of,
                                        .open = open_worker,
                                        .close = close_worker,
                                        .result_bytes = sizeof(page),

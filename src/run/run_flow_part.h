@@ -6,6 +6,7 @@
 #define SLUICE_RUN_FLOW_PART_H
 
 #include "run/run_bind.h"
+#include "run/run_devices.h"
 #include "run/run_part.h"
 
 #include <sluice/run_flow.h>
@@ -59,6 +60,7 @@ struct slc_flow {
     const slc_flow_chain *chain;
     const void *setup;
     uint32_t n_slots, n_workers, n_started;
+    slc_run_devices devices;
     slc_flow_worker *workers;
     slc_run_places *places;
     sigset_t mask; /* of the caller */
@@ -91,6 +93,14 @@ struct slc_flow {
     char damage[508]; /* the first line on it */
 };
 
+/* The caller's configuration, and what follows from it; what is wrong with it is told. */
+slc_status slc_flow_take_config(const slc_flow_config *config, const slc_flow_chain *chain, const void *setup,
+                                slc_flow_config *own, slc_run_part *part, slc_run_devices *devices,
+                                slc_error *error);
+/* Sets how many threads, workers and slots there are. */
+void slc_flow_count_workers(slc_flow *f);
+/* One worker is the caller's thread. */
+bool slc_flow_works_itself(const slc_flow *f);
 /* Batches in flight for a wish (0: none). */
 uint32_t slc_flow_slots(uint32_t wanted, uint32_t workers);
 

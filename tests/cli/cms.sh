@@ -140,6 +140,19 @@ want 2
 run cms --cabling a.cabling --gains a.gains --device cuda:77 a.bin
 want 1
 want_no_out
+run cms --cabling a.cabling --gains a.gains --device cuda:0,1,0 a.bin
+want 2
+grep -q '^sluice cms: device "cuda:0,1,0": cuda:0 is named twice; see' err || fail "a GPU that is named twice: $(cat err)"
+for word in cuda:0,77 cuda:77,78; do # which are not there, on any machine
+    run cms --cabling a.cabling --gains a.gains --device $word a.bin
+    want 1
+    want_no_out
+    grep -q "^sluice cms: device \"$word\": " err || fail "GPUs that are not there: $(cat err)"
+done
+if "$sluice" version | grep -q '^devices *cuda:0'; then
+    cms --device all --threads 2
+    equal "checksum with --device all" "$(key out "o['checksum']")" "$checksum"
+fi
 run cms --cabling a.cabling --gains a.gains a.cabling
 want 1
 run cms --cabling a.cabling --gains a.gains -o a.bin a.bin

@@ -378,8 +378,8 @@ wrong "--stream does not go with --algorithm" a.pgm --stream --algorithm flood
 wrong "--stream does not go with --device" a.pgm --stream --device cuda
 wrong "--device-memory needs a GPU, as --device cuda" a.pgm --device-memory 100
 wrong "--simd does not go with --device cuda" a.pgm --device cuda --simd c
-for word in gpu cuda: cuda:x cuda:0, cuda:,1 cuda,0 cuda:123456; do
-    wrong "--device takes cpu, cuda, cuda:N or cuda:N,M, not '$word'" a.pgm --device "$word"
+for word in gpu cuda: cuda:all, all,0 cuda:x cuda:0, cuda:,1 cuda,0 cuda:123456; do
+    wrong "--device takes cpu, cuda, cuda:N, cuda:N,M or all, not '$word'" a.pgm --device "$word"
 done
 wrong "--algorithm dlp makes labels alone, and no features for --stats" a.pgm --device cuda --algorithm dlp --stats x.csv
 wrong "--algorithm flsl-cd makes features alone, and no label image for --output" a.pgm --device cuda:1 --algorithm flsl-cd -o x.npy

@@ -4,46 +4,28 @@
  * worst image of the reserved size: pixels of four bytes, as many components as there can be. Where a device
  * has not that much, it gets what it may take, and larger images are done by strips.
  */
+#include "cuda/cuda_choose.h"
 #include "image/cuda/image_cuda_plan.h"
 #include "image/image_output.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { COPY_THREADS = 4, MOST_LANES = 64 };
+enum { COPY_THREADS = 4, MOST_LANES = SLC_CUDA_LIST_MOST };
 /* Room for many small images at once, where it may be had. */
 static const size_t batch_bytes = (size_t)128 << 20;
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
 
-/* The numbers in "cuda", "cuda:N" or "cuda:N,N,…"; each is looked up as "cuda:N". */
-static slc_status no_such_word(const char *word, slc_error *error)
-{
-    return slc_fail(error, SLC_ERR_USAGE, "device \"%s\": must be cpu, cuda, cuda:N or cuda:N,N,…", word);
-}
-
+/* The same device may be named twice. */
 static slc_status read_devices(const char *word, slc_image_cuda *engine, slc_error *error)
 {
-    const char *at = strchr(word, ',') != NULL && strncmp(word, "cuda:", 5) == 0 ? word + 5 : NULL;
-    if (at == NULL) {
-        engine->n_lanes = 1;
-        const slc_status one = slc_cuda_choose(word, &engine->lanes[0].device, error);
-        return one == SLC_ERR_USAGE ? no_such_word(word, error) : one;
+    slc_cuda_list list;
+    const slc_status status = slc_cuda_list_read(word, true, &list, error);
+    for (uint32_t i = 0; status == SLC_OK && i < list.n; i++) {
+        engine->lanes[engine->n_lanes++].device = list.device[i];
     }
-    slc_status status = SLC_OK;
-    for (bool more = true; more && status == SLC_OK;) {
-        const size_t length = strcspn(at, ",");
-        char one[24];
-        if (length > 10 || engine->n_lanes == MOST_LANES) {
-            return no_such_word(word, error);
-        }
-        (void)snprintf(one, sizeof one, "cuda:%.*s", (int)length, at);
-        status = slc_cuda_choose(one, &engine->lanes[engine->n_lanes++].device, error);
-        more = at[length] == ',';
-        at += length + 1;
-    }
-    return status == SLC_ERR_USAGE ? no_such_word(word, error) : status;
+    return status;
 }
 
 static slc_status open_lane(slc_image_cuda_lane *lane, slc_error *error)
