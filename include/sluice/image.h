@@ -47,6 +47,23 @@ SLC_API size_t slc_image_row_bytes(slc_image_type type, size_t width);
  * rows of bits, for an image that is not as told above, and for a float image without a finite pixel. */
 SLC_API slc_status slc_image_otsu(const slc_image *image, double *threshold, slc_error *error);
 
+/* The same of an image whose rows are with several (threads, machines), each of whom has a part of them,
+ * which may have no rows (height 0). Everyone takes the steps in turn; between them `low` becomes the lowest
+ * of all and `high` the highest, and then every count the sum of all. */
+typedef enum slc_image_otsu_step {
+    SLC_IMAGE_OTSU_EXTREMES = 0, /* sets low and high, of the finite pixels of 32-bit types */
+    SLC_IMAGE_OTSU_COUNT,        /* sets count */
+    SLC_IMAGE_OTSU_THRESHOLD     /* from the sums; of `part` the type alone is looked at */
+} slc_image_otsu_step;
+enum { SLC_IMAGE_OTSU_BINS = 65536 };
+typedef struct slc_image_otsu_sums {
+    double low, high;
+    uint64_t count[SLC_IMAGE_OTSU_BINS];
+} slc_image_otsu_sums;
+/* `threshold` is for the last step. Fails as slc_image_otsu; "no finite pixel" only in the last two. */
+SLC_API slc_status slc_image_otsu_parts(slc_image_otsu_step step, const slc_image *part,
+                                        slc_image_otsu_sums *sums, double *threshold, slc_error *error);
+
 #ifdef __cplusplus
 }
 #endif

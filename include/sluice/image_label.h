@@ -146,6 +146,70 @@ SLC_API slc_status slc_image_label_batch(slc_image_labeller *labeller, const slc
                                          slc_image_labels *foreground, size_t n, size_t *done,
                                          slc_error *error);
 
+/* ---- strips that were labelled apart ----------------------------------------------------------- */
+
+/* An image whose rows are with several (processes, machines), as strips: number 0 at the top, those without
+ * rows at the end. Each labels its strip as an image of its own, with the features SLC_IMAGE_JOINS if any are
+ * wanted and without filters; what follows joins components over the borders, and numbers them as one
+ * labelling of the whole does, bit for bit. Everyone calls, with what the others have sent:
+ *
+ *     slc_image_join_rows(last row above, first row, ...)    gives joins of its upper border; all get all
+ *     slc_image_join_pieces(joins of all borders)            the same pieces everywhere; all get the rows of
+ *                                                            components of all pieces (those of its labels)
+ *     slc_image_join_number(...)                             map and n_labels of the strip, and numbers
+ *
+ * Then `before` is the sum of n_labels of the strips above; every number of `numbers` that is not 0 grows by
+ * it, and becomes what it is with the one strip where it is not 0; so does map[l]. A label that is a piece is
+ * then numbers[its root], any other map[l], and 0 stays 0. What is sent: a row of labels to the next strip,
+ * and to all, for each border, up to `width` joins, as many pieces' rows, and numbers.
+ * mpi/mpi_label.c does it. */
+enum { SLC_IMAGE_JOINS = SLC_IMAGE_AREA | SLC_IMAGE_BOX | SLC_IMAGE_FIRST | SLC_IMAGE_SUMS };
+
+/* Two labels that are one component: of the last row of a strip, and of the first row of the next. */
+typedef struct slc_image_join {
+    uint32_t above, below;
+} slc_image_join;
+
+/* The joins between two rows of labels, 0 being background; there is room for width + 1. Returns how many. */
+SLC_API size_t slc_image_join_rows(const uint32_t *above, const uint32_t *below, size_t width,
+                                   uint32_t connectivity, slc_image_join *joins);
+
+/* A component of a strip that goes on in other strips. */
+typedef struct slc_image_piece {
+    uint32_t strip, label;
+    uint64_t root; /* the number, from 0, of the piece that has the whole component's first pixel */
+} slc_image_piece;
+
+/* n_joins[s] joins are between strips s - 1 and s (none of n_joins[0]), one border after the other. Pieces
+ * come in the order of strips, and of labels; there is room for two of each join. SLC_ERR_MEMORY, and
+ * SLC_ERR_USAGE for a join of background. */
+SLC_API slc_status slc_image_join_pieces(const uint64_t *n_joins, uint32_t n_strips,
+                                         const slc_image_join *joins, slc_image_piece *pieces, uint64_t *n,
+                                         slc_error *error);
+
+typedef struct slc_image_join_strip {
+    size_t width, height; /* of the whole image */
+    uint32_t n_strips, strip;
+    const uint64_t *first_row; /* of each strip, in the image */
+    uint32_t n_found;          /* labels of this strip */
+    const slc_image_piece *pieces;
+    uint64_t n_pieces;
+    /* The strip's components as they were found, and a row for each piece as it was found in its strip:
+     * columns of SLC_IMAGE_JOINS, which are changed. NULL: no features and no filters are wanted. */
+    slc_image_components *found, *of_pieces;
+} slc_image_join_strip;
+
+/* Adds up what pieces have, applies the filters of `config` and numbers the components whose first pixel is
+ * in this strip from 1 on: map has n_found + 1 entries, of which those of dropped components and of pieces
+ * are 0, and map[0]; numbers an entry for each piece, 0 but for roots in this strip that are kept. Rows of
+ * those that are kept are appended to the current event of `components` (NULL: none), with the columns of
+ * config->features, of which SLC_IMAGE_JOINS and the centroid can be had (SLC_ERR_UNSUPPORTED);
+ * SLC_ERR_CAPACITY if there is no room. */
+SLC_API slc_status slc_image_join_number(const slc_image_label_config *config,
+                                         const slc_image_join_strip *strip, uint32_t *map, uint32_t *numbers,
+                                         uint32_t *n_labels, slc_image_components *components,
+                                         slc_error *error);
+
 /* ---- what is on a GPU already ------------------------------------------------------------------ */
 
 /* Images that are on the device, all of one size and type. */

@@ -155,6 +155,9 @@ typedef struct slc_io_writer slc_io_writer;
 SLC_API slc_status slc_io_finish(slc_io_writer *writer, slc_error *error);
 /* Gives up: removes the temporary file and frees. NULL is allowed. */
 SLC_API void slc_io_abandon(slc_io_writer *writer);
+/* The name that the file has until slc_io_finish renames it, for others who write into it meanwhile; NULL if
+ * nothing is renamed (standard output, a device). It holds until the writer is freed. */
+SLC_API const char *slc_io_temporary(const slc_io_writer *writer);
 
 /* ---- MDF output ------------------------------------------------------------------------------ */
 

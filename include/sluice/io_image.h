@@ -23,6 +23,12 @@ extern "C" {
 typedef struct slc_io_image_config {
     size_t size;      /* set by slc_io_image_config_default */
     size_t max_bytes; /* a page whose pixels need more memory is refused before any is allocated; 4 GiB */
+    /* Of every page the rows of strip number `part`, from 0, of `n_parts`: as many as of any other strip, the
+     * first ones have one more where they cannot be equal, and the last ones none (image.height is 0) where
+     * there are more parts than rows. n_parts 0 or 1: all. Of regular files in raw PNM, NPY in C order and
+     * TIFF no more is read than that, of TIFF the strips or tiles with these rows, and max_bytes is of these
+     * rows; other pages are read whole. */
+    uint32_t part, n_parts;
 } slc_io_image_config;
 SLC_API void slc_io_image_config_default(slc_io_image_config *config, size_t size);
 #define slc_io_image_config_default(config) slc_io_image_config_default(config, sizeof *(config))
@@ -55,7 +61,11 @@ SLC_API slc_status slc_io_image_write(const char *path, const slc_image *image, 
 
 /* Several pages into one file: TIFF pages, an NPY array of three dimensions (equal sizes and types), PGM and
  * PBM one after the other. SLC_ERR_USAGE for more than one into PNG, and for pages of three or four columns
- * of u8, u16 or bits into NPY, which would be read as colours. */
+ * of u8, u16 or bits into NPY, which would be read as colours. Into NPY an image whose pixels are NULL may be
+ * given (not of bits): the file (slc_io_temporary) grows by its bytes, which are 0 until others have written
+ * rows where they belong, and is as large as that when _add returns; SLC_ERR_USAGE for what is no regular
+ * file.
+ */
 /* `preview`: for one image of u32, whatever the name: a PNG with a palette for labels: background black,
  * neighbouring numbers far apart in colour, the same number always the same colour. */
 SLC_API slc_status slc_io_image_writer_open(const char *path, bool preview, slc_io_writer **writer,

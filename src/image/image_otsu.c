@@ -9,14 +9,14 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { BINS = 65536 };
+enum { BINS = SLC_IMAGE_OTSU_BINS };
 
 /* What bins mean: bin k is values from low + k · span / BINS on; of narrow types the value itself. */
 typedef struct bins {
-    uint64_t *count;
+    const uint64_t *count;
     size_t n;
-    double low, span; /* 32-bit types */
 } bins;
 
 /* ---- histograms -------------------------------------------------------------------------------- */
@@ -48,11 +48,9 @@ static inline double wide_value(const slc_image *image, const void *row, size_t 
                                         : (double)((const float *)row)[x];
 }
 
-/* The extremes of the finite pixels; false where there is none. */
-static bool find_extremes(const slc_image *image, double *low, double *high)
+/* Of the finite pixels. */
+static void find_extremes(const slc_image *image, double *low, double *high)
 {
-    *low = (double)INFINITY;
-    *high = -(double)INFINITY;
     for (size_t y = 0; y < image->height; y++) {
         const void *row = slc_image_row(image, y);
         for (size_t x = 0; x < image->width; x++) {
@@ -63,18 +61,18 @@ static bool find_extremes(const slc_image *image, double *low, double *high)
             }
         }
     }
-    return *low <= *high;
 }
 
-static void count_wide(const slc_image *image, bins *b)
+static void count_wide(const slc_image *image, slc_image_otsu_sums *sums)
 {
-    for (size_t y = 0; y < image->height; y++) {
+    const double span = sums->high - sums->low;
+    for (size_t y = 0; y < image->height && span > 0; y++) {
         const void *row = slc_image_row(image, y);
         for (size_t x = 0; x < image->width; x++) {
             const double value = wide_value(image, row, x);
             if (isfinite(value)) {
-                const double bin = (value - b->low) * BINS / b->span;
-                b->count[bin < BINS - 1 ? (size_t)bin : BINS - 1]++;
+                const double bin = (value - sums->low) * BINS / span;
+                sums->count[bin < BINS - 1 ? (size_t)bin : BINS - 1]++;
             }
         }
     }
@@ -138,52 +136,83 @@ static double narrow_threshold(const bins *b)
     if (bin > 0) {
         return (double)bin;
     }
-    while (b->count[only] == 0) {
+    while (only < b->n - 1 && b->count[only] == 0) {
         only++;
     }
     return (double)only + 1;
 }
 
-static slc_status wide_threshold(const slc_image *image, bins *b, double *threshold, slc_error *error)
+static double wide_threshold(slc_image_type type, const slc_image_otsu_sums *sums)
 {
-    double high;
-    if (!find_extremes(image, &b->low, &high)) {
-        return slc_fail(error, SLC_ERR_USAGE, "threshold: the image has no finite pixel");
+    const bins b = {sums->count, BINS};
+    const double span = sums->high - sums->low;
+    if (span <= 0) {
+        return type == SLC_IMAGE_U32 ? sums->low + 1 : (double)nextafterf((float)sums->low, INFINITY);
     }
-    b->span = high - b->low;
-    if (b->span <= 0) {
-        const bool integers = image->type == SLC_IMAGE_U32;
-        *threshold = integers ? b->low + 1 : (double)nextafterf((float)b->low, INFINITY);
+    return sums->low + (double)best_bin(&b) * (span / BINS);
+}
+
+/* ---- steps ------------------------------------------------------------------------------------- */
+
+static size_t bins_of(slc_image_type type)
+{
+    return type == SLC_IMAGE_U8 ? 256 : BINS;
+}
+
+static void count(const slc_image *part, slc_image_otsu_sums *sums)
+{
+    memset(sums->count, 0, bins_of(part->type) * sizeof *sums->count);
+    if (part->type == SLC_IMAGE_U8) {
+        count_u8(part, sums->count);
+    } else if (part->type == SLC_IMAGE_U16) {
+        count_u16(part, sums->count);
+    } else {
+        count_wide(part, sums);
+    }
+}
+
+slc_status slc_image_otsu_parts(slc_image_otsu_step step, const slc_image *part, slc_image_otsu_sums *sums,
+                                double *threshold, slc_error *error)
+{
+    const bool looks = step != SLC_IMAGE_OTSU_THRESHOLD && part->height > 0;
+    const slc_status status = looks ? slc_image_check("image", part, error) : SLC_OK;
+    if (status != SLC_OK) {
+        return status;
+    }
+    if (part->type == SLC_IMAGE_BITS) {
+        return slc_fail(error, SLC_ERR_USAGE, "threshold: rows of bits need none");
+    }
+    const bool wide = part->type != SLC_IMAGE_U8 && part->type != SLC_IMAGE_U16;
+    if (step == SLC_IMAGE_OTSU_EXTREMES) {
+        sums->low = (double)INFINITY;
+        sums->high = -(double)INFINITY;
+        if (wide) {
+            find_extremes(part, &sums->low, &sums->high);
+        }
         return SLC_OK;
     }
-    count_wide(image, b);
-    *threshold = b->low + (double)best_bin(b) * (b->span / BINS);
+    if (wide && !(sums->low <= sums->high)) {
+        return slc_fail(error, SLC_ERR_USAGE, "threshold: the image has no finite pixel");
+    }
+    if (step == SLC_IMAGE_OTSU_COUNT) {
+        count(part, sums);
+        return SLC_OK;
+    }
+    const bins narrow = {sums->count, bins_of(part->type)};
+    *threshold = wide ? wide_threshold(part->type, sums) : narrow_threshold(&narrow);
     return SLC_OK;
 }
 
 slc_status slc_image_otsu(const slc_image *image, double *threshold, slc_error *error)
 {
     slc_status status = slc_image_check("image", image, error);
-    if (status != SLC_OK) {
-        return status;
-    }
-    if (image->type == SLC_IMAGE_BITS) {
-        return slc_fail(error, SLC_ERR_USAGE, "threshold: rows of bits need none");
-    }
-    bins b = {.n = image->type == SLC_IMAGE_U8 ? 256 : BINS};
-    b.count = calloc(b.n, sizeof *b.count);
-    if (b.count == NULL) {
+    slc_image_otsu_sums *sums = status == SLC_OK ? malloc(sizeof *sums) : NULL;
+    if (status == SLC_OK && sums == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "threshold: no memory for a histogram");
     }
-    if (image->type == SLC_IMAGE_U8) {
-        count_u8(image, b.count);
-        *threshold = narrow_threshold(&b);
-    } else if (image->type == SLC_IMAGE_U16) {
-        count_u16(image, b.count);
-        *threshold = narrow_threshold(&b);
-    } else {
-        status = wide_threshold(image, &b, threshold, error);
+    for (int step = 0; step <= SLC_IMAGE_OTSU_THRESHOLD && status == SLC_OK; step++) {
+        status = slc_image_otsu_parts((slc_image_otsu_step)step, image, sums, threshold, error);
     }
-    free(b.count);
+    free(sums);
     return status;
 }

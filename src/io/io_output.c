@@ -225,6 +225,11 @@ slc_status slc_io_finish(slc_io_writer *writer, slc_error *error)
     return status;
 }
 
+const char *slc_io_temporary(const slc_io_writer *writer)
+{
+    return writer->output.temporary;
+}
+
 void slc_io_abandon(slc_io_writer *writer)
 {
     if (writer != NULL) {

@@ -70,6 +70,15 @@ slc_status slc_io_image_refuse(const slc_io_images *images, const slc_io_image_u
 
 /* ---- the memory of a page -------------------------------------------------------------------- */
 
+/* How many of the rows are of this part; sets the first of them. */
+static uint64_t take_rows(slc_io_images *images, uint64_t height)
+{
+    const uint64_t n = images->config.n_parts, part = images->config.part;
+    const uint64_t share = height / n, more = height % n;
+    images->first_row = (size_t)(share * part + (part < more ? part : more));
+    return share + (part < more ? 1 : 0);
+}
+
 slc_status slc_io_image_shape(slc_io_images *images, slc_image_type type, uint64_t width, uint64_t height,
                               slc_error *error)
 {
@@ -80,18 +89,21 @@ slc_status slc_io_image_shape(slc_io_images *images, slc_image_type type, uint64
                                  (unsigned long long)width, (unsigned long long)height,
                                  (unsigned long long)SLC_IO_IMAGE_SIDE);
     }
+    images->in_parts = images->in_parts && images->config.n_parts > 1;
+    const uint64_t rows = images->in_parts ? take_rows(images, height) : height;
     /* The sides are below 2^32 and a pixel has at most 4 bytes: a row fits into 64 bits, the page may not. */
     const uint64_t row = (width * bits[type] + 7) / 8;
-    if (row > images->config.max_bytes / height || row > PTRDIFF_MAX / height) {
+    if (rows > 0 && (row > images->config.max_bytes / rows || row > PTRDIFF_MAX / rows)) {
         return slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, SLC_IO_NO_PLACE,
                                  "%llu x %llu pixels of %u bits need more than the limit of %zu bytes",
-                                 (unsigned long long)width, (unsigned long long)height, bits[type],
+                                 (unsigned long long)width, (unsigned long long)rows, bits[type],
                                  images->config.max_bytes);
     }
     images->row_bytes = (size_t)row;
-    images->size = (size_t)(row * height);
+    images->size = (size_t)(row * rows);
+    images->height = (size_t)height;
     images->image = (slc_image){
-        .width = (size_t)width, .height = (size_t)height, .stride = (ptrdiff_t)row, .type = type};
+        .width = (size_t)width, .height = (size_t)rows, .stride = (ptrdiff_t)row, .type = type};
     return SLC_OK;
 }
 
@@ -115,7 +127,7 @@ slc_status slc_io_image_grow(slc_io_images *images, size_t bytes, slc_error *err
     return SLC_OK;
 }
 
-slc_status slc_io_image_fill(slc_io_images *images, const slc_io_image_unit *unit, slc_error *error)
+static slc_status fill(slc_io_images *images, const slc_io_image_unit *unit, slc_error *error)
 {
     enum { PIECE = 1 << 18 };
     slc_io_stream *stream = &images->stream;
@@ -148,6 +160,41 @@ slc_status slc_io_image_fill(slc_io_images *images, const slc_io_image_unit *uni
         done += here;
     }
     return SLC_OK;
+}
+
+slc_status slc_io_image_fill(slc_io_images *images, const slc_io_image_unit *unit, slc_error *error)
+{
+    slc_io_stream *stream = &images->stream;
+    if (!images->in_parts) {
+        return fill(images, unit, error);
+    }
+    /* No overflow: where a product would be too large, the file has not so many bytes. */
+    const uint64_t row = (uint64_t)images->row_bytes / unit->out * unit->in;
+    const uint64_t before = row * images->first_row, own = row * images->image.height;
+    const bool is_small = images->height <= (uint64_t)INT64_MAX / (row > 0 ? row : 1);
+    slc_io_stream_place(stream);
+    if (!stream->placed || !is_small || !slc_io_stream_has(stream, (size_t)(row * images->height))) {
+        images->in_parts = false;
+        const slc_status status = slc_io_image_shape(images, images->image.type, images->image.width,
+                                                     images->height, error);
+        return status == SLC_OK ? fill(images, unit, error) : status;
+    }
+    (void)slc_io_stream_jump(stream, (size_t)before);
+    const slc_status status = fill(images, unit, error);
+    (void)slc_io_stream_jump(stream, (size_t)(row * images->height - before - own));
+    return status;
+}
+
+/* Of a page that was read whole, the rows that are wanted move to its beginning. */
+static void cut_part(slc_io_images *images)
+{
+    const size_t rows = (size_t)take_rows(images, images->image.height);
+    if (images->pixels != NULL && rows > 0) {
+        memmove(images->pixels, images->pixels + images->first_row * images->row_bytes,
+                rows * images->row_bytes);
+    }
+    images->image.height = rows;
+    images->size = rows * images->row_bytes;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -200,6 +247,10 @@ static slc_status open_images(const char *path, const void *bytes, size_t size, 
     slc_status status = config == NULL ? SLC_OK
                                        : slc_config_take(&opened->config, sizeof opened->config, config,
                                                          "slc_io_image_config", error);
+    if (status == SLC_OK && opened->config.n_parts > 1 && opened->config.part >= opened->config.n_parts) {
+        status = slc_fail(error, SLC_ERR_USAGE, "part: %u of %u, counted from 0", opened->config.part,
+                          opened->config.n_parts);
+    }
     if (status == SLC_OK) {
         status = path != NULL ? slc_io_stream_open(&opened->stream, path, error)
                               : slc_io_stream_open_memory(&opened->stream, bytes, size, name, error);
@@ -251,9 +302,13 @@ slc_status slc_io_images_next(slc_io_images *images, slc_image *image, slc_error
     images->warning[0] = '\0';
     if (images->status == SLC_OK) {
         images->page++;
+        images->in_parts = false;
         images->status = images->format->next(images, &images->error);
     }
     if (images->status == SLC_OK) {
+        if (images->config.n_parts > 1 && !images->in_parts) {
+            cut_part(images);
+        }
         images->image.pixels = images->pixels;
         *image = images->image;
     } else if (images->status != SLC_END && error != NULL) {
@@ -267,6 +322,7 @@ slc_status slc_io_images_pass(slc_io_images *images, uint64_t pages, slc_error *
     slc_status (*pass)(slc_io_images *, slc_error *) = images->format->pass;
     for (uint64_t i = 0; i < pages && images->status == SLC_OK; i++) {
         images->page++;
+        images->in_parts = false;
         images->status = (pass != NULL ? pass : images->format->next)(images, &images->error);
         images->warning[0] = '\0';
     }

@@ -167,6 +167,7 @@ static slc_status next(slc_io_images *images, slc_error *error)
     if (images->page > state->pages) {
         return expect_end(images, error);
     }
+    images->in_parts = !state->fortran;
     const slc_status status = slc_io_image_shape(images, state->type, state->width, state->height, error);
     if (status != SLC_OK) {
         return status;

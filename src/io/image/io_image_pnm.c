@@ -332,6 +332,7 @@ static slc_status read_image(cursor *at)
         status = read_size(at, "the height", SLC_IO_IMAGE_SIDE, &height);
     }
     const bool bits = kind == '1' || kind == '4', colour = kind == '3' || kind == '6', raw = kind >= '4';
+    images->in_parts = raw;
     if (status == SLC_OK && !bits) {
         status = read_size(at, "the maximum", 65535, &maximum);
     }

@@ -41,6 +41,10 @@ struct slc_io_images {
     void *state;
     size_t page;     /* that is being read, from 1 */
     slc_image image; /* of the page; pixels is set when it is complete */
+    /* With config.n_parts: the format can read these rows alone, which says it before slc_io_image_shape;
+     * then `image`, `size` and `pixels` are of rows first_row … first_row + image.height - 1 of `height`. */
+    bool in_parts;
+    size_t first_row, height;
     uint8_t *pixels; /* the page's memory */
     size_t row_bytes, size;
     size_t capacity;
@@ -60,8 +64,9 @@ __attribute__((format(printf, 5, 6))) slc_status slc_io_image_fail(const slc_io_
 /* The same text becomes the warning of this call, or is put after it. */
 __attribute__((format(printf, 2, 3))) void slc_io_image_warn(slc_io_images *images, const char *format, ...);
 
-/* Sets the shape of the page, with no memory behind it yet. SLC_ERR_FORMAT for sizes outside 1 … 2^32 - 2,
- * SLC_ERR_UNSUPPORTED if the pixels need more than max_bytes. */
+/* Sets the shape of the page, or with images->in_parts of the strip that is wanted of it, with no memory
+ * behind it yet. SLC_ERR_FORMAT for sizes outside 1 … 2^32 - 2, SLC_ERR_UNSUPPORTED if the pixels need more
+ * than max_bytes. */
 slc_status slc_io_image_shape(slc_io_images *images, slc_image_type type, uint64_t width, uint64_t height,
                               slc_error *error);
 /* Makes room for the first `bytes` bytes of the page, of at most images->size. */
@@ -79,7 +84,9 @@ typedef struct slc_io_image_unit {
     bool swap;
 } slc_io_image_unit;
 
-/* Fills the whole page (images->size / unit->out units) from the stream, growing it as bytes arrive. */
+/* Fills the page (images->size / unit->out units) from the stream, growing it as bytes arrive. Of a page in
+ * parts it goes over the rows before and after; where the stream is no regular file, or has not all of the
+ * page, it is the page as a whole that is read, and images->in_parts false. */
 slc_status slc_io_image_fill(slc_io_images *images, const slc_io_image_unit *unit, slc_error *error);
 /* Fails with what unit->explain says. */
 slc_status slc_io_image_refuse(const slc_io_images *images, const slc_io_image_unit *unit,

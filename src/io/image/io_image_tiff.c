@@ -315,11 +315,12 @@ static slc_status read_part(slc_io_images *images, uint32_t x, uint32_t y, uint1
     return SLC_OK;
 }
 
-/* All strips or tiles of the rows from y on. */
+/* All strips or tiles of the rows from y on; of a page in parts those of its rows that are wanted. */
 static slc_status read_band(slc_io_images *images, uint32_t y, uint32_t rows, slc_error *error)
 {
     slc_tiff_state *state = images->state;
     const slc_tiff_page *page = &state->page;
+    const size_t begin = slc_tiff_begin(images), end = begin + images->image.height;
     for (uint64_t x = 0; x < page->width; x += page->part_width) {
         for (uint16_t plane = 0; plane < page->planes; plane++) {
             const slc_status status = read_part(images, (uint32_t)x, y, plane, rows, error);
@@ -329,8 +330,11 @@ static slc_status read_band(slc_io_images *images, uint32_t y, uint32_t rows, sl
         }
         const uint64_t left = page->width - x;
         const size_t n = (size_t)(left < page->part_width ? left : page->part_width);
-        for (uint32_t row = 0; row < rows; row++) {
-            const slc_status status = slc_tiff_convert(images, row, (size_t)y + row, (size_t)x, n, error);
+        const uint32_t first = begin > y ? (uint32_t)(begin - y) : 0;
+        const uint32_t last = end < (size_t)y + rows ? (uint32_t)(end - y) : rows;
+        for (uint32_t row = first; row < last; row++) {
+            const size_t to = (size_t)y + row - begin;
+            const slc_status status = slc_tiff_convert(images, row, to, (size_t)x, n, error);
             if (status != SLC_OK) {
                 return status;
             }
@@ -343,10 +347,12 @@ static slc_status read_pixels(slc_io_images *images, slc_error *error)
 {
     slc_tiff_state *state = images->state;
     const slc_tiff_page *page = &state->page;
-    for (uint64_t y = 0; y < page->height; y += page->part_height) {
+    const uint64_t begin = slc_tiff_begin(images), end = begin + images->image.height;
+    for (uint64_t y = begin - begin % page->part_height; y < end; y += page->part_height) {
         const uint64_t left = page->height - y;
         const uint32_t rows = (uint32_t)(left < page->part_height ? left : page->part_height);
-        slc_status status = slc_io_image_grow(images, (size_t)(y + rows) * images->row_bytes, error);
+        const uint64_t until = y + rows < end ? y + rows : end;
+        slc_status status = slc_io_image_grow(images, (size_t)(until - begin) * images->row_bytes, error);
         if (status == SLC_OK) {
             status = read_band(images, (uint32_t)y, rows, error);
         }

@@ -73,7 +73,13 @@ slc_status slc_tiff_read_stack(slc_io_images *images, slc_error *error);
 
 /* Reads the current directory into state->page and sets the shape of the page. */
 slc_status slc_tiff_describe(slc_io_images *images, slc_error *error);
-/* Converts n pixels of row `row` of the decoded parts to those of page row y from x on. */
+/* The first row of the page that is wanted. */
+static inline size_t slc_tiff_begin(const slc_io_images *images)
+{
+    return images->in_parts ? images->first_row : 0;
+}
+
+/* Converts n pixels of row `row` of the decoded parts to those of row y of the image from x on. */
 slc_status slc_tiff_convert(slc_io_images *images, uint32_t row, size_t y, size_t x, size_t n,
                             slc_error *error);
 /* What could not be done, and libtiff's message on it. */

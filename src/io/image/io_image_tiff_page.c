@@ -162,6 +162,7 @@ slc_status slc_tiff_describe(slc_io_images *images, slc_error *error)
                                 : page->meaning == SLC_TIFF_GREY || page->meaning == SLC_TIFF_COLOUR
                                     ? slc_io_number_type((slc_io_number)page->unit.kind)
                                     : SLC_IMAGE_U8;
+    images->in_parts = true;
     status = slc_io_image_shape(images, type, page->width, page->height, error);
     status = status == SLC_OK ? take_layout(images, state->tiff, page, error) : status;
     if (status == SLC_OK) {

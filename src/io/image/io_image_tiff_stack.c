@@ -146,10 +146,11 @@ slc_status slc_tiff_read_stack(slc_io_images *images, slc_error *error)
     }
     const uint32_t most = row_bytes < PIECE ? (uint32_t)(PIECE / row_bytes) : 1;
     slc_status status = slc_tiff_reserve_part(images, 0, most * row_bytes, error);
-    for (uint64_t y = 0; status == SLC_OK && y < page->height; y += most) {
-        const uint32_t rows = page->height - y < most ? (uint32_t)(page->height - y) : most;
+    const uint64_t top = slc_tiff_begin(images), end = top + images->image.height;
+    for (uint64_t y = top; status == SLC_OK && y < end; y += most) {
+        const uint32_t rows = end - y < most ? (uint32_t)(end - y) : most;
         const size_t bytes = (size_t)(rows * row_bytes);
-        status = slc_io_image_grow(images, (size_t)(y + rows) * images->row_bytes, error);
+        status = slc_io_image_grow(images, (size_t)(y - top + rows) * images->row_bytes, error);
         if (status == SLC_OK && slc_tiff_read(state, begin + y * row_bytes, state->part[0], bytes) < bytes) {
             status = too_short(images, begin, size, error);
         }
@@ -158,7 +159,7 @@ slc_status slc_tiff_read_stack(slc_io_images *images, slc_error *error)
         }
         swap_samples(state, state->part[0], bytes);
         for (uint32_t row = 0; row < rows && status == SLC_OK; row++) {
-            status = slc_tiff_convert(images, row, (size_t)(y + row), 0, page->width, error);
+            status = slc_tiff_convert(images, row, (size_t)(y - top + row), 0, page->width, error);
         }
     }
     return status;

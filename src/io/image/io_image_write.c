@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 static const slc_io_image_form *const forms[] = {&slc_io_image_form_pgm,  &slc_io_image_form_pbm,
                                                  &slc_io_image_form_png,  &slc_io_image_form_tif,
@@ -112,6 +113,30 @@ static slc_status put_npy_header(slc_io_image_writer *writer, size_t pages, slc_
     return slc_io_writer_put(writer, header, NPY_HEADER, error);
 }
 
+/* Room for an image that others write. */
+static slc_status make_room(const slc_io_image_writer *writer, const slc_image *image, size_t pixel,
+                            slc_error *error)
+{
+    FILE *stream = writer->writer.output.stream;
+    const uint64_t row = image->width * pixel;
+    if (writer->writer.output.temporary == NULL || image->type == SLC_IMAGE_BITS) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "%s: only whole numbers in a regular file can be written by several", writer->path);
+    }
+    const off_t here = fflush(stream) == 0 ? ftello(stream) : -1;
+    if (here < 0) {
+        return slc_io_output_failed(writer->path, error);
+    }
+    if (image->height > (uint64_t)(INT64_MAX - here) / row) {
+        return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: %zu x %zu pixels are more than a file can have",
+                        writer->path, image->width, image->height);
+    }
+    return ftruncate(fileno(stream), here + (off_t)(row * image->height)) == 0 &&
+                   fseeko(stream, 0, SEEK_END) == 0
+               ? SLC_OK
+               : slc_io_output_failed(writer->path, error);
+}
+
 static slc_status add_npy(slc_io_image_writer *writer, const slc_image *image, slc_error *error)
 {
     static const uint8_t bytes[SLC_IMAGE_TYPES] = {1, 2, 4, 4, 1};
@@ -134,6 +159,9 @@ static slc_status add_npy(slc_io_image_writer *writer, const slc_image *image, s
                         writer->path);
     }
     slc_status status = writer->pages == 0 ? put_npy_header(writer, 1, error) : SLC_OK;
+    if (image->pixels == NULL) {
+        return status == SLC_OK ? make_room(writer, image, bytes[image->type], error) : status;
+    }
     if (status == SLC_OK && bits) {
         status = slc_io_image_room(writer, image->width, error);
     }
@@ -164,6 +192,7 @@ const slc_io_image_form slc_io_image_form_npy = {.ending = ".npy",
                                                  .types = (1U << SLC_IMAGE_TYPES) - 1,
                                                  .type_words = "bits, u8, u16, u32 and f32",
                                                  .several = true,
+                                                 .holes = true,
                                                  .add = add_npy,
                                                  .finish = finish_npy};
 
@@ -231,7 +260,7 @@ slc_status slc_io_image_writer_open(const char *path, bool preview, slc_io_write
 static slc_status check_image(const slc_io_image_writer *writer, const slc_image *image, slc_error *error)
 {
     static const char *const words[SLC_IMAGE_TYPES] = {"u8", "u16", "u32", "f32", "bits"};
-    if (image->pixels == NULL || image->width == 0 || image->height == 0 ||
+    if ((image->pixels == NULL && !writer->form->holes) || image->width == 0 || image->height == 0 ||
         image->width > SLC_IO_IMAGE_SIDE || image->height > SLC_IO_IMAGE_SIDE) {
         return slc_fail(error, SLC_ERR_USAGE, "%s: an image of %zu x %zu pixels cannot be written",
                         writer->path, image->width, image->height);

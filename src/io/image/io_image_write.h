@@ -16,6 +16,7 @@ typedef struct slc_io_image_form {
     unsigned types;     /* bit t is set where slc_image_type t can be written */
     const char *type_words;
     bool several; /* more than one page */
+    bool holes;   /* images without pixels, which others write */
     bool by_name; /* a library of others writes the file under its temporary name */
     /* Appends one page. */
     slc_status (*add)(struct slc_io_image_writer *writer, const slc_image *image, slc_error *error);
