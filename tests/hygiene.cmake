@@ -19,6 +19,7 @@ endforeach()
 sluice_hygiene(tests ${Python3_EXECUTABLE} ${hygiene}/check_tests.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
                ${CMAKE_CTEST_COMMAND})
 sluice_hygiene(mutations_self_test ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/mutations.py --self-test)
+sluice_hygiene(network_self_test ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/network.py --self-test)
 sluice_hygiene(simd_table_self_test ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/simd-table.py --self-test)
 sluice_hygiene(simd_table ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/simd-table.py --check)
 if(NOT SLUICE_SANITIZE)
