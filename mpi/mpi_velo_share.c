@@ -82,7 +82,7 @@ static void end_piece(slc_mpi_velo *velo, const slc_flow_item *end)
 static bool take(slc_velo_job *job, const slc_flow_item *item)
 {
     slc_mpi_velo *velo = (slc_mpi_velo *)job;
-    slc_mpi_counter_progress();
+    slc_mpi_counter_progress(&velo->counter);
     if (item->ended) {
         end_piece(velo, item);
         return true;

@@ -13,6 +13,7 @@ function(mpi_test name labels)
     sluice_test_properties(${name} "${labels};mpi")
     set_tests_properties(${name} PROPERTIES TIMEOUT 300)
 endfunction()
-
+mpi_test(mpi_faults "cli;long")
+mpi_test(mpi_slurm cli)
 mpi_test(mpi_talk cli)
 mpi_test(mpi_velo cli)

@@ -13,6 +13,8 @@ command -v "$mpiexec" >/dev/null || { echo "skipped: no mpirun"; exit 77; }
 while read -r name; do unset "$name"; done < <(compgen -e | grep -E '^(OMPI|PMI|PMIX|SLURM|MPI|HYDRA)')
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_base_warn_component_unused=0
 export OMPI_MCA_mpi_yield_when_idle=1 HYDRA_LAUNCHER=fork
+# MPI libraries give not all of their memory back.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
 # Sessions of Open MPI have sockets, whose names may not be long; what it leaves goes with the folder.
 export TMPDIR=$work/tmp && mkdir "$TMPDIR"
 

@@ -33,6 +33,13 @@ for how in "mpi 1" "mpi 2" "mpi 3" "mpi 4" "mpi 8" "mpich 1" "mpich 2" "mpich 4"
     want_no_file "${how/ /}".h5.* # no parts
 done
 
+# An MPI without one-sided data.
+# shellcheck disable=SC2086
+SLUICE_MPI_MESSAGES=1 mpi 3 velo $inputs --json -q --beam 0.1,0.2
+want 1
+# shellcheck disable=SC2086
+same_json one.json out $times
+
 # A table, parts that stay, and a run without damage.
 "$sluice" velo large.mdf a.mdf --preset fast --table one.csv >one.txt
 mpi 2 velo large.mdf a.mdf --preset fast --threads 2 --batch 7 --table two.csv -o part-%p.h5
