@@ -15,11 +15,14 @@ build="cmake gcc libc6-dev ninja-build pkg-config libjansson-dev libhdf5-dev zli
 # python3-pip, python3-venv, patchelf: the wheel and an environment to try it in; dpkg-dev, file: Debian packages, which lintian judges.
 # python3-sphinx, python3-myst-parser, furo (its looks), doxygen: the documentation's site.
 # musl-tools: the library's sources through another C library's headers.
+# openmpi-bin, libopenmpi-dev, mpich, libmpich-dev: sluice-mpi under both MPIs; slurmd, slurmctld, slurm-client, slurm-wlm-basic-plugins: and under
+# Slurm. Not libhdf5-openmpi-dev: the system's HDF5 (hdf5.pc, libhdf5.so) would then be the one that needs MPI.
 # gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, qemu-user: the check programs on AArch64 and on older x86 processors.
 check="$build g++ clang clang-format clang-tidy libclang-rt-14-dev lld llvm libcmocka-dev python3 python3-numpy python3-scipy python3-h5py python3-xxhash python3-yaml
        python3-dev python3-pytest mypy python3-matplotlib python3-pip python3-venv patchelf dpkg-dev file
        python3-sphinx python3-myst-parser furo doxygen
        binutils xz-utils
+       openmpi-bin libopenmpi-dev mpich libmpich-dev slurmd slurmctld slurm-client slurm-wlm-basic-plugins
        hdf5-tools musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 package="$build g++ python3 python3-dev patchelf binutils dpkg-dev file lintian"
 # libopencv-imgproc-dev: the library that bench/image_vs_opencv measures against.
