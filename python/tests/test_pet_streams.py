@@ -179,6 +179,13 @@ def test_after_fork(frames):
     assert chain.finish().singles.n_rows + len(held) == len(frames)
 
 
+def test_save_does_not_overwrite_frames(frames, tmp_path):
+    frames.tofile(tmp_path / "a.h5")
+    with pytest.raises(sluice.UsageError, match="would overwrite the input"):
+        pet.run(tmp_path / "a.h5", SCANNER).save(tmp_path / "a.h5")
+    assert (tmp_path / "a.h5").stat().st_size == frames.nbytes
+
+
 def at_the_end(data):
     """The bytes right before a page that nobody may touch."""
     page, libc = mmap.PAGESIZE, ctypes.CDLL(None, use_errno=True)

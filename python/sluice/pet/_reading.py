@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import _core
 from .._core import Error, FileError, FormatError, UnsupportedError, UsageError
+from .._flow import listed
 from ._scanner import FRAME, Array, OneThread, Path, Scanner, count, warn_lost, word
 
 OnFault = Literal["warn", "ignore", "raise"]
@@ -39,7 +40,7 @@ def shown(progress: Progress) -> Callable[[int], object]:
 
 
 def paths_of(paths: Paths, follow: bool) -> list[Path]:
-    names = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
+    names = listed(paths)
     if not names:
         raise UsageError("there are no paths")
     return series(names) if follow else names
@@ -48,7 +49,7 @@ def paths_of(paths: Paths, follow: bool) -> list[Path]:
 def series(paths: Paths) -> list[Path]:
     """The files, each followed by the rest of its acquisition (run.0001.raw …), those of one acquisition in its order whatever theirs is,
     and none twice."""
-    named = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
+    named = listed(paths)
     made: list[tuple[Path, int, int]] = []
 
     def add(path: Path) -> None:

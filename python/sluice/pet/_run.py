@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _core
 from .._core import Columns, StrictError, UsageError
+from .._flow import keep_inputs
 from ._lists import ListWriter
 from ._reading import ON_FAULT, OnFault, Paths, Progress, further, paths_of, raise_failed, shown, tell
 from ._scanner import (
@@ -245,6 +246,7 @@ class Run:
 
     def __init__(self, chain: Chain, paths: list[Path], on_fault: OnFault, follow: bool, progress: Progress) -> None:
         self._chain = chain
+        self._paths = paths
         self._on_fault = on_fault
         self._beyond = {} if follow or on_fault == "ignore" else further(paths)
         self._open = True
@@ -320,6 +322,7 @@ class Run:
         written."""
         if self._begun:
             raise UsageError("pairs were given already, which would not be in the file: open another run")
+        keep_inputs(path, self._paths)
         tables, writer = self._chain.tables, None
         try:
             for found in self:
