@@ -179,6 +179,25 @@ def test_after_fork(frames):
     assert chain.finish().singles.n_rows + len(held) == len(frames)
 
 
+def test_files_after_fork(frames, tmp_path):
+    frames.tofile(tmp_path / "a.raw")
+    reader, run = pet.open_frames(tmp_path / "a.raw", batch=100), pet.run(tmp_path / "a.raw", SCANNER, batch=100)
+    n, found = len(next(reader)), next(run)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # it would wait for a thread of the parent's
+        good = 0
+        for one in (reader, run):
+            try:
+                next(one)
+            except RuntimeError as error:
+                good += "fork" in str(error)
+            one.close()
+        os._exit(0 if good == 2 else 3)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert n + sum(map(len, reader)) == len(frames) == found.singles.n_rows + sum(one.singles.n_rows for one in run)
+
+
 def test_save_does_not_overwrite_frames(frames, tmp_path):
     frames.tofile(tmp_path / "a.h5")
     with pytest.raises(sluice.UsageError, match="would overwrite the input"):

@@ -155,6 +155,7 @@ class Ahead:
         self._thread = threading.Thread(target=_read, args=(inputs, self._free, self._full), daemon=True)
         self._thread.start()
         self._ended = False
+        self._process = os.getpid()
 
     def _room(self) -> tuple[Array, Array | None]:
         batch, received = self._size
@@ -163,6 +164,8 @@ class Ahead:
     def take(self) -> tuple[Array, Array | None] | None:
         if self._ended:
             return None
+        if self._process != os.getpid():
+            raise RuntimeError("this was opened before fork(), and its thread is the parent's: open another")
         if self._held is not None:
             held, self._held = self._held, None
             self._free.put(self._room() if self._keep else held)

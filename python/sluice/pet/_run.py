@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import TracebackType
@@ -247,6 +248,7 @@ class Run:
     def __init__(self, chain: Chain, paths: list[Path], on_fault: OnFault, follow: bool, progress: Progress) -> None:
         self._chain = chain
         self._paths = paths
+        self._process = os.getpid()
         self._on_fault = on_fault
         self._beyond = {} if follow or on_fault == "ignore" else further(paths)
         self._open = True
@@ -354,8 +356,9 @@ class Run:
     def close(self) -> None:
         """Ends reading; what was given stays."""
         if self._open:
-            _core.pet_chain_close(self._chain._chain)
             self._open = False
+            if self._process == os.getpid():  # a child of fork() leaves it to its parent
+                _core.pet_chain_close(self._chain._chain)
 
     def __enter__(self) -> Run:
         return self
