@@ -23,7 +23,7 @@ def listed(paths: Paths) -> list[Path]:
     if isinstance(paths, (str, bytes, os.PathLike)):
         return [paths]
     if isinstance(paths, Iterable) and not hasattr(paths, "read"):
-        names = list(paths)
+        names: list[Any] = list(paths)
         if all(isinstance(one, (str, bytes, os.PathLike)) for one in names):
             return names
     raise TypeError(f"paths are to be the name of a file, or an iterable of names, not {type(paths)!r}")

@@ -231,7 +231,7 @@ class Stream:
     """Clusters in space and time of pixels that never end: pixels are pushed as they come, nearly in the order of time.
 
     >>> stream = Stream(shape=(256, 256), time_window=64)
-    >>> closed = stream.push([...], [...], [...])     # Columns of the clusters that nothing can join any more
+    >>> closed = stream.push(x, y, time, charge)      # arrays; Columns of the clusters that nothing can join any more
     >>> rest = stream.finish()
 
     ``time_window`` and ``disorder`` (how late a pixel may come) are in ticks. ``shape``: (height, width); pixels outside are left

@@ -258,3 +258,20 @@ def test_lists_of_other_programs(name):
     if os.path.exists(where):
         positions, turned, (rings, per_ring, layers) = pet.read_map(where)
         assert len(positions) == rings * per_ring * max(layers, 1) and turned is None
+
+
+def test_arguments_that_were_taken_for_others(frames, tmp_path):
+    for wrong in (np.full(len(frames), -1.5), np.full(len(frames), -1), np.zeros((len(frames), 2), np.uint64)):
+        with pytest.raises(TypeError, match="received_ns is"):
+            pet.Chain(SCANNER).push(frames, received_ns=wrong)
+    with pytest.raises(sluice.UsageError, match="skipped is to be"):
+        pet.Chain(SCANNER).push(frames, skipped=-1)
+    for pair in ((1,), 5, (1, 2, 3)):
+        with pytest.raises(TypeError, match="energies are to be a pair"):
+            pet.Chain(SCANNER, energies=pair)
+    frames.tofile(tmp_path / "a.raw")
+    for scanner in (SCANNER, pet.Scanner(SCANNER), pet.Tables(SCANNER)):
+        assert sum(map(len, pet.open_frames(tmp_path / "a.raw", scanner=scanner))) == len(frames)
+    with pytest.raises(sluice.UsageError, match="no pairs to save"):
+        pet.run(tmp_path / "a.raw", SCANNER, until="sort").save(tmp_path / "a.csv")
+    assert len(set(pet.__all__)) == len(pet.__all__)

@@ -15,7 +15,7 @@ import numpy as np
 from .. import _core
 from .._core import Error, FileError, FormatError, UnsupportedError, UsageError
 from .._flow import listed
-from ._scanner import FRAME, Array, OneThread, Path, Scanner, count, warn_lost, word
+from ._scanner import FRAME, Array, OneThread, Path, Scanner, Tables, count, scanner_of, warn_lost, word
 
 OnFault = Literal["warn", "ignore", "raise"]
 Progress = Union[bool, None, Callable[[int], object]]
@@ -273,7 +273,7 @@ def open_frames(
     batch: int = 1 << 18,
     received: bool = False,
     series: bool = False,
-    scanner: Scanner | None = None,
+    scanner: Scanner | Tables | str | None = None,
     on_fault: OnFault = "warn",
     progress: Progress = None,
 ) -> FrameReader:
@@ -283,5 +283,6 @@ def open_frames(
     ``scanner``: what frames show of another one is told. Copies and foreign datagrams are left out. At the end a ``DamageWarning`` for each
     input tells what was lost (``on_fault``: "ignore": nothing is told; "raise": a ``StrictError``); one that could not be read is a
     ``FileError`` or ``FormatError`` then. ``progress``: True for a bar of tqdm, or what is called with the number of frames so far."""
-    return FrameReader(paths_of(paths, series), batch, received, scanner, on_fault, 0, series, progress)
+    of = None if scanner is None else scanner_of(scanner)
+    return FrameReader(paths_of(paths, series), batch, received, of, on_fault, 0, series, progress)
 

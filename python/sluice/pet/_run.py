@@ -111,6 +111,7 @@ class Chain:
         self.tables = tables_of(scanner)
         self.window_ns = float(window_ns)
         stage = word(until, "until", _STAGES)
+        self.until = until
         delay = delay_of(delayed_ns, window_ns)
         if randoms and delay == 0:
             raise UsageError("randoms needs delayed_ns: how far copies of the measurement are apart")
@@ -142,9 +143,13 @@ class Chain:
         if self._ended:
             raise UsageError("the chain has ended: open another")
         taken = frames(data)
-        times = None if received_ns is None else np.require(received_ns, np.uint64, ("C_CONTIGUOUS",))
+        times = None if received_ns is None else np.asarray(received_ns)
+        if times is not None and (times.ndim != 1 or times.dtype.kind not in "iu" or (times.dtype.kind == "i" and (times < 0).any())):
+            raise TypeError(f"received_ns is {times.ndim}-D of {times.dtype}; it is to be 1-D, of integers from 0")
         if times is not None and len(times) != len(taken):
             raise UsageError(f"there are {len(taken)} frames, and received_ns has {len(times)}")
+        times = None if times is None else np.require(times, np.uint64, ("C_CONTIGUOUS",))
+        skipped = count(skipped, "skipped", 0, (1 << 63) - 1)
         with self._alone:
             found = self._pieces(taken, times, skipped)
         if len(found) == 1:
@@ -324,6 +329,8 @@ class Run:
         written."""
         if self._begun:
             raise UsageError("pairs were given already, which would not be in the file: open another run")
+        if self._chain.until != "coincidences":
+            raise UsageError(f"there are no pairs to save: the run is until={self._chain.until!r}")
         keep_inputs(path, self._paths)
         tables, writer = self._chain.tables, None
         try:

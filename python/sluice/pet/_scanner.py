@@ -118,7 +118,10 @@ def word(value: str, name: str, words: tuple[str, ...]) -> int:
 def energy_window(energies: tuple[float, float] | None) -> tuple[float, float]:
     if energies is None:
         return 0.0, float("inf")
-    low, high = energies
+    try:
+        low, high = energies
+    except (TypeError, ValueError):
+        raise TypeError(f"energies are to be a pair, (low, high) in keV, not {energies!r}") from None
     if not 0 <= low < high:
         raise UsageError(f"energies are to be (low, high) in keV, low below high, not {energies!r}")
     return float(low), float(high)
