@@ -9,7 +9,7 @@ from typing import Any, Literal, Union
 
 from ._core import UsageError
 
-__all__ = ["Common", "OnFault", "Path", "Paths", "Progress", "common", "keep_inputs", "listed"]
+__all__ = ["Common", "OnFault", "Path", "Paths", "Progress", "common", "keep_inputs", "listed", "unmasked"]
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Paths = Union[Path, Iterable[Path]]
@@ -27,6 +27,15 @@ def listed(paths: Paths) -> list[Path]:
         if all(isinstance(one, (str, bytes, os.PathLike)) for one in names):
             return names
     raise TypeError(f"paths are to be the name of a file, or an iterable of names, not {type(paths)!r}")
+
+
+def unmasked(values: Any, name: str) -> Any:
+    """As an array; a TypeError if some values of it are masked, as they would count like all others."""
+    import numpy as np
+
+    if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
+        raise TypeError(f"{name} has masked values, which would be taken as they are: x.filled(0) makes an array without a mask")
+    return np.asarray(values)
 
 
 def keep_inputs(output: Path, paths: Iterable[Path]) -> None:

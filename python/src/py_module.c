@@ -114,6 +114,7 @@ static int visit_state(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(s->labeller_type);
     Py_VISIT(s->pages_type);
     Py_VISIT(s->rows_type);
+    Py_VISIT(s->plain_type);
     return 0;
 }
 
@@ -122,7 +123,7 @@ static int clear_state(PyObject *module)
     core_state *s = core_state_of(module);
     PyObject **objects[] = {&s->error,          &s->usage_error,  &s->format_error, &s->unsupported_error,
                             &s->capacity_error, &s->strict_error, &s->file_error,   &s->damage_warning,
-                            &s->empty,          &s->frombuffer,   &s->label_dtype};
+                            &s->empty,          &s->frombuffer,   &s->label_dtype,  &s->plain_type};
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
         Py_CLEAR(*objects[i]);
     }
