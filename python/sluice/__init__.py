@@ -24,6 +24,7 @@ from ._core import (
     StrictError,
     UnsupportedError,
     UsageError,
+    devices,
     info,
     targets,
     version,
@@ -49,6 +50,7 @@ __all__ = [
     "UsageError",
     "cms",
     "compat",
+    "devices",
     "image",
     "info",
     "io",
@@ -66,3 +68,7 @@ def __getattr__(name: str) -> Any:
     if name in ("cms", "compat", "image", "io", "pet", "pixel", "plot", "sim", "velo"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``Columns.to_pandas`` and ``Columns.to_awkward`` do; imported by their first call, as are the packages."""
+"""What ``Columns.to_pandas``, ``Columns.to_awkward`` and ``numpy.asarray`` of columns do; imported by their first call, as are the packages."""
 
 from __future__ import annotations
 
@@ -14,6 +14,19 @@ def _package(name: str, what: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise ImportError(f"{what}() needs the package {name}, which is not installed") from error
+
+
+def to_records(columns: Columns, dtype: Any = None, copy: bool | None = None) -> Any:
+    """What ``numpy.asarray(columns)`` is: a structured array, a record a row, of its own memory."""
+    import numpy as np
+
+    if copy is False:
+        raise ValueError("records of columns are a copy: take the columns, or copy=True")
+    views = columns.to_numpy()
+    made = np.empty(columns.n_rows, [(name, view.dtype) for name, view in views.items()])
+    for name, view in views.items():
+        made[name] = view
+    return made if dtype is None else made.astype(dtype)
 
 
 def to_pandas(columns: Columns) -> Any:

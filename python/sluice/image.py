@@ -22,7 +22,7 @@ from ._core import image_algorithms as algorithms
 from ._core import image_components as components
 from ._core import image_label as label
 from ._core import image_otsu as otsu
-from ._flow import OnFault, Path, Paths, Progress, common
+from ._flow import OnFault, Path, Paths, Progress, common, unmasked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,7 +56,7 @@ def open(path: Path, *, max_bytes: int | None = None) -> Pages:
     """Pages of an image file, each an array (h, w) of the caller's own: of bool (rows of bits), uint8, uint16, uint32 or float32.
 
     PNM, PNG, TIFF (pages, stacks of ImageJ) and NPY (planes of three dimensions) are found by their bytes. Colours become grey by
-    Rec. 601 luma, other numbers float32 if they keep their value. A page whose pixels need more than ``max_bytes`` (4 GiB) is refused.
+    Rec. 601 luma, integers float32 if they keep their value (else an error), float64 rounded to float32. A page whose pixels need more than ``max_bytes`` (4 GiB) is refused.
     Close it, or use it in ``with``; reading to the end closes it. What is not read of a page (transparency …) or is missing at the end
     is a ``DamageWarning``. FileError; FormatError, UnsupportedError: a page that cannot be read, which ends the file.
     A pipe whose writer is silent is waited for; :func:`run` can be interrupted then.
@@ -129,7 +129,7 @@ def _page(image: Any, narrow: bool) -> tuple[Any, int | None]:
     """An array that the library writes, and the width of rows of bits."""
     import numpy as np
 
-    array = np.asarray(image)
+    array = unmasked(image, "an image")
     if array.ndim != 2:
         raise TypeError(f"an image of {array.ndim} dimensions; it is to be a 2-D array, several are a list or a 3-D array")
     if array.dtype == np.bool_:
@@ -160,7 +160,7 @@ def save(path: Path, images: Any) -> None:
         several: list[Any] = list(images)
         pages = several if len(several) == 0 or np.ndim(several[0]) > 1 else [several]
     else:
-        pages = list(np.asarray(images)) if np.asarray(images).ndim == 3 else [images]
+        pages = list(unmasked(images, "an image")) if np.asarray(images).ndim == 3 else [images]
     if len(pages) == 0:
         raise UsageError("no image to write")
     image_save(path, [_page(one, name.endswith((".png", ".pgm"))) for one in pages], False)

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Union
 
 from ._core import DamageWarning, FormatError, UsageError, info, io_convert, io_formats, io_join
+from ._flow import keep_inputs, listed
 
 if TYPE_CHECKING:
     from ._core import Array
@@ -57,7 +58,7 @@ def formats() -> list[Format]:
 
 
 def _names(paths: Path | Iterable[Path]) -> list[bytes]:
-    names = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
+    names = listed(paths)
     if not names:
         raise UsageError("paths is to be one at least")
     return [os.fsencode(one) for one in names]
@@ -88,6 +89,7 @@ def convert(
     names, name = _names(paths), os.fsencode(output)
     if name.endswith(b".mdf" if packing else b".mep"):
         raise UsageError("packing makes packets, whose name is not .mdf" if packing else "packets need packing: how many events each has")
+    keep_inputs(name, names)
     made: list[Converted] = io_convert(names, name, packing, layout == "mfp", on_fault == "raise")
     for path, one in zip(names, made):
         lost = one["lost_events"] + one["incomplete_events"] + one["cut_events"] + sum(one["faults"].values())
@@ -107,7 +109,9 @@ def join(paths: Iterable[Path], output: Path, *, copy: bool = False, command: st
     ``FormatError``; nothing is written then. ``command`` is put down as the file's. HDF5 itself does not survive all damage: ``sluice join``
     joins in a process of its own.
     """
-    made: Joined = io_join(_names(paths), os.fsencode(output), copy, command)
+    names = _names(paths)
+    keep_inputs(output, names)
+    made: Joined = io_join(names, os.fsencode(output), copy, command)
     return made
 
 

@@ -59,6 +59,11 @@ def _features(features: Features) -> list[str] | None:
     return list(FEATURES) if names == ["all"] else names
 
 
+def _wants_times(names: list[str] | None) -> bool:
+    """By name: with "all" they are 0 where the pixels have none."""
+    return names is not None and "times" in names and names != list(FEATURES)
+
+
 def _time(time: Time | None, name: str) -> int | float | None:
     if not isinstance(time, str):
         return time
@@ -67,7 +72,7 @@ def _time(time: Time | None, name: str) -> int | float | None:
         value = float(match[1]) if match else -1.0
     except ValueError:
         value = -1.0
-    if match is None or value < 0:
+    if match is None or value < 0 or (match[2] == "ticks" and not value.is_integer()):
         raise UsageError(f"{name} is to be a time such as '100ns', '2us' or '64ticks', ticks as an integer or seconds, not {time!r}")
     return int(value) if match[2] == "ticks" else value * _SECONDS[match[2]]
 
@@ -153,6 +158,8 @@ def cluster(
 
         made = np.empty(len(x), np.int32)
     choices = _choices(connectivity, radius, duplicates, features, algorithm, shape)
+    if time is None and _wants_times(choices[3]):
+        raise UsageError("the feature 'times' needs time")
     columns = pixel_cluster(x, y, charge, time, z, offsets, *choices, time_window, threads, made)
     return columns if made is None else (made, columns)
 
@@ -223,7 +230,7 @@ def open_clusters(
         max_open,
         float(tick_seconds),
         labels,
-        asked is not None and "times" in asked and _features(features) != list(FEATURES),
+        _wants_times(asked),
     )
 
 
@@ -231,7 +238,7 @@ class Stream:
     """Clusters in space and time of pixels that never end: pixels are pushed as they come, nearly in the order of time.
 
     >>> stream = Stream(shape=(256, 256), time_window=64)
-    >>> closed = stream.push([...], [...], [...])     # Columns of the clusters that nothing can join any more
+    >>> closed = stream.push(x, y, time, charge)      # arrays; Columns of the clusters that nothing can join any more
     >>> rest = stream.finish()
 
     ``time_window`` and ``disorder`` (how late a pixel may come) are in ticks. ``shape``: (height, width); pixels outside are left

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 from ._core import Reader, UsageError, velo_open, velo_reconstruct, velo_settings
-from ._flow import OnFault, Path, Paths, Progress, common
+from ._flow import OnFault, Path, Paths, Progress, common, unmasked
 from .velo_config import Config, Fit, Gec, Track, Vertex
 from .velo_monitor import Monitor, Residuals
 from .velo_performance import Category, Efficiency, Histogram, Impact, Momentum, Performance, Vertices
@@ -207,7 +207,7 @@ def _columns(hits: Mapping[str, Any], offsets: Any) -> tuple[Any, ...]:
     unknown = [name for name in hits if name not in (*needed, "channel", "n_pixels")]
     if missing or unknown:
         raise UsageError(f"hits are to have x_mm, y_mm, z_mm, module, and may have channel and n_pixels; {missing + unknown} are not so")
-    given = {name: np.asarray(hits[name]) for name in hits}
+    given = {name: unmasked(hits[name], name) for name in hits}
     n = len(given["x_mm"]) if given["x_mm"].ndim == 1 else -1
     for name, one in given.items():
         if one.shape != (n,):

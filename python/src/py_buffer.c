@@ -103,9 +103,52 @@ static bool get_otherwise(core_state *state, PyObject *object, const char *what,
     return false;
 }
 
+/* -1: an error is set. */
+static int has_masked_values(PyObject *object)
+{
+    PyObject *mask = PyObject_GetAttrString(object, "mask");
+    PyObject *any = mask != NULL ? PyObject_CallMethod(mask, "any", NULL) : NULL;
+    const int is = any != NULL ? PyObject_IsTrue(any) : -1;
+    Py_XDECREF(any);
+    Py_XDECREF(mask);
+    return is;
+}
+
+/* A masked array's buffer has the values that are masked, too. The type that came last is not looked at
+ * again. False with an error set. */
+static bool is_whole(core_state *state, PyObject *object, const char *what)
+{
+    PyObject *type = (PyObject *)Py_TYPE(object);
+    if (type == state->plain_type) {
+        return true;
+    }
+    PyObject *filled = PyObject_GetAttrString(type, "filled"), *mask = PyObject_GetAttrString(type, "mask");
+    const bool may_be_masked = filled != NULL && mask != NULL;
+    Py_XDECREF(filled);
+    Py_XDECREF(mask);
+    PyErr_Clear();
+    if (!may_be_masked) {
+        PyObject *last = state->plain_type;
+        state->plain_type = Py_NewRef(type);
+        Py_XDECREF(last);
+        return true;
+    }
+    const int masked = has_masked_values(object);
+    if (masked > 0) {
+        PyErr_Format(PyExc_TypeError,
+                     "%s has masked values, which would be taken as they are: x.filled(0) "
+                     "makes an array without a mask",
+                     what);
+    }
+    return masked == 0;
+}
+
 bool core_buffer_get(core_state *state, PyObject *object, const char *what, int flags, const char *taken,
                      Py_buffer *view)
 {
+    if (!is_whole(state, object, what)) {
+        return false;
+    }
     if (!PyObject_CheckBuffer(object)) {
         return get_otherwise(state, object, what, flags, taken, view);
     }

@@ -476,6 +476,20 @@ static PyObject *columns_copy(PyObject *self, PyObject *unused)
     return copies;
 }
 
+/* __array__(dtype=None, copy=None): records of their own memory. */
+static PyObject *columns_array(PyObject *self, PyObject *arguments, PyObject *given)
+{
+    static char *names[] = {"dtype", "copy", NULL};
+    PyObject *dtype = Py_None, *copy = Py_None;
+    PyObject *module = PyArg_ParseTupleAndKeywords(arguments, given, "|OO:__array__", names, &dtype, &copy)
+                           ? PyImport_ImportModule("sluice._convert")
+                           : NULL;
+    PyObject *made = module != NULL ? PyObject_CallMethod(module, "to_records", "OOO", self, dtype, copy)
+                                    : NULL;
+    Py_XDECREF(module);
+    return made;
+}
+
 static PyObject *columns_repr(PyObject *self)
 {
     const columns *c = (columns *)self;
@@ -510,6 +524,7 @@ static PyMethodDef columns_methods[] = {
     {"__arrow_c_schema__", core_columns_arrow_schema, METH_NOARGS, NULL},
     {"__arrow_c_array__", (PyCFunction)(void (*)(void))core_columns_arrow_array, METH_VARARGS | METH_KEYWORDS,
      NULL},
+    {"__array__", (PyCFunction)(void (*)(void))columns_array, METH_VARARGS | METH_KEYWORDS, NULL},
     {"__reduce__", core_columns_reduce, METH_NOARGS, NULL},
     {"copy", columns_copy, METH_NOARGS, "copy()\n--\n\nA dict of arrays of the caller's own."},
     {NULL, NULL, 0, NULL}};

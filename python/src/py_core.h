@@ -38,6 +38,7 @@ typedef struct core_state {
     PyTypeObject *components_type, *labeller_type, *pages_type, *rows_type; /* of images */
     /* Of NumPy, from the first time that an array is wanted; NULL before. */
     PyObject *empty, *frombuffer, *dtype[CORE_TYPES], *label_dtype;
+    PyObject *plain_type;   /* of the last array that came in and has no mask */
     PyObject *columns_of;   /* what makes columns of what pickle has of them */
     slc_simd_target target; /* of SLUICE_SIMD */
     core_labeller labellers[CORE_LABELLERS];

@@ -355,6 +355,7 @@ static PyMethodDef reader_methods[] = {
      "close()\n--\n\nEnds reading. Batches that are held stay as they are."},
     {"__enter__", reader_enter, METH_NOARGS, NULL},
     {"__exit__", reader_exit, METH_VARARGS, NULL},
+    {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, "For annotations: Reader[Batch]."},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot reader_slots[] = {
     {Py_tp_doc, "Iterates over batches of events, in the order of the input. One thread at a time."},

@@ -43,6 +43,26 @@ static PyObject *targets(PyObject *module, PyObject *unused)
     return list;
 }
 
+/* Words that `device` takes. */
+static PyObject *devices(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    PyObject *list = Py_BuildValue("[s]", "cpu");
+    PyThreadState *const thread =
+        PyEval_SaveThread(); /* the first call loads a library and asks the driver */
+    const uint32_t n = slc_cuda_devices(NULL);
+    PyEval_RestoreThread(thread);
+    for (uint32_t i = 0; i < n && list != NULL; i++) {
+        PyObject *name = PyUnicode_FromFormat("cuda:%u", (unsigned int)i);
+        if (name == NULL || PyList_Append(list, name) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(name);
+    }
+    return list;
+}
+
 /* What a file is: (name, what it holds, detector), or None. */
 static PyObject *info(PyObject *module, PyObject *path)
 {
@@ -71,6 +91,9 @@ static PyMethodDef functions[] = {
     {"version", version, METH_NOARGS, "The version of libsluice, as \"1.2.3\"."},
     {"targets", targets, METH_NOARGS,
      "Names of the instruction sets that this machine can run, \"c\" (no vectors) first."},
+    {"devices", devices, METH_NOARGS,
+     "Words that `device` takes on this machine: \"cpu\", and \"cuda:0\" … if there are GPUs that the "
+     "library can use."},
     {"info", info, METH_O,
      "What a file is, by its bytes: a dict of its \"format\", the command that \"reads\" it (or None) and "
      "the \"detector\"; "
@@ -114,6 +137,7 @@ static int visit_state(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(s->labeller_type);
     Py_VISIT(s->pages_type);
     Py_VISIT(s->rows_type);
+    Py_VISIT(s->plain_type);
     return 0;
 }
 
@@ -122,7 +146,7 @@ static int clear_state(PyObject *module)
     core_state *s = core_state_of(module);
     PyObject **objects[] = {&s->error,          &s->usage_error,  &s->format_error, &s->unsupported_error,
                             &s->capacity_error, &s->strict_error, &s->file_error,   &s->damage_warning,
-                            &s->empty,          &s->frombuffer,   &s->label_dtype};
+                            &s->empty,          &s->frombuffer,   &s->label_dtype,  &s->plain_type};
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
         Py_CLEAR(*objects[i]);
     }

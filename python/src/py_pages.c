@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- reading --------------------------------------------------------------------------------------- */
 
@@ -11,6 +12,7 @@ typedef struct pages {
     PyObject_HEAD slc_io_images *images; /* NULL: closed */
     PyObject *path;
     unsigned long long n; /* handed out */
+    long process;         /* that opened it */
     bool busy;
 } pages;
 
@@ -18,7 +20,9 @@ static void close_pages(pages *self)
 {
     slc_io_images *images = self->images;
     self->images = NULL;
-    slc_io_images_close(images);
+    if (self->process == (long)getpid()) { /* a child of fork() leaves it: closing moves the parent's place */
+        slc_io_images_close(images);
+    }
 }
 
 static void pages_free(PyObject *self)
@@ -116,6 +120,11 @@ static PyObject *pages_next(PyObject *object)
     if (self->images == NULL) {
         return NULL;
     }
+    if (self->process != (long)getpid()) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "this file was opened before fork(), and is the parent's: open another");
+        return NULL;
+    }
     if (self->busy) {
         PyErr_SetString(PyExc_RuntimeError, "another thread is reading a page of this file");
         return NULL;
@@ -205,6 +214,7 @@ static PyObject *image_open(PyObject *module, PyObject *arguments)
     made->images = images;
     made->path = Py_NewRef(path);
     made->n = 0;
+    made->process = (long)getpid();
     made->busy = false;
     return (PyObject *)made;
 }

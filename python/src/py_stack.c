@@ -422,6 +422,38 @@ static bool take_stack(core_state *state, const stack_wish *wish, PyObject *list
     return good;
 }
 
+static stack_rows rows_of(const slc_image *image)
+{
+    return (stack_rows){image->pixels, image->stride, slc_image_row_bytes(image->type, image->width),
+                        image->height, false};
+}
+
+/* Threads write labels while others read, also of images that come later. False with an error set. */
+static bool check_apart(core_state *state, const stack *s)
+{
+    size_t n = 0;
+    bool apart = true;
+    stack_rows *blocks = calloc(s->n > 0 ? 3 * s->n : 1, sizeof *blocks);
+    for (size_t i = 0; i < s->n && blocks != NULL; i++) {
+        const slc_image_labels *out = &s->sides[i];
+        blocks[n++] = rows_of(&s->images[i]);
+        blocks[n++] = (stack_rows){out->labels, out->stride,
+                                   s->images[i].width * (out->type == SLC_TYPE_U16 ? 2 : 4),
+                                   s->images[i].height, true};
+        if (s->grey != NULL) {
+            blocks[n++] = rows_of(&s->grey[i].image);
+        }
+    }
+    const bool good = blocks != NULL && core_rows_apart(blocks, n, &apart);
+    free(blocks);
+    if (!good) {
+        PyErr_NoMemory();
+    } else if (!apart) {
+        PyErr_SetString(state->usage_error, "out: label images overlap each other, or images that are read");
+    }
+    return good && apart;
+}
+
 /* Label images: an array of three dimensions for such a one, else a list of arrays. */
 static PyObject *take_labels(core_state *state, const stack_wish *wish, const Py_ssize_t shape[3], stack *s)
 {
@@ -452,6 +484,7 @@ static PyObject *take_labels(core_state *state, const stack_wish *wish, const Py
             break;
         }
     }
+    good = good && (!given(wish->out) || check_apart(state, s));
     PyObject *made = good ? Py_NewRef(whole != NULL ? whole : list) : NULL;
     Py_XDECREF(list);
     Py_XDECREF(whole);

@@ -51,6 +51,24 @@ def test_pickle_and_copy(batch):
     assert sluice.image.components(np.ones((1, 1), np.uint8)).event(0)["area"].base is not None
 
 
+def test_records(batch):
+    hits = np.asarray(batch.hits)
+    assert hits.dtype.names == batch.hits.names and hits.shape == (batch.hits.n_rows,)
+    assert all((hits[name] == batch.hits[name]).all() for name in batch.hits.names)
+    hits["x_mm"] = 0  # a copy of the caller's own
+    assert batch.hits.x_mm.any()
+    with pytest.raises(ValueError, match="copy"):
+        batch.hits.__array__(copy=False)
+
+
+def test_devices_and_names():
+    found = sluice.devices()
+    assert found[0] == "cpu" and found[1:] == [f"cuda:{i}" for i in range(len(found) - 1)]
+    assert {"velo", "plot", "devices"} <= set(dir(sluice))
+    with pytest.raises(sluice.UnsupportedError if len(found) == 1 else sluice.UsageError):
+        sluice.image.label(np.ones((2, 2), np.uint8), device="cuda" if len(found) == 1 else "gpu")
+
+
 def test_columns_from_wrong_bytes():
     of = sluice._core.columns_of
     same(of("hits", [], None), of("hits", [], None))

@@ -196,3 +196,9 @@ def test_skimage_itself():
                 if name == "orientation":  # an axis, whose two ends are one; of a round region it may be any
                     a, b = (np.stack([np.sin(2 * one[skew]), np.cos(2 * one[skew])]) for one in (a, b))
                 assert np.allclose(a, b, rtol=1e-9, atol=1e-6), name
+
+
+def test_labels_that_floats_cannot_hold():
+    large = np.array([[2**53, 2**53 + 1, 2**53 + 1]], np.uint64)
+    table = own.regionprops_table(large, properties=("label", "area"))
+    assert table["label"].tolist() == [2**53, 2**53 + 1] and table["area"].tolist() == [1, 2]

@@ -143,14 +143,42 @@ def test_batch_refuses():
     assert list(module.Labeller(threshold=1).batch([stack[0] + 1, stack[0].astype(np.float32)])[1]) == [1, 0]
 
 
+def test_batch_refuses_label_images_that_overlap():
+    """Each label image lies beside its own image, but not beside the others."""
+    labeller = module.Labeller(features=("area", "grey"))
+    stack = np.random.default_rng(1).integers(0, 2, (5, 20, 30), np.uint32)
+    before, rows = stack.copy(), np.zeros((5 * 20, 30), np.int32)
+    one = rows[:20]
+    strided = np.lib.stride_tricks.as_strided
+    for images, out in (
+        (stack[:-1], stack[1:]),
+        (stack[1:], stack[:-1]),
+        (stack, strided(rows, stack.shape, (0, *one.strides))),
+        (stack, strided(rows, stack.shape, (19 * 120, *one.strides))),
+        (stack, [one] * 5),
+        (list(stack), [one, rows[20:40], rows[40:60], rows[60:80], one[::-1]]),
+    ):
+        with pytest.raises(sluice.UsageError, match="overlap"):
+            labeller.batch(images, out=out)
+    grey = np.zeros((5, 20, 30), np.uint32)
+    with pytest.raises(sluice.UsageError, match="overlap"):
+        labeller.batch_components(stack, grey=grey, labels=True, out=grey[::-1])
+    assert (stack == before).all() and not rows.any()
+    expected = labeller.batch(stack)[0]
+    apart = np.zeros((20, 5, 30), np.int32).transpose(1, 0, 2)  # rows of images alternate
+    both = np.zeros((5, 40, 30), np.uint32)
+    both[:, ::2] = stack
+    for images, out in ((stack, apart), (stack, apart[::-1]), (both[:, ::2], np.zeros_like(rows).reshape(stack.shape)[:, ::-1])):
+        assert (labeller.batch(images, out=out, threads=2)[0] == expected).all()
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_batch_ends_with_ctrl_c(threads):
     stack = np.broadcast_to(np.zeros((1000, 1000), np.uint8), (20000, 1000, 1000))
-    out = np.lib.stride_tricks.as_strided(np.zeros((1000, 1000), np.int32), stack.shape, (0, 4000, 4))
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        module.Labeller().batch(list(stack), out=list(out), threads=threads)
+        module.Labeller().batch_components(list(stack), threads=threads)
     timer.join()
 
 

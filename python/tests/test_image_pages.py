@@ -191,3 +191,22 @@ def test_ctrl_c_while_a_pipe_has_no_writer(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         module.open(fifo)
     timer.join()
+
+
+@pytest.mark.parametrize("ending", [".npy", ".tif"])
+def test_after_fork(tmp_path, ending):
+    """What a child of fork() does with a file leaves the parent's place in it where it is."""
+    pages = list(np.random.default_rng(1).integers(0, 250, (5, 70, 83), np.uint8))
+    module.save(tmp_path / f"many{ending}", pages)
+    reader = module.open(tmp_path / f"many{ending}")
+    read = [next(reader)]
+    child = os.fork()
+    if child == 0:
+        try:
+            next(reader)
+        except RuntimeError as error:
+            reader.close()
+            os._exit(0 if "fork" in str(error) else 2)
+        os._exit(3)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert all((one == page).all() for one, page in zip([*read, *reader], pages, strict=True))

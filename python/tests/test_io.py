@@ -116,3 +116,29 @@ def test_files_that_are_not_there(run: Path, tmp_path: Path) -> None:
     with pytest.raises(sluice.FormatError, match="neither HDF5 nor NPZ"):
         io.results(tmp_path / "text")
     assert [path.name for path in tmp_path.iterdir()] == ["text"]
+
+
+def test_inputs_are_not_overwritten(run: Path, tmp_path: Path) -> None:
+    parts = [tmp_path / f"part{i}.h5" for i in (0, 1)]
+    for i, part in enumerate(parts):
+        command("velo", run, "--part", f"{i}/2", "-q", "-o", part)
+    before = parts[1].read_bytes()
+    link = tmp_path / "link.h5"
+    link.symlink_to(parts[1])
+    for output in (parts[1], link):
+        with pytest.raises(sluice.UsageError, match="would overwrite the input"):
+            io.join(parts, output)
+    with pytest.raises(sluice.UsageError, match="would overwrite the input"):
+        io.convert(run, run)
+    assert parts[1].read_bytes() == before and io.join(parts, tmp_path / "whole.h5")["parts"] == 2
+
+
+def test_paths_are_names(run: Path, tmp_path: Path) -> None:
+    with run.open("rb") as file:
+        for wrong in (file, 3, None, [file]):
+            with pytest.raises(TypeError, match="paths are to be"):
+                sluice.velo.open(wrong)  # type: ignore[arg-type]
+            with pytest.raises(TypeError, match="paths are to be"):
+                sluice.pet.open_frames(wrong)  # type: ignore[arg-type]
+            with pytest.raises(TypeError, match="paths are to be"):
+                io.convert(wrong, tmp_path / "out.mdf")  # type: ignore[arg-type]

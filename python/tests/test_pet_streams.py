@@ -179,6 +179,32 @@ def test_after_fork(frames):
     assert chain.finish().singles.n_rows + len(held) == len(frames)
 
 
+def test_files_after_fork(frames, tmp_path):
+    frames.tofile(tmp_path / "a.raw")
+    reader, run = pet.open_frames(tmp_path / "a.raw", batch=100), pet.run(tmp_path / "a.raw", SCANNER, batch=100)
+    n, found = len(next(reader)), next(run)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # it would wait for a thread of the parent's
+        good = 0
+        for one in (reader, run):
+            try:
+                next(one)
+            except RuntimeError as error:
+                good += "fork" in str(error)
+            one.close()
+        os._exit(0 if good == 2 else 3)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert n + sum(map(len, reader)) == len(frames) == found.singles.n_rows + sum(one.singles.n_rows for one in run)
+
+
+def test_save_does_not_overwrite_frames(frames, tmp_path):
+    frames.tofile(tmp_path / "a.h5")
+    with pytest.raises(sluice.UsageError, match="would overwrite the input"):
+        pet.run(tmp_path / "a.h5", SCANNER).save(tmp_path / "a.h5")
+    assert (tmp_path / "a.h5").stat().st_size == frames.nbytes
+
+
 def at_the_end(data):
     """The bytes right before a page that nobody may touch."""
     page, libc = mmap.PAGESIZE, ctypes.CDLL(None, use_errno=True)
@@ -232,3 +258,20 @@ def test_lists_of_other_programs(name):
     if os.path.exists(where):
         positions, turned, (rings, per_ring, layers) = pet.read_map(where)
         assert len(positions) == rings * per_ring * max(layers, 1) and turned is None
+
+
+def test_arguments_that_were_taken_for_others(frames, tmp_path):
+    for wrong in (np.full(len(frames), -1.5), np.full(len(frames), -1), np.zeros((len(frames), 2), np.uint64)):
+        with pytest.raises(TypeError, match="received_ns is"):
+            pet.Chain(SCANNER).push(frames, received_ns=wrong)
+    with pytest.raises(sluice.UsageError, match="skipped is to be"):
+        pet.Chain(SCANNER).push(frames, skipped=-1)
+    for pair in ((1,), 5, (1, 2, 3)):
+        with pytest.raises(TypeError, match="energies are to be a pair"):
+            pet.Chain(SCANNER, energies=pair)
+    frames.tofile(tmp_path / "a.raw")
+    for scanner in (SCANNER, pet.Scanner(SCANNER), pet.Tables(SCANNER)):
+        assert sum(map(len, pet.open_frames(tmp_path / "a.raw", scanner=scanner))) == len(frames)
+    with pytest.raises(sluice.UsageError, match="no pairs to save"):
+        pet.run(tmp_path / "a.raw", SCANNER, until="sort").save(tmp_path / "a.csv")
+    assert len(set(pet.__all__)) == len(pet.__all__)

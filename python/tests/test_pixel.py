@@ -226,3 +226,14 @@ def test_pixet():
         batches = list(reader)
     assert f"{reader.checksum:016x}" == expected["checksum"] and batches[0].about["format"] == "t3pa"
     assert batches[0].about["tick_seconds"] == 1.5625e-09
+
+
+def test_times_that_are_not_there_and_parts_of_ticks(tmp_path):
+    x = np.arange(3)
+    for features in ("times", ["size", "times"]):
+        with pytest.raises(sluice.UsageError, match="'times' needs time"):
+            sluice.pixel.cluster(x, x, features=features)
+    assert sluice.pixel.cluster(x, x, features="all").last_time.tolist() == [0]
+    assert sluice.pixel.cluster(x, x, time=x + 4, features="times").last_time.tolist() == [6]
+    with pytest.raises(sluice.UsageError, match="time_window is to be a time"):
+        sluice.pixel.open_clusters(tmp_path / "a.csv", time_window="1.5ticks")

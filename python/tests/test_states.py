@@ -171,3 +171,30 @@ def test_interpreters_of_their_own(run):
     pytest.importorskip("_xxsubinterpreters")
     made = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False, timeout=60)
     assert made.stdout == "done\n", made.stderr
+
+
+def test_masked_values_are_not_taken(tmp_path):
+    image = np.ma.masked_array(np.eye(8, dtype=np.uint8), np.eye(8, dtype=bool))
+    x = np.ma.masked_array(np.arange(8), np.arange(8) == 3)
+    times = np.ma.masked_array(np.arange(8), np.arange(8) == 3)
+    singles = {"time_ps": times, "crystal": np.arange(8, dtype="u4"), "energy_kev": np.ones(8, "f4")}
+    hits = {**{f"{axis}_mm": x for axis in "xyz"}, "module": np.arange(8)}
+    for call in (
+        lambda: sluice.image.label(image),
+        lambda: sluice.image.components(np.eye(8, dtype=np.uint8), grey=image, features=["grey"]),
+        lambda: sluice.image.otsu(image),
+        lambda: sluice.image.Labeller().batch([image]),
+        lambda: sluice.image.save(tmp_path / "a.npy", image),
+        lambda: sluice.pixel.cluster(x, np.arange(8)),
+        lambda: sluice.pet.sort(singles),
+        lambda: sluice.pet.frames(np.ma.masked_array(np.zeros((2, 16), np.uint8), True)),
+        lambda: sluice.velo.reconstruct(hits),
+    ):
+        with pytest.raises(TypeError, match="masked values"):
+            call()
+    assert sluice.image.label(np.ma.masked_array(image.data))[1] == sluice.image.label(image.filled(1))[1] == 1
+    assert sluice.pixel.cluster(x[:3], np.ma.arange(3)).n_rows == 1
+
+
+def test_readers_in_annotations():
+    assert sluice.Reader[sluice.Batch].__args__ == (sluice.Batch,)

@@ -81,9 +81,9 @@ struct slc_flow {
     slc_flow_slot *free, *all;
     slc_flow_bytes *spare; /* of config.results_alone: room for n_slots */
     uint32_t n_spare;
-    bool late;          /* reading leaves its bytes to the workers, who take them from `spare` */
     uint32_t n_flying;  /* read or being read, and not handed out */
     uint32_t n_untaken; /* read and not taken */
+    bool late;          /* reading leaves its bytes to the workers, who take them from `spare` */
     bool at_end, over;
     uint32_t first_wrong; /* the first worker without a chain */
     slc_status end;       /* what _next returns after the last item */

@@ -86,7 +86,7 @@ class Table:
         if self._own is not None:
             row = found.astype(np.int64) - 1
         else:
-            row = np.searchsorted(self.label, found)
+            row = np.searchsorted(self.label, found.astype(np.int64))
         y, x = np.divmod(places, max(self.labels.shape[1], 1))
         return row, y, x
 

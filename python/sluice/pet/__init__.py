@@ -70,7 +70,6 @@ __all__ = [
     "rates",
     "read_map",
     "read_sinogram",
-    "read_sinogram",
     "run",
     "send",
     "series",

@@ -14,7 +14,8 @@ import numpy as np
 
 from .. import _core
 from .._core import Error, FileError, FormatError, UnsupportedError, UsageError
-from ._scanner import FRAME, Array, OneThread, Path, Scanner, count, warn_lost, word
+from .._flow import listed
+from ._scanner import FRAME, Array, OneThread, Path, Scanner, Tables, count, scanner_of, warn_lost, word
 
 OnFault = Literal["warn", "ignore", "raise"]
 Progress = Union[bool, None, Callable[[int], object]]
@@ -39,7 +40,7 @@ def shown(progress: Progress) -> Callable[[int], object]:
 
 
 def paths_of(paths: Paths, follow: bool) -> list[Path]:
-    names = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
+    names = listed(paths)
     if not names:
         raise UsageError("there are no paths")
     return series(names) if follow else names
@@ -48,7 +49,7 @@ def paths_of(paths: Paths, follow: bool) -> list[Path]:
 def series(paths: Paths) -> list[Path]:
     """The files, each followed by the rest of its acquisition (run.0001.raw …), those of one acquisition in its order whatever theirs is,
     and none twice."""
-    named = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
+    named = listed(paths)
     made: list[tuple[Path, int, int]] = []
 
     def add(path: Path) -> None:
@@ -154,6 +155,7 @@ class Ahead:
         self._thread = threading.Thread(target=_read, args=(inputs, self._free, self._full), daemon=True)
         self._thread.start()
         self._ended = False
+        self._process = os.getpid()
 
     def _room(self) -> tuple[Array, Array | None]:
         batch, received = self._size
@@ -162,6 +164,8 @@ class Ahead:
     def take(self) -> tuple[Array, Array | None] | None:
         if self._ended:
             return None
+        if self._process != os.getpid():
+            raise RuntimeError("this was opened before fork(), and its thread is the parent's: open another")
         if self._held is not None:
             held, self._held = self._held, None
             self._free.put(self._room() if self._keep else held)
@@ -269,7 +273,7 @@ def open_frames(
     batch: int = 1 << 18,
     received: bool = False,
     series: bool = False,
-    scanner: Scanner | None = None,
+    scanner: Scanner | Tables | str | None = None,
     on_fault: OnFault = "warn",
     progress: Progress = None,
 ) -> FrameReader:
@@ -279,5 +283,6 @@ def open_frames(
     ``scanner``: what frames show of another one is told. Copies and foreign datagrams are left out. At the end a ``DamageWarning`` for each
     input tells what was lost (``on_fault``: "ignore": nothing is told; "raise": a ``StrictError``); one that could not be read is a
     ``FileError`` or ``FormatError`` then. ``progress``: True for a bar of tqdm, or what is called with the number of frames so far."""
-    return FrameReader(paths_of(paths, series), batch, received, scanner, on_fault, 0, series, progress)
+    of = None if scanner is None else scanner_of(scanner)
+    return FrameReader(paths_of(paths, series), batch, received, of, on_fault, 0, series, progress)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import TracebackType
@@ -12,6 +13,7 @@ import numpy as np
 
 from .. import _core
 from .._core import Columns, StrictError, UsageError
+from .._flow import keep_inputs
 from ._lists import ListWriter
 from ._reading import ON_FAULT, OnFault, Paths, Progress, further, paths_of, raise_failed, shown, tell
 from ._scanner import (
@@ -109,6 +111,7 @@ class Chain:
         self.tables = tables_of(scanner)
         self.window_ns = float(window_ns)
         stage = word(until, "until", _STAGES)
+        self.until = until
         delay = delay_of(delayed_ns, window_ns)
         if randoms and delay == 0:
             raise UsageError("randoms needs delayed_ns: how far copies of the measurement are apart")
@@ -140,9 +143,13 @@ class Chain:
         if self._ended:
             raise UsageError("the chain has ended: open another")
         taken = frames(data)
-        times = None if received_ns is None else np.require(received_ns, np.uint64, ("C_CONTIGUOUS",))
+        times = None if received_ns is None else np.asarray(received_ns)
+        if times is not None and (times.ndim != 1 or times.dtype.kind not in "iu" or (times.dtype.kind == "i" and (times < 0).any())):
+            raise TypeError(f"received_ns is {times.ndim}-D of {times.dtype}; it is to be 1-D, of integers from 0")
         if times is not None and len(times) != len(taken):
             raise UsageError(f"there are {len(taken)} frames, and received_ns has {len(times)}")
+        times = None if times is None else np.require(times, np.uint64, ("C_CONTIGUOUS",))
+        skipped = count(skipped, "skipped", 0, (1 << 63) - 1)
         with self._alone:
             found = self._pieces(taken, times, skipped)
         if len(found) == 1:
@@ -245,6 +252,8 @@ class Run:
 
     def __init__(self, chain: Chain, paths: list[Path], on_fault: OnFault, follow: bool, progress: Progress) -> None:
         self._chain = chain
+        self._paths = paths
+        self._process = os.getpid()
         self._on_fault = on_fault
         self._beyond = {} if follow or on_fault == "ignore" else further(paths)
         self._open = True
@@ -320,6 +329,9 @@ class Run:
         written."""
         if self._begun:
             raise UsageError("pairs were given already, which would not be in the file: open another run")
+        if self._chain.until != "coincidences":
+            raise UsageError(f"there are no pairs to save: the run is until={self._chain.until!r}")
+        keep_inputs(path, self._paths)
         tables, writer = self._chain.tables, None
         try:
             for found in self:
@@ -351,8 +363,9 @@ class Run:
     def close(self) -> None:
         """Ends reading; what was given stays."""
         if self._open:
-            _core.pet_chain_close(self._chain._chain)
             self._open = False
+            if self._process == os.getpid():  # a child of fork() leaves it to its parent
+                _core.pet_chain_close(self._chain._chain)
 
     def __enter__(self) -> Run:
         return self

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._core import Columns, DamageWarning, StrictError, UsageError
+from .._flow import unmasked
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Array = NDArray[Any]
@@ -118,7 +119,10 @@ def word(value: str, name: str, words: tuple[str, ...]) -> int:
 def energy_window(energies: tuple[float, float] | None) -> tuple[float, float]:
     if energies is None:
         return 0.0, float("inf")
-    low, high = energies
+    try:
+        low, high = energies
+    except (TypeError, ValueError):
+        raise TypeError(f"energies are to be a pair, (low, high) in keV, not {energies!r}") from None
     if not 0 <= low < high:
         raise UsageError(f"energies are to be (low, high) in keV, low below high, not {energies!r}")
     return float(low), float(high)
@@ -130,9 +134,10 @@ def thread_count(threads: int) -> int:
 
 def _column(rows: Rows, name: str, dtype: Any) -> Array:
     try:
-        array = np.asarray(rows[name])
+        column = rows[name]
     except (KeyError, ValueError, IndexError, TypeError):
         raise TypeError(f"there is no column {name!r}: Columns, a mapping of arrays, or a structured array is taken") from None
+    array = unmasked(column, f"column {name!r}")
     if array.ndim != 1:
         raise TypeError(f"column {name!r} has {array.ndim} dimensions; it is to have 1")
     if not np.can_cast(array.dtype, dtype, "safe"):
@@ -197,7 +202,7 @@ def frames(data: Any) -> Array:
     """Frames in bytes, in an array (n, 16) of uint8, or in one of ``FRAME``, as an array of ``FRAME`` with n elements: a view where that
     can be. Its fields are ``head_unit`` (low four bits: the unit), ``module``, ``time`` (ticks), ``x``, ``y``, ``energy``, ``temperature``.
     """
-    array = np.asarray(data) if isinstance(data, np.ndarray) else np.frombuffer(data, np.uint8)
+    array = unmasked(data, "data") if isinstance(data, np.ndarray) else np.frombuffer(data, np.uint8)
     if array.dtype == FRAME and array.ndim == 1:
         return np.ascontiguousarray(array)
     is_bytes = array.dtype == np.uint8 and (array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 16))
