@@ -79,12 +79,12 @@ def fair_rates(links, capacity):
 
 def drain(net, source, target, size):
     """Seconds until the last of those transfers has ended that begin together."""
-    seconds, left = 0.0, size.astype(float)
+    seconds, left = 0.0, size
     while len(source):
         rate = fair_rates(links_of(net, source, target), net.capacity)
         step = (left / rate).min()
         seconds += step
-        left -= rate * step
+        left = left - rate * step
         going = left > 1e-6 * size
         source, target, left, size = source[going], target[going], left[going], size[going]
     return seconds
@@ -197,8 +197,7 @@ def simulate(o):
     net = network(o.units, o.gbps, o.leaf, o.uplinks or o.leaf, o.placement, o.routing, o.ghosts, rng)
     size = np.full(o.units, o.events * o.event_size / o.units)
     factor = np.maximum(rng.normal(1, o.imbalance, o.units), 0.1)
-    size = size * factor / factor.mean()
-    overhead, latency = o.overhead * 1e-6, o.latency * 1e-6
+    size, overhead, latency = size * factor / factor.mean(), o.overhead * 1e-6, o.latency * 1e-6
     if o.order == "steps":
         seconds, moved = in_steps(net, size, overhead, latency)
     else:
@@ -352,6 +351,7 @@ def self_test():
     for order in ("steps", "shift"):
         near(f"{order} on a crossbar", pulled(units=16, leaf=16, order=order), 1, 1e-9)
         near(f"{order} on a full fat tree", pulled(units=16, leaf=4, order=order), 1, 1e-9)
+        near(f"{order} with two ghosts", pulled(units=10, leaf=4, order=order, in_flight=1, ghosts="yes"), 9 / 11, 1e-9)
     pack = 1000 * 1e5 / 16 / c * 1e6 # us
     near("overhead in steps", pulled(units=16, leaf=16, order="steps", overhead=pack), 0.5, 1e-6)
     near("overhead, one in flight", pulled(units=16, leaf=16, in_flight=1, overhead=pack / 2, latency=pack / 2), 0.5, 1e-6)
