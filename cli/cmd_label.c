@@ -20,7 +20,7 @@ static const char *feature_at(size_t i)
 
 #define O slc_label_options
 static const slc_cli_choice feature_names = {.kind = "feature", .name = feature_at, .last = "all"};
-static const slc_cli_option options_table[] = {
+const slc_cli_option slc_label_option_rows[] = {
     {"output", 'o', OUTPUT_AS(O, output, ENDS_OR(".tiff", ".npy", ".tif", ".png", ".pgm")), "FILE",
      "write the label image: .npy, .tif (32 bits), .png, .pgm (16 bits)"},
     {"stats", 0,
@@ -55,7 +55,10 @@ static const slc_cli_option options_table[] = {
 };
 #undef O
 
-static void set_defaults(void *at)
+_Static_assert(sizeof slc_label_option_rows / sizeof *slc_label_option_rows == SLC_LABEL_OPTION_ROWS,
+               "the header says how many");
+
+void slc_label_defaults(void *at)
 {
     slc_image_label_config config;
     slc_image_label_config_default(&config);
@@ -100,7 +103,7 @@ static int check_stream(const slc_label_options *options)
                                            : SLC_CLI_GO_ON;
 }
 
-static bool has_files(const slc_label_options *options)
+bool slc_label_has_files(const slc_label_options *options)
 {
     return options->output != NULL || options->stats != NULL || options->preview != NULL;
 }
@@ -108,7 +111,7 @@ static bool has_files(const slc_label_options *options)
 /* Does anything tell how many pixels there are? JSON and the table do, and the pages of an HDF5 file. */
 static bool shows_areas(const slc_label_options *options)
 {
-    return options->json || options->stats != NULL || (!options->quiet && !has_files(options));
+    return options->json || options->stats != NULL || (!options->quiet && !slc_label_has_files(options));
 }
 
 /* The device's word, what only a GPU has, and the algorithm of whichever it is. */
@@ -194,7 +197,7 @@ static slc_schema rows_schema(uint32_t features, slc_column columns[SLC_LABEL_CO
     return (slc_schema){"components", columns, own.n_columns + 3};
 }
 
-static bool open_outputs(slc_label_job *job)
+bool slc_label_open_outputs(slc_label_job *job)
 {
     const slc_label_options *options = job->options;
     slc_status status = SLC_OK;
@@ -229,7 +232,7 @@ static bool close_writer(slc_label_job *job, slc_io_writer **writer, const char 
 
 /* Completes the outputs or, where anything failed, removes them all: what had their names before stays. They
  * are completed one after the other; where that fails (a full disk), those after are removed. */
-static bool close_outputs(slc_label_job *job, bool good)
+bool slc_label_close_outputs(slc_label_job *job, bool good)
 {
     if (good && job->options->part.n > 1 && job->n_pages == 0) { /* an image has one page at least */
         (void)close_writer(job, &job->image_writer, job->options->output, false);
@@ -287,28 +290,33 @@ static int process(slc_label_job *job)
     job->page_of_input = (uint32_t)totals.first_place;
     slc_cli_end_with_signals(job->inputs, job->n_inputs);
     slc_cli_catch_signals();
-    bool good = open_outputs(job) && slc_label_job_run(job);
+    bool good = slc_label_open_outputs(job) && slc_label_job_run(job);
     job->partial = good && slc_cli_cut();
     if (job->partial && job->n_pages == 0) {
-        slc_cli_say("label", "no page was read%s", has_files(job->options) ? ": no file was written" : "");
+        slc_cli_say("label", "no page was read%s",
+                    slc_label_has_files(job->options) ? ": no file was written" : "");
         good = false;
     }
     good = good &&
            (job->stats == NULL || !slc_cli_part_taken(COMMAND, &job->options->part, job->options->stats));
-    good = close_outputs(job, good);
+    good = slc_label_close_outputs(job, good);
     if (job->partial) {
         slc_cli_accept_signal();
     }
     if (job->partial && job->n_pages > 0) {
         slc_cli_tell_partial("label", job->n_pages, "page", &job->kept);
     }
-    return good && slc_label_print(job, has_files(job->options)) && job->faults == 0 && !job->partial
+    return good && slc_label_print(job, slc_label_has_files(job->options)) && job->faults == 0 &&
+                   !job->partial
                ? SLC_CLI_DONE
                : SLC_CLI_FAILED;
 }
 
-static void clear(slc_label_job *job)
+void slc_label_end(slc_label_job *job)
 {
+    if (job == NULL) {
+        return;
+    }
     slc_flow_close(job->flow);
     slc_columns_clear(&job->schema, &job->rows);
     for (size_t i = 0; i < job->n_pages; i++) {
@@ -319,10 +327,11 @@ static void clear(slc_label_job *job)
     free(job);
 }
 
-static int act(const slc_cli_call *call)
+int slc_label_begin(const slc_cli_call *call, slc_label_job **begun)
 {
     slc_label_options *options = call->options;
     slc_label_job *job = calloc(1, sizeof *job);
+    *begun = job;
     if (job == NULL) {
         slc_cli_say("label", "no memory to begin with");
         return SLC_CLI_FAILED;
@@ -331,13 +340,21 @@ static int act(const slc_cli_call *call)
     job->command_line = call->command_line;
     job->inputs = call->operands;
     job->n_inputs = call->n;
-    int status = slc_cli_part_choose(COMMAND, options, &options->part);
-    status = status == SLC_CLI_GO_ON ? check_stream(options) : status;
+    int status = check_stream(options);
     status = status == SLC_CLI_GO_ON ? choose_config(job) : status;
     job->schema = rows_schema(job->config.features, job->columns);
     job->written = rows_schema(options->stats != NULL ? options->features : 0, job->written_columns);
+    return status;
+}
+
+static int act(const slc_cli_call *call)
+{
+    slc_label_options *options = call->options;
+    slc_label_job *job = NULL;
+    int status = slc_cli_part_choose(COMMAND, options, &options->part);
+    status = status == SLC_CLI_GO_ON ? slc_label_begin(call, &job) : status;
     status = status == SLC_CLI_GO_ON ? process(job) : status;
-    clear(job);
+    slc_label_end(job);
     slc_cli_part_clear(&options->part);
     return status;
 }
@@ -354,11 +371,11 @@ const slc_cli_command slc_cmd_label = {
         "at\n"
         "most 4 GiB of pixels. Groups of --stats FILE.h5: components, pages; FILE.arrow has the components "
         "alone.\n",
-    .options = options_table,
-    .n_options = sizeof options_table / sizeof options_table[0],
+    .options = slc_label_option_rows,
+    .n_options = SLC_LABEL_OPTION_ROWS,
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .reads_operands = true,
-    .defaults = set_defaults,
+    .defaults = slc_label_defaults,
     .act = act,
 };

@@ -9,6 +9,7 @@
 #ifndef SLUICE_CMD_LABEL_H
 #define SLUICE_CMD_LABEL_H
 
+#include "cli_options.h"
 #include "cli_part.h"
 #include "cli_results.h"
 #include "cli_talk.h"
@@ -75,6 +76,25 @@ typedef struct slc_label_job {
     slc_error error;
 } slc_label_job;
 
+/* The command line, which `sluice-mpi label` has, too. */
+enum { SLC_LABEL_OPTION_ROWS = 22 };
+extern const slc_cli_option slc_label_option_rows[];
+void slc_label_defaults(void *options);
+
+/* A job of what was asked for, with everything chosen and nothing opened. SLC_CLI_GO_ON, or the exit status
+ * after a complaint. It ends in any case; NULL is allowed. */
+int slc_label_begin(const slc_cli_call *call, slc_label_job **job);
+void slc_label_end(slc_label_job *job);
+
+bool slc_label_has_files(const slc_label_options *options);
+/* False after a complaint. */
+bool slc_label_open_outputs(slc_label_job *job);
+/* Completes the outputs or, where anything failed, removes them all. */
+bool slc_label_close_outputs(slc_label_job *job, bool good);
+
+/* Takes a page, or the end of an input, as it comes from a flow. Its result may have no label image: of an
+ * NPY file there is then room for it, which others fill. False after a complaint. */
+bool slc_label_take(slc_label_job *job, const slc_flow_item *item);
 /* Takes all pages of the flow. A page that is no use is told, counted in job->faults and written as one
  * without components. False after a complaint, or where a signal came. */
 bool slc_label_job_run(slc_label_job *job);

@@ -315,14 +315,19 @@ static bool take_end(slc_label_job *job, const slc_flow_item *item)
     return item->status >= 0;
 }
 
+bool slc_label_take(slc_label_job *job, const slc_flow_item *item)
+{
+    take_warning(job, item);
+    return item->ended ? take_end(job, item) : take_page(job, item);
+}
+
 bool slc_label_job_run(slc_label_job *job)
 {
     slc_flow_item *item = NULL;
     slc_status status;
     job->page_factor = 1;
     while ((status = slc_flow_next(job->flow, &item, &job->error)) == SLC_OK) {
-        take_warning(job, item);
-        if (!(item->ended ? take_end(job, item) : take_page(job, item))) {
+        if (!slc_label_take(job, item)) {
             return false;
         }
         slc_flow_release(job->flow, item);

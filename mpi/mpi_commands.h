@@ -6,6 +6,7 @@
 #include "cli_options.h"
 
 extern const slc_cli_command slc_mpi_cmd_build;
+extern const slc_cli_command slc_mpi_cmd_label;
 extern const slc_cli_command slc_mpi_cmd_velo;
 
 #endif

@@ -318,6 +318,69 @@ static void test_refusals(void **state)
     assert_non_null(strstr(error.text, "not perimeter"));
 }
 
+/* Of 2^32 - 2 rows, as no test has them in memory: what labellers of eight strips would say. A column goes
+ * through all of them, and each has a pixel of its own in row 5. */
+static void test_thin(void **state)
+{
+    (void)state;
+    const uint64_t height = 4294967294;
+    const slc_image_label_config config = config_of(8);
+    const slc_image_join down = {1, 1};
+    slc_image_join joins[STRIPS];
+    slc_image_piece pieces[2 * STRIPS];
+    uint64_t n_joins[STRIPS] = {0}, first_row[STRIPS + 1], n_pieces = 0;
+    uint32_t map[3], numbers[2 * STRIPS], n_labels = 0;
+    slc_error error;
+    for (uint32_t s = 0; s <= STRIPS; s++) {
+        first_row[s] = height / STRIPS * s + (s == STRIPS ? height % STRIPS : 0);
+        joins[s % STRIPS] = down;
+    }
+    for (uint32_t s = 1; s < STRIPS; s++) {
+        n_joins[s] = 1;
+    }
+    assert_int_equal(slc_image_join_pieces(n_joins, STRIPS, joins, pieces, &n_pieces, &error), SLC_OK);
+    assert_int_equal(n_pieces, STRIPS);
+    slc_image_components components = collection(all_features, 2 * STRIPS);
+    for (uint32_t s = 0; s < STRIPS; s++) {
+        slc_image_components found = collection(SLC_IMAGE_JOINS, 2),
+                             rows = collection(SLC_IMAGE_JOINS, STRIPS);
+        for (uint32_t i = 0; i < STRIPS; i++) {
+            const uint64_t n = first_row[i + 1] - first_row[i];
+            rows.area[i] = n;
+            rows.y_max[i] = (uint32_t)(n - 1);
+            rows.x_min[i] = rows.x_max[i] = rows.first_x[i] = 1;
+            rows.y_min[i] = rows.first_y[i] = 0;
+            rows.sum_x[i] = n;
+            rows.sum_y[i] = n % 2 == 0 ? n / 2 * (n - 1) : (n - 1) / 2 * n;
+        }
+        found.area[1] = 1;
+        found.x_min[1] = found.x_max[1] = found.first_x[1] = 7;
+        found.y_min[1] = found.y_max[1] = found.first_y[1] = 5;
+        found.sum_x[1] = 7;
+        found.sum_y[1] = 5;
+        const slc_image_join_strip strip = {8, (size_t)height, STRIPS,   s,      first_row,
+                                            2, pieces,         n_pieces, &found, &rows};
+        assert_int_equal(slc_image_join_number(&config, &strip, map, numbers, &n_labels, &components, &error),
+                         SLC_OK);
+        assert_int_equal(n_labels, s == 0 ? 2 : 1);
+        assert_int_equal(map[2], s == 0 ? 2 : 1);
+        assert_int_equal(numbers[0], s == 0 ? 1 : 0);
+        drop(SLC_IMAGE_JOINS, &found);
+        drop(SLC_IMAGE_JOINS, &rows);
+    }
+    assert_int_equal(components.head.size, STRIPS + 1);
+    assert_true(components.area[0] == height);
+    assert_true(components.y_max[0] == height - 1);
+    assert_true(components.sum_y[0] == height / 2 * (height - 1));
+    assert_true(components.y[0] == (double)(height / 2 * (height - 1)) / (double)height);
+    for (uint32_t s = 0; s < STRIPS; s++) {
+        assert_true(components.first_y[s + 1] == first_row[s] + 5);
+        assert_true(components.sum_y[s + 1] == first_row[s] + 5);
+        assert_int_equal(components.first_x[s + 1], 7);
+    }
+    drop(all_features, &components);
+}
+
 /* ---- Otsu's threshold -------------------------------------------------------------------------- */
 
 static void expect_threshold(const slc_image *image, uint32_t n, const char *what)
@@ -382,7 +445,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_patterns), cmocka_unit_test(test_filters), cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_otsu),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_thin),    cmocka_unit_test(test_otsu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
