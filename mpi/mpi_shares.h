@@ -9,11 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Shares for each rank, of which a rank that is late has half a one more, on average; and bytes that a share
- * has at least, as each costs an opening of inputs. */
-enum { SLC_MPI_SHARES_PER_RANK = 16, SLC_MPI_SHARE_BYTES = 1 << 18 };
+/* Shares for each rank, of which a rank that is late has half a one more, on average. As each costs some 20
+ * ms to begin, they have so many bytes, though there is one for each rank, and at least so few. */
+enum { SLC_MPI_SHARES_PER_RANK = 16, SLC_MPI_SHARE_BYTES = 1 << 24, SLC_MPI_SHARE_LEAST = 1 << 18 };
+/* Pieces that an input is cut into, if ranks are not more: each begins with a walk over the headers before.
+ */
+enum { SLC_MPI_PIECES = 8 };
 
-/* With as many inputs as shares, or more, inputs stay whole. If one of them would then be a large part of a
+/* Of as many inputs as shares, or more, inputs stay whole. If one of them would then be a large part of a
  * rank's work there are more shares than inputs, and all are cut. */
 uint32_t slc_mpi_shares_for(const uint64_t *bytes, size_t n, uint32_t ranks);
 

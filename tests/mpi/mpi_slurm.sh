@@ -97,8 +97,9 @@ inputs="a.mdf b.mdf a.mdf a.mdf b.mdf"
 one=$(key one.json "o['checksum']")
 
 # ---- tasks --------------------------------------------------------------------------------------------------------
-export OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo # tasks of "another" node are none that share memory
+unset OMPI_MCA_btl
 for tasks in 4 8; do
+    [ $tasks -le $nodes ] || export OMPI_MCA_btl=self,tcp # tasks of one "node" would share memory with those of another one here
     last="srun of $tasks tasks"
     for _ in 1 2; do # a start that dies in PMIx is repeated once; a wrong answer never is
         # shellcheck disable=SC2086

@@ -52,7 +52,7 @@ sed '/^time/d' one.csv | diff - <(sed '/^time/d' two.csv) || fail "the CSV diffe
 run join part-*.h5 -o joined.h5 -q
 want 0
 same_sets one.h5 joined.h5
-rm part-01.h5
+rm part-*1.h5
 run join part-*.h5 -o bad.h5
 want 1
 grep -q 'parts 1 is missing: 1: no file was written$' err || fail "'$last' said: $(cat err)"
