@@ -6,6 +6,8 @@
  */
 #include "cmd_pet_run.h"
 
+#include <sluice/cuda.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,9 +28,9 @@ static const slc_cli_option table[] = {
      "begin another file after 600s"},
     SLC_PET_RUN_RESULT_OPTIONS(STDOUT_TOO),
     {"device", 0, DEVICE(slc_pet_run_options, device), "WHICH",
-     "cpu (the default), or a GPU: cuda or cuda:N"},
+     "cpu (the default), or GPUs: cuda, cuda:N, cuda:N,M, all"},
     {"batch", 0, COUNT(slc_pet_run_options, batch, 0, 1 << 28), "N",
-     "frames at a time; 0: 2^16, on a GPU 2^22"},
+     "frames at a time; 0: 2^16, on each GPU 2^22"},
     {"threads", 0, COUNT(slc_pet_run_options, threads, 0, 64), "N",
      "0: one for each processor; results do not depend on it"},
     {"json", 0, FLAG(slc_pet_run_options, json), NULL, "print one JSON object instead of a table"},
@@ -280,6 +282,20 @@ static void clear(slc_pet_run_job *job)
     free(job);
 }
 
+/* How many --device names, whether they are there or not. */
+static uint64_t count_gpus(const char *device)
+{
+    if (device == NULL || strcmp(device, "cpu") == 0) {
+        return 0;
+    }
+    const bool all = strcmp(device, "all") == 0 || strcmp(device, "cuda:all") == 0;
+    uint64_t n = all ? slc_cuda_devices(NULL) : 1;
+    for (const char *at = device; (at = strchr(at, ',')) != NULL && n < 64; at++) {
+        n++;
+    }
+    return n > 0 ? n : 1;
+}
+
 static int act(const slc_cli_call *call)
 {
     slc_pet_run_options *o = call->options;
@@ -295,8 +311,8 @@ static int act(const slc_cli_call *call)
     }
     status = status == SLC_CLI_GO_ON ? check_files(job) : status;
     if (status == SLC_CLI_GO_ON) {
-        const bool gpu = o->device != NULL && strcmp(o->device, "cpu") != 0;
-        o->batch = o->batch > 0 ? o->batch : gpu ? 1 << 22 : 1 << 16;
+        const uint64_t gpus = count_gpus(o->device);
+        o->batch = o->batch > 0 ? o->batch : gpus > 0 ? gpus << 22 : 1 << 16;
         status = slc_pet_tables_of(COMMAND, &o->frames, &job->tables, &job->owned);
     }
     if (status == SLC_CLI_GO_ON) {

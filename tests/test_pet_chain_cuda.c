@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t device;
+static slc_cuda_list devices;
 
 static bool small(void)
 {
@@ -110,7 +110,7 @@ static outcome run_cut(const pet_frames_stream *g, const slc_pet_config *config,
     outcome o = {0};
     slc_pet_cuda_chain *chain = NULL;
     slc_error error = {0};
-    if (slc_pet_cuda_open(config, &g->tables, device, &chain, &error) != SLC_OK) {
+    if (slc_pet_cuda_open(config, &g->tables, &devices, &chain, &error) != SLC_OK) {
         fail_msg("%s", error.text);
     }
     slc_pet_cuda_cut(chain, piece);
@@ -197,6 +197,59 @@ static void late_singles_come_back(void **state)
     free(g.frames);
 }
 
+/* Pieces on one device after the other, which take over what the one before has kept: open windows, singles
+ * that are held back, clocks. A machine with one has it several times. */
+static void several_devices_are_one(void **state)
+{
+    (void)state;
+    static const slc_cuda_list alone[] = {{2, {0, 0}}, {3, {0, 0, 0}}},
+                               both[] = {{2, {0, 1}}, {2, {1, 0}}, {3, {1, 0, 1}}};
+    const bool has_two = slc_cuda_devices(NULL) > 1;
+    const size_t kinds = has_two ? 3 : 2;
+    pet_frames_stream g = pet_frames_make(small() ? 1500 : 5000);
+    slc_pet_config config = pet_frames_chain();
+    size_t k = 0;
+    for (int round = 0; round < 5; round++) {
+        config.delayed = round != 1;
+        config.keep_singles = round == 2;
+        config.prompt.all_open = round == 3;
+        config.prompt.low_kev = round == 3 ? 400 : 0;
+        config.sort.horizon_ps = round == 4 ? 5000000 : pet_frames_chain().sort.horizon_ps;
+        outcome wanted = run(&g, &config, "cpu", g.n, 1);
+        assert_true(round != 4 || wanted.late.head.size > 0);
+        const size_t cuts[][2] = {{g.n, g.n / 7}, {g.n / 3 + 5, 300}, {g.n, g.n}};
+        for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++, k++) {
+            devices = has_two ? both[k % kinds] : alone[k % kinds];
+            outcome got = run_cut(&g, &config, cuts[i][0], cuts[i][1]);
+            same(&got, &wanted);
+            clear(&got);
+        }
+        clear(&wanted);
+    }
+    devices = alone[0];
+    devices.n = 1;
+    if (has_two) { /* by the public functions; an input after another */
+        const slc_pet_config plain = pet_frames_chain();
+        outcome wanted = run(&g, &plain, "cpu", g.n, 3);
+        static const char *const words[] = {"cuda:0,1", "all"};
+        for (int i = 0; i < 2; i++) {
+            outcome got = run(&g, &plain, words[i], g.n / 4 + 3, 3);
+            same(&got, &wanted);
+            clear(&got);
+        }
+        clear(&wanted);
+    }
+    slc_error error = {0};
+    slc_pet_chain *chain = NULL;
+    config.exec.device = "cuda:0,0";
+    assert_int_equal(slc_pet_chain_open(&config, &g.tables, &chain, &error), SLC_ERR_USAGE);
+    assert_non_null(strstr(error.text, "cuda:0 is named twice"));
+    config.exec.device = "cuda:0,63";
+    assert_int_equal(slc_pet_chain_open(&config, &g.tables, &chain, &error), SLC_ERR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "there is no cuda:63; there are"));
+    free(g.frames);
+}
+
 static void another_input_follows(void **state)
 {
     (void)state;
@@ -220,7 +273,7 @@ static void page_locked_frames_and_an_end_without_frames(void **state)
     slc_pet_cuda_chain *chain = NULL;
     slc_pet_result result = {0};
     assert_int_equal(slc_cuda_pin(g.frames, g.n * sizeof *g.frames, &error), SLC_OK);
-    assert_int_equal(slc_pet_cuda_open(&config, &g.tables, device, &chain, &error), SLC_OK);
+    assert_int_equal(slc_pet_cuda_open(&config, &g.tables, &devices, &chain, &error), SLC_OK);
     slc_pet_cuda_cut(chain, 999);
     assert_int_equal(slc_pet_cuda_run(chain, g.frames, NULL, 0, false, &result, &error), SLC_OK);
     assert_int_equal(result.pairs.head.size, 0);
@@ -266,7 +319,7 @@ static void what_the_processor_refuses_is_refused(void **state)
 int main(void)
 {
     slc_error error = {0};
-    if (slc_cuda_choose("cuda", &device, &error) != SLC_OK) {
+    if (slc_cuda_list_read("cuda", false, &devices, &error) != SLC_OK) {
         (void)printf("test_pet_chain_cuda: skipped, %s\n", error.text);
         return 77;
     }
@@ -274,6 +327,7 @@ int main(void)
         cmocka_unit_test(results_are_those_of_the_processor),
         cmocka_unit_test(cutting_calls_into_pieces_changes_nothing),
         cmocka_unit_test(late_singles_come_back),
+        cmocka_unit_test(several_devices_are_one),
         cmocka_unit_test(another_input_follows),
         cmocka_unit_test(page_locked_frames_and_an_end_without_frames),
         cmocka_unit_test(what_the_processor_refuses_is_refused),

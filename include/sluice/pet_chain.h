@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PET from frames to coincidences: the stages in order, on a processor or a GPU, with the same results. Open
+ * PET from frames to coincidences: the stages in order, on a processor or GPUs, with the same results. Open
  * once, run for each batch of frames as it comes, with `last` at the end, close.
  */
 #ifndef SLUICE_PET_CHAIN_H
@@ -32,7 +32,8 @@ typedef struct slc_pet_config {
     /* The last stage that runs, all by default. Without coincidences result.singles holds the singles, those
      * of SLC_PET_STAGE_CONVERT as they arrive. A GPU runs all. */
     slc_pet_stage until;
-    slc_exec exec; /* of all stages, in place of theirs */
+    slc_exec exec; /* of all stages, in place of theirs. Of several GPUs ("cuda:0,1", "all") each takes a
+                      piece of the frames in turn */
 } slc_pet_config;
 SLC_API void slc_pet_config_default(slc_pet_config *config, size_t size);
 #define slc_pet_config_default(config) slc_pet_config_default(config, sizeof *(config))

@@ -275,3 +275,12 @@ def test_arguments_that_were_taken_for_others(frames, tmp_path):
     with pytest.raises(sluice.UsageError, match="no pairs to save"):
         pet.run(tmp_path / "a.raw", SCANNER, until="sort").save(tmp_path / "a.csv")
     assert len(set(pet.__all__)) == len(pet.__all__)
+
+
+def test_several_gpus():
+    with pytest.raises(sluice.UsageError, match='device "cuda:0,1": one is needed here'):
+        pet.Coincidences(device="cuda:0,1")
+    with pytest.raises(sluice.UsageError, match="cuda:1 is named twice"):
+        pet.Chain("mouse20", device="cuda:1,1")
+    with pytest.raises(sluice.UnsupportedError, match='device "cuda:98,99": '):
+        pet.Chain("mouse20", device="cuda:98,99")

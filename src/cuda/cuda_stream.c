@@ -177,6 +177,17 @@ slc_status slc_cuda_move(slc_cuda_stream *stream, void *to, const void *from, si
                                 "copying within the device", error);
 }
 
+slc_status slc_cuda_move_across(slc_cuda_stream *stream, void *to, const slc_cuda_stream *other,
+                                const void *from, size_t bytes, slc_error *error)
+{
+    if (bytes == 0 || stream->device == other->device) {
+        return slc_cuda_move(stream, to, from, bytes, error);
+    }
+    return slc_cuda_check(
+        cudaMemcpyPeerAsync(to, (int)stream->device, from, (int)other->device, bytes, stream->native),
+        "copying from another device", error);
+}
+
 slc_status slc_cuda_fill(slc_cuda_stream *stream, void *device, int byte, size_t bytes, slc_error *error)
 {
     return bytes == 0 ? SLC_OK

@@ -61,6 +61,9 @@ slc_status slc_cuda_to_host(slc_cuda_stream *stream, void *host, const void *dev
                             slc_error *error);
 /* From one place of the device to another. */
 slc_status slc_cuda_move(slc_cuda_stream *stream, void *to, const void *from, size_t bytes, slc_error *error);
+/* From a place of the device that another stream is on. */
+slc_status slc_cuda_move_across(slc_cuda_stream *stream, void *to, const slc_cuda_stream *other,
+                                const void *from, size_t bytes, slc_error *error);
 slc_status slc_cuda_fill(slc_cuda_stream *stream, void *device, int byte, size_t bytes, slc_error *error);
 
 /* ---- graphs ----------------------------------------------------------------------------------- */

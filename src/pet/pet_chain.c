@@ -160,11 +160,11 @@ slc_status slc_pet_chain_open(const slc_pet_config *given, const slc_pet_tables 
         status = open_stages(chain, tables, error);
         status = status == SLC_OK ? share_threads(chain, error) : status;
     } else {
-        uint32_t device = 0;
-        status = slc_cuda_choose(word, &device, error);
+        slc_cuda_list devices = {.n = 0};
+        status = slc_cuda_list_read(word, false, &devices, error);
         if (status == SLC_OK) {
             chain->calls = slc_cuda_engines_of(NULL)->pet; /* there is a device, hence a table */
-            status = chain->calls->open(&chain->config, tables, device, &chain->cuda, error);
+            status = chain->calls->open(&chain->config, tables, &devices, &chain->cuda, error);
         }
     }
     if (status != SLC_OK) {

@@ -82,7 +82,8 @@ class Chain:
     that are kept; ``horizon_ns``: how far behind the latest time a frame may come. ``Coincidences`` tells ``window_ns`` to
     ``delayed_ns``. ``until``: "convert", "sort" or "coincidences". ``singles``: they are given, else none are; ``in_order``: prompts and delayeds in one
     order of time; without, those of each call, prompts first. ``rates``: bins of so many seconds, or a mapping of ``bin_s``,
-    ``dead_time_ns``, ``paralysable``; ``randoms``: an estimate of random prompts, with ``delayed_ns``. ``device``: "cuda", "cuda:N"."""
+    ``dead_time_ns``, ``paralysable``; ``randoms``: an estimate of random prompts, with ``delayed_ns``. ``device``: "cuda", "cuda:N",
+    several as "cuda:0,1", or "all"."""
 
     def __init__(
         self,
@@ -403,13 +404,13 @@ def run(
 ) -> Run:
     """Files of raw frames, one after the other, to singles and pairs, as ``sluice pet run``; ``Chain`` tells the words.
 
-    ``series``: also the files that follow each in its acquisition; ``batch``: frames at a time (65536; of a GPU 4 M). At the end a
+    ``series``: also the files that follow each in its acquisition; ``batch``: frames at a time (65536; of each GPU that is named 4 M). At the end a
     ``DamageWarning`` for each input, and for the frames of all, tells what was lost (``on_fault``: "ignore": nothing is told; "raise": the
     first is a ``StrictError``). An input that cannot be read ends there, the next is read, and at the end it is a ``FileError`` or
     ``FormatError``. ``progress``: True for a bar of tqdm, or what is called with the number of frames so far."""
     word(on_fault, "on_fault", ON_FAULT)
-    gpu = device is not None and device != "cpu"
-    n = count(batch, "batch", 1, 1 << 28) if batch is not None else 1 << 22 if gpu else 1 << 16
+    gpus = device.count(",") + 1 if device is not None and device != "cpu" else 0
+    n = count(batch, "batch", 1, 1 << 28) if batch is not None else gpus << 22 if gpus else 1 << 16
     names = paths_of(paths, series)
     chain = Chain(
         scanner,

@@ -7,13 +7,15 @@
 #ifndef SLUICE_PET_CHAIN_CUDA_H
 #define SLUICE_PET_CHAIN_CUDA_H
 
+#include "cuda/cuda_choose.h"
+
 #include <sluice/pet_chain.h>
 
 typedef struct slc_pet_cuda_chain slc_pet_cuda_chain;
 
-/* `device` is the number of slc_cuda_choose. */
-slc_status slc_pet_cuda_open(const slc_pet_config *config, const slc_pet_tables *tables, uint32_t device,
-                             slc_pet_cuda_chain **chain, slc_error *error);
+/* On several devices its pieces are on one after the other. The same may be there twice. */
+slc_status slc_pet_cuda_open(const slc_pet_config *config, const slc_pet_tables *tables,
+                             const slc_cuda_list *devices, slc_pet_cuda_chain **chain, slc_error *error);
 void slc_pet_cuda_close(slc_pet_cuda_chain *chain); /* NULL is allowed */
 /* Fills singles, late, pairs and faults of the result as the stages of the processor would. */
 slc_status slc_pet_cuda_run(slc_pet_cuda_chain *chain, const slc_pet_frame *frames,

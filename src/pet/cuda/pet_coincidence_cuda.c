@@ -7,10 +7,8 @@
  * What waits is kept in one of two stores, and copied to the other at the end of a call, so that a call that
  * fails leaves the stage as it was.
  */
-#include "pet/cuda/pet_coincidence_cuda.h"
-#include "base/block.h"
 #include "cuda/cuda_device.h"
-#include "pet/pet_coincidence_rule.h"
+#include "pet/cuda/pet_coincidence_cuda_part.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -20,22 +18,6 @@ enum {
     BLOCKS_EACH = 8, /* blocks of a multiprocessor in grids that loop */
     /* Places of one call: their numbers have 32 bits, and a tile may reach beyond. */
     SPARE_PLACES = 1 << 16
-};
-
-struct slc_pet_coincidence_cuda {
-    slc_pet_coincidence_config config;
-    slc_pet_settings settings;
-    slc_cuda_stream *stream;
-    uint32_t blocks;
-    slc_cuda_memory good, told, heard, work, windows, rows, selected, wait[2];
-    size_t wait_capacity[2], row_capacity;
-    int waiting;     /* which of the stores */
-    uint32_t n_wait; /* singles in it */
-    bool general;    /* runs are too long for the fast way */
-    bool began, is_f64;
-    uint64_t taken, took_part; /* singles of all calls; those in the energy window, which are numbered */
-    unsigned long long newest; /* bits of the last time */
-    slc_pet_coincidence_counts counts;
 };
 
 /* One call. */
@@ -48,18 +30,7 @@ typedef struct call {
 
 /* ---- where columns lie in the pieces of memory ------------------------------------------------------ */
 
-/* Columns of n rows in a piece of memory, one behind the other; with `at` NULL, how many bytes that is. Those
- * of _work must be 0 before a job. */
-static size_t lay_store(char *at, size_t n, slc_pet_cuda_store *store)
-{
-    slc_arena a = {.at = at, .align = SLC_PET_CUDA_ALIGNED};
-    store->time = slc_arena_take(&a, n, sizeof(int64_t));
-    store->crystal = slc_arena_take(&a, n, sizeof(uint32_t));
-    store->energy = slc_arena_take(&a, n, sizeof(float));
-    store->opener = slc_arena_take(&a, n, 1);
-    return a.used;
-}
-
+/* As slc_pet_cuda_lay_store. Those of _work must be 0 before a job. */
 static size_t lay_windows(char *at, size_t n, slc_pet_cuda_windows *windows)
 {
     slc_arena a = {.at = at, .align = SLC_PET_CUDA_ALIGNED};
@@ -282,14 +253,15 @@ static slc_status select_energies(slc_pet_coincidence_cuda *stage, call *c, slc_
     const size_t states = ((size_t)only.n / SLC_PET_CUDA_TILE + 1) * sizeof *only.states;
     slc_status status = slc_cuda_memory_reserve(stage->stream, &stage->work, states, "coincidences", error);
     if (status == SLC_OK) {
-        status = slc_cuda_memory_reserve(stage->stream, &stage->selected, lay_store(NULL, c->n, &to),
+        status = slc_cuda_memory_reserve(stage->stream, &stage->selected,
+                                         slc_pet_cuda_lay_store(NULL, c->n, &to),
                                          "singles in the energy window", error);
     }
     if (status != SLC_OK) {
         return status;
     }
     only.states = stage->work.at;
-    (void)lay_store(stage->selected.at, c->n, &to);
+    (void)slc_pet_cuda_lay_store(stage->selected.at, c->n, &to);
     status = slc_cuda_fill(stage->stream, only.states, 0, states, error);
     if (status == SLC_OK) {
         status = launched(slc_pet_cuda_select(&only, stage->config.low_kev, stage->config.high_kev, &to,
@@ -346,19 +318,12 @@ static slc_status keep_rest(slc_pet_coincidence_cuda *stage, call *c, slc_error 
     const size_t n = job->last ? 0 : job->n - from;
     if (n > 0) {
         slc_pet_cuda_store to;
-        if (n > stage->wait_capacity[other]) {
-            const size_t room = n + n / 4 + 1024;
-            const slc_status status = slc_cuda_memory_reserve(
-                stage->stream, &stage->wait[other], lay_store(NULL, room, &to), "singles that wait", error);
-            stage->wait_capacity[other] = status == SLC_OK ? room : 0;
-            if (status != SLC_OK) {
-                return status;
-            }
+        slc_status status = slc_pet_cuda_reserve_wait(stage, other, n, &to, error);
+        if (status != SLC_OK) {
+            return status;
         }
-        (void)lay_store(stage->wait[other].at, stage->wait_capacity[other], &to);
-        const slc_status status = launched(
-            slc_pet_cuda_keep(job, from, &to, slc_cuda_stream_native(stage->stream)), "launching what waits",
-            error);
+        status = launched(slc_pet_cuda_keep(job, from, &to, slc_cuda_stream_native(stage->stream)),
+                          "launching what waits", error);
         if (status != SLC_OK) {
             return status;
         }
@@ -507,7 +472,8 @@ static void fill_job(slc_pet_coincidence_cuda *stage, call *c, const slc_pet_cud
     slc_pet_cuda_job *job = &c->job;
     slc_pet_cuda_store before = {0};
     if (stage->n_wait > 0) {
-        (void)lay_store(stage->wait[stage->waiting].at, stage->wait_capacity[stage->waiting], &before);
+        (void)slc_pet_cuda_lay_store(stage->wait[stage->waiting].at, stage->wait_capacity[stage->waiting],
+                                     &before);
     }
     job->split = stage->n_wait;
     job->n = job->split + (uint32_t)c->n;

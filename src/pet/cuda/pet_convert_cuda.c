@@ -357,6 +357,13 @@ slc_status slc_pet_convert_cuda_run(slc_pet_convert_cuda *s, const slc_pet_frame
     return status;
 }
 
+slc_status slc_pet_convert_cuda_take(slc_pet_convert_cuda *s, const slc_pet_convert_cuda *other,
+                                     slc_error *error)
+{
+    s->counts = other->counts;
+    return slc_cuda_move_across(s->stream, s->clock.at, other->stream, other->clock.at, s->clock.size, error);
+}
+
 void slc_pet_convert_cuda_counts_of(const slc_pet_convert_cuda *stage, slc_pet_convert_counts *counts)
 {
     *counts = stage->counts;

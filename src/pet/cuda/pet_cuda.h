@@ -31,6 +31,10 @@ void slc_pet_convert_cuda_close(slc_pet_convert_cuda *stage); /* NULL is allowed
 /* `frames`: n of them on the device. *singles: the stage's memory, until its next call. */
 slc_status slc_pet_convert_cuda_run(slc_pet_convert_cuda *stage, const slc_pet_frame *frames, size_t n,
                                     slc_pet_cuda_singles *singles, slc_faults *faults, slc_error *error);
+/* The stage goes on where another, opened alike, has come to: another GPU's, say. What the other had under
+ * way must be done; the copies are in this stage's stream. As for the two below. */
+slc_status slc_pet_convert_cuda_take(slc_pet_convert_cuda *stage, const slc_pet_convert_cuda *other,
+                                     slc_error *error);
 void slc_pet_convert_cuda_counts_of(const slc_pet_convert_cuda *stage, slc_pet_convert_counts *counts);
 
 /* ---- sort (pet_sort_cuda.c, pet_sort*.cu) ---------------------------------------------------------------
@@ -51,6 +55,7 @@ void slc_pet_sort_cuda_close(slc_pet_sort_cuda *stage); /* NULL is allowed */
 /* As slc_pet_sort_run. *sorted and *late: the stage's memory, until its next call. */
 slc_status slc_pet_sort_cuda_run(slc_pet_sort_cuda *stage, const slc_pet_cuda_singles *singles, bool last,
                                  slc_pet_cuda_singles *sorted, slc_pet_cuda_singles *late, slc_error *error);
+slc_status slc_pet_sort_cuda_take(slc_pet_sort_cuda *stage, const slc_pet_sort_cuda *other, slc_error *error);
 void slc_pet_sort_cuda_counts_of(const slc_pet_sort_cuda *stage, slc_pet_sort_counts *counts);
 /* All at once, stable, no state; `sorted` has room for as many, and does not overlap. It is complete when the
  * stream's work is. */
@@ -89,6 +94,8 @@ slc_status slc_pet_coincidence_cuda_run_pairs(slc_pet_coincidence_cuda *stage,
 slc_status slc_pet_coincidence_cuda_run_f64(slc_pet_coincidence_cuda *stage,
                                             const slc_pet_cuda_singles *singles, const double *time_ns,
                                             bool last, slc_pet_cuda_groups *groups, slc_error *error);
+slc_status slc_pet_coincidence_cuda_take(slc_pet_coincidence_cuda *stage,
+                                         const slc_pet_coincidence_cuda *other, slc_error *error);
 void slc_pet_coincidence_cuda_counts_of(const slc_pet_coincidence_cuda *stage,
                                         slc_pet_coincidence_counts *counts);
 

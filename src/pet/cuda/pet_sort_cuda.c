@@ -11,7 +11,6 @@
  * do not sort the same singles over and over.
  */
 #include "pet/cuda/pet_sort_cuda.h"
-#include "cuda/cuda_device.h"
 
 #include <stdlib.h>
 
@@ -366,24 +365,22 @@ static slc_pet_cuda_singles view(const slc_pet_sort_columns *columns, size_t fir
         .n = n, .time_ps = time + first, .crystal = crystal + first, .energy_kev = energy + first};
 }
 
-/* Copies all rows of `from` to the first ones of `to`. */
-static slc_status copy_rows(slc_pet_sort_cuda *stage, const slc_pet_cuda_singles *from,
-                            const slc_pet_cuda_singles *to, slc_error *error)
+/* Copies all rows of `from`, where that stream is, to the first ones of `to`. */
+static slc_status copy_rows(slc_pet_sort_cuda *stage, const slc_cuda_stream *there,
+                            const slc_pet_cuda_singles *from, const slc_pet_cuda_singles *to,
+                            slc_error *error)
 {
-    cudaStream_t stream = slc_cuda_stream_native(stage->stream);
+    slc_cuda_stream *stream = stage->stream;
     const size_t n = (size_t)from->n;
-    const enum cudaMemcpyKind within = cudaMemcpyDeviceToDevice;
-    if (n == 0) {
-        return SLC_OK;
+    slc_status status = slc_cuda_move_across(stream, to->time_ps, there, from->time_ps,
+                                             n * sizeof *to->time_ps, error);
+    if (status == SLC_OK) {
+        status = slc_cuda_move_across(stream, to->crystal, there, from->crystal, n * sizeof *to->crystal,
+                                      error);
     }
-    cudaError_t code = cudaMemcpyAsync(to->time_ps, from->time_ps, n * sizeof *to->time_ps, within, stream);
-    code = code == cudaSuccess
-               ? cudaMemcpyAsync(to->crystal, from->crystal, n * sizeof *to->crystal, within, stream)
-               : code;
-    code = code == cudaSuccess
-               ? cudaMemcpyAsync(to->energy_kev, from->energy_kev, n * sizeof *to->energy_kev, within, stream)
-               : code;
-    return slc_cuda_check(code, "copying singles", error);
+    return status == SLC_OK ? slc_cuda_move_across(stream, to->energy_kev, there, from->energy_kev,
+                                                   n * sizeof *to->energy_kev, error)
+                            : status;
 }
 
 /* ---- late ones ----------------------------------------------------------------------------------------- */
@@ -459,14 +456,14 @@ static slc_status append(slc_pet_sort_cuda *stage, const slc_pet_cuda_singles *s
         status = reserve_rows(stage, &stage->spare, all + all / 2, error);
         const slc_pet_cuda_singles from = view(&stage->held, stage->begin, rest);
         const slc_pet_cuda_singles to = view(&stage->spare, 0, rest);
-        status = status == SLC_OK ? copy_rows(stage, &from, &to, error) : status;
+        status = status == SLC_OK ? copy_rows(stage, stage->stream, &from, &to, error) : status;
         if (status != SLC_OK) {
             return status;
         }
         swap_held(stage);
     }
     const slc_pet_cuda_singles to = view(&stage->held, stage->begin + rest, (size_t)singles->n);
-    status = copy_rows(stage, singles, &to, error);
+    status = copy_rows(stage, stage->stream, singles, &to, error);
     if (status == SLC_OK) {
         stage->waiting += (size_t)singles->n;
     }
@@ -567,6 +564,24 @@ slc_status slc_pet_sort_cuda_run(slc_pet_sort_cuda *stage, const slc_pet_cuda_si
     }
     count(stage, singles, &found, given, last);
     return SLC_OK;
+}
+
+slc_status slc_pet_sort_cuda_take(slc_pet_sort_cuda *stage, const slc_pet_sort_cuda *other, slc_error *error)
+{
+    const size_t n = other->began ? other->sorted + other->waiting : 0;
+    const slc_status status = reserve_rows(stage, &stage->held, n, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    const slc_pet_cuda_singles from = view(&other->held, other->begin, n), to = view(&stage->held, 0, n);
+    stage->begin = 0;
+    stage->sorted = other->sorted;
+    stage->waiting = other->waiting;
+    stage->began = other->began;
+    stage->latest = other->latest;
+    stage->largest_lag = other->largest_lag;
+    stage->counts = other->counts;
+    return copy_rows(stage, other->stream, &from, &to, error);
 }
 
 void slc_pet_sort_cuda_counts_of(const slc_pet_sort_cuda *stage, slc_pet_sort_counts *counts)
