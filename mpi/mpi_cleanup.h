@@ -9,7 +9,8 @@
 /* Before MPI_Init. Without a second process nothing is removed. */
 void slc_mpi_cleanup_begin(void);
 
-/* This folder and the files in it are removed when the process ends; NULL: none. One at a time. */
+/* This file, or this folder and the files in it, is removed when the process ends; NULL: none. One at a time.
+ */
 void slc_mpi_cleanup_of(const char *folder);
 
 /* Removes it now; also if it is not there. */

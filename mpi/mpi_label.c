@@ -8,6 +8,7 @@
 
 #include "cmd_label.h"
 #include "cmd_label_words.h"
+#include "mpi_cleanup.h"
 #include "mpi_commands.h"
 
 #include <errno.h>
@@ -268,6 +269,7 @@ static slc_status finish(run *r, slc_status status)
     }
     const bool good = r->strip.world.rank > 0 ? status == SLC_OK
                                               : slc_label_close_outputs(r->job, status == SLC_OK);
+    slc_mpi_cleanup_of(NULL);
     return agree_on_zero(r, good, NULL);
 }
 
@@ -284,6 +286,9 @@ static int work(run *r)
     slc_status status = slc_mpi_strip_open(&r->strip, &job->config, &r->error);
     if (status == SLC_OK) {
         status = agree_on_zero(r, !first || slc_label_open_outputs(job), &r->error);
+    }
+    if (job->image_writer != NULL) {
+        slc_mpi_cleanup_of(slc_io_temporary(job->image_writer));
     }
     for (int i = 0; status == SLC_OK && i < job->n_inputs; i++) {
         status = do_input(r, (uint32_t)i);

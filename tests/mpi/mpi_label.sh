@@ -126,6 +126,23 @@ want_err <<<"sluice-mpi label: n.npy: cannot write: File too large"
 same n.npy <<<old
 want_no_file n.npy.tmp-*
 
+# A rank that is killed ends the run, and the half of a file goes with process 0, a moment after it. The run takes longer than that.
+cat >killed.sh <<'L'
+[ "$OMPI_COMM_WORLD_RANK" != 1 ] || exec timeout -s KILL 1.5 "$@"
+exec "$@"
+L
+last="sluice-mpi label of many files, of which rank 1 is killed"
+# shellcheck disable=SC2046 # they are words
+launch "$mpiexec" 3 bash killed.sh "$sluice_mpi" label $(yes large.pgm | head -n 99) -q -o n.npy >out 2>err </dev/null
+[ $? -ne 0 ] || fail "'$last': exit status 0"
+for _ in $(seq 100); do
+    [ -n "$(ls n.npy.tmp-* 2>/dev/null)" ] || break
+    sleep 0.1
+done
+same n.npy <<<old
+want_no_file n.npy.tmp-*
+rm large.pgm
+
 # What cannot be had.
 refused() { # WORDS ARGS...; by a process alone, which starts sooner
     last="sluice-mpi label ${*:2}"
