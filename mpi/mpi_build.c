@@ -5,7 +5,7 @@
 #include "cli_talk.h"
 #include "cli_words.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,14 +71,21 @@ static slc_status build_all(slc_build_job *job, slc_error *error)
     return status;
 }
 
+/* Files of all builders, or none. */
 static slc_status finish_output(slc_build_job *job, slc_error *error)
 {
     slc_status status = SLC_OK;
+    bool finished = false;
     if (job->writer != NULL && job->totals.events > 0) {
         status = slc_io_finish(job->writer, error);
         job->writer = NULL;
+        finished = status == SLC_OK;
     }
-    return slc_mpi_agree(&job->world, status, error);
+    status = slc_mpi_agree(&job->world, status, error);
+    if (status != SLC_OK && finished) {
+        (void)remove(job->output);
+    }
+    return status;
 }
 
 static slc_status exchange_and_build(slc_build_job *job, slc_error *error)
@@ -95,6 +102,7 @@ static slc_status exchange_and_build(slc_build_job *job, slc_error *error)
         *error = ended;
     }
     job->totals.exchange = job->exchange.seconds;
+    job->totals.cpu_exchange = job->exchange.processor;
     job->totals.waiting = job->exchange.seconds_waiting;
     job->totals.bytes = job->exchange.bytes;
     return slc_mpi_agree(&job->world, status, error);

@@ -138,6 +138,7 @@ typedef struct slc_build_exchange {
     slc_error error;
     uint64_t bytes;                  /* pulled */
     double seconds, seconds_waiting; /* pulling; of these, until something was ready */
+    double processor;                /* seconds of the builder's thread in pulling, but for waiting */
 } slc_build_exchange;
 
 /* All are collective but _pull. */
@@ -152,6 +153,8 @@ void slc_build_exchange_close(slc_build_exchange *exchange);
  * wanted, and *pull is NULL. */
 slc_status slc_build_exchange_pull(slc_build_exchange *exchange, uint64_t k, bool drop, slc_build_pull **pull,
                                    slc_error *error);
+/* Seconds of processor time of the calling thread: what a step costs, however many share the processors. */
+double slc_build_processor(void);
 /* Waits for all processes. */
 void slc_build_barrier(void);
 enum { SLC_BUILD_WAITED = 0, SLC_BUILD_COMING, SLC_BUILD_LATE };
@@ -164,6 +167,7 @@ typedef struct slc_build_totals {
     uint64_t superpixels, isolated, pixels, hits, tracks, primaries;
     uint64_t checksum, bytes, packs;
     double exchange, waiting, building, velo, writing; /* seconds, summed over the processes */
+    double cpu_exchange, cpu_building, cpu_velo;       /* the same of processor time */
     double seconds;                                    /* of all of it */
     slc_faults faults;                                 /* of events */
 } slc_build_totals;

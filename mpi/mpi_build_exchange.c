@@ -59,6 +59,13 @@ static void nap(void)
     (void)nanosleep(&time, NULL);
 }
 
+double slc_build_processor(void)
+{
+    struct timespec time = {.tv_sec = 0};
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
 /* Without spinning: on a machine with fewer processors than ranks others have work to do meanwhile. */
 void slc_build_barrier(void)
 {
@@ -132,7 +139,7 @@ slc_status slc_build_exchange_begin(slc_build_exchange *x, slc_error *error)
         x->patience[u] = x->timeout;
     }
     x->bytes = 0;
-    x->seconds = x->seconds_waiting = 0;
+    x->seconds = x->seconds_waiting = x->processor = 0;
     x->status = SLC_OK;
     atomic_store(&x->stop, false);
     slc_build_barrier();
@@ -362,8 +369,7 @@ static void complete(slc_build_pull *pull)
 static slc_status wait_for(slc_build_exchange *x, slc_build_pull *pull, slc_error *error)
 {
     slc_status status = SLC_OK;
-    const double began = slc_clock_seconds();
-    double before = began;
+    double before = slc_clock_seconds(), spent = slc_build_processor();
     for (;;) {
         uint32_t waited = 0;
         bool got = false;
@@ -380,7 +386,9 @@ static slc_status wait_for(slc_build_exchange *x, slc_build_pull *pull, slc_erro
             lose_patience(x, pull, now - before);
             x->seconds_waiting += now - before;
             nap();
+            x->processor -= slc_build_processor() - spent;
         }
+        spent = slc_build_processor();
         before = now;
     }
     complete(pull);
@@ -403,7 +411,7 @@ slc_status slc_build_exchange_pull(slc_build_exchange *x, uint64_t k, bool drop,
                                    slc_error *error)
 {
     slc_build_pull *pull = &x->pulls[k % x->in_flight];
-    const double began = slc_clock_seconds();
+    const double began = slc_clock_seconds(), processor = slc_build_processor();
     slc_status status = SLC_OK;
     *out = NULL;
     if (!drop) {
@@ -418,5 +426,6 @@ slc_status slc_build_exchange_pull(slc_build_exchange *x, uint64_t k, bool drop,
     pull->batch.size = x->at[x->world.size - 1] + x->capacity[x->world.size - 1];
     *out = drop || status != SLC_OK ? NULL : pull;
     x->seconds += slc_clock_seconds() - began;
+    x->processor += slc_build_processor() - processor;
     return status;
 }

@@ -79,7 +79,8 @@ slc_status slc_build_gather(slc_build_job *job, slc_error *error)
     uint64_t *const counts[] = {
         &t->events, &t->incomplete_events, &t->superpixels, &t->isolated, &t->pixels, &t->hits,
         &t->tracks, &t->primaries,         &t->checksum,    &t->bytes,    &t->packs};
-    double *const times[] = {&t->exchange, &t->waiting, &t->building, &t->velo, &t->writing};
+    double *const times[] = {&t->exchange, &t->waiting,      &t->building,     &t->velo,
+                             &t->writing,  &t->cpu_exchange, &t->cpu_building, &t->cpu_velo};
     enum { COUNTS = sizeof counts / sizeof *counts, TIMES = sizeof times / sizeof *times };
     uint64_t count[COUNTS], all_counts[COUNTS];
     double time[TIMES], all_times[TIMES];
@@ -160,7 +161,7 @@ static const slc_cli_line lines[] = {
      "{exchange.seconds|.3f} s exchange, {exchange.seconds_building|.3f} s building, "
      "{exchange.seconds_velo|.3f} s VELO, summed over the ranks",
      NULL},
-    {"share", "exchange and building take {exchange.of_velo*100|.1f} % of the VELO's time", NULL},
+    {"share", "exchange and building take {exchange.of_velo*100|.1f} % of the VELO's processor time", NULL},
     {"total", "{seconds_total|.3f} s, {events_per_second|.0f} events/s", NULL},
 };
 
@@ -195,7 +196,10 @@ static void put_exchange(const slc_build_job *job, slc_cli_tree *tree)
     slc_cli_put(tree, "exchange.seconds_writing", t->writing);
     slc_cli_put(tree, "exchange.bytes_per_second",
                 slc_cli_ratio((double)t->bytes * job->world.size, pulling));
-    slc_cli_put(tree, "exchange.of_velo", slc_cli_ratio(pulling + t->building, t->velo));
+    slc_cli_put(tree, "exchange.processor_seconds", t->cpu_exchange);
+    slc_cli_put(tree, "exchange.processor_seconds_building", t->cpu_building);
+    slc_cli_put(tree, "exchange.processor_seconds_velo", t->cpu_velo);
+    slc_cli_put(tree, "exchange.of_velo", slc_cli_ratio(t->cpu_exchange + t->cpu_building, t->cpu_velo));
 }
 
 bool slc_build_print(slc_build_job *job, bool *fine)

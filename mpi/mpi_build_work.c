@@ -111,15 +111,17 @@ static slc_status reconstruct(slc_build_job *job, const slc_batch *batch, slc_er
 slc_status slc_build_work(slc_build_job *job, slc_build_pull *pull, slc_error *error)
 {
     slc_build_totals *totals = &job->totals;
-    const double began = slc_clock_seconds();
+    const double began = slc_clock_seconds(), cpu = slc_build_processor();
     slc_status status = slc_build_events(job, pull, error);
-    const double built = slc_clock_seconds();
+    const double built = slc_clock_seconds(), cpu_built = slc_build_processor();
     totals->building += built - began;
+    totals->cpu_building += cpu_built - cpu;
     if (status == SLC_OK) {
         status = reconstruct(job, &pull->batch, error);
     }
     const double found = slc_clock_seconds();
     totals->velo += found - built;
+    totals->cpu_velo += slc_build_processor() - cpu_built;
     if (status == SLC_OK && job->writer != NULL) {
         status = write_events(job, &pull->batch, error);
         totals->writing += slc_clock_seconds() - found;

@@ -138,9 +138,11 @@ want 1
 equal "lines" "$(wc -l <err)" 1
 mpi 3 build --split run.mdf --packing 2 -o no/such/folder-%p.mdf
 want 1
-mpi 2 build --split run.mdf -o /dev/full
-want 2
-want_no_file x* part-*.tmp*
+mkdir half-1.mdf && touch half-1.mdf/x # where one of the builders cannot write
+mpi 2 build --split run.mdf --packing 5 -o half-%p.mdf
+want 1
+equal "lines" "$(wc -l <err)" 1
+want_no_file x* half-0* half-1*tmp* part-*tmp*
 
 # Generated: what was asked for is exchanged, beside copying in memory.
 mpi 2 build --generate 300000 --packing 50 --packs 3 --repeat 2 --json
