@@ -130,37 +130,36 @@ int slc_pet_run_config_of(const slc_cli_command *command, const char *list, slc_
     return status;
 }
 
-/* Standard output takes one thing; no output destroys an input. */
-static int check_files(const slc_pet_run_job *job)
+int slc_pet_run_check_files(const slc_cli_command *command, const slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
     const slc_cli_results series = {.rotate_bytes = o->rotate_bytes, .rotate_ns = o->rotate_ns};
     if ((o->rotate_bytes > 0 || o->rotate_ns > 0) && o->output != NULL && job->format != SLC_IO_PET_HDF5 &&
         job->format != SLC_PET_RUN_ARROW) {
-        return slc_cli_wrong(COMMAND, "--rotate-size and --rotate-time are for hdf5 and arrow, not %s",
+        return slc_cli_wrong(command, "--rotate-size and --rotate-time are for hdf5 and arrow, not %s",
                              slc_pet_run_format_name((size_t)job->format));
     }
     if (o->flush_ns > 0 &&
         (o->output == NULL || job->format == SLC_PET_RUN_NPY || job->format == SLC_PET_RUN_NPZ)) {
         return o->output == NULL
-                   ? slc_cli_wrong(COMMAND, "--flush is of --output")
-                   : slc_cli_wrong(COMMAND, "--flush is not for %s, which is written at the end",
+                   ? slc_cli_wrong(command, "--flush is of --output")
+                   : slc_cli_wrong(command, "--flush is not for %s, which is written at the end",
                                    slc_pet_run_format_name((size_t)job->format));
     }
-    const int status = slc_cli_results_check_series(COMMAND, o, o->output, &series, job->paths.path,
+    const int status = slc_cli_results_check_series(command, o, o->output, &series, job->paths.path,
                                                     job->paths.n);
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
-    const int prints = slc_cli_prints(COMMAND, o);
+    const int prints = slc_cli_prints(command, o);
     if (prints > 1) {
-        return slc_cli_wrong(COMMAND, "standard output takes one of the outputs alone");
+        return slc_cli_wrong(command, "standard output takes one of the outputs alone");
     }
     if (prints == 1 && (!o->quiet || o->json)) {
-        return slc_cli_wrong(COMMAND, "an output to '-' and what is told both print: %s",
+        return slc_cli_wrong(command, "an output to '-' and what is told both print: %s",
                              o->json ? "leave out --json" : "add --quiet");
     }
-    return slc_pet_files_check(COMMAND, o, job->paths.path, job->paths.n);
+    return slc_pet_files_check(command, o, job->paths.path, job->paths.n);
 }
 
 /* ---- a run ------------------------------------------------------------------------------------- */
@@ -203,36 +202,37 @@ static int fail(const slc_pet_run_job *job, slc_status status)
     return SLC_CLI_FAILED;
 }
 
-static int end(slc_pet_run_job *job)
+int slc_pet_run_end(slc_pet_run_job *job)
 {
+    const char *name = job->command != NULL ? job->command : "pet run";
     const slc_pet_run_options *o = job->options;
-    job->failed = !slc_pet_inputs_tell(&job->inputs, "pet run", o->quiet, o->tolerate_loss) || job->failed;
-    slc_pet_doubts_tell("pet run", &job->inputs.seen, &job->tables);
-    job->failed = !(slc_pet_clock_tell("pet run", &job->totals.convert) || o->tolerate_loss) || job->failed;
-    const bool left = slc_pet_energies_tell("pet run", &job->inputs.seen, &job->tables, &job->config.convert,
+    job->failed = !slc_pet_inputs_tell(&job->inputs, name, o->quiet, o->tolerate_loss) || job->failed;
+    slc_pet_doubts_tell(name, &job->inputs.seen, &job->tables);
+    job->failed = !(slc_pet_clock_tell(name, &job->totals.convert) || o->tolerate_loss) || job->failed;
+    const bool left = slc_pet_energies_tell(name, &job->inputs.seen, &job->tables, &job->config.convert,
                                             &job->totals.convert);
     job->failed = !left || job->failed;
-    job->writes_nothing = slc_pet_nothing_tell(&job->inputs, "pet run", &job->totals.convert);
+    job->writes_nothing = slc_pet_nothing_tell(&job->inputs, name, &job->totals.convert);
     if (job->partial && !job->started && !job->writes_nothing) {
-        slc_cli_say("pet run", "interrupted before a single was in order: no file was written");
+        slc_cli_say(name, "interrupted before a single was in order: no file was written");
         job->writes_nothing = true;
     }
     if (job->writes_nothing) {
         job->failed = true;
     } else {
-        job->failed = slc_pet_most_lost_tell(&job->inputs, "pet run", &job->totals.convert) || job->failed;
+        job->failed = slc_pet_most_lost_tell(&job->inputs, name, &job->totals.convert) || job->failed;
         slc_pet_run_outputs_finish(job);
         if (job->partial) {
-            slc_cli_tell_partial("pet run", o->output != NULL ? job->written : job->totals.prompt.pairs,
-                                 "pair", &job->kept);
+            slc_cli_tell_partial(name, o->output != NULL ? job->written : job->totals.prompt.pairs, "pair",
+                                 &job->kept);
             job->failed = true;
         }
     }
     if (job->partial) {
         slc_cli_accept_signal();
     }
-    slc_pet_frame_faults_tell(&job->inputs, "pet run", &job->faults);
-    if (!slc_pet_late_tell("pet run", &job->totals.sort, job->config.sort.horizon_ps)) {
+    slc_pet_frame_faults_tell(&job->inputs, name, &job->faults);
+    if (!slc_pet_late_tell(name, &job->totals.sort, job->config.sort.horizon_ps)) {
         job->failed = true;
     }
     job->failed = !slc_pet_run_print(job) || job->failed;
@@ -267,7 +267,7 @@ static int process(slc_pet_run_job *job)
         slc_cli_say("pet run", "%s", job->error.text);
         return SLC_CLI_FAILED;
     }
-    return end(job);
+    return slc_pet_run_end(job);
 }
 
 static void clear(slc_pet_run_job *job)
@@ -309,7 +309,7 @@ static int act(const slc_cli_call *call)
     if (status == SLC_CLI_GO_ON) {
         status = slc_pet_paths_of(COMMAND, call->operands, call->n, o->series, o->quiet, &job->paths);
     }
-    status = status == SLC_CLI_GO_ON ? check_files(job) : status;
+    status = status == SLC_CLI_GO_ON ? slc_pet_run_check_files(COMMAND, job) : status;
     if (status == SLC_CLI_GO_ON) {
         const uint64_t gpus = count_gpus(o->device);
         o->batch = o->batch > 0 ? o->batch : gpus > 0 ? gpus << 22 : 1 << 16;

@@ -38,28 +38,41 @@ typedef struct slc_pet_run_options {
         "horizon", 0, SLC_PET_HORIZON(slc_pet_run_options, horizon_ns), "TIME",                              \
             "how far behind the latest time a single may come (default 1ms)"                                 \
     }
-/* `dash`: STDOUT_TOO or 0. */
-#define SLC_PET_RUN_RESULT_OPTIONS(dash)                                                                     \
+/* What is written of pairs. `dash`: STDOUT_TOO or 0. */
+#define SLC_PET_RUN_FORMAT_OPTIONS                                                                           \
     {"format", 0, CHOICE(slc_pet_run_options, format, NAMES_FROM_1("format", slc_pet_run_format_name)),      \
      "FORMAT", "castor safir siemens yrt gate hdf5 csv arrow npy npz; else by NAME's end"},                  \
-        {"tof", 0, TIME(slc_pet_run_options, tof_ns, SLC_CLI_POSITIVE, "a time, as 250ps"), "TIME",          \
-         "write times of flight, which have this resolution (FWHM), 250ps"},                                 \
-        {"flush", 0, TIME_FROM(slc_pet_run_options, flush_ns, "100ms", "less", "a time, as 10s"), "TIME",    \
-         "bring the pairs to temporary files so often (default 5s if an input is live)"},                    \
-        {"prompts", 0, FLAG(slc_pet_run_options, prompts), NULL,                                             \
-         "write prompts alone: castor and yrt have no delayeds"},                                            \
-        {"singles", 0, (dash) | OUTPUT(slc_pet_run_options, singles), "FILE",                                \
-         "write the sorted singles, as columns by .h5 .arrow .npy .npz"},                                    \
-        {"late", 0, (dash) | OUTPUT(slc_pet_run_options, late), "FILE",                                      \
-         "write singles that came later than the horizon allows"},                                           \
-        {"sinogram", 0, (dash) | OUTPUTS(slc_pet_run_options, sinogram, slc_pet_sinogram_files), "NAME",     \
-         "write a sinogram, NAME.hs and NAME.s"},                                                            \
+    {                                                                                                        \
+        "tof", 0, TIME(slc_pet_run_options, tof_ns, SLC_CLI_POSITIVE, "a time, as 250ps"), "TIME",           \
+            "write times of flight, which have this resolution (FWHM), 250ps"                                \
+    }
+#define SLC_PET_RUN_PROMPTS_OPTION                                                                           \
+    {                                                                                                        \
+        "prompts", 0, FLAG(slc_pet_run_options, prompts), NULL,                                              \
+            "write prompts alone: castor and yrt have no delayeds"                                           \
+    }
+#define SLC_PET_RUN_SINOGRAM_OPTIONS(dash)                                                                   \
+    {"sinogram", 0, (dash) | OUTPUTS(slc_pet_run_options, sinogram, slc_pet_sinogram_files), "NAME",         \
+     "write a sinogram, NAME.hs and NAME.s"},                                                                \
         {"ring-difference", 0, COUNT(slc_pet_run_options, ring_difference, 0, 65536), "N",                   \
          "of a sinogram, the largest (65536: all there are)"},                                               \
         {"tangential", 0, COUNT(slc_pet_run_options, tangential, 0, 65536), "N",                             \
          "bins of a sinogram; 0: half the crystals around a ring"},                                          \
-        {"rebin", 0, FLAG(slc_pet_run_options, rebin), NULL,                                                 \
-         "a sinogram by single-slice rebinning instead of all pairs of rings"},                              \
+    {                                                                                                        \
+        "rebin", 0, FLAG(slc_pet_run_options, rebin), NULL,                                                  \
+            "a sinogram by single-slice rebinning instead of all pairs of rings"                             \
+    }
+/* All that is written. */
+#define SLC_PET_RUN_RESULT_OPTIONS(dash)                                                                     \
+    SLC_PET_RUN_FORMAT_OPTIONS,                                                                              \
+        {"flush", 0, TIME_FROM(slc_pet_run_options, flush_ns, "100ms", "less", "a time, as 10s"), "TIME",    \
+         "bring the pairs to temporary files so often (default 5s if an input is live)"},                    \
+        SLC_PET_RUN_PROMPTS_OPTION,                                                                          \
+        {"singles", 0, (dash) | OUTPUT(slc_pet_run_options, singles), "FILE",                                \
+         "write the sorted singles, as columns by .h5 .arrow .npy .npz"},                                    \
+        {"late", 0, (dash) | OUTPUT(slc_pet_run_options, late), "FILE",                                      \
+         "write singles that came later than the horizon allows"},                                           \
+        SLC_PET_RUN_SINOGRAM_OPTIONS(dash),                                                                  \
         {"subtract", 0, FLAG(slc_pet_run_options, subtract), NULL,                                           \
          "delayeds count -1 in a sinogram; otherwise they are left out"},                                    \
         {"rates", 0, (dash) | OUTPUT(slc_pet_run_options, rates), "FILE",                                    \
@@ -98,7 +111,7 @@ typedef enum slc_pet_run_part {
 } slc_pet_run_part;
 
 typedef struct slc_pet_run_job {
-    const char *command; /* that tells of outputs; NULL: "pet run" */
+    const char *command; /* that speaks; NULL: "pet run" */
     const slc_pet_run_options *options;
     slc_pet_config config;
     slc_pet_tables tables;
@@ -152,6 +165,12 @@ typedef struct slc_pet_run_job {
 /* The configuration and what is written, of job->options; coincidences are asked for by the option `list`.
  * SLC_CLI_GO_ON, or the exit status after a line. */
 int slc_pet_run_config_of(const slc_cli_command *command, const char *list, slc_pet_run_job *job);
+
+/* Standard output takes one thing; no output destroys an input. */
+int slc_pet_run_check_files(const slc_cli_command *command, const slc_pet_run_job *job);
+/* After the last result: tells what is wrong with the inputs and what was lost, completes the outputs and
+ * prints. The exit status. */
+int slc_pet_run_end(slc_pet_run_job *job);
 
 /* ---- cmd_pet_run_output.c ---------------------------------------------------------------------- */
 

@@ -130,8 +130,9 @@ void slc_pet_run_print_outputs(const slc_cli_tree *tree, const char *indent)
 bool slc_pet_run_print(const slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
-    slc_cli_tree tree = slc_cli_tree_new("pet run");
-    slc_cli_put(&tree, "command", "pet run");
+    const char *name = job->command != NULL ? job->command : "pet run";
+    slc_cli_tree tree = slc_cli_tree_new(name);
+    slc_cli_put(&tree, "command", name);
     slc_cli_put(&tree, "inputs", job->inputs.n);
     slc_cli_put(&tree, "partial", job->partial);
     slc_cli_put(&tree, "policy", slc_pet_policy_name(job->config.prompt.policy));

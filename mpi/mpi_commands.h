@@ -7,6 +7,7 @@
 
 extern const slc_cli_command slc_mpi_cmd_build;
 extern const slc_cli_command slc_mpi_cmd_label;
+extern const slc_cli_command slc_mpi_cmd_pet;
 extern const slc_cli_command slc_mpi_cmd_velo;
 
 #endif

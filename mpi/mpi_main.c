@@ -15,7 +15,7 @@ const slc_cli_about slc_cli_program = {
     "sluice-mpi", "Commands of sluice over the processes of an MPI run, on one machine or many."};
 
 const slc_cli_command *const slc_cli_commands[] = {
-    &slc_mpi_cmd_build, &slc_mpi_cmd_label, &slc_mpi_cmd_velo, &slc_cmd_version, NULL,
+    &slc_mpi_cmd_build, &slc_mpi_cmd_label, &slc_mpi_cmd_pet, &slc_mpi_cmd_velo, &slc_cmd_version, NULL,
 };
 
 int main(int argc, char **argv)

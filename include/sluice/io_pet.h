@@ -134,6 +134,10 @@ typedef struct slc_io_pet_inputs {
     slc_io_pet_losses losses;         /* complete at the end of all */
     slc_io_pet_seen seen;             /* of their frames */
     slc_io_pet_raw *raw, *raw_before; /* inside */
+    /* The caller's, after _open: the first input is read from byte 16 · from on, and the last up to byte 16 ·
+     * until; 0: all. Of a file without a head these are frames; one with a head, and without counters, gives
+     * the blocks that begin there, so that parts of a file which follow each other are all of it. */
+    uint64_t from, until;
 } slc_io_pet_inputs;
 /* Opens no file yet. `inputs` is to be closed in any case. */
 SLC_API slc_status slc_io_pet_inputs_open(const char *const *paths, size_t n, slc_io_pet_inputs *inputs,

@@ -119,6 +119,11 @@ static slc_status open_next(slc_io_pet_inputs *inputs)
 {
     slc_io_pet_input *input = &inputs->input[inputs->at];
     slc_status status = slc_io_pet_raw_open(input->path, &inputs->raw, &input->error);
+    const uint64_t from = inputs->at == 0 ? inputs->from : 0;
+    const uint64_t until = inputs->at + 1 == inputs->n ? inputs->until : 0;
+    if (status == SLC_OK && (from > 0 || until > 0)) {
+        status = slc_io_pet_raw_part(inputs->raw, from, until, &input->error);
+    }
     status = status == SLC_OK ? check_series(inputs) : status;
     if (status == SLC_OK && inputs->raw_before != NULL &&
         slc_io_pet_raw_go_on(inputs->raw, inputs->raw_before)) {

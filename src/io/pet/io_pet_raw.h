@@ -103,6 +103,9 @@ slc_status slc_io_pet_payload_check(const slc_io_pet_payload *payload, slc_error
 /* A raw file over memory that the caller keeps; `name` stands in messages. */
 slc_status slc_io_pet_raw_open_memory(const void *bytes, size_t size, const char *name, slc_io_pet_raw **raw,
                                       slc_error *error);
+/* Of a regular file that has just been opened what begins from byte 16 · from on and before byte 16 · until
+ * (0: its end). SLC_ERR_USAGE of one whose datagrams have counters, as these are followed. */
+slc_status slc_io_pet_raw_part(slc_io_pet_raw *raw, uint64_t from, uint64_t until, slc_error *error);
 /* Bytes and files that were written so far. */
 void slc_io_pet_raw_written(const slc_io_pet_raw_writer *writer, uint64_t *bytes, uint64_t *files);
 

@@ -29,7 +29,8 @@ struct slc_io_pet_raw {
     uint64_t skipped;        /* where damage began */
     uint64_t goes_on_at; /* with goes_on: the first block is to be this one of the acquisition, or counters
                           * begin anew */
-    uint64_t bare_frames;
+    uint64_t bare_frames,
+        until;                /* until: in units of 16 bytes, of a part that ends before the file; 0: all */
     uint64_t *received_ns;    /* of the call at hand; NULL: not wanted */
     uint32_t datagram, frame; /* the next to be given: datagram of the block, frame of those `taken` of it */
     bool bare, has_head;
@@ -38,6 +39,7 @@ struct slc_io_pet_raw {
     bool inside; /* a block is being given out */
     bool cut;    /* it is the last one, and not whole */
     bool is_taken, goes_on;
+    bool part_ended;
 };
 
 static void note(slc_faults *faults, slc_fault_code code, uint64_t datagram, uint64_t offset)
@@ -190,6 +192,23 @@ void slc_io_pet_raw_close(slc_io_pet_raw *raw)
     }
 }
 
+slc_status slc_io_pet_raw_part(slc_io_pet_raw *raw, uint64_t from, uint64_t until, slc_error *error)
+{
+    const uint64_t place = from * SLC_PET_FRAME_BYTES, offset = raw->stream.offset;
+    if (raw->watch != NULL || from > UINT64_MAX / SLC_PET_FRAME_BYTES ||
+        (place > offset && !slc_io_stream_jump(&raw->stream, (size_t)(place - offset)))) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s: no file that can be read from byte %llu on",
+                        raw->stream.name, (unsigned long long)place);
+    }
+    raw->until = until;
+    if (raw->bare) {
+        raw->bare_frames = from;
+    } else if (place > offset) { /* inside a block, say, which is of the part before */
+        raw->lost = raw->told = true;
+    }
+    return SLC_OK;
+}
+
 const slc_io_pet_module *slc_io_pet_raw_modules(const slc_io_pet_raw *raw)
 {
     return raw->watch != NULL ? slc_io_pet_watch_modules(raw->watch) : NULL;
@@ -269,11 +288,30 @@ static void enter(slc_io_pet_raw *raw, const slc_io_pet_block *block)
     raw->info.payload.header_bytes = block->header_bytes;
 }
 
+/* Behind the last block of a part. If no block begins there that is told here, as the next part does not know
+ * that one should. */
+static slc_status end_part(slc_io_pet_raw *raw, slc_faults *faults, slc_error *error)
+{
+    const uint8_t *bytes = NULL;
+    size_t n = 0;
+    const slc_status status = raw->part_ended
+                                  ? SLC_END
+                                  : slc_io_stream_peek(&raw->stream, SLC_PET_RAW_BLOCK, &bytes, &n, error);
+    if (status == SLC_OK && n > 0 && (n < SLC_PET_RAW_BLOCK || !slc_io_pet_block_is_good(bytes))) {
+        note(faults, SLC_FAULT_PET_BLOCK, raw->info.datagrams, raw->stream.offset);
+    }
+    raw->part_ended = true;
+    return status == SLC_OK ? SLC_END : status;
+}
+
 /* Looks at the block that begins here; enters it if it is good. */
 static slc_status look(slc_io_pet_raw *raw, slc_faults *faults, slc_error *error)
 {
     const uint8_t *bytes = NULL;
     size_t n = 0;
+    if (raw->until > 0 && raw->stream.offset / SLC_PET_FRAME_BYTES >= raw->until) {
+        return end_part(raw, faults, error);
+    }
     slc_status status = slc_io_stream_peek(&raw->stream, SLC_PET_RAW_BLOCK, &bytes, &n, error);
     if (status != SLC_OK) {
         return status;
@@ -401,7 +439,11 @@ static slc_status read_bare(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t m
 {
     const uint8_t *bytes = NULL;
     size_t visible = 0;
-    const size_t at_once = most < WINDOW ? most : WINDOW;
+    const uint64_t left = raw->until > 0 ? raw->until - raw->bare_frames : WINDOW;
+    const size_t wanted = most < WINDOW ? most : WINDOW, at_once = left < wanted ? (size_t)left : wanted;
+    if (at_once == 0) {
+        return SLC_END;
+    }
     slc_status status = slc_io_stream_peek(&raw->stream, SLC_PET_FRAME_BYTES, &bytes, &visible, error);
     if (status == SLC_OK) {
         status = slc_io_stream_wait(&raw->stream, at_once * SLC_PET_FRAME_BYTES,
