@@ -73,6 +73,11 @@ static bool find_packing(slc_build_file *file)
             best = mfp->n;
         }
     }
+    for (uint32_t n = EVENTS_MAX; n > best; n--) { /* the last pack may have fewer, and all its packets */
+        if (2 * (uint64_t)count[n] >= count[best] && count[n] > 0) {
+            best = n;
+        }
+    }
     free(count);
     file->seen.packing = best;
     int64_t votes = 0; /* a majority there is, unless most is damaged */

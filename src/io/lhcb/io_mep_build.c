@@ -395,7 +395,8 @@ slc_status slc_io_mfp_build(const slc_io_mfp_pack *pack, slc_batch *batch, uint6
 
 #define IN_PACK "events from %e, source %m, byte %o of the unit's pack"
 static const slc_fault_kind fault_kinds[] = {
-    {SLC_FAULT_PACK_LOST, "pack_lost", "no packet of a source came for a pack; its events lack it", IN_PACK},
+    {SLC_FAULT_PACK_LOST, "pack_lost", "no packet of a source came for a pack; its events lack it",
+     "events from %e, source %m (-1: all that the unit has)"},
     {SLC_FAULT_PACK_LATE, "pack_late", "a unit had a pack not in time; its events lack the unit's sources",
      "events from %e"},
     {SLC_FAULT_PACK_DOUBLED, "pack_doubled", "a source's packet came twice; one was dropped", IN_PACK},
@@ -405,6 +406,7 @@ static const slc_fault_kind fault_kinds[] = {
      IN_PACK},
     {SLC_FAULT_PACK_EVENT, "pack_event", "a source's packet is of other events than its pack; dropped",
      IN_PACK},
-    {SLC_FAULT_PACK_HEADER, "pack_header", "bytes of a pack that are no source's packet; dropped", IN_PACK},
+    {SLC_FAULT_PACK_HEADER, "pack_header", "bytes of a pack that are no source's packet; dropped",
+     "events from %e, byte %o of the unit's pack"},
 };
 SLC_FAULTS_REGISTER(fault_kinds)
