@@ -91,7 +91,7 @@ static void build(run *r)
     for (uint32_t i = 0; i < r->n_units; i++) {
         unit *u = &r->units[i];
         const size_t at = (r->batch.size + 7) / 8 * 8;
-        assert_int_equal(slc_batch_reserve(&r->batch, at + u->size, 0), SLC_OK);
+        assert_int_equal(slc_batch_reserve(&r->batch, at + u->size + 1, 0), SLC_OK);
         memcpy(r->batch.bytes + at, u->bytes, u->size);
         r->batch.size = at + u->size;
         slc_faults_reset(&u->faults);
