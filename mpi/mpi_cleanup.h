@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A folder that does not outlive the process, even if that is killed: launchers kill all processes where one
+ * A folder that does not outlive the process, even if that is killed: launchers kill all processes if one
  * has died. A second process, begun before MPI is, waits for the end of this one, and removes the folder.
  */
 #ifndef SLUICE_MPI_CLEANUP_H

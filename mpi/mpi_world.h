@@ -44,7 +44,7 @@ void slc_mpi_say(const char *command, const char *format, ...);
 /* The failure of the lowest rank that has one, with its text, everywhere; SLC_OK if none has. Collective. */
 slc_status slc_mpi_agree(const slc_mpi_world *world, slc_status status, slc_error *error);
 
-/* The exit status of the run: the largest of all. Where process 0 has none to give, the lowest that has tells
+/* The exit status of the run: the largest of all. If process 0 has none to give, the lowest that has tells
  * what it had to say. Collective, at the end. */
 int slc_mpi_exit_status(int status);
 
