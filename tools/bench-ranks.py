@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How well ranks share the work of `sluice-mpi velo` over uneven files: time beside one rank's, in turn.
 
-    tools/bench-ranks.py build/release [--ranks 1,2,4] [--events 4000] [--rounds 5] [--mpiexec mpiexec] [--messages]
+    tools/bench-ranks.py build/release [--ranks 1,2,4] [--events 4000] [--times 4] [--rounds 5] [--mpiexec mpiexec] [--messages]
 
 Files of events of LHCb's VELO, of which each has half as many as the one before, down to one of some ten events, are generated, and
 read once. Then each number of ranks runs in turn, round after round. Printed are medians: seconds from the first share to the printed
@@ -35,6 +35,7 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--ranks", default="1,2,4")
     parser.add_argument("--events", type=int, default=4000)
+    parser.add_argument("--times", type=int, default=4, help="how often the files are named")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--mpiexec", default="mpiexec")
     parser.add_argument("--program", default="sluice-mpi")
@@ -46,7 +47,7 @@ def main():
     environment = {**os.environ, **EXPORTS, **({"SLUICE_MPI_MESSAGES": "1"} if options.messages else {})}
     seconds, balance, checksums = {n: [] for n in counts}, {n: [] for n in counts}, set()
     with tempfile.TemporaryDirectory() as folder:
-        inputs = make_inputs(options.build / "sluice", folder, options.events)
+        inputs = make_inputs(options.build / "sluice", folder, options.events) * options.times
         for _ in range(options.rounds):
             for n in counts:
                 command = [options.mpiexec, *more, "-n", str(n), options.build / options.program, "velo", *inputs, "-q", "--json"]
