@@ -18,8 +18,8 @@ void slc_mpi_pet_swap(const void *send, size_t n_send, int to, void *receive, si
     while (sent < n_send || got < n_receive) {
         const size_t out = n_send - sent < PIECE ? n_send - sent : PIECE;
         const size_t in = n_receive - got < PIECE ? n_receive - got : PIECE;
-        (void)MPI_Sendrecv((const char *)send + (out > 0 ? sent : 0), (int)out, MPI_BYTE,
-                           out > 0 ? to : MPI_PROC_NULL, 1, (char *)receive + (in > 0 ? got : 0), (int)in,
+        (void)MPI_Sendrecv(out > 0 ? (const char *)send + sent : NULL, (int)out, MPI_BYTE,
+                           out > 0 ? to : MPI_PROC_NULL, 1, in > 0 ? (char *)receive + got : NULL, (int)in,
                            MPI_BYTE, in > 0 ? from : MPI_PROC_NULL, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         sent += out;
         got += in;
