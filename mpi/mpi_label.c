@@ -113,21 +113,28 @@ static slc_status find_room(run *r, slc_error *error)
     return status;
 }
 
+/* Processes of one machine write into one file one after the other, as systems have it: so it is done in
+ * pieces, and while one writes its piece, another gives labels of its next one their numbers. */
 static slc_status put_rows(run *r, slc_error *error)
 {
+    enum { PIECE = 1 << 18 };
     const slc_mpi_strip *strip = &r->strip;
-    const size_t row = strip->image.width * sizeof(uint32_t), size = row * strip->image.height;
-    const uint64_t at = r->output.begin + strip->first_row[strip->world.rank] * row;
-    for (size_t done = 0; done < size;) {
-        enum { PIECE = 1 << 28 };
-        const size_t want = size - done < PIECE ? size - done : PIECE;
-        const ssize_t n = pwrite(r->output.file, (const char *)strip->labels + done, want,
-                                 (off_t)(at + done));
-        if (n < 0 && errno != EINTR) {
-            return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", r->job->options->output,
-                            strerror(errno));
+    const size_t width = strip->image.width, n = width * strip->image.height;
+    const uint64_t at = r->output.begin + strip->first_row[strip->world.rank] * width * sizeof(uint32_t);
+    for (size_t i = 0; i < n; i += PIECE) {
+        const size_t end = n - i < PIECE ? n : i + PIECE;
+        for (size_t k = i; k < end; k++) {
+            strip->labels[k] = strip->map[strip->labels[k]];
         }
-        done += n > 0 ? (size_t)n : 0;
+        for (size_t done = i * sizeof(uint32_t); done < end * sizeof(uint32_t);) {
+            const ssize_t got = pwrite(r->output.file, (const char *)strip->labels + done,
+                                       end * sizeof(uint32_t) - done, (off_t)(at + done));
+            if (got < 0 && errno != EINTR) {
+                return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", r->job->options->output,
+                                strerror(errno));
+            }
+            done += got > 0 ? (size_t)got : 0;
+        }
     }
     return SLC_OK;
 }
@@ -279,7 +286,6 @@ static int work(run *r)
     const bool first = slc_mpi_here().rank == 0;
     r->strip.inverse = job->options->inverse;
     r->strip.otsu = job->setup.otsu;
-    r->strip.wants_labels = job->options->output != NULL;
     r->output.file = -1;
     r->factor = 1;
     job->config.exec.threads = (uint32_t)job->options->threads;

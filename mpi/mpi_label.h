@@ -17,7 +17,6 @@ typedef struct slc_mpi_strip {
     slc_mpi_world world;
     const slc_image_label_config *config; /* of the whole: features, filters */
     bool inverse, otsu;
-    bool wants_labels; /* those of the whole: else the strip's own stay */
     slc_image_labeller *labeller;
     double labeller_threshold;
     size_t reserved_width, reserved_height;
@@ -31,7 +30,8 @@ typedef struct slc_mpi_strip {
     double threshold;    /* not a number for rows of bits */
     slc_error why;       /* of a page without a threshold, and so without components */
     bool fault;
-    uint32_t *labels; /* of the strip; with wants_labels in the end those of the whole */
+    uint32_t *labels; /* of the strip by itself */
+    uint32_t *map;    /* what they are in the whole */
     size_t labels_room;
     uint32_t n_labels;                      /* of the whole */
     slc_image_components found, components; /* as the strip has them; of the whole, those that begin here */

@@ -30,6 +30,7 @@ void slc_mpi_strip_close(slc_mpi_strip *strip)
     slc_columns_clear(&strip->schema, &strip->components);
     free(strip->first_row);
     free(strip->labels);
+    free(strip->map);
 }
 
 /* ---- threshold --------------------------------------------------------------------------------- */
@@ -174,7 +175,7 @@ typedef struct joining {
     slc_image_join *joins;
     slc_image_piece *pieces;
     uint64_t n_pieces;
-    uint32_t *numbers, *map;
+    uint32_t *numbers;
     slc_image_components rows; /* of all pieces */
     uint32_t n_found, n_labels;
 } joining;
@@ -279,15 +280,16 @@ static slc_status number(joining *j, slc_error *error)
                                         .found = rows ? &strip->found : NULL,
                                         .of_pieces = rows ? &j->rows : NULL};
     const bool features = strip->config->features != 0;
-    j->map = malloc(((size_t)j->n_found + 1) * sizeof *j->map);
+    free(strip->map);
+    strip->map = malloc(((size_t)j->n_found + 1) * sizeof *strip->map);
     j->numbers = malloc((size_t)(j->n_pieces + 1) * sizeof *j->numbers);
     slc_columns_reset(&strip->components);
-    if (j->map == NULL || j->numbers == NULL ||
+    if (strip->map == NULL || j->numbers == NULL ||
         (features &&
          slc_columns_reserve(&strip->schema, &strip->components, (size_t)j->n_found + 1, 1) != SLC_OK)) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for the components");
     }
-    return slc_image_join_number(strip->config, &found, j->map, j->numbers, &j->n_labels,
+    return slc_image_join_number(strip->config, &found, strip->map, j->numbers, &j->n_labels,
                                  features ? &strip->components : NULL, error);
 }
 
@@ -311,17 +313,13 @@ static slc_status number_all(joining *j, slc_error *error)
         j->numbers[i] += j->numbers[i] != 0 ? (uint32_t)before : 0;
     }
     for (uint32_t l = 1; l <= j->n_found; l++) {
-        j->map[l] += j->map[l] != 0 ? (uint32_t)before : 0;
+        strip->map[l] += strip->map[l] != 0 ? (uint32_t)before : 0;
     }
     slc_mpi_sum_u32(j->numbers, j->n_pieces);
     for (uint64_t i = 0; i < j->n_pieces; i++) {
         if (j->pieces[i].strip == (uint32_t)strip->world.rank) {
-            j->map[j->pieces[i].label] = j->numbers[j->pieces[i].root];
+            strip->map[j->pieces[i].label] = j->numbers[j->pieces[i].root];
         }
-    }
-    const size_t n = strip->wants_labels ? strip->image.width * strip->image.height : 0;
-    for (size_t i = 0; i < n; i++) {
-        strip->labels[i] = j->map[strip->labels[i]];
     }
     return SLC_OK;
 }
@@ -343,7 +341,6 @@ static slc_status join(slc_mpi_strip *strip, uint32_t n_found, slc_error *error)
     free(j.joins);
     free(j.pieces);
     free(j.numbers);
-    free(j.map);
     return status;
 }
 
