@@ -113,6 +113,22 @@ for tasks in 4 8; do
     same_sets one.h5 tasks.h5
 done
 
+# ---- images -------------------------------------------------------------------------------------------------------
+"$sluice" simulate image --size 301x203 --density 41 --granularity 3 --seed 5 -q -o a.pgm || fail "sluice simulate image"
+"$sluice" label a.pgm -q -o one.npy || fail "sluice label"
+for tasks in 4 8; do
+    last="srun of $tasks tasks that label"
+    for _ in 1 2; do
+        # shellcheck disable=SC2086
+        timeout -k 2 30 srun --mpi=pmix -N$nodes -n$tasks ${over:-} "$sluice_mpi" label a.pgm -q -o tasks.npy >out 2>err </dev/null
+        status=$?
+        [ $status -ge 124 ] || break
+    done
+    want 0
+    compared=$((compared + 1))
+    cmp one.npy tasks.npy || fail "'$last': another label image"
+done
+
 # ---- an array of jobs ---------------------------------------------------------------------------------------------
 mkdir parts
 finished() { # JOB...: waits until nothing of them is left to run
