@@ -330,7 +330,11 @@ static slc_status join(slc_mpi_strip *strip, uint32_t n_found, slc_error *error)
     j.counts = malloc((size_t)strip->world.size * sizeof *j.counts);
     slc_status status = j.counts != NULL ? SLC_OK : slc_fail(error, SLC_ERR_MEMORY, "no memory for counts");
     status = slc_mpi_agree(&strip->world, status, error);
-    status = status == SLC_OK && j.counts != NULL ? find_pieces(&j, error) : status;
+    if (status != SLC_OK || j.counts == NULL) {
+        free(j.counts);
+        return status;
+    }
+    status = find_pieces(&j, error);
     status = status == SLC_OK && has_rows(strip) ? share_rows(&j, error) : status;
     if (status == SLC_OK) {
         status = slc_mpi_agree(&strip->world, number(&j, error), error);
