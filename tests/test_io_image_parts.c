@@ -247,6 +247,43 @@ static void test_damage(void **state)
     assert_int_equal(remove(name), 0);
 }
 
+/* A page of more than 2^32 pixels and 12 GiB, nearly all of it a hole in the file, which no reader could
+ * hold. */
+static void test_thin(void **state)
+{
+    (void)state;
+    static const char header[] = "P5\n3 4294967294\n255\n";
+    const off_t begin = sizeof header - 1, rows = 4294967294;
+    char name[120];
+    named(name, sizeof name, ".pgm");
+    const int file = open(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    assert_true(file >= 0);
+    assert_int_equal(pwrite(file, header, sizeof header - 1, 0), begin);
+    assert_int_equal(pwrite(file, "\7", 1, begin + 3 * (rows - 1) + 2), 1); /* the last pixel */
+    assert_int_equal(pwrite(file, "\5", 1, begin + 3 * (rows / 2)), 1);     /* the first of the second half */
+    assert_int_equal(close(file), 0);
+    const size_t share = (size_t)rows / 4096, more = (size_t)rows % 4096;
+    pages last = read_part(name, 4095, 4096, 0), middle = read_part(name, 2048, 4096, 0);
+    assert_string_equal(last.error.text, "");
+    assert_int_equal(last.n, 1);
+    assert_int_equal(last.page[0].height, share);
+    assert_true(pixel_at(&last.page[0], 2, share - 1) == 7);
+    const size_t first = 2048 * share + (more < 2048 ? more : 2048); /* of the middle part, in the page */
+    const size_t y = (size_t)(rows / 2) >= first ? (size_t)(rows / 2) - first : SIZE_MAX;
+    if (y < middle.page[0].height) {
+        assert_true(pixel_at(&middle.page[0], 0, y) == 5);
+    } else {
+        pages before = read_part(name, 2047, 4096, 0);
+        assert_true(pixel_at(&before.page[0], 0, before.page[0].height - (first - (size_t)(rows / 2))) == 5);
+        free_pages(&before);
+    }
+    free_pages(&last);
+    free_pages(&middle);
+    pages whole = read_path(name);
+    assert_int_equal(whole.status, SLC_ERR_UNSUPPORTED);
+    assert_int_equal(remove(name), 0);
+}
+
 /* ---- written by several ------------------------------------------------------------------------ */
 
 static void put_rows(const char *name, off_t at, const slc_image *image)
@@ -318,9 +355,8 @@ static void test_several_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_what_is_written), CASE(test_by_hand), CASE(test_tiff),
-        CASE(test_limits),          CASE(test_damage),  CASE(test_several_write),
-        CASE(test_several_refused),
+        CASE(test_what_is_written), CASE(test_by_hand), CASE(test_tiff),          CASE(test_limits),
+        CASE(test_damage),          CASE(test_thin),    CASE(test_several_write), CASE(test_several_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
