@@ -229,16 +229,21 @@ HELP = {"units": ("170", "units, each a source and a builder"), "gbps": ("200", 
 
 def values(name, text):
     kind = KINDS[name]
-    if name == "events" and ":" in text:
-        low, high = (np.log10(float(t)) for t in text.split(":"))
-        return [int(round(10 ** x)) for x in np.linspace(low, high, int(round((high - low) * 5)) + 1)]
     found = text.split(",")
     if isinstance(kind, tuple):
         for value in found:
             if value not in kind:
                 sys.exit(f"network.py: --{name}: {value} is none of {', '.join(kind)}")
         return [value == "yes" for value in found] if name == "ghosts" else found
-    return [kind(value) for value in found]
+    try:
+        if name == "events" and ":" in text:
+            low, high = (np.log10(max(1, int(t))) for t in text.split(":"))
+            found = [round(10 ** x) for x in np.linspace(low, high, round((high - low) * 5) + 1)]
+        numbers = [kind(value) for value in found]
+    except (ValueError, OverflowError):
+        sys.exit(f"network.py: --{name}: {text} is no list of numbers")
+    least = 2 if name == "units" else 1 if name in ("leaf", "in-flight", "events", "gbps", "event-size") else 0
+    return numbers if min(numbers, default=-1) >= least else sys.exit(f"network.py: --{name}: {least} is the least")
 
 
 def rows(options):
@@ -253,7 +258,7 @@ def table(found):
     heads = told + ["pack, MB", "share, %", "Gb/s a unit", "MHz"]
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
     for o, share in found:
-        whole = share * o.units / max(1, o.units - 1) # a unit's own part of its packs crosses no link
+        whole = share * o.units / (o.units - 1) # a unit's own part of its packs crosses no link
         mine = [getattr(o, name.replace("-", "_")) for name in told]
         cells = [("yes" if m else "no") if isinstance(m, bool) else f"{m:g}" if isinstance(m, float) else str(m) for m in mine]
         cells += [f"{o.events * o.event_size / o.units / 1e6:.3g}", f"{100 * share:.1f}", f"{share * o.gbps:.1f}",
@@ -281,15 +286,14 @@ def drawing(found, path):
                    f'<text x="{x(10 ** decade):.1f}" y="{top + tall + 16}" text-anchor="middle">{10 ** decade}</text>')
     colours = ("#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad", "#b8860b", "#333333")
     ends = []
-    for number, (name, points) in enumerate(curves.items()):
-        colour = colours[number % len(colours)]
+    for colour, (name, points) in zip(itertools.cycle(colours), curves.items()):
         line = " ".join(f"{x(e):.1f},{y(s):.1f}" for e, s in sorted(points))
         out.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        ends.append([y(sorted(points)[-1][1]), colour, name])
-    ends.sort()
-    for number, (_, colour, name) in enumerate(ends): # names at the curves' ends, one below the other
-        place = max(ends[number][0], ends[number - 1][0] + 15) if number else ends[number][0]
-        ends[number][0] = place
+        ends.append((y(max(points)[1]), colour, name))
+    free = 0
+    for place, colour, name in sorted(ends): # names at the curves' ends, one below the other
+        place = max(place, free)
+        free = place + 15
         out.append(f'<text x="{left + wide + 6}" y="{place + 4:.1f}" fill="{colour}">{name}</text>')
     out.append(f'<text x="{left + wide / 2}" y="{top + tall + 36}" text-anchor="middle">events of a pack</text>')
     out.append(f'<text transform="translate(14 {top + tall / 2}) rotate(-90)" text-anchor="middle">share of the links, %</text></svg>')
@@ -391,9 +395,7 @@ def main():
         return self_test()
     found = [(o, simulate(o)) for o in rows(options)]
     table(found)
-    if options.svg:
-        drawing(found, options.svg)
-    return None
+    return drawing(found, options.svg) if options.svg else None
 
 
 if __name__ == "__main__":
