@@ -169,5 +169,5 @@ for command in "pet acquire" "pet run" "simulate pet"; do
     [ "$(awk '{ if (length($0) > 110) n++ } END { print n + 0 }' out)" -eq 0 ] || fail "wide lines in $command --help"
 done
 run pet run --help
-equal "the batch in the help" "$(grep -c 'frames at a time; 0: 2^16, on a GPU 2^22' out)" 1
+equal "the batch in the help" "$(grep -c 'frames at a time; 0: 2^16, on each GPU 2^22' out)" 1
 passed
