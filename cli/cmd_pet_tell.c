@@ -163,12 +163,12 @@ bool slc_pet_malformed_tell(const char *command, uint64_t malformed, uint64_t da
 bool slc_pet_places_tell(const char *command, const slc_pet_convert_counts *c)
 {
     const uint64_t lost = c->module + c->unit + c->position + c->clock;
-    const bool most = lost > c->frames / 10 * 9 + c->frames % 10 * 9 / 10;
-    if (most) {
+    const bool many = lost > c->frames / 10;
+    if (many) {
         slc_cli_say(command, "%" PRIu64 " of %" PRIu64 " frames were lost: are these frames of this scanner?",
                     lost, c->frames);
     }
-    return most;
+    return many;
 }
 
 bool slc_pet_most_lost_tell(const slc_io_pet_inputs *inputs, const char *command,

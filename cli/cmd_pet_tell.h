@@ -31,8 +31,8 @@ bool slc_pet_energies_tell(const char *command, const slc_io_pet_seen *seen, con
  * then 1, and no file is written. */
 bool slc_pet_nothing_tell(const slc_io_pet_inputs *inputs, const char *command,
                           const slc_pet_convert_counts *counts);
-/* Tells where more than nine tenths of the frames are of no place of the scanner, or of the datagrams are no
- * whole frames, even under --quiet: the exit status is then 1, and the files are written. */
+/* Tells where more than a tenth of the frames are of no place of the scanner, or more than nine tenths of the
+ * datagrams are no whole frames, even under --quiet: the exit status is then 1, and the files are written. */
 bool slc_pet_most_lost_tell(const slc_io_pet_inputs *inputs, const char *command,
                             const slc_pet_convert_counts *counts);
 

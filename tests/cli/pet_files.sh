@@ -118,6 +118,10 @@ run pet run large.raw $scan --rates few.csv -q
 want 1
 grep -qxE 'sluice pet run: [0-9]+ of [0-9]+ frames were lost: are these frames of this scanner\?' err || fail "it said: $(cat err)"
 [ -s few.csv ] || fail "few.csv is not there"
+# And so if an input among good ones is none of this scanner: more than a tenth of all frames is lost then.
+run pet run run.raw large.raw $scan -q
+want 1
+grep -qxE 'sluice pet run: [0-9]+ of [0-9]+ frames were lost: are these frames of this scanner\?' err || fail "it said: $(cat err)"
 run pet convert large.raw $scan -o few.bin -q
 want 1
 grep -qxE 'sluice pet convert: [0-9]+ of [0-9]+ frames were lost: are these frames of this scanner\?' err || fail "it said: $(cat err)"
