@@ -53,7 +53,8 @@ bool slc_info_pet_tables(const char *path, const slc_io_format_row *format, slc_
     } kinds[] = {{"position", tables.position != NULL},
                  {"gain", tables.gain != NULL},
                  {"energy", tables.energy != NULL},
-                 {"time_offset", tables.time_offset_ps != NULL}};
+                 {"time_offset", tables.time_offset_ps != NULL},
+                 {"efficiency", tables.efficiency != NULL}};
     slc_cli_put(to, "format", format->name);
     put_scanner(to, &tables.geometry);
     slc_cli_put_array(to, "tables");

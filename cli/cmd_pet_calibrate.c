@@ -24,8 +24,8 @@ static const slc_cli_option options_table[] = {
     {"output", 'o', NEEDED | OUTPUT(O, output), "FILE", "write the tables there (HDF5)"},
     SLC_PET_FRAME_OPTIONS(calibrate_options),
     SLC_PET_SERIES_OPTION(calibrate_options),
-    {"keep", 0, CHOICES(O, keep, TAKES("position", "gain", "time")), "LIST",
-     "of --tables: position, gain, time, with commas; they are not found anew"},
+    {"keep", 0, CHOICES(O, keep, TAKES("position", "gain", "time", "efficiency")), "LIST",
+     "of --tables: position, gain, time, efficiency; they are not found anew"},
     {"position-side", 0, COUNT(O, side, 0, 256), "N",
      "places of the flood maps; 0: as many as there are, a power of two"},
     {"peak", 0, NUMBER(O, peak_kev, 1, 100000), "KEV", "energy of the photopeak"},
@@ -211,7 +211,8 @@ static void tell_dropped(const job *j)
         bool dropped;
     } tables[] = {{"position", "position", j->old.position != NULL && j->tables.position == NULL},
                   {"energy", "gain", j->old.energy != NULL && j->tables.energy == NULL},
-                  {"time_offset", "time", j->old.time_offset_ps != NULL && j->tables.time_offset_ps == NULL}};
+                  {"time_offset", "time", j->old.time_offset_ps != NULL && j->tables.time_offset_ps == NULL},
+                  {"efficiency", "efficiency", j->old.efficiency != NULL && j->tables.efficiency == NULL}};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (tables[i].dropped) {
             slc_cli_say("pet calibrate", "the table %s of %s is not in %s; --keep %s keeps it",

@@ -49,7 +49,7 @@ typedef struct slc_pet_calibrate_job {
     slc_error error;
 } slc_pet_calibrate_job;
 
-enum { SLC_PET_KEEP_POSITION = 1, SLC_PET_KEEP_GAIN = 2, SLC_PET_KEEP_TIME = 4 };
+enum { SLC_PET_KEEP_POSITION = 1, SLC_PET_KEEP_GAIN = 2, SLC_PET_KEEP_TIME = 4, SLC_PET_KEEP_EFFICIENCY = 8 };
 
 /* All steps that are wanted, to job->tables. SLC_END if a signal ended them. */
 slc_status slc_pet_calibrate_steps(slc_pet_calibrate_job *job);

@@ -256,6 +256,9 @@ slc_status slc_pet_calibrate_steps(slc_pet_calibrate_job *j)
     if (j->keep_time) {
         j->tables.time_offset_ps = j->old.time_offset_ps;
     }
+    if ((j->options->keep & SLC_PET_KEEP_EFFICIENCY) != 0) {
+        j->tables.efficiency = j->old.efficiency;
+    }
     if (status == SLC_OK && j->options->time) {
         status = find_times(j);
     }

@@ -22,7 +22,7 @@ typedef struct simulate_options {
     slc_cli_texts source, send;
     uint64_t seed, packet, repeat, tick_bits, flood_side;
     double seconds, rate, activity, efficiency, scatter, time_sigma, resolution, dead_time, lso, threshold,
-        delay, wait, gain_spread, offset_sigma, flood_sigma, pair_share;
+        delay, wait, gain_spread, offset_sigma, efficiency_spread, flood_sigma, pair_share;
     bool fast, bare, sequence, flat_out, replace, quiet;
 } simulate_options;
 _Static_assert(sizeof(simulate_options) <= SLC_CLI_OPTIONS_BYTES, "the help needs room for them");
@@ -68,6 +68,8 @@ static const slc_cli_option table[] = {
     {"flood-sigma", 0, NUMBER(O, flood_sigma, 0, 10), "X", "width of crystals in it, of their distance"},
     {"gain-spread", 0, NUMBER(O, gain_spread, 0, 1), "X", "of crystals, of their mean"},
     {"offset-sigma", 0, NUMBER(O, offset_sigma, 0, 1e6), "X", "spread of the crystals' time offsets in ps"},
+    {"efficiency-spread", 0, NUMBER(O, efficiency_spread, 0, 0.3), "X",
+     "of crystals, of --efficiency; --write-tables then has them"},
     {"fast", 0, FLAG(O, fast), NULL, "no physics: singles at --rate in random crystals, for measurements"},
     {"pair-share", 0, NUMBER(O, pair_share, 0, 1), "X", "with --fast, the part of them that are pairs"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no progress and no notes on standard error, only errors"},
@@ -171,6 +173,7 @@ static int configure(job *j)
     c->flood_sigma = o->flood_sigma;
     c->gain_spread = o->gain_spread;
     c->time_offset_sigma_ps = o->offset_sigma;
+    c->efficiency_spread = o->efficiency_spread;
     c->fast = o->fast;
     c->pair_share = o->pair_share;
     return status;

@@ -138,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (slc_io_parse_pet_tables(file, file_size, "made.h5", &tables, &error) != SLC_OK) {
         fuzz_require(strncmp(error.text, "made.h5: ", 9) == 0, "a failure names the file");
         fuzz_require(tables.position == NULL && tables.gain == NULL && tables.energy == NULL &&
-                         tables.time_offset_ps == NULL,
+                         tables.time_offset_ps == NULL && tables.efficiency == NULL,
                      "a failure has no tables");
         free(file);
         return 0;

@@ -28,7 +28,7 @@ static const slc_pet_geometry geometry = {3, 2, 1, 2, 1, 2, 3, 50.5, 2.25, 10};
 enum { SIDE = 7, BLOCKS = 3 * 2 * 2, CRYSTALS = 72, BINS = 4, PLACES = BLOCKS * SIDE * SIDE };
 
 static uint16_t position[PLACES];
-static float gain[CRYSTALS], energy[CRYSTALS * BINS];
+static float gain[CRYSTALS], efficiency[CRYSTALS], energy[CRYSTALS * BINS];
 static int32_t offset[CRYSTALS];
 
 static slc_pet_tables make_tables(void)
@@ -39,6 +39,7 @@ static slc_pet_tables make_tables(void)
     for (int i = 0; i < CRYSTALS; i++) {
         gain[i] = 0.1F + 0.001F * (float)i;
         offset[i] = (i - 30) * 100;
+        efficiency[i] = i % 9 == 0 ? 0 : 1 + 0.001F * (float)(i - 30);
     }
     for (int i = 0; i < CRYSTALS * BINS; i++) {
         energy[i] = 1 + 0.01F * (float)(i % 7);
@@ -50,7 +51,8 @@ static slc_pet_tables make_tables(void)
                             .energy = energy,
                             .energy_bins = BINS,
                             .energy_bin_kev = 250,
-                            .time_offset_ps = offset};
+                            .time_offset_ps = offset,
+                            .efficiency = efficiency};
 }
 
 static void assert_table(const void *got, const void *wanted, size_t bytes)
@@ -78,6 +80,7 @@ static void assert_tables(const slc_pet_tables *got, const slc_pet_tables *wante
     assert_table(got->gain, wanted->gain, sizeof gain);
     assert_table(got->energy, wanted->energy, sizeof energy);
     assert_table(got->time_offset_ps, wanted->time_offset_ps, sizeof offset);
+    assert_table(got->efficiency, wanted->efficiency, sizeof efficiency);
     if (wanted->energy != NULL) {
         assert_int_equal(got->energy_bins, wanted->energy_bins);
         assert_true(got->energy_bin_kev == wanted->energy_bin_kev);
@@ -97,13 +100,14 @@ static void write_tables(const slc_pet_tables *tables)
 static void every_choice_of_tables_is_read_again(void **state)
 {
     (void)state;
-    for (int which = 0; which < 16; which++) {
+    for (int which = 0; which < 32; which++) {
         slc_pet_tables tables = make_tables(), again;
         slc_error error = {.status = SLC_OK};
         tables.position = which & 1 ? tables.position : NULL;
         tables.gain = which & 2 ? tables.gain : NULL;
         tables.energy = which & 4 ? tables.energy : NULL;
         tables.time_offset_ps = which & 8 ? tables.time_offset_ps : NULL;
+        tables.efficiency = which & 16 ? tables.efficiency : NULL;
         write_tables(&tables);
         assert_int_equal(count_files(), 1);
         if (slc_io_read_pet_tables(path, &again, &error) != SLC_OK) {
@@ -272,6 +276,7 @@ static void wrong_datasets_are_told(void **state)
          2,
          {4, 72}},
         {"energy", "there is no attribute 'energy/bin_kev'", 2, {72, 9}},
+        {"efficiency", "dataset 'efficiency' is 71, and the scanner has 72: crystals", 1, {71}},
         {"time_offset", "dataset 'time_offset' is 144, and the scanner has 72: crystals", 1, {144}},
         {"time_offset",
          "dataset 'time_offset' is 1 x 1 x 1 x 1 x 72, and the scanner has 72: crystals",
@@ -351,6 +356,7 @@ static void wrong_attributes_are_told(void **state)
         tables.gain = NULL;
         tables.energy = NULL;
         tables.time_offset_ps = NULL;
+        tables.efficiency = NULL;
         write_tables(&tables);
         set_attribute(cases[i].name, cases[i].real != 0 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64,
                       cases[i].real != 0 ? (const void *)&cases[i].real : &cases[i].whole);

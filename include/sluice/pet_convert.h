@@ -33,6 +33,9 @@ typedef struct slc_pet_tables {
     float energy_bin_kev;
     /* Added to the time, by crystal. NULL: 0. */
     const int32_t *time_offset_ps;
+    /* What a crystal detects of what an average one would, as slc_pet_normalise_solve finds it; 0: it is
+     * dead. Changes no single, but is the factor of pairs in outputs. NULL: not known. */
+    const float *efficiency;
 } slc_pet_tables;
 /* Elements of the tables. */
 SLC_API size_t slc_pet_position_elements(const slc_pet_tables *tables);

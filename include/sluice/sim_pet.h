@@ -54,6 +54,9 @@ typedef struct slc_sim_pet_config {
     double flood_sigma;
     double gain_spread;          /* of crystals, of their mean of 0.1 keV a unit */
     double time_offset_sigma_ps; /* of crystals; 0: the tables have no offsets */
+    /* Of the crystals' efficiencies about `efficiency`, at most 0.3; the tables have them, of mean 1. 0: all
+     * are the same, and the tables have none. */
+    double efficiency_spread;
     /* For measurements: no sources. Singles come at singles_hz in crystals at random, pair_share of them as
      * pairs of about opposite crystals, all of about 511 keV, and neither threshold nor dead time apply. */
     bool fast;

@@ -218,6 +218,7 @@ def pet(
     flood_sigma: float | None = None,
     gain_spread: float | None = None,
     offset_sigma_ps: float | None = None,
+    efficiency_spread: float | None = None,
     fast: bool = False,
     pair_share: float | None = None,
     tables: Path | None = None,
@@ -241,7 +242,7 @@ def pet(
     settings.update(resolution=resolution, dead_time_ns=dead_time_ns, lso_hz=lso_hz, threshold_kev=threshold_kev)
     settings.update(tick_bits=tick_bits, packet=packet, packet_delay_us=packet_delay_us, packet_wait_us=packet_wait_us)
     settings.update(flood_side=flood_side, flood_sigma=flood_sigma, gain_spread=gain_spread, offset_sigma_ps=offset_sigma_ps)
-    settings.update(fast=fast, pair_share=pair_share)
+    settings.update(efficiency_spread=efficiency_spread, fast=fast, pair_share=pair_share)
     if ticks is not None:
         settings["tick_numerator"], settings["tick_denominator"] = ticks
     frames, columns = sim_pet(settings, seconds, scanner, given, tables, truth)

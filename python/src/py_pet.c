@@ -281,13 +281,13 @@ static bool take_table(core_state *state, PyObject *object, const char *name, si
 
 bool pet_take_tables(core_state *state, PyObject *tuple, pet_tables *to)
 {
-    PyObject *geometry, *object[4];
+    PyObject *geometry, *object[5];
     slc_pet_tables *t = &to->tables;
-    const void *data[4] = {NULL};
+    const void *data[5] = {NULL};
     double bin_kev = 0;
     memset(to, 0, sizeof *to);
-    if (PyArg_ParseTuple(tuple, "OIOOOdO", &geometry, &t->position_side, &object[0], &object[1], &object[2],
-                         &bin_kev, &object[3]) == 0 ||
+    if (PyArg_ParseTuple(tuple, "OIOOOdOO", &geometry, &t->position_side, &object[0], &object[1], &object[2],
+                         &bin_kev, &object[3], &object[4]) == 0 ||
         !pet_take_geometry(geometry, &t->geometry)) {
         return false;
     }
@@ -301,7 +301,9 @@ bool pet_take_tables(core_state *state, PyObject *tuple, pet_tables *to)
     }
     if (!take_table(state, object[2], "energy", ANY, &to->view[2], &to->held[2], &data[2]) ||
         !take_table(state, object[3], "time_offset_ps", crystals * sizeof *t->time_offset_ps, &to->view[3],
-                    &to->held[3], &data[3])) {
+                    &to->held[3], &data[3]) ||
+        !take_table(state, object[4], "efficiency", crystals * sizeof *t->efficiency, &to->view[4],
+                    &to->held[4], &data[4])) {
         return false;
     }
     const size_t row = crystals * sizeof *t->energy;
@@ -316,12 +318,13 @@ bool pet_take_tables(core_state *state, PyObject *tuple, pet_tables *to)
     t->gain = data[1];
     t->energy = data[2];
     t->time_offset_ps = data[3];
+    t->efficiency = data[4];
     return true;
 }
 
 void pet_tables_clear(pet_tables *tables)
 {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         if (tables->held[i]) {
             PyBuffer_Release(&tables->view[i]);
             tables->held[i] = false;
@@ -515,16 +518,19 @@ static PyObject *tables_read(PyObject *module, PyObject *path)
     PyObject *gain = bytes_of(t.gain, crystals * sizeof *t.gain);
     PyObject *energy = bytes_of(t.energy, crystals * t.energy_bins * sizeof *t.energy);
     PyObject *offset = bytes_of(t.time_offset_ps, crystals * sizeof *t.time_offset_ps);
+    PyObject *efficiency = bytes_of(t.efficiency, crystals * sizeof *t.efficiency);
     PyObject *made = NULL;
-    if (geometry != NULL && position != NULL && gain != NULL && energy != NULL && offset != NULL) {
-        made = Py_BuildValue("(OIOOOdO)", geometry, t.position_side, position, gain, energy,
-                             (double)t.energy_bin_kev, offset);
+    if (geometry != NULL && position != NULL && gain != NULL && energy != NULL && offset != NULL &&
+        efficiency != NULL) {
+        made = Py_BuildValue("(OIOOOdOO)", geometry, t.position_side, position, gain, energy,
+                             (double)t.energy_bin_kev, offset, efficiency);
     }
     Py_XDECREF(geometry);
     Py_XDECREF(position);
     Py_XDECREF(gain);
     Py_XDECREF(energy);
     Py_XDECREF(offset);
+    Py_XDECREF(efficiency);
     slc_io_pet_tables_clear(&t);
     return made;
 }

@@ -74,11 +74,11 @@ PyObject *pet_give_geometry(const slc_pet_geometry *geometry);
 /* Tables in buffers that are held until pet_tables_clear. */
 typedef struct pet_tables {
     slc_pet_tables tables;
-    Py_buffer view[4]; /* position, gain, energy, time_offset_ps */
-    bool held[4];
+    Py_buffer view[5]; /* position, gain, energy, time_offset_ps, efficiency */
+    bool held[5];
 } pet_tables;
-/* (geometry, side, position, gain, energy, energy_bin_kev, time_offset_ps); tables that are None are not
- * there. False with an error set; pet_tables_clear in any case. */
+/* (geometry, side, position, gain, energy, energy_bin_kev, time_offset_ps, efficiency); tables that are None
+ * are not there. False with an error set; pet_tables_clear in any case. */
 bool pet_take_tables(core_state *state, PyObject *tuple, pet_tables *tables);
 void pet_tables_clear(pet_tables *tables);
 

@@ -275,6 +275,7 @@ static const field pet_fields[] = {PET("seed", U64, seed),
                                    PET("flood_side", U32, flood_side),
                                    PET("flood_sigma", F64, flood_sigma),
                                    PET("gain_spread", F64, gain_spread),
+                                   PET("efficiency_spread", F64, efficiency_spread),
                                    PET("offset_sigma_ps", F64, time_offset_sigma_ps),
                                    PET("fast", BOOL, fast),
                                    PET("pair_share", F64, pair_share)};

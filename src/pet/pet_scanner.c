@@ -202,6 +202,7 @@ slc_status slc_pet_tables_check(const slc_pet_tables *t, slc_error *error)
     }
     const size_t crystals = slc_pet_crystals(&t->geometry);
     status = check_factors("gain", t->gain, crystals, 1, error);
+    status = status == SLC_OK ? check_factors("efficiency", t->efficiency, crystals, 1, error) : status;
     if (status == SLC_OK && t->energy != NULL) {
         if (t->energy_bins == 0 || !(t->energy_bin_kev > 0) || isinf(t->energy_bin_kev)) {
             return slc_fail(error, SLC_ERR_FORMAT, "tables: energy factors in %u bins of %g keV",

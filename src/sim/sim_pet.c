@@ -139,6 +139,7 @@ void slc_sim_pet_close(slc_sim_pet *sim)
     free(sim->position);
     free(sim->gain);
     free(sim->offset_ps);
+    free(sim->share);
     free(sim->place);
     free(sim->pending.hit);
     free(sim->alive_ps);

@@ -63,6 +63,7 @@ static slc_status check_numbers(const slc_sim_pet_config *c, slc_error *error)
         {"flood_sigma", c->flood_sigma, 0, 10},
         {"gain_spread", c->gain_spread, 0, 0.3},
         {"time_offset_sigma_ps", c->time_offset_sigma_ps, 0, 1e8},
+        {"efficiency_spread", c->efficiency_spread, 0, 0.3},
         {"pair_share", c->pair_share, 0, 1},
         {"clock.tick_numerator", c->clock.tick_numerator, 1, UINT32_MAX},
         {"clock.tick_denominator", c->clock.tick_denominator, 1, UINT32_MAX},
@@ -112,6 +113,11 @@ slc_status slc_sim_pet_check(const slc_sim_pet_config *c, slc_error *error)
                         "flood_side: blocks are %u crystals wide, and a frame tells of %u places", wide,
                         c->flood_side > 0 ? c->flood_side : 256);
     }
+    if (c->efficiency_spread > 0 && (c->fast || c->efficiency * (1 + 4 * c->efficiency_spread) > 1)) {
+        return slc_fail(error, SLC_ERR_USAGE, "efficiency_spread: %s",
+                        c->fast ? "the fast way has no efficiencies"
+                                : "efficiency * (1 + 4 * efficiency_spread) is more than 1");
+    }
     if (c->fast) {
         return c->singles_hz > 0 ? SLC_OK
                                  : slc_fail(error, SLC_ERR_USAGE, "singles_hz: the fast way needs a rate");
@@ -159,6 +165,22 @@ static void draw_crystals(slc_sim_pet *sim)
     }
 }
 
+/* Normal, within 3 widths, of mean 1: a stream of their own, so that nothing else depends on them. */
+static void draw_efficiencies(slc_sim_pet *sim)
+{
+    uint64_t random = random_stream(sim->config.seed, RANDOM_CRYSTALS, 1);
+    double sum = 0;
+    for (uint32_t i = 0; i < sim->crystals; i++) {
+        double first, second;
+        random_normals(&random, &first, &second);
+        sim->share[i] = (float)(1 + sim->config.efficiency_spread * within(first, 3));
+        sum += (double)sim->share[i];
+    }
+    for (uint32_t i = 0; i < sim->crystals; i++) {
+        sim->share[i] = (float)((double)sim->share[i] * sim->crystals / sum);
+    }
+}
+
 static void place_crystals(slc_sim_pet *sim)
 {
     const slc_pet_geometry *g = &sim->config.geometry;
@@ -199,17 +221,23 @@ slc_status slc_sim_pet_make_tables(slc_sim_pet *sim, slc_error *error)
     sim->place = malloc(sim->crystals * sizeof *sim->place);
     sim->offset_ps = c->time_offset_sigma_ps > 0 ? malloc(sim->crystals * sizeof *sim->offset_ps) : NULL;
     sim->position = places > 0 ? malloc(places * sizeof *sim->position) : NULL;
+    sim->share = c->efficiency_spread > 0 ? malloc(sim->crystals * sizeof *sim->share) : NULL;
     if (sim->gain == NULL || sim->place == NULL || (places > 0 && sim->position == NULL) ||
+        (c->efficiency_spread > 0 && sim->share == NULL) ||
         (c->time_offset_sigma_ps > 0 && sim->offset_ps == NULL)) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for the tables of %u crystals", sim->crystals);
     }
     draw_crystals(sim);
+    if (sim->share != NULL) {
+        draw_efficiencies(sim);
+    }
     place_crystals(sim);
     if (sim->position != NULL) {
         fill_position(sim);
     }
     sim->tables.gain = sim->gain;
     sim->tables.time_offset_ps = sim->offset_ps;
+    sim->tables.efficiency = sim->share;
     sim->tables.position = sim->position;
     return SLC_OK;
 }

@@ -233,7 +233,14 @@ static void see_photon(slc_sim_pet *sim, uint64_t *random, const photon *p, doub
 {
     uint32_t crystal;
     double length;
-    if (!leaves(sim, p) && random_open(random) < sim->config.efficiency && meet(sim, p, &crystal, &length)) {
+    if (leaves(sim, p)) {
+        return;
+    }
+    /* One number decides, whatever the crystals' efficiencies are. */
+    const double chance = random_open(random), most = sim->config.efficiency;
+    const double highest = sim->share != NULL ? most * (1 + 4 * sim->config.efficiency_spread) : most;
+    if (chance < highest && meet(sim, p, &crystal, &length) &&
+        (sim->share == NULL || chance < most * (double)sim->share[crystal])) {
         see(sim, random, crystal, p->energy_kev, after_ps + length / light_mm_ps, event, p->scattered);
     }
 }

@@ -81,6 +81,7 @@ struct slc_sim_pet {
     uint16_t *position;
     float *gain;
     int32_t *offset_ps;
+    float *share;         /* of `efficiency`, that a crystal has; NULL: 1 */
     sim_pet_place *place; /* by crystal */
     uint32_t crystals, per_ring, rings, modules, units;
     double half_length_mm;

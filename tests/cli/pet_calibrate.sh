@@ -134,7 +134,7 @@ refuse 2 "--tables and --scanner exclude each other: tables name a scanner" all.
 refuse 2 "inputs are read several times: '-' cannot be one" - -o x.h5 --scanner $scanner
 refuse 2 "without frames there is only the scanner to write" -o x.h5 --scanner $scanner --time
 refuse 2 "--keep needs --tables: what is kept is theirs" all.raw -o x.h5 --scanner $scanner --keep gain
-refuse 2 "--keep takes position, gain and time, not 'gains' (did you mean 'gain'?)" all.raw -o x.h5 --tables t.h5 --keep gains
+refuse 2 "--keep takes position, gain, time and efficiency, not 'gains' (did you mean 'gain'?)" all.raw -o x.h5 --tables t.h5 --keep gains
 refuse 2 "--keep time and --time exclude each other" all.raw -o x.h5 --tables t.h5 --keep time --time
 refuse 2 "--position-side: 3 places for 4 x 4 crystals" all.raw -o x.h5 --scanner $scanner --position-side 3
 refuse 2 "--flood-png takes a name that ends in .png, not 'f.tif'" all.raw -o x.h5 --scanner $scanner --flood-png f.tif

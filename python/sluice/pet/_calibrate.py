@@ -149,7 +149,7 @@ def calibrate(
     """Tables of a measurement's frames, as ``sluice pet calibrate`` finds them: positions from flood maps (none if places are crystals),
     gains from photopeaks, and with ``time`` offsets from pairs within ``energies`` and ``window_ns``. And what was found: ``frames``,
     ``blocks_without_grid``, ``crystals_without_peak``, ``resolution`` by crystal, ``time``, ``doubts``. Files are read several times.
-    ``keep``: "position", "gain", "time" of the tables that ``scanner`` is are kept, and not found anew."""
+    ``keep``: "position", "gain", "time", "efficiency" of the tables that ``scanner`` is are kept, and not found anew."""
     given = tables_of(scanner)
     of, old = given.scanner, _kept(given, keep, scanner, time, position_side, spectra_svg)
     names = paths_of(paths, series)
@@ -190,6 +190,8 @@ def calibrate(
             warn_lost(f"{doubt}: is it this scanner?", on_fault)
     if "time" in old:
         words["time_offset_ps"] = given.time_offset_ps
+    if "efficiency" in old:
+        words["efficiency"] = given.efficiency
     if time:
         chain = Chain(
             Tables(of, **words),
@@ -216,7 +218,7 @@ def _kept(
 ) -> set[str]:
     names = {keep} if isinstance(keep, str) else set(keep)
     for one in names:
-        word(one, "keep", ("position", "gain", "time"))
+        word(one, "keep", ("position", "gain", "time", "efficiency"))
     if names and isinstance(scanner, Scanner):
         raise UsageError("keep needs tables: what is kept is theirs")
     for one, other, wrong in (("time", "time", time), ("position", "position_side", position_side is not None)):

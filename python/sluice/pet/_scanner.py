@@ -327,7 +327,8 @@ class Tables:
 
     ``position``: crystal of the block (y * crystals_z + z) by [module, unit, y, x] of the flood map, or 65535 where there is none, uint16
     (n_modules, n_units, P, P); ``gain``: keV for a unit of a frame's energy, float32 (n_crystals); ``energy``: a factor by crystal and bin
-    of ``energy_bin_kev``, float32 (n_crystals, bins); ``time_offset_ps``: added to times, int32 (n_crystals)."""
+    of ``energy_bin_kev``, float32 (n_crystals, bins); ``time_offset_ps``: added to times, int32 (n_crystals); ``efficiency``: of
+    crystals, of mean 1 (``normalise``), float32 (n_crystals)."""
 
     def __init__(
         self,
@@ -338,6 +339,7 @@ class Tables:
         energy: Any = None,
         energy_bin_kev: float = 0.0,
         time_offset_ps: Any = None,
+        efficiency: Any = None,
     ) -> None:
         self.scanner = scanner_of(scanner)
         s = self.scanner
@@ -348,6 +350,7 @@ class Tables:
         self.energy = _table(energy, "energy", np.float32, (s.n_crystals, bins))
         self.energy_bin_kev = number(energy_bin_kev, "energy_bin_kev", 0, 1e6)
         self.time_offset_ps = _table(time_offset_ps, "time_offset_ps", np.int32, (s.n_crystals,))
+        self.efficiency = _table(efficiency, "efficiency", np.float32, (s.n_crystals,))
         #: Places of a flood map a side; without a position table, places are crystals.
         self.position_side: int = side if position is not None else max(s.crystals_y, s.crystals_z)
 
@@ -359,7 +362,7 @@ class Tables:
     @classmethod
     def read(cls, path: Path) -> Tables:
         """Those of an HDF5 file (docs/formats/pet-tables.md)."""
-        geometry, side, position, gain, energy, bin_kev, offset = _core.pet_tables_read(path)
+        geometry, side, position, gain, energy, bin_kev, offset, efficiency = _core.pet_tables_read(path)
         s = Scanner(None, **dict(zip(_COUNTS + _LENGTHS, geometry)))
 
         def array(data: bytes | None, dtype: Any, *shape: int) -> Array | None:
@@ -372,6 +375,7 @@ class Tables:
             energy=array(energy, np.float32, s.n_crystals, -1),
             energy_bin_kev=bin_kev,
             time_offset_ps=array(offset, np.int32, s.n_crystals),
+            efficiency=array(efficiency, np.float32, s.n_crystals),
         )
 
     def write(self, path: Path) -> None:
@@ -383,10 +387,11 @@ class Tables:
         """As the extension takes them."""
         position = None if self.position is None else self.position.reshape(-1)
         energy = None if self.energy is None else self.energy.reshape(-1)
-        return (self.scanner.geometry, self.position_side, position, self.gain, energy, self.energy_bin_kev, self.time_offset_ps)
+        of_crystals = (self.energy_bin_kev, self.time_offset_ps, self.efficiency)
+        return (self.scanner.geometry, self.position_side, position, self.gain, energy, *of_crystals)
 
     def __repr__(self) -> str:
-        there = [one for one in ("position", "gain", "energy", "time_offset_ps") if getattr(self, one) is not None]
+        there = [one for one in ("position", "gain", "energy", "time_offset_ps", "efficiency") if getattr(self, one) is not None]
         return f"<Tables of {self.scanner.name or 'a scanner'}: {', '.join(there) or 'none'}>"
 
 

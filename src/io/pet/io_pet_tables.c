@@ -210,7 +210,7 @@ static slc_status read_table(const source *s, table *t, number *attribute, void 
 }
 
 /* The tables that there can be. */
-enum { POSITION = 0, GAIN, ENERGY, OFFSET, TABLES };
+enum { POSITION = 0, GAIN, ENERGY, OFFSET, EFFICIENCY, TABLES };
 
 static void tables_of(const slc_pet_tables *t, table tables[TABLES])
 {
@@ -235,6 +235,7 @@ static void tables_of(const slc_pet_tables *t, table tables[TABLES])
          H5T_FLOAT,
          sizeof(float)},
         {"time_offset", "crystals", 1, -1, {crystals}, H5T_NATIVE_INT32, H5T_INTEGER, sizeof(int32_t)},
+        {"efficiency", "crystals", 1, -1, {crystals}, H5T_NATIVE_FLOAT, H5T_FLOAT, sizeof(float)},
     };
     memcpy(tables, all, sizeof all);
 }
@@ -279,6 +280,7 @@ static slc_status read_all(const source *s, slc_pet_tables *t)
     t->gain = values[GAIN];
     t->energy = values[ENERGY];
     t->time_offset_ps = values[OFFSET];
+    t->efficiency = values[EFFICIENCY];
     t->energy_bins = t->energy != NULL && tables[ENERGY].size[1] <= UINT32_MAX
                          ? (uint32_t)tables[ENERGY].size[1]
                          : 0;
@@ -358,6 +360,7 @@ void slc_io_pet_tables_clear(slc_pet_tables *tables)
     free((void *)tables->gain);
     free((void *)tables->energy);
     free((void *)tables->time_offset_ps);
+    free((void *)tables->efficiency);
     *tables = (slc_pet_tables){.position_side = 0};
 }
 
@@ -416,9 +419,10 @@ static bool put_all(hid_t file, const slc_pet_tables *t)
     table tables[TABLES];
     const uint32_t version = VERSION;
     const double bin_kev = (double)t->energy_bin_kev;
-    const void *const values[TABLES] = {t->position, t->gain, t->energy, t->time_offset_ps};
-    const hid_t types[TABLES] = {H5T_STD_U16LE, H5T_IEEE_F32LE, H5T_IEEE_F32LE, H5T_STD_I32LE};
-    static const char *const units[TABLES] = {"index", "keV", "1", "ps"};
+    const void *const values[TABLES] = {t->position, t->gain, t->energy, t->time_offset_ps, t->efficiency};
+    const hid_t types[TABLES] = {H5T_STD_U16LE, H5T_IEEE_F32LE, H5T_IEEE_F32LE, H5T_STD_I32LE,
+                                 H5T_IEEE_F32LE};
+    static const char *const units[TABLES] = {"index", "keV", "1", "ps", "1"};
     numbers_of(&geometry, numbers);
     tables_of(t, tables);
     bool good = put_text(file, "kind", kind) && put_number(file, "version", &version, NULL) &&
