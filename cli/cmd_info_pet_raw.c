@@ -33,7 +33,7 @@ typedef struct raw_counts {
     uint64_t frames, of_module[SLC_PET_MAX_MODULES];
     uint64_t first_ns, last_ns;
     slc_faults faults;
-    uint32_t sockets; /* highest number and one */
+    uint32_t sockets;
 } raw_counts;
 
 static slc_status count_frames(slc_io_pet_raw *raw, raw_counts *c, slc_error *error)
@@ -49,7 +49,7 @@ static slc_status count_frames(slc_io_pet_raw *raw, raw_counts *c, slc_error *er
         slc_io_pet_raw_info_of(raw, &info);
         c->first_ns = c->frames == 0 ? info.time_ns : c->first_ns;
         c->last_ns = info.time_ns;
-        c->sockets = info.socket >= c->sockets ? info.socket + 1 : c->sockets;
+        c->sockets = info.sockets;
         c->frames += n;
         for (size_t i = 0; i < n; i++) {
             c->of_module[frames[i].module]++;
@@ -95,6 +95,9 @@ static void put_acquisition(slc_cli_tree *to, const char *path, const slc_io_pet
         (void)snprintf(sequence, sizeof sequence, "%u:%u%s", info.payload.sequence_at,
                        info.payload.sequence_bytes, info.payload.sequence_big_endian ? ":big" : "");
         slc_cli_put(to, "sequence", (const char *)sequence);
+    }
+    if (info.payload.stamped) {
+        slc_cli_put(to, "timestamps", "the system's clock at reception (SO_TIMESTAMPNS, CLOCK_REALTIME)");
     }
     slc_cli_put_null(to, "acquisition");
     slc_cli_put_null(to, "file_number");

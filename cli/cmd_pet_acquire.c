@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,12 @@ static const slc_cli_option table[] = {
     {"listen", 0, NEEDED | TEXTS(O, listen), "ADDR:PORT",
      "where datagrams come to; again, or with commas, for more sockets"},
     {"output", 'o', RAW | OUTPUT(O, output), "FILE", "write what comes to this raw file"},
+    {"continue", 0, RAW | INPUT_AS(O, resume, "a file of the acquisition"), "FILE",
+     "in place of --output: go on behind the files of FILE's acquisition"},
+    {"shards", 0, COUNT(O, shards, 1, SLC_DAQ_PET_SOCKETS), "N",
+     "sockets at each address, which share its senders (default 1)"},
+    {"timestamps", 0, FLAG(O, timestamps), NULL,
+     "keep when the system received each datagram (SO_TIMESTAMPNS)"},
     {"duration", 0, TIME(O, duration_ns, SLC_CLI_POSITIVE, "a time, as 60s"), "TIME",
      "end after 60s, 500ms; otherwise by a signal: Ctrl-C, SIGTERM"},
     {"frames", 0, COUNT(O, most_frames, 0, 1e18), "N",
@@ -62,7 +69,7 @@ static const slc_cli_option table[] = {
 
 static void set_defaults(void *at)
 {
-    *(slc_pet_acquire_options *)at = (slc_pet_acquire_options){.run = SLC_PET_RUN_DEFAULTS};
+    *(slc_pet_acquire_options *)at = (slc_pet_acquire_options){.run = SLC_PET_RUN_DEFAULTS, .shards = 1};
 }
 
 /* ---- words ------------------------------------------------------------------------------------- */
@@ -91,6 +98,51 @@ static int sequence_word(slc_pet_acquire_job *job)
     if (o->header_bytes == 0) { /* the counter is all there is */
         p->header_bytes = p->sequence_at + p->sequence_bytes;
     }
+    return SLC_CLI_GO_ON;
+}
+
+/* Times of the system go before all else. */
+static void timestamps_word(slc_io_pet_payload *p)
+{
+    p->stamped = true;
+    p->header_bytes += SLC_IO_PET_STAMP;
+    p->sequence_at += p->sequence_bytes > 0 ? SLC_IO_PET_STAMP : 0;
+}
+
+/* What the file tells of datagrams need not be said again; other words would make the rest of the acquisition
+ * another one. */
+static int resume_word(slc_pet_acquire_job *job)
+{
+    slc_io_pet_payload *p = &job->config.raw.payload;
+    const slc_pet_acquire_options *o = job->options;
+    slc_io_pet_raw *raw = NULL;
+    slc_io_pet_raw_info info;
+    slc_error error = {.status = SLC_OK};
+    if (o->output != NULL) {
+        return slc_cli_wrong(COMMAND, "--continue and --output exclude each other: it goes on with its file");
+    }
+    if (o->replace) {
+        return slc_cli_wrong(COMMAND, "--continue and --replace exclude each other");
+    }
+    if (slc_io_pet_raw_open(o->resume, &raw, &error) != SLC_OK) {
+        slc_cli_say(COMMAND->name, "%s", error.text);
+        return SLC_CLI_FAILED;
+    }
+    slc_io_pet_raw_info_of(raw, &info);
+    slc_io_pet_raw_close(raw);
+    const slc_io_pet_payload *is = &info.payload;
+    const bool header = o->header_bytes > 0 || o->sequence != NULL || o->timestamps;
+    if (header && (p->header_bytes != is->header_bytes || p->sequence_at != is->sequence_at ||
+                   p->sequence_bytes != is->sequence_bytes || p->stamped != is->stamped ||
+                   p->sequence_big_endian != is->sequence_big_endian)) {
+        return slc_cli_wrong(COMMAND,
+                             "%s: its datagrams have another header than --header-bytes, --sequence and "
+                             "--timestamps tell; without these it is taken from the file",
+                             o->resume);
+    }
+    *p = *is;
+    job->config.output = o->resume;
+    job->config.resume = true;
     return SLC_CLI_GO_ON;
 }
 
@@ -151,6 +203,7 @@ static int choose(slc_pet_acquire_job *job)
     c->output = o->output;
     c->frames = o->most_frames;
     c->seconds = o->duration_ns * 1e-9;
+    c->shards = (uint32_t)o->shards;
     c->raw.sync = o->sync;
     c->raw.replace = o->replace;
     c->raw.rotate_seconds = o->rotate_ns * 1e-9;
@@ -159,12 +212,17 @@ static int choose(slc_pet_acquire_job *job)
     c->socket_bytes = (size_t)o->socket_bytes;
     int status = listen_words(job);
     status = status == SLC_CLI_GO_ON ? sequence_word(job) : status;
+    if (status == SLC_CLI_GO_ON && o->timestamps) {
+        timestamps_word(&c->raw.payload);
+    }
+    status = status == SLC_CLI_GO_ON && o->resume != NULL ? resume_word(job) : status;
     return status == SLC_CLI_GO_ON ? choose_chain(job) : status;
 }
 
 static int check_files(const slc_pet_acquire_options *o)
 {
-    if (o->output == NULL && (o->rotate_bytes > 0 || o->rotate_ns > 0 || o->sync || o->replace)) {
+    if (o->output == NULL && o->resume == NULL &&
+        (o->rotate_bytes > 0 || o->rotate_ns > 0 || o->sync || o->replace)) {
         return slc_cli_wrong(COMMAND, "--rotate-size, --rotate-time, --sync and --replace are of --output");
     }
     return slc_pet_files_check(COMMAND, o, NULL, 0);
@@ -210,23 +268,44 @@ static void let_go(slc_pet_acquire_job *job)
     }
 }
 
-static void on_listening(void *context, uint32_t socket, const char *address, size_t room)
+static void on_listening(void *context, uint32_t number, const char *address, size_t room)
 {
     slc_pet_acquire_job *job = context;
     const size_t wanted = job->config.socket_bytes > 0 ? job->config.socket_bytes : (size_t)64 << 20;
     job->began = true;
     let_go(job); /* it is opened */
-    (void)snprintf(job->address[socket], sizeof job->address[socket], "%s", address);
+    (void)snprintf(job->address[number], sizeof job->address[number], "%s", address);
     if (job->options->quiet) {
         return;
     }
-    if (socket == 0 && room < wanted) {
+    if (number == 0 && room < wanted) {
         slc_cli_say(COMMAND->name,
                     "sockets have room for %zu KiB, not for %zu: the system's limit, which "
                     "'sudo sysctl net.core.rmem_max=%zu' raises",
                     room >> 10, wanted >> 10, wanted);
     }
     slc_cli_say(COMMAND->name, "listening at %s", address);
+}
+
+static void on_resumes(void *context, const slc_daq_pet_resumed *from)
+{
+    const slc_pet_acquire_job *job = context;
+    const bool counts = job->config.raw.payload.sequence_bytes > 0;
+    if (from->damaged > 0) {
+        slc_cli_say(COMMAND->name, "%s: %" PRIu64 " damaged places in what was acquired before", from->last,
+                    from->damaged);
+    }
+    if (job->options->quiet) {
+        return;
+    }
+    slc_cli_say(COMMAND->name, "goes on behind %s, with datagram %" PRIu64 "%s", from->last, from->datagrams,
+                counts ? "" : "; without a sequence counter nobody knows what was lost between");
+    if (counts && from->read_from > 0) {
+        slc_cli_say(COMMAND->name,
+                    "counters of %u modules are known, by the last GiB; of others, what was lost between is "
+                    "not counted here, but by sluice pet run --series",
+                    from->counters);
+    }
 }
 
 static int process(slc_pet_acquire_job *job)
@@ -246,6 +325,7 @@ static int process(slc_pet_acquire_job *job)
     }
     job->shows_line = !o->quiet && (o->progress || isatty(STDERR_FILENO) == 1);
     job->config.context = job;
+    job->config.resumes = on_resumes;
     job->config.listening = on_listening;
     job->config.live = slc_pet_acquire_live;
     job->config.tell = slc_pet_acquire_tell;

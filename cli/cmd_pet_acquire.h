@@ -16,11 +16,11 @@ typedef struct slc_pet_acquire_options {
     slc_pet_run_options
         run; /* of the live chain; first, as rows of tables want it. Its output: --coincidences */
     slc_cli_texts listen;
-    const char *output, *sequence;
+    const char *output, *resume, *sequence;
     double duration_ns, rotate_ns;
     uint64_t rotate_bytes, ring_bytes, socket_bytes; /* 0: as the acquisition has it */
-    uint64_t header_bytes, most_frames;
-    bool sync, replace, progress, tolerate_loss, json, quiet;
+    uint64_t header_bytes, most_frames, shards;
+    bool timestamps, sync, replace, progress, tolerate_loss, json, quiet;
 } slc_pet_acquire_options;
 _Static_assert(offsetof(slc_pet_acquire_options, run) == 0, "rows of slc_pet_run_options are used");
 _Static_assert(sizeof(slc_pet_acquire_options) <= SLC_CLI_OPTIONS_BYTES, "the help needs room for them");

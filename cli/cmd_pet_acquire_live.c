@@ -34,13 +34,13 @@ bool slc_pet_acquire_live(void *context, const slc_pet_batch *batch)
     if (!atomic_load(&job->live_failed)) {
         take(job, batch);
     }
-    return !atomic_load(&job->live_failed) || job->options->output != NULL;
+    return !atomic_load(&job->live_failed) || job->config.output != NULL;
 }
 
 void slc_pet_acquire_tell_failures(slc_pet_acquire_job *job)
 {
     const uint32_t n = atomic_load(&job->failures);
-    const bool raw = job->options->output != NULL;
+    const bool raw = job->config.output != NULL;
     for (; job->told_failures < n; job->told_failures++) {
         const bool none_left = job->told_failures + 1 == n && atomic_load(&job->live_failed);
         slc_cli_say(command, "%s; %s", job->run.failure[job->told_failures].text,
@@ -81,7 +81,7 @@ static slc_status write_mark(const slc_pet_acquire_job *job, const char *name, s
                           "%" PRIu64 " of %" PRIu64 " frames did not go through the live chain, in %" PRIu64
                           " gap%s.\nThey are in %s: sluice pet run finds everything.\n",
                           c->live_skipped, c->frames, c->live_gaps, c->live_gaps == 1 ? "" : "s",
-                          job->options->output);
+                          job->config.output);
         }
         if (job->error.status != SLC_OK) {
             (void)fprintf(stream, "The acquisition failed: %s\n", job->error.text);
@@ -148,7 +148,7 @@ bool slc_pet_acquire_finish(slc_pet_acquire_job *job)
             "the live chain went without %" PRIu64 " of %" PRIu64
             " frames: what it wrote is incomplete, and marked by files NAME.incomplete; sluice pet run "
             "finds everything in %s",
-            job->counts.live_skipped, job->counts.frames, job->options->output);
+            job->counts.live_skipped, job->counts.frames, job->config.output);
     }
     return !job->run.failed;
 }

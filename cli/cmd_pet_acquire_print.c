@@ -66,7 +66,7 @@ static void tell_ending(slc_pet_acquire_job *job, const slc_daq_pet_counts *c)
         slc_pet_acquire_wipe(job);
         slc_cli_say("pet acquire",
                     "ending: %sthe live chain is still at work; %s it at once, without its files",
-                    job->options->output != NULL ? "the raw data are complete; " : "", again);
+                    job->config.output != NULL ? "the raw data are complete; " : "", again);
     }
 }
 
@@ -106,7 +106,7 @@ bool slc_pet_acquire_tell_losses(const slc_pet_acquire_job *job)
         slc_cli_say("pet acquire",
                     "%" PRIu64 " datagrams with %" PRIu64
                     " frames were received, and are lost: they are not in %s",
-                    c->unwritten, c->unwritten_frames, job->options->output);
+                    c->unwritten, c->unwritten_frames, job->config.output);
     }
     if (lost > 0) {
         char counters[64] = "no sequence counter tells of others";
@@ -255,7 +255,7 @@ static void put(const slc_pet_acquire_job *job, slc_cli_tree *tree)
     }
     slc_cli_put_fields(tree, "", LINES(second), c);
     slc_cli_put(tree, ".seconds", c->seconds > 0 ? c->seconds : 1);
-    slc_cli_put(tree, ".output", job->options->output);
+    slc_cli_put(tree, ".output", job->config.output);
     if (job->config.chain != NULL) {
         slc_cli_put_object(tree, "live");
         slc_cli_tree live = slc_cli_tree_in(tree, "live");

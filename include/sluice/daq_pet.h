@@ -17,6 +17,17 @@ enum { SLC_DAQ_PET_SOCKETS = 64 };
 
 struct slc_daq_pet_counts;
 
+/* The end of an acquisition that another goes on with. */
+typedef struct slc_daq_pet_resumed {
+    const char *last; /* the last of its files */
+    uint32_t file;    /* number of that */
+    uint64_t series, datagrams;
+    uint64_t last_ns;   /* when its last block was received; 0: it has none */
+    uint64_t damaged;   /* places in what was read of it */
+    uint32_t counters;  /* modules whose counters are known */
+    uint64_t read_from; /* bytes of its files before the part that counters were read from; 0: from all */
+} slc_daq_pet_resumed;
+
 typedef struct slc_daq_pet_config {
     size_t size; /* of this struct; set by _config_default */
     /* "127.0.0.1:9000", "[::1]:9000"; port 0: any free one. A multicast group, "239.1.2.3:9000", is joined,
@@ -24,18 +35,27 @@ typedef struct slc_daq_pet_config {
      * choice. */
     const char *listen[SLC_DAQ_PET_SOCKETS];
     uint32_t n_listen;
+    /* Sockets at each address, with a thread and a part of the ring each (SO_REUSEPORT): the system deals the
+     * senders out to them by address and port, so that one sender's datagrams stay in order. 0: one. */
+    uint32_t shards;
     const char *output;        /* raw file; NULL: none */
     slc_io_pet_raw_config raw; /* its payload is that of the datagrams, with or without a file */
+    /* `output` is a file of an acquisition that has ended, however it did. This goes on with it: in the next
+     * file, with the next datagram, and with the modules' counters, so that what was lost between is counted.
+     * Its payload must be the same. */
+    bool resume;
     /* 0: 256 MiB, at least 8 MiB for each socket; as large as the system allows, 64 MiB at most. */
     size_t ring_bytes, socket_bytes;
     double seconds;              /* 0: until stopped */
     uint64_t frames;             /* 0: any number */
     const slc_pet_config *chain; /* NULL: nothing is reconstructed live */
     const slc_pet_tables *tables;
-    /* Called once for each socket, with its number, its address (a port of 0 is replaced), and the room that
-     * the system gave it of what was asked for, when all are open and before anything is received. May be
-     * NULL. */
-    void (*listening)(void *context, uint32_t socket, const char *address, size_t room);
+    /* Called with `resume`, before anything is opened, with what it goes on with. May be NULL. */
+    void (*resumes)(void *context, const struct slc_daq_pet_resumed *from);
+    /* Called once for each address, with its number, itself (a port of 0 is replaced), and the room that
+     * the system gave a socket of what was asked for, when all are open and before anything is received. May
+     * be NULL. */
+    void (*listening)(void *context, uint32_t number, const char *address, size_t room);
     /* Called in the chain's thread with each of its results; false ends the acquisition. What was received
      * before it has ended still comes. May be NULL. */
     bool (*live)(void *context, const slc_pet_batch *batch);

@@ -34,11 +34,14 @@ SLC_API slc_io_pet_kind slc_io_pet_kind_of(const char *path);
  * frames of 16 bytes, one after the other. */
 
 /* A datagram begins with header_bytes before its frames. Of these, sequence_bytes (4 or 8; 0: there is no
- * such counter) at sequence_at count the module's datagrams. */
+ * such counter) at sequence_at count the module's datagrams. With `stamped` the first 8 of these bytes were
+ * not sent: they are when the system received the datagram, ns since 1970 by its own clock (CLOCK_REALTIME),
+ * little-endian. */
 typedef struct slc_io_pet_payload {
     uint32_t header_bytes, sequence_at, sequence_bytes; /* header_bytes: 1024 at most */
-    bool sequence_big_endian;
+    bool sequence_big_endian, stamped;
 } slc_io_pet_payload;
+enum { SLC_IO_PET_STAMP = 8 /* bytes */ };
 
 /* What came of a module, by the sequence counter of its datagrams, where they have one. It is 32 or 64 bits
  * wide and begins anywhere. The same number with the same content, among the last 4096, is a copy. A number
@@ -63,8 +66,8 @@ SLC_API void slc_io_pet_raw_close(slc_io_pet_raw *raw); /* NULL is allowed */
  * blocks are skipped up to the next good one and recorded in `faults` (may be NULL), as are datagrams with
  * bytes behind their last whole frame. Of a block that the file's end has cut, the whole datagrams are given.
  * Where datagrams have a sequence counter, copies and foreign ones are left out. received_ns (as many as
- * frames; may be NULL): when each frame's datagram was received, as info.time_ns; 0 where the file does not
- * tell: it has no heads. */
+ * frames; may be NULL): when each frame's datagram was received, as its stamp tells it, if that is within a
+ * minute of info.time_ns, which it is otherwise; 0 where the file does not tell: it has no heads. */
 SLC_API slc_status slc_io_pet_raw_read(slc_io_pet_raw *raw, slc_pet_frame *frames, uint64_t *received_ns,
                                        size_t most, size_t *n, slc_faults *faults, slc_error *error);
 typedef struct slc_io_pet_raw_info {
@@ -77,6 +80,7 @@ typedef struct slc_io_pet_raw_info {
     uint64_t datagrams;  /* of the acquisition, up to that block */
     uint64_t first;      /* number of the first datagram that was read, once there is one */
     uint32_t socket;     /* through which it came */
+    uint32_t sockets;    /* the highest number of those that datagrams came through so far, and 1 */
 } slc_io_pet_raw_info;
 SLC_API void slc_io_pet_raw_info_of(const slc_io_pet_raw *raw, slc_io_pet_raw_info *info);
 /* The name of a further file of an acquisition, "a/run.0012.raw" of "a/run.raw" and 12, which the caller

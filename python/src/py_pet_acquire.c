@@ -217,11 +217,13 @@ static bool take_config(core_state *state, PyObject *arguments, acquisition *a)
     slc_daq_pet_config *c = &a->config;
     slc_io_pet_payload *p = &c->raw.payload;
     unsigned long long frames = 0, ring = 0, socket = 0, rotate = 0;
-    int big = 0, sync = 0, replace = 0;
+    unsigned int shards = 1;
+    int big = 0, sync = 0, replace = 0, stamped = 0, resume = 0;
     slc_daq_pet_config_default(c);
-    if (PyArg_ParseTuple(arguments, "OOdKKKKdppIIIpO", &list, &output, &c->seconds, &frames, &ring, &socket,
-                         &rotate, &c->raw.rotate_seconds, &sync, &replace, &p->header_bytes, &p->sequence_at,
-                         &p->sequence_bytes, &big, &chain) == 0 ||
+    if (PyArg_ParseTuple(arguments, "OOdKKKKdppIIIpOIpp", &list, &output, &c->seconds, &frames, &ring,
+                         &socket, &rotate, &c->raw.rotate_seconds, &sync, &replace, &p->header_bytes,
+                         &p->sequence_at, &p->sequence_bytes, &big, &chain, &shards, &stamped,
+                         &resume) == 0 ||
         !take_addresses(list, c->listen, a->word, &c->n_listen, state) ||
         (output != Py_None && (a->output = pet_take_path(output)) == NULL) ||
         (chain != Py_None && !take_chain(state, chain, a))) {
@@ -235,6 +237,9 @@ static bool take_config(core_state *state, PyObject *arguments, acquisition *a)
     c->raw.sync = sync != 0;
     c->raw.replace = replace != 0;
     p->sequence_big_endian = big != 0;
+    p->stamped = stamped != 0;
+    c->shards = shards;
+    c->resume = resume != 0;
     c->listening = on_listening;
     c->tell = on_tell;
     c->stop = on_stop;
@@ -244,7 +249,7 @@ static bool take_config(core_state *state, PyObject *arguments, acquisition *a)
 
 /* pet_acquire_open(addresses, output, seconds, frames, ring_bytes, socket_bytes, rotate_bytes,
  * rotate_seconds, sync, replace, header_bytes, sequence_at, sequence_bytes, sequence_big_endian, chain or
- * None) */
+ * None, shards, stamped, resume) */
 static PyObject *acquire_open(PyObject *module, PyObject *arguments)
 {
     acquisition *a = NULL;

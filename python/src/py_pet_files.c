@@ -215,10 +215,11 @@ static PyObject *raw_info(PyObject *module, PyObject *path)
     slc_io_pet_raw_info i;
     slc_io_pet_raw_info_of(raw, &i);
     slc_io_pet_raw_close(raw);
-    return Py_BuildValue("{s:O,s:I,s:I,s:I,s:O,s:K,s:I,s:K}", "bare", i.bare ? Py_True : Py_False,
+    return Py_BuildValue("{s:O,s:I,s:I,s:I,s:O,s:O,s:K,s:I,s:K}", "bare", i.bare ? Py_True : Py_False,
                          "header_bytes", i.payload.header_bytes, "sequence_at", i.payload.sequence_at,
                          "sequence_bytes", i.payload.sequence_bytes, "sequence_big_endian",
-                         i.payload.sequence_big_endian ? Py_True : Py_False, "series", U64(i.series), "file",
+                         i.payload.sequence_big_endian ? Py_True : Py_False, "stamped",
+                         i.payload.stamped ? Py_True : Py_False, "series", U64(i.series), "file",
                          (unsigned int)i.file, "started_ns", U64(i.started_ns));
 }
 

@@ -6,12 +6,14 @@
  */
 #include "daq/daq_pet_acquire.h"
 #include "base/config.h"
+#include "daq/daq_pet_address.h"
 
 #include "io/pet/io_pet_raw.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const size_t ring_default = (size_t)256 << 20, ring_least = (size_t)8 << 20;
 
@@ -48,7 +50,7 @@ void slc_daq_pet_counts_now(slc_daq_pet_acquisition *a, slc_daq_pet_counts *coun
     counts->live_skipped += a->skipped;
     const double ended = a->ended;
     (void)pthread_mutex_unlock(&a->mutex);
-    for (uint32_t i = 0; i < a->config->n_listen; i++) {
+    for (uint32_t i = 0; i < a->n; i++) {
         uint64_t all = 0, ring = 0;
         slc_daq_pet_socket_drops(a->socket[i], &all, &ring);
         const uint64_t empty = slc_daq_pet_socket_empty(a->socket[i]);
@@ -71,6 +73,13 @@ static slc_status check(const slc_daq_pet_config *config, slc_error *error)
         return slc_fail(error, SLC_ERR_USAGE, "%u addresses to listen at: 1 to %d", config->n_listen,
                         (int)SLC_DAQ_PET_SOCKETS);
     }
+    if (config->shards > SLC_DAQ_PET_SOCKETS / config->n_listen) {
+        return slc_fail(error, SLC_ERR_USAGE, "%u addresses with %u sockets each: %d sockets at most",
+                        config->n_listen, config->shards, (int)SLC_DAQ_PET_SOCKETS);
+    }
+    if (config->resume && (config->output == NULL || config->raw.replace)) {
+        return slc_fail(error, SLC_ERR_USAGE, "to go on with an acquisition is to write behind its files");
+    }
     if (!(config->seconds >= 0)) {
         return slc_fail(error, SLC_ERR_USAGE, "an acquisition of %g s", config->seconds);
     }
@@ -80,21 +89,83 @@ static slc_status check(const slc_daq_pet_config *config, slc_error *error)
     return slc_io_pet_payload_check(&config->raw.payload, error);
 }
 
+static bool same_payload(const slc_io_pet_payload *a, const slc_io_pet_payload *b)
+{
+    return a->header_bytes == b->header_bytes && a->sequence_at == b->sequence_at &&
+           a->sequence_bytes == b->sequence_bytes && a->sequence_big_endian == b->sequence_big_endian &&
+           a->stamped == b->stamped;
+}
+
+/* Before sockets are there, which would fill meanwhile. */
+static slc_status find_end(slc_daq_pet_acquisition *a, slc_error *error)
+{
+    const slc_daq_pet_config *c = a->config;
+    slc_io_pet_raw_end *end = &a->end;
+    const slc_status status = slc_io_pet_raw_end_of(c->output, end, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    if (!same_payload(&end->head.payload, &c->raw.payload)) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s: its datagrams have another header", end->last);
+    }
+    const slc_daq_pet_resumed from = {
+        .last = end->last,
+        .file = end->head.file,
+        .series = end->head.series,
+        .datagrams = end->datagrams,
+        .last_ns = end->last_ns,
+        .damaged = end->damaged,
+        .counters = end->watch != NULL ? slc_io_pet_watch_count_anew(end->watch) : 0,
+        .read_from = end->read_from,
+    };
+    if (c->resumes != NULL) {
+        c->resumes(c->context, &from);
+    }
+    return SLC_OK;
+}
+
+/* The sockets of an address: the first one tells the others which port 0 is. */
+static slc_status open_sockets(slc_daq_pet_acquisition *a, uint32_t shards, size_t ring, slc_error *error)
+{
+    const slc_daq_pet_config *c = a->config;
+    slc_status status = SLC_OK;
+    for (uint32_t i = 0; i < c->n_listen && status == SLC_OK; i++) {
+        int files[SLC_DAQ_PET_SOCKETS];
+        status = slc_daq_pet_listen(c->listen[i], shards, files, error);
+        for (uint32_t k = 0; k < shards && status == SLC_OK; k++) {
+            const slc_daq_pet_socket_config config = {.file = files[k],
+                                                      .address = c->listen[i],
+                                                      .number = (uint16_t)a->n,
+                                                      .payload = &c->raw.payload,
+                                                      .ring_bytes = ring,
+                                                      .socket_bytes = c->socket_bytes};
+            status = slc_daq_pet_socket_open(&config, &a->socket[a->n], error);
+            files[k] = -1; /* closed by that where it fails */
+            a->n += status == SLC_OK;
+        }
+        for (uint32_t k = 0; k < shards; k++) {
+            if (files[k] >= 0) {
+                (void)close(files[k]);
+            }
+        }
+    }
+    return status;
+}
+
 static slc_status open_all(slc_daq_pet_acquisition *a, slc_error *error)
 {
     const slc_daq_pet_config *c = a->config;
-    const size_t all = c->ring_bytes > 0 ? c->ring_bytes : ring_default;
-    const size_t ring = (all / c->n_listen > ring_least ? all / c->n_listen : ring_least) & ~(size_t)4095;
-    slc_status status = SLC_OK;
-    for (uint32_t i = 0; i < c->n_listen && status == SLC_OK; i++) {
-        status = slc_daq_pet_socket_open(c->listen[i], (uint16_t)i, (uint16_t)c->raw.payload.header_bytes,
-                                         ring, c->socket_bytes, &a->socket[i], error);
-    }
+    const uint32_t shards = c->shards > 0 ? c->shards : 1;
+    const size_t all = c->ring_bytes > 0 ? c->ring_bytes : ring_default, each = all / c->n_listen / shards;
+    const size_t ring = (each > ring_least ? each : ring_least) & ~(size_t)4095;
+    slc_status status = c->resume ? find_end(a, error) : SLC_OK;
+    status = status == SLC_OK ? open_sockets(a, shards, ring, error) : status;
     if (status == SLC_OK && c->chain != NULL) {
         status = slc_daq_pet_live_open(a, &a->live, error);
     }
     if (status == SLC_OK && c->output != NULL) { /* last: a file is made only if all else is well */
-        status = slc_io_pet_raw_create(c->output, &c->raw, &a->raw, error);
+        status = c->resume ? slc_io_pet_raw_create_behind(&a->end, &c->raw, &a->raw, error)
+                           : slc_io_pet_raw_create(c->output, &c->raw, &a->raw, error);
     }
     return status;
 }
@@ -111,7 +182,7 @@ static bool is_over(slc_daq_pet_acquisition *a)
 {
     const slc_daq_pet_config *c = a->config;
     bool failed = false;
-    for (uint32_t i = 0; i < c->n_listen; i++) {
+    for (uint32_t i = 0; i < a->n; i++) {
         failed = failed || slc_daq_pet_socket_has_ended(a->socket[i]);
     }
     return failed || atomic_load(&a->stop) ||
@@ -171,10 +242,12 @@ static bool start(slc_daq_pet_acquisition *a, pthread_t *thread, void *(*run)(vo
 
 static void tell_addresses(const slc_daq_pet_acquisition *a)
 {
+    const uint32_t shards = a->n / a->config->n_listen;
     for (uint32_t i = 0; i < a->config->n_listen && a->config->listening != NULL; i++) {
+        const slc_daq_pet_socket *socket = a->socket[i * shards];
         char address[96];
-        slc_daq_pet_socket_address(a->socket[i], address, sizeof address);
-        a->config->listening(a->config->context, i, address, slc_daq_pet_socket_granted(a->socket[i]));
+        slc_daq_pet_socket_address(socket, address, sizeof address);
+        a->config->listening(a->config->context, i, address, slc_daq_pet_socket_granted(socket));
     }
 }
 
@@ -191,7 +264,7 @@ static uint64_t clock_lead_ns(void)
 
 static void run_sockets(slc_daq_pet_acquisition *a, slc_daq_pet_counts *counts)
 {
-    const uint32_t n = a->config->n_listen;
+    const uint32_t n = a->n;
     const uint64_t clock_ns = clock_lead_ns();
     slc_error error = {.status = SLC_OK};
     slc_status status = SLC_OK;
@@ -264,6 +337,7 @@ static void run_all(slc_daq_pet_acquisition *a, slc_daq_pet_writer *writer, slc_
 static void clear(slc_daq_pet_acquisition *a)
 {
     slc_io_pet_raw_abandon(a->raw);
+    slc_io_pet_raw_end_clear(&a->end);
     slc_daq_pet_live_close(a->live);
     for (uint32_t i = 0; i < SLC_DAQ_PET_SOCKETS; i++) {
         slc_daq_pet_socket_close(a->socket[i]);

@@ -14,6 +14,7 @@
 #define SLUICE_DAQ_PET_ACQUIRE_H
 
 #include "daq/daq_pet_socket.h"
+#include "io/pet/io_pet_raw.h"
 #include "io/pet/io_pet_sequence.h"
 #include <sluice/daq_pet.h>
 
@@ -24,6 +25,8 @@ typedef struct slc_daq_pet_live slc_daq_pet_live;
 typedef struct slc_daq_pet_acquisition {
     const slc_daq_pet_config *config;
     slc_daq_pet_socket *socket[SLC_DAQ_PET_SOCKETS];
+    uint32_t n;                 /* of these */
+    slc_io_pet_raw_end end;     /* of the acquisition that this goes on with */
     slc_io_pet_raw_writer *raw; /* NULL: no file */
     slc_daq_pet_live *live;     /* NULL: no chain */
     double began, told;

@@ -37,11 +37,15 @@ slc_status slc_daq_pet_writer_open(slc_daq_pet_acquisition *a, slc_daq_pet_write
 {
     slc_daq_pet_writer *w = calloc(1, sizeof *w);
     *out = w;
-    if (w == NULL || (w->watch = slc_io_pet_watch_open()) == NULL) {
+    if (w == NULL || (a->end.watch == NULL && (w->watch = slc_io_pet_watch_open()) == NULL)) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for the writer");
     }
+    if (a->end.watch != NULL) {
+        w->watch = a->end.watch;
+        a->end.watch = NULL;
+    }
     w->a = a;
-    w->n = a->config->n_listen;
+    w->n = a->n;
     for (uint32_t i = 0; i < w->n; i++) {
         w->ring[i] = slc_daq_pet_socket_ring(a->socket[i]);
     }
@@ -76,16 +80,15 @@ static void take_block(slc_daq_pet_writer *w, const uint8_t *at)
     for (uint32_t i = 0; i < block.payload; i += block.datagram) {
         const uint32_t left = block.payload - i, size = left < block.datagram ? left : block.datagram;
         const uint8_t *datagram = at + SLC_PET_RAW_BLOCK + i;
-        const slc_io_pet_taken taken = slc_io_pet_watch_take(w->watch, payload, datagram, size,
-                                                             block.time_ns);
+        const uint64_t time_ns = slc_io_pet_received(payload, datagram, size, block.time_ns);
+        const slc_io_pet_taken taken = slc_io_pet_watch_take(w->watch, payload, datagram, size, time_ns);
         used += taken.n_held + taken.n;
         if (taken.n_held > 0) { /* it is there until the next is taken */
             w->piece[w->n_pieces++] = (slc_daq_pet_piece){taken.held, taken.n_held, taken.held_ns};
             push(w);
         }
         if (taken.n > 0) {
-            w->piece[w->n_pieces++] = (slc_daq_pet_piece){datagram + block.header_bytes, taken.n,
-                                                          block.time_ns};
+            w->piece[w->n_pieces++] = (slc_daq_pet_piece){datagram + block.header_bytes, taken.n, time_ns};
         }
         if (w->n_pieces == PIECES - 1) {
             push(w);

@@ -179,9 +179,65 @@ static slc_status open_at(const char *address, bool listen, int *file, slc_error
     return status;
 }
 
-slc_status slc_daq_pet_listen(const char *address, int *file, slc_error *error)
+/* Another one of the port that `like` is bound to. */
+static int open_beside(const struct sockaddr_storage *like, socklen_t length)
 {
-    return open_at(address, true, file, error);
+    const int yes = 1, file = socket(like->ss_family, SOCK_DGRAM, 0);
+    if (file >= 0 && (setsockopt(file, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes) != 0 ||
+                      bind(file, (const struct sockaddr *)like, length) != 0)) {
+        const int wrong = errno;
+        (void)close(file);
+        errno = wrong;
+        return -1;
+    }
+    return file;
+}
+
+static bool is_of_group(const struct sockaddr_storage *at)
+{
+    const struct addrinfo a = {.ai_family = at->ss_family, .ai_addr = (struct sockaddr *)(uintptr_t)at};
+    return is_group(&a);
+}
+
+/* The first was bound alone, so that no other program is at the port, with whom datagrams would be shared;
+ * then it makes room for those that share them. */
+static slc_status share(const char *address, uint32_t n, int *files, slc_error *error)
+{
+    struct sockaddr_storage at;
+    socklen_t length = sizeof at;
+    if (getsockname(files[0], (struct sockaddr *)&at, &length) != 0) {
+        return slc_fail(error, SLC_ERR_IO, "%s: cannot listen there: %s", address, strerror(errno));
+    }
+    if (is_of_group(&at)) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "'%s': each of several sockets would get all that is sent to a group", address);
+    }
+    (void)close(files[0]);
+    files[0] = -1;
+    for (uint32_t i = 0; i < n; i++) {
+        files[i] = open_beside(&at, length);
+        if (files[i] < 0) {
+            return slc_fail(error, SLC_ERR_IO, "%s: cannot listen there with several sockets: %s", address,
+                            strerror(errno));
+        }
+    }
+    return SLC_OK;
+}
+
+slc_status slc_daq_pet_listen(const char *address, uint32_t n, int *files, slc_error *error)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        files[i] = -1;
+    }
+    slc_status status = open_at(address, true, &files[0], error);
+    status = status == SLC_OK && n > 1 ? share(address, n, files, error) : status;
+    for (uint32_t i = 0; i < n && status != SLC_OK; i++) {
+        if (files[i] >= 0) {
+            (void)close(files[i]);
+            files[i] = -1;
+        }
+    }
+    return status;
 }
 
 slc_status slc_daq_pet_connect(const char *address, int *file, slc_error *error)

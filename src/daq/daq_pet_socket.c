@@ -13,6 +13,7 @@
 #endif
 #include "daq/daq_pet_socket.h"
 
+#include "base/bytes.h"
 #include "daq/daq_pet_address.h"
 #include "io/pet/io_pet_raw.h"
 
@@ -39,11 +40,17 @@ enum {
     MEMINFO_VALUES = 16 /* of SO_MEMINFO, linux/sock_diag.h */
 };
 
+/* When the system received a datagram (SO_TIMESTAMPNS, CLOCK_REALTIME), as recvmmsg tells it. */
+typedef union stamp {
+    struct cmsghdr head;
+    uint8_t bytes[CMSG_SPACE(sizeof(struct timespec))];
+} stamp;
+
 struct slc_daq_pet_socket {
     slc_daq_pet_ring ring;
     int file;
-    int wrong; /* errno of a call that failed; read behind the join */
-    uint16_t number, header_bytes;
+    int wrong;                                  /* errno of a call that failed; read behind the join */
+    uint16_t number, header_bytes, stamp_bytes; /* stamp_bytes: before each datagram, of its header */
     bool started;
     atomic_bool stop, give_up, ended;
     const char *address; /* the caller's */
@@ -53,6 +60,7 @@ struct slc_daq_pet_socket {
     uint16_t *sizes;
     struct mmsghdr *messages;
     struct iovec *pieces; /* two for each */
+    stamp *stamps;        /* one for each; NULL: not wanted */
     pthread_t thread;
     uint64_t clock_ns;    /* added to the steady clock */
     uint64_t taken_bytes; /* as the system counts them, at least */
@@ -74,35 +82,47 @@ static void enlarge(int file, size_t wanted)
     (void)setsockopt(file, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
 }
 
-slc_status slc_daq_pet_socket_open(const char *address, uint16_t number, uint16_t header_bytes,
-                                   size_t ring_bytes, size_t socket_bytes, slc_daq_pet_socket **out,
+static slc_status make_room(slc_daq_pet_socket *s, size_t ring_bytes, slc_error *error)
+{
+    s->spill = malloc((size_t)CALL * LARGEST);
+    s->scratch = malloc((size_t)CALL * LARGEST);
+    s->sizes = malloc(CALL * sizeof *s->sizes);
+    s->messages = calloc(CALL, sizeof *s->messages);
+    s->pieces = calloc((size_t)2 * CALL, sizeof *s->pieces);
+    s->stamps = s->stamp_bytes > 0 ? calloc(CALL, sizeof *s->stamps) : NULL;
+    const bool has = s->spill != NULL && s->scratch != NULL && s->sizes != NULL && s->messages != NULL &&
+                     s->pieces != NULL && (s->stamps != NULL || s->stamp_bytes == 0);
+    return has && slc_daq_pet_ring_init(&s->ring, ring_bytes) == SLC_OK
+               ? SLC_OK
+               : slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for a ring of %zu bytes", s->address,
+                          ring_bytes);
+}
+
+slc_status slc_daq_pet_socket_open(const slc_daq_pet_socket_config *c, slc_daq_pet_socket **out,
                                    slc_error *error)
 {
     *out = NULL;
     slc_daq_pet_socket *s = aligned_alloc(_Alignof(slc_daq_pet_socket), sizeof *s);
     if (s == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for a socket", address);
+        (void)close(c->file);
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for a socket", c->address);
     }
     memset(s, 0, sizeof *s);
-    s->number = number;
-    s->header_bytes = header_bytes;
-    s->address = address;
+    s->file = c->file;
+    s->number = c->number;
+    s->header_bytes = (uint16_t)c->payload->header_bytes;
+    s->stamp_bytes = c->payload->stamped ? SLC_IO_PET_STAMP : 0;
+    s->address = c->address;
     s->stride = 2048;
-    slc_status status = slc_daq_pet_listen(address, &s->file, error);
-    if (status == SLC_OK) {
-        const struct timeval wait = {.tv_usec = 50000}; /* so often the thread looks whether it shall stop */
-        enlarge(s->file, socket_bytes);
-        (void)setsockopt(s->file, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
-        s->spill = malloc((size_t)CALL * LARGEST);
-        s->scratch = malloc((size_t)CALL * LARGEST);
-        s->sizes = malloc(CALL * sizeof *s->sizes);
-        s->messages = calloc(CALL, sizeof *s->messages);
-        s->pieces = calloc((size_t)2 * CALL, sizeof *s->pieces);
-        if (s->spill == NULL || s->scratch == NULL || s->sizes == NULL || s->messages == NULL ||
-            s->pieces == NULL || slc_daq_pet_ring_init(&s->ring, ring_bytes) != SLC_OK) {
-            status = slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for a ring of %zu bytes", address,
-                              ring_bytes);
-        }
+    const struct timeval wait = {.tv_usec = 50000}; /* so often the thread looks whether it shall stop */
+    enlarge(s->file, c->socket_bytes);
+    (void)setsockopt(s->file, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+    slc_status status = make_room(s, c->ring_bytes, error);
+    const int yes = 1;
+    if (status == SLC_OK && c->payload->stamped &&
+        setsockopt(s->file, SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof yes) != 0) {
+        status = slc_fail(error, SLC_ERR_IO, "%s: the system does not tell when it receives: %s", c->address,
+                          strerror(errno));
     }
     if (status != SLC_OK) {
         slc_daq_pet_socket_close(s);
@@ -126,6 +146,7 @@ void slc_daq_pet_socket_close(slc_daq_pet_socket *s)
     free(s->sizes);
     free(s->messages);
     free(s->pieces);
+    free(s->stamps);
     free(s);
 }
 
@@ -234,7 +255,7 @@ static void begin_block(const slc_daq_pet_socket *s, uint8_t *at, uint64_t time_
 /* Datagrams of different sizes: together in scratch, then as blocks of equal ones into the ring. */
 static bool put_together(slc_daq_pet_socket *s, const uint8_t *places, size_t n, uint64_t time_ns)
 {
-    const size_t stride = s->pieces[0].iov_len;
+    const size_t stride = s->pieces[0].iov_len + s->stamp_bytes;
     uint8_t *end = s->scratch;
     for (size_t i = 0; i < n; i++) {
         const size_t size = s->sizes[i], front = size < stride ? size : stride;
@@ -269,23 +290,48 @@ static bool put_together(slc_daq_pet_socket *s, const uint8_t *places, size_t n,
     return true;
 }
 
+static uint64_t since_1970(const struct timespec *time)
+{
+    return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
+}
+
+/* The time of message i goes before its bytes. A system that did not tell it has only just been asked to. */
+static void put_stamp(slc_daq_pet_socket *s, size_t i)
+{
+    struct msghdr *message = &s->messages[i].msg_hdr;
+    struct timespec time = {.tv_sec = 0};
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c != NULL; c = CMSG_NXTHDR(message, c)) {
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS &&
+            c->cmsg_len >= CMSG_LEN(sizeof time)) {
+            memcpy(&time, CMSG_DATA(c), sizeof time);
+        }
+    }
+    if (time.tv_sec == 0) {
+        (void)clock_gettime(CLOCK_REALTIME, &time);
+    }
+    slc_store_u64((uint8_t *)s->pieces[2 * i].iov_base - s->stamp_bytes, since_1970(&time));
+}
+
 /* Takes what a call has brought: n datagrams in places from room + SLC_PET_RAW_BLOCK on. */
 static bool take(slc_daq_pet_socket *s, uint8_t *room, size_t n)
 {
-    const size_t stride = s->pieces[0].iov_len;
+    const size_t stride = s->pieces[0].iov_len + s->stamp_bytes;
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    const uint64_t time_ns = s->clock_ns + (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    const uint64_t time_ns = s->clock_ns + since_1970(&now);
     size_t largest = 0, payload = 0;
     bool even = true; /* all fill their places, but perhaps the last */
     for (size_t i = 0; i < n; i++) {
-        const size_t size = s->messages[i].msg_len;
+        const size_t sent = s->messages[i].msg_len, size = sent > 0 ? sent + s->stamp_bytes : 0;
+        if (s->stamps != NULL) {
+            put_stamp(s, i);
+        }
         s->sizes[i] = (uint16_t)size;
         largest = size > largest ? size : largest;
         payload += size;
         even = even && size <= stride && (size == stride || (i + 1 == n && size > 0));
     }
-    s->stride = largest > 0 ? largest : s->stride;
+    s->stride = largest > 0 ? largest : s->stride; /* with the stamp */
     s->taken_bytes += payload + n * LEAST_OF_SYSTEM;
     if (!even) {
         return put_together(s, room + SLC_PET_RAW_BLOCK, n, time_ns);
@@ -300,9 +346,14 @@ static size_t lay_out(slc_daq_pet_socket *s, uint8_t *room)
     const size_t fit = ROOM_MAX / s->stride, n = fit < CALL ? fit : CALL;
     for (size_t i = 0; i < n; i++) {
         struct iovec *two = s->pieces + 2 * i;
-        two[0] = (struct iovec){room + SLC_PET_RAW_BLOCK + i * s->stride, s->stride};
+        two[0] = (struct iovec){room + SLC_PET_RAW_BLOCK + i * s->stride + s->stamp_bytes,
+                                s->stride - s->stamp_bytes};
         two[1] = (struct iovec){s->spill + i * LARGEST, LARGEST};
         s->messages[i].msg_hdr = (struct msghdr){.msg_iov = two, .msg_iovlen = 2};
+        if (s->stamps != NULL) {
+            s->messages[i].msg_hdr.msg_control = s->stamps[i].bytes;
+            s->messages[i].msg_hdr.msg_controllen = sizeof s->stamps[i].bytes;
+        }
     }
     return n;
 }

@@ -7,6 +7,7 @@
 #define SLUICE_DAQ_PET_SOCKET_H
 
 #include "daq/daq_pet_ring.h"
+#include <sluice/io_pet.h>
 
 #include <pthread.h>
 
@@ -17,9 +18,15 @@ int slc_daq_pet_thread(pthread_t *thread, void *(*run)(void *), void *context);
 
 typedef struct slc_daq_pet_socket slc_daq_pet_socket;
 
-/* Bound, with all of its memory, without its thread. */
-slc_status slc_daq_pet_socket_open(const char *address, uint16_t number, uint16_t header_bytes,
-                                   size_t ring_bytes, size_t socket_bytes, slc_daq_pet_socket **socket,
+typedef struct slc_daq_pet_socket_config {
+    int file;            /* bound; the socket's from then on, also where opening it fails */
+    const char *address; /* in messages */
+    uint16_t number;
+    const slc_io_pet_payload *payload;
+    size_t ring_bytes, socket_bytes;
+} slc_daq_pet_socket_config;
+/* With all of its memory, without its thread. */
+slc_status slc_daq_pet_socket_open(const slc_daq_pet_socket_config *config, slc_daq_pet_socket **socket,
                                    slc_error *error);
 void slc_daq_pet_socket_close(slc_daq_pet_socket *socket); /* joined before; NULL is allowed */
 

@@ -147,6 +147,9 @@ def acquire(
     rotate_seconds: float = 0.0,
     sync: bool = False,
     replace: bool = False,
+    continues: Path | None = None,
+    shards: int = 1,
+    timestamps: bool = False,
     header_bytes: int = 0,
     sequence: tuple[int, int] | tuple[int, int, Literal["little", "big"]] | None = None,
     on_fault: OnFault = "warn",
@@ -173,10 +176,14 @@ def acquire(
 
     ``listen``: addresses ("[::1]:9000", multicast groups "239.1.2.3%eth0:9000"; port 0: a free one). ``header_bytes`` before the frames of a
     datagram; ``sequence``: (place, 4 or 8[, "big"]) of the counter in them. ``rotate_bytes``, ``rotate_seconds``: another file begins.
-    ``sync``: to the disk after every write; ``replace``: a file of that name may go. ``scanner``: frames go through a live chain, too;
+    ``sync``: to the disk after every write; ``replace``: a file of that name may go. ``continues``, in place of ``output``: a file of an
+    acquisition that has ended, behind whose files this goes on, with its header and its counters. ``shards``: sockets at each address,
+    which share its senders. ``timestamps``: the file keeps when the system received each datagram. ``scanner``: frames go through a live chain, too;
     ``Chain`` tells the words from there on."""
     word(on_fault, "on_fault", ON_FAULT)
-    if output is None and (rotate_bytes or rotate_seconds or sync or replace):
+    if continues is not None and (output is not None or replace):
+        raise UsageError("continues excludes output and replace: it goes on with its file")
+    if output is None and continues is None and (rotate_bytes or rotate_seconds or sync or replace):
         raise UsageError("rotate_bytes, rotate_seconds, sync and replace are of output")
     at, size, big = 0, 0, False
     if sequence is not None:
@@ -185,6 +192,13 @@ def acquire(
         if size not in (4, 8):
             raise UsageError(f"the counter of a sequence has 4 or 8 bytes, not {size}")
         header_bytes = header_bytes or at + size
+    if timestamps:
+        header_bytes, at = count(header_bytes, "header_bytes", 0, 1016) + 8, at + 8 if size else at
+    if continues is not None:
+        told = _core.pet_raw_info(continues)
+        if header_bytes == 0:
+            at, size, big, timestamps = told["sequence_at"], told["sequence_bytes"], told["sequence_big_endian"], told["stamped"]
+            header_bytes = told["header_bytes"]
     chain = None
     if scanner is not None:
         horizon = round(number(horizon_ns, "horizon_ns", 0, 7.2e12) * 1000)
@@ -194,7 +208,7 @@ def acquire(
     most = (1 << 63) - 1
     config = (
         _list(listen),
-        output,
+        output if continues is None else continues,
         0.0 if seconds is None else number(seconds, "seconds", 1e-3, 1e9),
         count(most_frames, "most_frames", 0, most),
         count(ring_bytes, "ring_bytes", 0, most),
@@ -208,6 +222,9 @@ def acquire(
         size,
         big,
         chain,
+        count(shards, "shards", 1, 64),
+        bool(timestamps),
+        continues is not None,
     )
     return Acquisition(config, chain is not None, on_fault)
 

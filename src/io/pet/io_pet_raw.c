@@ -12,7 +12,7 @@
 const uint8_t slc_io_pet_raw_magic[8] = {0x89, 'S', 'L', 'C', 'P', 'E', 'T', '\n'};
 const uint8_t slc_io_pet_block_magic[4] = {0x9e, 'S', 'P', 'B'};
 
-enum { VERSION = 1, BIG_ENDIAN_FLAG = 1 };
+enum { VERSION = 1, BIG_ENDIAN_FLAG = 1, STAMPED_FLAG = 2 };
 
 /* ---- XXH64 ------------------------------------------------------------------------------------- */
 
@@ -110,6 +110,14 @@ uint64_t slc_io_pet_block_frames(const slc_io_pet_block *block)
     return whole * frames_of(block->datagram, block->header_bytes) + frames_of(rest, block->header_bytes);
 }
 
+uint64_t slc_io_pet_received(const slc_io_pet_payload *p, const uint8_t *datagram, uint32_t size,
+                             uint64_t time_ns)
+{
+    const uint64_t most = UINT64_C(60) * 1000000000;
+    const uint64_t stamp = p->stamped && size >= SLC_IO_PET_STAMP ? slc_load_u64(datagram) : time_ns;
+    return stamp - time_ns <= most || time_ns - stamp <= most ? stamp : time_ns;
+}
+
 /* ---- files ------------------------------------------------------------------------------------- */
 
 slc_status slc_io_pet_payload_check(const slc_io_pet_payload *p, slc_error *error)
@@ -127,6 +135,11 @@ slc_status slc_io_pet_payload_check(const slc_io_pet_payload *p, slc_error *erro
                         "a sequence counter of %u bytes at %u is not inside a header of %u bytes",
                         p->sequence_bytes, p->sequence_at, p->header_bytes);
     }
+    if (p->stamped && (p->header_bytes < SLC_IO_PET_STAMP ||
+                       (p->sequence_bytes > 0 && p->sequence_at < SLC_IO_PET_STAMP))) {
+        return slc_fail(error, SLC_ERR_USAGE, "a header of %u bytes has no room for a time before the rest",
+                        p->header_bytes);
+    }
     return SLC_OK;
 }
 
@@ -141,7 +154,8 @@ void slc_io_pet_raw_head_store(uint8_t at[SLC_PET_RAW_HEAD], const slc_io_pet_ra
     slc_store_u16(at + 32, (uint16_t)head->payload.header_bytes);
     slc_store_u16(at + 34, (uint16_t)head->payload.sequence_at);
     at[36] = (uint8_t)head->payload.sequence_bytes;
-    at[37] = head->payload.sequence_big_endian ? BIG_ENDIAN_FLAG : 0;
+    at[37] = (uint8_t)((head->payload.sequence_big_endian ? BIG_ENDIAN_FLAG : 0) |
+                       (head->payload.stamped ? STAMPED_FLAG : 0));
     slc_store_u64(at + 56, slc_io_pet_raw_hash(at, 56));
 }
 
@@ -154,7 +168,8 @@ slc_status slc_io_pet_raw_head_load(const uint8_t at[SLC_PET_RAW_HEAD], slc_io_p
         .payload = {.header_bytes = slc_load_u16(at + 32),
                     .sequence_at = slc_load_u16(at + 34),
                     .sequence_bytes = at[36],
-                    .sequence_big_endian = (at[37] & BIG_ENDIAN_FLAG) != 0},
+                    .sequence_big_endian = (at[37] & BIG_ENDIAN_FLAG) != 0,
+                    .stamped = (at[37] & STAMPED_FLAG) != 0},
     };
     if (slc_load_u64(at + 56) != slc_io_pet_raw_hash(at, 56)) {
         return SLC_ERR_FORMAT;

@@ -53,6 +53,10 @@ static inline uint32_t slc_io_pet_block_datagrams(const slc_io_pet_block *block)
     return (block->payload + block->datagram - 1U) / block->datagram;
 }
 uint64_t slc_io_pet_block_frames(const slc_io_pet_block *block);
+/* When a datagram of a block that was taken at time_ns was received: its stamp. Where the system's clock was
+ * set meanwhile, that may be any time: one that is not within a minute is not used. */
+uint64_t slc_io_pet_received(const slc_io_pet_payload *payload, const uint8_t *datagram, uint32_t size,
+                             uint64_t time_ns);
 
 /* ---- the head of a file ------------------------------------------------------------------------ */
 
@@ -70,6 +74,9 @@ typedef struct slc_io_pet_raw_head {
     uint64_t series, started_ns;
     uint32_t file;
 } slc_io_pet_raw_head;
+/* The name of an acquisition's first file, of that of number `file`, which the caller frees; NULL without
+ * memory. */
+char *slc_io_pet_raw_first_name(const char *path, uint32_t file);
 void slc_io_pet_raw_head_store(uint8_t at[SLC_PET_RAW_HEAD], const slc_io_pet_raw_head *head);
 /* SLC_ERR_FORMAT where it is damaged, SLC_ERR_UNSUPPORTED where it is of another version. */
 slc_status slc_io_pet_raw_head_load(const uint8_t at[SLC_PET_RAW_HEAD], slc_io_pet_raw_head *head);
@@ -89,8 +96,29 @@ double slc_io_pet_module_frames(const slc_io_pet_module *module, uint64_t datagr
  * two are not of one acquisition. `before` is to be closed. */
 bool slc_io_pet_raw_go_on(slc_io_pet_raw *raw, slc_io_pet_raw *before);
 
+/* ---- the end of an acquisition ----------------------------------------------------------------- */
+
+typedef struct slc_io_pet_watch slc_io_pet_watch;
+/* What another that goes on with it must know. */
+typedef struct slc_io_pet_raw_end {
+    char *first, *last;       /* the name that its files' numbers go into; that of the last one */
+    slc_io_pet_raw_head head; /* of that */
+    uint64_t datagrams;       /* so many came */
+    uint64_t last_ns, damaged, read_from;
+    slc_io_pet_watch *watch; /* its counters, with counts of 0; NULL: datagrams have none */
+} slc_io_pet_raw_end;
+/* Of the acquisition that this file is of. Reads its last GiB, for the counters, and tells in read_from how
+ * much is before that. SLC_ERR_FORMAT where a file is none, or has no undamaged head; SLC_ERR_IO, too, where
+ * it is still written. `end` is to be cleared in any case. */
+slc_status slc_io_pet_raw_end_of(const char *path, slc_io_pet_raw_end *end, slc_error *error);
+void slc_io_pet_raw_end_clear(slc_io_pet_raw_end *end);
+
 /* ---- writing ----------------------------------------------------------------------------------- */
 
+/* As slc_io_pet_raw_create, of the files behind the end of an acquisition; config.replace is not looked at.
+ */
+slc_status slc_io_pet_raw_create_behind(const slc_io_pet_raw_end *end, const slc_io_pet_raw_config *config,
+                                        slc_io_pet_raw_writer **writer, slc_error *error);
 /* Appends blocks that lie in memory as they shall in the file, but for their numbers and hashes, which are
  * filled in. Blocks that lie one behind the other go out as one piece. *written: so many are in the file, all
  * or, where it fails, the first; of the last of these only the datagrams that are in the file may be left in
@@ -103,6 +131,12 @@ slc_status slc_io_pet_payload_check(const slc_io_pet_payload *payload, slc_error
 /* A raw file over memory that the caller keeps; `name` stands in messages. */
 slc_status slc_io_pet_raw_open_memory(const void *bytes, size_t size, const char *name, slc_io_pet_raw **raw,
                                       slc_error *error);
+/* Of a regular file that has just been opened what begins from this byte on. False: it cannot be jumped to.
+ */
+bool slc_io_pet_raw_begin_at(slc_io_pet_raw *raw, uint64_t place);
+/* The watch over its counters, which is the caller's from now on; NULL where it has none. The reader is only
+ * to be closed. */
+slc_io_pet_watch *slc_io_pet_raw_take_watch(slc_io_pet_raw *raw);
 /* Of a regular file that has just been opened what begins from byte 16 · from on and before byte 16 · until
  * (0: its end). SLC_ERR_USAGE of one whose datagrams have counters, as these are followed. */
 slc_status slc_io_pet_raw_part(slc_io_pet_raw *raw, uint64_t from, uint64_t until, slc_error *error);

@@ -27,6 +27,7 @@ struct slc_io_pet_raw {
     slc_io_pet_watch *watch; /* over sequence counters; NULL: there are none */
     slc_io_pet_taken taken;  /* with is_taken: what is used of the datagram */
     uint64_t skipped;        /* where damage began */
+    uint64_t datagram_ns;    /* when the one at hand was received */
     uint64_t goes_on_at; /* with goes_on: the first block is to be this one of the acquisition, or counters
                           * begin anew */
     uint64_t bare_frames,
@@ -192,21 +193,35 @@ void slc_io_pet_raw_close(slc_io_pet_raw *raw)
     }
 }
 
+bool slc_io_pet_raw_begin_at(slc_io_pet_raw *raw, uint64_t place)
+{
+    const uint64_t offset = raw->stream.offset;
+    if (place <= offset) {
+        return true;
+    }
+    /* Perhaps inside a block, which is of the part before. */
+    raw->lost = raw->told = !raw->bare;
+    return slc_io_stream_jump(&raw->stream, (size_t)(place - offset));
+}
+
 slc_status slc_io_pet_raw_part(slc_io_pet_raw *raw, uint64_t from, uint64_t until, slc_error *error)
 {
-    const uint64_t place = from * SLC_PET_FRAME_BYTES, offset = raw->stream.offset;
+    const uint64_t place = from * SLC_PET_FRAME_BYTES;
     if (raw->watch != NULL || from > UINT64_MAX / SLC_PET_FRAME_BYTES ||
-        (place > offset && !slc_io_stream_jump(&raw->stream, (size_t)(place - offset)))) {
+        !slc_io_pet_raw_begin_at(raw, place)) {
         return slc_fail(error, SLC_ERR_USAGE, "%s: no file that can be read from byte %llu on",
                         raw->stream.name, (unsigned long long)place);
     }
     raw->until = until;
-    if (raw->bare) {
-        raw->bare_frames = from;
-    } else if (place > offset) { /* inside a block, say, which is of the part before */
-        raw->lost = raw->told = true;
-    }
+    raw->bare_frames = raw->bare ? from : 0;
     return SLC_OK;
+}
+
+slc_io_pet_watch *slc_io_pet_raw_take_watch(slc_io_pet_raw *raw)
+{
+    slc_io_pet_watch *watch = raw->watch;
+    raw->watch = NULL;
+    return watch;
 }
 
 const slc_io_pet_module *slc_io_pet_raw_modules(const slc_io_pet_raw *raw)
@@ -283,6 +298,7 @@ static void enter(slc_io_pet_raw *raw, const slc_io_pet_block *block)
     raw->goes_on = false;
     raw->info.time_ns = block->time_ns;
     raw->info.socket = block->socket;
+    raw->info.sockets = block->socket >= raw->info.sockets ? block->socket + 1U : raw->info.sockets;
     raw->info.first = raw->info.datagrams == 0 ? block->first : raw->info.first;
     raw->info.datagrams = block->first + slc_io_pet_block_datagrams(block);
     raw->info.payload.header_bytes = block->header_bytes;
@@ -357,8 +373,9 @@ static void take_datagram(slc_io_pet_raw *raw, const uint8_t *datagram, uint32_t
     const slc_io_pet_block *b = &raw->block;
     const uint32_t room = size > b->header_bytes ? size - b->header_bytes : 0;
     raw->taken = (slc_io_pet_taken){.n = room / SLC_PET_FRAME_BYTES};
+    raw->datagram_ns = slc_io_pet_received(&raw->info.payload, datagram, size, b->time_ns);
     if (raw->watch != NULL) {
-        raw->taken = slc_io_pet_watch_take(raw->watch, &raw->info.payload, datagram, size, b->time_ns);
+        raw->taken = slc_io_pet_watch_take(raw->watch, &raw->info.payload, datagram, size, raw->datagram_ns);
     }
     raw->is_taken = true;
     raw->frame = 0;
@@ -379,7 +396,7 @@ static void give_some(slc_io_pet_raw *raw, const uint8_t *own, slc_pet_frame *fr
                    (part == 0 ? t->held : own) + (size_t)(raw->frame - before) * SLC_PET_FRAME_BYTES,
                    some * SLC_PET_FRAME_BYTES);
             for (size_t i = 0; raw->received_ns != NULL && i < some; i++) {
-                raw->received_ns[*n + i] = part == 0 ? t->held_ns : raw->block.time_ns;
+                raw->received_ns[*n + i] = part == 0 ? t->held_ns : raw->datagram_ns;
             }
             *n += some;
             raw->frame += (uint32_t)some;

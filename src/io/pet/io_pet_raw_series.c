@@ -88,8 +88,8 @@ bool slc_io_pet_raw_head_of(const char *path, slc_io_pet_raw_head *head)
 
 /* ---- the files behind one ---------------------------------------------------------------------- */
 
-/* The name that the first file had: "a/run.raw" of "a/run.0012.raw", number 12. The caller frees it. */
-static char *first_name(const char *path, uint32_t number)
+/* "a/run.raw" of "a/run.0012.raw", number 12. */
+char *slc_io_pet_raw_first_name(const char *path, uint32_t number)
 {
     char digits[16];
     char *name = strdup(path);
@@ -154,7 +154,7 @@ static bool take(const char *first, size_t folder, const char *name, const slc_i
 static slc_status look_through(const char *path, const slc_io_pet_raw_head *of, found **files, size_t *n,
                                slc_error *error)
 {
-    char *first = first_name(path, of->file);
+    char *first = slc_io_pet_raw_first_name(path, of->file);
     const char *slash = first != NULL ? strrchr(first, '/') : NULL;
     const size_t folder = slash != NULL ? (size_t)(slash - first) + 1 : 0;
     char *place = folder > 0 ? strndup(first, folder) : strdup(".");

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -26,6 +27,7 @@ struct slc_io_pet_raw_writer {
     char *path, *name; /* as it was asked for; of the file at hand */
     int file;
     slc_io_pet_raw_head head;
+    uint32_t next;                    /* number of the file behind that */
     uint64_t offset;                  /* in the file at hand */
     uint64_t datagrams, bytes, files; /* in all */
     uint64_t flushed;                 /* the system was asked to write so far to the disk */
@@ -151,7 +153,7 @@ static int open_name(slc_io_pet_raw_writer *w, bool replace)
 
 static slc_status open_file(slc_io_pet_raw_writer *w, slc_error *error)
 {
-    uint32_t number = w->files == 0 ? 0 : w->head.file + 1;
+    uint32_t number = w->next;
     do {
         free(w->name);
         w->name = slc_io_pet_raw_name(w->path, number);
@@ -165,7 +167,10 @@ static slc_status open_file(slc_io_pet_raw_writer *w, slc_error *error)
                         errno == EEXIST ? "; raw data are not overwritten" : "");
     }
     uint8_t bytes[SLC_PET_RAW_HEAD];
+    /* Whoever would go on with the acquisition sees that it has not ended. Not every file system can that. */
+    (void)flock(w->file, LOCK_EX | LOCK_NB);
     w->head.file = number;
+    w->next = number + 1;
     w->head.started_ns = now_ns();
     w->opened = slc_clock_seconds();
     w->offset = w->flushed = 0;
@@ -223,43 +228,78 @@ void slc_io_pet_raw_config_default(slc_io_pet_raw_config *config)
     *config = (slc_io_pet_raw_config){.size = sizeof *config};
 }
 
-slc_status slc_io_pet_raw_create(const char *path, const slc_io_pet_raw_config *given,
-                                 slc_io_pet_raw_writer **out, slc_error *error)
+static slc_status make(const char *path, const slc_io_pet_raw_config *given, slc_io_pet_raw_writer **out,
+                       slc_error *error)
 {
     *out = NULL;
-    slc_io_pet_raw_config own;
-    const slc_io_pet_raw_config *config = &own;
-    slc_io_pet_raw_config_default(&own);
-    slc_status status = slc_config_take(&own, sizeof own, given, "slc_io_pet_raw_config", error);
-    status = status == SLC_OK ? slc_io_pet_payload_check(&config->payload, error) : status;
+    slc_io_pet_raw_config config;
+    slc_io_pet_raw_config_default(&config);
+    slc_status status = slc_config_take(&config, sizeof config, given, "slc_io_pet_raw_config", error);
+    status = status == SLC_OK ? slc_io_pet_payload_check(&config.payload, error) : status;
     if (status != SLC_OK) {
         return status;
     }
-    if (!(config->rotate_seconds >= 0)) {
-        return slc_fail(error, SLC_ERR_USAGE, "%s: another file every %g s", path, config->rotate_seconds);
+    if (!(config.rotate_seconds >= 0)) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s: another file every %g s", path, config.rotate_seconds);
     }
     slc_io_pet_raw_writer *w = calloc(1, sizeof *w);
     if (w == NULL || (w->path = strdup(path)) == NULL) {
         free(w);
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);
     }
-    w->config = *config;
+    w->config = config;
     w->file = -1;
-    w->head.payload = config->payload;
-    /* Two acquisitions have different numbers: they begin at another time, or are other processes. */
+    w->head.payload = config.payload;
+    *out = w;
+    return SLC_OK;
+}
+
+/* Two acquisitions have different numbers: they begin at another time, or are other processes. */
+static uint64_t new_series(void)
+{
     uint8_t seed[16];
     slc_store_u64(seed, now_ns());
     slc_store_u64(seed + 8, (uint64_t)getpid());
-    w->head.series = slc_io_pet_raw_hash(seed, sizeof seed);
-    const uint64_t old = config->replace ? series_of(path) : 0;
+    return slc_io_pet_raw_hash(seed, sizeof seed);
+}
+
+slc_status slc_io_pet_raw_create(const char *path, const slc_io_pet_raw_config *config,
+                                 slc_io_pet_raw_writer **out, slc_error *error)
+{
+    slc_status status = make(path, config, out, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_io_pet_raw_writer *w = *out;
+    w->head.series = new_series();
+    const uint64_t old = w->config.replace ? series_of(path) : 0;
     status = open_file(w, error);
     status = status == SLC_OK ? remove_old(path, old, error) : status;
     if (status != SLC_OK) {
         slc_io_pet_raw_abandon(w);
+        *out = NULL;
+    }
+    return status;
+}
+
+slc_status slc_io_pet_raw_create_behind(const slc_io_pet_raw_end *end, const slc_io_pet_raw_config *config,
+                                        slc_io_pet_raw_writer **out, slc_error *error)
+{
+    slc_status status = make(end->first, config, out, error);
+    if (status != SLC_OK) {
         return status;
     }
-    *out = w;
-    return SLC_OK;
+    slc_io_pet_raw_writer *w = *out;
+    w->config.replace = false;
+    w->head.series = end->head.series;
+    w->next = end->head.file + 1;
+    w->datagrams = end->datagrams;
+    status = open_file(w, error);
+    if (status != SLC_OK) {
+        slc_io_pet_raw_abandon(w);
+        *out = NULL;
+    }
+    return status;
 }
 
 slc_status slc_io_pet_raw_finish(slc_io_pet_raw_writer *w, slc_error *error)

@@ -53,6 +53,9 @@ slc_io_pet_watch *slc_io_pet_watch_open(void);
 void slc_io_pet_watch_close(slc_io_pet_watch *watch); /* NULL is allowed */
 /* What comes now does not follow: nothing is missing between, and nothing is a copy. Counts stay. */
 void slc_io_pet_watch_break(slc_io_pet_watch *watch);
+/* What comes now follows, but is counted by itself: all counts are 0, what is missing until now has been
+ * counted as lost, and nothing is held. Returns of how many modules the counter is known. */
+uint32_t slc_io_pet_watch_count_anew(slc_io_pet_watch *watch);
 
 /* What is to be used because of a datagram: frames that were held before it, then so many of its own, all or
  * none. Held ones stay there until the next datagram is taken. */

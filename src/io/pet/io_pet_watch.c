@@ -45,6 +45,24 @@ void slc_io_pet_watch_break(slc_io_pet_watch *w)
     }
 }
 
+uint32_t slc_io_pet_watch_count_anew(slc_io_pet_watch *w)
+{
+    uint32_t known = 0;
+    w->n_orphans = w->next_orphan = 0;
+    memset(w->module, 0, sizeof w->module);
+    w->malformed = 0;
+    for (int i = 0; i < SLC_PET_MAX_MODULES; i++) {
+        slc_io_pet_sequence *s = &w->sequence[i];
+        known += s->begun;
+        s->has_stray = s->has_left = false;
+        s->line += s->line == 1; /* also one alone is the module's */
+        for (uint32_t k = 0; s->begun && k < SLC_PET_SEQUENCE_WINDOW; k++) {
+            s->print[k] |= s->print[k] == 0;
+        }
+    }
+    return known;
+}
+
 const slc_io_pet_module *slc_io_pet_watch_modules(const slc_io_pet_watch *watch)
 {
     return watch->module;
