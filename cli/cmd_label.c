@@ -364,7 +364,8 @@ const slc_cli_command slc_cmd_label = {
     .operands = "IMAGE...",
     .summary = "label the connected components of images",
     .description =
-        "Finds the connected components of images (PNM, PNG, TIFF, NPY; '-' is standard input), numbers "
+        "Finds the connected components of images (PNM, PNG, JPEG, BMP, TIFF, NPY; '-' is standard input), "
+        "numbers "
         "them\n"
         "from 1 in the order of their first pixels, and writes the label image, the features of every\n"
         "component, or both; without either it prints a table. TIFF files may have several pages, each of "

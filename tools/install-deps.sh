@@ -5,7 +5,7 @@
 set -eu
 
 build="cmake gcc libc6-dev ninja-build pkg-config libjansson-dev libhdf5-dev zlib1g-dev libzstd-dev liblz4-dev liblzma-dev libxxhash-dev
-       libpng-dev libtiff-dev libdeflate-dev libhwloc-dev python3-dev"
+       libpng-dev libjpeg-dev libtiff-dev libdeflate-dev libhwloc-dev python3-dev"
 # nvcc is not among them: Debian's is too old. Where NVIDIA's, 12 or newer, is on PATH, the build takes it (cmake/SluiceCuda.cmake).
 # g++: what nvcc compiles the host's part with; C++ headers' test and libFuzzer's runtime; llvm: readable sanitizer reports; binutils: symbol tests;
 # xz-utils: the packed reference events; hdf5-tools: reading results back with a tool that is not ours.

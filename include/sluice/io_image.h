@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Image files: PNM (PBM, PGM, PPM, plain and raw), PNG, TIFF (several pages) and NPY. The format of an input
- * is found by its bytes, that of an output by its name.
+ * Image files: PNM (PBM, PGM, PPM, plain and raw), PNG, JPEG and BMP (read alone), TIFF (several pages) and
+ * NPY. The format of an input is found by its bytes, that of an output by its name.
  */
 #ifndef SLUICE_IO_IMAGE_H
 #define SLUICE_IO_IMAGE_H
@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-/* Colours become grey by Rec. 601 luma, rounded, alpha is not read (slc_io_images_warning says so); palettes
+/* Colours become grey by Rec. 601 luma, rounded (JPEG: as libjpeg decodes it, by its exact transform), alpha
+ * is not read (slc_io_images_warning says so); palettes
  * are looked up. An NPY array
  * (height, width, 3 or 4) of u8 or u16 is an image of colours. Numbers of NPY and TIFF that are no type of
  * slc_image become f32: i8, i16, i32, i64 and u64 are refused where a value cannot be kept exactly, f64 is

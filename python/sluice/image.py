@@ -55,7 +55,7 @@ FEATURES = ("area", "box", "first", "sums", "second", "perimeter", "euler", "cen
 def open(path: Path, *, max_bytes: int | None = None) -> Pages:
     """Pages of an image file, each an array (h, w) of the caller's own: of bool (rows of bits), uint8, uint16, uint32 or float32.
 
-    PNM, PNG, TIFF (pages, stacks of ImageJ) and NPY (planes of three dimensions) are found by their bytes. Colours become grey by
+    PNM, PNG, JPEG, BMP, TIFF (pages, stacks of ImageJ) and NPY (planes of three dimensions) are found by their bytes. Colours become grey by
     Rec. 601 luma, integers float32 if they keep their value (else an error), float64 rounded to float32. A page whose pixels need more than ``max_bytes`` (4 GiB) is refused.
     Close it, or use it in ``with``; reading to the end closes it. What is not read of a page (transparency …) or is missing at the end
     is a ``DamageWarning``. FileError; FormatError, UnsupportedError: a page that cannot be read, which ends the file.

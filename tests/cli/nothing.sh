@@ -80,7 +80,7 @@ PYTHON
 # STATUS | LINE of standard error, with sluice and the command before it; none: silence | COMMAND
 cms="--cabling c.cab --gains c.gains"
 no_banks="has super-pixels (banks of type 63 or 8) or clusters of the read-out (73)"
-no_image="no image that can be read (PNM, PNG, TIFF, NPY)"
+no_image="no image that can be read (PNM, PNG, JPEG, BMP, TIFF, NPY)"
 no_list="no list of pixels that can be read (TPX3, T3PA, CSV, NPY)"
 rows=0
 while IFS='|' read -r wanted line command; do

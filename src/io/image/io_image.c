@@ -211,7 +211,7 @@ static slc_status unknown_format(const slc_io_images *images, const uint8_t *byt
     }
     char hex[3 * 12 + 1];
     return slc_io_image_fail(images, error, SLC_ERR_FORMAT, 0,
-                             "no image that can be read (PNM, PNG, TIFF, NPY): it begins with%s",
+                             "no image that can be read (PNM, PNG, JPEG, BMP, TIFF, NPY): it begins with%s",
                              slc_io_hex(bytes, size, 8, hex));
 }
 

@@ -28,6 +28,8 @@ typedef struct slc_io_image_format {
 
 extern const slc_io_image_format slc_io_image_pnm;
 extern const slc_io_image_format slc_io_image_png;
+extern const slc_io_image_format slc_io_image_jpeg;
+extern const slc_io_image_format slc_io_image_bmp;
 extern const slc_io_image_format slc_io_image_tiff;
 extern const slc_io_image_format slc_io_image_npy;
 
@@ -118,7 +120,7 @@ static inline void slc_io_image_trim(uint8_t *row, size_t width)
  */
 void slc_io_images_exchange(slc_io_images *images, uint8_t **pixels, size_t *capacity);
 
-const char *slc_io_images_format(const slc_io_images *images); /* "pnm", "png", "tiff", "npy" */
+const char *slc_io_images_format(const slc_io_images *images); /* "pnm", "png", "jpeg" … */
 
 /* Goes over the next `pages`, or to the end. What would be told of them is told by who reads them. */
 slc_status slc_io_images_pass(slc_io_images *images, uint64_t pages, slc_error *error);
