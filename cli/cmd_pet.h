@@ -12,6 +12,7 @@
  * cmd_pet_acquire*.c       raw frames from the network (cmd_pet_acquire.h)
  * cmd_pet_calibrate*.c     raw frames to tables (cmd_pet_calibrate.h)
  * cmd_pet_list.c           list-mode files, told and converted
+ * cmd_pet_normalise.c      pairs of a known source to efficiencies, and factors of pairs
  */
 #ifndef SLUICE_CMD_PET_H
 #define SLUICE_CMD_PET_H

@@ -26,6 +26,8 @@ sluice_test(test_pet_pairs stages test_pet_pairs.c ${pet_stream})
 sluice_test(test_pet_randoms stages test_pet_randoms.c oracle/pet_coincidence_oracle.c ${pet_cases})
 sluice_test(test_pet_randoms_truth stages test_pet_randoms_truth.c ${pet_sim})
 sluice_test(test_pet_calibrate stages test_pet_calibrate.c ${pet_sim})
+sluice_test(test_pet_line stages test_pet_line.c)
+sluice_test(test_pet_normalise stages test_pet_normalise.c ${pet_sim})
 sluice_test(test_pet_seen stages test_pet_seen.c)
 sluice_test(test_pet_calibrate_faults stages test_pet_calibrate_faults.c ${pet_sim})
 
@@ -75,6 +77,7 @@ endforeach()
 sluice_test(test_report_pet stages test_report_pet.c ${pet_stream})
 
 # The command.
+cli_test(pet_normalise cli)
 foreach(name IN ITEMS simulate_pet pet_acquire pet_resume pet_loss pet_live pet_files pet_scanner pet_calibrate pet_run pet_clock pet_energies pet_series pet_info pet pet_list bench_pet)
     cli_test(${name} cli)
 endforeach()

@@ -16,9 +16,11 @@
 #include <sluice/io_image.h>
 #include <sluice/io_lhcb.h>
 #include <sluice/io_pet.h>
+#include <sluice/io_pet_factors.h>
 #include <sluice/io_pixel.h>
 #include <sluice/lhcb.h>
 #include <sluice/pet_calibrate.h>
+#include <sluice/pet_normalise.h>
 #include <sluice/pet_rates.h>
 #include <sluice/pixel.h>
 #include <sluice/pixel_stream.h>

@@ -25,6 +25,7 @@ commands:
   pet coincidences find coincidences of PET singles
   pet list         tell what is in a list-mode file, convert it
   pet calibrate    find a scanner's position, gain and time tables
+  pet normalise    find crystals' efficiencies, write factors of pairs
   simulate velo    generate proton-proton events with truth
   simulate image   generate a random image to label
   simulate pixels  generate lists of pixels to cluster

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Factors of all pairs of crystals as files for reconstructions: docs/howto/pet-normalise.md. */
+#ifndef SLUICE_IO_PET_FACTORS_H
+#define SLUICE_IO_PET_FACTORS_H
+
+#include <sluice/pet_normalise.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct slc_io_pet_factors_config {
+    size_t size;               /* of this struct; set by _config_default */
+    slc_pet_geometry geometry; /* of the factors */
+    const char *scanner;       /* of CASToR: its name; NULL: that of the file */
+    double fov_mm;            /* of CASToR: pairs whose line is farther from the axis are left out; 0: none */
+    uint32_t ring_difference; /* largest; UINT32_MAX, the default: all there are */
+    uint32_t tangential;      /* of a sinogram, as in slc_io_pet_sinogram_config */
+} slc_io_pet_factors_config;
+SLC_API void slc_io_pet_factors_config_default(slc_io_pet_factors_config *config, size_t size);
+#define slc_io_pet_factors_config_default(config) slc_io_pet_factors_config_default(config, sizeof *(config))
+typedef struct slc_io_pet_factors_told {
+    uint64_t pairs;   /* written */
+    uint64_t dead;    /* of a crystal of efficiency 0: absent from CASToR's file, 1e20 in a sinogram */
+    uint64_t outside; /* of CASToR: too far from the axis, or rings too far apart */
+} slc_io_pet_factors_told;
+/* The factors of all pairs. NAME.cdh with NAME.cdf: CASToR's normalisation file, with attenuation,
+ * normalisation or both, as there are. NAME.hs with NAME.s: a sinogram of their product, which STIR
+ * multiplies data with; a pair without efficiency has the number that STIR takes for it. Both files appear,
+ * or none. SLC_ERR_USAGE for another ending, and where no pair is left. */
+SLC_API slc_status slc_io_write_pet_factors(const char *path, const slc_io_pet_factors_config *config,
+                                            const slc_pet_factors *factors, slc_io_pet_factors_told *told,
+                                            slc_error *error);
+/* The names of the two, as slc_io_pet_list_file has them. */
+SLC_API char *slc_io_pet_factors_file(const char *path, size_t i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the library: how much of a line is inside of a cylinder, and of each voxel.
+ */
+#ifndef SLUICE_PET_LINE_H
+#define SLUICE_PET_LINE_H
+
+#include <sluice/pet_normalise.h>
+
+#include <math.h>
+
+/* The part of the stretch from `a` (t = 0) to b = a + d (t = 1) that is inside of a full cylinder along z, of
+ * which `low` and `high` are the ends; as a share of the stretch. */
+static inline double slc_pet_line_share(const double a[3], const double d[3], double x, double y,
+                                        double radius, double low, double high)
+{
+    const double ax = a[0] - x, ay = a[1] - y;
+    const double across = d[0] * d[0] + d[1] * d[1], along = ax * d[0] + ay * d[1];
+    const double beside = ax * d[1] - ay * d[0]; /* distance of the line from the axis, times √across */
+    double from = 0, to = 1;
+    if (across > 0) {
+        const double inside = radius * radius * across - beside * beside;
+        if (!(inside > 0)) {
+            return 0;
+        }
+        const double half = sqrt(inside) / across, middle = -along / across;
+        from = middle - half > from ? middle - half : from;
+        to = middle + half < to ? middle + half : to;
+    } else if (ax * ax + ay * ay >= radius * radius) {
+        return 0;
+    }
+    if (d[2] != 0) {
+        const double t1 = (low - a[2]) / d[2], t2 = (high - a[2]) / d[2];
+        const double first = t1 < t2 ? t1 : t2, last = t1 < t2 ? t2 : t1;
+        from = first > from ? first : from;
+        to = last < to ? last : to;
+    } else if (a[2] <= low || a[2] >= high) {
+        return 0;
+    }
+    return to > from ? to - from : 0;
+}
+
+/* The same of a cylinder or a shell. */
+static inline double slc_pet_line_cylinder(const slc_pet_cylinder *c, const double a[3], const double d[3])
+{
+    const double half = c->length_mm > 0 ? c->length_mm / 2 : HUGE_VAL;
+    const double low = c->z_mm - half, high = c->z_mm + half;
+    const double whole = slc_pet_line_share(a, d, c->x_mm, c->y_mm, c->radius_mm, low, high);
+    return whole > 0 && c->inner_mm > 0
+               ? whole - slc_pet_line_share(a, d, c->x_mm, c->y_mm, c->inner_mm, low, high)
+               : whole;
+}
+
+/* The integral of the image's values along the stretch, times its share of it: values · shares. */
+double slc_pet_line_image(const slc_pet_image *image, const double a[3], const double d[3]);
+
+/* SLC_ERR_USAGE for numbers that are not finite or below 0 where they may not be; `what` names it. */
+slc_status slc_pet_cylinder_check(const slc_pet_cylinder *cylinder, const char *what, slc_error *error);
+
+#endif
