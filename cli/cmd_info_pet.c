@@ -154,6 +154,9 @@ bool slc_info_pet_pairs(const char *path, const slc_io_format_row *format, slc_c
         slc_io_pet_list_about about;
         slc_io_pet_list_about_of(input, &about);
         t = about.totals;
+        if (about.left_out[0] != '\0') {
+            slc_cli_say("info", "%s: not read: %s", path, about.left_out);
+        }
     }
     slc_io_pet_list_close(input);
     slc_columns_clear(&slc_pet_coincidences_schema, &pairs);

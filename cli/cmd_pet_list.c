@@ -52,7 +52,7 @@ static char *output_files(const void *options, const char *name, size_t i)
 #define O list_options
 static const slc_cli_option options_table[] = {
     {"format", 0, NEEDED | CHOICE(O, format, NAMES("format", format_name)), "FORMAT",
-     "of FILE: castor, safir, siemens, yrt, gate, hdf5"},
+     "of FILE: castor, safir, siemens, yrt, gate, hdf5, petsird"},
     {"tables", 0, INPUT_AS(O, tables, "the tables"), "FILE",
      "its scanner's tables (HDF5), of which the scanner alone is used"},
     {"scanner", 0, TEXT(O, scanner), "NAME",
@@ -231,7 +231,8 @@ static int choose(job *j)
     }
     j->window_ns = o->window_ns;
     status = find_scanner(j);
-    if (status == SLC_CLI_GO_ON && o->to != 0 && !j->has_geometry && j->from != SLC_IO_PET_HDF5) {
+    if (status == SLC_CLI_GO_ON && o->to != 0 && !j->has_geometry && j->from != SLC_IO_PET_HDF5 &&
+        j->from != SLC_IO_PET_PETSIRD) {
         return slc_cli_wrong(COMMAND, "%s", needs_scanner);
     }
     if (status == SLC_CLI_GO_ON && j->from == SLC_IO_PET_GATE && !j->has_geometry) {
@@ -298,7 +299,8 @@ static int settle(job *j, const char *path)
     } else if (j->tof_ns > 0) {
         tell_difference(path, "resolution", "ps", j->tof_ns * 1000, about->tof_resolution_ps);
     }
-    if (j->window_ns == 0 && j->tof_ns > 0 && !j->sinogram) {
+    const bool needs_window = j->tof_ns > 0 || (j->options->to != 0 && j->to == SLC_IO_PET_PETSIRD);
+    if (j->window_ns == 0 && needs_window && !j->sinogram) {
         j->window_ns = 10;
         slc_cli_say("pet list", "%s does not tell its window: 10 ns are taken; --window gives it", path);
     }
@@ -337,6 +339,12 @@ static slc_status open_output(job *j)
     config.start_ps = j->about.start_ps;
     config.duration_s = j->about.duration_s;
     config.partial = &j->partial;
+    config.low_kev = j->about.low_kev;
+    config.high_kev = j->about.high_kev;
+    config.energy_bins = j->about.energy_bins;
+    config.efficiency = j->about.efficiency;
+    config.prompt_multiples = j->about.prompt_multiples;
+    config.delayed_multiples = o->prompts ? SLC_IO_PET_MULTIPLES_NO_PAIRS : j->about.delayed_multiples;
     config.form = o->to >= TO_ARROW ? slc_pet_columns_form((size_t)(o->to - TO_ARROW), o->output) : NULL;
     return slc_io_pet_list_create(o->output, j->to, &config, &j->writer, &j->error);
 }
@@ -395,6 +403,9 @@ static slc_status finish(job *j)
     } else if (j->writer != NULL) {
         j->left_out = slc_io_pet_list_left_out(j->writer);
         j->written -= j->left_out;
+        if (j->options->quiet) { /* else it stands in the table */
+            slc_pet_left_out_tell(COMMAND->name, j->options->output, j->left_out);
+        }
         status = slc_io_pet_list_finish(j->writer, &j->error);
         j->writer = NULL;
     }
@@ -426,6 +437,9 @@ static void put(const job *j, const char *path, slc_cli_tree *tree)
     }
     if (a->duration_s > 0) {
         slc_cli_put(tree, "duration_s", a->duration_s);
+    }
+    if (a->left_out[0] != '\0') {
+        slc_cli_put(tree, "not_read", (const char *)a->left_out);
     }
     if (j->from == SLC_IO_PET_HDF5) {
         slc_cli_put_integer(tree, "start_ps", a->start_ps);
@@ -520,9 +534,9 @@ static int process(job *j, char *path)
         return SLC_CLI_FAILED;
     }
     if (j->input != NULL) {
-        slc_io_pet_list_about about;
-        slc_io_pet_list_about_of(j->input, &about);
-        j->totals = about.totals;
+        slc_io_pet_list_about_of(j->input, &j->about);
+        j->totals = j->about.totals;
+        slc_pet_not_read_tell(COMMAND->name, path, &j->about);
     }
     status = status == SLC_OK ? check_pairs(j, path) : status;
     status = status == SLC_OK ? finish(j) : status;

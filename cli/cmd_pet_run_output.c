@@ -29,11 +29,11 @@ int slc_pet_run_format_of(const char *name)
         const char *end;
         int format;
     } ends[] = {
-        {".cdh", SLC_IO_PET_CASTOR},   {".cdf", SLC_IO_PET_CASTOR},    {".clm.safir", SLC_IO_PET_SAFIR},
-        {".l", SLC_IO_PET_SIEMENS},    {".l.hdr", SLC_IO_PET_SIEMENS}, {".lmdat", SLC_IO_PET_YRT},
-        {".csv", SLC_IO_PET_GATE},     {".h5", SLC_IO_PET_HDF5},       {".hdf5", SLC_IO_PET_HDF5},
-        {".arrow", SLC_PET_RUN_ARROW}, {".arrows", SLC_PET_RUN_ARROW}, {".npy", SLC_PET_RUN_NPY},
-        {".npz", SLC_PET_RUN_NPZ},
+        {".cdh", SLC_IO_PET_CASTOR},      {".cdf", SLC_IO_PET_CASTOR},    {".clm.safir", SLC_IO_PET_SAFIR},
+        {".l", SLC_IO_PET_SIEMENS},       {".l.hdr", SLC_IO_PET_SIEMENS}, {".lmdat", SLC_IO_PET_YRT},
+        {".csv", SLC_IO_PET_GATE},        {".h5", SLC_IO_PET_HDF5},       {".hdf5", SLC_IO_PET_HDF5},
+        {".petsird", SLC_IO_PET_PETSIRD}, {".arrow", SLC_PET_RUN_ARROW},  {".arrows", SLC_PET_RUN_ARROW},
+        {".npy", SLC_PET_RUN_NPY},        {".npz", SLC_PET_RUN_NPZ},
     };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         if (slc_cli_ends_with(name, ends[i].end)) {
@@ -208,6 +208,13 @@ static slc_status create_list(slc_pet_run_job *job)
     config.rotate_bytes = o->rotate_bytes;
     config.rotate_seconds = o->rotate_ns * 1e-9;
     config.exec = job->config.exec.threads != 1 ? &job->config.exec : NULL;
+    if (isfinite(job->config.convert.high_kev)) {
+        config.low_kev = job->config.convert.low_kev;
+        config.high_kev = job->config.convert.high_kev;
+    }
+    config.prompt_multiples = slc_io_pet_multiples_of(job->config.prompt.policy);
+    config.delayed_multiples = job->config.delayed && !o->prompts ? config.prompt_multiples
+                                                                  : SLC_IO_PET_MULTIPLES_NO_PAIRS;
     const bool columns = job->format >= SLC_PET_RUN_ARROW;
     config.form = columns ? slc_pet_columns_form((size_t)job->format - SLC_PET_RUN_ARROW, o->output) : NULL;
     return slc_io_pet_list_create(o->output, columns ? SLC_IO_PET_HDF5 : (slc_io_pet_list_format)job->format,
@@ -488,6 +495,9 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
     if (job->list != NULL) {
         job->left_out = slc_io_pet_list_left_out(job->list);
         job->written -= job->left_out;
+        if (o->quiet) { /* else it stands in the table */
+            slc_pet_left_out_tell(command_of(job), o->output, job->left_out);
+        }
         judge_part(job, SLC_PET_RUN_PAIRS, slc_io_pet_list_finish(job->list, &job->error));
         job->list = NULL;
     }

@@ -215,14 +215,26 @@ typedef enum slc_io_pet_list_format {
     SLC_IO_PET_YRT,        /* YRT-PET: NAME.lmDat */
     SLC_IO_PET_GATE,       /* CSV like GATE's coincidences */
     SLC_IO_PET_HDF5,       /* columns; written also as Arrow */
+    SLC_IO_PET_PETSIRD,    /* PETSIRD 0.10, binary: one file with the scanner */
     SLC_IO_PET_LIST_FORMATS
 } slc_io_pet_list_format;
-/* "castor", "safir", "siemens", "yrt", "gate", "hdf5"; NULL beyond. */
+/* "castor", "safir", "siemens", "yrt", "gate", "hdf5", "petsird"; NULL beyond. */
 SLC_API const char *slc_io_pet_list_name(slc_io_pet_list_format format);
 
 /* Files of a format have names of their own beside each other: the name of file i = 0, 1 … that
  * slc_io_pet_list_create makes of `path`, which the caller frees. NULL beyond the last, or without memory. */
 SLC_API char *slc_io_pet_list_file(const char *path, slc_io_pet_list_format format, size_t i);
+
+/* What a scanner makes of more than two singles at once, as PETSIRD tells it. */
+typedef enum slc_io_pet_multiples {
+    SLC_IO_PET_MULTIPLES_OTHER = 0, /* not known */
+    SLC_IO_PET_MULTIPLES_NO_PAIRS,  /* there are no pairs of the kind at all */
+    SLC_IO_PET_MULTIPLES_REJECTED,
+    SLC_IO_PET_MULTIPLES_ALL,        /* all their pairs */
+    SLC_IO_PET_MULTIPLES_SEQUENTIAL, /* those of neighbours in time */
+} slc_io_pet_multiples;
+/* As far as there is a word for it. */
+SLC_API slc_io_pet_multiples slc_io_pet_multiples_of(slc_pet_policy policy);
 
 typedef struct slc_io_pet_list_config {
     size_t size; /* of this struct; set by _config_default */
@@ -242,6 +254,12 @@ typedef struct slc_io_pet_list_config {
     /* Threads that make the text of pairs while the caller goes on: of GATE's CSV alone, which is the same
      * for any number. NULL: the caller's alone. */
     const slc_exec *exec;
+    /* Of PETSIRD alone. Energies are in energy_bins equal bins of the window; 0 or 1: they are not kept, and
+     * the window may be unknown, 0 to 0. A pair that is in no bin of energy or time of flight is left out. */
+    double low_kev, high_kev;
+    uint32_t energy_bins;
+    const float *efficiency; /* factor by crystal, looked at by _create; NULL: 1 */
+    slc_io_pet_multiples prompt_multiples, delayed_multiples;
 } slc_io_pet_list_config;
 SLC_API void slc_io_pet_list_config_default(slc_io_pet_list_config *config);
 
@@ -261,7 +279,7 @@ SLC_API slc_status slc_io_pet_list_flush(slc_io_pet_list_writer *writer, double 
 SLC_API slc_status slc_io_pet_list_finish(slc_io_pet_list_writer *writer, slc_error *error);
 SLC_API void slc_io_pet_list_abandon(slc_io_pet_list_writer *writer); /* NULL is allowed */
 /* Pairs that the format has no number for and that were not written: Siemens' bins know none whose crystals
- * are at one angle. */
+ * are at one angle, PETSIRD's none with an energy or time difference outside of the windows. */
 SLC_API uint64_t slc_io_pet_list_left_out(const slc_io_pet_list_writer *writer);
 
 /* What has been read of a list-mode file, as far as its format says it. */
@@ -282,12 +300,12 @@ SLC_API void slc_io_pet_list_close(slc_io_pet_list *input); /* NULL is allowed *
 SLC_API slc_status slc_io_pet_list_read(slc_io_pet_list *input, size_t most, slc_pet_coincidences *pairs,
                                         slc_error *error);
 /* What an open file says of its measurement, to be written into another, and what has been read. Of HDF5,
- * what its writer was told; of CASToR the scanner's name, time of flight and duration; other formats say
- * nothing. */
+ * what its writer was told; of CASToR the scanner's name, time of flight and duration; of PETSIRD all but the
+ * start, and the duration as far as it has been read; other formats say nothing. */
 typedef struct slc_io_pet_list_about {
     slc_io_pet_list_totals totals; /* so far */
     char scanner[64];              /* its name; "": not told */
-    bool has_geometry;             /* of HDF5 alone */
+    bool has_geometry; /* of HDF5, and of PETSIRD if crystals are where the scanner's name has them */
     slc_pet_geometry geometry;
     bool tof;                                        /* pairs have a time of flight, of this resolution */
     double tof_resolution_ps, window_ps, duration_s; /* 0: not told */
@@ -295,6 +313,12 @@ typedef struct slc_io_pet_list_about {
      * millisecond of its earliest pair; other formats have times since time 0, and 0. */
     int64_t start_ps;
     bool start_is_found;
+    /* Of PETSIRD: as in slc_io_pet_list_config. `efficiency` is there until the input is closed. */
+    double low_kev, high_kev;
+    uint32_t energy_bins, crystals; /* crystals that `efficiency` is of */
+    const float *efficiency;
+    slc_io_pet_multiples prompt_multiples, delayed_multiples;
+    char left_out[256]; /* what it holds and is not read, in words: "3 singleEvents"; "": nothing */
 } slc_io_pet_list_about;
 SLC_API void slc_io_pet_list_about_of(const slc_io_pet_list *input, slc_io_pet_list_about *about);
 

@@ -105,22 +105,29 @@ static PyObject *list_about(PyObject *module, PyObject *capsule)
     }
     slc_io_pet_list_about a;
     slc_io_pet_list_about_of(l->input, &a);
+    const Py_ssize_t bytes = (Py_ssize_t)(a.crystals * sizeof(float));
+    PyObject *efficiency = a.efficiency == NULL
+                               ? Py_NewRef(Py_None)
+                               : PyBytes_FromStringAndSize((const char *)a.efficiency, bytes);
     pet_leave(l);
     PyObject *geometry = a.has_geometry ? pet_give_geometry(&a.geometry) : Py_NewRef(Py_None);
     PyObject *scanner = a.scanner[0] != '\0' ? PyUnicode_DecodeLocale(a.scanner, "surrogateescape")
                                              : Py_NewRef(Py_None);
-    if (geometry == NULL || scanner == NULL) {
+    if (geometry == NULL || scanner == NULL || efficiency == NULL) {
         Py_XDECREF(geometry);
+        Py_XDECREF(efficiency);
         Py_XDECREF(scanner);
         return NULL;
     }
     const slc_io_pet_list_totals *t = &a.totals;
-    return Py_BuildValue(
-        "{s:N,s:N,s:O,s:d,s:d,s:d,s:L,s:O,s:K,s:K,s:K,s:K,s:d}", "scanner", scanner, "geometry", geometry,
-        "tof", a.tof ? Py_True : Py_False, "tof_resolution_ps", a.tof_resolution_ps, "window_ps", a.window_ps,
-        "duration_s", a.duration_s, "start_ps", (long long)a.start_ps, "start_is_found",
-        a.start_is_found ? Py_True : Py_False, "prompts", U64(t->prompts), "delayeds", U64(t->delayeds),
-        "time_tags", U64(t->time_tags), "other", U64(t->other), "seconds", t->seconds);
+    return Py_BuildValue("{s:N,s:N,s:O,s:d,s:d,s:d,s:L,s:O,s:K,s:K,s:K,s:K,s:d,s:d,s:d,s:I,s:N,s:s}",
+                         "scanner", scanner, "geometry", geometry, "tof", a.tof ? Py_True : Py_False,
+                         "tof_resolution_ps", a.tof_resolution_ps, "window_ps", a.window_ps, "duration_s",
+                         a.duration_s, "start_ps", (long long)a.start_ps, "start_is_found",
+                         a.start_is_found ? Py_True : Py_False, "prompts", U64(t->prompts), "delayeds",
+                         U64(t->delayeds), "time_tags", U64(t->time_tags), "other", U64(t->other), "seconds",
+                         t->seconds, "low_kev", a.low_kev, "high_kev", a.high_kev, "energy_bins",
+                         a.energy_bins, "efficiency", efficiency, "left_out", a.left_out);
 }
 
 /* pet_map_read(path): (rings, crystals_per_ring, layers, positions as bytes of float32, orientations or None)
@@ -168,7 +175,8 @@ static void writer_drop(void *memory)
 }
 
 /* (geometry, scanner, tof, tof_resolution_ps, window_ps, start_ps, duration_s, form, threads, rotate_bytes,
- * rotate_seconds) */
+ * rotate_seconds, low_kev, high_kev, energy_bins, efficiency as bytes of float32 or None, policy or -1, has
+ * delayeds) */
 static bool take_config(PyObject *tuple, slc_io_pet_list_config *config, slc_exec *exec)
 {
     PyObject *geometry;
@@ -176,18 +184,33 @@ static bool take_config(PyObject *tuple, slc_io_pet_list_config *config, slc_exe
     long long start_ps = 0;
     unsigned int threads = 1;
     unsigned long long rotate_bytes = 0;
+    const char *efficiency = NULL;
+    Py_ssize_t efficiency_size = 0;
+    int policy = -1, delayeds = 1;
     slc_pet_sort_config stage; /* for what threads are by default */
     slc_pet_sort_config_default(&stage);
     slc_io_pet_list_config_default(config);
-    if (PyArg_ParseTuple(tuple, "OzpddLdzIKd", &geometry, &config->scanner, &tof, &config->tof_resolution_ps,
-                         &config->window_ps, &start_ps, &config->duration_s, &config->form, &threads,
-                         &rotate_bytes, &config->rotate_seconds) == 0 ||
+    if (PyArg_ParseTuple(tuple, "OzpddLdzIKdddIz#ip", &geometry, &config->scanner, &tof,
+                         &config->tof_resolution_ps, &config->window_ps, &start_ps, &config->duration_s,
+                         &config->form, &threads, &rotate_bytes, &config->rotate_seconds, &config->low_kev,
+                         &config->high_kev, &config->energy_bins, &efficiency, &efficiency_size, &policy,
+                         &delayeds) == 0 ||
         !pet_take_geometry(geometry, &config->geometry)) {
         return false;
     }
     config->tof = tof != 0;
     config->start_ps = start_ps;
     config->rotate_bytes = rotate_bytes;
+    if (efficiency != NULL &&
+        (size_t)efficiency_size != slc_pet_crystals(&config->geometry) * sizeof(float)) {
+        PyErr_SetString(PyExc_ValueError, "efficiency is to have one number for each crystal");
+        return false;
+    }
+    config->efficiency =
+        (const float *)(const void *)efficiency; /* Python's bytes begin at a multiple of 8 */
+    config->prompt_multiples = policy < 0 ? SLC_IO_PET_MULTIPLES_OTHER
+                                          : slc_io_pet_multiples_of((slc_pet_policy)policy);
+    config->delayed_multiples = delayeds != 0 ? config->prompt_multiples : SLC_IO_PET_MULTIPLES_NO_PAIRS;
     *exec = stage.exec;
     exec->threads = threads;
     config->exec = threads != 1 ? exec : NULL;

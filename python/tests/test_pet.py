@@ -304,7 +304,7 @@ def test_run_is_the_commands(raw, batch, threads):
     assert plain.checksum == reader.checksum
 
 
-@pytest.mark.parametrize("format", ["castor", "safir", "siemens", "yrt", "gate", "hdf5"])
+@pytest.mark.parametrize("format", ["castor", "safir", "siemens", "yrt", "gate", "hdf5", "petsird"])
 def test_lists_are_the_commands(raw, tmp_path, format):
     delayeds = format not in ("castor", "yrt")
     ours, its = tmp_path / "ours", tmp_path / "its"
@@ -345,7 +345,7 @@ def test_list_round_trip(raw, tmp_path):
     with pytest.raises(sluice.UnsupportedError, match="delayed"), pet.ListWriter(tmp_path / "c.cdh", scanner) as writer:
         writer.write(np.concatenate([p.delayed for p in pairs]).sum() > 0 and pairs[-1] if pairs[-1].delayed.any() else pairs[0])
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a.h5"]
-    for bad in ({"format": "petsird"}, {"tof_ps": -1}):
+    for bad in ({"format": "root"}, {"tof_ps": -1}):
         with pytest.raises(sluice.UsageError, match=next(iter(bad))):
             pet.ListWriter(tmp_path / "d", scanner, **{"format": "hdf5", **bad})
     with pytest.raises(sluice.UsageError, match="no format"):

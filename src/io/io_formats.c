@@ -99,6 +99,14 @@ static bool is_csv(const char *path)
     return has_columns(path, "time_ps", "dt_ps");
 }
 
+static bool is_petsird(const char *path)
+{
+    char head[256];
+    const size_t n = read_some(path, 0, head, sizeof head - 1);
+    head[n] = '\0';
+    return n > 32 && memcmp(head, "yardl", 5) == 0 && strstr(head + 9, "\"PETSIRD\"") != NULL;
+}
+
 /* HDF5 of another kind is somebody else's. */
 static bool is_columns(const char *path)
 {
@@ -197,6 +205,10 @@ static const slc_io_row rows[] = {
      .pairs = &slc_io_pet_gate, .is = is_gate},
     {PAIRS(SLC_IO_PET_HDF5, "hdf5", "HDF5 columns: all that is known of a pair"),
      .pairs = &slc_io_pet_columns, .is = is_columns},
+    {PAIRS(
+         SLC_IO_PET_PETSIRD, "petsird",
+         "PETSIRD 0.9 to 0.10: prompts and delayeds by ms, crystals, time of flight if wanted; the scanner"),
+     .pairs = &slc_io_pet_petsird, .is = is_petsird, .ends = {".petsird"}},
     {.about = {"html", NULL, "report with plots (velo --report)", "", SLC_IO_KIND_RESULTS, 0}},
     {.about = {"json", NULL, "summary on standard output (--json)", "", SLC_IO_KIND_RESULTS, 0}},
 };
@@ -305,6 +317,8 @@ static const struct {
     {E, 0, 6, "root\0\0", "a ROOT file: not supported"},
     {E, 0, 8, "\x89SLCPET\n", "a raw file of PET: sluice pet run reads it, sluice info its file and no pipe"},
     {E, 5, 14, " CListModeData", "a list-mode file of PET: sluice pet list reads it"},
+    {E | I | P, 0, 6, "yardl\1", "a file of yardl: if of PETSIRD, sluice pet list reads it"},
+    {I, 0, 3, "\xff\xd8\xff", "a JPEG file: convert it to PNG or PGM first"},
     {I, 0, 4, "GIF8", "a GIF file: convert it to PNG first"},
     {I, 0, 3, "P7\n", "a PAM file (P7): convert it to PGM first"},
     {I, 0, 3, "PF\n", "a PFM file: convert it to TIFF or NPY first"},

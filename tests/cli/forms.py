@@ -14,7 +14,7 @@ commands = {  # words, the option that names the output, the forms that it has, 
     "cms": ("cms -q c.raw --cabling c.cab --gains c.gains --batch 1", "--output", "hdf5 arrow arrow-stream npz", "clusters"),
     "cluster": ("cluster -q frames.csv", "--output", "hdf5 arrow arrow-stream npy npz csv", "clusters.size"),
     "label": ("label -q i.pgm", "--stats", "hdf5 arrow arrow-stream npy npz csv json", "components.area"),
-    "pet run": ("pet run -q --scanner mouse20 --window 4ns f.raw --batch 5000", "--output", "hdf5 arrow arrow-stream npy npz csv castor safir siemens yrt gate", None),
+    "pet run": ("pet run -q --scanner mouse20 --window 4ns f.raw --batch 5000", "--output", "hdf5 arrow arrow-stream npy npz csv castor safir siemens yrt gate petsird", None),
 }
 options = ["--form", "--compression none", "--compression deflate", "--compression lz4", "--compression zstd", "--columns", "--flush 1s", "--rotate-size 128k", "--rotate-time 100ms"]
 series = "hdf5 arrow arrow-stream npy npz"
@@ -25,7 +25,7 @@ works = {  # for these forms; the rest is refused. Flushing is looked at in rota
     "--compression lz4": "arrow arrow-stream",
     "--compression zstd": "arrow arrow-stream",
     "--columns": "hdf5 arrow arrow-stream npy npz",
-    "--flush 1s": "hdf5 arrow arrow-stream csv castor safir siemens yrt gate",
+    "--flush 1s": "hdf5 arrow arrow-stream csv castor safir siemens yrt gate petsird",
     "--rotate-size 128k": series,
     "--rotate-time 100ms": series,
 }
@@ -44,7 +44,7 @@ def run(command, form, option):
         os.remove(name)
     words = [sluice, *base.split()]
     pet = command == "pet run"
-    by_word = option == "--form" or form in ("castor", "safir", "siemens", "yrt", "gate", "csv") and pet
+    by_word = option == "--form" or form in ("castor", "safir", "siemens", "yrt", "gate", "petsird", "csv") and pet
     if form is not None:
         words += [where, "x" + (".h5" if by_word and not pet and form != "hdf5" else ".arrow" if by_word and not pet else "" if pet and by_word else ends[form])]
     if by_word:

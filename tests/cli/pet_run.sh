@@ -381,7 +381,7 @@ refuse 2 "--horizon takes a time up to 7200s, as 1ms, not '-1ms'" run run.raw $s
 refuse 2 "--horizon takes a time up to 7200s, as 1ms, not '3h'" sort sorted.bin -o x --horizon 3h
 refuse 2 "policy: opengate:TakeAllGoods has no delayed windows" run run.raw $scan --policy opengate:TakeAllGoods --delayed 100ns
 refuse 2 "the end of --output x.dat tells no format: give --format" run run.raw $scan -o x.dat
-refuse 2 "unknown format 'root'; there are: castor safir siemens yrt gate hdf5 csv arrow npy npz" run run.raw $scan -o x --format root
+refuse 2 "unknown format 'root'; there are: castor safir siemens yrt gate hdf5 petsird csv arrow npy npz" run run.raw $scan -o x --format root
 refuse 2 "castor has no delayeds: add --prompts, or leave out --delayed" run run.raw $scan --delayed 100ns -o x.cdh
 refuse 2 "--format, --tof and --prompts are of coincidences: give --output" run run.raw $scan --format castor
 refuse 2 "--subtract needs delayeds: --delayed" run run.raw $scan --sinogram x --subtract

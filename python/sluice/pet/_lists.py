@@ -17,6 +17,7 @@ from ._scanner import (
     _COUNTS,
     _LENGTHS,
     FORMATS,
+    POLICIES,
     Path,
     Rows,
     Scanner,
@@ -42,6 +43,7 @@ _ENDS = {
     ".csv": "gate",
     ".h5": "hdf5",
     ".hdf5": "hdf5",
+    ".petsird": "petsird",
     ".arrow": "arrow",
     ".arrows": "arrow-stream",
     ".npy": "npy",
@@ -68,7 +70,7 @@ class ListReader:
         found = format if format is not None else _core.pet_list_format(path)
         if found is None:
             raise FormatError(f"{os.fsdecode(path)}: it is no list of pairs, or does not tell its format: {', '.join(FORMATS)}")
-        #: "castor", "safir", "siemens", "yrt", "gate", "hdf5"
+        #: "castor", "safir", "siemens", "yrt", "gate", "hdf5", "petsird"
         self.format: str = found
         place = word(found, "format", FORMATS)
         self._list: Any = _core.pet_list_open(path, place, None if scanner is None else scanner.geometry)
@@ -81,7 +83,10 @@ class ListReader:
     def __next__(self) -> Columns:
         made = _core.pet_list_read(self._list, self._batch) if self._open else None
         if made is None:
+            left_out = _core.pet_list_about(self._list)["left_out"] if self._open else ""
             self._open = False
+            if left_out:
+                warn_lost(f"not read: {left_out}", "warn")
             raise StopIteration
         return made
 
@@ -89,8 +94,11 @@ class ListReader:
     def about(self) -> dict[str, Any]:
         """What the file says of its measurement, as far as its format has it: ``scanner`` (its name), ``geometry`` (a ``Scanner``), ``tof``,
         ``tof_resolution_ps``, ``window_ps``, ``duration_s``, ``start_ps``; and what has been read: ``prompts``, ``delayeds``, ``time_tags``,
-        ``other`` records, ``seconds``."""
+        ``other`` records, ``seconds``. Of PETSIRD: ``low_kev``, ``high_kev``, ``energy_bins``, ``efficiency`` (by crystal; None: 1), and what is
+        in the file that is not read, in words: ``left_out``."""
         made: dict[str, Any] = _core.pet_list_about(self._list)
+        if made["efficiency"] is not None:
+            made["efficiency"] = np.frombuffer(made["efficiency"], np.float32)
         if made["geometry"] is not None:
             made["geometry"] = Scanner(None, name=made["scanner"], **dict(zip(_COUNTS + _LENGTHS, made["geometry"])))
         return made
@@ -110,7 +118,7 @@ def open_list(
     path: Path, *, format: str | None = None, scanner: Scanner | Tables | str | None = None, batch: int = 1 << 18
 ) -> ListReader:
     """A list-mode file as batches of pairs: of CASToR (.cdh), STIR's SAFIR (.clm.safir) and Siemens (.l.hdr), YRT-PET (.lmDat), GATE (CSV),
-    HDF5. The format is found by the file's bytes and name, or given. What a format does not keep is 0. ``scanner``: GATE's need it; without
+    HDF5, PETSIRD. The format is found by the file's bytes and name, or given. What a format does not keep is 0. ``scanner``: GATE's need it; without
     it, crystals of Siemens' are bins and SAFIR's are ring * 65536 + detector."""
     return ListReader(path, format, None if scanner is None else scanner_of(scanner), batch)
 
@@ -129,11 +137,12 @@ def read_map(path: Path) -> tuple[NDArray[np.float32], NDArray[np.float32] | Non
 class ListWriter:
     """Writes pairs as a list-mode file; all its files appear when it is finished (``finish()``, or the end of a ``with``), or none does.
 
-    ``format``: "castor", "safir", "siemens", "yrt", "gate", "hdf5", or as columns "arrow", "arrow-stream", "npy", "npz"; None: by the end
-    of the name. ``prompts``: delayeds are left out, which castor and yrt do not have. ``tof_ps``: times of flight are written, and have this
+    ``format``: "castor", "safir", "siemens", "yrt", "gate", "hdf5", "petsird", or as columns "arrow", "arrow-stream", "npy", "npz"; None: by
+    the end of the name. ``prompts``: delayeds are left out, which castor and yrt do not have. ``tof_ps``: times of flight are written, and have this
     resolution (FWHM). ``window_ns``, ``duration_s``: for headers. ``start_ps``: time 0 of the file on the pairs' clock. ``checksum``: what
-    the run came to (of HDF5). ``rotate_bytes``, ``rotate_seconds``: another file begins, PATH.0001.h5 … (of columns). Pairs come in the order
-    of time."""
+    the run came to (of HDF5). ``rotate_bytes``, ``rotate_seconds``: another file begins, PATH.0001.h5 … (of columns). Of PETSIRD:
+    ``energies``, the window in keV; ``energy_bins``, how many of it are kept; ``efficiency``, a factor for each crystal; ``policy``, what was
+    made of multiples; ``delayeds=False`` says that there are none. Pairs come in the order of time."""
 
     def __init__(
         self,
@@ -150,6 +159,11 @@ class ListWriter:
         rotate_bytes: int = 0,
         rotate_seconds: float = 0.0,
         threads: int = 1,
+        energies: tuple[float, float] | None = None,
+        energy_bins: int = 0,
+        efficiency: Any = None,
+        policy: str | None = None,
+        delayeds: bool = True,
     ) -> None:
         of = scanner_of(scanner)
         #: The format's name.
@@ -158,6 +172,9 @@ class ListWriter:
         form = _COLUMNS.get(self.format)
         if (rotate_bytes or rotate_seconds) and self.format not in ("hdf5", "arrow", "arrow-stream"):
             raise UsageError(f"rotate_bytes and rotate_seconds are of hdf5 and arrow, not of {self.format}")
+        if self.format != "petsird" and (energies is not None or energy_bins or efficiency is not None or policy is not None or not delayeds):
+            raise UsageError(f"energies, energy_bins, efficiency, policy and delayeds are of petsird, not of {self.format}")
+        low, high = (0.0, 0.0) if energies is None else energies
         config = (
             of.geometry,
             of.name,
@@ -170,6 +187,12 @@ class ListWriter:
             thread_count(threads),
             count(rotate_bytes, "rotate_bytes", 0, 1 << 62),
             number(rotate_seconds, "rotate_seconds", 0, 1e9),
+            number(low, "energies", 0, 1e9),
+            number(high, "energies", 0, 1e9),
+            count(energy_bins, "energy_bins", 0, 4096),
+            None if efficiency is None else np.ascontiguousarray(efficiency, np.float32).tobytes(),
+            -1 if policy is None else word(policy, "policy", POLICIES),
+            bool(delayeds) and not prompts,
         )
         self._prompts = bool(prompts)
         place = FORMATS.index("hdf5") if form is not None else FORMATS.index(self.format)

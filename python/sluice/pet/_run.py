@@ -14,7 +14,7 @@ import numpy as np
 from .. import _core
 from .._core import Columns, StrictError, UsageError
 from .._flow import keep_inputs
-from ._lists import ListWriter
+from ._lists import ListWriter, _format_by_name
 from ._reading import ON_FAULT, OnFault, Paths, Progress, further, paths_of, raise_failed, shown, tell
 from ._scanner import (
     AT_ONCE,
@@ -111,6 +111,8 @@ class Chain:
     ) -> None:
         self.tables = tables_of(scanner)
         self.window_ns = float(window_ns)
+        self.energies = None if energies is None or energies[1] == float("inf") else energies
+        self.policy, self.has_delayeds = policy, delayed_ns is not None
         stage = word(until, "until", _STAGES)
         self.until = until
         delay = delay_of(delayed_ns, window_ns)
@@ -333,16 +335,18 @@ class Run:
         if self._chain.until != "coincidences":
             raise UsageError(f"there are no pairs to save: the run is until={self._chain.until!r}")
         keep_inputs(path, self._paths)
-        tables, writer = self._chain.tables, None
+        chain, writer = self._chain, None
         try:
             for found in self:
                 start = self._chain.totals["start_ps"]
                 if writer is None and start is None and found.pairs.n_rows == 0 and not self._chain.totals["ended"]:
                     continue  # no single has come yet
                 if writer is None:
+                    made = format if format is not None else _format_by_name(path)
+                    of = {"energies": chain.energies, "policy": chain.policy, "delayeds": chain.has_delayeds} if made == "petsird" else {}
                     writer = ListWriter(
                         path,
-                        tables.scanner,
+                        chain.tables.scanner,
                         format=format,
                         prompts=prompts,
                         tof_ps=tof_ps,
@@ -350,6 +354,7 @@ class Run:
                         start_ps=start or 0,
                         checksum=0,
                         threads=threads,
+                        **of,
                     )
                 writer.write(found.pairs)
             assert writer is not None

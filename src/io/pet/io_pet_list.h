@@ -200,7 +200,7 @@ typedef struct slc_io_pet_list_ops {
 } slc_io_pet_list_ops;
 
 extern const slc_io_pet_list_ops slc_io_pet_castor, slc_io_pet_safir, slc_io_pet_siemens, slc_io_pet_yrt,
-    slc_io_pet_gate, slc_io_pet_columns;
+    slc_io_pet_gate, slc_io_pet_columns, slc_io_pet_petsird;
 
 /* ---- headers ----------------------------------------------------------------------------------- */
 
