@@ -41,7 +41,7 @@ typedef struct slc_pet_run_options {
 /* What is written of pairs. `dash`: STDOUT_TOO or 0. */
 #define SLC_PET_RUN_FORMAT_OPTIONS                                                                           \
     {"format", 0, CHOICE(slc_pet_run_options, format, NAMES_FROM_1("format", slc_pet_run_format_name)),      \
-     "FORMAT", "castor safir siemens yrt gate hdf5 petsird csv arrow npy npz; else by NAME's end"},          \
+     "FORMAT", "castor safir siemens yrt gate hdf5 petsird csv arrow npy npz; or by end"},                   \
     {                                                                                                        \
         "tof", 0, TIME(slc_pet_run_options, tof_ns, SLC_CLI_POSITIVE, "a time, as 250ps"), "TIME",           \
             "write times of flight, which have this resolution (FWHM), 250ps"                                \

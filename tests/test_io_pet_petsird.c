@@ -51,6 +51,17 @@ static slc_status read_bytes(const void *bytes, size_t size, const slc_pet_geome
     return status == SLC_OK ? pet_read_all(input, 1000, pairs, totals, error) : status;
 }
 
+/* Without a scanner. */
+static slc_io_pet_list *opened(const void *bytes, size_t size)
+{
+    slc_io_pet_list *input = NULL;
+    slc_error error = {0};
+    assert_int_equal(
+        slc_io_pet_list_open_memory(bytes, size, NULL, "m", SLC_IO_PET_PETSIRD, NULL, &input, &error),
+        SLC_OK);
+    return input;
+}
+
 /* ---- what comes back --------------------------------------------------------------------------- */
 
 /* Times of flight to half a bin, a tenth of 250 ps wide, whatever the order of detectors. */
@@ -107,13 +118,10 @@ static void what_is_read_is_written_again(void **state)
         config.delayed_multiples = SLC_IO_PET_MULTIPLES_REJECTED;
         size_t size, again_size;
         char *bytes = written(&config, &pairs, &size, NULL);
-        slc_io_pet_list *input = NULL;
+        slc_io_pet_list *input = opened(bytes, size);
         slc_io_pet_list_about about;
         slc_io_pet_list_totals totals;
         slc_error error = {0};
-        assert_int_equal(
-            slc_io_pet_list_open_memory(bytes, size, NULL, "m", SLC_IO_PET_PETSIRD, NULL, &input, &error),
-            SLC_OK);
         slc_io_pet_list_about_of(input, &about);
         assert_true(about.has_geometry);
         assert_memory_equal(&about.geometry, &pet_small, sizeof pet_small);
@@ -181,7 +189,6 @@ static void blocks_cover_the_measurement(void **state)
     (void)state;
     slc_io_pet_list_config config = config_of(false);
     slc_pet_coincidences pairs = pet_pairs(2, 0, 3);
-    slc_io_pet_list *input = NULL;
     slc_io_pet_list_about about;
     slc_error error = {0};
     size_t size;
@@ -189,9 +196,7 @@ static void blocks_cover_the_measurement(void **state)
     pairs.time_ps[0] = 7 * MS;
     pairs.time_ps[1] = 1000 * MS + 5;
     char *bytes = written(&config, &pairs, &size, NULL);
-    assert_int_equal(
-        slc_io_pet_list_open_memory(bytes, size, NULL, "m", SLC_IO_PET_PETSIRD, NULL, &input, &error),
-        SLC_OK);
+    slc_io_pet_list *input = opened(bytes, size);
     pairs.head.size = 0;
     while (slc_io_pet_list_read(input, 10, &pairs, &error) == SLC_OK) {
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PETSIRD beside a reader of its own, which knows yardl's encoding (docs/reference/binary.md of microsoft/yardl) and PETSIRD's conventions
+"""PETSIRD beside a reader of its own, which knows yardl's encoding (the reference of microsoft/yardl) and PETSIRD's conventions
 (model/*.yml of ETSInitiative/PETSIRD) and nothing of the writer: it walks the file by the schema that is in front of it."""
 
 from __future__ import annotations

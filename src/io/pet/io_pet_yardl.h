@@ -2,7 +2,7 @@
  *
  * Inside the library: data in yardl's binary form, of which a schema (JSON) in front of the file tells every
  * type. Readers walk the data by it, so that files whose versions differ in fields that nobody asks for are
- * read alike. After microsoft/yardl's docs/reference/binary.md (v0.6.7); docs/formats/pet-petsird.md.
+ * read alike. After the reference of microsoft/yardl (v0.6.7); docs/formats/pet-petsird.md.
  */
 #ifndef SLUICE_IO_PET_YARDL_H
 #define SLUICE_IO_PET_YARDL_H
