@@ -286,7 +286,16 @@ static void another_scanner_is_told(void **state)
 
 /* ---- damage ------------------------------------------------------------------------------------ */
 
-static const slc_pet_geometry tiny = {2, 1, 1, 1, 1, 1, 1, 50, 2, 10};
+static const slc_pet_geometry tiny = {.channels = 2,
+                                      .modules = 1,
+                                      .module_rings = 1,
+                                      .blocks_y = 1,
+                                      .blocks_z = 1,
+                                      .crystals_y = 1,
+                                      .crystals_z = 1,
+                                      .radius_mm = 50,
+                                      .pitch_z_mm = 2,
+                                      .depth_mm = 10};
 
 static char *tiny_file(size_t n, size_t *size)
 {
