@@ -318,7 +318,6 @@ static const struct {
     {E, 0, 8, "\x89SLCPET\n", "a raw file of PET: sluice pet run reads it, sluice info its file and no pipe"},
     {E, 5, 14, " CListModeData", "a list-mode file of PET: sluice pet list reads it"},
     {E | I | P, 0, 6, "yardl\1", "a file of yardl: if of PETSIRD, sluice pet list reads it"},
-    {I, 0, 3, "\xff\xd8\xff", "a JPEG file: convert it to PNG or PGM first"},
     {I, 0, 4, "GIF8", "a GIF file: convert it to PNG first"},
     {I, 0, 3, "P7\n", "a PAM file (P7): convert it to PGM first"},
     {I, 0, 3, "PF\n", "a PFM file: convert it to TIFF or NPY first"},
