@@ -29,6 +29,7 @@ from ._lists import (
     read_sinogram,
     sinogram,
 )
+from ._normalise import Normaliser, normalise, write_factors
 from ._reading import FrameReader, info, open_frames, series
 from ._run import Chain, Found, Run, convert, rates, run
 from ._scanner import FORMATS, FRAME, POLICIES, SCANNERS, Scanner, Tables, frames, pairs, singles
@@ -49,6 +50,7 @@ __all__ = [
     "ListReader",
     "ListWriter",
     "Live",
+    "Normaliser",
     "Run",
     "Scanner",
     "SinglesReader",
@@ -62,6 +64,7 @@ __all__ = [
     "convert",
     "frames",
     "info",
+    "normalise",
     "open_frames",
     "open_list",
     "open_singles",
@@ -76,4 +79,5 @@ __all__ = [
     "singles",
     "sinogram",
     "sort",
+    "write_factors",
 ]
