@@ -10,6 +10,7 @@
 #include "image/image_algorithms.h"
 #include "image/image_bitrun_kernels.h"
 #include "image/image_kernels.h"
+#include "image/image_volume_kernels.h"
 #include "lhcb/lhcb_kernels.h"
 #include "pet/pet_kernels.h"
 #include "pixel/pixel_kernels.h"
@@ -23,12 +24,11 @@
 #include <string.h>
 
 static const slc_simd_kernel *const modules[] = {
-    slc_image_kernel_rows,       slc_image_algorithm_kernel_rows,
-    slc_bitrun_kernel_rows,      slc_pixel_kernel_rows,
-    slc_pet_kernel_rows,         slc_velo_kernel_rows,
-    slc_cms_decode_kernel_rows,  slc_cms_calibrate_kernel_rows,
-    slc_cms_cluster_kernel_rows, slc_cms_position_kernel_rows,
-    slc_mdf_kernel_rows,         slc_checksum_kernel_rows,
+    slc_image_kernel_rows,       slc_image_algorithm_kernel_rows, slc_bitrun_kernel_rows,
+    slc_volume_kernel_rows,      slc_pixel_kernel_rows,           slc_pet_kernel_rows,
+    slc_velo_kernel_rows,        slc_cms_decode_kernel_rows,      slc_cms_calibrate_kernel_rows,
+    slc_cms_cluster_kernel_rows, slc_cms_position_kernel_rows,    slc_mdf_kernel_rows,
+    slc_checksum_kernel_rows,
 };
 
 static const slc_simd_kernel *find(size_t kernel)

@@ -49,6 +49,8 @@ const slc_cli_option slc_label_option_rows[] = {
      "cpu (the default), or GPUs, with algorithms of their own: cuda, cuda:N,M, all"},
     {"device-memory", 0, COUNT(O, device_memory, 0, 1 << 24), "MIB",
      "most of a GPU's memory to take, in MiB; 0: what is free"},
+    {"volume", 0, FLAG(O, volume), NULL,
+     "pages are slices: label volumes, with --connectivity 6, 18 or 26 (the default)"},
     {"stream", 0, FLAG(O, stream), NULL, "label row by row; features only, components in the order they end"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no table and no notes, only errors and what was not read"},
@@ -340,6 +342,9 @@ int slc_label_begin(const slc_cli_call *call, slc_label_job **begun)
     job->command_line = call->command_line;
     job->inputs = call->operands;
     job->n_inputs = call->n;
+    if (options->volume) {
+        return slc_cli_wrong(COMMAND, "--volume: volumes are labelled by one process, sluice label");
+    }
     int status = check_stream(options);
     status = status == SLC_CLI_GO_ON ? choose_config(job) : status;
     job->schema = rows_schema(job->config.features, job->columns);
@@ -351,6 +356,9 @@ static int act(const slc_cli_call *call)
 {
     slc_label_options *options = call->options;
     slc_label_job *job = NULL;
+    if (options->volume) {
+        return slc_label_volume(call);
+    }
     int status = slc_cli_part_choose(COMMAND, options, &options->part);
     status = status == SLC_CLI_GO_ON ? slc_label_begin(call, &job) : status;
     status = status == SLC_CLI_GO_ON ? process(job) : status;
@@ -364,7 +372,7 @@ const slc_cli_command slc_cmd_label = {
     .operands = "IMAGE...",
     .summary = "label the connected components of images",
     .description =
-        "Finds the connected components of images (PNM, PNG, JPEG, BMP, TIFF, NPY; '-' is standard input), "
+        "Finds the connected components of images (PNM, PNG, JPEG, BMP, TIFF, NPY, NIfTI; '-' is standard input), "
         "numbers "
         "them\n"
         "from 1 in the order of their first pixels, and writes the label image, the features of every\n"

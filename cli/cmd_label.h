@@ -5,6 +5,7 @@
  * cmd_label_job.c    what is done with pages
  * cmd_label_stats.c  features as CSV, JSON and HDF5
  * cmd_label_print.c  what it prints
+ * cmd_label_volume.c --volume, from the options to what is printed
  */
 #ifndef SLUICE_CMD_LABEL_H
 #define SLUICE_CMD_LABEL_H
@@ -23,15 +24,15 @@ typedef struct slc_label_options {
     uint32_t features;
     int border;
     slc_cli_part part;
-    bool inverse, stream, json, quiet;
+    bool inverse, stream, volume, json, quiet;
 } slc_label_options;
 
 /* One page's result. */
 typedef struct slc_label_page {
     uint32_t input, page; /* both from 1 */
     slc_image_type type;
-    size_t width, height;
-    double threshold; /* not a number for rows of bits */
+    size_t width, height, depth; /* 1 of an image */
+    double threshold;            /* not a number for rows of bits */
     uint32_t components;
     uint64_t foreground, largest; /* pixels, of the components that are kept; 0 where nothing tells areas */
     double seconds;               /* labelling alone */
@@ -77,7 +78,7 @@ typedef struct slc_label_job {
 } slc_label_job;
 
 /* The command line, which `sluice-mpi label` has, too. */
-enum { SLC_LABEL_OPTION_ROWS = 22 };
+enum { SLC_LABEL_OPTION_ROWS = 23 };
 extern const slc_cli_option slc_label_option_rows[];
 void slc_label_defaults(void *options);
 
@@ -85,6 +86,9 @@ void slc_label_defaults(void *options);
  * after a complaint. It ends in any case; NULL is allowed. */
 int slc_label_begin(const slc_cli_call *call, slc_label_job **job);
 void slc_label_end(slc_label_job *job);
+
+/* `sluice label --volume`: all of the command. */
+int slc_label_volume(const slc_cli_call *call);
 
 bool slc_label_has_files(const slc_label_options *options);
 /* False after a complaint. */
@@ -101,9 +105,9 @@ bool slc_label_job_run(slc_label_job *job);
 
 /* Creates the file; job->written says which columns it has. */
 slc_status slc_label_stats_open(slc_label_job *job);
-/* Writes rows of input number `input`; whole events as far as they have ended. With
+/* Writes rows, of job->written, of input number `input`; whole events as far as they have ended. With
  * several inputs each row of CSV and JSON has its input's name. */
-slc_status slc_label_stats_rows(slc_label_job *job, const slc_label_rows *rows, uint32_t input);
+slc_status slc_label_stats_rows(slc_label_job *job, const void *rows, uint32_t input);
 /* Completes the file, or removes it. NULL is allowed. */
 slc_status slc_label_stats_close(slc_label_job *job, bool commit);
 

@@ -66,6 +66,7 @@ static slc_label_page *new_page(slc_label_job *job, const slc_flow_item *item)
                              .type = result->image.type,
                              .width = result->image.width,
                              .height = result->image.height,
+                             .depth = 1,
                              .threshold = result->threshold,
                              .components = result->n_labels,
                              .seconds = result->seconds};

@@ -30,6 +30,7 @@ typedef struct page_rows {
     uint32_t *components;
     uint64_t *foreground, *largest;
     uint8_t *fault;
+    uint64_t *depth; /* of volumes alone */
 } page_rows;
 
 static const slc_column page_columns[] = {
@@ -42,12 +43,19 @@ static const slc_column page_columns[] = {
     {"foreground", "pixel", offsetof(page_rows, foreground), SLC_TYPE_U64},
     {"largest", "pixel", offsetof(page_rows, largest), SLC_TYPE_U64},
     {"fault", "1", offsetof(page_rows, fault), SLC_TYPE_U8},
+    {"depth", "pixel", offsetof(page_rows, depth), SLC_TYPE_U64},
 };
-static const slc_schema page_schema = {"pages", page_columns, sizeof page_columns / sizeof page_columns[0]};
+enum { PAGE_COLUMNS = sizeof page_columns / sizeof page_columns[0] };
+
+static slc_schema schema_of_pages(const slc_label_job *job)
+{
+    return (slc_schema){"pages", page_columns, PAGE_COLUMNS - (job->options->volume ? 0 : 1)};
+}
 
 static slc_status write_pages(slc_label_job *job)
 {
     page_rows rows = {.head = {.size = 0}};
+    const slc_schema page_schema = schema_of_pages(job);
     slc_status status = slc_columns_reserve(&page_schema, &rows, job->n_pages, 1);
     if (status != SLC_OK) {
         return slc_fail(&job->error, status, "%s: no memory for its pages", job->options->stats);
@@ -63,6 +71,9 @@ static slc_status write_pages(slc_label_job *job)
         rows.foreground[i] = page->foreground;
         rows.largest[i] = page->largest;
         rows.fault[i] = page->fault != NULL;
+        if (rows.depth != NULL) {
+            rows.depth[i] = page->depth;
+        }
     }
     rows.head.size = job->n_pages;
     slc_columns_end_event(&rows);
@@ -77,6 +88,7 @@ static slc_status open_results(slc_label_job *job)
 {
     static const slc_label_rows no_rows;
     static const page_rows no_pages;
+    const slc_schema page_schema = schema_of_pages(job);
     const slc_io_group groups[] = {{"components", &job->written, &no_rows, SLC_IO_ROWS_ANY},
                                    {"pages", &page_schema, &no_pages, SLC_IO_ROWS_ANY}};
     slc_status status = slc_cli_results_create(job->options->stats, &job->options->results,
@@ -118,7 +130,7 @@ slc_status slc_label_stats_open(slc_label_job *job)
     return status;
 }
 
-slc_status slc_label_stats_rows(slc_label_job *job, const slc_label_rows *rows, uint32_t input)
+slc_status slc_label_stats_rows(slc_label_job *job, const void *rows, uint32_t input)
 {
     slc_label_stats *stats = job->stats;
     const char *name = job->n_inputs > 1 ? job->inputs[input - 1] : NULL;

@@ -7,3 +7,6 @@ sluice_check(check_image_rosenfeld)
 
 # Those of the algorithm bitrun.
 sluice_check(check_bitrun)
+
+# Those of volumes.
+sluice_check(check_volume)

@@ -21,7 +21,7 @@ endforeach()
 sluice_test(test_io_pixel_data "formats;data" test_io_pixel_data.c)
 target_compile_definitions(test_io_pixel_data PRIVATE DECODER="${CMAKE_CURRENT_SOURCE_DIR}/support/tpx3_decode.py")
 # Image files. Some are made with the libraries that read them, with what our writers do not use: palettes, passes, tiles.
-foreach(stem IN ITEMS write parts pnm npy png jpeg bmp tiff tiff_stack damage)
+foreach(stem IN ITEMS write parts pnm npy nifti png jpeg bmp tiff tiff_stack damage)
     sluice_test(test_io_image_${stem} "formats" test_io_image_${stem}.c)
     target_link_libraries(test_io_image_${stem} PRIVATE PkgConfig::PNG PkgConfig::JPEG PkgConfig::TIFF ZLIB::ZLIB)
 endforeach()

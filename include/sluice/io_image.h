@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Image files: PNM (PBM, PGM, PPM, plain and raw), PNG, JPEG and BMP (read alone), TIFF (several pages) and
- * NPY. The format of an input is found by its bytes, that of an output by its name.
+ * Image files: PNM (PBM, PGM, PPM, plain and raw), PNG, JPEG and BMP (read alone), TIFF (several pages),
+ * NPY and NIfTI (read alone). The format of an input is found by its bytes, that of an output by its name.
  */
 #ifndef SLUICE_IO_IMAGE_H
 #define SLUICE_IO_IMAGE_H
@@ -30,6 +30,8 @@ typedef struct slc_io_image_config {
      * TIFF no more is read than that, of TIFF the strips or tiles with these rows, and max_bytes is of these
      * rows; other pages are read whole. */
     uint32_t part, n_parts;
+    bool volume; /* pages are slices of a volume: an NPY array of three dimensions is (z, y, x), whatever its
+                    last one is, and no picture of colours */
 } slc_io_image_config;
 SLC_API void slc_io_image_config_default(slc_io_image_config *config, size_t size);
 #define slc_io_image_config_default(config) slc_io_image_config_default(config, sizeof *(config))
@@ -43,9 +45,10 @@ SLC_API slc_status slc_io_images_open(const char *path, const slc_io_image_confi
 SLC_API void slc_io_images_close(slc_io_images *images);
 
 /* The next page (TIFF pages, or the images of an ImageJ stack in one directory; several PNM images in one
- * file; the planes of an NPY array of three dimensions, but for colours; others have one). *image points into
- * memory of `images`, which holds until the next call. SLC_END after the last. SLC_ERR_FORMAT,
- * SLC_ERR_UNSUPPORTED: *error names the file, the page, the place where there is one, and the reason. */
+ * file; the planes of an NPY array of three dimensions, but for colours; the slices of NIfTI; others have
+ * one). *image points into memory of `images`, which holds until the next call. SLC_END after the last.
+ * SLC_ERR_FORMAT, SLC_ERR_UNSUPPORTED: *error names the file, the page, the place where there is one, and the
+ * reason. */
 SLC_API slc_status slc_io_images_next(slc_io_images *images, slc_image *image, slc_error *error);
 
 /* What has to be told of the last slc_io_images_next though it succeeded, or found the end: samples that are
@@ -71,6 +74,8 @@ SLC_API slc_status slc_io_image_write(const char *path, const slc_image *image, 
  * neighbouring numbers far apart in colour, the same number always the same colour. */
 SLC_API slc_status slc_io_image_writer_open(const char *path, bool preview, slc_io_writer **writer,
                                             slc_error *error);
+/* What is added are slices of a volume: NPY then has three dimensions, also of one slice, and any width. */
+SLC_API void slc_io_image_writer_slices(slc_io_writer *writer);
 SLC_API slc_status slc_io_image_writer_add(slc_io_writer *writer, const slc_image *image, slc_error *error);
 
 #ifdef __cplusplus

@@ -15,7 +15,7 @@ static char letter_of(const Py_buffer *view)
     return format[0] != '\0' && format[1] == '\0' ? format[0] : '\0';
 }
 
-static bool pixel_type(const Py_buffer *view, slc_image_type *type)
+bool core_pixel_type(const Py_buffer *view, slc_image_type *type)
 {
     switch (letter_of(view)) {
     case '?':
@@ -35,6 +35,12 @@ static bool pixel_type(const Py_buffer *view, slc_image_type *type)
     default:
         return false;
     }
+}
+
+bool core_signed_or_not(const Py_buffer *view)
+{
+    const char letter = letter_of(view);
+    return (letter == 'i' || letter == 'I' || letter == 'l' || letter == 'L') && view->itemsize == 4;
 }
 
 /* Rows whose elements lie one after the other, each aligned. An axis of one element may have any stride. */
@@ -167,7 +173,7 @@ bool core_buffer_get(core_state *state, PyObject *object, const char *what, int 
 bool core_image_check(const char *what, core_image *to)
 {
     slc_image_type type = SLC_IMAGE_U8;
-    if (to->view.ndim != 2 || !pixel_type(&to->view, &type) || !rows_are_plain(&to->view)) {
+    if (to->view.ndim != 2 || !core_pixel_type(&to->view, &type) || !rows_are_plain(&to->view)) {
         (void)refuse(what, &to->view, CORE_IMAGES);
         PyBuffer_Release(&to->view);
         return false;
@@ -196,8 +202,7 @@ bool core_labels_get(core_state *state, PyObject *object, size_t height, size_t 
         return false;
     }
     const char letter = letter_of(view);
-    const bool is_32 = (letter == 'i' || letter == 'I' || letter == 'l' || letter == 'L') &&
-                       view->itemsize == 4;
+    const bool is_32 = core_signed_or_not(view);
     const bool is_16 = letter == 'H' && view->itemsize == 2;
     if (view->ndim != 2 || !(is_32 || is_16) || !rows_are_plain(view)) {
         (void)refuse("out", view, taken);

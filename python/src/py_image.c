@@ -111,7 +111,21 @@ static PyObject *image_label(PyObject *module, PyObject *const *arguments, Py_ss
         PyErr_SetString(PyExc_TypeError, "label() needs an image");
         return NULL;
     }
-    return core_label(state, &setup, NULL, values[0], values[OUT], values[DTYPE]);
+    PyObject *result = core_label(state, &setup, NULL, values[0], values[OUT], values[DTYPE]);
+    if (result != NULL || !PyErr_ExceptionMatches(PyExc_TypeError)) {
+        return result;
+    }
+    /* Asked for late: images are small and many, and volumes are not. */
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    if (!core_is_volume(values[0])) {
+        PyErr_Restore(type, value, trace);
+        return NULL;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return core_volume_label(state, &setup, values[0], values + SETUP, values[OUT], values[DTYPE]);
 }
 
 /* ---- components ---------------------------------------------------------------------------------- */
@@ -298,7 +312,7 @@ PyMethodDef core_image_functions[] = {
      "image_label(image, *, connectivity=8, threshold=None, inverse=False, min_area=0, max_area=None, "
      "border='any', out=None, "
      "dtype=None, threads=1, algorithm='auto', device=None)\n--\n\n"
-     "Connected components of an image: (labels, n).\n\n"
+     "Connected components of an image or a volume: (labels, n).\n\n"
      "image: 2-D array (h, w) of bool, uint8, uint16, uint32 or float32; rows may be any distance apart. "
      "Pixels at or\n"
      "above threshold are foreground (None: those above zero); inverse labels the others instead. "
@@ -308,7 +322,10 @@ PyMethodDef core_image_functions[] = {
      "border 'inside' keeps those without a pixel at the image's border, 'touching' the others.\n"
      "labels: (h, w) int32, 0 is background, components from 1 in raster order of their first pixels; out is "
      "an array\n"
-     "to write to (int32, uint32 or uint16), or dtype one of these types. threads: 0 is one for each "
+     "to write to (int32, uint32 or uint16), or dtype one of these types. A volume, (z, y, x), has "
+     "connectivity "
+     "6, 18 or 26\n"
+     "(the default there), threshold, threads and out alone. threads: 0 is one for each "
      "processor; device\n"
      "'cuda' or 'cuda:N' is a GPU. Results depend on neither, nor on algorithm, one of algorithms().\n\n"
      "TypeError: an array that is not taken, and which are; UsageError: an argument out of range; "

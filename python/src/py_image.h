@@ -71,6 +71,12 @@ size_t core_first_rows(const slc_image *image);
 PyObject *core_label(core_state *state, const image_setup *setup, core_labeller *own, PyObject *image,
                      PyObject *out, PyObject *dtype);
 
+/* Is it an array of three dimensions? No error is set. */
+bool core_is_volume(PyObject *object);
+/* (labels, n) of a volume; `values` are what the setup was made of. */
+PyObject *core_volume_label(core_state *state, const image_setup *setup, PyObject *image,
+                            PyObject *const *values, PyObject *out, PyObject *dtype);
+
 /* What is asked of components. */
 typedef struct image_wish {
     PyObject *image, *grey, *out, *dtype; /* all but the first may be NULL or None */

@@ -181,7 +181,7 @@ bool core_setup_take(core_state *state, PyObject *const *values, image_setup *to
     if (none) {
         return true;
     }
-    if (!core_take_u64(state, values[SETUP_CONNECTIVITY], "connectivity", 8, &connectivity) ||
+    if (!core_take_u64(state, values[SETUP_CONNECTIVITY], "connectivity", 26, &connectivity) ||
         !core_take_double(values[SETUP_THRESHOLD], "threshold", &config->threshold) ||
         !core_take_bool(values[SETUP_INVERSE], "inverse", &to->inverse) ||
         !core_take_u64(state, values[SETUP_MIN_AREA], "min_area", UINT64_MAX, &config->min_area) ||

@@ -59,7 +59,7 @@ def test_rows_may_be_any_distance_apart_and_nothing_beside_them_is_read():
         np.zeros((4, 4), "M8[s]"),
         np.zeros((4, 4), np.int64),
         np.zeros((4, 4), ">u2"),
-        np.zeros((4, 4, 2), np.uint8),
+        np.zeros((4, 4, 2, 2), np.uint8),
         np.array(1, np.uint8),
         np.zeros((4, 8), np.uint8)[:, ::2],
         np.asfortranarray(np.zeros((4, 4), np.uint8)),

@@ -155,6 +155,8 @@ static const slc_io_row rows[] = {
      .images = &slc_io_image_tiff},
     {.about = {"npy", "images (label); lists of pixels (cluster)", NULL, "", SLC_IO_KIND_IMAGES, 0},
      .images = &slc_io_image_npy},
+    {.about = {"nifti", "volumes, also packed by gzip (label)", NULL, "", SLC_IO_KIND_IMAGES, 0},
+     .images = &slc_io_image_nifti},
     {.about = {"npy", NULL, NULL, "", SLC_IO_KIND_PIXELS, 0}, .pixels = &slc_io_pixels_npy},
     {.about = {"tpx3", "pixels of Timepix3, raw (cluster)", NULL, "", SLC_IO_KIND_PIXELS, 0},
      .pixels = &slc_io_pixels_tpx3},

@@ -41,16 +41,17 @@ static slc_status take_header(slc_io_images *images, const slc_io_npy_header *p,
             "an array of %zu dimensions: 2 (an image) and 3 (a stack of images) can be read",
             p->n_dimensions);
     }
-    const bool stack = p->n_dimensions == 3 && !is_colour(p) && !is_flat(p);
+    const bool colour = is_colour(p) && !images->config.volume, flat = is_flat(p) && !images->config.volume;
+    const bool stack = p->n_dimensions == 3 && !colour && !flat;
     const uint64_t *sides = p->shape + (stack ? 1 : 0);
     state->pages = stack ? p->shape[0] : 1;
     state->height = sides[0];
     state->width = sides[1];
-    state->samples = is_colour(p) ? p->shape[2] : 1;
+    state->samples = colour ? p->shape[2] : 1;
     state->fortran = p->fortran;
     state->type = slc_io_number_type(p->number);
-    state->unit = is_colour(p) ? slc_io_number_colour_unit(p->number, p->swap, (size_t)state->samples)
-                               : slc_io_number_unit(p->number, p->swap);
+    state->unit = colour ? slc_io_number_colour_unit(p->number, p->swap, (size_t)state->samples)
+                         : slc_io_number_unit(p->number, p->swap);
     if (state->pages == 0 || state->height == 0 || state->width == 0) {
         return slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, p->shape_at, "an array without pixels");
     }

@@ -32,6 +32,7 @@ extern const slc_io_image_format slc_io_image_jpeg;
 extern const slc_io_image_format slc_io_image_bmp;
 extern const slc_io_image_format slc_io_image_tiff;
 extern const slc_io_image_format slc_io_image_npy;
+extern const slc_io_image_format slc_io_image_nifti;
 
 /* Bytes that a probe wants to see. */
 enum { SLC_IO_IMAGE_PROBE = 16 };
@@ -84,6 +85,7 @@ typedef struct slc_io_image_unit {
     uint32_t maximum; /* for PNM: the largest sample; for numbers: see io_image_number.h */
     int kind;
     bool swap;
+    const void *context; /* for NIfTI: how numbers are scaled */
 } slc_io_image_unit;
 
 /* Fills the page (images->size / unit->out units) from the stream, growing it as bytes arrive. Of a page in

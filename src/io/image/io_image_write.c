@@ -94,7 +94,7 @@ static slc_status put_npy_header(slc_io_image_writer *writer, size_t pages, slc_
     static const char *const words[SLC_IMAGE_TYPES] = {"u1", "u2", "u4", "f4", "u1"};
     const slc_image_type type = writer->first.type;
     char header[NPY_HEADER + 1], shape[80];
-    if (pages == 1) {
+    if (pages == 1 && !writer->slices) {
         (void)snprintf(shape, sizeof shape, "(%zu, %zu)", writer->first.height, writer->first.width);
     } else {
         (void)snprintf(shape, sizeof shape, "(%zu, %zu, %zu)", pages, writer->first.height,
@@ -147,13 +147,14 @@ static slc_status add_npy(slc_io_image_writer *writer, const slc_image *image, s
                         "%s: page %zu differs in size or type from the first: in NPY all are the same",
                         writer->path, writer->pages + 1);
     }
-    if (writer->pages > 0 && (image->width == 3 || image->width == 4) && bytes[image->type] < 4) {
+    if (writer->pages > 0 && !writer->slices && (image->width == 3 || image->width == 4) &&
+        bytes[image->type] < 4) {
         return slc_fail(error, SLC_ERR_USAGE,
                         "%s: several pages of %zu columns of u8, u16 or bits would be read as colours: write "
                         "TIFF",
                         writer->path, image->width);
     }
-    if (writer->pages > 0 && image->width == 1) {
+    if (writer->pages > 0 && !writer->slices && image->width == 1) {
         return slc_fail(error, SLC_ERR_USAGE,
                         "%s: several pages of one column would be read as one image: write TIFF",
                         writer->path);
@@ -276,6 +277,11 @@ static slc_status check_image(const slc_io_image_writer *writer, const slc_image
                         writer->form->ending);
     }
     return SLC_OK;
+}
+
+void slc_io_image_writer_slices(slc_io_writer *writer)
+{
+    ((slc_io_image_writer *)writer)->slices = true;
 }
 
 slc_status slc_io_image_writer_add(slc_io_writer *to, const slc_image *image, slc_error *error)

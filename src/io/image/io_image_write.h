@@ -43,6 +43,7 @@ typedef struct slc_io_image_writer {
     uint8_t *row;    /* one converted row */
     size_t row_capacity;
     bool broken;
+    bool slices; /* of a volume */
 } slc_io_image_writer;
 
 static inline const uint8_t *slc_io_image_row(const slc_image *image, size_t y)

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `sluice label --volume`: the pages of each input are the slices of a volume, which is labelled as a whole.
+ */
+#include "cli_tree.h"
+#include "cli_words.h"
+#include "cmd_label.h"
+#include "cmd_label_words.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND (&slc_cmd_label)
+
+/* The components as they are written: the library's columns after three that say where a row is from. */
+typedef struct volume_rows {
+    slc_volume_components columns;
+    uint32_t *input, *page, *label; /* all from 1; a volume is one page */
+} volume_rows;
+enum { PLACES = 3, COLUMNS = SLC_VOLUME_COLUMNS + PLACES };
+
+typedef struct volume_job {
+    slc_label_job *label; /* what volumes have in common with images */
+    slc_volume_config config;
+    slc_volume_labeller *labeller;
+    slc_column columns[COLUMNS];
+    volume_rows rows;
+    /* The volume at work, its slices one behind the other. */
+    slc_volume volume;
+    char *voxels;
+    size_t capacity;
+    uint32_t *labels;
+    uint64_t checksum_factor;
+} volume_job;
+
+static bool complain(const volume_job *job)
+{
+    slc_cli_say("label", "%s", job->label->error.text);
+    return false;
+}
+
+/* ---- what is asked for ------------------------------------------------------------------------- */
+
+/* Words that volumes do not have. */
+static int check_words(const slc_label_options *options, int n_inputs)
+{
+    static const char *const others[] = {"preview", "inverse",       "min-area", "max-area",  "border",
+                                         "device",  "device-memory", "stream",   "algorithm", "part"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (slc_cli_word(COMMAND, others[i]) != NULL) {
+            return slc_cli_wrong(COMMAND, "--volume does not go with --%s", others[i]);
+        }
+    }
+    if (options->output != NULL && n_inputs > 1) {
+        return slc_cli_wrong(COMMAND, "--volume writes the labels of one input, not of %d", n_inputs);
+    }
+    if (options->output != NULL &&
+        (slc_cli_ends_with(options->output, ".png") || slc_cli_ends_with(options->output, ".pgm"))) {
+        return slc_cli_wrong(COMMAND, "--volume writes labels of 32 bits: .npy or .tif, not %s",
+                             options->output);
+    }
+    if (options->stats == NULL && slc_cli_word(COMMAND, "features") != NULL) {
+        return slc_cli_wrong(COMMAND, "--features needs --stats, where they go");
+    }
+    return slc_cli_results_check(COMMAND, "stats", false, options->stats, &options->results);
+}
+
+/* Features have the names that they have of images; `area` is the volume. */
+static int choose_features(const slc_label_options *options, uint32_t *features)
+{
+    static const uint32_t of[][2] = {
+        {SLC_IMAGE_AREA, SLC_VOLUME_SIZE},     {SLC_IMAGE_BOX, SLC_VOLUME_BOX},
+        {SLC_IMAGE_FIRST, SLC_VOLUME_FIRST},   {SLC_IMAGE_SUMS, SLC_VOLUME_SUMS},
+        {SLC_IMAGE_SECOND, SLC_VOLUME_SECOND}, {SLC_IMAGE_CENTROID, SLC_VOLUME_CENTROID}};
+    uint32_t left = options->features == SLC_IMAGE_ALL ? 0 : options->features;
+    *features = options->features == SLC_IMAGE_ALL ? SLC_VOLUME_ALL : 0;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        *features |= (left & of[i][0]) != 0 ? of[i][1] : 0;
+        left &= ~of[i][0];
+    }
+    for (uint32_t flag = 1; flag <= SLC_IMAGE_ALL; flag <<= 1) {
+        if ((left & flag) != 0) {
+            return slc_cli_wrong(COMMAND,
+                                 "--volume has no feature '%s': area (the volume), box, first, sums, second, "
+                                 "centroid, all",
+                                 slc_image_feature_name(flag));
+        }
+    }
+    return SLC_CLI_GO_ON;
+}
+
+static int choose_config(volume_job *job, const slc_label_options *options)
+{
+    slc_volume_config *config = &job->config;
+    slc_volume_config_default(config);
+    const uint64_t connectivity = slc_cli_word(COMMAND, "connectivity") != NULL ? options->connectivity : 26;
+    if (connectivity != 6 && connectivity != 18 && connectivity != 26) {
+        return slc_cli_wrong(COMMAND, "--connectivity takes 6, 18 or 26 with --volume, not '%llu'",
+                             (unsigned long long)connectivity);
+    }
+    config->connectivity = (uint32_t)connectivity;
+    if (options->threshold != NULL && !slc_cli_real(options->threshold, &config->threshold)) {
+        return slc_cli_wrong(COMMAND, "--threshold takes a number with --volume, not '%s'",
+                             options->threshold);
+    }
+    if (slc_simd_choose(options->simd, &config->exec.target, &job->label->error) != SLC_OK) {
+        return slc_cli_wrong(COMMAND, "%s", job->label->error.text);
+    }
+    config->exec.threads = (uint32_t)options->threads;
+    const int status = options->stats != NULL ? choose_features(options, &config->features) : SLC_CLI_GO_ON;
+    if (status != SLC_CLI_GO_ON) {
+        return status;
+    }
+    const slc_schema own = slc_volume_components_schema(config->features, job->columns + PLACES);
+    job->label->written = (slc_schema){"components", job->columns, own.n_columns + PLACES};
+    return SLC_CLI_GO_ON;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+/* Memory for `bytes`, of which those that are in use are kept. */
+static bool grow(volume_job *job, size_t bytes)
+{
+    if (bytes <= job->capacity) {
+        return true;
+    }
+    const size_t doubled = job->capacity < SIZE_MAX / 2 ? 2 * job->capacity : bytes;
+    const size_t capacity = doubled > bytes ? doubled : bytes;
+    char *voxels = realloc(job->voxels, capacity);
+    if (voxels != NULL) {
+        job->voxels = voxels;
+        job->capacity = capacity;
+    }
+    return voxels != NULL;
+}
+
+static bool take_slice(volume_job *job, const char *path, const slc_image *image)
+{
+    slc_volume *volume = &job->volume;
+    const size_t row = slc_image_row_bytes(image->type, image->width);
+    const size_t slice = row * image->height, used = slice * volume->depth;
+    if (volume->depth == 0) {
+        *volume = (slc_volume){.width = image->width,
+                               .height = image->height,
+                               .stride = (ptrdiff_t)row,
+                               .slice_stride = (ptrdiff_t)slice,
+                               .type = image->type};
+    } else if (image->width != volume->width || image->height != volume->height ||
+               image->type != volume->type) {
+        slc_cli_say("label", "%s: slice %zu is %zux%zu of %s, those before it are %zux%zu of %s: no volume",
+                    path, volume->depth + 1, image->width, image->height, slc_image_type_name(image->type),
+                    volume->width, volume->height, slc_image_type_name(volume->type));
+        return false;
+    }
+    if (used > SIZE_MAX - slice || !grow(job, used + slice)) {
+        slc_cli_say("label", "%s: no memory for %zu slices of %zux%zu", path, volume->depth + 1, image->width,
+                    image->height);
+        return false;
+    }
+    for (size_t y = 0; y < image->height; y++) {
+        memcpy(job->voxels + used + y * row, (const char *)image->pixels + (ptrdiff_t)y * image->stride, row);
+    }
+    volume->depth++;
+    return true;
+}
+
+/* What is to be told of a slice: the first is, and how many there are. */
+static void take_warning(volume_job *job, const slc_io_images *images, uint64_t *told)
+{
+    const char *warning = slc_io_images_warning(images);
+    if (warning != NULL) {
+        if (*told == 0) {
+            slc_cli_say("label", "%s", warning);
+        }
+        ++*told;
+        job->label->warnings++;
+    }
+}
+
+static bool read_volume(volume_job *job, const char *path)
+{
+    slc_error *error = &job->label->error;
+    slc_io_image_config config;
+    slc_io_images *images = NULL;
+    slc_image image;
+    uint64_t told = 0;
+    slc_io_image_config_default(&config);
+    config.volume = true;
+    job->volume = (slc_volume){.depth = 0};
+    slc_status status = slc_io_images_open(path, &config, &images, error);
+    bool good = status == SLC_OK;
+    while (good && (status = slc_io_images_next(images, &image, error)) == SLC_OK) {
+        take_warning(job, images, &told);
+        good = take_slice(job, path, &image);
+    }
+    if (status == SLC_END) {
+        take_warning(job, images, &told);
+    } else if (status != SLC_OK) {
+        good = complain(job);
+    }
+    if (told > 1) {
+        slc_cli_say("label", "%s: as much is to be told of %" PRIu64 " more of its slices", path, told - 1);
+    }
+    slc_io_images_close(images);
+    job->volume.voxels = job->voxels;
+    return good;
+}
+
+/* ---- labelling, and what is written ------------------------------------------------------------ */
+
+/* Memory for labels that was touched before, so that the time of labelling is not that of the system's. */
+static bool make_labels(volume_job *job, const char *path)
+{
+    const slc_volume *v = &job->volume;
+    const size_t plane = v->width * v->height;
+    free(job->labels);
+    job->labels = plane > SIZE_MAX / sizeof *job->labels / v->depth
+                      ? NULL
+                      : malloc(plane * v->depth * sizeof *job->labels);
+    if (job->labels == NULL) {
+        slc_cli_say("label", "%s: no memory for the labels of %zux%zux%zu voxels", path, v->width, v->height,
+                    v->depth);
+        return false;
+    }
+    memset(job->labels, 1, plane * v->depth * sizeof *job->labels);
+    return true;
+}
+
+static bool write_labels(volume_job *job)
+{
+    const slc_volume *v = &job->volume;
+    slc_image slice = {.width = v->width,
+                       .height = v->height,
+                       .stride = (ptrdiff_t)(v->width * sizeof *job->labels),
+                       .type = SLC_IMAGE_U32};
+    for (size_t z = 0; z < v->depth; z++) {
+        slice.pixels = job->labels + z * v->width * v->height;
+        if (slc_io_image_writer_add(job->label->image_writer, &slice, &job->label->error) != SLC_OK) {
+            return complain(job);
+        }
+    }
+    return true;
+}
+
+static bool write_rows(volume_job *job, uint32_t input, const slc_volume_components *found)
+{
+    const slc_schema places = {"components", job->columns, PLACES};
+    if (slc_columns_reserve(&places, &job->rows, found->head.size, 1) != SLC_OK) {
+        slc_cli_say("label", "no memory for the components");
+        return false;
+    }
+    volume_rows rows = job->rows;
+    rows.columns = *found;
+    for (size_t i = 0; i < found->head.size; i++) {
+        rows.input[i] = input;
+        rows.page[i] = 1;
+        rows.label[i] = (uint32_t)i + 1;
+    }
+    return slc_label_stats_rows(job->label, &rows, input) == SLC_OK || complain(job);
+}
+
+/* A threshold above all that so many bits can be is no mistake in principle, and most likely one. */
+static void tell_threshold(const volume_job *job, const char *path)
+{
+    const slc_image_type type = job->volume.type;
+    const unsigned bits = type == SLC_IMAGE_U8 ? 8 : type == SLC_IMAGE_U16 ? 16 : 0;
+    if (bits > 0 && job->config.threshold >= (double)(1U << bits)) {
+        slc_cli_say("label", "%s: no voxel of %u bits is at or above the threshold of %g", path, bits,
+                    job->config.threshold);
+    }
+}
+
+static bool do_volume(volume_job *job, uint32_t input)
+{
+    slc_label_job *label = job->label;
+    const char *path = label->inputs[input - 1];
+    if (!read_volume(job, path) || (label->image_writer != NULL && !make_labels(job, path))) {
+        return false;
+    }
+    tell_threshold(job, path);
+    const slc_volume *v = &job->volume;
+    const ptrdiff_t row = (ptrdiff_t)(v->width * sizeof *job->labels);
+    slc_volume_components found = {.volume = NULL};
+    slc_volume_labels out = {.labels = label->image_writer != NULL ? job->labels : NULL,
+                             .stride = row,
+                             .slice_stride = row * (ptrdiff_t)v->height,
+                             .components = label->stats != NULL ? &found : NULL};
+    const double began = slc_clock_seconds();
+    const slc_status status = slc_volume_run(job->labeller, v, &out, &label->error);
+    slc_label_page *page = &label->pages[label->n_pages++];
+    *page = (slc_label_page){.input = input,
+                             .page = 1,
+                             .type = v->type,
+                             .width = v->width,
+                             .height = v->height,
+                             .depth = v->depth,
+                             .threshold = v->type == SLC_IMAGE_BITS ? 0 : job->config.threshold,
+                             .components = out.n_labels,
+                             .seconds = slc_clock_seconds() - began};
+    slc_column columns[SLC_VOLUME_COLUMNS];
+    const slc_schema own = slc_volume_components_schema(job->config.features, columns);
+    bool good = status == SLC_OK;
+    if (!good) {
+        slc_cli_say("label", "%s: %s", path, label->error.text);
+    }
+    good = good && (label->image_writer == NULL || write_labels(job));
+    if (good && label->stats != NULL) {
+        label->checksum += job->checksum_factor * slc_columns_checksum(&own, &found, 0, 0);
+        job->checksum_factor *= SLC_CHECKSUM_FACTOR;
+        good = write_rows(job, input, &found);
+    }
+    slc_columns_clear(&own, &found);
+    return good;
+}
+
+/* ---- what is printed --------------------------------------------------------------------------- */
+
+static bool print_tree(const volume_job *job)
+{
+    static const slc_cli_column columns[] = {{"volume", 0, "{input}", NULL},
+                                             {"size", 17, "{.size}", NULL},
+                                             {"type", 5, "{type}", NULL},
+                                             {"components", 11, "{components}", NULL},
+                                             {"time [ms]", 10, "{.ms|.3f}", NULL}};
+    const slc_label_job *label = job->label;
+    slc_cli_tree tree = slc_cli_tree_new("label");
+    slc_cli_put(&tree, "version", slc_version());
+    slc_cli_put(&tree, "simd", slc_simd_name(job->config.exec.target));
+    slc_cli_put_bool(&tree, "volume", true);
+    slc_cli_put(&tree, "connectivity", job->config.connectivity);
+    slc_cli_put(&tree, "warnings", label->warnings);
+    if (label->options->stats != NULL) {
+        slc_cli_put_hex(&tree, "checksum", label->checksum);
+    }
+    slc_cli_put_array(&tree, "volumes");
+    for (size_t i = 0; i < label->n_pages; i++) {
+        const slc_label_page *page = &label->pages[i];
+        char size[80];
+        slc_cli_tree row = slc_cli_append(&tree, "volumes");
+        (void)snprintf(size, sizeof size, "%zux%zux%zu", page->width, page->height, page->depth);
+        slc_cli_put(&row, "input", label->inputs[page->input - 1]);
+        slc_cli_put(&row, "type", slc_image_type_name(page->type));
+        slc_cli_put(&row, "width", page->width);
+        slc_cli_put(&row, "height", page->height);
+        slc_cli_put(&row, "depth", page->depth);
+        slc_cli_put(&row, "threshold", page->threshold);
+        slc_cli_put(&row, "components", page->components);
+        slc_cli_put(&row, "seconds", page->seconds);
+        slc_cli_put_text(&row, ".size", size);
+        slc_cli_put(&row, ".ms", 1e3 * page->seconds);
+    }
+    if (label->options->json) {
+        return slc_cli_tree_print_json(&tree);
+    }
+    slc_cli_print_table(&tree, "volumes", " ", columns, sizeof columns / sizeof *columns);
+    slc_cli_tree_clear(&tree);
+    return true;
+}
+
+static bool print(const volume_job *job)
+{
+    const slc_label_job *label = job->label;
+    const bool has_files = slc_label_has_files(label->options);
+    if (label->options->json || (!label->options->quiet && !has_files)) {
+        return print_tree(job);
+    }
+    uint64_t components = 0;
+    double seconds = 0;
+    for (size_t i = 0; i < label->n_pages; i++) {
+        components += label->pages[i].components;
+        seconds += label->pages[i].seconds;
+    }
+    if (!label->options->quiet) {
+        slc_cli_say("label", "%" PRIu64 " component%s in %zu volume%s, labelled in %.3f ms", components,
+                    components == 1 ? "" : "s", label->n_pages, label->n_pages == 1 ? "" : "s",
+                    1e3 * seconds);
+    }
+    return true;
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static int run(volume_job *job)
+{
+    slc_label_job *label = job->label;
+    if (slc_volume_open(&job->config, &job->labeller, &label->error) != SLC_OK) {
+        (void)complain(job);
+        return SLC_CLI_FAILED;
+    }
+    label->pages = calloc((size_t)label->n_inputs, sizeof *label->pages);
+    if (label->pages == NULL) {
+        slc_cli_say("label", "no memory for the list of volumes");
+        return SLC_CLI_FAILED;
+    }
+    slc_cli_end_with_signals(label->inputs, label->n_inputs);
+    slc_cli_catch_signals();
+    bool good = slc_label_open_outputs(label);
+    if (good && label->image_writer != NULL) {
+        slc_io_image_writer_slices(label->image_writer);
+    }
+    for (int i = 0; i < label->n_inputs && good; i++) {
+        good = do_volume(job, (uint32_t)i + 1) && !slc_cli_interrupted();
+    }
+    good = slc_label_close_outputs(label, good);
+    return good && print(job) ? SLC_CLI_DONE : SLC_CLI_FAILED;
+}
+
+int slc_label_volume(const slc_cli_call *call)
+{
+    slc_label_job *label = calloc(1, sizeof *label);
+    if (label == NULL) {
+        slc_cli_say("label", "no memory to begin with");
+        return SLC_CLI_FAILED;
+    }
+    volume_job job = {.label = label,
+                      .checksum_factor = 1,
+                      .columns = {{"input", "index", offsetof(volume_rows, input), SLC_TYPE_U32},
+                                  {"page", "index", offsetof(volume_rows, page), SLC_TYPE_U32},
+                                  {"label", "index", offsetof(volume_rows, label), SLC_TYPE_U32}}};
+    label->options = call->options;
+    label->inputs = call->operands;
+    label->n_inputs = call->n;
+    label->command_line = call->command_line;
+    int status = check_words(label->options, call->n);
+    status = status == SLC_CLI_GO_ON ? choose_config(&job, label->options) : status;
+    status = status == SLC_CLI_GO_ON ? run(&job) : status;
+    const slc_schema places = {"components", job.columns, PLACES};
+    slc_columns_clear(&places, &job.rows);
+    slc_volume_close(job.labeller);
+    free(job.voxels);
+    free(job.labels);
+    slc_label_end(label);
+    return status;
+}

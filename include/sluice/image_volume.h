@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Connected components of volumes: images of three dimensions, as they come from tomographs and microscopes.
+ * A component is a largest set of foreground voxels that are joined by steps to one of 6 (faces), 18 (faces
+ * and edges) or 26 (faces, edges and corners) neighbours.
+ *
+ * x counts columns, y rows, z slices, from 0. Labels are consecutive from 1, in the raster order of each
+ * component's first voxel (first slice first, in a slice the top row, in a row from the left); 0 is
+ * background. So every instruction set and number of threads gives the same labels, bit for bit.
+ */
+#ifndef SLUICE_IMAGE_VOLUME_H
+#define SLUICE_IMAGE_VOLUME_H
+
+#include <sluice/image.h>
+#include <sluice/simd.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A volume of the caller's. Row y of slice z begins at (const char *)voxels + z · slice_stride + y · stride;
+ * strides may be larger than what they step over, and negative. Width, height and depth are from 1 to
+ * 2^32 - 2. Nothing beside the voxels of a row is ever read, but for the other bits of the byte that holds
+ * the last one of a row of bits. */
+typedef struct slc_volume {
+    const void *voxels;
+    size_t width, height, depth;
+    ptrdiff_t stride, slice_stride; /* bytes; slice_stride is not used of a single slice */
+    slc_image_type type;
+} slc_volume;
+
+/* ---- features ---------------------------------------------------------------------------------- */
+
+enum {
+    SLC_VOLUME_SIZE = 1 << 0,     /* volume */
+    SLC_VOLUME_BOX = 1 << 1,      /* x_min, y_min, z_min, x_max, y_max, z_max */
+    SLC_VOLUME_FIRST = 1 << 2,    /* first_x, first_y, first_z */
+    SLC_VOLUME_SUMS = 1 << 3,     /* sum_x, sum_y, sum_z: first moments */
+    SLC_VOLUME_SECOND = 1 << 4,   /* sum_xx, sum_xy, sum_xz, sum_yy, sum_yz, sum_zz: second moments */
+    SLC_VOLUME_CENTROID = 1 << 5, /* x, y, z */
+    SLC_VOLUME_ALL = (1 << 6) - 1
+};
+
+/* The name of a single feature, "volume", "box" …; NULL for anything else. */
+SLC_API const char *slc_volume_feature_name(uint32_t feature);
+
+/* One row is one component, one event is one volume. A column that was not asked for is NULL. Sums are about
+ * the volume's origin and exact: a volume is refused with SLC_ERR_UNSUPPORTED where they might not fit 64
+ * bits (the number of voxels times the largest side, or its square for second moments). The centroid is
+ * computed from exact sums, by one formula. */
+typedef struct slc_volume_components {
+    slc_columns head;
+    uint64_t *volume;                                        /* voxels */
+    uint32_t *x_min, *y_min, *z_min, *x_max, *y_max, *z_max; /* inclusive */
+    uint32_t *first_x, *first_y, *first_z;                   /* the first voxel in raster order */
+    uint64_t *sum_x, *sum_y, *sum_z;
+    uint64_t *sum_xx, *sum_xy, *sum_xz, *sum_yy, *sum_yz, *sum_zz;
+    double *x, *y, *z; /* centroid */
+} slc_volume_components;
+
+/* All columns of slc_volume_components, in the order of the struct. */
+SLC_API extern const slc_schema slc_volume_components_all;
+enum { SLC_VOLUME_COLUMNS = 22 };
+
+/* The schema of the columns that some features bring, written into an array of the caller's, which must live
+ * as long as the schema is used. */
+SLC_API slc_schema slc_volume_components_schema(uint32_t features, slc_column columns[SLC_VOLUME_COLUMNS]);
+
+/* ---- labelling --------------------------------------------------------------------------------- */
+
+typedef struct slc_volume_config {
+    size_t size;           /* of this struct; set by _config_default */
+    uint32_t connectivity; /* 6, 18 or 26 */
+    double threshold;      /* voxels at or above it are foreground; not used for bits. 1 of 8 bits: not 0 */
+    uint32_t features;     /* sum of SLC_VOLUME_SIZE …: the columns wanted of every component; 0 is none */
+    slc_exec exec;         /* threads (default 1) and instruction set; the device is this processor */
+} slc_volume_config;
+
+/* 26-connected, threshold 1, no features, one thread. */
+SLC_API void slc_volume_config_default(slc_volume_config *config, size_t size);
+#define slc_volume_config_default(config) slc_volume_config_default(config, sizeof *(config))
+
+/* Holds the configuration, working memory and threads. One thread at a time may use one labeller. */
+typedef struct slc_volume_labeller slc_volume_labeller;
+
+/* SLC_ERR_USAGE for a configuration that is not as told above (the text names the field), SLC_ERR_MEMORY. */
+SLC_API slc_status slc_volume_open(const slc_volume_config *config, slc_volume_labeller **labeller,
+                                   slc_error *error);
+/* NULL is allowed. */
+SLC_API void slc_volume_close(slc_volume_labeller *labeller);
+
+/* What is wanted. Members up to `components` are set by the caller. */
+typedef struct slc_volume_labels {
+    /* Where labels go, rows and slices as those of a volume. They may not overlap the volume, nor each other.
+     * NULL: none are made. */
+    uint32_t *labels;
+    ptrdiff_t stride, slice_stride; /* bytes, multiples of 4; may be negative */
+    /* Where features go, one row for each component in the order of the labels, appended as one event. Made
+     * for config.features with slc_volume_components_schema; it grows as is needed. NULL: none. */
+    slc_volume_components *components;
+    uint32_t n_labels; /* out: how many components there are */
+} slc_volume_labels;
+
+/* Labels a volume. Working memory (about a bit and a half for every voxel, and 8 bytes for every run of
+ * voxels that touches none before it) grows on demand and stays for the next volume.
+ *
+ * SLC_ERR_USAGE for a volume or output that is not as told above. SLC_ERR_UNSUPPORTED for a volume that may
+ * have more runs than 32 bits can number (more than 2^33 voxels or so), and for sums that may not fit 64
+ * bits. SLC_ERR_MEMORY. After an error outputs are as they were. */
+SLC_API slc_status slc_volume_run(slc_volume_labeller *labeller, const slc_volume *volume,
+                                  slc_volume_labels *out, slc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Labels of volumes beside SciPy's: ten thousand random ones, every type, connectivity and layout; and what is refused."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+import sluice
+
+STRUCTURES = {6: 1, 18: 2, 26: 3}
+TYPES = [bool, np.uint8, np.uint16, np.uint32, np.float32]
+
+
+def in_raster_order(labels: np.ndarray, n: int) -> np.ndarray:
+    flat = labels.ravel()
+    values, first = np.unique(flat[flat > 0], return_index=True)
+    order = np.zeros(n + 1, np.int64)
+    order[values[np.argsort(first)]] = np.arange(1, len(values) + 1)
+    return order[labels]
+
+
+def expect(volume: np.ndarray, connectivity: int, labels: np.ndarray, n: int) -> None:
+    wanted, m = ndimage.label(volume, ndimage.generate_binary_structure(3, STRUCTURES[connectivity]))
+    assert (n, labels.shape) == (m, volume.shape)
+    assert (labels == in_raster_order(wanted, m)).all()
+
+
+def test_ten_thousand_volumes_are_scipys():
+    rng = np.random.default_rng(25)
+    for i in range(600 if os.environ.get("SLUICE_TEST_SMALL") else 10000):
+        shape = rng.integers(1, 13, 3)
+        grain = int(rng.choice([1, 1, 2, 4]))
+        cubes = rng.random(-(-shape // grain)) < rng.uniform(0, 1)
+        for axis in range(3):
+            cubes = cubes.repeat(grain, axis)
+        volume = cubes[: shape[0], : shape[1], : shape[2]].astype(TYPES[i % 5])
+        connectivity = (6, 18, 26)[i % 3]
+        labels, n = sluice.image.label(volume, connectivity=connectivity, threads=1 + i % 7 // 6)
+        assert labels.dtype == np.int32
+        expect(volume, connectivity, labels, n)
+
+
+def test_large_ones_on_several_threads():
+    rng = np.random.default_rng(1)
+    for width in (63, 64, 65, 511, 513):
+        volume = rng.random((31, 45, width)) < 0.2
+        for threads in (1, 2, 5):
+            labels, n = sluice.image.label(volume, threads=threads)
+            expect(volume, 26, labels, n)
+
+
+def test_layouts():
+    big = np.random.default_rng(2).random((20, 30, 40)) < 0.3
+    for view in (big[::2], big[:, ::3], big[::-1, ::-1], big[:, :, 5:6], big[3:4, 2:, 7:], big.transpose(1, 0, 2)):
+        for connectivity in (6, 18, 26):
+            expect(view, connectivity, *sluice.image.label(view, connectivity=connectivity))
+    assert sluice.image.label(np.zeros((0, 3, 4), np.uint8))[1] == 0
+
+
+def test_thresholds_and_outputs():
+    volume = np.random.default_rng(3).random((5, 6, 7)).astype(np.float32)
+    expect(volume >= np.float32(0.7), 26, *sluice.image.label(volume, threshold=0.7))
+    expect(volume - 0.5 > 0, 26, *sluice.image.label(volume - np.float32(0.5)))
+    out = np.full((5, 6, 9), 99, np.uint32)
+    labels, n = sluice.image.label(volume, threshold=0.7, out=out[:, :, 1:8])
+    expect(volume >= np.float32(0.7), 26, out[:, :, 1:8].astype(np.int64), n)
+    assert labels.base is out and (out[:, :, [0, 8]] == 99).all()
+
+
+def test_what_is_refused():
+    volume = np.ones((3, 4, 5), np.uint8)
+    with pytest.raises(sluice.UsageError, match="6, 18 or 26, not 8"):
+        sluice.image.label(volume, connectivity=8)
+    for name, value in (("inverse", True), ("min_area", 3), ("border", "inside"), ("device", "cpu"), ("dtype", np.uint16)):
+        with pytest.raises(sluice.UsageError, match=f"^{name} is of images of two dimensions"):
+            sluice.image.label(volume, **{name: value})
+    with pytest.raises(TypeError, match="out has the shape"):
+        sluice.image.label(volume, out=np.zeros((3, 4, 6), np.int32))
+    with pytest.raises(TypeError, match="out has 2 dimensions"):
+        sluice.image.label(volume, out=np.zeros((3, 4), np.int32))
+    with pytest.raises(TypeError, match="elements of the format '[lq]'"):
+        sluice.image.label(volume.astype(np.int64))
+    with pytest.raises(TypeError, match="strides"):
+        sluice.image.label(volume[:, :, ::2])
+    with pytest.raises(sluice.UsageError, match="overlap"):
+        both = np.ones((3, 4, 5), np.uint32)
+        sluice.image.label(both, out=both)
+    with pytest.raises(sluice.UsageError, match="4 or 8"):
+        sluice.image.label(volume[0], connectivity=26)
+    with pytest.raises(TypeError, match="4 dimensions"):
+        sluice.image.label(volume[None])

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Labelling of volumes: what is asked for is checked, memory is made, and the steps follow one another. Parts
+ * are read at the same time, their borders are joined, components are numbered, labels are written.
+ */
+#include "base/block.h"
+#include "base/config.h"
+#include "image/image_check.h"
+#include "image/image_volume_part.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- configuration ----------------------------------------------------------------------------- */
+
+enum { MOST_THREADS = 4096 };
+
+static void volume_config_default(slc_volume_config *config)
+{
+    *config = (slc_volume_config){.size = sizeof *config,
+                                  .connectivity = 26,
+                                  .threshold = 1,
+                                  .exec = {.threads = 1, .target = SLC_SIMD_AUTO}};
+}
+SLC_CONFIG_DEFAULT(slc_volume_config, volume_config_default)
+
+static slc_status check_config(const slc_volume_config *c, slc_error *error)
+{
+    const bool on_processor = c->exec.device == NULL || strcmp(c->exec.device, "cpu") == 0;
+    if (c->connectivity != 6 && c->connectivity != 18 && c->connectivity != 26) {
+        return slc_fail(error, SLC_ERR_USAGE, "connectivity: 6, 18 or 26, not %u", c->connectivity);
+    }
+    if (isnan(c->threshold)) {
+        return slc_fail(error, SLC_ERR_USAGE, "threshold: it is not a number");
+    }
+    if ((c->features & ~(uint32_t)SLC_VOLUME_ALL) != 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "features: unknown bits 0x%x",
+                        c->features & ~(uint32_t)SLC_VOLUME_ALL);
+    }
+    if (c->exec.threads > MOST_THREADS) {
+        return slc_fail(error, SLC_ERR_USAGE, "threads: %u, and at most %d can be had", c->exec.threads,
+                        MOST_THREADS);
+    }
+    if (!on_processor) {
+        return slc_fail(error, SLC_ERR_USAGE, "device: volumes are labelled by the processor, not by \"%s\"",
+                        c->exec.device);
+    }
+    if (c->exec.target != SLC_SIMD_AUTO && !slc_simd_runs(c->exec.target)) {
+        return slc_fail(error, SLC_ERR_USAGE, "target: number %d does not run here", (int)c->exec.target);
+    }
+    return SLC_OK;
+}
+
+slc_status slc_volume_open(const slc_volume_config *given, slc_volume_labeller **out, slc_error *error)
+{
+    *out = NULL;
+    slc_volume_config config;
+    volume_config_default(&config);
+    slc_status status = slc_config_take(&config, sizeof config, given, "slc_volume_config", error);
+    status = status == SLC_OK ? check_config(&config, error) : status;
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_volume_labeller *labeller = calloc(1, sizeof *labeller);
+    const uint32_t processors = slc_team_processors();
+    const uint32_t threads = config.exec.threads != 0    ? config.exec.threads
+                             : processors < MOST_THREADS ? processors
+                                                         : MOST_THREADS;
+    if (labeller != NULL) {
+        labeller->config = config;
+        labeller->config.exec.device = NULL;
+        labeller->max_parts = threads;
+        labeller->parts = calloc(threads, sizeof *labeller->parts);
+        labeller->kernels = *slc_volume_kernels_of(slc_volume_choose(config.exec.target));
+        slc_image_kernels_select(config.exec.target, &labeller->image_kernels);
+    }
+    if (labeller == NULL || labeller->parts == NULL || slc_team_open(threads, &labeller->team) != SLC_OK) {
+        slc_volume_close(labeller);
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a labeller of volumes with %u threads",
+                        threads);
+    }
+    *out = labeller;
+    return SLC_OK;
+}
+
+void slc_volume_close(slc_volume_labeller *labeller)
+{
+    if (labeller != NULL) {
+        slc_image_memory_clear(&labeller->scratch);
+        slc_image_memory_clear(&labeller->tables);
+        slc_image_memory_clear(&labeller->sums);
+        slc_team_close(labeller->team);
+        free(labeller->parts);
+        free(labeller);
+    }
+}
+
+/* ---- memory ------------------------------------------------------------------------------------ */
+
+/* Elements with spare ones in front and behind. */
+static void *carve(slc_arena *c, size_t n, size_t size)
+{
+    char *piece = slc_arena_take(c, slc_image_plus(n, (size_t)2 * SLC_VOLUME_SPARE), size);
+    return piece != NULL ? piece + SLC_VOLUME_SPARE * size : NULL;
+}
+
+static void carve_bundle(slc_arena *c, slc_volume_bundle *bundle, size_t words)
+{
+    bundle->all = carve(c, words, sizeof(uint64_t));
+    bundle->starts = carve(c, words, sizeof(uint64_t));
+    bundle->ranks = carve(c, words + 1, sizeof(uint32_t));
+    for (int i = 0; i < SLC_VOLUME_KEPT; i++) {
+        bundle->meets[i] = carve(c, words, sizeof(uint64_t));
+    }
+}
+
+/* Of one part: what it works with. */
+static void carve_part(slc_arena *c, const slc_volume_labeller *v, slc_volume_part *part)
+{
+    slc_volume_strip *strip = &part->strip;
+    uint64_t **rows[] = {&strip->both,  &strip->touch,     &strip->sum,
+                         &strip->known, &strip->known_sum, &strip->edges};
+    uint32_t **lists[] = {&strip->edge_run, &strip->edge_label, &strip->low, &strip->high};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        *rows[i] = carve(c, v->words, sizeof(uint64_t));
+    }
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        *lists[i] = carve(c, 64 * v->words * SLC_VOLUME_NEIGHBOURS, sizeof(uint32_t));
+    }
+    for (int i = 0; i < 2; i++) {
+        slc_volume_bundle *ring = slc_arena_take(c, v->bundles, sizeof *ring);
+        for (size_t j = 0; j < v->bundles; j++) {
+            slc_volume_bundle dummy;
+            carve_bundle(c, ring != NULL ? &ring[j] : &dummy, v->words);
+        }
+        part->ring[i] = ring;
+    }
+    carve_bundle(c, &part->empty, v->words);
+}
+
+/* Runs of so many bundles, at most. */
+static size_t runs_of(const slc_volume_labeller *v, size_t bundles)
+{
+    return slc_image_times(v->volume.width / 2 + v->volume.width % 2, bundles);
+}
+
+/* Of the whole volume, which parts share. */
+static void carve_tables(slc_arena *c, slc_volume_labeller *v)
+{
+    const slc_volume *volume = &v->volume;
+    const size_t rows = slc_image_times(volume->height, volume->depth);
+    const size_t bundles = slc_image_times(v->bundles, v->layers), runs = runs_of(v, bundles);
+    const size_t spare = (size_t)v->n_parts * 2 * SLC_VOLUME_SPARE;
+    v->zeros = slc_arena_take(c, v->words + 2, sizeof(uint64_t));
+    v->bits = slc_arena_take(c, slc_image_plus(slc_image_times(rows, v->pitch), SLC_COLUMN_ALIGN),
+                             sizeof(uint64_t));
+    v->parent = carve(c, slc_image_plus(runs, spare), sizeof(uint32_t));
+    v->numbers = carve(c, slc_image_plus(runs, spare), sizeof(uint32_t));
+    uint32_t *all_runs = carve(c, slc_image_plus(runs, spare), sizeof(uint32_t));
+    size_t *run_at = slc_arena_take(c, slc_image_plus(bundles, v->n_parts), sizeof(size_t));
+    uint32_t *fresh = slc_arena_take(c, slc_image_plus(v->layers, v->n_parts), sizeof(uint32_t));
+    if (c->at == NULL) {
+        return;
+    }
+    size_t label = 1, run = 0;
+    for (uint32_t p = 0; p < v->n_parts; p++) {
+        slc_volume_part *part = &v->parts[p];
+        part->base = (uint32_t)label;
+        part->runs = all_runs + run;
+        part->run_at = run_at + part->first_layer * v->bundles + p;
+        part->layer_fresh = fresh + part->first_layer + p;
+        part->strip.parent = v->parent;
+        label += runs_of(v, part->n_layers * v->bundles) + SLC_VOLUME_SPARE;
+        run += runs_of(v, part->n_layers * v->bundles) + SLC_VOLUME_SPARE;
+    }
+}
+
+/* Cuts the volume into parts of nearly equal depth. */
+static void cut(slc_volume_labeller *v, uint32_t threads)
+{
+    v->n_parts = (uint32_t)(threads < v->layers ? threads : v->layers);
+    size_t layer = 0;
+    for (uint32_t p = 0; p < v->n_parts; p++) {
+        slc_volume_part *part = &v->parts[p];
+        part->first_layer = layer;
+        part->n_layers = (v->layers - layer) / (v->n_parts - p);
+        layer += part->n_layers;
+    }
+}
+
+static void empty_bundle(const slc_volume_labeller *v, slc_volume_bundle *bundle)
+{
+    const size_t bytes = v->words * sizeof(uint64_t);
+    for (int i = 0; i < SLC_VOLUME_ROWS; i++) {
+        bundle->rows[i] = v->zeros + 1;
+    }
+    memset(bundle->all, 0, bytes);
+    memset(bundle->starts, 0, bytes);
+    memset(bundle->ranks, 0, (v->words + 1) * sizeof(uint32_t));
+    for (int i = 0; i < SLC_VOLUME_KEPT; i++) {
+        memset(bundle->meets[i], 0, bytes);
+    }
+    bundle->n_runs = 0;
+}
+
+/* Words of zeros around rows are where they were of another volume anything else. */
+static void clear_around(uint64_t *row, size_t words)
+{
+    row[-1] = row[words] = 0;
+}
+
+static void prepare_part(const slc_volume_labeller *v, slc_volume_part *part)
+{
+    part->strip.words = v->words;
+    part->strip.connectivity = v->config.connectivity;
+    clear_around(part->strip.both, v->words);
+    for (size_t j = 0; j < v->bundles; j++) {
+        clear_around(part->ring[0][j].all, v->words);
+        clear_around(part->ring[1][j].all, v->words);
+    }
+    clear_around(part->empty.all, v->words);
+    empty_bundle(v, &part->empty);
+}
+
+static slc_status make_room(slc_volume_labeller *v, slc_error *error)
+{
+    slc_arena scratch = {.align = SLC_COLUMN_ALIGN}, tables = scratch;
+    slc_volume_part dummy = {0};
+    for (uint32_t p = 0; p < v->n_parts; p++) {
+        carve_part(&scratch, v, &dummy);
+    }
+    carve_tables(&tables, v);
+    if (slc_image_memory_reserve(&v->scratch, scratch.used) != SLC_OK ||
+        slc_image_memory_reserve(&v->tables, tables.used) != SLC_OK) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a volume of %zu x %zu x %zu voxels",
+                        v->volume.width, v->volume.height, v->volume.depth);
+    }
+    scratch = (slc_arena){.at = v->scratch.at, .align = SLC_COLUMN_ALIGN};
+    tables = (slc_arena){.at = v->tables.at, .align = SLC_COLUMN_ALIGN};
+    for (uint32_t p = 0; p < v->n_parts; p++) {
+        carve_part(&scratch, v, &v->parts[p]);
+    }
+    carve_tables(&tables, v);
+    memset(v->zeros, 0, (v->words + 2) * sizeof *v->zeros);
+    v->bits[0] = 0;
+    v->parent[0] = v->numbers[0] = 0;
+    for (uint32_t p = 0; p < v->n_parts; p++) {
+        prepare_part(v, &v->parts[p]);
+    }
+    return SLC_OK;
+}
+
+/* ---- checks ------------------------------------------------------------------------------------ */
+
+static size_t length_of(ptrdiff_t stride)
+{
+    return stride < 0 ? (size_t) - (stride + 1) + 1 : (size_t)stride;
+}
+
+/* Rows and slices that are far enough apart. */
+static slc_status check_layout(const char *what, const void *at, const size_t sides[3], size_t row_bytes,
+                               ptrdiff_t stride, ptrdiff_t slice_stride, size_t align, slc_error *error)
+{
+    slc_status status = slc_image_check_rows(what, at, stride, row_bytes, sides[1], align, error);
+    if (status != SLC_OK || sides[2] == 1) {
+        return status;
+    }
+    status = slc_image_check_rows(what, at, slice_stride, row_bytes, sides[2], align, error);
+    if (status != SLC_OK || sides[1] == 1) {
+        return status;
+    }
+    /* Slices lie one behind the other, or their rows in turn. */
+    const size_t rows = length_of(stride), slices = length_of(slice_stride);
+    if (slices < rows * (sides[1] - 1) + row_bytes && rows < slices * (sides[2] - 1) + row_bytes) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "%s: slices of %zu rows a stride of %td bytes apart overlap at a slice stride of %td",
+                        what, sides[1], stride, slice_stride);
+    }
+    return SLC_OK;
+}
+
+static slc_status check_volume(const slc_volume *v, slc_error *error)
+{
+    static const uint8_t size[SLC_IMAGE_TYPES] = {1, 2, 4, 4, 1};
+    if (v == NULL || v->type < 0 || v->type >= SLC_IMAGE_TYPES) {
+        return slc_fail(error, SLC_ERR_USAGE, "volume: %s",
+                        v == NULL ? "none given" : "unknown type of voxels");
+    }
+    const size_t sides[3] = {v->width, v->height, v->depth};
+    slc_status status = slc_image_check_size("volume", v->width, v->height, error);
+    status = status == SLC_OK ? slc_image_check_size("volume", v->width, v->depth, error) : status;
+    return status != SLC_OK ? status
+                            : check_layout("volume", v->voxels, sides, slc_image_row_bytes(v->type, v->width),
+                                           v->stride, v->slice_stride, size[v->type], error);
+}
+
+/* From the lowest byte to behind the highest. */
+typedef struct span {
+    uintptr_t first, behind;
+} span;
+
+static span span_of(const void *at, ptrdiff_t stride, ptrdiff_t slice_stride, const size_t sides[3],
+                    size_t row_bytes)
+{
+    const ptrdiff_t rows = stride * (ptrdiff_t)(sides[1] - 1);
+    const ptrdiff_t slices = sides[2] > 1 ? slice_stride * (ptrdiff_t)(sides[2] - 1) : 0;
+    const uintptr_t first = (uintptr_t)at;
+    return (span){first + (uintptr_t)(rows < 0 ? rows : 0) + (uintptr_t)(slices < 0 ? slices : 0),
+                  first + (uintptr_t)(rows > 0 ? rows : 0) + (uintptr_t)(slices > 0 ? slices : 0) +
+                      row_bytes};
+}
+
+static slc_status check_output(const slc_volume *v, const slc_volume_labels *out, uint32_t features,
+                               slc_error *error)
+{
+    const size_t sides[3] = {v->width, v->height, v->depth}, row = v->width * sizeof(uint32_t);
+    slc_status status = SLC_OK;
+    if (out->labels != NULL) {
+        status = check_layout("labels of a volume", out->labels, sides, row, out->stride, out->slice_stride,
+                              sizeof(uint32_t), error);
+        if (status != SLC_OK) {
+            return status;
+        }
+        const span a = span_of(out->labels, out->stride, out->slice_stride, sides, row);
+        const span b = span_of(v->voxels, v->stride, v->slice_stride, sides,
+                               slc_image_row_bytes(v->type, v->width));
+        if (a.first < b.behind && b.first < a.behind) {
+            return slc_fail(error, SLC_ERR_USAGE, "labels of a volume: they overlap the volume");
+        }
+    }
+    if (out->components != NULL && features == 0) {
+        status = slc_fail(error, SLC_ERR_USAGE, "components: no features are asked for");
+    }
+    return status;
+}
+
+/* Numbers below 2^64, in the largest volume that is one component? */
+static slc_status check_sums(const slc_volume *v, uint32_t features, slc_error *error)
+{
+    const double side = fmax(fmax((double)v->width, (double)v->height), (double)v->depth);
+    const double voxels = (double)v->width * (double)v->height * (double)v->depth;
+    const bool second = (features & SLC_VOLUME_SECOND) != 0;
+    if (voxels * side * (second ? side : 1) < 0x1p64) {
+        return SLC_OK;
+    }
+    return slc_fail(error, SLC_ERR_UNSUPPORTED,
+                    "sums over %zu x %zu x %zu voxels for %s may not fit into 64 bits", v->width, v->height,
+                    v->depth, second ? "second moments" : "features");
+}
+
+/* ---- a run ------------------------------------------------------------------------------------- */
+
+static void scan_part(void *context, uint32_t part)
+{
+    slc_volume_labeller *v = context;
+    slc_volume_scan(v, &v->parts[part]);
+}
+
+static void write_part(void *context, uint32_t part)
+{
+    slc_volume_labeller *v = context;
+    slc_volume_write(v, &v->parts[part]);
+}
+
+static slc_status set_shape(slc_volume_labeller *v, const slc_volume *volume, slc_error *error)
+{
+    const size_t step = 64 * (size_t)SLC_VOLUME_WORDS;
+    v->volume = *volume;
+    v->across = v->config.connectivity == 26 ? 2 : 1;
+    v->bundles = (volume->height + v->across - 1) / v->across;
+    v->layers = (volume->depth + v->across - 1) / v->across;
+    v->words = (volume->width + step - 1) / step * SLC_VOLUME_WORDS;
+    v->pitch = v->words + 1;
+    cut(v, v->max_parts);
+    const size_t spare = (size_t)v->n_parts * 2 * SLC_VOLUME_SPARE;
+    if (runs_of(v, slc_image_times(v->bundles, v->layers)) >= UINT32_MAX - spare) {
+        return slc_fail(error, SLC_ERR_UNSUPPORTED,
+                        "%zu x %zu x %zu voxels may have more runs than 32 bits can number", volume->width,
+                        volume->height, volume->depth);
+    }
+    return make_room(v, error);
+}
+
+slc_status slc_volume_run(slc_volume_labeller *v, const slc_volume *volume, slc_volume_labels *out,
+                          slc_error *error)
+{
+    const uint32_t features = out->components != NULL ? v->config.features : 0;
+    slc_status status = check_volume(volume, error);
+    status = status == SLC_OK ? check_output(volume, out, v->config.features, error) : status;
+    status = status == SLC_OK && features != 0 ? check_sums(volume, features, error) : status;
+    status = status == SLC_OK ? set_shape(v, volume, error) : status;
+    if (status != SLC_OK) {
+        return status;
+    }
+    v->out = out;
+    v->level = slc_image_level_of(volume->type, v->config.threshold);
+    slc_team_run(v->team, v->n_parts, scan_part, v);
+    for (uint32_t p = 1; p < v->n_parts; p++) {
+        slc_volume_border(v, p);
+    }
+    slc_volume_number(v);
+    out->n_labels = v->n_labels;
+    status = features != 0 ? slc_volume_features_reserve(v, error) : SLC_OK;
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_team_run(v->team, v->n_parts, write_part, v);
+    if (features != 0) {
+        slc_volume_features(v);
+    }
+    return SLC_OK;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Features of a volume's components: columns, and sums over runs of voxels in closed form.
+ */
+#include "image/image_volume_part.h"
+
+#include "base/columns.h"
+#include "simd/simd_bits.h"
+
+#include <string.h>
+
+const char *slc_volume_feature_name(uint32_t feature)
+{
+    static const char *const names[] = {"volume", "box", "first", "sums", "second", "centroid"};
+    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (feature == (uint32_t)1 << i) {
+            return names[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- columns ----------------------------------------------------------------------------------- */
+
+static const slc_column all_columns[] = {
+    SOA_COLUMN(slc_volume_components, volume, "voxels"),
+    SOA_COLUMN(slc_volume_components, x_min, "voxels"),
+    SOA_COLUMN(slc_volume_components, y_min, "voxels"),
+    SOA_COLUMN(slc_volume_components, z_min, "voxels"),
+    SOA_COLUMN(slc_volume_components, x_max, "voxels"),
+    SOA_COLUMN(slc_volume_components, y_max, "voxels"),
+    SOA_COLUMN(slc_volume_components, z_max, "voxels"),
+    SOA_COLUMN(slc_volume_components, first_x, "voxels"),
+    SOA_COLUMN(slc_volume_components, first_y, "voxels"),
+    SOA_COLUMN(slc_volume_components, first_z, "voxels"),
+    SOA_COLUMN(slc_volume_components, sum_x, "voxels"),
+    SOA_COLUMN(slc_volume_components, sum_y, "voxels"),
+    SOA_COLUMN(slc_volume_components, sum_z, "voxels"),
+    SOA_COLUMN(slc_volume_components, sum_xx, "voxels2"),
+    SOA_COLUMN(slc_volume_components, sum_xy, "voxels2"),
+    SOA_COLUMN(slc_volume_components, sum_xz, "voxels2"),
+    SOA_COLUMN(slc_volume_components, sum_yy, "voxels2"),
+    SOA_COLUMN(slc_volume_components, sum_yz, "voxels2"),
+    SOA_COLUMN(slc_volume_components, sum_zz, "voxels2"),
+    SOA_COLUMN(slc_volume_components, x, "voxels"),
+    SOA_COLUMN(slc_volume_components, y, "voxels"),
+    SOA_COLUMN(slc_volume_components, z, "voxels"),
+};
+SOA_SCHEMA(slc_volume_components, slc_volume_components_all, "components", all_columns);
+_Static_assert(sizeof all_columns / sizeof all_columns[0] == SLC_VOLUME_COLUMNS,
+               "the public number of columns");
+
+static uint32_t brought_by(const slc_column *column)
+{
+    const size_t at = column->member;
+    return at < offsetof(slc_volume_components, x_min)     ? SLC_VOLUME_SIZE
+           : at < offsetof(slc_volume_components, first_x) ? SLC_VOLUME_BOX
+           : at < offsetof(slc_volume_components, sum_x)   ? SLC_VOLUME_FIRST
+           : at < offsetof(slc_volume_components, sum_xx)  ? SLC_VOLUME_SUMS
+           : at < offsetof(slc_volume_components, x)       ? SLC_VOLUME_SECOND
+                                                           : SLC_VOLUME_CENTROID;
+}
+
+slc_schema slc_volume_components_schema(uint32_t features, slc_column columns[SLC_VOLUME_COLUMNS])
+{
+    slc_schema schema = {.name = slc_volume_components_all.name, .columns = columns};
+    for (size_t i = 0; i < SLC_VOLUME_COLUMNS; i++) {
+        if ((features & brought_by(&all_columns[i])) != 0) {
+            columns[schema.n_columns++] = all_columns[i];
+        }
+    }
+    return schema;
+}
+
+/* ---- sums -------------------------------------------------------------------------------------- */
+
+typedef struct record {
+    uint64_t volume, x, y, z, xx, xy, xz, yy, yz, zz;
+    uint32_t x_min, y_min, x_max, y_max, z_max; /* z_min is that of the first voxel */
+    uint32_t first_x, first_y, first_z;
+} record;
+
+/* 0 + 1 + 4 + … + (n - 1)² for n below 2^32. What is above 2^64 is lost, and nothing of a difference that is
+ * below. */
+static uint64_t squares_below(uint64_t n)
+{
+    const uint64_t sum = n * (n - 1) / 2, odd = 2 * n - 1; /* three times the squares is their product */
+    return n == 0 ? 0 : sum % 3 == 0 ? sum / 3 * odd : sum * (odd / 3);
+}
+
+/* The voxels from first to before `behind` of a row. */
+static void add_run(record *r, uint64_t first, uint64_t behind, uint64_t y, uint64_t z)
+{
+    const uint64_t n = behind - first, last = behind - 1;
+    const uint64_t sum = (first + last) * n / 2;
+    const uint64_t squares = squares_below(behind) - squares_below(first);
+    if (r->volume == 0) {
+        *r = (record){.x_min = (uint32_t)first,
+                      .y_min = (uint32_t)y,
+                      .first_x = (uint32_t)first,
+                      .first_y = (uint32_t)y,
+                      .first_z = (uint32_t)z};
+    }
+    r->volume += n;
+    r->x += sum;
+    r->y += n * y;
+    r->z += n * z;
+    r->xx += squares;
+    r->xy += sum * y;
+    r->xz += sum * z;
+    r->yy += n * y * y;
+    r->yz += n * y * z;
+    r->zz += n * z * z;
+    r->x_min = first < r->x_min ? (uint32_t)first : r->x_min;
+    r->x_max = last > r->x_max ? (uint32_t)last : r->x_max;
+    r->y_min = y < r->y_min ? (uint32_t)y : r->y_min;
+    r->y_max = y > r->y_max ? (uint32_t)y : r->y_max;
+    r->z_max = (uint32_t)z;
+}
+
+/* The runs of one row of a bundle. */
+static void add_row(const slc_volume_bundle *bundle, const uint64_t *row, size_t words, size_t y, size_t z,
+                    record *records)
+{
+    uint64_t first = 0;
+    uint32_t run = 0;
+    for (size_t k = 0; k < words; k++) {
+        for (uint64_t edges = bits_edges(row[k], (row - 1)[k]); edges != 0; edges &= edges - 1) {
+            const size_t bit = bits_lowest(edges);
+            if ((row[k] >> bit & 1) != 0) {
+                const uint64_t upto = edges ^ (edges - 1);
+                first = 64 * k + bit;
+                run = bundle->ranks[k] + (uint32_t)bits_count(bundle->starts[k] & upto) - 1;
+            } else {
+                add_run(&records[bundle->labels[run]], first, 64 * k + bit, y, z);
+            }
+        }
+    }
+    if ((row[words - 1] >> 63 & 1) != 0) {
+        add_run(&records[bundle->labels[run]], first, 64 * words, y, z);
+    }
+}
+
+/* Rows in raster order, so that a component's first run is the first that comes. */
+static void add_layer(slc_volume_labeller *labeller, slc_volume_part *part, size_t layer, record *records)
+{
+    const slc_volume *volume = &labeller->volume;
+    const size_t across = labeller->across;
+    for (size_t j = 0; j < labeller->bundles; j++) {
+        slc_volume_bundle_of(labeller, part, layer, j, &part->ring[0][j]);
+    }
+    for (size_t z = across * layer; z < across * (layer + 1) && z < volume->depth; z++) {
+        for (size_t y = 0; y < volume->height; y++) {
+            add_row(&part->ring[0][y / across], slc_volume_bits(labeller, y, z), labeller->words, y, z,
+                    records);
+        }
+    }
+}
+
+/* ---- rows of the collection -------------------------------------------------------------------- */
+
+#define PUT(column, value)                                                                                   \
+    do {                                                                                                     \
+        if (to->column != NULL) {                                                                            \
+            to->column[row] = (value);                                                                       \
+        }                                                                                                    \
+    } while (0)
+
+static void put_row(slc_volume_components *to, size_t row, const record *r)
+{
+    const double n = (double)r->volume;
+    PUT(volume, r->volume);
+    PUT(x_min, r->x_min);
+    PUT(y_min, r->y_min);
+    PUT(z_min, r->first_z);
+    PUT(x_max, r->x_max);
+    PUT(y_max, r->y_max);
+    PUT(z_max, r->z_max);
+    PUT(first_x, r->first_x);
+    PUT(first_y, r->first_y);
+    PUT(first_z, r->first_z);
+    PUT(sum_x, r->x);
+    PUT(sum_y, r->y);
+    PUT(sum_z, r->z);
+    PUT(sum_xx, r->xx);
+    PUT(sum_xy, r->xy);
+    PUT(sum_xz, r->xz);
+    PUT(sum_yy, r->yy);
+    PUT(sum_yz, r->yz);
+    PUT(sum_zz, r->zz);
+    PUT(x, (double)r->x / n);
+    PUT(y, (double)r->y / n);
+    PUT(z, (double)r->z / n);
+}
+
+slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, slc_error *error)
+{
+    slc_volume_components *to = labeller->out->components;
+    slc_column columns[SLC_VOLUME_COLUMNS];
+    const slc_schema schema = slc_volume_components_schema(labeller->config.features, columns);
+    const size_t n = labeller->n_labels;
+    if (slc_image_memory_reserve(&labeller->sums, (n + 1) * sizeof(record)) != SLC_OK ||
+        slc_columns_reserve(&schema, to, to->head.size + n, to->head.n_events + 1) != SLC_OK) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu components of a volume", n);
+    }
+    return SLC_OK;
+}
+
+void slc_volume_features(slc_volume_labeller *labeller)
+{
+    slc_volume_components *to = labeller->out->components;
+    const size_t n = labeller->n_labels, base = to->head.size;
+    record *records = labeller->sums.at;
+    memset(records, 0, (n + 1) * sizeof *records);
+    for (uint32_t p = 0; p < labeller->n_parts; p++) {
+        slc_volume_part *part = &labeller->parts[p];
+        for (size_t i = 0; i < part->n_layers; i++) {
+            add_layer(labeller, part, part->first_layer + i, records);
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        put_row(to, base + i, &records[1 + i]);
+    }
+    to->head.size = base + n;
+    slc_columns_end_event(to);
+}

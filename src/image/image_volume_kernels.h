@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The hot loops of volumes, one table of them for each instruction set, and what they work on. Rows of voxels
+ * are rows of bits, in bundles: with 26 neighbours the four rows (y, z), (y + 1, z), (y, z + 1), (y + 1,
+ * z + 1), whose voxels in one column and the next are all neighbours, so that a run of their OR is one piece;
+ * else a single row. What is called a run here is a run of the bundle's OR.
+ */
+#ifndef SLUICE_IMAGE_VOLUME_KERNELS_H
+#define SLUICE_IMAGE_VOLUME_KERNELS_H
+
+#include "simd/simd_kernel.h"
+#include "simd_targets.h"
+
+enum {
+    /* Rows of words are taken so many at a time: they have zeros up to a multiple of it, a word of zeros in
+     * front of them and one behind. */
+    SLC_VOLUME_WORDS = 8,
+    /* Elements in front of an array of runs, edges or labels, and behind it, that a kernel may touch. */
+    SLC_VOLUME_SPARE = 96,
+    SLC_VOLUME_ROWS = 4 /* of a bundle at most */
+};
+
+/* Earlier bundles that a bundle may touch: those at (y - 1, z), and at y, y + 1 and y - 1 of z - 1. */
+enum {
+    SLC_VOLUME_ABOVE = 0,
+    SLC_VOLUME_BEFORE,
+    SLC_VOLUME_BEFORE_DOWN,
+    SLC_VOLUME_BEFORE_UP,
+    SLC_VOLUME_NEIGHBOURS,
+    SLC_VOLUME_KEPT = SLC_VOLUME_BEFORE_UP /* so many of them are asked for by later bundles */
+};
+
+typedef struct slc_volume_bundle {
+    /* Number 2 z + y; rows that the volume does not have are rows of zeros. The first of a single row. */
+    const uint64_t *rows[SLC_VOLUME_ROWS];
+    uint64_t *all;    /* the OR */
+    uint64_t *starts; /* first columns of runs */
+    uint32_t *ranks;  /* runs that begin in front of each word, and how many there are */
+    /* Columns where this bundle and a neighbour both have a voxel, of one and the same component. */
+    uint64_t *meets[SLC_VOLUME_KEPT];
+    uint32_t *labels; /* of the runs, provisional */
+    size_t n_runs;
+} slc_volume_bundle;
+
+typedef struct slc_volume_strip {
+    size_t words; /* of a row, a multiple of SLC_VOLUME_WORDS */
+    uint32_t connectivity;
+    /* Provisional labels: the next one, and each one's parent, which is smaller, or itself. */
+    uint32_t fresh, *parent;
+    /* Of the bundle at work: which runs touch which labels of neighbours, and labels that are to be one. */
+    uint32_t *edge_run, *edge_label, *low, *high;
+    /* Rows of words. */
+    uint64_t *both, *touch, *sum, *known, *known_sum, *edges;
+} slc_volume_strip;
+
+typedef struct slc_volume_kernels {
+    const char *target;
+    /* Sets all, starts, ranks and n_runs of a bundle of 1 or 4 rows. */
+    void (*look)(slc_volume_bundle *bundle, size_t words, size_t n_rows);
+    /* Gives the runs of a bundle labels: of the runs they touch, which become one, or new ones. */
+    void (*join)(slc_volume_strip *strip, slc_volume_bundle *bundle,
+                 const slc_volume_bundle *const neighbours[SLC_VOLUME_NEIGHBOURS]);
+    /* Makes one of the labels of runs and of those that they touch in the slice before; all have labels. */
+    void (*border)(slc_volume_strip *strip, slc_volume_bundle *bundle,
+                   const slc_volume_bundle *const neighbours[SLC_VOLUME_NEIGHBOURS]);
+    /* labels[i] = table[labels[i]]. */
+    void (*relabel)(const uint32_t *table, uint32_t *labels, size_t n);
+    /* Numbers components by their first voxels: of the runs that have a voxel in `row`, one of the bundle's,
+     * the labels from `first` on that have no number get the next ones after n. Returns the last number. */
+    uint32_t (*number)(slc_volume_strip *strip, const slc_volume_bundle *bundle, const uint64_t *row,
+                       uint32_t first, uint32_t *numbers, uint32_t n);
+    /* Writes n_rows rows of labels, `width` wide, of the bundle: labels[run] where rows[r] has a voxel, else
+     * 0. `far`: past the caches, where the addresses allow it. */
+    void (*write)(const slc_volume_bundle *bundle, const uint64_t *const *rows, size_t n_rows,
+                  const uint32_t *labels, size_t width, uint32_t *const *out, bool far);
+} slc_volume_kernels;
+
+#define SLC_VOLUME_DECLARE(target, TARGET) extern const slc_volume_kernels slc_volume_kernels_##target;
+SIMD_FOR_EACH(SLC_VOLUME_DECLARE)
+#undef SLC_VOLUME_DECLARE
+
+/* The table of a target that is compiled in. */
+const slc_volume_kernels *slc_volume_kernels_of(slc_simd_target target);
+/* The target that a choice means. */
+slc_simd_target slc_volume_choose(slc_simd_target choice);
+
+extern const slc_simd_kernel slc_volume_kernel_rows[];
+
+#endif

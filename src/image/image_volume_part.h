@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the labelling of volumes. A volume is cut into parts of slices, which are read on their own and
+ * joined afterwards. Provisional labels are numbers of one table for the whole volume; every part has a range
+ * of its own, so that labels of a lower part are smaller than those of a later one.
+ */
+#ifndef SLUICE_IMAGE_VOLUME_PART_H
+#define SLUICE_IMAGE_VOLUME_PART_H
+
+#include "base/team.h"
+#include "image/image_bits.h"
+#include "image/image_level.h"
+#include "image/image_memory.h"
+#include "image/image_volume_kernels.h"
+#include <sluice/image_volume.h>
+
+/* Slices and rows of a bundle: 2 and 2 with 26 neighbours, else 1 and 1. A layer is as many slices. */
+typedef struct slc_volume_part {
+    slc_volume_strip strip;
+    size_t first_layer, n_layers;
+    uint32_t base;              /* the first of its provisional labels */
+    uint32_t *runs;             /* labels of all runs, bundle after bundle */
+    size_t *run_at;             /* where those of each bundle begin, and one more */
+    uint32_t *layer_fresh;      /* the first label made in each layer, and one more */
+    slc_volume_bundle *ring[2]; /* the bundles of two layers in turn */
+    slc_volume_bundle empty;
+    uint32_t n_labels, before; /* components whose first voxel is in it, and in the parts before */
+} slc_volume_part;
+
+struct slc_volume_labeller {
+    slc_volume_config config;
+    slc_volume_kernels kernels;
+    slc_image_kernels image_kernels;
+    slc_team *team;
+    slc_image_memory scratch, tables, sums;
+    slc_volume_part *parts;
+    uint32_t max_parts;
+    /* The volume at work. */
+    slc_volume volume;
+    slc_volume_labels *out;
+    slc_image_level level;
+    size_t across;          /* rows and slices of a bundle: 1 or 2 */
+    size_t bundles, layers; /* of a layer, of the volume */
+    size_t words, pitch;    /* of a row */
+    uint32_t n_parts;
+    uint64_t *bits; /* every row, in raster order */
+    uint64_t *zeros;
+    uint32_t *parent, *numbers;
+    uint32_t n_labels;
+};
+
+/* Reads a part: provisional labels of its runs. */
+void slc_volume_scan(slc_volume_labeller *labeller, slc_volume_part *part);
+/* Joins the components on both sides of the border in front of part number `below`. */
+void slc_volume_border(slc_volume_labeller *labeller, uint32_t below);
+/* From provisional labels to numbers of components, by their first voxels. All parts were read and joined. */
+void slc_volume_number(slc_volume_labeller *labeller);
+/* The second pass over a part: its runs get the numbers, and are written where labels are wanted. */
+void slc_volume_write(slc_volume_labeller *labeller, slc_volume_part *part);
+/* Room for the features of all components; then they are summed, and their rows appended. */
+slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, slc_error *error);
+void slc_volume_features(slc_volume_labeller *labeller);
+
+/* Sets the rows of bundle j of a layer, which are in labeller->bits, and its runs. */
+void slc_volume_bundle_of(const slc_volume_labeller *labeller, const slc_volume_part *part, size_t layer,
+                          size_t j, slc_volume_bundle *bundle);
+/* Row y of slice z as bits. */
+static inline uint64_t *slc_volume_bits(const slc_volume_labeller *labeller, size_t y, size_t z)
+{
+    return labeller->bits + 1 + (z * labeller->volume.height + y) * labeller->pitch;
+}
+
+#endif

@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Volumes from the command line: NPY, pages of TIFF and NIfTI give the labels of this script's own flood fill, features are sums over
+# voxels, and what does not go with a volume is refused.
+. "$(dirname "$0")/common.sh" "$@"
+
+# Reads and writes volumes without the library; `check` labels by flood fill.
+cat >tool.py <<'P'
+import ast, csv, gzip, json, random, struct, sys
+
+def shape_of(kind): return {"a": (3, 4, 5), "b": (1, 3, 4), "c": (5, 2, 3)}[kind]
+
+def values(kind):
+    d, h, w = shape_of(kind)
+    chance = random.Random(kind)
+    return [[[chance.choice([0] * 9 + [7, 9]) for x in range(w)] for y in range(h)] for z in range(d)]
+
+def npy(name, shape, code, data):
+    head = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (code, shape)
+    head = head.ljust(117) + "\n"
+    open(name, "wb").write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head.encode() + data)
+
+def nifti(name, shape, data):
+    d, h, w = shape
+    head = bytearray(352)
+    head[0:4] = struct.pack("<i", 348)
+    head[40:56] = struct.pack("<8h", 3, w, h, d, 1, 1, 1, 1)
+    head[70:74] = struct.pack("<2h", 2, 8)
+    head[108:120] = struct.pack("<3f", 352, 1, 0)
+    head[344:348] = b"n+1\0"
+    (gzip.open if name.endswith(".gz") else open)(name, "wb").write(bytes(head) + data)
+
+def make(kind):
+    flat = bytes(v for plane in values(kind) for row in plane for v in row)
+    npy(kind + ".npy", shape_of(kind), "|u1", flat)
+    npy(kind + "2.npy", shape_of(kind), "<u2", b"".join(struct.pack("<H", v) for v in flat))
+    nifti(kind + ".nii", shape_of(kind), flat)
+    nifti(kind + ".nii.gz", shape_of(kind), flat)
+
+def flood(kind, most, threshold):
+    v, (d, h, w) = values(kind), shape_of(kind)
+    labels, n = {}, 0
+    steps = [(a, b, c) for a in (-1, 0, 1) for b in (-1, 0, 1) for c in (-1, 0, 1) if 0 < abs(a) + abs(b) + abs(c) <= most]
+    on = [(z, y, x) for z in range(d) for y in range(h) for x in range(w) if v[z][y][x] >= threshold]
+    for first in on:
+        if first in labels:
+            continue
+        n, open_ = n + 1, [first]
+        labels[first] = n
+        while open_:
+            z, y, x = open_.pop()
+            for a, b, c in steps:
+                p = (z + a, y + b, x + c)
+                if p not in labels and p in set(on):
+                    labels[p] = n
+                    open_.append(p)
+    return labels, n
+
+def load(name):
+    data = open(name, "rb").read()
+    size = struct.unpack("<H", data[8:10])[0]
+    head = ast.literal_eval(data[10:10 + size].decode())
+    assert head["descr"] == "<u4" and not head["fortran_order"]
+    return head["shape"], struct.unpack("<%dI" % ((len(data) - 10 - size) // 4), data[10 + size:])
+
+def check(kind, name, most, threshold):
+    labels, n = flood(kind, int(most), int(threshold))
+    d, h, w = shape_of(kind)
+    shape, found = load(name)
+    assert shape == (d, h, w), shape
+    assert list(found) == [labels.get((z, y, x), 0) for z in range(d) for y in range(h) for x in range(w)]
+
+def features(kind, name):
+    labels, n = flood(kind, 3, 1)
+    rows = list(csv.DictReader(open(name)))
+    assert len(rows) == n > 1
+    for row in rows:
+        at = [p for p in labels if labels[p] == int(row["label"])]
+        assert int(row["volume"]) == len(at) and row["input"] == row["page"] == "1"
+        for i, a in enumerate("zyx"):
+            side = [p[i] for p in at]
+            assert (int(row[a + "_min"]), int(row[a + "_max"])) == (min(side), max(side))
+            assert abs(float(row[a]) - sum(side) / len(side)) < 1e-9
+            assert int(row["sum_%s%s" % (a, a)]) == sum(s * s for s in side)
+
+def volumes(kind, name):
+    found = json.load(open(name))
+    d, h, w = shape_of(kind)
+    row = found["volumes"][0]
+    assert (row["width"], row["height"], row["depth"], row["components"]) == (w, h, d, flood(kind, 3, 1)[1])
+    assert found["connectivity"] == 26 and row["seconds"] > 0
+
+globals()[sys.argv[1]](*sys.argv[2:])
+P
+tool() { /usr/bin/python3 tool.py "$@" || fail "tool.py $*"; }
+
+for kind in a b c; do
+    tool make $kind
+    for input in $kind.npy ${kind}2.npy $kind.nii $kind.nii.gz; do
+        run label --volume "$input" -q -o labels.npy
+        want 0
+        want_silent
+        tool check $kind labels.npy 3 1
+    done
+    for connectivity in 6:1 18:2 26:3; do
+        run label --volume $kind.npy --connectivity ${connectivity%:*} --threads 2 --threshold 8 -q -o labels.npy
+        want 0
+        tool check $kind labels.npy ${connectivity#*:} 8
+    done
+done
+
+# Pages of a TIFF are slices, those of labels too.
+run label --volume a.npy -q -o labels.tif
+want 0
+run label --volume labels.tif -q -o again.npy
+want 0
+tool check a again.npy 3 1
+"$sluice" label --volume - -q -o again.npy <a.nii.gz || fail "standard input"
+tool check a again.npy 3 1
+
+run label --volume a.npy -q --stats a.csv --features area,box,centroid,second
+want 0
+tool features a a.csv
+run label --volume a.npy --json
+want 0
+cp out a.json
+tool volumes a a.json
+
+# What is wrong.
+refuse() {
+    wanted=$1
+    shift
+    run label --volume "$@"
+    want 2
+    grep -qF -e "$wanted" err || fail "'$last' said: $(cat err)"
+}
+refuse "--connectivity takes 6, 18 or 26 with --volume, not '8'" a.npy --connectivity 8
+refuse "--volume does not go with --inverse" a.npy --inverse
+refuse "--volume does not go with --stream" a.npy --stream
+refuse "--volume does not go with --device" a.npy --device cpu
+refuse "--threshold takes a number with --volume, not 'otsu'" a.npy --threshold otsu
+refuse "--volume has no feature 'euler'" a.npy --stats a.csv --features area,euler
+refuse "--volume writes the labels of one input, not of 2" a.npy b.npy -o x.npy
+refuse "--volume writes labels of 32 bits" a.npy -o x.png
+run label a.npy --connectivity 26
+want 2
+
+# Slices that differ, and a file that is cut off: nothing is written.
+printf 'P5 2 1 255\nab' >two.pgm
+printf 'P5 3 1 255\nabc' >>two.pgm
+run label --volume two.pgm -o x.npy
+want 1
+grep -q 'two.pgm: slice 2 is 3x1 of u8, those before it are 2x1 of u8: no volume' err || fail "$(cat err)"
+head -c 380 a.nii >cut.nii
+run label --volume cut.nii -o x.npy
+want 1
+grep -q 'cut.nii: .*byte 380: the file ends in slice 2 of 3' err || fail "$(cat err)"
+want_no_file x.npy

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Labels and features of volumes against flood fill, a union voxel by voxel, and sums over single voxels:
+ * random volumes of every type, layout, connectivity, instruction set and number of threads.
+ */
+#include "oracle/volume_oracle.h"
+#include "support/cmocka_all.h"
+#include "support/random.h"
+
+#include <sluice/image_volume.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIDE = 12, ROOM = 700 * SIDE * SIDE };
+
+static const uint32_t connectivities[] = {6, 18, 26};
+
+typedef struct fixture {
+    uint64_t values[ROOM]; /* 0 or 1, what the oracles see */
+    uint32_t wanted[ROOM];
+    size_t width, height, depth;
+} fixture;
+static fixture f;
+
+static size_t voxels(void)
+{
+    return f.width * f.height * f.depth;
+}
+
+/* Cubes of `grain` voxels, each set with so many in a hundred. */
+static void fill(uint64_t *seed, size_t grain, uint32_t percent)
+{
+    const uint64_t own = random_u64(seed);
+    for (size_t i = 0; i < voxels(); i++) {
+        const size_t x = i % f.width / grain, y = i / f.width % f.height / grain,
+                     z = i / f.width / f.height / grain;
+        uint64_t cube = own + x + 1000 * (y + 1000 * z);
+        f.values[i] = random_below(&cube, 100) < percent ? 1 : 0;
+    }
+}
+
+static void choose(uint64_t *seed)
+{
+    f.width = 1 + random_below(seed, SIDE);
+    f.height = 1 + random_below(seed, SIDE);
+    f.depth = 1 + random_below(seed, SIDE);
+    if (random_below(seed, 8) == 0) { /* several words, and more than are taken at a time */
+        f.width = 60 + random_below(seed, random_below(seed, 2) == 0 ? 80 : 640);
+    }
+    fill(seed, 1 + random_below(seed, 3), random_below(seed, 101));
+}
+
+static slc_volume_labeller *open_one(uint32_t connectivity, slc_simd_target target, uint32_t threads,
+                                     uint32_t features)
+{
+    slc_volume_config config;
+    slc_volume_labeller *labeller = NULL;
+    slc_error error;
+    slc_volume_config_default(&config);
+    config.connectivity = connectivity;
+    config.threshold = 7;
+    config.exec.target = target;
+    config.exec.threads = threads;
+    config.features = features;
+    assert_int_equal(slc_volume_open(&config, &labeller, &error), SLC_OK);
+    return labeller;
+}
+
+/* ---- the volume in memory, in every type and layout ------------------------------------------------ */
+
+/* A copy of the values as voxels of a type, rows and slices further apart than they are long; turned: the
+ * last row and slice first. The memory is to be freed, of `from` too. */
+static void *lay(slc_image_type type, size_t gap, bool turned, slc_volume *volume)
+{
+    static const size_t size[SLC_IMAGE_TYPES] = {1, 2, 4, 4, 1};
+    const size_t row = (slc_image_row_bytes(type, f.width) / size[type] + gap) * size[type];
+    const size_t slice = row * f.height + gap * size[type];
+    char *memory = malloc(slice * f.depth);
+    assert_non_null(memory);
+    memset(memory, 0xff, slice * f.depth);
+    char *first = memory + (turned ? (f.depth - 1) * slice + (f.height - 1) * row : 0);
+    *volume = (slc_volume){.voxels = first,
+                           .width = f.width,
+                           .height = f.height,
+                           .depth = f.depth,
+                           .stride = turned ? -(ptrdiff_t)row : (ptrdiff_t)row,
+                           .slice_stride = turned ? -(ptrdiff_t)slice : (ptrdiff_t)slice,
+                           .type = type};
+    for (size_t i = 0; i < voxels(); i++) {
+        const size_t x = i % f.width, y = i / f.width % f.height, z = i / f.width / f.height;
+        char *at = first + (ptrdiff_t)z * volume->slice_stride + (ptrdiff_t)y * volume->stride;
+        const uint32_t value = f.values[i] != 0 ? 7 + (uint32_t)i % 200 : (uint32_t)i % 7;
+        const uint16_t half = (uint16_t)value;
+        const float real = (float)value - (f.values[i] != 0 ? 0 : 0.5F);
+        if (type == SLC_IMAGE_BITS) {
+            at[x / 8] = (char)((at[x / 8] & ~(1 << x % 8)) | (int)f.values[i] << x % 8);
+        } else if (type == SLC_IMAGE_U8) {
+            at[x] = (char)value;
+        } else {
+            memcpy(at + x * size[type],
+                   type == SLC_IMAGE_U16   ? (const void *)&half
+                   : type == SLC_IMAGE_U32 ? (const void *)&value
+                                           : (const void *)&real,
+                   size[type]);
+        }
+    }
+    return memory;
+}
+
+static void expect(slc_volume_labeller *labeller, const slc_volume *volume, uint32_t n, size_t gap,
+                   bool turned, const char *what)
+{
+    const size_t row = f.width + gap, slice = row * f.height + gap;
+    uint32_t *memory = malloc(slice * f.depth * sizeof *memory);
+    slc_error error;
+    assert_non_null(memory);
+    memset(memory, 0xa5, slice * f.depth * sizeof *memory);
+    const ptrdiff_t stride = (ptrdiff_t)(row * sizeof *memory), far = (ptrdiff_t)(slice * sizeof *memory);
+    slc_volume_labels out = {
+        .labels = memory + (turned ? (f.depth - 1) * slice + (f.height - 1) * row : 0),
+        .stride = turned ? -stride : stride,
+        .slice_stride = turned ? -far : far,
+    };
+    assert_int_equal(slc_volume_run(labeller, volume, &out, &error), SLC_OK);
+    size_t beside = 0;
+    for (size_t i = 0; i < slice * f.depth; i++) {
+        beside += memory[i] == 0xa5a5a5a5U ? 1 : 0;
+    }
+    assert_int_equal(beside, slice * f.depth - voxels()); /* nothing else was written */
+    for (size_t i = 0; i < voxels(); i++) {
+        const size_t x = i % f.width, y = i / f.width % f.height, z = i / f.width / f.height;
+        const uint32_t *at = (const uint32_t *)(const void *)((char *)out.labels +
+                                                              (ptrdiff_t)z * out.slice_stride +
+                                                              (ptrdiff_t)y * out.stride);
+        if (at[x] != f.wanted[i] || out.n_labels != n) {
+            fail_msg("%s: %zu x %zu x %zu: label %u at (%zu, %zu, %zu), not %u; %u components, not %u", what,
+                     f.width, f.height, f.depth, at[x], x, y, z, f.wanted[i], out.n_labels, n);
+        }
+    }
+    free(memory);
+}
+
+/* ---- tests ----------------------------------------------------------------------------------------- */
+
+static void oracles_agree(void **state)
+{
+    (void)state;
+    static uint32_t other[ROOM];
+    uint64_t seed = 1;
+    for (int i = 0; i < 300; i++) {
+        choose(&seed);
+        for (size_t c = 0; c < 3; c++) {
+            const uint32_t n = volume_oracle_flood(f.values, f.width, f.height, f.depth, connectivities[c],
+                                                   f.wanted);
+            assert_int_equal(
+                volume_oracle_unite(f.values, f.width, f.height, f.depth, connectivities[c], other), n);
+            assert_memory_equal(f.wanted, other, voxels() * sizeof *other);
+        }
+    }
+}
+
+/* Volumes for every instruction set that runs here; threads, types and layouts take turns. */
+static void labels_are_right(void **state)
+{
+    (void)state;
+    const int n = getenv("SLUICE_TEST_SMALL") != NULL ? 200 : 700;
+    for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
+        if (!slc_simd_runs((slc_simd_target)t)) {
+            continue;
+        }
+        slc_volume_labeller *labellers[3][3];
+        for (size_t c = 0; c < 3; c++) {
+            for (uint32_t threads = 1; threads <= 3; threads++) {
+                labellers[c][threads - 1] = open_one(connectivities[c], (slc_simd_target)t, threads, 0);
+            }
+        }
+        uint64_t seed = 2;
+        for (int i = 0; i < n; i++) {
+            slc_volume volume;
+            choose(&seed);
+            const size_t gap = random_below(&seed, 3);
+            const bool turned = random_below(&seed, 3) == 0;
+            void *memory = lay((slc_image_type)(i % SLC_IMAGE_TYPES), gap, turned, &volume);
+            for (size_t c = 0; c < 3; c++) {
+                const uint32_t found = volume_oracle_unite(f.values, f.width, f.height, f.depth,
+                                                           connectivities[c], f.wanted);
+                const uint32_t threads = random_below(&seed, 3);
+                expect(labellers[c][threads], &volume, found, gap, turned, slc_simd_name((slc_simd_target)t));
+            }
+            free(memory);
+        }
+        for (size_t i = 0; i < 9; i++) {
+            slc_volume_close(labellers[i / 3][i % 3]);
+        }
+    }
+}
+
+/* What a component's row is to be, from its voxels one by one. */
+static void check_features(const slc_volume_components *c, size_t row)
+{
+    uint64_t n = 0, sums[3] = {0}, second[6] = {0}, low[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX}, high[3] = {0};
+    uint64_t first[3] = {0};
+    for (size_t i = 0; i < voxels(); i++) {
+        const uint64_t at[3] = {i % f.width, i / f.width % f.height, i / f.width / f.height};
+        if (f.wanted[i] != row + 1) {
+            continue;
+        }
+        for (int a = 0, k = 0; a < 3; a++) {
+            first[a] = n == 0 ? at[a] : first[a];
+            sums[a] += at[a];
+            low[a] = at[a] < low[a] ? at[a] : low[a];
+            high[a] = at[a] > high[a] ? at[a] : high[a];
+            for (int b = a; b < 3; b++, k++) {
+                second[k] += at[a] * at[b];
+            }
+        }
+        n++;
+    }
+    const uint64_t found[] = {c->volume[row],  c->x_min[row],   c->y_min[row],  c->z_min[row],
+                              c->x_max[row],   c->y_max[row],   c->z_max[row],  c->first_x[row],
+                              c->first_y[row], c->first_z[row], c->sum_x[row],  c->sum_y[row],
+                              c->sum_z[row],   c->sum_xx[row],  c->sum_xy[row], c->sum_xz[row],
+                              c->sum_yy[row],  c->sum_yz[row],  c->sum_zz[row]};
+    const uint64_t wanted[] = {n,         low[0],    low[1],    low[2],    high[0],  high[1], high[2],
+                               first[0],  first[1],  first[2],  sums[0],   sums[1],  sums[2], second[0],
+                               second[1], second[2], second[3], second[4], second[5]};
+    for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++) {
+        assert_int_equal(found[k], wanted[k]);
+    }
+    const double centroid[3] = {c->x[row], c->y[row], c->z[row]};
+    for (int a = 0; a < 3; a++) {
+        assert_true(fabs(centroid[a] - (double)sums[a] / (double)n) < 1e-12 * (1 + centroid[a]));
+    }
+}
+
+static void features_are_right(void **state)
+{
+    (void)state;
+    slc_column columns[SLC_VOLUME_COLUMNS];
+    const slc_schema schema = slc_volume_components_schema(SLC_VOLUME_ALL, columns);
+    assert_int_equal(schema.n_columns, SLC_VOLUME_COLUMNS);
+    uint64_t seed = 3;
+    for (int i = 0; i < 100; i++) {
+        const uint32_t connectivity = connectivities[i % 3];
+        slc_volume_labeller *labeller = open_one(connectivity, SLC_SIMD_AUTO, 1 + (uint32_t)i % 2,
+                                                 SLC_VOLUME_ALL);
+        slc_volume_components found = {.volume = NULL};
+        slc_volume_labels out = {.labels = NULL, .components = &found};
+        slc_error error;
+        for (uint32_t event = 0, before = 0; event < 2; event++) { /* two volumes into one collection */
+            slc_volume volume;
+            choose(&seed);
+            void *memory = lay(SLC_IMAGE_U8, 1, false, &volume);
+            const uint32_t n = volume_oracle_unite(f.values, f.width, f.height, f.depth, connectivity,
+                                                   f.wanted);
+            assert_int_equal(slc_volume_run(labeller, &volume, &out, &error), SLC_OK);
+            assert_int_equal(out.n_labels, n);
+            assert_int_equal(found.head.size, before + n);
+            assert_int_equal(found.head.n_events, event + 1);
+            slc_volume_components own = found;
+            for (size_t k = 0; k < schema.n_columns; k++) { /* the rows of this volume */
+                char **at = (char **)(void *)((char *)&own + columns[k].member);
+                *at += before * (columns[k].type == SLC_TYPE_U32 ? 4 : 8);
+            }
+            for (uint32_t row = 0; row < n && row < 40; row++) {
+                check_features(&own, row);
+            }
+            before = n;
+            free(memory);
+        }
+        slc_columns_clear(&schema, &found);
+        slc_volume_close(labeller);
+    }
+}
+
+/* A run that was in the way before must not be seen after a larger or smaller volume. */
+static void sizes_follow_one_another(void **state)
+{
+    (void)state;
+    uint64_t seed = 4;
+    slc_volume_labeller *labeller = open_one(26, SLC_SIMD_AUTO, 2, 0);
+    for (int i = 0; i < 60; i++) {
+        slc_volume volume;
+        f.width = i % 2 == 0 ? 1 + random_below(&seed, 3) : 500 + random_below(&seed, 100);
+        f.height = 1 + random_below(&seed, SIDE);
+        f.depth = 1 + random_below(&seed, SIDE);
+        fill(&seed, 2, 60);
+        void *memory = lay(SLC_IMAGE_U8, 0, false, &volume);
+        const uint32_t n = volume_oracle_unite(f.values, f.width, f.height, f.depth, 26, f.wanted);
+        expect(labeller, &volume, n, 0, false, "sizes");
+        free(memory);
+    }
+    slc_volume_close(labeller);
+}
+
+static void expect_refusal(const slc_volume_config *config, const char *text)
+{
+    slc_volume_labeller *labeller = NULL;
+    slc_error error = {SLC_OK, ""};
+    assert_int_equal(slc_volume_open(config, &labeller, &error), SLC_ERR_USAGE);
+    assert_null(labeller);
+    assert_non_null(strstr(error.text, text));
+}
+
+static void configurations_are_checked(void **state)
+{
+    (void)state;
+    slc_volume_config config;
+    slc_volume_config_default(&config);
+    config.connectivity = 8;
+    expect_refusal(&config, "connectivity");
+    slc_volume_config_default(&config);
+    config.threshold = NAN;
+    expect_refusal(&config, "threshold");
+    slc_volume_config_default(&config);
+    config.features = SLC_VOLUME_ALL + 1;
+    expect_refusal(&config, "features");
+    slc_volume_config_default(&config);
+    config.exec.device = "cuda";
+    expect_refusal(&config, "device");
+    slc_volume_config_default(&config);
+    config.exec.threads = 5000;
+    expect_refusal(&config, "threads");
+}
+
+static void volumes_are_checked(void **state)
+{
+    (void)state;
+    static uint8_t pixels[64];
+    static uint32_t labels[64];
+    slc_volume_labeller *labeller = open_one(26, SLC_SIMD_AUTO, 1, 0);
+    const slc_volume good = {pixels, 4, 4, 4, 4, 16, SLC_IMAGE_U8};
+    const slc_volume_labels out = {.labels = labels, .stride = 16, .slice_stride = 64};
+    const struct {
+        slc_volume volume;
+        slc_volume_labels out;
+        const char *text;
+    } cases[] = {
+        {{pixels, 0, 4, 4, 4, 16, SLC_IMAGE_U8}, out, "0 x 4"},
+        {{pixels, 4, 4, 0, 4, 16, SLC_IMAGE_U8}, out, "4 x 0"},
+        {{NULL, 4, 4, 4, 4, 16, SLC_IMAGE_U8}, out, "volume"},
+        {{pixels, 4, 4, 4, 3, 16, SLC_IMAGE_U8}, out, "stride"},
+        {{pixels, 4, 4, 4, 4, 15, SLC_IMAGE_U8}, out, "stride"},
+        {{pixels, 4, 4, 4, 4, 16, SLC_IMAGE_TYPES}, out, "type"},
+        {{labels, 4, 4, 4, 4, 16, SLC_IMAGE_U8}, out, "overlap"},
+        {good, {.labels = labels, .stride = 12, .slice_stride = 64}, "stride"},
+        {good, {.labels = labels, .stride = 18, .slice_stride = 72}, "aligned"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        slc_volume_labels to = cases[i].out;
+        slc_error error = {SLC_OK, ""};
+        assert_int_equal(slc_volume_run(labeller, &cases[i].volume, &to, &error), SLC_ERR_USAGE);
+        if (strstr(error.text, cases[i].text) == NULL) {
+            fail_msg("case %zu: %s", i, error.text);
+        }
+    }
+    slc_volume_close(labeller);
+    slc_volume_close(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(oracles_agree),
+        cmocka_unit_test(labels_are_right),
+        cmocka_unit_test(features_are_right),
+        cmocka_unit_test(sizes_follow_one_another),
+        cmocka_unit_test(configurations_are_checked),
+        cmocka_unit_test(volumes_are_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
