@@ -105,38 +105,39 @@ static void *carve(slc_arena *c, size_t n, size_t size)
     return piece != NULL ? piece + SLC_VOLUME_SPARE * size : NULL;
 }
 
-static void carve_bundle(slc_arena *c, slc_volume_bundle *bundle, size_t words)
+/* Words of a layer, with room for a bundle in front and one behind; those of zeros are zeroed later. */
+static uint64_t *carve_words(slc_arena *c, const slc_volume_labeller *v)
 {
-    bundle->all = carve(c, words, sizeof(uint64_t));
-    bundle->starts = carve(c, words, sizeof(uint64_t));
-    bundle->ranks = carve(c, words + 1, sizeof(uint32_t));
-    for (int i = 0; i < SLC_VOLUME_KEPT; i++) {
-        bundle->meets[i] = carve(c, words, sizeof(uint64_t));
-    }
+    const size_t around = v->pitch + SLC_VOLUME_SPARE;
+    char *words = slc_arena_take(c, v->pitch * v->bundles + 2 * around, sizeof(uint64_t));
+    return words != NULL ? (uint64_t *)(void *)words + around : NULL;
 }
 
 /* Of one part: what it works with. */
 static void carve_part(slc_arena *c, const slc_volume_labeller *v, slc_volume_part *part)
 {
     slc_volume_strip *strip = &part->strip;
-    uint64_t **rows[] = {&strip->both,  &strip->touch,     &strip->sum,
-                         &strip->known, &strip->known_sum, &strip->edges};
+    uint64_t **words[] = {&strip->both, &strip->touch, &strip->sum, &strip->known, &strip->known_sum};
     uint32_t **lists[] = {&strip->edge_run, &strip->edge_label, &strip->low, &strip->high};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        *rows[i] = carve(c, v->words, sizeof(uint64_t));
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        *words[i] = carve_words(c, v);
+    }
+    for (size_t i = 0; i < SLC_VOLUME_NEIGHBOURS; i++) {
+        strip->edges[i] = carve_words(c, v);
     }
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        *lists[i] = carve(c, 64 * v->words * SLC_VOLUME_NEIGHBOURS, sizeof(uint32_t));
+        *lists[i] = carve(c, 64 * v->pitch * SLC_VOLUME_NEIGHBOURS, sizeof(uint32_t));
     }
     for (int i = 0; i < 2; i++) {
-        slc_volume_bundle *ring = slc_arena_take(c, v->bundles, sizeof *ring);
-        for (size_t j = 0; j < v->bundles; j++) {
-            slc_volume_bundle dummy;
-            carve_bundle(c, ring != NULL ? &ring[j] : &dummy, v->words);
+        slc_volume_layer *layer = &part->ring[i];
+        layer->all = carve_words(c, v);
+        layer->starts = carve_words(c, v);
+        layer->ranks = carve(c, v->pitch * (v->bundles + 2), sizeof(uint32_t));
+        layer->ranks = layer->ranks != NULL ? layer->ranks + v->pitch : NULL;
+        for (int k = 0; k < SLC_VOLUME_KEPT; k++) {
+            layer->meets[k] = carve_words(c, v);
         }
-        part->ring[i] = ring;
     }
-    carve_bundle(c, &part->empty, v->words);
 }
 
 /* Runs of so many bundles, at most. */
@@ -148,17 +149,14 @@ static size_t runs_of(const slc_volume_labeller *v, size_t bundles)
 /* Of the whole volume, which parts share. */
 static void carve_tables(slc_arena *c, slc_volume_labeller *v)
 {
-    const slc_volume *volume = &v->volume;
-    const size_t rows = slc_image_times(volume->height, volume->depth);
+    const size_t rows = slc_image_times(slc_image_times(v->bundles + 2, v->layers), v->across * v->across);
     const size_t bundles = slc_image_times(v->bundles, v->layers), runs = runs_of(v, bundles);
     const size_t spare = (size_t)v->n_parts * 2 * SLC_VOLUME_SPARE;
-    v->zeros = slc_arena_take(c, v->words + 2, sizeof(uint64_t));
-    v->bits = slc_arena_take(c, slc_image_plus(slc_image_times(rows, v->pitch), SLC_COLUMN_ALIGN),
-                             sizeof(uint64_t));
+    v->bits = carve(c, slc_image_times(rows, v->pitch), sizeof(uint64_t));
     v->parent = carve(c, slc_image_plus(runs, spare), sizeof(uint32_t));
     v->numbers = carve(c, slc_image_plus(runs, spare), sizeof(uint32_t));
     uint32_t *all_runs = carve(c, slc_image_plus(runs, spare), sizeof(uint32_t));
-    size_t *run_at = slc_arena_take(c, slc_image_plus(bundles, v->n_parts), sizeof(size_t));
+    size_t *run_at = slc_arena_take(c, slc_image_plus(v->layers, v->n_parts), sizeof(size_t));
     uint32_t *fresh = slc_arena_take(c, slc_image_plus(v->layers, v->n_parts), sizeof(uint32_t));
     if (c->at == NULL) {
         return;
@@ -168,7 +166,7 @@ static void carve_tables(slc_arena *c, slc_volume_labeller *v)
         slc_volume_part *part = &v->parts[p];
         part->base = (uint32_t)label;
         part->runs = all_runs + run;
-        part->run_at = run_at + part->first_layer * v->bundles + p;
+        part->run_at = run_at + part->first_layer + p;
         part->layer_fresh = fresh + part->first_layer + p;
         part->strip.parent = v->parent;
         label += runs_of(v, part->n_layers * v->bundles) + SLC_VOLUME_SPARE;
@@ -189,38 +187,27 @@ static void cut(slc_volume_labeller *v, uint32_t threads)
     }
 }
 
-static void empty_bundle(const slc_volume_labeller *v, slc_volume_bundle *bundle)
+/* What is in front of a layer's words and behind them is there from another volume, or from nothing. */
+static void clear_around(const slc_volume_labeller *v, uint64_t *words)
 {
-    const size_t bytes = v->words * sizeof(uint64_t);
-    for (int i = 0; i < SLC_VOLUME_ROWS; i++) {
-        bundle->rows[i] = v->zeros + 1;
-    }
-    memset(bundle->all, 0, bytes);
-    memset(bundle->starts, 0, bytes);
-    memset(bundle->ranks, 0, (v->words + 1) * sizeof(uint32_t));
-    for (int i = 0; i < SLC_VOLUME_KEPT; i++) {
-        memset(bundle->meets[i], 0, bytes);
-    }
-    bundle->n_runs = 0;
-}
-
-/* Words of zeros around rows are where they were of another volume anything else. */
-static void clear_around(uint64_t *row, size_t words)
-{
-    row[-1] = row[words] = 0;
+    const size_t around = v->pitch + SLC_VOLUME_SPARE;
+    memset(words - around, 0, around * sizeof *words);
+    memset(words + v->pitch * v->bundles, 0, around * sizeof *words);
 }
 
 static void prepare_part(const slc_volume_labeller *v, slc_volume_part *part)
 {
-    part->strip.words = v->words;
+    part->strip.pitch = v->pitch;
+    part->strip.bundles = v->bundles;
     part->strip.connectivity = v->config.connectivity;
-    clear_around(part->strip.both, v->words);
-    for (size_t j = 0; j < v->bundles; j++) {
-        clear_around(part->ring[0][j].all, v->words);
-        clear_around(part->ring[1][j].all, v->words);
+    for (int i = 0; i < 2; i++) {
+        slc_volume_layer *layer = &part->ring[i];
+        clear_around(v, layer->all);
+        clear_around(v, layer->starts);
+        for (int k = 0; k < SLC_VOLUME_KEPT; k++) {
+            clear_around(v, layer->meets[k]);
+        }
     }
-    clear_around(part->empty.all, v->words);
-    empty_bundle(v, &part->empty);
 }
 
 static slc_status make_room(slc_volume_labeller *v, slc_error *error)
@@ -242,8 +229,7 @@ static slc_status make_room(slc_volume_labeller *v, slc_error *error)
         carve_part(&scratch, v, &v->parts[p]);
     }
     carve_tables(&tables, v);
-    memset(v->zeros, 0, (v->words + 2) * sizeof *v->zeros);
-    v->bits[0] = 0;
+    v->bits[-1] = 0;
     v->parent[0] = v->numbers[0] = 0;
     for (uint32_t p = 0; p < v->n_parts; p++) {
         prepare_part(v, &v->parts[p]);
@@ -365,13 +351,11 @@ static void write_part(void *context, uint32_t part)
 
 static slc_status set_shape(slc_volume_labeller *v, const slc_volume *volume, slc_error *error)
 {
-    const size_t step = 64 * (size_t)SLC_VOLUME_WORDS;
     v->volume = *volume;
     v->across = v->config.connectivity == 26 ? 2 : 1;
     v->bundles = (volume->height + v->across - 1) / v->across;
     v->layers = (volume->depth + v->across - 1) / v->across;
-    v->words = (volume->width + step - 1) / step * SLC_VOLUME_WORDS;
-    v->pitch = v->words + 1;
+    v->pitch = (volume->width + 63) / 64 + 1;
     cut(v, v->max_parts);
     const size_t spare = (size_t)v->n_parts * 2 * SLC_VOLUME_SPARE;
     if (runs_of(v, slc_image_times(v->bundles, v->layers)) >= UINT32_MAX - spare) {

@@ -117,26 +117,24 @@ static void add_run(record *r, uint64_t first, uint64_t behind, uint64_t y, uint
     r->z_max = (uint32_t)z;
 }
 
-/* The runs of one row of a bundle. */
-static void add_row(const slc_volume_bundle *bundle, const uint64_t *row, size_t words, size_t y, size_t z,
-                    record *records)
+/* The runs of one row of bundle j of a layer. */
+static void add_row(const slc_volume_labeller *labeller, const slc_volume_layer *layer, const uint64_t *row,
+                    size_t y, size_t z, record *records)
 {
-    uint64_t first = 0;
+    const size_t at = y / labeller->across * labeller->pitch;
+    uint64_t first = 0, before = 0;
     uint32_t run = 0;
-    for (size_t k = 0; k < words; k++) {
-        for (uint64_t edges = bits_edges(row[k], (row - 1)[k]); edges != 0; edges &= edges - 1) {
+    for (size_t k = 0; k < labeller->pitch; before = row[k], k++) {
+        for (uint64_t edges = bits_edges(row[k], before); edges != 0; edges &= edges - 1) {
             const size_t bit = bits_lowest(edges);
             if ((row[k] >> bit & 1) != 0) {
                 const uint64_t upto = edges ^ (edges - 1);
                 first = 64 * k + bit;
-                run = bundle->ranks[k] + (uint32_t)bits_count(bundle->starts[k] & upto) - 1;
+                run = layer->ranks[at + k] + (uint32_t)bits_count(layer->starts[at + k] & upto) - 1;
             } else {
-                add_run(&records[bundle->labels[run]], first, 64 * k + bit, y, z);
+                add_run(&records[layer->labels[run]], first, 64 * k + bit, y, z);
             }
         }
-    }
-    if ((row[words - 1] >> 63 & 1) != 0) {
-        add_run(&records[bundle->labels[run]], first, 64 * words, y, z);
     }
 }
 
@@ -145,13 +143,10 @@ static void add_layer(slc_volume_labeller *labeller, slc_volume_part *part, size
 {
     const slc_volume *volume = &labeller->volume;
     const size_t across = labeller->across;
-    for (size_t j = 0; j < labeller->bundles; j++) {
-        slc_volume_bundle_of(labeller, part, layer, j, &part->ring[0][j]);
-    }
+    slc_volume_layer_of(labeller, part, layer, &part->ring[0]);
     for (size_t z = across * layer; z < across * (layer + 1) && z < volume->depth; z++) {
         for (size_t y = 0; y < volume->height; y++) {
-            add_row(&part->ring[0][y / across], slc_volume_bits(labeller, y, z), labeller->words, y, z,
-                    records);
+            add_row(labeller, &part->ring[0], slc_volume_bits(labeller, y, z), y, z, records);
         }
     }
 }

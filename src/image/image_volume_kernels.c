@@ -25,22 +25,23 @@ slc_simd_target slc_volume_choose(slc_simd_target choice)
 
 enum {
     WIDTH = 512,
-    WORDS = WIDTH / 64,
-    BUNDLES = 16, /* of a layer; two layers, the second under the first */
+    PITCH = WIDTH / 64 + 1,
+    BUNDLES = 16, /* of a layer; two layers, the second behind the first */
+    N = PITCH * BUNDLES,
     SPARE = SLC_VOLUME_SPARE,
+    AROUND = PITCH + SPARE,
     LABELS = 2 * BUNDLES * WIDTH / 2
 };
 
+typedef uint64_t words[N + 2 * AROUND];
 typedef struct scratch {
     slc_volume_strip strip;
-    slc_volume_bundle bundles[2][BUNDLES], empty;
-    uint64_t rows[2][BUNDLES][4][WORDS + 2];
-    uint64_t words[2 * BUNDLES + 1][2 + SLC_VOLUME_KEPT][WORDS + 2 * SPARE];
-    uint64_t of_strip[6][WORDS + 2 * SPARE];
-    uint32_t ranks[2 * BUNDLES + 1][WORDS + 1 + SPARE];
-    uint32_t lists[4][4 * WIDTH + SPARE];
+    slc_volume_layer layers[2];
+    words rows[2][SLC_VOLUME_ROWS], of_layer[2][2 + SLC_VOLUME_KEPT], of_strip[5 + SLC_VOLUME_NEIGHBOURS];
+    uint32_t ranks[2][N + 2 * AROUND];
+    uint32_t lists[4][64 * PITCH * SLC_VOLUME_NEIGHBOURS + SPARE];
     uint32_t parent[LABELS + SPARE], runs[LABELS + 2 * SPARE], numbers[LABELS + SPARE];
-    uint32_t labels[4][WIDTH];
+    uint32_t labels[SLC_VOLUME_ROWS][WIDTH];
 } scratch;
 
 /* Runs of 1 to 15 voxels, foreground and background in turn. */
@@ -53,44 +54,41 @@ static void fill_row(uint64_t *bits, uint64_t *seed)
     }
 }
 
-static void prepare_bundle(scratch *s, slc_volume_bundle *bundle, size_t i)
-{
-    bundle->all = s->words[i][0] + SPARE;
-    bundle->starts = s->words[i][1] + SPARE;
-    bundle->ranks = s->ranks[i];
-    for (size_t k = 0; k < SLC_VOLUME_KEPT; k++) {
-        bundle->meets[k] = s->words[i][2 + k] + SPARE;
-    }
-    bundle->labels = s->runs + SPARE;
-}
-
 static void prepare(void *memory, uint64_t seed)
 {
     scratch *s = memory;
     memset(s, 0, sizeof *s);
-    prepare_bundle(s, &s->empty, (size_t)2 * BUNDLES);
     for (size_t z = 0; z < 2; z++) {
-        for (size_t j = 0; j < BUNDLES; j++) {
-            prepare_bundle(s, &s->bundles[z][j], z * BUNDLES + j);
-            for (size_t r = 0; r < SLC_VOLUME_ROWS; r++) {
-                fill_row(s->rows[z][j][r] + 1, &seed);
-                s->bundles[z][j].rows[r] = s->rows[z][j][r] + 1;
+        slc_volume_layer *layer = &s->layers[z];
+        layer->all = s->of_layer[z][0] + AROUND;
+        layer->starts = s->of_layer[z][1] + AROUND;
+        layer->ranks = s->ranks[z] + AROUND;
+        for (size_t k = 0; k < SLC_VOLUME_KEPT; k++) {
+            layer->meets[k] = s->of_layer[z][2 + k] + AROUND;
+        }
+        for (size_t r = 0; r < SLC_VOLUME_ROWS; r++) {
+            layer->rows[r] = s->rows[z][r] + AROUND;
+            for (size_t j = 0; j < BUNDLES; j++) {
+                fill_row(layer->rows[r] + j * PITCH, &seed);
             }
         }
     }
-    s->strip = (slc_volume_strip){.words = WORDS,
+    s->strip = (slc_volume_strip){.pitch = PITCH,
+                                  .bundles = BUNDLES,
                                   .connectivity = 26,
                                   .parent = s->parent,
                                   .edge_run = s->lists[0],
                                   .edge_label = s->lists[1],
                                   .low = s->lists[2],
                                   .high = s->lists[3],
-                                  .both = s->of_strip[0] + SPARE,
-                                  .touch = s->of_strip[1] + SPARE,
-                                  .sum = s->of_strip[2] + SPARE,
-                                  .known = s->of_strip[3] + SPARE,
-                                  .known_sum = s->of_strip[4] + SPARE,
-                                  .edges = s->of_strip[5] + SPARE};
+                                  .both = s->of_strip[0] + AROUND,
+                                  .touch = s->of_strip[1] + AROUND,
+                                  .sum = s->of_strip[2] + AROUND,
+                                  .known = s->of_strip[3] + AROUND,
+                                  .known_sum = s->of_strip[4] + AROUND};
+    for (size_t k = 0; k < SLC_VOLUME_NEIGHBOURS; k++) {
+        s->strip.edges[k] = s->of_strip[5 + k] + AROUND;
+    }
 }
 
 static void run_join(void *memory, slc_simd_target target)
@@ -100,25 +98,19 @@ static void run_join(void *memory, slc_simd_target target)
     uint32_t *labels = s->runs + SPARE;
     s->strip.fresh = 1;
     for (size_t z = 0; z < 2; z++) {
-        for (size_t j = 0; j < BUNDLES; j++) {
-            const slc_volume_bundle *neighbours[] = {
-                j > 0 ? &s->bundles[z][j - 1] : &s->empty, z > 0 ? &s->bundles[0][j] : &s->empty,
-                z > 0 && j + 1 < BUNDLES ? &s->bundles[0][j + 1] : &s->empty,
-                z > 0 && j > 0 ? &s->bundles[0][j - 1] : &s->empty};
-            slc_volume_bundle *bundle = &s->bundles[z][j];
-            bundle->labels = labels;
-            kernels->look(bundle, WORDS, SLC_VOLUME_ROWS);
-            kernels->join(&s->strip, bundle, neighbours);
-            labels += bundle->n_runs;
-        }
+        slc_volume_layer *layer = &s->layers[z], *before = z > 0 ? &s->layers[0] : NULL;
+        layer->labels = labels;
+        kernels->look(layer, N, SLC_VOLUME_ROWS);
+        kernels->meet(&s->strip, layer, before);
+        kernels->join(&s->strip, layer, before);
+        labels += layer->n_runs;
     }
 }
 
 static uint64_t digest_join(const void *memory)
 {
     const scratch *s = memory;
-    const slc_volume_bundle *last = &s->bundles[1][BUNDLES - 1];
-    const size_t n = (size_t)(last->labels - (s->runs + SPARE)) + last->n_runs;
+    const size_t n = s->layers[0].n_runs + s->layers[1].n_runs;
     return slc_simd_digest(
         slc_simd_digest(s->strip.fresh, s->parent + 1, (s->strip.fresh - 1) * sizeof *s->parent),
         s->runs + SPARE, n * sizeof *s->runs);
@@ -141,10 +133,10 @@ static void run_number(void *memory, slc_simd_target target)
     uint32_t n = 0;
     memset(s->numbers, 0, sizeof s->numbers);
     for (size_t z = 0; z < 2; z++) {
+        slc_volume_layer *layer = &s->layers[z];
+        kernels->relabel(s->parent, layer->labels, layer->n_runs);
         for (size_t j = 0; j < BUNDLES; j++) {
-            slc_volume_bundle *bundle = &s->bundles[z][j];
-            kernels->relabel(s->parent, bundle->labels, bundle->n_runs);
-            n = kernels->number(&s->strip, bundle, bundle->rows[1], 2, s->numbers, n);
+            n = kernels->number(&s->strip, layer, j, 1, 2, s->numbers, n);
         }
     }
 }
@@ -158,10 +150,10 @@ static uint64_t digest_number(const void *memory)
 static void run_write(void *memory, slc_simd_target target)
 {
     scratch *s = memory;
+    const slc_volume_layer *layer = &s->layers[0];
     uint32_t *const out[] = {s->labels[0], s->labels[1], s->labels[2], s->labels[3]};
-    const slc_volume_bundle *bundle = &s->bundles[1][1];
-    slc_volume_kernels_of(target)->write(bundle, bundle->rows, SLC_VOLUME_ROWS, bundle->labels, WIDTH, out,
-                                         false);
+    const uint64_t *const rows[] = {layer->rows[0], layer->rows[1], layer->rows[2], layer->rows[3]};
+    (void)slc_volume_kernels_of(target)->write(rows, SLC_VOLUME_ROWS, layer->labels, WIDTH, out, false);
 }
 
 static uint64_t digest_write(const void *memory)

@@ -12,9 +12,6 @@
 #include "simd_targets.h"
 
 enum {
-    /* Rows of words are taken so many at a time: they have zeros up to a multiple of it, a word of zeros in
-     * front of them and one behind. */
-    SLC_VOLUME_WORDS = 8,
     /* Elements in front of an array of runs, edges or labels, and behind it, that a kernel may touch. */
     SLC_VOLUME_SPARE = 96,
     SLC_VOLUME_ROWS = 4 /* of a bundle at most */
@@ -30,49 +27,54 @@ enum {
     SLC_VOLUME_KEPT = SLC_VOLUME_BEFORE_UP /* so many of them are asked for by later bundles */
 };
 
-typedef struct slc_volume_bundle {
-    /* Number 2 z + y; rows that the volume does not have are rows of zeros. The first of a single row. */
-    const uint64_t *rows[SLC_VOLUME_ROWS];
+/* The bundles of all y, one behind the other: bundle j begins at word j · pitch of each array of words.
+ * Behind its words is one of zeros, so that a layer is a single long row of bits in which nothing goes from
+ * one bundle to the next; in front of the first and behind the last is room for a bundle of zeros. */
+typedef struct slc_volume_layer {
+    /* Number 2 z + y; rows that the volume does not have are zeros. The first of a single row. */
+    uint64_t *rows[SLC_VOLUME_ROWS];
     uint64_t *all;    /* the OR */
     uint64_t *starts; /* first columns of runs */
-    uint32_t *ranks;  /* runs that begin in front of each word, and how many there are */
-    /* Columns where this bundle and a neighbour both have a voxel, of one and the same component. */
+    uint32_t *ranks;  /* runs of the layer that begin in front of each word, and how many there are */
+    /* Columns where a bundle and a neighbour both have a voxel, of one and the same component. */
     uint64_t *meets[SLC_VOLUME_KEPT];
     uint32_t *labels; /* of the runs, provisional */
     size_t n_runs;
-} slc_volume_bundle;
+} slc_volume_layer;
 
 typedef struct slc_volume_strip {
-    size_t words; /* of a row, a multiple of SLC_VOLUME_WORDS */
+    size_t pitch, bundles; /* words from bundle to bundle, and how many there are */
     uint32_t connectivity;
     /* Provisional labels: the next one, and each one's parent, which is smaller, or itself. */
     uint32_t fresh, *parent;
     /* Of the bundle at work: which runs touch which labels of neighbours, and labels that are to be one. */
     uint32_t *edge_run, *edge_label, *low, *high;
-    /* Rows of words. */
-    uint64_t *both, *touch, *sum, *known, *known_sum, *edges;
+    /* Of the layer at work, a word more: columns that tell which runs touch those of a neighbour. */
+    uint64_t *edges[SLC_VOLUME_NEIGHBOURS];
+    uint64_t *both, *touch, *sum, *known, *known_sum;
 } slc_volume_strip;
 
 typedef struct slc_volume_kernels {
     const char *target;
-    /* Sets all, starts, ranks and n_runs of a bundle of 1 or 4 rows. */
-    void (*look)(slc_volume_bundle *bundle, size_t words, size_t n_rows);
-    /* Gives the runs of a bundle labels: of the runs they touch, which become one, or new ones. */
-    void (*join)(slc_volume_strip *strip, slc_volume_bundle *bundle,
-                 const slc_volume_bundle *const neighbours[SLC_VOLUME_NEIGHBOURS]);
-    /* Makes one of the labels of runs and of those that they touch in the slice before; all have labels. */
-    void (*border)(slc_volume_strip *strip, slc_volume_bundle *bundle,
-                   const slc_volume_bundle *const neighbours[SLC_VOLUME_NEIGHBOURS]);
+    /* Sets all, starts, ranks and n_runs of a layer of n words whose bundles have 1 or 4 rows. */
+    void (*look)(slc_volume_layer *layer, size_t n, size_t n_rows);
+    /* Finds the edges of a layer, to its own bundles and to those of the layer before (NULL: none). */
+    void (*meet)(slc_volume_strip *strip, slc_volume_layer *layer, const slc_volume_layer *before);
+    /* Gives the runs of a layer labels: of the runs they touch, which become one, or new ones. */
+    void (*join)(slc_volume_strip *strip, slc_volume_layer *layer, const slc_volume_layer *before);
+    /* Makes one of the labels of runs and of those that they touch in the layer before; all have labels. */
+    void (*border)(slc_volume_strip *strip, slc_volume_layer *layer, const slc_volume_layer *before);
     /* labels[i] = table[labels[i]]. */
     void (*relabel)(const uint32_t *table, uint32_t *labels, size_t n);
-    /* Numbers components by their first voxels: of the runs that have a voxel in `row`, one of the bundle's,
+    /* Numbers components by their first voxels: of the runs of bundle j that have a voxel in row `row` of it,
      * the labels from `first` on that have no number get the next ones after n. Returns the last number. */
-    uint32_t (*number)(slc_volume_strip *strip, const slc_volume_bundle *bundle, const uint64_t *row,
+    uint32_t (*number)(slc_volume_strip *strip, const slc_volume_layer *layer, size_t j, size_t row,
                        uint32_t first, uint32_t *numbers, uint32_t n);
-    /* Writes n_rows rows of labels, `width` wide, of the bundle: labels[run] where rows[r] has a voxel, else
-     * 0. `far`: past the caches, where the addresses allow it. */
-    void (*write)(const slc_volume_bundle *bundle, const uint64_t *const *rows, size_t n_rows,
-                  const uint32_t *labels, size_t width, uint32_t *const *out, bool far);
+    /* Writes rows of labels, `width` wide, of a bundle of 1 or 4 rows: the label of its run where a row has a
+     * voxel, else 0; a row whose output is NULL is left out. `labels` are those of the bundle's runs; returns
+     * how many there are. `far`: past the caches, where the addresses allow it. */
+    size_t (*write)(const uint64_t *const *rows, size_t n_rows, const uint32_t *labels, size_t width,
+                    uint32_t *const *out, bool far);
 } slc_volume_kernels;
 
 #define SLC_VOLUME_DECLARE(target, TARGET) extern const slc_volume_kernels slc_volume_kernels_##target;

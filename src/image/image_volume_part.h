@@ -14,17 +14,15 @@
 #include "image/image_volume_kernels.h"
 #include <sluice/image_volume.h>
 
-/* Slices and rows of a bundle: 2 and 2 with 26 neighbours, else 1 and 1. A layer is as many slices. */
+/* A layer is the slices of one bundle: 2 with 26 neighbours, else 1. */
 typedef struct slc_volume_part {
     slc_volume_strip strip;
     size_t first_layer, n_layers;
-    uint32_t base;              /* the first of its provisional labels */
-    uint32_t *runs;             /* labels of all runs, bundle after bundle */
-    size_t *run_at;             /* where those of each bundle begin, and one more */
-    uint32_t *layer_fresh;      /* the first label made in each layer, and one more */
-    slc_volume_bundle *ring[2]; /* the bundles of two layers in turn */
-    slc_volume_bundle empty;
-    uint32_t n_labels, before; /* components whose first voxel is in it, and in the parts before */
+    uint32_t base;            /* the first of its provisional labels */
+    uint32_t *runs;           /* labels of all runs, layer after layer */
+    size_t *run_at;           /* where those of each layer begin, and one more */
+    uint32_t *layer_fresh;    /* the first label made in each layer, and one more */
+    slc_volume_layer ring[2]; /* two layers in turn */
 } slc_volume_part;
 
 struct slc_volume_labeller {
@@ -41,10 +39,9 @@ struct slc_volume_labeller {
     slc_image_level level;
     size_t across;          /* rows and slices of a bundle: 1 or 2 */
     size_t bundles, layers; /* of a layer, of the volume */
-    size_t words, pitch;    /* of a row */
+    size_t pitch;           /* words of a row, and one of zeros */
     uint32_t n_parts;
-    uint64_t *bits; /* every row, in raster order */
-    uint64_t *zeros;
+    uint64_t *bits; /* of each layer and row of its bundles, the rows of all bundles between two of zeros */
     uint32_t *parent, *numbers;
     uint32_t n_labels;
 };
@@ -61,13 +58,16 @@ void slc_volume_write(slc_volume_labeller *labeller, slc_volume_part *part);
 slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, slc_error *error);
 void slc_volume_features(slc_volume_labeller *labeller);
 
-/* Sets the rows of bundle j of a layer, which are in labeller->bits, and its runs. */
-void slc_volume_bundle_of(const slc_volume_labeller *labeller, const slc_volume_part *part, size_t layer,
-                          size_t j, slc_volume_bundle *bundle);
+/* Sets what a layer is but its meets: rows, which are in labeller->bits, runs, and labels. */
+void slc_volume_layer_of(const slc_volume_labeller *labeller, const slc_volume_part *part, size_t layer,
+                         slc_volume_layer *to);
+
 /* Row y of slice z as bits. */
 static inline uint64_t *slc_volume_bits(const slc_volume_labeller *labeller, size_t y, size_t z)
 {
-    return labeller->bits + 1 + (z * labeller->volume.height + y) * labeller->pitch;
+    const size_t across = labeller->across, row = y % across + across * (z % across);
+    const size_t block = (z / across) * across * across + row;
+    return labeller->bits + (block * (labeller->bundles + 2) + 1 + y / across) * labeller->pitch;
 }
 
 #endif
