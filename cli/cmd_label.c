@@ -372,14 +372,12 @@ const slc_cli_command slc_cmd_label = {
     .operands = "IMAGE...",
     .summary = "label the connected components of images",
     .description =
-        "Finds the connected components of images (PNM, PNG, JPEG, BMP, TIFF, NPY, NIfTI; '-' is standard input), "
-        "numbers "
-        "them\n"
-        "from 1 in the order of their first pixels, and writes the label image, the features of every\n"
-        "component, or both; without either it prints a table. TIFF files may have several pages, each of "
-        "at\n"
-        "most 4 GiB of pixels. Groups of --stats FILE.h5: components, pages; FILE.arrow has the components "
-        "alone.\n",
+        "Finds the connected components of images (PNM, PNG, JPEG, BMP, TIFF, NPY, NIfTI; '-' is standard\n"
+        "input), numbers them from 1 in the order of their first pixels, and writes the label image, the\n"
+        "features of every component, or both; without either it prints a table. TIFF files may have "
+        "several\n"
+        "pages, each of at most 4 GiB of pixels; with --volume they are slices. Groups of --stats FILE.h5:\n"
+        "components, pages; FILE.arrow has the components alone.\n",
     .options = slc_label_option_rows,
     .n_options = SLC_LABEL_OPTION_ROWS,
     .min_operands = 1,
