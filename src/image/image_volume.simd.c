@@ -488,14 +488,16 @@ static size_t write(const uint64_t *const *rows, size_t n_rows, const uint32_t *
         return write_some(rows, labels, width, out);
     }
     if (far) {
-        const size_t n = n_rows == SLC_VOLUME_ROWS
-                             ? write_rows(rows, SLC_VOLUME_ROWS, labels, width, out, true)
-                             : write_rows(rows, 1, labels, width, out, true);
-        bits_fence();
-        return n;
+        return n_rows == SLC_VOLUME_ROWS ? write_rows(rows, SLC_VOLUME_ROWS, labels, width, out, true)
+                                         : write_rows(rows, 1, labels, width, out, true);
     }
     return n_rows == SLC_VOLUME_ROWS ? write_rows(rows, SLC_VOLUME_ROWS, labels, width, out, false)
                                      : write_rows(rows, 1, labels, width, out, false);
+}
+
+static void finish(void)
+{
+    bits_fence();
 }
 
 const slc_volume_kernels SIMD_TABLE(slc_volume) = {.target = SIMD_TARGET_NAME,
@@ -505,4 +507,5 @@ const slc_volume_kernels SIMD_TABLE(slc_volume) = {.target = SIMD_TARGET_NAME,
                                                    .border = border,
                                                    .relabel = relabel,
                                                    .number = number,
-                                                   .write = write};
+                                                   .write = write,
+                                                   .finish = finish};

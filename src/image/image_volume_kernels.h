@@ -75,6 +75,8 @@ typedef struct slc_volume_kernels {
      * how many there are. `far`: past the caches, where the addresses allow it. */
     size_t (*write)(const uint64_t *const *rows, size_t n_rows, const uint32_t *labels, size_t width,
                     uint32_t *const *out, bool far);
+    /* What was written past the caches is there for other threads. */
+    void (*finish)(void);
 } slc_volume_kernels;
 
 #define SLC_VOLUME_DECLARE(target, TARGET) extern const slc_volume_kernels slc_volume_kernels_##target;

@@ -173,4 +173,5 @@ void slc_volume_write(slc_volume_labeller *labeller, slc_volume_part *part)
             labels += write_bundle(labeller, part->first_layer + i, j, labels, far);
         }
     }
+    labeller->kernels.finish();
 }
