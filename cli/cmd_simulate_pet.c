@@ -17,13 +17,13 @@
 #define COMMAND (&slc_cmd_simulate_pet)
 
 typedef struct simulate_options {
-    const char *scanner, *output, *tables, *truth;
+    const char *scanner, *output, *tables, *truth, *isotope, *crystal;
     uint32_t ticks[2];
-    slc_cli_texts source, send;
+    slc_cli_texts source, phantom, send;
     uint64_t seed, packet, repeat, tick_bits, flood_side;
     double seconds, rate, activity, efficiency, scatter, time_sigma, resolution, dead_time, lso, threshold,
-        delay, wait, gain_spread, offset_sigma, efficiency_spread, flood_sigma, pair_share;
-    bool fast, bare, sequence, flat_out, replace, quiet;
+        delay, wait, gain_spread, offset_sigma, efficiency_spread, flood_sigma, pair_share, noncollinearity;
+    bool each_crystal, fast, bare, sequence, flat_out, replace, quiet;
 } simulate_options;
 _Static_assert(sizeof(simulate_options) <= SLC_CLI_OPTIONS_BYTES, "the help needs room for them");
 
@@ -48,7 +48,18 @@ static const slc_cli_option table[] = {
      "a cylinder along z or a point (R = L = 0), in mm and Bq; again for more"},
     {"activity", 0, NUMBER(O, activity, 0, 1e12), "X", "Bq of a point in the middle, without --source"},
     {"efficiency", 0, NUMBER(O, efficiency, 0, 1), "X", "of a photon that meets a crystal"},
-    {"scatter", 0, NUMBER(O, scatter, 0, 1), "X", "fraction of detected photons that have scattered"},
+    {"scatter", 0, NUMBER(O, scatter, 0, 1), "X",
+     "fraction of photons that have scattered, without --phantom"},
+    {"isotope", 0, TEXT(O, isotope), "NAME",
+     "F-18, Ga-68, I-124: activities of decays, range, prompt gammas (default ideal)"},
+    {"noncollinearity", 0, NUMBER(O, noncollinearity, -1, 5), "X",
+     "of photons, degrees FWHM; negative: 0.5 with --isotope, else 0"},
+    {"phantom", 0, TEXTS(O, phantom), "X,Y,Z,R,L,MU",
+     "a cylinder along z that scatters, mm and per mm (water 0.0096); again for more"},
+    {"crystal", 0, TEXT(O, crystal), "NAME",
+     "LSO, BGO, GSO or MU,SHARE: depth, scatter between, escape (default ideal)"},
+    {"each-crystal", 0, FLAG(O, each_crystal), NULL,
+     "with --crystal, a frame for each crystal that has light, not for each block"},
     {"time-sigma", 0, NUMBER(O, time_sigma, 0, 1e6), "X", "resolution of a single's time in ps"},
     {"resolution", 0, NUMBER(O, resolution, 0, 1), "X", "of energy, full width at half maximum over 511 keV"},
     {"dead-time", 0, NUMBER(O, dead_time, 0, 1e9), "X", "of a block after a single in ns"},
@@ -88,6 +99,7 @@ static void set_defaults(void *at)
                                                  .rate = c.singles_hz,
                                                  .efficiency = c.efficiency,
                                                  .scatter = c.scatter_fraction,
+                                                 .noncollinearity = c.noncollinearity_deg,
                                                  .time_sigma = c.time_sigma_ps,
                                                  .resolution = c.energy_resolution,
                                                  .dead_time = c.dead_time_ns,
@@ -121,28 +133,36 @@ typedef struct job {
 
 /* ---- words ------------------------------------------------------------------------------------- */
 
+/* Six numbers with commas. */
+static int numbers(const char *option, const char *takes, const char *word, double v[6])
+{
+    const char *text = word;
+    char *end = NULL;
+    for (size_t n = 0; n < 6; n++, text = end + 1) {
+        v[n] = strtod(text, &end);
+        if (end == text || *end != (n < 5 ? ',' : '\0')) {
+            return slc_cli_wrong(COMMAND, "--%s takes %s, six numbers, not '%s'", option, takes, word);
+        }
+    }
+    return SLC_CLI_GO_ON;
+}
+
 static int sources(const simulate_options *o, slc_sim_pet_config *c)
 {
-    if (o->source.n == 0) {
-        c->source[0].activity_bq = o->activity;
-        return SLC_CLI_GO_ON;
-    }
-    for (uint32_t i = 0; i < o->source.n; i++) {
-        double v[6];
-        const char *text = o->source.word[i];
-        size_t n = 0;
-        char *end = NULL;
-        for (; n < 6; n++, text = end + 1) {
-            v[n] = strtod(text, &end);
-            if (end == text || *end != (n < 5 ? ',' : '\0')) {
-                return slc_cli_wrong(COMMAND, "--source takes X,Y,Z,R,L,BQ, six numbers, not '%s'",
-                                     o->source.word[i]);
-            }
-        }
+    int status = SLC_CLI_GO_ON;
+    double v[6];
+    c->source[0].activity_bq = o->activity;
+    for (uint32_t i = 0; i < o->source.n && status == SLC_CLI_GO_ON; i++) {
+        status = numbers("source", "X,Y,Z,R,L,BQ", o->source.word[i], v);
         c->source[i] = (slc_sim_pet_source){v[0], v[1], v[2], v[3], v[4], v[5]};
+        c->n_sources = i + 1;
     }
-    c->n_sources = o->source.n;
-    return SLC_CLI_GO_ON;
+    for (uint32_t i = 0; i < o->phantom.n && status == SLC_CLI_GO_ON; i++) {
+        status = numbers("phantom", "X,Y,Z,R,L,MU", o->phantom.word[i], v);
+        c->phantom[i] = (slc_sim_pet_phantom){v[0], v[1], v[2], v[3], v[4], v[5]};
+        c->n_phantoms = i + 1;
+    }
+    return status;
 }
 
 static int configure(job *j)
@@ -176,6 +196,10 @@ static int configure(job *j)
     c->efficiency_spread = o->efficiency_spread;
     c->fast = o->fast;
     c->pair_share = o->pair_share;
+    c->isotope = o->isotope;
+    c->noncollinearity_deg = o->noncollinearity;
+    c->crystal = o->crystal;
+    c->each_crystal = o->each_crystal;
     return status;
 }
 
@@ -189,6 +213,12 @@ static int check_words(const simulate_options *o)
     }
     if (o->bare && (o->output == NULL || o->sequence)) {
         return slc_cli_wrong(COMMAND, "--bare is of --output, and has no place for --sequence");
+    }
+    slc_sim_pet_config usual;
+    slc_sim_pet_config_default(&usual);
+    if (o->phantom.n > 0 && o->scatter != usual.scatter_fraction && o->scatter != 0) {
+        return slc_cli_wrong(COMMAND,
+                             "--scatter is of a measurement without --phantom, which scatters itself");
     }
     if (o->output != NULL && strcmp(o->output, "-") == 0 && !o->bare) {
         return slc_cli_wrong(COMMAND, "--output needs the name of a file, not '-'");
@@ -210,7 +240,16 @@ static slc_status open_bare(job *j)
     return slc_io_text_create(name, &j->bare, &j->error);
 }
 
-static const slc_io_text_form truth_form = {.schema = &slc_sim_pet_truth_schema};
+/* Without physics nothing but the first columns is to be told. */
+static slc_io_text_form truth_form(const simulate_options *o)
+{
+    static slc_schema short_truth;
+    short_truth = slc_sim_pet_truth_schema;
+    short_truth.n_columns = 4;
+    const bool physics = o->isotope != NULL || o->phantom.n > 0 || o->crystal != NULL ||
+                         o->noncollinearity >= 0;
+    return (slc_io_text_form){.schema = physics ? &slc_sim_pet_truth_schema : &short_truth};
+}
 
 static slc_status open_outputs(job *j)
 {
@@ -220,8 +259,9 @@ static slc_status open_outputs(job *j)
         status = slc_io_write_pet_tables(o->tables, slc_sim_pet_tables(j->sim), &j->error);
     }
     if (status == SLC_OK && o->truth != NULL) {
+        const slc_io_text_form form = truth_form(o);
         status = slc_io_text_create(o->truth, &j->truth_file, &j->error);
-        status = status == SLC_OK ? slc_io_text_rows(j->truth_file, &truth_form, NULL, &j->error) : status;
+        status = status == SLC_OK ? slc_io_text_rows(j->truth_file, &form, NULL, &j->error) : status;
     }
     if (status == SLC_OK && o->bare) {
         status = open_bare(j);
@@ -276,7 +316,8 @@ static slc_status write_step(job *j, double begin_s)
 {
     slc_status status = SLC_OK;
     if (j->truth_file != NULL) {
-        status = slc_io_text_rows(j->truth_file, &truth_form, &j->truth, &j->error);
+        const slc_io_text_form form = truth_form(j->options);
+        status = slc_io_text_rows(j->truth_file, &form, &j->truth, &j->error);
         slc_columns_reset(&j->truth);
     }
     if (status == SLC_OK && j->bare != NULL) {

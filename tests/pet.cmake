@@ -58,6 +58,8 @@ set_property(TEST test_pet_vectors_simt APPEND PROPERTY ENVIRONMENT "SLUICE_TEST
 # The generator.
 sluice_test(test_sim_pet stages test_sim_pet.c ${pet_sim})
 sluice_test(test_sim_pet_physics stages test_sim_pet_physics.c ${pet_sim})
+sluice_test(test_sim_pet_object stages test_sim_pet_object.c ${pet_sim})
+sluice_test(test_sim_pet_detect stages test_sim_pet_detect.c ${pet_sim})
 sluice_test(test_sim_pet_randoms stages test_sim_pet_randoms.c ${pet_sim})
 sluice_core_test(test_sim_pet_memory stages "base;simd;pixel;lhcb;velo;cms;pet;sim" test_sim_pet_memory.c)
 

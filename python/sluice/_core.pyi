@@ -365,7 +365,7 @@ def sim_cms(
     settings: dict[str, Any], events: int, output: Any, cabling: Any, gains: Any, truth: bool, /
 ) -> tuple[Columns, Columns, dict[str, int]] | None: ...
 def sim_pet(
-    settings: dict[str, Any], seconds: float, scanner: str, sources: list[Any], tables: Any, truth: bool, /
+    settings: dict[str, Any], seconds: float, scanner: str, sources: list[Any], phantoms: list[Any], tables: Any, truth: bool, /
 ) -> tuple[Columns, Columns | None]: ...
 
 # Of sluice.pet alone: capsules, tuples of numbers, buffers.

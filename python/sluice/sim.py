@@ -52,7 +52,9 @@ class PetFrames(NamedTuple):
 
     #: uint8, shape (frames, 16), read-only: frames as they are sent. ``frames.tofile(path)`` makes a file of frames alone.
     frames: Array
-    #: A row for each frame: ``time_ps``, ``event`` (2^64 - 1: background), ``crystal``, ``scattered``. None if not asked for.
+    #: A row for each frame: ``time_ps``, ``event`` (2^64 - 1: background), ``crystal``, ``scattered`` (times, in the object), ``shared``
+    #: (1: energy in several crystals), ``photon`` (0 background, 1 and 2 of the annihilation, 3 a prompt gamma), ``x_mm``, ``y_mm``,
+    #: ``z_mm`` of the annihilation (or decay), ``left_kev`` before resolution. None if not asked for.
     truth: Columns | None
 
 
@@ -221,15 +223,27 @@ def pet(
     efficiency_spread: float | None = None,
     fast: bool = False,
     pair_share: float | None = None,
+    isotope: str | None = None,
+    noncollinearity_deg: float | None = None,
+    phantoms: Iterable[tuple[float, float, float, float, float, float]] | None = None,
+    crystal: str | None = None,
+    each_crystal: bool = False,
     tables: Path | None = None,
     truth: bool = True,
 ) -> PetFrames:
-    """A measurement of so many seconds by a PET scanner, all frames in memory (16 bytes each, and 21 of truth).
+    """A measurement of so many seconds by a PET scanner, all frames in memory (16 bytes each, and 39 of truth).
 
     ``scanner`` is a name or words ("channels=10,blocks=1x4,crystals=8x8,radius=60mm,pitch=1.6mm"). ``sources``: x, y, z of the middle,
     radius and length of a cylinder along z (both 0: a point), in mm, and activity in Bq, of up to 16; without them a point of
     ``activity`` Bq in the middle (1 MBq). ``rate``: singles a second in all, to which the activities are scaled. A tick of the frames'
     clock is ``ticks[0] / ticks[1]`` ps, and it has ``tick_bits``. ``tables``: a file for the tables that the frames convert with.
+
+    ``isotope``: "F-18", "Ga-68" or "I-124", with positron range in water and prompt gammas; activities are then decays. ``phantoms``: x,
+    y, z of the middle, radius and length of cylinders along z in mm, and interactions per mm at 511 keV (0.0096 of water): photons
+    scatter there; ``scatter`` is for a measurement without. ``noncollinearity_deg``: full width at half maximum of the angle of the two
+    photons; 0.5 with an isotope. ``crystal``: "LSO", "BGO", "GSO" or "MU,SHARE": photons interact in its depth, scatter to others and
+    escape; ``each_crystal``: a frame for each that has light, not for each block.
+
     All else is named as in ``sluice simulate pet --help``. ``truth=False`` leaves the truth out. The raw file that the command writes
     around the frames says when it was written, and is the command's alone; ``--bare`` is these bytes.
     """
@@ -237,15 +251,19 @@ def pet(
         raise UsageError(f"seconds is to be 0 or more, not {seconds}")
     if sources is not None and activity is not None:
         raise UsageError("activity is of the point in the middle: each of sources has its own")
+    inside = [] if phantoms is None else list(phantoms)
+    if inside and scatter is not None:
+        raise UsageError("scatter is of a measurement without phantoms, which scatter themselves")
     given = [(0.0, 0.0, 0.0, 0.0, 0.0, 1e6 if activity is None else activity)] if sources is None else list(sources)
-    settings = {"seed": seed, "rate": rate, "efficiency": efficiency, "scatter": scatter, "time_sigma_ps": time_sigma_ps}
+    settings: dict[str, Any] = {"seed": seed, "rate": rate, "efficiency": efficiency, "scatter": scatter, "time_sigma_ps": time_sigma_ps}
     settings.update(resolution=resolution, dead_time_ns=dead_time_ns, lso_hz=lso_hz, threshold_kev=threshold_kev)
     settings.update(tick_bits=tick_bits, packet=packet, packet_delay_us=packet_delay_us, packet_wait_us=packet_wait_us)
     settings.update(flood_side=flood_side, flood_sigma=flood_sigma, gain_spread=gain_spread, offset_sigma_ps=offset_sigma_ps)
-    settings.update(efficiency_spread=efficiency_spread, fast=fast, pair_share=pair_share)
+    settings.update(efficiency_spread=efficiency_spread, fast=fast, pair_share=pair_share, isotope=isotope)
+    settings.update(noncollinearity_deg=noncollinearity_deg, crystal=crystal, each_crystal=each_crystal)
     if ticks is not None:
         settings["tick_numerator"], settings["tick_denominator"] = ticks
-    frames, columns = sim_pet(settings, seconds, scanner, given, tables, truth)
+    frames, columns = sim_pet(settings, seconds, scanner, given, inside, tables, truth)
     return PetFrames(frames["bytes"].reshape(-1, 16), columns)
 
 

@@ -15,6 +15,14 @@ static bool take_field(core_state *state, const field *f, PyObject *value, char 
     if (f->type == BOOL) {
         return core_take_bool(value, f->name, (bool *)to);
     }
+    if (f->type == TEXT) { /* which is the setting's, and lives as long */
+        if (!PyUnicode_Check(value)) {
+            PyErr_Format(PyExc_TypeError, "%s is to be a str, not %R", f->name, value);
+            return false;
+        }
+        *(const char **)to = PyUnicode_AsUTF8AndSize(value, NULL);
+        return *(const char **)to != NULL;
+    }
     if (f->type == F32 || f->type == F64) {
         good = core_take_double(value, f->name, &number);
         if (good && f->type == F32) {

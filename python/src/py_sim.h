@@ -10,7 +10,7 @@
 /* A setting: its name in the dict, and where in the struct it goes. */
 typedef struct field {
     const char *name;
-    enum { U16, U32, U64, SIZE, BOOL, F32, F64 } type;
+    enum { U16, U32, U64, SIZE, BOOL, F32, F64, TEXT } type;
     size_t place;
 } field;
 #define COUNT_OF(table) (sizeof(table) / sizeof *(table))

@@ -278,7 +278,11 @@ static const field pet_fields[] = {PET("seed", U64, seed),
                                    PET("efficiency_spread", F64, efficiency_spread),
                                    PET("offset_sigma_ps", F64, time_offset_sigma_ps),
                                    PET("fast", BOOL, fast),
-                                   PET("pair_share", F64, pair_share)};
+                                   PET("pair_share", F64, pair_share),
+                                   PET("isotope", TEXT, isotope),
+                                   PET("noncollinearity_deg", F64, noncollinearity_deg),
+                                   PET("crystal", TEXT, crystal),
+                                   PET("each_crystal", BOOL, each_crystal)};
 
 /* Bytes of frames as a collection, so that they can be a Columns. */
 typedef struct frames {
@@ -326,6 +330,30 @@ static bool take_sources(PyObject *sources, slc_sim_pet_config *config)
     return true;
 }
 
+static bool take_phantoms(PyObject *phantoms, slc_sim_pet_config *config)
+{
+    const Py_ssize_t n = PyList_Size(phantoms);
+    if (n > SLC_SIM_PET_PHANTOMS) {
+        PyErr_Format(PyExc_ValueError, "phantoms are to be %d at most, not %zd", (int)SLC_SIM_PET_PHANTOMS,
+                     n);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        slc_sim_pet_phantom *p = &config->phantom[i];
+        PyObject *one = PySequence_Tuple(PyList_GetItem(phantoms, i));
+        const int good = one != NULL &&
+                         PyArg_ParseTuple(
+                             one, "dddddd;a phantom is x, y, z, radius, length (mm) and mu (per mm)",
+                             &p->x_mm, &p->y_mm, &p->z_mm, &p->radius_mm, &p->length_mm, &p->mu_per_mm) != 0;
+        Py_XDECREF(one);
+        if (!good) {
+            return false;
+        }
+    }
+    config->n_phantoms = (uint32_t)n;
+    return true;
+}
+
 /* Steps of the command, since the order of frames is that of the steps. */
 static slc_status measure(slc_sim_pet *sim, double rate, double seconds, measurement *m, bool truth,
                           slc_error *error)
@@ -354,11 +382,11 @@ static slc_status measure(slc_sim_pet *sim, double rate, double seconds, measure
     return status;
 }
 
-/* sim_pet(settings, seconds, scanner, sources, tables, truth): (frames, truth or None). */
+/* sim_pet(settings, seconds, scanner, sources, phantoms, tables, truth): (frames, truth or None). */
 PyObject *core_sim_pet(PyObject *module, PyObject *arguments)
 {
     core_state *state = core_state_of(module);
-    PyObject *settings, *sources, *tables, *bytes = NULL, *made = NULL;
+    PyObject *settings, *sources, *phantoms, *tables, *bytes = NULL, *made = NULL;
     const char *scanner, *tables_path = NULL;
     double seconds = 0;
     int truth = 0;
@@ -366,10 +394,11 @@ PyObject *core_sim_pet(PyObject *module, PyObject *arguments)
     slc_error error = {SLC_OK, ""};
     slc_sim_pet *sim = NULL;
     slc_sim_pet_config_default(&config);
-    if (PyArg_ParseTuple(arguments, "O!dsO!Op", &PyDict_Type, &settings, &seconds, &scanner, &PyList_Type,
-                         &sources, &tables, &truth) == 0 ||
+    if (PyArg_ParseTuple(arguments, "O!dsO!O!Op", &PyDict_Type, &settings, &seconds, &scanner, &PyList_Type,
+                         &sources, &PyList_Type, &phantoms, &tables, &truth) == 0 ||
         !core_sim_fields(state, settings, pet_fields, COUNT_OF(pet_fields), &config) ||
-        !take_sources(sources, &config) || !path_of(tables, &bytes, &tables_path)) {
+        !take_sources(sources, &config) || !take_phantoms(phantoms, &config) ||
+        !path_of(tables, &bytes, &tables_path)) {
         return NULL;
     }
     measurement *m = calloc(1, sizeof *m);

@@ -112,6 +112,18 @@ def test_pet_is_the_commands(tmp_path: Path) -> None:
         made.frames[0, 0] = 1
 
 
+def test_pet_physics_is_the_commands(tmp_path: Path) -> None:
+    options = ["--isotope", "Ga-68", "--phantom", "0,0,0,20,50,0.0096", "--phantom", "3,0,0,4,50,0", "--crystal", "BGO", "--noncollinearity", 0.4]
+    simulate("pet", "--seconds", 0.05, "--seed", 8, *options, "--each-crystal", "--bare", "-o", tmp_path / "a", "--truth", tmp_path / "t.csv")
+    phantoms = [(0, 0, 0, 20, 50, 0.0096), (3, 0, 0, 4, 50, 0)]
+    made = sim.pet(0.05, seed=8, isotope="Ga-68", phantoms=phantoms, crystal="BGO", noncollinearity_deg=0.4, each_crystal=True)
+    assert made.frames.tobytes() == (tmp_path / "a").read_bytes() and made.truth is not None
+    table = np.genfromtxt(tmp_path / "t.csv", delimiter=",", names=True)
+    for name in ("scattered", "shared", "photon", "x_mm", "left_kev"):
+        assert np.array_equal(made.truth[name], table[name].astype(made.truth[name].dtype)), name
+    assert set(made.truth["photon"].tolist()) >= {1, 2} and made.truth["shared"].any() and made.truth["scattered"].any()
+
+
 def test_what_is_held_stays() -> None:
     first = sim.pixels(3, (64, 64), density=0.1)
     x, copy = first["x"], first["x"].copy()
@@ -147,6 +159,13 @@ def test_what_is_held_stays() -> None:
         (lambda: sim.pet(0.001, sources=[]), ValueError, "sources"),
         (lambda: sim.pet(0.001, sources=[(0, 0)]), TypeError, "a source is"),  # type: ignore[list-item]
         (lambda: sim.pet(float("nan")), sluice.UsageError, "seconds"),
+        (lambda: sim.pet(0.001, isotope="U-235"), sluice.UsageError, "U-235"),
+        (lambda: sim.pet(0.001, isotope=18), TypeError, "isotope is to be a str"),  # type: ignore[arg-type]
+        (lambda: sim.pet(0.001, crystal="wood"), sluice.UsageError, "wood"),
+        (lambda: sim.pet(0.001, each_crystal=True), sluice.UsageError, "each_crystal"),
+        (lambda: sim.pet(0.001, phantoms=[(0, 0)]), TypeError, "a phantom is"),  # type: ignore[list-item]
+        (lambda: sim.pet(0.001, phantoms=[(0, 0, 0, 10, 10, 1)] * 17), ValueError, "phantoms"),
+        (lambda: sim.pet(0.001, phantoms=[(0, 0, 0, 10, 10, 1)], scatter=0.2), sluice.UsageError, "scatter"),
     ],
 )
 def test_what_is_refused(call: Any, kind: type[Exception], text: str) -> None:

@@ -8,23 +8,26 @@
  */
 #include "base/columns.h"
 #include "base/config.h"
-#include "sim/sim_pet_event.h"
+#include "sim/sim_pet_boxes.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const slc_column truth_columns[] = {
-    SOA_COLUMN(slc_sim_pet_truth, time_ps, "ps"),
-    SOA_COLUMN(slc_sim_pet_truth, event, "index"),
-    SOA_COLUMN(slc_sim_pet_truth, crystal, "index"),
-    SOA_COLUMN(slc_sim_pet_truth, scattered, "1"),
+    SOA_COLUMN(slc_sim_pet_truth, time_ps, "ps"),    SOA_COLUMN(slc_sim_pet_truth, event, "index"),
+    SOA_COLUMN(slc_sim_pet_truth, crystal, "index"), SOA_COLUMN(slc_sim_pet_truth, scattered, "1"),
+    SOA_COLUMN(slc_sim_pet_truth, shared, "1"),      SOA_COLUMN(slc_sim_pet_truth, photon, "1"),
+    SOA_COLUMN(slc_sim_pet_truth, x_mm, "mm"),       SOA_COLUMN(slc_sim_pet_truth, y_mm, "mm"),
+    SOA_COLUMN(slc_sim_pet_truth, z_mm, "mm"),       SOA_COLUMN(slc_sim_pet_truth, left_kev, "keV"),
 };
 SOA_SCHEMA(slc_sim_pet_truth, slc_sim_pet_truth_schema, "truth", truth_columns);
 
 /* ---- open, close ------------------------------------------------------------------------------- */
 
 static const int64_t longest_ps = INT64_C(1) << 61; /* 26 days */
+/* A full width at half maximum is 2.3548 of a normal distribution's widths. */
+static const double fwhm_of_sigma = 2.35482004503094938;
 
 static void set_rates(slc_sim_pet *sim)
 {
@@ -53,6 +56,10 @@ static void set_shares(slc_sim_pet *sim)
     sim->steepest = sim->steepest < 1 ? sim->steepest : 1;
     const double f = c->fast ? 0 : c->scatter_fraction;
     const double none = (1 - f) * (1 - f) * (c->fast ? 1 : sim->steepest), one = 2 * f * (1 - f);
+    if (sim->physics) {
+        sim->share_followed = 1;
+        return;
+    }
     sim->share_followed = none + one + f * f;
     sim->share_of_none = none / sim->share_followed;
     sim->share_of_one = (none + one) / sim->share_followed;
@@ -72,8 +79,27 @@ static void set_steps(slc_sim_pet *sim)
         const double out = fabs(c->source[i].z_mm) + c->source[i].length_mm;
         outside_mm = out > outside_mm ? out : outside_mm;
     }
+    const int paths = sim->physics ? 20 : 1; /* a photon's, which scatters 16 times at most */
     sim->guard_ps = (int64_t)(10 * c->time_sigma_ps + 5 * c->time_offset_sigma_ps +
-                              (inside_mm + outside_mm) / 0.299 + 2);
+                              paths * (inside_mm + outside_mm) / 0.299 + 2);
+}
+
+/* What was asked for beyond ideal decays in an ideal ring. */
+static slc_status add_physics(slc_sim_pet *sim, slc_error *error)
+{
+    const slc_sim_pet_config *c = &sim->config;
+    slc_status status = slc_sim_pet_isotope(sim, error);
+    status = status == SLC_OK ? slc_sim_pet_crystal(sim, error) : status;
+    const double degrees = c->noncollinearity_deg >= 0 ? c->noncollinearity_deg
+                           : sim->isotope != NULL      ? 0.5
+                                                       : 0;
+    sim->noncollinearity = degrees / fwhm_of_sigma / 57.2957795130823;
+    sim->physics = sim->isotope != NULL || sim->noncollinearity > 0 || c->n_phantoms > 0 ||
+                   sim->crystal_mu > 0;
+    if (status == SLC_OK && sim->physics && c->fast) {
+        return slc_fail(error, SLC_ERR_USAGE, "fast: it has no physics, and some is asked for");
+    }
+    return status;
 }
 
 static slc_status prepare(slc_sim_pet *sim, slc_error *error)
@@ -86,9 +112,9 @@ static slc_status prepare(slc_sim_pet *sim, slc_error *error)
     sim->units = g->blocks_y * g->blocks_z;
     sim->radius_mm = g->radius_mm + 0.5 * g->depth_mm;
     sim->half_length_mm = 0.5 * sim->rings * g->pitch_z_mm;
-    /* A full width at half maximum is 2.3548 of a normal distribution's widths. */
-    sim->energy_sigma = sim->config.energy_resolution * sqrt(511) / 2.35482004503094938;
-    sim->alive_ps = calloc((size_t)sim->modules * sim->units, sizeof *sim->alive_ps);
+    sim->energy_sigma = sim->config.energy_resolution * sqrt(511) / fwhm_of_sigma;
+    const size_t alive = sim->config.each_crystal ? sim->crystals : (size_t)sim->modules * sim->units;
+    sim->alive_ps = calloc(alive, sizeof *sim->alive_ps);
     sim->module = calloc(sim->modules, sizeof *sim->module);
     if (sim->alive_ps == NULL || sim->module == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for %u modules", sim->modules);
@@ -97,9 +123,10 @@ static slc_status prepare(slc_sim_pet *sim, slc_error *error)
         sim->module[i].open = SIM_PET_NONE;
     }
     slc_sim_pet_make_quantiles(sim);
+    slc_status status = add_physics(sim, error);
     set_rates(sim);
     set_shares(sim);
-    slc_status status = slc_sim_pet_make_tables(sim, error);
+    status = status == SLC_OK ? slc_sim_pet_make_tables(sim, error) : status;
     status = status == SLC_OK ? slc_sim_pet_scale(sim, error) : status;
     if (status == SLC_OK) {
         set_steps(sim);
@@ -136,6 +163,8 @@ void slc_sim_pet_close(slc_sim_pet *sim)
     if (sim == NULL) {
         return;
     }
+    slc_sim_pet_boxes_free(sim->boxes);
+    free(sim->positron);
     free(sim->position);
     free(sim->gain);
     free(sim->offset_ps);
@@ -172,7 +201,8 @@ void slc_sim_pet_counts_of(const slc_sim_pet *sim, slc_sim_pet_counts *counts)
 static bool is_seen(slc_sim_pet *sim, const sim_pet_hit *hit, int64_t dead_ps)
 {
     const sim_pet_place place = sim->place[hit->crystal];
-    int64_t *alive = &sim->alive_ps[place.module * sim->units + place.unit];
+    int64_t *alive =
+        &sim->alive_ps[sim->config.each_crystal ? hit->crystal : place.module * sim->units + place.unit];
     if (hit->time_ps < *alive) {
         sim->counts.dead++;
         return false;

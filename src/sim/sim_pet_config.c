@@ -32,6 +32,7 @@ static void sim_pet_config_default(slc_sim_pet_config *config)
         .packet_wait_us = 500,
         .flood_sigma = 0.15,
         .gain_spread = 0.05,
+        .noncollinearity_deg = -1,
     };
     slc_pet_convert_config_default(&config->clock);
     (void)slc_pet_scanner("mouse20", &config->geometry, NULL);
@@ -69,6 +70,8 @@ static slc_status check_numbers(const slc_sim_pet_config *c, slc_error *error)
         {"clock.tick_denominator", c->clock.tick_denominator, 1, UINT32_MAX},
         {"clock.tick_bits", c->clock.tick_bits, 8, 64},
         {"n_sources", c->n_sources, 0, SLC_SIM_PET_SOURCES},
+        {"noncollinearity_deg", c->noncollinearity_deg, -HUGE_VAL, 5},
+        {"n_phantoms", c->n_phantoms, 0, SLC_SIM_PET_PHANTOMS},
     };
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         if (!(limits[i].value >= limits[i].low && limits[i].value <= limits[i].high)) {
@@ -95,6 +98,26 @@ static slc_status check_source(const slc_sim_pet_config *c, uint32_t i, slc_erro
     if (!(s->activity_bq >= 0 && s->activity_bq <= 1e12)) {
         return slc_fail(error, SLC_ERR_USAGE, "source %u: activity_bq is %g, not from 0 to 1e12", i,
                         s->activity_bq);
+    }
+    return SLC_OK;
+}
+
+static slc_status check_phantom(const slc_sim_pet_config *c, uint32_t i, slc_error *error)
+{
+    const slc_sim_pet_phantom *p = &c->phantom[i];
+    const double reach = sqrt(p->x_mm * p->x_mm + p->y_mm * p->y_mm) + p->radius_mm;
+    if (!(p->radius_mm > 0 && p->length_mm > 0 && p->length_mm < 1e6 && fabs(p->z_mm) < 1e6)) {
+        return slc_fail(error, SLC_ERR_USAGE, "phantom %u: at z = %g mm, radius %g mm, length %g mm", i,
+                        p->z_mm, p->radius_mm, p->length_mm);
+    }
+    if (!(reach < c->geometry.radius_mm)) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "phantom %u: reaches %g mm from the axis, and the scanner's radius is %g mm", i,
+                        reach, c->geometry.radius_mm);
+    }
+    if (!(p->mu_per_mm >= 0 && p->mu_per_mm <= 10)) {
+        return slc_fail(error, SLC_ERR_USAGE, "phantom %u: mu_per_mm is %g, not from 0 to 10", i,
+                        p->mu_per_mm);
     }
     return SLC_OK;
 }
@@ -129,6 +152,12 @@ slc_status slc_sim_pet_check(const slc_sim_pet_config *c, slc_error *error)
             return status;
         }
         activity += c->source[i].activity_bq;
+    }
+    for (uint32_t i = 0; i < c->n_phantoms; i++) {
+        status = check_phantom(c, i, error);
+        if (status != SLC_OK) {
+            return status;
+        }
     }
     if (activity <= 0 && (c->lso_hz <= 0 || c->singles_hz > 0)) {
         return slc_fail(error, SLC_ERR_USAGE, "there is no source with an activity%s",

@@ -5,18 +5,14 @@
  * crystals, and what these see. Lutetium-176 in the crystals: a beta decay that ends at 593 keV, and gammas
  * of 307, 202 and 88 keV (94, 78 and 15 of a hundred decays), of which some stay in the crystal.
  */
-#include "sim/sim_pet_event.h"
-#include "sim/sim_pet_random.h"
+#include "sim/sim_pet_photon.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-static const double light_mm_ps = 0.299792458, electron_kev = 510.99895;
-
 /* ---- distributions by tables ------------------------------------------------------------------- */
 
-/* Quantiles of a density given at the middles of n equal bins over [low, high]. */
-static void make_quantiles(const double *density, size_t n, double low, double high, double *quantile)
+void slc_sim_pet_quantiles(const double *density, size_t n, double low, double high, double *quantile)
 {
     double total = 0, sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -43,55 +39,27 @@ void slc_sim_pet_make_quantiles(slc_sim_pet *sim)
         const double cosine = -1 + 2 * ((double)i + 0.5) / BINS, p = 1 / (2 - cosine);
         density[i] = p * p * (p + 1 / p - (1 - cosine * cosine));
     }
-    make_quantiles(density, BINS, -1, 1, sim->cos_quantile);
+    slc_sim_pet_quantiles(density, BINS, -1, 1, sim->cos_quantile);
     for (size_t i = 0; i < BINS; i++) { /* an allowed spectrum without the nucleus' charge */
         const double t = end_kev * ((double)i + 0.5) / BINS, left = end_kev - t;
-        density[i] = sqrt(t * t + 2 * t * electron_kev) * (t + electron_kev) * left * left;
+        density[i] = sqrt(t * t + 2 * t * sim_pet_electron_kev) * (t + sim_pet_electron_kev) * left * left;
     }
-    make_quantiles(density, BINS, 0, end_kev, sim->beta_quantile);
-}
-
-static double draw(const double *quantile, uint64_t *random)
-{
-    const double at = random_open(random) * SIM_PET_QUANTILES;
-    const size_t i = (size_t)at;
-    return quantile[i] + (at - (double)i) * (quantile[i + 1] - quantile[i]);
+    slc_sim_pet_quantiles(density, BINS, 0, end_kev, sim->beta_quantile);
 }
 
 /* ---- photons ----------------------------------------------------------------------------------- */
 
-typedef struct photon {
-    double from[3], to[3]; /* `to`: a unit vector */
-    double energy_kev;
-    bool scattered;
-} photon;
-
-/* Turns `to` by an angle with that cosine, about itself by any. */
-static void turn(double to[3], double cosine, uint64_t *random)
+static void scatter(const slc_sim_pet *sim, uint64_t *random, sim_pet_photon *p)
 {
-    double u, v;
-    const double s = random_disc(random, &u, &v), sine = sqrt(1 - cosine * cosine) / s;
-    const double c = (u * u - v * v) * sine, d = 2 * u * v * sine;
-    /* Two unit vectors across: T. Duff et al., "Building an orthonormal basis, revisited" (2017). */
-    const double sign = to[2] < 0 ? -1 : 1, a = -1 / (sign + to[2]), b = to[0] * to[1] * a;
-    const double e[3] = {1 + sign * to[0] * to[0] * a, sign * b, -sign * to[0]};
-    const double f[3] = {b, sign + to[1] * to[1] * a, -to[1]};
-    for (int i = 0; i < 3; i++) {
-        to[i] = cosine * to[i] + c * e[i] + d * f[i];
-    }
-}
-
-static void scatter(const slc_sim_pet *sim, uint64_t *random, photon *p)
-{
-    const double cosine = draw(sim->cos_quantile, random);
-    turn(p->to, cosine, random);
-    p->energy_kev = electron_kev / (2 - cosine);
-    p->scattered = true;
+    const double cosine = sim_pet_draw(sim->cos_quantile, random);
+    sim_pet_turn(p->to, cosine, random);
+    p->energy_kev = sim_pet_electron_kev / (2 - cosine);
+    p->scattered = 1;
 }
 
 /* Does a photon from inside the scanner leave it through an end? Where it crosses the end's plane it is then
  * nearer to the axis than crystals are; all is multiplied by the part of `to` along the axis. */
-static bool leaves(const slc_sim_pet *sim, const photon *p)
+static bool leaves(const slc_sim_pet *sim, const sim_pet_photon *p)
 {
     const double z = p->to[2] < 0 ? -p->from[2] : p->from[2], along = fabs(p->to[2]);
     const double left = sim->half_length_mm - z;
@@ -101,7 +69,7 @@ static bool leaves(const slc_sim_pet *sim, const photon *p)
 }
 
 /* The crystal that the photon meets, and how far that is; false: none. */
-static bool meet(const slc_sim_pet *sim, const photon *p, uint32_t *crystal, double *length_mm)
+static bool meet(const slc_sim_pet *sim, const sim_pet_photon *p, uint32_t *crystal, double *length_mm)
 {
     const double a = p->to[0] * p->to[0] + p->to[1] * p->to[1];
     const double b = p->from[0] * p->to[0] + p->from[1] * p->to[1];
@@ -155,27 +123,32 @@ static int64_t rounded(double x)
     return (int64_t)(x + 0x1p41 + 0.5) - (INT64_C(1) << 41);
 }
 
-/* A crystal sees `energy_kev` so long after the step's begin. */
-static void see(slc_sim_pet *sim, uint64_t *random, uint32_t crystal, double energy_kev, double after_ps,
-                uint64_t event, bool scattered)
+void slc_sim_pet_see(slc_sim_pet *sim, uint64_t *random, const sim_pet_photon *p, const sim_pet_light *light)
 {
     double for_energy, for_time;
     random_normals(random, &for_energy, &for_time);
-    const double energy = energy_kev + sim->energy_sigma * sqrt(energy_kev) * for_energy;
+    const double energy = light->energy_kev + sim->energy_sigma * sqrt(light->energy_kev) * for_energy;
     sim->counts.photons++;
     if (energy < sim->config.threshold_kev) {
         sim->counts.below++;
         return;
     }
     const int64_t begin = (int64_t)sim->steps * sim->step_ps;
-    const double shift = sim->offset_ps != NULL ? sim->offset_ps[crystal] : 0;
+    const double shift = sim->offset_ps != NULL ? sim->offset_ps[light->crystal] : 0;
     const sim_pet_hit hit = {
-        .time_ps = begin + rounded(after_ps + for_time * sim->config.time_sigma_ps - shift),
-        .true_ps = begin + rounded(after_ps),
-        .event = event,
-        .crystal = crystal,
+        .time_ps = begin + rounded(light->after_ps + for_time * sim->config.time_sigma_ps - shift),
+        .true_ps = begin + rounded(light->after_ps),
+        .event = p->event,
+        .crystal = light->crystal,
+        .met = light->met,
         .energy_kev = (float)energy,
-        .scattered = scattered,
+        .left_kev = (float)light->energy_kev,
+        .began_mm = {p->began_mm[0], p->began_mm[1], p->began_mm[2]},
+        .scattered = p->scattered,
+        .shared = light->shared,
+        .photon = p->photon,
+        .shift_x = light->shift_x,
+        .shift_y = light->shift_y,
     };
     insert(&sim->pending, &hit);
 }
@@ -185,16 +158,18 @@ static void see_background(slc_sim_pet *sim, uint64_t *random, double after_ps)
     static const double gamma_kev[] = {307, 202, 88};
     static const double seen[] = {0.94 * 0.5, 0.78 * 0.6, 0.15 * 0.9}; /* intensity, and share that stays */
     const uint32_t crystal = slc_random_below(random, sim->crystals);
-    double energy = draw(sim->beta_quantile, random);
+    double energy = sim_pet_draw(sim->beta_quantile, random);
     for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
         energy += random_open(random) < seen[i] ? gamma_kev[i] : 0;
     }
-    see(sim, random, crystal, energy, after_ps, UINT64_MAX, false);
+    const sim_pet_photon none = {.event = UINT64_MAX, .began_mm = {NAN, NAN, NAN}};
+    const sim_pet_light light = {crystal, crystal, energy, after_ps, false, 0, 0};
+    slc_sim_pet_see(sim, random, &none, &light);
 }
 
 /* ---- annihilations ----------------------------------------------------------------------------- */
 
-static void choose_place(const slc_sim_pet *sim, uint64_t *random, double from[3])
+void slc_sim_pet_choose_place(const slc_sim_pet *sim, uint64_t *random, double from[3])
 {
     uint32_t i = 0;
     if (sim->config.n_sources > 1) {
@@ -218,18 +193,7 @@ static void choose_place(const slc_sim_pet *sim, uint64_t *random, double from[3
     }
 }
 
-/* A unit vector of any direction whose part along the axis is at most `steepest`. */
-static void choose_direction(uint64_t *random, double steepest, double to[3])
-{
-    double x, y;
-    const double s = random_disc(random, &x, &y);
-    to[2] = steepest * (2 * random_open(random) - 1);
-    const double across = sqrt(1 - to[2] * to[2]) / s;
-    to[0] = across * (x * x - y * y);
-    to[1] = across * (2 * x * y);
-}
-
-static void see_photon(slc_sim_pet *sim, uint64_t *random, const photon *p, double after_ps, uint64_t event)
+void slc_sim_pet_see_photon(slc_sim_pet *sim, uint64_t *random, const sim_pet_photon *p)
 {
     uint32_t crystal;
     double length;
@@ -241,7 +205,9 @@ static void see_photon(slc_sim_pet *sim, uint64_t *random, const photon *p, doub
     const double highest = sim->share != NULL ? most * (1 + 4 * sim->config.efficiency_spread) : most;
     if (chance < highest && meet(sim, p, &crystal, &length) &&
         (sim->share == NULL || chance < most * (double)sim->share[crystal])) {
-        see(sim, random, crystal, p->energy_kev, after_ps + length / light_mm_ps, event, p->scattered);
+        const sim_pet_light light = {
+            crystal, crystal, p->energy_kev, p->after_ps + length / sim_pet_light_mm_ps, false, 0, 0};
+        slc_sim_pet_see(sim, random, p, &light);
     }
 }
 
@@ -251,10 +217,15 @@ static void annihilate(slc_sim_pet *sim, uint64_t *random, double after_ps, uint
 {
     const double kind = random_open(random);
     const bool none = kind < sim->share_of_none, both = kind >= sim->share_of_one;
-    photon p = {.energy_kev = electron_kev};
-    choose_place(sim, random, p.from);
-    choose_direction(random, none ? sim->steepest : 1, p.to);
-    photon q = p;
+    sim_pet_photon p = {.energy_kev = sim_pet_electron_kev, .after_ps = after_ps, .event = event};
+    slc_sim_pet_choose_place(sim, random, p.from);
+    sim_pet_direction(random, none ? sim->steepest : 1, p.to);
+    for (int i = 0; i < 3; i++) {
+        p.began_mm[i] = (float)p.from[i];
+    }
+    p.photon = SLC_SIM_PET_FIRST;
+    sim_pet_photon q = p;
+    q.photon = SLC_SIM_PET_SECOND;
     for (int i = 0; i < 3; i++) {
         q.to[i] = -p.to[i];
     }
@@ -264,15 +235,17 @@ static void annihilate(slc_sim_pet *sim, uint64_t *random, double after_ps, uint
     if (both) {
         scatter(sim, random, &p);
     }
-    see_photon(sim, random, &p, after_ps, event);
-    see_photon(sim, random, &q, after_ps, event);
+    slc_sim_pet_see_photon(sim, random, &p);
+    slc_sim_pet_see_photon(sim, random, &q);
 }
 
 /* ---- the fast way ------------------------------------------------------------------------------ */
 
-static void put(slc_sim_pet *sim, uint64_t *random, uint32_t crystal, double after_ps, uint64_t event)
+static void put(slc_sim_pet *sim, uint64_t *random, uint32_t crystal, double after_ps, uint64_t event,
+                uint8_t photon)
 {
-    const double energy = electron_kev + sim->energy_sigma * sqrt(electron_kev) * random_rough(random);
+    const double energy = sim_pet_electron_kev +
+                          sim->energy_sigma * sqrt(sim_pet_electron_kev) * random_rough(random);
     const int64_t begin = (int64_t)sim->steps * sim->step_ps;
     const double shift = sim->offset_ps != NULL ? sim->offset_ps[crystal] : 0;
     const sim_pet_hit hit = {
@@ -280,7 +253,11 @@ static void put(slc_sim_pet *sim, uint64_t *random, uint32_t crystal, double aft
         .true_ps = begin + rounded(after_ps),
         .event = event,
         .crystal = crystal,
+        .met = crystal,
         .energy_kev = (float)energy,
+        .left_kev = (float)sim_pet_electron_kev,
+        .began_mm = {NAN, NAN, NAN},
+        .photon = photon,
     };
     sim->counts.photons++;
     insert(&sim->pending, &hit);
@@ -291,12 +268,12 @@ static void put_any(slc_sim_pet *sim, uint64_t *random, double after_ps, uint64_
 {
     const uint64_t bits = slc_random_u64(random);
     const uint32_t crystal = (uint32_t)((bits >> 32) * sim->crystals >> 32);
-    put(sim, random, crystal, after_ps, event);
+    put(sim, random, crystal, after_ps, event, SLC_SIM_PET_FIRST);
     const double pair = sim->config.pair_share / (2 - sim->config.pair_share); /* of events */
     if ((double)(uint32_t)bits < pair * 0x1p32) {
         const uint32_t n = sim->per_ring, eighth = n / 8, ring = slc_random_below(random, sim->rings);
         const uint32_t k = crystal + n / 2 - eighth + slc_random_below(random, 2 * eighth + 1);
-        put(sim, random, k % n + ring * n, after_ps, event);
+        put(sim, random, k % n + ring * n, after_ps, event, SLC_SIM_PET_SECOND);
     }
 }
 
@@ -313,7 +290,7 @@ slc_status slc_sim_pet_step(slc_sim_pet *sim, slc_error *error)
     const double mean_ps = 1e12 / rate_hz(sim), background = sim->background_hz / rate_hz(sim);
     double after_ps = mean_ps * random_exponential(&random);
     for (uint64_t i = 0; after_ps < (double)sim->step_ps; i++) {
-        if (make_room(&sim->pending, 2) != SLC_OK) {
+        if (make_room(&sim->pending, SIM_PET_MOST_HITS) != SLC_OK) {
             return slc_fail(error, SLC_ERR_MEMORY, "no memory for generated hits");
         }
         if (background > 0 && random_open(&random) < background) {
@@ -324,6 +301,8 @@ slc_status slc_sim_pet_step(slc_sim_pet *sim, slc_error *error)
             const uint64_t event = sim->steps << 32 | i;
             if (sim->config.fast) {
                 put_any(sim, &random, after_ps, event);
+            } else if (sim->physics) {
+                slc_sim_pet_decay(sim, &random, after_ps, event);
             } else {
                 annihilate(sim, &random, after_ps, event);
             }
@@ -345,11 +324,13 @@ static slc_status sample(slc_sim_pet *sim, bool background, double *singles, slc
     const slc_sim_pet_counts before = sim->counts;
     while (seen < WANTED && decays < MOST) {
         sim->pending.n = 0;
-        if (make_room(&sim->pending, 2) != SLC_OK) {
+        if (make_room(&sim->pending, SIM_PET_MOST_HITS) != SLC_OK) {
             return slc_fail(error, SLC_ERR_MEMORY, "no memory for generated hits");
         }
         if (background) {
             see_background(sim, &random, 0);
+        } else if (sim->physics) {
+            slc_sim_pet_decay(sim, &random, 0, 0);
         } else {
             annihilate(sim, &random, 0, 0);
         }

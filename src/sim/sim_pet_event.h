@@ -15,10 +15,28 @@ typedef struct sim_pet_hit {
     int64_t time_ps; /* by the module's clock */
     int64_t true_ps;
     uint64_t event;
-    uint32_t crystal;
+    uint32_t crystal; /* that the frame tells of */
+    uint32_t met;     /* the first that the photon left energy in */
     float energy_kev;
-    uint32_t scattered;
+    float left_kev; /* before resolution */
+    float began_mm[3];
+    uint8_t scattered, shared, photon;
+    int8_t shift_x, shift_y; /* where the light is, from the crystal, in 256ths of the way to the next */
 } sim_pet_hit;
+
+/* A photon on its way (sim_pet_photon.h), a way to decay (sim_pet_object.c), crystals as boxes
+ * (sim_pet_boxes.h). */
+typedef struct sim_pet_photon sim_pet_photon;
+typedef struct sim_pet_isotope sim_pet_isotope;
+typedef struct sim_pet_boxes sim_pet_boxes;
+
+/* What a frame is made of: energy in a crystal, so long after the step's begin. */
+typedef struct sim_pet_light {
+    uint32_t crystal, met;
+    double energy_kev, after_ps;
+    bool shared;
+    int8_t shift_x, shift_y;
+} sim_pet_light;
 
 typedef struct sim_pet_hits {
     sim_pet_hit *hit;
@@ -30,7 +48,8 @@ typedef struct sim_pet_place {
     uint8_t module, unit, x, y;
 } sim_pet_place;
 
-enum { SIM_PET_QUANTILES = 1024 };
+/* Of a decay: four photons, each of which leaves energy in so many crystals. */
+enum { SIM_PET_QUANTILES = 1024, SIM_PET_MOST_LIGHTS = 8, SIM_PET_MOST_HITS = 4 * SIM_PET_MOST_LIGHTS };
 
 typedef struct sim_pet_packet {
     int64_t first_ps, arrival_ps;
@@ -93,11 +112,19 @@ struct slc_sim_pet {
     double share_followed, share_of_none, share_of_one;
     double energy_sigma; /* of E keV: that times √E */
     double cos_quantile[SIM_PET_QUANTILES + 1], beta_quantile[SIM_PET_QUANTILES + 1];
+    /* Physics beyond that: then all decays are followed. */
+    bool physics;
+    const sim_pet_isotope *isotope; /* NULL: ideal */
+    double (*positron)[SIM_PET_QUANTILES + 1];
+    double noncollinearity; /* width of an angle */
+    double crystal_mu,
+        crystal_photo;         /* per mm at 511 keV, 0: ideal; the photoelectric effect's share of it */
+    sim_pet_boxes *boxes;      /* NULL: an ideal ring, for which there is a formula */
     int64_t step_ps, guard_ps; /* guard: a hit's clock is not farther from its decay's time */
     uint64_t steps;            /* made so far */
     int64_t done_ps;           /* given out so far */
     sim_pet_hits pending;      /* of steps that are made, not yet given out; in order of time */
-    int64_t *alive_ps;         /* by block, when its dead time ends */
+    int64_t *alive_ps; /* by block, or crystal where each is read by itself, when its dead time ends */
     sim_pet_module *module;
     sim_pet_packets packets;
     slc_sim_pet_counts counts;
@@ -111,6 +138,28 @@ slc_status slc_sim_pet_make_tables(slc_sim_pet *sim, slc_error *error);
 void slc_sim_pet_make_quantiles(slc_sim_pet *sim);
 slc_status slc_sim_pet_scale(slc_sim_pet *sim, slc_error *error);
 slc_status slc_sim_pet_step(slc_sim_pet *sim, slc_error *error);
+
+/* Quantiles of a density given at the middles of n equal bins over [low, high]. */
+void slc_sim_pet_quantiles(const double *density, size_t n, double low, double high, double *quantile);
+void slc_sim_pet_choose_place(const slc_sim_pet *sim, uint64_t *random, double from[3]);
+/* What an ideal ring of ideal crystals sees of a photon: all of it or nothing. */
+void slc_sim_pet_see_photon(slc_sim_pet *sim, uint64_t *random, const sim_pet_photon *p);
+/* A hit, if it is above threshold. */
+void slc_sim_pet_see(slc_sim_pet *sim, uint64_t *random, const sim_pet_photon *p, const sim_pet_light *light);
+
+/* sim_pet_object.c. Takes config.isotope; a decay with all that was asked for; the width in mm of where
+ * positrons of an energy come to rest, by each direction; how far a photon gets in the phantoms. */
+slc_status slc_sim_pet_isotope(slc_sim_pet *sim, slc_error *error);
+void slc_sim_pet_decay(slc_sim_pet *sim, uint64_t *random, double after_ps, uint64_t event);
+double slc_sim_pet_range_sigma(double energy_kev);
+double slc_sim_pet_reach(const slc_sim_pet_config *config, const double from[3], const double to[3],
+                         double depth);
+
+/* sim_pet_detect.c. Takes config.crystal; what the scanner sees of a photon that comes out of the object;
+ * crystals as boxes, whatever the scanner is. */
+slc_status slc_sim_pet_crystal(slc_sim_pet *sim, slc_error *error);
+void slc_sim_pet_detect(slc_sim_pet *sim, uint64_t *random, const sim_pet_photon *p);
+slc_status slc_sim_pet_take_boxes(slc_sim_pet *sim, slc_error *error);
 
 /* sim_pet_packet.c. Puts a hit into its module's packet; sends packets that have waited long enough at a
  * time, or all; gives out what arrived before it. */

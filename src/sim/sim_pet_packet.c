@@ -177,8 +177,10 @@ static void write_frame(const slc_sim_pet *sim, const sim_pet_hit *hit, slc_pet_
         uint64_t random = random_stream(c->seed, RANDOM_FLOOD + ((uint64_t)(hit->crystal + 1) << 16),
                                         (uint64_t)hit->time_ps);
         random_normals(&random, &for_x, &for_y);
-        frame->x = blurred(place.x, c->flood_sigma * for_x, c->geometry.crystals_z, c->flood_side);
-        frame->y = blurred(place.y, c->flood_sigma * for_y, c->geometry.crystals_y, c->flood_side);
+        frame->x = blurred(place.x + hit->shift_x / 256.0, c->flood_sigma * for_x, c->geometry.crystals_z,
+                           c->flood_side);
+        frame->y = blurred(place.y + hit->shift_y / 256.0, c->flood_sigma * for_y, c->geometry.crystals_y,
+                           c->flood_side);
     }
 }
 
@@ -230,8 +232,14 @@ static slc_status add_truth(const sim_pet_packet *packet, const sim_pet_hit *hit
         const size_t row = truth->head.size++;
         truth->time_ps[row] = hit[i].true_ps;
         truth->event[row] = hit[i].event;
-        truth->crystal[row] = hit[i].crystal;
-        truth->scattered[row] = (uint8_t)hit[i].scattered;
+        truth->crystal[row] = hit[i].met;
+        truth->scattered[row] = hit[i].scattered;
+        truth->shared[row] = hit[i].shared;
+        truth->photon[row] = hit[i].photon;
+        truth->x_mm[row] = hit[i].began_mm[0];
+        truth->y_mm[row] = hit[i].began_mm[1];
+        truth->z_mm[row] = hit[i].began_mm[2];
+        truth->left_kev[row] = hit[i].left_kev;
     }
     return status;
 }

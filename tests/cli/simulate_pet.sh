@@ -43,6 +43,23 @@ run pet run --scanner mouse20 --ticks 100 --tick-bits 24 --horizon 5ms --json d.
 want 0
 equal "turns of the clock" "$(key out "o['convert']['turns'] > 0, o['convert']['frames'] > 1000, o['convert']['module']")" "(True, True, 0)"
 
+# Physics by options: the truth tells of it. Without them files are as ever.
+run simulate pet --seconds 0.02 --rate 2e6 --seed 5 --bare -o e.bin -q --flood-side 64 --offset-sigma 300 --isotope ideal
+want 0
+cmp b.bin e.bin || fail "an ideal isotope has other frames"
+run simulate pet --seconds 0.1 --source 0,0,0,5,20,2e6 --isotope I-124 --phantom 0,0,0,25,60,0.0096 --phantom 5,0,0,5,60,0 --crystal LSO --seed 5 \
+    -o f.raw --write-tables f.h5 --truth f.csv -q
+want 0
+equal "columns of the truth" "$(head -n 1 f.csv)" "time_ps,event,crystal,scattered,shared,photon,x_mm,y_mm,z_mm,left_kev"
+equal "photons, scatter, sharing" "$(awk -F, 'NR > 1 { p[$6]++; s[$4 > 0]++; h[$5]++; if ($10 <= 0 || $10 > 1691.1) bad++ }
+    END { print (p[1] > 100), (p[2] > 100), (p[3] > 100), (s[1] > 100), (h[1] > 100), (s[0] > s[1]), bad + 0 }' f.csv)" "1 1 1 1 1 1 0"
+run pet run --tables f.h5 --json f.raw
+want 0
+equal "frames" "$(key out "o['convert']['frames']")" "$(($(wc -l <f.csv) - 1))"
+run simulate pet --seconds 0.1 --activity 2e6 --crystal 0.087,0.32 --each-crystal --seed 5 --bare -o g.bin --truth g.csv -q
+want 0
+equal "frames" "$(stat -c %s g.bin)" "$((16 * ($(wc -l <g.csv) - 1)))"
+
 # ---- what is wrong is told -----------------------------------------------------------------------------------------
 run simulate pet --seconds 0.01 -o a.raw
 want 1
@@ -55,6 +72,20 @@ echo "sluice simulate pet: it is written or sent: give --output or --send; see s
 run simulate pet -o x --source 1,2,3
 want 2
 echo "sluice simulate pet: --source takes X,Y,Z,R,L,BQ, six numbers, not '1,2,3'; see sluice simulate pet --help" | want_err
+run simulate pet -o x --phantom 1,2,3,4,5
+want 2
+echo "sluice simulate pet: --phantom takes X,Y,Z,R,L,MU, six numbers, not '1,2,3,4,5'; see sluice simulate pet --help" | want_err
+run simulate pet -o x --isotope U-235
+want 2
+echo "sluice simulate pet: isotope: none is named \"U-235\"; there are ideal, F-18, Ga-68 and I-124; see sluice simulate pet --help" | want_err
+run simulate pet -o x --phantom 0,0,0,10,10,0.01 --scatter 0.3
+want 2
+run simulate pet -o x --each-crystal
+want 2
+run simulate pet -o x --crystal wood
+want 2
+run simulate pet -o x --fast --rate 1e6 --isotope F-18
+want 2
 run simulate pet -o x --scanner what
 want 2
 run simulate pet -o x --bare --sequence
