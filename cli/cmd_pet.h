@@ -150,11 +150,19 @@ slc_status slc_pet_flow_open(const slc_pet_paths *paths, uint64_t batch, const s
 /* A file of singles: records (docs/formats/pet-singles.md), or the columns of a result by the end of its
  * name. */
 typedef struct slc_pet_singles_file {
-    slc_io_writer *writer; /* NULL: none is open */
+    slc_io_writer *writer; /* NULL: none is open, or it is PETSIRD */
+    slc_io_pet_list_writer *list;
     bool columns;
+    uint64_t left_out; /* PETSIRD: of energies outside of the window; known at the end */
 } slc_pet_singles_file;
+bool slc_pet_singles_are_open(const slc_pet_singles_file *file);
+/* By its name. */
+bool slc_pet_singles_are_petsird(const char *path);
 /* On failure _abandon is due, as at the end. */
-slc_status slc_pet_singles_create(const char *path, slc_pet_singles_file *file, slc_error *error);
+/* PETSIRD's need a scanner, an energy window, and singles in order: `list` has the first two, NULL where
+ * singles are not those of a scanner in order. */
+slc_status slc_pet_singles_create(const char *path, const slc_io_pet_list_config *list,
+                                  slc_pet_singles_file *file, slc_error *error);
 slc_status slc_pet_singles_put(slc_pet_singles_file *file, const slc_pet_singles *singles, slc_error *error);
 /* Completes it; `partial`: a signal ended the run, which columns tell. */
 slc_status slc_pet_singles_finish(slc_pet_singles_file *file, bool partial, slc_error *error);

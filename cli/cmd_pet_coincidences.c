@@ -100,6 +100,9 @@ static slc_status read_singles(job *j, char *path)
         status = j->is_f64 ? slc_io_pet_singles_read_f64(input, AT_ONCE, &j->singles_f64, &j->error)
                            : slc_io_pet_singles_read(input, AT_ONCE, &j->singles, &j->error);
     }
+    if (input != NULL) {
+        slc_pet_not_read_tell(COMMAND->name, path, slc_io_pet_singles_left_out(input));
+    }
     slc_io_pet_singles_close(input);
     j->cut = slc_cli_stop(NULL);
     if (status == SLC_ERR_FORMAT && j->cut && slc_cli_reads_once(&path, 1)) {

@@ -148,7 +148,7 @@ static int process(job *j)
     slc_cli_progress_begin(&j->progress, "pet convert", j->options->quiet);
     j->progress.unit = "frames";
     if (status == SLC_OK) {
-        status = slc_pet_singles_create(j->options->output, &j->writer, &j->error);
+        status = slc_pet_singles_create(j->options->output, NULL, &j->writer, &j->error);
     }
     status = status == SLC_OK ? convert_all(j) : status;
     slc_flow_close(j->flow); /* and with it the reading */

@@ -344,7 +344,7 @@ static slc_status open_output(job *j)
     config.energy_bins = j->about.energy_bins;
     config.efficiency = j->about.efficiency;
     config.prompt_multiples = j->about.prompt_multiples;
-    config.delayed_multiples = o->prompts ? SLC_IO_PET_MULTIPLES_NO_PAIRS : j->about.delayed_multiples;
+    config.delayed_multiples = o->prompts ? SLC_PET_MULTIPLES_NO_PAIRS : j->about.delayed_multiples;
     config.form = o->to >= TO_ARROW ? slc_pet_columns_form((size_t)(o->to - TO_ARROW), o->output) : NULL;
     return slc_io_pet_list_create(o->output, j->to, &config, &j->writer, &j->error);
 }
@@ -536,7 +536,7 @@ static int process(job *j, char *path)
     if (j->input != NULL) {
         slc_io_pet_list_about_of(j->input, &j->about);
         j->totals = j->about.totals;
-        slc_pet_not_read_tell(COMMAND->name, path, &j->about);
+        slc_pet_not_read_tell(COMMAND->name, path, j->about.left_out);
     }
     status = status == SLC_OK ? check_pairs(j, path) : status;
     status = status == SLC_OK ? finish(j) : status;

@@ -147,12 +147,41 @@ static void let_go(int held)
     }
 }
 
+/* What is known of the measurement. */
+static slc_io_pet_list_config list_config(const slc_pet_run_job *job)
+{
+    const slc_pet_run_options *o = job->options;
+    slc_io_pet_list_config config;
+    slc_io_pet_list_config_default(&config);
+    config.geometry = job->tables.geometry;
+    config.scanner = slc_pet_scanner_word_name(o->frames.scanner);
+    config.tof = o->tof_ns > 0;
+    config.tof_resolution_ps = job->tof_ns * 1000;
+    config.window_ps = job->config.prompt.window_ns * 1000;
+    config.start_ps = job->start_ps;
+    config.checksum = &job->totals.checksum;
+    config.partial = &job->partial;
+    config.rotate_bytes = o->rotate_bytes;
+    config.rotate_seconds = o->rotate_ns * 1e-9;
+    config.exec = job->config.exec.threads != 1 ? &job->config.exec : NULL;
+    if (isfinite(job->config.convert.high_kev)) {
+        config.low_kev = job->config.convert.low_kev;
+        config.high_kev = job->config.convert.high_kev;
+    }
+    config.efficiency = job->tables.efficiency;
+    config.prompt_multiples = slc_pet_multiples_of(job->config.prompt.policy);
+    config.delayed_multiples = job->config.delayed && !o->prompts ? config.prompt_multiples
+                                                                  : SLC_PET_MULTIPLES_NO_PAIRS;
+    return config;
+}
+
 static slc_status open_singles(slc_pet_run_job *job, const char *name, slc_pet_singles_file *file)
 {
     int held = -1;
     slc_status status = wait_for_reader(job, name, &held);
     if (status == SLC_OK) {
-        status = slc_pet_singles_create(name, file, &job->error);
+        const slc_io_pet_list_config config = list_config(job);
+        status = slc_pet_singles_create(name, file == &job->singles ? &config : NULL, file, &job->error);
     }
     let_go(held);
     return status;
@@ -169,7 +198,8 @@ slc_status slc_pet_run_outputs_open(slc_pet_run_job *job)
     if (status == SLC_OK && o->output != NULL) {
         status = slc_pet_pairs_open(&job->config, &job->order, &job->error);
     }
-    if (status == SLC_OK && o->singles != NULL && opens_at_once(job, o->singles)) {
+    if (status == SLC_OK && o->singles != NULL && opens_at_once(job, o->singles) &&
+        !slc_pet_singles_are_petsird(o->singles)) { /* which needs its time 0 */
         status = open_singles(job, o->singles, &job->singles);
     }
     if (status == SLC_OK && o->late != NULL && opens_at_once(job, o->late)) {
@@ -195,26 +225,7 @@ static slc_status create_list(slc_pet_run_job *job)
         const slc_io_text_form form = {.schema = &slc_pet_coincidences_schema};
         return status == SLC_OK ? slc_io_text_rows(job->csv, &form, NULL, &job->error) : status;
     }
-    slc_io_pet_list_config config;
-    slc_io_pet_list_config_default(&config);
-    config.geometry = job->tables.geometry;
-    config.scanner = slc_pet_scanner_word_name(o->frames.scanner);
-    config.tof = o->tof_ns > 0;
-    config.tof_resolution_ps = job->tof_ns * 1000;
-    config.window_ps = job->config.prompt.window_ns * 1000;
-    config.start_ps = job->start_ps;
-    config.checksum = &job->totals.checksum;
-    config.partial = &job->partial;
-    config.rotate_bytes = o->rotate_bytes;
-    config.rotate_seconds = o->rotate_ns * 1e-9;
-    config.exec = job->config.exec.threads != 1 ? &job->config.exec : NULL;
-    if (isfinite(job->config.convert.high_kev)) {
-        config.low_kev = job->config.convert.low_kev;
-        config.high_kev = job->config.convert.high_kev;
-    }
-    config.prompt_multiples = slc_io_pet_multiples_of(job->config.prompt.policy);
-    config.delayed_multiples = job->config.delayed && !o->prompts ? config.prompt_multiples
-                                                                  : SLC_IO_PET_MULTIPLES_NO_PAIRS;
+    slc_io_pet_list_config config = list_config(job);
     const bool columns = job->format >= SLC_PET_RUN_ARROW;
     config.form = columns ? slc_pet_columns_form((size_t)job->format - SLC_PET_RUN_ARROW, o->output) : NULL;
     return slc_io_pet_list_create(o->output, columns ? SLC_IO_PET_HDF5 : (slc_io_pet_list_format)job->format,
@@ -309,8 +320,10 @@ static void take_randoms(slc_pet_run_job *job, const slc_pet_batch *batch)
 static slc_status write_singles(slc_pet_run_job *job, const char *name, slc_pet_singles_file *file,
                                 const slc_pet_singles *singles)
 {
-    slc_status status = name != NULL && file->writer == NULL ? open_singles(job, name, file) : SLC_OK;
-    if (status == SLC_OK && file->writer != NULL) {
+    const bool due = name != NULL && !slc_pet_singles_are_open(file) &&
+                     (job->started || !slc_pet_singles_are_petsird(name));
+    slc_status status = due ? open_singles(job, name, file) : SLC_OK;
+    if (status == SLC_OK && slc_pet_singles_are_open(file)) {
         status = slc_pet_singles_put(file, singles, &job->error);
     }
     return status;
@@ -505,11 +518,12 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
         judge_part(job, SLC_PET_RUN_PAIRS, slc_io_finish(job->csv, &job->error));
         job->csv = NULL;
     }
-    if (job->singles.writer != NULL) {
+    if (slc_pet_singles_are_open(&job->singles)) {
         judge_part(job, SLC_PET_RUN_SINGLES,
                    slc_pet_singles_finish(&job->singles, job->partial, &job->error));
+        slc_pet_left_out_tell(command_of(job), o->singles, job->singles.left_out);
     }
-    if (job->late.writer != NULL) {
+    if (slc_pet_singles_are_open(&job->late)) {
         judge_part(job, SLC_PET_RUN_LATE, slc_pet_singles_finish(&job->late, job->partial, &job->error));
     }
     if (job->sinogram != NULL) {

@@ -99,10 +99,10 @@ static slc_status open_all(job *j, const char *path)
         status = slc_io_pet_singles_open(path, SLC_IO_PET_SINGLES, &j->input, &j->error);
     }
     if (status == SLC_OK) {
-        status = slc_pet_singles_create(j->options->output, &j->out, &j->error);
+        status = slc_pet_singles_create(j->options->output, NULL, &j->out, &j->error);
     }
     if (status == SLC_OK && j->options->late != NULL) {
-        status = slc_pet_singles_create(j->options->late, &j->late_out, &j->error);
+        status = slc_pet_singles_create(j->options->late, NULL, &j->late_out, &j->error);
     }
     return status;
 }
@@ -175,6 +175,9 @@ static int act(const slc_cli_call *call)
     j.config.exec.threads = (uint32_t)o->threads;
     j.config.horizon_ps = SLC_PET_PS(o->horizon_ns);
     status = status == SLC_CLI_GO_ON ? process(&j, call->operands[0]) : status;
+    if (j.input != NULL) {
+        slc_pet_not_read_tell("pet sort", call->operands[0], slc_io_pet_singles_left_out(j.input));
+    }
     slc_io_pet_singles_close(j.input);
     slc_pet_sort_close(j.stage);
     slc_pet_singles_abandon(&j.out);

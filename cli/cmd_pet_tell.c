@@ -70,14 +70,14 @@ void slc_pet_outside_tell(const char *command, const char *path, uint64_t outsid
 void slc_pet_left_out_tell(const char *command, const char *path, uint64_t left_out)
 {
     if (left_out > 0) {
-        slc_cli_say(command, "%s: %" PRIu64 " pairs that it has no number for are left out", path, left_out);
+        slc_cli_say(command, "%s: %" PRIu64 " that it has no number for are left out", path, left_out);
     }
 }
 
-void slc_pet_not_read_tell(const char *command, const char *path, const slc_io_pet_list_about *about)
+void slc_pet_not_read_tell(const char *command, const char *path, const char *what)
 {
-    if (about->left_out[0] != '\0') {
-        slc_cli_say(command, "%s: not read: %s", path, about->left_out);
+    if (what[0] != '\0') {
+        slc_cli_say(command, "%s: not read: %s", path, what);
     }
 }
 

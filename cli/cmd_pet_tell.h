@@ -48,10 +48,10 @@ void slc_pet_unused_tell(const char *command, const char *path, uint64_t repeate
                          bool most);
 /* Pairs that a sinogram has no bin for, under --quiet, too. */
 void slc_pet_outside_tell(const char *command, const char *path, uint64_t outside);
-/* Those that a list-mode file has no number for. */
+/* Pairs or singles that a list-mode file has no number for. */
 void slc_pet_left_out_tell(const char *command, const char *path, uint64_t left_out);
 /* What a list-mode file holds that is not read. */
-void slc_pet_not_read_tell(const char *command, const char *path, const slc_io_pet_list_about *about);
+void slc_pet_not_read_tell(const char *command, const char *path, const char *what);
 
 /* Tells where frames show another scanner than that of the tables, also to those who want it quiet. */
 void slc_pet_doubts_tell(const char *command, const slc_io_pet_seen *seen, const slc_pet_tables *tables);

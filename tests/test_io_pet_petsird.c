@@ -114,8 +114,8 @@ static void what_is_read_is_written_again(void **state)
         config.high_kev = kind > 1 ? 610 : 0;
         config.energy_bins = kind > 2 ? 11 : 1;
         config.efficiency = kind > 1 ? efficiency : NULL;
-        config.prompt_multiples = SLC_IO_PET_MULTIPLES_SEQUENTIAL;
-        config.delayed_multiples = SLC_IO_PET_MULTIPLES_REJECTED;
+        config.prompt_multiples = SLC_PET_MULTIPLES_SEQUENTIAL;
+        config.delayed_multiples = SLC_PET_MULTIPLES_REJECTED;
         size_t size, again_size;
         char *bytes = written(&config, &pairs, &size, NULL);
         slc_io_pet_list *input = opened(bytes, size);
@@ -209,6 +209,58 @@ static void blocks_cover_the_measurement(void **state)
     pet_clear(&pairs);
 }
 
+/* Singles: times to the picosecond, energies to a bin; lists of more than one block's room. */
+static void singles_come_back(void **state)
+{
+    (void)state;
+    enum { N = 30000 };
+    slc_io_pet_list_config config = config_of(false);
+    slc_io_pet_list_writer *writer = NULL;
+    slc_io_pet_singles *input = NULL;
+    slc_pet_singles s = {0}, got = {0};
+    slc_error error = {0};
+    uint64_t seed = 5;
+    config.singles = true;
+    config.low_kev = 400;
+    config.high_kev = 600;
+    config.energy_bins = 100;
+    config.prompt_multiples = config.delayed_multiples = SLC_PET_MULTIPLES_NO_PAIRS;
+    assert_int_equal(slc_columns_reserve(&slc_pet_singles_schema, &s, N, 1), SLC_OK);
+    for (size_t i = 0; i < N; i++) {
+        s.time_ps[i] = (i == 0 ? 0 : s.time_ps[i - 1]) + random_below(&seed, i % 100 == 0 ? 5000000 : 50000);
+        s.crystal[i] = random_below(&seed, 480);
+        s.energy_kev[i] = (float)(400 + 200 * random_unit(&seed));
+    }
+    s.head.size = N;
+    s.energy_kev[1] = 601;
+    assert_int_equal(
+        slc_io_pet_list_create(pet_in_folder(name), SLC_IO_PET_PETSIRD, &config, &writer, &error), SLC_OK);
+    assert_int_equal(slc_io_pet_list_singles(writer, &s, &error), SLC_OK);
+    assert_int_equal(slc_io_pet_list_left_out(writer), 1);
+    s.time_ps[0] = -1;
+    assert_int_equal(slc_io_pet_list_singles(writer, &s, &error), SLC_ERR_USAGE);
+    assert_non_null(strstr(error.text, "singles are to be in the order of time"));
+    s.time_ps[0] = 0;
+    error = (slc_error){0};
+    assert_int_equal(slc_io_pet_list_finish(writer, &error), SLC_OK);
+    assert_int_equal(slc_io_pet_singles_open(pet_in_folder(name), SLC_IO_PET_SINGLES, &input, &error),
+                     SLC_OK);
+    while (slc_io_pet_singles_read(input, 777, &got, &error) == SLC_OK) {
+    }
+    assert_string_equal(error.text, "");
+    assert_string_equal(slc_io_pet_singles_left_out(input), "");
+    assert_int_equal(got.head.size, N - 1);
+    for (size_t i = 0; i < N - 1; i++) {
+        const size_t from = i + (i > 0);
+        assert_int_equal(got.time_ps[i], s.time_ps[from]);
+        assert_int_equal(got.crystal[i], s.crystal[from]);
+        assert_true(fabsf(got.energy_kev[i] - s.energy_kev[from]) <= 1.001F);
+    }
+    slc_io_pet_singles_close(input);
+    slc_columns_clear(&slc_pet_singles_schema, &s);
+    slc_columns_clear(&slc_pet_singles_schema, &got);
+}
+
 /* ---- refused ----------------------------------------------------------------------------------- */
 
 static void assert_refused(const slc_io_pet_list_config *config, slc_status wanted, const char *text)
@@ -238,7 +290,7 @@ static void what_cannot_be_written_is_refused(void **state)
     config.high_kev = 500;
     assert_refused(&config, SLC_ERR_UNSUPPORTED, "too many crystals and energy bins");
     config = config_of(false);
-    config.delayed_multiples = SLC_IO_PET_MULTIPLES_NO_PAIRS;
+    config.delayed_multiples = SLC_PET_MULTIPLES_NO_PAIRS;
     assert_int_equal(
         slc_io_pet_list_create(pet_in_folder(name), SLC_IO_PET_PETSIRD, &config, &writer, &error), SLC_OK);
     assert_int_equal(slc_io_pet_list_write(writer, &pairs, &error), SLC_ERR_USAGE);
@@ -521,6 +573,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_read_is_written_again, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(energies_come_back_by_bins, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(blocks_cover_the_measurement, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(singles_come_back, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(what_cannot_be_written_is_refused, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(another_scanner_is_told, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(a_file_may_be_cut_at_every_byte, make_folder, remove_all),

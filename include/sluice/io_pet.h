@@ -189,12 +189,15 @@ typedef enum slc_io_pet_singles_format {
 } slc_io_pet_singles_format;
 
 typedef struct slc_io_pet_singles slc_io_pet_singles;
-/* "-" is standard input. Where reading meets them: SLC_ERR_FORMAT if the size is no multiple of a record or
+/* "-" is standard input. Singles of PETSIRD are read as SLC_IO_PET_SINGLES, too, with the middles of their
+ * energy bins. Where reading meets them: SLC_ERR_FORMAT if the size is no multiple of a record or
  * a head is of the other format, SLC_ERR_UNSUPPORTED if it is of another version. Files put one after the
  * other read as one. */
 SLC_API slc_status slc_io_pet_singles_open(const char *path, slc_io_pet_singles_format format,
                                            slc_io_pet_singles **input, slc_error *error);
 SLC_API void slc_io_pet_singles_close(slc_io_pet_singles *input);
+/* What a file of PETSIRD holds that is no single, in words, at its end; "" otherwise. */
+SLC_API const char *slc_io_pet_singles_left_out(const slc_io_pet_singles *input);
 /* Appends up to `most`; the collection grows as needed. SLC_END where there are none. One of the two
  * functions, by the format. SLC_ERR_FORMAT for a time that is not finite; names the record. */
 SLC_API slc_status slc_io_pet_singles_read(slc_io_pet_singles *input, size_t most, slc_pet_singles *singles,
@@ -225,17 +228,6 @@ SLC_API const char *slc_io_pet_list_name(slc_io_pet_list_format format);
  * slc_io_pet_list_create makes of `path`, which the caller frees. NULL beyond the last, or without memory. */
 SLC_API char *slc_io_pet_list_file(const char *path, slc_io_pet_list_format format, size_t i);
 
-/* What a scanner makes of more than two singles at once, as PETSIRD tells it. */
-typedef enum slc_io_pet_multiples {
-    SLC_IO_PET_MULTIPLES_OTHER = 0, /* not known */
-    SLC_IO_PET_MULTIPLES_NO_PAIRS,  /* there are no pairs of the kind at all */
-    SLC_IO_PET_MULTIPLES_REJECTED,
-    SLC_IO_PET_MULTIPLES_ALL,        /* all their pairs */
-    SLC_IO_PET_MULTIPLES_SEQUENTIAL, /* those of neighbours in time */
-} slc_io_pet_multiples;
-/* As far as there is a word for it. */
-SLC_API slc_io_pet_multiples slc_io_pet_multiples_of(slc_pet_policy policy);
-
 typedef struct slc_io_pet_list_config {
     size_t size; /* of this struct; set by _config_default */
     slc_pet_geometry geometry;
@@ -259,7 +251,8 @@ typedef struct slc_io_pet_list_config {
     double low_kev, high_kev;
     uint32_t energy_bins;
     const float *efficiency; /* factor by crystal, looked at by _create; NULL: 1 */
-    slc_io_pet_multiples prompt_multiples, delayed_multiples;
+    slc_pet_multiples prompt_multiples, delayed_multiples;
+    bool singles; /* it is of singles, and of no pairs: slc_io_pet_list_singles */
 } slc_io_pet_list_config;
 SLC_API void slc_io_pet_list_config_default(slc_io_pet_list_config *config);
 
@@ -271,6 +264,9 @@ SLC_API slc_status slc_io_pet_list_create(const char *path, slc_io_pet_list_form
  * without delayeds refuse them, and formats whose times end refuse later ones (SLC_ERR_UNSUPPORTED). */
 SLC_API slc_status slc_io_pet_list_write(slc_io_pet_list_writer *writer, const slc_pet_coincidences *pairs,
                                          slc_error *error);
+/* Singles in the order of time, of PETSIRD alone. */
+SLC_API slc_status slc_io_pet_list_singles(slc_io_pet_list_writer *writer, const slc_pet_singles *singles,
+                                           slc_error *error);
 /* Brings what was written to the files under their temporary names, PATH.tmp-PID, where `seconds` have passed
  * since that was done last; HDF5 can be read from then on, whatever ends the process (slc_io_results_flush).
  */
@@ -317,7 +313,7 @@ typedef struct slc_io_pet_list_about {
     double low_kev, high_kev;
     uint32_t energy_bins, crystals; /* crystals that `efficiency` is of */
     const float *efficiency;
-    slc_io_pet_multiples prompt_multiples, delayed_multiples;
+    slc_pet_multiples prompt_multiples, delayed_multiples;
     char left_out[256]; /* what it holds and is not read, in words: "3 singleEvents"; "": nothing */
 } slc_io_pet_list_about;
 SLC_API void slc_io_pet_list_about_of(const slc_io_pet_list *input, slc_io_pet_list_about *about);

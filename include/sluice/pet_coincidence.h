@@ -48,6 +48,17 @@ typedef enum slc_pet_policy {
 /* "killAll", … "opengate:RemoveMultiples", … "rejectHigherMultiples" …; NULL beyond. */
 SLC_API const char *slc_pet_policy_name(slc_pet_policy policy);
 
+/* What a scanner makes of more than two singles at once, as PETSIRD tells it. */
+typedef enum slc_pet_multiples {
+    SLC_PET_MULTIPLES_OTHER = 0, /* not known */
+    SLC_PET_MULTIPLES_NO_PAIRS,  /* there are no pairs of the kind at all */
+    SLC_PET_MULTIPLES_REJECTED,
+    SLC_PET_MULTIPLES_ALL,       /* all their pairs */
+    SLC_PET_MULTIPLES_SEQUENTIAL /* those of neighbours in time */
+} slc_pet_multiples;
+/* As far as there is a word for it. */
+SLC_API slc_pet_multiples slc_pet_multiples_of(slc_pet_policy policy);
+
 typedef enum slc_pet_good_kind {
     SLC_PET_GOOD_DIFFERENT_CRYSTAL = 0,
     SLC_PET_GOOD_SECTORS,  /* min(d, sectors − d) >= min_sectors, d the difference of the sectors */

@@ -162,6 +162,7 @@ typedef struct list_writer {
     pet_handle head;
     slc_io_pet_list_writer *writer; /* NULL: finished, or given up */
     slc_pet_coincidences rows;
+    slc_pet_singles singles;
     uint64_t checksum; /* looked at by the end */
     uint64_t left_out;
     bool partial; /* so is this */
@@ -172,11 +173,12 @@ static void writer_drop(void *memory)
     list_writer *w = memory;
     slc_io_pet_list_abandon(w->writer);
     slc_columns_clear(&slc_pet_coincidences_schema, &w->rows);
+    slc_columns_clear(&slc_pet_singles_schema, &w->singles);
 }
 
 /* (geometry, scanner, tof, tof_resolution_ps, window_ps, start_ps, duration_s, form, threads, rotate_bytes,
  * rotate_seconds, low_kev, high_kev, energy_bins, efficiency as bytes of float32 or None, policy or -1, has
- * delayeds) */
+ * delayeds, of singles) */
 static bool take_config(PyObject *tuple, slc_io_pet_list_config *config, slc_exec *exec)
 {
     PyObject *geometry;
@@ -186,15 +188,15 @@ static bool take_config(PyObject *tuple, slc_io_pet_list_config *config, slc_exe
     unsigned long long rotate_bytes = 0;
     const char *efficiency = NULL;
     Py_ssize_t efficiency_size = 0;
-    int policy = -1, delayeds = 1;
+    int policy = -1, delayeds = 1, singles = 0;
     slc_pet_sort_config stage; /* for what threads are by default */
     slc_pet_sort_config_default(&stage);
     slc_io_pet_list_config_default(config);
-    if (PyArg_ParseTuple(tuple, "OzpddLdzIKdddIz#ip", &geometry, &config->scanner, &tof,
+    if (PyArg_ParseTuple(tuple, "OzpddLdzIKdddIz#ipp", &geometry, &config->scanner, &tof,
                          &config->tof_resolution_ps, &config->window_ps, &start_ps, &config->duration_s,
                          &config->form, &threads, &rotate_bytes, &config->rotate_seconds, &config->low_kev,
                          &config->high_kev, &config->energy_bins, &efficiency, &efficiency_size, &policy,
-                         &delayeds) == 0 ||
+                         &delayeds, &singles) == 0 ||
         !pet_take_geometry(geometry, &config->geometry)) {
         return false;
     }
@@ -208,9 +210,11 @@ static bool take_config(PyObject *tuple, slc_io_pet_list_config *config, slc_exe
     }
     config->efficiency =
         (const float *)(const void *)efficiency; /* Python's bytes begin at a multiple of 8 */
-    config->prompt_multiples = policy < 0 ? SLC_IO_PET_MULTIPLES_OTHER
-                                          : slc_io_pet_multiples_of((slc_pet_policy)policy);
-    config->delayed_multiples = delayeds != 0 ? config->prompt_multiples : SLC_IO_PET_MULTIPLES_NO_PAIRS;
+    config->singles = singles != 0;
+    config->prompt_multiples = singles != 0 ? SLC_PET_MULTIPLES_NO_PAIRS
+                               : policy < 0 ? SLC_PET_MULTIPLES_OTHER
+                                            : slc_pet_multiples_of((slc_pet_policy)policy);
+    config->delayed_multiples = delayeds != 0 ? config->prompt_multiples : SLC_PET_MULTIPLES_NO_PAIRS;
     *exec = stage.exec;
     exec->threads = threads;
     config->exec = threads != 1 ? exec : NULL;
@@ -279,6 +283,35 @@ static PyObject *list_write(PyObject *module, PyObject *arguments)
                                     : slc_io_pet_list_write(to, &w->rows, &error);
         PyEval_RestoreThread(thread);
         w->left_out = w->writer != NULL ? slc_io_pet_list_left_out(to) : w->left_out;
+    }
+    const unsigned long long left_out = w->left_out;
+    pet_leave(w);
+    return status == SLC_OK    ? PyLong_FromUnsignedLongLong(left_out)
+           : status == SLC_END ? NULL
+                               : core_raise(state, status, &error);
+}
+
+/* pet_list_singles(writer, singles): how many are left out so far. */
+static PyObject *list_singles(PyObject *module, PyObject *arguments)
+{
+    core_state *state = core_state_of(module);
+    PyObject *capsule, *buffers;
+    slc_error error = {SLC_OK, ""};
+    if (PyArg_ParseTuple(arguments, "OO", &capsule, &buffers) == 0) {
+        return NULL;
+    }
+    list_writer *w = pet_enter(capsule, writer_kind);
+    if (w == NULL) {
+        return NULL;
+    }
+    slc_status status = SLC_END;
+    if (w->writer == NULL) {
+        PyErr_SetString(state->usage_error, "the list was completed");
+    } else if (pet_rows_take(state, buffers, &slc_pet_singles_schema, &w->singles)) {
+        PyThreadState *const thread = PyEval_SaveThread();
+        status = slc_io_pet_list_singles(w->writer, &w->singles, &error);
+        PyEval_RestoreThread(thread);
+        w->left_out = slc_io_pet_list_left_out(w->writer);
     }
     const unsigned long long left_out = w->left_out;
     pet_leave(w);
@@ -447,6 +480,7 @@ PyMethodDef pet_list_functions[] = {
     {"pet_map_read", map_read, METH_O, "where crystals are"},
     {"pet_list_create", list_create, METH_VARARGS, "a new list-mode file"},
     {"pet_list_write", list_write, METH_VARARGS, "pairs to it"},
+    {"pet_list_singles", list_singles, METH_VARARGS, "singles to it"},
     {"pet_list_flush", list_flush, METH_VARARGS, "brings it to its temporary files"},
     {"pet_list_abandon", list_abandon, METH_O, "gives it up"},
     {"pet_sinogram_open", sinogram_open, METH_VARARGS, "a sinogram"},

@@ -287,6 +287,33 @@ def test_what_is_given_is_written(run, tmp_path):
     assert np.abs(np.sort(back["energy1_kev"] + back["energy2_kev"]) - np.sort((pairs["energy1_kev"] + pairs["energy2_kev"])[prompts])).max() <= 20
 
 
+def test_singles(run, tmp_path):
+    """Files of singles beside records: times the same, energies to half a keV, and the pairs of both."""
+    words = [run / "r.raw", "--tables", run / "r.h5", "--energies", "350:650", "--window", "4ns", "-q"]
+    command("pet", "run", *words, "--singles", tmp_path / "s.petsird")
+    command("pet", "run", *words, "--singles", tmp_path / "s.bin")
+    wanted, got = columns(pet.open_singles(tmp_path / "s.bin")), columns(pet.open_singles(tmp_path / "s.petsird"))
+    assert (got["time_ps"] == wanted["time_ps"]).all() and (got["crystal"] == wanted["crystal"]).all()
+    assert np.abs(got["energy_kev"] - wanted["energy_kev"]).max() <= 0.5001
+    made, _ = read(tmp_path / "s.petsird")
+    scanner = made["header"]["scanner"]
+    assert [scanner[f"{kind}EventPolicy"] for kind in ("single", "prompt", "delayed")] == ["all", "none", "none"]
+    found = [(block["timeInterval"]["start"] * 10**9 + one["timeOffsetInTimeBlock"], one["detectionBin"] % 300)
+             for _, block in made["timeBlocks"] for one in block["singleEvents"][0]]
+    assert [time for time, _ in found] == wanted["time_ps"].tolist()
+    assert [energy for _, energy in found] == np.floor(wanted["energy_kev"] - 350).astype(int).tolist()
+    assert all(block["promptEvents"] == [] and block["delayedEvents"] == [] for _, block in made["timeBlocks"])
+    for name in ("s.bin", "s.petsird"):
+        command("pet", "coincidences", tmp_path / name, "--window", "4ns", "--format", "indices", "-o", tmp_path / f"{name}.txt", "-q")
+    assert (tmp_path / "s.bin.txt").read_text() == (tmp_path / "s.petsird.txt").read_text() != ""
+    with pet.ListWriter(tmp_path / "t.petsird", SCANNER, energies=(350, 650), energy_bins=300, singles=True, window_ns=4) as writer:
+        writer.write_singles(wanted)
+    again = columns(pet.open_singles(tmp_path / "t.petsird"))
+    assert writer.written == len(wanted["time_ps"]) and all((again[name] == got[name]).all() for name in got)
+    with pytest.warns(sluice.DamageWarning, match="promptEvents"):
+        assert list(pet.open_singles(run / "x.petsird")) == []
+
+
 def test_wrong_words(tmp_path):
     with pytest.raises(sluice.UsageError, match="are of petsird"):
         pet.ListWriter(tmp_path / "a.h5", SCANNER, energies=(430, 650))

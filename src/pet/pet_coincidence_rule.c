@@ -36,6 +36,24 @@ const char *slc_pet_policy_name(slc_pet_policy policy)
     return policy >= 0 && policy < SLC_PET_POLICIES ? names[policy] : NULL;
 }
 
+slc_pet_multiples slc_pet_multiples_of(slc_pet_policy policy)
+{
+    switch (policy) {
+    case SLC_PET_KILL_ALL:
+    case SLC_PET_OPENGATE_REMOVE_MULTIPLES:
+    case SLC_PET_REJECT_HIGHER_MULTIPLES:
+        return SLC_PET_MULTIPLES_REJECTED;
+    case SLC_PET_TAKE_ALL_GOODS:
+    case SLC_PET_OPENGATE_TAKE_ALL_GOODS:
+    case SLC_PET_MULTIPLES_AS_ALL:
+        return SLC_PET_MULTIPLES_ALL;
+    case SLC_PET_MULTIPLES_AS_SEQUENTIAL:
+        return SLC_PET_MULTIPLES_SEQUENTIAL;
+    default:
+        return SLC_PET_MULTIPLES_OTHER;
+    }
+}
+
 static void pet_coincidence_config_default(slc_pet_coincidence_config *config)
 {
     *config = (slc_pet_coincidence_config){.size = sizeof *config,

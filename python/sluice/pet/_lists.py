@@ -142,7 +142,7 @@ class ListWriter:
     resolution (FWHM). ``window_ns``, ``duration_s``: for headers. ``start_ps``: time 0 of the file on the pairs' clock. ``checksum``: what
     the run came to (of HDF5). ``rotate_bytes``, ``rotate_seconds``: another file begins, PATH.0001.h5 … (of columns). Of PETSIRD:
     ``energies``, the window in keV; ``energy_bins``, how many of it are kept; ``efficiency``, a factor for each crystal; ``policy``, what was
-    made of multiples; ``delayeds=False`` says that there are none. Pairs come in the order of time."""
+    made of multiples; ``delayeds=False`` says that there are none; ``singles``: the file is of singles alone (``write_singles``). Pairs come in the order of time."""
 
     def __init__(
         self,
@@ -164,6 +164,7 @@ class ListWriter:
         efficiency: Any = None,
         policy: str | None = None,
         delayeds: bool = True,
+        singles: bool = False,
     ) -> None:
         of = scanner_of(scanner)
         #: The format's name.
@@ -172,8 +173,8 @@ class ListWriter:
         form = _COLUMNS.get(self.format)
         if (rotate_bytes or rotate_seconds) and self.format not in ("hdf5", "arrow", "arrow-stream"):
             raise UsageError(f"rotate_bytes and rotate_seconds are of hdf5 and arrow, not of {self.format}")
-        if self.format != "petsird" and (energies is not None or energy_bins or efficiency is not None or policy is not None or not delayeds):
-            raise UsageError(f"energies, energy_bins, efficiency, policy and delayeds are of petsird, not of {self.format}")
+        if self.format != "petsird" and (energies is not None or energy_bins or efficiency is not None or policy is not None or not delayeds or singles):
+            raise UsageError(f"energies, energy_bins, efficiency, policy, delayeds and singles are of petsird, not of {self.format}")
         low, high = (0.0, 0.0) if energies is None else energies
         config = (
             of.geometry,
@@ -192,13 +193,15 @@ class ListWriter:
             count(energy_bins, "energy_bins", 0, 4096),
             None if efficiency is None else np.ascontiguousarray(efficiency, np.float32).tobytes(),
             -1 if policy is None else word(policy, "policy", POLICIES),
-            bool(delayeds) and not prompts,
+            bool(delayeds) and not prompts and not singles,
+            bool(singles),
         )
         self._prompts = bool(prompts)
         place = FORMATS.index("hdf5") if form is not None else FORMATS.index(self.format)
         self._writer: Any = _core.pet_list_create(path, place, config, checksum is not None)
         self.checksum = 0 if checksum is None else checksum
         self._given = 0
+        self._what = "singles" if singles else "pairs"
         #: Pairs that the format has no number for, and that are not in the file.
         self.left_out = 0
         self._open = True
@@ -213,9 +216,17 @@ class ListWriter:
         self.left_out = _core.pet_list_write(self._writer, buffers, self.checksum, False)
         self._given += len(buffers[0])
 
+    def write_singles(self, rows: Rows) -> None:
+        """Appends singles in the order of time to a file of ``singles``; those with energies outside of the window are left out."""
+        if not self._open:
+            raise UsageError("the list was completed, or given up")
+        buffers = singles_ps(rows)
+        self.left_out = _core.pet_list_singles(self._writer, buffers)
+        self._given += len(buffers[0])
+
     @property
     def written(self) -> int:
-        """Pairs that are in the file."""
+        """Pairs or singles that are in the file."""
         return self._given - self.left_out
 
     def flush(self, seconds: float = 0.0) -> None:
@@ -229,7 +240,7 @@ class ListWriter:
             self._open = False
             self.left_out = _core.pet_list_write(self._writer, None, self.checksum, bool(partial))
             if self.left_out > 0:
-                warn_lost(f"{self.left_out} pairs are not in the list, as {self.format} has no number for them", "warn")
+                warn_lost(f"{self.left_out} {self._what} are not in the list, as {self.format} has no number for them", "warn")
 
     def abandon(self) -> None:
         """Gives up: nothing appears, unless it was finished."""
@@ -262,13 +273,16 @@ class SinglesReader:
     def __next__(self) -> Columns:
         made = None if self._reader is None else _core.pet_singles_read(self._reader, self._batch)
         if made is None:
+            left_out = "" if self._reader is None else _core.pet_singles_left_out(self._reader)
             self._reader = None
+            if left_out:
+                warn_lost(f"not read: {left_out}", "warn")
             raise StopIteration
         return made
 
 
 def open_singles(path: Path, *, f64: bool = False, batch: int = 1 << 20) -> SinglesReader:
-    """A file of singles (docs/formats/pet-singles.md) in batches; ``f64``: times are float64 in ns, as the seed has them."""
+    """A file of singles (docs/formats/pet-singles.md), or those of PETSIRD, in batches; ``f64``: times are float64 in ns, as the seed has them."""
     return SinglesReader(path, bool(f64), batch)
 
 

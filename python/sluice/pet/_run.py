@@ -343,7 +343,7 @@ class Run:
                     continue  # no single has come yet
                 if writer is None:
                     made = format if format is not None else _format_by_name(path)
-                    of = {"energies": chain.energies, "policy": chain.policy, "delayeds": chain.has_delayeds} if made == "petsird" else {}
+                    of = {"energies": chain.energies, "policy": chain.policy, "delayeds": chain.has_delayeds, "efficiency": chain.tables.efficiency} if made == "petsird" else {}
                     writer = ListWriter(
                         path,
                         chain.tables.scanner,

@@ -412,6 +412,25 @@ slc_status slc_io_pet_list_write(slc_io_pet_list_writer *writer, const slc_pet_c
     return status;
 }
 
+slc_status slc_io_pet_list_singles(slc_io_pet_list_writer *writer, const slc_pet_singles *singles,
+                                   slc_error *error)
+{
+    const uint32_t crystals = slc_pet_crystals(&writer->config.geometry);
+    if (writer->ops->write_singles == NULL || !writer->config.singles) {
+        return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: it is not a file of singles", writer->base);
+    }
+    for (size_t i = 0; i < singles->head.size; i++) {
+        if (singles->crystal[i] >= crystals) {
+            return slc_fail(error, SLC_ERR_USAGE, "%s: single %llu has crystal %u; the scanner has %u",
+                            writer->base, (unsigned long long)(writer->singles + i), singles->crystal[i],
+                            crystals);
+        }
+    }
+    const slc_status status = writer->ops->write_singles(writer, singles, error);
+    writer->singles += status == SLC_OK ? singles->head.size : 0;
+    return status;
+}
+
 slc_status slc_io_pet_list_flush(slc_io_pet_list_writer *writer, double seconds, slc_error *error)
 {
     const double now = slc_clock_seconds();

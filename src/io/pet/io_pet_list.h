@@ -104,7 +104,7 @@ struct slc_io_pet_list_writer {
     slc_io_output output[SLC_IO_PET_LIST_FILES];
     size_t n_outputs;
     slc_io_pet_bins bins;
-    uint64_t prompts, delayeds, left_out, bytes;
+    uint64_t prompts, delayeds, singles, left_out, bytes;
     int64_t time_ms; /* of the last record or tag; −1 before the first */
     double flushed;  /* when streams were last */
     void *own;
@@ -191,6 +191,9 @@ typedef struct slc_io_pet_list_ops {
 
     slc_status (*create)(slc_io_pet_list_writer *writer, slc_error *error);
     slc_status (*write)(slc_io_pet_list_writer *writer, const slc_pet_coincidences *pairs, slc_error *error);
+    /* NULL: it has none. */
+    slc_status (*write_singles)(slc_io_pet_list_writer *writer, const slc_pet_singles *singles,
+                                slc_error *error);
     /* All that was written is in the streams then, which other threads may still have made; NULL: it is. */
     slc_status (*settle)(slc_io_pet_list_writer *writer, slc_error *error);
     /* NULL: its outputs are streams, which are flushed. */

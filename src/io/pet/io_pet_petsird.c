@@ -19,9 +19,10 @@ enum { LONGEST_SCHEMA = 1 << 20, CASES = 32, FIELDS = 32, AT_ONCE = 1 << 15 /* p
 const uint8_t slc_petsird_magic[SLC_PETSIRD_MAGIC] = {'y', 'a', 'r', 'd', 'l', 1, 0, 0, 0};
 
 /* What a field of a block of events is. */
-typedef enum role { PASSED = 0, INTERVAL, PROMPTS, DELAYEDS, COUNTED } role;
+typedef enum role { PASSED = 0, INTERVAL, SINGLES, PROMPTS, DELAYEDS, COUNTED } role;
 
 typedef struct reader {
+    bool of_singles; /* pairs are counted, and singles read */
     slc_yardl_schema schema;
     slc_yardl_input data;
     slc_petsird_header header;
@@ -39,24 +40,6 @@ typedef struct reader {
     uint64_t fields[FIELDS], cases[CASES], odd;
     char of_header[160];
 } reader;
-
-slc_io_pet_multiples slc_io_pet_multiples_of(slc_pet_policy policy)
-{
-    switch (policy) {
-    case SLC_PET_KILL_ALL:
-    case SLC_PET_OPENGATE_REMOVE_MULTIPLES:
-    case SLC_PET_REJECT_HIGHER_MULTIPLES:
-        return SLC_IO_PET_MULTIPLES_REJECTED;
-    case SLC_PET_TAKE_ALL_GOODS:
-    case SLC_PET_OPENGATE_TAKE_ALL_GOODS:
-    case SLC_PET_MULTIPLES_AS_ALL:
-        return SLC_IO_PET_MULTIPLES_ALL;
-    case SLC_PET_MULTIPLES_AS_SEQUENTIAL:
-        return SLC_IO_PET_MULTIPLES_SEQUENTIAL;
-    default:
-        return SLC_IO_PET_MULTIPLES_OTHER;
-    }
-}
 
 /* ---- what is left out -------------------------------------------------------------------------- */
 
@@ -132,6 +115,21 @@ static bool is_pairs(const slc_yardl_type *type)
            tof->kind == SLC_YARDL_UINT;
 }
 
+/* A record of a detection bin and picoseconds since the block's start, in lists by a module type? */
+static bool is_singles(const slc_yardl_type *type)
+{
+    for (int i = 0; i < 2; i++) {
+        if (type->kind != SLC_YARDL_VECTOR) {
+            return false;
+        }
+        type = type->part[0];
+    }
+    return type->kind == SLC_YARDL_RECORD && type->n_parts == 2 &&
+           strcmp(type->name[0], "detectionBin") == 0 &&
+           strcmp(type->name[1], "timeOffsetInTimeBlock") == 0 && type->part[0]->kind == SLC_YARDL_UINT &&
+           type->part[1]->kind == SLC_YARDL_UINT;
+}
+
 static bool is_interval(reader *r, const slc_yardl_type *type)
 {
     r->start = slc_yardl_field(type, "start");
@@ -140,12 +138,15 @@ static bool is_interval(reader *r, const slc_yardl_type *type)
            type->part[0]->kind == SLC_YARDL_UINT && type->part[1]->kind == SLC_YARDL_UINT;
 }
 
-static role role_of(const char *name)
+static role role_of(const char *name, bool of_singles)
 {
-    return strcmp(name, "timeInterval") == 0    ? INTERVAL
-           : strcmp(name, "promptEvents") == 0  ? PROMPTS
-           : strcmp(name, "delayedEvents") == 0 ? DELAYEDS
-                                                : COUNTED;
+    const bool singles = strcmp(name, "singleEvents") == 0, prompts = strcmp(name, "promptEvents") == 0,
+               delayeds = strcmp(name, "delayedEvents") == 0;
+    return strcmp(name, "timeInterval") == 0 ? INTERVAL
+           : of_singles && singles           ? SINGLES
+           : !of_singles && prompts          ? PROMPTS
+           : !of_singles && delayeds         ? DELAYEDS
+                                             : COUNTED;
 }
 
 static slc_status know_events(slc_io_pet_list *in, slc_error *error)
@@ -157,17 +158,20 @@ static slc_status know_events(slc_io_pet_list *in, slc_error *error)
     }
     for (size_t i = 0; i < r->events->n_parts; i++) {
         const slc_yardl_type *type = r->events->part[i];
-        const role is = role_of(r->events->name[i]);
+        const role is = role_of(r->events->name[i], r->of_singles);
         if ((is == INTERVAL && (i != 0 || !is_interval(r, type))) ||
-            ((is == PROMPTS || is == DELAYEDS) && !is_pairs(type))) {
+            ((is == PROMPTS || is == DELAYEDS) && !is_pairs(type)) || (is == SINGLES && !is_singles(type))) {
             return unknown(in, error,
-                           is == INTERVAL ? "timeInterval is not first, a record of start and stop"
-                                          : "pairs are not lists by two module types");
+                           is == INTERVAL  ? "timeInterval is not first, a record of start and stop"
+                           : is == SINGLES ? "singles are not lists by a module type"
+                                           : "pairs are not lists by two module types");
         }
         r->field_role[i] = is;
         has[is] = true;
     }
-    return has[INTERVAL] && has[PROMPTS] ? SLC_OK : unknown(in, error, "events have no interval or prompts");
+    return has[INTERVAL] && has[r->of_singles ? SINGLES : PROMPTS]
+               ? SLC_OK
+               : unknown(in, error, "events have no interval, prompts or singles");
 }
 
 static slc_status know_types(slc_io_pet_list *in, slc_error *error)
@@ -260,13 +264,13 @@ static slc_status take_header(slc_io_pet_list *in, slc_error *error)
     return status;
 }
 
-static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
+static slc_status start_for(slc_io_pet_list *in, bool of_singles, slc_error *error)
 {
     reader *r = in->own = calloc(1, sizeof *r);
-    (void)path;
     if (r == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to read it", in->name);
     }
+    r->of_singles = of_singles;
     r->data = (slc_yardl_input){.stream = &in->stream, .room = MOST_HEADER, .passed = passed};
     slc_status status = take_schema(in, error);
     status = status == SLC_OK ? know_types(in, error) : status;
@@ -275,6 +279,12 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
         tell_left_out(in);
     }
     return status;
+}
+
+static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
+{
+    (void)path;
+    return start_for(in, false, error);
 }
 
 static void stop(slc_io_pet_list *in)
@@ -338,6 +348,9 @@ static bool take_field(slc_io_pet_list *in)
     switch (r->field_role[i]) {
     case INTERVAL:
         return take_interval(in);
+    case SINGLES:
+        r->n_columns = 0;
+        return slc_yardl_varint(&r->data, UINT32_MAX, &r->columns);
     case PROMPTS:
     case DELAYEDS:
         r->type1 = UINT32_MAX;
@@ -440,16 +453,47 @@ static bool take_pairs(slc_io_pet_list *in, size_t most, slc_pet_coincidences *p
     return good;
 }
 
-/* One step: a list's pairs, or what comes before the next. */
-static bool step(slc_io_pet_list *in, size_t most, slc_pet_coincidences *pairs)
+/* The same of singles. */
+static bool take_singles(slc_io_pet_list *in, size_t most, slc_pet_singles *singles)
+{
+    reader *r = in->own;
+    const slc_petsird_header *h = &r->header;
+    const slc_petsird_type *type = &h->type[r->type1];
+    const uint64_t n = r->pairs < most ? r->pairs : most;
+    for (uint64_t i = 0; i < n; i++) {
+        const size_t row = singles->head.size;
+        uint32_t bin, offset;
+        if (!slc_yardl_u32(&r->data, &bin) || !slc_yardl_u32(&r->data, &offset)) {
+            return false;
+        }
+        r->pairs--;
+        if (!crystal_of(h, type, bin, &singles->crystal[row], &singles->energy_kev[row])) {
+            r->odd++;
+            continue;
+        }
+        singles->time_ps[row] = r->time_ps + offset;
+        singles->head.size++;
+    }
+    return true;
+}
+
+/* Where rows go: to one of the two. */
+typedef struct rows {
+    slc_pet_coincidences *pairs;
+    slc_pet_singles *singles;
+} rows;
+
+/* One step: a list's rows, or what comes before the next. */
+static bool step(slc_io_pet_list *in, size_t most, const rows *to)
 {
     reader *r = in->own;
     if (r->pairs > 0) {
-        return take_pairs(in, most, pairs);
+        return r->of_singles ? take_singles(in, most, to->singles) : take_pairs(in, most, to->pairs);
     }
     if (r->columns > 0) {
         r->columns--;
         r->type2 = r->n_columns++;
+        r->type1 = r->of_singles ? r->type2 : r->type1;
         return slc_yardl_varint(&r->data, UINT64_MAX, &r->pairs) && check_list(r);
     }
     if (r->rows > 0) {
@@ -469,9 +513,43 @@ static slc_status read(slc_io_pet_list *in, size_t most, slc_pet_coincidences *p
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its pairs", in->name);
     }
     while (!r->ended && r->data.status == SLC_OK && pairs->head.size < before + n &&
-           step(in, before + n - pairs->head.size, pairs)) {
+           step(in, before + n - pairs->head.size, &(rows){pairs, NULL})) {
     }
     if (!r->ended && r->data.status == SLC_OK) {
+        return SLC_OK;
+    }
+    tell_left_out(in);
+    return r->data.status != SLC_OK ? told(r, error) : SLC_END;
+}
+
+/* ---- singles ----------------------------------------------------------------------------------- */
+
+slc_status slc_petsird_singles_open(slc_io_stream *stream, slc_io_pet_list **out, slc_error *error)
+{
+    slc_io_pet_list *in = *out = calloc(1, sizeof *in);
+    if (in == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to read it", stream->name);
+    }
+    in->ops = &slc_io_pet_petsird;
+    in->stream = *stream; /* which is the list's from here on */
+    in->has_stream = true;
+    in->name = in->stream.name;
+    *stream = (slc_io_stream){.file = -1};
+    return start_for(in, true, error);
+}
+
+slc_status slc_petsird_singles_read(slc_io_pet_list *in, size_t most, slc_pet_singles *singles,
+                                    slc_error *error)
+{
+    reader *r = in->own;
+    const size_t before = singles->head.size, n = most < AT_ONCE ? most : AT_ONCE;
+    if (slc_columns_reserve(&slc_pet_singles_schema, singles, before + n, 1) != SLC_OK) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its singles", in->name);
+    }
+    while (!r->ended && r->data.status == SLC_OK && singles->head.size < before + n &&
+           step(in, before + n - singles->head.size, &(rows){NULL, singles})) {
+    }
+    if (singles->head.size > before) { /* what is wrong behind them is told by the next call */
         return SLC_OK;
     }
     tell_left_out(in);
@@ -486,6 +564,7 @@ const slc_io_pet_list_ops slc_io_pet_petsird = {
     .stop = stop,
     .create = slc_petsird_create,
     .write = slc_petsird_write,
+    .write_singles = slc_petsird_write_singles,
     .finish = slc_petsird_finish,
     .abandon = slc_petsird_abandon,
 };

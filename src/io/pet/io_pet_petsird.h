@@ -48,7 +48,8 @@ slc_status slc_petsird_scanner_make(const slc_pet_geometry *geometry, slc_petsir
                                     slc_error *error);
 void slc_petsird_scanner_clear(slc_petsird_scanner *scanner);
 
-/* The name of a scanner that its geometry alone is known of: words as slc_pet_scanner takes them. */
+/* The name of a scanner that its geometry alone is known of: of a ring words as slc_pet_scanner takes them.
+ */
 void slc_petsird_words(const slc_pet_geometry *geometry, char *words, size_t size);
 
 /* What the header tells, taken apart. */
@@ -79,5 +80,13 @@ slc_status slc_petsird_create(slc_io_pet_list_writer *w, slc_error *error);
 slc_status slc_petsird_write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error);
 slc_status slc_petsird_finish(slc_io_pet_list_writer *w, slc_error *error);
 void slc_petsird_abandon(slc_io_pet_list_writer *w);
+slc_status slc_petsird_write_singles(slc_io_pet_list_writer *w, const slc_pet_singles *singles,
+                                     slc_error *error);
+
+/* Singles of a stream that begins with "yardl", which goes over to *in; to be closed in any case. */
+slc_status slc_petsird_singles_open(slc_io_stream *stream, slc_io_pet_list **in, slc_error *error);
+/* Appends up to `most`; SLC_END where there are none. */
+slc_status slc_petsird_singles_read(slc_io_pet_list *in, size_t most, slc_pet_singles *singles,
+                                    slc_error *error);
 
 #endif

@@ -397,13 +397,13 @@ static slc_status take_tof(slc_io_pet_list *in, const slc_yardl_value *scanner, 
 
 /* ---- the rest ---------------------------------------------------------------------------------- */
 
-static slc_io_pet_multiples multiples_of(const slc_yardl_value *policy)
+static slc_pet_multiples multiples_of(const slc_yardl_value *policy)
 {
-    static const slc_io_pet_multiples table[] = {SLC_IO_PET_MULTIPLES_NO_PAIRS, SLC_IO_PET_MULTIPLES_REJECTED,
-                                                 SLC_IO_PET_MULTIPLES_ALL, SLC_IO_PET_MULTIPLES_SEQUENTIAL};
+    static const slc_pet_multiples table[] = {SLC_PET_MULTIPLES_NO_PAIRS, SLC_PET_MULTIPLES_REJECTED,
+                                              SLC_PET_MULTIPLES_ALL, SLC_PET_MULTIPLES_SEQUENTIAL};
     const bool known = policy != NULL && policy->type->kind == SLC_YARDL_INT && policy->of.whole >= 0 &&
                        policy->of.whole <= 3;
-    return known ? table[policy->of.whole] : SLC_IO_PET_MULTIPLES_OTHER;
+    return known ? table[policy->of.whole] : SLC_PET_MULTIPLES_OTHER;
 }
 
 /* By crystal, where all is told and something is not 1; of several energy bins the mean. */

@@ -32,7 +32,7 @@ typedef struct writer {
     double low_kev, bins_per_kev;
     double range_ps, bins_per_ps; /* of time of flight: from −range to range */
     uint32_t n_lists;             /* of prompts, of delayeds */
-    bucket *list;                 /* [delayed][t1 · (t1 + 1) / 2 + t2] */
+    bucket *list;                 /* [delayed][t1 · (t1 + 1) / 2 + t2]; of singles [type] */
     uint8_t *bytes;               /* of all lists */
     int64_t block_ms, until_ms;   /* NO_BLOCK: none is open; where the latest ends */
     int64_t from_ps;              /* of the open block, for a quick look */
@@ -194,17 +194,18 @@ static void add_energies(piece *p, const slc_io_pet_list_writer *w)
 }
 
 /* An enumeration is a signed number. */
-static uint32_t policy_of(slc_io_pet_multiples multiples)
+static uint32_t policy_of(slc_pet_multiples multiples)
 {
-    static const uint32_t numbers[] = {[SLC_IO_PET_MULTIPLES_OTHER] = 4,
-                                       [SLC_IO_PET_MULTIPLES_NO_PAIRS] = 0,
-                                       [SLC_IO_PET_MULTIPLES_REJECTED] = 1,
-                                       [SLC_IO_PET_MULTIPLES_ALL] = 2,
-                                       [SLC_IO_PET_MULTIPLES_SEQUENTIAL] = 3};
+    static const uint32_t numbers[] = {[SLC_PET_MULTIPLES_OTHER] = 4,
+                                       [SLC_PET_MULTIPLES_NO_PAIRS] = 0,
+                                       [SLC_PET_MULTIPLES_REJECTED] = 1,
+                                       [SLC_PET_MULTIPLES_ALL] = 2,
+                                       [SLC_PET_MULTIPLES_SEQUENTIAL] = 3};
     return 2 * numbers[multiples];
 }
 
-/* One factor a crystal, for each of its energy bins; none for pairs of modules, which counts as 1. */
+/* One factor a crystal, for each of its energy bins; none for pairs of modules, which counts as 1. Where
+ * there are many bins, none is told for none that was measured. */
 static void add_efficiencies(piece *p, const slc_io_pet_list_writer *w)
 {
     const writer *o = w->own;
@@ -212,8 +213,9 @@ static void add_efficiencies(piece *p, const slc_io_pet_list_writer *w)
     const slc_petsird_scanner *s = &o->scanner;
     add_text(p, measured != NULL ? "crystal efficiencies" : "none");
     add_real(p, 1);
-    add_number(p, s->n_kinds);
-    for (uint32_t k = 0, at = 0; k < s->n_kinds; k++) {
+    const uint32_t kinds = measured != NULL || o->energy_bins == 1 ? s->n_kinds : 0;
+    add_number(p, kinds);
+    for (uint32_t k = 0, at = 0; k < kinds; k++) {
         const uint32_t n = s->kind[k].n_elements * s->kind[k].n_modules;
         add_number(p, n * o->energy_bins);
         for (uint32_t i = 0; i < n; i++, at++) {
@@ -237,9 +239,9 @@ static slc_status write_header(slc_io_pet_list_writer *w, slc_error *error)
     add_modules(&p, &o->scanner);
     add_time_of_flight(&p, w);
     add_energies(&p, w);
-    add_number(&p, 0); /* no histograms of singles, */
-    add_number(&p, 0); /* no energy bins of them, */
-    add_number(&p, 0); /* no singles */
+    add_number(&p, 0);                         /* no histograms of singles, */
+    add_number(&p, 0);                         /* no energy bins of them, */
+    add_number(&p, w->config.singles ? 2 : 0); /* all singles, or none */
     add_number(&p, policy_of(w->config.prompt_multiples));
     add_number(&p, policy_of(w->config.delayed_multiples));
     add_number(&p, 0); /* no triples, */
@@ -252,11 +254,26 @@ static slc_status write_header(slc_io_pet_list_writer *w, slc_error *error)
 
 /* ---- blocks ------------------------------------------------------------------------------------ */
 
+static slc_status put_singles(slc_io_pet_list_writer *w, slc_error *error)
+{
+    writer *o = w->own;
+    const uint32_t kinds = w->config.singles ? o->scanner.n_kinds : 0;
+    piece p = {.w = w, .error = error, .status = SLC_OK};
+    add_number(&p, kinds);
+    for (bucket *list = o->list; list < o->list + kinds; list++) {
+        add_number(&p, list->n);
+        add_bytes(&p, list->bytes, list->size);
+        list->size = list->n = 0;
+    }
+    send(&p);
+    return p.status;
+}
+
 static slc_status put_lists(slc_io_pet_list_writer *w, bool delayed, slc_error *error)
 {
     writer *o = w->own;
-    const slc_io_pet_multiples multiples = delayed ? w->config.delayed_multiples : w->config.prompt_multiples;
-    const uint32_t kinds = multiples == SLC_IO_PET_MULTIPLES_NO_PAIRS ? 0 : o->scanner.n_kinds;
+    const slc_pet_multiples multiples = delayed ? w->config.delayed_multiples : w->config.prompt_multiples;
+    const uint32_t kinds = multiples == SLC_PET_MULTIPLES_NO_PAIRS ? 0 : o->scanner.n_kinds;
     bucket *list = o->list + (delayed ? o->n_lists : 0);
     piece p = {.w = w, .error = error, .status = SLC_OK};
     add_number(&p, kinds);
@@ -281,8 +298,8 @@ static slc_status put_block(slc_io_pet_list_writer *w, int64_t start_ms, int64_t
     add_number(&p, 0);
     add_number(&p, (uint32_t)start_ms);
     add_number(&p, (uint32_t)stop_ms);
-    add_number(&p, 0); /* no singles */
     send(&p);
+    p.status = p.status == SLC_OK ? put_singles(w, error) : p.status;
     p.status = p.status == SLC_OK ? put_lists(w, false, error) : p.status;
     p.status = p.status == SLC_OK ? put_lists(w, true, error) : p.status;
     add_number(&p, 0); /* no triples, no quadruples */
@@ -393,6 +410,49 @@ static slc_status put_pair(slc_io_pet_list_writer *w, const slc_pet_coincidences
     return SLC_OK;
 }
 
+static slc_status put_single(slc_io_pet_list_writer *w, const slc_pet_singles *singles, size_t i,
+                             slc_error *error)
+{
+    writer *o = w->own;
+    const slc_petsird_scanner *s = &o->scanner;
+    const uint32_t crystal = singles->crystal[i];
+    const int64_t time_ps = singles->time_ps[i];
+    bucket *to = &o->list[s->n_kinds > 1 ? s->place[s->n_crystals + crystal] : 0];
+    uint32_t energy = 0;
+    if (!energy_bin(o, singles->energy_kev[i], &energy)) {
+        w->left_out++;
+        return SLC_OK;
+    }
+    const uint64_t into = (uint64_t)time_ps - (uint64_t)o->from_ps;
+    if (into >= (uint64_t)SLC_IO_PET_PS_PER_MS || o->block_ms == NO_BLOCK || to->size > BUCKET - EVENT) {
+        if (o->block_ms != NO_BLOCK && time_ps < o->from_ps) {
+            return slc_fail(error, SLC_ERR_USAGE,
+                            "%s: singles are to be in the order of time, and one at %lld ps comes too late",
+                            w->base, (long long)time_ps);
+        }
+        const slc_status status = begin_block(w, time_ps, error);
+        if (status != SLC_OK) {
+            return status;
+        }
+    }
+    uint8_t *at = to->bytes + to->size;
+    at = put_number(at, s->place[crystal] * o->energy_bins + energy);
+    at = put_number(at, (uint32_t)(time_ps - o->from_ps));
+    to->size = (size_t)(at - to->bytes);
+    to->n++;
+    return SLC_OK;
+}
+
+slc_status slc_petsird_write_singles(slc_io_pet_list_writer *w, const slc_pet_singles *singles,
+                                     slc_error *error)
+{
+    slc_status status = SLC_OK;
+    for (size_t i = 0; i < singles->head.size && status == SLC_OK; i++) {
+        status = put_single(w, singles, i, error);
+    }
+    return status;
+}
+
 /* Pairs of a kind that the header says there are none of. */
 static slc_status check_kinds(const slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs,
                               slc_error *error)
@@ -400,7 +460,7 @@ static slc_status check_kinds(const slc_io_pet_list_writer *w, const slc_pet_coi
     for (size_t i = 0; i < pairs->head.size; i++) {
         const bool delayed = pairs->delayed[i] != 0;
         if ((delayed ? w->config.delayed_multiples : w->config.prompt_multiples) ==
-            SLC_IO_PET_MULTIPLES_NO_PAIRS) {
+            SLC_PET_MULTIPLES_NO_PAIRS) {
             return slc_fail(error, SLC_ERR_USAGE, "%s: there are %s, and its header tells of none", w->base,
                             delayed ? "delayed pairs" : "prompts");
         }
@@ -428,8 +488,13 @@ static slc_status settle_bins(const slc_io_pet_list_writer *w, writer *o, slc_er
         return slc_fail(error, SLC_ERR_USAGE, "%s: an energy window from %g to %g keV", w->base, c->low_kev,
                         c->high_kev);
     }
-    if (c->energy_bins > 1 && c->high_kev == 0) {
-        return slc_fail(error, SLC_ERR_USAGE, "%s: energy bins need the energy window", w->base);
+    if ((c->energy_bins > 1 || c->singles) && c->high_kev == 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s: energy bins%s need the energy window", w->base,
+                        c->singles ? ", which PETSIRD has for singles," : "");
+    }
+    if (c->singles && (c->prompt_multiples != SLC_PET_MULTIPLES_NO_PAIRS ||
+                       c->delayed_multiples != SLC_PET_MULTIPLES_NO_PAIRS)) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s: a file of singles has no pairs", w->base);
     }
     if (c->energy_bins > 4096 ||
         (uint64_t)slc_pet_crystals(&c->geometry) * (c->energy_bins + 1) > UINT32_MAX) {

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "io/io_output.h"
 #include "io/io_stream.h"
+#include "io/pet/io_pet_petsird.h"
 #include "io/pet/io_pet_raw.h"
 #include <sluice/io_pet.h>
 
@@ -23,6 +24,8 @@ struct slc_io_pet_singles {
     slc_io_stream stream;
     slc_io_pet_singles_format format;
     uint64_t records;
+    bool looked;              /* at the first bytes */
+    slc_io_pet_list *petsird; /* NULL: it is none, or not looked at */
 };
 
 /* ---- reading ----------------------------------------------------------------------------------- */
@@ -50,10 +53,32 @@ slc_status slc_io_pet_singles_open(const char *path, slc_io_pet_singles_format f
 
 void slc_io_pet_singles_close(slc_io_pet_singles *input)
 {
-    if (input != NULL) {
+    if (input != NULL && input->petsird != NULL) {
+        slc_io_pet_list_close(input->petsird);
+    } else if (input != NULL) {
         slc_io_stream_close(&input->stream);
-        free(input);
     }
+    free(input);
+}
+
+const char *slc_io_pet_singles_left_out(const slc_io_pet_singles *input)
+{
+    return input->petsird != NULL ? input->petsird->about.left_out : "";
+}
+
+/* Is it PETSIRD? That shows when the first bytes have come. */
+static slc_status look(slc_io_pet_singles *input, slc_error *error)
+{
+    const uint8_t *bytes = NULL;
+    size_t visible = 0;
+    const slc_status status = slc_io_stream_peek(&input->stream, SLC_PETSIRD_MAGIC, &bytes, &visible, error);
+    if (status != SLC_OK && status != SLC_END) {
+        return status;
+    }
+    input->looked = true;
+    return visible >= SLC_PETSIRD_MAGIC && memcmp(bytes, slc_petsird_magic, SLC_PETSIRD_MAGIC) == 0
+               ? slc_petsird_singles_open(&input->stream, &input->petsird, error)
+               : SLC_OK;
 }
 
 /* Files that are known by their first bytes are no singles, whatever times and crystals these would be. */
@@ -193,9 +218,14 @@ static slc_status take(slc_io_pet_singles *input, size_t most, void *singles, sl
 slc_status slc_io_pet_singles_read(slc_io_pet_singles *input, size_t most, slc_pet_singles *singles,
                                    slc_error *error)
 {
-    return input->format == SLC_IO_PET_SINGLES
-               ? take(input, most, singles, error)
-               : slc_fail(error, SLC_ERR_USAGE, "%s: its times are not picoseconds", input->stream.name);
+    if (input->format != SLC_IO_PET_SINGLES) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s: its times are not picoseconds", input->stream.name);
+    }
+    const slc_status status = input->looked ? SLC_OK : look(input, error);
+    return status != SLC_OK              ? status
+           : input->petsird == NULL      ? take(input, most, singles, error)
+           : input->petsird->own == NULL ? SLC_END
+                                         : slc_petsird_singles_read(input->petsird, most, singles, error);
 }
 
 slc_status slc_io_pet_singles_read_f64(slc_io_pet_singles *input, size_t most, slc_pet_singles_f64 *singles,
