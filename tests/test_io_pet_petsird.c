@@ -237,10 +237,11 @@ static void singles_come_back(void **state)
         slc_io_pet_list_create(pet_in_folder(name), SLC_IO_PET_PETSIRD, &config, &writer, &error), SLC_OK);
     assert_int_equal(slc_io_pet_list_singles(writer, &s, &error), SLC_OK);
     assert_int_equal(slc_io_pet_list_left_out(writer), 1);
+    const int64_t first = s.time_ps[0];
     s.time_ps[0] = -1;
     assert_int_equal(slc_io_pet_list_singles(writer, &s, &error), SLC_ERR_USAGE);
     assert_non_null(strstr(error.text, "singles are to be in the order of time"));
-    s.time_ps[0] = 0;
+    s.time_ps[0] = first;
     error = (slc_error){0};
     assert_int_equal(slc_io_pet_list_finish(writer, &error), SLC_OK);
     assert_int_equal(slc_io_pet_singles_open(pet_in_folder(name), SLC_IO_PET_SINGLES, &input, &error),

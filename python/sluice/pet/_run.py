@@ -343,7 +343,10 @@ class Run:
                     continue  # no single has come yet
                 if writer is None:
                     made = format if format is not None else _format_by_name(path)
-                    of = {"energies": chain.energies, "policy": chain.policy, "delayeds": chain.has_delayeds, "efficiency": chain.tables.efficiency} if made == "petsird" else {}
+                    of: dict[str, Any] = {}
+                    if made == "petsird":
+                        of = {"energies": chain.energies, "policy": chain.policy, "delayeds": chain.has_delayeds}
+                        of["efficiency"] = chain.tables.efficiency
                     writer = ListWriter(
                         path,
                         chain.tables.scanner,
