@@ -24,7 +24,7 @@
 #include <sluice/pet_rates.h>
 #include <sluice/run_flow.h>
 
-/* What a scanner is called in headers: its name, NULL if it was told in words, or not at all. */
+/* What a scanner is called in headers: its name, NULL if it was told in words or of a file, or not at all. */
 const char *slc_pet_scanner_word_name(const char *scanner);
 
 /* "different-crystal"; "sectors=24,min=2,crystals-per-ring=312";
@@ -92,8 +92,8 @@ typedef struct slc_pet_frame_words {
 /* Their rows for a table of options, as members of a struct that has them as `frames`. */
 #define SLC_PET_FRAME_OPTIONS(o)                                                                             \
     {"tables", 0, INPUT_AS(o, frames.tables, "the tables"), "FILE", "the scanner and its tables (HDF5)"},    \
-        {"scanner", 0, TEXT(o, frames.scanner), "NAME",                                                      \
-         "in place of --tables: by name or in words; a wrong name lists all"},                               \
+        {"scanner", 0, INPUTS(o, frames.scanner, slc_pet_scanner_files), "NAME",                             \
+         "in place of --tables: by name, in words, or FILE.csv; a wrong name lists all"},                    \
         {"ticks", 0, FRACTION(o, frames.ticks, "picoseconds as N or N/D"), "N/D",                            \
          "a tick of the frames' clock is N/D picoseconds (default 1)"},                                      \
     {                                                                                                        \
@@ -110,6 +110,11 @@ void slc_pet_convert_config_of(const slc_pet_frame_words *words, const double ke
 #define SLC_PET_HORIZON(o, m)  TIME_UP_TO(o, m, 0, 7.2e12, "a time up to 7200s, as 1ms")
 #define SLC_PET_HORIZON_NS     1e6
 #define SLC_PET_PS(ns)         ((int64_t)((ns)*1000 + 0.5))
+/* For rows of --scanner: the file that it names, if it names one. */
+char *slc_pet_scanner_files(const void *options, const char *name, size_t i);
+/* --scanner: by name, in words, or of a file. SLC_CLI_GO_ON, or the exit status after a line;
+ * slc_pet_geometry_clear is due. */
+int slc_pet_scanner_of(const slc_cli_command *command, const char *name, slc_pet_geometry *geometry);
 /* The scanner with its tables, of which *owned says whether slc_io_pet_tables_clear is due. */
 int slc_pet_tables_of(const slc_cli_command *command, const slc_pet_frame_words *words,
                       slc_pet_tables *tables, bool *owned);

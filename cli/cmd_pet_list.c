@@ -55,8 +55,8 @@ static const slc_cli_option options_table[] = {
      "of FILE: castor, safir, siemens, yrt, gate, hdf5, petsird"},
     {"tables", 0, INPUT_AS(O, tables, "the tables"), "FILE",
      "its scanner's tables (HDF5), of which the scanner alone is used"},
-    {"scanner", 0, TEXT(O, scanner), "NAME",
-     "in place of --tables: its scanner, by name or in words; a wrong name lists all"},
+    {"scanner", 0, INPUTS(O, scanner, slc_pet_scanner_files), "NAME",
+     "in place of --tables: by name, in words, or FILE.csv; a wrong name lists all"},
     {"crystals-per-ring", 0, COUNT(O, crystals_per_ring, 0, 65536), "N",
      "with --rings, in place of --scanner: one without blocks"},
     {"rings", 0, COUNT(O, rings, 0, 65536), "N", "see --crystals-per-ring"},
@@ -117,7 +117,8 @@ static int rings_words(job *j)
         return slc_cli_wrong(COMMAND, "--crystals-per-ring and --rings belong together");
     }
     j->geometry = (slc_pet_geometry){
-        1, 1, 1, 1, 1, (uint32_t)o->crystals_per_ring, (uint32_t)o->rings, o->radius_mm, o->pitch_mm, 0};
+        1,           1, 1,   1, 1, (uint32_t)o->crystals_per_ring, (uint32_t)o->rings, o->radius_mm,
+        o->pitch_mm, 0, NULL};
     return SLC_CLI_GO_ON;
 }
 
@@ -143,7 +144,8 @@ static slc_status geometry_of_map(job *j)
                                      map.rings * map.layers,
                                      hypot((double)p[0], (double)p[1]),
                                      next != NULL ? fabs((double)(next[2] - p[2])) : 1,
-                                     0};
+                                     0,
+                                     NULL};
     slc_io_pet_map_clear(&map);
     return SLC_OK;
 }
@@ -153,7 +155,8 @@ static slc_status geometry_of_tables(job *j)
     slc_pet_tables tables;
     const slc_status status = slc_io_read_pet_tables(j->options->tables, &tables, &j->error);
     if (status == SLC_OK) {
-        j->geometry = tables.geometry;
+        j->geometry = tables.geometry; /* with its layout */
+        tables.geometry.layout = NULL;
         slc_io_pet_tables_clear(&tables);
     }
     return status;
@@ -171,8 +174,8 @@ static int find_scanner(job *j)
                              "--tables, --scanner, --map and --crystals-per-ring exclude each other");
     }
     j->has_geometry = ways == 1;
-    if (o->scanner != NULL && slc_pet_scanner(o->scanner, &j->geometry, &j->error) != SLC_OK) {
-        return slc_cli_wrong(COMMAND, "--scanner: %s", j->error.text);
+    if (o->scanner != NULL) {
+        return slc_pet_scanner_of(COMMAND, o->scanner, &j->geometry);
     }
     if (by_rings) {
         return rings_words(j);
@@ -563,6 +566,7 @@ static int act(const slc_cli_call *call)
     slc_io_pet_list_abandon(j.writer);
     slc_io_pet_sinogram_close(j.image);
     slc_columns_clear(&slc_pet_coincidences_schema, &j.pairs);
+    slc_pet_geometry_clear(&j.geometry);
     return status;
 }
 

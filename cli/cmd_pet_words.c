@@ -9,7 +9,8 @@
 
 const char *slc_pet_scanner_word_name(const char *scanner)
 {
-    return scanner != NULL && strchr(scanner, '=') == NULL ? scanner : NULL;
+    return scanner != NULL && strchr(scanner, '=') == NULL && !slc_io_pet_scanner_is_file(scanner) ? scanner
+                                                                                                   : NULL;
 }
 
 const char *slc_pet_policy_at(size_t i)
@@ -152,6 +153,26 @@ void slc_pet_convert_config_of(const slc_pet_frame_words *words, const double ke
     }
 }
 
+char *slc_pet_scanner_files(const void *options, const char *name, size_t i)
+{
+    (void)options;
+    return i == 0 && slc_io_pet_scanner_is_file(name) ? strdup(name) : NULL;
+}
+
+int slc_pet_scanner_of(const slc_cli_command *command, const char *name, slc_pet_geometry *geometry)
+{
+    slc_error error = {0};
+    const slc_status status = slc_io_pet_scanner(name, geometry, &error);
+    if (status == SLC_OK) {
+        return SLC_CLI_GO_ON;
+    }
+    if (!slc_io_pet_scanner_is_file(name)) {
+        return slc_cli_wrong(command, "--scanner: %s", error.text);
+    }
+    slc_cli_say(command->name, "%s", error.text);
+    return SLC_CLI_FAILED;
+}
+
 int slc_pet_tables_of(const slc_cli_command *command, const slc_pet_frame_words *words,
                       slc_pet_tables *tables, bool *owned)
 {
@@ -165,9 +186,8 @@ int slc_pet_tables_of(const slc_cli_command *command, const slc_pet_frame_words 
                                  : "--tables and --scanner exclude each other: tables name a scanner");
     }
     if (words->scanner != NULL) {
-        return slc_pet_scanner(words->scanner, &tables->geometry, &error) == SLC_OK
-                   ? SLC_CLI_GO_ON
-                   : slc_cli_wrong(command, "--scanner: %s", error.text);
+        *owned = true; /* it may have a layout */
+        return slc_pet_scanner_of(command, words->scanner, &tables->geometry);
     }
     if (slc_io_read_pet_tables(words->tables, tables, &error) != SLC_OK) {
         slc_cli_say(command->name, "%s", error.text);

@@ -29,7 +29,8 @@ _Static_assert(sizeof(simulate_options) <= SLC_CLI_OPTIONS_BYTES, "the help need
 
 #define O simulate_options
 static const slc_cli_option table[] = {
-    {"scanner", 0, TEXT(O, scanner), "NAME", "by name or in words; a wrong name lists all (default mouse20)"},
+    {"scanner", 0, INPUTS(O, scanner, slc_pet_scanner_files), "NAME",
+     "by name, in words, or FILE.csv; a wrong name lists all (default mouse20)"},
     {"seconds", 0, NUMBER(O, seconds, 1e-6, 1e6), "X", "length of the measurement"},
     {"output", 'o', RAW | STDOUT_TOO | OUTPUT(O, output), "FILE", "write a raw file"},
     {"bare", 0, FLAG(O, bare), NULL, "write frames alone, without heads; '-' is then standard output"},
@@ -170,13 +171,14 @@ static int configure(job *j)
     const simulate_options *o = j->options;
     slc_sim_pet_config *c = &j->config;
     slc_sim_pet_config_default(c);
-    if (slc_pet_scanner(o->scanner != NULL ? o->scanner : "mouse20", &c->geometry, &j->error) != SLC_OK) {
-        return slc_cli_wrong(COMMAND, "--scanner: %s", j->error.text);
+    int status = slc_pet_scanner_of(COMMAND, o->scanner != NULL ? o->scanner : "mouse20", &c->geometry);
+    if (status != SLC_CLI_GO_ON) {
+        return status;
     }
     const slc_pet_frame_words words = {.ticks = {o->ticks[0], o->ticks[1]}, .tick_bits = o->tick_bits};
     const double all[2] = {0, 0};
     slc_pet_convert_config_of(&words, all, &c->clock);
-    const int status = sources(o, c);
+    status = sources(o, c);
     c->seed = o->seed;
     c->singles_hz = o->rate;
     c->efficiency = o->efficiency;
@@ -444,6 +446,7 @@ static int act(const slc_cli_call *call)
     status = status == SLC_CLI_GO_ON ? configure(&j) : status;
     status = status == SLC_CLI_GO_ON ? simulate(&j) : status;
     slc_sim_pet_close(j.sim);
+    slc_pet_geometry_clear(&j.config.geometry);
     slc_io_pet_raw_abandon(j.raw);
     slc_io_abandon(j.bare);
     slc_io_abandon(j.truth_file);

@@ -13,7 +13,7 @@
 
 enum { COLUMNS = 7, MOST_ROWS = 200 };
 
-static const slc_pet_geometry geometry = {5, 1, 2, 2, 3, 4, 2, 50, 2, 10};
+static const slc_pet_geometry geometry = {5, 1, 2, 2, 3, 4, 2, 50, 2, 10, NULL};
 
 /* ---- making files ------------------------------------------------------------------------------ */
 

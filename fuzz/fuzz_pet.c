@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const slc_pet_geometry geometry = {5, 1, 2, 2, 3, 4, 2, 50, 2, 10};
+static const slc_pet_geometry geometry = {5, 1, 2, 2, 3, 4, 2, 50, 2, 10, NULL};
 
 typedef struct outcome {
     slc_pet_coincidences pairs;

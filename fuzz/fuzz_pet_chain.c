@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* 4 modules of 4 units of 2 by 3 crystals: 4 · 2 · 2 = 16 around, 3 · 2 = 6 along the axis. */
-static const slc_pet_geometry geometry = {2, 2, 1, 2, 2, 2, 3, 50, 2, 10};
+static const slc_pet_geometry geometry = {2, 2, 1, 2, 2, 2, 3, 50, 2, 10, NULL};
 enum { CRYSTALS = 16 * 6 };
 
 static uint64_t number(fuzz_input *in, int bytes)

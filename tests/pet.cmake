@@ -7,6 +7,7 @@ set(pet_sim support/pet_sim.c)
 
 # Stages. Those named _memory are linked from objects, so that each of their calls to the allocator may fail.
 sluice_test(test_pet_scanner stages test_pet_scanner.c)
+sluice_test(test_pet_layout stages test_pet_layout.c)
 sluice_test(test_pet_convert stages test_pet_convert.c ${pet_frames})
 sluice_test(test_pet_convert_seed stages test_pet_convert_seed.c)
 sluice_test(test_pet_clock stages test_pet_clock.c)
@@ -64,7 +65,7 @@ sluice_test(test_sim_pet_randoms stages test_sim_pet_randoms.c ${pet_sim})
 sluice_core_test(test_sim_pet_memory stages "base;simd;pixel;lhcb;velo;cms;pet;sim" test_sim_pet_memory.c)
 
 # Files: raw frames, list mode, sinograms, tables.
-foreach(part IN ITEMS sequence raw raw_damage raw_series raw_copies list gate place damage petsird sinogram tables)
+foreach(part IN ITEMS sequence raw raw_damage raw_series raw_copies list gate place damage petsird scanner sinogram tables)
     sluice_test(test_io_pet_${part} formats test_io_pet_${part}.c)
 endforeach()
 target_link_libraries(test_io_pet_tables PRIVATE ${HDF5_C_LIBRARIES}) # it damages files by HDF5 itself

@@ -58,7 +58,7 @@ static double farthest(const char *header, const slc_io_pet_map *map)
 
 static slc_pet_geometry ring_of(uint32_t crystals)
 {
-    return (slc_pet_geometry){1, 1, 1, 1, 1, crystals, 3, 60, 2, 10};
+    return (slc_pet_geometry){1, 1, 1, 1, 1, crystals, 3, 60, 2, 10, NULL};
 }
 
 static void write_safir(uint32_t crystals)

@@ -20,7 +20,7 @@ static const char virtual_map[] = "pet/stir-safir-virtual/crystal_map_front.txt"
 /* A scanner of so many crystals; all that list-mode files need to know. */
 static slc_pet_geometry ring_of(uint32_t crystals_per_ring, uint32_t rings)
 {
-    return (slc_pet_geometry){1, 1, 1, 1, 1, crystals_per_ring, rings, 328, 4.0625, 20};
+    return (slc_pet_geometry){1, 1, 1, 1, 1, crystals_per_ring, rings, 328, 4.0625, 20, NULL};
 }
 
 static slc_pet_coincidences read_all(const char *name, slc_io_pet_list_format format,

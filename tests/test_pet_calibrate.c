@@ -19,9 +19,9 @@
 #include <string.h>
 
 /* Channels, modules, rows of modules, blocks y and z, crystals y and z, radius, pitch, depth. */
-static const slc_pet_geometry mouse = {4, 1, 1, 2, 1, 13, 13, 40, 1.6, 13}; /* blocks of mouse20 */
-static const slc_pet_geometry body = {6, 1, 1, 1, 2, 7, 14, 60, 2.85, 18};  /* blocks of explorer */
-static const slc_pet_geometry coarse = {6, 1, 1, 1, 2, 8, 8, 40, 2, 10};
+static const slc_pet_geometry mouse = {4, 1, 1, 2, 1, 13, 13, 40, 1.6, 13, NULL}; /* blocks of mouse20 */
+static const slc_pet_geometry body = {6, 1, 1, 1, 2, 7, 14, 60, 2.85, 18, NULL};  /* blocks of explorer */
+static const slc_pet_geometry coarse = {6, 1, 1, 1, 2, 8, 8, 40, 2, 10, NULL};
 
 typedef struct calibration {
     slc_pet_calibrate *c;

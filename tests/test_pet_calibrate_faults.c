@@ -18,7 +18,7 @@
 enum { SIDE = 64, MODULES = 4, UNITS = 2, LOCALS = 36, CRYSTALS = MODULES * UNITS * LOCALS };
 enum { DEAD = 14, BAD_MODULE = 1 };
 
-static const slc_pet_geometry geometry = {MODULES, 1, 1, 1, 2, 6, 6, 40, 2, 10};
+static const slc_pet_geometry geometry = {MODULES, 1, 1, 1, 2, 6, 6, 40, 2, 10, NULL};
 
 static slc_pet_calibrate *open_calibration(void)
 {

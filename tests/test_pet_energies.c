@@ -30,7 +30,7 @@ static void frames_are_kept_to_ask(void **state)
 {
     (void)state;
     enum { N = 200000 };
-    const slc_pet_geometry geometry = {3, 1, 1, 1, 1, 2, 2, 50, 2, 0};
+    const slc_pet_geometry geometry = {3, 1, 1, 1, 1, 2, 2, 50, 2, 0, NULL};
     float gain[12];
     slc_pet_tables tables = {.geometry = geometry};
     slc_pet_frame *frames = calloc(N, sizeof *frames);

@@ -49,9 +49,9 @@ static void words(void **state)
     (void)state;
     assert_geometry(
         "channels=5,modules=2,module-rings=3,blocks=4x1,crystals=7x8,radius=60mm,pitch=1.6mm,depth=12mm",
-        (slc_pet_geometry){5, 2, 3, 4, 1, 7, 8, 60, 1.6, 12});
+        (slc_pet_geometry){5, 2, 3, 4, 1, 7, 8, 60, 1.6, 12, NULL});
     assert_geometry("pitch=2,radius=30.5,crystals=13x9,channels=20",
-                    (slc_pet_geometry){20, 1, 1, 1, 1, 13, 9, 30.5, 2, 0});
+                    (slc_pet_geometry){20, 1, 1, 1, 1, 13, 9, 30.5, 2, 0, NULL});
 }
 
 static void words_that_cannot_be(void **state)

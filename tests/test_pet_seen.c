@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* 6 modules of 3 blocks of 5 x 4 crystals. */
-static const slc_pet_geometry right = {6, 1, 1, 1, 3, 5, 4, 60, 2, 10};
+static const slc_pet_geometry right = {6, 1, 1, 1, 3, 5, 4, 60, 2, 10, NULL};
 enum { N = 6 * 3 * 5 * 4 * 40 };
 
 /* Frames of every crystal, a number of times; a crystal is `step` places wide. */

@@ -329,6 +329,15 @@ typedef struct slc_io_pet_map {
 SLC_API slc_status slc_io_pet_map_read(const char *path, slc_io_pet_map *map, slc_error *error);
 SLC_API void slc_io_pet_map_clear(slc_io_pet_map *map);
 
+/* ---- scanners ---------------------------------------------------------------------------------- */
+
+/* A scanner by any of its names: as slc_pet_scanner takes it; FILE.csv, a table of crystals; FILE.h5 or
+ * FILE.hdf5, the scanner of tables: docs/formats/pet-tables.md. SLC_ERR_FORMAT names the file and the line,
+ * column, row or crystal. slc_pet_geometry_clear frees what was read. */
+SLC_API slc_status slc_io_pet_scanner(const char *name, slc_pet_geometry *geometry, slc_error *error);
+/* Is it a file, by its name? */
+SLC_API bool slc_io_pet_scanner_is_file(const char *name);
+
 /* ---- sinograms, tables ------------------------------------------------------------------------- */
 
 /* A sinogram of all pairs of rings (michelogram), span 1, or one by single-slice rebinning, as Interfile:

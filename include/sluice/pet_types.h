@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PET scanners: the ring, the frames that its modules send, and the collections that the chain is made of.
+ * PET scanners: an ideal ring or any table of crystals, the frames that its modules send, and the collections
+ * that the chain is made of.
  *
- * Frame: z along the axis (mm), x and y across it. Crystal k of a ring is at the angle 2π·k /
+ * Frame: z along the axis (mm), x and y across it. Crystal k of the ideal ring is at the angle 2π·k /
  * crystals_per_ring from the x axis towards the y axis, ring r at z = (r − (rings − 1) / 2) · pitch_z_mm. A
- * crystal's number is k + r · crystals_per_ring. Times are integers, picoseconds, from any origin.
+ * crystal's number is k + r · crystals_per_ring, and in a table its row. Times are integers, picoseconds,
+ * from any origin.
  */
 #ifndef SLUICE_PET_TYPES_H
 #define SLUICE_PET_TYPES_H
@@ -32,9 +34,34 @@ enum {
 
 /* ---- the scanner ------------------------------------------------------------------------------- */
 
+/* One crystal of a table. */
+typedef struct slc_pet_crystal_row {
+    uint32_t module, unit, crystal; /* in its unit, from 0 */
+    uint32_t layer;        /* of several at different depths; 0 is the nearest to the field of view */
+    double position_mm[3]; /* its middle */
+    double normal[3];      /* a unit vector towards the field of view */
+    double axis[3];        /* a unit vector: the crystal's own z */
+} slc_pet_crystal_row;
+
+/* Where the crystals of a scanner are that is no ideal ring, by their numbers. Made by slc_pet_layout_make.
+ */
+typedef struct slc_pet_layout {
+    uint32_t crystals;              /* in all: every module has as many units, every unit as many crystals */
+    uint32_t layers;                /* 1 or more */
+    const slc_pet_crystal_row *row; /* of each crystal */
+    const uint32_t *number;         /* of the crystal at [module][unit][crystal in the unit] */
+    bool grid;  /* crystal = y · n + x in all units, x along their axis, n = crystals_z of the geometry */
+    bool rings; /* numbers are k + r · crystals_per_ring in this, too, around the axis and along it */
+} slc_pet_layout;
+
 /* A module (BDM) has blocks_y · blocks_z blocks (detector units, DU; unit = y · blocks_z + z), a block
  * crystals_y · crystals_z crystals (local = y · crystals_z + z); y goes around the ring, z along the axis.
- * Modules are numbered around the ring first (channels · modules of them), then along the axis. */
+ * Modules are numbered around the ring first (channels · modules of them), then along the axis.
+ *
+ * With a layout these numbers say how many modules, units and crystals of a unit there are, and where
+ * crystals are says the layout alone. Where it has no rings (layout->rings) all modules are channels and all
+ * units blocks_y, and radius_mm and pitch_z_mm are those of a cylinder that comes near: the least distance of
+ * a crystal's front from the axis, and how far neighbours in a unit are apart along its axis. */
 typedef struct slc_pet_geometry {
     uint32_t channels;     /* C: inputs of the acquisition around the ring */
     uint32_t modules;      /* Ny: modules of a channel */
@@ -43,14 +70,32 @@ typedef struct slc_pet_geometry {
     uint32_t crystals_y, crystals_z;
     double radius_mm, pitch_z_mm;
     double depth_mm; /* of a crystal; its position is half way */
+    /* NULL: the ideal ring. It is not copied with the geometry, and has to be there as long as any copy of it
+     * is used: of what is opened with one, too. */
+    const slc_pet_layout *layout;
 } slc_pet_geometry;
 
 enum { SLC_PET_MAX_MODULES = 256, SLC_PET_MAX_UNITS = 16 }; /* what a frame can tell */
 
 SLC_API uint32_t slc_pet_module_count(const slc_pet_geometry *geometry);
+/* Of a layout without rings no more than two numbers whose product is that of the crystals. */
 SLC_API uint32_t slc_pet_crystals_per_ring(const slc_pet_geometry *geometry);
 SLC_API uint32_t slc_pet_rings(const slc_pet_geometry *geometry);
 SLC_API uint32_t slc_pet_crystals(const slc_pet_geometry *geometry);
+
+/* Middle of the crystal and the direction that it looks in (a unit vector towards the field of view). */
+SLC_API void slc_pet_crystal_position(const slc_pet_geometry *geometry, uint32_t crystal,
+                                      double position_mm[3], double direction[3]);
+
+/* Makes a scanner of a table: crystal i is row i. All modules, units and crystals from 0 on must be there
+ * once, all modules with the same units and all units with the same crystals; vectors may be a thousandth
+ * longer or shorter than 1, and are made 1. Everything is copied; slc_pet_geometry_clear frees it.
+ * SLC_ERR_FORMAT names the first row (from 1) or crystal that is wrong; SLC_ERR_MEMORY. */
+SLC_API slc_status slc_pet_layout_make(const slc_pet_crystal_row *rows, size_t n, double depth_mm,
+                                       slc_pet_geometry *geometry, slc_error *error);
+/* Frees the layout that slc_pet_layout_make, slc_pet_scanner or a reader has made, if there is one. Of tables
+ * that were read slc_io_pet_tables_clear does it. */
+SLC_API void slc_pet_geometry_clear(slc_pet_geometry *geometry);
 
 /* Scanners by name: "mouse20" (20 modules), "explorer" (a long one), "vectors" (312 × 40 crystals at 60 mm).
  * The name of number i, NULL beyond the last. SLC_ERR_USAGE for another name; *error lists them. Or in words:

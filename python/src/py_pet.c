@@ -246,6 +246,7 @@ static PyObject *columns(PyObject *module, PyObject *arguments)
 
 bool pet_take_geometry(PyObject *tuple, slc_pet_geometry *g)
 {
+    g->layout = NULL;
     return PyArg_ParseTuple(tuple, "IIIIIIIddd", &g->channels, &g->modules, &g->module_rings, &g->blocks_y,
                             &g->blocks_z, &g->crystals_y, &g->crystals_z, &g->radius_mm, &g->pitch_z_mm,
                             &g->depth_mm) != 0;
@@ -508,6 +509,10 @@ static PyObject *tables_read(PyObject *module, PyObject *path)
     PyThreadState *const thread = PyEval_SaveThread();
     status = slc_io_read_pet_tables(name, &t, &error);
     PyEval_RestoreThread(thread);
+    if (status == SLC_OK && t.geometry.layout != NULL) {
+        slc_io_pet_tables_clear(&t);
+        status = slc_fail(&error, SLC_ERR_UNSUPPORTED, "%s: a table of crystals is not read here", name);
+    }
     PyMem_Free(name);
     if (status != SLC_OK) {
         return core_raise(core_state_of(module), status, &error);

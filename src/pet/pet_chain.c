@@ -126,6 +126,11 @@ static slc_status check(const slc_pet_config *config, const slc_pet_geometry *ge
         return slc_fail(error, SLC_ERR_USAGE, "delay: %g ns is not above 0", config->delay_ns);
     }
     /* A stage alone does not know the scanner, and finds other pairs without a word. */
+    if (good->kind != SLC_PET_GOOD_DIFFERENT_CRYSTAL && geometry->layout != NULL &&
+        !geometry->layout->rings) {
+        return slc_fail(error, SLC_ERR_UNSUPPORTED,
+                        "good pairs by places around a ring: this scanner's crystals are in no rings");
+    }
     if (good->kind != SLC_PET_GOOD_DIFFERENT_CRYSTAL && good->crystals_per_ring != per_ring) {
         return slc_fail(error, SLC_ERR_USAGE,
                         "good.crystals_per_ring: %u, but the scanner has %u crystals in a ring",

@@ -50,6 +50,7 @@ struct slc_pet_convert {
     uint16_t block[SLOTS]; /* of [module][unit], NO_SLOT where there is none */
     uint32_t *base;        /* number of a block's crystal 0 */
     uint32_t *add;         /* of a crystal in its block */
+    uint32_t add_stride;   /* 0: one for all blocks */
     uint32_t side;
     size_t map_stride; /* 0: one map for all blocks */
     uint16_t *map;
@@ -119,26 +120,38 @@ static bool fill_map(slc_pet_convert *s, const slc_pet_tables *t)
     return s->map != NULL;
 }
 
+/* Numbers of crystals, as a block's first and what each of its crystals adds to that. */
+static void fill_numbers(slc_pet_convert *s, uint32_t blocks, uint32_t locals)
+{
+    const slc_pet_geometry *g = &s->geometry;
+    const uint32_t units = g->blocks_y * g->blocks_z;
+    for (uint32_t block = 0; block < blocks; block++) {
+        s->base[block] = slc_pet_crystal(g, block / units, block % units, 0);
+    }
+    for (uint32_t block = 0; block < (s->add_stride == 0 ? 1 : blocks); block++) {
+        for (uint32_t local = 0; local < locals; local++) {
+            s->add[block * s->add_stride + local] = slc_pet_crystal(g, block / units, block % units, local) -
+                                                    s->base[block];
+        }
+    }
+}
+
 static bool fill_tables(slc_pet_convert *s, const slc_pet_tables *t)
 {
     const slc_pet_geometry *g = &s->geometry;
     const uint32_t modules = slc_pet_module_count(g), units = g->blocks_y * g->blocks_z;
     const uint32_t locals = g->crystals_y * g->crystals_z;
+    s->add_stride = slc_pet_numbers_repeat(g) ? 0 : locals;
     s->base = malloc((size_t)modules * units * sizeof *s->base);
-    s->add = malloc(locals * sizeof *s->add);
+    s->add = malloc((s->add_stride == 0 ? 1 : (size_t)modules * units) * locals * sizeof *s->add);
     if (s->base == NULL || s->add == NULL || !fill_map(s, t)) {
         return false;
     }
+    fill_numbers(s, modules * units, locals);
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         const uint32_t module = slot / SLC_PET_MAX_UNITS, unit = slot % SLC_PET_MAX_UNITS;
         const bool there = module < modules && unit < units;
         s->block[slot] = there ? (uint16_t)(module * units + unit) : NO_SLOT;
-        if (there) {
-            s->base[module * units + unit] = slc_pet_crystal(g, module, unit, 0);
-        }
-    }
-    for (uint32_t local = 0; local < locals; local++) {
-        s->add[local] = slc_pet_crystal(g, 0, 0, local);
     }
     const size_t crystals = slc_pet_crystals(g);
     const bool changes = t->gain != NULL || t->time_offset_ps != NULL;
@@ -300,7 +313,7 @@ static void find_crystals(const slc_pet_convert *s, const slc_pet_frame *frames,
         const uint32_t local = local_of(s, &frames[i], &block);
         crystals[i] = block == NO_SLOT || refuses(s, &frames[i]) ? NO_BLOCK
                       : local == SLC_PET_NO_CRYSTAL              ? NONE
-                                                                 : s->base[block] + s->add[local];
+                                                    : s->base[block] + s->add[block * s->add_stride + local];
         if (s->crystal != NULL && crystals[i] < NONE) {
             __builtin_prefetch(&s->crystal[crystals[i]]);
         }

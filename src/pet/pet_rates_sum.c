@@ -32,6 +32,11 @@ slc_status slc_pet_rates_sum_open(const slc_pet_geometry *geometry, const slc_pe
         return status;
     }
     const uint32_t ring = slc_pet_crystals_per_ring(geometry);
+    if (good->kind != SLC_PET_GOOD_DIFFERENT_CRYSTAL && geometry->layout != NULL &&
+        !geometry->layout->rings) {
+        return slc_fail(error, SLC_ERR_UNSUPPORTED,
+                        "good pairs by places around a ring: this scanner's crystals are in no rings");
+    }
     if (good->kind != SLC_PET_GOOD_DIFFERENT_CRYSTAL && good->crystals_per_ring != ring) {
         return slc_fail(error, SLC_ERR_USAGE, "good.crystals_per_ring is %u, and the scanner's rings have %u",
                         good->crystals_per_ring, ring);

@@ -16,11 +16,11 @@ static const struct scanner {
     slc_pet_geometry geometry;
 } scanners[] = {
     /* A small-animal ring of 20 modules, 2 x 2 blocks of 13 x 13 crystals each. */
-    {"mouse20", {20, 1, 1, 2, 2, 13, 13, 75.0, 1.6, 13.0}},
+    {"mouse20", {20, 1, 1, 2, 2, 13, 13, 75.0, 1.6, 13.0, NULL}},
     /* A total-body scanner of EXPLORER's size: 24 modules around, 8 units along the axis. */
-    {"explorer", {24, 1, 8, 5, 3, 7, 14, 393.0, 2.85, 18.1}},
+    {"explorer", {24, 1, 8, 5, 3, 7, 14, 393.0, 2.85, 18.1, NULL}},
     /* The ring of the reference vectors: 312 x 40 crystals. */
-    {"vectors", {24, 1, 1, 1, 2, 13, 20, 60.0, 2.0, 0.0}},
+    {"vectors", {24, 1, 1, 1, 2, 13, 20, 60.0, 2.0, 0.0, NULL}},
 };
 enum { SCANNERS = sizeof scanners / sizeof *scanners };
 
@@ -154,6 +154,11 @@ static slc_status check_position(const slc_pet_tables *t, slc_error *error)
     const slc_pet_geometry *g = &t->geometry;
     const uint32_t crystals = g->crystals_y * g->crystals_z, units = g->blocks_y * g->blocks_z;
     if (t->position == NULL) {
+        if (g->layout != NULL && !g->layout->grid) {
+            return slc_fail(error, SLC_ERR_FORMAT,
+                            "tables: crystals of a unit are not numbered y · n + x, with n along its axis: "
+                            "without a position table a frame cannot tell them");
+        }
         if (g->crystals_y > 256 || g->crystals_z > 256 || crystals >= SLC_PET_NO_CRYSTAL) {
             return slc_fail(
                 error, SLC_ERR_FORMAT,

@@ -12,13 +12,11 @@
 slc_status slc_pet_geometry_check(const slc_pet_geometry *geometry, slc_error *error);
 /* The number of a crystal; module, unit and local must be ones that the scanner has. */
 uint32_t slc_pet_crystal(const slc_pet_geometry *geometry, uint32_t module, uint32_t unit, uint32_t local);
+/* Do the numbers of all units' crystals go up in the same way from that of their first? */
+bool slc_pet_numbers_repeat(const slc_pet_geometry *geometry);
 /* And back. */
 void slc_pet_crystal_place(const slc_pet_geometry *geometry, uint32_t crystal, uint32_t *module,
                            uint32_t *unit, uint32_t *local);
-/* Middle of the crystal and the direction that it looks in (a unit vector towards the axis). */
-void slc_pet_crystal_position(const slc_pet_geometry *geometry, uint32_t crystal, double position_mm[3],
-                              double direction[3]);
-
 /* What tables must be: SLC_ERR_FORMAT with the first number that cannot be: a crystal of no block, a gain or
  * factor that is not finite or below 0, a table without sizes. */
 slc_status slc_pet_tables_check(const slc_pet_tables *tables, slc_error *error);

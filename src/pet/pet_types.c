@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The ring's arithmetic and the schemas of PET's collections. */
+ * Where crystals are, the ring's arithmetic, and the schemas of PET's collections. */
 #include "base/faults.h"
 #include "pet/pet_scanner.h"
 #include <sluice/pet_types.h>
@@ -11,7 +11,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* ---- the ring ---------------------------------------------------------------------------------- */
+/* ---- the scanner ---------------------------------------------------------------------------------- */
 
 slc_status slc_pet_geometry_check(const slc_pet_geometry *g, slc_error *error)
 {
@@ -37,7 +37,12 @@ slc_status slc_pet_geometry_check(const slc_pet_geometry *g, slc_error *error)
     }
     const uint64_t ring = (uint64_t)g->channels * g->modules * g->blocks_y * g->crystals_y;
     const uint64_t rings = (uint64_t)g->module_rings * g->blocks_z * g->crystals_z;
-    if (ring > 65536 || ring * rings > UINT32_C(1) << 31) {
+    const slc_pet_layout *layout = g->layout;
+    if (layout != NULL && ring * rings != layout->crystals) {
+        return slc_fail(error, SLC_ERR_USAGE, "geometry: numbers of %llu crystals, and a table of %u",
+                        (unsigned long long)(ring * rings), layout->crystals);
+    }
+    if (((layout == NULL || layout->rings) && ring > 65536) || ring * rings > UINT32_C(1) << 31) {
         return slc_fail(error, SLC_ERR_USAGE,
                         "geometry: %llu rings of %llu crystals; a ring may have 65536, and all 2^31",
                         (unsigned long long)rings, (unsigned long long)ring);
@@ -72,6 +77,11 @@ uint32_t slc_pet_crystals(const slc_pet_geometry *g)
 
 uint32_t slc_pet_crystal(const slc_pet_geometry *g, uint32_t module, uint32_t unit, uint32_t local)
 {
+    if (g->layout != NULL) {
+        const size_t units = (size_t)g->blocks_y * g->blocks_z,
+                     locals = (size_t)g->crystals_y * g->crystals_z;
+        return g->layout->number[(module * units + unit) * locals + local];
+    }
     const uint32_t around = g->channels * g->modules;
     const uint32_t in_ring = (module % around * g->blocks_y + unit / g->blocks_z) * g->crystals_y +
                              local / g->crystals_z;
@@ -83,6 +93,13 @@ uint32_t slc_pet_crystal(const slc_pet_geometry *g, uint32_t module, uint32_t un
 void slc_pet_crystal_place(const slc_pet_geometry *g, uint32_t crystal, uint32_t *module, uint32_t *unit,
                            uint32_t *local)
 {
+    if (g->layout != NULL) {
+        const slc_pet_crystal_row *r = &g->layout->row[crystal];
+        *module = r->module;
+        *unit = r->unit;
+        *local = r->crystal;
+        return;
+    }
     const uint32_t per_ring = slc_pet_crystals_per_ring(g), around = g->channels * g->modules;
     const uint32_t in_ring = crystal % per_ring, ring = crystal / per_ring;
     const uint32_t block_y = in_ring / g->crystals_y, block_z = ring / g->crystals_z;
@@ -94,6 +111,12 @@ void slc_pet_crystal_place(const slc_pet_geometry *g, uint32_t crystal, uint32_t
 void slc_pet_crystal_position(const slc_pet_geometry *g, uint32_t crystal, double position[3],
                               double direction[3])
 {
+    if (g->layout != NULL) {
+        const slc_pet_crystal_row *r = &g->layout->row[crystal];
+        memcpy(position, r->position_mm, sizeof r->position_mm);
+        memcpy(direction, r->normal, sizeof r->normal);
+        return;
+    }
     const uint32_t per_ring = slc_pet_crystals_per_ring(g);
     const double angle = 2 * pi * (crystal % per_ring) / per_ring, radius = g->radius_mm + 0.5 * g->depth_mm;
     direction[0] = -cos(angle);

@@ -129,6 +129,9 @@ slc_status slc_sim_pet_check(const slc_sim_pet_config *c, slc_error *error)
     if (status != SLC_OK) {
         return status;
     }
+    if (c->geometry.layout != NULL) {
+        return slc_fail(error, SLC_ERR_UNSUPPORTED, "frames are generated of ideal rings alone");
+    }
     const uint32_t wide = c->geometry.crystals_y > c->geometry.crystals_z ? c->geometry.crystals_y
                                                                           : c->geometry.crystals_z;
     if (wide > (c->flood_side > 0 ? c->flood_side : 256)) {

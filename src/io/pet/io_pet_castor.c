@@ -8,6 +8,7 @@
  */
 #include "base/bytes.h"
 #include "io/pet/io_pet_list.h"
+#include "pet/pet_layout.h"
 #include "pet/pet_scanner.h"
 
 #include <stdlib.h>
@@ -157,22 +158,46 @@ static slc_status write_lut(slc_io_pet_list_writer *w, slc_error *error)
     return status;
 }
 
+/* How far crystals reach along the axis, with half of their pitch at each end. */
+static double length_of(const slc_pet_geometry *g)
+{
+    double low = 0, high = 0;
+    if (g->layout == NULL) {
+        return slc_pet_rings(g) * g->pitch_z_mm;
+    }
+    for (uint32_t i = 0; i < g->layout->crystals; i++) {
+        const double z = g->layout->row[i].position_mm[2];
+        low = i == 0 || z < low ? z : low;
+        high = i == 0 || z > high ? z : high;
+    }
+    return high - low + g->pitch_z_mm;
+}
+
 static slc_status write_hscan(slc_io_pet_list_writer *w, slc_error *error)
 {
     const slc_pet_geometry *g = &w->config.geometry;
-    const uint32_t crystals = slc_pet_crystals(g), rings = slc_pet_rings(g);
-    const double turn = 6.283185307179586;
-    const int n = fprintf(
-        w->output[HSCAN].stream,
-        "modality: PET\nscanner name: %s\nnumber of elements: %u\nnumber of layers: 1\n"
-        "number of crystals in layer(s): %u\nscanner radius: %.9g\ncrystals size depth: %.9g\n"
-        "crystals size transaxial: %.9g\ncrystals size axial: %.9g\n"
-        "voxels number transaxial: %u\nvoxels number axial: %u\n"
-        "field of view transaxial: %.9g\nfield of view axial: %.9g\n"
-        "description: rings %u, crystals of a ring %u; crystal = in ring + ring * crystals of a ring\n",
-        scanner_of(w), crystals, crystals, g->radius_mm, g->depth_mm,
-        turn * g->radius_mm / slc_pet_crystals_per_ring(g), g->pitch_z_mm, 200U, 2 * rings - 1,
-        1.4 * g->radius_mm, rings * g->pitch_z_mm, rings, slc_pet_crystals_per_ring(g));
+    const uint32_t crystals = slc_pet_crystals(g);
+    const double length = length_of(g);
+    double across, along;
+    slc_pet_spacing(g, &across, &along);
+    int n = fprintf(w->output[HSCAN].stream,
+                    "modality: PET\nscanner name: %s\nnumber of elements: %u\nnumber of layers: 1\n"
+                    "number of crystals in layer(s): %u\nscanner radius: %.9g\ncrystals size depth: %.9g\n"
+                    "crystals size transaxial: %.9g\ncrystals size axial: %.9g\n"
+                    "voxels number transaxial: %u\nvoxels number axial: %u\n"
+                    "field of view transaxial: %.9g\nfield of view axial: %.9g\n",
+                    scanner_of(w), crystals, crystals, g->radius_mm, g->depth_mm, across, along, 200U,
+                    (uint32_t)fmax(1, fmin(4096, 2 * round(length / g->pitch_z_mm) - 1)), 1.4 * g->radius_mm,
+                    length);
+    if (n > 0 && (g->layout == NULL || g->layout->rings)) {
+        n = fprintf(w->output[HSCAN].stream,
+                    "description: rings %u, crystals of a ring %u; crystal = in ring + ring * crystals of a "
+                    "ring\n",
+                    slc_pet_rings(g), slc_pet_crystals_per_ring(g));
+    } else if (n > 0) {
+        n = fprintf(w->output[HSCAN].stream,
+                    "description: a table of crystals; crystal = row of the table\n");
+    }
     return n > 0 ? SLC_OK : slc_io_output_failed(w->output[HSCAN].path, error);
 }
 

@@ -163,7 +163,8 @@ static bool geometry_of(hid_t file, slc_pet_geometry *g)
                                 count_of(file, "rings"),
                                 *sizes[0],
                                 *sizes[1],
-                                *sizes[2]};
+                                *sizes[2],
+                                NULL};
     }
     return slc_pet_geometry_check(g, NULL) == SLC_OK;
 }
@@ -198,7 +199,8 @@ static slc_status find_about(slc_io_pet_list *in, slc_error *error)
 {
     const columns *c = in->own;
     slc_io_pet_list_about *about = &in->about;
-    about->has_geometry = geometry_of(c->file, &about->geometry);
+    /* Where crystals of a table are is not in the file. */
+    about->has_geometry = geometry_of(c->file, &about->geometry) && number_of(c->file, "crystal_table") == 0;
     text_of(c->file, "scanner", about->scanner, sizeof about->scanner);
     about->window_ps = number_of(c->file, "window_ps");
     about->tof_resolution_ps = number_of(c->file, "tof_resolution_ps");
@@ -328,6 +330,7 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
         bool known;
     } numbers[] = {{"rings", slc_pet_rings(g), true},
                    {"crystals_per_ring", slc_pet_crystals_per_ring(g), true},
+                   {"crystal_table", 1, g->layout != NULL},
                    {"window_ps", w->config.window_ps, w->config.window_ps > 0},
                    {"tof_resolution_ps", w->config.tof_resolution_ps, w->config.tof}};
     for (size_t i = 0; i < COUNTS && status == SLC_OK; i++) {

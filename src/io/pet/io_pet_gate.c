@@ -361,10 +361,11 @@ static void make_place(const slc_io_pet_list_writer *w, lines *own, uint32_t cry
     const uint32_t around = g->channels * g->modules;
     slc_pet_crystal_position(g, crystal, position, direction);
     slc_pet_crystal_place(g, crystal, &module, &unit, &local);
-    to->size = (uint8_t)snprintf(to->text, sizeof to->text, "%.6g,%.6g,%.6g,%u,%u,%u,%u,0", position[0],
+    to->size = (uint8_t)snprintf(to->text, sizeof to->text, "%.6g,%.6g,%.6g,%u,%u,%u,%u,%u", position[0],
                                  position[1], position[2], module % around, module / around,
                                  unit / g->blocks_z + unit % g->blocks_z * g->blocks_y,
-                                 local / g->crystals_z + local % g->crystals_z * g->crystals_y);
+                                 local / g->crystals_z + local % g->crystals_z * g->crystals_y,
+                                 g->layout != NULL ? g->layout->row[crystal].layer : 0);
     own->made[crystal] = 1;
 }
 

@@ -500,6 +500,16 @@ uint64_t slc_io_pet_list_left_out(const slc_io_pet_list_writer *writer)
 
 /* ---- what formats use -------------------------------------------------------------------------- */
 
+slc_status slc_io_pet_needs_rings(const slc_pet_geometry *geometry, const char *name, const char *what,
+                                  slc_error *error)
+{
+    if (geometry->layout == NULL || geometry->layout->rings) {
+        return SLC_OK;
+    }
+    return slc_fail(error, SLC_ERR_UNSUPPORTED,
+                    "%s: %s crystals of rings, and this scanner is a table of crystals anywhere", name, what);
+}
+
 slc_status slc_io_pet_list_output(slc_io_pet_list_writer *writer, const char *extension, slc_error *error)
 {
     char *path = join(writer->base, extension);

@@ -234,6 +234,12 @@ slc_status slc_io_pet_list_open_memory(const void *bytes, size_t size, const cha
 /* A crystal map as it lies in memory. */
 slc_status slc_io_pet_map_parse(const void *bytes, size_t size, const char *name, slc_io_pet_map *map,
                                 slc_error *error);
+/* A table of crystals as CSV, as it lies in memory. */
+slc_status slc_io_pet_scanner_parse(const void *bytes, size_t size, const char *name,
+                                    slc_pet_geometry *geometry, slc_error *error);
+/* SLC_ERR_UNSUPPORTED where crystals are not numbered by rings, which `what` would need. */
+slc_status slc_io_pet_needs_rings(const slc_pet_geometry *geometry, const char *name, const char *what,
+                                  slc_error *error);
 /* An Interfile as it lies in memory. */
 slc_status slc_io_pet_sinogram_parse(const char *header, const void *bytes, size_t size, const char *name,
                                      slc_io_pet_sinogram_values *values, slc_error *error);

@@ -153,12 +153,15 @@ static slc_status write_parameters(slc_io_pet_list_writer *w, slc_error *error)
 static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 {
     const slc_pet_geometry *g = &w->config.geometry;
+    slc_status status = slc_io_pet_needs_rings(g, w->base, "safir files number", error);
+    if (status != SLC_OK) {
+        return status;
+    }
     if (slc_pet_rings(g) > MAX_RINGS) {
         return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: safir files tell %d rings apart; there are %u",
                         w->base, (int)MAX_RINGS, slc_pet_rings(g));
     }
     _Static_assert(MAX_DETECTORS == 65536, "as many as a ring may have: slc_pet_geometry_check");
-    slc_status status = SLC_OK;
     for (size_t i = 0; written[i] != NULL && status == SLC_OK; i++) {
         status = slc_io_pet_list_output(w, written[i], error);
     }

@@ -29,6 +29,9 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
         return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: words of %u bits; those of 32 are read", in->name,
                         bits);
     }
+    if (status == SLC_OK && in->has_geometry) {
+        status = slc_io_pet_needs_rings(&in->geometry, in->name, "siemens files have bins of", error);
+    }
     if (status != SLC_OK || !in->has_geometry) {
         return status;
     }
@@ -110,8 +113,12 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 {
     const slc_pet_geometry *g = &w->config.geometry;
     slc_error reason = {0};
-    slc_status status = slc_io_pet_bins_init(&w->bins, slc_pet_crystals_per_ring(g), slc_pet_rings(g), 0,
-                                             slc_pet_rings(g) - 1, &reason);
+    slc_status status = slc_io_pet_needs_rings(g, w->base, "siemens files have bins of", error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    status = slc_io_pet_bins_init(&w->bins, slc_pet_crystals_per_ring(g), slc_pet_rings(g), 0,
+                                  slc_pet_rings(g) - 1, &reason);
     if (status != SLC_OK) {
         return slc_fail(error, status, "%s: %.400s", w->base, reason.text);
     }

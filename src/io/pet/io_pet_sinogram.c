@@ -39,6 +39,8 @@ slc_status slc_io_pet_sinogram_open(const slc_io_pet_sinogram_config *given, slc
     slc_io_pet_sinogram_config_default(&own);
     slc_status status = slc_config_take(&own, sizeof own, given, "slc_io_pet_sinogram_config", error);
     status = status == SLC_OK ? slc_pet_geometry_check(&own.geometry, error) : status;
+    status = status == SLC_OK ? slc_io_pet_needs_rings(&own.geometry, "sinogram", "it has bins of", error)
+                              : status;
     if (status != SLC_OK) {
         return status;
     }

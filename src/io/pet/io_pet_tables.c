@@ -5,9 +5,10 @@
  * file has a checksum: its structures by the version of HDF5's format, values by Fletcher's.
  */
 #include "io/io_hdf5_file.h"
-#include "io/io_output.h"
 #include "io/pet/io_pet_list.h"
 #include "io/pet/io_pet_raw.h"
+#include "io/pet/io_pet_tables_parts.h"
+#include "pet/pet_layout.h"
 #include "pet/pet_scanner.h"
 
 #include <sluice/io_pet.h>
@@ -18,9 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char kind[] = "sluice pet tables";
-
-enum { VERSION = 1, DEFLATE_LEVEL = 4 };
+static const char kind[] = SLC_IO_PET_TABLES_KIND;
 
 /* What a file holds, as it is named in messages. */
 typedef struct source {
@@ -31,17 +30,9 @@ typedef struct source {
 
 /* ---- numbers of the scanner -------------------------------------------------------------------- */
 
-typedef struct number {
-    const char *name;
-    uint32_t *whole;
-    double *real;
-} number;
-
-enum { NUMBERS = 10 };
-
-static void numbers_of(slc_pet_geometry *g, number numbers[NUMBERS])
+void slc_io_pet_numbers_of(slc_pet_geometry *g, slc_io_pet_number numbers[SLC_IO_PET_NUMBERS])
 {
-    const number all[NUMBERS] = {
+    const slc_io_pet_number all[SLC_IO_PET_NUMBERS] = {
         {"channels", &g->channels, NULL},         {"modules", &g->modules, NULL},
         {"module_rings", &g->module_rings, NULL}, {"blocks_y", &g->blocks_y, NULL},
         {"blocks_z", &g->blocks_z, NULL},         {"crystals_y", &g->crystals_y, NULL},
@@ -52,7 +43,7 @@ static void numbers_of(slc_pet_geometry *g, number numbers[NUMBERS])
 }
 
 /* Reads an attribute of one number; HDF5 converts it. `object` is where it is, named `where`. */
-static slc_status read_number(const source *s, hid_t object, const char *where, const number *n)
+static slc_status read_number(const source *s, hid_t object, const char *where, const slc_io_pet_number *n)
 {
     const htri_t there = H5Aexists(object, n->name);
     if (there <= 0) {
@@ -101,27 +92,15 @@ static slc_status check_kind(const source *s)
                         s->name, kind);
     }
     uint32_t version = 0;
-    const slc_status status = read_number(s, s->file, "", &(number){"version", &version, NULL});
-    if (status == SLC_OK && version != VERSION) {
-        return slc_fail(s->error, SLC_ERR_UNSUPPORTED, "%s: tables of version %u, and this reads version %d",
-                        s->name, version, VERSION);
+    const slc_status status = read_number(s, s->file, "", &(slc_io_pet_number){"version", &version, NULL});
+    if (status == SLC_OK && version != SLC_IO_PET_TABLES_VERSION && version != SLC_IO_PET_TABLES_LAYOUT) {
+        return slc_fail(s->error, SLC_ERR_UNSUPPORTED, "%s: tables of version %u, and this reads %d and %d",
+                        s->name, version, SLC_IO_PET_TABLES_VERSION, SLC_IO_PET_TABLES_LAYOUT);
     }
     return status;
 }
 
 /* ---- datasets ---------------------------------------------------------------------------------- */
-
-enum { MOST_DIMENSIONS = 4 };
-
-/* What a dataset is to be. `any` is the dimension that may be of any size, −1 where all are known. */
-typedef struct table {
-    const char *name, *what; /* what its dimensions are */
-    int dimensions, any;
-    hsize_t size[MOST_DIMENSIONS];
-    hid_t type;
-    H5T_class_t class;
-    size_t bytes; /* of an element */
-} table;
 
 static void write_sizes(char *text, size_t room, const hsize_t *size, int dimensions)
 {
@@ -135,7 +114,7 @@ static void write_sizes(char *text, size_t room, const hsize_t *size, int dimens
 }
 
 /* Kind and sizes of a dataset that is open; fills in the size that may be any. */
-static slc_status check_dataset(const source *s, hid_t dataset, table *t)
+static slc_status check_dataset(const source *s, hid_t dataset, slc_io_pet_table *t)
 {
     hsize_t size[H5S_MAX_RANK] = {0};
     const hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
@@ -166,7 +145,8 @@ static slc_status check_dataset(const source *s, hid_t dataset, table *t)
 }
 
 /* A dataset that may be missing; *values is then NULL. `attributes` are numbers of it. */
-static slc_status read_table(const source *s, table *t, number *attribute, void **values)
+static slc_status read_table(const source *s, slc_io_pet_table *t, slc_io_pet_number *attribute,
+                             void **values)
 {
     *values = NULL;
     const htri_t there = H5Lexists(s->file, t->name, H5P_DEFAULT);
@@ -210,13 +190,11 @@ static slc_status read_table(const source *s, table *t, number *attribute, void 
 }
 
 /* The tables that there can be. */
-enum { POSITION = 0, GAIN, ENERGY, OFFSET, EFFICIENCY, TABLES };
-
-static void tables_of(const slc_pet_tables *t, table tables[TABLES])
+void slc_io_pet_tables_of(const slc_pet_tables *t, slc_io_pet_table tables[SLC_IO_PET_TABLES])
 {
     const slc_pet_geometry *g = &t->geometry;
     const hsize_t crystals = slc_pet_crystals(g);
-    const table all[TABLES] = {
+    const slc_io_pet_table all[SLC_IO_PET_TABLES] = {
         {"position",
          "modules, units, flood map's y, x",
          4,
@@ -240,18 +218,116 @@ static void tables_of(const slc_pet_tables *t, table tables[TABLES])
     memcpy(tables, all, sizeof all);
 }
 
+/* ---- the table of crystals --------------------------------------------------------------------- */
+
+void slc_io_pet_layout_of(uint64_t crystals, slc_io_pet_table *places, slc_io_pet_table *values)
+{
+    *places = (slc_io_pet_table){"places",
+                                 "crystals, module, unit, crystal and layer",
+                                 2,
+                                 -1,
+                                 {crystals, SLC_IO_PET_PLACES},
+                                 H5T_NATIVE_UINT32,
+                                 H5T_INTEGER,
+                                 sizeof(uint32_t)};
+    *values = (slc_io_pet_table){"crystals",
+                                 "crystals, position, normal and axis",
+                                 2,
+                                 -1,
+                                 {crystals, SLC_IO_PET_VALUES},
+                                 H5T_NATIVE_DOUBLE,
+                                 H5T_FLOAT,
+                                 sizeof(double)};
+}
+
+static uint64_t product_of(const slc_pet_geometry *g)
+{
+    uint64_t product = 1;
+    const uint32_t numbers[] = {g->channels, g->modules,    g->module_rings, g->blocks_y,
+                                g->blocks_z, g->crystals_y, g->crystals_z};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        product = product <= UINT32_MAX ? product * numbers[i] : product;
+    }
+    return product;
+}
+
+/* Do the attributes tell of as many modules, units and crystals as the table has? */
+static bool same_numbers(const slc_pet_geometry *a, const slc_pet_geometry *b)
+{
+    return slc_pet_module_count(a) == slc_pet_module_count(b) &&
+           a->blocks_y * a->blocks_z == b->blocks_y * b->blocks_z && a->crystals_y == b->crystals_y &&
+           a->crystals_z == b->crystals_z;
+}
+
+static slc_status make_layout(const source *s, slc_pet_geometry *g, bool rings, const uint32_t *place,
+                              const double *value, size_t n)
+{
+    slc_pet_crystal_row *rows = calloc(n, sizeof *rows);
+    if (rows == NULL) {
+        return slc_fail(s->error, SLC_ERR_MEMORY, "%s: no memory for its crystals", s->name);
+    }
+    for (size_t i = 0; i < n; i++, place += SLC_IO_PET_PLACES, value += SLC_IO_PET_VALUES) {
+        rows[i] = (slc_pet_crystal_row){
+            .module = place[0], .unit = place[1], .crystal = place[2], .layer = place[3]};
+        memcpy(rows[i].position_mm, value, sizeof rows[i].position_mm);
+        memcpy(rows[i].normal, value + 3, sizeof rows[i].normal);
+        memcpy(rows[i].axis, value + 6, sizeof rows[i].axis);
+    }
+    slc_error reason = {.status = SLC_OK};
+    slc_pet_geometry made = *g;
+    slc_status status = rings ? slc_pet_layout_make_rings(rows, n, &made, &reason)
+                              : slc_pet_layout_make(rows, n, g->depth_mm, &made, &reason);
+    free(rows);
+    if (status != SLC_OK) {
+        return slc_fail(s->error, status, "%s: crystals: %.400s", s->name, reason.text);
+    }
+    if (!same_numbers(g, &made)) {
+        slc_pet_geometry_clear(&made);
+        return slc_fail(s->error, SLC_ERR_FORMAT,
+                        "%s: the attributes tell of other modules, units or crystals of a unit than the "
+                        "table of crystals",
+                        s->name);
+    }
+    *g = made;
+    return SLC_OK;
+}
+
+/* Where there is such a table; else the ring that the attributes tell. */
+static slc_status read_layout(const source *s, slc_pet_geometry *g)
+{
+    slc_io_pet_table places, values;
+    void *place = NULL, *value = NULL;
+    uint32_t rings = 0;
+    slc_io_pet_number is_rings = {"rings", &rings, NULL};
+    const uint64_t n = product_of(g);
+    slc_io_pet_layout_of(n, &places, &values);
+    slc_status status = read_table(s, &values, &is_rings, &value);
+    status = status == SLC_OK ? read_table(s, &places, NULL, &place) : status;
+    if (status == SLC_OK && (place == NULL) != (value == NULL)) {
+        status = slc_fail(s->error, SLC_ERR_FORMAT,
+                          "%s: of the datasets 'crystals' and 'places' there is one alone", s->name);
+    }
+    if (status == SLC_OK && value != NULL) {
+        status = make_layout(s, g, rings != 0, place, value, (size_t)n);
+    }
+    free(place);
+    free(value);
+    return status;
+}
+
 static slc_status read_scanner(const source *s, slc_pet_tables *t)
 {
-    number numbers[NUMBERS];
+    slc_io_pet_number numbers[SLC_IO_PET_NUMBERS];
     slc_error reason = {.status = SLC_OK};
-    numbers_of(&t->geometry, numbers);
+    slc_io_pet_numbers_of(&t->geometry, numbers);
     slc_status status = check_kind(s);
-    for (int i = 0; i < NUMBERS && status == SLC_OK; i++) {
+    for (int i = 0; i < SLC_IO_PET_NUMBERS && status == SLC_OK; i++) {
         status = read_number(s, s->file, "", &numbers[i]);
     }
     if (status == SLC_OK) {
-        status = read_number(s, s->file, "", &(number){"position_side", &t->position_side, NULL});
+        status = read_number(s, s->file, "", &(slc_io_pet_number){"position_side", &t->position_side, NULL});
     }
+    status = status == SLC_OK ? read_layout(s, &t->geometry) : status;
     if (status == SLC_OK && slc_pet_geometry_check(&t->geometry, &reason) != SLC_OK) {
         status = slc_fail(s->error, SLC_ERR_FORMAT, "%s: %s", s->name, reason.text);
     }
@@ -268,21 +344,21 @@ static slc_status read_all(const source *s, slc_pet_tables *t)
     if (status != SLC_OK) {
         return status;
     }
-    table tables[TABLES];
-    void *values[TABLES] = {NULL};
+    slc_io_pet_table tables[SLC_IO_PET_TABLES];
+    void *values[SLC_IO_PET_TABLES] = {NULL};
     double bin_kev = 0;
-    number bin = {"bin_kev", NULL, &bin_kev};
-    tables_of(t, tables);
-    for (int i = 0; i < TABLES && status == SLC_OK; i++) {
-        status = read_table(s, &tables[i], i == ENERGY ? &bin : NULL, &values[i]);
+    slc_io_pet_number bin = {"bin_kev", NULL, &bin_kev};
+    slc_io_pet_tables_of(t, tables);
+    for (int i = 0; i < SLC_IO_PET_TABLES && status == SLC_OK; i++) {
+        status = read_table(s, &tables[i], i == SLC_IO_PET_ENERGY ? &bin : NULL, &values[i]);
     }
-    t->position = values[POSITION];
-    t->gain = values[GAIN];
-    t->energy = values[ENERGY];
-    t->time_offset_ps = values[OFFSET];
-    t->efficiency = values[EFFICIENCY];
-    t->energy_bins = t->energy != NULL && tables[ENERGY].size[1] <= UINT32_MAX
-                         ? (uint32_t)tables[ENERGY].size[1]
+    t->position = values[SLC_IO_PET_POSITION];
+    t->gain = values[SLC_IO_PET_GAIN];
+    t->energy = values[SLC_IO_PET_ENERGY];
+    t->time_offset_ps = values[SLC_IO_PET_OFFSET];
+    t->efficiency = values[SLC_IO_PET_EFFICIENCY];
+    t->energy_bins = t->energy != NULL && tables[SLC_IO_PET_ENERGY].size[1] <= UINT32_MAX
+                         ? (uint32_t)tables[SLC_IO_PET_ENERGY].size[1]
                          : 0;
     t->energy_bin_kev = (float)bin_kev;
     slc_error reason = {.status = SLC_OK};
@@ -361,122 +437,6 @@ void slc_io_pet_tables_clear(slc_pet_tables *tables)
     free((void *)tables->energy);
     free((void *)tables->time_offset_ps);
     free((void *)tables->efficiency);
+    slc_pet_geometry_clear(&tables->geometry);
     *tables = (slc_pet_tables){.position_side = 0};
-}
-
-/* ---- writing ----------------------------------------------------------------------------------- */
-
-static bool put_number(hid_t object, const char *name, const uint32_t *whole, const double *real)
-{
-    return whole != NULL ? slc_io_hdf5_put_attribute(object, name, H5T_STD_U32LE, H5T_NATIVE_UINT32, whole)
-                         : slc_io_hdf5_put_attribute(object, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, real);
-}
-
-static bool put_text(hid_t object, const char *name, const char *text)
-{
-    return slc_io_hdf5_put_text(object, name, text, H5T_CSET_ASCII);
-}
-
-/* A chunk is one to a few maps, or a stretch of crystals: about a quarter of a megabyte. */
-static hid_t chunked(const table *t)
-{
-    hsize_t chunk[MOST_DIMENSIONS], elements = 1;
-    for (int d = t->dimensions; d-- > 0;) {
-        const hsize_t room = (1 << 17) / elements;
-        chunk[d] = t->size[d] < room ? t->size[d] : room > 0 ? room : 1;
-        elements *= chunk[d];
-    }
-    const hid_t how = H5Pcreate(H5P_DATASET_CREATE);
-    if (how >= 0 && (H5Pset_chunk(how, t->dimensions, chunk) < 0 || H5Pset_shuffle(how) < 0 ||
-                     H5Pset_deflate(how, DEFLATE_LEVEL) < 0 || H5Pset_fletcher32(how) < 0 ||
-                     H5Pset_obj_track_times(how, false) < 0)) {
-        (void)H5Pclose(how);
-        return H5I_INVALID_HID;
-    }
-    return how;
-}
-
-static bool put_table(hid_t file, const table *t, hid_t in_file, const char *unit, const double *bin_kev,
-                      const void *values)
-{
-    const hid_t space = H5Screate_simple(t->dimensions, t->size, NULL), how = chunked(t);
-    const hid_t dataset = space >= 0 && how >= 0
-                              ? H5Dcreate2(file, t->name, in_file, space, H5P_DEFAULT, how, H5P_DEFAULT)
-                              : H5I_INVALID_HID;
-    bool good = dataset >= 0 && H5Dwrite(dataset, t->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0 &&
-                put_text(dataset, "unit", unit) &&
-                (bin_kev == NULL || put_number(dataset, "bin_kev", NULL, bin_kev));
-    good = slc_io_hdf5_close(dataset) && good;
-    (void)slc_io_hdf5_close(how);
-    (void)slc_io_hdf5_close(space);
-    return good;
-}
-
-static bool put_all(hid_t file, const slc_pet_tables *t)
-{
-    slc_pet_geometry geometry = t->geometry;
-    number numbers[NUMBERS];
-    table tables[TABLES];
-    const uint32_t version = VERSION;
-    const double bin_kev = (double)t->energy_bin_kev;
-    const void *const values[TABLES] = {t->position, t->gain, t->energy, t->time_offset_ps, t->efficiency};
-    const hid_t types[TABLES] = {H5T_STD_U16LE, H5T_IEEE_F32LE, H5T_IEEE_F32LE, H5T_STD_I32LE,
-                                 H5T_IEEE_F32LE};
-    static const char *const units[TABLES] = {"index", "keV", "1", "ps", "1"};
-    numbers_of(&geometry, numbers);
-    tables_of(t, tables);
-    bool good = put_text(file, "kind", kind) && put_number(file, "version", &version, NULL) &&
-                put_number(file, "position_side", &t->position_side, NULL);
-    for (int i = 0; i < NUMBERS && good; i++) {
-        good = put_number(file, numbers[i].name, numbers[i].whole, numbers[i].real);
-    }
-    for (int i = 0; i < TABLES && good; i++) {
-        good = values[i] == NULL ||
-               put_table(file, &tables[i], types[i], units[i], i == ENERGY ? &bin_kev : NULL, values[i]);
-    }
-    return good;
-}
-
-/* The newer format of structures, which has checksums (HDF5 1.10). There are no times in the file, so that
- * the same tables are the same bytes. */
-static hid_t create(const char *path, int *wrong)
-{
-    const hid_t access = slc_io_hdf5_file_access(wrong), how = H5Pcreate(H5P_FILE_CREATE);
-    hid_t file = H5I_INVALID_HID;
-    if (access >= 0 && how >= 0 && H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0 &&
-        H5Pset_obj_track_times(how, false) >= 0) {
-        file = H5Fcreate(path, H5F_ACC_TRUNC, how, access);
-    }
-    (void)slc_io_hdf5_close(how);
-    (void)slc_io_hdf5_close(access);
-    return file;
-}
-
-slc_status slc_io_write_pet_tables(const char *path, const slc_pet_tables *tables, slc_error *error)
-{
-    slc_io_output output = {.path = NULL};
-    slc_error reason = {.status = SLC_OK};
-    slc_status status = slc_pet_tables_check(tables, &reason);
-    if (status != SLC_OK) {
-        return slc_fail(error, status, "%s: %s", path, reason.text);
-    }
-    if (strcmp(path, "-") == 0) {
-        return slc_fail(error, SLC_ERR_USAGE, "HDF5 cannot be written to standard output");
-    }
-    status = slc_io_output_reserve_name(&output, path, error);
-    if (status != SLC_OK) {
-        return status;
-    }
-    int wrong = 0;
-    const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
-    const hid_t file = create(output.temporary, &wrong);
-    bool good = file >= 0 && put_all(file, tables);
-    good = slc_io_hdf5_close(file) && good;
-    slc_io_hdf5_silence_end(before);
-    if (good && wrong == 0) {
-        return slc_io_output_commit(&output, error);
-    }
-    slc_io_output_abandon(&output);
-    return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", path,
-                    wrong != 0 ? strerror(wrong) : "HDF5 gives no reason");
 }

@@ -58,7 +58,7 @@ __device__ __forceinline__ place place_of(const slc_pet_cuda_conversion &job, co
         add = inside ? __ldg(job.places + at) : UINT32_MAX;
     } else if (inside) {
         const uint32_t local = __ldg(job.map + (slot.y * job.map_stride + at));
-        add = local < job.locals ? __ldg(job.add + local) : UINT32_MAX;
+        add = local < job.locals ? __ldg(job.add + (slot.y * job.add_stride + local)) : UINT32_MAX;
     }
     return {slot.x + add, known, add != UINT32_MAX};
 }

@@ -49,12 +49,16 @@ typedef struct laid_out {
 static size_t lay_out(const slc_pet_cuda_conversion *job, const slc_pet_tables *t, void *memory, laid_out *l)
 {
     room r = {.at = memory};
-    const bool maps = t->position != NULL;
+    const bool maps = t->position != NULL || job->add_stride != 0;
+    const size_t adds = job->add_stride != 0 ? (size_t)job->modules * job->units * job->locals : job->locals;
     const bool changes = t->gain != NULL || t->time_offset_ps != NULL;
     l->slot = take(&r, (size_t)MODULES * SLC_PET_MAX_UNITS * sizeof *l->slot);
     l->places = maps ? NULL : take(&r, (size_t)job->side * job->side * sizeof *l->places);
-    l->map = maps ? take(&r, slc_pet_position_elements(t) * sizeof *l->map) : NULL;
-    l->add = take(&r, job->locals * sizeof *l->add);
+    l->map = maps ? take(&r, (t->position != NULL ? slc_pet_position_elements(t)
+                                                  : (size_t)job->side * job->side) *
+                                 sizeof *l->map)
+                  : NULL;
+    l->add = take(&r, adds * sizeof *l->add);
     l->cell = changes ? take(&r, slc_pet_crystals(&t->geometry) * sizeof *l->cell) : NULL;
     l->energy = t->energy != NULL ? take(&r, slc_pet_energy_elements(t) * sizeof *l->energy) : NULL;
     return r.used;
@@ -64,14 +68,19 @@ static size_t lay_out(const slc_pet_cuda_conversion *job, const slc_pet_tables *
 static void fill_places(const slc_pet_cuda_conversion *job, const slc_pet_tables *t, const laid_out *l)
 {
     const slc_pet_geometry *g = &t->geometry;
-    if (l->map != NULL) {
+    if (t->position != NULL) {
         memcpy(l->map, t->position, slc_pet_position_elements(t) * sizeof *l->map);
         return;
     }
     for (uint32_t y = 0; y < job->side; y++) {
         for (uint32_t x = 0; x < job->side; x++) {
             const bool there = y < g->crystals_y && x < g->crystals_z;
-            l->places[y * job->side + x] = there ? l->add[y * g->crystals_z + x] : UINT32_MAX;
+            const uint32_t local = y * g->crystals_z + x, at = y * job->side + x;
+            if (l->map != NULL) {
+                l->map[at] = there ? (uint16_t)local : SLC_PET_NO_CRYSTAL;
+            } else {
+                l->places[at] = there ? l->add[local] : UINT32_MAX;
+            }
         }
     }
 }
@@ -79,8 +88,12 @@ static void fill_places(const slc_pet_cuda_conversion *job, const slc_pet_tables
 static void fill_tables(const slc_pet_cuda_conversion *job, const slc_pet_tables *t, const laid_out *l)
 {
     const slc_pet_geometry *g = &t->geometry;
-    for (uint32_t local = 0; local < job->locals; local++) {
-        l->add[local] = slc_pet_crystal(g, 0, 0, local);
+    for (uint32_t block = 0; block < (job->add_stride != 0 ? job->modules * job->units : 1); block++) {
+        const uint32_t module = block / job->units, unit = block % job->units;
+        const uint32_t first = job->add_stride != 0 ? 0 : slc_pet_crystal(g, module, unit, 0);
+        for (uint32_t local = 0; local < job->locals; local++) {
+            l->add[block * job->add_stride + local] = slc_pet_crystal(g, module, unit, local) - first;
+        }
     }
     for (uint32_t i = 0; i < MODULES * SLC_PET_MAX_UNITS; i++) {
         const uint32_t module = i / SLC_PET_MAX_UNITS, unit = i % SLC_PET_MAX_UNITS;
@@ -89,7 +102,8 @@ static void fill_tables(const slc_pet_cuda_conversion *job, const slc_pet_tables
             l->slot[i] = (slc_pet_cuda_slot){UINT32_MAX, UINT32_MAX};
             continue;
         }
-        l->slot[i] = (slc_pet_cuda_slot){slc_pet_crystal(g, module, unit, 0), block};
+        l->slot[i] = (slc_pet_cuda_slot){job->add_stride != 0 ? 0 : slc_pet_crystal(g, module, unit, 0),
+                                         block};
     }
     fill_places(job, t, l);
     const size_t crystals = l->cell != NULL ? slc_pet_crystals(g) : 0;
@@ -144,6 +158,7 @@ static void set_numbers(slc_pet_cuda_conversion *job, const slc_pet_convert_conf
     job->units = g->blocks_y * g->blocks_z;
     job->locals = g->crystals_y * g->crystals_z;
     job->side = t->position != NULL ? t->position_side : longer;
+    job->add_stride = slc_pet_numbers_repeat(g) ? 0 : job->locals;
     job->map_stride = t->position != NULL ? job->side * job->side : 0;
     job->energy_bins = t->energy != NULL ? t->energy_bins : 1;
     job->bins_per_kev = t->energy != NULL ? 1 / t->energy_bin_kev : 0;

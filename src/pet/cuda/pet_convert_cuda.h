@@ -55,6 +55,7 @@ typedef struct slc_pet_cuda_conversion {
     /* tables */
     uint32_t modules, units, side, locals;
     uint32_t map_stride;           /* 0: one map for all blocks; a map has at most 2^16 places */
+    uint32_t add_stride;           /* 0: one `add` for all blocks; else the bases are 0 */
     const slc_pet_cuda_slot *slot; /* by [256 modules][16 units] */
     /* By [y · side + x]: what a crystal adds to the first one of its block, or UINT32_MAX. NULL where blocks
      * have maps of their own; then `map` has the crystal in the block, and `add` what it adds. */

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tables of crystals: what is made of rows in any order, what is refused and by which words, and that frames
+ * become the crystals of their rows.
+ */
+#include "pet/pet_layout.h"
+#include "pet/pet_scanner.h"
+#include "pet/pet_stages.h"
+#include "support/cmocka_all.h"
+#include "support/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MODULES = 3, UNITS = 2, NY = 4, NZ = 5, LOCALS = NY * NZ, ROWS = MODULES * UNITS * LOCALS };
+
+/* Flat units that look towards the axis, side by side along it. */
+static void fill(slc_pet_crystal_row rows[ROWS])
+{
+    for (uint32_t i = 0; i < ROWS; i++) {
+        const uint32_t module = i / (UNITS * LOCALS), unit = i / LOCALS % UNITS, local = i % LOCALS;
+        const double turn = 2 * module, c = cos(turn), s = sin(turn);
+        const double y = 2.5 * (local / NZ), z = 2.0 * (local % NZ) + 11 * unit;
+        rows[i] = (slc_pet_crystal_row){module,      unit,     local, 0, {40 * c - y * s, 40 * s + y * c, z},
+                                        {-c, -s, 0}, {0, 0, 1}};
+    }
+}
+
+static void shuffle(slc_pet_crystal_row *rows, size_t n, uint64_t seed)
+{
+    for (size_t i = n; i > 1; i--) {
+        const size_t k = random_below(&seed, (uint32_t)i);
+        const slc_pet_crystal_row row = rows[i - 1];
+        rows[i - 1] = rows[k];
+        rows[k] = row;
+    }
+}
+
+static void rows_in_any_order(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        slc_pet_crystal_row rows[ROWS];
+        slc_pet_geometry g = {.channels = 0};
+        slc_error error = {0};
+        fill(rows);
+        if (seed > 0) {
+            shuffle(rows, ROWS, seed);
+        }
+        if (slc_pet_layout_make(rows, ROWS, 10, &g, &error) != SLC_OK) {
+            fail_msg("%s", error.text);
+        }
+        assert_int_equal(slc_pet_geometry_check(&g, NULL), SLC_OK);
+        assert_int_equal(slc_pet_crystals(&g), ROWS);
+        assert_int_equal(slc_pet_module_count(&g), MODULES);
+        assert_int_equal(g.blocks_y * g.blocks_z, UNITS);
+        assert_int_equal(g.crystals_y, NY);
+        assert_int_equal(g.crystals_z, NZ);
+        assert_true(g.layout->grid && !g.layout->rings && g.layout->layers == 1);
+        assert_true(fabs(g.radius_mm - 35) < 1e-12 && fabs(g.pitch_z_mm - 2) < 1e-12);
+        assert_int_equal(slc_pet_numbers_repeat(&g), seed == 0);
+        for (uint32_t i = 0; i < ROWS; i++) {
+            uint32_t module, unit, local;
+            double position[3], normal[3];
+            slc_pet_crystal_place(&g, i, &module, &unit, &local);
+            assert_true(module == rows[i].module && unit == rows[i].unit && local == rows[i].crystal);
+            assert_int_equal(slc_pet_crystal(&g, module, unit, local), i);
+            slc_pet_crystal_position(&g, i, position, normal);
+            assert_memory_equal(position, rows[i].position_mm, sizeof position);
+            for (int k = 0; k < 3; k++) {
+                assert_true(fabs(normal[k] - rows[i].normal[k]) < 1e-15);
+            }
+        }
+        slc_pet_geometry_clear(&g);
+        assert_null(g.layout);
+    }
+}
+
+/* A ring's own rows, as a table, are where the ring has them. */
+static void ideal_ring_as_a_table(void **state)
+{
+    (void)state;
+    slc_pet_geometry ring, g;
+    assert_int_equal(
+        slc_pet_scanner("channels=5,modules=2,module-rings=2,blocks=2x3,crystals=3x4,radius=60mm,"
+                        "pitch=2mm,depth=12mm",
+                        &ring, NULL),
+        SLC_OK);
+    const uint32_t n = slc_pet_crystals(&ring);
+    slc_pet_crystal_row *rows = calloc(n, sizeof *rows);
+    assert_non_null(rows);
+    for (uint32_t i = 0; i < n; i++) {
+        rows[i] = slc_pet_row_of(&ring, i);
+    }
+    g = ring;
+    assert_int_equal(slc_pet_layout_make_rings(rows, n, &g, NULL), SLC_OK);
+    assert_true(g.layout->rings && slc_pet_rings(&g) == slc_pet_rings(&ring));
+    slc_pet_geometry table;
+    assert_int_equal(slc_pet_layout_make(rows, n, ring.depth_mm, &table, NULL), SLC_OK);
+    assert_int_equal(table.crystals_y, 3);
+    assert_int_equal(table.crystals_z, 4);
+    assert_true(fabs(table.radius_mm - ring.radius_mm) < 1e-9 && fabs(table.pitch_z_mm - 2) < 1e-9);
+    for (uint32_t i = 0; i < n; i++) {
+        double a[3], b[3], c[3], d[3];
+        slc_pet_crystal_position(&ring, i, a, b);
+        slc_pet_crystal_position(i % 2 != 0 ? &g : &table, i, c, d);
+        assert_memory_equal(a, c, sizeof a);
+        uint32_t module[2], unit[2], local[2];
+        slc_pet_crystal_place(&ring, i, &module[0], &unit[0], &local[0]);
+        slc_pet_crystal_place(&table, i, &module[1], &unit[1], &local[1]);
+        assert_true(module[0] == module[1] && unit[0] == unit[1] && local[0] == local[1]);
+    }
+    slc_error error = {0};
+    slc_pet_crystal_row first = rows[0];
+    rows[0] = rows[1];
+    rows[1] = first;
+    g = ring;
+    assert_int_equal(slc_pet_layout_make_rings(rows, n, &g, &error), SLC_ERR_FORMAT);
+    assert_non_null(strstr(error.text, "not numbered as those of rings of 60"));
+    assert_null(g.layout);
+    slc_pet_geometry_clear(&table);
+    for (uint32_t i = 0; i < n; i++) {
+        rows[i] = slc_pet_row_of(&ring, i);
+    }
+    free(rows);
+}
+
+/* ---- grids ------------------------------------------------------------------------------------- */
+
+static slc_pet_geometry make(slc_pet_crystal_row rows[ROWS])
+{
+    slc_pet_geometry g;
+    slc_error error = {0};
+    if (slc_pet_layout_make(rows, ROWS, 0, &g, &error) != SLC_OK) {
+        fail_msg("%s", error.text);
+    }
+    return g;
+}
+
+static void places_along_the_axis(void **state)
+{
+    (void)state;
+    slc_pet_crystal_row rows[ROWS];
+    fill(rows); /* the other way along */
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[i].axis[2] = -1;
+    }
+    slc_pet_geometry g = make(rows);
+    assert_true(g.layout->grid && g.crystals_z == NZ);
+    slc_pet_geometry_clear(&g);
+    fill(rows); /* two layers behind each other, the second half a crystal on */
+    for (size_t i = 0; i < ROWS; i++) {
+        const uint32_t y = rows[i].crystal / NZ, layer = y / (NY / 2);
+        for (int k = 0; k < 2 && layer != 0; k++) { /* back where the first began, and 6 mm farther out */
+            const double across = k == 0 ? rows[i].normal[1] : -rows[i].normal[0];
+            rows[i].position_mm[k] += -6 * rows[i].normal[k] - 5 * across;
+        }
+        rows[i].position_mm[2] += layer;
+        rows[i].layer = layer;
+    }
+    g = make(rows);
+    assert_true(g.layout->grid && g.crystals_z == NZ && g.crystals_y == NY && g.layout->layers == 2);
+    slc_pet_geometry_clear(&g);
+    fill(rows); /* numbered across first: no grid, and no frame can tell without a map */
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[i].crystal = rows[i].crystal % NZ * NY + rows[i].crystal / NZ;
+    }
+    g = make(rows);
+    assert_true(!g.layout->grid && g.crystals_y == 1 && g.crystals_z == LOCALS);
+    slc_error error = {0};
+    slc_pet_tables tables = {.geometry = g};
+    assert_int_equal(slc_pet_tables_check(&tables, &error), SLC_ERR_FORMAT);
+    assert_non_null(strstr(error.text, "without a position table a frame cannot tell them"));
+    uint16_t map[MODULES * UNITS * 32 * 32] = {0};
+    tables.position = map;
+    tables.position_side = 32;
+    assert_int_equal(slc_pet_tables_check(&tables, NULL), SLC_OK);
+    slc_pet_geometry_clear(&g);
+}
+
+/* ---- refusals ---------------------------------------------------------------------------------- */
+
+static void change(slc_pet_crystal_row *rows, int what)
+{
+    switch (what) {
+    case 0:
+        rows[7].crystal = 8;
+        break;
+    case 1:
+        rows[ROWS - 1].module = MODULES;
+        break;
+    case 2:
+        rows[3].normal[0] = 0;
+        rows[3].normal[1] = 0;
+        break;
+    case 3:
+        rows[3].axis[2] = 1.01;
+        break;
+    case 4:
+        rows[5].position_mm[1] = NAN;
+        break;
+    case 5:
+        rows[5].normal[2] = NAN;
+        break;
+    case 6:
+        memcpy(rows[90].position_mm, rows[4].position_mm, sizeof rows[4].position_mm);
+        break;
+    case 7:
+        memcpy(rows[6].axis, rows[6].normal, sizeof rows[6].axis);
+        break;
+    case 8:
+        rows[0].module = 256;
+        break;
+    case 9:
+        rows[0].unit = 16;
+        break;
+    default:
+        rows[0].crystal = 65535;
+        break;
+    }
+}
+
+static void refused(void **state)
+{
+    static const char *const words[] = {"row 9: module 0, unit 0, crystal 8 is in row 8 already",
+                                        "crystal 19 of module 2, unit 1 is missing: there are 4 modules of 2 "
+                                        "units, and units of 20 crystals",
+                                        "row 4: the normal (0, 0, 0) is 0 long, and must be 1 long",
+                                        "row 4: the axis (0, 0, 1.01) is 1.01 long, and must be 1 long",
+                                        "row 6: a crystal at y = nan mm",
+                                        "row 6: the normal (-1, -0, nan) is nan long",
+                                        "rows 5 and 91 are two crystals at one place",
+                                        "row 7: the axis (-1, -0, 0) goes along the normal",
+                                        "row 1: module 256, unit 0, crystal 0: a frame can tell of 256 "
+                                        "modules, 16 units of one and 65535 crystals",
+                                        "row 1: module 0, unit 16",
+                                        "row 1: module 0, unit 0, crystal 65535"};
+    (void)state;
+    for (int what = 0; what < (int)(sizeof words / sizeof *words); what++) {
+        slc_pet_crystal_row rows[ROWS];
+        slc_pet_geometry g = {.channels = 7};
+        slc_error error = {0};
+        fill(rows);
+        change(rows, what);
+        assert_int_equal(slc_pet_layout_make(rows, ROWS, 0, &g, &error), SLC_ERR_FORMAT);
+        if (strstr(error.text, words[what]) == NULL) {
+            fail_msg("%s\nis told, not\n%s", error.text, words[what]);
+        }
+        assert_true(g.channels == 7 && g.layout == NULL);
+    }
+    slc_error error = {0};
+    slc_pet_geometry g;
+    assert_int_equal(slc_pet_layout_make(NULL, 0, 0, &g, &error), SLC_ERR_FORMAT);
+    assert_non_null(strstr(error.text, "a table without a crystal"));
+}
+
+/* ---- frames ------------------------------------------------------------------------------------ */
+
+static void frames_become_the_crystals_of_rows(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 2; seed++) {
+        slc_pet_crystal_row rows[ROWS];
+        fill(rows);
+        if (seed > 0) {
+            shuffle(rows, ROWS, seed);
+        }
+        slc_pet_geometry g = make(rows);
+        slc_pet_frame frames[ROWS];
+        memset(frames, 0, sizeof frames);
+        for (uint32_t i = 0; i < ROWS; i++) {
+            frames[i].module = (uint8_t)rows[i].module;
+            frames[i].head_unit = (uint8_t)(0x50 | rows[i].unit);
+            frames[i].x = (uint8_t)(rows[i].crystal % NZ);
+            frames[i].y = (uint8_t)(rows[i].crystal / NZ);
+            frames[i].time[7] = (uint8_t)i;
+            frames[i].energy[0] = 2;
+        }
+        const slc_pet_tables tables = {.geometry = g};
+        slc_pet_convert_config config;
+        slc_pet_convert *stage = NULL;
+        slc_pet_singles singles = {.time_ps = NULL};
+        slc_pet_convert_config_default(&config);
+        assert_int_equal(slc_pet_convert_open(&config, &tables, &stage, NULL), SLC_OK);
+        assert_int_equal(slc_pet_convert_run(stage, frames, NULL, ROWS, true, &singles, NULL, NULL), SLC_OK);
+        assert_int_equal(singles.head.size, ROWS);
+        for (uint32_t i = 0; i < ROWS; i++) {
+            assert_int_equal(singles.crystal[i], i);
+        }
+        slc_pet_convert_close(stage);
+        slc_columns_clear(&slc_pet_singles_schema, &singles);
+        slc_pet_geometry_clear(&g);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_in_any_order),
+        cmocka_unit_test(ideal_ring_as_a_table),
+        cmocka_unit_test(places_along_the_axis),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(frames_become_the_crystals_of_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
