@@ -115,6 +115,10 @@ char *slc_pet_scanner_files(const void *options, const char *name, size_t i);
 /* --scanner: by name, in words, or of a file. SLC_CLI_GO_ON, or the exit status after a line;
  * slc_pet_geometry_clear is due. */
 int slc_pet_scanner_of(const slc_cli_command *command, const char *name, slc_pet_geometry *geometry);
+/* --ring-difference of a sinogram, 65536 where it was not given; and where lines go to the bins of another
+ * ring than the scanner's, that this is so. */
+uint32_t slc_pet_ring_difference_of(const slc_pet_geometry *geometry, uint64_t given);
+void slc_pet_tell_sinogram(const char *command, const slc_io_pet_sinogram *sinogram);
 /* The scanner with its tables, of which *owned says whether slc_io_pet_tables_clear is due. */
 int slc_pet_tables_of(const slc_cli_command *command, const slc_pet_frame_words *words,
                       slc_pet_tables *tables, bool *owned);

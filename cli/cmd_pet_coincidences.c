@@ -17,7 +17,7 @@
 
 typedef struct coincidences_options {
     slc_pet_coincidence_words words;
-    const char *output, *device;
+    const char *output, *device, *scanner;
     int is_f64, format; /* format from 1; 0: none */
     uint64_t batch, threads;
     bool json, quiet;
@@ -28,6 +28,8 @@ static const slc_cli_option options_table[] = {
     {"input", 0, CHOICE(O, is_f64, WORDS("singles", "singles-f64")), "FORMAT",
      "singles (default: i64 ps, u32 crystal, f32 keV) or singles-f64 (times f64 ns)"},
     SLC_PET_COINCIDENCE_OPTIONS(coincidences_options),
+    {"scanner", 0, INPUTS(O, scanner, slc_pet_scanner_files), "NAME",
+     "of good pairs by geometry: by name, in words, or FILE.csv"},
     {"format", 0, CHOICE(O, format, WORDS_FROM_1("indices", "csv")), "WHAT",
      "print indices of the sorted singles, or csv: times, crystals, energies"},
     {"output", 'o', STDOUT_TOO | OUTPUT(O, output), "FILE", "write them there instead of standard output"},
@@ -51,6 +53,7 @@ enum { FORMAT_NONE = 0, FORMAT_INDICES, FORMAT_CSV };
 typedef struct job {
     const coincidences_options *options;
     slc_pet_coincidence_config config;
+    slc_pet_geometry geometry; /* of good pairs by geometry */
     bool is_f64;
     int format;
     slc_pet_singles singles, work;
@@ -66,6 +69,18 @@ typedef struct job {
 } job;
 
 /* ---- options ----------------------------------------------------------------------------------- */
+
+static int choose_scanner(job *j)
+{
+    const char *name = j->options->scanner;
+    if ((j->config.good.kind == SLC_PET_GOOD_GEOMETRY) != (name != NULL)) {
+        return slc_cli_wrong(COMMAND, name != NULL
+                                          ? "--scanner says where crystals are, for --good by geometry alone"
+                                          : "--good by geometry needs --scanner");
+    }
+    j->config.good.scanner = &j->geometry;
+    return name != NULL ? slc_pet_scanner_of(COMMAND, name, &j->geometry) : SLC_CLI_GO_ON;
+}
 
 static int choose(job *j)
 {
@@ -85,10 +100,29 @@ static int choose(job *j)
     const int status = slc_pet_coincidence_config_of(COMMAND, &o->words, &j->config);
     j->config.exec.threads = (uint32_t)o->threads;
     j->config.exec.device = o->device;
-    return status;
+    return status == SLC_CLI_GO_ON ? choose_scanner(j) : status;
 }
 
 /* ---- work -------------------------------------------------------------------------------------- */
+
+/* Of good pairs by geometry, all singles are of crystals that are somewhere. */
+static slc_status check_crystals(job *j, const char *path)
+{
+    if (j->options->scanner == NULL) {
+        return SLC_OK;
+    }
+    const uint32_t crystals = slc_pet_crystals(&j->geometry);
+    const uint32_t *crystal = j->is_f64 ? j->singles_f64.crystal : j->singles.crystal;
+    const size_t n = j->is_f64 ? j->singles_f64.head.size : j->singles.head.size;
+    for (size_t i = 0; i < n; i++) {
+        if (crystal[i] >= crystals) {
+            return slc_fail(&j->error, SLC_ERR_FORMAT,
+                            "%s: single %zu is of crystal %" PRIu32 ", and the scanner has %" PRIu32, path, i,
+                            crystal[i], crystals);
+        }
+    }
+    return SLC_OK;
+}
 
 /* A pipe that a signal ended may have left a piece of a record, which is no damage. */
 static slc_status read_singles(job *j, char *path)
@@ -116,7 +150,7 @@ static slc_status read_singles(job *j, char *path)
     if (none && status == SLC_END) {
         return slc_fail(&j->error, SLC_ERR_FORMAT, "%s: there are no singles in it", path);
     }
-    return status == SLC_END ? SLC_OK : status;
+    return status == SLC_END || status == SLC_OK ? check_crystals(j, path) : status;
 }
 
 static slc_status sort_singles(job *j)
@@ -335,6 +369,7 @@ static int act(const slc_cli_call *call)
     int status = slc_pet_files_check(COMMAND, call->options, call->operands, call->n);
     status = status == SLC_CLI_GO_ON ? choose(&j) : status;
     status = status == SLC_CLI_GO_ON ? process(&j, call->operands[0]) : status;
+    slc_pet_geometry_clear(&j.geometry);
     slc_columns_clear(&slc_pet_singles_schema, &j.singles);
     slc_columns_clear(&slc_pet_singles_schema, &j.work);
     slc_columns_clear(&slc_pet_singles_f64_schema, &j.singles_f64);

@@ -321,15 +321,18 @@ static slc_status open_output(job *j)
 {
     const list_options *o = j->options;
     if (j->sinogram) {
-        const uint32_t most = slc_pet_rings(&j->geometry) - 1;
         slc_io_pet_sinogram_config config;
         slc_io_pet_sinogram_config_default(&config);
         config.geometry = j->geometry;
         config.tangential = (uint32_t)o->tangential;
-        config.ring_difference = o->ring_difference < most ? (uint32_t)o->ring_difference : most;
+        config.ring_difference = slc_pet_ring_difference_of(&config.geometry, o->ring_difference);
         config.rebin = o->rebin;
         config.subtract = o->subtract;
-        return slc_io_pet_sinogram_open(&config, &j->image, &j->error);
+        const slc_status status = slc_io_pet_sinogram_open(&config, &j->image, &j->error);
+        if (status == SLC_OK) {
+            slc_pet_tell_sinogram("pet list", j->image);
+        }
+        return status;
     }
     const char *name = j->has_geometry ? slc_pet_scanner_word_name(o->scanner) : j->about.scanner;
     slc_io_pet_list_config config;

@@ -119,6 +119,7 @@ int slc_pet_run_config_of(const slc_cli_command *command, const char *list, slc_
     words.kev[0] = words.kev[1] = 0;
     slc_pet_config_default(&job->config);
     int status = slc_pet_coincidence_config_of(command, &words, &job->config.prompt);
+    job->config.prompt.good.scanner = &job->tables.geometry; /* which is read later */
     slc_pet_convert_config_of(&o->frames, o->words.kev, &job->config.convert);
     status = status == SLC_CLI_GO_ON ? choose_times(command, job) : status;
     status = status == SLC_CLI_GO_ON ? choose_format(command, list, job) : status;

@@ -59,15 +59,18 @@ char *slc_pet_run_list_files(const void *options, const char *name, size_t i)
 static slc_status open_sinogram(slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
-    const uint32_t most = slc_pet_rings(&job->tables.geometry) - 1;
     slc_io_pet_sinogram_config config;
     slc_io_pet_sinogram_config_default(&config);
     config.geometry = job->tables.geometry;
     config.tangential = (uint32_t)o->tangential;
-    config.ring_difference = o->ring_difference < most ? (uint32_t)o->ring_difference : most;
+    config.ring_difference = slc_pet_ring_difference_of(&config.geometry, o->ring_difference);
     config.rebin = o->rebin;
     config.subtract = o->subtract;
-    return slc_io_pet_sinogram_open(&config, &job->sinogram, &job->error);
+    const slc_status status = slc_io_pet_sinogram_open(&config, &job->sinogram, &job->error);
+    if (status == SLC_OK) {
+        slc_pet_tell_sinogram("pet run", job->sinogram);
+    }
+    return status;
 }
 
 static slc_status open_rates(slc_pet_run_job *job)

@@ -3,6 +3,7 @@
 #include "cli_words.h"
 #include "cmd_pet.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,49 +31,78 @@ static bool count_word(const char *text, uint32_t *value)
     return true;
 }
 
-/* The value of part number i, after its "=". */
-static bool good_value(uint32_t i, const char *value, slc_pet_good *good)
+/* Degrees from 0 to 180, with or without "deg". */
+static bool angle_word(const char *text, double *degrees)
 {
-    switch (i) {
-    case 0:
+    char *end = NULL;
+    *degrees = strtod(text, &end);
+    return end != text && (*end == '\0' || strcmp(end, "deg") == 0) && *degrees >= 0 && *degrees <= 180;
+}
+
+/* Parts of a rule, and what their values are. */
+enum { SECTORS = 0, MIN, PER_RING, RADIUS, PITCH, DISTANCE, AXIAL, ANGLE, FOV, MODULES, PARTS };
+static const struct good_part {
+    const char *name, *takes;
+} parts[PARTS] = {
+    [SECTORS] = {"sectors=", "a whole number from 1 to 65536"},
+    [MIN] = {"min=", "a whole number from 1 to 65536"},
+    [PER_RING] = {"crystals-per-ring=", "a whole number from 1 to 65536"},
+    [RADIUS] = {"radius=", "a length, as 60mm"},
+    [PITCH] = {"pitch=", "a length, as 60mm"},
+    [DISTANCE] = {"distance=", "a length, as 60mm"},
+    [AXIAL] = {"axial=", "a length, as 60mm"},
+    [ANGLE] = {"angle=", "an angle from 0 to 180, in degrees"},
+    [FOV] = {"fov=", "a length, as 60mm"},
+    [MODULES] = {"modules=", "a whole number from 1 to 65536"},
+};
+
+/* The value of a part, after its "=". */
+static bool good_value(int part, const char *value, slc_pet_good *good)
+{
+    switch (part) {
+    case SECTORS:
         return count_word(value, &good->sectors);
-    case 1:
+    case MIN:
         return count_word(value, &good->min_sectors);
-    case 2:
+    case PER_RING:
         return count_word(value, &good->crystals_per_ring);
-    case 3:
-        return slc_cli_length(value, &good->min_mm);
-    case 4:
-        return slc_cli_length(value, &good->max_axial_mm);
-    case 5:
-        return slc_cli_length(value, &good->radius_mm);
+    case MODULES:
+        return count_word(value, &good->min_modules);
+    case ANGLE:
+        return angle_word(value, &good->min_degrees);
+    case FOV:
+        return slc_cli_length(value, &good->fov_mm) && good->fov_mm > 0;
     default:
-        return slc_cli_length(value, &good->pitch_z_mm);
+        return slc_cli_length(value, part == DISTANCE ? &good->min_mm
+                                     : part == AXIAL  ? &good->max_axial_mm
+                                     : part == RADIUS ? &good->radius_mm
+                                                      : &good->pitch_z_mm);
     }
 }
 
 /* One "name=value". `seen` collects which there were. */
 static int good_part(const slc_cli_command *command, const char *part, slc_pet_good *good, uint32_t *seen)
 {
-    static const char *const names[] = {
-        "sectors=", "min=", "crystals-per-ring=", "distance=", "axial=", "radius=", "pitch="};
-    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const size_t size = strlen(names[i]);
-        if (strncmp(part, names[i], size) != 0) {
+    for (int i = 0; i < PARTS; i++) {
+        const size_t size = strlen(parts[i].name);
+        if (strncmp(part, parts[i].name, size) != 0) {
             continue;
         }
         *seen |= 1U << i;
         return good_value(i, part + size, good)
                    ? SLC_CLI_GO_ON
-                   : slc_cli_wrong(command, "--good: '%s': the value is not %s", part,
-                                   i < 3 ? "a whole number from 1 to 65536" : "a length, as 60mm");
+                   : slc_cli_wrong(command, "--good: '%s': the value is not %s", part, parts[i].takes);
     }
     return slc_cli_wrong(command, "--good: '%s' is none of its parts", part);
 }
 
 int slc_pet_good_word(const slc_cli_command *command, const char *word, slc_pet_good *good)
 {
-    enum { SECTORS = 1 << 0 | 1 << 1 | 1 << 2, DISTANCE = 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 };
+    enum {
+        OF_SECTORS = 1 << SECTORS | 1 << MIN | 1 << PER_RING,
+        OF_DISTANCE = 1 << PER_RING | 1 << DISTANCE | 1 << AXIAL | 1 << RADIUS | 1 << PITCH,
+        OF_GEOMETRY = 1 << ANGLE | 1 << FOV | 1 << MODULES | 1 << AXIAL
+    };
     *good = (slc_pet_good){.kind = SLC_PET_GOOD_DIFFERENT_CRYSTAL};
     if (strcmp(word, "different-crystal") == 0) {
         return SLC_CLI_GO_ON;
@@ -86,13 +116,21 @@ int slc_pet_good_word(const slc_cli_command *command, const char *word, slc_pet_
             return status;
         }
     }
-    if (seen != SECTORS && seen != DISTANCE) {
+    if (seen != 0 && (seen & ~(uint32_t)OF_GEOMETRY) == 0) {
+        if ((seen & 1 << AXIAL) != 0 && !(good->max_axial_mm > 0)) {
+            return slc_cli_wrong(command, "--good: 'axial=' is to be above 0 with %s", word);
+        }
+        good->kind = SLC_PET_GOOD_GEOMETRY;
+        return SLC_CLI_GO_ON;
+    }
+    if (seen != OF_SECTORS && seen != OF_DISTANCE) {
         return slc_cli_wrong(command,
-                             "--good takes different-crystal, or sectors=,min=,crystals-per-ring=, or "
+                             "--good takes different-crystal, or any of angle=,fov=,axial=,modules=, or "
+                             "sectors=,min=,crystals-per-ring=, or "
                              "distance=,axial=,crystals-per-ring=,radius=,pitch=, not '%s'",
                              word);
     }
-    good->kind = seen == SECTORS ? SLC_PET_GOOD_SECTORS : SLC_PET_GOOD_DISTANCE;
+    good->kind = seen == OF_SECTORS ? SLC_PET_GOOD_SECTORS : SLC_PET_GOOD_DISTANCE;
     return SLC_CLI_GO_ON;
 }
 
@@ -171,6 +209,27 @@ int slc_pet_scanner_of(const slc_cli_command *command, const char *name, slc_pet
     }
     slc_cli_say(command->name, "%s", error.text);
     return SLC_CLI_FAILED;
+}
+
+uint32_t slc_pet_ring_difference_of(const slc_pet_geometry *geometry, uint64_t given)
+{
+    const uint32_t most = slc_pet_rings(geometry) - 1;
+    if (geometry->layout != NULL && !geometry->layout->rings) { /* the sinogram knows its rings */
+        return given >= 65536 ? UINT32_MAX : (uint32_t)given;
+    }
+    return given < most ? (uint32_t)given : most;
+}
+
+void slc_pet_tell_sinogram(const char *command, const slc_io_pet_sinogram *sinogram)
+{
+    slc_pet_geometry ring;
+    if (slc_io_pet_sinogram_assigns(sinogram, &ring)) {
+        slc_cli_say(command,
+                    "this scanner's crystals are in no rings: the sinogram is of a cylinder of %" PRIu32
+                    " x %" PRIu32
+                    " crystals, radius %.6g mm, pitch %.6g mm, and lines go to its nearest bins",
+                    slc_pet_crystals_per_ring(&ring), slc_pet_rings(&ring), ring.radius_mm, ring.pitch_z_mm);
+    }
 }
 
 int slc_pet_tables_of(const slc_cli_command *command, const slc_pet_frame_words *words,

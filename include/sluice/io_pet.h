@@ -356,6 +356,10 @@ SLC_API slc_status slc_io_pet_sinogram_open(const slc_io_pet_sinogram_config *co
 SLC_API void slc_io_pet_sinogram_close(slc_io_pet_sinogram *sinogram);
 SLC_API slc_status slc_io_pet_sinogram_add(slc_io_pet_sinogram *sinogram, const slc_pet_coincidences *pairs,
                                            slc_error *error);
+/* The ring whose bins there are. True where it is not the scanner's own: crystals are in no rings, and a line
+ * goes to the bin nearest to where it meets a cylinder of their least distance from the axis; with rebin or
+ * not, lines that miss it are outside. */
+SLC_API bool slc_io_pet_sinogram_assigns(const slc_io_pet_sinogram *sinogram, slc_pet_geometry *ring);
 /* The sinogram stays, and may grow further. */
 SLC_API slc_status slc_io_pet_sinogram_write(const slc_io_pet_sinogram *sinogram, const char *path,
                                              slc_error *error);

@@ -63,6 +63,7 @@ typedef enum slc_pet_good_kind {
     SLC_PET_GOOD_DIFFERENT_CRYSTAL = 0,
     SLC_PET_GOOD_SECTORS,  /* min(d, sectors − d) >= min_sectors, d the difference of the sectors */
     SLC_PET_GOOD_DISTANCE, /* distance across the axis >= min_mm, along it <= max_axial_mm */
+    SLC_PET_GOOD_GEOMETRY, /* by where crystals of any scanner are: the last members */
     SLC_PET_GOOD_KINDS
 } slc_pet_good_kind;
 
@@ -73,6 +74,14 @@ typedef struct slc_pet_good {
         min_sectors; /* sector = (crystal % crystals_per_ring) / (crystals_per_ring / sectors) */
     /* Crystal k of a ring at angle 2π·k / crystals_per_ring on radius_mm, ring r at z = r · pitch_z_mm. */
     double radius_mm, pitch_z_mm, min_mm, max_axial_mm;
+    /* By geometry: both crystals' directions from the axis are min_degrees apart or more (0 to 180), the line
+     * between them comes as near to the axis as fov_mm, along which they are max_axial_mm apart at most, and
+     * their modules' numbers min_modules or more around all. 0: not asked for; of max_axial_mm as well. Two
+     * different crystals in any case. Positions are taken as 32-bit numbers. The scanner need be there only
+     * while something is opened; a chain takes its tables' where it is NULL. */
+    const slc_pet_geometry *scanner;
+    double min_degrees, fov_mm;
+    uint32_t min_modules;
 } slc_pet_good;
 
 typedef struct slc_pet_coincidence_config {

@@ -339,10 +339,10 @@ bool pet_take_coincidence(PyObject *tuple, slc_pet_coincidence_config *config)
     unsigned int policy = 0, kind = 0;
     slc_pet_good *g = &config->good;
     slc_pet_coincidence_config_default(config);
-    if (PyArg_ParseTuple(tuple, "ddppIpdd(IIIIdddd)", &config->window_ns, &config->offset_ns, &closed,
+    if (PyArg_ParseTuple(tuple, "ddppIpdd(IIIIddddddI)", &config->window_ns, &config->offset_ns, &closed,
                          &all_open, &policy, &gate9, &config->low_kev, &config->high_kev, &kind,
                          &g->crystals_per_ring, &g->sectors, &g->min_sectors, &g->radius_mm, &g->pitch_z_mm,
-                         &g->min_mm, &g->max_axial_mm) == 0) {
+                         &g->min_mm, &g->max_axial_mm, &g->min_degrees, &g->fov_mm, &g->min_modules) == 0) {
         return false;
     }
     config->closed = closed != 0;

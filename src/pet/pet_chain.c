@@ -126,15 +126,20 @@ static slc_status check(const slc_pet_config *config, const slc_pet_geometry *ge
         return slc_fail(error, SLC_ERR_USAGE, "delay: %g ns is not above 0", config->delay_ns);
     }
     /* A stage alone does not know the scanner, and finds other pairs without a word. */
-    if (good->kind != SLC_PET_GOOD_DIFFERENT_CRYSTAL && geometry->layout != NULL &&
-        !geometry->layout->rings) {
+    const bool by_rings = good->kind == SLC_PET_GOOD_SECTORS || good->kind == SLC_PET_GOOD_DISTANCE;
+    if (by_rings && geometry->layout != NULL && !geometry->layout->rings) {
         return slc_fail(error, SLC_ERR_UNSUPPORTED,
                         "good pairs by places around a ring: this scanner's crystals are in no rings");
     }
-    if (good->kind != SLC_PET_GOOD_DIFFERENT_CRYSTAL && good->crystals_per_ring != per_ring) {
+    if (by_rings && good->crystals_per_ring != per_ring) {
         return slc_fail(error, SLC_ERR_USAGE,
                         "good.crystals_per_ring: %u, but the scanner has %u crystals in a ring",
                         good->crystals_per_ring, per_ring);
+    }
+    if (good->kind == SLC_PET_GOOD_GEOMETRY && good->scanner != NULL &&
+        slc_pet_crystals(good->scanner) != slc_pet_crystals(geometry)) {
+        return slc_fail(error, SLC_ERR_USAGE, "good.scanner: %u crystals, and the tables' scanner has %u",
+                        slc_pet_crystals(good->scanner), slc_pet_crystals(geometry));
     }
     return SLC_OK;
 }
@@ -153,6 +158,9 @@ slc_status slc_pet_chain_open(const slc_pet_config *given, const slc_pet_tables 
     slc_pet_chain *chain = calloc(1, sizeof *chain);
     if (chain == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a PET chain");
+    }
+    if (config.prompt.good.scanner == NULL) {
+        config.prompt.good.scanner = &tables->geometry;
     }
     const char *word = config.exec.device; /* the caller's */
     config.exec.device = NULL;

@@ -22,8 +22,18 @@
 #define SLC_PET_CORE static inline
 #endif
 
+/* Where a crystal is, of good pairs by geometry. */
+typedef struct slc_pet_good_place {
+    float x, y, z, from_axis;
+    uint32_t module;
+} slc_pet_good_place;
+
 typedef struct slc_pet_good_rule {
     bool different_crystal; /* and nothing else is asked for */
+    bool geometry;          /* by `place`, of each crystal, and the limits: */
+    slc_pet_good_place *place;
+    uint32_t crystals, modules, min_modules;
+    double most_cosine, fov2, most_axial; /* of the angle from the axis; of the distance, squared; mm */
     uint32_t crystals_per_ring, per_class, most_rings;
     uint8_t *good; /* by difference of classes, crystals_per_ring / per_class of them */
 } slc_pet_good_rule;
@@ -32,10 +42,30 @@ typedef struct slc_pet_good_rule {
 slc_status slc_pet_good_open(const slc_pet_good *good, slc_pet_good_rule *rule, slc_error *error);
 void slc_pet_good_close(slc_pet_good_rule *rule);
 
+/* Products of two floats are exact in doubles, so that nothing depends on how a compiler puts them together.
+ */
+SLC_PET_CORE bool slc_pet_is_good_place(const slc_pet_good_rule *rule, const slc_pet_good_place *a,
+                                        const slc_pet_good_place *b)
+{
+    const double ax = (double)a->x, ay = (double)a->y, bx = (double)b->x, by = (double)b->y;
+    const double along = (double)a->z - (double)b->z, dx = bx - ax, dy = by - ay;
+    const double cross = ax * by - ay * bx, cosine = ax * bx + ay * by;
+    const uint32_t apart = a->module > b->module ? a->module - b->module : b->module - a->module;
+    const uint32_t other = rule->modules - apart;
+    return (apart < other ? apart : other) >= rule->min_modules && along <= rule->most_axial &&
+           -along <= rule->most_axial &&
+           cosine <= rule->most_cosine * ((double)a->from_axis * (double)b->from_axis) &&
+           cross * cross <= rule->fov2 * (dx * dx + dy * dy);
+}
+
 SLC_PET_CORE bool slc_pet_is_good(const slc_pet_good_rule *rule, uint32_t a, uint32_t b)
 {
     if (rule->different_crystal) {
         return a != b;
+    }
+    if (rule->geometry) {
+        return a != b && a < rule->crystals && b < rule->crystals &&
+               slc_pet_is_good_place(rule, &rule->place[a], &rule->place[b]);
     }
     const uint32_t ring_a = a / rule->crystals_per_ring, ring_b = b / rule->crystals_per_ring;
     const uint32_t class_a = (a - ring_a * rule->crystals_per_ring) / rule->per_class;

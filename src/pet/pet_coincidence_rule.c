@@ -5,6 +5,7 @@
  */
 #include "pet/pet_coincidence_rule.h"
 #include "base/config.h"
+#include "pet/pet_scanner.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -156,6 +157,25 @@ static slc_status check_distance(const slc_pet_good *good, slc_error *error)
     return SLC_OK;
 }
 
+static slc_status check_geometry(const slc_pet_good *good, slc_error *error)
+{
+    if (good->scanner == NULL) {
+        return slc_fail(error, SLC_ERR_USAGE, "good pairs by geometry: the scanner must be known");
+    }
+    if (!(good->min_degrees >= 0 && good->min_degrees <= 180) || !(good->fov_mm >= 0) ||
+        !(good->max_axial_mm >= 0)) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "good: an angle of %g degrees, a field of view of %g mm, %g mm along the axis",
+                        good->min_degrees, good->fov_mm, good->max_axial_mm);
+    }
+    const slc_status status = slc_pet_geometry_check(good->scanner, error);
+    if (status == SLC_OK && good->min_modules > slc_pet_module_count(good->scanner) / 2) {
+        return slc_fail(error, SLC_ERR_USAGE, "good.min_modules: no two of %u modules are %u apart",
+                        slc_pet_module_count(good->scanner), good->min_modules);
+    }
+    return status;
+}
+
 static slc_status check_good(const slc_pet_good *good, slc_error *error)
 {
     if (good->kind < 0 || good->kind >= SLC_PET_GOOD_KINDS) {
@@ -163,6 +183,9 @@ static slc_status check_good(const slc_pet_good *good, slc_error *error)
     }
     if (good->kind == SLC_PET_GOOD_DIFFERENT_CRYSTAL) {
         return SLC_OK;
+    }
+    if (good->kind == SLC_PET_GOOD_GEOMETRY) {
+        return check_geometry(good, error);
     }
     if (good->crystals_per_ring == 0 || good->crystals_per_ring > 65536) {
         return slc_fail(error, SLC_ERR_USAGE, "good.crystals_per_ring: %u is not from 1 to 65536",
@@ -193,12 +216,40 @@ static void fill_table(const slc_pet_good *good, slc_pet_good_rule *rule, uint32
     }
 }
 
+static slc_status fill_places(const slc_pet_good *good, slc_pet_good_rule *rule, slc_error *error)
+{
+    const slc_pet_geometry *g = good->scanner;
+    rule->geometry = true;
+    rule->crystals = slc_pet_crystals(g);
+    rule->modules = slc_pet_module_count(g);
+    rule->min_modules = good->min_modules;
+    rule->most_cosine = good->min_degrees > 0 ? cos(good->min_degrees * (pi / 180)) : 2;
+    rule->fov2 = good->fov_mm > 0 ? good->fov_mm * good->fov_mm : INFINITY;
+    rule->most_axial = good->max_axial_mm > 0 ? good->max_axial_mm : INFINITY;
+    rule->place = malloc(rule->crystals * sizeof *rule->place);
+    if (rule->place == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for the places of %u crystals", rule->crystals);
+    }
+    for (uint32_t i = 0; i < rule->crystals; i++) {
+        double p[3], normal[3];
+        uint32_t module, unit, local;
+        slc_pet_crystal_position(g, i, p, normal);
+        slc_pet_crystal_place(g, i, &module, &unit, &local);
+        rule->place[i] = (slc_pet_good_place){(float)p[0], (float)p[1], (float)p[2], (float)hypot(p[0], p[1]),
+                                              module};
+    }
+    return SLC_OK;
+}
+
 slc_status slc_pet_good_open(const slc_pet_good *good, slc_pet_good_rule *rule, slc_error *error)
 {
     *rule = (slc_pet_good_rule){.different_crystal = good->kind == SLC_PET_GOOD_DIFFERENT_CRYSTAL};
     const slc_status status = check_good(good, error);
     if (status != SLC_OK || rule->different_crystal) {
         return status;
+    }
+    if (good->kind == SLC_PET_GOOD_GEOMETRY) {
+        return fill_places(good, rule, error);
     }
     const uint32_t classes = good->kind == SLC_PET_GOOD_SECTORS ? good->sectors : good->crystals_per_ring;
     rule->crystals_per_ring = good->crystals_per_ring;
@@ -214,7 +265,9 @@ slc_status slc_pet_good_open(const slc_pet_good *good, slc_pet_good_rule *rule, 
 void slc_pet_good_close(slc_pet_good_rule *rule)
 {
     free(rule->good);
+    free(rule->place);
     rule->good = NULL;
+    rule->place = NULL;
 }
 
 /* ---- windows ---------------------------------------------------------------------------------------- */

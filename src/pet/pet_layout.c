@@ -424,6 +424,19 @@ bool slc_pet_numbers_repeat(const slc_pet_geometry *g)
     return true;
 }
 
+/* From the first crystal to the nearest other of its unit; 0: there is none. */
+static double nearest(const slc_pet_geometry *g)
+{
+    const slc_pet_layout *l = g->layout;
+    const uint32_t locals = g->crystals_y * g->crystals_z;
+    double least = INFINITY;
+    for (uint32_t c = 1; c < locals; c++) {
+        const double d = distance(l->row[l->number[0]].position_mm, l->row[l->number[c]].position_mm);
+        least = d < least ? d : least;
+    }
+    return isfinite(least) ? least : 0;
+}
+
 void slc_pet_spacing(const slc_pet_geometry *g, double *across_mm, double *along_mm)
 {
     const uint32_t n = g->crystals_z, rows = g->crystals_y;
@@ -434,6 +447,7 @@ void slc_pet_spacing(const slc_pet_geometry *g, double *across_mm, double *along
         return;
     }
     if (!g->layout->grid) {
+        *across_mm = *along_mm = nearest(g);
         return;
     }
     const slc_pet_crystal_row *first = &g->layout->row[g->layout->number[0]];

@@ -16,8 +16,16 @@ slc_status slc_pet_layout_make_rings(const slc_pet_crystal_row *rows, size_t n, 
 /* The row of a crystal, of the ideal ring, too. */
 slc_pet_crystal_row slc_pet_row_of(const slc_pet_geometry *geometry, uint32_t crystal);
 
-/* How far neighbouring crystals of a unit are apart along their axis and across it, as far as the numbers of
- * a grid say; 0 where there is one alone, or no grid. Of the ideal ring, too. */
+/* How far neighbouring crystals of a unit are apart along their axis and across it; without a grid the
+ * nearest two. 0 where there is one alone. Of the ideal ring, too, at the fronts. */
 void slc_pet_spacing(const slc_pet_geometry *geometry, double *across_mm, double *along_mm);
+
+/* The ideal ring that comes near a scanner: its own, or of a layout without rings one of its radius, pitch
+ * and spacing, about z = 0 and as long as crystals reach. SLC_ERR_UNSUPPORTED where there is none. */
+slc_status slc_pet_cylinder_of(const slc_pet_geometry *geometry, slc_pet_geometry *ring, slc_error *error);
+/* The two crystals of that ring which are nearest to where a line through two positions meets it, in their
+ * order; false where it passes by. */
+bool slc_pet_cylinder_line(const slc_pet_geometry *ring, const double from[3], const double to[3],
+                           uint32_t *crystal1, uint32_t *crystal2);
 
 #endif

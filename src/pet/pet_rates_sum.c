@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { MOST_BY_PAIRS = 1 << 15 };
+
 /* The rule's good differences as a range. */
 static void find_range(slc_pet_rates_sum *r)
 {
@@ -32,14 +34,21 @@ slc_status slc_pet_rates_sum_open(const slc_pet_geometry *geometry, const slc_pe
         return status;
     }
     const uint32_t ring = slc_pet_crystals_per_ring(geometry);
-    if (good->kind != SLC_PET_GOOD_DIFFERENT_CRYSTAL && geometry->layout != NULL &&
-        !geometry->layout->rings) {
+    const bool by_rings = good->kind == SLC_PET_GOOD_SECTORS || good->kind == SLC_PET_GOOD_DISTANCE;
+    if (by_rings && geometry->layout != NULL && !geometry->layout->rings) {
         return slc_fail(error, SLC_ERR_UNSUPPORTED,
                         "good pairs by places around a ring: this scanner's crystals are in no rings");
     }
-    if (good->kind != SLC_PET_GOOD_DIFFERENT_CRYSTAL && good->crystals_per_ring != ring) {
+    if (by_rings && good->crystals_per_ring != ring) {
         return slc_fail(error, SLC_ERR_USAGE, "good.crystals_per_ring is %u, and the scanner's rings have %u",
                         good->crystals_per_ring, ring);
+    }
+    if (good->kind == SLC_PET_GOOD_GEOMETRY && slc_pet_crystals(geometry) > MOST_BY_PAIRS) {
+        return slc_fail(
+            error, SLC_ERR_UNSUPPORTED,
+            "rates of good pairs by geometry: %u crystals, and the pairs of %d at most are looked "
+            "at one by one",
+            slc_pet_crystals(geometry), MOST_BY_PAIRS);
     }
     status = slc_pet_good_open(good, &r->rule, error);
     if (status != SLC_OK) {
@@ -47,7 +56,7 @@ slc_status slc_pet_rates_sum_open(const slc_pet_geometry *geometry, const slc_pe
     }
     r->crystals = slc_pet_crystals(geometry);
     r->rings = slc_pet_rings(geometry);
-    if (!r->rule.different_crystal) {
+    if (by_rings) {
         r->classes = r->rule.crystals_per_ring / r->rule.per_class;
         find_range(r);
         r->sums = calloc((size_t)(r->rings + 1) * (r->classes + 1), sizeof *r->sums);
@@ -110,6 +119,20 @@ static double partners_of(const slc_pet_rates_sum *r, uint32_t ring, uint32_t pl
     return sum;
 }
 
+/* By geometry, pair by pair: each twice. */
+static double by_pairs(const slc_pet_rates_sum *r, const uint32_t *count)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < r->crystals; i++) {
+        double partners = 0;
+        for (uint32_t k = i + 1; k < r->crystals && count[i] != 0; k++) {
+            partners += count[k] != 0 && slc_pet_is_good(&r->rule, i, k) ? count[k] : 0;
+        }
+        sum += 2 * partners * count[i];
+    }
+    return sum;
+}
+
 double slc_pet_rates_products(const slc_pet_rates_sum *r, const uint32_t *count)
 {
     double all = 0, squares = 0, sum = 0;
@@ -119,6 +142,9 @@ double slc_pet_rates_products(const slc_pet_rates_sum *r, const uint32_t *count)
     }
     if (r->rule.different_crystal) {
         return all * all - squares;
+    }
+    if (r->rule.geometry) {
+        return by_pairs(r, count);
     }
     if (r->least > r->most) {
         return 0;

@@ -28,16 +28,47 @@ from ._scanner import (
     word,
 )
 
-_PARTS = {"sectors": 2, "min": 3, "crystals-per-ring": 1, "distance": 6, "axial": 7, "radius": 4, "pitch": 5}
-_KINDS = {frozenset(("sectors", "min", "crystals-per-ring")): 1, frozenset(_PARTS) - {"sectors", "min"}: 2}
+_PARTS = {
+    "sectors": 2,
+    "min": 3,
+    "crystals-per-ring": 1,
+    "distance": 6,
+    "axial": 7,
+    "radius": 4,
+    "pitch": 5,
+    "angle": 8,
+    "fov": 9,
+    "modules": 10,
+}
+_GEOMETRY = frozenset(("angle", "fov", "axial", "modules"))
+_KINDS = {
+    frozenset(("sectors", "min", "crystals-per-ring")): 1,
+    frozenset(("distance", "axial", "crystals-per-ring", "radius", "pitch")): 2,
+}
 _MM = {"mm": 1.0, "cm": 10.0, "m": 1000.0}
+
+
+def _good_value(name: str, value: str, part: str) -> float:
+    if name in ("sectors", "min", "crystals-per-ring", "modules"):
+        if not re.fullmatch("[0-9]+", value) or not 1 <= int(value) <= 65536:
+            raise UsageError(f"good: {part!r}: the value is not a whole number from 1 to 65536")
+        return int(value)
+    if name == "angle":
+        match = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+)(deg)?", value)
+        if match is None or float(match[1]) > 180:
+            raise UsageError(f"good: {part!r}: the value is not an angle from 0 to 180, in degrees")
+        return float(match[1])
+    match = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+)(mm|cm|m)", value)
+    if match is None or (name == "fov" and not float(match[1]) > 0):
+        raise UsageError(f"good: {part!r}: the value is not a length, as 60mm")
+    return float(match[1]) * _MM[match[2]]
 
 
 def good_rule(words: str) -> tuple[Any, ...]:
     """What makes a pair good, in the command's words, as (kind, numbers …)."""
     if not isinstance(words, str):
         raise TypeError(f"good is to be a text, not {type(words)!r}")
-    made: list[Any] = [0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0]
+    made: list[Any] = [0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0]
     if words == "different-crystal":
         return tuple(made)
     seen = set()
@@ -46,21 +77,12 @@ def good_rule(words: str) -> tuple[Any, ...]:
         if name not in _PARTS:
             raise UsageError(f"good: {part!r} is none of its parts: {', '.join(_PARTS)}, or different-crystal")
         seen.add(name)
-        place = _PARTS[name]
-        if place <= 3:
-            if not re.fullmatch("[0-9]+", value) or not 1 <= int(value) <= 65536:
-                raise UsageError(f"good: {part!r}: the value is not a whole number from 1 to 65536")
-            made[place] = int(value)
-        else:
-            match = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+)(mm|cm|m)", value)
-            if match is None:
-                raise UsageError(f"good: {part!r}: the value is not a length, as 60mm")
-            made[place] = float(match[1]) * _MM[match[2]]
-    kind = _KINDS.get(frozenset(seen))
+        made[_PARTS[name]] = _good_value(name, value, part)
+    kind = 3 if seen <= _GEOMETRY and ("axial" not in seen or made[7] > 0) else _KINDS.get(frozenset(seen))
     if kind is None:
         raise UsageError(
-            "good takes different-crystal, or sectors=,min=,crystals-per-ring=, or distance=,axial=,crystals-per-ring=,radius=,pitch=, "
-            f"not {words!r}"
+            "good takes different-crystal, or any of angle=,fov=,axial=,modules=, or sectors=,min=,crystals-per-ring=, or "
+            f"distance=,axial=,crystals-per-ring=,radius=,pitch=, not {words!r}"
         )
     made[0] = kind
     return tuple(made)

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "io/pet/io_pet_interfile.h"
 #include "io/pet/io_pet_list.h"
+#include "pet/pet_layout.h"
 #include "pet/pet_scanner.h"
 
 #include <stdlib.h>
@@ -50,6 +51,21 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
     return SLC_OK;
 }
 
+/* A crystal is so many of a ring's first number and the rest; of crystals in no rings two numbers that the
+ * map explains as well: the fewest "rings" that these fields can tell. 0: there are none. */
+static uint32_t per_ring_of(const slc_pet_geometry *g)
+{
+    if (g->layout == NULL || g->layout->rings) {
+        return slc_pet_crystals_per_ring(g);
+    }
+    for (uint32_t rings = 1; rings <= MAX_RINGS; rings++) {
+        if (g->layout->crystals % rings == 0 && g->layout->crystals / rings <= MAX_DETECTORS) {
+            return g->layout->crystals / rings;
+        }
+    }
+    return 0;
+}
+
 /* The crystal's number; false where the scanner has none such. */
 static bool crystal_of(const slc_io_pet_list *in, uint32_t ring, uint32_t detector, uint32_t layer,
                        uint32_t *crystal)
@@ -58,9 +74,9 @@ static bool crystal_of(const slc_io_pet_list *in, uint32_t ring, uint32_t detect
         *crystal = ring << 16 | detector;
         return true;
     }
-    const uint32_t per_ring = slc_pet_crystals_per_ring(&in->geometry);
+    const uint32_t per_ring = per_ring_of(&in->geometry);
     *crystal = detector + ring * per_ring;
-    return detector < per_ring && ring < slc_pet_rings(&in->geometry) && layer == 0;
+    return detector < per_ring && *crystal < in->crystals && layer == 0;
 }
 
 static slc_status decode(slc_io_pet_list *in, const uint8_t *bytes, size_t n, slc_pet_coincidences *pairs,
@@ -105,7 +121,7 @@ enum { TEMPLATE_DATA = 0, TEMPLATE, MAP, DATA, PARAMETERS }; /* the last names t
 static slc_status write_map(slc_io_pet_list_writer *w, slc_error *error)
 {
     const slc_pet_geometry *g = &w->config.geometry;
-    const uint32_t per_ring = slc_pet_crystals_per_ring(g), n = slc_pet_crystals(g);
+    const uint32_t per_ring = per_ring_of(g), n = slc_pet_crystals(g);
     FILE *out = w->output[MAP].stream;
     (void)fprintf(out, "#ring\tdet\tx\ty\tz\n");
     for (uint32_t c = 0; c < n && ferror(out) == 0; c++) {
@@ -119,8 +135,13 @@ static slc_status write_map(slc_io_pet_list_writer *w, slc_error *error)
 
 static slc_status write_template(slc_io_pet_list_writer *w, slc_error *error)
 {
-    const slc_pet_geometry *g = &w->config.geometry;
+    slc_pet_geometry ring;
     const char *base = slc_io_pet_list_base_name(w);
+    slc_error reason = {0};
+    if (slc_pet_cylinder_of(&w->config.geometry, &ring, &reason) != SLC_OK) {
+        return slc_fail(error, reason.status, "%s: %.400s", w->base, reason.text);
+    }
+    const slc_pet_geometry *g = &ring;
     const size_t size = strlen(base) + strlen(written[TEMPLATE_DATA]) + 1;
     char *data = malloc(size);
     if (data == NULL) {
@@ -153,14 +174,12 @@ static slc_status write_parameters(slc_io_pet_list_writer *w, slc_error *error)
 static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 {
     const slc_pet_geometry *g = &w->config.geometry;
-    slc_status status = slc_io_pet_needs_rings(g, w->base, "safir files number", error);
-    if (status != SLC_OK) {
-        return status;
-    }
-    if (slc_pet_rings(g) > MAX_RINGS) {
+    const uint32_t per_ring = per_ring_of(g), rings = per_ring > 0 ? slc_pet_crystals(g) / per_ring : 0;
+    if (rings == 0 || rings > MAX_RINGS) {
         return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: safir files tell %d rings apart; there are %u",
                         w->base, (int)MAX_RINGS, slc_pet_rings(g));
     }
+    slc_status status = SLC_OK;
     _Static_assert(MAX_DETECTORS == 65536, "as many as a ring may have: slc_pet_geometry_check");
     for (size_t i = 0; written[i] != NULL && status == SLC_OK; i++) {
         status = slc_io_pet_list_output(w, written[i], error);
@@ -177,7 +196,7 @@ static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *
                          slc_error *error)
 {
     (void)from;
-    const uint32_t per_ring = slc_pet_crystals_per_ring(&w->config.geometry);
+    const uint32_t per_ring = per_ring_of(&w->config.geometry);
     for (size_t k = 0; k < n; k++) {
         const size_t i = slc_io_pet_list_order_next(order, pairs);
         const uint32_t a = pairs->crystal1[i], b = pairs->crystal2[i];

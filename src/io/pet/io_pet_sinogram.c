@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "io/pet/io_pet_interfile.h"
 #include "io/pet/io_pet_list.h"
+#include "pet/pet_layout.h"
 #include "pet/pet_scanner.h"
 
 #include <stdlib.h>
@@ -19,7 +20,9 @@
 struct slc_io_pet_sinogram {
     slc_io_pet_sinogram_config config;
     slc_io_pet_bins bins;
-    bool rebin; /* config.rebin, unless rings are not apart */
+    slc_pet_geometry ring; /* whose bins there are */
+    bool assigns;          /* lines of crystals that are not those of the ring */
+    bool rebin;            /* config.rebin, unless rings are not apart */
     uint32_t sinograms;
     int32_t *count; /* [sinogram][view][tangential] */
     uint64_t n_counts, in, outside;
@@ -39,17 +42,17 @@ slc_status slc_io_pet_sinogram_open(const slc_io_pet_sinogram_config *given, slc
     slc_io_pet_sinogram_config_default(&own);
     slc_status status = slc_config_take(&own, sizeof own, given, "slc_io_pet_sinogram_config", error);
     status = status == SLC_OK ? slc_pet_geometry_check(&own.geometry, error) : status;
-    status = status == SLC_OK ? slc_io_pet_needs_rings(&own.geometry, "sinogram", "it has bins of", error)
-                              : status;
+    slc_pet_geometry ring;
+    status = status == SLC_OK ? slc_pet_cylinder_of(&own.geometry, &ring, error) : status;
     if (status != SLC_OK) {
         return status;
     }
     if (own.ring_difference == UINT32_MAX) {
-        own.ring_difference = slc_pet_rings(&own.geometry) - 1;
+        own.ring_difference = slc_pet_rings(&ring) - 1;
     }
-    slc_io_pet_sinogram s = {.config = *config};
-    const uint32_t per_ring = slc_pet_crystals_per_ring(&config->geometry);
-    const uint32_t rings = slc_pet_rings(&config->geometry);
+    slc_io_pet_sinogram s = {.config = *config, .ring = ring};
+    s.assigns = own.geometry.layout != NULL && !own.geometry.layout->rings;
+    const uint32_t per_ring = slc_pet_crystals_per_ring(&ring), rings = slc_pet_rings(&ring);
     status = slc_io_pet_bins_init(&s.bins, per_ring, rings,
                                   config->tangential != 0 ? config->tangential : per_ring / 2,
                                   config->ring_difference, error);
@@ -99,6 +102,21 @@ static uint64_t sinogram_of(const slc_io_pet_sinogram *s, const slc_io_pet_bin *
     return (uint64_t)((d + most) * rings - below) + (bin->ring1 < bin->ring2 ? bin->ring1 : bin->ring2);
 }
 
+/* The crystals of the ring where the line of two crystals meets it; false where it does not. */
+static bool assign(const slc_io_pet_sinogram *s, uint32_t *crystal1, uint32_t *crystal2)
+{
+    double from[3], to[3], normal[3];
+    slc_pet_crystal_position(&s->config.geometry, *crystal1, from, normal);
+    slc_pet_crystal_position(&s->config.geometry, *crystal2, to, normal);
+    return slc_pet_cylinder_line(&s->ring, from, to, crystal1, crystal2);
+}
+
+bool slc_io_pet_sinogram_assigns(const slc_io_pet_sinogram *s, slc_pet_geometry *ring)
+{
+    *ring = s->ring;
+    return s->assigns;
+}
+
 slc_status slc_io_pet_sinogram_add(slc_io_pet_sinogram *s, const slc_pet_coincidences *pairs,
                                    slc_error *error)
 {
@@ -112,7 +130,9 @@ slc_status slc_io_pet_sinogram_add(slc_io_pet_sinogram *s, const slc_pet_coincid
             continue;
         }
         slc_io_pet_bin bin;
-        if (!slc_io_pet_bin_of(&s->bins, pairs->crystal1[i], pairs->crystal2[i], &bin)) {
+        uint32_t crystal1 = pairs->crystal1[i], crystal2 = pairs->crystal2[i];
+        if ((s->assigns && !assign(s, &crystal1, &crystal2)) ||
+            !slc_io_pet_bin_of(&s->bins, crystal1, crystal2, &bin)) {
             s->outside++;
             continue;
         }
@@ -159,7 +179,7 @@ static slc_status write_both(const slc_io_pet_sinogram *s, char *base, char *pat
     if (status != SLC_OK) {
         return status;
     }
-    const slc_io_pet_interfile text = {.geometry = &s->config.geometry,
+    const slc_io_pet_interfile text = {.geometry = &s->ring,
                                        .scanner = "User_defined_scanner",
                                        .data_name = slash != NULL ? slash + 1 : path,
                                        .tangential = s->bins.tangential,

@@ -81,10 +81,12 @@ static slc_status put_table(slc_pet_coincidence_cuda *stage, slc_error *error)
     if (good->different_crystal) {
         return SLC_OK;
     }
-    const size_t bytes = good->crystals_per_ring / good->per_class;
+    const size_t bytes = good->geometry ? good->crystals * sizeof *good->place
+                                        : good->crystals_per_ring / good->per_class;
+    const void *table = good->geometry ? (const void *)good->place : good->good;
     slc_status status = slc_cuda_memory_reserve(stage->stream, &stage->good, bytes, "good pairs", error);
     if (status == SLC_OK) {
-        status = slc_cuda_to_device(stage->stream, stage->good.at, good->good, bytes, error);
+        status = slc_cuda_to_device(stage->stream, stage->good.at, table, bytes, error);
     }
     return status == SLC_OK ? slc_cuda_stream_wait(stage->stream, error) : status;
 }
@@ -482,7 +484,8 @@ static void fill_job(slc_pet_coincidence_cuda *stage, call *c, const slc_pet_cud
     job->time_before = before.time;
     job->opener_before = before.opener;
     job->terms = stage->settings.terms;
-    job->terms.good.good = stage->good.at;
+    job->terms.good.good = stage->good.at; /* one of the two */
+    job->terms.good.place = stage->good.at;
     job->terms.split = job->split;
     job->terms.crystal_before = job->crystal_before = before.crystal;
     job->terms.energy_before = job->energy_before = before.energy;
