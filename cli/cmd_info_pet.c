@@ -24,8 +24,21 @@ static bool fail(const slc_error *error)
 /* ---- tables ------------------------------------------------------------------------------------ */
 
 /* As --scanner takes them. */
-static void put_scanner(slc_cli_tree *to, const slc_pet_geometry *g)
+static void put_scanner(slc_cli_tree *to, const char *path, const slc_pet_geometry *g)
 {
+    if (g->layout != NULL) {
+        slc_cli_put(to, "scanner", path);
+        slc_cli_put(to, "modules", slc_pet_module_count(g));
+        slc_cli_put(to, "units", g->blocks_y * g->blocks_z);
+        slc_cli_put(to, "crystals", slc_pet_crystals(g));
+        slc_cli_put(to, "layers", g->layout->layers);
+        if (!g->layout->rings) {
+            return;
+        }
+        slc_cli_put(to, "rings", slc_pet_rings(g));
+        slc_cli_put(to, "crystals_per_ring", slc_pet_crystals_per_ring(g));
+        return;
+    }
     char words[256];
     (void)snprintf(
         words, sizeof words,
@@ -56,7 +69,7 @@ bool slc_info_pet_tables(const char *path, const slc_io_format_row *format, slc_
                  {"time_offset", tables.time_offset_ps != NULL},
                  {"efficiency", tables.efficiency != NULL}};
     slc_cli_put(to, "format", format->name);
-    put_scanner(to, &tables.geometry);
+    put_scanner(to, path, &tables.geometry);
     slc_cli_put_array(to, "tables");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (kinds[i].there) {

@@ -100,8 +100,11 @@ SLC_API void slc_pet_geometry_clear(slc_pet_geometry *geometry);
 /* Scanners by name: "mouse20" (20 modules), "explorer" (a long one), "vectors" (312 × 40 crystals at 60 mm).
  * The name of number i, NULL beyond the last. SLC_ERR_USAGE for another name; *error lists them. Or in words:
  * "channels=10,modules=1,module-rings=1,blocks=1x4,crystals=8x8,radius=60mm,pitch=1.6mm,depth=12mm", Y before
- * Z; modules, module-rings and blocks are 1 and depth is 0 where they are left out. SLC_ERR_USAGE for words
- * that cannot be; *error names the first. */
+ * Z; modules, module-rings and blocks are 1 and depth is 0 where they are left out. Further words make a
+ * layout that is numbered as the ring and is freed by slc_pet_geometry_clear: "flat=module,pitch-y=2mm" (or
+ * block: planes whose middles are the radius away), "block-gap=1x2mm,module-gap=3mm" (beside the pitches),
+ * "turn=17deg,direction=clockwise,shift=-5mm". SLC_ERR_USAGE for words that cannot be; *error names the
+ * first. */
 SLC_API const char *slc_pet_scanner_name(size_t i);
 SLC_API slc_status slc_pet_scanner(const char *name, slc_pet_geometry *geometry, slc_error *error);
 

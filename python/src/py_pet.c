@@ -445,7 +445,12 @@ static PyObject *scanner(PyObject *module, PyObject *words)
     if (utf8 == NULL) {
         return NULL;
     }
-    const slc_status status = slc_pet_scanner(PyBytes_AsString(utf8), &geometry, &error);
+    slc_status status = slc_io_pet_scanner(PyBytes_AsString(utf8), &geometry, &error);
+    if (status == SLC_OK && geometry.layout != NULL) {
+        slc_pet_geometry_clear(&geometry);
+        status = slc_fail(&error, SLC_ERR_UNSUPPORTED, "%s: a table of crystals is not taken here",
+                          PyBytes_AsString(utf8));
+    }
     Py_DECREF(utf8);
     return status == SLC_OK ? pet_give_geometry(&geometry)
                             : core_raise(core_state_of(module), status, &error);

@@ -10,7 +10,7 @@
 
 static const double turn = 6.283185307179586;
 
-slc_status slc_pet_cylinder_of(const slc_pet_geometry *g, slc_pet_geometry *ring, slc_error *error)
+slc_status slc_pet_virtual_ring(const slc_pet_geometry *g, slc_pet_geometry *ring, slc_error *error)
 {
     const slc_pet_layout *l = g->layout;
     *ring = *g;
@@ -63,8 +63,8 @@ static bool nearest_to(const slc_pet_geometry *ring, double x, double y, double 
     return true;
 }
 
-bool slc_pet_cylinder_line(const slc_pet_geometry *ring, const double from[3], const double to[3],
-                           uint32_t *crystal1, uint32_t *crystal2)
+bool slc_pet_virtual_line(const slc_pet_geometry *ring, const double from[3], const double to[3],
+                          uint32_t *crystal1, uint32_t *crystal2)
 {
     const double d[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
     const double radius = ring->radius_mm + 0.5 * ring->depth_mm;

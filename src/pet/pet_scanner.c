@@ -4,6 +4,7 @@
  * pitch=1.6mm,depth=12mm", so that every command and caller that takes a name takes a new scanner, too.
  */
 #include "pet/pet_scanner.h"
+#include "pet/pet_layout.h"
 
 #include <sluice/pet_types.h>
 
@@ -53,13 +54,76 @@ static bool length(const char *text, double *mm, const char **end)
     return after != text && isfinite(*mm) && *mm >= 0;
 }
 
-enum { CHANNELS, MODULES, MODULE_RINGS, BLOCKS, CRYSTALS, RADIUS, PITCH, DEPTH, WORDS };
+/* Any length, or degrees: a number that may be below 0, with or without its unit. */
+static bool number(const char *text, const char *unit, double *value, const char **end)
+{
+    char *after = NULL;
+    *value = strtod(text, &after);
+    *end = after + (strncmp(after, unit, strlen(unit)) == 0 ? strlen(unit) : 0);
+    return after != text && isfinite(*value) && fabs(*value) <= 1e6;
+}
+
+/* One of some words. */
+static bool choice(const char *text, const char *const *names, int *value, const char **end)
+{
+    for (int i = 0; names[i] != NULL; i++) {
+        if (strncmp(text, names[i], strlen(names[i])) == 0) {
+            *value = i;
+            *end = text + strlen(names[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+enum { CHANNELS, MODULES, MODULE_RINGS, BLOCKS, CRYSTALS, RADIUS, PITCH, DEPTH, SHAPE };
+enum { FLAT = SHAPE, PITCH_Y, BLOCK_GAP, MODULE_GAP, TURN, DIRECTION, SHIFT, WORDS };
 static const char *const words[WORDS] = {
-    "channels=", "modules=", "module-rings=", "blocks=", "crystals=", "radius=", "pitch=", "depth="};
+    "channels=", "modules=", "module-rings=", "blocks=",     "crystals=", "radius=",    "pitch=", "depth=",
+    "flat=",     "pitch-y=", "block-gap=",    "module-gap=", "turn=",     "direction=", "shift="};
+
+/* What a ring's words are, and those of one that is no ideal one. */
+typedef struct told {
+    slc_pet_geometry geometry;
+    slc_pet_shape shape;
+} told;
+
+/* The value of a word that says how the ring differs from the ideal one. */
+static bool shape_of(int word, const char *text, slc_pet_shape *shape, const char **end)
+{
+    static const char *const flats[] = {"none", "block", "module", NULL};
+    static const char *const directions[] = {"counterclockwise", "clockwise", NULL};
+    int chosen = 0;
+    bool good;
+    switch (word) {
+    case FLAT:
+        good = choice(text, flats, &chosen, end);
+        shape->flat = (slc_pet_flat)chosen;
+        return good;
+    case PITCH_Y:
+        return length(text, &shape->pitch_y_mm, end);
+    case BLOCK_GAP:
+        return number(text, "x", &shape->block_gap_mm[0], end) && (*end)[-1] == 'x' &&
+               length(*end, &shape->block_gap_mm[1], end) && shape->block_gap_mm[0] >= 0;
+    case MODULE_GAP:
+        return length(text, &shape->module_gap_mm, end);
+    case TURN:
+        good = number(text, "deg", &shape->turn_radians, end);
+        shape->turn_radians *= 3.14159265358979323846 / 180;
+        return good;
+    case DIRECTION:
+        good = choice(text, directions, &chosen, end);
+        shape->clockwise = chosen != 0;
+        return good;
+    default:
+        return number(text, "mm", &shape->shift_mm, end);
+    }
+}
 
 /* The value of a word; *end gets what is behind it. */
-static bool value_of(int word, const char *text, slc_pet_geometry *g, const char **end)
+static bool value_of(int word, const char *text, told *t, const char **end)
 {
+    slc_pet_geometry *g = &t->geometry;
     switch (word) {
     case CHANNELS:
         return whole(text, &g->channels, end);
@@ -75,15 +139,17 @@ static bool value_of(int word, const char *text, slc_pet_geometry *g, const char
         return length(text, &g->radius_mm, end);
     case PITCH:
         return length(text, &g->pitch_z_mm, end);
-    default:
+    case DEPTH:
         return length(text, &g->depth_mm, end);
+    default:
+        return shape_of(word, text, &t->shape, end);
     }
 }
 
 static slc_status parse(const char *text, slc_pet_geometry *geometry, slc_error *error)
 {
-    slc_pet_geometry g = {.modules = 1, .module_rings = 1, .blocks_y = 1, .blocks_z = 1};
-    bool seen[WORDS] = {false};
+    told t = {.geometry = {.modules = 1, .module_rings = 1, .blocks_y = 1, .blocks_z = 1}};
+    bool seen[WORDS] = {false}, ideal = true;
     const char *at = text;
     for (bool more = true; more;) {
         int word = 0;
@@ -91,15 +157,18 @@ static slc_status parse(const char *text, slc_pet_geometry *geometry, slc_error 
             word++;
         }
         const char *end = at;
-        const bool good = word < WORDS && !seen[word] && value_of(word, at + strlen(words[word]), &g, &end) &&
+        const bool good = word < WORDS && !seen[word] && value_of(word, at + strlen(words[word]), &t, &end) &&
                           (*end == ',' || *end == '\0');
         if (!good) {
             return slc_fail(error, SLC_ERR_USAGE,
                             "a scanner cannot be told by \"%s\"; its words are channels=N, modules=N, "
-                            "module-rings=N, blocks=YxZ, crystals=YxZ, radius=Rmm, pitch=Pmm, depth=Dmm",
+                            "module-rings=N, blocks=YxZ, crystals=YxZ, radius=Rmm, pitch=Pmm, depth=Dmm; and "
+                            "flat=block|module, pitch-y=Pmm, block-gap=YxZmm, module-gap=Gmm, turn=Adeg, "
+                            "direction=clockwise, shift=Zmm",
                             at);
         }
         seen[word] = true;
+        ideal = ideal && word < SHAPE;
         more = *end == ',';
         at = end + 1;
     }
@@ -108,9 +177,10 @@ static slc_status parse(const char *text, slc_pet_geometry *geometry, slc_error 
                         "a scanner needs channels=, crystals=, radius= and pitch=, and \"%s\" has not all",
                         text);
     }
-    const slc_status status = slc_pet_geometry_check(&g, error);
+    const slc_status status = ideal ? slc_pet_geometry_check(&t.geometry, error)
+                                    : slc_pet_layout_make_shape(&t.geometry, &t.shape, error);
     if (status == SLC_OK) {
-        *geometry = g;
+        *geometry = t.geometry;
     }
     return status;
 }

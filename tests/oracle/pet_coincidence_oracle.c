@@ -33,10 +33,29 @@ static void *must(void *memory)
 
 /* ---- good -------------------------------------------------------------------------------------- */
 
+/* Of an ideal ring. The distance of a line from the axis is the height of the triangle over it. */
+static bool is_good_by_geometry(const slc_pet_good *good, uint32_t a, uint32_t b)
+{
+    const slc_pet_geometry *g = good->scanner;
+    const uint32_t ring = slc_pet_crystals_per_ring(g), of_module = g->blocks_y * g->crystals_y;
+    const uint32_t modules = g->channels * g->modules;
+    const double pi = acos(-1), degrees = 360. * abs((int)(a % ring) - (int)(b % ring)) / ring;
+    const double angle = fmin(degrees, 360 - degrees);
+    const double height = (g->radius_mm + g->depth_mm / 2) * cos(angle / 2 * pi / 180);
+    const int apart = abs((int)(a % ring / of_module) - (int)(b % ring / of_module));
+    const double along = g->pitch_z_mm * fabs((double)(a / ring) - (double)(b / ring));
+    return a != b && angle >= good->min_degrees && (good->fov_mm == 0 || height <= good->fov_mm) &&
+           (good->max_axial_mm == 0 || along <= good->max_axial_mm) &&
+           (apart < (int)modules - apart ? apart : (int)modules - apart) >= (int)good->min_modules;
+}
+
 static bool is_good(const slc_pet_good *good, uint32_t a, uint32_t b)
 {
     if (good->kind == SLC_PET_GOOD_DIFFERENT_CRYSTAL) {
         return a != b;
+    }
+    if (good->kind == SLC_PET_GOOD_GEOMETRY) {
+        return is_good_by_geometry(good, a, b);
     }
     const uint32_t ring = good->crystals_per_ring;
     if (good->kind == SLC_PET_GOOD_SECTORS) {

@@ -45,6 +45,15 @@ void pet_cases_singles(uint64_t *seed, size_t n, int64_t mean, int kind, uint32_
 
 slc_pet_good pet_cases_good(int kind)
 {
+    static const slc_pet_geometry scanner = {24, 1, 1, 1, 2, 13, 20, 60, 2, 0, NULL};
+    if (kind == SLC_PET_GOOD_GEOMETRY) {
+        return (slc_pet_good){.kind = SLC_PET_GOOD_GEOMETRY,
+                              .scanner = &scanner,
+                              .min_degrees = 40.1,
+                              .fov_mm = 44.4,
+                              .max_axial_mm = 39,
+                              .min_modules = 3};
+    }
     return (slc_pet_good){.kind = (slc_pet_good_kind)kind,
                           .crystals_per_ring = 312,
                           .sectors = 24,
@@ -69,7 +78,7 @@ slc_pet_coincidence_config pet_cases_config(int policy, int number)
     config.all_open = number & 1;
     config.closed = number & 2;
     config.compat_gate9 = number & 8;
-    config.good = pet_cases_good(number / 16 % 3);
+    config.good = pet_cases_good(number / 16 % SLC_PET_GOOD_KINDS);
     return config;
 }
 

@@ -37,6 +37,7 @@ static slc_status compare_scanner(const slc_io_pet_list *in, slc_error *error)
         slc_pet_scanner(name, &named, &unknown) != SLC_OK) {
         return SLC_OK;
     }
+    slc_pet_geometry_clear(&named);
     return slc_io_pet_list_compare(in, slc_pet_rings(&named), slc_pet_crystals_per_ring(&named), error);
 }
 

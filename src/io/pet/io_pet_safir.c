@@ -138,7 +138,7 @@ static slc_status write_template(slc_io_pet_list_writer *w, slc_error *error)
     slc_pet_geometry ring;
     const char *base = slc_io_pet_list_base_name(w);
     slc_error reason = {0};
-    if (slc_pet_cylinder_of(&w->config.geometry, &ring, &reason) != SLC_OK) {
+    if (slc_pet_virtual_ring(&w->config.geometry, &ring, &reason) != SLC_OK) {
         return slc_fail(error, reason.status, "%s: %.400s", w->base, reason.text);
     }
     const slc_pet_geometry *g = &ring;

@@ -43,7 +43,7 @@ slc_status slc_io_pet_sinogram_open(const slc_io_pet_sinogram_config *given, slc
     slc_status status = slc_config_take(&own, sizeof own, given, "slc_io_pet_sinogram_config", error);
     status = status == SLC_OK ? slc_pet_geometry_check(&own.geometry, error) : status;
     slc_pet_geometry ring;
-    status = status == SLC_OK ? slc_pet_cylinder_of(&own.geometry, &ring, error) : status;
+    status = status == SLC_OK ? slc_pet_virtual_ring(&own.geometry, &ring, error) : status;
     if (status != SLC_OK) {
         return status;
     }
@@ -108,7 +108,7 @@ static bool assign(const slc_io_pet_sinogram *s, uint32_t *crystal1, uint32_t *c
     double from[3], to[3], normal[3];
     slc_pet_crystal_position(&s->config.geometry, *crystal1, from, normal);
     slc_pet_crystal_position(&s->config.geometry, *crystal2, to, normal);
-    return slc_pet_cylinder_line(&s->ring, from, to, crystal1, crystal2);
+    return slc_pet_virtual_line(&s->ring, from, to, crystal1, crystal2);
 }
 
 bool slc_io_pet_sinogram_assigns(const slc_io_pet_sinogram *s, slc_pet_geometry *ring)
