@@ -13,7 +13,8 @@
 #define NEAR     0.05 /* mm: an element and its crystal */
 #define CELL     0.25 /* mm: of the grid in which crystals are looked for */
 #define FARTHEST 1e6
-enum { MOST_TYPES = 1024, NO_CRYSTAL = UINT32_MAX };
+enum { MOST_TYPES = 1024 };
+#define NO_CRYSTAL    UINT32_MAX
 #define MOST_ELEMENTS (UINT32_C(1) << 24)
 
 static slc_status wrong(const slc_io_pet_list *in, slc_error *error, const char *what)
