@@ -10,6 +10,7 @@
 #include "support/random.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,6 +180,127 @@ static void places_along_the_axis(void **state)
     slc_pet_geometry_clear(&g);
 }
 
+/* ---- words ------------------------------------------------------------------------------------- */
+
+static slc_pet_geometry told(const char *more)
+{
+    char words[256];
+    slc_pet_geometry g;
+    slc_error error = {0};
+    (void)snprintf(words, sizeof words,
+                   "channels=8,module-rings=2,blocks=2x2,crystals=3x4,radius=50mm,pitch=2mm,depth=10mm%s",
+                   more);
+    if (slc_pet_scanner(words, &g, &error) != SLC_OK) {
+        fail_msg("%s", error.text);
+    }
+    return g;
+}
+
+/* Position of a crystal of a module's block, y and z. */
+static const double *place(const slc_pet_geometry *g, uint32_t module, uint32_t unit, uint32_t local)
+{
+    return g->layout->row[slc_pet_crystal(g, module, unit, local)].position_mm;
+}
+
+static double apart(const double *a, const double *b)
+{
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+                (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+/* The middle of a module is where its middle is on the ideal ring, but for the bend. */
+static void in_flat_modules(void **state)
+{
+    (void)state;
+    const double turn = 6.283185307179586;
+    slc_pet_geometry g = told(",flat=module,pitch-y=3mm,block-gap=1.5x0.5mm,module-gap=4mm"),
+                     ideal = told("");
+    assert_true(g.layout->rings && ideal.layout == NULL);
+    assert_int_equal(slc_pet_crystals(&g), 8 * 2 * 4 * 12);
+    for (uint32_t module = 0; module < 16; module++) {
+        double middle[3] = {0};
+        for (uint32_t i = 0; i < 48; i++) {
+            const double *p = place(&g, module, i / 12, i % 12);
+            for (int k = 0; k < 3; k++) {
+                middle[k] += p[k] / 48;
+            }
+        }
+        assert_true(fabs(hypot(middle[0], middle[1]) - 55) < 1e-9);
+        const double angle = turn * (6 * (module % 8) + 2.5) / 48;
+        assert_true(fabs(middle[0] - 55 * cos(angle)) < 1e-9 && fabs(middle[1] - 55 * sin(angle)) < 1e-9);
+        /* blocks of 4 rings, 2 mm each, and half a mm between: 16.5 mm; then 4 mm: modules are 8 · 2 + 0.5 +
+         * 4 apart */
+        assert_true(fabs(middle[2] - (module < 8 ? -10.25 : 10.25)) < 1e-9);
+        assert_true(fabs(apart(place(&g, module, 0, 0), place(&g, module, 0, 4)) - 3) < 1e-9); /* y */
+        assert_true(fabs(apart(place(&g, module, 0, 8), place(&g, module, 2, 0)) - 4.5) < 1e-9);
+        assert_true(fabs(apart(place(&g, module, 0, 3), place(&g, module, 1, 0)) - 2.5) < 1e-9); /* z */
+        for (uint32_t i = 0; i < 48; i++) { /* all in its plane */
+            const double *p = place(&g, module, i / 12, i % 12);
+            assert_true(fabs(p[0] * cos(angle) + p[1] * sin(angle) - 55) < 1e-9);
+        }
+    }
+    for (uint32_t i = 0; i < slc_pet_crystals(&g);
+         i++) { /* numbers are the ring's, and places near its own */
+        double p[3], normal[3], q[3];
+        slc_pet_crystal_position(&g, i, p, normal);
+        slc_pet_crystal_position(&ideal, i, q, normal);
+        p[2] = q[2];
+        assert_true(apart(p, q) < 5);
+    }
+    slc_pet_geometry_clear(&g);
+}
+
+static void turned_and_the_other_way_round(void **state)
+{
+    (void)state;
+    slc_pet_geometry a = told(",flat=block,pitch-y=4mm"), ideal = told("");
+    slc_pet_geometry b = told(",direction=clockwise,turn=-30deg,shift=-7.5mm,pitch-y=4mm,flat=block");
+    slc_pet_geometry c = told(",turn=12.5");
+    const double thirty = 6.283185307179586 / 12, turned = thirty * 12.5 / 30;
+    for (uint32_t i = 0; i < slc_pet_crystals(&a); i++) {
+        const double *p = a.layout->row[i].position_mm, *q = b.layout->row[i].position_mm;
+        const double x = p[0] * cos(thirty) - p[1] * sin(thirty), y = p[0] * sin(thirty) + p[1] * cos(thirty);
+        assert_true(fabs(x - q[0]) < 1e-9 && fabs(-y - q[1]) < 1e-9 && fabs(p[2] - 7.5 - q[2]) < 1e-9);
+        double r[3], normal[3];
+        const double *s = c.layout->row[i].position_mm;
+        slc_pet_crystal_position(&ideal, i, r, normal);
+        assert_true(fabs(r[0] * cos(turned) - r[1] * sin(turned) - s[0]) < 1e-9 && fabs(r[2] - s[2]) < 1e-9);
+    }
+    slc_pet_geometry_clear(&a);
+    slc_pet_geometry_clear(&b);
+    slc_pet_geometry_clear(&c);
+}
+
+static void words_that_do_not_fit(void **state)
+{
+    static const struct {
+        const char *more, *told;
+    } cases[] = {
+        {",flat=module,pitch-y=9mm", "8 flat sides of 54 mm do not fit around a radius of 50 mm"},
+        {",flat=module", "flat= and pitch-y= belong together"},
+        {",pitch-y=3mm", "flat= and pitch-y= belong together"},
+        {",flat=block,pitch-y=2mm,block-gap=1x0mm", "gaps between blocks around the ring"},
+        {",flat=round,pitch-y=2mm", "a scanner cannot be told by \"flat=round"},
+        {",block-gap=1", "a scanner cannot be told by \"block-gap=1"},
+        {",turn=x", "a scanner cannot be told by \"turn=x"},
+        {",shift=1mm,shift=1mm", "a scanner cannot be told by \"shift=1mm"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char words[256];
+        slc_pet_geometry g = {.channels = 7};
+        slc_error error = {0};
+        (void)snprintf(words, sizeof words,
+                       "channels=8,module-rings=2,blocks=2x2,crystals=3x4,radius=50mm,pitch=2mm%s",
+                       cases[i].more);
+        assert_int_equal(slc_pet_scanner(words, &g, &error), SLC_ERR_USAGE);
+        if (strstr(error.text, cases[i].told) == NULL) {
+            fail_msg("%s\nis told, not\n%s", error.text, cases[i].told);
+        }
+        assert_true(g.channels == 7 && g.layout == NULL);
+    }
+}
+
 /* ---- refusals ---------------------------------------------------------------------------------- */
 
 static void change(slc_pet_crystal_row *rows, int what)
@@ -302,6 +424,9 @@ int main(void)
         cmocka_unit_test(places_along_the_axis),
         cmocka_unit_test(refused),
         cmocka_unit_test(frames_become_the_crystals_of_rows),
+        cmocka_unit_test(in_flat_modules),
+        cmocka_unit_test(turned_and_the_other_way_round),
+        cmocka_unit_test(words_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

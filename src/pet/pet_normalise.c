@@ -3,6 +3,7 @@
  * Pairs of a known source to fan sums: how many counts each crystal has with all others.
  */
 #include "base/config.h"
+#include "pet/pet_layout.h"
 #include "pet/pet_normalise_work.h"
 
 #include <stdlib.h>
@@ -40,8 +41,9 @@ static slc_status check(const slc_pet_normalise_config *c, slc_error *error)
 static slc_status measure(slc_pet_normalise *n, slc_error *error)
 {
     const slc_pet_normalise_config *c = &n->config;
-    const double turn = 6.283185307179586,
-                 wide = turn * c->geometry.radius_mm / slc_pet_crystals_per_ring(&c->geometry);
+    double wide, along;
+    slc_pet_spacing(&c->geometry, &wide, &along);
+    wide = wide > 0 ? wide : along > 0 ? along : 1;
     double low = HUGE_VAL, high = -HUGE_VAL;
     for (uint32_t i = 0; i < n->crystals; i++) {
         slc_pet_crystal_position(&c->geometry, i, n->crystal[i].place, n->crystal[i].direction);

@@ -200,6 +200,11 @@ static bool head_sinogram(both *o)
 static slc_status bins_of(both *o)
 {
     const slc_pet_geometry *g = &o->config->geometry;
+    const slc_status status = slc_io_pet_needs_rings(g, o->header_path, "a sinogram of factors is of",
+                                                     o->error);
+    if (status != SLC_OK) {
+        return status;
+    }
     const uint32_t per_ring = slc_pet_crystals_per_ring(g), rings = slc_pet_rings(g);
     const uint32_t most = o->config->ring_difference < rings ? o->config->ring_difference : rings - 1;
     return slc_io_pet_bins_init(&o->bins, per_ring, rings,

@@ -5,6 +5,7 @@
  * it is.
  */
 #include "io/pet/io_pet_petsird.h"
+#include "pet/pet_layout.h"
 #include "pet/pet_scanner.h"
 
 #include <stdio.h>
@@ -69,10 +70,9 @@ static const double z_axis[3] = {0, 0, 1};
 
 static void crystal_frame(const slc_pet_geometry *geometry, uint32_t crystal, slc_petsird_frame *frame)
 {
-    double position[3], inwards[3];
-    slc_pet_crystal_position(geometry, crystal, position, inwards);
-    const double outwards[3] = {-inwards[0], -inwards[1], -inwards[2]};
-    frame_of(outwards, z_axis, position, frame);
+    const slc_pet_crystal_row r = slc_pet_row_of(geometry, crystal);
+    const double outwards[3] = {-r.normal[0], -r.normal[1], -r.normal[2]};
+    frame_of(outwards, r.axis, r.position_mm, frame);
 }
 
 /* Of a module: in the middle of its crystals, x the mean of theirs; one that looks everywhere, as a whole
@@ -233,8 +233,10 @@ slc_status slc_petsird_scanner_make(const slc_pet_geometry *g, slc_petsird_scann
     bool good = list != NULL && modules != NULL && seen != NULL && s->place != NULL && s->crystal != NULL;
     if (good) {
         s->size_mm[0] = g->depth_mm;
-        s->size_mm[1] = 2 * 3.14159265358979323846 * g->radius_mm / slc_pet_crystals_per_ring(g);
-        s->size_mm[2] = g->pitch_z_mm;
+        slc_pet_spacing(g, &s->size_mm[1], &s->size_mm[2]);
+        s->size_mm[1] = s->size_mm[1] > 0 ? s->size_mm[1]
+                                          : g->pitch_z_mm; /* of one crystal nothing is known */
+        s->size_mm[2] = s->size_mm[2] > 0 ? s->size_mm[2] : g->pitch_z_mm;
         list_crystals(g, n, list);
         for (uint32_t i = 0; i < n; i++) {
             crystal_frame(g, list[i].crystal, &seen[i]);
