@@ -213,7 +213,7 @@ static void in_flat_modules(void **state)
 {
     (void)state;
     const double turn = 6.283185307179586;
-    slc_pet_geometry g = told(",flat=module,pitch-y=3mm,block-gap=1.5x0.5mm,module-gap=4mm"),
+    slc_pet_geometry g = told(",flat=module,pitch-y=6.4mm,block-gap=1.5x0.5mm,module-gap=4mm"),
                      ideal = told("");
     assert_true(g.layout->rings && ideal.layout == NULL);
     assert_int_equal(slc_pet_crystals(&g), 8 * 2 * 4 * 12);
@@ -231,8 +231,8 @@ static void in_flat_modules(void **state)
         /* blocks of 4 rings, 2 mm each, and half a mm between: 16.5 mm; then 4 mm: modules are 8 · 2 + 0.5 +
          * 4 apart */
         assert_true(fabs(middle[2] - (module < 8 ? -10.25 : 10.25)) < 1e-9);
-        assert_true(fabs(apart(place(&g, module, 0, 0), place(&g, module, 0, 4)) - 3) < 1e-9); /* y */
-        assert_true(fabs(apart(place(&g, module, 0, 8), place(&g, module, 2, 0)) - 4.5) < 1e-9);
+        assert_true(fabs(apart(place(&g, module, 0, 0), place(&g, module, 0, 4)) - 6.4) < 1e-9); /* y */
+        assert_true(fabs(apart(place(&g, module, 0, 8), place(&g, module, 2, 0)) - 7.9) < 1e-9);
         assert_true(fabs(apart(place(&g, module, 0, 3), place(&g, module, 1, 0)) - 2.5) < 1e-9); /* z */
         for (uint32_t i = 0; i < 48; i++) { /* all in its plane */
             const double *p = place(&g, module, i / 12, i % 12);

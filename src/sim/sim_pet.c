@@ -73,7 +73,7 @@ static void set_steps(slc_sim_pet *sim)
     sim->step_ps = step > 1e12 ? INT64_C(1000000000000) : step < 1 ? 1 : (int64_t)step;
     /* Resolution, offsets, and the flight: no path inside the scanner is as long as its length and its
      * diameter together. A source may be in front of it. */
-    const double inside_mm = 2 * sim->radius_mm + sim->rings * c->geometry.pitch_z_mm;
+    const double inside_mm = 2 * (sim->radius_mm + sim->half_length_mm);
     double outside_mm = 0;
     for (uint32_t i = 0; i < c->n_sources; i++) {
         const double out = fabs(c->source[i].z_mm) + c->source[i].length_mm;
@@ -96,10 +96,24 @@ static slc_status add_physics(slc_sim_pet *sim, slc_error *error)
     sim->noncollinearity = degrees / fwhm_of_sigma / 57.2957795130823;
     sim->physics = sim->isotope != NULL || sim->noncollinearity > 0 || c->n_phantoms > 0 ||
                    sim->crystal_mu > 0;
+    if (status == SLC_OK && c->geometry.layout != NULL) {
+        status = slc_sim_pet_take_boxes(sim, error);
+    }
     if (status == SLC_OK && sim->physics && c->fast) {
         return slc_fail(error, SLC_ERR_USAGE, "fast: it has no physics, and some is asked for");
     }
     return status;
+}
+
+/* Crystals of a table: the farthest from the axis, and along it. */
+static void reach_of(const slc_pet_geometry *g, double *radius_mm, double *half_length_mm)
+{
+    for (uint32_t i = 0; i < slc_pet_crystals(g); i++) {
+        double p[3], normal[3];
+        slc_pet_crystal_position(g, i, p, normal);
+        *radius_mm = fmax(*radius_mm, hypot(p[0], p[1]));
+        *half_length_mm = fmax(*half_length_mm, fabs(p[2]) + g->pitch_z_mm);
+    }
 }
 
 static slc_status prepare(slc_sim_pet *sim, slc_error *error)
@@ -112,6 +126,9 @@ static slc_status prepare(slc_sim_pet *sim, slc_error *error)
     sim->units = g->blocks_y * g->blocks_z;
     sim->radius_mm = g->radius_mm + 0.5 * g->depth_mm;
     sim->half_length_mm = 0.5 * sim->rings * g->pitch_z_mm;
+    if (g->layout != NULL) { /* how far crystals reach */
+        reach_of(g, &sim->radius_mm, &sim->half_length_mm);
+    }
     sim->energy_sigma = sim->config.energy_resolution * sqrt(511) / fwhm_of_sigma;
     const size_t alive = sim->config.each_crystal ? sim->crystals : (size_t)sim->modules * sim->units;
     sim->alive_ps = calloc(alive, sizeof *sim->alive_ps);

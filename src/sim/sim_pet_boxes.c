@@ -4,11 +4,13 @@
  * widest apart; a ray goes down where it can still meet one before the best so far.
  */
 #include "sim/sim_pet_boxes.h"
+#include "pet/pet_layout.h"
 #include "pet/pet_scanner.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { LEAF = 4, MOST_DEPTH = 64 };
 
@@ -33,13 +35,14 @@ static double dot(const double a[3], const double b[3])
 
 /* ---- boxes of a scanner ------------------------------------------------------------------------ */
 
-/* Where it is and how it lies: its z along the scanner's, as far as its normal leaves that open. */
+/* Where it is and how it lies: its z along its axis, as far as its normal leaves that open. */
 static void place(const slc_pet_geometry *g, uint32_t crystal, sim_pet_box *box)
 {
     double *normal = box->side[0], *across = box->side[1], *along = box->side[2];
-    slc_pet_crystal_position(g, crystal, box->middle, normal);
-    const double z[3] = {0, 0, 1}, x[3] = {1, 0, 0};
-    const double *axis = fabs(normal[2]) < 0.9 ? z : x;
+    const slc_pet_crystal_row r = slc_pet_row_of(g, crystal);
+    memcpy(box->middle, r.position_mm, sizeof box->middle);
+    memcpy(normal, r.normal, sizeof r.normal);
+    const double *axis = r.axis;
     const double part = dot(axis, normal);
     double square = 0;
     for (int i = 0; i < 3; i++) {

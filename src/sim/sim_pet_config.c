@@ -129,8 +129,11 @@ slc_status slc_sim_pet_check(const slc_sim_pet_config *c, slc_error *error)
     if (status != SLC_OK) {
         return status;
     }
-    if (c->geometry.layout != NULL) {
-        return slc_fail(error, SLC_ERR_UNSUPPORTED, "frames are generated of ideal rings alone");
+    if (c->geometry.layout != NULL && (c->fast || !c->geometry.layout->grid)) {
+        return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s",
+                        c->fast
+                            ? "fast: it is for ideal rings"
+                            : "crystals of a unit are not numbered y * n + x: no frames are made of them");
     }
     const uint32_t wide = c->geometry.crystals_y > c->geometry.crystals_z ? c->geometry.crystals_y
                                                                           : c->geometry.crystals_z;

@@ -269,6 +269,18 @@ def ring():
     is_there([(lut[a][:3], lut[b][:3]) for a, b in events], "mouse20 through CASToR")
 
 
+def generated():
+    """The generator knows tables, and rings in words that are no ideal ones."""
+    octagon = "channels=8,blocks=1x2,crystals=18x8,radius=60mm,pitch=2.2mm,depth=4mm,flat=module,pitch-y=2.2mm,turn=11deg,direction=clockwise,shift=2mm"
+    for scanner, name in (("plain.csv", "g.raw"), (octagon, "h.raw")):
+        run("simulate", "pet", "--scanner", scanner, "--source", "20,10,5,0,0,2e6", "--seconds", "0.2", "--scatter", "0", "--seed", "7", "-o", name,
+            "--write-tables", "g.h5", "-q")
+        run("pet", "run", name, "--tables", "g.h5", "--energies", "430:650", "--window", "2ns", "--good", "modules=1", "-o", "g.cdh", "-q")
+        lut, events = castor("g")
+        check(len(events) > 3000, f"{scanner}: {len(events)} events")
+        is_there([(lut[a][:3], lut[b][:3]) for a, b in events], f"generated for {scanner}")
+
+
 def refused():
     with open("plain.csv") as f:
         lines = f.readlines()
@@ -305,5 +317,6 @@ def refused():
 random.seed(11)
 tables()
 ring()
+generated()
 refused()
 print(held)
