@@ -11,6 +11,7 @@
  * cmd_pet_run*.c           raw frames to coincidences (cmd_pet_run.h)
  * cmd_pet_acquire*.c       raw frames from the network (cmd_pet_acquire.h)
  * cmd_pet_calibrate*.c     raw frames to tables (cmd_pet_calibrate.h)
+ * cmd_pet_factors.c        factors of pairs in words (cmd_pet_factors.h)
  * cmd_pet_list.c           list-mode files, told and converted
  * cmd_pet_normalise.c      pairs of a known source to efficiencies, and factors of pairs
  */
@@ -31,7 +32,7 @@ const char *slc_pet_scanner_word_name(const char *scanner);
  * "distance=59mm,axial=39mm,crystals-per-ring=312,radius=60mm,pitch=2mm". */
 int slc_pet_good_word(const slc_cli_command *command, const char *word, slc_pet_good *good);
 
-/* Takes the delayeds out of pairs, whose order stays. In cmd_pet_list.c. */
+/* Takes the delayeds out of pairs, whose order stays. */
 void slc_pet_keep_prompts(slc_pet_coincidences *pairs);
 
 /* --window, --offset, --windows, --edge, --compat, --energies, --policy, --good: the words that say what a

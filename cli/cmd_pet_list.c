@@ -5,7 +5,7 @@
  */
 #include "cli_results.h"
 #include "cli_words.h"
-#include "cmd_pet.h"
+#include "cmd_pet_factors.h"
 #include "cmd_pet_tell.h"
 
 #include <sluice/sluice.h>
@@ -21,6 +21,7 @@
 enum { AT_ONCE = 1 << 16 /* pairs */ };
 
 typedef struct list_options {
+    slc_pet_factor_words factors;
     const char *tables, *scanner, *map, *output, *tof;
     int format, to; /* to from 1; 0: nowhere */
     double window_ns, radius_mm, pitch_mm;
@@ -75,6 +76,7 @@ static const slc_cli_option options_table[] = {
     {"window", 0, TIME(O, window_ns, SLC_CLI_POSITIVE, "a time, as 4ns"), "TIME",
      "of the coincidences, for headers; else as FILE says"},
     {"prompts", 0, FLAG(O, prompts), NULL, "write prompts alone: castor and yrt have no delayeds"},
+    SLC_PET_FACTOR_OPTIONS(list_options, factors),
     {"ring-difference", 0, COUNT(O, ring_difference, 0, 65536), "N",
      "of a sinogram, the largest (65536: all there are)"},
     {"tangential", 0, COUNT(O, tangential, 0, 65536), "N",
@@ -96,6 +98,7 @@ typedef struct job {
     slc_io_pet_list_format from, to;
     bool sinogram, has_geometry;
     slc_pet_geometry geometry;
+    slc_pet_factors *factors;
     double tof_ns, window_ns; /* as given; 0: not given */
     slc_io_pet_list_about about;
     slc_io_pet_list *input;
@@ -150,16 +153,19 @@ static slc_status geometry_of_map(job *j)
     return SLC_OK;
 }
 
-static slc_status geometry_of_tables(job *j)
+static int geometry_of_tables(job *j)
 {
     slc_pet_tables tables;
     const slc_status status = slc_io_read_pet_tables(j->options->tables, &tables, &j->error);
     if (status == SLC_OK) {
+        const int words = slc_pet_factors_of_words(COMMAND, &j->options->factors, &tables, &j->factors);
         j->geometry = tables.geometry; /* with its layout */
         tables.geometry.layout = NULL;
         slc_io_pet_tables_clear(&tables);
+        return words;
     }
-    return status;
+    slc_cli_say("pet list", "%s", j->error.text);
+    return SLC_CLI_FAILED;
 }
 
 /* The scanner, by whichever of four ways. */
@@ -180,7 +186,10 @@ static int find_scanner(job *j)
     if (by_rings) {
         return rings_words(j);
     }
-    status = o->map != NULL ? geometry_of_map(j) : o->tables != NULL ? geometry_of_tables(j) : SLC_OK;
+    if (o->tables != NULL) {
+        return geometry_of_tables(j);
+    }
+    status = o->map != NULL ? geometry_of_map(j) : SLC_OK;
     if (status != SLC_OK) {
         slc_cli_say("pet list", "%s", j->error.text);
         return SLC_CLI_FAILED;
@@ -204,6 +213,12 @@ static int check_words(const list_options *o, bool sinogram)
     }
     if (o->to == 0 && (o->tof != NULL || o->window_ns > 0 || o->prompts)) {
         return slc_cli_wrong(COMMAND, "--tof, --window and --prompts are of what is written: give --to");
+    }
+    if (slc_pet_factors_wanted(&o->factors) && o->to != SLC_IO_PET_CASTOR + 1) {
+        return slc_cli_wrong(COMMAND, "--normalise and --attenuation need --to castor");
+    }
+    if (o->factors.normalise && o->tables == NULL) {
+        return slc_cli_wrong(COMMAND, "--normalise needs --tables, which have the efficiencies");
     }
     if (!sinogram && of_sinograms) {
         return slc_cli_wrong(COMMAND,
@@ -351,25 +366,16 @@ static slc_status open_output(job *j)
     config.efficiency = j->about.efficiency;
     config.prompt_multiples = j->about.prompt_multiples;
     config.delayed_multiples = o->prompts ? SLC_PET_MULTIPLES_NO_PAIRS : j->about.delayed_multiples;
-    config.form = o->to >= TO_ARROW ? slc_pet_columns_form((size_t)(o->to - TO_ARROW), o->output) : NULL;
-    return slc_io_pet_list_create(o->output, j->to, &config, &j->writer, &j->error);
-}
-
-void slc_pet_keep_prompts(slc_pet_coincidences *p)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < p->head.size; i++) {
-        if (p->delayed[i] == 0) {
-            p->time_ps[kept] = p->time_ps[i];
-            p->dt_ps[kept] = p->dt_ps[i];
-            p->crystal1[kept] = p->crystal1[i];
-            p->crystal2[kept] = p->crystal2[i];
-            p->energy1_kev[kept] = p->energy1_kev[i];
-            p->energy2_kev[kept] = p->energy2_kev[i];
-            p->delayed[kept++] = 0;
+    if (j->factors == NULL) { /* those with tables are there */
+        const slc_pet_tables tables = {.geometry = j->geometry};
+        const int words = slc_pet_factors_of_words(COMMAND, &o->factors, &tables, &j->factors);
+        if (words != SLC_CLI_GO_ON) {
+            return slc_fail(&j->error, SLC_ERR_USAGE, "the factors cannot be had");
         }
     }
-    p->head.size = kept;
+    config.factors = j->factors;
+    config.form = o->to >= TO_ARROW ? slc_pet_columns_form((size_t)(o->to - TO_ARROW), o->output) : NULL;
+    return slc_io_pet_list_create(o->output, j->to, &config, &j->writer, &j->error);
 }
 
 /* A pipe that a signal ended may have left a piece of a record, which is no damage. */
@@ -408,6 +414,7 @@ static slc_status finish(job *j)
         status = slc_io_pet_sinogram_write(j->image, j->options->output, &j->error);
     } else if (j->writer != NULL) {
         j->left_out = slc_io_pet_list_left_out(j->writer);
+        slc_pet_dead_tell(COMMAND->name, j->options->output, slc_io_pet_list_dead(j->writer));
         j->written -= j->left_out;
         if (j->options->quiet) { /* else it stands in the table */
             slc_pet_left_out_tell(COMMAND->name, j->options->output, j->left_out);
@@ -568,6 +575,7 @@ static int act(const slc_cli_call *call)
     slc_io_pet_list_close(j.input);
     slc_io_pet_list_abandon(j.writer);
     slc_io_pet_sinogram_close(j.image);
+    slc_pet_factors_close(j.factors);
     slc_columns_clear(&slc_pet_coincidences_schema, &j.pairs);
     slc_pet_geometry_clear(&j.geometry);
     return status;

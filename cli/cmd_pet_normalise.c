@@ -6,7 +6,7 @@
  */
 #include "cli_tree.h"
 #include "cli_words.h"
-#include "cmd_pet.h"
+#include "cmd_pet_factors.h"
 #include "cmd_pet_tell.h"
 
 #include <sluice/sluice.h>
@@ -22,8 +22,8 @@ enum { AT_ONCE = 1 << 16 /* pairs */ };
 
 typedef struct normalise_options {
     const char *tables, *scanner, *source, *output, *factors;
-    slc_cli_texts attenuation;
-    int format; /* from 1 */
+    slc_pet_factor_words words; /* but for --normalise, which is what it does */
+    int format;                 /* from 1 */
     double edge_mm, fov_mm;
     uint64_t ring_difference, tangential, threads;
     bool json, quiet;
@@ -57,8 +57,7 @@ static const slc_cli_option options_table[] = {
      "pairs so near to the source's edge are left out (default a crystal)"},
     {"ring-difference", 0, COUNT(O, ring_difference, 0, 65536), "N",
      "pairs whose rings are farther apart are left out (65536: none)"},
-    {"attenuation", 0, TEXTS(O, attenuation), "WORDS",
-     "for --factors, a cylinder as of --source with its mu; again for more"},
+    SLC_PET_ATTENUATION_OPTIONS(normalise_options, words),
     {"fov", 0, LENGTH(O, fov_mm, SLC_CLI_POSITIVE, "a length, as 60mm"), "LENGTH",
      "of NAME.cdh: pairs whose line is farther from the axis are left out"},
     {"tangential", 0, COUNT(O, tangential, 0, 65536), "N",
@@ -81,7 +80,7 @@ typedef struct job {
     slc_pet_tables tables; /* whose memory is `owned`, but for `efficiency` */
     slc_pet_tables of_file;
     bool owned;
-    slc_pet_cylinder source, attenuation[16];
+    slc_pet_cylinder source;
     slc_pet_normalise *normalise;
     slc_pet_factors *factors;
     slc_pet_coincidences pairs;
@@ -116,8 +115,8 @@ static int check_words(const job *j)
         return slc_cli_wrong(COMMAND,
                              "--source, --output, --edge and --format are of a measurement: give its files");
     }
-    if (o->attenuation.n > 0 && o->factors == NULL) {
-        return slc_cli_wrong(COMMAND, "--attenuation is of --factors");
+    if (slc_pet_factors_wanted(&o->words) && o->factors == NULL) {
+        return slc_cli_wrong(COMMAND, "--attenuation and --attenuation-image are of --factors");
     }
     if (o->fov_mm > 0 && !castor) {
         return slc_cli_wrong(COMMAND, "--fov is of --factors NAME.cdh");
@@ -128,20 +127,11 @@ static int check_words(const job *j)
     return SLC_CLI_GO_ON;
 }
 
-static int cylinders(job *j)
+static int source_words(job *j)
 {
     const normalise_options *o = j->options;
     if (o->source != NULL && slc_pet_cylinder_of(o->source, &j->source, &j->error) != SLC_OK) {
         return slc_cli_wrong(COMMAND, "--source: %s", j->error.text);
-    }
-    for (uint32_t i = 0; i < o->attenuation.n; i++) {
-        if (slc_pet_cylinder_of(o->attenuation.word[i], &j->attenuation[i], &j->error) != SLC_OK) {
-            return slc_cli_wrong(COMMAND, "--attenuation: %s", j->error.text);
-        }
-        if (!(j->attenuation[i].mu_per_cm > 0)) {
-            return slc_cli_wrong(COMMAND, "--attenuation '%s' has no mu: it attenuates nothing",
-                                 o->attenuation.word[i]);
-        }
     }
     return SLC_CLI_GO_ON;
 }
@@ -151,10 +141,17 @@ static int choose(job *j)
     const normalise_options *o = j->options;
     const slc_pet_frame_words words = {.tables = o->tables, .scanner = o->scanner};
     int status = check_words(j);
-    status = status == SLC_CLI_GO_ON ? cylinders(j) : status;
+    status = status == SLC_CLI_GO_ON ? source_words(j) : status;
     status = status == SLC_CLI_GO_ON ? slc_pet_tables_of(COMMAND, &words, &j->of_file, &j->owned) : status;
     j->tables = j->of_file;
-    if (status == SLC_CLI_GO_ON && j->n_paths == 0 && j->tables.efficiency == NULL && o->attenuation.n == 0) {
+    /* Wrong words before any work; the efficiencies come later. */
+    if (status == SLC_CLI_GO_ON) {
+        status = slc_pet_factors_of_words(COMMAND, &o->words, &j->tables, &j->factors);
+        slc_pet_factors_close(j->factors);
+        j->factors = NULL;
+    }
+    if (status == SLC_CLI_GO_ON && j->n_paths == 0 && j->tables.efficiency == NULL &&
+        !slc_pet_factors_wanted(&o->words)) {
         return slc_cli_wrong(COMMAND, "there are no factors: give files of a measurement, --tables with "
                                       "efficiencies, or --attenuation");
     }
@@ -240,11 +237,11 @@ static slc_status measure(job *j)
 static slc_status write_factors(job *j)
 {
     const normalise_options *o = j->options;
-    slc_pet_factors_config config;
-    slc_pet_factors_config_default(&config);
-    config.tables = &j->tables;
-    config.cylinders = j->attenuation;
-    config.n_cylinders = o->attenuation.n;
+    slc_pet_factor_words words = o->words;
+    words.normalise = j->tables.efficiency != NULL;
+    if (slc_pet_factors_of_words(COMMAND, &words, &j->tables, &j->factors) != SLC_CLI_GO_ON) {
+        return slc_fail(&j->error, SLC_ERR_MEMORY, "no factors");
+    }
     slc_io_pet_factors_config how;
     slc_io_pet_factors_config_default(&how);
     how.geometry = j->tables.geometry;
@@ -252,9 +249,7 @@ static slc_status write_factors(job *j)
     how.fov_mm = o->fov_mm;
     how.ring_difference = o->ring_difference < 65536 ? (uint32_t)o->ring_difference : UINT32_MAX;
     how.tangential = (uint32_t)o->tangential;
-    slc_status status = slc_pet_factors_open(&config, &j->factors, &j->error);
-    return status == SLC_OK ? slc_io_write_pet_factors(o->factors, &how, j->factors, &j->told, &j->error)
-                            : status;
+    return slc_io_write_pet_factors(o->factors, &how, j->factors, &j->told, &j->error);
 }
 
 #define F slc_pet_normalise_found
@@ -365,11 +360,7 @@ static int process(job *j)
     if (j->n_paths > 0) {
         tell_dead(j);
     }
-    if (j->told.dead > 0) {
-        slc_cli_say("pet normalise",
-                    "%s: %" PRIu64 " pairs have no factor: a crystal of theirs has efficiency 0", o->factors,
-                    j->told.dead);
-    }
+    slc_pet_dead_tell(COMMAND->name, o->factors, j->told.dead);
     if (o->json && !print_json(j)) {
         return SLC_CLI_FAILED;
     }

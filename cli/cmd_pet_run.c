@@ -27,6 +27,7 @@ static const slc_cli_option table[] = {
     {"rotate-time", 0, TIME_FROM(O, rotate_ns, "100ms", "less", "a time, as 60s"), "TIME",
      "begin another file after 600s"},
     SLC_PET_RUN_RESULT_OPTIONS(STDOUT_TOO),
+    SLC_PET_FACTOR_OPTIONS(slc_pet_run_options, factors),
     {"device", 0, DEVICE(slc_pet_run_options, device), "WHICH",
      "cpu (the default), or GPUs: cuda, cuda:N, cuda:N,M, all"},
     {"batch", 0, COUNT(slc_pet_run_options, batch, 0, 1 << 28), "N",
@@ -274,6 +275,7 @@ static int process(slc_pet_run_job *job)
 static void clear(slc_pet_run_job *job)
 {
     slc_pet_run_outputs_abandon(job);
+    slc_pet_factors_close(job->factors);
     slc_flow_close(job->flow);
     slc_io_pet_inputs_close(&job->inputs);
     slc_pet_paths_clear(&job->paths);
@@ -307,6 +309,10 @@ static int act(const slc_cli_call *call)
     }
     job->options = o;
     int status = slc_pet_run_config_of(COMMAND, "--output", job);
+    if (status == SLC_CLI_GO_ON && slc_pet_factors_wanted(&o->factors) &&
+        (o->output == NULL || job->format != SLC_IO_PET_CASTOR)) {
+        status = slc_cli_wrong(COMMAND, "--normalise and --attenuation are of --output as castor");
+    }
     if (status == SLC_CLI_GO_ON) {
         status = slc_pet_paths_of(COMMAND, call->operands, call->n, o->series, o->quiet, &job->paths);
     }
@@ -315,6 +321,9 @@ static int act(const slc_cli_call *call)
         const uint64_t gpus = count_gpus(o->device);
         o->batch = o->batch > 0 ? o->batch : gpus > 0 ? gpus << 22 : 1 << 16;
         status = slc_pet_tables_of(COMMAND, &o->frames, &job->tables, &job->owned);
+    }
+    if (status == SLC_CLI_GO_ON) {
+        status = slc_pet_factors_of_words(COMMAND, &o->factors, &job->tables, &job->factors);
     }
     if (status == SLC_CLI_GO_ON) {
         status = process(job);

@@ -10,6 +10,7 @@
 
 #include "cli_results.h"
 #include "cli_tree.h"
+#include "cmd_pet_factors.h"
 #include "cmd_pet_tell.h"
 
 #include <sluice/daq_pet.h>
@@ -20,6 +21,7 @@
 
 typedef struct slc_pet_run_options {
     slc_pet_frame_words frames;
+    slc_pet_factor_words factors;    /* not of an acquisition */
     slc_pet_coincidence_words words; /* offset_ns stays 0 */
     double delayed_ns, horizon_ns, tof_ns, bin_ns, dead_time_ns, flush_ns;
     const char *device, *output, *singles, *late, *sinogram, *rates, *rate_plot;
@@ -133,6 +135,7 @@ typedef struct slc_pet_run_job {
     slc_pet_rates_totals rates_totals;
     slc_pet_rates *rates; /* NULL also where they were given up: */
     slc_error rates_error;
+    slc_pet_factors *factors; /* of pairs; NULL: none */
     slc_pet_randoms *randoms; /* NULL also where they were given up: */
     slc_error randoms_error;
     bool reads_once; /* what comes cannot be read again: pairs are flushed from time to time */

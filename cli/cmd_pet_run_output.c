@@ -172,6 +172,7 @@ static slc_io_pet_list_config list_config(const slc_pet_run_job *job)
         config.high_kev = job->config.convert.high_kev;
     }
     config.efficiency = job->tables.efficiency;
+    config.factors = job->factors;
     config.prompt_multiples = slc_pet_multiples_of(job->config.prompt.policy);
     config.delayed_multiples = job->config.delayed && !o->prompts ? config.prompt_multiples
                                                                   : SLC_PET_MULTIPLES_NO_PAIRS;
@@ -502,6 +503,16 @@ static void end_early(slc_pet_run_job *job)
     }
 }
 
+/* Pairs that the list leaves out, or has no factor for. */
+static void tell_list(const slc_pet_run_job *job)
+{
+    const slc_pet_run_options *o = job->options;
+    slc_pet_dead_tell(command_of(job), o->output, slc_io_pet_list_dead(job->list));
+    if (o->quiet) { /* else it stands in the table */
+        slc_pet_left_out_tell(command_of(job), o->output, job->left_out);
+    }
+}
+
 void slc_pet_run_outputs_finish(slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
@@ -510,10 +521,8 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
     }
     if (job->list != NULL) {
         job->left_out = slc_io_pet_list_left_out(job->list);
+        tell_list(job);
         job->written -= job->left_out;
-        if (o->quiet) { /* else it stands in the table */
-            slc_pet_left_out_tell(command_of(job), o->output, job->left_out);
-        }
         judge_part(job, SLC_PET_RUN_PAIRS, slc_io_pet_list_finish(job->list, &job->error));
         job->list = NULL;
     }

@@ -333,3 +333,20 @@ int slc_pet_files_check(const slc_cli_command *command, const void *options, cha
     slc_cli_names_clear(&outputs);
     return status;
 }
+
+void slc_pet_keep_prompts(slc_pet_coincidences *p)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < p->head.size; i++) {
+        if (p->delayed[i] == 0) {
+            p->time_ps[kept] = p->time_ps[i];
+            p->dt_ps[kept] = p->dt_ps[i];
+            p->crystal1[kept] = p->crystal1[i];
+            p->crystal2[kept] = p->crystal2[i];
+            p->energy1_kev[kept] = p->energy1_kev[i];
+            p->energy2_kev[kept] = p->energy2_kev[i];
+            p->delayed[kept++] = 0;
+        }
+    }
+    p->head.size = kept;
+}

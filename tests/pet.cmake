@@ -81,6 +81,8 @@ sluice_test(test_report_pet stages test_report_pet.c ${pet_stream})
 
 # The command.
 cli_test(pet_normalise cli)
+cli_test(pet_factors cli)
+sluice_test(test_io_pet_image formats test_io_pet_image.c)
 foreach(name IN ITEMS simulate_pet pet_acquire pet_resume pet_loss pet_live pet_files pet_scanner pet_table pet_calibrate pet_run pet_clock pet_energies pet_series pet_info pet pet_list bench_pet)
     cli_test(${name} cli)
 endforeach()

@@ -9,6 +9,7 @@
 
 #include <sluice/io.h>
 #include <sluice/pet_chain.h>
+#include <sluice/pet_normalise.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -253,6 +254,8 @@ typedef struct slc_io_pet_list_config {
     const float *efficiency; /* factor by crystal, looked at by _create; NULL: 1 */
     slc_pet_multiples prompt_multiples, delayed_multiples;
     bool singles; /* it is of singles, and of no pairs: slc_io_pet_list_singles */
+    /* Of CASToR alone (SLC_ERR_UNSUPPORTED): each pair's attenuation and normalisation factor. NULL: none. */
+    const slc_pet_factors *factors;
 } slc_io_pet_list_config;
 SLC_API void slc_io_pet_list_config_default(slc_io_pet_list_config *config);
 

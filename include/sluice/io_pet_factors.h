@@ -3,7 +3,7 @@
 #ifndef SLUICE_IO_PET_FACTORS_H
 #define SLUICE_IO_PET_FACTORS_H
 
-#include <sluice/pet_normalise.h>
+#include <sluice/io_pet.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,6 +33,18 @@ SLC_API slc_status slc_io_write_pet_factors(const char *path, const slc_io_pet_f
                                             slc_error *error);
 /* The names of the two, as slc_io_pet_list_file has them. */
 SLC_API char *slc_io_pet_factors_file(const char *path, size_t i);
+
+/* Pairs of a list that were written with a normalisation factor of 0, which CASToR passes over, as a crystal
+ * of theirs is dead. */
+SLC_API uint64_t slc_io_pet_list_dead(const slc_io_pet_list_writer *writer);
+
+/* Attenuation in voxels: FILE.npy, an array (z, y, x) of f32 or f64, whose voxels are voxel_mm (x, y, z); or
+ * Interfile (FILE.hv, .h33, .hdr), f32, whose header tells them, and voxel_mm is NULL. Values are 1/cm. The
+ * image is in the middle of the scanner, but for what "first pixel offset (mm)" says across the axis.
+ * SLC_ERR_USAGE for the one or the other, SLC_ERR_FORMAT names the key or what is missing. */
+SLC_API slc_status slc_io_pet_image_read(const char *path, const double *voxel_mm, slc_pet_image *image,
+                                         slc_error *error);
+SLC_API void slc_io_pet_image_clear(slc_pet_image *image);
 
 #ifdef __cplusplus
 }

@@ -108,7 +108,7 @@ typedef struct slc_pet_factors_config {
 SLC_API void slc_pet_factors_config_default(slc_pet_factors_config *config, size_t size);
 #define slc_pet_factors_config_default(config) slc_pet_factors_config_default(config, sizeof *(config))
 
-/* Of pairs, for outputs; keeps copies, but for the image's values. One for any number of threads. */
+/* Of pairs, for outputs; keeps copies. One for any number of threads. */
 typedef struct slc_pet_factors slc_pet_factors;
 SLC_API slc_status slc_pet_factors_open(const slc_pet_factors_config *config, slc_pet_factors **factors,
                                         slc_error *error);

@@ -73,6 +73,13 @@ static bool copy(slc_pet_factors *f, const slc_pet_factors_config *config)
     }
     if (config->image != NULL) {
         f->image = *config->image;
+        const size_t voxels = (size_t)f->image.nx * f->image.ny * f->image.nz;
+        float *value = malloc(voxels * sizeof *value);
+        f->image.value = value;
+        if (value == NULL) {
+            return false;
+        }
+        memcpy(value, config->image->value, voxels * sizeof *value);
     }
     if (f->n_cylinders == 0 && f->image.value == NULL) {
         return true;
@@ -119,6 +126,7 @@ void slc_pet_factors_close(slc_pet_factors *factors)
         free(factors->efficiency);
         free(factors->place);
         free(factors->cylinders);
+        free((void *)factors->image.value);
         free(factors);
     }
 }

@@ -54,8 +54,8 @@ seen = set()
 for factor, a, b in struct.iter_unpack("<fII", data):
     assert abs(factor * e[a] * e[b] - 1) < 1e-5
     seen.add((a, b))
-P = [place(c) for c in range(192)]
-wanted = {(a, b) for a in range(192) for b in range(a + 1, 192) if distance(P[a], P[b]) <= 24}
+where = [place(c) for c in range(192)]
+wanted = {(a, b) for a in range(192) for b in range(a + 1, 192) if distance(where[a], where[b]) <= 24}
 assert seen == wanted and len(seen) == int(head["Number of events"]), (len(seen), len(wanted))
 assert json.load(open("n.json"))["factors"] == {"file": "n.cdh", "pairs": len(seen), "dead": 0, "outside": 192 * 191 // 2 - len(seen)}
 P
@@ -145,7 +145,7 @@ refuse() { # MESSAGE ARGS...
 refuse "there is nothing to write: give --output, --factors or both" pairs.h5 --tables a.h5 --source radius=25mm
 refuse "what was measured must be known: give --source" pairs.h5 --tables a.h5 -o x.h5
 refuse "--factors takes NAME.cdh or NAME.hs, not 'x.dat'" pairs.h5 --tables a.h5 --source radius=25mm --factors x.dat
-refuse "--attenuation is of --factors" pairs.h5 --tables a.h5 --source radius=25mm -o x.h5 --attenuation radius=20mm,mu=1
+refuse "--attenuation and --attenuation-image are of --factors" pairs.h5 --tables a.h5 --source radius=25mm -o x.h5 --attenuation radius=20mm,mu=1
 refuse "--attenuation 'radius=20mm' has no mu: it attenuates nothing" --tables a.h5 --factors x.hs --attenuation radius=20mm
 refuse "--source, --output, --edge and --format are of a measurement: give its files" --tables a.h5 -o x.h5
 refuse "there are no factors: give files of a measurement, --tables with efficiencies, or --attenuation" --scanner mouse20 --factors x.hs

@@ -3,8 +3,8 @@
  * CASToR list-mode: NAME.cdh (text) and NAME.cdf (records), the scanner as NAME.hscan and NAME.lut.
  * docs/formats/pet-castor.md; the layout is that of CASToR's general documentation.
  *
- * A record: u32 ms, optional fields, f32 time of flight t1 − t2 in ps (the other sign than dt_ps), u32 id 1,
- * u32 id 2. An id is the crystal's row in the .lut.
+ * A record: u32 ms, optional fields (of which attenuation and normalisation are written), f32 time of flight
+ * t1 − t2 in ps (the other sign than dt_ps), u32 id 1, u32 id 2. An id is the crystal's row in the .lut.
  */
 #include "base/bytes.h"
 #include "io/pet/io_pet_list.h"
@@ -214,22 +214,49 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
     return status == SLC_OK ? write_hscan(w, error) : status;
 }
 
+static bool attenuates(const slc_io_pet_list_writer *w)
+{
+    return w->config.factors != NULL && slc_pet_factors_attenuate(w->config.factors);
+}
+
+static bool normalises(const slc_io_pet_list_writer *w)
+{
+    return w->config.factors != NULL && slc_pet_factors_normalise(w->config.factors);
+}
+
+static uint8_t *put_f32(uint8_t *to, float value)
+{
+    slc_store_f32(to, value);
+    return to + 4;
+}
+
+/* Fields in CASToR's order: attenuation, normalisation, time of flight. */
 static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs,
                          slc_io_pet_list_order *order, size_t from, size_t n, uint8_t *to, uint8_t **end,
                          slc_error *error)
 {
     (void)order;
-    const size_t tof = w->config.tof ? 4 : 0;
-    for (size_t i = from; i < from + n; i++, to += 12 + tof) {
+    const slc_io_pet_list_config *c = &w->config;
+    const bool attenuate = attenuates(w), normalise = normalises(w);
+    for (size_t i = from; i < from + n; i++) {
+        const uint32_t one = pairs->crystal1[i], two = pairs->crystal2[i];
         int64_t ms;
         if (!slc_io_pet_list_ms(w, pairs->time_ps[i], UINT32_MAX, &ms)) {
             return slc_io_pet_list_no_ms(w, pairs->time_ps[i], UINT32_MAX, error);
         }
         w->time_ms = ms > w->time_ms ? ms : w->time_ms;
         slc_store_u32(to, (uint32_t)ms);
-        slc_store_f32(to + 4, -(float)pairs->dt_ps[i]); /* overwritten without time of flight */
-        slc_store_u32(to + 4 + tof, pairs->crystal1[i]);
-        slc_store_u32(to + 8 + tof, pairs->crystal2[i]);
+        to += 4;
+        to = attenuate ? put_f32(to, (float)slc_pet_factors_attenuation(c->factors, one, two)) : to;
+        if (normalise) {
+            const double factor = slc_pet_factors_of(c->factors, one, two);
+            w->dead += !(factor > 0);
+            to = put_f32(to, (float)factor);
+        }
+        to = c->tof ? put_f32(to, -(float)pairs->dt_ps[i]) : to;
+        slc_store_u32(to, one);
+        slc_store_u32(to + 4, two);
+        to += 8;
     }
     *end = to;
     return SLC_OK;
@@ -240,7 +267,8 @@ static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *p
     if (w->prompts + pairs->head.size > UINT32_MAX) {
         return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: more than 2^32 - 1 events", w->base);
     }
-    return slc_io_pet_list_blocks(w, DATA, pairs, w->config.tof ? 16 : 12, encode, error);
+    const size_t fields = (w->config.tof ? 1U : 0U) + (attenuates(w) ? 1U : 0U) + (normalises(w) ? 1U : 0U);
+    return slc_io_pet_list_blocks(w, DATA, pairs, 12 + 4 * fields, encode, error);
 }
 
 static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
@@ -257,6 +285,12 @@ static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
                     "List TOF measurement range (ps): %.9g\n",
                     w->config.tof_resolution_ps, 2 * w->config.window_ps);
     }
+    if (n > 0 && attenuates(w)) {
+        n = fprintf(out, "Attenuation correction flag: 1\n");
+    }
+    if (n > 0 && normalises(w)) {
+        n = fprintf(out, "Normalization correction flag: 1\n");
+    }
     return n > 0 ? SLC_OK : slc_io_output_failed(w->output[HEADER].path, error);
 }
 
@@ -264,6 +298,7 @@ static const char *const extensions[] = {".cdf", ".cdh", NULL};
 
 const slc_io_pet_list_ops slc_io_pet_castor = {
     .name = "castor",
+    .factors = true,
     .extensions = extensions,
     .written = written,
     .header = ".cdh",

@@ -7,6 +7,8 @@
 #include "io/io_formats.h"
 #include "pet/pet_scanner.h"
 
+#include <sluice/io_pet_factors.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -353,6 +355,10 @@ slc_status slc_io_pet_list_create(const char *path, slc_io_pet_list_format forma
     }
     slc_status status = slc_config_take(&own, sizeof own, given, "slc_io_pet_list_config", error);
     status = status == SLC_OK ? check_config(config, path, error) : status;
+    if (status == SLC_OK && config->factors != NULL && !ops->factors) {
+        status = slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: %s files have no place for factors of pairs", path,
+                          ops->name);
+    }
     if (status == SLC_OK && ops->extensions != NULL && strcmp(path, "-") == 0) {
         status = slc_fail(error, SLC_ERR_USAGE,
                           "%s is several files, which standard output cannot take: give a name", ops->name);
@@ -496,6 +502,11 @@ void slc_io_pet_list_abandon(slc_io_pet_list_writer *writer)
 uint64_t slc_io_pet_list_left_out(const slc_io_pet_list_writer *writer)
 {
     return writer->left_out;
+}
+
+uint64_t slc_io_pet_list_dead(const slc_io_pet_list_writer *writer)
+{
+    return writer->dead;
 }
 
 /* ---- what formats use -------------------------------------------------------------------------- */

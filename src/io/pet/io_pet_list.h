@@ -104,7 +104,7 @@ struct slc_io_pet_list_writer {
     slc_io_output output[SLC_IO_PET_LIST_FILES];
     size_t n_outputs;
     slc_io_pet_bins bins;
-    uint64_t prompts, delayeds, singles, left_out, bytes;
+    uint64_t prompts, delayeds, singles, left_out, dead, bytes;
     int64_t time_ms; /* of the last record or tag; −1 before the first */
     double flushed;  /* when streams were last */
     void *own;
@@ -172,6 +172,7 @@ typedef struct slc_io_pet_list_ops {
     const char *const *extensions;
     const char *const *written; /* of all files that are written; none: the base alone */
     bool delayeds;              /* can be written */
+    bool factors;               /* of pairs can be written */
     bool needs_geometry;        /* to be read */
     const char *header;         /* extension of the header file, NULL: none */
     bool header_needed;
@@ -243,6 +244,9 @@ slc_status slc_io_pet_needs_rings(const slc_pet_geometry *geometry, const char *
 /* An Interfile as it lies in memory. */
 slc_status slc_io_pet_sinogram_parse(const char *header, const void *bytes, size_t size, const char *name,
                                      slc_io_pet_sinogram_values *values, slc_error *error);
+/* Attenuation in voxels, as it lies in memory; header NULL: an array. */
+slc_status slc_io_pet_image_parse(const char *header, const void *bytes, size_t size, const char *name,
+                                  const double *voxel_mm, slc_pet_image *image, slc_error *error);
 /* Tables of a file in memory. */
 slc_status slc_io_parse_pet_tables(const void *bytes, size_t size, const char *name, slc_pet_tables *tables,
                                    slc_error *error);
