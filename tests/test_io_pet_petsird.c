@@ -1,55 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PETSIRD: what comes back of energies, time of flight and efficiencies; files that are cut, flipped, or
- * promise more than there is; schemas that are no schemas. An independent reader of what is written, and a
+ * PETSIRD: what comes back of energies, time of flight, efficiencies, singles and tables of crystals, and
+ * what is refused. Damage is in test_io_pet_petsird_damage.c. An independent reader of what is written, and a
  * source that comes out where it was, is python/tests/test_pet_petsird.py.
  */
 #include "io/pet/io_pet_petsird.h"
 #include "support/cmocka_all.h"
 
-#include "support/pet_list.h"
+#include "support/pet_petsird.h"
 
 #define MS INT64_C(1000000000)
-
-static const char name[] = "a.petsird";
-
-/* Files of these tests, and what is read of them. */
-static slc_io_pet_list_config config_of(bool tof)
-{
-    slc_io_pet_list_config config;
-    slc_io_pet_list_config_default(&config);
-    config.geometry = pet_small;
-    config.tof = tof;
-    config.tof_resolution_ps = tof ? 250 : 0;
-    config.window_ps = 4000;
-    return config;
-}
-
-static char *written(const slc_io_pet_list_config *config, const slc_pet_coincidences *pairs, size_t *size,
-                     uint64_t *left_out)
-{
-    slc_io_pet_list_writer *writer = NULL;
-    slc_error error = {0};
-    assert_int_equal(slc_io_pet_list_create(pet_in_folder(name), SLC_IO_PET_PETSIRD, config, &writer, &error),
-                     SLC_OK);
-    assert_int_equal(slc_io_pet_list_write(writer, pairs, &error), SLC_OK);
-    if (left_out != NULL) {
-        *left_out = slc_io_pet_list_left_out(writer);
-    }
-    assert_int_equal(slc_io_pet_list_finish(writer, &error), SLC_OK);
-    return pet_bytes(pet_in_folder(name), size);
-}
-
-static slc_status read_bytes(const void *bytes, size_t size, const slc_pet_geometry *geometry,
-                             slc_pet_coincidences *pairs, slc_io_pet_list_totals *totals, slc_error *error)
-{
-    slc_io_pet_list *input = NULL;
-    *totals = (slc_io_pet_list_totals){0};
-    *error = (slc_error){0};
-    pairs->head.size = 0;
-    const slc_status status = slc_io_pet_list_open_memory(bytes, size, NULL, "m", SLC_IO_PET_PETSIRD,
-                                                          geometry, &input, error);
-    return status == SLC_OK ? pet_read_all(input, 1000, pairs, totals, error) : status;
-}
 
 /* Without a scanner. */
 static slc_io_pet_list *opened(const void *bytes, size_t size)
@@ -234,7 +193,8 @@ static void singles_come_back(void **state)
     s.head.size = N;
     s.energy_kev[1] = 601;
     assert_int_equal(
-        slc_io_pet_list_create(pet_in_folder(name), SLC_IO_PET_PETSIRD, &config, &writer, &error), SLC_OK);
+        slc_io_pet_list_create(pet_in_folder(PETSIRD_NAME), SLC_IO_PET_PETSIRD, &config, &writer, &error),
+        SLC_OK);
     assert_int_equal(slc_io_pet_list_singles(writer, &s, &error), SLC_OK);
     assert_int_equal(slc_io_pet_list_left_out(writer), 1);
     const int64_t first = s.time_ps[0];
@@ -244,7 +204,7 @@ static void singles_come_back(void **state)
     s.time_ps[0] = first;
     error = (slc_error){0};
     assert_int_equal(slc_io_pet_list_finish(writer, &error), SLC_OK);
-    assert_int_equal(slc_io_pet_singles_open(pet_in_folder(name), SLC_IO_PET_SINGLES, &input, &error),
+    assert_int_equal(slc_io_pet_singles_open(pet_in_folder(PETSIRD_NAME), SLC_IO_PET_SINGLES, &input, &error),
                      SLC_OK);
     while (slc_io_pet_singles_read(input, 777, &got, &error) == SLC_OK) {
     }
@@ -262,14 +222,101 @@ static void singles_come_back(void **state)
     slc_columns_clear(&slc_pet_singles_schema, &got);
 }
 
+/* Panels of 4 x 4 crystals around the axis, tilted, those of module m with a pitch of pitch_mm[m % n]. */
+static slc_pet_geometry panels(uint32_t modules, const double *pitch_mm, uint32_t n)
+{
+    slc_pet_crystal_row rows[20 * 16];
+    slc_pet_geometry geometry;
+    slc_error error = {0};
+    for (uint32_t i = 0; i < modules * 16; i++) {
+        const uint32_t m = i / 16, y = i % 16 / 4, z = i % 4;
+        const double angle = 6.283185307179586 * m / modules, tilt = 0.3, p = pitch_mm[m % n];
+        const double c = cos(angle), s = sin(angle), across = (y - 1.5) * p, along = (z - 1.5) * p;
+        rows[i] = (slc_pet_crystal_row){
+            .module = m,
+            .crystal = i % 16,
+            .normal = {-c, -s, 0},
+            .axis = {-s * sin(tilt), c * sin(tilt), cos(tilt)},
+            .position_mm = {60 * c - s * (across * cos(tilt) + along * sin(tilt)),
+                            60 * s + c * (across * cos(tilt) + along * sin(tilt)),
+                            along * cos(tilt) - across * sin(tilt)},
+        };
+    }
+    assert_int_equal(slc_pet_layout_make(rows, modules * 16, 10, &geometry, &error), SLC_OK);
+    return geometry;
+}
+
+/* A time of flight that the crystals tell, so that it is known in any order. */
+static int64_t flight(uint32_t crystal1, uint32_t crystal2)
+{
+    const int64_t difference = (int64_t)crystal2 - crystal1;
+    return difference * 12 + (difference > 0 ? 77 : -77);
+}
+
+/* Of pairs, whatever their order and that of their crystals. */
+static uint64_t sum_of(const slc_pet_coincidences *pairs)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < pairs->head.size; i++) {
+        const uint32_t a = pairs->crystal1[i], b = pairs->crystal2[i];
+        uint64_t key = (uint64_t)(a < b ? a : b) << 33 | (uint64_t)(a < b ? b : a) << 1 | pairs->delayed[i];
+        sum += random_u64(&key);
+    }
+    return sum;
+}
+
+/* Equal modules are one type; of several types, and of more than PETSIRD's writer has, pairs come back. */
+static void tables_of_crystals_come_back(void **state)
+{
+    (void)state;
+    double pitch[20];
+    static const uint32_t kinds[] = {1, 3, 16, 20}, types[] = {1, 3, 16, 1};
+    for (size_t i = 0; i < 20; i++) {
+        pitch[i] = 2 + 0.01 * (double)i;
+    }
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        slc_pet_geometry geometry = panels(20, pitch, kinds[k]);
+        slc_petsird_scanner scanner;
+        slc_io_pet_list_config config = config_of(true);
+        slc_pet_coincidences pairs = pet_pairs(3000, 1000, 5), got = {0};
+        slc_io_pet_list_totals totals;
+        slc_error error = {0};
+        size_t size;
+        assert_int_equal(slc_petsird_scanner_make(&geometry, &scanner, &error), SLC_OK);
+        assert_int_equal(scanner.n_kinds, types[k]);
+        assert_true(fabs(scanner.size_mm[1] - 2) < 1e-6 && fabs(scanner.size_mm[2] - 2) < 1e-6);
+        slc_petsird_scanner_clear(&scanner);
+        for (size_t i = 0; i < 4000; i++) {
+            pairs.time_ps[i] = i < 3000 ? 1 : 2; /* one block, so that only types change the order */
+            pairs.crystal1[i] %= 320;
+            pairs.crystal2[i] = (pairs.crystal1[i] + 16 + pairs.crystal2[i] % 288) % 320;
+            pairs.dt_ps[i] = flight(pairs.crystal1[i], pairs.crystal2[i]);
+        }
+        config.geometry = geometry;
+        char *bytes = written(&config, &pairs, &size, NULL);
+        assert_int_equal(read_bytes(bytes, size, &geometry, &got, &totals, &error), SLC_END);
+        assert_int_equal(totals.prompts, 3000);
+        assert_int_equal(totals.delayeds, 1000);
+        assert_int_equal(sum_of(&got), sum_of(&pairs));
+        for (size_t i = 0; i < 4000; i++) {
+            assert_true(llabs(got.dt_ps[i] - flight(got.crystal1[i], got.crystal2[i])) <= 13);
+        }
+        free(bytes);
+        pet_clear(&pairs);
+        pet_clear(&got);
+        slc_pet_geometry_clear(&geometry);
+    }
+}
+
 /* ---- refused ----------------------------------------------------------------------------------- */
 
 static void assert_refused(const slc_io_pet_list_config *config, slc_status wanted, const char *text)
 {
     slc_io_pet_list_writer *writer = NULL;
     slc_error error = {0};
-    assert_int_equal(slc_io_pet_list_create(pet_in_folder(name), SLC_IO_PET_PETSIRD, config, &writer, &error),
-                     wanted);
+    assert_int_equal(
+        slc_io_pet_list_create(pet_in_folder(PETSIRD_NAME), SLC_IO_PET_PETSIRD, config, &writer, &error),
+        wanted);
     assert_non_null(strstr(error.text, text));
     assert_int_equal(count_files(), 0);
 }
@@ -293,14 +340,16 @@ static void what_cannot_be_written_is_refused(void **state)
     config = config_of(false);
     config.delayed_multiples = SLC_PET_MULTIPLES_NO_PAIRS;
     assert_int_equal(
-        slc_io_pet_list_create(pet_in_folder(name), SLC_IO_PET_PETSIRD, &config, &writer, &error), SLC_OK);
+        slc_io_pet_list_create(pet_in_folder(PETSIRD_NAME), SLC_IO_PET_PETSIRD, &config, &writer, &error),
+        SLC_OK);
     assert_int_equal(slc_io_pet_list_write(writer, &pairs, &error), SLC_ERR_USAGE);
     assert_non_null(strstr(error.text, "there are delayed pairs, and its header tells of none"));
     slc_io_pet_list_abandon(writer);
     pairs.time_ps[0] = UINT32_MAX * MS;
     pairs.head.size = 1;
     assert_int_equal(
-        slc_io_pet_list_create(pet_in_folder(name), SLC_IO_PET_PETSIRD, &config, &writer, &error), SLC_OK);
+        slc_io_pet_list_create(pet_in_folder(PETSIRD_NAME), SLC_IO_PET_PETSIRD, &config, &writer, &error),
+        SLC_OK);
     assert_int_equal(slc_io_pet_list_write(writer, &pairs, &error), SLC_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.text, "petsird files end at 4294967294 ms"));
     slc_io_pet_list_abandon(writer);
@@ -337,236 +386,6 @@ static void another_scanner_is_told(void **state)
     pet_clear(&got);
 }
 
-/* ---- damage ------------------------------------------------------------------------------------ */
-
-static const slc_pet_geometry tiny = {.channels = 2,
-                                      .modules = 1,
-                                      .module_rings = 1,
-                                      .blocks_y = 1,
-                                      .blocks_z = 1,
-                                      .crystals_y = 1,
-                                      .crystals_z = 1,
-                                      .radius_mm = 50,
-                                      .pitch_z_mm = 2,
-                                      .depth_mm = 10};
-
-static char *tiny_file(size_t n, size_t *size)
-{
-    slc_io_pet_list_config config = config_of(n > 0);
-    slc_pet_coincidences pairs = pet_pairs(n, n / 2, 5);
-    config.tof_resolution_ps = n > 0 ? 8000 : 0; /* a few bins */
-    config.geometry = tiny;
-    for (size_t i = 0; i < pairs.head.size; i++) {
-        pairs.crystal1[i] = i % 2;
-        pairs.crystal2[i] = (i + 1) % 2;
-    }
-    char *bytes = written(&config, &pairs, size, NULL);
-    pet_clear(&pairs);
-    return bytes;
-}
-
-static void a_file_may_be_cut_at_every_byte(void **state)
-{
-    (void)state;
-    size_t size, most = 0;
-    char *bytes = tiny_file(20, &size);
-    slc_pet_coincidences pairs = {0};
-    slc_io_pet_list_totals totals;
-    slc_error error;
-    for (size_t n = 0; n < size; n++) {
-        assert_int_equal(read_bytes(bytes, n, &tiny, &pairs, &totals, &error), SLC_ERR_FORMAT);
-        assert_memory_equal(error.text, "m: byte ", 8);
-        assert_true(pairs.head.size >= most && totals.prompts + totals.delayeds == pairs.head.size);
-        most = pairs.head.size;
-    }
-    assert_int_equal(most, 30);
-    assert_int_equal(read_bytes(bytes, size, &tiny, &pairs, &totals, &error), SLC_END);
-    char *more = realloc(bytes, size + 1);
-    assert_non_null(more);
-    more[size] = 0;
-    assert_int_equal(read_bytes(more, size + 1, &tiny, &pairs, &totals, &error), SLC_ERR_FORMAT);
-    assert_non_null(strstr(error.text, "something is behind its end"));
-    free(more);
-    pet_clear(&pairs);
-}
-
-/* Bits of the schema, here and there, and all bits of the rest. */
-static void every_bit_may_be_flipped(void **state)
-{
-    (void)state;
-    enum { SCHEMA = 12884 + 11 };
-    size_t size, refused = 0;
-    char *bytes = tiny_file(20, &size);
-    slc_pet_coincidences pairs = {0};
-    slc_io_pet_list_totals totals;
-    slc_error error;
-    for (size_t bit = 0; bit < 8 * size; bit += bit < 8 * SCHEMA ? 63 : 1) {
-        bytes[bit / 8] = (char)(bytes[bit / 8] ^ (1 << bit % 8));
-        const slc_status status = read_bytes(bytes, size, bit % 2 == 0 ? &tiny : NULL, &pairs, &totals,
-                                             &error);
-        bytes[bit / 8] = (char)(bytes[bit / 8] ^ (1 << bit % 8));
-        assert_true(status == SLC_END || status == SLC_ERR_FORMAT || status == SLC_ERR_UNSUPPORTED);
-        assert_true(status == SLC_END || error.text[0] != '\0');
-        assert_int_equal(totals.prompts + totals.delayeds, pairs.head.size);
-        for (size_t i = 0; i < pairs.head.size; i++) {
-            assert_true(pairs.crystal1[i] < 2 && pairs.crystal2[i] < 2);
-        }
-        refused += status != SLC_END;
-    }
-    assert_true(refused > 1000);
-    free(bytes);
-    pet_clear(&pairs);
-}
-
-/* A file of no pairs whose last byte, the end of blocks, other bytes replace. */
-static void assert_blocks(const char *blocks, size_t n, slc_status wanted, const char *text)
-{
-    size_t size;
-    char *head = tiny_file(0, &size);
-    char *bytes = malloc(size + n);
-    slc_pet_coincidences pairs = {0};
-    slc_io_pet_list_totals totals;
-    slc_error error;
-    assert_non_null(bytes);
-    memcpy(bytes, head, size - 1);
-    memcpy(bytes + size - 1, blocks, n);
-    assert_int_equal(read_bytes(bytes, size - 1 + n, &tiny, &pairs, &totals, &error), wanted);
-    if (strstr(error.text, text) == NULL) {
-        fail_msg("'%s', wanted '%s'", error.text, text);
-    }
-    free(head);
-    free(bytes);
-    pet_clear(&pairs);
-}
-#define BLOCKS(bytes, wanted, text) assert_blocks(bytes, sizeof(bytes) - 1, wanted, text)
-#define ENORMOUS                    "\xff\xff\xff\xff\xff\xff\xff\xff\xff\1" /* 2^64 − 1 */
-
-static void counts_are_not_believed(void **state)
-{
-    (void)state;
-    BLOCKS("\1\0\0\1\0\0\0\0\0\0", SLC_END, "");
-    BLOCKS("\1\0\0\1\0\1\1\1\1\0\5\0\0\0\0", SLC_END, "");
-    BLOCKS("\1\0\0\1\0\1\1" ENORMOUS "\1\0\0", SLC_ERR_FORMAT, "it ends inside of a number");
-    BLOCKS("\1\0\0\1" ENORMOUS "\1\0\0", SLC_ERR_FORMAT, "it ends inside of a number");
-    BLOCKS(ENORMOUS "\1\0\0\1\0\0\0\0\0", SLC_ERR_FORMAT, "it ends inside of a number");
-    BLOCKS("\1\5\0\1\1" ENORMOUS "\1\0", SLC_ERR_FORMAT, "a number above 4294967295");
-    BLOCKS("\1\5\0\1\1\377\377\377\377\17\1\0", SLC_ERR_FORMAT, "it ends inside of a number");
-    BLOCKS("\1\4\0\1\1\377\377\377\377\17\1", SLC_ERR_FORMAT, "it ends inside of an array");
-    BLOCKS("\1\4\0\1\0\1\1\21\1\1", SLC_ERR_UNSUPPORTED, "an array of 17 dimensions");
-    BLOCKS("\1\1\0\1\1" ENORMOUS "\1\0", SLC_ERR_FORMAT, "it ends inside of an array");
-    /* Numbers of more bits than they may have; kinds and types that are not there. */
-    BLOCKS("\1\0\xff\xff\xff\xff\x1f\1\0\0\0\0\0\0", SLC_ERR_FORMAT, "a number above 4294967295");
-    BLOCKS("\1\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", SLC_ERR_FORMAT, "a number above 4294967295");
-    BLOCKS("\xff\xff\xff\xff\xff\xff\xff\xff\xff\2\0", SLC_ERR_FORMAT, "a number above 18446744073709551615");
-    BLOCKS("\1\6\0", SLC_ERR_FORMAT, "time block of kind 6");
-    BLOCKS("\1\0\0\1\0\2\0\1\1\0\0\0\0\0\0\0", SLC_ERR_FORMAT, "pairs of the module types 1 and 0");
-    BLOCKS("\1\0\0\1\0\1\2\0\1\0\0\0\0\0\0\0", SLC_ERR_FORMAT, "pairs of the module types 0 and 1");
-}
-
-/* Behind the schema: an absurd text, absurd numbers of modules and elements. */
-static void headers_are_not_believed(void **state)
-{
-    (void)state;
-    enum { HEAD = 9 + 2 + 12884 };
-    static const struct {
-        const char *bytes;
-        size_t size;
-        const char *text;
-    } cases[] = {
-        {ENORMOUS, 10, "a text of 18446744073709551615 bytes"},
-        {"\1x" ENORMOUS "\0\0\0\0", 16, "it ends inside of an array"},
-        {"\1x\0\0\0\0", 6, "it ends inside of a number"},
-        {"\1x\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 23, "it has no list of 1 to 1024 module types"},
-    };
-    size_t size;
-    char *file = tiny_file(0, &size), bytes[HEAD + 64];
-    slc_pet_coincidences pairs = {0};
-    slc_io_pet_list_totals totals;
-    slc_error error;
-    memcpy(bytes, file, HEAD);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        memset(bytes + HEAD, 0, 64);
-        memcpy(bytes + HEAD, cases[i].bytes, cases[i].size);
-        const size_t n = HEAD + cases[i].size + (i == 3 ? 20 : 0);
-        assert_int_equal(read_bytes(bytes, n, NULL, &pairs, &totals, &error), SLC_ERR_FORMAT - (i == 0));
-        assert_non_null(strstr(error.text, cases[i].text));
-    }
-    free(file);
-    pet_clear(&pairs);
-}
-
-static void assert_schema(const char *json, slc_status wanted, const char *text)
-{
-    uint8_t bytes[4096] = {'y', 'a', 'r', 'd', 'l', 1};
-    const size_t n = strlen(json);
-    slc_pet_coincidences pairs = {0};
-    slc_io_pet_list_totals totals;
-    slc_error error;
-    assert_true(n < 4000);
-    bytes[9] = (uint8_t)((n & 127) | 128);
-    bytes[10] = (uint8_t)(n >> 7);
-    for (size_t i = 0; i < n; i++) {
-        bytes[11 + i] = json[i] == '\'' ? '"' : (uint8_t)json[i];
-    }
-    assert_int_equal(read_bytes(bytes, n + 100, NULL, &pairs, &totals, &error), wanted);
-    assert_non_null(strstr(error.text, text));
-    pet_clear(&pairs);
-}
-#define PROTOCOL "{'protocol':{'name':'PETSIRD','sequence':[{'name':'header','type':'H'}]},'types':["
-
-static void schemas_are_judged(void **state)
-{
-    (void)state;
-    assert_schema("{", SLC_ERR_FORMAT, "m: byte 11: the schema is no JSON");
-    assert_schema("[]", SLC_ERR_FORMAT, "the schema has no protocol");
-    assert_schema("{'protocol':{'name':'MRD','sequence':[]},'types':null}", SLC_ERR_UNSUPPORTED,
-                  "its protocol is MRD, not PETSIRD");
-    assert_schema(PROTOCOL "]}", SLC_ERR_UNSUPPORTED, "a type that is not known: H");
-    assert_schema(PROTOCOL "{'name':'H','type':'int32'}]}", SLC_ERR_UNSUPPORTED,
-                  "it is no header and a stream of time blocks");
-    assert_schema(PROTOCOL "{'name':'H','type':'H'}]}", SLC_ERR_UNSUPPORTED, "go round in circles");
-    assert_schema(PROTOCOL "{'name':'H','fields':[{'name':'a','type':{'vector':{'items':'H'}}}]}]}",
-                  SLC_ERR_UNSUPPORTED, "go round in circles");
-    assert_schema(PROTOCOL "{'name':'N','fields':[]},{'name':'H','type':{'vector':{'items':'N'}}}]}",
-                  SLC_ERR_UNSUPPORTED, "it has items without bytes");
-    assert_schema(PROTOCOL "{'name':'H','type':{'vector':{'items':'bool','length':99999999999}}}]}",
-                  SLC_ERR_UNSUPPORTED, "more than 2^32 items");
-    assert_schema(PROTOCOL "{'name':'H','type':{'map':{'keys':'string','values':'bool'}}}]}",
-                  SLC_ERR_UNSUPPORTED, "a type that is not known: map");
-    assert_schema(PROTOCOL "{'name':'G','typeParameters':['T'],'type':'T'},{'name':'H','type':'G'}]}",
-                  SLC_ERR_FORMAT, "parameters that do not fit to the type G");
-    /* Each type is twice the one before: 2^30 of them. */
-    char json[4096] = PROTOCOL "{'name':'G0','typeParameters':['T'],'fields':[{'name':'a','type':'T'}]}";
-    for (int i = 1; i <= 30; i++) {
-        const size_t used = strlen(json);
-        (void)snprintf(json + used, sizeof json - used,
-                       ",{'name':'G%d','typeParameters':['T'],'fields':[{'name':'a','type':{'name':'G%d',"
-                       "'typeArguments':['T']}},{'name':'b','type':{'name':'G%d','typeArguments':['T']}}]}",
-                       i, i - 1, i - 1);
-        if (strlen(json) > 3700) {
-            (void)snprintf(json + strlen(json), sizeof json - strlen(json),
-                           ",{'name':'H','type':{'name':'G%d','typeArguments':['bool']}}]}", i);
-            break;
-        }
-    }
-    assert_schema(json, SLC_ERR_UNSUPPORTED, "it has too many types");
-}
-
-static void what_is_no_petsird_is_told(void **state)
-{
-    (void)state;
-    slc_pet_coincidences pairs = {0};
-    slc_io_pet_list_totals totals;
-    slc_error error;
-    assert_int_equal(read_bytes("", 0, NULL, &pairs, &totals, &error), SLC_ERR_FORMAT);
-    assert_string_equal(error.text, "m: byte 0: it does not begin with \"yardl\"");
-    assert_int_equal(read_bytes("yardl\2\0\0\0\0", 10, NULL, &pairs, &totals, &error), SLC_ERR_UNSUPPORTED);
-    assert_string_equal(error.text, "m: byte 5: it is not yardl's version 1");
-    assert_int_equal(read_bytes("yardl\1\0\0\0" ENORMOUS, 19, NULL, &pairs, &totals, &error), SLC_ERR_FORMAT);
-    assert_string_equal(error.text, "m: byte 19: a schema of 18446744073709551615 bytes");
-    pet_clear(&pairs);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -575,14 +394,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(energies_come_back_by_bins, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(blocks_cover_the_measurement, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(singles_come_back, make_folder, remove_all),
+        cmocka_unit_test_setup_teardown(tables_of_crystals_come_back, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(what_cannot_be_written_is_refused, make_folder, remove_all),
         cmocka_unit_test_setup_teardown(another_scanner_is_told, make_folder, remove_all),
-        cmocka_unit_test_setup_teardown(a_file_may_be_cut_at_every_byte, make_folder, remove_all),
-        cmocka_unit_test_setup_teardown(every_bit_may_be_flipped, make_folder, remove_all),
-        cmocka_unit_test_setup_teardown(counts_are_not_believed, make_folder, remove_all),
-        cmocka_unit_test_setup_teardown(headers_are_not_believed, make_folder, remove_all),
-        cmocka_unit_test(schemas_are_judged),
-        cmocka_unit_test(what_is_no_petsird_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,6 @@ static slc_petsird_frame seen_from(const slc_petsird_frame *a, const slc_petsird
 }
 
 static const slc_petsird_frame identity = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
-static const double z_axis[3] = {0, 0, 1};
 
 static void crystal_frame(const slc_pet_geometry *geometry, uint32_t crystal, slc_petsird_frame *frame)
 {
@@ -75,8 +74,8 @@ static void crystal_frame(const slc_pet_geometry *geometry, uint32_t crystal, sl
     frame_of(outwards, r.axis, r.position_mm, frame);
 }
 
-/* Of a module: in the middle of its crystals, x the mean of theirs; one that looks everywhere, as a whole
- * ring does, is not turned. */
+/* Of a module: in the middle of its crystals, x the mean of theirs, z as near to that of the first as it can
+ * be; one that looks everywhere, as a whole ring does, is not turned. */
 static slc_petsird_frame module_frame(const slc_petsird_frame *crystal, size_t n)
 {
     double x[3] = {0}, origin[3] = {0};
@@ -97,7 +96,8 @@ static slc_petsird_frame module_frame(const slc_petsird_frame *crystal, size_t n
     for (size_t k = 0; k < 3; k++) {
         x[k] /= length;
     }
-    frame_of(x, z_axis, origin, &frame);
+    const double axis[3] = {crystal[0].m[2], crystal[0].m[6], crystal[0].m[10]};
+    frame_of(x, axis, origin, &frame);
     return frame;
 }
 
@@ -283,6 +283,10 @@ static void put_length(char *text, size_t size, double mm)
 void slc_petsird_words(const slc_pet_geometry *g, char *words, size_t size)
 {
     char radius[32], pitch[32], depth[32];
+    if (g->layout != NULL) {
+        (void)snprintf(words, size, "a table of %u crystals", slc_pet_crystals(g));
+        return;
+    }
     put_length(radius, sizeof radius, g->radius_mm);
     put_length(pitch, sizeof pitch, g->pitch_z_mm);
     put_length(depth, sizeof depth, g->depth_mm);

@@ -203,17 +203,19 @@ static bool number_elements(const slc_pet_geometry *geometry, const double *posi
     return made && taken != NULL;
 }
 
-/* Is it the scanner that its name tells? Then its numbers are taken. */
+/* Is it the ring that its name tells? Then its numbers are taken. */
 static bool is_named(slc_io_pet_list *in, const char *name, const double *position, slc_petsird_header *h)
 {
-    slc_pet_geometry *g = &in->about.geometry;
+    slc_pet_geometry g = {.channels = 0};
     slc_error unknown;
     uint32_t odd = 0;
-    in->about.has_geometry = slc_pet_scanner(name, g, &unknown) == SLC_OK &&
-                             slc_pet_crystals(g) == h->n_elements &&
-                             number_elements(g, position, h->n_elements, h->crystal, &odd) &&
-                             odd == h->n_elements;
-    return in->about.has_geometry;
+    const bool is = slc_pet_scanner(name, &g, &unknown) == SLC_OK && g.layout == NULL &&
+                    slc_pet_crystals(&g) == h->n_elements &&
+                    number_elements(&g, position, h->n_elements, h->crystal, &odd) && odd == h->n_elements;
+    slc_pet_geometry_clear(&g); /* nothing, of rings */
+    in->about.geometry = is ? g : in->about.geometry;
+    in->about.has_geometry = is;
+    return is;
 }
 
 /* By the scanner that was given, or the one that the header names; else elements are numbered as they come.
