@@ -31,6 +31,7 @@ sluice_test(test_pet_line stages test_pet_line.c)
 sluice_test(test_pet_normalise stages test_pet_normalise.c ${pet_sim})
 sluice_test(test_pet_seen stages test_pet_seen.c)
 sluice_test(test_pet_calibrate_faults stages test_pet_calibrate_faults.c ${pet_sim})
+sluice_test(test_pet_check stages test_pet_check.c ${pet_sim})
 
 # The chain of them, and what may be wrong with its input.
 sluice_test(test_pet_chain stages test_pet_chain.c ${pet_frames})
@@ -86,3 +87,4 @@ sluice_test(test_io_pet_image formats test_io_pet_image.c)
 foreach(name IN ITEMS simulate_pet pet_acquire pet_resume pet_loss pet_live pet_files pet_scanner pet_table pet_calibrate pet_run pet_clock pet_energies pet_series pet_info pet pet_list bench_pet)
     cli_test(${name} cli)
 endforeach()
+cli_test(pet_check cli)

@@ -11,6 +11,7 @@
 
 #include <sluice/io_pet.h>
 #include <sluice/pet_calibrate.h>
+#include <sluice/pet_check.h>
 #include <sluice/pet_rates.h>
 
 #ifdef __cplusplus
@@ -45,6 +46,11 @@ typedef struct slc_report_pet_spectra {
  * of times before and after, and how offsets are distributed. */
 SLC_API slc_status slc_report_pet_spectra_svg(const char *path, const slc_report_pet_spectra *spectra,
                                               slc_error *error);
+
+/* A PNG of a check: pairs by module and module, the times of each module's pairs (range_ps and bins as the
+ * check had them), and what was found. */
+SLC_API slc_status slc_report_pet_check_png(const char *path, const slc_pet_checked *checked, double range_ps,
+                                            uint32_t bins, slc_error *error);
 
 /* ---- doubts ------------------------------------------------------------------------------------ */
 

@@ -5,7 +5,7 @@
  */
 #include "io/image/io_image_write.h"
 #include "pet/pet_calibrate_parts.h"
-#include "report/report_pet_pictures_text.h"
+#include "report/report_pet_sheet.h"
 
 #include <sluice/report_pet.h>
 
@@ -15,7 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHADES = 248, LINE = SHADES, FAR_LINE, CROSS, PAPER, INK, FAINT, WARNING };
+enum {
+    SHADES = SLC_REPORT_SHADES,
+    LINE = SLC_REPORT_LINE,
+    FAR_LINE = SLC_REPORT_FAR_LINE,
+    CROSS = SLC_REPORT_CROSS,
+    PAPER = SLC_REPORT_PAPER,
+    INK = SLC_REPORT_INK,
+    FAINT = SLC_REPORT_FAINT,
+    WARNING = SLC_REPORT_WARNING
+};
 enum { GAP = 6, TILE = 256, PIXELS = 4200 /* that the longer side of a sheet should not be above */ };
 
 typedef struct sheet {
@@ -32,30 +41,6 @@ typedef struct sheet {
     uint32_t *sorted;     /* counts of a map's places */
     float *tall;          /* a tile's counts before they are colours */
 } sheet;
-
-/* ---- colours ----------------------------------------------------------------------------------- */
-
-/* From black over violet and orange to pale yellow, ever brighter: prints in grey as well. */
-static void make_palette(uint8_t palette[768])
-{
-    static const double stop[][3] = {{4, 3, 12},     {50, 10, 94},   {130, 30, 110}, {204, 60, 72},
-                                     {245, 130, 24}, {250, 205, 75}, {252, 250, 190}};
-    enum { STOPS = sizeof stop / sizeof *stop };
-    static const uint8_t others[][3] = {[LINE - SHADES] = {96, 214, 255},  [FAR_LINE - SHADES] = {38, 74, 92},
-                                        [CROSS - SHADES] = {255, 70, 70},  [PAPER - SHADES] = {255, 255, 255},
-                                        [INK - SHADES] = {30, 30, 34},     [FAINT - SHADES] = {120, 120, 128},
-                                        [WARNING - SHADES] = {214, 32, 32}};
-    memset(palette, 0, 768);
-    for (int i = 0; i < SHADES; i++) {
-        const double at = (double)i * (STOPS - 1) / (SHADES - 1);
-        const int low = at < STOPS - 2 ? (int)at : STOPS - 2;
-        for (int c = 0; c < 3; c++) {
-            const double colour = stop[low][c] + (at - low) * (stop[low + 1][c] - stop[low][c]);
-            palette[3 * i + c] = (uint8_t)(colour + 0.5);
-        }
-    }
-    memcpy(palette + (size_t)3 * SHADES, others, sizeof others);
-}
 
 /* ---- one map ----------------------------------------------------------------------------------- */
 
@@ -292,7 +277,7 @@ slc_status slc_report_pet_flood_png(const char *path, const slc_pet_calibrate *c
     s.side = s.config->position_side;
     lay_out(&s);
     uint8_t palette[768];
-    make_palette(palette);
+    slc_report_palette(palette);
     s.canvas.pixels = malloc(s.canvas.width * s.canvas.height);
     s.of_crystal = malloc(s.locals * sizeof *s.of_crystal);
     s.sorted = malloc((size_t)s.side * s.side * sizeof *s.sorted);

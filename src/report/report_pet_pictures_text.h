@@ -18,8 +18,12 @@ enum { SLC_REPORT_TEXT_WIDTH = 6, SLC_REPORT_TEXT_HEIGHT = 7 };
 
 void slc_report_canvas_box(const slc_report_canvas *canvas, size_t x, size_t y, size_t width, size_t height,
                            uint8_t colour);
-/* Small letters, digits and a few signs; others are blanks. Each pixel of a letter is scale x scale. */
+/* Small letters, most large ones, digits and a few signs; others are blanks. Each pixel of a letter is scale
+ * x scale. */
 void slc_report_canvas_text(const slc_report_canvas *canvas, size_t x, size_t y, size_t scale, uint8_t colour,
                             const char *text);
+/* The same, read from below; y is the lower end. */
+void slc_report_canvas_upwards(const slc_report_canvas *canvas, size_t x, size_t y, size_t scale,
+                               uint8_t colour, const char *text);
 
 #endif

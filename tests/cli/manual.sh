@@ -58,7 +58,7 @@ completes() { # WANTED WORDS...: the last word is the one that is completed
 }
 completes pet sluice p
 completes "bench" sluice be
-completes "convert coincidences calibrate" sluice pet c
+completes "convert coincidences calibrate check" sluice pet c
 completes --horizon sluice pet run --hor
 completes castor sluice pet run in.raw --format ca
 completes "keep sum first largest" sluice cms --duplicates ""

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from ._acquire import Acquisition, Live, acquire, send
 from ._calibrate import Calibration, Grid, calibrate
+from ._check import Checked, Finding, check
 from ._lists import (
     ListReader,
     ListWriter,
@@ -43,7 +44,9 @@ __all__ = [
     "Acquisition",
     "Calibration",
     "Chain",
+    "Checked",
     "Coincidences",
+    "Finding",
     "Found",
     "FrameReader",
     "Grid",
@@ -60,6 +63,7 @@ __all__ = [
     "Tables",
     "acquire",
     "calibrate",
+    "check",
     "coincidences",
     "convert",
     "frames",
