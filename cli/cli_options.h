@@ -267,6 +267,7 @@ extern const slc_cli_command slc_cmd_pet_list;
 extern const slc_cli_command slc_cmd_pet_calibrate;
 extern const slc_cli_command slc_cmd_pet_normalise;
 extern const slc_cli_command slc_cmd_pet_check;
+extern const slc_cli_command slc_cmd_pet_look;
 extern const slc_cli_command slc_cmd_pet_convert;
 extern const slc_cli_command slc_cmd_pet_sort;
 extern const slc_cli_command slc_cmd_pet_acquire;

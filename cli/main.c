@@ -24,6 +24,7 @@ const slc_cli_command *const slc_cli_commands[] = {
     &slc_cmd_pet_calibrate,
     &slc_cmd_pet_normalise,
     &slc_cmd_pet_check,
+    &slc_cmd_pet_look,
     &slc_cmd_simulate_velo,
     &slc_cmd_simulate_image,
     &slc_cmd_simulate_pixels,

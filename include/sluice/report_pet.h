@@ -12,6 +12,7 @@
 #include <sluice/io_pet.h>
 #include <sluice/pet_calibrate.h>
 #include <sluice/pet_check.h>
+#include <sluice/pet_look.h>
 #include <sluice/pet_rates.h>
 
 #ifdef __cplusplus
@@ -51,6 +52,17 @@ SLC_API slc_status slc_report_pet_spectra_svg(const char *path, const slc_report
  * check had them), and what was found. */
 SLC_API slc_status slc_report_pet_check_png(const char *path, const slc_pet_checked *checked, double range_ps,
                                             uint32_t bins, slc_error *error);
+
+/* A picture of what is in a scanner: three slices through a point, in one scale from 0 to the largest value
+ * of the three, with axes in mm. */
+typedef struct slc_report_pet_look {
+    const slc_pet_look_image *image;
+    double at_mm[3];
+    double smooth_mm;                /* slices are drawn smoothed so far (FWHM); 0: as they are */
+    const char *title, *note, *unit; /* above it, below that, and of the scale */
+} slc_report_pet_look;
+SLC_API slc_status slc_report_pet_look_png(const char *path, const slc_report_pet_look *look,
+                                           slc_error *error);
 
 /* ---- doubts ------------------------------------------------------------------------------------ */
 

@@ -22,6 +22,7 @@
 #include <sluice/lhcb.h>
 #include <sluice/pet_calibrate.h>
 #include <sluice/pet_check.h>
+#include <sluice/pet_look.h>
 #include <sluice/pet_normalise.h>
 #include <sluice/pet_rates.h>
 #include <sluice/pixel.h>

@@ -8,6 +8,7 @@
  * py_pet_calibrate.c  tables from frames
  * py_pet_normalise.c  efficiencies from pairs, factors of pairs
  * py_pet_check.c      what is cabled wrong
+ * py_pet_look.c       an image, for looking
  * py_pet_acquire.c    frames from and to the network
  */
 #ifndef SLUICE_PYTHON_PET_H
@@ -105,8 +106,8 @@ void pet_paths_free(char **paths, uint32_t n);
 
 /* Functions of each file. */
 extern PyMethodDef pet_functions[], pet_chain_functions[], pet_stage_functions[], pet_file_functions[],
-    pet_list_functions[], pet_calibrate_functions[], pet_check_functions[], pet_acquire_functions[],
-    pet_normalise_functions[];
+    pet_list_functions[], pet_calibrate_functions[], pet_check_functions[], pet_look_functions[],
+    pet_acquire_functions[], pet_normalise_functions[];
 /* Adds them all. */
 int pet_add(PyObject *module);
 

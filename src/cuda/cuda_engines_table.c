@@ -11,6 +11,7 @@ extern const struct slc_cuda_measure_calls slc_cuda_measure_calls;
 extern const struct slc_image_cuda_calls slc_image_cuda_calls;
 extern const struct slc_pet_cuda_calls slc_pet_cuda_calls;
 extern const struct slc_pet_on_calls slc_pet_on_calls;
+extern const struct slc_pet_look_calls slc_pet_look_calls;
 extern const struct slc_pet_stage_calls slc_pet_stage_calls;
 #ifndef SLUICE_SIMT /* whose emulator does not know CMS's kernels */
 extern const struct slc_cms_cuda_calls slc_cms_cuda_calls;
@@ -26,6 +27,7 @@ const slc_cuda_engines slc_cuda_engines_table = {
     .image = &slc_image_cuda_calls,
     .pet = &slc_pet_cuda_calls,
     .pet_on = &slc_pet_on_calls,
+    .pet_look = &slc_pet_look_calls,
     .pet_stage = &slc_pet_stage_calls,
 #ifndef SLUICE_SIMT
     .cms = &slc_cms_cuda_calls,

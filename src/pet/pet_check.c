@@ -9,6 +9,7 @@
 #include "base/config.h"
 #include "pet/pet_scanner.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,7 @@ static void set_crystals(slc_pet_check *c)
         const uint32_t y = unit / g->blocks_z * g->crystals_y + local / g->crystals_z;
         const uint32_t z = unit % g->blocks_z * g->crystals_z + local % g->crystals_z;
         const uint32_t cell = y * c->places.columns + z;
+        assert(module < c->modules && cell < c->cells);
         c->module_of[crystal] = (uint16_t)module;
         c->unit_of[crystal] = (uint16_t)unit;
         c->cell_of[crystal] = cell;
@@ -110,7 +112,9 @@ slc_status slc_pet_check_open(const slc_pet_check_config *given, slc_pet_check *
         c->places = (slc_pet_places){.modules = c->modules,
                                      .rows = g->blocks_y * g->crystals_y,
                                      .columns = g->blocks_z * g->crystals_z};
-        c->places.turns = c->places.rows == c->places.columns ? SLC_PET_TURNS : 4;
+        /* Layers, and crystals without rows, are turned in no way that is known. */
+        const bool grid = g->layout == NULL || (g->layout->grid && g->layout->layers == 1);
+        c->places.turns = !grid ? 1 : c->places.rows == c->places.columns ? SLC_PET_TURNS : 4;
         c->cells = c->places.rows * c->places.columns;
     }
     if (c == NULL || !make_room(c)) {

@@ -30,6 +30,7 @@ from ._lists import (
     read_sinogram,
     sinogram,
 )
+from ._look import Image, look
 from ._normalise import Normaliser, normalise, write_factors
 from ._reading import FrameReader, info, open_frames, series
 from ._run import Chain, Found, Run, convert, rates, run
@@ -50,6 +51,7 @@ __all__ = [
     "Found",
     "FrameReader",
     "Grid",
+    "Image",
     "ListReader",
     "ListWriter",
     "Live",
@@ -68,6 +70,7 @@ __all__ = [
     "convert",
     "frames",
     "info",
+    "look",
     "normalise",
     "open_frames",
     "open_list",
