@@ -10,7 +10,6 @@
 #include <sluice/io.h>
 #include <sluice/pet_chain.h>
 #include <sluice/pet_normalise.h>
-#include <sluice/pet_check.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -393,9 +392,6 @@ SLC_API slc_status slc_io_read_pet_tables(const char *path, slc_pet_tables *tabl
 /* Tables that slc_pet_tables_check refuses are not written. */
 SLC_API slc_status slc_io_write_pet_tables(const char *path, const slc_pet_tables *tables, slc_error *error);
 SLC_API void slc_io_pet_tables_clear(slc_pet_tables *tables);
-/* What a check of the cabling came to, as HDF5: docs/formats/pet-check.md. `config`: the check's. */
-SLC_API slc_status slc_io_write_pet_check(const char *path, const slc_pet_checked *checked,
-                                          const slc_pet_check_config *config, slc_error *error);
 
 #ifdef __cplusplus
 }

@@ -94,6 +94,9 @@ typedef struct slc_pet_checked {
  * right, and the source must be such that lines tell: small, and off the middle; a cylinder tells less, and
  * what it leaves open is SLC_PET_FOUND_UNDECIDED. SLC_ERR_MEMORY. */
 SLC_API slc_status slc_pet_check_find(slc_pet_check *check, slc_pet_checked *checked, slc_error *error);
+/* What a check of the cabling came to, as HDF5: docs/formats/pet-check.md. `config`: the check's. */
+SLC_API slc_status slc_io_write_pet_check(const char *path, const slc_pet_checked *checked,
+                                          const slc_pet_check_config *config, slc_error *error);
 
 #ifdef __cplusplus
 }

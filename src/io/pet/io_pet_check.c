@@ -3,7 +3,7 @@
 #include "io/io_hdf5_file.h"
 #include "io/io_output.h"
 
-#include <sluice/io_pet.h>
+#include <sluice/pet_check.h>
 
 #include <hdf5.h>
 
