@@ -51,7 +51,7 @@ bool slc_yardl_fill(slc_yardl_input *in, size_t want)
         return false;
     }
     in->at = in->base;
-    in->end = in->base + visible;
+    in->end = visible > 0 ? in->base + visible : in->base; /* of nothing, there is no base */
     return true;
 }
 
@@ -77,7 +77,7 @@ bool slc_yardl_varint_at_end(slc_yardl_input *in, uint64_t most, uint64_t *value
         return false;
     }
     for (; more && n < SLC_YARDL_VARINT; n++) {
-        if (in->at + n == in->end) {
+        if (n == (size_t)(in->end - in->at)) {
             return ends_inside(in, "a number");
         }
         v |= (uint64_t)(in->at[n] & 127U) << 7 * n;
