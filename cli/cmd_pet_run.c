@@ -28,6 +28,7 @@ static const slc_cli_option table[] = {
      "begin another file after 600s"},
     SLC_PET_RUN_RESULT_OPTIONS(STDOUT_TOO),
     SLC_PET_FACTOR_OPTIONS(slc_pet_run_options, factors),
+    SLC_PET_RUN_RANDOMS_OPTIONS,
     {"device", 0, DEVICE(slc_pet_run_options, device), "WHICH",
      "cpu (the default), or GPUs: cuda, cuda:N, cuda:N,M, all"},
     {"batch", 0, COUNT(slc_pet_run_options, batch, 0, 1 << 28), "N",
@@ -76,7 +77,8 @@ static int choose_format(const slc_cli_command *command, const char *list, slc_p
 static int choose_times(const slc_cli_command *command, slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
-    const bool binned = o->rates != NULL || o->rate_plot != NULL || o->dead_time_ns > 0;
+    const bool binned = o->rates != NULL || o->rate_plot != NULL || o->dead_time_ns > 0 ||
+                        o->randoms != SLC_PET_RUN_RANDOMS_OFF || o->crystal_rates != NULL;
     job->config.delayed = o->delayed_ns > 0;
     job->config.delay_ns = o->delayed_ns > 0 ? o->delayed_ns : job->config.delay_ns;
     job->config.sort.horizon_ps = SLC_PET_PS(o->horizon_ns);
@@ -90,7 +92,9 @@ static int choose_times(const slc_cli_command *command, slc_pet_run_job *job)
                              slc_cli_word(command, "delayed"), job->config.prompt.window_ns);
     }
     if (slc_cli_word(command, "bin") != NULL && !binned) {
-        return slc_cli_wrong(command, "--bin is of --rates, --rate-plot and --dead-time");
+        return slc_cli_wrong(command, "--bin is of --rates, --rate-plot%s",
+                             command == COMMAND ? ", --dead-time, --randoms and --crystal-rates"
+                                                : " and --dead-time");
     }
     if (o->paralysable && o->dead_time_ns <= 0) {
         return slc_cli_wrong(command, "--paralysable needs --dead-time");
@@ -101,7 +105,7 @@ static int choose_times(const slc_cli_command *command, slc_pet_run_job *job)
 static int choose_sinogram(const slc_cli_command *command, const slc_pet_run_options *o)
 {
     const bool words = o->rebin || o->subtract || o->tangential != 0 || o->ring_difference != 65536;
-    if (o->sinogram == NULL && words) {
+    if (o->sinogram == NULL && (words && (o->subtract || o->randoms_sinogram == NULL))) {
         return slc_cli_wrong(command,
                              "--ring-difference, --tangential, --rebin and --subtract need --sinogram");
     }
@@ -125,10 +129,12 @@ int slc_pet_run_config_of(const slc_cli_command *command, const char *list, slc_
     status = status == SLC_CLI_GO_ON ? choose_times(command, job) : status;
     status = status == SLC_CLI_GO_ON ? choose_format(command, list, job) : status;
     status = status == SLC_CLI_GO_ON ? choose_sinogram(command, o) : status;
+    status = status == SLC_CLI_GO_ON ? slc_pet_run_randoms_check(command, job) : status;
     job->config.exec.threads = (uint32_t)o->threads;
     job->config.exec.device = o->device;
     job->config.keep_singles = o->delayed_ns > 0 || o->output != NULL || o->singles != NULL ||
-                               o->rates != NULL || o->rate_plot != NULL || o->dead_time_ns > 0;
+                               o->rates != NULL || o->rate_plot != NULL || o->dead_time_ns > 0 ||
+                               o->randoms != SLC_PET_RUN_RANDOMS_OFF || o->crystal_rates != NULL;
     return status;
 }
 

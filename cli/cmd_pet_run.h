@@ -3,6 +3,7 @@
  * Inside `sluice pet run`: its options, its job, and the parts of the work.
  * cmd_pet_run.c          its options, and the flow from its inputs to its outputs
  * cmd_pet_run_output.c   what is written
+ * cmd_pet_run_randoms.c  randoms of each pair, and what can only be written once they are known
  * cmd_pet_run_print.c    what is told
  */
 #ifndef SLUICE_CMD_PET_RUN_H
@@ -29,6 +30,8 @@ typedef struct slc_pet_run_options {
     uint64_t ring_difference, tangential, batch, threads;
     uint64_t rotate_bytes; /* of the list, and */
     double rotate_ns;      /* not of an acquisition, which has these for raw data */
+    int randoms;           /* slc_pet_run_randoms */
+    const char *randoms_sinogram, *crystal_rates;
     bool series, prompts, rebin, subtract, paralysable, tolerate_loss, json, quiet;
 } slc_pet_run_options;
 
@@ -88,6 +91,22 @@ typedef struct slc_pet_run_options {
         "paralysable", 0, FLAG(slc_pet_run_options, paralysable), NULL, "frames in dead time prolong it"     \
     }
 
+/* Of each pair, and by crystal: an acquisition does not have them, as they are known at its end. */
+#define SLC_PET_RUN_RANDOMS_OPTIONS                                                                          \
+    {"randoms", 0, CHOICE(slc_pet_run_options, randoms, WORDS("off", "singles", "delayeds")), "FROM",        \
+     "off (the default), singles, delayeds: each pair's expected randoms, in Hz"},                           \
+        {"randoms-sinogram", 0, OUTPUTS(slc_pet_run_options, randoms_sinogram, slc_pet_sinogram_files),      \
+         "NAME", "write a sinogram of them, as --sinogram has it"},                                          \
+    {                                                                                                        \
+        "crystal-rates", 0, OUTPUT(slc_pet_run_options, crystal_rates), "FILE",                              \
+            "write singles of each crystal and bin (HDF5), and its time alive"                               \
+    }
+typedef enum slc_pet_run_randoms {
+    SLC_PET_RUN_RANDOMS_OFF = 0,
+    SLC_PET_RUN_RANDOMS_SINGLES,
+    SLC_PET_RUN_RANDOMS_DELAYEDS
+} slc_pet_run_randoms;
+
 /* What they are if they are not given. */
 #define SLC_PET_RUN_DEFAULTS                                                                                 \
     {                                                                                                        \
@@ -135,11 +154,14 @@ typedef struct slc_pet_run_job {
     slc_pet_rates_totals rates_totals;
     slc_pet_rates *rates; /* NULL also where they were given up: */
     slc_error rates_error;
-    slc_pet_factors *factors; /* of pairs; NULL: none */
-    slc_pet_randoms *randoms; /* NULL also where they were given up: */
+    slc_pet_factors *factors;      /* of pairs; NULL: none */
+    slc_pet_pair_randoms *randoms; /* NULL also where they were given up: */
     slc_error randoms_error;
-    bool reads_once; /* what comes cannot be read again: pairs are flushed from time to time */
-    bool started;    /* a single has come: */
+    slc_pet_pair_randoms_totals randoms_totals;
+    FILE *waiting;     /* pairs that wait for their randoms; NULL: none do */
+    double randoms_in; /* of the sinogram */
+    bool reads_once;   /* what comes cannot be read again: pairs are flushed from time to time */
+    bool started;      /* a single has come: */
     int64_t start_ps;
     /* what is told */
     slc_pet_totals totals;
@@ -193,6 +215,30 @@ slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_pet_batch *b
 /* Each output stands for itself: what cannot be completed is told, and the others are. */
 void slc_pet_run_outputs_finish(slc_pet_run_job *job);
 void slc_pet_run_outputs_abandon(slc_pet_run_job *job);
+
+/* Makes the file of the pairs. */
+slc_status slc_pet_run_list_create(slc_pet_run_job *job);
+/* What became of an output, at the end. */
+void slc_pet_run_judge(slc_pet_run_job *job, const char *name, slc_status status);
+slc_status slc_pet_run_sinogram_open(const slc_pet_run_job *job, slc_io_pet_sinogram **sinogram,
+                                     slc_error *error);
+
+/* ---- cmd_pet_run_randoms.c --------------------------------------------------------------------- */
+
+/* SLC_CLI_GO_ON, or the exit status after a line: of options that have no use. */
+int slc_pet_run_randoms_check(const slc_cli_command *command, const slc_pet_run_job *job);
+/* Are pairs written with randoms, and so at the end? */
+bool slc_pet_run_pairs_wait(const slc_pet_run_job *job);
+slc_status slc_pet_run_randoms_open(slc_pet_run_job *job);
+/* Puts pairs aside until their randoms are known. */
+slc_status slc_pet_run_pairs_put(slc_pet_run_job *job, const slc_pet_coincidences *pairs);
+/* At the end, before all other outputs: what they come to. */
+void slc_pet_run_randoms_end(slc_pet_run_job *job);
+/* And after that: writes the pairs that were put aside. */
+slc_status slc_pet_run_pairs_write(slc_pet_run_job *job);
+/* The outputs of its own. */
+void slc_pet_run_randoms_write(slc_pet_run_job *job);
+void slc_pet_run_randoms_abandon(slc_pet_run_job *job);
 
 /* ---- cmd_pet_run_print.c ----------------------------------------------------------------------- */
 

@@ -56,7 +56,8 @@ char *slc_pet_run_list_files(const void *options, const char *name, size_t i)
 
 /* ---- opening ----------------------------------------------------------------------------------- */
 
-static slc_status open_sinogram(slc_pet_run_job *job)
+slc_status slc_pet_run_sinogram_open(const slc_pet_run_job *job, slc_io_pet_sinogram **sinogram,
+                                     slc_error *error)
 {
     const slc_pet_run_options *o = job->options;
     slc_io_pet_sinogram_config config;
@@ -66,9 +67,9 @@ static slc_status open_sinogram(slc_pet_run_job *job)
     config.ring_difference = slc_pet_ring_difference_of(&config.geometry, o->ring_difference);
     config.rebin = o->rebin;
     config.subtract = o->subtract;
-    const slc_status status = slc_io_pet_sinogram_open(&config, &job->sinogram, &job->error);
+    const slc_status status = slc_io_pet_sinogram_open(&config, sinogram, error);
     if (status == SLC_OK) {
-        slc_pet_tell_sinogram("pet run", job->sinogram);
+        slc_pet_tell_sinogram("pet run", *sinogram);
     }
     return status;
 }
@@ -85,20 +86,6 @@ static slc_status open_rates(slc_pet_run_job *job)
     config.dead_time_ns = job->dead_time_ns;
     config.paralysable = job->options->paralysable;
     return slc_pet_rates_open(&config, &job->rates, &job->error);
-}
-
-/* They are told, or judge what --subtract does; they are in no file. */
-static bool wants_randoms(const slc_pet_run_job *job)
-{
-    const slc_pet_run_options *o = job->options;
-    return job->config.delayed && (!o->quiet || o->json || o->subtract);
-}
-
-static slc_status open_randoms(slc_pet_run_job *job)
-{
-    slc_pet_coincidence_config prompt = job->config.prompt;
-    prompt.exec.threads = job->config.exec.threads;
-    return slc_pet_randoms_open(&prompt, job->config.delay_ns, &job->randoms, &job->error);
 }
 
 /* What is written only later is tried at once: a name that cannot be is told before the work, not after it.
@@ -194,7 +181,7 @@ static slc_status open_singles(slc_pet_run_job *job, const char *name, slc_pet_s
 slc_status slc_pet_run_outputs_open(slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
-    const char *const later[] = {o->output, o->sinogram, o->rates, o->rate_plot};
+    const char *const later[] = {o->output, o->sinogram, o->rates, o->rate_plot, o->crystal_rates};
     slc_status status = SLC_OK;
     for (size_t i = 0; i < sizeof later / sizeof *later && status == SLC_OK; i++) {
         status = try_name(later[i], &job->error);
@@ -210,18 +197,15 @@ slc_status slc_pet_run_outputs_open(slc_pet_run_job *job)
         status = open_singles(job, o->late, &job->late);
     }
     if (status == SLC_OK && o->sinogram != NULL) {
-        status = open_sinogram(job);
+        status = slc_pet_run_sinogram_open(job, &job->sinogram, &job->error);
     }
     if (status == SLC_OK && (o->rates != NULL || o->rate_plot != NULL || o->dead_time_ns > 0)) {
         status = open_rates(job);
     }
-    if (status == SLC_OK && wants_randoms(job)) {
-        status = open_randoms(job);
-    }
-    return status;
+    return status == SLC_OK ? slc_pet_run_randoms_open(job) : status;
 }
 
-static slc_status create_list(slc_pet_run_job *job)
+slc_status slc_pet_run_list_create(slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
     if (job->format == SLC_PET_RUN_CSV) {
@@ -230,6 +214,7 @@ static slc_status create_list(slc_pet_run_job *job)
         return status == SLC_OK ? slc_io_text_rows(job->csv, &form, NULL, &job->error) : status;
     }
     slc_io_pet_list_config config = list_config(job);
+    config.randoms = slc_pet_run_pairs_wait(job) ? job->randoms : NULL;
     const bool columns = job->format >= SLC_PET_RUN_ARROW;
     config.form = columns ? slc_pet_columns_form((size_t)job->format - SLC_PET_RUN_ARROW, o->output) : NULL;
     return slc_io_pet_list_create(o->output, columns ? SLC_IO_PET_HDF5 : (slc_io_pet_list_format)job->format,
@@ -245,7 +230,7 @@ static slc_status open_list(slc_pet_run_job *job)
     }
     int held = -1;
     slc_status status = wait_for_reader(job, name, &held);
-    status = status == SLC_OK ? create_list(job) : status;
+    status = status == SLC_OK ? slc_pet_run_list_create(job) : status;
     let_go(held);
     return status;
 }
@@ -268,7 +253,8 @@ static slc_status write_pairs(slc_pet_run_job *job, const slc_pet_result *result
 {
     slc_columns_reset(&job->due);
     slc_status status = slc_pet_pairs_add(job->order, result, last, &job->due, &job->error);
-    if (status == SLC_OK && (job->started || last)) {
+    const bool wait = slc_pet_run_pairs_wait(job);
+    if (status == SLC_OK && (job->started || last) && !wait) {
         status = open_list(job);
     }
     if (status != SLC_OK) {
@@ -278,6 +264,9 @@ static slc_status write_pairs(slc_pet_run_job *job, const slc_pet_result *result
         slc_pet_keep_prompts(&job->due);
     }
     job->written += job->due.head.size;
+    if (wait) {
+        return slc_pet_run_pairs_put(job, &job->due);
+    }
     if (job->csv != NULL) {
         const slc_io_text_form form = {.schema = &slc_pet_coincidences_schema, .exec = &job->config.exec};
         status = slc_io_text_rows(job->csv, &form, &job->due, &job->error);
@@ -314,9 +303,9 @@ static void take_randoms(slc_pet_run_job *job, const slc_pet_batch *batch)
     for (size_t i = 0; i < pairs->head.size; i++) {
         job->delayeds += pairs->delayed[i] != 0;
     }
-    if (job->randoms != NULL && slc_pet_randoms_run(job->randoms, &batch->result->singles, batch->last,
-                                                    &job->randoms_error) != SLC_OK) {
-        slc_pet_randoms_close(job->randoms);
+    if (job->randoms != NULL &&
+        slc_pet_pair_randoms_add(job->randoms, batch, &job->randoms_error) != SLC_OK) {
+        slc_pet_pair_randoms_close(job->randoms);
         job->randoms = NULL;
     }
 }
@@ -400,9 +389,7 @@ slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_pet_batch *b
         }
     }
     take_rates(job, batch);
-    if (job->config.delayed) {
-        take_randoms(job, batch);
-    }
+    take_randoms(job, batch);
     return job->n_failures == 0 || any_is_left(job) ? SLC_OK : SLC_ERR_IO;
 }
 
@@ -413,7 +400,7 @@ static const char *command_of(const slc_pet_run_job *job)
     return job->command != NULL ? job->command : "pet run";
 }
 
-static void judge(slc_pet_run_job *job, const char *name, slc_status status)
+void slc_pet_run_judge(slc_pet_run_job *job, const char *name, slc_status status)
 {
     job->failed |= !slc_cli_kept_judge(&job->kept, command_of(job), name, status, &job->error);
 }
@@ -426,7 +413,7 @@ static void judge_part(slc_pet_run_job *job, slc_pet_run_part part, slc_status s
                                                   [SLC_PET_RUN_LATE] = o->late,
                                                   [SLC_PET_RUN_PAIRS] = o->output,
                                                   [SLC_PET_RUN_SINOGRAM] = o->sinogram};
-    judge(job, names[part], status);
+    slc_pet_run_judge(job, names[part], status);
     job->lost[part] = status != SLC_OK;
 }
 
@@ -464,8 +451,8 @@ static bool delayeds_fit(const slc_pet_coincidence_config *prompt)
 static void judge_subtraction(const slc_pet_run_job *job)
 {
     const double percent_of_note = 3, sigmas_of_note = 3;
-    double sigma = 0;
-    const double randoms = slc_pet_randoms_estimate(job->randoms, &sigma), delayeds = (double)job->delayeds;
+    const double randoms = job->randoms_totals.randoms, sigma = job->randoms_totals.sigma;
+    const double delayeds = (double)job->delayeds;
     if (isnan(randoms)) {
         slc_cli_say(
             command_of(job),
@@ -490,16 +477,22 @@ static void judge_subtraction(const slc_pet_run_job *job)
 /* What ends with the last batch, which has not come. */
 static void end_early(slc_pet_run_job *job)
 {
-    const slc_pet_singles none = {.head = {.size = 0}};
     if (job->rates != NULL &&
         slc_pet_rates_finish(job->rates, &job->rates_totals, &job->rates_error) != SLC_OK) {
         slc_pet_rates_close(job->rates);
         job->rates = NULL;
     }
-    if (job->randoms != NULL &&
-        slc_pet_randoms_run(job->randoms, &none, true, &job->randoms_error) != SLC_OK) {
-        slc_pet_randoms_close(job->randoms);
-        job->randoms = NULL;
+}
+
+/* The pairs that waited for their randoms, if any did. */
+static void write_waiting(slc_pet_run_job *job)
+{
+    const slc_status status = job->waiting != NULL ? slc_pet_run_pairs_write(job) : SLC_OK;
+    if (status != SLC_OK) {
+        slc_io_pet_list_abandon(job->list);
+        job->list = NULL;
+        job->written = 0;
+        judge_part(job, SLC_PET_RUN_PAIRS, status);
     }
 }
 
@@ -519,6 +512,8 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
     if (job->partial) {
         end_early(job);
     }
+    slc_pet_run_randoms_end(job);
+    write_waiting(job);
     if (job->list != NULL) {
         job->left_out = slc_io_pet_list_left_out(job->list);
         tell_list(job);
@@ -544,6 +539,7 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
         judge_part(job, SLC_PET_RUN_SINOGRAM,
                    slc_io_pet_sinogram_write(job->sinogram, o->sinogram, &job->error));
     }
+    slc_pet_run_randoms_write(job);
     if (job->randoms_error.status != SLC_OK) {
         slc_cli_say(command_of(job), "no randoms: %s", job->randoms_error.text);
         job->failed = true;
@@ -555,10 +551,10 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
         job->failed = true;
     }
     if (o->rates != NULL && job->rates != NULL) {
-        judge(job, o->rates, write_rates(job));
+        slc_pet_run_judge(job, o->rates, write_rates(job));
     }
     if (o->rate_plot != NULL && job->rates != NULL) {
-        judge(
+        slc_pet_run_judge(
             job, o->rate_plot,
             slc_report_pet_rates_svg(o->rate_plot, slc_pet_rates_rows(job->rates), job->bin_s, &job->error));
     }
@@ -572,7 +568,7 @@ void slc_pet_run_outputs_abandon(slc_pet_run_job *job)
     slc_pet_singles_abandon(&job->late);
     slc_io_pet_sinogram_close(job->sinogram);
     slc_pet_rates_close(job->rates);
-    slc_pet_randoms_close(job->randoms);
+    slc_pet_run_randoms_abandon(job);
     slc_pet_pairs_close(job->order);
     slc_columns_clear(&slc_pet_coincidences_schema, &job->due);
 }

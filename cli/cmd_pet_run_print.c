@@ -89,15 +89,27 @@ static void put_failed(const slc_pet_run_job *job, slc_cli_tree *tree)
     }
 }
 
+static void put_randoms(const slc_pet_run_job *job, slc_cli_tree *tree)
+{
+    const slc_pet_pair_randoms_totals *t = &job->randoms_totals;
+    const slc_pet_run_options *o = job->options;
+    slc_pet_put_randoms(tree, t->randoms, t->sigma);
+    slc_cli_put_real(tree, "randoms_by_pair.company", t->company);
+    slc_cli_put_real(tree, "randoms_by_pair.within_blocks", t->within_blocks);
+    slc_cli_put_real(tree, "randoms_by_pair.bin_s", t->bin_s);
+    slc_cli_put_count(tree, "randoms_by_pair.bins", t->bins);
+    if (o->randoms_sinogram != NULL) {
+        slc_cli_put_real(tree, "randoms_by_pair.sinogram", job->randoms_in);
+    }
+}
+
 void slc_pet_run_put_outputs(const slc_pet_run_job *job, slc_cli_tree *tree)
 {
     const slc_pet_run_options *o = job->options;
     put_failed(job, tree);
     slc_pet_put_doubts(tree, &job->inputs.seen, &job->tables);
     if (job->randoms != NULL) {
-        double sigma = 0;
-        const double randoms = slc_pet_randoms_estimate(job->randoms, &sigma);
-        slc_pet_put_randoms(tree, randoms, sigma);
+        put_randoms(job, tree);
     }
     if (job->rates != NULL) {
         put_rates(job, tree);

@@ -67,7 +67,7 @@ static slc_status open_outputs(slc_mpi_pet *pet)
 {
     slc_pet_run_job *job = pet->job;
     slc_status status = pet->world.rank == 0 ? slc_pet_run_outputs_open(job) : SLC_OK;
-    slc_pet_randoms_close(job->randoms); /* it would need all singles */
+    slc_pet_pair_randoms_close(job->randoms); /* it would need all singles */
     job->randoms = NULL;
     return slc_mpi_agree(&pet->world, status, &job->error);
 }

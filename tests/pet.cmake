@@ -26,6 +26,7 @@ sluice_test(test_pet_rates_chain stages test_pet_rates_chain.c oracle/pet_rates_
 sluice_test(test_pet_pairs stages test_pet_pairs.c ${pet_stream})
 sluice_test(test_pet_randoms stages test_pet_randoms.c oracle/pet_coincidence_oracle.c ${pet_cases})
 sluice_test(test_pet_randoms_truth stages test_pet_randoms_truth.c ${pet_sim})
+sluice_test(test_pet_pair_randoms stages test_pet_pair_randoms.c oracle/pet_rates_oracle.c ${pet_sim})
 sluice_test(test_pet_calibrate stages test_pet_calibrate.c ${pet_sim})
 sluice_test(test_pet_line stages test_pet_line.c)
 sluice_test(test_pet_normalise stages test_pet_normalise.c ${pet_sim})
@@ -84,6 +85,7 @@ endforeach()
 sluice_test(test_report_pet stages test_report_pet.c ${pet_stream})
 
 # The command.
+cli_test(pet_randoms cli)
 cli_test(pet_normalise cli)
 cli_test(pet_factors cli)
 sluice_test(test_io_pet_image formats test_io_pet_image.c)

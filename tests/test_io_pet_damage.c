@@ -240,7 +240,8 @@ static void headers_that_do_not_fit_are_told(void **state)
     assert_said(SLC_IO_PET_HDF5, twelve, 12, NULL, SLC_ERR_UNSUPPORTED,
                 "m: hdf5 files are read from a disk alone");
     assert_said(SLC_IO_PET_YRT, "\1\0\0\0\0\0\0\0\0\2\0\0", 12, NULL, SLC_ERR_FORMAT,
-                "m: byte 0: neither records of 12 bytes nor of 16 with time of flight: times fall, or "
+                "m: byte 0: neither records of 12 bytes nor of 16 with time of flight nor of 20 with "
+                "randoms, too: times fall, or "
                 "crystals are not there");
 }
 

@@ -8,8 +8,8 @@
 #define SLUICE_IO_PET_H
 
 #include <sluice/io.h>
-#include <sluice/pet_chain.h>
 #include <sluice/pet_normalise.h>
+#include <sluice/pet_rates.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -236,11 +236,9 @@ typedef struct slc_io_pet_list_config {
     bool tof;                            /* write time differences, where the format has them */
     double tof_resolution_ps, window_ps; /* needed with tof; 0: not known, not told */
     int64_t start_ps;                    /* time 0 of the file */
-    double duration_s; /* of the measurement, for headers; they tell the time to the last pair where it is
-                          more */
+    double duration_s;        /* of the measurement, for headers, or to the last pair where that is more */
     const uint64_t *checksum; /* what the run came to, looked at by _finish: of HDF5 alone. NULL: not told */
-    const bool *partial; /* the run was ended early, looked at by _finish: told by HDF5 alone, which then has
-                            no checksum. NULL: it was not */
+    const bool *partial; /* ended early, looked at by _finish: HDF5, which has no checksum then; NULL: not */
     const char *form;    /* of columns, as in slc_io_results_config: "arrow", "arrow-stream"; NULL: "hdf5" */
     uint64_t rotate_bytes; /* another file begins, as in slc_io_results_config: of columns alone. 0: never */
     double rotate_seconds;
@@ -253,9 +251,9 @@ typedef struct slc_io_pet_list_config {
     uint32_t energy_bins;
     const float *efficiency; /* factor by crystal, looked at by _create; NULL: 1 */
     slc_pet_multiples prompt_multiples, delayed_multiples;
-    bool singles; /* it is of singles, and of no pairs: slc_io_pet_list_singles */
-    /* Of CASToR alone (SLC_ERR_UNSUPPORTED): each pair's attenuation and normalisation factor. NULL: none. */
-    const slc_pet_factors *factors;
+    bool singles;                   /* it is of singles, and of no pairs: slc_io_pet_list_singles */
+    const slc_pet_factors *factors; /* attenuation and normalisation of each pair: castor alone. NULL: none */
+    const slc_pet_pair_randoms *randoms; /* each pair's, after its _finish: castor, yrt, hdf5. NULL: none */
 } slc_io_pet_list_config;
 SLC_API void slc_io_pet_list_config_default(slc_io_pet_list_config *config);
 
@@ -363,9 +361,12 @@ SLC_API slc_status slc_io_pet_sinogram_add(slc_io_pet_sinogram *sinogram, const 
  * goes to the bin nearest to where it meets a cylinder of their least distance from the axis; with rebin or
  * not, lines that miss it are outside. */
 SLC_API bool slc_io_pet_sinogram_assigns(const slc_io_pet_sinogram *sinogram, slc_pet_geometry *ring);
-/* The sinogram stays, and may grow further. */
+/* The sinogram stays, and may grow further. _randoms: what is expected in all; *sum (or NULL) of it. */
 SLC_API slc_status slc_io_pet_sinogram_write(const slc_io_pet_sinogram *sinogram, const char *path,
                                              slc_error *error);
+SLC_API slc_status slc_io_pet_sinogram_write_randoms(const slc_io_pet_sinogram *sinogram,
+                                                     const slc_pet_pair_randoms *randoms, const char *path,
+                                                     double *sum, slc_error *error);
 /* The names of the two, as slc_io_pet_list_file has them. */
 SLC_API char *slc_io_pet_sinogram_file(const char *path, size_t i);
 /* Pairs that are in it, and those outside: too far from the axis, rings too far apart. */

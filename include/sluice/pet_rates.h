@@ -118,6 +118,101 @@ SLC_API slc_status slc_pet_randoms_run(slc_pet_randoms *randoms, const slc_pet_s
  * be told. */
 SLC_API double slc_pet_randoms_estimate(const slc_pet_randoms *randoms, double *sigma);
 
+/* ---- randoms of each pair of crystals ---------------------------------------------------------- */
+
+/* Where crystals' rates are s1 and s2 and the policy knows no multiples, unrelated singles make 2 · W · s1 ·
+ * s2 pairs a second. A policy loses some of them, and more of them where partners are seen: a single with
+ * company within W, which a share p of a crystal's singles has, counts for 1 − α · p in a random pair. α is
+ * measured: of all values the one with which the ends of the pairs of mixed copies (above) are most likely
+ * spread over crystals as they are. It is about 1 for killAll with single windows and 0 for takeAllGoods. So
+ *
+ *     randoms a second = f · 2 · W · (1 − α·p1)·s1 · (1 − α·p2)·s2
+ *
+ * in each bin of time, of good pairs alone. f follows the load as the numbers of mixed pairs do, N2 and N3
+ * above, over all bins: f = κ · A(x) · exp(−c·S), S the singles a second and x those that a single window
+ * closed for; A is what single windows lose, 1 / (1 + x), of takeAllGoods (1 + x/2) / (1 + x). Pairs within
+ * one block, which dead time may let be none of, count for as much as there are prompts of them, if that is
+ * less. All pairs and bins sum up to the estimate.
+ *
+ * Or singles tell no more than how rates change, and a pair's share is a1 · a2, with the sums over all
+ * partners as the mixed pairs of each crystal have them, which are delayed ones by the rules of prompts (fan
+ * sums, so that one pair's noise is spread over all partners: M. E. Casey and E. J. Hoffman, J. Comput.
+ * Assist. Tomogr. 10 (1986) 845). These are far fewer than singles: crystals' shares are noisier. */
+typedef enum slc_pet_randoms_from {
+    SLC_PET_RANDOMS_FROM_SINGLES = 0,
+    SLC_PET_RANDOMS_FROM_DELAYEDS
+} slc_pet_randoms_from;
+
+typedef struct slc_pet_pair_randoms_config {
+    size_t size; /* of this struct; set by _config_default */
+    slc_pet_geometry geometry;
+    slc_pet_coincidence_config prompt; /* as of slc_pet_randoms_open, */
+    double delay_ns;                   /* and so is this; 0: 10 µs, or 20 windows if that is longer */
+    double bin_s;                      /* 1 µs to an hour */
+    slc_pet_randoms_from from;
+    double dead_time_ns; /* of a block after a frame, for `alive`; 0: not known */
+    bool paralysable;
+} slc_pet_pair_randoms_config;
+/* The prompts' defaults, bins of 1 s, from singles, all else 0. */
+SLC_API void slc_pet_pair_randoms_config_default(slc_pet_pair_randoms_config *config, size_t size);
+#define slc_pet_pair_randoms_config_default(config)                                                          \
+    slc_pet_pair_randoms_config_default(config, sizeof *(config))
+
+/* One row is a bin of time with singles, in order. */
+typedef struct slc_pet_randoms_bins {
+    slc_columns head;
+    double *begin_s, *length_s; /* as of slc_pet_rate_rows */
+    uint64_t *singles;
+    double *factor;  /* f */
+    double *randoms; /* of all pairs */
+} slc_pet_randoms_bins;
+SLC_API extern const slc_schema slc_pet_randoms_bins_schema;
+
+/* One row is a crystal, of one bin. */
+typedef struct slc_pet_crystal_rates {
+    slc_columns head;
+    uint32_t *crystal;
+    uint64_t *singles;
+    float *singles_hz;
+    float *weight; /* 1 − α·p, the same in all bins */
+    float *alive;  /* part of the bin in which its block was not dead; 1 where dead_time_ns is 0 */
+} slc_pet_crystal_rates;
+SLC_API extern const slc_schema slc_pet_crystal_rates_schema;
+
+typedef struct slc_pet_pair_randoms_totals {
+    double randoms, sigma; /* of all pairs; NaN where there are singles, but all within two delays */
+    double company;        /* α */
+    double within_blocks;  /* the part of the expected pairs within one block that there are, 0 to 1 */
+    double bin_s;          /* a power of two times what was asked for, if there were too many */
+    uint64_t bins;
+} slc_pet_pair_randoms_totals;
+
+typedef struct slc_pet_pair_randoms slc_pet_pair_randoms;
+/* SLC_ERR_USAGE names the field that cannot be. SLC_ERR_MEMORY. */
+SLC_API slc_status slc_pet_pair_randoms_open(const slc_pet_pair_randoms_config *config,
+                                             slc_pet_pair_randoms **randoms, slc_error *error);
+SLC_API void slc_pet_pair_randoms_close(slc_pet_pair_randoms *randoms); /* NULL is allowed */
+/* Adds a run of the chain, with its singles kept; `last` ends the input. Memory is 8 bytes a crystal and bin,
+ * up to 256 MiB (at least two bins): where there are more, neighbours become one bin of twice the length. As
+ * slc_pet_randoms_run otherwise. */
+SLC_API slc_status slc_pet_pair_randoms_add(slc_pet_pair_randoms *randoms, const slc_pet_batch *batch,
+                                            slc_error *error);
+/* Once all has come; what follows is known from then on. `totals` may be NULL.
+ * SLC_ERR_MEMORY. */
+SLC_API slc_status slc_pet_pair_randoms_finish(slc_pet_pair_randoms *randoms,
+                                               slc_pet_pair_randoms_totals *totals, slc_error *error);
+SLC_API const slc_pet_randoms_bins *slc_pet_pair_randoms_bins(const slc_pet_pair_randoms *randoms);
+/* Of bin number `bin`, in place of what is in `rows`. SLC_ERR_MEMORY. */
+SLC_API slc_status slc_pet_pair_randoms_crystals(const slc_pet_pair_randoms *randoms, size_t bin,
+                                                 slc_pet_crystal_rates *rows);
+/* hz[i]: randoms a second of the crystals of row i, either of them first, in the bin of its time (the nearest
+ * one); 0 of pairs that are not good. Crystals must be the scanner's. */
+SLC_API void slc_pet_pair_randoms_hz(const slc_pet_pair_randoms *randoms, const slc_pet_coincidences *pairs,
+                                     float *hz);
+/* Randoms of two crystals in the whole measurement. Of more than 16 bins, neighbours are taken together. */
+SLC_API double slc_pet_pair_randoms_between(const slc_pet_pair_randoms *randoms, uint32_t crystal1,
+                                            uint32_t crystal2);
+
 #ifdef __cplusplus
 }
 #endif

@@ -580,10 +580,10 @@ PyMethodDef pet_functions[] = {{"pet_columns", columns, METH_VARARGS, "arrays as
 
 int pet_add(PyObject *module)
 {
-    PyMethodDef *const all[] = {pet_functions,          pet_chain_functions, pet_stage_functions,
-                                pet_file_functions,     pet_list_functions,  pet_calibrate_functions,
-                                pet_check_functions,    pet_look_functions,  pet_acquire_functions,
-                                pet_normalise_functions};
+    PyMethodDef *const all[] = {pet_functions,           pet_chain_functions,  pet_stage_functions,
+                                pet_file_functions,      pet_list_functions,   pet_calibrate_functions,
+                                pet_check_functions,     pet_look_functions,   pet_acquire_functions,
+                                pet_normalise_functions, pet_randoms_functions};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (PyModule_AddFunctions(module, all[i]) < 0) {
             return -1;

@@ -5,6 +5,7 @@
  * columns, what tuples mean; scanners and tables py_pet_chain.c      frames to singles and pairs, with rates
  * and randoms py_pet_stages.c     singles in order, coincidences py_pet_files.c      raw frames, singles
  * py_pet_lists.c      list-mode files, sinograms
+ * py_pet_randoms.c    randoms of each pair
  * py_pet_calibrate.c  tables from frames
  * py_pet_normalise.c  efficiencies from pairs, factors of pairs
  * py_pet_check.c      what is cabled wrong
@@ -43,6 +44,8 @@ typedef struct pet_rows {
         slc_pet_coincidences pairs;
         slc_pet_groups groups;
         slc_pet_rate_rows rates;
+        slc_pet_randoms_bins bins;
+        slc_pet_crystal_rates crystals;
     } of;
 } pet_rows;
 pet_rows *pet_rows_new(const slc_schema *schema); /* NULL with an error set */
@@ -104,10 +107,14 @@ PyObject *pet_give_about(const slc_io_pet_inputs *inputs, PyObject *geometry, un
 char **pet_take_paths(PyObject *list, uint32_t *n);
 void pet_paths_free(char **paths, uint32_t n);
 
+/* What a chain (its capsule) knows of the randoms of each pair. NULL with an error set: it has none, or has
+ * not ended. It holds while the capsule does. *crystals: of its scanner. */
+const slc_pet_pair_randoms *pet_chain_randoms(PyObject *capsule, core_state *state, uint32_t *crystals);
+
 /* Functions of each file. */
 extern PyMethodDef pet_functions[], pet_chain_functions[], pet_stage_functions[], pet_file_functions[],
     pet_list_functions[], pet_calibrate_functions[], pet_check_functions[], pet_look_functions[],
-    pet_acquire_functions[], pet_normalise_functions[];
+    pet_acquire_functions[], pet_normalise_functions[], pet_randoms_functions[];
 /* Adds them all. */
 int pet_add(PyObject *module);
 

@@ -2,6 +2,7 @@
  * Frames to singles and pairs: the chain with what is summed beside it. */
 #include "py_pet.h"
 
+#include <math.h>
 #include <sluice/report_pet.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -14,9 +15,10 @@ typedef struct chain {
     pet_tables tables;
     slc_pet_config config;
     slc_pet_chain *chain;
-    slc_pet_pairs *order;     /* NULL: pairs come as the chain gives them */
-    slc_pet_rates *rates;     /* NULL, too, if they were given up: */
-    slc_pet_randoms *randoms; /* so are these */
+    slc_pet_pairs *order;          /* NULL: pairs come as the chain gives them */
+    slc_pet_rates *rates;          /* NULL, too, if they were given up: */
+    slc_pet_pair_randoms *randoms; /* so are these */
+    slc_pet_pair_randoms_totals randoms_totals;
     slc_error rates_error, randoms_error, error;
     slc_pet_rates_totals rates_totals;
     slc_pet_totals totals;
@@ -62,7 +64,7 @@ static void chain_drop(void *memory)
     slc_pet_chain_close(c->chain);
     slc_pet_pairs_close(c->order);
     slc_pet_rates_close(c->rates);
-    slc_pet_randoms_close(c->randoms);
+    slc_pet_pair_randoms_close(c->randoms);
     slc_pet_result_clear(&c->result);
     pet_tables_clear(&c->tables);
 }
@@ -101,7 +103,7 @@ static slc_status open_flow(chain *c, size_t batch)
 }
 
 static slc_status open_all(chain *c, size_t batch, bool in_order, const slc_pet_rates_config *rates,
-                           bool randoms)
+                           int randoms)
 {
     slc_error *error = &c->error;
     slc_status status = c->path != NULL ? open_flow(c, batch)
@@ -112,28 +114,36 @@ static slc_status open_all(chain *c, size_t batch, bool in_order, const slc_pet_
     if (status == SLC_OK && rates != NULL) {
         status = slc_pet_rates_open(rates, &c->rates, error);
     }
-    if (status == SLC_OK && randoms) {
-        slc_pet_coincidence_config prompt = c->config.prompt;
-        prompt.exec.threads = c->config.exec.threads;
-        status = slc_pet_randoms_open(&prompt, c->config.delay_ns, &c->randoms, error);
+    if (status == SLC_OK && randoms > 0) {
+        slc_pet_pair_randoms_config config;
+        slc_pet_pair_randoms_config_default(&config);
+        config.geometry = c->tables.tables.geometry;
+        config.prompt = c->config.prompt;
+        config.prompt.exec.threads = c->config.exec.threads;
+        config.delay_ns = c->config.delayed ? c->config.delay_ns : 0;
+        config.from = (slc_pet_randoms_from)(randoms - 1);
+        config.bin_s = rates != NULL ? rates->bin_s : config.bin_s;
+        config.dead_time_ns = rates != NULL ? rates->dead_time_ns : 0;
+        config.paralysable = rates != NULL && rates->paralysable;
+        status = slc_pet_pair_randoms_open(&config, &c->randoms, error);
     }
     return status;
 }
 
 /* What the tuples say; false with an error set. */
 static bool take_config(PyObject *arguments, core_state *state, chain *c, PyObject **rates, bool *in_order,
-                        bool *randoms, Py_ssize_t *batch)
+                        int *randoms, Py_ssize_t *batch)
 {
     PyObject *tables, *convert, *coincidence, *paths;
     long long horizon_ps = 0;
     double delay_ns = 0;
     unsigned int until = 0, threads = 1;
-    int singles = 0, order = 0, random = 0;
+    int singles = 0, order = 0;
     const char *device = NULL;
     slc_pet_config *config = &c->config;
     slc_pet_config_default(config);
-    if (PyArg_ParseTuple(arguments, "OOLOdIppOpIzOn", &tables, &convert, &horizon_ps, &coincidence, &delay_ns,
-                         &until, &singles, &order, rates, &random, &threads, &device, &paths, batch) == 0 ||
+    if (PyArg_ParseTuple(arguments, "OOLOdIppOiIzOn", &tables, &convert, &horizon_ps, &coincidence, &delay_ns,
+                         &until, &singles, &order, rates, randoms, &threads, &device, &paths, batch) == 0 ||
         !pet_take_tables(state, tables, &c->tables) || !pet_take_coincidence(coincidence, &config->prompt) ||
         PyArg_ParseTuple(convert, "IIIdd", &config->convert.tick_numerator, &config->convert.tick_denominator,
                          &config->convert.tick_bits, &config->convert.low_kev,
@@ -141,13 +151,12 @@ static bool take_config(PyObject *arguments, core_state *state, chain *c, PyObje
         return false;
     }
     *in_order = order != 0 && until == SLC_PET_STAGE_COINCIDENCE;
-    *randoms = random != 0;
     config->sort.horizon_ps = horizon_ps;
     config->delayed = delay_ns > 0;
     config->delay_ns = delay_ns > 0 ? delay_ns : config->delay_ns;
     config->until = (slc_pet_stage)until;
     c->gives_singles = singles != 0 || until != SLC_PET_STAGE_COINCIDENCE;
-    config->keep_singles = singles != 0 || *in_order || *rates != Py_None || *randoms;
+    config->keep_singles = singles != 0 || *in_order || *rates != Py_None || *randoms > 0;
     config->exec.threads = threads;
     config->exec.device = device;
     return paths == Py_None || (c->path = pet_take_paths(paths, &c->n_paths)) != NULL;
@@ -155,13 +164,14 @@ static bool take_config(PyObject *arguments, core_state *state, chain *c, PyObje
 
 /* pet_chain_open(tables, (ticks, denominator, bits, low_kev, high_kev), horizon_ps, coincidence, delay_ns,
  * until, singles, in_order, rates, randoms, threads, device, paths or None, batch): a capsule; a delay of 0
- * means no delayeds; with paths frames are those of the files. */
+ * means no delayeds; randoms are 0, or 1 + slc_pet_randoms_from; with paths frames are those of the files. */
 static PyObject *chain_open(PyObject *module, PyObject *arguments)
 {
     core_state *state = core_state_of(module);
     PyObject *rates = NULL;
     slc_pet_rates_config rates_config;
-    bool in_order = false, randoms = false;
+    bool in_order = false;
+    int randoms = 0;
     Py_ssize_t batch = 0;
     chain *c = NULL;
     PyObject *capsule = pet_new(kind, sizeof *c, chain_drop, (void *)&c);
@@ -201,9 +211,13 @@ static void sum(chain *c, const slc_pet_batch *batch)
             c->rates = NULL;
         }
     }
-    if (c->randoms != NULL &&
-        slc_pet_randoms_run(c->randoms, &batch->result->singles, batch->last, &c->randoms_error) != SLC_OK) {
-        slc_pet_randoms_close(c->randoms);
+    slc_status status = c->randoms != NULL ? slc_pet_pair_randoms_add(c->randoms, batch, &c->randoms_error)
+                                           : SLC_OK;
+    if (c->randoms != NULL && status == SLC_OK && batch->last) {
+        status = slc_pet_pair_randoms_finish(c->randoms, &c->randoms_totals, &c->randoms_error);
+    }
+    if (status != SLC_OK) {
+        slc_pet_pair_randoms_close(c->randoms);
         c->randoms = NULL;
     }
 }
@@ -444,9 +458,7 @@ static PyObject *give_rates(const chain *c)
 
 static PyObject *give_randoms(const chain *c)
 {
-    double sigma = 0;
-    const double randoms = slc_pet_randoms_estimate(c->randoms, &sigma);
-    return Py_BuildValue("(dd)", randoms, sigma);
+    return Py_BuildValue("(dd)", c->randoms_totals.randoms, c->randoms_totals.sigma);
 }
 
 /* pet_chain_totals(chain): a dictionary. */
@@ -525,6 +537,28 @@ static PyObject *chain_rates(PyObject *module, PyObject *capsule)
     }
     pet_leave(c);
     return made;
+}
+
+/* ---- randoms of each pair ---------------------------------------------------------------------- */
+
+const slc_pet_pair_randoms *pet_chain_randoms(PyObject *capsule, core_state *state, uint32_t *crystals)
+{
+    const chain *c = pet_enter(capsule, kind);
+    if (c == NULL) {
+        return NULL;
+    }
+    const slc_pet_pair_randoms *randoms = c->ended ? c->randoms : NULL;
+    *crystals = slc_pet_crystals(&c->tables.tables.geometry);
+    const bool short_run = randoms != NULL && isnan(c->randoms_totals.randoms);
+    pet_leave((void *)c);
+    if (randoms == NULL || short_run) {
+        PyErr_SetString(state->usage_error,
+                        short_run
+                            ? "the measurement is shorter than two delays: its randoms are not known"
+                            : "a chain has randoms of pairs if it was opened with them, once it has ended");
+        return NULL;
+    }
+    return randoms;
 }
 
 PyMethodDef pet_chain_functions[] = {{"pet_chain_open", chain_open, METH_VARARGS, "a chain of PET"},

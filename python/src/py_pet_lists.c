@@ -165,7 +165,8 @@ typedef struct list_writer {
     slc_pet_singles singles;
     uint64_t checksum; /* looked at by the end */
     uint64_t left_out;
-    bool partial; /* so is this */
+    bool partial;    /* so is this */
+    PyObject *chain; /* whose randoms are written; NULL: none */
 } list_writer;
 
 static void writer_drop(void *memory)
@@ -174,6 +175,7 @@ static void writer_drop(void *memory)
     slc_io_pet_list_abandon(w->writer);
     slc_columns_clear(&slc_pet_coincidences_schema, &w->rows);
     slc_columns_clear(&slc_pet_singles_schema, &w->singles);
+    Py_CLEAR(w->chain);
 }
 
 /* (geometry, scanner, tof, tof_resolution_ps, window_ps, start_ps, duration_s, form, threads, rotate_bytes,
@@ -221,18 +223,23 @@ static bool take_config(PyObject *tuple, slc_io_pet_list_config *config, slc_exe
     return true;
 }
 
-/* pet_list_create(path, format, config, has a checksum) */
+/* pet_list_create(path, format, config, has a checksum, chain with randoms or None) */
 static PyObject *list_create(PyObject *module, PyObject *arguments)
 {
-    PyObject *path, *tuple;
+    PyObject *path, *tuple, *randoms;
     slc_error error = {SLC_OK, ""};
     slc_io_pet_list_config config;
     slc_exec exec;
     unsigned int format = 0;
     int summed = 0;
     list_writer *w = NULL;
-    if (PyArg_ParseTuple(arguments, "OIOp", &path, &format, &tuple, &summed) == 0 ||
+    if (PyArg_ParseTuple(arguments, "OIOpO", &path, &format, &tuple, &summed, &randoms) == 0 ||
         !take_config(tuple, &config, &exec)) {
+        return NULL;
+    }
+    uint32_t crystals = 0;
+    if (randoms != Py_None &&
+        (config.randoms = pet_chain_randoms(randoms, core_state_of(module), &crystals)) == NULL) {
         return NULL;
     }
     char *name = pet_take_path(path);
@@ -240,6 +247,7 @@ static PyObject *list_create(PyObject *module, PyObject *arguments)
     if (capsule != NULL) {
         config.checksum = summed ? &w->checksum : NULL;
         config.partial = &w->partial;
+        w->chain = randoms != Py_None ? Py_NewRef(randoms) : NULL;
         slc_status status;
         PyThreadState *const thread = PyEval_SaveThread();
         status = slc_io_pet_list_create(name, (slc_io_pet_list_format)format, &config, &w->writer, &error);
@@ -425,12 +433,20 @@ static PyObject *sinogram_add(PyObject *module, PyObject *arguments)
     return made;
 }
 
-/* pet_sinogram_write(sinogram, path) */
+/* pet_sinogram_write(sinogram, path, chain with randoms or None): of these their sum. */
 static PyObject *sinogram_write(PyObject *module, PyObject *arguments)
 {
-    PyObject *capsule, *path;
+    PyObject *capsule, *path, *chain;
     slc_error error = {SLC_OK, ""};
-    if (PyArg_ParseTuple(arguments, "OO", &capsule, &path) == 0) {
+    double sum = 0;
+    if (PyArg_ParseTuple(arguments, "OOO", &capsule, &path, &chain) == 0) {
+        return NULL;
+    }
+    uint32_t crystals = 0;
+    const slc_pet_pair_randoms *randoms = chain != Py_None
+                                              ? pet_chain_randoms(chain, core_state_of(module), &crystals)
+                                              : NULL;
+    if (chain != Py_None && randoms == NULL) {
         return NULL;
     }
     char *name = pet_take_path(path);
@@ -438,12 +454,13 @@ static PyObject *sinogram_write(PyObject *module, PyObject *arguments)
     slc_status status = SLC_END;
     if (s != NULL) {
         PyThreadState *const thread = PyEval_SaveThread();
-        status = slc_io_pet_sinogram_write(s->sinogram, name, &error);
+        status = randoms != NULL ? slc_io_pet_sinogram_write_randoms(s->sinogram, randoms, name, &sum, &error)
+                                 : slc_io_pet_sinogram_write(s->sinogram, name, &error);
         PyEval_RestoreThread(thread);
         pet_leave(s);
     }
     PyMem_Free(name);
-    return status == SLC_OK    ? Py_NewRef(Py_None)
+    return status == SLC_OK    ? PyFloat_FromDouble(sum)
            : status == SLC_END ? NULL
                                : core_raise(core_state_of(module), status, &error);
 }

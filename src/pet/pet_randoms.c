@@ -543,3 +543,39 @@ double slc_pet_randoms_of(const slc_pet_randoms_counts *c, double *sigma)
     }
     return estimate * whole;
 }
+
+/* ---- what is counted beside -------------------------------------------------------------------- */
+
+slc_status slc_pet_randoms_watch(slc_pet_randoms *r, const slc_pet_watch *watch, slc_error *error)
+{
+    for (uint32_t k = 0; k < r->threads; k++) {
+        slc_pet_mix *two = &r->mixers[k].two, *three = &r->mixers[k].three;
+        two->watch = three->watch = watch;
+        two->fan = calloc(watch->crystals, sizeof *two->fan);
+        if (two->fan == NULL) {
+            return slc_fail(error, SLC_ERR_MEMORY, "no memory for the randoms of %u crystals",
+                            watch->crystals);
+        }
+    }
+    return SLC_OK;
+}
+
+slc_status slc_pet_randoms_watched(const slc_pet_randoms *r, uint64_t *fan,
+                                   slc_status (*add)(void *context, const slc_pet_tally *tally),
+                                   void *context)
+{
+    slc_status status = SLC_OK;
+    for (uint32_t k = 0; k < r->threads; k++) {
+        const slc_pet_mix *two = &r->mixers[k].two, *three = &r->mixers[k].three;
+        for (uint32_t c = 0; c < two->watch->crystals; c++) {
+            fan[c] += two->fan[c];
+        }
+        for (size_t i = 0; i < two->n_tally && status == SLC_OK; i++) {
+            status = add(context, &two->tally[i]);
+        }
+        for (size_t i = 0; i < three->n_tally && status == SLC_OK; i++) {
+            status = add(context, &(slc_pet_tally){three->tally[i].bin, 0, three->tally[i].two});
+        }
+    }
+    return status;
+}

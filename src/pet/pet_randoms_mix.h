@@ -10,6 +10,20 @@
 
 enum { SLC_PET_COPIES = 3 };
 
+/* What pairs of the first copy with the second are counted by, but for those of one block, which dead time
+ * may let be none of: bins of time, and crystals. */
+typedef struct slc_pet_watch {
+    int64_t bin_ps;
+    uint32_t crystals;
+    const uint32_t *block; /* of each crystal */
+} slc_pet_watch;
+
+/* Such pairs of a bin: of two copies and of three. */
+typedef struct slc_pet_tally {
+    int64_t bin; /* its number: of time 0 on it is 0 */
+    uint64_t two, three;
+} slc_pet_tally;
+
 /* Singles of the first copies, in time order, with their copies' numbers. */
 typedef struct slc_pet_mix {
     slc_pet_coincidence *stage;
@@ -19,7 +33,11 @@ typedef struct slc_pet_mix {
     size_t given;    /* the first ones the stage has, and waits with */
     uint64_t base;   /* number of the first in what the stage has been given */
     slc_pet_groups groups;
-    uint64_t crossing; /* pairs of copies 0 and 1 */
+    uint64_t crossing;          /* pairs of copies 0 and 1 */
+    const slc_pet_watch *watch; /* NULL: nothing further is counted */
+    uint64_t *fan;              /* ends of such pairs by crystal; NULL: not counted */
+    slc_pet_tally *tally;       /* `two` of each alone; a bin may be there several times */
+    size_t n_tally, tally_capacity;
 } slc_pet_mix;
 
 /* `prompt` without an energy window. SLC_ERR_USAGE, SLC_ERR_MEMORY. */
@@ -59,5 +77,13 @@ typedef struct slc_pet_randoms_counts {
 void slc_pet_randoms_counts_of(const slc_pet_randoms *randoms, slc_pet_randoms_counts *counts);
 /* As slc_pet_randoms_estimate. */
 double slc_pet_randoms_of(const slc_pet_randoms_counts *counts, double *sigma);
+
+/* Before the first run: counts by `watch`, too, which the caller keeps. */
+slc_status slc_pet_randoms_watch(slc_pet_randoms *randoms, const slc_pet_watch *watch, slc_error *error);
+/* Of an input that has ended: `fan` gets what was counted by crystal, and `add` is called with what was
+ * counted in each bin, several times and in any order, until it fails. */
+slc_status slc_pet_randoms_watched(const slc_pet_randoms *randoms, uint64_t *fan,
+                                   slc_status (*add)(void *context, const slc_pet_tally *tally),
+                                   void *context);
 
 #endif

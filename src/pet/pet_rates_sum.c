@@ -56,6 +56,10 @@ slc_status slc_pet_rates_sum_open(const slc_pet_geometry *geometry, const slc_pe
     }
     r->crystals = slc_pet_crystals(geometry);
     r->rings = slc_pet_rings(geometry);
+    r->weight = calloc(r->crystals, sizeof *r->weight);
+    if (r->weight == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for sums over %u crystals", r->crystals);
+    }
     if (by_rings) {
         r->classes = r->rule.crystals_per_ring / r->rule.per_class;
         find_range(r);
@@ -70,20 +74,21 @@ slc_status slc_pet_rates_sum_open(const slc_pet_geometry *geometry, const slc_pe
 void slc_pet_rates_sum_close(slc_pet_rates_sum *r)
 {
     free(r->sums);
-    r->sums = NULL;
+    free(r->weight);
+    r->sums = r->weight = NULL;
     slc_pet_good_close(&r->rule);
 }
 
 /* ---- the sum ----------------------------------------------------------------------------------- */
 
-/* The sums of counts over all rings below and all classes below, by [ring][class]. */
-static void add_up(const slc_pet_rates_sum *r, const uint32_t *count)
+/* The sums of weights over all rings below and all classes below, by [ring][class]. */
+static void add_up(const slc_pet_rates_sum *r, const double *weight)
 {
     const size_t stride = r->classes + 1;
     for (uint32_t ring = 0; ring < r->rings; ring++) {
         double sum = 0;
         for (uint32_t place = 0; place < r->classes; place++) {
-            const uint32_t *first = count + ring * r->rule.crystals_per_ring + place * r->rule.per_class;
+            const double *first = weight + ring * r->rule.crystals_per_ring + place * r->rule.per_class;
             for (uint32_t i = 0; i < r->rule.per_class; i++) {
                 sum += first[i];
             }
@@ -92,7 +97,7 @@ static void add_up(const slc_pet_rates_sum *r, const uint32_t *count)
     }
 }
 
-/* Counts of the classes from `low` to `high` − 1 in the same of rings. */
+/* Weights of the classes from `low` to `high` − 1 in the same of rings. */
 static double sum_of(const slc_pet_rates_sum *r, uint32_t ring_low, uint32_t ring_high, uint32_t low,
                      uint32_t high)
 {
@@ -101,7 +106,7 @@ static double sum_of(const slc_pet_rates_sum *r, uint32_t ring_low, uint32_t rin
     return above[high] - above[low] - (below[high] - below[low]);
 }
 
-/* Counts of all partners of a class in a ring. */
+/* Weights of all partners of a class in a ring. */
 static double partners_of(const slc_pet_rates_sum *r, uint32_t ring, uint32_t place)
 {
     const uint32_t rings = r->rule.most_rings < r->rings ? r->rule.most_rings : r->rings;
@@ -119,43 +124,81 @@ static double partners_of(const slc_pet_rates_sum *r, uint32_t ring, uint32_t pl
     return sum;
 }
 
-/* By geometry, pair by pair: each twice. */
-static double by_pairs(const slc_pet_rates_sum *r, const uint32_t *count)
+/* By geometry, pair by pair: of each crystal the weights of its partners. */
+static double partners_by_pairs(const slc_pet_rates_sum *r, const double *weight, uint32_t i)
 {
-    double sum = 0;
-    for (uint32_t i = 0; i < r->crystals; i++) {
-        double partners = 0;
-        for (uint32_t k = i + 1; k < r->crystals && count[i] != 0; k++) {
-            partners += count[k] != 0 && slc_pet_is_good(&r->rule, i, k) ? count[k] : 0;
+    double partners = 0;
+    for (uint32_t k = 0; k < r->crystals; k++) {
+        partners += weight[k] != 0 && slc_pet_is_good(&r->rule, i, k) ? weight[k] : 0;
+    }
+    return partners;
+}
+
+double slc_pet_rates_weigh(const slc_pet_rates_sum *r, const double *weight)
+{
+    double all = 0, squares = 0, sum = 0;
+    if (r->rule.different_crystal) {
+        for (uint32_t i = 0; i < r->crystals; i++) {
+            all += weight[i];
+            squares += weight[i] * weight[i];
         }
-        sum += 2 * partners * count[i];
+        return all * all - squares;
+    }
+    if (r->rule.geometry) {
+        for (uint32_t i = 0; i < r->crystals; i++) {
+            sum += weight[i] != 0 ? weight[i] * partners_by_pairs(r, weight, i) : 0;
+        }
+        return sum;
+    }
+    if (r->least > r->most) {
+        return 0;
+    }
+    add_up(r, weight);
+    for (uint32_t ring = 0; ring < r->rings; ring++) {
+        for (uint32_t place = 0; place < r->classes; place++) {
+            sum += sum_of(r, ring, ring + 1, place, place + 1) * partners_of(r, ring, place);
+        }
     }
     return sum;
 }
 
 double slc_pet_rates_products(const slc_pet_rates_sum *r, const uint32_t *count)
 {
-    double all = 0, squares = 0, sum = 0;
+    double all = 0;
     for (uint32_t i = 0; i < r->crystals; i++) {
+        r->weight[i] = count[i];
         all += count[i];
-        squares += (double)count[i] * count[i];
     }
+    const bool own = !r->rule.different_crystal && !r->rule.geometry && r->least == 0;
+    return slc_pet_rates_weigh(r, r->weight) - (own ? all : 0); /* a single is no partner of itself */
+}
+
+void slc_pet_rates_partners(const slc_pet_rates_sum *r, const double *weight, double *partners)
+{
+    double all = 0;
     if (r->rule.different_crystal) {
-        return all * all - squares;
+        for (uint32_t i = 0; i < r->crystals; i++) {
+            all += weight[i];
+        }
+        for (uint32_t i = 0; i < r->crystals; i++) {
+            partners[i] = all - weight[i];
+        }
+        return;
     }
     if (r->rule.geometry) {
-        return by_pairs(r, count);
-    }
-    if (r->least > r->most) {
-        return 0;
-    }
-    add_up(r, count);
-    for (uint32_t ring = 0; ring < r->rings; ring++) {
-        for (uint32_t place = 0; place < r->classes; place++) {
-            sum += sum_of(r, ring, ring + 1, place, place + 1) * partners_of(r, ring, place);
+        for (uint32_t i = 0; i < r->crystals; i++) {
+            partners[i] = partners_by_pairs(r, weight, i);
         }
+        return;
     }
-    return r->least == 0 ? sum - all : sum; /* a single is no partner of itself */
+    if (r->least <= r->most) {
+        add_up(r, weight);
+    }
+    for (uint32_t i = 0; i < r->crystals; i++) {
+        const uint32_t ring = i / r->rule.crystals_per_ring;
+        const uint32_t place = i % r->rule.crystals_per_ring / r->rule.per_class;
+        partners[i] = r->least <= r->most ? partners_of(r, ring, place) : 0;
+    }
 }
 
 /* ---- dead time --------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@ typedef struct slc_pet_rates_sum {
     uint32_t crystals, rings, classes; /* classes: of the rule, around a ring */
     uint32_t least, most;              /* good differences of classes; least > most: there is none */
     double *sums;                      /* (rings + 1) · (classes + 1) */
+    double *weight;                    /* counts as numbers, of slc_pet_rates_products */
 } slc_pet_rates_sum;
 
 /* SLC_ERR_USAGE names the field that cannot be. To be closed in any case. */
@@ -23,6 +24,10 @@ void slc_pet_rates_sum_close(slc_pet_rates_sum *sum);
 /* The sum of the products of counts, one of each crystal, over all ordered pairs that are good; a single is
  * no partner of itself. */
 double slc_pet_rates_products(const slc_pet_rates_sum *sum, const uint32_t *count);
+/* The same of any weights, of which one is its own partner where a crystal with itself is good. */
+double slc_pet_rates_weigh(const slc_pet_rates_sum *sum, const double *weight);
+/* Of each crystal the weights of all its partners. */
+void slc_pet_rates_partners(const slc_pet_rates_sum *sum, const double *weight, double *partners);
 
 /* The rate that is true where `measured` is seen with a dead time after each event: non-paralysable
  * m / (1 − m·τ), paralysable the lower solution of m = n·exp(−n·τ); NaN beyond the largest m there is, which

@@ -94,7 +94,7 @@ want 0
 want_out <prompts.csv
 run pet coincidences sorted.bin $find --offset 100ns --json
 want 0
-key out "o['randoms'], o['randoms_sigma']" >randoms
+key out "o['randoms']" >alone
 equal "randoms, as many as delayeds where all pairs are taken" "$(key out "abs(o['randoms'] / o['pairs'] - 1) < 0.1")" True
 for words in "" "--batch 1000 --threads 2"; do
     run pet run run.raw $scan $find --delayed 100ns --json $words
@@ -105,6 +105,7 @@ for words in "" "--batch 1000 --threads 2"; do
 done
 equal "checksums" "$(sort -u checksums | wc -l)" 1
 equal "randoms" "$(sort -u randoms | wc -l)" 1
+equal "randoms of the command that knows no blocks" "$(key out "abs($(cat alone) / o['randoms'] - 1) < 0.03")" True
 run pet run run.raw $scan $find --json
 equal "randoms without delayeds" "$(key out "'randoms' in o")" False
 run pet run run.raw $scan $find --delayed 100s --json # more than half of the measurement
@@ -386,7 +387,7 @@ refuse 2 "castor has no delayeds: add --prompts, or leave out --delayed" run run
 refuse 2 "--format, --tof and --prompts are of coincidences: give --output" run run.raw $scan --format castor
 refuse 2 "--subtract needs delayeds: --delayed" run run.raw $scan --sinogram x --subtract
 refuse 2 "--ring-difference, --tangential, --rebin and --subtract need --sinogram" run run.raw $scan --rebin
-refuse 2 "--bin is of --rates, --rate-plot and --dead-time" run run.raw $scan --bin 1ms
+refuse 2 "--bin is of --rates, --rate-plot, --dead-time, --randoms and --crystal-rates" run run.raw $scan --bin 1ms
 refuse 2 "--paralysable needs --dead-time" run run.raw $scan --paralysable
 refuse 2 "bins of 1e-12 s; they have 1 us to 3600 s" run run.raw $scan --rates x --bin 1ps
 refuse 2 "standard output takes one of the outputs alone" run run.raw $scan -o - --format csv --singles - -q

@@ -140,7 +140,8 @@ class ListWriter:
     ``format``: "castor", "safir", "siemens", "yrt", "gate", "hdf5", "petsird", or as columns "arrow", "arrow-stream", "npy", "npz"; None: by
     the end of the name. ``prompts``: delayeds are left out, which castor and yrt do not have. ``tof_ps``: times of flight are written, and have this
     resolution (FWHM). ``window_ns``, ``duration_s``: for headers. ``start_ps``: time 0 of the file on the pairs' clock. ``checksum``: what
-    the run came to (of HDF5). ``rotate_bytes``, ``rotate_seconds``: another file begins, PATH.0001.h5 … (of columns). Of PETSIRD:
+    the run came to (of HDF5). ``randoms``: a ``Chain`` or ``Run`` that has ended and was opened with ``randoms``: each pair's are written, in Hz
+    (castor, yrt with ``tof_ps``, columns). ``rotate_bytes``, ``rotate_seconds``: another file begins, PATH.0001.h5 … (of columns). Of PETSIRD:
     ``energies``, the window in keV; ``energy_bins``, how many of it are kept; ``efficiency``, a factor for each crystal; ``policy``, what was
     made of multiples; ``delayeds=False`` says that there are none; ``singles``: the file is of singles alone (``write_singles``). Pairs come in the order of time."""
 
@@ -156,6 +157,7 @@ class ListWriter:
         start_ps: int = 0,
         duration_s: float = 0.0,
         checksum: int | None = None,
+        randoms: Any = None,
         rotate_bytes: int = 0,
         rotate_seconds: float = 0.0,
         threads: int = 1,
@@ -198,7 +200,7 @@ class ListWriter:
         )
         self._prompts = bool(prompts)
         place = FORMATS.index("hdf5") if form is not None else FORMATS.index(self.format)
-        self._writer: Any = _core.pet_list_create(path, place, config, checksum is not None)
+        self._writer: Any = _core.pet_list_create(path, place, config, checksum is not None, None if randoms is None else randoms._capsule)
         self.checksum = 0 if checksum is None else checksum
         self._given = 0
         self._what = "singles" if singles else "pairs"
@@ -357,7 +359,12 @@ class Sinogram:
 
     def write(self, path: Path) -> None:
         """As Interfile: NAME.hs and NAME.s. It may grow further."""
-        _core.pet_sinogram_write(self._sinogram, path)
+        _core.pet_sinogram_write(self._sinogram, path, None)
+
+    def write_randoms(self, path: Path, chain: Any) -> float:
+        """The same sinogram of the randoms that a ``Chain`` or ``Run``, which has ended, expects in all of its measurement. Returns their sum;
+        it lacks what is outside."""
+        return _core.pet_sinogram_write(self._sinogram, path, chain._capsule)
 
     @property
     def values(self) -> NDArray[np.float32]:

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core
 from .._core import Columns, StrictError, UsageError
@@ -22,6 +23,7 @@ from ._scanner import (
     Array,
     OneThread,
     Path,
+    Rows,
     Scanner,
     Tables,
     count,
@@ -29,6 +31,7 @@ from ._scanner import (
     frames,
     join,
     number,
+    pair_buffers,
     tables_of,
     thread_count,
     warn_lost,
@@ -37,6 +40,7 @@ from ._scanner import (
 from ._stages import delay_of, rule
 
 _STAGES = ("convert", "sort", "coincidences")
+_RANDOMS = ("singles", "delayeds")
 _NO_FRAMES = np.empty(0, FRAME)
 
 
@@ -82,7 +86,8 @@ class Chain:
     that are kept; ``horizon_ns``: how far behind the latest time a frame may come. ``Coincidences`` tells ``window_ns`` to
     ``delayed_ns``. ``until``: "convert", "sort" or "coincidences". ``singles``: they are given, else none are; ``in_order``: prompts and delayeds in one
     order of time; without, those of each call, prompts first. ``rates``: bins of so many seconds, or a mapping of ``bin_s``,
-    ``dead_time_ns``, ``paralysable``; ``randoms``: an estimate of random prompts, with ``delayed_ns``. ``device``: "cuda", "cuda:N",
+    ``dead_time_ns``, ``paralysable``; ``randoms``: an estimate of random prompts, with ``delayed_ns`` (True), and of each pair "singles" or
+    "delayeds": ``randoms_hz``, ``randoms_bins``, ``crystal_rates``, in bins of ``rates``, or 1 s. ``device``: "cuda", "cuda:N",
     several as "cuda:0,1", or "all"."""
 
     def __init__(
@@ -104,7 +109,7 @@ class Chain:
         singles: bool = True,
         in_order: bool = True,
         rates: Mapping[str, Any] | float | None = None,
-        randoms: bool = False,
+        randoms: bool | Literal["singles", "delayeds"] = False,
         threads: int = 1,
         device: str | None = None,
         _files: tuple[list[Path], int] | None = None,
@@ -116,7 +121,8 @@ class Chain:
         stage = word(until, "until", _STAGES)
         self.until = until
         delay = delay_of(delayed_ns, window_ns)
-        if randoms and delay == 0:
+        spread = 1 if randoms is True else 0 if not randoms else 1 + word(randoms, "randoms", _RANDOMS)
+        if randoms is True and delay == 0:
             raise UsageError("randoms needs delayed_ns: how far copies of the measurement are apart")
         if stage != 2 and (rates is not None or randoms or delay > 0):
             raise UsageError("rates, randoms and delayed_ns are of coincidences: leave out until")
@@ -131,12 +137,13 @@ class Chain:
             bool(singles),
             bool(in_order),
             _rates(rates),
-            bool(randoms),
+            spread,
             thread_count(threads),
             device,
             None if _files is None else _files[0],
             0 if _files is None else _files[1],
         )
+        self._capsule = self._chain
         self._ended = False
         self._alone = OneThread("chain")
 
@@ -231,6 +238,21 @@ class Chain:
         made: Columns | None = _core.pet_chain_rates(self._chain)
         return made
 
+    def randoms_hz(self, pairs: Rows) -> NDArray[np.float32]:
+        """Randoms a second of each pair's two crystals in the bin of its time, once the chain, opened with ``randoms``, has ended."""
+        return np.frombuffer(_core.pet_chain_randoms_hz(self._chain, pair_buffers(pairs)), np.float32)
+
+    @property
+    def randoms_bins(self) -> Columns:
+        """Their bins of time: ``begin_s``, ``length_s``, ``singles``, ``factor``, ``randoms``, which sum up to ``totals["randoms"]``."""
+        made: Columns = _core.pet_chain_crystals(self._chain, -1)
+        return made
+
+    def crystal_rates(self, bin: int) -> Columns:
+        """Each crystal in a bin: ``crystal``, ``singles``, ``singles_hz``, ``weight``, ``alive``."""
+        made: Columns = _core.pet_chain_crystals(self._chain, count(bin, "bin", 0, 1 << 20))
+        return made
+
 
 def convert(
     data: Any,
@@ -319,6 +341,23 @@ class Run:
         """Rates against time, complete at the end."""
         return self._chain.rates
 
+    @property
+    def _capsule(self) -> Any:
+        return self._chain._capsule
+
+    def randoms_hz(self, pairs: Rows) -> NDArray[np.float32]:
+        """As ``Chain.randoms_hz``, at the end."""
+        return self._chain.randoms_hz(pairs)
+
+    @property
+    def randoms_bins(self) -> Columns:
+        """As ``Chain.randoms_bins``, at the end."""
+        return self._chain.randoms_bins
+
+    def crystal_rates(self, bin: int) -> Columns:
+        """As ``Chain.crystal_rates``, at the end."""
+        return self._chain.crystal_rates(bin)
+
     def save(
         self,
         path: Path,
@@ -405,7 +444,7 @@ def run(
     singles: bool = True,
     in_order: bool = True,
     rates: Mapping[str, Any] | float | None = None,
-    randoms: bool = False,
+    randoms: bool | Literal["singles", "delayeds"] = False,
     threads: int = 1,
     device: str | None = None,
     progress: Progress = None,

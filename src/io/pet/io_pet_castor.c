@@ -3,8 +3,9 @@
  * CASToR list-mode: NAME.cdh (text) and NAME.cdf (records), the scanner as NAME.hscan and NAME.lut.
  * docs/formats/pet-castor.md; the layout is that of CASToR's general documentation.
  *
- * A record: u32 ms, optional fields (of which attenuation and normalisation are written), f32 time of flight
- * t1 − t2 in ps (the other sign than dt_ps), u32 id 1, u32 id 2. An id is the crystal's row in the .lut.
+ * A record: u32 ms, optional fields (of which attenuation, randoms and normalisation are written), f32 time
+ * of flight t1 − t2 in ps (the other sign than dt_ps), u32 id 1, u32 id 2. An id is the crystal's row in the
+ * .lut.
  */
 #include "base/bytes.h"
 #include "io/pet/io_pet_list.h"
@@ -238,6 +239,10 @@ static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *
     (void)order;
     const slc_io_pet_list_config *c = &w->config;
     const bool attenuate = attenuates(w), normalise = normalises(w);
+    float hz[SLC_IO_PET_LIST_BLOCK / 12];
+    if (c->randoms != NULL) {
+        slc_io_pet_list_randoms(w, pairs, from, n, hz);
+    }
     for (size_t i = from; i < from + n; i++) {
         const uint32_t one = pairs->crystal1[i], two = pairs->crystal2[i];
         int64_t ms;
@@ -248,6 +253,7 @@ static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *
         slc_store_u32(to, (uint32_t)ms);
         to += 4;
         to = attenuate ? put_f32(to, (float)slc_pet_factors_attenuation(c->factors, one, two)) : to;
+        to = c->randoms != NULL ? put_f32(to, hz[i - from]) : to;
         if (normalise) {
             const double factor = slc_pet_factors_of(c->factors, one, two);
             w->dead += !(factor > 0);
@@ -267,7 +273,8 @@ static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *p
     if (w->prompts + pairs->head.size > UINT32_MAX) {
         return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: more than 2^32 - 1 events", w->base);
     }
-    const size_t fields = (w->config.tof ? 1U : 0U) + (attenuates(w) ? 1U : 0U) + (normalises(w) ? 1U : 0U);
+    const size_t fields = (w->config.tof ? 1U : 0U) + (attenuates(w) ? 1U : 0U) + (normalises(w) ? 1U : 0U) +
+                          (w->config.randoms != NULL ? 1U : 0U);
     return slc_io_pet_list_blocks(w, DATA, pairs, 12 + 4 * fields, encode, error);
 }
 
@@ -288,6 +295,9 @@ static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
     if (n > 0 && attenuates(w)) {
         n = fprintf(out, "Attenuation correction flag: 1\n");
     }
+    if (n > 0 && w->config.randoms != NULL) {
+        n = fprintf(out, "Random correction flag: 1\n");
+    }
     if (n > 0 && normalises(w)) {
         n = fprintf(out, "Normalization correction flag: 1\n");
     }
@@ -299,6 +309,7 @@ static const char *const extensions[] = {".cdf", ".cdh", NULL};
 const slc_io_pet_list_ops slc_io_pet_castor = {
     .name = "castor",
     .factors = true,
+    .randoms = true,
     .extensions = extensions,
     .written = written,
     .header = ".cdh",

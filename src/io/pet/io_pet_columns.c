@@ -302,11 +302,50 @@ static slc_status read(slc_io_pet_list *in, size_t most, slc_pet_coincidences *p
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
+/* Pairs with one column more. */
+typedef struct with_randoms {
+    slc_columns head;
+    int64_t *time_ps, *dt_ps;
+    uint32_t *crystal1, *crystal2;
+    float *energy1_kev, *energy2_kev;
+    uint8_t *delayed;
+    float *randoms_hz;
+} with_randoms;
+static const slc_column randoms_columns[] = {
+    SOA_COLUMN(with_randoms, time_ps, "ps"),      SOA_COLUMN(with_randoms, dt_ps, "ps"),
+    SOA_COLUMN(with_randoms, crystal1, "index"),  SOA_COLUMN(with_randoms, crystal2, "index"),
+    SOA_COLUMN(with_randoms, energy1_kev, "keV"), SOA_COLUMN(with_randoms, energy2_kev, "keV"),
+    SOA_COLUMN(with_randoms, delayed, "1"),       SOA_COLUMN(with_randoms, randoms_hz, "Hz"),
+};
+static const slc_schema with_randoms_schema = {
+    .name = "coincidences", .columns = randoms_columns, .n_columns = COLUMNS + 1};
+
 /* Batches are no events here: all pairs are one. */
 static slc_status put(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
 {
-    const slc_io_group rows = {group, &slc_pet_coincidences_schema, pairs, SLC_IO_ROWS_WHOLE};
-    return slc_io_results_put(w->own, &rows, 1, error);
+    const size_t n = pairs->head.size;
+    slc_io_group rows = {group, &slc_pet_coincidences_schema, pairs, SLC_IO_ROWS_WHOLE};
+    if (w->config.randoms == NULL) {
+        return slc_io_results_put(w->own, &rows, 1, error);
+    }
+    with_randoms all = {.head = pairs->head,
+                        .time_ps = pairs->time_ps,
+                        .dt_ps = pairs->dt_ps,
+                        .crystal1 = pairs->crystal1,
+                        .crystal2 = pairs->crystal2,
+                        .energy1_kev = pairs->energy1_kev,
+                        .energy2_kev = pairs->energy2_kev,
+                        .delayed = pairs->delayed,
+                        .randoms_hz = calloc(n + 1, sizeof *all.randoms_hz)};
+    if (all.randoms_hz == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for the randoms of %zu pairs", w->base, n);
+    }
+    slc_io_pet_list_randoms(w, pairs, 0, n, all.randoms_hz);
+    rows.schema = &with_randoms_schema;
+    rows.collection = &all;
+    const slc_status status = slc_io_results_put(w->own, &rows, 1, error);
+    free(all.randoms_hz);
+    return status;
 }
 
 static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
@@ -400,6 +439,7 @@ static void abandon(slc_io_pet_list_writer *w)
 const slc_io_pet_list_ops slc_io_pet_columns = {
     .name = "hdf5",
     .delayeds = true,
+    .randoms = true,
     .by_path = true,
     .start = start,
     .read = read,

@@ -355,9 +355,12 @@ slc_status slc_io_pet_list_create(const char *path, slc_io_pet_list_format forma
     }
     slc_status status = slc_config_take(&own, sizeof own, given, "slc_io_pet_list_config", error);
     status = status == SLC_OK ? check_config(config, path, error) : status;
-    if (status == SLC_OK && config->factors != NULL && !ops->factors) {
-        status = slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: %s files have no place for factors of pairs", path,
-                          ops->name);
+    const char *no = config->factors != NULL && !ops->factors   ? "factors of pairs"
+                     : config->randoms != NULL && !ops->randoms ? "randoms"
+                                                                : NULL;
+    if (status == SLC_OK && no != NULL) {
+        status = slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: %s files have no place for %s", path, ops->name,
+                          no);
     }
     if (status == SLC_OK && ops->extensions != NULL && strcmp(path, "-") == 0) {
         status = slc_fail(error, SLC_ERR_USAGE,

@@ -153,6 +153,21 @@ static inline size_t slc_io_pet_list_order_next(slc_io_pet_list_order *order,
     return first ? order->a++ : order->b++;
 }
 
+/* Of rows from … from + n − 1 of what the writer's randoms are; `hz` has room for n. */
+static inline void slc_io_pet_list_randoms(const slc_io_pet_list_writer *writer,
+                                           const slc_pet_coincidences *pairs, size_t from, size_t n,
+                                           float *hz)
+{
+    if (n == 0) {
+        return;
+    }
+    const slc_pet_coincidences some = {.head = {.size = n},
+                                       .time_ps = pairs->time_ps + from,
+                                       .crystal1 = pairs->crystal1 + from,
+                                       .crystal2 = pairs->crystal2 + from};
+    slc_pet_pair_randoms_hz(writer->config.randoms, &some, hz);
+}
+
 /* A format's records of n rows: from … from + n − 1, or the next n of the order if the format has delayeds.
  * Sets *end after what it put. */
 typedef slc_status slc_io_pet_list_encode(slc_io_pet_list_writer *writer, const slc_pet_coincidences *pairs,
@@ -173,6 +188,7 @@ typedef struct slc_io_pet_list_ops {
     const char *const *written; /* of all files that are written; none: the base alone */
     bool delayeds;              /* can be written */
     bool factors;               /* of pairs can be written */
+    bool randoms;               /* so can these */
     bool needs_geometry;        /* to be read */
     const char *header;         /* extension of the header file, NULL: none */
     bool header_needed;

@@ -152,14 +152,61 @@ void slc_io_pet_sinogram_counts_of(const slc_io_pet_sinogram *s, uint64_t *in, u
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
-static bool put_counts(const slc_io_pet_sinogram *s, FILE *out)
+/* The rings of a sinogram: sinogram_of turned round. */
+static void rings_of(const slc_io_pet_sinogram *s, uint64_t sinogram, uint32_t *ring1, uint32_t *ring2)
+{
+    const int64_t most = s->bins.ring_difference, rings = s->bins.rings;
+    int64_t d = -most, places = rings - most;
+    for (; sinogram >= (uint64_t)places; d++, places = rings - (d < 0 ? -d : d)) {
+        sinogram -= (uint64_t)places;
+    }
+    *ring1 = (uint32_t)sinogram + (d < 0 ? (uint32_t)-d : 0);
+    *ring2 = (uint32_t)sinogram + (d > 0 ? (uint32_t)d : 0);
+}
+
+/* Randoms to be expected in a bin. */
+static double expected(const slc_io_pet_sinogram *s, const slc_pet_pair_randoms *randoms, uint64_t at)
+{
+    slc_io_pet_bin bin = {.view = (uint32_t)(at / s->bins.tangential % s->bins.views),
+                          .tangential = (uint32_t)(at % s->bins.tangential)};
+    const uint64_t sinogram = at / s->bins.tangential / s->bins.views;
+    uint32_t crystal1 = 0, crystal2 = 0;
+    double sum = 0;
+    if (!s->rebin) {
+        rings_of(s, sinogram, &bin.ring1, &bin.ring2);
+        slc_io_pet_bin_crystals(&s->bins, &bin, &crystal1, &crystal2);
+        return slc_pet_pair_randoms_between(randoms, crystal1, crystal2);
+    }
+    const uint64_t rings = s->bins.rings;
+    for (uint64_t ring = sinogram < rings ? 0 : sinogram - rings + 1; ring < rings && ring <= sinogram;
+         ring++) {
+        const uint64_t other = sinogram - ring;
+        if ((ring > other ? ring - other : other - ring) <= s->bins.ring_difference) {
+            bin.ring1 = (uint32_t)ring;
+            bin.ring2 = (uint32_t)other;
+            slc_io_pet_bin_crystals(&s->bins, &bin, &crystal1, &crystal2);
+            sum += slc_pet_pair_randoms_between(randoms, crystal1, crystal2);
+        }
+    }
+    return sum;
+}
+
+/* Counts, or instead of them randoms, which are summed up. */
+typedef struct values {
+    const slc_pet_pair_randoms *randoms; /* NULL: counts */
+    double sum;
+} values;
+
+static bool put_values(const slc_io_pet_sinogram *s, values *of, FILE *out)
 {
     enum { AT_ONCE = SLC_IO_PET_LIST_BLOCK / 4 };
     uint8_t bytes[SLC_IO_PET_LIST_BLOCK];
     for (uint64_t at = 0; at < s->n_counts;) {
         const size_t n = s->n_counts - at < AT_ONCE ? (size_t)(s->n_counts - at) : AT_ONCE;
         for (size_t i = 0; i < n; i++, at++) {
-            slc_store_f32(bytes + 4 * i, (float)s->count[at]);
+            const double value = of->randoms != NULL ? expected(s, of->randoms, at) : s->count[at];
+            of->sum += value;
+            slc_store_f32(bytes + 4 * i, (float)value);
         }
         if (fwrite(bytes, 4, n, out) != n) {
             return false;
@@ -169,7 +216,7 @@ static bool put_counts(const slc_io_pet_sinogram *s, FILE *out)
 }
 
 /* Both files, header last; `base` is the path without ".hs". */
-static slc_status write_both(const slc_io_pet_sinogram *s, char *base, char *path, size_t size,
+static slc_status write_both(const slc_io_pet_sinogram *s, values *of, char *base, char *path, size_t size,
                              slc_error *error)
 {
     slc_io_output data = {0}, header = {0};
@@ -185,7 +232,7 @@ static slc_status write_both(const slc_io_pet_sinogram *s, char *base, char *pat
                                        .tangential = s->bins.tangential,
                                        .ring_difference = s->bins.ring_difference,
                                        .rebin = s->rebin};
-    if (!put_counts(s, data.stream)) {
+    if (!put_values(s, of, data.stream)) {
         status = slc_io_output_failed(path, error);
     }
     char *head = status == SLC_OK ? malloc(size) : NULL;
@@ -239,7 +286,7 @@ char *slc_io_pet_sinogram_file(const char *path, size_t i)
     return name;
 }
 
-slc_status slc_io_pet_sinogram_write(const slc_io_pet_sinogram *s, const char *path, slc_error *error)
+static slc_status write_values(const slc_io_pet_sinogram *s, values *of, const char *path, slc_error *error)
 {
     if (strcmp(path, "-") == 0) {
         return slc_fail(error, SLC_ERR_USAGE,
@@ -249,11 +296,32 @@ slc_status slc_io_pet_sinogram_write(const slc_io_pet_sinogram *s, const char *p
     char *base = base_of(path), *name = malloc(size);
     slc_status status = SLC_ERR_MEMORY;
     if (base != NULL && name != NULL) {
-        status = write_both(s, base, name, size, error);
+        status = write_both(s, of, base, name, size, error);
     } else {
         (void)slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", path);
     }
     free(base);
     free(name);
+    return status;
+}
+
+slc_status slc_io_pet_sinogram_write(const slc_io_pet_sinogram *s, const char *path, slc_error *error)
+{
+    return write_values(s, &(values){.randoms = NULL}, path, error);
+}
+
+slc_status slc_io_pet_sinogram_write_randoms(const slc_io_pet_sinogram *s,
+                                             const slc_pet_pair_randoms *randoms, const char *path,
+                                             double *sum, slc_error *error)
+{
+    values of = {.randoms = randoms};
+    if (s->assigns) {
+        return slc_fail(error, SLC_ERR_UNSUPPORTED,
+                        "%s: a sinogram of randoms is of scanners with rings, which this is not", path);
+    }
+    const slc_status status = write_values(s, &of, path, error);
+    if (sum != NULL) {
+        *sum = of.sum;
+    }
     return status;
 }

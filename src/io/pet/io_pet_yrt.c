@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * YRT-PET's list-mode, .lmDat: records of u32 ms, u32 crystal 1, u32 crystal 2 and, with time of flight, f32
- * ps = t2 − t1 (the sign of dt_ps), little-endian, without a header. docs/formats/pet-yrt.md.
+ * ps = t2 − t1 (the sign of dt_ps), and after it f32 randoms a second, little-endian, without a header.
+ * docs/formats/pet-yrt.md.
  *
- * The file does not say which of the two sizes its records have, so the reader looks: see `looks_right`.
+ * The file does not say which of the sizes its records have, so the reader looks: see `looks_right`.
  */
 #include "base/bytes.h"
 #include "io/pet/io_pet_list.h"
 
-enum { PLAIN = 12, WITH_TOF = 16, LOOK_AT = 48 * 1024 /* bytes; whole records of both sizes */ };
+enum { PLAIN = 12, WITH_TOF = 16, WITH_RANDOMS = 20, LOOK_AT = 60 * 1024 /* whole records of all sizes */ };
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
@@ -27,8 +28,12 @@ static bool looks_right(const slc_io_pet_list *in, const uint8_t *bytes, size_t 
         if (ms < before || !slc_io_pet_list_has(in, crystal1, crystal2)) {
             return false;
         }
-        const float tof = size == WITH_TOF ? slc_load_f32(bytes + at + 12) : 0;
+        const float tof = size >= WITH_TOF ? slc_load_f32(bytes + at + 12) : 0;
+        const float randoms = size == WITH_RANDOMS ? slc_load_f32(bytes + at + 16) : 0;
         if (tof != 0 && !(fabsf(tof) > 1e-6F && fabsf(tof) < SLC_IO_PET_MOST_TOF)) {
+            return false;
+        }
+        if (!(randoms == 0 || (randoms > 1e-30F && randoms < INFINITY))) {
             return false;
         }
         before = ms;
@@ -48,21 +53,24 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
     /* Where all of the file is in sight, its size decides, too. */
     const bool whole = visible <= LOOK_AT;
     const size_t n = whole ? visible : LOOK_AT;
-    const bool plain = looks_right(in, bytes, n, PLAIN), with_tof = looks_right(in, bytes, n, WITH_TOF);
-    const bool fits_plain = !whole || n % PLAIN == 0, fits_tof = !whole || n % WITH_TOF == 0;
-    if (plain && fits_plain) {
-        in->tof = false;
-    } else if (with_tof && fits_tof) {
-        in->tof = true;
-    } else if (plain != with_tof) {
-        in->tof = with_tof; /* cut, or damaged: reading tells where */
-    } else if (!plain) {
-        return slc_fail(error, SLC_ERR_FORMAT,
-                        "%s: byte 0: neither records of 12 bytes nor of 16 with time of flight: times fall, "
-                        "or crystals are not there",
-                        in->name);
+    static const size_t sizes[] = {PLAIN, WITH_TOF, WITH_RANDOMS};
+    size_t fits = 0, cut = 0; /* the first that looks right and fits; that does not, cut or damaged */
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (looks_right(in, bytes, n, sizes[i])) {
+            const bool fit = !whole || n % sizes[i] == 0;
+            fits = fit && fits == 0 ? sizes[i] : fits;
+            cut = !fit && cut == 0 ? sizes[i] : cut;
+        }
     }
-    in->record_bytes = in->tof ? WITH_TOF : PLAIN;
+    if (fits == 0 && cut == 0) {
+        return slc_fail(
+            error, SLC_ERR_FORMAT,
+            "%s: byte 0: neither records of 12 bytes nor of 16 with time of flight nor of 20 with "
+            "randoms, too: times fall, or crystals are not there",
+            in->name);
+    }
+    in->record_bytes = fits != 0 ? fits : cut; /* where it was cut, reading tells */
+    in->tof = in->record_bytes != PLAIN;
     return SLC_OK;
 }
 
@@ -82,7 +90,17 @@ static slc_status decode(slc_io_pet_list *in, const uint8_t *bytes, size_t n, sl
 
 static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 {
+    if (w->config.randoms != NULL && !w->config.tof) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "%s: randoms of yrt need time of flight, too: records could not be told from others",
+                        w->base);
+    }
     return slc_io_pet_list_output(w, "", error);
+}
+
+static size_t size_of(const slc_io_pet_list_writer *w)
+{
+    return w->config.randoms != NULL ? WITH_RANDOMS : w->config.tof ? WITH_TOF : PLAIN;
 }
 
 static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs,
@@ -90,7 +108,11 @@ static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *
                          slc_error *error)
 {
     (void)order;
-    const size_t size = w->config.tof ? WITH_TOF : PLAIN;
+    const size_t size = size_of(w);
+    float hz[SLC_IO_PET_LIST_BLOCK / PLAIN];
+    if (w->config.randoms != NULL) {
+        slc_io_pet_list_randoms(w, pairs, from, n, hz);
+    }
     for (size_t i = from; i < from + n; i++, to += size) {
         int64_t ms;
         if (!slc_io_pet_list_ms(w, pairs->time_ps[i], UINT32_MAX, &ms)) {
@@ -102,6 +124,9 @@ static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *
         if (w->config.tof) {
             slc_store_f32(to + 12, (float)pairs->dt_ps[i]);
         }
+        if (w->config.randoms != NULL) {
+            slc_store_f32(to + 16, hz[i - from]);
+        }
     }
     *end = to;
     return SLC_OK;
@@ -109,7 +134,7 @@ static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *
 
 static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
 {
-    return slc_io_pet_list_blocks(w, 0, pairs, w->config.tof ? WITH_TOF : PLAIN, encode, error);
+    return slc_io_pet_list_blocks(w, 0, pairs, size_of(w), encode, error);
 }
 
 static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
@@ -121,6 +146,7 @@ static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
 
 const slc_io_pet_list_ops slc_io_pet_yrt = {
     .name = "yrt",
+    .randoms = true,
     .start = start,
     .decode = decode,
     .create = create,
