@@ -17,6 +17,7 @@
 enum { BANK_TYPES = 256, BATCH_EVENTS = 64, BATCH_BYTES = 16 << 20 };
 
 typedef struct info_options {
+    const char *format;
     bool json, events;
 } info_options;
 
@@ -24,6 +25,8 @@ typedef struct info_options {
 static const slc_cli_option options_table[] = {
     {"events", 0, FLAG(O, events), NULL,
      "of LHCb's events a line for each: run, event, bunch crossing, types, size"},
+    {"frame-format", 0, INPUT_AS(O, format, "a format of frames"), "FILE",
+     "files are PET's raw frames of this layout (JSON)"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
 };
 #undef O
@@ -336,17 +339,20 @@ static void print_file(const char *path, slc_cli_tree *to)
 
 /* False if the input is damaged or unreadable, which is then told; one of which nothing can be told is in no
  * output. */
-static bool look_into(const char *path, json_t *files)
+static bool look_into(const char *path, const slc_io_pet_format *frames, json_t *files)
 {
     struct stat there;
     slc_cli_tree to = slc_cli_tree_new("info");
     const slc_io_format_row *format = slc_io_format_of(path);
-    const slc_io_kind kind = format != NULL ? format->kind : SLC_IO_KIND_EVENTS;
+    const slc_io_kind kind = frames != NULL   ? SLC_IO_KIND_PET_RAW
+                             : format != NULL ? format->kind
+                                              : SLC_IO_KIND_EVENTS;
     slc_cli_put(&to, "file", path);
     if (kind != SLC_IO_KIND_EVENTS && stat(path, &there) == 0) {
         slc_cli_put(&to, "bytes", (uint64_t)there.st_size);
     }
-    const bool good = tellers[kind](path, format, &to);
+    const bool good = frames != NULL ? slc_info_pet_records(path, frames, &to)
+                                     : tellers[kind](path, format, &to);
     if (json_object_get(to.root, "format") != NULL && files != NULL) {
         (void)json_array_append(files, to.root);
     } else if (json_object_get(to.root, "format") != NULL) {
@@ -359,21 +365,32 @@ static bool look_into(const char *path, json_t *files)
 static int act(const slc_cli_call *call)
 {
     const info_options *options = call->options;
+    if (options->events && options->format != NULL) {
+        return slc_cli_wrong(&slc_cmd_info, "--events are of LHCb's data, --frame-format is of PET's");
+    }
     if (options->events) {
         return slc_info_list_events(call->operands, call->n, options->json);
     }
     slc_cli_tree tree = slc_cli_tree_new("info");
+    slc_io_pet_format *frames = NULL;
+    slc_error error = {.status = SLC_OK};
     int status = SLC_CLI_DONE;
+    if (options->format != NULL && slc_io_pet_format_open(options->format, &frames, &error) != SLC_OK) {
+        slc_cli_say("info", "%s", error.text);
+        slc_cli_tree_clear(&tree);
+        return SLC_CLI_FAILED;
+    }
     slc_cli_put_array(&tree, "files");
     json_t *files = options->json ? json_object_get(tree.root, "files") : NULL;
     for (int i = 0; i < call->n; i++) {
-        if (!look_into(call->operands[i], files)) {
+        if (!look_into(call->operands[i], frames, files)) {
             status = SLC_CLI_FAILED;
         }
     }
     if (options->json && !slc_cli_tree_print_json(&tree)) {
         status = SLC_CLI_FAILED;
     }
+    slc_io_pet_format_close(frames);
     slc_cli_tree_clear(&tree);
     return status;
 }

@@ -22,6 +22,9 @@ slc_info_teller slc_info_images, slc_info_pixels, slc_info_pet_raw, slc_info_pet
     slc_info_pet_singles, slc_info_pet_tables, slc_info_pet_csv, slc_info_pet_sinogram, slc_info_pet_map,
     slc_info_pet_pairs;
 
+/* The same of raw frames of another layout. */
+bool slc_info_pet_records(const char *path, const slc_io_pet_format *frames, slc_cli_tree *to);
+
 /* Prints a line, or an object, for each event of the inputs as it is read. An exit status. */
 int slc_info_list_events(char **inputs, int n, bool json);
 

@@ -5,6 +5,7 @@
 #include "cli_faults.h"
 #include "cli_talk.h"
 #include "cmd_info.h"
+#include "cmd_pet_tell.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,7 +115,43 @@ static void put_acquisition(slc_cli_tree *to, const char *path, const slc_io_pet
     free(next.path);
 }
 
-bool slc_info_pet_raw(const char *path, const slc_io_format_row *format, slc_cli_tree *to)
+/* The format of its frames, which its head tells or the user. */
+static void put_format(slc_cli_tree *to, const slc_io_pet_format *format)
+{
+    slc_io_pet_format_about about;
+    slc_io_pet_format_about_of(format, &about);
+    slc_cli_put(to, "frame_format", (const char *)about.name);
+    slc_cli_put(to, "record_bytes", about.record_bytes);
+    char ticks[NAME_ROOM];
+    (void)snprintf(ticks, sizeof ticks, "%u/%u ps", about.tick_numerator, about.tick_denominator);
+    slc_cli_put(to, "ticks", (const char *)ticks);
+    slc_cli_put(to, "tick_bits", about.tick_bits);
+}
+
+static bool put_records(const slc_io_pet_raw *raw, const char *path, slc_cli_tree *to)
+{
+    static const char *const names[SLC_IO_PET_FORMAT_FIELDS] = {"module", "unit",   "x",           "y",
+                                                                "time",   "energy", "temperature", "value"};
+    slc_io_pet_raw_info info;
+    slc_io_pet_raw_info_of(raw, &info);
+    const slc_io_pet_format_counts *c = &info.records;
+    slc_cli_put(to, "records", c->records);
+    slc_cli_put(to, "singles", c->singles);
+    slc_cli_put(to, "marks", c->marks);
+    slc_cli_put(to, "skipped", c->skipped);
+    slc_cli_put(to, "unknown", c->unknown);
+    for (int i = 0; i < SLC_IO_PET_FORMAT_FIELDS; i++) {
+        char key[NAME_ROOM];
+        (void)snprintf(key, sizeof key, "refused_%s", names[i]);
+        if (c->refused[i] > 0) {
+            slc_cli_put(to, key, c->refused[i]);
+        }
+    }
+    (void)slc_pet_records_tell("info", path, c, true);
+    return !slc_pet_loss_is_large(slc_pet_records_lost(c), c->singles + c->marks + c->skipped);
+}
+
+static bool tell(const char *path, const char *format, const slc_io_pet_format *frames, slc_cli_tree *to)
 {
     slc_io_pet_raw *raw = NULL;
     slc_error error = {.status = SLC_OK};
@@ -124,22 +161,40 @@ bool slc_info_pet_raw(const char *path, const slc_io_format_row *format, slc_cli
         return false;
     }
     slc_status status = slc_io_pet_raw_open(path, &raw, &error);
+    if (status == SLC_OK && frames != NULL) {
+        status = slc_io_pet_raw_use_format(raw, frames, NULL, &error);
+    }
     status = status == SLC_OK ? count_frames(raw, c, &error) : status;
+    const slc_io_pet_format *used = status == SLC_OK && frames == NULL ? slc_io_pet_raw_format(raw) : frames;
     bool good = status == SLC_OK;
     if (good) {
-        slc_cli_put(to, "format", format->name);
+        slc_cli_put(to, "format", format);
+        if (used != NULL) {
+            put_format(to, used);
+            good = put_records(raw, path, to);
+        }
         slc_cli_put(to, "frames", c->frames);
         put_modules(to, c);
         put_acquisition(to, path, raw, c);
         slc_cli_put_faults(to, "faults", &c->faults);
         slc_cli_tell_faults("info", path, "module", &c->faults);
-        good = slc_faults_of(&c->faults, SLC_FAULT_PET_BLOCK) == 0;
+        good = slc_faults_of(&c->faults, SLC_FAULT_PET_BLOCK) == 0 && good;
     } else {
         slc_cli_say("info", "%s", error.text);
     }
     slc_io_pet_raw_close(raw);
     free(c);
     return good;
+}
+
+bool slc_info_pet_raw(const char *path, const slc_io_format_row *format, slc_cli_tree *to)
+{
+    return tell(path, format->name, NULL, to);
+}
+
+bool slc_info_pet_records(const char *path, const slc_io_pet_format *frames, slc_cli_tree *to)
+{
+    return tell(path, "pet-raw", frames, to);
 }
 
 /* Older versions wrote it beside a raw file; nothing reads it. */

@@ -4,6 +4,7 @@
  * cmd_pet_words.c          what options mean: coincidences, frames, tables, names of files; inputs as a flow
  * cmd_pet_series.c         the files of an acquisition as inputs
  * cmd_pet_tell.c           what several commands tell (cmd_pet_tell.h)
+ * cmd_pet_format.c         frames of other layouts, and their marks
  * cmd_pet_singles.c        files of singles
  * cmd_pet_convert.c        raw frames to singles
  * cmd_pet_sort.c           nearly ordered singles to ordered ones
@@ -79,11 +80,16 @@ const char *slc_pet_policy_at(size_t i);
 
 /* ---- words of frames --------------------------------------------------------------------------- */
 
-/* --tables, --scanner, --ticks N/D, --tick-bits; they begin as SLC_PET_FRAME_WORDS. */
+/* --tables, --scanner, --ticks N/D, --tick-bits, --frame-format; they begin as SLC_PET_FRAME_WORDS. */
 typedef struct slc_pet_frame_words {
-    const char *tables, *scanner;
+    const char *tables, *scanner, *format;
     uint32_t ticks[2];
     uint64_t tick_bits;
+    /* Of slc_pet_format_of: the format that is used, and the words' own, NULL for none; or the inputs have
+     * formats of their own. */
+    const slc_io_pet_format *used;
+    slc_io_pet_format *opened;
+    bool own;
 } slc_pet_frame_words;
 #define SLC_PET_FRAME_WORDS                                                                                  \
     {                                                                                                        \
@@ -97,10 +103,23 @@ typedef struct slc_pet_frame_words {
          "in place of --tables: by name, in words, or FILE.csv; a wrong name lists all"},                    \
         {"ticks", 0, FRACTION(o, frames.ticks, "picoseconds as N or N/D"), "N/D",                            \
          "a tick of the frames' clock is N/D picoseconds (default 1)"},                                      \
+        {"tick-bits", 0, COUNT(o, frames.tick_bits, 8, 64), "N",                                             \
+         "bits of the clock, which begins again at 0 after them"},                                           \
     {                                                                                                        \
-        "tick-bits", 0, COUNT(o, frames.tick_bits, 8, 64), "N",                                              \
-            "bits of the clock, which begins again at 0 after them"                                          \
+        "frame-format", 0, INPUT_AS(o, frames.format, "a format of frames"), "FILE",                         \
+            "layout of frames that are not sluice's own (JSON)"                                              \
     }
+
+/* Opens --frame-format, or looks whether the first input tells a format of its own, and takes its clock for
+ * --ticks and --tick-bits: before slc_pet_convert_config_of. SLC_CLI_GO_ON, or the exit status after a line;
+ * slc_pet_format_clear in any case. */
+int slc_pet_format_of(const slc_cli_command *command, slc_pet_frame_words *words, char **paths, int n);
+/* The same with a format that somebody else has, for as long as it is used. */
+int slc_pet_format_take(const slc_cli_command *command, slc_pet_frame_words *words,
+                        const slc_io_pet_format *format);
+void slc_pet_format_clear(slc_pet_frame_words *words);
+/* What --marks needs. */
+int slc_pet_marks_check(const slc_cli_command *command, const slc_pet_frame_words *words, const char *marks);
 
 /* Ticks and energies (low, high; 0, 0: all) of a conversion. */
 void slc_pet_convert_config_of(const slc_pet_frame_words *words, const double kev[2],
@@ -177,6 +196,11 @@ slc_status slc_pet_singles_put(slc_pet_singles_file *file, const slc_pet_singles
 /* Completes it; `partial`: a signal ended the run, which columns tell. */
 slc_status slc_pet_singles_finish(slc_pet_singles_file *file, bool partial, slc_error *error);
 void slc_pet_singles_abandon(slc_pet_singles_file *file); /* where none is open, too */
+
+/* The same of marks: columns by the end of the name, else CSV. _finish and _abandon are those of singles. */
+slc_status slc_pet_marks_create(const char *path, slc_pet_singles_file *file, slc_error *error);
+/* None, where `marks` is NULL. */
+slc_status slc_pet_marks_put(slc_pet_singles_file *file, const slc_pet_marks *marks, slc_error *error);
 
 /* ---- names of files ---------------------------------------------------------------------------- */
 

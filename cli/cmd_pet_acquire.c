@@ -26,12 +26,14 @@
 #define O       slc_pet_acquire_options
 static const slc_cli_option table[] = {
     {"listen", 0, NEEDED | TEXTS(O, listen), "ADDR:PORT",
-     "where datagrams come to; again, or with commas, for more sockets"},
+     "where datagrams come to; again for more; tcp:ADDR:PORT: streams"},
+    {"tcp-length", 0, TEXT(O, tcp_length), "BYTES",
+     "in a stream each message has its length before it, in 2 or 4 bytes; 4:big"},
     {"output", 'o', RAW | OUTPUT(O, output), "FILE", "write what comes to this raw file"},
     {"continue", 0, RAW | INPUT_AS(O, resume, "a file of the acquisition"), "FILE",
      "in place of --output: go on behind the files of FILE's acquisition"},
     {"shards", 0, COUNT(O, shards, 1, SLC_DAQ_PET_SOCKETS), "N",
-     "sockets at each address, which share its senders (default 1)"},
+     "sockets at each address, which share its senders"},
     {"timestamps", 0, FLAG(O, timestamps), NULL,
      "keep when the system received each datagram (SO_TIMESTAMPNS)"},
     {"duration", 0, TIME(O, duration_ns, SLC_CLI_POSITIVE, "a time, as 60s"), "TIME",
@@ -115,7 +117,6 @@ static int resume_word(slc_pet_acquire_job *job)
 {
     slc_io_pet_payload *p = &job->config.raw.payload;
     const slc_pet_acquire_options *o = job->options;
-    slc_io_pet_raw *raw = NULL;
     slc_io_pet_raw_info info;
     slc_error error = {.status = SLC_OK};
     if (o->output != NULL) {
@@ -124,12 +125,11 @@ static int resume_word(slc_pet_acquire_job *job)
     if (o->replace) {
         return slc_cli_wrong(COMMAND, "--continue and --replace exclude each other");
     }
-    if (slc_io_pet_raw_open(o->resume, &raw, &error) != SLC_OK) {
+    if (slc_io_pet_raw_open(o->resume, &job->resumed, &error) != SLC_OK) {
         slc_cli_say(COMMAND->name, "%s", error.text);
         return SLC_CLI_FAILED;
     }
-    slc_io_pet_raw_info_of(raw, &info);
-    slc_io_pet_raw_close(raw);
+    slc_io_pet_raw_info_of(job->resumed, &info);
     const slc_io_pet_payload *is = &info.payload;
     const bool header = o->header_bytes > 0 || o->sequence != NULL || o->timestamps;
     if (header && (p->header_bytes != is->header_bytes || p->sequence_at != is->sequence_at ||
@@ -143,6 +143,31 @@ static int resume_word(slc_pet_acquire_job *job)
     *p = *is;
     job->config.output = o->resume;
     job->config.resume = true;
+    const slc_io_pet_format *format = slc_io_pet_raw_format(job->resumed);
+    return format != NULL && o->run.frames.format == NULL ? slc_pet_format_take(COMMAND, &job->words, format)
+                                                          : SLC_CLI_GO_ON;
+}
+
+/* "2", "4:big". */
+static int tcp_word(slc_pet_acquire_job *job)
+{
+    const char *text = job->options->tcp_length;
+    slc_daq_pet_config *c = &job->config;
+    bool any = false;
+    for (uint32_t i = 0; i < c->n_listen; i++) {
+        any = any || strncmp(c->listen[i], "tcp:", 4) == 0;
+    }
+    if (text == NULL) {
+        return SLC_CLI_GO_ON;
+    }
+    if ((text[0] != '2' && text[0] != '4') || (strcmp(text + 1, "") != 0 && strcmp(text + 1, ":big") != 0)) {
+        return slc_cli_wrong(COMMAND, "--tcp-length takes 2 or 4 bytes, as 4 or 4:big, not '%s'", text);
+    }
+    if (!any) {
+        return slc_cli_wrong(COMMAND, "--tcp-length is of --listen tcp:ADDR:PORT");
+    }
+    c->stream_length_bytes = (uint32_t)(text[0] - '0');
+    c->stream_length_big_endian = text[1] == ':';
     return SLC_CLI_GO_ON;
 }
 
@@ -171,7 +196,8 @@ static bool has_chain_words(void)
     bool any = false;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         const bool of_chain = table[i].member < sizeof(slc_pet_run_options);
-        any = any || (of_chain && slc_cli_word(COMMAND, table[i].name) != NULL);
+        any = any || (of_chain && table[i].member != offsetof(slc_pet_run_options, frames.format) &&
+                      slc_cli_word(COMMAND, table[i].name) != NULL);
     }
     return any;
 }
@@ -181,15 +207,19 @@ static int choose_chain(slc_pet_acquire_job *job)
 {
     const slc_pet_run_options *o = &job->options->run;
     if (o->singles == NULL && o->output == NULL && o->late == NULL && o->sinogram == NULL &&
-        o->rates == NULL && o->rate_plot == NULL && o->dead_time_ns <= 0) {
+        o->marks == NULL && o->rates == NULL && o->rate_plot == NULL && o->dead_time_ns <= 0) {
         return has_chain_words()
-                   ? slc_cli_wrong(COMMAND, "nothing is found without --coincidences, --singles, --late, "
-                                            "--sinogram, --rates, --rate-plot or --dead-time")
+                   ? slc_cli_wrong(COMMAND,
+                                   "nothing is found without --coincidences, --singles, --late, --marks, "
+                                   "--sinogram, --rates, --rate-plot or --dead-time")
                    : SLC_CLI_GO_ON;
     }
     job->run.options = o;
     job->run.command = COMMAND->name;
-    const int status = slc_pet_run_config_of(COMMAND, "--coincidences", &job->run);
+    int status = slc_pet_run_config_of(COMMAND, "--coincidences", &job->run);
+    status = status == SLC_CLI_GO_ON ? slc_pet_marks_check(COMMAND, &job->words, o->marks) : status;
+    slc_pet_convert_config_of(&job->words, o->words.kev, &job->run.config.convert);
+    job->config.keep_marks = o->marks != NULL;
     job->config.chain = &job->run.config;
     job->config.tables = &job->run.tables;
     return status == SLC_CLI_GO_ON ? slc_pet_tables_of(COMMAND, &o->frames, &job->run.tables, &job->run.owned)
@@ -211,11 +241,15 @@ static int choose(slc_pet_acquire_job *job)
     c->ring_bytes = (size_t)o->ring_bytes;
     c->socket_bytes = (size_t)o->socket_bytes;
     int status = listen_words(job);
+    status = status == SLC_CLI_GO_ON ? tcp_word(job) : status;
     status = status == SLC_CLI_GO_ON ? sequence_word(job) : status;
     if (status == SLC_CLI_GO_ON && o->timestamps) {
         timestamps_word(&c->raw.payload);
     }
+    job->words = o->run.frames;
+    status = status == SLC_CLI_GO_ON ? slc_pet_format_of(COMMAND, &job->words, NULL, 0) : status;
     status = status == SLC_CLI_GO_ON && o->resume != NULL ? resume_word(job) : status;
+    c->raw.format = job->words.used;
     return status == SLC_CLI_GO_ON ? choose_chain(job) : status;
 }
 
@@ -287,6 +321,15 @@ static void on_listening(void *context, uint32_t number, const char *address, si
     slc_cli_say(COMMAND->name, "listening at %s", address);
 }
 
+static void on_note(void *context, const char *text)
+{
+    slc_pet_acquire_job *job = context;
+    if (!job->options->quiet || strstr(text, " left out") != NULL || strstr(text, " broken") != NULL) {
+        slc_pet_acquire_wipe(job);
+        slc_cli_say(COMMAND->name, "%s", text);
+    }
+}
+
 static void on_resumes(void *context, const slc_daq_pet_resumed *from)
 {
     const slc_pet_acquire_job *job = context;
@@ -326,6 +369,7 @@ static int process(slc_pet_acquire_job *job)
     job->shows_line = !o->quiet && (o->progress || isatty(STDERR_FILENO) == 1);
     job->config.context = job;
     job->config.resumes = on_resumes;
+    job->config.note = on_note;
     job->config.listening = on_listening;
     job->config.live = slc_pet_acquire_live;
     job->config.tell = slc_pet_acquire_tell;
@@ -374,6 +418,8 @@ static int act(const slc_cli_call *call)
     status = status == SLC_CLI_GO_ON ? process(job) : status;
     let_go(job);
     slc_pet_run_outputs_abandon(&job->run);
+    slc_pet_format_clear(&job->words);
+    slc_io_pet_raw_close(job->resumed);
     if (job->run.owned) {
         slc_io_pet_tables_clear(&job->run.tables);
     }

@@ -16,7 +16,7 @@ typedef struct slc_pet_acquire_options {
     slc_pet_run_options
         run; /* of the live chain; first, as rows of tables want it. Its output: --coincidences */
     slc_cli_texts listen;
-    const char *output, *resume, *sequence;
+    const char *output, *resume, *sequence, *tcp_length;
     double duration_ns, rotate_ns;
     uint64_t rotate_bytes, ring_bytes, socket_bytes; /* 0: as the acquisition has it */
     uint64_t header_bytes, most_frames, shards;
@@ -31,6 +31,8 @@ typedef struct slc_pet_acquire_job {
     const slc_pet_acquire_options *options;
     char word[SLC_DAQ_PET_SOCKETS][SLC_PET_ADDRESS];    /* as they were given */
     char address[SLC_DAQ_PET_SOCKETS][SLC_PET_ADDRESS]; /* where it listens */
+    slc_pet_frame_words words;                          /* of the options, with the format that is used */
+    slc_io_pet_raw *resumed;                            /* --continue, whose format it may be */
     slc_daq_pet_config config;
     slc_daq_pet_counts counts;
     slc_pet_run_job run;     /* the live chain and its outputs, of its thread until the acquisition ends */

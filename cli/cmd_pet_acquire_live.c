@@ -120,9 +120,13 @@ static void mark(slc_pet_acquire_job *job, const char *output, bool lost)
 bool slc_pet_acquire_finish(slc_pet_acquire_job *job)
 {
     const slc_pet_run_options *o = &job->options->run;
-    const char *const outputs[] = {
-        [SLC_PET_RUN_SINGLES] = o->singles,   [SLC_PET_RUN_LATE] = o->late,   [SLC_PET_RUN_PAIRS] = o->output,
-        [SLC_PET_RUN_SINOGRAM] = o->sinogram, [SLC_PET_RUN_PARTS] = o->rates, o->rate_plot};
+    const char *const outputs[] = {[SLC_PET_RUN_SINGLES] = o->singles,
+                                   [SLC_PET_RUN_LATE] = o->late,
+                                   [SLC_PET_RUN_PAIRS] = o->output,
+                                   [SLC_PET_RUN_SINOGRAM] = o->sinogram,
+                                   [SLC_PET_RUN_MARKS] = o->marks,
+                                   [SLC_PET_RUN_PARTS] = o->rates,
+                                   o->rate_plot};
     atomic_store(&job->ending, true);
     if (!atomic_load(&job->live_failed) && !job->has_last) { /* the chain failed: what waits is written yet */
         const slc_pet_result nothing = {.seconds = {0}};

@@ -121,6 +121,16 @@ bool slc_pet_acquire_tell_losses(const slc_pet_acquire_job *job)
                     100 * slc_cli_ratio((double)c->lost_frames, (double)c->lost_frames + (double)kept),
                     counters, c->kernel_drops, c->ring_drops);
     }
+    if (c->broken > 0) {
+        slc_cli_say("pet acquire",
+                    "%" PRIu64 " of %" PRIu64 " connections ended inside a message: %" PRIu64
+                    " bytes of such messages are left out",
+                    c->broken, c->connections, c->broken_bytes);
+    }
+    if (c->notes_left_out > 0) {
+        slc_cli_say("pet acquire", "%" PRIu64 " lines on connections, too many at once, were not told",
+                    c->notes_left_out);
+    }
     if (c->malformed > 0) {
         slc_cli_say("pet acquire",
                     "%" PRIu64
@@ -128,11 +138,13 @@ bool slc_pet_acquire_tell_losses(const slc_pet_acquire_job *job)
                     "frames are used",
                     c->malformed);
     }
+    const bool fit = slc_pet_records_tell("pet acquire", "all datagrams", &c->records,
+                                          job->options->tolerate_loss);
     slc_pet_unused_tell("pet acquire", "", c->repeated, c->foreign, foreign > (double)kept);
     if (too_many && !job->options->tolerate_loss) {
         slc_cli_say("pet acquire", "more than 0.1 %% of the frames: exit status 1 (--tolerate-loss: 0)");
     }
-    return !too_many;
+    return !too_many && fit;
 }
 
 /* ---- the table and JSON ------------------------------------------------------------------------ */
@@ -153,6 +165,10 @@ static const slc_cli_line lines[] = {
      "unwritten"},
     {"malformed", "{malformed} datagrams", NULL},
     {"left out", "{left_out} frames, of {repeated} repeated and {foreign} foreign datagrams", "left_out"},
+    {"records",
+     "{records.records} by the frames' format: {records.singles} singles, {records.marks} marks, "
+     "{records.skipped} skipped; {records.unknown} of no kind, {.records_refused} that do not fit",
+     "records"},
     {"ring", "{ring_fill*100|.1f} % at the fullest", NULL},
     {"written", "{written_bytes} bytes, {files} files", ".output"},
 };
@@ -236,10 +252,15 @@ static void put(const slc_pet_acquire_job *job, slc_cli_tree *tree)
                                           {"socket_bytes", FIELD(C, socket_bytes)},
                                           {"written_bytes", FIELD(C, written_bytes)},
                                           {"files", FIELD(C, files)}};
-    static const slc_cli_field second[] = {
-        {"repeated", FIELD(C, repeated)},   {"foreign", FIELD(C, foreign)},
-        {"left_out", FIELD(C, left_out)},   {"lost_frames", FIELD(C, lost_frames)},
-        {"unwritten", FIELD(C, unwritten)}, {"unwritten_frames", FIELD(C, unwritten_frames)}};
+    static const slc_cli_field second[] = {{"repeated", FIELD(C, repeated)},
+                                           {"foreign", FIELD(C, foreign)},
+                                           {"left_out", FIELD(C, left_out)},
+                                           {"lost_frames", FIELD(C, lost_frames)},
+                                           {"connections", FIELD(C, connections)},
+                                           {"broken_connections", FIELD(C, broken)},
+                                           {"broken_bytes", FIELD(C, broken_bytes)},
+                                           {"unwritten", FIELD(C, unwritten)},
+                                           {"unwritten_frames", FIELD(C, unwritten_frames)}};
     const slc_daq_pet_counts *c = &job->counts;
     slc_cli_put(tree, "command", "pet acquire");
     slc_cli_put_array(tree, "addresses");
@@ -247,6 +268,7 @@ static void put(const slc_pet_acquire_job *job, slc_cli_tree *tree)
         slc_cli_append_text(tree, "addresses", job->address[i]);
     }
     slc_cli_put_fields(tree, "", LINES(first), c);
+    slc_pet_put_records(tree, &c->records);
     put_modules(tree, c);
     slc_cli_put_bool(tree, ".sequence", job->config.raw.payload.sequence_bytes > 0);
     slc_cli_put_null(tree, "lost"); /* without a counter nothing is known: no number is better than a 0 */

@@ -95,7 +95,8 @@ static int choose(job *j)
             return slc_cli_wrong(COMMAND, "inputs are read several times: '-' cannot be one");
         }
     }
-    if (j->n_paths == 0 && (o->time || o->flood != NULL || o->spectra != NULL || o->frames.tables != NULL)) {
+    if (j->n_paths == 0 && (o->time || o->flood != NULL || o->spectra != NULL || o->frames.tables != NULL ||
+                            o->frames.format != NULL)) {
         return slc_cli_wrong(COMMAND, "without frames there is only the scanner to write");
     }
     int status = keep_words(j);
@@ -290,17 +291,21 @@ static int process(job *j)
 
 static int act(const slc_cli_call *call)
 {
-    const calibrate_options *o = call->options;
+    calibrate_options *o = call->options;
     job j = {.options = o};
     int status = slc_pet_paths_of(COMMAND, call->operands, call->n, o->series, o->quiet, &j.read);
     j.paths = j.read.path;
     j.n_paths = j.read.n;
     status = status == SLC_CLI_GO_ON ? slc_pet_files_check(COMMAND, o, j.paths, j.n_paths) : status;
+    if (status == SLC_CLI_GO_ON) {
+        status = slc_pet_format_of(COMMAND, &o->frames, j.paths, j.n_paths);
+    }
     status = status == SLC_CLI_GO_ON ? choose(&j) : status;
     status = status == SLC_CLI_GO_ON ? process(&j) : status;
     slc_pet_calibrate_close(j.calibrate);
     slc_columns_clear(&slc_pet_coincidences_schema, &j.pairs);
     slc_pet_paths_clear(&j.read);
+    slc_pet_format_clear(&o->frames);
     json_decref(j.doubts);
     free(j.position);
     free(j.gain);

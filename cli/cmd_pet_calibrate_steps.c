@@ -31,6 +31,8 @@ static slc_status read_through(job *j, step take, void *context)
         free(frames);
         return slc_fail(&j->error, SLC_ERR_MEMORY, "no memory to read frames");
     }
+    inputs.format = j->options->frames.used;
+    inputs.own_formats = j->options->frames.own;
     const bool first = j->frames == 0;
     size_t n = 0;
     slc_status status = SLC_OK;

@@ -90,8 +90,9 @@ typedef struct job {
 static int choose(job *j)
 {
     const check_options *o = j->options;
-    static const char *const of_frames[] = {"energies", "window", "horizon",   "series",
-                                            "threads",  "ticks",  "tick-bits", "tolerate-loss"};
+    static const char *const of_frames[] = {"energies",  "window",        "horizon",
+                                            "series",    "threads",       "ticks",
+                                            "tick-bits", "tolerate-loss", "frame-format"};
     for (size_t i = 0; i < sizeof of_frames / sizeof *of_frames && !j->of_frames; i++) {
         const bool flag = (i == 3 && o->series) || (i == 7 && o->tolerate_loss);
         if (flag || (i != 3 && i != 7 && slc_cli_word(COMMAND, of_frames[i]) != NULL)) {
@@ -127,7 +128,12 @@ static slc_status take(job *j, const slc_pet_batch *batch)
 
 static slc_status read_frames(job *j)
 {
-    slc_flow_pet_setup setup = {&j->chain, &j->list.tables, &j->inputs};
+    const slc_pet_frame_words *words = &j->options->frames;
+    slc_flow_pet_setup setup = {.config = &j->chain,
+                                .tables = &j->list.tables,
+                                .inputs = &j->inputs,
+                                .format = words->used,
+                                .own_formats = words->own};
     slc_flow *flow = NULL;
     slc_flow_item *item = NULL;
     slc_cli_progress progress;
@@ -162,9 +168,12 @@ static void tell_frames(job *j)
 
 static int of_frames(job *j, const slc_cli_call *call)
 {
-    const check_options *o = j->options;
+    check_options *o = call->options;
     int status = slc_pet_paths_of(COMMAND, call->operands, call->n, o->series, o->quiet, &j->paths);
     status = status == SLC_CLI_GO_ON ? slc_pet_files_check(COMMAND, o, j->paths.path, j->paths.n) : status;
+    if (status == SLC_CLI_GO_ON) {
+        status = slc_pet_format_of(COMMAND, &o->frames, j->paths.path, j->paths.n);
+    }
     status = status == SLC_CLI_GO_ON ? slc_pet_tables_of(COMMAND, &o->frames, &j->list.tables, &j->list.owned)
                                      : status;
     if (status != SLC_CLI_GO_ON) {
@@ -346,7 +355,7 @@ static int process(job *j, const slc_cli_call *call, int format)
 
 static int act(const slc_cli_call *call)
 {
-    const check_options *o = call->options;
+    check_options *o = call->options;
     job *j = calloc(1, sizeof *j);
     if (j == NULL) {
         slc_cli_say("pet check", "no memory to begin with");
@@ -364,6 +373,7 @@ static int act(const slc_cli_call *call)
     slc_columns_clear(&slc_pet_coincidences_schema, &j->pairs);
     slc_io_pet_inputs_close(&j->inputs);
     slc_pet_paths_clear(&j->paths);
+    slc_pet_format_clear(&o->frames);
     free(j);
     return status;
 }

@@ -82,6 +82,7 @@ static bool tell(const job *j)
     slc_cli_put(&tree, "command", "pet convert");
     slc_cli_put(&tree, "partial", slc_cli_cut());
     slc_pet_put_convert(&tree, &j->counts);
+    slc_pet_put_records(&tree, &j->inputs.records);
     slc_pet_put_faults(&tree, &j->inputs, &j->faults);
     slc_cli_put_count(&tree, "missing_datagrams", j->inputs.missing);
     slc_cli_put(&tree, "seconds", j->seconds);
@@ -138,7 +139,12 @@ static int end(job *j, slc_status status)
 
 static int process(job *j)
 {
-    j->setup = (slc_flow_pet_setup){&j->config, &j->tables, &j->inputs};
+    const slc_pet_frame_words *words = &j->options->frames;
+    j->setup = (slc_flow_pet_setup){.config = &j->config,
+                                    .tables = &j->tables,
+                                    .inputs = &j->inputs,
+                                    .format = words->used,
+                                    .own_formats = words->own};
     slc_status status = slc_pet_flow_open(&j->paths, j->options->batch, &j->setup, &j->flow, &j->error);
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(COMMAND, "%s", j->error.text);
@@ -158,7 +164,7 @@ static int process(job *j)
 
 static int act(const slc_cli_call *call)
 {
-    const convert_options *o = call->options;
+    convert_options *o = call->options;
     job j = {.options = o};
     int status = slc_pet_paths_of(COMMAND, call->operands, call->n, o->series, o->quiet, &j.paths);
     if (status == SLC_CLI_GO_ON) {
@@ -166,6 +172,9 @@ static int act(const slc_cli_call *call)
     }
     if (status == SLC_CLI_GO_ON && o->json && strcmp(o->output, "-") == 0) {
         status = slc_cli_wrong(COMMAND, "--json and --output - both print: give --output a file");
+    }
+    if (status == SLC_CLI_GO_ON) {
+        status = slc_pet_format_of(COMMAND, &o->frames, j.paths.path, j.paths.n);
     }
     slc_pet_config_default(&j.config);
     slc_pet_convert_config_of(&o->frames, o->kev, &j.config.convert);
@@ -177,6 +186,7 @@ static int act(const slc_cli_call *call)
     status = status == SLC_CLI_GO_ON ? process(&j) : status;
     slc_io_pet_inputs_close(&j.inputs);
     slc_pet_paths_clear(&j.paths);
+    slc_pet_format_clear(&o->frames);
     slc_pet_singles_abandon(&j.writer);
     if (j.owned) {
         slc_io_pet_tables_clear(&j.tables);

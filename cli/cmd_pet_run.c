@@ -249,7 +249,13 @@ int slc_pet_run_end(slc_pet_run_job *job)
 
 static int process(slc_pet_run_job *job)
 {
-    job->setup = (slc_flow_pet_setup){&job->config, &job->tables, &job->inputs};
+    const slc_pet_frame_words *words = &job->options->frames;
+    job->setup = (slc_flow_pet_setup){.config = &job->config,
+                                      .tables = &job->tables,
+                                      .inputs = &job->inputs,
+                                      .format = words->used,
+                                      .own_formats = words->own,
+                                      .keep_marks = job->options->marks != NULL};
     slc_status status = slc_pet_flow_open(&job->paths, job->options->batch, &job->setup, &job->flow,
                                           &job->error);
     status = status == SLC_OK ? slc_pet_run_outputs_open(job) : status;
@@ -324,6 +330,11 @@ static int act(const slc_cli_call *call)
     }
     status = status == SLC_CLI_GO_ON ? slc_pet_run_check_files(COMMAND, job) : status;
     if (status == SLC_CLI_GO_ON) {
+        status = slc_pet_format_of(COMMAND, &o->frames, job->paths.path, job->paths.n);
+    }
+    status = status == SLC_CLI_GO_ON ? slc_pet_marks_check(COMMAND, &o->frames, o->marks) : status;
+    slc_pet_convert_config_of(&o->frames, o->words.kev, &job->config.convert);
+    if (status == SLC_CLI_GO_ON) {
         const uint64_t gpus = count_gpus(o->device);
         o->batch = o->batch > 0 ? o->batch : gpus > 0 ? gpus << 22 : 1 << 16;
         status = slc_pet_tables_of(COMMAND, &o->frames, &job->tables, &job->owned);
@@ -335,6 +346,7 @@ static int act(const slc_cli_call *call)
         status = process(job);
     }
     clear(job);
+    slc_pet_format_clear(&o->frames);
     return status;
 }
 

@@ -25,7 +25,7 @@ typedef struct slc_pet_run_options {
     slc_pet_factor_words factors;    /* not of an acquisition */
     slc_pet_coincidence_words words; /* offset_ns stays 0 */
     double delayed_ns, horizon_ns, tof_ns, bin_ns, dead_time_ns, flush_ns;
-    const char *device, *output, *singles, *late, *sinogram, *rates, *rate_plot;
+    const char *device, *output, *singles, *late, *sinogram, *marks, *rates, *rate_plot;
     int format; /* from 1; 0: by the name's end */
     uint64_t ring_difference, tangential, batch, threads;
     uint64_t rotate_bytes; /* of the list, and */
@@ -77,6 +77,8 @@ typedef struct slc_pet_run_options {
          "write the sorted singles, as columns by .h5 .arrow .npy .npz"},                                    \
         {"late", 0, (dash) | OUTPUT(slc_pet_run_options, late), "FILE",                                      \
          "write singles that came later than the horizon allows"},                                           \
+        {"marks", 0, (dash) | OUTPUT(slc_pet_run_options, marks), "FILE",                                    \
+         "write marks of the frames' format: columns by .h5 .arrow .npy .npz, else CSV"},                    \
         SLC_PET_RUN_SINOGRAM_OPTIONS(dash),                                                                  \
         {"subtract", 0, FLAG(slc_pet_run_options, subtract), NULL,                                           \
          "delayeds count -1 in a sinogram; otherwise they are left out"},                                    \
@@ -128,6 +130,7 @@ typedef enum slc_pet_run_part {
     SLC_PET_RUN_LATE,
     SLC_PET_RUN_PAIRS,
     SLC_PET_RUN_SINOGRAM,
+    SLC_PET_RUN_MARKS,
     SLC_PET_RUN_PARTS
 } slc_pet_run_part;
 
@@ -149,7 +152,7 @@ typedef struct slc_pet_run_job {
     slc_pet_coincidences due; /* pairs in order */
     slc_io_pet_list_writer *list;
     slc_io_writer *csv;
-    slc_pet_singles_file singles, late;
+    slc_pet_singles_file singles, late, marks;
     slc_io_pet_sinogram *sinogram;
     slc_pet_rates_totals rates_totals;
     slc_pet_rates *rates; /* NULL also where they were given up: */
@@ -244,6 +247,8 @@ void slc_pet_run_randoms_abandon(slc_pet_run_job *job);
 
 /* The table, with --json the object, with --quiet neither. False, after a line, if it could not be made. */
 bool slc_pet_run_print(const slc_pet_run_job *job);
+/* Tells where --subtract takes away what the delayeds need not be. */
+void slc_pet_run_judge_subtraction(const slc_pet_run_job *job);
 /* What became of the outputs, and of the rates if there are any: put into a tree, and lines of it. */
 void slc_pet_run_put_outputs(const slc_pet_run_job *job, slc_cli_tree *tree);
 void slc_pet_run_print_outputs(const slc_cli_tree *tree, const char *indent);

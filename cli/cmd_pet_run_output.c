@@ -178,6 +178,30 @@ static slc_status open_singles(slc_pet_run_job *job, const char *name, slc_pet_s
     return status;
 }
 
+static slc_status open_marks(slc_pet_run_job *job)
+{
+    int held = -1;
+    const char *name = job->options->marks;
+    slc_status status = wait_for_reader(job, name, &held);
+    if (status == SLC_OK) {
+        status = slc_pet_marks_create(name, &job->marks, &job->error);
+    }
+    let_go(held);
+    return status;
+}
+
+static slc_status write_marks(slc_pet_run_job *job, const slc_pet_marks *marks)
+{
+    slc_status status = SLC_OK;
+    if (job->options->marks != NULL && job->marks.writer == NULL) {
+        status = open_marks(job);
+    }
+    if (status == SLC_OK && job->marks.writer != NULL) {
+        status = slc_pet_marks_put(&job->marks, marks, &job->error);
+    }
+    return status;
+}
+
 slc_status slc_pet_run_outputs_open(slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
@@ -195,6 +219,9 @@ slc_status slc_pet_run_outputs_open(slc_pet_run_job *job)
     }
     if (status == SLC_OK && o->late != NULL && opens_at_once(job, o->late)) {
         status = open_singles(job, o->late, &job->late);
+    }
+    if (status == SLC_OK && o->marks != NULL && opens_at_once(job, o->marks)) {
+        status = open_marks(job);
     }
     if (status == SLC_OK && o->sinogram != NULL) {
         status = slc_pet_run_sinogram_open(job, &job->sinogram, &job->error);
@@ -333,6 +360,8 @@ static slc_status write_part(slc_pet_run_job *job, slc_pet_run_part part, const 
         return write_singles(job, o->late, &job->late, &result->late);
     case SLC_PET_RUN_PAIRS:
         return job->order != NULL ? write_pairs(job, result, batch->last) : SLC_OK;
+    case SLC_PET_RUN_MARKS:
+        return write_marks(job, batch->marks);
     default:
         return job->sinogram != NULL ? slc_io_pet_sinogram_add(job->sinogram, &result->pairs, &job->error)
                                      : SLC_OK;
@@ -349,6 +378,8 @@ static void give_up(slc_pet_run_job *job, slc_pet_run_part part)
         slc_pet_singles_abandon(&job->singles);
     } else if (part == SLC_PET_RUN_LATE) {
         slc_pet_singles_abandon(&job->late);
+    } else if (part == SLC_PET_RUN_MARKS) {
+        slc_pet_singles_abandon(&job->marks);
     } else if (part == SLC_PET_RUN_PAIRS) {
         slc_io_pet_list_abandon(job->list);
         slc_io_abandon(job->csv);
@@ -367,6 +398,7 @@ static bool any_is_left(const slc_pet_run_job *job)
     const bool wanted[SLC_PET_RUN_PARTS] = {[SLC_PET_RUN_SINGLES] = o->singles != NULL,
                                             [SLC_PET_RUN_LATE] = o->late != NULL,
                                             [SLC_PET_RUN_PAIRS] = o->output != NULL,
+                                            [SLC_PET_RUN_MARKS] = o->marks != NULL,
                                             [SLC_PET_RUN_SINOGRAM] = o->sinogram != NULL};
     bool any = job->rates != NULL;
     for (int part = 0; part < SLC_PET_RUN_PARTS; part++) {
@@ -412,6 +444,7 @@ static void judge_part(slc_pet_run_job *job, slc_pet_run_part part, slc_status s
     const char *const names[SLC_PET_RUN_PARTS] = {[SLC_PET_RUN_SINGLES] = o->singles,
                                                   [SLC_PET_RUN_LATE] = o->late,
                                                   [SLC_PET_RUN_PAIRS] = o->output,
+                                                  [SLC_PET_RUN_MARKS] = o->marks,
                                                   [SLC_PET_RUN_SINOGRAM] = o->sinogram};
     slc_pet_run_judge(job, names[part], status);
     job->lost[part] = status != SLC_OK;
@@ -438,40 +471,6 @@ static slc_status write_rates(slc_pet_run_job *job)
     }
     slc_io_abandon(writer);
     return status;
-}
-
-/* Are delayeds as many as randoms whatever the rate? */
-static bool delayeds_fit(const slc_pet_coincidence_config *prompt)
-{
-    return prompt->all_open &&
-           (prompt->policy == SLC_PET_TAKE_ALL_GOODS || prompt->policy == SLC_PET_MULTIPLES_AS_ALL);
-}
-
-/* A sinogram that is wrong by its delayeds looks like any other. */
-static void judge_subtraction(const slc_pet_run_job *job)
-{
-    const double percent_of_note = 3, sigmas_of_note = 3;
-    const double randoms = job->randoms_totals.randoms, sigma = job->randoms_totals.sigma;
-    const double delayeds = (double)job->delayeds;
-    if (isnan(randoms)) {
-        slc_cli_say(
-            command_of(job),
-            "--subtract takes %.0f delayeds away: the measurement is too short for an estimate of the "
-            "randoms, which they would be compared with",
-            delayeds);
-        return;
-    }
-    const double apart = fabs(delayeds - randoms);
-    const bool differ = apart > percent_of_note / 100 * randoms &&
-                        apart > sigmas_of_note * sqrt(sigma * sigma + delayeds);
-    if (differ || !delayeds_fit(&job->config.prompt)) {
-        slc_cli_say(
-            command_of(job),
-            "--subtract takes %.0f delayeds away, and %.0f +- %.0f prompts are expected to be random: "
-            "delayeds of %s with %s windows %s",
-            delayeds, randoms, sigma, slc_pet_policy_name(job->config.prompt.policy),
-            job->config.prompt.all_open ? "all-open" : "single", differ ? "do not fit" : "need not fit");
-    }
 }
 
 /* What ends with the last batch, which has not come. */
@@ -533,6 +532,13 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
     if (slc_pet_singles_are_open(&job->late)) {
         judge_part(job, SLC_PET_RUN_LATE, slc_pet_singles_finish(&job->late, job->partial, &job->error));
     }
+    if (job->marks.writer != NULL) { /* those behind the last frame are left */
+        slc_status status = slc_pet_marks_put(&job->marks, &job->inputs.marks, &job->error);
+        if (status == SLC_OK) {
+            status = slc_pet_singles_finish(&job->marks, job->partial, &job->error);
+        }
+        judge_part(job, SLC_PET_RUN_MARKS, status);
+    }
     if (job->sinogram != NULL) {
         slc_io_pet_sinogram_counts_of(job->sinogram, &job->sinogram_in, &job->sinogram_outside);
         slc_pet_outside_tell(command_of(job), o->sinogram, job->sinogram_outside);
@@ -544,7 +550,7 @@ void slc_pet_run_outputs_finish(slc_pet_run_job *job)
         slc_cli_say(command_of(job), "no randoms: %s", job->randoms_error.text);
         job->failed = true;
     } else if (o->subtract && job->randoms != NULL && !job->lost[SLC_PET_RUN_SINOGRAM]) {
-        judge_subtraction(job);
+        slc_pet_run_judge_subtraction(job);
     }
     if (job->rates_error.status != SLC_OK) {
         slc_cli_say(command_of(job), "no rates: %s", job->rates_error.text);
@@ -566,6 +572,7 @@ void slc_pet_run_outputs_abandon(slc_pet_run_job *job)
     slc_io_abandon(job->csv);
     slc_pet_singles_abandon(&job->singles);
     slc_pet_singles_abandon(&job->late);
+    slc_pet_singles_abandon(&job->marks);
     slc_io_pet_sinogram_close(job->sinogram);
     slc_pet_rates_close(job->rates);
     slc_pet_run_randoms_abandon(job);

@@ -4,10 +4,16 @@
 #include "cmd_pet_run.h"
 #include "cmd_pet_tell.h"
 
+#include <math.h>
+
 #define LINES(array) (array), sizeof(array) / sizeof *(array)
 
 static const slc_cli_line lines[] = {
     {"frames", "{convert.frames} of {inputs} input{inputs|s}", NULL},
+    {"records",
+     "{records.records} by the frames' format: {records.singles} singles, {records.marks} marks, "
+     "{records.skipped} skipped; {records.unknown} of no kind, {.records_refused} that do not fit",
+     "records"},
     {"lost",
      "{convert.module} of unknown modules, {convert.unit} units, {convert.position} places; "
      "{convert.no_crystal} "
@@ -58,6 +64,41 @@ static const slc_cli_line end_lines[] = {
      NULL},
 };
 
+/* Are delayeds as many as randoms whatever the rate? */
+static bool delayeds_fit(const slc_pet_coincidence_config *prompt)
+{
+    return prompt->all_open &&
+           (prompt->policy == SLC_PET_TAKE_ALL_GOODS || prompt->policy == SLC_PET_MULTIPLES_AS_ALL);
+}
+
+/* A sinogram that is wrong by its delayeds looks like any other. */
+void slc_pet_run_judge_subtraction(const slc_pet_run_job *job)
+{
+    const double percent_of_note = 3, sigmas_of_note = 3;
+    const char *command = job->command != NULL ? job->command : "pet run";
+    const double randoms = job->randoms_totals.randoms, sigma = job->randoms_totals.sigma;
+    const double delayeds = (double)job->delayeds;
+    if (isnan(randoms)) {
+        slc_cli_say(
+            command,
+            "--subtract takes %.0f delayeds away: the measurement is too short for an estimate of the "
+            "randoms, which they would be compared with",
+            delayeds);
+        return;
+    }
+    const double apart = fabs(delayeds - randoms);
+    const bool differ = apart > percent_of_note / 100 * randoms &&
+                        apart > sigmas_of_note * sqrt(sigma * sigma + delayeds);
+    if (differ || !delayeds_fit(&job->config.prompt)) {
+        slc_cli_say(
+            command,
+            "--subtract takes %.0f delayeds away, and %.0f +- %.0f prompts are expected to be random: "
+            "delayeds of %s with %s windows %s",
+            delayeds, randoms, sigma, slc_pet_policy_name(job->config.prompt.policy),
+            job->config.prompt.all_open ? "all-open" : "single", differ ? "do not fit" : "need not fit");
+    }
+}
+
 static void put_rates(const slc_pet_run_job *job, slc_cli_tree *tree)
 {
     const slc_pet_rates_totals t = job->rates_totals;
@@ -80,6 +121,7 @@ static void put_failed(const slc_pet_run_job *job, slc_cli_tree *tree)
     const char *const names[] = {[SLC_PET_RUN_SINGLES] = job->options->singles,
                                  [SLC_PET_RUN_LATE] = job->options->late,
                                  [SLC_PET_RUN_PAIRS] = job->options->output,
+                                 [SLC_PET_RUN_MARKS] = job->options->marks,
                                  [SLC_PET_RUN_SINOGRAM] = job->options->sinogram};
     slc_cli_put_array(tree, "failed_outputs");
     for (size_t i = 0; i < SLC_PET_RUN_PARTS; i++) {
@@ -149,6 +191,7 @@ bool slc_pet_run_print(const slc_pet_run_job *job)
     slc_cli_put(&tree, "partial", job->partial);
     slc_cli_put(&tree, "policy", slc_pet_policy_name(job->config.prompt.policy));
     slc_pet_put_convert(&tree, &job->totals.convert);
+    slc_pet_put_records(&tree, &job->inputs.records);
     slc_pet_put_sort(&tree, &job->totals.sort, job->config.sort.horizon_ps);
     slc_pet_put_pairs(&tree, "prompts", &job->totals.prompt);
     slc_cli_put_hex(&tree, "checksum", job->totals.checksum);

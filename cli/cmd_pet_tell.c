@@ -100,9 +100,15 @@ bool slc_pet_inputs_tell(const slc_io_pet_inputs *inputs, const char *command, b
             slc_cli_say(command, "%" PRIu64 " datagrams of the acquisition between %s and %s are in neither",
                         input->missing, inputs->input[input->before].path, input->path);
         }
+        if (input->other_format) {
+            slc_cli_say(command, "%s: its head tells another format of frames than the one that is used",
+                        input->path);
+        }
         slc_cli_tell_faults(command, input->path, "module", &input->faults);
         good = good && !damaged && input->missing == 0 && input->error.status == SLC_OK;
     }
+    const char *path = inputs->n == 1 ? inputs->input[0].path : "all inputs";
+    good = slc_pet_records_tell(command, path, &inputs->records, tolerate_loss) && good;
     return tell_losses(inputs, command, tolerate_loss) && good;
 }
 

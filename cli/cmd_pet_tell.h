@@ -46,6 +46,11 @@ bool slc_pet_loss_is_large(uint64_t lost, uint64_t kept);
 /* Of a file, or of "". most: the foreign ones are so many that the counter is doubted. */
 void slc_pet_unused_tell(const char *command, const char *path, uint64_t repeated, uint64_t foreign,
                          bool most);
+/* Records of a frame format that are left out, by what is wrong with them, under --quiet, too. False: more
+ * than 0.1 % of all, and not tolerated: the exit status is to be 1. */
+bool slc_pet_records_tell(const char *command, const char *path, const slc_io_pet_format_counts *counts,
+                          bool tolerate);
+uint64_t slc_pet_records_lost(const slc_io_pet_format_counts *counts);
 /* Pairs that a sinogram has no bin for, under --quiet, too. */
 void slc_pet_outside_tell(const char *command, const char *path, uint64_t outside);
 /* Pairs or singles that a list-mode file has no number for. */
@@ -70,6 +75,8 @@ void slc_pet_put_randoms(slc_cli_tree *tree, double randoms, double sigma);
 /* By the sequence counters: null without them. */
 void slc_pet_put_losses(slc_cli_tree *tree, const slc_io_pet_inputs *inputs);
 void slc_pet_put_doubts(slc_cli_tree *tree, const slc_io_pet_seen *seen, const slc_pet_tables *tables);
+/* "records", where frames have a format; hidden "records_refused". */
+void slc_pet_put_records(slc_cli_tree *tree, const slc_io_pet_format_counts *counts);
 /* Of frames, and of all inputs' blocks. */
 void slc_pet_put_faults(slc_cli_tree *tree, const slc_io_pet_inputs *inputs, const slc_faults *faults);
 

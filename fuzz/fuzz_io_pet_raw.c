@@ -19,7 +19,7 @@ typedef struct outcome {
 
 static outcome read_all(const uint8_t *bytes, size_t size, size_t most)
 {
-    outcome o = {.frames = malloc(size + 16)};
+    outcome o = {.frames = malloc((size + 1) * sizeof *o.frames)};
     slc_io_pet_raw *raw = NULL;
     slc_error error = {0};
     if (o.frames == NULL) {
@@ -28,7 +28,8 @@ static outcome read_all(const uint8_t *bytes, size_t size, size_t most)
     o.status = slc_io_pet_raw_open_memory(bytes, size, "fuzz", &raw, &error);
     fuzz_require((o.status == SLC_OK) == (raw != NULL), "an input is there exactly without a failure");
     while (o.status == SLC_OK) {
-        const size_t room = size / 16 - o.n; /* no frame is there that is not in the file */
+        const size_t room =
+            size - o.n; /* no frame is there that is not in the file; of a format, of a byte or more */
         size_t got = 0;
         slc_pet_frame spare;
         o.status = slc_io_pet_raw_read(raw, room > 0 ? o.frames + o.n : &spare, NULL,
@@ -75,6 +76,10 @@ static void check_repaired(const uint8_t *bytes, size_t size)
     }
     memcpy(copy, bytes, size);
     if (size >= HEAD) {
+        const size_t format = (size_t)copy[40] | (size_t)copy[41] << 8;
+        if (format <= size - HEAD) {
+            store(copy + 48, slc_io_pet_raw_hash(copy + HEAD, format));
+        }
         store(copy + 56, slc_io_pet_raw_hash(copy, 56));
     }
     for (size_t i = 0; i + BLOCK <= size; i++) {

@@ -52,6 +52,9 @@ static void set_defaults(void *at)
 static int refuse(void)
 {
     static const char *const alone[] = {"singles", "late", "subtract", "rates", "rate-plot", "dead-time"};
+    if (slc_cli_word(COMMAND, "frame-format") != NULL) {
+        return slc_cli_wrong(COMMAND, "--frame-format is of 'sluice pet run' alone");
+    }
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) {
         if (slc_cli_word(COMMAND, alone[i]) != NULL) {
             return slc_cli_wrong(COMMAND, "--%s needs all singles in one process: 'sluice pet run' has it",

@@ -79,7 +79,10 @@ sluice_test(test_io_pet_stir "formats;data" test_io_pet_stir.c support/support.c
 target_link_libraries(test_io_pet_stir PRIVATE ZLIB::ZLIB)
 
 # Runs: acquisition over loopback, and what a run writes.
-foreach(part IN ITEMS ring socket gaps acquire live)
+sluice_test(test_io_pet_format formats test_io_pet_format.c)
+cli_test(pet_frame_format cli)
+cli_test(pet_tcp cli)
+foreach(part IN ITEMS ring socket stream gaps acquire live)
     sluice_test(test_daq_pet_${part} stages test_daq_pet_${part}.c)
 endforeach()
 sluice_test(test_report_pet stages test_report_pet.c ${pet_stream})

@@ -61,7 +61,7 @@ static slc_status run(const char *const *paths, uint32_t n, uint32_t threads, si
                       slc_io_pet_inputs *inputs, slc_pet_totals *totals, slc_error *error)
 {
     const slc_pet_config pet = pet_frames_chain();
-    const slc_flow_pet_setup setup = {&pet, &g.tables, inputs};
+    const slc_flow_pet_setup setup = {.config = &pet, .tables = &g.tables, .inputs = inputs};
     slc_flow_config config;
     slc_flow *flow = NULL;
     slc_flow_item *item = NULL;

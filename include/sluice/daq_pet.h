@@ -35,6 +35,11 @@ typedef struct slc_daq_pet_config {
      * choice. */
     const char *listen[SLC_DAQ_PET_SOCKETS];
     uint32_t n_listen;
+    /* "tcp:127.0.0.1:9000": what connects there sends the same as messages of a stream, each with its length
+     * in so many bytes before it (2 or 4; 0: records of the frames' size, without a header, one behind the
+     * other). A message has 65535 bytes at most. */
+    uint32_t stream_length_bytes;
+    bool stream_length_big_endian;
     /* Sockets at each address, with a thread and a part of the ring each (SO_REUSEPORT): the system deals the
      * senders out to them by address and port, so that one sender's datagrams stay in order. 0: one. */
     uint32_t shards;
@@ -56,6 +61,7 @@ typedef struct slc_daq_pet_config {
      * the system gave a socket of what was asked for, when all are open and before anything is received. May
      * be NULL. */
     void (*listening)(void *context, uint32_t number, const char *address, size_t room);
+    bool keep_marks; /* batches have marks */
     /* Called in the chain's thread with each of its results; false ends the acquisition. What was received
      * before it has ended still comes. May be NULL. */
     bool (*live)(void *context, const slc_pet_batch *batch);
@@ -64,6 +70,9 @@ typedef struct slc_daq_pet_config {
     bool (*tell)(void *context, const struct slc_daq_pet_counts *counts);
     void *context;
     bool (*stop)(void *context); /* asked at least ten times a second; may be NULL */
+    /* Called in the caller's thread with a line on a connection: that it is there, has ended, is broken. May
+     * be NULL. */
+    void (*note)(void *context, const char *text);
 } slc_daq_pet_config;
 SLC_API void slc_daq_pet_config_default(slc_daq_pet_config *config);
 
@@ -86,11 +95,16 @@ typedef struct slc_daq_pet_counts {
     /* An estimate: frames of the lost datagrams, and of those that were dropped beyond them (nothing told of
      * them, for want of a counter or of a datagram after them), by the average of what came. */
     uint64_t lost_frames;
-    uint64_t empty;    /* of those: without a byte, so that they are not in the file */
+    /* Of streams: connections that were made, those that ended inside a message, and the bytes of such
+     * messages, which are in no datagram. */
+    uint64_t connections, broken, broken_bytes;
+    uint64_t notes_left_out; /* lines that were too many at once */
+    uint64_t empty;          /* of those: without a byte, so that they are not in the file */
     uint64_t left_out; /* frames of repeated and foreign datagrams: in the file, and not for the chain */
     /* Frames that are in the file, but that the chain was too slow for, or that came after its failure. */
     uint64_t live_skipped;
     uint64_t live_gaps; /* how often it was too slow; each time it goes on when half of its queue is empty */
+    slc_io_pet_format_counts records; /* where frames have a format (raw.format) */
     uint64_t written_bytes, files;
     uint64_t socket_bytes;     /* room of each socket, as the system gave it */
     double seconds, ring_fill; /* of receiving; the fullest a ring has been, 0 to 1 */

@@ -8,6 +8,7 @@
 #define SLUICE_IO_PET_H
 
 #include <sluice/io.h>
+#include <sluice/io_pet_frames.h>
 #include <sluice/pet_normalise.h>
 #include <sluice/pet_rates.h>
 
@@ -34,30 +35,6 @@ SLC_API slc_io_pet_kind slc_io_pet_kind_of(const char *path);
  * checksums), so that what is complete is readable however the writing ended. A file without any head is
  * frames of 16 bytes, one after the other. */
 
-/* A datagram begins with header_bytes before its frames. Of these, sequence_bytes (4 or 8; 0: there is no
- * such counter) at sequence_at count the module's datagrams. With `stamped` the first 8 of these bytes were
- * not sent: they are when the system received the datagram, ns since 1970 by its own clock (CLOCK_REALTIME),
- * little-endian. */
-typedef struct slc_io_pet_payload {
-    uint32_t header_bytes, sequence_at, sequence_bytes; /* header_bytes: 1024 at most */
-    bool sequence_big_endian, stamped;
-} slc_io_pet_payload;
-enum { SLC_IO_PET_STAMP = 8 /* bytes */ };
-
-/* What came of a module, by the sequence counter of its datagrams, where they have one. It is 32 or 64 bits
- * wide and begins anywhere. The same number with the same content, among the last 4096, is a copy. A number
- * from farther away, or one that has come with other content, is taken for somebody else's until the module's
- * next datagram follows it: then more was lost than 4096, or the counter has begun again. */
-typedef struct slc_io_pet_module {
-    uint64_t datagrams, frames; /* all that came, also copies and foreign ones */
-    uint64_t malformed;         /* datagrams with bytes that are no whole frame; their whole frames count */
-    uint64_t lost;      /* datagrams whose numbers are missing; one that comes later is none any more */
-    uint64_t reordered; /* of those that came later than one with a higher number, up to 4096 later */
-    uint64_t repeated;  /* copies, which are left out */
-    uint64_t foreign;   /* of somebody else; left out, but for those that two or more together looked right */
-    uint64_t restarts;  /* times when the counter began again, or leapt by 2^31 or more */
-} slc_io_pet_module;
-
 typedef struct slc_io_pet_raw slc_io_pet_raw;
 /* "-" is standard input. */
 SLC_API slc_status slc_io_pet_raw_open(const char *path, slc_io_pet_raw **raw, slc_error *error);
@@ -71,8 +48,15 @@ SLC_API void slc_io_pet_raw_close(slc_io_pet_raw *raw); /* NULL is allowed */
  * minute of info.time_ns, which it is otherwise; 0 where the file does not tell: it has no heads. */
 SLC_API slc_status slc_io_pet_raw_read(slc_io_pet_raw *raw, slc_pet_frame *frames, uint64_t *received_ns,
                                        size_t most, size_t *n, slc_faults *faults, slc_error *error);
+/* Its frames are of this format, whatever its head says, and are made marks where `marks` is not NULL: they
+ * are appended. Before anything is read; the format stays the caller's. SLC_ERR_MEMORY. */
+SLC_API slc_status slc_io_pet_raw_use_format(slc_io_pet_raw *raw, const slc_io_pet_format *format,
+                                             slc_pet_marks *marks, slc_error *error);
+/* That its head tells; NULL: none, frames have 16 bytes. */
+SLC_API const slc_io_pet_format *slc_io_pet_raw_format(const slc_io_pet_raw *raw);
 typedef struct slc_io_pet_raw_info {
-    bool bare; /* the file has no heads: all that follows is 0 */
+    slc_io_pet_format_counts records; /* where it has a format */
+    bool bare;                        /* the file has no heads: all that follows is 0 */
     slc_io_pet_payload payload;
     uint64_t series;     /* the same number in all files of one acquisition */
     uint32_t file;       /* number of the file in the acquisition, from 0 */
@@ -110,6 +94,7 @@ typedef struct slc_io_pet_input {
     ptrdiff_t before;          /* the last one before it that is of the same; -1: none */
     uint64_t first, datagrams; /* numbers, in that, of its first and after its last; 0: it has none */
     uint64_t missing;          /* datagrams between `before` and it that are in neither */
+    bool other_format;         /* its head tells another format of frames than the one that is used */
 } slc_io_pet_input;
 
 /* By the sequence counters of datagrams, where there are any. */
@@ -143,6 +128,14 @@ typedef struct slc_io_pet_inputs {
      * until; 0: all. Of a file without a head these are frames; one with a head, and without counters, gives
      * the blocks that begin there, so that parts of a file which follow each other are all of it. */
     uint64_t from, until;
+    /* So are these. The format of the frames of all inputs, whatever their heads say; NULL: what their heads
+     * say, if own_formats, which is to say that the caller knows its ticks. Inputs that differ, or have a
+     * format that nobody knows of, end there. With keep_marks, marks collect until the caller takes them. */
+    const slc_io_pet_format *format;
+    bool own_formats, keep_marks;
+    slc_pet_marks marks;
+    slc_io_pet_format_counts records; /* of inputs that have ended, where they have a format */
+    slc_io_pet_format *first_format;  /* inside */
 } slc_io_pet_inputs;
 /* Opens no file yet. `inputs` is to be closed in any case. */
 SLC_API slc_status slc_io_pet_inputs_open(const char *const *paths, size_t n, slc_io_pet_inputs *inputs,
@@ -164,6 +157,7 @@ typedef struct slc_io_pet_raw_config {
      * otherwise it is an error. */
     bool replace;
     slc_io_pet_payload payload;
+    const slc_io_pet_format *format; /* of the frames, told in each file; NULL: they have 16 bytes */
 } slc_io_pet_raw_config;
 SLC_API void slc_io_pet_raw_config_default(slc_io_pet_raw_config *config);
 typedef struct slc_io_pet_raw_writer slc_io_pet_raw_writer;

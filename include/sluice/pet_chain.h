@@ -64,6 +64,7 @@ typedef struct slc_pet_batch {
     const slc_pet_totals *totals; /* of the chain after it */
     uint64_t skipped;             /* frames right before these that the chain went without */
     bool last;                    /* after all frames */
+    const slc_pet_marks *marks;   /* that came since the batch before; NULL: they are not kept */
 } slc_pet_batch;
 
 /* What pairs of one kind, the first of which has that number among those of its kind

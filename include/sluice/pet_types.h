@@ -30,6 +30,9 @@ enum {
         5), /* a damaged block of a raw file: bytes were skipped up to the next good one */
     SLC_FAULT_PET_DATAGRAM = SLC_FAULT_OF_PET(
         6), /* a datagram that is no whole number of frames: its tail was dropped */
+    SLC_FAULT_PET_RECORD = SLC_FAULT_OF_PET(7), /* a record that is none of its format of frames: left out */
+    SLC_FAULT_PET_RANGE = SLC_FAULT_OF_PET(
+        8), /* a record with a number that a frame has no room for: left out */
 };
 
 /* ---- the scanner ------------------------------------------------------------------------------- */
@@ -165,6 +168,29 @@ typedef struct slc_pet_coincidences {
     uint8_t *delayed; /* 0 or 1 */
 } slc_pet_coincidences;
 SLC_API extern const slc_schema slc_pet_coincidences_schema;
+
+/* What tells of a measurement's time beside its singles: pulses that clocks are compared by, signals from
+ * outside (TDC), phases of heart and breath, positions of the bed. */
+typedef enum slc_pet_mark_kind {
+    SLC_PET_MARK_OTHER = 0,
+    SLC_PET_MARK_SYNC,
+    SLC_PET_MARK_TRIGGER,
+    SLC_PET_MARK_GATE,
+    SLC_PET_MARK_BED,
+    SLC_PET_MARKS
+} slc_pet_mark_kind;
+/* "other", "sync", "trigger", "gate", "bed"; NULL beyond. */
+SLC_API const char *slc_pet_mark_name(uint32_t kind);
+
+/* One row is one mark, on the clock of the singles and in the order of the input. */
+typedef struct slc_pet_marks {
+    slc_columns head;
+    int64_t *time_ps;
+    double *value;   /* in the unit that the records' format makes of it: a bed's position in mm, say */
+    uint8_t *kind;   /* slc_pet_mark_kind */
+    uint8_t *module; /* that sent it; 0 where that is not told */
+} slc_pet_marks;
+SLC_API extern const slc_schema slc_pet_marks_schema;
 
 #ifdef __cplusplus
 }

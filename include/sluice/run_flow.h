@@ -271,6 +271,9 @@ typedef struct slc_flow_pet_setup {
     /* What comes of each file, opened by the flow, closed by the caller after it: with it, a file that cannot
      * be read ends there, and the next is read. NULL: that is an error of the flow's. */
     slc_io_pet_inputs *inputs;
+    /* As in slc_io_pet_inputs; marks come with the batches, and those behind the last frame stay there. */
+    const slc_io_pet_format *format;
+    bool own_formats, keep_marks;
 } slc_flow_pet_setup;
 typedef slc_pet_batch slc_flow_pet_result;
 SLC_API extern const slc_flow_chain slc_flow_pet;

@@ -18,6 +18,7 @@
 #include <sluice/io_lhcb.h>
 #include <sluice/io_pet.h>
 #include <sluice/io_pet_factors.h>
+#include <sluice/io_pet_frames.h>
 #include <sluice/io_pixel.h>
 #include <sluice/lhcb.h>
 #include <sluice/pet_calibrate.h>

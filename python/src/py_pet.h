@@ -32,6 +32,14 @@ PyObject *pet_new(const char *kind, size_t size, void (*drop)(void *handle), voi
 void *pet_enter(PyObject *capsule, const char *kind);
 void pet_leave(void *handle);
 
+/* ---- formats of frames ------------------------------------------------------------------------- */
+
+/* Opens a file of a format, or nothing for None. False with an error set. */
+bool pet_take_format(core_state *state, PyObject *path, slc_io_pet_format **format);
+/* Its name, sizes and clock as a dict; None of none. */
+PyObject *pet_give_format(const slc_io_pet_format *format);
+PyObject *pet_give_records(const slc_io_pet_format_counts *counts);
+
 /* ---- columns ----------------------------------------------------------------------------------- */
 
 /* A collection of any of the schemas of PET. */
@@ -46,6 +54,7 @@ typedef struct pet_rows {
         slc_pet_rate_rows rates;
         slc_pet_randoms_bins bins;
         slc_pet_crystal_rates crystals;
+        slc_pet_marks marks;
     } of;
 } pet_rows;
 pet_rows *pet_rows_new(const slc_schema *schema); /* NULL with an error set */

@@ -25,7 +25,9 @@ typedef struct acquisition {
     slc_daq_pet_config config;
     pet_tables tables;
     slc_pet_config chain;
-    slc_pet_pairs *order; /* of the chain's thread */
+    slc_io_pet_format *format; /* of the frames; NULL: they have 16 bytes, */
+    slc_io_pet_raw *resumed;   /* or that of this file, which is gone on with */
+    slc_pet_pairs *order;      /* of the chain's thread */
     char word[SLC_DAQ_PET_SOCKETS][ADDRESS];
     char *output;
     slc_error error, live_error;
@@ -60,6 +62,8 @@ static void acquisition_drop(void *memory)
     slc_pet_pairs_close(a->order);
     pet_tables_clear(&a->tables);
     PyMem_Free(a->output);
+    slc_io_pet_format_close(a->format);
+    slc_io_pet_raw_close(a->resumed);
     (void)pthread_mutex_destroy(&a->lock);
     (void)pthread_cond_destroy(&a->taken);
 }
@@ -213,23 +217,32 @@ static bool take_chain(core_state *state, PyObject *tuple, acquisition *a)
 
 static bool take_config(core_state *state, PyObject *arguments, acquisition *a)
 {
-    PyObject *list, *output, *chain;
+    PyObject *list, *output, *chain, *format;
     slc_daq_pet_config *c = &a->config;
     slc_io_pet_payload *p = &c->raw.payload;
     unsigned long long frames = 0, ring = 0, socket = 0, rotate = 0;
     unsigned int shards = 1;
-    int big = 0, sync = 0, replace = 0, stamped = 0, resume = 0;
+    int big = 0, sync = 0, replace = 0, stamped = 0, resume = 0, tcp_big = 0;
     slc_daq_pet_config_default(c);
-    if (PyArg_ParseTuple(arguments, "OOdKKKKdppIIIpOIpp", &list, &output, &c->seconds, &frames, &ring,
+    if (PyArg_ParseTuple(arguments, "OOdKKKKdppIIIpOIppOIp", &list, &output, &c->seconds, &frames, &ring,
                          &socket, &rotate, &c->raw.rotate_seconds, &sync, &replace, &p->header_bytes,
-                         &p->sequence_at, &p->sequence_bytes, &big, &chain, &shards, &stamped,
-                         &resume) == 0 ||
+                         &p->sequence_at, &p->sequence_bytes, &big, &chain, &shards, &stamped, &resume,
+                         &format, &c->stream_length_bytes, &tcp_big) == 0 ||
+        !pet_take_format(state, format, &a->format) ||
         !take_addresses(list, c->listen, a->word, &c->n_listen, state) ||
         (output != Py_None && (a->output = pet_take_path(output)) == NULL) ||
         (chain != Py_None && !take_chain(state, chain, a))) {
         return false;
     }
     c->output = a->output;
+    if (resume != 0 && a->format == NULL) {
+        const slc_status status = slc_io_pet_raw_open(a->output, &a->resumed, &a->error);
+        if (status != SLC_OK) {
+            (void)core_raise(state, status, &a->error);
+            return false;
+        }
+    }
+    c->raw.format = a->resumed != NULL ? slc_io_pet_raw_format(a->resumed) : a->format;
     c->frames = frames;
     c->ring_bytes = (size_t)ring;
     c->socket_bytes = (size_t)socket;
@@ -239,6 +252,7 @@ static bool take_config(core_state *state, PyObject *arguments, acquisition *a)
     p->sequence_big_endian = big != 0;
     p->stamped = stamped != 0;
     c->shards = shards;
+    c->stream_length_big_endian = tcp_big != 0;
     c->resume = resume != 0;
     c->listening = on_listening;
     c->tell = on_tell;
@@ -249,7 +263,8 @@ static bool take_config(core_state *state, PyObject *arguments, acquisition *a)
 
 /* pet_acquire_open(addresses, output, seconds, frames, ring_bytes, socket_bytes, rotate_bytes,
  * rotate_seconds, sync, replace, header_bytes, sequence_at, sequence_bytes, sequence_big_endian, chain or
- * None, shards, stamped, resume) */
+ * None, shards, stamped, resume, format or None,
+ * tcp_length, tcp_length_big) */
 static PyObject *acquire_open(PyObject *module, PyObject *arguments)
 {
     acquisition *a = NULL;
@@ -367,16 +382,18 @@ static PyObject *give_counts(const slc_daq_pet_counts *c, bool held)
         Py_XDECREF(chain);
         return NULL;
     }
-    return Py_BuildValue(
-        "{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:d,s:d,s:O,s:N,s:N}",
-        "datagrams", U64(c->datagrams), "frames", U64(c->frames), "bytes", U64(c->bytes), "unwritten",
-        U64(c->unwritten), "unwritten_frames", U64(c->unwritten_frames), "kernel_drops", U64(c->kernel_drops),
-        "ring_drops", U64(c->ring_drops), "lost", U64(c->lost), "malformed", U64(c->malformed), "repeated",
-        U64(c->repeated), "foreign", U64(c->foreign), "lost_frames", U64(c->lost_frames), "empty",
-        U64(c->empty), "left_out", U64(c->left_out), "live_skipped", U64(c->live_skipped), "live_gaps",
-        U64(c->live_gaps), "written_bytes", U64(c->written_bytes), "files", U64(c->files), "socket_bytes",
-        U64(c->socket_bytes), "seconds", c->seconds, "ring_fill", c->ring_fill, "queue_was_full",
-        held ? Py_True : Py_False, "modules", modules, "chain", chain);
+    return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:d,s:"
+                         "d,s:O,s:N,s:N,s:N}",
+                         "datagrams", U64(c->datagrams), "frames", U64(c->frames), "bytes", U64(c->bytes),
+                         "unwritten", U64(c->unwritten), "unwritten_frames", U64(c->unwritten_frames),
+                         "kernel_drops", U64(c->kernel_drops), "ring_drops", U64(c->ring_drops), "lost",
+                         U64(c->lost), "malformed", U64(c->malformed), "repeated", U64(c->repeated),
+                         "foreign", U64(c->foreign), "lost_frames", U64(c->lost_frames), "empty",
+                         U64(c->empty), "left_out", U64(c->left_out), "live_skipped", U64(c->live_skipped),
+                         "live_gaps", U64(c->live_gaps), "written_bytes", U64(c->written_bytes), "files",
+                         U64(c->files), "socket_bytes", U64(c->socket_bytes), "seconds", c->seconds,
+                         "ring_fill", c->ring_fill, "queue_was_full", held ? Py_True : Py_False, "modules",
+                         modules, "chain", chain, "records", pet_give_records(&c->records));
 }
 
 /* pet_acquire_counts(acquisition): (running, addresses, counts), from any thread; counts are renewed about

@@ -32,6 +32,8 @@ typedef struct chain {
     char **path; /* NULL: none */
     uint32_t n_paths;
     slc_io_pet_inputs inputs;
+    slc_io_pet_format *format; /* of their frames; NULL: what they tell */
+    slc_pet_marks marks;       /* of all batches so far */
     slc_flow_pet_setup setup;
     slc_flow *flow; /* NULL: it has ended */
     atomic_bool stop;
@@ -61,6 +63,8 @@ static void chain_drop(void *memory)
     end_flow(c);
     slc_io_pet_inputs_close(&c->inputs);
     pet_paths_free(c->path, c->n_paths);
+    slc_io_pet_format_close(c->format);
+    slc_columns_clear(&slc_pet_marks_schema, &c->marks);
     slc_pet_chain_close(c->chain);
     slc_pet_pairs_close(c->order);
     slc_pet_rates_close(c->rates);
@@ -98,7 +102,12 @@ static slc_status open_flow(chain *c, size_t batch)
     config.patience = PATIENCE;
     config.stop = asked_to_stop;
     config.context = c;
-    c->setup = (slc_flow_pet_setup){&c->config, &c->tables.tables, &c->inputs};
+    c->setup = (slc_flow_pet_setup){.config = &c->config,
+                                    .tables = &c->tables.tables,
+                                    .inputs = &c->inputs,
+                                    .format = c->format,
+                                    .own_formats = true,
+                                    .keep_marks = true};
     return slc_flow_open(&config, &slc_flow_pet, &c->setup, &c->flow, &c->error);
 }
 
@@ -134,7 +143,7 @@ static slc_status open_all(chain *c, size_t batch, bool in_order, const slc_pet_
 static bool take_config(PyObject *arguments, core_state *state, chain *c, PyObject **rates, bool *in_order,
                         int *randoms, Py_ssize_t *batch)
 {
-    PyObject *tables, *convert, *coincidence, *paths;
+    PyObject *tables, *convert, *coincidence, *paths, *format;
     long long horizon_ps = 0;
     double delay_ns = 0;
     unsigned int until = 0, threads = 1;
@@ -142,9 +151,11 @@ static bool take_config(PyObject *arguments, core_state *state, chain *c, PyObje
     const char *device = NULL;
     slc_pet_config *config = &c->config;
     slc_pet_config_default(config);
-    if (PyArg_ParseTuple(arguments, "OOLOdIppOiIzOn", &tables, &convert, &horizon_ps, &coincidence, &delay_ns,
-                         &until, &singles, &order, rates, randoms, &threads, &device, &paths, batch) == 0 ||
-        !pet_take_tables(state, tables, &c->tables) || !pet_take_coincidence(coincidence, &config->prompt) ||
+    if (PyArg_ParseTuple(arguments, "OOLOdIppOiIzOnO", &tables, &convert, &horizon_ps, &coincidence,
+                         &delay_ns, &until, &singles, &order, rates, randoms, &threads, &device, &paths,
+                         batch, &format) == 0 ||
+        !pet_take_format(state, format, &c->format) || !pet_take_tables(state, tables, &c->tables) ||
+        !pet_take_coincidence(coincidence, &config->prompt) ||
         PyArg_ParseTuple(convert, "IIIdd", &config->convert.tick_numerator, &config->convert.tick_denominator,
                          &config->convert.tick_bits, &config->convert.low_kev,
                          &config->convert.high_kev) == 0) {
@@ -163,8 +174,9 @@ static bool take_config(PyObject *arguments, core_state *state, chain *c, PyObje
 }
 
 /* pet_chain_open(tables, (ticks, denominator, bits, low_kev, high_kev), horizon_ps, coincidence, delay_ns,
- * until, singles, in_order, rates, randoms, threads, device, paths or None, batch): a capsule; a delay of 0
- * means no delayeds; randoms are 0, or 1 + slc_pet_randoms_from; with paths frames are those of the files. */
+ * until, singles, in_order, rates, randoms, threads, device, paths or None, batch, format): a capsule; a
+ * delay of 0 means no delayeds; randoms are 0, or 1 + slc_pet_randoms_from; with paths frames are those of
+ * the files. */
 static PyObject *chain_open(PyObject *module, PyObject *arguments)
 {
     core_state *state = core_state_of(module);
@@ -279,6 +291,13 @@ static slc_status take_item(chain *c, const slc_flow_item *item, slc_pet_coincid
     c->totals = *batch->totals;
     c->result.faults = r->faults;
     slc_status status = settle(c, batch, due);
+    if (status == SLC_OK && batch->marks != NULL) {
+        const size_t rows = c->marks.head.size + batch->marks->head.size;
+        status = slc_columns_reserve(&slc_pet_marks_schema, &c->marks, rows, 0);
+        status = status == SLC_OK ? slc_columns_append(&slc_pet_marks_schema, batch->marks, 0,
+                                                       batch->marks->head.size, &c->marks)
+                                  : status;
+    }
     if (status == SLC_OK && c->gives_singles) {
         status = copy(&slc_pet_singles_schema, &r->singles.head, &c->result.singles);
     }
@@ -515,6 +534,34 @@ static PyObject *chain_about(PyObject *module, PyObject *arguments)
     return made;
 }
 
+/* pet_chain_marks(chain): a copy of those of its files so far as Columns. */
+static PyObject *chain_marks(PyObject *module, PyObject *capsule)
+{
+    chain *c = pet_enter(capsule, kind);
+    if (c == NULL) {
+        return NULL;
+    }
+    const slc_schema *schema = &slc_pet_marks_schema;
+    /* Those behind the last frame are where they were read, until it is over. */
+    const slc_pet_marks *from[2] = {&c->marks, c->flow == NULL ? &c->inputs.marks : NULL};
+    pet_rows *rows = pet_rows_new(schema);
+    const size_t n = from[0]->head.size + (from[1] != NULL ? from[1]->head.size : 0);
+    slc_status status = rows != NULL ? slc_columns_reserve(schema, &rows->of, n, 1) : SLC_OK;
+    for (int i = 0; i < 2 && rows != NULL && status == SLC_OK; i++) {
+        status = from[i] != NULL ? slc_columns_append(schema, from[i], 0, from[i]->head.size, &rows->of)
+                                 : SLC_OK;
+    }
+    PyObject *made = NULL;
+    if (rows != NULL && status == SLC_OK) {
+        made = pet_rows_give(core_state_of(module), rows);
+    } else if (rows != NULL) {
+        pet_rows_free(rows);
+        (void)PyErr_NoMemory();
+    }
+    pet_leave(c);
+    return made;
+}
+
 /* pet_chain_rates(chain): a copy of the rates' rows as Columns; None if there are none. */
 static PyObject *chain_rates(PyObject *module, PyObject *capsule)
 {
@@ -567,5 +614,6 @@ PyMethodDef pet_chain_functions[] = {{"pet_chain_open", chain_open, METH_VARARGS
                                      {"pet_chain_close", chain_close, METH_O, "ends reading them"},
                                      {"pet_chain_about", chain_about, METH_VARARGS, "what was read of them"},
                                      {"pet_chain_totals", chain_totals, METH_O, "what it has come to"},
+                                     {"pet_chain_marks", chain_marks, METH_O, "marks of its files"},
                                      {"pet_chain_rates", chain_rates, METH_O, "rates against time"},
                                      {NULL, NULL, 0, NULL}};

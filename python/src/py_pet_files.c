@@ -11,6 +11,68 @@ static const char inputs_kind[] = "sluice.pet.inputs", singles_kind[] = "sluice.
 
 #define U64(value) ((unsigned long long)(value))
 
+/* ---- formats of frames ------------------------------------------------------------------------- */
+
+bool pet_take_format(core_state *state, PyObject *path, slc_io_pet_format **format)
+{
+    slc_error error = {SLC_OK, ""};
+    *format = NULL;
+    if (path == Py_None) {
+        return true;
+    }
+    char *name = pet_take_path(path);
+    if (name == NULL) {
+        return false;
+    }
+    const slc_status status = slc_io_pet_format_open(name, format, &error);
+    PyMem_Free(name);
+    if (status != SLC_OK) {
+        (void)core_raise(state, status, &error);
+    }
+    return status == SLC_OK;
+}
+
+PyObject *pet_give_format(const slc_io_pet_format *format)
+{
+    slc_io_pet_format_about a;
+    if (format == NULL) {
+        return Py_NewRef(Py_None);
+    }
+    slc_io_pet_format_about_of(format, &a);
+    return Py_BuildValue("{s:s,s:I,s:(II),s:I}", "name", a.name, "record_bytes", a.record_bytes, "ticks",
+                         a.tick_numerator, a.tick_denominator, "tick_bits", a.tick_bits);
+}
+
+PyObject *pet_give_records(const slc_io_pet_format_counts *c)
+{
+    static const char *const fields[SLC_IO_PET_FORMAT_FIELDS] = {"module", "unit",   "x",           "y",
+                                                                 "time",   "energy", "temperature", "value"};
+    PyObject *refused = PyDict_New();
+    for (int i = 0; i < SLC_IO_PET_FORMAT_FIELDS && refused != NULL; i++) {
+        PyObject *n = PyLong_FromUnsignedLongLong(c->refused[i]);
+        if (n == NULL || PyDict_SetItemString(refused, fields[i], n) < 0) {
+            Py_CLEAR(refused);
+        }
+        Py_XDECREF(n);
+    }
+    return refused != NULL ? Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:N}", "records", U64(c->records), "singles",
+                                           U64(c->singles), "marks", U64(c->marks), "skipped",
+                                           U64(c->skipped), "unknown", U64(c->unknown), "refused", refused)
+                           : NULL;
+}
+
+/* pet_format_about(path): what a file of a format of frames tells. */
+static PyObject *format_about(PyObject *module, PyObject *path)
+{
+    slc_io_pet_format *format = NULL;
+    if (path == Py_None || !pet_take_format(core_state_of(module), path, &format)) {
+        return path == Py_None ? Py_NewRef(Py_None) : NULL;
+    }
+    PyObject *made = pet_give_format(format);
+    slc_io_pet_format_close(format);
+    return made;
+}
+
 /* ---- raw frames -------------------------------------------------------------------------------- */
 
 typedef struct inputs {
@@ -18,6 +80,7 @@ typedef struct inputs {
     slc_io_pet_inputs in;
     char **path;
     uint32_t n;
+    slc_io_pet_format *format; /* NULL: what the files tell */
 } inputs;
 
 void pet_paths_free(char **paths, uint32_t n)
@@ -50,20 +113,27 @@ static void inputs_drop(void *memory)
 {
     inputs *i = memory;
     slc_io_pet_inputs_close(&i->in);
+    slc_io_pet_format_close(i->format);
     pet_paths_free(i->path, i->n);
 }
 
-/* pet_inputs_open(list of paths) */
-static PyObject *inputs_open(PyObject *module, PyObject *list)
+/* pet_inputs_open(list of paths, format or None) */
+static PyObject *inputs_open(PyObject *module, PyObject *arguments)
 {
     slc_error error = {SLC_OK, ""};
     inputs *i = NULL;
-    PyObject *capsule = pet_new(inputs_kind, sizeof *i, inputs_drop, (void *)&i);
-    if (capsule == NULL || (i->path = pet_take_paths(list, &i->n)) == NULL) {
+    PyObject *list, *format;
+    PyObject *capsule = PyArg_ParseTuple(arguments, "OO", &list, &format) != 0
+                            ? pet_new(inputs_kind, sizeof *i, inputs_drop, (void *)&i)
+                            : NULL;
+    if (capsule == NULL || !pet_take_format(core_state_of(module), format, &i->format) ||
+        (i->path = pet_take_paths(list, &i->n)) == NULL) {
         Py_XDECREF(capsule);
         return NULL;
     }
     const slc_status status = slc_io_pet_inputs_open((const char *const *)i->path, i->n, &i->in, &error);
+    i->in.format = i->format;
+    i->in.own_formats = true;
     if (status != SLC_OK) {
         (void)core_raise(core_state_of(module), status, &error);
         Py_CLEAR(capsule);
@@ -168,11 +238,12 @@ PyObject *pet_give_about(const slc_io_pet_inputs *in, PyObject *geometry, unsign
     }
     PyObject *doubts = give_doubts(&in->seen, geometry, side), *faults = pet_give_faults(&in->faults);
     if (list != NULL && doubts != NULL && faults != NULL) {
-        made = Py_BuildValue("{s:O,s:O,s:O,s:K,s:K,s:O,s:K,s:K,s:K,s:d,s:d}", "inputs", list, "doubts",
+        made = Py_BuildValue("{s:O,s:O,s:O,s:K,s:K,s:O,s:K,s:K,s:K,s:d,s:d,s:N}", "inputs", list, "doubts",
                              doubts, "faults", faults, "frames", U64(in->frames), "missing_datagrams",
                              U64(in->missing), "losses_known", l->known ? Py_True : Py_False, "lost",
                              U64(l->lost), "repeated", U64(l->repeated), "foreign", U64(l->foreign),
-                             "lost_frames", l->lost_frames, "foreign_frames", l->foreign_frames);
+                             "lost_frames", l->lost_frames, "foreign_frames", l->foreign_frames, "records",
+                             pet_give_records(&in->records));
     }
     Py_XDECREF(list);
     Py_XDECREF(doubts);
@@ -214,11 +285,12 @@ static PyObject *raw_info(PyObject *module, PyObject *path)
     }
     slc_io_pet_raw_info i;
     slc_io_pet_raw_info_of(raw, &i);
+    PyObject *format = pet_give_format(slc_io_pet_raw_format(raw));
     slc_io_pet_raw_close(raw);
-    return Py_BuildValue("{s:O,s:I,s:I,s:I,s:O,s:O,s:K,s:I,s:K}", "bare", i.bare ? Py_True : Py_False,
-                         "header_bytes", i.payload.header_bytes, "sequence_at", i.payload.sequence_at,
-                         "sequence_bytes", i.payload.sequence_bytes, "sequence_big_endian",
-                         i.payload.sequence_big_endian ? Py_True : Py_False, "stamped",
+    return Py_BuildValue("{s:N,s:O,s:I,s:I,s:I,s:O,s:O,s:K,s:I,s:K}", "frame_format", format, "bare",
+                         i.bare ? Py_True : Py_False, "header_bytes", i.payload.header_bytes, "sequence_at",
+                         i.payload.sequence_at, "sequence_bytes", i.payload.sequence_bytes,
+                         "sequence_big_endian", i.payload.sequence_big_endian ? Py_True : Py_False, "stamped",
                          i.payload.stamped ? Py_True : Py_False, "series", U64(i.series), "file",
                          (unsigned int)i.file, "started_ns", U64(i.started_ns));
 }
@@ -391,7 +463,8 @@ static PyObject *singles_write(PyObject *module, PyObject *arguments)
 }
 
 PyMethodDef pet_file_functions[] = {
-    {"pet_inputs_open", inputs_open, METH_O, "raw files"},
+    {"pet_inputs_open", inputs_open, METH_VARARGS, "raw files"},
+    {"pet_format_about", format_about, METH_O, "a format of frames"},
     {"pet_inputs_read", inputs_read, METH_VARARGS, "frames of them"},
     {"pet_inputs_about", inputs_about, METH_VARARGS, "what became of them"},
     {"pet_raw_info", raw_info, METH_O, "the head of a raw file"},

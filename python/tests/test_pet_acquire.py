@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import socket
 import time
 
 import numpy as np
@@ -82,3 +84,84 @@ def test_acquire_ends_early(bare, tmp_path):
             pet.acquire("127.0.0.1:0", **bad)
     with pytest.raises(TypeError, match="address"):
         pet.acquire([5])
+
+
+FORMAT = {
+    "name": "channels",
+    "record_bytes": 16,
+    "byte_order": "little",
+    "ticks": "5/2",
+    "records": [
+        {
+            "kind": "bed",
+            "match": [{"byte": 15, "value": 255}],
+            "fields": {"time": {"byte": 0, "bytes": 8}, "value": {"byte": 8, "bytes": 4, "type": "float"}},
+        },
+        {
+            "kind": "single",
+            "fields": {
+                "time": {"byte": 0, "bytes": 8},
+                "energy": {"byte": 8, "bytes": 4, "type": "float", "multiply": 10},
+                "module": {"byte": 12, "bytes": 4, "divide": 4096},
+                "unit": {"byte": 12, "bytes": 4, "divide": 256, "modulo": 16},
+                "y": {"byte": 12, "bytes": 4, "divide": 16, "modulo": 16},
+                "x": {"byte": 12, "bytes": 4, "modulo": 16},
+            },
+        },
+    ],
+}
+
+
+def test_frame_format(bare, tmp_path):
+    frames = pet.frames(bare)
+    words = np.zeros(len(frames) + 3, dtype=[("time", "<i8"), ("energy", "<f4"), ("channel", "<u4")])
+    words["time"][1:-2] = frames["time"]
+    words["energy"][1:-2] = frames["energy"] / np.float32(10)
+    words["channel"][1:-2] = (
+        (frames["module"].astype(np.uint32) * 16 + (frames["head_unit"] & 15)) * 256 + frames["y"] * np.uint32(16) + frames["x"]
+    )
+    for at, (time_, value) in {0: (4, -1.5), -2: (1000, 2.25), -1: (1002, 0.0)}.items():
+        words[at] = (time_, value, 255 << 24)
+    (tmp_path / "words.json").write_text(json.dumps(FORMAT))
+    words.tofile(tmp_path / "words.bin")
+    frames.tofile(tmp_path / "frames.bin")
+    layout = {"frame_format": tmp_path / "words.json"}
+    with pet.open_frames(tmp_path / "words.bin", **layout) as reader:
+        read = np.concatenate(list(reader))
+    for name in ("module", "x", "y", "time", "energy"):
+        assert (read[name] == frames[name]).all()
+    plain = pet.run(tmp_path / "frames.bin", SCANNER, ticks=(5, 2), window_ns=4)
+    ours = pet.run(tmp_path / "words.bin", SCANNER, window_ns=4, **layout)
+    n = [sum(found.pairs.n_rows for found in one) for one in (plain, ours)]
+    assert n[0] == n[1] > 10 and plain.checksum == ours.checksum
+    assert ours.totals["records"] == {
+        "records": len(words),
+        "singles": len(frames),
+        "marks": 3,
+        "skipped": 0,
+        "unknown": 0,
+        "refused": dict.fromkeys(("module", "unit", "x", "y", "time", "energy", "temperature", "value"), 0),
+    }
+    marks = ours.marks
+    assert list(marks.time_ps) == [10, 2500, 2505] and list(marks.value) == [-1.5, 2.25, 0.0] and list(marks.kind) == [4, 4, 4]
+    with pytest.raises(sluice.UsageError, match="ticks: the format"):
+        pet.run(tmp_path / "words.bin", SCANNER, ticks=1, **layout)
+    (tmp_path / "cut.json").write_text(json.dumps(FORMAT)[:-9])
+    with pytest.raises(sluice.FormatError, match=r"cut\.json: line 1, column"):
+        pet.run(tmp_path / "words.bin", SCANNER, frame_format=tmp_path / "cut.json")
+    # What is acquired keeps its format.
+    with pet.acquire("127.0.0.1:0", output=tmp_path / "a.raw", **layout) as acquisition:
+        host, port = acquisition.addresses[0].rsplit(":", 1)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+            for some in np.array_split(words, len(words) // 80):
+                out.sendto(some.tobytes(), (host, int(port)))
+                time.sleep(0.0005)
+        acquisition.wait(0.2)
+    assert acquisition.counts["records"]["singles"] == len(frames)
+    assert pet.info(tmp_path / "a.raw")["frame_format"] == {"name": "channels", "record_bytes": 16, "ticks": (5, 2), "tick_bits": 64}
+    again = pet.run(tmp_path / "a.raw", SCANNER, window_ns=4)
+    assert len(list(again)) > 0 and again.checksum == plain.checksum and again.marks.n_rows == 3
+    words["channel"][5] = 256 << 12
+    words.tofile(tmp_path / "words.bin")
+    with pytest.warns(sluice.DamageWarning, match="have a module that does not fit"):
+        list(pet.run(tmp_path / "words.bin", SCANNER, **layout))

@@ -10,6 +10,7 @@
 
 #include "io/pet/io_pet_raw.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -49,6 +50,7 @@ void slc_daq_pet_counts_now(slc_daq_pet_acquisition *a, slc_daq_pet_counts *coun
     counts->chain = a->totals;
     counts->live_skipped += a->skipped;
     const double ended = a->ended;
+    counts->notes_left_out = a->notes_left_out;
     (void)pthread_mutex_unlock(&a->mutex);
     for (uint32_t i = 0; i < a->n; i++) {
         uint64_t all = 0, ring = 0;
@@ -59,6 +61,10 @@ void slc_daq_pet_counts_now(slc_daq_pet_acquisition *a, slc_daq_pet_counts *coun
         counts->datagrams += empty;
         counts->malformed += empty;
         counts->empty += empty;
+        const slc_daq_pet_stream_counts stream = slc_daq_pet_socket_stream(a->socket[i]);
+        counts->connections += stream.connections;
+        counts->broken += stream.broken;
+        counts->broken_bytes += stream.broken_bytes;
     }
     counts->lost_frames = lost_frames_of(counts);
     counts->socket_bytes = slc_daq_pet_socket_room(a->socket[0]);
@@ -82,6 +88,24 @@ static slc_status check(const slc_daq_pet_config *config, slc_error *error)
     }
     if (!(config->seconds >= 0)) {
         return slc_fail(error, SLC_ERR_USAGE, "an acquisition of %g s", config->seconds);
+    }
+    for (uint32_t i = 0; i < config->n_listen; i++) {
+        if (slc_daq_pet_is_stream(config->listen[i]) && (config->shards > 1 || config->raw.payload.stamped)) {
+            return slc_fail(error, SLC_ERR_USAGE,
+                            "'%s': several sockets at an address, and times of the system, are of datagrams",
+                            config->listen[i]);
+        }
+        if (slc_daq_pet_is_stream(config->listen[i]) && config->stream_length_bytes == 0 &&
+            config->raw.payload.header_bytes > 0) {
+            return slc_fail(error, SLC_ERR_USAGE,
+                            "'%s': messages with a header need their length before them in a stream",
+                            config->listen[i]);
+        }
+    }
+    if (config->stream_length_bytes != 0 && config->stream_length_bytes != 2 &&
+        config->stream_length_bytes != 4) {
+        return slc_fail(error, SLC_ERR_USAGE, "a length of %u bytes before messages: it has 2 or 4",
+                        config->stream_length_bytes);
     }
     if (config->chain != NULL && config->tables == NULL) {
         return slc_fail(error, SLC_ERR_USAGE, "a chain needs tables");
@@ -108,6 +132,14 @@ static slc_status find_end(slc_daq_pet_acquisition *a, slc_error *error)
     if (!same_payload(&end->head.payload, &c->raw.payload)) {
         return slc_fail(error, SLC_ERR_USAGE, "%s: its datagrams have another header", end->last);
     }
+    const slc_io_pet_format *format = c->raw.format;
+    if ((format == NULL) != (end->format == NULL) ||
+        (format != NULL && !slc_io_pet_format_is(format, end->format))) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s: its frames have another format", end->last);
+    }
+    if (end->watch != NULL) {
+        slc_io_pet_watch_use_format(end->watch, format);
+    }
     const slc_daq_pet_resumed from = {
         .last = end->last,
         .file = end->head.file,
@@ -124,6 +156,40 @@ static slc_status find_end(slc_daq_pet_acquisition *a, slc_error *error)
     return SLC_OK;
 }
 
+/* Of a socket's thread. */
+static void keep_note(void *context, const char *text)
+{
+    slc_daq_pet_acquisition *a = context;
+    (void)pthread_mutex_lock(&a->mutex);
+    if (a->n_notes < SLC_DAQ_PET_NOTES) {
+        (void)snprintf(a->note[a->n_notes++], sizeof a->note[0], "%s", text);
+    } else {
+        a->notes_left_out++;
+    }
+    (void)pthread_mutex_unlock(&a->mutex);
+}
+
+static void tell_notes(slc_daq_pet_acquisition *a)
+{
+    for (uint32_t i = 0;; i++) {
+        char text[sizeof a->note[0]];
+        (void)pthread_mutex_lock(&a->mutex);
+        const bool more = i < a->n_notes;
+        if (more) {
+            memcpy(text, a->note[i], sizeof text);
+        } else {
+            a->n_notes = 0;
+        }
+        (void)pthread_mutex_unlock(&a->mutex);
+        if (!more) {
+            return;
+        }
+        if (a->config->note != NULL) {
+            a->config->note(a->config->context, text);
+        }
+    }
+}
+
 /* The sockets of an address: the first one tells the others which port 0 is. */
 static slc_status open_sockets(slc_daq_pet_acquisition *a, uint32_t shards, size_t ring, slc_error *error)
 {
@@ -137,8 +203,13 @@ static slc_status open_sockets(slc_daq_pet_acquisition *a, uint32_t shards, size
                                                       .address = c->listen[i],
                                                       .number = (uint16_t)a->n,
                                                       .payload = &c->raw.payload,
+                                                      .record = slc_io_pet_block_record(c->raw.format),
                                                       .ring_bytes = ring,
-                                                      .socket_bytes = c->socket_bytes};
+                                                      .socket_bytes = c->socket_bytes,
+                                                      .length_bytes = c->stream_length_bytes,
+                                                      .length_big = c->stream_length_big_endian,
+                                                      .note = keep_note,
+                                                      .context = a};
             status = slc_daq_pet_socket_open(&config, &a->socket[a->n], error);
             files[k] = -1; /* closed by that where it fails */
             a->n += status == SLC_OK;
@@ -211,6 +282,7 @@ static void wait_for_end(slc_daq_pet_acquisition *a, slc_daq_pet_counts *counts)
     a->told = slc_clock_seconds();
     while (!is_over(a)) {
         nap(10000000);
+        tell_notes(a);
         if (!tell(a, counts, false)) {
             break;
         }
@@ -320,6 +392,7 @@ static void run_all(slc_daq_pet_acquisition *a, slc_daq_pet_writer *writer, slc_
     const bool writes = (a->live == NULL || live) && start(a, &writing, slc_daq_pet_writer_run, writer);
     if (writes) {
         run_sockets(a, counts);
+        tell_notes(a);
         (void)pthread_mutex_lock(&a->mutex);
         a->ended = slc_clock_seconds();
         (void)pthread_mutex_unlock(&a->mutex);

@@ -20,6 +20,8 @@
 
 #include <pthread.h>
 
+enum { SLC_DAQ_PET_NOTES = 64 };
+
 typedef struct slc_daq_pet_live slc_daq_pet_live;
 
 typedef struct slc_daq_pet_acquisition {
@@ -36,7 +38,10 @@ typedef struct slc_daq_pet_acquisition {
     atomic_bool written;     /* the writer's thread has ended */
     atomic_bool found;       /* the chain's thread has ended */
 
-    pthread_mutex_t mutex; /* over what follows */
+    pthread_mutex_t mutex;             /* over what follows */
+    char note[SLC_DAQ_PET_NOTES][320]; /* that the caller has not been told */
+    uint32_t n_notes;
+    uint64_t notes_left_out;
     slc_daq_pet_counts counts;
     slc_pet_totals totals; /* of the chain */
     double ended;          /* when nothing more was received; 0 before */
@@ -75,6 +80,9 @@ typedef struct slc_daq_pet_piece {
 } slc_daq_pet_piece;
 void slc_daq_pet_live_push(slc_daq_pet_live *live, const slc_daq_pet_piece *pieces, size_t n_pieces,
                            bool wait, slc_daq_pet_counts *counts);
+/* Marks that stand before the frames that are pushed next; these rows are gone from `marks` then. Those that
+ * there is no memory for are counted with the frames that the chain goes without. */
+void slc_daq_pet_live_mark(slc_daq_pet_live *live, slc_pet_marks *marks, slc_daq_pet_counts *counts);
 /* Nothing more comes. */
 void slc_daq_pet_live_end(slc_daq_pet_live *live);
 

@@ -30,6 +30,7 @@ struct slc_daq_pet_live {
     slc_pet_totals totals;
     slc_pet_frame *frames;
     uint64_t *received_ns; /* of each frame; NULL where counters do not begin again */
+    slc_pet_marks given;   /* with the batch at hand */
 
     pthread_mutex_t mutex; /* over what follows */
     pthread_cond_t more, room;
@@ -38,6 +39,7 @@ struct slc_daq_pet_live {
     bool skips; /* in the last of the gaps */
     gap gap[GAPS];
     uint32_t first_gap, gaps;
+    slc_pet_marks marks; /* since the last batch */
 };
 
 slc_status slc_daq_pet_live_open(slc_daq_pet_acquisition *a, slc_daq_pet_live **out, slc_error *error)
@@ -82,6 +84,8 @@ void slc_daq_pet_live_close(slc_daq_pet_live *l)
     (void)pthread_cond_destroy(&l->room);
     slc_pet_chain_close(l->chain);
     slc_pet_result_clear(&l->result);
+    slc_columns_clear(&slc_pet_marks_schema, &l->marks);
+    slc_columns_clear(&slc_pet_marks_schema, &l->given);
     free(l->frames);
     free(l->received_ns);
     free(l);
@@ -145,6 +149,19 @@ void slc_daq_pet_live_push(slc_daq_pet_live *l, const slc_daq_pet_piece *pieces,
     (void)pthread_mutex_unlock(&l->mutex);
 }
 
+void slc_daq_pet_live_mark(slc_daq_pet_live *l, slc_pet_marks *marks, slc_daq_pet_counts *counts)
+{
+    (void)pthread_mutex_lock(&l->mutex);
+    const size_t rows = l->marks.head.size + marks->head.size;
+    slc_status status = slc_columns_reserve(&slc_pet_marks_schema, &l->marks, rows, 0);
+    if (status == SLC_OK) {
+        status = slc_columns_append(&slc_pet_marks_schema, marks, 0, marks->head.size, &l->marks);
+    }
+    (void)pthread_mutex_unlock(&l->mutex);
+    counts->live_skipped += status != SLC_OK ? marks->head.size : 0;
+    slc_columns_reset(marks);
+}
+
 void slc_daq_pet_live_end(slc_daq_pet_live *l)
 {
     (void)pthread_mutex_lock(&l->mutex);
@@ -187,6 +204,12 @@ static void wait_for_frames(slc_daq_pet_live *l, slc_pet_batch *batch)
     size_t n = whole < MOST ? whole : MOST;
     n = n < QUEUE - place ? n : QUEUE - place;
     batch->last = l->end && n == there && l->gaps == 0;
+    if (batch->marks != NULL) {
+        const slc_pet_marks found = l->marks;
+        l->marks = l->given;
+        l->given = found;
+        slc_columns_reset(&l->marks);
+    }
     (void)pthread_mutex_unlock(&l->mutex);
     batch->frames = l->frames + place;
     batch->n = n;
@@ -251,13 +274,14 @@ static slc_status find(slc_daq_pet_live *l, const slc_pet_batch *batch)
 void *slc_daq_pet_live_run(void *argument)
 {
     slc_daq_pet_live *l = argument;
-    slc_pet_batch batch = {.result = &l->result, .totals = &l->totals};
+    slc_pet_batch batch = {
+        .result = &l->result, .totals = &l->totals, .marks = l->a->config->keep_marks ? &l->given : NULL};
     slc_status status = SLC_OK;
     while (!batch.last) {
         wait_for_frames(l, &batch);
         if (status != SLC_OK) {
             skip(l, batch.n);
-        } else if (batch.n > 0 || batch.skipped > 0 || batch.last) {
+        } else if (batch.n > 0 || batch.skipped > 0 || batch.last || l->given.head.size > 0) {
             status = find(l, &batch);
         }
         free_frames(l, batch.n, status != SLC_OK);

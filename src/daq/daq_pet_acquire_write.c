@@ -28,6 +28,8 @@ struct slc_daq_pet_writer {
     slc_daq_pet_counts counts;
     uint64_t used; /* frames, of those that are counted */
     slc_io_pet_watch *watch;
+    slc_io_pet_records records; /* of frames that have a format */
+    slc_pet_marks marks;
     slc_daq_pet_piece piece[PIECES];
     size_t n_pieces;
     double written, told;
@@ -44,6 +46,12 @@ slc_status slc_daq_pet_writer_open(slc_daq_pet_acquisition *a, slc_daq_pet_write
         w->watch = a->end.watch;
         a->end.watch = NULL;
     }
+    const slc_io_pet_format *format = a->config->raw.format;
+    slc_pet_marks *marks = a->config->keep_marks && a->live != NULL ? &w->marks : NULL;
+    slc_io_pet_watch_use_format(w->watch, format);
+    if (slc_io_pet_records_open(&w->records, format, marks) != SLC_OK) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for records");
+    }
     w->a = a;
     w->n = a->n;
     for (uint32_t i = 0; i < w->n; i++) {
@@ -56,6 +64,8 @@ void slc_daq_pet_writer_close(slc_daq_pet_writer *w)
 {
     if (w != NULL) {
         slc_io_pet_watch_close(w->watch);
+        slc_io_pet_records_clear(&w->records);
+        slc_columns_clear(&slc_pet_marks_schema, &w->marks);
     }
     free(w);
 }
@@ -68,6 +78,25 @@ static void push(slc_daq_pet_writer *w)
         slc_daq_pet_live_push(w->a->live, w->piece, w->n_pieces, w->a->raw == NULL, &w->counts);
     }
     w->n_pieces = 0;
+}
+
+/* Records that are used, as frames for the chain. They are looked at, too, where there is none: that they are
+ * not what the format says is worth to know at once. What their places are only readers tell. */
+static void push_records(slc_daq_pet_writer *w, const uint8_t *records, size_t n, uint64_t time_ns)
+{
+    const slc_io_pet_records_place nowhere = {0, 0, false};
+    size_t made = 0;
+    if (slc_io_pet_records_make(&w->records, records, n, w->records.frames[0], nowhere, NULL, &made) !=
+        SLC_OK) {
+        w->counts.live_skipped += n;
+    }
+    if (w->marks.head.size > 0) {
+        slc_daq_pet_live_mark(w->a->live, &w->marks, &w->counts);
+    }
+    if (made > 0) {
+        w->piece[w->n_pieces++] = (slc_daq_pet_piece){(const uint8_t *)w->records.frames[0], made, time_ns};
+        push(w);
+    }
 }
 
 /* Counts a block, and gives the chain what is used of it. */
@@ -83,6 +112,11 @@ static void take_block(slc_daq_pet_writer *w, const uint8_t *at)
         const uint64_t time_ns = slc_io_pet_received(payload, datagram, size, block.time_ns);
         const slc_io_pet_taken taken = slc_io_pet_watch_take(w->watch, payload, datagram, size, time_ns);
         used += taken.n_held + taken.n;
+        if (w->records.format != NULL) {
+            push_records(w, taken.held, taken.n_held, taken.held_ns);
+            push_records(w, datagram + block.header_bytes, taken.n, time_ns);
+            continue;
+        }
         if (taken.n_held > 0) { /* it is there until the next is taken */
             w->piece[w->n_pieces++] = (slc_daq_pet_piece){taken.held, taken.n_held, taken.held_ns};
             push(w);
@@ -100,6 +134,7 @@ static void take_block(slc_daq_pet_writer *w, const uint8_t *at)
     w->counts.frames += frames;
     w->counts.left_out = w->counts.frames - w->used; /* less what was held and is used after all */
     w->counts.bytes += block.payload;
+    w->counts.records = w->records.counts;
 }
 
 static void sum_modules(slc_daq_pet_counts *c, const slc_io_pet_watch *watch)

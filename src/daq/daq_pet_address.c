@@ -6,6 +6,7 @@
 #include "daq/daq_pet_address.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -84,6 +85,11 @@ static bool set_interface(struct addrinfo *a, const parts *p)
 static bool listen_at(int file, const struct addrinfo *a, const parts *p)
 {
     const int yes = 1;
+    if (a->ai_socktype == SOCK_STREAM) { /* also where connections of before have not quite ended */
+        return setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+               bind(file, a->ai_addr, a->ai_addrlen) == 0 && listen(file, 64) == 0 &&
+               fcntl(file, F_SETFL, O_NONBLOCK) == 0;
+    }
     if (!is_group(a)) {
         return bind(file, a->ai_addr, a->ai_addrlen) == 0;
     }
@@ -116,20 +122,35 @@ static const char *advice(int wrong, bool listen, const struct addrinfo *found)
         return "";
     }
     return wrong == EADDRNOTAVAIL ? "; no interface of this machine has it"
-           : wrong == EADDRINUSE  ? "; ss -ulpn shows by whom"
-           : wrong == EACCES      ? "; ports below 1024 are root's (CAP_NET_BIND_SERVICE)"
+           : wrong == EADDRINUSE
+               ? (found->ai_socktype == SOCK_STREAM ? "; ss -tlpn shows by whom" : "; ss -ulpn shows by whom")
+           : wrong == EACCES ? "; ports below 1024 are root's (CAP_NET_BIND_SERVICE)"
            : wrong == ENODEV && is_group(found)
                ? "; name the interface of the group, as 239.1.2.3%eth0:9000 or [ff15::1%eth0]:9000"
                : "";
 }
 
+bool slc_daq_pet_is_stream(const char *address)
+{
+    return strncmp(address, "tcp:", 4) == 0;
+}
+
+/* The kind of an address to listen at, and the address behind its prefix. */
+static int kind_of(const char **address, bool listens)
+{
+    const bool stream = listens && slc_daq_pet_is_stream(*address);
+    *address += stream ? 4 : 0;
+    return stream ? SOCK_STREAM : SOCK_DGRAM;
+}
+
 static slc_status find(const char *address, bool listen, parts *p, struct addrinfo **found, slc_error *error)
 {
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC,
-                                   .ai_socktype = SOCK_DGRAM,
-                                   .ai_flags = AI_NUMERICSERV | (listen ? AI_PASSIVE : 0)};
+    const char *whole = address;
+    const int kind = kind_of(&address, listen);
+    const struct addrinfo hints = {
+        .ai_family = AF_UNSPEC, .ai_socktype = kind, .ai_flags = AI_NUMERICSERV | (listen ? AI_PASSIVE : 0)};
     if (!cut(address, p)) {
-        return slc_fail(error, SLC_ERR_USAGE, "'%s' is no address: HOST:PORT or [HOST]:PORT", address);
+        return slc_fail(error, SLC_ERR_USAGE, "'%s' is no address: HOST:PORT or [HOST]:PORT", whole);
     }
     const int wrong = getaddrinfo(p->host[0] != '\0' ? p->host : NULL, p->port, &hints, found);
     if (wrong != 0) {
@@ -160,7 +181,8 @@ static slc_status open_at(const char *address, bool listen, int *file, slc_error
     }
     int last = EADDRNOTAVAIL;
     for (const struct addrinfo *a = found; a != NULL && *file < 0; a = a->ai_next) {
-        const int made = socket(a->ai_family, SOCK_DGRAM, 0);
+        const char *rest = address;
+        const int made = socket(a->ai_family, kind_of(&rest, listen), 0);
         if (made >= 0 && (listen ? listen_at(made, a, &p) : send_to(made, a, &p))) {
             *file = made;
         } else {

@@ -49,14 +49,15 @@ typedef union stamp {
 struct slc_daq_pet_socket {
     slc_daq_pet_ring ring;
     int file;
-    int wrong;                                  /* errno of a call that failed; read behind the join */
-    uint16_t number, header_bytes, stamp_bytes; /* stamp_bytes: before each datagram, of its header */
+    int wrong; /* errno of a call that failed; read behind the join */
+    uint16_t number, header_bytes, record, stamp_bytes; /* stamp_bytes: before each datagram, of its header */
     bool started;
     atomic_bool stop, give_up, ended;
-    const char *address; /* the caller's */
-    size_t stride;       /* bytes of a place */
-    uint8_t *spill;      /* CALL · LARGEST: where longer ones go on */
-    uint8_t *scratch;    /* the same size: where those of different sizes are put together */
+    const char *address;        /* the caller's */
+    slc_daq_pet_stream *stream; /* NULL: datagrams */
+    size_t stride;              /* bytes of a place */
+    uint8_t *spill;             /* CALL · LARGEST: where longer ones go on */
+    uint8_t *scratch;           /* the same size: where those of different sizes are put together */
     uint16_t *sizes;
     struct mmsghdr *messages;
     struct iovec *pieces; /* two for each */
@@ -98,6 +99,23 @@ static slc_status make_room(slc_daq_pet_socket *s, size_t ring_bytes, slc_error 
                           ring_bytes);
 }
 
+static bool take_message(void *context, const uint8_t *bytes, size_t size);
+
+static slc_status open_stream(slc_daq_pet_socket *s, const slc_daq_pet_socket_config *c, slc_error *error)
+{
+    const slc_daq_pet_stream_config config = {.file = s->file,
+                                              .length_bytes = c->length_bytes,
+                                              .record = c->record > 0 ? c->record : SLC_PET_FRAME_BYTES,
+                                              .big = c->length_big,
+                                              .take = take_message,
+                                              .context = s,
+                                              .note = c->note,
+                                              .note_context = c->context};
+    return slc_daq_pet_stream_open(&config, &s->stream) == SLC_OK
+               ? SLC_OK
+               : slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its connections", s->address);
+}
+
 slc_status slc_daq_pet_socket_open(const slc_daq_pet_socket_config *c, slc_daq_pet_socket **out,
                                    slc_error *error)
 {
@@ -111,6 +129,7 @@ slc_status slc_daq_pet_socket_open(const slc_daq_pet_socket_config *c, slc_daq_p
     s->file = c->file;
     s->number = c->number;
     s->header_bytes = (uint16_t)c->payload->header_bytes;
+    s->record = c->record;
     s->stamp_bytes = c->payload->stamped ? SLC_IO_PET_STAMP : 0;
     s->address = c->address;
     s->stride = 2048;
@@ -118,6 +137,9 @@ slc_status slc_daq_pet_socket_open(const slc_daq_pet_socket_config *c, slc_daq_p
     enlarge(s->file, c->socket_bytes);
     (void)setsockopt(s->file, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
     slc_status status = make_room(s, c->ring_bytes, error);
+    if (status == SLC_OK && slc_daq_pet_is_stream(c->address)) {
+        status = open_stream(s, c, error);
+    }
     const int yes = 1;
     if (status == SLC_OK && c->payload->stamped &&
         setsockopt(s->file, SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof yes) != 0) {
@@ -140,6 +162,7 @@ void slc_daq_pet_socket_close(slc_daq_pet_socket *s)
     if (s->file >= 0) {
         (void)close(s->file);
     }
+    slc_daq_pet_stream_close(s->stream);
     slc_daq_pet_ring_clear(&s->ring);
     free(s->spill);
     free(s->scratch);
@@ -170,6 +193,9 @@ static uint32_t drops_now(const slc_daq_pet_socket *s)
 /* All of them, however often that counter has begun again. */
 static uint64_t drops_so_far(slc_daq_pet_socket *s)
 {
+    if (s->stream != NULL) { /* senders wait */
+        return 0;
+    }
     uint64_t before = atomic_load(&s->drops), now = 0;
     do {
         now = slc_daq_pet_socket_count(before, drops_now(s));
@@ -214,7 +240,14 @@ slc_daq_pet_ring *slc_daq_pet_socket_ring(slc_daq_pet_socket *s)
 
 void slc_daq_pet_socket_address(const slc_daq_pet_socket *s, char *text, size_t size)
 {
-    slc_daq_pet_address_of(s->file, text, size);
+    const size_t prefix = s->stream != NULL && size > 4 ? 4 : 0;
+    memcpy(text, "tcp:", prefix);
+    slc_daq_pet_address_of(s->file, text + prefix, size - prefix);
+}
+
+slc_daq_pet_stream_counts slc_daq_pet_socket_stream(const slc_daq_pet_socket *s)
+{
+    return s->stream != NULL ? slc_daq_pet_stream_counts_of(s->stream) : (slc_daq_pet_stream_counts){0};
 }
 
 /* ---- the thread -------------------------------------------------------------------------------- */
@@ -248,6 +281,7 @@ static void begin_block(const slc_daq_pet_socket *s, uint8_t *at, uint64_t time_
                                     .payload = (uint32_t)payload,
                                     .datagram = (uint16_t)datagram,
                                     .header_bytes = s->header_bytes,
+                                    .record = s->record,
                                     .socket = s->number};
     slc_io_pet_block_begin(at, &block);
 }
@@ -310,6 +344,41 @@ static void put_stamp(slc_daq_pet_socket *s, size_t i)
         (void)clock_gettime(CLOCK_REALTIME, &time);
     }
     slc_store_u64((uint8_t *)s->pieces[2 * i].iov_base - s->stamp_bytes, since_1970(&time));
+}
+
+/* A message of a stream is a datagram; one alone is a block. */
+static bool take_message(void *context, const uint8_t *bytes, size_t size)
+{
+    slc_daq_pet_socket *s = context;
+    struct timespec now;
+    if (size == 0) {
+        atomic_fetch_add(&s->empty, 1);
+        return true;
+    }
+    uint8_t *room = wait_for_room(s, SLC_PET_RAW_BLOCK + size);
+    if (room == NULL) {
+        return false;
+    }
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    begin_block(s, room, s->clock_ns + since_1970(&now), size, size);
+    memcpy(room + SLC_PET_RAW_BLOCK, bytes, size);
+    slc_daq_pet_ring_put(&s->ring, SLC_PET_RAW_BLOCK + size);
+    return true;
+}
+
+static void *receive_stream(void *argument)
+{
+    slc_daq_pet_socket *s = argument;
+    bool good = true;
+    while (good && !atomic_load(&s->give_up) && !atomic_load(&s->stop)) {
+        good = slc_daq_pet_stream_turn(s->stream, 50);
+    }
+    s->wrong = good ? 0 : errno;
+    if (good && !atomic_load(&s->give_up)) {
+        slc_daq_pet_stream_end(s->stream);
+    }
+    atomic_store(&s->ended, true);
+    return NULL;
 }
 
 /* Takes what a call has brought: n datagrams in places from room + SLC_PET_RAW_BLOCK on. */
@@ -417,7 +486,8 @@ int slc_daq_pet_thread(pthread_t *thread, void *(*run)(void *), void *context)
 slc_status slc_daq_pet_socket_start(slc_daq_pet_socket *s, uint64_t clock_ns, slc_error *error)
 {
     s->clock_ns = clock_ns;
-    const int wrong = slc_daq_pet_thread(&s->thread, receive_all, s);
+    void *(*const run)(void *) = s->stream != NULL ? receive_stream : receive_all;
+    const int wrong = slc_daq_pet_thread(&s->thread, run, s);
     if (wrong != 0) {
         return slc_fail(error, SLC_ERR_MEMORY, "%s: cannot start its thread: %s", s->address,
                         strerror(wrong));

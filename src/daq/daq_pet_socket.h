@@ -7,6 +7,7 @@
 #define SLUICE_DAQ_PET_SOCKET_H
 
 #include "daq/daq_pet_ring.h"
+#include "daq/daq_pet_stream.h"
 #include <sluice/io_pet.h>
 
 #include <pthread.h>
@@ -23,7 +24,12 @@ typedef struct slc_daq_pet_socket_config {
     const char *address; /* in messages */
     uint16_t number;
     const slc_io_pet_payload *payload;
+    uint16_t record; /* as in heads of blocks */
     size_t ring_bytes, socket_bytes;
+    uint32_t length_bytes; /* of a stream, as in its configuration */
+    bool length_big;
+    void (*note)(void *context, const char *text); /* of a stream */
+    void *context;
 } slc_daq_pet_socket_config;
 /* With all of its memory, without its thread. */
 slc_status slc_daq_pet_socket_open(const slc_daq_pet_socket_config *config, slc_daq_pet_socket **socket,
@@ -42,6 +48,8 @@ bool slc_daq_pet_socket_has_ended(const slc_daq_pet_socket *socket);
 slc_status slc_daq_pet_socket_join(slc_daq_pet_socket *socket, slc_error *error);
 
 slc_daq_pet_ring *slc_daq_pet_socket_ring(slc_daq_pet_socket *socket);
+/* Of a stream; all 0 of others. */
+slc_daq_pet_stream_counts slc_daq_pet_socket_stream(const slc_daq_pet_socket *socket);
 /* Where it listens: a port of 0 is replaced. */
 void slc_daq_pet_socket_address(const slc_daq_pet_socket *socket, char *text, size_t size);
 /* Empty datagrams, which are in no block. Any thread may ask, at any time. */

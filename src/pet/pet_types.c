@@ -162,6 +162,20 @@ static const slc_column coincidences[] = {
 };
 SOA_SCHEMA(slc_pet_coincidences, slc_pet_coincidences_schema, "coincidences", coincidences);
 
+static const slc_column marks[] = {
+    SOA_COLUMN(slc_pet_marks, time_ps, "ps"),
+    SOA_COLUMN(slc_pet_marks, value, "1"),
+    SOA_COLUMN(slc_pet_marks, kind, "1"),
+    SOA_COLUMN(slc_pet_marks, module, "index"),
+};
+SOA_SCHEMA(slc_pet_marks, slc_pet_marks_schema, "marks", marks);
+
+const char *slc_pet_mark_name(uint32_t kind)
+{
+    static const char *const names[SLC_PET_MARKS] = {"other", "sync", "trigger", "gate", "bed"};
+    return kind < SLC_PET_MARKS ? names[kind] : NULL;
+}
+
 /* ---- faults ------------------------------------------------------------------------------------ */
 
 static const slc_fault_kind fault_kinds[] = {
@@ -177,5 +191,9 @@ static const slc_fault_kind fault_kinds[] = {
      "byte %o, datagram %e"},
     {SLC_FAULT_PET_DATAGRAM, "pet_datagram",
      "a datagram that is no whole number of frames; its tail was dropped", "byte %o, datagram %e"},
+    {SLC_FAULT_PET_RECORD, "pet_record", "a record that matches none of its format; left out",
+     "byte %o, datagram or record %e"},
+    {SLC_FAULT_PET_RANGE, "pet_range", "a record with a number that a frame has no room for; left out",
+     "byte %o, datagram or record %e"},
 };
 SLC_FAULTS_REGISTER(fault_kinds)

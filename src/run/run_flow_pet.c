@@ -19,6 +19,7 @@ typedef struct frames {
     slc_pet_converted converted;
     bool is_converted;
     slc_pet_frame *frame;
+    slc_pet_marks marks;
     uint64_t *received_ns; /* NULL where nobody asks, as counters do not begin again */
     size_t capacity;
 } frames;
@@ -79,6 +80,7 @@ static void close_item(slc_flow_item *item)
     frames *own = item->result;
     slc_pet_result_clear(&own->result);
     slc_pet_converted_clear(&own->converted);
+    slc_columns_clear(&slc_pet_marks_schema, &own->marks);
     free(own->frame);
     free(own->received_ns);
 }
@@ -97,7 +99,11 @@ static slc_status open_inputs(const void *setup, const slc_flow_config *config, 
     }
     s->times = pet->config->convert.tick_bits < 64;
     s->inputs = pet->inputs != NULL ? pet->inputs : &s->own;
-    return slc_io_pet_inputs_open(config->paths, config->n_paths, s->inputs, error);
+    const slc_status status = slc_io_pet_inputs_open(config->paths, config->n_paths, s->inputs, error);
+    s->inputs->format = pet->format;
+    s->inputs->own_formats = pet->own_formats;
+    s->inputs->keep_marks = pet->keep_marks;
+    return status;
 }
 
 static void close_inputs(void *input)
@@ -122,6 +128,16 @@ static slc_status reserve(frames *own, size_t most, bool times, slc_error *error
     return SLC_OK;
 }
 
+/* What has been found with these frames goes with them, and its room comes back. */
+static void take_marks(slc_io_pet_inputs *inputs, frames *own)
+{
+    const slc_pet_marks found = inputs->marks;
+    inputs->marks = own->marks;
+    own->marks = found;
+    slc_columns_reset(&inputs->marks);
+    own->batch.marks = &own->marks;
+}
+
 static slc_status read_frames(void *input, const slc_flow_config *config, slc_flow_item *item,
                               slc_error *error)
 {
@@ -138,6 +154,9 @@ static slc_status read_frames(void *input, const slc_flow_config *config, slc_fl
             *error = ended->error;
             status = ended->error.status;
         }
+    }
+    if (status == SLC_OK && s->inputs->keep_marks) {
+        take_marks(s->inputs, own);
     }
     own->batch.last = false;
     own->is_converted = false;
@@ -188,6 +207,7 @@ static slc_status run_last(void *chain, const void *setup, slc_flow_item *item, 
     frames *own = item->result;
     own->batch.n = 0;
     own->batch.last = true;
+    own->batch.marks = NULL;
     own->is_converted = ((const pet_chain *)chain)->split;
     slc_status status = SLC_OK;
     if (own->is_converted) { /* nobody reads any more */

@@ -65,6 +65,7 @@ images (PNM, PNG, JPEG, BMP, TIFF, NPY) pages and sizes; of lists of pixels (.tp
 
 options:
       --events                  of LHCb's events a line for each: run, event, bunch crossing, types, size
+      --frame-format FILE       files are PET's raw frames of this layout (JSON)
       --json                    print one JSON object
   -h, --help                    print this and exit
 TEXT

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _core
 from .._core import Columns, UsageError
-from ._reading import ON_FAULT, OnFault
+from ._reading import ON_FAULT, OnFault, format_words
 from ._run import clock_words
 from ._scanner import Path, Scanner, Tables, count, frames, number, tables_of, thread_count, warn_lost, word
 from ._stages import delay_of, rule
@@ -149,13 +149,15 @@ def acquire(
     replace: bool = False,
     continues: Path | None = None,
     shards: int = 1,
+    tcp_length: int | tuple[int, Literal["little", "big"]] = 0,
     timestamps: bool = False,
     header_bytes: int = 0,
     sequence: tuple[int, int] | tuple[int, int, Literal["little", "big"]] | None = None,
     on_fault: OnFault = "warn",
     scanner: Tables | Scanner | str | Path | None = None,
-    ticks: tuple[int, int] | int = 1,
-    tick_bits: int = 64,
+    frame_format: Path | None = None,
+    ticks: tuple[int, int] | int | None = None,
+    tick_bits: int | None = None,
     energies: tuple[float, float] | None = None,
     horizon_ns: float = 1e6,
     window_ns: float = 10.0,
@@ -174,17 +176,21 @@ def acquire(
             for live in acquisition.batches():
                 print(live.pairs.n_rows)
 
-    ``listen``: addresses ("[::1]:9000", multicast groups "239.1.2.3%eth0:9000"; port 0: a free one). ``header_bytes`` before the frames of a
+    ``listen``: addresses ("[::1]:9000", multicast groups "239.1.2.3%eth0:9000"; port 0: a free one; "tcp:127.0.0.1:9000": streams, in which
+    each message has its length before it in ``tcp_length`` bytes, 2 or 4 or (4, "big"); 0: frames one behind the other). ``header_bytes`` before the frames of a
     datagram; ``sequence``: (place, 4 or 8[, "big"]) of the counter in them. ``rotate_bytes``, ``rotate_seconds``: another file begins.
     ``sync``: to the disk after every write; ``replace``: a file of that name may go. ``continues``, in place of ``output``: a file of an
     acquisition that has ended, behind whose files this goes on, with its header and its counters. ``shards``: sockets at each address,
-    which share its senders. ``timestamps``: the file keeps when the system received each datagram. ``scanner``: frames go through a live chain, too;
+    which share its senders. ``timestamps``: the file keeps when the system received each datagram. ``frame_format``: the layout of frames that
+    are not Sluice's own, a file of JSON, which the files keep. ``scanner``: frames go through a live chain, too;
     ``Chain`` tells the words from there on."""
     word(on_fault, "on_fault", ON_FAULT)
     if continues is not None and (output is not None or replace):
         raise UsageError("continues excludes output and replace: it goes on with its file")
     if output is None and continues is None and (rotate_bytes or rotate_seconds or sync or replace):
         raise UsageError("rotate_bytes, rotate_seconds, sync and replace are of output")
+    length, order = tcp_length if isinstance(tcp_length, tuple) else (tcp_length, "little")
+    length, order = count(length, "tcp_length", 0, 4), word(order, "tcp_length", ("little", "big"))
     at, size, big = 0, 0, False
     if sequence is not None:
         at, size = count(sequence[0], "sequence", 0, 1024), count(sequence[1], "sequence", 4, 8)
@@ -203,7 +209,8 @@ def acquire(
     if scanner is not None:
         horizon = round(number(horizon_ns, "horizon_ns", 0, 7.2e12) * 1000)
         made = rule(window_ns, 0.0, windows, edge, policy, good, None, compat)
-        clocks = clock_words(ticks, tick_bits, energies)
+        named = [] if continues is None else [continues]
+        clocks = clock_words(*format_words(frame_format, named, ticks, tick_bits), energies)
         chain = (tables_of(scanner).packed, clocks, horizon, made, delay_of(delayed_ns, window_ns), thread_count(threads))
     most = (1 << 63) - 1
     config = (
@@ -225,6 +232,9 @@ def acquire(
         count(shards, "shards", 1, 64),
         bool(timestamps),
         continues is not None,
+        frame_format,
+        length,
+        order == 1,
     )
     return Acquisition(config, chain is not None, on_fault)
 

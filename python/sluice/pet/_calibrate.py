@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._core import FormatError, UsageError
-from ._reading import FrameReader, OnFault, Paths, paths_of
+from ._reading import FrameReader, OnFault, Paths, format_words, paths_of
 from ._run import Chain
 from ._scanner import Array, Path, Rows, Scanner, Tables, count, frames, number, pair_buffers, scanner_of, tables_of, warn_lost, word
 
@@ -139,8 +139,9 @@ def calibrate(
     energies: tuple[float, float] = (430.0, 600.0),
     window_ns: float = 10.0,
     horizon_ns: float = 1e6,
-    ticks: tuple[int, int] | int = 1,
-    tick_bits: int = 64,
+    frame_format: Path | None = None,
+    ticks: tuple[int, int] | int | None = None,
+    tick_bits: int | None = None,
     threads: int = 1,
     on_fault: OnFault = "warn",
     flood_png: Path | None = None,
@@ -153,9 +154,10 @@ def calibrate(
     given = tables_of(scanner)
     of, old = given.scanner, _kept(given, keep, scanner, time, position_side, spectra_svg)
     names = paths_of(paths, series)
+    clock, bits = format_words(frame_format, names, ticks, tick_bits)
 
     def read(fault: OnFault, received: bool = False, side: int = 0) -> FrameReader:
-        return FrameReader(names, _AT_ONCE, received, of, fault, side, series)
+        return FrameReader(names, _AT_ONCE, received, of, fault, side, series, None, frame_format)
 
     # What is wrong with the files is told when flood maps are made.
     if "position" in old:
@@ -195,8 +197,8 @@ def calibrate(
     if time:
         chain = Chain(
             Tables(of, **words),
-            ticks=ticks,
-            tick_bits=tick_bits,
+            ticks=clock,
+            tick_bits=bits,
             energies=energies,
             horizon_ns=horizon_ns,
             window_ns=window_ns,
@@ -204,7 +206,7 @@ def calibrate(
             in_order=False,
             threads=threads,
         )
-        words["time_offset_ps"], found["time"] = steps.time(_some_pairs(read("ignore", tick_bits < 64), chain, of))
+        words["time_offset_ps"], found["time"] = steps.time(_some_pairs(read("ignore", bits < 64), chain, of))
     if flood_png is not None:
         steps.draw_flood(flood_png, position)
     if spectra_svg is not None:

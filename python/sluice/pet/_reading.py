@@ -46,6 +46,25 @@ def paths_of(paths: Paths, follow: bool) -> list[Path]:
     return series(names) if follow else names
 
 
+def format_words(
+    frame_format: Path | None, names: list[Path], ticks: tuple[int, int] | int | None, tick_bits: int | None
+) -> tuple[tuple[int, int], int]:
+    """The clock of frames: that of their format, which may be told again and not otherwise."""
+    first = names[0] if names else None
+    about = _core.pet_format_about(frame_format)
+    if about is None and first is not None and os.path.isfile(first):
+        about = _core.pet_raw_info(first)["frame_format"] if _core.info(first) is not None else None
+    told = None if ticks is None else ticks if isinstance(ticks, tuple) else (ticks, 1)
+    if about is None:
+        return told or (1, 1), 64 if tick_bits is None else tick_bits
+    over, under = about["ticks"]
+    if told is not None and told[0] * under != told[1] * over:
+        raise UsageError(f"ticks: the format of the frames ({about['name']!r}) says {over}/{under} ps")
+    if tick_bits is not None and tick_bits != about["tick_bits"]:
+        raise UsageError(f"tick_bits: the format of the frames ({about['name']!r}) says {about['tick_bits']}")
+    return (over, under), about["tick_bits"]
+
+
 def series(paths: Paths) -> list[Path]:
     """The files, each followed by the rest of its acquisition (run.0001.raw …), those of one acquisition in its order whatever theirs is,
     and none twice."""
@@ -115,6 +134,10 @@ def _of_all(about: dict[str, Any]) -> list[str]:
         parts.append(f"{about['repeated']} repeated datagrams, copies of others, are not used")
     if about["foreign"] > 0:
         parts.append(f"{about['foreign']} foreign datagrams, whose numbers are not of their module's sequence, are not used")
+    records = about["records"]
+    if records["unknown"] > 0:
+        parts.append(f"{records['unknown']} of {records['records']} records match none of the frames' format, and are left out")
+    parts += [f"{n} of {records['records']} records have a {name} that does not fit, and are left out" for name, n in records["refused"].items() if n]
     return parts + [f"{doubt}: is it this scanner?" for doubt in about["doubts"]]
 
 
@@ -208,11 +231,12 @@ class FrameReader:
         side: int = 0,
         follow: bool = False,
         progress: Progress = None,
+        frame_format: Path | None = None,
     ) -> None:
         word(on_fault, "on_fault", ON_FAULT)
         count(batch, "batch", 1, 1 << 28)
         self._beyond = {} if follow or on_fault == "ignore" else further(paths)
-        self._inputs = _core.pet_inputs_open(paths)
+        self._inputs = _core.pet_inputs_open(paths, frame_format)
         self._scanner = scanner
         self._on_fault = on_fault
         self._side = side
@@ -276,13 +300,15 @@ def open_frames(
     scanner: Scanner | Tables | str | None = None,
     on_fault: OnFault = "warn",
     progress: Progress = None,
+    frame_format: Path | None = None,
 ) -> FrameReader:
     """Raw frames of files, one after the other, as arrays of up to ``batch`` elements of ``FRAME``.
 
     ``received``: also when they came (``FrameReader.received_ns``); ``series``: also the files that follow each in its acquisition;
     ``scanner``: what frames show of another one is told. Copies and foreign datagrams are left out. At the end a ``DamageWarning`` for each
     input tells what was lost (``on_fault``: "ignore": nothing is told; "raise": a ``StrictError``); one that could not be read is a
-    ``FileError`` or ``FormatError`` then. ``progress``: True for a bar of tqdm, or what is called with the number of frames so far."""
+    ``FileError`` or ``FormatError`` then. ``progress``: True for a bar of tqdm, or what is called with the number of frames so far.
+    ``frame_format``: the layout of frames that are not Sluice's own, a file of JSON; without it, what files tell of themselves."""
     of = None if scanner is None else scanner_of(scanner)
-    return FrameReader(paths_of(paths, series), batch, received, of, on_fault, 0, series, progress)
+    return FrameReader(paths_of(paths, series), batch, received, of, on_fault, 0, series, progress, frame_format)
 

@@ -16,7 +16,7 @@ from .. import _core
 from .._core import Columns, StrictError, UsageError
 from .._flow import keep_inputs
 from ._lists import ListWriter, _format_by_name
-from ._reading import ON_FAULT, OnFault, Paths, Progress, further, paths_of, raise_failed, shown, tell
+from ._reading import ON_FAULT, OnFault, Paths, Progress, format_words, further, paths_of, raise_failed, shown, tell
 from ._scanner import (
     AT_ONCE,
     FRAME,
@@ -112,7 +112,7 @@ class Chain:
         randoms: bool | Literal["singles", "delayeds"] = False,
         threads: int = 1,
         device: str | None = None,
-        _files: tuple[list[Path], int] | None = None,
+        _files: tuple[list[Path], int, Path | None] | None = None,
     ) -> None:
         self.tables = tables_of(scanner)
         self.window_ns = float(window_ns)
@@ -142,6 +142,7 @@ class Chain:
             device,
             None if _files is None else _files[0],
             0 if _files is None else _files[1],
+            None if _files is None else _files[2],
         )
         self._capsule = self._chain
         self._ended = False
@@ -324,6 +325,12 @@ class Run:
         return self._chain.tables
 
     @property
+    def marks(self) -> Columns:
+        """What marks the time beside singles, so far, where the frames' format has such records: ``time_ps``, ``value``, ``kind`` (0 other,
+        1 sync, 2 trigger, 3 gate, 4 bed), ``module``."""
+        return _core.pet_chain_marks(self._chain._chain)
+
+    @property
     def totals(self) -> dict[str, Any]:
         """Counts so far: those of ``Chain.totals``, and of the files ``inputs``, ``lost``, ``repeated``, ``foreign`` …"""
         if self._open:
@@ -429,8 +436,9 @@ def run(
     series: bool = False,
     batch: int | None = None,
     on_fault: OnFault = "warn",
-    ticks: tuple[int, int] | int = 1,
-    tick_bits: int = 64,
+    frame_format: Path | None = None,
+    ticks: tuple[int, int] | int | None = None,
+    tick_bits: int | None = None,
     energies: tuple[float, float] | None = None,
     horizon_ns: float = 1e6,
     window_ns: float = 10.0,
@@ -451,7 +459,8 @@ def run(
 ) -> Run:
     """Files of raw frames, one after the other, to singles and pairs, as ``sluice pet run``; ``Chain`` tells the words.
 
-    ``series``: also the files that follow each in its acquisition; ``batch``: frames at a time (65536; of each GPU that is named 4 M). At the end a
+    ``frame_format``: the layout of frames that are not Sluice's own, a file of JSON (docs/formats/pet-frame-format.md), which tells
+    ``ticks`` and ``tick_bits``; files may tell theirs in their heads. ``series``: also the files that follow each in its acquisition; ``batch``: frames at a time (65536; of each GPU that is named 4 M). At the end a
     ``DamageWarning`` for each input, and for the frames of all, tells what was lost (``on_fault``: "ignore": nothing is told; "raise": the
     first is a ``StrictError``). An input that cannot be read ends there, the next is read, and at the end it is a ``FileError`` or
     ``FormatError``. ``progress``: True for a bar of tqdm, or what is called with the number of frames so far."""
@@ -459,11 +468,12 @@ def run(
     gpus = device.count(",") + 1 if device is not None and device != "cpu" else 0
     n = count(batch, "batch", 1, 1 << 28) if batch is not None else gpus << 22 if gpus else 1 << 16
     names = paths_of(paths, series)
+    clock, bits = format_words(frame_format, names, ticks, tick_bits)
     chain = Chain(
         scanner,
-        _files=(names, n),
-        ticks=ticks,
-        tick_bits=tick_bits,
+        _files=(names, n, frame_format),
+        ticks=clock,
+        tick_bits=bits,
         energies=energies,
         horizon_ns=horizon_ns,
         window_ns=window_ns,

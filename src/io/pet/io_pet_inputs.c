@@ -48,6 +48,8 @@ void slc_io_pet_inputs_close(slc_io_pet_inputs *inputs)
 {
     slc_io_pet_raw_close(inputs->raw);
     slc_io_pet_raw_close(inputs->raw_before);
+    slc_io_pet_format_close(inputs->first_format);
+    slc_columns_clear(&slc_pet_marks_schema, &inputs->marks);
     free(inputs->input);
     *inputs = (slc_io_pet_inputs){.n = 0};
 }
@@ -114,11 +116,47 @@ static void leave_before(slc_io_pet_inputs *inputs)
     inputs->raw_before = NULL;
 }
 
+/* Which format the frames of the file that was opened have. Its ticks are those of all, so that files of two
+ * formats are not read as one. */
+static slc_status choose_format(slc_io_pet_inputs *inputs)
+{
+    slc_io_pet_input *input = &inputs->input[inputs->at];
+    const slc_io_pet_format *own = slc_io_pet_raw_format(inputs->raw), *format = inputs->format;
+    slc_pet_marks *marks = inputs->keep_marks ? &inputs->marks : NULL;
+    if (format != NULL) {
+        input->other_format = own != NULL && !slc_io_pet_format_is(own, format);
+        return slc_io_pet_raw_use_format(inputs->raw, format, marks, &input->error);
+    }
+    if (own == NULL && inputs->first_format == NULL) {
+        return SLC_OK;
+    }
+    if (own != NULL && !inputs->own_formats) {
+        return slc_fail(&input->error, SLC_ERR_FORMAT,
+                        "%s: its frames have a format of their own ('%s'), which is to be given "
+                        "(--frame-format)",
+                        input->path, own->about.name);
+    }
+    const slc_io_pet_format *first = inputs->first_format;
+    if (inputs->at > 0 && (own == NULL || first == NULL || !slc_io_pet_format_is(own, first))) {
+        return slc_fail(&input->error, SLC_ERR_FORMAT,
+                        "%s: its frames have another format than those of the inputs before it", input->path);
+    }
+    if (first == NULL) {
+        const slc_status status = slc_io_pet_format_read_memory(own->text, own->size, input->path,
+                                                                &inputs->first_format, &input->error);
+        if (status != SLC_OK) {
+            return status;
+        }
+    }
+    return slc_io_pet_raw_use_format(inputs->raw, own, marks, &input->error);
+}
+
 /* Opens input `at`, which takes over what is known of counters, if it is of the same acquisition. */
 static slc_status open_next(slc_io_pet_inputs *inputs)
 {
     slc_io_pet_input *input = &inputs->input[inputs->at];
     slc_status status = slc_io_pet_raw_open(input->path, &inputs->raw, &input->error);
+    status = status == SLC_OK ? choose_format(inputs) : status;
     const uint64_t from = inputs->at == 0 ? inputs->from : 0;
     const uint64_t until = inputs->at + 1 == inputs->n ? inputs->until : 0;
     if (status == SLC_OK && (from > 0 || until > 0)) {
@@ -153,6 +191,7 @@ static void end_input(slc_io_pet_inputs *inputs, slc_status status)
     if (inputs->raw != NULL) {
         slc_io_pet_raw_info info;
         slc_io_pet_raw_info_of(inputs->raw, &info);
+        slc_io_pet_format_counts_add(&inputs->records, &info.records);
         input->first = info.first;
         input->datagrams = info.datagrams;
         leave_before(inputs);

@@ -6,13 +6,14 @@
  * written.
  */
 #include "io/pet/io_pet_raw.h"
+#include "lhcb/lhcb_record.h"
 
 #include <string.h>
 
 const uint8_t slc_io_pet_raw_magic[8] = {0x89, 'S', 'L', 'C', 'P', 'E', 'T', '\n'};
 const uint8_t slc_io_pet_block_magic[4] = {0x9e, 'S', 'P', 'B'};
 
-enum { VERSION = 1, BIG_ENDIAN_FLAG = 1, STAMPED_FLAG = 2 };
+enum { VERSION = 1, VERSION_WITH_FORMAT = 2, BIG_ENDIAN_FLAG = 1, STAMPED_FLAG = 2 };
 
 /* ---- XXH64 ------------------------------------------------------------------------------------- */
 
@@ -89,6 +90,7 @@ void slc_io_pet_block_begin(uint8_t *at, const slc_io_pet_block *block)
     slc_store_u64(at + 8, block->time_ns);
     slc_store_u32(at + 24, block->payload);
     slc_store_u16(at + 28, block->datagram);
+    slc_store_u16(at + 30, block->record);
 }
 
 bool slc_io_pet_block_is_good(const uint8_t *at)
@@ -99,15 +101,16 @@ bool slc_io_pet_block_is_good(const uint8_t *at)
            slc_load_u64(at + 40) == slc_io_pet_raw_hash(at, 40);
 }
 
-static uint64_t frames_of(uint32_t size, uint32_t header)
+static uint64_t frames_of(const slc_io_pet_block *block, uint32_t size)
 {
-    return size > header ? (size - header) / SLC_PET_FRAME_BYTES : 0;
+    const uint32_t header = block->header_bytes, record = block->record;
+    return size > header ? (size - header) / (record > 0 ? record : SLC_PET_FRAME_BYTES) : 0;
 }
 
 uint64_t slc_io_pet_block_frames(const slc_io_pet_block *block)
 {
     const uint32_t whole = block->payload / block->datagram, rest = block->payload % block->datagram;
-    return whole * frames_of(block->datagram, block->header_bytes) + frames_of(rest, block->header_bytes);
+    return whole * frames_of(block, block->datagram) + frames_of(block, rest);
 }
 
 uint64_t slc_io_pet_received(const slc_io_pet_payload *p, const uint8_t *datagram, uint32_t size,
@@ -147,7 +150,7 @@ void slc_io_pet_raw_head_store(uint8_t at[SLC_PET_RAW_HEAD], const slc_io_pet_ra
 {
     memset(at, 0, SLC_PET_RAW_HEAD);
     memcpy(at, slc_io_pet_raw_magic, sizeof slc_io_pet_raw_magic);
-    slc_store_u32(at + 8, VERSION);
+    slc_store_u32(at + 8, head->format_bytes > 0 ? VERSION_WITH_FORMAT : VERSION);
     slc_store_u32(at + 12, head->file);
     slc_store_u64(at + 16, head->series);
     slc_store_u64(at + 24, head->started_ns);
@@ -156,6 +159,8 @@ void slc_io_pet_raw_head_store(uint8_t at[SLC_PET_RAW_HEAD], const slc_io_pet_ra
     at[36] = (uint8_t)head->payload.sequence_bytes;
     at[37] = (uint8_t)((head->payload.sequence_big_endian ? BIG_ENDIAN_FLAG : 0) |
                        (head->payload.stamped ? STAMPED_FLAG : 0));
+    slc_store_u32(at + 40, head->format_bytes);
+    slc_store_u64(at + 48, head->format_hash);
     slc_store_u64(at + 56, slc_io_pet_raw_hash(at, 56));
 }
 
@@ -174,8 +179,43 @@ slc_status slc_io_pet_raw_head_load(const uint8_t at[SLC_PET_RAW_HEAD], slc_io_p
     if (slc_load_u64(at + 56) != slc_io_pet_raw_hash(at, 56)) {
         return SLC_ERR_FORMAT;
     }
-    if (slc_load_u32(at + 8) != VERSION) {
+    const uint32_t version = slc_load_u32(at + 8);
+    if (version == VERSION_WITH_FORMAT) {
+        head->format_bytes = slc_load_u32(at + 40);
+        head->format_hash = slc_load_u64(at + 48);
+        if (head->format_bytes == 0 || head->format_bytes > SLC_PET_FORMAT_BYTES) {
+            return SLC_ERR_FORMAT;
+        }
+    } else if (version != VERSION) {
         return SLC_ERR_UNSUPPORTED;
     }
     return slc_io_pet_payload_check(&head->payload, NULL) == SLC_OK ? SLC_OK : SLC_ERR_FORMAT;
+}
+
+/* Files that lie beside raw data, and begin with what no frame would: bare frames may be anything else. */
+const char *slc_io_pet_raw_stranger(const uint8_t *bytes, size_t n)
+{
+    static const struct {
+        size_t at, size;
+        const uint8_t *magic;
+        const char *text;
+    } strangers[] = {{0, 8, (const uint8_t *)"\x89HDF\r\n\x1a\n", "an HDF5 file"},
+                     {0, 8, slc_io_pet_raw_index_magic, "the index of a raw file"},
+                     {0, 8, slc_io_pet_singles_magic, "a file of singles"},
+                     {0, 8, (const uint8_t *)"\x89PNG\r\n\x1a\n", "a PNG image"},
+                     {0, 8, (const uint8_t *)"ARROW1\0\0", "an Arrow file"},
+                     {0, 7, (const uint8_t *)"\x93NUMPY\1", "an NPY file"},
+                     {5, 14, (const uint8_t *)" CListModeData", "a list-mode file of coincidences"},
+                     {0, 10, (const uint8_t *)"!INTERFILE", "an Interfile header"},
+                     {0, 13, (const uint8_t *)"Scanner name:", "a header of CASToR"}};
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
+        if (n >= strangers[i].at + strangers[i].size &&
+            memcmp(bytes + strangers[i].at, strangers[i].magic, strangers[i].size) == 0) {
+            return strangers[i].text;
+        }
+    }
+    slc_mdf_header header;
+    return slc_mdf_header_read(bytes, n, 64 << 20, &header) == SLC_MDF_GOOD && header.sizes_agree
+               ? "a file of LHCb's events (MDF)"
+               : NULL;
 }

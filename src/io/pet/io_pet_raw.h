@@ -10,6 +10,7 @@
 #define SLUICE_IO_PET_RAW_H
 
 #include "base/bytes.h"
+#include "io/pet/io_pet_format.h"
 #include <sluice/io_pet.h>
 
 enum {
@@ -29,7 +30,8 @@ typedef struct slc_io_pet_block {
     uint32_t payload;        /* bytes of its datagrams */
     uint16_t datagram;       /* bytes of each but the last */
     uint16_t header_bytes, socket;
-    uint64_t hash; /* of its datagrams */
+    uint16_t record; /* bytes of one of its frames, where they have a format; 0: they are 16 */
+    uint64_t hash;   /* of its datagrams */
 } slc_io_pet_block;
 
 /* Writes all but the number and the hashes, which _put fills in. */
@@ -43,7 +45,13 @@ static inline slc_io_pet_block slc_io_pet_block_of(const uint8_t *at)
                               .first = slc_load_u64(at + 16),
                               .payload = slc_load_u32(at + 24),
                               .datagram = slc_load_u16(at + 28),
+                              .record = slc_load_u16(at + 30),
                               .hash = slc_load_u64(at + 32)};
+}
+/* `record` of blocks of such frames. */
+static inline uint16_t slc_io_pet_block_record(const slc_io_pet_format *format)
+{
+    return format != NULL ? (uint16_t)format->about.record_bytes : 0;
 }
 /* Is it a head, undamaged? */
 bool slc_io_pet_block_is_good(const uint8_t *at);
@@ -66,6 +74,8 @@ extern const uint8_t slc_io_pet_singles_magic[8];
 bool slc_io_pet_raw_is(const char *path);
 /* Does an HDF5 file say that it holds tables, of whatever version? */
 bool slc_io_pet_is_tables(const char *path);
+/* What a file is that begins so and is no frames: "an HDF5 file"; NULL: it may be frames. */
+const char *slc_io_pet_raw_stranger(const uint8_t *bytes, size_t n);
 /* Do these 8 bytes begin an HDF5 file? */
 bool slc_io_pet_is_hdf5(const uint8_t *bytes);
 
@@ -73,6 +83,8 @@ typedef struct slc_io_pet_raw_head {
     slc_io_pet_payload payload;
     uint64_t series, started_ns;
     uint32_t file;
+    uint32_t format_bytes; /* of the text that follows: its frames' format; 0: there is none */
+    uint64_t format_hash;
 } slc_io_pet_raw_head;
 /* The name of an acquisition's first file, of that of number `file`, which the caller frees; NULL without
  * memory. */
@@ -105,7 +117,8 @@ typedef struct slc_io_pet_raw_end {
     slc_io_pet_raw_head head; /* of that */
     uint64_t datagrams;       /* so many came */
     uint64_t last_ns, damaged, read_from;
-    slc_io_pet_watch *watch; /* its counters, with counts of 0; NULL: datagrams have none */
+    slc_io_pet_watch *watch;   /* its counters, with counts of 0; NULL: datagrams have none */
+    slc_io_pet_format *format; /* of its frames; NULL: none */
 } slc_io_pet_raw_end;
 /* Of the acquisition that this file is of. Reads its last GiB, for the counters, and tells in read_from how
  * much is before that. SLC_ERR_FORMAT where a file is none, or has no undamaged head; SLC_ERR_IO, too, where
@@ -137,6 +150,8 @@ bool slc_io_pet_raw_begin_at(slc_io_pet_raw *raw, uint64_t place);
 /* The watch over its counters, which is the caller's from now on; NULL where it has none. The reader is only
  * to be closed. */
 slc_io_pet_watch *slc_io_pet_raw_take_watch(slc_io_pet_raw *raw);
+/* The same of the format that its head tells. */
+slc_io_pet_format *slc_io_pet_raw_take_format(slc_io_pet_raw *raw);
 /* Of a regular file that has just been opened what begins from byte 16 · from on and before byte 16 · until
  * (0: its end). SLC_ERR_USAGE of one whose datagrams have counters, as these are followed. */
 slc_status slc_io_pet_raw_part(slc_io_pet_raw *raw, uint64_t from, uint64_t until, slc_error *error);

@@ -22,6 +22,7 @@ static const uint64_t most = UINT64_C(1) << 30; /* bytes */
 void slc_io_pet_raw_end_clear(slc_io_pet_raw_end *end)
 {
     slc_io_pet_watch_close(end->watch);
+    slc_io_pet_format_close(end->format);
     free(end->first);
     free(end->last);
     *end = (slc_io_pet_raw_end){.first = NULL};
@@ -109,6 +110,7 @@ static slc_status read_files(const char *const *paths, size_t n, uint64_t place,
         raw = NULL;
     }
     end->watch = before != NULL ? slc_io_pet_raw_take_watch(before) : NULL;
+    end->format = before != NULL ? slc_io_pet_raw_take_format(before) : NULL;
     slc_io_pet_raw_close(before);
     free(frames);
     return status;

@@ -8,9 +8,9 @@
 #include "io/io_stream.h"
 #include "io/pet/io_pet_raw.h"
 #include "io/pet/io_pet_sequence.h"
-#include "lhcb/lhcb_record.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,9 +25,11 @@ struct slc_io_pet_raw {
     slc_io_pet_raw_info info;
     slc_io_pet_block block;
     slc_io_pet_watch *watch; /* over sequence counters; NULL: there are none */
-    slc_io_pet_taken taken;  /* with is_taken: what is used of the datagram */
-    uint64_t skipped;        /* where damage began */
-    uint64_t datagram_ns;    /* when the one at hand was received */
+    slc_io_pet_taken taken;  /* with is_taken: what is used of the datagram; of records: their frames */
+    slc_io_pet_records records;
+    slc_io_pet_format *format; /* that its head tells; NULL: none */
+    uint64_t skipped;          /* where damage began */
+    uint64_t datagram_ns;      /* when the one at hand was received */
     uint64_t goes_on_at; /* with goes_on: the first block is to be this one of the acquisition, or counters
                           * begin anew */
     uint64_t bare_frames,
@@ -80,32 +82,25 @@ static slc_status look_for_blocks(slc_io_pet_raw *raw, slc_error *error)
     return status;
 }
 
-/* Files that lie beside raw data, and begin with what no frame would: bare frames may be anything else. */
-static const char *stranger_of(const uint8_t *bytes, size_t n)
+/* The text behind the head. Where it is damaged, blocks tell that their frames need one. */
+static slc_status read_format(slc_io_pet_raw *raw, slc_error *error)
 {
-    static const struct {
-        size_t at, size;
-        const uint8_t *magic;
-        const char *text;
-    } strangers[] = {{0, 8, (const uint8_t *)"\x89HDF\r\n\x1a\n", "an HDF5 file"},
-                     {0, 8, slc_io_pet_raw_index_magic, "the index of a raw file"},
-                     {0, 8, slc_io_pet_singles_magic, "a file of singles"},
-                     {0, 8, (const uint8_t *)"\x89PNG\r\n\x1a\n", "a PNG image"},
-                     {0, 8, (const uint8_t *)"ARROW1\0\0", "an Arrow file"},
-                     {0, 7, (const uint8_t *)"\x93NUMPY\1", "an NPY file"},
-                     {5, 14, (const uint8_t *)" CListModeData", "a list-mode file of coincidences"},
-                     {0, 10, (const uint8_t *)"!INTERFILE", "an Interfile header"},
-                     {0, 13, (const uint8_t *)"Scanner name:", "a header of CASToR"}};
-    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
-        if (n >= strangers[i].at + strangers[i].size &&
-            memcmp(bytes + strangers[i].at, strangers[i].magic, strangers[i].size) == 0) {
-            return strangers[i].text;
-        }
+    const uint8_t *bytes = NULL;
+    size_t n = 0;
+    const uint32_t size = raw->head.format_bytes;
+    slc_status status = slc_io_stream_peek(&raw->stream, size, &bytes, &n, error);
+    if (status != SLC_OK) {
+        return status;
     }
-    slc_mdf_header header;
-    return slc_mdf_header_read(bytes, n, 64 << 20, &header) == SLC_MDF_GOOD && header.sizes_agree
-               ? "a file of LHCb's events (MDF)"
-               : NULL;
+    if (n < size || slc_io_pet_raw_hash(bytes, size) != raw->head.format_hash) {
+        raw->lost = true;
+        return SLC_OK;
+    }
+    char name[256];
+    (void)snprintf(name, sizeof name, "%.200s: the format in its head", raw->stream.name);
+    status = slc_io_pet_format_read_memory((const char *)bytes, size, name, &raw->format, error);
+    slc_io_stream_skip(&raw->stream, size);
+    return status == SLC_OK ? slc_io_pet_raw_use_format(raw, raw->format, NULL, error) : status;
 }
 
 static slc_status begin(slc_io_pet_raw *raw, slc_error *error)
@@ -117,7 +112,7 @@ static slc_status begin(slc_io_pet_raw *raw, slc_error *error)
         return status;
     }
     const size_t magic = sizeof slc_io_pet_raw_magic;
-    const char *stranger = stranger_of(bytes, n);
+    const char *stranger = slc_io_pet_raw_stranger(bytes, n);
     if (stranger != NULL) {
         return slc_fail(error, SLC_ERR_FORMAT, "%s: byte 0: this is %s, not frames", raw->stream.name,
                         stranger);
@@ -146,7 +141,7 @@ static slc_status begin(slc_io_pet_raw *raw, slc_error *error)
             return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its counters", raw->stream.name);
         }
     }
-    return SLC_OK;
+    return status == SLC_OK && raw->head.format_bytes > 0 ? read_format(raw, error) : SLC_OK;
 }
 
 static slc_status open_with(const char *path, const void *bytes, size_t size, slc_io_pet_raw **out,
@@ -184,11 +179,38 @@ slc_status slc_io_pet_raw_open_memory(const void *bytes, size_t size, const char
     return open_with(name, bytes != NULL ? bytes : "", size, raw, error);
 }
 
+slc_status slc_io_pet_raw_use_format(slc_io_pet_raw *raw, const slc_io_pet_format *format,
+                                     slc_pet_marks *marks, slc_error *error)
+{
+    if (slc_io_pet_records_open(&raw->records, format, marks) != SLC_OK) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its records", raw->stream.name);
+    }
+    if (raw->watch != NULL) {
+        slc_io_pet_watch_use_format(raw->watch, format);
+    }
+    return SLC_OK;
+}
+
+const slc_io_pet_format *slc_io_pet_raw_format(const slc_io_pet_raw *raw)
+{
+    return raw->format;
+}
+
+slc_io_pet_format *slc_io_pet_raw_take_format(slc_io_pet_raw *raw)
+{
+    slc_io_pet_format *format = raw->format;
+    raw->format = NULL;
+    slc_io_pet_records_clear(&raw->records);
+    return format;
+}
+
 void slc_io_pet_raw_close(slc_io_pet_raw *raw)
 {
     if (raw != NULL) {
         slc_io_stream_close(&raw->stream);
         slc_io_pet_watch_close(raw->watch);
+        slc_io_pet_records_clear(&raw->records);
+        slc_io_pet_format_close(raw->format);
         free(raw);
     }
 }
@@ -207,7 +229,8 @@ bool slc_io_pet_raw_begin_at(slc_io_pet_raw *raw, uint64_t place)
 slc_status slc_io_pet_raw_part(slc_io_pet_raw *raw, uint64_t from, uint64_t until, slc_error *error)
 {
     const uint64_t place = from * SLC_PET_FRAME_BYTES;
-    if (raw->watch != NULL || from > UINT64_MAX / SLC_PET_FRAME_BYTES ||
+    const bool cut = raw->bare && slc_io_pet_record_bytes(raw->records.format) != SLC_PET_FRAME_BYTES;
+    if (raw->watch != NULL || cut || from > UINT64_MAX / SLC_PET_FRAME_BYTES ||
         !slc_io_pet_raw_begin_at(raw, place)) {
         return slc_fail(error, SLC_ERR_USAGE, "%s: no file that can be read from byte %llu on",
                         raw->stream.name, (unsigned long long)place);
@@ -237,6 +260,7 @@ bool slc_io_pet_raw_go_on(slc_io_pet_raw *raw, slc_io_pet_raw *before)
     slc_io_pet_watch *old = raw->watch;
     raw->watch = before->watch;
     before->watch = old;
+    slc_io_pet_watch_use_format(raw->watch, raw->records.format);
     raw->goes_on = true;
     raw->goes_on_at = before->info.datagrams;
     return true;
@@ -245,6 +269,7 @@ bool slc_io_pet_raw_go_on(slc_io_pet_raw *raw, slc_io_pet_raw *before)
 void slc_io_pet_raw_info_of(const slc_io_pet_raw *raw, slc_io_pet_raw_info *info)
 {
     *info = raw->info;
+    info->records = raw->records.counts;
 }
 
 /* ---- finding blocks ---------------------------------------------------------------------------- */
@@ -341,6 +366,12 @@ static slc_status look(slc_io_pet_raw *raw, slc_faults *faults, slc_error *error
     }
     slc_io_pet_block block = slc_io_pet_block_of(bytes);
     const size_t size = SLC_PET_RAW_BLOCK + (size_t)block.payload;
+    if (block.record > 0 && raw->records.format == NULL) {
+        return slc_fail(error, SLC_ERR_FORMAT,
+                        "%s: byte %llu: frames of %u bytes, and their format in the file's head is damaged: "
+                        "it must be given (--frame-format)",
+                        raw->stream.name, (unsigned long long)raw->stream.offset, block.record);
+    }
     status = slc_io_stream_peek(&raw->stream, size, &bytes, &n, error);
     if (status != SLC_OK) {
         return status;
@@ -366,22 +397,46 @@ static slc_status look(slc_io_pet_raw *raw, slc_faults *faults, slc_error *error
 
 /* ---- frames ------------------------------------------------------------------------------------ */
 
+/* Frames of the records that are used: those that were held before the datagram, and its own. */
+static slc_status make_frames(slc_io_pet_raw *raw, const uint8_t *records, uint64_t offset,
+                              slc_faults *faults, slc_error *error)
+{
+    slc_io_pet_taken *t = &raw->taken;
+    slc_io_pet_records *r = &raw->records;
+    const slc_io_pet_records_place place = {raw->block.first + raw->datagram, offset, false};
+    size_t held = 0, own = 0;
+    slc_status status = slc_io_pet_records_make(r, t->held, t->n_held, r->frames[0], place, NULL, &held);
+    if (status == SLC_OK) {
+        status = slc_io_pet_records_make(r, records, t->n, r->frames[1], place, faults, &own);
+    }
+    t->held = (const uint8_t *)r->frames[0];
+    t->n_held = (uint32_t)held;
+    t->n = (uint32_t)own;
+    return status == SLC_OK
+               ? SLC_OK
+               : slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its marks", raw->stream.name);
+}
+
 /* What is used of the datagram at hand, which begins there. */
-static void take_datagram(slc_io_pet_raw *raw, const uint8_t *datagram, uint32_t size, uint64_t offset,
-                          slc_faults *faults)
+static slc_status take_datagram(slc_io_pet_raw *raw, const uint8_t *datagram, uint32_t size, uint64_t offset,
+                                slc_faults *faults, slc_error *error)
 {
     const slc_io_pet_block *b = &raw->block;
+    const uint32_t record = slc_io_pet_record_bytes(raw->records.format);
     const uint32_t room = size > b->header_bytes ? size - b->header_bytes : 0;
-    raw->taken = (slc_io_pet_taken){.n = room / SLC_PET_FRAME_BYTES};
+    raw->taken = (slc_io_pet_taken){.n = room / record};
     raw->datagram_ns = slc_io_pet_received(&raw->info.payload, datagram, size, b->time_ns);
     if (raw->watch != NULL) {
         raw->taken = slc_io_pet_watch_take(raw->watch, &raw->info.payload, datagram, size, raw->datagram_ns);
     }
     raw->is_taken = true;
     raw->frame = 0;
-    if (size < b->header_bytes || room % SLC_PET_FRAME_BYTES != 0) {
+    if (size < b->header_bytes || room % record != 0) {
         note(faults, SLC_FAULT_PET_DATAGRAM, b->first + raw->datagram, offset);
     }
+    return raw->records.format != NULL
+               ? make_frames(raw, datagram + b->header_bytes, offset + b->header_bytes, faults, error)
+               : SLC_OK;
 }
 
 /* Some of the frames that are taken of the datagram at hand, those that were held before it first. */
@@ -412,8 +467,8 @@ static slc_status give(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t most, 
     const uint32_t all = slc_io_pet_block_datagrams(b);
     const uint8_t *bytes = NULL;
     size_t visible = 0;
-    const slc_status status = slc_io_stream_peek(&raw->stream, SLC_PET_RAW_BLOCK + (size_t)b->payload, &bytes,
-                                                 &visible, error);
+    slc_status status = slc_io_stream_peek(&raw->stream, SLC_PET_RAW_BLOCK + (size_t)b->payload, &bytes,
+                                           &visible, error);
     if (status != SLC_OK) {
         return status;
     }
@@ -422,9 +477,15 @@ static slc_status give(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t most, 
         const uint32_t size = b->payload - begins < b->datagram ? b->payload - begins : b->datagram;
         const uint8_t *datagram = bytes + SLC_PET_RAW_BLOCK + begins;
         if (!raw->is_taken) {
-            take_datagram(raw, datagram, size, raw->stream.offset + SLC_PET_RAW_BLOCK + begins, faults);
+            status = take_datagram(raw, datagram, size, raw->stream.offset + SLC_PET_RAW_BLOCK + begins,
+                                   faults, error);
         }
-        give_some(raw, datagram + b->header_bytes, frames, most, n);
+        if (status != SLC_OK) {
+            return status;
+        }
+        const bool made = raw->records.format != NULL;
+        give_some(raw, made ? (const uint8_t *)raw->records.frames[1] : datagram + b->header_bytes, frames,
+                  most, n);
         if (raw->frame < raw->taken.n_held + raw->taken.n) {
             return SLC_OK;
         }
@@ -456,31 +517,40 @@ static slc_status read_bare(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t m
 {
     const uint8_t *bytes = NULL;
     size_t visible = 0;
-    const uint64_t left = raw->until > 0 ? raw->until - raw->bare_frames : WINDOW;
-    const size_t wanted = most < WINDOW ? most : WINDOW, at_once = left < wanted ? (size_t)left : wanted;
+    const size_t record = slc_io_pet_record_bytes(raw->records.format);
+    const size_t some = WINDOW * SLC_PET_FRAME_BYTES /
+                        (record > SLC_PET_FRAME_BYTES ? record : SLC_PET_FRAME_BYTES);
+    const uint64_t left = raw->until > 0 ? raw->until - raw->bare_frames : some;
+    const size_t wanted = most < some ? most : some, at_once = left < wanted ? (size_t)left : wanted;
     if (at_once == 0) {
         return SLC_END;
     }
-    slc_status status = slc_io_stream_peek(&raw->stream, SLC_PET_FRAME_BYTES, &bytes, &visible, error);
+    slc_status status = slc_io_stream_peek(&raw->stream, record, &bytes, &visible, error);
     if (status == SLC_OK) {
-        status = slc_io_stream_wait(&raw->stream, at_once * SLC_PET_FRAME_BYTES,
-                                    slc_clock_seconds() + patience, &bytes, &visible, error);
+        status = slc_io_stream_wait(&raw->stream, at_once * record, slc_clock_seconds() + patience, &bytes,
+                                    &visible, error);
     }
     if (status != SLC_OK) {
         return status;
     }
-    *n = visible / SLC_PET_FRAME_BYTES < at_once ? visible / SLC_PET_FRAME_BYTES : at_once;
-    if (*n == 0 && visible > 0) {
+    const size_t whole = visible / record < at_once ? visible / record : at_once;
+    if (whole == 0 && visible > 0) {
         note(faults, SLC_FAULT_PET_DATAGRAM, raw->bare_frames, raw->stream.offset);
         slc_io_stream_skip(&raw->stream, visible);
     }
-    if (*n == 0) {
+    if (whole == 0) {
         return SLC_END;
     }
-    memcpy(frames, bytes, *n * SLC_PET_FRAME_BYTES);
-    slc_io_stream_skip(&raw->stream, *n * SLC_PET_FRAME_BYTES);
-    raw->bare_frames += *n;
-    return SLC_OK;
+    *n = whole;
+    if (raw->records.format != NULL) {
+        const slc_io_pet_records_place place = {raw->bare_frames, raw->stream.offset, true};
+        status = slc_io_pet_records_make(&raw->records, bytes, whole, frames, place, faults, n);
+    } else {
+        memcpy(frames, bytes, whole * record);
+    }
+    slc_io_stream_skip(&raw->stream, whole * record);
+    raw->bare_frames += whole;
+    return status;
 }
 
 slc_status slc_io_pet_raw_read(slc_io_pet_raw *raw, slc_pet_frame *frames, uint64_t *received_ns, size_t most,
@@ -490,7 +560,10 @@ slc_status slc_io_pet_raw_read(slc_io_pet_raw *raw, slc_pet_frame *frames, uint6
     if (most == 0) {
         return slc_fail(error, SLC_ERR_USAGE, "%s: no room for a frame", raw->stream.name);
     }
-    slc_status status = raw->bare ? read_bare(raw, frames, most, n, faults, error) : SLC_OK;
+    slc_status status = SLC_OK;
+    do { /* records of other kinds than singles are no frames */
+        status = raw->bare ? read_bare(raw, frames, most, n, faults, error) : SLC_OK;
+    } while (raw->bare && status == SLC_OK && *n == 0);
     for (size_t i = 0; raw->bare && received_ns != NULL && i < *n; i++) {
         received_ns[i] = 0;
     }

@@ -178,6 +178,9 @@ static slc_status open_file(slc_io_pet_raw_writer *w, slc_error *error)
     slc_io_pet_raw_head_store(bytes, &w->head);
     w->piece[0] = (struct iovec){bytes, sizeof bytes};
     w->n_pieces = 1;
+    if (w->config.format != NULL) {
+        w->piece[w->n_pieces++] = (struct iovec){w->config.format->text, w->config.format->size};
+    }
     const slc_status status = write_pieces(w, error);
     if (status != SLC_OK && w->regular && unlink(w->name) == 0) { /* nothing is in it */
         w->bytes -= w->offset;
@@ -250,6 +253,10 @@ static slc_status make(const char *path, const slc_io_pet_raw_config *given, slc
     w->config = config;
     w->file = -1;
     w->head.payload = config.payload;
+    if (config.format != NULL) {
+        w->head.format_bytes = (uint32_t)config.format->size;
+        w->head.format_hash = slc_io_pet_raw_hash((const uint8_t *)config.format->text, config.format->size);
+    }
     *out = w;
     return SLC_OK;
 }
@@ -344,7 +351,7 @@ static slc_status make_room(slc_io_pet_raw_writer *w, size_t more, slc_error *er
     const bool full = c->rotate_bytes > 0 && size + more > c->rotate_bytes;
     const bool over = c->rotate_seconds > 0 && slc_clock_seconds() - w->opened >= c->rotate_seconds;
     slc_status status = SLC_OK;
-    if (w->regular && size > SLC_PET_RAW_HEAD && (full || over)) {
+    if (w->regular && size > SLC_PET_RAW_HEAD + w->head.format_bytes && (full || over)) {
         status = write_pieces(w, error);
         status = status == SLC_OK ? close_file(w, error) : status;
         return status == SLC_OK ? open_file(w, error) : status;
@@ -407,7 +414,8 @@ slc_status slc_io_pet_raw_write(slc_io_pet_raw_writer *w, const void *bytes, con
                                             .payload = payload,
                                             .datagram = sizes[i],
                                             .socket = socket[i],
-                                            .header_bytes = (uint16_t)w->config.payload.header_bytes};
+                                            .header_bytes = (uint16_t)w->config.payload.header_bytes,
+                                            .record = slc_io_pet_block_record(w->config.format)};
             slc_io_pet_block_begin(w->stage, &block);
             memcpy(w->stage + SLC_PET_RAW_BLOCK, at, payload);
             size_t written = 0;

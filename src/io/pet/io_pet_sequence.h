@@ -51,6 +51,9 @@ typedef struct slc_io_pet_watch slc_io_pet_watch;
 /* NULL where there is no memory: 21 MB, of which what is not needed is not touched. */
 slc_io_pet_watch *slc_io_pet_watch_open(void);
 void slc_io_pet_watch_close(slc_io_pet_watch *watch); /* NULL is allowed */
+/* What datagrams hold; NULL, as at first: frames of 16 bytes. Of a datagram of which no record tells its
+ * module all is used, as nobody knows whose number it has. */
+void slc_io_pet_watch_use_format(slc_io_pet_watch *watch, const slc_io_pet_format *format);
 /* What comes now does not follow: nothing is missing between, and nothing is a copy. Counts stay. */
 void slc_io_pet_watch_break(slc_io_pet_watch *watch);
 /* What comes now follows, but is counted by itself: all counts are 0, what is missing until now has been

@@ -17,6 +17,7 @@ enum {
 };
 
 struct slc_io_pet_watch {
+    const slc_io_pet_format *format;
     slc_io_pet_module module[SLC_PET_MAX_MODULES];
     uint64_t malformed;
     uint64_t orphan[ORPHANS]; /* those of malformed datagrams */
@@ -35,6 +36,11 @@ slc_io_pet_watch *slc_io_pet_watch_open(void)
 void slc_io_pet_watch_close(slc_io_pet_watch *watch)
 {
     free(watch);
+}
+
+void slc_io_pet_watch_use_format(slc_io_pet_watch *watch, const slc_io_pet_format *format)
+{
+    watch->format = format;
 }
 
 void slc_io_pet_watch_break(slc_io_pet_watch *w)
@@ -131,19 +137,24 @@ static slc_io_pet_use use_of(slc_io_pet_watch *w, uint32_t module, const slc_io_
 slc_io_pet_taken slc_io_pet_watch_take(slc_io_pet_watch *w, const slc_io_pet_payload *p,
                                        const uint8_t *datagram, uint32_t size, uint64_t time_ns)
 {
-    const uint32_t room = size > p->header_bytes ? size - p->header_bytes : 0, n = room / SLC_PET_FRAME_BYTES;
-    const bool malformed = size < p->header_bytes || room % SLC_PET_FRAME_BYTES != 0;
+    const uint32_t record = slc_io_pet_record_bytes(w->format);
+    const uint32_t room = size > p->header_bytes ? size - p->header_bytes : 0, n = room / record;
+    const bool malformed = size < p->header_bytes || room % record != 0;
+    const uint8_t *records = datagram + p->header_bytes;
     /* A block's header may be shorter than the file's, where somebody made it so. */
     const bool counts = p->sequence_bytes > 0 && size >= p->sequence_at + p->sequence_bytes &&
                         p->header_bytes >= p->sequence_at + p->sequence_bytes;
     w->malformed += malformed;
-    if (n == 0) { /* nothing tells its module */
+    const int found = n == 0              ? -1
+                      : w->format != NULL ? slc_io_pet_format_module(w->format, records, n)
+                                          : records[offsetof(slc_pet_frame, module)];
+    if (found < 0) { /* nothing tells its module */
         if (counts) {
             take_orphan(w, number_of(p, datagram), 8 * p->sequence_bytes);
         }
-        return (slc_io_pet_taken){.n = 0};
+        return (slc_io_pet_taken){.n = n};
     }
-    const uint32_t number = datagram[p->header_bytes + offsetof(slc_pet_frame, module)];
+    const uint32_t number = (uint32_t)found;
     slc_io_pet_module *module = &w->module[number];
     module->datagrams++;
     module->frames += n;
@@ -155,7 +166,7 @@ slc_io_pet_taken slc_io_pet_watch_take(slc_io_pet_watch *w, const slc_io_pet_pay
         taken.n_held = w->n_held[number];
         taken.held_ns = w->held_ns[number];
     } else if (use == SLC_PET_HOLD) {
-        memcpy(w->held[number], datagram + p->header_bytes, (size_t)n * SLC_PET_FRAME_BYTES);
+        memcpy(w->held[number], records, (size_t)n * record);
         w->n_held[number] = n;
         w->held_ns[number] = time_ns;
     }
