@@ -116,14 +116,12 @@ static void ideal_ring_as_a_table(void **state)
     slc_pet_crystal_row first = rows[0];
     rows[0] = rows[1];
     rows[1] = first;
+    slc_pet_geometry_clear(&g);
     g = ring;
     assert_int_equal(slc_pet_layout_make_rings(rows, n, &g, &error), SLC_ERR_FORMAT);
     assert_non_null(strstr(error.text, "not numbered as those of rings of 60"));
     assert_null(g.layout);
     slc_pet_geometry_clear(&table);
-    for (uint32_t i = 0; i < n; i++) {
-        rows[i] = slc_pet_row_of(&ring, i);
-    }
     free(rows);
 }
 
