@@ -1,43 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Frames to singles and pairs: the chain with what is summed beside it. */
-#include "py_pet.h"
+#include "py_pet_chain.h"
 
 #include <math.h>
 #include <sluice/report_pet.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char kind[] = "sluice.pet.chain";
-
-typedef struct chain {
-    pet_handle head;
-    pet_tables tables;
-    slc_pet_config config;
-    slc_pet_chain *chain;
-    slc_pet_pairs *order;          /* NULL: pairs come as the chain gives them */
-    slc_pet_rates *rates;          /* NULL, too, if they were given up: */
-    slc_pet_pair_randoms *randoms; /* so are these */
-    slc_pet_pair_randoms_totals randoms_totals;
-    slc_error rates_error, randoms_error, error;
-    slc_pet_rates_totals rates_totals;
-    slc_pet_totals totals;
-    slc_faults faults;
-    double seconds[SLC_PET_STAGES];
-    int64_t start_ps; /* the first single's millisecond */
-    bool started, ended;
-    slc_pet_result result; /* what is not given away keeps its memory for the next call */
-    bool gives_singles;
-    /* Of files, in place of frames that are given: the library's flow, which has the chain. */
-    char **path; /* NULL: none */
-    uint32_t n_paths;
-    slc_io_pet_inputs inputs;
-    slc_io_pet_format *format; /* of their frames; NULL: what they tell */
-    slc_pet_marks marks;       /* of all batches so far */
-    slc_flow_pet_setup setup;
-    slc_flow *flow; /* NULL: it has ended */
-    atomic_bool stop;
-} chain;
 
 /* Seconds after which a wait for a batch looks after signals. */
 #define PATIENCE 0.02
@@ -475,11 +445,6 @@ static PyObject *give_rates(const chain *c)
                          t->worst_fraction, "saturated", (unsigned long long)t->saturated);
 }
 
-static PyObject *give_randoms(const chain *c)
-{
-    return Py_BuildValue("(dd)", c->randoms_totals.randoms, c->randoms_totals.sigma);
-}
-
 /* pet_chain_totals(chain): a dictionary. */
 static PyObject *chain_totals(PyObject *module, PyObject *capsule)
 {
@@ -499,7 +464,10 @@ static PyObject *chain_totals(PyObject *module, PyObject *capsule)
         put(made, "start_ps", c->started ? PyLong_FromLongLong(c->start_ps) : Py_NewRef(Py_None)) == 0 &&
         put(made, "rates", c->rates != NULL && c->ended ? give_rates(c) : Py_NewRef(Py_None)) == 0 &&
         put(made, "rates_error", text_of(&c->rates_error)) == 0 &&
-        put(made, "randoms", c->randoms != NULL && c->ended ? give_randoms(c) : Py_NewRef(Py_None)) == 0 &&
+        put(made, "randoms",
+            c->randoms != NULL && c->ended
+                ? Py_BuildValue("(dd)", c->randoms_totals.randoms, c->randoms_totals.sigma)
+                : Py_NewRef(Py_None)) == 0 &&
         put(made, "randoms_error", text_of(&c->randoms_error)) == 0;
     pet_leave(c);
     if (!good) {
@@ -534,6 +502,26 @@ static PyObject *chain_about(PyObject *module, PyObject *arguments)
     return made;
 }
 
+/* Rows of one collection behind those of another (NULL: none), copied, as Columns. */
+static PyObject *give_copy(core_state *state, const slc_schema *schema, const void *first, const void *second)
+{
+    const void *const from[2] = {first, second};
+    pet_rows *rows = pet_rows_new(schema);
+    size_t n = 0;
+    bool good = rows != NULL;
+    for (int i = 0; i < 2 && good; i++) {
+        const size_t more = from[i] != NULL ? ((const slc_columns *)from[i])->size : 0;
+        n += more;
+        good = slc_columns_reserve(schema, &rows->of, n, 1) == SLC_OK &&
+               (more == 0 || slc_columns_append(schema, from[i], 0, more, &rows->of) == SLC_OK);
+    }
+    if (rows != NULL && !good) {
+        pet_rows_free(rows);
+        return PyErr_NoMemory();
+    }
+    return good ? pet_rows_give(state, rows) : NULL;
+}
+
 /* pet_chain_marks(chain): a copy of those of its files so far as Columns. */
 static PyObject *chain_marks(PyObject *module, PyObject *capsule)
 {
@@ -541,23 +529,9 @@ static PyObject *chain_marks(PyObject *module, PyObject *capsule)
     if (c == NULL) {
         return NULL;
     }
-    const slc_schema *schema = &slc_pet_marks_schema;
     /* Those behind the last frame are where they were read, until it is over. */
-    const slc_pet_marks *from[2] = {&c->marks, c->flow == NULL ? &c->inputs.marks : NULL};
-    pet_rows *rows = pet_rows_new(schema);
-    const size_t n = from[0]->head.size + (from[1] != NULL ? from[1]->head.size : 0);
-    slc_status status = rows != NULL ? slc_columns_reserve(schema, &rows->of, n, 1) : SLC_OK;
-    for (int i = 0; i < 2 && rows != NULL && status == SLC_OK; i++) {
-        status = from[i] != NULL ? slc_columns_append(schema, from[i], 0, from[i]->head.size, &rows->of)
-                                 : SLC_OK;
-    }
-    PyObject *made = NULL;
-    if (rows != NULL && status == SLC_OK) {
-        made = pet_rows_give(core_state_of(module), rows);
-    } else if (rows != NULL) {
-        pet_rows_free(rows);
-        (void)PyErr_NoMemory();
-    }
+    PyObject *made = give_copy(core_state_of(module), &slc_pet_marks_schema, &c->marks,
+                               c->flow == NULL ? &c->inputs.marks : NULL);
     pet_leave(c);
     return made;
 }
@@ -569,24 +543,12 @@ static PyObject *chain_rates(PyObject *module, PyObject *capsule)
     if (c == NULL) {
         return NULL;
     }
-    PyObject *made = NULL;
-    const slc_schema *schema = &slc_pet_rate_rows_schema;
     const slc_pet_rate_rows *from = c->rates != NULL ? slc_pet_rates_rows(c->rates) : NULL;
-    pet_rows *rows = from != NULL ? pet_rows_new(schema) : NULL;
-    if (rows != NULL && slc_columns_reserve(schema, &rows->of, from->head.size, 1) == SLC_OK &&
-        slc_columns_append(schema, from, 0, from->head.size, &rows->of) == SLC_OK) {
-        made = pet_rows_give(core_state_of(module), rows);
-    } else if (rows != NULL) {
-        pet_rows_free(rows);
-        (void)PyErr_NoMemory();
-    } else if (from == NULL) {
-        made = Py_NewRef(Py_None);
-    }
+    PyObject *made = from != NULL ? give_copy(core_state_of(module), &slc_pet_rate_rows_schema, from, NULL)
+                                  : Py_NewRef(Py_None);
     pet_leave(c);
     return made;
 }
-
-/* ---- randoms of each pair ---------------------------------------------------------------------- */
 
 const slc_pet_pair_randoms *pet_chain_randoms(PyObject *capsule, core_state *state, uint32_t *crystals)
 {

@@ -151,7 +151,7 @@ cmp run.h5 own.h5 || fail "'$last' has written its output"
 for words in "$scan" "--tables nofile" "--ticks 3" "--tick-bits 32" "--windows single" "--edge open" "--compat gate9" \
     "--energies 400:600" "--good different-crystal" "--threads 2" "--window 4ns" "--policy killAll"; do
     # shellcheck disable=SC2086
-    refuse 2 "nothing is found without --coincidences, --singles, --late, --sinogram, --rates, --rate-plot or --dead-time" "pet acquire" --listen 127.0.0.1:0 -o a.raw --duration 1ms $words
+    refuse 2 "nothing is found without --coincidences, --singles, --late, --marks, --sinogram, --rates, --rate-plot or --dead-time" "pet acquire" --listen 127.0.0.1:0 -o a.raw --duration 1ms $words
 done
 refuse 2 "--window has 1ps at least: 1e-300s is shorter" "pet run" run.raw $scan --window 1e-300s
 refuse 2 "--window has 1ps at least: 0.9ps is shorter" "pet coincidences" x.bin --window 0.9ps

@@ -244,6 +244,6 @@ for words in "--tof 250ps" "--late -" "--bin 1s" "--ring-difference 3 --late x" 
 done
 run pet acquire --listen 127.0.0.1:0 --prompts
 want 2
-echo "sluice pet acquire: nothing is found without --coincidences, --singles, --late, --sinogram, --rates, --rate-plot or --dead-time; see sluice pet acquire --help" | want_err
+echo "sluice pet acquire: nothing is found without --coincidences, --singles, --late, --marks, --sinogram, --rates, --rate-plot or --dead-time; see sluice pet acquire --help" | want_err
 want_no_file x
 passed

@@ -22,7 +22,7 @@ if [ "$kind" = static ]; then
     launcher=$source/tests/hygiene/built_before.sh
     quietly "$cmake" -S "$source" -B "$build" -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=None \
         -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_CUDA_COMPILER_LAUNCHER="$launcher" \
-        -DBUILD_SHARED_LIBS=OFF -DSLUICE_TESTS=OFF -DSLUICE_FUZZ=OFF -DSLUICE_BENCH=OFF \
+        -DBUILD_SHARED_LIBS=OFF -DSLUICE_TESTS=OFF -DSLUICE_FUZZ=OFF -DSLUICE_BENCH=OFF -DSLUICE_PYTHON=OFF \
         -DSLUICE_CUDA_ARCHITECTURES=90-virtual # of what nvcc would have to compile anew
     quietly "$cmake" --build "$build"
     echo "$(wc -l <"$SLUICE_TAKEN") of $(find "$build" -name '*.o' | wc -l) objects are those of the build at hand"
