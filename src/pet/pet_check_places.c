@@ -345,6 +345,77 @@ static bool move_modules(slc_pet_places *p, const density *d, candidate *all, mo
     return any;
 }
 
+/* The sum over all pairs that one of two modules has. */
+static double odds_of_two(const slc_pet_places *p, const density *d, uint32_t one, uint32_t other)
+{
+    double sum = 0;
+    for (int k = 0; k < 2; k++) {
+        const uint32_t m = k == 0 ? one : other, now[2] = {p->place[m], p->turn[m]};
+        for (uint32_t i = 0; i < pairs_of(p, m); i++) {
+            const slc_pet_sample *s = &p->sample[p->of_module[p->from_module[m] + i]];
+            const bool of_both = s->module[0] + s->module[1] == one + other &&
+                                 (s->module[0] == one || s->module[0] == other);
+            sum += k == 0 || !of_both ? odds_of_pair(p, d, m, now, i) : 0;
+        }
+    }
+    return sum;
+}
+
+/* A module that was moved because of a partner, which is the one that is wrong: is all better explained with
+ * the module back and the partner moved? Tried with each partner of at least a tenth of the module's pairs.
+ * `shared`: room for a number of each module. */
+static bool change_places(slc_pet_places *p, const density *d, uint32_t module, candidate *all,
+                          uint32_t *shared)
+{
+    const uint32_t was[2] = {p->place[module], p->turn[module]}, n = pairs_of(p, module);
+    memset(shared, 0, p->modules * sizeof *shared);
+    for (uint32_t i = 0; i < n; i++) {
+        const slc_pet_sample *s = &p->sample[p->of_module[p->from_module[module] + i]];
+        shared[s->module[s->module[0] == module ? 1 : 0]]++;
+    }
+    for (uint32_t other = 0; other < p->modules; other++) {
+        if (shared[other] * 10 < n || pairs_of(p, other) < SLC_PET_CHECK_LEAST) {
+            continue;
+        }
+        const uint32_t other_was[2] = {p->place[other], p->turn[other]};
+        const double before = odds_of_two(p, d, module, other);
+        move m;
+        p->place[module] = module;
+        p->turn[module] = p->turn_of_all;
+        try_module(p, d, other, all, &m);
+        p->place[other] = m.to[0];
+        p->turn[other] = m.to[1];
+        if (m.gain > 0 && odds_of_two(p, d, module, other) > before + odds_of_note) {
+            return true;
+        }
+        p->place[module] = was[0];
+        p->turn[module] = was[1];
+        p->place[other] = other_was[0];
+        p->turn[other] = other_was[1];
+    }
+    return false;
+}
+
+static bool is_moved(const slc_pet_places *p, uint32_t module)
+{
+    return p->place[module] != module || p->turn[module] != p->turn_of_all;
+}
+
+/* Of all that were moved; true if anything has changed. */
+static bool revise(slc_pet_places *p, const density *d, candidate *all, move *moves, uint32_t *shared)
+{
+    bool any = false;
+    for (uint32_t m = 0; m < p->modules; m++) {
+        if (is_moved(p, m) && change_places(p, d, m, all, shared)) {
+            any = true;
+        }
+    }
+    for (uint32_t m = 0; m < p->modules; m++) {
+        moves[m].look = moves[m].look || any;
+    }
+    return any;
+}
+
 /* Of modules that were moved: to where they should be. */
 static void find_odds(slc_pet_places *p, const density *d)
 {
@@ -361,9 +432,10 @@ bool slc_pet_places_find(slc_pet_places *p)
     candidate *all = malloc((size_t)p->modules * p->turns * sizeof *all);
     move *moves = calloc(p->modules, sizeof *moves);
     bool *marked = calloc(p->modules, sizeof *marked);
+    uint32_t *shared = calloc(p->modules, sizeof *shared);
     density *d = malloc(sizeof *d);
     const bool good = room != NULL && counts != NULL && all != NULL && moves != NULL && marked != NULL &&
-                      d != NULL;
+                      shared != NULL && d != NULL;
     if (good) {
         find_turn_of_all(p, room, counts, d);
         for (uint32_t m = 0; m < p->modules; m++) {
@@ -373,7 +445,7 @@ bool slc_pet_places_find(slc_pet_places *p)
         for (int round = 0; round < ROUNDS && again; round++) {
             find_source(p, room);
             find_density(p, counts, d);
-            again = move_modules(p, d, all, moves, marked);
+            again = move_modules(p, d, all, moves, marked) || revise(p, d, all, moves, shared);
         }
         find_source(p, room);
         find_density(p, counts, d);
@@ -385,6 +457,7 @@ bool slc_pet_places_find(slc_pet_places *p)
     free(all);
     free(moves);
     free(marked);
+    free(shared);
     free(d);
     return good;
 }
