@@ -215,7 +215,7 @@ static bool make_labels(volume_job *job, const char *path)
     const slc_volume *v = &job->volume;
     const size_t plane = v->width * v->height;
     free(job->labels);
-    job->labels = plane > SIZE_MAX / sizeof *job->labels / v->depth
+    job->labels = v->depth == 0 || plane > SIZE_MAX / sizeof *job->labels / v->depth
                       ? NULL
                       : malloc(plane * v->depth * sizeof *job->labels);
     if (job->labels == NULL) {

@@ -16,6 +16,7 @@ typedef struct slc_pet_factor_words {
 } slc_pet_factor_words;
 
 /* Their rows for a table of options, as members of a struct that has them as `m`. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): names of types and members. */
 #define SLC_PET_ATTENUATION_OPTIONS(o, m)                                                                    \
     {"attenuation", 0, TEXTS(o, m.attenuation), "WORDS",                                                     \
      "a cylinder: radius=20mm,length=100mm,x=,y=,z=,mu=0.096; again for more"},                              \
@@ -28,6 +29,7 @@ typedef struct slc_pet_factor_words {
     {"normalise", 0, FLAG(o, m.normalise), NULL,                                                             \
      "of castor: write the factor of each pair by the efficiencies of --tables"},                            \
         SLC_PET_ATTENUATION_OPTIONS(o, m)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Is there any such word? */
 bool slc_pet_factors_wanted(const slc_pet_factor_words *words);

@@ -154,11 +154,11 @@ static void test_versions(void **state)
     uint8_t *bytes = make_file(&size, &frames);
     slc_io_pet_raw *raw = NULL;
     slc_error error = {0};
-    slc_store_u32(bytes + 8, 2);
+    slc_store_u32(bytes + 8, 3);
     slc_store_u64(bytes + 56, slc_io_pet_raw_hash(bytes, 56));
     assert_int_equal(slc_io_pet_raw_open_memory(bytes, size, "new.raw", &raw, &error), SLC_ERR_UNSUPPORTED);
     assert_null(raw);
-    assert_string_equal(error.text, "new.raw: byte 8: version 2 of raw files is not known");
+    assert_string_equal(error.text, "new.raw: byte 8: version 3 of raw files is not known");
     free(bytes);
     free(frames);
 }

@@ -11,7 +11,7 @@ build="cmake gcc libc6-dev ninja-build pkg-config libjansson-dev libhdf5-dev zli
 # xz-utils: the packed reference events; hdf5-tools: reading results back with a tool that is not ours.
 # lld: links the tests in a third of the time.
 # python3-numpy, python3-scipy, python3-h5py, python3-xxhash, python3-yaml: arrays, labels, files, hashes and texts that are not ours.
-# python3-dev, python3-pytest, mypy: the package for Python, its tests, and its types; python3-matplotlib: its pictures.
+# python3-dev, python3-pytest, mypy, python3-typeshed: the package for Python, its tests, and its types; python3-matplotlib: its pictures.
 # python3-pip, python3-venv, patchelf: the wheel and an environment to try it in; dpkg-dev, file: Debian packages, which lintian judges.
 # python3-sphinx, python3-myst-parser, furo (its looks), doxygen: the documentation's site.
 # musl-tools: the library's sources through another C library's headers.
@@ -19,7 +19,7 @@ build="cmake gcc libc6-dev ninja-build pkg-config libjansson-dev libhdf5-dev zli
 # Slurm. Not libhdf5-openmpi-dev: the system's HDF5 (hdf5.pc, libhdf5.so) would then be the one that needs MPI.
 # gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, qemu-user: the check programs on AArch64 and on older x86 processors.
 check="$build g++ clang clang-format clang-tidy libclang-rt-14-dev lld llvm libcmocka-dev python3 python3-numpy python3-scipy python3-h5py python3-xxhash python3-yaml
-       python3-dev python3-pytest mypy python3-matplotlib python3-pip python3-venv patchelf dpkg-dev file
+       python3-dev python3-pytest mypy python3-typeshed python3-matplotlib python3-pip python3-venv patchelf dpkg-dev file
        python3-sphinx python3-myst-parser furo doxygen
        binutils xz-utils
        openmpi-bin libopenmpi-dev mpich libmpich-dev slurmd slurmctld slurm-client slurm-wlm-basic-plugins

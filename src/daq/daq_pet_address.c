@@ -53,6 +53,7 @@ static bool cut(const char *address, parts *p)
 
 static bool is_group(const struct addrinfo *a)
 {
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): filled by its caller */
     if (a->ai_family == AF_INET) {
         const struct sockaddr_in *at = (const void *)a->ai_addr;
         return IN_MULTICAST(ntohl(at->sin_addr.s_addr));
@@ -217,6 +218,7 @@ static int open_beside(const struct sockaddr_storage *like, socklen_t length)
 
 static bool is_of_group(const struct sockaddr_storage *at)
 {
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): without const, which is not used */
     const struct addrinfo a = {.ai_family = at->ss_family, .ai_addr = (struct sockaddr *)(uintptr_t)at};
     return is_group(&a);
 }

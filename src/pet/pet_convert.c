@@ -12,6 +12,7 @@
 
 #include <sluice/pet_convert.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +142,7 @@ static bool fill_tables(slc_pet_convert *s, const slc_pet_tables *t)
     const slc_pet_geometry *g = &s->geometry;
     const uint32_t modules = slc_pet_module_count(g), units = g->blocks_y * g->blocks_z;
     const uint32_t locals = g->crystals_y * g->crystals_z;
+    assert(modules > 0 && units > 0 && locals > 0);
     s->add_stride = slc_pet_numbers_repeat(g) ? 0 : locals;
     s->base = malloc((size_t)modules * units * sizeof *s->base);
     s->add = malloc((s->add_stride == 0 ? 1 : (size_t)modules * units) * locals * sizeof *s->add);

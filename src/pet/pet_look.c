@@ -10,6 +10,7 @@
 #include "pet/pet_look_sum.h"
 #include "pet/pet_scanner.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +251,7 @@ static bool finish_sensitivity(slc_pet_look *look, const uint64_t *sum)
     const float *first = look->work.grid.first_mm, voxel = look->work.grid.voxel_mm;
     const float reach = (float)(0.5 * look->config.diameter_mm);
     float *s = look->sensitivity, most = 0;
+    assert(sum != NULL);
     float *row = malloc((size_t)(n[0] > n[2] ? n[0] : n[2]) * sizeof *row);
     if (row == NULL) {
         return false;

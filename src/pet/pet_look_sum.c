@@ -22,6 +22,7 @@ static size_t border(size_t n, uint32_t part, uint32_t parts)
 static void add_line(const slc_pet_look_ray *r, const float *gauss, const float *image, float factor,
                      uint64_t *sum)
 {
+    /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): filled by its caller */
     for (int32_t k = r->first; k <= r->last; k++) {
         uint32_t voxel[4];
         float weight[4];

@@ -47,6 +47,7 @@ slc_status slc_pet_normalise_make_table(slc_pet_normalise *n)
         source->y_mm != 0 || !turns(n, per_ring)) {
         return SLC_OK;
     }
+    /* NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): sizes are checked and above 0 */
     n->table = malloc(rings * rings * per_ring * sizeof *n->table);
     n->with_factors = malloc(rings * rings * per_ring * sizeof *n->with_factors);
     if (n->table == NULL || n->with_factors == NULL) {

@@ -159,6 +159,7 @@ static void fit(const solver *s, float *factor, uint32_t bins, size_t stride, co
         double counts = 0, model = 0;
         for (uint32_t k = 0; k < others; k++) {
             counts += (double)s->n->counted[i * stride + k * step];
+            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no status is SLC_OK after slc_fail */
             model += (double)other[k] * s->model[i * stride + k * step];
         }
         if (counts > 0 && model > 0) {
@@ -253,6 +254,7 @@ static bool make_room(solver *s)
     const size_t n = s->n->crystals, bins = (size_t)s->n->n_radial * s->n->n_axial;
     double *room = calloc(7 * n, sizeof *room);
     s->e = room;
+    /* NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): sizes are checked and above 0 */
     s->model = s->n->config.geometric ? malloc(SLC_PET_NORMALISE_CHUNKS * bins * sizeof *s->model) : NULL;
     if (room == NULL || (s->n->config.geometric && s->model == NULL)) {
         free(room);

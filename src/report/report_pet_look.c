@@ -40,6 +40,7 @@ static void fill(const slc_pet_look_image *image, const slice *s, size_t at, flo
 /* A cell with its neighbours in a row of so many, those that there are. */
 static void smooth_row(float *value, size_t n, size_t stride)
 {
+    /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): filled by its caller */
     float before = value[0];
     for (size_t i = 0; i < n; i++) {
         const float now = value[i * stride], after = i + 1 < n ? value[(i + 1) * stride] : now;
@@ -88,6 +89,7 @@ static void draw(const slc_report_canvas *canvas, const slc_report_pet_look *loo
         const slice *s = &slices[i];
         fill_smooth(look, s, value);
         for (size_t v = 0; v < (size_t)image->n[s->x] * image->n[s->y]; v++) {
+            /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): set where the call before it succeeds */
             most = fmaxf(most, value[v]);
         }
     }
@@ -110,6 +112,7 @@ static void draw(const slc_report_canvas *canvas, const slc_report_pet_look *loo
                                   .smooth = true};
         fill_smooth(look, s, value);
         for (size_t v = 0; v < panel.columns * panel.rows; v++) {
+            /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): filled by its caller */
             value[v] /= most > 0 ? most : 1;
         }
         slc_report_panel_draw(canvas, &panel);

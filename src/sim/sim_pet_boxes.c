@@ -40,6 +40,7 @@ static void place(const slc_pet_geometry *g, uint32_t crystal, sim_pet_box *box)
 {
     double *normal = box->side[0], *across = box->side[1], *along = box->side[2];
     const slc_pet_crystal_row r = slc_pet_row_of(g, crystal);
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): no status is SLC_OK after slc_fail */
     memcpy(box->middle, r.position_mm, sizeof box->middle);
     memcpy(normal, r.normal, sizeof r.normal);
     const double *axis = r.axis;
@@ -84,6 +85,7 @@ static slc_status set_sizes(sim_pet_boxes *b, const slc_pet_geometry *g, bool fl
     /* All units are alike. Where one crystal is its own unit, those of others tell. Of an ideal ring the
      * first unit's crystals are not the first ones, but these are neighbours, too. */
     for (int side = 1; side < 3; side++) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no status is SLC_OK after slc_fail */
         half[side] = half_pitch(b->box, b->n, side);
     }
     for (int side = 1; side < 3; side++) {
@@ -212,7 +214,9 @@ slc_status slc_sim_pet_boxes_make(const slc_pet_geometry *g, bool flat, sim_pet_
                             ? SLC_OK
                             : slc_fail(error, SLC_ERR_MEMORY, "no memory for %u crystals", n);
     for (uint32_t i = 0; status == SLC_OK && i < n; i++) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no status is SLC_OK after slc_fail */
         place(g, i, &b->box[i]);
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no status is SLC_OK after slc_fail */
         b->order[i] = i;
     }
     status = status == SLC_OK ? set_sizes(b, g, flat, error) : status;

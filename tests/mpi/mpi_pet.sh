@@ -10,7 +10,7 @@ compare() {
 import json, sys
 def load(name):
     o = json.load(open(name))
-    for k in ('command', 'seconds', 'randoms', 'randoms_sigma'): o.pop(k, None)
+    for k in ('command', 'seconds', 'randoms', 'randoms_sigma', 'randoms_by_pair'): o.pop(k, None)
     return o
 a, b = load(sys.argv[1]), load(sys.argv[2])
 wrong = sorted(k for k in set(a) | set(b) if a.get(k) != b.get(k))

@@ -190,7 +190,7 @@ def acquire(
     if output is None and continues is None and (rotate_bytes or rotate_seconds or sync or replace):
         raise UsageError("rotate_bytes, rotate_seconds, sync and replace are of output")
     length, order = tcp_length if isinstance(tcp_length, tuple) else (tcp_length, "little")
-    length, order = count(length, "tcp_length", 0, 4), word(order, "tcp_length", ("little", "big"))
+    length, big_length = count(length, "tcp_length", 0, 4), word(order, "tcp_length", ("little", "big")) == 1
     at, size, big = 0, 0, False
     if sequence is not None:
         at, size = count(sequence[0], "sequence", 0, 1024), count(sequence[1], "sequence", 4, 8)
@@ -234,7 +234,7 @@ def acquire(
         continues is not None,
         frame_format,
         length,
-        order == 1,
+        big_length,
     )
     return Acquisition(config, chain is not None, on_fault)
 

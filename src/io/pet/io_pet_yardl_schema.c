@@ -142,10 +142,10 @@ static const slc_yardl_type *array_of(parser *p, const json_t *form, const meani
 
 static const slc_yardl_type *union_of(parser *p, const json_t *cases, const meaning *of)
 {
-    const slc_yardl_type **part;
-    const char **name;
+    const slc_yardl_type **part = NULL;
+    const char **name = NULL;
     slc_yardl_type *type = make(p, SLC_YARDL_UNION, json_array_size(cases), &part, &name);
-    for (size_t i = 0; type != NULL && i < json_array_size(cases); i++) {
+    for (size_t i = 0; type != NULL && part != NULL && name != NULL && i < json_array_size(cases); i++) {
         const json_t *one = json_array_get(cases, i), *tag = json_object_get(one, "tag");
         part[i] = compile(p, tag != NULL ? json_object_get(one, "type") : one, of);
         name[i] = json_string_value(tag);
