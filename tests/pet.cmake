@@ -26,7 +26,7 @@ sluice_test(test_pet_rates_chain stages test_pet_rates_chain.c oracle/pet_rates_
 sluice_test(test_pet_pairs stages test_pet_pairs.c ${pet_stream})
 sluice_test(test_pet_randoms stages test_pet_randoms.c oracle/pet_coincidence_oracle.c ${pet_cases})
 sluice_test(test_pet_randoms_truth stages test_pet_randoms_truth.c ${pet_sim})
-sluice_test(test_pet_pair_randoms stages test_pet_pair_randoms.c oracle/pet_rates_oracle.c ${pet_sim})
+sluice_test(test_pet_pair_randoms "stages;long" test_pet_pair_randoms.c oracle/pet_rates_oracle.c ${pet_sim})
 sluice_test(test_pet_calibrate stages test_pet_calibrate.c ${pet_sim})
 sluice_test(test_pet_line stages test_pet_line.c)
 sluice_test(test_pet_normalise stages test_pet_normalise.c ${pet_sim})

@@ -18,7 +18,7 @@ typedef struct made {
 static void put(made *file, uint32_t number, int bytes)
 {
     for (int i = 0; i < bytes; i++) {
-        file->bytes[file->size++] = (uint8_t)(number >> 8 * i);
+        file->bytes[file->size++] = (uint8_t)(i < 4 ? number >> 8 * i : 0);
     }
 }
 

@@ -32,8 +32,11 @@ slc_status slc_io_pet_records_open(slc_io_pet_records *r, const slc_io_pet_forma
 
 void slc_io_pet_records_clear(slc_io_pet_records *r)
 {
-    free(r->frames[0]);
-    free(r->frames[1]);
+    for (int i = 0; i < 2; i++) {
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): NULL once it is freed */
+        free(r->frames[i]);
+        r->frames[i] = NULL;
+    }
     *r = (slc_io_pet_records){.format = NULL};
 }
 
