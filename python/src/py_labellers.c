@@ -192,6 +192,15 @@ bool core_setup_take(core_state *state, PyObject *const *values, image_setup *to
         !take_algorithm(state, values[SETUP_ALGORITHM], to)) {
         return false;
     }
+    /* Before anything is made for it: which of them go with an image and which with a volume, the labeller
+     * says. */
+    if (connectivity != 4 && connectivity != 8 && connectivity != 6 && connectivity != 18 &&
+        connectivity != 26) {
+        PyErr_Format(state->usage_error,
+                     "connectivity is to be 4 or 8 of an image, 6, 18 or 26 of a volume, not %llu",
+                     (unsigned long long)connectivity);
+        return false;
+    }
     config->connectivity = (uint32_t)connectivity;
     config->border = (slc_image_border)border;
     config->exec.threads = (uint32_t)threads;

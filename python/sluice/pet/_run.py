@@ -116,7 +116,8 @@ class Chain:
     ) -> None:
         self.tables = tables_of(scanner)
         self.window_ns = float(window_ns)
-        self.energies = None if energies is None or energies[1] == float("inf") else energies
+        window = energy_window(energies)
+        self.energies = None if window[1] == float("inf") else window
         self.policy, self.has_delayeds = policy, delayed_ns is not None
         stage = word(until, "until", _STAGES)
         self.until = until
