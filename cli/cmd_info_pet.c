@@ -127,6 +127,9 @@ bool slc_info_pet_singles(const char *path, const slc_io_format_row *format, slc
             add_single(&t, s.time_ps[i], s.crystal[i], s.energy_kev[i]);
         }
     }
+    if (status == SLC_END && slc_io_pet_singles_note(input)[0] != '\0') {
+        slc_cli_say("info", "%s: %s", path, slc_io_pet_singles_note(input));
+    }
     slc_io_pet_singles_close(input);
     slc_columns_clear(&slc_pet_singles_schema, &s);
     slc_cli_put(to, "format", format->name);

@@ -135,7 +135,7 @@ static slc_status read_singles(job *j, char *path)
                            : slc_io_pet_singles_read(input, AT_ONCE, &j->singles, &j->error);
     }
     if (input != NULL) {
-        slc_pet_not_read_tell(COMMAND->name, path, slc_io_pet_singles_left_out(input));
+        slc_pet_note_tell(COMMAND->name, path, slc_io_pet_singles_note(input));
     }
     slc_io_pet_singles_close(input);
     j->cut = slc_cli_stop(NULL);

@@ -176,7 +176,7 @@ static int act(const slc_cli_call *call)
     j.config.horizon_ps = SLC_PET_PS(o->horizon_ns);
     status = status == SLC_CLI_GO_ON ? process(&j, call->operands[0]) : status;
     if (j.input != NULL) {
-        slc_pet_not_read_tell("pet sort", call->operands[0], slc_io_pet_singles_left_out(j.input));
+        slc_pet_note_tell("pet sort", call->operands[0], slc_io_pet_singles_note(j.input));
     }
     slc_io_pet_singles_close(j.input);
     slc_pet_sort_close(j.stage);

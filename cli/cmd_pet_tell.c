@@ -81,6 +81,13 @@ void slc_pet_not_read_tell(const char *command, const char *path, const char *wh
     }
 }
 
+void slc_pet_note_tell(const char *command, const char *path, const char *note)
+{
+    if (note[0] != '\0') {
+        slc_cli_say(command, "%s: %s", path, note);
+    }
+}
+
 /* ---- inputs, frames, singles ------------------------------------------------------------------- */
 
 bool slc_pet_inputs_tell(const slc_io_pet_inputs *inputs, const char *command, bool quiet, bool tolerate_loss)

@@ -57,6 +57,8 @@ void slc_pet_outside_tell(const char *command, const char *path, uint64_t outsid
 void slc_pet_left_out_tell(const char *command, const char *path, uint64_t left_out);
 /* What a list-mode file holds that is not read. */
 void slc_pet_not_read_tell(const char *command, const char *path, const char *what);
+/* Of slc_io_pet_singles_note. */
+void slc_pet_note_tell(const char *command, const char *path, const char *note);
 
 /* Tells where frames show another scanner than that of the tables, also to those who want it quiet. */
 void slc_pet_doubts_tell(const char *command, const slc_io_pet_seen *seen, const slc_pet_tables *tables);

@@ -70,7 +70,7 @@ sluice_test(test_sim_pet_randoms stages test_sim_pet_randoms.c ${pet_sim})
 sluice_core_test(test_sim_pet_memory stages "base;simd;pixel;lhcb;velo;cms;pet;sim" test_sim_pet_memory.c)
 
 # Files: raw frames, list mode, sinograms, tables.
-foreach(part IN ITEMS sequence raw raw_damage raw_series raw_copies list gate place damage petsird petsird_damage scanner sinogram tables)
+foreach(part IN ITEMS sequence singles raw raw_damage raw_series raw_copies list gate place damage petsird petsird_damage scanner sinogram tables)
     sluice_test(test_io_pet_${part} formats test_io_pet_${part}.c)
 endforeach()
 target_link_libraries(test_io_pet_tables PRIVATE ${HDF5_C_LIBRARIES}) # it damages files by HDF5 itself

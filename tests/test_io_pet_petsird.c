@@ -209,7 +209,7 @@ static void singles_come_back(void **state)
     while (slc_io_pet_singles_read(input, 777, &got, &error) == SLC_OK) {
     }
     assert_string_equal(error.text, "");
-    assert_string_equal(slc_io_pet_singles_left_out(input), "");
+    assert_string_equal(slc_io_pet_singles_note(input), "");
     assert_int_equal(got.head.size, N - 1);
     for (size_t i = 0; i < N - 1; i++) {
         const size_t from = i + (i > 0);

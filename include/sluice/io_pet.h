@@ -177,22 +177,24 @@ SLC_API void slc_io_pet_raw_abandon(slc_io_pet_raw_writer *writer);
 
 /* ---- singles ----------------------------------------------------------------------------------- */
 
-/* docs/formats/pet-singles.md. What is written begins with a head; records without one are read, too. */
+/* docs/formats/pet-singles.md. What is written ends with a mark of half a record; records with the head of
+ * older versions, or alone, are read, too. */
 typedef enum slc_io_pet_singles_format {
     SLC_IO_PET_SINGLES = 0, /* records of i64 ps, u32 crystal, f32 keV, little-endian */
-    SLC_IO_PET_SINGLES_F64  /* the seed's, always without a head: u32 crystal, f32 keV, f64 ns */
+    SLC_IO_PET_SINGLES_F64  /* the seed's, without a mark: u32 crystal, f32 keV, f64 ns */
 } slc_io_pet_singles_format;
 
 typedef struct slc_io_pet_singles slc_io_pet_singles;
 /* "-" is standard input. Singles of PETSIRD are read as SLC_IO_PET_SINGLES, too, with the middles of their
- * energy bins. Where reading meets them: SLC_ERR_FORMAT if the size is no multiple of a record or
- * a head is of the other format, SLC_ERR_UNSUPPORTED if it is of another version. Files put one after the
- * other read as one. */
+ * energy bins. Where reading meets them: SLC_ERR_FORMAT if bytes are left that are no record, if a head or
+ * mark is of the other format, or where neither is known and most records are no singles;
+ * SLC_ERR_UNSUPPORTED for another version. Files put one after the other read as one. */
 SLC_API slc_status slc_io_pet_singles_open(const char *path, slc_io_pet_singles_format format,
                                            slc_io_pet_singles **input, slc_error *error);
 SLC_API void slc_io_pet_singles_close(slc_io_pet_singles *input);
-/* What a file of PETSIRD holds that is no single, in words, at its end; "" otherwise. */
-SLC_API const char *slc_io_pet_singles_left_out(const slc_io_pet_singles *input);
+/* At its end, what is to be told of it: what PETSIRD holds that is no single, or that no mark said what the
+ * records are; "": nothing. Until the next call. */
+SLC_API const char *slc_io_pet_singles_note(slc_io_pet_singles *input);
 /* Appends up to `most`; the collection grows as needed. SLC_END where there are none. One of the two
  * functions, by the format. SLC_ERR_FORMAT for a time that is not finite; names the record. */
 SLC_API slc_status slc_io_pet_singles_read(slc_io_pet_singles *input, size_t most, slc_pet_singles *singles,

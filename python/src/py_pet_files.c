@@ -357,15 +357,15 @@ static PyObject *singles_open(PyObject *module, PyObject *arguments)
     return capsule;
 }
 
-/* pet_singles_left_out(reader): what it holds that is no single, in words */
-static PyObject *singles_left_out(PyObject *module, PyObject *capsule)
+/* pet_singles_note(reader): what is to be told of it at its end, in words */
+static PyObject *singles_note(PyObject *module, PyObject *capsule)
 {
     (void)module;
     reader *r = pet_enter(capsule, singles_kind);
     if (r == NULL) {
         return NULL;
     }
-    PyObject *made = PyUnicode_FromString(slc_io_pet_singles_left_out(r->input));
+    PyObject *made = PyUnicode_FromString(slc_io_pet_singles_note(r->input));
     pet_leave(r);
     return made;
 }
@@ -471,7 +471,7 @@ PyMethodDef pet_file_functions[] = {
     {"pet_raw_following", raw_following, METH_O, "files that follow one in its acquisition"},
     {"pet_singles_open", singles_open, METH_VARARGS, "a file of singles"},
     {"pet_singles_read", singles_read, METH_VARARGS, "singles of it"},
-    {"pet_singles_left_out", singles_left_out, METH_O, "what it holds that is no single"},
+    {"pet_singles_note", singles_note, METH_O, "what is to be told of it at its end"},
     {"pet_singles_create", singles_create, METH_O, "a new file of singles"},
     {"pet_singles_write", singles_write, METH_VARARGS, "singles to it"},
     {NULL, NULL, 0, NULL}};

@@ -243,6 +243,7 @@ begins() { # PART WHOLE: neither empty nor all of it
     compared=$((compared + 1))
     local n
     n=$(stat -c %s "$1")
+    case $1 in *.bin) n=$((n - 8)) ;; esac # singles end with a mark
     [ "$n" -gt 100 ] && [ "$n" -lt "$(stat -c %s "$2")" ] && cmp -n "$n" "$1" "$2" || fail "'$last': $1 does not begin $2"
 }
 find="--scanner mouse20 --window 4ns --delayed 100ns --batch 10000"

@@ -81,7 +81,7 @@ import random, struct
 random.seed(9)
 singles = [(random.randrange(10**9), random.randrange(12480), 511) for _ in range(40000)]
 singles[7] = singles[5]
-open("many.bin", "wb").write(b"".join(struct.pack("<qIf", *s) for s in singles))
+open("many.bin", "wb").write(b"".join(struct.pack("<qIf", *s) for s in singles) + b"\x89SLCPS1\n")
 open("many-f64.bin", "wb").write(b"".join(struct.pack("<Ifd", c, e, t / 1024) for t, c, e in singles))
 singles.sort(key=lambda s: s[0])
 i = 0  # the seed's rule, as its page has it

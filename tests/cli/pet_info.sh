@@ -92,36 +92,58 @@ equal "in order" "$(info sorted.bin "f['format'], f['singles'], f['ordered'], f[
     "('pet-singles', $highest, True, True, True, True)"
 want_info 0
 equal "not in order" "$(info unsorted.bin "f['singles'], f['ordered']")" "($highest, False)"
-# The head is as long as a record, and may be there, not there, and again where files are put one after the other.
-equal "its head" "$(head -c 16 sorted.bin | od -An -tx1 -v | tr -d '\n ')" "89534c435053470a0100000000000000"
-tail -c +17 sorted.bin >headless.bin
-cat sorted.bin sorted.bin >twice.bin
-cat headless.bin headless.bin >both.bin
-equal "twice" "$(info twice.bin "f['format'], f['singles'], f['ordered'], f['bytes']")" "('pet-singles', $((2 * highest)), False, $((32 * highest + 32)))"
-for input in sorted headless twice both; do
+# Records from the first byte, a mark behind them; the head of older versions; neither; and again where files were put one after the other.
+equal "its mark" "$(tail -c 8 sorted.bin | od -An -tx1 -v | tr -d '\n ')" "89534c435053310a"
+head -c -8 sorted.bin >alone.bin
+{ printf '\x89SLCPSG\n\1\0\0\0\0\0\0\0'; cat alone.bin; } >headed.bin
+cat headed.bin sorted.bin sorted.bin >thrice.bin
+cat alone.bin alone.bin alone.bin >all.bin
+equal "thrice" "$(info thrice.bin "f['format'], f['singles'], f['ordered'], f['bytes']")" "('pet-singles', $((3 * highest)), False, $((48 * highest + 32)))"
+told() { # COMMAND FILE SINGLES: nothing else is told
+    case $2 in
+        alone.bin | all.bin) echo "sluice $1: $2: no mark of Sluice at its end, so another program wrote it, or it is cut: $3 records are taken for i64 ps, u32 crystal, f32 keV" | want_err ;;
+        *) want_silent ;;
+    esac
+}
+for input in sorted headed alone thrice all; do
+    n=$highest
+    case $input in thrice | all) n=$((3 * highest)) ;; esac
     run pet coincidences $input.bin --window 4ns --format csv -o $input.csv -q
     want 0
-    run pet coincidences - --window 4ns --format csv -o from-pipe.csv -q <$input.bin
+    told "pet coincidences" $input.bin $n
     run pet sort $input.bin --horizon 1s -o $input.sorted -q
     want 0
+    told "pet sort" $input.bin $n
+    "$sluice" pet coincidences - --window 4ns --format csv -o from-pipe.csv -q <$input.bin 2>err || fail "a pipe of $input.bin: $(cat err)"
+    cmp from-pipe.csv $input.csv || fail "a pipe of $input.bin has other pairs"
 done
-cmp sorted.csv headless.csv || fail "a head makes a difference"
-cmp twice.csv both.csv || fail "a second head makes a difference"
+cmp sorted.csv alone.csv || fail "a mark makes a difference"
+cmp sorted.csv headed.csv || fail "a head makes a difference"
+cmp thrice.csv all.csv || fail "a second mark makes a difference"
 cmp sorted.sorted sorted.bin || fail "what is in order is changed"
-cmp headless.sorted sorted.bin || fail "what had no head has none"
-cmp twice.sorted both.sorted || fail "a second head makes a difference"
-"$sluice" pet sort - --horizon 1s -o - -q <twice.bin | cmp - both.sorted || fail "pipes have other singles"
-{ cat sorted.bin; head -c 8 sorted.bin; } >cut.bin
-run info cut.bin
+cmp alone.sorted sorted.bin || fail "what had no mark has none"
+cmp headed.sorted sorted.bin || fail "what had a head has another mark"
+cmp thrice.sorted all.sorted || fail "a second mark makes a difference"
+"$sluice" pet sort - --horizon 1s -o - -q <thrice.bin | cmp - all.sorted || fail "pipes have other singles"
+{ cat sorted.bin; head -c 8 headed.bin; } >cut.bin
+run pet sort cut.bin -o none.bin
 want 1
-echo "sluice info: cut.bin: byte $(stat -c %s sorted.bin): 8 bytes are left, a single has 16" | want_err
-{ head -c 8 sorted.bin; printf '\2\0\0\0\0\0\0\0'; } >newer.bin
+echo "sluice pet sort: cut.bin: byte $(stat -c %s sorted.bin): 8 bytes are left, a single has 16" | want_err
+{ head -c 8 headed.bin; printf '\2\0\0\0\0\0\0\0'; } >newer.bin
 run info newer.bin
 want 1
 echo "sluice info: newer.bin: byte 8: version 2 of singles is not known" | want_err
+seq 100000 109999 | head -c 16000 >numbers
+run pet sort numbers -o none.bin
+want 1
+grep -qE "^sluice pet sort: numbers: byte 0: these are no singles: of the first 1000 records .* [0-9]+ have times beyond 26 days or energies that are none$" err || fail "it said: $(cat err)"
+[ ! -e none.bin ] || fail "an output of what was refused"
 run pet coincidences sorted.bin --input singles-f64
 want 1
-echo "sluice pet coincidences: sorted.bin: byte 0: its head says that times are picoseconds" | want_err
+echo "sluice pet coincidences: sorted.bin: byte $((16 * highest)): its mark says that times are picoseconds" | want_err
+run pet coincidences headed.bin --input singles-f64
+want 1
+echo "sluice pet coincidences: headed.bin: byte 0: its head says that times are picoseconds" | want_err
 run pet run sorted.bin --scanner mouse20
 want 1
 grep -qx "sluice pet run: sorted.bin: byte 0: this is a file of singles, not frames" err || fail "it said: $(cat err)"
@@ -199,10 +221,9 @@ grep -q "this is a raw file of PET: sluice pet run reads it, sluice info its fil
 # ---- what is none of these ------------------------------------------------------------------------------------------
 head -c 65536 /dev/zero >zeros
 python3 -c 'import random; random.seed(3); open("noise", "wb").write(random.randbytes(65536))'
-seq 100000 109999 | head -c 16000 >numbers
 printf 'time,event\n1,2\n' >other.csv
-# Nothing tells what records without a head are: frames, singles, pairs.
-for file in zeros noise numbers other.csv bare.bin headless.bin tof.yrt; do
+# Nothing tells what records without a head or a mark are: frames, singles, pairs.
+for file in zeros noise numbers other.csv bare.bin alone.bin tof.yrt; do
     run info $file
     want 1
     want_no_out

@@ -36,7 +36,7 @@ for end in csv singles late s; do
     compared=$((compared + 1))
 done
 equal "late ones" "$(key a.json "o['live']['sort']['late'] > 10")" True
-equal "their file" "$(stat -c %s a.late)" "$(key b.json "16 * o['sort']['late'] + 16")"
+equal "their file" "$(stat -c %s a.late)" "$(key b.json "16 * o['sort']['late'] + 8")"
 columns() { cut -d, -f1,2,4,5,6,9 "$1"; } # without frames, losses and multiples, which count in the bin that has come
 columns b.rates >wanted
 columns a.rates >got
@@ -130,7 +130,7 @@ finish none
 want 1
 said 'unread: nobody has opened this pipe to read it; raw data and the other outputs are written further on'
 equal "the file" "$(frames_in j.raw)" "$sent"
-equal "the other output" "$(stat -c %s j.late)" "$(key out "16 * o['live']['sort']['late'] + 16")"
+equal "the other output" "$(stat -c %s j.late)" "$(key out "16 * o['live']['sort']['late'] + 8")"
 # A reader that comes later gets everything.
 listen -o k.raw --scanner mouse20 --singles unread
 transmit --fast --rate 1e6 --seconds 0.2
@@ -221,7 +221,7 @@ finish TERM
 want 1
 said 'singles came later than the horizon .* far ahead of all others'
 equal "late ones" "$(key out "o['live']['complete'], o['live']['sort']['late'] > 0.9 * o['live']['sort']['taken'] > 1000")" "(True, True)"
-equal "their file" "$(stat -c %s far.late)" "$(key out "16 * o['live']['sort']['late'] + 16")"
+equal "their file" "$(stat -c %s far.late)" "$(key out "16 * o['live']['sort']['late'] + 8")"
 [ -s far.singles ] || fail "no far.singles"
 
 # ---- what cannot begin leaves nothing behind -------------------------------------------------------------------------

@@ -136,7 +136,7 @@ want 1
 want_err <<'E'
 sluice pet run: c.raw: lost 2 datagrams, about 8 frames (0.2 %), by the modules' sequence counters; more than 0.1 %: exit status 1 (--tolerate-loss: 0)
 E
-equal "singles" "$(stat -c %s c.singles)" $((3992 * 16 + 16))
+equal "singles" "$(stat -c %s c.singles)" $((3992 * 16 + 8))
 run pet run -q --scanner mouse20 --singles c.singles --tolerate-loss --json c.raw
 want 0
 equal "in JSON" "$(key out "o['lost'], o['lost_frames'], o['repeated'], o['foreign']")" "(2, 8, 0, 0)"
@@ -209,7 +209,7 @@ P
 finish TERM
 want 1
 equal "a large gap" "$(key out "o['lost'], o['frames'], o['left_out'], o['foreign']")" "(8900, 800, 0, 0)"
-equal "all singles" "$(stat -c %s h.singles)" $((800 * 16 + 16))
+equal "all singles" "$(stat -c %s h.singles)" $((800 * 16 + 8))
 
 # ---- a --sequence that names no counter ------------------------------------------------------------------------------
 # A constant of the payload: frames whose times differ have come with the number before, so that they are foreign.

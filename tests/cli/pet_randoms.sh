@@ -93,7 +93,7 @@ import json, struct
 o = json.load(open("estimate.json"))
 data = open("all.s", "rb").read()
 events = [line.split(",")[1] for line in open("truth.csv").read().splitlines()[1:]]
-data = data[len(data) - 16 * len(events):]
+data = data[: 16 * len(events)] # the mark is behind them
 event = {(r[0], r[1]): e for r, e in zip(struct.iter_unpack("<qIf", data), events)}
 true = 0
 for line in open("p.csv").read().splitlines()[1:]:

@@ -55,7 +55,7 @@ run pet sort converted.bin -o sorted.bin --late late.bin -q
 want 0
 want_silent
 want_no_out
-equal "late singles" "$(stat -c %s late.bin)" 16 # a head
+equal "late singles" "$(stat -c %s late.bin)" 8 # a mark
 run pet coincidences sorted.bin $find --format csv -o prompts.csv -q
 want 0
 run pet coincidences sorted.bin $find --offset 100ns --format csv -o delayeds.csv -q
@@ -79,7 +79,7 @@ for words in "" "--batch 1000" "--threads 2" "--batch 77 --threads 2" "--batch 1
     want_silent
     cmp -s out wanted.csv || fail "'$last' differs from convert, sort and coincidences"
     cmp -s singles.bin sorted.bin || fail "'$last': other singles"
-    equal "late singles" "$(stat -c %s none.bin)" 16
+    equal "late singles" "$(stat -c %s none.bin)" 8
     [ "$words" != "" ] || mv out first
 done
 run pet run part1.raw part2.raw $scan $find --delayed 100ns -o - --format csv -q
@@ -297,7 +297,7 @@ want 1 # as they are most
 grep -q '^late  *[1-9]' out || fail "no late singles: $(cat out)"
 grep -q '^sluice pet run: [0-9]* of [0-9]* singles came later than the horizon of 1 us allows and are in no coincidence; [0-9.]* us would have been enough' err ||
     fail "it said: $(cat err)"
-equal "singles in all" $(($(stat -c %s in.bin) + $(stat -c %s out.bin) - 16)) "$(stat -c %s sorted.bin)"
+equal "singles in all" $(($(stat -c %s in.bin) + $(stat -c %s out.bin) - 8)) "$(stat -c %s sorted.bin)"
 lag=$(grep -o '[0-9.]* us would' err | cut -d' ' -f1)
 run pet run run.raw $scan --horizon "${lag}us" --singles in.bin -q
 want 0
@@ -314,7 +314,7 @@ run pet run far.raw $scan $find -o far.csv --format csv --late far.late --json
 want 1
 equal "late ones" "$(key out "o['sort']['late'] > 0.9 * o['sort']['taken'], 0 < o['prompts']['pairs'] < 1000")" "(True, True)"
 equal "what is written" "$(wc -l <far.csv)" "$(key out "o['prompts']['pairs'] + 1")"
-equal "late ones in their file" "$(stat -c %s far.late)" "$(key out "16 * o['sort']['late'] + 16")"
+equal "late ones in their file" "$(stat -c %s far.late)" "$(key out "16 * o['sort']['late'] + 8")"
 told="far ahead of all others, 'sluice pet convert' and then 'sluice pet coincidences'"
 grep -q "$told" err || fail "it said: $(cat err)"
 run pet run far.raw $scan $find -q
@@ -328,7 +328,7 @@ grep -q "$told" err || fail "it said: $(cat err)"
 cmp far.late far.late2 || fail "other late singles"
 run pet sort far.bin -o far.sorted --json
 want 1
-equal "all of them" "$(key out "o['sort']['given'] * 16 + 16")" "$(stat -c %s far.sorted)"
+equal "all of them" "$(key out "o['sort']['given'] * 16 + 8")" "$(stat -c %s far.sorted)"
 run pet coincidences far.bin $find --format csv -o all.csv -q
 want 0
 equal "pairs that a sort of all finds" "$(comm -12 <(cut -d, -f1-6 prompts.csv | sort) <(cut -d, -f1-6 all.csv | sort) | \
@@ -422,7 +422,7 @@ open("many.raw", "wb").write(b"".join(frame(0, 0, 5, 5, i * 1000000, 511) for i 
 run pet run many.raw $scan $find --rates many.csv --bin 1us --singles many.bin -q
 want 1
 echo "sluice pet run: no rates: there are more than 1048576 bins of 1e-06 s: choose longer ones" | want_err
-equal "singles" "$(stat -c %s many.bin)" $((16 * 1060000 + 16))
+equal "singles" "$(stat -c %s many.bin)" $((16 * 1060000 + 8))
 want_no_file many.csv
 rm many.raw many.bin
 run pet run run.raw $scan --device tpu

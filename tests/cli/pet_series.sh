@@ -57,7 +57,7 @@ want 0
 equal "from the fourth on" "$(key out "o['inputs']")" $((n - 3))
 run pet convert --scanner mouse20 run.raw --series -o converted.bin
 want 0
-equal "converted" "$(stat -c %s converted.bin)" $((16 * sent + 16))
+equal "converted" "$(stat -c %s converted.bin)" $((16 * sent + 8))
 run simulate pet --rate 4e5 --seconds 0.01 -o other.raw --write-tables tables.h5 -q
 want 0
 keep="--tables tables.h5 --keep position,gain" # there are too few frames to find them

@@ -275,10 +275,10 @@ class SinglesReader:
     def __next__(self) -> Columns:
         made = None if self._reader is None else _core.pet_singles_read(self._reader, self._batch)
         if made is None:
-            left_out = "" if self._reader is None else _core.pet_singles_left_out(self._reader)
+            note = "" if self._reader is None else _core.pet_singles_note(self._reader)
             self._reader = None
-            if left_out:
-                warn_lost(f"not read: {left_out}", "warn")
+            if note:
+                warn_lost(note, "warn")
             raise StopIteration
         return made
 

@@ -69,7 +69,12 @@ uint64_t slc_io_pet_received(const slc_io_pet_payload *payload, const uint8_t *d
 /* ---- the head of a file ------------------------------------------------------------------------ */
 
 extern const uint8_t slc_io_pet_raw_magic[8], slc_io_pet_raw_index_magic[8], slc_io_pet_block_magic[4];
-extern const uint8_t slc_io_pet_singles_magic[8];
+extern const uint8_t slc_io_pet_singles_magic[8]; /* of older versions */
+/* Does this regular file end as files of singles do? */
+bool slc_io_pet_singles_end(int file);
+/* Singles in the caller's memory, for tests. */
+slc_status slc_io_pet_singles_open_memory(const void *bytes, size_t size, slc_io_pet_singles_format format,
+                                          slc_io_pet_singles **input, slc_error *error);
 /* Is it a regular file that begins as raw files with a head do, damaged or not? */
 bool slc_io_pet_raw_is(const char *path);
 /* Does an HDF5 file say that it holds tables, of whatever version? */

@@ -112,7 +112,8 @@ static slc_status begin(slc_io_pet_raw *raw, slc_error *error)
         return status;
     }
     const size_t magic = sizeof slc_io_pet_raw_magic;
-    const char *stranger = slc_io_pet_raw_stranger(bytes, n);
+    const char *stranger = slc_io_pet_singles_end(raw->stream.file) ? "a file of singles"
+                                                                    : slc_io_pet_raw_stranger(bytes, n);
     if (stranger != NULL) {
         return slc_fail(error, SLC_ERR_FORMAT, "%s: byte 0: this is %s, not frames", raw->stream.name,
                         stranger);

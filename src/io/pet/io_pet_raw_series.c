@@ -57,6 +57,16 @@ bool slc_io_pet_raw_is(const char *path)
     return first_bytes(path, bytes, sizeof bytes) && memcmp(bytes, slc_io_pet_raw_magic, sizeof bytes) == 0;
 }
 
+static bool ends_as_singles(const char *path)
+{
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const bool is = slc_io_pet_singles_end(file);
+    if (file >= 0) {
+        (void)close(file);
+    }
+    return is;
+}
+
 slc_io_pet_kind slc_io_pet_kind_of(const char *path)
 {
     static const struct {
@@ -68,6 +78,9 @@ slc_io_pet_kind slc_io_pet_kind_of(const char *path)
     uint8_t bytes[8];
     if (!first_bytes(path, bytes, sizeof bytes)) {
         return SLC_IO_PET_KIND_NONE;
+    }
+    if (ends_as_singles(path)) {
+        return SLC_IO_PET_KIND_SINGLES;
     }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (memcmp(bytes, kinds[i].magic, sizeof bytes) == 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files of singles: a head, then records of 16 bytes, little-endian. Records alone, as other programs and
- * older versions write them, are read, too: the head is as long as a record, so that they differ in nothing
- * else. docs/formats/pet-singles.md.
+ * Files of singles: records of 16 bytes, little-endian, and half a record behind the last, a mark. So who
+ * reads whole records from the first byte has the singles, and Sluice knows its files. Older versions wrote a
+ * head of a whole record, and other programs write records alone: both are read. docs/formats/pet-singles.md.
  */
 #include "base/bytes.h"
 #include "io/io_output.h"
@@ -11,27 +11,37 @@
 #include "io/pet/io_pet_raw.h"
 #include <sluice/io_pet.h>
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-enum { RECORD = 16, AT_ONCE = 1 << 16 /* records */, VERSION = 1 };
+enum { RECORD = 16, AT_ONCE = 1 << 16 /* records */, VERSION = 1, MARK = 8, PROBED = 4096 /* records */ };
 
-const uint8_t slc_io_pet_singles_magic[8] = {0x89, 'S', 'L', 'C', 'P', 'S', 'G', '\n'};
+/* Both begin alike; the byte behind that is the mark's version. */
+const uint8_t slc_io_pet_singles_magic[MARK] = {0x89, 'S', 'L', 'C', 'P', 'S', 'G', '\n'};
+static const uint8_t mark[MARK] = {0x89, 'S', 'L', 'C', 'P', 'S', '1', '\n'};
+enum { ALIKE = 6 };
 
 struct slc_io_pet_singles {
     slc_io_stream stream;
     slc_io_pet_singles_format format;
     uint64_t records;
+    uint64_t unmarked;        /* records since the last head or mark, or all: of a head, none */
+    bool headed;              /* there was a head before them */
+    bool ended;               /* all was read */
     bool looked;              /* at the first bytes */
     slc_io_pet_list *petsird; /* NULL: it is none, or not looked at */
+    char note[288];
 };
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
-slc_status slc_io_pet_singles_open(const char *path, slc_io_pet_singles_format format,
-                                   slc_io_pet_singles **out, slc_error *error)
+static slc_status open_with(const char *path, const void *bytes, size_t size,
+                            slc_io_pet_singles_format format, slc_io_pet_singles **out, slc_error *error)
 {
     *out = NULL;
     if (format != SLC_IO_PET_SINGLES && format != SLC_IO_PET_SINGLES_F64) {
@@ -41,7 +51,9 @@ slc_status slc_io_pet_singles_open(const char *path, slc_io_pet_singles_format f
     if (input == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to read it", path);
     }
-    const slc_status status = slc_io_stream_open(&input->stream, path, error);
+    const slc_status status = bytes != NULL
+                                  ? slc_io_stream_open_memory(&input->stream, bytes, size, path, error)
+                                  : slc_io_stream_open(&input->stream, path, error);
     if (status != SLC_OK) {
         free(input);
         return status;
@@ -49,6 +61,18 @@ slc_status slc_io_pet_singles_open(const char *path, slc_io_pet_singles_format f
     input->format = format;
     *out = input;
     return SLC_OK;
+}
+
+slc_status slc_io_pet_singles_open(const char *path, slc_io_pet_singles_format format,
+                                   slc_io_pet_singles **input, slc_error *error)
+{
+    return open_with(path, NULL, 0, format, input, error);
+}
+
+slc_status slc_io_pet_singles_open_memory(const void *bytes, size_t size, slc_io_pet_singles_format format,
+                                          slc_io_pet_singles **input, slc_error *error)
+{
+    return open_with("memory", bytes != NULL ? bytes : "", size, format, input, error);
 }
 
 void slc_io_pet_singles_close(slc_io_pet_singles *input)
@@ -61,9 +85,26 @@ void slc_io_pet_singles_close(slc_io_pet_singles *input)
     free(input);
 }
 
-const char *slc_io_pet_singles_left_out(const slc_io_pet_singles *input)
+const char *slc_io_pet_singles_note(slc_io_pet_singles *input)
 {
-    return input->petsird != NULL ? input->petsird->about.left_out : "";
+    input->note[0] = '\0';
+    if (input->petsird != NULL && input->petsird->about.left_out[0] != '\0') {
+        (void)snprintf(input->note, sizeof input->note, "not read: %s", input->petsird->about.left_out);
+    } else if (input->format == SLC_IO_PET_SINGLES && input->ended && input->unmarked > 0) {
+        (void)snprintf(input->note, sizeof input->note,
+                       "no mark of Sluice at its end, so another program wrote it, or it is cut: "
+                       "%" PRIu64 " records are taken for i64 ps, u32 crystal, f32 keV",
+                       input->unmarked);
+    }
+    return input->note;
+}
+
+bool slc_io_pet_singles_end(int file)
+{
+    struct stat there;
+    uint8_t bytes[MARK];
+    return file >= 0 && fstat(file, &there) == 0 && S_ISREG(there.st_mode) && there.st_size >= MARK &&
+           pread(file, bytes, MARK, there.st_size - MARK) == MARK && memcmp(bytes, mark, MARK) == 0;
 }
 
 /* Is it PETSIRD? That shows when the first bytes have come. */
@@ -81,8 +122,17 @@ static slc_status look(slc_io_pet_singles *input, slc_error *error)
                : SLC_OK;
 }
 
-/* Files that are known by their first bytes are no singles, whatever times and crystals these would be. */
-static slc_status know(const slc_io_pet_singles *input, const uint8_t *bytes, slc_error *error)
+/* What no converter writes: more than 26 days, so that text is none, either, or an energy that is none. */
+static bool is_odd(const uint8_t *record)
+{
+    const int64_t time = (int64_t)slc_load_u64(record), most = INT64_C(1) << 61;
+    const float energy = slc_load_f32(record + 12);
+    return time <= -most || time >= most || !(energy > -1e6F && energy < 1e7F);
+}
+
+/* Files that are known by their first bytes are no singles, whatever times and crystals these would be. Nor
+ * is it one where neither head nor mark says so and most of the records are none. */
+static slc_status know(const slc_io_pet_singles *input, const uint8_t *bytes, size_t n, slc_error *error)
 {
     static const struct {
         const char *bytes, *what;
@@ -98,29 +148,50 @@ static slc_status know(const slc_io_pet_singles *input, const uint8_t *bytes, sl
         return slc_fail(error, SLC_ERR_FORMAT, "%s: byte 0: this is %s, not singles", input->stream.name,
                         what);
     }
-    return SLC_OK;
+    if (input->format != SLC_IO_PET_SINGLES || input->headed || slc_io_pet_singles_end(input->stream.file)) {
+        return SLC_OK;
+    }
+    size_t odd = 0;
+    const size_t probed = n < PROBED ? n : PROBED;
+    for (size_t i = 0; i < probed; i++) {
+        odd += is_odd(bytes + i * RECORD);
+    }
+    return 2 * odd <= probed
+               ? SLC_OK
+               : slc_fail(error, SLC_ERR_FORMAT,
+                          "%s: byte 0: these are no singles: of the first %zu records (i64 ps, u32 crystal, "
+                          "f32 keV), %zu have times beyond 26 days or energies that are none",
+                          input->stream.name, probed, odd);
 }
 
-static bool is_head(const uint8_t *record)
+/* Is this a head or a mark? As a record it would be of the ninth day. */
+static bool is_ours(const uint8_t *bytes)
 {
-    return memcmp(record, slc_io_pet_singles_magic, sizeof slc_io_pet_singles_magic) == 0;
+    return memcmp(bytes, mark, ALIKE) == 0 && bytes[MARK - 1] == mark[MARK - 1];
 }
 
-/* A head stands where a record would: before all others, and again where files were put one after the other.
- * As a record it would be of the ninth day, of crystal 1 and without energy. */
-static slc_status pass_head(slc_io_pet_singles *input, const uint8_t *head, slc_error *error)
+/* A head or a mark stands where a record would: before all others, behind them, and again where files were
+ * put one after the other. SLC_END: there is half a head. */
+static slc_status pass(slc_io_pet_singles *input, const uint8_t *bytes, size_t visible, slc_error *error)
 {
     const unsigned long long at = input->stream.offset;
-    const uint32_t version = slc_load_u32(head + 8);
-    if (version != VERSION || slc_load_u32(head + 12) != 0) {
+    const bool head = memcmp(bytes, slc_io_pet_singles_magic, MARK) == 0;
+    if (head && visible < RECORD) {
+        return SLC_END;
+    }
+    if (head ? slc_load_u32(bytes + 8) != VERSION || slc_load_u32(bytes + 12) != 0
+             : memcmp(bytes, mark, MARK) != 0) {
+        const unsigned version = head ? slc_load_u32(bytes + 8) : bytes[ALIKE] - (unsigned)'0';
         return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: byte %llu: version %u of singles is not known",
-                        input->stream.name, at + 8, version);
+                        input->stream.name, at + (head ? MARK : ALIKE), version);
     }
     if (input->format != SLC_IO_PET_SINGLES) {
-        return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %llu: its head says that times are picoseconds",
-                        input->stream.name, at);
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %llu: its %s says that times are picoseconds",
+                        input->stream.name, at, head ? "head" : "mark");
     }
-    slc_io_stream_skip(&input->stream, RECORD);
+    input->headed = head;
+    input->unmarked = 0;
+    slc_io_stream_skip(&input->stream, head ? RECORD : MARK);
     return SLC_OK;
 }
 
@@ -136,22 +207,23 @@ static slc_status peek(slc_io_pet_singles *input, size_t most, const uint8_t **b
         if (status != SLC_OK && status != SLC_END) {
             return status;
         }
-    } while (visible >= RECORD && is_head(*bytes) && (status = pass_head(input, *bytes, error)) == SLC_OK);
+    } while (visible >= MARK && is_ours(*bytes) && (status = pass(input, *bytes, visible, error)) == SLC_OK);
     if (status != SLC_OK && status != SLC_END) {
         return status;
     }
     *n = visible / RECORD < want ? visible / RECORD : want;
     for (size_t i = 1; i < *n; i++) {
-        *n = is_head(*bytes + i * RECORD) ? i : *n;
+        *n = is_ours(*bytes + i * RECORD) ? i : *n;
     }
     if (*n == 0 && visible > 0) {
         return slc_io_stream_fail(&input->stream, error, SLC_ERR_FORMAT, input->stream.offset,
                                   "%zu bytes are left, a single has %d", visible, (int)RECORD);
     }
     if (*n == 0) {
+        input->ended = true;
         return SLC_END;
     }
-    return input->records == 0 ? know(input, *bytes, error) : SLC_OK;
+    return input->records == 0 ? know(input, *bytes, *n, error) : SLC_OK;
 }
 
 static void decode_ps(const uint8_t *bytes, size_t n, slc_pet_singles *to)
@@ -209,6 +281,7 @@ static slc_status take(slc_io_pet_singles *input, size_t most, void *singles, sl
         }
         head->size += n;
         input->records += n;
+        input->unmarked += input->headed ? 0 : n;
         slc_io_stream_skip(&input->stream, n * RECORD);
         status = SLC_OK;
     }
@@ -238,18 +311,19 @@ slc_status slc_io_pet_singles_read_f64(slc_io_pet_singles *input, size_t most, s
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
+/* Behind the last record. */
+static slc_status put_mark(slc_io_writer *writer, bool commit, slc_error *error)
+{
+    return commit ? slc_io_writer_put(writer, mark, sizeof mark, error) : SLC_OK;
+}
+
 slc_status slc_io_pet_singles_create(const char *path, slc_io_writer **out, slc_error *error)
 {
     const slc_status status = slc_io_writer_open(sizeof **out, path, false, out, error);
-    if (status != SLC_OK) {
-        return status;
+    if (status == SLC_OK) {
+        (*out)->end = put_mark;
     }
-    uint8_t head[RECORD] = {0};
-    memcpy(head, slc_io_pet_singles_magic, sizeof slc_io_pet_singles_magic);
-    slc_store_u32(head + 8, VERSION);
-    /* A write that fails shows in the stream, and the next one or commit looks there. */
-    (void)fwrite(head, RECORD, 1, (*out)->output.stream);
-    return SLC_OK;
+    return status;
 }
 
 /* Two words a record. */
