@@ -5,3 +5,4 @@ sluice_core_test(test_pixel_stream stages "base;simd;pixel" test_pixel_stream.c 
 sluice_core_test(test_pixel_stream_times stages "base;simd;pixel" test_pixel_stream_times.c)
 sluice_core_test(test_pixel_list stages "base;simd;pixel" test_pixel_list.c)
 sluice_core_test(test_pixel_stream_errors stages "base;simd;pixel" test_pixel_stream_errors.c)
+sluice_core_test(test_pixel_stream_dense stages "base;simd;pixel" test_pixel_stream_dense.c oracle/pixel_stream_oracle.c)

@@ -36,9 +36,10 @@ typedef struct slc_pixel_stream_config {
                                mod 2^32, also where the clock was set back */
     uint32_t max_open;      /* pixels that can be waiting, 1 to 2^28: memory is reserved for them, some 200
                                bytes each. Where more are, the oldest clusters are closed early, and counted. */
+    slc_exec exec;          /* its target: results do not depend on it */
 } slc_pixel_stream_config;
 /* Radius 1, window 64 ticks, disorder 4096 ticks, 256 x 256, size, box, centroid, mass, weighted and times,
- * 2^20 pixels. */
+ * 2^20 pixels, the fastest target. */
 SLC_API void slc_pixel_stream_config_default(slc_pixel_stream_config *config, size_t size);
 #define slc_pixel_stream_config_default(config) slc_pixel_stream_config_default(config, sizeof *(config))
 

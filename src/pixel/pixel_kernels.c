@@ -4,6 +4,7 @@
  * pixel_stream_case.c.
  */
 #include "pixel/pixel_kernels.h"
+#include "pixel/pixel_near.h"
 
 #include "base/splitmix.h"
 
@@ -16,6 +17,15 @@ static const slc_pixel_kernels *const tables[SLC_SIMD_TARGETS] = {SIMD_FOR_EACH(
 const slc_pixel_kernels *slc_pixel_kernels_of(slc_simd_target target)
 {
     return target >= 0 && target < SLC_SIMD_TARGETS ? tables[target] : NULL;
+}
+
+#define NEAR_OF(target, TARGET) [SLC_SIMD_##TARGET] = &slc_pixel_near_kernels_##target,
+static const slc_pixel_near_kernels *const near_tables[SLC_SIMD_TARGETS] = {SIMD_FOR_EACH(NEAR_OF)};
+#undef NEAR_OF
+
+const slc_pixel_near_kernels *slc_pixel_near_kernels_of(slc_simd_target target)
+{
+    return target >= 0 && target < SLC_SIMD_TARGETS ? near_tables[target] : NULL;
 }
 
 /* ---- the standard input ------------------------------------------------------------------------- */
@@ -129,7 +139,14 @@ const slc_simd_kernel slc_pixel_kernel_rows[] = {
                     {SLC_SIMD_SSE4, 5.52},
                     {SLC_SIMD_C, 9.71}},
      .bench = &velo_sensor},
-    /* Compiled once; `auto` does not matter. */
-    {.name = "pixel.stream", .preference = {{SLC_SIMD_C, 31.8}}, .bench = &slc_pixel_stream_case},
+    {.name = "pixel.stream",
+     .preference = {{SLC_SIMD_AVX512ICL, 27.3},
+                    {SLC_SIMD_AVX512, 27.7},
+                    {SLC_SIMD_AVX512VL256, 28.3},
+                    {SLC_SIMD_AVX2, 28.4},
+                    {SLC_SIMD_AVX512VL128, 30.6},
+                    {SLC_SIMD_SSE4, 30.9},
+                    {SLC_SIMD_C, 43.0}},
+     .bench = &slc_pixel_stream_case},
     {.name = NULL},
 };

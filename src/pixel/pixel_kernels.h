@@ -75,6 +75,7 @@ const slc_pixel_kernels *slc_pixel_kernels_of(slc_simd_target target);
 /* The standard input of the stream. */
 extern const slc_simd_case slc_pixel_stream_case;
 
+enum { SLC_PIXEL_KERNEL_CLUSTER, SLC_PIXEL_KERNEL_STREAM }; /* rows */
 extern const slc_simd_kernel slc_pixel_kernel_rows[];
 
 #endif

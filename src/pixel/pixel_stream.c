@@ -11,6 +11,7 @@
 #include "base/block.h"
 #include "base/columns.h"
 #include "base/config.h"
+#include "pixel/pixel_kernels.h"
 #include "pixel/pixel_stream_join.h"
 #include "pixel/pixel_stream_order.h"
 
@@ -24,7 +25,7 @@
 enum {
     MOST_OPEN = 1 << 28,
     MOST_RADIUS = 8,
-    CHUNK = 1024,      /* pixels that are taken before clusters are given out */
+    CHUNK = 4096,      /* pixels that are taken before clusters are given out */
     CHIP = 256,        /* a table over a large sensor begins with so many columns and rows at most … */
     AT_ONCE = 1 << 20, /* … where the sensor has more pixels than this */
     ROW = 64           /* late pixels, in order with each other, that tell that the clock was set back */
@@ -60,7 +61,8 @@ static void pixel_stream_config_default(slc_pixel_stream_config *config)
                                         .disorder = 4096,
                                         .features = SLC_PIXEL_SIZE | SLC_PIXEL_BOX | SLC_PIXEL_CENTROID |
                                                     SLC_PIXEL_MASS | SLC_PIXEL_WEIGHTED | SLC_PIXEL_TIMES,
-                                        .max_open = 1U << 20};
+                                        .max_open = 1U << 20,
+                                        .exec = {.threads = 1, .target = SLC_SIMD_AUTO}};
 }
 SLC_CONFIG_DEFAULT(slc_pixel_stream_config, pixel_stream_config_default)
 
@@ -81,6 +83,9 @@ static slc_status check_config(const slc_pixel_stream_config *c, slc_error *erro
     if (c->max_open == 0 || c->max_open > MOST_OPEN) {
         return slc_fail(error, SLC_ERR_USAGE, "max_open: %u is not one of 1 to %d pixels", c->max_open,
                         MOST_OPEN);
+    }
+    if (c->exec.target != SLC_SIMD_AUTO && !slc_simd_runs(c->exec.target)) {
+        return slc_fail(error, SLC_ERR_USAGE, "target: number %d does not run here", (int)c->exec.target);
     }
     return SLC_OK;
 }
@@ -122,7 +127,9 @@ slc_status slc_pixel_stream_open(const slc_pixel_stream_config *given, slc_pixel
     if (s->block != NULL) {
         (void)lay_out(s, s->block);
         slc_pixel_order_init(&s->order, (uint64_t)config->disorder);
-        slc_pixel_join_init(&s->join, (uint64_t)config->time_window);
+        slc_pixel_join_init(&s->join, (uint64_t)config->time_window,
+                            slc_pixel_near_kernels_of(slc_simd_kernel_choice(
+                                &slc_pixel_kernel_rows[SLC_PIXEL_KERNEL_STREAM], config->exec.target)));
     }
     if (s->block == NULL || !cover_begin(s)) {
         slc_pixel_stream_close(s);
@@ -232,9 +239,6 @@ static void make_room(slc_pixel_stream *s)
 /* A pixel that is neither late nor an outlier. */
 static inline void take_in(slc_pixel_stream *s, const slc_pixel_arrival *pixel)
 {
-    if (slc_pixel_order_advance(&s->order, pixel->time)) {
-        drain(s);
-    }
     slc_pixel_order_put(&s->order, pixel);
     s->waiting++;
 }
@@ -299,12 +303,6 @@ static OUT_OF_LINE bool judge(slc_pixel_stream *s, const slc_pixel_arrival *pixe
                      (s->order.is_forced &&
                       !slc_pixel_order_is_before(&s->order, s->order.forced, s->order.latest));
     return !is_right;
-}
-
-/* May the pixel not simply be taken in? */
-static inline bool is_to_be_judged(const slc_pixel_stream *s, const slc_pixel_arrival *pixel)
-{
-    return s->is_watchful || !slc_pixel_order_is_usual(&s->order, pixel->time);
 }
 
 /* ---- what pixels make possible ----------------------------------------------------------------- */
@@ -417,40 +415,67 @@ static OUT_OF_LINE bool is_outside(slc_pixel_stream *s, uint32_t x, uint32_t y)
     return false;
 }
 
-/* Offers pixels i … end - 1, or those up to one that others must wait for; returns the next one. */
-static size_t take_some(slc_pixel_stream *s, const slc_pixels *pixels, size_t i, size_t end)
+/* Takes pixels i … end - 1 up to the first that is not usual; returns that one. */
+static size_t take_usual(slc_pixel_stream *s, const slc_pixels *pixels, size_t i, size_t end)
 {
     const uint16_t *xs = pixels->x, *ys = pixels->y;
     const int64_t *times = pixels->time;
-    const uint32_t *charges = pixels->charge;
-    const uint64_t number = s->number - i;
-    while (i < end && s->waiting <= s->config.max_open) {
-        const uint32_t x = xs[i], y = ys[i];
-        if (x >= s->join.width || y >= s->join.height) {
-            if (is_outside(s, x, y)) {
-                s->counts.outside++;
-                i++;
-            } else if (s->is_short) {
-                break;
-            }
-            continue;
+    const uint32_t *charges = pixels->charge, one = 1;
+    const size_t each = charges != NULL ? 1 : 0, first = i;
+    slc_pixel_stream_order *o = &s->order;
+    const uint64_t number = s->number - i, disorder = o->disorder;
+    const uint32_t width = s->join.width, height = s->join.height;
+    uint64_t latest = o->latest, earliest = o->earliest;
+    slc_pixel_arrival *to = o->came + o->n_came;
+    charges = charges != NULL ? charges : &one;
+    for (; i < end; i++) {
+        const uint64_t time = (uint64_t)times[i] ^ SIGN;
+        const uint64_t apart = time > latest ? time - latest : latest - time;
+        if ((xs[i] >= width) | (ys[i] >= height) | (apart > disorder)) {
+            break;
         }
-        const slc_pixel_arrival pixel = {.time = (uint64_t)times[i] ^ SIGN,
-                                         .number = number + i,
-                                         .yx = y << 16 | x,
-                                         .charge = charges != NULL ? charges[i] : 1};
-        if (is_to_be_judged(s, &pixel)) {
-            const slc_pixel_arrival odd = pixel; /* so that the others stay in registers */
-            i += judge(s, &odd);
-            if (s->is_set_back) {
-                break;
-            }
-        } else {
-            take_in(s, &pixel);
-            i++;
-        }
+        latest = time > latest ? time : latest;
+        earliest = time < earliest ? time : earliest;
+        *to++ = (slc_pixel_arrival){.time = time,
+                                    .number = number + i,
+                                    .yx = (uint32_t)ys[i] << 16 | xs[i],
+                                    .charge = charges[each * i]};
     }
-    s->number = number + i;
+    o->latest = latest;
+    o->earliest = earliest;
+    o->n_came += i - first;
+    s->waiting += i - first;
+    s->number += i - first;
+    return i;
+}
+
+/* Offers pixel i; false where it must wait for others. */
+static bool take_one(slc_pixel_stream *s, const slc_pixels *pixels, size_t i)
+{
+    const uint32_t x = pixels->x[i], y = pixels->y[i];
+    if (x >= s->join.width || y >= s->join.height) {
+        const bool outside = is_outside(s, x, y);
+        s->counts.outside += outside;
+        s->number += outside;
+        return outside;
+    }
+    const slc_pixel_arrival pixel = {.time = (uint64_t)pixels->time[i] ^ SIGN,
+                                     .number = s->number,
+                                     .yx = y << 16 | x,
+                                     .charge = pixels->charge != NULL ? pixels->charge[i] : 1};
+    const bool taken = judge(s, &pixel);
+    s->number += taken;
+    return taken;
+}
+
+/* Offers pixels i … end - 1, or those up to one that others must wait for; returns the next one. */
+static size_t take_some(slc_pixel_stream *s, const slc_pixels *pixels, size_t i, size_t end)
+{
+    while (i < end && s->waiting <= s->config.max_open && !s->is_set_back && !s->is_short) {
+        const uint64_t room = s->config.max_open + UINT64_C(1) - s->waiting;
+        const size_t usual = s->is_watchful ? i : take_usual(s, pixels, i, end - i < room ? end : i + room);
+        i = usual > i ? usual : i + take_one(s, pixels, i);
+    }
     return i;
 }
 

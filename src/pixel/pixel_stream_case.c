@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The standard input of the stream of pixels: hits of particles that cross a sensor of 256 x 256 at random,
- * about four a particle, sent with the disorder of a chip's readout. The stage is compiled once, so all
- * targets measure the same; opening the stream, for a little memory, is part of a call.
+ * about four a particle, sent with the disorder of a chip's readout. The stage is compiled once, but
+ * for comparing hits; opening the stream, for a little memory, is part of a call.
  */
 #include "pixel/pixel_kernels.h"
 
@@ -82,7 +82,6 @@ static void push_all(scratch *s, slc_pixel_stream *stream, slc_pixel_clusters *c
 
 static void run(void *memory, slc_simd_target target)
 {
-    (void)target;
     scratch *s = memory;
     s->clusters = s->size_sum = s->mass_sum = s->failures = 0;
     slc_pixel_clusters closed = {.head = {.capacity = ROOM},
@@ -101,6 +100,7 @@ static void run(void *memory, slc_simd_target target)
     config.disorder = DISORDER;
     config.features = SLC_PIXEL_SIZE | SLC_PIXEL_BOX | SLC_PIXEL_MASS | SLC_PIXEL_WEIGHTED | SLC_PIXEL_TIMES;
     config.max_open = OPEN;
+    config.exec.target = target;
     slc_pixel_stream *stream = NULL;
     if (slc_pixel_stream_open(&config, &stream, NULL) != SLC_OK) {
         s->failures++;

@@ -3,7 +3,7 @@
  * alone: nothing is erased behind the window. Slots that are free are used again last in, first out, so that
  * few of them are in use and stay in the cache.
  */
-#include "pixel/pixel_stream_join.h"
+#include "pixel/pixel_stream_slots.h"
 
 #include "base/block.h"
 
@@ -11,9 +11,10 @@
 #include <string.h>
 
 enum {
-    LARGEST = 1 << 16,      /* coordinates are below */
-    TABLE_BITS = 22,        /* a table over the whole sensor has at most so many places; else it is hashed */
-    AHEAD = 8,              /* places are fetched for so many pixels ahead */
+    LARGEST = 1 << 16, /* coordinates are below */
+    TABLE_BITS = 22,   /* a table over the whole sensor has at most so many places; else it is hashed */
+    AHEAD = 8,         /* places are fetched for so many pixels ahead */
+    FRONT = SLC_PIXEL_NEAR_FRONT,
     MOST_NEAR = 17 * 17 + 1 /* pixels within the largest radius, and one to write to in vain */
 };
 
@@ -77,9 +78,10 @@ size_t slc_pixel_join_lay_out(slc_pixel_join *j, char *block, uint32_t radius, s
     return slots;
 }
 
-void slc_pixel_join_init(slc_pixel_join *j, uint64_t window)
+void slc_pixel_join_init(slc_pixel_join *j, uint64_t window, const slc_pixel_near_kernels *kernels)
 {
     j->window = window;
+    j->kernels = kernels;
     j->unused = j->first = j->last = SLC_PIXEL_NOWHERE;
     j->n_used = 0;
     slc_pixel_join_restart(j);
@@ -135,136 +137,8 @@ void slc_pixel_join_restart(slc_pixel_join *j)
     j->present = 0;
     j->n_hashed = 0;
     j->n_born = 0;
-}
-
-/* ---- the list of clusters ---------------------------------------------------------------------- */
-
-static inline uint32_t find(slc_pixel_join *j, uint32_t slot)
-{
-    uint32_t parent = j->slots[slot].parent;
-    while (parent != slot) {
-        const uint32_t grandparent = j->slots[parent].parent;
-        j->slots[slot].parent = grandparent;
-        slot = grandparent;
-        parent = j->slots[slot].parent;
-    }
-    return slot;
-}
-
-static inline uint32_t open_slot(slc_pixel_join *j, const slc_pixel_arrival *pixel)
-{
-    uint32_t slot = j->unused;
-    if (slot != SLC_PIXEL_NOWHERE) {
-        j->unused = j->slots[slot].behind;
-    } else {
-        slot = j->n_used++;
-    }
-    j->slots[slot] = (slc_pixel_slot){.first_time = pixel->time,
-                                      .largest = pixel->number,
-                                      .largest_charge = pixel->charge,
-                                      .born = j->n_born++,
-                                      .parent = slot,
-                                      .before = j->last,
-                                      .behind = SLC_PIXEL_NOWHERE,
-                                      .gone_first = SLC_PIXEL_NOWHERE,
-                                      .gone_last = SLC_PIXEL_NOWHERE,
-                                      .x_min = UINT16_MAX,
-                                      .y_min = UINT16_MAX};
-    if (j->last != SLC_PIXEL_NOWHERE) {
-        j->slots[j->last].behind = slot;
-    } else {
-        j->first = slot;
-    }
-    j->last = slot;
-    return slot;
-}
-
-static inline void take_off(slc_pixel_join *j, const slc_pixel_slot *s)
-{
-    if (s->before != SLC_PIXEL_NOWHERE) {
-        j->slots[s->before].behind = s->behind;
-    } else {
-        j->first = s->behind;
-    }
-    if (s->behind != SLC_PIXEL_NOWHERE) {
-        j->slots[s->behind].before = s->before;
-    } else {
-        j->last = s->before;
-    }
-}
-
-void slc_pixel_join_drop_oldest(slc_pixel_join *j)
-{
-    const uint32_t slot = j->first;
-    slc_pixel_slot *s = &j->slots[slot];
-    take_off(j, s);
-    if (s->gone_first != SLC_PIXEL_NOWHERE) {
-        j->slots[s->gone_last].behind = j->unused;
-        s->behind = s->gone_first;
-    } else {
-        s->behind = j->unused;
-    }
-    j->unused = slot;
-}
-
-/* ---- sums -------------------------------------------------------------------------------------- */
-
-/* Without a branch, which charges would make a random one. */
-static inline void take_largest(slc_pixel_slot *s, uint32_t charge, uint64_t number)
-{
-    const bool is_larger = (charge > s->largest_charge) |
-                           ((charge == s->largest_charge) & (number < s->largest));
-    const uint64_t mask = 0 - (uint64_t)is_larger;
-    s->largest_charge = charge > s->largest_charge ? charge : s->largest_charge;
-    s->largest ^= (s->largest ^ number) & mask;
-}
-
-static inline void widen(slc_pixel_slot *s, uint16_t x_min, uint16_t x_max, uint16_t y_min, uint16_t y_max)
-{
-    s->x_min = x_min < s->x_min ? x_min : s->x_min;
-    s->x_max = x_max > s->x_max ? x_max : s->x_max;
-    s->y_min = y_min < s->y_min ? y_min : s->y_min;
-    s->y_max = y_max > s->y_max ? y_max : s->y_max;
-}
-
-static inline void add_sums(slc_pixel_slot *s, const slc_pixel_arrival *pixel)
-{
-    const uint64_t x = pixel->yx & 0xffff, y = pixel->yx >> 16, charge = pixel->charge;
-    s->sum_x += x;
-    s->sum_y += y;
-    s->mass += charge;
-    s->weighted_x += charge * x;
-    s->weighted_y += charge * y;
-    s->size++;
-    s->last_time = pixel->time;
-    take_largest(s, pixel->charge, pixel->number);
-    widen(s, (uint16_t)x, (uint16_t)x, (uint16_t)y, (uint16_t)y);
-}
-
-/* Two clusters that are roots. The one that was born first keeps its place in the list. */
-static uint32_t unite(slc_pixel_join *j, uint32_t a, uint32_t b)
-{
-    const bool a_is_older = j->slots[a].born < j->slots[b].born;
-    const uint32_t kept = a_is_older ? a : b, gone = a_is_older ? b : a;
-    slc_pixel_slot *s = &j->slots[kept], *o = &j->slots[gone];
-    s->sum_x += o->sum_x;
-    s->sum_y += o->sum_y;
-    s->mass += o->mass;
-    s->weighted_x += o->weighted_x;
-    s->weighted_y += o->weighted_y;
-    s->size += o->size;
-    s->last_time = s->last_time > o->last_time ? s->last_time : o->last_time;
-    take_largest(s, o->largest_charge, o->largest);
-    widen(s, o->x_min, o->x_max, o->y_min, o->y_max);
-    take_off(j, o);
-    /* Places of the table still name the slot: it is free when the cluster that took it up is. */
-    o->parent = kept;
-    o->behind = o->gone_first;
-    const uint32_t last = o->gone_first != SLC_PIXEL_NOWHERE ? o->gone_last : gone;
-    j->slots[last].behind = s->gone_first;
-    s->gone_last = s->gone_first != SLC_PIXEL_NOWHERE ? s->gone_last : last;
-    s->gone_first = gone;
-    return kept;
+    j->recent.n_front = 0;
+    j->recent.is_ahead = false;
 }
 
 /* ---- a table over the sensor ------------------------------------------------------------------- */
@@ -339,10 +213,13 @@ static inline void run_table(slc_pixel_join *j, const slc_pixel_arrival *pixels,
         slc_pixel_place *centre = origin + (pixel->yx >> 16) * stride + (pixel->yx & 0xffff);
         const uint64_t oldest = pixel->time > window ? pixel->time - window : 0;
         const met m = look(oldest, stride, centre, radius);
-        const uint32_t slot = m.any == 0           ? open_slot(j, pixel)
-                              : m.any == m.all + 1 ? find(j, m.all)
-                                                   : join_several(j, oldest, centre);
-        add_sums(&j->slots[slot], pixel);
+        uint32_t slot;
+        if (m.any == 0) {
+            slot = open_slot(j, pixel);
+        } else {
+            slot = m.any == m.all + 1 ? find(j, m.all) : join_several(j, oldest, centre);
+            add_sums(&j->slots[slot], pixel);
+        }
         centre->time = pixel->time;
         centre->slot = slot;
     }
@@ -407,8 +284,9 @@ static void run_hashed(slc_pixel_join *j, const slc_pixel_arrival *pixels, size_
         uint32_t slot = join_hashed(j, pixel);
         if (slot == SLC_PIXEL_NOWHERE) {
             slot = open_slot(j, pixel);
+        } else {
+            add_sums(&j->slots[slot], pixel);
         }
-        add_sums(&j->slots[slot], pixel);
         slc_pixel_place *place = seek(j, pixel->yx);
         j->n_hashed += is_empty(place);
         *place = (slc_pixel_place){.time = pixel->time, .slot = slot, .yx = pixel->yx};
@@ -418,24 +296,82 @@ static void run_hashed(slc_pixel_join *j, const slc_pixel_arrival *pixels, size_
     }
 }
 
-void slc_pixel_join_run(slc_pixel_join *j, const slc_pixel_arrival *pixels, size_t n)
+/* ---- few hits in the window, or many ------------------------------------------------------------ */
+
+/* What the table lacks goes there. */
+static void catch_up(slc_pixel_join *j)
 {
-    if (j->is_hashed) {
-        run_hashed(j, pixels, n);
-    } else if (j->radius == 1) {
+    const slc_pixel_recent *r = &j->recent;
+    for (uint32_t i = FRONT - r->n_front; r->is_ahead && i < FRONT; i++) {
+        slc_pixel_place *place = j->is_hashed ? seek(j, r->yx[i]) : place_at(j, r->yx[i]);
+        j->n_hashed += j->is_hashed && is_empty(place);
+        *place = (slc_pixel_place){.time = r->front_time[i], .slot = r->slot[i], .yx = r->yx[i]};
+        j->is_used = true;
+    }
+    j->recent.is_ahead = false;
+}
+
+/* Behind hits that went to the table. */
+static void look_back(slc_pixel_join *j, const slc_pixel_arrival *pixels, size_t n)
+{
+    slc_pixel_recent *r = &j->recent;
+    for (size_t i = n > FRONT ? n - FRONT : 0; i < n; i++) {
+        r->yx[FRONT + i] = pixels[i].yx;
+        r->slot[FRONT + i] =
+            place_at(j, pixels[i].yx)->slot; /* of a later one: as good, if this is in its window */
+        r->together[FRONT + i] = 0;
+    }
+    slc_pixel_recent_keep(j, pixels, n);
+}
+
+static void run_few(slc_pixel_join *j, const slc_pixel_arrival *pixels, size_t n)
+{
+    if (slc_pixel_recent_run(j, pixels, n)) {
+        return;
+    }
+    catch_up(j);
+    j->is_used = true;
+    if (j->radius == 1) {
         run_table(j, pixels, n, 1);
     } else if (j->radius == 0) {
         run_table(j, pixels, n, 0);
     } else {
         run_table(j, pixels, n, j->radius);
     }
-    if (n > 0) {
+    look_back(j, pixels, n);
+}
+
+void slc_pixel_join_run(slc_pixel_join *j, const slc_pixel_arrival *pixels, size_t n)
+{
+    if (j->is_hashed) {
+        catch_up(j);
         j->is_used = true;
+        run_hashed(j, pixels, n);
+    } else {
+        for (size_t i = 0; i < n; i += SLC_PIXEL_NEAR_ROOM) {
+            run_few(j, pixels + i, n - i < SLC_PIXEL_NEAR_ROOM ? n - i : SLC_PIXEL_NEAR_ROOM);
+        }
+    }
+    if (n > 0) {
         slc_pixel_join_advance(j, pixels[n - 1].time);
     }
 }
 
-/* ---- closing early ----------------------------------------------------------------------------- */
+/* ---- closing ------------------------------------------------------------------------------------- */
+
+void slc_pixel_join_drop_oldest(slc_pixel_join *j)
+{
+    const uint32_t slot = j->first;
+    slc_pixel_slot *s = &j->slots[slot];
+    take_off(j, s);
+    if (s->gone_first != SLC_PIXEL_NOWHERE) {
+        j->slots[s->gone_last].behind = j->unused;
+        s->behind = s->gone_first;
+    } else {
+        s->behind = j->unused;
+    }
+    j->unused = slot;
+}
 
 /* Nothing joins this hit any more. A place that is not in the window may name a slot that has been used anew.
  */
@@ -454,6 +390,7 @@ void slc_pixel_join_close_oldest(slc_pixel_join *j)
     slc_pixel_slot *s = &j->slots[slot];
     const size_t width = (size_t)s->x_max - s->x_min + 1, height = (size_t)s->y_max - s->y_min + 1;
     s->is_closed = true;
+    slc_pixel_recent_forget(j, slot);
     if (j->is_hashed && width * height > j->table_size) {
         for (size_t i = 0; i < j->table_size; i++) {
             let_go(j, &j->table[i], slot);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Buckets of time for pixels that come nearly in order. Bits tell which buckets of the ring hold pixels, so
- * that empty time costs next to nothing.
+ * Nearly sorted pixels by counting: what slice of time a pixel belongs to says where it goes, but for those
+ * of the same slice, of which there are few. All loops go along memory, but for steps as wide as pixels are
+ * out of order in fact.
  */
 #include "pixel/pixel_stream_order.h"
 
@@ -9,44 +10,43 @@
 #include <string.h>
 
 enum {
-    FEW = 24,   /* up to so many pixels an insertion is the fastest sort */
-    CHUNK = 512 /* pixels that are made ready at once, or 64 buckets more: they stay in the first cache */
+    FEW = 24,     /* up to so many pixels an insertion is the fastest sort */
+    STEPS = 8192, /* in the disorder, and two more */
+    MOST_SLICES = 1 << 17
 };
 
 size_t slc_pixel_order_lay_out(slc_pixel_stream_order *o, char *block, size_t pixels)
 {
-    const size_t arrivals = slc_block_bound(pixels * sizeof *o->waiting);
-    const size_t links = slc_block_bound(pixels * sizeof *o->following);
-    if (block != NULL) {
-        o->waiting = slc_block_take(&block, arrivals);
-        o->ready = slc_block_take(&block, arrivals);
-        o->following = slc_block_take(&block, links);
+    o->slices = 64;
+    while (o->slices < MOST_SLICES && o->slices < 2 * pixels) {
+        o->slices *= 2;
     }
-    return 2 * arrivals + links;
+    const size_t arrivals = slc_block_bound(pixels * sizeof *o->came);
+    const size_t counts = slc_block_bound((o->slices + (size_t)1) * sizeof *o->counts);
+    if (block != NULL) {
+        o->came = slc_block_take(&block, arrivals);
+        o->sorted = slc_block_take(&block, arrivals);
+        o->counts = slc_block_take(&block, counts);
+    }
+    return 2 * arrivals + counts;
 }
 
 void slc_pixel_order_init(slc_pixel_stream_order *o, uint64_t disorder)
 {
     o->disorder = disorder;
     o->shift = 0;
-    /* Half of the ring for pixels that may still be overtaken, where the first and the last bucket may be
-     * there in part only; half for complete buckets. */
-    while ((disorder >> o->shift) + 2 > SLC_PIXEL_ORDER_BUCKETS / 2) {
+    while ((disorder >> o->shift) + 2 > STEPS) {
         o->shift++;
     }
-    o->n_waiting = 0;
-    memset(o->filled, 0, sizeof o->filled);
-    memset(o->chain, 0xff, sizeof o->chain);
-    o->unused = UINT32_MAX;
-    o->n_used = 0;
-    o->n_ready = 0;
+    o->n_came = o->first = o->end = o->n_ready = 0;
     slc_pixel_order_restart(o);
 }
 
 void slc_pixel_order_restart(slc_pixel_stream_order *o)
 {
-    o->latest = o->begin = o->forced = 0;
+    o->latest = o->forced = 0;
     o->is_forced = o->any = false;
+    o->earliest = UINT64_MAX;
 }
 
 /* ---- sorting ----------------------------------------------------------------------------------- */
@@ -103,105 +103,110 @@ static void sort_few(slc_pixel_arrival *pixels, size_t n)
     }
 }
 
-static inline void reverse(slc_pixel_arrival *pixels, size_t n)
+/* Where each slice begins; how many pixels the fullest has. */
+static uint32_t sum_up(uint32_t *counts, size_t slices)
 {
-    for (size_t i = 0; i < n / 2; i++) {
-        const slc_pixel_arrival other = pixels[i];
-        pixels[i] = pixels[n - 1 - i];
-        pixels[n - 1 - i] = other;
+    uint32_t sum = 0, most = 0;
+    for (size_t i = 0; i < slices; i++) {
+        const uint32_t n = counts[i];
+        most = n > most ? n : most;
+        counts[i] = sum;
+        sum += n;
     }
+    return most;
+}
+
+/* Each slice by itself, where one has many. */
+static void sort_slices(slc_pixel_arrival *pixels, const uint32_t *ends, size_t slices)
+{
+    uint32_t begin = 0;
+    for (size_t i = 0; i < slices; i++) {
+        if (ends[i] - begin > FEW) {
+            sort_many(pixels + begin, ends[i] - begin);
+        } else {
+            sort_few(pixels + begin, ends[i] - begin);
+        }
+        begin = ends[i];
+    }
+}
+
+/* What came, and what is sorted and was not loaded, of which there is little unless pixels are as late as
+ * they may be: into `sorted`. */
+static void put_in_order(slc_pixel_stream_order *o)
+{
+    const size_t left = o->end - o->first, n = o->n_came + left;
+    memcpy(o->came + o->n_came, o->sorted + o->first, left * sizeof *o->came);
+    uint64_t least = left > 0 && o->sorted[o->first].time < o->earliest ? o->sorted[o->first].time
+                                                                        : o->earliest;
+    uint32_t shift = 0, *counts = o->counts;
+    const uint64_t span = o->latest - least;
+    while (span >> shift >= o->slices || (span >> shift) / 4 > n) {
+        shift++;
+    }
+    const size_t slices = (size_t)(span >> shift) + 1;
+    memset(counts, 0, slices * sizeof *counts);
+    for (size_t i = 0; i < n; i++) {
+        counts[(o->came[i].time - least) >> shift]++;
+    }
+    const uint32_t most = sum_up(counts, slices);
+    for (size_t i = 0; i < n; i++) {
+        o->sorted[counts[(o->came[i].time - least) >> shift]++] = o->came[i];
+    }
+    if (most <= FEW) {
+        sort_few(o->sorted, n); /* pixels stay in their slice */
+    } else {
+        sort_slices(o->sorted, counts, slices);
+    }
+    o->first = o->n_came = 0;
+    o->end = n;
+    o->earliest = UINT64_MAX;
 }
 
 /* ---- loading ----------------------------------------------------------------------------------- */
 
-/* Appends the bucket to the n pixels that are ready; how many there are then. */
-static inline size_t load(slc_pixel_stream_order *o, uint32_t bucket, size_t n)
+/* The sorted ones up to this step are ready. */
+static void load_up_to(slc_pixel_stream_order *o, uint64_t step)
 {
-    const uint32_t first = o->chain[bucket];
-    slc_pixel_arrival *begin = o->ready + n;
-    size_t size = 1;
-    uint32_t last = first;
-    begin[0] = o->waiting[first];
-    while (o->following[last] != UINT32_MAX) {
-        last = o->following[last];
-        begin[size++] = o->waiting[last];
-    }
-    o->chain[bucket] = UINT32_MAX;
-    o->following[last] = o->unused;
-    o->unused = first;
-    if (size > 1) { /* chains begin with the pixel that came last: turned round, they are nearly in order */
-        reverse(begin, size);
-        if (size <= FEW) {
-            sort_few(begin, size);
+    size_t low = o->first, high = o->end;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (o->sorted[middle].time >> o->shift <= step) {
+            low = middle + 1;
         } else {
-            sort_many(begin, size);
+            high = middle;
         }
     }
-    return n + size;
-}
-
-/* The first filled bucket from `begin` on; pixels are waiting. */
-static uint64_t first_filled(const slc_pixel_stream_order *o)
-{
-    uint64_t number = o->begin;
-    for (;;) {
-        const uint32_t bucket = (uint32_t)(number % SLC_PIXEL_ORDER_BUCKETS);
-        const uint64_t word = o->filled[bucket / 64] >> bucket % 64;
-        if (word != 0) {
-            return number + (uint32_t)__builtin_ctzll(word);
-        }
-        number += 64 - bucket % 64;
-    }
-}
-
-/* The filled ones of up to 64 buckets, which are in one word; moves *number behind them, up to the end. */
-static inline uint64_t take_word(slc_pixel_stream_order *o, uint64_t *number, uint64_t end)
-{
-    const uint32_t bucket = (uint32_t)(*number % SLC_PIXEL_ORDER_BUCKETS), from = bucket % 64;
-    const uint64_t left = end - *number, n = left < 64 - from ? left : 64 - from;
-    const uint64_t word = o->filled[bucket / 64] & (UINT64_MAX >> (64 - n) << from);
-    o->filled[bucket / 64] ^= word;
-    *number += n;
-    return word;
+    o->ready = o->sorted + o->first;
+    o->n_ready = low - o->first;
+    o->first = low;
 }
 
 bool slc_pixel_order_load(slc_pixel_stream_order *o)
 {
     const uint64_t bound = slc_pixel_order_bound(o);
-    size_t n = 0;
-    if (o->n_waiting > 0 && bound > o->begin) {
-        uint64_t number = o->begin;
-        const uint64_t end = bound - number < SLC_PIXEL_ORDER_BUCKETS ? bound
-                                                                      : number + SLC_PIXEL_ORDER_BUCKETS;
-        while (number < end && n < CHUNK) {
-            const uint32_t first = (uint32_t)(number % SLC_PIXEL_ORDER_BUCKETS) / 64 * 64;
-            for (uint64_t word = take_word(o, &number, end); word != 0; word &= word - 1) {
-                n = load(o, first + (uint32_t)__builtin_ctzll(word), n);
-            }
-        }
-        o->begin = number;
+    if (o->n_came > 0 && o->earliest >> o->shift < bound) {
+        put_in_order(o);
     }
-    o->n_ready = n;
-    o->n_waiting -= n;
-    if (n == 0 && bound > o->begin) {
-        o->begin = bound;
+    o->n_ready = 0;
+    if (bound > 0) {
+        load_up_to(o, bound - 1);
     }
-    return n > 0;
+    return o->n_ready > 0;
 }
 
 bool slc_pixel_order_force(slc_pixel_stream_order *o)
 {
     o->n_ready = 0;
-    if (o->n_waiting == 0) {
+    if (o->n_came > 0 &&
+        (o->first == o->end || o->earliest >> o->shift <= o->sorted[o->first].time >> o->shift)) {
+        put_in_order(o);
+    }
+    if (o->first == o->end) {
         return false;
     }
-    const uint64_t number = first_filled(o);
-    const uint32_t bucket = (uint32_t)(number % SLC_PIXEL_ORDER_BUCKETS);
-    o->filled[bucket / 64] &= ~(1ULL << bucket % 64);
-    o->n_ready = load(o, bucket, 0);
-    o->n_waiting -= o->n_ready;
-    o->begin = number + 1;
-    o->forced = (number << o->shift) + ((1ULL << o->shift) - 1);
+    const uint64_t step = o->sorted[o->first].time >> o->shift;
+    load_up_to(o, step);
+    o->forced = (step << o->shift) + ((1ULL << o->shift) - 1);
     o->is_forced = true;
     return true;
 }

@@ -5,87 +5,22 @@
  * is one image. An item is what was read at once, and the clusterer or stream is the input's.
  */
 #include "base/columns.h"
-#include "io/pixel/io_pixel_source.h"
 #include "pixel/pixel_list.h"
-#include "simd/simd_checksum.h"
-
-#include <sluice/io_pixel.h>
-#include <sluice/run_flow.h>
+#include "run/run_flow_pixel_part.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 1 << 16 }; /* pixels that are read at once */
-
-typedef struct input {
-    const slc_flow_pixel_setup *setup;
-    slc_io_pixels *file;
-    slc_io_pixels_info about;
-    slc_flow_pixel_choice choice;
-    bool is_stream, sorted;
-    slc_column columns[SLC_PIXEL_COLUMNS], cluster_columns[SLC_PIXEL_CLUSTER_COLUMNS];
-    slc_schema schema, clusters;
-
-    /* The reader's. */
-    bool all_read;
-    uint64_t skip, left;    /* frames before the part that is read, and of it */
-    uint64_t pixels_before; /* in those before it */
-    size_t room;            /* pixels, for frames */
-    uint64_t n_read, left_out;
-    slc_pixels list;  /* all of a stream that is sorted */
-    uint32_t *origin; /* the place in the file of each of them; NULL: it was in order */
-    size_t handed;
-
-    /* The worker's. */
-    slc_pixel_cluster_config config;
-    slc_pixel_clusterer *clusterer;
-    slc_pixel_stream *stream;
-    slc_pixel_clusters closed;   /* of the stream, until there are many */
-    slc_checksum_pieces *summed; /* of the stream, which is one event */
-    bool fixed;                  /* the size of the sensor is known */
-    uint32_t width, height;      /* where it is not */
-    slc_flow_pixel_totals totals;
-} input;
-
-/* Of pixels and of frames: no event is counted here. */
-typedef struct numbers {
-    slc_columns head;
-    uint32_t *origin, *label;
-    int64_t *frame;
-} numbers;
 static const slc_column number_columns[] = {
-    {"origin", "index", offsetof(numbers, origin), SLC_TYPE_U32},
-    {"label", "index", offsetof(numbers, label), SLC_TYPE_U32},
-    {"frame", "index", offsetof(numbers, frame), SLC_TYPE_I64},
+    {"origin", "index", offsetof(slc_pixel_numbers, origin), SLC_TYPE_U32},
+    {"label", "index", offsetof(slc_pixel_numbers, label), SLC_TYPE_U32},
+    {"frame", "index", offsetof(slc_pixel_numbers, frame), SLC_TYPE_I64},
 };
 static const slc_schema number_schema = {"numbers", number_columns, 3};
 
-typedef struct piece {
-    slc_flow_pixel_result result; /* first: it is what the item shows */
-    input *of;
-    uint32_t with, features; /* of the columns for which there is memory */
-    slc_schema schema, clusters;
-    slc_column columns[SLC_PIXEL_COLUMNS], cluster_columns[SLC_PIXEL_CLUSTER_COLUMNS];
-    uint64_t first_pixel;   /* pixels of the input before these */
-    uint32_t frames_before; /* read with it, and of another part of the run */
-    size_t first, n;        /* of a list that is sorted, in place of pixels of its own */
-    numbers numbers;
-} piece;
-
-static slc_status no_memory(slc_error *error, const char *what)
-{
-    return slc_fail(error, SLC_ERR_MEMORY, "no memory for %s", what);
-}
-
-/* Of a sensor: 65536 is 0. */
-static uint32_t side(uint16_t of)
-{
-    return of > 0 ? of : UINT16_MAX + 1;
-}
-
 /* ---- items ------------------------------------------------------------------------------------- */
 
-static void clear_piece(piece *p)
+static void clear_piece(slc_pixel_piece *p)
 {
     slc_columns_clear(&p->schema, &p->result.pixels);
     slc_columns_clear(&p->clusters, &p->result.clusters);
@@ -93,13 +28,13 @@ static void clear_piece(piece *p)
 
 static void close_piece(slc_flow_item *item)
 {
-    piece *p = item->result;
+    slc_pixel_piece *p = item->result;
     clear_piece(p);
     slc_columns_clear(&number_schema, &p->numbers);
 }
 
 /* Memory of another input's columns is of no use. */
-static void take_columns(piece *p, input *in)
+static void take_columns(slc_pixel_piece *p, slc_pixel_input *in)
 {
     const bool alike = p->with == in->about.with && p->features == in->config.features;
     p->of = in;
@@ -112,25 +47,19 @@ static void take_columns(piece *p, input *in)
     }
 }
 
-static slc_status reserve_pixels(const piece *p, slc_pixels *pixels, size_t n, uint32_t frames,
+static slc_status reserve_pixels(const slc_pixel_piece *p, slc_pixels *pixels, size_t n, uint32_t frames,
                                  slc_error *error)
 {
-    return slc_columns_reserve(&p->schema, pixels, n, frames) == SLC_OK ? SLC_OK
-                                                                        : no_memory(error, "the pixels");
-}
-
-static slc_status reserve_clusters(piece *p, size_t n, uint32_t frames, slc_error *error)
-{
-    return slc_columns_reserve(&p->clusters, &p->result.clusters, n, frames) == SLC_OK
+    return slc_columns_reserve(&p->schema, pixels, n, frames) == SLC_OK
                ? SLC_OK
-               : no_memory(error, "the clusters");
+               : slc_pixel_no_memory(error, "the pixels");
 }
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
 static void close_input(void *at)
 {
-    input *in = at;
+    slc_pixel_input *in = at;
     slc_pixel_cluster_close(in->clusterer);
     slc_pixel_stream_close(in->stream);
     free(in->summed);
@@ -141,7 +70,7 @@ static void close_input(void *at)
     free(in);
 }
 
-static void configure(input *in, const slc_flow_config *config)
+static void configure(slc_pixel_input *in, const slc_flow_config *config)
 {
     const slc_pixel_cluster_config *given = in->setup->config;
     in->config = *given; /* of the library's own version: slc_pixel_cluster_open looks at the rest */
@@ -159,7 +88,7 @@ static void configure(input *in, const slc_flow_config *config)
     in->schema = slc_pixels_schema(in->about.with, in->columns);
     in->clusters = slc_pixel_clusters_schema(in->config.features, in->about.with, in->cluster_columns);
     in->sorted = in->is_stream && in->choice.disorder < 0;
-    in->room = PIECE;
+    in->room = SLC_PIXEL_PIECE;
     in->skip = config->from;
     in->left = config->until == UINT64_MAX ? UINT64_MAX : config->until - config->from;
     in->width = in->height = 1;
@@ -172,14 +101,14 @@ static slc_status open_input(const void *setup, const slc_flow_config *config, c
     const slc_pixel_cluster_config *size = pixel->config;
     slc_io_pixels_options known = {.tick_seconds = pixel->tick_seconds};
     if (pixel->sized) {
-        known.width = side(size->width);
-        known.height = side(size->height);
+        known.width = slc_pixel_side(size->width);
+        known.height = slc_pixel_side(size->height);
     }
     slc_pixel_stream_config usual;
     slc_pixel_stream_config_default(&usual);
-    input *in = calloc(1, sizeof *in);
+    slc_pixel_input *in = calloc(1, sizeof *in);
     if (in == NULL) {
-        return no_memory(error, "an input");
+        return slc_pixel_no_memory(error, "an input");
     }
     in->setup = pixel;
     slc_status status = slc_io_pixels_open(path, &known, &in->file, error);
@@ -202,13 +131,13 @@ static slc_status open_input(const void *setup, const slc_flow_config *config, c
     return SLC_OK;
 }
 
-static bool stopped(const input *in)
+static bool stopped(const slc_pixel_input *in)
 {
     return in->setup->stop != NULL && in->setup->stop(in->setup->context);
 }
 
 /* Of an input that ended as it was to stop, the last frame may not be all there. */
-static slc_status leave_out_last(input *in, slc_pixels *pixels)
+static slc_status leave_out_last(slc_pixel_input *in, slc_pixels *pixels)
 {
     slc_columns *head = &pixels->head;
     in->all_read = false; /* and nothing more is read */
@@ -221,7 +150,7 @@ static slc_status leave_out_last(input *in, slc_pixels *pixels)
 }
 
 /* Of the frames that were read what belongs to the part; `before` of them were left out in front. */
-static void cut_frames(input *in, piece *p, uint32_t *before)
+static void cut_frames(slc_pixel_input *in, slc_pixel_piece *p, uint32_t *before)
 {
     slc_pixels *pixels = &p->result.pixels;
     const uint32_t n = pixels->head.n_events, skip = in->skip < n ? (uint32_t)in->skip : n;
@@ -240,11 +169,11 @@ static void cut_frames(input *in, piece *p, uint32_t *before)
 }
 
 /* Whole frames as far as there is room; more room where one does not fit. */
-static slc_status read_frames(input *in, piece *p, slc_error *error)
+static slc_status read_frames(slc_pixel_input *in, slc_pixel_piece *p, slc_error *error)
 {
     slc_pixels *pixels = &p->result.pixels;
     while (!stopped(in)) {
-        slc_status status = reserve_pixels(p, pixels, in->room, PIECE, error);
+        slc_status status = reserve_pixels(p, pixels, in->room, SLC_PIXEL_PIECE, error);
         slc_columns_reset(pixels);
         status = status == SLC_OK ? slc_io_pixels_read(in->file, pixels, in->room, error) : status;
         if (status == SLC_ERR_CAPACITY && pixels->head.n_events == 0) {
@@ -267,16 +196,17 @@ static slc_status read_frames(input *in, piece *p, slc_error *error)
 }
 
 /* All pixels of the input, as one event. */
-static slc_status read_all(input *in, const piece *p, slc_pixels *pixels, slc_error *error)
+static slc_status read_all(slc_pixel_input *in, const slc_pixel_piece *p, slc_pixels *pixels,
+                           slc_error *error)
 {
     slc_status status = SLC_OK;
     slc_columns_reset(pixels);
     while (status == SLC_OK && !stopped(in)) {
         const size_t size = pixels->head.size;
-        if (size + PIECE > pixels->head.capacity) {
-            status = reserve_pixels(p, pixels, 2 * size + PIECE, 1, error);
+        if (size + SLC_PIXEL_PIECE > pixels->head.capacity) {
+            status = reserve_pixels(p, pixels, 2 * size + SLC_PIXEL_PIECE, 1, error);
         }
-        status = status == SLC_OK ? slc_io_pixels_read(in->file, pixels, PIECE, error) : status;
+        status = status == SLC_OK ? slc_io_pixels_read(in->file, pixels, SLC_PIXEL_PIECE, error) : status;
     }
     if (status != SLC_END) {
         return status == SLC_OK ? SLC_END : status; /* stopped */
@@ -289,25 +219,26 @@ static slc_status read_all(input *in, const piece *p, slc_pixels *pixels, slc_er
 /* ---- an item of any kind ---------------------------------------------------------------------------- */
 
 /* A stream that is stopped has an end all the same: its clusters until then are made. */
-static slc_status read_stream(input *in, piece *p, slc_error *error)
+static slc_status read_stream(slc_pixel_input *in, slc_pixel_piece *p, slc_error *error)
 {
     slc_status status = SLC_OK;
     if (in->sorted && !in->all_read) {
         status = read_all(in, p, &in->list, error);
         if (status == SLC_OK && slc_pixels_sort_by_time(&in->list, &in->origin) != SLC_OK) {
-            return no_memory(error, "the order of the pixels");
+            return slc_pixel_no_memory(error, "the order of the pixels");
         }
     } else if (!in->sorted && stopped(in)) {
         in->all_read = true;
     } else if (!in->sorted) {
-        status = reserve_pixels(p, &p->result.pixels, PIECE, 1, error);
-        status = status == SLC_OK ? slc_io_pixels_read(in->file, &p->result.pixels, PIECE, error) : status;
+        status = reserve_pixels(p, &p->result.pixels, SLC_PIXEL_PIECE, 1, error);
+        status = status == SLC_OK ? slc_io_pixels_read(in->file, &p->result.pixels, SLC_PIXEL_PIECE, error)
+                                  : status;
         in->all_read = status == SLC_END;
         status = in->all_read ? SLC_OK : status;
     }
     const size_t left = in->list.head.size - in->handed;
     p->first = in->handed; /* 0 if they are not sorted */
-    p->n = !in->sorted ? p->result.pixels.head.size : left < PIECE ? left : PIECE;
+    p->n = !in->sorted ? p->result.pixels.head.size : left < SLC_PIXEL_PIECE ? left : SLC_PIXEL_PIECE;
     in->handed += in->sorted ? p->n : 0;
     p->result.last = in->all_read && (!in->sorted || in->handed == in->list.head.size);
     return status;
@@ -315,12 +246,12 @@ static slc_status read_stream(input *in, piece *p, slc_error *error)
 
 /* Room for what the worker writes of each pixel, and the frames' numbers, which the file keeps for a moment.
  */
-static slc_status take_numbers(const input *in, piece *p, slc_error *error)
+static slc_status take_numbers(const slc_pixel_input *in, slc_pixel_piece *p, slc_error *error)
 {
     const slc_columns *head = &p->result.pixels.head;
     const size_t n = head->size > head->n_events ? head->size : head->n_events;
     if (slc_columns_reserve(&number_schema, &p->numbers, n, 1) != SLC_OK) {
-        return no_memory(error, "a number for each pixel");
+        return slc_pixel_no_memory(error, "a number for each pixel");
     }
     uint32_t n_frames = 0;
     const int64_t *frames = slc_io_pixels_frames(in->file, &n_frames);
@@ -334,8 +265,8 @@ static slc_status take_numbers(const input *in, piece *p, slc_error *error)
 
 static slc_status read_piece(void *at, const slc_flow_config *config, slc_flow_item *item, slc_error *error)
 {
-    input *in = at;
-    piece *p = item->result;
+    slc_pixel_input *in = at;
+    slc_pixel_piece *p = item->result;
     (void)config;
     if (in->all_read && in->handed == in->list.head.size) {
         return SLC_END;
@@ -366,7 +297,7 @@ static slc_status read_piece(void *at, const slc_flow_config *config, slc_flow_i
 
 /* The clusterer is opened for the size of the sensor. Where nobody tells it, that is the box from the origin
  * around all pixels so far, since the fast algorithm needs a size, and opened again when the box grows. */
-static slc_status open_clusterer(input *in, const slc_pixels *list, slc_error *error)
+static slc_status open_clusterer(slc_pixel_input *in, const slc_pixels *list, slc_error *error)
 {
     const uint32_t width = in->width, height = in->height;
     if (!in->fixed) {
@@ -383,7 +314,7 @@ static slc_status open_clusterer(input *in, const slc_pixels *list, slc_error *e
 }
 
 /* The library counts in the image; the file's own order is that of all pixels that were read. */
-static void place_largest(const input *in, piece *p)
+static void place_largest(const slc_pixel_input *in, slc_pixel_piece *p)
 {
     slc_pixel_clusters *clusters = &p->result.clusters;
     for (uint32_t e = 0; clusters->largest != NULL && e < clusters->head.n_events; e++) {
@@ -395,13 +326,13 @@ static void place_largest(const input *in, piece *p)
     }
 }
 
-static slc_status run_clusterer(input *in, piece *p, slc_error *error)
+static slc_status run_clusterer(slc_pixel_input *in, slc_pixel_piece *p, slc_error *error)
 {
     const slc_pixels *pixels = &p->result.pixels;
     const slc_columns *head = &pixels->head;
     slc_status status = slc_pixel_cluster_reserve(in->clusterer, slc_columns_largest_event(head),
                                                   head->n_events, error);
-    status = status == SLC_OK ? reserve_clusters(p, head->size, head->n_events, error) : status;
+    status = status == SLC_OK ? slc_pixel_reserve_clusters(p, head->size, head->n_events, error) : status;
     if (status != SLC_OK) {
         return status;
     }
@@ -413,7 +344,7 @@ static slc_status run_clusterer(input *in, piece *p, slc_error *error)
     return status;
 }
 
-static slc_status cluster_images(input *in, piece *p, slc_error *error)
+static slc_status cluster_images(slc_pixel_input *in, slc_pixel_piece *p, slc_error *error)
 {
     const slc_columns *head = &p->result.pixels.head;
     slc_columns_reset(&p->result.clusters);
@@ -421,8 +352,8 @@ static slc_status cluster_images(input *in, piece *p, slc_error *error)
         return SLC_OK;
     }
     if (in->setup->sized) { /* files' own sizes are kept by their readers */
-        in->totals.outside += slc_pixels_leave_out(&p->result.pixels, side(in->config.width),
-                                                   side(in->config.height), p->numbers.origin);
+        in->totals.outside += slc_pixels_leave_out(&p->result.pixels, slc_pixel_side(in->config.width),
+                                                   slc_pixel_side(in->config.height), p->numbers.origin);
     }
     slc_status status = open_clusterer(in, &p->result.pixels, error);
     status = status == SLC_OK ? run_clusterer(in, p, error) : status;
@@ -434,124 +365,10 @@ static slc_status cluster_images(input *in, piece *p, slc_error *error)
     return status;
 }
 
-/* ---- streams ---------------------------------------------------------------------------------------- */
-
-/* The list is there: no more pixels than it has can be waiting, nor lie beyond its box, and memory follows.
- */
-static void fit(input *in, slc_pixel_stream_config *config)
-{
-    const slc_pixels *list = &in->list;
-    const size_t enough = list->head.size + 1024;
-    config->max_open = config->max_open < enough ? config->max_open : (uint32_t)enough;
-    if (!in->fixed) {
-        slc_pixels_box(list, &in->width, &in->height);
-        config->width = (uint16_t)in->width; /* 65536 is 0 */
-        config->height = (uint16_t)in->height;
-    }
-}
-
-static slc_status open_stream(input *in, slc_error *error)
-{
-    const slc_pixel_cluster_config *given = in->setup->config;
-    slc_pixel_stream_config config;
-    slc_pixel_stream_config_default(&config);
-    config.width = in->config.width;
-    config.height = in->config.height;
-    config.radius = given->connectivity == 4 ? 0 : given->connectivity == 8 ? 1 : given->radius;
-    config.time_window = in->choice.time_window;
-    config.disorder = in->sorted ? 0 : in->choice.disorder;
-    config.features = given->features;
-    config.max_open = in->setup->max_open > 0 ? in->setup->max_open : config.max_open;
-    if (in->sorted) {
-        fit(in, &config);
-    }
-    in->summed = aligned_alloc(_Alignof(slc_checksum_pieces), sizeof *in->summed);
-    if (in->summed == NULL) {
-        return no_memory(error, "a checksum");
-    }
-    slc_checksum_pieces_begin(in->summed);
-    return slc_pixel_stream_open(&config, &in->stream, error);
-}
-
-/* What has closed goes into the item. */
-static slc_status hand_over(input *in, piece *p, slc_error *error)
-{
-    slc_status status = reserve_clusters(p, p->result.clusters.head.size + in->closed.head.size, 1, error);
-    if (status == SLC_OK) {
-        status = slc_columns_append(&p->clusters, &in->closed, 0, in->closed.head.size, &p->result.clusters);
-        slc_columns_reset(&in->closed);
-    }
-    return status;
-}
-
-/* After a push or finish: room for what did not fit. */
-static slc_status make_room(input *in, piece *p, slc_status status, slc_error *error)
-{
-    const slc_columns *head = &in->closed.head;
-    return status == SLC_ERR_CAPACITY && head->size == head->capacity ? hand_over(in, p, error) : status;
-}
-
-static slc_status push(input *in, piece *p, slc_error *error)
-{
-    const slc_pixels *pixels = in->sorted ? &in->list : &p->result.pixels;
-    slc_status status = SLC_OK;
-    for (size_t done = 0; done < p->n && status == SLC_OK;) {
-        size_t taken = 0;
-        const double began = slc_clock_seconds();
-        status = slc_pixel_stream_push(in->stream, pixels, p->first + done, p->n - done, &in->closed, &taken,
-                                       error);
-        in->totals.seconds += slc_clock_seconds() - began;
-        done += taken;
-        status = make_room(in, p, status, error);
-    }
-    return status;
-}
-
-static slc_status finish(input *in, piece *p, slc_error *error)
-{
-    slc_status status, made;
-    do {
-        status = slc_pixel_stream_finish(in->stream, &in->closed, error);
-        made = make_room(in, p, status, error);
-    } while (status == SLC_ERR_CAPACITY && made == SLC_OK);
-    made = made == SLC_OK ? hand_over(in, p, error) : made;
-    if (made == SLC_OK) {
-        slc_columns_end_event(&p->result.clusters); /* all of the input */
-        in->totals.frames = 1;
-    }
-    return made;
-}
-
-static slc_status cluster_stream(input *in, piece *p, slc_error *error)
-{
-    slc_pixel_clusters *clusters = &p->result.clusters;
-    slc_status status = SLC_OK;
-    slc_columns_reset(clusters);
-    if (in->stream == NULL) {
-        status = slc_columns_reserve(&p->clusters, &in->closed, 2 * (size_t)PIECE, 1) == SLC_OK
-                     ? open_stream(in, error)
-                     : no_memory(error, "the clusters");
-    }
-    status = status == SLC_OK ? push(in, p, error) : status;
-    if (status == SLC_OK && (p->result.last || in->setup->at_once)) {
-        status = p->result.last ? finish(in, p, error) : hand_over(in, p, error);
-    }
-    for (size_t i = 0; i < clusters->head.size && clusters->largest != NULL && in->origin != NULL; i++) {
-        clusters->largest[i] = in->origin[clusters->largest[i]]; /* the place in the file, not in time */
-    }
-    if (in->stream != NULL) {
-        const slc_pixel_stream_counts counts = slc_pixel_stream_count(in->stream);
-        in->totals.stream = counts;
-        in->totals.outside = counts.outside;
-        in->totals.clustered = counts.pixels - counts.outside - counts.late - counts.outliers;
-    }
-    return status;
-}
-
 /* ---- the chain -------------------------------------------------------------------------------------- */
 
 /* A frame or an image is an event, and so is a stream, from which clusters come in pieces. */
-static void sum_clusters(input *in, const piece *p, slc_flow_item *item)
+static void sum_clusters(slc_pixel_input *in, const slc_pixel_piece *p, slc_flow_item *item)
 {
     const slc_pixel_clusters *clusters = &p->result.clusters;
     if (!p->result.is_stream) {
@@ -569,10 +386,10 @@ static void sum_clusters(input *in, const piece *p, slc_flow_item *item)
 
 static slc_status run(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
 {
-    piece *p = item->result;
+    slc_pixel_piece *p = item->result;
     (void)chain;
     (void)setup;
-    const slc_status status = p->result.is_stream ? cluster_stream(p->of, p, error)
+    const slc_status status = p->result.is_stream ? slc_pixel_run_stream(p->of, p, error)
                                                   : cluster_images(p->of, p, error);
     p->of->totals.clusters += p->result.clusters.head.size;
     p->result.totals = p->of->totals;
@@ -586,7 +403,7 @@ const slc_flow_chain slc_flow_pixel = {.size = sizeof(slc_flow_chain),
                                        .name = "pixel",
                                        .ordered = true,
                                        .files_alone = true,
-                                       .result_bytes = sizeof(piece),
+                                       .result_bytes = sizeof(slc_pixel_piece),
                                        .item_close = close_piece,
                                        .input_open = open_input,
                                        .read = read_piece,
