@@ -486,7 +486,7 @@ static slc_status bench_baselines(bench *b)
 
 /* ---- all --------------------------------------------------------------------------------------- */
 
-static slc_status bench_core(slc_bench_pet_set *set, bool baselines)
+static slc_status bench_core(slc_bench_pet_set *set, bool once)
 {
     bench b = {.set = set};
     slc_status status = measure_memory(set);
@@ -494,18 +494,20 @@ static slc_status bench_core(slc_bench_pet_set *set, bool baselines)
     status = status == SLC_OK ? bench_chain(&b) : status;
     status = status == SLC_OK && set->config->policies ? slc_bench_pet_policies(set, bench_policy, &b)
                                                        : status;
-    status = status == SLC_OK && baselines ? bench_baselines(&b) : status;
+    status = status == SLC_OK && once && set->config->baselines ? bench_baselines(&b) : status;
+    status = status == SLC_OK && once && set->config->lists ? slc_bench_pet_lists(set) : status;
     slc_columns_clear(&slc_pet_singles_schema, &b.arrived);
     slc_columns_clear(&slc_pet_singles_schema, &b.sorted);
     return status;
 }
 
-static slc_status one_set(slc_bench_pet_set *set, bool baselines)
+/* once: of the first number of threads, for what has one. */
+static slc_status one_set(slc_bench_pet_set *set, bool once)
 {
     const size_t first = set->report->sets[0].n;
     slc_status status = make_frames(set);
     if (status == SLC_OK) {
-        status = set->config->device != NULL ? slc_bench_pet_cuda(set) : bench_core(set, baselines);
+        status = set->config->device != NULL ? slc_bench_pet_cuda(set) : bench_core(set, once);
     }
     if (status == SLC_OK) {
         print_set(set, first);
@@ -536,7 +538,7 @@ slc_status slc_bench_pet(const void *configuration, const slc_bench_watch *watch
                                  .report = report,
                                  .plan = {.repetitions = config->repetitions, .rounds = 1, .watch = watch},
                                  .error = error};
-        status = one_set(&set, config->baselines && i % n_threads == 0);
+        status = one_set(&set, i % n_threads == 0);
         if (status == SLC_OK && !slc_bench_goes_on(watch, i + 1, n)) {
             status = SLC_END;
         }

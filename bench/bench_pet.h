@@ -24,6 +24,7 @@ typedef struct slc_bench_pet_config {
         policies; /* also every policy of the stage of coincidences, in single windows and in all-open ones */
     bool baselines; /* also a plain loop of the seed's rule, a radix sort and the C library's qsort, in one
                        thread */
+    bool lists;     /* also writers of list-mode files, as many pairs as frames, in one thread */
     /* NULL: the processor. "cuda", "cuda:N" (slc_cuda_choose): stages on a GPU with all frames at once, by
      * the device's clock, and the chain from page-locked memory, by the host's; threads, batch and baselines
      * are not used. SLC_ERR_UNSUPPORTED if there is none. */
@@ -69,6 +70,8 @@ slc_status slc_bench_pet_policies(slc_bench_pet_set *set,
                                                         const slc_pet_coincidence_config *config,
                                                         const char *name),
                                   void *context);
+/* Adds a line for each list-mode format that is one file: pairs of crystals at random to /dev/null. */
+slc_status slc_bench_pet_lists(slc_bench_pet_set *set);
 /* Measures one set on a GPU; its frames are there. */
 slc_status slc_bench_pet_cuda(slc_bench_pet_set *set);
 

@@ -18,7 +18,7 @@ typedef struct pet_options {
     const char *scanner, *csv, *device;
     uint64_t frames, batch, repetitions, seed;
     double window_ns;
-    bool policies, baselines, json;
+    bool policies, baselines, lists, json;
 } pet_options;
 
 #define O pet_options
@@ -33,6 +33,7 @@ static const slc_cli_option table[] = {
     {"window", 0, NUMBER(O, window_ns, 0.001, 1e9), "NS", "of coincidences"},
     {"policies", 0, FLAG(O, policies), NULL, "measure every policy of coincidences"},
     {"baselines", 0, FLAG(O, baselines), NULL, "measure plain code for the same tasks"},
+    {"lists", 0, FLAG(O, lists), NULL, "measure writing list-mode files: pairs of crystals at random"},
     {"repetitions", 0, COUNT(O, repetitions, 1, 100000), "N", "of each measurement; the median counts"},
     {"device", 0, DEVICE(O, device), "WORD",
      "cpu, or cuda or cuda:N: stages on a GPU, and the chain from page-locked memory"},
@@ -92,6 +93,7 @@ static int act(const slc_cli_call *call)
         .window_ns = options->window_ns,
         .policies = options->policies,
         .baselines = options->baselines,
+        .lists = options->lists,
         .device = strcmp(options->device, "cpu") != 0 ? options->device : NULL,
     };
     return slc_cmd_bench_run(COMMAND, false, slc_bench_pet, &config, &output);

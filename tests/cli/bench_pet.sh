@@ -49,6 +49,13 @@ assert of["multiplesAsAllCoincidences"]["pairs"] == of["takeAllGoods"]["pairs"]
 P
 compared=$((compared + 1))
 
+# Writers of list-mode files, once for all numbers of threads.
+run bench pet --frames 20000 --repetitions 1 --scanner explorer --rate 20 --threads 1,2 --lists --json
+want 0
+want_silent
+equal "lists" "$(key out "[(r['name'], r['pairs']) for r in o['rows'] if 'P' in r['name']]")" \
+    "[('PETSIRD', 20000), ('PETSIRD, time of flight', 20000), ('YRT-PET', 20000), ('YRT-PET, time of flight', 20000)]"
+
 run bench pet --scanner nobody
 want 2
 run bench pet --rate 0
