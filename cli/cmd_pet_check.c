@@ -209,6 +209,7 @@ static int of_list(job *j, char *path, int format)
         done = slc_io_pet_list_read(j->list.list, AT_ONCE, &j->pairs, &j->error);
         done = done == SLC_OK ? slc_pet_check_add(j->check, &j->pairs, &j->error) : done;
     }
+    slc_pet_list_input_tell(COMMAND, path, &j->list);
     return done == SLC_OK || done == SLC_END ? SLC_CLI_GO_ON : SLC_CLI_FAILED;
 }
 

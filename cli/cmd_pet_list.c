@@ -6,6 +6,7 @@
 #include "cli_results.h"
 #include "cli_words.h"
 #include "cmd_pet_factors.h"
+#include "cmd_pet_open.h"
 #include "cmd_pet_tell.h"
 
 #include <sluice/sluice.h>
@@ -125,34 +126,6 @@ static int rings_words(job *j)
     return SLC_CLI_GO_ON;
 }
 
-/* A ring as the map has it: how far from the axis its first crystal is, and its first two rings apart. */
-static slc_status geometry_of_map(job *j)
-{
-    slc_io_pet_map map;
-    const slc_status status = slc_io_pet_map_read(j->options->map, &map, &j->error);
-    if (status != SLC_OK) {
-        return status;
-    }
-    if (map.rings == 0) {
-        slc_io_pet_map_clear(&map);
-        return slc_fail(&j->error, SLC_ERR_UNSUPPORTED, "%s: it does not tell rings", j->options->map);
-    }
-    const float *p = map.position_mm, *next = map.rings > 1 ? p + 3 * (size_t)map.crystals_per_ring : NULL;
-    j->geometry = (slc_pet_geometry){1,
-                                     1,
-                                     1,
-                                     1,
-                                     1,
-                                     map.crystals_per_ring,
-                                     map.rings * map.layers,
-                                     hypot((double)p[0], (double)p[1]),
-                                     next != NULL ? fabs((double)(next[2] - p[2])) : 1,
-                                     0,
-                                     NULL};
-    slc_io_pet_map_clear(&map);
-    return SLC_OK;
-}
-
 static int geometry_of_tables(job *j)
 {
     slc_pet_tables tables;
@@ -189,7 +162,7 @@ static int find_scanner(job *j)
     if (o->tables != NULL) {
         return geometry_of_tables(j);
     }
-    status = o->map != NULL ? geometry_of_map(j) : SLC_OK;
+    status = o->map != NULL ? slc_pet_geometry_of_map(o->map, &j->geometry, &j->error) : SLC_OK;
     if (status != SLC_OK) {
         slc_cli_say("pet list", "%s", j->error.text);
         return SLC_CLI_FAILED;
@@ -302,6 +275,7 @@ static int settle(job *j, const char *path)
     }
     if (!j->has_geometry) {
         j->geometry = about->geometry;
+        slc_pet_table_tell(COMMAND->name, path, g);
     } else if (about->has_geometry) {
         tell_difference(path, "radius", "mm", g->radius_mm, about->geometry.radius_mm);
         tell_difference(path, "pitch", "mm", g->pitch_z_mm, about->geometry.pitch_z_mm);
@@ -572,12 +546,14 @@ static int act(const slc_cli_call *call)
     int status = choose(&j);
     status = status == SLC_CLI_GO_ON ? check_files(&j, call->operands) : status;
     status = status == SLC_CLI_GO_ON ? process(&j, call->operands[0]) : status;
-    slc_io_pet_list_close(j.input);
     slc_io_pet_list_abandon(j.writer);
     slc_io_pet_sinogram_close(j.image);
     slc_pet_factors_close(j.factors);
     slc_columns_clear(&slc_pet_coincidences_schema, &j.pairs);
-    slc_pet_geometry_clear(&j.geometry);
+    if (j.has_geometry) { /* else it is the file's */
+        slc_pet_geometry_clear(&j.geometry);
+    }
+    slc_io_pet_list_close(j.input);
     return status;
 }
 

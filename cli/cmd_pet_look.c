@@ -290,6 +290,7 @@ static int process(job *j, char *path)
         slc_cli_say("pet look", "%s: %s", path, j->error.text);
         return SLC_CLI_FAILED;
     }
+    slc_pet_list_input_tell(COMMAND, path, &j->list);
     if (j->image.outside > 0) {
         slc_cli_say("pet look", "%" PRIu64 " pairs of crystals that the scanner does not have are left out",
                     j->image.outside);

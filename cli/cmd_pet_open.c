@@ -3,7 +3,9 @@
 #include "cmd_pet_open.h"
 #include "cli_words.h"
 #include "cmd_pet_run.h"
+#include "cmd_pet_tell.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,6 +53,33 @@ int slc_pet_list_kept(const slc_cli_command *command, const void *options, const
     return status;
 }
 
+slc_status slc_pet_geometry_of_map(const char *path, slc_pet_geometry *geometry, slc_error *error)
+{
+    slc_io_pet_map map;
+    const slc_status status = slc_io_pet_map_read(path, &map, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    if (map.rings == 0) {
+        slc_io_pet_map_clear(&map);
+        return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: it does not tell rings", path);
+    }
+    const float *p = map.position_mm, *next = map.rings > 1 ? p + 3 * (size_t)map.crystals_per_ring : NULL;
+    *geometry = (slc_pet_geometry){1,
+                                   1,
+                                   1,
+                                   1,
+                                   1,
+                                   map.crystals_per_ring,
+                                   map.rings * map.layers,
+                                   hypot((double)p[0], (double)p[1]),
+                                   next != NULL ? fabs((double)(next[2] - p[2])) : 1,
+                                   0,
+                                   NULL};
+    slc_io_pet_map_clear(&map);
+    return SLC_OK;
+}
+
 static int failed(const slc_cli_command *command, const slc_error *error)
 {
     slc_cli_say(command->name, "%s", error->text);
@@ -62,6 +91,7 @@ static int scanner_of_file(const slc_cli_command *command, slc_pet_list_input *i
 {
     if (input->about.has_geometry) {
         input->tables.geometry = input->about.geometry;
+        slc_pet_table_tell(command->name, path, &input->about.geometry);
         return SLC_CLI_GO_ON;
     }
     if (input->about.scanner[0] != '\0' && strchr(input->about.scanner, '=') == NULL &&
@@ -95,7 +125,7 @@ int slc_pet_list_input_open(const slc_cli_command *command, const char *path, in
     }
     slc_io_pet_list_about_of(input->list, &input->about);
     status = given ? SLC_CLI_GO_ON : scanner_of_file(command, input, path);
-    if (status == SLC_CLI_GO_ON && !given && format != SLC_IO_PET_HDF5) {
+    if (status == SLC_CLI_GO_ON && !given && format != SLC_IO_PET_HDF5 && format != SLC_IO_PET_PETSIRD) {
         /* Once more, as crystals are then checked, and numbered as the scanner has them. */
         slc_io_pet_list_close(input->list);
         input->list = NULL;
@@ -105,6 +135,16 @@ int slc_pet_list_input_open(const slc_cli_command *command, const char *path, in
         }
     }
     return status;
+}
+
+void slc_pet_list_input_tell(const slc_cli_command *command, const char *path,
+                             const slc_pet_list_input *input)
+{
+    slc_io_pet_list_about about;
+    if (input->list != NULL) {
+        slc_io_pet_list_about_of(input->list, &about);
+        slc_pet_not_read_tell(command->name, path, about.left_out);
+    }
 }
 
 void slc_pet_list_input_close(slc_pet_list_input *input)

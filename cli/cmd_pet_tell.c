@@ -81,6 +81,16 @@ void slc_pet_not_read_tell(const char *command, const char *path, const char *wh
     }
 }
 
+void slc_pet_table_tell(const char *command, const char *path, const slc_pet_geometry *geometry)
+{
+    if (geometry->layout != NULL) {
+        slc_cli_say(command,
+                    "%s: its scanner is none that is known: its elements are a table of %" PRIu32
+                    " crystals, %.4g mm deep towards the axis",
+                    path, slc_pet_crystals(geometry), geometry->depth_mm);
+    }
+}
+
 void slc_pet_note_tell(const char *command, const char *path, const char *note)
 {
     if (note[0] != '\0') {

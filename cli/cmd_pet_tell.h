@@ -57,6 +57,8 @@ void slc_pet_outside_tell(const char *command, const char *path, uint64_t outsid
 void slc_pet_left_out_tell(const char *command, const char *path, uint64_t left_out);
 /* What a list-mode file holds that is not read. */
 void slc_pet_not_read_tell(const char *command, const char *path, const char *what);
+/* That a file's elements are the scanner; nothing where it is a ring. */
+void slc_pet_table_tell(const char *command, const char *path, const slc_pet_geometry *geometry);
 /* Of slc_io_pet_singles_note. */
 void slc_pet_note_tell(const char *command, const char *path, const char *note);
 

@@ -298,7 +298,7 @@ SLC_API slc_status slc_io_pet_list_read(slc_io_pet_list *input, size_t most, slc
 typedef struct slc_io_pet_list_about {
     slc_io_pet_list_totals totals; /* so far */
     char scanner[64];              /* its name; "": not told */
-    bool has_geometry; /* of HDF5, and of PETSIRD if crystals are where the scanner's name has them */
+    bool has_geometry; /* of HDF5, and of PETSIRD: of a scanner that is not known, a table of its elements */
     slc_pet_geometry geometry;
     bool tof;                                        /* pairs have a time of flight, of this resolution */
     double tof_resolution_ps, window_ps, duration_s; /* 0: not told */

@@ -110,7 +110,8 @@ static PyObject *list_about(PyObject *module, PyObject *capsule)
                                ? Py_NewRef(Py_None)
                                : PyBytes_FromStringAndSize((const char *)a.efficiency, bytes);
     pet_leave(l);
-    PyObject *geometry = a.has_geometry ? pet_give_geometry(&a.geometry) : Py_NewRef(Py_None);
+    const bool has_ring = a.has_geometry && a.geometry.layout == NULL; /* of a table, nothing */
+    PyObject *geometry = has_ring ? pet_give_geometry(&a.geometry) : Py_NewRef(Py_None);
     PyObject *scanner = a.scanner[0] != '\0' ? PyUnicode_DecodeLocale(a.scanner, "surrogateescape")
                                              : Py_NewRef(Py_None);
     if (geometry == NULL || scanner == NULL || efficiency == NULL) {

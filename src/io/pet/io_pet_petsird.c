@@ -69,27 +69,6 @@ static void tell_left_out(slc_io_pet_list *in)
     slc_io_printable(text);
 }
 
-/* Parts of the header that are passed over. */
-static const char *const passed[] = {"exam",
-                                     "bulkMaterials",
-                                     "nonDetectingVolumes",
-                                     "nonDetectingElements",
-                                     "modulePairSGIDLUT",
-                                     "modulePairEfficienciesVectors",
-                                     NULL};
-
-static void look_at_passed(reader *r, const slc_yardl_value *record)
-{
-    for (uint64_t i = 0; record != NULL && record->type->kind == SLC_YARDL_RECORD && i < record->n; i++) {
-        const slc_yardl_value *part = &record->of.part[i];
-        if (part->type == NULL && part->n > 0) {
-            const size_t used = strlen(r->of_header);
-            (void)snprintf(r->of_header + used, sizeof r->of_header - used, "%s%s", used > 0 ? ", " : "",
-                           record->type->name[i]);
-        }
-    }
-}
-
 /* ---- the types of a file ------------------------------------------------------------------------ */
 
 static slc_status unknown(const slc_io_pet_list *in, slc_error *error, const char *what)
@@ -254,11 +233,7 @@ static slc_status take_header(slc_io_pet_list *in, slc_error *error)
         status = told(r, error);
     }
     if (status == SLC_OK) {
-        const slc_yardl_value *scanner = slc_yardl_get(&header, "scanner");
-        look_at_passed(r, &header);
-        look_at_passed(r, scanner);
-        look_at_passed(r, slc_yardl_get(scanner, "scannerGeometry"));
-        look_at_passed(r, slc_yardl_get(scanner, "detectionEfficiencies"));
+        slc_petsird_ignored(&header, r->of_header, sizeof r->of_header);
         status = slc_petsird_header_take(in, &header, &r->header, error);
     }
     slc_yardl_value_clear(&header);
@@ -272,7 +247,7 @@ static slc_status start_for(slc_io_pet_list *in, bool of_singles, slc_error *err
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to read it", in->name);
     }
     r->of_singles = of_singles;
-    r->data = (slc_yardl_input){.stream = &in->stream, .room = MOST_HEADER, .passed = passed};
+    r->data = (slc_yardl_input){.stream = &in->stream, .room = MOST_HEADER, .passed = slc_petsird_passed};
     slc_status status = take_schema(in, error);
     status = status == SLC_OK ? know_types(in, error) : status;
     status = status == SLC_OK ? take_header(in, error) : status;

@@ -8,6 +8,8 @@
 #include "io/pet/io_pet_list.h"
 #include "io/pet/io_pet_yardl.h"
 
+#define SLC_PETSIRD_METHOD "crystal efficiencies"
+
 /* Pieces of the schema of 0.10, up to NULL; ' stands for ". */
 extern const char *const slc_petsird_schema[];
 /* "yardl" and version 1. */
@@ -65,14 +67,27 @@ typedef struct slc_petsird_tof {
 typedef struct slc_petsird_header {
     uint32_t n_types;
     slc_petsird_type *type;
-    slc_petsird_tof *tof; /* [t1 · (t1 + 1) / 2 + t2] */
-    uint32_t n_elements;  /* of all types */
-    uint32_t *crystal;    /* of each */
-    float *efficiency;    /* by crystal; NULL: all 1 */
+    slc_petsird_tof *tof;   /* [t1 · (t1 + 1) / 2 + t2] */
+    uint32_t n_elements;    /* of all types */
+    uint32_t *crystal;      /* of each */
+    float *efficiency;      /* by crystal; NULL: all 1 */
+    slc_pet_geometry table; /* of a scanner that is not known; about.geometry, then */
+    bool no_table;          /* it could not be made */
 } slc_petsird_header;
+/* Parts of the header that are passed over where it is read; ends with NULL. */
+extern const char *const slc_petsird_passed[];
+/* Names of what the header says and nothing makes use of, "" if there is nothing. */
+void slc_petsird_ignored(const slc_yardl_value *header, char *text, size_t size);
 /* Takes a header apart: the scanner's crystals, and what it says of the measurement (in->about). */
 slc_status slc_petsird_header_take(slc_io_pet_list *in, const slc_yardl_value *value,
                                    slc_petsird_header *header, slc_error *error);
+/* A list of records in it, and the twelve numbers of a transformation; NULL where there is none. */
+const slc_yardl_value *slc_petsird_list_of(const slc_yardl_value *value, const char *name);
+const float *slc_petsird_matrix_of(const slc_yardl_value *frame);
+/* Makes header->table of the module types, whose elements are at these positions; false where they make none,
+ * or there are more than 2^21. */
+bool slc_petsird_table_make(const slc_yardl_value *modules, const float *alignment, const double *position,
+                            slc_petsird_header *header);
 void slc_petsird_header_clear(slc_petsird_header *header);
 
 /* Writing, for slc_io_pet_petsird. */

@@ -30,13 +30,17 @@ static slc_status no_memory(const slc_io_pet_list *in, slc_error *error)
 
 /* ---- positions --------------------------------------------------------------------------------- */
 
-/* A list of records; NULL where the value is none. */
-static const slc_yardl_value *list_of(const slc_yardl_value *value, const char *name)
+const slc_yardl_value *slc_petsird_list_of(const slc_yardl_value *value, const char *name)
 {
     const slc_yardl_value *list = slc_yardl_get(value, name);
     const bool is = list != NULL && list->type->kind == SLC_YARDL_VECTOR &&
                     list->type->part[0]->kind != SLC_YARDL_F32;
     return is ? list : NULL;
+}
+
+const float *slc_petsird_matrix_of(const slc_yardl_value *frame)
+{
+    return slc_yardl_reals(slc_yardl_get(frame, "matrix"), 12);
 }
 
 static void apply(const float *m, const double at[3], double to[3])
@@ -45,11 +49,6 @@ static void apply(const float *m, const double at[3], double to[3])
         to[i] = (double)m[4 * i] * at[0] + (double)m[4 * i + 1] * at[1] + (double)m[4 * i + 2] * at[2] +
                 (double)m[4 * i + 3];
     }
-}
-
-static const float *matrix_of(const slc_yardl_value *frame)
-{
-    return slc_yardl_reals(slc_yardl_get(frame, "matrix"), 12);
 }
 
 /* The middle of the box that elements of a module type are. */
@@ -76,16 +75,16 @@ static bool middle_of(const slc_yardl_value *elements, double middle[3])
 static bool place_type(const slc_yardl_value *module, const float *alignment, double *position)
 {
     const slc_yardl_value *elements = slc_yardl_get(slc_yardl_get(module, "object"), "detectingElements"),
-                          *in_module = list_of(elements, "transforms"),
-                          *in_scanner = list_of(module, "transforms");
+                          *in_module = slc_petsird_list_of(elements, "transforms"),
+                          *in_scanner = slc_petsird_list_of(module, "transforms");
     double middle[3];
     if (!middle_of(elements, middle)) {
         return false;
     }
     for (uint64_t m = 0; m < in_scanner->n; m++) {
-        const float *outer = matrix_of(&in_scanner->of.part[m]);
+        const float *outer = slc_petsird_matrix_of(&in_scanner->of.part[m]);
         for (uint64_t e = 0; e < in_module->n; e++, position += 3) {
-            const float *inner = matrix_of(&in_module->of.part[e]);
+            const float *inner = slc_petsird_matrix_of(&in_module->of.part[e]);
             double at[3];
             if (inner == NULL || outer == NULL) {
                 return false;
@@ -220,14 +219,15 @@ static bool is_named(slc_io_pet_list *in, const char *name, const double *positi
     return is;
 }
 
-/* By the scanner that was given, or the one that the header names; else elements are numbered as they come.
- */
+/* By the scanner that was given, or the one that the header names; else elements are numbered as they come,
+ * and the scanner is a table of them. */
 static slc_status number_crystals(slc_io_pet_list *in, const char *name, const double *position,
-                                  slc_petsird_header *h, slc_error *error)
+                                  slc_petsird_header *h, bool *known, slc_error *error)
 {
     uint32_t odd = 0;
     assert(position != NULL);
     const bool named = is_named(in, name, position, h);
+    *known = named || in->has_geometry;
     if (in->has_geometry) {
         if (!number_elements(&in->geometry, position, h->n_elements, h->crystal, &odd)) {
             return no_memory(in, error);
@@ -257,7 +257,8 @@ static slc_status count_elements(const slc_io_pet_list *in, const slc_yardl_valu
     for (uint32_t t = 0; t < h->n_types; t++) {
         const slc_yardl_value *module = &modules->of.part[t],
                               *elements = slc_yardl_get(slc_yardl_get(module, "object"), "detectingElements"),
-                              *a = list_of(elements, "transforms"), *b = list_of(module, "transforms");
+                              *a = slc_petsird_list_of(elements, "transforms"),
+                              *b = slc_petsird_list_of(module, "transforms");
         if (a == NULL || b == NULL) {
             return wrong(in, error, "a module type is no box with transformations");
         }
@@ -277,9 +278,9 @@ static slc_status take_geometry(slc_io_pet_list *in, const slc_yardl_value *scan
                                 slc_petsird_header *h, slc_error *error)
 {
     const slc_yardl_value *geometry = slc_yardl_get(scanner, "scannerGeometry"),
-                          *modules = list_of(geometry, "replicatedModules"),
+                          *modules = slc_petsird_list_of(geometry, "replicatedModules"),
                           *aligned = slc_yardl_get(scanner, "gantryAlignment");
-    const float *alignment = aligned != NULL ? matrix_of(aligned) : NULL;
+    const float *alignment = aligned != NULL ? slc_petsird_matrix_of(aligned) : NULL;
     if (modules == NULL || modules->n == 0 || modules->n > MOST_TYPES) {
         return wrong(in, error, "it has no list of 1 to 1024 module types");
     }
@@ -290,6 +291,7 @@ static slc_status take_geometry(slc_io_pet_list *in, const slc_yardl_value *scan
         return status;
     }
     double *position = malloc(3 * (size_t)h->n_elements * sizeof *position);
+    bool known = true;
     h->crystal = malloc((size_t)h->n_elements * sizeof *h->crystal);
     status = position != NULL && h->crystal != NULL ? SLC_OK : no_memory(in, error);
     for (uint32_t t = 0; t < h->n_types && status == SLC_OK; t++) {
@@ -299,7 +301,13 @@ static slc_status take_geometry(slc_io_pet_list *in, const slc_yardl_value *scan
             status = wrong(in, error, "where elements are is no box with 8 corners, or no number");
         }
     }
-    status = status == SLC_OK && position != NULL ? number_crystals(in, name, position, h, error) : status;
+    status = status == SLC_OK && position != NULL ? number_crystals(in, name, position, h, &known, error)
+                                                  : status;
+    if (status == SLC_OK && !known) {
+        h->no_table = !slc_petsird_table_make(modules, alignment, position, h);
+        in->about.has_geometry = !h->no_table;
+        in->about.geometry = h->table;
+    }
     free(position);
     return status;
 }
@@ -324,7 +332,7 @@ static const float *edges_of(const slc_yardl_value *bins, uint32_t *n)
 static slc_status take_energies(slc_io_pet_list *in, const slc_yardl_value *scanner, slc_petsird_header *h,
                                 slc_error *error)
 {
-    const slc_yardl_value *all = list_of(scanner, "eventEnergyBinEdges");
+    const slc_yardl_value *all = slc_petsird_list_of(scanner, "eventEnergyBinEdges");
     for (uint32_t t = 0; t < h->n_types; t++) {
         slc_petsird_type *type = &h->type[t];
         const float *e = all != NULL && t < all->n ? edges_of(&all->of.part[t], &type->energy_bins) : NULL;
@@ -371,7 +379,8 @@ static bool take_tof_bins(const float *e, uint32_t n, slc_petsird_tof *tof)
 static slc_status take_tof(slc_io_pet_list *in, const slc_yardl_value *scanner, slc_petsird_header *h,
                            slc_error *error)
 {
-    const slc_yardl_value *rows = list_of(scanner, "tofBinEdges"), *all = list_of(scanner, "tofResolution");
+    const slc_yardl_value *rows = slc_petsird_list_of(scanner, "tofBinEdges"),
+                          *all = slc_petsird_list_of(scanner, "tofResolution");
     h->tof = calloc((size_t)h->n_types * (h->n_types + 1) / 2, sizeof *h->tof);
     if (h->tof == NULL) {
         return no_memory(in, error);
@@ -417,8 +426,8 @@ static slc_pet_multiples multiples_of(const slc_yardl_value *policy)
 static slc_status take_efficiencies(slc_io_pet_list *in, const slc_yardl_value *scanner,
                                     slc_petsird_header *h, slc_error *error)
 {
-    const slc_yardl_value *all = list_of(slc_yardl_get(scanner, "detectionEfficiencies"),
-                                         "detectionBinEfficiencies");
+    const slc_yardl_value *all = slc_petsird_list_of(slc_yardl_get(scanner, "detectionEfficiencies"),
+                                                     "detectionBinEfficiencies");
     const uint32_t crystals = in->has_geometry ? slc_pet_crystals(&in->geometry) : h->n_elements;
     bool any = false;
     if (all == NULL || all->n == 0) {
@@ -482,5 +491,6 @@ void slc_petsird_header_clear(slc_petsird_header *header)
     free(header->tof);
     free(header->crystal);
     free(header->efficiency);
+    slc_pet_geometry_clear(&header->table);
     *header = (slc_petsird_header){.n_types = 0};
 }

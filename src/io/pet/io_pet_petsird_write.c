@@ -212,7 +212,7 @@ static void add_efficiencies(piece *p, const slc_io_pet_list_writer *w)
     const writer *o = w->own;
     const float *measured = w->config.efficiency;
     const slc_petsird_scanner *s = &o->scanner;
-    add_text(p, measured != NULL ? "crystal efficiencies" : "none");
+    add_text(p, measured != NULL ? SLC_PETSIRD_METHOD : "none");
     add_real(p, 1);
     const uint32_t kinds = measured != NULL || o->energy_bins == 1 ? s->n_kinds : 0;
     add_number(p, kinds);
