@@ -51,6 +51,7 @@ const slc_cli_option slc_label_option_rows[] = {
      "most of a GPU's memory to take, in MiB; 0: what is free"},
     {"volume", 0, FLAG(O, volume), NULL,
      "pages are slices: label volumes, with --connectivity 6, 18 or 26 (the default)"},
+    {"equal", 0, FLAG(O, equal), NULL, "of volumes: components of voxels of one value that is not 0"},
     {"stream", 0, FLAG(O, stream), NULL, "label row by row; features only, components in the order they end"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no table and no notes, only errors and what was not read"},
@@ -358,6 +359,9 @@ static int act(const slc_cli_call *call)
     slc_label_job *job = NULL;
     if (options->volume) {
         return slc_label_volume(call);
+    }
+    if (options->equal) {
+        return slc_cli_wrong(COMMAND, "--equal needs --volume, of which an image is a single slice");
     }
     int status = slc_cli_part_choose(COMMAND, options, &options->part);
     status = status == SLC_CLI_GO_ON ? slc_label_begin(call, &job) : status;

@@ -24,7 +24,7 @@ typedef struct slc_label_options {
     uint32_t features;
     int border;
     slc_cli_part part;
-    bool inverse, stream, volume, json, quiet;
+    bool inverse, stream, volume, equal, json, quiet;
 } slc_label_options;
 
 /* One page's result. */
@@ -78,7 +78,7 @@ typedef struct slc_label_job {
 } slc_label_job;
 
 /* The command line, which `sluice-mpi label` has, too. */
-enum { SLC_LABEL_OPTION_ROWS = 23 };
+enum { SLC_LABEL_OPTION_ROWS = 24 };
 extern const slc_cli_option slc_label_option_rows[];
 void slc_label_defaults(void *options);
 

@@ -52,6 +52,9 @@ static int check_words(const slc_label_options *options, int n_inputs)
             return slc_cli_wrong(COMMAND, "--volume does not go with --%s", others[i]);
         }
     }
+    if (options->equal && options->threshold != NULL) {
+        return slc_cli_wrong(COMMAND, "--equal does not go with --threshold");
+    }
     if (options->output != NULL && n_inputs > 1) {
         return slc_cli_wrong(COMMAND, "--volume writes the labels of one input, not of %d", n_inputs);
     }
@@ -100,6 +103,7 @@ static int choose_config(volume_job *job, const slc_label_options *options)
                              (unsigned long long)connectivity);
     }
     config->connectivity = (uint32_t)connectivity;
+    config->equal = options->equal;
     if (options->threshold != NULL && !slc_cli_real(options->threshold, &config->threshold)) {
         return slc_cli_wrong(COMMAND, "--threshold takes a number with --volume, not '%s'",
                              options->threshold);
@@ -329,6 +333,7 @@ static bool print_tree(const volume_job *job)
     slc_cli_put(&tree, "simd", slc_simd_name(job->config.exec.target));
     slc_cli_put_bool(&tree, "volume", true);
     slc_cli_put(&tree, "connectivity", job->config.connectivity);
+    slc_cli_put(&tree, "equal", job->config.equal);
     slc_cli_put(&tree, "warnings", label->warnings);
     if (label->options->stats != NULL) {
         slc_cli_put_hex(&tree, "checksum", label->checksum);

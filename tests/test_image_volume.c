@@ -197,6 +197,76 @@ static void labels_are_right(void **state)
     }
 }
 
+/* Label images of few values, which may be large, in every type and layout. */
+static void equal_values_are_right(void **state)
+{
+    (void)state;
+    static uint64_t values[ROOM];
+    for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
+        uint64_t seed = 5;
+        for (int i = 0; slc_simd_runs((slc_simd_target)t) && i < 240; i++) {
+            const uint32_t connectivity = connectivities[i % 3], n_values = 1 + random_below(&seed, 4);
+            const slc_image_type type = (slc_image_type)(i / 3 % 3); /* u8, u16, u32 */
+            const size_t size = (size_t)1 << type, gap = random_below(&seed, 3);
+            slc_volume_config config;
+            slc_volume_labeller *labeller = NULL;
+            slc_error error;
+            slc_volume_config_default(&config);
+            config.connectivity = connectivity;
+            config.equal = true;
+            config.exec.target = (slc_simd_target)t;
+            config.exec.threads = 1 + (uint32_t)i % 2;
+            assert_int_equal(slc_volume_open(&config, &labeller, &error), SLC_OK);
+            choose(&seed);
+            const size_t row = f.width + gap, slice = row * f.height + gap;
+            uint8_t *memory = malloc(slice * f.depth * size);
+            assert_non_null(memory);
+            memset(memory, 1, slice * f.depth * size);
+            for (size_t k = 0; k < voxels(); k++) { /* values that differ in their last byte, or the first */
+                const uint64_t last = size == 1 ? 1 : (uint64_t)1 << (8 * size - 8);
+                const uint32_t which = f.values[k] != 0 ? 1 + random_below(&seed, n_values) : 0;
+                const uint64_t value = which == 0 ? 0 : which == 1 ? 1 : 1 + (which - 1) * last;
+                const size_t at =
+                    (k / f.width / f.height * slice + k / f.width % f.height * row + k % f.width) * size;
+                const uint8_t one = (uint8_t)value;
+                const uint16_t two = (uint16_t)value;
+                const uint32_t four = (uint32_t)value;
+                values[k] = value;
+                memcpy(memory + at,
+                       size == 1   ? (const void *)&one
+                       : size == 2 ? (const void *)&two
+                                   : (const void *)&four,
+                       size);
+            }
+            const slc_volume volume = {
+                memory, f.width, f.height, f.depth, (ptrdiff_t)(row * size), (ptrdiff_t)(slice * size), type};
+            const uint32_t n = volume_oracle_flood(values, f.width, f.height, f.depth, connectivity,
+                                                   f.wanted);
+            expect(labeller, &volume, n, gap, i % 2 == 0, "equal");
+            slc_volume_close(labeller);
+            free(memory);
+        }
+    }
+}
+
+static void equal_values_are_whole_numbers(void **state)
+{
+    (void)state;
+    static float reals[8];
+    static uint32_t labels[8];
+    slc_volume_config config;
+    slc_volume_labeller *labeller = NULL;
+    slc_error error = {SLC_OK, ""};
+    slc_volume_config_default(&config);
+    config.equal = true;
+    assert_int_equal(slc_volume_open(&config, &labeller, &error), SLC_OK);
+    const slc_volume volume = {reals, 2, 2, 2, 8, 16, SLC_IMAGE_F32};
+    slc_volume_labels out = {.labels = labels, .stride = 8, .slice_stride = 16};
+    assert_int_equal(slc_volume_run(labeller, &volume, &out, &error), SLC_ERR_USAGE);
+    assert_non_null(strstr(error.text, "not of f32"));
+    slc_volume_close(labeller);
+}
+
 /* What a component's row is to be, from its voxels one by one. */
 static void check_features(const slc_volume_components *c, size_t row)
 {
@@ -365,6 +435,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(oracles_agree),
         cmocka_unit_test(labels_are_right),
+        cmocka_unit_test(equal_values_are_right),
+        cmocka_unit_test(equal_values_are_whole_numbers),
         cmocka_unit_test(features_are_right),
         cmocka_unit_test(sizes_follow_one_another),
         cmocka_unit_test(configurations_are_checked),

@@ -4,6 +4,9 @@
  * A component is a largest set of foreground voxels that are joined by steps to one of 6 (faces), 18 (faces
  * and edges) or 26 (faces, edges and corners) neighbours.
  *
+ * Or components of equal values: of voxels that have the same value, not 0, as in label images that other
+ * programs made.
+ *
  * x counts columns, y rows, z slices, from 0. Labels are consecutive from 1, in the raster order of each
  * component's first voxel (first slice first, in a slice the top row, in a row from the left); 0 is
  * background. So every instruction set and number of threads gives the same labels, bit for bit.
@@ -72,6 +75,8 @@ typedef struct slc_volume_config {
     size_t size;           /* of this struct; set by _config_default */
     uint32_t connectivity; /* 6, 18 or 26 */
     double threshold;      /* voxels at or above it are foreground; not used for bits. 1 of 8 bits: not 0 */
+    bool equal;            /* components of voxels of one value that is not 0, of u8, u16 and u32; there is no
+                              threshold then */
     uint32_t features;     /* sum of SLC_VOLUME_SIZE …: the columns wanted of every component; 0 is none */
     slc_exec exec;         /* threads (default 1) and instruction set; the device is this processor */
 } slc_volume_config;

@@ -167,6 +167,7 @@ def image_label(
     threads: int = 1,
     algorithm: str = "auto",
     device: str | None = None,
+    equal: bool = False,
 ) -> tuple[Array, int]: ...
 @overload
 def image_components(

@@ -97,19 +97,24 @@ static PyObject *image_label(PyObject *module, PyObject *const *arguments, Py_ss
         OUT = 1,
         DTYPE,
         SETUP,
-        ARGUMENTS = SETUP + SETUP_ARGUMENTS
+        EQUAL = SETUP + SETUP_ARGUMENTS,
+        ARGUMENTS
     }; /* out first: it is found the soonest */
-    static const char *const names[ARGUMENTS] = {"image", "out", "dtype", SETUP_NAMES};
+    static const char *const names[ARGUMENTS] = {"image", "out", "dtype", SETUP_NAMES, "equal"};
     core_state *state = core_state_of(module);
     PyObject *values[ARGUMENTS];
     image_setup setup;
+    bool equal = false;
     if (!core_arguments("label", arguments, n, names_given, names, ARGUMENTS, 1, values) ||
-        !core_setup_take(state, values + SETUP, &setup)) {
+        !core_setup_take(state, values + SETUP, &setup) || !core_take_bool(values[EQUAL], "equal", &equal)) {
         return NULL;
     }
     if (values[0] == NULL) {
         PyErr_SetString(PyExc_TypeError, "label() needs an image");
         return NULL;
+    }
+    if (equal) {
+        return core_volume_label(state, &setup, equal, values[0], values + SETUP, values[OUT], values[DTYPE]);
     }
     PyObject *result = core_label(state, &setup, NULL, values[0], values[OUT], values[DTYPE]);
     if (result != NULL || !PyErr_ExceptionMatches(PyExc_TypeError)) {
@@ -125,7 +130,7 @@ static PyObject *image_label(PyObject *module, PyObject *const *arguments, Py_ss
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(trace);
-    return core_volume_label(state, &setup, values[0], values + SETUP, values[OUT], values[DTYPE]);
+    return core_volume_label(state, &setup, false, values[0], values + SETUP, values[OUT], values[DTYPE]);
 }
 
 /* ---- components ---------------------------------------------------------------------------------- */
@@ -311,7 +316,7 @@ PyMethodDef core_image_functions[] = {
     {"image_label", FAST(image_label),
      "image_label(image, *, connectivity=8, threshold=None, inverse=False, min_area=0, max_area=None, "
      "border='any', out=None, "
-     "dtype=None, threads=1, algorithm='auto', device=None)\n--\n\n"
+     "dtype=None, threads=1, algorithm='auto', device=None, equal=False)\n--\n\n"
      "Connected components of an image or a volume: (labels, n).\n\n"
      "image: 2-D array (h, w) of bool, uint8, uint16, uint32 or float32; rows may be any distance apart. "
      "Pixels at or\n"
@@ -325,7 +330,8 @@ PyMethodDef core_image_functions[] = {
      "to write to (int32, uint32 or uint16), or dtype one of these types. A volume, (z, y, x), has "
      "connectivity "
      "6, 18 or 26\n"
-     "(the default there), threshold, threads and out alone. threads: 0 is one for each "
+     "(the default there), threshold, threads and out alone, and equal: components of voxels of one value\n"
+     "that is not 0. threads: 0 is one for each "
      "processor; device\n"
      "'cuda' or 'cuda:N' is a GPU. Results depend on neither, nor on algorithm, one of algorithms().\n\n"
      "TypeError: an array that is not taken, and which are; UsageError: an argument out of range; "

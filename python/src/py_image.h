@@ -74,7 +74,7 @@ PyObject *core_label(core_state *state, const image_setup *setup, core_labeller 
 /* Is it an array of three dimensions? No error is set. */
 bool core_is_volume(PyObject *object);
 /* (labels, n) of a volume; `values` are what the setup was made of. */
-PyObject *core_volume_label(core_state *state, const image_setup *setup, PyObject *image,
+PyObject *core_volume_label(core_state *state, const image_setup *setup, bool equal, PyObject *image,
                             PyObject *const *values, PyObject *out, PyObject *dtype);
 
 /* What is asked of components. */

@@ -151,7 +151,7 @@ static bool refuse_others(const core_state *state, PyObject *const *values, PyOb
     return name == NULL;
 }
 
-PyObject *core_volume_label(core_state *state, const image_setup *setup, PyObject *image,
+PyObject *core_volume_label(core_state *state, const image_setup *setup, bool equal, PyObject *image,
                             PyObject *const *values, PyObject *out, PyObject *dtype)
 {
     slc_volume_config config;
@@ -159,6 +159,16 @@ PyObject *core_volume_label(core_state *state, const image_setup *setup, PyObjec
     slc_volume_labels to = {.labels = NULL};
     slc_error error = {SLC_OK, ""};
     Py_buffer view, out_view;
+    if (equal && !core_is_volume(image)) {
+        PyErr_SetString(PyExc_TypeError,
+                        "equal is of arrays of three dimensions (z, y, x): image[None] is one of "
+                        "a single slice");
+        return NULL;
+    }
+    if (equal && !setup->no_threshold) {
+        PyErr_SetString(state->usage_error, "equal and threshold exclude each other");
+        return NULL;
+    }
     if (!refuse_others(state, values, dtype) || !take_volume(state, image, &view, &volume)) {
         return NULL;
     }
@@ -167,6 +177,7 @@ PyObject *core_volume_label(core_state *state, const image_setup *setup, PyObjec
         config.connectivity = setup->config.connectivity;
     }
     config.threshold = core_setup_config(setup, volume.type).threshold;
+    config.equal = equal;
     config.exec.threads = setup->config.exec.threads;
     config.exec.target = setup->config.exec.target;
     PyObject *array = take_labels(state, out, &volume, &out_view, &to), *result = NULL;

@@ -71,6 +71,20 @@ def test_thresholds_and_outputs():
     assert labels.base is out and (out[:, :, [0, 8]] == 99).all()
 
 
+def test_equal_values():
+    rng = np.random.default_rng(4)
+    for i in range(60):
+        volume = rng.integers(0, 4, rng.integers(1, 13, 3)).astype([np.uint8, np.uint16, np.uint32][i % 3])
+        connectivity = (6, 18, 26)[i // 3 % 3]
+        wanted, m = np.zeros(volume.shape, np.int64), 0
+        for value in (1, 2, 3):
+            labels, n = ndimage.label(volume == value, ndimage.generate_binary_structure(3, STRUCTURES[connectivity]))
+            wanted[labels > 0] = labels[labels > 0] + m
+            m += n
+        labels, n = sluice.image.label(volume, connectivity=connectivity, equal=True, threads=1 + i % 2)
+        assert n == m and (labels == in_raster_order(wanted, m)).all()
+
+
 def test_what_is_refused():
     volume = np.ones((3, 4, 5), np.uint8)
     with pytest.raises(sluice.UsageError, match="6, 18 or 26, not 8"):
@@ -78,6 +92,12 @@ def test_what_is_refused():
     for name, value in (("inverse", True), ("min_area", 3), ("border", "inside"), ("device", "cpu"), ("dtype", np.uint16)):
         with pytest.raises(sluice.UsageError, match=f"^{name} is of images of two dimensions"):
             sluice.image.label(volume, **{name: value})
+    with pytest.raises(sluice.UsageError, match="equal and threshold"):
+        sluice.image.label(volume, equal=True, threshold=1)
+    with pytest.raises(sluice.UsageError, match="not of f32"):
+        sluice.image.label(volume.astype(np.float32), equal=True)
+    with pytest.raises(TypeError, match=r"equal is of arrays of three dimensions .* image\[None\]"):
+        sluice.image.label(volume[0], equal=True)
     with pytest.raises(TypeError, match="out has the shape"):
         sluice.image.label(volume, out=np.zeros((3, 4, 6), np.int32))
     with pytest.raises(TypeError, match="out has 2 dimensions"):

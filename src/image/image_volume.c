@@ -122,11 +122,12 @@ static void carve_part(slc_arena *c, const slc_volume_labeller *v, slc_volume_pa
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         *words[i] = carve_words(c, v);
     }
-    for (size_t i = 0; i < SLC_VOLUME_NEIGHBOURS; i++) {
-        strip->edges[i] = carve_words(c, v);
+    for (size_t i = 0; i < (size_t)SLC_VOLUME_NEIGHBOURS * SLC_VOLUME_SIDES; i++) {
+        const size_t side = i % SLC_VOLUME_SIDES;
+        strip->edges[i / SLC_VOLUME_SIDES][side] = side == 0 || v->config.equal ? carve_words(c, v) : NULL;
     }
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        *lists[i] = carve(c, 64 * v->pitch * SLC_VOLUME_NEIGHBOURS, sizeof(uint32_t));
+        *lists[i] = carve(c, 64 * v->pitch * SLC_VOLUME_NEIGHBOURS * SLC_VOLUME_SIDES, sizeof(uint32_t));
     }
     for (int i = 0; i < 2; i++) {
         slc_volume_layer *layer = &part->ring[i];
@@ -143,13 +144,14 @@ static void carve_part(slc_arena *c, const slc_volume_labeller *v, slc_volume_pa
 /* Runs of so many bundles, at most. */
 static size_t runs_of(const slc_volume_labeller *v, size_t bundles)
 {
-    return slc_image_times(v->volume.width / 2 + v->volume.width % 2, bundles);
+    const size_t width = v->volume.width;
+    return slc_image_times(v->config.equal ? width : width / 2 + width % 2, bundles);
 }
 
 /* Of the whole volume, which parts share. */
 static void carve_tables(slc_arena *c, slc_volume_labeller *v)
 {
-    const size_t rows = slc_image_times(slc_image_times(v->bundles + 2, v->layers), v->across * v->across);
+    const size_t rows = slc_image_times(slc_image_times(v->bundles + 2, v->layers), v->rows);
     const size_t bundles = slc_image_times(v->bundles, v->layers), runs = runs_of(v, bundles);
     const size_t spare = (size_t)v->n_parts * 2 * SLC_VOLUME_SPARE;
     v->bits = carve(c, slc_image_times(rows, v->pitch), sizeof(uint64_t));
@@ -200,6 +202,8 @@ static void prepare_part(const slc_volume_labeller *v, slc_volume_part *part)
     part->strip.pitch = v->pitch;
     part->strip.bundles = v->bundles;
     part->strip.connectivity = v->config.connectivity;
+    part->strip.equal = v->config.equal;
+    clear_around(v, part->strip.both);
     for (int i = 0; i < 2; i++) {
         slc_volume_layer *layer = &part->ring[i];
         clear_around(v, layer->all);
@@ -352,7 +356,8 @@ static void write_part(void *context, uint32_t part)
 static slc_status set_shape(slc_volume_labeller *v, const slc_volume *volume, slc_error *error)
 {
     v->volume = *volume;
-    v->across = v->config.connectivity == 26 ? 2 : 1;
+    v->across = v->config.connectivity == 26 && !v->config.equal ? 2 : 1;
+    v->rows = v->config.equal ? 2 : v->across * v->across;
     v->bundles = (volume->height + v->across - 1) / v->across;
     v->layers = (volume->depth + v->across - 1) / v->across;
     v->pitch = (volume->width + 63) / 64 + 1;
@@ -371,6 +376,11 @@ slc_status slc_volume_run(slc_volume_labeller *v, const slc_volume *volume, slc_
 {
     const uint32_t features = out->components != NULL ? v->config.features : 0;
     slc_status status = check_volume(volume, error);
+    if (status == SLC_OK && v->config.equal && volume->type > SLC_IMAGE_U32) {
+        status = slc_fail(error, SLC_ERR_USAGE,
+                          "volume: equal values are those of u8, u16 and u32, not of %s",
+                          slc_image_type_name(volume->type));
+    }
     status = status == SLC_OK ? check_output(volume, out, v->config.features, error) : status;
     status = status == SLC_OK && features != 0 ? check_sums(volume, features, error) : status;
     status = status == SLC_OK ? set_shape(v, volume, error) : status;
@@ -378,7 +388,7 @@ slc_status slc_volume_run(slc_volume_labeller *v, const slc_volume *volume, slc_
         return status;
     }
     v->out = out;
-    v->level = slc_image_level_of(volume->type, v->config.threshold);
+    v->level = slc_image_level_of(volume->type, v->config.equal ? 1 : v->config.threshold);
     slc_team_run(v->team, v->n_parts, scan_part, v);
     for (uint32_t p = 1; p < v->n_parts; p++) {
         slc_volume_border(v, p);

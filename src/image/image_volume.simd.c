@@ -48,12 +48,17 @@ OUT_OF_LINE static void find_starts(uint64_t *restrict starts, const uint64_t *r
 
 static void look(slc_volume_layer *layer, size_t n, size_t n_rows)
 {
-    if (n_rows > 1) {
+    if (n_rows == 2) {
+        memcpy(layer->all, layer->rows[0], n * sizeof *layer->all);
+        memcpy(layer->starts, layer->rows[1], n * sizeof *layer->starts);
+    } else if (n_rows > 1) {
         unite_rows(layer->all, layer->rows[0], layer->rows[1], layer->rows[2], layer->rows[3], n);
     } else {
         memcpy(layer->all, layer->rows[0], n * sizeof *layer->all);
     }
-    find_starts(layer->starts, layer->all, n);
+    if (n_rows != 2) {
+        find_starts(layer->starts, layer->all, n);
+    }
     uint32_t runs = 0;
     for (size_t k = 0; k < n; k++) {
         layer->ranks[k] = runs;
@@ -144,7 +149,8 @@ OUT_OF_LINE static void know_either(slc_volume_strip *strip, size_t n, const uin
 }
 
 /* The intervals with a contact and without a known one, at their last columns. */
-static inline void mark_edges(const slc_volume_strip *strip, const pair *p, bool all_touch, bool some_known)
+OUT_OF_LINE static void mark_edges(const slc_volume_strip *strip, const pair *p, bool all_touch,
+                                   bool some_known)
 {
     const uint64_t *restrict both = p->both, *restrict sum = p->sum, *restrict touch = p->touch;
     const uint64_t *restrict known = strip->known, *restrict known_sum = strip->known_sum;
@@ -157,23 +163,6 @@ static inline void mark_edges(const slc_volume_strip *strip, const pair *p, bool
         edges[k] |= met & not_known;
     }
 }
-OUT_OF_LINE static void mark_faces(const slc_volume_strip *strip, const pair *p)
-{
-    mark_edges(strip, p, false, false);
-}
-OUT_OF_LINE static void mark_unknown_faces(const slc_volume_strip *strip, const pair *p)
-{
-    mark_edges(strip, p, false, true);
-}
-OUT_OF_LINE static void mark_columns(const slc_volume_strip *strip, const pair *p)
-{
-    mark_edges(strip, p, true, false);
-}
-OUT_OF_LINE static void mark_unknown_columns(const slc_volume_strip *strip, const pair *p)
-{
-    mark_edges(strip, p, true, true);
-}
-
 /* By how many words a neighbour's bundle is away, in its layer. */
 static ptrdiff_t away(const slc_volume_strip *strip, int neighbour)
 {
@@ -195,7 +184,7 @@ static bool meet_neighbour(slc_volume_strip *strip, const slc_volume_layer *laye
                 .touch = neighbour < SLC_VOLUME_KEPT ? layer->meets[neighbour] : strip->touch,
                 .both = strip->both,
                 .sum = strip->sum,
-                .edges = strip->edges[neighbour],
+                .edges = strip->edges[neighbour][SLC_VOLUME_COLUMN],
                 .n = strip->pitch * strip->bundles};
     for (int i = 0; i < 2; i++) {
         p->own[i] = layer->rows[bundles ? own_rows[neighbour][i] : 0];
@@ -246,10 +235,8 @@ static void find_edges(slc_volume_strip *strip, const slc_volume_layer *layer, c
     if (some_known) {
         know_neighbour(strip, layer, before, neighbour, p.n);
         (void)bits_add_long(strip->known_sum, strip->both, p.n, 0);
-        (side ? mark_unknown_faces : mark_unknown_columns)(strip, &p);
-    } else {
-        (side ? mark_faces : mark_columns)(strip, &p);
     }
+    mark_edges(strip, &p, !side, some_known);
 }
 
 static const uint8_t order[SLC_VOLUME_NEIGHBOURS] = {SLC_VOLUME_BEFORE, SLC_VOLUME_BEFORE_DOWN,
@@ -272,13 +259,92 @@ static void meet(slc_volume_strip *strip, slc_volume_layer *layer, const slc_vol
     }
 }
 
+/* ---- equal values ------------------------------------------------------------------------------ */
+
+static void equal_u8(const uint8_t *a, const uint8_t *b, size_t n, uint64_t *bits)
+{
+    uint8_t *out = (uint8_t *)bits;
+    size_t i = 0;
+    bits[(n - 1) / 64] = 0; /* where a vector is shorter than a word */
+    for (; i + SIMD_LANES8 <= n; i += SIMD_LANES8) {
+        mask8_store(out + i / 8, u8v_eq(u8v_load(a + i), u8v_load(b + i)));
+    }
+    if (i < n) {
+        mask8_store(out + i / 8, u8v_eq(u8v_load_first(a + i, n - i), u8v_load_first(b + i, n - i)));
+    }
+    if (n % 64 != 0) { /* zeros are equal to zeros */
+        bits[n / 64] &= ~(uint64_t)0 >> (64 - n % 64);
+    }
+}
+
+/* Sixty-four comparisons of 16 bits: compilers turn the inner loop into vectors of every instruction set. */
+static void equal_u16(const uint16_t *a, const uint16_t *b, size_t n, uint64_t *bits)
+{
+    static const uint8_t zeros[64] = {0};
+    uint8_t flags[64];
+    for (size_t i = 0; i < n; i += 64) {
+        const size_t rest = n - i < 64 ? n - i : 64;
+        for (size_t k = 0; k < rest; k++) {
+            flags[k] = a[i + k] == b[i + k] ? 0 : 1;
+        }
+        equal_u8(flags, zeros, rest, bits + i / 64);
+    }
+}
+
+static void equal_u32(const uint32_t *a, const uint32_t *b, size_t n, uint64_t *bits)
+{
+    for (size_t word = 0; 64 * word < n; word++) {
+        const size_t at = 64 * word, rest = n - at < 64 ? n - at : 64;
+        uint64_t all = 0;
+        for (size_t i = 0; i < rest; i += SIMD_LANES) {
+            const mask32 in = mask32_first(rest - i);
+            const u32v own = u32v_load_masked(a + at + i, in), other = u32v_load_masked(b + at + i, in);
+            all |= mask32_bits(mask32_and(in, u32v_eq(own, other))) << i;
+        }
+        bits[word] = all;
+    }
+}
+
+static void equal(const void *a, const void *b, size_t n, size_t size, uint64_t *bits)
+{
+    if (size == 1) {
+        equal_u8(a, b, n, bits);
+    } else if (size == 2) {
+        equal_u16(a, b, n, bits);
+    } else {
+        equal_u32(a, b, n, bits);
+    }
+}
+
+/* An interval of equal columns within a run is one edge, at its first column; what is beside a column that is
+ * equal, of either row, is of the same two runs. */
+static void same(slc_volume_strip *strip, const slc_volume_layer *layer, int neighbour, bool side)
+{
+    const size_t n = strip->pitch * strip->bundles;
+    const uint64_t *all = layer->all, *starts = layer->starts;
+    uint64_t *column = strip->edges[neighbour][SLC_VOLUME_COLUMN], *both = strip->both;
+    uint64_t *before = strip->edges[neighbour][SLC_VOLUME_BEFORE_IT];
+    uint64_t *behind = strip->edges[neighbour][SLC_VOLUME_BEHIND_IT];
+    for (size_t k = 0; k < n; k++) {
+        both[k] = column[k] & all[k];
+    }
+    for (size_t k = 0; k < n; k++) {
+        const uint64_t beside = both[k] | left(both, k);
+        column[k] = both[k] & ~(left(both, k) & ~starts[k]);
+        before[k] = side ? before[k] & all[k] & ~beside : 0;
+        behind[k] = side ? behind[k] & left(all, k) & ~beside : 0;
+    }
+}
+
+/* ---- edges ------------------------------------------------------------------------------------- */
+
 /* Appends the edges of a bundle that are marked: the run that has the mark's column or ended before it, of
- * both. */
-static inline size_t list_edges(slc_volume_strip *strip, const slc_volume_layer *layer,
-                                const slc_volume_layer *other, int neighbour, size_t j, size_t n)
+ * both; or, of one of them, the run that has the column before. */
+static inline size_t list_sides(slc_volume_strip *strip, const slc_volume_layer *layer,
+                                const slc_volume_layer *other, int neighbour, int sides, size_t j, size_t n)
 {
     const ptrdiff_t shift = away(strip, neighbour);
-    const uint64_t *edges = strip->edges[neighbour], *starts = other->starts + shift;
+    const uint64_t *edges = strip->edges[neighbour][sides], *starts = other->starts + shift;
     const uint32_t *ranks = other->ranks + shift, *labels = other->labels - 1;
     uint32_t *run = strip->edge_run, *label = strip->edge_label;
     for (size_t k = j * strip->pitch; k < (j + 1) * strip->pitch; k++) {
@@ -290,11 +356,24 @@ static inline size_t list_edges(slc_volume_strip *strip, const slc_volume_layer 
         const uint32_t own_rank = layer->ranks[k] - 1, their_rank = ranks[k];
         do {
             const uint64_t upto = marks ^ (marks - 1);
-            run[n] = own_rank + (uint32_t)bits_count(own & upto);
-            label[n] = labels[their_rank + bits_count(theirs & upto)];
+            const uint64_t own_upto = sides == SLC_VOLUME_BEHIND_IT ? upto >> 1 : upto;
+            const uint64_t their_upto = sides == SLC_VOLUME_BEFORE_IT ? upto >> 1 : upto;
+            run[n] = own_rank + (uint32_t)bits_count(own & own_upto);
+            label[n] = labels[their_rank + bits_count(theirs & their_upto)];
             n++;
             marks &= marks - 1;
         } while (marks != 0);
+    }
+    return n;
+}
+
+static size_t list_edges(slc_volume_strip *strip, const slc_volume_layer *layer,
+                         const slc_volume_layer *other, int neighbour, size_t j, size_t n)
+{
+    n = list_sides(strip, layer, other, neighbour, SLC_VOLUME_COLUMN, j, n);
+    if (strip->equal) {
+        n = list_sides(strip, layer, other, neighbour, SLC_VOLUME_BEFORE_IT, j, n);
+        n = list_sides(strip, layer, other, neighbour, SLC_VOLUME_BEHIND_IT, j, n);
     }
     return n;
 }
@@ -368,7 +447,9 @@ static void border(slc_volume_strip *strip, slc_volume_layer *layer, const slc_v
         if (order[i] == SLC_VOLUME_ABOVE || !is_met(strip, before, order[i])) {
             continue;
         }
-        find_edges(strip, layer, before, order[i], true);
+        if (!strip->equal) {
+            find_edges(strip, layer, before, order[i], true);
+        }
         for (size_t j = 0; j < strip->bundles; j++) {
             unite_edges(strip, layer->labels, list_edges(strip, layer, before, order[i], j, 0));
         }
@@ -419,7 +500,7 @@ static uint32_t number(slc_volume_strip *strip, const slc_volume_layer *layer, s
 /* ---- the second pass --------------------------------------------------------------------------- */
 
 static inline size_t write_rows(const uint64_t *const *rows, size_t n_rows, const uint32_t *labels,
-                                size_t width, uint32_t *const *out, bool far)
+                                size_t width, uint32_t *const *out, bool far, bool side_by_side)
 {
     const uint64_t low_lanes = mask32_bits(mask32_all());
     const uint32_t *run = labels - 1;
@@ -431,12 +512,12 @@ static inline size_t write_rows(const uint64_t *const *rows, size_t n_rows, cons
             voxels[r] = rows[r][word];
             any |= voxels[r];
         }
-        const uint64_t starts = bits_starts(any, before);
+        const uint64_t starts = side_by_side ? rows[1][word] : bits_starts(any, before);
         before = any;
         for (size_t i = 0; i < n; i += SIMD_LANES) {
             const uint64_t begins = starts >> i;
             /* A run begins behind a voxel that is none, so a vector of two lanes and more has not all. */
-            const size_t skip = SIMD_MAX_LANES == 1 ? begins & 1 : 0;
+            const size_t skip = SIMD_MAX_LANES == 1 || side_by_side ? begins & 1 : 0;
             const u32v all = u32v_permute(u32v_load(run + skip), u32v_rank(begins & ~(uint64_t)skip));
             run += bits_count(begins & low_lanes);
             for (size_t r = 0; r < n_rows; r++) {
@@ -479,33 +560,35 @@ static size_t write_some(const uint64_t *const *rows, const uint32_t *labels, si
 static size_t write(const uint64_t *const *rows, size_t n_rows, const uint32_t *labels, size_t width,
                     uint32_t *const *out, bool far)
 {
+    const size_t written = n_rows == 2 ? 1 : n_rows;
     bool whole = true;
-    for (size_t r = 0; r < n_rows; r++) {
+    for (size_t r = 0; r < written; r++) {
         far = far && (uintptr_t)out[r] % (SIMD_LANES * sizeof **out) == 0;
         whole = whole && out[r] != NULL;
     }
     if (!whole) {
         return write_some(rows, labels, width, out);
     }
-    if (far) {
-        return n_rows == SLC_VOLUME_ROWS ? write_rows(rows, SLC_VOLUME_ROWS, labels, width, out, true)
-                                         : write_rows(rows, 1, labels, width, out, true);
+    if (n_rows == 2) {
+        return far ? write_rows(rows, 1, labels, width, out, true, true)
+                   : write_rows(rows, 1, labels, width, out, false, true);
     }
-    return n_rows == SLC_VOLUME_ROWS ? write_rows(rows, SLC_VOLUME_ROWS, labels, width, out, false)
-                                     : write_rows(rows, 1, labels, width, out, false);
-}
-
-static void finish(void)
-{
-    bits_fence();
+    if (far) {
+        return n_rows == SLC_VOLUME_ROWS ? write_rows(rows, SLC_VOLUME_ROWS, labels, width, out, true, false)
+                                         : write_rows(rows, 1, labels, width, out, true, false);
+    }
+    return n_rows == SLC_VOLUME_ROWS ? write_rows(rows, SLC_VOLUME_ROWS, labels, width, out, false, false)
+                                     : write_rows(rows, 1, labels, width, out, false, false);
 }
 
 const slc_volume_kernels SIMD_TABLE(slc_volume) = {.target = SIMD_TARGET_NAME,
                                                    .look = look,
+                                                   .equal = equal,
+                                                   .same = same,
                                                    .meet = meet,
                                                    .join = join,
                                                    .border = border,
                                                    .relabel = relabel,
                                                    .number = number,
                                                    .write = write,
-                                                   .finish = finish};
+                                                   .finish = bits_fence};

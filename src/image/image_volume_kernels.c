@@ -87,7 +87,7 @@ static void prepare(void *memory, uint64_t seed)
                                   .known = s->of_strip[3] + AROUND,
                                   .known_sum = s->of_strip[4] + AROUND};
     for (size_t k = 0; k < SLC_VOLUME_NEIGHBOURS; k++) {
-        s->strip.edges[k] = s->of_strip[5 + k] + AROUND;
+        s->strip.edges[k][SLC_VOLUME_COLUMN] = s->of_strip[5 + k] + AROUND;
     }
 }
 

@@ -30,6 +30,10 @@ enum {
 /* The bundles of all y, one behind the other: bundle j begins at word j · pitch of each array of words.
  * Behind its words is one of zeros, so that a layer is a single long row of bits in which nothing goes from
  * one bundle to the next; in front of the first and behind the last is room for a bundle of zeros. */
+/* Where a run and a neighbour's touch: in a column that both have; or the run in a column and the neighbour's
+ * in the one before it; or the other way round. Of binary volumes the first stands for all. */
+enum { SLC_VOLUME_COLUMN = 0, SLC_VOLUME_BEFORE_IT, SLC_VOLUME_BEHIND_IT, SLC_VOLUME_SIDES };
+
 typedef struct slc_volume_layer {
     /* Number 2 z + y; rows that the volume does not have are zeros. The first of a single row. */
     uint64_t *rows[SLC_VOLUME_ROWS];
@@ -45,19 +49,27 @@ typedef struct slc_volume_layer {
 typedef struct slc_volume_strip {
     size_t pitch, bundles; /* words from bundle to bundle, and how many there are */
     uint32_t connectivity;
+    bool equal; /* runs are of equal values, in single rows, and may lie side by side */
     /* Provisional labels: the next one, and each one's parent, which is smaller, or itself. */
     uint32_t fresh, *parent;
     /* Of the bundle at work: which runs touch which labels of neighbours, and labels that are to be one. */
     uint32_t *edge_run, *edge_label, *low, *high;
     /* Of the layer at work, a word more: columns that tell which runs touch those of a neighbour. */
-    uint64_t *edges[SLC_VOLUME_NEIGHBOURS];
+    uint64_t *edges[SLC_VOLUME_NEIGHBOURS][SLC_VOLUME_SIDES];
     uint64_t *both, *touch, *sum, *known, *known_sum;
 } slc_volume_strip;
 
 typedef struct slc_volume_kernels {
     const char *target;
-    /* Sets all, starts, ranks and n_runs of a layer of n words whose bundles have 1 or 4 rows. */
+    /* Sets all, starts, ranks and n_runs of a layer of n words whose bundles have 1 or 4 rows. Of 2 rows, the
+     * second are the starts. */
     void (*look)(slc_volume_layer *layer, size_t n, size_t n_rows);
+    /* Bit i: elements i of two rows are equal; of 1, 2 or 4 bytes. Writes (n + 63) / 64 words. */
+    void (*equal)(const void *a, const void *b, size_t n, size_t size, uint64_t *bits);
+    /* Of volumes of equal values, the edges to a neighbour from what is equal: strip->edges[neighbour] has,
+     * for each voxel, whether it is equal to the neighbour's in its column and the one before; and whether
+     * the one before it is equal to the neighbour's in its column. Without `side` the first alone counts. */
+    void (*same)(slc_volume_strip *strip, const slc_volume_layer *layer, int neighbour, bool side);
     /* Finds the edges of a layer, to its own bundles and to those of the layer before (NULL: none). */
     void (*meet)(slc_volume_strip *strip, slc_volume_layer *layer, const slc_volume_layer *before);
     /* Gives the runs of a layer labels: of the runs they touch, which become one, or new ones. */
@@ -70,9 +82,10 @@ typedef struct slc_volume_kernels {
      * the labels from `first` on that have no number get the next ones after n. Returns the last number. */
     uint32_t (*number)(slc_volume_strip *strip, const slc_volume_layer *layer, size_t j, size_t row,
                        uint32_t first, uint32_t *numbers, uint32_t n);
-    /* Writes rows of labels, `width` wide, of a bundle of 1 or 4 rows: the label of its run where a row has a
-     * voxel, else 0; a row whose output is NULL is left out. `labels` are those of the bundle's runs; returns
-     * how many there are. `far`: past the caches, where the addresses allow it. */
+    /* Writes rows of labels, `width` wide, of a bundle of 1 or 4 rows, or of 1 row and its starts (n_rows 2):
+     * the label of its run where a row has a voxel, else 0; a row whose output is NULL is left out. `labels`
+     * are those of the bundle's runs; returns how many there are. `far`: past the caches, where the addresses
+     * allow it. */
     size_t (*write)(const uint64_t *const *rows, size_t n_rows, const uint32_t *labels, size_t width,
                     uint32_t *const *out, bool far);
     /* What was written past the caches is there for other threads. */

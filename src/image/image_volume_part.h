@@ -38,6 +38,7 @@ struct slc_volume_labeller {
     slc_volume_labels *out;
     slc_image_level level;
     size_t across;          /* rows and slices of a bundle: 1 or 2 */
+    size_t rows;            /* rows of bits of a bundle: of single rows of equal values 2, one for starts */
     size_t bundles, layers; /* of a layer, of the volume */
     size_t pitch;           /* words of a row, and one of zeros */
     uint32_t n_parts;
@@ -46,6 +47,16 @@ struct slc_volume_labeller {
     uint32_t n_labels;
 };
 
+/* Row y of slice z as voxels. */
+static inline const void *slc_volume_row(const slc_volume *volume, size_t y, size_t z)
+{
+    return (const char *)volume->voxels + (ptrdiff_t)z * volume->slice_stride + (ptrdiff_t)y * volume->stride;
+}
+/* Of equal values: first columns of the runs of slice z, and the edges between the runs of a layer and of its
+ * neighbours, without those of the layer itself at a border. */
+void slc_volume_find_starts(slc_volume_labeller *labeller, size_t z);
+void slc_volume_compare(slc_volume_labeller *labeller, slc_volume_part *part, size_t z,
+                        const slc_volume_layer *layer, bool before, bool border);
 /* Reads a part: provisional labels of its runs. */
 void slc_volume_scan(slc_volume_labeller *labeller, slc_volume_part *part);
 /* Joins the components on both sides of the border in front of part number `below`. */
@@ -66,8 +77,14 @@ void slc_volume_layer_of(const slc_volume_labeller *labeller, const slc_volume_p
 static inline uint64_t *slc_volume_bits(const slc_volume_labeller *labeller, size_t y, size_t z)
 {
     const size_t across = labeller->across, row = y % across + across * (z % across);
-    const size_t block = (z / across) * across * across + row;
+    const size_t block = (z / across) * labeller->rows + row;
     return labeller->bits + (block * (labeller->bundles + 2) + 1 + y / across) * labeller->pitch;
+}
+
+/* Where the runs of that row begin, of equal values. */
+static inline uint64_t *slc_volume_starts(const slc_volume_labeller *labeller, size_t y, size_t z)
+{
+    return slc_volume_bits(labeller, y, z) + (labeller->bundles + 2) * labeller->pitch;
 }
 
 #endif

@@ -5,9 +5,11 @@
 
 #include <string.h>
 
-static const void *row_of(const slc_volume *volume, size_t y, size_t z)
+/* Row number `row` of the bundles of a layer. */
+static uint64_t *row_of_bundles(const slc_volume_labeller *labeller, size_t layer, size_t row)
 {
-    return (const char *)volume->voxels + (ptrdiff_t)z * volume->slice_stride + (ptrdiff_t)y * volume->stride;
+    const size_t bundles = labeller->bundles + 2;
+    return labeller->bits + ((layer * labeller->rows + row) * bundles + 1) * labeller->pitch;
 }
 
 /* Makes bits of the slices of a layer. */
@@ -22,13 +24,16 @@ static void read_layer(slc_volume_labeller *labeller, size_t layer)
                 memset(bits, 0, labeller->pitch * sizeof *bits);
                 continue;
             }
-            slc_image_bits_row(&labeller->image_kernels, &labeller->level, row_of(volume, y, z),
+            slc_image_bits_row(&labeller->image_kernels, &labeller->level, slc_volume_row(volume, y, z),
                                volume->width, false, bits);
             memset(bits + used, 0, (labeller->pitch - used) * sizeof *bits);
         }
     }
-    for (size_t row = 0; row < across * across; row++) { /* the bundles of zeros around */
-        uint64_t *bits = slc_volume_bits(labeller, row % across, across * layer + row / across);
+    if (labeller->config.equal) {
+        slc_volume_find_starts(labeller, layer);
+    }
+    for (size_t row = 0; row < labeller->rows; row++) { /* the bundles of zeros around */
+        uint64_t *bits = row_of_bundles(labeller, layer, row);
         memset(bits - labeller->pitch, 0, labeller->pitch * sizeof *bits);
         memset(bits + labeller->bundles * labeller->pitch, 0, labeller->pitch * sizeof *bits);
     }
@@ -37,12 +42,11 @@ static void read_layer(slc_volume_labeller *labeller, size_t layer)
 void slc_volume_layer_of(const slc_volume_labeller *labeller, const slc_volume_part *part, size_t layer,
                          slc_volume_layer *to)
 {
-    const size_t across = labeller->across;
-    for (size_t row = 0; row < across * across; row++) {
-        to->rows[row] = slc_volume_bits(labeller, row % across, across * layer + row / across);
+    for (size_t row = 0; row < labeller->rows; row++) {
+        to->rows[row] = row_of_bundles(labeller, layer, row);
     }
     to->labels = part->runs + part->run_at[layer - part->first_layer];
-    labeller->kernels.look(to, labeller->bundles * labeller->pitch, across * across);
+    labeller->kernels.look(to, labeller->bundles * labeller->pitch, labeller->rows);
 }
 
 void slc_volume_scan(slc_volume_labeller *labeller, slc_volume_part *part)
@@ -56,7 +60,11 @@ void slc_volume_scan(slc_volume_labeller *labeller, slc_volume_part *part)
         part->layer_fresh[i] = strip->fresh;
         read_layer(labeller, part->first_layer + i);
         slc_volume_layer_of(labeller, part, part->first_layer + i, layer);
-        kernels->meet(strip, layer, before);
+        if (labeller->config.equal) {
+            slc_volume_compare(labeller, part, part->first_layer + i, layer, i > 0, false);
+        } else {
+            kernels->meet(strip, layer, before);
+        }
         kernels->join(strip, layer, before);
         part->run_at[i + 1] = part->run_at[i] + layer->n_runs;
         /* Labels that are nearer to their roots: fewer of the next layer's edges join different ones. */
@@ -70,6 +78,9 @@ void slc_volume_border(slc_volume_labeller *labeller, uint32_t below)
     slc_volume_part *part = &labeller->parts[below];
     slc_volume_layer_of(labeller, part - 1, part->first_layer - 1, &part->ring[0]);
     slc_volume_layer_of(labeller, part, part->first_layer, &part->ring[1]);
+    if (labeller->config.equal) {
+        slc_volume_compare(labeller, part, part->first_layer, &part->ring[1], true, true);
+    }
     labeller->kernels.border(&part->strip, &part->ring[1], &part->ring[0]);
 }
 
@@ -151,15 +162,17 @@ static size_t write_bundle(const slc_volume_labeller *labeller, size_t layer, si
     const slc_volume_labels *out = labeller->out;
     const uint64_t *rows[SLC_VOLUME_ROWS];
     uint32_t *to[SLC_VOLUME_ROWS];
-    const size_t n = labeller->across * labeller->across;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < labeller->across * labeller->across; i++) {
         const size_t y = labeller->across * j + i % labeller->across;
         const size_t z = labeller->across * layer + i / labeller->across;
         char *at = (char *)out->labels + (ptrdiff_t)z * out->slice_stride + (ptrdiff_t)y * out->stride;
         rows[i] = slc_volume_bits(labeller, y, z);
         to[i] = y < volume->height && z < volume->depth ? (uint32_t *)(void *)at : NULL;
     }
-    return labeller->kernels.write(rows, n, labels, volume->width, to, far);
+    if (labeller->config.equal) {
+        rows[1] = slc_volume_starts(labeller, j, layer);
+    }
+    return labeller->kernels.write(rows, labeller->rows, labels, volume->width, to, far);
 }
 
 void slc_volume_write(slc_volume_labeller *labeller, slc_volume_part *part)

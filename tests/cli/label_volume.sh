@@ -37,7 +37,7 @@ def make(kind):
     nifti(kind + ".nii", shape_of(kind), flat)
     nifti(kind + ".nii.gz", shape_of(kind), flat)
 
-def flood(kind, most, threshold):
+def flood(kind, most, threshold, equal=False):
     v, (d, h, w) = values(kind), shape_of(kind)
     labels, n = {}, 0
     steps = [(a, b, c) for a in (-1, 0, 1) for b in (-1, 0, 1) for c in (-1, 0, 1) if 0 < abs(a) + abs(b) + abs(c) <= most]
@@ -51,7 +51,7 @@ def flood(kind, most, threshold):
             z, y, x = open_.pop()
             for a, b, c in steps:
                 p = (z + a, y + b, x + c)
-                if p not in labels and p in set(on):
+                if p not in labels and p in set(on) and (not equal or v[p[0]][p[1]][p[2]] == v[z][y][x]):
                     labels[p] = n
                     open_.append(p)
     return labels, n
@@ -63,8 +63,8 @@ def load(name):
     assert head["descr"] == "<u4" and not head["fortran_order"]
     return head["shape"], struct.unpack("<%dI" % ((len(data) - 10 - size) // 4), data[10 + size:])
 
-def check(kind, name, most, threshold):
-    labels, n = flood(kind, int(most), int(threshold))
+def check(kind, name, most, threshold, equal=""):
+    labels, n = flood(kind, int(most), int(threshold), equal != "")
     d, h, w = shape_of(kind)
     shape, found = load(name)
     assert shape == (d, h, w), shape
@@ -109,6 +109,12 @@ for kind in a b c; do
     done
 done
 
+for kind in a b c; do
+    run label --volume --equal ${kind}2.npy --connectivity 18 -q -o labels.npy
+    want 0
+    tool check $kind labels.npy 2 1 equal
+done
+
 # Pages of a TIFF are slices, those of labels too.
 run label --volume a.npy -q -o labels.tif
 want 0
@@ -139,9 +145,13 @@ refuse "--volume does not go with --inverse" a.npy --inverse
 refuse "--volume does not go with --stream" a.npy --stream
 refuse "--volume does not go with --device" a.npy --device cpu
 refuse "--threshold takes a number with --volume, not 'otsu'" a.npy --threshold otsu
+refuse "--equal does not go with --threshold" a.npy --equal --threshold 3
 refuse "--volume has no feature 'euler'" a.npy --stats a.csv --features area,euler
 refuse "--volume writes the labels of one input, not of 2" a.npy b.npy -o x.npy
 refuse "--volume writes labels of 32 bits" a.npy -o x.png
+run label a.npy --equal
+want 2
+grep -q -e '--equal needs --volume' err || fail "$(cat err)"
 run label a.npy --connectivity 26
 want 2
 
