@@ -191,6 +191,7 @@ static bool read_volume(volume_job *job, const char *path)
     uint64_t told = 0;
     slc_io_image_config_default(&config);
     config.volume = true;
+    config.labels = job->config.equal;
     job->volume = (slc_volume){.depth = 0};
     slc_status status = slc_io_images_open(path, &config, &images, error);
     bool good = status == SLC_OK;

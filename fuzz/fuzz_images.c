@@ -10,8 +10,8 @@ static uint64_t touched; /* of all inputs, so that no read is left out as useles
 
 static void touch(const slc_image *image, size_t max_bytes)
 {
-    static const size_t bits[SLC_IMAGE_TYPES] = {8, 16, 32, 32, 1};
-    fuzz_require((unsigned)image->type < SLC_IMAGE_TYPES, "a type that there is");
+    static const size_t bits[] = {8, 16, 32, 32, 1, 64};
+    fuzz_require((unsigned)image->type <= SLC_IMAGE_U64, "a type that there is");
     fuzz_require(image->width > 0 && image->height > 0 && image->pixels != NULL, "an image has pixels");
     const size_t row = (image->width * bits[image->type] + 7) / 8;
     fuzz_require(row <= max_bytes / image->height, "no page is larger than the limit");
@@ -28,7 +28,8 @@ static void touch(const slc_image *image, size_t max_bytes)
 
 void fuzz_images(const uint8_t *bytes, size_t size, const char *format)
 {
-    const slc_io_image_config config = {.size = sizeof(slc_io_image_config), .max_bytes = (size_t)1 << 18};
+    const slc_io_image_config config = {
+        .size = sizeof(slc_io_image_config), .max_bytes = (size_t)1 << 18, .labels = size % 2 == 1};
     slc_io_images *images = NULL;
     slc_error error = {SLC_OK, ""};
     if (slc_io_images_open_memory(bytes, size, "fuzz", &config, &images, &error) != SLC_OK) {

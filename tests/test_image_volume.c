@@ -202,12 +202,14 @@ static void equal_values_are_right(void **state)
 {
     (void)state;
     static uint64_t values[ROOM];
+    const int n_volumes = getenv("SLUICE_TEST_SMALL") != NULL ? 240 : 2500;
     for (int t = 0; t < SLC_SIMD_TARGETS; t++) {
         uint64_t seed = 5;
-        for (int i = 0; slc_simd_runs((slc_simd_target)t) && i < 240; i++) {
+        for (int i = 0; slc_simd_runs((slc_simd_target)t) && i < n_volumes; i++) {
             const uint32_t connectivity = connectivities[i % 3], n_values = 1 + random_below(&seed, 4);
-            const slc_image_type type = (slc_image_type)(i / 3 % 3); /* u8, u16, u32 */
-            const size_t size = (size_t)1 << type, gap = random_below(&seed, 3);
+            static const slc_image_type types[] = {SLC_IMAGE_U8, SLC_IMAGE_U16, SLC_IMAGE_U32, SLC_IMAGE_U64};
+            const slc_image_type type = types[i / 3 % 4];
+            const size_t size = slc_image_row_bytes(type, 1), gap = random_below(&seed, 3);
             slc_volume_config config;
             slc_volume_labeller *labeller = NULL;
             slc_error error;
@@ -223,7 +225,7 @@ static void equal_values_are_right(void **state)
             assert_non_null(memory);
             memset(memory, 1, slice * f.depth * size);
             for (size_t k = 0; k < voxels(); k++) { /* values that differ in their last byte, or the first */
-                const uint64_t last = size == 1 ? 1 : (uint64_t)1 << (8 * size - 8);
+                const uint64_t last = size == 1 ? 1 : (uint64_t)1 << (8 * size - (i % 2 == 0 ? 2 : 8));
                 const uint32_t which = f.values[k] != 0 ? 1 + random_below(&seed, n_values) : 0;
                 const uint64_t value = which == 0 ? 0 : which == 1 ? 1 : 1 + (which - 1) * last;
                 const size_t at =
@@ -235,7 +237,8 @@ static void equal_values_are_right(void **state)
                 memcpy(memory + at,
                        size == 1   ? (const void *)&one
                        : size == 2 ? (const void *)&two
-                                   : (const void *)&four,
+                       : size == 4 ? (const void *)&four
+                                   : (const void *)&value,
                        size);
             }
             const slc_volume volume = {
@@ -264,6 +267,11 @@ static void equal_values_are_whole_numbers(void **state)
     slc_volume_labels out = {.labels = labels, .stride = 8, .slice_stride = 16};
     assert_int_equal(slc_volume_run(labeller, &volume, &out, &error), SLC_ERR_USAGE);
     assert_non_null(strstr(error.text, "not of f32"));
+    slc_volume_close(labeller);
+    labeller = open_one(26, SLC_SIMD_AUTO, 1, 0);
+    const slc_volume wide = {reals, 1, 2, 2, 8, 16, SLC_IMAGE_U64};
+    assert_int_equal(slc_volume_run(labeller, &wide, &out, &error), SLC_ERR_USAGE);
+    assert_non_null(strstr(error.text, "voxels of u64 are of equal values alone"));
     slc_volume_close(labeller);
 }
 
@@ -413,7 +421,7 @@ static void volumes_are_checked(void **state)
         {{NULL, 4, 4, 4, 4, 16, SLC_IMAGE_U8}, out, "volume"},
         {{pixels, 4, 4, 4, 3, 16, SLC_IMAGE_U8}, out, "stride"},
         {{pixels, 4, 4, 4, 4, 15, SLC_IMAGE_U8}, out, "stride"},
-        {{pixels, 4, 4, 4, 4, 16, SLC_IMAGE_TYPES}, out, "type"},
+        {{pixels, 4, 4, 4, 4, 16, (slc_image_type)(SLC_IMAGE_U64 + 1)}, out, "type"},
         {{labels, 4, 4, 4, 4, 16, SLC_IMAGE_U8}, out, "overlap"},
         {good, {.labels = labels, .stride = 12, .slice_stride = 64}, "stride"},
         {good, {.labels = labels, .stride = 18, .slice_stride = 72}, "aligned"},

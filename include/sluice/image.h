@@ -19,10 +19,11 @@ typedef enum slc_image_type {
     SLC_IMAGE_U32,
     SLC_IMAGE_F32,
     SLC_IMAGE_BITS, /* eight pixels a byte: pixel x of a row is bit x % 8, from the lowest, of byte x / 8 */
-    SLC_IMAGE_TYPES
+    SLC_IMAGE_TYPES,
+    SLC_IMAGE_U64 = SLC_IMAGE_TYPES /* no image's: of volumes of equal values alone */
 } slc_image_type;
 
-/* "u8", "u16", "u32", "f32", "bits". */
+/* "u8", "u16", "u32", "f32", "bits", "u64". */
 SLC_API const char *slc_image_type_name(slc_image_type type);
 
 /* An image of the caller's. Row y begins at (const char *)pixels + y · stride; the stride may be larger than

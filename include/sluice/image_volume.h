@@ -75,8 +75,8 @@ typedef struct slc_volume_config {
     size_t size;           /* of this struct; set by _config_default */
     uint32_t connectivity; /* 6, 18 or 26 */
     double threshold;      /* voxels at or above it are foreground; not used for bits. 1 of 8 bits: not 0 */
-    bool equal;            /* components of voxels of one value that is not 0, of u8, u16 and u32; there is no
-                              threshold then */
+    bool equal;            /* components of voxels of one value that is not 0, of every type but f32; there is
+                              no threshold then */
     uint32_t features;     /* sum of SLC_VOLUME_SIZE …: the columns wanted of every component; 0 is none */
     slc_exec exec;         /* threads (default 1) and instruction set; the device is this processor */
 } slc_volume_config;

@@ -32,6 +32,8 @@ typedef struct slc_io_image_config {
     uint32_t part, n_parts;
     bool volume; /* pages are slices of a volume: an NPY array of three dimensions is (z, y, x), whatever its
                     last one is, and no picture of colours */
+    bool labels; /* pages are labels, whose values are only compared: integers keep their bits, those with a
+                    sign as u8, u16 or u32 of the same, and those of 64 bits as SLC_IMAGE_U64 */
 } slc_io_image_config;
 SLC_API void slc_io_image_config_default(slc_io_image_config *config, size_t size);
 #define slc_io_image_config_default(config) slc_io_image_config_default(config, sizeof *(config))

@@ -37,6 +37,17 @@ bool core_pixel_type(const Py_buffer *view, slc_image_type *type)
     }
 }
 
+bool core_value_type(const Py_buffer *view, slc_image_type *type)
+{
+    const char letter = letter_of(view);
+    const bool is = letter != '\0' && strchr("?bBhHiIlLqQ", letter) != NULL;
+    *type = view->itemsize == 1   ? SLC_IMAGE_U8
+            : view->itemsize == 2 ? SLC_IMAGE_U16
+            : view->itemsize == 4 ? SLC_IMAGE_U32
+                                  : SLC_IMAGE_U64;
+    return is && (view->itemsize == 1 || view->itemsize == 2 || view->itemsize == 4 || view->itemsize == 8);
+}
+
 bool core_signed_or_not(const Py_buffer *view)
 {
     const char letter = letter_of(view);

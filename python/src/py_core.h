@@ -102,6 +102,8 @@ bool core_image_check(const char *what, core_image *to);
 /* The type of pixels that a buffer has; false if it is none. Is it of int32 or uint32? */
 bool core_pixel_type(const Py_buffer *view, slc_image_type *type);
 bool core_signed_or_not(const Py_buffer *view);
+/* The same of labels, of which the bits alone count: of bool and any integers. */
+bool core_value_type(const Py_buffer *view, slc_image_type *type);
 /* A label image to write: int32, uint32 or uint16 of this shape. */
 bool core_labels_get(core_state *state, PyObject *object, size_t height, size_t width, Py_buffer *view,
                      slc_image_labels *to);

@@ -7,6 +7,8 @@
 static const char taken[] =
     "an array of three dimensions (z, y, x) of bool, uint8, uint16, uint32 or float32, "
     "C-contiguous along its rows";
+static const char taken_equal[] =
+    "an array of two or three dimensions, (z, y, x), of bool or integers, C-contiguous along its rows";
 
 bool core_is_volume(PyObject *object)
 {
@@ -21,20 +23,28 @@ bool core_is_volume(PyObject *object)
     return is;
 }
 
-/* Rows whose elements lie one after the other; strides of rows and slices are multiples of an element. */
-static bool is_plain(const char *what, const Py_buffer *view)
+/* The last axes are rows and columns; an array of two has one slice. */
+static Py_ssize_t shape_of(const Py_buffer *view, int axis)
 {
-    const Py_ssize_t size = view->itemsize, *strides = view->strides, *shape = view->shape;
-    const bool is = view->suboffsets == NULL && (shape[2] <= 1 || strides[2] == size) &&
-                    ((uintptr_t)view->buf | (shape[1] > 1 ? (uintptr_t)strides[1] : 0) |
-                     (shape[0] > 1 ? (uintptr_t)strides[0] : 0)) %
-                            (uintptr_t)size ==
-                        0;
+    return view->ndim == 3 ? view->shape[axis] : axis == 0 ? 1 : view->shape[axis - 1];
+}
+
+/* Rows whose elements lie one after the other; strides of rows and slices are multiples of an element. */
+static bool is_plain(const char *what, const Py_buffer *view, const char *wanted)
+{
+    const Py_ssize_t size = view->itemsize;
+    const int last = view->ndim - 1;
+    bool is = view->suboffsets == NULL && (uintptr_t)view->buf % (uintptr_t)size == 0 &&
+              (view->shape[last] <= 1 || view->strides[last] == size);
+    for (int axis = 0; axis < last; axis++) {
+        is = is && (view->shape[axis] <= 1 || view->strides[axis] % size == 0);
+    }
     if (!is) {
-        PyErr_Format(PyExc_TypeError,
-                     "%s has strides of %zd, %zd and %zd bytes for elements of %zd, or is not aligned; it is "
-                     "to be %s (numpy.ascontiguousarray makes such a one)",
-                     what, strides[0], strides[1], strides[2], size, taken);
+        PyErr_Format(
+            PyExc_TypeError,
+            "%s has strides of rows that are not contiguous (the last is %zd bytes for elements of %zd), "
+            "or is not aligned; it is to be %s (numpy.ascontiguousarray makes such a one)",
+            what, view->strides[last], size, wanted);
     }
     return is;
 }
@@ -42,67 +52,83 @@ static bool is_plain(const char *what, const Py_buffer *view)
 /* A stride that is right of an axis of one element, too. */
 static ptrdiff_t stride_of(const Py_buffer *view, int axis)
 {
-    if (view->shape[axis] > 1) {
-        return view->strides[axis];
+    if (shape_of(view, axis) > 1) {
+        return view->strides[axis + view->ndim - 3];
     }
-    return axis == 1 ? view->shape[2] * view->itemsize : view->shape[1] * stride_of(view, 1);
+    return axis == 1 ? shape_of(view, 2) * view->itemsize : shape_of(view, 1) * stride_of(view, 1);
 }
 
-static bool take_volume(core_state *state, PyObject *object, Py_buffer *view, slc_volume *to)
+static bool take_volume(core_state *state, PyObject *object, bool equal, Py_buffer *view, slc_volume *to)
 {
-    if (!core_buffer_get(state, object, "image", PyBUF_STRIDES | PyBUF_FORMAT, taken, view)) {
+    const char *wanted = equal ? taken_equal : taken;
+    if (!core_buffer_get(state, object, "image", PyBUF_STRIDES | PyBUF_FORMAT, wanted, view)) {
         return false;
     }
     slc_image_type type = SLC_IMAGE_U8;
-    const bool known = core_pixel_type(view, &type);
+    const bool shaped = view->ndim == 3 || (equal && view->ndim == 2);
+    const bool known = shaped && (equal ? core_value_type(view, &type) : core_pixel_type(view, &type));
     if (!known) {
-        PyErr_Format(PyExc_TypeError, "image has elements of the format '%s'; it is to be %s",
-                     view->format != NULL ? view->format : "B", taken);
+        PyErr_Format(PyExc_TypeError,
+                     "image has %d dimensions and elements of the format '%s'; it is to be %s", view->ndim,
+                     view->format != NULL ? view->format : "B", wanted);
     }
-    if (!known || !is_plain("image", view)) {
+    if (!known || !is_plain("image", view, wanted)) {
         PyBuffer_Release(view);
         return false;
     }
     *to = (slc_volume){.voxels = view->buf,
-                       .width = (size_t)view->shape[2],
-                       .height = (size_t)view->shape[1],
-                       .depth = (size_t)view->shape[0],
+                       .width = (size_t)shape_of(view, 2),
+                       .height = (size_t)shape_of(view, 1),
+                       .depth = (size_t)shape_of(view, 0),
                        .stride = stride_of(view, 1),
                        .slice_stride = stride_of(view, 0),
                        .type = type};
     return true;
 }
 
+static PyObject *new_labels(core_state *state, const Py_buffer *image)
+{
+    if (!core_numpy(state)) {
+        return NULL;
+    }
+    return image->ndim == 3 ? PyObject_CallFunction(state->empty, "(nnn)O", image->shape[0], image->shape[1],
+                                                    image->shape[2], state->label_dtype)
+                            : PyObject_CallFunction(state->empty, "(nn)O", image->shape[0], image->shape[1],
+                                                    state->label_dtype);
+}
+
+static bool has_shape_of(const Py_buffer *view, const Py_buffer *image)
+{
+    bool has = view->ndim == image->ndim;
+    for (int axis = 0; axis < image->ndim && has; axis++) {
+        has = view->shape[axis] == image->shape[axis];
+    }
+    return has;
+}
+
 /* The array of the caller, or a new one. */
-static PyObject *take_labels(core_state *state, PyObject *out, const slc_volume *volume, Py_buffer *view,
+static PyObject *take_labels(core_state *state, PyObject *out, const Py_buffer *image, Py_buffer *view,
                              slc_volume_labels *to)
 {
     static const char wanted[] =
         "a writable array of the volume's shape, of int32 or uint32, C-contiguous along "
         "its rows";
-    PyObject *array = out != NULL && out != Py_None ? Py_NewRef(out)
-                      : core_numpy(state)
-                          ? PyObject_CallFunction(state->empty, "(nnn)O", (Py_ssize_t)volume->depth,
-                                                  (Py_ssize_t)volume->height, (Py_ssize_t)volume->width,
-                                                  state->label_dtype)
-                          : NULL;
+    PyObject *array = out != NULL && out != Py_None ? Py_NewRef(out) : new_labels(state, image);
     if (array == NULL ||
         !core_buffer_get(state, array, "out", PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE, wanted, view)) {
         Py_XDECREF(array);
         return NULL;
     }
-    const bool is_32 = core_signed_or_not(view);
-    bool good = view->ndim == 3 && is_32;
+    bool good = view->ndim == image->ndim && core_signed_or_not(view);
     if (!good) {
         PyErr_Format(PyExc_TypeError, "out has %d dimensions of the format '%s'; it is to be %s", view->ndim,
                      view->format != NULL ? view->format : "B", wanted);
     }
-    good = good && is_plain("out", view);
-    if (good && ((size_t)view->shape[0] != volume->depth || (size_t)view->shape[1] != volume->height ||
-                 (size_t)view->shape[2] != volume->width)) {
-        PyErr_Format(PyExc_TypeError, "out has the shape (%zd, %zd, %zd), the volume (%zu, %zu, %zu)",
-                     view->shape[0], view->shape[1], view->shape[2], volume->depth, volume->height,
-                     volume->width);
+    good = good && is_plain("out", view, wanted);
+    if (good && !has_shape_of(view, image)) {
+        PyErr_Format(PyExc_TypeError, "out has the shape (%zd, %zd, %zd), the volume (%zd, %zd, %zd)",
+                     shape_of(view, 0), shape_of(view, 1), shape_of(view, 2), shape_of(image, 0),
+                     shape_of(image, 1), shape_of(image, 2));
         good = false;
     }
     if (!good) {
@@ -159,28 +185,31 @@ PyObject *core_volume_label(core_state *state, const image_setup *setup, bool eq
     slc_volume_labels to = {.labels = NULL};
     slc_error error = {SLC_OK, ""};
     Py_buffer view, out_view;
-    if (equal && !core_is_volume(image)) {
-        PyErr_SetString(PyExc_TypeError,
-                        "equal is of arrays of three dimensions (z, y, x): image[None] is one of "
-                        "a single slice");
-        return NULL;
-    }
     if (equal && !setup->no_threshold) {
         PyErr_SetString(state->usage_error, "equal and threshold exclude each other");
         return NULL;
     }
-    if (!refuse_others(state, values, dtype) || !take_volume(state, image, &view, &volume)) {
+    if (!refuse_others(state, values, dtype) || !take_volume(state, image, equal, &view, &volume)) {
         return NULL;
     }
     slc_volume_config_default(&config);
     if (values[SETUP_CONNECTIVITY] != NULL && values[SETUP_CONNECTIVITY] != Py_None) {
         config.connectivity = setup->config.connectivity;
     }
+    if (view.ndim == 2) { /* 4 or 8 neighbours, as of any image */
+        const uint32_t given = setup->config.connectivity;
+        config.connectivity = given == 4 ? 6 : 26;
+        if (given != 4 && given != 8) {
+            PyBuffer_Release(&view);
+            PyErr_Format(state->usage_error, "connectivity: 4 or 8 of an image, not %u", (unsigned)given);
+            return NULL;
+        }
+    }
     config.threshold = core_setup_config(setup, volume.type).threshold;
     config.equal = equal;
     config.exec.threads = setup->config.exec.threads;
     config.exec.target = setup->config.exec.target;
-    PyObject *array = take_labels(state, out, &volume, &out_view, &to), *result = NULL;
+    PyObject *array = take_labels(state, out, &view, &out_view, &to), *result = NULL;
     if (array != NULL) {
         const bool empty = volume.width == 0 || volume.height == 0 || volume.depth == 0;
         const slc_status status = empty ? SLC_OK : run(&config, &volume, &to, &error);

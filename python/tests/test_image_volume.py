@@ -74,15 +74,29 @@ def test_thresholds_and_outputs():
 def test_equal_values():
     rng = np.random.default_rng(4)
     for i in range(60):
-        volume = rng.integers(0, 4, rng.integers(1, 13, 3)).astype([np.uint8, np.uint16, np.uint32][i % 3])
+        kind = np.dtype(("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "?")[i % 9])
+        values = np.array([0, 1, 2, 3]) if kind.itemsize == 1 else np.array([0, 1, 1 + (1 << 8 * kind.itemsize - 2), 1 << 8 * kind.itemsize - 2])
+        volume = values[rng.integers(0, 4, rng.integers(1, 13, 3))].astype(kind)
         connectivity = (6, 18, 26)[i // 3 % 3]
         wanted, m = np.zeros(volume.shape, np.int64), 0
-        for value in (1, 2, 3):
+        for value in np.unique(volume[volume != 0]):
             labels, n = ndimage.label(volume == value, ndimage.generate_binary_structure(3, STRUCTURES[connectivity]))
             wanted[labels > 0] = labels[labels > 0] + m
             m += n
         labels, n = sluice.image.label(volume, connectivity=connectivity, equal=True, threads=1 + i % 2)
         assert n == m and (labels == in_raster_order(wanted, m)).all()
+
+
+def test_equal_values_of_images():
+    rng = np.random.default_rng(5)
+    for i in range(20):
+        image = rng.integers(-1, 3, rng.integers(1, 40, 2))
+        connectivity = (4, 8)[i % 2]
+        labels, n = sluice.image.label(image, connectivity=connectivity, equal=True)
+        as_volume, m = sluice.image.label(image[None], connectivity={4: 6, 8: 26}[connectivity], equal=True)
+        assert labels.shape == image.shape and n == m and (labels == as_volume[0]).all()
+        out = np.zeros(image.shape, np.uint32)
+        assert sluice.image.label(image, equal=True, out=out)[0] is out
 
 
 def test_what_is_refused():
@@ -94,10 +108,10 @@ def test_what_is_refused():
             sluice.image.label(volume, **{name: value})
     with pytest.raises(sluice.UsageError, match="equal and threshold"):
         sluice.image.label(volume, equal=True, threshold=1)
-    with pytest.raises(sluice.UsageError, match="not of f32"):
+    with pytest.raises(TypeError, match="bool or integers"):
         sluice.image.label(volume.astype(np.float32), equal=True)
-    with pytest.raises(TypeError, match=r"equal is of arrays of three dimensions .* image\[None\]"):
-        sluice.image.label(volume[0], equal=True)
+    with pytest.raises(sluice.UsageError, match="4 or 8 of an image, not 6"):
+        sluice.image.label(volume[0], equal=True, connectivity=6)
     with pytest.raises(TypeError, match="out has the shape"):
         sluice.image.label(volume, out=np.zeros((3, 4, 6), np.int32))
     with pytest.raises(TypeError, match="out has 2 dimensions"):

@@ -7,18 +7,19 @@
 
 const char *slc_image_type_name(slc_image_type type)
 {
-    static const char *const names[SLC_IMAGE_TYPES] = {[SLC_IMAGE_U8] = "u8",
-                                                       [SLC_IMAGE_U16] = "u16",
-                                                       [SLC_IMAGE_U32] = "u32",
-                                                       [SLC_IMAGE_F32] = "f32",
-                                                       [SLC_IMAGE_BITS] = "bits"};
-    return type >= 0 && type < SLC_IMAGE_TYPES ? names[type] : NULL;
+    static const char *const names[] = {
+        [SLC_IMAGE_U8] = "u8",   [SLC_IMAGE_U16] = "u16",   [SLC_IMAGE_U32] = "u32",
+        [SLC_IMAGE_F32] = "f32", [SLC_IMAGE_BITS] = "bits", [SLC_IMAGE_U64] = "u64"};
+    return type >= 0 && type <= SLC_IMAGE_U64 ? names[type] : NULL;
 }
 
 size_t slc_image_row_bytes(slc_image_type type, size_t width)
 {
-    static const size_t size[SLC_IMAGE_TYPES] = {
-        [SLC_IMAGE_U8] = 1, [SLC_IMAGE_U16] = 2, [SLC_IMAGE_U32] = 4, [SLC_IMAGE_F32] = 4};
+    static const size_t size[] = {[SLC_IMAGE_U8] = 1,
+                                  [SLC_IMAGE_U16] = 2,
+                                  [SLC_IMAGE_U32] = 4,
+                                  [SLC_IMAGE_F32] = 4,
+                                  [SLC_IMAGE_U64] = 8};
     return type == SLC_IMAGE_BITS ? width / 8 + (width % 8 != 0) : width * size[type];
 }
 

@@ -124,7 +124,7 @@ static void carve_part(slc_arena *c, const slc_volume_labeller *v, slc_volume_pa
     }
     for (size_t i = 0; i < (size_t)SLC_VOLUME_NEIGHBOURS * SLC_VOLUME_SIDES; i++) {
         const size_t side = i % SLC_VOLUME_SIDES;
-        strip->edges[i / SLC_VOLUME_SIDES][side] = side == 0 || v->config.equal ? carve_words(c, v) : NULL;
+        strip->edges[i / SLC_VOLUME_SIDES][side] = side == 0 || v->equal ? carve_words(c, v) : NULL;
     }
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         *lists[i] = carve(c, 64 * v->pitch * SLC_VOLUME_NEIGHBOURS * SLC_VOLUME_SIDES, sizeof(uint32_t));
@@ -145,7 +145,7 @@ static void carve_part(slc_arena *c, const slc_volume_labeller *v, slc_volume_pa
 static size_t runs_of(const slc_volume_labeller *v, size_t bundles)
 {
     const size_t width = v->volume.width;
-    return slc_image_times(v->config.equal ? width : width / 2 + width % 2, bundles);
+    return slc_image_times(v->equal ? width : width / 2 + width % 2, bundles);
 }
 
 /* Of the whole volume, which parts share. */
@@ -202,7 +202,7 @@ static void prepare_part(const slc_volume_labeller *v, slc_volume_part *part)
     part->strip.pitch = v->pitch;
     part->strip.bundles = v->bundles;
     part->strip.connectivity = v->config.connectivity;
-    part->strip.equal = v->config.equal;
+    part->strip.equal = v->equal;
     clear_around(v, part->strip.both);
     for (int i = 0; i < 2; i++) {
         slc_volume_layer *layer = &part->ring[i];
@@ -272,8 +272,8 @@ static slc_status check_layout(const char *what, const void *at, const size_t si
 
 static slc_status check_volume(const slc_volume *v, slc_error *error)
 {
-    static const uint8_t size[SLC_IMAGE_TYPES] = {1, 2, 4, 4, 1};
-    if (v == NULL || v->type < 0 || v->type >= SLC_IMAGE_TYPES) {
+    static const uint8_t size[] = {1, 2, 4, 4, 1, 8};
+    if (v == NULL || v->type < 0 || v->type > SLC_IMAGE_U64) {
         return slc_fail(error, SLC_ERR_USAGE, "volume: %s",
                         v == NULL ? "none given" : "unknown type of voxels");
     }
@@ -356,8 +356,9 @@ static void write_part(void *context, uint32_t part)
 static slc_status set_shape(slc_volume_labeller *v, const slc_volume *volume, slc_error *error)
 {
     v->volume = *volume;
-    v->across = v->config.connectivity == 26 && !v->config.equal ? 2 : 1;
-    v->rows = v->config.equal ? 2 : v->across * v->across;
+    v->equal = v->config.equal && volume->type != SLC_IMAGE_BITS;
+    v->across = v->config.connectivity == 26 && !v->equal ? 2 : 1;
+    v->rows = v->equal ? 2 : v->across * v->across;
     v->bundles = (volume->height + v->across - 1) / v->across;
     v->layers = (volume->depth + v->across - 1) / v->across;
     v->pitch = (volume->width + 63) / 64 + 1;
@@ -376,9 +377,10 @@ slc_status slc_volume_run(slc_volume_labeller *v, const slc_volume *volume, slc_
 {
     const uint32_t features = out->components != NULL ? v->config.features : 0;
     slc_status status = check_volume(volume, error);
-    if (status == SLC_OK && v->config.equal && volume->type > SLC_IMAGE_U32) {
+    if (status == SLC_OK && volume->type == (v->config.equal ? SLC_IMAGE_F32 : SLC_IMAGE_U64)) {
         status = slc_fail(error, SLC_ERR_USAGE,
-                          "volume: equal values are those of u8, u16 and u32, not of %s",
+                          v->config.equal ? "volume: equal values are those of integers, not of %s"
+                                          : "volume: voxels of %s are of equal values alone",
                           slc_image_type_name(volume->type));
     }
     status = status == SLC_OK ? check_output(volume, out, v->config.features, error) : status;

@@ -8,8 +8,7 @@
  * different labels. src/image/README.md.
  */
 #include "image/image_volume_kernels.h"
-
-#include "simd/simd.h"
+#include "image/image_volume_values.h"
 
 #include <string.h>
 
@@ -260,61 +259,6 @@ static void meet(slc_volume_strip *strip, slc_volume_layer *layer, const slc_vol
 }
 
 /* ---- equal values ------------------------------------------------------------------------------ */
-
-static void equal_u8(const uint8_t *a, const uint8_t *b, size_t n, uint64_t *bits)
-{
-    uint8_t *out = (uint8_t *)bits;
-    size_t i = 0;
-    bits[(n - 1) / 64] = 0; /* where a vector is shorter than a word */
-    for (; i + SIMD_LANES8 <= n; i += SIMD_LANES8) {
-        mask8_store(out + i / 8, u8v_eq(u8v_load(a + i), u8v_load(b + i)));
-    }
-    if (i < n) {
-        mask8_store(out + i / 8, u8v_eq(u8v_load_first(a + i, n - i), u8v_load_first(b + i, n - i)));
-    }
-    if (n % 64 != 0) { /* zeros are equal to zeros */
-        bits[n / 64] &= ~(uint64_t)0 >> (64 - n % 64);
-    }
-}
-
-/* Sixty-four comparisons of 16 bits: compilers turn the inner loop into vectors of every instruction set. */
-static void equal_u16(const uint16_t *a, const uint16_t *b, size_t n, uint64_t *bits)
-{
-    static const uint8_t zeros[64] = {0};
-    uint8_t flags[64];
-    for (size_t i = 0; i < n; i += 64) {
-        const size_t rest = n - i < 64 ? n - i : 64;
-        for (size_t k = 0; k < rest; k++) {
-            flags[k] = a[i + k] == b[i + k] ? 0 : 1;
-        }
-        equal_u8(flags, zeros, rest, bits + i / 64);
-    }
-}
-
-static void equal_u32(const uint32_t *a, const uint32_t *b, size_t n, uint64_t *bits)
-{
-    for (size_t word = 0; 64 * word < n; word++) {
-        const size_t at = 64 * word, rest = n - at < 64 ? n - at : 64;
-        uint64_t all = 0;
-        for (size_t i = 0; i < rest; i += SIMD_LANES) {
-            const mask32 in = mask32_first(rest - i);
-            const u32v own = u32v_load_masked(a + at + i, in), other = u32v_load_masked(b + at + i, in);
-            all |= mask32_bits(mask32_and(in, u32v_eq(own, other))) << i;
-        }
-        bits[word] = all;
-    }
-}
-
-static void equal(const void *a, const void *b, size_t n, size_t size, uint64_t *bits)
-{
-    if (size == 1) {
-        equal_u8(a, b, n, bits);
-    } else if (size == 2) {
-        equal_u16(a, b, n, bits);
-    } else {
-        equal_u32(a, b, n, bits);
-    }
-}
 
 /* An interval of equal columns within a run is one edge, at its first column; what is beside a column that is
  * equal, of either row, is of the same two runs. */

@@ -7,7 +7,19 @@
 
 static size_t voxel_size(const slc_volume *volume)
 {
-    return volume->type == SLC_IMAGE_U8 ? 1 : volume->type == SLC_IMAGE_U16 ? 2 : 4;
+    return slc_image_row_bytes(volume->type, 1);
+}
+
+void slc_volume_not_zero(slc_volume_labeller *labeller, size_t y, size_t z, uint64_t *bits)
+{
+    const size_t width = labeller->volume.width;
+    labeller->kernels.equal(slc_volume_row(&labeller->volume, y, z), NULL, width, sizeof(uint64_t), bits);
+    for (size_t k = 0; 64 * k < width; k++) {
+        bits[k] = ~bits[k];
+    }
+    if (width % 64 != 0) {
+        bits[width / 64] &= ~(uint64_t)0 >> (64 - width % 64);
+    }
 }
 
 /* Bit i: a's voxel i is equal to b's voxel i + 1, or (first) a's voxel i + 1 to b's voxel i; moved up by one

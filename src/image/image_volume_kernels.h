@@ -64,7 +64,8 @@ typedef struct slc_volume_kernels {
     /* Sets all, starts, ranks and n_runs of a layer of n words whose bundles have 1 or 4 rows. Of 2 rows, the
      * second are the starts. */
     void (*look)(slc_volume_layer *layer, size_t n, size_t n_rows);
-    /* Bit i: elements i of two rows are equal; of 1, 2 or 4 bytes. Writes (n + 63) / 64 words. */
+    /* Bit i: elements i of two rows are equal; of 1, 2, 4 or 8 bytes. Writes (n + 63) / 64 words. No second
+     * row of 8 bytes: they are 0. */
     void (*equal)(const void *a, const void *b, size_t n, size_t size, uint64_t *bits);
     /* Of volumes of equal values, the edges to a neighbour from what is equal: strip->edges[neighbour] has,
      * for each voxel, whether it is equal to the neighbour's in its column and the one before; and whether

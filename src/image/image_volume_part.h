@@ -37,6 +37,7 @@ struct slc_volume_labeller {
     slc_volume volume;
     slc_volume_labels *out;
     slc_image_level level;
+    bool equal;             /* values are compared: of bits there is one alone */
     size_t across;          /* rows and slices of a bundle: 1 or 2 */
     size_t rows;            /* rows of bits of a bundle: of single rows of equal values 2, one for starts */
     size_t bundles, layers; /* of a layer, of the volume */
@@ -52,6 +53,8 @@ static inline const void *slc_volume_row(const slc_volume *volume, size_t y, siz
 {
     return (const char *)volume->voxels + (ptrdiff_t)z * volume->slice_stride + (ptrdiff_t)y * volume->stride;
 }
+/* Voxels of 64 bits that are not 0. */
+void slc_volume_not_zero(slc_volume_labeller *labeller, size_t y, size_t z, uint64_t *bits);
 /* Of equal values: first columns of the runs of slice z, and the edges between the runs of a layer and of its
  * neighbours, without those of the layer itself at a border. */
 void slc_volume_find_starts(slc_volume_labeller *labeller, size_t z);

@@ -24,12 +24,16 @@ static void read_layer(slc_volume_labeller *labeller, size_t layer)
                 memset(bits, 0, labeller->pitch * sizeof *bits);
                 continue;
             }
-            slc_image_bits_row(&labeller->image_kernels, &labeller->level, slc_volume_row(volume, y, z),
-                               volume->width, false, bits);
+            if (volume->type == SLC_IMAGE_U64) {
+                slc_volume_not_zero(labeller, y, z, bits);
+            } else {
+                slc_image_bits_row(&labeller->image_kernels, &labeller->level, slc_volume_row(volume, y, z),
+                                   volume->width, false, bits);
+            }
             memset(bits + used, 0, (labeller->pitch - used) * sizeof *bits);
         }
     }
-    if (labeller->config.equal) {
+    if (labeller->equal) {
         slc_volume_find_starts(labeller, layer);
     }
     for (size_t row = 0; row < labeller->rows; row++) { /* the bundles of zeros around */
@@ -60,7 +64,7 @@ void slc_volume_scan(slc_volume_labeller *labeller, slc_volume_part *part)
         part->layer_fresh[i] = strip->fresh;
         read_layer(labeller, part->first_layer + i);
         slc_volume_layer_of(labeller, part, part->first_layer + i, layer);
-        if (labeller->config.equal) {
+        if (labeller->equal) {
             slc_volume_compare(labeller, part, part->first_layer + i, layer, i > 0, false);
         } else {
             kernels->meet(strip, layer, before);
@@ -78,7 +82,7 @@ void slc_volume_border(slc_volume_labeller *labeller, uint32_t below)
     slc_volume_part *part = &labeller->parts[below];
     slc_volume_layer_of(labeller, part - 1, part->first_layer - 1, &part->ring[0]);
     slc_volume_layer_of(labeller, part, part->first_layer, &part->ring[1]);
-    if (labeller->config.equal) {
+    if (labeller->equal) {
         slc_volume_compare(labeller, part, part->first_layer, &part->ring[1], true, true);
     }
     labeller->kernels.border(&part->strip, &part->ring[1], &part->ring[0]);
@@ -169,7 +173,7 @@ static size_t write_bundle(const slc_volume_labeller *labeller, size_t layer, si
         rows[i] = slc_volume_bits(labeller, y, z);
         to[i] = y < volume->height && z < volume->depth ? (uint32_t *)(void *)at : NULL;
     }
-    if (labeller->config.equal) {
+    if (labeller->equal) {
         rows[1] = slc_volume_starts(labeller, j, layer);
     }
     return labeller->kernels.write(rows, labeller->rows, labels, volume->width, to, far);

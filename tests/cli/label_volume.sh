@@ -6,7 +6,7 @@
 
 # Reads and writes volumes without the library; `check` labels by flood fill.
 cat >tool.py <<'P'
-import ast, csv, gzip, json, random, struct, sys
+import ast, csv, gzip, json, random, struct, sys, zlib
 
 def shape_of(kind): return {"a": (3, 4, 5), "b": (1, 3, 4), "c": (5, 2, 3)}[kind]
 
@@ -20,15 +20,36 @@ def npy(name, shape, code, data):
     head = head.ljust(117) + "\n"
     open(name, "wb").write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head.encode() + data)
 
-def nifti(name, shape, data):
+def nifti(name, shape, data, code=2):
     d, h, w = shape
     head = bytearray(352)
     head[0:4] = struct.pack("<i", 348)
     head[40:56] = struct.pack("<8h", 3, w, h, d, 1, 1, 1, 1)
-    head[70:74] = struct.pack("<2h", 2, 8)
+    head[70:74] = struct.pack("<2h", code, 8 * len(data) // (d * h * w))
     head[108:120] = struct.pack("<3f", 352, 1, 0)
     head[344:348] = b"n+1\0"
     (gzip.open if name.endswith(".gz") else open)(name, "wb").write(bytes(head) + data)
+
+def chunk(name, data): return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+# An image of palette numbers, whose colours are all the same grey.
+def png(name, shape, data):
+    d, h, w = shape
+    rows = b"".join(b"\0" + data[y * w:(y + 1) * w] for y in range(h))
+    open(name, "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">2I5B", w, h, 8, 3, 0, 0, 0)) +
+                           chunk(b"PLTE", b"\x40\x40\x40" * 16) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+# Labels of other programs: of 64 bits, with a sign, in the other byte order; far apart, and equal in their low halves.
+def labels(kind):
+    flat = bytes(v for plane in values(kind) for row in plane for v in row)
+    wide = [v and (v - 8) * 2**40 + 5 for v in flat]
+    npy(kind + "_i8.npy", shape_of(kind), ">i8", b"".join(struct.pack(">q", v) for v in wide))
+    npy(kind + "_u8.npy", shape_of(kind), "<u8", b"".join(struct.pack("<Q", v % 2**64) for v in wide))
+    npy(kind + "_i2.npy", shape_of(kind), "<i2", b"".join(struct.pack("<h", v and v - 8) for v in flat))
+    nifti(kind + "_i4.nii", shape_of(kind), b"".join(struct.pack("<i", v and (v - 8) * 2**24 + 1) for v in flat), 8)
+    nifti(kind + "_f4.nii", shape_of(kind), b"".join(struct.pack("<f", v) for v in flat), 16)
+    if shape_of(kind)[0] == 1:
+        png(kind + "_palette.png", shape_of(kind), flat)
 
 def make(kind):
     flat = bytes(v for plane in values(kind) for row in plane for v in row)
@@ -113,7 +134,26 @@ for kind in a b c; do
     run label --volume --equal ${kind}2.npy --connectivity 18 -q -o labels.npy
     want 0
     tool check $kind labels.npy 2 1 equal
+    tool labels $kind
+    for input in ${kind}_*.npy ${kind}_i4.nii ${kind}_*.png; do
+        [ -e "$input" ] || continue
+        run label --volume --equal "$input" -q -o labels.npy
+        want 0
+        want_silent
+        tool check $kind labels.npy 3 1 equal
+    done
 done
+run label --volume --equal a_f4.nii -q -o x.npy
+want 1
+grep -qF 'a_f4.nii: volume: equal values are those of integers, not of f32' err || fail "$(cat err)"
+printf 'P6 1 1 255\nabc' >colour.ppm
+run label --volume --equal colour.ppm -q -o x.npy
+want 1
+grep -qF 'colour.ppm: pixels have colours, labels are numbers or those of a palette' err || fail "$(cat err)"
+printf 'P4 8 1\n\220' >one.pbm
+run label --volume --equal one.pbm --json
+want 0
+grep -q '"components": 2' out || fail "$(cat out)"
 
 # Pages of a TIFF are slices, those of labels too.
 run label --volume a.npy -q -o labels.tif

@@ -82,7 +82,7 @@ static uint64_t take_rows(slc_io_images *images, uint64_t height)
 slc_status slc_io_image_shape(slc_io_images *images, slc_image_type type, uint64_t width, uint64_t height,
                               slc_error *error)
 {
-    static const uint8_t bits[SLC_IMAGE_TYPES] = {8, 16, 32, 32, 1};
+    static const uint8_t bits[] = {8, 16, 32, 32, 1, 64};
     if (width == 0 || height == 0 || width > SLC_IO_IMAGE_SIDE || height > SLC_IO_IMAGE_SIDE) {
         return slc_io_image_fail(images, error, SLC_ERR_FORMAT, SLC_IO_NO_PLACE,
                                  "%llu x %llu pixels: sizes from 1 to %llu can be read",
@@ -91,7 +91,7 @@ slc_status slc_io_image_shape(slc_io_images *images, slc_image_type type, uint64
     }
     images->in_parts = images->in_parts && images->config.n_parts > 1;
     const uint64_t rows = images->in_parts ? take_rows(images, height) : height;
-    /* The sides are below 2^32 and a pixel has at most 4 bytes: a row fits into 64 bits, the page may not. */
+    /* The sides are below 2^32 and a pixel has at most 8 bytes: a row fits into 64 bits, the page may not. */
     const uint64_t row = (width * bits[type] + 7) / 8;
     if (rows > 0 && (row > images->config.max_bytes / rows || row > PTRDIFF_MAX / rows)) {
         return slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, SLC_IO_NO_PLACE,
@@ -105,6 +105,14 @@ slc_status slc_io_image_shape(slc_io_images *images, slc_image_type type, uint64
     images->image = (slc_image){
         .width = (size_t)width, .height = (size_t)rows, .stride = (ptrdiff_t)row, .type = type};
     return SLC_OK;
+}
+
+slc_status slc_io_image_colours(const slc_io_images *images, slc_error *error)
+{
+    return !images->config.labels ? SLC_OK
+                                  : slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, SLC_IO_NO_PLACE,
+                                                      "pixels have colours, labels are numbers or those of a "
+                                                      "palette");
 }
 
 slc_status slc_io_image_grow(slc_io_images *images, size_t bytes, slc_error *error)

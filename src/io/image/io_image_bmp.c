@@ -126,7 +126,7 @@ static slc_status take_palette(slc_io_images *images, bmp *b, size_t head, slc_e
     const slc_status status = need(images, at + b->n_colours * entry, &bytes, error);
     for (uint32_t i = 0; status == SLC_OK && i < b->n_colours; i++) {
         const uint8_t *c = bytes + at + i * entry;
-        b->palette[i] = (uint8_t)slc_io_image_luma(c[2], c[1], c[0]);
+        b->palette[i] = images->config.labels ? (uint8_t)i : (uint8_t)slc_io_image_luma(c[2], c[1], c[0]);
     }
     return status;
 }
@@ -165,6 +165,7 @@ static slc_status read_head(slc_io_images *images, bmp *b, slc_error *error)
         return take_palette(images, b, head, error);
     }
     const bool fields = b->compression != PLAIN;
+    status = status == SLC_OK ? slc_io_image_colours(images, error) : status;
     if (status == SLC_OK && fields && head < INFO_HEAD + MASKS) {
         status = need(images, FILE_HEAD + INFO_HEAD + MASKS, &h, error);
     }

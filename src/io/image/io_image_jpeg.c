@@ -237,6 +237,9 @@ static void set_colours(reading *r)
               slc_io_image_fail(r->images, r->error, SLC_ERR_UNSUPPORTED, SLC_IO_NO_PLACE,
                                 "%d colours that are neither grey, YCbCr nor RGB", r->jpeg.num_components));
     }
+    if (space != JCS_GRAYSCALE) {
+        check(r, slc_io_image_colours(r->images, r->error));
+    }
     r->jpeg.out_color_space = JCS_GRAYSCALE;
     r->jpeg.dct_method = JDCT_ISLOW; /* the exact one, of every version and instruction set */
 }

@@ -49,9 +49,10 @@ static slc_status take_header(slc_io_images *images, const slc_io_npy_header *p,
     state->width = sides[1];
     state->samples = colour ? p->shape[2] : 1;
     state->fortran = p->fortran;
-    state->type = slc_io_number_type(p->number);
-    state->unit = colour ? slc_io_number_colour_unit(p->number, p->swap, (size_t)state->samples)
-                         : slc_io_number_unit(p->number, p->swap);
+    const slc_io_number number = images->config.labels ? slc_io_number_label(p->number) : p->number;
+    state->type = slc_io_number_type(number);
+    state->unit = colour ? slc_io_number_colour_unit(number, p->swap, (size_t)state->samples)
+                         : slc_io_number_unit(number, p->swap);
     if (state->pages == 0 || state->height == 0 || state->width == 0) {
         return slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, p->shape_at, "an array without pixels");
     }

@@ -11,12 +11,13 @@ static const struct {
     uint8_t bytes;
     slc_image_type type;
 } numbers[] = {
-    [SLC_IO_NUMBER_BOOL] = {'b', 1, SLC_IMAGE_U8}, [SLC_IO_NUMBER_U8] = {'u', 1, SLC_IMAGE_U8},
-    [SLC_IO_NUMBER_U16] = {'u', 2, SLC_IMAGE_U16}, [SLC_IO_NUMBER_U32] = {'u', 4, SLC_IMAGE_U32},
-    [SLC_IO_NUMBER_U64] = {'u', 8, SLC_IMAGE_F32}, [SLC_IO_NUMBER_I8] = {'i', 1, SLC_IMAGE_F32},
-    [SLC_IO_NUMBER_I16] = {'i', 2, SLC_IMAGE_F32}, [SLC_IO_NUMBER_I32] = {'i', 4, SLC_IMAGE_F32},
-    [SLC_IO_NUMBER_I64] = {'i', 8, SLC_IMAGE_F32}, [SLC_IO_NUMBER_F16] = {'f', 2, SLC_IMAGE_F32},
-    [SLC_IO_NUMBER_F32] = {'f', 4, SLC_IMAGE_F32}, [SLC_IO_NUMBER_F64] = {'f', 8, SLC_IMAGE_F32},
+    [SLC_IO_NUMBER_BOOL] = {'b', 1, SLC_IMAGE_U8},    [SLC_IO_NUMBER_U8] = {'u', 1, SLC_IMAGE_U8},
+    [SLC_IO_NUMBER_U16] = {'u', 2, SLC_IMAGE_U16},    [SLC_IO_NUMBER_U32] = {'u', 4, SLC_IMAGE_U32},
+    [SLC_IO_NUMBER_U64] = {'u', 8, SLC_IMAGE_F32},    [SLC_IO_NUMBER_I8] = {'i', 1, SLC_IMAGE_F32},
+    [SLC_IO_NUMBER_I16] = {'i', 2, SLC_IMAGE_F32},    [SLC_IO_NUMBER_I32] = {'i', 4, SLC_IMAGE_F32},
+    [SLC_IO_NUMBER_I64] = {'i', 8, SLC_IMAGE_F32},    [SLC_IO_NUMBER_F16] = {'f', 2, SLC_IMAGE_F32},
+    [SLC_IO_NUMBER_F32] = {'f', 4, SLC_IMAGE_F32},    [SLC_IO_NUMBER_F64] = {'f', 8, SLC_IMAGE_F32},
+    [SLC_IO_NUMBER_LABEL] = {'\0', 8, SLC_IMAGE_U64},
 };
 
 slc_io_number slc_io_number_of(char kind, uint64_t bytes)
@@ -27,6 +28,13 @@ slc_io_number slc_io_number_of(char kind, uint64_t bytes)
         }
     }
     return SLC_IO_NUMBER_NONE;
+}
+
+slc_io_number slc_io_number_label(slc_io_number number)
+{
+    const bool whole = numbers[number].kind == 'u' || numbers[number].kind == 'i';
+    const uint8_t bytes = numbers[number].bytes;
+    return !whole ? number : bytes == 8 ? SLC_IO_NUMBER_LABEL : slc_io_number_of('u', bytes);
 }
 
 slc_image_type slc_io_number_type(slc_io_number number)
@@ -124,10 +132,14 @@ static size_t convert_same(const slc_io_image_unit *unit, const uint8_t *from, s
             const uint8_t swapped[2] = {from[2 * i + 1], from[2 * i]};
             memcpy(out + 2 * i, swapped, 2);
         }
-    } else {
+    } else if (size == 4) {
         for (size_t i = 0; i < n; i++) {
             const uint8_t swapped[4] = {from[4 * i + 3], from[4 * i + 2], from[4 * i + 1], from[4 * i]};
             memcpy(out + 4 * i, swapped, 4);
+        }
+    } else {
+        for (size_t i = 0; i < n * size; i++) {
+            out[i] = from[i ^ 7];
         }
     }
     return n;

@@ -122,7 +122,9 @@ static void take_palette(reading *r)
     png_colorp colours = NULL;
     (void)png_get_PLTE(r->png, r->info, &colours, &r->n_palette);
     for (int i = 0; i < r->n_palette; i++) {
-        r->palette[i] = (uint8_t)slc_io_image_luma(colours[i].red, colours[i].green, colours[i].blue);
+        r->palette[i] = r->images->config.labels
+                            ? (uint8_t)i
+                            : (uint8_t)slc_io_image_luma(colours[i].red, colours[i].green, colours[i].blue);
     }
 }
 
@@ -139,6 +141,8 @@ static void set_transforms(reading *r)
     } else if (r->colour == PNG_COLOR_TYPE_PALETTE) {
         take_palette(r);
         png_set_packing(r->png);
+    } else if ((r->colour & PNG_COLOR_MASK_COLOR) != 0) {
+        check(r, slc_io_image_colours(r->images, r->error));
     } else if (r->depth < 8) {
         png_set_expand_gray_1_2_4_to_8(r->png);
     }

@@ -333,6 +333,9 @@ static slc_status read_image(cursor *at)
     }
     const bool bits = kind == '1' || kind == '4', colour = kind == '3' || kind == '6', raw = kind >= '4';
     images->in_parts = raw;
+    if (status == SLC_OK && colour) {
+        status = slc_io_image_colours(images, at->error);
+    }
     if (status == SLC_OK && !bits) {
         status = read_size(at, "the maximum", 65535, &maximum);
     }

@@ -72,6 +72,8 @@ __attribute__((format(printf, 2, 3))) void slc_io_image_warn(slc_io_images *imag
  * than max_bytes. */
 slc_status slc_io_image_shape(slc_io_images *images, slc_image_type type, uint64_t width, uint64_t height,
                               slc_error *error);
+/* SLC_ERR_UNSUPPORTED where pages are to be labels: grey of colours is equal where colours are not. */
+slc_status slc_io_image_colours(const slc_io_images *images, slc_error *error);
 /* Makes room for the first `bytes` bytes of the page, of at most images->size. */
 slc_status slc_io_image_grow(slc_io_images *images, size_t bytes, slc_error *error);
 

@@ -49,7 +49,9 @@ static slc_status take_palette(slc_io_images *images, TIFF *tiff, slc_tiff_page 
         shift = red[i] > 255 || green[i] > 255 || blue[i] > 255 ? 8 : shift;
     }
     for (size_t i = 0; i < (size_t)1 << page->bits; i++) {
-        page->palette[i] = (uint8_t)slc_io_image_luma(red[i] >> shift, green[i] >> shift, blue[i] >> shift);
+        page->palette[i] = images->config.labels ? (uint8_t)i
+                                                 : (uint8_t)slc_io_image_luma(
+                                                       red[i] >> shift, green[i] >> shift, blue[i] >> shift);
     }
     page->meaning = SLC_TIFF_PALETTE;
     return SLC_OK;
@@ -62,20 +64,26 @@ static slc_status take_numbers(slc_io_images *images, slc_tiff_page *page, bool 
                       : page->format == SAMPLEFORMAT_IEEEFP                                    ? 'f'
                       : page->format == SAMPLEFORMAT_UINT || page->format == SAMPLEFORMAT_VOID ? 'u'
                                                                                                : '\0';
-    const slc_io_number number = page->bits % 8 == 0 ? slc_io_number_of(kind, page->bits / 8U)
-                                                     : SLC_IO_NUMBER_NONE;
+    slc_io_number number = page->bits % 8 == 0 ? slc_io_number_of(kind, page->bits / 8U) : SLC_IO_NUMBER_NONE;
     if (number == SLC_IO_NUMBER_NONE) {
         return UNSUPPORTED("samples of %u bits in sample format %u are not supported", page->bits,
                            page->format);
     }
+    number = images->config.labels && !colour ? slc_io_number_label(number) : number;
     page->unit = slc_io_number_unit(number, false); /* libtiff has put them into this machine's order */
     const bool is_pixel = (kind == 'u' && page->bits <= 32) || number == SLC_IO_NUMBER_F32;
     if (colour && (!is_pixel || page->samples < 3)) {
         return UNSUPPORTED("%u samples of colours in %u bits of sample format %u are not supported",
                            page->samples, page->bits, page->format);
     }
-    if (page->inverted && kind != 'u') {
-        return UNSUPPORTED("min-is-white for numbers with a sign or a fraction is not supported");
+    if (page->inverted && (kind != 'u' || number == SLC_IO_NUMBER_LABEL)) {
+        return UNSUPPORTED("min-is-white for numbers with a sign, a fraction or 64 bits is not supported");
+    }
+    if (colour) {
+        const slc_status status = slc_io_image_colours(images, error);
+        if (status != SLC_OK) {
+            return status;
+        }
     }
     page->meaning = colour ? SLC_TIFF_COLOUR : SLC_TIFF_GREY;
     return SLC_OK;
