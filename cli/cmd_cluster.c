@@ -24,6 +24,7 @@ static const char *const time_units[] = {"ticks", "s", "ms", "us", "ns", "ps", N
 static const slc_cli_choice feature_names = {.kind = "feature", .name = feature_at, .last = "all"};
 static const slc_cli_choice algorithm_names = {
     .kind = "algorithm", .name = slc_pixel_algorithm_name, .first = "auto"};
+static const slc_cli_choice trigger_names = {.verb = "takes", .words = slc_cluster_triggers};
 static const slc_cli_choice unit_names = {.verb = "takes", .words = time_units};
 static const slc_cli_option options_table[] = {
     {"output", 'o',
@@ -40,6 +41,9 @@ static const slc_cli_option options_table[] = {
      "and up to T apart in time: 100ns, 2us, 64ticks (streams: 100ns)"},
     {"disorder", 0, TEXT(O, disorder), "T",
      "so late may pixels come; all: sorted first (1ms for .tpx3, all for lists)"},
+    {"trigger", 0, CHOICE(O, trigger, &trigger_names), "EDGE",
+     "time since the last tdc1-rise, tdc1-fall, tdc2-rise or tdc2-fall (.tpx3)"},
+    {"accept", 0, TEXT(O, accept), "FROM:TO", "keep clusters of such a time since the trigger: 0:30us"},
     {"max-open", 0, COUNT(O, max_open, 1, 1 << 28), "N",
      "pixels of a stream that can be waiting, some 200 bytes each"},
     {"tick", 0, TEXT(O, tick), "T", "length of a tick where the file does not tell it: 1.5625ns"},
@@ -95,7 +99,7 @@ static int choose_connectivity(const char *text, slc_pixel_cluster_config *confi
     return slc_cli_wrong(COMMAND, "--connectivity takes 4, 8 or radius=R with R from 1 to 8, not '%s'", text);
 }
 
-static int choose_time(const char *option, const char *text, slc_cluster_time *time)
+int slc_cluster_choose_time(const char *option, const char *text, slc_cluster_time *time)
 {
     static const struct {
         const char *unit;
@@ -118,7 +122,7 @@ static int choose_time(const char *option, const char *text, slc_cluster_time *t
 
 static int choose_tick(const char *text, slc_cluster_time *tick)
 {
-    const int status = choose_time("tick", text, tick);
+    const int status = slc_cluster_choose_time("tick", text, tick);
     return status != SLC_CLI_GO_ON || text == NULL || (!tick->in_ticks && tick->value > 0)
                ? status
                : slc_cli_wrong(COMMAND, "--tick takes a length such as 1.5625ns, not '%s'", text);
@@ -145,11 +149,12 @@ static int check_all(slc_cluster_job *job)
     const char *features = slc_cli_word(COMMAND, "features");
     slc_pixel_cluster_config_default(config);
     int status = choose_connectivity(options->connectivity, config);
-    status = status == SLC_CLI_GO_ON ? choose_time("time-window", options->time_window, &job->window)
-                                     : status;
+    status = status == SLC_CLI_GO_ON
+                 ? slc_cluster_choose_time("time-window", options->time_window, &job->window)
+                 : status;
     job->sorted = options->disorder != NULL && strcmp(options->disorder, "all") == 0;
     if (status == SLC_CLI_GO_ON && !job->sorted) {
-        status = choose_time("disorder", options->disorder, &job->disorder);
+        status = slc_cluster_choose_time("disorder", options->disorder, &job->disorder);
     }
     status = status == SLC_CLI_GO_ON ? choose_tick(options->tick, &job->tick) : status;
     status = status == SLC_CLI_GO_ON ? choose_time_unit(job) : status;
@@ -164,6 +169,7 @@ static int check_all(slc_cluster_job *job)
         slc_simd_choose(options->simd, &config->exec.target, &job->error) != SLC_OK) {
         status = slc_cli_wrong(COMMAND, "%s", job->error.text);
     }
+    status = status == SLC_CLI_GO_ON ? slc_cluster_choose_trigger(job, COMMAND) : status;
     job->times_asked = features != NULL && strstr(features, "times") != NULL; /* by name, not by "all" */
     job->setup.sized = options->size.width > 0;
     config->width = (uint16_t)options->size.width; /* 65536 is 0 */
@@ -210,6 +216,7 @@ static void make_schema(slc_cluster_job *job)
     job->columns[1] = (slc_column){"frame", "index", offsetof(slc_cluster_rows, frame), SLC_TYPE_I64};
     const slc_schema own = slc_pixel_clusters_schema(job->config.features, job->with, job->columns + 2);
     job->schema = (slc_schema){"clusters", job->columns, own.n_columns + 2};
+    slc_cluster_shots_columns(job);
     const size_t n = job->schema.n_columns;
     make_text_schema(job);
     job->place = (slc_schema){"clusters", job->place_columns, 2 + job->schema.n_columns - n};
@@ -434,6 +441,7 @@ static int act(const slc_cli_call *call)
         status = status == SLC_CLI_GO_ON ? process(job) : status;
         slc_flow_close(job->flow);
         slc_columns_clear(&job->place, &job->rows);
+        slc_cluster_shots_clear(job);
         slc_cli_part_clear(&job->options->part);
     }
     free(done);
@@ -453,7 +461,7 @@ const slc_cli_command slc_cmd_cluster = {
         "in space and time and in bounded memory; others as one image. Without --output it prints a table.\n"
         "An interrupt (Ctrl-C) ends the reading of frames and streams, and the clusters until then are "
         "written.\n"
-        "Groups of --output FILE.h5, .arrow, .npz: clusters.\n",
+        "Groups of --output FILE.h5, .arrow, .npz: clusters; with --trigger, in .h5, shots.\n",
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .min_operands = 1,

@@ -13,12 +13,12 @@
 #include <sluice/sluice.h>
 
 typedef struct slc_cluster_options {
-    const char *output, *labels, *connectivity, *time_window, *disorder, *tick, *simd;
+    const char *output, *labels, *connectivity, *time_window, *disorder, *tick, *simd, *accept;
     slc_cli_results results;
     uint64_t max_open, threads;
     slc_cli_area size; /* 0: not given */
     uint32_t features;
-    int duplicates, algorithm, time_unit;
+    int duplicates, algorithm, time_unit, trigger;
     slc_cli_part part;
     bool json, quiet;
 } slc_cluster_options;
@@ -48,8 +48,17 @@ typedef struct slc_cluster_rows {
     uint32_t *input;                /* from 1 */
     int64_t *frame;                 /* the input's own number of it; 0 where there are no frames */
     double *first_time, *last_time; /* with --time-unit, in text: in its unit */
+    const int64_t *shot;            /* with --trigger, the flow's */
+    const double *since_trigger_ns;
 } slc_cluster_rows;
-enum { SLC_CLUSTER_COLUMNS = SLC_PIXEL_CLUSTER_COLUMNS + 4 };
+enum { SLC_CLUSTER_COLUMNS = SLC_PIXEL_CLUSTER_COLUMNS + 6 };
+
+/* The triggers as they are written. */
+typedef struct slc_cluster_shots {
+    slc_flow_pixel_shots shots;
+    uint32_t *input;
+} slc_cluster_shots;
+enum { SLC_CLUSTER_SHOT_COLUMNS = 6 };
 
 typedef struct slc_cluster_job {
     slc_cluster_options *options;
@@ -73,6 +82,9 @@ typedef struct slc_cluster_job {
     slc_cluster_rows rows; /* the columns of `place`, which are not the flow's */
     uint64_t written;      /* rows of all inputs */
     uint64_t checksum;
+    slc_cluster_shots shots, shot_rows; /* memory of `input`; what is written: that, and the flow's columns */
+    slc_column shot_columns[SLC_CLUSTER_SHOT_COLUMNS];
+    slc_schema shot_schema; /* without columns: no group of them is written */
     slc_column columns[SLC_CLUSTER_COLUMNS], text_columns[SLC_CLUSTER_COLUMNS], place_columns[4];
     slc_schema schema, text_schema, place; /* columns of HDF5; of text; those that say where a row is from,
                                               and times in a unit */
@@ -103,6 +115,16 @@ slc_status slc_cluster_choose(void *job, const slc_io_pixels_info *about, slc_fl
 /* Opens the outputs, with columns for what the first input has, unless they are open. */
 bool slc_cluster_job_begin(slc_cluster_job *job, const slc_io_pixels_info *about);
 
+/* The words of --trigger, in the order of slc_io_pixels_edge; NULL after the last. */
+extern const char *const slc_cluster_triggers[];
+/* --trigger and --accept: what they say, or that they do not go with others. */
+int slc_cluster_choose_trigger(slc_cluster_job *job, const slc_cli_command *command);
+/* Appends the columns of clusters; prepares the group of the triggers for an output that can have one. */
+void slc_cluster_shots_columns(slc_cluster_job *job);
+/* The group of an item's triggers, of memory that is the job's until the next call. False: no memory. */
+bool slc_cluster_shots_group(slc_cluster_job *job, const slc_flow_item *item, slc_io_group *group);
+void slc_cluster_shots_clear(slc_cluster_job *job);
+
 /* The file of --labels: its first line, and a line for each pixel of an item. `time_factor`: what a tick of
  * the input is in --time-unit. */
 slc_status slc_cluster_labels_open(slc_cluster_job *job);
@@ -110,6 +132,9 @@ slc_status slc_cluster_labels_write(slc_cluster_job *job, const slc_flow_item *i
 
 /* Puts the inputs' names into the results, whose group is there. */
 slc_status slc_cluster_put_inputs(slc_cluster_job *job);
+
+/* A length of time as it is written; SLC_CLI_GO_ON, or SLC_CLI_USAGE after one line. */
+int slc_cluster_choose_time(const char *option, const char *text, slc_cluster_time *time);
 
 /* Was an option given? */
 bool slc_cluster_given(const char *option);

@@ -70,6 +70,8 @@ static bool place_rows(slc_cluster_job *job, const slc_flow_item *item, slc_clus
     }
     *rows = job->rows;
     rows->clusters = result->clusters;
+    rows->shot = result->shot;
+    rows->since_trigger_ns = result->since_trigger_ns;
     uint32_t event = 0;
     for (size_t i = 0; i < head->size; i++) {
         while (event < head->n_events && head->event_offset[event + 1] <= i) {
@@ -93,8 +95,13 @@ static bool write_rows(slc_cluster_job *job, const slc_flow_item *item)
     }
     job->written += rows.clusters.head.size;
     if (job->results != NULL) {
-        const slc_io_group group = {"clusters", &job->schema, &rows, SLC_IO_ROWS_ANY};
-        slc_status status = slc_io_results_put(job->results, &group, 1, &job->error);
+        slc_io_group groups[2] = {{"clusters", &job->schema, &rows, SLC_IO_ROWS_ANY}};
+        const bool shots = job->shot_schema.n_columns > 0;
+        if (shots && !slc_cluster_shots_group(job, item, &groups[1])) {
+            slc_cli_say("cluster", "%s: no memory for the triggers", item->path);
+            return false;
+        }
+        slc_status status = slc_io_results_put(job->results, groups, shots ? 2 : 1, &job->error);
         if (status == SLC_OK && !job->appended) {
             status = slc_cluster_put_inputs(job);
         }

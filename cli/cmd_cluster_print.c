@@ -46,6 +46,30 @@ static void note_options(const slc_cluster_job *job, int i)
     }
 }
 
+static void note_shots(const slc_cluster_job *job, int i)
+{
+    const slc_flow_pixel_totals *totals = &job->done[i].totals;
+    const slc_io_pixels_counts *counts = &job->done[i].counts;
+    if (totals->triggers == 0) {
+        slc_cli_say("cluster",
+                    "%s: no trigger %s came; there are %" PRIu64 " tdc1-rise, %" PRIu64 " tdc1-fall, %" PRIu64
+                    " tdc2-rise, %" PRIu64 " tdc2-fall",
+                    job->inputs[i], slc_cluster_triggers[job->options->trigger], counts->edges[0],
+                    counts->edges[1], counts->edges[2], counts->edges[3]);
+    }
+    note(job, i, totals->lost_triggers, "triggers were lost, as their counter tells");
+    note(job, i, totals->repeated, "triggers came again in the stream of another chip, and count once");
+    note(job, i, totals->unordered,
+         "triggers came after later ones; those whose hits had gone were left out");
+    if (totals->before > 0) {
+        slc_cli_say("cluster",
+                    "%s: %" PRIu64 " clusters with %" PRIu64 " pixels came before the first trigger%s",
+                    job->inputs[i], totals->before, totals->pixels_before,
+                    job->setup.accepting ? " and were left out" : ": their shot is -1");
+    }
+    note(job, i, totals->not_accepted, "clusters were left out by --accept");
+}
+
 void slc_cluster_print_notes(const slc_cluster_job *job)
 {
     for (int i = job->first; i < job->end; i++) {
@@ -79,6 +103,11 @@ void slc_cluster_print_notes(const slc_cluster_job *job)
              "that: --disorder all)");
         note(job, i, done->totals.stream.early,
              "clusters were closed early, as more pixels were waiting than --max-open allows");
+        note(job, i, done->counts.no_edges,
+             "TDC packets are of no known edge or have an invalid time, and were left out");
+        if (job->setup.trigger != SLC_IO_PIXELS_NO_EDGE) {
+            note_shots(job, i);
+        }
         if (!job->options->quiet) {
             note_options(job, i);
         }
@@ -108,8 +137,22 @@ static const slc_cli_field behind[] = {
     {"outliers", DONE(totals.stream.outliers)},
     {"resets", DONE(totals.stream.resets)},
     {"closed_early", DONE(totals.stream.early)},
+    {"tdc1_rise", DONE(counts.edges[0])},
+    {"tdc1_fall", DONE(counts.edges[1])},
+    {"tdc2_rise", DONE(counts.edges[2])},
+    {"tdc2_fall", DONE(counts.edges[3])},
+    {"tdc_invalid", DONE(counts.no_edges)},
     {"cut", DONE(cut)},
     {"seconds", DONE(totals.seconds)},
+};
+static const slc_cli_field of_trigger[] = {
+    {"triggers", DONE(totals.triggers)},
+    {"triggers_lost", DONE(totals.lost_triggers)},
+    {"triggers_repeated", DONE(totals.repeated)},
+    {"triggers_unordered", DONE(totals.unordered)},
+    {"clusters_before", DONE(totals.before)},
+    {"pixels_before", DONE(totals.pixels_before)},
+    {"clusters_not_accepted", DONE(totals.not_accepted)},
 };
 static const slc_cli_column columns[] = {
     {"input", 0, "{input}", NULL},        {"format", 6, "{format}", NULL},
@@ -142,6 +185,9 @@ static void put_input(slc_cli_tree *tree, const slc_cluster_job *job, int i)
     put_ticks(&row, "time_window_ticks", done->choice.time_window);
     put_ticks(&row, "disorder_ticks", done->choice.disorder);
     slc_cli_put_fields(&row, "", behind, sizeof behind / sizeof *behind, done);
+    if (job->setup.trigger != SLC_IO_PIXELS_NO_EDGE) {
+        slc_cli_put_fields(&row, "", of_trigger, sizeof of_trigger / sizeof *of_trigger, done);
+    }
     slc_cli_put(&row, ".ms", 1e3 * done->totals.seconds);
 }
 

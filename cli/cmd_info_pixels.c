@@ -75,7 +75,16 @@ static slc_status read_pixels(slc_io_pixels *file, const slc_io_pixels_info *abo
     {                                                                                                        \
 #member, FIELD(slc_io_pixels_counts, member)                                                         \
     }
-static const slc_cli_field tpx3[] = {OF(chunks), OF(heartbeats), OF(tdc), OF(other), OF(skipped)};
+static const slc_cli_field tpx3[] = {OF(chunks),
+                                     OF(heartbeats),
+                                     OF(tdc),
+                                     {"tdc1_rise", FIELD(slc_io_pixels_counts, edges[0])},
+                                     {"tdc1_fall", FIELD(slc_io_pixels_counts, edges[1])},
+                                     {"tdc2_rise", FIELD(slc_io_pixels_counts, edges[2])},
+                                     {"tdc2_fall", FIELD(slc_io_pixels_counts, edges[3])},
+                                     {"tdc_invalid", FIELD(slc_io_pixels_counts, no_edges)},
+                                     OF(other),
+                                     OF(skipped)};
 
 bool slc_info_pixels(const char *path, const slc_io_format_row *format, slc_cli_tree *to)
 {

@@ -45,6 +45,7 @@ static result read_all(slc_io_pixels *file, size_t n, slc_pixels *pixels)
     slc_error error = {SLC_OK, ""};
     result all = {.status = SLC_OK};
     uint64_t numbers_hash = 1;
+    file->wanted = SLC_IO_PIXELS_TDC1_RISE;
     while (all.status == SLC_OK || all.status == SLC_ERR_CAPACITY) {
         const size_t before = pixels->head.size;
         const uint32_t events = pixels->head.n_events;
@@ -67,6 +68,9 @@ static result read_all(slc_io_pixels *file, size_t n, slc_pixels *pixels)
     fuzz_require(all.status == SLC_END || all.status == SLC_ERR_FORMAT,
                  "reading memory fails for what is in it alone");
     fuzz_require(slc_io_pixels_read(file, pixels, n, &error) == all.status, "the end stays the end");
+    for (size_t i = 0; i < file->n_triggers; i++) {
+        numbers_hash = mix(numbers_hash, (uint64_t)file->triggers[i].time ^ file->triggers[i].counter);
+    }
     all.frames = numbers_hash;
     all.counts = slc_io_pixels_count(file);
     fuzz_require(all.counts.pixels == pixels->head.size, "pixels are counted");

@@ -31,6 +31,16 @@ SLC_API slc_status slc_io_pixels_open(const char *path, const slc_io_pixels_opti
                                       slc_io_pixels **pixels, slc_error *error);
 SLC_API void slc_io_pixels_close(slc_io_pixels *pixels);
 
+/* Edges at the inputs of a readout (tpx3: TDC packets). */
+typedef enum slc_io_pixels_edge {
+    SLC_IO_PIXELS_NO_EDGE = 0,
+    SLC_IO_PIXELS_TDC1_RISE,
+    SLC_IO_PIXELS_TDC1_FALL,
+    SLC_IO_PIXELS_TDC2_RISE,
+    SLC_IO_PIXELS_TDC2_FALL,
+    SLC_IO_PIXELS_EDGES
+} slc_io_pixels_edge;
+
 typedef struct slc_io_pixels_info {
     const char *format;     /* "tpx3", "t3pa", "csv", "npy" */
     uint32_t with;          /* SLC_PIXEL_CHARGE …: the columns that its pixels have */
@@ -46,9 +56,11 @@ typedef struct slc_io_pixels_counts {
     uint64_t bytes, pixels;
     uint64_t chunks, heartbeats, tdc, other; /* tpx3 */
     uint64_t untimed; /* tpx3: pixels of a chip that counts events, which have no time of arrival; left out */
-    uint64_t skipped; /* tpx3: bytes passed over where a chunk should begin */
-    uint64_t empty;   /* CSV: charges that are empty or NaN; they are read as 0 */
-    uint64_t damaged; /* packets or lines that were left out */
+    uint64_t edges[4];        /* tpx3: TDC packets of slc_io_pixels_edge, from TDC1_RISE on */
+    uint64_t no_edges;        /* TDC packets that are none of them, or whose time is invalid; left out */
+    uint64_t skipped;         /* tpx3: bytes passed over where a chunk should begin */
+    uint64_t empty;           /* CSV: charges that are empty or NaN; they are read as 0 */
+    uint64_t damaged;         /* packets or lines that were left out */
     uint64_t damaged_offset;  /* byte offset of the first of them */
     char damaged_reason[128]; /* and what was wrong with it */
 } slc_io_pixels_counts;

@@ -239,7 +239,22 @@ typedef struct slc_flow_pixel_setup {
      * whole there is left out, and is no damage. NULL: never */
     bool (*cut)(void *context);
     void *context; /* of all three */
+    /* Clusters get the time since the last of these edges (.tpx3 alone: else SLC_ERR_USAGE; features need
+     * SLC_PIXEL_TIMES). Those of another time than from accept_begin to before accept_end are left out. */
+    slc_io_pixels_edge trigger;
+    bool accepting;
+    double accept_begin, accept_end; /* seconds */
 } slc_flow_pixel_setup;
+/* Triggers in the order of time, each with its clusters, which are one behind the other. */
+typedef struct slc_flow_pixel_shots {
+    slc_columns head;
+    uint64_t *shot;        /* number in the input, from 0 */
+    int64_t *trigger_time; /* in sixths of a tick: 25 ns / 96 */
+    uint16_t *counter;     /* of the readout, modulo 4096 */
+    uint64_t *first;       /* of its clusters, among the input's from 0 */
+    uint32_t *clusters;
+} slc_flow_pixel_shots;
+SLC_API extern const slc_schema slc_flow_pixel_shots_schema;
 /* Of an input so far. */
 typedef struct slc_flow_pixel_totals {
     uint64_t frames, clusters;
@@ -247,6 +262,13 @@ typedef struct slc_flow_pixel_totals {
     uint64_t outside;   /* of the sensor */
     slc_pixel_stream_counts stream;
     double seconds; /* clustering alone */
+    /* With a trigger. */
+    uint64_t triggers;      /* shots */
+    uint64_t lost_triggers; /* that the counter passed over */
+    uint64_t repeated;      /* the same edge again, in the stream of another chip; left out */
+    uint64_t unordered;     /* triggers that came after later ones; left out if their clusters had gone */
+    uint64_t before, pixels_before; /* clusters before the first trigger, and their pixels */
+    uint64_t not_accepted; /* clusters that were left out by their time, those before the first, too */
 } slc_flow_pixel_totals;
 typedef struct slc_flow_pixel_result {
     slc_io_pixels_info about;
@@ -260,6 +282,11 @@ typedef struct slc_flow_pixel_result {
     const uint32_t *label; /* with setup.labels: of each pixel, in its frame from 0 */
     slc_io_pixels_counts counts;
     slc_flow_pixel_totals totals;
+    /* With setup.trigger, of each cluster: the number of its shot, -1 before the first, and the time of its
+     * first pixel since then, not a number there. Else NULL. */
+    const int64_t *shot;
+    const double *since_trigger_ns;
+    slc_flow_pixel_shots shots; /* that are complete: no later cluster is of them */
 } slc_flow_pixel_result;
 SLC_API extern const slc_flow_chain slc_flow_pixel;
 

@@ -83,6 +83,8 @@ class ClustersBatch(Batch):
     clusters: Columns
     pixels: Columns
     labels: Columns
+    since: Columns
+    shots: Columns
     frames: tuple[int, ...] | None
     about: dict[str, Any]
 

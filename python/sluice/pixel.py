@@ -45,6 +45,9 @@ __all__ = ["FEATURES", "Stream", "cluster", "open", "open_clusters"]
 FEATURES = ("size", "box", "centroid", "mass", "weighted", "times", "largest")
 
 Duplicates = Literal["sum", "first", "largest", "keep"]
+#: Edges at the inputs of the readout (TDC packets of .tpx3).
+Trigger = Literal["tdc1-rise", "tdc1-fall", "tdc2-rise", "tdc2-fall"]
+_TRIGGERS = ("tdc1-rise", "tdc1-fall", "tdc2-rise", "tdc2-fall")
 Features = Union[str, Iterable[str], None]
 #: Ticks (an integer), seconds (a float), or a text as "100ns", "2us", "64ticks".
 Time = Union[int, float, str]
@@ -75,6 +78,24 @@ def _time(time: Time | None, name: str) -> int | float | None:
     if match is None or value < 0 or (match[2] == "ticks" and not value.is_integer()):
         raise UsageError(f"{name} is to be a time such as '100ns', '2us' or '64ticks', ticks as an integer or seconds, not {time!r}")
     return int(value) if match[2] == "ticks" else value * _SECONDS[match[2]]
+
+
+def _accept(accept: tuple[Time, Time] | None, trigger: str | None) -> tuple[int, float, float]:
+    """The trigger's number, and from when to when after it, in seconds; 0 and 0: always."""
+    if trigger is None:
+        if accept is not None:
+            raise UsageError("accept is a time since the trigger, which is not given")
+        return 0, 0.0, 0.0
+    if trigger not in _TRIGGERS:
+        raise UsageError(f"trigger is to be one of {', '.join(repr(one) for one in _TRIGGERS)}, not {trigger!r}")
+    number = 1 + _TRIGGERS.index(trigger)
+    if accept is None:
+        return number, 0.0, 0.0
+    begin, end = (_time(one, "accept") for one in accept)
+    bounds = [float(one) * 25e-9 / 16 if isinstance(one, int) else float(one or 0) for one in (begin, end)]
+    if not 0 <= bounds[0] < bounds[1]:
+        raise UsageError(f"accept is to be a time since the trigger and a later one, as ('0us', '30us'), not {accept!r}")
+    return number, bounds[0], bounds[1]
 
 
 def _choices(
@@ -196,6 +217,8 @@ def open_clusters(
     features: Features = None,
     shape: tuple[int, int] | None = None,
     labels: bool = False,
+    trigger: Trigger | None = None,
+    accept: tuple[Time, Time] | None = None,
     algorithm: str = "auto",
     threads: int = 1,
     on_fault: OnFault = "warn",
@@ -214,6 +237,11 @@ def open_clusters(
     ``features``: by default all but largest. ``shape``: (height, width); pixels outside are left out and counted. The others are
     as for :func:`cluster`; ``threads`` are for frames.
 
+    ``trigger`` (.tpx3): an edge at an input of the readout. Each cluster is of the last one before its first pixel: ``since`` of a
+    batch has, beside ``clusters``, ``shot`` (number of the trigger, -1 before the first) and ``since_trigger_ns``; ``shots`` the
+    triggers that are complete: ``shot``, ``trigger_time`` (sixths of a tick, 25 ns / 96), ``counter`` and, of their clusters among all
+    of the input, ``first`` and how many, ``clusters``. ``accept``: (from, to) after the trigger; other clusters are left out and counted.
+
     A batch has ``clusters``, ``pixels`` (but of a stream that is sorted first), with ``labels`` of frames and images ``labels``
     (one column, ``label``), ``frames`` (numbers of the frames in the file, or None) and ``about`` (as for :func:`open`). What was
     damaged, came too late, lay outside or was closed early is a ``DamageWarning`` at the end of its input, and counted in
@@ -231,6 +259,7 @@ def open_clusters(
         float(tick_seconds),
         labels,
         _wants_times(asked),
+        *_accept(accept, trigger),
     )
 
 

@@ -44,6 +44,7 @@ typedef struct pixel_setup {
     slc_flow_pixel_totals totals;
     /* Of all. */
     uint64_t pixels, clusters, damaged, outside, late, outliers, resets, early, untimed, skipped, empty;
+    uint64_t triggers, lost_triggers, repeated, unordered, before, not_accepted, no_edges;
 } pixel_setup;
 
 typedef struct pixel_labels {
@@ -51,11 +52,18 @@ typedef struct pixel_labels {
     const uint32_t *label;
 } pixel_labels;
 
+typedef struct pixel_since {
+    slc_columns head; /* the clusters' */
+    const int64_t *shot;
+    const double *since_trigger_ns;
+} pixel_since;
+
 /* What an item's columns are, in its own memory. */
 typedef struct pixel_user {
     uint32_t features, with;
     slc_schema pixels, clusters;
     pixel_labels labels;
+    pixel_since since;
     slc_column pixel_columns[SLC_PIXEL_COLUMNS], cluster_columns[SLC_PIXEL_CLUSTER_COLUMNS];
 } pixel_user;
 

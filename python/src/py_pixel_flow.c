@@ -40,6 +40,21 @@ static void tell_reading(const pixel_setup *s, const char *path, core_lines *lin
     }
 }
 
+static void tell_triggers(const pixel_setup *s, const char *path, core_lines *lines)
+{
+    const slc_flow_pixel_totals *t = &s->totals;
+    note(lines, path, s->counts.no_edges,
+         "TDC packets are of no known edge or have an invalid time, and were left out");
+    if (s->flow.trigger != SLC_IO_PIXELS_NO_EDGE && t->triggers == 0) {
+        core_tell(lines, "%s: none of the triggers that were asked for came", path);
+    }
+    note(lines, path, t->lost_triggers, "triggers were lost, as their counter tells");
+    note(lines, path, t->repeated, "triggers came again in the stream of another chip, and count once");
+    note(lines, path, t->unordered,
+         "triggers came after later ones; those whose hits had gone were left out");
+    note(lines, path, t->before, "clusters came before the first trigger");
+}
+
 static void tell_clusters(const pixel_setup *s, const char *path, core_lines *lines)
 {
     const slc_pixel_stream_counts *c = &s->totals.stream;
@@ -54,6 +69,7 @@ static void tell_clusters(const pixel_setup *s, const char *path, core_lines *li
          "disorder=\"all\")");
     note(lines, path, c->early,
          "clusters were closed early, as more pixels were waiting than max_open allows");
+    tell_triggers(s, path, lines);
 }
 
 static void add_up(pixel_setup *s)
@@ -69,6 +85,13 @@ static void add_up(pixel_setup *s)
     s->outliers += s->totals.stream.outliers;
     s->resets += s->totals.stream.resets;
     s->early += s->totals.stream.early;
+    s->triggers += s->totals.triggers;
+    s->lost_triggers += s->totals.lost_triggers;
+    s->repeated += s->totals.repeated;
+    s->unordered += s->totals.unordered;
+    s->before += s->totals.before;
+    s->not_accepted += s->totals.not_accepted;
+    s->no_edges += s->counts.no_edges;
     s->counts = (slc_io_pixels_counts){.bytes = 0};
     s->totals = (slc_flow_pixel_totals){.frames = 0};
 }
@@ -92,7 +115,14 @@ bool pixel_totals(const running *r, PyObject *dict)
            core_put_u64(dict, "untimed", s.untimed) && core_put_u64(dict, "empty", s.empty) &&
            core_put_u64(dict, "outside", s.outside) && core_put_u64(dict, "late", s.late) &&
            core_put_u64(dict, "outliers", s.outliers) && core_put_u64(dict, "resets", s.resets) &&
-           core_put_u64(dict, "closed_early", s.early);
+           core_put_u64(dict, "closed_early", s.early) && core_put_u64(dict, "tdc_invalid", s.no_edges) &&
+           (s.flow.trigger == SLC_IO_PIXELS_NO_EDGE ||
+            (core_put_u64(dict, "triggers", s.triggers) &&
+             core_put_u64(dict, "triggers_lost", s.lost_triggers) &&
+             core_put_u64(dict, "triggers_repeated", s.repeated) &&
+             core_put_u64(dict, "triggers_unordered", s.unordered) &&
+             core_put_u64(dict, "clusters_before", s.before) &&
+             core_put_u64(dict, "clusters_not_accepted", s.not_accepted)));
 }
 
 /* Nothing is a fault of an event: what is damaged is counted by the reader. */
@@ -121,6 +151,7 @@ static slc_status take_clusters(running *r, slc_flow_item *item, slc_error *erro
     pixel_user *user = item->user;
     pixel_know_columns(user, s->config.features, result->about.with);
     user->labels = (pixel_labels){result->pixels.head, result->label};
+    user->since = (pixel_since){result->clusters.head, result->shot, result->since_trigger_ns};
     return pixel_judge(r, s, item, error);
 }
 
@@ -150,6 +181,26 @@ static const void *find_labels(const running *r, const slc_flow_item *item, cons
     (void)r;
     *schema = &label_schema;
     return &((const pixel_user *)item->user)->labels;
+}
+
+/* The time since the trigger, beside the clusters. */
+static const slc_column since_columns[] = {
+    {"shot", "index", offsetof(pixel_since, shot), SLC_TYPE_I64},
+    {"since_trigger_ns", "ns", offsetof(pixel_since, since_trigger_ns), SLC_TYPE_F64}};
+static const slc_schema since_schema = {"since", since_columns, 2};
+
+static const void *find_since(const running *r, const slc_flow_item *item, const slc_schema **schema)
+{
+    (void)r;
+    *schema = &since_schema;
+    return &((const pixel_user *)item->user)->since;
+}
+
+static const void *find_shots(const running *r, const slc_flow_item *item, const slc_schema **schema)
+{
+    (void)r;
+    *schema = &slc_flow_pixel_shots_schema;
+    return &((const slc_flow_pixel_result *)item->result)->shots;
 }
 
 /* Numbers of frames, which are few beside the pixels. */
@@ -194,10 +245,13 @@ static PyObject *cluster_attribute(core_state *state, PyObject *owner, const run
     return NULL;
 }
 
-static const group cluster_groups[] = {{"clusters", .find = find_clusters},
-                                       {"pixels", .find = find_pixels},
-                                       {"labels", .find = find_labels, .with = "labels=True", .bit = 1},
-                                       {.name = NULL}};
+static const group cluster_groups[] = {
+    {"clusters", .find = find_clusters},
+    {"pixels", .find = find_pixels},
+    {"labels", .find = find_labels, .with = "labels=True", .bit = 1},
+    {"since", .find = find_since, .with = "trigger=\"tdc1-rise\"", .bit = 2},
+    {"shots", .find = find_shots, .with = "trigger=\"tdc1-rise\"", .bit = 2},
+    {.name = NULL}};
 static const char *const cluster_names[] = {"about", "frames", NULL};
 static const core_chain cluster_chain = {.flow = &slc_flow_pixel,
                                          .groups = cluster_groups,
@@ -319,18 +373,21 @@ enum {
     TICK,
     LABELS,
     TIMES,
+    TRIGGER,
+    ACCEPT_BEGIN,
+    ACCEPT_END,
     ARGUMENTS
 };
 
 /* pixel_open_clusters(common, connectivity, …, shape, time_window, disorder, sorted, max_open, tick_seconds,
- * labels, times_asked): see sluice.pixel.open_clusters. */
+ * labels, times_asked, trigger, accept_begin, accept_end): see sluice.pixel.open_clusters. */
 PyObject *pixel_open_clusters(PyObject *module, PyObject *const *arguments, Py_ssize_t n)
 {
     core_state *state = core_state_of(module);
     opening o;
-    uint64_t max_open = 0;
+    uint64_t max_open = 0, trigger = 0;
     if (n != ARGUMENTS) {
-        PyErr_SetString(PyExc_TypeError, "pixel_open_clusters() takes fourteen arguments");
+        PyErr_SetString(PyExc_TypeError, "pixel_open_clusters() takes seventeen arguments");
         return NULL;
     }
     pixel_setup *s = calloc(1, sizeof *s);
@@ -346,11 +403,16 @@ PyObject *pixel_open_clusters(PyObject *module, PyObject *const *arguments, Py_s
         !core_take_u64(state, arguments[MAX_OPEN], "max_open", 1 << 28, &max_open) ||
         !core_take_double(arguments[TICK], "tick_seconds", &s->flow.tick_seconds) ||
         !core_take_bool(arguments[LABELS], "labels", &s->flow.labels) ||
-        !core_take_bool(arguments[TIMES], "features", &s->times_asked)) {
+        !core_take_bool(arguments[TIMES], "features", &s->times_asked) ||
+        !core_take_u64(state, arguments[TRIGGER], "trigger", SLC_IO_PIXELS_EDGES - 1, &trigger) ||
+        !core_take_double(arguments[ACCEPT_BEGIN], "accept", &s->flow.accept_begin) ||
+        !core_take_double(arguments[ACCEPT_END], "accept", &s->flow.accept_end)) {
         return core_flow_drop(&o);
     }
     s->config.exec.threads = o.config.exec.threads;
-    o.running->has = s->flow.labels ? 1 : 0;
+    s->flow.trigger = (slc_io_pixels_edge)trigger;
+    s->flow.accepting = s->flow.accept_begin < s->flow.accept_end;
+    o.running->has = (s->flow.labels ? 1 : 0) | (trigger > 0 ? 2 : 0);
     s->flow.config = &s->config;
     s->flow.at_once = true;
     s->flow.max_open = (uint32_t)max_open;

@@ -237,3 +237,36 @@ def test_times_that_are_not_there_and_parts_of_ticks(tmp_path):
     assert sluice.pixel.cluster(x, x, time=x + 4, features="times").last_time.tolist() == [6]
     with pytest.raises(sluice.UsageError, match="time_window is to be a time"):
         sluice.pixel.open_clusters(tmp_path / "a.csv", time_window="1.5ticks")
+
+
+def test_triggers(tmp_path):
+    """Two shots of a few hits each, by hand: an edge at 25 ns times 4000, one at 4800."""
+    def pixel(x, y, tick):
+        clock = -(-tick // 16)
+        address = (x >> 1) << 9 | (y >> 2) << 3 | (x & 1) << 2 | y & 3
+        return 0xB << 60 | address << 44 | (clock & 0x3FFF) << 30 | 5 << 20 | (16 * clock - tick) << 16 | clock >> 14
+
+    def edge(sixths, counter):
+        return 0x6F << 56 | counter << 44 | (sixths // 12) << 9 | (sixths % 12 + 1) << 5
+
+    words = [pixel(9, 9, 100), edge(4000 * 96 + 5, 4095), pixel(5, 5, 64100), pixel(5, 6, 64110), edge(4800 * 96, 1), pixel(7, 7, 76900)]
+    path = tmp_path / "t.tpx3"
+    path.write_bytes(np.array([0x33585054 | 8 * len(words) << 48, *words], "<u8").tobytes())
+    with pytest.warns(sluice.DamageWarning) as seen, sluice.pixel.open_clusters(path, trigger="tdc1-rise") as reader:
+        batches = list(reader)
+    said = " ".join(str(one.message) for one in seen)
+    assert "1 triggers were lost" in said and "1 clusters came before the first trigger" in said
+    shots = np.concatenate([batch.since.shot for batch in batches])
+    since = np.concatenate([batch.since.since_trigger_ns for batch in batches])
+    assert shots.tolist() == [-1, 0, 1] and np.isnan(since[0])
+    assert since[1:].tolist() == [(6 * 64100 - 4000 * 96 - 5) * 25 / 96, (6 * 76900 - 4800 * 96) * 25 / 96]
+    found = {name: np.concatenate([batch.shots[name] for batch in batches]).tolist() for name in ("trigger_time", "counter", "first", "clusters")}
+    assert found == {"trigger_time": [4000 * 96 + 5, 4800 * 96], "counter": [4095, 1], "first": [1, 2], "clusters": [1, 1]}
+    assert reader.totals["triggers"] == 2 and reader.totals["triggers_lost"] == 1 and reader.totals["clusters_before"] == 1
+    with pytest.warns(sluice.DamageWarning), sluice.pixel.open_clusters(path, trigger="tdc1-rise", accept=(0, "156ns")) as reader:
+        assert sum(batch.clusters.n_rows for batch in reader) == 1 and reader.totals["clusters_not_accepted"] == 2
+    for wrong in ({"accept": (0, 1e-6)}, {"trigger": "tdc3"}, {"trigger": "tdc1-rise", "accept": ("2us", "1us")}):
+        with pytest.raises(sluice.UsageError):
+            sluice.pixel.open_clusters(path, **wrong)
+    with pytest.raises(AttributeError, match="trigger="):
+        _ = next(sluice.pixel.open_clusters(path)).since

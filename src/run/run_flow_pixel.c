@@ -31,6 +31,7 @@ static void close_piece(slc_flow_item *item)
     slc_pixel_piece *p = item->result;
     clear_piece(p);
     slc_columns_clear(&number_schema, &p->numbers);
+    slc_pixel_shots_clear(p);
 }
 
 /* Memory of another input's columns is of no use. */
@@ -66,6 +67,7 @@ static void close_input(void *at)
     slc_columns_clear(&in->schema, &in->list);
     slc_columns_clear(&in->clusters, &in->closed);
     free(in->origin);
+    free(in->shots.list);
     slc_io_pixels_close(in->file);
     free(in);
 }
@@ -92,6 +94,16 @@ static void configure(slc_pixel_input *in, const slc_flow_config *config)
     in->skip = config->from;
     in->left = config->until == UINT64_MAX ? UINT64_MAX : config->until - config->from;
     in->width = in->height = 1;
+}
+
+static slc_status check_trigger(const slc_pixel_input *in, const char *path, slc_error *error)
+{
+    const slc_flow_pixel_setup *setup = in->setup;
+    const char *wrong = strcmp(in->about.format, "tpx3") != 0 ? "of the formats, .tpx3 alone has triggers"
+                        : (setup->config->features & SLC_PIXEL_TIMES) == 0
+                            ? "the time since a trigger needs the feature times"
+                            : NULL;
+    return wrong == NULL ? SLC_OK : slc_fail(error, SLC_ERR_USAGE, "%s: %s", path, wrong);
 }
 
 static slc_status open_input(const void *setup, const slc_flow_config *config, const char *path,
@@ -121,6 +133,10 @@ static slc_status open_input(const void *setup, const slc_flow_config *config, c
                                              .disorder = -1};
         status = pixel->choose != NULL ? pixel->choose(pixel->context, &in->about, &in->choice, error)
                                        : SLC_OK;
+    }
+    if (status == SLC_OK && pixel->trigger != SLC_IO_PIXELS_NO_EDGE) {
+        status = check_trigger(in, path, error);
+        in->file->wanted = pixel->trigger;
     }
     if (status != SLC_OK) {
         close_input(in);
@@ -236,6 +252,7 @@ static slc_status read_stream(slc_pixel_input *in, slc_pixel_piece *p, slc_error
         in->all_read = status == SLC_END;
         status = in->all_read ? SLC_OK : status;
     }
+    slc_pixel_shots_read(in, p);
     const size_t left = in->list.head.size - in->handed;
     p->first = in->handed; /* 0 if they are not sorted */
     p->n = !in->sorted ? p->result.pixels.head.size : left < SLC_PIXEL_PIECE ? left : SLC_PIXEL_PIECE;
@@ -277,6 +294,8 @@ static slc_status read_piece(void *at, const slc_flow_config *config, slc_flow_i
     p->result.is_stream = in->is_stream;
     p->result.frames = NULL;
     p->result.label = NULL;
+    p->result.shot = NULL;
+    p->result.since_trigger_ns = NULL;
     p->first_pixel = in->n_read;
     p->frames_before = 0;
     slc_status status;

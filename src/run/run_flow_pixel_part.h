@@ -14,6 +14,28 @@
 
 enum { SLC_PIXEL_PIECE = 1 << 16 }; /* pixels that are read at once */
 
+/* A trigger that may still get clusters. Eras are between a clock's being set back and the next. */
+typedef struct slc_pixel_shot {
+    int64_t time;
+    uint64_t first;
+    uint32_t clusters, era;
+    uint16_t counter;
+} slc_pixel_shot;
+
+/* Triggers of an input, those of `list` in the order of era and time; the first, with is_open, is that of the
+ * last cluster. */
+typedef struct slc_pixel_shots {
+    slc_pixel_shot *list;
+    size_t n, capacity;
+    bool is_open;
+    uint64_t n_done, n_clusters; /* shots that are complete; clusters so far */
+    bool any_done;
+    uint32_t done_era; /* with any_done, of the last one */
+    uint16_t done_counter;
+    uint32_t cluster_era; /* of the last cluster, which began at */
+    int64_t cluster_time;
+} slc_pixel_shots;
+
 typedef struct slc_pixel_input {
     const slc_flow_pixel_setup *setup;
     slc_io_pixels *file;
@@ -41,6 +63,7 @@ typedef struct slc_pixel_input {
     slc_checksum_pieces *summed; /* of the stream, which is one event */
     bool fixed;                  /* the size of the sensor is known */
     uint32_t width, height;      /* where it is not */
+    slc_pixel_shots shots;
     slc_flow_pixel_totals totals;
 } slc_pixel_input;
 
@@ -50,6 +73,14 @@ typedef struct slc_pixel_numbers {
     uint32_t *origin, *label;
     int64_t *frame;
 } slc_pixel_numbers;
+
+/* Of clusters. */
+typedef struct slc_pixel_since {
+    slc_columns head;
+    int64_t *shot;
+    double *since_trigger_ns;
+} slc_pixel_since;
+
 typedef struct slc_pixel_piece {
     slc_flow_pixel_result result; /* first: it is what the item shows */
     slc_pixel_input *of;
@@ -60,6 +91,9 @@ typedef struct slc_pixel_piece {
     uint32_t frames_before; /* read with it, and of another part of the run */
     size_t first, n;        /* of a list that is sorted, in place of pixels of its own */
     slc_pixel_numbers numbers;
+    slc_pixel_since since;
+    slc_io_pixels_trigger *triggers; /* that were read with it */
+    size_t n_triggers, trigger_capacity;
 } slc_pixel_piece;
 
 static inline slc_status slc_pixel_no_memory(slc_error *error, const char *what)
@@ -77,5 +111,11 @@ static inline uint32_t slc_pixel_side(uint16_t of)
 slc_status slc_pixel_reserve_clusters(slc_pixel_piece *piece, size_t n, uint32_t frames, slc_error *error);
 /* Clusters of a stream, for the pixels of the item. */
 slc_status slc_pixel_run_stream(slc_pixel_input *in, slc_pixel_piece *piece, slc_error *error);
+
+/* Where a trigger is asked for: takes what the file has into the item; puts the item's clusters to their
+ * shots, before its event ends, and leaves out what is not accepted; memory. */
+void slc_pixel_shots_read(slc_pixel_input *in, slc_pixel_piece *piece);
+slc_status slc_pixel_shots_run(slc_pixel_input *in, slc_pixel_piece *piece, slc_error *error);
+void slc_pixel_shots_clear(slc_pixel_piece *piece);
 
 #endif

@@ -109,10 +109,7 @@ static slc_status finish(slc_pixel_input *in, slc_pixel_piece *p, slc_error *err
         made = make_room(in, p, status, error);
     } while (status == SLC_ERR_CAPACITY && made == SLC_OK);
     made = made == SLC_OK ? hand_over(in, p, error) : made;
-    if (made == SLC_OK) {
-        slc_columns_end_event(&p->result.clusters); /* all of the slc_pixel_input */
-        in->totals.frames = 1;
-    }
+    in->totals.frames = made == SLC_OK ? 1 : 0;
     return made;
 }
 
@@ -131,6 +128,12 @@ slc_status slc_pixel_run_stream(slc_pixel_input *in, slc_pixel_piece *p, slc_err
     }
     for (size_t i = 0; i < clusters->head.size && clusters->largest != NULL && in->origin != NULL; i++) {
         clusters->largest[i] = in->origin[clusters->largest[i]]; /* the place in the file, not in time */
+    }
+    status = status == SLC_OK && in->setup->trigger != SLC_IO_PIXELS_NO_EDGE
+                 ? slc_pixel_shots_run(in, p, error)
+                 : status;
+    if (status == SLC_OK && p->result.last) {
+        slc_columns_end_event(clusters); /* all of the input */
     }
     if (in->stream != NULL) {
         const slc_pixel_stream_counts c = slc_pixel_stream_count(in->stream);

@@ -185,6 +185,7 @@ void slc_io_pixels_close(slc_io_pixels *pixels)
         }
         slc_io_stream_close(&pixels->stream);
         free(pixels->frames);
+        free(pixels->triggers);
         free(pixels);
     }
 }

@@ -28,6 +28,15 @@ extern const slc_io_pixels_format slc_io_pixels_text; /* .t3pa and CSV */
 /* Bytes that are looked at before the first is consumed: for the format, and for what only the data tell. */
 enum { SLC_IO_PIXELS_FIRST = 8, SLC_IO_PIXELS_TEXT = 1 << 12, SLC_IO_PIXELS_PROBE = 1 << 20 };
 
+/* An edge at an input of the readout. */
+typedef struct slc_io_pixels_trigger {
+    int64_t time;     /* in sixths of the pixels' ticks, 25 ns / 96, with their zero */
+    uint16_t counter; /* of the readout, modulo 4096 */
+} slc_io_pixels_trigger;
+
+/* So many that wait for who takes them end a read, also without a pixel. */
+enum { SLC_IO_PIXELS_TRIGGERS = 1 << 16 };
+
 struct slc_io_pixels {
     slc_io_stream stream;
     const slc_io_pixels_format *format;
@@ -38,6 +47,10 @@ struct slc_io_pixels {
     uint64_t bad_rows; /* of a list, among the damaged */
     int64_t *frames;   /* numbers of those that the last read appended */
     uint32_t n_frames, frame_capacity;
+    slc_io_pixels_edge wanted; /* the edges that are kept; set by who opened the file */
+    slc_io_pixels_trigger
+        *triggers; /* that came with the pixels, until somebody takes them (n_triggers = 0) */
+    size_t n_triggers, trigger_capacity;
     double deadline;   /* until when opening waits for bytes that do not come; 0: it has not waited yet */
     slc_status status; /* of a failure that stays, SLC_OK before */
     slc_error error;

@@ -6,7 +6,7 @@
  * docs/formats/tpx3.md; the packets are those of the Timepix3 and SPIDR manuals (Nikhef, 2014), as described
  * for ASI's SERVAL.
  */
-#include "io/pixel/io_pixel_source.h"
+#include "io/pixel/io_pixel_tpx3.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,7 @@ enum { PACKET = 8, CHIP_WIDTH = 256, FINE = 16, LARGEST_CHUNK = 1 << 16 };
  * threshold where the other kind has the time of arrival: those are counted, and are no rows. */
 enum { COUNTING = 0xa, TIMED = 0xb };
 
-/* Ticks after which the time in a packet begins anew: 16 bits of SPIDR, 14 of ToA, 4 of the fine clock. */
-enum { TIME_BITS = 16 + 14 + 4 };
+enum { TIME_BITS = SLC_TPX3_TIME_BITS };
 /* Half of that, in clocks of 25 ns: two times that are closer can be told apart. */
 #define HALF_ROLLOVER ((int64_t)1 << (TIME_BITS - 1 - 4))
 /* In ticks: the epoch follows a pixel at once that is nearer than 0.21 s, or, where all were so or came later
@@ -56,6 +55,7 @@ typedef struct tpx3_state {
     bool has_low, has_beat;
     uint64_t low; /* of the heartbeat of which only one half has come */
     int64_t beat; /* the last heartbeat, in clocks of 25 ns */
+    slc_tpx3_edges edges;
 } tpx3_state;
 
 static uint64_t load(const uint8_t *bytes)
@@ -191,13 +191,6 @@ static bool is_heartbeat(uint64_t packet)
     return packet >> 56 == 0x44 || packet >> 56 == 0x45;
 }
 
-/* Ticks from `time` to the nearest time that a packet with these can mean. */
-static int64_t from(int64_t time, uint64_t ticks)
-{
-    const uint64_t passed = (ticks - (uint64_t)time) << (64 - TIME_BITS);
-    return (int64_t)passed >> (64 - TIME_BITS);
-}
-
 static uint64_t size_of(int64_t ticks)
 {
     return ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks;
@@ -216,7 +209,7 @@ static bool is_guarded(const tpx3_state *state)
 /* A pixel that is not at the epoch: whether those before it were where it is, and are enough. */
 static bool is_confirmed(tpx3_state *state, uint64_t ticks, int64_t time)
 {
-    const int64_t away = from(state->candidate, ticks);
+    const int64_t away = slc_tpx3_from(state->candidate, ticks);
     const bool again = state->votes > 0 && size_of(away) < (uint64_t)CLOSE;
     state->candidate = again ? (int64_t)((uint64_t)state->candidate + (uint64_t)away) : time;
     state->votes = again ? state->votes + 1 : 1;
@@ -227,7 +220,7 @@ static bool is_confirmed(tpx3_state *state, uint64_t ticks, int64_t time)
  * moves no other: the epoch follows when the next ones are where it is, as they are after a pause. */
 static int64_t doubt(tpx3_state *state, uint64_t ticks, int64_t *epoch)
 {
-    const int64_t passed = from(*epoch, ticks);
+    const int64_t passed = slc_tpx3_from(*epoch, ticks);
     const int64_t time = (int64_t)((uint64_t)*epoch + (uint64_t)passed);
     const bool alarm = state->suspicion >= ALARM;
     const bool regular = is_near(passed) || (passed > 0 && passed < LATER);
@@ -275,15 +268,15 @@ static void start_at_pixels(tpx3_state *state, const uint64_t *ticks, size_t n)
     for (size_t i = 0; i < n; i++) {
         uint64_t sum = 0;
         for (size_t k = 0; k < n; k++) {
-            sum += size_of(from((int64_t)ticks[i], ticks[k]));
+            sum += size_of(slc_tpx3_from((int64_t)ticks[i], ticks[k]));
         }
         middle = sum < least ? i : middle;
         least = sum < least ? sum : least;
     }
     state->has_time = n > 0;
     if (n > 0) {
-        state->time =
-            (int64_t)ticks[size_of(from((int64_t)ticks[0], ticks[middle])) < (uint64_t)LATER ? 0 : middle];
+        state->time = (int64_t)
+            ticks[size_of(slc_tpx3_from((int64_t)ticks[0], ticks[middle])) < (uint64_t)LATER ? 0 : middle];
     }
 }
 
@@ -335,6 +328,8 @@ static void take_other(slc_io_pixels *file, uint64_t packet, uint64_t place)
         file->counts.heartbeats++;
     } else if (type == 6) {
         file->counts.tdc++;
+        const slc_tpx3_epoch epoch = {state->has_time, state->suspicion > 0, state->time};
+        slc_tpx3_take_edge(file, &state->edges, &epoch, packet);
     } else if (type == COUNTING) {
         file->counts.untimed++;
         state->guarded = true; /* what is read out of step may look like them, packet after packet */
@@ -384,7 +379,7 @@ static size_t decode(slc_io_pixels *file, const uint8_t *bytes, size_t packets, 
             time = (int64_t)ticks;
             state->has_time = true;
         }
-        const int64_t passed = from(time, ticks);
+        const int64_t passed = slc_tpx3_from(time, ticks);
         if (!is_near(passed) || state->guarded) {
             times[row] = doubt(state, ticks, &time);
             state->previous = packet;
@@ -513,6 +508,13 @@ static slc_status read_tpx3(slc_io_pixels *file, slc_pixels *pixels, size_t room
         const size_t piece = visible < PIECE ? visible : PIECE;
         const size_t taken = visible > 0 ? take(file, bytes, piece, pixels, last) : 0;
         slc_io_stream_skip(&file->stream, taken);
+        if (((const tpx3_state *)file->state)->edges.is_short) {
+            return slc_io_pixels_fail(file, error, SLC_ERR_MEMORY, SLC_IO_NO_PLACE,
+                                      "no memory for its triggers");
+        }
+        if (file->n_triggers >= SLC_IO_PIXELS_TRIGGERS && taken > 0) {
+            return SLC_OK;
+        }
         if (taken == 0 && piece == visible) {
             end_of_file(file, visible);
             return SLC_END;
