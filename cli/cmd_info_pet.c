@@ -63,11 +63,10 @@ bool slc_info_pet_tables(const char *path, const slc_io_format_row *format, slc_
     const struct {
         const char *name;
         bool there;
-    } kinds[] = {{"position", tables.position != NULL},
-                 {"gain", tables.gain != NULL},
-                 {"energy", tables.energy != NULL},
-                 {"time_offset", tables.time_offset_ps != NULL},
-                 {"efficiency", tables.efficiency != NULL}};
+    } kinds[] = {{"position", tables.position != NULL},     {"gain", tables.gain != NULL},
+                 {"energy", tables.energy != NULL},         {"time_offset", tables.time_offset_ps != NULL},
+                 {"efficiency", tables.efficiency != NULL}, {"radial", tables.geometric.radial != NULL},
+                 {"axial", tables.geometric.axial != NULL}};
     slc_cli_put(to, "format", format->name);
     put_scanner(to, path, &tables.geometry);
     slc_cli_put_array(to, "tables");

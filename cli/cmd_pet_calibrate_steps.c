@@ -260,6 +260,7 @@ slc_status slc_pet_calibrate_steps(slc_pet_calibrate_job *j)
     }
     if ((j->options->keep & SLC_PET_KEEP_EFFICIENCY) != 0) {
         j->tables.efficiency = j->old.efficiency;
+        j->tables.geometric = j->old.geometric;
     }
     if (status == SLC_OK && j->options->time) {
         status = find_times(j);

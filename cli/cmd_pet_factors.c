@@ -73,7 +73,10 @@ static int make(const slc_cli_command *command, const slc_pet_factor_words *word
         }
     }
     slc_pet_tables of = {.geometry = tables->geometry, .position_side = tables->position_side};
-    of.efficiency = words->normalise ? tables->efficiency : NULL;
+    if (words->normalise) {
+        of.efficiency = tables->efficiency;
+        of.geometric = tables->geometric;
+    }
     slc_pet_factors_config config;
     slc_pet_factors_config_default(&config);
     config.tables = &of;

@@ -26,7 +26,7 @@ typedef struct normalise_options {
     int format;                 /* from 1 */
     double edge_mm, fov_mm;
     uint64_t ring_difference, tangential, threads;
-    bool json, quiet;
+    bool geometric, json, quiet;
 } normalise_options;
 
 static const char *format_name(size_t i)
@@ -57,6 +57,7 @@ static const slc_cli_option options_table[] = {
      "pairs so near to the source's edge are left out (default a crystal)"},
     {"ring-difference", 0, COUNT(O, ring_difference, 0, 65536), "N",
      "pairs whose rings are farther apart are left out (65536: none)"},
+    {"geometric", 0, FLAG(O, geometric), NULL, "find radial and axial factors of pairs, too"},
     SLC_PET_ATTENUATION_OPTIONS(normalise_options, words),
     {"fov", 0, LENGTH(O, fov_mm, SLC_CLI_POSITIVE, "a length, as 60mm"), "LENGTH",
      "of NAME.cdh: pairs whose line is farther from the axis are left out"},
@@ -111,9 +112,10 @@ static int check_words(const job *j)
     if (j->n_paths > 0 && o->source == NULL) {
         return slc_cli_wrong(COMMAND, "what was measured must be known: give --source");
     }
-    if (j->n_paths == 0 && (o->source != NULL || o->output != NULL || o->edge_mm > 0 || o->format != 0)) {
-        return slc_cli_wrong(COMMAND,
-                             "--source, --output, --edge and --format are of a measurement: give its files");
+    if (j->n_paths == 0 &&
+        (o->source != NULL || o->output != NULL || o->edge_mm > 0 || o->format != 0 || o->geometric)) {
+        return slc_cli_wrong(COMMAND, "--source, --output, --edge, --geometric and --format are of a "
+                                      "measurement: give its files");
     }
     if (slc_pet_factors_wanted(&o->words) && o->factors == NULL) {
         return slc_cli_wrong(COMMAND, "--attenuation and --attenuation-image are of --factors");
@@ -214,6 +216,7 @@ static slc_status measure(job *j)
     config.source = j->source;
     config.edge_mm = o->edge_mm;
     config.ring_difference = o->ring_difference < 65536 ? (uint32_t)o->ring_difference : UINT32_MAX;
+    config.geometric = o->geometric;
     config.exec.threads = (uint32_t)o->threads;
     slc_status status = slc_pet_normalise_open(&config, &j->normalise, &j->error);
     slc_cli_progress_begin(&j->progress, "pet normalise", o->quiet);
@@ -230,6 +233,13 @@ static slc_status measure(job *j)
         status = slc_pet_normalise_solve(j->normalise, j->efficiency, &j->found, &j->error);
     }
     j->tables.efficiency = j->efficiency;
+    /* Those that the tables had belong to other efficiencies. */
+    j->tables.geometric = (slc_pet_geometric){.radial = j->found.radial,
+                                              .axial = j->found.axial,
+                                              .n_radial = j->found.n_radial,
+                                              .n_axial = j->found.n_axial,
+                                              .radial_mm = j->found.radial_mm,
+                                              .axial_mm = j->found.axial_mm};
     return status;
 }
 
@@ -253,6 +263,15 @@ static slc_status write_factors(job *j)
     return slc_io_write_pet_factors(o->factors, &how, j->factors, &j->told, &j->error);
 }
 
+static json_t *list_of(const float *values, uint32_t n)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < n; i++) {
+        (void)json_array_append_new(list, json_real((double)values[i]));
+    }
+    return list;
+}
+
 #define F slc_pet_normalise_found
 static void put(const job *j, slc_cli_tree *tree)
 {
@@ -267,15 +286,15 @@ static void put(const job *j, slc_cli_tree *tree)
         slc_cli_put_fields(tree, "", fields, sizeof fields / sizeof *fields, &j->found);
         slc_cli_put(tree, "other", j->other);
         slc_cli_tree blocks = slc_cli_inner(tree, "mean");
-        json_t *block = json_array(), *place = json_array();
-        for (uint32_t i = 0; i < j->found.n_blocks; i++) {
-            (void)json_array_append_new(block, json_real((double)j->found.block[i]));
+        slc_cli_put_json(&blocks, "block", list_of(j->found.block, j->found.n_blocks));
+        slc_cli_put_json(&blocks, "place", list_of(j->found.place, j->found.n_places));
+        if (j->found.radial != NULL) {
+            slc_cli_tree geometric = slc_cli_inner(tree, "geometric");
+            slc_cli_put(&geometric, "radial_mm", j->found.radial_mm);
+            slc_cli_put_json(&geometric, "radial", list_of(j->found.radial, j->found.n_radial));
+            slc_cli_put(&geometric, "axial_mm", j->found.axial_mm);
+            slc_cli_put_json(&geometric, "axial", list_of(j->found.axial, j->found.n_axial));
         }
-        for (uint32_t i = 0; i < j->found.n_places; i++) {
-            (void)json_array_append_new(place, json_real((double)j->found.place[i]));
-        }
-        slc_cli_put_json(&blocks, "block", block);
-        slc_cli_put_json(&blocks, "place", place);
     }
     if (j->options->factors != NULL) {
         slc_cli_put(tree, "factors.file", j->options->factors);

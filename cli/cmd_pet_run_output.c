@@ -232,6 +232,11 @@ slc_status slc_pet_run_outputs_open(slc_pet_run_job *job)
     return status == SLC_OK ? slc_pet_run_randoms_open(job) : status;
 }
 
+static const char *command_of(const slc_pet_run_job *job)
+{
+    return job->command != NULL ? job->command : "pet run";
+}
+
 slc_status slc_pet_run_list_create(slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
@@ -243,6 +248,12 @@ slc_status slc_pet_run_list_create(slc_pet_run_job *job)
     slc_io_pet_list_config config = list_config(job);
     config.randoms = slc_pet_run_pairs_wait(job) ? job->randoms : NULL;
     const bool columns = job->format >= SLC_PET_RUN_ARROW;
+    if (job->format == (int)SLC_IO_PET_PETSIRD && job->tables.geometric.radial != NULL) {
+        slc_cli_say(command_of(job),
+                    "%s: PETSIRD gets the crystals' efficiencies: the tables' radial and axial "
+                    "factors are not written",
+                    o->output);
+    }
     config.form = columns ? slc_pet_columns_form((size_t)job->format - SLC_PET_RUN_ARROW, o->output) : NULL;
     return slc_io_pet_list_create(o->output, columns ? SLC_IO_PET_HDF5 : (slc_io_pet_list_format)job->format,
                                   &config, &job->list, &job->error);
@@ -426,11 +437,6 @@ slc_status slc_pet_run_outputs_take(slc_pet_run_job *job, const slc_pet_batch *b
 }
 
 /* ---- the end ----------------------------------------------------------------------------------- */
-
-static const char *command_of(const slc_pet_run_job *job)
-{
-    return job->command != NULL ? job->command : "pet run";
-}
 
 void slc_pet_run_judge(slc_pet_run_job *job, const char *name, slc_status status)
 {

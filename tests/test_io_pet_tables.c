@@ -29,6 +29,7 @@ enum { SIDE = 7, BLOCKS = 3 * 2 * 2, CRYSTALS = 72, BINS = 4, PLACES = BLOCKS * 
 
 static uint16_t position[PLACES];
 static float gain[CRYSTALS], efficiency[CRYSTALS], energy[CRYSTALS * BINS];
+static const float radial[] = {1.1F, 1, 0.9F}, axial[] = {1, 0.7F};
 static int32_t offset[CRYSTALS];
 
 static slc_pet_tables make_tables(void)
@@ -52,7 +53,8 @@ static slc_pet_tables make_tables(void)
                             .energy_bins = BINS,
                             .energy_bin_kev = 250,
                             .time_offset_ps = offset,
-                            .efficiency = efficiency};
+                            .efficiency = efficiency,
+                            .geometric = {radial, axial, 3, 2, 1.25, 2.25}};
 }
 
 static void assert_table(const void *got, const void *wanted, size_t bytes)
@@ -81,6 +83,12 @@ static void assert_tables(const slc_pet_tables *got, const slc_pet_tables *wante
     assert_table(got->energy, wanted->energy, sizeof energy);
     assert_table(got->time_offset_ps, wanted->time_offset_ps, sizeof offset);
     assert_table(got->efficiency, wanted->efficiency, sizeof efficiency);
+    assert_table(got->geometric.radial, wanted->geometric.radial, sizeof radial);
+    assert_table(got->geometric.axial, wanted->geometric.axial, sizeof axial);
+    if (wanted->geometric.radial != NULL) {
+        assert_true(got->geometric.n_radial == 3 && got->geometric.radial_mm == 1.25);
+        assert_true(got->geometric.n_axial == 2 && got->geometric.axial_mm == 2.25);
+    }
     if (wanted->energy != NULL) {
         assert_int_equal(got->energy_bins, wanted->energy_bins);
         assert_true(got->energy_bin_kev == wanted->energy_bin_kev);
@@ -100,14 +108,17 @@ static void write_tables(const slc_pet_tables *tables)
 static void every_choice_of_tables_is_read_again(void **state)
 {
     (void)state;
-    for (int which = 0; which < 32; which++) {
+    for (int which = 0; which < 48; which++) {
         slc_pet_tables tables = make_tables(), again;
         slc_error error = {.status = SLC_OK};
         tables.position = which & 1 ? tables.position : NULL;
         tables.gain = which & 2 ? tables.gain : NULL;
         tables.energy = which & 4 ? tables.energy : NULL;
         tables.time_offset_ps = which & 8 ? tables.time_offset_ps : NULL;
-        tables.efficiency = which & 16 ? tables.efficiency : NULL;
+        tables.efficiency = which & 48 ? tables.efficiency : NULL;
+        if ((which & 32) == 0) {
+            tables.geometric = (slc_pet_geometric){.radial = NULL};
+        }
         write_tables(&tables);
         assert_int_equal(count_files(), 1);
         if (slc_io_read_pet_tables(path, &again, &error) != SLC_OK) {
@@ -277,6 +288,7 @@ static void wrong_datasets_are_told(void **state)
          {4, 72}},
         {"energy", "there is no attribute 'energy/bin_kev'", 2, {72, 9}},
         {"efficiency", "dataset 'efficiency' is 71, and the scanner has 72: crystals", 1, {71}},
+        {"radial", "there is no attribute 'radial/bin_mm'", 1, {5}},
         {"time_offset", "dataset 'time_offset' is 144, and the scanner has 72: crystals", 1, {144}},
         {"time_offset",
          "dataset 'time_offset' is 1 x 1 x 1 x 1 x 72, and the scanner has 72: crystals",
@@ -357,6 +369,7 @@ static void wrong_attributes_are_told(void **state)
         tables.energy = NULL;
         tables.time_offset_ps = NULL;
         tables.efficiency = NULL;
+        tables.geometric = (slc_pet_geometric){.radial = NULL};
         write_tables(&tables);
         set_attribute(cases[i].name, cases[i].real != 0 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64,
                       cases[i].real != 0 ? (const void *)&cases[i].real : &cases[i].whole);

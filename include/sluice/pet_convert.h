@@ -16,6 +16,15 @@ extern "C" {
 
 enum { SLC_PET_NO_CRYSTAL = 0xffff };
 
+/* What pairs detect of what their crystals' efficiencies say, by how far from the axis their line passes and
+ * how far apart along it their crystals are, as slc_pet_normalise_solve finds it: [distance / radial_mm] and
+ * [|z1 − z2| / axial_mm, rounded]; what is beyond the last is as the last. NULL, both: 1. */
+typedef struct slc_pet_geometric {
+    const float *radial, *axial;
+    uint32_t n_radial, n_axial;
+    double radial_mm, axial_mm;
+} slc_pet_geometric;
+
 /* What is known of a scanner's blocks, by tables; the caller's memory. A table that is NULL changes nothing.
  */
 typedef struct slc_pet_tables {
@@ -36,6 +45,7 @@ typedef struct slc_pet_tables {
     /* What a crystal detects of what an average one would, as slc_pet_normalise_solve finds it; 0: it is
      * dead. Changes no single, but is the factor of pairs in outputs. NULL: not known. */
     const float *efficiency;
+    slc_pet_geometric geometric; /* with `efficiency` alone */
 } slc_pet_tables;
 /* Elements of the tables. */
 SLC_API size_t slc_pet_position_elements(const slc_pet_tables *tables);

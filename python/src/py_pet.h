@@ -9,6 +9,7 @@
  * py_pet_calibrate.c  tables from frames
  * py_pet_normalise.c  efficiencies from pairs, factors of pairs
  * py_pet_check.c      what is cabled wrong
+ * py_pet_tables.c     tables of a scanner
  * py_pet_look.c       an image, for looking
  * py_pet_acquire.c    frames from and to the network
  */
@@ -89,11 +90,12 @@ PyObject *pet_give_geometry(const slc_pet_geometry *geometry);
 /* Tables in buffers that are held until pet_tables_clear. */
 typedef struct pet_tables {
     slc_pet_tables tables;
-    Py_buffer view[5]; /* position, gain, energy, time_offset_ps, efficiency */
-    bool held[5];
+    Py_buffer view[7]; /* position, gain, energy, time_offset_ps, efficiency, radial, axial */
+    bool held[7];
 } pet_tables;
-/* (geometry, side, position, gain, energy, energy_bin_kev, time_offset_ps, efficiency); tables that are None
- * are not there. False with an error set; pet_tables_clear in any case. */
+/* (geometry, side, position, gain, energy, energy_bin_kev, time_offset_ps, efficiency, radial, radial_mm,
+ * axial, axial_mm); tables that are None are not there. False with an error set; pet_tables_clear in any
+ * case. */
 bool pet_take_tables(core_state *state, PyObject *tuple, pet_tables *tables);
 void pet_tables_clear(pet_tables *tables);
 
@@ -123,7 +125,7 @@ const slc_pet_pair_randoms *pet_chain_randoms(PyObject *capsule, core_state *sta
 /* Functions of each file. */
 extern PyMethodDef pet_functions[], pet_chain_functions[], pet_stage_functions[], pet_file_functions[],
     pet_list_functions[], pet_calibrate_functions[], pet_check_functions[], pet_look_functions[],
-    pet_acquire_functions[], pet_normalise_functions[], pet_randoms_functions[];
+    pet_table_functions[], pet_acquire_functions[], pet_normalise_functions[], pet_randoms_functions[];
 /* Adds them all. */
 int pet_add(PyObject *module);
 

@@ -41,11 +41,22 @@ def test_normalise_is_the_commands(tmp_path):
         assert found[name] == its[name], name
     assert found["block"].shape == (8,) and found["place"].shape == (24,) and found["radial"] is None
     assert np.allclose(found["block"], its["mean"]["block"])
-    _, geometric = pet.normalise(pet.open_list(list_), scanner, source, geometric=True, threads=2)
+    fitted, geometric = pet.normalise(pet.open_list(list_), scanner, source, geometric=True, threads=2)
     assert abs(geometric["axial"][0] - 1) < 0.1 and geometric["axial_mm"] == 4
     wrote = pet.write_factors(tmp_path / "py.cdh", expected, fov_mm=20)
     command("pet", "normalise", "--tables", tmp_path / "its.h5", "--factors", tmp_path / "its.cdh", "--fov", "20mm", "-q")
     assert (tmp_path / "py.cdf").read_bytes() == (tmp_path / "its.cdf").read_bytes() and wrote["dead"] == 0
+    # With radial and axial factors, which files of tables keep.
+    command("pet", "normalise", "--tables", true, "--source", source, "--geometric", "-o", tmp_path / "g.h5", "--factors", tmp_path / "g.cdh", list_, "-q")
+    parts = {name: geometric[name] for name in ("radial", "radial_mm", "axial", "axial_mm")}
+    pet.Tables(scanner, efficiency=fitted, **parts).write(tmp_path / "own.h5")
+    own, its_own = pet.Tables.read(tmp_path / "own.h5"), pet.Tables.read(tmp_path / "g.h5")
+    assert (own.radial == its_own.radial).all() and (own.axial == its_own.axial).all() and own.radial_mm == its_own.radial_mm
+    assert own.axial_mm == its_own.axial_mm == 4 and "radial, axial" in repr(own)
+    pet.write_factors(tmp_path / "own.cdh", own)
+    assert (tmp_path / "own.cdf").read_bytes() == (tmp_path / "g.cdf").read_bytes()
+    with pytest.raises(sluice.Error, match="not both factors"):
+        pet.Tables(scanner, efficiency=fitted, radial=geometric["radial"], radial_mm=1).write(tmp_path / "x.h5")
     wrote = pet.write_factors(tmp_path / "py.hs", expected, attenuation="radius=20mm,mu=0.096", ring_difference=1)
     made = pet.read_sinogram(tmp_path / "py.hs")
     assert made.size == wrote["pairs"] == 10 * 24 * 24 and made.min() > 0

@@ -11,9 +11,10 @@
 
 struct slc_pet_factors {
     uint32_t crystals;
-    bool normalises;
+    bool normalises, attenuates;
+    slc_pet_geometric geometric;
     float *efficiency;  /* NULL: 1 */
-    double (*place)[3]; /* of crystals; NULL where nothing attenuates */
+    double (*place)[3]; /* of crystals; NULL where nobody asks for them */
     slc_pet_cylinder *cylinders;
     uint32_t n_cylinders;
     slc_pet_image image; /* value NULL: none */
@@ -58,6 +59,21 @@ static slc_status check(const slc_pet_factors_config *config, slc_error *error)
     return status == SLC_OK && config->image != NULL ? check_image(config->image, error) : status;
 }
 
+static bool copy_geometric(slc_pet_factors *f, const slc_pet_geometric *from)
+{
+    const size_t radial = from->n_radial * sizeof(float), axial = from->n_axial * sizeof(float);
+    float *one = malloc(radial), *two = malloc(axial);
+    f->geometric = *from;
+    f->geometric.radial = one;
+    f->geometric.axial = two;
+    if (one == NULL || two == NULL) {
+        return false;
+    }
+    memcpy(one, from->radial, radial);
+    memcpy(two, from->axial, axial);
+    return true;
+}
+
 static bool copy(slc_pet_factors *f, const slc_pet_factors_config *config)
 {
     const slc_pet_tables *t = config->tables;
@@ -71,6 +87,9 @@ static bool copy(slc_pet_factors *f, const slc_pet_factors_config *config)
         }
         memcpy(f->efficiency, t->efficiency, f->crystals * sizeof *f->efficiency);
     }
+    if (t->geometric.radial != NULL && !copy_geometric(f, &t->geometric)) {
+        return false;
+    }
     if (config->image != NULL) {
         f->image = *config->image;
         const size_t voxels = (size_t)f->image.nx * f->image.ny * f->image.nz;
@@ -81,7 +100,8 @@ static bool copy(slc_pet_factors *f, const slc_pet_factors_config *config)
         }
         memcpy(value, config->image->value, voxels * sizeof *value);
     }
-    if (f->n_cylinders == 0 && f->image.value == NULL) {
+    f->attenuates = f->n_cylinders > 0 || f->image.value != NULL;
+    if (!f->attenuates && f->geometric.radial == NULL) {
         return true;
     }
     f->place = malloc(f->crystals * sizeof *f->place);
@@ -124,6 +144,8 @@ void slc_pet_factors_close(slc_pet_factors *factors)
 {
     if (factors != NULL) {
         free(factors->efficiency);
+        free((void *)factors->geometric.radial);
+        free((void *)factors->geometric.axial);
         free(factors->place);
         free(factors->cylinders);
         free((void *)factors->image.value);
@@ -138,7 +160,18 @@ bool slc_pet_factors_normalise(const slc_pet_factors *factors)
 
 bool slc_pet_factors_attenuate(const slc_pet_factors *factors)
 {
-    return factors->place != NULL;
+    return factors->attenuates;
+}
+
+/* Of the tables' radial and axial factors; 1 without. */
+static double geometric_of(const slc_pet_factors *f, uint32_t crystal1, uint32_t crystal2)
+{
+    if (f->geometric.radial == NULL) {
+        return 1;
+    }
+    const size_t bin = slc_pet_line_bin(&f->geometric, f->place[crystal1], f->place[crystal2]);
+    return (double)f->geometric.radial[bin / f->geometric.n_axial] *
+           (double)f->geometric.axial[bin % f->geometric.n_axial];
 }
 
 double slc_pet_factors_of(const slc_pet_factors *f, uint32_t crystal1, uint32_t crystal2)
@@ -147,12 +180,12 @@ double slc_pet_factors_of(const slc_pet_factors *f, uint32_t crystal1, uint32_t 
         return 1;
     }
     const double both = (double)f->efficiency[crystal1] * (double)f->efficiency[crystal2];
-    return both > 0 ? 1 / both : 0;
+    return both > 0 ? 1 / (both * geometric_of(f, crystal1, crystal2)) : 0;
 }
 
 double slc_pet_factors_attenuation(const slc_pet_factors *f, uint32_t crystal1, uint32_t crystal2)
 {
-    if (f->place == NULL) {
+    if (!f->attenuates) {
         return 1;
     }
     const double *a = f->place[crystal1], *b = f->place[crystal2];

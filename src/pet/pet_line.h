@@ -51,6 +51,18 @@ static inline double slc_pet_line_cylinder(const slc_pet_cylinder *c, const doub
                : whole;
 }
 
+/* Where the line from a to b is among the geometric factors: radial bin · n_axial + axial bin. */
+static inline size_t slc_pet_line_bin(const slc_pet_geometric *g, const double a[3], const double b[3])
+{
+    const double x = b[0] - a[0], y = b[1] - a[1];
+    const double across = sqrt(x * x + y * y);
+    const double from_axis = across > 0 ? fabs(a[0] * y - a[1] * x) / across : 0;
+    const uint32_t radial = (uint32_t)(from_axis / g->radial_mm);
+    const uint32_t axial = (uint32_t)(fabs(b[2] - a[2]) / g->axial_mm + 0.5);
+    return (size_t)(radial < g->n_radial ? radial : g->n_radial - 1) * g->n_axial +
+           (axial < g->n_axial ? axial : g->n_axial - 1);
+}
+
 /* The integral of the image's values along the stretch, times its share of it: values · shares. */
 double slc_pet_line_image(const slc_pet_image *image, const double a[3], const double d[3]);
 

@@ -45,13 +45,9 @@ struct slc_pet_normalise {
 static inline size_t slc_pet_normalise_bin(const slc_pet_normalise *n, const pet_normalise_crystal *a,
                                            const pet_normalise_crystal *b)
 {
-    const double x = b->place[0] - a->place[0], y = b->place[1] - a->place[1];
-    const double across = sqrt(x * x + y * y);
-    const double from_axis = across > 0 ? fabs(a->place[0] * y - a->place[1] * x) / across : 0;
-    const uint32_t radial = (uint32_t)(from_axis / n->radial_mm);
-    const uint32_t axial = (uint32_t)(fabs(b->place[2] - a->place[2]) / n->axial_mm + 0.5);
-    return (size_t)(radial < n->n_radial ? radial : n->n_radial - 1) * n->n_axial +
-           (axial < n->n_axial ? axial : n->n_axial - 1);
+    const slc_pet_geometric bins = {
+        .n_radial = n->n_radial, .n_axial = n->n_axial, .radial_mm = n->radial_mm, .axial_mm = n->axial_mm};
+    return slc_pet_line_bin(&bins, a->place, b->place);
 }
 
 /* What is expected of a pair whose crystals are as good as any, but for the geometric factors: 0 if it does

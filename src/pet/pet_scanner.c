@@ -268,6 +268,33 @@ static slc_status check_factors(const char *what, const float *factor, size_t n,
     return SLC_OK;
 }
 
+static slc_status check_geometric(const slc_pet_tables *t, slc_error *error)
+{
+    const slc_pet_geometric *g = &t->geometric;
+    if (g->radial == NULL && g->axial == NULL) {
+        return SLC_OK;
+    }
+    if (g->radial == NULL || g->axial == NULL || t->efficiency == NULL) {
+        return slc_fail(error, SLC_ERR_FORMAT,
+                        "tables: of radial and axial factors and efficiencies there are %s",
+                        t->efficiency != NULL ? "not both factors" : "no efficiencies");
+    }
+    if (g->n_radial == 0 || g->n_axial == 0 || !(g->radial_mm > 0 && g->radial_mm < 1e6) ||
+        !(g->axial_mm > 0 && g->axial_mm < 1e6)) {
+        return slc_fail(error, SLC_ERR_FORMAT, "tables: %u radial factors of %g mm, %u axial ones of %g mm",
+                        g->n_radial, g->radial_mm, g->n_axial, g->axial_mm);
+    }
+    for (uint32_t i = 0; i < g->n_radial + g->n_axial; i++) {
+        const bool radial = i < g->n_radial;
+        const double factor = radial ? (double)g->radial[i] : (double)g->axial[i - g->n_radial];
+        if (!(factor > 0) || isinf(factor)) {
+            return slc_fail(error, SLC_ERR_FORMAT, "tables: %s factor %u is %g", radial ? "radial" : "axial",
+                            radial ? i : i - g->n_radial, factor);
+        }
+    }
+    return SLC_OK;
+}
+
 slc_status slc_pet_tables_check(const slc_pet_tables *t, slc_error *error)
 {
     slc_status status = slc_pet_geometry_check(&t->geometry, error);
@@ -278,6 +305,7 @@ slc_status slc_pet_tables_check(const slc_pet_tables *t, slc_error *error)
     const size_t crystals = slc_pet_crystals(&t->geometry);
     status = check_factors("gain", t->gain, crystals, 1, error);
     status = status == SLC_OK ? check_factors("efficiency", t->efficiency, crystals, 1, error) : status;
+    status = status == SLC_OK ? check_geometric(t, error) : status;
     if (status == SLC_OK && t->energy != NULL) {
         if (t->energy_bins == 0 || !(t->energy_bin_kev > 0) || isinf(t->energy_bin_kev)) {
             return slc_fail(error, SLC_ERR_FORMAT, "tables: energy factors in %u bins of %g keV",

@@ -134,6 +134,72 @@ run pet normalise p.h5 --tables a.h5 --source radius=25mm,length=20mm -o p2.h5 -
 want 0
 cmp c.h5 p2.h5 || fail "other formats give other efficiencies"
 
+# Radial and axial factors. A copy of the pairs lacks a share of those near the axis, and of those of rings that are apart.
+python3 - <<'P' || fail "cannot thin the pairs"
+import h5py, numpy as np, shutil
+shutil.copy("pairs.h5", "thin.h5")
+f = h5py.File("thin.h5", "r+")
+c = f["coincidences"]
+a, b = (c[k][:].astype(int) for k in ("crystal1", "crystal2"))
+def place(c):
+    return np.stack([45 * np.cos(2 * np.pi * (c % 48) / 48), 45 * np.sin(2 * np.pi * (c % 48) / 48), (c // 48 - 1.5) * 4])
+p, q = place(a), place(b)
+s = abs(p[0] * (q[1] - p[1]) - p[1] * (q[0] - p[0])) / np.maximum(np.hypot(q[0] - p[0], q[1] - p[1]), 1e-9)
+keep = np.random.default_rng(4).random(len(a)) < np.where(abs(p[2] - q[2]) > 6, 0.7, 1) * np.where(s < 8, 0.8, 1)
+for k in list(c):
+    values = np.array([0, keep.sum()], c[k].dtype) if k == "event_offset" else c[k][:][keep]
+    del c[k]
+    c.create_dataset(k, data=values)
+P
+words="--tables a.h5 --source radius=25mm,length=20mm --geometric --json"
+run pet normalise pairs.h5 $words -o whole_g.h5
+want 0
+mv out whole.json
+run pet normalise thin.h5 $words -o g.h5 --factors g.cdh --fov 20mm
+want 0
+mv out thin.json
+equal "what the tables have" "$("$sluice" info --json g.h5 | python3 -c 'import json, sys; print(json.load(sys.stdin)["files"][0]["tables"][-3:])')" "['efficiency', 'radial', 'axial']"
+run pet normalise --tables g.h5 --factors again.cdh --fov 20mm -q
+want 0
+cmp g.cdf again.cdf || fail "from the tables come other factors"
+run pet run a.raw --tables g.h5 --window 2ns --normalise -o each.cdh -q
+want 0
+python3 - <<'P' || fail "the radial and axial factors are wrong"
+import h5py, json, math, numpy as np, struct
+whole, thin = (json.load(open(n))["geometric"] for n in ("whole.json", "thin.json"))
+ratio = {k: np.array(thin[k]) / np.array(whole[k]) for k in ("radial", "axial")}
+axial = ratio["axial"] / ratio["axial"][0]
+print(thin["axial_mm"], axial, thin["radial_mm"], ratio["radial"])
+assert thin["axial_mm"] == 4 and len(axial) == 4 and (abs(axial / [1, 1, 0.7, 0.7] - 1) < [1e-9, 0.03, 0.04, 0.06]).all(), axial
+inside = int(8 / thin["radial_mm"])
+assert abs(ratio["radial"][:inside].mean() / ratio["radial"][inside + 1 : -2].mean() / 0.8 - 1) < 0.03
+f = h5py.File("g.h5")
+e, radial, along = (f[k][:].astype(float) for k in ("efficiency", "radial", "axial"))
+assert f["radial"].attrs["bin_mm"] == thin["radial_mm"] and f["axial"].attrs["bin_mm"] == 4
+assert np.allclose(radial, thin["radial"]) and np.allclose(along, thin["axial"])
+def place(c):
+    a = 2 * math.pi * (c % 48) / 48
+    return 45 * math.cos(a), 45 * math.sin(a), (c // 48 - 1.5) * 4
+def detects(a, b):
+    p, q = place(a), place(b)
+    x, y = q[0] - p[0], q[1] - p[1]
+    s = abs(p[0] * y - p[1] * x) / math.hypot(x, y) if math.hypot(x, y) > 1e-9 else 0
+    at = s / thin["radial_mm"]
+    near = abs(at - round(at)) < 1e-6 and at > 0.5 # between two bins
+    return near, e[a] * e[b] * radial[min(int(at), len(radial) - 1)] * along[round(abs(q[2] - p[2]) / 4)]
+n = 0
+for name, form, columns in ("g.cdf", "<fII", (0, 1, 2)), ("each.cdf", "<IfII", (1, 2, 3)):
+    for row in struct.iter_unpack(form, open(name, "rb").read()):
+        factor, a, b = (row[k] for k in columns)
+        near, of = detects(a, b)
+        assert near or abs(factor * of - 1) < 1e-5, (name, a, b, factor * of)
+        n += not near
+assert n > 10000, n
+P
+run pet run a.raw --tables g.h5 --window 2ns -o each.petsird -q
+want 0
+echo "sluice pet run: each.petsird: PETSIRD gets the crystals' efficiencies: the tables' radial and axial factors are not written" | want_err
+
 # What cannot be asked for.
 refuse() { # MESSAGE ARGS...
     local message=$1
@@ -147,7 +213,7 @@ refuse "what was measured must be known: give --source" pairs.h5 --tables a.h5 -
 refuse "--factors takes NAME.cdh or NAME.hs, not 'x.dat'" pairs.h5 --tables a.h5 --source radius=25mm --factors x.dat
 refuse "--attenuation and --attenuation-image are of --factors" pairs.h5 --tables a.h5 --source radius=25mm -o x.h5 --attenuation radius=20mm,mu=1
 refuse "--attenuation 'radius=20mm' has no mu: it attenuates nothing" --tables a.h5 --factors x.hs --attenuation radius=20mm
-refuse "--source, --output, --edge and --format are of a measurement: give its files" --tables a.h5 -o x.h5
+refuse "--source, --output, --edge, --geometric and --format are of a measurement: give its files" --tables a.h5 -o x.h5
 refuse "there are no factors: give files of a measurement, --tables with efficiencies, or --attenuation" --scanner mouse20 --factors x.hs
 refuse "--fov is of --factors NAME.cdh" --tables n.h5 --factors x.hs --fov 10mm
 refuse "--tangential is of --factors NAME.hs" --tables n.h5 --factors x.cdh --tangential 10

@@ -194,6 +194,7 @@ def calibrate(
         words["time_offset_ps"] = given.time_offset_ps
     if "efficiency" in old:
         words["efficiency"] = given.efficiency
+        words.update(radial=given.radial, radial_mm=given.radial_mm, axial=given.axial, axial_mm=given.axial_mm)
     if time:
         chain = Chain(
             Tables(of, **words),

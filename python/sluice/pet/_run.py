@@ -394,6 +394,8 @@ class Run:
                     if made == "petsird":
                         of = {"energies": chain.energies, "policy": chain.policy, "delayeds": chain.has_delayeds}
                         of["efficiency"] = chain.tables.efficiency
+                        if chain.tables.radial is not None:
+                            warn_lost("PETSIRD gets the crystals' efficiencies: the tables' radial and axial factors are not written", "warn")
                     writer = ListWriter(
                         path,
                         chain.tables.scanner,

@@ -328,7 +328,8 @@ class Tables:
     ``position``: crystal of the block (y * crystals_z + z) by [module, unit, y, x] of the flood map, or 65535 where there is none, uint16
     (n_modules, n_units, P, P); ``gain``: keV for a unit of a frame's energy, float32 (n_crystals); ``energy``: a factor by crystal and bin
     of ``energy_bin_kev``, float32 (n_crystals, bins); ``time_offset_ps``: added to times, int32 (n_crystals); ``efficiency``: of
-    crystals, of mean 1 (``normalise``), float32 (n_crystals)."""
+    crystals, of mean 1 (``normalise``), float32 (n_crystals); ``radial``, ``axial``: what pairs detect beside that, by the distance of
+    their line from the axis in bins of ``radial_mm`` and that of their crystals along it, rounded to bins of ``axial_mm``, float32."""
 
     def __init__(
         self,
@@ -340,6 +341,10 @@ class Tables:
         energy_bin_kev: float = 0.0,
         time_offset_ps: Any = None,
         efficiency: Any = None,
+        radial: Any = None,
+        radial_mm: float = 0.0,
+        axial: Any = None,
+        axial_mm: float = 0.0,
     ) -> None:
         self.scanner = scanner_of(scanner)
         s = self.scanner
@@ -351,6 +356,10 @@ class Tables:
         self.energy_bin_kev = number(energy_bin_kev, "energy_bin_kev", 0, 1e6)
         self.time_offset_ps = _table(time_offset_ps, "time_offset_ps", np.int32, (s.n_crystals,))
         self.efficiency = _table(efficiency, "efficiency", np.float32, (s.n_crystals,))
+        self.radial = _table(radial, "radial", np.float32, np.shape(radial)[:1])
+        self.axial = _table(axial, "axial", np.float32, np.shape(axial)[:1])
+        self.radial_mm = number(radial_mm, "radial_mm", 0, 1e6)
+        self.axial_mm = number(axial_mm, "axial_mm", 0, 1e6)
         #: Places of a flood map a side; without a position table, places are crystals.
         self.position_side: int = side if position is not None else max(s.crystals_y, s.crystals_z)
 
@@ -362,7 +371,7 @@ class Tables:
     @classmethod
     def read(cls, path: Path) -> Tables:
         """Those of an HDF5 file (docs/formats/pet-tables.md)."""
-        geometry, side, position, gain, energy, bin_kev, offset, efficiency = _core.pet_tables_read(path)
+        geometry, side, position, gain, energy, bin_kev, offset, efficiency, *geometric = _core.pet_tables_read(path)
         s = Scanner(None, **dict(zip(_COUNTS + _LENGTHS, geometry)))
 
         def array(data: bytes | None, dtype: Any, *shape: int) -> Array | None:
@@ -376,6 +385,10 @@ class Tables:
             energy_bin_kev=bin_kev,
             time_offset_ps=array(offset, np.int32, s.n_crystals),
             efficiency=array(efficiency, np.float32, s.n_crystals),
+            radial=array(geometric[0], np.float32, -1),
+            radial_mm=geometric[1],
+            axial=array(geometric[2], np.float32, -1),
+            axial_mm=geometric[3],
         )
 
     def write(self, path: Path) -> None:
@@ -388,10 +401,12 @@ class Tables:
         position = None if self.position is None else self.position.reshape(-1)
         energy = None if self.energy is None else self.energy.reshape(-1)
         of_crystals = (self.energy_bin_kev, self.time_offset_ps, self.efficiency)
-        return (self.scanner.geometry, self.position_side, position, self.gain, energy, *of_crystals)
+        geometric = (self.radial, self.radial_mm, self.axial, self.axial_mm)
+        return (self.scanner.geometry, self.position_side, position, self.gain, energy, *of_crystals, *geometric)
 
     def __repr__(self) -> str:
-        there = [one for one in ("position", "gain", "energy", "time_offset_ps", "efficiency") if getattr(self, one) is not None]
+        names = ("position", "gain", "energy", "time_offset_ps", "efficiency", "radial", "axial")
+        there = [one for one in names if getattr(self, one) is not None]
         return f"<Tables of {self.scanner.name or 'a scanner'}: {', '.join(there) or 'none'}>"
 
 

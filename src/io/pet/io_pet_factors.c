@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What STIR takes for no efficiency: it divides by efficiencies, of which it takes none below 1e-20. */
+/* One over the least efficiency that STIR divides by (BinNormalisation.cxx). */
 static const double stir_dead = 1e20;
 
 static void factors_config_default(slc_io_pet_factors_config *config)

@@ -214,6 +214,22 @@ void slc_io_pet_tables_of(const slc_pet_tables *t, slc_io_pet_table tables[SLC_I
          sizeof(float)},
         {"time_offset", "crystals", 1, -1, {crystals}, H5T_NATIVE_INT32, H5T_INTEGER, sizeof(int32_t)},
         {"efficiency", "crystals", 1, -1, {crystals}, H5T_NATIVE_FLOAT, H5T_FLOAT, sizeof(float)},
+        {"radial",
+         "bins of the distance from the axis",
+         1,
+         0,
+         {t->geometric.n_radial},
+         H5T_NATIVE_FLOAT,
+         H5T_FLOAT,
+         sizeof(float)},
+        {"axial",
+         "bins of the distance along the axis",
+         1,
+         0,
+         {t->geometric.n_axial},
+         H5T_NATIVE_FLOAT,
+         H5T_FLOAT,
+         sizeof(float)},
     };
     memcpy(tables, all, sizeof all);
 }
@@ -347,10 +363,13 @@ static slc_status read_all(const source *s, slc_pet_tables *t)
     slc_io_pet_table tables[SLC_IO_PET_TABLES];
     void *values[SLC_IO_PET_TABLES] = {NULL};
     double bin_kev = 0;
-    slc_io_pet_number bin = {"bin_kev", NULL, &bin_kev};
+    slc_io_pet_number bins[SLC_IO_PET_TABLES] = {
+        [SLC_IO_PET_ENERGY] = {"bin_kev", NULL, &bin_kev},
+        [SLC_IO_PET_RADIAL] = {"bin_mm", NULL, &t->geometric.radial_mm},
+        [SLC_IO_PET_AXIAL] = {"bin_mm", NULL, &t->geometric.axial_mm}};
     slc_io_pet_tables_of(t, tables);
     for (int i = 0; i < SLC_IO_PET_TABLES && status == SLC_OK; i++) {
-        status = read_table(s, &tables[i], i == SLC_IO_PET_ENERGY ? &bin : NULL, &values[i]);
+        status = read_table(s, &tables[i], bins[i].name != NULL ? &bins[i] : NULL, &values[i]);
     }
     t->position = values[SLC_IO_PET_POSITION];
     t->gain = values[SLC_IO_PET_GAIN];
@@ -361,6 +380,10 @@ static slc_status read_all(const source *s, slc_pet_tables *t)
                          ? (uint32_t)tables[SLC_IO_PET_ENERGY].size[1]
                          : 0;
     t->energy_bin_kev = (float)bin_kev;
+    t->geometric.radial = values[SLC_IO_PET_RADIAL];
+    t->geometric.axial = values[SLC_IO_PET_AXIAL];
+    t->geometric.n_radial = t->geometric.radial != NULL ? (uint32_t)tables[SLC_IO_PET_RADIAL].size[0] : 0;
+    t->geometric.n_axial = t->geometric.axial != NULL ? (uint32_t)tables[SLC_IO_PET_AXIAL].size[0] : 0;
     slc_error reason = {.status = SLC_OK};
     if (status == SLC_OK && slc_pet_tables_check(t, &reason) != SLC_OK) {
         status = slc_fail(s->error, SLC_ERR_FORMAT, "%s: %s", s->name, reason.text);
@@ -437,6 +460,8 @@ void slc_io_pet_tables_clear(slc_pet_tables *tables)
     free((void *)tables->energy);
     free((void *)tables->time_offset_ps);
     free((void *)tables->efficiency);
+    free((void *)tables->geometric.radial);
+    free((void *)tables->geometric.axial);
     slc_pet_geometry_clear(&tables->geometry);
     *tables = (slc_pet_tables){.position_side = 0};
 }

@@ -43,6 +43,8 @@ enum {
     SLC_IO_PET_ENERGY,
     SLC_IO_PET_OFFSET,
     SLC_IO_PET_EFFICIENCY,
+    SLC_IO_PET_RADIAL,
+    SLC_IO_PET_AXIAL,
     SLC_IO_PET_TABLES
 };
 void slc_io_pet_tables_of(const slc_pet_tables *tables, slc_io_pet_table to[SLC_IO_PET_TABLES]);

@@ -93,15 +93,19 @@ static bool put_all(hid_t file, const slc_pet_tables *t)
     slc_pet_geometry geometry = t->geometry;
     slc_io_pet_number numbers[SLC_IO_PET_NUMBERS];
     slc_io_pet_table tables[SLC_IO_PET_TABLES];
-    const void *const values[SLC_IO_PET_TABLES] = {t->position, t->gain, t->energy, t->time_offset_ps,
-                                                   t->efficiency};
-    const hid_t types[SLC_IO_PET_TABLES] = {H5T_STD_U16LE, H5T_IEEE_F32LE, H5T_IEEE_F32LE, H5T_STD_I32LE,
-                                            H5T_IEEE_F32LE};
-    static const char *const units[SLC_IO_PET_TABLES] = {"index", "keV", "1", "ps", "1"};
+    const void *const values[SLC_IO_PET_TABLES] = {t->position,       t->gain,       t->energy,
+                                                   t->time_offset_ps, t->efficiency, t->geometric.radial,
+                                                   t->geometric.axial};
+    const hid_t types[SLC_IO_PET_TABLES] = {H5T_STD_U16LE,  H5T_IEEE_F32LE, H5T_IEEE_F32LE, H5T_STD_I32LE,
+                                            H5T_IEEE_F32LE, H5T_IEEE_F32LE, H5T_IEEE_F32LE};
+    static const char *const units[SLC_IO_PET_TABLES] = {"index", "keV", "1", "ps", "1", "1", "1"};
     const uint32_t version = t->geometry.layout != NULL ? SLC_IO_PET_TABLES_LAYOUT
                                                         : SLC_IO_PET_TABLES_VERSION;
     double bin_kev = (double)t->energy_bin_kev;
-    const slc_io_pet_number bin = {"bin_kev", NULL, &bin_kev};
+    double radial_mm = t->geometric.radial_mm, axial_mm = t->geometric.axial_mm;
+    const slc_io_pet_number bins[SLC_IO_PET_TABLES] = {[SLC_IO_PET_ENERGY] = {"bin_kev", NULL, &bin_kev},
+                                                       [SLC_IO_PET_RADIAL] = {"bin_mm", NULL, &radial_mm},
+                                                       [SLC_IO_PET_AXIAL] = {"bin_mm", NULL, &axial_mm}};
     slc_io_pet_numbers_of(&geometry, numbers);
     slc_io_pet_tables_of(t, tables);
     bool good = put_text(file, "kind", SLC_IO_PET_TABLES_KIND) &&
@@ -112,7 +116,7 @@ static bool put_all(hid_t file, const slc_pet_tables *t)
     }
     for (int i = 0; i < SLC_IO_PET_TABLES && good; i++) {
         good = values[i] == NULL || put_table(file, &tables[i], types[i], units[i],
-                                              i == SLC_IO_PET_ENERGY ? &bin : NULL, values[i]);
+                                              bins[i].name != NULL ? &bins[i] : NULL, values[i]);
     }
     return good && (t->geometry.layout == NULL || put_layout(file, t->geometry.layout));
 }
