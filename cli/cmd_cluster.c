@@ -41,6 +41,9 @@ static const slc_cli_option options_table[] = {
      "and up to T apart in time: 100ns, 2us, 64ticks (streams: 100ns)"},
     {"disorder", 0, TEXT(O, disorder), "T",
      "so late may pixels come; all: sorted first (1ms for .tpx3, all for lists)"},
+    {"layout", 0, TEXT(O, layout), "HOW",
+     "where chips lie (.tpx3): quad, row, with a gap as quad+2, or a file (default row)"},
+    {"chip", 0, TEXT(O, chip), "LIST", "pixels of these chips alone (.tpx3): 0 or 0,2-3"},
     {"trigger", 0, CHOICE(O, trigger, &trigger_names), "EDGE",
      "time since the last tdc1-rise, tdc1-fall, tdc2-rise or tdc2-fall (.tpx3)"},
     {"accept", 0, TEXT(O, accept), "FROM:TO", "keep clusters of such a time since the trigger: 0:30us"},
@@ -170,6 +173,7 @@ static int check_all(slc_cluster_job *job)
         status = slc_cli_wrong(COMMAND, "%s", job->error.text);
     }
     status = status == SLC_CLI_GO_ON ? slc_cluster_choose_trigger(job, COMMAND) : status;
+    status = status == SLC_CLI_GO_ON ? slc_cluster_choose_chips(job, COMMAND) : status;
     job->times_asked = features != NULL && strstr(features, "times") != NULL; /* by name, not by "all" */
     job->setup.sized = options->size.width > 0;
     config->width = (uint16_t)options->size.width; /* 65536 is 0 */
@@ -357,7 +361,9 @@ static slc_status begin_part(slc_cluster_job *job)
     }
     const slc_io_pixels_options known = {.width = (uint32_t)job->options->size.width,
                                          .height = (uint32_t)job->options->size.height,
-                                         .tick_seconds = job->tick.value};
+                                         .tick_seconds = job->tick.value,
+                                         .layout = job->setup.layout,
+                                         .chips = job->setup.chips};
     slc_io_pixels *first = NULL;
     const slc_status status = slc_io_pixels_open(job->inputs[0], &known, &first, &job->error);
     if (status == SLC_OK) {

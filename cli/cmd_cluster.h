@@ -13,7 +13,8 @@
 #include <sluice/sluice.h>
 
 typedef struct slc_cluster_options {
-    const char *output, *labels, *connectivity, *time_window, *disorder, *tick, *simd, *accept;
+    const char *output, *labels, *connectivity, *time_window, *disorder, *tick, *simd, *accept, *layout,
+        *chip;
     slc_cli_results results;
     uint64_t max_open, threads;
     slc_cli_area size; /* 0: not given */
@@ -68,6 +69,8 @@ typedef struct slc_cluster_job {
     const char *command_line;
     slc_pixel_cluster_config config;
     slc_flow_pixel_setup setup;
+    slc_io_pixels_layout layout;
+    uint8_t chips[SLC_IO_PIXELS_CHIPS / 8];
     slc_flow *flow;
     slc_cluster_time window, disorder, tick;
     bool sorted;           /* --disorder all */
@@ -114,6 +117,9 @@ slc_status slc_cluster_choose(void *job, const slc_io_pixels_info *about, slc_fl
                               slc_error *error);
 /* Opens the outputs, with columns for what the first input has, unless they are open. */
 bool slc_cluster_job_begin(slc_cluster_job *job, const slc_io_pixels_info *about);
+
+/* --layout and --chip. */
+int slc_cluster_choose_chips(slc_cluster_job *job, const slc_cli_command *command);
 
 /* The words of --trigger, in the order of slc_io_pixels_edge; NULL after the last. */
 extern const char *const slc_cluster_triggers[];

@@ -103,6 +103,10 @@ void slc_cluster_print_notes(const slc_cluster_job *job)
              "that: --disorder all)");
         note(job, i, done->totals.stream.early,
              "clusters were closed early, as more pixels were waiting than --max-open allows");
+        note(job, i, done->counts.other_chips,
+             job->setup.layout != NULL
+                 ? "pixels are of chips that --layout or --chip does not have, and were left out"
+                 : "pixels are of other chips than --chip, and were left out");
         note(job, i, done->counts.no_edges,
              "TDC packets are of no known edge or have an invalid time, and were left out");
         if (job->setup.trigger != SLC_IO_PIXELS_NO_EDGE) {
@@ -137,6 +141,7 @@ static const slc_cli_field behind[] = {
     {"outliers", DONE(totals.stream.outliers)},
     {"resets", DONE(totals.stream.resets)},
     {"closed_early", DONE(totals.stream.early)},
+    {"other_chips", DONE(counts.other_chips)},
     {"tdc1_rise", DONE(counts.edges[0])},
     {"tdc1_fall", DONE(counts.edges[1])},
     {"tdc2_rise", DONE(counts.edges[2])},

@@ -18,6 +18,7 @@ endforeach()
 foreach(stem IN ITEMS tpx3 text npy large open)
     sluice_test(test_io_pixel_${stem} "formats" test_io_pixel_${stem}.c)
 endforeach()
+sluice_test(test_io_pixel_layout formats test_io_pixel_layout.c)
 sluice_test(test_io_pixel_data "formats;data" test_io_pixel_data.c)
 target_compile_definitions(test_io_pixel_data PRIVATE DECODER="${CMAKE_CURRENT_SOURCE_DIR}/support/tpx3_decode.py")
 # Image files. Some are made with the libraries that read them, with what our writers do not use: palettes, passes, tiles.

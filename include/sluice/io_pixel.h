@@ -14,6 +14,25 @@ extern "C" {
 
 typedef struct slc_io_pixels slc_io_pixels;
 
+enum { SLC_IO_PIXELS_CHIPS = 256 };
+
+/* Where a chip of 256 x 256 pixels lies: its lowest corner, quarter turns (one takes x to y), and whether it
+ * is mirrored in x before it is turned. */
+typedef struct slc_io_pixels_chip {
+    bool is_there, is_mirrored;
+    uint8_t turns;
+    uint16_t x, y;
+} slc_io_pixels_chip;
+typedef struct slc_io_pixels_layout {
+    slc_io_pixels_chip chip[SLC_IO_PIXELS_CHIPS];
+    uint32_t width, height; /* from 0, 0 to the far corner */
+} slc_io_pixels_layout;
+/* From a word, "quad" (2 x 2, as four Timepix3 are mounted), "row" (side by side), each also with a gap in
+ * pixels between chips, "quad+2"; else the name of a file with a chip a line: docs/formats/pixel-layout.md.
+ * SLC_ERR_FORMAT with the line where chips are twice there or lie over each other. */
+SLC_API slc_status slc_io_pixels_layout_read(const char *text, slc_io_pixels_layout *layout,
+                                             slc_error *error);
+
 /* What the caller knows; 0 is: whatever the file tells. */
 typedef struct slc_io_pixels_options {
     /* Of the sensor, both or none, 65536 at most. They say where a .t3pa's matrix indices are (x = index mod
@@ -23,6 +42,11 @@ typedef struct slc_io_pixels_options {
     /* Of a time in CSV and NPY, whatever the header names. SLC_ERR_USAGE for .tpx3 and .t3pa, whose tick is
      * known. */
     double tick_seconds;
+    /* Of .tpx3 (SLC_ERR_USAGE for others): chips to their places, and pixels of which chips are read, a bit
+     * for each, chip k is bit k % 8 of byte k / 8. NULL: side by side, all. Pixels of other chips are
+     * counted. Both are the caller's until the file is closed. */
+    const slc_io_pixels_layout *layout;
+    const uint8_t *chips;
 } slc_io_pixels_options;
 
 /* Opens `path` ("-" is standard input); `options` may be NULL. On failure *pixels is NULL and *error names
@@ -56,6 +80,7 @@ typedef struct slc_io_pixels_counts {
     uint64_t bytes, pixels;
     uint64_t chunks, heartbeats, tdc, other; /* tpx3 */
     uint64_t untimed; /* tpx3: pixels of a chip that counts events, which have no time of arrival; left out */
+    uint64_t other_chips;     /* pixels of chips that are not asked for, or have no place; left out */
     uint64_t edges[4];        /* tpx3: TDC packets of slc_io_pixels_edge, from TDC1_RISE on */
     uint64_t no_edges;        /* TDC packets that are none of them, or whose time is invalid; left out */
     uint64_t skipped;         /* tpx3: bytes passed over where a chunk should begin */

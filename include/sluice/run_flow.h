@@ -243,7 +243,9 @@ typedef struct slc_flow_pixel_setup {
      * SLC_PIXEL_TIMES). Those of another time than from accept_begin to before accept_end are left out. */
     slc_io_pixels_edge trigger;
     bool accepting;
-    double accept_begin, accept_end; /* seconds */
+    double accept_begin, accept_end;    /* seconds */
+    const slc_io_pixels_layout *layout; /* as in slc_io_pixels_options, both */
+    const uint8_t *chips;
 } slc_flow_pixel_setup;
 /* Triggers in the order of time, each with its clusters, which are one behind the other. */
 typedef struct slc_flow_pixel_shots {

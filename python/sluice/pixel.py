@@ -15,6 +15,7 @@ Clusters have the columns that their features bring: ``size`` (pixels); ``x_min`
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
@@ -217,6 +218,8 @@ def open_clusters(
     features: Features = None,
     shape: tuple[int, int] | None = None,
     labels: bool = False,
+    layout: str | os.PathLike[str] | None = None,
+    chips: Iterable[int] | None = None,
     trigger: Trigger | None = None,
     accept: tuple[Time, Time] | None = None,
     algorithm: str = "auto",
@@ -236,6 +239,9 @@ def open_clusters(
     tick is, or ``tick_seconds``. ``max_open``: pixels of a stream that can be waiting (0: 2^20), some 200 bytes each.
     ``features``: by default all but largest. ``shape``: (height, width); pixels outside are left out and counted. The others are
     as for :func:`cluster`; ``threads`` are for frames.
+
+    ``layout`` (.tpx3): where chips lie, "quad", "row" (the default), with a gap as "quad+2", or a file with a chip a line; ``chips``: numbers
+    of those whose pixels are read.
 
     ``trigger`` (.tpx3): an edge at an input of the readout. Each cluster is of the last one before its first pixel: ``since`` of a
     batch has, beside ``clusters``, ``shot`` (number of the trigger, -1 before the first) and ``since_trigger_ns``; ``shots`` the
@@ -260,6 +266,8 @@ def open_clusters(
         labels,
         _wants_times(asked),
         *_accept(accept, trigger),
+        layout,
+        None if chips is None else tuple(chips),
     )
 
 

@@ -36,6 +36,8 @@ typedef struct pixel_setup {
     slc_pixel_cluster_config config;
     slc_flow_pixel_setup flow;
     slc_io_pixels_options options; /* of reading alone */
+    slc_io_pixels_layout layout;
+    uint8_t chips[SLC_IO_PIXELS_CHIPS / 8];
     duration window, disorder;
     bool sorted, times_asked;
     bool decided, has_times; /* by the first input: without times no features of them */
@@ -44,7 +46,7 @@ typedef struct pixel_setup {
     slc_flow_pixel_totals totals;
     /* Of all. */
     uint64_t pixels, clusters, damaged, outside, late, outliers, resets, early, untimed, skipped, empty;
-    uint64_t triggers, lost_triggers, repeated, unordered, before, not_accepted, no_edges;
+    uint64_t triggers, lost_triggers, repeated, unordered, before, not_accepted, no_edges, other_chips;
 } pixel_setup;
 
 typedef struct pixel_labels {

@@ -43,6 +43,8 @@ static void tell_reading(const pixel_setup *s, const char *path, core_lines *lin
 static void tell_triggers(const pixel_setup *s, const char *path, core_lines *lines)
 {
     const slc_flow_pixel_totals *t = &s->totals;
+    note(lines, path, s->counts.other_chips,
+         "pixels are of chips that were not asked for, or have no place, and were left out");
     note(lines, path, s->counts.no_edges,
          "TDC packets are of no known edge or have an invalid time, and were left out");
     if (s->flow.trigger != SLC_IO_PIXELS_NO_EDGE && t->triggers == 0) {
@@ -92,6 +94,7 @@ static void add_up(pixel_setup *s)
     s->before += s->totals.before;
     s->not_accepted += s->totals.not_accepted;
     s->no_edges += s->counts.no_edges;
+    s->other_chips += s->counts.other_chips;
     s->counts = (slc_io_pixels_counts){.bytes = 0};
     s->totals = (slc_flow_pixel_totals){.frames = 0};
 }
@@ -116,6 +119,7 @@ bool pixel_totals(const running *r, PyObject *dict)
            core_put_u64(dict, "outside", s.outside) && core_put_u64(dict, "late", s.late) &&
            core_put_u64(dict, "outliers", s.outliers) && core_put_u64(dict, "resets", s.resets) &&
            core_put_u64(dict, "closed_early", s.early) && core_put_u64(dict, "tdc_invalid", s.no_edges) &&
+           core_put_u64(dict, "other_chips", s.other_chips) &&
            (s.flow.trigger == SLC_IO_PIXELS_NO_EDGE ||
             (core_put_u64(dict, "triggers", s.triggers) &&
              core_put_u64(dict, "triggers_lost", s.lost_triggers) &&
@@ -358,6 +362,41 @@ static bool take_duration(core_state *state, PyObject *value, const char *name, 
     return true;
 }
 
+/* None, or a text: a word or the name of a file. */
+static bool take_layout(core_state *state, PyObject *value, pixel_setup *s)
+{
+    slc_error error = {.status = SLC_OK};
+    PyObject *bytes = NULL;
+    if (value == Py_None) {
+        return true;
+    }
+    if (!PyUnicode_FSConverter(value, &bytes)) {
+        return false;
+    }
+    const slc_status status = slc_io_pixels_layout_read(PyBytes_AsString(bytes), &s->layout, &error);
+    Py_DECREF(bytes);
+    s->flow.layout = &s->layout;
+    if (status != SLC_OK) {
+        (void)core_raise(state, status, &error);
+    }
+    return status == SLC_OK;
+}
+
+/* None, or a tuple of numbers. */
+static bool take_chips(core_state *state, PyObject *value, pixel_setup *s)
+{
+    const Py_ssize_t n = value != Py_None ? PyTuple_Size(value) : 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        uint64_t chip = 0;
+        if (!core_take_u64(state, PyTuple_GetItem(value, i), "chips", SLC_IO_PIXELS_CHIPS - 1, &chip)) {
+            return false;
+        }
+        s->chips[chip / 8] |= (uint8_t)(1U << chip % 8);
+    }
+    s->flow.chips = value != Py_None ? s->chips : NULL;
+    return n >= 0;
+}
+
 static bool stopped(void *context)
 {
     return ((const running *)context)->stop;
@@ -376,18 +415,20 @@ enum {
     TRIGGER,
     ACCEPT_BEGIN,
     ACCEPT_END,
+    LAYOUT,
+    CHIPS,
     ARGUMENTS
 };
 
 /* pixel_open_clusters(common, connectivity, …, shape, time_window, disorder, sorted, max_open, tick_seconds,
- * labels, times_asked, trigger, accept_begin, accept_end): see sluice.pixel.open_clusters. */
+ * labels, times_asked, trigger, accept_begin, accept_end, layout, chips): see sluice.pixel.open_clusters. */
 PyObject *pixel_open_clusters(PyObject *module, PyObject *const *arguments, Py_ssize_t n)
 {
     core_state *state = core_state_of(module);
     opening o;
     uint64_t max_open = 0, trigger = 0;
     if (n != ARGUMENTS) {
-        PyErr_SetString(PyExc_TypeError, "pixel_open_clusters() takes seventeen arguments");
+        PyErr_SetString(PyExc_TypeError, "pixel_open_clusters() takes nineteen arguments");
         return NULL;
     }
     pixel_setup *s = calloc(1, sizeof *s);
@@ -406,7 +447,8 @@ PyObject *pixel_open_clusters(PyObject *module, PyObject *const *arguments, Py_s
         !core_take_bool(arguments[TIMES], "features", &s->times_asked) ||
         !core_take_u64(state, arguments[TRIGGER], "trigger", SLC_IO_PIXELS_EDGES - 1, &trigger) ||
         !core_take_double(arguments[ACCEPT_BEGIN], "accept", &s->flow.accept_begin) ||
-        !core_take_double(arguments[ACCEPT_END], "accept", &s->flow.accept_end)) {
+        !core_take_double(arguments[ACCEPT_END], "accept", &s->flow.accept_end) ||
+        !take_layout(state, arguments[LAYOUT], s) || !take_chips(state, arguments[CHIPS], s)) {
         return core_flow_drop(&o);
     }
     s->config.exec.threads = o.config.exec.threads;

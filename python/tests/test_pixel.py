@@ -270,3 +270,29 @@ def test_triggers(tmp_path):
             sluice.pixel.open_clusters(path, **wrong)
     with pytest.raises(AttributeError, match="trigger="):
         _ = next(sluice.pixel.open_clusters(path)).since
+
+
+def test_layouts(tmp_path):
+    """A pixel of each of four chips, in the middle of the quad: one cluster there, three where they lie in a row."""
+    path = tmp_path / "four.tpx3"
+    with open(path, "wb") as out:
+        for chip, (x, y) in enumerate([(0, 255), (255, 255), (0, 255), (255, 255)]):
+            address = (x >> 1) << 9 | (y >> 2) << 3 | (x & 1) << 2 | y & 3
+            out.write(np.array([0x33585054 | chip << 32 | 8 << 48, 0xB << 60 | address << 44 | 1000 << 30 | 5 << 20], "<u8").tobytes())
+
+    def sizes(**options):
+        with sluice.pixel.open_clusters(path, **options) as reader:
+            return [size for batch in reader for size in batch.clusters.size.tolist()], reader
+
+    assert sizes(layout="quad")[0] == [4] and sizes(layout="quad+2")[0] == [1, 1, 1, 1] and len(sizes()[0]) == 3
+    listed = tmp_path / "list.txt"
+    listed.write_text("0 0 0\n3 256 0 # no others\n")
+    with pytest.warns(sluice.DamageWarning, match="2 pixels are of chips"):
+        found, reader = sizes(layout=listed)
+    assert found == [1, 1] and reader.totals["other_chips"] == 2
+    with pytest.warns(sluice.DamageWarning):
+        assert sizes(chips=[1], layout="quad")[0] == [1]
+    listed.write_text("0 0\n")
+    for wrong, error in (({"layout": listed}, sluice.FormatError), ({"chips": [256]}, sluice.UsageError), ({"layout": "square"}, OSError)):
+        with pytest.raises(error):
+            sluice.pixel.open_clusters(path, **wrong)

@@ -111,7 +111,8 @@ static slc_status open_input(const void *setup, const slc_flow_config *config, c
 {
     const slc_flow_pixel_setup *pixel = setup;
     const slc_pixel_cluster_config *size = pixel->config;
-    slc_io_pixels_options known = {.tick_seconds = pixel->tick_seconds};
+    slc_io_pixels_options known = {
+        .tick_seconds = pixel->tick_seconds, .layout = pixel->layout, .chips = pixel->chips};
     if (pixel->sized) {
         known.width = slc_pixel_side(size->width);
         known.height = slc_pixel_side(size->height);

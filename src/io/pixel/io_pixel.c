@@ -4,6 +4,7 @@
  * reading. The format is found by looking at the first bytes, because names lie and pipes have none.
  */
 #include "io/io_formats.h"
+#include "io/pixel/io_pixel_layout.h"
 #include "io/pixel/io_pixel_source.h"
 
 #include <math.h>
@@ -120,6 +121,14 @@ static slc_status apply_options(slc_io_pixels *file, slc_error *error)
 {
     const slc_io_pixels_options *options = &file->options;
     const char *format = file->info.format;
+    if ((options->layout != NULL || options->chips != NULL) && strcmp(format, "tpx3") != 0) {
+        return slc_io_pixels_fail(file, error, SLC_ERR_USAGE, SLC_IO_NO_PLACE,
+                                  "of the formats, .tpx3 alone tells of chips");
+    }
+    if (options->layout != NULL) {
+        file->info.width = options->layout->width;
+        file->info.height = options->layout->height;
+    }
     if (options->width > 0) {
         file->info.width = options->width;
         file->info.height = options->height;
@@ -241,8 +250,14 @@ slc_status slc_io_pixels_read(slc_io_pixels *file, slc_pixels *pixels, size_t n,
         return status;
     }
     slc_error failure = {SLC_OK, ""};
-    status = file->format->read(file, pixels, n < left ? n : left, &failure);
-    const size_t read = pixels->head.size - before;
+    size_t read = 0;
+    do {
+        status = file->format->read(file, pixels, n < left ? n : left, &failure);
+        if (file->options.layout != NULL || file->options.chips != NULL) {
+            file->counts.other_chips += slc_io_pixels_layout_run(&file->options, pixels, before);
+        }
+        read = pixels->head.size - before;
+    } while (read == 0 && status == SLC_OK && file->n_triggers < SLC_IO_PIXELS_TRIGGERS);
     file->counts.pixels += read;
     if (status == SLC_END && file->counts.pixels == 0 && file->bad_rows > 0) {
         status = slc_io_pixels_fail(file, &failure, SLC_ERR_FORMAT, file->counts.damaged_offset,
