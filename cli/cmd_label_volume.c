@@ -2,6 +2,7 @@
  *
  * `sluice label --volume`: the pages of each input are the slices of a volume, which is labelled as a whole.
  */
+#define _DEFAULT_SOURCE /* madvise */
 #include "cli_tree.h"
 #include "cli_words.h"
 #include "cmd_label.h"
@@ -10,6 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define COMMAND (&slc_cmd_label)
 
@@ -214,21 +216,27 @@ static bool read_volume(volume_job *job, const char *path)
 
 /* ---- labelling, and what is written ------------------------------------------------------------ */
 
-/* Memory for labels that was touched before, so that the time of labelling is not that of the system's. */
+/* Memory for labels that was touched before, so that the time of labelling is not that of the system's, in
+ * large pages: labels are written faster than the addresses of small ones are found. */
 static bool make_labels(volume_job *job, const char *path)
 {
+    enum { LARGE_PAGE = 1 << 21 };
     const slc_volume *v = &job->volume;
-    const size_t plane = v->width * v->height;
+    const size_t plane = v->width * v->height, most = SIZE_MAX / 2 / sizeof *job->labels;
+    const size_t bytes = v->depth == 0 || plane > most / v->depth ? 0
+                                                                  : plane * v->depth * sizeof *job->labels;
     free(job->labels);
-    job->labels = v->depth == 0 || plane > SIZE_MAX / sizeof *job->labels / v->depth
-                      ? NULL
-                      : malloc(plane * v->depth * sizeof *job->labels);
+    job->labels = bytes == 0 ? NULL
+                             : aligned_alloc(LARGE_PAGE, (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
     if (job->labels == NULL) {
         slc_cli_say("label", "%s: no memory for the labels of %zux%zux%zu voxels", path, v->width, v->height,
                     v->depth);
         return false;
     }
-    memset(job->labels, 1, plane * v->depth * sizeof *job->labels);
+#if defined(MADV_HUGEPAGE)
+    (void)madvise(job->labels, bytes, MADV_HUGEPAGE); /* refusal is no harm */
+#endif
+    memset(job->labels, 1, bytes);
     return true;
 }
 
