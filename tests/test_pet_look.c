@@ -10,6 +10,7 @@
 #include "base/splitmix.h"
 #include "pet/pet_look_sum.h"
 #include "support/cmocka_all.h"
+#include "support/pet_rows.h"
 #include "support/pet_sim.h"
 #include "support/sanitized.h"
 
@@ -183,22 +184,6 @@ static void test_mouse(void **state)
 
 /* ---- the same for any threads ------------------------------------------------------------------------ */
 
-static void make_few(slc_pet_coincidences *pairs, size_t n, uint32_t crystals)
-{
-    uint64_t random = 77;
-    memset(pairs, 0, sizeof *pairs);
-    assert_int_equal(slc_columns_reserve(&slc_pet_coincidences_schema, pairs, n, 1), SLC_OK);
-    for (size_t i = 0; i < n; i++) {
-        pairs->time_ps[i] = (int64_t)i;
-        pairs->dt_ps[i] = (int64_t)slc_random_below(&random, 800) - 400;
-        pairs->crystal1[i] = slc_random_below(&random, crystals);
-        pairs->crystal2[i] = slc_random_below(&random, crystals);
-        pairs->energy1_kev[i] = pairs->energy2_kev[i] = 511;
-        pairs->delayed[i] = i % 10 == 9;
-    }
-    pairs->head.size = n;
-}
-
 static void test_threads(void **state)
 {
     (void)state;
@@ -208,7 +193,7 @@ static void test_threads(void **state)
     config.voxel_mm = 2;
     config.iterations = 3;
     config.sensitivity_lines = 50000;
-    make_few(&pairs, 3000, slc_pet_crystals(&config.geometry) + 100);
+    pet_few_pairs(77, &pairs, 3000, slc_pet_crystals(&config.geometry) + 100);
     uint64_t checksum = 0;
     for (uint32_t threads = 1; threads <= 7; threads += 2) {
         slc_pet_look_image image;

@@ -6,28 +6,12 @@
 #include <sluice/cuda.h>
 #include <sluice/pet_look.h>
 
-#include "base/splitmix.h"
 #include "support/cmocka_all.h"
+#include "support/pet_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void make_few(slc_pet_coincidences *pairs, size_t n, uint32_t crystals)
-{
-    uint64_t random = 31;
-    memset(pairs, 0, sizeof *pairs);
-    assert_int_equal(slc_columns_reserve(&slc_pet_coincidences_schema, pairs, n, 1), SLC_OK);
-    for (size_t i = 0; i < n; i++) {
-        pairs->time_ps[i] = (int64_t)i;
-        pairs->dt_ps[i] = (int64_t)slc_random_below(&random, 800) - 400;
-        pairs->crystal1[i] = slc_random_below(&random, crystals);
-        pairs->crystal2[i] = slc_random_below(&random, crystals);
-        pairs->energy1_kev[i] = pairs->energy2_kev[i] = 511;
-        pairs->delayed[i] = i % 10 == 9;
-    }
-    pairs->head.size = n;
-}
 
 static float *values(slc_pet_look_config *config, const char *device, const slc_pet_coincidences *pairs,
                      slc_pet_look_image *image)
@@ -56,7 +40,7 @@ static void test_as_the_processor(void **state)
     slc_pet_look_config_default(&config);
     config.voxel_mm = 4;
     config.sensitivity_lines = 4000;
-    make_few(&pairs, 700, slc_pet_crystals(&config.geometry));
+    pet_few_pairs(31, &pairs, 700, slc_pet_crystals(&config.geometry));
     for (int i = 0; i < 4; i++) {
         slc_pet_look_image one, other;
         config.tof_fwhm_ps = tof_ps[i % 2];

@@ -8,19 +8,13 @@
 #include "base/splitmix.h"
 #include "oracle/pet_rates_oracle.h"
 #include "support/cmocka_all.h"
+#include "support/near.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const int64_t second = INT64_C(1000000000000);
-
-static void is_near(double value, double wanted, double by)
-{
-    if (!(fabs(value - wanted) <= by)) {
-        fail_msg("%.17g is not within %.3g of %.17g", value, by, wanted);
-    }
-}
 
 /* 24 crystals a ring, 10 rings. */
 static slc_pet_rates_config small(void)
@@ -122,12 +116,12 @@ static void bins_are_as_counted(void **state)
         slc_pet_rates_totals_of(rates, &totals);
         assert_int_equal(rows->head.size, n);
         for (size_t i = 0; i < n; i++) {
-            is_near(rows->begin_s[i], wanted[i].begin_s, 1e-12);
-            is_near(rows->length_s[i], wanted[i].length_s, 1e-9);
+            assert_near(rows->begin_s[i], wanted[i].begin_s, 1e-12);
+            assert_near(rows->length_s[i], wanted[i].length_s, 1e-9);
             assert_int_equal(rows->singles[i], wanted[i].singles);
-            is_near(rows->randoms[i], wanted[i].randoms, 1e-9 * wanted[i].randoms);
+            assert_near(rows->randoms[i], wanted[i].randoms, 1e-9 * wanted[i].randoms);
         }
-        is_near(totals.seconds, seconds, 1e-12);
+        assert_near(totals.seconds, seconds, 1e-12);
         slc_pet_rates_close(rates);
     }
     free(wanted);
@@ -187,8 +181,8 @@ static void randoms_of_two_crystals(void **state)
         m.crystal[i] = i % 4 == 0 ? 7 : 100;
     }
     /* 251 of one, 750 of the other, 1 s */
-    is_near(randoms_of(&config, &m, 1001, 1001), 2 * 5e-9 * 251 * 750 / 1.002, 1e-12);
-    is_near(randoms_of(&config, &m, 1001, 10), 2 * 5e-9 * 251 * 750 / 1.002, 1e-12);
+    assert_near(randoms_of(&config, &m, 1001, 1001), 2 * 5e-9 * 251 * 750 / 1.002, 1e-12);
+    assert_near(randoms_of(&config, &m, 1001, 10), 2 * 5e-9 * 251 * 750 / 1.002, 1e-12);
 }
 
 /* Singles less than a window apart tell nothing of how long was measured: they have the whole bin. */
@@ -216,10 +210,10 @@ static void few_singles_are_few_randoms(void **state)
             m.crystal[k] = k % 2 == 0 ? 7 : 100;
         }
         const slc_pet_singles singles = part_of(&m, 0, cases[i].n);
-        is_near(oracle_pet_randoms(&config, &singles, NULL), cases[i].wanted, 1e-9 * cases[i].wanted);
-        is_near(randoms_of(&config, &m, cases[i].n, 4), cases[i].wanted, 1e-9 * cases[i].wanted);
-        is_near(randoms_of(&config, &m, cases[i].n, (cases[i].n + 1) / 2), cases[i].wanted,
-                1e-9 * cases[i].wanted);
+        assert_near(oracle_pet_randoms(&config, &singles, NULL), cases[i].wanted, 1e-9 * cases[i].wanted);
+        assert_near(randoms_of(&config, &m, cases[i].n, 4), cases[i].wanted, 1e-9 * cases[i].wanted);
+        assert_near(randoms_of(&config, &m, cases[i].n, (cases[i].n + 1) / 2), cases[i].wanted,
+                    1e-9 * cases[i].wanted);
     }
 }
 
@@ -236,7 +230,7 @@ static void changing_rates_are_followed(void **state)
         m.crystal[n++] = i % 2 == 0 ? 7 : 100;
     }
     const double wanted = 2 * 5e-9 * (1750.0 * 1750 / 0.5 + 250.0 * 250 / 0.5);
-    is_near(randoms_of(&config, &m, n, 700), wanted, 1e-9);
+    assert_near(randoms_of(&config, &m, n, 700), wanted, 1e-9);
 }
 
 static void total_is_the_sum_over_pairs(const slc_pet_good *good)
@@ -248,7 +242,7 @@ static void total_is_the_sum_over_pairs(const slc_pet_good *good)
     make(&m, 17, ALL);
     const slc_pet_singles singles = part_of(&m, 0, SINGLES);
     const double wanted = oracle_pet_randoms(&config, &singles, NULL);
-    is_near(randoms_of(&config, &m, SINGLES, SINGLES), wanted, 1e-9 * wanted);
+    assert_near(randoms_of(&config, &m, SINGLES, SINGLES), wanted, 1e-9 * wanted);
 }
 
 static void totals_of_all_kinds_of_good(void **state)
@@ -316,14 +310,14 @@ static void dead_time_and_back(void **state)
         for (int i = 0; i < 138; i++) { /* up to 0.88e6 */
             const double rate = pow(10, 0.0434 * i);
             const double measured = measured_rate(rate, 1e-6, paralysable != 0);
-            is_near(slc_pet_true_rate(measured, 1e-6, paralysable != 0), rate, 1e-9 * rate);
+            assert_near(slc_pet_true_rate(measured, 1e-6, paralysable != 0), rate, 1e-9 * rate);
         }
-        is_near(slc_pet_true_rate(1234, 0, paralysable != 0), 1234, 0);
+        assert_near(slc_pet_true_rate(1234, 0, paralysable != 0), 1234, 0);
         assert_true(isnan(slc_pet_true_rate(-1, 1e-6, paralysable != 0)));
         assert_true(isnan(slc_pet_true_rate(NAN, 1e-6, paralysable != 0)));
         assert_true(isnan(slc_pet_true_rate(1, -1e-6, paralysable != 0)));
     }
-    is_near(slc_pet_true_rate(1e6 * exp(-1), 1e-6, true), 1e6, 1e-6 * 1e6); /* the most there is */
+    assert_near(slc_pet_true_rate(1e6 * exp(-1), 1e-6, true), 1e6, 1e-6 * 1e6); /* the most there is */
     assert_true(isnan(slc_pet_true_rate(1.001e6 * exp(-1), 1e-6, true)));
     assert_true(isnan(slc_pet_true_rate(1e6, 1e-6, false)));
     assert_true(isnan(slc_pet_true_rate(2e6, 1e-6, false)));

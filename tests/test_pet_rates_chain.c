@@ -9,6 +9,7 @@
 #include "pet/pet_scanner.h"
 #include "pet/pet_stages.h"
 #include "support/cmocka_all.h"
+#include "support/near.h"
 #include "support/pet_frames.h"
 #include "support/pet_stream.h"
 #include "support/random.h"
@@ -16,13 +17,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void is_near(double value, double wanted, double by)
-{
-    if (!(fabs(value - wanted) <= by)) {
-        fail_msg("%.17g is not within %.3g of %.17g", value, by, wanted);
-    }
-}
 
 /* ---- a run of the chain ------------------------------------------------------------------------ */
 
@@ -45,18 +39,18 @@ static void compare_rows(const slc_pet_rates_config *config, const slc_pet_rates
     double seconds = 0;
     size_t n = 0;
     oracle_pet_bin *wanted = oracle_pet_rates(config, singles, NULL, &n, &seconds);
-    is_near(totals.seconds, seconds, 1e-15);
-    is_near(totals.randoms / oracle_pet_randoms(config, singles, NULL), 1, 1e-9);
+    assert_near(totals.seconds, seconds, 1e-15);
+    assert_near(totals.randoms / oracle_pet_randoms(config, singles, NULL), 1, 1e-9);
     assert_int_equal(rows->head.size, n);
     assert_true(n > 10);
     uint64_t sum[3] = {0};
     for (size_t i = 0; i < n; i++) {
-        is_near(rows->begin_s[i], wanted[i].begin_s, 1e-12);
+        assert_near(rows->begin_s[i], wanted[i].begin_s, 1e-12);
         assert_int_equal(rows->singles[i], wanted[i].singles);
         assert_int_equal(rows->prompts[i], pairs_in(pairs, 0, wanted[i].begin_s, config->bin_s));
         assert_int_equal(rows->delayeds[i], pairs_in(pairs, 1, wanted[i].begin_s, config->bin_s));
         const double share = rows->length_s[i] / seconds;
-        is_near((double)rows->frames[i], PET_STREAM_FRAMES * share, 0.2 * PET_STREAM_FRAMES * share + 40);
+        assert_near((double)rows->frames[i], PET_STREAM_FRAMES * share, 0.2 * PET_STREAM_FRAMES * share + 40);
         sum[0] += rows->frames[i];
         sum[1] += rows->lost[i];
         sum[2] += rows->multiples[i];

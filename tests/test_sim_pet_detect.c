@@ -8,6 +8,7 @@
 #include "sim/sim_pet_boxes.h"
 #include "sim/sim_pet_photon.h"
 #include "support/cmocka_all.h"
+#include "support/near.h"
 #include "support/pet_sim.h"
 
 #include <math.h>
@@ -16,27 +17,12 @@
 
 static const double electron = 510.99895;
 
-static void is_near(double value, double wanted, double by)
-{
-    if (!(fabs(value - wanted) <= by)) {
-        fail_msg("%.9g is not within %.3g of %.9g", value, by, wanted);
-    }
-}
-
 static slc_sim_pet_config open_config(void)
 {
-    slc_sim_pet_config config;
-    slc_sim_pet_config_default(&config);
-    config.threshold_kev = 0;
-    config.dead_time_ns = 0;
-    config.scatter_fraction = 0;
-    config.efficiency = 1;
-    config.time_sigma_ps = 0;
-    config.energy_resolution = 0;
+    slc_sim_pet_config config = pet_sim_ideal(21);
     config.gain_spread = 0;
     config.crystal = "LSO";
     config.source[0] = (slc_sim_pet_source){20, -10, 4, 0, 0, 2e6};
-    config.seed = 21;
     return config;
 }
 
@@ -126,10 +112,10 @@ static void boxes_are_as_large_as_neighbours_are_apart(void **state)
     assert_int_equal(slc_pet_scanner("mouse20", &g, &error), SLC_OK);
     assert_int_equal(slc_sim_pet_boxes_make(&g, false, &boxes, &error), SLC_OK);
     const sim_pet_box *box = slc_sim_pet_box_of(boxes, 1234);
-    is_near(box->half[0], 6.5, 1e-12);
-    is_near(box->half[1], 81.5 * sin(3.14159265358979324 / 520) * cos(3.14159265358979324 / 520), 1e-9);
-    is_near(box->half[2], 0.8, 1e-9);
-    is_near(box->side[2][2], 1, 1e-12);
+    assert_near(box->half[0], 6.5, 1e-12);
+    assert_near(box->half[1], 81.5 * sin(3.14159265358979324 / 520) * cos(3.14159265358979324 / 520), 1e-9);
+    assert_near(box->half[2], 0.8, 1e-9);
+    assert_near(box->side[2][2], 1, 1e-12);
     slc_sim_pet_boxes_free(boxes);
     assert_int_equal(slc_pet_scanner("channels=1,crystals=1x1,radius=10mm,pitch=4mm,depth=5mm", &g, &error),
                      SLC_OK);
@@ -283,10 +269,10 @@ static void compare(const char *what, const fate *a, const fate *b, double by)
                   a->energy / a->seen, b->energy / b->seen);
     for (int i = 0; i < 3; i++) {
         const double spread = (i == 2 ? 2 : 1) * sqrt(shares[i][1] / photons) * sqrt(2);
-        is_near(shares[i][0], shares[i][1], 4 * spread + by * shares[i][1]);
+        assert_near(shares[i][0], shares[i][1], 4 * spread + by * shares[i][1]);
     }
     const double mean = b->energy / b->seen, width = sqrt(b->squares / b->seen - mean * mean);
-    is_near(a->energy / a->seen, mean, 4 * width * sqrt(2 / (photons * shares[0][1])) + by * mean);
+    assert_near(a->energy / a->seen, mean, 4 * width * sqrt(2 / (photons * shares[0][1])) + by * mean);
 }
 
 static void crystals_see_what_small_steps_say(void **state)
@@ -342,7 +328,7 @@ static void flat_boxes_are_the_ring(void **state)
         slc_columns_clear(&slc_pet_singles_schema, &singles);
     }
     const double n = (double)truth[0].head.size;
-    is_near((double)truth[1].head.size, n, 6 * sqrt(n));
+    assert_near((double)truth[1].head.size, n, 6 * sqrt(n));
     for (int i = 0; i < 2; i++) {
         slc_columns_clear(&slc_sim_pet_truth_schema, &truth[i]);
     }
@@ -371,7 +357,7 @@ static void depth_is_exponential(void **state)
         seen += (1 - exp(-mu * deepest * sqrt(1 + slope * slope))) / 20000;
     }
     const double decays = 4e6, wanted = 2 * decays * seen * half / sqrt(half * half + 600 * 600);
-    is_near((double)made.n, wanted, 4 * sqrt(1.5 * wanted));
+    assert_near((double)made.n, wanted, 4 * sqrt(1.5 * wanted));
     /* The variance of a depth below the end of the crystal. */
     const double mean = 1 / mu - depth * left / (1 - left);
     const double square = 2 / (mu * mu) - (depth * depth + 2 * depth / mu) * left / (1 - left);
@@ -389,8 +375,8 @@ static void depth_is_exponential(void **state)
     print_message("%zu frames, computed %.0f; of %zu pairs depths differ by %.4f mm rms, computed %.4f\n",
                   made.n, wanted, n, sqrt(squares / (double)n), sqrt(2 * (square - mean * mean) + rounding));
     assert_true(n > 20000);
-    is_near(squares / (double)n, 2 * (square - mean * mean) + rounding,
-            4 * 2 * (square - mean * mean) * sqrt(2 / (double)n));
+    assert_near(squares / (double)n, 2 * (square - mean * mean) + rounding,
+                4 * 2 * (square - mean * mean) * sqrt(2 / (double)n));
     free(row);
     pet_clear(&made);
 }
@@ -468,12 +454,12 @@ static void light_is_where_the_energy_is(void **state)
     places_of_crystals(&c, &crystals);
     print_message("%.0f and %.0f blocks with light, at crystals %.4f and %.4f of them\n", blocks.n,
                   crystals.n, blocks.x[BINS / 2] / blocks.n, crystals.x[BINS / 2] / crystals.n);
-    is_near(blocks.n, crystals.n, 6 * sqrt(crystals.n));
+    assert_near(blocks.n, crystals.n, 6 * sqrt(crystals.n));
     for (int i = 0; i < BINS; i++) {
         /* A shift in 256ths is cut off: one in sixteen at a bin's border. */
         const double x = crystals.x[i] / crystals.n, y = crystals.y[i] / crystals.n;
-        is_near(blocks.x[i] / blocks.n, x, 5 * sqrt(2 * x / crystals.n) + 0.0015);
-        is_near(blocks.y[i] / blocks.n, y, 5 * sqrt(2 * y / crystals.n) + 0.0015);
+        assert_near(blocks.x[i] / blocks.n, x, 5 * sqrt(2 * x / crystals.n) + 0.0015);
+        assert_near(blocks.y[i] / blocks.n, y, 5 * sqrt(2 * y / crystals.n) + 0.0015);
     }
     assert_true(blocks.x[BINS / 2] / blocks.n < 0.9 && blocks.x[BINS / 2] / blocks.n > 0.5);
 }

@@ -7,6 +7,7 @@
 #include "pet/pet_scanner.h"
 #include "sim/sim_pet_photon.h"
 #include "support/cmocka_all.h"
+#include "support/near.h"
 #include "support/pet_sim.h"
 
 #include <math.h>
@@ -14,28 +15,6 @@
 #include <string.h>
 
 static const double electron = 510.99895, pi = 3.14159265358979324;
-
-static void is_near(double value, double wanted, double by)
-{
-    if (!(fabs(value - wanted) <= by)) {
-        fail_msg("%.9g is not within %.3g of %.9g", value, by, wanted);
-    }
-}
-
-/* Everything that comes is seen, as it is. */
-static slc_sim_pet_config open_config(void)
-{
-    slc_sim_pet_config config;
-    slc_sim_pet_config_default(&config);
-    config.threshold_kev = 0;
-    config.dead_time_ns = 0;
-    config.scatter_fraction = 0;
-    config.efficiency = 1;
-    config.time_sigma_ps = 0;
-    config.energy_resolution = 0;
-    config.seed = 11;
-    return config;
-}
 
 /* ---- Compton's scattering -------------------------------------------------------------------------- */
 
@@ -58,7 +37,7 @@ static void angles_are_those_of_klein_and_nishina(void **state)
         for (int i = 0; i < N; i++) {
             double cosine;
             const double share = sim_pet_compton(energy, &random, &cosine);
-            is_near(share, 1 / (1 + energy / electron * (1 - cosine)), 1e-12);
+            assert_near(share, 1 / (1 + energy / electron * (1 - cosine)), 1e-12);
             const int bin = (int)((cosine + 1) / 2 * BINS);
             count[bin < BINS ? bin : BINS - 1]++;
         }
@@ -72,7 +51,7 @@ static void angles_are_those_of_klein_and_nishina(void **state)
             chi2 += (count[i] - n) * (count[i] - n) / n;
         }
         print_message("%g keV: chi2 %.1f of %d bins\n", energy, chi2, BINS);
-        is_near(chi2, BINS - 1, 4 * sqrt(2.0 * BINS));
+        assert_near(chi2, BINS - 1, 4 * sqrt(2.0 * BINS));
     }
 }
 
@@ -87,7 +66,7 @@ static void cross_section_is_its_integral(void **state)
             here += klein_nishina(energies[k], cosine);
             at_511 += klein_nishina(electron, cosine);
         }
-        is_near(sim_pet_compton_share(energies[k]) / (here / at_511), 1, 1e-7);
+        assert_near(sim_pet_compton_share(energies[k]) / (here / at_511), 1, 1e-7);
     }
 }
 
@@ -112,7 +91,7 @@ static void paths_are_those_of_small_steps(void **state)
 {
     (void)state;
     const double step = 0.01;
-    slc_sim_pet_config c = open_config();
+    slc_sim_pet_config c = pet_sim_ideal(11);
     uint64_t random = 17;
     size_t inside = 0, outside = 0;
     for (int round = 0; round < 200; round++) {
@@ -166,7 +145,7 @@ static void paths_are_those_of_small_steps(void **state)
 static void what_comes_through_is_exponential(void **state)
 {
     (void)state;
-    slc_sim_pet_config c = open_config();
+    slc_sim_pet_config c = pet_sim_ideal(11);
     c.source[0].activity_bq = 4e6;
     c.n_phantoms = 1;
     c.phantom[0] = (slc_sim_pet_phantom){0, 0, 0, 40, 200, 0.0096};
@@ -190,7 +169,7 @@ static void what_comes_through_is_exponential(void **state)
     const double wanted = 2 * decays * steepest * through;
     print_message("without scatter %.0f, computed %.0f; once scattered %.0f of %zu\n", clean, wanted, once,
                   made.n);
-    is_near(clean, wanted, 4 * sqrt(1.5 * wanted));
+    assert_near(clean, wanted, 4 * sqrt(1.5 * wanted));
     assert_true(once > 0.1 * clean && once < 0.6 * clean && energies / once > 250 && energies / once < 450);
     pet_clear(&made);
 }
@@ -200,17 +179,17 @@ static void what_comes_through_is_exponential(void **state)
 static void the_last_phantom_counts(void **state)
 {
     (void)state;
-    slc_sim_pet_config c = open_config();
+    slc_sim_pet_config c = pet_sim_ideal(11);
     c.n_phantoms = 2;
     c.phantom[0] = (slc_sim_pet_phantom){0, 0, 0, 40, 200, 0.0096};
     c.phantom[1] = (slc_sim_pet_phantom){0, 0, 0, 30, 100, 0};
     const double from[3] = {0, 0, 0}, to[3] = {1, 0, 0};
-    is_near(slc_sim_pet_reach(&c, from, to, 0.05), 30 + 0.05 / 0.0096, 1e-9);
+    assert_near(slc_sim_pet_reach(&c, from, to, 0.05), 30 + 0.05 / 0.0096, 1e-9);
     assert_true(slc_sim_pet_reach(&c, from, to, 0.0961) < 0);
     const slc_sim_pet_phantom first = c.phantom[0];
     c.phantom[0] = c.phantom[1];
     c.phantom[1] = first;
-    is_near(slc_sim_pet_reach(&c, from, to, 0.05), 0.05 / 0.0096, 1e-9);
+    assert_near(slc_sim_pet_reach(&c, from, to, 0.05), 0.05 / 0.0096, 1e-9);
 }
 
 /* ---- pairs of rows --------------------------------------------------------------------------------- */
@@ -247,7 +226,7 @@ static bool are_pair(const slc_sim_pet_truth *t, size_t first, size_t second)
 static void scatter_angles_and_energies_belong_together(void **state)
 {
     (void)state;
-    slc_sim_pet_config c = open_config();
+    slc_sim_pet_config c = pet_sim_ideal(11);
     c.source[0].activity_bq = 4e6;
     c.n_phantoms = 1;
     c.phantom[0] = (slc_sim_pet_phantom){0, 0, 0, 0.2, 0.4, 5};
@@ -279,7 +258,7 @@ static void scatter_angles_and_energies_belong_together(void **state)
     print_message("%zu pairs, energies off by %.3f, %.3f keV rms\n", n, sum / (double)n,
                   sqrt(squares / (double)n));
     assert_true(n > 5000);
-    is_near(sum / (double)n, 0, 0.3);
+    assert_near(sum / (double)n, 0, 0.3);
     free(row);
     pet_clear(&made);
 }
@@ -289,7 +268,7 @@ static void scatter_angles_and_energies_belong_together(void **state)
 static void photons_are_not_in_one_line(void **state)
 {
     (void)state;
-    slc_sim_pet_config c = open_config();
+    slc_sim_pet_config c = pet_sim_ideal(11);
     assert_int_equal(slc_pet_scanner("channels=256,blocks=16x1,crystals=16x1,radius=1000mm,pitch=400mm",
                                      &c.geometry, NULL),
                      SLC_OK);
@@ -314,8 +293,8 @@ static void photons_are_not_in_one_line(void **state)
     const double width = sqrt(squares / (double)n);
     print_message("%zu pairs, %.5f degrees, computed %.5f\n", n, width, wanted);
     assert_true(n > 30000);
-    is_near(width, wanted, 4 * wanted / sqrt(2 * (double)n));
-    is_near(fourth / (double)n / pow(width, 4), 3, 0.15);
+    assert_near(width, wanted, 4 * wanted / sqrt(2 * (double)n));
+    assert_near(fourth / (double)n / pow(width, 4), 3, 0.15);
     free(row);
     pet_clear(&made);
 }
@@ -370,7 +349,7 @@ static const struct isotope {
 
 static void one_isotope(const struct isotope *s)
 {
-    slc_sim_pet_config c = open_config();
+    slc_sim_pet_config c = pet_sim_ideal(11);
     c.isotope = s->name;
     c.source[0].activity_bq = 3e6;
     pet_made made;
@@ -378,7 +357,7 @@ static void one_isotope(const struct isotope *s)
     double positrons = 0, variance = 0, within = 0;
     for (size_t i = 0; i < 4 && s->branch[i].percent > 0; i++) {
         const moments m = of_branch(&s->branch[i], s->radius);
-        is_near(m.energy / s->branch[i].mean, 1, 0.03);
+        assert_near(m.energy / s->branch[i].mean, 1, 0.03);
         positrons += s->branch[i].percent;
         variance += s->branch[i].percent * m.variance;
         within += s->branch[i].percent * m.within;
@@ -410,17 +389,17 @@ static void one_isotope(const struct isotope *s)
     const double decays = 6e5, wanted = variance / positrons, share = within / positrons;
     print_message("%s: %.0f positrons, width %.4f mm, computed %.4f; %.4f within %g mm, computed %.4f\n",
                   s->name, n, sqrt(squares / n), sqrt(wanted), near / n, s->radius, share);
-    is_near(n, decays * seen * positrons / 100, 4 * sqrt(n));
+    assert_near(n, decays * seen * positrons / 100, 4 * sqrt(n));
     /* Those that are seen are a little nearer to the middle than others, by some hundredths of a mm². */
-    is_near(squares / n, wanted, 4 * sqrt((fourth / n - wanted * wanted) / n) + 0.004 * wanted);
-    is_near(near / n, share, 4 * sqrt(share * (1 - share) / n) + 0.002);
+    assert_near(squares / n, wanted, 4 * sqrt((fourth / n - wanted * wanted) / n) + 0.004 * wanted);
+    assert_near(near / n, share, 4 * sqrt(share * (1 - share) / n) + 0.002);
     for (int k = 0; k < 3; k++) {
         const double lines_wanted = decays * seen * s->percent[k] / 100;
-        is_near(lines[k], lines_wanted, 4 * sqrt(lines_wanted));
+        assert_near(lines[k], lines_wanted, 4 * sqrt(lines_wanted));
     }
     assert_true(prompts == lines[0] + lines[1] + lines[2]);
     const double both = decays * seen * seen * s->with_positron / 100;
-    is_near(with, both, 4 * sqrt(both));
+    assert_near(with, both, 4 * sqrt(both));
     free(row);
     pet_clear(&made);
 }
@@ -500,7 +479,7 @@ static void singles_come_at_the_rate(void **state)
     c.dead_time_ns = 0;
     pet_made made;
     pet_make(&made, &c, 0.2);
-    is_near((double)made.n, 4e5, 0.008 * 4e5);
+    assert_near((double)made.n, 4e5, 0.008 * 4e5);
     pet_clear(&made);
 }
 

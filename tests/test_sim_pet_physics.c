@@ -8,6 +8,7 @@
 #include "pet/pet_stages.h"
 #include "sim/sim_pet_event.h"
 #include "support/cmocka_all.h"
+#include "support/near.h"
 #include "support/pet_sim.h"
 
 #include <math.h>
@@ -26,13 +27,6 @@ static slc_sim_pet_config open_config(void)
     return config;
 }
 
-static void is_near(double value, double wanted, double by)
-{
-    if (!(fabs(value - wanted) <= by)) {
-        fail_msg("%.9g is not within %.3g of %.9g", value, by, wanted);
-    }
-}
-
 /* ---- where ----------------------------------------------------------------------------------------- */
 
 /* Of photons of a point in the middle, those go by a cylinder of half length h and radius r that are less
@@ -49,7 +43,7 @@ static void photons_by_solid_angle(void **state)
         pet_make(&made, &config, 0.2);
         const double h = 0.5 * 26 * 1.6, r = 75 + 6.5;
         const double wanted = 4e6 * 0.2 * 2 * 0.5 * h / sqrt(h * h + r * r);
-        is_near((double)made.n, wanted, 4 * sqrt(1.5 * wanted)); /* some come in pairs */
+        assert_near((double)made.n, wanted, 4 * sqrt(1.5 * wanted)); /* some come in pairs */
         pet_clear(&made);
     }
 }
@@ -131,13 +125,13 @@ static void pairs_come_from_the_source(void **state)
             squares[k] += d[k] * d[k];
         }
     }
-    is_near(sum[0] / (double)n, 0, 4 * 4 / sqrt((double)n) + 0.1); /* nearer to one side of the ring */
-    is_near(sum[1] / (double)n, 0, 4 * 4 / sqrt((double)n) + 0.1);
-    is_near(squares[0] / (double)n, 8.0 * 8 / 4, 0.5);
-    is_near(squares[1] / (double)n, 8.0 * 8 / 4, 0.5);
+    assert_near(sum[0] / (double)n, 0, 4 * 4 / sqrt((double)n) + 0.1); /* nearer to one side of the ring */
+    assert_near(sum[1] / (double)n, 0, 4 * 4 / sqrt((double)n) + 0.1);
+    assert_near(squares[0] / (double)n, 8.0 * 8 / 4, 0.5);
+    assert_near(squares[1] / (double)n, 8.0 * 8 / 4, 0.5);
     /* Along the axis the middle is seen better, by the solid angle. */
     assert_true(sum[2] / (double)n < 0 && sum[2] / (double)n > -1);
-    is_near(squares[2] / (double)n, 10.0 * 10 / 12, 0.8);
+    assert_near(squares[2] / (double)n, 10.0 * 10 / 12, 0.8);
     free(pairs);
     pet_clear(&made);
 }
@@ -214,11 +208,11 @@ static void energies_are_those_of_compton(void **state)
         squares[kind] += e * e;
     }
     const double width = width_of(&config, electron), mean0 = sum[0] / n[0];
-    is_near(n[1] / (n[0] + n[1]), 0.2, 4 * sqrt(0.2 * 0.8 / (n[0] + n[1])));
-    is_near(mean0, electron, 4 * width / sqrt(n[0]));
-    is_near(sqrt(squares[0] / n[0] - mean0 * mean0), width, 4 * width / sqrt(2 * n[0]));
+    assert_near(n[1] / (n[0] + n[1]), 0.2, 4 * sqrt(0.2 * 0.8 / (n[0] + n[1])));
+    assert_near(mean0, electron, 4 * width / sqrt(n[0]));
+    assert_near(sqrt(squares[0] / n[0] - mean0 * mean0), width, 4 * width / sqrt(2 * n[0]));
     (void)scattered_below(&config, 0, &mean);
-    is_near(sum[1] / n[1], mean, 4 * 110 / sqrt(n[1]));
+    assert_near(sum[1] / n[1], mean, 4 * 110 / sqrt(n[1]));
     pet_clear(&made);
 }
 
@@ -239,7 +233,7 @@ static void threshold_takes_what_is_computed(void **state)
         const double photons = (double)made.counts.photons;
         print_message("below %g keV: %.5f, computed %.5f\n", thresholds[i],
                       (double)made.counts.below / photons, below);
-        is_near((double)made.counts.below / photons, below, 4 * sqrt(below * (1 - below) / photons));
+        assert_near((double)made.counts.below / photons, below, 4 * sqrt(below * (1 - below) / photons));
         pet_clear(&made);
     }
 }
@@ -271,8 +265,8 @@ static void window_keeps_what_is_computed(void **state)
     const double high = 0.8 * 0.5 * erfc((electron - 550) / width) +
                         0.2 * scattered_below(&config, 550, &mean);
     print_message("in 425 to 550 keV: %.5f, computed %.5f\n", (double)counts.singles / n, high - low);
-    is_near((double)counts.singles / n, high - low, 4 * sqrt((high - low) * (1 - high + low) / n));
-    is_near((double)counts.below / n, low, 4 * sqrt(low * (1 - low) / n));
+    assert_near((double)counts.singles / n, high - low, 4 * sqrt((high - low) * (1 - high + low) / n));
+    assert_near((double)counts.below / n, low, 4 * sqrt(low * (1 - low) / n));
     assert_true(counts.singles + counts.below + counts.above == made.n);
     pet_clear(&made);
 }
@@ -288,7 +282,7 @@ static void singles_come_at_the_rate(void **state)
     config.singles_hz = 3e6;
     pet_made made;
     pet_make(&made, &config, 0.3);
-    is_near((double)made.n, 9e5, 0.005 * 9e5);
+    assert_near((double)made.n, 9e5, 0.005 * 9e5);
     assert_true(slc_sim_pet_activity(made.sim) > 3e6);
     pet_clear(&made);
 }
@@ -308,7 +302,7 @@ static void dead_time_takes_what_is_computed(void **state)
                      load = seen / 0.1 / 80 * dead_ns[i] * 1e-9;
         const double wanted = 1 / (1 + load), kept = (double)made.counts.frames / seen;
         print_message("dead time %g ns: %.5f kept, computed %.5f\n", dead_ns[i], kept, wanted);
-        is_near(kept, wanted, 0.003 * wanted);
+        assert_near(kept, wanted, 0.003 * wanted);
         int64_t last[SLC_PET_MAX_MODULES][SLC_PET_MAX_UNITS] = {{0}};
         for (size_t k = 0; k < made.n; k++) {
             const slc_pet_frame *frame = &made.frames[k];
@@ -345,7 +339,7 @@ static void background_is_that_of_lso(void **state)
     pet_make(&made, &config, 0.1);
     pet_convert(&made);
     const double n = (double)made.n, wanted = 13520 * 500 * 0.1;
-    is_near(n, wanted, 4 * sqrt(wanted));
+    assert_near(n, wanted, 4 * sqrt(wanted));
     double sum = 0;
     enum { BINS = 10000 };
     uint32_t count[BINS] = {0};
@@ -355,13 +349,13 @@ static void background_is_that_of_lso(void **state)
         count[(size_t)(made.truth.time_ps[i] / (INT64_C(100000000000) / BINS)) % BINS]++;
     }
     const double gammas = 307 * 0.94 * 0.5 + 202 * 0.78 * 0.6 + 88 * 0.15 * 0.9;
-    is_near(sum / n, mean_of_beta() + gammas, 4 * 230 / sqrt(n));
+    assert_near(sum / n, mean_of_beta() + gammas, 4 * 230 / sqrt(n));
     /* Decays know nothing of each other: counts in bins of time have their mean as variance. */
     double variance = 0;
     for (size_t i = 0; i < BINS; i++) {
         variance += (count[i] - n / BINS) * (count[i] - n / BINS) / BINS;
     }
-    is_near(variance / (n / BINS), 1, 4 * sqrt(2.0 / BINS));
+    assert_near(variance / (n / BINS), 1, 4 * sqrt(2.0 / BINS));
     pet_clear(&made);
 }
 

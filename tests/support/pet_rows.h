@@ -7,6 +7,7 @@
 #define SUPPORT_PET_ROWS_H
 
 #include "base/columns.h"
+#include "base/splitmix.h"
 
 #include <sluice/pet_types.h>
 
@@ -31,6 +32,22 @@ static inline void pet_rows_same(const slc_schema *schema, const void *a, const 
         memcpy(&y, (const char *)b + schema->columns[c].member, sizeof y);
         assert_memory_equal(x, y, n * slc_type_size(schema->columns[c].type));
     }
+}
+
+/* Pairs of any crystals within 400 ps, each tenth of them delayed. */
+static inline void pet_few_pairs(uint64_t seed, slc_pet_coincidences *pairs, size_t n, uint32_t crystals)
+{
+    memset(pairs, 0, sizeof *pairs);
+    assert_int_equal(slc_columns_reserve(&slc_pet_coincidences_schema, pairs, n, 1), SLC_OK);
+    for (size_t i = 0; i < n; i++) {
+        pairs->time_ps[i] = (int64_t)i;
+        pairs->dt_ps[i] = (int64_t)slc_random_below(&seed, 800) - 400;
+        pairs->crystal1[i] = slc_random_below(&seed, crystals);
+        pairs->crystal2[i] = slc_random_below(&seed, crystals);
+        pairs->energy1_kev[i] = pairs->energy2_kev[i] = 511;
+        pairs->delayed[i] = i % 10 == 9;
+    }
+    pairs->head.size = n;
 }
 
 /* ---- arrivals ---------------------------------------------------------------------------------- */

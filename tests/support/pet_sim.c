@@ -11,6 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+slc_sim_pet_config pet_sim_ideal(uint64_t seed)
+{
+    slc_sim_pet_config config;
+    slc_sim_pet_config_default(&config);
+    config.threshold_kev = 0;
+    config.dead_time_ns = 0;
+    config.scatter_fraction = 0;
+    config.efficiency = 1;
+    config.time_sigma_ps = 0;
+    config.energy_resolution = 0;
+    config.seed = seed;
+    return config;
+}
+
 void pet_make_more(pet_made *made, double seconds)
 {
     slc_error error = {.status = SLC_OK};

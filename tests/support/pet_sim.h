@@ -16,6 +16,9 @@ typedef struct pet_made {
     slc_sim_pet_counts counts;
 } pet_made;
 
+/* Everything that comes to a crystal is seen, as it is: no threshold, dead time, scatter or spread. */
+slc_sim_pet_config pet_sim_ideal(uint64_t seed);
+
 /* So many seconds in one call. All must succeed. */
 void pet_make(pet_made *made, const slc_sim_pet_config *config, double seconds);
 /* Another call; frames are appended. */
