@@ -18,7 +18,7 @@
 enum { MODULES = 14, PACKET = 40, TICK_PS = 16, BITS = 30 };
 
 static const int64_t turn = INT64_C(1) << BITS, ms = 1000000000 / TICK_PS;
-static const slc_pet_tables tables = {.geometry = {7, 2, 1, 1, 1, 4, 4, 50, 2, 0}};
+static const slc_pet_tables tables = {.geometry = {7, 2, 1, 1, 1, 4, 4, 50, 2, 0, NULL}};
 
 typedef struct stream {
     slc_pet_frame *frames;

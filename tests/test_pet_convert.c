@@ -274,7 +274,7 @@ static void threads_do_not_matter(void **state)
 static void every_byte_is_checked(void **state)
 {
     (void)state;
-    slc_pet_tables tables = {.geometry = {3, 1, 1, 2, 1, 3, 5, 50, 2, 0}};
+    slc_pet_tables tables = {.geometry = {3, 1, 1, 2, 1, 3, 5, 50, 2, 0, NULL}};
     slc_pet_convert_config config;
     slc_pet_convert_config_default(&config);
     slc_pet_frame frames[4 * 256] = {{0}};
@@ -293,7 +293,7 @@ static void every_byte_is_checked(void **state)
 static void the_first_fault_names_its_frame(void **state)
 {
     (void)state;
-    slc_pet_tables tables = {.geometry = {3, 1, 1, 2, 1, 3, 5, 50, 2, 0}};
+    slc_pet_tables tables = {.geometry = {3, 1, 1, 2, 1, 3, 5, 50, 2, 0, NULL}};
     slc_pet_convert_config config;
     slc_pet_convert_config_default(&config);
     slc_pet_convert *stage;
@@ -356,7 +356,7 @@ static void frames_are_made_for_singles(void **state)
 static void what_cannot_be_is_not_made(void **state)
 {
     (void)state;
-    slc_pet_tables tables = {.geometry = {3, 1, 1, 2, 1, 3, 5, 50, 2, 0}};
+    slc_pet_tables tables = {.geometry = {3, 1, 1, 2, 1, 3, 5, 50, 2, 0, NULL}};
     slc_pet_convert_config config;
     slc_pet_convert_config_default(&config);
     slc_pet_frame frame;

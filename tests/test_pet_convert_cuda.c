@@ -169,7 +169,7 @@ static void clocks_go_on_over_tiles_chunks_and_calls(void **state)
 {
     (void)state;
     uint64_t seed = 191;
-    slc_pet_tables tables = {.geometry = {32, 8, 1, 2, 2, 4, 4, 50, 2, 0}};
+    slc_pet_tables tables = {.geometry = {32, 8, 1, 2, 2, 4, 4, 50, 2, 0, NULL}};
     slc_pet_convert_config config;
     slc_pet_convert_config_default(&config);
     config.tick_numerator = 7;
@@ -193,7 +193,7 @@ static void nothing_and_all_are_kept(void **state)
 {
     (void)state;
     uint64_t seed = 192;
-    slc_pet_tables tables = {.geometry = {3, 1, 1, 2, 1, 3, 5, 50, 2, 0}};
+    slc_pet_tables tables = {.geometry = {3, 1, 1, 2, 1, 3, 5, 50, 2, 0, NULL}};
     slc_pet_convert_config config;
     slc_pet_convert_config_default(&config);
     const size_t n = 3 * TILE;
@@ -228,7 +228,7 @@ static void faults_are_those_of_the_processor(void **state)
 {
     (void)state;
     uint64_t seed = 193;
-    slc_pet_tables tables = {.geometry = {3, 1, 1, 2, 1, 3, 5, 50, 2, 0}};
+    slc_pet_tables tables = {.geometry = {3, 1, 1, 2, 1, 3, 5, 50, 2, 0, NULL}};
     slc_pet_convert_config config;
     slc_pet_convert_config_default(&config);
     const size_t n = (small() ? 20 : 300) * (size_t)TILE;
@@ -254,7 +254,7 @@ static void faults_are_those_of_the_processor(void **state)
 static void an_empty_batch_and_no_list_of_faults(void **state)
 {
     (void)state;
-    slc_pet_tables tables = {.geometry = {3, 1, 1, 2, 1, 3, 5, 50, 2, 0}};
+    slc_pet_tables tables = {.geometry = {3, 1, 1, 2, 1, 3, 5, 50, 2, 0, NULL}};
     slc_pet_convert_config config;
     slc_pet_convert_config_default(&config);
     slc_pet_convert_cuda *stage = NULL;
@@ -281,7 +281,7 @@ static void an_empty_batch_and_no_list_of_faults(void **state)
 static void what_the_processor_refuses_is_refused(void **state)
 {
     (void)state;
-    slc_pet_tables tables = {.geometry = {3, 1, 1, 2, 1, 3, 5, 50, 2, 0}};
+    slc_pet_tables tables = {.geometry = {3, 1, 1, 2, 1, 3, 5, 50, 2, 0, NULL}};
     slc_pet_convert_config config;
     slc_pet_convert_cuda *stage = NULL;
     slc_pet_convert *twin = NULL;

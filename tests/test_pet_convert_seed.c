@@ -37,7 +37,7 @@ static void convert(const slc_pet_tables *tables, const slc_pet_frame *frame, sl
 static void every_crystal_has_its_own_number(void **state)
 {
     (void)state;
-    const slc_pet_tables tables = {.geometry = {2, 3, 5, 2, 4, 3, 7, 100, 2, 0}};
+    const slc_pet_tables tables = {.geometry = {2, 3, 5, 2, 4, 3, 7, 100, 2, 0, NULL}};
     const slc_pet_geometry *g = &tables.geometry;
     const uint32_t all = slc_pet_crystals(g);
     assert_int_equal(all, 2 * 3 * 5 * 2 * 4 * 3 * 7);
@@ -78,7 +78,7 @@ static void high_energies_take_the_last_factor(void **state)
 {
     (void)state;
     slc_pet_tables tables = {
-        .geometry = {1, 1, 1, 1, 1, 2, 3, 100, 2, 0}, .energy_bins = 1000, .energy_bin_kev = 10};
+        .geometry = {1, 1, 1, 1, 1, 2, 3, 100, 2, 0, NULL}, .energy_bins = 1000, .energy_bin_kev = 10};
     /* Exactly as long as it says, so that a read beyond it is seen by the sanitizer. */
     float *factor = malloc(6 * 1000 * sizeof *factor);
     for (size_t i = 0; i < 6000; i++) {
@@ -105,7 +105,7 @@ static void high_energies_take_the_last_factor(void **state)
 static void no_tick_is_lost(void **state)
 {
     (void)state;
-    const slc_pet_tables tables = {.geometry = {1, 1, 1, 1, 1, 1, 1, 100, 2, 0}};
+    const slc_pet_tables tables = {.geometry = {1, 1, 1, 1, 1, 1, 1, 100, 2, 0, NULL}};
     slc_pet_singles singles = {0};
     const slc_pet_frame frame = {.time = {0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf1}};
     convert(&tables, &frame, &singles);
@@ -117,7 +117,7 @@ static void no_tick_is_lost(void **state)
 static void counters_are_followed_across_batches(void **state)
 {
     (void)state;
-    const slc_pet_tables tables = {.geometry = {1, 1, 1, 1, 1, 1, 1, 100, 2, 0}};
+    const slc_pet_tables tables = {.geometry = {1, 1, 1, 1, 1, 1, 1, 100, 2, 0, NULL}};
     slc_pet_convert_config config;
     slc_pet_convert_config_default(&config);
     config.tick_bits = 8;
@@ -152,7 +152,7 @@ static void every_frame_is_counted_once(void **state)
 {
     (void)state;
     const float gain = 3e38f, factor = 0;
-    const slc_pet_tables tables = {.geometry = {1, 1, 1, 1, 1, 1, 1, 100, 2, 0},
+    const slc_pet_tables tables = {.geometry = {1, 1, 1, 1, 1, 1, 1, 100, 2, 0, NULL},
                                    .gain = &gain,
                                    .energy = &factor,
                                    .energy_bins = 1,
@@ -186,7 +186,7 @@ static void refuse(const slc_pet_convert_config *config, const slc_pet_tables *t
 static void wrong_configurations_are_refused(void **state)
 {
     (void)state;
-    const slc_pet_tables tables = {.geometry = {1, 1, 1, 1, 1, 1, 1, 100, 2, 0}};
+    const slc_pet_tables tables = {.geometry = {1, 1, 1, 1, 1, 1, 1, 100, 2, 0, NULL}};
     slc_pet_convert_config good, bad;
     slc_pet_convert_config_default(&good);
     bad = good;
@@ -209,7 +209,7 @@ static void wrong_tables_are_refused(void **state)
     (void)state;
     slc_pet_convert_config config;
     slc_pet_convert_config_default(&config);
-    const slc_pet_tables good = {.geometry = {2, 1, 1, 1, 1, 2, 3, 100, 2, 0}};
+    const slc_pet_tables good = {.geometry = {2, 1, 1, 1, 1, 2, 3, 100, 2, 0, NULL}};
     slc_pet_tables bad = good;
     bad.geometry.blocks_y = 0;
     refuse(&config, &bad, SLC_ERR_USAGE, "blocks_y");

@@ -82,7 +82,7 @@ static void both_numbers_are_told(void **state)
                         "9 of 1000 singles are from 430 to below 650 keV; the energies that there are: from "
                         "1500 to 6300 keV, median 5012 keV");
     /* Of frames, whose energies are their units without a table of gains. */
-    const slc_pet_tables tables = {.geometry = {3, 1, 1, 1, 1, 2, 2, 50, 2, 0}};
+    const slc_pet_tables tables = {.geometry = {3, 1, 1, 1, 1, 2, 2, 50, 2, 0, NULL}};
     const slc_pet_convert_config window = {.low_kev = 430, .high_kev = 650};
     const slc_pet_convert_counts counts = {.singles = 0, .above = 3};
     static slc_io_pet_seen seen;
