@@ -12,6 +12,7 @@
 
 #include "io/io_output.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -51,6 +52,35 @@ static void test_abandon_keeps_the_older_file(void **state)
     assert_true(fputs("newest", output.stream) >= 0);
     assert_int_equal(slc_io_output_commit(&output, NULL), SLC_OK);
     assert_contents("newest");
+}
+
+/* A large one is let go by the kernel: who has it open reads it to the end, and no descriptor is left. */
+static void test_large_files_are_replaced(void **state)
+{
+    (void)state;
+    static const char block[1 << 20] = "older";
+    slc_io_output output;
+    const int before = dup(0);
+    (void)close(before);
+    assert_int_equal(slc_io_output_open(&output, path, NULL), SLC_OK);
+    for (int i = 0; i < 9; i++) {
+        assert_int_equal(fwrite(block, sizeof block, 1, output.stream), 1);
+    }
+    assert_int_equal(slc_io_output_commit(&output, NULL), SLC_OK);
+    const int reader = open(path, O_RDONLY);
+    assert_int_equal(reader, before);
+    assert_int_equal(slc_io_output_open(&output, path, NULL), SLC_OK);
+    assert_true(fputs("newer", output.stream) >= 0);
+    assert_int_equal(slc_io_output_commit(&output, NULL), SLC_OK);
+    assert_contents("newer");
+    assert_int_equal(count_files(), 1);
+    char last[1 << 10];
+    assert_int_equal(pread(reader, last, sizeof last, 8 << 20), sizeof last);
+    assert_memory_equal(last, block, sizeof last);
+    const int after = dup(0);
+    assert_int_equal(after, before + 1);
+    (void)close(after);
+    (void)close(reader);
 }
 
 static void test_reserved_names(void **state)
@@ -170,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_commit_makes_the_file_appear, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_abandon_keeps_the_older_file, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_large_files_are_replaced, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_reserved_names, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_links_devices_and_folders, make_folder, remove_folder),
         cmocka_unit_test(test_folder_that_is_not_there),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Complete files or none: temporary name, fsync, rename. */
 #include "io/io_output.h"
+
+#include "io/io_let_go.h"
 #include "io/pet/io_pet_raw.h"
 
 #include <sluice/io_pet.h>
@@ -162,8 +164,10 @@ slc_status slc_io_output_commit(slc_io_output *output, slc_error *error)
     if (wrong == 0 && output->temporary != NULL && slc_io_pet_raw_is(output->path)) {
         return spare_raw_data(output, error);
     }
-    if (wrong == 0 && output->temporary != NULL && rename(output->temporary, output->path) != 0) {
-        wrong = errno;
+    if (wrong == 0 && output->temporary != NULL) {
+        const int older = slc_io_hold(output->path);
+        wrong = rename(output->temporary, output->path) != 0 ? errno : 0;
+        slc_io_let_go(older);
     }
     if (wrong != 0) {
         const slc_status status = slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", output->path,
