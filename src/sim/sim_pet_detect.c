@@ -161,7 +161,7 @@ static int interact(const slc_sim_pet *sim, uint64_t *random, sim_pet_photon p, 
         const double photo = sim->crystal_photo / (e * e * e);
         const double compton = (1 - sim->crystal_photo) * sim_pet_compton_share(p.energy_kev);
         const double path = random_exponential(random) / (sim->crystal_mu * (photo + compton));
-        double length;
+        double length = 0;
         if (!(sim->boxes != NULL ? reach_in_boxes(sim, &p, path, &left[n].crystal, &length)
                                  : reach_in_ring(sim, &p, path, &left[n].crystal, &length))) {
             return n;
